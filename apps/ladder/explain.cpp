@@ -85,8 +85,8 @@ constexpr Range<std::int64_t> kSizeRange{1, std::numeric_limits<std::int64_t>::m
 
 struct ExplainOptions {
   std::vector<std::string> kernels;
-  std::string device = "h200", shape, call, precision = "auto", clock = "boost", measured, into,
-              source = source_folder();
+  std::string device = "h200", shape, call, precision = "auto", layout = "row", op_a = "N",
+              op_b = "N", clock = "boost", measured, into, source = source_folder();
   std::optional<std::int64_t> m, n, k;
   std::optional<float> beta;  // 1 as in the published ladders; 0 for comparison with measured rows
   bool json = false, accuracy = false;
@@ -223,33 +223,37 @@ int explain_call(const ExplainOptions& o) {
                                       [&](Precision p) { return to_string(p) == o.precision; });
   if (precision == all.end()) throw BadInput("--precision: there is no " + o.precision);
   const analyse::Machine machine = selected_machine(o.device, "boost");
-  const Problem problem =
-      make_problem(shape.value().m, shape.value().n, shape.value().k, 1, o.beta.value_or(0.0F));
+  const auto op = [](const std::string& name) { return name == "T" ? Op::kTranspose : Op::kNone; };
+  const Problem problem = make_problem(shape.value().m, shape.value().n, shape.value().k, 1,
+                                       o.beta.value_or(0.0F), op(o.op_a), op(o.op_b),
+                                       o.layout == "col" ? Layout::kColMajor : Layout::kRowMajor);
   const auto planned =
-      plan(problem, *precision, machine.cc, {machine.sm_count, static_cast<int>(machine.l2_bytes)});
+      plan(problem, *precision, {machine.sm_count, static_cast<int>(machine.l2_bytes), machine.cc});
   if (!planned) {
     fmt::print(stderr, "ladder: {}\n", planned.status().message());
     return kFailed;
   }
-  const CallPlan& p = planned.value();
+  const auto& [kernel, why, splits] = planned.value().choice;
+  const auto decisions = describe(planned.value());
+  const double clocks = predicted_clocks(planned.value());
   if (o.json) {
     nlohmann::ordered_json parts;
-    for (const auto& [name, value] : p.parts) parts[name] = value;
+    for (const auto& [name, value] : decisions) parts[name] = value;
     const nlohmann::ordered_json json{
         {"problem", to_string(problem)},
         {"device", machine.id},
         {"precision", o.precision},
-        {"kernel", p.kernel},
-        {"why", p.why},
+        {"kernel", kernel},
+        {"why", why},
         {"plan", parts},
-        {"clocks", p.clocks > 0 ? nlohmann::json(p.clocks) : nlohmann::json()}};
+        {"clocks", clocks > 0 ? nlohmann::json(clocks) : nlohmann::json()}};
     fmt::print("{}\n", json.dump(2));
     return kOk;
   }
   fmt::print("{} in {} on {}: {}\n  {:26}{}\n", to_string(problem), o.precision, machine.name,
-             p.kernel, "why", p.why);
-  for (const auto& [name, value] : p.parts) fmt::print("  {:26}{}\n", name, value);
-  if (p.clocks > 0) fmt::print("  {:26}{:.0f} clocks of an SM\n", "predicted", p.clocks);
+             kernel, "why", why);
+  for (const auto& [name, value] : decisions) fmt::print("  {:26}{}\n", name, value);
+  if (clocks > 0) fmt::print("  {:26}{:.0f} clocks per SM\n", "predicted", clocks);
   return kOk;
 }
 
@@ -304,6 +308,15 @@ void add_explain(CLI::App& app, Verb& chosen) {
       "--call", o->call,
       "MxNxK: instead of a rung, which kernel and tiles a call of the library takes");
   verb->add_option("--precision", o->precision, "of the call; default auto")->needs(call);
+  verb->add_option("--layout", o->layout, "of the call's matrices: row (default) or col")
+      ->check(CLI::IsMember({"row", "col"}))
+      ->needs(call);
+  verb->add_option("--op-a", o->op_a, "of the call: N (default) or T, A transposed")
+      ->check(CLI::IsMember({"N", "T"}))
+      ->needs(call);
+  verb->add_option("--op-b", o->op_b, "the same of B")
+      ->check(CLI::IsMember({"N", "T"}))
+      ->needs(call);
   add_number(*verb, "-m", o->m, kSizeRange, "rows of C");
   add_number(*verb, "-n", o->n, kSizeRange, "columns of C");
   add_number(*verb, "-k", o->k, kSizeRange, "depth");

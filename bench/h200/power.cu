@@ -7,7 +7,7 @@
 // per TFLOP. For a comparison with cuBLAS at the same clock use cycles (bench_cycles).
 //   bench_power [SECONDS]    per load, default 1; bench/h200/power.sh runs it
 #include "device/ptx/sync.cuh"
-#include "device/ptx/wgmma_words.cuh"
+#include "device/ptx/wgmma_registers.cuh"
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
 #include "device/tma_operands.cuh"
@@ -70,9 +70,10 @@ __device__ __forceinline__ void multiply(Product<Base>& product, const typename 
     ptx::wgmma_fence();
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      const auto at_a = ptx::matrix_descriptor(a + k * 32, 8 * kLineBytes);
-      const auto at_b = ptx::matrix_descriptor(b + k * 32, 8 * kLineBytes);
-      const auto at_high = ptx::matrix_descriptor(b + k * 32 + 128 * kLineBytes, 8 * kLineBytes);
+      const auto at_a = ptx::matrix_descriptor(a + k * 32, 8 * kSwizzleBytes);
+      const auto at_b = ptx::matrix_descriptor(b + k * 32, 8 * kSwizzleBytes);
+      const auto at_high =
+          ptx::matrix_descriptor(b + k * 32 + 128 * kSwizzleBytes, 8 * kSwizzleBytes);
       if constexpr (kFrom == From::kSharedKMajor) {
         ptx::wgmma_shared<In, false>(product.sums, at_a, at_b, k > 0 || add);
       } else if constexpr (kFrom == From::kHalves) {
@@ -92,7 +93,7 @@ __device__ __forceinline__ void multiply(Product<Base>& product, const typename 
 template <Blocks kBlocks, Feed kFeed, From kFrom>
 __global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
     product_loop(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<In> c,
-                 const __grid_constant__ Plan plan, int tiles) {
+                 const __grid_constant__ Tiling plan, int tiles) {
   using T = Tile<kBlocks>;
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
@@ -213,7 +214,7 @@ void loop(const Board& gpu, const char* name, double for_s, const Matrices& x) {
   TensorLaunch<T> l;
   require(prepare<T>(x.p, x.operands(), nullptr, l), name);
   l.c.m = 0;  // stores nothing
-  const Plan plan =
+  const Tiling plan =
       plan_whole_tiles(x.p.m, x.p.n, x.p.k, T::kPairM, T::kPairN, T::BK, gpu.sms / T::kCluster);
   require(allow_shared(reinterpret_cast<const void*>(kernel), sizeof(typename T::Shared)), name);
   const int tiles = kStepsALaunch / plan.steps;

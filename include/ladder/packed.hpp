@@ -29,7 +29,7 @@ class PackedOperand {
   const float* matrix_ = nullptr;
   int device_ = 0;
   std::int64_t bytes_ = 0;
-  std::shared_ptr<void> words_;
+  std::shared_ptr<void> terms_;
 };
 
 // Splits A or B of a problem on the current device. Only the fields that describe that operand are

@@ -17,7 +17,7 @@ struct Step {
 };
 
 Step step_of(const TileShape& t, const Problem& p, const Machine& machine) {
-  const std::int64_t element = t.word_bytes > 0 ? t.word_bytes : bytes_of(p.in);
+  const std::int64_t element = t.term_bytes > 0 ? t.term_bytes : bytes_of(p.in);
   const double rate = machine.tensor_rate(element);
   const auto line = static_cast<double>(t.bk * element);
   Step step;
@@ -25,11 +25,11 @@ Step step_of(const TileShape& t, const Problem& p, const Machine& machine) {
   const int columns = t.columns_of_product();
   const double wgmmas = static_cast<double>(t.bm) / kRowsOfProduct * t.bn / columns * t.products;
   const double read = wgmmas * (kRowsOfProduct + columns) * line,
-               written = t.words * (t.bm + t.bn) * line;
+               written = t.terms * (t.bm + t.bn) * line;
   step.shared = (read + written) / kSharedBytesPerCycle;
   // Each block of a pair copies half of the operand that the pair shares.
   const double shared_lines = t.pair > 1 ? std::max(t.bm, t.bn) : 0;
-  step.copies = t.words * (t.bm + t.bn - shared_lines * (1 - 1.0 / t.pair)) * line /
+  step.copies = t.terms * (t.bm + t.bn - shared_lines * (1 - 1.0 / t.pair)) * line /
                 machine.l2_bytes_per_cycle;
   return step;
 }
@@ -37,10 +37,10 @@ Step step_of(const TileShape& t, const Problem& p, const Machine& machine) {
 // Seconds of the split pre-pass at device memory bandwidth: it reads A and B and writes their
 // terms.
 double pass_seconds(const TileShape& t, const Problem& p, const Machine& machine) {
-  if (t.words == 1) return 0;
+  if (t.terms == 1) return 0;
   const Work work = work_of(p);
   const double elements = (work.a_bytes + work.b_bytes) / static_cast<double>(bytes_of(p.in));
-  return (work.a_bytes + work.b_bytes + elements * t.words * t.word_bytes) / machine.bandwidth;
+  return (work.a_bytes + work.b_bytes + elements * t.terms * t.term_bytes) / machine.bandwidth;
 }
 
 // 128-byte lines that the warps' own loads and stores of C touch, per element; each costs one L1

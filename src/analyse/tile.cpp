@@ -40,6 +40,7 @@ constexpr Named kNamed[] = {
     {"r14_wgmma", {"BM", "BN", "STAGES"}, kWarpgroups | kInStep},
     {"r15_warp_specialized", {"BM", "BN", "STAGES"}, kWarpgroups},
     {"r16_persistent", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kPairs},
+    {"r17_stream_k", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kPairs | kEvenly},
     {"simt_tiles", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES"}, kEvenly},
     {"tensor_tiles", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kEvenly},
 };
@@ -84,26 +85,29 @@ std::vector<int> arguments_of_tile(std::string_view kernel) {
   return values;
 }
 
-// Parses "...SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, 256, 3, 6>...": terms per element,
-// products, BN, and the numbers of A and B units in shared memory. BM is 128; a unit of B is 128
-// columns. For "TurnTile<ladder::WordFormat<__half, 2>, 3, 4>": terms, products, and the number of
-// units of both operands, each for a tile of 64 x 128.
-constexpr int kSplitRows = 128, kSplitHalf = 128, kTurnRows = 64;
+// Parses "...CooperativeTile<ladder::TermFormat<__nv_bfloat16, 3>, 6, 256, 3, 6>...": terms per
+// element, products, BN, and the numbers of A and B units in shared memory. BM is 128; a unit of B
+// is 128 columns. For "PingPongTile<ladder::TermFormat<__half, 2>, 3, 4>": terms, products, and the
+// number of units of both operands, each for a tile of 64 x 128. r18 and r19 multiply as few
+// products as their terms allow: "Tile<ladder::terms::Format<__half, 2, 14, 64>, 128, 256, 3, 4>"
+// has the type, terms, kTop and BK, then BM, BN and the numbers of units.
+constexpr std::string_view kRungOfTerms = "::Tile<ladder::terms::Format<";
+constexpr int kSplitRows = 128, kSplitHalf = 128, kPingPongRows = 64;
 
-std::optional<TileShape> split_tile(int word_bytes, int words, int products, int bm, int bn,
+std::optional<TileShape> split_tile(int term_bytes, int terms, int products, int bm, int bn,
                                     int units_a, int units_b) {
   TileShape tile;
   tile.warpgroups = true;
   tile.stores_later = true;  // the next tile's terms are copied while the current one is stored
-  tile.words = words;
+  tile.terms = terms;
   tile.products = products;
-  tile.word_bytes = word_bytes;
+  tile.term_bytes = term_bytes;
   const int halves = bn > kSplitHalf ? bn / kSplitHalf : 1;
   set(tile, "BM", bm);
   set(tile, "BN", bn);
-  set(tile, "BK", (words == 3 ? 64 : 128) / word_bytes);  // rows of 64 or 128 bytes of each term
+  set(tile, "BK", (terms == 3 ? 64 : 128) / term_bytes);  // rows of 64 or 128 bytes of each term
   set(tile, "STAGES", std::min(units_a, units_b / halves));
-  set(tile, "words", words);
+  set(tile, "terms", terms);
   set(tile, "products", products);
   return tile;
 }
@@ -120,31 +124,40 @@ std::optional<std::array<int, kMany>> numbers_of(std::string_view list) {
   return numbers;
 }
 
-bool has_words(std::string_view kernel) {
-  return kernel.find("SplitTile<") != std::string_view::npos ||
-         kernel.find("TurnTile<") != std::string_view::npos;
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+bool splits_operands(std::string_view kernel) {
+  return contains(kernel, "CooperativeTile<") || contains(kernel, "PingPongTile<") ||
+         contains(kernel, kRungOfTerms);
 }
 
 std::optional<TileShape> split_tile_of(std::string_view kernel) {
-  const auto turns = kernel.find("TurnTile<");
-  const std::string_view rest = kernel.substr(std::min(turns, kernel.find("SplitTile<")));
-  const int word_bytes = rest.find("WordFormat<float,") == std::string_view::npos ? 2 : 4;
-  if (turns != std::string_view::npos) {
+  if (const auto at = kernel.find(kRungOfTerms); at != std::string_view::npos) {
+    const auto numbers = numbers_of<7>(kernel.substr(at));
+    if (!numbers) return std::nullopt;
+    const auto [terms, top, bk, bm, bn, units_a, units_b] = *numbers;
+    return split_tile(2, terms, terms == 3 ? 6 : 3, bm, bn, units_a, units_b);
+  }
+  const auto ping_pong = kernel.find("PingPongTile<");
+  const std::string_view rest = kernel.substr(std::min(ping_pong, kernel.find("CooperativeTile<")));
+  const int term_bytes = rest.find("TermFormat<float,") == std::string_view::npos ? 2 : 4;
+  if (ping_pong != std::string_view::npos) {
     const auto numbers = numbers_of<3>(rest);
     if (!numbers) return std::nullopt;
-    const auto [words, products, units] = *numbers;
-    return split_tile(word_bytes, words, products, kTurnRows, kSplitHalf, units, units);
+    const auto [terms, products, units] = *numbers;
+    return split_tile(term_bytes, terms, products, kPingPongRows, kSplitHalf, units, units);
   }
   const auto numbers = numbers_of<5>(rest);
   if (!numbers) return std::nullopt;
-  const auto [words, products, bn, units_a, units_b] = *numbers;
-  return split_tile(word_bytes, words, products, kSplitRows, bn, units_a, units_b);
+  const auto [terms, products, bn, units_a, units_b] = *numbers;
+  return split_tile(term_bytes, terms, products, kSplitRows, bn, units_a, units_b);
 }
 
 }  // namespace
 
 std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel) {
-  if (has_words(kernel)) return split_tile_of(kernel);
+  if (splits_operands(kernel)) return split_tile_of(kernel);
   TileShape tile;
   if (rung == "r01_naive") {
     set(tile, "BM", 32);
@@ -179,13 +192,14 @@ std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen,
   const auto tiles = [&](std::int64_t rows, std::int64_t columns) {
     return (problem.m + rows - 1) / rows * ((problem.n + columns - 1) / columns);
   };
-  if (seen.products > 1) {
+  const bool fixed = rung.starts_with("r18_") || rung.starts_with("r19_");
+  if (seen.products > 1 && !fixed) {
     constexpr int kWide = 256, kSharedBytes = 227 * 1024 - 2048;
     if (tiles(kSplitRows, kWide) >= sms) {
       // As many units of 128 rows as fit; one third of them for A.
-      const int units = kSharedBytes / (kSplitRows * seen.words * seen.bk * seen.word_bytes);
-      const int units_a = units / 3 + (seen.words == 2 ? 1 : 0);
-      return split_tile(seen.word_bytes, seen.words, seen.products, kSplitRows, kWide, units_a,
+      const int units = kSharedBytes / (kSplitRows * seen.terms * seen.bk * seen.term_bytes);
+      const int units_a = units / 3 + (seen.terms == 2 ? 1 : 0);
+      return split_tile(seen.term_bytes, seen.terms, seen.products, kSplitRows, kWide, units_a,
                         units - units_a);
     }
     if (2 * tiles(seen.bm, seen.bn) > sms) return std::nullopt;
@@ -224,9 +238,9 @@ Loads loads_per_result(const TileShape& tile, std::int64_t k) {
     return loads;
   }
   // Split operands: every term is copied, and each product reads two terms.
-  loads.global_loads = depth * tile.words * (tile.bm + tile.bn) / (double{1} * tile.bm * tile.bn);
+  loads.global_loads = depth * tile.terms * (tile.bm + tile.bn) / (double{1} * tile.bm * tile.bn);
   loads.global_formula =
-      of_k(std::int64_t{tile.words} * (tile.bm + tile.bn), std::int64_t{tile.bm} * tile.bn);
+      of_k(std::int64_t{tile.terms} * (tile.bm + tile.bn), std::int64_t{tile.bm} * tile.bn);
   // The unit that reads shared memory once for all its outputs: a thread, a warp on tensor cores,
   // or a wgmma of 64 rows.
   const bool by_warp = tile.wm > 0 && tile.tm == 1 && tile.tn == 1;

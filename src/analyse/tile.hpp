@@ -29,7 +29,7 @@ struct TileShape {
   int pair = 1;               // blocks per pair that shares the copies of one operand
 
   // Split operands: terms per element, split products per element product, and bytes per term.
-  int words = 1, products = 1, word_bytes = 0;
+  int terms = 1, products = 1, term_bytes = 0;
 
   // Columns of C per wgmma. Split kernels accumulate a wide tile in two halves, because the sums
   // are added up in separate registers.
@@ -43,9 +43,10 @@ struct TileShape {
 // still be counted.
 std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel);
 
-// The tile that the rung uses for `problem`, if it differs from `seen`, the tile of the small
-// observed problem. r17 to r20 have several tiles and use the widest one, in pairs of blocks, if it
-// fills `sms` SMs. Empty for the sizes between, where r18 to r20 choose by their own plan.
+// The tile that the kernel uses for `problem`, if it differs from `seen`, the tile of the small
+// observed problem. The library's kernels on tensor cores have several tiles and use the widest
+// one, in pairs of blocks if operands are not split, if it fills `sms` SMs. Empty for the sizes
+// between, where those with split operands choose by their own plan.
 std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen,
                                   const Problem& problem, int sms);
 

@@ -19,14 +19,8 @@ inline Status launched(const char* kernel) {
   return error == cudaSuccess ? Status::ok() : cuda_failure(kernel, error);
 }
 
-// SMs of the current device.
-inline Status sm_count(int& sms) {
-  int device = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  return error == cudaSuccess ? Status::ok() : cuda_failure("SM count", error);
-}
+// SMs of the current device. Errors: kLaunchFailed.
+Status sm_count(int& sms);
 
 // Scratch and flags of one call. From take() to its destruction the object holds the stream's lock,
 // so that the kernels of a call are adjacent in the stream. The next call on the stream may get the

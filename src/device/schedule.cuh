@@ -4,7 +4,7 @@
 // al., PPoPP 2023). The shape alone determines the order of additions, so that results are the same
 // on every run.
 #pragma once
-#include "device/shares.hpp"
+#include "device/tiling.hpp"
 
 #include <cuda_runtime.h>
 
@@ -29,7 +29,7 @@ class Schedule {
     int tile, step;  // among the split tiles
   };
 
-  __device__ __forceinline__ Schedule(const Plan& plan, int block)
+  __device__ __forceinline__ Schedule(const Tiling& plan, int block)
       : plan_(plan), tile_(block), begin_(share(plan, block)), end_(share(plan, block + 1)) {}
 
   __device__ __forceinline__ bool next(Work& work) {
@@ -47,10 +47,10 @@ class Schedule {
     return true;
   }
 
-  // Begin of the share of `block`: step cut_tiles * steps * block / blocks of all split tiles'
+  // Begin of the share of `block`: step split_tiles * steps * block / blocks of all split tiles'
   // steps.
-  __device__ __forceinline__ static Cut share(const Plan& plan, int block) {
-    const int tiles = plan.cut_tiles * block, whole = tiles / plan.blocks,
+  __device__ __forceinline__ static Cut share(const Tiling& plan, int block) {
+    const int tiles = plan.split_tiles * block, whole = tiles / plan.blocks,
               part = tiles % plan.blocks;
     return {whole,
             part * (plan.steps / plan.blocks) + part * (plan.steps % plan.blocks) / plan.blocks};
@@ -58,7 +58,7 @@ class Schedule {
 
   // Whether the share of `block` begins inside this split tile, so that the preceding block
   // computes a part of it, too.
-  __device__ __forceinline__ static bool begins_inside(const Plan& plan, int tile, int block) {
+  __device__ __forceinline__ static bool begins_inside(const Tiling& plan, int tile, int block) {
     const Cut begin = share(plan, block);
     return begin.tile == tile - plan.whole_tiles && begin.step > 0;
   }
@@ -79,7 +79,7 @@ class Schedule {
     return true;
   }
 
-  const Plan& plan_;
+  const Tiling& plan_;
   Work work_{};
   int tile_;
   Cut begin_, end_;
@@ -91,7 +91,7 @@ struct TilePlace {
   int m, n;
 };
 template <int kBand>
-__device__ __forceinline__ TilePlace place_of(const Plan& plan, int tile) {
+__device__ __forceinline__ TilePlace place_of(const Tiling& plan, int tile) {
   const int band = tile / (kBand * plan.tiles_n);
   const int rows = min(kBand, plan.tiles_m - band * kBand),
             in_band = tile - band * kBand * plan.tiles_n;

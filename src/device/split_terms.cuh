@@ -59,29 +59,30 @@ struct Product {
 };
 
 // A pipeline of units in shared memory. `n` counts units from 0.
-template <class Unit, int UNITS>
+template <class Unit, int kUnits>
 struct Ring {
-  Unit unit[UNITS];
-  std::uint64_t full[UNITS], empty[UNITS];  // barriers: the copy has arrived; all readers are done
+  Unit unit[kUnits];
+  std::uint64_t full[kUnits],
+      empty[kUnits];  // barriers: the copy has arrived; all readers are done
 
   __device__ __forceinline__ void init(int readers) {
     for (auto& barrier : full) ptx::mbarrier_init(ptx::shared_address(&barrier), 1);
     for (auto& barrier : empty) ptx::mbarrier_init(ptx::shared_address(&barrier), readers);
   }
   __device__ __forceinline__ void load(unsigned n, const char* gUnits, std::int64_t index) {
-    const std::uint32_t barrier = ptx::shared_address(&full[n % UNITS]);
-    ptx::mbarrier_wait(ptx::shared_address(&empty[n % UNITS]),
-                       n / UNITS % 2 ^ 1);  // at first: empty
+    const std::uint32_t barrier = ptx::shared_address(&full[n % kUnits]);
+    ptx::mbarrier_wait(ptx::shared_address(&empty[n % kUnits]),
+                       n / kUnits % 2 ^ 1);  // at first: empty
     ptx::mbarrier_arrive_expect(barrier, sizeof(Unit));
-    ptx::bulk_load(ptx::shared_address(&unit[n % UNITS]), gUnits + index * sizeof(Unit), barrier,
+    ptx::bulk_load(ptx::shared_address(&unit[n % kUnits]), gUnits + index * sizeof(Unit), barrier,
                    sizeof(Unit));
   }
   __device__ __forceinline__ const Unit& wait(unsigned n) {
-    ptx::mbarrier_wait(ptx::shared_address(&full[n % UNITS]), n / UNITS % 2);
-    return unit[n % UNITS];
+    ptx::mbarrier_wait(ptx::shared_address(&full[n % kUnits]), n / kUnits % 2);
+    return unit[n % kUnits];
   }
   __device__ __forceinline__ void release(unsigned n) {
-    ptx::mbarrier_arrive(ptx::shared_address(&empty[n % UNITS]));
+    ptx::mbarrier_arrive(ptx::shared_address(&empty[n % kUnits]));
   }
 };
 

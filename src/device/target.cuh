@@ -31,7 +31,7 @@ __device__ __forceinline__ void store_pair(const Target<Out>& c, Out* g, float x
   if constexpr (sizeof(Out) == 4) {
     *reinterpret_cast<float2*>(g) = make_float2(c.alpha * x, c.alpha * y);
   } else {
-    *reinterpret_cast<std::uint32_t*>(g) = two_words(c.alpha * x, c.alpha * y, Out{});
+    *reinterpret_cast<std::uint32_t*>(g) = pack_two(c.alpha * x, c.alpha * y, Out{});
   }
 }
 
@@ -41,7 +41,8 @@ template <int kBegin, int kEnd, class T>
 __device__ __forceinline__ void store_columns(const Product<T>& product,
                                               const Target<typename T::Out>& c, int row, int col) {
   constexpr bool kAll = kBegin == 0 && kEnd == T::BN;
-  static_assert(kAll || (!T::kTf32 && kBegin % 8 == 0 && kEnd % 8 == 0), "columns come by eights");
+  static_assert(kAll || (!T::kTf32 && kBegin % 8 == 0 && kEnd % 8 == 0),
+                "whole groups of eight columns");
   constexpr int kFirst = kAll ? 0 : kBegin / 2,
                 kLast = kAll ? T::kSums : kEnd / 2;  // index among the thread's sums
   const int end = min(c.n, col + kEnd);

@@ -90,7 +90,7 @@ __device__ __forceinline__ Origin origin_in(const TilePlace& pair, int rank) {
           pair.n * T::kPairN + (T::kSharesB ? 0 : rank * T::BN)};
 }
 template <class T>
-__device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank) {
+__device__ __forceinline__ Origin origin_of(const Tiling& plan, int tile, int rank) {
   return origin_in<T>(place_of<T::kBand>(plan, tile), rank);
 }
 

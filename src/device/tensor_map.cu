@@ -37,9 +37,9 @@ Status make_tensor_map(CUtensorMap& map, Type type, const void* g, std::int64_t 
   const cuuint32_t steps[] = {1, 1};
   // A row of a box that does not start on a cache line touches two. Promotion to 256 bytes would
   // fetch more and costs 7% at 1000 x 1000 x 1000 in bf16.
-  const bool on_lines = (reinterpret_cast<std::uintptr_t>(g) | strides[0]) % 128 == 0;
+  const bool aligned = (reinterpret_cast<std::uintptr_t>(g) | strides[0]) % 128 == 0;
   const auto promotion =
-      on_lines ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+      aligned ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
   const CUresult result =
       encode(&map, element, 2, const_cast<void*>(g), sizes, strides, box, steps,
              CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);

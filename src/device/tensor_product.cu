@@ -34,10 +34,7 @@ Status launch_scale(const Call& c, Type out, cudaStream_t stream) {
 }  // namespace
 
 Status accept(const Problem& p, const Device& device) {
-  if (device.cc / 10 != 9) {
-    return {Code::kUnsupportedDevice,
-            "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
-  }
+  if (Status s = accept_hopper(device); !s) return s;
   return accept_for_tensor_maps(p);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of 16-bit operands on Hopper's tensor cores, as r14 to r17 compute them: the call's
-// tensor maps, the stage that they fill, a warpgroup's wgmma over a stage, and the way of its sums
-// to C.
+// Products of 16-bit operands on Hopper's tensor cores, for r14 to r17: the call's tensor maps, the
+// stages that they fill, a warpgroup's wgmma over a stage, and the stores of its sums.
 #pragma once
 #include "device/ptx/mbarrier.cuh"
+#include "device/ptx/sync.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
 #include "device/runtime.cuh"
@@ -139,20 +139,28 @@ __device__ __forceinline__ void round(float alpha, const float (&sums)[kSums],
   }
 }
 
-// A warpgroup writes 64 x 64 results to shared memory in the 128-byte swizzle, for a store by tensor
-// map. `results` are those of 64 columns, from round().
-__device__ __forceinline__ void write_box(std::uint32_t s, const std::uint32_t* results) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int row = static_cast<int>(threadIdx.x) % kWarpgroup / 32 * 16 + lane % 16;
+// Warpgroup `group` stores 64 columns of a tile's results at (row, col), number `piece` of them, by
+// tensor map. Two buffers in shared memory, of 64 x 64 results in the 128-byte swizzle, alternate.
+__device__ __forceinline__ void store_box(const Call& c, char* buffer, const std::uint32_t* results,
+                                          int piece, int group, int row, int col) {
+  const int tid = threadIdx.x % kWarpgroup, thread = static_cast<int>(threadIdx.x);
+  const std::uint32_t s = ptx::shared_address(buffer);
+  if (tid == 0) ptx::bulk_wait_read<1>();
+  ptx::barrier_sync(1 + group, kWarpgroup);
+  const int lane = thread % 32, line = thread % kWarpgroup / 32 * 16 + lane % 16;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int bytes = (i * 32 + lane / 16 * 16) ^ row % 8 * 16;
-    ptx::store_matrix4(s + row * kRowBytes + bytes, results + i * 4);
+    const int bytes = (i * 32 + lane / 16 * 16) ^ line % 8 * 16;
+    ptx::store_matrix4(s + line * kRowBytes + bytes, results + piece * 16 + i * 4);
   }
+  ptx::barrier_sync(1 + group, kWarpgroup);
+  if (tid > 0) return;
+  ptx::fence_proxy_async();  // for all threads of the barrier
+  ptx::tma_store(c.out, s, col + piece * 64, row);
+  ptx::bulk_commit();
 }
 
-// Hopper, row-major operands without transposition, sizes that fit an int, rows that fit a tensor
-// map.
+// Requires Hopper, row-major operands without transposition, sizes that fit int and tensor maps.
 Status accept(const Problem& p, const Device& device);
 
 // Describes a call in tiles of bm x bn. Operands that no tensor map takes are copied to rows of

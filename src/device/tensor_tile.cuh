@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common to the rungs from r14 on: the stage that TMA fills and wgmma reads, a warpgroup's product
-// of one stage, and the position of each sum in C.
+// Common to the library's products on tensor cores: the stage that TMA fills and wgmma reads, a
+// warpgroup's product of one stage, and the position of each sum in C.
 //
 // A stage has rows of 128 bytes with the 128-byte swizzle: BM rows of A along k, and BN / BK boxes
 // of B with BK rows along n. wgmma reads both operands of 16-bit types from there and transposes B.
@@ -27,7 +27,7 @@ constexpr Type kTypeOf = std::is_same_v<T, float>    ? Type::kF32
                          : std::is_same_v<T, __half> ? Type::kF16
                                                      : Type::kBf16;
 
-constexpr int kLineBytes = 128;           // row of the swizzle
+constexpr int kSwizzleBytes = 128;        // row of the swizzle
 constexpr int kMaxSharedBytes = 232'448;  // per block on compute capability 9.0
 constexpr int kWarpgroup = 128;           // threads
 
@@ -36,15 +36,15 @@ struct TensorTile {
   using In = In_;
   using Out = Out_;
   static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
-  static constexpr int BK = kLineBytes / static_cast<int>(sizeof(In));
+  static constexpr int BK = kSwizzleBytes / static_cast<int>(sizeof(In));
   static constexpr bool kTf32 = std::is_same_v<In, float>;
   static constexpr int WM = kTf32 ? BM : 64, WN = kTf32 ? 64 : BN;  // outputs per warpgroup
   static constexpr int kWarpgroups = BM / WM * (BN / WN);
-  static constexpr int kSums = WM * WN / kWarpgroup;     // per thread
-  static constexpr int kBoxRows = BM;                    // rows of A per copy
-  static constexpr int kBytes = (BM + BN) * kLineBytes;  // per stage
+  static constexpr int kSums = WM * WN / kWarpgroup;        // per thread
+  static constexpr int kBoxRows = BM;                       // rows of A per copy
+  static constexpr int kBytes = (BM + BN) * kSwizzleBytes;  // per stage
   static_assert(BM % WM == 0 && BN % WN == 0, "warpgroups must cover the tile");
-  static_assert(BM <= 256, "a box of a tensor map has at most 256 lines");
+  static_assert(BM <= 256, "a box of a tensor map has at most 256 rows");
   static_assert(BN % BK == 0, "B comes in boxes of BK columns");
   static_assert(!kTf32 || BM == 256 || BM == 128, "the widths of wgmma_registers");
 
@@ -98,7 +98,7 @@ class Product {
   __device__ __forceinline__ int col() const { return T::kTf32 ? warpgroup_ * T::WN : 0; }
 
   // Address of the rows of A in a stage that only this warpgroup reads (with TF32, all read them).
-  __device__ __forceinline__ std::uint32_t own_lines(const typename T::Stage& s) const {
+  __device__ __forceinline__ std::uint32_t own_rows(const typename T::Stage& s) const {
     return ptx::shared_address(s.a[row()]);
   }
 
@@ -114,9 +114,9 @@ class Product {
       ptx::wgmma_fence();
 #pragma unroll
       for (int k = 0; k < T::BK; k += 16) {
-        const auto at_a = ptx::matrix_descriptor(a + k * sizeof(typename T::In), 8 * kLineBytes);
+        const auto at_a = ptx::matrix_descriptor(a + k * sizeof(typename T::In), 8 * kSwizzleBytes);
         const auto at_b =
-            ptx::matrix_descriptor(b + k * kLineBytes, 8 * kLineBytes, T::BK * kLineBytes);
+            ptx::matrix_descriptor(b + k * kSwizzleBytes, 8 * kSwizzleBytes, T::BK * kSwizzleBytes);
         ptx::wgmma_shared<typename T::In, true>(reinterpret_cast<float(&)[kWidth / 2]>(sums), at_a,
                                                 at_b, k > 0 || add);
       }
@@ -187,14 +187,14 @@ class Product {
     for (int k = 0; k < T::BK; k += 4) {
       const int line = k + t;
       const auto two =
-          *reinterpret_cast<const uint2*>(box + line * kLineBytes + (at ^ (line % 8 * 16)));
+          *reinterpret_cast<const uint2*>(box + line * kSwizzleBytes + (at ^ (line % 8 * 16)));
       rB[k / 8][k % 8 / 2] = ptx::to_tf32(two.x);
       rB[k / 8][k % 8 / 2 + 1] = ptx::to_tf32(two.y);
     }
     ptx::wgmma_fence();
 #pragma unroll
     for (int k = 0; k < T::BK; k += 8) {
-      const auto at_a = ptx::matrix_descriptor(a + k * sizeof(float), 8 * kLineBytes);
+      const auto at_a = ptx::matrix_descriptor(a + k * sizeof(float), 8 * kSwizzleBytes);
       ptx::wgmma_registers(sums, rB[k / 8], at_a, k > 0 || add);
     }
     ptx::wgmma_commit();

@@ -38,15 +38,15 @@ __device__ __forceinline__ void transpose4(std::uint32_t (&w)[4]) {
 // computes few: the stores start at once, need no shared memory, and the block exits without
 // waiting for them.
 template <class T>
-class LineStore {
+class DirectStore {
  public:
   using Out = typename T::Out;
   static constexpr int kChunksLater = 0, kTail = 0;
   struct Buffers {};
 
   template <class Maps>
-  __device__ __forceinline__ LineStore(Buffers& /*buffers*/, const Maps& /*maps*/,
-                                       int /*warpgroup*/) {}
+  __device__ __forceinline__ DirectStore(Buffers& /*buffers*/, const Maps& /*maps*/,
+                                         int /*warpgroup*/) {}
 
   template <int kWidth, class At>
   __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c,
@@ -65,7 +65,7 @@ class LineStore {
 #pragma unroll
           for (int i = 0; i < 4; ++i) {
             const float* const sums = product.sums + j / 2 + 4 * i + 2 * e;
-            w[i] = j + 8 * i < kWidth ? two_words(c.alpha * sums[0], c.alpha * sums[1], Out{}) : 0;
+            w[i] = j + 8 * i < kWidth ? pack_two(c.alpha * sums[0], c.alpha * sums[1], Out{}) : 0;
           }
           transpose4(w);
           if (row + 8 * e < c.m && col + j < end) {
@@ -115,8 +115,8 @@ class TileStore {
  public:
   using Out = typename T::Out;
   static constexpr bool kPacked = sizeof(Out) == 2;
-  static constexpr int kCols = kLineBytes / static_cast<int>(sizeof(Out));  // per box
-  static constexpr int kRows = T::kTf32 ? 32 : 64;                          // per box and per chunk
+  static constexpr int kCols = kSwizzleBytes / static_cast<int>(sizeof(Out));  // per box
+  static constexpr int kRows = T::kTf32 ? 32 : 64;  // per box and per chunk
   static constexpr int kChunks = T::kTf32 ? T::WM / kRows : T::WN / kCols;
   static constexpr int kChunksLater = kPacked ? kChunks : T::kTf32 ? 0 : kChunks / 2 + 1;
   static constexpr int kChunksNow = kChunks - kChunksLater;
@@ -201,7 +201,7 @@ class TileStore {
   // and no thread writes them any more. Stores through them need not wait for a buffer.
   template <int kPieces, class Spare>
   __device__ __forceinline__ void finish(Spare spare) {
-    if (kPacked) meet();  // all warps have multiplied the old content
+    if (kPacked) sync();  // all warps have multiplied the old content
 #pragma unroll
     for (int h = 0; h < kChunksLater; ++h) {
       if (kChunksNow + h >= chunks_) break;
@@ -220,8 +220,8 @@ class TileStore {
 
  private:
   static constexpr int kNothing = -1;  // in place of a column
-  static_assert(kTail * sizeof(Out) != kLineBytes / 2,
-                "such boxes' lines would be packed: another swizzle");
+  static_assert(kTail * sizeof(Out) != kSwizzleBytes / 2,
+                "boxes of 64 bytes per row have another swizzle");
   template <int kWidth>
   static constexpr int kChunksOf = T::kTf32 ? kChunks : (kWidth + kCols - 1) / kCols;
 
@@ -241,7 +241,7 @@ class TileStore {
   }
 
   __device__ __forceinline__ static bool leads() { return threadIdx.x % kWarpgroup == 0; }
-  __device__ __forceinline__ void meet() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }
+  __device__ __forceinline__ void sync() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }
 
   // Stores some chunks of the results of kWidth columns now and keeps the others. value(i) is the
   // result of sum i.
@@ -249,7 +249,7 @@ class TileStore {
   __device__ __forceinline__ void take_chunks(Value value) {
     constexpr int kTaken = kChunksOf<kWidth>, kSums = T::kTf32 ? T::kSums : kWidth / 2;
     static_assert(kTaken >= kChunksNow,
-                  "the last chunk, which may have fewer columns, leaves later");
+                  "the last chunk, which may have fewer columns, is stored later");
 #pragma unroll
     for (int h = 0; h < kChunksNow; ++h) {
       put(h, [&](int i) { return __float_as_uint(value(h * kWordsPerChunk + i)); });
@@ -257,7 +257,7 @@ class TileStore {
 #pragma unroll
     for (int i = 0; i < (kTaken - kChunksNow) * kWordsPerChunk; ++i) {
       if constexpr (kPacked) {
-        words_[i] = 2 * i < kSums ? two_words(value(2 * i), value(2 * i + 1), Out{}) : 0;
+        words_[i] = 2 * i < kSums ? pack_two(value(2 * i), value(2 * i + 1), Out{}) : 0;
       } else {
         const int sum = kChunksNow * kWordsPerChunk + i;
         words_[i] = sum < kSums ? __float_as_uint(value(sum)) : 0;
@@ -281,7 +281,7 @@ class TileStore {
       hand_over(col_of(h), is_tail(h) ? ~row_ : row_);
     } else {
       if (leads()) ptx::bulk_wait_read<kBuffers - 1>();
-      meet();
+      sync();
       put_in(buffer, h, word);
       next_ = (next_ + 1) % kBuffers;
     }
@@ -304,12 +304,12 @@ class TileStore {
   template <class Word>
   __device__ __forceinline__ void put_in(std::uint32_t buffer, int h, Word word) {
     write(buffer, word);
-    meet();
+    sync();
     if (!leads()) return;
     ptx::fence_proxy_async();  // for all threads that synchronised before
     if constexpr (T::kTf32) {
       ptx::tma_store(map_, buffer, col_, row_ + h * kRows);
-      ptx::tma_store(map_, buffer + kRows * kLineBytes, col_ + kCols, row_ + h * kRows);
+      ptx::tma_store(map_, buffer + kRows * kSwizzleBytes, col_ + kCols, row_ + h * kRows);
     } else {
       ptx::tma_store(is_tail(h) ? tail_map_ : map_, buffer, col_of(h), row_);
     }
@@ -321,7 +321,7 @@ class TileStore {
     const int tid = static_cast<int>(threadIdx.x) % kWarpgroup, warp = tid / 32, lane = tid % 32;
     const int g = lane / 4, t = lane % 4;
     const auto place = [&](int line, int bytes) {
-      return buffer + line * kLineBytes + (bytes ^ (line % 8 * 16));
+      return buffer + line * kSwizzleBytes + (bytes ^ (line % 8 * 16));
     };
     if constexpr (kPacked) {
 #pragma unroll
@@ -331,7 +331,7 @@ class TileStore {
         ptx::store_matrix4(place(16 * warp + lane % 16, i * 8 + lane / 16 * 16), r);
       }
     } else if constexpr (T::kTf32) {
-      const std::uint32_t box = warp / 2 * kRows * kLineBytes;
+      const std::uint32_t box = warp / 2 * kRows * kSwizzleBytes;
 #pragma unroll
       for (int i = 0; i < kWordsPerChunk; i += 4) {
 #pragma unroll
@@ -353,9 +353,9 @@ class TileStore {
           const std::uint32_t left[2] = {word(i + 2 * e), word(i + 2 * e + 1)};
           const std::uint32_t right[2] = {word(kHalf + i + 2 * e), word(kHalf + i + 2 * e + 1)};
           const std::uint32_t at =
-              place(16 * warp + g + 8 * e, (i * 8 + t * 8) ^ (odd ? kLineBytes / 2 : 0));
+              place(16 * warp + g + 8 * e, (i * 8 + t * 8) ^ (odd ? kSwizzleBytes / 2 : 0));
           ptx::store_shared2(at, odd ? right[0] : left[0], odd ? right[1] : left[1]);
-          ptx::store_shared2(at ^ (kLineBytes / 2), odd ? left[0] : right[0],
+          ptx::store_shared2(at ^ (kSwizzleBytes / 2), odd ? left[0] : right[0],
                              odd ? left[1] : right[1]);
         }
       }

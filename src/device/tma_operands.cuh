@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host code common to the rungs that use TMA. Operands whose rows are not 16-byte aligned are first
-// copied to aligned rows. Problems that read neither A nor B only scale C.
+// Host code common to the products that use TMA. Operands whose rows are not 16-byte aligned are
+// first copied to aligned rows. Problems that read neither A nor B only scale C.
 #pragma once
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
@@ -24,28 +24,28 @@ constexpr int kThreads = 256;
 
 // Copies rows of `used` elements to rows of ld_y elements, padded with zeros.
 template <class Word>
-struct LineCopy {
+struct RowCopy {
   const Word* gX;
   std::int64_t ld, lines, used;
   Word* gY;
   std::int64_t ld_y;
 };
 template <class Word>
-struct LineCopies {
-  LineCopy<Word> of[2];
+struct RowCopies {
+  RowCopy<Word> of[2];
 };
 
 // One copy per blockIdx.y, 16 bytes per thread.
 template <class Word>
 __global__ void __launch_bounds__(kThreads)
-    copy_lines(const __grid_constant__ LineCopies<Word> copies) {
+    copy_rows(const __grid_constant__ RowCopies<Word> copies) {
   constexpr int kWidth = 16 / static_cast<int>(sizeof(Word));
-  const LineCopy<Word>& c = copies.of[blockIdx.y];
-  const std::int64_t in_line = c.ld_y / kWidth, all = c.lines * in_line;
+  const RowCopy<Word>& c = copies.of[blockIdx.y];
+  const std::int64_t in_row = c.ld_y / kWidth, all = c.lines * in_row;
   ptx::launch_dependents();
   for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; at < all;
        at += std::int64_t{gridDim.x} * kThreads) {
-    const std::int64_t line = at / in_line, col = at % in_line * kWidth;
+    const std::int64_t line = at / in_row, col = at % in_row * kWidth;
     alignas(16) Word r[kWidth];
 #pragma unroll
     for (int i = 0; i < kWidth; ++i)
@@ -70,34 +70,18 @@ inline int blocks_for(std::int64_t elements) {
 }
 
 template <class In>
-std::int64_t line_of(std::int64_t used) {  // elements, rounded up to whole rows of the swizzle
-  constexpr std::int64_t kElements = kLineBytes / sizeof(In);
+std::int64_t padded_row(std::int64_t used) {  // elements, rounded up to whole rows of the swizzle
+  constexpr std::int64_t kElements = kSwizzleBytes / sizeof(In);
   return ceil_div(used, kElements) * kElements;
 }
 
 }  // namespace tma_detail
 
-// Requires Hopper, for its tensor cores and tensor maps.
-inline Status accept_hopper(const Device& device) {
-  if (Status s = accept_cuda(device, 90); !s) return s;
-  if (device.cc / 10 == 9) return Status::ok();
-  return {Code::kUnsupportedDevice,
-          "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
-}
-
-// Also requires row-major operands without transposition, sizes that fit int, and rows that fit a
-// tensor map.
+// Requires Hopper, row-major operands without transposition, sizes that fit int, and rows that fit
+// a tensor map.
 inline Status accept_tensor_maps(const Problem& p, const Device& device) {
   if (Status s = accept_hopper(device); !s) return s;
-  if (Status s = accept_row_major_nn(p); !s) return s;
-  constexpr std::int64_t kMaxLineBytes = std::int64_t{1} << 40;
-  if (std::max({p.m, p.n, p.k}) > kMaxExtent) {
-    return {Code::kUnsupportedProblem, "takes sizes of at most 2^30, not " + to_string(p)};
-  }
-  if (std::max({p.lda, p.ldb, p.ldc}) * 4 >= kMaxLineBytes) {
-    return {Code::kUnsupportedProblem, "takes lines of less than 2^40 bytes, not " + to_string(p)};
-  }
-  return Status::ok();
+  return accept_for_tensor_maps(p);
 }
 
 // The arithmetic of tensor cores for operands of type T.
@@ -120,17 +104,6 @@ constexpr KernelInfo tensor_kernel(std::string_view id, std::string_view rung,
           .out = kTypeOf<Out>,
           .accepts = accept_tensor_maps,
           .launch = launch};
-}
-
-// Whether the rows of A and B, or of their copies, are aligned to 128-byte L2 cache lines.
-template <class In>
-bool lines_start_on_128(const Problem& p, const Operands& o) {
-  const auto starts = [](const float* g, std::int64_t ld) {
-    const std::int64_t bytes = ld * static_cast<std::int64_t>(sizeof(In));
-    if (!tensor_map_takes(g, bytes)) return true;  // copied
-    return reinterpret_cast<std::uintptr_t>(g) % kLineBytes == 0 && bytes % kLineBytes == 0;
-  };
-  return starts(o.a, p.lda) && starts(o.b, p.ldb);
 }
 
 template <class Out>
@@ -167,7 +140,7 @@ template <class In>
 std::size_t copy_bytes(const Problem& p, const Operands& o) {
   const auto of = [](const float* g, std::int64_t ld, std::int64_t lines, std::int64_t used) {
     if (tensor_map_takes(g, ld * static_cast<std::int64_t>(sizeof(In)))) return std::size_t{0};
-    return static_cast<std::size_t>(lines * line_of<In>(used)) * sizeof(In);
+    return static_cast<std::size_t>(lines * padded_row<In>(used)) * sizeof(In);
   };
   return of(o.a, p.lda, p.m, p.k) + of(o.b, p.ldb, p.k, p.n);
 }
@@ -179,30 +152,30 @@ Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t
                  TensorMaps& maps) {
   using In = typename T::In;
   using Word = std::conditional_t<sizeof(In) == 2, std::uint16_t, std::uint32_t>;
-  auto* free_lines = static_cast<Word*>(copies);
-  LineCopies<Word> to_copy{};
+  auto* free_rows = static_cast<Word*>(copies);
+  RowCopies<Word> to_copy{};
   unsigned count = 0;
   std::int64_t most = 0;  // elements per copy
   const auto map_operand = [&](CUtensorMap& map, const float* g, std::int64_t ld,
-                               std::int64_t lines, std::int64_t used, int box_lines) -> Status {
+                               std::int64_t lines, std::int64_t used, int box_rows) -> Status {
     const void* at = g;
     if (!tensor_map_takes(g, ld * static_cast<std::int64_t>(sizeof(In)))) {
-      const std::int64_t ld_y = line_of<In>(used);
-      to_copy.of[count++] = {reinterpret_cast<const Word*>(g), ld, lines, used, free_lines, ld_y};
+      const std::int64_t ld_y = padded_row<In>(used);
+      to_copy.of[count++] = {reinterpret_cast<const Word*>(g), ld, lines, used, free_rows, ld_y};
       most = std::max(most, lines * ld_y);
-      at = free_lines;
+      at = free_rows;
       ld = ld_y;
-      free_lines += lines * ld_y;
+      free_rows += lines * ld_y;
     }
-    return make_tensor_map(map, kTypeOf<In>, at, lines, used, ld, box_lines, T::BK);
+    return make_tensor_map(map, kTypeOf<In>, at, lines, used, ld, box_rows, T::BK);
   };
   if (Status s = map_operand(maps.a, o.a, p.lda, p.m, p.k, T::kBoxRows); !s) return s;
   if (Status s = map_operand(maps.b, o.b, p.ldb, p.k, p.n, T::BK); !s) return s;
   if (count > 0) {
     const auto blocks =
         static_cast<unsigned>(blocks_for(most * static_cast<std::int64_t>(sizeof(In)) / 16));
-    copy_lines<Word><<<dim3(blocks, count), kThreads, 0, stream>>>(to_copy);
-    if (Status s = launched("copy_lines"); !s) return s;
+    copy_rows<Word><<<dim3(blocks, count), kThreads, 0, stream>>>(to_copy);
+    if (Status s = launched("copy_rows"); !s) return s;
   }
   using Store = TileStore<T>;
   if (!stores_by_map<typename T::Out>(p, o)) return Status::ok();
@@ -217,9 +190,8 @@ template <class T>
 struct TensorLaunch {
   TensorMaps maps;
   Target<typename T::Out> c;
-  int tiles_m, tiles_n, steps;  // of T::BK along k
-  bool by_map;                  // C may be stored by TMA
-  CallMemory memory;            // its scratch begins with the requested bytes
+  bool by_map;        // C may be stored by TMA
+  CallMemory memory;  // its scratch begins with the requested bytes
 };
 
 // Prepares a problem that reads A and B. Enqueues copies of unaligned operands. Errors:
@@ -232,9 +204,6 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
   const auto copies = static_cast<std::int64_t>(tma_detail::copy_bytes<typename T::In>(p, o));
   if (Status s = launch.memory.take(stream, scratch_bytes + copies, flags); !s) return s;
   launch.c = target_of<Out>(p, o);
-  launch.tiles_m = static_cast<int>(ceil_div(p.m, T::BM));
-  launch.tiles_n = static_cast<int>(ceil_div(p.n, T::BN));
-  launch.steps = static_cast<int>(ceil_div(p.k, T::BK));
   launch.by_map = stores_by_map<Out>(p, o);
   return tma_detail::make_maps<T>(p, o, launch.memory.scratch() + scratch_bytes, stream,
                                   launch.maps);

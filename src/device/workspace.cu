@@ -321,6 +321,14 @@ void CallMemory::keep_answer() {
   if (slot_ != nullptr) slot_->answer = true;
 }
 
+Status sm_count(int& sms) {
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  return error == cudaSuccess ? Status::ok() : cuda_failure("SM count", error);
+}
+
 cudaError_t allow_shared(const void* kernel, int bytes) {
   static std::mutex mutex;
   static std::set<std::pair<int, const void*>> allowed;

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -101,12 +102,26 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands) {
   return on_device(ordinal);
 }
 
-Result<const Device*> current_device() {
-  int ordinal = 0;
-  if (const cudaError_t error = cudaGetDevice(&ordinal); error != cudaSuccess) {
-    return Status(Code::kLaunchFailed, std::string("cudaGetDevice: ") + cudaGetErrorString(error));
-  }
-  return queried(ordinal);
+Status row_major_call(const Problem& problem, const Operands& operands, RowMajorCall& call) {
+  const auto [p, swapped] = as_row_major(problem);
+  call.p = p;
+  call.o = swapped ? Operands{operands.b, operands.a, operands.c} : operands;
+  const auto alignment = [](const float* g) {
+    constexpr std::uintptr_t kMost = 256;
+    const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(g) | kMost;
+    return static_cast<int>(bits & (~bits + 1));  // the lowest one
+  };
+  call.at = {alignment(call.o.a), alignment(call.o.b)};
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  const auto query = [&](int& value, cudaDeviceAttr attribute) {
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&value, attribute, device);
+  };
+  query(call.device.sms, cudaDevAttrMultiProcessorCount);
+  query(call.device.l2_bytes, cudaDevAttrL2CacheSize);
+  if (error == cudaSuccess) return Status::ok();
+  return {Code::kLaunchFailed,
+          std::string("attributes of the device: ") + cudaGetErrorString(error)};
 }
 
 Result<Call> checked_matrix(const char* name, const float* matrix) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every call of the library checks before it chooses a kernel.
+// What every call of the library checks before it chooses a kernel, and what every launcher asks.
 #pragma once
+#include "gemm/plan/costs.hpp"
+
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
@@ -22,7 +24,14 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands);
 // argument.
 Result<Call> checked_matrix(const char* name, const float* matrix);
 
-// The current CUDA device. Errors: kLaunchFailed, where there is none.
-Result<const Device*> current_device();
+// A call in row-major form, with the facts by which it is planned.
+struct RowMajorCall {
+  Problem p;
+  Operands o;
+  DeviceFacts device;
+  Alignment at;
+};
+// Errors: kLaunchFailed.
+Status row_major_call(const Problem& problem, const Operands& operands, RowMajorCall& call);
 
 }  // namespace ladder

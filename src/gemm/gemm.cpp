@@ -16,21 +16,17 @@
 namespace ladder {
 namespace {
 
-constexpr std::string_view kForFewTiles = "ladder_split_k", kForManyTiles = "ladder_large_tiles",
-                           kGuarded = "ladder_guarded";
-
+// The highest kernel that accepts the problem: the planned one or, in kIeee and on the host, a
+// rung.
 Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision precision,
-                                  const Device& device) {
-  std::string why;
-  const std::string library = std::string("ladder_") + to_string(precision);
+                                  std::string_view planned, const Device& device) {
+  const bool rungs = place == Place::kHost || precision == Precision::kIeee;
   const auto is_candidate = [&](const KernelInfo& kernel) {
-    if (kernel.place != place || kernel.precision != precision) return false;
-    if (kernel.in != problem.in || kernel.out != problem.out) return false;
-    if (precision == Precision::kAuto) return kernel.id == kGuarded;
-    if (precision != Precision::kIeee && place == Place::kCuda) return kernel.id == library;
-    return kernel.role == Role::kRung || kernel.id == kForManyTiles ||
-           (kernel.id == kForFewTiles && has_few_tiles(problem));
+    if (kernel.place != place || kernel.in != problem.in || kernel.out != problem.out) return false;
+    return kernel.id == planned ||
+           (rungs && kernel.role == Role::kRung && kernel.precision == precision);
   };
+  std::string why;
   const std::span<const KernelInfo> all = kernels();
   for (auto at = all.rbegin(); at != all.rend(); ++at) {
     const KernelInfo& kernel = *at;
@@ -52,12 +48,16 @@ Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision
 
 Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
                                  const Device& device) {
-  if (precision != Precision::kAuto) return highest(problem, place, precision, device);
-  if (place == Place::kCuda && gains_by_words(problem)) {
-    auto guarded = highest(problem, place, Precision::kAuto, device);
-    if (guarded) return guarded;
+  const auto in = [&](Precision as) {
+    const std::string_view planned =
+        place == Place::kCuda ? choose_kernel(problem, as).kernel : std::string_view();
+    return highest(problem, place, as, planned, device);
+  };
+  if (precision != Precision::kAuto) return in(precision);
+  if (place == Place::kCuda) {
+    if (auto planned = in(Precision::kAuto)) return planned;
   }
-  return highest(problem, place, Precision::kIeee, device);
+  return in(Precision::kIeee);
 }
 
 Status sgemm(const Problem& problem, const Operands& operands, Stream stream, Precision precision) {

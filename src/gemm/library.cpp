@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's two calls for binary32 as entries of the registry, so that they are verified and
+// The library's two FP32 calls as entries of the registry, so that they are verified and
 // measured like any kernel.
 #include <ladder/gemm.hpp>
 #include <ladder/kernel.hpp>
 
-#include <cuda_runtime_api.h>
-
 #include <span>
-
-#include "gemm/call.hpp"
 
 namespace ladder::library {
 namespace {
@@ -20,10 +16,7 @@ Status accepts(const Problem& problem, const Device& device) {
 
 template <Precision kPrecision>
 Status launch(const Problem& problem, const Operands& operands, Stream stream) {
-  const auto device = current_device();
-  if (!device) return device.status();
-  const auto kernel = select(problem, Place::kCuda, kPrecision, *device.value());
-  return kernel ? kernel.value()->launch(problem, operands, stream) : kernel.status();
+  return sgemm(problem, operands, stream, kPrecision);
 }
 
 template <Precision kPrecision>

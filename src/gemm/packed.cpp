@@ -24,7 +24,9 @@ RowMajorOperand as_row_major(const Problem& problem, Operand which) {
 }
 
 // The operand's number of rows of op(A) or columns of op(B), its leading dimension and op.
-std::int64_t lines_of(const Problem& p, Operand which) { return which == Operand::kA ? p.m : p.n; }
+std::int64_t vectors_of(const Problem& p, Operand which) {
+  return which == Operand::kA ? p.m : p.n;
+}
 std::int64_t ld_of(const Problem& p, Operand which) { return which == Operand::kA ? p.lda : p.ldb; }
 Op op_of(const Problem& p, Operand which) { return which == Operand::kA ? p.op_a : p.op_b; }
 
@@ -56,8 +58,8 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
   if (problem.in != Type::kF32 || problem.out != Type::kF32)
     return Status(Code::kInvalidArgument, "in, out: pack takes f32 operands");
   const char* const name = which == Operand::kA ? "a" : "b";
-  if (lines_of(problem, which) == 0 || problem.k == 0)
-    return Status(Code::kInvalidArgument, std::string(name) + ": an empty matrix has no words");
+  if (vectors_of(problem, which) == 0 || problem.k == 0)
+    return Status(Code::kInvalidArgument, std::string(name) + ": an empty matrix has no terms");
   const auto call = checked_matrix(name, matrix);
   if (!call) return call.status();
   const Problem of = of_operand(problem, which);
@@ -70,20 +72,20 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
   packed.matrix_ = matrix;
   packed.device_ = call.value().ordinal;
   packed.bytes_ = split_fp16::packed_bytes(p, of_a);
-  void* words = nullptr;
-  if (const cudaError_t error = cudaMalloc(&words, static_cast<std::size_t>(packed.bytes_));
+  void* terms = nullptr;
+  if (const cudaError_t error = cudaMalloc(&terms, static_cast<std::size_t>(packed.bytes_));
       error != cudaSuccess) {
-    return Status(Code::kOutOfMemory, std::string("words: ") + cudaGetErrorString(error));
+    return Status(Code::kOutOfMemory, std::string("terms: ") + cudaGetErrorString(error));
   }
-  packed.words_ = std::shared_ptr<void>(words, [](void* at) { static_cast<void>(cudaFree(at)); });
+  packed.terms_ = std::shared_ptr<void>(terms, [](void* at) { static_cast<void>(cudaFree(at)); });
   // Tiles also read, but do not use, the scales beyond the last row or column.
   if (const cudaError_t error =
-          cudaMemsetAsync(words, 0, static_cast<std::size_t>(packed.bytes_), stream);
+          cudaMemsetAsync(terms, 0, static_cast<std::size_t>(packed.bytes_), stream);
       error != cudaSuccess) {
-    return Status(Code::kLaunchFailed, std::string("words: ") + cudaGetErrorString(error));
+    return Status(Code::kLaunchFailed, std::string("terms: ") + cudaGetErrorString(error));
   }
   const Operands operands{of_a ? matrix : nullptr, of_a ? nullptr : matrix, nullptr};
-  if (Status status = split_fp16::pack(p, operands, of_a, words, stream); !status) return status;
+  if (Status status = split_fp16::pack(p, operands, of_a, terms, stream); !status) return status;
   return packed;
 }
 
@@ -105,8 +107,8 @@ Status sgemm(const Problem& problem, const Operands& operands, const PackedOpera
   if (op_of(problem, which) != op_of(packed.of_, which))
     return {Code::kInvalidArgument,
             std::string("op_") + name + ": not the one that the operand was packed with"};
-  if (lines_of(problem, which) != lines_of(packed.of_, which))
-    return mismatch(is_a ? "m" : "n", lines_of(packed.of_, which), lines_of(problem, which));
+  if (vectors_of(problem, which) != vectors_of(packed.of_, which))
+    return mismatch(is_a ? "m" : "n", vectors_of(packed.of_, which), vectors_of(problem, which));
   if (problem.k != packed.of_.k) return mismatch("k", packed.of_.k, problem.k);
   if (ld_of(problem, which) != ld_of(packed.of_, which))
     return mismatch(std::string("ld") + name, ld_of(packed.of_, which), ld_of(problem, which));
@@ -115,7 +117,7 @@ Status sgemm(const Problem& problem, const Operands& operands, const PackedOpera
   if (Status status = accepted(problem, *call.value().device); !status) return status;
   const auto [p, of_a] = as_row_major(problem, which);
   const Operands row_major = of_a == is_a ? all : Operands{all.b, all.a, all.c};
-  return split_fp16::launch_packed(p, row_major, of_a, packed.words_.get(), stream);
+  return split_fp16::launch_packed(p, row_major, of_a, packed.terms_.get(), stream);
 }
 
 }  // namespace ladder

@@ -20,7 +20,7 @@ inline Status accept_row_major_nn(const Problem& p) {
 inline Status accept_for_tensor_maps(const Problem& p) {
   if (Status s = accept_row_major_nn(p); !s) return s;
   constexpr std::int64_t kMostExtent = std::int64_t{1} << 30, kLeadingEnd = std::int64_t{1} << 38;
-  if (std::max({p.m, p.n, p.k}) <= kMostExtent && std::max(p.lda, p.ldb) < kLeadingEnd)
+  if (std::max({p.m, p.n, p.k}) <= kMostExtent && std::max({p.lda, p.ldb, p.ldc}) < kLeadingEnd)
     return Status::ok();
   return {Code::kUnsupportedProblem,
           "takes sizes of at most 2^30 and leading dimensions below 2^38, not " + to_string(p)};
@@ -33,6 +33,14 @@ inline Status accept_cuda(const Device& device, int min_cc) {
                                         "." + std::to_string(min_cc % 10) + ", " + device.name +
                                         " has " + std::to_string(device.cc / 10) + "." +
                                         std::to_string(device.cc % 10)};
+}
+
+// For kernels on Hopper's tensor cores.
+inline Status accept_hopper(const Device& device) {
+  if (Status s = accept_cuda(device, 90); !s) return s;
+  if (device.cc / 10 == 9) return Status::ok();
+  return {Code::kUnsupportedDevice,
+          "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
 }
 
 }  // namespace ladder

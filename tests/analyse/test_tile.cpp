@@ -75,30 +75,57 @@ TEST(Tile, r17_takes_its_widest_where_that_fills_the_device) {
   EXPECT_EQ(tile_for("r16_persistent", *small, p, 132)->bn, 64) << "others have one tile";
 }
 
-TEST(Tile, split_operands_have_words_and_products) {
+TEST(Tile, rungs_on_tensor_cores) {
+  const auto r17 = tile_of(
+      "r17_stream_k", "k<ladder::r17_stream_k::Tile<__nv_bfloat16, float, 128, 256, 4> >(int)");
+  ASSERT_TRUE(r17);
+  EXPECT_EQ(std::tuple(r17->bm, r17->bn, r17->bk, r17->stages), std::tuple(128, 256, 64, 4));
+  EXPECT_TRUE(r17->evenly);
+  EXPECT_EQ(r17->pair, 2);
+  for (const auto& [rung, kernel, terms, products, bk] :
+       {std::tuple("r18_bf16x6",
+                   "k<ladder::r18_bf16x6::Tile<ladder::terms::Format<__nv_bfloat16, 3, 0, 32>, "
+                   "128, 256, 3, 6> >(int)",
+                   3, 6, 32),
+        std::tuple("r19_fp16x3",
+                   "k<ladder::r19_fp16x3::Tile<ladder::terms::Format<__half, 2, 14, 64>, 128, 256, "
+                   "3, 4> >(int)",
+                   2, 3, 64)}) {
+    const auto tile = tile_of(rung, kernel);
+    ASSERT_TRUE(tile) << rung;
+    EXPECT_EQ(std::tuple(tile->bm, tile->bn, tile->bk), std::tuple(128, 256, bk)) << rung;
+    EXPECT_EQ(std::tuple(tile->terms, tile->products), std::tuple(terms, products)) << rung;
+    for (const int size : {512, 2000, 4096})
+      EXPECT_EQ(tile_for(rung, *tile, make_problem(size, size, size), 132)->bn, 256) << rung;
+  }
+}
+
+TEST(Tile, split_operands_have_terms_and_products) {
   const auto tile = tile_of(
       "ladder_bf16x6",
-      "void ladder::split_detail::kernel<ladder::SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, "
-      "6, "
-      "64, 4, 4>, false, false>(CUtensorMap_st)");
+      "void ladder::split_detail::kernel<ladder::CooperativeTile<ladder::TermFormat<__nv_bfloat16, "
+      "3>, 6, 64, 4, 4>, false, false>(CUtensorMap_st)");
   ASSERT_TRUE(tile);
-  EXPECT_EQ(tile->words, 3);
+  EXPECT_EQ(tile->terms, 3);
   EXPECT_EQ(tile->products, 6);
-  EXPECT_EQ(tile->word_bytes, 2);
+  EXPECT_EQ(tile->term_bytes, 2);
   EXPECT_EQ(tile->bm, 128);
   EXPECT_EQ(tile->bn, 64);
   EXPECT_EQ(tile->bk, 32) << "lines of 64 bytes";
   EXPECT_EQ(tile->stages, 4);
-  const auto tf32 = tile_of(
-      "ladder_bf16x6", "k<ladder::SplitTile<ladder::WordFormat<float, 2>, 3, 64, 3, 3>, false>");
+  const auto tf32 =
+      tile_of("ladder_bf16x6",
+              "k<ladder::CooperativeTile<ladder::TermFormat<float, 2>, 3, 64, 3, 3>, false>");
   ASSERT_TRUE(tf32);
-  EXPECT_EQ(tf32->word_bytes, 4);
+  EXPECT_EQ(tf32->term_bytes, 4);
   EXPECT_EQ(tf32->bk, 32) << "lines of 128 bytes";
-  const auto turns = tile_of(
-      "ladder_fp16x3", "k<ladder::TurnTile<ladder::WordFormat<__half, 2>, 3, 4>, false, false>");
-  ASSERT_TRUE(turns);
-  EXPECT_EQ(std::tuple(turns->bm, turns->bn, turns->bk), std::tuple(64, 128, 64));
-  EXPECT_EQ(std::tuple(turns->words, turns->products, turns->stages), std::tuple(2, 3, 4));
+  const auto ping_pong =
+      tile_of("ladder_fp16x3",
+              "k<ladder::PingPongTile<ladder::TermFormat<__half, 2>, 3, 4>, false, false>");
+  ASSERT_TRUE(ping_pong);
+  EXPECT_EQ(std::tuple(ping_pong->bm, ping_pong->bn, ping_pong->bk), std::tuple(64, 128, 64));
+  EXPECT_EQ(std::tuple(ping_pong->terms, ping_pong->products, ping_pong->stages),
+            std::tuple(2, 3, 4));
   // Large problems take 128 x 256: three units of A and six of B, which are three stages.
   const auto wide = tile_for("ladder_bf16x6", *tile, make_problem(4096, 4096, 4096), 132);
   ASSERT_TRUE(wide);

@@ -14,7 +14,6 @@
 #include "device/runtime.cuh"
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/part_tile.cuh"
-#include "gemm/simt/part_tiles.cuh"
 
 namespace ladder {
 namespace {
@@ -23,7 +22,7 @@ struct Shape {
   int m, n, k, more;  // more: of the leading dimensions
   bool a_along, b_along, c_rows;
   int cluster, parts;
-  int rest_m = 0, rest_n = 0;  // lines beyond the tiles
+  int edge_m = 0, edge_n = 0;  // lines beyond the tiles
 };
 
 class OnDevice {
@@ -73,16 +72,16 @@ void expect_product(const Shape& s) {
   Matrix c = s.c_rows ? Matrix(s.m, s.n, s.more, 3) : Matrix(s.n, s.m, s.more, 3);
   const OnDevice on_a(a.x), on_b(b.x), on_c(c.x);
   const auto side = [](const OnDevice& x, int ld, int lines, bool along) {
-    return LineSide{x.get(), along ? ld : 1, along ? 1 : ld, lines, ld % 4 == 0};
+    return PartOperand{x.get(), along ? ld : 1, along ? 1 : ld, lines, ld % 4 == 0};
   };
-  const int tiles_m = (s.m - s.rest_m + T::BM - 1) / T::BM,
-            tiles = tiles_m * ((s.n - s.rest_n + T::BN - 1) / T::BN);
+  const int tiles_m = (s.m - s.edge_m + T::BM - 1) / T::BM,
+            tiles = tiles_m * ((s.n - s.edge_n + T::BN - 1) / T::BN);
   PartJob x{.a = side(on_a, a.ld, s.m, s.a_along),
             .b = side(on_b, b.ld, s.n, s.b_along),
             .gC = on_c.get(),
             .row_step = s.c_rows ? c.ld : 1,
             .col_step = s.c_rows ? 1 : c.ld,
-            .quads = c.ld % 4 == 0,
+            .aligned = c.ld % 4 == 0,
             .m = s.m,
             .n = s.n,
             .k = s.k,
@@ -93,8 +92,8 @@ void expect_product(const Shape& s) {
             .parts = s.parts,
             .gPartial = nullptr,
             .gArrived = nullptr,
-            .rest_m = s.m - s.rest_m,
-            .rest_n = s.n - s.rest_n};
+            .edge_m = s.m - s.edge_m,
+            .edge_n = s.n - s.edge_n};
   CallMemory memory;
   const std::int64_t floats = std::int64_t{tiles} * s.parts * T::BM * T::BN;
   const Status taken = memory.take(nullptr, 4 * floats, std::int64_t{tiles} * s.cluster);
@@ -103,9 +102,9 @@ void expect_product(const Shape& s) {
   x.gArrived = memory.flags();
   const std::int64_t of_tiles = std::int64_t{tiles} * s.parts * s.cluster;
   std::int64_t blocks = of_tiles;
-  if (s.rest_m + s.rest_n > 0) {
-    x.rest_at = static_cast<int>(of_tiles);
-    blocks += (rest_blocks(x) + s.cluster - 1) / s.cluster * s.cluster;
+  if (s.edge_m + s.edge_n > 0) {
+    x.edge_at = static_cast<int>(of_tiles);
+    blocks += (edge_blocks(x) + s.cluster - 1) / s.cluster * s.cluster;
   }
   const Status status =
       launch_dependent("tile", part_tile<T>, blocks, s.cluster, T::kThreads, T::kBytes, nullptr, x);
@@ -151,10 +150,10 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
     if constexpr (T::kRagged) {
       // Leading dimensions are odd: of A k or m, of B n, and some more.
       for (const int more : {0, 2}) {
-        const auto expect = [&](int m, int n, int k, int cluster, int parts, int rest_m,
-                                int rest_n) {
+        const auto expect = [&](int m, int n, int k, int cluster, int parts, int edge_m,
+                                int edge_n) {
           expect_product<T>(
-              {m, n, k, more, T::kAlongK, false, true, cluster, parts, rest_m, rest_n});
+              {m, n, k, more, T::kAlongK, false, true, cluster, parts, edge_m, edge_n});
         };
         expect(T::BM + 1, T::BN + 1, 3 * T::BK + 1, 1, 1, 1, 1);
         expect(T::BM + 1, 2 * T::BN + 1, 4 * T::BK - 1, 2, 1, 1, 1);
@@ -176,7 +175,7 @@ TEST(PartPlan, LeavesNoPartWithoutAStepAndNoTileForOtherOperands) {
         for (const bool along : {false, true}) {
           const PartPlan plan = plan_parts({m, 3 * m, k, along, false, true, false}, all, sms);
           const PartTileCost& tile = all.at(static_cast<std::size_t>(plan.tile));
-          EXPECT_TRUE(along || !tile.along);
+          EXPECT_TRUE(along || !tile.k_major);
           EXPECT_GE(plan.parts, 1);
           EXPECT_LE(plan.cluster * plan.parts,
                     std::max<std::int64_t>(1, (k + tile.bk - 1) / tile.bk))
@@ -201,16 +200,16 @@ TEST(PartPlan, LeavesAFewLinesToBlocksOfTheirOwnWhereOperandsTakeThat) {
   constexpr int kSms = 132;
   const PartPlan plan = plan_parts({513, 514, 513, true, false, false, false, true}, all, kSms);
   EXPECT_TRUE(all.at(static_cast<std::size_t>(plan.tile)).ragged);
-  EXPECT_EQ(plan.rest_a, 1);
-  EXPECT_EQ(plan.rest_b, 2);
+  EXPECT_EQ(plan.edge_rows, 1);
+  EXPECT_EQ(plan.edge_cols, 2);
   for (const bool b_along : {false, true}) {
     const PartPlan other =
         plan_parts({513, 514, 513, true, b_along, false, false, b_along}, all, kSms);
     EXPECT_FALSE(all.at(static_cast<std::size_t>(other.tile)).ragged);
-    EXPECT_EQ(other.rest_a + other.rest_b, 0);
+    EXPECT_EQ(other.edge_rows + other.edge_cols, 0);
   }
   const PartPlan whole = plan_parts({511, 515, 511, true, false, false, false, true}, all, kSms);
-  EXPECT_EQ(whole.rest_a + whole.rest_b, 0);
+  EXPECT_EQ(whole.edge_rows + whole.edge_cols, 0);
 }
 
 TEST(PartPlan, CountsClustersThatFitAProcessingCluster) {

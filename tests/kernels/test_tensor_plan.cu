@@ -26,27 +26,27 @@ __device__ void mark_steps(Order order, int steps, int* done) {
   }
 }
 template <class Order>
-__global__ void mark(const __grid_constant__ Plan plan, int* done) {
+__global__ void mark(const __grid_constant__ Tiling plan, int* done) {
   mark_steps(Order(plan, static_cast<int>(blockIdx.x)), plan.steps, done);
 }
 // Clusters of `parts` blocks, each with one tile.
-__global__ void mark_in_clusters(const __grid_constant__ Plan plan, int parts, int* done) {
+__global__ void mark_in_clusters(const __grid_constant__ Tiling plan, int parts, int* done) {
   const int block = static_cast<int>(blockIdx.x);
   mark_steps(PartSchedule(plan, block / parts, block % parts, parts), plan.steps, done);
 }
 
 void expect_complete(const TensorPlan& chosen) {
-  const Plan& plan = chosen.plan;
-  const int tiles = plan.whole_tiles + plan.cut_tiles;
+  const Tiling& plan = chosen.plan;
+  const int tiles = plan.whole_tiles + plan.split_tiles;
   if (chosen.plan.narrow.width == 0) ASSERT_EQ(tiles, plan.tiles_m * plan.tiles_n);
   std::vector<int> done(static_cast<std::size_t>(tiles) * plan.steps);
   int* gDone = nullptr;
   const std::size_t bytes = done.size() * sizeof(int);
   ASSERT_EQ(cudaMalloc(&gDone, bytes), cudaSuccess);
   ASSERT_EQ(cudaMemset(gDone, 0, bytes), cudaSuccess);
-  const auto run = chosen.parts > 1     ? mark<PartSchedule>
-                   : plan.cut_tiles > 0 ? mark<Schedule>
-                                        : mark<WholeSchedule>;
+  const auto run = chosen.parts > 1       ? mark<PartSchedule>
+                   : plan.split_tiles > 0 ? mark<Schedule>
+                                          : mark<WholeSchedule>;
   if (const int parts = kShapes[chosen.tile].parts; parts > 1) {
     mark_in_clusters<<<plan.blocks * parts, 1>>>(plan, parts, gDone);
   } else {
@@ -78,10 +78,10 @@ TEST(TensorPlan, CutsWhereThatEndsSooner) {
   const auto plan = [&](int m, int n, int k) {
     return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, DeviceFacts{kSms});
   };
-  EXPECT_GT(plan(8, 8512, 2560).plan.cut_tiles, 0);  // a tile more than a wave
-  EXPECT_EQ(plan(4096, 4096, 4096).plan.cut_tiles,
+  EXPECT_GT(plan(8, 8512, 2560).plan.split_tiles, 0);  // a tile more than a wave
+  EXPECT_EQ(plan(4096, 4096, 4096).plan.split_tiles,
             0);  // 3.88 waves: narrower tiles fill the last one
-  EXPECT_EQ(plan(1536, 2816, 4096).plan.cut_tiles, 0);  // one wave
+  EXPECT_EQ(plan(1536, 2816, 4096).plan.split_tiles, 0);  // one wave
   EXPECT_GT(plan(64, 64, 65536).parts, 32);
   EXPECT_EQ(plan(64, 64, 64).parts, 1);
 }
@@ -227,8 +227,8 @@ TEST(TensorPlan, FirstTilesAreThoseOfTheSchedule) {
 TEST(TensorPlan, CutsTheBatterysLastWave) {
   constexpr TileShape kTf32[] = {
       {256, 128, 32, 1}, {128, 128, 32, 1}, {128, 64, 32, 1}, {256, 256, 32, 2}, {128, 128, 32, 2}};
-  EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 2560), true, kShapes, {}).plan.cut_tiles, 0);
-  EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 1536), true, kTf32, {}).plan.cut_tiles, 0);
+  EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 2560), true, kShapes, {}).plan.split_tiles, 0);
+  EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 1536), true, kTf32, {}).plan.split_tiles, 0);
 }
 
 }  // namespace

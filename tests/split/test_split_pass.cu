@@ -87,7 +87,7 @@ class Device {
  public:
   explicit Device(const Lines<F>& x)
       : g(x.host),
-        words(static_cast<std::size_t>(x.lines) * x.slabs * F::kWords * F::BK, 0xFF),
+        words(static_cast<std::size_t>(x.lines) * x.slabs * F::kTerms * F::BK, 0xFF),
         exponents(x.lines, 0xFF),
         largest(static_cast<std::size_t>(split_detail::kChunks) * x.lines, 0xFF),
         census(x.lines, 0) {}
@@ -96,7 +96,7 @@ class Device {
             exponents.get(), largest.get(), census.get()};
   }
   Memory<float> g;
-  Memory<typename F::Word> words;
+  Memory<typename F::Term> words;
   Memory<int> exponents;
   Memory<std::uint32_t> largest;
   Memory<Census> census;
@@ -126,9 +126,9 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
       const double element = i < x.k ? static_cast<double>(x.at(line, i)) : 0.0;
       const double scaled = std::ldexp(element, exponents[line]);
       double sum = 0;
-      for (int w = 0; w < F::kWords; ++w) {
+      for (int w = 0; w < F::kTerms; ++w) {
         const std::size_t at =
-            (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kWords * F::BK + w * F::BK +
+            (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kTerms * F::BK + w * F::BK +
             i % F::BK;
         sum += static_cast<double>(static_cast<float>(words[at]));
       }
@@ -138,7 +138,7 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
       const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::abs(scaled)));
       if (element != 0) inverse = std::max(inverse, ~(bits | 0x80000000U));
       const std::size_t second =
-          (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kWords * F::BK + F::BK +
+          (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kTerms * F::BK + F::BK +
           i % F::BK;
       has_seconds |= static_cast<float>(words[second]) != 0;
       for (int l = 0; l < kLevels; ++l) {
@@ -180,7 +180,7 @@ Growth growth_of(Lines<F>& a, Lines<F>& b) {
 }
 
 // The pass, and what its sample finds.
-template <split_detail::Look kLook, class F>
+template <split_detail::Extra kLook, class F>
 void pass(Lines<F>& a, Lines<F>& b, const Device<F>& device_a, const Device<F>& device_b) {
   const Memory<Chain> chains(std::size_t{kSampleBlocks} * split_detail::kPairs, 0xFF);
   const Memory<unsigned> done(1, 0), growth(1, 0);
@@ -202,7 +202,7 @@ void run(const Case& c, double relative, double floor) {
                                   << c.along_a << c.along_b << " padding " << c.padding);
   Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 1), b(c.lines_b, c.k, c.along_b, c.padding, 2);
   const Device<F> device_a(a), device_b(b);
-  pass<split_detail::Look::kCount>(a, b, device_a, device_b);
+  pass<split_detail::Extra::kCount>(a, b, device_a, device_b);
   check(a, device_a, relative, floor);
   check(b, device_b, relative, floor);
 }
@@ -219,30 +219,30 @@ constexpr Case kCases[] = {{70, 66, 100, true, true, 0},    {9, 130, 320, true, 
                            {20, 34, 8192, false, false, 2}, {7, 40, 4100, true, false, 0}};
 
 TEST(SplitPass, TwoHalvesHoldTwentyTwoBits) {
-  for (const Case& c : kCases) run<WordFormat<__half, 2>>(c, 0x1p-23, 0x1p-25);
+  for (const Case& c : kCases) run<TermFormat<__half, 2>>(c, 0x1p-23, 0x1p-25);
 }
 
 TEST(SplitPass, SamplesWithoutACensus) {
   for (const Case& c : kCases) {
-    using F = WordFormat<__half, 2>;
+    using F = TermFormat<__half, 2>;
     SCOPED_TRACE(testing::Message() << c.lines_a << "x" << c.lines_b << "x" << c.k << " along "
                                     << c.along_a << c.along_b);
     Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 3), b(c.lines_b, c.k, c.along_b, c.padding, 4);
     const Device<F> device_a(a), device_b(b);
-    pass<split_detail::Look::kSample>(a, b, device_a, device_b);
+    pass<split_detail::Extra::kSample>(a, b, device_a, device_b);
   }
 }
 
 TEST(SplitPass, ThreeBrainWordsHoldAllBits) {
-  for (const Case& c : kCases) run<WordFormat<__nv_bfloat16, 3>>(c, 0, 0x1p-125);
+  for (const Case& c : kCases) run<TermFormat<__nv_bfloat16, 3>>(c, 0, 0x1p-125);
 }
 
 TEST(SplitPass, TwoBrainWordsHoldSixteenBits) {
-  run<WordFormat<__nv_bfloat16, 2>>(kCases[3], 0x1p-17, 0x1p-125);
+  run<TermFormat<__nv_bfloat16, 2>>(kCases[3], 0x1p-17, 0x1p-125);
 }
 
 TEST(SplitPass, TwoTf32WordsHoldTwentyTwoBits) {
-  run<WordFormat<float, 2>>(kCases[3], 0x1p-23, 0x1p-125);
+  run<TermFormat<float, 2>>(kCases[3], 0x1p-23, 0x1p-125);
 }
 
 }  // namespace

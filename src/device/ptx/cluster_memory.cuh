@@ -33,8 +33,7 @@ __device__ __forceinline__ void store_cluster2(std::uint32_t remote, float x, fl
 
 // st.async: four words to where shared_address_of() says, aligned to 16; the barrier there, of the
 // same block, learns of the 16 bytes. Orders nothing else that this thread has stored.
-__device__ __forceinline__ void send_quad(std::uint32_t remote, uint4 x,
-                                          std::uint32_t remote_barrier) {
+__device__ __forceinline__ void send4(std::uint32_t remote, uint4 x, std::uint32_t remote_barrier) {
   asm volatile(
       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
       "[%5];" ::"r"(remote),
@@ -50,7 +49,7 @@ __device__ __forceinline__ float load_cluster(std::uint32_t remote) {
 }
 
 // ld.shared::cluster.v4.
-__device__ __forceinline__ float4 load_cluster_quad(std::uint32_t remote) {
+__device__ __forceinline__ float4 load_cluster4(std::uint32_t remote) {
   float4 x;
   asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)

@@ -27,15 +27,13 @@ __device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// mbarrier.arrive.expect_tx: arrives; the phase also waits for `bytes` bytes of asynchronous
-// copies.
+// mbarrier.arrive.expect_tx: arrives; the phase also waits for `bytes` bytes of copies.
 __device__ __forceinline__ void mbarrier_arrive_expect(std::uint32_t barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
 
-// mbarrier.try_wait.parity: whether the phase of this parity is complete. May sleep before it
-// returns false.
+// mbarrier.try_wait.parity: whether the phase of this parity is complete; may sleep first.
 __device__ __forceinline__ bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
   int done;
   asm volatile(

@@ -13,8 +13,7 @@ __device__ __forceinline__ void barrier_sync(int id, int threads) {
   asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// setmaxnreg.dec: this warpgroup keeps kRegisters per thread and returns the rest to the block's
-// pool.
+// setmaxnreg.dec: this warpgroup keeps kRegisters per thread; the rest goes to the block's pool.
 template <int kRegisters>
 __device__ __forceinline__ void release_registers() {
   static_assert(kRegisters >= 24 && kRegisters <= 256 && kRegisters % 8 == 0, "PTX's range");

@@ -19,8 +19,7 @@ __device__ __forceinline__ void tma_load(std::uint32_t to, const CUtensorMap& ma
       : "memory");
 }
 
-// The same to each block of the cluster whose bit is set in `blocks`, at the same address and
-// barrier of each.
+// The same to each block of the cluster whose bit is set in `blocks`, at the same addresses.
 __device__ __forceinline__ void tma_load_multicast(std::uint32_t to, const CUtensorMap& map,
                                                    std::uint32_t barrier, int x, int y,
                                                    std::uint16_t blocks) {
@@ -31,8 +30,7 @@ __device__ __forceinline__ void tma_load_multicast(std::uint32_t to, const CUten
       : "memory");
 }
 
-// prefetch.tensormap: the map of a __grid_constant__ parameter, into the cache that copies read it
-// from.
+// prefetch.tensormap: a map in a __grid_constant__ parameter, into the cache of descriptors.
 __device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
@@ -59,8 +57,7 @@ __device__ __forceinline__ void bulk_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 
-// fence.proxy.async: orders ordinary accesses to shared memory before asynchronous ones that
-// follow.
+// fence.proxy.async: orders ordinary accesses to shared memory before later asynchronous ones.
 __device__ __forceinline__ void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

@@ -2,81 +2,122 @@
 #include "gemm/plan/choice.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "gemm/plan/menus.hpp"
+#include "problem/split_error.hpp"
 
 namespace ladder {
-
-bool ends_with_most(std::int64_t k) {
-  constexpr std::int64_t kSlab = 64, kOfLast = 48;
-  return k % kSlab == 0 || k % kSlab >= kOfLast;
-}
-
-bool has_few_tiles(const Problem& p) {
-  constexpr std::int64_t kThin = 64, kHalfTile = 128, kFewK = 4;
-  constexpr std::int64_t kSmall = std::int64_t{1} << 19, kSmallSquare = 900'000, kSquare = 512;
-  const std::int64_t cols = p.layout == Layout::kRowMajor ? p.n : p.m, least = std::min(p.m, p.n);
-  if (least <= kThin || cols <= kHalfTile || p.k <= kFewK) return true;
-  return p.m < (least >= kSquare ? kSmallSquare : kSmall) / p.n;
-}
-
 namespace {
 
-// Whether the fused split is possible for the larger operand of a row-major problem: a tensor map
-// can describe it, and the last slab of 64 along k is mostly filled.
-bool splits_on_the_way(const Problem& p) {
-  return (p.m > p.n ? p.lda : p.ldb) % 4 == 0 && ends_with_most(p.k);
+// Whether smaller tiles and k-splits pay: C is thin, too small for many tiles of 128 x 256, or has
+// so few columns that such tiles stay half empty.
+bool gains_by_split_k(const Problem& p) {
+  const std::int64_t columns = p.layout == Layout::kRowMajor ? p.n : p.m,
+                     least = std::min(p.m, p.n);
+  if (least <= limit::split_k_vectors || columns <= limit::split_k_columns || p.k <= limit::outer_k)
+    return true;
+  return p.m <
+         (least >= limit::split_k_square ? limit::square_elements : limit::split_k_elements) / p.n;
+}
+
+// Whether the pre-pass of the larger operand would take longer than the product gains from it.
+bool gains_by_fusing(const Problem& p) {
+  const auto [few, many] = std::minmax(p.m, p.n);
+  return few <= limit::fused_few && many >= std::max(limit::fused_many, limit::fused_ratio * few);
+}
+
+// Whether the last slab of 64 elements along k is mostly filled: the guard of a fused split counts
+// missing elements as below the level.
+bool fills_last_slab(std::int64_t k) {
+  constexpr std::int64_t kLeastOfLast = 48;
+  return k % kSlab == 0 || k % kSlab >= kLeastOfLast;
+}
+
+// Whether tensor cores with split operands gain more time than the pre-passes, the choice and the
+// kernels that return at once cost.
+bool gains_by_split(const Problem& p) {
+  const auto [few, many] = std::minmax(p.m, p.n);
+  const double products = flops(p) / 2;
+  const bool thin = gains_by_fusing(p) && few >= limit::guarded_thin_vectors &&
+                    products >= limit::guarded_thin_products;
+  const bool deep = few >= limit::guarded_deep_vectors && many <= limit::deep_vectors &&
+                    products >= limit::guarded_deep_products;
+  if ((thin || deep) && fits_fused(p, {}) && fills_last_slab(p.k)) return true;
+  return few >= limit::guarded_vectors && products >= limit::guarded_products &&
+         static_cast<double>(p.m) * static_cast<double>(p.n) >= limit::guarded_elements;
 }
 
 }  // namespace
 
-bool gains_by_words(const Problem& problem) {
-  constexpr double kLeast = 760.0 * 760 * 760, kLeastResults = 0x1p17;
-  // With fewer rows or columns than this, the pre-pass of the other operand takes longer.
-  constexpr std::int64_t kTile = 192;
-  // Limits of the fused split, which saves the pre-pass of one operand: C with few rows or columns
-  // (at least 48), or C small compared with k (from 256 x 256 with k = 16384).
-  constexpr std::int64_t kFew = 48, kMost = 512, kFewOfDeep = 256;
-  constexpr double kLeastSplit = 0x1p29, kLeastDeep = 0x1p30;
-  const Problem p = as_row_major(problem).problem;
-  const auto [few, many] = std::minmax(p.m, p.n);
-  const double products = flops(p) / 2;
-  const bool thin = few >= kFew && gains_by_fusing(p);
-  const bool deep = few >= kFewOfDeep && many <= kMost && products >= kLeastDeep;
-  if (((thin && products >= kLeastSplit) || deep) && splits_on_the_way(p)) return true;
-  return few >= kTile && static_cast<double>(p.m) * static_cast<double>(p.n) >= kLeastResults &&
-         products >= kLeast;
+bool fits_split(const Problem& p) { return std::max({p.m, p.n, p.k}) <= kMaxExtent / 4; }
+
+bool fits_split_k(const Problem& p) {
+  constexpr std::int64_t kLeastTile = 16;
+  return fits_split(p) && ceil_div(p.m, kLeastTile) * ceil_div(p.n, kLeastTile) <= kMaxExtent;
 }
 
-bool gains_by_fusing(const Problem& p) {
-  constexpr std::int64_t kFew = 512, kMany = 2048, kTimes = 4;
-  const auto [few, many] = std::minmax(p.m, p.n);
-  return few <= kFew && many >= std::max(kMany, kTimes * few);
+SmallKernel small_kernel(const Problem& p) {
+  if ((reads_ab(p) ? p.k : 0) <= limit::outer_k && p.n >= limit::outer_columns)
+    return SmallKernel::kOuterProduct;
+  return std::min(p.m, p.n) <= kThinVectors ? SmallKernel::kThin : SmallKernel::kSplitK;
+}
+
+KernelChoice choose_kernel(const Problem& problem, Precision precision) {
+  const Problem p = as_row_major(problem).problem;
+  switch (precision) {
+    case Precision::kAuto:
+      if (gains_by_split(p) && fits_split(p) && guard_holds(static_cast<double>(p.k)))
+        return {"ladder_guarded",
+                "tensor cores gain more than the split pre-pass and the range check cost", true};
+      [[fallthrough]];
+    case Precision::kIeee:
+      if (gains_by_split_k(problem) && fits_split_k(p))
+        return {"ladder_split_k", "C has too few tiles of 128x256 for the device"};
+      return {"ladder_large_tiles", "tiles of 128x256 fill the device"};
+    case Precision::kTf32:
+      return {"ladder_tf32", "the kernel of this precision"};
+    case Precision::kBf16:
+      return {"ladder_bf16", "the kernel of this precision"};
+    case Precision::kFp16:
+      return {"ladder_fp16", "the kernel of this precision"};
+    default:
+      return {split_format(precision).kernel, "the kernel of this precision", true};
+  }
+}
+
+double guard_budget(double k) {
+  return ieee_error(k) - (1 + 0x1p-23) * split_error(Precision::kFp16x3, k).products - 0x1p-23;
+}
+
+bool guard_holds(double k) {
+  return guard_budget(k) > 0 && split_error(Precision::kBf16x6, k).products <= ieee_error(k);
+}
+
+std::optional<SlabRule> slab_rule(double k) {
+  constexpr int kMostLeft = 16;
+  for (const int level : {8, 6}) {
+    const double lost = 1.01 * 2 * kSlab * 0x1p-10,
+                 least = guard_budget(k) * std::ldexp(1.0, 28 - 2 * level);
+    const int left = std::max(1, static_cast<int>(std::ceil(lost / least)));
+    if (left <= kMostLeft) return SlabRule{level, static_cast<unsigned>(kSlab - left)};
+  }
+  return std::nullopt;
+}
+
+bool fits_fused(const Problem& p, const Alignment& at) {
+  return (raw_is_a(p) ? at.a : at.b) % 16 == 0 && (raw_is_a(p) ? p.lda : p.ldb) % 4 == 0;
+}
+
+bool takes_fused(const Problem& p, const Alignment& at, bool guarded) {
+  if (!fits_fused(p, at)) return false;
+  if (!guarded) return gains_by_fusing(p);
+  return (gains_by_fusing(p) || is_deep(p)) && fills_last_slab(p.k) &&
+         slab_rule(static_cast<double>(p.k)).has_value();
 }
 
 bool is_deep(const Problem& p) {
-  constexpr std::int64_t kMost = 512, kDeep = 4096;
-  return std::max(p.m, p.n) <= kMost && p.k >= kDeep;
-}
-
-FusedPlan plan_fused(const Problem& p, int bk, int sms) {
-  const auto [lines, raw] = std::minmax(p.m, p.n);
-  FusedPlan chosen{.wide = lines > 64};
-  Plan& plan = chosen.plan;
-  plan = plan_whole_tiles(raw, lines, p.k, 128, chosen.wide ? 128 : 64, bk, sms);
-  const int tiles = plan.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
-  // Stream-K: if the last tiles do not fill a wave, all blocks receive equal shares of them.
-  plan.blocks = static_cast<int>(std::min<std::int64_t>(sms, std::int64_t{tiles} * plan.steps));
-  plan.whole_tiles = tiles % sms == 0 ? tiles : std::max(waves - 2, 0) * sms;
-  plan.cut_tiles = tiles - plan.whole_tiles;
-  if (!is_deep(p)) return chosen;
-  // Split-K with a second kernel: with so many k-splits, blocks that forward partial sums to one
-  // another would wait too long.
-  constexpr int kLeastSteps = 4;
-  chosen.parts = std::max(1, std::min(sms / tiles, plan.steps / kLeastSteps));
-  if (chosen.parts == 1) return chosen;
-  plan.blocks = tiles * chosen.parts;
-  plan.whole_tiles = 0;
-  plan.cut_tiles = tiles;
-  return chosen;
+  return std::max(p.m, p.n) <= limit::deep_vectors && p.k >= limit::deep_k;
 }
 
 }  // namespace ladder

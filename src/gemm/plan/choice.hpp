@@ -1,41 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection of the library's kernel by shape. The limits were measured on an H200.
+// Which of the library's kernels a call takes, by shape. The limits are rows of costs.inc.
 #pragma once
-#include "device/shares.hpp"
+#include "gemm/plan/costs.hpp"
 
+#include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
 
-#include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace ladder {
 
-// Whether smaller tiles and split-K pay: C is thin, too small for many tiles of 128 x 256, or has
-// so few columns that such tiles stay half empty.
-bool has_few_tiles(const Problem& p);
+struct KernelChoice {
+  std::string_view kernel, why;  // kernel: id as printed by `ladder list`
+  bool splits = false;           // operands into terms
+};
+// For compute capability 9.0. A precision without a kernel for f32 operands has no id.
+KernelChoice choose_kernel(const Problem& problem, Precision precision);
 
-// Whether tensor cores with split operands gain more time than the pre-passes, the choice and the
-// kernels that return at once cost. On an H200, m = n = k = 768 takes 34 us on CUDA cores and 28 us
-// with split operands.
-bool gains_by_words(const Problem& problem);
+// Whether a problem's sizes fit the kernels for split operands, and ladder_split_k.
+bool fits_split(const Problem& p);
+bool fits_split_k(const Problem& p);
 
-// Whether the last slab of 64 elements along k is mostly filled. The guard of a fused split counts
-// missing elements as below the level.
-bool ends_with_most(std::int64_t k);
+// The kernels of ladder_split_k, for row-major problems: for a small k, for at most kThinVectors
+// rows or columns of C, and for all others.
+enum class SmallKernel : unsigned char { kOuterProduct, kThin, kSplitK };
+inline constexpr int kThinVectors = 4;
+SmallKernel small_kernel(const Problem& p);
 
-// Whether the pre-pass of the larger operand would take longer than the product gains from it, so
-// that a fused split is faster.
-bool gains_by_fusing(const Problem& p);
+// The error that tiny elements may add to fp16x3, including the compensation's factor, so that it
+// stays below SGEMM's.
+double guard_budget(double k);
+// Whether the error bound of a split product with this k is below SGEMM's.
+bool guard_holds(double k);
+
+// The number of elements (`allowed`, of 64) that may be more than `level` binades below their scale
+// if the bound is to hold in every slab of 64 along k. None if the number is so small that ordinary
+// data would fail.
+struct SlabRule {
+  int level;
+  unsigned allowed;
+};
+std::optional<SlabRule> slab_rule(double k);
+
+// The fused split of the larger operand ("raw") of a row-major problem: whether that is A; whether
+// a tensor map can describe it; and whether a call takes the fused split.
+inline bool raw_is_a(const Problem& p) { return p.m > p.n; }
+bool fits_fused(const Problem& p, const Alignment& at);
+bool takes_fused(const Problem& p, const Alignment& at, bool guarded);
 
 // Whether C is small and k so large that k-splits fill the device. A pre-pass of one operand then
 // takes half the time of one of both.
 bool is_deep(const Problem& p);
-
-// Plan of a product with a fused split of the larger operand, in steps of bk.
-struct FusedPlan {
-  bool wide;      // tiles of 128 columns; else of 64
-  int parts = 1;  // k-splits per tile, if all tiles are split
-  Plan plan{};
-};
-FusedPlan plan_fused(const Problem& p, int bk, int sms);
 
 }  // namespace ladder

@@ -5,7 +5,10 @@
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/plan/tile_plan.hpp"
 
+#include <ladder/kernel.hpp>
+
 #include <array>
+#include <string_view>
 
 namespace ladder {
 
@@ -18,34 +21,53 @@ inline constexpr std::array k16BitTiles{
 inline constexpr std::array kTf32Tiles{TileShape{256, 128, 32, 1}, TileShape{128, 128, 32, 1},
                                        TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2},
                                        TileShape{128, 128, 32, 2}};
-// Split operands, k in steps of `bk`, widest first.
+// Split operands: 2 or 3 terms per element, in slabs of BK along k.
+inline constexpr int kSlab = 64;  // of two 16-bit terms
+struct SplitFormat {
+  Precision precision;
+  std::string_view kernel;
+  int bk;
+  SplitCost cost;
+};
+inline constexpr SplitFormat kSplitFormats[] = {
+    {Precision::kFp16x3, "ladder_fp16x3", kSlab, {3, 256, 128}},
+    {Precision::kBf16x3, "ladder_bf16x3", kSlab, {3, 256, 128}},
+    {Precision::kBf16x6, "ladder_bf16x6", 32, {6, 192, 64}},
+    {Precision::kBf16x9, "ladder_bf16x9", 32, {9, 192, 64}},
+    {Precision::kTf32x3, "ladder_tf32x3", 32, {3, 256, 128}},
+};
+constexpr const SplitFormat& split_format(Precision precision) {
+  for (const SplitFormat& format : kSplitFormats) {
+    if (format.precision == precision) return format;
+  }
+  return kSplitFormats[0];
+}
 constexpr std::array<TileShape, 4> split_tiles(int bk) {
   return {TileShape{128, 256, bk, 1}, TileShape{128, 128, bk, 1}, TileShape{64, 128, bk, 1},
           TileShape{128, 64, bk, 1}};
 }
+// A fused split of the larger operand: of C, or C^T, with more or with at most 64 columns.
+inline constexpr TileShape kWideFusedTile{128, 128, kSlab, 1}, kNarrowFusedTile{128, 64, kSlab, 1};
+
+// Large products on CUDA cores.
+inline constexpr TileShape kLargeTile{128, 256, 8, 1};
 
 // Small, thin and deep products on CUDA cores.
 inline constexpr std::array kPartTiles{
-    PartTileCost{false, 32, 32, 32, 2, 128, 6, 16, 0.99, false},
-    PartTileCost{false, 16, 64, 32, 4, 128, 5, 32, 0.8, false},
-    PartTileCost{false, 32, 64, 32, 4, 128, 3, 64, 0.97, false},
-    PartTileCost{false, 32, 128, 32, 4, 128, 2, 128, 0.94, false},
-    PartTileCost{false, 64, 64, 16, 2, 128, 3, 64, 0.96, false},
-    PartTileCost{false, 64, 128, 16, 1, 128, 4, 64, 0.935, false},
-    PartTileCost{false, 64, 128, 16, 2, 128, 2, 128, 0.96, false},
-    PartTileCost{false, 128, 128, 16, 1, 256, 2, 64, 0.94, false},
-    PartTileCost{true, 64, 32, 16, 2, 128, 4, 32, 0.86, false},
-    PartTileCost{true, 32, 64, 32, 4, 128, 3, 64, 0.965, false},
-    PartTileCost{true, 64, 64, 16, 2, 128, 3, 64, 0.95, false},
-    PartTileCost{true, 64, 128, 16, 1, 128, 3, 64, 0.935, false},
-    PartTileCost{false, 32, 64, 32, 4, 128, 2, 64, 0.97, true},
-    PartTileCost{false, 64, 64, 16, 2, 128, 2, 64, 0.96, true},
-    PartTileCost{true, 32, 64, 32, 4, 128, 2, 64, 0.965, true},
-    PartTileCost{true, 64, 64, 16, 2, 128, 2, 64, 0.95, true},
+#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, \
+                         ragged, rate)                                                      \
+  PartTileCost{k_major,                                                                     \
+               TM * lanes_m * WM,                                                           \
+               TN * lanes_n * WN,                                                           \
+               BK,                                                                          \
+               WK,                                                                          \
+               32 * WM * WN * WK,                                                           \
+               blocks,                                                                      \
+               TM * TN,                                                                     \
+               rate,                                                                        \
+               ragged},
+#include "gemm/plan/part_tiles.inc"
+#undef LADDER_PART_TILE
 };
-constexpr auto without_rates(auto tiles) {
-  for (PartTileCost& t : tiles) t.rate = 0;
-  return tiles;
-}
 
 }  // namespace ladder

@@ -2,8 +2,11 @@
 #include "gemm/plan/part_plan.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
 
-#include "gemm/plan/costs.hpp"
+#include "gemm/plan/menus.hpp"
 
 namespace ladder {
 namespace {
@@ -14,22 +17,22 @@ constexpr int kMostRagged = 3;
 // SMs per GPC (fewest, most); all blocks of a cluster run in one GPC.
 constexpr int kFewOfGpc = 16, kManyOfGpc = 18;
 
-double copy(std::int64_t elements, bool along_k, bool quads, bool turned) {
-  if (turned && along_k) return parts_cost::turned * static_cast<double>(elements) / 32;
+double copy(std::int64_t elements, bool k_major, bool aligned, bool transposes) {
+  if (transposes && k_major) return parts_cost::transposed * static_cast<double>(elements) / 32;
   return static_cast<double>(elements) *
-         (quads ? parts_cost::quads / 128 : parts_cost::singles / 32);
+         (aligned ? parts_cost::copies_of_16 / 128 : parts_cost::copies_of_4 / 32);
 }
 
 double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster, int parts) {
   const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-  const std::int64_t tiles = up(x.lines_a, t.bm) * up(x.lines_b, t.bn), steps = up(x.k, t.bk);
+  const std::int64_t tiles = up(x.rows, t.bm) * up(x.cols, t.bn), steps = up(x.k, t.bk);
   const std::int64_t of_block = up(steps, cluster * parts), blocks = tiles * cluster * parts;
   const double multiplies = static_cast<double>(t.bm) * t.bn * t.bk;
   const double copies =
       t.ragged ? parts_cost::ragged * (copy(std::int64_t{t.bm} * t.bk, false, false, false) +
                                        copy(std::int64_t{t.bn} * t.bk, false, false, false))
-               : copy(std::int64_t{t.bm} * t.bk, x.a_along, x.a_quads, !t.along) +
-                     copy(std::int64_t{t.bn} * t.bk, x.b_along, x.b_quads, true);
+               : copy(std::int64_t{t.bm} * t.bk, x.a_k_major, x.a_aligned, !t.k_major) +
+                     copy(std::int64_t{t.bn} * t.bk, x.b_k_major, x.b_aligned, true);
   const double independent = t.sums >= 128 ? 1.6 : t.sums >= 64 ? 1 : t.sums >= 32 ? 0.62 : 0.45;
   const auto together = [&](int of_sm) {
     const double warps = of_sm * t.threads / 128.0 * independent;
@@ -52,20 +55,19 @@ double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster
          static_cast<double>(tile * t.wk) / 4096;
   if (cluster > 1) sum += parts_cost::cluster * cluster;
   if (parts > 1) {
-    constexpr std::int64_t kQuadsOfThread = 4, kPartsAtOnce = 4;
-    const std::int64_t rounds =
-        up(tile / 4, std::int64_t{cluster} * t.threads * kQuadsOfThread) * up(parts, kPartsAtOnce);
-    sum += parts_cost::parts + parts_cost::round * static_cast<double>(rounds);
+    constexpr std::int64_t kVectorsOfThread = 4, kPartsAtOnce = 4;
+    const std::int64_t rounds = up(tile / 4, std::int64_t{cluster} * t.threads * kVectorsOfThread) *
+                                up(parts, kPartsAtOnce);
+    sum += parts_cost::k_splits + parts_cost::round * static_cast<double>(rounds);
   }
   const double bytes = 4.0 * static_cast<double>(tiles) * static_cast<double>(x.k) * (t.bm + t.bn);
   return std::max(sum, bytes / (parts_cost::bytes_of_sm * sms));
 }
 
-// Number of rows or columns beyond whole tiles, if at most kMostRest; else 0.
-int rest_of(std::int64_t lines, int tile) {
-  constexpr int kMostRest = 2;
-  const auto rest = static_cast<int>(lines % tile);
-  return lines > tile && rest <= kMostRest ? rest : 0;
+// Number of rows or columns beyond whole tiles, if they are few; else 0.
+int edge_of(std::int64_t size, int tile) {
+  const auto edge = static_cast<int>(size % tile);
+  return size > tile && edge <= limit::edge_vectors ? edge : 0;
 }
 
 }  // namespace
@@ -81,16 +83,17 @@ std::int64_t part_capacity(int sms, int of_sm, int cluster) {
 }
 
 PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles, int sms) {
-  constexpr int kMostParts = 40;
   PartPlan best;
-  const auto consider = [&](const PartShape& x, std::size_t tile, int rest_a, int rest_b) {
+  const auto consider = [&](const PartShape& x, std::size_t tile, int edge_rows, int edge_cols) {
     const PartTileCost& t = tiles[tile];
-    // The separate blocks of the rest read all of the other operand.
-    const double rest_bytes = 4.0 * static_cast<double>(x.k) *
-                              static_cast<double>(rest_a * whole.lines_b + rest_b * whole.lines_a);
-    const double rest =
-        rest_a + rest_b > 0 ? parts_cost::rest + rest_bytes / (parts_cost::bytes_of_sm * sms) : 0;
-    const std::int64_t count = ((x.lines_a + t.bm - 1) / t.bm) * ((x.lines_b + t.bn - 1) / t.bn);
+    // The separate blocks of an edge read all of the other operand.
+    const double edge_bytes = 4.0 * static_cast<double>(x.k) *
+                              static_cast<double>(edge_rows * whole.cols + edge_cols * whole.rows);
+    const double edges =
+        edge_rows + edge_cols > 0
+            ? parts_cost::edge_blocks + edge_bytes / (parts_cost::bytes_of_sm * sms)
+            : 0;
+    const std::int64_t count = ((x.rows + t.bm - 1) / t.bm) * ((x.cols + t.bn - 1) / t.bn);
     const std::int64_t steps = std::max<std::int64_t>(1, (x.k + t.bk - 1) / t.bk);
     for (const int cluster : {1, 2, 4, 8}) {
       if (cluster > steps || (cluster > 1 && count >= std::int64_t{sms} * t.blocks_of_sm)) break;
@@ -98,37 +101,60 @@ PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles,
       for (int of_sm = 1; of_sm <= t.blocks_of_sm; ++of_sm) {
         const std::int64_t fit = part_capacity(sms, of_sm, cluster) / (count * cluster);
         const int parts = static_cast<int>(
-            std::clamp<std::int64_t>(fit, 1, std::min<std::int64_t>(kMostParts, steps / cluster)));
+            std::clamp<std::int64_t>(fit, 1, std::min(limit::cuda_core_k_splits, steps / cluster)));
         if (parts == before) continue;
         before = parts;
-        const double cycles = rest + cycles_of(x, t, sms, cluster, parts);
+        const double cycles = edges + cycles_of(x, t, sms, cluster, parts);
         if (best.cycles == 0 || cycles < best.cycles)
-          best = {static_cast<int>(tile), cluster, parts, cycles, rest_a, rest_b};
+          best = {static_cast<int>(tile), cluster, parts, cycles, edge_rows, edge_cols};
       }
     }
   };
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const PartTileCost& t = tiles[i];
-    if (t.along && !whole.a_along) continue;
-    if (t.ragged && (!whole.ragged || t.along != whole.a_along || whole.b_along)) continue;
+    if (t.k_major && !whole.a_k_major) continue;
+    if (t.ragged && (!whole.ragged || t.k_major != whole.a_k_major || whole.b_k_major)) continue;
     consider(whole, i, 0, 0);
     if (!t.ragged) continue;
-    const int rest_a = rest_of(whole.lines_a, t.bm), rest_b = rest_of(whole.lines_b, t.bn);
-    if (rest_a + rest_b == 0) continue;
+    const int edge_rows = edge_of(whole.rows, t.bm), edge_cols = edge_of(whole.cols, t.bn);
+    if (edge_rows + edge_cols == 0) continue;
     PartShape less = whole;
-    less.lines_a -= rest_a;
-    less.lines_b -= rest_b;
-    consider(less, i, rest_a, rest_b);
+    less.rows -= edge_rows;
+    less.cols -= edge_cols;
+    consider(less, i, edge_rows, edge_cols);
   }
   return best;
 }
 
 SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms) {
-  const PartShape other{x.lines_b, x.lines_a, x.k,       x.b_along,
-                        x.a_along, x.b_quads, x.a_quads, x.ragged};
+  const PartShape other{x.cols,      x.rows,      x.k,         x.b_k_major,
+                        x.a_k_major, x.b_aligned, x.a_aligned, x.ragged};
   const PartPlan straight = plan_parts(x, tiles, sms), swapped = plan_parts(other, tiles, sms);
   if (swapped.cycles < straight.cycles) return {swapped, true};
   return {straight, false};
+}
+
+SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& device) {
+  const SmallKernel kernel = small_kernel(p);
+  if (kernel != SmallKernel::kSplitK) return {kernel, {{}, p.m > p.n}};
+  const bool a_aligned = at.a % 16 == 0, b_aligned = at.b % 16 == 0;
+  const PartShape shape{p.m,
+                        p.n,
+                        reads_ab(p) ? p.k : 0,
+                        p.op_a == Op::kNone,
+                        p.op_b != Op::kNone,
+                        a_aligned && p.lda % 4 == 0,
+                        b_aligned && p.ldb % 4 == 0,
+                        a_aligned && b_aligned && std::max(p.lda, p.ldb) <= kMostRaggedLd};
+  // Each shape is planned once.
+  static std::mutex mutex;
+  static std::map<std::pair<PartShape, int>, SidedPartPlan> known;
+  constexpr std::size_t kMostKnown = 4096;
+  const std::lock_guard lock(mutex);
+  if (known.size() >= kMostKnown) known.clear();
+  const auto [found, is_new] = known.try_emplace({shape, device.sms});
+  if (is_new) found->second = plan_sides(shape, kPartTiles, device.sms);
+  return {kernel, found->second};
 }
 
 }  // namespace ladder

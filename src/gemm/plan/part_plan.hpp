@@ -2,26 +2,33 @@
 // Selects the tile and the number of k-splits of a small, thin or deep product on CUDA cores, by
 // the least predicted time in cycles.
 #pragma once
+#include "gemm/plan/choice.hpp"
+
+#include <compare>
 #include <cstdint>
 #include <span>
 
 namespace ladder {
 
-// A (lines_a, k) times B (k, lines_b). a_along, b_along: the operand is K-major. a_quads, b_quads:
-// it is aligned for 16-byte copies. ragged: both operands' first elements are, with any leading
-// dimensions.
+// The product of op(A), `rows` x k, and op(B), k x `cols`. a_k_major, b_k_major: how the operands
+// lie. a_aligned, b_aligned: 16-byte copies are possible. ragged: the first elements are 16-byte
+// aligned, and the leading dimensions are any up to kMostRaggedLd.
 struct PartShape {
-  std::int64_t lines_a, lines_b, k;
-  bool a_along, b_along, a_quads, b_quads, ragged = false;
+  std::int64_t rows, cols, k;
+  bool a_k_major, b_k_major, a_aligned, b_aligned, ragged = false;
+
+  auto operator<=>(const PartShape&) const = default;
 };
+// Byte offsets of some hundred rows must fit 32 bits.
+inline constexpr std::int64_t kMostRaggedLd = std::int64_t{1} << 20;
 
 struct PartTileCost {
-  bool along;  // requires a K-major A; else a K-major A is transposed by the copy
+  bool k_major;  // requires a K-major A; else a K-major A is transposed by the copy
   int bm, bn, bk, wk, threads, blocks_of_sm, sums;  // sums: per thread
   // Fraction of the SM's peak FMA rate that many warps reach: bench/h200/sizes.sh.
   double rate;
-  // For ragged operands: A is K-major if `along`, else M-major; B is N-major. A few rows or columns
-  // beyond whole tiles are permitted.
+  // For ragged operands: A is K-major if `k_major`, else M-major; B is N-major. A few rows or
+  // columns beyond whole tiles are permitted.
   bool ragged = false;
 
   constexpr bool operator==(const PartTileCost&) const = default;
@@ -30,7 +37,7 @@ struct PartTileCost {
 struct PartPlan {
   int tile = 0, cluster = 1, parts = 1;
   double cycles = 0;
-  int rest_a = 0, rest_b = 0;  // last rows and columns, computed by separate blocks
+  int edge_rows = 0, edge_cols = 0;  // the last ones, computed by separate blocks
 };
 
 // Number of blocks that run concurrently, in clusters, with `of_sm` blocks per SM. Large clusters
@@ -47,5 +54,13 @@ struct SidedPartPlan {
   bool swapped = false;
 };
 SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms);
+
+// The plan of ladder_split_k for a row-major problem. `sided` is that of SmallKernel::kSplitK; of
+// kThin only `swapped` is set.
+struct SmallPlan {
+  SmallKernel kernel;
+  SidedPartPlan sided{};
+};
+SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& device);
 
 }  // namespace ladder

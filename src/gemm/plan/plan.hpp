@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a library call: kernel, tiles, and the reason. The launchers call the same functions.
+// The plan of a library call: kernel, reason and tiles. The launchers call the same functions.
 #pragma once
-#include "gemm/plan/costs.hpp"
-
-#include <ladder/kernel.hpp>
-#include <ladder/problem.hpp>
+#include "gemm/plan/part_plan.hpp"
+#include "gemm/plan/tile_plan.hpp"
 
 #include <string>
-#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace ladder {
 
-struct CallPlan {
-  std::string_view kernel;  // id as printed by `ladder list`
-  std::string why;
-  std::vector<std::pair<std::string, std::string>> parts;  // decisions: name, value
-  double clocks = 0;  // predicted, per SM; 0: only one plan exists, or plans are not compared
+struct Plan {
+  KernelChoice choice;
+  // Of: a C that is only scaled; ladder_large_tiles; ladder_split_k; products on tensor cores, with
+  // a pre-pass of both operands if they are split; the same with a fused split.
+  std::variant<std::monostate, Tiling, SmallPlan, TensorPlan, FusedPlan> tiles;
 };
 
-// Assumes FP32 operands that are 256-byte aligned. Errors: kUnsupportedDevice (the library has no
-// kernels for it), kUnsupportedProblem, kInvalidArgument.
-Result<CallPlan> plan(const Problem& problem, Precision precision, int cc,
-                      const DeviceFacts& device);
+// Errors: kUnsupportedDevice (the library has no kernels for it), kUnsupportedProblem,
+// kInvalidArgument.
+Result<Plan> plan(const Problem& problem, Precision precision, const DeviceFacts& device,
+                  const Alignment& at = {});
+
+// The decisions in words: name, value.
+std::vector<std::pair<std::string, std::string>> describe(const Plan& plan);
+// Predicted clocks per SM; 0 if only one plan exists, or plans are not compared.
+double predicted_clocks(const Plan& plan);
 
 }  // namespace ladder

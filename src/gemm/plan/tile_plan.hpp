@@ -2,7 +2,7 @@
 // Selects the tile of a product on tensor cores, and the assignment of tiles to SMs, by the least
 // predicted time in SM clocks. Pure functions of the problem and the device's facts.
 #pragma once
-#include "device/shares.hpp"
+#include "device/tiling.hpp"
 #include "gemm/plan/costs.hpp"
 
 #include <ladder/problem.hpp>
@@ -31,12 +31,12 @@ struct TileShape {
 struct NarrowTiles {
   int first = std::numeric_limits<int>::max();  // first narrow tile
   int width;
-  int m, rows, col;        // rest of that band: tile rows from m, columns from col
-  int columns, in_a_line;  // tiles along n there; in later bands
+  int m, rows, col;            // rest of that band: tile rows from m, columns from col
+  int columns, later_columns;  // tiles along n there; in later bands
 };
 
 // A plan with tiles of up to two widths.
-struct TilePlan : Plan {
+struct TilePlan : Tiling {
   NarrowTiles narrow;
   bool once;  // every unit has at most one piece of work
 };
@@ -45,6 +45,8 @@ struct TensorPlan {
   std::size_t tile = 0;  // index of the shape
   int parts = 1;         // k-splits per tile, added by a second kernel
   TilePlan plan{};       // if parts > 1: of whole tiles
+  TileShape shape{};
+  double clocks = 0;  // predicted, per SM
 };
 
 // If every unit u (a block or cluster) begins with whole tile u of the first band, a multiplication
@@ -65,19 +67,36 @@ inline FirstTiles first_tiles(const TilePlan& plan, int band) {
           static_cast<unsigned>(ceil_div(FirstTiles::kOne, rows))};
 }
 
-// on_lines: whether the rows (or columns) of A and B in memory are 128-byte aligned.
-TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<const TileShape> shapes,
+// aligned: whether the rows of A and B in memory begin at cache lines of 128 bytes.
+TensorPlan plan_tensor_tiles(const Problem& p, bool aligned, std::span<const TileShape> shapes,
                              const DeviceFacts& device);
+// The same for 16-bit or tf32 operands (`bytes` per element) with the tiles of their menu.
+TensorPlan plan_tensor(const Problem& p, int bytes, const Alignment& at, const DeviceFacts& device);
 
 // Cost of a step of k of split operands.
 struct SplitCost {
-  int products;   // of terms
-  int line;       // bytes per row or column and step, all terms
-  int word_line;  // bytes per row or column and step, one term
+  int products;    // of terms
+  int bytes;       // per row or column and step, all terms
+  int term_bytes;  // per row or column and step, one term
+
+  constexpr bool operator==(const SplitCost&) const = default;
 };
 
 // The same for split operands: a step has one product per pair of terms, and more bytes.
 TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
                             std::span<const TileShape> shapes, int sms);
+
+// A product with a fused split of the larger operand of a row-major problem. If that is B, C^T is
+// computed.
+struct FusedPlan {
+  bool raw_is_a;  // the larger operand
+  TileShape shape;
+  int parts = 1;  // k-splits per tile, if all tiles are split
+  Tiling plan{};
+};
+FusedPlan plan_fused(const Problem& p, int sms);
+
+// Tiles of 128 x 256 on CUDA cores. The last ones are split along k (stream-K) if that is faster.
+Tiling plan_large_tiles(const Problem& p, int sms);
 
 }  // namespace ladder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies tiles of an operand to shared memory: BK steps of k by SIZE rows of op(A) or columns of
+// Copies tiles of an operand to shared memory: BK steps of k by kSize rows of op(A) or columns of
 // op(B). In shared memory, k is always the slow index. Beyond the matrix, the tile's edge is
 // repeated or zero, and the resulting outputs are not stored. Beyond the end of k, elements are
 // zero.
@@ -31,15 +31,15 @@ constexpr int kRowPadding = 4;
 // besides the copies, because the producers only get the issue slots that the consumers leave.
 //
 // This copy uses cp.async, one element at a time.
-template <int SIZE, int BK, int kThreads, bool kAlongK, bool kAligned>
+template <int kSize, int BK, int kThreads, bool kAlongK, bool kAligned>
 class TileCopy {
-  static constexpr int kRow = SIZE + kRowPadding;  // elements, in shared memory
-  static constexpr int kAcross = kAlongK ? kThreads / BK : std::min(SIZE, kThreads);  // threads
+  static constexpr int kRow = kSize + kRowPadding;  // elements, in shared memory
+  static constexpr int kAcross = kAlongK ? kThreads / BK : std::min(kSize, kThreads);  // threads
   static constexpr int kDeep = kThreads / kAcross;
-  static constexpr int kPieces = SIZE / kAcross;  // along the row
-  static constexpr int kPasses = BK / kDeep;      // along k
+  static constexpr int kPieces = kSize / kAcross;  // along the row
+  static constexpr int kPasses = BK / kDeep;       // along k
   static_assert(!kAlongK || BK == 8, "a 32-byte sector of each row, in 32 banks of shared memory");
-  static_assert(kThreads % kAcross == 0 && SIZE % kAcross == 0 && BK % kDeep == 0, "whole passes");
+  static_assert(kThreads % kAcross == 0 && kSize % kAcross == 0 && BK % kDeep == 0, "whole passes");
 
  public:
   static constexpr bool kStores = false;  // all copies are asynchronous
@@ -82,11 +82,11 @@ class TileCopy {
 // The transposing copy for 16-byte aligned rows: a thread loads 8 steps of a row with 128-bit
 // accesses, one tile ahead, and stores the elements one by one. This makes fewer and larger
 // requests than cp.async.
-template <int SIZE, int BK, int kThreads>
-class TileCopy<SIZE, BK, kThreads, true, true> {
-  static constexpr int kRow = SIZE + kRowPadding;
-  static constexpr int kPieces = SIZE / kThreads;
-  static_assert(SIZE % kThreads == 0 && BK % 4 == 0, "whole rows, four steps at a time");
+template <int kSize, int BK, int kThreads>
+class TileCopy<kSize, BK, kThreads, true, true> {
+  static constexpr int kRow = kSize + kRowPadding;
+  static constexpr int kPieces = kSize / kThreads;
+  static_assert(kSize % kThreads == 0 && BK % 4 == 0, "whole rows, four steps at a time");
 
  public:
   static constexpr bool kStores = true;
@@ -150,12 +150,12 @@ class TileCopy<SIZE, BK, kThreads, true, true> {
 
 // The copy without transposition, with 128-bit accesses: a thread copies vectors of one row only,
 // so that it needs one pointer.
-template <int SIZE, int BK, int kThreads>
-class TileCopy<SIZE, BK, kThreads, false, true> {
-  static constexpr int kRow = SIZE + kRowPadding;
+template <int kSize, int BK, int kThreads>
+class TileCopy<kSize, BK, kThreads, false, true> {
+  static constexpr int kRow = kSize + kRowPadding;
   static constexpr int kAcross = kThreads / BK;
-  static constexpr int kPieces = SIZE / 4 / kAcross;
-  static_assert(kThreads % BK == 0 && SIZE % (4 * kAcross) == 0, "whole rows");
+  static constexpr int kPieces = kSize / 4 / kAcross;
+  static_assert(kThreads % BK == 0 && kSize % (4 * kAcross) == 0, "whole rows");
 
  public:
   static constexpr bool kStores = false;

@@ -7,7 +7,7 @@
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
-#include "gemm/simt/line_copy.cuh"
+#include "gemm/simt/vector_copy.cuh"
 
 #include <cuda_runtime.h>
 
@@ -15,23 +15,23 @@
 
 namespace ladder {
 
-// C (m, n), from m lines of A and n lines of B. Every tile is computed by `parts` clusters of
+// C (m, n), from m vectors of A and n vectors of B. Every tile is computed by `parts` clusters of
 // `cluster` blocks, one k-split each.
 struct PartJob {
-  LineSide a, b;
+  PartOperand a, b;
   float* gC;
   std::int64_t row_step, col_step;  // of C; one of them is 1
   bool
       // aligned groups of four contiguous elements of C permit 128-bit stores
-      quads;
+      aligned;
   int m, n, k;
   float alpha, beta;
   int tiles_m, cluster, parts;
   float4* gPartial;    // (tiles, parts, tile) if parts > 1
   unsigned* gArrived;  // (tiles, cluster), zero before and after
-  // Tiles cover the rows before rest_m and the columns before rest_n. Blocks from rest_at on
-  // compute the others. rest_at = 0: tiles cover all of C.
-  int rest_at = 0, rest_m = 0, rest_n = 0;
+  // Tiles cover the rows before edge_m and the columns before edge_n. Blocks from edge_at on
+  // compute the others. edge_at = 0: tiles cover all of C.
+  int edge_at = 0, edge_m = 0, edge_n = 0;
 };
 
 constexpr int kMostCluster = 8;
@@ -51,13 +51,13 @@ struct PartPlace {
 };
 
 // Stores four consecutive elements of a row of C.
-__device__ __forceinline__ void store_quad(const PartJob& x, int row, int col, float4 sum) {
+__device__ __forceinline__ void store4(const PartJob& x, int row, int col, float4 sum) {
   if (row >= x.m || col >= x.n) return;
   float* const g = x.gC + row * x.row_step + col * x.col_step;
   const auto scaled = [&](float of, float before) {
     return x.beta == 0.0F ? x.alpha * of : x.alpha * of + x.beta * before;
   };
-  if (x.quads && x.col_step == 1 && col + 4 <= x.n) {
+  if (x.aligned && x.col_step == 1 && col + 4 <= x.n) {
     float4 c = make_float4(0, 0, 0, 0);
     if (x.beta != 0.0F) c = *reinterpret_cast<const float4*>(g);
     *reinterpret_cast<float4*>(g) =
@@ -78,13 +78,13 @@ __device__ __forceinline__ void store_quad(const PartJob& x, int row, int col, f
 template <int BM, int BN, int kStride, int kSlabs, int kThreads, bool kSwapped>
 __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me, float* s,
                                           bool& last, int row0, int col0) {
-  constexpr int kQuads = BM * BN / 4, kSlab = BM * kStride;
-  static_assert(BN % 4 == 0 && kStride % 4 == 0, "quads of a row");
+  constexpr int kFloat4s = BM * BN / 4, kSlab = BM * kStride;
+  static_assert(BN % 4 == 0 && kStride % 4 == 0, "whole float4 per row");
   const int tid = static_cast<int>(threadIdx.x);
-  struct Quad {
+  struct Four {
     int row, col;
   };
-  const auto quad = [&](int i) -> Quad {  // along C's lines in memory
+  const auto four = [&](int i) -> Four {  // along C in memory
     if (x.col_step == 1) return {i / (BN / 4), i % (BN / 4) * 4};
     return {i % BM, i / BM * 4};
   };
@@ -107,12 +107,12 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
     for (int block = 0; block < kMostCluster; ++block)
       of_block[block] = ptx::shared_address_of(ptx::shared_address(s), min(block, x.cluster - 1));
   }
-  const int share = (kQuads + x.cluster - 1) / x.cluster, first = share * me.rank,
-            end = min(kQuads, first + share);
-  float4* const gTile = x.gPartial + std::int64_t{me.tile} * x.parts * kQuads;
+  const int share = (kFloat4s + x.cluster - 1) / x.cluster, first = share * me.rank,
+            end = min(kFloat4s, first + share);
+  float4* const gTile = x.gPartial + std::int64_t{me.tile} * x.parts * kFloat4s;
 #pragma unroll 2
   for (int i = first + tid; i < end; i += kThreads) {
-    const Quad at = quad(i);
+    const Four at = four(i);
     const int offset = at.row * kStride + at.col;
     float4 sum = make_float4(0, 0, 0, 0);
     if (x.cluster == 1) {
@@ -120,14 +120,14 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
     } else {
 #pragma unroll
       for (int block = 0; block < kMostCluster; ++block) {
-        if (block < x.cluster) sum = sum + ptx::load_cluster_quad(of_block[block] + 4 * offset);
+        if (block < x.cluster) sum = sum + ptx::load_cluster4(of_block[block] + 4 * offset);
       }
     }
     if constexpr (kSwapped) sum = make_float4(sum.y, sum.x, sum.w, sum.z);
     if (x.parts == 1) {
-      store_quad(x, row0 + at.row, col0 + at.col, sum);
+      store4(x, row0 + at.row, col0 + at.col, sum);
     } else {
-      __stcg(gTile + std::int64_t{me.part} * kQuads + i, sum);
+      __stcg(gTile + std::int64_t{me.part} * kFloat4s + i, sum);
     }
   }
   if (x.cluster > 1) ptx::cluster_sync();  // no block exits while others read
@@ -140,7 +140,7 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
   if (!last) return;
   __threadfence();
   constexpr int kAtOnce =
-      kQuads >= 4 * kThreads ? 4 : 1;  // float4 per thread, so that enough loads overlap
+      kFloat4s >= 4 * kThreads ? 4 : 1;  // float4 per thread, so that enough loads overlap
   for (int i = first + tid; i < end; i += kAtOnce * kThreads) {
     float4 sum[kAtOnce];
 #pragma unroll
@@ -150,12 +150,12 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
 #pragma unroll
       for (int j = 0; j < kAtOnce; ++j)
         sum[j] =
-            sum[j] + __ldcg(gTile + std::int64_t{part} * kQuads + min(i + j * kThreads, end - 1));
+            sum[j] + __ldcg(gTile + std::int64_t{part} * kFloat4s + min(i + j * kThreads, end - 1));
     }
 #pragma unroll
     for (int j = 0; j < kAtOnce; ++j) {
-      const Quad at = quad(i + j * kThreads);
-      if (i + j * kThreads < end) store_quad(x, row0 + at.row, col0 + at.col, sum[j]);
+      const Four at = four(i + j * kThreads);
+      if (i + j * kThreads < end) store4(x, row0 + at.row, col0 + at.col, sum[j]);
     }
   }
   if (tid == 0) *gArrived = 0;

@@ -4,40 +4,44 @@
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/shared_memory.cuh"
-#include "gemm/simt/line_copy.cuh"
-#include "gemm/simt/part_rest.cuh"
+#include "gemm/plan/menus.hpp"
+#include "gemm/simt/part_edge.cuh"
 #include "gemm/simt/part_sums.cuh"
 #include "gemm/simt/ragged_copy.cuh"
+#include "gemm/simt/vector_copy.cuh"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <type_traits>
 
 namespace ladder {
 
-// A warp has LM x LN lanes with TM x TN sums each. WM x WN warps cover the tile, and WK groups of
-// them split k. kRagged: for operands with any leading dimensions, where B is N-major and A is
-// K-major if kAlongK, else M-major, and for a few rows or columns beyond whole tiles. Other tiles
-// lack the registers for that.
-template <bool kAlongK_, int TM_, int TN_, int LM_, int LN_, int WM_, int WN_, int WK_, int BK_,
-          int STAGES_, int BLOCKS_, bool kRagged_ = false>
+// A warp has kLanesM x kLanesN lanes with TM x TN sums each. WM x WN warps cover the tile, and WK
+// groups of them split k. kRagged: for operands with any leading dimensions, where B is N-major and
+// A is K-major if kAlongK, else M-major, and for a few rows or columns beyond whole tiles. Other
+// tiles lack the registers for that.
+template <bool kAlongK_, int TM_, int TN_, int kLanesM_, int kLanesN_, int WM_, int WN_, int WK_,
+          int BK_, int STAGES_, int kBlocksOfSm_, bool kRagged_ = false>
 struct PartTile {
-  static constexpr int TM = TM_, TN = TN_, LM = LM_, LN = LN_, WM = WM_, WN = WN_, WK = WK_,
-                       STAGES = STAGES_;
+  static constexpr int TM = TM_, TN = TN_, kLanesM = kLanesM_, kLanesN = kLanesN_, WM = WM_,
+                       WN = WN_, WK = WK_, STAGES = STAGES_;
   static constexpr bool kRagged = kRagged_;
   static constexpr bool kAlongK =
-      kAlongK_;  // A's lines; those of B do not, or are turned as they are copied
-  static constexpr int BM = TM * LM * WM, BN = TN * LN * WN, BK = BK_;
-  static constexpr int kThreads = 32 * WM * WN * WK, kBlocksOfSm = BLOCKS_, kTurns = BK / WK;
-  static_assert(LM * LN == 32 && LM > 1 && TM % 4 == 0 && TN % 4 == 0, "all lanes, quads of lines");
-  static_assert(kTurns % (kAlongK ? 4 : 2) == 0, "fragments take turns");
+      kAlongK_;  // A is K-major; B is not, or is transposed as it is copied
+  static constexpr int BM = TM * kLanesM * WM, BN = TN * kLanesN * WN, BK = BK_;
+  static constexpr int kThreads = 32 * WM * WN * WK, kBlocksOfSm = kBlocksOfSm_,
+                       kStepsOfWarp = BK / WK;
+  static_assert(kLanesM * kLanesN == 32 && kLanesM > 1 && TM % 4 == 0 && TN % 4 == 0,
+                "all lanes, float4 of sums");
+  static_assert(kStepsOfWarp % (kAlongK ? 4 : 2) == 0, "fragments alternate");
   using CopierA = std::conditional_t<
       kRagged, RaggedCopier<kAlongK, BM, BK, kThreads>,
-      std::conditional_t<kAlongK, AlongCopier<BM, BK, kThreads>, LineCopier<BM, BK, kThreads>>>;
+      std::conditional_t<kAlongK, KMajorCopier<BM, BK, kThreads>, VectorCopier<BM, BK, kThreads>>>;
   using CopierB = std::conditional_t<kRagged, RaggedCopier<false, BN, BK, kThreads>,
-                                     LineCopier<BN, BK, kThreads>>;
+                                     VectorCopier<BN, BK, kThreads>>;
   static constexpr int kStageFloats = CopierA::kFloats + CopierB::kFloats;
   static constexpr int kStrideC =
       BN + 4;  // stride of sums: neighbouring lanes' float4 differ in banks
@@ -46,18 +50,18 @@ struct PartTile {
   // Lanes i and i ^ 1 share rows of A, and lanes i and i ^ 2 share columns of B: a warp's 16-byte
   // shared loads then take two wavefronts instead of four.
   static __device__ __forceinline__ int lane_m(int lane) {
-    return lane / 2 % 2 + lane / (2 * LN) * 2;
+    return lane / 2 % 2 + lane / (2 * kLanesN) * 2;
   }
   static __device__ __forceinline__ int lane_n(int lane) {
-    return lane % 2 + lane / 4 % (LN / 2) * 2;
+    return lane % 2 + lane / 4 % (kLanesN / 2) * 2;
   }
 };
 
-// Index in the tile of a lane's row or column number i: the LANES lanes alternate in groups of
+// Index in the tile of a lane's row or column number i: the kLanes lanes alternate in groups of
 // four.
-template <int LANES>
-__device__ __forceinline__ constexpr int line_of(int lane, int i) {
-  return i / 4 * (LANES * 4) + lane * 4 + i % 4;
+template <int kLanes>
+__device__ __forceinline__ constexpr int index_of(int lane, int i) {
+  return i / 4 * (kLanes * 4) + lane * 4 + i % 4;
 }
 
 template <class T>
@@ -68,7 +72,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   extern __shared__ __align__(16) float s[];
   __shared__ bool last;
   if constexpr (T::kRagged) {
-    if (is_rest(x)) return multiply_rest<T::kThreads>(x, s);
+    if (is_edge(x)) return multiply_edge<T::kThreads>(x, s);
   }
   // Indices of this warp and lane
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -76,7 +80,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   const int row0 = me.tile % x.tiles_m * T::BM, col0 = me.tile / x.tiles_m * T::BN;
   const int turn = warp % T::WK, of_tile = warp / T::WK;
   const int lane_m = T::lane_m(lane), lane_n = T::lane_n(lane);
-  const int row = of_tile % T::WM * (T::TM * T::LM), col = of_tile / T::WM * (T::TN * T::LN);
+  const int row = of_tile % T::WM * (T::TM * T::kLanesM),
+            col = of_tile / T::WM * (T::TN * T::kLanesN);
   const int steps = (x.k + T::BK - 1) / T::BK;
   const int begin = me.first(x, steps), end = me.first(x, steps, 1);
 
@@ -104,17 +109,17 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     const int k = i / kFour * kFour * T::WK + i % kFour;
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4)
-      ptx::load_shared4(&b[to][j], stage + from_b + (k * CopierB::kStride + j * T::LN) * 4);
+      ptx::load_shared4(&b[to][j], stage + from_b + (k * CopierB::kStride + j * T::kLanesN) * 4);
   };
   const auto read_a = [&](std::uint32_t stage, int i, int to) {
-    if constexpr (T::kAlongK) {  // `to` is a line
+    if constexpr (T::kAlongK) {  // `to` is a vector
       ptx::load_shared4(
-          a[to], stage + from_a + (line_of<T::LM>(0, to) * CopierA::kStride + i * T::WK) * 4);
+          a[to], stage + from_a + (index_of<T::kLanesM>(0, to) * CopierA::kStride + i * T::WK) * 4);
     } else {
 #pragma unroll
       for (int j = 0; j < T::TM; j += 4)
         ptx::load_shared4(&a[to][j],
-                          stage + from_a + (i * T::WK * CopierA::kStride + j * T::LM) * 4);
+                          stage + from_a + (i * T::WK * CopierA::kStride + j * T::kLanesM) * 4);
     }
   };
   float acc[T::TM][T::TN]{};
@@ -136,12 +141,12 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
                                    ? shared
                                    : stage + T::kStageFloats * 4;
 #pragma unroll
-    for (int turns = 0; turns < T::kTurns; ++turns) {
-      if (turns == T::kTurns - 1) {
+    for (int turns = 0; turns < T::kStepsOfWarp; ++turns) {
+      if (turns == T::kStepsOfWarp - 1) {
         ptx::cp_async_wait<T::STAGES - 2>();
         __syncthreads();
       }
-      const bool rest = turns < T::kTurns - 1;
+      const bool rest = turns < T::kStepsOfWarp - 1;
       const std::uint32_t from = rest ? stage : next;
       const int i_next = rest ? turns + 1 : 0, now = turns % 2;
       read_b(from, i_next, 1 - now);
@@ -173,12 +178,25 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4) {
-      const int line = line_of<T::LM>(0, i), at = line_of<T::LN>(0, j);
-      ptx::store_shared4(to + (line * T::kStrideC + at) * 4, acc[i][j + 1], acc[i][j],
+      const int vector = index_of<T::kLanesM>(0, i), at = index_of<T::kLanesN>(0, j);
+      ptx::store_shared4(to + (vector * T::kStrideC + at) * 4, acc[i][j + 1], acc[i][j],
                          acc[i][j + 3], acc[i][j + 2]);
     }
   }
   add_parts<T::BM, T::BN, T::kStrideC, T::WK, T::kThreads, true>(x, me, s, last, row0, col0);
+}
+
+// The results of `visit(std::type_identity<Tile>)`, one per tile of kPartTiles.
+template <class Visit>
+constexpr auto part_tiles(Visit visit) {
+  return std::array{
+#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, \
+                         ragged, rate)                                                      \
+  visit(std::type_identity<                                                                 \
+        PartTile<k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, ragged>>{}),
+#include "gemm/plan/part_tiles.inc"
+#undef LADDER_PART_TILE
+  };
 }
 
 }  // namespace ladder

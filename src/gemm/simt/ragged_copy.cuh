@@ -6,37 +6,31 @@
 // possible: a box's first coordinate must be a multiple of 16 bytes.
 #pragma once
 #include "device/ptx/cp_async.cuh"
-#include "gemm/simt/line_copy.cuh"
+#include "gemm/simt/vector_copy.cuh"
 
 #include <algorithm>
 #include <cstdint>
 
 namespace ladder {
 
-// Whether RaggedCopier accepts an operand: it must be 16-byte aligned, and the byte offsets of some
-// hundred rows must fit 32 bits.
-inline bool takes_ragged(const LineSide& x) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 20;
-  return reinterpret_cast<std::uintptr_t>(x.g) % sizeof(float4) == 0 &&
-         std::max(x.line_step, x.k_step) <= kMost;
-}
-
-// Replaces AlongCopier for a K-major operand, LineCopier for others: copies kLines rows of op(A) or
-// columns of op(B), BK elements along k per call.
-template <bool kAlongK, int kLines, int BK, int kThreads>
+// Replaces KMajorCopier for a K-major operand, VectorCopier for others: copies kVectors rows of
+// op(A) or columns of op(B), BK elements along k per call. The operand must be 16-byte aligned and
+// its leading dimension at most kMostRaggedLd.
+template <bool kAlongK, int kVectors, int BK, int kThreads>
 class RaggedCopier {
-  static constexpr int kRows = kAlongK ? kLines : BK, kCols = kAlongK ? BK : kLines;  // in memory
-  static constexpr int kRowQuarters = kRows / 4;  // groups of rows with the same alignment
-  static_assert(kRows % 4 == 0 && kCols % 4 == 0, "whole quads of either");
+  static constexpr int kRows = kAlongK ? kVectors : BK,
+                       kCols = kAlongK ? BK : kVectors;  // in memory
+  static constexpr int kRowQuarters = kRows / 4;         // groups of rows with the same alignment
+  static_assert(kRows % 4 == 0 && kCols % 4 == 0, "whole float4 in both dimensions");
 
  public:
   static constexpr int kStride = kCols + 4, kFloats = kRows * kStride;
 
-  __device__ __forceinline__ RaggedCopier(const LineSide& x, int line0, int k0)
-      : g_(reinterpret_cast<const char*>(x.g + line0 * x.line_step + k0 * x.k_step)),
+  __device__ __forceinline__ RaggedCopier(const PartOperand& x, int vector0, int k0)
+      : g_(reinterpret_cast<const char*>(x.g + vector0 * x.vector_step + k0 * x.k_step)),
         step_(BK * x.k_step * 4),
-        left_(x.lines - line0) {
-    const auto ld = static_cast<std::uint32_t>(kAlongK ? x.line_step : x.k_step);
+        left_(x.vectors - vector0) {
+    const auto ld = static_cast<std::uint32_t>(kAlongK ? x.vector_step : x.k_step);
     for_each_copy([&](int copy, int first, int apart, int wide) {
       const Place at(wide);
       // Rows beyond the operand's last one are read from another row with the same alignment; their
@@ -75,7 +69,7 @@ class RaggedCopier {
   }
   __host__ __device__ static constexpr int at_once(int wide) {
     return kThreads / (kCols / wide);
-  }  // lines
+  }  // vectors
   __host__ __device__ static constexpr int copies_of(int first) {
     return at_once(wide_of(first)) < kRowQuarters ? kRowQuarters / at_once(wide_of(first)) : 1;
   }

@@ -4,9 +4,8 @@
 #include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
-#include "gemm/plan/calls.hpp"
+#include "gemm/call.hpp"
 #include "gemm/simt/part_tile.cuh"
-#include "gemm/simt/part_tiles.cuh"
 #include "gemm/simt/thin_product.cuh"
 #include "problem/accept.hpp"
 
@@ -14,10 +13,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
 #include <span>
-#include <tuple>
 #include <type_traits>
 
 namespace ladder::simt_parts {
@@ -25,8 +21,8 @@ namespace ladder::simt_parts {
 // Launches `kernel` for `tiles` tiles of `elements` outputs and for the extra blocks, with
 // workspace for the partial sums of k-splits.
 template <class Kernel>
-static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements,
-                                int threads, int bytes, Stream stream) {
+static Status launch_split_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements,
+                             int threads, int bytes, Stream stream) {
   CallMemory memory;
   const bool adds = x.parts > 1;
   if (Status s = memory.take(stream, adds ? tiles * x.parts * elements * 4 : 0,
@@ -38,39 +34,23 @@ static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, in
     x.gArrived = memory.flags();
   }
   const std::int64_t blocks = tiles * x.parts * x.cluster,
-                     rest = x.rest_at > 0 ? rest_blocks(x) : 0;
-  if (rest > 0) x.rest_at = static_cast<int>(blocks);
-  return launch_dependent("parts of k", kernel, blocks + ceil_div(rest, x.cluster) * x.cluster,
+                     rest = x.edge_at > 0 ? edge_blocks(x) : 0;
+  if (rest > 0) x.edge_at = static_cast<int>(blocks);
+  return launch_dependent("split-K", kernel, blocks + ceil_div(rest, x.cluster) * x.cluster,
                           x.cluster, threads, bytes, stream, x);
 }
 
 using LaunchTile = Status (*)(PartJob, Stream);
 template <class T>
 static Status launch_tile(PartJob x, Stream stream) {
-  const bool rest = x.rest_at > 0;
-  x.tiles_m = static_cast<int>(ceil_div(rest ? x.rest_m : x.m, T::BM));
-  const std::int64_t tiles = x.tiles_m * ceil_div(rest ? x.rest_n : x.n, T::BN);
-  return launch_parts_of_k(part_tile<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
+  const bool rest = x.edge_at > 0;
+  x.tiles_m = static_cast<int>(ceil_div(rest ? x.edge_m : x.m, T::BM));
+  const std::int64_t tiles = x.tiles_m * ceil_div(rest ? x.edge_n : x.n, T::BN);
+  return launch_split_k(part_tile<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
 }
 
 static constexpr std::array kLaunch =
     part_tiles([]<class T>(std::type_identity<T>) -> LaunchTile { return launch_tile<T>; });
-
-// Plans once per shape.
-static SidedPartPlan plan_of(const PartShape& x, int sms) {
-  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int>;
-  static std::mutex mutex;
-  static std::map<Key, SidedPartPlan> known;
-  constexpr std::size_t kMostKnown = 4096;
-  const Key key{x.lines_a, x.lines_b, x.k, sms,
-                x.a_along + 2 * x.b_along + 4 * x.a_quads + 8 * x.b_quads + 16 * x.ragged};
-  const std::lock_guard lock(mutex);
-  if (const auto at = known.find(key); at != known.end()) return at->second;
-  const SidedPartPlan plan = plan_sides(x, kPartTiles, sms);
-  if (known.size() >= kMostKnown) known.clear();
-  known.emplace(key, plan);
-  return plan;
-}
 
 // The job with A and B exchanged: C^T = B^T A^T.
 static PartJob swap_sides(PartJob x) {
@@ -87,20 +67,19 @@ static Status launch_thin(PartJob x, int sms, Stream stream) {
       std::clamp<std::int64_t>(T::kBlocksOfSm * sms / tiles, 1, std::max<std::int64_t>(1, steps));
   while (x.cluster < kMostCluster && 2 * x.cluster <= wanted) x.cluster *= 2;
   x.parts = static_cast<int>(wanted / x.cluster);
-  return launch_parts_of_k(thin_product<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes,
-                           stream);
+  return launch_split_k(thin_product<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
 }
 
-template <int R, bool kVectors>
+template <int R, bool kFloat4>
 static Status launch_lines(const PartJob& x, int sms, Stream stream) {
-  if (x.b.k_step == 1 && x.b.line_step != 1)
-    return launch_thin<ThinTile<R, true, kVectors, 32, 256>>(x, sms, stream);
+  if (x.b.k_step == 1 && x.b.vector_step != 1)
+    return launch_thin<ThinTile<R, true, kFloat4, 32, 256>>(x, sms, stream);
   if constexpr (R == 1) {
-    using Narrow = ThinTile<R, false, kVectors, 8, 1024>;
+    using Narrow = ThinTile<R, false, kFloat4, 8, 1024>;
     if (x.n <= Narrow::BN * sms) return launch_thin<Narrow>(x, sms, stream);
-    return launch_thin<ThinTile<R, false, kVectors, 16, 512>>(x, sms, stream);
+    return launch_thin<ThinTile<R, false, kFloat4, 16, 512>>(x, sms, stream);
   } else {
-    return launch_thin<ThinTile<R, false, kVectors, 32, 256>>(x, sms, stream);
+    return launch_thin<ThinTile<R, false, kFloat4, 32, 256>>(x, sms, stream);
   }
 }
 
@@ -117,21 +96,21 @@ static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_cuda(device, 90); !s) return s;
   if (!fits_split(p))
     return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
-  if (fits_few_tiles(p)) return Status::ok();
+  if (fits_split_k(p)) return Status::ok();
   return {Code::kUnsupportedProblem, "takes C of at most 2^30 tiles, not " + to_string(p)};
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
-  const auto [p, swapped] = as_row_major(original);
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
+  const auto& [p, o, device, at] = call;
   if (p.m == 0 || p.n == 0) return Status::ok();
-  const Operands o = swapped ? Operands{given.b, given.a, given.c} : given;
-  int sms = 0;
-  if (Status s = sm_count(sms); !s) return s;
   const auto aligned = [](const float* g, std::int64_t ld) {
     return reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
   };
-  const auto side = [&](const float* g, std::int64_t ld, std::int64_t lines, bool along_k) {
-    return LineSide{g, along_k ? ld : 1, along_k ? 1 : ld, static_cast<int>(lines), aligned(g, ld)};
+  const auto side = [&](const float* g, std::int64_t ld, std::int64_t vectors, bool along_k) {
+    return PartOperand{g, along_k ? ld : 1, along_k ? 1 : ld, static_cast<int>(vectors),
+                       aligned(g, ld)};
   };
   const bool reads = reads_ab(p), a_along = p.op_a == Op::kNone, b_along = p.op_b != Op::kNone;
   const PartJob x{.a = side(o.a, p.lda, p.m, a_along),
@@ -139,7 +118,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
                   .gC = o.c,
                   .row_step = p.ldc,
                   .col_step = 1,
-                  .quads = aligned(o.c, p.ldc),
+                  .aligned = aligned(o.c, p.ldc),
                   .m = static_cast<int>(p.m),
                   .n = static_cast<int>(p.n),
                   .k = static_cast<int>(reads ? p.k : 0),
@@ -150,39 +129,31 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
                   .parts = 1,
                   .gPartial = nullptr,
                   .gArrived = nullptr};
-  const SmallWay way = small_way(p);
-  if (way == SmallWay::kOuter) return launch_outer(x, stream);
-  if (way == SmallWay::kFewLines) {
-    const int few = std::min(x.m, x.n);
-    const PartJob thin = x.m <= x.n ? x : swap_sides(x);
-    const bool quads = thin.b.quads;
-    if (few == 1)
-      return quads ? launch_lines<1, true>(thin, sms, stream)
-                   : launch_lines<1, false>(thin, sms, stream);
-    if (few == 2)
-      return quads ? launch_lines<2, true>(thin, sms, stream)
-                   : launch_lines<2, false>(thin, sms, stream);
-    return quads ? launch_lines<4, true>(thin, sms, stream)
-                 : launch_lines<4, false>(thin, sms, stream);
+  const SmallPlan plan = plan_small(p, at, device);
+  if (plan.kernel == SmallKernel::kOuterProduct) return launch_outer(x, stream);
+  PartJob job = plan.sided.swapped ? swap_sides(x) : x;
+  if (plan.kernel == SmallKernel::kThin) {
+    const bool wide = job.b.aligned;
+    const auto launch = job.m == 1   ? (wide ? launch_lines<1, true> : launch_lines<1, false>)
+                        : job.m == 2 ? (wide ? launch_lines<2, true> : launch_lines<2, false>)
+                                     : (wide ? launch_lines<4, true> : launch_lines<4, false>);
+    return launch(job, device.sms, stream);
   }
-  const SidedPartPlan plan = plan_of({p.m, p.n, x.k, a_along, b_along, x.a.quads, x.b.quads,
-                                      takes_ragged(x.a) && takes_ragged(x.b)},
-                                     sms);
-  PartJob job = plan.swapped ? swap_sides(x) : x;
-  job.cluster = plan.part.cluster;
-  job.parts = plan.part.parts;
-  if (plan.part.rest_a + plan.part.rest_b > 0) {
-    job.rest_at = 1;  // launch_parts_of_k() sets the block's index
-    job.rest_m = job.m - plan.part.rest_a;
-    job.rest_n = job.n - plan.part.rest_b;
+  const PartPlan& part = plan.sided.part;
+  job.cluster = part.cluster;
+  job.parts = part.parts;
+  if (part.edge_rows + part.edge_cols > 0) {
+    job.edge_at = 1;  // launch_split_k() sets the block's index
+    job.edge_m = job.m - part.edge_rows;
+    job.edge_n = job.n - part.edge_cols;
   }
-  return kLaunch[static_cast<std::size_t>(plan.part.tile)](job, stream);
+  return kLaunch[static_cast<std::size_t>(part.tile)](job, stream);
 }
 
 static constexpr KernelInfo kKernels[] = {
     {.id = "ladder_split_k",
      .rung = "simt_parts",
-     .idea = "parts of k, added within a cluster",
+     .idea = "split-K, added within a cluster",
      .role = Role::kLibraryKernel,
      .min_cc = 90,
      .accepts = accepts,

@@ -10,7 +10,8 @@
 #include "device/runtime.cuh"
 #include "device/schedule.cuh"
 #include "device/vector.cuh"
-#include "gemm/plan/calls.hpp"
+#include "gemm/call.hpp"
+#include "gemm/plan/menus.hpp"
 #include "gemm/simt/copy_tile.cuh"
 #include "gemm/simt/pack.cuh"
 #include "gemm/simt/simt_exchange.cuh"
@@ -76,7 +77,7 @@ __device__ __forceinline__ void arrive(std::uint32_t stage) {
 // Copies the consumers' stages in order, and one stage more, which they prefetch but do not use.
 template <class T, class CopyA, class CopyB>
 __device__ __forceinline__ void produce(const Source& a, const Source& b, int depth,
-                                        const Plan& plan, char* shared) {
+                                        const Tiling& plan, char* shared) {
   using Stage = typename T::Stage;
   const int tid = static_cast<int>(threadIdx.x) - T::kConsumers;
   const std::uint32_t first = __shfl_sync(0xffffffffU, ptx::shared_address(shared), 0);
@@ -172,7 +173,7 @@ __device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], cons
 }
 
 template <class T>
-__device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan& plan,
+__device__ __forceinline__ void consume(const Problem& p, float* gC, const Tiling& plan,
                                         const Exchange& x, char* shared) {
   using Stage = typename T::Stage;
   // Position of this warp and lane
@@ -278,7 +279,7 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
 template <class T, bool kAlongA, bool kAlongB, bool kAligned>
 __global__ void __launch_bounds__(T::kThreads, 1)
     kernel(const __grid_constant__ Problem p, const __grid_constant__ Source a,
-           const __grid_constant__ Source b, float* gC, const __grid_constant__ Plan plan,
+           const __grid_constant__ Source b, float* gC, const __grid_constant__ Tiling plan,
            const __grid_constant__ Exchange x) {
   using CopyA = TileCopy<T::BM, T::BK, T::kProducers, kAlongA, kAligned>;
   using CopyB = TileCopy<T::BN, T::BK, T::kProducers, kAlongB, kAligned>;
@@ -309,6 +310,8 @@ static Status accepts(const Problem&, const Device& device) {
 }
 
 using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
+static_assert(TileShape{DefaultTile::BM, DefaultTile::BN, DefaultTile::BK, 1} == kLargeTile,
+              "the tile of the plan");
 
 template <bool kAligned>
 static auto choose(bool along_a, bool along_b) {
@@ -322,10 +325,8 @@ static bool aligned_by_4(const float* x, std::int64_t ld, std::int64_t used) {
   return reinterpret_cast<std::uintptr_t>(x) % sizeof(float4) == 0 && (ld | used) % 4 == 0;
 }
 
-// Least rows or columns of C from which packing an operand pays.
-constexpr int kPackFrom = 768;
 static std::int64_t to_pack(const Source& x, int depth, std::int64_t uses) {
-  if (uses < kPackFrom || aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size)) return 0;
+  if (uses < limit::pack_uses || aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size)) return 0;
   return depth * packed_ld(x.size);
 }
 
@@ -351,7 +352,7 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
       aligned ? choose<true>(a.along_k, b.along_k) : choose<false>(a.along_k, b.along_k);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  Plan plan = plan_large_tiles(p, T::BM, T::BN, T::BK, sms);
+  Tiling plan = plan_large_tiles(p, sms);
   plan.aligned_c = aligned_by_4(o.c, p.ldc, p.n);
   chosen<<<plan.blocks, T::kThreads, T::kShared, stream>>>(p, a, b, o.c, plan, exchange);
   return Status::ok();
@@ -359,15 +360,13 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
   using T = DefaultTile;
-  const RowMajor row_major = as_row_major(original);
-  const Operands o = row_major.swapped ? Operands{given.b, given.a, given.c} : given;
-  int sms = 0;
-  if (Status s = sm_count(sms); !s) return s;
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
   std::optional<Status> failed;
   const Status launched = launch_parts(
-      row_major.problem, o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3) {
+      call.p, call.o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3) {
         if (failed) return;
-        if (const Status part_status = launch_part(part, at, sms, stream); !part_status)
+        if (const Status part_status = launch_part(part, at, call.device.sms, stream); !part_status)
           failed = part_status;
       });
   return failed.value_or(launched);
@@ -376,7 +375,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 static constexpr KernelInfo kKernels[] = {
     {.id = "ladder_large_tiles",
      .rung = "simt_tiles",
-     .idea = "CUDA cores: large tiles, the last ones split along k",
+     .idea = "CUDA cores: large tiles, the last ones by stream-K",
      .role = Role::kLibraryKernel,
      .min_cc = 90,
      .accepts = accepts,

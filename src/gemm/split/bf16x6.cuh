@@ -5,8 +5,8 @@
 
 namespace ladder::split_bf16 {
 
-using ThreeWords = WordFormat<__nv_bfloat16, 3>;
-using Bf16x6Job = SplitJob<ThreeWords, 6>;
+using ThreeBf16Terms = TermFormat<__nv_bfloat16, 3>;
+using Bf16x6Job = SplitJob<ThreeBf16Terms, 6>;
 
 // Enqueues the pre-pass and the product, which do nothing unless `when` holds. Errors:
 // kLaunchFailed.

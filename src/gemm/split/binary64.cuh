@@ -23,11 +23,11 @@ struct WideTile {
   static constexpr int TM = WM / ptx::kMmaEdge, TN = WN / ptx::kMmaEdge;  // 8 x 8 outputs of an mma
   static constexpr int kThreads = BM / WM * (BN / WN) * 32, kBlocksOfSm = 2;
   static constexpr int kElements = BM * BN;
-  static constexpr int kPad = 8;  // a fragment, 4 k x 8 lines, is free of bank conflicts
+  static constexpr int kPad = 8;  // a fragment, 4 k x 8 vectors, is free of bank conflicts
   struct Shared {
     float a[2][BK][BM + kPad], b[2][BK][BN + kPad];
   };
-  static_assert(BM == BN && kThreads % BM == 0 && kThreads % BK == 0, "lines and threads");
+  static_assert(BM == BN && kThreads % BM == 0 && kThreads % BK == 0, "whole vectors per thread");
 };
 
 // Copies an operand's part of a tile to shared memory through registers, stage by stage. Loads are
@@ -37,21 +37,22 @@ class WideLoad {
   static constexpr int kEach = T::BM * T::BK / T::kThreads;
 
  public:
-  __device__ __forceinline__ WideLoad(const SplitOperand& x, int line0, int k0)
+  __device__ __forceinline__ WideLoad(const SplitOperand& x, int vector0, int k0)
       : along_k_(x.along_k),
-        line_(static_cast<int>(threadIdx.x) / (along_k_ ? T::BK : 1) % T::BM),
+        vector_(static_cast<int>(threadIdx.x) / (along_k_ ? T::BK : 1) % T::BM),
         k_(static_cast<int>(threadIdx.x) / (along_k_ ? 1 : T::BM) % T::BK),
-        lines_left_(x.lines - line0),
-        g_(x.g + (along_k_ ? (line0 + line_) * x.ld + k0 + k_ : (k0 + k_) * x.ld + line0 + line_)),
-        next_(x.ld * (along_k_ ? kLinesApart : kApart)),
+        vectors_left_(x.vectors - vector0),
+        g_(x.g + (along_k_ ? (vector0 + vector_) * x.ld + k0 + k_
+                           : (k0 + k_) * x.ld + vector0 + vector_)),
+        next_(x.ld * (along_k_ ? kVectorsApart : kApart)),
         next_stage_(along_k_ ? T::BK : T::BK * x.ld) {}
 
   // Loads the next stage; k ends after `k_left` elements.
   __device__ __forceinline__ void load(int k_left) {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      const bool inside = along_k_ ? k_ < k_left && line_ + i * kLinesApart < lines_left_
-                                   : k_ + i * kApart < k_left && line_ < lines_left_;
+      const bool inside = along_k_ ? k_ < k_left && vector_ + i * kVectorsApart < vectors_left_
+                                   : k_ + i * kApart < k_left && vector_ < vectors_left_;
       r_[i] = inside ? __ldg(g_ + i * next_) : 0.0F;
     }
     g_ += next_stage_;
@@ -59,15 +60,15 @@ class WideLoad {
   __device__ __forceinline__ void store(float (&s)[T::BK][T::BM + T::kPad]) const {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      s[k_ + (along_k_ ? 0 : i * kApart)][line_ + (along_k_ ? i * kLinesApart : 0)] = r_[i];
+      s[k_ + (along_k_ ? 0 : i * kApart)][vector_ + (along_k_ ? i * kVectorsApart : 0)] = r_[i];
     }
   }
 
  private:
-  static constexpr int kLinesApart = T::kThreads / T::BK,
+  static constexpr int kVectorsApart = T::kThreads / T::BK,
                        kApart = T::kThreads / T::BM;  // between a thread's elements
   bool along_k_;
-  int line_, k_, lines_left_;
+  int vector_, k_, vectors_left_;
   const float* g_;
   std::int64_t next_, next_stage_;
   float r_[kEach];
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
   using T = WideTile;
   __shared__ T::Shared s;
   ptx::wait_for_prerequisites();
-  if (!wanted(gChoice, choice)) return;
+  if (!selected(gChoice, choice)) return;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int g = lane / 4, t = lane % 4;
   const int row = warp % (T::BM / T::WM) * T::WM, col = warp / (T::BM / T::WM) * T::WN;
@@ -187,17 +188,17 @@ __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
   }
 }
 
-// Plan of a product in FP64.
+// Tiling of a product in FP64.
 class WideJob {
   using T = WideTile;
 
  public:
-  // may_cut: permits split-K if there are too few tiles for all SMs.
-  WideJob(const SplitTarget& x, int sms, bool may_cut = false)
+  // may_split_k: permits split-K if there are too few tiles for all SMs.
+  WideJob(const SplitTarget& x, int sms, bool may_split_k = false)
       : x_(x), tiles_n_(ceil_div(x.c.n, T::BN)), tiles_(ceil_div(x.c.m, T::BM) * tiles_n_) {
     constexpr std::int64_t kLeastStages = 16;
     slots_ = std::int64_t{T::kBlocksOfSm} * sms;
-    if (may_cut)
+    if (may_split_k)
       parts_ = std::max<std::int64_t>(1, std::min(slots_ / tiles_, x.k / T::BK / kLeastStages));
   }
   std::int64_t scratch_bytes() const { return parts_ > 1 ? tiles_ * parts_ * T::kElements * 8 : 0; }
@@ -208,10 +209,9 @@ class WideJob {
   Status launch(const int* gChoice, SplitChoice choice, cudaStream_t stream,
                 char* scratch = nullptr, unsigned* gFlags = nullptr, const KeptC& kept = {}) const {
     const WideParts of{static_cast<int>(parts_), reinterpret_cast<double*>(scratch), gFlags};
-    return launch_dependent("product in binary64", wide_product<>,
-                            std::min(tiles_ * parts_, slots_), 1, T::kThreads, 0, stream, x_,
-                            static_cast<int>(tiles_n_), static_cast<int>(tiles_), gChoice,
-                            static_cast<int>(choice), of, kept);
+    return launch_dependent("product in FP64", wide_product<>, std::min(tiles_ * parts_, slots_), 1,
+                            T::kThreads, 0, stream, x_, static_cast<int>(tiles_n_),
+                            static_cast<int>(tiles_), gChoice, static_cast<int>(choice), of, kept);
   }
 
  private:

@@ -4,12 +4,17 @@
 #include "device/runtime.cuh"
 #include "device/tensor_map.cuh"
 #include "device/tma_operands.cuh"
-#include "gemm/plan/calls.hpp"
+#include "gemm/call.hpp"
+#include "gemm/plan/menus.hpp"
 #include "gemm/split/pass.cuh"
 
 #include <cstdint>
 
 namespace ladder {
+
+// A kernel's tile, for comparison with the planner's menus.
+template <class T>
+constexpr TileShape kSplitShape{T::BM, T::BN, T::BK, 1};
 
 // Requires Hopper's tensor cores, and sizes that fit int.
 inline Status accept_split(const Problem& p, const Device& device) {
@@ -18,17 +23,19 @@ inline Status accept_split(const Problem& p, const Device& device) {
   return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
 }
 
-// A problem in row-major form, its operands, and the number of SMs.
-struct SplitCall {
-  Problem p;
-  Operands o;
-  int sms = 0;
-};
-inline Status prepare_split(const Problem& original, const Operands& given, SplitCall& call) {
-  const auto [p, swapped] = as_row_major(original);
-  call.p = p;
-  call.o = swapped ? Operands{given.b, given.a, given.c} : given;
-  return sm_count(call.sms);
+// A row of the registry.
+constexpr KernelInfo split_kernel(std::string_view id, std::string_view rung, std::string_view idea,
+                                  Precision precision,
+                                  Status (*launch)(const Problem&, const Operands&, Stream),
+                                  Role role = Role::kLibrary) {
+  return {.id = id,
+          .rung = rung,
+          .idea = idea,
+          .role = role,
+          .precision = precision,
+          .min_cc = 90,
+          .accepts = accept_split,
+          .launch = launch};
 }
 
 // Enqueues a job's pre-pass and product. Errors: kLaunchFailed.
@@ -42,27 +49,28 @@ Status launch_job(const Job& job, Stream stream) {
 }
 
 // An operand whose terms, scale exponents and largest magnitudes are consecutive from `at` on.
-inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k,
-                                  char* at, const SplitBytes& bytes, Census* gCensus = nullptr) {
-  const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
-  char* const exponents = at + bytes.words;
+inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t vectors,
+                                  bool along_k, char* at, const SplitBytes& bytes,
+                                  Census* gCensus = nullptr) {
+  const bool aligned = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
+  char* const exponents = at + bytes.terms;
   return {.g = g,
           .ld = ld,
-          .lines = static_cast<int>(lines),
+          .vectors = static_cast<int>(vectors),
           .along_k = along_k,
-          .quads = quads,
-          .gWords = at,
+          .aligned = aligned,
+          .gTerms = at,
           .gExponent = reinterpret_cast<int*>(exponents),
           .gLargest = reinterpret_cast<std::uint32_t*>(exponents + bytes.exponents),
           .gCensus = gCensus};
 }
 
-// Creates the tensor map of an operand's terms, with boxes of `lines` rows or columns. Errors:
+// Creates the tensor map of an operand's terms, with boxes of `vectors` rows or columns. Errors:
 // kLaunchFailed.
 template <class F>
-Status map_words(CUtensorMap& map, const SplitOperand& x, int slabs, int lines) {
-  const std::int64_t ld = std::int64_t{slabs} * F::kWords * F::BK;
-  return make_tensor_map(map, F::kType, x.gWords, x.lines, ld, ld, lines, F::BK);
+Status map_terms(CUtensorMap& map, const SplitOperand& x, int slabs, int vectors) {
+  const std::int64_t ld = std::int64_t{slabs} * F::kTerms * F::BK;
+  return make_tensor_map(map, F::kType, x.gTerms, x.vectors, ld, ld, vectors, F::BK);
 }
 
 }  // namespace ladder

@@ -75,22 +75,23 @@ struct Census {
   }
 };
 
-// The census of kLines rows or columns in one thread. The counts of a row or column, of all threads
-// together, must not exceed 1023, so that the kLevels counts fit one register instead of three.
-template <int kLines>
+// The census of kVectors rows or columns in one thread. The counts of a row or column, of all
+// threads together, must not exceed 1023, so that the kLevels counts fit one register instead of
+// three.
+template <int kVectors>
 struct StripCensus {
   static constexpr int kBits = 10;  // per level's count
-  static_assert(kBits * kLevels <= 32, "counts in one word");
-  std::uint32_t inverse = 0, seconds = 0, above[kLines]{};
+  static_assert(kBits * kLevels <= 32, "counts in one register");
+  std::uint32_t inverse = 0, seconds = 0, above[kVectors]{};
 
   template <class F>
-  __device__ __forceinline__ void count(int line, bool nonzero, float scaled,
+  __device__ __forceinline__ void count(int vector, bool nonzero, float scaled,
                                         std::uint32_t second) {
     inverse = max(inverse, inverse_of(nonzero, scaled));
     seconds |= second;
 #pragma unroll
     for (int i = 0; i < kLevels; ++i)
-      above[line] += is_above<F>(scaled, i) ? 1U << (kBits * i) : 0U;
+      above[vector] += is_above<F>(scaled, i) ? 1U << (kBits * i) : 0U;
   }
   // Adds up each group of kLanes neighbouring lanes; all of them receive the result.
   template <int kLanes>
@@ -103,11 +104,11 @@ struct StripCensus {
       for (std::uint32_t& counts : above) counts += __shfl_xor_sync(0xFFFFFFFFU, counts, distance);
     }
   }
-  __device__ __forceinline__ Census of_line(int line) const {
+  __device__ __forceinline__ Census of_vector(int vector) const {
     constexpr std::uint32_t kMask = (1U << kBits) - 1;
-    Census census{line == 0 ? inverse : 0U, line == 0 ? seconds : 0U, {}};
+    Census census{vector == 0 ? inverse : 0U, vector == 0 ? seconds : 0U, {}};
 #pragma unroll
-    for (int i = 0; i < kLevels; ++i) census.above[i] = above[line] >> (kBits * i) & kMask;
+    for (int i = 0; i < kLevels; ++i) census.above[i] = above[vector] >> (kBits * i) & kMask;
     return census;
   }
 };

@@ -34,7 +34,7 @@ enum class SplitChoice : int {
 // Indices of a choice in device memory: the SplitChoice, which selects the kernels that run; the
 // factor of the promotion (as float bits), which is 1 if all second terms are zero, so that sums of
 // integers stay exact; and the mark.
-enum ChoiceWord : int { kWhichChoice, kUp, kWhichMark, kChoiceWords };
+enum ChoiceField : int { kWhichChoice, kUp, kWhichMark, kChoiceFields };
 // Compensates the mean truncation error of a tensor core's sum of 64 products.
 constexpr float kCompensation = 1 + 0x1p-23F;
 constexpr int kChoiceMark = 0x51C4A3;  // marks the memory as holding a choice
@@ -69,7 +69,7 @@ struct ChoiceInput {
   unsigned* gGrowth;  // Growth of the sample; zeroed after the read
   unsigned* gDone;    // number of finished blocks; zero before and after
   void* gFindings;    // (kChooseBlocks) Finding
-  int* gChoice;       // (kChoiceWords)
+  int* gChoice;       // (kChoiceFields)
 };
 
 namespace split_detail {
@@ -77,9 +77,9 @@ namespace split_detail {
 constexpr int kChooseBlocks = 16, kChooseThreads = 512;  // kChooseBlocks: at most
 
 // One block reads few censuses faster than several blocks can combine their results.
-inline int choose_blocks(std::int64_t lines) {
+inline int choose_blocks(std::int64_t vectors) {
   constexpr std::int64_t kFew = 16 * kChooseThreads;
-  return lines <= kFew ? 1 : kChooseBlocks;
+  return vectors <= kFew ? 1 : kChooseBlocks;
 }
 
 // Reduction of the censuses of many rows or columns: whether any element is tiny or minute, whether
@@ -88,23 +88,23 @@ inline int choose_blocks(std::int64_t lines) {
 struct Extremes {
   unsigned tiny = 0, minute = 0, seconds = 0;
   unsigned above[kLevels]{~0U, ~0U, ~0U};
-  unsigned lines = 0, exceptional = 0;
+  unsigned vectors = 0, exceptional = 0;
   unsigned long long large = 0;
 
-  __device__ __forceinline__ void take(const Census& line, int exponent) {
+  __device__ __forceinline__ void take(const Census& vector, int exponent) {
     constexpr float kWhole = 0x1p-2F;  // 22 bits above FP16's smallest subnormal, 2^-24
-    constexpr float kTop = static_cast<float>(1 << WordFormat<__half, 2>::kTop);
+    constexpr float kTop = static_cast<float>(1 << TermFormat<__half, 2>::kTop);
     constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
-    const float least = __uint_as_float(~line.inverse & kMagnitude);
-    tiny |= line.inverse != 0 && least < kWhole ? 1 : 0;
-    minute |= line.inverse != 0 && least < kTop * 0x1p-100F ? 1 : 0;
-    seconds |= line.seconds;
+    const float least = __uint_as_float(~vector.inverse & kMagnitude);
+    tiny |= vector.inverse != 0 && least < kWhole ? 1 : 0;
+    minute |= vector.inverse != 0 && least < kTop * 0x1p-100F ? 1 : 0;
+    seconds |= vector.seconds;
     exceptional += exponent == kExceptional ? 1 : 0;
-    if (line.above[0] == 0) return;
-    lines += 1;
-    large += line.above[0];
+    if (vector.above[0] == 0) return;
+    vectors += 1;
+    large += vector.above[0];
 #pragma unroll
-    for (int i = 0; i < kLevels; ++i) above[i] = min(above[i], line.above[i]);
+    for (int i = 0; i < kLevels; ++i) above[i] = min(above[i], vector.above[i]);
   }
   __device__ __forceinline__ void take_warp() {
     constexpr unsigned kAll = 0xFFFFFFFFU;
@@ -112,7 +112,7 @@ struct Extremes {
     tiny = __reduce_or_sync(kAll, tiny);
     minute = __reduce_or_sync(kAll, minute);
     seconds = __reduce_or_sync(kAll, seconds);
-    lines = __reduce_add_sync(kAll, lines);
+    vectors = __reduce_add_sync(kAll, vectors);
     exceptional = __reduce_add_sync(kAll, exceptional);
     const unsigned low = __reduce_add_sync(kAll, static_cast<unsigned>(large & ((1U << kLow) - 1)));
     const unsigned high = __reduce_add_sync(kAll, static_cast<unsigned>(large >> kLow));
@@ -128,29 +128,29 @@ struct Finding {
 };
 
 // Reduces this block's share of the censuses; the first warp receives the result. Half of the
-// threads read A's censuses and half read B's, kLinesAtOnce at a time.
+// threads read A's censuses and half read B's, kVectorsAtOnce at a time.
 __device__ __forceinline__ Finding extremes_of(const SplitOperand& a, const SplitOperand& b) {
-  constexpr int kHalf = kChooseThreads / 2, kWarps = kHalf / 32, kLinesAtOnce = 4;
+  constexpr int kHalf = kChooseThreads / 2, kWarps = kHalf / 32, kVectorsAtOnce = 4;
   __shared__ Extremes s[2][kWarps];
   const int tid = static_cast<int>(threadIdx.x) % kHalf, of = static_cast<int>(threadIdx.x) / kHalf;
-  const int lines = of == 0 ? a.lines : b.lines, stride = static_cast<int>(gridDim.x) * kHalf;
+  const int vectors = of == 0 ? a.vectors : b.vectors, stride = static_cast<int>(gridDim.x) * kHalf;
   Census* const gCensus = of == 0 ? a.gCensus : b.gCensus;
   const int* const gExponent = of == 0 ? a.gExponent : b.gExponent;
   Extremes all;
-  for (int first = static_cast<int>(blockIdx.x) * kHalf + tid; first < lines;
-       first += kLinesAtOnce * stride) {
-    Census census[kLinesAtOnce];
-    int exponent[kLinesAtOnce];
+  for (int first = static_cast<int>(blockIdx.x) * kHalf + tid; first < vectors;
+       first += kVectorsAtOnce * stride) {
+    Census census[kVectorsAtOnce];
+    int exponent[kVectorsAtOnce];
 #pragma unroll
-    for (int i = 0; i < kLinesAtOnce; ++i) {
-      const int line = first + i * stride;
-      const bool inside = line < lines;
-      census[i] = inside ? gCensus[line] : Census{};
-      exponent[i] = inside ? gExponent[line] : 0;
+    for (int i = 0; i < kVectorsAtOnce; ++i) {
+      const int vector = first + i * stride;
+      const bool inside = vector < vectors;
+      census[i] = inside ? gCensus[vector] : Census{};
+      exponent[i] = inside ? gExponent[vector] : 0;
     }
 #pragma unroll
-    for (int i = 0; i < kLinesAtOnce; ++i) {
-      if (first + i * stride >= lines) break;
+    for (int i = 0; i < kVectorsAtOnce; ++i) {
+      if (first + i * stride >= vectors) break;
       all.take(census[i], exponent[i]);
       gCensus[first + i * stride] = {};
     }
@@ -168,8 +168,8 @@ __device__ __forceinline__ Finding extremes_of(const SplitOperand& a, const Spli
 }
 
 // Whether the bound for two FP16 terms holds for every element of C.
-__device__ inline bool two_words_are_proved(const Extremes& a, const Extremes& b, int k,
-                                            const PlacesNeeded& needed) {
+__device__ inline bool fp16x3_is_proved(const Extremes& a, const Extremes& b, int k,
+                                        const PlacesNeeded& needed) {
   const unsigned with_tiny = a.tiny + b.tiny;
   if (with_tiny == 0) return true;
   bool proved = false;
@@ -188,8 +188,9 @@ __device__ inline bool two_words_are_proved(const Extremes& a, const Extremes& b
 // Whether a sum has so few large products that SGEMM rounds only a few times, too: on average fewer
 // than two per element of C, if the positions of large elements are independent.
 __device__ inline bool few_products_are_large(const Extremes& a, const Extremes& b, int k) {
-  if (a.lines == 0 || b.lines == 0) return false;
-  return static_cast<double>(a.large) * static_cast<double>(b.large) < 2.0 * k * a.lines * b.lines;
+  if (a.vectors == 0 || b.vectors == 0) return false;
+  return static_cast<double>(a.large) * static_cast<double>(b.large) <
+         2.0 * k * a.vectors * b.vectors;
 }
 
 // Whether C has more exceptional elements than the CUDA cores can recompute, one by one, in the
@@ -210,18 +211,18 @@ __device__ __forceinline__ bool take_growth(unsigned* gGrowth) {
 __device__ inline SplitChoice choice_of(const Finding& all, const ChoiceInput& x) {
   const bool sums_grow = take_growth(x.gGrowth);
   if (all.a.minute != 0 || all.b.minute != 0 || few_products_are_large(all.a, all.b, x.k) ||
-      many_are_exceptional(all.a, x.a.lines, all.b, x.b.lines)) {
+      many_are_exceptional(all.a, x.a.vectors, all.b, x.b.vectors)) {
     return SplitChoice::kBinary64;
   }
-  return sums_grow && two_words_are_proved(all.a, all.b, x.k, x.needed) ? SplitChoice::kFp16x3
-                                                                        : SplitChoice::kBf16x6;
+  return sums_grow && fp16x3_is_proved(all.a, all.b, x.k, x.needed) ? SplitChoice::kFp16x3
+                                                                    : SplitChoice::kBf16x6;
 }
 
 __device__ __forceinline__ Finding from_other_block(const Finding* g) {
-  constexpr int kWords = sizeof(Finding) / sizeof(unsigned);
+  constexpr int kTerms = sizeof(Finding) / sizeof(unsigned);
   Finding finding;
 #pragma unroll
-  for (int i = 0; i < kWords; ++i) {
+  for (int i = 0; i < kTerms; ++i) {
     reinterpret_cast<unsigned*>(&finding)[i] = __ldcg(reinterpret_cast<const unsigned*>(g) + i);
   }
   return finding;

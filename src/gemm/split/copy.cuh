@@ -17,19 +17,19 @@ struct RingBarriers {
   std::uint64_t (&full)[kUnits], (&empty)[kUnits];
 };
 
-// Copies all units of this block's tiles, in order, kPieces per slab. line(tile) is the first row
+// Copies all units of this block's tiles, in order, kPieces per slab. vector(tile) is the first row
 // or column of a tile. begin() waits until the operand is complete and returns whether the product
-// is needed; the first tile's position is computed before. load(unit, barrier, line, piece, slab)
+// is needed; the first tile's position is computed before. load(unit, barrier, vector, piece, slab)
 // starts a copy. The first unit is copied alone: all blocks start at the same time, and further
 // copies would only delay it.
 template <int kPieces, class Order, int kUnits, class Line, class Begin, class Load>
-__device__ __forceinline__ void fill_ring(const Plan& plan, const RingBarriers<kUnits>& barriers,
-                                          Line line, Begin begin, Load load) {
+__device__ __forceinline__ void fill_ring(const Tiling& plan, const RingBarriers<kUnits>& barriers,
+                                          Line vector, Begin begin, Load load) {
   auto ring = Ring<kUnits>::of_producer();
   bool first_unit = true;
   Order order(plan, static_cast<int>(blockIdx.x));
   for (Work work; order.next(work);) {
-    const int first = line(work.tile);
+    const int first = vector(work.tile);
     if (first_unit && !begin()) return;
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
@@ -65,21 +65,21 @@ __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUten
 // Warp 0 copies A, warp 1 copies B. Each waits only for its own pipeline and its own operand.
 template <class T, class Order, class BeginA, class BeginB>
 __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
-                                        typename T::Shared& s, const Plan& plan, BeginA begin_a,
+                                        typename T::Shared& s, const Tiling& plan, BeginA begin_a,
                                         BeginB begin_b) {
   if (threadIdx.x == 0) {
     fill_ring<1, Order>(
-        plan, RingBarriers<T::UNITS_A>{s.full_a, s.empty_a},
+        plan, RingBarriers<T::kUnitsA>{s.full_a, s.empty_a},
         [&](int tile) { return place_of<kBand>(plan, tile).m * T::BM; }, begin_a,
-        [&](int unit, std::uint32_t full, int line, int /*piece*/, int slab) {
-          s.a[unit].load(map_a, full, line, slab);
+        [&](int unit, std::uint32_t full, int vector, int /*piece*/, int slab) {
+          s.a[unit].load(map_a, full, vector, slab);
         });
   } else if (threadIdx.x == 32) {
     fill_ring<T::kHalves, Order>(
-        plan, RingBarriers<T::UNITS_B>{s.full_b, s.empty_b},
+        plan, RingBarriers<T::kUnitsB>{s.full_b, s.empty_b},
         [&](int tile) { return place_of<kBand>(plan, tile).n * T::BN; }, begin_b,
-        [&](int unit, std::uint32_t full, int line, int half, int slab) {
-          s.b[unit].load(map_b, full, line + half * T::kHalf, slab);
+        [&](int unit, std::uint32_t full, int vector, int half, int slab) {
+          s.b[unit].load(map_b, full, vector + half * T::kHalf, slab);
         });
   }
 }

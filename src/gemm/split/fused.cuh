@@ -7,7 +7,6 @@
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "device/tma_operands.cuh"
-#include "gemm/plan/choice.hpp"
 #include "gemm/split/call.cuh"
 #include "gemm/split/copy.cuh"
 #include "gemm/split/fused_guard.cuh"
@@ -16,29 +15,28 @@
 #include "gemm/split/store.cuh"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 namespace ladder {
 
 namespace split_detail {
 
-// Undoes the scales and stores a warpgroup's part of the tile at (line, col).
+// Undoes the scales and stores a warpgroup's part of the tile at (vector, col).
 template <class T>
 __device__ __forceinline__ void store_fused(Product<T>& product, const SumScales& scales,
-                                            const SplitTarget& x, int line, int col) {
+                                            const SplitTarget& x, int vector, int col) {
   const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32,
-            first = line + product.row() + warp * 16;
-  const SplitRows rows{{first + line_of<T>(0), first + line_of<T>(1)},
+            first = vector + product.row() + warp * 16;
+  const SplitRows rows{{first + row_of_half<T>(0), first + row_of_half<T>(1)},
                        {scales.exponent(0), scales.exponent(1)}};
   const bool plain_rows = rows.scale[0] >= -kMostPlain && rows.scale[0] <= kMostPlain &&
                           rows.scale[1] >= -kMostPlain && rows.scale[1] <= kMostPlain;
-  const bool plain = plain_lines<T::BN>(x.b, col) & (__all_sync(0xFFFFFFFFU, plain_rows) != 0);
+  const bool plain = plain_vectors<T::BN>(x.b, col) & (__all_sync(0xFFFFFFFFU, plain_rows) != 0);
   // For this tile, ptxas generates a slower loop if eight float4 per thread are stored at once
   // (14336 x 128 x 4096: 112 us instead of 107).
   constexpr int kAtOnce = T::kAlongK && T::BN == 128 ? 4 : kScalesAtOnce;
-  store_scaled<0, kQuads<T>, kAtOnce>(product.sums, x, rows, col + Product<T>::lane_col(),
-                                      col + T::BN, plain);
+  store_scaled<0, kFloat4s<T>, kAtOnce>(product.sums, x, rows, col + Product<T>::lane_col(),
+                                        col + T::BN, plain);
 }
 
 // Threads that count in a guarded product: all except the two warps that copy.
@@ -63,7 +61,7 @@ __device__ __forceinline__ void begin_fused() {
 
 template <class T>
 __device__ __forceinline__ void consume_fused(typename T::Shared& s, const SplitTarget& x,
-                                              const Plan& plan, const FusedExchange& exchange,
+                                              const Tiling& plan, const FusedExchange& exchange,
                                               [[maybe_unused]] const FusedGuard& guard) {
   const int block = static_cast<int>(blockIdx.x),
             group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
@@ -73,18 +71,17 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     return exchange.gScales + (of * T::kWarpgroups + group) * kWarpgroup + in_group;
   };
   Product<T> product(group);  // (WM,WN)
-  static_assert(
-      T::kHalves == 1,
-      "as many units of words as of the raw operand: one number says where both rings are");
+  static_assert(T::kHalves == 1,
+                "one unit of terms per unit of the raw operand: both pipelines count alike");
   unsigned taken = 0;  // slabs multiplied so far
   RawFragment<T> fragment;
   std::uint32_t largest[2];
-  if constexpr (T::kGuarded) s.seen[threadIdx.x - kWarpgroup] = 0;
+  if constexpr (T::kGuarded) s.lost_of_thread[threadIdx.x - kWarpgroup] = 0;
   // Loads the slab that is split next. The loads are issued before the preceding slab's products;
   // behind those they would wait.
   const auto load = [&](unsigned slab) {
-    const unsigned unit = slab % T::UNITS_A;
-    ptx::mbarrier_wait(ptx::shared_address(&s.full_a[unit]), slab / T::UNITS_A % 2);
+    const unsigned unit = slab % T::kUnitsA;
+    ptx::mbarrier_wait(ptx::shared_address(&s.full_a[unit]), slab / T::kUnitsA % 2);
     read_raw<T>(fragment, s.a[unit], group);
   };
   const auto look_at = [&](unsigned slab) {
@@ -93,7 +90,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     // makes the arrival depend on them.
     constexpr std::uint32_t kNever = 0xFFFFFFFFU;
     if (leads && max(largest[0], largest[1]) != kNever)
-      ptx::mbarrier_arrive(ptx::shared_address(&s.empty_a[slab % T::UNITS_A]));
+      ptx::mbarrier_arrive(ptx::shared_address(&s.empty_a[slab % T::kUnitsA]));
   };
   Schedule order(plan, block);
   for (Work work; order.next_whole(work);) {
@@ -108,19 +105,19 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       int scale[2];
-      WordFragment<T> split;
-      if constexpr (T::kGuarded) see<T>(s, lost_of_raw<T>(largest, fragment, guard.level));
+      TermFragment<T> split;
+      if constexpr (T::kGuarded) record_lost<T>(s, lost_of_raw<T>(largest, fragment, guard.level));
       scales.take<T>(largest, fragment, scale, product.sums);
       split_fragment<T>(split, fragment, scale);
       if constexpr (T::kGuarded) {
-        if (scales.far()) see<T>(s, T::BK);
+        if (scales.far()) record_lost<T>(s, T::BK);
         if (has_seconds<T>(split)) scales.compensate(kCompensation);
       }
       const bool more = step + 1 < work.end;
       if (more) load(taken + 1);
       float partial[T::kPartials];  // (WM,WN)
-      const unsigned unit = taken % T::UNITS_B;
-      ptx::mbarrier_wait(ptx::shared_address(&s.full_b[unit]), taken / T::UNITS_B % 2);
+      const unsigned unit = taken % T::kUnitsB;
+      ptx::mbarrier_wait(ptx::shared_address(&s.full_b[unit]), taken / T::kUnitsB % 2);
       multiply_fragment<T>(partial, split, s.b[unit]);
       ++taken;
       if (more) look_at(taken);
@@ -150,7 +147,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
           scales.take_sums(__ldcg(scales_of(giver)), product.sums,
                            [&](int i) { return __ldcg(g + i / 4 * kWarpgroup); });
           if constexpr (T::kGuarded) {
-            if (scales.far()) see<T>(s, T::BK);
+            if (scales.far()) record_lost<T>(s, T::BK);
           }
         });
       } while (Schedule::begins_inside(plan, work.tile, giver));
@@ -159,7 +156,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     store_fused(product, scales, x, place.m * T::BM, place.n * T::BN);
   }
   if constexpr (T::kGuarded) {
-    settle<T, kCounters<T>>(s, false, s.seen[threadIdx.x - kWarpgroup]);
+    combine_lost<T, kCounters<T>>(s, false, s.lost_of_thread[threadIdx.x - kWarpgroup]);
     if (threadIdx.x / 32 == kWarpgroup / 32) decide<T>(s, guard);
   }
 }
@@ -168,7 +165,8 @@ template <class T>
 __global__ void __launch_bounds__(T::kThreads, 1)
     fused_kernel(const __grid_constant__ CUtensorMap map_a,
                  const __grid_constant__ CUtensorMap map_b, const __grid_constant__ SplitTarget x,
-                 const __grid_constant__ Plan plan, const __grid_constant__ FusedExchange exchange,
+                 const __grid_constant__ Tiling plan,
+                 const __grid_constant__ FusedExchange exchange,
                  const __grid_constant__ FusedGuard guard) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
@@ -179,19 +177,19 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   __syncthreads();
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
-    const auto of_words = [] {
+    const auto of_terms = [] {
       begin_fused<T>();
       return true;
     };
     produce<T, Schedule>(
-        map_a, map_b, s, plan, [] { return true; }, of_words);
+        map_a, map_b, s, plan, [] { return true; }, of_terms);
     if constexpr (T::kGuarded) {
       constexpr unsigned kCopy = 64;  // threads of the warps that copy
       if (threadIdx.x >= kCopy) {
         begin_fused<T>();
         const unsigned lost =
-            lost_of_words<T, kWarpgroup - kCopy>(x.b, plan.steps, guard.level, threadIdx.x - kCopy);
-        settle<T, kCounters<T>>(s, true, lost);
+            lost_of_terms<T, kWarpgroup - kCopy>(x.b, plan.steps, guard.level, threadIdx.x - kCopy);
+        combine_lost<T, kCounters<T>>(s, true, lost);
       }
     }
   } else {
@@ -206,7 +204,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 constexpr int kFusedAdders = 4;
 template <class T>
 __global__ void __launch_bounds__(kAddThreads)
-    add_fused_parts(const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
+    add_fused_parts(const __grid_constant__ SplitTarget x, const __grid_constant__ Tiling plan,
                     const __grid_constant__ FusedExchange exchange, int* gChoice) {
   using Place = AddPlace<T, kFusedAdders>;
   __shared__ PartScales sScales[kFusedAdders][Place::kLanes];
@@ -230,8 +228,8 @@ __global__ void __launch_bounds__(kAddThreads)
     if (scales.far()) atomicMax(gChoice + kWhichChoice, static_cast<int>(SplitChoice::kBinary64));
   }
   const float4* const g =
-      quads_of<T>(exchange.sums.gPartial, first, me.warpgroup, me.tid) + me.quad * kWarpgroup;
-  constexpr std::int64_t kNext = std::int64_t{T::kWarpgroups} * kQuads<T> * kWarpgroup;
+      float4s_of<T>(exchange.sums.gPartial, first, me.warpgroup, me.tid) + me.four * kWarpgroup;
+  constexpr std::int64_t kNext = std::int64_t{T::kWarpgroups} * kFloat4s<T> * kWarpgroup;
   float4 sum{};
 #pragma unroll 4
   for (int part = begin; part < end; ++part) {
@@ -248,72 +246,64 @@ __global__ void __launch_bounds__(kAddThreads)
   for (int i = 1; i < kFusedAdders; ++i) sum = sum + s[i][me.lane];
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   const int row = me.row + me.tid / 32 * 16, col = me.col + Product<T>::lane_col(me.tid);
-  const SplitRows rows{{row + line_of<T>(0), row + line_of<T>(1)},
+  const SplitRows rows{{row + row_of_half<T>(0), row + row_of_half<T>(1)},
                        {scales.exponent(0), scales.exponent(1)}};
   const bool whole_pairs =
-      x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + 8 * me.quad + 2 <= x.c.n;
+      x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + 8 * me.four + 2 <= x.c.n;
   int2 scale[1];
-  load_scales(scale, x.b, col, me.quad);
-  const bool odd = store_scaled_quad(x, r, 4 * me.quad, rows, col, scale[0], whole_pairs);
-  if (__any_sync(0xFFFFFFFFU, odd)) store_exceptional_of(x, rows, col, me.quad, me.quad + 1);
+  load_scales(scale, x.b, col, me.four);
+  const bool odd = store_scaled4(x, r, 4 * me.four, rows, col, scale[0], whole_pairs);
+  if (__any_sync(0xFFFFFFFFU, odd)) store_exceptional_of(x, rows, col, me.four, me.four + 1);
 }
 
 template <class T>
-Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange& exchange,
+Status launch_fused(const SplitTarget& x, const Tiling& plan, const FusedExchange& exchange,
                     const FusedGuard& guard, cudaStream_t stream) {
   using F = typename T::Format;
   CUtensorMap map_a, map_b;
-  const Status raw = T::kAlongK ? make_tensor_map(map_a, Type::kF32, x.a.g, x.a.lines, x.k, x.a.ld,
-                                                  T::BM, T::UnitA::kBox)
-                                : make_tensor_map(map_a, Type::kF32, x.a.g, x.k, x.a.lines, x.a.ld,
-                                                  T::BK, T::UnitA::kBox);
+  const Status raw = T::kAlongK ? make_tensor_map(map_a, Type::kF32, x.a.g, x.a.vectors, x.k,
+                                                  x.a.ld, T::BM, T::UnitA::kBox)
+                                : make_tensor_map(map_a, Type::kF32, x.a.g, x.k, x.a.vectors,
+                                                  x.a.ld, T::BK, T::UnitA::kBox);
   if (!raw) return raw;
-  if (Status s = map_words<F>(map_b, x.b, plan.steps, T::kHalf); !s) return s;
+  if (Status s = map_terms<F>(map_b, x.b, plan.steps, T::kHalf); !s) return s;
   constexpr int kShared = sizeof(typename T::Shared);
   if (Status s =
-          launch_dependent("product of an operand and words", fused_kernel<T>, plan.blocks, 1,
+          launch_dependent("product with a fused split", fused_kernel<T>, plan.blocks, 1,
                            T::kThreads, kShared, stream, map_a, map_b, x, plan, exchange, guard);
       !s || exchange.parts == 1)
     return s;
   return launch_dependent(
-      "sum of parts", add_fused_parts<T>,
-      plan.cut_tiles * T::kWarpgroups * kQuads<T> * AddPlace<T, kFusedAdders>::kSlices, 1,
+      "sum of k-splits", add_fused_parts<T>,
+      plan.split_tiles * T::kWarpgroups * kFloat4s<T> * AddPlace<T, kFusedAdders>::kSlices, 1,
       kAddThreads, 0, stream, x, plan, exchange, guard.gChoice);
 }
 
 }  // namespace split_detail
 
-// Plan and workspace layout of a row-major product with terms of format F and one fused split. The
-// larger operand is split in the product kernel ("raw"); if that is B, C^T is computed. kGuarded:
-// the kernel's blocks decide whether the terms were accurate enough.
+// Tiling and workspace layout of a row-major product with terms of format F and one fused split.
+// The larger operand is split in the product kernel ("raw"); if that is B, C^T is computed.
+// kGuarded: the kernel's blocks decide whether the terms were accurate enough.
 template <class F, int kProducts, bool kGuarded = false>
 class FusedJob {
  public:
-  FusedJob(const Problem& p, const Operands& o, int sms) : p_(p), o_(o), raw_is_a_(p.m > p.n) {
-    const std::int64_t lines = raw_is_a_ ? p.n : p.m;
-    words_ = split_bytes<F>(lines, p.k, along(!raw_is_a_));
-    const FusedPlan chosen = plan_fused(p, F::BK, sms);
-    wide_ = chosen.wide;
-    plan_ = chosen.plan;
-    parts_ = chosen.parts;
-  }
+  FusedJob(const Problem& p, const Operands& o, int sms)
+      : p_(p),
+        o_(o),
+        chosen_(plan_fused(p, sms)),
+        terms_(split_bytes<F>(raw_is_a() ? p.n : p.m, p.k, along(!raw_is_a()))) {}
 
-  // Whether a tensor map can describe the raw operand (alignment and leading dimension).
-  static bool takes(const Problem& p, const Operands& o) {
-    return p.m > p.n ? tensor_map_takes(o.a, p.lda * 4) : tensor_map_takes(o.b, p.ldb * 4);
-  }
-
-  std::int64_t scratch_bytes() const { return words_.all() + sums_bytes() + scales_bytes(); }
-  std::int64_t flags() const { return plan_.blocks * kGroups; }
+  std::int64_t scratch_bytes() const { return terms_.all() + sums_bytes() + scales_bytes(); }
+  std::int64_t flags() const { return chosen_.plan.blocks * kGroups; }
 
   // Addresses of operands and workspace. `a` is the raw operand; `b` is split by the pre-pass.
   SplitTarget target(char* scratch) const {
     // The raw operand has no terms: the addresses that it receives for them are not used.
-    const SplitOperand a = split_operand(o_.a, p_.lda, p_.m, along(true), scratch, words_);
-    const SplitOperand b = split_operand(o_.b, p_.ldb, p_.n, along(false), scratch, words_);
-    SplitTarget x{target_of<float>(p_, o_), raw_is_a_ ? a : b, raw_is_a_ ? b : a,
+    const SplitOperand a = split_operand(o_.a, p_.lda, p_.m, along(true), scratch, terms_);
+    const SplitOperand b = split_operand(o_.b, p_.ldb, p_.n, along(false), scratch, terms_);
+    SplitTarget x{target_of<float>(p_, o_), raw_is_a() ? a : b, raw_is_a() ? b : a,
                   static_cast<int>(p_.k)};
-    if (!raw_is_a_) {
+    if (!raw_is_a()) {
       std::swap(x.c.m, x.c.n);
       x.c.ld = 1, x.col_step = p_.ldc;
     }
@@ -321,46 +311,51 @@ class FusedJob {
   }
   // Both enqueue. Errors: kLaunchFailed.
   Status pass(const SplitTarget& x, cudaStream_t stream, const GrowthSample& sample = {}) const {
-    using split_detail::Look;
-    SplitPass pass{x.a, x.b, x.k, plan_.steps, nullptr, 0, sample, x.a.lines, x.b.lines};
-    pass.a.lines = 0;
-    return split_operands < F, kGuarded ? Look::kSample : Look::kNone > (pass, stream);
+    using split_detail::Extra;
+    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, nullptr, 0, sample, x.a.vectors, x.b.vectors};
+    pass.a.vectors = 0;
+    return split_operands < F, kGuarded ? Extra::kSample : Extra::kNone > (pass, stream);
   }
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream,
                  const FusedGuard& guard = {}) const {
     using split_detail::launch_fused;
-    char* const sums = scratch + words_.all();
+    char* const sums = scratch + terms_.all();
     const split_detail::FusedExchange exchange{{reinterpret_cast<float*>(sums), gFlags},
                                                reinterpret_cast<int2*>(sums + sums_bytes()),
-                                               parts_};
+                                               chosen_.parts};
     const auto launch =
-        wide_         ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
-                : x.a.along_k ? launch_fused<Tile<64, true>>
+        is_wide()     ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
+            : x.a.along_k ? launch_fused<Tile<64, true>>
                       : launch_fused<Tile<64, false>>;
-    return launch(x, plan_, exchange, guard, stream);
+    return launch(x, chosen_.plan, exchange, guard, stream);
   }
 
  private:
   static constexpr int kGroups = 2;  // consumer warpgroups per block
   template <int BN, bool kAlongK>
-  using Plain = FusedTile<F, kProducts, BN, kAlongK, 4, 3>;
-  template <int BN, bool kAlongK>
-  using Tile = std::conditional_t<kGuarded, GuardedTile<Plain<BN, kAlongK>>, Plain<BN, kAlongK>>;
+  using Tile = FusedTile<F, kProducts, BN, kAlongK, kGuarded, 4, 3>;
+  static_assert(kSplitShape<Tile<128, true>> == kWideFusedTile &&
+                    kSplitShape<Tile<64, true>> == kNarrowFusedTile,
+                "the tiles of the plan");
 
   std::int64_t sums_bytes() const {
-    return plan_.cut_tiles > 0 ? std::int64_t{plan_.blocks} * 128 * (wide_ ? 128 : 64) * 4 : 0;
+    const TileShape& tile = chosen_.shape;
+    return chosen_.plan.split_tiles > 0 ? std::int64_t{chosen_.plan.blocks} * tile.m * tile.n * 4
+                                        : 0;
   }
   std::int64_t scales_bytes() const {
-    return plan_.cut_tiles > 0 ? std::int64_t{plan_.blocks} * kGroups * kWarpgroup * 8 : 0;
+    return chosen_.plan.split_tiles > 0
+               ? std::int64_t{chosen_.plan.blocks} * kGroups * kWarpgroup * 8
+               : 0;
   }
+  bool raw_is_a() const { return chosen_.raw_is_a; }
+  bool is_wide() const { return chosen_.shape == kWideFusedTile; }
   bool along(bool of_a) const { return of_a ? p_.op_a == Op::kNone : p_.op_b == Op::kTranspose; }
 
   Problem p_;
   Operands o_;
-  bool raw_is_a_, wide_;
-  SplitBytes words_;
-  Plan plan_{};
-  int parts_ = 1;  // k-splits per tile, if all tiles are split
+  FusedPlan chosen_;
+  SplitBytes terms_;
 };
 
 }  // namespace ladder

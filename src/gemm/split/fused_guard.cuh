@@ -15,25 +15,13 @@
 
 namespace ladder {
 
-// A tile of a guarded product.
-template <class Base>
-struct GuardedTile : Base {
-  static constexpr bool kGuarded = true;
-  struct Shared : Base::Shared {
-    // Maximum number of elements (of 64) below the level: of the raw operand and of the other one;
-    // and as seen by each consumer thread, in shared memory because registers are short.
-    unsigned lost[2], seen[Base::kWarpgroups * kWarpgroup];
-  };
-  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
-};
-
 struct FusedGuard {
   int level;          // binades below the scale of 64 elements down to which an element counts
   unsigned allowed;   // elements of 64 that may be below it, of A and B together
   unsigned* gGrowth;  // Growth of the sample; zeroed after the read
   unsigned* gLost;    // (2): maxima of A and of B; zero before and after
   unsigned* gDone;    // number of finished blocks; zero before and after
-  int* gChoice;       // (kChoiceWords)
+  int* gChoice;       // (kChoiceFields)
 };
 
 namespace split_detail {
@@ -63,19 +51,19 @@ __device__ __forceinline__ unsigned lost_of_raw(const std::uint32_t (&largest)[2
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const bool counts = largest[half] != 0 && largest[half] < kInfinityBits;
-    const unsigned of_line = T::BK - (above >> (half * kSecond) & 0xFFFFU);
-    lost = counts ? max(lost, of_line) : lost;
+    const unsigned of_vector = T::BK - (above >> (half * kSecond) & 0xFFFFU);
+    lost = counts ? max(lost, of_vector) : lost;
   }
   return lost;
 }
 
 // Of eight FP16 numbers with magnitudes of at most 2^15: how many have a magnitude of at least the
 // one with bits `least`, and whether any is nonzero.
-struct EightWords {
+struct EightTerms {
   unsigned above;
   bool any;
 };
-__device__ __forceinline__ EightWords count_words(uint4 w, unsigned least) {
+__device__ __forceinline__ EightTerms count_terms(uint4 w, unsigned least) {
   constexpr unsigned kMagnitudes = 0x7FFF7FFFU, kTops = 0x80008000U;
   const unsigned x = w.x & kMagnitudes, y = w.y & kMagnitudes, z = w.z & kMagnitudes,
                  t = w.w & kMagnitudes;
@@ -90,18 +78,17 @@ __device__ __forceinline__ EightWords count_words(uint4 w, unsigned least) {
 // counted by kThreads threads (tid from 0). kUnits loads per thread overlap, as many as the
 // registers allow: one at a time, they would take longer than the product if k is large.
 template <class T, unsigned kThreads>
-__device__ __forceinline__ unsigned lost_of_words(const SplitOperand& b, int slabs, int level,
+__device__ __forceinline__ unsigned lost_of_terms(const SplitOperand& b, int slabs, int level,
                                                   unsigned tid) {
   using F = typename T::Format;
   constexpr unsigned kLanes = F::kSlabBytes / sizeof(uint4), kAtOnce = kThreads / kLanes;
   constexpr int kMantissa = 10, kBias = 15;  // of FP16
   constexpr unsigned kUnits = 3;             // slabs of 64 elements per thread and iteration
-  static_assert(F::kTop == 14 && sizeof(typename F::Word) == 2 && kThreads % 32 == 0,
-                "words of fp16");
+  static_assert(F::kTop == 14 && sizeof(typename F::Term) == 2 && kThreads % 32 == 0, "FP16 terms");
   const unsigned least = static_cast<unsigned>(kBias + F::kTop - level) << kMantissa;
-  const unsigned last = static_cast<unsigned>(b.lines) * static_cast<unsigned>(slabs) - 1,
+  const unsigned last = static_cast<unsigned>(b.vectors) * static_cast<unsigned>(slabs) - 1,
                  of_all = gridDim.x * kAtOnce;
-  const auto* const g = static_cast<const uint4*>(b.gWords) + tid % kLanes;
+  const auto* const g = static_cast<const uint4*>(b.gTerms) + tid % kLanes;
   unsigned lost = 0;
 #pragma unroll 1
   for (unsigned first = blockIdx.x * kAtOnce; first <= last; first += kUnits * of_all) {
@@ -109,12 +96,12 @@ __device__ __forceinline__ unsigned lost_of_words(const SplitOperand& b, int sla
 #pragma unroll
     for (unsigned i = 0; i < kUnits; ++i) {
       const unsigned unit = min(first + i * of_all + tid / kLanes, last);
-      w[i] = __ldcg(g + std::uint64_t{unit} * (F::kWords * kLanes));
+      w[i] = __ldcg(g + std::uint64_t{unit} * (F::kTerms * kLanes));
     }
 #pragma unroll
     for (unsigned i = 0; i < kUnits; ++i) {
       constexpr unsigned kAny = 1U << 16;
-      const EightWords eight = count_words(w[i], least);
+      const EightTerms eight = count_terms(w[i], least);
       unsigned sum = eight.above + (eight.any ? kAny : 0U);
 #pragma unroll
       for (unsigned distance = 1; distance < kLanes; distance *= 2)
@@ -127,25 +114,22 @@ __device__ __forceinline__ unsigned lost_of_words(const SplitOperand& b, int sla
 
 // Updates the thread's maximum of elements (of 64) below the level. Guarded kernels only.
 template <class T>
-__device__ __forceinline__ void see([[maybe_unused]] typename T::Shared& s,
-                                    [[maybe_unused]] unsigned lost) {
-  if constexpr (T::kGuarded) {
-    unsigned& seen = s.seen[threadIdx.x - kWarpgroup];
-    seen = max(seen, lost);
-  }
+__device__ __forceinline__ void record_lost(typename T::Shared& s, unsigned lost) {
+  unsigned& lost_of_thread = s.lost_of_thread[threadIdx.x - kWarpgroup];
+  lost_of_thread = max(lost_of_thread, lost);
 }
 
 constexpr int kSettleBarrier = 3;  // named barrier of the warps that count
 
 // Adds this warp's maximum to the block's, and synchronises all warps that count.
 template <class T, int kThreads>
-__device__ __forceinline__ void settle(typename T::Shared& s, bool of_words, unsigned lost) {
+__device__ __forceinline__ void combine_lost(typename T::Shared& s, bool of_terms, unsigned lost) {
   lost = __reduce_max_sync(0xFFFFFFFFU, lost);
-  if (threadIdx.x % 32 == 0) atomicMax(&s.lost[of_words ? 1 : 0], lost);
+  if (threadIdx.x % 32 == 0) atomicMax(&s.lost[of_terms ? 1 : 0], lost);
   ptx::barrier_sync(kSettleBarrier, kThreads);
 }
 
-// Called by one warp per block after settle(). The last block makes the choice.
+// Called by one warp per block after combine_lost(). The last block makes the choice.
 template <class T>
 __device__ __forceinline__ void decide(const typename T::Shared& s, const FusedGuard& x) {
   const int lane = static_cast<int>(threadIdx.x) % 32;

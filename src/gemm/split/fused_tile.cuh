@@ -16,6 +16,7 @@
 #include "gemm/split/tile.cuh"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace ladder {
 
@@ -23,13 +24,13 @@ namespace ladder {
 // K-major.
 template <int BM, int BK, bool kAlongK>
 struct RawUnit {
-  static constexpr int kBox = kLineBytes / 4;          // contiguous elements per row of a box
+  static constexpr int kBox = kSwizzleBytes / 4;       // contiguous elements per row of a box
   static constexpr int kBoxLines = kAlongK ? BM : BK;  // rows per box
   static constexpr int kBoxes = (kAlongK ? BK : BM) / kBox;
   static_assert(BM % kBox == 0 && BK % kBox == 0, "whole boxes");
   alignas(1024) float box[kBoxes][kBoxLines][kBox];
 
-  // Starts the TMA loads, for lines from `first` on. Elements out of bounds become zeros.
+  // Starts the TMA loads, for vectors from `first` on. Elements out of bounds become zeros.
   __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first,
                                        int slab) {
     ptx::mbarrier_arrive_expect(barrier, sizeof(*this));
@@ -41,27 +42,34 @@ struct RawUnit {
   }
 };
 
-// A is the raw operand.
-template <class Format, int kProducts, int BN, bool kAlongK_, int UNITS_A_, int UNITS_B_>
+// A is the raw operand. kGuarded: the blocks decide whether the terms were accurate enough.
+template <class Format, int kProducts, int BN, bool kAlongK_, bool kGuarded_, int kUnitsA_,
+          int kUnitsB_>
 struct FusedTile : SplitShape<Format, kProducts, 128, BN, 240, 24> {
   using Shape = typename FusedTile::SplitShape;
   static constexpr bool kAlongK = kAlongK_;
-  static constexpr bool kGuarded = false;
-  static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
+  static constexpr bool kGuarded = kGuarded_;
+  static constexpr int kUnitsA = kUnitsA_, kUnitsB = kUnitsB_;
   static constexpr int kReaders = Shape::kWarpgroups * 4;  // warps that read a stage
   static constexpr int kStep = 16;                         // k per wgmma
   static constexpr int kSteps = Shape::BK / kStep;         // per slab
-  static_assert(sizeof(typename Shape::Word) == 2, "fragments of 16-bit words");
+  static_assert(sizeof(typename Shape::Term) == 2, "fragments of 16-bit terms");
   using UnitA = RawUnit<Shape::BM, Shape::BK, kAlongK>;
-  using UnitB = WordUnit<Format, Shape::kHalf>;
-  using Shared = UnitRings<UnitA, UNITS_A, UnitB, UNITS_B>;
+  using UnitB = TermUnit<Format, Shape::kHalf>;
+  using Rings = UnitRings<UnitA, kUnitsA, UnitB, kUnitsB>;
+  // The maximum number of elements (of 64) below the guard's level: of the raw operand and of the
+  // other one; and of each consumer thread, in shared memory because registers are short.
+  struct Guarded : Rings {
+    unsigned lost[2], lost_of_thread[Shape::kWarpgroups * kWarpgroup];
+  };
+  using Shared = std::conditional_t<kGuarded, Guarded, Rings>;
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
 // The row of the warp's 16 that a thread's fragment holds as row g = lane / 4 (half 0) or g + 8
 // (half 1).
 template <class T>
-__device__ __forceinline__ int line_of(int half) {
+__device__ __forceinline__ int row_of_half(int half) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4;
   return T::kAlongK ? g % 4 * 2 + g / 4 + 8 * half : 2 * g + half;
 }
@@ -81,8 +89,8 @@ __device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::Un
   const int first = warpgroup * T::WM + warp * 16;
   constexpr int kBox = T::UnitA::kBox;
   if constexpr (T::kAlongK) {
-    const int line = first + line_of<T>(0), swizzle = line % 8 * 16;
-    const char* const s = reinterpret_cast<const char*>(unit.box[0][line]);
+    const int vector = first + row_of_half<T>(0), swizzle = vector % 8 * 16;
+    const char* const s = reinterpret_cast<const char*>(unit.box[0][vector]);
 #pragma unroll
     for (int step = 0; step < T::kSteps; ++step) {
 #pragma unroll
@@ -92,21 +100,21 @@ __device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::Un
                        ((k % kBox * 4 + 8 * t) ^ swizzle);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const float2 two = *reinterpret_cast<const float2*>(s + at + 8 * half * kLineBytes);
+          const float2 two = *reinterpret_cast<const float2*>(s + at + 8 * half * kSwizzleBytes);
           r.x[half][step][2 * j] = two.x, r.x[half][step][2 * j + 1] = two.y;
         }
       }
     }
   } else {
-    const int line = first + line_of<T>(0);
-    const char* const s = reinterpret_cast<const char*>(unit.box[line / kBox]);
+    const int vector = first + row_of_half<T>(0);
+    const char* const s = reinterpret_cast<const char*>(unit.box[vector / kBox]);
 #pragma unroll
     for (int step = 0; step < T::kSteps; ++step) {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const int k = step * T::kStep + 2 * t + j % 2 + j / 2 * 8;
-        const float2 two = *reinterpret_cast<const float2*>(s + k * kLineBytes +
-                                                            ((line % kBox * 4) ^ (k % 8 * 16)));
+        const float2 two = *reinterpret_cast<const float2*>(s + k * kSwizzleBytes +
+                                                            ((vector % kBox * 4) ^ (k % 8 * 16)));
         r.x[0][step][j] = two.x, r.x[1][step][j] = two.y;
       }
     }
@@ -133,13 +141,13 @@ __device__ __forceinline__ void largest_of(std::uint32_t (&largest)[2], const Ra
 
 // The fragments of a slab, per term and step of k, in wgmma's layout of A in registers.
 template <class T>
-struct WordFragment {
-  std::uint32_t a[T::Format::kWords][T::kSteps][4];
+struct TermFragment {
+  std::uint32_t a[T::Format::kTerms][T::kSteps][4];
 };
 
 // Splits the elements, scaled by 2^scale[half] for row `half`.
 template <class T>
-__device__ __forceinline__ void split_fragment(WordFragment<T>& words, const RawFragment<T>& r,
+__device__ __forceinline__ void split_fragment(TermFragment<T>& terms, const RawFragment<T>& r,
                                                const int (&scale)[2]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -150,10 +158,10 @@ __device__ __forceinline__ void split_fragment(WordFragment<T>& words, const Raw
       for (int j = 0; j < 2; ++j) {
         float x = r.x[half][step][2 * j] * factor, y = r.x[half][step][2 * j + 1] * factor;
 #pragma unroll
-        for (int w = 0; w < T::Format::kWords; ++w) {
-          const std::uint32_t two = two_words(x, y, typename T::Word{});
-          const float2 back = two_floats(two, typename T::Word{});
-          words.a[w][step][half + 2 * j] = two;
+        for (int w = 0; w < T::Format::kTerms; ++w) {
+          const std::uint32_t two = pack_two(x, y, typename T::Term{});
+          const float2 back = unpack_two(two, typename T::Term{});
+          terms.a[w][step][half + 2 * j] = two;
           x -= back.x, y -= back.y;
         }
       }
@@ -163,13 +171,13 @@ __device__ __forceinline__ void split_fragment(WordFragment<T>& words, const Raw
 
 // Whether the warp has nonzero second terms.
 template <class T>
-__device__ __forceinline__ bool has_seconds(const WordFragment<T>& words) {
+__device__ __forceinline__ bool has_seconds(const TermFragment<T>& terms) {
   constexpr std::uint32_t kMagnitudes = 0x7FFF7FFFU;
   std::uint32_t all = 0;
 #pragma unroll
   for (int step = 0; step < T::kSteps; ++step) {
 #pragma unroll
-    for (const std::uint32_t two : words.a[1][step]) all |= two;
+    for (const std::uint32_t two : terms.a[1][step]) all |= two;
   }
   return __any_sync(0xFFFFFFFFU, (all & kMagnitudes) != 0) != 0;
 }
@@ -177,19 +185,19 @@ __device__ __forceinline__ bool has_seconds(const WordFragment<T>& words) {
 // Multiplies a slab, all products in one wgmma group. Overwrites `partial`.
 template <class T>
 __device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials],
-                                                  const WordFragment<T>& words,
+                                                  const TermFragment<T>& terms,
                                                   const typename T::UnitB& b) {
-  constexpr int kSlab = T::Format::kSlabBytes, kStepBytes = T::kStep * sizeof(typename T::Word);
+  constexpr int kSlab = T::Format::kSlabBytes, kStepBytes = T::kStep * sizeof(typename T::Term);
   const std::uint64_t first = ptx::matrix_descriptor<kSlab>(ptx::shared_address(&b), 8 * kSlab);
   ptx::wgmma_fence();
 #pragma unroll
   for (int i = 0; i < T::kProducts; ++i) {
-    const WordPair pair = word_pair<T>(i);
+    const TermPair pair = term_pair<T>(i);
 #pragma unroll
     for (int step = 0; step < T::kSteps; ++step) {
       const std::uint64_t matrix_b =
-          ptx::moved(first, pair.b * static_cast<int>(sizeof(b.line[0])) + step * kStepBytes);
-      ptx::wgmma_registers<typename T::Word>(partial, words.a[pair.a][step], matrix_b,
+          ptx::moved(first, pair.b * static_cast<int>(sizeof(b.vector[0])) + step * kStepBytes);
+      ptx::wgmma_registers<typename T::Term>(partial, terms.a[pair.a][step], matrix_b,
                                              i > 0 || step > 0);
     }
   }
@@ -285,7 +293,7 @@ class SumScales {
     int next[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int own = exponent_of_line<typename T::Format>(largest[half]);
+      const int own = exponent_of<typename T::Format>(largest[half]);
       exceptional_ |= own == kExceptional ? 1 << half : 0;
       // Rows of zeros and exceptional rows do not change the scale.
       const bool says = largest[half] != 0 && own != kExceptional;

@@ -13,13 +13,13 @@
 
 namespace ladder::guarded {
 
-using HalfWords = WordFormat<__half, 2>;
+using Fp16Terms = TermFormat<__half, 2>;
 
 static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_split(p, device); !s) return s;
   if (!reads_ab(p) || guard_holds(static_cast<double>(p.k))) return Status::ok();
   return {Code::kUnsupportedProblem,
-          "takes k whose sums in words have a bound below SGEMM's, not " + to_string(p)};
+          "takes k for which the bound of split products is below SGEMM's, not " + to_string(p)};
 }
 
 // Workspace layout: the choice, the blocks' findings, the sample's chains, then the products' own
@@ -36,12 +36,7 @@ static GrowthSample sample_at(char* scratch, unsigned* gFlags) {
   return {reinterpret_cast<Chain*>(scratch + kChainsAt), gFlags, gFlags + 1};
 }
 
-using Fused = FusedJob<HalfWords, 3, true>;
-
-// Whether the larger operand is split in the product kernel.
-static bool takes_fused(const Problem& p, const Operands& o) {
-  return gains_by_guarded_fusing(p) && Fused::takes(p, o);
-}
+using Fused = FusedJob<Fp16Terms, 3, true>;
 
 // Enqueues a copy of C. Errors: kLaunchFailed.
 static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream) {
@@ -54,10 +49,10 @@ static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream)
 
 // Computes the product, whose kernel also checks whether its terms were accurate enough. If not,
 // all of C is computed again in FP64. If beta is not 0, C is copied first.
-static Status launch_fused(const SplitCall& call, Stream stream) {
+static Status launch_fused(const RowMajorCall& call, Stream stream) {
   const Problem& p = call.p;
-  const Fused job(p, call.o, call.sms);
-  const split_detail::WideJob again(job.target(nullptr), call.sms, true);
+  const Fused job(p, call.o, call.device.sms);
+  const split_detail::WideJob again(job.target(nullptr), call.device.sms, true);
   const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
                      of_job = ceil_div(job.scratch_bytes(), 16) * 16;
   constexpr std::int64_t kOfGuard = 3 + kOfSample;
@@ -70,36 +65,36 @@ static Status launch_fused(const SplitCall& call, Stream stream) {
   char* const scratch = memory.scratch();
   unsigned* const gFlags = memory.flags();
   auto* const gChoice = reinterpret_cast<int*>(scratch);
-  char *const words = scratch + kHead, *const parts = words + of_job;
+  char *const terms = scratch + kHead, *const parts = terms + of_job;
   auto* const gKept = reinterpret_cast<float*>(parts + again.scratch_bytes());
   unsigned* const gLost = gFlags + job.flags();
   const SlabRule rule = *slab_rule(static_cast<double>(p.k));
-  const SplitTarget x = job.target(words);
+  const SplitTarget x = job.target(terms);
   const GrowthSample sample = sample_at(scratch, gLost + 3);
   if (Status s = job.pass(x, stream, sample); !s) return s;
   split_detail::KeptC kept;
   if (kept_bytes > 0) {
-    if (Status s = keep(target_of<float>(p, call.o), gKept, call.sms, stream); !s) return s;
+    if (Status s = keep(target_of<float>(p, call.o), gKept, call.device.sms, stream); !s) return s;
     const bool as_c = x.col_step == 1;  // else C^T is computed
     kept = {gKept, as_c ? p.n : 1, as_c ? 1 : p.n};
   }
-  if (Status s = job.product(x, words, gFlags, stream,
+  if (Status s = job.product(x, terms, gFlags, stream,
                              {rule.level, rule.allowed, sample.gGrowth, gLost, gLost + 2, gChoice});
       !s)
     return s;
-  return split_detail::WideJob(x, call.sms, true)
+  return split_detail::WideJob(x, call.device.sms, true)
       .launch(gChoice, SplitChoice::kBinary64, stream, parts, gLost + kOfGuard, kept);
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
   using split_detail::When;
-  SplitCall call;
-  if (Status s = prepare_split(original, given, call); !s) return s;
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
   const Problem& p = call.p;
   if (!reads_ab(p)) return scale_only<float>(p, call.o, stream);
-  if (takes_fused(p, call.o)) return launch_fused(call, stream);
-  const SplitJob<HalfWords, 3, true> halves(p, call.o, call.sms);
-  const split_bf16::Bf16x6Job brains(p, call.o, call.sms);
+  if (takes_fused(p, call.at, true)) return launch_fused(call, stream);
+  const SplitJob<Fp16Terms, 3, true> halves(p, call.o, call.device.sms);
+  const split_bf16::Bf16x6Job brains(p, call.o, call.device.sms);
 
   const std::int64_t product_flags = std::max(halves.flags(), brains.flags());
   constexpr std::int64_t kOfGuard = 1 + kOfSample;  // flags
@@ -115,9 +110,9 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   unsigned* const gFlags = memory.flags();
   auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + kOfGuard);
   auto* const gChoice = reinterpret_cast<int*>(scratch);
-  char* const words = scratch + kHead;
+  char* const terms = scratch + kHead;
 
-  const SplitTarget x = halves.target(words, gCensus), y = brains.target(words);
+  const SplitTarget x = halves.target(terms, gCensus), y = brains.target(terms);
   const GrowthSample sample = sample_at(scratch, gFlags + product_flags + 1);
   if (Status s = halves.pass<true>(x, {}, stream, sample); !s) return s;
   const ChoiceInput choice{
@@ -135,10 +130,10 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
       !s)
     return s;
   const auto when = [&](SplitChoice choice) { return When{gChoice, static_cast<int>(choice)}; };
-  if (Status s = halves.product(x, words, gFlags, when(SplitChoice::kFp16x3), stream); !s) return s;
+  if (Status s = halves.product(x, terms, gFlags, when(SplitChoice::kFp16x3), stream); !s) return s;
   const When bf16x6 = when(SplitChoice::kBf16x6);
-  if (Status s = split_bf16::launch_bf16x6(brains, y, words, gFlags, bf16x6, stream); !s) return s;
-  return WideJob(x, call.sms).launch(gChoice, SplitChoice::kBinary64, stream);
+  if (Status s = split_bf16::launch_bf16x6(brains, y, terms, gFlags, bf16x6, stream); !s) return s;
+  return WideJob(x, call.device.sms).launch(gChoice, SplitChoice::kBinary64, stream);
 }
 
 static constexpr KernelInfo kKernels[] = {
@@ -158,17 +153,17 @@ extern const std::span<const KernelInfo> kInfo{kKernels};
 namespace ladder {
 
 Result<Precision> guarded_choice(Stream stream) {
-  int words[kChoiceWords]{};
+  int terms[kChoiceFields]{};
   cudaError_t error = cudaSuccess;
   {
     CallMemory memory;
-    if (Status s = memory.take(stream, sizeof words, 0); !s) return s;
+    if (Status s = memory.take(stream, sizeof terms, 0); !s) return s;
     memory.keep_answer();
-    error = cudaMemcpyAsync(words, memory.scratch(), sizeof words, cudaMemcpyDeviceToHost, stream);
+    error = cudaMemcpyAsync(terms, memory.scratch(), sizeof terms, cudaMemcpyDeviceToHost, stream);
   }
   if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
   if (error != cudaSuccess) return cuda_failure("choice", error);
-  switch (words[kWhichMark] == kChoiceMark ? words[kWhichChoice] : -1) {
+  switch (terms[kWhichMark] == kChoiceMark ? terms[kWhichChoice] : -1) {
     case static_cast<int>(SplitChoice::kFp16x3):
       return Precision::kFp16x3;
     case static_cast<int>(SplitChoice::kBf16x6):

@@ -7,17 +7,18 @@
 
 namespace ladder {
 
-// Input of the split pre-pass, and its output. A line is a row of op(A) or a column of op(B).
+// Input of the split pre-pass, and its output. A vector is a row of op(A) or a
+// column of op(B).
 struct SplitOperand {
-  const float* g;  // element (line, k) at line * ld + k if along_k, else at k * ld + line
+  const float* g;  // element (vector, k) at vector * ld + k if along_k, else at k * ld + vector
   std::int64_t ld;
-  int lines;
+  int vectors;
   bool along_k;
-  bool quads;               // aligned for 128-bit loads along memory
-  void* gWords;             // (lines, slabs, kWords, BK)
-  int* gExponent;           // (lines): scale s, or kExceptional
-  std::uint32_t* gLargest;  // (kChunks, lines), unless along_k
-  Census* gCensus;          // (lines), or null if not counted; unless along_k, zero before
+  bool aligned;             // permits 128-bit loads
+  void* gTerms;             // (vectors, slabs, kTerms, BK)
+  int* gExponent;           // (vectors): scale s, or kExceptional
+  std::uint32_t* gLargest;  // (kChunks, vectors), unless along_k
+  Census* gCensus;          // (vectors), or null if not counted; unless along_k, zero before
 };
 
 // Counts of the sampled elements of C: those with nonzero products, and those whose partial sums
@@ -27,8 +28,8 @@ struct Growth {
 
   static constexpr int kGrownAt = 16;  // bit
   __host__ __device__ constexpr unsigned packed() const { return chains | grown << kGrownAt; }
-  __host__ __device__ static constexpr Growth unpacked(unsigned word) {
-    return {word & ((1U << kGrownAt) - 1), word >> kGrownAt};
+  __host__ __device__ static constexpr Growth unpacked(unsigned term) {
+    return {term & ((1U << kGrownAt) - 1), term >> kGrownAt};
   }
 };
 
@@ -45,8 +46,8 @@ struct GrowthSample {
 struct SplitPass {
   SplitOperand a, b;
   int k, slabs;
-  const int* gChoice;  // null, or the pre-pass runs only if *gChoice == wanted
-  int wanted;
+  const int* gChoice;  // null, or the pre-pass runs only if *gChoice == selected
+  int selected;
   GrowthSample sample{};
   int sampled_a = 0, sampled_b = 0;  // rows of op(A), columns of op(B) of the sample
 };

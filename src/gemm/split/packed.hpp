@@ -11,10 +11,10 @@ namespace ladder::split_fp16 {
 // Bytes of device memory for the terms of op(A) or op(B).
 std::int64_t packed_bytes(const Problem& problem, bool of_a);
 // Enqueues the split pre-pass of A or B alone. Errors: kLaunchFailed.
-Status pack(const Problem& problem, const Operands& operands, bool of_a, void* words,
+Status pack(const Problem& problem, const Operands& operands, bool of_a, void* terms,
             Stream stream);
 // Enqueues the split pre-pass of the other operand and the product. Errors: kLaunchFailed.
-Status launch_packed(const Problem& problem, const Operands& operands, bool of_a, void* words,
+Status launch_packed(const Problem& problem, const Operands& operands, bool of_a, void* terms,
                      Stream stream);
 
 }  // namespace ladder::split_fp16

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The split pre-pass. A "line" in this folder is a row of op(A) or a column of op(B): a vector
-// along k with one scale. The pre-pass writes the terms of each line contiguously: per slab of BK
+// The split pre-pass. A "vector" in this folder is a row of op(A) or a column of op(B),
+// with one scale. The pre-pass writes the terms of each vector contiguously: per slab of BK
 // elements all first terms w0, then w1 (then w2), zero-padded to the end of the last slab. This
 // order suits tensor maps, whatever the operand's leading dimension, alignment and transposition.
 //
 // A K-major operand is read once. An M- or N-major operand is read once by the blocks of a cluster:
-// by the same kernel if registers hold its lines (strip.cuh), or by a separate kernel, concurrent
+// by the same kernel if registers hold its vectors (strip.cuh), or by a separate kernel, concurrent
 // with that of the K-major operand, if shared memory does (ring.cuh). If k is larger, or the
 // operand does not allow 16-byte copies, it is read twice: the first kernel finds the largest
 // magnitudes, and a second one splits, starting with the elements read last, which are still in L2.
@@ -14,7 +14,6 @@
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/runtime.cuh"
-#include "gemm/split/across.cuh"
 #include "gemm/split/ring.cuh"
 #include "gemm/split/sample.cuh"
 #include "gemm/split/store_terms.cuh"
@@ -30,22 +29,22 @@ namespace split_detail {
 
 constexpr int kThreads = 256;
 
-// Splits lines of a K-major operand, kWide threads per line. A line that does not fit the registers
-// is read twice.
-template <class F, int kWide, int kVectors, bool kCount>
-__device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int slabs, int group) {
-  constexpr int kBlock = kWide < kThreads ? kThreads : kWide, kReach = 4 * kVectors * kWide;
+// Splits vectors of a K-major operand, kWide threads per vector. A vector that does not fit the
+// registers is read twice.
+template <class F, int kWide, int kFloat4s, bool kCount>
+__device__ __forceinline__ void split_along(const SplitOperand& x, int k, int slabs, int group) {
+  constexpr int kBlock = kWide < kThreads ? kThreads : kWide, kReach = 4 * kFloat4s * kWide;
   const int tid = static_cast<int>(threadIdx.x) % kWide;
-  const int line = group * (kBlock / kWide) + static_cast<int>(threadIdx.x) / kWide;
-  const bool mine = line < x.lines;
-  const float* gX = x.g + static_cast<std::int64_t>(mine ? line : 0) * x.ld;
+  const int vector = group * (kBlock / kWide) + static_cast<int>(threadIdx.x) / kWide;
+  const bool mine = vector < x.vectors;
+  const float* gX = x.g + static_cast<std::int64_t>(mine ? vector : 0) * x.ld;
   const int end = mine ? k : 0;
-  float r[kVectors][4];
+  float r[kFloat4s][4];
   const auto load = [&](int from) {
 #pragma unroll
-    for (int q = 0; q < kVectors; ++q) {
+    for (int q = 0; q < kFloat4s; ++q) {
       const int at = from + 4 * (q * kWide + tid);
-      if (x.quads && at + 4 <= end) {
+      if (x.aligned && at + 4 <= end) {
         const float4 four = __ldcs(reinterpret_cast<const float4*>(gX + at));
         r[q][0] = four.x, r[q][1] = four.y, r[q][2] = four.z, r[q][3] = four.w;
       } else {
@@ -58,7 +57,7 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
   for (int from = 0; from < k; from += kReach) {
     load(from);
 #pragma unroll
-    for (int q = 0; q < kVectors; ++q) {
+    for (int q = 0; q < kFloat4s; ++q) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) largest = max(largest, magnitude(r[q][i]));
     }
@@ -70,27 +69,27 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
   if constexpr (kWide > 32) {
     __shared__ std::uint32_t s[kBlock / 32];
     const int warp = static_cast<int>(threadIdx.x) / 32,
-              first = warp - tid / 32;  // index in the block; first warp of the line
+              first = warp - tid / 32;  // index in the block; first warp of the vector
     if (tid % 32 == 0) s[warp] = largest;
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kWide / 32; ++i) largest = max(largest, s[first + i]);
   }
-  const int scale = exponent_of_line<F>(largest);
-  if (mine && tid == 0) x.gExponent[line] = scale;
+  const int scale = exponent_of<F>(largest);
+  if (mine && tid == 0) x.gExponent[vector] = scale;
   const int padded = slabs * F::BK;
-  auto* const gLine = words_of_line<F>(x, line, slabs);
+  auto* const gVector = terms_of<F>(x, vector, slabs);
   Census census{};
   for (int from = 0; from < padded; from += kReach) {
     if (padded > kReach) load(from);
 #pragma unroll
-    for (int q = 0; q < kVectors; ++q) {
+    for (int q = 0; q < kFloat4s; ++q) {
       const int at = from + 4 * (q * kWide + tid);
       if (!mine || at >= padded) continue;
-      store_quad<F, kCount>(gLine, at, r[q], scale,
-                            [&](bool nonzero, float scaled, std::uint32_t second) {
-                              census.count<F>(nonzero, scaled, second);
-                            });
+      store_terms<F, kCount>(gVector, at, r[q], scale,
+                             [&](bool nonzero, float scaled, std::uint32_t second) {
+                               census.count<F>(nonzero, scaled, second);
+                             });
     }
   }
   if constexpr (kCount) {
@@ -102,7 +101,7 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
       __syncthreads();
       for (int i = 1; tid == 0 && i < kWide / 32; ++i) census.add(s[warp + i]);
     }
-    if (mine && tid == 0) x.gCensus[line] = census;
+    if (mine && tid == 0) x.gCensus[vector] = census;
   }
 }
 
@@ -112,47 +111,47 @@ __device__ __forceinline__ int chunk_begin(int k, int chunk, int chunks) {
   return static_cast<int>(std::int64_t{tiles} * chunk / chunks) * kEdge;
 }
 
-// Finds each line's largest magnitude within chunk group / strips of k. The operand is M- or
+// Finds each vector's largest magnitude within chunk group / strips of k. The operand is M- or
 // N-major.
 template <int kBlock>
-__device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int group) {
+__device__ __forceinline__ void find_largest(const SplitOperand& x, int k, int group) {
   constexpr int kRows = kBlock / kEdge;
   __shared__ std::uint32_t s[kRows][kEdge];
-  const int strips = (x.lines + kEdge - 1) / kEdge;
+  const int strips = (x.vectors + kEdge - 1) / kEdge;
   const int lane = static_cast<int>(threadIdx.x) % kEdge,
             row = static_cast<int>(threadIdx.x) / kEdge;
-  const int line = group % strips * kEdge + lane, chunk = group / strips;
+  const int vector = group % strips * kEdge + lane, chunk = group / strips;
   const int begin = chunk_begin(k, chunk, kChunks),
             end = min(k, chunk_begin(k, chunk + 1, kChunks));
   std::uint32_t largest = 0;
-  if (line < x.lines) {
+  if (vector < x.vectors) {
 #pragma unroll 8
     for (int at = begin + row; at < end; at += kRows) {
-      largest = max(largest, magnitude(x.g[at * x.ld + line]));
+      largest = max(largest, magnitude(x.g[at * x.ld + vector]));
     }
   }
   s[row][lane] = largest;
   __syncthreads();
-  if (row > 0 || line >= x.lines) return;
+  if (row > 0 || vector >= x.vectors) return;
 #pragma unroll
   for (int i = 1; i < kRows; ++i) largest = max(largest, s[i][lane]);
-  x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line] = largest;
+  x.gLargest[static_cast<std::int64_t>(chunk) * x.vectors + vector] = largest;
 }
 
 // What the pre-pass computes besides the terms: nothing; the growth sample; or the sample and the
-// census of each line.
-enum class Look { kNone, kSample, kCount };
+// census of each vector.
+enum class Extra { kNone, kSample, kCount };
 
 // Computes the growth sample if this is one of the first kSampleBlocks blocks, and returns whether
-// it is. The sample takes as long as the pre-pass of a few lines. Kernels that also count
-// (Look::kCount) lack the registers for sample_stretches() and use sample_pairs() for any k.
-template <int kBlock, Look kLook>
+// it is. The sample takes as long as the pre-pass of a few vectors. Kernels that also count
+// (Extra::kCount) lack the registers for sample_stretches() and use sample_pairs() for any k.
+template <int kBlock, Extra kExtra>
 __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
   constexpr int kShallow = 2048;
   if (block >= kSampleBlocks) return false;
   SplitOperand a = pass.a, b = pass.b;
-  a.lines = pass.sampled_a, b.lines = pass.sampled_b;
-  if constexpr (kLook == Look::kSample) {
+  a.vectors = pass.sampled_a, b.vectors = pass.sampled_b;
+  if constexpr (kExtra == Extra::kSample) {
     if (pass.k > kShallow) {
       sample_stretches<kBlock>(a, b, pass.k, block, pass.sample);
       return true;
@@ -165,12 +164,12 @@ __host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
   return (blocks + cluster - 1) / cluster * cluster;
 }
 
-template <class F, int kWide, int kVectors, Look kLook>
-__device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_a, int groups) {
+template <class F, int kWide, int kFloat4s, Extra kExtra>
+__device__ __forceinline__ void first_pass_groups(const SplitPass& pass, int groups_a, int groups) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
   int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
-  if constexpr (kLook != Look::kNone) {
-    if (sampled<kBlock, kLook>(pass, block)) return;
+  if constexpr (kExtra != Extra::kNone) {
+    if (sampled<kBlock, kExtra>(pass, block)) return;
     block -= kSampleBlocks;
     blocks -= kSampleBlocks;
   }
@@ -178,9 +177,9 @@ __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_
     const SplitOperand x = operand_of(pass, group < groups_a);
     const int in_operand = group < groups_a ? group : group - groups_a;
     if (x.along_k) {
-      split_lines<F, kWide, kVectors, kLook == Look::kCount>(x, pass.k, pass.slabs, in_operand);
+      split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(x, pass.k, pass.slabs, in_operand);
     } else {
-      largest_across<kBlock>(x, pass.k, in_operand);
+      find_largest<kBlock>(x, pass.k, in_operand);
     }
     __syncthreads();  // before the next group's use of shared memory
   }
@@ -189,17 +188,17 @@ __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_
 // Minimum resident blocks per SM (for `__launch_bounds__`), so that one block's loads overlap
 // another's stores. Without this bound, kernels that sample would use so many registers that half
 // as many blocks are resident.
-template <int kWide, int kVectors, Look kLook>
-constexpr int kPassBlocks = kWide > kThreads                         ? 2
-                            : kVectors > 4 || kLook == Look::kSample ? 4
-                                                                     : 5;
+template <int kWide, int kFloat4s, Extra kExtra>
+constexpr int kPassBlocks = kWide > kThreads                           ? 2
+                            : kFloat4s > 4 || kExtra == Extra::kSample ? 4
+                                                                       : 5;
 
-// The first kernel of the pre-pass. Each block splits a group of lines of a K-major operand, or
+// The first kernel of the pre-pass. Each block splits a group of vectors of a K-major operand, or
 // finds the largest magnitudes in a chunk of an M- or N-major one. `beside`: the preceding kernel
 // splits the other operand concurrently; this kernel ends after it.
-template <class F, int kWide, int kVectors, Look kLook>
+template <class F, int kWide, int kFloat4s, Extra kExtra>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide,
-                                  kPassBlocks<kWide, kVectors, kLook>)
+                                  kPassBlocks<kWide, kFloat4s, kExtra>)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
   if (!has_work(pass)) return;
   if (!beside)
@@ -207,31 +206,31 @@ __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide,
         // first: the next kernel reads A and B once all blocks have waited
         wait_for_prerequisites();
   ptx::launch_dependents();
-  look_at_lines<F, kWide, kVectors, kLook>(pass, groups_a, groups);
+  first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);
   if (beside && blockIdx.x == 0) ptx::wait_for_prerequisites();
 }
 
 // The whole pre-pass in one kernel, if the strips' registers hold all of k: first the strips of A
-// and B, then the groups of lines of a K-major operand. All blocks are in clusters.
+// and B, then the groups of vectors of a K-major operand. All blocks are in clusters.
 struct Strips {
   int blocks_of_a, blocks;  // blocks: of the strips of A and B
   int cluster, tiles;
 };
-template <class F, int kWide, Look kLook>
+template <class F, int kWide, Extra kExtra>
 __global__ void __launch_bounds__(kStripThreads, 4)
     split_at_once(const __grid_constant__ SplitPass pass, Strips strips, int groups_a, int groups) {
   if (!has_work(pass)) return;
   ptx::wait_for_prerequisites();  // before launch_dependents: the next kernel reads A and B
   ptx::launch_dependents();
   int block = static_cast<int>(blockIdx.x);
-  if constexpr (kLook != Look::kNone) {
-    if (sampled<kStripThreads, kLook>(pass, block)) return;
+  if constexpr (kExtra != Extra::kNone) {
+    if (sampled<kStripThreads, kExtra>(pass, block)) return;
     block -= whole_clusters(kSampleBlocks, strips.cluster);
     if (block < 0) return;
   }
   if (block < strips.blocks) {
     const bool of_a = block < strips.blocks_of_a;
-    split_strip<F, kLook == Look::kCount>(
+    split_strip<F, kExtra == Extra::kCount>(
         operand_of(pass, of_a), pass.k, pass.slabs,
         (of_a ? block : block - strips.blocks_of_a) / strips.cluster, block % strips.cluster,
         strips.cluster, strips.tiles);
@@ -239,9 +238,9 @@ __global__ void __launch_bounds__(kStripThreads, 4)
   }
   const int group = block - strips.blocks;
   if (group >= groups) return;
-  constexpr int kQuads = kStripDepth / (4 * kWide);
+  constexpr int kFloat4s = kStripDepth / (4 * kWide);
   const bool of_a = group < groups_a;
-  split_lines<F, kWide, kWide == 32 ? 2 : kQuads, kLook == Look::kCount>(
+  split_along<F, kWide, kWide == 32 ? 2 : kFloat4s, kExtra == Extra::kCount>(
       operand_of(pass, of_a), pass.k, pass.slabs, of_a ? group : group - groups_a);
 }
 
@@ -252,7 +251,7 @@ template <class F, bool kCount>
 __global__ void __launch_bounds__(kThreads)
     split_across(const __grid_constant__ SplitPass pass, int groups_a) {
   constexpr int kRows = kThreads / kEdge;
-  __shared__ float s[kEdge][kEdge + 1];  // (k, line); padded: columns are free of bank conflicts
+  __shared__ float s[kEdge][kEdge + 1];  // (k, vector); padded: columns are free of bank conflicts
   __shared__ int sScale[kEdge];
   __shared__ Census sCensus[kEdge];
   if (!has_work(pass)) return;
@@ -261,18 +260,18 @@ __global__ void __launch_bounds__(kThreads)
   const int group = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // reversed: last read, in L2
   const SplitOperand x = operand_of(pass, group < groups_a);
   const int in_operand = group < groups_a ? group : group - groups_a;
-  const int strips = (x.lines + kEdge - 1) / kEdge;
+  const int strips = (x.vectors + kEdge - 1) / kEdge;
   const int k = pass.k, slabs = pass.slabs, k_begin = in_operand / strips * (kAtOnce * kEdge);
   const int tid = static_cast<int>(threadIdx.x), lane = tid % kEdge, row = tid / kEdge;
-  const int line0 = in_operand % strips * kEdge, line = line0 + lane;
-  if (row == 0 && line < x.lines) {
+  const int vector0 = in_operand % strips * kEdge, vector = vector0 + lane;
+  if (row == 0 && vector < x.vectors) {
     std::uint32_t largest = 0;
 #pragma unroll 8
     for (int chunk = 0; chunk < kChunks; ++chunk) {
-      largest = max(largest, x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line]);
+      largest = max(largest, x.gLargest[static_cast<std::int64_t>(chunk) * x.vectors + vector]);
     }
-    sScale[lane] = exponent_of_line<F>(largest);
-    if (k_begin == 0) x.gExponent[line] = sScale[lane];
+    sScale[lane] = exponent_of<F>(largest);
+    if (k_begin == 0) x.gExponent[vector] = sScale[lane];
   }
   using Across = AcrossTile<kEdge, kThreads>;
   typename Across::Counts census;
@@ -282,120 +281,122 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < kEdge / kRows; ++i) {
       const int at = k0 + row + i * kRows;
-      const bool inside = at < k && line < x.lines;
+      const bool inside = at < k && vector < x.vectors;
       const float element =
-          x.g[inside ? at * x.ld + line : 0];  // no branch, so that the loads overlap
+          x.g[inside ? at * x.ld + vector : 0];  // no branch, so that the loads overlap
       r[i] = inside ? element : 0.0F;
     }
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kEdge / kRows; ++i) s[row + i * kRows][lane] = r[i];
     __syncthreads();
-    Across::template write<F, kCount>(x, s, sScale, line0, k0, slabs, census);
+    Across::template write<F, kCount>(x, s, sScale, vector0, k0, slabs, census);
   }
-  if constexpr (kCount) Across::add_counts(x, sCensus, line0, census);
+  if constexpr (kCount) Across::add_counts(x, sCensus, vector0, census);
 }
 
 }  // namespace split_detail
 
 // Bytes of an operand's terms, scale exponents and largest magnitudes, each a multiple of 1024.
 struct SplitBytes {
-  std::int64_t words, exponents, largest;
-  std::int64_t all() const { return words + exponents + largest; }
+  std::int64_t terms, exponents, largest;
+  std::int64_t all() const { return terms + exponents + largest; }
 };
 template <class F>
-SplitBytes split_bytes(std::int64_t lines, std::int64_t k, bool along_k) {
+SplitBytes split_bytes(std::int64_t vectors, std::int64_t k, bool along_k) {
   constexpr std::int64_t kGrain = 1024;
-  constexpr std::int64_t kTileLines = 256;  // product kernels read exponents of whole tiles
+  constexpr std::int64_t kTileVectors = 256;  // product kernels read exponents of whole tiles
   const auto whole = [](std::int64_t bytes) { return ceil_div(bytes, kGrain) * kGrain; };
   const std::int64_t slabs = ceil_div(k, F::BK);
-  return {whole(lines * slabs * F::kWords * F::kSlabBytes),
-          whole(ceil_div(lines, kTileLines) * kTileLines * 4),
-          along_k ? 0 : whole(std::int64_t{split_detail::kChunks} * lines * 4)};
+  return {whole(vectors * slabs * F::kTerms * F::kSlabBytes),
+          whole(ceil_div(vectors, kTileVectors) * kTileVectors * 4),
+          along_k ? 0 : whole(std::int64_t{split_detail::kChunks} * vectors * 4)};
 }
 
 namespace split_detail {
 
-// An operand with `lines` = 0 is skipped: it is split already.
-inline bool has_across(const SplitPass& pass) {
-  return (!pass.a.along_k && pass.a.lines > 0) || (!pass.b.along_k && pass.b.lines > 0);
+// An operand with `vectors` = 0 is skipped: it is split already.
+inline bool has_mn_major(const SplitPass& pass) {
+  return (!pass.a.along_k && pass.a.vectors > 0) || (!pass.b.along_k && pass.b.vectors > 0);
 }
 
-template <class F, int kWide, int kVectors, Look kLook>
+template <class F, int kWide, int kFloat4s, Extra kExtra>
 Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
   const auto groups = [&](const SplitOperand& x) {
-    return x.along_k ? ceil_div(x.lines, kBlock / kWide) : ceil_div(x.lines, kEdge) * kChunks;
+    return x.along_k ? ceil_div(x.vectors, kBlock / kWide) : ceil_div(x.vectors, kEdge) * kChunks;
   };
   const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
-  if (all == 0 && kLook == Look::kNone) return Status::ok();
+  if (all == 0 && kExtra == Extra::kNone) return Status::ok();
   // A pre-pass that depends on a choice is rarely needed, and even blocks that return at once cost
   // time.
   constexpr std::int64_t kMostBlocksOfAChoice = 1024;
   const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
-  return launch_dependent("pass along k", first_pass<F, kWide, kVectors, kLook>,
-                          grid + (kLook != Look::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream,
+  return launch_dependent("split pre-pass", first_pass<F, kWide, kFloat4s, kExtra>,
+                          grid + (kExtra != Extra::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream,
                           pass, static_cast<int>(groups_a), static_cast<int>(all), beside);
 }
 
 // Splits K-major operands and finds the largest magnitudes of the others, if any remain.
-template <class F, Look kLook>
+template <class F, Extra kExtra>
 Status launch_along(const SplitPass& pass, bool beside, cudaStream_t stream) {
-  const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kLook>
-                     : pass.k <= 1024 ? launch_first<F, 256, 1, kLook>
-                     : pass.k <= 2048 ? launch_first<F, 64, 8, kLook>
-                     : pass.k <= 4096 ? launch_first<F, 256, 4, kLook>
-                     : pass.k <= 8192 ? launch_first<F, 256, 8, kLook>
-                                      : launch_first<F, 512, 8, kLook>;
+  const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kExtra>
+                     : pass.k <= 1024 ? launch_first<F, 256, 1, kExtra>
+                     : pass.k <= 2048 ? launch_first<F, 64, 8, kExtra>
+                     : pass.k <= 4096 ? launch_first<F, 256, 4, kExtra>
+                     : pass.k <= 8192 ? launch_first<F, 256, 8, kExtra>
+                                      : launch_first<F, 512, 8, kExtra>;
   return first(pass, beside, stream);
 }
 
 // Whether the strips of this operand, if it has any, allow 16-byte copies. With 4-byte copies the
 // strips would take longer than reading the operand twice.
-inline bool in_quads(const SplitOperand& x) { return x.along_k || x.lines == 0 || x.quads; }
+inline bool permits_strips(const SplitOperand& x) {
+  return x.along_k || x.vectors == 0 || x.aligned;
+}
 
 // Launches split_strips for M- and N-major operands, and first_pass for a K-major one beside it.
-template <class F, Look kLook>
+template <class F, Extra kExtra>
 Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
   using R = StripRing;
   int sms = 0;
   if (Status s = sm_count(sms); !s) return s;
   const auto strips = [](const SplitOperand& x) {
-    return x.along_k ? 0 : static_cast<int>(ceil_div(x.lines, R::kLines));
+    return x.along_k ? 0 : static_cast<int>(ceil_div(x.vectors, R::kVectors));
   };
   const std::int64_t steps = ceil_div(pass.k, R::kStep);
   const auto cluster = static_cast<int>(std::min<std::int64_t>(R::kBlocks, steps));
   const RingWork work{strips(pass.a), strips(pass.a) + strips(pass.b), cluster,
                       static_cast<int>(ceil_div(steps, cluster))};
   const int clusters = std::min(work.strips, std::max(1, R::kOfSm * (sms / cluster)));
-  if (Status s = launch_dependent("pass across k", split_strips<F, kLook == Look::kCount>,
-                                  std::int64_t{clusters} * cluster, cluster, R::kThreads, R::kBytes,
-                                  stream, pass, work);
+  if (Status s = launch_dependent(
+          "split pre-pass of strips", split_strips<F, kExtra == Extra::kCount>,
+          std::int64_t{clusters} * cluster, cluster, R::kThreads, R::kBytes, stream, pass, work);
       !s) {
     return s;
   }
   SplitPass rest = pass;
-  if (!rest.a.along_k) rest.a.lines = 0;
-  if (!rest.b.along_k) rest.b.lines = 0;
-  return launch_along<F, kLook>(rest, true, stream);
+  if (!rest.a.along_k) rest.a.vectors = 0;
+  if (!rest.b.along_k) rest.b.vectors = 0;
+  return launch_along<F, kExtra>(rest, true, stream);
 }
 
-template <class F, int kWide, Look kLook>
+template <class F, int kWide, Extra kExtra>
 Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const std::int64_t all_tiles = ceil_div(pass.k, kEdge);
   const auto cluster = static_cast<int>(std::min<std::int64_t>(kMostBlocks, all_tiles));
   const auto blocks = [&](const SplitOperand& x) {
-    return x.along_k ? 0 : static_cast<int>(ceil_div(x.lines, kStripLines)) * cluster;
+    return x.along_k ? 0 : static_cast<int>(ceil_div(x.vectors, kStripVectors)) * cluster;
   };
   const auto groups = [&](const SplitOperand& x) {
-    return x.along_k ? static_cast<int>(ceil_div(x.lines, kStripThreads / kWide)) : 0;
+    return x.along_k ? static_cast<int>(ceil_div(x.vectors, kStripThreads / kWide)) : 0;
   };
   const Strips strips{blocks(pass.a), blocks(pass.a) + blocks(pass.b), cluster,
                       static_cast<int>(ceil_div(all_tiles, cluster))};
   const int groups_a = groups(pass.a), all = groups_a + groups(pass.b);
-  return launch_dependent("pass", split_at_once<F, kWide, kLook>,
+  return launch_dependent("split pre-pass", split_at_once<F, kWide, kExtra>,
                           strips.blocks + whole_clusters(all, cluster) +
-                              (kLook != Look::kNone ? whole_clusters(kSampleBlocks, cluster) : 0),
+                              (kExtra != Extra::kNone ? whole_clusters(kSampleBlocks, cluster) : 0),
                           cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
 }
 
@@ -403,30 +404,31 @@ template <class F, bool kCount>
 Status launch_across(const SplitPass& pass, cudaStream_t stream) {
   const auto groups = [&](const SplitOperand& x) {
     const std::int64_t padded = std::int64_t{pass.slabs} * F::BK;
-    return x.along_k ? 0 : ceil_div(x.lines, kEdge) * ceil_div(padded, kAtOnce * kEdge);
+    return x.along_k ? 0 : ceil_div(x.vectors, kEdge) * ceil_div(padded, kAtOnce * kEdge);
   };
   const std::int64_t groups_a = groups(pass.a);
-  return launch_dependent("second pass", split_across<F, kCount>, groups_a + groups(pass.b), 1,
-                          kThreads, 0, stream, pass, static_cast<int>(groups_a));
+  return launch_dependent("split pre-pass, second kernel", split_across<F, kCount>,
+                          groups_a + groups(pass.b), 1, kThreads, 0, stream, pass,
+                          static_cast<int>(groups_a));
 }
 
 }  // namespace split_detail
 
 // Enqueues the pre-pass of both operands. Errors: kLaunchFailed.
-template <class F, split_detail::Look kLook = split_detail::Look::kNone>
+template <class F, split_detail::Extra kExtra = split_detail::Extra::kNone>
 Status split_operands(const SplitPass& pass, cudaStream_t stream) {
   using namespace split_detail;
-  const bool across = has_across(pass);
+  const bool across = has_mn_major(pass);
   if (across && pass.k <= kStripDepth) {
-    constexpr int kWide = kLook == Look::kCount ? 128 : 64;  // counts need registers
-    return pass.k <= 256    ? launch_at_once<F, 32, kLook>(pass, stream)
-           : pass.k <= 1024 ? launch_at_once<F, kStripThreads, kLook>(pass, stream)
-                            : launch_at_once<F, kWide, kLook>(pass, stream);
+    constexpr int kWide = kExtra == Extra::kCount ? 128 : 64;  // counts need registers
+    return pass.k <= 256    ? launch_at_once<F, 32, kExtra>(pass, stream)
+           : pass.k <= 1024 ? launch_at_once<F, kStripThreads, kExtra>(pass, stream)
+                            : launch_at_once<F, kWide, kExtra>(pass, stream);
   }
-  if (across && pass.k <= StripRing::kDepth && in_quads(pass.a) && in_quads(pass.b))
-    return launch_strips<F, kLook>(pass, stream);
-  if (Status s = launch_along<F, kLook>(pass, false, stream); !s || !across) return s;
-  return launch_across<F, kLook == Look::kCount>(pass, stream);
+  if (across && pass.k <= StripRing::kDepth && permits_strips(pass.a) && permits_strips(pass.b))
+    return launch_strips<F, kExtra>(pass, stream);
+  if (Status s = launch_along<F, kExtra>(pass, false, stream); !s || !across) return s;
+  return launch_across<F, kExtra == Extra::kCount>(pass, stream);
 }
 
 }  // namespace ladder

@@ -8,7 +8,6 @@
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "device/tma_operands.cuh"
-#include "gemm/plan/menus.hpp"
 #include "gemm/split/call.cuh"
 #include "gemm/split/choice.cuh"
 #include "gemm/split/copy.cuh"
@@ -16,6 +15,7 @@
 #include "gemm/split/tile.cuh"
 #include "gemm/tensor/tile_order.cuh"
 
+#include <algorithm>
 #include <array>
 
 namespace ladder {
@@ -28,25 +28,25 @@ template <class T>
 __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shared& s,
                                            const SplitTarget& x, int group, const TilePlace& place,
                                            bool plain) {
-  constexpr int kHalf = kQuads<T> / 2;
+  constexpr int kHalf = kFloat4s<T> / 2;
   const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
-  const auto meet = [] { ptx::barrier_sync(1, T::kWarpgroups * kWarpgroup); };
+  const auto sync = [] { ptx::barrier_sync(1, T::kWarpgroups * kWarpgroup); };
   // The branches differ only in indices, which must be constants for the sums to stay in registers.
   const auto give = [&](const float* sums) {
 #pragma unroll
-    for (int q = 0; q < kHalf; ++q) s.given[group][q][tid] = four_of(sums + 4 * q);
+    for (int q = 0; q < kHalf; ++q) s.given[group][q][tid] = float4_of(sums + 4 * q);
   };
   const auto take = [&](float* sums) {
 #pragma unroll
-    for (int q = 0; q < kHalf; ++q) add_four(sums + 4 * q, s.given[1 - group][q][tid]);
+    for (int q = 0; q < kHalf; ++q) add4(sums + 4 * q, s.given[1 - group][q][tid]);
   };
-  meet();  // the sums that the preceding tile exchanged have been read
+  sync();  // the sums that the preceding tile exchanged have been read
   if (group == 0) {
     give(product.sums + 4 * kHalf);
   } else {
     give(product.sums);
   }
-  meet();
+  sync();
   if (group == 0) {
     take(product.sums);
     store_split<T, 0, kHalf>(product, x, place.m * T::BM, place.n * T::BN, plain);
@@ -62,19 +62,19 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
 __device__ __forceinline__ bool begins(const int* gChoice, int choice) {
   ptx::wait_for_prerequisites();
   ptx::launch_dependents();
-  return wanted(gChoice, choice);
+  return selected(gChoice, choice);
 }
 
 template <class T, class Order, bool kParts, bool kCompensated>
 __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x,
-                                        const Plan& plan, const Exchange& exchange,
+                                        const Tiling& plan, const Exchange& exchange,
                                         const int* gChoice, int choice) {
   const int block = static_cast<int>(blockIdx.x),
             group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const bool leads = threadIdx.x % 32 == 0;
-  Product<T> product(T::kInTurns ? 0 : group);  // (WM,WN)
-  auto ring_a = Ring<T::UNITS_A>::of_consumer();
-  auto ring_b = Ring<T::UNITS_B>::of_consumer();
+  Product<T> product(T::kPingPong ? 0 : group);  // (WM,WN)
+  auto ring_a = Ring<T::kUnitsA>::of_consumer();
+  auto ring_b = Ring<T::kUnitsB>::of_consumer();
   Order order(plan, block);
   Work work;
   bool more = order.next(work);
@@ -89,7 +89,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
       // Main loop
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
-      if (T::kInTurns && (step - work.begin) % 2 != group) {
+      if (T::kPingPong && (step - work.begin) % 2 != group) {
         ring_a.advance();
         ring_b.advance();
         continue;
@@ -99,7 +99,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
       for (int half = 0; half < T::kHalves; ++half) {
         float partial[T::kPartials];  // (WM,kHalf)
         ptx::mbarrier_wait(ptx::shared_address(&s.full_b[ring_b.stage()]), ring_b.parity());
-        multiply_words<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
+        multiply_terms<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
         ptx::wgmma_wait<0>();
 #pragma unroll
         for (float& sum : partial) ptx::changed(sum);
@@ -115,7 +115,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
     // Epilogue
     if constexpr (kParts) {
       write_partial(product, exchange.gPartial, block, group);
-    } else if constexpr (T::kInTurns) {
+    } else if constexpr (T::kPingPong) {
       store_both(product, s, x, group, place, plain);
     } else {
       if (work.end < plan.steps) {
@@ -136,7 +136,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
 template <class T, bool kParts, bool kCompensated>
 __global__ void __launch_bounds__(T::kThreads, 1)
     kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
-           const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
+           const __grid_constant__ SplitTarget x, const __grid_constant__ Tiling plan,
            const __grid_constant__ Exchange exchange, const int* gChoice, int choice) {
   using Order = std::conditional_t<kParts, PartSchedule, Schedule>;
   extern __shared__ __align__(1024) char shared[];
@@ -164,68 +164,78 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
                    const When& when, cudaStream_t stream) {
   using F = typename T::Format;
   CUtensorMap map_a, map_b;
-  if (Status s = map_words<F>(map_a, x.a, chosen.plan.steps, T::BM); !s) return s;
-  if (Status s = map_words<F>(map_b, x.b, chosen.plan.steps, T::kHalf); !s) return s;
+  if (Status s = map_terms<F>(map_a, x.a, chosen.plan.steps, T::BM); !s) return s;
+  if (Status s = map_terms<F>(map_b, x.b, chosen.plan.steps, T::kHalf); !s) return s;
   const auto launch = [&](auto run) {
     constexpr int kShared = sizeof(typename T::Shared);
     return launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads,
                             kShared, stream, map_a, map_b, x, chosen.plan, exchange, when.g,
                             when.choice);
   };
-  if constexpr (T::kInTurns) {
+  if constexpr (T::kPingPong) {
     return launch(kernel<T, false, kCompensated>);
   } else {
     if (chosen.parts == 1) return launch(kernel<T, false, kCompensated>);
     if (Status s = launch(kernel<T, true, kCompensated>); !s) return s;
-    const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kQuads<T>;
+    const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kFloat4s<T>;
     add_split_parts<T, kBand><<<adders, kAddThreads, 0, stream>>>(
         x, exchange.gPartial, chosen.plan, chosen.parts, when.g, when.choice);
-    return launched("sum of parts");
+    return launched("sum of k-splits");
   }
 }
 
-// The available tiles, widest first, with as many pipeline stages as shared memory holds.
+// The kernels of the planner's tiles, with as many pipeline stages as shared memory holds.
 template <class F, int kProducts, bool kCompensated>
 struct Menu {
-  static constexpr int kUnit = 128 * F::kWords * F::kSlabBytes, kRest = 2048;  // bytes
+  static constexpr int kUnit = 128 * F::kTerms * F::kSlabBytes, kRest = 2048;  // bytes
   static constexpr int kUnits = (kMaxSharedBytes - kRest) / kUnit;
   template <int BN>
-  using Tile = SplitTile<F, kProducts, BN, (BN == 256 ? kUnits / 3 + (F::kWords == 2) : kUnits / 2),
-                         (BN == 256 ? kUnits - kUnits / 3 - (F::kWords == 2) : kUnits / 2)>;
+  using Tile =
+      CooperativeTile<F, kProducts, BN, (BN == 256 ? kUnits / 3 + (F::kTerms == 2) : kUnits / 2),
+                      (BN == 256 ? kUnits - kUnits / 3 - (F::kTerms == 2) : kUnits / 2)>;
   static constexpr int kGiven = 64 * 128 * 4;  // bytes of the sums that the warpgroups exchange
-  using Turns = TurnTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
-  static constexpr std::array kTiles = split_tiles(F::BK);
-  static constexpr std::array kLaunch{
-      launch_tile<Tile<256>, kCompensated>, launch_tile<Tile<128>, kCompensated>,
-      launch_tile<Turns, kCompensated>, launch_tile<Tile<64>, kCompensated>};
+  using Turns =
+      PingPongTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
+  template <class... T>
+  struct Kernels {
+    static constexpr std::array kShapes{kSplitShape<T>...};
+    static constexpr std::array kLaunch{launch_tile<T, kCompensated>...};
+  };
+  using All = Kernels<Tile<256>, Tile<128>, Turns, Tile<64>>;
+  static_assert(All::kShapes == split_tiles(F::BK), "a kernel for each tile of the menu");
+  static constexpr SplitCost kCost{kProducts, F::kTerms* F::kSlabBytes, F::kSlabBytes};
+  static_assert(std::ranges::any_of(kSplitFormats,
+                                    [](const SplitFormat& format) {
+                                      return format.bk == F::BK && format.cost == kCost;
+                                    }),
+                "a row of the planner's formats");
 };
 
 }  // namespace split_detail
 
-// Plan and workspace layout of one row-major product with terms of format F.
+// Tiling and workspace layout of one row-major product with terms of format F.
 template <class F, int kProducts, bool kCompensated = false>
 class SplitJob {
  public:
   SplitJob(const Problem& p, const Operands& o, int sms)
       : p_(p),
         o_(o),
-        chosen_(plan_split_tiles(p, {kProducts, F::kWords * F::kSlabBytes, F::kSlabBytes},
-                                 Tiles::kTiles, sms)),
+        chosen_(plan_split_tiles(p, Tiles::kCost, split_tiles(F::BK), sms)),
         a_(split_bytes<F>(p.m, p.k, along_a())),
         b_(split_bytes<F>(p.n, p.k, along_b())) {}
 
-  // The terms of A or B are at `words` already (packed_bytes() bytes), written by pass() of a job
+  // The terms of A or B are at `terms` already (packed_bytes() bytes), written by pass() of a job
   // with the same operand. This job's pass() skips that operand.
-  void use_packed(bool of_a, char* words) { (of_a ? packed_a_ : packed_b_) = words; }
+  void use_packed(bool of_a, char* terms) { (of_a ? packed_a_ : packed_b_) = terms; }
   std::int64_t packed_bytes(bool of_a) const { return (of_a ? a_ : b_).all(); }
 
   std::int64_t scratch_bytes() const {
-    const Plan& plan = chosen_.plan;
-    const TileShape& tile = Tiles::kTiles[chosen_.tile];
+    const Tiling& plan = chosen_.plan;
+    const TileShape& tile = chosen_.shape;
     const std::int64_t pieces = chosen_.parts > 1 ? std::int64_t{plan.whole_tiles} * chosen_.parts
-                                : plan.cut_tiles > 0 ? plan.blocks
-                                                     : 0;
-    return own_words() + pieces * tile.m * tile.n * 4;
+                                : plan.split_tiles > 0 ? plan.blocks
+                                                       : 0;
+    return own_terms() + pieces * tile.m * tile.n * 4;
   }
   // Number of flags required of CallMemory::flags().
   std::int64_t flags() const {
@@ -248,17 +258,17 @@ class SplitJob {
   template <bool kCount = false>
   Status pass(const SplitTarget& x, const split_detail::When& when, cudaStream_t stream,
               const GrowthSample& sample = {}) const {
-    using split_detail::Look;
-    SplitPass pass{x.a,         x.b,    x.k,       chosen_.plan.steps, when.g,
-                   when.choice, sample, x.a.lines, x.b.lines};
-    if (packed_a_ != nullptr) pass.a.lines = 0;
-    if (packed_b_ != nullptr) pass.b.lines = 0;
-    return split_operands < F, kCount ? Look::kCount : Look::kNone > (pass, stream);
+    using split_detail::Extra;
+    SplitPass pass{x.a,         x.b,    x.k,         chosen_.plan.steps, when.g,
+                   when.choice, sample, x.a.vectors, x.b.vectors};
+    if (packed_a_ != nullptr) pass.a.vectors = 0;
+    if (packed_b_ != nullptr) pass.b.vectors = 0;
+    return split_operands < F, kCount ? Extra::kCount : Extra::kNone > (pass, stream);
   }
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags,
                  const split_detail::When& when, cudaStream_t stream) const {
-    const Exchange exchange{reinterpret_cast<float*>(scratch + own_words()), gFlags};
-    return Tiles::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
+    const Exchange exchange{reinterpret_cast<float*>(scratch + own_terms()), gFlags};
+    return Tiles::All::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
   }
 
   // The same without a condition.
@@ -270,7 +280,7 @@ class SplitJob {
  private:
   using Tiles = split_detail::Menu<F, kProducts, kCompensated>;
 
-  std::int64_t own_words() const {
+  std::int64_t own_terms() const {
     return (packed_a_ != nullptr ? 0 : a_.all()) + (packed_b_ != nullptr ? 0 : b_.all());
   }
   bool along_a() const { return p_.op_a == Op::kNone; }
@@ -287,10 +297,10 @@ class SplitJob {
 // accept_split() accepts. Errors: kLaunchFailed.
 template <class F, int kProducts, bool kCompensated = false>
 Status launch_split(const Problem& original, const Operands& given, Stream stream) {
-  SplitCall call;
-  if (Status s = prepare_split(original, given, call); !s) return s;
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
   if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  return launch_job(SplitJob<F, kProducts, kCompensated>(call.p, call.o, call.sms), stream);
+  return launch_job(SplitJob<F, kProducts, kCompensated>(call.p, call.o, call.device.sms), stream);
 }
 
 }  // namespace ladder

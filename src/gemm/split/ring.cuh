@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split pre-pass of an M- or N-major operand whose k is too large for registers (strip.cuh). The
-// blocks of a cluster read a strip of neighbouring lines once, each block one range of k, into a
-// pipeline in shared memory. They exchange the lines' largest magnitudes, and write the terms while
-// the next strips are being copied.
+// blocks of a cluster read a strip of neighbouring vectors once, each block one range of k, into a
+// pipeline in shared memory. They exchange the vectors' largest magnitudes, and write the terms
+// while the next strips are being copied.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
@@ -17,22 +17,23 @@
 namespace ladder::split_detail {
 
 // The layout of a block's part of a strip in shared memory is free of bank conflicts both for the
-// copies, 16 bytes of neighbouring lines per lane, and for the reads, in which each lane reads four
-// consecutive k of one line, and a warp covers eight such groups of four lines.
+// copies, 16 bytes of neighbouring vectors per lane, and for the reads, in which each lane reads
+// four consecutive k of one vector, and a warp covers eight such groups of four vectors.
 struct StripRing {
-  static constexpr int kLines = 16, STAGES = 3;
+  static constexpr int kVectors = 16, STAGES = 3;
   static constexpr int kSteps = 4;  // per stage
   static constexpr int kThreads = 512,
-                       kBlocks = 8;                      // per cluster: the portable maximum
-  static constexpr int kQuads = kLines / 4;              // float4 per k
-  static constexpr int kParts = kThreads / 32 / kQuads;  // warps that share four lines
+                       kBlocks = 8;                        // per cluster: the portable maximum
+  static constexpr int kFloat4s = kVectors / 4;            // float4 per k
+  static constexpr int kParts = kThreads / 32 / kFloat4s;  // warps that share four vectors
   static constexpr int kStep = kParts * 32;  // k that all threads copy or split per step
-  static constexpr int kDepth = kBlocks * kSteps * kStep;  // k of a strip
-  static constexpr int kFloats = kSteps * kStep * kLines;  // of a stage
+  static constexpr int kDepth = kBlocks * kSteps * kStep;    // k of a strip
+  static constexpr int kFloats = kSteps * kStep * kVectors;  // of a stage
   static constexpr int kBytes = STAGES * kFloats * 4;
   static constexpr int kOfSm = 2;  // blocks per SM, limited by shared memory
-  static_assert(kThreads / kQuads == kStep && kLines == 16, "two rows of k in all banks");
-  static_assert(kBlocks * kQuads == 32, "a warp sends four lines to a block each lane");
+  static_assert(kThreads / kFloat4s == kStep && kVectors == 16, "two rows of k in all banks");
+  static_assert(kBlocks * kFloat4s == 32,
+                "each lane of a warp sends the magnitudes of four vectors to one block");
 
   // Permutes groups of eight rows of k, so that rows that lanes read together are neighbours.
   __device__ __forceinline__ static int ordered(int row) {
@@ -41,30 +42,30 @@ struct StripRing {
   __device__ __forceinline__ static int row_of(int ordered) {
     return ordered / 8 * 8 + ordered % 2 * 4 + ordered / 2 % 4;
   }
-  // Offset of a row's float4 of lines. From a row that is a multiple of four, the next three rows
+  // Offset of a row's float4 of vectors. From a row that is a multiple of four, the next three rows
   // follow at a distance of kNext floats each.
-  static constexpr int kNext = 2 * kLines;
-  __device__ __forceinline__ static int place(int row, int quad) {
-    return ordered(row) * kLines + (quad ^ row / 8 % kQuads) * 4;
+  static constexpr int kNext = 2 * kVectors;
+  __device__ __forceinline__ static int place(int row, int four) {
+    return ordered(row) * kVectors + (four ^ row / 8 % kFloat4s) * 4;
   }
 };
 
-// Starts the copies of this block's part of a strip: `steps` steps of k from `begin`, lines from
-// line0. Elements out of bounds become zeros.
-__device__ __forceinline__ void load_strip(float* s, const SplitOperand& x, int k, int line0,
+// Starts the copies of this block's part of a strip: `steps` steps of k from `begin`, vectors from
+// vector0. Elements out of bounds become zeros.
+__device__ __forceinline__ void load_strip(float* s, const SplitOperand& x, int k, int vector0,
                                            int begin, int steps) {
   using R = StripRing;
-  const int tid = static_cast<int>(threadIdx.x), row = R::row_of(tid / R::kQuads),
-            quad = tid % R::kQuads;
-  const int lines = min(max(x.lines - line0 - 4 * quad, 0), 4);
-  const std::uint32_t to = ptx::shared_address(s + R::place(row, quad));
-  const float* const g = x.g + line0 + 4 * quad;
+  const int tid = static_cast<int>(threadIdx.x), row = R::row_of(tid / R::kFloat4s),
+            four = tid % R::kFloat4s;
+  const int vectors = min(max(x.vectors - vector0 - 4 * four, 0), 4);
+  const std::uint32_t to = ptx::shared_address(s + R::place(row, four));
+  const float* const g = x.g + vector0 + 4 * four;
 #pragma unroll
   for (int step = 0; step < R::kSteps; ++step) {
     if (step >= steps) break;
-    const int at = begin + step * R::kStep + row, count = at < k ? lines : 0;
-    ptx::cp_async_first<4>(to + step * (R::kStep * R::kLines * 4), count > 0 ? g + at * x.ld : x.g,
-                           count);
+    const int at = begin + step * R::kStep + row, count = at < k ? vectors : 0;
+    ptx::cp_async_first<4>(to + step * (R::kStep * R::kVectors * 4),
+                           count > 0 ? g + at * x.ld : x.g, count);
   }
 }
 
@@ -73,15 +74,15 @@ struct RingWork {
   int blocks, steps;        // blocks per cluster; steps per block and strip
 };
 
-// The largest magnitudes of a strip's lines: those of this block's warps, and those that the blocks
-// of the cluster have sent.
+// The largest magnitudes of a strip's vectors: those of this block's warps, and those that the
+// blocks of the cluster have sent.
 struct StripLargest {
   using R = StripRing;
   // The cluster synchronises before it reuses a slot: nothing else tells a block that the stores
   // between other blocks have arrived.
   static constexpr int kSlots = 16;
-  alignas(16) std::uint32_t parts[2][R::kParts][R::kLines];
-  alignas(16) std::uint32_t sent[kSlots][R::kBlocks][R::kLines];
+  alignas(16) std::uint32_t parts[2][R::kParts][R::kVectors];
+  alignas(16) std::uint32_t sent[kSlots][R::kBlocks][R::kVectors];
   std::uint64_t full[kSlots];
 };
 
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     split_strips(const __grid_constant__ SplitPass pass, RingWork work) {
   using R = StripRing;
   constexpr int kSlots = StripLargest::kSlots;
-  extern __shared__ __align__(128) float s[];  // (STAGES, rows, kLines)
+  extern __shared__ __align__(128) float s[];  // (STAGES, rows, kVectors)
   __shared__ StripLargest sLargest;
   if (!has_work(pass)) return;
   if (threadIdx.x == 0) {
@@ -110,15 +111,16 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
   const int count = (work.strips - cluster + clusters - 1) / clusters;  // of this cluster's strips
   const int begin = rank * work.steps * R::kStep, padded = pass.slabs * F::BK;
   const int tid = static_cast<int>(threadIdx.x), warp = tid / 32, lane = tid % 32;
-  const int part = warp / R::kQuads, own = warp % R::kQuads * 4 + lane % 4;  // line of the strip
-  const int row = part * 32 + lane / 4 * 4;  // of a step, the first of four
+  const int part = warp / R::kFloat4s,
+            own = warp % R::kFloat4s * 4 + lane % 4;  // vector of the strip
+  const int row = part * 32 + lane / 4 * 4;           // of a step, the first of four
   const int place = R::place(row, own / 4) + own % 4;
   const auto load = [&](int it) {
     const int strip = cluster + it * clusters;
     if (it < count) {
       const bool of_a = strip < work.strips_of_a;
       load_strip(s + it % R::STAGES * R::kFloats, operand_of(pass, of_a), pass.k,
-                 (of_a ? strip : strip - work.strips_of_a) * R::kLines, begin, work.steps);
+                 (of_a ? strip : strip - work.strips_of_a) * R::kVectors, begin, work.steps);
     }
     ptx::cp_async_commit();
   };
@@ -131,7 +133,7 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     for (int step = 0; step < work.steps; ++step) {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        largest = max(largest, magnitude(sPart[step * (R::kStep * R::kLines) + i * R::kNext]));
+        largest = max(largest, magnitude(sPart[step * (R::kStep * R::kVectors) + i * R::kNext]));
     }
 #pragma unroll
     for (int distance = 4; distance < 32; distance *= 2)
@@ -144,17 +146,18 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
       ptx::mbarrier_arrive_expect(full,
                                   work.blocks * static_cast<int>(sizeof(sLargest.sent[0][0])));
     __syncwarp();
-    const int to = lane / R::kQuads, quad = lane % R::kQuads;  // four lines per receiving block
+    const int to = lane / R::kFloat4s,
+              four = lane % R::kFloat4s;  // four vectors per receiving block
     if (to >= work.blocks) return;
     uint4 of_four{};
 #pragma unroll
     for (int p = 0; p < R::kParts; ++p) {
-      const uint4 of_part = *reinterpret_cast<const uint4*>(&sLargest.parts[it % 2][p][4 * quad]);
+      const uint4 of_part = *reinterpret_cast<const uint4*>(&sLargest.parts[it % 2][p][4 * four]);
       of_four = {max(of_four.x, of_part.x), max(of_four.y, of_part.y), max(of_four.z, of_part.z),
                  max(of_four.w, of_part.w)};
     }
-    ptx::send_quad(
-        ptx::shared_address_of(ptx::shared_address(&sLargest.sent[slot][rank][4 * quad]), to),
+    ptx::send4(
+        ptx::shared_address_of(ptx::shared_address(&sLargest.sent[slot][rank][4 * four]), to),
         of_four, ptx::shared_address_of(full, to));
   };
 #pragma unroll
@@ -177,27 +180,27 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     const int strip = cluster + it * clusters;
     const bool of_a = strip < work.strips_of_a;
     const SplitOperand x = operand_of(pass, of_a);
-    const int line = (of_a ? strip : strip - work.strips_of_a) * R::kLines + own;
-    const bool mine = line < x.lines;
-    const int scale = exponent_of_line<F>(largest);
-    if (mine && rank == 0 && part == 0 && lane < 4) x.gExponent[line] = scale;
-    auto* const gLine = words_of_line<F>(x, line, pass.slabs);
+    const int vector = (of_a ? strip : strip - work.strips_of_a) * R::kVectors + own;
+    const bool mine = vector < x.vectors;
+    const int scale = exponent_of<F>(largest);
+    if (mine && rank == 0 && part == 0 && lane < 4) x.gExponent[vector] = scale;
+    auto* const gVector = terms_of<F>(x, vector, pass.slabs);
     const float* const sPart = s + it % R::STAGES * R::kFloats + place;
     const int steps = mine ? min(work.steps, (padded - begin - row + R::kStep - 1) / R::kStep) : 0;
     Census census{};
 #pragma unroll 4
     for (int step = 0; step < steps; ++step) {
-      const float* const sQuad = sPart + step * (R::kStep * R::kLines);
-      const float four[4] = {sQuad[0], sQuad[R::kNext], sQuad[2 * R::kNext], sQuad[3 * R::kNext]};
+      const float* const sFour = sPart + step * (R::kStep * R::kVectors);
+      const float four[4] = {sFour[0], sFour[R::kNext], sFour[2 * R::kNext], sFour[3 * R::kNext]};
       const int at = begin + step * R::kStep + row;
-      store_quad<F, kCount>(gLine, at, four, scale,
-                            [&](bool nonzero, float scaled, std::uint32_t second) {
-                              census.count<F>(nonzero, scaled, second);
-                            });
+      store_terms<F, kCount>(gVector, at, four, scale,
+                             [&](bool nonzero, float scaled, std::uint32_t second) {
+                               census.count<F>(nonzero, scaled, second);
+                             });
     }
     if constexpr (kCount) {
       census.template add_lanes<32, 4>();
-      if (mine && lane < 4) x.gCensus[line].add_atomically(census);
+      if (mine && lane < 4) x.gCensus[vector].add_atomically(census);
     }
     __syncthreads();  // all threads have read the strip
     load(it + R::STAGES);

@@ -65,8 +65,8 @@ constexpr int kSampleDepth = 8192;  // only the first k: growth shows by then
 constexpr int kPairs = kSampleEdge * kSampleEdge;
 
 // Index of the i-th sampled row or column.
-__device__ __forceinline__ std::int64_t sampled_line(int lines, int i) {
-  return std::int64_t{lines} * (2 * i + 1) / (2 * kSampleEdge);
+__device__ __forceinline__ std::int64_t sampled_vector(int vectors, int i) {
+  return std::int64_t{vectors} * (2 * i + 1) / (2 * kSampleEdge);
 }
 
 // One thread per block adds the block's counts to the total.
@@ -85,11 +85,13 @@ __device__ __forceinline__ void sample_pairs(const SplitOperand& a, const SplitO
   __shared__ Chain s[kAtOnce][kWarps];
   const int tid = static_cast<int>(threadIdx.x);
   const std::int64_t next_a = a.along_k ? 1 : a.ld, next_b = b.along_k ? 1 : b.ld;
-  const float* const gA = a.g + sampled_line(a.lines, block % kSampleEdge) * (a.along_k ? a.ld : 1);
+  const float* const gA =
+      a.g + sampled_vector(a.vectors, block % kSampleEdge) * (a.along_k ? a.ld : 1);
   const float* gB[kAtOnce];
 #pragma unroll
   for (int j = 0; j < kAtOnce; ++j) {
-    gB[j] = b.g + sampled_line(b.lines, block / kSampleEdge * kAtOnce + j) * (b.along_k ? b.ld : 1);
+    gB[j] =
+        b.g + sampled_vector(b.vectors, block / kSampleEdge * kAtOnce + j) * (b.along_k ? b.ld : 1);
   }
   const int depth = min(k, kSampleDepth), share = (depth + kThreads - 1) / kThreads;
   const int end = min(depth, (tid + 1) * share);
@@ -128,13 +130,13 @@ __device__ __forceinline__ Chain chain_of_other_block(const Chain* g) {
 template <int kThreads>
 __device__ __forceinline__ void sample_stretches(const SplitOperand& a, const SplitOperand& b,
                                                  int k, int block, const GrowthSample& to) {
-  static_assert(kSampleDepth % kSampleBlocks == 0, "as much of k for each block");
+  static_assert(kSampleDepth % kSampleBlocks == 0, "equal shares of k per block");
   constexpr int kStretch = kSampleDepth / kSampleBlocks;  // at most
   constexpr int kParts = kThreads / kPairs;               // of a pair's chain, one thread per part
-  constexpr int kLinesAtOnce = kThreads / kStretch, kLoads = kSampleEdge / kLinesAtOnce;
+  constexpr int kVectorsAtOnce = kThreads / kStretch, kLoads = kSampleEdge / kVectorsAtOnce;
   static_assert(kThreads % kPairs == 0 && kThreads % kStretch == 0 &&
-                    kSampleEdge % kLinesAtOnce == 0 && kSampleBlocks % kParts == 0,
-                "as much for each thread");
+                    kSampleEdge % kVectorsAtOnce == 0 && kSampleBlocks % kParts == 0,
+                "equal shares per thread");
   // One float of padding per part, so that lanes that read different parts and rows access
   // different banks.
   __shared__ float s[2][kSampleEdge][kStretch + kParts];
@@ -143,20 +145,21 @@ __device__ __forceinline__ void sample_stretches(const SplitOperand& a, const Sp
   const int depth = min(k, kSampleDepth), share = (depth + kSampleBlocks - 1) / kSampleBlocks;
   const int begin = block * share, count = min(share, depth - begin),
             of_part = (share + kParts - 1) / kParts;
-  const int mine = tid % kStretch, first_line = tid / kStretch;
+  const int mine = tid % kStretch, first_vector = tid / kStretch;
   const auto load = [&](float(&r)[kLoads], const SplitOperand& x) {
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
-      const std::int64_t line = sampled_line(x.lines, first_line + i * kLinesAtOnce),
+      const std::int64_t vector = sampled_vector(x.vectors, first_vector + i * kVectorsAtOnce),
                          at = begin + mine;
-      r[i] = mine < count ? x.g[x.along_k ? line * x.ld + at : at * x.ld + line] : 0.0F;
+      r[i] = mine < count ? x.g[x.along_k ? vector * x.ld + at : at * x.ld + vector] : 0.0F;
     }
   };
-  const auto store = [&](float(&to_line)[kSampleEdge][kStretch + kParts], const float(&r)[kLoads]) {
+  const auto store = [&](float(&to_vector)[kSampleEdge][kStretch + kParts],
+                         const float(&r)[kLoads]) {
     if (mine >= count) return;
 #pragma unroll
     for (int i = 0; i < kLoads; ++i)
-      to_line[first_line + i * kLinesAtOnce][mine + mine / of_part] = r[i];
+      to_vector[first_vector + i * kVectorsAtOnce][mine + mine / of_part] = r[i];
   };
   float of_a[kLoads], of_b[kLoads];
   load(of_a, a);

@@ -9,30 +9,18 @@
 
 namespace ladder::split_bf16 {
 
-using TwoWords = WordFormat<__nv_bfloat16, 2>;
-using Tf32Words = WordFormat<float, 2>;
-
-static constexpr KernelInfo info(std::string_view id, std::string_view idea, Precision precision,
-                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
-  return {.id = id,
-          .rung = "split_bf16",
-          .idea = idea,
-          .role = Role::kLibrary,
-          .precision = precision,
-          .min_cc = 90,
-          .accepts = accept_split,
-          .launch = launch};
-}
+using TwoBf16Terms = TermFormat<__nv_bfloat16, 2>;
+using TwoTf32Terms = TermFormat<float, 2>;
 
 static constexpr KernelInfo kKernels[] = {
-    info("ladder_bf16x6", "three bf16 words, six products", Precision::kBf16x6,
-         launch_split<ThreeWords, 6>),
-    info("ladder_bf16x9", "three bf16 words, all nine products", Precision::kBf16x9,
-         launch_split<ThreeWords, 9>),
-    info("ladder_bf16x3", "two bf16 words, three products", Precision::kBf16x3,
-         launch_split<TwoWords, 3>),
-    info("ladder_tf32x3", "two tf32 words, three products", Precision::kTf32x3,
-         launch_split<Tf32Words, 3>),
+    split_kernel("ladder_bf16x6", "split_bf16", "three bf16 terms, six products",
+                 Precision::kBf16x6, launch_split<ThreeBf16Terms, 6>),
+    split_kernel("ladder_bf16x9", "split_bf16", "three bf16 terms, all nine products",
+                 Precision::kBf16x9, launch_split<ThreeBf16Terms, 9>),
+    split_kernel("ladder_bf16x3", "split_bf16", "two bf16 terms, three products",
+                 Precision::kBf16x3, launch_split<TwoBf16Terms, 3>),
+    split_kernel("ladder_tf32x3", "split_bf16", "two tf32 terms, three products",
+                 Precision::kTf32x3, launch_split<TwoTf32Terms, 3>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -11,39 +11,29 @@
 
 namespace ladder::split_fp16 {
 
-using Words = WordFormat<__half, 2>;
+using Terms = TermFormat<__half, 2>;
 
-static constexpr KernelInfo info(std::string_view id, std::string_view idea, Role role,
-                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
-  return {.id = id,
-          .rung = "split_fp16",
-          .idea = idea,
-          .role = role,
-          .precision = Precision::kFp16x3,
-          .min_cc = 90,
-          .accepts = accept_split,
-          .launch = launch};
-}
-
-using Job = SplitJob<Words, 3>;
-using Fused = FusedJob<Words, 3>;
+using Job = SplitJob<Terms, 3>;
+using Fused = FusedJob<Terms, 3>;
 
 template <bool kAlwaysFused>
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
-  SplitCall call;
-  if (Status s = prepare_split(original, given, call); !s) return s;
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
   if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  if ((kAlwaysFused || gains_by_fusing(call.p)) && Fused::takes(call.p, call.o)) {
-    return launch_job(Fused(call.p, call.o, call.sms), stream);
-  }
-  return launch_job(Job(call.p, call.o, call.sms), stream);
+  const bool fused =
+      kAlwaysFused ? fits_fused(call.p, call.at) : takes_fused(call.p, call.at, false);
+  if (fused) return launch_job(Fused(call.p, call.o, call.device.sms), stream);
+  return launch_job(Job(call.p, call.o, call.device.sms), stream);
 }
 
 static constexpr KernelInfo kKernels[] = {
-    info("ladder_fp16x3_fused", "the operand of more lines split on its way to the product",
-         Role::kLibraryKernel, launch<true>),
-    info("ladder_fp16x3", "lines scaled, two fp16 words, three products", Role::kLibrary,
-         launch<false>),
+    split_kernel("ladder_fp16x3_fused", "split_fp16",
+                 "the larger operand split in the product kernel", Precision::kFp16x3, launch<true>,
+                 Role::kLibraryKernel),
+    split_kernel("ladder_fp16x3", "split_fp16",
+                 "rows and columns scaled, two fp16 terms, three products", Precision::kFp16x3,
+                 launch<false>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
@@ -54,21 +44,21 @@ std::int64_t packed_bytes(const Problem& problem, bool of_a) {
 
 // Splits one operand only: the job treats the other one as split already, so that its pre-pass
 // skips it.
-Status pack(const Problem& problem, const Operands& operands, bool of_a, void* words,
+Status pack(const Problem& problem, const Operands& operands, bool of_a, void* terms,
             Stream stream) {
   constexpr int kAnySms = 1;
   Job job(problem, operands, kAnySms);
-  job.use_packed(!of_a, static_cast<char*>(words));
-  return job.pass<>(job.target(static_cast<char*>(words)), {}, stream);
+  job.use_packed(!of_a, static_cast<char*>(terms));
+  return job.pass<>(job.target(static_cast<char*>(terms)), {}, stream);
 }
 
-Status launch_packed(const Problem& problem, const Operands& operands, bool of_a, void* words,
+Status launch_packed(const Problem& problem, const Operands& operands, bool of_a, void* terms,
                      Stream stream) {
   if (!reads_ab(problem)) return scale_only<float>(problem, operands, stream);
-  SplitCall call;
-  if (Status s = prepare_split(problem, operands, call); !s) return s;
-  Job job(call.p, call.o, call.sms);
-  job.use_packed(of_a, static_cast<char*>(words));
+  RowMajorCall call;
+  if (Status s = row_major_call(problem, operands, call); !s) return s;
+  Job job(call.p, call.o, call.device.sms);
+  job.use_packed(of_a, static_cast<char*>(terms));
   return launch_job(job, stream);
 }
 

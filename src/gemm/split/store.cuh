@@ -28,11 +28,11 @@ __device__ __forceinline__ void store_exceptional(const SplitTarget& x, bool exc
     const int owner = __ffs(static_cast<int>(left)) - 1;
     const std::int64_t i = __shfl_sync(0xFFFFFFFFU, row, owner),
                        j = __shfl_sync(0xFFFFFFFFU, col, owner);
-    const std::int64_t line_a = x.a.along_k ? x.a.ld : 1, step_a = x.a.along_k ? 1 : x.a.ld;
-    const std::int64_t line_b = x.b.along_k ? x.b.ld : 1, step_b = x.b.along_k ? 1 : x.b.ld;
+    const std::int64_t vector_a = x.a.along_k ? x.a.ld : 1, step_a = x.a.along_k ? 1 : x.a.ld;
+    const std::int64_t vector_b = x.b.along_k ? x.b.ld : 1, step_b = x.b.along_k ? 1 : x.b.ld;
     float sum = 0.0F;
     for (int k = lane; k < x.k; k += 32) {
-      sum = __fmaf_rn(x.a.g[i * line_a + k * step_a], x.b.g[j * line_b + k * step_b], sum);
+      sum = __fmaf_rn(x.a.g[i * vector_a + k * step_a], x.b.g[j * vector_b + k * step_b], sum);
     }
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2)
@@ -41,16 +41,16 @@ __device__ __forceinline__ void store_exceptional(const SplitTarget& x, bool exc
   }
 }
 
-constexpr int kScalesAtOnce = 8;  // groups of four sums ("quads")
+constexpr int kScalesAtOnce = 8;  // groups of four sums ("groups")
 
-// Loads the scales of a thread's columns, for kMany quads of its sums from `quad` on. The loads
-// overlap, because the latency of one equals the time of storing many quads.
+// Loads the scales of a thread's columns, for kMany groups of its sums from group `four` on. The
+// loads overlap, because the latency of one equals the time of storing many groups.
 template <int kMany>
 __device__ __forceinline__ void load_scales(int2 (&scale)[kMany], const SplitOperand& b, int col,
-                                            int quad) {
+                                            int four) {
 #pragma unroll
   for (int i = 0; i < kMany; ++i)
-    scale[i] = __ldg(reinterpret_cast<const int2*>(b.gExponent + col + 8 * (quad + i)));
+    scale[i] = __ldg(reinterpret_cast<const int2*>(b.gExponent + col + 8 * (four + i)));
 }
 
 // Plain scales: any two of them combine to one normal factor, and none is exceptional.
@@ -59,14 +59,14 @@ constexpr int kMostPlain = 63;
 // Whether the scales of the rows or columns from `first` to first + kMany, if in bounds, are plain.
 // Called by whole warps. It also prefetches the scales to L1.
 template <int kMany>
-__device__ __forceinline__ bool plain_lines(const SplitOperand& x, int first) {
-  static_assert(kMany % 32 == 0, "all lanes look");
+__device__ __forceinline__ bool plain_vectors(const SplitOperand& x, int first) {
+  static_assert(kMany % 32 == 0, "a scale per lane");
   const int lane = static_cast<int>(threadIdx.x) % 32;
   bool plain = true;
 #pragma unroll
   for (int i = 0; i < kMany; i += 32) {
-    const int line = first + i + lane;
-    const int scale = line < x.lines ? __ldg(x.gExponent + line) : 0;
+    const int vector = first + i + lane;
+    const int scale = vector < x.vectors ? __ldg(x.gExponent + vector) : 0;
     plain &= scale >= -kMostPlain && scale <= kMostPlain;
   }
   return __all_sync(0xFFFFFFFFU, plain);
@@ -74,7 +74,7 @@ __device__ __forceinline__ bool plain_lines(const SplitOperand& x, int first) {
 // The same for a tile's rows and columns.
 template <class T>
 __device__ __forceinline__ bool plain_scales(const SplitTarget& x, int row, int col) {
-  return plain_lines<T::BM>(x.a, row) & plain_lines<T::BN>(x.b, col);
+  return plain_vectors<T::BM>(x.a, row) & plain_vectors<T::BN>(x.b, col);
 }
 
 // A thread's two rows and their scales: row[0] has the sums 4 i and 4 i + 1, row[1] has 4 i + 2 and
@@ -83,7 +83,7 @@ struct SplitRows {
   int row[2], scale[2];
 };
 
-// Stores kMany quads of a thread's sums from column `col` on. Requires plain scales and beta = 0.
+// Stores kMany groups of a thread's sums from column `col` on. Requires plain scales and beta = 0.
 template <int kMany>
 __device__ __forceinline__ void store_plain(const float* sums, const SplitTarget& x,
                                             const SplitRows& rows, int col,
@@ -109,13 +109,13 @@ __device__ __forceinline__ void store_plain(const float* sums, const SplitTarget
 // The same if all columns are in bounds and the rows of C are 16-byte aligned. Neighbouring lanes
 // exchange two sums, so that each stores a float4 of one row: half as many stores.
 template <int kMany>
-__device__ __forceinline__ void store_fours(const float* sums, const SplitTarget& x,
-                                            const SplitRows& rows, int col,
-                                            const int2 (&scale)[kMany]) {
-  static_assert(kMany % 2 == 0, "of two quads, a lane stores one");
+__device__ __forceinline__ void store_float4s(const float* sums, const SplitTarget& x,
+                                              const SplitRows& rows, int col,
+                                              const int2 (&scale)[kMany]) {
+  static_assert(kMany % 2 == 0, "of two groups, a lane stores one");
   const bool odd = threadIdx.x % 2 != 0;
   float* const gC =
-      x.c.gC + col + (odd ? 6 : 0);  // an odd lane has the next quad, two columns before its own
+      x.c.gC + col + (odd ? 6 : 0);  // an odd lane has the next group, two columns before its own
   const float of_row[2] = {power_of_two(-rows.scale[0]), power_of_two(-rows.scale[1])};
 #pragma unroll
   for (int q = 0; q < kMany; q += 2) {
@@ -147,7 +147,7 @@ __device__ __forceinline__ void transpose8(float (&r)[8]) {
     for (unsigned i = 0; i < 8; ++i) {
       if ((i & bit) != 0) continue;
       const float got = __shfl_xor_sync(0xFFFFFFFFU, upper ? r[i] : r[i + bit], 4 * bit);
-      (upper ? r[i] : r[i + bit]) = got;  // of two words, the lower lane keeps the lower one
+      (upper ? r[i] : r[i + bit]) = got;  // of two floats, the lower lane keeps the lower one
     }
   }
 }
@@ -156,9 +156,9 @@ __device__ __forceinline__ void transpose8(float (&r)[8]) {
 // has 32 consecutive elements of one row. Without the exchange it would have four elements, every
 // second one, of each of eight rows: too many sectors for the memory bandwidth.
 template <int kMany>
-__device__ __forceinline__ void store_lines(const float* sums, const SplitTarget& x,
-                                            const SplitRows& rows, int col,
-                                            const int2 (&scale)[kMany]) {
+__device__ __forceinline__ void store_rows(const float* sums, const SplitTarget& x,
+                                           const SplitRows& rows, int col,
+                                           const int2 (&scale)[kMany]) {
   static_assert(kMany % 4 == 0, "32 columns");
   const int group = static_cast<int>(threadIdx.x) % 32 / 4;
   const int first = col + group / 2 * 8 + group % 2;  // of this lane's columns, once exchanged
@@ -193,11 +193,11 @@ __device__ __forceinline__ void store_lines(const float* sums, const SplitTarget
   }
 }
 
-// Stores the four sums at `quad`, of columns col + 2 i and col + 2 i + 1. Exceptional elements are
+// Stores the four sums at `four`, of columns col + 2 i and col + 2 i + 1. Exceptional elements are
 // not stored; returns whether there are any.
-__device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const float* quad, int i,
-                                                  const SplitRows& rows, int col, int2 scale,
-                                                  bool whole_pairs) {
+__device__ __forceinline__ bool store_scaled4(const SplitTarget& x, const float* four, int i,
+                                              const SplitRows& rows, int col, int2 scale,
+                                              bool whole_pairs) {
   bool exceptional = false;
   const int first = col + 2 * i;
 #pragma unroll
@@ -206,8 +206,8 @@ __device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const fl
     const bool odd_right = rows.scale[e] == kExceptional || scale.y == kExceptional;
     exceptional |= odd_left || odd_right;
     if (rows.row[e] >= x.c.m) continue;
-    const float left = times_power(quad[2 * e], -rows.scale[e] - scale.x);
-    const float right = times_power(quad[2 * e + 1], -rows.scale[e] - scale.y);
+    const float left = times_power(four[2 * e], -rows.scale[e] - scale.x);
+    const float right = times_power(four[2 * e + 1], -rows.scale[e] - scale.y);
     float* const gC = x.c.gC + rows.row[e] * x.c.ld + first * x.col_step;
     if (whole_pairs && !odd_left && !odd_right) {
       store_pair(x.c, gC, left, right);
@@ -219,11 +219,11 @@ __device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const fl
   return exceptional;
 }
 
-// Recomputes the exceptional elements of these quads from the operands. Called by whole warps.
+// Recomputes the exceptional elements of these groups from the operands. Called by whole warps.
 __device__ __forceinline__ void store_exceptional_of(const SplitTarget& x, const SplitRows& rows,
-                                                     int col, int first_quad, int end_quad) {
+                                                     int col, int first4, int end4) {
 #pragma unroll 1
-  for (int i = 4 * first_quad; i < 4 * end_quad; ++i) {
+  for (int i = 4 * first4; i < 4 * end4; ++i) {
     const int row = i / 2 % 2 == 0 ? rows.row[0] : rows.row[1], c = col + i / 4 * 8 + i % 2;
     const int scale = i / 2 % 2 == 0 ? rows.scale[0] : rows.scale[1];
     const bool inside = row < x.c.m && c < x.c.n;
@@ -232,8 +232,8 @@ __device__ __forceinline__ void store_exceptional_of(const SplitTarget& x, const
   }
 }
 
-// Stores kMany quads of a thread's sums from column `col` on. whole: all columns are in bounds, C
-// permits float4 stores, and beta = 0. Returns as store_scaled_quad().
+// Stores kMany groups of a thread's sums from column `col` on. whole: all columns are in bounds, C
+// permits float4 stores, and beta = 0. Returns as store_scaled4().
 template <int kMany>
 __device__ __forceinline__ bool store_some(const float* sums, const SplitTarget& x,
                                            const SplitRows& rows, int col, bool whole, bool plain) {
@@ -241,20 +241,20 @@ __device__ __forceinline__ bool store_some(const float* sums, const SplitTarget&
   load_scales(scale, x.b, col, 0);
   bool exceptional = false;
   if (plain && whole) {
-    store_fours(sums, x, rows, col, scale);
+    store_float4s(sums, x, rows, col, scale);
   } else if (plain && x.col_step == 1) {
-    store_lines(sums, x, rows, col, scale);
+    store_rows(sums, x, rows, col, scale);
   } else if (plain && x.c.beta == 0.0F) {
     store_plain(sums, x, rows, col, scale);
   } else {
 #pragma unroll
     for (int q = 0; q < kMany; ++q)
-      exceptional |= store_scaled_quad(x, sums + 4 * q, 4 * q, rows, col, scale[q], whole);
+      exceptional |= store_scaled4(x, sums + 4 * q, 4 * q, rows, col, scale[q], whole);
   }
   return exceptional;
 }
 
-// Stores quads kFirst to kEnd of a thread's sums, which end before column end_col, and overwrites
+// Stores groups kFirst to kEnd of a thread's sums, which end before column end_col, and overwrites
 // them. plain: all scales of the warp are plain. The loop moves later sums to the first registers,
 // which keeps the code small: a block with one tile runs it once and waits for every instruction to
 // arrive from memory.
@@ -262,14 +262,14 @@ template <int kFirst, int kEnd, int kAtOnce = kScalesAtOnce>
 __device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x,
                                              const SplitRows& rows, int col, int end_col,
                                              bool plain) {
-  constexpr int kQuads = kEnd - kFirst, kMany = kQuads < kAtOnce ? kQuads : kAtOnce;
-  static_assert(kQuads % kMany == 0, "as many in each turn");
+  constexpr int kFloat4s = kEnd - kFirst, kMany = kFloat4s < kAtOnce ? kFloat4s : kAtOnce;
+  static_assert(kFloat4s % kMany == 0, "whole iterations");
   const bool whole = x.c.ld % 4 == 0 && reinterpret_cast<std::uintptr_t>(x.c.gC) % 16 == 0 &&
                      x.col_step == 1 && x.c.beta == 0.0F && end_col <= x.c.n;
   bool exceptional = false;
   int at = col + 8 * kFirst;
 #pragma unroll 1
-  for (int turn = 0; turn < kQuads / kMany; ++turn) {
+  for (int turn = 0; turn < kFloat4s / kMany; ++turn) {
     exceptional |= store_some<kMany>(sums + 4 * kFirst, x, rows, at, whole, plain);
 #pragma unroll
     for (int i = 4 * kFirst; i < 4 * (kEnd - kMany); ++i) sums[i] = sums[i + 4 * kMany];
@@ -278,9 +278,9 @@ __device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x,
   if (__any_sync(0xFFFFFFFFU, exceptional)) store_exceptional_of(x, rows, col, kFirst, kEnd);
 }
 
-// Stores quads kFirst to kEnd of a warpgroup's part of the tile at (row, col). plain: all its
+// Stores groups kFirst to kEnd of a warpgroup's part of the tile at (row, col). plain: all its
 // scales are plain. Overwrites the sums.
-template <class T, int kFirst = 0, int kEnd = kQuads<T>>
+template <class T, int kFirst = 0, int kEnd = kFloat4s<T>>
 __device__ __forceinline__ void store_split(Product<T>& product, const SplitTarget& x, int row,
                                             int col, bool plain) {
   row += product.row() + product.lane_row();
@@ -296,21 +296,22 @@ __device__ __forceinline__ void store_split(Product<T>& product, const SplitTarg
 template <class T, int kBand>
 __global__ void __launch_bounds__(kAddThreads)
     add_split_parts(const __grid_constant__ SplitTarget x, float* gPartial,
-                    const __grid_constant__ Plan plan, int parts, const int* gChoice, int choice) {
+                    const __grid_constant__ Tiling plan, int parts, const int* gChoice,
+                    int choice) {
   constexpr int kAdders = kAddThreads / kWarpgroup;
-  if (!split_detail::wanted(gChoice, choice)) return;
+  if (!split_detail::selected(gChoice, choice)) return;
   const auto me = AddPlace<T, kAdders>::template here<kBand>(plan);
   float4 sum;
-  if (!add_quads(me, gPartial, plan, parts, sum)) return;
+  if (!add_float4s(me, gPartial, plan, parts, sum)) return;
   const int row = me.row + Product<T>::lane_row(me.tid),
             col = me.col + Product<T>::lane_col(me.tid);
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   const SplitRows rows{{row, row + 8}, {x.a.gExponent[row], x.a.gExponent[row + 8]}};
-  const bool whole_pairs = x.c.pairs && x.c.beta == 0.0F && col + 8 * me.quad + 2 <= x.c.n;
+  const bool whole_pairs = x.c.pairs && x.c.beta == 0.0F && col + 8 * me.four + 2 <= x.c.n;
   int2 scale[1];
-  load_scales(scale, x.b, col, me.quad);
-  const bool odd = store_scaled_quad(x, r, 4 * me.quad, rows, col, scale[0], whole_pairs);
-  if (__any_sync(0xFFFFFFFFU, odd)) store_exceptional_of(x, rows, col, me.quad, me.quad + 1);
+  load_scales(scale, x.b, col, me.four);
+  const bool odd = store_scaled4(x, r, 4 * me.four, rows, col, scale[0], whole_pairs);
+  if (__any_sync(0xFFFFFFFFU, odd)) store_exceptional_of(x, rows, col, me.four, me.four + 1);
 }
 
 }  // namespace ladder

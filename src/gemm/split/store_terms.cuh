@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common to the kernels of the split pre-pass: the condition under which they run, and the split of
-// four consecutive elements along k.
+// Common to the kernels of the split pre-pass: the condition under which they run, the split of
+// four consecutive elements along k, and that of tiles of M- or N-major operands, which are
+// transposed in shared memory.
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "gemm/split/operand.cuh"
@@ -15,9 +16,9 @@ namespace ladder {
 namespace split_detail {
 
 constexpr int kChunks = 32;  // ranges of k, each with its own largest magnitudes
-constexpr int kEdge = 64;    // lines, and k, of a tile in shared memory
+constexpr int kEdge = 64;    // vectors, and k, of a tile in shared memory
 
-__device__ __forceinline__ bool wanted(const int* gChoice, int choice) {
+__device__ __forceinline__ bool selected(const int* gChoice, int choice) {
   return gChoice == nullptr ||
          __ldcg(gChoice) == choice;  // bypasses L1, which may hold the preceding call's value
 }
@@ -26,7 +27,7 @@ __device__ __forceinline__ bool wanted(const int* gChoice, int choice) {
 // began. If there is no work, all blocks return at once, except block 0, which first waits for the
 // preceding kernel and thereby keeps the order of the stream.
 __device__ __forceinline__ bool has_work(const SplitPass& pass) {
-  if (wanted(pass.gChoice, pass.wanted)) return true;
+  if (selected(pass.gChoice, pass.selected)) return true;
   ptx::launch_dependents();
   if (blockIdx.x == 0) ptx::wait_for_prerequisites();
   return false;
@@ -36,31 +37,31 @@ __device__ __forceinline__ std::uint32_t magnitude(float x) {
   return __float_as_uint(x) & 0x7FFFFFFFU;
 }
 
-// Address of a line's first term.
+// Address of a vector's first term.
 template <class F>
-__device__ __forceinline__ typename F::Word* words_of_line(const SplitOperand& x, int line,
-                                                           int slabs) {
-  return static_cast<typename F::Word*>(x.gWords) +
-         static_cast<std::int64_t>(line) * slabs * (F::kWords * F::BK);
+__device__ __forceinline__ typename F::Term* terms_of(const SplitOperand& x, int vector,
+                                                      int slabs) {
+  return static_cast<typename F::Term*>(x.gTerms) +
+         static_cast<std::int64_t>(vector) * slabs * (F::kTerms * F::BK);
 }
 
-// Splits four consecutive elements along k, from the k-th of the line on, and stores their terms.
+// Splits four consecutive elements along k, from the k-th of the vector on, and stores their terms.
 // kCount: calls count(nonzero, scaled, bits of second terms) per element.
 template <class F, bool kCount, class Count>
-__device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const float (&x)[4],
-                                           int s, [[maybe_unused]] const Count& count) {
-  using Word = typename F::Word;
+__device__ __forceinline__ void store_terms(typename F::Term* gVector, int k, const float (&x)[4],
+                                            int s, [[maybe_unused]] const Count& count) {
+  using Term = typename F::Term;
   const bool exceptional = s == kExceptional;
   const int first = min(max(s, -126), 126);
   const float one = power_of_two(first), two = exceptional ? 1.0F : power_of_two(s - first);
-  alignas(16) Word r[F::kWords][4];
+  alignas(16) Term r[F::kTerms][4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    Word words[F::kWords];
+    Term terms[F::kTerms];
     const float scaled = exceptional ? 0.0F : x[i] * one * two;
-    split<F>(scaled, words);
+    split<F>(scaled, terms);
 #pragma unroll
-    for (int w = 0; w < F::kWords; ++w) r[w][i] = words[w];
+    for (int w = 0; w < F::kTerms; ++w) r[w][i] = terms[w];
     if constexpr (kCount) {
       constexpr std::uint32_t kMagnitudes = F::kTf32 ? 0x7FFFFFFFU : 0x7FFF7FFFU;
       constexpr int kPerBits =
@@ -70,10 +71,10 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
       count(x[i] != 0.0F && !exceptional, scaled, taken ? *second & kMagnitudes : 0U);
     }
   }
-  Word* g = gLine + k / F::BK * (F::kWords * F::BK) + k % F::BK;
+  Term* g = gVector + k / F::BK * (F::kTerms * F::BK) + k % F::BK;
 #pragma unroll
-  for (int w = 0; w < F::kWords; ++w) {
-    if constexpr (sizeof(Word) == 2) {
+  for (int w = 0; w < F::kTerms; ++w) {
+    if constexpr (sizeof(Term) == 2) {
       *reinterpret_cast<uint2*>(g + w * F::BK) = *reinterpret_cast<const uint2*>(r[w]);
     } else {
       *reinterpret_cast<uint4*>(g + w * F::BK) = *reinterpret_cast<const uint4*>(r[w]);
@@ -86,14 +87,60 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
 __device__ __forceinline__ SplitOperand operand_of(const SplitPass& pass, bool a) {
   return {a ? pass.a.g : pass.b.g,
           a ? pass.a.ld : pass.b.ld,
-          a ? pass.a.lines : pass.b.lines,
+          a ? pass.a.vectors : pass.b.vectors,
           a ? pass.a.along_k : pass.b.along_k,
-          a ? pass.a.quads : pass.b.quads,
-          a ? pass.a.gWords : pass.b.gWords,
+          a ? pass.a.aligned : pass.b.aligned,
+          a ? pass.a.gTerms : pass.b.gTerms,
           a ? pass.a.gExponent : pass.b.gExponent,
           a ? pass.a.gLargest : pass.b.gLargest,
           a ? pass.a.gCensus : pass.b.gCensus};
 }
+
+// A block of kThreads threads writes the terms of kVectors vectors, in tiles of kEdge along k. Each
+// thread counts its own elements.
+template <int kVectors, int kThreads>
+struct AcrossTile {
+  static constexpr int kFloat4sOfVector = kEdge / 4,
+                       kVectorsOfThread = kVectors * kFloat4sOfVector / kThreads;
+  using Counts = StripCensus<kVectorsOfThread>;
+
+  // Writes the terms of the tile at (k, vector) = (first, vector0) from `s` (k, vector). The
+  // padding keeps columns free of bank conflicts.
+  template <class F, bool kCount>
+  __device__ __forceinline__ static void write(const SplitOperand& x,
+                                               const float (&s)[kEdge][kVectors + 1],
+                                               const int (&sScale)[kVectors], int vector0,
+                                               int first, int slabs, Counts& census) {
+    const int tid = static_cast<int>(threadIdx.x);
+#pragma unroll
+    for (int i = 0; i < kVectorsOfThread; ++i) {
+      const int l = (tid + i * kThreads) / kFloat4sOfVector, q = 4 * (tid % kFloat4sOfVector),
+                k = first + q;
+      if (vector0 + l >= x.vectors || k >= slabs * F::BK) continue;
+      const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
+      store_terms<F, kCount>(terms_of<F>(x, vector0 + l, slabs), k, four, sScale[l],
+                             [&](bool nonzero, float scaled, std::uint32_t second) {
+                               census.template count<F>(i, nonzero, scaled, second);
+                             });
+    }
+  }
+
+  // Adds the counts to the vectors' censuses, after all tiles.
+  __device__ __forceinline__ static void add_counts(const SplitOperand& x,
+                                                    Census (&sCensus)[kVectors], int vector0,
+                                                    Counts& census) {
+    const int tid = static_cast<int>(threadIdx.x);
+    census.template add_lanes<kFloat4sOfVector>();
+#pragma unroll
+    for (int i = 0; i < kVectorsOfThread; ++i) {
+      if (tid % kFloat4sOfVector == 0)
+        sCensus[(tid + i * kThreads) / kFloat4sOfVector] = census.of_vector(i);
+    }
+    __syncthreads();
+    const int lane = tid % kVectors, vector = vector0 + lane;
+    if (tid / kVectors == 0 && vector < x.vectors) x.gCensus[vector].add_atomically(sCensus[lane]);
+  }
+};
 
 }  // namespace split_detail
 }  // namespace ladder

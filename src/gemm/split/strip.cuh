@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split pre-pass of an M- or N-major operand if the registers of a cluster hold all of k. The
-// blocks of the cluster read a strip of neighbouring lines once, each block one range of k. They
-// exchange the lines' largest magnitudes and write the terms. For larger k: ring.cuh.
+// blocks of the cluster read a strip of neighbouring vectors once, each block one range of k. They
+// exchange the vectors' largest magnitudes and write the terms. For larger k: ring.cuh.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
-#include "gemm/split/across.cuh"
 #include "gemm/split/store_terms.cuh"
 
 #include <cuda_runtime.h>
@@ -18,24 +17,26 @@ namespace ladder::split_detail {
 
 constexpr int kStripThreads = 256, kHeld = 32;  // kHeld: elements per thread
 constexpr int kMostBlocks = 8;                  // per cluster: the portable maximum
-constexpr int kStripLines = 32;                 // per strip
+constexpr int kStripVectors = 32;               // per strip
 // The largest k. For more, threads would need more registers, hence fewer blocks per SM would be
 // resident and loads would overlap less.
-constexpr int kStripDepth = kMostBlocks * kHeld * kStripThreads / kStripLines;
+constexpr int kStripDepth = kMostBlocks * kHeld * kStripThreads / kStripVectors;
 
 // Splits part `rank` of strip `strip`: kEdge * `tiles` elements along k per block.
 template <class F, bool kCount>
 __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int slabs, int strip,
                                             int rank, int blocks, int tiles) {
-  constexpr int kRows = kStripThreads / kStripLines;  // k per load of all threads
-  constexpr int kOfTile = kEdge / kRows;              // elements per thread and tile
+  constexpr int kRows = kStripThreads / kStripVectors;  // k per load of all threads
+  constexpr int kOfTile = kEdge / kRows;                // elements per thread and tile
   constexpr int kTiles = kHeld / kOfTile;
-  __shared__ float s[2][kEdge][kStripLines + 1];  // (k, line); padded: no bank conflicts in columns
-  __shared__ std::uint32_t sLargest[kRows][kStripLines], sOfBlock[kStripLines];
-  __shared__ int sScale[kStripLines];
-  __shared__ Census sCensus[kStripLines];
-  const int tid = static_cast<int>(threadIdx.x), lane = tid % kStripLines, row = tid / kStripLines;
-  const int line0 = strip * kStripLines, line = line0 + lane;
+  __shared__ float s[2][kEdge]
+                    [kStripVectors + 1];  // (k, vector); padded: no bank conflicts in columns
+  __shared__ std::uint32_t sLargest[kRows][kStripVectors], sOfBlock[kStripVectors];
+  __shared__ int sScale[kStripVectors];
+  __shared__ Census sCensus[kStripVectors];
+  const int tid = static_cast<int>(threadIdx.x), lane = tid % kStripVectors,
+            row = tid / kStripVectors;
+  const int vector0 = strip * kStripVectors, vector = vector0 + lane;
   const int begin = rank * tiles * kEdge, padded = slabs * F::BK;
   float r[kHeld];
   std::uint32_t largest = 0;
@@ -45,9 +46,9 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
 #pragma unroll
     for (int i = 0; i < kOfTile; ++i) {
       const int at = begin + t * kEdge + i * kRows + row;
-      const bool inside = at < k && line < x.lines;
+      const bool inside = at < k && vector < x.vectors;
       const float element =
-          __ldcs(x.g + (inside ? at * x.ld + line : 0));  // no branch, so that the loads overlap
+          __ldcs(x.g + (inside ? at * x.ld + vector : 0));  // no branch, so that the loads overlap
       r[t * kOfTile + i] = inside ? element : 0.0F;
     }
   }
@@ -74,12 +75,12 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
         largest = max(largest, __float_as_uint(ptx::load_cluster(s_other)));
       }
     }
-    sScale[lane] = exponent_of_line<F>(largest);
+    sScale[lane] = exponent_of<F>(largest);
   }
   if (blocks > 1) ptx::cluster_arrive();  // this block has read the others' magnitudes
-  if (row == 0 && rank == 0 && line < x.lines) x.gExponent[line] = sScale[lane];
+  if (row == 0 && rank == 0 && vector < x.vectors) x.gExponent[vector] = sScale[lane];
   __syncthreads();  // scales are there
-  using Across = AcrossTile<kStripLines, kStripThreads>;
+  using Across = AcrossTile<kStripVectors, kStripThreads>;
   typename Across::Counts census;
 #pragma unroll
   for (int t = 0; t < kTiles; ++t) {
@@ -87,9 +88,10 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
 #pragma unroll
     for (int i = 0; i < kOfTile; ++i) s[t % 2][i * kRows + row][lane] = r[t * kOfTile + i];
     __syncthreads();
-    Across::template write<F, kCount>(x, s[t % 2], sScale, line0, begin + t * kEdge, slabs, census);
+    Across::template write<F, kCount>(x, s[t % 2], sScale, vector0, begin + t * kEdge, slabs,
+                                      census);
   }
-  if constexpr (kCount) Across::add_counts(x, sCensus, line0, census);
+  if constexpr (kCount) Across::add_counts(x, sCensus, vector0, census);
   if (blocks > 1) ptx::cluster_wait();  // no block exits while others read its memory
 }
 

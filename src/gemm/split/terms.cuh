@@ -15,30 +15,30 @@ namespace ladder {
 
 // Two FP16 terms, two or three BF16 terms, or two TF32 terms. BK: k per slab, 128 or 64 bytes of
 // each term.
-template <class Word_, int kWords_>
-struct WordFormat {
-  using Word = Word_;
-  static constexpr int kWords = kWords_;
-  static constexpr bool kTf32 = std::is_same_v<Word, float>;
-  static constexpr int kTop = std::is_same_v<Word, __half> ? 14 : 0;
+template <class Term_, int kTerms_>
+struct TermFormat {
+  using Term = Term_;
+  static constexpr int kTerms = kTerms_;
+  static constexpr bool kTf32 = std::is_same_v<Term, float>;
+  static constexpr int kTop = std::is_same_v<Term, __half> ? 14 : 0;
   static constexpr int kSlabBytes =
-      kWords == 3 ? 64 : 128;  // per term and line: the swizzle's span
-  static constexpr int BK = kSlabBytes / static_cast<int>(sizeof(Word));
+      kTerms == 3 ? 64 : 128;  // per term and vector: the swizzle's span
+  static constexpr int BK = kSlabBytes / static_cast<int>(sizeof(Term));
   static constexpr Type kType = kTf32                          ? Type::kF32
-                                : std::is_same_v<Word, __half> ? Type::kF16
+                                : std::is_same_v<Term, __half> ? Type::kF16
                                                                : Type::kBf16;
-  static_assert(kWords == 2 || kWords == 3, "the formats that shared memory is laid out for");
+  static_assert(kTerms == 2 || kTerms == 3, "the formats that shared memory is laid out for");
 };
 
 namespace split_detail {
 
-template <class Word>
-__device__ __forceinline__ Word to_word(float x, Word type) {
+template <class Term>
+__device__ __forceinline__ Term to_term(float x, Term type) {
   return from_float(x, type);
 }
 // Rounds to TF32 (13 bits fewer): to nearest, ties to even. Not for Inf and NaN; the mantissa may
 // carry into the exponent.
-__device__ __forceinline__ float to_word(float x, float /*type*/) {
+__device__ __forceinline__ float to_term(float x, float /*type*/) {
   const std::uint32_t bits = __float_as_uint(x), odd = bits >> 13 & 1U;
   return __uint_as_float((bits + 0xFFFU + odd) & ~0x1FFFU);
 }
@@ -47,11 +47,11 @@ __device__ __forceinline__ float to_word(float x, float /*type*/) {
 
 // Splits x, which is scaled already. All differences are exact.
 template <class F>
-__device__ __forceinline__ void split(float x, typename F::Word (&words)[F::kWords]) {
+__device__ __forceinline__ void split(float x, typename F::Term (&terms)[F::kTerms]) {
 #pragma unroll
-  for (int w = 0; w < F::kWords; ++w) {
-    words[w] = split_detail::to_word(x, typename F::Word{});
-    x -= static_cast<float>(words[w]);
+  for (int w = 0; w < F::kTerms; ++w) {
+    terms[w] = split_detail::to_term(x, typename F::Term{});
+    x -= static_cast<float>(terms[w]);
   }
 }
 
@@ -73,7 +73,7 @@ constexpr std::uint32_t kInfinityBits = 0x7F800000U;
 
 // Scale exponent of a row or column whose largest magnitude has these bits.
 template <class F>
-__device__ __forceinline__ int exponent_of_line(std::uint32_t largest) {
+__device__ __forceinline__ int exponent_of(std::uint32_t largest) {
   if (largest >= kInfinityBits) return kExceptional;
   if (largest == 0) return 0;
   const int leading = largest >> 23 != 0 ? static_cast<int>(largest >> 23) - 127

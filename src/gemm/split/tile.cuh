@@ -19,7 +19,7 @@ namespace ladder {
 // The products of terms, smallest first, because the truncation error is proportional to the sum.
 // Two octal digits per product, the indices of A's term and B's, with the last product in the
 // lowest digits. An integer, because device code must not index a host constexpr array.
-template <int kWords, int kProducts>
+template <int kTerms, int kProducts>
 constexpr std::uint64_t kPairs = 0;
 template <>
 constexpr std::uint64_t kPairs<2, 3> = 0'10'01'00;  // without w1 w1
@@ -28,40 +28,40 @@ constexpr std::uint64_t kPairs<3, 6> = 0'20'11'02'10'01'00;  // without w1 w2, w
 template <>
 constexpr std::uint64_t kPairs<3, 9> = 0'22'21'12'20'11'02'10'01'00;
 
-struct WordPair {
+struct TermPair {
   int a, b;
 };
 template <class T>
-__device__ __forceinline__ constexpr WordPair word_pair(int product) {
-  const auto digits = static_cast<int>(T::kPairsOfWords >> 6 * (T::kProducts - 1 - product));
+__device__ __forceinline__ constexpr TermPair term_pair(int product) {
+  const auto digits = static_cast<int>(T::kPairsOfTerms >> 6 * (T::kProducts - 1 - product));
   return {digits >> 3 & 7, digits & 7};
 }
 
-// All terms of kLines rows or columns in one slab, in shared memory. The swizzle's period is 8
-// lines.
-template <class Format, int kLines>
-struct WordUnit {
-  alignas(1024) typename Format::Word line[Format::kWords][kLines][Format::BK];
+// All terms of kVectors rows or columns in one slab, in shared memory. The swizzle's period is 8
+// vectors.
+template <class Format, int kVectors>
+struct TermUnit {
+  alignas(1024) typename Format::Term vector[Format::kTerms][kVectors][Format::BK];
 
-  // Starts the TMA loads, for lines from `first` on. In the tensor map, the terms of a slab follow
-  // one another along k.
+  // Starts the TMA loads, for vectors from `first` on. In the tensor map, the terms of a slab
+  // follow one another along k.
   __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first,
                                        int slab) {
     ptx::mbarrier_arrive_expect(barrier, sizeof(*this));
 #pragma unroll
-    for (int w = 0; w < Format::kWords; ++w) {
-      ptx::tma_load(ptx::shared_address(line[w]), map, barrier,
-                    (slab * Format::kWords + w) * Format::BK, first);
+    for (int w = 0; w < Format::kTerms; ++w) {
+      ptx::tma_load(ptx::shared_address(vector[w]), map, barrier,
+                    (slab * Format::kTerms + w) * Format::BK, first);
     }
   }
 };
 
 // The pipelines of both operands, with their full and empty barriers.
-template <class UnitA, int UNITS_A, class UnitB, int UNITS_B>
+template <class UnitA, int kUnitsA, class UnitB, int kUnitsB>
 struct UnitRings {
-  UnitA a[UNITS_A];
-  UnitB b[UNITS_B];
-  std::uint64_t full_a[UNITS_A], empty_a[UNITS_A], full_b[UNITS_B], empty_b[UNITS_B];
+  UnitA a[kUnitsA];
+  UnitB b[kUnitsB];
+  std::uint64_t full_a[kUnitsA], empty_a[kUnitsA], full_b[kUnitsB], empty_b[kUnitsB];
 };
 
 // Common to all tiles of split operands: two consumer warpgroups and one producer warpgroup.
@@ -69,16 +69,16 @@ template <class Format_, int kProducts_, int BM_, int BN_, int kConsumerRegister
           int kProducerRegisters_>
 struct SplitShape {
   using Format = Format_;
-  using In = typename Format::Word;
+  using In = typename Format::Term;
   using Out = float;
-  using Word = typename Format::Word;
+  using Term = typename Format::Term;
   static constexpr int BM = BM_, BN = BN_, BK = Format::BK;
   static constexpr int WM = 64, WN = BN;  // outputs per warpgroup
   static constexpr int kWarpgroups = 2;
   static constexpr int kSums = WM * WN / kWarpgroup;  // per thread
   static constexpr int kProducts = kProducts_;
-  static constexpr std::uint64_t kPairsOfWords = kPairs<Format::kWords, kProducts>;
-  static_assert(kPairsOfWords != 0, "a list of products");
+  static constexpr std::uint64_t kPairsOfTerms = kPairs<Format::kTerms, kProducts>;
+  static_assert(kPairsOfTerms != 0, "a list of products");
   static constexpr int kHalf = BN < 128 ? BN : 128;  // columns per promotion
   static constexpr int kHalves = BN / kHalf;
   static constexpr int kPartials = WM * kHalf / kWarpgroup;        // per thread
@@ -93,34 +93,34 @@ struct SplitShape {
   struct Stage {};  // required by Product; unused here
 };
 
-// Each consumer warpgroup computes 64 of the tile's 128 rows. With kInTurns the tile has 64 rows,
-// the warpgroups alternate slabs, and the epilogue adds the sums of both.
-template <class Format, int kProducts, bool kInTurns_, int BN, int UNITS_A_, int UNITS_B_>
-struct WordTile : SplitShape<Format, kProducts, (kInTurns_ ? 64 : 128), BN, 232, 40> {
-  using Shape = typename WordTile::SplitShape;
-  static constexpr bool kInTurns = kInTurns_;
-  static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
-  static constexpr int kReaders =
-      (kInTurns ? 1 : Shape::kWarpgroups) * 4;  // warps that read a unit
-  static constexpr int kStepBytes = 32;         // bytes of k per wgmma
-  using UnitA = WordUnit<Format, Shape::BM>;
-  using UnitB = WordUnit<Format, Shape::kHalf>;
-  using Shared = UnitRings<UnitA, UNITS_A, UnitB, UNITS_B>;
+// Each consumer warpgroup computes 64 of the tile's BM rows. If those are 64 (kPingPong), the
+// warpgroups alternate slabs, and the epilogue adds the sums of both.
+template <class Format, int kProducts, int BM, int BN, int kUnitsA_, int kUnitsB_>
+struct SplitTile : SplitShape<Format, kProducts, BM, BN, 232, 40> {
+  using Shape = typename SplitTile::SplitShape;
+  static constexpr bool kPingPong = BM == Shape::WM;
+  static constexpr int kUnitsA = kUnitsA_, kUnitsB = kUnitsB_;
+  static constexpr int kReaders = BM / Shape::WM * 4;  // warps that read a unit
+  static constexpr int kStepBytes = 32;                // bytes of k per wgmma
+  using UnitA = TermUnit<Format, Shape::BM>;
+  using UnitB = TermUnit<Format, Shape::kHalf>;
+  using Shared = UnitRings<UnitA, kUnitsA, UnitB, kUnitsB>;
 };
 
-template <class Format, int kProducts, int BN, int UNITS_A, int UNITS_B>
-struct SplitTile : WordTile<Format, kProducts, false, BN, UNITS_A, UNITS_B> {
-  static_assert(sizeof(typename SplitTile::Shared) <= kMaxSharedBytes, "a block's shared memory");
+template <class Format, int kProducts, int BN, int kUnitsA, int kUnitsB>
+struct CooperativeTile : SplitTile<Format, kProducts, 128, BN, kUnitsA, kUnitsB> {
+  static_assert(sizeof(typename CooperativeTile::Shared) <= kMaxSharedBytes,
+                "a block's shared memory");
 };
 
 // For few tiles: half as many rows, so that more SMs have a tile. Per slab this tile reads 64 rows
 // and 128 columns. 128 rows by 64 columns would exceed the shared-memory bandwidth, because wgmma
 // reads its 64 rows again per 64 columns.
-template <class Format, int kProducts, int UNITS_>
-struct TurnTile : WordTile<Format, kProducts, true, 128, UNITS_, UNITS_> {
-  struct Shared : TurnTile::WordTile::Shared {
+template <class Format, int kProducts, int kUnits_>
+struct PingPongTile : SplitTile<Format, kProducts, 64, 128, kUnits_, kUnits_> {
+  struct Shared : PingPongTile::SplitTile::Shared {
     // The sums that each warpgroup sends to the other: (float4 index, thread).
-    float4 given[TurnTile::kWarpgroups][TurnTile::kSums / 8][kWarpgroup];
+    float4 given[PingPongTile::kWarpgroups][PingPongTile::kSums / 8][kWarpgroup];
   };
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
@@ -128,21 +128,21 @@ struct TurnTile : WordTile<Format, kProducts, true, 128, UNITS_, UNITS_> {
 // Multiplies one half of a slab, all products in one wgmma group, for the tile's rows from `row`
 // on. Overwrites `partial`.
 template <class T>
-__device__ __forceinline__ void multiply_words(float (&partial)[T::kPartials],
+__device__ __forceinline__ void multiply_terms(float (&partial)[T::kPartials],
                                                const typename T::UnitA& a,
                                                const typename T::UnitB& b, int row) {
   constexpr int kSlab = T::Format::kSlabBytes;
   ptx::wgmma_fence();
 #pragma unroll
   for (int i = 0; i < T::kProducts; ++i) {
-    const WordPair pair = word_pair<T>(i);
-    const std::uint32_t at_a = ptx::shared_address(a.line[pair.a][row]);
-    const std::uint32_t at_b = ptx::shared_address(b.line[pair.b]);
+    const TermPair pair = term_pair<T>(i);
+    const std::uint32_t at_a = ptx::shared_address(a.vector[pair.a][row]);
+    const std::uint32_t at_b = ptx::shared_address(b.vector[pair.b]);
 #pragma unroll
     for (int step = 0; step < kSlab; step += T::kStepBytes) {
       const auto matrix_a = ptx::matrix_descriptor<kSlab>(at_a + step, 8 * kSlab);
       const auto matrix_b = ptx::matrix_descriptor<kSlab>(at_b + step, 8 * kSlab);
-      ptx::wgmma_shared<typename T::Word, false>(partial, matrix_a, matrix_b, i > 0 || step > 0);
+      ptx::wgmma_shared<typename T::Term, false>(partial, matrix_a, matrix_b, i > 0 || step > 0);
     }
   }
   ptx::wgmma_commit();

@@ -26,7 +26,7 @@ template <class T>
 __device__ __forceinline__ void send_sums(const Product<typename T::Base>& product,
                                           const ClusterSums<T>& s, int rank) {
   constexpr int kRows = ClusterSums<T>::kRows;
-  static_assert(kRows % 16 == 0, "a warp's rows, or the eight of its lanes, go to one block");
+  static_assert(kRows % 16 == 0, "all rows of a warp go to one block");
   const int row = product.row() + product.lane_row(), col = product.col() + product.lane_col();
   const std::uint32_t to = ptx::shared_address(&s.of_part[rank][row % kRows][col]);
   Product<typename T::Base>::for_each_pair([&](int i, int j, int first, int second) {
@@ -44,20 +44,20 @@ template <class T, bool kLines>
 __device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<typename T::Out>& c,
                                          int row, int col, int rank) {
   using Out = typename T::Out;
-  constexpr int kPiece = 16 / static_cast<int>(sizeof(Out)), kInLine = T::BN / kPiece;
-  constexpr int kPieces = ClusterSums<T>::kRows * kInLine, kThreads = T::kWarpgroups * kWarpgroup;
-  static_assert(kPieces % kThreads == 0, "as many pieces for each thread");
+  constexpr int kPiece = 16 / static_cast<int>(sizeof(Out)), kInRow = T::BN / kPiece;
+  constexpr int kPieces = ClusterSums<T>::kRows * kInRow, kThreads = T::kWarpgroups * kWarpgroup;
+  static_assert(kPieces % kThreads == 0, "equal shares per thread");
 #pragma unroll
   for (int i = 0; i < kPieces; i += kThreads) {
     const int piece = i + static_cast<int>(threadIdx.x) % kThreads;
-    const int line = piece / kInLine, at = piece % kInLine * kPiece;
+    const int line = piece / kInRow, at = piece % kInRow * kPiece;
     const int in_row = row + rank * ClusterSums<T>::kRows + line, in_col = col + at;
     float sums[kPiece]{};
 #pragma unroll
     for (int part = 0; part < T::kCluster; ++part) {
 #pragma unroll
       for (int j = 0; j < kPiece; j += 4) {
-        add_four(sums + j, *reinterpret_cast<const float4*>(&s.of_part[part][line][at + j]));
+        add4(sums + j, *reinterpret_cast<const float4*>(&s.of_part[part][line][at + j]));
       }
     }
     if (in_row >= c.m || in_col >= c.n) continue;
@@ -69,7 +69,7 @@ __device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<t
         if constexpr (sizeof(Out) == 4) {
           w[j] = __float_as_uint(c.alpha * sums[j]);
         } else {
-          w[j] = two_words(c.alpha * sums[2 * j], c.alpha * sums[2 * j + 1], Out{});
+          w[j] = pack_two(c.alpha * sums[2 * j], c.alpha * sums[2 * j + 1], Out{});
         }
       }
       *reinterpret_cast<uint4*>(gC) = *reinterpret_cast<const uint4*>(w);

@@ -16,20 +16,21 @@ namespace ladder {
 // A warpgroup's sums in device memory: one float4 of each of the 128 threads, then the next float4
 // of each.
 template <class T>
-constexpr int kQuads = T::kSums / 4;
+constexpr int kFloat4s = T::kSums / 4;
 template <class T>
-__device__ __forceinline__ float4* quads_of(float* gPartial, std::int64_t piece, int warpgroup,
-                                            int tid = static_cast<int>(threadIdx.x) % kWarpgroup) {
+__device__ __forceinline__ float4* float4s_of(float* gPartial, std::int64_t piece, int warpgroup,
+                                              int tid = static_cast<int>(threadIdx.x) %
+                                                        kWarpgroup) {
   return reinterpret_cast<float4*>(gPartial) +
-         (piece * T::kWarpgroups + warpgroup) * kQuads<T> * kWarpgroup + tid;
+         (piece * T::kWarpgroups + warpgroup) * kFloat4s<T> * kWarpgroup + tid;
 }
 
 template <class T>
 __device__ __forceinline__ void write_partial(const Product<T>& product, float* gPartial,
                                               std::int64_t piece, int warpgroup) {
-  float4* const g = quads_of<T>(gPartial, piece, warpgroup);
+  float4* const g = float4s_of<T>(gPartial, piece, warpgroup);
 #pragma unroll
-  for (int i = 0; i < kQuads<T>; ++i) __stcg(g + i * kWarpgroup, four_of(product.sums + 4 * i));
+  for (int i = 0; i < kFloat4s<T>; ++i) __stcg(g + i * kWarpgroup, float4_of(product.sums + 4 * i));
 }
 
 template <class T>
@@ -56,7 +57,7 @@ template <class T, class Add>
 __device__ __forceinline__ void accumulate_partial(const Product<T>& /*of*/, const Exchange& x,
                                                    int block, int warpgroup, Add add) {
   consume_partial(WarpgroupOf<T>{warpgroup}, x, block, [&] {
-    add(static_cast<const float4*>(quads_of<T>(x.gPartial, block, warpgroup)));
+    add(static_cast<const float4*>(float4s_of<T>(x.gPartial, block, warpgroup)));
   });
 }
 
@@ -66,7 +67,7 @@ __device__ __forceinline__ void accumulate_partial(Product<T>& product, const Ex
                                                    int block, int warpgroup) {
   accumulate_partial(product, x, block, warpgroup, [&](const float4* g) {
 #pragma unroll
-    for (int i = 0; i < kQuads<T>; ++i) add_four(product.sums + 4 * i, __ldcg(g + i * kWarpgroup));
+    for (int i = 0; i < kFloat4s<T>; ++i) add4(product.sums + 4 * i, __ldcg(g + i * kWarpgroup));
   });
 }
 
@@ -79,19 +80,19 @@ struct AddPlace {
                        kSlices = kWarpgroup / kLanes;  // per 128 threads
   static_assert(kLanes % 32 == 0 && kLanes <= kWarpgroup, "whole warps of one warpgroup");
   int lane, adder;
-  int tid, quad, warpgroup, tile;  // of the thread that computed the float4
+  int tid, four, warpgroup, tile;  // of the thread that computed the float4
   int row, col;                    // origin in C of its warpgroup's part of the tile
 
   template <int kBand>
-  __device__ __forceinline__ static AddPlace here(const Plan& plan) {
+  __device__ __forceinline__ static AddPlace here(const Tiling& plan) {
     AddPlace me;
     me.lane = static_cast<int>(threadIdx.x) % kLanes,
     me.adder = static_cast<int>(threadIdx.x) / kLanes;
     int rest = static_cast<int>(blockIdx.x);
     me.tid = rest % kSlices * kLanes + me.lane;
     rest /= kSlices;
-    me.quad = rest % kQuads<T>;
-    rest /= kQuads<T>;
+    me.four = rest % kFloat4s<T>;
+    rest /= kFloat4s<T>;
     me.warpgroup = rest % T::kWarpgroups, me.tile = rest / T::kWarpgroups;
     const Product<T> product(me.warpgroup);
     const TilePlace place = place_of<kBand>(plan, me.tile);
@@ -104,12 +105,12 @@ struct AddPlace {
 // of kAdders groups of kLanes threads adds a share of the k-splits, then the first group adds the
 // results. Returns whether this thread has the sum.
 template <class T, int kAdders>
-__device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float* gPartial,
-                                          const Plan& plan, int parts, float4& sum) {
+__device__ __forceinline__ bool add_float4s(const AddPlace<T, kAdders>& me, float* gPartial,
+                                            const Tiling& plan, int parts, float4& sum) {
   __shared__ float4 s[kAdders][AddPlace<T, kAdders>::kLanes];
   const std::int64_t stride =
-      std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // of k-splits
-  const float4* g = quads_of<T>(gPartial, me.tile, me.warpgroup, me.tid) + me.quad * kWarpgroup;
+      std::int64_t{plan.whole_tiles} * T::kWarpgroups * kFloat4s<T> * kWarpgroup;  // of k-splits
+  const float4* g = float4s_of<T>(gPartial, me.tile, me.warpgroup, me.tid) + me.four * kWarpgroup;
   sum = {};
   const int begin = parts * me.adder / kAdders, end = parts * (me.adder + 1) / kAdders;
 #pragma unroll 8
@@ -126,21 +127,21 @@ __device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float*
 template <class T, int kAdders>
 __global__ void __launch_bounds__(kAddThreads)
     add_parts(const __grid_constant__ Target<typename T::Out> c, float* gPartial,
-              const __grid_constant__ Plan plan, int parts) {
+              const __grid_constant__ Tiling plan, int parts) {
   const auto me = AddPlace<T, kAdders>::template here<T::kBand>(plan);
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
   if (me.row >= c.m || me.col >= c.n) return;  // beyond C: not written
   float4 sum;
-  if (!add_quads(me, gPartial, plan, parts, sum)) return;
+  if (!add_float4s(me, gPartial, plan, parts, sum)) return;
   const int in_row = me.row + Product<T>::lane_row(me.tid),
             in_col = me.col + Product<T>::lane_col(me.tid);
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
-  Product<T>::for_each_pair_of(4 * me.quad, [&](int i, int j, int first, int second) {
+  Product<T>::for_each_pair_of(4 * me.four, [&](int i, int j, int first, int second) {
     if (in_row + i >= c.m) return;
     auto* const gC = c.gC + (in_row + i) * c.ld + in_col + j;
-    if (in_col + j < c.n) store_element(c, gC, r[first - 4 * me.quad]);
-    if (in_col + j + 1 < c.n) store_element(c, gC + 1, r[second - 4 * me.quad]);
+    if (in_col + j < c.n) store_element(c, gC, r[first - 4 * me.four]);
+    if (in_col + j + 1 < c.n) store_element(c, gC + 1, r[second - 4 * me.four]);
   });
 }
 

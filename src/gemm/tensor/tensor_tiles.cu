@@ -8,6 +8,7 @@
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
 #include "device/tma_operands.cuh"
+#include "gemm/call.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/tensor/cluster_sums.cuh"
 #include "gemm/tensor/tensor_exchange.cuh"
@@ -26,7 +27,7 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
   static constexpr bool kSmall = Base::kSums <= 64;
   // A block computes few small tiles, so that no later tile's products hide a store.
-  using Store = std::conditional_t<kSmall, LineStore<Base>, TileStore<Base, kNarrower>>;
+  using Store = std::conditional_t<kSmall, DirectStore<Base>, TileStore<Base, kNarrower>>;
   // A block of a cluster with multicast and one small tile exits without waiting for its
   // neighbours.
   static constexpr bool kLeavesAlone = Tile::kSharing > 1 && kSmall;
@@ -47,7 +48,7 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   static constexpr int kNarrow = kNarrower;  // columns of the last tiles
   // Whether tiles may be split along k (stream-K): not if narrower tiles fill the last wave, if the
   // block exits alone, or if the cluster splits k.
-  static constexpr bool kCuts = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
+  static constexpr bool kStreamK = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
 };
 
 // The plan as passed to the kernel.
@@ -65,7 +66,7 @@ struct StreamMaps : TensorMaps {
 enum class Finish : unsigned char { kStore, kDirect, kParts };
 template <class T, Finish kFinish>
 using Order = std::conditional_t<kFinish == Finish::kParts || T::kAlongK, PartSchedule,
-                                 std::conditional_t<T::kCuts, Schedule, WholeSchedule>>;
+                                 std::conditional_t<T::kStreamK, Schedule, WholeSchedule>>;
 
 // Index of the unit: a block, or the blocks of a cluster, which compute tiles together.
 template <class T>
@@ -138,7 +139,8 @@ __device__ __forceinline__ void produce(const StreamMaps& maps, typename T::Shar
   wait_for_cluster<T>();
   if (threadIdx.x != 0) return;
   while (more) {
-    const int boxes = (at.width + T::BK - 1) / T::BK, bytes = (T::BM + boxes * T::BK) * kLineBytes;
+    const int boxes = (at.width + T::BK - 1) / T::BK,
+              bytes = (T::BM + boxes * T::BK) * kSwizzleBytes;
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
@@ -249,7 +251,7 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
       }
       return;
     }
-    if constexpr (T::kCuts) {
+    if constexpr (T::kStreamK) {
       if (done.end < plan.steps) {
         forward_partial(product, x, group);
         return;
@@ -279,7 +281,7 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
     }
   }
   if constexpr (kFinish == Finish::kStore) {
-    store.template finish<T::STAGES>([&](int i) { return product.own_lines(s.stage[i]); });
+    store.template finish<T::STAGES>([&](int i) { return product.own_rows(s.stage[i]); });
   }
 }
 
@@ -327,12 +329,12 @@ template <class T>
 static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen,
                           Stream stream) {
   StartPlan plan{chosen.plan, first_tiles(chosen.plan, T::kBand)};
-  plan.once = plan.whole_tiles <= plan.blocks && plan.cut_tiles == 0;
+  plan.once = plan.whole_tiles <= plan.blocks && plan.split_tiles == 0;
   constexpr int kPartial = T::BM * T::BN;
   const std::int64_t blocks = plan.blocks * T::kCluster;
-  const std::int64_t pieces = chosen.parts > 1     ? std::int64_t{plan.whole_tiles} * chosen.parts
-                              : plan.cut_tiles > 0 ? blocks
-                                                   : 0;
+  const std::int64_t pieces = chosen.parts > 1       ? std::int64_t{plan.whole_tiles} * chosen.parts
+                              : plan.split_tiles > 0 ? blocks
+                                                     : 0;
   TensorLaunch<T> l;
   if (Status s = prepare<T>(p, o, stream, l, pieces * kPartial * 4, blocks * T::kWarpgroups); !s)
     return s;
@@ -363,8 +365,8 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
       const auto add = chosen.parts < kManyParts ? add_parts<T, 4> : add_parts<T, 16>;
       const int slices = chosen.parts < kManyParts ? 1 : 4;
       return launch_dependent(
-          "add_parts", add, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices, 1, kAddThreads,
-          0, stream, l.c, x.gPartial, static_cast<const Plan&>(plan), chosen.parts);
+          "add_parts", add, plan.whole_tiles * T::kWarpgroups * kFloat4s<T> * slices, 1,
+          kAddThreads, 0, stream, l.c, x.gPartial, static_cast<const Tiling&>(plan), chosen.parts);
     }
   }
   return launch(l.by_map ? kernel<T, Finish::kStore> : kernel<T, Finish::kDirect>, l.c,
@@ -403,25 +405,14 @@ struct Menu<float, float>
   static constexpr const auto& kTiles = kTf32Tiles;
 };
 
-static Status device_facts(DeviceFacts& device) {
-  int current = 0;
-  cudaError_t error = cudaGetDevice(&current);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(&device.sms, cudaDevAttrMultiProcessorCount, current);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(&device.l2_bytes, cudaDevAttrL2CacheSize, current);
-  return error == cudaSuccess ? Status::ok() : cuda_failure("attributes of the device", error);
-}
-
 template <class In, class Out>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   if (!reads_ab(p)) return scale_only<Out>(p, o, stream);
-  DeviceFacts device;
-  if (Status s = device_facts(device); !s) return s;
+  RowMajorCall call;
+  if (Status s = row_major_call(p, o, call); !s) return s;
   using Tiles = Menu<In, Out>;
   static_assert(Tiles::kShapes == Tiles::kTiles, "a kernel for each tile of the menu");
-  const TensorPlan chosen =
-      plan_tensor_tiles(p, lines_start_on_128<In>(p, o), Tiles::kTiles, device);
+  const TensorPlan chosen = plan_tensor(p, sizeof(In), call.at, call.device);
   return Tiles::kLaunch[chosen.tile](p, o, chosen, stream);
 }
 

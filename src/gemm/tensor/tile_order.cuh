@@ -32,15 +32,15 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
       const int n = static_cast<int>(static_cast<unsigned>(tile) / rows);
       return wide_tile<T>(origin_in<T>({tile - n * static_cast<int>(rows), n}, rank));
     }
-    return wide_tile<T>(origin_of<T>(static_cast<const Plan&>(plan), tile, rank));
+    return wide_tile<T>(origin_of<T>(static_cast<const Tiling&>(plan), tile, rank));
   }
   tile -= narrow.first;
   TilePlace pair{tile % narrow.rows, tile / narrow.rows};
-  int col = narrow.col, in_a_line = narrow.columns;
+  int col = narrow.col, tile_columns = narrow.columns;
   if (pair.n >= narrow.columns) {
-    Plan behind{};
+    Tiling behind{};
     behind.tiles_m = plan.tiles_m - narrow.m - narrow.rows;
-    behind.tiles_n = in_a_line = narrow.in_a_line;
+    behind.tiles_n = tile_columns = narrow.later_columns;
     pair = place_of<T::kBand>(behind, tile - narrow.rows * narrow.columns);
     pair.m += narrow.rows;
     col = 0;
@@ -48,7 +48,7 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
   constexpr int kBoxes = kInWholeBoxes<T, T::kNarrow>, kRest = T::kNarrow - kBoxes;  // columns
   return {{(narrow.m + pair.m) * T::kPairM + rank * T::BM, col + pair.n * kBoxes},
           T::kNarrow,
-          col + (in_a_line - 1) * kBoxes + pair.n * kRest};
+          col + (tile_columns - 1) * kBoxes + pair.n * kRest};
 }
 
 // Origin of a unit's first tile, if `first.known`.
@@ -61,7 +61,8 @@ __device__ __forceinline__ TileOrigin first_origin(const FirstTiles& first, int 
 // Schedule of one unit if no tile is split: round robin.
 class WholeSchedule {
  public:
-  __device__ __forceinline__ WholeSchedule(const Plan& plan, int unit) : plan_(plan), tile_(unit) {}
+  __device__ __forceinline__ WholeSchedule(const Tiling& plan, int unit)
+      : plan_(plan), tile_(unit) {}
   __device__ __forceinline__ bool next(Work& work) {
     if (tile_ >= plan_.whole_tiles) return false;
     work = {tile_, 0, plan_.steps, 0, plan_.steps};
@@ -73,7 +74,7 @@ class WholeSchedule {
   __device__ __forceinline__ bool at_last() const { return tile_ >= plan_.whole_tiles; }
 
  private:
-  const Plan& plan_;
+  const Tiling& plan_;
   int tile_;
 };
 
@@ -81,11 +82,11 @@ class WholeSchedule {
 // k-split.
 class PartSchedule {
  public:
-  __device__ __forceinline__ PartSchedule(const Plan& plan, int block) {
+  __device__ __forceinline__ PartSchedule(const Tiling& plan, int block) {
     const int parts = plan.blocks / plan.whole_tiles, part = block / plan.whole_tiles;
     take(plan, block % plan.whole_tiles, part, parts);
   }
-  __device__ __forceinline__ PartSchedule(const Plan& plan, int tile, int part, int parts) {
+  __device__ __forceinline__ PartSchedule(const Tiling& plan, int tile, int part, int parts) {
     take(plan, tile, part, parts);
   }
   __device__ __forceinline__ bool next(Work& work) {
@@ -96,10 +97,10 @@ class PartSchedule {
   }
 
  private:
-  __device__ __forceinline__ void take(const Plan& plan, int tile, int part, int parts) {
+  __device__ __forceinline__ void take(const Tiling& plan, int tile, int part, int parts) {
     work_ = {tile, begin_of(plan, part, parts), begin_of(plan, part + 1, parts)};
   }
-  __device__ __forceinline__ static int begin_of(const Plan& plan, int part, int parts) {
+  __device__ __forceinline__ static int begin_of(const Tiling& plan, int part, int parts) {
     // The first copies wait for this division; a 64-bit one takes a microsecond. The product fits
     // 32 bits: at most 2^25 steps, 64 k-splits.
     return static_cast<int>(static_cast<unsigned>(plan.steps) * static_cast<unsigned>(part) /

@@ -93,15 +93,7 @@ __device__ __forceinline__ void consume(const product::Call& c, typename T::Shar
   // Sends 64 columns of the previous tile to C through shared memory.
   const auto send = [&](int piece) {
     if (before.row < 0) return;
-    const std::uint32_t buffer = ptx::shared_address(s.out[group][piece % 2]);
-    if (tid == 0) ptx::bulk_wait_read<1>();
-    ptx::barrier_sync(1 + group, kWarpgroup);
-    product::write_box(buffer, results + piece * 16);
-    ptx::barrier_sync(1 + group, kWarpgroup);
-    if (tid > 0) return;
-    ptx::fence_proxy_async();  // for all threads of the barrier
-    ptx::tma_store(c.out, buffer, before.col + piece * 64, before.row);
-    ptx::bulk_commit();
+    product::store_box(c, s.out[group][piece % 2], results, piece, group, before.row, before.col);
   };
 
 #pragma unroll 1

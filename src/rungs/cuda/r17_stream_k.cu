@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // r17_stream_k: no SM idles in the last wave.
-// NEW:     The last tiles are split along K (stream-K).
-// WHY:     r16's 256 pairs of tiles at 4096 take 4 waves of 66 pairs of blocks, but fill 3.9: in
-//          the last wave SMs idle.
+// NEW:     The last tiles are split along K (stream-K: Osama et al., PPoPP 2023).
+// WHY:     r16's 256 pairs of tiles at 4096 fill 3.9 of the 4 waves of 66 pairs of blocks.
 // PREDICT: Blocks share the steps of the last one to two waves equally: 3% at 4096 and 8192, less
 //          the time to forward partial sums.
-// LIMITS:  As r16. Less than a wave of tiles is not split. Results do not depend on timing
-//          (stream-K: Osama et al., PPoPP 2023).
+// LIMITS:  As r16. Less than a wave of tiles is not split. Results do not depend on timing.
 // NEXT:    r18 multiplies FP32 operands.
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/sync.cuh"
@@ -47,31 +45,27 @@ __device__ __forceinline__ Place place_of(const product::Call& c, int pair) {
   return {((band * kBand + at % rows) * kPair + ptx::cluster_rank()) * T::BM, at / rows * T::BN};
 }
 
-// A pair's work: whole tiles, then its share of the split ones' steps, from its end to its
-// beginning. The first piece may begin a tile that the next pair completes; the last piece may
-// complete a tile of the previous pair.
-struct Work {
-  int tile, begin, end;  // steps
-};
+// A pair's work: whole tiles, then its share of the split tiles' steps, last steps first. The next
+// pair may complete the first piece's tile; the last piece may complete one of the previous pair.
 struct Schedule {
-  int whole, split, steps;  // tiles of either kind; steps per tile
-  int tile = blockIdx.x / kPair, pairs = gridDim.x / kPair;
-  unsigned begin = share(tile), end = share(tile + 1);  // of the split tiles' steps
+  int whole, split, steps;           // tiles of either kind; steps per tile
+  int tile = 0, begin = 0, end = 0;  // the current piece: its tile and steps
+  int pair = blockIdx.x / kPair, pairs = gridDim.x / kPair;
+  unsigned first = share(pair), last = share(pair + 1);  // of the split tiles' steps, not yet taken
 
   __device__ __forceinline__ unsigned share(int pair) const {
     return static_cast<std::uint64_t>(split) * steps * pair / pairs;
   }
-  __device__ __forceinline__ bool next(Work& work) {
-    if (tile < whole) {
-      work = {tile, 0, steps};
-      tile += pairs;
+  __device__ __forceinline__ bool next() {
+    if (pair < whole) {
+      tile = pair, begin = 0, end = steps, pair += pairs;
       return true;
     }
-    if (begin == end) return false;
-    const int index = (end - 1) / steps, first = index * steps;
-    const unsigned from = max(begin, static_cast<unsigned>(first));
-    work = {whole + index, static_cast<int>(from) - first, static_cast<int>(end) - first};
-    end = from;
+    if (first == last) return false;
+    const int index = (last - 1) / steps, before = index * steps;
+    const unsigned from = max(first, static_cast<unsigned>(before));
+    tile = whole + index, begin = static_cast<int>(from) - before;
+    end = static_cast<int>(last) - before, last = from;
     return true;
   }
 };
@@ -85,11 +79,10 @@ struct Partials {
 
 template <class T>
 __device__ __forceinline__ void produce(const product::Call& c, typename T::Shared& s,
-                                        Schedule schedule) {
+                                        Schedule work) {
   const int rank = ptx::cluster_rank();
   unsigned n = 0;  // stages filled
-#pragma unroll 1
-  for (Work work; schedule.next(work);) {
+  while (work.next()) {
     const Place at = place_of<T>(c, work.tile);
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step, ++n) {
@@ -110,7 +103,7 @@ __device__ __forceinline__ void produce(const product::Call& c, typename T::Shar
 
 template <class T>
 __device__ __forceinline__ void consume(const product::Call& c, typename T::Shared& s,
-                                        Schedule schedule, const Partials& x) {
+                                        Schedule work, const Partials& x) {
   using Out = typename T::Out;
   const int tid = threadIdx.x % kWarpgroup, group = threadIdx.x / kWarpgroup - 1, lane = tid % 32;
   float sums[T::kSums];                                 // (WM,BN)
@@ -118,6 +111,7 @@ __device__ __forceinline__ void consume(const product::Call& c, typename T::Shar
   Place before{-1, 0};                                  // its place, if it has not left yet
   unsigned n = 0;                                       // stages read
   const int slot = blockIdx.x * T::kConsumers + group;  // of partial sums
+  const int from = slot - kPair * T::kConsumers;        // the previous pair's
   bool unpublished = false;
 
   // Starts a stage's products.
@@ -133,15 +127,7 @@ __device__ __forceinline__ void consume(const product::Call& c, typename T::Shar
   // Sends 64 columns of the previous tile to C through shared memory.
   const auto send = [&](int piece) {
     if (before.row < 0) return;
-    const std::uint32_t buffer = ptx::shared_address(s.out[group][piece % 2]);
-    if (tid == 0) ptx::bulk_wait_read<1>();
-    ptx::barrier_sync(1 + group, kWarpgroup);
-    product::write_box(buffer, results + piece * 16);
-    ptx::barrier_sync(1 + group, kWarpgroup);
-    if (tid > 0) return;
-    ptx::fence_proxy_async();  // for all threads of the barrier
-    ptx::tma_store(c.out, buffer, before.col + piece * 64, before.row);
-    ptx::bulk_commit();
+    product::store_box(c, s.out[group][piece % 2], results, piece, group, before.row, before.col);
   };
   const auto gPartial = [&](int of) { return x.g + of * (T::kSums / 4 * kWarpgroup) + tid; };
   const auto set_flag = [&](int of, unsigned value) {  // after all threads' accesses to its sums
@@ -149,12 +135,10 @@ __device__ __forceinline__ void consume(const product::Call& c, typename T::Shar
     if (tid == 0) ptx::store_relaxed(x.gReady + of, value);
   };
 
-#pragma unroll 1
-  for (Work work; schedule.next(work);) {
+  while (work.next()) {
     const int steps = work.end - work.begin;
     const bool continues = work.begin > 0;
     if (continues) {
-      const int from = slot - kPair * T::kConsumers;  // the previous pair's
       while (ptx::load_acquire(x.gReady + from) == 0) {
       }
 #pragma unroll
@@ -244,9 +228,9 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   // The last full wave and the rest are split.
   const int tiles = (c.tiles_m + 1) / kPair * c.tiles_n, pairs = std::min(sms / kPair, tiles);
   const int split = tiles % pairs > 0 ? tiles % pairs + pairs : 0;
-  auto* const g = reinterpret_cast<float4*>(memory.scratch());
-  return product::launch<T>("r17_stream_k", kernel<T>, pairs * kPair, stream, c,
-                            Partials{g, memory.flags(), tiles - split, split});
+  const Partials x{reinterpret_cast<float4*>(memory.scratch()), memory.flags(), tiles - split,
+                   split};
+  return product::launch<T>("r17_stream_k", kernel<T>, pairs * kPair, stream, c, x);
 }
 
 template <class In, class Out>

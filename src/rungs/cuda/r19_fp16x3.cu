@@ -21,24 +21,24 @@ namespace ladder::r19_fp16x3 {
 constexpr int kWarpgroup = 128;  // threads
 constexpr int kBand = 16;  // tile rows whose tiles run one after the other: they share B through L2
 
-template <class Format_, int BM_, int BN_, int UNITS_A_, int UNITS_B_>
+template <class Format_, int BM_, int BN_, int kUnitsA_, int kUnitsB_>
 struct Tile {
   using Format = Format_;
   using Unit = typename Format::Unit;
   static constexpr int BM = BM_, BN = BN_, BK = Format::BK;
-  static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;  // in shared memory
-  static constexpr int WM = 64, HALF = 128;  // a warpgroup's rows; columns of one unit of B
-  static constexpr int kHalves = BN / HALF, kPartials = WM * HALF / kWarpgroup;  // per thread
+  static constexpr int kUnitsA = kUnitsA_, kUnitsB = kUnitsB_;  // in shared memory
+  static constexpr int WM = 64, kHalf = 128;  // a warpgroup's rows; columns of one unit of B
+  static constexpr int kHalves = BN / kHalf, kPartials = WM * kHalf / kWarpgroup;  // per thread
   static constexpr int kConsumers = BM / WM, kThreads = (kConsumers + 1) * kWarpgroup;
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
-  static_assert(BM == Format::kVectors && HALF == Format::kVectors, "a tile reads whole units");
-  static_assert(BN % HALF == 0, "halves must cover the tile");
+  static_assert(BM == Format::kVectors && kHalf == Format::kVectors, "a tile reads whole units");
+  static_assert(BN % kHalf == 0, "halves must cover the tile");
   static_assert(kConsumers * kConsumerRegisters + kProducerRegisters <= (kConsumers + 1) * 168,
                 "a block launches with 168 registers per thread");
 
   struct Shared {
-    terms::Ring<Unit, UNITS_A> a;
-    terms::Ring<Unit, UNITS_B> b;
+    terms::Ring<Unit, kUnitsA> a;
+    terms::Ring<Unit, kUnitsB> b;
   };
   static_assert(sizeof(Shared) <= 227 * 1024, "shared memory of a block");
 };
@@ -105,7 +105,7 @@ __device__ __forceinline__ void consume(const terms::Product& x, typename T::Sha
 #pragma unroll 1
   for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const Place place = place_of<T>(x, tile);
-    float sums[T::kHalves][T::kPartials] = {};  // (WM,HALF) per half
+    float sums[T::kHalves][T::kPartials] = {};  // (WM,kHalf) per half
 
     // Main loop. The tensor core truncates its sums, so it adds the products of one slab only. The
     // partial sums are promoted: added to `sums` with rounding to nearest.
@@ -114,7 +114,7 @@ __device__ __forceinline__ void consume(const terms::Product& x, typename T::Sha
       const auto& unit_a = s.a.wait(a);
 #pragma unroll
       for (int half = 0; half < T::kHalves; ++half, ++b) {
-        float partial[T::kPartials];  // (WM,HALF)
+        float partial[T::kPartials];  // (WM,kHalf)
         multiply<T>(partial, unit_a, s.b.wait(b), row_of_group);
         ptx::wgmma_wait<0>();
 #pragma unroll
@@ -137,7 +137,7 @@ __device__ __forceinline__ void consume(const terms::Product& x, typename T::Sha
     for (int half = 0; half < T::kHalves; ++half) {
 #pragma unroll
       for (int i = 0; i < T::kPartials; i += 2) {
-        const int e = i / 2 % 2, col = col0 + half * T::HALF + i / 4 * 8 + lane % 4 * 2;
+        const int e = i / 2 % 2, col = col0 + half * T::kHalf + i / 4 * 8 + lane % 4 * 2;
         exceptional |= terms::store_pair<F>(x, row[e], of_row[e], col, sums[half] + i);
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk copies by tensor map and without: what they do under every schedule, and that each misuse is
-// found.
+// Bulk copies with and without a tensor map: their effects under every schedule, and a report of
+// each misuse.
 #include "bulk_fixture.hpp"
 
 #include <algorithm>
@@ -24,8 +24,7 @@ TEST_F(Bulk, LinesOfABoxInEverySwizzle) {
       const auto got = load_box(matrix(data, 64, 96, 32, c.cols, c.swizzle), {{8, 16}});
       for (std::uint32_t y = 0; y < 32; ++y) {
         for (std::uint32_t x = 0; x < c.cols; ++x) {
-          // A chunk of 16 bytes: its number in the span, exclusive or the number of the 128 bytes
-          // that it lies in.
+          // The number of a 16-byte chunk within the span, XOR the number of its 128 bytes.
           const std::uint32_t byte = (y * c.cols + x) * 4;
           const std::uint32_t moved = byte ^ (byte / 128 % c.chunks * 16);
           EXPECT_EQ(got[moved / 4], in[(16 + y) * 96 + 8 + x])
@@ -107,7 +106,7 @@ TEST_F(Bulk, FirstCoordinatesLieOnSixteenBytes) {
 }
 
 TEST_F(Bulk, Tf32IsRounded) {
-  // Values and results of an H200.
+  // Values and results from an H200.
   const std::vector<std::uint32_t> in = {0x3f801fff, 0x3f801000, 0x3f803000, 0x00000001,
                                          0x007fffff, 0x80000400, 0x7f801234, 0x7f7fffff};
   const std::vector<std::uint32_t> rounded = {0x3f802000, 0x3f800000, 0x3f804000, 0x00000000,
@@ -215,8 +214,8 @@ TEST_F(Bulk, Reductions) {
     std::array<std::int32_t, 4> words;
   };
   static_assert(sizeof(Operands) == 64);
-  // 1, 65504, 2^-24, 1 + 2^-10 and their like; sums that are exact, overflow, stay subnormal, tie
-  // to even.
+  // 1, 65504, 2^-24, 1 + 2^-10 and similar values; sums that are exact, overflow, are subnormal, or
+  // tie to even.
   const Operands to{{0x3c00, 0x7bff, 0x0001, 0x3c01, 0x7c00, 0x8000, 0xbc00, 0x6400},
                     {0x3f80, 0x7f7f, 0x3f80, 0x3f81, 0x7f80, 0x8000, 0xbf80, 0x4300},
                     {1.0F, 16777216.0F, -1.0F, 0.5F},
@@ -302,7 +301,7 @@ TEST_F(Transpose, IsRightAndSilent) {
   });
 }
 
-// A proxy fence orders all that comes before it in causality order, others' writes, too.
+// A proxy fence orders everything that precedes it in causality order, also other threads' writes.
 TEST_F(Transpose, OneThreadFencesForAll) {
   for_each_schedule([&] { transposed(8); });
 }
@@ -319,7 +318,7 @@ TEST_F(Transpose, FlawsAreFound) {
     EXPECT_EQ(fence.kind, FaultKind::kRace) << fence.what();
     expect_text(fence, {"no fence.proxy.async between"});
     const vgpu::Fault own =
-        fault(7);  // the thread that stores has fenced, but before it met the others
+        fault(7);  // the storing thread executes the fence before the barrier with the others
     EXPECT_EQ(own.kind, FaultKind::kRace) << own.what();
     expect_text(own, {"no fence.proxy.async between"});
     const vgpu::Fault unread = fault(4);

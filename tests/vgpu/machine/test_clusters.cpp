@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters: places, shared memory of neighbours, barriers, multicast, under every schedule; and
-// tensor maps' rules.
+// Clusters: special registers, distributed shared memory, barriers, multicast, under every
+// schedule; and rules of tensor maps.
 #include "bulk_fixture.hpp"
 
 namespace bulk_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small kernels for each group of instructions, with a hash of what each computed: the engines must
-// print the same.
+// Small kernels for each group of instructions, with a hash of each result: both engines must print
+// the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -109,7 +109,7 @@ __global__ void quotients(const float* a, const float* b, float* out) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   out[i] = a[i] / b[i];
 }
-// Of numbers, infinities and what is none.
+// Numbers, infinities and NaN.
 __global__ void comparisons(const float* a, const float* b, float limit, float* out) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const float x = a[i], y = b[i];

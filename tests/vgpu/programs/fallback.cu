@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel whose machine code has an instruction that the SASS engine refuses (a prefetch, CCTL.PF2),
-// and that runs from PTX therefore.
+// A kernel whose machine code has an instruction that the SASS engine refuses (a prefetch,
+// CCTL.PF2), so that it runs from PTX.
 #include <cstdio>
 
 #include "require.hpp"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""test_options.py VGPU PROGRAM: odd values of vgpu's options and a full disk at its output, each told in one line."""
+"""test_options.py VGPU PROGRAM: odd values of vgpu's options and a full disk at its output, each
+told in one line."""
 import json
 import subprocess
 import sys

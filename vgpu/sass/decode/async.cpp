@@ -109,8 +109,8 @@ void decode_copies_arrive(Reader& r) {
   r.add(near_address(r, 64));
 }
 
-// UBLKCP [URb], [URa], URc: copies from URa to URb. The lower half of URc is the size in units of 16
-// bytes, the upper half the mask of a multicast. A global address takes two registers. After a
+// UBLKCP [URb], [URa], URc: copies from URa to URb. The lower half of URc is the size in units of
+// 16 bytes, the upper half the mask of a multicast. A global address takes two registers. After a
 // shared destination, the next register holds the mbarrier's address.
 void decode_ublkcp(Reader& r) {
   r.insn.type = r.named(73, 2, {nullptr, ".S.G", ".G.S", ".S.S"});

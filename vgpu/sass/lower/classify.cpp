@@ -28,9 +28,9 @@ ir::Class class_of(const Instruction& i) {
   if (i.op == Op::kHfma2 && is_matrix_pipe(i)) return {Counted::kHalfTensor};
   if (i.op == Op::kNop && i.opcode == kAcqbulk) return {Counted::kGridWait};
   if (i.op == Op::kLdc && i[0].kind == Kind::kUniform) return {};  // ULDC
-  enum { kToGlobal = 2 };  // Instruction::type of UBLKRED and UBLKCP; else to shared memory
-  if ((i.op == Op::kUblkReduce || i.op == Op::kUblkcp) && i.type == kToGlobal)
-    return {Counted::kBulkStore, Space::kGlobal};
+  constexpr unsigned kToGlobal = 2;  // Instruction::type of UBLKCP and UBLKRED
+  if ((i.op == Op::kUblkcp || i.op == Op::kUblkReduce))
+    return {i.type == kToGlobal ? Counted::kBulkStore : Counted::kBulkLoad, Space::kGlobal, 0};
   const ir::Class what = class_of(i.op, i.uniform);
   return {what.operation, what.space, what.space == Space::kNone ? std::uint8_t{0} : i.bytes};
 }
@@ -41,7 +41,7 @@ ir::u16 traits_of(const Instruction& i) {
   if (i.op == Op::kSyncsTest || i.op == Op::kNanosleep ||
       (i.op == Op::kSetmaxreg && i.mode == kTryAlloc))
     traits |= ir::kWaits;
-  // Not measured. VIMNMX3 is assumed to be an integer instruction like VIMNMX.
+  // VIMNMX3 is assumed to be an integer instruction like VIMNMX.
   if (i.op == Op::kVimnmx3 || i.op == Op::kI2i ||
       (i.op >= Op::kUblkReduce && i.op <= Op::kWarpgroup))
     traits |= ir::kNotMeasured;
