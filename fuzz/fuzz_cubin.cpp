@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/sass/cubin.hpp"
 #include "runtime/image/cubin.hpp"
 #include "runtime/image/fatbin.hpp"
+#include "sass/elf/cubin.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "engine/memory/memory.hpp"
+#include "memory/memory.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/ptx/ast.hpp"
+#include "ptx/parse/ast.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

@@ -37,7 +37,7 @@ tail -c +$((offset + 1)) corpus/cubin/kernel | head -c $((size)) >corpus/sass/ke
 cp corpus/cubin/kernel corpus/lower/cubin
 # Instructions of many kinds, without line information.
 for name in atomics control functions memory tensor warps async mbarrier reductions; do
-  nvcc -ptx -std=c++20 -arch compute_90a "../tests/vgpu/execute/kernels/$name.cu" \
+  nvcc -ptx -std=c++20 -arch compute_90a "../tests/vgpu/machine/kernels/$name.cu" \
     -o "$work/$name.ptx"
   ./split_ptx.py corpus/lower "$work/$name.ptx"
 done

@@ -77,10 +77,10 @@ Beside beside_ms(Work work, Other other) {
 // job, and its result is kept alive.
 template <class Job, class Prepare>
 void measure(const char* name, const Problem& p, const Operands& o, Prepare prepare) {
-  SplitCall split;
-  require(prepare_split(p, o, split), "device");
-  Job job(split.p, split.o, split.sms);
-  const Memory<char> kept = prepare(job), scratch = allocate<char>(job.scratch_bytes(), "words");
+  RowMajorCall split;
+  require(row_major_call(p, o, split), "device");
+  Job job(split.p, split.o, split.device.sms);
+  const Memory<char> kept = prepare(job), scratch = allocate<char>(job.scratch_bytes(), "terms");
   const Memory<unsigned> flags = allocate<unsigned>(job.flags(), "flags");
   require(cudaMemset(flags.get(), 0, static_cast<std::size_t>(4 * job.flags())), "flags");
   char* const at = scratch.get();
@@ -109,14 +109,14 @@ void measure(const char* name, const Problem& p, const Operands& o) {
 void measure_packed(const Problem& p, const Operands& o) {
   using Job = SplitJob<TermFormat<__half, 2>, 3>;
   measure<Job>("fp16x3 packed", p, o, [&](Job& job) {
-    Memory<char> words_a = allocate<char>(job.packed_bytes(true), "words of A"),
-                 words_b = allocate<char>(job.packed_bytes(false), "words of B");
+    Memory<char> terms_a = allocate<char>(job.packed_bytes(true), "terms of A"),
+                 terms_b = allocate<char>(job.packed_bytes(false), "terms of B");
     Job of_b = job;
-    of_b.use_packed(true, words_a.get());  // which leaves the pass over B alone
-    require(of_b.pass(of_b.target(words_b.get()), nullptr), "pass over B");
+    of_b.use_packed(true, terms_a.get());  // which leaves the pass over B alone
+    require(of_b.pass(of_b.target(terms_b.get()), nullptr), "pass over B");
     require(cudaDeviceSynchronize(), "pass over B");
-    job.use_packed(false, words_b.get());
-    return words_b;
+    job.use_packed(false, terms_b.get());
+    return terms_b;
   });
 }
 
@@ -149,7 +149,9 @@ int main(int argc, char** argv) {
     constexpr std::int64_t kFew = 512;  // rows or columns
     using Fused = FusedJob<TermFormat<__half, 2>, 3>;
     if (std::min(p.m, p.n) <= kFew) {
-      if (Fused::takes(p, o)) measure<Fused>("fp16x3 fused", p, o);
+      RowMajorCall call;
+      require(row_major_call(p, o, call), "device");
+      if (fits_fused(call.p, call.at)) measure<Fused>("fp16x3 fused", p, o);
     } else {
       measure_packed(p, o);
       measure<SplitJob<TermFormat<__nv_bfloat16, 3>, 6>>("bf16x6", p, o);

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "engine/engine.hpp"
-#include "engine/memory/memory.hpp"
+#include "memory/memory.hpp"
 
 namespace {
 

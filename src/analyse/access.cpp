@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "engine/memory/access.hpp"
+#include "memory/access.hpp"
 
 namespace ladder::analyse {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One memory access of a warp: its cost, computed from the lanes' addresses, and a drawing of it as
-// text. The counts use the virtual GPU's rules (vgpu/engine/memory/access.hpp), which were measured
+// text. The counts use the virtual GPU's rules (vgpu/memory/access.hpp), which were measured
 // on an H200.
 #pragma once
 #include <array>

@@ -14,12 +14,12 @@
 #include <system_error>
 
 #include "analyse/machine_code.hpp"
-#include "engine/sass/cubin.hpp"
-#include "engine/sass/decode.hpp"
 #include "problem/number.hpp"
 #include "report/files.hpp"
 #include "report/temporary.hpp"
 #include "runtime/image/fatbin.hpp"
+#include "sass/decode/decode.hpp"
+#include "sass/elf/cubin.hpp"
 #include "tune/process.hpp"
 
 namespace ladder::analyse {

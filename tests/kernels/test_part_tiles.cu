@@ -175,7 +175,7 @@ TEST(PartPlan, LeavesNoPartWithoutAStepAndNoTileForOtherOperands) {
         for (const bool along : {false, true}) {
           const PartPlan plan = plan_parts({m, 3 * m, k, along, false, true, false}, all, sms);
           const PartTileCost& tile = all.at(static_cast<std::size_t>(plan.tile));
-          EXPECT_TRUE(along || !tile.along);
+          EXPECT_TRUE(along || !tile.k_major);
           EXPECT_GE(plan.parts, 1);
           EXPECT_LE(plan.cluster * plan.parts,
                     std::max<std::int64_t>(1, (k + tile.bk - 1) / tile.bk))
@@ -200,16 +200,16 @@ TEST(PartPlan, LeavesAFewLinesToBlocksOfTheirOwnWhereOperandsTakeThat) {
   constexpr int kSms = 132;
   const PartPlan plan = plan_parts({513, 514, 513, true, false, false, false, true}, all, kSms);
   EXPECT_TRUE(all.at(static_cast<std::size_t>(plan.tile)).ragged);
-  EXPECT_EQ(plan.rest_a, 1);
-  EXPECT_EQ(plan.rest_b, 2);
+  EXPECT_EQ(plan.edge_rows, 1);
+  EXPECT_EQ(plan.edge_cols, 2);
   for (const bool b_along : {false, true}) {
     const PartPlan other =
         plan_parts({513, 514, 513, true, b_along, false, false, b_along}, all, kSms);
     EXPECT_FALSE(all.at(static_cast<std::size_t>(other.tile)).ragged);
-    EXPECT_EQ(other.rest_a + other.rest_b, 0);
+    EXPECT_EQ(other.edge_rows + other.edge_cols, 0);
   }
   const PartPlan whole = plan_parts({511, 515, 511, true, false, false, false, true}, all, kSms);
-  EXPECT_EQ(whole.rest_a + whole.rest_b, 0);
+  EXPECT_EQ(whole.edge_rows + whole.edge_cols, 0);
 }
 
 TEST(PartPlan, CountsClustersThatFitAProcessingCluster) {

@@ -111,6 +111,18 @@ class Installed(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result)
         self.assertIn("passed", result.stdout)
 
+    def test_the_course_is_found(self):
+        course = run(self.program("ladder"), "learn").stdout.splitlines()
+        self.assertGreaterEqual(sum(line[:2].isdigit() for line in course), 24)
+        if shutil.which("nvcc") is None and not pathlib.Path("/usr/local/cuda/bin/nvcc").exists():
+            self.skipTest("no nvcc")
+        own = self.folder / "of my own"
+        self.assertEqual(run(self.program("ladder"), "learn", "03", "--dir", own).returncode, 0)
+        solution = self.prefix / "share" / "ladder" / "lessons" / "03_first_product" / "solution.cu"
+        shutil.copy(solution, own / "03_first_product" / "kernel.cu")
+        result = run(self.program("ladder"), "learn", "03", "--check", "--dir", own)
+        self.assertEqual(result.returncode, 0, result)
+
     def test_manual_pages_name_every_verb(self):
         page = (self.prefix / "share/man/man1/ladder.1").read_text()
         help_text = run(self.program("ladder"), "--help").stdout
@@ -138,6 +150,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("ladder climb --dev"), ["--device"])
         self.assertIn("quick", self.complete("ladder verify --battery "))
         self.assertIn("square", self.complete("ladder bench --suite "))
+        self.assertIn("07", self.complete("ladder learn "))
         self.assertIn("h200", self.complete("vgpu --device ", "vgpu"))
         self.assertEqual(self.complete("vgpu --check ra", "vgpu"), ["race"])
 

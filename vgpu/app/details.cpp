@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "app/groups.hpp"
+#include "count/metrics.hpp"
 #include "devices/devices.hpp"
-#include "engine/count/metrics.hpp"
 
 namespace vgpu::app {
 namespace {

@@ -24,6 +24,7 @@
 #include "app/counters.hpp"
 #include "app/details.hpp"
 #include "app/inspect.hpp"
+#include "app/instructions.hpp"
 #include "app/process.hpp"
 #include "devices/devices.hpp"
 #include "pages/pages.hpp"
@@ -303,6 +304,10 @@ int parse_and_run(int argc, char** argv) {
                  "warps and blocks "
                  "take turns at random, too")
       ->type_name("WHEN");
+  bool list = false, json = false;
+  CLI::Option* const lists =
+      app.add_flag("--list-instructions", list, "print the instructions that are known, and end");
+  app.add_flag("--json", json, "... as JSON")->needs(lists);
   std::string shell;
   app.add_option("--completion", shell, "print the completion of bash, zsh or fish")->group("");
   bool manual = false;
@@ -318,6 +323,10 @@ int parse_and_run(int argc, char** argv) {
     return fail(kBadArgument, error.what());
   }
   if (manual || !shell.empty()) return print_pages(app, shell);
+  if (list) {
+    fmt::print("{}", vgpu::app::list_instructions(json));
+    return is_printed() ? 0 : fail(kCannotRun, kNotPrinted);
+  }
   options.command = app.remaining();
   if (!options.command.empty() && options.command.front() == "--") {
     options.command.erase(options.command.begin());

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/sass/module.hpp"
+#include "engine/cubin_module.hpp"
 #include "runtime/occupancy.hpp"
 #include "runtime/sampling.hpp"
 
@@ -235,13 +235,12 @@ void refuse_managed_elsewhere(const Runtime& runtime, const Function& function) 
 
 }  // namespace
 
-const Kernel& loaded_kernel(Runtime& runtime, Function& function, bool in_clusters) {
+const Kernel& loaded_kernel(Runtime& runtime, Function& function) {
   try {
     refuse_managed_elsewhere(runtime, function);
     const Module& module = function.binary->module(
         runtime.device(), runtime.memory, runtime.settings.engine, "kernel " + function.shown);
-    const Kernel* kernel =
-        in_clusters ? module.find_kernel_of_ptx(function.name) : module.find_kernel(function.name);
+    const Kernel* const kernel = module.find_kernel(function.name);
     if (kernel == nullptr) {
       throw Failure{cudaErrorInvalidDeviceFunction,
                     fmt::format("the code in the fat binary has no kernel {}", function.shown)};
@@ -306,11 +305,10 @@ void show_output(Runtime& runtime, Function& function, const LaunchReport& repor
 
 cudaError_t launch(Runtime& runtime, const void* handle, const Request& request) {
   Function& function = known_function(runtime, handle);
-  const KernelAttributes& attributes = vgpu::attributes(loaded_kernel(runtime, function));
+  const Kernel& kernel = loaded_kernel(runtime, function);
+  const KernelAttributes& attributes = vgpu::attributes(kernel);
   if (const cudaError_t error = check(runtime, function, attributes, request); error != cudaSuccess)
     return error;
-  const Dim3 cluster = cluster_of(attributes, request);
-  const Kernel& kernel = loaded_kernel(runtime, function, cluster.count() > 1);
   const std::size_t count = attributes.params.size();
   if (count != 0 &&
       (request.arguments == nullptr || std::find(request.arguments, request.arguments + count,
@@ -321,7 +319,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   LaunchConfig config;
   config.grid = extent(request.grid);
   config.block = extent(request.block);
-  config.cluster = cluster;
+  config.cluster = cluster_of(attributes, request);
   config.dynamic_shared_bytes = static_cast<std::uint32_t>(request.dynamic_shared);
   config.host_threads = runtime.settings.host_threads;
   config.check_race = runtime.settings.checks.race;

@@ -22,9 +22,8 @@ struct Request {
 Function& known_function(Runtime& runtime, const void* handle);
 
 // Returns the engine's kernel of the function and loads its module if necessary. Throws Failure;
-// only the first Failure per function has a message. `in_clusters` selects the PTX version, because
-// the engine does not execute machine code in clusters.
-const Kernel& loaded_kernel(Runtime& runtime, Function& function, bool in_clusters = false);
+// only the first Failure per function has a message.
+const Kernel& loaded_kernel(Runtime& runtime, Function& function);
 
 // The largest allowed cluster, in blocks: 8, or 16 if
 // cudaFuncAttributeNonPortableClusterSizeAllowed is set.

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/count/metrics.hpp"
+#include "count/metrics.hpp"
 
 namespace vgpu {
 namespace {

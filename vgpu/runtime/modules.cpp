@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/execute/kernel.hpp"
-#include "engine/sass/module.hpp"
+#include "engine/cubin_module.hpp"
+#include "engine/kernel.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/image/cubin.hpp"
 #include "runtime/runtime.hpp"

@@ -11,8 +11,8 @@
 
 #include "devices/devices.hpp"
 #include "engine/engine.hpp"
-#include "engine/memory/heap.hpp"
-#include "engine/memory/memory.hpp"
+#include "memory/heap.hpp"
+#include "memory/memory.hpp"
 #include "runtime/api.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/graph/graph.hpp"

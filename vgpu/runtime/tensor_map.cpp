@@ -6,7 +6,7 @@
 #include <cuda.h>
 #include <fmt/format.h>
 
-#include "engine/tensor/tensor_map.hpp"
+#include "machine/tensor/tensor_map.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {

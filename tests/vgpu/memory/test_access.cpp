@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/memory/access.hpp"
+#include "memory/access.hpp"
 
 namespace vgpu {
 namespace {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string>
 
-#include "engine/memory/host_room.hpp"
-#include "engine/memory/memory.hpp"
+#include "memory/host_room.hpp"
+#include "memory/memory.hpp"
 
 namespace vgpu {
 namespace {

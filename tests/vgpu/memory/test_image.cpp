@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/memory/image.hpp"
+#include "memory/image.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/memory/memory.hpp"
+#include "memory/memory.hpp"
 
 namespace vgpu {
 namespace {

@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "engine/memory/memory.hpp"
-#include "engine/memory/shadow.hpp"
+#include "memory/memory.hpp"
+#include "memory/shadow.hpp"
 
 namespace vgpu {
 namespace {

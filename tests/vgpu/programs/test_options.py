@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_options.py VGPU PROGRAM: odd values of vgpu's options and a full disk at its output, each
 told in one line."""
+import json
 import subprocess
 import sys
 import unittest
@@ -44,6 +45,16 @@ class Options(unittest.TestCase):
                 result = vgpu(*arguments, stdout=full)
                 self.assertEqual(result.returncode, 126, result)
                 self.assertIn(b"vgpu: standard output: ", result.stderr)
+
+    def test_the_list_of_instructions_has_their_classes(self):
+        known = json.loads(vgpu("--list-instructions", "--json", stdout=subprocess.PIPE).stdout)
+        sass = {row["name"]: row for row in known["sass"]}
+        self.assertEqual(sass["FFMA"], {"name": "FFMA", "class": "ffma"})
+        self.assertEqual(sass["UIADD3"]["class"], "other", "the uniform datapath has no class")
+        self.assertEqual([sass["S2UR"]["class"], sass["LDS"]["class"]], ["misc", "load"])
+        self.assertEqual(sass["UTMALDG"]["class"], "bulk load")
+        self.assertTrue({"add", "ld", "wgmma"} <= set(known["ptx"]))
+        self.assertEqual(vgpu("--json", PROGRAM).returncode, 2)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "corpus.hpp"
-#include "engine/ptx/ast.hpp"
+#include "ptx/parse/ast.hpp"
 
 namespace vgpu::ptx {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens.
-#include "engine/ptx/lexer.hpp"
+#include "ptx/parse/lexer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "corpus.hpp"
-#include "engine/ptx/ast.hpp"
+#include "ptx/parse/ast.hpp"
 
 namespace vgpu::ptx {
 namespace {

@@ -5,7 +5,7 @@
 #include <regex>
 #include <set>
 
-#include "engine/count/metrics.hpp"
+#include "count/metrics.hpp"
 
 namespace vgpu::count {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "engine/engine.hpp"
-#include "engine/memory/memory.hpp"
-#include "engine/sass/cubin.hpp"
-#include "engine/sass/lines.hpp"
+#include "memory/memory.hpp"
+#include "sass/elf/cubin.hpp"
+#include "sass/elf/lines.hpp"
 
 namespace {
 

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/race.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "check/race_state.hpp"
+
+namespace vgpu::check {
+namespace {
+
+// If a cluster would start with a greater clock, the history is cleared and clocks restart at 0.
+constexpr u32 kLastClock = 1u << 31;
+
+void raise(std::vector<u32>& to, const std::vector<u32>& from) {
+  if (to.size() < from.size()) to.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::max(to[i], from[i]);
+}
+
+}  // namespace
+
+RaceCheck::RaceCheck(const ir::Program& program, u32 shared_begin, u64 shared_bytes, u32 warps,
+                     u32 blocks)
+    : state_(std::make_unique<State>(program, shared_begin, shared_bytes, warps, blocks)) {}
+
+RaceCheck::~RaceCheck() = default;
+
+RaceCheck::State::State(const ir::Program& of, u32 shared_begin, u64 shared_bytes,
+                        u32 warps_of_block, u32 blocks)
+    : program(of),
+      begin(shared_begin / 4 * 4),
+      block_warps(warps_of_block),
+      warps(warps_of_block * blocks) {
+  const u64 words = (shared_bytes + 7) / 4;
+  memories.resize(blocks);
+  for (BlockMemory& memory : memories) {
+    memory.writes = Marks(words);
+    memory.writer.resize(words);
+    memory.reads.assign(warps_of_block, Marks(words));
+    memory.last_read.resize(words);
+  }
+  known.resize(warps);
+  oldest.resize(warps);
+  oldest_async.resize(warps);
+  released.resize(warps);
+  acquired.resize(warps);
+}
+
+void RaceCheck::start() {
+  State& s = *state_;
+  u32 past = s.past + s.last_epoch;
+  for (u32 w = 0; w < s.warps; ++w) {
+    if (!s.known[w].empty()) past = std::max(past, s.known[w][w]);
+  }
+  s.past = past;
+  s.last_epoch = 0;
+  if (s.past > kLastClock) {
+    s.past = 0;
+    for (BlockMemory& memory : s.memories) memory.forget();
+  }
+  s.agents.clear();
+  s.by_key.clear();
+  fenced_ = false;
+  s.transferred.clear();
+  for (u32 w = 0; w < s.warps; ++w) {
+    s.released[w].clear();
+    s.acquired[w].clear();
+  }
+  for (BlockMemory& memory : s.memories) memory.async_reads.clear();
+  for (u32 w = 0; w < s.warps; ++w) {
+    s.known[w].assign(s.first_agent(), s.past);
+    s.known[w][w] = s.past + 1;
+  }
+  for (u32 w = 0; w < s.warps; ++w) s.update_oldest(w);
+}
+
+RaceCheck::Glance RaceCheck::glance(const observer::Warp& warp) {
+  State& s = *state_;
+  BlockMemory& memory = s.memories[warp.home->rank];
+  Marks& reads = memory.reads[warp.id];
+  const u32 me = s.index_of(warp);
+  return {memory.writes.clock.data(),
+          memory.writes.info.data(),
+          memory.writer.data(),
+          reads.clock.data(),
+          reads.info.data(),
+          memory.last_read.data(),
+          memory.copier.empty() ? nullptr : memory.copies.clock.data(),
+          memory.last_async_read.empty() ? nullptr : memory.last_async_read.data(),
+          s.begin,
+          me,
+          s.known[me][me],
+          s.oldest[me],
+          s.oldest_async[me]};
+}
+
+void RaceCheck::State::update_oldest(u32 warp) {
+  const std::vector<u32>& row = known[warp];
+  u32 least = row[warp];
+  for (u32 v = 0; v < warps; ++v) least = v == warp ? least : std::min(least, row[v]);
+  oldest[warp] = least;
+  u32 async = ~0u;
+  for (std::size_t a = first_agent(); a < row.size(); ++a) async = std::min(async, row[a]);
+  oldest_async[warp] = async;
+}
+
+void RaceCheck::State::join(u32 warp, const std::vector<u32>& clocks) {
+  if (clocks.empty()) return;
+  raise(known[warp], clocks);
+  update_oldest(warp);
+}
+
+u32 RaceCheck::State::agent_of(const AgentName& name) {
+  const auto [found, added] =
+      by_key.try_emplace({static_cast<u32>(name.kind), name.owner, name.place},
+                         first_agent() + static_cast<u32>(agents.size()));
+  if (added) {
+    agents.push_back(name);
+    for (u32 w = 0; w < warps; ++w) {
+      known[w].push_back(past);
+      oldest_async[w] = past;
+    }
+  }
+  return found->second;
+}
+
+void RaceCheck::access(const observer::Warp& warp, const ir::Insn& insn, u32 mask,
+                       const u32* offsets, u32 bytes, bool is_write, Access kind) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (kind == Access::kStrong ? 16 : 0);
+  Attempt attempt{warp, insn, 0, me, {s.known[me][me], info}, warp.home->rank, is_write, {}};
+  if (mask == ir::kAllLanes && bytes >= 4) {
+    u32 gaps = 0, spread = 0;
+    for (u32 i = 0; i < ir::kLanes; ++i) {
+      gaps |= offsets[i] - offsets[0] - i * bytes;
+      spread |= offsets[i] - offsets[0];
+    }
+    if (gaps == 0 || spread == 0) {
+      s.touch(attempt, offsets[0] - s.begin, gaps == 0 ? ir::kLanes * bytes : bytes);
+      return;
+    }
+  }
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    attempt.lane = static_cast<u32>(__builtin_ctz(m));
+    s.touch(attempt, offsets[attempt.lane] - s.begin, bytes);
+  }
+}
+
+void RaceCheck::access(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                       const SharedRange& where, bool is_write, Access kind) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (kind == Access::kStrong ? 16 : 0);
+  s.touch({warp, insn, lane, me, {s.known[me][me], info}, where.block->rank, is_write, {}},
+          where.offset - s.begin, where.bytes);
+}
+
+// `first`: byte offset from the beginning of shared memory.
+void RaceCheck::State::touch(const Attempt& attempt, u32 first, u32 bytes) {
+  Attempt whole = attempt;
+  BlockMemory& memory = memories[attempt.rank];
+  const u32 word = first / 4, end = (first + bytes + 3) / 4;
+  whole.mark.info |= bytes >= 4 ? 15 : ((1u << bytes) - 1) << first % 4;
+  if (!is_ordered(attempt.me, memory, word, end, attempt.is_write)) {
+    for (u32 w = word; w < end; ++w) check(whole, w);
+  }
+  Marks& marks = attempt.is_write ? memory.writes : reads_of(memory, attempt);
+  for (u32 w = word; w < end; ++w) {
+    marks.clock[w] = whole.mark.clock;
+    marks.info[w] = whole.mark.info;
+  }
+  if (attempt.is_write) {
+    for (u32 w = word; w < end; ++w) memory.writer[w] = static_cast<u16>(attempt.me);
+  } else {
+    for (u32 w = word; w < end; ++w)
+      memory.last_read[w] = std::max(memory.last_read[w], whole.mark.clock);
+  }
+}
+
+Marks& RaceCheck::State::reads_of(BlockMemory& memory, const Attempt& attempt) {
+  if (attempt.warp.home->rank == attempt.rank) return memory.reads[attempt.warp.id];
+  for (Reader& reader : memory.remote_reads) {
+    if (reader.agent == attempt.me) return reader.marks;
+  }
+  return memory.remote_reads.emplace_back(Reader{attempt.me, Marks(memory.writer.size())}).marks;
+}
+
+void RaceCheck::copy(const observer::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
+                     u32 bytes, const u32* epochs) {
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    async_write(warp, insn, lane, {warp.home, offsets[lane], bytes},
+                agent(AgentKind::kCopies, warp, lane), epochs[lane]);
+  }
+}
+
+// An access by `agent` in `epoch`.
+Attempt RaceCheck::State::attempt_of(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                                     const SharedRange& where, Agent agent, u32 epoch,
+                                     bool writes) {
+  last_epoch = std::max(last_epoch, epoch);
+  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | 15;
+  return {
+      warp, insn, lane, index_of(warp), {0, info}, where.block->rank, writes, kind_of(agent.index)};
+}
+
+void RaceCheck::async_write(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                            const SharedRange& where, Agent agent, u32 epoch) {
+  State& s = *state_;
+  const Attempt attempt = s.attempt_of(warp, insn, lane, where, agent, epoch, true);
+  BlockMemory& memory = s.memories[attempt.rank];
+  const u32 info = attempt.mark.info;
+  if (memory.copier.empty()) {
+    memory.copies = Marks(memory.writer.size());
+    memory.copier.resize(memory.writer.size());
+  }
+  const u32 word = (where.offset - s.begin) / 4,
+            end = (where.offset - s.begin + where.bytes + 3) / 4;
+  if (!s.is_ordered(attempt.me, memory, word, end, true)) {
+    for (u32 w = word; w < end; ++w) s.check(attempt, w);
+  }
+  for (u32 w = word; w < end; ++w) {
+    memory.copies.clock[w] = s.past + epoch;
+    memory.copies.info[w] = info;
+    memory.copier[w] = static_cast<u16>(agent.index);
+  }
+}
+
+void RaceCheck::async_read(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                           const SharedRange& where, Agent agent, u32 epoch) {
+  State& s = *state_;
+  const Attempt attempt = s.attempt_of(warp, insn, lane, where, agent, epoch, false);
+  BlockMemory& memory = s.memories[attempt.rank];
+  const u32 info = attempt.mark.info;
+  const u32 word = (where.offset - s.begin) / 4,
+            end = (where.offset - s.begin + where.bytes + 3) / 4;
+  const bool ordered = s.is_ordered(attempt.me, memory, word, end, false);
+  for (u32 w = word; w < end; ++w) {
+    if (!ordered) s.check(attempt, w);
+    s.check_fence(attempt, w);
+  }
+  if (memory.last_async_read.empty()) memory.last_async_read.resize(memory.writer.size());
+  auto reader = std::find_if(memory.async_reads.begin(), memory.async_reads.end(),
+                             [&](const Reader& r) { return r.agent == agent.index; });
+  if (reader == memory.async_reads.end()) {
+    reader = memory.async_reads.insert(reader, Reader{agent.index, Marks(memory.writer.size())});
+  }
+  const u32 clock = s.past + epoch;
+  for (u32 w = word; w < end; ++w) {
+    reader->marks.clock[w] = clock;
+    reader->marks.info[w] = info;
+    memory.last_async_read[w] = std::max(memory.last_async_read[w], clock);
+  }
+}
+
+// Conservative test with the minimum over all other agents: true if all recorded accesses to the
+// words that could conflict are ordered before the warp.
+bool RaceCheck::State::is_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last,
+                                  bool is_write) const {
+  const u32 seen = oldest[me], seen_async = oldest_async[me];
+  u32 late = 0;
+  for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.writes.clock[w] > seen);
+  if (!memory.copier.empty()) {
+    for (u32 w = first; w < last; ++w)
+      late |= static_cast<u32>(memory.copies.clock[w] > seen_async);
+  }
+  if (is_write && late == 0) {
+    if (!memory.last_async_read.empty()) {
+      for (u32 w = first; w < last; ++w)
+        late |= static_cast<u32>(memory.last_async_read[w] > seen_async);
+      if (late != 0) return false;
+    }
+    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.last_read[w] > seen);
+    if (late != 0) return reads_are_ordered(me, memory, first, last);
+  }
+  return late == 0;
+}
+
+// The same for reads by warps, with the warp's clock of each reader instead of the minimum.
+bool RaceCheck::State::reads_are_ordered(u32 me, const BlockMemory& memory, u32 first,
+                                         u32 last) const {
+  const std::vector<u32>& row = known[me];
+  const u32 base = static_cast<u32>(&memory - memories.data()) * block_warps;
+  u32 late = 0;
+  const auto look = [&](u32 agent, const Marks& marks) {
+    if (agent == me) return;
+    const u32 seen = row[agent];
+    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(marks.clock[w] > seen);
+  };
+  for (u32 v = 0; v < block_warps; ++v) look(base + v, memory.reads[v]);
+  for (const Reader& reader : memory.remote_reads) look(reader.agent, reader.marks);
+  return late == 0;
+}
+
+// Whether `other` is an mbarrier.init, the attempt uses an mbarrier, and a fence.mbarrier_init
+// orders the init before it.
+bool RaceCheck::State::knows_barrier(const Attempt& attempt, u32 agent, const Mark& other) const {
+  if (!attempt.mark.strong() || agent >= warps) return false;
+  const ir::Insn& made_by = attempt.warp.code[other.pc()];
+  return made_by.op == attempt.insn.op && made_by.sub == static_cast<u8>(ir::MbarrierKind::kInit) &&
+         other.clock <= known[attempt.me][2 * warps + agent];
+}
+
+bool RaceCheck::State::conflicts(const Attempt& attempt, u32 agent, const Mark& other) const {
+  return agent != attempt.me && (other.bytes() & attempt.mark.bytes()) != 0 &&
+         !(other.strong() && attempt.mark.strong()) && other.clock > past &&
+         other.clock > known[attempt.me][agent] && !knows_barrier(attempt, agent, other);
+}
+
+void RaceCheck::State::check(const Attempt& attempt, u32 word) const {
+  const BlockMemory& memory = memories[attempt.rank];
+  const Mark write = memory.writes.at(word);
+  if (conflicts(attempt, memory.writer[word], write))
+    report(attempt, memory.writer[word], write, true, word);
+  if (!memory.copier.empty()) {
+    const Mark copied = memory.copies.at(word);
+    if (conflicts(attempt, memory.copier[word], copied))
+      report(attempt, memory.copier[word], copied, true, word);
+  }
+  if (!attempt.is_write) return;
+  const u32 base = attempt.rank * block_warps;
+  for (u32 v = 0; v < block_warps; ++v) {
+    const Mark read = memory.reads[v].at(word);
+    if (conflicts(attempt, base + v, read)) report(attempt, base + v, read, false, word);
+  }
+  for (const auto* readers : {&memory.remote_reads, &memory.async_reads}) {
+    for (const Reader& reader : *readers) {
+      const Mark read = reader.marks.at(word);
+      if (conflicts(attempt, reader.agent, read)) report(attempt, reader.agent, read, false, word);
+    }
+  }
+}
+
+void RaceCheck::State::check_fence(const Attempt& attempt, u32 word) const {
+  const BlockMemory& memory = memories[attempt.rank];
+  const u32 clock = memory.writes.clock[word], writer = memory.writer[word];
+  if (clock > past && clock > known[attempt.me][warps + writer]) report_fence(attempt, word);
+}
+
+void RaceCheck::barrier(const observer::Block& block, const u32* arrived, u32 waited) {
+  State& s = *state_;
+  const u32 base = block.rank * s.block_warps;
+  std::vector<u32> joined;
+  for (u32 w = 0; w < s.block_warps; ++w) {
+    if (arrived[w] != 0) raise(joined, s.known[base + w]);
+  }
+  for (u32 w = 0; w < s.block_warps; ++w) {
+    if ((waited >> w & 1) != 0) raise(s.known[base + w], joined);
+    if (arrived[w] != 0) ++s.known[base + w][base + w];
+    s.update_oldest(base + w);
+  }
+}
+
+void RaceCheck::copies_landed(const observer::Warp& warp, u32 mask, const u32* epochs) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    const u32 of = agent(AgentKind::kCopies, warp, lane).index;
+    u32& seen = s.known[me][of];
+    seen = std::max(seen, s.past + epochs[lane]);
+  }
+  s.update_oldest(me);
+}
+
+RaceCheck::Made RaceCheck::made(const observer::Warp& warp, const ir::Insn& insn) const {
+  const u32 me = state_->index_of(warp);
+  return {me, state_->known[me][me], static_cast<u32>(&insn - warp.code)};
+}
+
+void RaceCheck::use(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                    const SharedRange& where, const Made& made) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  if (me == made.warp || s.known[me][made.warp] >= made.clock) return;
+  if (s.known[me][2 * s.warps + made.warp] >= made.clock) return;
+  s.report({warp, insn, lane, me, {}, where.block->rank, false, {}}, made.warp,
+           {made.clock, made.pc << 5}, true, (where.offset - s.begin) / 4);
+}
+
+void RaceCheck::arrive(const observer::Warp& warp, PhaseClock& clock) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  raise(clock.arriving, s.known[me]);
+  ++s.known[me][me];
+}
+
+void RaceCheck::copies_arrive(const observer::Warp& warp, u32 mask, const u32* epochs,
+                              PhaseClock& clock) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  std::vector<u32> handed = s.known[me];
+  handed[me] = 0;
+  raise(clock.arriving, handed);
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    tells(clock, agent(AgentKind::kCopies, warp, lane), epochs[lane]);
+  }
+}
+
+void RaceCheck::complete(PhaseClock& clock) {
+  raise(clock.completed, clock.arriving);
+  std::fill(clock.arriving.begin(), clock.arriving.end(), 0);
+}
+
+void RaceCheck::wait(const observer::Warp& warp, const PhaseClock& clock) {
+  state_->join(state_->index_of(warp), clock.completed);
+}
+
+void RaceCheck::fence(const observer::Warp& warp) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  fenced_ = true;
+  s.join(me, s.acquired[me]);
+  s.acquired[me].clear();
+  s.released[me] = s.known[me];
+  ++s.known[me][me];
+}
+
+void RaceCheck::strong(const observer::Warp& warp, u64 location, bool reads, bool writes) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  if (reads) {
+    if (const auto found = s.transferred.find(location); found != s.transferred.end()) {
+      if (s.program.machine_code)
+        s.join(me, found->second);
+      else
+        raise(s.acquired[me], found->second);
+    }
+  }
+  if (!writes) return;
+  // A read-modify-write continues the release sequence of the value that it replaces.
+  if (reads)
+    raise(s.transferred[location], s.released[me]);
+  else
+    s.transferred[location] = s.released[me];
+}
+
+Agent RaceCheck::agent(AgentKind kind, const observer::Warp& warp, u32 lane) {
+  return {state_->agent_of({kind, state_->index_of(warp), lane})};
+}
+
+Agent RaceCheck::agent_of_barrier(const observer::Block& block, u32 address) {
+  return {state_->agent_of({AgentKind::kBarrier, block.rank, address})};
+}
+
+void RaceCheck::arrive_relaxed(const observer::Warp& warp, PhaseClock& clock) {
+  const State& s = *state_;
+  const std::vector<u32>& row = s.known[s.index_of(warp)];
+  if (clock.arriving.size() < row.size()) clock.arriving.resize(row.size());
+  for (u32 a = 2 * s.warps; a < s.first_agent(); ++a)
+    clock.arriving[a] = std::max(clock.arriving[a], row[a]);
+  raise(clock.arriving, s.released[s.index_of(warp)]);
+}
+
+void RaceCheck::fence_barriers(const observer::Warp& warp) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  std::vector<u32>& row = s.known[me];
+  row[2 * s.warps + me] = row[me]++;
+}
+
+void RaceCheck::fence_proxy(const observer::Warp& warp) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  std::vector<u32>& row = s.known[me];
+  for (u32 v = 0; v < s.warps; ++v) row[s.warps + v] = std::max(row[s.warps + v], row[v]);
+  ++row[me];
+}
+
+void RaceCheck::knows(const observer::Warp& warp, Agent agent, u32 epoch) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  u32& seen = s.known[me][agent.index];
+  seen = std::max(seen, s.past + epoch);
+  s.update_oldest(me);
+}
+
+void RaceCheck::tells(PhaseClock& clock, Agent agent, u32 epoch) {
+  if (clock.arriving.size() <= agent.index) clock.arriving.resize(agent.index + 1);
+  u32& told = clock.arriving[agent.index];
+  told = std::max(told, state_->past + epoch);
+}
+
+}  // namespace vgpu::check

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private state of the race check (race.hpp).
+#pragma once
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "check/race.hpp"
+
+namespace vgpu::check {
+
+// One access to a word: the agent's clock, and packed in `info` the instruction's index, whether
+// the access was strong, and a 4-bit mask of the bytes accessed.
+struct Mark {
+  u32 clock = 0;
+  u32 info = 0;
+  u32 pc() const { return info >> 5; }
+  u32 bytes() const { return info & 15; }
+  bool strong() const { return (info & 16) != 0; }
+};
+
+// Structure of arrays, indexed by word, so that loops over neighbouring words vectorise.
+struct Marks {
+  Marks() = default;
+  explicit Marks(u64 words) : clock(words), info(words) {}
+  std::vector<u32> clock, info;
+  Mark at(u32 word) const { return {clock[word], info[word]}; }
+};
+
+struct Reader {
+  u32 agent = 0;
+  Marks marks;
+};
+
+// Access history of one block's shared memory, indexed by word.
+struct BlockMemory {
+  Marks writes;                      // by threads
+  std::vector<u16> writer;           // index of the warp in the cluster
+  Marks copies;                      // asynchronous writes; empty until there is one
+  std::vector<u16> copier;           // agent
+  std::vector<Marks> reads;          // by warp of the block
+  std::vector<Reader> remote_reads;  // by warps of other blocks
+  std::vector<Reader> async_reads;   // by agents
+  std::vector<u32> last_read;        // greatest clock of all warps' reads
+  std::vector<u32> last_async_read;  // greatest clock of asynchronous reads; may be empty
+
+  void forget() {
+    const auto clear = [](std::vector<u32>& clocks) { std::fill(clocks.begin(), clocks.end(), 0); };
+    clear(writes.clock);
+    clear(copies.clock);
+    for (Marks& marks : reads) clear(marks.clock);
+    for (Reader& reader : remote_reads) clear(reader.marks.clock);
+    clear(last_read);
+    clear(last_async_read);
+  }
+};
+
+// Identifies an asynchronous agent in reports. owner: warp index in the cluster (kBarrier: rank of
+// the block); place: lane (kBarrier: address of the mbarrier).
+struct AgentName {
+  AgentKind kind{};
+  u32 owner = 0, place = 0;
+};
+
+// An access to be checked.
+struct Attempt {
+  const observer::Warp& warp;
+  const ir::Insn& insn;
+  u32 lane;
+  u32 me;  // the warp's index in the cluster
+  Mark mark;
+  u32 rank;  // of the block that owns the memory
+  bool is_write;
+  const AgentName* async;  // null: an access by a thread
+};
+
+struct RaceCheck::State {
+  State(const ir::Program& of, u32 shared_begin, u64 shared_bytes, u32 warps_of_block, u32 blocks);
+
+  // Indices into the vector clocks, in this order: one per warp; one per warp for its accesses
+  // ordered by a proxy fence; one per warp for its mbarrier.init ordered by fence.mbarrier_init;
+  // then one per asynchronous agent, created on first use.
+  u32 first_agent() const { return 3 * warps; }
+  u32 index_of(const observer::Warp& warp) const { return warp.home->rank * block_warps + warp.id; }
+  u32 agent_of(const AgentName& name);
+  const AgentName* kind_of(u32 agent) const { return &agents[agent - first_agent()]; }
+  Attempt attempt_of(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                     const SharedRange& where, Agent agent, u32 epoch, bool writes);
+
+  void update_oldest(u32 warp);
+  void join(u32 warp, const std::vector<u32>& clocks);
+  void touch(const Attempt& attempt, u32 first, u32 bytes);
+  Marks& reads_of(BlockMemory& memory, const Attempt& attempt);
+  bool is_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last, bool is_write) const;
+  bool reads_are_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last) const;
+  bool knows_barrier(const Attempt& attempt, u32 agent, const Mark& other) const;
+  bool conflicts(const Attempt& attempt, u32 agent, const Mark& other) const;
+  void check(const Attempt& attempt, u32 word) const;
+  void check_fence(const Attempt& attempt, u32 word) const;
+
+  // race_report.cpp
+  std::string who(u32 agent, u32 rank) const;
+  [[noreturn]] void report(const Attempt& attempt, u32 agent, const Mark& other, bool other_writes,
+                           u32 word) const;
+  [[noreturn]] void report_fence(const Attempt& attempt, u32 word) const;
+
+  const ir::Program& program;
+  u32 begin, block_warps, warps;
+  std::vector<BlockMemory> memories;    // by rank
+  std::vector<std::vector<u32>> known;  // [warp][agent]
+  // Indexed by warp: minimum of its `known` over the other warps, and over asynchronous agents.
+  std::vector<u32> oldest, oldest_async;
+  // Vector clocks. By warp: those that its strong writes transfer since its last fence, and those
+  // that its next fence will acquire. By location: those of its last strong write.
+  std::vector<std::vector<u32>> released, acquired;
+  std::unordered_map<u64, std::vector<u32>> transferred;
+  std::vector<AgentName> agents;
+  std::map<std::tuple<u32, u32, u32>, u32> by_key;
+  u32 past = 0;        // clocks up to this value belong to earlier blocks
+  u32 last_epoch = 0;  // greatest epoch of an asynchronous agent since start()
+};
+
+}  // namespace vgpu::check

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Detects reads of memory that was never written, and conflicting accesses of two blocks to one
+// word of global memory.
+//
+// Unwritten memory. A load of global memory faults if any of its bytes was never written, whether
+// or not the value is used. compute-sanitizer's initcheck has the same rule (Compute Sanitizer
+// manual, "Initcheck Tool"). Copies between host and device copy the marks and never fault. Loads
+// of shared memory that the block did not write are recorded and evaluated after the kernel
+// (unwritten.hpp). A load of local memory faults only if no byte of an element was written, because
+// compilers copy structures together with their padding.
+//
+// Conflicts. The blocks of a grid are not ordered, so two blocks conflict if both access one word
+// with plain accesses of at least 4 bytes and at least one of them writes. A block that has read
+// memory with an atomic or a strong load (volatile, relaxed, acquire) may be synchronised with
+// other blocks, so its later accesses are not checked.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "ir/launch.hpp"
+#include "memory/memory.hpp"
+#include "observer/watch.hpp"
+
+namespace vgpu::check {
+
+using ir::u32;
+using ir::u64;
+using ir::u8;
+
+class UnwrittenReads;
+
+observer::LaunchMarks launch_marks(const Memory& memory, const LaunchConfig& config);
+
+class BlockWatch final : public observer::Watch {
+ public:
+  // `unwritten`: null if reads of unwritten shared memory are not checked.
+  BlockWatch(const observer::LaunchMarks& marks, const Memory& memory, const Dim3& grid,
+             UnwrittenReads* unwritten, u32 shared_begin, u64 shared_bytes);
+  void start_block(u64 linear) override;
+  void touch_word(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
+                  bool is_write) override;
+  void report_global(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
+                     u32 bytes) override;
+  void note_shared(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u32 offset,
+                   u32 bytes) override;
+  [[noreturn]] void report_local(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                                 u64 offset, u32 bytes) override;
+
+ private:
+  [[noreturn]] void report_conflict(const observer::Lane& at, u64 address, u32 other,
+                                    bool other_writes, bool writes) const;
+
+  const Memory& memory_;
+  std::shared_ptr<const AllocationMap> map_;
+  Dim3 grid_;
+  UnwrittenReads* unwritten_;
+  std::vector<u32> shared_;
+};
+
+}  // namespace vgpu::check

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of each instruction of a kernel after a launch: its class, its counts and its
+// source line. report() computes Nsight Compute's metrics from them (metrics.hpp), per launch and
+// per source line.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "ir/counter_class.hpp"
+#include "observer/counters.hpp"
+
+namespace vgpu::count {
+
+using ir::Class;
+using ir::Space;
+using Operation = ir::Counted;
+inline constexpr int kOperations = ir::kCounted;
+using ir::kSpaces;
+
+struct InstructionCount : observer::SiteCount {
+  std::uint64_t executions = 0;    // by a warp
+  std::uint64_t active_lanes = 0;  // summed over executions, guard off included
+  std::uint64_t lanes = 0;         // summed over executions, guard on
+  // Lanes, included in `lanes`, that execute the instruction a second time. The counters of
+  // classes count a thread once.
+  std::uint64_t repeated_lanes = 0;
+  std::uint64_t divergent = 0;  // branches: executions in which the lanes diverged
+};
+
+struct Instruction {
+  Class what;
+  InstructionCount count;
+  std::string_view file;  // "" if unknown
+  std::uint32_t line = 0;
+  std::string_view text;                 // of the instruction; used for traces only
+  std::uint32_t place = 0;               // PTX: line; machine code: offset
+  const AccessSample* sample = nullptr;  // memory instructions in traced launches
+};
+
+// Reasons why counts are not exact, as a bit set.
+using Doubts = std::uint32_t;
+inline constexpr Doubts kNever = 0;
+// PTX: ptxas expands divisions, roots and the like into sequences that contain arithmetic of this
+// precision, and it may fuse products and sums without a rounding modifier.
+inline constexpr Doubts kSinglePrecision = 1, kDoublePrecision = 2;
+// PTX: ptxas chooses the widths of the accesses that move a wmma fragment.
+inline constexpr Doubts kFragments = 4;
+// Threads wait for each other: kPolls by loads or atomics, kWaits by any means. The number of
+// repetitions depends on timing.
+inline constexpr Doubts kPolls = 8, kWaits = 64;
+inline constexpr Doubts kTornCopies = 16;  // observer::SiteCount::torn_copies
+// Machine code: the class of an instruction was not measured.
+inline constexpr Doubts kUnclassified = 32;
+// Machine code: a compare-and-swap loop failed and was repeated.
+inline constexpr Doubts kRetries = 128;
+// printf, malloc or free: the driver's code for them is not executed here.
+inline constexpr Doubts kCalledDriver = 256;
+// Machine code: the lanes of one call returned separately or to different addresses, or a BRX
+// diverged to more than two targets.
+inline constexpr Doubts kParted = 512;
+inline constexpr Doubts kAlways = ~Doubts{0};
+
+// The program's instructions in order. The texts are valid as long as the program.
+std::vector<Instruction> instructions(const ir::Program& program,
+                                      const observer::Counters& counters);
+Doubts doubts(const ir::Program& program, const observer::Counters& counters);
+
+const char* to_string(Operation operation);  // "load", "ffma", ...
+
+}  // namespace vgpu::count

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes metrics from the instructions' counts, per launch and per source line.
+#include "count/report.hpp"
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "count/metrics.hpp"
+
+namespace vgpu::count {
+namespace {
+
+bool is_exact(const Metric& metric, bool machine_code, Doubts doubts) {
+  const Doubts unless = machine_code ? metric.unless_sass : metric.unless_ptx;
+  return unless != kAlways && ((unless | kCalledDriver) & doubts) == 0;
+}
+
+using Values = std::vector<std::uint64_t>;  // by index into metrics()
+
+void add(Values& values, const Instruction& instruction) {
+  const auto table = metrics();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const Metric& m = table[i];
+    if (m.share == nullptr || !m.operations.has(instruction.what.operation) ||
+        !m.spaces.has(instruction.what.space)) {
+      continue;
+    }
+    values[i] += m.share(instruction.count, instruction.what);
+  }
+}
+
+// Writes the values; for a source line only the nonzero ones.
+void write(const Values& values, bool machine_code, Doubts doubts, bool zeros, Metrics& exact,
+           Metrics& estimates) {
+  const auto table = metrics();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i].share == nullptr || (values[i] == 0 && !zeros)) continue;
+    (is_exact(table[i], machine_code, doubts) ? exact : estimates)[std::string(table[i].name)] =
+        values[i];
+  }
+}
+
+InstructionReport trace_of(const Instruction& instruction) {
+  InstructionReport report;
+  report.text = instruction.text;
+  report.place = instruction.place;
+  report.file = instruction.file;
+  report.line = instruction.line;
+  report.operation = to_string(instruction.what.operation);
+  const InstructionCount& count = instruction.count;
+  report.executions = count.executions;
+  report.lanes = count.lanes;
+  report.global_requests = count.global_requests;
+  report.global_sectors = count.global_sectors;
+  report.shared_requests = count.shared_requests;
+  report.shared_wavefronts = count.shared_wavefronts;
+  if (instruction.sample != nullptr) report.sample = *instruction.sample;
+  return report;
+}
+
+}  // namespace
+
+const char* to_string(Operation operation) {
+  static constexpr std::array<const char*, kOperations> kNames = {"other",
+                                                                  "fadd",
+                                                                  "fmul",
+                                                                  "ffma",
+                                                                  "float",
+                                                                  "half",
+                                                                  "half tensor",
+                                                                  "dadd",
+                                                                  "dmul",
+                                                                  "dfma",
+                                                                  "double",
+                                                                  "integer",
+                                                                  "bit",
+                                                                  "conversion",
+                                                                  "exchange",
+                                                                  "tensor float",
+                                                                  "tensor integer",
+                                                                  "tensor double",
+                                                                  "warpgroup tensor",
+                                                                  "load",
+                                                                  "store",
+                                                                  "atomic",
+                                                                  "reduction",
+                                                                  "async group",
+                                                                  "async copy",
+                                                                  "matrix load",
+                                                                  "matrix store",
+                                                                  "bulk load",
+                                                                  "bulk store",
+                                                                  "memory control",
+                                                                  "branch",
+                                                                  "control",
+                                                                  "barrier",
+                                                                  "mbarrier",
+                                                                  "misc",
+                                                                  "grid wait"};
+  static_assert(kNames.back() != nullptr, "a name for each");
+  return kNames[static_cast<std::size_t>(operation)];
+}
+
+void report(const ir::Program& program, const observer::Counters& counters,
+            const LaunchConfig& config, LaunchReport& into) {
+  const bool machine_code = program.machine_code.has_value();
+  const Doubts doubts = count::doubts(program, counters);
+  const std::size_t n = metrics().size();
+  Values total(n);
+  std::map<std::pair<std::string_view, std::uint32_t>, Values> lines;
+  into.lane_instructions = 0;
+  for (const Instruction& instruction : instructions(program, counters)) {
+    add(total, instruction);
+    into.lane_instructions += instruction.count.lanes;
+    const bool ran = instruction.count.executions != 0 || instruction.count.global_requests != 0 ||
+                     instruction.count.shared_requests != 0;
+    if (config.trace && ran) into.instructions.push_back(trace_of(instruction));
+    if (!config.count_lines || instruction.file.empty() || instruction.count.executions == 0)
+      continue;
+    add(lines.try_emplace({instruction.file, instruction.line}, n).first->second, instruction);
+  }
+  into.engine = machine_code ? "sass" : "ptx";
+  into.exact["launch__grid_size"] = config.grid.count();
+  into.exact["launch__block_size"] = config.block.count();
+  write(total, machine_code, doubts, true, into.exact, into.estimates);
+  for (const auto& [place, values] : lines) {
+    LineReport& line = into.lines.emplace_back();
+    line.file = place.first;
+    line.line = place.second;
+    write(values, machine_code, doubts, false, line.exact, line.estimates);
+  }
+}
+
+}  // namespace vgpu::count

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "count/launch_report.hpp"
+#include "ir/launch.hpp"
+
+namespace vgpu::count {
+
+// Fills exact, estimates, lane_instructions and, if config requests them, lines and instructions.
+void report(const ir::Program& program, const observer::Counters& counters,
+            const LaunchConfig& config, LaunchReport& into);
+
+}  // namespace vgpu::count

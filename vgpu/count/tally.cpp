@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins a program's instructions with what the machine counted.
+#include <algorithm>
+
+#include "count/instruction.hpp"
+
+namespace vgpu::count {
+
+using ir::u32;
+
+std::vector<Instruction> instructions(const ir::Program& program,
+                                      const observer::Counters& counters) {
+  std::vector<Instruction> list;
+  list.reserve(program.code.size());
+  for (u32 pc = 0; pc < program.code.size(); ++pc) {
+    const ir::Origin& origin = program.origin[pc];
+    if (origin.statement == ir::kNone || (origin.helper && program.machine_code)) continue;
+    const ir::Insn& insn = program.code[pc];
+    const ir::Statement& statement = program.statements[origin.statement];
+    Instruction& item = list.emplace_back();
+    item.what = origin.what;
+    item.text = statement.text;
+    item.place = statement.place;
+    item.file = statement.file;
+    item.line = statement.line;
+    InstructionCount& count = item.count;
+    if (insn.site != ir::kNone) {
+      static_cast<observer::SiteCount&>(count) = counters.sites[insn.site];
+      if (!counters.samples.empty()) item.sample = &counters.samples[insn.site];
+    }
+    if (origin.helper) continue;  // added by lowering: only its memory accesses count
+    const observer::RunCount& run = counters.runs[program.run_at[pc]];
+    count.executions = run.executions;
+    count.active_lanes = count.lanes = run.lanes;
+    if (insn.guard_site != ir::kNone) count.lanes = counters.guards[insn.guard_site].lanes;
+    count.divergent = counters.divergent[pc];
+    if (counters.again.empty()) continue;
+    const observer::Repetition& again = counters.again[pc];
+    count.executions += again.executions;
+    count.active_lanes += again.lanes;
+    count.lanes += again.lanes;
+    count.repeated_lanes = again.repeated;
+  }
+  return list;
+}
+
+Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
+  u32 traits = counters.waited ? ir::kPollsMemory : 0;
+  std::uint64_t calls = 0, returns = 0;
+  for (u32 pc = 0; pc < program.code.size(); ++pc) {
+    const ir::Origin& origin = program.origin[pc];
+    const std::uint64_t executions = counters.runs[program.run_at[pc]].executions;
+    if (origin.statement == ir::kNone || (origin.helper && program.machine_code) || executions == 0)
+      continue;
+    const u32 has = program.statements[origin.statement].traits;
+    traits |= has;
+    if ((has & ir::kCalls) != 0) calls += executions;
+    if ((has & ir::kReturns) != 0) returns += executions;
+  }
+  const auto any = [&](u32 trait) { return (traits & trait) != 0; };
+  const bool torn = std::any_of(counters.sites.begin(), counters.sites.end(),
+                                [](const auto& site) { return site.torn_copies != 0; });
+  const bool retried = program.machine_code && counters.retried;
+  Doubts doubts = torn ? kTornCopies : kNever;
+  // selp between constants may let ptxas save a multiplication or an addition.
+  if (any(ir::kExpands) || (any(ir::kLooseProduct) && (any(ir::kLooseSum) || any(ir::kSelects))))
+    doubts |= kSinglePrecision;
+  if (any(2 * ir::kExpands) || (any(2 * ir::kLooseProduct) && any(2 * ir::kLooseSum)))
+    doubts |= kDoublePrecision;
+  if (any(ir::kPollsMemory) || retried) doubts |= kPolls;
+  if (any(ir::kPollsMemory | ir::kWaits) || retried) doubts |= kWaits;
+  if (retried) doubts |= kRetries;
+  if (any(ir::kMovesFragment)) doubts |= kFragments;
+  if (any(ir::kNotMeasured)) doubts |= kUnclassified;
+  if (counters.called_driver) doubts |= kCalledDriver;
+  if (counters.parted || returns > calls) doubts |= kParted;
+  return doubts;
+}
+
+}  // namespace vgpu::count

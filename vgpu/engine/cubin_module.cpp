@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// A module loaded from a cubin: its variables are in device memory, and a kernel is lowered on its
+// first use.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "engine/cubin_module.hpp"
+#include "engine/kernel.hpp"
+#include "ir/provided.hpp"
+#include "memory/memory.hpp"
+#include "sass/decode/decode.hpp"
+#include "sass/elf/cubin.hpp"
+#include "sass/elf/lines.hpp"
+#include "sass/lower/lower.hpp"
+
+namespace vgpu {
+namespace {
+
+using ir::u32;
+using ir::u64;
+
+constexpr u32 kReservedShared = 1024;  // bytes before a block's own shared memory, on sm_90
+constexpr u32 kParamBase =
+    0x210;  // on sm_90, for kernels without parameters, which do not specify it
+// Minimum for kernels with calls that use local memory: the default of cudaLimitStackSize.
+constexpr u32 kFewestStackBytes = 1024;
+constexpr u32 kRecursiveStackBytes = 16 << 10;
+
+// What a lowered program's statements refer to.
+struct Source {
+  std::vector<sass::Instruction> instructions;
+  sass::LineTable lines;
+};
+
+class CubinModule final : public Module {
+ public:
+  CubinModule(std::span<const std::byte> file, Memory& memory)
+      : bytes_(file.begin(), file.end()), cubin_(bytes_), memory_(memory) {
+    try {
+      place_variables();
+    } catch (...) {
+      free_variables();
+      throw;
+    }
+    for (const sass::KernelInfo& kernel : cubin_.kernels()) add_kernel(kernel);
+  }
+  ~CubinModule() override { free_variables(); }
+
+  const Kernel* find_kernel(std::string_view name) const override {
+    const auto found = kernels_.find(name);
+    return found == kernels_.end() ? nullptr : found->second.get();
+  }
+
+  std::optional<Symbol> find_symbol(std::string_view name) const override {
+    const auto found = symbols_.find(name);
+    return found == symbols_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  std::vector<std::string> kernel_names() const override {
+    std::vector<std::string> names;
+    for (const sass::KernelInfo& kernel : cubin_.kernels()) names.push_back(kernel.name);
+    return names;
+  }
+
+ private:
+  std::byte* place(u64 bytes, std::string_view name) {
+    void* const at = memory_.allocate(bytes, std::string(name));
+    if (at == nullptr) throw std::bad_alloc();
+    if (bytes <= Memory::kFillLimit) std::memset(at, 0, bytes);  // larger ones are zero already
+    allocations_.push_back(at);
+    return static_cast<std::byte*>(at);
+  }
+
+  void place_variables() {
+    constexpr std::string_view kGlobal = ".nv.global", kInitialised = ".nv.global.init",
+                               kConstant = ".nv.constant3";
+    const sass::Section* const constants = cubin_.find(kConstant);
+    if (constants != nullptr && constants->size != 0) {
+      bank3_ = place(constants->size, "__constant__ variables");
+      bank3_bytes_ = constants->size;
+      std::memcpy(bank3_, constants->data.data(), constants->data.size());
+    }
+    for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
+      if (symbol.type != 1 || symbol.section >= cubin_.sections().size() || symbol.size == 0)
+        continue;
+      const sass::Section& section = cubin_.sections()[symbol.section];
+      if (section.name != kGlobal && section.name != kInitialised && section.name != kConstant)
+        continue;
+      const u64 size = section.name == kConstant      ? bank3_bytes_
+                       : section.name == kInitialised ? section.data.size()
+                                                      : section.size;
+      if (symbol.value > size || symbol.size > size - symbol.value) {
+        throw sass::BadCubin(
+            fmt::format("cubin: variable {} lies outside its section", symbol.name));
+      }
+      std::byte* at;
+      if (section.name == kConstant) {
+        at = bank3_ + symbol.value;
+      } else {
+        at = place(symbol.size, symbol.name);
+        if (section.name == kInitialised)
+          std::memcpy(at, section.data.data() + symbol.value, symbol.size);
+      }
+      symbols_[symbol.name] = {at, symbol.size, section.name == kConstant};
+    }
+    for (const std::string_view section : {kInitialised, kConstant}) {
+      for (const sass::Relocation& r : cubin_.relocations(section)) relocate_variable(section, r);
+    }
+    if (const sass::Section* const addresses = cubin_.find(".nv.constant4"); addresses != nullptr) {
+      bank4_.assign(addresses->data.begin(), addresses->data.end());
+      for (const sass::Relocation& r : cubin_.relocations(".nv.constant4")) {
+        const u64 address = address_of(r);
+        const std::string_view symbol = cubin_.symbols()[r.symbol].name;
+        if (r.offset > bank4_.size() || bank4_.size() - r.offset < 8)
+          throw sass::BadCubin("cubin: a relocation outside its section");
+        if (symbols_.find(symbol) == symbols_.end()) functions_[r.offset] = symbol;
+        std::memcpy(bank4_.data() + r.offset, &address, 8);
+      }
+    }
+  }
+
+  // 0 for symbols without an address here. Kernels that use them are refused.
+  u64 address_of(const sass::Relocation& r) const {
+    constexpr u32 kAddress64 = 2, kGenericAddress64 = 4;
+    const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
+    if (const auto provided = ir::provided_function(symbol.name)) return *provided;
+    const auto found = symbols_.find(symbol.name);
+    if ((r.type != kAddress64 && r.type != kGenericAddress64) || found == symbols_.end()) return 0;
+    return reinterpret_cast<u64>(found->second.address) + static_cast<u64>(r.addend);
+  }
+
+  // Relocations in instructions: the lower or upper half of an address as an immediate, or the
+  // target of a call.
+  void relocate_code(const sass::KernelInfo& kernel, std::vector<std::byte>& text,
+                     const sass::Relocation& r) const {
+    constexpr u32 kLowerHalf = 0x38, kUpperHalf = 0x39, kCall = 0x4b;
+    if (r.offset % 16 != 0 || r.offset >= text.size() || r.symbol >= cubin_.symbols().size()) {
+      throw sass::BadCubin("cubin: a relocation outside its section");
+    }
+    const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
+    const auto variable = symbols_.find(symbol.name);
+    const auto provided = ir::provided_function(symbol.name);
+    u64 value = static_cast<u64>(r.addend);
+    if (provided)
+      value = *provided;
+    else if (variable != symbols_.end())
+      value += reinterpret_cast<u64>(variable->second.address);
+    else if (symbol.type == 2 && symbol.section == kernel.section)
+      value += symbol.value;
+    else
+      refuse_symbol(symbol.name);
+    std::byte* const at = text.data() + r.offset;
+    if (r.type == kLowerHalf || r.type == kUpperHalf) {
+      const u32 half = static_cast<u32>(r.type == kLowerHalf ? value : value >> 32);
+      std::memcpy(at + 4, &half, 4);
+    } else if (r.type == kCall) {
+      u64 low;
+      std::memcpy(&low, at, 8);
+      low |= (value >> 2 & 0xff) << 16 | value >> 10 << 34;
+      std::memcpy(at, &low, 8);
+    } else {
+      throw sass::UnknownInstruction("machine code that the driver would have to link");
+    }
+  }
+
+  void relocate_variable(std::string_view section, const sass::Relocation& r) {
+    const u64 address = address_of(r);
+    if (address == 0) {
+      unknown_in_variables_ = cubin_.symbols()[r.symbol].name;
+      return;
+    }
+    for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
+      const bool inside = symbol.type == 1 && symbol.section < cubin_.sections().size() &&
+                          cubin_.sections()[symbol.section].name == section &&
+                          r.offset >= symbol.value && symbol.size >= 8 &&
+                          r.offset - symbol.value <= symbol.size - 8;
+      const auto found = inside ? symbols_.find(symbol.name) : symbols_.end();
+      if (found == symbols_.end()) continue;
+      std::memcpy(static_cast<std::byte*>(found->second.address) + (r.offset - symbol.value),
+                  &address, 8);
+      return;
+    }
+  }
+
+  [[noreturn]] static void refuse_symbol(std::string_view name) {
+    throw sass::UnknownInstruction(fmt::format("machine code with the address of {}", name));
+  }
+
+  // The kernel uses the address of the function `name`.
+  static void use_function(ir::Program& program, std::string_view name) {
+    if (!ir::provided_function(name)) refuse_symbol(name);
+    // The addresses that malloc returns depend on the order of blocks.
+    if (name == "malloc" || name == "free") program.heap = program.ordered = true;
+  }
+
+  // Registers the functions whose addresses a lowered kernel may read from constant bank 4. Refuses
+  // the kernel if a variable's initialiser contains an unknown address.
+  void use_functions(ir::Program& program, bool indexes_addresses) const {
+    constexpr u32 kAddresses = 4;
+    if (!unknown_in_variables_.empty()) refuse_symbol(unknown_in_variables_);
+    for (const auto& [offset, name] : functions_) {
+      const auto reads = [from = offset](const ir::BankConstant& constant) {
+        return constant.bank == kAddresses && constant.offset + 4 > from &&
+               constant.offset < from + 8;
+      };
+      if (indexes_addresses ||
+          std::any_of(program.bank_constants.begin(), program.bank_constants.end(), reads))
+        use_function(program, name);
+    }
+  }
+
+  void free_variables() {
+    for (void* at : allocations_) memory_.free(at);
+  }
+
+  void add_kernel(const sass::KernelInfo& kernel) {
+    KernelAttributes attributes;
+    attributes.name = kernel.name;
+    attributes.params = kernel.params;
+    attributes.param_bytes = kernel.param_bytes;
+    attributes.static_shared_bytes =
+        kernel.shared_bytes - std::min(kernel.shared_bytes, kReservedShared);
+    attributes.local_bytes = kernel.stack_bytes;
+    attributes.constant_bytes = static_cast<u32>(bank3_bytes_);
+    attributes.max_threads = kernel.max_threads;
+    attributes.cluster = {kernel.cluster[0], kernel.cluster[1], kernel.cluster[2]};
+    attributes.target = cubin_.target();
+    const auto lower = [this, &kernel, attributes] { return program_of(kernel, attributes); };
+    kernels_.emplace(kernel.name, std::make_unique<Kernel>(attributes, lower));
+  }
+
+  // Possible targets of indirect jumps: the beginnings of functions and the entries of the kernel's
+  // jump tables.
+  std::vector<u32> jump_targets(const sass::KernelInfo& kernel) const {
+    std::vector<u32> targets;
+    for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
+      if (symbol.type == 2 && symbol.section == kernel.section)
+        targets.push_back(static_cast<u32>(symbol.value));
+    }
+    for (u64 at = 0; at + 4 <= kernel.constants2.size(); at += 4) {
+      targets.push_back(sass::read32(kernel.constants2, at));
+    }
+    return targets;
+  }
+
+  ir::Program program_of(const sass::KernelInfo& kernel, const KernelAttributes& attributes) const {
+    ir::Program program;
+    program.attributes = attributes;
+    program.display_name = demangle(kernel.name);
+    program.shared_begin = kReservedShared;
+    program.shared_static = attributes.static_shared_bytes;
+    program.shared_dynamic_alignment = 16;
+    program.functions.resize(1);
+    program.functions[0].name = kernel.name;
+    ir::MachineCode& code = program.machine_code.emplace();
+    code.param_base = kernel.param_base != 0 ? kernel.param_base : kParamBase;
+    code.bank2.assign(kernel.constants2.begin(), kernel.constants2.end());
+    code.bank3 = bank3_;
+    code.bank3_bytes = bank3_bytes_;
+    code.bank4 = bank4_;
+    const auto source = std::make_shared<Source>();
+    program.storage = source;
+    try {
+      if (!cubin_.relocations(".nv.constant2." + kernel.name).empty()) {
+        throw sass::UnknownInstruction("machine code that the driver would have to link");
+      }
+      std::vector<std::byte> text(kernel.code.begin(), kernel.code.end());
+      for (const sass::Relocation& r : cubin_.relocations(".text." + kernel.name)) {
+        relocate_code(kernel, text, r);
+        const std::string_view symbol = cubin_.symbols()[r.symbol].name;
+        if (ir::provided_function(symbol)) use_function(program, symbol);
+      }
+      const std::vector<u32> targets = jump_targets(kernel);
+      sass::Lowering lowering(program, source->instructions, text, targets);
+      lowering.run();
+      use_functions(program, lowering.indexes_addresses());
+      source->lines = sass::read_lines(cubin_, kernel);
+    } catch (const sass::UnknownInstruction& unknown) {
+      program.unsupported = unknown.what();
+      return program;
+    } catch (const sass::BadCubin& damage) {
+      program.unsupported = damage.what();
+      return program;
+    }
+    for (ir::Statement& statement : program.statements) {
+      const sass::LineEntry* const entry = source->lines.find(statement.place);
+      if (entry == nullptr) continue;
+      statement.file = source->lines.files[entry->file];
+      statement.line = entry->line;
+    }
+    code.stack_bytes = stack_of(kernel, source->instructions);
+    program.functions[0].local_bytes = code.stack_bytes;
+    return program;
+  }
+
+  static u32 stack_of(const sass::KernelInfo& kernel,
+                      const std::vector<sass::Instruction>& instructions) {
+    constexpr u32 kUnknown = 0xffffffff;  // unknown to ptxas: it calls functions of the driver
+    u32 bytes = kernel.stack_bytes == kUnknown ? 0 : kernel.stack_bytes;
+    bool calls = false, local = false;
+    for (const sass::Instruction& i : instructions) {
+      calls |= i.op == sass::Op::kCall || i.op == sass::Op::kCallAbsolute;
+      local |= i.op == sass::Op::kLdl || i.op == sass::Op::kStl || i.op == sass::Op::kLd ||
+               i.op == sass::Op::kSt;
+    }
+    if (calls && local)
+      bytes = std::max(bytes, bytes == 0 ? kRecursiveStackBytes : kFewestStackBytes);
+    return (bytes + 15) / 16 * 16;
+  }
+
+  std::vector<std::byte> bytes_;
+  sass::Cubin cubin_;
+  Memory& memory_;
+  std::vector<void*> allocations_;
+  std::byte* bank3_ = nullptr;
+  u64 bank3_bytes_ = 0;
+  std::vector<std::byte> bank4_;
+  std::map<u64, std::string_view> functions_;  // functions whose addresses are in bank 4, by offset
+  std::string_view unknown_in_variables_;      // an initialiser's symbol that has no address here
+  std::map<std::string_view, Symbol> symbols_;
+  std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
+};
+
+}  // namespace
+
+namespace sass {
+namespace {
+
+class BothModule final : public Module {
+ public:
+  BothModule(std::unique_ptr<Module> machine, std::function<std::string()> ptx, Memory& memory)
+      : machine_(std::move(machine)), text_(std::move(ptx)), memory_(memory) {}
+
+  const Kernel* find_kernel(std::string_view name) const override {
+    const Kernel* const kernel = machine_->find_kernel(name);
+    if (kernel != nullptr && (refusal(*kernel).empty() || text_ == nullptr)) return kernel;
+    return in_its_stead(
+        kernel, name, kernel == nullptr ? "the machine code has no such kernel" : refusal(*kernel));
+  }
+
+  std::optional<Symbol> find_symbol(std::string_view name) const override {
+    if (const auto found = machine_->find_symbol(name)) return found;
+    const Module* const other = ptx();
+    return other == nullptr ? std::nullopt : other->find_symbol(name);
+  }
+
+  std::vector<std::string> kernel_names() const override { return machine_->kernel_names(); }
+
+ private:
+  // The kernel from PTX, or `kernel` if the PTX has none.
+  const Kernel* in_its_stead(const Kernel* kernel, std::string_view name,
+                             const std::string& why) const {
+    const Module* const other = ptx();
+    const Kernel* const found = other == nullptr ? nullptr : other->find_kernel(name);
+    if (found == nullptr) return kernel;
+    if (found->fallback().empty()) found->set_fallback(why);
+    return found;
+  }
+
+  const Module* ptx() const {
+    if (ptx_ != nullptr || failed_ || text_ == nullptr) return ptx_.get();
+    try {
+      ptx_ = module_of_ptx(text_(), memory_, machine_.get());
+    } catch (const std::exception&) {
+      failed_ = true;  // the caller reports why the machine code is not usable
+    }
+    return ptx_.get();
+  }
+
+  std::unique_ptr<Module> machine_;
+  std::function<std::string()> text_;
+  Memory& memory_;
+  mutable std::unique_ptr<Module> ptx_;
+  mutable bool failed_ = false;  // the PTX could not be read
+};
+
+}  // namespace
+
+std::unique_ptr<Module> from_images(std::span<const std::byte> cubin,
+                                    std::function<std::string()> ptx, Memory& memory) {
+  return std::make_unique<BothModule>(Module::from_cubin(cubin, memory), std::move(ptx), memory);
+}
+
+const std::string& fallback(const Kernel& kernel) { return kernel.fallback(); }
+
+}  // namespace sass
+
+std::unique_ptr<Module> Module::from_cubin(std::span<const std::byte> cubin, Memory& memory) {
+  try {
+    return std::make_unique<CubinModule>(cubin, memory);
+  } catch (const sass::BadCubin& error) {
+    throw std::invalid_argument(error.what());
+  }
+}
+
+}  // namespace vgpu

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel of the engine's interface. Its attributes are known at once; its program is lowered on
+// first use.
+#pragma once
+#include <functional>
+#include <mutex>
+
+#include "engine/engine.hpp"
+#include "ir/program.hpp"
+
+namespace vgpu {
+
+class Kernel {
+ public:
+  Kernel(KernelAttributes attributes, std::function<ir::Program()> lower)
+      : attributes_(std::move(attributes)), lower_(std::move(lower)) {}
+
+  const KernelAttributes& attributes() const { return attributes_; }
+  // Why this PTX form runs instead of the kernel's machine code; "" if it does not.
+  const std::string& fallback() const { return fallback_; }
+  void set_fallback(std::string why) const { fallback_ = std::move(why); }
+  const ir::Program& program() const {
+    std::call_once(once_, [this] { program_ = lower_(); });
+    return program_;
+  }
+
+ private:
+  KernelAttributes attributes_;
+  std::function<ir::Program()> lower_;
+  mutable std::once_flag once_;
+  mutable ir::Program program_;
+  mutable std::string fallback_;
+};
+
+// As Module::from_ptx. Variables that `others` also defines are shared with it.
+std::unique_ptr<Module> module_of_ptx(std::string_view ptx, Memory& memory, const Module* others);
+
+std::string demangle(std::string_view name);  // returns `name` unchanged if it is not mangled
+
+}  // namespace vgpu

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "check/checks.hpp"
+#include "count/report.hpp"
+#include "engine/kernel.hpp"
+#include "machine/grid.hpp"
+#include "memory/image.hpp"
+
+namespace vgpu {
+namespace {
+
+check::Ending ending(const machine::GridRun& run) {
+  try {
+    if (run.error) std::rethrow_exception(run.error);
+  } catch (const std::exception& fault) {
+    return {fault.what(), ""};
+  }
+  return {"", run.output.text()};
+}
+
+bool is_race(const machine::GridRun& run) {
+  try {
+    if (run.error) std::rethrow_exception(run.error);
+  } catch (const Fault& fault) {
+    return fault.kind == FaultKind::kRace;
+  } catch (const std::exception&) {  // another fault
+  }
+  return false;
+}
+
+}  // namespace
+
+LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
+                    std::span<const std::byte> params, Memory& memory) {
+  const ir::Program& program = kernel.program();
+  if (!program.unsupported.empty()) {
+    throw Unsupported(fmt::format("{}\n  kernel {}", program.unsupported, program.display_name));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  machine::check_config(program, config, params);
+  std::optional<machine::GridWorkspace> workspace;
+  machine::Launch launch = machine::prepare(program, config, params, memory, workspace);
+
+  // The kernel cannot run again if it uses the heap, because the heap has changed.
+  const bool shared_init = config.check_init && config.check_init_shared &&
+                           launch.shared_end > program.shared_begin && !program.heap;
+  std::optional<MemoryImage> before;
+  if (shared_init) before.emplace(*launch.map);
+  const check::Checks checks(program, config, memory, shared_init);
+  launch.observer = &checks;
+  const machine::GridRun run = machine::run_grid(launch);
+  if (checks.unwritten().any() && !is_race(run)) {
+    const auto again = [&](const observer::SharedFill& fill) {
+      return ending(machine::run_again(launch, run, fill));
+    };
+    check::require_no_effect(checks.unwritten(), memory, *before, ending(run), config.defer_doubts,
+                             again);
+  }
+  if (run.error) std::rethrow_exception(run.error);
+
+  LaunchReport report;
+  count::report(program, run.counters, config, report);
+  report.output = run.output.text();
+  report.lost_prints = run.output.lost();
+  report.end_clock = run.end_clock;
+  report.called_driver = run.counters.called_driver;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
+}
+
+}  // namespace vgpu

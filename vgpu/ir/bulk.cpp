@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/bulk.hpp"
+
+namespace vgpu::ir {
+
+bool can_reduce(BulkReduction what, TensorType type) {
+  using enum BulkReduction;
+  switch (type) {
+    case TensorType::kUint32:
+    case TensorType::kUint64:
+      return type == TensorType::kUint32 || (what != kInc && what != kDec);
+    case TensorType::kInt32:
+    case TensorType::kInt64:
+      return what == kAdd || what == kMin || what == kMax;
+    case TensorType::kFloat16:
+    case TensorType::kBfloat16:
+      return what == kAdd || what == kMin || what == kMax;
+    case TensorType::kFloat32:
+    case TensorType::kFloat64:
+      return what == kAdd;
+    default:
+      return false;
+  }
+}
+
+}  // namespace vgpu::ir

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands of bulk copies: cp.async.bulk, cp.async.bulk.tensor, their reductions, st.async.
+#pragma once
+#include "ir/program.hpp"
+#include "ir/tensor_type.hpp"
+
+namespace vgpu::ir {
+
+enum class BulkKind : u8 {  // Insn::sub of bulk
+  kLoad,                    // global memory to the shared memory of one or more blocks
+  kStore,                   // shared to global memory
+  kSend,                    // shared memory to shared memory of a block of the cluster
+  // registers (Insn::width words of Insn::bytes) to shared memory of a block (st.async)
+  kSendWords,
+};
+enum class BulkReduction : u8 {
+  kCopy,
+  kAdd,
+  kMin,
+  kMax,
+  kInc,
+  kDec,
+  kAnd,
+  kOr,
+  kXor
+};  // Insn::width
+
+// Positions of a bulk copy's operands in Program::lists, from Insn::list on. Each entry is a slot,
+// or kNone if absent. Addresses are 64-bit slots, the size and the coordinates 32-bit, the block
+// mask (multicast) 16-bit.
+enum BulkOperand : u32 {
+  kBulkShared,  // destination of loads and sends, source of stores
+  kBulkOther,   // global memory, a tensor map, or the source of a send
+  kBulkBarrier,
+  kBulkSize,
+  kBulkBlocks,  // multicast
+  // Insn::vector coordinates (0 for a copy without tensor map), or the words of kSendWords
+  kBulkAt,
+  kBulkOperands = kBulkAt + 5,
+};
+
+// Whether PTX allows this reduction for elements of this type.
+bool can_reduce(BulkReduction what, TensorType type);
+
+}  // namespace vgpu::ir

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classes of instructions that Nsight Compute's counters distinguish.
+#pragma once
+#include <cstdint>
+
+namespace vgpu::ir {
+
+// Classes that Nsight Compute's metrics distinguish.
+enum class Counted : std::uint8_t {
+  kOther,
+  kFadd,  // single precision; kFloat: all but these three (comparisons, minima...)
+  kFmul,
+  kFfma,
+  kFloat,
+  kHalf,        // 16-bit floating point
+  kHalfTensor,  // 16-bit floating point that runs on the tensor pipe
+  kDadd,        // double precision
+  kDmul,
+  kDfma,
+  kDouble,
+  kInteger,
+  kBit,
+  kConversion,
+  kExchange,  // between threads of a warp: shuffles, votes, matches, reductions
+  kTensorFloat,
+  kTensorInteger,
+  kTensorDouble,
+  kTensorWarpgroup,
+  kLoad,
+  kStore,
+  kAtomic,      // atomic operation that returns the old value
+  kReduction,   // atomic operation that returns nothing
+  kAsyncGroup,  // closes a group of kAsyncCopy
+  kAsyncCopy,   // a thread's copy from global to shared memory: cp.async, LDGSTS
+  kMatrixLoad,
+  kMatrixStore,
+  kBulkLoad,  // cp.async.bulk, TMA
+  kBulkStore,
+  kMemoryControl,  // fences, cache control, address queries
+  kBranch,         // what smsp__inst_executed_op_branch counts
+  kControl,        // other control flow
+  kBarrier,        // of the block
+  kMbarrier,
+  kMisc,      // moves, reads of special registers, waits for copies
+  kGridWait,  // griddepcontrol.wait; like the hardware, counts no thread as predicated on
+};
+inline constexpr int kCounted = static_cast<int>(Counted::kGridWait) + 1;
+
+// The state space that the instruction names. For generic accesses the memory counts (SiteCount)
+// still distinguish global, shared and local memory.
+enum class Space : std::uint8_t { kNone, kGlobal, kShared, kLocal, kGeneric, kConstant };
+inline constexpr int kSpaces = static_cast<int>(Space::kConstant) + 1;
+
+struct Class {
+  Counted operation = Counted::kOther;
+  Space space = Space::kNone;
+  std::uint8_t bytes = 0;  // memory: bytes per lane
+};
+
+// Properties of an instruction that may make counts inexact.
+enum Trait : std::uint16_t {
+  kPollsMemory = 1,  // may wait for another thread's write
+  kWaits = 2,        // repeats an unknown number of times
+  kNotMeasured = 4,  // its class was not measured on hardware
+  kCalls = 8,
+  kReturns = 16,
+  // PTX, which ptxas changes. The last six: for f32; for f64 the next bit.
+  kMovesFragment = 32,
+  kSelects = 64,  // between floating-point values
+  kLooseSum = 128,
+  kLooseProduct = 512,
+  kExpands = 2048,  // into a sequence of arithmetic
+};
+
+}  // namespace vgpu::ir

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/bulk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "machine/async.hpp"
+#include "machine/bulk_check.hpp"
+#include "machine/bulk_reduce.hpp"
+#include "machine/cluster.hpp"
+#include "machine/fault.hpp"
+#include "machine/mbarrier.hpp"
+#include "machine/tensor/box.hpp"
+
+namespace vgpu::machine {
+namespace {
+
+constexpr u32 kTensorAlignment = 128, kPlainAlignment = 16;
+
+// One lane's operands.
+struct Operands {
+  u64 shared = 0, other = 0, barrier = 0;
+  u32 bytes = 0;
+  u32 blocks = 0;  // 0: no multicast
+  std::array<i32, TensorMap::kMostRank> at{};
+};
+
+template <class T>
+T value(const Warp& warp, const Insn& insn, u32 operand, u32 lane) {
+  const u32 slot = warp.lists[insn.list + operand];
+  return slot == kNone ? T{} : reinterpret_cast<const T*>(warp.window + slot)[lane];
+}
+
+Operands operands_of(const Warp& warp, const Insn& insn, u32 lane) {
+  Operands o;
+  o.shared = value<u64>(warp, insn, kBulkShared, lane);
+  o.other = value<u64>(warp, insn, kBulkOther, lane);
+  o.barrier = value<u64>(warp, insn, kBulkBarrier, lane);
+  if ((insn.flags & kFlagMachine) != 0) {  // size in units of 16 bytes; the mask in the upper half
+    o.bytes = (value<u32>(warp, insn, kBulkSize, lane) & 0xffff) * kPlainAlignment;
+    o.blocks = value<u32>(warp, insn, kBulkBlocks, lane) >> 16;
+  } else {
+    o.bytes = value<u32>(warp, insn, kBulkSize, lane);
+    o.blocks = value<u16>(warp, insn, kBulkBlocks, lane);
+  }
+  for (u32 d = 0; d < insn.vector; ++d) o.at[d] = value<i32>(warp, insn, kBulkAt + d, lane);
+  return o;
+}
+
+// The tensor map at a generic address.
+TensorMap read_map(const Lane& lane, u64 address) {
+  if (address % TensorMap::kAlignment != 0) {
+    fault(lane, FaultKind::kMisaligned,
+          fmt::format("a tensor map must lie at a multiple of {} bytes", TensorMap::kAlignment),
+          fmt::format("address 0x{:x}", address));
+  }
+  const Warp& warp = lane.warp;
+  const std::byte* from = reinterpret_cast<const std::byte*>(address);
+  switch (space_of(address, warp.shared_window)) {
+    case AddressSpace::kParam: {
+      const u64 offset = address - windows().param;
+      if (offset + TensorMap::kBytes > warp.param_bytes) {
+        fault_access(lane, AddressSpace::kParam, offset, static_cast<u32>(TensorMap::kBytes));
+      }
+      from = warp.params + offset;
+      break;
+    }
+    case AddressSpace::kGlobal:
+      check_bulk_global(lane, address, TensorMap::kBytes, false);
+      break;
+    default:
+      fault(lane, FaultKind::kBadOperand,
+            "a tensor map must lie in global, constant or parameter memory",
+            fmt::format("address 0x{:x}", address));
+  }
+  const auto map = decode(std::span<const std::byte, TensorMap::kBytes>(from, TensorMap::kBytes));
+  if (!map) {
+    fault(lane, FaultKind::kBadOperand,
+          "there is no tensor map, or one that was changed after it was encoded",
+          fmt::format("address 0x{:x}", address));
+  }
+  return *map;
+}
+
+// A copy with all that it needs to execute later, possibly long after the instruction.
+struct Transfer {
+  TensorMap map;
+  Operands to;
+  bool tensor = false;
+
+  // Bytes that an mbarrier counts.
+  u32 bytes() const { return tensor ? map.box_bytes() : to.bytes; }
+  // Extent in shared memory, in bytes.
+  u32 shared_bytes() const { return tensor ? map.shared_bytes() : to.bytes; }
+
+  void load(std::byte* shared, u32 address) const {
+    if (!tensor) {
+      std::memcpy(shared + address, reinterpret_cast<const void*>(to.other), to.bytes);
+      return;
+    }
+    alignas(16) std::byte bytes[kMostLineBytes];
+    for_each_line(map, to.at.data(), false, [&](const BoxLine& line) {
+      fill_outside(map, line, bytes);
+      if (line.inside != 0) {
+        std::memcpy(bytes + line.skipped, reinterpret_cast<const void*>(line.global), line.inside);
+        convert_inside(map, line, bytes);
+      }
+      put_line(map, line, bytes, shared, address);
+    });
+  }
+
+  // The box's bytes without swizzle, with the lines' pitch in shared memory.
+  std::vector<std::byte> take(const std::byte* shared, u32 address) const {
+    std::vector<std::byte> data(shared_bytes());
+    if (!tensor) {
+      std::memcpy(data.data(), shared + address, data.size());
+      return data;
+    }
+    for_each_line(map, to.at.data(), true, [&](const BoxLine& line) {
+      get_line(map, line, data.data() + line.shared, shared, address);
+    });
+    return data;
+  }
+
+  void store(const std::vector<std::byte>& data, const Reducer* reducer) const {
+    const auto put = [&](u64 global, const std::byte* from, u32 bytes) {
+      if (reducer != nullptr)
+        reducer->apply(reinterpret_cast<std::byte*>(global), from, bytes, true);
+      else
+        std::memcpy(reinterpret_cast<void*>(global), from, bytes);
+    };
+    if (!tensor) {
+      put(to.other, data.data(), to.bytes);
+      return;
+    }
+    for_each_line(map, to.at.data(), true, [&](const BoxLine& line) {
+      if (line.inside != 0) put(line.global, data.data() + line.shared + line.skipped, line.inside);
+    });
+  }
+};
+
+Transfer transfer_of(const Lane& lane) {
+  const Insn& insn = lane.insn;
+  Transfer transfer;
+  transfer.to = operands_of(lane.warp, insn, lane.lane);
+  transfer.tensor = insn.vector != 0;
+  if (!transfer.tensor) {
+    const u32 bytes = transfer.to.bytes;
+    if (bytes % kPlainAlignment != 0) {
+      bad_operand(
+          lane,
+          fmt::format("the size of a bulk copy must be a multiple of 16 bytes, not {}", bytes));
+    }
+    const bool global = static_cast<BulkKind>(insn.sub) != BulkKind::kSend;
+    if (global && transfer.to.other % kPlainAlignment != 0) {
+      fault(lane, FaultKind::kMisaligned,
+            "the global address of a bulk copy must be a multiple of 16 bytes",
+            fmt::format("address 0x{:x}", transfer.to.other));
+    }
+    return transfer;
+  }
+  transfer.map = read_map(lane, transfer.to.other);
+  if (transfer.map.rank != insn.vector) {
+    bad_operand(lane, fmt::format("a copy of {} dimensions by a tensor map of {}", insn.vector,
+                                  transfer.map.rank));
+  }
+  // Hardware reports this as an illegal instruction.
+  const i64 first = i64{transfer.to.at[0]} * transfer.map.element_bytes();
+  if (first % kPlainAlignment != 0) {
+    bad_operand(lane, fmt::format("the first coordinate of a copy by tensor map must be a multiple "
+                                  "of 16 bytes, not {} ({})",
+                                  first, transfer.to.at[0]));
+  }
+  return transfer;
+}
+
+// Checks bounds, updates marks and counters for the transfer's accesses to global memory.
+void check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, bool writes) {
+  observer::SiteCount& count = warp.site_counts[lane.insn.site];
+  ++count.global_requests;
+  const auto touch = [&](u64 address, u32 bytes) {
+    check_bulk_global(lane, address, bytes, writes);
+    watch_bulk_global(warp, lane, address, bytes, writes);
+    constexpr u64 kSector = 32;
+    const u64 sectors = (address + bytes + kSector - 1) / kSector - address / kSector;
+    count.global_sectors += sectors;
+    count.global_bytes += writes ? bytes : sectors * kSector;
+  };
+  if (!transfer.tensor) {
+    if (transfer.to.bytes != 0) touch(transfer.to.other, transfer.to.bytes);
+    return;
+  }
+  for_each_line(transfer.map, transfer.to.at.data(), writes, [&](const BoxLine& line) {
+    if (line.inside != 0) touch(line.global, line.inside);
+  });
+}
+
+u32 alignment_of(const Transfer& transfer) {
+  return transfer.tensor ? kTensorAlignment : kPlainAlignment;
+}
+
+// The mbarrier that a copy to `to` completes on.
+SharedPlace barrier_of(const Lane& lane, const SharedPlace& to, u64 address) {
+  const SharedPlace barrier = shared_place(lane, address, Mbarriers::kBytes, Mbarriers::kBytes);
+  if (to.block != barrier.block) {
+    bad_operand(lane,
+                "an asynchronous copy to one block's shared memory completes on an mbarrier of "
+                "another block");
+  }
+  return barrier;
+}
+
+void load(Warp& warp, const Lane& lane) {
+  const Transfer transfer = transfer_of(lane);
+  check_global_side(warp, lane, transfer, false);
+  const u32 bytes = transfer.bytes(), reach = transfer.shared_bytes();
+  observer::SiteCount& count = warp.site_counts[lane.insn.site];
+  const auto land = [&](u64 to, u64 at_barrier) {
+    const SharedPlace place = shared_place(lane, to, reach, alignment_of(transfer));
+    const SharedPlace barrier = barrier_of(lane, place, at_barrier);
+    ++count.bulk_deliveries;
+    count.bulk_bytes += bytes;
+    watch_bulk_shared(lane, place, reach, true);
+    barrier.block->mbarriers->bulk_lands(
+        warp, lane, barrier.offset, {place.block, place.offset, reach}, bytes,
+        [transfer, place] { transfer.load(place.block->warps[0].shared, place.offset); });
+  };
+  if (warp.lists[lane.insn.list + kBulkBlocks] == kNone) {
+    land(transfer.to.shared, transfer.to.barrier);
+    return;
+  }
+  const Cluster& cluster = warp.block->cluster;
+  if (transfer.to.blocks == 0 || transfer.to.blocks >> cluster.size() != 0) {
+    bad_operand(lane, fmt::format("a multicast to blocks 0x{:x} of a cluster of {}",
+                                  transfer.to.blocks, cluster.size()));
+  }
+  ++count.bulk_multicasts;
+  for (u32 m = transfer.to.blocks; m != 0; m &= m - 1) {
+    const u32 rank = static_cast<u32>(__builtin_ctz(m));
+    land(cluster_address(warp, rank, transfer.to.shared % kWindowBytes),
+         cluster_address(warp, rank, transfer.to.barrier % kWindowBytes));
+  }
+}
+
+void store(Warp& warp, const Lane& lane) {
+  const auto transfer = std::make_shared<const Transfer>(transfer_of(lane));
+  check_global_side(warp, lane, *transfer, true);
+  const u32 bytes = transfer->bytes(), reach = transfer->shared_bytes();
+  const SharedPlace place = shared_place(lane, transfer->to.shared, reach, alignment_of(*transfer));
+  if (place.block != warp.block) bad_operand(lane, "a bulk store of another block's shared memory");
+  warp.site_counts[lane.insn.site].bulk_bytes += bytes;
+  watch_bulk_shared(lane, place, reach, false);
+  const Insn& insn = lane.insn;
+  if (warp.race != nullptr && bytes != 0) {
+    warp.race->async_read(warp, insn, lane.lane, {place.block, place.offset, reach},
+                          warp.race->agent(observer::AgentKind::kGroups, warp, lane.lane),
+                          warp.bulk->epoch(lane.lane));
+  }
+  warp.bulk->begin(
+      insn, lane.lane,
+      [transfer, place] { return transfer->take(place.block->warps[0].shared, place.offset); },
+      [transfer, &insn](const std::vector<std::byte>& data) {
+        const auto reduction = static_cast<BulkReduction>(insn.width);
+        if (reduction == BulkReduction::kCopy) {
+          transfer->store(data, nullptr);
+          return;
+        }
+        const Reducer reducer(
+            reduction, transfer->tensor ? transfer->map.type : static_cast<TensorType>(insn.bytes));
+        transfer->store(data, &reducer);
+      });
+}
+
+void send(Warp& warp, const Lane& lane) {
+  const Transfer transfer = transfer_of(lane);
+  const u32 bytes = transfer.to.bytes;
+  const SharedPlace from = shared_place(lane, transfer.to.other, bytes, kPlainAlignment);
+  if (from.block != warp.block)
+    bad_operand(lane, "the source of a bulk copy is another block's shared memory");
+  const SharedPlace to = shared_place(lane, transfer.to.shared, bytes, kPlainAlignment);
+  const SharedPlace barrier = barrier_of(lane, to, transfer.to.barrier);
+  warp.site_counts[lane.insn.site].bulk_bytes += bytes;
+  watch_bulk_shared(lane, from, bytes, false);
+  watch_bulk_shared(lane, to, bytes, true);
+  const Insn& insn = lane.insn;
+  if (warp.race != nullptr && bytes != 0) {
+    barrier.block->mbarriers->bulk_reads(warp, lane, barrier.offset, from, bytes);
+  }
+  barrier.block->mbarriers->bulk_lands(
+      warp, lane, barrier.offset, {to.block, to.offset, bytes}, bytes, [&insn, from, to, bytes] {
+        const auto reduction = static_cast<BulkReduction>(insn.width);
+        if (reduction == BulkReduction::kCopy)
+          std::memmove(to.host(), from.host(), bytes);
+        else
+          Reducer(reduction, static_cast<TensorType>(insn.bytes))
+              .apply(to.host(), from.host(), bytes, false);
+      });
+}
+
+void send_words(Warp& warp, const Lane& lane) {
+  const Insn& insn = lane.insn;
+  const u32 bytes = u32{insn.bytes} * insn.width;
+  const SharedPlace to =
+      shared_place(lane, value<u64>(warp, insn, kBulkShared, lane.lane), bytes, bytes);
+  const SharedPlace barrier = barrier_of(lane, to, value<u64>(warp, insn, kBulkBarrier, lane.lane));
+  std::array<std::byte, 16> data{};
+  for (u32 i = 0; i < insn.width; ++i) {
+    const u64 word = insn.bytes == 4 ? value<u32>(warp, insn, kBulkAt + i, lane.lane)
+                                     : value<u64>(warp, insn, kBulkAt + i, lane.lane);
+    std::memcpy(data.data() + i * insn.bytes, &word, insn.bytes);
+  }
+  watch_bulk_shared(lane, to, bytes, true);
+  barrier.block->mbarriers->bulk_lands(
+      warp, lane, barrier.offset, {to.block, to.offset, bytes}, bytes,
+      [data, to, bytes] { std::memcpy(to.host(), data.data(), bytes); });
+}
+
+}  // namespace
+
+void bulk_copy(Warp& warp, const Insn& insn, u32 mask) {
+  ++warp.progress;
+  if ((insn.flags & kFlagMachine) != 0) mask &= 0u - mask;  // executed once per warp
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
+    switch (static_cast<BulkKind>(insn.sub)) {
+      case BulkKind::kLoad:
+        load(warp, lane);
+        break;
+      case BulkKind::kStore:
+        store(warp, lane);
+        break;
+      case BulkKind::kSend:
+        send(warp, lane);
+        break;
+      case BulkKind::kSendWords:
+        send_words(warp, lane);
+        break;
+    }
+  }
+}
+
+void check_tensor_map(Warp& warp, const Insn& insn, u32 mask) {
+  const u64* const address = reinterpret_cast<const u64*>(warp.window + insn.s[0]);
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    read_map({warp, insn, lane}, address[lane] + static_cast<u64>(insn.imm));
+  }
+}
+
+void BulkGroups::start_block() {
+  std::fill(std::begin(epoch_), std::end(epoch_), 1u);
+  std::fill(std::begin(waited_), std::end(waited_), 0u);
+  for (auto* groups : {unread_, unwritten_}) {
+    for (u32 lane = 0; lane < kLanes; ++lane) groups[lane].clear();
+  }
+  copies_.clear();
+}
+
+void BulkGroups::advance(Copy& copy, bool writes) {
+  if (!copy.is_read) {
+    copy.data = copy.read();
+    copy.is_read = true;
+  }
+  if (writes && !copy.is_written) {
+    copy.write(copy.data);
+    copy.is_written = true;
+    copy.data = {};
+  }
+}
+
+void BulkGroups::advance(u32 lane, u32 epoch, bool writes) {
+  for (Copy& copy : copies_) {
+    if (copy.lane == lane && copy.epoch <= epoch) advance(copy, writes);
+  }
+}
+
+void BulkGroups::begin(const Insn& insn, u32 lane, std::function<std::vector<std::byte>()> read,
+                       std::function<void(const std::vector<std::byte>&)> write) {
+  Copy& copy = copies_.emplace_back();
+  copy.insn = &insn;
+  copy.lane = lane;
+  copy.epoch = epoch_[lane];
+  copy.read = std::move(read);
+  copy.write = std::move(write);
+  if (!warp_->copies->delays()) advance(copy, !warp_->copies->delays());
+}
+
+void BulkGroups::commit(u32 mask) {
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    unread_[lane].push_back(epoch_[lane]);
+    unwritten_[lane].push_back(epoch_[lane]++);
+  }
+}
+
+void BulkGroups::wait(u32 mask, u64 pending, bool reads) {
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    std::vector<u32>& groups = reads ? unread_[lane] : unwritten_[lane];
+    if (groups.size() <= pending) continue;
+    const auto end = groups.end() - static_cast<std::ptrdiff_t>(pending);
+    const u32 epoch = *(end - 1);
+    groups.erase(groups.begin(), end);
+    if (!reads) std::erase_if(unread_[lane], [&](u32 e) { return e <= epoch; });
+    advance(lane, epoch, !reads);
+    waited_[lane] = std::max(waited_[lane], epoch);
+    if (warp_->race != nullptr)
+      warp_->race->knows(*warp_, warp_->race->agent(observer::AgentKind::kGroups, *warp_, lane),
+                         epoch);
+  }
+  std::erase_if(copies_, [&](const Copy& copy) {
+    return copy.is_written && copy.epoch <= waited_[copy.lane];
+  });
+}
+
+void BulkGroups::finish() {
+  for (Copy& copy : copies_) {
+    if (warp_->race != nullptr && copy.epoch > waited_[copy.lane]) {
+      fault({*warp_, *copy.insn, copy.lane}, FaultKind::kRace,
+            "the block ends while a bulk store may still read its shared memory",
+            "cp.async.bulk.wait_group.read must come before the end");
+    }
+    advance(copy, true);
+  }
+  copies_.clear();
+}
+
+}  // namespace vgpu::machine

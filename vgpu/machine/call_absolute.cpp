@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/call_absolute.hpp"
+
+#include <fmt/format.h>
+
+#include "ir/provided.hpp"
+#include "machine/converge.hpp"
+#include "machine/fault.hpp"
+#include "machine/print.hpp"
+
+namespace vgpu::machine {
+
+void call_absolute(Warp& warp, const Insn& insn) {
+  u32 address = static_cast<u32>(insn.imm);
+  if (insn.s[0] != kNone) {
+    const u32* const low = reinterpret_cast<const u32*>(warp.window + insn.s[0]);
+    const u32* const high = low + kLanes;
+    const u32 first = static_cast<u32>(__builtin_ctz(warp.mask));
+    u32 others = 0;
+    for (u32 i = 0; i < kLanes; ++i) {
+      others |= static_cast<u32>(low[i] != low[first] || high[i] != high[first]) << i;
+    }
+    if (high[first] != 0) {
+      fault({warp, insn, first}, FaultKind::kTrap, "a call through a bad function pointer",
+            fmt::format("its value is 0x{:08x}{:08x}", high[first], low[first]));
+    }
+    if ((others & warp.mask) != 0) {
+      ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
+      part(warp, others & warp.mask, warp.pc);  // they execute the call afterwards
+    }
+    address = low[first];
+  }
+  const Program& program = warp.block->launch.program;
+  switch (address) {
+    case kPrintAddress:
+      print(warp, insn, program.calls[insn.target]);
+      ++warp.pc;
+      return;
+    case kMallocAddress:
+      allocate(warp, program.calls[insn.target + 2]);
+      ++warp.pc;
+      return;
+    case kFreeAddress:
+      free(warp, insn, program.calls[insn.target + 3]);
+      ++warp.pc;
+      return;
+    case kAssertAddress:
+      report_assertion(warp, insn, program.calls[insn.target + 1]);
+    default:
+      warp.pc = place_of_address(warp, insn, address);
+  }
+}
+
+}  // namespace vgpu::machine

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/converge.hpp"
+
+#include <fmt/format.h>
+
+#include "machine/fault.hpp"
+
+namespace vgpu::machine {
+namespace {
+
+u32 first_lane(u32 mask) { return static_cast<u32>(__builtin_ctz(mask)); }
+
+// The lanes that a parked group waits for, including exited ones.
+u32 wanted_by(const Warp& warp, const Group& group) {
+  if (group.state == GroupState::kWarpBarrier) return group.wait;
+  const u32* const barrier = reinterpret_cast<const u32*>(warp.window + group.wait);
+  return barrier[first_lane(group.mask)];
+}
+
+// Identifies groups that wait together. In a recursive function, lanes of several activations may
+// wait at the same instruction; `wanted`, the lanes that they wait for, distinguishes them.
+struct Meeting {
+  GroupState state;
+  u32 wait, pc, wanted;
+
+  bool has(const Warp& warp, const Group& group) const {
+    if (group.state != state || group.wait != wait) return false;
+    return state == GroupState::kWarpBarrier ||
+           (group.pc == pc && wanted_by(warp, group) == wanted);
+  }
+};
+
+u32 arrived(const Warp& warp, const Meeting& meeting) {
+  u32 lanes = 0;
+  for (u32 i = 0; i < warp.parked_count; ++i) {
+    if (meeting.has(warp, warp.parked[i])) lanes |= warp.parked[i].mask;
+  }
+  return lanes;
+}
+
+// An H200 executes a BSYNC a second time, with all lanes, if a call has saved its barrier in a
+// register and restored it.
+void count_again(const Warp& warp, u32 pc, u32 lanes) {
+  if ((warp.restored[warp.code[pc].sub] & lanes) == 0) return;
+  const u32 count = static_cast<u32>(__builtin_popcount(lanes));
+  observer::Repetition& again = warp.block->counters.again[pc];
+  ++again.executions;
+  again.lanes += count;
+  again.repeated += count;
+}
+
+void release(Warp& warp, const Meeting& meeting) {
+  if (meeting.state == GroupState::kReconverge)
+    count_again(warp, meeting.pc, arrived(warp, meeting));
+  for (u32 i = 0; i < warp.parked_count; ++i) {
+    Group& group = warp.parked[i];
+    if (!meeting.has(warp, group)) continue;
+    group.state = GroupState::kReady;
+    group.wait = kReleased;
+    group.since = warp.instructions;
+    ++group.pc;
+  }
+  join_released(warp);
+}
+
+void arrive(Warp& warp, GroupState state, u32 wait, u32 wanted) {
+  if ((wanted & warp.live & ~warp.mask) == 0) {
+    if (state == GroupState::kReconverge) count_again(warp, warp.pc, warp.mask);
+    ++warp.pc;
+    return;
+  }
+  const Meeting meeting{state, wait, warp.pc, wanted};
+  if ((wanted & warp.live & ~(warp.mask | arrived(warp, meeting))) != 0) {
+    park(warp, state, wait);
+    return;
+  }
+  warp.parked[warp.parked_count++] = {warp.pc, warp.mask, warp.frame,
+                                      state,   wait,      warp.instructions};
+  warp.mask = 0;
+  release(warp, meeting);
+  select_group(warp);
+}
+
+}  // namespace
+
+void part(Warp& warp, u32 mask, u32 pc) {
+  warp.mask &= ~mask;
+  warp.parked[warp.parked_count++] = {
+      pc, mask, warp.frame, GroupState::kReady, 0, warp.instructions};
+}
+
+void reconverge(Warp& warp, const Insn& insn) {
+  const u32* const barrier = reinterpret_cast<const u32*>(warp.window + insn.s[0]);
+  arrive(warp, GroupState::kReconverge, insn.s[0], barrier[first_lane(warp.mask)]);
+}
+
+void meet(Warp& warp, const Insn&, u32 wanted) {
+  arrive(warp, GroupState::kWarpBarrier, wanted, wanted);
+}
+
+// In a recursive function the row may hold barriers of several activations. Lanes of one barrier
+// have equal masks. Barriers of other activations have other masks: lanes that wait in a caller
+// take part in theirs and not in this one.
+void leave(u32* row, u32 mask) {
+  for (u32 left = mask; left != 0; left &= left - 1) {
+    const u32 members = row[first_lane(left)];
+    if ((members & mask) == 0) continue;
+    for (u32 lane = 0; lane < kLanes; ++lane) {
+      if (row[lane] == members) row[lane] &= ~mask;
+    }
+  }
+}
+
+namespace {
+
+// The group continues behind the BSYNC at which it waits.
+void let_go(Warp& warp, Group& group) {
+  leave(reinterpret_cast<u32*>(warp.window + group.wait), group.mask);
+  group.state = GroupState::kReady;
+  group.since = 0;
+  ++group.pc;
+}
+
+}  // namespace
+
+void settle(Warp& warp) {
+  for (u32 i = 0; i < warp.parked_count;) {
+    const Group group = warp.parked[i];
+    const bool waits =
+        group.state == GroupState::kReconverge || group.state == GroupState::kWarpBarrier;
+    const Meeting meeting{group.state, group.wait, group.pc, waits ? wanted_by(warp, group) : 0};
+    if (waits && (meeting.wanted & warp.live & ~arrived(warp, meeting)) == 0) {
+      release(warp, meeting);
+      i = 0;
+    } else {
+      ++i;
+    }
+  }
+}
+
+bool stop_waiting(Warp& warp) {
+  for (u32 i = 0; i < warp.parked_count; ++i) {
+    if (warp.parked[i].state != GroupState::kReconverge) continue;
+    let_go(warp, warp.parked[i]);
+    return true;
+  }
+  return false;
+}
+
+bool skip_for_warpsync(Warp& warp) {
+  u32 at_warpsync = 0;
+  for (u32 i = 0; i < warp.parked_count; ++i) {
+    if (warp.parked[i].state == GroupState::kWarpBarrier) at_warpsync |= warp.parked[i].mask;
+  }
+  for (u32 i = 0; at_warpsync != 0 && i < warp.parked_count; ++i) {
+    Group& group = warp.parked[i];
+    if (group.state != GroupState::kReconverge) continue;
+    const u32 wanted = wanted_by(warp, group);
+    const u32 missing =
+        wanted & warp.live & ~arrived(warp, {group.state, group.wait, group.pc, wanted});
+    if (missing == 0 || (missing & ~at_warpsync) != 0) continue;
+    let_go(warp, group);
+    return true;
+  }
+  return false;
+}
+
+void join_released(Warp& warp) {
+  const auto released = [](const Group& group) {
+    return group.state == GroupState::kReady && group.wait == kReleased;
+  };
+  for (u32 i = 0; i < warp.parked_count; ++i) {
+    Group& into = warp.parked[i];
+    if (!released(into)) continue;
+    into.wait = 0;
+    for (u32 k = i + 1; k < warp.parked_count;) {
+      const Group& other = warp.parked[k];
+      if (released(other) && other.pc == into.pc) {
+        into.mask |= other.mask;
+        warp.parked[k] = warp.parked[--warp.parked_count];
+      } else {
+        ++k;
+      }
+    }
+  }
+}
+
+u32 newest_ready(const Warp& warp) {
+  u32 best = kNone;
+  for (u32 i = 0; i < warp.parked_count; ++i) {
+    const Group& group = warp.parked[i];
+    if (group.state != GroupState::kReady) continue;
+    if (best == kNone || group.since >= warp.parked[best].since) best = i;
+  }
+  return best;
+}
+
+u32 place_of_address(const Warp& warp, const Insn& insn, u32 address) {
+  const Program& program = warp.block->launch.program;
+  const MachineCode& code = *program.machine_code;
+  const u32 index = address / 16;
+  if (address % 16 == 0 && index < code.pc_at.size()) {
+    const u32 pc = code.pc_at[index];
+    if (program.runs[program.run_at[pc]].first == pc) return pc;
+  }
+  fault({warp, insn, first_lane(warp.mask)}, FaultKind::kTrap,
+        "a call through a bad function pointer",
+        fmt::format("it leads to 0x{:x} of the machine code", address));
+}
+
+}  // namespace vgpu::machine

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/fault.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "memory/heap.hpp"
+
+namespace vgpu::machine {
+namespace {
+
+const char* name_of(AddressSpace space) {
+  switch (space) {
+    case AddressSpace::kGlobal:
+      return "global";
+    case AddressSpace::kShared:
+      return "shared";
+    case AddressSpace::kLocal:
+      return "local";
+    case AddressSpace::kParam:
+      return "parameter";
+    case AddressSpace::kFunction:
+      return "function";
+    case AddressSpace::kCluster:
+      return "shared";
+  }
+  return "";
+}
+
+bool is_write(const Insn& insn, AddressSpace space) {
+  return (insn.flags & kFlagStore) != 0 ||
+         ((insn.flags & kFlagCopy) != 0 && space == AddressSpace::kShared);
+}
+
+std::string describe_shared(const Warp& warp, u64 address, u32 bytes) {
+  if (address < warp.shared_begin) {
+    return fmt::format(
+        "shared address 0x{:x} lies in the first {} bytes, which belong to the system", address,
+        warp.shared_begin);
+  }
+  if (address > 0xffffffff) return fmt::format("0x{:x} is no address of shared memory", address);
+  const u64 size = warp.shared_end - warp.shared_begin;
+  const u64 end = address + bytes;
+  return fmt::format("shared address 0x{:x}: {} byte(s) past the end of the block's {} bytes",
+                     address, end - warp.shared_end, size);
+}
+
+std::string describe_local(const Warp& warp, u64 address, u32 bytes) {
+  if (address >= kWindowBytes) return fmt::format("0x{:x} is no address of local memory", address);
+  return fmt::format("local address 0x{:x}: {} byte(s) past the end of the thread's {} bytes",
+                     address, address + bytes - warp.local_bytes, warp.local_bytes);
+}
+
+}  // namespace
+
+void fault_constant(const Lane& at, u32 offset, u32 size) {
+  constexpr u8 kTables = 2;
+  const std::string details = fmt::format("offset 0x{:x} of {} bytes", offset, size);
+  if (at.insn.sub == kTables) {
+    fault(at, FaultKind::kTrap, "a call through a bad function pointer, or a jump beyond its table",
+          details);
+  }
+  fault(at, FaultKind::kOutOfBounds, "read from a bank of constants", details);
+}
+
+void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
+  const bool writes = is_write(at.insn, space);
+  const std::string what = fmt::format("{} of {} bytes {} {} memory", writes ? "write" : "read",
+                                       bytes, writes ? "to" : "from", name_of(space));
+  FaultKind kind = FaultKind::kOutOfBounds;
+  std::string details;
+  if (address % bytes != 0) {
+    kind = FaultKind::kMisaligned;
+    details = fmt::format("address 0x{:x} is no multiple of {}", address, bytes);
+  } else {
+    switch (space) {
+      case AddressSpace::kShared:
+        details = describe_shared(at.warp, address, bytes);
+        break;
+      case AddressSpace::kLocal:
+        // The stack of machine code grows down to 0.
+        if (at.warp.machine_code && address > 0x80000000) kind = FaultKind::kStackOverflow;
+        details = describe_local(at.warp, address, bytes);
+        break;
+      case AddressSpace::kParam:
+        details = fmt::format("offset {} of {} bytes of parameters", address, at.warp.param_bytes);
+        break;
+      default: {
+        const Allocation* allocation = allocation_at(at.warp.block->launch, address);
+        if (allocation != nullptr && allocation->freed) kind = FaultKind::kUseAfterFree;
+        details = fmt::format("address 0x{:x}: {}", address,
+                              describe_global(at.warp.block->launch, address));
+      }
+    }
+  }
+  fault(at, kind, what, details);
+}
+
+namespace {
+
+// Hardware accesses the word that contains the half; only the half itself must be allocated.
+u32 needed(const Insn& insn, u32 bytes) {
+  return (insn.flags & kFlagHalf) != 0 ? static_cast<u32>(sizeof(u16)) : bytes;
+}
+
+const Allocation* on_heap(const Launch& launch, u64 address) {
+  return launch.config.heap == nullptr ? nullptr : launch.config.heap->find(address);
+}
+
+}  // namespace
+
+const Allocation* allocation_at(const Launch& launch, u64 address) {
+  const Allocation* const allocation = launch.map->find(address);
+  return allocation != nullptr ? allocation : on_heap(launch, address);
+}
+
+std::string describe_global(const Launch& launch, u64 address) {
+  if (launch.config.heap != nullptr && launch.map->find(address) == nullptr) {
+    if (auto text = launch.config.heap->describe(address)) return *text;
+  }
+  return launch.memory.describe(address);
+}
+
+void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
+  const Launch& launch = warp.block->launch;
+  const Allocation* last = nullptr;
+  bool may_be_freed = false;  // by free() in a running kernel
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    const u64 address = addresses[lane];
+    const bool inside = last != nullptr && address >= last->begin && address < last->end;
+    const Allocation* allocation = inside ? last : launch.map->find(address);
+    if (!inside) may_be_freed = allocation == nullptr;
+    if (allocation == nullptr) allocation = on_heap(launch, address);
+    if (address % bytes != 0 || allocation == nullptr || allocation->freed ||
+        needed(insn, bytes) > allocation->end - address) {
+      fault_access({warp, insn, lane}, AddressSpace::kGlobal, address, bytes);
+    }
+    SiteMemo& memo = warp.memos[insn.site];
+    if (last == nullptr && !may_be_freed) {
+      memo.begin = allocation->begin;
+      memo.end = allocation->end;
+      memo.written = allocation->written;
+    }
+    memo.written &= allocation->written;
+    last = allocation;
+  }
+}
+
+void verify_shared(const Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes) {
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    const u64 address = offsets[lane];
+    if (address % bytes != 0 || address < warp.shared_begin ||
+        address + needed(insn, bytes) > warp.shared_end) {
+      fault_access({warp, insn, lane}, AddressSpace::kShared, address, bytes);
+    }
+  }
+}
+
+}  // namespace vgpu::machine

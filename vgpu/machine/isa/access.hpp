@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Common parts of loads, stores and atomics: lane addresses, checks and counts.
+#pragma once
+#include "machine/fault.hpp"
+#include "machine/isa/lanes.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+
+// Pattern of the lanes' addresses. The two frequent ones, contiguous and uniform, have cheap
+// special cases.
+enum class Pattern { kContiguous, kUniform, kScattered };
+
+[[gnu::always_inline]] inline void lane_addresses(std::byte* window, const Insn& insn,
+                                                  u64* addresses) {
+  if ((insn.flags & kFlagAddress32) != 0) {
+    const u32* const base = slot<u32>(window, insn.s[0]);
+    for (u32 i = 0; i < kLanes; ++i)
+      addresses[i] = static_cast<u32>(base[i] + static_cast<u32>(insn.imm));
+  } else if ((insn.flags & kFlagMachine) != 0) {
+    const u32 *const low = slot<u32>(window, insn.s[0]), *const high = low + kLanes;
+    for (u32 i = 0; i < kLanes; ++i)
+      addresses[i] = (low[i] | u64{high[i]} << 32) + static_cast<u64>(insn.imm);
+  } else {
+    const u64* const base = slot<u64>(window, insn.s[0]);
+    for (u32 i = 0; i < kLanes; ++i) addresses[i] = base[i] + static_cast<u64>(insn.imm);
+  }
+}
+
+// Shared addresses have 32 bits. If the upper half of a 64-bit register is not zero, the access is
+// out of bounds.
+[[gnu::always_inline]] inline void lane_offsets(const Warp& warp, std::byte* window,
+                                                const Insn& insn, u32* offsets) {
+  if ((insn.flags & kFlagAddress32) != 0) {
+    const u32* const base = slot<u32>(window, insn.s[0]);
+    const u32 offset = static_cast<u32>(insn.imm) - warp.shared_tag;
+    for (u32 i = 0; i < kLanes; ++i) offsets[i] = base[i] + offset;
+    if ((insn.flags & kFlagMachine) != 0) {
+      const u32* const uniform = slot<u32>(window, insn.s[3]);
+      for (u32 i = 0; i < kLanes; ++i) offsets[i] += uniform[i];
+    }
+  } else {
+    const u64* const base = slot<u64>(window, insn.s[0]);
+    for (u32 i = 0; i < kLanes; ++i) {
+      const u64 address = base[i] + static_cast<u64>(insn.imm);
+      offsets[i] = (address >> 32) == 0 ? static_cast<u32>(address) : kNone;
+    }
+  }
+}
+
+template <class Address>
+[[gnu::always_inline]] inline Pattern pattern_of(const Address* addresses, u32 mask, u32 bytes) {
+  if (mask != kAllLanes) return Pattern::kScattered;
+  const Address base = addresses[0];
+  Address apart = 0, distance = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    apart |= addresses[i] - base;
+    distance |= addresses[i] - base - static_cast<Address>(i * bytes);
+  }
+  return distance == 0 ? Pattern::kContiguous
+         : apart == 0  ? Pattern::kUniform
+                       : Pattern::kScattered;
+}
+
+template <class Address>
+struct Extent {
+  Address low, high, bits;  // over the active lanes: least, greatest, bitwise OR
+};
+
+template <class Address>
+[[gnu::always_inline]] inline Extent<Address> extent_of(const Address* addresses, u32 mask,
+                                                        u32 bytes, Pattern pattern) {
+  const Address first = addresses[__builtin_ctz(mask)];
+  if (pattern == Pattern::kContiguous) return {first, first + 31 * bytes, first};
+  if (pattern == Pattern::kUniform) return {first, first, first};
+  Extent<Address> e{first, first, 0};
+  for (u32 i = 0; i < kLanes; ++i) {
+    const Address a = (mask >> i & 1) != 0 ? addresses[i] : first;
+    e.low = a < e.low ? a : e.low;
+    e.high = a > e.high ? a : e.high;
+    e.bits |= a;
+  }
+  return e;
+}
+
+// For global and constant memory.
+[[gnu::always_inline]] inline void check_global(Warp& warp, const Insn& insn, u32 mask,
+                                                const u64* addresses, u32 bytes, Pattern pattern) {
+  const Extent<u64> e = extent_of(addresses, mask, bytes, pattern);
+  const SiteMemo& memo = warp.memos[insn.site];
+  if (__builtin_expect(
+          e.low >= memo.begin && e.high <= memo.end - bytes && (e.bits & (bytes - 1)) == 0, 1))
+    return;
+  verify_global(warp, insn, mask, addresses, bytes);
+}
+
+[[gnu::always_inline]] inline void check_shared(const Warp& warp, const Insn& insn, u32 mask,
+                                                const u32* offsets, u32 bytes, Pattern pattern) {
+  const Extent<u32> e = extent_of(offsets, mask, bytes, pattern);
+  if (__builtin_expect(e.low >= warp.shared_begin && e.high <= warp.shared_end - bytes &&
+                           warp.shared_end - warp.shared_begin >= bytes &&
+                           (e.bits & (bytes - 1)) == 0,
+                       1)) {
+    return;
+  }
+  verify_shared(warp, insn, mask, offsets, bytes);
+}
+
+[[gnu::always_inline]] inline void count_global(Warp& warp, const Insn& insn, u32 mask,
+                                                const u64* addresses, u32 bytes, Pattern pattern) {
+  observer::SiteCount& count = warp.site_counts[insn.site];
+  ++count.global_requests;
+  if (__builtin_expect(warp.samples != nullptr, 0))
+    sample_global(warp, insn, mask, addresses, bytes);
+  const u64 base = addresses[__builtin_ctz(mask)];
+  if (pattern == Pattern::kContiguous) {
+    count.global_sectors += ((base + 32 * bytes - 1) >> 5) - (base >> 5) + 1;
+    count.global_bytes += u64{bytes} * kLanes;
+  } else if (pattern == Pattern::kUniform) {
+    ++count.global_sectors;  // aligned: it never crosses a sector
+    count.global_bytes += bytes;
+  } else {
+    const AccessCost cost = warp.memos[insn.site].global(global_sectors, addresses, mask, bytes);
+    count.global_sectors += cost.units;
+    count.global_bytes += u64{bytes} * cost.addresses;
+  }
+}
+
+[[gnu::always_inline]] inline void count_atomic(Warp& warp, const Insn& insn, u32 mask,
+                                                const u64* addresses, u32 bytes) {
+  observer::SiteCount& count = warp.site_counts[insn.site];
+  ++count.global_requests;
+  if (__builtin_expect(warp.samples != nullptr, 0))
+    sample_global(warp, insn, mask, addresses, bytes);
+  const AccessCost cost = warp.memos[insn.site].global(atomic_sectors, addresses, mask, bytes);
+  count.global_sectors += cost.units;
+  count.global_bytes += u64{bytes} * cost.addresses;
+}
+
+template <bool kStore>
+[[gnu::always_inline]] inline void count_shared(Warp& warp, const Insn& insn, u32 mask,
+                                                const u32* offsets, u32 bytes, Pattern pattern) {
+  observer::SiteCount& count = warp.site_counts[insn.site];
+  ++count.shared_requests;
+  if (__builtin_expect(warp.samples != nullptr, 0)) sample_shared(warp, insn, mask, offsets, bytes);
+  if (bytes == 4 && pattern != Pattern::kScattered) {
+    ++count.shared_wavefronts;
+    count.shared_bytes += pattern == Pattern::kUniform ? 4 : 4 * kLanes;
+  } else {
+    const AccessCost cost = warp.memos[insn.site].shared(
+        kStore ? shared_store_wavefronts : shared_load_wavefronts, offsets, mask, bytes);
+    count.shared_wavefronts += cost.units;
+    count.shared_bytes += u64{bytes} * cost.addresses;
+  }
+}
+
+// Word w of lane l of local memory is at word offset 32 w + l, as in hardware, so that lanes that
+// access the same offset access consecutive words.
+[[gnu::always_inline]] inline std::byte* local_byte(const Warp& warp, u32 lane, u32 offset) {
+  return warp.local + (offset / 4 * kLanes + lane) * u64{4} + offset % 4;
+}
+inline u64 read_local(const Warp& warp, u32 lane, u32 offset, u32 bytes) {
+  u64 value = 0;
+  if (bytes == 8) {
+    u32 low, high;
+    __builtin_memcpy(&low, local_byte(warp, lane, offset), 4);
+    __builtin_memcpy(&high, local_byte(warp, lane, offset + 4), 4);
+    return low | u64{high} << 32;
+  }
+  __builtin_memcpy(&value, local_byte(warp, lane, offset), bytes);
+  return value;
+}
+inline void write_local(const Warp& warp, u32 lane, u32 offset, u32 bytes, u64 value) {
+  if (bytes == 8) {
+    const u32 low = static_cast<u32>(value), high = static_cast<u32>(value >> 32);
+    __builtin_memcpy(local_byte(warp, lane, offset), &low, 4);
+    __builtin_memcpy(local_byte(warp, lane, offset + 4), &high, 4);
+  } else {
+    __builtin_memcpy(local_byte(warp, lane, offset), &value, bytes);
+  }
+}
+
+// One lane of a register of `width` bytes.
+[[gnu::always_inline]] inline u64 read_register(const std::byte* window, u32 offset, u32 width,
+                                                u32 lane) {
+  switch (width) {
+    case 2:
+      return reinterpret_cast<const u16*>(window + offset)[lane];
+    case 4:
+      return reinterpret_cast<const u32*>(window + offset)[lane];
+    default:
+      return reinterpret_cast<const u64*>(window + offset)[lane];
+  }
+}
+[[gnu::always_inline]] inline void write_register(std::byte* window, u32 offset, u32 width,
+                                                  u32 lane, u64 value) {
+  switch (width) {
+    case 2:
+      reinterpret_cast<u16*>(window + offset)[lane] = static_cast<u16>(value);
+      break;
+    case 4:
+      reinterpret_cast<u32*>(window + offset)[lane] = static_cast<u32>(value);
+      break;
+    default:
+      reinterpret_cast<u64*>(window + offset)[lane] = value;
+  }
+}
+[[gnu::always_inline]] inline u64 extend(u64 value, u32 bytes, bool is_signed) {
+  const u32 unused = 64 - 8 * bytes;
+  return is_signed ? static_cast<u64>(static_cast<i64>(value << unused) >> unused)
+                   : value << unused >> unused;
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logic, shifts, bit fields, permutation of bytes, and logic on predicates.
+#include "machine/isa/lanes.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+namespace {
+
+template <class T>
+inline constexpr u32 kBits = 8 * sizeof(T);
+
+template <class T>
+[[gnu::always_inline]] inline T shift_left(T a, u32 by) {
+  return by >= kBits<T> ? T(0) : static_cast<T>(static_cast<u64>(a) << (by & 63));
+}
+template <class T>
+[[gnu::always_inline]] inline T shift_right(T a, u32 by) {
+  if constexpr (std::is_signed_v<T>)
+    return static_cast<T>(a >> (by >= kBits<T> ? kBits<T> - 1 : by));
+  return by >= kBits<T> ? T(0) : static_cast<T>(a >> (by & (kBits<T> - 1)));
+}
+
+template <class T>
+void define_logic(OperationSink& sink, const char* type) {
+  op(
+      sink, "and.", [](T a, T b) { return static_cast<T>(a & b); }, type);
+  op(
+      sink, "or.", [](T a, T b) { return static_cast<T>(a | b); }, type);
+  op(
+      sink, "xor.", [](T a, T b) { return static_cast<T>(a ^ b); }, type);
+  op(
+      sink, "not.", [](T a) { return static_cast<T>(~a); }, type);
+  op(
+      sink, "cnot.", [](T a) { return static_cast<T>(a == 0); }, type);
+  op(
+      sink, "shl.", [](T a, u32 by) { return shift_left(a, by); }, type);
+  op(
+      sink, "shr.", [](T a, u32 by) { return shift_right(a, by); }, type);
+}
+
+// Position of the most significant bit that differs from the sign, all ones if none does.
+template <class T>
+[[gnu::always_inline]] inline u32 find_bit(T value) {
+  std::make_unsigned_t<T> bits = static_cast<std::make_unsigned_t<T>>(value);
+  if constexpr (std::is_signed_v<T>) {
+    if (value < 0) bits = ~bits;
+  }
+  return bits == 0 ? kNone : kBits<T> - 1 - static_cast<u32>(std::countl_zero(bits));
+}
+
+template <class T>
+[[gnu::always_inline]] inline T extract(T a, u32 position, u32 length) {
+  position &= 0xff;
+  length &= 0xff;
+  using U = std::make_unsigned_t<T>;
+  if (length == 0) return 0;
+  const u32 last = position + length - 1;
+  const bool fill = std::is_signed_v<T> &&
+                    (static_cast<U>(a) >> (last < kBits<T> ? last : kBits<T> - 1) & 1) != 0;
+  const U field = shift_right(static_cast<U>(a), position);
+  const U keep = length >= kBits<T> ? static_cast<U>(~U(0)) : static_cast<U>((U(1) << length) - 1);
+  const u32 inside =
+      position >= kBits<T> ? 0 : kBits<T> - position;  // bits of the field inside the value
+  const U exist = inside >= kBits<T> ? static_cast<U>(~U(0)) : static_cast<U>((U(1) << inside) - 1);
+  return static_cast<T>((field & keep & exist) | (fill ? static_cast<U>(~(keep & exist)) : U(0)));
+}
+
+template <class T>
+[[gnu::always_inline]] inline T insert(T a, T b, u32 position, u32 length) {
+  position &= 0xff;
+  length &= 0xff;
+  const T field = length >= kBits<T> ? static_cast<T>(~T(0)) : static_cast<T>((T(1) << length) - 1);
+  const T mask = shift_left(field, position);
+  return static_cast<T>((b & ~mask) | (shift_left(a, position) & mask));
+}
+
+[[gnu::always_inline]] inline u32 reverse32(u32 a) {
+  a = (a >> 1 & 0x55555555) | (a & 0x55555555) << 1;
+  a = (a >> 2 & 0x33333333) | (a & 0x33333333) << 2;
+  a = (a >> 4 & 0x0f0f0f0f) | (a & 0x0f0f0f0f) << 4;
+  return __builtin_bswap32(a);
+}
+
+void define_fields(OperationSink& sink) {
+  op(sink, "popc.b32", [](u32 a) { return static_cast<u32>(__builtin_popcount(a)); });
+  op(sink, "popc.b64", [](u64 a) { return static_cast<u32>(__builtin_popcountll(a)); });
+  op(sink, "clz.b32", [](u32 a) { return static_cast<u32>(std::countl_zero(a)); });
+  op(sink, "clz.b64", [](u64 a) { return static_cast<u32>(std::countl_zero(a)); });
+  op(sink, "bfind.u32", [](u32 a) { return find_bit(a); });
+  op(sink, "bfind.s32", [](i32 a) { return find_bit(a); });
+  op(sink, "bfind.u64", [](u64 a) { return find_bit(a); });
+  op(sink, "bfind.s64", [](i64 a) { return find_bit(a); });
+  // The shift that moves that bit to the most significant position.
+  op(sink, "bfind.shiftamt.u32",
+     [](u32 a) { return find_bit(a) == kNone ? kNone : 31 - find_bit(a); });
+  op(sink, "bfind.shiftamt.s32",
+     [](i32 a) { return find_bit(a) == kNone ? kNone : 31 - find_bit(a); });
+  op(sink, "bfind.shiftamt.u64",
+     [](u64 a) { return find_bit(a) == kNone ? kNone : 63 - find_bit(a); });
+  op(sink, "bfind.shiftamt.s64",
+     [](i64 a) { return find_bit(a) == kNone ? kNone : 63 - find_bit(a); });
+  op(sink, "brev.b32", [](u32 a) { return reverse32(a); });
+  op(sink, "brev.b64", [](u64 a) {
+    return u64{reverse32(static_cast<u32>(a))} << 32 | reverse32(static_cast<u32>(a >> 32));
+  });
+  op(sink, "bfe.u32", [](u32 a, u32 p, u32 n) { return extract(a, p, n); });
+  op(sink, "bfe.s32", [](i32 a, u32 p, u32 n) { return extract(a, p, n); });
+  op(sink, "bfe.u64", [](u64 a, u32 p, u32 n) { return extract(a, p, n); });
+  op(sink, "bfe.s64", [](i64 a, u32 p, u32 n) { return extract(a, p, n); });
+  op(sink, "bfi.b32", [](u32 a, u32 b, u32 p, u32 n) { return insert(a, b, p, n); });
+  op(sink, "bfi.b64", [](u64 a, u64 b, u32 p, u32 n) { return insert(a, b, p, n); });
+  op(sink, "bmsk.clamp.b32", [](u32 a, u32 b) {
+    const u32 first = a < 32 ? a : 32;
+    const u32 length = b < 32 ? b : 32;
+    return insert(kAllLanes, 0u, first, length);
+  });
+  op(sink, "bmsk.wrap.b32", [](u32 a, u32 b) { return insert(kAllLanes, 0u, a & 31, b & 31); });
+  // The low bits of a, extended by zeros or by the sign; the width is the second operand.
+  op(sink, "szext.clamp.u32", [](u32 a, u32 n) { return n >= 32 ? a : extract(a, 0, n); });
+  op(sink, "szext.clamp.s32", [](i32 a, u32 n) { return n >= 32 ? a : extract(a, 0, n); });
+  op(sink, "szext.wrap.u32", [](u32 a, u32 n) { return extract(a, 0, n & 31); });
+  op(sink, "szext.wrap.s32", [](i32 a, u32 n) { return extract(a, 0, n & 31); });
+}
+
+void define_funnel(OperationSink& sink) {
+  op(sink, "shf.l.wrap.b32",
+     [](u32 a, u32 b, u32 c) { return static_cast<u32>(((u64{b} << 32 | a) << (c & 31)) >> 32); });
+  op(sink, "shf.r.wrap.b32",
+     [](u32 a, u32 b, u32 c) { return static_cast<u32>((u64{b} << 32 | a) >> (c & 31)); });
+  op(sink, "shf.l.clamp.b32", [](u32 a, u32 b, u32 c) {
+    return c >= 32 ? a : static_cast<u32>(((u64{b} << 32 | a) << (c & 31)) >> 32);
+  });
+  op(sink, "shf.r.clamp.b32", [](u32 a, u32 b, u32 c) {
+    return c >= 32 ? b : static_cast<u32>((u64{b} << 32 | a) >> (c & 31));
+  });
+}
+
+[[gnu::always_inline]] inline u32 byte_of(u64 pair, u32 selector) {
+  const u32 byte = static_cast<u32>(pair >> (8 * (selector & 7))) & 0xff;
+  if ((selector & 8) == 0) return byte;
+  return (byte & 0x80) != 0 ? 0xff : 0;  // its sign, replicated
+}
+
+// The special modes of prmt, by the two low bits of c.
+constexpr u16 kForward4[4] = {0x3210, 0x4321, 0x5432, 0x6543};
+constexpr u16 kBackward4[4] = {0x5670, 0x6701, 0x7012, 0x0123};
+constexpr u16 kReplicate8[4] = {0x0000, 0x1111, 0x2222, 0x3333};
+constexpr u16 kEdgeLeft[4] = {0x3210, 0x3211, 0x3222, 0x3333};
+constexpr u16 kEdgeRight[4] = {0x0000, 0x1110, 0x2210, 0x3210};
+constexpr u16 kReplicate16[4] = {0x1010, 0x3232, 0x1010, 0x3232};
+
+[[gnu::always_inline]] inline u32 permute(u32 a, u32 b, u32 selectors) {
+  const u64 pair = u64{b} << 32 | a;
+  return byte_of(pair, selectors) | byte_of(pair, selectors >> 4) << 8 |
+         byte_of(pair, selectors >> 8) << 16 | byte_of(pair, selectors >> 12) << 24;
+}
+
+void define_permute(OperationSink& sink) {
+  op(sink, "prmt.b32", [](u32 a, u32 b, u32 c) { return permute(a, b, c); });
+  op(sink, "prmt.b32.f4e", [](u32 a, u32 b, u32 c) { return permute(a, b, kForward4[c & 3]); });
+  op(sink, "prmt.b32.b4e", [](u32 a, u32 b, u32 c) { return permute(a, b, kBackward4[c & 3]); });
+  op(sink, "prmt.b32.rc8", [](u32 a, u32 b, u32 c) { return permute(a, b, kReplicate8[c & 3]); });
+  op(sink, "prmt.b32.ecl", [](u32 a, u32 b, u32 c) { return permute(a, b, kEdgeLeft[c & 3]); });
+  op(sink, "prmt.b32.ecr", [](u32 a, u32 b, u32 c) { return permute(a, b, kEdgeRight[c & 3]); });
+  op(sink, "prmt.b32.rc16", [](u32 a, u32 b, u32 c) { return permute(a, b, kReplicate16[c & 3]); });
+}
+
+// The truth table is uniform over all lanes (an immediate), so its minterms are selected once.
+void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 table = *slot<u32>(window, insn.s[3]);
+  u32 minterm[8];
+  for (u32 k = 0; k < 8; ++k) minterm[k] = (table >> k & 1) != 0 ? kAllLanes : 0;
+  const u32* const a = slot<u32>(window, insn.s[0]);
+  const u32* const b = slot<u32>(window, insn.s[1]);
+  const u32* const c = slot<u32>(window, insn.s[2]);
+  write_lanes<u32>(
+      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+        const u32 x = a[i], y = b[i], z = c[i];
+        const u32 low = (~y & ((~z & minterm[0]) | (z & minterm[1]))) |
+                        (y & ((~z & minterm[2]) | (z & minterm[3])));
+        const u32 high = (~y & ((~z & minterm[4]) | (z & minterm[5]))) |
+                         (y & ((~z & minterm[6]) | (z & minterm[7])));
+        return (~x & low) | (x & high);
+      });
+}
+
+// The |n|-th set bit, counted from bit `base` inclusive. n > 0: upwards; n < 0: downwards; 0: the
+// base itself if set.
+[[gnu::always_inline]] inline u32 find_nth_set(u32 mask, u32 base, i32 offset) {
+  if (base > 31) return kNone;
+  if (offset == 0) return (mask >> base & 1) != 0 ? base : kNone;
+  const i32 step = offset > 0 ? 1 : -1;
+  u32 left = offset > 0 ? static_cast<u32>(offset) : 0 - static_cast<u32>(offset);
+  for (i32 position = static_cast<i32>(base); position >= 0 && position < 32; position += step) {
+    if ((mask >> position & 1) != 0 && --left == 0) return static_cast<u32>(position);
+  }
+  return kNone;
+}
+
+template <class F>
+void predicate_logic(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  set_predicate(window, insn.d, F{}(*slot<u32>(window, insn.s[0]), *slot<u32>(window, insn.s[1])),
+                mask);
+}
+
+template <class F>
+void define_predicate(OperationSink& sink, const char* name, F, bool binary) {
+  sink.add(name, "", Shape{Arg::kPred, {Arg::kPred, binary ? Arg::kPred : Arg::kAbsent}},
+           &predicate_logic<F>);
+}
+
+}  // namespace
+
+void define_bits(OperationSink& sink) {
+  define_logic<u16>(sink, "b16");
+  define_logic<u32>(sink, "b32");
+  define_logic<u64>(sink, "b64");
+  op(sink, "shr.u16", [](u16 a, u32 by) { return shift_right(a, by); });
+  op(sink, "shr.s16", [](i16 a, u32 by) { return shift_right(a, by); });
+  op(sink, "shr.u32", [](u32 a, u32 by) { return shift_right(a, by); });
+  op(sink, "shr.s32", [](i32 a, u32 by) { return shift_right(a, by); });
+  op(sink, "shr.u64", [](u64 a, u32 by) { return shift_right(a, by); });
+  op(sink, "shr.s64", [](i64 a, u32 by) { return shift_right(a, by); });
+  define_fields(sink);
+  define_funnel(sink);
+  define_permute(sink);
+  sink.add("lop3.b32", "", Shape{Arg::kInt32, {Arg::kInt32, Arg::kInt32, Arg::kInt32, Arg::kInt32}},
+           &lop3);
+  op_each(sink, "fns.b32",
+          [](u32 a, u32 base, i32 offset) { return find_nth_set(a, base, offset); });
+  define_predicate(
+      sink, "and.pred", [](u32 a, u32 b) { return a & b; }, true);
+  define_predicate(
+      sink, "or.pred", [](u32 a, u32 b) { return a | b; }, true);
+  define_predicate(
+      sink, "xor.pred", [](u32 a, u32 b) { return a ^ b; }, true);
+  define_predicate(
+      sink, "not.pred", [](u32 a, u32) { return ~a; }, false);
+  define_predicate(
+      sink, "mov.pred", [](u32 a, u32) { return a; }, false);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

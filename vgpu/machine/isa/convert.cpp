@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+// cvt between all integer and floating-point types. 8-bit values are held in 16-bit registers,
+// sign- or zero-extended according to their type.
+#include <cmath>
+
+#include "machine/isa/floats.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+namespace {
+
+// A type's name in cvt and its representation in a register.
+template <class T>
+struct Named {
+  using Value = T;
+  using Stored =
+      std::conditional_t<sizeof(T) == 1, std::conditional_t<std::is_signed_v<T>, i16, u16>, T>;
+  const char* name;
+};
+constexpr Named<u8> kU8{"u8"};
+constexpr Named<i8> kS8{"s8"};
+constexpr Named<u16> kU16{"u16"};
+constexpr Named<i16> kS16{"s16"};
+constexpr Named<u32> kU32{"u32"};
+constexpr Named<i32> kS32{"s32"};
+constexpr Named<u64> kU64{"u64"};
+constexpr Named<i64> kS64{"s64"};
+constexpr Named<f16> kF16{"f16"};
+constexpr Named<bf16> kBf16{"bf16"};
+constexpr Named<float> kF32{"f32"};
+constexpr Named<double> kF64{"f64"};
+
+template <class F>
+void for_each_integer(F f) {
+  f(kU8), f(kS8), f(kU16), f(kS16), f(kU32), f(kS32), f(kU64), f(kS64);
+}
+
+// Adds the operation `prefix`to.from.
+template <class F, class To, class From>
+void define(OperationSink& sink, const char* prefix, Named<To> to, Named<From> from, F) {
+  sink.add_conversion(prefix, to.name, from.name, Signature<F>::shape(),
+                      &Signature<F>::template all<F>);
+}
+
+// As op_each().
+template <class F, class To, class From>
+void define_each(OperationSink& sink, const char* prefix, Named<To> to, Named<From> from, F) {
+  sink.add_conversion(prefix, to.name, from.name, Signature<F>::shape(),
+                      &Signature<F>::template each<F>);
+}
+
+template <class D>
+constexpr D lowest() {
+  return std::is_signed_v<D> ? static_cast<D>(D(1) << (8 * sizeof(D) - 1)) : D(0);
+}
+template <class D>
+constexpr D highest() {
+  return static_cast<D>(~lowest<D>());
+}
+
+template <class D, class S>
+[[gnu::always_inline]] inline D clamp_integer(S value) {
+  if constexpr (std::is_signed_v<S>) {
+    if constexpr (std::is_signed_v<D>) {
+      if (i64{value} < i64{lowest<D>()}) return lowest<D>();
+      return i64{value} > i64{highest<D>()} ? highest<D>() : static_cast<D>(value);
+    } else {
+      if (value < 0) return 0;
+    }
+  }
+  return static_cast<u64>(value) > static_cast<u64>(highest<D>()) ? highest<D>()
+                                                                  : static_cast<D>(value);
+}
+
+void define_integers(OperationSink& sink) {
+  for_each_integer([&](auto to) {
+    for_each_integer([&](auto from) {
+      using D = typename decltype(to)::Value;
+      using S = typename decltype(from)::Value;
+      using StoredD = typename decltype(to)::Stored;
+      using StoredS = typename decltype(from)::Stored;
+      define(sink, "cvt.", to, from,
+             [](StoredS a) { return static_cast<StoredD>(static_cast<D>(static_cast<S>(a))); });
+      define(sink, "cvt.sat.", to, from,
+             [](StoredS a) { return static_cast<StoredD>(clamp_integer<D>(static_cast<S>(a))); });
+    });
+  });
+}
+
+// Rounds to an integral value of the same type.
+template <Rounding kMode, class T>
+[[gnu::always_inline]] inline T integral(T a) {
+  if constexpr (sizeof(T) == 4) {
+    switch (kMode) {
+      case Rounding::kZero:
+        return __builtin_truncf(a);
+      case Rounding::kDown:
+        return __builtin_floorf(a);
+      case Rounding::kUp:
+        return __builtin_ceilf(a);
+      default:
+        return __builtin_rintf(a);
+    }
+  } else {
+    switch (kMode) {
+      case Rounding::kZero:
+        return __builtin_trunc(a);
+      case Rounding::kDown:
+        return __builtin_floor(a);
+      case Rounding::kUp:
+        return __builtin_ceil(a);
+      default:
+        return __builtin_rint(a);
+    }
+  }
+}
+
+// Converts to D, clamped to its range. `kWide`: the result for NaN depends on the types in the
+// instruction.
+template <class D, Rounding kMode, bool kWide, class T>
+[[gnu::always_inline]] inline D to_integer(T a) {
+  constexpr T kLimit =
+      static_cast<T>(u64{1} << (8 * sizeof(D) - 1)) * (std::is_signed_v<D> ? T(1) : T(2));
+  const T x = integral<kMode>(a);
+  const bool below = std::is_signed_v<D> ? x < -kLimit : x < T(0);
+  const bool above = x >= kLimit;
+  const bool no_number = is_nan(x);
+  const D inside = static_cast<D>(below || above || no_number ? T(0) : x);
+  const D nan = kWide ? static_cast<D>(D(1) << (8 * sizeof(D) - 1)) : D(0);
+  return no_number ? nan : below ? lowest<D>() : above ? highest<D>() : inside;
+}
+
+template <Rounding kMode>
+void define_float_to_integer(OperationSink& sink, const char* plain, const char* ftz,
+                             const char* sat, const char* ftz_sat) {
+  for_each_integer([&](auto to) {
+    using D = typename decltype(to)::Value;
+    using StoredD = typename decltype(to)::Stored;
+    constexpr bool k64 = sizeof(D) == 8;
+    for (const char* prefix : {plain, sat}) {  // the range is clamped either way
+      define(sink, prefix, to, kF32,
+             [](float a) { return static_cast<StoredD>(to_integer<D, kMode, k64>(a)); });
+      define(sink, prefix, to, kF64,
+             [](double a) { return static_cast<StoredD>(to_integer<D, kMode, true>(a)); });
+      define(sink, prefix, to, kF16,
+             [](f16 a) { return static_cast<StoredD>(to_integer<D, kMode, k64>(to_float(a))); });
+      define(sink, prefix, to, kBf16,
+             [](bf16 a) { return static_cast<StoredD>(to_integer<D, kMode, k64>(to_float(a))); });
+    }
+    for (const char* prefix : {ftz, ftz_sat}) {
+      define(sink, prefix, to, kF32,
+             [](float a) { return static_cast<StoredD>(to_integer<D, kMode, k64>(flush(a))); });
+    }
+  });
+}
+
+// The integer rounded to odd as a double: bits that do not fit are ORed into the last one, so that
+// a second rounding to a shorter significand is correct.
+template <class S>
+[[gnu::always_inline]] inline double to_odd_double(S value) {
+  const bool negative = std::is_signed_v<S> && value < S(0);
+  u64 magnitude = negative ? u64{0} - static_cast<u64>(value) : static_cast<u64>(value);
+  double scale = 1;
+  if constexpr (sizeof(S) == 8) {
+    if (magnitude >> 53 != 0) {
+      magnitude = magnitude >> 11 | ((magnitude & 0x7ff) != 0 ? 1 : 0);
+      scale = 0x1p11;
+    }
+  }
+  const double result = static_cast<double>(static_cast<i64>(magnitude)) * scale;
+  return negative ? -result : result;
+}
+
+// One rounding: both halves are exact, only their sum is rounded.
+template <Rounding kMode, class S>
+[[gnu::always_inline]] inline double integer_to_double(S value) {
+  const double high = static_cast<double>(static_cast<i32>(static_cast<i64>(value) >> 32)) +
+                      (!std::is_signed_v<S> && static_cast<u64>(value) >> 63 != 0 ? 0x1p32 : 0.0);
+  const double low = static_cast<double>(static_cast<i64>(static_cast<u32>(value)));
+  // A zero must stay +0 under every mode.
+  if (value == S(0)) return 0.0;
+  return rounded<kMode>([](double x, double y, double) { return x + y; }, high * 0x1p32, low, 0.0);
+}
+
+template <Rounding kMode>
+void define_integer_to_float(OperationSink& sink, const char* prefix) {
+  for_each_integer([&](auto from) {
+    using S = typename decltype(from)::Value;
+    using Stored = typename decltype(from)::Stored;
+    if constexpr (kMode == Rounding::kNearest) {
+      define(sink, prefix, kF32, from,
+             [](Stored a) { return static_cast<float>(static_cast<S>(a)); });
+      define(sink, prefix, kF64, from,
+             [](Stored a) { return static_cast<double>(static_cast<S>(a)); });
+    } else {
+      define_each(sink, prefix, kF32, from, [](Stored a) {
+        return bits_as<float>(narrow(to_odd_double(static_cast<S>(a)), kSingle, kMode));
+      });
+      define_each(sink, prefix, kF64, from,
+                  [](Stored a) { return integer_to_double<kMode>(static_cast<S>(a)); });
+    }
+    define_each(sink, prefix, kF16, from, [](Stored a) {
+      return f16{static_cast<u16>(narrow(to_odd_double(static_cast<S>(a)), kHalf, kMode))};
+    });
+    define_each(sink, prefix, kBf16, from, [](Stored a) {
+      return bf16{static_cast<u16>(narrow(to_odd_double(static_cast<S>(a)), kBfloat, kMode))};
+    });
+  });
+}
+
+template <Rounding kMode>
+float double_to_float(double a) {
+  if constexpr (kMode == Rounding::kNearest)
+    return canonical(static_cast<float>(a));
+  else
+    return bits_as<float>(narrow(a, kSingle, kMode));
+}
+
+// Conversions to a narrower floating-point format.
+template <Rounding kMode>
+void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, const char* sat,
+                      const char* ftz_sat) {
+  define_each(sink, plain, kF32, kF64, [](double a) { return double_to_float<kMode>(a); });
+  define_each(sink, ftz, kF32, kF64, [](double a) { return flush(double_to_float<kMode>(a)); });
+  define_each(sink, sat, kF32, kF64, [](double a) { return saturate(double_to_float<kMode>(a)); });
+  define_each(sink, ftz_sat, kF32, kF64,
+              [](double a) { return saturate(flush(double_to_float<kMode>(a))); });
+  if constexpr (kMode == Rounding::kNearest) {
+    define(sink, plain, kF16, kF32, [](float a) { return to_half(a); });
+    define(sink, ftz, kF16, kF32, [](float a) { return to_half(flush(a)); });
+    define(sink, sat, kF16, kF32, [](float a) { return to_half(saturate(a)); });
+    define(sink, plain, kBf16, kF32, [](float a) { return to_bfloat(a); });
+  } else {
+    define_each(sink, plain, kF16, kF32,
+                [](float a) { return f16{static_cast<u16>(narrow(double{a}, kHalf, kMode))}; });
+    define_each(sink, ftz, kF16, kF32, [](float a) {
+      return f16{static_cast<u16>(narrow(double{flush(a)}, kHalf, kMode))};
+    });
+    define_each(sink, sat, kF16, kF32, [](float a) {
+      return f16{static_cast<u16>(narrow(double{saturate(a)}, kHalf, kMode))};
+    });
+    define_each(sink, plain, kBf16, kF32,
+                [](float a) { return bf16{static_cast<u16>(narrow(double{a}, kBfloat, kMode))}; });
+  }
+  define_each(sink, plain, kF16, kF64,
+              [](double a) { return f16{static_cast<u16>(narrow(a, kHalf, kMode))}; });
+  define_each(sink, plain, kBf16, kF64,
+              [](double a) { return bf16{static_cast<u16>(narrow(a, kBfloat, kMode))}; });
+  define_each(sink, plain, kBf16, kF16, [](f16 a) {
+    return bf16{static_cast<u16>(narrow(double{to_float(a)}, kBfloat, kMode))};
+  });
+  define_each(sink, plain, kF16, kBf16, [](bf16 a) {
+    return f16{static_cast<u16>(narrow(double{to_float(a)}, kHalf, kMode))};
+  });
+}
+
+void define_widening(OperationSink& sink) {
+  define(sink, "cvt.", kF64, kF32, [](float a) { return canonical(static_cast<double>(a)); });
+  define(sink, "cvt.ftz.", kF64, kF32,
+         [](float a) { return canonical(static_cast<double>(flush(a))); });
+  define(sink, "cvt.sat.", kF64, kF32, [](float a) { return static_cast<double>(saturate(a)); });
+  define(sink, "cvt.", kF32, kF16, [](f16 a) { return canonical(to_float(a)); });
+  define(sink, "cvt.ftz.", kF32, kF16, [](f16 a) { return canonical(to_float(a)); });
+  define(sink, "cvt.sat.", kF32, kF16, [](f16 a) { return saturate(to_float(a)); });
+  define(sink, "cvt.", kF64, kF16,
+         [](f16 a) { return canonical(static_cast<double>(to_float(a))); });
+  define(sink, "cvt.", kF32, kBf16, [](bf16 a) { return canonical(to_float(a)); });
+  define(sink, "cvt.ftz.", kF32, kBf16, [](bf16 a) { return canonical(flush(to_float(a))); });
+  define(sink, "cvt.", kF64, kBf16,
+         [](bf16 a) { return canonical(static_cast<double>(to_float(a))); });
+  define(sink, "cvt.", kF32, kF32, [](float a) { return a; });
+  define(sink, "cvt.ftz.", kF32, kF32, [](float a) { return flush(a); });
+  define(sink, "cvt.sat.", kF32, kF32, [](float a) { return saturate(a); });
+  define(sink, "cvt.ftz.sat.", kF32, kF32, [](float a) { return saturate(flush(a)); });
+  define(sink, "cvt.", kF64, kF64, [](double a) { return a; });
+  define(sink, "cvt.sat.", kF64, kF64, [](double a) { return saturate(a); });
+  define(sink, "cvt.", kF16, kF16, [](f16 a) { return a; });
+  define(sink, "cvt.sat.", kF16, kF16, [](f16 a) { return to_half(saturate(to_float(a))); });
+}
+
+template <Rounding kMode>
+void define_integral(OperationSink& sink, const char* plain, const char* ftz, const char* sat,
+                     const char* ftz_sat) {
+  define(sink, plain, kF32, kF32, [](float a) { return canonical(integral<kMode>(a)); });
+  define(sink, ftz, kF32, kF32, [](float a) { return canonical(integral<kMode>(flush(a))); });
+  define(sink, sat, kF32, kF32, [](float a) { return saturate(integral<kMode>(a)); });
+  define(sink, ftz_sat, kF32, kF32, [](float a) { return saturate(integral<kMode>(flush(a))); });
+  define(sink, plain, kF64, kF64, [](double a) { return canonical(integral<kMode>(a)); });
+  define(sink, sat, kF64, kF64, [](double a) { return saturate(integral<kMode>(a)); });
+  define(sink, plain, kF16, kF16, [](f16 a) { return to_half(integral<kMode>(to_float(a))); });
+  define(sink, plain, kBf16, kBf16, [](bf16 a) { return to_bfloat(integral<kMode>(to_float(a))); });
+}
+
+// Packs two values into one register: the first operand goes to the upper half.
+template <Format kFormat, Rounding kMode, bool kRelu, bool kFinite>
+[[gnu::always_inline]] inline u32 narrow_one(float a) {
+  const u32 code = narrow(double{a}, kFormat, kMode, kFinite);
+  if constexpr (kRelu)
+    return a < 0 || code >> (kFormat.exponent + kFormat.fraction) != 0 ? 0 : code;
+  return code;
+}
+
+template <Format kFormat, Rounding kMode, bool kRelu, bool kFinite>
+void define_packed16(OperationSink& sink, const char* name, const char* single) {
+  op_each(sink, name, [](float a, float b) {
+    return narrow_one<kFormat, kMode, kRelu, kFinite>(a) << 16 |
+           narrow_one<kFormat, kMode, kRelu, kFinite>(b);
+  });
+  if (single != nullptr) {
+    op_each(sink, single, [](float a) {
+      return static_cast<u16>(narrow_one<kFormat, kMode, kRelu, kFinite>(a));
+    });
+  }
+}
+
+void define_packed(OperationSink& sink) {
+  constexpr Rounding kRn = Rounding::kNearest, kRz = Rounding::kZero;
+  define_packed16<kHalf, kRn, false, false>(sink, "cvt.rn.f16x2.f32", nullptr);
+  define_packed16<kHalf, kRz, false, false>(sink, "cvt.rz.f16x2.f32", nullptr);
+  define_packed16<kHalf, kRn, true, false>(sink, "cvt.rn.relu.f16x2.f32", "cvt.rn.relu.f16.f32");
+  define_packed16<kHalf, kRz, true, false>(sink, "cvt.rz.relu.f16x2.f32", "cvt.rz.relu.f16.f32");
+  define_packed16<kHalf, kRn, false, true>(sink, "cvt.rn.satfinite.f16x2.f32",
+                                           "cvt.rn.satfinite.f16.f32");
+  define_packed16<kHalf, kRz, false, true>(sink, "cvt.rz.satfinite.f16x2.f32",
+                                           "cvt.rz.satfinite.f16.f32");
+  define_packed16<kBfloat, kRn, false, false>(sink, "cvt.rn.bf16x2.f32", nullptr);
+  define_packed16<kBfloat, kRz, false, false>(sink, "cvt.rz.bf16x2.f32", nullptr);
+  define_packed16<kBfloat, kRn, true, false>(sink, "cvt.rn.relu.bf16x2.f32",
+                                             "cvt.rn.relu.bf16.f32");
+  define_packed16<kBfloat, kRz, true, false>(sink, "cvt.rz.relu.bf16x2.f32",
+                                             "cvt.rz.relu.bf16.f32");
+  define_packed16<kBfloat, kRn, false, true>(sink, "cvt.rn.satfinite.bf16x2.f32",
+                                             "cvt.rn.satfinite.bf16.f32");
+  define_packed16<kBfloat, kRz, false, true>(sink, "cvt.rz.satfinite.bf16x2.f32",
+                                             "cvt.rz.satfinite.bf16.f32");
+
+  // tf32 is kept in the upper bits of a 32-bit register.
+  op_each(sink, "cvt.rna.tf32.f32", [](float a) {
+    return narrow(double{a}, kTf32, Rounding::kNearestAway) << 13 | (is_nan(a) ? 0x1fffu : 0u);
+  });
+  op_each(sink, "cvt.rn.tf32.f32",
+          [](float a) { return narrow(double{a}, kTf32, kRn) << 13 | (is_nan(a) ? 0x1fffu : 0u); });
+  op_each(sink, "cvt.rz.tf32.f32",
+          [](float a) { return narrow(double{a}, kTf32, kRz) << 13 | (is_nan(a) ? 0x1fffu : 0u); });
+
+  op_each(sink, "cvt.rn.satfinite.e4m3x2.f32", [](float a, float b) {
+    return static_cast<u16>(narrow(double{a}, kE4m3, kRn, true) << 8 |
+                            narrow(double{b}, kE4m3, kRn, true));
+  });
+  op_each(sink, "cvt.rn.satfinite.e5m2x2.f32", [](float a, float b) {
+    return static_cast<u16>(narrow(double{a}, kE5m2, kRn, true) << 8 |
+                            narrow(double{b}, kE5m2, kRn, true));
+  });
+  op_each(sink, "cvt.rn.satfinite.e4m3x2.f16x2", [](u32 a) {
+    const double high = double{to_float(f16{static_cast<u16>(a >> 16)})};
+    const double low = double{to_float(f16{static_cast<u16>(a)})};
+    return static_cast<u16>(narrow(high, kE4m3, kRn, true) << 8 | narrow(low, kE4m3, kRn, true));
+  });
+  op_each(sink, "cvt.rn.satfinite.e5m2x2.f16x2", [](u32 a) {
+    const double high = double{to_float(f16{static_cast<u16>(a >> 16)})};
+    const double low = double{to_float(f16{static_cast<u16>(a)})};
+    return static_cast<u16>(narrow(high, kE5m2, kRn, true) << 8 | narrow(low, kE5m2, kRn, true));
+  });
+  op_each(sink, "cvt.rn.f16x2.e4m3x2", [](u16 a) {
+    return narrow(widen(a >> 8, kE4m3), kHalf, kRn) << 16 |
+           narrow(widen(a & 0xff, kE4m3), kHalf, kRn);
+  });
+  op_each(sink, "cvt.rn.f16x2.e5m2x2", [](u16 a) {
+    return narrow(widen(a >> 8, kE5m2), kHalf, kRn) << 16 |
+           narrow(widen(a & 0xff, kE5m2), kHalf, kRn);
+  });
+
+  op(sink, "cvt.pack.sat.u16.s32", [](i32 a, i32 b) {
+    return static_cast<u32>(clamp_integer<u16>(a)) << 16 | clamp_integer<u16>(b);
+  });
+  op(sink, "cvt.pack.sat.s16.s32", [](i32 a, i32 b) {
+    return static_cast<u32>(clamp_integer<i16>(a)) << 16 | static_cast<u16>(clamp_integer<i16>(b));
+  });
+  op(sink, "cvt.pack.sat.u8.s32.b32", [](i32 a, i32 b, u32 c) {
+    return c << 16 | static_cast<u32>(clamp_integer<u8>(a)) << 8 | clamp_integer<u8>(b);
+  });
+  op(sink, "cvt.pack.sat.s8.s32.b32", [](i32 a, i32 b, u32 c) {
+    return c << 16 | static_cast<u32>(static_cast<u8>(clamp_integer<i8>(a))) << 8 |
+           static_cast<u8>(clamp_integer<i8>(b));
+  });
+}
+
+}  // namespace
+
+void define_convert(OperationSink& sink) {
+  define_integers(sink);
+  define_float_to_integer<Rounding::kNearest>(sink, "cvt.rni.", "cvt.rni.ftz.", "cvt.rni.sat.",
+                                              "cvt.rni.ftz.sat.");
+  define_float_to_integer<Rounding::kZero>(sink, "cvt.rzi.", "cvt.rzi.ftz.", "cvt.rzi.sat.",
+                                           "cvt.rzi.ftz.sat.");
+  define_float_to_integer<Rounding::kDown>(sink, "cvt.rmi.", "cvt.rmi.ftz.", "cvt.rmi.sat.",
+                                           "cvt.rmi.ftz.sat.");
+  define_float_to_integer<Rounding::kUp>(sink, "cvt.rpi.", "cvt.rpi.ftz.", "cvt.rpi.sat.",
+                                         "cvt.rpi.ftz.sat.");
+  define_integer_to_float<Rounding::kNearest>(sink, "cvt.rn.");
+  define_integer_to_float<Rounding::kZero>(sink, "cvt.rz.");
+  define_integer_to_float<Rounding::kDown>(sink, "cvt.rm.");
+  define_integer_to_float<Rounding::kUp>(sink, "cvt.rp.");
+  define_narrowing<Rounding::kNearest>(sink, "cvt.rn.", "cvt.rn.ftz.", "cvt.rn.sat.",
+                                       "cvt.rn.ftz.sat.");
+  define_narrowing<Rounding::kZero>(sink, "cvt.rz.", "cvt.rz.ftz.", "cvt.rz.sat.",
+                                    "cvt.rz.ftz.sat.");
+  define_narrowing<Rounding::kDown>(sink, "cvt.rm.", "cvt.rm.ftz.", "cvt.rm.sat.",
+                                    "cvt.rm.ftz.sat.");
+  define_narrowing<Rounding::kUp>(sink, "cvt.rp.", "cvt.rp.ftz.", "cvt.rp.sat.", "cvt.rp.ftz.sat.");
+  define_widening(sink);
+  define_integral<Rounding::kNearest>(sink, "cvt.rni.", "cvt.rni.ftz.", "cvt.rni.sat.",
+                                      "cvt.rni.ftz.sat.");
+  define_integral<Rounding::kZero>(sink, "cvt.rzi.", "cvt.rzi.ftz.", "cvt.rzi.sat.",
+                                   "cvt.rzi.ftz.sat.");
+  define_integral<Rounding::kDown>(sink, "cvt.rmi.", "cvt.rmi.ftz.", "cvt.rmi.sat.",
+                                   "cvt.rmi.ftz.sat.");
+  define_integral<Rounding::kUp>(sink, "cvt.rpi.", "cvt.rpi.ftz.", "cvt.rpi.sat.",
+                                 "cvt.rpi.ftz.sat.");
+  define_packed(sink);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

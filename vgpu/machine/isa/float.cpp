@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single and double precision. Operations that PTX defines by IEEE 754 are exact. The approximate
+// functions (div.approx, rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh with .approx) are computed by
+// the host library in double precision and rounded: at least as accurate as the hardware, but not
+// bitwise equal.
+#include "machine/isa/floats.hpp"
+
+#include <cmath>
+
+namespace vgpu::machine::VGPU_ISA {
+namespace {
+
+template <class T>
+[[gnu::always_inline]] inline T fused(T a, T b, T c) {
+  if constexpr (sizeof(T) == 4)
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
+}
+template <class T>
+[[gnu::always_inline]] inline T root(T a) {
+  if constexpr (sizeof(T) == 4)
+    return __builtin_sqrtf(a);
+  else
+    return __builtin_sqrt(a);
+}
+
+template <bool kFlush, class T>
+[[gnu::always_inline]] inline T in(T a) {
+  if constexpr (kFlush)
+    return flush(a);
+  else
+    return a;
+}
+template <bool kFlush, bool kSaturate, class T>
+[[gnu::always_inline]] inline T out(T a) {
+  if constexpr (kFlush) a = flush(a);
+  if constexpr (kSaturate)
+    return saturate(a);
+  else
+    return canonical(a);
+}
+
+// Vectorised for rounding to nearest, otherwise lane by lane.
+template <Rounding kMode, class F>
+void define_rounded(OperationSink& sink, const char* name, F f, const char* suffix) {
+  if constexpr (kMode == Rounding::kNearest)
+    op(sink, name, f, suffix);
+  else
+    op_each(sink, name, f, suffix);
+}
+
+template <class T, Rounding kMode, bool kFlush, bool kSaturate>
+void define_arithmetic(OperationSink& sink, const char* suffix) {
+  define_rounded<kMode>(
+      sink, "add",
+      [](T a, T b) {
+        return out<kFlush, kSaturate>(
+            rounded<kMode>([](T x, T y, T) { return x + y; }, in<kFlush>(a), in<kFlush>(b), T(0)));
+      },
+      suffix);
+  define_rounded<kMode>(
+      sink, "sub",
+      [](T a, T b) {
+        return out<kFlush, kSaturate>(
+            rounded<kMode>([](T x, T y, T) { return x - y; }, in<kFlush>(a), in<kFlush>(b), T(0)));
+      },
+      suffix);
+  define_rounded<kMode>(
+      sink, "mul",
+      [](T a, T b) {
+        return out<kFlush, kSaturate>(
+            rounded<kMode>([](T x, T y, T) { return x * y; }, in<kFlush>(a), in<kFlush>(b), T(0)));
+      },
+      suffix);
+  define_rounded<kMode>(
+      sink, "fma mad",
+      [](T a, T b, T c) {
+        return out<kFlush, kSaturate>(rounded<kMode>([](T x, T y, T z) { return fused(x, y, z); },
+                                                     in<kFlush>(a), in<kFlush>(b), in<kFlush>(c)));
+      },
+      suffix);
+}
+
+template <class T, Rounding kMode, bool kFlush>
+void define_quotients(OperationSink& sink, const char* suffix) {
+  define_rounded<kMode>(
+      sink, "div",
+      [](T a, T b) {
+        return out<kFlush, false>(
+            rounded<kMode>([](T x, T y, T) { return x / y; }, in<kFlush>(a), in<kFlush>(b), T(0)));
+      },
+      suffix);
+  define_rounded<kMode>(
+      sink, "rcp",
+      [](T a) {
+        return out<kFlush, false>(
+            rounded<kMode>([](T x, T one, T) { return one / x; }, in<kFlush>(a), T(1), T(0)));
+      },
+      suffix);
+  define_rounded<kMode>(
+      sink, "sqrt",
+      [](T a) {
+        return out<kFlush, false>(
+            rounded<kMode>([](T x, T, T) { return root(x); }, in<kFlush>(a), T(0), T(0)));
+      },
+      suffix);
+}
+
+// `op` without a rounding modifier is .rn; sums and products may be written either way.
+void define_f32(OperationSink& sink) {
+  constexpr Rounding kRn = Rounding::kNearest, kRz = Rounding::kZero, kRm = Rounding::kDown,
+                     kRp = Rounding::kUp;
+  for (const char* s : {".f32", ".rn.f32"}) define_arithmetic<float, kRn, false, false>(sink, s);
+  for (const char* s : {".ftz.f32", ".rn.ftz.f32"})
+    define_arithmetic<float, kRn, true, false>(sink, s);
+  for (const char* s : {".sat.f32", ".rn.sat.f32"})
+    define_arithmetic<float, kRn, false, true>(sink, s);
+  for (const char* s : {".ftz.sat.f32", ".rn.ftz.sat.f32"})
+    define_arithmetic<float, kRn, true, true>(sink, s);
+  define_arithmetic<float, kRz, false, false>(sink, ".rz.f32");
+  define_arithmetic<float, kRm, false, false>(sink, ".rm.f32");
+  define_arithmetic<float, kRp, false, false>(sink, ".rp.f32");
+  define_arithmetic<float, kRz, true, false>(sink, ".rz.ftz.f32");
+  define_arithmetic<float, kRm, true, false>(sink, ".rm.ftz.f32");
+  define_arithmetic<float, kRp, true, false>(sink, ".rp.ftz.f32");
+  define_arithmetic<float, kRz, false, true>(sink, ".rz.sat.f32");
+  define_arithmetic<float, kRm, false, true>(sink, ".rm.sat.f32");
+  define_arithmetic<float, kRp, false, true>(sink, ".rp.sat.f32");
+  define_arithmetic<float, kRz, true, true>(sink, ".rz.ftz.sat.f32");
+  define_arithmetic<float, kRm, true, true>(sink, ".rm.ftz.sat.f32");
+  define_arithmetic<float, kRp, true, true>(sink, ".rp.ftz.sat.f32");
+  for (const char* s : {".rn.f32", ".approx.f32"}) define_quotients<float, kRn, false>(sink, s);
+  for (const char* s : {".rn.ftz.f32", ".approx.ftz.f32"})
+    define_quotients<float, kRn, true>(sink, s);
+  define_quotients<float, kRz, false>(sink, ".rz.f32");
+  define_quotients<float, kRm, false>(sink, ".rm.f32");
+  define_quotients<float, kRp, false>(sink, ".rp.f32");
+  define_quotients<float, kRz, true>(sink, ".rz.ftz.f32");
+  define_quotients<float, kRm, true>(sink, ".rm.ftz.f32");
+  define_quotients<float, kRp, true>(sink, ".rp.ftz.f32");
+  op(sink, "div.full.f32", [](float a, float b) { return canonical(a / b); });
+  op(sink, "div.full.ftz.f32",
+     [](float a, float b) { return out<true, false>(flush(a) / flush(b)); });
+}
+
+void define_f64(OperationSink& sink) {
+  for (const char* s : {".f64", ".rn.f64"})
+    define_arithmetic<double, Rounding::kNearest, false, false>(sink, s);
+  define_arithmetic<double, Rounding::kZero, false, false>(sink, ".rz.f64");
+  define_arithmetic<double, Rounding::kDown, false, false>(sink, ".rm.f64");
+  define_arithmetic<double, Rounding::kUp, false, false>(sink, ".rp.f64");
+  define_quotients<double, Rounding::kNearest, false>(sink, ".rn.f64");
+  define_quotients<double, Rounding::kZero, false>(sink, ".rz.f64");
+  define_quotients<double, Rounding::kDown, false>(sink, ".rm.f64");
+  define_quotients<double, Rounding::kUp, false>(sink, ".rp.f64");
+  op(sink, "rcp.approx.ftz.f64", [](double a) { return canonical(1.0 / a); });
+  op(sink, "rsqrt.approx.f64 rsqrt.approx.ftz.f64",
+     [](double a) { return canonical(1.0 / root(a)); });
+}
+
+template <bool kFlush>
+void define_approximate(OperationSink& sink, const char* suffix) {
+  op(
+      sink, "rsqrt.approx",
+      [](float a) {
+        return out<kFlush, false>(
+            static_cast<float>(1.0 / root(static_cast<double>(in<kFlush>(a)))));
+      },
+      suffix);
+  op_each(
+      sink, "sin.approx",
+      [](float a) {
+        return out<kFlush, false>(static_cast<float>(std::sin(static_cast<double>(in<kFlush>(a)))));
+      },
+      suffix);
+  op_each(
+      sink, "cos.approx",
+      [](float a) {
+        return out<kFlush, false>(static_cast<float>(std::cos(static_cast<double>(in<kFlush>(a)))));
+      },
+      suffix);
+  op_each(
+      sink, "lg2.approx",
+      [](float a) {
+        return out<kFlush, false>(
+            static_cast<float>(std::log2(static_cast<double>(in<kFlush>(a)))));
+      },
+      suffix);
+  op_each(
+      sink, "ex2.approx",
+      [](float a) {
+        return out<kFlush, false>(
+            static_cast<float>(std::exp2(static_cast<double>(in<kFlush>(a)))));
+      },
+      suffix);
+}
+
+// Minimum or maximum. If one operand is NaN the result is the other; -0 is less than +0.
+template <class T, bool kMax>
+[[gnu::always_inline]] inline T extreme(T a, T b) {
+  using U = std::conditional_t<sizeof(T) == 4, u32, u64>;
+  const U equal = kMax ? bits_as<U>(a) & bits_as<U>(b) : bits_as<U>(a) | bits_as<U>(b);
+  const T picked = (kMax ? a > b : a < b) ? a : b;
+  const T number = a == b ? bits_as<T>(equal) : picked;
+  return is_nan(a) ? b : is_nan(b) ? a : number;
+}
+[[gnu::always_inline]] inline float magnitude(float a) {
+  return bits_as<float>(bits_as<u32>(a) & 0x7fffffff);
+}
+[[gnu::always_inline]] inline float with_signs(float a, float b, float of) {
+  return bits_as<float>((bits_as<u32>(of) & 0x7fffffff) |
+                        ((bits_as<u32>(a) ^ bits_as<u32>(b)) & 0x80000000));
+}
+
+template <bool kMax, bool kFlush>
+void define_extremes(OperationSink& sink, const char* name, const char* nan, const char* sign,
+                     const char* nan_sign) {
+  op(sink, name, [](float a, float b) {
+    return canonical(extreme<float, kMax>(in<kFlush>(a), in<kFlush>(b)));
+  });
+  op(sink, nan, [](float a, float b) {
+    const float r = extreme<float, kMax>(in<kFlush>(a), in<kFlush>(b));
+    return canonical(is_nan(a) ? a : is_nan(b) ? b : r);
+  });
+  op(sink, sign, [](float a, float b) {
+    const float r = extreme<float, kMax>(magnitude(in<kFlush>(a)), magnitude(in<kFlush>(b)));
+    return canonical(with_signs(a, b, r));
+  });
+  op(sink, nan_sign, [](float a, float b) {
+    const float r = extreme<float, kMax>(magnitude(in<kFlush>(a)), magnitude(in<kFlush>(b)));
+    return canonical(is_nan(a) ? a : is_nan(b) ? b : with_signs(a, b, r));
+  });
+}
+
+void define_signs(OperationSink& sink) {
+  op(sink, "abs.f32", [](float a) { return magnitude(a); });
+  op(sink, "abs.ftz.f32", [](float a) { return magnitude(flush(a)); });
+  op(sink, "neg.f32", [](u32 a) { return a ^ 0x80000000; });
+  op(sink, "neg.ftz.f32", [](float a) { return bits_as<u32>(flush(a)) ^ 0x80000000; });
+  op(sink, "abs.f64", [](u64 a) { return a & 0x7fffffffffffffff; });
+  op(sink, "neg.f64", [](u64 a) { return a ^ 0x8000000000000000; });
+  // The result takes the sign of the first operand.
+  op(sink, "copysign.f32", [](u32 a, u32 b) { return (a & 0x80000000) | (b & 0x7fffffff); });
+  op(sink, "copysign.f64",
+     [](u64 a, u64 b) { return (a & 0x8000000000000000) | (b & 0x7fffffffffffffff); });
+}
+
+}  // namespace
+
+void define_float(OperationSink& sink) {
+  define_f32(sink);
+  define_f64(sink);
+  define_approximate<false>(sink, ".f32");
+  define_approximate<true>(sink, ".ftz.f32");
+  op_each(sink, "tanh.approx.f32",
+          [](float a) { return canonical(static_cast<float>(std::tanh(static_cast<double>(a)))); });
+  define_extremes<false, false>(sink, "min.f32", "min.NaN.f32", "min.xorsign.abs.f32",
+                                "min.NaN.xorsign.abs.f32");
+  define_extremes<false, true>(sink, "min.ftz.f32", "min.ftz.NaN.f32", "min.ftz.xorsign.abs.f32",
+                               "min.ftz.NaN.xorsign.abs.f32");
+  define_extremes<true, false>(sink, "max.f32", "max.NaN.f32", "max.xorsign.abs.f32",
+                               "max.NaN.xorsign.abs.f32");
+  define_extremes<true, true>(sink, "max.ftz.f32", "max.ftz.NaN.f32", "max.ftz.xorsign.abs.f32",
+                              "max.ftz.NaN.xorsign.abs.f32");
+  op(sink, "min.f64", [](double a, double b) { return canonical(extreme<double, false>(a, b)); });
+  op(sink, "max.f64", [](double a, double b) { return canonical(extreme<double, true>(a, b)); });
+  define_signs(sink);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

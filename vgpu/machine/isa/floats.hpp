@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floating-point behaviour that differs between GPU and CPU: flushing of subnormals, one canonical
+// NaN, saturation, rounding modes per instruction, and the 16- and 8-bit formats.
+#pragma once
+#include <xmmintrin.h>
+
+#include "machine/isa/lanes.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+
+enum class Rounding : u8 { kNearest, kZero, kDown, kUp, kNearestAway };
+
+[[gnu::always_inline]] inline float flush(float a) {
+  const u32 bits = bits_as<u32>(a);
+  return bits_as<float>((bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits);
+}
+
+// NaN results are canonical, whatever NaNs the operands are: 0x7fffffff in single precision,
+// 0xfff8000000000000 in double precision. This also makes results equal on every host.
+[[gnu::always_inline]] inline float canonical(float a) {
+  return !is_nan(a) ? a : bits_as<float>(0x7fffffffu);
+}
+[[gnu::always_inline]] inline double canonical(double a) {
+  return !is_nan(a) ? a : bits_as<double>(0xfff8000000000000ull);
+}
+
+template <class T>
+[[gnu::always_inline]] inline T saturate(T a) {
+  return a > T(0) ? (a < T(1) ? a : T(1)) : T(0);  // NaN gives +0
+}
+
+// f(a, b, c) computed in a rounding mode. The asm barriers keep the compiler from moving the
+// computation out of the mode's scope.
+template <Rounding kMode, class T, class F>
+[[gnu::always_inline]] inline T rounded(F f, T a, T b, T c) {
+  if constexpr (kMode == Rounding::kNearest) {
+    return f(a, b, c);
+  } else {
+    constexpr unsigned kControl = kMode == Rounding::kDown ? 0x2000
+                                  : kMode == Rounding::kUp ? 0x4000
+                                                           : 0x6000;
+    const unsigned saved = _mm_getcsr();
+    _mm_setcsr((saved & ~0x6000u) | kControl);
+    asm volatile("" : "+x"(a), "+x"(b), "+x"(c));
+    T result = f(a, b, c);
+    asm volatile("" : "+x"(result));
+    _mm_setcsr(saved);
+    return result;
+  }
+}
+
+// A narrow binary format: sign, `exponent` bits, `fraction` bits.
+struct Format {
+  int exponent, fraction;
+  bool infinity;  // e4m3 has none: its largest code is NaN, the one below is a finite number
+  u32 nan;
+};
+inline constexpr Format kSingle{8, 23, true, 0x7fffffff};
+inline constexpr Format kHalf{5, 10, true, 0x7fff};
+inline constexpr Format kBfloat{8, 7, true, 0x7fff};
+inline constexpr Format kTf32{8, 10, true, 0x3ffff};
+inline constexpr Format kE5m2{5, 2, true, 0x7f};
+inline constexpr Format kE4m3{4, 3, false, 0x7f};
+
+// Encodes `value` in the format, rounded once. `finite`: values that are too large become the
+// largest finite number.
+inline u32 narrow(double value, Format format, Rounding mode, bool finite = false) {
+  const u64 bits = bits_as<u64>(value);
+  const u32 sign = static_cast<u32>(bits >> 63) << (format.exponent + format.fraction);
+  const u64 magnitude = bits & ~(u64{1} << 63);
+  if (magnitude > 0x7ff0000000000000) return format.nan;
+  const u32 top = ((1u << format.exponent) - 1)
+                  << format.fraction;  // code of infinity if the format has one
+  const u32 largest = format.infinity ? top - 1 : (top | ((1u << format.fraction) - 1)) - 1;
+  const u32 beyond = finite ? largest : format.infinity ? top : format.nan;
+  if (magnitude == 0x7ff0000000000000) return sign | beyond;
+  // a double's subnormals are far below those of every format
+  if (magnitude < (u64{1} << 52)) value = 0;
+  const int bias = (1 << (format.exponent - 1)) - 1;
+  const int exponent = static_cast<int>(magnitude >> 52) - 1023;
+  const u64 significand =
+      (magnitude & ((u64{1} << 52) - 1)) | (magnitude >> 52 != 0 ? u64{1} << 52 : 0);
+  const bool normal = exponent >= 1 - bias;
+  int shift = 52 - format.fraction + (normal ? 0 : 1 - bias - exponent);
+  if (shift > 62) shift = 62;
+  const u64 kept = significand >> shift;
+  const u64 rest = significand & ((u64{1} << shift) - 1);
+  const u64 half = u64{1} << (shift - 1);
+  bool up = false;
+  switch (mode) {
+    case Rounding::kNearest:
+      up = rest > half || (rest == half && (kept & 1) != 0);
+      break;
+    case Rounding::kNearestAway:
+      up = rest >= half;
+      break;
+    case Rounding::kZero:
+      break;
+    case Rounding::kDown:
+      up = rest != 0 && sign != 0;
+      break;
+    case Rounding::kUp:
+      up = rest != 0 && sign == 0;
+      break;
+  }
+  const u64 base =
+      normal ? (u64(exponent + bias) << format.fraction) + kept - (u64{1} << format.fraction)
+             : kept;
+  const u64 code = base + (up ? 1 : 0);  // a carry into the exponent gives the correct code
+  if (code > largest) {
+    const bool to_largest = mode == Rounding::kZero || (mode == Rounding::kDown && sign == 0) ||
+                            (mode == Rounding::kUp && sign != 0);
+    return sign | (to_largest ? largest : beyond);
+  }
+  return sign | static_cast<u32>(code);
+}
+
+// Exact for every format, except for the payload of a NaN.
+inline double widen(u32 code, Format format) {
+  const int bits = format.exponent + format.fraction;
+  const u32 magnitude = code & ((1u << bits) - 1);
+  const u32 top = ((1u << format.exponent) - 1) << format.fraction;
+  const bool negative = (code >> bits & 1) != 0;
+  double value;
+  if (format.infinity ? magnitude > top : magnitude == format.nan) {
+    value = bits_as<double>(0x7ff8000000000000ull);
+  } else if (format.infinity && magnitude == top) {
+    value = bits_as<double>(0x7ff0000000000000ull);
+  } else {
+    const int bias = (1 << (format.exponent - 1)) - 1;
+    const u32 e = magnitude >> format.fraction;
+    const u32 f = magnitude & ((1u << format.fraction) - 1);
+    const int exponent = (e == 0 ? 1 : static_cast<int>(e)) - bias - format.fraction;
+    const double scale = bits_as<double>(static_cast<u64>(exponent + 1023) << 52);
+    value = scale * ((e == 0 ? 0u : 1u << format.fraction) | f);
+  }
+  return negative ? -value : value;
+}
+
+// The frequent conversions, written so that the compiler vectorises them.
+[[gnu::always_inline]] inline float to_float(f16 h) {
+  const u32 sign = (h.bits & 0x8000u) << 16;
+  const u32 magnitude = h.bits & 0x7fffu;
+  const u32 subnormal = bits_as<u32>(static_cast<float>(static_cast<i32>(magnitude)) * 0x1p-24F);
+  const u32 normal = (magnitude << 13) + 0x38000000u;
+  const u32 special = (magnitude << 13) | 0x7f800000u;
+  return bits_as<float>(sign | (magnitude >= 0x7c00 ? special
+                                : magnitude < 0x400 ? subnormal
+                                                    : normal));
+}
+[[gnu::always_inline]] inline float to_float(bf16 b) {
+  return bits_as<float>(static_cast<u32>(b.bits) << 16);
+}
+
+[[gnu::always_inline]] inline f16 to_half(float a) {
+  const u32 bits = bits_as<u32>(a);
+  const u32 sign = bits >> 16 & 0x8000u;
+  const u32 magnitude = bits & 0x7fffffffu;
+  const u32 normal = (magnitude + 0xc8000fffu + (magnitude >> 13 & 1)) >> 13;
+  const u32 subnormal = bits_as<u32>(bits_as<float>(magnitude) + 0.5F) - 0x3f000000u;
+  const u32 code = magnitude >= 0x47800000u   ? 0x7c00u
+                   : magnitude >= 0x38800000u ? normal
+                                              : subnormal;
+  return f16{static_cast<u16>(magnitude > 0x7f800000u ? 0x7fffu : sign | code)};
+}
+[[gnu::always_inline]] inline bf16 to_bfloat(float a) {
+  const u32 bits = bits_as<u32>(a);
+  const u32 code = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+  return bf16{static_cast<u16>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : code)};
+}
+
+// a * b + c rounded to odd, for factors whose product is exact in double. Rounding the result again
+// to 11 or 8 bits gives the same value as rounding the exact value once.
+inline double multiply_add_to_odd(double a, double b, double c) {
+  const double p = a * b;
+  const double s = p + c;
+  const double back = s - p;
+  const double error = (p - (s - back)) + (c - back);
+  if (!(error != 0) || is_nan(error) || s - s != 0) return s;  // exact, infinite or NaN
+  u64 bits = bits_as<u64>(s);
+  if ((error < 0) != (s < 0)) bits -= 1;  // |s| was rounded up
+  return bits_as<double>(bits | 1);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

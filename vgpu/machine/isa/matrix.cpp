@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix instructions of a warp: mma, wmma, ldmatrix, stmatrix, movmatrix. With Numerics::kSingle,
+// products are exact and added one after another to C in order of k, each sum rounded to nearest in
+// single precision (double for .f64); .f16 results are rounded once at the end. The hardware adds
+// several products at once and truncates; both agree if sums are exact. Numerics::kHopper follows
+// hopper_sums.hpp, except for .f64.
+#include "machine/fragments.hpp"
+#include "machine/isa/hopper_sums.hpp"
+#include "machine/isa/race.hpp"
+#include "machine/isa/synchronise.hpp"
+#include "machine/isa/tensor_values.hpp"
+#include "machine/isa/watch.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+namespace {
+
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 8, u64, u32>;
+
+// Element i of a lane, from 32-bit registers (two 16-bit elements each) or 64-bit ones.
+template <class T>
+[[gnu::always_inline]] inline T element(std::byte* window, const u32* slots, u32 i, u32 lane) {
+  if constexpr (sizeof(T) == 2) {
+    const u32 both = slot<u32>(window, slots[i / 2])[lane];
+    return T{static_cast<u16>(both >> 16 * (i % 2))};
+  } else {
+    return bits_as<T>(slot<Bits<T>>(window, slots[i])[lane]);
+  }
+}
+
+template <class T>
+inline constexpr u32 kPerRegister = sizeof(T) == 2 ? 2 : 1;
+
+// Rounds value(lane, i) to T and stores it in the registers.
+template <class T, class F>
+[[gnu::always_inline]] inline void put(std::byte* window, const u32* slots, u32 registers,
+                                       F value) {
+  for (u32 r = 0; r < registers; ++r) {
+    if (slots[r] == kNone) continue;
+    for (u32 lane = 0; lane < kLanes; ++lane) {
+      if constexpr (sizeof(T) == 2) {
+        const u32 low = to_half(value(lane, 2 * r)).bits,
+                  high = to_half(value(lane, 2 * r + 1)).bits;
+        slot<u32>(window, slots[r])[lane] = low | high << 16;
+      } else {
+        slot<Bits<T>>(window, slots[r])[lane] = bits_as<Bits<T>>(canonical(value(lane, r)));
+      }
+    }
+  }
+}
+
+// C += A B.
+template <u32 M, u32 N, u32 K, class T>
+[[gnu::always_inline]] inline void multiply(const T (&a)[M][K], const T (&b)[K][N], T (&c)[M][N]) {
+  for (u32 i = 0; i < M; ++i) {
+    for (u32 k = 0; k < K; ++k) {
+      const T factor = a[i][k];
+      for (u32 j = 0; j < N; ++j) {
+        if constexpr (sizeof(T) == 4)
+          c[i][j] = __builtin_fmaf(factor, b[k][j], c[i][j]);
+        else
+          c[i][j] = __builtin_fma(factor, b[k][j], c[i][j]);
+      }
+    }
+  }
+}
+
+// The same with the launch's Numerics.
+template <class In, class Out, u32 M, u32 N, u32 K, class T>
+[[gnu::always_inline]] inline void multiply_as(const Warp& warp, const T (&a)[M][K],
+                                               const T (&b)[K][N], T (&c)[M][N]) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (warp.block->launch.config.numerics == Numerics::kHopper) {
+      HopperProducts<N> products;
+      for (u32 k = 0; k < K; ++k) __builtin_memcpy(products.b[k], b[k], sizeof(b[k]));
+      for (u32 i = 0; i < M; ++i) {
+        for (u32 k = 0; k < K; ++k) {
+          for (u32 j = 0; j < N; ++j) products.a[k][j] = a[i][k];
+        }
+        hopper_sums(products, K, hopper_format<In, In, Out>(), c[i]);
+      }
+      return;
+    }
+  }
+  multiply(a, b, c);
+}
+
+// Insn::list: the registers of d, a, b, c in this order.
+template <class In, class Out, u32 M, u32 K>
+void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  if (!whole_warp(warp, insn, mask)) return;
+  using Value = std::conditional_t<sizeof(Out) == 8, double, float>;
+  constexpr bool kWide = sizeof(In) != 2;
+  constexpr u32 N = 8, kA = M * K / kLanes, kB = K * N / kLanes, kC = M * N / kLanes;
+  const u32* const d_slots = warp.lists + insn.list;
+  const u32* const a_slots = d_slots + kC / kPerRegister<Out>;
+  const u32* const b_slots = a_slots + kA / kPerRegister<In>;
+  const u32* const c_slots = b_slots + kB / kPerRegister<In>;
+  alignas(64) Value a[M][K], b[K][N], c[M][N];
+  for (u32 lane = 0; lane < kLanes; ++lane) {
+    for (u32 i = 0; i < kA; ++i) {
+      const Place at = place_in_a<kWide>(lane, i);
+      a[at.row][at.column] = value_of(element<In>(window, a_slots, i, lane));
+    }
+    for (u32 i = 0; i < kB; ++i) {
+      const Place at = place_in_b<kWide>(lane, i);
+      b[at.row][at.column] = value_of(element<In>(window, b_slots, i, lane));
+    }
+    for (u32 i = 0; i < kC; ++i) {
+      const Place at = place_in_c(lane, i);
+      c[at.row][at.column] = value_of(element<Out>(window, c_slots, i, lane));
+    }
+  }
+  multiply_as<In, Out>(warp, a, b, c);
+  put<Out>(window, d_slots, kC / kPerRegister<Out>, [&](u32 lane, u32 i) {
+    const Place at = place_in_c(lane, i);
+    return c[at.row][at.column];
+  });
+  ++warp.pc;
+}
+
+// The same in wmma's layout. f16 fragments of A and B have sixteen elements, whatever the matrix's
+// size.
+template <class In, class Out, u32 M, u32 N, u32 K>
+void wmma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  if (!whole_warp(warp, insn, mask)) return;
+  constexpr bool kRepeats = std::is_same_v<In, f16>;
+  constexpr u32 kA = M * K / kLanes, kB = K * N / kLanes, kC = M * N / kLanes;
+  constexpr u32 kRegistersA = (kRepeats ? 16 : kA) / kPerRegister<In>;
+  constexpr u32 kRegistersB = (kRepeats ? 16 : kB) / kPerRegister<In>;
+  const u32* const d_slots = warp.lists + insn.list;
+  const u32* const a_slots = d_slots + kC / kPerRegister<Out>;
+  const u32* const b_slots = a_slots + kRegistersA;
+  const u32* const c_slots = b_slots + kRegistersB;
+  alignas(64) float a[M][K], b[K][N], c[M][N];
+  for (u32 lane = 0; lane < kLanes; ++lane) {
+    for (u32 i = 0; i < kA; ++i) {
+      const Place at = place_in_wmma(lane, i, K, M * K);
+      a[at.row][at.column] = value_of(element<In>(window, a_slots, i, lane));
+    }
+    for (u32 i = 0; i < kB; ++i) {
+      const Place at = place_in_wmma(lane, i, N, K * N);
+      b[at.row][at.column] = value_of(element<In>(window, b_slots, i, lane));
+    }
+    for (u32 i = 0; i < kC; ++i) {
+      const Place at = place_in_wmma(lane, i, N, M * N);
+      c[at.row][at.column] = value_of(element<Out>(window, c_slots, i, lane));
+    }
+  }
+  multiply_as<In, Out>(warp, a, b, c);
+  put<Out>(window, d_slots, kC / kPerRegister<Out>, [&](u32 lane, u32 i) {
+    const Place at = place_in_wmma(lane, i, N, M * N);
+    return c[at.row][at.column];
+  });
+  ++warp.pc;
+}
+
+// Address of element i of a lane's wmma fragment. s: base, leading dimension in elements. imm: i,
+// then one byte each: columns, rows, bytes per element, whether the matrix is column-major.
+template <class T>
+void wmma_address(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 i = static_cast<u32>(insn.imm & 0xff), columns = static_cast<u32>(insn.imm >> 8 & 0xff);
+  const u32 rows = static_cast<u32>(insn.imm >> 16 & 0xff),
+            bytes = static_cast<u32>(insn.imm >> 24 & 0xff);
+  const bool by_column = (insn.imm >> 32 & 1) != 0;
+  const T* const base = slot<T>(window, insn.s[0]);
+  const u32* const line = slot<u32>(window, insn.s[1]);
+  write_lanes<u64>(window, insn.d, mask, [&](u32 lane) {
+    const Place at = place_in_wmma(lane, i, columns, rows * columns);
+    const u64 index =
+        by_column ? u64{at.column} * line[lane] + at.row : u64{at.row} * line[lane] + at.column;
+    return u64{base[lane]} + index * bytes;
+  });
+}
+
+void need_whole_warp(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
+  if (whole_warp(warp, insn, mask)) ++warp.pc;
+}
+
+// Shared addresses of rows of eight 16-bit elements, provided by 8 lanes per matrix, the first
+// lanes of Insn::vector matrices.
+template <bool kStore>
+[[gnu::always_inline]] inline void row_addresses(Warp& warp, std::byte* window, const Insn& insn,
+                                                 u32* rows) {
+  constexpr u32 kRow = 16;  // bytes
+  const u32 mask = insn.vector == 4 ? kAllLanes : (1u << 8 * insn.vector) - 1;
+  if ((insn.flags & kFlagGeneric) != 0) {
+    alignas(64) u64 addresses[kLanes];
+    lane_addresses(window, insn, addresses);
+    for (u32 i = 0; i < kLanes; ++i) {
+      const bool shared = space_of(addresses[i], warp.shared_window) == AddressSpace::kShared;
+      rows[i] = shared ? static_cast<u32>(addresses[i] - warp.shared_window) : kNone;
+    }
+  } else {
+    lane_offsets(warp, window, insn, rows);
+  }
+  const Pattern pattern = pattern_of(rows, mask, kRow);
+  check_shared(warp, insn, mask, rows, kRow, pattern);
+  count_shared<true>(warp, insn, mask, rows, kRow,
+                     pattern);  // served in groups of eight lanes, whatever their addresses
+  watch_shared(warp, insn, mask, rows, kRow, pattern, kStore ? Touch::kStore : Touch::kLoad);
+  race_shared<kStore>(warp, insn, mask, rows, kRow, pattern, false);
+}
+
+// Row and column of element `half` of a lane's register in an 8 x 8 matrix.
+[[gnu::always_inline]] inline Place place_in_8x8(u32 lane, u32 half, bool transposed) {
+  const u32 line = lane / 4, in_line = lane % 4 * 2 + half;
+  return transposed ? Place{in_line, line} : Place{line, in_line};
+}
+
+// sub: 1 for .trans. list: one register per matrix.
+void load_matrix(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  if (!whole_warp(warp, insn, mask)) return;
+  alignas(64) u32 rows[kLanes];
+  row_addresses<false>(warp, window, insn, rows);
+  for (u32 m = 0; m < insn.vector; ++m) {
+    u32* const d = slot<u32>(window, warp.lists[insn.list + m]);
+    alignas(64) u32 result[kLanes];
+    for (u32 lane = 0; lane < kLanes; ++lane) {
+      result[lane] = 0;
+      for (u32 half = 0; half < 2; ++half) {
+        const Place at = place_in_8x8(lane, half, insn.sub != 0);
+        u16 value;
+        __builtin_memcpy(&value, warp.shared + rows[8 * m + at.row] + 2 * at.column, 2);
+        result[lane] |= static_cast<u32>(value) << 16 * half;
+      }
+    }
+    __builtin_memcpy(d, result, sizeof(result));
+  }
+  ++warp.pc;
+}
+
+void store_matrix(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  if (!whole_warp(warp, insn, mask)) return;
+  alignas(64) u32 rows[kLanes];
+  row_addresses<true>(warp, window, insn, rows);
+  ++warp.progress;
+  for (u32 m = 0; m < insn.vector; ++m) {
+    const u32* const from = slot<u32>(window, warp.lists[insn.list + m]);
+    for (u32 lane = 0; lane < kLanes; ++lane) {
+      for (u32 half = 0; half < 2; ++half) {
+        const Place at = place_in_8x8(lane, half, insn.sub != 0);
+        const u16 value = static_cast<u16>(from[lane] >> 16 * half);
+        __builtin_memcpy(warp.shared + rows[8 * m + at.row] + 2 * at.column, &value, 2);
+      }
+    }
+  }
+  ++warp.pc;
+}
+
+// Transposes an 8 x 8 matrix of 16-bit elements; each row is held by four lanes.
+void move_matrix(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  if (!whole_warp(warp, insn, mask)) return;
+  u16 matrix[8][8];
+  const u32* const from = slot<u32>(window, insn.s[0]);
+  for (u32 lane = 0; lane < kLanes; ++lane) {
+    for (u32 half = 0; half < 2; ++half) {
+      const Place at = place_in_8x8(lane, half, false);
+      matrix[at.row][at.column] = static_cast<u16>(from[lane] >> 16 * half);
+    }
+  }
+  u32* const d = slot<u32>(window, insn.d);
+  for (u32 lane = 0; lane < kLanes; ++lane) {
+    const Place low = place_in_8x8(lane, 0, true), high = place_in_8x8(lane, 1, true);
+    d[lane] = matrix[low.row][low.column] | static_cast<u32>(matrix[high.row][high.column]) << 16;
+  }
+  ++warp.pc;
+}
+
+template <class In, class Out>
+void define_wmma(OperationSink& sink, const char* types) {
+  sink.add("wmma.m16n16k16.", types, {}, &wmma<In, Out, 16, 16, 16>, true);
+  sink.add("wmma.m32n8k16.", types, {}, &wmma<In, Out, 32, 8, 16>, true);
+  sink.add("wmma.m8n32k16.", types, {}, &wmma<In, Out, 8, 32, 16>, true);
+}
+
+}  // namespace
+
+void define_matrix(OperationSink& sink) {
+  op_special(sink, "mma.m16n8k4.tf32.f32", &mma<tf32, float, 16, 4>, true);
+  op_special(sink, "mma.m16n8k8.tf32.f32", &mma<tf32, float, 16, 8>, true);
+  op_special(sink, "mma.m16n8k8.f16.f32", &mma<f16, float, 16, 8>, true);
+  op_special(sink, "mma.m16n8k8.f16.f16", &mma<f16, f16, 16, 8>, true);
+  op_special(sink, "mma.m16n8k8.bf16.f32", &mma<bf16, float, 16, 8>, true);
+  op_special(sink, "mma.m16n8k16.f16.f32", &mma<f16, float, 16, 16>, true);
+  op_special(sink, "mma.m16n8k16.f16.f16", &mma<f16, f16, 16, 16>, true);
+  op_special(sink, "mma.m16n8k16.bf16.f32", &mma<bf16, float, 16, 16>, true);
+  op_special(sink, "mma.m8n8k4.f64.f64", &mma<double, double, 8, 4>, true);
+  define_wmma<f16, float>(sink, "f16.f32");
+  define_wmma<f16, f16>(sink, "f16.f16");
+  define_wmma<bf16, float>(sink, "bf16.f32");
+  op_special(sink, "wmma.m16n16k8.tf32.f32", &wmma<tf32, float, 16, 16, 8>, true);
+  op_special(sink, "wmma.address", &wmma_address<u64>);
+  op_special(sink, "wmma.address32", &wmma_address<u32>);
+  op_special(sink, "warp.whole", &need_whole_warp, true);
+  op_special(sink, "ldmatrix", &load_matrix, true);
+  op_special(sink, "stmatrix", &store_matrix, true);
+  op_special(sink, "movmatrix", &move_matrix, true);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

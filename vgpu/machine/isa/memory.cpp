@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// ld and st in every state space. If elements are as wide as their registers, 32 lanes are moved at
+// once. Other accesses (bytes into wider registers, local memory at different offsets, mixed
+// generic addresses) are executed lane by lane.
+#include "machine/cluster.hpp"
+#include "machine/isa/race.hpp"
+#include "machine/isa/watch.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+namespace {
+
+template <u32 kBytes>
+using Word = std::conditional_t<
+    kBytes == 1, u8,
+    std::conditional_t<kBytes == 2, u16, std::conditional_t<kBytes == 4, u32, u64>>>;
+
+[[gnu::always_inline]] inline u32 element_slot(const Warp& warp, const Insn& insn, u32 element) {
+  return insn.vector == 1 ? insn.d : warp.lists[insn.list + element];
+}
+
+// Moves kVector elements of kBytes between memory at base + addresses and registers as wide as the
+// elements.
+template <u32 kBytes, u32 kVector, bool kStore, class Address>
+[[gnu::always_inline]] inline void move_lanes(const Warp& warp, std::byte* window, const Insn& insn,
+                                              u32 mask, u64 base, const Address* addresses,
+                                              Pattern pattern) {
+  using T = Word<kBytes>;
+  for (u32 e = 0; e < kVector; ++e) {
+    const u32 offset = kVector == 1 ? insn.d : warp.lists[insn.list + e];
+    if (offset == kNone) continue;
+    T* const reg = slot<T>(window, offset);
+    const u64 memory = base + e * kBytes;
+    if constexpr (kStore) {
+      if (pattern == Pattern::kContiguous) {
+        T* const to = reinterpret_cast<T*>(memory + addresses[0]);
+        if constexpr (kVector == 1) {
+          __builtin_memcpy(to, reg, kLanes * sizeof(T));
+        } else {
+          for (u32 i = 0; i < kLanes; ++i) to[i * kVector] = reg[i];
+        }
+      } else {
+        for (u32 m = mask; m != 0; m &= m - 1) {
+          const u32 i = static_cast<u32>(__builtin_ctz(m));
+          *reinterpret_cast<T*>(memory + addresses[i]) = reg[i];
+        }
+      }
+    } else {
+      if (pattern == Pattern::kContiguous) {
+        const T* const from = reinterpret_cast<const T*>(memory + addresses[0]);
+        if constexpr (kVector == 1) {
+          __builtin_memcpy(reg, from, kLanes * sizeof(T));
+        } else {
+          for (u32 i = 0; i < kLanes; ++i) reg[i] = from[i * kVector];
+        }
+      } else if (pattern == Pattern::kUniform) {
+        const T value = *reinterpret_cast<const T*>(memory + addresses[0]);
+        for (u32 i = 0; i < kLanes; ++i) reg[i] = value;
+      } else if (mask == kAllLanes) {
+#pragma GCC ivdep
+        for (u32 i = 0; i < kLanes; ++i)
+          reg[i] = *reinterpret_cast<const T*>(memory + addresses[i]);
+      } else {
+        for (u32 m = mask; m != 0; m &= m - 1) {
+          const u32 i = static_cast<u32>(__builtin_ctz(m));
+          reg[i] = *reinterpret_cast<const T*>(memory + addresses[i]);
+        }
+      }
+    }
+  }
+}
+
+// The same for any sizes, at addresses given by a function of the lane and the byte.
+template <bool kStore, class At>
+void move_any(const Warp& warp, std::byte* window, const Insn& insn, u32 mask, At at) {
+  const u32 bytes = insn.bytes;
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    for (u32 e = 0; e < insn.vector; ++e) {
+      const u32 offset = element_slot(warp, insn, e);
+      if (offset == kNone) continue;
+      if constexpr (kStore) {
+        const u64 value = read_register(window, offset, insn.width, i);
+        __builtin_memcpy(at(i, e * bytes), &value, bytes);
+      } else {
+        u64 value = 0;
+        __builtin_memcpy(&value, at(i, e * bytes), bytes);
+        write_register(window, offset, insn.width, i,
+                       extend(value, bytes, (insn.flags & kFlagSigned) != 0));
+      }
+    }
+  }
+}
+
+template <bool kStore>
+[[gnu::always_inline]] inline void note(Warp& warp, const Insn& insn, u32 mask,
+                                        const auto* addresses) {
+  if constexpr (kStore) {
+    ++warp.progress;
+  } else if (__builtin_expect((insn.flags & kFlagStrong) != 0, 0)) {
+    note_poll(warp, insn, addresses[__builtin_ctz(mask)]);
+  }
+}
+
+// kBytes 0: any sizes.
+template <u32 kBytes, u32 kVector, bool kStore, bool kCounted>
+[[gnu::always_inline]] inline void access_global(Warp& warp, std::byte* window, const Insn& insn,
+                                                 u32 mask, const u64* addresses) {
+  const u32 total = kBytes == 0 ? u32{insn.bytes} * insn.vector : kBytes * kVector;
+  const Pattern pattern = pattern_of(addresses, mask, total);
+  check_global(warp, insn, mask, addresses, total, pattern);
+  if constexpr (kCounted) {
+    watch_global(warp, insn, mask, addresses, total, pattern, kStore ? Touch::kStore : Touch::kLoad,
+                 (insn.flags & kFlagStrong) != 0);
+    count_global(warp, insn, mask, addresses, total, pattern);
+  }
+  note<kStore>(warp, insn, mask, addresses);
+  if (__builtin_expect((insn.flags & kFlagStrong) != 0, 0)) {
+    race_strong(warp, mask, !kStore, kStore,
+                [&](u32 i) { return observer::Races::location(addresses[i]); });
+  }
+  if constexpr (kBytes == 0) {
+    move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) {
+      return reinterpret_cast<std::byte*>(addresses[i]) + byte;
+    });
+  } else {
+    move_lanes<kBytes, kVector, kStore>(warp, window, insn, mask, 0, addresses, pattern);
+  }
+}
+
+template <u32 kBytes, u32 kVector, bool kStore>
+[[gnu::always_inline]] inline void access_shared(Warp& warp, std::byte* window, const Insn& insn,
+                                                 u32 mask, const u32* offsets) {
+  const u32 total = kBytes == 0 ? u32{insn.bytes} * insn.vector : kBytes * kVector;
+  const Pattern pattern = pattern_of(offsets, mask, total);
+  check_shared(warp, insn, mask, offsets, total, pattern);
+  watch_shared(warp, insn, mask, offsets, total, pattern, kStore ? Touch::kStore : Touch::kLoad);
+  count_shared<kStore>(warp, insn, mask, offsets, total, pattern);
+  note<kStore>(warp, insn, mask, offsets);
+  race_shared<kStore>(warp, insn, mask, offsets, total, pattern,
+                      (insn.flags & (kFlagStrong | kFlagCompared)) != 0);
+  if constexpr (kBytes == 0) {
+    move_any<kStore>(warp, window, insn, mask,
+                     [&](u32 i, u32 byte) { return warp.shared + offsets[i] + byte; });
+  } else {
+    move_lanes<kBytes, kVector, kStore>(warp, window, insn, mask,
+                                        reinterpret_cast<u64>(warp.shared), offsets, pattern);
+  }
+}
+
+template <bool kStore>
+void access_stray_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
+                        const u64* offsets) {
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    for (u32 e = 0; e < insn.vector; ++e) {
+      const u32 offset = element_slot(warp, insn, e);
+      if (offset == kNone) continue;
+      u64 value = kStore ? read_register(window, offset, insn.width, i) : 0;
+      for (u32 b = 0; b < insn.bytes; ++b) {
+        u8& byte = stray_local_byte(warp, i, offsets[i] + e * insn.bytes + b);
+        if constexpr (kStore)
+          byte = static_cast<u8>(value >> 8 * b);
+        else
+          value |= u64{byte} << 8 * b;
+      }
+      if constexpr (!kStore) {
+        write_register(window, offset, insn.width, i,
+                       extend(value, insn.bytes, (insn.flags & kFlagSigned) != 0));
+      }
+    }
+  }
+}
+
+template <bool kStore>
+void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* offsets) {
+  const u32 bytes = insn.bytes, total = bytes * insn.vector;
+  u32 stray = 0;
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    if (offsets[i] > warp.local_bytes || total > warp.local_bytes - offsets[i] ||
+        (offsets[i] & (total - 1)) != 0) {
+      if (!forgives_local(warp, offsets[i], total))
+        fault_access({warp, insn, i}, AddressSpace::kLocal, offsets[i], total);
+      stray |= 1u << i;
+    }
+  }
+  watch_local(warp, insn, mask & ~stray, offsets, bytes, insn.vector,
+              kStore ? Touch::kStore : Touch::kLoad);
+  const u64 first = offsets[__builtin_ctz(mask)];
+  u64 apart = 0;
+  for (u32 i = 0; i < kLanes; ++i) apart |= (mask >> i & 1) != 0 ? offsets[i] ^ first : 0;
+  observer::SiteCount& count = warp.site_counts[insn.site];
+  ++count.local_requests;
+  if (apart == 0 && mask == kAllLanes) {
+    count.local_sectors += (total + 3) / 4 * 4;  // each word of all lanes fills four sectors
+  } else {
+    alignas(64) u64 words[kLanes];
+    for (u32 word = 0; word < (total + 3) / 4; ++word) {
+      for (u32 i = 0; i < kLanes; ++i) words[i] = ((offsets[i] / 4 + word) * kLanes + i) * 4;
+      count.local_sectors += global_sectors(words, mask, 4);
+    }
+  }
+  note<kStore>(warp, insn, mask, offsets);
+  if (__builtin_expect(stray != 0, 0)) {
+    access_stray_local<kStore>(warp, window, insn, stray, offsets);
+    mask &= ~stray;
+  }
+  if (apart == 0 && mask == kAllLanes && bytes == 4 && insn.width == 4) {
+    for (u32 e = 0; e < insn.vector; ++e) {
+      const u32 offset = element_slot(warp, insn, e);
+      if (offset == kNone) continue;
+      std::byte* const row = local_byte(warp, 0, static_cast<u32>(first) + 4 * e);
+      if constexpr (kStore)
+        __builtin_memcpy(row, window + offset, 4 * kLanes);
+      else
+        __builtin_memcpy(window + offset, row, 4 * kLanes);
+    }
+    return;
+  }
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    for (u32 e = 0; e < insn.vector; ++e) {
+      const u32 offset = element_slot(warp, insn, e);
+      if (offset == kNone) continue;
+      const u32 at = static_cast<u32>(offsets[i]) + e * bytes;
+      if constexpr (kStore) {
+        write_local(warp, i, at, bytes, read_register(window, offset, insn.width, i));
+      } else {
+        write_register(
+            window, offset, insn.width, i,
+            extend(read_local(warp, i, at, bytes), bytes, (insn.flags & kFlagSigned) != 0));
+      }
+    }
+  }
+}
+
+// Shared memory of any block of the cluster, by addresses of shared::cluster.
+template <bool kStore>
+void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
+                    const u64* addresses) {
+  const u32 total = u32{insn.bytes} * insn.vector;
+  const observer::Access access =
+      (insn.flags & kFlagStrong) != 0 ? observer::Access::kStrong : observer::Access::kPlain;
+  const AccessCost cost = warp.memos[insn.site].global(global_sectors, addresses, mask, total);
+  warp.site_counts[insn.site].shared_bytes += u64{total} * cost.addresses;
+  std::byte* hosts[kLanes] = {};
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    const SharedPlace place = shared_place({warp, insn, i}, addresses[i], total, total);
+    touch_shared_place({warp, insn, i}, place, total, kStore, access);
+    if (access == observer::Access::kStrong) {
+      race_strong(warp, 1u << i, !kStore, kStore,
+                  [&](u32) { return observer::Races::location(place.block->rank, place.offset); });
+    }
+    hosts[i] = place.host();
+  }
+  note<kStore>(warp, insn, mask, addresses);
+  move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) { return hosts[i] + byte; });
+}
+
+template <bool kStore>
+void cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  alignas(64) u64 addresses[kLanes];
+  lane_addresses(window, insn, addresses);
+  access_cluster<kStore>(warp, window, insn, mask, addresses);
+}
+
+// Kernel parameters, by offset into their block.
+void load_params(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* offsets) {
+  const u32 total = u32{insn.bytes} * insn.vector;
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    if (offsets[i] > warp.param_bytes || total > warp.param_bytes - offsets[i] ||
+        (offsets[i] & (total - 1)) != 0) {
+      fault_access({warp, insn, i}, AddressSpace::kParam, offsets[i], total);
+    }
+  }
+  move_any<false>(warp, window, insn, mask,
+                  [&](u32 i, u32 byte) { return warp.params + offsets[i] + byte; });
+}
+
+template <u32 kBytes, u32 kVector, bool kStore>
+void global(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  alignas(64) u64 addresses[kLanes];
+  lane_addresses(window, insn, addresses);
+  access_global<kBytes, kVector, kStore, true>(warp, window, insn, mask, addresses);
+}
+
+// Constant memory is in device memory too, but has its own cache on hardware, so it is not counted.
+template <u32 kBytes, u32 kVector>
+void constant(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  alignas(64) u64 addresses[kLanes];
+  lane_addresses(window, insn, addresses);
+  access_global<kBytes, kVector, false, false>(warp, window, insn, mask, addresses);
+}
+
+template <u32 kBytes, u32 kVector, bool kStore>
+void shared(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  alignas(64) u32 offsets[kLanes];
+  lane_offsets(warp, window, insn, offsets);
+  access_shared<kBytes, kVector, kStore>(warp, window, insn, mask, offsets);
+}
+
+template <bool kStore>
+void local(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  alignas(64) u64 offsets[kLanes];
+  lane_addresses(window, insn, offsets);
+  access_local<kStore>(warp, window, insn, mask, offsets);
+}
+
+// Each lane is served by the state space of its address.
+template <u32 kBytes, u32 kVector, bool kStore>
+void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  alignas(64) u64 addresses[kLanes];
+  lane_addresses(window, insn, addresses);
+  u64 nearest = ~u64{0};
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u64 distance = (mask >> i & 1) != 0 ? addresses[i] - windows().shared : ~u64{0};
+    nearest = distance < nearest ? distance : nearest;
+  }
+  if (__builtin_expect(nearest >= kWindowsSpan, 1)) {
+    access_global<kBytes, kVector, kStore, true>(warp, window, insn, mask, addresses);
+    return;
+  }
+  u32 lanes_of[6] = {};
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    lanes_of[static_cast<int>(space_of(addresses[i], warp.shared_window))] |= 1u << i;
+  }
+  const auto lanes = [&](AddressSpace space) { return lanes_of[static_cast<int>(space)]; };
+  if (const u32 m = lanes(AddressSpace::kGlobal); m != 0) {
+    access_global<kBytes, kVector, kStore, true>(warp, window, insn, m, addresses);
+  }
+  alignas(64) u32 offsets[kLanes];
+  alignas(64) u64 long_offsets[kLanes];
+  for (u32 i = 0; i < kLanes; ++i) {
+    long_offsets[i] = (addresses[i] - warp.shared_window) % kWindowBytes;
+    offsets[i] = static_cast<u32>(long_offsets[i]);
+  }
+  // Addresses below local memory fall into the shared window, which precedes the local one.
+  for (u32 m = lanes(AddressSpace::kShared); m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    const u64 below = long_offsets[i] - kWindowBytes;
+    if (offsets[i] < kWindowBytes - kMostLocalBytes ||
+        !forgives_local(warp, below, u32{insn.bytes} * insn.vector))
+      continue;
+    long_offsets[i] = below;
+    lanes_of[static_cast<int>(AddressSpace::kShared)] &= ~(1u << i);
+    lanes_of[static_cast<int>(AddressSpace::kLocal)] |= 1u << i;
+  }
+  if (const u32 m = lanes(AddressSpace::kShared); m != 0) {
+    access_shared<kBytes, kVector, kStore>(warp, window, insn, m, offsets);
+  }
+  if (const u32 m = lanes(AddressSpace::kLocal); m != 0) {
+    access_local<kStore>(warp, window, insn, m, long_offsets);
+  }
+  if (const u32 m = lanes(AddressSpace::kCluster); m != 0) {
+    for (u32 i = 0; i < kLanes; ++i) long_offsets[i] = addresses[i] - warp.cluster_window;
+    access_cluster<kStore>(warp, window, insn, m, long_offsets);
+  }
+  if (const u32 m = lanes(AddressSpace::kParam) | lanes(AddressSpace::kFunction); m != 0) {
+    if (kStore || lanes(AddressSpace::kFunction) != 0) {
+      const u32 i = static_cast<u32>(__builtin_ctz(kStore ? m : lanes(AddressSpace::kFunction)));
+      fault_access({warp, insn, i}, AddressSpace::kGlobal, addresses[i],
+                   u32{insn.bytes} * insn.vector);
+    }
+    load_params(warp, window, insn, m, long_offsets);
+  }
+}
+
+// ld.param of a kernel at a fixed offset: one value for all lanes. Lowering has checked the offset.
+void param_fixed(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  for (u32 e = 0; e < insn.vector; ++e) {
+    const u32 offset = element_slot(warp, insn, e);
+    if (offset == kNone) continue;
+    u64 value = 0;
+    __builtin_memcpy(&value, warp.params + insn.imm + e * insn.bytes, insn.bytes);
+    value = extend(value, insn.bytes, (insn.flags & kFlagSigned) != 0);
+    if (insn.width == 8) {
+      write_lanes<u64>(
+          window, offset, mask, [&](u32) __attribute__((always_inline)) { return value; });
+    } else if (insn.width == 4) {
+      const u32 low = static_cast<u32>(value);
+      write_lanes<u32>(
+          window, offset, mask, [&](u32) __attribute__((always_inline)) { return low; });
+    } else {
+      const u16 low = static_cast<u16>(value);
+      write_lanes<u16>(
+          window, offset, mask, [&](u32) __attribute__((always_inline)) { return low; });
+    }
+  }
+}
+
+// ld.param of a kernel through a register.
+void param_register(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  alignas(64) u64 offsets[kLanes];
+  lane_addresses(window, insn, offsets);
+  for (u32 i = 0; i < kLanes; ++i) offsets[i] -= windows().param;
+  load_params(warp, window, insn, mask, offsets);
+}
+
+// Parameters and results of calls: in the window from slot s[0], Insn::target bytes per lane.
+template <bool kStore>
+void frame(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) {
+    return window + insn.s[0] + u64{i} * insn.target + static_cast<u64>(insn.imm) + byte;
+  });
+}
+
+template <u32 kBytes, u32 kVector>
+void define_size(OperationSink& sink, const char* size) {
+  sink.add("ld.global.", size, {}, &global<kBytes, kVector, false>);
+  sink.add("st.global.", size, {}, &global<kBytes, kVector, true>);
+  sink.add("ld.shared.", size, {}, &shared<kBytes, kVector, false>);
+  sink.add("st.shared.", size, {}, &shared<kBytes, kVector, true>);
+  sink.add("ld.generic.", size, {}, &generic<kBytes, kVector, false>);
+  sink.add("st.generic.", size, {}, &generic<kBytes, kVector, true>);
+  sink.add("ld.const.", size, {}, &constant<kBytes, kVector>);
+}
+
+}  // namespace
+
+void define_memory(OperationSink& sink) {
+  define_size<2, 1>(sink, "2x1");
+  define_size<4, 1>(sink, "4x1");
+  define_size<8, 1>(sink, "8x1");
+  define_size<2, 2>(sink, "2x2");
+  define_size<4, 2>(sink, "4x2");
+  define_size<8, 2>(sink, "8x2");
+  define_size<2, 4>(sink, "2x4");
+  define_size<4, 4>(sink, "4x4");
+  define_size<0, 0>(sink, "any");
+  op_special(sink, "ld.local", &local<false>);
+  op_special(sink, "st.local", &local<true>);
+  op_special(sink, "ld.cluster", &cluster<false>);
+  op_special(sink, "st.cluster", &cluster<true>);
+  op_special(sink, "ld.param.fixed", &param_fixed);
+  op_special(sink, "ld.param.register", &param_register);
+  op_special(sink, "ld.frame", &frame<false>);
+  op_special(sink, "st.frame", &frame<true>);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

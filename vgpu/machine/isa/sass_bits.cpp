@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine code: bits, predicates and moves. Operands a, b, c are s[0] to s[2]; s[3] a predicate; d
+// and list results.
+#include "machine/isa/sass.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+namespace {
+
+[[gnu::always_inline]] inline u32 look_up(u32 table, u32 a, u32 b, u32 c) {
+  u32 result = 0;
+  for (u32 row = 0; row < 8; ++row) {
+    const u32 on = 0u - (table >> row & 1);
+    result |=
+        on & ((row & 4) != 0 ? a : ~a) & ((row & 2) != 0 ? b : ~b) & ((row & 1) != 0 ? c : ~c);
+  }
+  return result;
+}
+
+template <bool kUniform>
+void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 lanes = lanes_of<kUniform>(mask);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  const u32 table = bits_of(m, kTableAt, 8);
+  alignas(64) u32 result[kLanes];
+  switch (table) {
+    case 0xc0:
+      for (u32 i = 0; i < kLanes; ++i) result[i] = a[i] & b[i];
+      break;
+    case 0xfc:
+      for (u32 i = 0; i < kLanes; ++i) result[i] = a[i] | b[i];
+      break;
+    case 0x3c:
+      for (u32 i = 0; i < kLanes; ++i) result[i] = a[i] ^ b[i];
+      break;
+    case 0xf8:
+      for (u32 i = 0; i < kLanes; ++i) result[i] = a[i] | (b[i] & c[i]);
+      break;
+    default:
+      for (u32 i = 0; i < kLanes; ++i) result[i] = look_up(table, a[i], b[i], c[i]);
+  }
+  if (insn.list != kNone) {
+    u32 some = 0;
+    for (u32 i = 0; i < kLanes; ++i) some |= static_cast<u32>(result[i] != 0) << i;
+    const u32 p = predicate(window, insn.s[3], m, kNegateP);
+    set_predicate(window, insn.list, has(m, kHigh) ? some & p : some | p, lanes);
+  }
+  blend(slot<u32>(window, insn.d), result, lanes);
+}
+
+template <bool kUniform>
+void plop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 lanes = lanes_of<kUniform>(mask);
+  const u32 a = predicate(window, insn.s[0], m, kNegateP),
+            b = predicate(window, insn.s[1], m, kNegateQ),
+            c = predicate(window, insn.s[2], m, kNegateR);
+  const u32 first = look_up(bits_of(m, kTableAt, 8), a, b, c),
+            second = look_up(bits_of(m, kTable2At, 8), a, b, c);
+  if (insn.d != kNone) set_predicate(window, insn.d, first, lanes);
+  if (insn.list != kNone) set_predicate(window, insn.list, second, lanes);
+}
+
+// Shifts (c:a) by b; the result is the lower or the upper word. The 32-bit types shift a single
+// word for the upper word to the right or the lower word to the left.
+template <bool kUniform>
+void shf(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 lanes = lanes_of<kUniform>(mask);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  const unsigned type = bits_of(m, kTypeAt, 3);  // S64, U64, S32, U32
+  const bool wide64 = type < 2, is_signed = type == 0 || type == 2;
+  const bool right = has(m, kRight), high = has(m, kHigh);
+  const u32 limit = wide64 ? 64 : 32;
+  const u32 wrap = has(m, kWrap) ? limit - 1 : kAllLanes;
+  write_lanes<u32>(window, insn.d, lanes, [&](u32 i) {
+    const u32 count = b[i] & wrap, n = count > limit ? limit : count;
+    const u64 value = a[i] | u64{c[i]} << 32;
+    if (!right) {
+      if (!wide64 && !high) return n > 31 ? 0 : a[i] << n;
+      const u64 shifted = n > 63 ? 0 : value << n;
+      return static_cast<u32>(high ? shifted >> 32 : shifted);
+    }
+    if (!wide64 && high) {
+      if (is_signed) return static_cast<u32>(static_cast<i32>(c[i]) >> (n > 31 ? 31 : n));
+      return n > 31 ? 0 : c[i] >> n;
+    }
+    const u64 shifted = !wide64     ? value >> n
+                        : is_signed ? static_cast<u64>(static_cast<i64>(value) >> (n > 63 ? 63 : n))
+                        : n > 63    ? 0
+                                    : value >> n;
+    return static_cast<u32>(high ? shifted >> 32 : shifted);
+  });
+}
+
+template <bool kUniform>
+void population(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 flip = mask_if(modifiers(insn), kNegateA);
+  const u32* const a = slot<u32>(window, insn.s[0]);
+  write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask),
+                   [&](u32 i) { return static_cast<u32>(__builtin_popcount(a[i] ^ flip)); });
+}
+
+template <bool kUniform>
+void reverse(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 flip = mask_if(modifiers(insn), kNegateA);
+  const u32* const a = slot<u32>(window, insn.s[0]);
+  write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) {
+    u32 v = a[i] ^ flip;
+    v = (v >> 1 & 0x55555555) | (v & 0x55555555) << 1;
+    v = (v >> 2 & 0x33333333) | (v & 0x33333333) << 2;
+    v = (v >> 4 & 0x0f0f0f0f) | (v & 0x0f0f0f0f) << 4;
+    return __builtin_bswap32(v);
+  });
+}
+
+// The highest bit that differs from the sign (signed) or is set; with .SH its distance from the
+// top.
+template <bool kUniform>
+void find_leading(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 lanes = lanes_of<kUniform>(mask), flip = mask_if(m, kNegateA);
+  const u32* const a = slot<u32>(window, insn.s[0]);
+  u32 found = 0;
+  alignas(64) u32 result[kLanes];
+  for (u32 i = 0; i < kLanes; ++i) {
+    u32 v = a[i] ^ flip;
+    if (has(m, kSigned) && static_cast<i32>(v) < 0) v = ~v;
+    const u32 distance = v == 0 ? 0 : static_cast<u32>(__builtin_clz(v));
+    result[i] = v == 0 ? kAllLanes : has(m, kHigh) ? distance : 31 - distance;
+    found |= static_cast<u32>(v != 0) << i;
+  }
+  blend(slot<u32>(window, insn.d), result, lanes);
+  if (insn.list != kNone) set_predicate(window, insn.list, found, lanes);
+}
+
+template <bool kUniform>
+void permute(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) {
+    const u64 bytes = a[i] | u64{c[i]} << 32;
+    u32 result = 0;
+    for (u32 k = 0; k < 4; ++k) {
+      const u32 selector = b[i] >> 4 * k & 15;
+      u32 byte = static_cast<u32>(bytes >> 8 * (selector & 7)) & 0xff;
+      if ((selector & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
+      result |= byte << 8 * k;
+    }
+    return result;
+  });
+}
+
+// The lower b bits of a, with zeros or the sign above.
+template <bool kUniform>
+void extend_sign(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) {
+    const u32 bits = has(m, kWrap) ? b[i] & 31 : b[i];
+    if (bits >= 32) return a[i];
+    if (bits == 0) return 0u;
+    const u32 left = a[i] << (32 - bits);
+    return has(m, kSigned) ? static_cast<u32>(static_cast<i32>(left) >> (32 - bits))
+                           : left >> (32 - bits);
+  });
+}
+
+template <bool kUniform>
+void move(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32* const a = slot<u32>(window, insn.s[0]);
+  write_lanes<u32>(
+      window, insn.d,
+      lanes_of<kUniform>(mask), [&](u32 i) __attribute__((always_inline)) { return a[i]; });
+}
+template <bool kUniform>
+void move_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 lanes = lanes_of<kUniform>(mask);
+  blend(slot<u32>(window, insn.d), slot<u32>(window, insn.s[0]), lanes);
+  blend(slot<u32>(window, insn.d + kRow), slot<u32>(window, insn.s[0] + kRow), lanes);
+}
+
+// d = predicates P0 to P6 (at s[1], a word each) where the mask `target` is set, else a.
+void predicates_to_register(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32* const a = slot<u32>(window, insn.s[0]);
+  const u32* const p = slot<u32>(window, insn.s[1]);
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
+    u32 bits = 0;
+    for (u32 k = 0; k < 7; ++k) bits |= (p[k] >> i & 1) << k;
+    return (a[i] & ~insn.target) | (bits & insn.target);
+  });
+}
+// Predicates of the mask `target` = bits of byte `sub` of a.
+void register_to_predicates(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32* const a = slot<u32>(window, insn.s[0]);
+  for (u32 k = 0; k < 7; ++k) {
+    if ((insn.target >> k & 1) == 0) continue;
+    u32 value = 0;
+    for (u32 i = 0; i < kLanes; ++i) value |= (a[i] >> (8 * insn.sub + k) & 1) << i;
+    set_predicate(window, insn.s[1] + 4 * k, value, mask);
+  }
+}
+
+// d = a == b, as a number.
+void equal_words(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) { return static_cast<u32>(a[i] == b[i]); });
+}
+
+// The same for 64-bit values (u64 rows); the result is the lower word of a number.
+void equal_pairs(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u64 *a = slot<u64>(window, insn.s[0]), *b = slot<u64>(window, insn.s[1]);
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) { return static_cast<u32>(a[i] == b[i]); });
+}
+
+}  // namespace
+
+void define_sass_bits(OperationSink& sink) {
+  define_twins(sink, "sass.lop3", &lop3<false>, &lop3<true>);
+  define_twins(sink, "sass.plop3", &plop3<false>, &plop3<true>);
+  define_twins(sink, "sass.shf", &shf<false>, &shf<true>);
+  define_twins(sink, "sass.popc", &population<false>, &population<true>);
+  define_twins(sink, "sass.brev", &reverse<false>, &reverse<true>);
+  define_twins(sink, "sass.flo", &find_leading<false>, &find_leading<true>);
+  define_twins(sink, "sass.prmt", &permute<false>, &permute<true>);
+  define_twins(sink, "sass.sgxt", &extend_sign<false>, &extend_sign<true>);
+  define_twins(sink, "sass.mov", &move<false>, &move<true>);
+  define_twins(sink, "sass.mov64", &move_pair<false>, &move_pair<true>);
+  op_special(sink, "sass.p2r", &predicates_to_register);
+  op_special(sink, "sass.r2p", &register_to_predicates);
+  op_special(sink, "sass.equal", &equal_words);
+  op_special(sink, "sass.equal64", &equal_pairs);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

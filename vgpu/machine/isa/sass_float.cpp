@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine code: floating point. MUFU's functions are computed by the host library in double
+// precision and rounded; the hardware's results may differ in the last place.
+#include <cmath>
+
+#include "machine/isa/sass.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+namespace {
+
+using Single = Sign<u32>;
+using Wide = Sign<u64>;
+
+// f(x, y, z) in the rounding mode given by the modifiers: nearest, down, up, zero.
+template <class T, class F>
+T rounded_by(unsigned mode, F f, T x, T y, T z) {
+  switch (mode) {
+    case 0:
+      return f(x, y, z);
+    case 1:
+      return rounded<Rounding::kDown>(f, x, y, z);
+    case 2:
+      return rounded<Rounding::kUp>(f, x, y, z);
+    default:
+      return rounded<Rounding::kZero>(f, x, y, z);
+  }
+}
+
+// The frequent FFMA: no modifiers but the signs of product and summand.
+template <bool kMinusProduct, bool kMinusSummand>
+void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const float *a = slot<float>(window, insn.s[0]), *b = slot<float>(window, insn.s[1]),
+              *c = slot<float>(window, insn.s[2]);
+  write_lanes<float>(
+      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+        return canonical(
+            __builtin_fmaf(kMinusProduct ? -a[i] : a[i], b[i], kMinusSummand ? -c[i] : c[i]));
+      });
+}
+
+// a * b + c, a + b or a * b with all modifiers.
+enum class Form { kFma, kAdd, kMultiply };
+template <Form kForm>
+void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB),
+      sc(m, kNegateC, kAbsoluteC);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  const auto compute = [](float x, float y, float z) __attribute__((always_inline)) {
+    if constexpr (kForm == Form::kFma)
+      return __builtin_fmaf(x, y, z);
+    else if constexpr (kForm == Form::kAdd)
+      return x + y;
+    else
+      return x * y;
+  };
+  const unsigned rounding = bits_of(m, kRoundingAt, 2);
+  if (rounding == 0 && !has(m, kFlush | kSaturate)) {
+    write_lanes<float>(
+        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+          return canonical(compute(bits_as<float>(sa(a[i])), bits_as<float>(sb(b[i])),
+                                   kForm == Form::kFma ? bits_as<float>(sc(c[i])) : 0));
+        });
+    return;
+  }
+  float* const d = slot<float>(window, insn.d);
+  const bool flushes = has(m, kFlush), saturates = has(m, kSaturate);
+  const auto in = [&](float x) { return flushes ? flush(x) : x; };
+  for (u32 left = mask; left != 0; left &= left - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(left));
+    const float z = kForm == Form::kFma ? in(bits_as<float>(sc(c[i]))) : 0;
+    float r = rounded_by(rounding, compute, in(bits_as<float>(sa(a[i]))),
+                         in(bits_as<float>(sb(b[i]))), z);
+    if (flushes) r = flush(r);
+    d[i] = saturates ? saturate(r) : canonical(r);
+  }
+}
+
+template <Form kForm>
+void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB), sc(m, kNegateC, kAbsoluteC);
+  const Pair a(window, insn.s[0]), b(window, insn.s[1]), c(window, insn.s[2]);
+  const auto compute = [](double x, double y, double z) __attribute__((always_inline)) {
+    if constexpr (kForm == Form::kFma)
+      return __builtin_fma(x, y, z);
+    else if constexpr (kForm == Form::kAdd)
+      return x + y;
+    else
+      return x * y;
+  };
+  const unsigned rounding = bits_of(m, kRoundingAt, 2);
+  if (rounding == 0) {
+    write_pairs(
+        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+          const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
+          return bits_as<u64>(
+              canonical(compute(bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z)));
+        });
+    return;
+  }
+  write_pairs(window, insn.d, mask, [&](u32 i) {
+    if ((mask >> i & 1) == 0) return u64{0};
+    const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
+    return bits_as<u64>(canonical(
+        rounded_by(rounding, compute, bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z)));
+  });
+}
+
+// The minimum if s[3], else the maximum. If one operand is NaN the result is the other; -0 is less
+// than +0.
+void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP);
+  const bool flushes = has(m, kFlush);
+  write_lanes<float>(window, insn.d, mask, [&](u32 i) {
+    float x = bits_as<float>(sa(a[i])), y = bits_as<float>(sb(b[i]));
+    if (flushes) x = flush(x), y = flush(y);
+    const bool least = (p >> i & 1) != 0;
+    const u32 both = least ? bits_as<u32>(x) | bits_as<u32>(y) : bits_as<u32>(x) & bits_as<u32>(y);
+    const float number = x == y ? bits_as<float>(both) : (least ? x < y : x > y) ? x : y;
+    return canonical(is_nan(x) ? y : is_nan(y) ? x : number);
+  });
+}
+
+void select(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP);
+  write_lanes<u32>(
+      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+        return (p >> i & 1) != 0 ? sa(a[i]) : sb(b[i]);
+      });
+}
+
+u32 singles_that_compare(std::byte* window, const Insn& insn, Modifiers m) {
+  const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  if (has(m, kFlush)) {
+    return compare<float>(
+        m, [&](u32 i) { return flush(bits_as<float>(sa(a[i]))); },
+        [&](u32 i) { return flush(bits_as<float>(sb(b[i]))); });
+  }
+  return compare<float>(
+      m, [&](u32 i) { return bits_as<float>(sa(a[i])); },
+      [&](u32 i) { return bits_as<float>(sb(b[i])); });
+}
+
+void compare_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  combine(window, insn, m, singles_that_compare(window, insn, m), mask);
+}
+
+// 1 if the comparison and the predicate together are true, else 0.
+void set_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 ones =
+      combined(singles_that_compare(window, insn, m), predicate(window, insn.s[3], m, kNegateP), m);
+  write_lanes<float>(window, insn.d, mask,
+                     [&](u32 i) { return (ones >> i & 1) != 0 ? 1.0F : 0.0F; });
+}
+
+// Selects the minimum (maximum) of two doubles. d: a is selected; list: both are NaN. -0 is less
+// than +0.
+void choose_double(std::byte* window, const Insn& insn, u32 mask, bool greater) {
+  const Modifiers m = modifiers(insn);
+  const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
+  const Pair a(window, insn.s[0]), b(window, insn.s[1]);
+  u32 first = 0, neither = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u64 bits = sa(a[i]);
+    const double x = bits_as<double>(bits), y = bits_as<double>(sb(b[i]));
+    const bool negative = bits >> 63 != 0;
+    const bool wins = x == y ? negative != greater : greater ? x > y : x < y;
+    first |= static_cast<u32>(is_nan(y) ? !is_nan(x) : wins) << i;
+    neither |= static_cast<u32>(is_nan(x) && is_nan(y)) << i;
+  }
+  const u32 p = predicate(window, insn.s[3], m, kNegateP);
+  if (insn.d != kNone) set_predicate(window, insn.d, first & p, mask);
+  if (insn.list != kNone) set_predicate(window, insn.list, neither & p, mask);
+}
+
+void compare_doubles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const unsigned how = bits_of(m, kCompareAt, 4);
+  if (how == 0 || how == 15) {
+    choose_double(window, insn, mask, how == 15);
+    return;
+  }
+  const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
+  const Pair a(window, insn.s[0]), b(window, insn.s[1]);
+  const u32 result = compare<double>(
+      m, [&](u32 i) { return bits_as<double>(sa(a[i])); },
+      [&](u32 i) { return bits_as<double>(sb(b[i])); });
+  combine(window, insn, m, result, mask);
+}
+
+// FCHK: whether a / b needs more than a reciprocal, one Newton step and the correction by the
+// remainder. The result depends on the exponents alone, as measured on an H200 for all pairs of
+// exponents (by the time of each, and tests/golden/h200.csv).
+void check_division(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  u32 slow = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    const i32 x = static_cast<i32>(a[i] >> 23 & 255), y = static_cast<i32>(b[i] >> 23 & 255),
+              apart = x - y;
+    const bool extreme = x < 25 || x == 255 || y < 2 || y >= 252 || apart > 126 || apart < -124;
+    slow |= static_cast<u32>(extreme) << i;
+  }
+  set_predicate(window, insn.d, slow, mask);
+}
+
+enum Function { kCos, kSin, kExp2, kLog2, kRcp, kRsqrt, kRcp64, kRsqrt64, kSqrt, kTanh };
+
+u32 upper_half(double value) { return static_cast<u32>(bits_as<u64>(canonical(value)) >> 32); }
+
+u32 evaluate(unsigned function, u32 bits) {
+  const double upper = bits_as<double>(u64{bits} << 32);
+  if (function == kRcp64) return upper_half(1.0 / upper);
+  if (function == kRsqrt64) return upper_half(1.0 / __builtin_sqrt(upper));
+  constexpr double kTurn = 6.283185307179586477;
+  const double x = flush(bits_as<float>(bits));  // MUFU's argument is in turns, not radians
+  double result = 0;
+  switch (function) {
+    case kCos:
+      result = std::cos(x * kTurn);
+      break;
+    case kSin:
+      result = std::sin(x * kTurn);
+      break;
+    case kExp2:
+      result = std::exp2(x);
+      break;
+    case kLog2:
+      result = std::log2(x);
+      break;
+    case kRcp:
+      result = 1.0 / x;
+      break;
+    case kRsqrt:
+      result = 1.0 / __builtin_sqrt(x);
+      break;
+    case kSqrt:
+      result = __builtin_sqrt(x);
+      break;
+    default:
+      result = std::tanh(x);
+  }
+  return bits_as<u32>(canonical(flush(static_cast<float>(result))));
+}
+
+void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const Single sa(m, kNegateA, kAbsoluteA);
+  const u32* const a = slot<u32>(window, insn.s[0]);
+  u32* const d = slot<u32>(window, insn.d);
+  for (u32 left = mask; left != 0; left &= left - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(left));
+    d[i] = evaluate(insn.sub, sa(a[i]));
+  }
+}
+
+}  // namespace
+
+void define_sass_float(OperationSink& sink) {
+  op_special(sink, "sass.ffma.minus", &multiply_add<true, false>);
+  op_special(sink, "sass.ffma.less", &multiply_add<false, true>);
+  op_special(sink, "sass.ffma.minus.less", &multiply_add<true, true>);
+  op_special(sink, "sass.ffma", &single<Form::kFma>);
+  op_special(sink, "sass.fadd", &single<Form::kAdd>);
+  op_special(sink, "sass.fmul", &single<Form::kMultiply>);
+  op_special(sink, "sass.dfma", &wide<Form::kFma>);
+  op_special(sink, "sass.dadd", &wide<Form::kAdd>);
+  op_special(sink, "sass.dmul", &wide<Form::kMultiply>);
+  op_special(sink, "sass.fmnmx", &minmax);
+  op_special(sink, "sass.fsel", &select);
+  op_special(sink, "sass.fset", &set_singles);
+  op_special(sink, "sass.fsetp", &compare_singles);
+  op_special(sink, "sass.dsetp", &compare_doubles);
+  op_special(sink, "sass.fchk", &check_division);
+  op_special(sink, "sass.mufu", &function);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

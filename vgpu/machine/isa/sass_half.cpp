@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine code: pairs of 16-bit floating-point numbers.
+#include "machine/isa/sass.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+namespace {
+
+enum class Form { kFma, kAdd, kMultiply };
+
+// A row of pairs of halves, with sign and magnitude modifiers. One half may be used for both.
+struct Halves {
+  Halves(const std::byte* window, u32 offset, Modifiers m, unsigned half_at, Modifiers negate,
+         Modifiers absolute)
+      : row(reinterpret_cast<const u32*>(window + offset)),
+        half(bits_of(m, half_at, 2)),
+        keep(has(m, absolute) ? 0x7fff7fff : kAllLanes),
+        flip(has(m, negate) ? 0x80008000 : 0) {}
+  [[gnu::always_inline]] u32 operator[](u32 i) const {
+    u32 v = row[i];
+    if (half == 1) v = (v & 0xffff) | v << 16;
+    if (half == 2) v = (v >> 16) | (v & 0xffff0000);
+    return (v & keep) ^ flip;
+  }
+  const u32* row;
+  unsigned half;
+  u32 keep, flip;
+};
+
+template <class H>
+[[gnu::always_inline]] inline double number(u32 bits) {
+  return double{to_float(H{static_cast<u16>(bits)})};
+}
+
+template <class H>
+[[gnu::always_inline]] inline u32 rounded_half(double value) {
+  return narrow(value, std::is_same_v<H, f16> ? kHalf : kBfloat, Rounding::kNearest);
+}
+
+template <class H, Form kForm>
+[[gnu::always_inline]] inline u32 half_result(u32 a, u32 b, u32 c, Modifiers m,
+                                              bool single_result) {
+  const double x = number<H>(a), y = number<H>(b), z = number<H>(c);
+  double r;
+  if constexpr (kForm == Form::kFma)
+    r = multiply_add_to_odd(x, y, z);
+  else if constexpr (kForm == Form::kAdd)
+    r = x + y;
+  else
+    r = x * y;
+  if (has(m, kSaturate)) r = saturate(r);
+  if (has(m, kRelu) && r <= 0) r = 0;
+  if (single_result) return bits_as<u32>(canonical(static_cast<float>(r)));
+  return rounded_half<H>(r);
+}
+
+template <class H, Form kForm>
+void halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const Halves a(window, insn.s[0], m, kHalfAAt, kNegateA, kAbsoluteA),
+      b(window, insn.s[1], m, kHalfBAt, kNegateB, kAbsoluteB),
+      c(window, insn.s[2], m, kHalfCAt, kNegateC, kAbsoluteC);
+  const bool single_result = has(m, kHigh);
+  u32* const d = slot<u32>(window, insn.d);
+  for (u32 left = mask; left != 0; left &= left - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(left));
+    const u32 low = half_result<H, kForm>(a[i], b[i], c[i], m, single_result);
+    if (single_result) {
+      d[i] = low;
+      continue;
+    }
+    const u32 high = half_result<H, kForm>(a[i] >> 16, b[i] >> 16, c[i] >> 16, m, false);
+    d[i] = low | high << 16;
+  }
+}
+
+// Mask of the lanes for whose lower (upper) halves the comparison given by the modifiers is true.
+template <class H>
+u32 compare_halves(Modifiers m, const Halves& a, const Halves& b, u32 shift) {
+  return compare<float>(
+      m, [&](u32 i) { return to_float(H{static_cast<u16>(a[i] >> shift)}); },
+      [&](u32 i) { return to_float(H{static_cast<u16>(b[i] >> shift)}); });
+}
+
+struct TwoHalves {
+  TwoHalves(const std::byte* window, const Insn& insn, Modifiers m)
+      : a(window, insn.s[0], m, kHalfAAt, kNegateA, kAbsoluteA),
+        b(window, insn.s[1], m, kHalfBAt, kNegateB, kAbsoluteB) {}
+  Halves a, b;
+};
+
+[[gnu::always_inline]] inline u32 combined(u32 result, u32 p, Modifiers m) {
+  const unsigned how = bits_of(m, kCombineAt, 2);
+  return how == 0 ? result & p : how == 1 ? result | p : result ^ p;
+}
+
+// d, list: a predicate for the lower and one for the upper halves.
+template <class H>
+void set_predicates(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const TwoHalves halves(window, insn, m);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP);
+  const u32 low = compare_halves<H>(m, halves.a, halves.b, 0),
+            high = compare_halves<H>(m, halves.a, halves.b, 16);
+  if (insn.d != kNone) set_predicate(window, insn.d, combined(low, p, m), mask);
+  if (insn.list != kNone) set_predicate(window, insn.list, combined(high, p, m), mask);
+}
+
+// All bits of a half, or the number 1.
+template <class H>
+void set_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const TwoHalves halves(window, insn, m);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP);
+  const u32 low = combined(compare_halves<H>(m, halves.a, halves.b, 0), p, m),
+            high = combined(compare_halves<H>(m, halves.a, halves.b, 16), p, m);
+  const u32 yes = !has(m, kHigh) ? 0xffff : std::is_same_v<H, f16> ? 0x3c00 : 0x3f80;
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
+    return ((low >> i & 1) != 0 ? yes : 0) | ((high >> i & 1) != 0 ? yes << 16 : 0);
+  });
+}
+
+// If one operand is NaN the result is the other; with .NAN it is NaN. -0 is less than +0.
+template <class H>
+[[gnu::always_inline]] inline u32 lesser_half(u32 a, u32 b, bool least, bool keeps_nan) {
+  const float x = to_float(H{static_cast<u16>(a)}), y = to_float(H{static_cast<u16>(b)});
+  if (is_nan(x) || is_nan(y)) {
+    if (keeps_nan || (is_nan(x) && is_nan(y))) return 0x7fff;
+    return (is_nan(x) ? b : a) & 0xffff;
+  }
+  const bool first = x == y ? ((a & 0x8000) != 0) == least : least ? x < y : x > y;
+  return (first ? a : b) & 0xffff;
+}
+
+template <class H>
+void choose_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const TwoHalves halves(window, insn, m);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP);
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
+    const bool least = (p >> i & 1) != 0;
+    const u32 a = halves.a[i], b = halves.b[i];
+    return lesser_half<H>(a, b, least, has(m, kHigh)) |
+           lesser_half<H>(a >> 16, b >> 16, least, has(m, kHigh)) << 16;
+  });
+}
+
+template <class H>
+void define_halves(OperationSink& sink, const char* fma, const char* add, const char* multiply,
+                   const char* compare, const char* set, const char* choose) {
+  op_special(sink, fma, &halves<H, Form::kFma>);
+  op_special(sink, add, &halves<H, Form::kAdd>);
+  op_special(sink, multiply, &halves<H, Form::kMultiply>);
+  op_special(sink, compare, &set_predicates<H>);
+  op_special(sink, set, &set_halves<H>);
+  op_special(sink, choose, &choose_halves<H>);
+}
+
+}  // namespace
+
+void define_sass_half(OperationSink& sink) {
+  define_halves<f16>(sink, "sass.hfma2", "sass.hadd2", "sass.hmul2", "sass.hsetp2", "sass.hset2",
+                     "sass.hmnmx2");
+  define_halves<bf16>(sink, "sass.bfma2", "sass.badd2", "sass.bmul2", "sass.bsetp2", "sass.bset2",
+                      "sass.bmnmx2");
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

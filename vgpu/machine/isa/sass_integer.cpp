@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine code: integers. Operands a, b, c are s[0] to s[2]; s[3] a predicate or carry; d, list and
+// target results.
+#include "machine/isa/sass.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+namespace {
+
+// d = a + b + c with sign modifiers. With .X the signs are complements and there are two carry
+// inputs. Carry outputs: list (sum of at least 2^32) and target (at least 2^33).
+template <bool kUniform>
+void add3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 lanes = lanes_of<kUniform>(mask);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  const u32 fa = mask_if(m, kNegateA), fb = mask_if(m, kNegateB), fc = mask_if(m, kNegateC);
+  const u32 signs = (fa & 1) + (fb & 1) + (fc & 1);
+  const bool extended = has(m, kExtended);
+  if (!extended && insn.list == kNone && insn.target == kNone) {
+    write_lanes<u32>(
+        window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
+          return (a[i] ^ fa) + (b[i] ^ fb) + (c[i] ^ fc) + signs;
+        });
+    return;
+  }
+  const u32 in = extended ? predicate(window, insn.s[3], m, kNegateP) : 0;
+  const u32 in2 = extended ? predicate(window, static_cast<u32>(m >> kSlotAt), m, kNegateQ) : 0;
+  alignas(64) u32 result[kLanes];
+  u32 out = 0, out2 = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u64 carry = extended ? (in >> i & 1) + (in2 >> i & 1) : signs;
+    const u64 sum = u64{a[i] ^ fa} + (b[i] ^ fb) + (c[i] ^ fc) + carry;
+    result[i] = static_cast<u32>(sum);
+    out |= static_cast<u32>(sum >> 32 >= 1) << i;
+    out2 |= static_cast<u32>(sum >> 32 >= 2) << i;
+  }
+  blend(slot<u32>(window, insn.d), result, lanes);
+  if (insn.list != kNone) set_predicate(window, insn.list, out, lanes);
+  if (insn.target != kNone) set_predicate(window, insn.target, out2, lanes);
+}
+
+// d = a * b + c, the lower word.
+template <bool kUniform>
+void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 lanes = lanes_of<kUniform>(mask);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  const u32 fb = mask_if(m, kNegateB), fc = mask_if(m, kNegateC);
+  if (has(m, kExtended)) {
+    const u32 in = predicate(window, insn.s[3], m, kNegateP);
+    write_lanes<u32>(
+        window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
+          return a[i] * ((b[i] ^ fb) + (fb & 1)) + (c[i] ^ fc) + (in >> i & 1);
+        });
+    return;
+  }
+  write_lanes<u32>(
+      window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
+        return a[i] * ((b[i] ^ fb) + (fb & 1)) + (c[i] ^ fc) + (fc & 1);
+      });
+}
+
+template <bool kSignedProduct>
+[[gnu::always_inline]] inline u64 product(u32 a, u32 b) {
+  return kSignedProduct ? static_cast<u64>(i64{static_cast<i32>(a)} * static_cast<i32>(b))
+                        : u64{a} * b;
+}
+
+// d (two rows) = a * b + c (two rows).
+template <bool kSignedProduct>
+void multiply_add_wide(std::byte* window, const Insn& insn, u32 lanes) {
+  const Modifiers m = modifiers(insn);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  const Pair c(window, insn.s[2]);
+  const u64 fb = has(m, kNegateB) ? ~u64{0} : 0, fc = has(m, kNegateC) ? ~u64{0} : 0;
+  if (!has(m, kExtended) && insn.list == kNone) {
+    write_pairs(
+        window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
+          return (product<kSignedProduct>(a[i], b[i]) ^ fb) + (fb & 1) + (c[i] ^ fc) + (fc & 1);
+        });
+    return;
+  }
+  const u32 in = has(m, kExtended) ? predicate(window, insn.s[3], m, kNegateP) : 0;
+  u32 out = 0;
+  write_pairs(window, insn.d, lanes, [&](u32 i) {
+    const u64 p = (product<kSignedProduct>(a[i], b[i]) ^ fb) + (fb & 1);
+    const u64 carry = has(m, kExtended) ? in >> i & 1 : fc & 1;
+    const u64 sum = p + (c[i] ^ fc), total = sum + carry;
+    out |= static_cast<u32>(sum < p || total < sum) << i;
+    return total;
+  });
+  if (insn.list != kNone) set_predicate(window, insn.list, out, lanes);
+}
+template <bool kUniform>
+void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 lanes = lanes_of<kUniform>(mask);
+  if (has(modifiers(insn), kSigned))
+    multiply_add_wide<true>(window, insn, lanes);
+  else
+    multiply_add_wide<false>(window, insn, lanes);
+}
+
+// The upper word of a * b + c (two rows).
+template <bool kUniform>
+void multiply_add_high(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 lanes = lanes_of<kUniform>(mask);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  const Pair c(window, insn.s[2]);
+  const bool is_signed = has(m, kSigned);
+  alignas(64) u32 result[kLanes];
+  u32 out = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u64 p = is_signed ? product<true>(a[i], b[i]) : product<false>(a[i], b[i]);
+    const u64 sum = p + c[i];
+    result[i] = static_cast<u32>(sum >> 32);
+    out |= static_cast<u32>(sum < p) << i;
+  }
+  blend(slot<u32>(window, insn.d), result, lanes);
+  if (insn.list != kNone) set_predicate(window, insn.list, out, lanes);
+}
+
+// d = (a << shift) + b; with .HI the upper word of (c:a) << shift, c being a's sign with .SX32.
+template <bool kUniform>
+void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 lanes = lanes_of<kUniform>(mask);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  const unsigned shift = bits_of(m, kShiftAt, 5);
+  const bool extended = has(m, kExtended), high = has(m, kHigh), sign_extends = has(m, kSigned);
+  const u64 flip = has(m, kNegateA) ? ~u64{0} : 0, minus = extended ? 0 : flip & 1;
+  const u32 fb = mask_if(m, kNegateB);
+  const u32 in = extended ? predicate(window, insn.s[3], m, kNegateP) : 0;
+  if (!high && insn.list == kNone && !extended) {
+    write_lanes<u32>(
+        window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
+          return ((a[i] << shift) ^ static_cast<u32>(flip)) + static_cast<u32>(minus) +
+                 (b[i] ^ fb) + (fb & 1);
+        });
+    return;
+  }
+  alignas(64) u32 result[kLanes];
+  u32 out = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    u32 shifted;
+    u64 carry = extended ? in >> i & 1 : fb & 1;
+    if (high) {
+      const u32 upper = sign_extends ? static_cast<u32>(static_cast<i32>(a[i]) >> 31) : c[i];
+      const u64 value = ((a[i] | u64{upper} << 32) ^ flip) + minus;
+      shifted = static_cast<u32>(value << shift >> 32);
+    } else {
+      shifted = (a[i] << shift) ^ static_cast<u32>(flip);
+      carry += minus;  // added in the sum, because it may cause the carry out: b - 0 has no borrow
+    }
+    const u64 sum = u64{shifted} + (b[i] ^ fb) + carry;
+    result[i] = static_cast<u32>(sum);
+    out |= static_cast<u32>(sum >> 32) << i;
+  }
+  blend(slot<u32>(window, insn.d), result, lanes);
+  if (insn.list != kNone) set_predicate(window, insn.list, out, lanes);
+}
+
+// With .EX, target holds the comparison of the lower words (equal: true).
+template <bool kUniform>
+void isetp(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 lanes = lanes_of<kUniform>(mask);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  const u32 top = has(m, kSigned) ? 0x80000000 : 0;
+  u32 less = 0, equal = 0;
+  for (u32 i = 0; i < kLanes; ++i) less |= static_cast<u32>((a[i] ^ top) < (b[i] ^ top)) << i;
+  for (u32 i = 0; i < kLanes; ++i) equal |= static_cast<u32>(a[i] == b[i]) << i;
+  const u32 greater = ~(less | equal);
+  const bool extended = has(m, kExtended);
+  const u32 lower = extended ? predicate(window, insn.target, m, kNegateQ) : 0;
+  u32 result;
+  switch (bits_of(m, kCompareAt, 4)) {
+    case 0:
+      result = 0;
+      break;
+    case 1:
+      result = less | (equal & lower);
+      break;
+    case 2:
+      result = extended ? equal & lower : equal;
+      break;
+    case 3:
+      result = less | (extended ? equal & lower : equal);
+      break;
+    case 4:
+      result = greater | (equal & lower);
+      break;
+    case 5:
+      result = ~equal | lower;
+      break;
+    case 6:
+      result = greater | (extended ? equal & lower : equal);
+      break;
+    default:
+      result = kAllLanes;
+  }
+  combine(window, insn, m, result, lanes);
+}
+
+// d = s[3] ? a : b.
+template <bool kUniform>
+void select(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 p = predicate(window, insn.s[3], modifiers(insn), kNegateP);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  write_lanes<u32>(
+      window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) __attribute__((always_inline)) {
+        return (p >> i & 1) != 0 ? a[i] : b[i];
+      });
+}
+
+// The minimum of a + c and b if s[3], else the maximum. (VIMNMX has no c: a row of zeros.)
+void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP), top = has(m, kSigned) ? 0x80000000 : 0;
+  const u32 fc = mask_if(m, kNegateC);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  write_lanes<u32>(
+      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+        const u32 x = a[i] + (c[i] ^ fc) + (fc & 1);
+        const bool less = (x ^ top) < (b[i] ^ top);
+        return less == ((p >> i & 1) != 0) ? x : b[i];
+      });
+}
+
+// The minimum of three if s[3], else the maximum.
+void minmax_of_three(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP), top = has(m, kSigned) ? 0x80000000 : 0;
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
+    const bool least = (p >> i & 1) != 0;
+    const auto first_of = [&](u32 x, u32 y) { return ((x ^ top) < (y ^ top)) == least ? x : y; };
+    return first_of(first_of(a[i], b[i]), c[i]);
+  });
+}
+
+// c + the sum of products of the bytes of a (signed where kSigned) and b (signed where kHigh).
+void dot_bytes(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
+    u32 sum = c[i];
+    for (u32 k = 0; k < 4; ++k) {
+      const u8 x = static_cast<u8>(a[i] >> 8 * k), y = static_cast<u8>(b[i] >> 8 * k);
+      const i32 p = has(m, kSigned) ? static_cast<i8>(x) : x,
+                q = has(m, kHigh) ? static_cast<i8>(y) : y;
+      sum += static_cast<u32>(p * q);
+    }
+    return sum;
+  });
+}
+
+}  // namespace
+
+void define_sass_integer(OperationSink& sink) {
+  define_twins(sink, "sass.iadd3", &add3<false>, &add3<true>);
+  define_twins(sink, "sass.imad", &multiply_add<false>, &multiply_add<true>);
+  define_twins(sink, "sass.imad.wide", &wide<false>, &wide<true>);
+  define_twins(sink, "sass.imad.hi", &multiply_add_high<false>, &multiply_add_high<true>);
+  define_twins(sink, "sass.lea", &lea<false>, &lea<true>);
+  define_twins(sink, "sass.isetp", &isetp<false>, &isetp<true>);
+  define_twins(sink, "sass.sel", &select<false>, &select<true>);
+  op_special(sink, "sass.vimnmx", &minmax);
+  op_special(sink, "sass.vimnmx3", &minmax_of_three);
+  op_special(sink, "sass.idp", &dot_bytes);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hooks of the memory checks (check/watch.hpp describes them). Call them after the bounds check and
+// before the access. They do nothing if warp.watch is null.
+#pragma once
+#include "machine/isa/access.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+
+enum class Touch : u8 { kLoad, kStore, kUpdate };  // kUpdate: atomics
+
+// `ordered`: the access is strong or atomic and does not conflict with other blocks' accesses.
+void watch_global_access(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
+                         Pattern pattern, Touch touch, bool ordered);
+void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes,
+                         Pattern pattern, Touch touch);
+void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offsets, u32 bytes,
+                        u32 vector, Touch touch);
+
+[[gnu::always_inline]] inline void watch_global(Warp& warp, const Insn& insn, u32 mask,
+                                                const u64* addresses, u32 bytes, Pattern pattern,
+                                                Touch touch, bool ordered) {
+  if (__builtin_expect(warp.watch != nullptr, 0))
+    watch_global_access(warp, insn, mask, addresses, bytes, pattern, touch, ordered);
+}
+[[gnu::always_inline]] inline void watch_shared(Warp& warp, const Insn& insn, u32 mask,
+                                                const u32* offsets, u32 bytes, Pattern pattern,
+                                                Touch touch) {
+  if (__builtin_expect(warp.watch != nullptr, 0) && warp.watch->shared_unwritten != 0)
+    watch_shared_access(warp, insn, mask, offsets, bytes, pattern, touch);
+}
+[[gnu::always_inline]] inline void watch_local(Warp& warp, const Insn& insn, u32 mask,
+                                               const u64* offsets, u32 bytes, u32 vector,
+                                               Touch touch) {
+  if (__builtin_expect(warp.local_written != nullptr, 0))
+    watch_local_access(warp, insn, mask, offsets, bytes, vector, touch);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

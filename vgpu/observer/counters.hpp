@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine counts while a kernel runs. Every worker has its own counters, and they are
+// added after the launch. Counting needs no locks, and the result does not depend on the
+// distribution of blocks over workers.
+#pragma once
+#include <array>
+#include <vector>
+
+#include "ir/program.hpp"
+
+namespace vgpu {
+
+// The first access of a memory instruction in the lowest block that executes it.
+struct AccessSample {
+  std::uint64_t block = ~std::uint64_t{0};  // linear index
+  std::uint32_t warp = 0;                   // in the block
+  std::uint32_t mask = 0;                   // active lanes; 0: no access
+  std::uint32_t bytes = 0;                  // per lane
+  bool shared = false;                      // addresses are offsets in shared memory, else global
+  std::array<std::uint64_t, 32> addresses{};
+};
+
+}  // namespace vgpu
+
+namespace vgpu::observer {
+
+using ir::u32;
+using ir::u64;
+
+// Counts of a memory instruction. Executions without an active lane are not counted. A byte counts
+// once per request, even if several lanes access it.
+struct SiteCount {
+  std::uint64_t global_requests = 0, global_sectors = 0, global_bytes = 0;
+  std::uint64_t shared_requests = 0, shared_wavefronts = 0, shared_bytes = 0;
+  std::uint64_t local_requests = 0, local_sectors = 0;
+  // Bulk copies: bytes of shared memory read or written (multicast: in every destination block),
+  // destination blocks of loads, and loads with several destination blocks.
+  std::uint64_t bulk_bytes = 0, bulk_deliveries = 0, bulk_multicasts = 0;
+  // Executions of asynchronous copies of 16 bytes per lane in which two neighbouring lanes do not
+  // copy one whole sector to one whole sector. The hardware moves sectors and may count such a
+  // sector several times or not at all.
+  std::uint64_t torn_copies = 0;
+};
+
+struct RunCount {      // of a straight-line sequence of instructions
+  u64 executions = 0;  // by warps
+  u64 lanes = 0;       // active lanes, summed over executions
+};
+
+struct GuardCount {    // of a guarded instruction
+  u64 executions = 0;  // with the guard true in at least one lane
+  u64 lanes = 0;       // with the guard true, summed over executions
+};
+
+// Executions that the hardware performs in addition to those counted in RunCount, and their lanes.
+// repeated: lanes that execute the instruction a second time; they may be lanes counted here or in
+// RunCount.
+struct Repetition {
+  u64 executions = 0, lanes = 0, repeated = 0;
+};
+
+struct Counters {
+  explicit Counters(const ir::Program& program, bool traced = false);
+  void add(const Counters& other);
+
+  std::vector<RunCount> runs;
+  std::vector<GuardCount> guards;
+  std::vector<SiteCount> sites;
+  std::vector<u64> divergent;         // by instruction
+  std::vector<Repetition> again;      // by instruction; empty for PTX
+  std::vector<AccessSample> samples;  // by site; empty unless traced
+  bool retried = false;               // the exchange of a compare-and-swap loop failed
+  bool waited = false;                // a thread polled memory for a value that was not there yet
+  bool called_driver = false;         // vprintf, malloc or free
+  bool parted = false;                // kParted
+};
+
+}  // namespace vgpu::observer

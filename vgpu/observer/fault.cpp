@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observer/fault.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace vgpu::observer {
+namespace {
+
+std::string show(const Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
+
+const ir::Statement* statement_of(const ir::Program& program, u32 pc) {
+  const u32 index = program.origin[pc].statement;
+  return index == ir::kNone ? nullptr : &program.statements[index];
+}
+
+// On one line, with single blanks.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank)
+      line.push_back(c);
+    else if (!line.empty() && line.back() != ' ')
+      line.push_back(' ');
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string place(const ir::Program& program, u32 pc) {
+  const ir::Statement* const statement = statement_of(program, pc);
+  if (statement == nullptr) return "the end of the function";
+  std::string text = one_line(statement->text);
+  text += program.machine_code ? fmt::format(" (machine code 0x{:x}", statement->place)
+                               : fmt::format(" (PTX line {}", statement->place);
+  if (!statement->file.empty()) text += fmt::format("; {}:{}", statement->file, statement->line);
+  return text + ")";
+}
+
+void fault(const Lane& at, FaultKind kind, const std::string& what, const std::string& details) {
+  const Block& block = *at.warp.home;
+  const ir::Program& program = block.program;
+  const u32 pc = static_cast<u32>(&at.insn - at.warp.code);
+  const Dim3 thread{at.warp.tid[0][at.lane], at.warp.tid[1][at.lane], at.warp.tid[2][at.lane]};
+  const u32 function = program.origin[pc].function;
+
+  std::string report =
+      fmt::format("{}: {}\n  kernel {}\n  block {}, thread {} (warp {}, lane {})", to_string(kind),
+                  what, program.display_name, show(block.index), show(thread), at.warp.id, at.lane);
+  if (function != 0) report += fmt::format("\n  in function {}", program.functions[function].name);
+  for (std::size_t begin = 0; begin < details.size();) {
+    const std::size_t end = std::min(details.find('\n', begin), details.size());
+    report += "\n  " + details.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  report += "\n  at " + place(program, pc);
+
+  Fault made(kind, report);
+  made.kernel = program.display_name;
+  made.block = block.index;
+  made.thread = thread;
+  if (const ir::Statement* const statement = statement_of(program, pc); statement != nullptr) {
+    made.instruction = one_line(statement->text);
+    if (!program.machine_code) made.ptx_line = static_cast<int>(statement->place);
+    made.file = statement->file;
+    made.line = static_cast<int>(statement->line);
+  }
+  throw made;
+}
+
+void fault(const Lane& at, FaultKind kind, const char* what) {
+  fault(at, kind, std::string(what), std::string());
+}
+
+}  // namespace vgpu::observer

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface through which the machine tells checks which memory a block reads and writes. The
+// fast path of every access (machine/isa/watch.cpp) works on the marks themselves; the functions
+// handle the rare cases and report faults.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "observer/fault.hpp"
+
+namespace vgpu::observer {
+
+// The marks of global memory for one launch.
+struct LaunchMarks {
+  u64 begin = 0, bytes = 0;  // range of the memory that has marks
+  u8* written = nullptr;     // null: not checked
+  u32* touched = nullptr;    // null: not checked
+  u32 first = 0;             // the mark for "several blocks"; block n has the mark first + 1 + n
+};
+
+// What shared memory holds before a block writes to it.
+struct SharedFill {
+  static constexpr u8 kUsual = 0xcd;
+  u8 byte = kUsual;
+  // The words that hold `byte`; the others hold kUsual. Null: all words hold `byte`.
+  const std::vector<bool>* words = nullptr;
+  void apply(std::byte* shared, std::size_t bytes) const;
+};
+
+// One block's pointers to the marks of global memory, and the marks of its own shared memory.
+class Watch {
+ public:
+  explicit Watch(const LaunchMarks& marks) : global(marks) {}
+  virtual ~Watch() = default;
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  virtual void start_block(u64 linear) = 0;
+  // One lane's plain access to a word that another block may have touched: sets the mark, or throws
+  // Fault (kRace).
+  virtual void touch_word(const Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
+                          bool is_write) = 0;
+  // The lane reads bytes of which some may be unwritten. Throws Fault (kUninitialized) if they are,
+  // unless the whole allocation counts as written.
+  virtual void report_global(const Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
+                             u32 bytes) = 0;
+  // Records the read of unwritten shared memory.
+  virtual void note_shared(const Warp& warp, const ir::Insn& insn, u32 lane, u32 offset,
+                           u32 bytes) = 0;
+  [[noreturn]] virtual void report_local(const Warp& warp, const ir::Insn& insn, u32 lane,
+                                         u64 offset, u32 bytes) = 0;
+
+  LaunchMarks global;
+  u32 mark = 0;               // the block's mark in LaunchMarks::touched
+  bool synchronised = false;  // the block may be ordered after accesses of other blocks
+  // Indexed by word of shared memory: a mask of the bytes written. Null: not checked.
+  u32* shared_written = nullptr;
+  u32 shared_begin = 0;
+  u32 shared_unwritten = 0;  // words with unwritten bytes; if 0, the check is skipped
+  u32 shared_words = 0;
+};
+
+}  // namespace vgpu::observer

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Liveness by data flow over the runs, then a linear scan over the instructions.
+#include "ptx/lower/allocate.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+namespace vgpu::ptx {
+namespace {
+
+class BitSet {
+ public:
+  explicit BitSet(std::size_t bits) : words_((bits + 63) / 64) {}
+  void set(std::size_t i) { words_[i / 64] |= u64{1} << (i % 64); }
+  bool test(std::size_t i) const { return (words_[i / 64] >> (i % 64) & 1) != 0; }
+
+  // *this |= other. Returns whether *this changed.
+  bool merge(const BitSet& other) {
+    u64 changed = 0;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      changed |= other.words_[i] & ~words_[i];
+      words_[i] |= other.words_[i];
+    }
+    return changed != 0;
+  }
+  bool merge_without(const BitSet& other, const BitSet& removed) {
+    u64 changed = 0;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      const u64 added = other.words_[i] & ~removed.words_[i];
+      changed |= added & ~words_[i];
+      words_[i] |= added;
+    }
+    return changed != 0;
+  }
+  template <class F>
+  void for_each(F f) const {
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      for (u64 m = words_[w]; m != 0; m &= m - 1)
+        f(w * 64 + static_cast<std::size_t>(__builtin_ctzll(m)));
+    }
+  }
+
+ private:
+  std::vector<u64> words_;
+};
+
+struct Liveness {
+  std::vector<BitSet> in, out;
+};
+
+Liveness analyse(std::size_t registers, std::span<const RegisterUse> uses,
+                 std::span<const Flow> flow) {
+  Liveness live{std::vector<BitSet>(flow.size(), BitSet(registers)),
+                std::vector<BitSet>(flow.size(), BitSet(registers))};
+  std::vector<BitSet> killed(flow.size(), BitSet(registers));
+  std::size_t run = 0;
+  for (std::size_t i = 0; i < uses.size();) {
+    const u32 pc = uses[i].pc;
+    while (flow[run].last < pc) ++run;
+    std::size_t end = i;
+    for (; end < uses.size() && uses[end].pc == pc; ++end) {
+      if (!uses[end].writes && !killed[run].test(uses[end].reg)) live.in[run].set(uses[end].reg);
+    }
+    for (; i < end; ++i) {
+      if (uses[i].writes && uses[i].always) killed[run].set(uses[i].reg);
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t r = flow.size(); r-- > 0;) {
+      bool grown = false;
+      for (u32 next : flow[r].next) grown |= live.out[r].merge(live.in[next]);
+      if (grown) changed |= live.in[r].merge_without(live.out[r], killed[r]);
+    }
+  }
+  return live;
+}
+
+struct Interval {
+  u32 reg, begin, end;
+};
+
+std::vector<Interval> intervals(std::size_t registers, std::span<const RegisterUse> uses,
+                                std::span<const Flow> flow, const Liveness& live) {
+  std::vector<Interval> all(registers);
+  for (std::size_t i = 0; i < registers; ++i) all[i] = {static_cast<u32>(i), kNone, 0};
+  const auto extend = [&](std::size_t reg, u32 pc) {
+    all[reg].begin = std::min(all[reg].begin, pc);
+    all[reg].end = std::max(all[reg].end, pc);
+  };
+  for (const RegisterUse& use : uses) extend(use.reg, use.pc);
+  for (std::size_t r = 0; r < flow.size(); ++r) {
+    live.in[r].for_each([&](std::size_t reg) { extend(reg, flow[r].first); });
+    live.out[r].for_each([&](std::size_t reg) { extend(reg, flow[r].last); });
+  }
+  std::erase_if(all, [](const Interval& i) { return i.begin == kNone; });
+  std::sort(all.begin(), all.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  return all;
+}
+
+}  // namespace
+
+RegisterAllocation allocate(std::span<const RegisterClass> classes,
+                            std::span<const RegisterUse> uses, std::span<const Flow> flow) {
+  const Liveness live = analyse(classes.size(), uses, flow);
+  RegisterAllocation result;
+  result.slot.assign(classes.size(), 0);
+  using Busy = std::pair<u32, u32>;  // (last instruction, slot)
+  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy[kRegisterClasses];
+  std::priority_queue<u32, std::vector<u32>, std::greater<>> unused[kRegisterClasses];
+  for (const Interval& interval : intervals(classes.size(), uses, flow, live)) {
+    const int c = static_cast<int>(classes[interval.reg]);
+    while (!busy[c].empty() && busy[c].top().first < interval.begin) {
+      unused[c].push(busy[c].top().second);
+      busy[c].pop();
+    }
+    u32 slot;
+    if (unused[c].empty()) {
+      slot = result.counts[c]++;
+    } else {
+      slot = unused[c].top();
+      unused[c].pop();
+    }
+    result.slot[interval.reg] = slot;
+    busy[c].emplace(interval.end, slot);
+  }
+  if (!flow.empty())
+    live.in[0].for_each(
+        [&](std::size_t reg) { result.undefined.push_back(static_cast<u32>(reg)); });
+  return result;
+}
+
+}  // namespace vgpu::ptx

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/lower/classify.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace vgpu::ptx {
+namespace {
+
+using enum ir::Counted;
+
+ir::Space space_of(const Opcode& opcode) {
+  for (const std::string_view part : opcode.parts) {
+    // Machine code reaches other blocks' shared memory by generic addresses.
+    if (part == "shared::cluster") return ir::Space::kGeneric;
+    const std::string_view name = part.substr(0, part.find(':'));
+    if (name == "global") return ir::Space::kGlobal;
+    if (name == "shared") return ir::Space::kShared;
+    if (name == "local") return ir::Space::kLocal;
+    if (name == "const" || name == "param") return ir::Space::kConstant;
+  }
+  return ir::Space::kGeneric;
+}
+
+// Rules of opcodes.def.
+using Rule = Counted (*)(const Opcode& opcode);
+
+template <Counted kClass>
+Counted always(const Opcode&) {
+  return kClass;
+}
+
+template <Counted kSingle, Counted kDoublePrecision, Counted kElse>
+Counted arithmetic(const Opcode& opcode) {
+  const std::string_view type = opcode.parts.back();
+  if (type == "f32") return kSingle;
+  if (type == "f64") return kDoublePrecision;
+  if (type.starts_with("f16") || type.starts_with("bf16")) return kHalf;
+  if (kElse == kBit || type == "pred") return kBit;
+  const bool integer =
+      type.size() > 1 && (type[0] == 's' || type[0] == 'u') && type[1] >= '0' && type[1] <= '9';
+  return integer ? kInteger : kElse;
+}
+constexpr Rule typed = arithmetic<kFloat, kDouble, kOther>;
+constexpr Rule sum = arithmetic<kFadd, kDadd, kOther>;
+constexpr Rule times = arithmetic<kFmul, kDmul, kOther>;
+constexpr Rule fused = arithmetic<kFfma, kDfma, kOther>;
+// The hardware counts logic, shifts and bit counts as integer instructions.
+constexpr Rule logic = arithmetic<kFloat, kDouble, kInteger>;
+constexpr Rule bits = arithmetic<kFloat, kDouble, kBit>;
+
+template <Counted kClass>
+Counted unless_async(const Opcode& opcode) {
+  return opcode.has("async") ? typed(opcode) : kClass;
+}
+
+Counted barrier(const Opcode& opcode) { return opcode.has("warp") ? kControl : kBarrier; }
+
+Counted warpgroup(const Opcode& opcode) {
+  return opcode.has("mma_async") ? kTensorWarpgroup : kOther;
+}
+
+// mma, wmma.
+Counted product(const Opcode& opcode) {
+  const std::string_view type = opcode.parts.back();
+  if (!opcode.has("mma")) return typed(opcode);
+  return type == "f64" ? kTensorDouble : type == "s32" ? kTensorInteger : kTensorFloat;
+}
+
+Counted copy(const Opcode& opcode) {
+  const bool bulk = opcode.has("bulk");
+  if (opcode.has("commit_group")) return bulk ? kOther : kAsyncGroup;
+  if (opcode.has("wait_group") || opcode.has("wait_all")) return bulk ? kOther : kMisc;
+  if (opcode.has("mbarrier")) return kOther;
+  if (!bulk) return kAsyncCopy;
+  // cp.async.bulk.DESTINATION.SOURCE
+  const auto at = std::find_if(opcode.parts.begin(), opcode.parts.end(), [](std::string_view part) {
+    return part.starts_with("shared") || part == "global";
+  });
+  return at != opcode.parts.end() && at->starts_with("shared") ? kBulkLoad : kBulkStore;
+}
+
+Counted operation_of(const Opcode& opcode) {
+  static const std::unordered_map<std::string_view, Rule> kRules = {
+#define PTX(name, lowering, what) {name, what},
+#include "ptx/opcodes.def"
+  };
+  const auto rule = kRules.find(opcode.base());
+  return rule == kRules.end() ? kOther : rule->second(opcode);
+}
+
+}  // namespace
+
+std::vector<std::string_view> instruction_names() {
+  return {
+#define PTX(name, lowering, what) name,
+#include "ptx/opcodes.def"
+  };
+}
+
+Class class_of(const Opcode& opcode, const ir::Insn& insn) {
+  Class what;
+  what.operation = operation_of(opcode);
+  const bool memory = insn.site != ir::kNone;
+  what.space = memory ? space_of(opcode) : ir::Space::kNone;
+  what.bytes = memory ? static_cast<std::uint8_t>(insn.bytes * insn.vector) : 0;
+  return what;
+}
+
+u16 traits_of(const Opcode& opcode) {
+  const std::string_view base = opcode.base(), type = opcode.parts.back();
+  const bool atomic = base == "atom" || base == "red";
+  u32 traits = 0;
+  if (base == "ld" && !opcode.has("shared") &&
+      (opcode.has("acquire") || opcode.has("relaxed") || opcode.has("volatile")))
+    traits |= kPollsMemory;
+  if (atomic && is_any_of(type, {"f16", "bf16", "b16"})) traits |= kPollsMemory;
+  if (base == "wmma" && (opcode.has("load") || opcode.has("store"))) traits |= kMovesFragment;
+  if (type != "f32" && type != "f64") return static_cast<u16>(traits);
+  if (base == "selp") traits |= kSelects;
+  const u32 wide = type == "f64" ? 1 : 0;
+  const bool rounded = opcode.has("rn") || opcode.has("rz") || opcode.has("rm") || opcode.has("rp");
+  if (!rounded && is_any_of(base, {"add", "sub"})) traits |= kLooseSum << wide;
+  if (!rounded && base == "mul") traits |= kLooseProduct << wide;
+  // Shared memory has no floating-point atomics: a loop adds.
+  if ((atomic && !opcode.has("global")) ||
+      is_any_of(base, {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"}))
+    traits |= kExpands << wide;
+  return static_cast<u16>(traits);
+}
+
+}  // namespace vgpu::ptx

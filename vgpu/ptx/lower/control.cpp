@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branches, calls, barriers and the instructions between lanes.
+#include <fmt/format.h>
+
+#include "ptx/lower/lowering.hpp"
+
+namespace vgpu::ptx {
+
+void FunctionLowering::bra() {
+  if (operand(0).kind != Kind::kLabel) refuse();
+  const u32 pc = emit("bra");
+  // An index into the body; replaced when the function is complete.
+  at(pc).target = operand(0).target;
+}
+
+void FunctionLowering::brx() {
+  if (operand_count() < 2 || operand(1).kind != Kind::kBranchTable) refuse();
+  const Value index = source(operand(0), RegisterClass::k32);
+  const u32 pc = emit("brx.idx");
+  read(pc, Field::kS0, index);
+  at(pc).target = static_cast<u32>(program_.branch_tables.size());
+  tables_.push_back(at(pc).target);
+  program_.branch_tables.push_back({function_.branch_tables[operand(1).target].targets});
+}
+
+void FunctionLowering::call_arguments(const Operand& list, std::vector<ParamPlace>& into) {
+  for (const Operand& argument : list.elements) {
+    const bool place =
+        argument.kind == Kind::kSymbol && (argument.symbol.kind == ptx::Symbol::Kind::kBody ||
+                                           argument.symbol.kind == ptx::Symbol::Kind::kParam ||
+                                           argument.symbol.kind == ptx::Symbol::Kind::kReturn);
+    if (!place) refuse("an argument that is no .param variable");
+    into.push_back(places_[place_of(argument)]);
+  }
+}
+
+// call (results), function, (arguments), prototype or table;
+void FunctionLowering::call() {
+  Call what;
+  std::size_t next = 0;
+  if (operand(0).kind == Kind::kList) call_arguments(operand(next++), what.returns);
+  const Operand& target = operand(next++);
+  if (next < operand_count() && operand(next).kind == Kind::kList)
+    call_arguments(operand(next), what.args);
+  const u32 pc = emit("call");
+  if (target.kind == Kind::kRegister) {
+    what.kind = Call::Kind::kIndirect;
+    const Value pointer = named(target);
+    if (pointer.type != RegisterClass::k64) refuse("32-bit addresses");
+    read(pc, Field::kS0, pointer);
+  } else if (target.kind == Kind::kSymbol && target.symbol.kind == ptx::Symbol::Kind::kFunction) {
+    const u32 function = resolve_alias(module_, target.symbol.index);
+    const std::string_view name = module_.functions[function].name;
+    what.callee = layout_.member_of[function];
+    if (what.callee == kNone) {
+      if (name == "vprintf" && what.args.size() == 2)
+        what.kind = Call::Kind::kPrint;
+      else if (name == "__assertfail" && what.args.size() == 5)
+        what.kind = Call::Kind::kAssert;
+      else if (name == "malloc" && what.args.size() == 1)
+        what.kind = Call::Kind::kAllocate;
+      else if (name == "free" && what.args.size() == 1)
+        what.kind = Call::Kind::kFree;
+      else
+        refuse(fmt::format("function {} has no body here", name));
+      // The addresses that malloc returns depend on the order of blocks.
+      if (what.kind == Call::Kind::kAllocate || what.kind == Call::Kind::kFree)
+        program_.heap = program_.ordered = true;
+    }
+  } else {
+    refuse();
+  }
+  at(pc).target = static_cast<u32>(program_.calls.size());
+  calls_.push_back(at(pc).target);
+  program_.calls.push_back(std::move(what));
+}
+
+void FunctionLowering::ret() { emit("ret"); }
+void FunctionLowering::exit() { emit("exit"); }
+void FunctionLowering::trap() { emit("trap"); }
+void FunctionLowering::nanosleep() { emit("nanosleep"); }
+
+// Instructions that only order memory or control caches. All accesses go directly to one memory
+// without caches.
+void FunctionLowering::nothing() { emit("nop"); }
+
+// d, d|p, p|q: to Insn::d and Insn::list; kNone for an unused one.
+void FunctionLowering::results(u32 pc, const Operand& what) {
+  at(pc).d = kNone;
+  if (what.kind != Kind::kPair) {
+    if (!is_sink(what)) write(pc, Field::kD, named(what));
+    return;
+  }
+  if (!is_sink(what.elements[0])) write(pc, Field::kD, named(what.elements[0]));
+  if (!is_sink(what.elements[1])) write(pc, Field::kList, named(what.elements[1]));
+}
+
+// bar and barrier: {.cta}.sync|arrive|red, and bar.warp.sync.
+void FunctionLowering::barrier() {
+  if (opcode().has("cluster")) {
+    cluster_barrier();
+    return;
+  }
+  if (opcode().has("warp")) {
+    const Value members = source(operand(0), RegisterClass::k32);
+    read(emit("bar.warp.sync"), Field::kS0, members);
+    return;
+  }
+  const bool reduces = opcode().has("red");
+  std::size_t next = reduces ? 1 : 0;
+  const Value number = source(operand(next++), RegisterClass::k32);
+  const bool counted = operand_count() > next + (reduces ? 1 : 0);
+  const Value threads =
+      counted ? source(operand(next++), RegisterClass::k32) : constant(0, RegisterClass::k32);
+  const u32 pc = emit("bar");
+  at(pc).s[2] = kNone;
+  read(pc, Field::kS0, number);
+  read(pc, Field::kS1, threads);
+  if (opcode().base() == "bar" || opcode().has("aligned")) at(pc).flags |= kFlagAligned;
+  BarrierKind kind = BarrierKind::kSync;
+  if (opcode().has("arrive"))
+    kind = BarrierKind::kArrive;
+  else if (opcode().has("popc"))
+    kind = BarrierKind::kReducePopulation;
+  else if (opcode().has("and"))
+    kind = BarrierKind::kReduceAnd;
+  else if (opcode().has("or"))
+    kind = BarrierKind::kReduceOr;
+  else if (!opcode().has("sync"))
+    refuse();
+  at(pc).sub = static_cast<u8>(kind);
+  if (!reduces) return;
+  Operand predicate = operand(next);
+  if (predicate.negated) at(pc).flags |= kFlagNegate;
+  predicate.negated = false;
+  read(pc, Field::kS2, source(predicate, RegisterClass::kPredicate));
+  destination(
+      pc, operand(0),
+      kind == BarrierKind::kReducePopulation ? RegisterClass::k32 : RegisterClass::kPredicate);
+}
+
+void FunctionLowering::vote() {
+  if (!opcode().has("sync")) refuse("without .sync");
+  const std::string_view how = opcode().parts[2];
+  const VoteMode mode = how == "all"   ? VoteMode::kAll
+                        : how == "any" ? VoteMode::kAny
+                        : how == "uni" ? VoteMode::kUniform
+                                       : VoteMode::kBallot;
+  if (mode == VoteMode::kBallot && how != "ballot") refuse();
+  Operand predicate = operand(1);
+  const bool negated = predicate.negated;
+  predicate.negated = false;
+  const Value vote = source(predicate, RegisterClass::kPredicate);
+  const Value members = source(operand(2), RegisterClass::k32);
+  const u32 pc = emit("vote.sync");
+  at(pc).sub = static_cast<u8>(mode);
+  if (negated) at(pc).flags |= kFlagNegate;
+  read(pc, Field::kS0, vote);
+  read(pc, Field::kS1, members);
+  destination(pc, operand(0),
+              mode == VoteMode::kBallot ? RegisterClass::k32 : RegisterClass::kPredicate);
+}
+
+void FunctionLowering::shfl() {
+  if (!opcode().has("sync")) refuse("without .sync");
+  const std::string_view how = opcode().parts[2];
+  const ShuffleMode mode = how == "up"     ? ShuffleMode::kUp
+                           : how == "down" ? ShuffleMode::kDown
+                           : how == "bfly" ? ShuffleMode::kButterfly
+                                           : ShuffleMode::kIndex;
+  if (mode == ShuffleMode::kIndex && how != "idx") refuse();
+  Value values[4];
+  for (std::size_t i = 0; i < 4; ++i) values[i] = source(operand(1 + i), RegisterClass::k32);
+  const u32 pc = emit("shfl.sync");
+  at(pc).sub = static_cast<u8>(mode);
+  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2, Field::kS3};
+  for (std::size_t i = 0; i < 4; ++i) read(pc, kSources[i], values[i]);
+  results(pc, operand(0));
+}
+
+void FunctionLowering::match() {
+  const bool wide = opcode().parts.back() == "b64";
+  const Value value = source(operand(1), wide ? RegisterClass::k64 : RegisterClass::k32);
+  const Value members = source(operand(2), RegisterClass::k32);
+  const u32 pc = emit(opcode().text);
+  read(pc, Field::kS0, value);
+  read(pc, Field::kS1, members);
+  results(pc, operand(0));
+}
+
+void FunctionLowering::redux() {
+  const Value value = source(operand(1), RegisterClass::k32);
+  const Value members = source(operand(2), RegisterClass::k32);
+  const u32 pc = emit(opcode().text);
+  read(pc, Field::kS0, value);
+  read(pc, Field::kS1, members);
+  destination(pc, operand(0), RegisterClass::k32);
+}
+
+void FunctionLowering::elect() {
+  const Value members = source(operand(1), RegisterClass::k32);
+  const u32 pc = emit("elect.sync");
+  read(pc, Field::kS0, members);
+  results(pc, operand(0));
+}
+
+void FunctionLowering::activemask() {
+  destination(emit("activemask.b32"), operand(0), RegisterClass::k32);
+}
+
+}  // namespace vgpu::ptx

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves, conversions, comparisons, and arithmetic with a carry.
+#include <fmt/format.h>
+
+#include "ir/address.hpp"
+#include "ir/compare_kind.hpp"
+#include "ptx/lower/lowering.hpp"
+
+namespace vgpu::ptx {
+
+void FunctionLowering::mov() {
+  const Operand& to = operand(0);
+  const Operand& from = operand(1);
+  if (to.kind == Kind::kVector) return unpack();
+  if (from.kind == Kind::kVector) return pack();
+  if (is_sink(to)) return nothing();
+  if (!find_operation(opcode().text)) refuse();
+  const Value target = named(to);
+  if (from.kind == Kind::kSpecial) {
+    read_special(from, target, false);
+    return;
+  }
+  const Value value = source(from, target.type);
+  const u32 pc = emit(move_of(target.type));
+  read(pc, Field::kS0, value);
+  write(pc, Field::kD, target);
+}
+
+void FunctionLowering::unpack() {
+  const Value from = source(
+      operand(1), operand(1).kind == Kind::kRegister ? named(operand(1)).type : RegisterClass::k64);
+  const auto parts = operand(0).elements;
+  const u32 bits = 8 * register_bytes(from.type);
+  bool helper = false;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (is_sink(parts[i])) continue;
+    const Value to = named(parts[i]);
+    if (8 * register_bytes(to.type) * parts.size() != bits)
+      refuse("the parts do not fill the whole");
+    const u32 pc =
+        emit(fmt::format("unpack.{}.{}.{}", bits, 8 * register_bytes(to.type), i), helper);
+    helper = true;
+    read(pc, Field::kS0, from);
+    write(pc, Field::kD, to);
+  }
+  if (!helper) nothing();
+}
+
+void FunctionLowering::pack() {
+  const Value to = named(operand(0));
+  const auto parts = operand(1).elements;
+  const u32 bits = 8 * register_bytes(to.type) / static_cast<u32>(parts.size());
+  const RegisterClass type = bits == 32 ? RegisterClass::k32 : RegisterClass::k16;
+  const std::string name = fmt::format("pack.{}x{}", bits, parts.size());
+  if (!find_operation(name)) refuse();
+  Value values[4];
+  for (std::size_t i = 0; i < parts.size(); ++i) values[i] = source(parts[i], type);
+  const u32 pc = emit(name);
+  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2, Field::kS3};
+  for (std::size_t i = 0; i < parts.size(); ++i) read(pc, kSources[i], values[i]);
+  write(pc, Field::kD, to);
+}
+
+// Conversion between addresses of a state space and generic ones. Global, constant and parameter
+// addresses are generic already.
+void FunctionLowering::cvta() {
+  const bool to_space = opcode().has("to");
+  u64 window = 0;
+  for (std::string_view part : opcode().parts) {
+    if (part == "shared" || part == "shared::cta" || part == "shared::cluster")
+      window = windows().shared;
+    if (part == "local") window = windows().local;
+  }
+  const Value to = named(operand(0));
+  if (to.type != RegisterClass::k64) refuse("32-bit addresses");
+  const Value from = source(operand(1), to.type);
+  const u32 pc = emit(window == 0 ? "mov.b64" : to_space ? "sub.u64" : "add.u64");
+  read(pc, Field::kS0, from);
+  if (window != 0) read(pc, Field::kS1, constant(window, to.type));
+  write(pc, Field::kD, to);
+}
+
+void FunctionLowering::isspacep() {
+  const std::string_view space = opcode().parts.back();
+  AddressSpace asked = AddressSpace::kGlobal;
+  if (space == "shared" || space == "shared::cta" || space == "shared::cluster")
+    asked = AddressSpace::kShared;
+  else if (space == "local")
+    asked = AddressSpace::kLocal;
+  else if (space == "param" || space == "param::entry")
+    asked = AddressSpace::kParam;
+  else if (space != "global")
+    refuse();
+  const Value from = source(operand(1), RegisterClass::k64);
+  const u32 pc = emit("isspacep");
+  at(pc).sub = static_cast<u8>(asked);
+  read(pc, Field::kS0, from);
+  write(pc, Field::kD, named(operand(0)));
+}
+
+// cvt's types may be narrower than its registers. The value is then truncated before the conversion
+// and extended after it.
+void FunctionLowering::cvt() {
+  const auto op = find_operation(opcode().text);
+  if (!op) refuse();
+  const Shape& shape = operations()[*op].shape;
+  if (operand_count() != 2 || shape.sources[1] != Arg::kAbsent) {
+    emit_shaped(opcode().text);
+    return;
+  }
+  static constexpr const char* kUnsigned[] = {"", "u16", "u32", "u64"};
+  static constexpr const char* kSigned[] = {"", "s16", "s32", "s64"};
+  const auto convert = [&](const Value& from, RegisterClass to, bool is_signed) {
+    const char* const* const names = is_signed ? kSigned : kUnsigned;
+    const u32 pc = emit(
+        fmt::format("cvt.{}.{}", names[static_cast<int>(to)], names[static_cast<int>(from.type)]),
+        true);
+    read(pc, Field::kS0, from);
+    return pc;
+  };
+  const RegisterClass source_type = class_of(shape.sources[0]);
+  Value from;
+  if (operand(1).kind == Kind::kRegister && named(operand(1)).type != source_type) {
+    from = temporary(source_type);
+    write(convert(named(operand(1)), source_type, false), Field::kD, from);
+  } else {
+    from = source(operand(1), source_type);
+  }
+  const RegisterClass result_type = class_of(shape.dest);
+  const Value to = named(operand(0));
+  const u32 pc = emit(opcode().text);
+  read(pc, Field::kS0, from);
+  if (to.type == result_type) {
+    write(pc, Field::kD, to);
+    return;
+  }
+  const Value result = temporary(result_type);
+  write(pc, Field::kD, result);
+  const std::string_view type = opcode().parts[opcode().parts.size() - 2];
+  write(convert(result, to.type, type.front() == 's'), Field::kD, to);
+}
+
+// setp.lt.and.ftz.f32 -> the operation "setp.lt.ftz.f32" and how its result is combined.
+void FunctionLowering::setp_parts(std::string& key, u8& combination) const {
+  combination = kCombineNone;
+  key = "setp";
+  for (std::size_t i = 1; i < opcode().parts.size(); ++i) {
+    const std::string_view part = opcode().parts[i];
+    if (part == "and")
+      combination = kCombineAnd;
+    else if (part == "or")
+      combination = kCombineOr;
+    else if (part == "xor")
+      combination = kCombineXor;
+    else
+      key.append(".").append(part);
+  }
+}
+
+// Writes a comparison's two values and predicate into an instruction.
+void FunctionLowering::place_test(u32 pc, std::size_t first_source, u8 combination) {
+  const Shape& shape = operations()[at(pc).op].shape;
+  const RegisterClass type = class_of(shape.sources[0]);
+  read(pc, Field::kS0, source(operand(first_source), type));
+  read(pc, Field::kS1, source(operand(first_source + 1), type));
+  at(pc).sub = combination;
+  if (combination == kCombineNone) return;
+  Operand c = operand(first_source + 2);
+  if (c.negated) at(pc).flags |= kFlagNegate;
+  c.negated = false;
+  read(pc, Field::kS2, source(c, RegisterClass::kPredicate));
+}
+
+void FunctionLowering::setp() {
+  std::string key;
+  u8 combination;
+  setp_parts(key, combination);
+  const u32 pc = emit(key);
+  at(pc).d = kNone;
+  place_test(pc, 1, combination);
+  results(pc, operand(0));
+}
+
+// A comparison into a temporary predicate, then the conversion to the result's value.
+void FunctionLowering::set() {
+  if (find_operation(opcode().text)) {
+    emit_shaped(opcode().text);
+    return;
+  }
+  std::string key;
+  u8 combination;
+  setp_parts(key, combination);
+  const std::string_view type = opcode().parts[opcode().parts.size() - 2];
+  const std::size_t position =
+      key.rfind("." + std::string(type) + "." + std::string(opcode().parts.back()));
+  key.erase(position, type.size() + 1);
+  const Value test = temporary(RegisterClass::kPredicate);
+  const u32 compare = emit(key, true);
+  place_test(compare, 1, combination);
+  write(compare, Field::kD, test);
+  const std::string expand = fmt::format("expand.{}", type);
+  const u32 pc = emit(expand);
+  read(pc, Field::kS0, test);
+  destination(pc, operand(0), class_of(operations()[at(pc).op].shape.dest));
+}
+
+// lop3 may also write a predicate: whether its result is non-zero, combined with another predicate.
+void FunctionLowering::lop3() {
+  if (opcode().text == "lop3.b32") {
+    emit_shaped("lop3.b32");
+    return;
+  }
+  const bool combines = opcode().parts.size() == 3 && opcode().parts[2] == "b32" &&
+                        (opcode().parts[1] == "and" || opcode().parts[1] == "or");
+  if (!combines || operand(0).kind != Kind::kPair || operand_count() != 6) refuse();
+  const Operand& value = operand(0).elements[0];
+  const Value result = is_sink(value) ? temporary(RegisterClass::k32) : named(value);
+  Value sources[4];
+  for (std::size_t i = 0; i < 4; ++i) sources[i] = source(operand(1 + i), RegisterClass::k32);
+  const u32 pc = emit("lop3.b32");
+  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2, Field::kS3};
+  for (std::size_t i = 0; i < 4; ++i) read(pc, kSources[i], sources[i]);
+  write(pc, Field::kD, result);
+  if (is_sink(operand(0).elements[1])) return;
+  const u32 test = emit("setp.ne.b32", true);
+  read(test, Field::kS0, result);
+  read(test, Field::kS1, constant(0, RegisterClass::k32));
+  at(test).sub = opcode().parts[1] == "and" ? kCombineAnd : kCombineOr;
+  Operand q = operand(5);
+  if (q.negated) at(test).flags |= kFlagNegate;
+  q.negated = false;
+  read(test, Field::kS2, source(q, RegisterClass::kPredicate));
+  write(test, Field::kD, named(operand(0).elements[1]));
+}
+
+// The carry flag is a predicate register of the function.
+void FunctionLowering::carry() {
+  const std::string_view base = opcode().base(), type = opcode().parts.back();
+  const bool wide = type == "u64" || type == "s64";
+  const RegisterClass kind = wide ? RegisterClass::k64 : RegisterClass::k32;
+  const bool in = base == "addc" || base == "subc" || base == "madc";
+  const bool out = opcode().has("cc");
+  const bool multiplies = base == "mad" || base == "madc";
+  const bool subtracts = base == "sub" || base == "subc";
+  if (!multiplies && !subtracts && base != "add" && base != "addc") refuse();
+  if (multiplies && !opcode().has("lo") && !opcode().has("hi")) refuse();
+  if (carry_ == kNone) carry_ = temporary(RegisterClass::kPredicate).index;
+  const std::string name = multiplies ? fmt::format("carry.mad.{}", type)
+                           : wide     ? "carry.add64"
+                                      : "carry.add32";
+  const std::size_t sources = multiplies ? 3 : 2;
+  Value values[3];
+  for (std::size_t i = 0; i < sources; ++i) values[i] = source(operand(1 + i), kind);
+  const u32 pc = emit(name);
+  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2};
+  for (std::size_t i = 0; i < sources; ++i) read(pc, kSources[i], values[i]);
+  at(pc).sub = static_cast<u8>((in ? 1 : 0) | (out ? 2 : 0) | (subtracts ? 4 : 0) |
+                               (opcode().has("hi") ? 8 : 0));
+  const Value flag{true, carry_, RegisterClass::kPredicate};
+  if (in) read(pc, Field::kList, flag);
+  if (out) write(pc, Field::kList, flag);
+  destination(pc, operand(0), kind);
+}
+
+// Cache policies have no effect, because the virtual GPU has no cache; the policy is 0.
+void FunctionLowering::cache_policy() {
+  const u32 pc = emit("mov.b64");
+  read(pc, Field::kS0, constant(0, RegisterClass::k64));
+  write(pc, Field::kD, named(operand(0)));
+}
+
+}  // namespace vgpu::ptx

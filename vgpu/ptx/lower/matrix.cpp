@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// mma, wmma, ldmatrix, stmatrix, movmatrix. PTX ISA, "Warp Level Matrix Multiply-Accumulate
+// Instructions".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "ptx/lower/lowering.hpp"
+
+namespace vgpu::ptx {
+namespace {
+
+constexpr std::string_view kKnownMma =
+    "known are m16n8k4 and m16n8k8 of .tf32, m16n8k8 and m16n8k16 of .f16 and .bf16, m8n8k4 of "
+    ".f64";
+constexpr std::string_view kKnownWmma = "known are .f16 and .bf16 with k16, m16n16k8 of .tf32";
+
+struct Dimensions {
+  u32 m = 0, n = 0, k = 0;
+};
+
+// m16n8k16
+bool parse(std::string_view text, Dimensions& d) {
+  const auto number = [&](char name, u32& value) {
+    if (text.empty() || text.front() != name) return false;
+    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), value);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return error == std::errc();
+  };
+  return number('m', d.m) && number('n', d.n) && number('k', d.k) && text.empty();
+}
+
+u32 bits_of(std::string_view type) {
+  return type == "f64" ? 64 : is_one_of(type, {"f32", "tf32"}) ? 32 : 16;
+}
+
+// Number of registers of a fragment with `elements` elements per warp.
+std::size_t registers_of(u32 elements, std::string_view type) {
+  return elements / kLanes / (bits_of(type) == 16 ? 2 : 1);
+}
+
+}  // namespace
+
+// Appends the registers of `operands` to Program::lists. The first operand is written.
+void FunctionLowering::fragments(u32 pc, std::span<const Operand* const> operands,
+                                 RegisterClass type, bool writes_first) {
+  std::vector<Value> sources;
+  for (std::size_t o = writes_first ? 1 : 0; o < operands.size(); ++o) {
+    for (const Operand& e : operands[o]->elements) sources.push_back(source(e, type));
+  }
+  u32 next = static_cast<u32>(program_.lists.size());
+  at(pc).list = next;
+  program_.lists.resize(next + sources.size() + (writes_first ? operands[0]->elements.size() : 0),
+                        kNone);
+  const u32 first = next;
+  if (writes_first) next += static_cast<u32>(operands[0]->elements.size());
+  for (const Value& value : sources) read(pc, Field::kLists, value, next++);
+  if (!writes_first) return;
+  for (u32 i = 0; i < operands[0]->elements.size(); ++i) {
+    const Operand& e = operands[0]->elements[i];
+    const Value to = is_sink(e) ? temporary(type) : named(e);
+    if (to.type != type) refuse("its destination has another size");
+    write(pc, Field::kLists, to, first + i);
+  }
+}
+
+// mma.sync.aligned.SHAPE.row.col.D.A.B.C d, a, b, c;
+void FunctionLowering::mma() {
+  const auto parts = opcode().parts;
+  Dimensions size;
+  if (parts.size() != 10 || parts[1] != "sync" || parts[2] != "aligned" || !parse(parts[3], size)) {
+    refuse(std::string(kKnownMma));
+  }
+  const std::string_view of_d = parts[6], of_a = parts[7];
+  const std::string name = fmt::format("mma.{}.{}.{}", parts[3], of_a, of_d);
+  if (parts[4] != "row" || parts[5] != "col" || parts[8] != of_a || parts[9] != of_d ||
+      !find_operation(name)) {
+    refuse(std::string(kKnownMma));
+  }
+  const std::size_t counts[] = {
+      registers_of(size.m * size.n, of_d), registers_of(size.m * size.k, of_a),
+      registers_of(size.k * size.n, of_a), registers_of(size.m * size.n, of_d)};
+  matrix_product(name, counts, of_d == "f64" ? RegisterClass::k64 : RegisterClass::k32);
+}
+
+// d, a, b, c with `counts` registers each.
+void FunctionLowering::matrix_product(const std::string& name, std::span<const std::size_t> counts,
+                                      RegisterClass type) {
+  const Operand* operands[4];
+  for (std::size_t i = 0; i < 4; ++i) {
+    operands[i] = &operand(i);
+    // A fragment of one register may be written without braces.
+    const std::size_t has = operands[i]->kind == Kind::kVector ? operands[i]->elements.size() : 0;
+    if (has != counts[i]) refuse("another number of registers");
+  }
+  const u32 pc = emit(name);
+  fragments(pc, operands, type, true);
+}
+
+void FunctionLowering::wmma() {
+  const auto parts = opcode().parts;
+  if (parts.size() < 2) refuse();
+  if (parts[1] == "mma")
+    wmma_product();
+  else if (parts[1] == "load" || parts[1] == "store")
+    wmma_move(parts[1] == "store");
+  else
+    refuse();
+}
+
+// wmma.mma.sync.aligned.ALAYOUT.BLAYOUT.SHAPE.D.C or .D.A.B.C d, a, b, c; The layouts describe the
+// matrices in memory, not the fragments.
+void FunctionLowering::wmma_product() {
+  const auto parts = opcode().parts;
+  Dimensions size;
+  if (parts.size() < 9 || parts[2] != "sync" || parts[3] != "aligned" || !parse(parts[6], size)) {
+    refuse(std::string(kKnownWmma));
+  }
+  const bool half = parts.size() == 9;
+  const std::string_view of_d = parts[7], of_c = parts.back(), of_a = half ? "f16" : parts[8];
+  const std::string name = fmt::format("wmma.{}.{}.{}", parts[6], of_a, of_d);
+  if (of_c != of_d || (!half && (parts.size() != 11 || parts[9] != of_a)) ||
+      !find_operation(name)) {
+    refuse(std::string(kKnownWmma));
+  }
+  const auto factor = [&](u32 elements) { return half ? 8 : registers_of(elements, of_a); };
+  const std::size_t counts[] = {registers_of(size.m * size.n, of_d), factor(size.m * size.k),
+                                factor(size.k * size.n), registers_of(size.m * size.n, of_d)};
+  matrix_product(name, counts, RegisterClass::k32);
+}
+
+// wmma.load.a|b|c.sync.aligned.LAYOUT.SHAPE{.space}.TYPE r, [p]{, stride};
+// wmma.store.d.sync.aligned.LAYOUT.SHAPE{.space}.TYPE [p], r{, stride};
+// One load or store an element, at addresses computed for each.
+void FunctionLowering::wmma_move(bool stores) {
+  const auto parts = opcode().parts;
+  Dimensions size;
+  if (parts.size() < 8 || parts[3] != "sync" || parts[4] != "aligned" || !parse(parts[6], size)) {
+    refuse(std::string(kKnownWmma));
+  }
+  const std::string_view matrix = parts[2], type = parts.back();
+  const bool factor = matrix == "a" || matrix == "b", by_column = parts[5] == "col";
+  const bool known =
+      factor ? is_one_of(type, {"f16", "bf16", "tf32"}) : is_one_of(type, {"f16", "f32"});
+  if (!known || (!factor && matrix != (stores ? "d" : "c"))) refuse(std::string(kKnownWmma));
+  std::string space = "generic";
+  for (std::size_t i = 7; i + 1 < parts.size(); ++i) {
+    if (parts[i] == "global")
+      space = "global";
+    else if (is_one_of(parts[i], {"shared", "shared::cta"}))
+      space = "shared";
+    else
+      refuse(fmt::format("modifier .{}", parts[i]));
+  }
+  const u32 rows = matrix == "b" ? size.k : size.m, columns = matrix == "a" ? size.k : size.n;
+  const bool shape_known = size.k == 16 ? type != "tf32" && size.m * size.n == 256
+                                        : size.k == 8 && size.m == 16 && size.n == 16 &&
+                                              (type == "tf32" || type == "f32");
+  if (!shape_known || columns > 32 || rows > 32) refuse(std::string(kKnownWmma));
+  const u32 bytes = bits_of(type) / 8;
+  const std::size_t count = factor && type == "f16" ? 8 : registers_of(rows * columns, type);
+  const Operand& where = operand(stores ? 0 : 1);
+  const Operand& what = operand(stores ? 1 : 0);
+  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
+  if (what.kind != Kind::kVector || what.elements.size() != count)
+    refuse("another number of registers");
+  const Operand& base = where.elements[0];
+  const Value from = base.kind == Kind::kRegister ? named(base) : source(base, RegisterClass::k64);
+  const Value line = operand_count() > 2 ? source(operand(2), RegisterClass::k32)
+                                         : constant(by_column ? rows : columns, RegisterClass::k32);
+  emit("warp.whole");
+  for (std::size_t r = 0; r < count; ++r) {
+    const Value whole = stores                      ? source(what.elements[r], RegisterClass::k32)
+                        : is_sink(what.elements[r]) ? temporary(RegisterClass::k32)
+                                                    : named(what.elements[r]);
+    if (whole.type != RegisterClass::k32) refuse("its registers have another size");
+    const u32 parts_of_register = bytes == 2 ? 2 : 1;
+    Value pieces[2] = {whole, whole};
+    for (u32 e = 0; e < parts_of_register; ++e) {
+      const u64 i = r * parts_of_register + e;
+      const u32 address =
+          emit(from.type == RegisterClass::k32 ? "wmma.address32" : "wmma.address", true);
+      const Value there = temporary(RegisterClass::k64);
+      at(address).imm =
+          static_cast<i64>(i | columns << 8 | rows << 16 | u64{bytes} << 24 | u64{by_column} << 32);
+      read(address, Field::kS0, from);
+      read(address, Field::kS1, line);
+      write(address, Field::kD, there);
+      if (bytes == 2) {
+        pieces[e] = temporary(RegisterClass::k16);
+        if (stores) {
+          const u32 half = emit(fmt::format("unpack.32.16.{}", e), true);
+          read(half, Field::kS0, whole);
+          write(half, Field::kD, pieces[e]);
+        }
+      }
+      const u32 pc = emit(fmt::format("{}.{}.{}x1", stores ? "st" : "ld", space, bytes), true);
+      at(pc).site = program_.sites++;
+      at(pc).bytes = at(pc).width = static_cast<u8>(bytes);
+      at(pc).imm = where.offset;
+      if (stores) at(pc).flags |= kFlagStore;
+      read(pc, Field::kS0, there);
+      if (stores)
+        read(pc, Field::kD, pieces[e]);
+      else
+        write(pc, Field::kD, pieces[e]);
+    }
+    if (stores || bytes != 2) continue;
+    const u32 pair = emit("pack.16x2", true);
+    read(pair, Field::kS0, pieces[0]);
+    read(pair, Field::kS1, pieces[1]);
+    write(pair, Field::kD, whole);
+  }
+}
+
+// ldmatrix.sync.aligned.m8n8.xN{.trans}{.shared}.b16 r, [p]; stmatrix the other way round.
+void FunctionLowering::matrix_rows() {
+  const auto parts = opcode().parts;
+  const bool stores = opcode().base() == "stmatrix";
+  bool shared = false, transposed = false;
+  u32 count = 0;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::string_view part = parts[i];
+    if (is_one_of(part, {"shared", "shared::cta"}))
+      shared = true;
+    else if (part == "trans")
+      transposed = true;
+    else if (is_one_of(part, {"x1", "x2", "x4"}))
+      count = static_cast<u32>(part[1] - '0');
+    else if (!is_one_of(part, {"sync", "aligned", "m8n8", "b16"}))
+      refuse(fmt::format("modifier .{}", part));
+  }
+  const Operand& where = operand(stores ? 0 : 1);
+  const Operand& what = operand(stores ? 1 : 0);
+  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
+  if (count == 0 || what.kind != Kind::kVector || what.elements.size() != count) {
+    refuse("another number of registers");
+  }
+  const u32 pc = emit(stores ? "stmatrix" : "ldmatrix");
+  at(pc).site = program_.sites++;
+  at(pc).vector = static_cast<u8>(count);
+  at(pc).bytes = 16;
+  at(pc).sub = transposed ? 1 : 0;
+  if (stores) at(pc).flags |= kFlagStore;
+  if (!shared) at(pc).flags |= kFlagGeneric;
+  address(pc, where);
+  const Operand* const operands[] = {&what};
+  fragments(pc, operands, RegisterClass::k32, !stores);
+}
+
+// movmatrix.sync.aligned.m8n8.trans.b16 d, a;
+void FunctionLowering::movmatrix() {
+  if (opcode().text != "movmatrix.sync.aligned.m8n8.trans.b16") refuse();
+  const Value from = source(operand(1), RegisterClass::k32);
+  const u32 pc = emit("movmatrix");
+  read(pc, Field::kS0, from);
+  destination(pc, operand(0), RegisterClass::k32);
+}
+
+}  // namespace vgpu::ptx

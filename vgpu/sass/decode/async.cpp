@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asynchronous copies to shared memory, mbarriers (SYNCS, ARRIVES) and register reallocation
+// (USETMAXREG).
+#include <fmt/format.h>
+
+#include "sass/decode/addresses.hpp"
+#include "sass/decode/families.hpp"
+
+namespace vgpu::sass {
+
+Operand uniform_address(Reader& r, unsigned position) {
+  Operand address;
+  address.kind = Kind::kAddress;
+  address.index = kZeroRegister;
+  address.uniform = static_cast<std::uint8_t>(r.field(position, 6));
+  address.shows_zero = true;
+  return address;
+}
+
+// [shared address], [global address], and a predicate; if it is false, zeros are written. ZFILL: the
+// lowest bits of the global address are a number of bytes, with which the copy ends in zeros.
+void decode_ldgsts(Reader& r) {
+  r.suffix(".E");
+  r.expect(70, 1, {1});
+  r.suffix_if(!r.bit(81), ".BYPASS");
+  eviction_at(r);
+  r.named(71, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"});
+  static constexpr std::uint8_t kBytes[] = {4, 8, 16};
+  const std::uint8_t size = r.named(73, 3, {nullptr, nullptr, nullptr, nullptr, "", ".64", ".128"});
+  r.insn.bytes = kBytes[size - 4];
+  r.insn.mode = r.named(82, 2, {"", ".ZFILL"});
+  r.expect(77, 4, {0});
+  if (!r.bit(76)) r.refuse("an address without a descriptor");
+  r.expect(91, 1, {1});
+  Operand to;
+  to.kind = Kind::kAddress;
+  to.index = static_cast<std::uint8_t>(r.field(16, 8));
+  to.value = static_cast<std::uint32_t>(r.signed_field(44, 20));
+  r.add(to);
+  Operand from;
+  from.kind = Kind::kAddress;
+  from.index = static_cast<std::uint8_t>(r.field(24, 8));
+  from.value = static_cast<std::uint32_t>(r.signed_field(32, 12));
+  from.wide = true;
+  from.bank = static_cast<std::uint8_t>(r.field(64, 6));
+  add_far(r, from);
+  const Operand p = r.predicate_at(87, 90);
+  if (p.index != kTrue || p.negated)
+    r.add(p);
+  else
+    r.insn.operands[r.insn.count++] = p;
+}
+
+// The copies since the last LDGDEPBAR form a group.
+void decode_ldgdepbar(Reader&) {}
+
+// Waits until at most `shift` groups of copies are pending.
+void decode_depbar(Reader& r) {
+  r.expect(47, 1, {1});
+  r.expect(44, 3, {0});
+  r.suffix(".LE");
+  r.expect(32, 6, {0});
+  r.insn.shift = static_cast<std::uint8_t>(r.field(38, 6));
+  r.add_text("SB0");
+  r.add(Reader::immediate(r.insn.shift));
+}
+
+// SYNCS.EXCH.64 URd, [URa + offset], URb: sets the mbarrier to the 64 bits in URb and the next
+// register.
+void decode_syncs_exchange(Reader& r) {
+  r.expect(72, 1, {1});
+  r.expect(91, 1, {1});
+  r.suffix(".64");
+  const Operand old = r.uniform_at(16);
+  if (old.index != kZeroUniform) r.refuse("what the mbarrier was before");
+  Operand address = uniform_address(r, 24);
+  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  r.add(old);
+  r.add(address);
+  r.add(r.uniform_at(32));
+}
+
+// SYNCS.ARRIVE.TRANS64 Rd, [address], Rb: the numbers of arrivals and of bytes are 0, 1 or Rb.
+void decode_syncs_arrive(Reader& r) {
+  r.expect(70, 2, {0});
+  r.suffix_if(r.bit(74), ".RED");
+  if (r.bit(73)) r.refuse("an arrival that gives the lanes before it");
+  r.insn.high = r.suffix_if(r.bit(75), ".OPTOUT");  // decrements the expected arrivals
+  r.insn.mode = r.named(84, 3, {"", ".A1T0", ".A0T1", ".A0TR", ".A0TX", ".ART0"});
+  r.add(r.general_at(16));
+  r.add(near_address(r, 64));
+  r.add(r.general_at(32));
+}
+
+// SYNCS.PHASECHK P, [address], Rb: whether the phase with the parity in bit 31 of Rb is complete.
+void decode_syncs_test(Reader& r) {
+  r.expect(70, 2, {1});
+  r.suffix_if(r.bit(72), ".TRYWAIT");
+  r.add(r.predicate_at(81));
+  r.add(near_address(r, 64));
+  r.add(r.general_at(32));
+}
+
+void decode_syncs_invalidate(Reader& r) { r.add(near_address(r, 64)); }
+
+// Arrives at the mbarrier, or completes one byte, when the lanes' earlier copies have completed.
+void decode_copies_arrive(Reader& r) {
+  r.expect(72, 4, {0xa});
+  r.insn.mode = r.named(70, 2, {nullptr, ".ARVCNT", ".TRANSCNT"});
+  r.add(near_address(r, 64));
+}
+
+// UBLKCP [URb], [URa], URc: copies from URa to URb. The lower half of URc is the size in units of
+// 16 bytes, the upper half the mask of a multicast. A global address takes two registers. After a
+// shared destination, the next register holds the mbarrier's address.
+void decode_ublkcp(Reader& r) {
+  r.insn.type = r.named(73, 2, {nullptr, ".S.G", ".G.S", ".S.S"});
+  r.expect(72, 1, {0});
+  r.insn.high = r.suffix_if(r.bit(75), ".MULTICAST");
+  r.named(81, 2, {"", ".LTC64B", ".LTC128B"});
+  r.add(uniform_address(r, 32));
+  r.add(uniform_address(r, 24));
+  r.add(r.uniform_at(64));
+  const Operand policy = r.uniform_at(40);
+  if (r.bit(76)) r.add_text(fmt::format("desc[UR{}]", policy.index));
+  r.expect(91, 1, {1});
+}
+
+// USETMAXREG.TRY_ALLOC UP, registers; USETMAXREG.DEALLOC registers.
+void decode_set_registers(Reader& r) {
+  r.insn.mode = r.named(72, 2, {nullptr, ".DEALLOC", ".TRY_ALLOC"});
+  r.expect(74, 1, {1});
+  r.suffix(".CTAPOOL");
+  Operand got = r.predicate_at(81);
+  got.kind = Kind::kUniformPredicate;
+  if (r.insn.mode == 2) r.add(got);
+  r.add(Reader::immediate(r.field(32, 10)));
+  r.ignore(91, 1);
+}
+
+}  // namespace vgpu::sass

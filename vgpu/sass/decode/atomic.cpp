@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomics and reductions: on global memory (ATOMG, REDG), at generic addresses (ATOM), on shared
+// memory (ATOMS).
+#include "sass/decode/addresses.hpp"
+#include "sass/decode/families.hpp"
+
+namespace vgpu::sass {
+namespace {
+
+const std::initializer_list<const char*> kAtomics = {".ADD", ".MIN", ".MAX", ".INC", ".DEC",
+                                                     ".AND", ".OR",  ".XOR", ".EXCH"};
+
+void atomic_size(Reader& r) {
+  r.insn.type = r.named(73, 3, {"", ".S32", ".64", ".S64"});
+  r.insn.is_signed = r.insn.type == 1 || r.insn.type == 3;
+  r.insn.bytes = r.insn.type >= 2 ? 8 : 4;
+}
+
+// Floating-point sums: `bytes` per element, `shift` elements.
+void float_sum(Reader& r) {
+  r.suffix(".ADD");
+  r.insn.type = r.named(73, 4,
+                        {".F16x2.RN", ".F16x4.RN", ".F16x8.RN", ".BF16x2.RN", ".BF16x4.RN",
+                         ".BF16x8.RN", nullptr, nullptr, nullptr, ".F32.FTZ.RN", ".F32x2.FTZ.RN",
+                         ".F32x4.FTZ.RN", nullptr, nullptr, nullptr, ".F64.RN"});
+  r.insn.bytes = r.insn.type == 15 ? 8 : 4;
+  static constexpr std::uint8_t kWords[] = {1, 2, 4, 1, 2, 4, 0, 0, 0, 1, 2, 4, 0, 0, 0, 1};
+  r.insn.shift = kWords[r.insn.type];
+}
+
+Operand register_address(Reader& r) {
+  Operand address;
+  address.kind = Kind::kAddress;
+  address.index = static_cast<std::uint8_t>(r.field(24, 8));
+  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  return address;
+}
+
+}  // namespace
+
+// The result is the old value. At generic addresses a predicate is set in the lanes whose memory
+// supports the operation.
+void decode_atomg(Reader& r) {
+  r.suffix(".E");
+  r.insn.mode = r.named(87, 4, kAtomics);
+  atomic_size(r);
+  order_at(r);
+  r.expect(84, 3, {1});
+  r.expect(70, 1, {r.insn.opcode == 0x38a ? 0u : 1u});  // without a descriptor
+  r.expect(76, 1, {0});
+  r.insn.strong = true;
+  r.add(r.predicate_at(81));
+  r.add(r.general_at(16));
+  add_far(r, far_address(r, 64, 71));
+  r.add(r.general_at(32));
+}
+
+void decode_atomg_float(Reader& r) {
+  r.suffix(".E");
+  r.expect(87, 4, {0});
+  float_sum(r);
+  order_at(r);
+  r.expect(84, 3, {1});
+  r.expect(70, 1, {1});
+  r.add(r.predicate_at(81));
+  r.add(r.general_at(16));
+  add_far(r, far_address(r, 64, 71));
+  r.add(r.general_at(32));
+}
+
+void decode_red(Reader& r) {
+  r.suffix(".E");
+  r.insn.mode = r.named(87, 3, kAtomics);
+  atomic_size(r);
+  order_at(r);
+  r.expect(84, 3, {1});
+  r.expect(81, 3, {0, 7});
+  r.expect(70, 1, {0});
+  r.expect(76, 1, {0});
+  r.ignore(90, 1);
+  r.unused(16);
+  add_far(r, far_address(r, 64, 71));
+  r.add(r.general_at(32));
+}
+
+// Floating-point RED.
+void decode_red_float(Reader& r) {
+  r.suffix(".E");
+  r.expect(87, 4, {0, 8});
+  float_sum(r);
+  order_at(r);
+  r.expect(84, 3, {1});
+  r.expect(81, 3, {0, 7});
+  r.expect(70, 1, {0});
+  r.unused(16);
+  add_far(r, far_address(r, 64, 71));
+  r.add(r.general_at(32));
+}
+
+// CAST: the result is whether the value was exchanged.
+void decode_atomg_cas(Reader& r) {
+  r.suffix(".E");
+  r.insn.mode = r.named(87, 2, {".CAS", nullptr, nullptr, ".CAST.SPIN"}) == 0 ? 9 : 10;
+  r.insn.bytes = r.named(73, 3, {"", nullptr, ".64"}) == 2 ? 8 : 4;
+  order_at(r);
+  r.expect(84, 3, {1});
+  r.ignore(89, 2);
+  r.add(r.predicate_at(81));
+  r.add(r.general_at(16));
+  r.expect(72, 1, {1});
+  r.expect(76, 1, {0});
+  r.add(register_address(r));
+  r.add(r.general_at(32));
+  r.add(r.general_at(64));
+}
+
+void decode_atoms(Reader& r) {
+  const bool increments = r.insn.opcode == 0xf8c;
+  if (increments) {
+    r.expect(87, 4, {11});
+    r.suffix(".POPC.INC.32");
+    r.insn.mode = 11;
+    r.expect(73, 3, {0});
+    r.insn.bytes = 4;
+  } else {
+    r.insn.mode = r.named(87, 4, kAtomics);
+    atomic_size(r);
+  }
+  r.expect(78, 2, {0});
+  r.add(r.general_at(16));
+  r.add(near_address(r, 64));
+  if (!increments) r.add(r.general_at(32));
+}
+
+void decode_atoms_cas(Reader& r) {
+  r.insn.mode = r.named(87, 2, {".CAS", ".CAST", nullptr, ".CAST.SPIN"}) == 0 ? 9 : 10;
+  r.insn.bytes = r.named(73, 3, {"", nullptr, ".64"}) == 2 ? 8 : 4;
+  r.expect(78, 2, {0});
+  r.add(r.general_at(16));
+  r.add(register_address(r));
+  r.add(r.general_at(32));
+  r.add(r.general_at(64));
+}
+
+}  // namespace vgpu::sass

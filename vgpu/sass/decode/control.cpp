@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control flow and synchronisation.
+#include "sass/decode/families.hpp"
+
+#include <fmt/format.h>
+
+namespace vgpu::sass {
+namespace {
+
+constexpr std::uint32_t kInstructionBytes = 16;
+
+// Distances are in units of 4 bytes from the next instruction. The upper bits begin at bit 34, the
+// lowest 8 bits at bit 16.
+std::uint32_t split_target(Reader& r) {
+  const std::int64_t distance =
+      (r.signed_field(34, 48) << 8 | static_cast<std::int64_t>(r.field(16, 8))) * 4;
+  return static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance);
+}
+
+void add_target(Reader& r, std::uint32_t target) {
+  r.insn.target = target;
+  r.add_text(fmt::format("0x{:x}", target));
+}
+
+// Indirect targets: a register plus this offset from the beginning of the code.
+void add_relative(Reader& r, std::uint32_t target) {
+  r.insn.target = target;
+  const auto distance = static_cast<std::int32_t>(target);
+  r.add_behind(fmt::format(" {}0x{:x}", distance < 0 ? "-" : "", magnitude(distance)));
+}
+
+void condition(Reader& r) {
+  Operand p = r.predicate_at(87, 90);
+  r.insn.operands[0] = p;
+  r.insn.count = 1;
+}
+
+}  // namespace
+
+// operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register are not
+// in the executing group.
+void decode_bra(Reader& r) {
+  const std::uint64_t kind = r.field(32, 2);
+  const bool any = r.bit(84);
+  r.expect(85, 2, {0});
+  r.expect(82, 2, {0, 3});
+  if (kind == 3) r.refuse("a branch by convergence");
+  r.insn.mode = static_cast<std::uint8_t>(kind);
+  r.suffix_if(kind == 1, ".U");
+  r.suffix_if(kind == 2, ".DIV");
+  r.suffix_if(any, ".ANY");
+  Operand p = r.predicate_at(87, 90);
+  if (kind == 1) p.kind = Kind::kUniformPredicate;
+  if (kind == 2) {
+    r.expect(91, 1, {1});
+    if (p.index != kTrue || p.negated) r.refuse("a condition");
+    r.add(r.uniform_at(24));
+  } else {
+    if (kind == 1) r.ignore(91, 1);
+    if (p.index != kTrue || p.negated)
+      r.add(p);
+    else
+      r.insn.operands[0] = p, r.insn.count = 1;
+    r.unused(24);
+  }
+  add_target(r, split_target(r));
+}
+
+void decode_brx(Reader& r) {
+  r.expect(85, 2, {0});
+  r.expect(87, 4, {7});
+  r.expect(32, 2, {0});
+  r.add(r.general_at(24));
+  r.insn.target = split_target(r);
+  const auto distance =
+      static_cast<std::int32_t>(r.insn.target - r.insn.address - kInstructionBytes);
+  r.add_behind(fmt::format(" {}0x{:x}", distance < 0 ? "-" : "", magnitude(distance)));
+}
+
+void decode_call(Reader& r) {
+  r.expect(86, 1, {1});
+  r.expect(87, 4, {7});
+  r.expect(32, 2, {0});
+  r.suffix(".REL.NOINC");
+  if (r.insn.opcode == 0x944) {
+    r.unused(24);
+    add_target(r, split_target(r));
+  } else {
+    r.add(r.general_at(24));
+    add_relative(r, split_target(r));
+  }
+}
+
+// Calls a 64-bit address, in a register pair or set by a relocation.
+void decode_call_absolute(Reader& r) {
+  r.expect(85, 2, {2});
+  r.expect(87, 4, {7});
+  r.suffix(".ABS.NOINC");
+  if (r.insn.opcode == 0x343) {
+    r.add(r.general_at(24));
+    r.unused(32);
+    return;
+  }
+  r.insn.target = static_cast<std::uint32_t>(r.field(34, 30) << 10 | r.field(16, 8) << 2);
+  r.ignore(64, 18);
+  r.unused(24);
+  r.add(Reader::immediate(r.insn.target));
+}
+
+// Writes the address of an instruction to a pair of registers.
+void decode_lepc(Reader& r) {
+  r.add(r.general_at(16));
+  const std::int64_t distance = r.signed_field(24, 58);
+  add_target(r, static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance));
+}
+
+void decode_ret(Reader& r) {
+  r.expect(86, 1, {1});
+  r.expect(85, 1, {0});
+  r.expect(87, 4, {7});
+  r.expect(32, 2, {0});
+  r.suffix(".REL.NODEC");
+  r.add(r.general_at(24));
+  add_relative(r, split_target(r));
+}
+
+void decode_exit(Reader& r) {
+  r.expect(84, 3, {0});
+  condition(r);
+  if (r.insn[0].index != kTrue || r.insn[0].negated) r.refuse("a condition besides the guard");
+}
+
+void decode_bssy(Reader& r) {
+  const Operand barrier = Reader::barrier(r.field(16, 4));
+  r.add(barrier);
+  const Operand p = r.predicate_at(87, 90);
+  if (p.index != kTrue || p.negated) r.refuse("a condition");
+  const std::int64_t distance = r.signed_field(34, 30) * 4;
+  add_target(r, static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance));
+}
+
+// BSYNC, BREAK.
+void decode_bsync(Reader& r) {
+  r.add(Reader::barrier(r.field(16, 4)));
+  const Operand p = r.predicate_at(87, 90);
+  if (p.index != kTrue || p.negated) r.refuse("a condition besides the guard");
+}
+
+// Moves a convergence barrier to a register, or a register to a barrier.
+void decode_bmov(Reader& r) {
+  if (r.insn.opcode == 0x355) {
+    r.insn.high = r.bit(84);
+    r.suffix(r.insn.high ? ".32.CLEAR" : ".32");
+    r.add(r.general_at(16));
+    r.add(Reader::barrier(r.field(24, 4)));
+  } else {
+    r.suffix(".32");
+    r.expect(84, 1, {0});
+    r.add(Reader::barrier(r.field(24, 4)));
+    r.add(r.general_at(32));
+  }
+}
+
+// WARPSYNC mask, WARPSYNC.ALL; WARPSYNC.COLLECTIVE mask, target: the lanes execute the following
+// code together.
+void decode_warpsync(Reader& r) {
+  r.insn.high = r.suffix_if(r.bit(86), ".COLLECTIVE");
+  r.expect(85, 1, {0});
+  r.expect(87, 4, {7});
+  if (r.insn.opcode == 0x948) {
+    r.suffix(".ALL");
+    r.unused(24);
+  } else {
+    r.add(r.general_at(24));
+  }
+  const std::uint32_t target = split_target(r);
+  r.ignore(82, 3);
+  r.ignore(32, 2);
+  if (r.insn.high) add_target(r, target);
+}
+
+void decode_nanosleep(Reader& r) {
+  const Operand p = r.predicate_at(87, 90);
+  if (p.index != kTrue || p.negated) r.refuse("a condition");
+  r.suffix_if(r.bit(84), ".SYNCS");
+  r.ignore(72, 12);
+  r.ignore(85, 2);
+  r.add(r.insn.opcode == 0x95d ? Reader::immediate(r.field(32, 32)) : r.general_at(32));
+}
+
+// Instructions without an effect in this model: their other bits are hints.
+void decode_nothing(Reader& r) {
+  r.ignore(16, 48);
+  r.ignore(64, 41);
+}
+
+// The only supported form invalidates the whole L1 cache, which is not modelled.
+void decode_cctl(Reader& r) {
+  r.unused(24);
+  r.unused(32);
+  r.expect(87, 3, {4});
+  r.ignore(90, 1);
+}
+
+void decode_fence(Reader& r) { r.named(72, 2, {".S", ".G"}); }
+
+void decode_membar(Reader& r) {
+  r.insn.mode = r.named(79, 2, {".SC", ".ALL", nullptr, nullptr});
+  r.named(76, 3, {".CTA", nullptr, ".GPU", ".SYS", nullptr, ".VC"});
+  r.ignore(72, 4);
+  r.ignore(81, 10);
+}
+
+void decode_bar(Reader& r) {
+  r.insn.mode = r.named(77, 2, {".SYNC", ".ARV", ".RED"});
+  if (r.insn.mode == 2)
+    r.insn.type = r.named(74, 2, {".POPC", ".AND", ".OR"});
+  else
+    r.expect(74, 2, {0});
+  r.suffix_if(r.bit(80), ".DEFER_BLOCKING");
+  // Barrier number and thread count: each is an immediate or in a register. Opcode 0x31d has both
+  // in one register.
+  const unsigned opcode = r.insn.opcode;
+  const bool number_given = opcode == 0xb1d || opcode == 0x91d,
+             count_given = opcode == 0xb1d || opcode == 0x51d;
+  r.add(number_given ? Reader::immediate(r.field(54, 4)) : r.general_at(32));
+  const std::uint64_t count = count_given ? r.field(42, 12) : 0;
+  if (!count_given)
+    r.add(r.general_at(32));
+  else if (count != 0)
+    r.add(Reader::immediate(count));
+  Operand p = r.predicate_at(87, 90);
+  if (r.insn.mode == 2) r.add(p);
+  r.insn.target = static_cast<std::uint32_t>(count);
+}
+
+// Reads the result of BAR.RED.
+void decode_b2r(Reader& r) {
+  r.suffix(".RESULT");
+  r.expect(77, 3, {2});
+  r.add(r.general_at(16));
+  const Operand p = r.predicate_at(81);
+  if (p.index != kTrue) r.add(p);
+}
+
+void decode_trap(Reader& r) {
+  r.suffix(".TRAP");
+  r.ignore(84, 4);
+  r.add(Reader::immediate(r.field(34, 20)));
+}
+
+}  // namespace vgpu::sass

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sass/decode/decode.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sass/decode/families.hpp"
+
+namespace vgpu::sass {
+namespace {
+
+struct Entry {
+  std::uint16_t opcode;  // without the bits of the form
+  std::uint8_t forms;    // bit n: form n
+  const char* mnemonic;
+  Op op;
+  void (*decode)(Reader&);
+  bool uniform_guard, uniform;
+};
+
+constexpr std::uint8_t kOnly = 0;  // the opcode has the bits of its only form
+constexpr std::uint8_t kTwo = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 6;
+constexpr std::uint8_t kTwoAsThird = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7;
+constexpr std::uint8_t kThree = kTwo | kTwoAsThird;
+constexpr std::uint8_t kFour = 1 << 4;
+
+constexpr Entry kEntries[] = {
+#define ENCODING(opcode, forms, mnemonic, operation, decoder) \
+  {opcode, forms, mnemonic, Op::operation, decode_##decoder, false, false},
+#define UNIFORM(opcode, forms, mnemonic, operation, decoder) \
+  {opcode, forms, mnemonic, Op::operation, decode_##decoder, true, true},
+#define UNIFORM_GUARD(opcode, forms, mnemonic, operation, decoder) \
+  {opcode, forms, mnemonic, Op::operation, decode_##decoder, true, false},
+#include "sass/opcodes.def"
+};
+
+using Index = std::array<const Entry*, 1 << 12>;
+
+Index make_index() {
+  Index index{};
+  for (const Entry& entry : kEntries) {
+    if (entry.forms == kOnly) index[entry.opcode] = &entry;
+    for (unsigned form = 0; form < 8; ++form) {
+      if ((entry.forms >> form & 1) != 0) index[entry.opcode | form << 9] = &entry;
+    }
+  }
+  return index;
+}
+
+}  // namespace
+
+Instruction decode(Word word, std::uint32_t address) {
+  static const Index kIndex = make_index();
+  const Entry* const entry = kIndex[word.low & 0xfff];
+  if (entry == nullptr) Reader(word, address, "an instruction").refuse("it is not implemented");
+  Reader reader(word, address, entry->mnemonic);
+  reader.insn.op = entry->op;
+  reader.insn.uniform = entry->uniform_guard;
+  reader.insn.guard = reader.predicate_at(12, 15);
+  reader.insn.uniform = entry->uniform;
+  entry->decode(reader);
+  return reader.finish();
+}
+
+std::vector<Mnemonic> mnemonics() {
+  std::vector<Mnemonic> list;
+  for (const Entry& entry : kEntries) list.push_back({entry.mnemonic, entry.op, entry.uniform});
+  return list;
+}
+
+}  // namespace vgpu::sass

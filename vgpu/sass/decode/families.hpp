@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// One decoder per instruction format. The Reader's insn.op and insn.guard are set before the call.
+#pragma once
+#include "sass/decode/reader.hpp"
+
+namespace vgpu::sass {
+
+#define ENCODING(opcode, forms, mnemonic, operation, decoder) void decode_##decoder(Reader& r);
+#include "sass/opcodes.def"
+
+}  // namespace vgpu::sass

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single- and double-precision floating point.
+#include "sass/decode/families.hpp"
+
+namespace vgpu::sass {
+namespace {
+
+void compare_at(Reader& r) {
+  // DSETP has .MIN and .MAX instead of .F and .T.
+  const bool doubles = r.insn.op == Op::kDsetp;
+  r.insn.compare = static_cast<Compare>(
+      r.named(76, 4,
+              {doubles ? ".MIN" : ".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN",
+               ".LTU", ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", doubles ? ".MAX" : ".T"}));
+}
+void combine_at(Reader& r) {
+  r.insn.combine = static_cast<Combine>(r.named(74, 2, {".AND", ".OR", ".XOR"}));
+}
+
+}  // namespace
+
+void decode_ffma(Reader& r) {
+  r.literal = Reader::Literal::kSingle;
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.rounding_at(78);
+  r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
+  r.add(r.reg(16));
+  Operand a = r.a(), b = r.b(), c = r.c();
+  r.modify_first(a, kBoth);
+  r.modify_b(b, kBoth);
+  r.modify_c(c, kBoth);
+  r.add(a);
+  r.add(b);
+  r.add(c);
+}
+
+// FADD, FMUL.
+void decode_fadd(Reader& r) {
+  r.literal = Reader::Literal::kSingle;
+  if (r.insn.op == Op::kFmul) r.expect(84, 3, {4});  // no scaling by a power of two
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.rounding_at(78);
+  r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
+  r.add(r.reg(16));
+  Operand a = r.a(), b = r.second();
+  r.modify_first(a, kBoth);
+  r.modify_low(b, kBoth);
+  r.add(a);
+  r.add(b);
+}
+
+// FMNMX, FSEL: the predicate selects the result.
+void decode_fsel(Reader& r) {
+  r.literal = Reader::Literal::kSingle;
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.add(r.reg(16));
+  Operand a = r.a(), b = r.second();
+  r.modify_first(a, kBoth);
+  r.modify_low(b, kBoth);
+  r.add(a);
+  r.add(b);
+  r.add(r.predicate_at(87, 90));
+}
+
+// FSETP, DSETP.
+void decode_fsetp(Reader& r) {
+  r.literal = r.insn.op == Op::kDsetp ? Reader::Literal::kDouble : Reader::Literal::kSingle;
+  compare_at(r);
+  r.insn.flush = r.insn.op == Op::kFsetp && r.suffix_if(r.bit(80), ".FTZ");
+  combine_at(r);
+  r.add(r.predicate_at(81));
+  r.add(r.predicate_at(84));
+  Operand a = r.a(), b = r.second();
+  r.modify_first(a, kBoth);
+  r.modify_low(b, kBoth);
+  r.add(a);
+  r.add(b);
+  r.add(r.predicate_at(87, 90));
+}
+
+// The result is 1.0 or 0.
+void decode_fset(Reader& r) {
+  r.literal = Reader::Literal::kSingle;
+  r.suffix(".BF");
+  compare_at(r);
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  combine_at(r);
+  r.add(r.reg(16));
+  Operand a = r.a(), b = r.second();
+  r.modify_first(a, kBoth);
+  r.modify_low(b, kBoth);
+  r.add(a);
+  r.add(b);
+  r.add(r.predicate_at(87, 90));
+}
+
+void decode_fchk(Reader& r) {
+  r.literal = Reader::Literal::kSingle;
+  r.add(r.predicate_at(81));
+  Operand a = r.a(), b = r.second();
+  r.modify_first(a, kBoth);
+  r.modify_low(b, kBoth);
+  r.add(a);
+  r.add(b);
+}
+
+void decode_mufu(Reader& r) {
+  r.insn.mode = r.named(
+      74, 6,
+      {".COS", ".SIN", ".EX2", ".LG2", ".RCP", ".RSQ", ".RCP64H", ".RSQ64H", ".SQRT", ".TANH"});
+  r.literal =
+      r.insn.mode == 6 || r.insn.mode == 7 ? Reader::Literal::kDouble : Reader::Literal::kSingle;
+  r.unused(24);
+  r.add(r.reg(16));
+  Operand a = r.second();
+  r.modify_low(a, kBoth);
+  r.add(a);
+}
+
+void decode_dfma(Reader& r) {
+  r.literal = Reader::Literal::kDouble;
+  r.rounding_at(78);
+  r.add(r.reg(16));
+  Operand a = r.a(), b = r.b(), c = r.c();
+  r.modify_first(a, kBoth);
+  r.modify_b(b, kBoth);
+  r.modify_c(c, kBoth);
+  r.add(a);
+  r.add(b);
+  r.add(c);
+}
+
+void decode_dmul(Reader& r) {
+  r.literal = Reader::Literal::kDouble;
+  r.rounding_at(78);
+  r.add(r.reg(16));
+  Operand a = r.a(), b = r.second();
+  r.modify_first(a, kBoth);
+  r.modify_low(b, kBoth);
+  r.add(a);
+  r.add(b);
+}
+
+// The second operand is encoded as c.
+void decode_dadd(Reader& r) {
+  r.literal = Reader::Literal::kDouble;
+  r.rounding_at(78);
+  r.add(r.reg(16));
+  Operand a = r.a();
+  if (r.form() == 1) r.unused(32);
+  Operand b = r.c();
+  r.modify_first(a, kBoth);
+  r.modify_c(b, kBoth);
+  r.add(a);
+  r.add(b);
+}
+
+}  // namespace vgpu::sass

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pairs of 16-bit floating-point numbers.
+#include "sass/decode/families.hpp"
+
+namespace vgpu::sass {
+namespace {
+
+Half half_at(Reader& r, unsigned position) {
+  switch (r.field(position, 2)) {
+    case 0:
+      return Half::kPair;
+    case 2:
+      return Half::kLow;
+    case 3:
+      return Half::kHigh;
+    default:
+      r.refuse("a half that is neither");
+  }
+}
+
+// An operand at 32.
+void half_low(Reader& r, Operand& operand) {
+  if (operand.kind == Kind::kImmediate) return;
+  operand.half = half_at(r, 60);
+  r.modify_low(operand, kBoth);
+}
+
+// Sets the format of the two halves: F16 or BF16.
+void format(Reader& r, bool is_bfloat) {
+  r.literal = is_bfloat ? Reader::Literal::kBfloats : Reader::Literal::kHalves;
+  r.insn.type = is_bfloat ? 4 : 1;
+  r.suffix_if(is_bfloat, ".BF16_V2");
+}
+
+void add_pairs(Reader& r, Operand a, Operand b) {
+  a.half = half_at(r, 74);
+  r.modify_first(a, kBoth);
+  half_low(r, b);
+  r.add(a);
+  r.add(b);
+}
+
+// HSET2, HSETP2: bits 64 to 71 hold modifiers, not a register.
+void compare_pairs(Reader& r, const char* boolean, const char* both) {
+  r.expect(64, 1, {0});
+  format(r, r.bit(65));
+  r.suffix_if(boolean != nullptr && r.bit(71), boolean);
+  r.insn.compare =
+      static_cast<Compare>(r.named(76, 4,
+                                   {".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN",
+                                    ".LTU", ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", ".T"}));
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.suffix_if(both != nullptr && r.bit(71), both);
+  r.insn.high = r.bit(71);
+  r.insn.combine = static_cast<Combine>(r.named(69, 2, {".AND", ".OR", ".XOR"}));
+}
+
+}  // namespace
+
+// HADD2, HMUL2: pairs of 16-bit values. The result may be FP32.
+void decode_hadd2(Reader& r) {
+  const bool is_bfloat = r.bit(85);
+  r.literal = is_bfloat ? Reader::Literal::kBfloats : Reader::Literal::kHalves;
+  r.insn.type = is_bfloat ? 4 : 1;
+  if (r.insn.op == Op::kHadd2) {
+    r.insn.high = r.suffix_if(r.bit(78), ".F32");
+  } else {
+    r.expect(78, 1, {0});
+    r.expect(76, 1, {0});
+  }
+  r.suffix_if(is_bfloat, ".BF16_V2");
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
+  r.add(r.reg(16));
+  add_pairs(r, r.a(), r.second());
+}
+
+// HFMA2 and HFMA2.MMA, which differ in the pipe that they run on.
+void decode_hfma2(Reader& r) {
+  const bool matrix_pipe = (r.insn.opcode & 0x1ff) == 0x35;
+  r.suffix_if(matrix_pipe, ".MMA");
+  format(r, r.bit(85));
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
+  r.insn.wrap = r.suffix_if(r.bit(79), ".RELU");  // negative results become zero
+  r.expect(87, 4, {0, kTrue});
+  r.add(r.reg(16));
+  Operand a = r.a(), b = r.b(), c = r.c();
+  const bool c_is_high = r.form() != 2 && r.form() != 3 && r.form() != 7;
+  r.modify_first(a, Modifier::kNegate);
+  if (!matrix_pipe) a.half = half_at(r, 74);
+  Operand& high = c_is_high ? c : b;
+  Operand& low = c_is_high ? b : c;
+  if (low.kind != Kind::kImmediate) {
+    low.negated = r.bit(63);
+    if (!matrix_pipe) low.half = half_at(r, 60);
+  }
+  high.absolute = r.bit(83);
+  high.negated = r.bit(84);
+  if (!matrix_pipe) high.half = half_at(r, 81);
+  r.add(a);
+  r.add(b);
+  r.add(c);
+}
+
+// The minimum if the predicate is true, otherwise the maximum.
+void decode_hmnmx2(Reader& r) {
+  format(r, r.bit(85));
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.insn.high = r.suffix_if(r.bit(81), ".NAN");
+  r.add(r.reg(16));
+  add_pairs(r, r.a(), r.second());
+  r.add(r.predicate_at(87, 90));
+}
+
+// One result per half: if true, all bits are set or, with .BF, the value is 1.
+void decode_hset2(Reader& r) {
+  compare_pairs(r, ".BF", nullptr);
+  r.add(r.reg(16));
+  add_pairs(r, r.a(), r.form() == 1 ? r.reg(32) : r.c());
+  r.add(r.predicate_at(87, 90));
+}
+
+// One predicate per half; with .H_AND one predicate for both halves, and its complement.
+void decode_hsetp2(Reader& r) {
+  compare_pairs(r, nullptr, ".H_AND");
+  r.add(r.predicate_at(81));
+  r.add(r.predicate_at(84));
+  add_pairs(r, r.a(), r.form() == 1 ? r.reg(32) : r.c());
+  r.add(r.predicate_at(87, 90));
+}
+
+}  // namespace vgpu::sass

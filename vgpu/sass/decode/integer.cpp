@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integers, bits and predicates.
+#include "sass/decode/families.hpp"
+
+namespace vgpu::sass {
+namespace {
+
+bool is_true(const Operand& predicate) { return predicate.index == kTrue && !predicate.negated; }
+
+void add_carry_out(Reader& r, const Operand& predicate) {
+  if (predicate.index != kTrue) r.add(predicate);
+}
+
+}  // namespace
+
+// d, carry-outs p and q, a, b, c, and with .X two carry-ins.
+void decode_iadd3(Reader& r) {
+  r.insn.extended = r.suffix_if(r.bit(74), ".X");
+  r.bitwise = r.insn.extended;
+  r.insn.operands = {};
+  r.add(r.reg(16));
+  const Operand p = r.predicate_at(81), q = r.predicate_at(84);
+  Operand a = r.a(), b = r.b(), c = r.c();
+  r.modify_first(a, Modifier::kNegate);
+  if (r.form() == 2 || r.form() == 3 || r.form() == 7) {
+    r.modify_high(b, Modifier::kNegate);
+    r.modify_low(c, Modifier::kNegate);
+  } else {
+    r.modify_low(b, Modifier::kNegate);
+    // Bit 74 is .X, not the absolute value.
+    c.negated = r.bit(75);
+  }
+  add_carry_out(r, p);
+  if (q.index != kTrue && p.index == kTrue) r.add(p);
+  add_carry_out(r, q);
+  r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);  // carries out
+  r.add(a);
+  r.add(b);
+  r.add(c);
+  const Operand in = r.predicate_at(87, 90), in2 = r.predicate_at(77, 80);
+  if (r.insn.extended) {
+    r.add(in);
+    r.add(in2);
+  } else if (in.index != kTrue || in2.index != kTrue) {
+    r.refuse("a carry without .X");
+  }
+}
+
+namespace {
+
+void imad(Reader& r, bool wide) {
+  r.insn.is_signed = r.bit(73);
+  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.insn.extended = r.suffix_if(r.bit(74), ".X");
+  r.bitwise = r.insn.extended;
+  r.add(r.reg(16));
+  const Operand p = r.predicate_at(81);
+  if (!wide && p.index != kTrue) r.refuse("a carry out");
+  add_carry_out(r, p);
+  r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);  // carries out
+  r.expect(72, 1, {0});
+  r.add(r.a());
+  Operand b = r.b(), c = r.c();
+  if (r.form() == 2 || r.form() == 3 || r.form() == 7) {
+    b.negated = r.bit(75);
+    if (c.kind != Kind::kImmediate) c.negated = r.bit(63);
+  } else {
+    if (b.kind != Kind::kImmediate) b.negated = r.bit(63);
+    c.negated = r.bit(75);
+  }
+  r.add(b);
+  r.add(c);
+  const Operand in = r.predicate_at(87, 90);
+  r.ignore(84, 3);  // an unused second carry
+  r.ignore(76, 1);
+  r.ignore(77, 4);
+  if (r.insn.extended)
+    r.add(in);
+  else if (in.index != kTrue)
+    r.refuse("a carry without .X");
+}
+
+}  // namespace
+
+void decode_imad(Reader& r) { imad(r, false); }
+void decode_imad_wide(Reader& r) {
+  r.suffix(".WIDE");
+  imad(r, true);
+}
+void decode_imad_high(Reader& r) {
+  r.suffix(".HI");
+  imad(r, true);
+  if (r.insn.extended) r.refuse("a carry");
+}
+
+// d, carry-out, a, b: d = (a << shift) + b. With .HI, the shifted value is the upper half of
+// (c:a << shift).
+void decode_lea(Reader& r) {
+  r.insn.high = r.suffix_if(r.bit(80), ".HI");
+  r.insn.extended = r.suffix_if(r.bit(74), ".X");
+  r.insn.is_signed = r.suffix_if(r.bit(73), ".SX32");
+  r.insn.shift = static_cast<std::uint8_t>(r.field(75, 5));
+  r.add(r.reg(16));
+  add_carry_out(r, r.predicate_at(81));
+  r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);
+  Operand a = r.a(), b = r.b(), c = r.c();
+  a.negated = r.bit(72);
+  Operand& low = r.form() == 2 || r.form() == 3 || r.form() == 7 ? c : b;
+  if (low.kind != Kind::kImmediate) low.negated = r.bit(63);
+  if (low.negated && &low == &c) r.refuse("a negated summand");
+  r.bitwise = r.insn.extended;
+  r.add(a);
+  r.add(b);
+  if (r.insn.high && !r.insn.is_signed)
+    r.add(c);
+  else if (c.kind != (r.insn.uniform ? Kind::kUniform : Kind::kRegister))
+    r.refuse("a third operand");
+  r.add(Reader::immediate(r.insn.shift));
+  r.ignore(84, 3);
+  const Operand in = r.predicate_at(87, 90);
+  if (r.insn.extended)
+    r.add(in);
+  else if (in.index != kTrue)
+    r.refuse("a carry without .X");
+}
+
+void decode_lop3(Reader& r) {
+  r.suffix(".LUT");
+  const Operand p = r.predicate_at(81);
+  r.insn.mode = p.index != kTrue ? 1 : 0;  // predicates written
+  if (r.suffix_if(r.bit(80), ".PAND")) r.insn.high = true;
+  add_carry_out(r, p);
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.b());
+  r.add(r.c());
+  r.insn.table = static_cast<std::uint8_t>(r.field(72, 8));
+  r.add(Reader::immediate(r.insn.table));
+  r.add(r.predicate_at(87, 90));
+  r.ignore(84, 3);
+}
+
+void decode_plop3(Reader& r) {
+  r.suffix(".LUT");
+  r.insn.table = static_cast<std::uint8_t>(r.field(64, 3) | r.field(72, 5) << 3);
+  r.insn.table2 = static_cast<std::uint8_t>(r.field(16, 8));
+  r.add(r.predicate_at(81));
+  r.add(r.predicate_at(84));
+  r.add(r.predicate_at(87, 90));
+  r.add(r.predicate_at(77, 80));
+  Operand third = r.predicate_at(68, 71);
+  if (r.bit(67)) third.kind = Kind::kUniformPredicate;
+  r.add(third);
+  r.add(Reader::immediate(r.insn.table));
+  r.add(Reader::immediate(r.insn.table2));
+  r.ignore(91, 1);
+}
+
+void decode_shf(Reader& r) {
+  r.insn.right = r.bit(76);
+  r.suffix(r.insn.right ? ".R" : ".L");
+  r.insn.wrap = r.suffix_if(r.bit(75), ".W");
+  r.insn.type = r.named(73, 2, {".S64", ".U64", ".S32", ".U32"});
+  r.insn.high = r.suffix_if(r.bit(80), ".HI");
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.b());
+  r.add(r.c());
+  r.ignore(77, 3);
+  r.expect(81, 3, {0, 7});
+  r.ignore(84, 3);
+  r.ignore(87, 4);
+}
+
+void decode_isetp(Reader& r) {
+  r.insn.compare =
+      static_cast<Compare>(r.named(76, 3, {".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".T"}));
+  r.insn.is_signed = r.bit(73);
+  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.insn.combine = static_cast<Combine>(r.named(74, 2, {".AND", ".OR", ".XOR"}));
+  r.insn.extended = r.suffix_if(r.bit(72), ".EX");
+  r.add(r.predicate_at(81));
+  r.add(r.predicate_at(84));
+  r.add(r.a());
+  const Operand lower = r.predicate_at(68, 71);
+  r.expect(64, 4, {0});
+  r.add(r.form() == 1 ? r.reg(32) : r.form() == 4 ? Reader::immediate(r.field(32, 32)) : r.b());
+  r.add(r.predicate_at(87, 90));
+  if (r.insn.extended)
+    r.add(lower);
+  else if (!is_true(lower) && !(lower.index == 0 && !lower.negated))
+    r.refuse("a comparison of the lower words without .EX");
+}
+
+// VIMNMX: the minimum if the predicate is true, otherwise the maximum.
+void decode_vimnmx(Reader& r) {
+  r.insn.is_signed = r.bit(72);
+  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.second());
+  r.add(r.predicate_at(87, 90));
+  r.expect(81, 6, {0, 0x3f});
+}
+
+void decode_vimnmx3(Reader& r) {
+  r.insn.is_signed = r.bit(72);
+  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.b());
+  r.add(r.c());
+  r.add(r.predicate_at(87, 90));
+}
+
+// The minimum or maximum of a + b and c.
+void decode_viaddmnmx(Reader& r) {
+  r.insn.is_signed = r.bit(72);
+  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.add(r.reg(16));
+  r.add(r.a());
+  Operand b = r.b(), c = r.c();
+  r.modify_b(b, Modifier::kNegate);
+  r.add(b);
+  r.add(c);
+  r.add(r.predicate_at(87, 90));
+  r.expect(81, 6, {0, 0x3f});
+}
+
+void decode_viadd(Reader& r) {
+  r.add(r.reg(16));
+  Operand a = r.a(), b = r.second();
+  a.negated = r.bit(72);
+  if (b.kind != Kind::kImmediate) b.negated = r.bit(63);
+  r.add(a);
+  r.add(b);
+}
+
+// One source: IABS, POPC, BREV.
+void decode_unary(Reader& r) {
+  r.bitwise = true;
+  r.unused(24);
+  r.add(r.reg(16));
+  Operand a = r.second();
+  if (r.insn.op != Op::kIabs && a.kind != Kind::kImmediate) a.negated = r.bit(63);
+  r.add(a);
+}
+
+void decode_flo(Reader& r) {
+  r.bitwise = true;
+  r.insn.is_signed = r.bit(73);
+  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.insn.high = r.suffix_if(r.bit(74), ".SH");  // distance from the top
+  r.unused(24);
+  add_carry_out(r, r.predicate_at(81));
+  r.insn.mode = r.insn.count;
+  r.add(r.reg(16));
+  Operand a = r.second();
+  if (a.kind != Kind::kImmediate) a.negated = r.bit(63);
+  r.add(a);
+}
+
+void decode_prmt(Reader& r) {
+  r.expect(72, 3, {0});
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.b());
+  r.add(r.c());
+}
+
+void decode_sel(Reader& r) {
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.second());
+  r.add(r.predicate_at(87, 90));
+}
+
+// BMSK: a mask of b bits that begins at bit a; values of 32 and more behave as in PTX's bmsk
+// (measured). SGXT: the lower b bits of a, extended.
+void decode_bit_range(Reader& r) {
+  r.insn.wrap = r.bit(75);
+  if (r.insn.op == Op::kSgxt) {
+    r.insn.is_signed = r.bit(73);
+    r.suffix_if(r.insn.wrap, ".W");
+    r.suffix_if(!r.insn.is_signed, ".U32");
+  } else {
+    r.suffix_if(r.insn.wrap, ".W");
+  }
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.second());
+}
+
+// The dot product of four pairs of bytes.
+void decode_idp(Reader& r) {
+  r.suffix(".4A");
+  r.insn.is_signed = r.bit(73);
+  r.suffix(r.insn.is_signed ? ".S8" : ".U8");
+  r.insn.high = r.bit(74);  // b is signed
+  r.suffix(r.insn.high ? ".S8" : ".U8");
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.b());
+  r.add(r.c());
+}
+
+}  // namespace vgpu::sass

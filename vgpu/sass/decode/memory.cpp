@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores, and the addresses that all memory instructions share.
+#include <fmt/format.h>
+
+#include "sass/decode/addresses.hpp"
+#include "sass/decode/families.hpp"
+
+namespace vgpu::sass {
+
+Operand near_address(Reader& r, unsigned uniform_position) {
+  Operand address;
+  address.kind = Kind::kAddress;
+  address.index = static_cast<std::uint8_t>(r.field(24, 8));
+  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  if (r.bit(91)) {
+    address.uniform = static_cast<std::uint8_t>(r.field(uniform_position, 6));
+    address.shows_zero = true;
+  } else {
+    r.unused(uniform_position);
+  }
+  return address;
+}
+
+Operand far_address(Reader& r, unsigned descriptor_position, unsigned descriptor_bit) {
+  Operand address;
+  address.kind = Kind::kAddress;
+  address.index = static_cast<std::uint8_t>(r.field(24, 8));
+  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  if (!r.bit(72)) r.refuse("an address of 32 bits");
+  if (r.bit(descriptor_bit)) {
+    r.expect(91, 1, {1});
+    address.wide = true;
+    const std::uint64_t descriptor = r.field(descriptor_position, 6);
+    address.bank = static_cast<std::uint8_t>(descriptor);
+  } else if (r.bit(91)) {
+    r.refuse("a uniform register in an address of 64 bits");
+  } else {
+    r.unused(descriptor_position);
+  }
+  return address;
+}
+
+void add_far(Reader& r, const Operand& address) {
+  if (!address.wide) {
+    r.add(address);
+    return;
+  }
+  const std::string descriptor =
+      address.bank == kZeroUniform ? "desc[URZ]" : fmt::format("desc[UR{}]", address.bank);
+  r.add_prefixed(descriptor, address);
+}
+
+void eviction_at(Reader& r) { r.named(84, 3, {".EF", "", ".EL", ".LU", ".EU", ".NA"}); }
+void order_at(Reader& r) {
+  const std::uint8_t order = r.named(77, 4,
+                                     {"", nullptr, nullptr, nullptr, ".CONSTANT", ".STRONG.SM",
+                                      nullptr, ".STRONG.GPU", nullptr, nullptr, ".STRONG.SYS"});
+  r.insn.strong = order >= 5;
+}
+
+namespace {
+
+void size_at(Reader& r, std::initializer_list<const char*> names) {
+  static constexpr std::uint8_t kBytes[] = {1, 1, 2, 2, 4, 8, 16};
+  const std::uint8_t size = r.named(73, 3, names);
+  r.insn.bytes = kBytes[size];
+  r.insn.is_signed = size == 1 || size == 3;
+}
+const std::initializer_list<const char*> kSizes = {".U8", ".S8", ".U16", ".S16", "", ".64", ".128"};
+
+void prefetch_at(Reader& r) { r.named(68, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"}); }
+
+// Instructions without a descriptor have a 32-bit offset; the register to store follows it.
+bool plain(Reader& r) { return !r.bit(76); }
+Operand plain_address(Reader& r) {
+  Operand address;
+  address.kind = Kind::kAddress;
+  address.index = static_cast<std::uint8_t>(r.field(24, 8));
+  address.value = static_cast<std::uint32_t>(r.field(32, 32));
+  r.expect(72, 1, {1});
+  return address;
+}
+
+}  // namespace
+
+// LDG, LD.
+void decode_load_far(Reader& r) {
+  r.suffix(".E");
+  eviction_at(r);
+  prefetch_at(r);
+  size_at(r, kSizes);
+  order_at(r);
+  r.expect(81, 3, {0, 7});
+  r.expect(64, 4, {0});
+  r.expect(70, 2, {0});
+  r.ignore(87, 4);
+  r.add(r.general_at(16));
+  add_far(r, plain(r) ? plain_address(r) : far_address(r, 32));
+}
+
+void decode_store_far(Reader& r) {
+  r.suffix(".E");
+  eviction_at(r);
+  size_at(r, {".U8", ".S8", ".U16", ".S16", "", ".64", ".128"});
+  order_at(r);
+  r.expect(81, 3, {0, 7});
+  r.ignore(87, 4);
+  const bool is_plain = plain(r);
+  add_far(r, is_plain ? plain_address(r) : far_address(r, 64));
+  r.add(r.general_at(is_plain ? 64 : 32));
+}
+
+void decode_lds(Reader& r) {
+  size_at(r, kSizes);
+  r.expect(78, 2, {0});
+  r.add(r.general_at(16));
+  r.add(near_address(r, 32));
+  r.unused(64);
+}
+
+void decode_sts(Reader& r) {
+  size_at(r, kSizes);
+  r.expect(78, 2, {0});
+  r.add(near_address(r, 64));
+  r.add(r.general_at(32));
+  r.unused(16);
+}
+
+// Local memory accesses have the same cache hints as global ones.
+void decode_ldl(Reader& r) {
+  r.named(84, 3, {".EF", "", ".EL", ".LU", ".EU", ".NA"});
+  size_at(r, kSizes);
+  r.ignore(87, 4);
+  r.add(r.general_at(16));
+  r.add(near_address(r, 32));
+}
+
+void decode_stl(Reader& r) {
+  r.named(84, 3, {".EF", "", ".EL", ".LU", ".EU", ".NA"});
+  size_at(r, kSizes);
+  r.ignore(87, 4);
+  r.add(near_address(r, 64));
+  r.add(r.general_at(32));
+}
+
+// LDC, ULDC: a constant's index may be in a register.
+void decode_ldc(Reader& r) {
+  size_at(r, {".U8", ".S8", ".U16", ".S16", "", ".64", nullptr});
+  r.expect(78, 2, {0});
+  Operand source;
+  source.kind = Kind::kConstant;
+  source.index = kZeroRegister;
+  source.bank = static_cast<std::uint8_t>(r.field(54, 5));
+  source.value = static_cast<std::uint32_t>(r.field(38, 16));
+  const bool uniform = r.insn.opcode != 0xb82;
+  if (!uniform) {
+    source.index = static_cast<std::uint8_t>(r.field(24, 8));
+    source.shows_zero = true;
+  } else if (r.insn.opcode == 0xabb) {
+    source.uniform = static_cast<std::uint8_t>(r.field(24, 6));
+  } else {
+    r.unused(24);
+  }
+  r.add(uniform ? r.uniform_at(16) : r.general_at(16));
+  r.add(source);
+  r.ignore(91, 1);
+}
+
+}  // namespace vgpu::sass

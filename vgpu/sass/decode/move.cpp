@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves between registers of all kinds, and special registers.
+#include <fmt/format.h>
+
+#include "sass/decode/families.hpp"
+
+namespace vgpu::sass {
+
+void decode_mov(Reader& r) {
+  if (!r.insn.uniform) r.expect(72, 4, {0xf, 0});
+  r.unused(24);
+  r.add(r.reg(16));
+  r.add(r.second());
+}
+
+void decode_p2r(Reader& r) {
+  r.expect(76, 2, {0});
+  if (r.form() != 4) r.refuse("a mask in a register");
+  Operand d = r.general_at(16), a = r.general_at(24);
+  r.unused(64);
+  r.add(d);
+  r.add_text("PR");
+  r.add(a);
+  r.add(Reader::immediate(r.field(32, 32)));
+}
+
+// Moves a byte of a register to predicates.
+void decode_r2p(Reader& r) {
+  r.insn.mode = static_cast<std::uint8_t>(r.field(76, 2));
+  if (r.form() != 4) r.refuse("a mask in a register");
+  r.unused(16);
+  r.unused(64);
+  r.add_text("PR");
+  r.add(r.general_at(24));
+  if (r.insn.mode != 0) r.add_behind(fmt::format(".B{}", r.insn.mode));
+  r.add(Reader::immediate(r.field(32, 32)));
+}
+
+// Copies the value of one active lane; the predicate is set in lanes with a different value.
+void decode_r2ur(Reader& r) {
+  const Operand p = r.predicate_at(81);
+  r.insn.mode = p.index != kTrue ? 1 : 0;
+  r.insn.combine = r.suffix_if(r.bit(84), ".OR") ? Combine::kOr : Combine::kAnd;
+  if (r.insn.mode != 0) r.add(p);
+  r.add(r.uniform_at(16));
+  r.add(r.general_at(24));
+  r.unused(32);
+}
+
+namespace {
+
+const char* special_name(std::uint64_t number) {
+  switch (number) {
+    case 0x00:
+      return "SR_LANEID";
+    case 0x02:
+      return "SR_VIRTCFG";
+    case 0x03:
+      return "SR_VIRTID";
+    case 0x20:
+      return "SR_TID";
+    case 0x21:
+      return "SR_TID.X";
+    case 0x22:
+      return "SR_TID.Y";
+    case 0x23:
+      return "SR_TID.Z";
+    case 0x25:
+      return "SR_CTAID.X";
+    case 0x26:
+      return "SR_CTAID.Y";
+    case 0x27:
+      return "SR_CTAID.Z";
+    case 0x2f:
+      return "SR_SWINHI";
+    case 0x38:
+      return "SR_EQMASK";
+    case 0x39:
+      return "SR_LTMASK";
+    case 0x3a:
+      return "SR_LEMASK";
+    case 0x3b:
+      return "SR_GTMASK";
+    case 0x3c:
+      return "SR_GEMASK";
+    case 0x43:
+      return "SR_VIRTUALSMID";
+    case 0x50:
+      return "SR_CLOCKLO";
+    case 0x51:
+      return "SR_CLOCKHI";
+    case 0x52:
+      return "SR_GLOBALTIMERLO";
+    case 0x53:
+      return "SR_GLOBALTIMERHI";
+    case 0x88:
+      return "SR_CgaCtaId";
+    case 0xff:
+      return "SRZ";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+// S2R, S2UR.
+void decode_s2r(Reader& r) {
+  const std::uint64_t number = r.field(72, 8);
+  const char* const name = special_name(number);
+  if (name == nullptr) r.refuse(fmt::format("special register 0x{:x}", number));
+  r.insn.mode = static_cast<std::uint8_t>(number);
+  r.add(r.insn.opcode == 0x9c3 ? r.uniform_at(16) : r.general_at(16));
+  r.add_text(name);
+}
+
+void decode_cs2r(Reader& r) {
+  const std::uint64_t number = r.field(72, 8);
+  const char* const name = special_name(number);
+  if (name == nullptr) r.refuse(fmt::format("special register 0x{:x}", number));
+  r.insn.mode = static_cast<std::uint8_t>(number);
+  r.insn.bytes = r.bit(80) ? 8 : 4;
+  r.suffix_if(r.insn.bytes == 4, ".32");
+  r.add(r.general_at(16));
+  r.add_text(name);
+}
+
+}  // namespace vgpu::sass

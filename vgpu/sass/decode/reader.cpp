@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sass/decode/reader.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace vgpu::sass {
+namespace {
+
+std::uint64_t mask_of(unsigned bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+
+std::uint64_t take(const Word& word, unsigned position, unsigned bits) {
+  std::uint64_t value = position >= 64 ? word.high >> (position - 64) : word.low >> position;
+  if (position > 0 && position < 64 && position + bits > 64) value |= word.high << (64 - position);
+  return value & mask_of(bits);
+}
+
+void mark(Word& word, unsigned position, unsigned bits) {
+  const std::uint64_t mask = mask_of(bits);
+  if (position >= 64) {
+    word.high |= mask << (position - 64);
+  } else {
+    word.low |= mask << position;
+    if (position > 0 && position + bits > 64) word.high |= mask >> (64 - position);
+  }
+}
+
+template <class T>
+std::string show_number(T value) {
+  if (std::isnan(value)) return std::signbit(value) ? "-QNAN" : "+QNAN";
+  if (std::isinf(value)) return value < 0 ? "-INF" : "+INF";
+  return fmt::format("{:.20g}", value);
+}
+
+double half_value(std::uint32_t code) {
+  const int exponent = static_cast<int>(code >> 10 & 31), fraction = static_cast<int>(code & 1023);
+  double value;
+  if (exponent == 31)
+    value = fraction == 0 ? std::numeric_limits<double>::infinity()
+                          : std::numeric_limits<double>::quiet_NaN();
+  else if (exponent == 0)
+    value = std::ldexp(fraction, -24);
+  else
+    value = std::ldexp(1024 + fraction, exponent - 25);
+  return (code >> 15 & 1) != 0 ? std::copysign(value, -1.0) : value;
+}
+
+std::string show_integer(std::uint32_t value) {
+  const auto as_signed = static_cast<std::int32_t>(value);
+  return as_signed < 0 && as_signed > -0x10000 ? fmt::format("-0x{:x}", -as_signed)
+                                               : fmt::format("0x{:x}", value);
+}
+
+}  // namespace
+
+Reader::Reader(Word word, std::uint32_t address, const char* name)
+    : word_(word), name_(name), mnemonic_(name), form_(static_cast<unsigned>(take(word, 9, 3))) {
+  insn.address = address;
+  insn.opcode = static_cast<std::uint16_t>(field(0, 12));
+  ignore(105, 23);  // stalls, scoreboards, the register cache
+}
+
+std::uint64_t Reader::field(unsigned position, unsigned bits) {
+  mark(used_, position, bits);
+  return take(word_, position, bits);
+}
+
+std::int64_t Reader::signed_field(unsigned position, unsigned bits) {
+  const std::uint64_t value = field(position, bits);
+  return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
+}
+
+void Reader::expect(unsigned position, unsigned bits, std::initializer_list<std::uint64_t> values) {
+  const std::uint64_t value = field(position, bits);
+  for (const std::uint64_t v : values) {
+    if (v == value) return;
+  }
+  refuse(fmt::format("bits {} to {} are 0x{:x}", position, position + bits - 1, value));
+}
+
+std::uint8_t Reader::named(unsigned position, unsigned bits,
+                           std::initializer_list<const char*> names) {
+  const std::uint64_t value = field(position, bits);
+  if (value >= names.size() || names.begin()[value] == nullptr) {
+    refuse(fmt::format("bits {} to {} are 0x{:x}", position, position + bits - 1, value));
+  }
+  suffix(names.begin()[value]);
+  return static_cast<std::uint8_t>(value);
+}
+
+Operand& Reader::add(const Operand& operand) {
+  if (insn.count == Instruction::kMostOperands) refuse("too many operands");
+  texts_ += (texts_.empty() ? "" : ", ") + show(operand);
+  insn.operands[insn.count] = operand;
+  return insn.operands[insn.count++];
+}
+
+void Reader::add_prefixed(const std::string& prefix, const Operand& operand) {
+  add_text(prefix + show(operand));
+  insn.operands[insn.count++] = operand;
+}
+
+Operand Reader::general(std::uint64_t index) {
+  Operand operand;
+  operand.kind = Kind::kRegister;
+  operand.index = static_cast<std::uint8_t>(index);
+  return operand;
+}
+
+Operand Reader::uniform(std::uint64_t index) {
+  Operand operand;
+  operand.kind = Kind::kUniform;
+  operand.index = static_cast<std::uint8_t>(index);
+  return operand;
+}
+
+Operand Reader::barrier(std::uint64_t index) {
+  Operand operand;
+  operand.kind = Kind::kBarrier;
+  operand.index = static_cast<std::uint8_t>(index);
+  return operand;
+}
+
+Operand Reader::reg(unsigned position) {
+  return insn.uniform ? uniform(field(position, 6)) : general(field(position, 8));
+}
+
+Operand Reader::predicate_at(unsigned position) {
+  Operand operand;
+  operand.kind = insn.uniform ? Kind::kUniformPredicate : Kind::kPredicate;
+  operand.index = static_cast<std::uint8_t>(field(position, 3));
+  return operand;
+}
+
+Operand Reader::predicate_at(unsigned position, unsigned negation) {
+  Operand operand = predicate_at(position);
+  operand.negated = bit(negation);
+  return operand;
+}
+
+Operand Reader::immediate(std::uint64_t value) {
+  Operand operand;
+  operand.kind = Kind::kImmediate;
+  operand.value = static_cast<std::uint32_t>(value);
+  return operand;
+}
+
+Operand Reader::low_constant() {
+  Operand operand;
+  operand.kind = Kind::kConstant;
+  operand.index = kZeroRegister;
+  operand.value = static_cast<std::uint32_t>(field(38, 16));
+  operand.bank = static_cast<std::uint8_t>(field(54, 5));
+  return operand;
+}
+
+Operand Reader::b() {
+  switch (form_) {
+    case 1:
+      return reg(32);
+    case 2:
+    case 3:
+    case 7:
+      return reg(64);
+    case 4:
+      return immediate(field(32, 32));
+    case 5:
+      return low_constant();
+    case 6:
+      return uniform(field(32, 6));
+    default:
+      refuse("a form without operands");
+  }
+}
+
+Operand Reader::c() {
+  switch (form_) {
+    case 2:
+      return immediate(field(32, 32));
+    case 3:
+      return low_constant();
+    case 7:
+      return uniform(field(32, 6));
+    case 0:
+      refuse("a form without operands");
+    default:
+      return reg(64);
+  }
+}
+
+Operand Reader::second() {
+  unused(64);
+  switch (form_) {
+    case 1:
+      return reg(32);
+    case 2:
+    case 4:
+      return immediate(field(32, 32));
+    case 3:
+    case 5:
+      return low_constant();
+    case 6:
+    case 7:
+      return uniform(field(32, 6));
+    default:
+      refuse("a form without operands");
+  }
+}
+
+void Reader::unused(unsigned position) { expect(position, 8, {0, kZeroUniform, kZeroRegister}); }
+
+void Reader::modify_first(Operand& operand, Modifier modifier) {
+  operand.negated = bit(72);
+  if (modifier == Modifier::kNegateAndAbsolute) operand.absolute = bit(73);
+}
+
+void Reader::modify_low(Operand& operand, Modifier modifier) {
+  if (operand.kind == Kind::kImmediate) return;
+  operand.negated = bit(63);
+  if (modifier == Modifier::kNegateAndAbsolute) operand.absolute = bit(62);
+}
+
+void Reader::modify_high(Operand& operand, Modifier modifier) {
+  operand.negated = bit(75);
+  if (modifier == Modifier::kNegateAndAbsolute) operand.absolute = bit(74);
+}
+
+void Reader::modify_b(Operand& operand, Modifier modifier) {
+  if (form_ == 2 || form_ == 3 || form_ == 7)
+    modify_high(operand, modifier);
+  else
+    modify_low(operand, modifier);
+}
+
+void Reader::modify_c(Operand& operand, Modifier modifier) {
+  if (form_ == 2 || form_ == 3 || form_ == 7)
+    modify_low(operand, modifier);
+  else
+    modify_high(operand, modifier);
+}
+
+std::string Reader::show(const Operand& operand) const {
+  std::string text;
+  switch (operand.kind) {
+    case Kind::kNone:
+      return "";
+    case Kind::kRegister:
+      text = operand.index == kZeroRegister ? "RZ" : fmt::format("R{}", operand.index);
+      break;
+    case Kind::kUniform:
+      text = operand.index == kZeroUniform ? "URZ" : fmt::format("UR{}", operand.index);
+      break;
+    case Kind::kPredicate:
+    case Kind::kUniformPredicate: {
+      const char* const prefix = operand.kind == Kind::kPredicate ? "P" : "UP";
+      const std::string name = operand.index == kTrue ? "T" : std::to_string(operand.index);
+      return (operand.negated ? "!" : "") + (prefix + name);
+    }
+    case Kind::kImmediate:
+      switch (literal) {
+        case Literal::kInteger:
+          return show_integer(operand.value);
+        case Literal::kSingle:
+          return show_number(std::bit_cast<float>(operand.value));
+        case Literal::kDouble:
+          return show_number(std::bit_cast<double>(std::uint64_t{operand.value} << 32));
+        case Literal::kHalves:
+          return show_number(half_value(operand.value >> 16)) + ", " +
+                 show_number(half_value(operand.value & 0xffff));
+        case Literal::kBfloats:
+          return show_number(std::bit_cast<float>(operand.value & 0xffff0000)) + ", " +
+                 show_number(std::bit_cast<float>(operand.value << 16));
+      }
+      break;
+    case Kind::kConstant: {
+      std::string at;
+      if (operand.uniform != kZeroUniform)
+        at = fmt::format("UR{}", operand.uniform);
+      else if (operand.index != kZeroRegister)
+        at = fmt::format("R{}", operand.index);
+      if (at.empty() && operand.shows_zero && operand.value == 0)
+        at = "RZ";
+      else if (at.empty() || operand.value != 0)
+        at += fmt::format("{}0x{:x}", at.empty() ? "" : "+", operand.value);
+      text = fmt::format("c[0x{:x}][{}]", operand.bank, at);
+      break;
+    }
+    case Kind::kAddress: {
+      std::string at;
+      if (operand.index != kZeroRegister) {
+        at = fmt::format("R{}", operand.index);
+        if (operand.wide) at += ".64";
+      }
+      if (operand.uniform != kZeroUniform)
+        at += fmt::format("{}UR{}", at.empty() ? "" : "+", operand.uniform);
+      else if (operand.shows_zero)
+        at += at.empty() ? "URZ" : "+URZ";
+      const auto offset = static_cast<std::int32_t>(operand.value);
+      if (at.empty() && offset == 0) at = "RZ";
+      if (offset != 0)
+        at += fmt::format("{}{}0x{:x}", at.empty() ? "" : "+", offset < 0 ? "-" : "",
+                          magnitude(offset));
+      return "[" + at + "]";
+    }
+    case Kind::kBarrier:
+      return fmt::format("B{}", operand.index);
+  }
+  if (operand.absolute) text = "|" + text + "|";
+  switch (operand.half) {
+    case Half::kPair:
+      break;
+    case Half::kLow:
+      text += ".H0_H0";
+      break;
+    case Half::kHigh:
+      text += ".H1_H1";
+      break;
+    case Half::kUpper:
+      text += ".H1";
+      break;
+  }
+  if (operand.negated) text = (bitwise ? "~" : "-") + text;
+  return text;
+}
+
+void Reader::refuse(const std::string& why) const {
+  throw UnknownInstruction(
+      fmt::format("machine code at 0x{:x}: {} (opcode 0x{:03x}, bits 0x{:016x} 0x{:016x}): {}",
+                  insn.address, name_, insn.opcode, word_.low, word_.high, why));
+}
+
+Instruction Reader::finish() {
+  if (insn.uniform || form_ >= 6) ignore(91, 1);  // marks operands of the uniform datapath
+  const std::uint64_t low = word_.low & ~used_.low, high = word_.high & ~used_.high;
+  if (low != 0 || high != 0) {
+    const int at = low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(high);
+    refuse(fmt::format("bit {} has a meaning that is not known", at));
+  }
+  std::string text;
+  if (insn.guard.index != kTrue || insn.guard.negated) text = "@" + show(insn.guard) + " ";
+  text += mnemonic_;
+  if (!texts_.empty()) text += " " + texts_;
+  insn.text = std::move(text);
+  return std::move(insn);
+}
+
+}  // namespace vgpu::sass

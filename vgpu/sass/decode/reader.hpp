@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the fields of one instruction and records which bits were read; builds the instruction and
+// its text.
+#pragma once
+#include <initializer_list>
+
+#include "sass/decode/decode.hpp"
+
+namespace vgpu::sass {
+
+// The absolute value; unlike std::abs, also defined for INT32_MIN.
+constexpr std::uint32_t magnitude(std::int32_t value) {
+  return value < 0 ? 0u - static_cast<std::uint32_t>(value) : static_cast<std::uint32_t>(value);
+}
+
+class Reader {
+ public:
+  Reader(Word word, std::uint32_t address, const char* name);
+
+  // Fields. Reading a field marks its bits as interpreted.
+  std::uint64_t field(unsigned position, unsigned bits);
+  bool bit(unsigned position) { return field(position, 1) != 0; }
+  std::int64_t signed_field(unsigned position, unsigned bits);
+  // Refuses the instruction unless the field has one of these values.
+  void expect(unsigned position, unsigned bits, std::initializer_list<std::uint64_t> values);
+  // For hints that do not affect the result.
+  void ignore(unsigned position, unsigned bits) { field(position, bits); }
+
+  // Suffixes of the mnemonic, in the order of the calls.
+  void suffix(const char* text) { mnemonic_ += text; }
+  bool suffix_if(bool condition, const char* text) {
+    if (condition) suffix(text);
+    return condition;
+  }
+  // Returns the field's value and appends its name to the mnemonic; refuses values without a name
+  // (null).
+  std::uint8_t named(unsigned position, unsigned bits, std::initializer_list<const char*> names);
+
+  // Operands, in the order of the text.
+  Operand& add(const Operand& operand);
+  void add_text(const std::string& text) { texts_ += (texts_.empty() ? "" : ", ") + text; }
+  void add_prefixed(const std::string& prefix, const Operand& operand);
+  void add_behind(const std::string& text) { texts_ += text; }  // after the last operand
+  Operand reg(unsigned position);  // 8 bits, or 6 bits in instructions of the uniform datapath
+  static Operand general(std::uint64_t index);
+  static Operand uniform(std::uint64_t index);
+  Operand general_at(unsigned position) { return general(field(position, 8)); }
+  Operand uniform_at(unsigned position) { return uniform(field(position, 6)); }
+  Operand predicate_at(unsigned position);                     // 3 bits
+  Operand predicate_at(unsigned position, unsigned negation);  // `negation`: bit that negates it
+  static Operand immediate(std::uint64_t value);
+  static Operand barrier(std::uint64_t index);
+
+  // The operands of an arithmetic instruction. The form (bits 9 to 11) selects those of b and c;
+  // "at n" is a register whose number begins at bit n.
+  //   form  b                 c
+  //   1     at 32             at 64
+  //   2     at 64             immediate
+  //   3     at 64             constant
+  //   4     immediate         at 64
+  //   5     constant          at 64
+  //   6     uniform register  at 64
+  //   7     at 64             uniform register
+  unsigned form() const { return form_; }
+  Operand a() { return reg(24); }
+  Operand b();
+  Operand c();
+  // The second operand of instructions with two operands: the one of b and c that is not at 64.
+  Operand second();
+  void rounding_at(unsigned position) {
+    insn.rounding = named(position, 2, {"", ".RM", ".RP", ".RZ"});
+  }
+  void unused(unsigned position);  // an unused register field: must be 0 or RZ
+  // Reads the negation and absolute-value bits of the operand at 24 (bits 72, 73), at 32 (63, 62)
+  // or at 64 (75, 74).
+  enum class Modifier { kNegate, kNegateAndAbsolute };
+  void modify_first(Operand& operand, Modifier modifier);
+  void modify_low(Operand& operand, Modifier modifier);   // at 32
+  void modify_high(Operand& operand, Modifier modifier);  // at 64
+  void modify_b(Operand& operand, Modifier modifier);
+  void modify_c(Operand& operand, Modifier modifier);
+
+  [[noreturn]] void refuse(const std::string& why) const;
+  Instruction finish();  // refuses the instruction if a nonzero bit was not read
+
+  Instruction insn;
+  bool bitwise = false;  // negation is printed as ~
+  enum class Literal { kInteger, kSingle, kDouble, kHalves, kBfloats } literal = Literal::kInteger;
+
+ private:
+  Operand low_constant();
+  std::string show(const Operand& operand) const;
+
+  Word word_, used_;
+  const char* name_;
+  std::string mnemonic_;
+  unsigned form_;
+  std::string texts_;
+};
+
+using Modifier = Reader::Modifier;
+inline constexpr Modifier kBoth = Modifier::kNegateAndAbsolute;
+
+}  // namespace vgpu::sass

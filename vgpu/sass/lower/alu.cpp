@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of arithmetic instructions: operands become rows, modifiers become bits (modifiers.hpp).
+#include <fmt/format.h>
+
+#include "ir/modifiers.hpp"
+#include "sass/lower/lower.hpp"
+
+namespace vgpu::sass {
+namespace {
+
+u64 signs(const Operand& o, u64 negate, u64 absolute) {
+  return (o.negated ? negate : 0) | (o.absolute ? absolute : 0);
+}
+u64 signs_a(const Operand& o) { return signs(o, kNegateA, kAbsoluteA); }
+u64 signs_b(const Operand& o) { return signs(o, kNegateB, kAbsoluteB); }
+u64 signs_c(const Operand& o) { return signs(o, kNegateC, kAbsoluteC); }
+
+u64 common(const Instruction& i) {
+  return (i.flush ? kFlush : 0) | (i.saturate ? kSaturate : 0) | u64{i.rounding} << kRoundingAt |
+         (i.extended ? kExtended : 0) | (i.is_signed ? kSigned : 0) | (i.high ? kHigh : 0) |
+         (i.right ? kRight : 0) | (i.wrap ? kWrap : 0) |
+         u64{static_cast<u8>(i.compare)} << kCompareAt |
+         u64{static_cast<u8>(i.combine)} << kCombineAt | u64{i.type & 7u} << kTypeAt;
+}
+
+u64 half_bits(const Operand& o) { return o.half == Half::kLow ? 1 : o.half == Half::kHigh ? 2 : 0; }
+
+}  // namespace
+
+void Lowering::lower_float(const Instruction& i) {
+  switch (i.op) {
+    case Op::kFfma: {
+      const Operand &a = i[1], &b = i[2], &c = i[3];
+      const bool plain =
+          !i.flush && !i.saturate && i.rounding == 0 && !a.absolute && !b.absolute && !c.absolute;
+      if (!plain) {
+        emit_alu("sass.ffma", destination(i[0]), {source(a), source(b), source(c)},
+                 common(i) | signs_a(a) | signs_b(b) | signs_c(c));
+        return;
+      }
+      const bool minus = a.negated != b.negated;
+      const char* const name = minus ? (c.negated ? "sass.ffma.minus.less" : "sass.ffma.minus")
+                                     : (c.negated ? "sass.ffma.less" : "fma.rn.f32");
+      emit_alu(name, destination(i[0]), {source(a), source(b), source(c)});
+      return;
+    }
+    case Op::kFadd:
+    case Op::kFmul: {
+      const u64 m = common(i) | signs_a(i[1]) | signs_b(i[2]);
+      const bool multiplies = i.op == Op::kFmul;
+      const char* const name = m == 0 ? (multiplies ? "mul.rn.f32" : "add.rn.f32")
+                                      : (multiplies ? "sass.fmul" : "sass.fadd");
+      emit_alu(name, destination(i[0]), {source(i[1]), source(i[2])}, m);
+      return;
+    }
+    case Op::kFmnmx:
+    case Op::kFsel:
+      emit_alu(i.op == Op::kFmnmx ? "sass.fmnmx" : "sass.fsel", destination(i[0]),
+               {source(i[1]), source(i[2]), zero_, predicate(i[3])},
+               common(i) | signs_a(i[1]) | signs_b(i[2]) | (i[3].negated ? kNegateP : 0));
+      return;
+    case Op::kFset:
+      emit_alu("sass.fset", destination(i[0]), {source(i[1]), source(i[2]), zero_, predicate(i[3])},
+               common(i) | signs_a(i[1]) | signs_b(i[2]) | (i[3].negated ? kNegateP : 0));
+      return;
+    case Op::kFsetp:
+    case Op::kDsetp: {
+      const bool wide = i.op == Op::kDsetp;
+      const u32 a = wide ? source_pair(i[2]) : source(i[2]),
+                b = wide ? source_pair(i[3]) : source(i[3]);
+      const u32 pc = emit_alu(
+          wide ? "sass.dsetp" : "sass.fsetp", predicate_out(i[0]), {a, b, zero_, predicate(i[4])},
+          common(i) | signs_a(i[2]) | signs_b(i[3]) | (i[4].negated ? kNegateP : 0));
+      at(pc).list = predicate_out(i[1]);
+      return;
+    }
+    case Op::kFchk:
+      emit_alu("sass.fchk", predicate(i[0]), {source(i[1]), source(i[2])});
+      return;
+    case Op::kMufu: {
+      const u32 pc = emit_alu("sass.mufu", destination(i[0]), {source(i[1])}, signs_a(i[1]));
+      at(pc).sub = i.mode;
+      return;
+    }
+    case Op::kDfma:
+      emit_alu("sass.dfma", destination(i[0]),
+               {source_pair(i[1]), source_pair(i[2]), source_pair(i[3])},
+               common(i) | signs_a(i[1]) | signs_b(i[2]) | signs_c(i[3]));
+      return;
+    default:
+      emit_alu(i.op == Op::kDmul ? "sass.dmul" : "sass.dadd", destination(i[0]),
+               {source_pair(i[1]), source_pair(i[2])}, common(i) | signs_a(i[1]) | signs_b(i[2]));
+  }
+}
+
+void Lowering::lower_half(const Instruction& i) {
+  if (i.flush) refuse("subnormal halves as zeros");
+  const bool is_bfloat = i.type == 4;
+  const auto pairs = [](const Operand& a, const Operand& b) {
+    return signs_a(a) | signs_b(b) | half_bits(a) << kHalfAAt | half_bits(b) << kHalfBAt;
+  };
+  const auto named = [&](const char* half, const char* bfloat) {
+    return is_bfloat ? bfloat : half;
+  };
+  if (i.op == Op::kHmnmx2) {
+    emit_alu(named("sass.hmnmx2", "sass.bmnmx2"), destination(i[0]),
+             {source(i[1]), source(i[2]), zero_, predicate(i[3])},
+             pairs(i[1], i[2]) | (i[3].negated ? kNegateP : 0) | (i.high ? kHigh : 0));
+    return;
+  }
+  if (i.op == Op::kHset2) {
+    emit_alu(named("sass.hset2", "sass.bset2"), destination(i[0]),
+             {source(i[1]), source(i[2]), zero_, predicate(i[3])},
+             common(i) | pairs(i[1], i[2]) | (i[3].negated ? kNegateP : 0));
+    return;
+  }
+  if (i.op == Op::kHsetp2) {
+    if (i.high) refuse("one predicate for both halves");
+    const u32 pc = emit_alu(named("sass.hsetp2", "sass.bsetp2"), predicate_out(i[0]),
+                            {source(i[2]), source(i[3]), zero_, predicate(i[4])},
+                            common(i) | pairs(i[2], i[3]) | (i[4].negated ? kNegateP : 0));
+    at(pc).list = predicate_out(i[1]);
+    return;
+  }
+  u64 m = (i.saturate ? kSaturate : 0) | (i.high ? kHigh : 0) | signs_a(i[1]) | signs_b(i[2]) |
+          half_bits(i[1]) << kHalfAAt | half_bits(i[2]) << kHalfBAt;
+  if (i.op == Op::kHfma2) {
+    m |= signs_c(i[3]) | half_bits(i[3]) << kHalfCAt | (i.wrap ? kRelu : 0);
+    // The compiler loads constants in this form: -0 * 0 + constant.
+    const bool moves = i[1].kind == Kind::kRegister && i[1].index == kZeroRegister &&
+                       i[1].negated && i[2].kind == Kind::kRegister &&
+                       i[2].index == kZeroRegister && !i[2].negated && !i.wrap &&
+                       i[3].kind == Kind::kImmediate && !i.saturate;
+    if (moves) {
+      emit_alu("mov.b32", destination(i[0]), {constant(i[3].value)});
+      return;
+    }
+    emit_alu(is_bfloat ? "sass.bfma2" : "sass.hfma2", destination(i[0]),
+             {source(i[1]), source(i[2]), source(i[3])}, m);
+    return;
+  }
+  const bool adds = i.op == Op::kHadd2;
+  const char* const name =
+      adds ? (is_bfloat ? "sass.badd2" : "sass.hadd2") : (is_bfloat ? "sass.bmul2" : "sass.hmul2");
+  emit_alu(name, destination(i[0]), {source(i[1]), source(i[2]), zero_}, m);
+}
+
+void Lowering::lower_integer(const Instruction& i) {
+  switch (i.op) {
+    case Op::kIadd3: {
+      const u32 outs = i.mode;
+      const Operand &a = i[1 + outs], &b = i[2 + outs], &c = i[3 + outs];
+      u64 m = (i.extended ? kExtended : 0) | (a.negated ? kNegateA : 0) |
+              (b.negated ? kNegateB : 0) | (c.negated ? kNegateC : 0);
+      u32 in = zero_;
+      if (i.extended) {
+        in = predicate(i[4 + outs]);
+        m |= (i[4 + outs].negated ? kNegateP : 0) | (i[5 + outs].negated ? kNegateQ : 0) |
+             u64{predicate(i[5 + outs])} << kSlotAt;
+      }
+      const u32 pc =
+          emit_alu(twin("sass.iadd3"), destination(i[0]), {source(a), source(b), source(c), in}, m);
+      at(pc).list = outs > 0 ? predicate_out(i[1]) : kNone;
+      at(pc).target = outs > 1 ? predicate_out(i[2]) : kNone;
+      return;
+    }
+    case Op::kViadd:
+      emit_alu("sass.iadd3", destination(i[0]), {source(i[1]), source(i[2]), zero_},
+               (i[1].negated ? kNegateA : 0) | (i[2].negated ? kNegateB : 0));
+      return;
+    case Op::kImad:
+    case Op::kImadWide:
+    case Op::kImadHi: {
+      const u32 outs = i.mode;
+      const Operand &a = i[1 + outs], &b = i[2 + outs], &c = i[3 + outs];
+      const bool wide = i.op != Op::kImad;
+      u32 third;
+      if (!wide) {
+        third = source(c);
+      } else if (c.kind == Kind::kImmediate) {
+        if ((c.value >> 31) != 0) refuse("a 64-bit summand given by 32 bits");
+        third = constant_pair(c.value, 0);
+      } else {
+        third = source_pair(c);
+      }
+      u64 m = (i.extended ? kExtended : 0) | (i.is_signed ? kSigned : 0) |
+              (b.negated ? kNegateB : 0) | (c.negated ? kNegateC : 0);
+      u32 in = zero_;
+      if (i.extended) {
+        in = predicate(i[4 + outs]);
+        m |= i[4 + outs].negated ? kNegateP : 0;
+      }
+      if (i.op == Op::kImadHi && (b.negated || c.negated)) refuse("a sign");
+      const char* const name = i.op == Op::kImad       ? "sass.imad"
+                               : i.op == Op::kImadWide ? "sass.imad.wide"
+                                                       : "sass.imad.hi";
+      const u32 pc = emit_alu(twin(name), destination(i[0]), {source(a), source(b), third, in}, m);
+      at(pc).list = outs > 0 ? predicate_out(i[1]) : kNone;
+      return;
+    }
+    case Op::kLea: {
+      u32 n = 1 + i.mode;
+      const Operand &a = i[n], &b = i[n + 1];
+      n += 2;
+      u32 third = zero_;
+      if (i.high && !i.is_signed) third = source(i[n++]);
+      ++n;  // the shift
+      u64 m = (i.extended ? kExtended : 0) | (i.high ? kHigh : 0) | (i.is_signed ? kSigned : 0) |
+              u64{i.shift} << kShiftAt | (a.negated ? kNegateA : 0) | (b.negated ? kNegateB : 0);
+      u32 in = zero_;
+      if (i.extended) {
+        in = predicate(i[n]);
+        m |= i[n].negated ? kNegateP : 0;
+      }
+      const u32 pc =
+          emit_alu(twin("sass.lea"), destination(i[0]), {source(a), source(b), third, in}, m);
+      at(pc).list = i.mode != 0 ? predicate_out(i[1]) : kNone;
+      return;
+    }
+    case Op::kLop3: {
+      const u32 n = i.mode;  // predicates written
+      const Operand& in = i[n + 5];
+      const u32 pc =
+          emit_alu(twin("sass.lop3"), destination(i[n]),
+                   {source(i[n + 1]), source(i[n + 2]), source(i[n + 3]), predicate(in)},
+                   u64{i.table} << kTableAt | (in.negated ? kNegateP : 0) | (i.high ? kHigh : 0));
+      at(pc).list = n != 0 ? predicate_out(i[0]) : kNone;
+      return;
+    }
+    case Op::kPlop3: {
+      const u32 pc = emit_alu(twin("sass.plop3"), predicate_out(i[0]),
+                              {predicate(i[2]), predicate(i[3]), predicate(i[4])},
+                              u64{i.table} << kTableAt | u64{i.table2} << kTable2At |
+                                  (i[2].negated ? kNegateP : 0) | (i[3].negated ? kNegateQ : 0) |
+                                  (i[4].negated ? kNegateR : 0));
+      at(pc).list = predicate_out(i[1]);
+      return;
+    }
+    case Op::kShf:
+      emit_alu(twin("sass.shf"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])},
+               common(i));
+      return;
+    case Op::kIsetp: {
+      const u32 pc = emit_alu(
+          twin("sass.isetp"), predicate_out(i[0]),
+          {source(i[2]), source(i[3]), zero_, predicate(i[4])},
+          common(i) | (i[4].negated ? kNegateP : 0) | (i.extended && i[5].negated ? kNegateQ : 0));
+      at(pc).list = predicate_out(i[1]);
+      at(pc).target = i.extended ? predicate(i[5]) : kNone;
+      return;
+    }
+    case Op::kVimnmx:
+    case Op::kViaddmnmx: {
+      const bool adds = i.op == Op::kViaddmnmx;
+      const Operand& p = i[adds ? 4 : 3];
+      emit_alu("sass.vimnmx", destination(i[0]),
+               {source(i[1]), source(i[adds ? 3 : 2]), adds ? source(i[2]) : zero_, predicate(p)},
+               (i.is_signed ? kSigned : 0) | (p.negated ? kNegateP : 0) |
+                   (adds && i[2].negated ? kNegateC : 0));
+      return;
+    }
+    case Op::kVimnmx3:
+      emit_alu("sass.vimnmx3", destination(i[0]),
+               {source(i[1]), source(i[2]), source(i[3]), predicate(i[4])},
+               (i.is_signed ? kSigned : 0) | (i[4].negated ? kNegateP : 0));
+      return;
+    case Op::kIabs:
+      emit_alu("abs.s32", destination(i[0]), {source(i[1])});
+      return;
+    case Op::kPopc:
+    case Op::kBrev:
+      emit_alu(twin(i.op == Op::kPopc ? "sass.popc" : "sass.brev"), destination(i[0]),
+               {source(i[1])}, i[1].negated ? kNegateA : 0);
+      return;
+    case Op::kFlo: {
+      const u32 n = i.mode;
+      const u32 pc = emit_alu(
+          twin("sass.flo"), destination(i[n]), {source(i[n + 1])},
+          (i[n + 1].negated ? kNegateA : 0) | (i.is_signed ? kSigned : 0) | (i.high ? kHigh : 0));
+      at(pc).list = n != 0 ? predicate_out(i[0]) : kNone;
+      return;
+    }
+    case Op::kPrmt:
+      emit_alu(twin("sass.prmt"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
+      return;
+    case Op::kSel:
+      emit_alu(twin("sass.sel"), destination(i[0]),
+               {source(i[1]), source(i[2]), zero_, predicate(i[3])}, i[3].negated ? kNegateP : 0);
+      return;
+    case Op::kSgxt:
+      emit_alu(twin("sass.sgxt"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
+      return;
+    case Op::kBmsk:
+      emit_alu(i.wrap ? "bmsk.wrap.b32" : "bmsk.clamp.b32", destination(i[0]),
+               {source(i[1]), source(i[2])});
+      return;
+    case Op::kIdp:
+      emit_alu("sass.idp", destination(i[0]), {source(i[1]), source(i[2]), source(i[3])},
+               common(i));
+      return;
+    default:
+      refuse("it is not implemented");
+  }
+}
+
+}  // namespace vgpu::sass

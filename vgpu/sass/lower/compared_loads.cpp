@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sass/lower/compared_loads.hpp"
+
+#include <algorithm>
+#include <bitset>
+#include <utility>
+
+namespace vgpu::sass {
+namespace {
+
+constexpr std::uint8_t kCompareAndSwap = 9, kCompareAndTest = 10;  // Instruction::mode: .CAS, .CAST
+
+bool is_exchange(const Instruction& i) {
+  const bool atomic = i.op == Op::kAtoms || i.op == Op::kAtom || i.op == Op::kAtomGeneric;
+  return atomic && (i.mode == kCompareAndSwap || i.mode == kCompareAndTest);
+}
+
+bool is_load(const Instruction& i) {
+  return i.op == Op::kLds || i.op == Op::kLd || i.op == Op::kLdg;
+}
+
+const Operand* address_of(const Instruction& i) {
+  const auto* const end = i.operands.begin() + i.count;
+  const auto* const found = std::find_if(i.operands.begin(), end,
+                                         [](const Operand& o) { return o.kind == Kind::kAddress; });
+  return found == end ? nullptr : found;
+}
+
+constexpr std::size_t kBeforeAll = ~std::size_t{0};
+
+// Identifies a register's value by the instruction that computed it; copies are traced back to
+// their source.
+struct Value {
+  Kind kind = Kind::kRegister;
+  std::uint8_t index = kZeroRegister;
+  std::size_t made_at = kBeforeAll;
+  bool operator==(const Value&) const = default;
+};
+
+// The register that an instruction copies, or null.
+const Operand* copied(const Instruction& i) {
+  const auto is_zero = [](const Operand& o) {
+    return o.kind == Kind::kRegister && o.index == kZeroRegister;
+  };
+  const Operand* from = nullptr;
+  if (i.op == Op::kMov) from = &i[1];
+  if (i.op == Op::kImad && is_zero(i[1]) && is_zero(i[2])) from = &i[3];
+  const bool plain = from != nullptr && !from->negated &&
+                     (from->kind == Kind::kRegister || from->kind == Kind::kUniform);
+  return plain ? from : nullptr;
+}
+
+Value value_of(const std::vector<Instruction>& code, std::size_t before, Kind kind,
+               std::uint8_t index) {
+  Value value{kind, index, kBeforeAll};
+  if (index == (kind == Kind::kUniform ? kZeroUniform : kZeroRegister)) return {};
+  for (std::size_t n = before; n-- > 0;) {
+    const Operand& to = code[n][0];
+    if (code[n].count == 0 || to.kind != value.kind || to.index != value.index) continue;
+    const Operand* const from = copied(code[n]);
+    if (from == nullptr) {
+      value.made_at = n;
+      return value;
+    }
+    value.kind = from->kind;
+    value.index = from->index;
+  }
+  return value;
+}
+
+// The address of an access: base register + uniform register + offset.
+struct Place {
+  Value base, uniform;
+  std::uint32_t offset = 0;
+  bool operator==(const Place&) const = default;
+};
+Place place_of(const std::vector<Instruction>& code, std::size_t n, const Operand& address) {
+  Place place{value_of(code, n, Kind::kRegister, address.index),
+              value_of(code, n, Kind::kUniform, address.uniform), address.value};
+  if (place.base == Value{}) std::swap(place.base, place.uniform);
+  return place;
+}
+
+// Whether the compare-and-swap loop cannot begin before this instruction.
+bool parts(const Instruction& i) {
+  const bool always = i.guard.index == kTrue && !i.guard.negated;
+  switch (i.op) {
+    case Op::kBar:
+    case Op::kCall:
+    case Op::kCallAbsolute:
+      return true;
+    case Op::kBra:
+    case Op::kBrx:
+    case Op::kRet:
+    case Op::kExit:
+      return always;
+    default:
+      return false;
+  }
+}
+
+// Whether the exchange stores a word in which PRMT has replaced one half.
+bool stores_half(const std::vector<Instruction>& code, std::size_t exchange,
+                 const Operand& stored) {
+  if (code[exchange].bytes != sizeof(std::uint32_t) || stored.index == kZeroRegister) return false;
+  for (std::size_t n = exchange; n-- > 0 && !parts(code[n]);) {
+    const Operand& to = code[n][0];
+    if (to.kind == Kind::kRegister && to.index == stored.index) return code[n].op == Op::kPrmt;
+  }
+  return false;
+}
+
+void mark_load_of(std::vector<Instruction>& code, std::size_t exchange) {
+  const Operand* const where = address_of(code[exchange]);
+  if (where == nullptr) return;
+  const bool half = stores_half(code, exchange, where[2]);
+  const Place place = place_of(code, exchange, *where);
+  std::bitset<256> compared;  // registers from which the compared value is computed
+  compared.set(where[1].index);
+  for (std::size_t n = exchange; n-- > 0 && !parts(code[n]);) {
+    Instruction& i = code[n];
+    if (i.count == 0 || i[0].kind != Kind::kRegister || !compared[i[0].index]) continue;
+    const Operand* const from = address_of(i);
+    if (is_load(i) && i.bytes == code[exchange].bytes && from != nullptr &&
+        place_of(code, n, *from) == place) {
+      i.compared = code[exchange].compared = true;
+      i.half = code[exchange].half = half;
+      return;
+    }
+    if (from != nullptr) continue;
+    for (std::size_t k = 1; k < i.count; ++k) {
+      if (i[k].kind == Kind::kRegister && i[k].index != kZeroRegister) compared.set(i[k].index);
+    }
+  }
+}
+
+}  // namespace
+
+void mark_compared_loads(std::vector<Instruction>& code) {
+  for (std::size_t n = 0; n < code.size(); ++n) {
+    if (is_exchange(code[n])) mark_load_of(code, n);
+  }
+}
+
+}  // namespace vgpu::sass

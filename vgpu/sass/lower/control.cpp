@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of control flow and barriers, and the dispatch on the operation.
+#include "ir/modifiers.hpp"
+#include "sass/lower/lower.hpp"
+
+namespace vgpu::sass {
+namespace {
+
+constexpr u32 kReductionPredicate = 64;  // the slot in which BAR.RED leaves its result for B2R
+
+}  // namespace
+
+void Lowering::lower(const Instruction& i) {
+  static constexpr void (Lowering::*kMethods[])(const Instruction&) = {
+#define OPERATION(name, lowering, what, space) &Lowering::lower_##lowering,
+#include "sass/opcodes.def"
+  };
+  (this->*kMethods[static_cast<std::size_t>(i.op)])(i);
+}
+
+// Memory accesses execute in order, and caches are not modelled.
+void Lowering::lower_nop(const Instruction&) { emit("nop"); }
+void Lowering::lower_fence(const Instruction&) { emit("fence"); }
+void Lowering::lower_proxy_fence(const Instruction&) { emit("fence.proxy.async"); }
+void Lowering::lower_nanosleep(const Instruction&) { emit("nanosleep"); }
+
+void Lowering::lower_control(const Instruction& i) {
+  switch (i.op) {
+    case Op::kBra: {
+      if (i.mode == 2) {
+        const u32 pc = emit("sass.bra.div");
+        at(pc).s[0] = source(i[0]);
+        at(pc).target = i.target;
+        return;
+      }
+      const u32 pc = emit_alu("sass.bra", kNone, {zero_, zero_, zero_, predicate(i[0])},
+                              i[0].negated ? kNegateP : 0);
+      at(pc).target = i.target;
+      at(pc).sub = i.text.find(".ANY") != i.text.npos ? 1 : 0;
+      return;
+    }
+    case Op::kBrx:
+    case Op::kRet: {
+      const u32 pc = emit("sass.jump");
+      at(pc).s[0] = source(i[0]);
+      at(pc).imm = static_cast<std::int32_t>(i.target);
+      at(pc).sub = i.op == Op::kBrx ? 1 : 0;
+      return;
+    }
+    case Op::kCall: {
+      const u32 pc = emit(i.opcode == 0x944 ? "sass.call" : "sass.jump");
+      if (i.opcode == 0x944) {
+        at(pc).target = i.target;
+      } else {
+        at(pc).s[0] = source(i[0]);
+        at(pc).imm = static_cast<std::int32_t>(i.target);
+      }
+      return;
+    }
+    case Op::kCallAbsolute:
+      return lower_absolute_call(i);
+    case Op::kLepc: {
+      emit_alu("sass.mov", destination(i[0]), {constant(i.target)});
+      const u32 upper = emit("sass.mov", true);
+      at(upper).d = destination(i[0]) + 128;
+      at(upper).s[0] = zero_;
+      return;
+    }
+    case Op::kExit:
+      emit("sass.exit");
+      return;
+    case Op::kBssy:
+    case Op::kBreak: {
+      const u32 pc = emit(i.op == Op::kBssy ? "sass.bssy" : "sass.break");
+      at(pc).d = source(i[0]);
+      at(pc).sub = i[0].index;
+      return;
+    }
+    case Op::kBsync: {
+      if (i.guard.index != kTrue || i.guard.negated) refuse("a guard");
+      const u32 pc = emit("sass.bsync");
+      at(pc).s[0] = source(i[0]);
+      at(pc).sub = i[0].index;
+      return;
+    }
+    case Op::kBmov: {
+      const bool saves = i.opcode == 0x355;
+      const u32 pc = emit_alu(saves ? "sass.mov" : "sass.bmov",
+                              saves ? destination(i[0]) : source(i[0]), {source(i[1])});
+      if (!saves) at(pc).sub = i[0].index;
+      if (!saves || !i.high) return;
+      const u32 clear = emit("sass.mov", true);
+      at(clear).d = source(i[1]);
+      at(clear).s[0] = zero_;
+      return;
+    }
+    case Op::kWarpsync: {
+      const u32 pc = emit("sass.warpsync");
+      at(pc).s[0] = i.opcode == 0x948 ? kNone : source(i[0]);
+      return;
+    }
+    default:
+      emit("sass.trap");
+  }
+}
+
+// Arguments of the driver's functions are in registers from R4 on, 64-bit arguments in pairs.
+void Lowering::lower_absolute_call(const Instruction& i) {
+  static constexpr u32 kPairs[] = {4, 6, 10}, kLine = 8, kResult = 4;
+  for (u32 n = 0; n < 3; ++n) {
+    const u32 pack = emit("pack.32x2", true, false);
+    at(pack).d = wide_scratch(n);
+    at(pack).s[0] = row(kPairs[n]);
+    at(pack).s[1] = row(kPairs[n] + 1);
+  }
+  const u32 pc = emit("sass.call.absolute");
+  at(pc).s[0] = i.opcode == 0x343 ? source(i[0]) : kNone;
+  at(pc).imm = i.target;
+  at(pc).target = static_cast<u32>(program_.calls.size());
+  const auto wide = [&](u32 n) { return ParamPlace{wide_scratch(n), 8}; };
+  program_.calls.push_back({Call::Kind::kPrint, kNone, {wide(0), wide(1)}, {{row(kResult), 4}}});
+  program_.calls.push_back(
+      {Call::Kind::kAssert, kNone, {wide(0), wide(1), {row(kLine), 4}, wide(2)}, {}});
+  program_.calls.push_back(
+      {Call::Kind::kAllocate, kNone, {wide(0)}, {{row(kResult), 4}, {row(kResult + 1), 4}}});
+  program_.calls.push_back({Call::Kind::kFree, kNone, {wide(0)}, {}});
+}
+
+void Lowering::lower_barrier(const Instruction& i) {
+  const u32 result_row = scratch_ + 9;  // reserved for the result that B2R reads
+  if (i.op == Op::kB2r) {
+    const bool to_predicate = i.count > 1;
+    if (to_predicate) {
+      if (i[0].index != kZeroRegister) refuse("two results");
+      emit_alu("mov.pred", predicate(i[1]), {kReductionPredicate});
+    } else {
+      emit_alu("sass.mov", destination(i[0]), {row(result_row)});
+    }
+    return;
+  }
+  const bool count_in_register = i.opcode == 0x31d || i.opcode == 0x91d, both = i.opcode == 0x31d;
+  u32 number = source(i[0]), count = count_in_register ? source(i[1]) : constant(i.target);
+  if (both) {  // the upper half holds the count
+    const u32 parts[2] = {wide_scratch(0), wide_scratch(1)};
+    for (const bool upper : {false, true}) {
+      const u32 part = emit(upper ? "shr.u32" : "and.b32", true);
+      at(part).d = parts[upper ? 1 : 0];
+      at(part).s[0] = number;
+      at(part).s[1] = constant(upper ? 16 : 15);
+    }
+    number = parts[0];
+    count = parts[1];
+  }
+  const u32 pc = emit("bar");
+  Insn& insn = at(pc);
+  insn.flags = kFlagAligned;
+  insn.s[0] = number;
+  insn.s[1] = count;
+  insn.s[2] = kNone;
+  switch (i.mode) {
+    case 0:
+      at(pc).sub = static_cast<u8>(BarrierKind::kSync);
+      return;
+    case 1:
+      at(pc).sub = static_cast<u8>(BarrierKind::kArrive);
+      return;
+    default: {
+      const Operand& p = i[i.count - 1u];
+      static constexpr BarrierKind kKinds[] = {BarrierKind::kReducePopulation,
+                                               BarrierKind::kReduceAnd, BarrierKind::kReduceOr};
+      at(pc).sub = static_cast<u8>(kKinds[i.type]);
+      at(pc).s[2] = predicate(p);
+      if (p.negated) at(pc).flags |= kFlagNegate;
+      at(pc).d = i.type == 0 ? row(result_row) : kReductionPredicate;
+    }
+  }
+}
+
+}  // namespace vgpu::sass

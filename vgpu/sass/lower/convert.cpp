@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of conversions to PTX's cvt, with scratch rows for 64-bit and 16-bit values.
+#include <fmt/format.h>
+
+#include "ir/modifiers.hpp"
+#include "sass/lower/lower.hpp"
+
+namespace vgpu::sass {
+namespace {
+
+const char* float_name(u8 type) {
+  static constexpr const char* kNames[] = {nullptr, "f16", "f32", "f64", "bf16", "tf32"};
+  return kNames[type];
+}
+bool is_narrow(u8 type) { return type == 1 || type == 4; }
+u64 signs(const Operand& o) { return (o.negated ? kNegateA : 0) | (o.absolute ? kAbsoluteA : 0); }
+
+constexpr const char* kToFloat[] = {"rn", "rm", "rp", "rz"};
+constexpr const char* kToInteger[] = {"rni", "rmi", "rpi", "rzi"};
+
+}  // namespace
+
+// The slot of an FP32 operand. If it has a negation or absolute-value modifier, the modified value
+// is written to the row `to`.
+u32 Lowering::signed_single(const Operand& o, u32 to) {
+  const u32 from = source(o);
+  if (!o.negated && !o.absolute) return from;
+  const u32 pc = emit("sass.fsel", true, false);
+  at(pc).d = to;
+  at(pc).s[0] = from;
+  at(pc).s[1] = from;
+  at(pc).s[3] = 4 * kTrue;
+  at(pc).imm = static_cast<i64>(signs(o));
+  return to;
+}
+
+void Lowering::lower_packing(const Instruction& i) {
+  if (i.type == kTf32) {
+    const u32 from = signed_single(i[1], row(scratch_));
+    emit_alu(fmt::format("cvt.{}.tf32.f32", kToFloat[i.rounding]), destination(i[0]), {from});
+    return;
+  }
+  const std::string name =
+      fmt::format("cvt.{}{}{}.{}x2.f32", kToFloat[i.rounding], i.high ? ".relu" : "",
+                  i.saturate ? ".satfinite" : "", float_name(i.type));
+  if (!find_operation(name)) refuse(fmt::format("there is no conversion {}", name));
+  const u32 high = signed_single(i[1], row(scratch_)), low = signed_single(i[2], row(scratch_ + 1));
+  emit_alu(name, destination(i[0]), {high, low});
+}
+
+// The slot of a conversion's operand, in the layout of PTX values of its type.
+u32 Lowering::convertible(const Operand& from, u8 type, bool is_float, bool is_signed) {
+  if (type == 3) {  // 64 bits
+    const u32 wide = wide_scratch(0);
+    const u32 pc = emit("pack.32x2", true, false);
+    const u32 pair = source_pair(from);
+    at(pc).d = wide;
+    at(pc).s[0] = pair;
+    at(pc).s[1] = pair + 128;
+    for (const char* const sign :
+         {from.absolute ? "abs.f64" : nullptr, from.negated ? "neg.f64" : nullptr}) {
+      if (sign == nullptr) continue;
+      const u32 change = emit(sign, true, false);
+      at(change).d = at(change).s[0] = wide;
+    }
+    return wide;
+  }
+  if (is_float && is_narrow(type)) {
+    if (from.negated || from.absolute) refuse("a sign");
+    const u32 pc =
+        emit(from.half == Half::kUpper ? "unpack.32.16.1" : "unpack.32.16.0", true, false);
+    const u32 word = source(from);
+    at(pc).d = wide_scratch(0);
+    at(pc).s[0] = word;
+    return wide_scratch(0);
+  }
+  if (is_float) return signed_single(from, scratch());
+  const u32 word = source(from);
+  if (type == 2) return word;
+  const u32 bits = constant(type == 0 ? 8 : 16);
+  const u32 pc = emit("sass.sgxt", true, false);
+  at(pc).d = scratch();
+  at(pc).s[0] = word;
+  at(pc).s[1] = bits;
+  at(pc).imm = is_signed ? static_cast<i64>(kSigned) : 0;
+  return scratch();
+}
+
+void Lowering::lower_conversion(const Instruction& i) {
+  if (i.op == Op::kF2fp) return lower_packing(i);
+  const bool from_integer = i.op == Op::kI2f || i.op == Op::kI2fp, to_integer = i.op == Op::kF2i;
+  const char* const flush = i.flush ? ".ftz" : "";
+  const std::string integer = fmt::format("{}{}", i.is_signed ? 's' : 'u',
+                                          (from_integer ? i.source_type : i.type) == 3 ? 64 : 32);
+  std::string name;
+  if (from_integer) {
+    name = fmt::format("cvt.{}.{}.{}", kToFloat[i.rounding], float_name(i.type), integer);
+  } else if (to_integer) {
+    if (i.type < 2) refuse("a result of 8 or 16 bits");
+    if (i.source_type != 3 && i.mode == 0 && i.type != 3) refuse("a NaN that becomes no zero");
+    name = fmt::format("cvt.{}{}.{}.{}", kToInteger[i.rounding], flush, integer,
+                       float_name(i.source_type));
+  } else if (i.op == Op::kFrnd) {
+    name = fmt::format("cvt.{}{}.{}.{}", kToInteger[i.rounding], flush, float_name(i.type),
+                       float_name(i.type));
+  } else {  // widening needs no rounding
+    const bool widens = i.type == 3 || (i.type == 2 && is_narrow(i.source_type));
+    name = fmt::format("cvt.{}{}{}.{}", widens ? "" : fmt::format("{}.", kToFloat[i.rounding]),
+                       i.flush ? "ftz." : "", float_name(i.type), float_name(i.source_type));
+  }
+  if (!find_operation(name)) refuse(fmt::format("there is no conversion {}", name));
+  const u32 operand = convertible(i[1], i.source_type, !from_integer, i.is_signed);
+  const bool narrow_result = !to_integer && is_narrow(i.type);
+  if (i.type != 3 && !narrow_result) {
+    emit_alu(name, destination(i[0]), {operand});
+    return;
+  }
+  emit_alu(name, wide_scratch(1), {operand});
+  if (narrow_result) {
+    const u32 pc = emit("cvt.u32.u16", true);
+    at(pc).d = destination(i[0]);
+    at(pc).s[0] = wide_scratch(1);
+    return;
+  }
+  for (u32 half = 0; half < 2; ++half) {
+    const u32 pc = emit(half == 0 ? "unpack.64.32.0" : "unpack.64.32.1", true);
+    at(pc).d = destination(i[0]) + half * 128;
+    at(pc).s[0] = wide_scratch(1);
+  }
+}
+
+// I2I: to the nearest number of the narrower type.
+void Lowering::lower_clamp(const Instruction& i) {
+  constexpr std::int32_t kLeast[] = {0, -128, 0, -32768}, kMost[] = {255, 127, 65535, 32767};
+  emit_alu("min.s32", scratch(), {source(i[1]), constant(static_cast<u32>(kMost[i.type]))});
+  const u32 pc = emit("max.s32", true);
+  at(pc).d = destination(i[0]);
+  at(pc).s[0] = scratch();
+  at(pc).s[1] = constant(static_cast<u32>(kLeast[i.type]));
+}
+
+}  // namespace vgpu::sass

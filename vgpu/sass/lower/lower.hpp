@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Translates decoded machine code to the executor's instructions. Lowering uses the executor's PTX
+// operations where they match; operations without a PTX equivalent are in execute/isa/sass_*.cpp.
+#pragma once
+#include <array>
+#include <map>
+#include <span>
+
+#include "ir/bulk.hpp"
+#include "ir/operations.hpp"
+#include "sass/decode/instruction.hpp"
+#include "sass/elf/cubin.hpp"
+
+namespace vgpu::sass {
+
+using namespace ir;
+
+class Lowering {
+ public:
+  // The program's banks are set before. run() fills `instructions`, which the program's statements
+  // refer to. `jump_targets` are the possible targets of indirect jumps.
+  Lowering(Program& program, std::vector<Instruction>& instructions,
+           std::span<const std::byte> text, const std::vector<u32>& jump_targets);
+  // Throws UnknownInstruction.
+  void run();
+  bool indexes_addresses() const { return indexes_addresses_; }  // of bank 4
+
+ private:
+  void lower(const Instruction& i);
+  void lower_nop(const Instruction& i);
+  void lower_fence(const Instruction& i);
+  void lower_proxy_fence(const Instruction& i);
+  void lower_nanosleep(const Instruction& i);
+  void lower_float(const Instruction& i);
+  void lower_half(const Instruction& i);
+  void lower_integer(const Instruction& i);
+  void lower_conversion(const Instruction& i);
+  void lower_clamp(const Instruction& i);
+  void lower_packing(const Instruction& i);
+  void lower_move(const Instruction& i);
+  void lower_memory(const Instruction& i);
+  void lower_atomic(const Instruction& i);
+  // An atomic operation on one element. A vector instruction becomes one Atomic per element.
+  struct Atomic {
+    std::string_view name;  // of the PTX operation
+    u8 bytes;
+    u32 offset;     // bytes, added to the instruction's address
+    u32 values[2];  // slots of the operands; 64-bit operands: slots of the lower words
+    bool compares;
+    AtomicSpace space{};
+    u32 to = kNone;             // slot of the result
+    bool says_success = false;  // the result is 1 if the exchange succeeded; else the old value
+    bool helper = false;        // not counted as an instruction
+    // Generic addresses: slot of a predicate, set in the lanes whose memory supports the operation.
+    u32 served = kNone;
+    bool only_global = false;  // only global memory supports the operation
+  };
+  void lower_one_atomic(const Atomic& one, const Operand& where);
+  void lower_constant(const Instruction& i);
+  void lower_copy(const Instruction& i);
+  void lower_copies(const Instruction& i);
+  void lower_wait(const Instruction& i);
+  void lower_mbarrier(const Instruction& i);
+  void lower_matrix(const Instruction& i);
+  void lower_set_registers(const Instruction& i);
+  void lower_hopper(const Instruction& i);
+  void lower_gmma(const Instruction& i);
+  void lower_warpgroup(const Instruction& i);
+  void lower_tensor_copy(const Instruction& i);
+  void lower_bulk(const Instruction& i);
+  void lower_send(const Instruction& i);
+  u32 emit_bulk(BulkKind kind, u32 dimensions, const std::array<u32, kBulkOperands>& operands);
+  void lower_exchange(const Instruction& i);
+  void lower_control(const Instruction& i);
+  void lower_absolute_call(const Instruction& i);
+  void lower_barrier(const Instruction& i);
+
+  // Appends an instruction of the executor and returns its index. `guarded`: it has the guard of
+  // the instruction that is lowered. `helper`: it is not counted.
+  u32 emit(std::string_view operation, bool helper = false, bool guarded = true);
+  Insn& at(u32 pc) { return program_.code[pc]; }
+  u32 emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources,
+               u64 modifiers = 0);
+  // An unguarded instruction that is not counted. Returns d.
+  u32 helper(const char* operation, u32 d, u32 a, u32 b);
+  u32 uniform_pair(u32 first, u32 to);
+  u32 uniform_wide(u32 index, u32 to);
+  // The operation's name, with the prefix "u." for instructions of the uniform datapath.
+  std::string twin(const char* name) const;
+
+  // Slots. Register slots carry kMark until finish() knows the size of the constants, which precede
+  // the registers.
+  u32 row(u32 index) const { return kMark | index * 128; }
+  u32 source(const Operand& o);
+  u32 source_pair(const Operand& o);
+  u32 signed_single(const Operand& o, u32 to);
+  u32 convertible(const Operand& from, u8 type, bool is_float, bool is_signed);
+  u32 destination(const Operand& o) const;
+  u32 predicate(const Operand& o) const;
+  u32 predicate_out(const Operand& o) const;  // kNone for PT
+  u32 constant(u32 value);
+  u32 constant_pair(u32 low, u32 high);
+  u32 bank_constant(const Operand& o, u32 words);
+  u32 wide_scratch(u32 n) const { return row(scratch_ + 2 * n); }  // 64 bits per lane
+  u32 scratch() const { return row(scratch_ + 8); }
+  void address(u32 pc, const Operand& o, bool far);
+  void vector(u32 pc, const Operand& first, u32 words, bool is_store);
+  void list(const Operand& first, u32 registers, bool writes);
+
+  void finish();
+  void make_runs();
+  [[noreturn]] void refuse(const std::string& why) const;
+
+  static constexpr u32 kMark = 0x80000000;
+  static constexpr u32 kConstantsAt = 128;  // predicates precede them
+
+  Program& program_;
+  MachineCode& machine_code_;
+  std::vector<Instruction>& instructions_;
+  std::span<const std::byte> text_;
+  const std::vector<u32>& jump_targets_;
+  const Instruction* current_ = nullptr;
+  std::vector<std::byte> constants_;
+  std::map<u64, u32> known_constants_, known_pairs_, known_bank_;
+  u32 registers_ = 0, uniforms_ = 0, barriers_ = 0, trash_ = 0, scratch_ = 0,
+      rows_ = 0;  // first rows
+  u32 zero_ = 0;
+  bool indexes_addresses_ = false;
+};
+
+}  // namespace vgpu::sass

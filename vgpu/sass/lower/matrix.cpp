@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of matrix instructions to PTX's, whose fragments have the same layout.
+#include <fmt/format.h>
+
+#include "ir/modifiers.hpp"
+#include "sass/lower/lower.hpp"
+
+namespace vgpu::sass {
+
+// Appends the slots of consecutive registers to Program::lists. RZ becomes a zero row if it is read
+// and kNone if it is written.
+void Lowering::list(const Operand& first, u32 registers, bool writes) {
+  const bool none = first.index == kZeroRegister;
+  for (u32 r = 0; r < registers; ++r) {
+    program_.lists.push_back(none ? (writes ? kNone : zero_) : row(first.index + r));
+  }
+}
+
+void Lowering::lower_matrix(const Instruction& i) {
+  switch (i.op) {
+    case Op::kHmma: {
+      const bool single = i.type == 2;
+      const u32 depth = i.shift, pairs = i.source_type == 5 ? 1 : 2;  // elements per register
+      const std::string name = fmt::format("mma.m16n8k{}.{}.{}", depth,
+                                           i.source_type == 5   ? "tf32"
+                                           : i.source_type == 4 ? "bf16"
+                                                                : "f16",
+                                           single ? "f32" : "f16");
+      if (!find_operation(name)) refuse("a shape that these types do not have");
+      const u32 sums = single ? 4 : 2, factors = depth / 2 / pairs;
+      const u32 pc = emit(name);
+      at(pc).list = static_cast<u32>(program_.lists.size());
+      list(i[0], sums, true);
+      list(i[1], factors, false);
+      list(i[2], factors / 2, false);
+      list(i[3], sums, false);
+      return;
+    }
+    case Op::kDmma: {
+      // A, B and two accumulators of 64 bits each.
+      const u32 from[] = {source(i[1]), source(i[2]), source(i[3]),
+                          i[3].index == kZeroRegister ? zero_ : row(i[3].index + 2u)};
+      for (u32 n = 0; n < 4; ++n) {
+        const u32 pack = emit("pack.32x2", true, false);
+        at(pack).d = wide_scratch(n);
+        at(pack).s[0] = from[n];
+        at(pack).s[1] = from[n] + 128;
+      }
+      const u32 pc = emit("mma.m8n8k4.f64.f64");
+      at(pc).list = static_cast<u32>(program_.lists.size());
+      for (const u32 n : {2u, 3u, 0u, 1u, 2u, 3u}) program_.lists.push_back(wide_scratch(n));
+      for (u32 word = 0; word < 4; ++word) {
+        const u32 part = emit(word % 2 == 0 ? "unpack.64.32.0" : "unpack.64.32.1", true);
+        at(part).d = destination(i[0]) + (i[0].index == kZeroRegister ? word % 2 : word) * 128;
+        at(part).s[0] = wide_scratch(2 + word / 2);
+      }
+      return;
+    }
+    case Op::kMovm:
+      emit_alu("movmatrix", destination(i[0]), {source(i[1])});
+      return;
+    default: {
+      const bool stores = i.op == Op::kStsm;
+      const u32 pc = emit(stores ? "stmatrix" : "ldmatrix");
+      Insn& insn = at(pc);
+      insn.site = program_.sites++;
+      insn.vector = i.mode;
+      insn.bytes = 16;
+      insn.sub = i.high ? 1 : 0;
+      if (stores) insn.flags |= kFlagStore;
+      address(pc, i[stores ? 0 : 1], false);
+      at(pc).list = static_cast<u32>(program_.lists.size());
+      if (!stores && i[0].index == kZeroRegister) refuse("no result");
+      list(i[stores ? 1 : 0], i.mode, !stores);
+    }
+  }
+}
+
+}  // namespace vgpu::sass

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of memory instructions to PTX operations with machine-code addresses and consecutive
+// rows.
+#include <fmt/format.h>
+
+#include "ir/address.hpp"
+#include "ir/modifiers.hpp"
+#include "sass/lower/lower.hpp"
+
+namespace vgpu::sass {
+
+void Lowering::address(u32 pc, const Operand& o, bool far) {
+  Insn& insn = at(pc);
+  insn.s[0] = o.index == kZeroRegister ? zero_ : row(o.index);
+  insn.imm = static_cast<std::int32_t>(o.value);
+  insn.flags |= kFlagMachine;
+  if (far) return;
+  insn.flags |= kFlagAddress32;
+  insn.s[3] = o.uniform == kZeroUniform ? zero_ : row(uniforms_ + o.uniform);
+}
+
+// Sets the registers that an access loads or stores.
+void Lowering::vector(u32 pc, const Operand& first, u32 words, bool is_store) {
+  const bool none = first.index == kZeroRegister;
+  const auto slot = [&](u32 word) {
+    return none ? (is_store ? zero_ : kNone) : row(first.index + word);
+  };
+  Insn& insn = at(pc);
+  insn.vector = static_cast<u8>(words);
+  if (words == 1) {
+    insn.d = slot(0);
+    return;
+  }
+  insn.list = static_cast<u32>(program_.lists.size());
+  for (u32 w = 0; w < words; ++w) program_.lists.push_back(slot(w));
+}
+
+void Lowering::lower_memory(const Instruction& i) {
+  const char* space = nullptr;
+  switch (i.op) {
+    case Op::kLdg:
+    case Op::kStg:
+      space = "global";
+      break;
+    case Op::kLds:
+    case Op::kSts:
+      space = "shared";
+      break;
+    case Op::kLdl:
+    case Op::kStl:
+      space = "local";
+      break;
+    default:
+      space = "generic";
+  }
+  const bool is_store = i.op == Op::kStg || i.op == Op::kSts || i.op == Op::kStl || i.op == Op::kSt;
+  const bool near = i.op == Op::kLds || i.op == Op::kSts || i.op == Op::kLdl || i.op == Op::kStl;
+  const bool local = i.op == Op::kLdl || i.op == Op::kStl;
+  const u32 words = i.bytes < 4 ? 1 : i.bytes / 4u, bytes = i.bytes < 4 ? i.bytes : 4u;
+  const char* const verb = is_store ? "st" : "ld";
+  std::string name = fmt::format("{}.{}", verb, space);
+  if (!local) name += bytes < 4 ? ".any" : fmt::format(".4x{}", words);
+  const u32 pc = emit(name);
+  Insn& insn = at(pc);
+  insn.site = program_.sites++;
+  insn.bytes = static_cast<u8>(bytes);
+  insn.width = 4;
+  if (is_store) insn.flags |= kFlagStore;
+  if (i.strong) insn.flags |= kFlagStrong;
+  if (i.compared) insn.flags |= kFlagCompared;
+  if (i.half) insn.flags |= kFlagHalf;
+  if (i.is_signed) insn.flags |= kFlagSigned;
+  const Operand &data = i[is_store ? 1 : 0], &where = i[is_store ? 0 : 1];
+  if (local && where.uniform != kZeroUniform) refuse("a uniform register in a local address");
+  vector(pc, data, words, is_store);
+  address(pc, where, !near);
+  // Strong loads may poll for other blocks' stores, except in shared memory.
+  if (i.strong && !is_store && !near) program_.ordered = true;
+}
+
+void Lowering::lower_constant(const Instruction& i) {
+  const Operand& from = i[1];
+  const bool uniform = i[0].kind == Kind::kUniform;
+  const bool fixed = from.index == kZeroRegister && from.uniform == kZeroUniform;
+  const std::string prefix = uniform ? "u." : "";
+  if (fixed && i.bytes >= 4 && from.value % 4 == 0) {
+    const u32 words = i.bytes / 4u;
+    emit_alu(prefix + (words == 2 ? "sass.mov64" : "sass.mov"), destination(i[0]),
+             {bank_constant(from, words)});
+    return;
+  }
+  if (from.bank != 0 && from.bank != 2 && from.bank != 3 && from.bank != 4)
+    refuse("another constant bank");
+  if (fixed && from.bank == 0 && from.value < machine_code_.param_base)
+    refuse("a part of a driver's constant");
+  indexes_addresses_ |= from.bank == 4;
+  const u32 index = from.uniform != kZeroUniform  ? row(uniforms_ + from.uniform)
+                    : from.index != kZeroRegister ? row(from.index)
+                                                  : zero_;
+  const u32 pc = emit_alu(prefix + "sass.ldc", destination(i[0]), {index}, from.value);
+  at(pc).sub = from.bank;
+  at(pc).bytes = i.bytes;
+  if (i.is_signed) at(pc).flags |= kFlagSigned;
+}
+
+void Lowering::lower_exchange(const Instruction& i) {
+  switch (i.op) {
+    case Op::kShfl: {
+      const u32 pc =
+          emit_alu("sass.shfl", destination(i[1]), {source(i[2]), source(i[3]), source(i[4])});
+      at(pc).sub = i.mode;
+      at(pc).list = predicate_out(i[0]);
+      return;
+    }
+    case Op::kVote: {
+      u32 n = 0;
+      const bool uniform = i.opcode == 0x886;
+      const u32 d = i.high ? kNone : destination(i[n++]);
+      const Operand &out = i[n], &in = i[n + 1];
+      const u32 pc = emit_alu(uniform ? "u.sass.vote" : "sass.vote", d,
+                              {zero_, zero_, zero_, predicate(in)}, in.negated ? kNegateP : 0);
+      at(pc).sub = i.mode;
+      at(pc).list = predicate_out(out);
+      return;
+    }
+    case Op::kMatch: {
+      const u32 n = i.high ? 1 : 0;
+      const u32 pc =
+          emit_alu("sass.match", destination(i[n]), {source(i[n + 1])}, i.high ? kHigh : 0);
+      at(pc).bytes = i.bytes;
+      at(pc).list = i.high ? predicate_out(i[0]) : kNone;
+      return;
+    }
+    case Op::kRedux: {
+      const u32 pc =
+          emit_alu("sass.redux", destination(i[0]), {source(i[1])}, i.is_signed ? kSigned : 0);
+      at(pc).sub = i.mode;
+      return;
+    }
+    case Op::kElect: {
+      if (i[2].index != kTrue || i[2].negated) refuse("a condition");
+      const u32 pc = emit_alu("sass.elect", destination(i[1]), {});
+      at(pc).list = predicate_out(i[0]);
+      return;
+    }
+    default: {  // QSPC
+      if (i[1].index != kZeroRegister) refuse("a result in a register");
+      const bool known = i.mode == 1 || i.mode == 3 || i.mode == 5;
+      if (!known) refuse("distributed shared memory");
+      const u32 pc = emit("sass.qspc");
+      address(pc, i[2], true);
+      at(pc).list = predicate_out(i[0]);
+      const AddressSpace space = i.mode == 1   ? AddressSpace::kGlobal
+                                 : i.mode == 3 ? AddressSpace::kLocal
+                                               : AddressSpace::kShared;
+      at(pc).sub = static_cast<u8>(space);
+      if (at(pc).list == kNone) refuse("no result");
+    }
+  }
+}
+
+}  // namespace vgpu::sass
