@@ -164,8 +164,8 @@ void decode_bmov(Reader& r) {
 // WARPSYNC mask, WARPSYNC.ALL; WARPSYNC.COLLECTIVE mask, target: the lanes execute the following
 // code together.
 void decode_warpsync(Reader& r) {
+  r.suffix_if(r.bit(85), ".EXCLUSIVE");
   r.insn.high = r.suffix_if(r.bit(86), ".COLLECTIVE");
-  r.expect(85, 1, {0});
   r.expect(87, 4, {7});
   if (r.insn.opcode == 0x948) {
     r.suffix(".ALL");
@@ -194,12 +194,23 @@ void decode_nothing(Reader& r) {
   r.ignore(64, 41);
 }
 
-// The only supported form invalidates the whole L1 cache, which is not modelled.
+// Caches are not modelled: IVALL invalidates the whole L1 cache, PF2 prefetches a line to L2.
 void decode_cctl(Reader& r) {
-  r.unused(24);
-  r.unused(32);
-  r.expect(87, 3, {4});
+  r.suffix_if(r.bit(72), ".E");
+  const std::uint8_t what =
+      r.named(87, 3, {nullptr, ".PF2", nullptr, nullptr, ".IVALL", nullptr, nullptr, nullptr});
   r.ignore(90, 1);
+  r.unused(64);
+  if (what == 4) {
+    r.unused(24);
+    r.unused(32);
+    return;
+  }
+  Operand line;
+  line.kind = Kind::kAddress;
+  line.index = static_cast<std::uint8_t>(r.field(24, 8));
+  line.value = static_cast<std::uint32_t>(r.signed_field(32, 32));
+  r.add(line);
 }
 
 void decode_fence(Reader& r) { r.named(72, 2, {".S", ".G"}); }
