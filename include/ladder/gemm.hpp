@@ -8,8 +8,8 @@
 namespace ladder {
 
 // Returns the kernel that sgemm() uses: on compute capability 9.0 the library's kernel of this
-// precision and shape (`ladder explain --call` prints it), elsewhere and on the host the highest rung
-// of the precision for which accepts() is true. kAuto is treated as in sgemm(). Pure. Errors
+// precision and shape (`ladder explain --call` prints it), elsewhere and on the host the highest
+// rung of the precision for which accepts() is true. kAuto is treated as in sgemm(). Pure. Errors
 // (kUnsupportedProblem): no kernel accepts the problem; the message gives the first one's reason.
 Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
                                  const Device& device);

@@ -12,7 +12,7 @@ struct Tiling {
   int tiles_m, tiles_n;
   int steps;        // of BK along k, per tile
   int whole_tiles;  // first tiles, one block each, round robin
-  int split_tiles;    // last tiles; all blocks share their split_tiles * steps steps
+  int split_tiles;  // last tiles; all blocks share their split_tiles * steps steps
   int blocks;
   int chain;       // steps of k per chain of additions
   bool aligned_c;  // C takes 128-bit stores
@@ -20,8 +20,8 @@ struct Tiling {
 
 // Host: plan for C of m x n in tiles of bm x bn, k in steps of bk. Every tile is whole and summed
 // in one chain. `most`: largest number of blocks or clusters.
-inline Tiling plan_whole_tiles(std::int64_t m, std::int64_t n, std::int64_t k, int bm, int bn, int bk,
-                             int most) {
+inline Tiling plan_whole_tiles(std::int64_t m, std::int64_t n, std::int64_t k, int bm, int bn,
+                               int bk, int most) {
   Tiling plan{};
   plan.tiles_m = static_cast<int>(ceil_div(m, bm));
   plan.tiles_n = static_cast<int>(ceil_div(n, bn));

@@ -16,7 +16,8 @@
 namespace ladder {
 namespace {
 
-// The highest kernel that accepts the problem: the planned one or, in kIeee and on the host, a rung.
+// The highest kernel that accepts the problem: the planned one or, in kIeee and on the host, a
+// rung.
 Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision precision,
                                   std::string_view planned, const Device& device) {
   const bool rungs = place == Place::kHost || precision == Precision::kIeee;

@@ -43,8 +43,8 @@ struct SlabRule {
 };
 std::optional<SlabRule> slab_rule(double k);
 
-// The fused split of the larger operand ("raw") of a row-major problem: whether that is A; whether a
-// tensor map can describe it; and whether a call takes the fused split.
+// The fused split of the larger operand ("raw") of a row-major problem: whether that is A; whether
+// a tensor map can describe it; and whether a call takes the fused split.
 inline bool raw_is_a(const Problem& p) { return p.m > p.n; }
 bool fits_fused(const Problem& p, const Alignment& at);
 bool takes_fused(const Problem& p, const Alignment& at, bool guarded);
