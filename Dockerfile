@@ -1,5 +1,6 @@
-# Ladder with its virtual GPU, on Debian 13. scripts/setup decides what is installed. Not tried: there was no container
-# engine where this was written; scripts/try-clean runs the same steps in a chroot.
+# Ladder with its virtual GPU, on Debian 13. scripts/setup decides what is installed. Not tried:
+# there was no container engine where this was written; scripts/try-clean runs the same steps in a
+# chroot.
 #   docker build -t ladder . && docker run --rm ladder climb
 #   docker run --rm --gpus all ladder climb      # with NVIDIA's container toolkit: on the GPU
 FROM debian:trixie-slim

@@ -4,10 +4,12 @@
 
 # What `make climb` needs; `make test` needs more packages, and cuBLAS.
 setup:
-	@scripts/setup --for $(if $(filter test check report sanitize fuzz setup,$(MAKECMDGOALS)),test,climb)
+	@scripts/setup --for \
+	  $(if $(filter test check report sanitize fuzz setup,$(MAKECMDGOALS)),test,climb)
 
 configure: setup
-	@. .toolchain/env.sh && cmake --preset release $(CMAKE_FLAGS) >.toolchain/configure.log 2>&1 || { cat .toolchain/configure.log; exit 1; }
+	@. .toolchain/env.sh && cmake --preset release $(CMAKE_FLAGS) >.toolchain/configure.log 2>&1 || \
+	  { cat .toolchain/configure.log; exit 1; }
 	@grep -E '^-- off:' .toolchain/configure.log || true
 
 BUILD = . .toolchain/env.sh && cmake --build --preset release
@@ -15,8 +17,9 @@ BUILD = . .toolchain/env.sh && cmake --build --preset release
 build: configure
 	@$(BUILD)
 
-# The main job: every rung verified, then measured on a GPU, or counted on the virtual one. The CPU rungs come first: their
-# rows do not wait for the CUDA kernels to compile. Both programs have this one verb; `make` builds `ladder` with all.
+# The main job: every rung verified, then measured on a GPU, or counted on the virtual one. The CPU
+# rungs come first: their rows do not wait for the CUDA kernels to compile. Both programs have this
+# one verb; `make` builds `ladder` with all.
 climb: configure
 	@$(BUILD) --target ladder_first
 	build/bin/ladder_first climb host --device cpu --json build/climb-host.json
@@ -25,7 +28,8 @@ climb: configure
 	@echo "make: builds build/bin/ladder with all verbs, and build/bin/vgpu."
 	@echo "Then, one page of all rungs: build/bin/ladder report build/climb-host.json build/climb-cuda.json --html build/climb.html"
 
-# Programs, libraries, manual pages and completions, below DESTDIR and PREFIX; the result can be moved as a whole.
+# Programs, libraries, manual pages and completions, below DESTDIR and PREFIX; the result can be
+# moved as a whole.
 PREFIX ?= /usr/local
 install: configure
 	@$(BUILD) --target ladder_programs
@@ -35,7 +39,8 @@ install: configure
 dist: setup
 	packaging/dist
 
-# What is made from the committed rows: tables and pictures of README and docs, and the report that README links.
+# What is made from the committed rows: tables and pictures of README and docs, and the report that
+# README links.
 report: build
 	scripts/tables
 
@@ -50,7 +55,8 @@ check: build
 # The virtual GPU's tests under AddressSanitizer with UBSan, and under ThreadSanitizer.
 sanitize: setup
 	@for kind in asan tsan; do \
-	  . .toolchain/env.sh && cmake --preset $$kind >/dev/null && cmake --build --preset $$kind --target vgpu_tests && \
+	  . .toolchain/env.sh && cmake --preset $$kind >/dev/null && \
+	  cmake --build --preset $$kind --target vgpu_tests && \
 	  ctest --preset $$kind -L vgpu || exit 1; \
 	done
 

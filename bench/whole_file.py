@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results are written whole or not at all: what a file held before is there until the new text is on the disk."""
+"""Results are written whole or not at all: what a file held before is there until the new text is
+on the disk."""
 import os
 import pathlib
 import shutil

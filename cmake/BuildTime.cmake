@@ -35,7 +35,8 @@ endfunction()
 
 # -O1 for code that runs once per command, not per element: it compiles a third faster.
 add_library(ladder_fast_build INTERFACE)
-target_compile_options(ladder_fast_build INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+target_compile_options(ladder_fast_build INTERFACE
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
 
 # LADDER_ISAS: the x86-64 levels of the virtual GPU's executor, lowest first.
 set(LADDER_ISAS x86_64 x86_64_v3 x86_64_v4)

@@ -1,7 +1,8 @@
 # Finds the dependencies: Debian's packages, else the headers that `scripts/bundle-headers` puts
 # into a folder (LADDER_DEPS, by default .deps) for machines where nothing can be installed. A
 # missing dependency disables its part with a message; only nvcc and a C++20 compiler are required.
-set(LADDER_DEPS "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "folder of bundled headers (scripts/bundle-headers)")
+set(LADDER_DEPS "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH
+  "folder of bundled headers (scripts/bundle-headers)")
 find_package(Threads REQUIRED)
 find_package(CUDAToolkit REQUIRED)
 
@@ -32,7 +33,8 @@ if(fmt_FOUND)
   if(LADDER_DIST)   # packaging/dist builds a static one
     get_target_property(configurations fmt::fmt IMPORTED_CONFIGURATIONS)
     foreach(configuration ${configurations})
-      set_target_properties(fmt::fmt PROPERTIES IMPORTED_LOCATION_${configuration} ${LADDER_FMT_LIBRARY})
+      set_target_properties(fmt::fmt PROPERTIES IMPORTED_LOCATION_${configuration}
+        ${LADDER_FMT_LIBRARY})
     endforeach()
   endif()
   set(LADDER_HAVE_fmt ON)

@@ -41,5 +41,6 @@ function(ladder_device_code target form arch)
   endforeach()
   add_custom_target(${target} DEPENDS ${files})
   string(TOUPPER ${form} upper)
-  set_target_properties(${target} PROPERTIES LADDER_${upper}_FILES "${files}" LADDER_${upper}_DIR ${folder})
+  set_target_properties(${target} PROPERTIES LADDER_${upper}_FILES "${files}" LADDER_${upper}_DIR
+    ${folder})
 endfunction()

@@ -19,12 +19,14 @@ extern "C" __global__ void k(float* out, Point p, int n) {
 }
 CU
 for mode in none speed size; do
-  nvcc -fatbin --compress-mode=$mode -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=sm_90 \
+  nvcc -fatbin --compress-mode=$mode -gencode arch=compute_80,code=compute_80 \
+    -gencode arch=compute_90,code=sm_90 \
     "$work/k.cu" -o "corpus/fatbin/$mode"
 done
 nvcc -ptx -arch compute_80 -lineinfo "$work/k.cu" -o "$work/k.ptx"
 grep -v '^//' "$work/k.ptx" | sed "s#$work/##" >corpus/ptx/kernel
-printf '%s\n' '.version 8.0' '.target sm_80' '.address_size 64' '.func (.reg .b32 r) f(.reg .b32 a, .param .b64 b)' '{' \
+printf '%s\n' '.version 8.0' '.target sm_80' '.address_size 64' \
+  '.func (.reg .b32 r) f(.reg .b32 a, .param .b64 b)' '{' \
   '.reg .pred p; .reg .b32 t<4>; .local .align 8 .b8 l[16];' '@!p bra L; { .reg .b32 t1; mov.b32 t1, 0x7f; }' \
   'L: call (r), f, (a, b); t: .branchtargets L; brx.idx a, t; ret; }' \
   '.visible .global .align 4 .f32 g[2] = {0f3F800000, -1.5};' >corpus/ptx/function
@@ -35,6 +37,7 @@ tail -c +$((offset + 1)) corpus/cubin/kernel | head -c $((size)) >corpus/sass/ke
 cp corpus/cubin/kernel corpus/lower/cubin
 # Instructions of many kinds, without line information.
 for name in atomics control functions memory tensor warps async mbarrier reductions; do
-  nvcc -ptx -std=c++20 -arch compute_90a "../tests/vgpu/machine/kernels/$name.cu" -o "$work/$name.ptx"
+  nvcc -ptx -std=c++20 -arch compute_90a "../tests/vgpu/machine/kernels/$name.cu" \
+    -o "$work/$name.ptx"
   ./split_ptx.py corpus/lower "$work/$name.ptx"
 done

@@ -319,7 +319,7 @@ void add_bench(CLI::App& app, Verb& chosen) {
   verb->add_option("--l2", options->l2,
                    "cold: operands rotate over twice the L2 cache (default); warm; or both");
   add_number(*verb, "--budget", options->budget_s, kSecondsRange,
-             "seconds of samples a kernel and shape; default 0.5");
+             "seconds of samples per kernel and shape; default 0.5");
   add_number(*verb, "--noise", options->noise, kPercentRange,
              "per cent of MAD over median at which it ends early; default 0.5");
   add_number(*verb, "--max-launch", options->max_launch_s, kSecondsRange,
@@ -330,9 +330,9 @@ void add_bench(CLI::App& app, Verb& chosen) {
   verb->add_option("--battery", options->battery,
                    "verify more than the shape: quick or full; default none");
   verb->add_option("--save,--json", options->save,
-                   "write rows, environment and samples here (docs/schema.md)");
+                   "write rows and environment here (docs/schema.md)");
   verb->add_option("--compare", options->compare,
-                   "rows saved before: SAME, FASTER, SLOWER or UNSURE a row");
+                   "rows saved before: SAME, FASTER, SLOWER or UNSURE per row");
   verb->add_option("--rows", options->rows,
                    "with --compare: measure nothing, take these saved rows");
   add_number(*verb, "--tolerance", options->tolerance, kPercentRange,

@@ -328,7 +328,7 @@ void add_climb(CLI::App& app, Verb& chosen) {
   add_common_options(*verb, options->common);
   verb->add_flag("--cold", options->cold, "GPU: rotate operands over twice the L2 cache");
   add_number(*verb, "--budget", options->budget_s, kSecondsRange,
-             "seconds of timing a kernel; default 1.5 on a GPU, 0.5 on the host");
+             "seconds of timing per kernel; default 1.5 on a GPU, 0.5 on the host");
   verb->footer(
       "Without --shape: 4096x4096x4096 on a GPU, 256x256x256 on the virtual one, 512x512x512 on "
       "the host. "

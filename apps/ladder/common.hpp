@@ -128,6 +128,7 @@ void add_climb(CLI::App& app, Verb& chosen);
 void add_diff(CLI::App& app, Verb& chosen);
 void add_doctor(CLI::App& app, Verb& chosen);
 void add_explain(CLI::App& app, Verb& chosen);
+void add_learn(CLI::App& app, Verb& chosen);
 void add_list(CLI::App& app, Verb& chosen);
 void add_new(CLI::App& app, Verb& chosen);
 void add_pages(CLI::App& app, Verb& chosen);

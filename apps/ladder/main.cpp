@@ -120,6 +120,7 @@ int run(std::vector<std::string> arguments) {
   add_show(app, chosen);
   add_profile(app, chosen);
   add_run(app, chosen);
+  add_learn(app, chosen);
 #endif
   add_new(app, chosen);
   add_list(app, chosen);

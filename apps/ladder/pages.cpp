@@ -7,10 +7,16 @@
 #include <ladder/registry.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "common.hpp"
 #include "problem/suites.hpp"
+#include "report/installation.hpp"
+
+#ifdef LADDER_HAVE_ANALYSE
+#include "learn/exercise.hpp"
+#endif
 
 #ifdef LADDER_HAVE_VGPU
 #include "devices/devices.hpp"
@@ -50,6 +56,12 @@ pages::Program program(const CLI::App& app) {
   for (const char* name : {"--device", "--explain-on"}) program.values[name] = devices;
   program.values["--suite"] = suites;
   program.values["--battery"] = {"quick", "full"};
+#ifdef LADDER_HAVE_ANALYSE
+  if (const auto course = learn::read_course(std::filesystem::path(source_folder()) / "lessons")) {
+    for (const learn::Exercise& exercise : course.value())
+      program.values["EXERCISE"].push_back(exercise.number());
+  }
+#endif
   program.values["SHELL"] = {std::begin(pages::kShells), std::end(pages::kShells)};
   return program;
 }

@@ -199,6 +199,12 @@ int run(const ReportOptions& options) {
       throw BadInput(fmt::format("{}: {} is no folder", argument, folder));
   }
   std::vector<Document> documents = read_all(options.files);
+  for (Document& document : documents) {
+    for (Row& row : document.rows) {  // rows may be older than the description's present words
+      if (const auto found = find_kernels(row.kernel); found && found.value().size() == 1)
+        row.idea = found.value().front()->idea;
+    }
+  }
   if (!options.kernels.empty()) keep(documents, options.kernels);
   if (!options.shapes.empty()) keep_shapes(documents, options.shapes);
   if (!options.save.empty()) {

@@ -103,7 +103,7 @@ int run(const RunOptions& o) {
     if (interrupted()) return kInterrupted;
     throw BadInput(built.status().message());
   }
-  fmt::print("compiled: at most {} registers a thread, {} bytes of static shared memory{}\n",
+  fmt::print("compiled: at most {} registers per thread, {} bytes of static shared memory{}\n",
              built.value().registers, built.value().shared_bytes,
              built.value().spill_bytes > 0
                  ? fmt::format(", {} bytes spilled", built.value().spill_bytes)
@@ -171,9 +171,8 @@ class Trial {
       row.verdict = summarize(std::move(all));
     }
     const Verdict& v = row.verdict;
-    printer_.line(fmt::format(
-        "verified: {}, {} of {} cases, {} refused", to_string(v.outcome), v.count(Outcome::kPassed),
-        v.cases.size() - v.count(Outcome::kRefused), v.count(Outcome::kRefused)));
+    printer_.line(fmt::format("verified: {}, {} of {} cases, {} refused", to_string(v.outcome),
+                              v.passed, v.cases.size() - v.refused, v.refused));
     if (!v.ok()) {
       printer_.line("  " + v.reason);
       return kFailed;

@@ -100,8 +100,9 @@ void show_sass(const ShowOptions& o, const analyse::Observation& seen,
 }
 
 void show_resources(const analyse::Observation& seen, const Result<analyse::KernelCode>& code) {
-  fmt::print("{}\n  {} threads a block, {} registers a thread, {} bytes of shared memory a block\n",
-             seen.kernel, seen.threads, seen.registers, seen.shared_bytes);
+  fmt::print(
+      "{}\n  {} threads per block, {} registers per thread, {} bytes of shared memory per block\n",
+      seen.kernel, seen.threads, seen.registers, seen.shared_bytes);
   if (code) {
     const auto decoded = analyse::decode(code.value().bytes);
     const auto spills = std::count_if(decoded.begin(), decoded.end(), [](const auto& i) {
@@ -113,7 +114,7 @@ void show_resources(const analyse::Observation& seen, const Result<analyse::Kern
     const analyse::Machine machine = analyse::make_machine(device);
     const analyse::Occupancy o =
         analyse::occupancy_of({seen.threads, seen.registers, seen.shared_bytes}, machine);
-    fmt::print("  {:<12}{:>3} blocks, {:>2} of {} warps an SM ({:.0f}%), by {}\n", machine.id,
+    fmt::print("  {:<12}{:>3} blocks, {:>2} of {} warps per SM ({:.0f}%), by {}\n", machine.id,
                o.blocks, o.warps, machine.warps, 100 * o.occupancy, o.binds);
   }
 }

@@ -18,12 +18,10 @@ constexpr std::size_t kFailuresShown = 10;
 
 void print_verdict(TablePrinter& printer, const Row& row) {
   const Verdict& v = row.verdict;
-  const std::size_t run = v.cases.size() - v.count(Outcome::kRefused);
+  const std::size_t run = v.cases.size() - v.refused;
   printer.line(fmt::format("{:<18}  {:<16}  {:>4} of {} cases{}", row.kernel, to_string(v.outcome),
-                           v.count(Outcome::kPassed), run,
-                           v.count(Outcome::kRefused) > 0
-                               ? fmt::format(", {} refused", v.count(Outcome::kRefused))
-                               : ""));
+                           v.passed, run,
+                           v.refused > 0 ? fmt::format(", {} refused", v.refused) : ""));
   if (v.outcome == Outcome::kRefused) printer.line("    " + v.reason);
   std::size_t shown = 0;
   for (const CaseResult& c : v.cases) {

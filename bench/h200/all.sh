@@ -24,7 +24,8 @@ echo "--- compute-sanitizer"
 mapfile -t rungs < <("$build/bin/ladder" list --json | python3 -c \
   'import json,sys; print(*(k["id"] for k in json.load(sys.stdin) if k["place"] == "cuda" and k["role"] == "rung"), sep="\n")')
 for tool in memcheck racecheck synccheck initcheck; do
-  bench/h200/sanitize.sh "$tool" "$build/bin/ladder" verify --device cuda:0 --battery quick "${rungs[@]}" ||
+  bench/h200/sanitize.sh "$tool" "$build/bin/ladder" \
+    verify --device cuda:0 --battery quick "${rungs[@]}" ||
     failed+=("compute-sanitizer $tool")
 done
 bench/h200/golden.sh "$build" "${golden:-tests/golden/h200.csv}"

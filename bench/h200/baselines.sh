@@ -17,10 +17,13 @@ status=0
 LADDER_RUNGS=$(realpath "$build")/lib/libladder_rungs.so
 export LADDER_RUNGS
 "$ladder" bench cublas cublaslt --device cuda:0 --shape '256..8192*2' --budget 0.2 --save "$output/baselines.json" || status=1
-python3 bench/python/baselines.py --shape 4096 --budget 0.3 --save "$output/python.json" || [ $? -eq 3 ] || status=1
+python3 bench/python/baselines.py --shape 4096 --budget 0.3 --save "$output/python.json" \
+  || [ $? -eq 3 ] || status=1
 shapes=(1024 2048 4096 8192)
-python3 bench/python/baselines.py "${shapes[@]/#/--shape=}" --kernel torch_ieee --kernel triton_tf32x3 --kernel ladder_bf16x6 \
-  --kernel ladder_fp16x3 --kernel ladder_guarded --kernel gemmul8 --budget 0.3 --save "$output/emulation-python.json" \
+python3 bench/python/baselines.py "${shapes[@]/#/--shape=}" \
+  --kernel torch_ieee --kernel triton_tf32x3 --kernel ladder_bf16x6 \
+  --kernel ladder_fp16x3 --kernel ladder_guarded --kernel gemmul8 \
+  --budget 0.3 --save "$output/emulation-python.json" \
   || [ $? -eq 3 ] || status=1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

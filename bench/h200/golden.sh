@@ -6,5 +6,6 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
 [ "${PREBUILT:-0}" = 1 ] || cmake --build "$build" --target golden_launch
-python3 tests/golden/golden.py collect --launcher "$build/bin/golden_launch" --golden "${2:-tests/golden/h200.csv}" \
+python3 tests/golden/golden.py collect --launcher "$build/bin/golden_launch" \
+  --golden "${2:-tests/golden/h200.csv}" \
   --environment "$(bench/h200/environment.sh)"

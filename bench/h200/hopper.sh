@@ -22,7 +22,8 @@ if [ -n "${LADDER:-}" ]; then
 else
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
-  cmake --build "$build" --target ladder | sed '/^\[[0-9]*\/[0-9]*\]/d'  # progress is dropped, errors are not
+  # progress is dropped, errors are not
+  cmake --build "$build" --target ladder | sed '/^\[[0-9]*\/[0-9]*\]/d'
   ladder=$build/bin/ladder
 fi
 
@@ -42,7 +43,8 @@ if [ "${SKIP_CHECKS:-0}" = 0 ] && command -v cuobjdump >/dev/null; then
   echo "--- instructions of each kernel"
   cuobjdump -sass "$ladder" | awk '
     /Function :/ { name = $3 }
-    name ~ /r1[3-7]/ && match($0, /(HGMMA|HMMA|UTMALDG|UTMASTG|LDSM|STSM|LDGSTS|SYNCS|MEMBAR)[A-Z0-9_.x]*/) {
+    BEGIN { names = "(HGMMA|HMMA|UTMALDG|UTMASTG|LDSM|STSM|LDGSTS|SYNCS|MEMBAR)[A-Z0-9_.x]*" }
+    name ~ /r1[3-7]/ && match($0, names) {
       count[name " " substr($0, RSTART, RLENGTH)]++
     }
     END { for (key in count) print key, count[key] }' | sort >"$output/hopper-sass.txt"
@@ -50,7 +52,8 @@ if [ "${SKIP_CHECKS:-0}" = 0 ] && command -v cuobjdump >/dev/null; then
 fi
 echo "--- measured"
 ragged=3072,1000,1001,4088,4092,64x64x65536,128x14336x4096,4096x64x4096
-"$ladder" bench r17 --device cuda:0 --shape "$ragged" --budget 0.3 --save "$output/hopper-ragged.json"
+"$ladder" bench r17 --device cuda:0 --shape "$ragged" --budget 0.3 \
+  --save "$output/hopper-ragged.json"
 [ "${ONLY_RAGGED:-0}" = 0 ] || exit 0
 "$ladder" bench "${rungs[@]}" --device cuda:0 --shape 4096 --battery quick --save "$output/hopper.json"
 large=()

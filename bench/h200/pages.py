@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text that is made from rows, put between a page's markers: <!-- NAME --> and <!-- /NAME -->, each a line of its own."""
+"""Text that is made from rows, put between a page's markers: <!-- NAME --> and <!-- /NAME -->, each
+a line of its own."""
 import pathlib
 import sys
 
@@ -14,5 +15,7 @@ def put_into(page, name, text):
     before, _, rest = page.read_text().partition(begin)
     _, found, after = rest.partition(end)
     if not found:
-        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {page} has no pair of markers {begin.strip()} and {end.strip()}")
+        sys.exit(
+            f"{pathlib.Path(sys.argv[0]).name}: {page} has no pair of markers {begin.strip()} and {end.strip()}"
+        )
     whole_file.replace(page, f"{before}{begin}{text}{end}{after}")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// r12 and cuBLAS, launched alternately, over sizes and operation pairs, with their errors. Prints
-// CSV: n, operations, kernel, median GFLOP/s, ratio to cuBLAS, largest and root mean square error
-// against FP64, for operands uniform in (-1, 1).
+// ladder_large_tiles and cuBLAS, launched alternately, over sizes and operation pairs, with their
+// errors. Prints CSV: n, operations, kernel, median GFLOP/s, ratio to cuBLAS, largest and root mean
+// square error against FP64, for operands uniform in (-1, 1).
 //   bench/h200/peak.sh runs it
 #include <cuda_runtime.h>
 
@@ -106,7 +106,7 @@ void measure(const std::array<const KernelInfo*, 2>& kernels, int n, Op op_a, Op
 
 int main() {
   const std::array kernels{&bench::kernel_named("cublas_ieee"),
-                           &bench::kernel_named("r12_simt_peak")};
+                           &bench::kernel_named("ladder_large_tiles")};
   std::printf("n,operations,kernel,gflops,ratio,largest_error,rms_error\n");
   for (const int n : {1024, 2048, 3072, 4092, 4096, 8192})
     measure(kernels, n, Op::kNone, Op::kNone);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures r12 beside cuBLAS over sizes and operation pairs, errors included, and writes
-# results/h200/peak.csv (or the file named), and its table into docs/ladder/r12.md where the output
-# is the default.
+# Measures ladder_large_tiles beside cuBLAS over sizes and operation pairs, errors included. Writes
+# results/h200/peak.csv (or the file named), and its table into docs/library/large-tiles.md if the
+# output is the default.
 #   bench/h200/peak.sh [BUILD_FOLDER] [FILE.csv]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two tables of docs/lab/power.md: power.csv, each load at the power cap, and cycles.csv, cycles beside cuBLAS."""
+"""Two tables of docs/lab/power.md: power.csv, each load at the power cap, and cycles.csv, cycles
+beside cuBLAS."""
 import csv
 
 import pages
@@ -9,11 +10,13 @@ import pages
 def loads(rows):
     yield "| bf16 | TFLOP/s | of the tensor cores' products a clock | SM clock, MHz | W | J a TFLOP |\n|---|---:|---:|---:|---:|---:|\n"
     for row in rows:
-        yield (f"| {row['load']} | {float(row['tflops']):.0f} | {float(row['of_peak_a_clock']):.3f} | {row['effective_mhz']} "
-               f"| {row['watts']} | {row['joules_a_tflop']} |\n")
+        yield (
+            f"| {row['load']} | {float(row['tflops']):.0f} | {float(row['of_peak_a_clock']):.3f} | {row['effective_mhz']} "
+            f"| {row['watts']} | {row['joules_a_tflop']} |\n")
 
 
-RUNG, OTHER = ("ladder_", "r17_stream_k_"), "cublas_"  # rows before the library had a name of its own: r17
+RUNG, OTHER = ("ladder_",
+               "r17_stream_k_"), "cublas_"  # rows before the library had a name of its own: r17
 
 
 def cycles(rows):
@@ -26,7 +29,8 @@ def cycles(rows):
         types = kernel.removeprefix(RUNG[0]).removeprefix(RUNG[1])
         ours, theirs = float(row["cycles"]), float(found[side, OTHER + types]["cycles"])
         products = ours * float(row["of_peak_a_clock"])
-        figures = [f"{value:,.0f}" for value in (products, ours, theirs)] + [f"{theirs / part:.3f}" for part in (ours, products)]
+        figures = [f"{value:,.0f}" for value in (products, ours, theirs)
+                   ] + [f"{theirs / part:.3f}" for part in (ours, products)]
         yield f"| {side}, {types.replace('_', ' to ')} | " + " | ".join(figures) + " |\n"
 
 

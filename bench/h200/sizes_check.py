@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What sizes.sh must have shown, or exit status 1: rungs are right, a second run is the same, what was slowed is found.
+"""Checks what sizes.sh measured: rungs are right, a second run is the same, every slowed rung is
+found. Exit status 1 if not.
 
-  sizes_check.py FOLDER [PAGE.md]    which holds sizes.json and compare.txt; with a page the latter is put between its
-                                     <!-- sizes --> and <!-- /sizes -->, and nothing is checked
+  sizes_check.py FOLDER [PAGE.md]    FOLDER holds sizes-*.json and compare.txt. With a page,
+                                     compare.txt is put between its
+                                     <!-- sizes --> and <!-- /sizes -->, and nothing is checked.
 """
+import collections
 import json
 import pathlib
 import re
@@ -17,8 +20,12 @@ SLOWED_AT = 4096  # the cube of sizes.sh's slowed run
 
 
 def counts(part):
-    """Of "SAME 96, GONE 27", the last line that `ladder bench --compare` prints."""
-    return {name: int(count) for name, count in re.findall(r"(\w+) (\d+)(?:,|$)", part.strip().splitlines()[-1])}
+    """The sums over the lines "SAME 96, GONE 27", with which `ladder bench --compare` ends."""
+    sums = collections.Counter()
+    for line in part.splitlines():
+        if re.fullmatch(r"([A-Z]+ \d+(, )?)+", line):
+            sums.update({name: int(count) for name, count in re.findall(r"(\w+) (\d+)", line)})
+    return sums
 
 
 def main():
@@ -26,25 +33,31 @@ def main():
     if len(sys.argv) > 2:
         pages.put_into(sys.argv[2], "sizes", f"```\n{(folder / 'compare.txt').read_text()}```\n")
         return
-    rungs = [row for row in json.loads((folder / "sizes.json").read_text())["rows"] if row["role"] == "rung"]
+    rungs = [
+        row for file in sorted(folder.glob("sizes-*.json"))
+        for row in json.loads(file.read_text())["rows"] if row["role"] == "rung"
+    ]
     wrong = [f"{row['kernel']} at {row['problem']['m']}: {row['verdict']['reason']}"
              for row in rungs if row["verdict"]["outcome"] not in ("passed", "refused")]
     again, slowed = (folder / "compare.txt").read_text().split("## ")[1:]
     judged = sum(count for name, count in counts(again).items() if name not in ("NEW", "GONE"))
-    same = counts(again).get("SAME", 0)
+    same = counts(again)["SAME"]
     if same < LEAST_SAME * judged:
         wrong.append(f"{same} of {judged} rows are the same: fewer than {LEAST_SAME:.0%}")
     # Unchanged rows are not printed, so a rung that is not reported as SLOWER was missed.
     timed = [row["kernel"] for row in rungs if row["problem"]["m"] == SLOWED_AT and row["timing"]]
     missed = [kernel for kernel in timed if not re.search(rf"^{kernel} .* SLOWER$", slowed, re.M)]
-    print(f"{same} of {judged} rows are the same in a second run; of {len(timed)} rungs slowed by 5% {len(timed) - len(missed)} "
-          "were found")
+    print(
+        f"{same} of {judged} rows are the same in a second run; of {len(timed)} rungs slowed by 5% {len(timed) - len(missed)} "
+        "were found")
     # Libraries were not slowed. Their change shows the effect of the clock, which is higher beside
     # slowed kernels.
     misled = re.findall(r"^(cu\w+) .* SLOWER$", slowed, re.M)
     print(f"not slowed and SLOWER all the same: {' '.join(misled) or 'none'}")
     if missed or not timed:
-        wrong.append(f"a slowdown of 5% was not found in {len(missed)} of {len(timed)} rungs: {' '.join(missed)}")
+        wrong.append(
+            f"a slowdown of 5% was not found in {len(missed)} of {len(timed)} rungs: {' '.join(missed)}"
+        )
     sys.exit("\n".join(wrong) or 0)
 
 

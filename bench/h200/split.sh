@@ -22,7 +22,9 @@ if [ -n "${LADDER:-}" ]; then
 else
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
-  cmake --build "$build" --target ladder bench_split bench_mixed test_split | sed '/^\[[0-9]*\/[0-9]*\]/d'  # errors are not dropped
+  # progress is dropped, errors are not
+  cmake --build "$build" --target ladder bench_split bench_mixed test_split |
+    sed '/^\[[0-9]*\/[0-9]*\]/d'
   ladder=$build/bin/ladder
 fi
 programs=$(dirname "$ladder")
@@ -34,7 +36,8 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   "$programs/test_split" --gtest_brief=1
   echo "--- compute-sanitizer"
   for tool in memcheck racecheck synccheck; do
-    bench/h200/sanitize.sh "$tool" "$ladder" verify ladder_fp16x3 ladder_fp16x3_fused ladder_guarded ladder_split_k ladder_bf16x6 --device cuda:0 --battery quick
+    bench/h200/sanitize.sh "$tool" "$ladder" verify ladder_fp16x3 ladder_fp16x3_fused \
+      ladder_guarded ladder_split_k ladder_bf16x6 --device cuda:0 --battery quick
   done
   # Paths that the battery's problems do not reach: the fused product, and the product in FP64.
   bench/h200/sanitize.sh racecheck "$programs/test_split" --gtest_brief=1 \
@@ -46,7 +49,8 @@ all=("${shapes[@]}" 3072 8192x8192x1024 128x14336x4096)
 "$ladder" bench ladder_fp16x3 ladder_guarded --device cuda:0 "${all[@]/#/--shape=}" --shape 16384 --suite layouts --budget 0.4 \
   --save "$output/split-guarded.json"
 "$ladder" bench ladder_fp16x3 ladder_guarded --device cuda:0 --suite thin --budget 0.4 --save "$output/split-thin.json"
-"$ladder" bench r19 r18 --device cuda:0 "${shapes[@]/#/--shape=}" --budget 0.4 --save "$output/split.json"
+"$ladder" bench r19 r18 --device cuda:0 "${shapes[@]/#/--shape=}" --budget 0.4 \
+  --save "$output/split.json"
 if [ -x "$programs/bench_split" ]; then
   { bench/h200/environment.sh | sed 's/^/# /'
     "$programs/bench_split" {1024,2048}:{NN,NT} 4096:{NN,NT,TN,TT,NN+1,TT+1} {8192,16384}:NN \
@@ -58,7 +62,9 @@ else
 fi
 if [ -x "$programs/bench_mixed" ]; then
   # The exit status says whether a problem is slower by more than 5%; the output says which.
-  { bench/h200/environment.sh | sed 's/^/# /'; "$programs/bench_mixed" || true; } >"$output/mixed.csv"
+  { bench/h200/environment.sh | sed 's/^/# /'
+    "$programs/bench_mixed" || true
+  } >"$output/mixed.csv"
 else
   echo "no mixed.csv: there is no $programs/bench_mixed" >&2
 fi

@@ -12,6 +12,7 @@ output=${2:-results/h200}
 mkdir -p "$output"
 for rung_and_axes in r09:BM,BN r10:WM,WN; do
   rung=${rung_and_axes%:*}
-  "$build/bin/ladder" tune "$rung" --device cuda:0 --source . --budget 120 --json "$output/tune-$rung.json" \
+  "$build/bin/ladder" tune "$rung" --device cuda:0 --source . --budget 120 \
+    --json "$output/tune-$rung.json" \
     --heat-map "docs/images/tune-$rung.svg" --axes "${rung_and_axes#*:}"
 done

@@ -22,7 +22,8 @@ for k in json.load(sys.stdin):
 bench() { "$ladder" bench "${kernels[@]}" --device cpu --l2 warm "$@"; }
 bench --shape '64..4096*2' --max-launch 1 --budget 1 --save "$output/square.json"
 bench --shape 8,12,16,24,32,33,48,64 --budget 0.1 --save "$output/small.json"
-bench --shape 4096x64x64 --shape 64x4096x64 --shape 64x64x4096 --shape 2048x2048x16 --shape 1x4096x4096 \
+bench --shape 4096x64x64 --shape 64x4096x64 --shape 64x64x4096 \
+  --shape 2048x2048x16 --shape 1x4096x4096 \
   --shape 16x4096x4096 --shape 4096x16x4096 --max-launch 1 --budget 0.3 --save "$output/skinny.json"
 if [ "$output" = results/cpu ]; then
   "$ladder" report "$output/square.json" --markdown --into docs/ladder/h05.md --marker host

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GEMMul8 (github.com/RIKEN-RCCS/GEMMul8): FP32 products by int8 tensor cores and the Chinese remainder theorem.
+"""GEMMul8 (github.com/RIKEN-RCCS/GEMMul8): FP32 products by int8 tensor cores and the Chinese
+remainder theorem.
 
-Its shared library replaces cublasSgemm; the number of moduli and the mode are read from the environment at each call.
-Build it beside this project: make BACKEND=cuda GPU_ARCH=90 lib/libgemmul8.so; then name the file in GEMMUL8."""
+Its shared library replaces cublasSgemm; the number of moduli and the mode are read from the
+environment at each call. Build it beside this project: make BACKEND=cuda GPU_ARCH=90
+lib/libgemmul8.so; then name the file in GEMMUL8."""
 import ctypes
 import os
 
@@ -13,7 +15,8 @@ CONFIGURATIONS = [(6, True), (7, True), (8, True), (7, False), (8, False)]
 
 class Gemmul8:
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)  # its cuBLAS comes with it: a handle of PyTorch's may be another version's
+        # a handle of PyTorch may belong to another version of cuBLAS
+        self.library = ctypes.CDLL(path)
         self.handle = ctypes.c_void_p()
         self.check(self.library.cublasCreate_v2(ctypes.byref(self.handle)))
         self.one, self.zero = ctypes.c_float(1.0), ctypes.c_float(0.0)
@@ -32,14 +35,18 @@ class Gemmul8:
         n = b.shape[1]
         pointer = [ctypes.c_void_p(x.data_ptr()) for x in (a, b, c)]
         # Column-major: C' = B' A'.
-        self.check(self.library.cublasSgemm_v2(self.handle, 0, 0, n, m, k, ctypes.byref(self.one), pointer[1], n,
-                                               pointer[0], k, ctypes.byref(self.zero), pointer[2], n))
+        self.check(
+            self.library.cublasSgemm_v2(self.handle, 0, 0, n, m, k,
+                                        ctypes.byref(self.one), pointer[1], n, pointer[0], k,
+                                        ctypes.byref(self.zero), pointer[2], n))
 
 
 def kernels(torch, path, version):
     """(name, idea, precision, launch) of each configuration, as baselines.py lists them."""
     library = Gemmul8(path)
-    return [(f"gemmul8_{moduli}_{'fast' if fast else 'accurate'}",
-             f"GEMMul8 {version}, {moduli} int8 moduli, {'fast' if fast else 'accurate'} mode", "ieee",
-             lambda a, b, c, moduli=moduli, fast=fast: library.launch(torch, moduli, fast, a, b, c))
-            for moduli, fast in CONFIGURATIONS]
+    return [
+        (f"gemmul8_{moduli}_{'fast' if fast else 'accurate'}",
+         f"GEMMul8 {version}, {moduli} int8 moduli, {'fast' if fast else 'accurate'} mode", "ieee",
+         lambda a, b, c, moduli=moduli, fast=fast: library.launch(torch, moduli, fast, a, b, c))
+        for moduli, fast in CONFIGURATIONS
+    ]

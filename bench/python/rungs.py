@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ladder's own kernels on PyTorch's tensors, through the library that the target ladder_rungs builds (rungs.cpp).
+"""Ladder's own kernels on PyTorch's tensors, through the library that the target ladder_rungs
+builds (rungs.cpp).
 
 LADDER_RUNGS names that library where it is not build/lib/libladder_rungs.so of this checkout."""
 import ctypes
@@ -17,7 +18,8 @@ class Rung:
         self.name = name
         self.handle = library.ladder_rung_find(name.encode())
         if not self.handle:
-            raise KeyError(f"{name}: no CUDA kernel in binary32 has this name; 'ladder list' shows them")
+            raise KeyError(
+                f"{name}: no CUDA kernel in binary32 has this name; 'ladder list' shows them")
         self.file = library.ladder_rung_file(self.handle).decode()
         self.idea = library.ladder_rung_idea(self.handle).decode()
         self.precision = library.ladder_rung_precision(self.handle).decode()
@@ -28,9 +30,12 @@ class Rung:
             raise RuntimeError(message.decode())
 
     def bound(self, m, n, k):
-        """(products, floor): |C - AB| <= products |A||B| + floor f; docs/verification.md derives them."""
+        """(products, floor): |C - AB| <= products |A||B| + floor f; docs/verification.md derives
+        them."""
         products, floor = ctypes.c_double(), ctypes.c_double()
-        self.check(self.library.ladder_rung_bound(self.handle, m, n, k, ctypes.byref(products), ctypes.byref(floor)))
+        self.check(
+            self.library.ladder_rung_bound(self.handle, m, n, k, ctypes.byref(products),
+                                           ctypes.byref(floor)))
         return products.value, floor.value
 
     def accepts(self, m, n, k):
@@ -41,10 +46,12 @@ class Rung:
         self.check(self.library.ladder_rung_launch(self.handle, m, n, k, a, b, c, stream))
 
     def on_tensors(self, torch):
-        """Of three tensors (a, b, c), row-major and tight: enqueues c = a b into PyTorch's current stream."""
+        """Of three tensors (a, b, c), row-major and tight: enqueues c = a b into PyTorch's current
+        stream."""
         def launch(a, b, c):
             (m, k), n = a.shape, b.shape[1]
-            self.launch(m, n, k, a.data_ptr(), b.data_ptr(), c.data_ptr(), torch.cuda.current_stream().cuda_stream)
+            self.launch(m, n, k, a.data_ptr(), b.data_ptr(), c.data_ptr(),
+                        torch.cuda.current_stream().cuda_stream)
         return launch
 
 

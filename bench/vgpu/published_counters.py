@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counters of published SGEMM ladders, unmodified: what Nsight Compute reads on an H200, and what the virtual GPU says.
+"""Counters of published SGEMM ladders, unmodified: what Nsight Compute reads on an H200, and what
+the virtual GPU says.
 
-  published_counters.py collect PROGRAMS [--ncu NCU]  where the GPU is: writes results/h200/published.csv
-  published_counters.py compare PROGRAMS --vgpu VGPU  anywhere: writes results/h200/published-compared.csv
+  published_counters.py collect PROGRAMS [--ncu NCU]  where the GPU is: writes
+                                                      results/h200/published.csv
+  published_counters.py compare PROGRAMS --vgpu VGPU  anywhere: writes
+                                                      results/h200/published-compared.csv
   published_counters.py table                         the latter as a table of docs/virtual-gpu.md
 
-LADDERS names the ladders and their commits; PROGRAMS/NAME is the program of each, built with nvcc -O3 -cudart shared
--lineinfo for sm_90. Of each kernel the first launch at each of the program's first sizes is profiled. A row of `collect` is a launch: ladder, kernel, size, symbol, the
-hash of its machine code, and a column for each metric of tests/golden/golden.py. `compare` runs the same programs, skips a
-kernel whose machine code is not the measured one, and holds each value that the virtual GPU calls exact to the row; it
-ends with 1 if one differs or if nothing could be compared.
+LADDERS names the ladders and their commits; PROGRAMS/NAME is the program of each, built with nvcc
+-O3 -cudart shared -lineinfo for sm_90. Of each kernel the first launch at each of the program's
+first sizes is profiled. A row of `collect` is a launch: ladder, kernel, size, symbol, the hash of
+its machine code, and a column for each metric of tests/golden/golden.py. `compare` runs the same
+programs, skips a kernel whose machine code is not the measured one, and holds each value that the
+virtual GPU calls exact to the row; it ends with 1 if one differs or if nothing could be compared.
 """
 import argparse
 import collections
@@ -34,30 +38,37 @@ import whole_file  # noqa: E402
 # The kernels' numbers, the program's first sizes, and the number of launches per kernel and size.
 Ladder = collections.namedtuple("Ladder", "owner commit kernels sizes launches")
 LADDERS = {
-    "SGEMM_CUDA": Ladder("siboehm", "60cba6f9b20a198116c76f18de8047f44df8c8b8", range(1, 13), [128, 256, 512, 1024], 51),
-    "NVIDIA_SGEMM_PRACTICE": Ladder("wangzyon", "d6068b13e9997ccff51c9d3cb773afd176fb7d8f", range(1, 8),
-                                    [256, 512, 768, 1024], 11),
-    "Optimizing-SGEMM-on-NVIDIA-Turing-GPUs": Ladder("yzhaiustc", "a5c0d6ce593553cdf87848821b1433d7930d0cc4",
+    "SGEMM_CUDA": Ladder("siboehm", "60cba6f9b20a198116c76f18de8047f44df8c8b8", range(1, 13),
+                         [128, 256, 512, 1024], 51),
+    "NVIDIA_SGEMM_PRACTICE": Ladder("wangzyon", "d6068b13e9997ccff51c9d3cb773afd176fb7d8f",
+                                    range(1, 8), [256, 512, 768, 1024], 11),
+    "Optimizing-SGEMM-on-NVIDIA-Turing-GPUs": Ladder("yzhaiustc",
+                                                     "a5c0d6ce593553cdf87848821b1433d7930d0cc4",
                                                      range(1, 12), [256, 512, 768, 1024], 11),
 }
-KERNELS = "^(sgemm|mysgemm|runSgemm)"  # and none of cuBLAS's, which the virtual GPU has not
+# without those of cuBLAS, which the virtual GPU does not execute
+KERNELS = "^(sgemm|mysgemm|runSgemm)"
 FIELDS = ["ladder", "kernel", "size", "symbol", "sass_sha256"]
 ROWS, COMPARED = ROOT / "results/h200/published.csv", ROOT / "results/h200/published-compared.csv"
 PAGE, BEGIN, END = ROOT / "docs/virtual-gpu.md", "<!-- published -->\n", "<!-- /published -->\n"
 
 
 def digests(program):
-    return {symbol: hashlib.sha256(code).hexdigest() for symbol, code in golden.sass_sections(program).items()}
+    return {
+        symbol: hashlib.sha256(code).hexdigest()
+        for symbol, code in golden.sass_sections(program).items()
+    }
 
 
 def collect_kernel(options, name, kernel):
     """A row for each size: the first launch of the kernel there."""
     ladder, program = LADDERS[name], (options.programs / name).resolve()
     firsts = "|".join(str(1 + i * ladder.launches) for i in range(len(ladder.sizes)))
-    with tempfile.TemporaryDirectory() as folder:  # some write files where they run
+    with tempfile.TemporaryDirectory() as folder:  # some write files to the working folder
         _, rows = golden.profile(options.ncu, [program, str(kernel)], [
-            "--kernel-id", f"::regex:{KERNELS}:^({firsts})$", "--launch-count", str(len(ladder.sizes)), "--kill", "yes"],
-            folder)
+            "--kernel-id", f"::regex:{KERNELS}:^({firsts})$", "--launch-count",
+            str(len(ladder.sizes)), "--kill", "yes"
+        ], folder)
     return rows
 
 
@@ -72,7 +83,9 @@ def collect(options):
             file.write(f"# {name}: github.com/{ladder.owner}/{name} at {ladder.commit}\n")
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(FIELDS + golden.METRICS)
-        for (name, kernel), rows in zip(kernels, pool.map(lambda each: collect_kernel(options, *each), kernels)):
+        for (name,
+             kernel), rows in zip(kernels,
+                                  pool.map(lambda each: collect_kernel(options, *each), kernels)):
             for size, row in zip(LADDERS[name].sizes, rows):
                 values, symbol = golden.values_of(row), row["Kernel Name"]
                 writer.writerow([name, kernel, size, symbol, hashes[name][symbol]]
@@ -84,7 +97,7 @@ def collect(options):
 def launches_so_far(path):
     try:
         return json.loads(path.read_text())["launches"]
-    except (OSError, ValueError):  # not written yet, or just being written
+    except (OSError, ValueError):  # not written yet, or only in part
         return []
 
 
@@ -106,10 +119,13 @@ def run_virtual(options, program, kernel, count):
 
 
 def compare_kernel(options, name, kernel, rows, hashes):
-    """[compared, differing metrics as "METRIC at SIZE: HARDWARE, VIRTUAL", the engine], or None where the code differs."""
+    """[compared, differing metrics as "METRIC at SIZE: HARDWARE, VIRTUAL", the engine], or None
+    where the code differs."""
     ladder = LADDERS[name]
     if any(hashes.get(row["symbol"]) != row["sass_sha256"] for row in rows):
-        print(f"skip {name} {kernel}: its machine code is not the one that was measured (another compiler)")
+        print(
+            f"skip {name} {kernel}: its machine code is not the one that was measured (another compiler)"
+        )
         return None
     last = ladder.sizes.index(int(rows[-1]["size"])) * ladder.launches
     launches = run_virtual(options, (options.programs / name).resolve(), kernel, last + 1)
@@ -117,7 +133,9 @@ def compare_kernel(options, name, kernel, rows, hashes):
     for row in rows:
         index = ladder.sizes.index(int(row["size"])) * ladder.launches
         if index >= len(launches):
-            sys.exit(f"published_counters: {name} {kernel}: no launch at {row['size']} on the virtual GPU")
+            sys.exit(
+                f"published_counters: {name} {kernel}: no launch at {row['size']} on the virtual GPU"
+            )
         engines.add(launches[index]["engine"])
         for metric, got in launches[index]["metrics"].items():
             if row.get(metric):
@@ -143,7 +161,10 @@ def compare(options):
         if result is None:
             continue
         compared, differing, engine = result
-        writer.writerow([name, kernel, " ".join(row["size"] for row in rows), engine, compared, "; ".join(differing)])
+        writer.writerow([
+            name, kernel, " ".join(row["size"] for row in rows), engine, compared,
+            "; ".join(differing)
+        ])
         whole_file.replace(options.compared, file.getvalue())
         for text in differing:
             print(f"DIFFERS {name} {kernel} {text}", flush=True)
@@ -164,21 +185,25 @@ def table_lines(text):
         compared = sum(int(row["compared"]) for row in mine)
         differing = sum(len(row["differing"].split("; ")) for row in mine if row["differing"])
         launches = sum(len(row["sizes"].split()) for row in mine)
-        yield (f"| [{name}](https://github.com/{ladder.owner}/{name}/tree/{ladder.commit}) "
-               f"| {mine[0]['kernel']} to {mine[-1]['kernel']} | {', '.join(map(str, ladder.sizes))} | {launches} "
-               f"| {compared} | {compared - differing} |\n")
+        yield (
+            f"| [{name}](https://github.com/{ladder.owner}/{name}/tree/{ladder.commit}) "
+            f"| {mine[0]['kernel']} to {mine[-1]['kernel']} | {', '.join(map(str, ladder.sizes))} | {launches} "
+            f"| {compared} | {compared - differing} |\n")
 
 
 def table(options):
     before, _, rest = PAGE.read_text().partition(BEGIN)
     _, found, after = rest.partition(END)
     if not found:
-        sys.exit(f"published_counters: {PAGE} has no pair of markers {BEGIN.strip()} and {END.strip()}")
-    whole_file.replace(PAGE, before + BEGIN + "".join(table_lines(options.compared.read_text())) + END + after)
+        sys.exit(
+            f"published_counters: {PAGE} has no pair of markers {BEGIN.strip()} and {END.strip()}")
+    whole_file.replace(
+        PAGE, before + BEGIN +"".join(table_lines(options.compared.read_text())) + END + after)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     actions = parser.add_subparsers(dest="action", required=True)
     for action, function in (("collect", collect), ("compare", compare), ("table", table)):
         sub = actions.add_parser(action)
@@ -187,7 +212,8 @@ def main():
             sub.add_argument("programs", type=pathlib.Path)
         sub.add_argument("--rows", type=pathlib.Path, default=ROWS)
         sub.add_argument("--compared", type=pathlib.Path, default=COMPARED)
-        sub.add_argument("--environment", default="", help="collect: one line on date, commit, toolkit and driver")
+        sub.add_argument("--environment", default="",
+                         help="collect: one line on date, commit, toolkit and driver")
         sub.add_argument("--ncu", default="ncu")
         sub.add_argument("--jobs", type=int, default=1, help="collect: programs that run at a time")
         sub.add_argument("--vgpu", default="vgpu")

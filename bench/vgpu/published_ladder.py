@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs each kernel of a published SGEMM ladder under vgpu with all checks on.
 
-published_ladder.py PROGRAM --vgpu build/bin/vgpu --kernels 1-12 [--seconds 60] [--check LIST] [--wrong REGEX]
+published_ladder.py PROGRAM --vgpu build/bin/vgpu --kernels 1-12 [--seconds 60] [--check LIST]
+[--wrong REGEX]
 
-PROGRAM, built with nvcc -cudart shared, takes the number of a kernel, compares each product with cuBLAS's and says when
-they differ, as those of github.com/siboehm/SGEMM_CUDA, github.com/wangzyon/NVIDIA_SGEMM_PRACTICE and
-github.com/yzhaiustc/Optimizing-SGEMM-on-NVIDIA-Turing-GPUs do. Such programs go on to sizes that take a GPU seconds and
-the virtual GPU hours: a kernel is stopped after --seconds and judged by the sizes that it finished.
+PROGRAM, built with nvcc -cudart shared, takes the number of a kernel, compares each product with
+cuBLAS's and says when they differ, as those of github.com/siboehm/SGEMM_CUDA,
+github.com/wangzyon/NVIDIA_SGEMM_PRACTICE and
+github.com/yzhaiustc/Optimizing-SGEMM-on-NVIDIA-Turing-GPUs do. Such programs go on to sizes that
+take a GPU seconds and the virtual GPU hours: a kernel is stopped after --seconds and judged by the
+sizes that it finished.
 
-Prints one line per kernel: its number, the sizes finished, "right", "wrong" or "fault", the seconds per launch at each
-size, and the first line of a fault's report. Exit status 0 if all kernels are right and finished at least one size.
+Prints one line per kernel: its number, the sizes finished, "right", "wrong" or "fault", the seconds
+per launch at each size, and the first line of a fault's report. Exit status 0 if all kernels are
+right and finished at least one size.
 """
 import argparse
 import os
@@ -56,21 +60,24 @@ def run(options, program, number, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=os.path.abspath)
     parser.add_argument("--vgpu", required=True)
     parser.add_argument("--kernels", required=True, type=kernel_numbers)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--check", default="memory,race,init,sync")
-    parser.add_argument("--wrong", default=r"(?i)fail(ed)? to pass the correctness|divergence!|should.*is ")
+    parser.add_argument("--wrong",
+                        default=r"(?i)fail(ed)? to pass the correctness|divergence!|should.*is ")
     options = parser.parse_args()
     options.vgpu = os.path.abspath(options.vgpu)
     good = True
     with tempfile.TemporaryDirectory() as folder:
         for number in options.kernels:
             times, verdict, detail = run(options, options.program, number, folder)
-            print(f"kernel {number:2}: {len(times):2} sizes ({' '.join(times)} s), {verdict}{': ' if detail else ''}{detail}",
-                  flush=True)
+            print(
+                f"kernel {number:2}: {len(times):2} sizes ({' '.join(times)} s), {verdict}{': ' if detail else ''}{detail}",
+                flush=True)
             good &= verdict == "right" and len(times) > 0
     return 0 if good else 1
 

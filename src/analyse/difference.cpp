@@ -51,9 +51,9 @@ std::vector<Compare> compare(const Explanation& a, const Explanation& b) {
     if (x >= 0 && y >= 0) list.push_back({name, x, y, less});
   };
   const Observation &sa = a.subject.seen, &sb = b.subject.seen;
-  add("threads a block", sa.threads, sb.threads);
-  add("registers a thread", sa.registers, sb.registers, true);
-  add("shared memory a block, B", sa.shared_bytes, sb.shared_bytes, true);
+  add("threads per block", sa.threads, sb.threads);
+  add("registers per thread", sa.registers, sb.registers, true);
+  add("shared memory per block, B", sa.shared_bytes, sb.shared_bytes, true);
   add("global loads a result", loads(a, false), loads(b, false), true);
   add("shared loads a result", loads(a, true), loads(b, true), true);
   for (const auto& [name, metric] :

@@ -88,14 +88,14 @@ void occupancy(Lines& lines, const Explanation& e) {
         blocks == o.blocks ? "  <- binds" : "");
   };
   limit("threads", o.by_threads,
-        fmt::format("{} warps a block, {} an SM", o.warps_per_block, m.warps));
+        fmt::format("{} warps per block, {} per SM", o.warps_per_block, m.warps));
   limit("registers", o.by_registers,
-        fmt::format("{} a thread, {} a warp, {} a block, {} an SM", seen.registers,
+        fmt::format("{} per thread, {} per warp, {} per block, {} per SM", seen.registers,
                     o.registers_per_warp, o.registers_per_block, m.registers));
   limit("shared memory", o.by_shared,
-        fmt::format("{} + {} B a block, {} an SM", seen.shared_bytes, m.reserved_shared,
+        fmt::format("{} + {} B per block, {} per SM", seen.shared_bytes, m.reserved_shared,
                     m.shared_bytes));
-  limit("blocks", o.by_blocks, "an SM");
+  limit("blocks", o.by_blocks, "per SM");
   if (o.blocks > 0)
     add(lines,
         "  waves          {:.0f} blocks in {:.0f} places: {:.2f}, so {:.0f}; {:.1f}% of the places "

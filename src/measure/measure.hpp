@@ -37,10 +37,10 @@ struct MeasureOptions {
 };
 
 struct Measurement {
-  std::vector<double> samples_ms;  // per launch, in the order taken
+  // per launch, in the order taken; empty if the measurement was read from a file
+  std::vector<double> samples_ms;
   Statistics ms;
-  // periodic readings during the measurement, the same for all kernels
-  std::vector<Telemetry> telemetry;
+  TelemetrySummary telemetry;  // of the same period for all kernels
   double warmup_s = 0;
   int copies = 1;               // number of operand copies
   int launches_per_sample = 1;  // more than 1: launched as a graph

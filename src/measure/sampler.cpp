@@ -134,9 +134,10 @@ Result<std::vector<Measurement>> sample(Rig& rig, const MeasureOptions& options)
     return Status(Code::kLaunchFailed,
                   fmt::format("all {} rounds were throttled: no time can be believed", discarded));
   }
+  const TelemetrySummary summary = summarize(telemetry);
   for (Measurement& result : results) {
     result.ms = describe(result.samples_ms);
-    result.telemetry = telemetry;
+    result.telemetry = summary;
     result.warmup_s = warm.seconds;
     result.throttled = discarded;
   }

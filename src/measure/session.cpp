@@ -240,7 +240,7 @@ Result<std::vector<Measurement>> Session::sample_host(std::span<const KernelInfo
   HostRig rig(std::move(launches), *timer_);
   auto results = sample(rig, options);
   for (std::size_t i = 0; results && i < kernels.size(); ++i)
-    results.value()[i].telemetry = rig.telemetry(i);
+    results.value()[i].telemetry = summarize(rig.telemetry(i));
   return results;
 }
 

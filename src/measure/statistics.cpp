@@ -22,9 +22,11 @@ Statistics describe(std::vector<double> samples) {
   if (samples.empty()) return s;
   std::sort(samples.begin(), samples.end());
   s.min = samples.front();
-  s.q1 = quantile(samples, 0.25);
+  s.p5 = quantile(samples, 0.05);
+  s.p25 = quantile(samples, 0.25);
   s.median = quantile(samples, 0.5);
-  s.q3 = quantile(samples, 0.75);
+  s.p75 = quantile(samples, 0.75);
+  s.p95 = quantile(samples, 0.95);
   s.max = samples.back();
   for (double& sample : samples) sample = std::abs(sample - s.median);
   std::sort(samples.begin(), samples.end());

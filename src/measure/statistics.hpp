@@ -8,7 +8,7 @@ namespace ladder {
 
 struct Statistics {
   std::size_t n = 0;
-  double min = 0, q1 = 0, median = 0, q3 = 0, max = 0;
+  double min = 0, p5 = 0, p25 = 0, median = 0, p75 = 0, p95 = 0, max = 0;
   double mad = 0;  // median absolute deviation from the median, not scaled
 
   // MAD / median, used by the stopping rule; 0 without samples.

@@ -5,6 +5,10 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <utility>
+#include <vector>
+
+#include "measure/statistics.hpp"
 
 namespace ladder {
 namespace {
@@ -22,7 +26,31 @@ bool call(void* library, const char* name, Args... args) {
   return function != nullptr && function(args...) == 0;
 }
 
+std::optional<TelemetrySummary::Range> range_of(std::span<const Telemetry> readings,
+                                                std::optional<double> Telemetry::*quantity) {
+  std::vector<double> values;
+  for (const Telemetry& reading : readings) {
+    if (reading.*quantity) values.push_back(*(reading.*quantity));
+  }
+  if (values.empty()) return std::nullopt;
+  const Statistics s = describe(std::move(values));
+  return TelemetrySummary::Range{s.min, s.median, s.max};
+}
+
 }  // namespace
+
+TelemetrySummary summarize(std::span<const Telemetry> readings) {
+  TelemetrySummary summary{.readings = readings.size(),
+                           .sm_clock_mhz = range_of(readings, &Telemetry::sm_clock_mhz),
+                           .power_w = range_of(readings, &Telemetry::power_w),
+                           .temperature_c = range_of(readings, &Telemetry::temperature_c),
+                           .clock_reasons = std::nullopt};
+  for (const Telemetry& reading : readings) {
+    if (reading.clock_reasons)
+      summary.clock_reasons = summary.clock_reasons.value_or(0) | *reading.clock_reasons;
+  }
+  return summary;
+}
 
 std::unique_ptr<Nvml> Nvml::open(int cuda_ordinal, std::string* why) {
   const auto fail = [why](const char* reason) {

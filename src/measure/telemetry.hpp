@@ -2,9 +2,11 @@
 // Reads a GPU's clock, power and temperature through NVML, which is part of the driver and is
 // loaded if present.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace ladder {
@@ -14,9 +16,21 @@ struct Telemetry {
   std::optional<double> sm_clock_mhz, power_w, temperature_c;
   // nvmlClocksEventReason* bits: the reasons that limit the clock.
   std::optional<std::uint64_t> clock_reasons = std::nullopt;
-
-  bool operator==(const Telemetry&) const = default;
 };
+
+// The readings of one measurement. A quantity is empty if no reading has it.
+struct TelemetrySummary {
+  struct Range {
+    double min = 0, median = 0, max = 0;
+    bool operator==(const Range&) const = default;
+  };
+  std::size_t readings = 0;
+  std::optional<Range> sm_clock_mhz, power_w, temperature_c;
+  std::optional<std::uint64_t> clock_reasons;  // bits that any reading has
+
+  bool operator==(const TelemetrySummary&) const = default;
+};
+TelemetrySummary summarize(std::span<const Telemetry> readings);
 
 // Mask of clock reasons that mean throttling: hardware slowdown, thermal slowdown by software and
 // by hardware, power brake (nvml.h). The power cap (0x4) is excluded because clocks settle under

@@ -34,7 +34,9 @@ std::string set_schedule(const std::string& schedule) {
 
 std::string last_fault() { return text("vgpuLastFault"); }
 
-bool last_fault_is_race() { return text("vgpuLastFaultKind").find("race") != std::string::npos; }
+std::string last_fault_kind() { return text("vgpuLastFaultKind"); }
+
+bool last_fault_is_race() { return last_fault_kind().find("race") != std::string::npos; }
 
 void clear_fault() {
   if (const auto clear = entry<void()>("vgpuClearFault")) clear();

@@ -36,16 +36,16 @@ const analyse::Explanation* explanation_of(const Contents& c, const std::string&
 
 void add_model(std::vector<Number>& numbers, const analyse::Explanation& e) {
   const analyse::Observation& seen = e.subject.seen;
-  add(numbers, "threads a block", seen.threads);
-  if (seen.registers > 0) add(numbers, "registers a thread", seen.registers);
-  add(numbers, "shared memory a block, B", seen.shared_bytes);
+  add(numbers, "threads per block", seen.threads);
+  if (seen.registers > 0) add(numbers, "registers per thread", seen.registers);
+  add(numbers, "shared memory per block, B", seen.shared_bytes);
   if (e.subject.tile) {
     const analyse::Loads loads = analyse::loads_per_result(*e.subject.tile, e.problem.k);
     add(numbers, "global loads a result", loads.global_loads);
     add(numbers, "shared loads a result", loads.shared_loads);
   }
   if (!e.prediction) return;
-  add(numbers, "resident warps an SM", e.prediction->occupancy.warps);
+  add(numbers, "resident warps per SM", e.prediction->occupancy.warps);
   for (const analyse::Pipe& pipe : e.prediction->pipes)
     add(numbers, pipe.name + " busy, ms", pipe.ms);
   add(numbers, "predicted TFLOP/s", e.prediction->tflops);
@@ -60,8 +60,8 @@ std::vector<Number> numbers_of(const Contents& c, const Pick& pick) {
   add(numbers, "TFLOP/s", pick.derived.tflops);
   if (row.timing) {
     add(numbers, "median, ms", row.timing->ms.median);
-    add(numbers, "lower quartile, ms", row.timing->ms.q1);
-    add(numbers, "upper quartile, ms", row.timing->ms.q3);
+    add(numbers, "lower quartile, ms", row.timing->ms.p25);
+    add(numbers, "upper quartile, ms", row.timing->ms.p75);
     add(numbers, "samples", static_cast<double>(row.timing->ms.n));
   }
   add(numbers, "% of the library", pick.derived.percent_of_baseline);
@@ -69,8 +69,8 @@ std::vector<Number> numbers_of(const Contents& c, const Pick& pick) {
   add(numbers, "SM clock, MHz", pick.derived.sm_clock_mhz);
   add(numbers, "power, W", pick.derived.power_w);
   if (row.errors.known) add(numbers, "error, normwise", row.errors.normwise);
-  add(numbers, "sectors a load request", pick.derived.sectors_per_load);
-  add(numbers, "sectors a store request", pick.derived.sectors_per_store);
+  add(numbers, "sectors per load request", pick.derived.sectors_per_load);
+  add(numbers, "sectors per store request", pick.derived.sectors_per_store);
   if (const analyse::Explanation* e = explanation_of(c, row.kernel)) add_model(numbers, *e);
   return numbers;
 }

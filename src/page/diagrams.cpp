@@ -207,7 +207,7 @@ std::string tile_picture(const analyse::TileShape& tile) {
   std::string says =
       fmt::format("A block computes {} x {} of C, a step takes {} of K", tile.bm, tile.bn, k);
   if (tile.wm > 0) says += fmt::format("; a warp {} x {}", tile.wm, tile.wn);
-  says += fmt::format("; a thread {} x {}", tile.tm, tile.tn);
+  says += fmt::format("; per thread {} x {}", tile.tm, tile.tn);
   std::string svg =
       open(static_cast<int>(kOrigin + kSide) + 12, static_cast<int>(kOrigin + h) + 26, says);
   const auto box = [&](const char* kind, double x, double y, double width, double height) {
@@ -232,7 +232,7 @@ std::string tile_picture(const analyse::TileShape& tile) {
               fmt::format("B {}x{}", tile.bk > 0 ? std::to_string(tile.bk) : "K", tile.bn));
   svg += text(
       kOrigin + w / 2, kOrigin + h + 16, "small middle",
-      fmt::format("C {}x{}{}, a thread {}x{}", tile.bm, tile.bn,
+      fmt::format("C {}x{}{}, per thread {}x{}", tile.bm, tile.bn,
                   tile.wm > 0 ? fmt::format(", a warp {}x{}", tile.wm, tile.wn) : std::string(),
                   tile.tm, tile.tn));
   return svg + "</svg>\n";

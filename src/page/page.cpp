@@ -74,7 +74,7 @@ struct Heading {
 
 // The sections of the charts in page order, by the first part of the chart's name.
 constexpr Heading kHeadings[] = {
-    {"climb", "climb", "The climb", "One bar a kernel; only what was verified has one."},
+    {"climb", "climb", "The climb", "One bar per verified kernel."},
     {"sizes", "sizes", "Rate over size",
      "Dashed: libraries. Hollow: neighbours of a power of two."},
     {"time", "time", "Time over size",
@@ -236,14 +236,12 @@ std::string summary(const Contents& c) {
   }
   if (!compared) least_error = -1;
   const Pick* best = nullptr;
-  const Pick* library = nullptr;
   std::size_t failed = 0;
   for (const Pick& pick : c.rows) {
     if (!pick.row->verdict.ok() && pick.row->verdict.outcome != Outcome::kRefused) ++failed;
     if (!pick.derived.tflops || stands_for(pick.row->precision) != Precision::kIeee) continue;
-    if (pick.row->role != Role::kBaseline && !accurate(pick, least_error)) continue;
-    const Pick*& most = pick.row->role != Role::kBaseline ? best : library;
-    if (most == nullptr || *pick.derived.tflops > *most->derived.tflops) most = &pick;
+    if (pick.row->role == Role::kBaseline || !accurate(pick, least_error)) continue;
+    if (best == nullptr || *pick.derived.tflops > *best->derived.tflops) best = &pick;
   }
   const Row& first = *c.rows.front().row;
   std::string text = fmt::format("{} kernels at {} on {}. ", c.rows.size(), to_string(c.problem),
@@ -251,10 +249,10 @@ std::string summary(const Contents& c) {
   if (best != nullptr) {
     text += fmt::format("Fastest rung with no larger error than FP32's: {}, {} TFLOP/s",
                         best->row->kernel, figure(best->derived.tflops));
-    if (library != nullptr)
-      text += fmt::format(", {:.1f}% of {}'s {}",
-                          100 * *best->derived.tflops / *library->derived.tflops,
-                          library->row->kernel, figure(library->derived.tflops));
+    // The tables' ratio: rates of different rounds may be at different clocks.
+    if (best->derived.percent_of_baseline)
+      text += fmt::format(", {:.1f}% of {} in the same rounds", *best->derived.percent_of_baseline,
+                          best->row->baseline->kernel);
     text += ". ";
   } else {
     text += "Nothing was timed: rates are the model's. ";

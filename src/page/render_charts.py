@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws Vega-Lite specifications as SVG: reads a JSON array of them, writes a JSON array of pictures.
+"""Draws Vega-Lite specifications as SVG: reads a JSON array of them, writes a JSON array of
+pictures.
 
-Ladder runs it as `python -I -c TEXT SPECS.json PICTURES.json`. Exit status 3: vl-convert is not installed.
+Ladder runs it as `python -I -c TEXT SPECS.json PICTURES.json`. Exit status 3: vl-convert is not
+installed.
 """
 import json
 import re
@@ -31,5 +33,6 @@ def main(specs, pictures):
 if len(sys.argv) == 3:
     try:
         main(*sys.argv[1:])
-    except Exception as error:  # whatever a user's own specification makes of it is told in one line
+    # whatever a user's own specification makes of it is told in one line
+    except Exception as error:
         sys.exit((str(error).strip() or type(error).__name__).splitlines()[0])

@@ -90,8 +90,9 @@ std::string pace(const Explanation& e) {
 
 std::string occupancy(const Explanation& e) {
   const analyse::Observation& seen = e.subject.seen;
-  std::string html = fmt::format("<p>{} threads a block, {} registers each, {} B of shared memory",
-                                 seen.threads, seen.registers, seen.shared_bytes);
+  std::string html =
+      fmt::format("<p>{} threads per block, {} registers each, {} B of shared memory", seen.threads,
+                  seen.registers, seen.shared_bytes);
   if (seen.registers == 0) return html + ".</p>\n";
   const analyse::Occupancy o =
       analyse::occupancy_of({seen.threads, seen.registers, seen.shared_bytes}, e.machine);

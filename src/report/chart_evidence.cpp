@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <utility>
 
 #include "report/chart.hpp"
 #include "report/json_text.hpp"
@@ -17,8 +17,6 @@ namespace ladder {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t kMostTicks = 40;  // per kernel: more would overlap
 
 Status nothing(const std::string& what) {
   return {Code::kInvalidArgument, what + ": nothing to draw"};
@@ -85,17 +83,6 @@ std::vector<Name> gathered(std::vector<Name> names, double near_x, double line_y
     name.text = joined(std::move(texts));
   }
   return one_each;
-}
-
-// Returns at most `most` of the values in ascending order, evenly spaced by rank, including the
-// minimum and maximum.
-std::vector<double> quantiles(std::vector<double> values, std::size_t most) {
-  std::sort(values.begin(), values.end());
-  if (values.size() <= most) return values;
-  std::vector<double> chosen;
-  for (std::size_t i = 0; i < most; ++i)
-    chosen.push_back(values[i * (values.size() - 1) / (most - 1)]);
-  return chosen;
 }
 
 double spread_of(const std::vector<double>& logs) {
@@ -214,46 +201,48 @@ Result<Chart> accuracy_chart(std::span<const Pick> rows) {
 }
 
 Result<Chart> samples_chart(std::span<const Pick> rows) {
-  Json samples = Json::array(), kernels = Json::array(), readings = Json::array();
-  std::string says = "Samples around their median, and clock and power meanwhile.";
+  Json times = Json::array(), readings = Json::array();
+  std::string says = "Times around their median, and clock and power meanwhile.";
   for (const Pick& pick : rows) {
     const Row& row = *pick.row;
     if (!row.timing || !(row.timing->ms.median > 0)) continue;
     const Measurement& m = *row.timing;
     const auto percent = [&](double ms) { return 100 * (ms / m.ms.median - 1); };
-    for (const double ms : quantiles(m.samples_ms, kMostTicks))
-      samples.push_back({{"kernel", row.kernel}, {"percent", std::round(1e2 * percent(ms)) / 1e2}});
-    std::string about =
-        fmt::format("{}: median {} ms of {} samples, half of them from {:+.2f}% to {:+.2f}%",
-                    row.kernel, figure(m.ms.median), m.ms.n, percent(m.ms.q1), percent(m.ms.q3));
+    std::string about = fmt::format(
+        "{}: median {} ms of {} samples, half of them from {:+.2f}% to {:+.2f}%, nine in ten from "
+        "{:+.2f}% to {:+.2f}%",
+        row.kernel, figure(m.ms.median), m.ms.n, percent(m.ms.p25), percent(m.ms.p75),
+        percent(m.ms.p5), percent(m.ms.p95));
     if (pick.derived.sm_clock_mhz) about += fmt::format(", {:.0f} MHz", *pick.derived.sm_clock_mhz);
     if (pick.derived.power_w) about += fmt::format(", {:.0f} W", *pick.derived.power_w);
     if (m.throttled > 0)
       about += fmt::format(", {} samples discarded: the chip was held back", m.throttled);
-    kernels.push_back({{"kernel", row.kernel},
-                       {"q1", percent(m.ms.q1)},
-                       {"q3", percent(m.ms.q3)},
-                       {"about", about}});
+    times.push_back({{"kernel", row.kernel},
+                     {"p5", percent(m.ms.p5)},
+                     {"p25", percent(m.ms.p25)},
+                     {"p75", percent(m.ms.p75)},
+                     {"p95", percent(m.ms.p95)},
+                     {"about", about}});
     says += " " + about + ".";
-    // identical readings would be drawn on top of one another
-    std::set<std::pair<double, double>> seen;
-    for (const Telemetry& t : m.telemetry) {
-      const double mhz = t.sm_clock_mhz.value_or(0), watts = std::round(t.power_w.value_or(0));
-      if (!seen.emplace(mhz, watts).second) continue;
-      Json reading{{"kernel", row.kernel}};
-      if (mhz > 0) reading["mhz"] = mhz;
-      if (watts > 0) reading["watts"] = watts;
-      if (reading.size() > 1) readings.push_back(std::move(reading));
+    for (const auto& [quantity, range] :
+         {std::pair{"mhz", m.telemetry.sm_clock_mhz}, std::pair{"watts", m.telemetry.power_w}}) {
+      if (range) {
+        readings.push_back({{"kernel", row.kernel},
+                            {"quantity", quantity},
+                            {"min", range->min},
+                            {"median", range->median},
+                            {"max", range->max}});
+      }
     }
   }
-  if (kernels.empty()) return nothing("nothing was timed");
+  if (times.empty()) return nothing("nothing was timed");
   return make_chart(
       "samples", "Samples, clock and power",
-      fmt::format("{}; orange: the middle half; a tick a sample, at most {} by rank",
-                  to_string(rows.front().row->problem), kMostTicks),
+      to_string(rows.front().row->problem) +
+          "; orange: the middle half of the samples, blue: nine in ten; clock and power: lowest, "
+          "median and highest reading",
       says,
-      std::array{ChartData{"samples", json_text(samples)}, ChartData{"kernels", json_text(kernels)},
-                 ChartData{"readings", json_text(readings)}});
+      std::array{ChartData{"times", json_text(times)}, ChartData{"readings", json_text(readings)}});
 }
 
 Result<Chart> occupancy_chart(std::span<const BlockLimit> limits, const std::string& device) {

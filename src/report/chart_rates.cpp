@@ -207,7 +207,7 @@ Result<Chart> climb_chart(std::span<const Bar> bars, const std::string& problem,
   }
   if (library != nullptr) best.push_back({{"tflops", library->tflops}, {"about", about(*library)}});
   std::string says =
-      fmt::format("Bars, one a kernel, at {}. Best rung: {}, {} TFLOP/s{}.", problem, rung->kernel,
+      fmt::format("One bar per kernel, at {}. Best rung: {}, {} TFLOP/s{}.", problem, rung->kernel,
                   figure(rung->tflops), rung->predicted ? ", predicted" : "");
   if (library != nullptr)
     says += fmt::format(" Best library: {}, {}.", library->kernel, figure(library->tflops));

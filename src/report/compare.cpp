@@ -31,7 +31,7 @@ bool overlap(const Interval& a, const Interval& b) { return a.low <= b.high && b
 
 Interval in_ms(const Row& row) {
   const Statistics& ms = row.timing->ms;
-  return {ms.q1, ms.median, ms.q3, false};
+  return {ms.p25, ms.median, ms.p75, false};
 }
 
 std::string shape_of(const Row& row) {

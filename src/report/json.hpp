@@ -14,8 +14,8 @@
 namespace ladder {
 
 constexpr const char* kSchemaName = "ladder-rows";
-constexpr int kSchemaVersion = 2;
-constexpr int kOldestSchemaVersion = 1;  // the oldest version that can be read
+constexpr int kSchemaVersion = 3;
+constexpr int kOldestSchemaVersion = 2;  // the oldest version that can be read
 
 struct Document {
   Environment environment;

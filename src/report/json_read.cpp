@@ -40,20 +40,18 @@ T named(const Json& json, std::initializer_list<T> choices) {
   return named(json, std::span<const T>(choices.begin(), choices.size()));
 }
 
+// Absent fields have the values that json_of(Problem) leaves out.
 Problem problem_of(const Json& j) {
-  Problem p;
-  for (auto [key, field] :
-       {std::pair{"m", &p.m}, std::pair{"n", &p.n}, std::pair{"k", &p.k}, std::pair{"lda", &p.lda},
-        std::pair{"ldb", &p.ldb}, std::pair{"ldc", &p.ldc}}) {
-    *field = j.at(key).get<std::int64_t>();
-  }
-  p.alpha = j.at("alpha").get<float>();
-  p.beta = j.at("beta").get<float>();
-  p.op_a = j.at("op_a") == "T" ? Op::kTranspose : Op::kNone;
-  p.op_b = j.at("op_b") == "T" ? Op::kTranspose : Op::kNone;
-  p.layout = j.at("layout") == "col" ? Layout::kColMajor : Layout::kRowMajor;
-  for (auto [key, field] :
-       {std::pair{"in", &p.in}, std::pair{"out", &p.out}}) {  // absent in older files: f32
+  const auto op = [&](const char* key) {
+    return j.value(key, "N") == "T" ? Op::kTranspose : Op::kNone;
+  };
+  Problem p = make_problem(
+      j.at("m"), j.at("n"), j.at("k"), j.value("alpha", 1.0F), j.value("beta", 0.0F), op("op_a"),
+      op("op_b"), j.value("layout", "row") == "col" ? Layout::kColMajor : Layout::kRowMajor);
+  p.lda = j.value("lda", p.lda);
+  p.ldb = j.value("ldb", p.ldb);
+  p.ldc = j.value("ldc", p.ldc);
+  for (auto [key, field] : {std::pair{"in", &p.in}, std::pair{"out", &p.out}}) {
     if (j.contains(key)) *field = named(j.at(key), {Type::kF32, Type::kBf16, Type::kF16});
   }
   return p;
@@ -86,48 +84,15 @@ Outcome outcome_of(const Json& j) {
   return outcome;
 }
 
-// A passed case is stored without the fields that have default values.
-Problem folded_problem_of(const Json& j) {
-  const auto op = [&](const char* key) {
-    return j.value(key, "N") == "T" ? Op::kTranspose : Op::kNone;
-  };
-  Problem p = make_problem(
-      j.at("m"), j.at("n"), j.at("k"), j.value("alpha", 1.0F), j.value("beta", 0.0F), op("op_a"),
-      op("op_b"), j.value("layout", "row") == "col" ? Layout::kColMajor : Layout::kRowMajor);
-  p.lda = j.value("lda", p.lda);
-  p.ldb = j.value("ldb", p.ldb);
-  p.ldc = j.value("ldc", p.ldc);
-  for (auto [key, field] : {std::pair{"in", &p.in}, std::pair{"out", &p.out}}) {
-    if (j.contains(key)) *field = named(j.at(key), {Type::kF32, Type::kBf16, Type::kF16});
-  }
-  return p;
-}
-
-CaseResult folded_case_of(const Json& c, std::string& reference) {
-  CaseResult result;
-  result.name = c.at("name").get<std::string>();
-  result.problem = folded_problem_of(c.at("problem"));
-  result.input.values =
-      named(c.at("values"), {Values::kIntegers, Values::kUniform, Values::kScaled});
-  result.input.seed = c.value("seed", std::uint64_t{1});
-  result.input.nan_operands = c.value("nan_operands", false);
-  result.outcome = Outcome::kPassed;
-  result.reference = reference = c.value("reference", reference);
-  if (const Json& e = c.at("errors"); !e.is_null())
-    result.errors = {true, number(e.at(0)), number(e.at(1)), number(e.at(2))};
-  return result;
-}
-
 Verdict verdict_of(const Json& j) {
   Verdict v;
-  std::string reference;  // of the previous case
   v.outcome = outcome_of(j.at("outcome"));
   v.reason = j.at("reason").get<std::string>();
-  for (const Json& c : j.at("cases")) {
-    if (!c.contains("outcome")) {
-      v.cases.push_back(folded_case_of(c, reference));
-      continue;
-    }
+  v.passed = j.at("passed").get<std::size_t>();
+  v.refused = j.at("refused").get<std::size_t>();
+  // Version 2 lists every case, those that passed without an outcome.
+  for (const Json& c : j.at(j.contains("failed") ? "failed" : "cases")) {
+    if (!c.contains("outcome") || c.at("outcome") == to_string(Outcome::kRefused)) continue;
     CaseResult result;
     result.name = c.at("name").get<std::string>();
     result.problem = problem_of(c.at("problem"));
@@ -137,47 +102,61 @@ Verdict verdict_of(const Json& j) {
     result.input.nan_operands = c.at("nan_operands").get<bool>();
     result.outcome = outcome_of(c.at("outcome"));
     result.reason = c.at("reason").get<std::string>();
-    result.reference = reference = c.at("reference").get<std::string>();
+    result.reference = c.at("reference").get<std::string>();
     result.errors = errors_of(c.at("errors"));
     v.cases.push_back(std::move(result));
   }
   return v;
 }
 
-// Version 2 has one array per quantity; version 1 has one object per reading.
-std::vector<Telemetry> telemetry_of(const Json& j) {
-  std::vector<Telemetry> readings;
-  if (j.is_array()) {
-    for (const Json& t : j) {
-      readings.push_back({maybe_of(t.at("sm_clock_mhz")), maybe_of(t.at("power_w")),
-                          maybe_of(t.at("temperature_c"))});
-      if (t.contains("clock_reasons") && !t.at("clock_reasons").is_null())
-        readings.back().clock_reasons = t.at("clock_reasons").get<std::uint64_t>();
-    }
-    return readings;
-  }
-  const Json &clocks = j.at("sm_clock_mhz"), &reasons = j.at("clock_reasons");
-  for (std::size_t i = 0; i < clocks.size(); ++i) {
-    readings.push_back({maybe_of(clocks.at(i)), maybe_of(j.at("power_w").at(i)),
-                        maybe_of(j.at("temperature_c").at(i))});
-    if (!reasons.at(i).is_null())
-      readings.back().clock_reasons = reasons.at(i).get<std::uint64_t>();
-  }
-  return readings;
+std::optional<TelemetrySummary::Range> range_of(const Json& j) {
+  if (j.is_null()) return std::nullopt;
+  return TelemetrySummary::Range{number(j.at("min")), number(j.at("median")), number(j.at("max"))};
 }
 
-Measurement measurement_of(const Json& j, const Measurement* rounds = nullptr) {
-  Measurement m;
-  m.samples_ms = j.at("samples_ms").get<std::vector<double>>();
-  m.ms = describe(m.samples_ms);
-  if (!j.at("telemetry").is_null()) {
-    m.telemetry = telemetry_of(j.at("telemetry"));
-  } else if (rounds != nullptr) {
-    m.telemetry = rounds->telemetry;
+// Version 2 has an array of readings per quantity.
+TelemetrySummary summary_of_arrays(const Json& j) {
+  std::vector<Telemetry> readings;
+  for (std::size_t i = 0; i < j.at("clock_reasons").size(); ++i) {
+    const Json& reasons = j.at("clock_reasons").at(i);
+    readings.push_back({maybe_of(j.at("sm_clock_mhz").at(i)), maybe_of(j.at("power_w").at(i)),
+                        maybe_of(j.at("temperature_c").at(i))});
+    if (!reasons.is_null()) readings.back().clock_reasons = reasons.get<std::uint64_t>();
   }
-  m.warmup_s = j.at("warmup_s").get<double>();
-  m.copies = j.at("operand_copies").get<int>();
-  // Added within version 1: absent from older files.
+  return summarize(readings);
+}
+
+TelemetrySummary telemetry_of(const Json& j) {
+  if (!j.contains("readings")) return summary_of_arrays(j);
+  TelemetrySummary t;
+  t.readings = j.at("readings").get<std::size_t>();
+  t.sm_clock_mhz = range_of(j.at("sm_clock_mhz"));
+  t.power_w = range_of(j.at("power_w"));
+  t.temperature_c = range_of(j.at("temperature_c"));
+  if (!j.at("clock_reasons").is_null())
+    t.clock_reasons = j.at("clock_reasons").get<std::uint64_t>();
+  return t;
+}
+
+Statistics statistics_of(const Json& j) {
+  Statistics s;
+  s.n = j.at("n").get<std::size_t>();
+  for (auto [key, field] :
+       {std::pair{"min", &s.min}, std::pair{"p5", &s.p5}, std::pair{"p25", &s.p25},
+        std::pair{"median", &s.median}, std::pair{"p75", &s.p75}, std::pair{"p95", &s.p95},
+        std::pair{"max", &s.max}, std::pair{"mad", &s.mad}})
+    *field = j.at(key).get<double>();
+  return s;
+}
+
+// Fields that are absent have the values of `m`.
+Measurement measurement_of(const Json& j, Measurement m) {
+  m.ms = j.contains("samples_ms") ? describe(j.at("samples_ms").get<std::vector<double>>())
+                                  : statistics_of(j.at("ms"));
+  if (j.contains("telemetry") && !j.at("telemetry").is_null())
+    m.telemetry = telemetry_of(j.at("telemetry"));
+  m.warmup_s = j.value("warmup_s", m.warmup_s);
+  m.copies = j.value("operand_copies", m.copies);
   m.launches_per_sample = j.value("launches_per_sample", m.launches_per_sample);
   m.throttled = j.value("throttled", m.throttled);
   m.alarms = j.value("alarms", m.alarms);
@@ -219,7 +198,7 @@ Environment environment_of(const Json& j) {
   return e;
 }
 
-Row row_of(const Json& j) {
+Row row_of(const Json& j, const Device& usual) {
   Row r;
   r.kernel = j.at("kernel").get<std::string>();
   r.rung = j.at("rung").get<std::string>();
@@ -229,14 +208,14 @@ Row row_of(const Json& j) {
       named(j.at("role"), {Role::kRung, Role::kLibrary, Role::kLibraryKernel, Role::kBaseline});
   r.precision = named(j.at("precision"), precisions());
   r.problem = problem_of(j.at("problem"));
-  r.device = device_of(j.at("device"));
+  r.device = j.at("device").is_null() ? usual : device_of(j.at("device"));
   r.verdict = verdict_of(j.at("verdict"));
   r.errors = errors_of(j.at("errors"));
-  if (!j.at("timing").is_null()) r.timing = measurement_of(j.at("timing"));
+  if (!j.at("timing").is_null()) r.timing = measurement_of(j.at("timing"), {});
   if (!j.at("baseline").is_null()) {
     const Json& b = j.at("baseline");
     r.baseline = BaselineTiming{b.at("kernel").get<std::string>(),
-                                measurement_of(b.at("timing"), r.timing ? &*r.timing : nullptr)};
+                                measurement_of(b.at("timing"), r.timing.value_or(Measurement()))};
   }
   if (!j.at("counters").is_null()) r.counters = counters_of(j.at("counters"));
   r.note = j.at("note").get<std::string>();
@@ -256,7 +235,8 @@ Result<Document> from_json(std::string_view text, const std::string& name) {
     }
     Document document;
     document.environment = environment_of(file.at("environment"));
-    for (const Json& row : file.at("rows")) document.rows.push_back(row_of(row));
+    for (const Json& row : file.at("rows"))
+      document.rows.push_back(row_of(row, document.environment.device));
     return document;
   } catch (const std::exception& error) {
     return Status(Code::kIo, fmt::format("{}: not a file of rows: {}", name, error.what()));

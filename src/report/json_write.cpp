@@ -17,20 +17,33 @@ using Json = nlohmann::ordered_json;
 
 Json maybe(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+// Rounds to `digits` significant digits: more would make files larger without being measured.
+Json rounded(double value, int digits) {
+  return std::isfinite(value)
+             ? Json(*parse_number<double>(fmt::format("{:.{}e}", value, digits - 1)))
+             : Json(nullptr);
+}
+constexpr int kTimeDigits = 7, kErrorDigits = 6;
+
+// m, n, k and all fields that differ from the defaults: a row-major product of binary32 numbers
+// with minimal leading dimensions, alpha 1, beta 0.
 Json json_of(const Problem& p) {
-  return {{"m", p.m},
-          {"n", p.n},
-          {"k", p.k},
-          {"lda", p.lda},
-          {"ldb", p.ldb},
-          {"ldc", p.ldc},
-          {"alpha", p.alpha},
-          {"beta", p.beta},
-          {"op_a", p.op_a == Op::kNone ? "N" : "T"},
-          {"op_b", p.op_b == Op::kNone ? "N" : "T"},
-          {"layout", p.layout == Layout::kRowMajor ? "row" : "col"},
-          {"in", to_string(p.in)},
-          {"out", to_string(p.out)}};
+  Json json{{"m", p.m}, {"n", p.n}, {"k", p.k}};
+  const Problem usual = make_problem(p.m, p.n, p.k, 1, 0, p.op_a, p.op_b, p.layout);
+  const auto add = [&json](const char* key, const auto& value, const auto& default_value) {
+    if (value != default_value) json[key] = value;
+  };
+  add("lda", p.lda, usual.lda);
+  add("ldb", p.ldb, usual.ldb);
+  add("ldc", p.ldc, usual.ldc);
+  add("alpha", p.alpha, usual.alpha);
+  add("beta", p.beta, usual.beta);
+  if (p.op_a == Op::kTranspose) json["op_a"] = "T";
+  if (p.op_b == Op::kTranspose) json["op_b"] = "T";
+  if (p.layout == Layout::kColMajor) json["layout"] = "col";
+  if (p.in != Type::kF32) json["in"] = to_string(p.in);
+  if (p.out != Type::kF32) json["out"] = to_string(p.out);
+  return json;
 }
 
 Json json_of(const Device& d) {
@@ -48,52 +61,16 @@ Json json_of(const Device& d) {
 
 Json json_of(const Errors& e) {
   if (!e.known) return nullptr;
-  return {{"normwise", e.normwise}, {"componentwise", e.componentwise}, {"of_bound", e.of_bound}};
+  return {{"normwise", rounded(e.normwise, kErrorDigits)},
+          {"componentwise", rounded(e.componentwise, kErrorDigits)},
+          {"of_bound", rounded(e.of_bound, kErrorDigits)}};
 }
 
-// Rounds to four significant digits, enough to compare errors.
-Json rounded(double value) {
-  return std::isfinite(value) ? Json(*parse_number<double>(fmt::format("{:.3e}", value)))
-                              : Json(nullptr);
-}
-
-// Writes m, n, k and all fields that differ from the defaults: a row-major product of binary32
-// numbers with minimal leading dimensions, alpha 1, beta 0.
-Json folded(const Problem& p) {
-  const Json all = json_of(p);
-  const Json usual = json_of(make_problem(p.m, p.n, p.k, 1, 0, p.op_a, p.op_b, p.layout));
-  Json json{{"m", p.m}, {"n", p.n}, {"k", p.k}};
-  for (const auto& [key, value] : all.items()) {
-    const bool shape = key == "op_a" || key == "op_b" || key == "layout";
-    if (shape ? value != "N" && value != "row" : value != usual.at(key)) json[key] = value;
-  }
-  return json;
-}
-
-// A passed case, without the fields that have default values or repeat the previous case's
-// reference.
-Json folded(const CaseResult& c, const std::string& reference) {
-  Json json{
-      {"name", c.name}, {"problem", folded(c.problem)}, {"values", to_string(c.input.values)}};
-  if (c.input.seed != 1) json["seed"] = c.input.seed;
-  if (c.input.nan_operands) json["nan_operands"] = true;
-  if (c.reference != reference) json["reference"] = c.reference;
-  json["errors"] = c.errors.known
-                       ? Json::array({rounded(c.errors.normwise), rounded(c.errors.componentwise),
-                                      rounded(c.errors.of_bound)})
-                       : Json(nullptr);
-  return json;
-}
-
+// Cases that passed or were refused are counted, not listed.
 Json json_of(const Verdict& v) {
   Json cases = Json::array();
-  std::string reference;  // of the previous case
   for (const CaseResult& c : v.cases) {
-    const std::string before = std::exchange(reference, c.reference);
-    if (c.outcome == Outcome::kPassed && c.reason.empty()) {
-      cases.push_back(folded(c, before));
-      continue;
-    }
+    if (c.outcome == Outcome::kPassed || c.outcome == Outcome::kRefused) continue;
     cases.push_back({{"name", c.name},
                      {"problem", json_of(c.problem)},
                      {"values", to_string(c.input.values)},
@@ -106,45 +83,53 @@ Json json_of(const Verdict& v) {
   }
   return {{"outcome", to_string(v.outcome)},
           {"reason", v.reason},
-          {"passed", v.count(Outcome::kPassed)},
-          {"refused", v.count(Outcome::kRefused)},
-          {"cases", cases}};
+          {"passed", v.passed},
+          {"refused", v.refused},
+          {"failed", cases}};
 }
 
-Json json_of(const std::vector<Telemetry>& telemetry) {
-  Json clocks = Json::array(), powers = clocks, temperatures = clocks, reasons = clocks;
-  for (const Telemetry& t : telemetry) {
-    clocks.push_back(maybe(t.sm_clock_mhz));
-    powers.push_back(maybe(t.power_w));
-    temperatures.push_back(maybe(t.temperature_c));
-    reasons.push_back(t.clock_reasons ? Json(*t.clock_reasons) : Json(nullptr));
-  }
-  return {{"sm_clock_mhz", clocks},
-          {"power_w", powers},
-          {"temperature_c", temperatures},
-          {"clock_reasons", reasons}};
+Json json_of(const std::optional<TelemetrySummary::Range>& range) {
+  if (!range) return nullptr;
+  return {{"min", range->min}, {"median", range->median}, {"max", range->max}};
 }
 
-// `rounds`: the kernel that was timed in the same rounds; readings that it shares are not written
-// again.
-Json json_of(const Measurement& m, const Measurement* rounds = nullptr) {
-  const bool same = rounds != nullptr && rounds->telemetry == m.telemetry;
-  const Statistics& s = m.ms;
-  return {{"ms",
-           {{"n", s.n},
-            {"min", s.min},
-            {"q1", s.q1},
-            {"median", s.median},
-            {"q3", s.q3},
-            {"max", s.max},
-            {"mad", s.mad}}},
-          {"samples_ms", m.samples_ms},
-          {"telemetry", same ? Json(nullptr) : json_of(m.telemetry)},
-          {"warmup_s", m.warmup_s},
+Json json_of(const TelemetrySummary& t) {
+  return {{"readings", t.readings},
+          {"sm_clock_mhz", json_of(t.sm_clock_mhz)},
+          {"power_w", json_of(t.power_w)},
+          {"temperature_c", json_of(t.temperature_c)},
+          {"clock_reasons", t.clock_reasons ? Json(*t.clock_reasons) : Json(nullptr)}};
+}
+
+Json json_of(const Statistics& s) {
+  Json json{{"n", s.n}};
+  for (const auto& [key, value] :
+       {std::pair{"min", s.min}, std::pair{"p5", s.p5}, std::pair{"p25", s.p25},
+        std::pair{"median", s.median}, std::pair{"p75", s.p75}, std::pair{"p95", s.p95},
+        std::pair{"max", s.max}, std::pair{"mad", s.mad}})
+    json[key] = rounded(value, kTimeDigits);
+  return json;
+}
+
+Json json_of(const Measurement& m) {
+  return {{"ms", json_of(m.ms)},
+          {"telemetry", json_of(m.telemetry)},
+          {"warmup_s", rounded(m.warmup_s, kErrorDigits)},
           {"operand_copies", m.copies},
           {"launches_per_sample", m.launches_per_sample},
           {"throttled", m.throttled},
           {"alarms", m.alarms}};
+}
+
+// Without the fields that equal the row's, which was timed in the same rounds.
+Json json_of(const BaselineTiming& baseline, const Measurement& timing) {
+  Json json = json_of(baseline.measurement);
+  const Json same = json_of(timing);
+  for (const auto& [key, value] : same.items()) {
+    if (json.at(key) == value) json.erase(key);
+  }
+  json["ms"] = json_of(baseline.measurement.ms);
+  return {{"kernel", baseline.kernel}, {"timing", json}};
 }
 
 Json json_of(const Counters& c) {
@@ -163,23 +148,24 @@ Json json_of(const Counters& c) {
           {"host_seconds", c.seconds}};
 }
 
+// Only the values that are known.
 Json json_of(const Derived& d) {
-  return {{"tflops", maybe(d.tflops)},
-          {"percent_of_baseline", maybe(d.percent_of_baseline)},
-          {"percent_of_peak", maybe(d.percent_of_peak)},
-          {"percent_of_peak_at_clock", maybe(d.percent_of_peak_at_clock)},
-          {"cycles", maybe(d.cycles)},
-          {"sm_clock_mhz", maybe(d.sm_clock_mhz)},
-          {"power_w", maybe(d.power_w)},
-          {"temperature_c", maybe(d.temperature_c)},
-          {"sectors_per_load_request", maybe(d.sectors_per_load)},
-          {"sectors_per_store_request", maybe(d.sectors_per_store)},
-          {"bytes_requested", maybe(d.bytes_requested)},
-          {"bytes_requested_over_least", maybe(d.requested_over_least)},
-          {"flop_per_byte", maybe(d.flop_per_byte)},
-          {"roofline_tflops", maybe(d.roofline_tflops)},
-          {"ceiling_tflops", maybe(d.ceiling_tflops)},
-          {"counts_estimated", d.counts_estimated}};
+  Json json = Json::object();
+  for (const auto& [key, value] :
+       {std::pair{"tflops", d.tflops}, std::pair{"percent_of_baseline", d.percent_of_baseline},
+        std::pair{"percent_of_peak", d.percent_of_peak},
+        std::pair{"percent_of_peak_at_clock", d.percent_of_peak_at_clock},
+        std::pair{"cycles", d.cycles}, std::pair{"sectors_per_load_request", d.sectors_per_load},
+        std::pair{"sectors_per_store_request", d.sectors_per_store},
+        std::pair{"bytes_requested", d.bytes_requested},
+        std::pair{"bytes_requested_over_least", d.requested_over_least},
+        std::pair{"flop_per_byte", d.flop_per_byte},
+        std::pair{"roofline_tflops", d.roofline_tflops},
+        std::pair{"ceiling_tflops", d.ceiling_tflops}}) {
+    if (value) json[key] = rounded(*value, kTimeDigits);
+  }
+  if (d.counts_estimated) json["counts_estimated"] = true;
+  return json;
 }
 
 Json json_of(const Environment& e) {
@@ -199,7 +185,9 @@ Json json_of(const Environment& e) {
           {"max_sm_clock_mhz", maybe(e.max_sm_clock_mhz)}};
 }
 
-Json json_of(const Row& r) {
+// `usual`: the environment's device.
+Json json_of(const Row& r, const Json& usual) {
+  const Json device = json_of(r.device);
   Json row{{"kernel", r.kernel},
            {"rung", r.rung},
            {"idea", r.idea},
@@ -209,7 +197,7 @@ Json json_of(const Row& r) {
            {"problem", json_of(r.problem)},
            {"flops", flops(r.problem)},
            {"least_bytes", least_bytes(r.problem)},
-           {"device", json_of(r.device)},
+           {"device", device == usual ? Json(nullptr) : device},
            {"verdict", json_of(r.verdict)},
            {"errors", json_of(r.errors)},
            {"timing", r.timing ? json_of(*r.timing) : Json(nullptr)},
@@ -217,10 +205,7 @@ Json json_of(const Row& r) {
            {"counters", r.counters ? json_of(*r.counters) : Json(nullptr)},
            {"derived", json_of(derive(r))},
            {"note", r.note}};
-  if (r.baseline)
-    row["baseline"] = {
-        {"kernel", r.baseline->kernel},
-        {"timing", json_of(r.baseline->measurement, r.timing ? &*r.timing : nullptr)}};
+  if (r.baseline) row["baseline"] = json_of(*r.baseline, r.timing.value_or(Measurement()));
   return row;
 }
 
@@ -228,9 +213,10 @@ Json json_of(const Row& r) {
 
 // Writes one line per row, so that a diff of two files shows which rows changed.
 std::string to_json(const Document& document) {
+  const Json device = json_of(document.environment.device);
   std::string rows;
   for (const Row& row : document.rows)
-    rows += (rows.empty() ? "\n" : ",\n") + json_text(json_of(row));
+    rows += (rows.empty() ? "\n" : ",\n") + json_text(json_of(row, device));
   return fmt::format(
       "{{\"schema\": \"{}\", \"version\": {},\n\"environment\": {},\n\"rows\": [{}\n]}}\n",
       kSchemaName, kSchemaVersion, json_text(json_of(document.environment)), rows);

@@ -41,14 +41,8 @@ std::optional<double> ratio(std::optional<double> above, std::optional<double> b
   return *above / *below;
 }
 
-std::optional<double> median_of(const std::vector<Telemetry>& readings,
-                                std::optional<double> Telemetry::*field) {
-  std::vector<double> values;
-  for (const Telemetry& reading : readings) {
-    if (reading.*field) values.push_back(*(reading.*field));
-  }
-  if (values.empty()) return std::nullopt;
-  return describe(std::move(values)).median;
+std::optional<double> median_of(const std::optional<TelemetrySummary::Range>& range) {
+  return range ? std::optional(range->median) : std::nullopt;
 }
 
 std::optional<double> roofline(const Row& row, std::optional<double> flop_per_byte) {
@@ -59,9 +53,9 @@ std::optional<double> roofline(const Row& row, std::optional<double> flop_per_by
 
 void derive_timing(const Row& row, Derived& d) {
   const Measurement& timing = *row.timing;
-  d.sm_clock_mhz = median_of(timing.telemetry, &Telemetry::sm_clock_mhz);
-  d.power_w = median_of(timing.telemetry, &Telemetry::power_w);
-  d.temperature_c = median_of(timing.telemetry, &Telemetry::temperature_c);
+  d.sm_clock_mhz = median_of(timing.telemetry.sm_clock_mhz);
+  d.power_w = median_of(timing.telemetry.power_w);
+  d.temperature_c = median_of(timing.telemetry.temperature_c);
   constexpr double kCyclesPerMsMhz = 1e3;
   if (d.sm_clock_mhz && timing.ms.median > 0)
     d.cycles = timing.ms.median * *d.sm_clock_mhz * kCyclesPerMsMhz;

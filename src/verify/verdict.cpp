@@ -51,26 +51,24 @@ Errors worst(const Errors& one, const Errors& other) {
           std::max(one.componentwise, other.componentwise), std::max(one.of_bound, other.of_bound)};
 }
 
-std::size_t Verdict::count(Outcome which) const {
-  return static_cast<std::size_t>(std::count_if(
-      cases.begin(), cases.end(), [which](const CaseResult& c) { return c.outcome == which; }));
-}
-
 Verdict summarize(std::vector<CaseResult> cases) {
   Verdict verdict;
   verdict.cases = std::move(cases);
-  const CaseResult* first_refused = nullptr;
+  const CaseResult *first_refused = nullptr, *first_failed = nullptr;
   for (const CaseResult& result : verdict.cases) {
-    if (result.outcome == Outcome::kPassed) continue;
-    if (result.outcome == Outcome::kRefused) {
+    if (result.outcome == Outcome::kPassed) {
+      ++verdict.passed;
+    } else if (result.outcome == Outcome::kRefused) {
+      ++verdict.refused;
       if (first_refused == nullptr) first_refused = &result;
-      continue;
+    } else if (first_failed == nullptr) {
+      first_failed = &result;
     }
-    verdict.outcome = result.outcome;
-    verdict.reason = fmt::format("{}: {}", result.name, result.reason);
-    return verdict;
   }
-  if (verdict.count(Outcome::kPassed) > 0) {
+  if (first_failed != nullptr) {
+    verdict.outcome = first_failed->outcome;
+    verdict.reason = fmt::format("{}: {}", first_failed->name, first_failed->reason);
+  } else if (verdict.passed > 0) {
     verdict.outcome = Outcome::kPassed;
   } else if (first_refused != nullptr) {
     verdict.outcome = Outcome::kRefused;

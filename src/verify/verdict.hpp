@@ -51,11 +51,11 @@ struct CaseResult {
 struct Verdict {
   // passed only if every accepted case passed and at least one case was accepted
   Outcome outcome = Outcome::kNotVerified;
-  std::string reason;  // of the first case that failed, with its name
-  std::vector<CaseResult> cases;
+  std::string reason;                   // of the first case that failed, with its name
+  std::size_t passed = 0, refused = 0;  // numbers of cases
+  std::vector<CaseResult> cases;        // those that failed only, if read from a file
 
   bool ok() const { return outcome == Outcome::kPassed; }
-  std::size_t count(Outcome which) const;
 };
 Verdict summarize(std::vector<CaseResult> cases);
 

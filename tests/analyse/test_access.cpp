@@ -22,7 +22,7 @@ Access access(Memory memory, int bytes, const std::function<std::uint64_t(int)>&
 
 constexpr std::uint64_t kN = 4096;  // rows of 16 KB
 
-// Worklog, kernels 1 and 2: what a warp's loads cost.
+// Worklog, kernels 1 and 2: cost of a warp's loads.
 TEST(PublishedTransactions, naive_a_32_sectors_b_one_broadcast) {
   const Cost a = cost_of(
       access(Memory::kGlobal, 4, [](int lane) { return static_cast<std::uint64_t>(lane) * kN; }));
@@ -45,8 +45,7 @@ TEST(PublishedTransactions, coalesced_a_broadcast_b_one_line_in_four_sectors) {
   EXPECT_DOUBLE_EQ(b.sector_use, 1.0);
 }
 
-// Notes on kernels 1 to 10 and the list of what is to be explained: bank = (byte address / 4) mod
-// 32.
+// Notes on kernels 1 to 10 and the list of effects to explain: bank = (byte address / 4) mod 32.
 TEST(PublishedBanks, bank_of_an_address) {
   EXPECT_EQ(bank_of(0), 0);
   EXPECT_EQ(bank_of(4), 1);

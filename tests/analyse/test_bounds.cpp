@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work, traffic and bounds, with the figures that the published analyses of these problems arrive
-// at. A figure that is rounded there is compared after the same rounding.
+// Work, traffic and bounds, compared with the figures of the published analyses of these problems.
+// Where a published figure is rounded, ours is rounded in the same way first.
 #include "analyse/bounds.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ Machine machine(const char* id, bool base_clock = false) {
   return m;
 }
 
-// C = alpha A B + beta C, as the articles have it: C is read.
+// C = alpha A B + beta C, as in the articles: C is read.
 Problem square(std::int64_t n) { return make_problem(n, n, n, 1, 1); }
 
 TEST(PublishedBounds, work_at_4092_is_137_gflop) {  // worklog, kernel 1: "2 N^3 + N^2"
@@ -57,7 +57,7 @@ TEST(PublishedBounds,
 }
 
 TEST(PublishedBounds,
-     naive_kernel_without_reuse_moves_548_gb) {  // worklog, kernel 1: 2N + 1 loads a thread
+     naive_kernel_without_reuse_moves_548_gb) {  // worklog, kernel 1: 2N + 1 loads per thread
   const Problem p = square(4092);
   const Traffic traffic = uncached_traffic(p, 2.0 * 4092);
   EXPECT_EQ(traffic.loads_per_result, 2.0 * 4092 + 1);

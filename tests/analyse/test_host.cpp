@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU rungs: objdump's text, the hot loop in it, and a prediction from figures computed by hand.
+// CPU rungs: objdump's text, its hot loop, and a prediction from figures computed by hand.
 #include <gtest/gtest.h>
 
 #include "analyse/host_explanation.hpp"
@@ -7,8 +7,8 @@
 namespace ladder::analyse {
 namespace {
 
-// A loop over k of fused multiply-adds, a scalar one behind it, and code that was moved away and
-// jumps back into the first.
+// A loop over k of fused multiply-adds, followed by a scalar loop, and code that was moved away and
+// jumps back into the first loop.
 constexpr const char* kText = R"(
 program:     file format elf64-x86-64
 
@@ -37,7 +37,7 @@ HostMachine machine() {
   HostMachine m;
   m.clock_hz = 1e9;
   m.vector_bytes = 64;
-  m.fma_flops = m.tile_flops = 64e9;  // two vectors of 16 multiply-adds a cycle
+  m.fma_flops = m.tile_flops = 64e9;  // two vectors of 16 multiply-adds per cycle
   m.l1_bandwidth = 128e9;             // two vectors a cycle
   m.l2_bandwidth = 32e9;
   m.l3_bandwidth = 16e9;
@@ -91,8 +91,8 @@ TEST(HostCode, says_where_nothing_multiplies) {
 
 TEST(HostPrediction, is_of_the_slowest_port_chain_or_level) {
   HostExplanation e = explained(parse_objdump(kText).value());
-  // 64^3 products, 32 a round, at 1 GHz: 8192 rounds of 2 arithmetic instructions and 3 loads at
-  // two a cycle, and of 4 cycles until a sum may be used again.
+  // 64^3 products, 32 per round, at 1 GHz: 8192 rounds of 2 arithmetic instructions and 3 loads at
+  // two per cycle, and of 4 cycles of latency until a sum can be used again.
   const auto ms = [&](const char* name) {
     for (const Pipe& pipe : e.pipes) {
       if (pipe.name == name) return pipe.ms;

@@ -66,7 +66,7 @@ TEST(HotLoop, has_the_most_multiply_adds) {
 
 TEST(HotLoop, of_a_persistent_block_is_the_one_over_k) {
   const Bits ffma = Bits{}.set(0, 0x223), move = Bits{}.set(0, 0x202);
-  // Over tiles, with a multiply-add of the epilogue; within it over k.
+  // The loop over tiles has a multiply-add of the epilogue; within it is the loop over k.
   const auto code = decode(bytes({move, ffma, ffma, ffma, branch_back(3), ffma, branch_back(6)}));
   const auto loop = hot_loop(code);
   ASSERT_TRUE(loop);
@@ -86,8 +86,8 @@ TEST(HotLoop, tensor_cores_go_before_cuda_cores) {
 }
 
 TEST(HotLoop, is_not_what_lies_before_code_that_was_moved_away) {
-  // 0: move; 1: wait, else to 7; 2: product; 3: back to 1; 4: ffma; 5: ffma; 6: exit; 7: the wait's
-  // slow path; 8: back to 2
+  // 0: move; 1: wait, else to 7; 2: product; 3: back to 1; 4: ffma; 5: ffma; 6: exit; 7: slow path
+  // of the wait; 8: back to 2
   const Bits move = Bits{}.set(0, 0x202), product = Bits{}.set(0, 0x23c),
              ffma = Bits{}.set(0, 0x223);
   Bits to_slow = branch_back(-6);

@@ -26,8 +26,8 @@ TEST(PublishedOccupancy, a6000_kernel_3_every_limit) {
   EXPECT_EQ(o.binds, "threads, registers");
 }
 
-// Introduction, 32 x 32 against 16 x 16 tiles on an RTX 5070 Ti: achieved 99.7% and 66.7%, 2 KB and
-// 8 KB a block. What is achieved stays a little below what fits.
+// Introduction, tiles of 32 x 32 and 16 x 16 on an RTX 5070 Ti: achieved 99.7% and 66.7%, 2 KB and
+// 8 KB per block. Achieved occupancy is slightly below the limit.
 TEST(PublishedOccupancy, rtx5070ti_tile_16_and_32) {
   const Machine m = machine("rtx5070ti");
   const Occupancy small = occupancy_of({.threads = 256, .registers = 37, .shared_bytes = 2048}, m);
@@ -40,8 +40,8 @@ TEST(PublishedOccupancy, rtx5070ti_tile_16_and_32) {
 }
 
 TEST(Occupancy, registers_are_shared_by_four_schedulers) {
-  // 200 registers round to 6400 a warp: two warps a scheduler, eight an SM, though 10 would fit in
-  // all of it.
+  // 200 registers are rounded to 6400 per warp: two warps per scheduler, eight per SM, although 10
+  // would fit in the whole register file.
   const Occupancy o = occupancy_of({.threads = 320, .registers = 200}, machine("h200"));
   EXPECT_EQ(o.by_registers, 0);
   EXPECT_EQ(occupancy_of({.threads = 256, .registers = 200}, machine("h200")).by_registers, 1);

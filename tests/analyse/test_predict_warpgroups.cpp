@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of warpgroups against figures computed by hand.
+// The model of warpgroups, compared with figures computed by hand.
 #include <gtest/gtest.h>
 
 #include "analyse/predict_warpgroups.hpp"
@@ -45,8 +45,9 @@ TEST(PredictWarpgroups, pipes_of_a_stage) {
   const auto p =
       predicted(subject_of("r15_warp_specialized", kTile), bf16(128, 256 * 132, 6400), m);
   ASSERT_TRUE(p) << p.status().message();
-  // One tile an SM, 100 stages: 2 x 128 x 256 x 64 operations at 4,096 a cycle; two products of 64
-  // + 256 lines of 128 bytes read and 384 written at 128 bytes a cycle; 384 lines from L2 at 64.
+  // One tile per SM, 100 stages: 2 x 128 x 256 x 64 operations at 4,096 per cycle; two products
+  // that read 64 + 256 rows of 128 bytes, and 384 rows written, at 128 bytes per cycle; 384 rows
+  // from L2 at 64.
   const double ms = 100 / m.clock_hz * 1e3;
   EXPECT_NEAR(pipe(p.value(), "tensor cores"), 1024 * ms, 1e-9);
   EXPECT_NEAR(pipe(p.value(), "shared memory"), (2 * 320 + 384) * ms, 1e-9);
@@ -84,13 +85,13 @@ TEST(PredictWarpgroups, split_operands_take_a_pass_and_products_of_words) {
   const Problem problem = make_problem(128, 256 * 132, 6400);
   const auto p = predicted(subject, problem, m);
   ASSERT_TRUE(p) << p.status().message();
-  // 100 stages of 64: three products of two words; 12 of wgmma's, each of 64 + 128 lines of 128
-  // bytes, read, and both words of 384 lines written; copied at 64 bytes a cycle.
+  // 100 stages of 64: three products of two terms; 12 wgmma per stage, each reads 64 + 128 rows of
+  // 128 bytes, and both terms of 384 rows are written; copies at 64 bytes per cycle.
   const double ms = 100 / m.clock_hz * 1e3;
   EXPECT_NEAR(pipe(p.value(), "tensor cores"), 3 * 1024 * ms, 1e-9);
   EXPECT_NEAR(pipe(p.value(), "shared memory"), (12 * 192 + 2 * 384) * ms, 1e-9);
   EXPECT_NEAR(pipe(p.value(), "copies from L2"), 2 * 768 * ms, 1e-9);
-  // The pass reads 4 bytes an element and writes two words of 2.
+  // The split pre-pass reads 4 bytes per element and writes two terms of 2 bytes.
   const double elements = 6400.0 * (128 + 256 * 132);
   EXPECT_NEAR(pipe(p.value(), "pass over A and B"), 8 * elements / m.bandwidth * 1e3, 1e-9);
   EXPECT_GT(p.value().ms, pipe(p.value(), "pass over A and B") + pipe(p.value(), "tensor cores"));

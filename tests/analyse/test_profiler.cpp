@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Nsight Compute prints, and files of the user's.
+// Output of Nsight Compute, and the user's own files.
 #include "analyse/profiler.hpp"
 
 #include <gtest/gtest.h>

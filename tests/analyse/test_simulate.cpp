@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of an SM on loops whose times follow by hand from its rules.
+// The model of an SM on loops whose times follow from its rules by hand.
 #include "analyse/simulate.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(IssueCycles, balanced_operands_take_one_cycle_each) {
   EXPECT_NEAR(issue_cycles(loop) / 64, 1.0, 0.02);
 }
 
-// The rates that were measured on an H200 with patched machine code.
+// Rates measured on an H200 with patched machine code.
 TEST(IssueCycles, registers_of_one_bank_are_read_one_a_cycle) {
   EXPECT_NEAR(issue_cycles(std::vector<MachineInstruction>(64, ffma(2, 4, 255))) / 64, 2.0, 0.05);
   EXPECT_NEAR(issue_cycles(std::vector<MachineInstruction>(64, ffma(2, 4, 6))) / 64, 3.0, 0.05);
@@ -116,7 +116,8 @@ TEST(Simulate, a_barrier_waits_for_the_slowest_warp) {
   MachineInstruction barrier;
   barrier.kind = Kind::kBarrier;
   loop.push_back(barrier);
-  // 32 warps load one after the other at 8 wavefronts each; nobody goes on before the last one has.
+  // 32 warps load one after the other at 8 wavefronts each; none continues before the last one has
+  // loaded.
   const std::vector<MemoryCost> costs{MemoryCost{.pipe = 8}, {}, {}};
   const SmRound r = round(loop, {.warps_per_block = 32, .blocks = 1}, costs);
   EXPECT_GT(r.cycles, 32 * 8 + h200().shared_latency - 2);

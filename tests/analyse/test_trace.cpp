@@ -32,11 +32,12 @@ TEST(MergedAccesses, neighbouring_words_become_one_wide_load) {
 TEST(MergedAccesses, what_is_not_aligned_for_every_lane_stays) {
   EXPECT_EQ(merged_accesses({"k", "ptx", {load(0, 4), load(4, 4)}}).size(),
             2U);  // lanes 4 bytes apart
-  EXPECT_EQ(merged_accesses({"k", "ptx", {load(4, 32), load(8, 32)}}).size(), 2U);  // from 4 on
+  // from address 4
+  EXPECT_EQ(merged_accesses({"k", "ptx", {load(4, 32), load(8, 32)}}).size(), 2U);
   EXPECT_EQ(merged_accesses({"k", "ptx", {load(0, 32), load(4, 32, 9)}}).size(),
-            2U);  // not of one run
+            2U);  // not consecutive
   EXPECT_EQ(merged_accesses({"k", "sass", {load(0, 32), load(4, 32)}}).size(),
-            2U);  // ptxas has decided
+            2U);  // decided by ptxas
 }
 
 TEST(ParseTrace, reads_instructions_and_samples) {

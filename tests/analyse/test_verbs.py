@@ -21,7 +21,7 @@ SOURCE = pathlib.Path(sys.argv[2])
 def explained(*arguments):
     result = ladder("explain", *arguments, "--json")
     assert result.returncode == 0, result
-    return json.JSONDecoder().raw_decode(result.stdout)[0]  # of a rung's variants the first
+    return json.JSONDecoder().raw_decode(result.stdout)[0]  # the first variant of a rung
 
 
 class Calls(unittest.TestCase):
@@ -52,12 +52,14 @@ class Calls(unittest.TestCase):
         self.assertEqual(ladder("explain", "--call", "64x64x64", "--op-a", "C").returncode, 2)
         self.assertEqual(ladder("explain", "--op-a", "T").returncode, 2)
         self.assertEqual(ladder("explain", "--call", "64x64x64", "--device", "a6000").returncode, 1)
-        self.assertEqual(ladder("explain", "--call", "64x64x64", "--precision", "half").returncode, 2)
+        self.assertEqual(
+            ladder("explain", "--call", "64x64x64", "--precision", "half").returncode, 2)
         self.assertEqual(ladder("explain", "--call", "many").returncode, 2)
 
 
 class PublishedFigures(unittest.TestCase):
-    """Of the worklog and the notes on kernels 1 to 10, on an RTX A6000 (whose 30 TFLOP/s is its base clock)."""
+    """Of the worklog and the notes on kernels 1 to 10, on an RTX A6000 (whose 30 TFLOP/s is its
+    base clock)."""
 
     def test_a6000_at_4092_and_4096(self):
         for side in ("4092", "4096"):
@@ -80,20 +82,28 @@ class PublishedFigures(unittest.TestCase):
         self.assertEqual(e["launch"]["loads_per_result"]["global_formula"], "2K")
 
     def test_text_says_them(self):
-        text = ladder("explain", "r01", "--device", "a6000", "--shape", "4092", "--clock", "base").stdout
-        for figure in ("137 GFLOP", "268 MB: 201 MB read, 67 MB written", "511 FLOP/B", "30.3 TFLOP/s", "768 GB/s",
-                       "39 FLOP/B", "4.52 ms", "0.35 ms", "548 GB, 0.25 FLOP/B"):
+        text = ladder("explain", "r01", "--device", "a6000", "--shape", "4092", "--clock",
+                      "base").stdout
+        for figure in ("137 GFLOP", "268 MB: 201 MB read, 67 MB written", "511 FLOP/B",
+                       "30.3 TFLOP/s", "768 GB/s", "39 FLOP/B", "4.52 ms", "0.35 ms",
+                       "548 GB, 0.25 FLOP/B"):
             self.assertIn(figure, text)
 
     def test_loads_a_result(self):
-        for rung, both in {"r03_smem_tile_32": ("K/16", "2K"), "r04": ("K/32", "9K/8"), "r05": ("K/64", "K/4")}.items():
+        for rung, both in {
+                "r03_smem_tile_32": ("K/16", "2K"), "r04": ("K/32", "9K/8"), "r05": ("K/64", "K/4")
+        }.items():
             loads = explained(rung, "--device", "a6000")["launch"]["loads_per_result"]
             self.assertEqual((loads["global_formula"], loads["shared_formula"]), both)
 
     def test_transactions_of_a_warp(self):
         def loads(rung):
-            return {a["elements"][0]: a for a in explained(rung)["accesses"]
-                    if a["memory"] == "global" and not a["store"] and a["elements"].startswith(("A", "B"))}
+            return {
+                a["elements"][0]: a
+                for a in explained(rung)["accesses"]
+                if a["memory"] == "global" and not a["store"] and a["elements"].startswith(("A",
+                                                                                            "B"))
+            }
         naive, coalesced = loads("r01"), loads("r02")
         self.assertEqual((naive["A"]["sectors"], naive["B"]["sectors"]), (32, 1))
         self.assertEqual((coalesced["A"]["sectors"], coalesced["B"]["sectors"]), (1, 4))
@@ -107,12 +117,13 @@ class PublishedFigures(unittest.TestCase):
             self.assertEqual(round(e["machine"]["peak_flops"] / 1e12), 44)
             self.assertEqual(e["machine"]["sm_count"], 70)
             self.assertEqual(e["launch"]["shared_bytes"], shared)
-            # What the articles saw achieved is what fits, less a little.
+            # The articles' achieved occupancy is the limit, slightly reduced.
             self.assertLess(abs(e["occupancy"]["occupancy"] - least), 0.005)
 
     def test_instruction_mix(self):
         mix = explained("r03_smem_tile_32")["loop_mix"]
-        self.assertEqual(mix["FFMA"], mix["LDS"])  # one of sB's a multiply-add; sA's come four at a time
+        # one of sB per multiply-add; those of sA load four at a time
+        self.assertEqual(mix["FFMA"], mix["LDS"])
         self.assertEqual(4 * mix["LDS.128"], mix["FFMA"])
         self.assertGreater(explained("r06")["loop_mix"]["LDS.128"], 0)
 
@@ -120,10 +131,11 @@ class PublishedFigures(unittest.TestCase):
 class Prediction(unittest.TestCase):
     def test_within_a_quarter_of_measurements_and_in_their_order(self):
         out = ladder("explain", "--accuracy").stdout
-        rows = re.findall(r"\| (r\d\d\w*) \| [\d.]+ \| ([\d.]+) \| ([\d.]+) \| ([-+][\d.]+)% \|", out)
+        rows = re.findall(r"\| (r\d\d\w*) \| [\d.]+ \| ([\d.]+) \| ([\d.]+) \| ([-+][\d.]+)% \|",
+                          out)
         self.assertGreater(len(rows), 12, out)
         for kernel, _, _, error in rows:
-            if kernel < "r13":  # on CUDA cores; from figures that are not rounded, as the table's are
+            if kernel < "r13":  # on CUDA cores; from unrounded figures, as in the table
                 e = explained(kernel, "--beta", "0")
                 clock = e["measured"]["sm_clock_mhz"] * 1e6 / e["machine"]["clock_hz"]
                 exact = e["prediction"]["tflops"] * clock / e["measured"]["tflops"] - 1
@@ -132,7 +144,8 @@ class Prediction(unittest.TestCase):
         rates = [(kernel >= "r13", float(p), float(m)) for kernel, p, m, _ in rows]
         for tensor, predicted, measured in rates:
             for other_tensor, other_predicted, other_measured in rates:
-                # Nearer ones are a tie; tensor rungs, predicted too high each by its own share, have no promised order.
+                # Closer values count as a tie; the order of tensor rungs is not promised, because
+                # each is predicted too high by a different share.
                 if measured < 0.92 * other_measured and not (tensor and other_tensor):
                     self.assertLess(predicted, other_predicted)
 
@@ -142,38 +155,49 @@ class Prediction(unittest.TestCase):
             self.assertIn("none: the rung has several tiles", out)
 
     def test_split_operands_are_passed_over_and_multiplied_by_words(self):
-        for rung, peak, products in (("ladder_bf16x9", 119, 9), ("ladder_bf16x3", 357, 3), ("ladder_guarded", 357, 3)):
+        for rung, peak, products in (("ladder_bf16x9", 119, 9), ("ladder_bf16x3", 357, 3),
+                                     ("ladder_guarded", 357, 3)):
             e = explained(rung, "--beta", "0")
             self.assertEqual(round(e["machine"]["binding_peak_flops"] / 1e12), peak, rung)
             pipes = {pipe["name"]: pipe["ms"] for pipe in e["prediction"]["pipes"]}
             words = 3 if products == 9 else 2
             elements = 2 * 4096 ** 2
-            self.assertAlmostEqual(pipes["pass over A and B"], elements * (4 + 2 * words) / 4814.3e9 * 1e3, places=3)
-            self.assertAlmostEqual(pipes["tensor cores"], products * 2 * 4096 ** 3 / 1070.5e12 * 1e3, places=3)
+            self.assertAlmostEqual(pipes["pass over A and B"],
+                                   elements * (4 + 2 * words) / 4814.3e9 * 1e3, places=3)
+            self.assertAlmostEqual(pipes["tensor cores"], products * 2 * 4096**3 / 1070.5e12 * 1e3,
+                                   places=3)
             self.assertIn("HGMMA", e["loop_mix"], rung)
-            self.assertLess(sum(e["loop_mix"].values()), 500, "the loop over k, not the whole kernel")
+            self.assertLess(sum(e["loop_mix"].values()), 500,
+                            "the loop over k, not the whole kernel")
 
     def test_the_hot_loop_is_the_one_over_k_where_waits_were_moved_away(self):
-        for rung in ("r14_wgmma_bf16", "r15_warp_specialized_bf16", "r16_persistent_bf16", "ladder_bf16"):
+        for rung in ("r14_wgmma_bf16", "r15_warp_specialized_bf16", "r16_persistent_bf16",
+                     "ladder_bf16"):
             mix = explained(rung, "--beta", "0")["loop_mix"]
             self.assertNotIn("EXIT", mix, rung)
             self.assertLess(sum(mix.values()), 500, rung)
 
     def test_tensor_rungs_have_a_prediction_below_their_peak(self):
-        for rung, peak in {"r13": 535, "r14_wgmma_bf16": 1071, "ladder_tf32": 535, "r16_persistent_bf16": 1071,
-                           "ladder_fp16": 1071}.items():
+        for rung, peak in {
+                "r13": 535, "r14_wgmma_bf16": 1071, "ladder_tf32": 535, "r16_persistent_bf16": 1071,
+                "ladder_fp16": 1071
+        }.items():
             e = explained(rung, "--beta", "0")
             self.assertEqual(round(e["machine"]["binding_peak_flops"] / 1e12), peak, rung)
             self.assertLess(e["prediction"]["tflops"], peak, rung)
             self.assertGreater(e["prediction"]["tflops"], 0.3 * peak, rung)
             self.assertIn("HMMA" if rung == "r13" else "HGMMA", e["loop_mix"], rung)
         text = ladder("explain", "r16_persistent_bf16", "--beta", "0").stdout
-        for line in ("BM 128 BN 256 STAGES 4 BK 64", "16-bit tensor peak", "tensor cores ", "copies from L2", "power cap"):
+        for line in ("BM 128 BN 256 STAGES 4 BK 64", "16-bit tensor peak", "tensor cores ",
+                     "copies from L2", "power cap"):
             self.assertIn(line, text)
 
     def test_rungs_get_faster(self):
-        rates = [explained(rung, "--beta", "0")["prediction"]["tflops"] for rung in
-                 ("r12", "r13", "r14_wgmma_bf16", "r15_warp_specialized_bf16", "r16_persistent_bf16", "ladder_bf16")]
+        rates = [
+            explained(rung, "--beta", "0")["prediction"]["tflops"]
+            for rung in ("r12", "r13", "r14_wgmma_bf16", "r15_warp_specialized_bf16",
+                         "r16_persistent_bf16", "ladder_bf16")
+        ]
         self.assertEqual(rates, sorted(rates))
 
     def test_shared_memory_is_what_ncu_counted(self):
@@ -182,12 +206,13 @@ class Prediction(unittest.TestCase):
             out = ladder("explain", rung, "--shape", "256", "--beta", "0", "--json").stdout
             for e in [json.loads(out)]:
                 for name, c in e["counters"].items():
-                    # Where machine code is executed, the counts themselves are those of the hardware.
+                    # Where machine code is executed, the counts equal those of the hardware.
                     if "shared" in name and "conflicts" not in name and c["profiled"] is not None:
                         if c["modelled"] is None and not c["exact"]:
                             continue  # bytes, of PTX
                         value = c["predicted"] if c["modelled"] is None else c["modelled"]
-                        self.assertAlmostEqual(value, c["profiled"], delta=1e-6 * c["profiled"], msg=(e["kernel"], name))
+                        self.assertAlmostEqual(value, c["profiled"], delta=1e-6 * c["profiled"],
+                                               msg=(e["kernel"], name))
                         compared += 1
         self.assertGreater(compared, 20)
 
@@ -206,11 +231,14 @@ class Difference(unittest.TestCase):
         self.assertRegex(out, r"L1 and shared memory, ms busy +[\d.]+ +[\d.]+ +/ ")
         self.assertIn("+++ r07_swizzled", out)  # the sources
         other = ladder("diff", "r04", "r05", "--no-source").stdout
-        self.assertRegex(other, r"A thousand FFMA come with \d+ other instructions, not \d+: above all LDS")
+        self.assertRegex(
+            other, r"A thousand FFMA come with \d+ other instructions, not \d+: above all LDS")
         self.assertNotIn("+++", other)
 
     def test_what_tensor_cores_multiply_is_the_measure_of_their_loops(self):
-        self.assertIn("a thousand HGMMA", ladder("diff", "r14_wgmma_bf16", "r15_warp_specialized_bf16", "--no-source").stdout)
+        self.assertIn(
+            "a thousand HGMMA",
+            ladder("diff", "r14_wgmma_bf16", "r15_warp_specialized_bf16", "--no-source").stdout)
         self.assertIn("a thousand instructions", ladder("diff", "r12", "r13", "--no-source").stdout)
 
     def test_a_kernel_does_not_differ_from_itself(self):
@@ -274,7 +302,8 @@ class OwnKernel(Folder):
         self.assertIn("r02_coalesced", result.stdout)
 
     def test_a_plain_kernel(self):
-        result = ladder("run", self.write("plain.cu", PLAIN), *LAUNCH, "--no-explain", "--against", "r02")
+        result = ladder("run", self.write("plain.cu", PLAIN), *LAUNCH, "--no-explain", "--against",
+                        "r02")
         self.assertEqual(result.returncode, 0, result)
         self.assertIn("verified: passed", result.stdout)
         self.assertRegex(result.stdout, r"plain +256x256x256")
@@ -287,7 +316,8 @@ class OwnKernel(Folder):
 
     def test_a_fault_is_told(self):
         text = PLAIN.replace("if (row >= M || col >= N) return;", "")
-        result = ladder("run", self.write("oob.cu", text), *LAUNCH, "--shape", "30x30x30", "--no-explain")
+        result = ladder("run", self.write("oob.cu", text), *LAUNCH, "--shape", "30x30x30",
+                        "--no-explain")
         self.assertEqual(result.returncode, 1, result)
         self.assertIn("verified: fault", result.stdout)
         self.assertIn("out of bounds", result.stdout)
@@ -296,13 +326,16 @@ class OwnKernel(Folder):
         prints = 'std::puts("verified: passed, 12 of 12 cases, 0 refused"); std::fflush(stdout);'
         headers = "#include <cstdio>\n#include <cstdlib>\n#include <unistd.h>\n"
         wrong = PLAIN.replace("k < K", "k < K - 1")
-        for name, text, says in (
-                ("exits", PLAIN + "struct At { At() { %s _exit(0); } } at;" % prints, "without its verdict: exit status 0"),
-                ("aborts_at_the_end", PLAIN + "struct At { ~At() { std::abort(); } } at;", "signal 6"),
-                ("wrong_exits", wrong + "struct At { ~At() { _exit(0); } } at;", "without its verdict: exit status 0")):
+        for name, text, says in (("exits",
+                                  PLAIN + "struct At { At() { %s _exit(0); } } at;" % prints,
+                                  "without its verdict: exit status 0"),
+                                 ("aborts_at_the_end",
+                                  PLAIN + "struct At { ~At() { std::abort(); } } at;", "signal 6"),
+                                 ("wrong_exits", wrong + "struct At { ~At() { _exit(0); } } at;",
+                                  "without its verdict: exit status 0")):
             with self.subTest(name):
-                result = ladder("run", self.write(name + ".cu", headers + text), *LAUNCH, "--no-explain", "--shape", "32",
-                                "--against", "r02")
+                result = ladder("run", self.write(name + ".cu", headers + text), *LAUNCH,
+                                "--no-explain", "--shape", "32", "--against", "r02")
                 self.assertEqual(result.returncode, 1, result)
                 self.assertIn(name + ".cu", result.stderr)
                 self.assertIn(says, result.stderr)
@@ -313,7 +346,8 @@ class OwnKernel(Folder):
         self.assertIn("kInfo: is empty", result.stderr)
 
     def test_folders_of_any_name(self):
-        # One folder with all of it; each file includes its neighbour. A shell that reads the name makes a file `x`.
+        # One folder with everything; each file includes its neighbour. A shell that expands the
+        # name would create a file `x`.
         folder = os.path.join(self.folder.name, "a b:c`touch x`$(touch x)\"q'u,o\\é")
         os.makedirs(os.path.join(folder, "tmp"))
         pathlib.Path(folder, "side.h").write_text("#define LAST K\n")
@@ -322,11 +356,12 @@ class OwnKernel(Folder):
         environment = {**os.environ, "TMPDIR": os.path.join(folder, "tmp")}
         source = os.path.join(folder, "source")
         os.symlink(SOURCE, source)
-        result = ladder("run", path, *LAUNCH, "--no-explain", "--shape", "32", "--against", "r02", "--source", source,
-                        cwd=folder, env=environment)
+        result = ladder("run", path, *LAUNCH, "--no-explain", "--shape", "32", "--against", "r02",
+                        "--source", source, cwd=folder, env=environment)
         self.assertEqual(result.returncode, 0, result)
         self.assertIn("verified: passed", result.stdout)
-        self.assertEqual([name for _, _, files in os.walk(folder) for name in files if name == "x"], [])
+        self.assertEqual([name for _, _, files in os.walk(folder) for name in files if name == "x"],
+                         [])
         pathlib.Path(path).write_text(PLAIN.replace("float sum", "flat sum"))
         result = ladder("run", path, *LAUNCH, env=environment)
         self.assertEqual(result.returncode, 2, result)
@@ -339,14 +374,17 @@ class OwnKernel(Folder):
         command = ["run", self.write("plain.cu", PLAIN), *LAUNCH]
 
         def compiling():
-            return any(name.startswith("tmpxft") for _, _, files in os.walk(temporary) for name in files)
-        for how, status in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGHUP, 130), (signal.SIGKILL, -9)):
+            return any(
+                name.startswith("tmpxft") for _, _, files in os.walk(temporary) for name in files)
+
+        for how, status in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGHUP, 130),
+                            (signal.SIGKILL, -9)):
             process = subprocess.Popen([LADDER, *command], env=environment)
             while not compiling() and process.poll() is None:
                 time.sleep(0.01)
             process.send_signal(how)
             self.assertEqual(process.wait(timeout=60), status)
-        # What a killed process left goes with the next.
+        # The leftovers of a killed process are removed by the next one.
         self.assertEqual(ladder(*command, "--limit", "0.01", env=environment).returncode, 2)
         self.assertEqual(os.listdir(temporary), [])
 
@@ -379,17 +417,19 @@ class BadInput(Folder):
         self.rejected("explain", "r05", "--shape", "4x4", says=["--shape", "4x4"])
         self.rejected("explain", "r05", "-m", "-3", says=["-m"])
         self.rejected("explain", "r05", "--clock", "fast", says=["--clock", "fast"])
-        self.rejected("explain", "r05", "--device", "h200", "--clock", "base", says=["--clock", "h200"])
+        self.rejected("explain", "r05", "--device", "h200", "--clock", "base",
+                      says=["--clock", "h200"])
         self.rejected("diff", "r05", "r99", says=["RUNG", "r99"])
         self.rejected("diff", "r05", "h01", says=["RUNG", "name either"])
         self.rejected("show", "r05", "--ptx", "--sass", says=["--ptx"])
         self.rejected("profile", "r99", says=["RUNG", "r99"])
         self.rejected("profile", "r05", "--shape", "axb", says=["--shape"])
-        self.rejected("explain", "r05", "--measured", "/nonexistent", says=["--measured", "/nonexistent"])
+        self.rejected("explain", "r05", "--measured", "/nonexistent",
+                      says=["--measured", "/nonexistent"])
 
 
-
-@unittest.skipUnless(platform.machine() == "x86_64" and shutil.which("objdump"), "CPU rungs: objdump's x86-64 is read")
+@unittest.skipUnless(platform.machine() == "x86_64" and shutil.which("objdump"),
+                     "CPU rungs: objdump's x86-64 is read")
 class CpuRungs(unittest.TestCase):
     """Measured on this machine, whatever it does besides: no rate is compared with anything."""
 
@@ -404,28 +444,33 @@ class CpuRungs(unittest.TestCase):
             text = text.lstrip()[end:]
         self.assertEqual([d["kernel"]["id"][:3] for d in documents], rungs)
         for d in documents:
-            for quantity in ("clock_hz", "fma_flops", "l1_bandwidth", "l2_bandwidth", "l3_bandwidth", "memory_bandwidth"):
+            for quantity in ("clock_hz", "fma_flops", "l1_bandwidth", "l2_bandwidth",
+                             "l3_bandwidth", "memory_bandwidth"):
                 self.assertGreater(d["machine"][quantity], 0, quantity)
             pipes = {pipe["name"]: pipe["ms"] for pipe in d["prediction"]["pipes"]}
             self.assertEqual(d["prediction"]["limiter"], max(pipes, key=pipes.get))
             self.assertGreater(d["measured"]["ms"], 0)
         naive, order, _, packed, threads = (d["hot_loop"] for d in documents)
-        self.assertEqual((naive["products"], naive["chained"]), (1, 1))  # one sum, each waiting for the one before
-        self.assertGreater(order["products"], 1)  # stride 1: whole vectors
+        # one accumulator; each addition waits for the previous one
+        self.assertEqual((naive["products"], naive["chained"]), (1, 1))
+        self.assertGreater(order["products"], 1)  # stride 1: full vectors
         self.assertGreater(packed["products"] / (packed["loads"] + packed["stores"]),
-                           order["products"] / (order["loads"] + order["stores"]))  # a tile in registers
+                           # a tile in registers
+                           order["products"] / (order["loads"] + order["stores"]))
         self.assertIn("tile", packed["function"])
         self.assertEqual(packed["function"], threads["function"])
 
     def test_text_names_the_measured_machine_and_the_traffic(self):
         text = ladder("explain", "h03", "--shape", "128").stdout
-        for words in ("measured just now", "B/FLOP", "ridge", "THE HOT LOOP", "limited by", "measured  "):
+        for words in ("measured just now", "B/FLOP", "ridge", "THE HOT LOOP", "limited by",
+                      "measured  "):
             self.assertIn(words, text)
 
     def test_two_rungs_differ(self):
         result = ladder("diff", "h03", "h04", "--shape", "128")
         self.assertEqual(result.returncode, 0, result)
-        for words in ("h04_simd_pack was measured to be", "loads and stores a product", "--- h03_cache_block"):
+        for words in ("h04_simd_pack was measured to be", "loads and stores a product",
+                      "--- h03_cache_block"):
             self.assertIn(words, result.stdout)
         result = ladder("diff", "h03", "r05")
         self.assertEqual(result.returncode, 2, result)

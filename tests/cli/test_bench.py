@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ladder bench from outside, on the host: rows, shapes and suites, comparisons and their exit status, bad input."""
+"""ladder bench from outside, on the host: rows, shapes and suites, comparisons and their exit
+status, bad input."""
 import pathlib
 import signal
 import subprocess
@@ -41,19 +42,22 @@ class BadInput(Folder):
         self.rejected("--device", "virtual:h200", says=["--device", "clock"])
         self.rejected("--device", "gpu", says=["--device", "'gpu'"])
         self.rejected("r01", "--device", "cpu", says=["--kernel", "GPU"])
-        self.rejected("--device", "cpu", "--shape", "2000000x2000000x4", says=["--shape", "memory", "GiB"])
+        self.rejected("--device", "cpu", "--shape", "2000000x2000000x4",
+                      says=["--shape", "memory", "GiB"])
 
     def test_help_lists_the_suites(self):
         result = bench("--help")
         self.assertEqual(result.returncode, 0)
-        for word in ("Examples:", "square", "odd", "tall", "wide", "thin", "deep", "small", "transformer", "batches", "mixed"):
+        for word in ("Examples:", "square", "odd", "tall", "wide", "thin", "deep", "small",
+                     "transformer", "batches", "mixed"):
             self.assertIn(word, result.stdout)
         self.assertNotIn("--resume", result.stdout)
 
 
 class OnTheHost(Folder):
     def test_saves_a_row_a_kernel_and_shape(self):
-        result = bench("h01", *QUICK, "--shape", "16..64*2,40x48x36", "--save", self.path("rows.json"))
+        result = bench("h01", *QUICK, "--shape", "16..64*2,40x48x36", "--save",
+                       self.path("rows.json"))
         self.assertEqual(result.returncode, 0, result)
         rows = self.read("rows.json")["rows"]
         self.assertEqual([(r["problem"]["m"], r["problem"]["n"], r["problem"]["k"]) for r in rows],
@@ -61,15 +65,17 @@ class OnTheHost(Folder):
         for row in rows:
             self.assertEqual(row["verdict"]["outcome"], "passed")
             self.assertEqual(row["timing"]["alarms"], [])
-            self.assertEqual(row["timing"]["ms"]["n"], len(row["timing"]["samples_ms"]))
             self.assertGreaterEqual(row["timing"]["ms"]["n"], 5)
             self.assertGreater(row["derived"]["tflops"], 0)
-            self.assertIn(f"{row['problem']['m']}x{row['problem']['n']}x{row['problem']['k']}", result.stdout)
-        report = subprocess.run([LADDER, "report", self.path("rows.json")], capture_output=True, text=True, check=False)
+            self.assertIn(f"{row['problem']['m']}x{row['problem']['n']}x{row['problem']['k']}",
+                          result.stdout)
+        report = subprocess.run([LADDER, "report", self.path("rows.json")], capture_output=True,
+                                text=True, check=False)
         self.assertIn("| h01_naive |", report.stdout)
 
     def test_leaves_out_what_takes_too_long_and_says_so(self):
-        result = bench("h01", *QUICK, "--shape", "32,256", "--max-launch", "1e-3", "--save", self.path("rows.json"))
+        result = bench("h01", *QUICK, "--shape", "32,256", "--max-launch", "1e-3", "--save",
+                       self.path("rows.json"))
         rows = self.read("rows.json")["rows"]
         self.assertEqual(len(rows), 2, result)
         self.assertIsNone(rows[1]["timing"])
@@ -81,7 +87,7 @@ class OnTheHost(Folder):
         self.assertEqual(whole.returncode, 0, whole)
         document = self.read("rows.json")
         document["rows"] = [row for row in document["rows"] if row["problem"]["m"] != 32]
-        samples = document["rows"][0]["timing"]["samples_ms"]
+        timing = document["rows"][0]["timing"]
         path = self.write("rows.json", document)
         rest = bench("h01", *QUICK, "--shape", "16,32,64", "--save", path, "--resume", path)
         self.assertEqual(rest.returncode, 0, rest)
@@ -89,11 +95,13 @@ class OnTheHost(Folder):
         self.assertNotIn("64x64x64", rest.stdout)
         rows = self.read("rows.json")["rows"]
         self.assertEqual(sorted(row["problem"]["m"] for row in rows), [16, 32, 64])
-        self.assertEqual(rows[0]["timing"]["samples_ms"], samples)
+        self.assertEqual(rows[0]["timing"], timing)
 
     def test_interrupted_keeps_the_rows_so_far(self):
-        process = subprocess.Popen([LADDER, "bench", "h01", *QUICK, "--shape", "40..400+1", "--save",
-                                    self.path("rows.json")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([
+            LADDER, "bench", "h01", *QUICK, "--shape", "40..400+1", "--save",
+            self.path("rows.json")
+        ], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         lines = []
         while not any("passed" in line for line in lines):
             lines.append(process.stdout.readline())
@@ -107,19 +115,25 @@ class OnTheHost(Folder):
         self.assertIn(f"interrupted: {len(rows)} row", output)
 
 
+def at(median, step):
+    """The order statistics of 11 samples, `step` apart."""
+    keys = {"min": -5, "p5": -4.5, "p25": -2.5, "median": 0, "p75": 2.5, "p95": 4.5, "max": 5}
+    return {"n": 11, **{key: median + steps * step for key, steps in keys.items()}, "mad": 3 * step}
+
+
 class Compare(Folder):
     def setUp(self):
         super().setUp()
         bench("h01", *QUICK, "--shape", "24,48", "--save", self.path("old.json"))
-        # Samples that no machine disturbs: 1% apart.
+        # Times that no machine disturbs: samples 0.1% apart.
         self.document = self.read("old.json")
         for row in self.document["rows"]:
-            row["timing"]["samples_ms"] = [10 + 0.01 * i for i in range(11)]
+            row["timing"]["ms"] = at(10.05, 0.01)
         self.old = self.write("old.json", self.document)
 
     def against(self, factor):
         for row in self.document["rows"][:1]:
-            row["timing"]["samples_ms"] = [factor * ms for ms in row["timing"]["samples_ms"]]
+            row["timing"]["ms"] = at(factor * 10.05, 0.01)
         return bench("--compare", self.old, "--rows", self.write("new.json", self.document))
 
     def test_the_same(self):
@@ -146,8 +160,9 @@ class Compare(Folder):
 
     def test_what_looks_slower_is_measured_twice(self):
         for row in self.document["rows"]:
-            row["timing"]["samples_ms"] = [1e-6 + 1e-9 * i for i in range(11)]
-        result = bench("h01", *QUICK, "--shape", "24,48", "--compare", self.write("old.json", self.document))
+            row["timing"]["ms"] = at(1e-6, 1e-9)
+        result = bench("h01", *QUICK, "--shape", "24,48", "--compare",
+                       self.write("old.json", self.document))
         self.assertEqual(result.returncode, 1, result)
         self.assertIn("SLOWER 2", result.stdout)
         measured, _, _ = result.stdout.partition("against ")
@@ -156,8 +171,9 @@ class Compare(Folder):
 
     def test_against_what_is_measured_now(self):
         for row in self.document["rows"]:
-            row["timing"]["samples_ms"] = [1e6 + i for i in range(11)]
-        result = bench("h01", *QUICK, "--shape", "24,48", "--compare", self.write("old.json", self.document))
+            row["timing"]["ms"] = at(1e6, 1)
+        result = bench("h01", *QUICK, "--shape", "24,48", "--compare",
+                       self.write("old.json", self.document))
         self.assertEqual(result.returncode, 0, result)
         self.assertIn("FASTER 2", result.stdout)
 

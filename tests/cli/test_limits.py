@@ -16,7 +16,8 @@ def run(*arguments, limit, value):
 
 class Limits(unittest.TestCase):
     def test_address_space(self):
-        for arguments in (["list"], ["verify", "r01", "--device", "virtual:h200", "--shape", "32x32x32"]):
+        for arguments in (["list"],
+                          ["verify", "r01", "--device", "virtual:h200", "--shape", "32x32x32"]):
             result = run(*arguments, limit=resource.RLIMIT_AS, value=2 << 30)
             self.assertEqual(result.returncode, 0, result.stderr)
 

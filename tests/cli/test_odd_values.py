@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Odd values for every option of every verb that --help lists: each ends with a documented status and one line that names
-the option, never by a signal."""
+"""Odd values for every option of every verb that --help lists: each ends with a documented status
+and one line that names the option, never by a signal."""
 import concurrent.futures
 import itertools
 import os
@@ -14,23 +14,32 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from command_line import LADDER, Folder
 
 STATUSES = {0, 1, 2}
-BARE = re.compile(r"stoi|stol|stoul|stod|stof|out_of_range|basic_string|invalid argument|what\(\)|terminate|regex_error")
-NUMBERS = ["-1", "nan", "-nan", "inf", "1e999", "9" * 60, "5junk", " 5", "5 ", "+5", "0x10", "--", "1,5", "5\n"]
-# Fine for these.
+BARE = re.compile(
+    r"stoi|stol|stoul|stod|stof|out_of_range|basic_string|invalid argument|what\(\)|terminate|regex_error"
+)
+NUMBERS = [
+    "-1", "nan", "-nan", "inf", "1e999", "9" * 60, "5junk", " 5", "5 ", "+5", "0x10", "--", "1,5",
+    "5\n"
+]
+# Valid values of these options.
 SIGNED = {("explain", "--beta")}
-TEXTS = ["-1", "\x1b[31m\x9b", "a" * 100_000, "[" * 50_000, "(" * 50_000, "%s%n", "../../..", "\n", "--", "=", "0", "nan", "/",
-         "{}", "[]", "\udcff"]
-# Of the values above each option gets these many, others than the option before it; all of them where LADDER_ALL_ODD_VALUES
-# is set, which takes minutes.
+TEXTS = [
+    "-1", "\x1b[31m\x9b", "a" * 100_000, "[" * 50_000, "(" * 50_000, "%s%n", "../../..", "\n", "--",
+    "=", "0", "nan", "/", "{}", "[]", "\udcff"
+]
+# Each option gets this many of the values above, different from those of the previous option; all
+# of them with LADDER_ALL_ODD_VALUES, which takes minutes.
 AT_ONCE = 100 if "LADDER_ALL_ODD_VALUES" in os.environ else 3
-# What each verb needs besides, so that nothing it may do takes long: a device that does not exist stops it.
-NEEDED = {"diff": ["r01", "r02"], "explain": ["r01"], "new": ["r99"], "profile": ["r99"], "report": ["/no/such/rows.json"],
-          "run": ["/no/such/file.cu"], "show": ["r99"], "tune": ["r09"]}
+# Additional arguments of each verb that keep it short: a device that does not exist stops it.
+NEEDED = {
+    "diff": ["r01", "r02"], "explain": ["r01"], "new": ["r99"], "profile": ["r99"],
+    "report": ["/no/such/rows.json"], "run": ["/no/such/file.cu"], "show": ["r99"], "tune": ["r09"]
+}
 
 
 def run(*arguments):
-    return subprocess.run([LADDER, *arguments], capture_output=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
-                          env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+    return subprocess.run([LADDER, *arguments], capture_output=True, timeout=120, check=False,
+                          stdin=subprocess.DEVNULL, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
 
 
 def verbs():
@@ -68,7 +77,8 @@ class OddValues(Folder):
         cases, numbers, texts = [], itertools.cycle(NUMBERS), itertools.cycle(TEXTS)
         for verb in found:
             listed = options(verb)
-            stop = ["--device", "no-such-device"] if any("--device" in names for names, _, _ in listed) else []
+            stop = ["--device", "no-such-device"] if any("--device" in names
+                                                         for names, _, _ in listed) else []
             for names, takes_value, number in listed:
                 if not takes_value:
                     continue
@@ -79,15 +89,16 @@ class OddValues(Folder):
                 for value in itertools.islice(numbers if number else texts, values):
                     valid = (verb, name) in SIGNED and value == "-1"
                     others = [] if name == "--device" else stop
-                    cases.append((verb, names, value, [verb, *NEEDED.get(verb, []), name, value, *others],
-                                  number and not valid and value != "--"))
+                    cases.append(
+                        (verb, names, value, [verb, *NEEDED.get(verb, []), name, value,
+                                              *others], number and not valid and value != "--"))
         self.assertGreater(len(cases), 150)
 
         def one(case):
             verb, names, value, arguments, refused = case
             try:
-                result = subprocess.run([LADDER, *arguments], capture_output=True, timeout=120, check=False,
-                                        stdin=subprocess.DEVNULL, cwd=self.folder.name)
+                result = subprocess.run([LADDER, *arguments], capture_output=True, timeout=120,
+                                        check=False, stdin=subprocess.DEVNULL, cwd=self.folder.name)
             except subprocess.TimeoutExpired:
                 return f"{arguments}: takes too long"
             return self.check(verb, names, value, result, refused)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/whole_file.py: what a file held stays where the new text cannot be written; mode and links stay as they were."""
+"""bench/whole_file.py: what a file held stays where the new text cannot be written; mode and links
+stay as they were."""
 import os
 import pathlib
 import resource
@@ -24,7 +25,8 @@ class WholeFile(unittest.TestCase):
         self.path.chmod(0o600)
         (self.folder / "link").symlink_to("rows.json")
         whole_file.replace(self.folder / "link", "new\n")
-        self.assertEqual((self.path.read_text(), self.path.stat().st_mode & 0o777), ("new\n", 0o600))
+        self.assertEqual((self.path.read_text(), self.path.stat().st_mode & 0o777),
+                         ("new\n", 0o600))
         self.assertTrue((self.folder / "link").is_symlink())
 
     def test_a_full_disk_changes_nothing(self):

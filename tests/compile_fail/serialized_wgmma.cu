@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums that are touched between two wgmma, before they are waited for: ptxas waits after each.
+// Accumulators are used between two wgmma without a wait: ptxas then waits after each wgmma.
 #include "device/ptx/wgmma.cuh"
 
 namespace ladder {

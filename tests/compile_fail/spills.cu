@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// More live values than 32 registers hold: ptxas must spill, and a rung that spills must not build.
+// More live values than 32 registers hold: ptxas must spill, and a rung that spills must fail the
+// build.
 __global__ void __launch_bounds__(1024, 2) kernel(float* p) {
   float r[96];
 #pragma unroll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's call, on the host, and on a CUDA device where one answers (ctest runs it under vgpu
-// as well).
+// The library's call, on the host, and on a CUDA device if one is available (ctest runs it under
+// vgpu as well).
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <ladder/gemm.hpp>
@@ -18,7 +18,7 @@
 namespace ladder {
 namespace {
 
-// Small integers: every sum is exact, so results compare with ==.
+// Small integers: every sum is exact, so that results are compared with ==.
 std::vector<float> integers(std::int64_t count, int seed) {
   std::vector<float> x(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -144,8 +144,8 @@ TEST(Sgemm, OperandsThatAreNotUsedMayBeNull) {
   EXPECT_TRUE(sgemm(p, {}));
 }
 
-// `count` products of one shape in one allocation an operand, with room between them, and each by
-// itself.
+// `count` products of one shape, with one allocation per operand and gaps between the matrices,
+// compared with single products.
 struct BatchCase {
   BatchCase(const Problem& problem, Batch strides) : p(problem), batch(strides) {
     const auto all = [&](const Extent& one, std::int64_t stride, int seed) {
@@ -279,7 +279,8 @@ TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
     EXPECT_EQ(rung(large, Precision::kIeee), "ladder_large_tiles") << large;
     EXPECT_EQ(rung(large, Precision::kAuto), "ladder_guarded") << large;
   }
-  // Few rows or columns: the larger operand is split on its way, where tensor maps take it.
+  // Few rows or columns: the larger operand is split in the product kernel if tensor maps accept
+  // it.
   for (const char* thin :
        {"64x4096x4096", "65536x64x1024", "128x14336x4096", "2048x128x2048", "256x256x16384"})
     EXPECT_EQ(rung(thin, Precision::kAuto), "ladder_guarded") << thin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed operands: the bits of products without packing, for every layout and side; errors name the
-// argument. Runs on a GPU, or under the virtual one.
+// Packed operands: the same bits as products without packing, for every layout and side; errors
+// name the argument. Runs on a GPU, or under the virtual one.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <ladder/gemm.hpp>
@@ -28,7 +28,7 @@ OnDevice normal(std::int64_t count, unsigned seed) {
   std::normal_distribution<float> draw;
   std::vector<float> x(static_cast<std::size_t>(count));
   for (float& value : x) value = draw(engine);
-  x[x.size() / 3] = std::numeric_limits<float>::infinity();  // a line without words
+  x[x.size() / 3] = std::numeric_limits<float>::infinity();  // a row without terms
   void* g = nullptr;
   if (cudaMalloc(&g, x.size() * sizeof(float)) != cudaSuccess) return nullptr;
   cudaMemcpy(g, x.data(), x.size() * sizeof(float), cudaMemcpyDefault);
@@ -64,7 +64,7 @@ TEST_F(Packed, GivesTheBitsOfTheProductWithoutPacking) {
           const auto packed = pack(p, which, is_a ? a.get() : b.get());
           ASSERT_TRUE(packed) << packed.status().message();
           EXPECT_GT(packed.value().bytes(), 4 * (is_a ? p.m : p.n) * p.k);
-          for (int time = 0; time < 2; ++time) {  // words are used, not used up
+          for (int time = 0; time < 2; ++time) {  // packed terms can be used again
             const OnDevice c = normal(count, 3);
             const Status status = sgemm(
                 p, {is_a ? nullptr : a.get(), is_a ? b.get() : nullptr, c.get()}, packed.value());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's call from several host threads, on streams that they share and on their own, in
-// graphs and beside them. On the virtual GPU with small problems; on a GPU with problems of 640 and
-// 1536, 120 results a kind of stream and precision.
+// The library's call from several host threads, on shared streams and on their own, in graphs and
+// outside. On the virtual GPU with small problems; on a GPU with problems of 640 and 1536, 120
+// results per kind of stream and precision.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <ladder/gemm.hpp>
@@ -25,10 +25,10 @@ namespace {
 constexpr int kThreads = 4;
 constexpr Precision kPrecisions[] = {Precision::kFp16x3, Precision::kBf16x6, Precision::kIeee,
                                      Precision::kAuto};
-// Precisions, and kernels that small problems do not get by these.
+// Precisions, and kernels that the planner does not choose for small problems.
 const auto kWays = testing::Values("fp16x3", "bf16x6", "ieee", "auto", "r12_simt_peak",
                                    "ladder_tf32", "ladder_guarded");
-constexpr unsigned kLimitSeconds = 120;  // of a test: kernels that wait for each other for ever
+constexpr unsigned kLimitSeconds = 120;  // of a test in which kernels wait for each other for ever
 
 struct Free {
   void operator()(float* at) const { EXPECT_EQ(cudaFree(at), cudaSuccess); }
@@ -58,7 +58,7 @@ std::vector<float> integers(std::int64_t count, unsigned seed) {
   return x;
 }
 
-// A cube with its product, and room for results.
+// A cube with its product, and memory for results.
 class Cube {
  public:
   Cube(int size, unsigned seed) : problem(make_problem(size, size, size, 1, 0)) {
@@ -79,7 +79,7 @@ class Cube {
     return kernel ? kernel.value().front()->launch(problem, operands, stream) : kernel.status();
   }
   void forget() const { ASSERT_EQ(cudaMemset(c_.get(), 0xFF, bytes()), cudaSuccess); }
-  // After the product; waits for the stream.
+  // Runs after the product and waits for the stream.
   bool right(Stream stream) const {
     std::vector<float> c(expected_.size());
     EXPECT_EQ(cudaMemcpyAsync(c.data(), c_.get(), bytes(), cudaMemcpyDeviceToHost, stream),
@@ -98,7 +98,7 @@ class Cube {
 
 struct Scale {
   int small, large, rounds;
-  std::size_t slack;  // bytes that the driver may take for itself
+  std::size_t slack;  // bytes that the driver may use itself
 };
 
 class OnDevice : public testing::Test {

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Golden counters: what Nsight Compute reads on a GPU, and what the virtual GPU must say of the same launches.
+"""Golden counters: what Nsight Compute reads on a GPU, and what the virtual GPU must say of the
+same launches.
 
-  golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU; with --only, rows of
-                                                                     these small kernels instead of those in the file
+  golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU; with
+                                                                     --only, rows of
+                                                                     these small kernels instead of
+                                                                     those in the file
   golden.py check --launcher PROGRAM --vgpu VGPU --golden FILE.csv   anywhere
 
-A row is a launch: kernel, shape, symbol, hash of its machine code, and a column for each metric. Where the machine code has changed since
-the rows were measured (another compiler, another source), the check skips that kernel with a message; it never
-compares. A rung of the registry that has no rows is named too.
-Exit status of check: 0 all equal, 1 a value differs or nothing could be compared.
+A row is a launch: kernel, shape, symbol, hash of its machine code, and a column for each metric.
+Where the machine code has changed since the rows were measured (another compiler, another source),
+the check skips that kernel with a message; it never compares. A rung of the registry that has no
+rows is named too. Exit status of check: 0 all equal, 1 a value differs or nothing could be
+compared.
 """
 import argparse
 import collections
@@ -23,26 +27,32 @@ import sys
 import tempfile
 
 SHAPES = ["256x256x256", "250x251x253"]
-# All that does not depend on time. Nsight Compute's names; those that the virtual GPU calls exact are compared.
+# All metrics that do not depend on time, by Nsight Compute's names. Those that the virtual GPU
+# reports as exact are compared.
 METRICS = [
-    "launch__grid_size", "launch__block_size", "launch__registers_per_thread", "launch__shared_mem_per_block_static",
-    "launch__shared_mem_per_block_dynamic", "launch__shared_mem_per_block_driver", "launch__occupancy_limit_blocks",
-    "launch__occupancy_limit_registers", "launch__occupancy_limit_shared_mem", "launch__occupancy_limit_warps",
-    "launch__occupancy_limit_barriers", "sm__maximum_warps_avg_per_active_cycle",
-    "smsp__inst_executed.sum", "smsp__thread_inst_executed.sum", "smsp__thread_inst_executed_pred_on.sum",
-    *(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum" for op in (
-        "fadd", "fmul", "ffma", "dadd", "dmul", "dfma", "fp16", "fp32", "fp64", "integer", "bit", "conversion", "control",
-        "inter_thread_communication", "memory", "misc")),
+    "launch__grid_size", "launch__block_size", "launch__registers_per_thread",
+    "launch__shared_mem_per_block_static", "launch__shared_mem_per_block_dynamic",
+    "launch__shared_mem_per_block_driver", "launch__occupancy_limit_blocks",
+    "launch__occupancy_limit_registers", "launch__occupancy_limit_shared_mem",
+    "launch__occupancy_limit_warps", "launch__occupancy_limit_barriers",
+    "sm__maximum_warps_avg_per_active_cycle", "smsp__inst_executed.sum",
+    "smsp__thread_inst_executed.sum", "smsp__thread_inst_executed_pred_on.sum",
+    *(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum"
+      for op in ("fadd", "fmul", "ffma", "dadd", "dmul", "dfma", "fp16", "fp32", "fp64", "integer",
+                 "bit", "conversion", "control", "inter_thread_communication", "memory", "misc")),
     *(f"sm__inst_executed_pipe_tensor_op_{op}.sum" for op in ("hmma", "imma", "dmma", "gmma")),
     "smsp__inst_executed_op_branch.sum", "smsp__sass_branch_targets_threads_divergent.sum",
-    *(f"smsp__inst_executed_op_{op}.sum" for op in (
-        "global_ld", "global_st", "local_ld", "local_st", "shared_ld", "shared_st", "ldgsts", "ldsm", "tma_ld", "tma_st")),
+    *(f"smsp__inst_executed_op_{op}.sum"
+      for op in ("global_ld", "global_st", "local_ld", "local_st", "shared_ld", "shared_st",
+                 "ldgsts", "ldsm", "tma_ld", "tma_st")),
     *(f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum" for what in ("requests", "sectors")
       for op in ("ld", "st", "atom", "red")),
-    *(f"l1tex__t_{what}_pipe_lsu_mem_local_op_{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st")),
+    *(f"l1tex__t_{what}_pipe_lsu_mem_local_op_{op}.sum" for what in ("requests", "sectors")
+      for op in ("ld", "st")),
     *(f"smsp__sass_data_bytes_mem_global_op_{op}.sum" for op in ("ld", "st", "ldgsts")),
     "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
-    *(f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st", "ldsm", "ldgsts", "atom")),
+    *(f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"
+      for op in ("ld", "st", "ldsm", "ldgsts", "atom")),
     *(f"smsp__sass_data_bytes_mem_shared_op_{op}.sum" for op in ("ld", "st")),
     *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st")),
 ]
@@ -50,7 +60,8 @@ FIELDS = ["kernel", "shape", "symbol", "sass_sha256"]
 
 
 def sass_sections(program):
-    """Machine code of every kernel for sm_90 in an executable's fat binaries: {mangled name: bytes}."""
+    """Machine code of every kernel for sm_90 in an executable's fat binaries: {mangled name:
+    bytes}."""
     data = open(program, "rb").read()
     code, at = {}, 0
     while (at := data.find(struct.pack("<IH", 0xBA55ED50, 1), at)) >= 0:
@@ -86,21 +97,31 @@ def launched(output):
 
 def profile(ncu, command, options=(), folder=None):
     """What the command prints, and a row for each launch that Nsight Compute read."""
-    command = [ncu, "--csv", "--page", "raw", "--clock-control", "none", "--print-kernel-base", "mangled",
-               "--print-units", "base", "--metrics", ",".join(METRICS), *options, *command]
-    result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, cwd=folder)
+    command = [
+        ncu, "--csv", "--page", "raw", "--clock-control", "none", "--print-kernel-base", "mangled",
+        "--print-units", "base", "--metrics", ",".join(METRICS), *options, *command
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
+                            cwd=folder)
     lines = result.stdout.splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
     if first is None or (result.returncode != 0 and "--kill" not in options):
-        raise RuntimeError(f"{' '.join(map(str, command))}: exit {result.returncode}\n{result.stdout}{result.stderr}")
-    rows = list(csv.DictReader(line for line in lines[first:] if line.startswith('"')))[1:]  # row 0 holds units
+        raise RuntimeError(
+            f"{' '.join(map(str, command))}: exit {result.returncode}\n{result.stdout}{result.stderr}"
+        )
+    rows = list(csv.DictReader(line for line in lines[first:]
+                               if line.startswith('"')))[1:]  # row 0 holds units
     return result.stdout, rows
 
 
 def values_of(row):
     """{metric: number} of what could be read."""
     texts = {metric: (row.get(metric) or "").replace(",", "") for metric in METRICS}
-    return {metric: int(float(text)) for metric, text in texts.items() if text.replace(".", "").isdigit()}
+    return {
+        metric: int(float(text))
+        for metric, text in texts.items()
+        if text.replace(".", "").isdigit()
+    }
 
 
 def collect(options):
@@ -120,7 +141,8 @@ def collect(options):
     measured = []
     for (kernel, shape), row in zip(launches, rows):
         symbol, values = row["Kernel Name"], values_of(row)
-        missing.update(f"{metric} ({row.get(metric)!r})" for metric in METRICS if metric not in values)
+        missing.update(f"{metric} ({row.get(metric)!r})" for metric in METRICS
+                       if metric not in values)
         measured.append([kernel, shape, symbol, hashlib.sha256(sections[symbol]).hexdigest()]
                         + [values.get(metric, "") for metric in METRICS])
     with open(options.golden, "w", newline="") as file:
@@ -136,8 +158,12 @@ def read_golden(path):
     golden = {}
     for row in csv.DictReader(line for line in open(path) if not line.startswith("#")):
         kernel, shape, symbol, sha256 = (row.pop(field) for field in FIELDS)
-        golden[kernel, shape] = {"symbol": symbol, "sha256": sha256,
-                                 "metrics": {metric: int(value) for metric, value in row.items() if value}}
+        golden[kernel, shape] = {
+            "symbol": symbol, "sha256": sha256,
+            "metrics": {metric: int(value)
+                        for metric, value in row.items()
+                        if value}
+        }
     return golden
 
 
@@ -145,12 +171,15 @@ def run_virtual(options):
     """[((kernel, shape), counters)] of every launch on the virtual GPU."""
     with tempfile.TemporaryDirectory() as folder:
         counters = os.path.join(folder, "counters.json")
-        result = subprocess.run([options.vgpu, "--device", "h200", "--counters", counters, "--", options.launcher]
-                                + SHAPES, check=True, stdout=subprocess.PIPE, text=True)
+        result = subprocess.run(
+            [options.vgpu, "--device", "h200", "--counters", counters, "--", options.launcher] +
+            SHAPES, check=True, stdout=subprocess.PIPE, text=True)
         launches = json.load(open(counters))["launches"]
     names = launched(result.stdout)
     if len(launches) != len(names):
-        sys.exit(f"golden: the virtual GPU saw {len(launches)} kernels in {len(names)} launches of rungs")
+        sys.exit(
+            f"golden: the virtual GPU saw {len(launches)} kernels in {len(names)} launches of rungs"
+        )
     return list(zip(names, launches))
 
 
@@ -175,32 +204,42 @@ def check(options):
             compared[metric] += 1
             if got != expected["metrics"][metric]:
                 differing += 1
-                print(f"DIFFERS {kernel} {shape} {metric}: hardware {expected['metrics'][metric]}, virtual GPU {got}")
+                print(
+                    f"DIFFERS {kernel} {shape} {metric}: hardware {expected['metrics'][metric]}, virtual GPU {got}"
+                )
         if options.estimates:
             for metric, got in launch["estimates"].items():
                 value = expected["metrics"].get(metric)
                 if value is not None:
-                    print(f"{'equal' if value == got else 'estimate'} {kernel} {shape} {metric}: hardware {value}, "
-                          f"virtual GPU {got}")
+                    print(
+                        f"{'equal' if value == got else 'estimate'} {kernel} {shape} {metric}: hardware {value}, "
+                        f"virtual GPU {got}")
     for kernel, shape in golden:
         print(f"skip {kernel} {shape}: measured, but not in this build or not executed")
-    print("golden: launches by engine: " + ", ".join(f"{n} {engine}" for engine, n in sorted(engines.items())))
-    print(f"golden: {sum(compared.values())} values of {len(compared)} metrics compared, {differing} differ")
+    print("golden: launches by engine: " +
+          ", ".join(f"{n} {engine}" for engine, n in sorted(engines.items())))
+    print(
+        f"golden: {sum(compared.values())} values of {len(compared)} metrics compared, {differing} differ"
+    )
     if not compared:
         print("golden: nothing was compared: measure again with bench/h200/golden.sh")
     return 1 if differing or not compared else 0
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["collect", "check"])
     parser.add_argument("--launcher", required=True)
     parser.add_argument("--golden", required=True)
-    parser.add_argument("--environment", default="", help="one line on date, commit, toolkit and driver")
+    parser.add_argument("--environment", default="",
+                        help="one line on date, commit, toolkit and driver")
     parser.add_argument("--ncu", default="ncu")
-    parser.add_argument("--only", nargs="+", metavar="micro.NAME", help="collect: measure these, keep the other rows")
+    parser.add_argument("--only", nargs="+", metavar="micro.NAME",
+                        help="collect: measure these, keep the other rows")
     parser.add_argument("--vgpu", default="vgpu")
-    parser.add_argument("--estimates", action="store_true", help="check: also show the estimates beside the hardware")
+    parser.add_argument("--estimates", action="store_true",
+                        help="check: also show the estimates beside the hardware")
     options = parser.parse_args()
     sys.exit(collect(options) if options.action == "collect" else check(options))
 

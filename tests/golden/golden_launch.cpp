@@ -75,7 +75,7 @@ bool launch_all(const std::string& shape, const ladder::Device& device) {
   return true;
 }
 
-// The memory is integers that grow, the same for each kernel.
+// Memory holds ascending integers, the same for each kernel.
 bool launch_micro(const std::vector<std::string>& names) {
   void* memory = nullptr;
   if (!ok(cudaMalloc(&memory, micro::kBytes), "cudaMalloc")) return false;
@@ -89,7 +89,8 @@ bool launch_micro(const std::vector<std::string>& names) {
       return false;
     launch.start(static_cast<int*>(memory));
     const bool launched =
-        cudaGetLastError() == cudaSuccess;  // the virtual GPU refuses what it does not have
+        // the virtual GPU refuses kernels that it does not support
+        cudaGetLastError() == cudaSuccess;
     if (!ok(cudaDeviceSynchronize(), launch.name)) return false;
     std::printf("%s %s -\n", launched ? "launched" : "refused", launch.name);
   }

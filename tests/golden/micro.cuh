@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the small kernels for the counters that the rungs do not touch have in common: one feature
-// each, a few warps, every value determined by the thread's number, and no memory touched but the
-// 64 KB that is given. They are in no anonymous namespace: their names would depend on where the
-// file lies.
+// Shared by the small kernels for counters that the rungs do not exercise: one feature per kernel,
+// a few warps, every value determined by the thread's number, and only the given 64 KB of memory
+// accessed. They are not in an anonymous namespace, because their names would then depend on the
+// file's path.
 #pragma once
 #include "micro.hpp"
 

@@ -8,7 +8,7 @@
 namespace micro {
 
 inline constexpr std::size_t kBytes = std::size_t{64}
-                                      << 10;  // of device memory that a kernel needs
+                                      << 10;  // bytes of device memory that a kernel needs
 
 struct Launch {
   const char* name;
@@ -21,7 +21,7 @@ std::span<const Launch> memory_launches();
 std::span<const Launch> async_launches();
 std::span<const Launch> arithmetic_launches();
 std::span<const Launch> matrix_launches();
-std::span<const Launch> hopper_launches();  // of sm_90a
+std::span<const Launch> hopper_launches();  // needs sm_90a
 
 inline std::vector<Launch> launches() {
   std::vector<Launch> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small kernels: numbers of all kinds, conversions and bits.
+// Small kernels: arithmetic in all types, conversions and bit operations.
 #include "micro.cuh"
 
 #include <cuda_bf16.h>
@@ -79,8 +79,8 @@ __global__ void extensions(int* x) {
   x[1024 + t] = low + wrapped + byte;
 }
 
-// A warp for each exponent of the dividend, a step for each of the divisor: which pairs take the
-// long way.
+// One warp per exponent of the dividend, one step per exponent of the divisor: which pairs take the
+// slow path.
 __global__ void divisions(int* x) {
   const int exponent = thread_number() / 32;
   float sum = 0;
@@ -92,7 +92,7 @@ __global__ void divisions(int* x) {
   x[1024 + thread_number()] = __float_as_int(sum);
 }
 
-// Positions and widths on either side of a word's 32 bits.
+// Positions and widths around 32 bits.
 __global__ void bit_masks(int* x) {
   const int t = thread_number();
   unsigned clamped, wrapped;
@@ -113,7 +113,7 @@ __global__ void least_of_three(int* x) {
   x[3072 + t] = static_cast<int>(max(d, max(e, f)));
 }
 
-// Comparisons whose results are numbers.
+// Comparisons with numeric results.
 __global__ void compared_floats(int* x) {
   const int t = thread_number();
   const auto a = static_cast<float>(x[t] % 7), b = static_cast<float>(x[t + 1] % 5);
@@ -155,7 +155,7 @@ __global__ void masked(int* x) {
   x[1024 + t] = __float_as_int(greatest);
 }
 
-// More predicates than there are registers for them.
+// More predicates than predicate registers.
 __global__ void many_predicates(int* x) {
   const int t = thread_number();
   bool greater[16];

@@ -10,7 +10,7 @@ __global__ void async_copies(int* x) {
   __shared__ alignas(16) int s[kThreads * 8];
   const auto t = static_cast<int>(threadIdx.x);
   __pipeline_memcpy_async(&s[t * 4], &x[t * 4], 16,
-                          t % 3 == 0 ? 16 : 0);  // some lanes only fill with zeros
+                          t % 3 == 0 ? 16 : 0);  // some lanes only write zeros
   if (t < 50) __pipeline_memcpy_async(&s[512 + t * 2], &x[t * 2], 8);
   __pipeline_commit();
   __pipeline_wait_prior(0);
@@ -18,8 +18,7 @@ __global__ void async_copies(int* x) {
   x[1024 + thread_number()] = s[t * 4] + s[512 + t % 50];
 }
 
-// Asynchronous copies of each width, to places that conflict or not, from places that lie together
-// or not.
+// Asynchronous copies of each width, with and without bank conflicts, coalesced and not.
 template <int kBytes, int kTo, int kFrom>
 __global__ void copy_stride(int* x) {
   __shared__ alignas(16) char s[kThreads * kBytes * kTo];
@@ -32,7 +31,7 @@ __global__ void copy_stride(int* x) {
   x[8192 + thread_number()] = s[t * kTo * kBytes];
 }
 
-// The same where some lanes take no part, and where several read one address.
+// The same with some lanes inactive, and with several lanes that read one address.
 template <int kBytes>
 __global__ void copy_some(int* x) {
   __shared__ alignas(16) char s[2 * kThreads * kBytes];
@@ -92,7 +91,7 @@ __global__ void mbarrier_copies(int* x) {
   x[1024 + thread_number()] = t;
 }
 
-// How many arrive is in memory: it goes to a uniform register.
+// The number of arrivals is in memory, so that it is in a uniform register.
 __global__ void mbarrier_counts(int* x) {
   __shared__ unsigned long long barrier;
   const unsigned b = shared_address(&barrier);

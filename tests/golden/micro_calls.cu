@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small kernels that call functions which are not inlined.
+// Small kernels that call functions that are not inlined.
 #include "micro.cuh"
 
 #include <cstdio>
 
 namespace micro {
 
-// Where lanes meet again is kept over the calls.
+// The convergence barrier is saved across the calls.
 __device__ __noinline__ int descend(int n, const int* x) {
   if (n <= 0) return x[0];
   int a = 0;
@@ -58,7 +58,7 @@ __global__ void indirect_calls(int* x) {
   x[1024 + t] = function(x[t], x);
 }
 
-// What prints is code of the driver's.
+// printf is code of the driver.
 __global__ void prints(int* x) {
   const int t = thread_number();
   if (t == 7) printf("thread %d\n", x[t]);

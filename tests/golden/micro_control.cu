@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small kernels: branches, barriers of warps and blocks, fences, and what lanes exchange.
+// Small kernels: branches, barriers of warps and blocks, fences, and exchanges between lanes.
 #include "micro.cuh"
 
 namespace micro {
@@ -74,7 +74,7 @@ __global__ void exchange_more(int* x) {
   x[1024 + t] = static_cast<int>(reduced + __popc(same)) + up + __all_sync(0xffffffff, v != 3);
 }
 
-// Masks from memory, all lanes.
+// Masks from memory, all lanes active.
 __global__ void warp_barriers(int* x) {
   const int t = thread_number();
   for (int i = 0; i < 4; ++i) __syncwarp(static_cast<unsigned>(x[i] - 1 - i));
@@ -120,7 +120,7 @@ __global__ void exchange_in_branch(int* x) {
   x[1024 + t] = v;
 }
 
-// Machine code yields in loops that may wait for another thread; this one waits for nobody.
+// Machine code yields in loops that may wait for another thread; this loop does not wait.
 __global__ void yields(int* x) {
   const int t = thread_number();
   while (atomicExch(&x[2048 + t], 1) == -1) {
@@ -128,7 +128,7 @@ __global__ void yields(int* x) {
   x[1024 + t] = t;
 }
 
-// Each half of a warp at a shuffle of its own, by a distance that is not known before.
+// Each half of a warp executes a shuffle of its own, with a distance known only at run time.
 __global__ void collectives(int* x) {
   const int t = thread_number();
   int v = x[t];
@@ -174,8 +174,8 @@ __global__ void jump_table(int* x) {
   x[1024 + t] = v;
 }
 
-// One jump, each way for another number of lanes: side by side, mixed, two ways of which the first
-// lane's is rarer, or most lanes with the first.
+// An indirect branch with a different number of lanes per target: adjacent lanes, mixed lanes, two
+// targets of which the first lane's has fewer lanes, or most lanes with the first.
 enum class Ways { kBlocks, kMixed, kTwo, kLopsided };
 template <Ways kWays>
 __global__ void jumps(int* x) {

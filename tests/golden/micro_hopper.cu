@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small kernels of sm_90a: registers that warps give back, and bulk copies.
+// Small kernels of sm_90a: setmaxnreg, and bulk copies.
 #include "micro.cuh"
 
 namespace micro {
 
-// With a number of registers that the launch is sure to have.
+// With a number of registers that the launch guarantees.
 __global__ void __maxnreg__(128) fewer_registers(int* x) {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
   x[1024 + thread_number()] = x[thread_number()] + 1;
 }
 
-// All have given back what all then ask for, so that nobody asks twice.
+// All warps have released registers before any asks for more, so that no request is repeated.
 __global__ void __maxnreg__(128) more_registers(int* x) {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
   __syncthreads();
@@ -18,7 +18,7 @@ __global__ void __maxnreg__(128) more_registers(int* x) {
   x[1024 + thread_number()] = x[thread_number()] + 1;
 }
 
-// The copy is there long before anybody looks, so that one look is enough.
+// The copy completes long before the first test of the barrier, so that one test suffices.
 __global__ void bulk_load(int* x) {
   __shared__ unsigned long long barrier;
   __shared__ alignas(128) int s[kThreads];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small kernels: tensor products, and what loads and stores their operands.
+// Small kernels: matrix instructions, and the loads and stores of their operands.
 #include "micro.cuh"
 
 #include <cuda_fp16.h>

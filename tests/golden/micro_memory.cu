@@ -6,7 +6,7 @@
 
 namespace micro {
 
-// Accesses of each width, at strides that conflict or not.
+// Accesses of each width, at strides with and without bank conflicts.
 template <class T, int kStride>
 __global__ void shared_stride(int* x) {
   __shared__ T s[kThreads * kStride];
@@ -25,7 +25,7 @@ __global__ void shared_broadcast(int* x) {
   reinterpret_cast<T*>(x)[1024 + thread_number()] = s[t / 8];
 }
 
-// An array that is indexed by data stays in local memory.
+// An array with dynamic indices is placed in local memory.
 __global__ void local_array(int* x) {
   const int t = thread_number();
   int a[16];
@@ -65,7 +65,7 @@ __global__ void vector_loads(int* x) {
   reinterpret_cast<char*>(x)[32768 + t * 3] = static_cast<char>(a.w);
 }
 
-// Several lanes at one address, and several in one word.
+// Several lanes with one address, and several addresses within one 4-byte word.
 template <class T>
 __global__ void shared_lanes(int* x) {
   __shared__ T s[kThreads];
@@ -89,7 +89,7 @@ __global__ void narrow(int* x) {
       static_cast<T>(s[(t ^ 1) * 3] + s[t / 2 * 3]);
 }
 
-// Reductions whose addresses several lanes share.
+// Reductions in which several lanes have one address.
 template <int kShared>
 __global__ void reductions(int* x) {
   const int t = thread_number();
@@ -120,8 +120,7 @@ __global__ void generic_atomics(int* x) {
   x[1024 + t] = s[threadIdx.x] + static_cast<int>(__isShared(p));
 }
 
-// Sums made by comparing and exchanging; each thread has a place of its own, so that none is tried
-// again.
+// Sums by compare-and-swap; each thread has its own address, so that no attempt is repeated.
 __global__ void exchange_loops(int* x) {
   __shared__ float f[kThreads];
   __shared__ double d[kThreads];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tensor cores compute, bit for bit, and where wgmma finds its operands. The program prints a
-// line for each instruction, kind of input and seed, with a hash of the result's bits (with --bits:
-// the bits). An H200's lines are tensor_cores.h200.txt, which bench/h200/numerics.sh writes; the
-// virtual GPU must print the same.
+// Results of tensor cores, bit for bit, and the addresses that wgmma reads by descriptor. The
+// program prints one line per instruction, kind of input and seed, with a hash of the result's bits
+// (with --bits: the bits). tensor_cores.h200.txt has an H200's lines, written by
+// bench/h200/numerics.sh; the virtual GPU must print the same.
 #include "tensor_inputs.hpp"
 
 #include <cuda_bf16.h>
@@ -27,7 +27,7 @@ void require(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
-// The name behind m64n8, and the operands behind scale-d.
+// The suffix after m64n8, and the operands after scale-d.
 template <Op kOp>
 struct Spelling;
 template <>
@@ -102,8 +102,8 @@ __device__ void wgmma(u32 (&d)[4], u64 a, u64 b) {
   for (u32& value : d) asm volatile("" : "+r"(value)::"memory");
 }
 
-// The same by mma.sync, a warp at a time. Word t of row g, and 4 words on, are a thread's: whatever
-// the type.
+// The same by mma.sync, one warp at a time. A thread holds 32-bit words t and t + 4 of row g,
+// whatever the type.
 template <Op kOp>
 __device__ void mma(u32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
   if constexpr (kRegisters<kOp> == 4) {
@@ -120,7 +120,7 @@ __device__ void mma(u32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
   }
 }
 
-// A block a seed. Rows of A and columns of B are lines of 32 bytes along k. wgmma takes them
+// One block per seed. Rows of A and columns of B are rows of 32 bytes along k. wgmma reads them
 // without a swizzle: 8 rows of 16 bytes together, then their other halves.
 template <Op kOp, bool kByWarp>
 __global__ void __launch_bounds__(kThreads) product(const u8* gA, const u8* gB, u32* gD) {
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(kThreads) product(const u8* gA, const u8* gB, 
   for (int r = 0; r < kRegisters<kOp>; ++r) gD[r] = d[r];
 }
 
-// Where operands are found: m64n64k16 in bf16 on shared memory full of small integers, by any
+// Operand addresses: m64n64k16 in bf16 on shared memory filled with small integers, by arbitrary
 // descriptors.
 template <int kDirections>
 __global__ void __launch_bounds__(kThreads) placed(const u64* gDescriptors, float* gD) {
@@ -208,7 +208,7 @@ class Array {
   std::size_t count_;
 };
 
-u64 hash(const u32* values, std::size_t count) {  // FNV-1a, by words
+u64 hash(const u32* values, std::size_t count) {  // FNV-1a over 32-bit words
   u64 state = 0xcbf29ce484222325;
   for (std::size_t i = 0; i < count; ++i) state = (state ^ values[i]) * 0x100000001b3;
   return state;

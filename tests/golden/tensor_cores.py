@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor cores against an H200's: every line that tensor_cores printed there, the virtual GPU must print as well.
+"""Tensor cores against an H200's: every line that tensor_cores printed there, the virtual GPU must
+print as well.
 
   tensor_cores.py --program TENSOR_CORES --vgpu VGPU --golden tensor_cores.h200.txt
 
-With --numerics=hopper all lines are equal. With the default numerics those of exact sums are ("place": small integers, so
-that the lines say where operands are found), and some others are not: the comparison can fail.
+With --numerics=hopper all lines are equal. With the default numerics those of exact sums are
+("place": small integers, so that the lines say where operands are found), and some others are not:
+the comparison can fail.
 """
 import argparse
 import subprocess
@@ -27,7 +29,8 @@ def differences(found, golden):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--vgpu", required=True)
     parser.add_argument("--golden", required=True)
@@ -47,7 +50,8 @@ def main():
             wrong[instruction, kind] = []
     if len(by_default) < 10:
         sys.exit("the default numerics give nearly the same bits: the lines tell nothing")
-    print(f"{len(golden)} lines, {len(wrong)} kinds differ; by default {len(by_default)} of them do")
+    print(
+        f"{len(golden)} lines, {len(wrong)} kinds differ; by default {len(by_default)} of them do")
     sys.exit(bool(wrong))
 
 

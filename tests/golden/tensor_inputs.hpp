@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs for tensor_cores.cu, the same from the same seed everywhere: bit patterns for A, B and D
+// Inputs for tensor_cores.cu, identical everywhere for the same seed: bit patterns for A, B and D
 // by kind, and matrix descriptors by swizzle and direction.
 #pragma once
 #include <cstdint>
@@ -13,7 +13,7 @@ using u8 = std::uint8_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-constexpr int kM = 64, kN = 8, kLine = 32;  // bytes of k in a row of A, a column of B
+constexpr int kM = 64, kN = 8, kLine = 32;  // bytes along k in a row of A or a column of B
 
 enum class Op { kBf16, kF16, kF16ToF16, kTf32, kE4m3, kE5m2, kE4m3E5m2, kE4m3ToF16 };
 constexpr const char* name_of(Op op) {
@@ -21,11 +21,11 @@ constexpr const char* name_of(Op op) {
                                     "e4m3", "e5m2", "e4m3.e5m2", "e4m3.f16"};
   return kNames[static_cast<int>(op)];
 }
-// Of D a thread, 8 columns.
+// Of D per thread, for 8 columns.
 constexpr int registers_of(Op op) { return op == Op::kF16ToF16 || op == Op::kE4m3ToF16 ? 2 : 4; }
 
 struct Format {
-  int bytes, exponent, fraction;  // the value's bits stand at the top
+  int bytes, exponent, fraction;  // the value is in the upper bits
 };
 constexpr Format kSingle{4, 8, 23}, kHalf{2, 5, 10};
 constexpr Format format_of(Op op, bool of_b) {
@@ -36,7 +36,7 @@ constexpr Format format_of(Op op, bool of_b) {
     case Op::kF16ToF16:
       return kHalf;
     case Op::kTf32:
-      return kSingle;  // its low bits are set at random: they must not matter
+      return kSingle;  // its low bits are random: they must not matter
     case Op::kE5m2:
       return {1, 5, 2};
     case Op::kE4m3E5m2:
@@ -77,7 +77,7 @@ inline u32 number(Random& random, Format f, int low, int high) {
          (rest >> 1 & ((1U << f.fraction) - 1));
 }
 
-// `of_d`: of the sums, which have fewer bits to lose.
+// `of_d`: for accumulators, which have fewer bits to lose.
 inline u32 element(Random& random, Format f, int kind, bool of_d) {
   const int most = (1 << f.exponent) - 1, one = most / 2, top = most - 1;
   switch (kind) {
@@ -112,7 +112,8 @@ inline void put(std::vector<u8>& to, u32 bits, int bytes) {
   for (int i = 0; i < bytes; ++i) to.push_back(static_cast<u8>(bits >> 8 * i));
 }
 
-// Appends A (rows), B (columns) and D (a thread's registers, in order of threads) of one product.
+// Appends A (rows), B (columns) and D (each thread's registers, in order of threads) of one
+// product.
 inline void append_inputs(Op op, int kind, int seed, std::vector<u8>& a, std::vector<u8>& b,
                           std::vector<u32>& d) {
   Random random(static_cast<u64>(seed) << 16 | static_cast<u64>(kind) << 8 | static_cast<u64>(op));
@@ -120,7 +121,8 @@ inline void append_inputs(Op op, int kind, int seed, std::vector<u8>& a, std::ve
     const int elements = kLine / f.bytes;
     std::vector<u32> values;
     for (int i = 0; i < elements; ++i) values.push_back(element(random, f, kind, false));
-    if (kind == kCancelling) {  // the second half takes the first half away, but for some last bits
+    // the second half cancels the first half, except for some of the last bits
+    if (kind == kCancelling) {
       for (int i = 0; i < elements / 2; ++i) {
         u32& value = values[static_cast<std::size_t>(elements / 2 + i)];
         value = values[static_cast<std::size_t>(i)];
@@ -147,10 +149,10 @@ constexpr u32 kPlacedBytes = 96 * 1024;
 
 struct Placement {
   std::string name;
-  u64 a, b;  // descriptors, counted from the beginning of shared memory
+  u64 a, b;  // descriptors, relative to the beginning of shared memory
 };
 
-// directions: 1: A runs along m, 2: B along n. Starts, strides and base offsets of all kinds,
+// directions: 1: A is M-major; 2: B is N-major. Starts, strides and base offsets of all kinds,
 // within kPlacedBytes.
 inline std::vector<Placement> placements_of(int directions) {
   constexpr int kSpans[] = {16, 128, 64, 32};
@@ -162,7 +164,8 @@ inline std::vector<Placement> placements_of(int directions) {
       u64 made[2];
       for (int operand = 0; operand < 2; ++operand) {
         const bool along_mn = (directions >> operand & 1) != 0;
-        // Atoms lie at any multiples of the pattern; a K-major matrix may start inside a line.
+        // Atoms are at any multiples of the pattern; a K-major matrix may start inside a row of the
+        // swizzle.
         const int start =
             random.below(16) * pattern + (along_mn || span < 64 ? 0 : random.below(span / 32) * 32);
         const int leading = (1 + random.below(8)) * pattern,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats that end where a page ends whose neighbour may not be touched: a read past the end is a
-// crash.
+// Arrays of floats that end at the end of a page whose neighbour is inaccessible: a read past the
+// end crashes.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>

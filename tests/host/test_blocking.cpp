@@ -53,24 +53,23 @@ TEST(Blocking, TheWayFitsTheProblem) {
                        Op op_b = Op::kNone) {
     return way_for(make_problem(m, n, k, 1.0F, 0.0F, op_a, op_b), kernel);
   };
-  // Cubes as small as a tile are never copied, but for what cannot be read in place.
+  // Cubes as small as a tile are packed only if they cannot be read in place.
   EXPECT_FALSE(way(16, 16, 16).pack_a);
   EXPECT_FALSE(way(16, 16, 16).pack_b);
   EXPECT_TRUE(way(16, 16, 16, Op::kNone, Op::kTranspose).pack_b);
   EXPECT_TRUE(way(4096, 4096, 4096).pack_b);
   EXPECT_TRUE(way(4096, 4096, 4096, Op::kTranspose).pack_a);
-  // A tile of three vectors is taken where two would leave a third of the last one empty.
+  // A tile of three vectors is chosen where two would leave a third of the last one empty.
   EXPECT_EQ(way(64, kernel.shape(3).cols, 64).tile.cols, kernel.shape(3).cols);
   EXPECT_EQ(way(64, kernel.shape(2).cols * 2, 64).tile.cols, kernel.shape(2).cols);
-  // Shallow products write past the caches what does not stay in them.
+  // Shallow products that do not fit in the caches use non-temporal stores.
   const CacheSizes sizes = cache_sizes();
   const std::int64_t beyond = std::max(2 * sizes.l2, sizes.l3 / 2) / (4096 * 4) + 1;  // rows
   EXPECT_TRUE(way(beyond, 4096, 16).streams);
   EXPECT_FALSE(way(64, 64, 16).streams);
   EXPECT_FALSE(way(4096, 4096, 4096).streams);
   EXPECT_FALSE(way_for(make_problem(4096, 4096, 16, 1.0F, 1.0F), kernel).streams);
-  // Blocks of rows that are packed are nearly as tall as was asked for; rows in place are one
-  // block.
+  // Packed blocks of rows are nearly as tall as requested; rows in place are one block.
   const Blocks most = blocks(kernel.shape(2));
   const Way packed = way(3 * most.rows + 1, 1 << 14, 4096),
             in_rows = way(3 * most.rows + 1, 1024, 4096);
@@ -79,7 +78,7 @@ TEST(Blocking, TheWayFitsTheProblem) {
   EXPECT_EQ(packed.blocks.depth, most.depth);
   EXPECT_FALSE(in_rows.pack_a);
   EXPECT_GE(in_rows.blocks.rows, 3 * most.rows + 1);
-  // The form says how the operands lie.
+  // The form says how the operands are stored.
   for (const Op op_a : {Op::kNone, Op::kTranspose}) {
     for (const std::int64_t size : {16, 4096}) {
       const Way one = way(size, size, size, op_a);
@@ -118,8 +117,8 @@ TEST(TunedBlocks, CandidatesAreWholeTilesInCache) {
   }
 }
 
-// A machine on which the time is known: the fastest wins, the first is there to be compared with,
-// and the budget holds.
+// A machine with known times: the fastest is chosen, the first is the reference, and the budget is
+// respected.
 TEST(TunedBlocks, TheSearchFindsTheFastest) {
   const auto at = [](std::int64_t depth) { return Blocks{14, 32, depth}; };
   std::vector<Blocks> others;
@@ -128,7 +127,7 @@ TEST(TunedBlocks, TheSearchFindsTheFastest) {
   int calls = 0;
   const auto seconds = [&](const Blocks& blocks) {
     const double off = static_cast<double>(std::abs(blocks.depth - 113));
-    const double noise = ++calls % 5 == 0 ? 3.0 : 1.0;  // now and then something else runs
+    const double noise = ++calls % 5 == 0 ? 3.0 : 1.0;  // occasionally another program runs
     const double now = (1e-3 + 1e-4 * off) * noise;
     spent += now;
     return now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pretended /proc and /sys of machines, containers and kernels that this one is not.
+// Files that imitate /proc and /sys of other machines, containers and kernels.
 #include "host/limits.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every tile of every instruction set that this machine has: exact on small integers, reading and
-// writing nothing outside its operands.
+// Every tile of every instruction set of this machine: exact on small integers, with no access
+// outside its operands.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -116,7 +116,7 @@ TEST(MicroKernel, EveryTileOfEveryInstructionSetIsExactAndStaysInside) {
   }
 }
 
-// Past the caches where the rows are whole aligned vectors, else as usual.
+// Non-temporal stores where the rows are whole aligned vectors, else ordinary ones.
 TEST(MicroKernel, StreamedTilesAreTheSame) {
   for (const MicroKernel& kernel : all_micro_kernels()) {
     for (int vectors = 1; vectors <= MicroKernel::kMostVectors; ++vectors) {

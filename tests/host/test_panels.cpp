@@ -10,7 +10,7 @@
 namespace ladder::host {
 namespace {
 
-// Panels of either role, packed or in place, show every element of the block once.
+// Panels of either operand, packed or in place, contain every element of the block once.
 TEST(Panels, ShowTheirBlock) {
   const MicroKernel& kernel = micro_kernel();
   const Shape tile = kernel.shape(2);
@@ -27,7 +27,7 @@ TEST(Panels, ShowTheirBlock) {
         std::vector<float> memory(
             packed_floats(block.size, block.size, depth.size, depth.size, tile.cols));
         const Panels panels(kernel, tile, role, operand, block, depth, packed, memory.data());
-        // One by one in any order, since threads pack panels at the same time, or all together.
+        // One by one in any order, because threads pack panels at the same time, or all together.
         if (one_by_one) {
           for (std::int64_t i = panels.count(); i-- > 0;) panels.pack(i);
         } else {

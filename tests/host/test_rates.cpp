@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rates of this machine must be on any machine; how high they are is nobody's promise.
+// Properties that the measured rates have on every machine; their values are not tested.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// h05_threads on problems large enough that it starts threads: equal to h04_simd_pack bit for bit,
-// whatever their number.
+// h05_threads on problems large enough to start threads: equal to h04_simd_pack bit for bit, for
+// any number of threads.
 #include <gtest/gtest.h>
 #include <ladder/registry.hpp>
 

@@ -1,13 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's tests of matmul and dot, and its products in forked processes, with libladder_cblas.so in front of the BLAS that NumPy has.
+"""NumPy's tests of matmul and dot, and its products in forked processes, with libladder_cblas.so in
+front of the BLAS that NumPy has.
    numpy_over_ladder.py LIBRARY
-Exit status 77: NumPy, pytest or hypothesis is missing, or NumPy brings a BLAS that it does not call by standard names."""
+Exit status 77: NumPy, pytest or hypothesis is missing, or NumPy brings a BLAS that it does not call
+by standard names."""
 import os
 import subprocess
 import sys
 
-# Runs under LD_PRELOAD: whether float32 products come from the library, by asking which file holds the symbol.
+# Runs under LD_PRELOAD. Checks that float32 products come from the library, by the file that
+# provides the symbol.
 PROBE = r"""
 import ctypes, numpy
 class Info(ctypes.Structure):
@@ -20,7 +23,7 @@ assert (a @ a.T == numpy.array([[14, 38, 62], [38, 126, 214], [62, 214, 366]])).
 print(info.file.decode())
 """
 
-# A product, then processes forked from this one that multiply too, and this one again.
+# A product, then products in forked processes, and again in this one.
 POOL = r"""
 import multiprocessing, numpy
 a = numpy.arange(512 * 512, dtype=numpy.float32).reshape(512, 512) % 5
@@ -36,7 +39,8 @@ if __name__ == "__main__":
 def calls_standard_names():
     """Whether NumPy's compiled part asks for cblas_sgemm by that name."""
     import numpy.core._multiarray_umath as core
-    symbols = subprocess.run(["nm", "-D", core.__file__], capture_output=True, text=True).stdout.split()
+    symbols = subprocess.run(["nm", "-D", core.__file__], capture_output=True,
+                             text=True).stdout.split()
     return "cblas_sgemm" in symbols
 
 
@@ -53,17 +57,21 @@ def main():
         print("skipped: this NumPy does not call cblas_sgemm by that name")
         return 77
     environment = {**os.environ, "LD_PRELOAD": library}
-    probe = subprocess.run([sys.executable, "-c", PROBE], env=environment, capture_output=True, text=True)
+    probe = subprocess.run([sys.executable, "-c", PROBE], env=environment, capture_output=True,
+                           text=True)
     if probe.returncode != 0 or os.path.realpath(probe.stdout.strip()) != os.path.realpath(library):
         print(f"float32 products do not come from {library}: {probe.stdout}{probe.stderr}")
         return 1
-    pool = subprocess.run([sys.executable, "-c", POOL], env={**environment, "OMP_NUM_THREADS": "3"}, timeout=60)
+    pool = subprocess.run([sys.executable, "-c", POOL], env={**environment, "OMP_NUM_THREADS": "3"},
+                          timeout=60)
     if pool.returncode != 0:
         print("products in forked processes are wrong")
         return 1
     tests = ["numpy.core.tests.test_multiarray", "numpy.core.tests.test_numeric"]
-    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", *tests,
-                           "-k", "(matmul or MatMul or Matmul or Dot or dot) and not huge"], env=environment).returncode
+    return subprocess.run([
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", *tests, "-k",
+        "(matmul or MatMul or Matmul or Dot or dot) and not huge"
+    ], env=environment).returncode
 
 
 if __name__ == "__main__":

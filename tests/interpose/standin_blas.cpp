@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for a program's own BLAS: counts the calls that reach it.
+// Imitates a program's own BLAS: counts the calls that reach it.
 extern "C" {
 __attribute__((visibility("default"))) int calls_of_standin = 0;
 __attribute__((visibility("default"))) void cblas_sgemm(int, int, int, int, int, int, float,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The standard names: values in every layout and transposition, wrong arguments reported by their
-// number, and products after a fork and without memory.
+// number, products after a fork and without memory.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -23,7 +23,7 @@ void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n
             const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
             const float* beta, float* c, const int* ldc);
 
-// The program's own, as a BLAS would define them.
+// The program's own error handler, as a BLAS would define it.
 static int reported = 0;
 __attribute__((visibility("default"))) void cblas_xerbla(int argument, const char*, const char*,
                                                          ...) {
@@ -41,7 +41,7 @@ constexpr int m = 5, n = 7, k = 3, ld = 9;
 
 float value(int i, int j) { return static_cast<float>((i * 3 + j * 5) % 7 - 3); }
 
-// element (i, j) of a matrix of the given order, transposed or not, as it lies in memory
+// index of element (i, j) of a matrix with the given order, transposed or not
 std::size_t at(int order, bool transposed, int i, int j) {
   return (order == kRowMajor) != transposed ? i * ld + j : j * ld + i;
 }
@@ -92,7 +92,7 @@ TEST(Cblas, Fortran) {
   }
 }
 
-// Arguments are numbered as the reference BLAS numbers them.
+// Arguments are numbered as in the reference BLAS.
 TEST(Cblas, WrongArgumentsAreReportedAndCIsNotTouched) {
   const struct {
     int order, ta, tb, m, n, k, lda, ldb, ldc, argument;
@@ -107,8 +107,8 @@ TEST(Cblas, WrongArgumentsAreReportedAndCIsNotTouched) {
       {kRowMajor, kNoTrans, kNoTrans, 2, 3, 2, 2, 2, 3, 11},
       {kRowMajor, kNoTrans, kNoTrans, 2, 3, 2, 2, 3, 2, 14},
       {kColMajor, kTrans, kNoTrans, 1, 2, 3, 2, 3, 2, 9},
-      // Of several the first in the reference's order, which exchanges the operands of a row-major
-      // product.
+      // If several are wrong, the first in the reference's order, which exchanges the operands of a
+      // row-major product.
       {kRowMajor, kNoTrans, kNoTrans, -1, -1, 2, 2, 2, 2, 5},
       {kColMajor, kNoTrans, kNoTrans, -1, -1, 2, 2, 2, 2, 4},
       {kRowMajor, kNoTrans, kNoTrans, 2, 3, 3, 2, 2, 3, 11},
@@ -131,7 +131,7 @@ TEST(Cblas, WrongArgumentsAreReportedAndCIsNotTouched) {
   EXPECT_EQ(reported, 4);
 }
 
-// A module that has a BLAS of its own: that one reports.
+// A module with its own BLAS: that BLAS reports the error.
 TEST(Cblas, WrongArgumentsOfAModuleGoToItsBlas) {
   void* module = dlopen(WRONG_ARGUMENT_MODULE, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(module, nullptr) << dlerror();
@@ -141,7 +141,8 @@ TEST(Cblas, WrongArgumentsOfAModuleGoToItsBlas) {
   EXPECT_EQ(reported, 0);
 }
 
-// Large enough for all threads and for packed panels. Sums of small integers: exact in any order.
+// Large enough for all threads and for packed panels. Sums of small integers are exact in any
+// order.
 constexpr int kSide = 384;
 
 bool product_is_right() {
@@ -161,7 +162,7 @@ bool product_is_right() {
   return true;
 }
 
-// Whether `work` is true in a child, which is ended where it hangs.
+// Whether `work` returns true in a child process, which is killed if it hangs.
 template <class Work>
 bool in_child(const Work& work) {
   const pid_t child = fork();
@@ -198,7 +199,7 @@ TEST(Cblas, ForkWhileAnotherThreadMultiplies) {
   EXPECT_EQ(wrong, 0);
 }
 
-// The address space of a child, limited to what it has and so many bytes.
+// Limits the address space of a child to what it has, plus a number of bytes.
 bool with_little_memory(std::size_t bytes) {
   long pages = 0;
   std::FILE* file = std::fopen("/proc/self/statm", "r");
@@ -210,20 +211,20 @@ bool with_little_memory(std::size_t bytes) {
   return known && setrlimit(RLIMIT_AS, &both) == 0;
 }
 
-// The stack of a thread takes 8 MiB, the operands 1.7.
+// A thread's stack takes 8 MiB, the operands 1.7.
 TEST(Cblas, GoesOnWithoutThreads) {
   EXPECT_TRUE(in_child([] { return with_little_memory(6 << 20) && product_is_right(); }));
 }
 
 TEST(Cblas, GoesOnWithoutMemoryForPanels) {
   EXPECT_TRUE(in_child([] {
-    // B is transposed, so that it is packed. Ones: every sum is k.
+    // B is transposed, so that it is packed. All elements are 1: every sum is k.
     constexpr int kRows = 32, kCols = 512, kDepth = 1024;
     static float a[kRows * kDepth], b[kCols * kDepth], c[kRows * kCols];
     std::fill(std::begin(a), std::end(a), 1.0F);
     std::fill(std::begin(b), std::end(b), 1.0F);
     if (!with_little_memory(0)) return false;
-    void* volatile last = nullptr;  // what the compiler cannot leave out
+    void* volatile last = nullptr;  // so that the compiler cannot remove it
     do last = std::malloc(64);
     while (last != nullptr);
     cblas_sgemm(kRowMajor, kNoTrans, kTrans, kRows, kCols, kDepth, 1.0F, a, kDepth, b, kDepth, 0.0F,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls both names with a leading dimension that is too small. A program (what it prints is the
-// test), and a module with libraries of its own, as Python loads them.
+// Calls both functions with a leading dimension that is too small. Built as a program (the test
+// reads its output), and as a module with libraries of its own, as Python loads them.
 #include <cstdio>
 
 extern "C" {
@@ -11,7 +11,7 @@ void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n
             const float* beta, float* c, const int* ldc);
 extern __attribute__((weak)) int calls_of_standin;
 
-// What the caller's own BLAS got of the calls, or -1 where it has none.
+// Number of calls that reached the caller's own BLAS, or -1 without one.
 __attribute__((visibility("default"))) int call_with_wrong_arguments() {
   constexpr int kRowMajor = 101, kNoTrans = 111;
   const float x[4] = {1, 1, 1, 1}, one = 1;

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tensor rung asks of the tensor cores and of the copy engine, counted on the virtual GPU and by arithmetic.
+"""What a tensor rung asks of the tensor cores and of the copy engine, counted on the virtual GPU
+and by arithmetic.
 
-test_counters.py LADDER VGPU: r16 in bf16, 256 x 512 x 128: two pairs of blocks, a tile of 128 x 256 each, two stages of 64
-along k. Blocks of a pair share B. And that results in f32 get to shared memory without bank conflicts.
+test_counters.py LADDER VGPU: r16 in bf16, 256 x 512 x 128: two pairs of blocks, a tile of 128 x 256
+each, two stages of 64 along k. Blocks of a pair share B. And that results in f32 get to shared
+memory without bank conflicts.
 """
 import json
 import os
@@ -14,19 +16,23 @@ import unittest
 LADDER, VGPU = sys.argv[1:3]
 M, N, K = 256, 512, 128
 BM, BN, BK = 128, 256, 64
-LINE_BYTES = 128  # of a line of a box: BK words of A along k, BK words of B along n
+LINE_BYTES = 128  # bytes of a row of a box: BK terms of A along k, BK terms of B along n
 BLOCKS = M // BM * (N // BN)
 STEPS = K // BK
-WARPS, PRODUCT = 4, 64 * 256 * 16  # of a warpgroup, and what it multiplies by one instruction
+WARPS, PRODUCT = 4, 64 * 256 * 16  # rows of a warpgroup, and columns per instruction
 
 
 def launches(kernel):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "counters.json")
-        subprocess.run([VGPU, "--device", "h200", "--counters", path, "--", LADDER, "verify", kernel,
-                        "--no-battery", "--shape", f"{M}x{N}x{K}"], check=True, capture_output=True)
+        subprocess.run([
+            VGPU, "--device", "h200", "--counters", path, "--", LADDER, "verify", kernel,
+            "--no-battery", "--shape", f"{M}x{N}x{K}"
+        ], check=True, capture_output=True)
         with open(path) as file:
-            return [each for each in json.load(file)["launches"] if "r16_persistent" in each["kernel"]]
+            return [
+                each for each in json.load(file)["launches"] if "r16_persistent" in each["kernel"]
+            ]
 
 
 class TensorRung(unittest.TestCase):
@@ -37,12 +43,13 @@ class TensorRung(unittest.TestCase):
         expected = {
             # a warp's share of an instruction counts as one
             "sm__inst_executed_pipe_tensor_op_gmma.sum": M * N * K // PRODUCT * WARPS,
-            # a box of A for itself, half of B's boxes for both
+            # one box of A per block, and half of B's boxes for both blocks
             "vgpu__bulk_multicasts.sum": BLOCKS * STEPS * boxes_of_b // 2,
             "vgpu__bulk_deliveries.sum": BLOCKS * STEPS * (1 + boxes_of_b),
-            # what arrives in shared memory; what L2 is asked for is less by what was multicast
+            # bytes that arrive in shared memory; requests to L2 are fewer because of multicast
             "vgpu__bulk_bytes_loaded.sum": BLOCKS * STEPS * (BM + BN) * LINE_BYTES,
-            "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum": BLOCKS * STEPS * (BM + BN // 2) * LINE_BYTES,
+            "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum": BLOCKS * STEPS *
+            (BM + BN // 2) * LINE_BYTES,
             "vgpu__bulk_bytes_stored.sum": M * N * 2,
         }
         for launch in found:

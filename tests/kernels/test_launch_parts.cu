@@ -12,16 +12,16 @@ namespace ladder {
 namespace {
 
 struct Part {
-  std::int64_t row, col, k;  // where the part begins
+  std::int64_t row, col, k;  // first row, column or step of the part
   Problem problem;
   dim3 grid;
 };
 
-// Records the parts of a launch. Operands are addresses nobody follows; a part's place is read off
-// them.
+// Records the parts of a launch. Operands are addresses that are not dereferenced; a part's
+// position is computed from them.
 std::vector<Part> parts_of(const Problem& p, int block_rows, int block_cols) {
   constexpr std::uintptr_t kBase = std::uintptr_t{1}
-                                   << 60;  // room for offsets of any valid problem
+                                   << 60;  // space for the offsets of any valid problem
   const auto* a = reinterpret_cast<const float*>(kBase);
   const auto* b = reinterpret_cast<const float*>(kBase);
   auto* c = reinterpret_cast<float*>(kBase);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// r17's last tiles where those are narrower than the others and no multiple of a box of B: on a
-// device that says it has few SMs, so that small problems have such tiles, in every type, at every
-// edge, stored by tensor map and from registers.
+// r17's last tiles where they are narrower than the others and not a multiple of a box of B. The
+// device reports few SMs, so that small problems have such tiles: in every type, at every edge,
+// stored by tensor map and from registers.
 #include <gtest/gtest.h>
 #include <ladder/registry.hpp>
 
@@ -17,8 +17,8 @@
 namespace ladder {
 namespace {
 
-// Two pairs of blocks, which take tile after tile; L2 holds nothing, so that pairs, which share
-// copies, are chosen.
+// Two pairs of blocks, which compute one tile after another. L2 is reported as tiny, so that pairs
+// with multicast are chosen.
 constexpr DeviceFacts kPairs{4, 1024};
 
 struct Few {
@@ -27,7 +27,7 @@ struct Few {
 };
 
 Problem on_lines(Problem p) {
-  constexpr std::int64_t kLine = 64;  // elements of 16 bits in a line of L2
+  constexpr std::int64_t kLine = 64;  // 16-bit elements in a cache line of L2
   const auto line = [](std::int64_t n) { return ceil_div(n, kLine) * kLine; };
   p.lda = line(p.lda);
   p.ldb = line(p.ldb);

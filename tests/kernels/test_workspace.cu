@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that kernels share from call to call: whose it is while calls of several host threads,
+// Memory that kernels share from call to call: its owner while calls of several host threads,
 // streams and graphs are enqueued.
 #include "device/runtime.cuh"
 
@@ -33,7 +33,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// Of a call that is enqueued and over.
+// Of a call that is enqueued and has ended.
 char* scratch_of_call(cudaStream_t stream, std::int64_t bytes) {
   CallMemory memory;
   const Status taken = memory.take(stream, bytes, 64);
@@ -85,7 +85,7 @@ TEST(CallMemory, IsTheSameAsLongAsItSuffices) {
       << "another handle of the same stream";
 }
 
-// While one thread's call is enqueued, another's on the same stream waits.
+// While one thread's call is being enqueued, another call on the same stream waits.
 void expect_turns(cudaStream_t first, cudaStream_t second) {
   std::atomic<bool> begun = false, taken = false;
   std::optional<CallMemory> memory(std::in_place);
@@ -148,7 +148,7 @@ TEST(CallMemory, ShortLivedStreamsLeaveNothingBehind) {
   const std::size_t before = free_bytes();
   for (int i = 0; i < 40; ++i) use(1 + i % 4);
   EXPECT_GE(free_bytes() + kBytes / 2, before);
-  for (int i = 0; i < 40; ++i) use(40);  // long enough for the memory to be a stream's own
+  for (int i = 0; i < 40; ++i) use(40);  // enough calls for the memory to belong to one stream
   EXPECT_GE(free_bytes() + 3 * kBytes, before);
 }
 
@@ -203,7 +203,7 @@ TEST(CallMemory, BelongsToAGraphAsLongAsThatLives) {
   EXPECT_FALSE(overlap(first, second));
   cudaGraphExec_t exec = nullptr;
   ASSERT_EQ(cudaGraphInstantiate(&exec, one, 0), cudaSuccess);
-  ASSERT_EQ(cudaGraphDestroy(one), cudaSuccess);  // the executable graph is left
+  ASSERT_EQ(cudaGraphDestroy(one), cudaSuccess);  // the executable graph remains
   for (int i = 0; i < 100; ++i) {                 // however many calls follow, of whatever size
     const Stream another;
     char* const at = scratch_of_call(another, kBytes + i * kMega / 16);
@@ -216,7 +216,7 @@ TEST(CallMemory, BelongsToAGraphAsLongAsThatLives) {
   ASSERT_EQ(cudaGraphDestroy(two), cudaSuccess);
   const std::size_t before = free_bytes();
   for (int i = 0; i < 40; ++i) ASSERT_EQ(cudaGraphDestroy(capture(third)), cudaSuccess);
-  EXPECT_GE(free_bytes() + 4 * kBytes, before);  // a driver lets go later
+  EXPECT_GE(free_bytes() + 4 * kBytes, before);  // a driver may release it later
 }
 
 TEST(CallMemory, OfAGraphStaysWhereItsLaterCallsNeedMore) {
@@ -252,8 +252,8 @@ TEST(CallMemory, FlagsOfAGraphAreZero) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-// What a call keeps for a question stays while other streams' calls come between; a stream's first
-// memory holds no answer of another's.
+// Memory that a call keeps for its choice persists while calls of other streams are enqueued; a
+// stream's first memory does not contain another stream's choice.
 TEST(CallMemory, AnswersAreTheStreamsOwn) {
   const Stream stream;
   char* asked = nullptr;

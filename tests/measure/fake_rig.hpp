@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine for tests of measuring: times, clock and sensors are made up, the clock on the wall
-// moves by what runs.
+// A simulated machine for tests of measuring: times, clock and sensors are given by functions, and
+// the wall clock advances by the launches' times.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -42,7 +42,7 @@ class FakeRig final : public Rig {
   double now_ = 0;
 };
 
-// Uniform in [1 - spread, 1 + spread), the same for the same numbers.
+// Uniform in [1 - spread, 1 + spread), deterministic in its arguments.
 inline double noise(std::uint64_t seed, std::uint64_t at, double spread) {
   return 1 + spread * (2 * static_cast<double>(random_bits(seed, 77, at) >> 11) * 0x1p-53 - 1);
 }

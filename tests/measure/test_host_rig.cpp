@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host kernels in their rounds: whose turn it is, and what is waited for.
+// Host kernels in rounds: their order, and the waiting for other threads.
 #include "measure/host_rig.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace ladder {
 namespace {
 
-// Times are the number of the launch.
+// The time of a launch is its number.
 class CountingTimer final : public Timer {
  public:
   Result<std::vector<double>> time(const std::vector<Launch>& launches) override {
@@ -55,7 +55,7 @@ TEST(HostRig, ARoundsLaunchesOfOneKernelFollowEachOther) {
   EXPECT_EQ(order, (std::vector<int>{0, 1}));
   EXPECT_EQ(times.value(), (std::vector<double>{1, 4, 2, 5, 3, 6}));  // [round][kernel]
   EXPECT_GE(corners, 2);
-  EXPECT_LE(rig.telemetry(0).size(), 1U);  // none where something else ran meanwhile
+  EXPECT_LE(rig.telemetry(0).size(), 1U);  // none if something else ran meanwhile
   for (const Telemetry& reading : rig.telemetry(0)) EXPECT_GT(reading.sm_clock_mhz.value_or(0), 0);
   EXPECT_TRUE(rig.telemetry(1).empty());
   EXPECT_GT(rig.seconds_beside(), 0);
@@ -82,7 +82,7 @@ TEST(HostRig, AThreadThatSpinsIsSeenAndWaitedFor) {
   end = true;
   spinning.join();
 #endif
-  // gtest has no thread of its own.
+  // gtest starts no thread.
   wait_for_other_threads(60);
   EXPECT_TRUE(other_threads_sleep());
 }

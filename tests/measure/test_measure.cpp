@@ -102,7 +102,7 @@ TEST(Measure, ReportsALaunchThatFails) {
             Code::kLaunchFailed);
 }
 
-// A kernel that does nothing leaves the poison that it finds in C.
+// A kernel that does nothing leaves C's poison unchanged.
 Status idles(const Problem&, const Operands&, Stream) {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return Status::ok();

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of the registry launched from Python (bench/python/rungs.py), on whatever GPU the CUDA runtime shows."""
+"""Kernels of the registry launched from Python (bench/python/rungs.py), on whatever GPU the CUDA
+runtime shows."""
 import ctypes
 import pathlib
 import random
@@ -39,7 +40,9 @@ class OfTheRegistry(unittest.TestCase):
         m, n, k = 66, 37, 600
         a = [float(draw.randint(-9, 9)) for _ in range(m * k)]
         b = [float(draw.randint(-9, 9)) for _ in range(k * n)]
-        expected = [sum(a[i * k + x] * b[x * n + j] for x in range(k)) for i in range(m) for j in range(n)]
+        expected = [
+            sum(a[i * k + x] * b[x * n + j] for x in range(k)) for i in range(m) for j in range(n)
+        ]
         at = self.on_device(a), self.on_device(b)
         for name in ("r06_vectorized", "ladder_fp16x3", "ladder_guarded"):
             with self.subTest(name):
@@ -51,7 +54,8 @@ class OfTheRegistry(unittest.TestCase):
 
     def test_says_what_it_is_and_how_far_off_it_may_be(self):
         words, guarded = (rungs.Rung(LIBRARY, name) for name in ("ladder_fp16x3", "ladder_guarded"))
-        self.assertEqual((words.file, words.precision, guarded.precision), ("split_fp16", "fp16x3", "auto"))
+        self.assertEqual((words.file, words.precision, guarded.precision),
+                         ("split_fp16", "fp16x3", "auto"))
         self.assertIn("fp16", words.idea)
         products, floor = guarded.bound(4096, 4096, 4096)
         self.assertAlmostEqual(products * 2**24 / 4096, 1, places=2)

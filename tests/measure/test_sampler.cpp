@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of measuring on a made-up machine: warm-up, interleaving, when to stop, what is thrown
-// away.
+// The rules of measuring on a simulated machine: warm-up, interleaving, stopping, discarded
+// samples.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,8 +43,7 @@ TEST(Settled, WaitsForClockAndPower) {
 
 TEST(Throttled, ByReasonOrByClock) {
   EXPECT_FALSE(throttled(reading(1980, 600), 1980, 0.9));
-  EXPECT_FALSE(
-      throttled(reading(1800, 700, 0x4), 1980, 0.9));  // the power cap is where a chip settles
+  EXPECT_FALSE(throttled(reading(1800, 700, 0x4), 1980, 0.9));  // a chip settles at the power cap
   EXPECT_TRUE(throttled(reading(1700, 600), 1980, 0.9));
   for (const std::uint64_t reason : {0x8, 0x20, 0x40, 0x80})
     EXPECT_TRUE(throttled(reading(1980, 600, reason), 1980, 0.9));
@@ -72,7 +71,7 @@ TEST(Sample, StopsOnceQuietAndNotBefore) {
     FakeRig rig(1, [&](std::size_t, std::size_t round) { return noise(1, round, spread); });
     return sample(rig, options).value()[0].samples_ms.size();
   };
-  // A launch takes 1 ms: what is quiet ends at settled_s, what is noisy at budget_s, to within a
+  // A launch takes 1 ms: quiet kernels end at settled_s, noisy ones at budget_s, within one
   // reading.
   EXPECT_NEAR(static_cast<double>(samples(0.001)), 1e3 * options.settled_s, 30);
   EXPECT_NEAR(static_cast<double>(samples(0.1)), 1e3 * options.budget_s, 30);
@@ -98,13 +97,13 @@ TEST(Sample, WarmsUpUntilPowerHasSettled) {
   FakeRig cold(1, [](std::size_t, std::size_t) { return 1.0; });
   cold.sensors = [](double seconds) { return reading(1980, std::min(600.0, 100 + 500 * seconds)); };
   const double warm = sample(cold, options).value()[0].warmup_s;
-  // A stretch of 50 ms adds 25 W: less than 5% from 500 W on, which are reached after 0.8 s.
+  // 50 ms add 25 W, which is less than 5% from 500 W on; that power is reached after 0.8 s.
   EXPECT_NEAR(warm, 0.8, 0.06);
   FakeRig restless(1, [](std::size_t, std::size_t) { return 1.0; });
   int reading_number = 0;
   restless.sensors = [&](double) { return reading(1980, ++reading_number % 2 == 0 ? 300 : 600); };
   EXPECT_LE(sample(restless, options).value()[0].warmup_s,
-            10.5 * options.warmup_s);  // it does not wait for ever
+            10.5 * options.warmup_s);  // warm-up ends all the same
 }
 
 TEST(Sample, DiscardsWhatWasThrottledAndCountsIt) {
@@ -120,7 +119,7 @@ TEST(Sample, DiscardsWhatWasThrottledAndCountsIt) {
   const auto results = sample(rig, options);
   ASSERT_TRUE(results);
   EXPECT_GT(results.value()[0].throttled, 0U);
-  EXPECT_EQ(results.value()[0].ms.q3, 1.0);
+  EXPECT_EQ(results.value()[0].ms.p75, 1.0);
 }
 
 TEST(Sample, NothingIsLeftOfAMachineThatThrottlesAlways) {
@@ -147,7 +146,7 @@ TEST(Alarm, BelowTheFloorOfOperationsOrBytes) {
   const Problem cube = make_problem(1000, 1000, 1000);  // 2e9 operations, 12e6 bytes
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kIeee, device, false), 2e9 / 50e12 * 1e3);
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32, device, false),
-                   0);  // its tensor cores are not known
+                   0);  // the rate of its tensor cores is not known
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32, device, true), 12e6 / 5e12 * 1e3);
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kIeee, Device{}, true), 0);
   EXPECT_EQ(below_floor(0.04, 0.04), "");
@@ -167,7 +166,7 @@ TEST(Alarm, BelowTheFloorOfTensorCores) {
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kFp16x3, h200, false), 3 * bf16);
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32x3, h200, false), 6 * bf16);
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kAuto, h200, false), 0);
-  // What was measured is above it: cuBLAS in bf16 and r19 on an H200.
+  // Measured rates are above it: cuBLAS in bf16 and r19 on an H200.
   EXPECT_EQ(below_floor(0.200, bf16), "");
   EXPECT_NE(below_floor(0.100, bf16), "");
 }

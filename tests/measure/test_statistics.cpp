@@ -17,18 +17,20 @@ TEST(Statistics, OfOneSample) {
   const Statistics s = describe({3});
   EXPECT_EQ(s.n, 1U);
   EXPECT_EQ(s.min, 3);
-  EXPECT_EQ(s.q1, 3);
+  EXPECT_EQ(s.p25, 3);
   EXPECT_EQ(s.median, 3);
-  EXPECT_EQ(s.q3, 3);
+  EXPECT_EQ(s.p75, 3);
   EXPECT_EQ(s.max, 3);
   EXPECT_EQ(s.mad, 0);
 }
 
 TEST(Statistics, InterpolateAndIgnoreOrder) {
   const Statistics s = describe({4, 1, 3, 2});
-  EXPECT_DOUBLE_EQ(s.q1, 1.75);
+  EXPECT_DOUBLE_EQ(s.p5, 1.15);
+  EXPECT_DOUBLE_EQ(s.p25, 1.75);
   EXPECT_DOUBLE_EQ(s.median, 2.5);
-  EXPECT_DOUBLE_EQ(s.q3, 3.25);
+  EXPECT_DOUBLE_EQ(s.p75, 3.25);
+  EXPECT_DOUBLE_EQ(s.p95, 3.85);
   EXPECT_DOUBLE_EQ(s.mad, 1.0);  // deviations 1.5, 1.5, 0.5, 0.5
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs below DESTDIR, moves the result to a folder with a space in its name, and works from there.
+"""Installs below DESTDIR, moves the result to a folder with a space in its name, and works from
+there.
 
   test_install.py CMAKE BUILD_FOLDER CUDA_PROGRAM packaging/check"""
 import os
@@ -17,8 +18,8 @@ CMAKE, BUILD, PROGRAM, CHECK = sys.argv[1:5]
 def run(*command, **keywords):
     environment = {**os.environ, "LADDER_ON_VIRTUAL_GPU": "", **keywords.pop("environment", {})}
     environment.pop("LADDER_ON_VIRTUAL_GPU")
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=240, check=False,
-                          env=environment, **keywords)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          timeout=240, check=False, env=environment, **keywords)
 
 
 class Installed(unittest.TestCase):
@@ -26,7 +27,8 @@ class Installed(unittest.TestCase):
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         folder = pathlib.Path(cls.temporary.name)
-        installed = run(CMAKE, "--install", BUILD, "--prefix", "/opt/first", environment={"DESTDIR": folder / "stage"})
+        installed = run(CMAKE, "--install", BUILD, "--prefix", "/opt/first",
+                        environment={"DESTDIR": folder / "stage"})
         assert installed.returncode == 0, installed
         cls.prefix = folder / "moved here" / "ladder"
         cls.prefix.parent.mkdir()
@@ -42,18 +44,22 @@ class Installed(unittest.TestCase):
         return self.prefix / "bin" / name
 
     def test_everything_is_there(self):
-        for path in ("bin/ladder", "bin/vgpu", "lib/vgpu/libcudart.so.13", "lib/ladder/libcudart.so.13",
-                     "share/man/man1/ladder.1", "share/man/man1/vgpu.1", "share/bash-completion/completions/ladder",
-                     "share/zsh/site-functions/_vgpu", "share/fish/vendor_completions.d/ladder.fish",
-                     "share/ladder/include/ladder/kernel.hpp", "share/ladder/src/rungs/cuda/r05_block_tile_2d.cu"):
+        for path in ("bin/ladder", "bin/vgpu", "lib/vgpu/libcudart.so.13",
+                     "lib/ladder/libcudart.so.13", "share/man/man1/ladder.1",
+                     "share/man/man1/vgpu.1", "share/bash-completion/completions/ladder",
+                     "share/zsh/site-functions/_vgpu",
+                     "share/fish/vendor_completions.d/ladder.fish",
+                     "share/ladder/include/ladder/kernel.hpp",
+                     "share/ladder/src/rungs/cuda/r05_block_tile_2d.cu"):
             self.assertTrue((self.prefix / path).exists(), path)
-        # Nothing under a standard name where the system's linker would find it.
+        # No library has a standard name where the system's linker would find it.
         self.assertEqual([path.name for path in self.prefix.glob("lib*/libcu*")], [])
         self.assertEqual([path.name for path in self.prefix.glob("lib/*-linux-gnu/libcu*")], [])
 
     def test_no_library_comes_from_the_current_folder(self):
         for root in (self.prefix, pathlib.Path(BUILD)):
-            for name in ("bin/ladder", "bin/vgpu", "lib/libladder_cblas.so", "lib/vgpu/libcudart.so.13"):
+            for name in ("bin/ladder", "bin/vgpu", "lib/libladder_cblas.so",
+                         "lib/vgpu/libcudart.so.13"):
                 if not (root / name).exists():
                     continue
                 entries = run("readelf", "-d", root / name).stdout
@@ -66,7 +72,8 @@ class Installed(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result)
 
     def test_ladder_climbs_lists_and_sees_a_doctor(self):
-        result = run(self.program("ladder"), "climb", "h01", "r02", "--shape", "48", "--device", "virtual:h200")
+        result = run(self.program("ladder"), "climb", "h01", "r02", "--shape", "48", "--device",
+                     "virtual:h200")
         self.assertEqual(result.returncode, 0, result)
         self.assertEqual(result.stdout.count(" passed "), 2, result.stdout)
         self.assertIn("r05_block_tile_2d", run(self.program("ladder"), "list").stdout)
@@ -76,7 +83,9 @@ class Installed(unittest.TestCase):
 
     def test_it_starts_without_a_toolkit(self):
         """On what stands in for CUDA's libraries, as it does on a machine without them."""
-        nothing = {"LD_LIBRARY_PATH": str(self.prefix / "lib" / "ladder"), "CUDA_HOME": "", "CUDA_PATH": ""}
+        nothing = {
+            "LD_LIBRARY_PATH": str(self.prefix / "lib" / "ladder"), "CUDA_HOME": "", "CUDA_PATH": ""
+        }
         doctor = run(self.program("ladder"), "doctor", environment=nothing)
         self.assertEqual(doctor.returncode, 0, doctor)
         self.assertRegex(doctor.stdout, r"missing +CUDA runtime")
@@ -97,10 +106,22 @@ class Installed(unittest.TestCase):
         if shutil.which("nvcc") is None and not pathlib.Path("/usr/local/cuda/bin/nvcc").exists():
             self.skipTest("no nvcc")
         rung = self.prefix / "share" / "ladder" / "src" / "rungs" / "cuda" / "r02_coalesced.cu"
-        result = run(self.program("ladder"), "run", rung, "--shape", "48", "--no-explain", "--against", "r02",
-                     "--device", "virtual:h200", cwd=self.folder)
+        result = run(self.program("ladder"), "run", rung, "--shape", "48", "--no-explain",
+                     "--against", "r02", "--device", "virtual:h200", cwd=self.folder)
         self.assertEqual(result.returncode, 0, result)
         self.assertIn("passed", result.stdout)
+
+    def test_the_course_is_found(self):
+        course = run(self.program("ladder"), "learn").stdout.splitlines()
+        self.assertGreaterEqual(sum(line[:2].isdigit() for line in course), 24)
+        if shutil.which("nvcc") is None and not pathlib.Path("/usr/local/cuda/bin/nvcc").exists():
+            self.skipTest("no nvcc")
+        own = self.folder / "of my own"
+        self.assertEqual(run(self.program("ladder"), "learn", "03", "--dir", own).returncode, 0)
+        solution = self.prefix / "share" / "ladder" / "lessons" / "03_first_product" / "solution.cu"
+        shutil.copy(solution, own / "03_first_product" / "kernel.cu")
+        result = run(self.program("ladder"), "learn", "03", "--check", "--dir", own)
+        self.assertEqual(result.returncode, 0, result)
 
     def test_manual_pages_name_every_verb(self):
         page = (self.prefix / "share/man/man1/ladder.1").read_text()
@@ -116,8 +137,10 @@ class Completion(unittest.TestCase):
     def complete(self, line, program="ladder"):
         """What bash offers at the end of `line`."""
         words = line.split(" ")
-        script = (f'source "$1"; COMP_WORDS=({" ".join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; '
-                  f'COMP_LINE={line!r}; COMP_POINT={len(line)}; _{program}; printf "%s\\n" "${{COMPREPLY[@]}}"')
+        script = (
+            f'source "$1"; COMP_WORDS=({" ".join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; '
+            f'COMP_LINE={line!r}; COMP_POINT={len(line)}; _{program}; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        )
         text = pathlib.Path(BUILD) / "packaging" / "pages" / f"{program}.bash"
         return run("bash", "--norc", "-c", script, "-", text).stdout.split()
 
@@ -127,6 +150,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("ladder climb --dev"), ["--device"])
         self.assertIn("quick", self.complete("ladder verify --battery "))
         self.assertIn("square", self.complete("ladder bench --suite "))
+        self.assertIn("07", self.complete("ladder learn "))
         self.assertIn("h200", self.complete("vgpu --device ", "vgpu"))
         self.assertEqual(self.complete("vgpu --check ra", "vgpu"), ["race"])
 
@@ -141,7 +165,8 @@ class Completion(unittest.TestCase):
 
     def test_values_belong_to_options_that_exist(self):
         text = (pathlib.Path(BUILD) / "packaging" / "pages" / "ladder.bash").read_text()
-        for option in ("--kernel", "--against", "--baseline", "--device", "--explain-on", "--suite", "--battery"):
+        for option in ("--kernel", "--against", "--baseline", "--device", "--explain-on", "--suite",
+                       "--battery"):
             self.assertRegex(text, rf"{option}\) words='")
 
 
@@ -155,14 +180,15 @@ class Check(unittest.TestCase):
                 binary.parent.mkdir(exist_ok=True)
                 result = run("cc", source, "-o", binary, *options)
                 self.assertEqual(result.returncode, 0, result)
-                return run(sys.executable, CHECK, binary.parent, "--glibc", "99", "--not-in", "/no/such/build")
+                return run(sys.executable, CHECK, binary.parent, "--glibc", "99", "--not-in",
+                           "/no/such/build")
             self.assertEqual(build().returncode, 0)
-            for options, says in ((("-Wl,-rpath,/usr/lib",), "RUNPATH '/usr/lib'"),
-                                  (("-Wl,-rpath,$ORIGIN/../..",), "not inside"),
-                                  (("-Wl,-rpath,$ORIGIN/:",), "RUNPATH ''"),
+            for options, says in ((("-Wl,-rpath,/usr/lib", ), "RUNPATH '/usr/lib'"),
+                                  (("-Wl,-rpath,$ORIGIN/../..", ),
+                                   "not inside"), (("-Wl,-rpath,$ORIGIN/:", ), "RUNPATH ''"),
                                   (("-Wl,--no-as-needed", "-lstdc++"), "libstdc++.so.6"),
-                                  (("-DX", "-g", "-fdebug-prefix-map=x=/no/such/build", "-Wl,-rpath,$ORIGIN/no/such/build"),
-                                   "holds '/no/such/build'")):
+                                  (("-DX", "-g", "-fdebug-prefix-map=x=/no/such/build",
+                                    "-Wl,-rpath,$ORIGIN/no/such/build"), "holds '/no/such/build'")):
                 result = build(*options)
                 self.assertEqual(result.returncode, 1, (options, result))
                 self.assertIn(says, result.stdout)

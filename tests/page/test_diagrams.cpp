@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of accesses and tiles: what is drawn is what the access costs.
+// Diagrams of accesses and tiles: the drawn sectors and wavefronts equal the counted ones.
 #include "page/diagrams.hpp"
 
 #include <gtest/gtest.h>

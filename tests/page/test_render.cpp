@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What surrounds a drawn picture, and what is said where nothing can draw.
+// The code around the renderer, and its messages where charts cannot be drawn.
 #include "page/render.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(Render, SaysHowToInstallWhatIsMissing) {
   const Status none = can_render();
   EXPECT_EQ(none.code(), Code::kIo);
   EXPECT_NE(none.message().find("scripts/setup"), std::string::npos);
-  // A program that ends as render_charts.py does in a Python without the package.
+  // Ends as render_charts.py does in a Python without the package.
   const auto python = Temporary::file("python");
   ASSERT_TRUE(python);
   const std::string path = python.value().path().string();

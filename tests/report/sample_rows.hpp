@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows made by hand, for tests of what is made from rows.
+// Rows made by hand, for tests of reports.
 #pragma once
 #include "report/json.hpp"
 
@@ -29,7 +29,8 @@ inline Row timed_row(const std::string& kernel, double median_ms, Role role = Ro
   Measurement m;
   m.samples_ms = {median_ms * 1.01, median_ms, median_ms * 0.99};
   m.ms = describe(m.samples_ms);
-  m.telemetry = {{1980, 690, 60}, {1970, 700, std::nullopt}, {std::nullopt, 695, 61, 0x4}};
+  m.telemetry = summarize(std::vector<Telemetry>{
+      {1980, 690, 60}, {1970, 700, std::nullopt}, {std::nullopt, 695, 61, 0x4}});
   m.throttled = 3;
   m.launches_per_sample = 7;
   m.warmup_s = 0.25;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the accuracy atlas survive their file; the table has a column a kernel and the chart the
-// deepest sum.
+// Rows of the accuracy atlas are unchanged by writing and reading; the table has one column per
+// kernel, and the chart has the deepest sum.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,7 +60,8 @@ TEST(Atlas, TableNamesWhereAGuardedProductIsFurtherOffThanSgemm) {
     row.errors.normwise = row.errors.componentwise = normwise;
     atlas.rows.push_back(row);
   };
-  EXPECT_EQ(atlas_markdown(sample()).find("SGEMM"), std::string::npos);  // nothing to compare with
+  // no reference to compare with
+  EXPECT_EQ(atlas_markdown(sample()).find("SGEMM"), std::string::npos);
   add("cublas_ieee", Precision::kIeee, Distribution::kUniform, 4e-7);
   add("guarded", Precision::kAuto, Distribution::kUniform, 1e-7);
   EXPECT_NE(atlas_markdown(atlas).find("Nowhere"), std::string::npos);

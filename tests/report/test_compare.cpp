@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SAME, FASTER, SLOWER or UNSURE: rows by hand, and rows from a made-up machine whose kernel
+// SAME, FASTER, SLOWER or UNSURE: rows made by hand, and rows from a simulated machine whose kernel
 // becomes slower.
 #include "report/compare.hpp"
 
@@ -19,7 +19,7 @@ Row row_of(double median_ms, double spread_ms, double mhz = 1980, std::size_t n 
     samples.push_back(median_ms +
                       spread_ms * (2.0 * static_cast<double>(i) / static_cast<double>(n - 1) - 1));
   row.timing->ms = describe(samples);
-  row.timing->telemetry = {{mhz, 600, 50}};
+  row.timing->telemetry = summarize(std::vector<Telemetry>{{mhz, 600, 50}});
   return row;
 }
 
@@ -30,7 +30,7 @@ Change change(const Row& before, const Row& now) {
 TEST(Compare, ByTheDistanceAndTheQuartiles) {
   EXPECT_EQ(change(row_of(10, 0.1), row_of(10, 0.1)), Change::kSame);
   EXPECT_EQ(change(row_of(10, 0.01), row_of(10.15, 0.01)),
-            Change::kSame);  // apart, but by less than the tolerance
+            Change::kSame);  // different, but by less than the tolerance
   EXPECT_EQ(change(row_of(10, 0.1), row_of(10.5, 0.1)), Change::kSlower);
   EXPECT_EQ(change(row_of(10, 0.1), row_of(9.5, 0.1)), Change::kFaster);
   EXPECT_EQ(change(row_of(10, 1), row_of(10.5, 1)), Change::kUnsure);  // the quartiles overlap
@@ -48,26 +48,26 @@ TEST(Compare, WhatWasMeasuredInAnotherWayIsUnsure) {
 TEST(Compare, InCyclesNotInTime) {
   // The chip ran at 90% of its clock: the launch took longer and as many cycles.
   EXPECT_EQ(change(row_of(10, 0.1, 1980), row_of(11, 0.1, 1800)), Change::kSame);
-  // And the other way round: as long, at a lower clock.
+  // The reverse: the same time at a lower clock.
   EXPECT_EQ(change(row_of(10, 0.01, 1980), row_of(10, 0.01, 1905)), Change::kFaster);
-  // At one that is lower by far other kernels ran beside it, or memory binds it.
+  // At a much lower clock other kernels ran in the same rounds, or memory binds it.
   EXPECT_EQ(change(row_of(10, 0.01, 1980), row_of(10, 0.01, 1800)), Change::kUnsure);
   EXPECT_EQ(change(row_of(10, 0.01, 1800), row_of(10, 0.01, 1980)), Change::kUnsure);
   EXPECT_EQ(change(row_of(10, 0.01, 1800), row_of(10.5, 0.01, 1980)), Change::kSlower);
-  // Quicker in time, slower in cycles.
+  // Faster in time, slower in cycles.
   EXPECT_EQ(change(row_of(10, 0.01, 1600), row_of(9.5, 0.01, 1980)), Change::kUnsure);
   EXPECT_EQ(change(row_of(10, 0.01, 1980), row_of(10.5, 0.01, 1600)), Change::kUnsure);
   Row no_clock = row_of(10.5, 0.1);
-  no_clock.timing->telemetry.clear();
+  no_clock.timing->telemetry = {};
   EXPECT_EQ(change(row_of(10, 0.1), no_clock), Change::kUnsure);
-  // Unless no clock explains it.
+  // Unless the clock cannot explain it.
   Row far = row_of(1000, 0.1);
-  far.timing->telemetry.clear();
+  far.timing->telemetry = {};
   EXPECT_EQ(change(row_of(10, 0.1), far), Change::kSlower);
   EXPECT_EQ(change(far, row_of(10, 0.1)), Change::kFaster);
   Row neither = row_of(10, 0.1);
-  neither.timing->telemetry.clear();
-  EXPECT_EQ(change(neither, no_clock), Change::kSlower);  // in time, where there is nothing else
+  neither.timing->telemetry = {};
+  EXPECT_EQ(change(neither, no_clock), Change::kSlower);  // in time, if there are no cycles
 }
 
 TEST(Compare, WhatHasNoTimeNowHasFailed) {
@@ -94,7 +94,7 @@ TEST(Compare, MatchesRowsAndNamesTheOthers) {
   EXPECT_EQ(changes[2].change, Change::kGone);
   EXPECT_EQ(summary(changes), "SAME 1, NEW 1, GONE 1");
   EXPECT_TRUE(passes(changes));
-  now[0].timing->copies = 1;  // warm against cold is no comparison
+  now[0].timing->copies = 1;  // warm against cold is not comparable
   EXPECT_EQ(compare(before, now, {})[0].change, Change::kNew);
   now = {row_of(11, 0.1), timed_row("gone", 1)};
   EXPECT_FALSE(passes(compare(before, now, {})));
@@ -103,8 +103,8 @@ TEST(Compare, MatchesRowsAndNamesTheOthers) {
   EXPECT_EQ(table(changes).size(), 4U);
 }
 
-// Many kernels on a machine whose noise is that of an H200's rounds; some runs are 0.5% off as a
-// whole, as happens when operands come to lie elsewhere.
+// Many kernels on a machine with the noise of an H200's rounds; some runs are 0.5% off as a whole,
+// as happens when operands have other addresses.
 std::vector<Row> run_of(std::uint64_t seed, double slower) {
   constexpr std::size_t kKernels = 40;
   const auto drift = [&](std::size_t kernel) { return noise(seed, 1000 + kernel, 0.005); };

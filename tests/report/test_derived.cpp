@@ -60,7 +60,7 @@ TEST(Derived, FiguresOfACountedRow) {
   EXPECT_EQ(*d.bytes_requested, 7200 * 32);
   EXPECT_NEAR(*d.requested_over_least, 7200 * 32 / (3 * 256.0 * 256 * 4), 1e-12);
   EXPECT_NEAR(*d.flop_per_byte, 2 * 256.0 * 256 * 256 / (7200 * 32), 1e-9);
-  // 145 FLOP/byte lie right of the ridge (66.9 / 4.8 = 14): the peak binds, with the least bytes
+  // 145 FLOP/byte are right of the ridge (66.9 / 4.8 = 14): the peak binds, with the least bytes
   // too.
   EXPECT_NEAR(*d.roofline_tflops, 66.9, 1e-9);
   EXPECT_NEAR(*d.ceiling_tflops, 66.9, 1e-9);
@@ -103,7 +103,7 @@ TEST(Derived, TensorCoresHaveARoofOfTheirOwn) {
   EXPECT_NEAR(*derive(row).roofline_tflops, 494.7, 0.1);
   row.precision = Precision::kBf16x6;
   EXPECT_NEAR(*derive(row).roofline_tflops, 989.4 / 6, 0.1);
-  row.device.cc = 86;  // whose rate depends on the product line
+  row.device.cc = 86;  // rate depends on the product line
   EXPECT_FALSE(derive(row).roofline_tflops);
   row.device.cc = 90;
   row.precision = Precision::kAuto;

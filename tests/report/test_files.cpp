@@ -39,7 +39,7 @@ TEST_F(Files, AreReplacedWhole) {
   EXPECT_EQ(read_file(path("a")).value(), "one");
   ASSERT_TRUE(write_atomic(path("a"), "two"));
   EXPECT_EQ(read_file(path("a")).value(), "two");
-  EXPECT_EQ(entries(), 1U);  // no temporary file is left
+  EXPECT_EQ(entries(), 1U);  // no temporary file remains
 }
 
 TEST_F(Files, KeepTheirModeAndSymbolicLinks) {
@@ -59,7 +59,7 @@ TEST_F(Files, RefuseWhatIsNoPlaceForAFile) {
     EXPECT_EQ(write_atomic(bad, "x").code(), Code::kIo) << bad;
   }
   EXPECT_TRUE(check_writable(path("new")));
-  EXPECT_EQ(entries(), 0U);  // asking leaves nothing behind
+  EXPECT_EQ(entries(), 0U);  // the query creates no file
 }
 
 TEST_F(Files, ThatCannotBeReplacedAreWrittenTo) {
@@ -71,7 +71,7 @@ TEST_F(Files, ThatCannotBeReplacedAreWrittenTo) {
   EXPECT_EQ(full.message(), "/dev/full: No space left on device");
 }
 
-// As "--json /dev/fd/3 3>file" has it, and a shell's process substitution.
+// As with "--json /dev/fd/3 3>file", and a shell's process substitution.
 TEST_F(Files, ThatAreOpenGoOnWhereTheyAre) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
@@ -94,7 +94,7 @@ TEST_F(Files, ThatAreOpenGoOnWhereTheyAre) {
   EXPECT_EQ(read_file(path("rows")).value(), "table\nrows\nend\n");
 }
 
-// A limit on the size of files stands for a full disk.
+// A limit on the size of files imitates a full disk.
 TEST_F(Files, StayAsTheyWereWhereTheDiskIsFull) {
   ASSERT_TRUE(write_atomic(path("a"), "what was there"));
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -127,7 +127,7 @@ TEST_F(Files, FollowTheMaskWhereTheyAreNew) {
   EXPECT_EQ(fs::status(path("a")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
-// /proc/self/mem cannot be read at 0: what was read before an error is no file.
+// /proc/self/mem cannot be read at 0: data read before an error is not returned as the file.
 TEST_F(Files, AreNotReadInPart) {
   EXPECT_EQ(read_file("/proc/self/mem").status().code(), Code::kIo);
 }

@@ -21,7 +21,7 @@ host::Rates sound() {
   return r;
 }
 
-// No "0 GHz", no "nan", no "-" for a figure.
+// No "0 GHz", no "nan", no "-" in place of a figure.
 bool has_nonsense(const std::string& text) {
   return std::regex_search(
       text, std::regex("(^|[^0-9.])(0|-|-?nan|-?inf) (GHz|GB/s|GFLOP/s|GiB|MiB|thread)"));

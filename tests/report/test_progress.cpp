@@ -62,7 +62,7 @@ TEST(Progress, TimesThatSayNothingGiveNoNumber) {
   EXPECT_FALSE(progress.left());
   EXPECT_EQ(progress.text(), "1 of 2");
   progress.finish_item(Seconds(10));
-  progress.finish_item(Seconds(10));  // one more than there are
+  progress.finish_item(Seconds(10));  // one more than exist
   EXPECT_EQ(progress.text(), "2 of 2");
 }
 

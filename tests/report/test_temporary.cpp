@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary folders: gone with their object, or with the next one after their process was killed;
-// never another's folder.
+// Temporary folders are removed with their object, or by the next one after their process was
+// killed; folders of others are kept.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -24,8 +24,8 @@ TEST(Printable, WritesOutWhatMovesTheCursor) {
   EXPECT_EQ(printable("a\xE2\x80\xAE"
                       "b"),
             "a\\xe2\\x80\\xae"
-            "b");  // U+202E turns the direction
-  EXPECT_EQ(printable("\xFF\xC0\x80\xE2\x82"), "\\xff\\xc0\\x80\\xe2\\x82");  // no UTF-8
+            "b");  // U+202E reverses the direction
+  EXPECT_EQ(printable("\xFF\xC0\x80\xE2\x82"), "\\xff\\xc0\\x80\\xe2\\x82");  // not UTF-8
 }
 
 TEST(MarkdownText, HasNoMarkup) {

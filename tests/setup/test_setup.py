@@ -8,17 +8,16 @@ import sys
 import tempfile
 import unittest
 
-SCRIPTS = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "scripts"
+SCRIPTS = pathlib.Path(sys.argv.pop(1)) if len(
+    sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "scripts"
 TOOLS = """awk bash basename cat cmp comm cp cut dirname env find grep head ln ls mkdir mv readlink rm sed sh sort tail
            touch tr wc xargs""".split()
-# Names of files in OFFERED, INSTALLED and BROKEN are the packages.
+# The packages are the names of files in OFFERED, INSTALLED and BROKEN.
 FAKES = {
-    "id": 'echo "${FAKE_UID:-0}"',
-    "sudo": "exit 1",
+    "id": 'echo "${FAKE_UID:-0}"', "sudo": "exit 1",
     "c++": 'case "$1" in -dump*) echo "$GCC" ;; *) echo "c++ (GCC) $GCC" ;; esac',
     "g++-12": 'case "$1" in -dump*) echo 12.3.0 ;; *) echo "g++-12 (GCC) 12.3.0" ;; esac',
-    "cmake": 'echo "cmake version $CMAKE"',
-    "ninja": "echo 1.11",
+    "cmake": 'echo "cmake version $CMAKE"', "ninja": "echo 1.11",
     "nvcc": 'echo "Cuda compilation tools, release 13.0, V13.0.88"',
     "python3": 'if [ "$2" = venv ]; then for d; do :; done; mkdir -p "$d/bin"; cp "$0" "$d/bin/python"; fi',
     "dpkg-query": 'for p; do [ -e "$INSTALLED/$p" ] && echo "ii  $p"; done; exit 1',
@@ -65,18 +64,26 @@ class Setup(unittest.TestCase):
         log = self.folder / "log"
         log.write_text("")
         done = subprocess.run(
-            [str(self.folder / "scripts/setup"), *arguments], capture_output=True, text=True, timeout=60,
-            env={"PATH": str(self.folder / "bin"), "LOG": str(log), "CUDACXX": str(self.folder / "bin/nvcc"),
-                 "OFFERED": str(self.folder / "offered"), "INSTALLED": str(self.folder / "installed"),
-                 "BROKEN": str(self.folder / "broken"), **self.variables})
+            [str(self.folder / "scripts/setup"), *arguments], capture_output=True, text=True,
+            timeout=60, env={
+                "PATH": str(self.folder / "bin"), "LOG": str(log),
+                "CUDACXX": str(self.folder / "bin/nvcc"), "OFFERED": str(self.folder / "offered"),
+                "INSTALLED": str(self.folder / "installed"), "BROKEN": str(self.folder / "broken"),
+                **self.variables
+            })
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        installs = [line for line in log.read_text().splitlines() if "install" in line or " -S " in line]
+        installs = [
+            line for line in log.read_text().splitlines() if "install" in line or " -S " in line
+        ]
         return done.stdout + done.stderr, installs
 
     def table(self, column):
         rows = [line.split("|") for line in (SCRIPTS / "packages.txt").read_text().splitlines()
                 if line and not line.startswith("#")]
-        return {row[0].strip(): (row[1].strip(), row[2].strip(), row[column].strip()) for row in rows}
+        return {
+            row[0].strip(): (row[1].strip(), row[2].strip(), row[column].strip())
+            for row in rows
+        }
 
     def test_the_table_is_whole(self):
         for line in (SCRIPTS / "packages.txt").read_text().splitlines():
@@ -88,7 +95,9 @@ class Setup(unittest.TestCase):
                 self.assertNotIn("", cells, line)
 
     def test_an_absent_name_loses_only_itself(self):
-        offered = ["g++", "cmake", "ninja-build", "python3", "python3-venv", "libcli11-dev", "libfmt-dev"]
+        offered = [
+            "g++", "cmake", "ninja-build", "python3", "python3-venv", "libcli11-dev", "libfmt-dev"
+        ]
         text, installs = self.run_setup("apt-get", "--for", "climb", offered=offered)
         self.assertEqual(len(installs), 1, installs)
         for name in offered:
@@ -97,8 +106,9 @@ class Setup(unittest.TestCase):
         self.assertRegex(text, r"zstd +the virtual GPU +not offered here: libzstd-dev")
 
     def test_a_package_that_does_not_install_loses_only_itself(self):
-        text, installs = self.run_setup("apt-get", "--for", "climb", offered=["libcli11-dev", "libfmt-dev"],
-                                        broken=["libcli11-dev"])
+        text, installs = self.run_setup("apt-get", "--for", "climb",
+                                        offered=["libcli11-dev",
+                                                 "libfmt-dev"], broken=["libcli11-dev"])
         self.assertEqual(len(installs), 3, installs)
         self.assertTrue((self.folder / "installed/libfmt-dev").exists())
         self.assertRegex(text, r"cli11 +the programs ladder, vgpu +libcli11-dev is broken")
@@ -109,7 +119,10 @@ class Setup(unittest.TestCase):
         self.assertNotIn("libdnnl2", installs[0])
 
     def test_the_climb_does_not_install_what_only_tests_need(self):
-        everything = [name for _, _, cell in self.table(4).values() for name in cell.replace(",", " ").split()]
+        everything = [
+            name for _, _, cell in self.table(4).values()
+            for name in cell.replace(",", " ").split()
+        ]
         _, installs = self.run_setup("apt-get", "--for", "climb", offered=everything)
         self.assertNotIn("chromium", installs[0])
         _, installs = self.run_setup("apt-get", "--for", "test")
@@ -119,14 +132,15 @@ class Setup(unittest.TestCase):
         self.run_setup("apt-get", "--for", "climb", offered=["libfmt-dev"])
         text, installs = self.run_setup("apt-get", "--for", "climb")
         self.assertEqual(installs, [])
-        self.assertIn("the virtual GPU", text)  # what is off is said again
+        self.assertIn("the virtual GPU", text)  # features that are off are named again
 
     def test_other_systems_by_their_own_names(self):
         for manager, column in (("dnf", 5), ("pacman", 6), ("zypper", 7)):
             with self.subTest(manager):
                 self.setUp()
                 name = self.table(column)["ninja"][2]
-                text, installs = self.run_setup(manager, "--for", "climb", offered=[name, "fmt", "fmt-devel"])
+                text, installs = self.run_setup(manager, "--for", "climb",
+                                                offered=[name, "fmt", "fmt-devel"])
                 self.assertEqual(len(installs), 1, text)
                 self.assertRegex(installs[0], rf"^{manager} .* {name}( |$)")
                 self.assertRegex(installs[0], r" fmt(-devel)?( |$)")

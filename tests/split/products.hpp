@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of split operands, and what SGEMM says of them.
+// Products of split operands, and SGEMM's results for them.
 #pragma once
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>

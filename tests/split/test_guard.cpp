@@ -29,7 +29,7 @@ TEST(Guard, TakesTwoWordsWhereThatIsProved) {
     for (float& value : x.b) value = std::abs(value);
     EXPECT_EQ(chosen_on(x), Precision::kFp16x3);
     for (std::int64_t k = 0; k < p.k; ++k)
-      x.at_a(1, k) = std::ldexp(x.at_a(1, k), 60);  // rows far apart
+      x.at_a(1, k) = std::ldexp(x.at_a(1, k), 60);  // rows with very different magnitudes
     x.at_a(0, 5) = 0x1p-30F;                        // one tiny element
     EXPECT_EQ(chosen_on(x), Precision::kFp16x3);
     Matrices sparse = uniform(p);  // a third of A is zero
@@ -42,7 +42,8 @@ TEST(Guard, TakesTwoWordsWhereThatIsProved) {
 TEST(Guard, TakesThreeWordsWhereTinyMeetsHuge) {
   for (const auto& [op_a, op_b] : kOps) {
     Matrices x = uniform(make_problem(64, 72, 320, 1, 0, op_a, op_b));
-    for (std::int64_t k = 0; k < x.p.k; ++k) {  // graded: what is small in A is large in B
+    // graded: elements that are small in A are large in B
+    for (std::int64_t k = 0; k < x.p.k; ++k) {
       for (std::int64_t i = 0; i < x.p.m; ++i)
         x.at_a(i, k) = std::ldexp(x.at_a(i, k), static_cast<int>(k % 40));
       for (std::int64_t j = 0; j < x.p.n; ++j)
@@ -68,7 +69,7 @@ double error_of(Matrices& x, const std::vector<float>& c) {
   return std::sqrt(squares);
 }
 
-// As SGEMM sums: one chain an element.
+// As SGEMM adds: one chain per element.
 std::vector<float> chains_of(Matrices& x) {
   std::vector<float> c(x.c);
   for (std::int64_t i = 0; i < x.p.m; ++i) {
@@ -110,7 +111,7 @@ TEST(Guard, TakesThreeWordsWhereProductsCancel) {
   for (const auto& [op_a, op_b] : kOps) {
     Matrices x = drawn(make_problem(64, 72, 512, 1, 0, op_a, op_b), Distribution::kCancelling);
     EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
-    // Or there was nothing to guard against.
+    // Or the choice was unnecessary.
     EXPECT_GT(error_of(x, run(kernel("ladder_fp16x3"), x)), error_of(x, chains_of(x)));
   }
 }
@@ -127,7 +128,7 @@ TEST(Guard, TakesNoWordsWhereFewProductsAreLarge) {
         const auto at = static_cast<std::size_t>(i * x.p.ldc + j);
         const Sums s = exact(x, i, j);
         const double expected = 0.5 * s.sum + 2.0 * x.c[at];
-        // Rounded to binary32 once, and in binary64 as often as there are products.
+        // Rounded to binary32 once, and in binary64 once per product.
         const double wide =
             static_cast<double>(x.p.k + 2) * 0x1p-53 * (0.5 * s.absolute + 2.0 * std::abs(x.c[at]));
         ASSERT_NEAR(c[at], expected, 0x1p-24 * std::abs(expected) + 2 * wide);
@@ -174,8 +175,8 @@ TEST(Guard, RefusesAKWhoseBoundIsNotBelowSgemms) {
   EXPECT_TRUE(kernel("ladder_guarded").accepts(make_problem(64, 64, 512), device));
 }
 
-// C of few rows or columns, where the larger operand is split on its way and the choice comes after
-// the product.
+// C of few rows or columns, where the larger operand is split in the product kernel and the choice
+// follows the product.
 const std::pair<std::int64_t, std::int64_t> kThin[] = {{2048, 40}, {72, 2052}};
 
 TEST(GuardOfThin, TakesTwoWordsWhereEach64IsProved) {
@@ -184,7 +185,7 @@ TEST(GuardOfThin, TakesTwoWordsWhereEach64IsProved) {
       const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
       EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);
       Matrices x = uniform(p);
-      for (std::int64_t k = 0; k < p.k; ++k) {  // each 64 has a scale of its own
+      for (std::int64_t k = 0; k < p.k; ++k) {  // each range of 64 steps has its own scale
         const int by = k / 64 % 2 == 0 ? 40 : 0;
         for (std::int64_t i = 0; m > n && i < m; ++i) x.at_a(i, k) = std::ldexp(x.at_a(i, k), by);
         for (std::int64_t j = 0; m < n && j < n; ++j) x.at_b(k, j) = std::ldexp(x.at_b(k, j), by);
@@ -194,12 +195,12 @@ TEST(GuardOfThin, TakesTwoWordsWhereEach64IsProved) {
   }
 }
 
-// Breaks one 64 of one line of an operand.
+// Changes one range of 64 elements in one row of an operand.
 void expect_no_words(const Problem& p, const std::function<void(Matrices&)>& change) {
   Matrices x = uniform(p);
   change(x);
   EXPECT_EQ(chosen_on(x), Precision::kIeee);
-  EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);  // nothing is left behind
+  EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);  // no state remains from earlier calls
 }
 
 TEST(GuardOfThin, TakesNoWordsWhereOne64OfOneLineIsNotProved) {
@@ -209,7 +210,8 @@ TEST(GuardOfThin, TakesNoWordsWhereOne64OfOneLineIsNotProved) {
       expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 255) = 0x1p20F; });
       expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
       expect_no_words(
-          p, [](Matrices& x) {  // scales so far apart that sums lose what comes first, or later
+          // scales so different that sums lose their earlier or later products
+          p, [](Matrices& x) {
             const bool tall = x.p.m > x.p.n;
             for (std::int64_t k = 0; k < 64; ++k) {
               float& of_a = x.at_a(7, tall ? k + 64 : k);
@@ -230,7 +232,7 @@ TEST(GuardOfThin, IsNoFurtherOffThanAChainOnAnyKindOfData) {
   }
 }
 
-// Of integers, whose sums are exact in words and in binary64.
+// Integers, whose sums are exact in terms and in binary64.
 void expect_exact(const Problem& p, bool proved) {
   const Images images = make_images(p, {Values::kIntegers, 5}, Precision::kIeee).value();
   Matrices x{p, images.a, images.b, images.c};
@@ -258,7 +260,7 @@ TEST(GuardOfThin, KeepsIntegersExactAndCWhereItIsNeededAgain) {
   }
 }
 
-// C that is small beside k, of each tile of which many blocks have a part.
+// C that is small compared with k: many blocks compute a part of each tile.
 const std::pair<std::int64_t, std::int64_t> kDeep[] = {{132, 72}, {40, 136}};
 
 TEST(GuardOfDeep, TakesTwoWordsWhereEach64IsProvedAndNoneElsewhere) {
@@ -270,7 +272,7 @@ TEST(GuardOfDeep, TakesTwoWordsWhereEach64IsProvedAndNoneElsewhere) {
     expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 4159) = 0x1p20F; });
     expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
     expect_no_words(p,
-                    [](Matrices& x) {  // a block's scale so far from the others' that they are lost
+                    [](Matrices& x) {  // a block's scale is so different that its products are lost
                       for (std::int64_t k = 4096; k < 4160; ++k) {
                         float& raw = x.p.m > x.p.n ? x.at_a(7, k) : x.at_b(k, 7);
                         raw = std::ldexp(raw, 70);

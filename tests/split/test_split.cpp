@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of split operands on data that no battery draws: Inf, NaN, signed zeros, subnormals, the
-// largest numbers, lines of zeros. Runs on a GPU, or under the virtual one.
+// Products of split operands on data that the battery does not contain: Inf, NaN, signed zeros,
+// subnormals, the largest numbers, rows of zeros. Runs on a GPU, or under the virtual one.
 #include "products.hpp"
 
 namespace ladder {
@@ -67,9 +67,9 @@ TEST(SplitSpecials, SubnormalsAndTheLargestNumbersKeepTheirBits) {
   }
 }
 
-// What only a scale for each 64 of k holds: elements of one line up to 2^100 apart, of which each
-// meets zeros elsewhere. K is deep, so that blocks hand on sums of either scale; `rising`: the
-// small ones first.
+// Needs a scale per 64 steps of k: elements of one row differ by up to 2^100, and each is
+// multiplied by zeros in other ranges. K is deep, so that blocks forward partial sums of either
+// scale; `rising`: the small ones first.
 void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
   constexpr std::int64_t kSlab = 64, kDeep = 20 * kSlab;
   for (const auto& [m, n] : {std::pair{96, 260}, {260, 40}}) {
@@ -88,14 +88,14 @@ void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
         many(line, k) = std::ldexp(many(line, k), line % 3 == 0 ? -60 : line % 3 == 1 ? -100 : 0);
       for (std::int64_t line = 0; line < others; ++line) {
         if ((line % 2 == 0) == small)
-          few(line, k) = 0;  // even lines see large elements, odd ones small ones
+          few(line, k) = 0;  // even rows are multiplied by large elements, odd ones by small ones
       }
     }
     expect_as_sgemm(x, "ladder_fp16x3_fused");
   }
 }
 
-// Beta is 0, so that what C held, NaN here, is not read.
+// Beta is 0, so that C, which holds NaN here, is not read.
 TEST(SplitStore, RowsThatBeginAnywhereHaveTheBitsOfRowsOnEvenPlaces) {
   for (const std::string& id : kAll) {
     for (const auto& ops : kOps) {
@@ -117,8 +117,8 @@ TEST(SplitStore, RowsThatBeginAnywhereHaveTheBitsOfRowsOnEvenPlaces) {
   }
 }
 
-// So deep that lines across k are split from shared memory, beside the kernel that has lines along
-// k.
+// So deep that vectors that are not contiguous along k are split from shared memory, beside the
+// kernel for contiguous ones.
 TEST(SplitDeep, IsAsSgemmWhicheverOperandLiesAcross) {
   for (const char* id : {"ladder_bf16x6", "ladder_fp16x3", "ladder_guarded"}) {
     for (const auto& ops : kOps)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard's decision from censuses made for the purpose: which words, that nothing of a census is
-// left behind, and that many blocks agree. Runs on a GPU, or under the virtual one.
+// The guard's decision on statistics made for the purpose: which terms are chosen, that no
+// statistics remain, and that many blocks agree. Runs on a GPU, or under the virtual one.
 #include "gemm/split/choice.cuh"
 #include "problem/split_error.hpp"
 
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint32_t kDepth = 4096;
 constexpr int kExponent = 14;
-// Of lines whose largest element is in [1, 2), so that 14 is their exponent: the least magnitude,
-// as Census keeps it.
+// For vectors whose largest element is in [1, 2), so that their exponent is 14: the smallest
+// magnitude, as Census stores it.
 constexpr std::uint32_t least(std::uint32_t binades_below_one) {
   return ~((127 + kExponent - binades_below_one) << 23 | 0x80000000U);
 }
@@ -33,8 +33,8 @@ struct Answer {
   bool clean = true;
 };
 
-// Elements of one line of an operand, which all its lines share: of ones, sums grow; with signs
-// that alternate, they do not.
+// Elements of one vector of an operand, the same for all its vectors: ones, whose sums grow, or
+// alternating signs, whose sums do not.
 std::vector<float> ones() { return std::vector<float>(kDepth, 1.0F); }
 std::vector<float> alternating() {
   std::vector<float> values = ones();
@@ -54,10 +54,10 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   std::fill_n(exponents.begin(), exceptional, kExceptional);
   Census* g = nullptr;
   split_detail::Finding* gFindings = nullptr;
-  unsigned* gFlags = nullptr;  // (2): blocks that are done, what the sample has found
+  unsigned* gFlags = nullptr;  // (2): finished blocks, the sample's findings
   int* gChoice = nullptr;
   int* gExponent = nullptr;
-  float* gValues = nullptr;  // A's line, all ones, and B's
+  float* gValues = nullptr;  // a row of A, all ones, and a column of B
   EXPECT_EQ(cudaMalloc(&g, all.size() * sizeof(Census)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gFindings, split_detail::kChooseBlocks * sizeof *gFindings), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gFlags, 2 * sizeof(unsigned)), cudaSuccess);
@@ -144,7 +144,8 @@ TEST(SplitChoice, SparseAgainstDenseOverlaps) {
   Census half = kDenseWithTiny;  // half of A is zero
   half.above[0] = half.above[1] = half.above[2] = 2040;
   expect(ask(lines(64, half), lines(64, kDense)), SplitChoice::kFp16x3);
-  expect(ask(lines(64, half), lines(64, half)), SplitChoice::kBf16x6);  // they may miss each other
+  // they may miss each other's result
+  expect(ask(lines(64, half), lines(64, half)), SplitChoice::kBf16x6);
 }
 
 TEST(SplitChoice, LinesOfZerosCountForNothing) {
@@ -156,7 +157,7 @@ TEST(SplitChoice, LinesOfZerosCountForNothing) {
 
 TEST(SplitChoice, ManyLinesWithInfOrNanTakeNoWords) {
   auto a = lines(300, kDense);
-  std::fill_n(a.begin(), 5, kZeros);  // nothing is counted of such lines
+  std::fill_n(a.begin(), 5, kZeros);  // such vectors are not counted
   expect(ask(a, lines(5, kDense), ones(), 4), SplitChoice::kFp16x3);
   expect(ask(a, lines(5, kDense), ones(), 5), SplitChoice::kBinary64);
   expect(ask(lines(5, kZeros), lines(300, kDense), ones(), 1), SplitChoice::kBinary64);
@@ -179,7 +180,7 @@ TEST(SplitChoice, FewLargeProductsTakeNoWords) {
 
 TEST(SplitChoice, SumsThatStaySmallTakeThreeWords) {
   expect(ask(lines(70, kDense), lines(50, kDense), alternating()), SplitChoice::kBf16x6);
-  auto later = alternating();  // a chain that grows at the end has grown
+  auto later = alternating();  // a chain that grows at the end counts as growing
   for (std::size_t k = kDepth - 64; k < kDepth; ++k) later[k] = 1.0F;
   expect(ask(lines(70, kDense), lines(50, kDense), later), SplitChoice::kBf16x6);
   for (std::size_t k = kDepth - 512; k < kDepth; ++k) later[k] = 1.0F;

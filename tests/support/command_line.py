@@ -13,7 +13,8 @@ VIRTUAL = (LADDER.parent.parent / "lib" / "vgpu" / "libcudart.so.13").exists()
 
 
 def ladder(*arguments, **keywords):
-    return subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=240, check=False, **keywords)
+    return subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=240,
+                          check=False, **keywords)
 
 
 class Folder(unittest.TestCase):
@@ -35,7 +36,8 @@ class Folder(unittest.TestCase):
         return self.path(name)
 
     def rejected(self, *arguments, says, **keywords):
-        """Exit status 2 and one line that holds every text of `says`; nothing is printed besides."""
+        """Exit status 2 and one line that holds every text of `says`; nothing is printed
+        besides."""
         result = ladder(*arguments, **keywords)
         self.assertEqual(result.returncode, 2, result)
         self.assertEqual(result.stdout, "")

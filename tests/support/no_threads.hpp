@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As long as it lives, no thread can be started: each would get a stack larger than the address
-// space.
+// While it exists, no thread can be started: each would get a stack larger than the address space.
 #pragma once
 #include <pthread.h>
 

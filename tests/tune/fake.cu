@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rung for the tuner's tests: a host kernel whose parameter decides how it behaves, compiled as
-// any candidate is.
+// A rung for the tuner's tests: a host kernel whose parameter decides its behaviour, compiled like
+// any candidate.
 #include <ladder/kernel.hpp>
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct Tile {
 
 enum { kRight, kCrashes, kHangs, kWrong, kSpills };
 
-// Holds more live values than 32 registers a thread take, where the tile says so; never launched.
+// Has more live values than 32 registers per thread hold if the tile says so; never launched.
 template <class T>
 __global__ void __launch_bounds__(1024, 2) kernel(float* x) {
   if constexpr (T::kBehaviour == kSpills) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of a search's outcome: orders compared, heat maps, and whose tile stays in the tuned
-// file.
+// Results of a search: orders compared, heat maps, and the tile that stays in the tuned file.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -137,8 +136,8 @@ TEST(HeatMap, HasACellForEachPairThatPassed) {
   EXPECT_EQ(data["empty"].size(), 4U);  // the others
   EXPECT_EQ(data["cells"][0]["row"], "R 1");
   EXPECT_EQ(data["cells"][0]["about"], "R 1, C 10, D 7: 2000, best of 2");
-  EXPECT_EQ(data["cells"][0]["share"], 1.0);  // the best cell has the scale's upper end
-  EXPECT_EQ(data["cells"][1]["share"], 0.0);  // the worst its lower
+  EXPECT_EQ(data["cells"][0]["share"], 1.0);  // the best cell has the upper end of the scale
+  EXPECT_EQ(data["cells"][1]["share"], 0.0);  // the worst the lower end
   EXPECT_NE(chart.value().description.find("2000"), std::string::npos);
 }
 

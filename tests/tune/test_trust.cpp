@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tuner starts and loads: nothing that somebody else could have put in its way.
+// The tuner starts and loads only files that other users cannot have replaced.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ class Trust : public ::testing::Test {
 TEST_F(Trust, ProgramsComeFromAbsoluteFoldersOnly) {
   program(folder_ / "here" / "ladder-tool");
   const fs::path there = program(folder_ / "there" / "ladder-tool");
-  fs::create_directories(folder_ / "first" / "ladder-tool");  // a folder is no program
+  fs::create_directories(folder_ / "first" / "ladder-tool");  // a folder is not a program
   fs::current_path(folder_ / "here");
   set("LADDER_TOOL", std::nullopt);
   set("PATH",
@@ -69,7 +69,7 @@ TEST_F(Trust, ProgramsComeFromAbsoluteFoldersOnly) {
   set("PATH", ":.");
   EXPECT_EQ(find_tool("LADDER_TOOL", "ladder-tool"), "");
   EXPECT_FALSE(run({"ladder-tool"}, Clock::now() + std::chrono::seconds(10), {}));
-  set("LADDER_TOOL", "./ladder-tool");  // whoever names it means it
+  set("LADDER_TOOL", "./ladder-tool");  // an explicit name is trusted
   EXPECT_EQ(find_tool("LADDER_TOOL", "ladder-tool"),
             (folder_ / "here" / "." / "ladder-tool").string());
 }

@@ -23,12 +23,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kBehaviours{0, 1, 2, 3, 4};  // right, crashes, hangs, wrong, spills
-// Further apart than a busy machine's scheduler moves them; the second stays below three times the
-// first, the bound above which one launch of a candidate is its last.
+// Further apart than a busy machine's scheduler changes times; the second is below three times the
+// first, beyond which a candidate is launched only once.
 constexpr std::array kMilliseconds{4, 9, 25};
 constexpr Parameter kParameters[] = {{"behaviour", kBehaviours}, {"milliseconds", kMilliseconds}};
 constexpr std::array kByHand{0, 9};
-// Three right ones and one of each other kind.
+// Three correct ones and one of each other kind.
 const SearchSpace kSpace{"fake", kParameters, kByHand,
                          [](std::span<const int> v) { return v[0] == 0 || v[1] == 9; }};
 
@@ -52,7 +52,7 @@ class TuneFake : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // One for all tests here: what was compiled once is not compiled again.
+  // One cache for all tests here: no candidate is compiled twice.
   static const fs::path& cache() {
     static const struct Folder {
       Folder() {
@@ -66,8 +66,8 @@ class TuneFake : public testing::Test {
     return folder.path;
   }
 
-  // Compiles the whole space, however long a busy machine takes for that: a budget is then one of
-  // running.
+  // Compiles the whole space, however long that takes on a busy machine: the budget then limits
+  // running only.
   void fill_cache() {
     const Deadline end = Clock::now() + std::chrono::minutes(8);
     const auto compiler = Compiler::open(kSpace, job_.compiler, end, {});
@@ -150,7 +150,7 @@ TEST_F(TuneFake, TriesWhatItIsGivenFirstAndOnly) {
   options_.only = {{1, 4}};
   EXPECT_EQ(tune(job_, options_).status().code(), Code::kInvalidArgument);
   options_.only.clear();
-  options_.jobs = 1;  // then candidates come in their order
+  options_.jobs = 1;  // candidates then follow in order
   bool enough = false;
   options_.keep = [&](const Tuning& so_far) { enough = so_far.candidates.size() >= 2; };
   options_.interrupted = [&] { return enough; };
@@ -163,7 +163,8 @@ TEST_F(TuneFake, TriesWhatItIsGivenFirstAndOnly) {
 
 TEST_F(TuneFake, EndsWithItsBudget) {
   options_.budget_s = 3;
-  job_.compiler.cache = folder_ / "empty";  // the whole space takes its compilers most of a minute
+  // the compilers take most of a minute for the whole space
+  job_.compiler.cache = folder_ / "empty";
   const auto start = Clock::now();
   const auto tuning = tune(job_, options_);
   EXPECT_LT(std::chrono::duration<double>(Clock::now() - start).count(), 6);
@@ -196,7 +197,7 @@ TEST(TuneProcess, ReportsEndsAndLimits) {
   EXPECT_FALSE(run({"/no/such/program"}, in(10), {}));
 }
 
-// A pipe whose writing end children inherit: it ends when none of them is left.
+// A pipe whose writing end is inherited by children: it closes when none of them is left.
 class Lifeline {
  public:
   Lifeline() { EXPECT_EQ(::pipe(ends_.data()), 0); }

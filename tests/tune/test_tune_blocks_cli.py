@@ -10,7 +10,8 @@ from command_line import Folder, ladder
 
 class Blocks(Folder):
     def test_saves_the_blocks_of_this_processor(self):
-        result = ladder("tune", "h04", "--shape", "200x2000x600", "--budget", "0.2", "--output", self.path("tuned.json"))
+        result = ladder("tune", "h04", "--shape", "200x2000x600", "--budget", "0.2", "--output",
+                        self.path("tuned.json"))
         self.assertEqual(result.returncode, 0, result)
         self.assertIn("what follows from the caches", result.stdout)
         saved = self.read("tuned.json")
@@ -20,8 +21,12 @@ class Blocks(Folder):
         self.assertIn(f"{saved['rows']} x {saved['cols']} x {saved['depth']}", result.stdout)
 
     def test_bad_input(self):
-        for arguments, says in ((["--budget", "0"], "--budget"), (["--json", "x"], "--json"), (["--shape", "0"], "--shape"),
-                                (["--device", "cuda:0"], "--device"), (["--output", "/none/such"], "--output")):
+        for arguments, says in ((["--budget",
+                                  "0"], "--budget"), (["--json",
+                                                       "x"], "--json"), (["--shape",
+                                                                          "0"], "--shape"),
+                                (["--device", "cuda:0"], "--device"), (["--output",
+                                                                        "/none/such"], "--output")):
             self.rejected("tune", "h04", *arguments, says=[says])
 
 

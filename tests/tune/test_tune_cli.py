@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ladder tune from outside, on the virtual GPU: table, files, bad input, and what is left after SIGINT and SIGKILL."""
+"""ladder tune from outside, on the virtual GPU: table, files, bad input, and what is left after
+SIGINT and SIGKILL."""
 import csv
 import json
 import os
@@ -16,7 +17,8 @@ from command_line import LADDER, VIRTUAL, Folder
 
 NVCC = subprocess.run([LADDER, "doctor"], capture_output=True, text=True, check=False).stdout
 HAS_NVCC = any(line.split()[:2] == ["ok", "nvcc"] for line in NVCC.splitlines())
-CACHE = tempfile.TemporaryDirectory()  # one for all tests here: what was compiled once is not compiled again
+# one cache for all tests here: no candidate is compiled twice
+CACHE = tempfile.TemporaryDirectory()
 ENVIRONMENT = {**os.environ, "XDG_CACHE_HOME": CACHE.name}
 PARAMETERS = ["BM", "BN", "BK", "TM", "TN", "blocks"]
 BY_HAND = [128, 128, 8, 8, 8, 2]
@@ -45,7 +47,8 @@ class BadInput(Folder):
     def test_names_the_argument_and_the_rule(self):
         self.rejected(says=["RUNG"])
         self.rejected("r99", says=["RUNG", "r99"])
-        self.rejected("r01", says=["r01_naive", "no search space", "r09_autotuned", "r10_warp_tile"])
+        self.rejected("r01",
+                      says=["r01_naive", "no search space", "r09_autotuned", "r10_warp_tile"])
         self.rejected("r09", "--budget", "0", says=["--budget", "more than 0"])
         self.rejected("r09", "--budget", "nan", says=["--budget"])
         self.rejected("r09", "--budget", "x", says=["--budget"])
@@ -55,42 +58,50 @@ class BadInput(Folder):
         self.rejected("r09", "--shape", "8y8", says=["--shape", "8y8"])
         self.rejected("r09", "--json", "/no/such/folder/x.json", says=["--json", "/no/such/folder"])
         self.rejected("r09", "--output", self.folder.name, says=["--output", "folder"])
-        self.rejected("r09", "--heat-map", self.path("x.png"), says=["--heat-map", ".svg", ".vl.json", ".csv"])
+        self.rejected("r09", "--heat-map", self.path("x.png"),
+                      says=["--heat-map", ".svg", ".vl.json", ".csv"])
         self.rejected("r09", "--axes", "BM", says=["--axes", "'BM'", "BK"])
         self.rejected("r09", "--axes", "BM,BM", says=["--axes"])
         self.rejected("r09", "--axes", "BM,XX", says=["--axes", "XX"])
         self.rejected("r09", "--points", self.path("none.json"), says=["--points", "none.json"])
         pathlib.Path(self.path("rows.json")).write_text('{"schema": "ladder-rows"}')
-        self.rejected("r09", "--points", self.path("rows.json"), says=["--points", "rows.json", "ladder-tuning"])
+        self.rejected("r09", "--points", self.path("rows.json"),
+                      says=["--points", "rows.json", "ladder-tuning"])
         self.rejected("r09", "--source", self.folder.name, says=["--source", "no checkout"])
         self.rejected("r09", "--device", "cpu", says=["--device"])
         self.rejected("r09", "--device", "virtual:abacus", says=["--device"])
 
     def test_help_has_examples(self):
-        result = subprocess.run([LADDER, "tune", "--help"], capture_output=True, text=True, check=False)
+        result = subprocess.run([LADDER, "tune", "--help"], capture_output=True, text=True,
+                                check=False)
         self.assertEqual(result.returncode, 0)
         for text in ("Examples:", "--budget", "--heat-map", "--points", "--output"):
             self.assertIn(text, result.stdout)
-        self.assertNotIn("tune-worker", subprocess.run([LADDER, "--help"], capture_output=True, text=True,
-                                                       check=False).stdout)
+        self.assertNotIn(
+            "tune-worker",
+            subprocess.run([LADDER, "--help"], capture_output=True, text=True, check=False).stdout)
 
 
 @unittest.skipUnless(VIRTUAL and HAS_NVCC, "needs the virtual GPU and nvcc")
 class OnTheVirtualGpu(Folder):
     def test_a_table_and_files(self):
-        # One candidate set by hand, named in a file of points as an earlier search would have left it.
-        points = {"schema": "ladder-tuning", "version": 1, "rung": "r09_autotuned",
-                  "candidates": [{"parameters": dict(zip(PARAMETERS, values)), "status": "passed", "ms": ms}
-                                 for values, ms in ((BY_HAND, 3.5), ([64, 64, 8, 8, 8, 2], 3.9))]}
+        # One candidate, named in a file of points as an earlier search would have left it.
+        points = {
+            "schema": "ladder-tuning", "version": 1, "rung": "r09_autotuned", "candidates": [{
+                "parameters": dict(zip(PARAMETERS, values)), "status": "passed", "ms": ms
+            } for values, ms in ((BY_HAND, 3.5), ([64, 64, 8, 8, 8, 2], 3.9))]
+        }
         pathlib.Path(self.path("points.json")).write_text(json.dumps(points))
-        arguments = command("--budget", "120", "--points", self.path("points.json"), "--json", self.path("all.json"),
-                            "--output", self.path("h200.json"), "--heat-map", self.path("map.vl.json"), "--axes", "BM,BN")
-        result = subprocess.run(arguments, capture_output=True, text=True, timeout=200, check=False, env=ENVIRONMENT)
+        arguments = command("--budget", "120", "--points", self.path("points.json"), "--json",
+                            self.path("all.json"), "--output", self.path("h200.json"), "--heat-map",
+                            self.path("map.vl.json"), "--axes", "BM,BN")
+        result = subprocess.run(arguments, capture_output=True, text=True, timeout=200, check=False,
+                                env=ENVIRONMENT)
         self.assertEqual(result.returncode, 0, result)
-        for text in ("r09_autotuned, NVIDIA H200 (virtual), 4096x4096x4096", "model", "set by hand", "2 passed",
-                     "rank correlation"):
+        for text in ("r09_autotuned, NVIDIA H200 (virtual), 4096x4096x4096", "model", "set by hand",
+                     "2 passed", "rank correlation"):
             self.assertIn(text, result.stdout)
-        self.assertNotIn("GFLOP/s", result.stdout)  # a model has no rate of any GPU
+        self.assertNotIn("GFLOP/s", result.stdout)  # the model has no measured rate of any GPU
 
         everything = self.read("all.json")
         self.assertEqual(everything["schema"], "ladder-tuning")
@@ -109,15 +120,19 @@ class OnTheVirtualGpu(Folder):
         self.assertEqual(tuned["gpu"], "NVIDIA H200")
         entry = tuned["rungs"]["r09_autotuned"]
         self.assertEqual(entry["parameters"], PARAMETERS)
-        self.assertEqual(entry["values"], list(everything["candidates"][everything["winner"]]["parameters"].values()))
+        self.assertEqual(
+            entry["values"],
+            list(everything["candidates"][everything["winner"]]["parameters"].values()))
         self.assertEqual(entry["basis"], "model")
         self.assertIsNone(entry["gflops"])
 
         cells = self.read("map.vl.json")["datasets"]["cells"]
-        self.assertEqual({(cell["row"], cell["column"]) for cell in cells}, {("BM 128", "BN 128"), ("BM 64", "BN 64")})
+        self.assertEqual({(cell["row"], cell["column"])
+                          for cell in cells}, {("BM 128", "BN 128"), ("BM 64", "BN 64")})
 
         arguments[-4:] = ["--heat-map", self.path("map.csv")]
-        result = subprocess.run(arguments, capture_output=True, text=True, timeout=200, check=False, env=ENVIRONMENT)
+        result = subprocess.run(arguments, capture_output=True, text=True, timeout=200, check=False,
+                                env=ENVIRONMENT)
         self.assertEqual(result.returncode, 0, result)
         self.assertIn("0 compiled, 2 from the cache", result.stdout)
         with open(self.path("map.csv"), newline="") as file:
@@ -130,11 +145,12 @@ class OnTheVirtualGpu(Folder):
         return self.path("tmp")
 
     def stopped(self, how):
-        """Starts a search, stops it once a best so far is on disk; (process, tuned file's entry, candidates)."""
-        process = subprocess.Popen(command("--budget", "170", "--json", self.path("all.json"), "--output",
-                                           self.path("h200.json")),
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env={**ENVIRONMENT, "TMPDIR": self.temporary()})
+        """Starts a search, stops it once a best so far is on disk; (process, tuned file's entry,
+        candidates)."""
+        process = subprocess.Popen(
+            command("--budget", "170", "--json", self.path("all.json"), "--output",
+                    self.path("h200.json")), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env={**ENVIRONMENT, "TMPDIR": self.temporary()})
         there = wait_for(lambda: os.path.exists(self.path("h200.json")), process)
         process.send_signal(how)
         output, errors = process.communicate(timeout=30)
@@ -158,21 +174,26 @@ class OnTheVirtualGpu(Folder):
         process, _ = self.stopped(signal.SIGKILL)
         self.assertEqual(process.returncode, -signal.SIGKILL)
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["all.json", "h200.json", "tmp"])
-        # What the killed search was compiling is swept up by the next one.
+        # Files that the killed search was compiling are removed by the next one.
         points = self.path("one.json")
-        pathlib.Path(points).write_text(json.dumps(
-            {"schema": "ladder-tuning", "rung": "r09_autotuned",
-             "candidates": [{"parameters": dict(zip(PARAMETERS, BY_HAND)), "status": "passed", "ms": 1}]}))
-        result = subprocess.run(command("--budget", "120", "--points", points), capture_output=True, text=True,
-                                timeout=200, check=False, env={**ENVIRONMENT, "TMPDIR": self.temporary()})
+        pathlib.Path(points).write_text(
+            json.dumps({
+                "schema": "ladder-tuning", "rung": "r09_autotuned", "candidates": [{
+                    "parameters": dict(zip(PARAMETERS, BY_HAND)), "status": "passed", "ms": 1
+                }]
+            }))
+        result = subprocess.run(command("--budget", "120", "--points",
+                                        points), capture_output=True, text=True, timeout=200,
+                                check=False, env={**ENVIRONMENT, "TMPDIR": self.temporary()})
         self.assertEqual(result.returncode, 0, result)
         self.assertEqual(os.listdir(self.temporary()), [])
 
     def test_a_file_of_another_gpu_is_left_alone(self):
         before = '{"gpu": "NVIDIA A100", "rungs": {}}'
         pathlib.Path(self.path("a100.json")).write_text(before)
-        result = subprocess.run(command("--budget", "120", "--output", self.path("a100.json")), capture_output=True,
-                                text=True, timeout=200, check=False, env=ENVIRONMENT)
+        result = subprocess.run(command("--budget", "120", "--output",
+                                        self.path("a100.json")), capture_output=True, text=True,
+                                timeout=200, check=False, env=ENVIRONMENT)
         self.assertEqual(result.returncode, 2, result)
         self.assertIn("another GPU", result.stderr)
         self.assertEqual(pathlib.Path(self.path("a100.json")).read_text(), before)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The atlas measures what it says: errors of results that are off by known amounts, and data with
-// the properties that give the distributions their names.
+// The atlas measures errors of results that are off by known amounts, and its data have the
+// properties that give the distributions their names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ TEST(AtlasErrors, AreThoseOfTheDefinitions) {
   EXPECT_DOUBLE_EQ(errors.largest, 16 * ulp);
   EXPECT_NEAR(errors.normwise, std::sqrt((4 + 64.0 * 64) / 21) * ulp, 1e-12);
   EXPECT_EQ(errors.ulps[0], 2U);  // exact
-  EXPECT_EQ(errors.ulps[1], 1U);  // one unit of the last place of 2
+  EXPECT_EQ(errors.ulps[1], 1U);  // one unit in the last place of 2
   EXPECT_EQ(errors.ulps[5], 1U);  // sixteen of 4
   EXPECT_EQ(errors.not_finite, 0U);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bound holds for FP32 sums in every order that kernels use, and is no wider than it says.
+// The bound holds for FP32 sums in every order that kernels use, and is not wider than stated.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -82,7 +82,7 @@ TEST_P(BoundHolds, ForEverySummationOrder) {
       }
     }
   }
-  // A bound that no computation comes near would prove little: k = 1 comes within a small factor.
+  // A bound that no computation approaches would prove little: k = 1 comes within a small factor.
   EXPECT_GT(closest, 0.1);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deliberately broken CUDA kernels: verification must reject each and name what is wrong. On the
-// virtual GPU some are caught by its own checks (a race, an access out of bounds), which say more
-// than wrong values would.
+// Deliberately broken CUDA kernels: verification must reject each and name the defect. On the
+// virtual GPU some are found by its own checks (a race, an access out of bounds), which are more
+// specific than wrong values.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -122,9 +122,8 @@ Verdict quick(Launch launch, bool check_races = true) {
   return verify(info, make_battery(Battery::kQuick, 7), device.value(), options, store);
 }
 
-// On a real GPU nothing reports a race, an access just out of bounds, or threads that exit before a
-// barrier; what can be expected there is that wrong values are seen, and of those three nothing
-// certain.
+// On a real GPU nothing reports a race, an access slightly out of bounds, or threads that exit
+// before a barrier. There, wrong values must be found, and of those three defects none is certain.
 struct Broken {
   std::string name;
   Launch launch;
@@ -170,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"bad_launch", bad_launch, Outcome::kLaunchError, "invalid"}),
     [](const auto& parameter) { return parameter.param.name; });
 
-// The copies of the second run land as late as they may.
+// The copies of the second run complete as late as possible.
 TEST(MissingWait, IsSeenInTheResultToo) {
   if (!virtual_gpu::active()) GTEST_SKIP() << "only the virtual GPU lets copies land late";
   EXPECT_STREQ(to_string(quick(launch<Bug::kMissingWait>, false).outcome),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verification that stays on the device: operands drawn there are the host's, a right kernel is
-// proved with the host's errors, and a kernel that is wrong in one word anywhere is not.
+// Verification that stays on the device: operands generated there equal the host's, a correct
+// kernel is proved with the host's errors, and a kernel with one wrong element anywhere is
+// rejected.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -196,7 +197,8 @@ TEST(DeviceProof, FindsTheHostsErrors) {
     expect_the_hosts_errors<Bf16, Bf16>(bf16, values, Precision::kBf16);
     expect_the_hosts_errors<F16, F32>(f16, values, Precision::kFp16);
   }
-  // Words of a short exponent: the bound has a floor from the lines' magnitudes.
+  // Terms with a small exponent range: the bound has a floor from the magnitudes of rows and
+  // columns.
   expect_the_hosts_errors<F32, F32>(padded(), Values::kScaled, Precision::kFp16x3);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The O(n^2) identity accepts what is right and sees any one element that is wrong by more than
-// twice its row's bound.
+// The O(n^2) identity accepts correct results and finds any single element that is wrong by more
+// than twice its row's bound.
 #include "verify/identity.hpp"
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ struct Fixture {
   }
   IdentityResult check() const { return check_identity(operation, input, bound, c.data()); }
 
-  // The most that all elements of a row may be off together: what a right kernel is allowed, times
-  // one.
+  // The largest common error of all elements of a row: the bound of a correct kernel, times a
+  // factor.
   double row_bound(std::int64_t row) const {
     const Reference reference = make_reference(operation, ReferenceKind::kHost).value();
     const Problem& q = operation.problem;

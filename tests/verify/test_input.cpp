@@ -34,7 +34,7 @@ TEST(Integers, NoPartialSumReaches2To24) {
 
 TEST(Integers, FitTf32WhereTheKernelIsTf32) {
   EXPECT_EQ(integer_range(make_problem(1, 1, 1), Precision::kTf32).value().operand, 2048);
-  // And do not where it claims ieee, so that tf32 in its place is seen.
+  // They are not exact for ieee kernels, so that tf32 instead of FP32 is detected.
   EXPECT_GT(integer_range(make_problem(1, 1, 1), Precision::kIeee).value().operand, 2048);
 }
 

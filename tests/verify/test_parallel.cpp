@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every item is worked on once, by however many threads there are.
+// Every item is processed once, by any number of threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>

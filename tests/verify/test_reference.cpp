@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The references agree with a definition written down here, and with each other where there are
-// several.
+// The references agree with a definition in this file, and with each other if there are several.
 #include "verify/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -94,7 +93,7 @@ TEST(ReferenceStore, KeepsWhatItMadeUntilItIsFull) {
   EXPECT_NE(one,
             store.get(problem, {Values::kUniform, 1}, Precision::kIeee, ReferenceKind::kIdentity)
                 .value());
-  // 16 x 16 integers of ieee and tf32 kernels differ in range.
+  // The ranges of the integers for ieee and tf32 kernels differ.
   EXPECT_NE(
       store.get(problem, {Values::kIntegers, 1}, Precision::kIeee, ReferenceKind::kHost).value(),
       store.get(problem, {Values::kIntegers, 1}, Precision::kTf32, ReferenceKind::kHost).value());

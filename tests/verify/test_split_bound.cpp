@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds of operands that are sums of words hold for the words themselves, also for lines whose
-// elements are far apart, and no longer where a word or a product is left out that the mode has.
+// The bounds of operands that are sums of terms hold for the terms themselves, also for rows whose
+// elements differ much in magnitude, and fail if a term or a product of the mode is omitted.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,7 +41,7 @@ std::vector<std::vector<double>> words_of_line(const std::vector<float>& line, c
   return words;
 }
 
-// Error of the words' products, summed exactly, over the bound.
+// Error of the terms' products, summed exactly, over the bound.
 double of_bound(const Mode& mode, const Mode& computed, Values values, std::int64_t k,
                 std::uint64_t seed) {
   const Problem problem = make_problem(1, 1, k);
@@ -91,8 +91,8 @@ TEST(SplitBound, IsTooNarrowForFewerWords) {
 }
 
 TEST(SplitBound, CountsWhatAShortExponentLoses) {
-  // A line of one large and one small element, the small one against a large one of B: fp16's
-  // second word ends first.
+  // A row of one large and one small element, the small one multiplied by a large one of B: the
+  // second fp16 term underflows first.
   const Problem problem = make_problem(1, 1, 2);
   Images images = make_images(problem, {Values::kUniform, 1}, Precision::kFp16x3).value();
   images.a = {1.0F, 0x1.234568p-26F};

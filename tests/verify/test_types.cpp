@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands and results of 16 bits: conversions, and kernels in these types that verification must
-// pass or reject.
+// 16-bit operands and results: conversions, and kernels in these types that verification must pass
+// or reject.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -93,7 +93,7 @@ void write(Type type, float* base, std::int64_t at, float value) {
               memory.size());
 }
 
-// The honest kernel, with what becomes of a sum replaceable.
+// The correct kernel, with a replaceable conversion of a sum.
 template <class Finish>
 Status multiply(const Problem& p, const Operands& o, const Finish& finish) {
   for (std::int64_t i = 0; i < p.m; ++i) {
@@ -113,7 +113,7 @@ Status honest(const Problem& p, const Operands& o, Stream) {
   return multiply(p, o, [](const Problem&, float x) { return x; });
 }
 Status truncates(const Problem& p, const Operands& o,
-                 Stream) {  // toward zero where it should be to nearest
+                 Stream) {  // toward zero instead of to nearest
   return multiply(p, o, [](const Problem& q, float x) {
     const float nearest = round_to(q.out, x);
     return std::abs(nearest) > std::abs(x)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the example of docs/virtual-gpu.md ("In CI") as it stands there, on a program that keeps the limit and on one that
-does not, and the same commands as the files for GitHub and GitLab give them: example.py --page PAGE.md --nvcc NVCC
---vgpu VGPU"""
+"""Runs the example of docs/virtual-gpu.md ("In CI") as it stands there, on a program that keeps the
+limit and on one that does not, and the same commands as the files for GitHub and GitLab give them:
+example.py --page PAGE.md --nvcc NVCC --vgpu VGPU"""
 import argparse
 import os
 import re
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import textwrap
 
-# Each lane reads STRIDE elements behind its neighbour.
+# Each lane reads STRIDE elements after its neighbour.
 PROGRAM = """
 __global__ void read(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x * STRIDE]; }
 int main() {
@@ -42,7 +42,9 @@ def main():
     commands, *others = commands_of(page)
     for other in others:
         if other != commands:
-            sys.exit(f"a file for continuous integration says\n{other}where the example says\n{commands}")
+            sys.exit(
+                f"a file for continuous integration says\n{other}where the example says\n{commands}"
+            )
     limits = re.search(r"```python\n(.*?)```", page, re.S).group(1)
     environment = dict(os.environ)
     environment["PATH"] = os.pathsep.join(
@@ -53,10 +55,13 @@ def main():
         for stride, expected in ((1, 0), (64, 1)):
             with open(os.path.join(folder, "program.cu"), "w") as file:
                 file.write(PROGRAM.replace("STRIDE", str(stride)))
-            result = subprocess.run(["sh", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True,
-                                    check=False)
-            if result.returncode != expected or ("sectors a load request" in result.stderr) != bool(expected):
-                sys.exit(f"stride {stride}: exit status {result.returncode}\n{result.stdout}{result.stderr}")
+            result = subprocess.run(["sh", "-ec", commands], cwd=folder, env=environment,
+                                    capture_output=True, text=True, check=False)
+            if result.returncode != expected or ("sectors a load request"
+                                                 in result.stderr) != bool(expected):
+                sys.exit(
+                    f"stride {stride}: exit status {result.returncode}\n{result.stdout}{result.stderr}"
+                )
 
 
 if __name__ == "__main__":

@@ -14,16 +14,12 @@
 namespace vgpu::app {
 namespace {
 
-struct Known {
-  std::string_view counted;
-  bool executed;
-};
-
-std::map<std::string_view, Known> machine_code() {
-  std::map<std::string_view, Known> known;
+// The class of each mnemonic.
+std::map<std::string_view, std::string_view> machine_code() {
+  std::map<std::string_view, std::string_view> known;
   for (const sass::Mnemonic& m : sass::mnemonics()) {
     const ir::Class what = sass::class_of(m.op, m.uniform);
-    known.try_emplace(m.text, Known{count::to_string(what.operation), sass::is_executed(m.op)});
+    known.try_emplace(m.text, count::to_string(what.operation));
   }
   return known;
 }
@@ -32,14 +28,10 @@ std::map<std::string_view, Known> machine_code() {
 
 std::string list_instructions(bool json) {
   std::string sass, ptx;
-  for (const auto& [name, known] : machine_code()) {
-    if (json) {
-      sass += fmt::format("{}\n    {{\"name\": \"{}\", \"class\": \"{}\", \"executed\": {}}}",
-                          sass.empty() ? "" : ",", name, known.counted, known.executed);
-    } else {
-      sass +=
-          fmt::format("  {:24}{}{}\n", name, known.counted, known.executed ? "" : ", decoded only");
-    }
+  for (const auto& [name, counted] : machine_code()) {
+    sass += json ? fmt::format("{}\n    {{\"name\": \"{}\", \"class\": \"{}\"}}",
+                               sass.empty() ? "" : ",", name, counted)
+                 : fmt::format("  {:24}{}\n", name, counted);
   }
   for (const std::string_view name : ptx::instruction_names()) {
     ptx +=

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of each instruction of a kernel after a launch: its class, its counts and its source
-// line. report() computes Nsight Compute's metrics from them (metrics.hpp), per launch and per
-// source line.
+// What is known of each instruction of a kernel after a launch: its class, its counts and its
+// source line. report() computes Nsight Compute's metrics from them (metrics.hpp), per launch and
+// per source line.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -99,8 +99,8 @@ void meet(Warp& warp, const Insn&, u32 wanted) {
 }
 
 // In a recursive function the row may hold barriers of several activations. Lanes of one barrier
-// have equal masks. Barriers of other activations have other masks: lanes that wait in a caller take
-// part in theirs and not in this one.
+// have equal masks. Barriers of other activations have other masks: lanes that wait in a caller
+// take part in theirs and not in this one.
 void leave(u32* row, u32 mask) {
   for (u32 left = mask; left != 0; left &= left - 1) {
     const u32 members = row[first_lane(left)];

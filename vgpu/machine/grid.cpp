@@ -228,6 +228,7 @@ void fill_banks(Launch& launch) {
                          config.grid.x,  config.grid.y,  config.grid.z};
   put(0, extents);
   put(0x20, windows().local);
+  put(0x28, code.stack_bytes);
   const Dim3 &grid = config.grid, &cluster = config.cluster;
   // Code divides by a cluster's extents: the product with the reciprocal, rounded to zero.
   const auto reciprocal = [](u32 extent) {
@@ -235,16 +236,15 @@ void fill_banks(Launch& launch) {
     const bool exact = (extent & (extent - 1)) == 0;
     return exact ? nearest : std::nextafterf(nearest, 1.0F);
   };
+  put(0x140, u32{cluster.count() > 1 ? 1u : 0u});
   const u32 extents_of_cluster[] = {cluster.x, cluster.y, cluster.z};
   const float reciprocals[] = {reciprocal(cluster.x), reciprocal(cluster.y), reciprocal(cluster.z)};
   const u32 clusters[] = {grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z};
-  put(0x140, u32{cluster.count() > 1 ? 1u : 0u});
   put(0x144, extents_of_cluster);
   put(0x150, reciprocals);
   put(0x15c, clusters);
   put(0x188, static_cast<u32>(cluster.count()));
   put(0x198, windows().param + code.param_base);
-  put(0x28, code.stack_bytes);
   std::copy(params.begin(), params.end(), first.begin() + code.param_base);
   banks[2] = code.bank2;
   if (code.bank3 != nullptr) banks[3].assign(code.bank3, code.bank3 + code.bank3_bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What observers know of the running warps, and the faults that are reported for one of their lanes.
+// What observers know of the running warps, and the faults that are reported for one of their
+// lanes.
 #pragma once
 #include <string>
 

@@ -99,8 +99,8 @@ class Races {
   // membar and fence. Orders what the warp did before its later strong writes, and its earlier
   // strong reads before what it does next: PTX ISA, "Release and Acquire Patterns".
   virtual void fence(const Warp& warp) = 0;
-  // A strong access to a word, after its conflicts are checked. What another warp did before a fence
-  // and a strong write is ordered before this warp once it has read that value and executed a
+  // A strong access to a word, after its conflicts are checked. What another warp did before a
+  // fence and a strong write is ordered before this warp once it has read that value and executed a
   // fence. Machine code has no instruction for an acquiring load: there every strong read acquires.
   virtual void strong(const Warp& warp, u64 location, bool reads, bool writes) = 0;
   // Identifies a word: its address in global memory, or its place in the cluster's shared memory.
@@ -128,8 +128,8 @@ class Races {
   virtual void knows(const Warp& warp, Agent agent, u32 epoch) = 0;
   // A wait for the phase also waits for the agent's operations up to the epoch.
   virtual void tells(PhaseClock& clock, Agent agent, u32 epoch) = 0;
-  // The block of this first warp has ended. Faults if accesses by other blocks or asynchronous agents to its shared
-  // memory are not ordered before its end.
+  // The block of this first warp has ended. Faults if accesses by other blocks or asynchronous
+  // agents to its shared memory are not ordered before its end.
   virtual void end_block(const Warp& first) = 0;
 
  protected:

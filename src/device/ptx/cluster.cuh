@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers of a cluster; flags in global memory. One function per instruction; PTX ISA, "Special
-// Registers", "barrier.cluster", "mapa", "mbarrier.arrive", "ld", "st".
+// Barriers of a cluster, and flags in global memory. One function per instruction; PTX ISA,
+// "Special Registers", "barrier.cluster", "mapa", "mbarrier.arrive", "ld", "st".
 #pragma once
 #include <cuda_runtime.h>
 

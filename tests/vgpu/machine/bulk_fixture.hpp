@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of bulk copies and clusters share: tensor maps of plain matrices, kernels/bulk.cu
+// Shared by the tests of bulk copies and clusters: tensor maps of plain matrices, kernels/bulk.cu
 // loaded, every schedule.
 #pragma once
 #include <array>
@@ -30,7 +30,7 @@ inline MapBytes encoded(const TensorMap& map) {
   return result;
 }
 
-// Of a row-major matrix of words.
+// Tensor map of a row-major matrix of 32-bit elements.
 inline TensorMap matrix(const std::uint32_t* data, std::uint64_t rows, std::uint64_t cols,
                         std::uint32_t box_rows, std::uint32_t box_cols,
                         TensorSwizzle swizzle = TensorSwizzle::kNone) {

@@ -53,7 +53,7 @@ std::vector<u64> operands(unsigned seed, char type, const std::vector<u64>& more
     } else if (kind == 3) {
       v = random() % 70;
     } else if (kind == 4 && (type == 'f' || type == 'g')) {
-      // Moderate numbers, so that sums are not all one operand.
+      // Numbers of similar magnitude, so that sums depend on every operand.
       const double x = (static_cast<double>(random() % 2000001) - 1e6) / 1024;
       v = type == 'f' ? bits_of(static_cast<float>(x)) : bits_of(x);
     } else {
@@ -189,7 +189,7 @@ std::string name_of(const Case& c) {
 
 namespace {
 
-// A module of one case with its arrays: d, a, b, c, e.
+// A module with one case and its arrays: d, a, b, c, e.
 class Bench {
  public:
   explicit Bench(const Case& c)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One PTX instruction at a time against what it is defined to do. A case names the instruction, the
-// types of its operands and a function of one thread's operands, written apart from the engine's
-// own. Each is executed for thousands of values, edges among them, by whole warps and by warps of
-// which every other lane is off, on every instruction set of the host.
+// Compares one PTX instruction at a time with its definition. A case names the instruction, the
+// types of its operands and a function of one thread's operands, written independently of the
+// engine. Each is executed for thousands of values, including edge cases, by full warps and by
+// warps with every other lane inactive, on every instruction set of the host.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ struct Case {
   std::string types;  // of d, a, b, c, e: p predicate, h 16 bits, r 32, d 64, f .f32, g .f64
   std::function<u64(u64, u64, u64, u64)> expected;
   std::vector<u64>
-      values;  // more values for the operands, where the edges of its types are elsewhere
+      values;  // more values for the operands, if the edge cases are not those of their types
 };
 
 std::string name_of(const Case& c);
@@ -39,14 +39,14 @@ inline std::string with_index(const testing::TestParamInfo<Case>& info) {
   return name_of(info.param) + "_" + std::to_string(info.index);
 }
 void PrintTo(const Case& c, std::ostream* out);
-void check(const Case& c);  // with GoogleTest's expectations
+void check(const Case& c);  // reports by GoogleTest's expectations
 
-// The results of an instruction of one operand, up to 4096 of them.
+// The results of an instruction with one operand, up to 4096 of them.
 std::vector<u64> run(const std::string& instruction, const std::string& types,
                      const std::vector<u64>& values);
 
-// Of an integer type: its letter in Case::types, its name in PTX, and the types of an operation all
-// of it.
+// For an integer type: its letter in Case::types, its name in PTX, and the types of an operation on
+// operands of this type only.
 inline char letter(std::size_t bytes) { return bytes <= 2 ? 'h' : bytes == 4 ? 'r' : 'd'; }
 
 template <class T>
@@ -64,7 +64,7 @@ float as_float(u64 bits);
 u64 bits_of(double value);
 u64 bits_of(float value);
 
-// Results that are no number: the one NaN of each precision.
+// NaN results: the canonical NaN of each precision.
 u64 single(float value);
 u64 twice(double value);  // double precision
 

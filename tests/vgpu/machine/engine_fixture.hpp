@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test with a device of its own: loads what the build made of kernels/, owns arrays, launches by
-// name. The kernels run from PTX, or where VGPU_TEST_ENGINE is "sass" from machine code as far as
-// that is known.
+// A test with a device of its own: loads the compiled kernels/, owns arrays, launches by name. The
+// kernels run from PTX, or, if VGPU_TEST_ENGINE is "sass", from machine code where it is supported.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -28,7 +27,7 @@ inline void expect_text(const vgpu::Fault& fault, std::initializer_list<std::str
 
 class EngineTest : public testing::Test {
  protected:
-  // Of kernels/<name>.cu.
+  // Loads kernels/<name>.cu.
   void load(const std::string& name, const std::string& folder = VGPU_TEST_PTX) {
     const std::string text = read(folder + "/" + name + ".ptx");
     ASSERT_FALSE(text.empty()) << name;
@@ -42,7 +41,7 @@ class EngineTest : public testing::Test {
     module = vgpu::sass::from_images(
         std::as_bytes(std::span(code)), [text] { return text; }, memory);
   }
-  // For what only one of the engines shows: its instructions' text, the estimates of the other.
+  // For properties of one engine only: the text of its instructions, the other's estimates.
   static bool from_machine_code() {
     const char* const engine = std::getenv("VGPU_TEST_ENGINE");
     return engine != nullptr && std::string(engine) == "sass";
@@ -106,7 +105,7 @@ class EngineTest : public testing::Test {
     return vgpu::Fault(vgpu::FaultKind::kTrap, "");
   }
 
-  // A kernel that waits for its copies as it must does the same under each.
+  // A kernel that waits correctly for its copies gives the same result under each.
   void for_each_schedule(const std::function<void()>& test) {
     using vgpu::CopySchedule;
     std::vector<CopySchedule> all = {{CopySchedule::Kind::kEager, 0},

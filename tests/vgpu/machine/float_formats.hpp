@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binary formats of 8 and 16 bits by their parameters: a value is exact in long double, and its
-// code is found by searching the nearest one, which shares nothing with the engine's bit
-// arithmetic.
+// code is found by a search for the nearest value, independently of the engine's bit arithmetic.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -20,7 +19,7 @@ struct Format {
 
   u64 top() const { return ((u64{1} << exponent) - 1) << fraction; }
   u64 largest() const { return infinity ? top() - 1 : (top() | ((u64{1} << fraction) - 1)) - 1; }
-  long double decode(u64 code) const {  // of a magnitude up to the largest
+  long double decode(u64 code) const {  // a magnitude up to the largest
     const u64 e = code >> fraction, f = code & ((u64{1} << fraction) - 1);
     const int bias = (1 << (exponent - 1)) - 1;
     return std::ldexp(static_cast<long double>(e == 0 ? f : f + (u64{1} << fraction)),
@@ -48,7 +47,7 @@ struct Format {
     const u64 below = floor(magnitude);
     const long double low = decode(below);
     if (low == magnitude) return sign | below;
-    // The next number up; behind the largest, what it would be without a limit.
+    // The next larger number; after the largest, the value that it would have without a limit.
     const long double high = below < largest() ? decode(below + 1) : 2 * low - decode(below - 1);
     bool up = false;
     switch (round) {

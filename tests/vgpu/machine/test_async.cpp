@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async, mbarriers and setmaxnreg: what they do under every schedule, and the fault of each
+// cp.async, mbarriers and setmaxnreg: their effects under every schedule, and the fault of each
 // misuse.
 #include <array>
 
@@ -108,14 +108,17 @@ TEST_F(Async, FaultsOfCopies) {
   };
   EXPECT_NO_THROW(launch("copy_at", {1, 1, 1}, {1, 1, 1}, in, 56, 56ll, 8));
   EXPECT_EQ(fault(4, 0, 8).kind, FaultKind::kMisaligned);
-  EXPECT_EQ(fault(0, 4, 8).kind, FaultKind::kMisaligned);
   EXPECT_EQ(fault(64, 0, 8).kind, FaultKind::kOutOfBounds);
-  expect_text(fault(64, 0, 8), {"write of 8 bytes to shared memory", "cp.async.ca"});
+  expect_text(fault(64, 0, 8),
+              {"write of 8 bytes to shared memory", named("cp.async.ca", "LDGSTS")});
   EXPECT_EQ(fault(0, 64, 8).kind, FaultKind::kOutOfBounds);
   expect_text(fault(0, 64, 8),
               {"read of 8 bytes from global memory", "64-byte allocation", "async.cu:"});
-  EXPECT_EQ(fault(0, 0, 9).kind, FaultKind::kBadOperand);
-  // Only the bytes that are copied must be there.
+  if (!from_machine_code()) {  // there the lowest bits of the address say how much is copied
+    EXPECT_EQ(fault(0, 4, 8).kind, FaultKind::kMisaligned);
+    EXPECT_EQ(fault(0, 0, 9).kind, FaultKind::kBadOperand);
+  }
+  // Only the copied bytes must be initialised.
   EXPECT_NO_THROW(launch("copy_at", {1, 1, 1}, {1, 1, 1}, array<char>(4), 0, 0ll, 4));
   EXPECT_EQ(fault_of("copy_at", {1, 1, 1}, {1, 1, 1}, array<char>(4), 0, 0ll, 5).kind,
             FaultKind::kOutOfBounds);
@@ -254,7 +257,7 @@ TEST_F(Mbarrier, Registers) {
   EXPECT_NO_THROW(run(1));
   EXPECT_NO_THROW(run(4));
   config.registers =
-      128;  // the pool gets 88 from each of 128 threads; three of four warps get 104 a thread
+      128;  // the pool receives 88 from each of 128 threads; three of four warps get 104 per thread
   EXPECT_EQ(fault(0).kind, FaultKind::kDeadlock);
   expect_text(fault(0), {"waits for registers", "the block's pool has 1280"});
   EXPECT_EQ(fault(1).kind, FaultKind::kDeadlock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipelines of asynchronous copies: the right one computes the same under every schedule and raises
-// no alarm; each flaw is found, by the race check or by the report of a deadlock.
+// Pipelines of asynchronous copies: the correct one gives the same result under every schedule and
+// no report; each defect is found, by the race check or as a deadlock.
 #include <functional>
 
 #include "engine_fixture.hpp"
@@ -27,7 +27,7 @@ class Pipelines : public EngineTest {
     return fault_of(kernel, {kBlocks, 1, 1}, {128, 1, 1}, array<int>(kBlocks * 128), array(in),
                     kTiles);
   }
-  // Line of kernels/<file>.cu that holds `text`.
+  // The line of kernels/<file>.cu that contains `text`.
   static std::string place(const std::string& file, const std::string& text) {
     std::ifstream source(VGPU_TEST_SOURCES "/" + file);
     std::string line;
@@ -150,15 +150,16 @@ TEST_F(ProducersAndConsumers, EveryFlawIsFound) {
       SCOPED_TRACE(kernel);
       const vgpu::Fault found = fault(kernel);
       if (std::string(kernel) == "pipeline_wait_behind" && found.kind == FaultKind::kDeadlock) {
-        continue;  // it came when the phase before its own was over: then it waits for the next one
+        continue;  // it arrived after the previous phase: then it waits for the next one
       }
       if (std::string(kernel) == "pipeline_no_full_wait" && found.kind == FaultKind::kDeadlock) {
         EXPECT_EQ(config.schedule.kind, CopySchedule::Kind::kRandom);
-        // consumers have read everything before it was copied: their arrivals came too soon
+        // consumers arrived before they had read, so that the stage was overwritten early
         continue;
       }
       if (std::string(kernel) == "pipeline_no_init_barrier") {
-        // Another warp comes to an mbarrier that is not there yet, or that nothing says is there.
+        // Another warp uses an mbarrier that is not initialised, or whose initialisation is not
+        // ordered before.
         EXPECT_TRUE(found.kind == FaultKind::kRace || found.kind == FaultKind::kMbarrier)
             << found.what();
         continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics, blocks that depend on each other, and that nothing depends on the host's threads.
+// Atomics, blocks that wait for each other, and independence of the host's threads.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -132,7 +132,7 @@ TEST_P(Atomics, Vectors) {
   float* const old = array<float>(64);
   launch("add_vectors", {1, 1, 1}, {32, 1, 1}, singles, halves, old);
   for (int v = 0; v < 4; ++v) {
-    float sum = 0;  // of the threads that add here
+    float sum = 0;  // of the threads that add to this element
     for (int t = v; t < 32; t += 4) sum += static_cast<float>(t);
     EXPECT_EQ(singles[4 * v], sum);
     EXPECT_EQ(singles[4 * v + 1], 8.0f);
@@ -143,7 +143,7 @@ TEST_P(Atomics, Vectors) {
   for (int i = 4; i < 8; ++i) EXPECT_EQ(halves[i], 0x42004200u) << i;  // 32
   EXPECT_EQ(singles[16], 320.0f);
   EXPECT_EQ(singles[17], 32.0f);
-  for (int t = 0; t < 32; ++t) {  // lanes take their turns
+  for (int t = 0; t < 32; ++t) {  // one lane after the other
     EXPECT_EQ(old[2 * t], 10.0f * static_cast<float>(t));
     EXPECT_EQ(old[2 * t + 1], static_cast<float>(t));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk copies by tensor map and without: what they do under every schedule, and that each misuse is
-// found.
+// Bulk copies with and without a tensor map: their effects under every schedule, and a report of
+// each misuse.
 #include "bulk_fixture.hpp"
 
 #include <algorithm>
@@ -24,8 +24,7 @@ TEST_F(Bulk, LinesOfABoxInEverySwizzle) {
       const auto got = load_box(matrix(data, 64, 96, 32, c.cols, c.swizzle), {{8, 16}});
       for (std::uint32_t y = 0; y < 32; ++y) {
         for (std::uint32_t x = 0; x < c.cols; ++x) {
-          // A chunk of 16 bytes: its number in the span, exclusive or the number of the 128 bytes
-          // that it lies in.
+          // The number of a 16-byte chunk within the span, XOR the number of its 128 bytes.
           const std::uint32_t byte = (y * c.cols + x) * 4;
           const std::uint32_t moved = byte ^ (byte / 128 % c.chunks * 16);
           EXPECT_EQ(got[moved / 4], in[(16 + y) * 96 + 8 + x])
@@ -107,7 +106,7 @@ TEST_F(Bulk, FirstCoordinatesLieOnSixteenBytes) {
 }
 
 TEST_F(Bulk, Tf32IsRounded) {
-  // Values and results of an H200.
+  // Values and results from an H200.
   const std::vector<std::uint32_t> in = {0x3f801fff, 0x3f801000, 0x3f803000, 0x00000001,
                                          0x007fffff, 0x80000400, 0x7f801234, 0x7f7fffff};
   const std::vector<std::uint32_t> rounded = {0x3f802000, 0x3f800000, 0x3f804000, 0x00000000,
@@ -144,8 +143,8 @@ TEST_F(Bulk, MapsInGlobalMemoryAndWhatIsNone) {
   const vgpu::Fault changed =
       fault_of("load_by_global_map", {1, 1, 1}, {32, 1, 1}, out, there, 0, 4, 1024);
   EXPECT_EQ(changed.kind, FaultKind::kBadOperand);
-  expect_text(changed,
-              {"no tensor map, or one that was changed", "prefetch.tensormap", "bulk.cu:"});
+  expect_text(changed, {"no tensor map, or one that was changed",
+                        named("prefetch.tensormap", "UTMACCTL.PF"), "bulk.cu:"});
   const auto* const beside = reinterpret_cast<const std::byte*>(there) + 16;
   expect_text(fault_of("load_by_global_map", {1, 1, 1}, {32, 1, 1}, out, beside, 0, 4, 1024),
               {"multiple of 64 bytes"});
@@ -157,8 +156,9 @@ TEST_F(Bulk, CopiesOutsideAllocations) {
   const vgpu::Fault beyond = fault_of("load_box", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256),
                                       map, 2, Coordinates{{0, 32}}, 1024);
   EXPECT_EQ(beyond.kind, FaultKind::kOutOfBounds);
-  expect_text(beyond, {"read of 128 bytes from global memory",
-                       "past the end of the 4096-byte allocation", "cp.async.bulk.tensor.2d"});
+  expect_text(beyond,
+              {"read of 128 bytes from global memory", "past the end of the 4096-byte allocation",
+               named("cp.async.bulk.tensor.2d", "UTMALDG.2D")});
   memory.free(data);
   EXPECT_EQ(fault_of("store_box", {1, 1, 1}, {32, 1, 1}, map, 0, 0, 1024, 0).kind,
             FaultKind::kUseAfterFree);
@@ -204,7 +204,9 @@ TEST_F(Bulk, Linear) {
     return fault_of("linear", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256),
                     array<std::uint32_t>(256), array(in) + offset, bytes);
   };
-  expect_text(fault(1020, 0), {"size of a bulk copy must be a multiple of 16 bytes, not 1020"});
+  if (!from_machine_code()) {  // there sizes are in units of 16 bytes
+    expect_text(fault(1020, 0), {"size of a bulk copy must be a multiple of 16 bytes, not 1020"});
+  }
   EXPECT_EQ(fault(1008, 1).kind, FaultKind::kMisaligned);
 }
 
@@ -215,8 +217,8 @@ TEST_F(Bulk, Reductions) {
     std::array<std::int32_t, 4> words;
   };
   static_assert(sizeof(Operands) == 64);
-  // 1, 65504, 2^-24, 1 + 2^-10 and their like; sums that are exact, overflow, stay subnormal, tie
-  // to even.
+  // 1, 65504, 2^-24, 1 + 2^-10 and similar values; sums that are exact, overflow, are subnormal, or
+  // tie to even.
   const Operands to{{0x3c00, 0x7bff, 0x0001, 0x3c01, 0x7c00, 0x8000, 0xbc00, 0x6400},
                     {0x3f80, 0x7f7f, 0x3f80, 0x3f81, 0x7f80, 0x8000, 0xbf80, 0x4300},
                     {1.0F, 16777216.0F, -1.0F, 0.5F},
@@ -247,12 +249,15 @@ TEST_F(Bulk, FlawsOfStores) {
   for_each_schedule([&] {
     const vgpu::Fault fence = fault(1);
     EXPECT_EQ(fence.kind, FaultKind::kRace);
-    expect_text(fence, {"no fence.proxy.async between", "the write is st.shared",
-                        "cp.async.bulk.tensor.2d.global"});
+    expect_text(
+        fence, {"no fence.proxy.async between", named("the write is st.shared", "the write is STS"),
+                named("cp.async.bulk.tensor.2d.global", "UTMASTG.2D")});
     const vgpu::Fault again = fault(2);
     EXPECT_EQ(again.kind, FaultKind::kRace);
-    expect_text(again, {"a bulk store of warp 0 reads", "wait_group.read",
-                        "the other access is cp.async.bulk.tensor", "at st.shared"});
+    expect_text(again,
+                {"a bulk store of warp 0 reads", "wait_group.read",
+                 named("the other access is cp.async.bulk.tensor", "the other access is UTMASTG"),
+                 named("at st.shared", "at STS")});
     const vgpu::Fault ends = fault(3);
     EXPECT_EQ(ends.kind, FaultKind::kRace);
     expect_text(ends, {"the block ends while a bulk store may still read"});
@@ -302,7 +307,7 @@ TEST_F(Transpose, IsRightAndSilent) {
   });
 }
 
-// A proxy fence orders all that comes before it in causality order, others' writes, too.
+// A proxy fence orders everything that precedes it in causality order, also other threads' writes.
 TEST_F(Transpose, OneThreadFencesForAll) {
   for_each_schedule([&] { transposed(8); });
 }
@@ -319,7 +324,7 @@ TEST_F(Transpose, FlawsAreFound) {
     EXPECT_EQ(fence.kind, FaultKind::kRace) << fence.what();
     expect_text(fence, {"no fence.proxy.async between"});
     const vgpu::Fault own =
-        fault(7);  // the thread that stores has fenced, but before it met the others
+        fault(7);  // the storing thread executes the fence before the barrier with the others
     EXPECT_EQ(own.kind, FaultKind::kRace) << own.what();
     expect_text(own, {"no fence.proxy.async between"});
     const vgpu::Fault unread = fault(4);

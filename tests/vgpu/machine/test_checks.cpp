@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks "init" and "race" between blocks: every fault is found, with what is needed to find it
-// in the source, and its correct twin runs in silence.
+// The checks "init" and "race" between blocks: every fault is reported with its place in the
+// source, and its correct counterpart without a report.
 #include <algorithm>
 #include <cstdint>
 
@@ -19,7 +19,7 @@ class Checks : public EngineTest {
     config.check_race = true;
   }
 
-  // Never written.
+  // Uninitialised.
   template <class T>
   T* fresh(std::size_t count) {
     return static_cast<T*>(memory.allocate(count * sizeof(T)));
@@ -64,7 +64,7 @@ TEST_F(Checks, WhatAnotherWarpWritesTooLateIsARace) {
 TEST_F(Checks, UnwrittenValuesThatAreDropped) {
   int* const sums = written<int>(32);
   launch("read_ahead", {1, 1, 1}, {32, 1, 1}, sums, 3);
-  for (int i = 0; i < 32; ++i) EXPECT_EQ(sums[i], 6);  // once, however often the kernel ran
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(sums[i], 6);  // once, for any number of launches
   float* const products = written<float>(32 * 32);
   launch("edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 20);
   EXPECT_EQ(products[19 * 32 + 19], 361);
@@ -92,7 +92,7 @@ TEST_F(Checks, UnwrittenValuesThatMatter) {
   expect_fault(kRead, "with 0x7f", "unwritten_largest", {1, 1, 1}, {32, 1, 1}, fresh<float>(32));
 }
 
-// What a launch leaves in device memory harms nobody until it is read.
+// Uninitialised values in device memory are reported only when they are read.
 class Doubts : public Checks {
  protected:
   void SetUp() override {
@@ -117,14 +117,14 @@ TEST_F(Doubts, StayWithTheBytesUntilTheyAreReadOrWritten) {
   EXPECT_LT(doubt->address, reinterpret_cast<std::uint64_t>(products + 21));
   expect_text(*doubt->why, {"shared memory", "it matters: with 0x00", "kernel edge_of_product"});
   EXPECT_NE(doubt_in(products + 20 * 32, 20 * sizeof(float)), "");
-  // A kernel may read what lies beside them.
+  // A kernel may read the elements beside them.
   int* const out = fresh<int>(64);
   const int* const in = reinterpret_cast<const int*>(products);
   launch("copy_words", {1, 1, 1}, {20, 1, 1}, out, in, 1);
   expect_fault(kRead, "hold what came of unwritten shared memory", "copy_words", {1, 1, 1},
                {21, 1, 1}, out, in, 1);
   expect_fault(kRead, "edge_of_product", "copy_words", {1, 1, 1}, {21, 1, 1}, out, in, 1);
-  // A copy carries them along, also to what was written as a whole before.
+  // A copy transfers the marks, also to memory that was fully written before.
   float* const copies = written<float>(32 * 32);
   memory.copy_written(copies + 1, products, 32 * sizeof(float));
   EXPECT_EQ(doubt_in(copies, 21 * sizeof(float)), "");
@@ -132,7 +132,7 @@ TEST_F(Doubts, StayWithTheBytesUntilTheyAreReadOrWritten) {
   memory.mark_written(copies + 21, sizeof(float));
   EXPECT_EQ(doubt_in(copies, 32 * 32 * sizeof(float)), "");
   launch("copy_words", {1, 1, 1}, {32, 1, 1}, out, reinterpret_cast<const int*>(copies), 1);
-  // What the host writes ends them, and so does a kernel's store.
+  // A write by the host removes the marks, and so does a kernel's store.
   memory.mark_written(products, 32 * 32 * sizeof(float));
   EXPECT_EQ(doubt_in(products, 32 * 32 * sizeof(float)), "");
   launch("edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
@@ -148,7 +148,7 @@ TEST_F(Doubts, WhatElseComesOfUnwrittenValuesIsAFaultAtOnce) {
   expect_fault(kRead, "the kernel stops: out of bounds", "unwritten_address", {1, 1, 1}, {32, 1, 1},
                out, 0x2'0000);
   expect_fault(kRead, "it does not come to its end", "unwritten_count", {1, 1, 1}, {32, 1, 1}, out);
-  // Only with the third of the other values.
+  // Only with a third of the other values.
   launch("unwritten_largest", {1, 1, 1}, {32, 1, 1}, reinterpret_cast<float*>(out));
   EXPECT_NE(doubt_in(out, 128).find("with 0x7f"), std::string::npos);
   // The host may read this at any time.
@@ -221,7 +221,8 @@ TEST_F(Checks, BytesAreToldApart) {
   launch("copy_bytes", {1, 1, 1}, {21, 1, 1}, out, static_cast<const char*>(in));
   EXPECT_EQ(fault_of("copy_bytes", {1, 1, 1}, {32, 1, 1}, out, static_cast<const char*>(in)).thread,
             (vgpu::Dim3{21, 0, 0}));
-  // What a kernel wrote is written: 21 bytes of `out`, or more where the faulty launch got as far.
+  // Bytes that a kernel wrote are initialised: 21 bytes of `out`, or more if the faulty launch got
+  // further.
   launch("copy_bytes", {1, 1, 1}, {21, 1, 1}, in, static_cast<const char*>(out));
 }
 
@@ -248,7 +249,7 @@ TEST_F(Checks, CopiesCarryTheMarksAlong) {
 TEST_F(Checks, FreedMemoryIsForgotten) {
   int* const first = written<int>(1024);
   ASSERT_TRUE(memory.free(first));
-  memory.free(memory.allocate(vgpu::Memory::kQuarantineBytes + 1));  // pushes it out
+  memory.free(memory.allocate(vgpu::Memory::kQuarantineBytes + 1));  // evicts it
   int* const again = fresh<int>(1024);
   ASSERT_EQ(again, first);
   expect_fault(kRead, "global memory", "copy_words", {1, 1, 1}, {32, 1, 1}, fresh<int>(32),
@@ -272,7 +273,7 @@ TEST_F(Checks, TwoBlocksWriteOneWord) {
                  {32, 1, 1}, fresh<int>(64), 0);
     launch("write_word", {1, 1, 1}, {32, 1, 1}, fresh<int>(1), 0);
   }
-  // Halves of a word are no conflict.
+  // Different halves of a word do not conflict.
   launch("write_half", {5, 1, 1}, {3, 1, 1}, fresh<short>(15));
 }
 
@@ -281,7 +282,7 @@ TEST_F(Checks, ABlockReadsWhatAnotherWrites) {
   for (const unsigned threads : {1u, 2u}) {
     config.host_threads = threads;
     launch("shift_in_place", {8, 1, 1}, {32, 1, 1}, data, 256, 0);
-    // The neighbour on the right writes after the read, the one on the left before it.
+    // The right neighbour writes after the read, the left one before it.
     expect_fault(FaultKind::kRace, "blocks have no order", "shift_in_place", {8, 1, 1}, {32, 1, 1},
                  data, 256, 1);
     expect_fault(FaultKind::kRace, "blocks have no order", "shift_in_place", {7, 1, 1}, {32, 1, 1},
@@ -310,8 +311,8 @@ TEST_F(Checks, OffMeansOff) {
   launch("write_word", {64, 1, 1}, {32, 1, 1}, fresh<int>(64), 0);
 }
 
-// The system has the first kilobyte of a block's shared memory on sm_90, so that no array lies at a
-// multiple of more than that, whatever its alignment says. PTX's addresses begin at 0.
+// The system uses the first kilobyte of a block's shared memory on sm_90, so that no array has an
+// alignment of more than that, whatever it requests. PTX addresses begin at 0.
 TEST_F(Checks, BuffersSwitchedByXor) {
   float* const in = written<float>(1024);
   float* const out = fresh<float>(1024);
@@ -325,8 +326,8 @@ TEST_F(Checks, BuffersSwitchedByXor) {
   }
 }
 
-// Machine code makes these sums by loops of load, compute, exchange, whose loads look like any
-// other.
+// Machine code implements these atomics by loops of load, compute and compare-and-swap, whose loads
+// look like ordinary ones.
 TEST_F(Checks, AtomicsMadeByExchangesAreNoRaces) {
   constexpr unsigned kThreads = 192;
   const auto sums_are = [&](const std::string& kernel, auto one, auto sum) {
@@ -346,7 +347,8 @@ TEST_F(Checks, AtomicsMadeByExchangesAreNoRaces) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(swapped[i], 1);
 }
 
-// Who comes too late begins again, on hardware as often as time has it: such counts are estimates.
+// A failed compare-and-swap is repeated, on hardware as often as timing decides: such counts are
+// estimates.
 TEST_F(Checks, AtomicsMadeByExchangesCountExactlyWhereNobodyIsInTheWay) {
   if (!from_machine_code())
     GTEST_SKIP() << "what the assembler makes of PTX's atomics is not known";
@@ -385,15 +387,15 @@ TEST_F(Checks, FencesAndAtomicsOrderWarps) {
       return fault_of("hand_over", {1, 1, 1}, {64, 1, 1}, out, flag, far, 0, flaw).kind;
     };
     EXPECT_EQ(fault(1), FaultKind::kRace);
-    // In machine code nothing tells an acquiring load from another strong one.
+    // Machine code does not distinguish an acquire load from other strong loads.
     if (!from_machine_code()) {
       EXPECT_EQ(fault(2), FaultKind::kRace);
     }
   }
 }
 
-// Hardware takes the word around a half: what lies beside it need not be written, nor be the
-// program's.
+// Hardware reads the whole word around a half: the bytes beside it need not be initialised or
+// allocated.
 TEST_F(Checks, AtomicsOnHalves) {
   for (const int last : {0, 1, 2, 6}) {
     const auto count = static_cast<std::size_t>(last) + 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters: places, shared memory of neighbours, barriers, multicast, under every schedule; and
-// tensor maps' rules.
+// Clusters: special registers, distributed shared memory, barriers, multicast, under every
+// schedule; and rules of tensor maps.
 #include "bulk_fixture.hpp"
 
 namespace bulk_test {
@@ -131,7 +131,8 @@ TEST_F(Clusters, RelaxedArrival) {
     launch("relaxed", {2, 1, 1}, {64, 1, 1}, out, 0);
     for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(out[i], i % 64);
   });
-  for (const int flaw : {1, 2, 3}) {
+  // Machine code has no instruction for fence.mbarrier_init, whose lack are flaws 1 and 2.
+  for (int flaw = from_machine_code() ? 3 : 1; flaw <= 3; ++flaw) {
     const vgpu::Fault race =
         fault_of("relaxed", {2, 1, 1}, {64, 1, 1}, array<std::uint32_t>(128), flaw);
     EXPECT_EQ(race.kind, FaultKind::kRace) << flaw << ": " << race.what();

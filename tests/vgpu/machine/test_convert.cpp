@@ -43,7 +43,7 @@ void for_each_integer(F f) {
   f(u8()), f(i8()), f(u16()), f(i16()), f(u32()), f(i32()), f(u64()), f(i64());
 }
 
-// What a register of at least 16 bits holds of a value of the type.
+// A value of the type as a register of at least 16 bits holds it.
 template <class T>
 u64 in_register(T value) {
   return static_cast<u64>(static_cast<i64>(value));
@@ -64,7 +64,7 @@ std::vector<Case> integer_cases() {
            {}});
       using Limits = std::numeric_limits<D>;
       using W = __int128;
-      // PTX has .sat only where a value can lie outside.
+      // PTX has .sat only where a value can be out of range.
       if (W{Limits::min()} <= W{std::numeric_limits<S>::min()} &&
           W{Limits::max()} >= W{std::numeric_limits<S>::max()}) {
         return;
@@ -79,7 +79,7 @@ std::vector<Case> integer_cases() {
                        {}});
     });
   });
-  // Registers wider than the types they hold.
+  // Registers that are wider than their types.
   cases.push_back({"cvt.u32.u8", "rr", [](u64 a, u64, u64, u64) { return a & 0xff; }, {}});
   cases.push_back(
       {"cvt.s32.s8", "rr", [](u64 a, u64, u64, u64) { return in_register(i32{i8(a)}); }, {}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every fault: its kind, and that its report names what is needed to find it.
+// Every fault: its kind, and the contents of its report.
 #include "engine_fixture.hpp"
 
 #include <cstdio>
@@ -12,7 +12,7 @@ class Faults : public EngineTest {
  protected:
   void SetUp() override { load("faults"); }
 
-  // The line of kernels/faults.cu that holds `text`.
+  // The line of kernels/faults.cu that contains `text`.
   static int line_of(const std::string& text) {
     std::ifstream file(VGPU_TEST_SOURCES "/faults.cu");
     std::string line;
@@ -29,7 +29,7 @@ TEST_F(Faults, OutOfBounds) {
   EXPECT_EQ(fault.kind, FaultKind::kOutOfBounds);
   EXPECT_EQ(fault.kernel, "out_of_bounds");
   EXPECT_EQ(fault.block, (vgpu::Dim3{0, 0, 0}));
-  EXPECT_EQ(fault.thread, (vgpu::Dim3{20, 0, 0}));  // the first whose element is not there
+  EXPECT_EQ(fault.thread, (vgpu::Dim3{20, 0, 0}));  // the first thread whose element does not exist
   EXPECT_EQ(fault.line, line_of("void out_of_bounds"));
   EXPECT_NE(fault.file.find("faults.cu"), std::string::npos);
   EXPECT_NE(fault.instruction.find(named("st.global", "STG")), std::string::npos);
@@ -140,7 +140,7 @@ TEST_F(Faults, TheFirstFaultyBlockIsReportedWhateverTheHostDoes) {
 
 TEST_F(Faults, Races) {
   int* const out = array<int>(128);
-  EXPECT_NO_THROW(launch("race", {1, 1, 1}, {128, 1, 1}, out));  // unseen without the check
+  EXPECT_NO_THROW(launch("race", {1, 1, 1}, {128, 1, 1}, out));  // not found without the check
   config.check_race = true;
   const vgpu::Fault fault = fault_of("race", {1, 1, 1}, {128, 1, 1}, out);
   EXPECT_EQ(fault.kind, FaultKind::kRace);
@@ -153,8 +153,7 @@ TEST_F(Faults, Races) {
               {named("st.shared", "STS"), named("ld.shared", "LDS"), write.c_str(), read.c_str()});
   EXPECT_EQ(fault_of("race_of_writes", {1, 1, 1}, {64, 1, 1}, out).kind, FaultKind::kRace);
   EXPECT_EQ(fault_of("race_after_read", {1, 1, 1}, {128, 1, 1}, out).kind, FaultKind::kRace);
-  EXPECT_NO_THROW(
-      launch("race_of_writes", {4, 1, 1}, {32, 1, 1}, out));  // one warp does not race with itself
+  EXPECT_NO_THROW(launch("race_of_writes", {4, 1, 1}, {32, 1, 1}, out));  // no race within one warp
   EXPECT_NO_THROW(launch("no_race", {4, 1, 1}, {128, 1, 1}, out));
   for (int i = 0; i < 128; ++i) EXPECT_EQ(out[i], (127 - i + 32) % 128 + i + 128);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single and double precision: bit for bit where PTX defines the bits, within the documented error
-// where it does not.
+// Single and double precision: bit for bit where PTX defines the bits, else within the documented
+// error.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace {
 
 using namespace conformance;
 
-// The host's own arithmetic under a rounding mode; volatile keeps it at run time and inside.
+// The host's arithmetic with a rounding mode; volatile keeps it at run time and between the changes
+// of mode.
 template <class T, class F>
 T under(int mode, F f, T a, T b, T c) {
   volatile T x = a, y = b, z = c;
@@ -284,7 +285,7 @@ std::vector<Case> exact_cases() {
   classes<double>(cases);
   comparisons<float>(cases);
   comparisons<double>(cases);
-  // The approximate functions are the correctly rounded ones here, which is inside what PTX allows.
+  // The engine's approximate functions are correctly rounded, which is within PTX's bounds.
   cases.push_back({"div.approx.f32",
                    "fff",
                    [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); },
@@ -304,9 +305,9 @@ std::vector<Case> exact_cases() {
   return cases;
 }
 
-// Of a function that PTX gives an error bound for, the result is compared with the function in long
-// double: the instruction computes |r - f(x)| <= bound in PTX itself, so that the case is again one
-// of bits.
+// PTX gives an error bound for the function. The instruction's result r is compared with the
+// function in long double: PTX itself computes |r - f(x)| <= bound, so that the expected result is
+// one predicate.
 struct Approximate {
   const char* instruction;
   long double (*f)(long double);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code of the CUDA headers and its mathematical library, executed: within the errors that the CUDA
-// programming guide states for each function, in units of the last place of the exact value.
+// Programming Guide states for each function, in units in the last place of the exact value.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -18,7 +18,7 @@ class Functions : public EngineTest {
   void SetUp() override { load("functions"); }
 };
 
-// Of the precision of T, at the exact value.
+// A unit in the last place, in T's precision, of the exact value.
 template <class T>
 long double last_place(long double exact) {
   const T near = std::max(static_cast<T>(std::fabs(exact)), std::numeric_limits<T>::min());
@@ -123,7 +123,7 @@ float half_to_float(std::uint16_t h) {
                               : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
   return (h & 0x8000) != 0 ? -magnitude : magnitude;
 }
-// Of small multiples of 1/8: exact.
+// Small multiples of 1/8: exact.
 std::uint16_t exact_half(float v) {
   for (unsigned code = 0; code < 0x10000; ++code) {
     if ((code >> 10 & 31) != 31 && half_to_float(static_cast<std::uint16_t>(code)) == v &&
@@ -162,14 +162,14 @@ TEST_F(Functions, BfloatSplit) {
   float* const out = array<float>(2 * n);
   launch("bfloats", {2, 1, 1}, {128, 1, 1}, array(in), out, n);
   for (int i = 0; i < n; ++i) {
-    // Two words of 8 bits: the rest is below half a unit of the second one's last place.
+    // Two terms of 8 bits: the remainder is below half a unit in the last place of the second one.
     EXPECT_LE(std::fabs(in[i] - out[2 * i]), std::ldexp(std::fabs(in[i]), -8));
     EXPECT_LE(std::fabs(in[i] - out[2 * i] - out[2 * i + 1]), std::ldexp(std::fabs(in[i]), -16));
   }
 }
 
-// Every pair of exponents, with the fractions where rounding is hardest: what divides is a sequence
-// of its own in machine code, with a slow path at the limits.
+// Every pair of exponents, with the fractions that are hardest to round: machine code has its own
+// sequence for a division, with a slow path at the limits.
 TEST_F(Functions, QuotientsAreExact) {
   std::vector<float> a, b;
   std::mt19937 random(11);
@@ -217,7 +217,8 @@ TEST_F(Functions, ExtremesOfDoubles) {
   double* const out = array<double>(2 * a.size());
   launch("extremes", {1, 1, 1}, {128, 1, 1}, array(a), array(b), out, n);
   for (int i = 0; i < n; ++i) {
-    // As IEEE 754 has minimumNumber and maximumNumber: -0 is less than +0, a NaN gives way.
+    // As IEEE 754 defines minimumNumber and maximumNumber: -0 is less than +0, a number wins over
+    // NaN.
     const auto one_of = [&](double x, double y, bool greater) {
       if (std::isnan(x)) return y;
       if (std::isnan(y)) return x;
@@ -286,7 +287,7 @@ TEST_F(Functions, ComparisonsOfHalves) {
       EXPECT_EQ(static_cast<int>(row[6]), static_cast<int>(high));
     }
     const int integer = static_cast<int>(a[i] % 5000) - 2500;
-    const double unit = std::abs(integer) >= 2048 ? 2 : 1;  // of the eleven bits that a half has
+    const double unit = std::abs(integer) >= 2048 ? 2 : 1;  // of the eleven bits of a half
     EXPECT_EQ(value(row[7] & 0xffff), std::nearbyint(integer / unit) * unit);
   }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix multiplications: results, counters against those of an H200, and that neither depends on
-// the host.
+// Matrix multiplications: results, counters compared with an H200's, and independence of the host.
 #include <algorithm>
 
 #include "engine_fixture.hpp"
@@ -54,7 +53,8 @@ class Gemm : public EngineTest {
 constexpr const char* kKernels[] = {"naive", "coalesced", "tiled", "register_tiled"};
 
 TEST_F(Gemm, CountersAreThoseOfTheHardware) {
-  // Read off an H200 for a published ladder's first three kernels, which these are, at this size.
+  // Measured on an H200 for the first three kernels of a published ladder, which these are, at this
+  // size.
   struct Measured {
     const char* kernel;
     std::uint64_t requests, sectors;
@@ -111,7 +111,7 @@ TEST_F(Gemm, NoRaces) {
 }
 
 TEST_F(Gemm, PartOfAWarpCountsWhatItTouches) {
-  // One block of 40 threads on rows of 40: lanes drop out one by one as their columns end.
+  // One block of 40 threads on rows of 40: lanes become inactive one by one as their columns end.
   const int n = 40;
   float* const out = array<float>(n);
   const vgpu::LaunchReport report = launch("ragged", {2, 1, 1}, {32, 1, 1}, n, a_, out);

@@ -100,7 +100,7 @@ std::vector<Case> half_cases() {
     if (std::isnan(x * y + z)) return 0x7fff;
     if (std::isinf(x * y + z)) return kHalf.encode(x * y + z, Round::kNearest);
     const __float128 exact = static_cast<__float128>(x) * y + z;
-    // To long double rounded to odd, so that the next rounding is the only one.
+    // To long double with rounding to odd, so that only the next rounding has an effect.
     long double near = static_cast<long double>(exact);
     const __float128 rest = exact - near;
     if (rest != 0) {

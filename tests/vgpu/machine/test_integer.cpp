@@ -33,7 +33,7 @@ Case ternary(const std::string& op, F f) {
           {}};
 }
 
-// In 128 bits nothing wraps; the result is cut to the type afterwards.
+// 128 bits do not overflow; the result is then truncated to the type.
 template <class T>
 void arithmetic(std::vector<Case>& cases) {
   using W = WideOf<T>;
@@ -181,7 +181,7 @@ std::vector<Case> carry_cases() {
                    "ddd",
                    [](u64 a, u64 b, u64, u64) { return a - b; },
                    {}});
-  // The low 64 bits of a 64 x 64 product: the cross terms go into the upper half.
+  // The low 64 bits of a 64 x 64 product: the cross terms are added to the upper half.
   cases.push_back(
       {body(
            "mul.lo.u32 o, l, m; mul.hi.u32 q, l, m; mad.lo.u32 q, l, n, q; mad.lo.u32 q, h, m, q;"),

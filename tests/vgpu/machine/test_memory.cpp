@@ -47,7 +47,7 @@ std::vector<T> widened(const T* in) {
 TEST_F(MemorySpaces, SizesOfAccess) {
   std::vector<std::uint8_t> bytes(256);
   for (int i = 0; i < 256; ++i) bytes[i] = static_cast<std::uint8_t>(i * 37 + 11);
-  for (int k = 7; k < 256; k += 8) bytes[k] = 0x3f;  // as doubles and floats: finite
+  for (int k = 7; k < 256; k += 8) bytes[k] = 0x3f;  // finite as double and float
   std::uint8_t* const in = array(bytes);
   const auto check = [&](int which, auto type) {
     using T = decltype(type);
@@ -178,7 +178,7 @@ TEST_F(MemorySpaces, StaticAndDynamicSharedMemory) {
   for (int i = 0; i < 48; ++i)
     EXPECT_EQ(out[i], static_cast<float>(i % 8 + i % 3) + static_cast<float>((i + 1) % 48) * 0.5F);
   EXPECT_EQ(attributes(*module->find_kernel("two_shared")).static_shared_bytes,
-            from_machine_code() ? 80u : 67u);  // machine code has whole 16 bytes
+            from_machine_code() ? 80u : 67u);  // machine code has a multiple of 16 bytes
 }
 
 TEST_F(MemorySpaces, FreesItsVariables) {

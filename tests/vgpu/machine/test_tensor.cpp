@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions against products in double. Inputs are small multiples of 1/4, so that every
-// sum is exact in every format and an element in another place shows.
+// Matrix instructions, compared with products in double. Inputs are small multiples of 1/4, so that
+// every sum is exact in every format and a misplaced element is detected.
 #include <bit>
 #include <cmath>
 #include <tuple>
@@ -11,7 +11,7 @@ namespace {
 
 using Matrix = std::vector<double>;
 
-// Not symmetric in anything, and no two rows or columns the same.
+// Without symmetries; all rows and columns differ.
 Matrix numbers(int rows, int columns, int seed) {
   Matrix values(static_cast<std::size_t>(rows) * columns);
   unsigned state = 12345u + static_cast<unsigned>(seed);
@@ -33,7 +33,7 @@ Matrix product(const Matrix& a, const Matrix& b, const Matrix& c, int m, int n, 
   return d;
 }
 
-// Exact for the numbers here.
+// Exact for these numbers.
 std::uint16_t half_of(double value) {
   if (value == 0) return 0;
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
@@ -134,7 +134,7 @@ TEST_F(Tensor, Wmma) {
   const struct {
     const char* name;
     int m, n, k;
-    char type;  // h, b, t: of A and B; H: of C and D too
+    char type;  // h, b, t: types of A and B; H: of C and D too
     bool a_by_column, b_by_column;
   } cases[] = {
       {"wmma_f16_square_rr", 16, 16, 16, 'h', false, false},

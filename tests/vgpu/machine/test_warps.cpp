@@ -170,8 +170,9 @@ TEST_F(Warps, ExitedThreadsAreNotWaitedFor) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(out[i], i % 3 == 0 ? -1 : 66) << i;
 }
 
-// right(kernel, schedule): how many of `all` words are right. Only where turns have any length does
-// one read what another has not written yet, unless they meet.
+// right(kernel, schedule): the number of correct results of `all`. Only if a warp runs for several
+// instructions at a time can one warp read what another has not written yet, unless they
+// synchronise.
 template <class Right>
 void expect_late_under_random(Right right, const char* at_once, const char* later, int all) {
   using Kind = vgpu::CopySchedule::Kind;

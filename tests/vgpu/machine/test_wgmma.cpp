@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma against products in double: every type, width, layout and source of operands.
+// wgmma, compared with products in double: every type, shape, layout and source of operands.
 #include "wgmma_fixture.hpp"
 
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What wgmma may not be given, and registers and shared memory that are touched at the wrong time.
+// Operands that wgmma refuses, and registers and shared memory that are accessed while it uses
+// them.
 #include "wgmma_fixture.hpp"
 
 namespace {
 
 using namespace wgmma_test;
 
-// What wgmma reads and when.
 class WgmmaFaults : public Wgmma {
  protected:
   Case plain() {
@@ -24,7 +24,7 @@ class WgmmaFaults : public Wgmma {
     return fault_of("k", {1, 1, 1}, {128, 1, 1}, array<u8>(32 * 1024), u32{32 * 1024}, da, db,
                     u32{0}, array<u32>(registers), array<u32>(512), array<u32>(registers));
   }
-  // Under every schedule, at the instruction named.
+  // Expects the fault at `instruction`, under each schedule of copies.
   void expect_hazard(const Case& c, const std::string& text, const std::string& instruction,
                      vgpu::FaultKind kind = vgpu::FaultKind::kRace) {
     for (const auto schedule :
@@ -51,25 +51,30 @@ class WgmmaFaults : public Wgmma {
   }
 };
 
-TEST_F(WgmmaFaults, MatrixOutsideSharedMemory) {
-  Case c = plain();
-  Layout far = c.of_b;
-  far.start = 31 * 1024;
-  expect(fault_with(c, c.of_a.descriptor(), far.descriptor()), vgpu::FaultKind::kBadOperand,
-         "descriptor of B");
-  far = c.of_a;
-  far.stride = 32 * 1024;
-  expect(fault_with(c, far.descriptor(), c.of_b.descriptor()), vgpu::FaultKind::kBadOperand,
-         "descriptor of A");
-}
-
-TEST_F(WgmmaFaults, MatrixInsideTheSwizzlesPattern) {
-  Case c = plain();
-  Layout shifted = c.of_a;
-  shifted.start = 384;
-  const u64 offset_of_5 = u64{5} << 49;
-  expect(fault_with(c, shifted.descriptor() | offset_of_5, c.of_b.descriptor()),
-         vgpu::FaultKind::kBadOperand, "or 3 for a matrix that starts 384 bytes into the 1024");
+TEST_F(WgmmaFaults, Descriptors) {
+  const Case c = plain();
+  const auto with = [](Layout layout, int Layout::*field, int value) {
+    layout.*field = value;
+    return layout.descriptor();
+  };
+  const u64 a = c.of_a.descriptor(), b = c.of_b.descriptor();
+  const struct {
+    const char* what;
+    u64 a, b;
+    const char* message;
+  } cases[] = {
+      {"B starts outside shared memory", a, with(c.of_b, &Layout::start, 31 * 1024),
+       "descriptor of B"},
+      {"A's stride leaves shared memory", with(c.of_a, &Layout::stride, 32 * 1024), b,
+       "descriptor of A"},
+      {"base offset of another start", with(c.of_a, &Layout::start, 384) | u64{5} << 49, b,
+       "or 3 for a matrix that starts 384 bytes into the 1024"},
+      {"bits outside the fields", a | u64{1} << 55, b, "bits are set"},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.what);
+    expect(fault_with(c, one.a, one.b), vgpu::FaultKind::kBadOperand, one.message);
+  }
 }
 
 TEST_F(WgmmaFaults, MatrixThatTheBlockDidNotWrite) {
@@ -84,76 +89,53 @@ TEST_F(WgmmaFaults, MatrixThatTheBlockDidNotWrite) {
                array<u32>(512), array<u32>(registers));
   };
   with(31 * 1024, [this](auto... arguments) { return launch(arguments...); });
-  // A is zero: nothing but what is no number shows.
+  // A is zero, so that only an uninitialised element that is read as NaN changes the result.
   expect(with(30 * 1024, [this](auto... arguments) { return fault_of(arguments...); }),
          vgpu::FaultKind::kUninitialized, "with 0xff in every byte");
 }
 
-TEST_F(WgmmaFaults, BitsThatNoFieldHas) {
-  Case c = plain();
-  expect(fault_with(c, c.of_a.descriptor() | u64{1} << 55, c.of_b.descriptor()),
-         vgpu::FaultKind::kBadOperand, "bits are set");
-}
-
 // The first register of D is `d0`, of A `a0`.
-TEST_F(WgmmaFaults, SumReadBeforeItsWait) {
-  Case c = plain();
-  c.before_wait = "  add.u32 v, d7, 1;\n";
-  expect_hazard(c, "reads a sum of wgmma that is under way", "add.u32");
-}
-
-TEST_F(WgmmaFaults, SumWrittenBeforeItsWait) {
-  Case c = plain();
-  c.before_commit = "  mov.b32 d0, 0;\n";
-  expect_hazard(c, "writes a sum of wgmma that is under way", "mov.b32");
-}
-
-TEST_F(WgmmaFaults, RegisterOfAWrittenBeforeItsWait) {
-  Case c = plain();
-  c.registers = true;
-  c.options = ", 1, 1, 0";
-  c.before_wait = "  add.u32 a3, a3, 1;\n";
-  expect_hazard(c, "writes a register of A of wgmma that is under way", "add.u32");
-}
-
-TEST_F(WgmmaFaults, NoWait) {
-  Case c = plain();
-  c.wait = "";
-  expect_hazard(c, "reads a sum of wgmma that is under way", "st.global");
-}
-
-TEST_F(WgmmaFaults, GroupThatWasNotWaitedFor) {
+TEST_F(WgmmaFaults, Hazards) {
+  const std::string reads_sum = "reads a sum of wgmma that is under way";
+  const struct {
+    const char* what;
+    std::string Case::*place;
+    const char* text;  // added at the place, or "" to remove what is there
+    bool registers;    // A in registers
+    std::string message;
+    const char* instruction;
+  } cases[] = {
+      {"sum read before the wait", &Case::before_wait, "add.u32 v, d7, 1;", false, reads_sum,
+       "add.u32"},
+      {"sum written before the wait", &Case::before_commit, "mov.b32 d0, 0;", false,
+       "writes a sum of wgmma that is under way", "mov.b32"},
+      {"register of A written before the wait", &Case::before_wait, "add.u32 a3, a3, 1;", true,
+       "writes a register of A of wgmma that is under way", "add.u32"},
+      {"no wait", &Case::wait, "", false, reads_sum, "st.global"},
+      {"no commit", &Case::commit, "", false, reads_sum, "st.global"},
+      {"no fence", &Case::fence, "", false, "without a wgmma.fence before it", "wgmma.mma_async"},
+      {"sum written behind the fence", &Case::fence, "add.u32 d5, d5, 0;", false,
+       "adds to a register that was written behind the last wgmma.fence", "wgmma.mma_async"},
+      {"register of A written behind the fence", &Case::fence, "xor.b32 a1, a1, 1;", true,
+       "reads a register that was written behind the last wgmma.fence", "wgmma.mma_async"},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.what);
+    Case c = plain();
+    if (one.registers) {
+      c.registers = true;
+      c.options = ", 1, 1, 0";
+    }
+    std::string& place = c.*one.place;
+    place = *one.text == 0 ? "" : place + "  " + one.text + "\n";
+    expect_hazard(c, one.message, one.instruction);
+  }
   Case c = plain();
   c.wait = "  wgmma.wait_group.sync.aligned 1;\n";
-  expect_hazard(c, "reads a sum of wgmma that is under way", "st.global");
+  expect_hazard(c, reads_sum, "st.global");
 }
 
-TEST_F(WgmmaFaults, NoCommit) {
-  Case c = plain();
-  c.commit = "";
-  expect_hazard(c, "reads a sum of wgmma that is under way", "st.global");
-}
-
-TEST_F(WgmmaFaults, NoFence) {
-  Case c = plain();
-  c.fence = "";
-  expect_hazard(c, "without a wgmma.fence before it", "wgmma.mma_async");
-}
-
-TEST_F(WgmmaFaults, RegistersWrittenBehindTheFence) {
-  Case c = plain();
-  c.fence += "  add.u32 d5, d5, 0;\n";
-  expect_hazard(c, "adds to a register that was written behind the last wgmma.fence",
-                "wgmma.mma_async");
-  c = plain();
-  c.registers = true;
-  c.options = ", 1, 1, 0";
-  c.fence += "  xor.b32 a1, a1, 1;\n";
-  expect_hazard(c, "reads a register that was written behind the last wgmma.fence",
-                "wgmma.mma_async");
-}
-
-// What compilers put between.
+// Compilers place such copies.
 TEST_F(WgmmaFaults, CopiesBehindTheFenceAreNone) {
   Case c = plain();
   c.before_fence = "  mov.b32 v, d5;\n";
@@ -169,7 +151,7 @@ TEST_F(WgmmaFaults, OtherPathsDoNotCount) {
   run(c);
 }
 
-TEST_F(WgmmaFaults, WarpsThatComeToDifferentProducts) {
+TEST_F(WgmmaFaults, WarpsWithDifferentDescriptors) {
   Case c = plain();
   c.fence +=
       "  cvt.u64.u32 h, t;\n  and.b64 h, h, 64;\n  shr.u64 h, h, 5;\n  add.u64 first, first, h;\n";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One wgmma in a kernel whose PTX is written here, so that any shape can be asked for; it copies an
-// image of shared memory from global memory as it is, and the image is laid out here by lines and
-// pieces as the PTX ISA draws them, not by addresses as the engine does. Inputs are small integers:
-// every sum is exact, and an element in another place shows.
+// One wgmma in a kernel whose PTX is generated here, so that any shape can be tested. The kernel
+// copies an image of shared memory from global memory unchanged. The image is laid out here by rows
+// and 16-byte chunks as the PTX ISA draws them, not by addresses as the engine does. Inputs are
+// small integers: every sum is exact, and a misplaced element is detected.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -27,7 +27,7 @@ struct Type {
 inline constexpr Type kHalf{"f16", 2}, kBfloat{"bf16", 2}, kTf32{"tf32", 4}, kE4m3{"e4m3", 1},
     kE5m2{"e5m2", 1}, kS8{"s8", 1}, kU8{"u8", 1};
 
-// The bits of a small integer. What a tensor core ignores of a tf32 is set.
+// The bits of a small integer. The bits of a tf32 that a tensor core ignores are set.
 inline u32 code_of(const Type& type, int value) {
   const std::string name = type.name;
   if (name == "s8" || name == "u8") return static_cast<u8>(value);
@@ -42,13 +42,13 @@ inline u32 code_of(const Type& type, int value) {
          (bits & 0x7fffff) >> (23 - fraction);
 }
 
-// How an operand lies in shared memory.
+// Layout of an operand in shared memory.
 struct Layout {
   int span = 128;         // bytes of a line of the swizzle; 16: none
-  bool along_mn = false;  // m or n runs along lines, else k
+  bool along_mn = false;  // M-major or N-major, else K-major
   int leading = 16, stride = 1024;
-  int start = 0;  // of the matrix in the image
-  // Of the element in row (or column) `mn`, step k.
+  int start = 0;  // of the matrix, in the image
+  // Offset of the element in row (or column) `mn`, step k.
   int offset(int mn, int k, int bytes) const {
     const int line = along_mn ? k : mn, along = (along_mn ? mn : k) * bytes;
     const int in_atom = line % 8, piece = along / 16, byte = along % 16;
@@ -56,7 +56,7 @@ struct Layout {
       const int across = along_mn ? stride : leading, down = along_mn ? leading : stride;
       return start + piece * across + line / 8 * down + in_atom * 16 + byte;
     }
-    // Pieces of a line change places by the number of the 128 bytes that the line lies in.
+    // The swizzle XORs the chunk's number in a row with the number of its 128 bytes.
     const int base = start / span * span, first = start % span / 16;
     const int pieces = span / 16, turn = (base + in_atom * span) / 128 % pieces;
     const int in_line = (first + piece % pieces) ^ turn;
@@ -77,7 +77,7 @@ struct Case {
   int n = 64;
   Layout of_a, of_b;
   bool registers = false;
-  std::string options;  // behind scale-d
+  std::string options;  // after scale-d
   std::string kind, before_fence, before_commit, before_wait;
   std::string fence = "  wgmma.fence.sync.aligned;\n",
               commit = "  wgmma.commit_group.sync.aligned;\n",
@@ -171,7 +171,7 @@ class Wgmma : public EngineTest {
       image[static_cast<size_t>(offset + i)] = static_cast<u8>(code >> 8 * i);
   }
 
-  // What element (row, column) of D is, in a dump of the registers by thread.
+  // The value of element (row, column) of D in a dump of the registers by thread.
   static double sum_at(const std::vector<u32>& d, const Case& c, int row, int column) {
     const int thread = row / 16 * 32 + row % 8 * 4 + column % 8 / 2, h = row % 16 / 8,
               e = column % 2, j = column / 8;
@@ -202,8 +202,8 @@ class Wgmma : public EngineTest {
           put(image, c.of_a.offset(m, k, c.a.bytes), code, c.a.bytes);
           continue;
         }
-        // PTX ISA, "Register Fragments for wgmma": four elements of a row in a thread of each
-        // quarter, twice across k.
+        // PTX ISA, "Register Fragments for wgmma": four elements of a row in one thread of each
+        // group of four, twice along k.
         const int in_register = 4 / c.a.bytes, word = k / in_register;
         const int thread = m / 16 * 32 + m % 8 * 4 + word % 4, r = m % 16 / 8 + 2 * (word / 4);
         a_registers[static_cast<size_t>(thread * 4 + r)] |= code
@@ -244,7 +244,7 @@ class Wgmma : public EngineTest {
 };
 
 inline Layout along_k(int span, int start) {
-  // Atoms of 8 lines stand apart by more than they need.
+  // Atoms of 8 rows have larger strides than necessary.
   return span == 16 ? Layout{16, false, 128, 512, start}
                     : Layout{span, false, 16, 16 * span, start};
 }
@@ -253,6 +253,6 @@ inline Layout along_mn(int span, int start, int rows) {
   const int lines = 16 * span;  // of 8 steps of k
   return {span, true, 2 * lines + (rows > 64 ? 0 : 1024), lines, start};
 }
-inline constexpr int kSecond = 48 * 1024;  // where B lies in the image
+inline constexpr int kSecond = 48 * 1024;  // offset of B in the image
 
 }  // namespace wgmma_test

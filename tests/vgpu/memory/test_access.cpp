@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access counting: against references that restate the rules as sets, and against values known from
-// hardware.
+// Access counting, compared with references that restate the rules as sets, and with values
+// measured on hardware.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::uint32_t kAll = 0xffffffffu;
 template <class Address>
 using Lanes = std::array<Address, kWarpSize>;
 
-// std::mt19937, but of 32 bits where that has 64.
+// std::mt19937 with values of 32 bits, where that has 64.
 struct Random {
   using result_type = std::uint32_t;
   explicit Random(std::uint32_t seed) : engine(seed) {}
@@ -82,7 +82,7 @@ Lanes<Address> strided(Address base, Address stride) {
   return lanes;
 }
 
-// Patterns of the kind kernels have, and noise: strides, two-dimensional tiles, exclusive-or
+// Access patterns of typical kernels, and random ones: strides, two-dimensional tiles, XOR
 // swizzles, permutations.
 template <class Address>
 Lanes<Address> random_pattern(Random& random, std::uint32_t bytes, Address limit) {
@@ -212,16 +212,16 @@ TEST(SharedWavefronts, KnownPatterns) {
   EXPECT_EQ(load(strided<std::uint32_t>(0, 16), 16), 4u);
   EXPECT_EQ(store(strided<std::uint32_t>(0, 8), 8), 2u);
   EXPECT_EQ(store(strided<std::uint32_t>(0, 16), 16), 4u);
-  // The rule of pairs: a broadcast of 8 bytes takes one wavefront, of 16 bytes two; stores know no
-  // pairs.
+  // The rule of pairs of lanes: a broadcast of 8 bytes takes one wavefront, of 16 bytes two; stores
+  // have no pairs.
   EXPECT_EQ(load(strided<std::uint32_t>(64, 0), 8), 1u);
   EXPECT_EQ(load(strided<std::uint32_t>(64, 0), 16), 2u);
   EXPECT_EQ(store(strided<std::uint32_t>(64, 0), 8), 2u);
   EXPECT_EQ(store(strided<std::uint32_t>(64, 0), 16), 4u);
 }
 
-// A warp that reads its operands as an outer product: rows for half of the lanes' bits, columns for
-// the others. The map of bits decides between two and four wavefronts.
+// A warp that reads its operands for an outer product: half of the lanes' bits select rows, the
+// others columns. The assignment of bits decides between two and four wavefronts.
 TEST(SharedWavefronts, OuterProductLaneMaps) {
   Lanes<std::uint32_t> low_bits, high_bits, interleaved;
   for (std::uint32_t i = 0; i < kWarpSize; ++i) {
@@ -235,9 +235,9 @@ TEST(SharedWavefronts, OuterProductLaneMaps) {
 }
 
 // Shared loads of a published ladder's kernels at 256^3, whose wavefronts ncu counted on an H200.
-// One block's k-step of 128 x 128 x 8 tiles with 8 x 8 outputs a thread in a 16 x 16 grid of
-// threads: the column operand's 4 consecutive floats at (tid % 16) * 8, the row operand's at (tid /
-// 16) * 8.
+// One step of k of a block's 128 x 128 x 8 tile with 8 x 8 outputs per thread in a 16 x 16 grid of
+// threads: 4 consecutive floats of the column operand at (tid % 16) * 8, of the row operand at (tid
+// / 16) * 8.
 TEST(SharedWavefronts, WholeBlockOfAPublishedKernel) {
   std::uint32_t wavefronts = 0;
   for (std::uint32_t warp = 0; warp < 8; ++warp) {
@@ -256,8 +256,8 @@ TEST(SharedWavefronts, WholeBlockOfAPublishedKernel) {
   EXPECT_EQ(wavefronts * 4 * 32 * 8, 163840u);
 }
 
-// The runs of the pattern that was looked up last hold each word once, in order; there are none
-// where there are many.
+// The runs of the last pattern contain each word once, in order; there are none if there would be
+// many.
 void expect_runs_are_the_words(SharedMemo& memo, const Lanes<std::uint32_t>& lanes,
                                std::uint32_t mask, std::uint32_t bytes) {
   if (bytes < 4 || mask == 0) return;
@@ -294,7 +294,7 @@ void expect_memo_is_transparent(Count count, Address limit) {
       const Address shift = random() % limit / bytes * bytes;
       for (int i = 0; i < kWarpSize; ++i) {
         lanes[i] += shift;
-        if (!is_active(mask, i)) lanes[i] = random();  // never looked at
+        if (!is_active(mask, i)) lanes[i] = random();  // never read
       }
       const AccessCost cost = memo(count, lanes.data(), mask, bytes);
       ASSERT_EQ(cost.units, count(lanes.data(), mask, bytes)) << bytes << ' ' << n;
@@ -327,7 +327,7 @@ TEST(AccessMemo, CountsAPatternOnce) {
     EXPECT_EQ(memo(count, lanes.data(), kAll, 4).units, 4u);
   }
   EXPECT_EQ(calls, 1);
-  for (std::uint64_t n = 0; n < 1000; ++n) {  // one per place within a sector
+  for (std::uint64_t n = 0; n < 1000; ++n) {  // one per offset within a sector
     const auto lanes = strided<std::uint64_t>(4 * n, 4);
     EXPECT_EQ(memo(count, lanes.data(), kAll, 4).units, n % 8 == 0 ? 4u : 5u);
   }

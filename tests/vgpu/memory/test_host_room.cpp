@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host has room for, read from files made up here, and device memory that keeps to it.
+// The memory available on the host, read from files made here, and device memory that respects it.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

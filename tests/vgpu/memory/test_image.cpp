@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory held comes back, and what has changed since is found.
+// Saved contents of memory are restored, and changes since then are found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr std::size_t kBytes = 200'001;  // several pieces, the last one short
+constexpr std::size_t kBytes = 200'001;  // several chunks, the last one short
 
 class Image : public testing::Test {
  protected:

@@ -38,7 +38,7 @@ TEST(Memory, ReusedBlocksAreFilledAgain) {
   void* first = memory.allocate(4096);
   std::memset(first, 1, 4096);
   memory.free(first);
-  memory.free(memory.allocate(Memory::kQuarantineBytes + 1));  // pushes the first one out
+  memory.free(memory.allocate(Memory::kQuarantineBytes + 1));  // evicts the first one
   const auto* again = static_cast<const unsigned char*>(memory.allocate(4096));
   ASSERT_EQ(again, first);
   EXPECT_EQ(std::count(again, again + 4096, Memory::kFill), 4096);
@@ -69,7 +69,7 @@ TEST(Memory, ADeviceFarLargerThanTheHostCostsNothing) {
   Memory memory(141 * kGiB, [] { return HostRoom(); });
   auto* block = static_cast<unsigned char*>(memory.allocate(100 * kGiB));
   ASSERT_NE(block, nullptr);
-  EXPECT_EQ(block[0], 0);  // too large to fill
+  EXPECT_EQ(block[0], 0);  // too large to be filled
   EXPECT_EQ(block[100 * kGiB - 1], 0);
   EXPECT_NE(memory.allocate(41 * kGiB), nullptr);
   EXPECT_EQ(memory.allocate(1), nullptr);
@@ -81,7 +81,7 @@ TEST(Memory, LargeBlocksReadAsZeroAlsoWhenReused) {
   auto* block = static_cast<unsigned char*>(memory.allocate(kBytes));
   block[0] = block[5000] = block[kBytes - 1] = 7;
   memory.free(block);
-  memory.free(memory.allocate(512));  // pushes it out of the quarantine
+  memory.free(memory.allocate(512));  // evicts it from the quarantine
   auto* again = static_cast<unsigned char*>(memory.allocate(kBytes));
   ASSERT_EQ(again, block);
   EXPECT_EQ(again[0] | again[5000] | again[kBytes - 1], 0);
@@ -164,7 +164,7 @@ TEST(Memory, DescribesAddresses) {
   EXPECT_EQ(memory.describe(0x123450000), "0x123450000, which is no device memory");
 }
 
-// Random allocating and freeing against a list of what must be live.
+// Random allocations and frees, compared with a list of live blocks.
 TEST(Memory, AgreesWithAPlainList) {
   struct Block {
     std::uint64_t begin, bytes;
@@ -209,7 +209,7 @@ TEST(AllocationCursor, FindsWholeAccessesOnly) {
   void* dead = memory.allocate(64);
   memory.free(dead);
   AllocationCursor cursor(memory.map());
-  for (int round = 0; round < 2; ++round) {  // the second time from the memory of the first
+  for (int round = 0; round < 2; ++round) {  // the second time with the memory of the first
     EXPECT_NE(cursor.covering(a, 1000), nullptr);
     EXPECT_NE(cursor.covering(a + 996, 4), nullptr);
     EXPECT_EQ(cursor.covering(a + 997, 4), nullptr);

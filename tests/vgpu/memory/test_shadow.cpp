@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is remembered of device memory: bytes, not words; copies of any alignment; marks of
-// launches.
+// Shadow memory: per byte, not per word; copies of any alignment; marks of launches.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,7 +15,7 @@ namespace {
 constexpr std::uint64_t kBegin = 4096;
 constexpr std::size_t kBytes = 1 << 16;
 
-// The same by a vector of flags.
+// The same with a vector of flags.
 class Model {
  public:
   explicit Model(std::size_t bytes) : flags_(bytes) {}
@@ -65,7 +64,7 @@ TEST(Shadow, DoubtsAreUnwrittenUntilTheyAreWritten) {
   EXPECT_TRUE(shadow.is_written(kBegin + 8, 92));
   EXPECT_EQ(shadow.first_in_doubt(kBegin, 100), kBegin + 5);
   EXPECT_EQ(shadow.first_in_doubt(kBegin + 8, 200),
-            kBegin + 208);  // what was never written is not in doubt
+            kBegin + 208);  // uninitialised bytes are not marked
   for (const std::size_t to : {std::size_t{41}, std::size_t{44}}) {
     shadow.copy_written(kBegin + to, kBegin + 4, 8);
     EXPECT_EQ(shadow.first_in_doubt(kBegin + 8, 100), kBegin + to + 1);
@@ -98,7 +97,7 @@ TEST(Shadow, MarksOfLaunchesGrowAndBeginAnewWhenTheyRunOut) {
   EXPECT_GE(first, 1u);
   EXPECT_EQ(shadow.new_marks(5), first + 10);
   shadow.touched()[3] = 7;
-  EXPECT_EQ(shadow.new_marks(Shadow::kMarkBits - 5), 1u);  // all marks are gone
+  EXPECT_EQ(shadow.new_marks(Shadow::kMarkBits - 5), 1u);  // all marks have been removed
   EXPECT_EQ(shadow.touched()[3], 0u);
   EXPECT_EQ(shadow.new_marks(std::uint64_t{1} << 30), 0u);
 }

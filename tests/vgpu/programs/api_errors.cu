@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the runtime answers to good and bad calls. api_errors.h200 is what it prints on an
-// H200; the virtual GPU must print the same.
+// Prints the runtime's return values for valid and invalid calls. api_errors.h200 is the output on
+// an H200; the virtual GPU must print the same.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -37,7 +37,7 @@ static void answer(const char* call, cudaError_t error) {
               static_cast<int>(cudaGetLastError()));
 }
 
-// The text of the call is the point here, hence the macros.
+// Macros, because the text of the call is printed.
 #define CALL(...) answer(#__VA_ARGS__, __VA_ARGS__)
 #define LAUNCH(...)                                           \
   do {                                                        \
@@ -209,7 +209,7 @@ static void device() {
   CALL(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   std::printf("priorities %d to %d\n", least, greatest);
 
-  // Every attribute that has a name of its own in CUDA 13.0, but for the bus id, which differs from
+  // Every attribute that has a name of its own in CUDA 13.0, except the bus id, which differs from
   // host to host.
   for (int i = 1; i <= 147; ++i) {
     const bool unnamed = i == 44 || (i >= 92 && i <= 94) || i == 96 || (i >= 102 && i <= 105) ||

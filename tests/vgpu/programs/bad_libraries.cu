@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that is cut off or damaged, from memory that ends with it and from files: errors, and no
-// read beyond it.
+// Truncated or damaged code, from files and from memory that ends with it: errors, and no read
+// beyond it.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ static bool loads(const void* code) {
   return true;
 }
 
-// The bytes lie right before memory that cannot be read.
+// Inaccessible memory follows the bytes.
 static bool loads_at_end(const std::string& bytes) {
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t room = (bytes.size() + page - 1) / page * page;
@@ -60,14 +60,14 @@ int main(int argc, char** argv) {
   }
   for (const std::uint64_t size : {~std::uint64_t{0}, ~std::uint64_t{0} - 15,
                                    std::uint64_t{1} << 62, std::uint64_t{whole.size()}}) {
-    std::string crafted = whole;  // whose header says that it has more bytes than it has
+    std::string crafted = whole;  // its header states more bytes than it has
     std::memcpy(crafted.data() + 8, &size, sizeof size);
     require(!loads_at_end(crafted) && !loads_from(path, crafted), "a size that is not true");
   }
   struct {
     std::uint32_t magic = 0x466243b1, version = 1;
     std::uint64_t data = 0, unused = 0;
-  } wrapper;  // of a pointer to code, as nvcc registers it
+  } wrapper;  // a pointer to code, as nvcc registers it
   for (const std::uint64_t data : {std::uint64_t{0}, std::uint64_t{8}, ~std::uint64_t{0} - 7}) {
     wrapper.data = data;
     const std::string bytes(reinterpret_cast<const char*>(&wrapper), sizeof wrapper);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs with one fault each for the checks, and the correct twin of each ("... right").
+// Programs with one fault each for the checks, and a correct counterpart of each ("... right").
 #include <cstring>
 #include <string>
 
@@ -21,7 +21,7 @@ __global__ void sum_tile(float* out, bool fill) {
   }
 }
 
-// All of a tile goes to scratch, padding and all.
+// The whole tile, with its padding, is written to scratch memory.
 __global__ void spill_tile(float* scratch, int written) {
   __shared__ float tile[32];
   if (static_cast<int>(threadIdx.x) < written) tile[threadIdx.x] = 1;
@@ -37,7 +37,7 @@ __global__ void total(int* sum, bool atomically) {
     *sum = *sum + 1;
 }
 
-// Lanes of a warp meet at different barriers; hardware from Volta on lets them pass.
+// Lanes of a warp wait at different barriers; hardware from Volta on does not stop.
 __global__ void divided(int* out, bool together) {
   if (together || threadIdx.x < 16) {
     __syncthreads();
@@ -62,21 +62,20 @@ int main(int argc, char** argv) {
     require(cudaMemcpy2D(a, 64, host, 64, right ? 64 : 60, 4, cudaMemcpyHostToDevice),
             "cudaMemcpy2D");
     scale<<<2, 32>>>(b, a, 64);
-  } else if (what == "moved") {  // the copy of what was never written
+  } else if (what == "moved") {  // a copy of uninitialised memory
     require(cudaMemset(a, 0, right ? sizeof host : 4), "cudaMemset");
     require(cudaMemcpy(b, a, sizeof host, cudaMemcpyDeviceToDevice), "cudaMemcpy");
     scale<<<2, 32>>>(a, b, 64);
-  } else if (what == "back") {  // copying it to the host is no fault, and no report
+  } else if (what == "back") {  // copying it to the host is not a fault and gives no report
     require(cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
   } else if (what == "tile") {
     sum_tile<<<1, 32>>>(b, right);
-    require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // nobody has seen it yet
+    require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // it has not been read yet
     (void)cudaMemcpy(host, b, 4, cudaMemcpyDeviceToHost);
-  } else if (what ==
-             "scratch") {  // of which the second kernel reads one element more than there is
+  } else if (what == "scratch") {  // the second kernel reads one element beyond the end
     spill_tile<<<1, 32>>>(a, 30);
     scale<<<1, 32>>>(b, a + (right ? 2 : 1), 30);
-    (void)cudaMemset(a, 0, sizeof host);  // none of what is left is in doubt
+    (void)cudaMemset(a, 0, sizeof host);  // none of the remaining bytes is marked
     (void)cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost);
   } else if (what == "total") {
     require(cudaMemset(a, 0, 4), "cudaMemset");

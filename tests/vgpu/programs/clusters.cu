@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the runtime answers to launches in clusters, and what blocks find of theirs.
-// clusters.h200 is what it prints on an H200; the virtual GPU must print the same.
+// Prints the runtime's answers to launches with clusters, and the special registers of their
+// blocks. clusters.h200 is the output on an H200; the virtual GPU must print the same.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same program from machine code and from PTX, on one and on several host threads: the output must be the same.
+"""The same program from machine code and from PTX, on one and on several host threads: the output
+must be the same.
 
 compare_engines.py VGPU PROGRAM ARGS...
 """
@@ -11,13 +12,23 @@ import tempfile
 
 
 def run(vgpu, command, engine, threads):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("VGPU_")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("VGPU_")
+    }
     with tempfile.TemporaryDirectory() as folder:
         counters = os.path.join(folder, "counters.json")
-        options = ["--engine", engine, "--threads", str(threads), "--check", "none", "--counters", counters]
-        result = subprocess.run([vgpu] + options + ["--"] + command, capture_output=True, text=True, env=environment)
+        options = [
+            "--engine", engine, "--threads",
+            str(threads), "--check", "none", "--counters", counters
+        ]
+        result = subprocess.run([vgpu] + options + ["--"] + command, capture_output=True, text=True,
+                                env=environment)
         if result.returncode != 0:
-            sys.exit(f"--engine {engine}: exit status {result.returncode}\n{result.stdout}{result.stderr}")
+            sys.exit(
+                f"--engine {engine}: exit status {result.returncode}\n{result.stdout}{result.stderr}"
+            )
         with open(counters) as file:
             launches = json.load(file)["launches"]
     others = [launch["kernel"] for launch in launches if launch["engine"] != engine]

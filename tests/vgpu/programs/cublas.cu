@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cuBLAS stand-in: layouts, scalars, batches, and what it refuses.
+// The cuBLAS stand-in: layouts, scalars, batches, and calls that it refuses.
 #include <cublas_v2.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ static cublasStatus_t gemm(cublasOperation_t op_a, cublasOperation_t op_b, int m
   return cublasDgemm(handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// Every combination of transpositions on sizes that are no multiples of anything, with padded
+// Every combination of transpositions, with sizes that are not multiples of a tile, and padded
 // leading dimensions.
 template <class T>
 static void check_layouts() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program whose machine code is damaged runs from PTX, or is refused: damaged_code.py VGPU PROGRAM. The program's fat
-binary is not compressed."""
+"""A program whose machine code is damaged runs from PTX, or is refused: damaged_code.py VGPU
+PROGRAM. The program's fat binary is not compressed."""
 import os
 import random
 import struct
@@ -44,24 +44,32 @@ class Damage(unittest.TestCase):
         with open(self.path, "wb") as file:
             file.write(program)
         os.chmod(self.path, 0o700)
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("VGPU_")}
-        return subprocess.run([VGPU, *options, "--", self.path], capture_output=True, text=True, env=environment,
-                              timeout=60)
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("VGPU_")
+        }
+        return subprocess.run([VGPU, *options, "--", self.path], capture_output=True, text=True,
+                              env=environment, timeout=60)
 
     def test_ptx_runs_instead(self):
         result = self.run_damaged([(self.begin + 0x28 + i, 0xFF) for i in range(8)])
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stderr, "its machine code is damaged, PTX runs instead: cubin: the table of sections")
+        self.assertRegex(
+            result.stderr,
+            "its machine code is damaged, PTX runs instead: cubin: the table of sections")
 
     def test_no_ptx_is_asked_for(self):
-        result = self.run_damaged([(self.begin + 0x28 + i, 0xFF) for i in range(8)], "--engine", "sass")
+        result = self.run_damaged([(self.begin + 0x28 + i, 0xFF) for i in range(8)], "--engine",
+                                  "sass")
         self.assertEqual(result.returncode, 1)
         self.assertIn("damaged machine code: cubin: the table of sections", result.stderr)
 
     def test_no_damage_ends_the_process(self):
         random.seed(12)
         for _ in range(40):
-            changes = [(random.randrange(self.begin, self.end), random.choice((0, 1, 0x7F, 0x80, 0xFF)))
+            changes = [(random.randrange(self.begin,
+                                         self.end), random.choice((0, 1, 0x7F, 0x80, 0xFF)))
                        for _ in range(random.randrange(1, 6))]
             result = self.run_damaged(changes)
             self.assertIn(result.returncode, (0, 1, 86), f"{changes}: {result.stderr}")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several devices in one process: each has the properties that the vendor documents, memory and
-// variables of its own, and executes kernels. Run with all devices that vgpu knows, in the order of
+// Several devices in one process: each has the properties that the vendor documents, its own memory
+// and variables, and executes kernels. Run with all devices that vgpu has, in the order of
 // kDocumented.
 #include <cuda_runtime.h>
 
@@ -64,8 +64,8 @@ void check_properties(int ordinal, const Documented& d) {
           "cudaDeviceGetByPCIBusId(&back, id) && back == ordinal");
 }
 
-// A variable is one for each device; memory counts where it was allocated; every device may be read
-// from another.
+// Each device has its own copy of a variable; memory is counted on the device that allocated it;
+// every device can read another's.
 void check_separation() {
   int* out[2];
   for (const int device : {0, 1}) {
@@ -131,7 +131,7 @@ int main() {
   std::thread([] {
     int fresh = -1;
     require(cudaGetDevice(&fresh) == cudaSuccess && fresh == 0,
-            "cudaGetDevice(&fresh) && fresh == 0");  // each thread has a current device of its own
+            "cudaGetDevice(&fresh) && fresh == 0");  // each thread has its own current device
   }).join();
   return 0;
 }

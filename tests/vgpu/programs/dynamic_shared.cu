@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More than 48 KB of dynamic shared memory must be asked for, and cannot be more than the device
-// has.
+// More than 48 KB of dynamic shared memory must be requested, and cannot exceed the device's limit.
 #include <vector>
 
 #include "require.hpp"

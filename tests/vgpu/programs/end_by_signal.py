@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a program ends that vgpu runs: with vgpu, whatever ends that, and with 128 and the number of a signal.
+"""How a program ends that vgpu runs: with vgpu, whatever ends that, and with 128 and the number of
+a signal.
 
 end_by_signal.py VGPU PROGRAM    (the program says its process id and waits)
 """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small kernels for each group of instructions, with a hash of what each computed: the engines must
-// print the same.
+// Small kernels for each group of instructions, with a hash of each result: both engines must print
+// the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -23,6 +23,20 @@ __global__ void breaks(int n, int* out) {  // a loop that lanes leave one by one
     if (sum > 5000 + 97 * i) break;
   }
   out[i] = sum;
+}
+
+// I2I: numbers at both sides of the limits of the narrow types, as a hash of the four results.
+__global__ void clamps(int* out) {
+  const int i = static_cast<int>(threadIdx.x);
+  const int x = (i % 2 == 0 ? 1 : -1) * ((1 << i / 4) + i % 4 - 2);
+  int byte, unsigned_byte;
+  short half;
+  unsigned short unsigned_half;
+  asm("cvt.sat.s8.s32 %0, %1;" : "=r"(byte) : "r"(x));
+  asm("cvt.sat.u8.s32 %0, %1;" : "=r"(unsigned_byte) : "r"(x));
+  asm("cvt.sat.s16.s32 %0, %1;" : "=h"(half) : "r"(x));
+  asm("cvt.sat.u16.s32 %0, %1;" : "=h"(unsigned_half) : "r"(x));
+  out[i] = byte + 31 * unsigned_byte + 257 * half + 65599 * unsigned_half;
 }
 
 __global__ void divergent_loop(int n, const float* a, float* out) {
@@ -95,7 +109,7 @@ __global__ void quotients(const float* a, const float* b, float* out) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   out[i] = a[i] / b[i];
 }
-// Of numbers, infinities and what is none.
+// Numbers, infinities and NaN.
 __global__ void comparisons(const float* a, const float* b, float limit, float* out) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const float x = a[i], y = b[i];
@@ -245,6 +259,8 @@ int main() {
 
   breaks<<<1, 64>>>(50, out);
   say("breaks", out, 64);
+  clamps<<<1, 96>>>(out);
+  say("clamps", out, 96);
   divergent_loop<<<8, 128>>>(80, floats, results);
   say("divergent_loop", results, 1024);
   collatz<<<4, 64>>>(out);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel whose machine code has an instruction that the SASS engine refuses (I2I), and that runs
-// from PTX therefore.
+// A kernel whose machine code has an instruction that the SASS engine refuses (a prefetch,
+// CCTL.PF2), so that it runs from PTX.
 #include <cstdio>
 
 #include "require.hpp"
 
 __global__ void bytes(unsigned* out) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(out));
   asm volatile("cvt.sat.s8.s32 %0, %1;"
                : "=r"(out[threadIdx.x])
                : "r"(static_cast<int>(threadIdx.x) * 40 - 80));

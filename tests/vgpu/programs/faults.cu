@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are wrong, one for each name given: the error that the host sees, and that it stays.
+// Faulty kernels, one for each name: the error that the host receives, and that it is sticky.
 #undef NDEBUG  // a failed assert is one of the faults
 #include <cassert>
 #include <cstring>

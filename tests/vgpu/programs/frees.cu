@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frees that are wrong: the program sees cudaErrorInvalidValue, and may go on.
+// Invalid frees: the program receives cudaErrorInvalidValue and may continue.
 #include <cstdint>
 #include <cstring>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: captured from streams, made node by node, launched, changed; and what capture refuses.
+// Graphs: captured from streams, built node by node, launched, changed; and calls that break a
+// capture.
 #include <cstring>
 #include <vector>
 
@@ -110,7 +111,7 @@ static void built(int* a) {
   launch.blockDim = dim3(32);
   launch.kernelParams = arguments;
   require(cudaGraphAddKernelNode(&inner, child, nullptr, 0, &launch), "cudaGraphAddKernelNode");
-  factor = 0;  // arguments were copied
+  factor = 0;  // arguments are copied
   require(cudaGraphAddChildGraphNode(&kernel, graph, &set, 1, child), "cudaGraphAddChildGraphNode");
   cudaHostNodeParams call{count_call, nullptr};
   require(cudaGraphAddHostNode(&host, graph, nullptr, 0, &call), "cudaGraphAddHostNode");

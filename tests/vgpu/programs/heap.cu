@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// malloc, free, new and delete in kernels. Without an argument all is right; else one misuse:
-// twice, bad, past, freed, leak.
+// malloc, free, new and delete in kernels. Correct without an argument; else one misuse: twice,
+// bad, past, freed, leak.
 #include <cstdint>
 #include <cstring>
 
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
           "blocks live from launch to launch");
   for (int i = 0; i < 64; ++i) require(host[i] == 4950 + 100 * i, "a block's contents");
 
-  for (int round = 0; round < 3; ++round) {  // all comes back
+  for (int round = 0; round < 3; ++round) {  // all memory is free again
     exhaust<<<1, 1>>>(numbers, 16000);
     require(cudaMemcpy(host, numbers, sizeof(int), cudaMemcpyDeviceToHost), "exhaust");
     require(host[0] > 40 && host[0] <= static_cast<int>(kHeap / 16000),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from and to memory that the host does not have: an error each, and no crash.
+// Copies from and to host memory that is not mapped: an error each, and no crash.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ int main() {
   munmap(gone, page);
   char* const guarded = map(1, PROT_NONE);
   char* const read_only = map(1, PROT_READ);
-  char* const cut = map(3, PROT_READ | PROT_WRITE);  // the middle page is not there
+  char* const cut = map(3, PROT_READ | PROT_WRITE);  // the middle page is not mapped
   mprotect(cut + page, page, PROT_NONE);
 
   char* device;
@@ -77,15 +77,14 @@ int main() {
     refused(cudaMemcpyToSymbolAsync(variable, bad.pointer, n, 0, cudaMemcpyHostToDevice, stream),
             "ToSymbolAsync");
   }
-  // What is there may be used: nothing of no bytes, read-only sources, rows with a gap between
-  // them.
+  // Valid uses: zero bytes, read-only sources, rows with gaps between them.
   require(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice), "no bytes");
   require(cudaMemcpy(device, read_only, page, cudaMemcpyHostToDevice),
           "from memory that can only be read");
   require(cudaMemcpy2D(cut, 2 * page, device, page, page, 2, cudaMemcpyDeviceToHost),
           "rows around a gap");
   require(cut[2 * page + 5] == 1 && cut[3] == 0, "their contents");
-  char* const fresh = map(1000, PROT_READ | PROT_WRITE);  // never touched
+  char* const fresh = map(1000, PROT_READ | PROT_WRITE);  // never accessed
   require(cudaMemcpy(fresh + 1, device, bytes, cudaMemcpyDeviceToHost), "to fresh memory");
   require(cudaFree(device), "cudaFree");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtual GPU's own interface, found as a tool that also runs on a GPU would find it.
+// The virtual GPU's own interface, found at run time, as by a tool that also runs on a GPU.
 #include <dlfcn.h>
 
 #include <cstring>

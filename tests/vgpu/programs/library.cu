@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that a program loads by itself, as PTX text, and kernels by name.
+// Code that a program loads itself, as PTX text, and kernels by name.
 #include <cstring>
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cudaMemGetInfo calls free can be allocated, and no more than that.
+// The free memory that cudaMemGetInfo reports can be allocated, and no more.
 #include "require.hpp"
 
 __global__ void touch(char* x) { x[threadIdx.x] = 1; }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs under the limits of a process: limits.py VGPU VECTOR_ADD LIMITS FAULTS (programs of this folder)."""
+"""Programs under the limits of a process: limits.py VGPU VECTOR_ADD LIMITS FAULTS (programs of this
+folder)."""
 import os
 import re
 import resource
@@ -18,7 +19,9 @@ def run(*command, limits=(), **environment):
     def apply():
         for limit, value in limits:
             resource.setrlimit(limit, (value, resource.getrlimit(limit)[1]))
-    return subprocess.run(command, capture_output=True, text=True, env={**clean, **environment}, preexec_fn=apply)
+
+    return subprocess.run(command, capture_output=True, text=True, env={**clean, **environment},
+                          preexec_fn=apply)
 
 
 class Limits(unittest.TestCase):
@@ -29,7 +32,8 @@ class Limits(unittest.TestCase):
     def test_address_space(self):
         for size in (2048, 512):
             self.silent(VGPU, "--", VECTOR_ADD, limits=[(resource.RLIMIT_AS, size * MB)])
-            self.silent(VGPU, "--check", "all", "--", VECTOR_ADD, limits=[(resource.RLIMIT_AS, size * MB)])
+            self.silent(VGPU, "--check", "all", "--", VECTOR_ADD,
+                        limits=[(resource.RLIMIT_AS, size * MB)])
 
     def test_data_segment(self):
         self.silent(VGPU, "--", VECTOR_ADD, limits=[(resource.RLIMIT_DATA, 256 * MB)])
@@ -38,12 +42,17 @@ class Limits(unittest.TestCase):
         for limit, name in ((resource.RLIMIT_AS, "ulimit -v"), (resource.RLIMIT_DATA, "ulimit -d")):
             result = run(VGPU, "--", LIMITS, limits=[(limit, 1024 * MB)])
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertEqual(len(re.findall(f"vgpu: out of memory: .*{name}.* leaves room for", result.stderr)), 1)
+            self.assertEqual(
+                len(re.findall(f"vgpu: out of memory: .*{name}.* leaves room for", result.stderr)),
+                1)
 
-    @unittest.skipUnless(resource.getrlimit(resource.RLIMIT_STACK)[1] == resource.RLIM_INFINITY, "stacks are limited")
+    @unittest.skipUnless(
+        resource.getrlimit(resource.RLIMIT_STACK)[1] == resource.RLIM_INFINITY,
+        "stacks are limited")
     def test_no_more_threads(self):
-        # A thread's stack is as large as this limit: none can be started.
-        self.silent(VGPU, "--threads", "8", "--", VECTOR_ADD, limits=[(resource.RLIMIT_STACK, 1 << 47)])
+        # A thread's stack is as large as this limit, so that no thread can be started.
+        self.silent(VGPU, "--threads", "8", "--", VECTOR_ADD,
+                    limits=[(resource.RLIMIT_STACK, 1 << 47)])
 
     def test_a_small_stack(self):
         self.silent(VGPU, "--", VECTOR_ADD, limits=[(resource.RLIMIT_STACK, 256 << 10)])
@@ -53,18 +62,21 @@ class Limits(unittest.TestCase):
             result = run(VGPU, "--", VECTOR_ADD, limits=[(resource.RLIMIT_NOFILE, files)])
             self.assertGreaterEqual(result.returncode, 0)
             if result.returncode != 0:
-                self.assertRegex(result.stderr, "Too many open files|Error 24")  # the latter by the dynamic linker
+                self.assertRegex(result.stderr,
+                                 "Too many open files|Error 24")  # the latter by the dynamic linker
         self.silent(VGPU, "--", VECTOR_ADD, limits=[(resource.RLIMIT_NOFILE, 16)])
 
     def test_no_temporary_folder(self):
         result = run(VGPU, "--", VECTOR_ADD, TMPDIR="/no/such/folder")
-        self.assertEqual((result.returncode, result.stderr), (126, "vgpu: TMPDIR: /no/such/folder: no folder\n"))
+        self.assertEqual((result.returncode, result.stderr),
+                         (126, "vgpu: TMPDIR: /no/such/folder: no folder\n"))
 
     def test_a_report_that_cannot_be_written_is_no_pass(self):
         with tempfile.TemporaryDirectory() as folder:
             report = folder + "/report"
             open(report, "w").close()
-            # As on a full disk: what writes behind the limit is told so where the signal is ignored.
+            # As on a full disk: a write beyond the limit fails with an error if the signal is
+            # ignored.
             code = "import signal, sys, os; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
             result = run(sys.executable, "-c", code, VGPU, "--", sys.argv[4], "read",
                          limits=[(resource.RLIMIT_FSIZE, 0)], TMPDIR=folder)

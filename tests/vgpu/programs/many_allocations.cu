@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 100,000 allocations that live together, of many sizes, freed in another order, taken again: time
-// grows with their number and not with its square.
+// 100,000 live allocations of many sizes, freed in another order and allocated again: time grows
+// with their number, not with its square.
 #include <vector>
 
 #include "require.hpp"

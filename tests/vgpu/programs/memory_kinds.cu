@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way to get memory that a kernel can use, what pointers say of themselves, and bounds in
-// copies.
+// Every way to allocate memory for kernels, attributes of pointers, and bounds of copies.
 #include <cstring>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses 256 MB of device memory, all of it written and read, in many launches: the test that runs it
-// looks at what the process took of the host's.
+// Uses 256 MB of device memory, all of it written and read, in many launches: its test checks the
+// process's memory on the host.
 #include "require.hpp"
 
 __global__ void fill(float* x, int value) {
@@ -22,7 +22,7 @@ int main() {
   }
   copy<<<kGrid, kThreads>>>(x[0], x[1]);
   for (int i = 0; i < kRounds; ++i)
-    copy<<<1, kThreads>>>(x[1], x[2]);  // what a launch leaves behind must not add up
+    copy<<<1, kThreads>>>(x[1], x[2]);  // memory of past launches must not accumulate
   float last = 0;
   require(cudaMemcpy(&last, x[1] + kBytes / sizeof(float) - 1, sizeof last, cudaMemcpyDeviceToHost),
           "copy");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs say about profilers, banks, peers and graphs' memory is taken note of, and wrong
-// values are refused.
+// Preferences for profilers, banks, peers and graphs' memory are accepted, and wrong values are
+// refused.
 #include <cuda_profiler_api.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// printf in a kernel stands between what the host prints before and after.
+// printf output of a kernel appears between the host's output before and after it.
 #include <cstdio>
 
 #include "require.hpp"

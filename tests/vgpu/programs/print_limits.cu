@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// printf where it has limits: many (more than its buffer holds), wide (fields of gigabytes), forms.
+// Limits of printf: many (more than its buffer holds), wide (fields of gigabytes), forms.
 #include <cstring>
 
 #include "require.hpp"

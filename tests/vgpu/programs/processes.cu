@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches a kernel in several processes, or ends in the middle, as its argument says.
+// Launches a kernel in several processes, or exits early, according to its argument.
 #include <sys/wait.h>
 #include <unistd.h>
 

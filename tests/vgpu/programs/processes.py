@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who writes which counters file, and that what is there is never lost: processes.py VGPU PROGRAM (processes.cu)."""
+"""Who writes which counters file, and that what is there is never lost: processes.py VGPU PROGRAM
+(processes.cu)."""
 import glob
 import json
 import os
@@ -19,17 +20,24 @@ class CountersFiles(unittest.TestCase):
         self.folder = folder.name
 
     def run_vgpu(self, command, name="c.json", limit=None, options=()):
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("VGPU_")}
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("VGPU_")
+        }
         before = (lambda: resource.setrlimit(*limit)) if limit else None
-        return subprocess.run([VGPU, "--counters", name, *options, "--", *command], capture_output=True, text=True,
-                              cwd=self.folder, env=environment, preexec_fn=before)
+        return subprocess.run([VGPU, "--counters", name, *options, "--", *command],
+                              capture_output=True, text=True, cwd=self.folder, env=environment,
+                              preexec_fn=before)
 
     def files(self):
         """Name -> numbers of blocks of its launches."""
         found = {}
         for path in glob.glob(self.folder + "/*"):
             with open(path) as file:
-                found[os.path.basename(path)] = [launch["grid"][0] for launch in json.load(file)["launches"]]
+                found[os.path.basename(path)] = [
+                    launch["grid"][0] for launch in json.load(file)["launches"]
+                ]
         return found
 
     def test_one_process(self):
@@ -87,7 +95,8 @@ class CountersFiles(unittest.TestCase):
             file.write('{"launches": [{"grid": [5]}]}')
         result = self.run_vgpu([PROGRAM, "once"], limit=(resource.RLIMIT_FSIZE, (512, 512)))
         self.assertEqual(result.returncode, 74, result.stderr)
-        self.assertRegex(result.stderr, "cannot write .*c.json.part: File too large; .*c.json is as it was")
+        self.assertRegex(result.stderr,
+                         "cannot write .*c.json.part: File too large; .*c.json is as it was")
         self.assertEqual(self.files(), {"c.json": [5]})
 
     def test_a_link_is_written_through(self):
@@ -104,9 +113,13 @@ class CountersFiles(unittest.TestCase):
             self.assertIn(f"--counters: cannot write {name}: {rule}", result.stderr)
 
     def test_tables_of_all_processes(self):
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("VGPU_")}
-        result = subprocess.run([VGPU, "--print", "--", PROGRAM, "fork"], capture_output=True, text=True,
-                                env=environment)
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("VGPU_")
+        }
+        result = subprocess.run([VGPU, "--print", "--", PROGRAM, "fork"], capture_output=True,
+                                text=True, env=environment)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(result.stdout.count("process "), 2, result.stdout)
 

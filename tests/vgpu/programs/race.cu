@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A missing __syncthreads: seen by the race check, and by nothing else here, since the result is
-// right by chance.
+// A missing __syncthreads: found by the race check only, because the result is correct by chance.
 #include "require.hpp"
 
 __global__ void shift(int* data) {

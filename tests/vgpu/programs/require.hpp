@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the test programs share: they check their own results and end with status 1 at the first
-// that is wrong.
+// Shared by the test programs: they check their own results and exit with status 1 at the first
+// wrong one.
 #pragma once
 #include <cuda_runtime.h>
 

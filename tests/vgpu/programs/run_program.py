@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one test program under vgpu and checks how it ends, what it prints and what it counted.
 
-run_program.py --vgpu VGPU [--option OPTION]... [--exit N] [--stdout REGEX] [--stdout-file FILE] [--stderr REGEX]...
+run_program.py --vgpu VGPU [--option OPTION]... [--exit N] [--stdout REGEX] [--stdout-file FILE]
+[--stderr REGEX]...
                [--silent] [--counters FILE.json] [--setting NAME=VALUE]...
                [--installed-in NAME] -- PROGRAM ARGS...
 """
@@ -25,7 +26,10 @@ def check_schema(document):
     path = os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "counters.schema.json")
     with open(path) as file:
         validator = jsonschema.Draft7Validator(json.load(file))
-    return [f"counters file: {error.message} at {list(error.absolute_path)}" for error in validator.iter_errors(document)]
+    return [
+        f"counters file: {error.message} at {list(error.absolute_path)}"
+        for error in validator.iter_errors(document)
+    ]
 
 
 def check_counters(expected, found):
@@ -34,7 +38,9 @@ def check_counters(expected, found):
     if expected["device"] != found["device"]:
         problems.append(f"device {found['device']}")
     if len(expected["launches"]) != len(found["launches"]):
-        return problems + [f"{len(found['launches'])} launches where {len(expected['launches'])} are expected"]
+        return problems + [
+            f"{len(found['launches'])} launches where {len(expected['launches'])} are expected"
+        ]
     for i, (want, got) in enumerate(zip(expected["launches"], found["launches"])):
         for field in ("kernel", "grid", "block", "engine"):
             if want[field] != got[field]:
@@ -44,7 +50,9 @@ def check_counters(expected, found):
         for kind in ("metrics", "estimates"):
             for metric, value in want.get(kind, {}).items():
                 if got[kind].get(metric) != value:
-                    problems.append(f"launch {i}: {metric} of {kind} is {got[kind].get(metric)}, expected {value}")
+                    problems.append(
+                        f"launch {i}: {metric} of {kind} is {got[kind].get(metric)}, expected {value}"
+                    )
         if want.get("sampled_blocks") != got.get("sampled_blocks"):
             problems.append(f"launch {i}: sampled blocks {got.get('sampled_blocks')}")
     return problems
@@ -62,7 +70,8 @@ def main():
     parser.add_argument("--counters")
     parser.add_argument("--most-memory", type=int, metavar="MB", help="resident, at any moment")
     parser.add_argument("--setting", action="append", default=[])
-    parser.add_argument("--installed-in", metavar="NAME", help="vgpu is copied into a folder of that name")
+    parser.add_argument("--installed-in", metavar="NAME",
+                        help="vgpu is copied into a folder of that name")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
 
@@ -83,7 +92,8 @@ def main():
         command = [vgpu] + options.option
         if options.counters:
             command += ["--counters", counters]
-        result = subprocess.run(command + ["--"] + options.command, capture_output=True, text=True, env=environment)
+        result = subprocess.run(command + ["--"] + options.command, capture_output=True, text=True,
+                                env=environment)
         problems = []
         if result.returncode != options.exit:
             problems.append(f"exit status {result.returncode}, expected {options.exit}")

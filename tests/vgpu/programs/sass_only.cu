@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built without PTX. Run with the argument "runs" the machine code is executed; else the launch is
-// refused with the remedy, and the program goes on.
+// Built without PTX. With the argument "runs" the machine code is executed; else the launch is
+// refused, with the remedy in the message, and the program continues.
 #include "require.hpp"
 
 __global__ void lonely(int* data) { data[0] = 1; }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ladder as its readers write it: three kernels against cuBLAS, in one file, with a main of its
-// own.
+// A ladder as a user writes it: three kernels compared with cuBLAS, in one file with its own main.
 #include <cublas_v2.h>
 
 #include <cmath>
@@ -50,7 +49,7 @@ __global__ void tiled(int n, int k, float alpha, const float* a, const float* b,
   c[y * n + x] = alpha * sum + beta * c[y * n + x];
 }
 
-// Eighths of small integers: every sum is exact, whatever its order.
+// Small multiples of 1/8: every sum is exact, in any order.
 static std::vector<float> matrix(int size, unsigned seed) {
   std::vector<float> values(size);
   for (float& value : values) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends as its arguments say, after a launch: a status, or "abort".
+// Exits after a launch as its arguments say: with a status, or by "abort".
 #include <cstring>
 
 #include "require.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of four values that are cut off where a row ends. Far beyond the row more values are set
-// to zero than the vector has: the writes leave the thread's array, which hardware's local memory
-// forgives. The sum is right all the same.
+// Vectors of four values, truncated at the end of a row. Far beyond the row more values are set to
+// zero than the vector has: the writes leave the thread's array, which local memory on hardware
+// permits. The sum is correct all the same.
 #include <vector>
 
 #include "require.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what cuTensorMapEncodeTiled answers to good and bad arguments (but for two rules of the
-// documentation that the driver does not check: the map's own alignment, and the swizzle of
-// interleave 32B), and where copies by tensor maps put every element, read back by plain loads.
-// tensor_maps.h200 is what it prints on an H200; the virtual GPU must print the same.
+// Prints the return values of cuTensorMapEncodeTiled for valid and invalid arguments (except for
+// two rules of the documentation that the driver does not check: the map's own alignment, and the
+// swizzle of interleave 32B), and the positions at which copies by tensor maps store every element,
+// read by plain loads. tensor_maps.h200 is the output on an H200; the virtual GPU must print the
+// same.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -34,7 +35,7 @@ Encode encoder() {
   return reinterpret_cast<Encode>(found);
 }
 
-// The arguments of one call; a good one until something is changed.
+// The arguments of one call; valid until something is changed.
 struct Arguments {
   CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_UINT16;
   unsigned rank = 2;
@@ -130,8 +131,8 @@ __device__ unsigned address(const void* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }
 
-// `reach` bytes of shared memory, all ones before, as plain loads find them when the box at (x, y)
-// of `bytes` bytes has come.
+// Shared memory after the copy of the box at (x, y) of `bytes` bytes: `reach` bytes, all ones
+// before, read by plain loads.
 __global__ void load_box(std::uint16_t* out, const __grid_constant__ CUtensorMap map, int x, int y,
                          int bytes, int reach) {
   extern __shared__ __align__(1024) std::uint16_t tile[];
@@ -181,9 +182,8 @@ std::vector<std::uint16_t> load(const Arguments& a, int x, int y, int bytes, int
   return box;
 }
 
-// Every element must lie where the formula says: lines one after the other, with a swizzle as far
-// apart as its span; the number of a 16-byte chunk in the span exclusive or the number of its 128
-// bytes.
+// Every element must be where the formula says: rows one after the other, with a swizzle at a
+// distance of its span; the number of a 16-byte chunk in the span XOR the number of its 128 bytes.
 void swizzles(std::uint16_t* memory) {
   constexpr unsigned kRows = 32;
   const unsigned chunks[] = {1, 2, 4, 8};

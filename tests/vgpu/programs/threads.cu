@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several host threads use the runtime at once; errors and the stream cudaStreamPerThread are each
-// thread's own.
+// Several host threads use the runtime at the same time; errors and the stream cudaStreamPerThread
+// are per thread.
 #include <set>
 #include <thread>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the runtime that are not there say so and fail.
+// Functions of the runtime that are not implemented report so and fail.
 #include <cooperative_groups.h>
 
 #include "require.hpp"

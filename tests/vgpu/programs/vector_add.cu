@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest whole program: 1000 elements in blocks of 256, so that the last block is partly
+// The smallest complete program: 1000 elements in blocks of 256, so that the last block is partly
 // idle.
 #include <vector>
 

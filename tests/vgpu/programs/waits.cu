@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says its process id after a launch, and waits for a signal.
+// Prints its process id after a launch and waits for a signal.
 #include <unistd.h>
 
 #include "require.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PTX that the compiler made of corpus/*.cu at build time.
+// PTX that the compiler made of corpus/*.cu at build time.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler emits, all of it: the tree against a second, much simpler reading of the same
+// All compiler output: the syntax tree, compared with a second, much simpler reading of the same
 // text.
 #include <gtest/gtest.h>
 
@@ -40,8 +40,8 @@ bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_$%", c) != nullptr;
 }
 
-// All instructions of all bodies, in order: what ends in a semicolon and begins with no dot, after
-// braces and labels. A body opens with a brace alone in column 0.
+// All instructions of all bodies, in order: texts that end in a semicolon and do not begin with a
+// dot, after braces and labels. A body opens with a brace alone in column 0.
 std::vector<Statement> scan(const std::string& original) {
   const std::string text = without_comments(original);
   std::vector<Statement> result;
@@ -91,7 +91,8 @@ class Corpus : public testing::TestWithParam<std::size_t> {
 TEST_P(Corpus, EveryInstructionIsThereAtItsLine) {
   const Module module = parse(file().text);
   const std::vector<Statement> expected = scan(file().text);
-  // Functions may stand in another order than their bodies: put the bodies in the text's order.
+  // Functions may be in another order than their bodies: sorts the bodies by their place in the
+  // text.
   std::vector<const Instruction*> found;
   for (const Function& function : module.functions) {
     for (const Instruction& i : function.body) found.push_back(&i);
@@ -110,7 +111,7 @@ TEST_P(Corpus, EveryInstructionIsThereAtItsLine) {
   }
 }
 
-// Every name of an operand leads back to the declaration that it names.
+// Every name of an operand is resolved to its declaration.
 void check_operand(const Module& module, const Function& function, const Operand& operand) {
   using Kind = Operand::Kind;
   switch (operand.kind) {
@@ -261,7 +262,7 @@ TEST(CorpusFiles, VariablesHaveTheirInitialisers) {
   EXPECT_EQ(words->relocations[1].symbol.kind, Symbol::Kind::kModule);
   const Variable& text = module.variables.at(words->relocations[1].symbol.index);
   EXPECT_EQ(text.initial, (std::vector<std::uint8_t>{'c', '\n'}));
-  EXPECT_EQ(text.size, 3u);  // the closing zero
+  EXPECT_EQ(text.size, 3u);  // the terminating zero
   const Variable* weights = module.find_variable("weights");
   ASSERT_NE(weights, nullptr);
   EXPECT_EQ(weights->space, Space::kConst);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables, parameters, registers, functions' headers.
+// Variables, parameters, registers, headers of functions.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is no PTX is refused, with its line and the reason.
+// Invalid PTX is refused with its line and the reason.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -82,7 +82,7 @@ TEST(Errors, Declarations) {
             "PTX line 2: expected a variable or a function after its linkage, found '.version'");
 }
 
-// What could exhaust memory or the stack by a few characters.
+// Short inputs that could exhaust memory or the stack.
 TEST(Errors, Excess) {
   const auto repeated = [](const std::string& piece, int times) {
     std::string result;

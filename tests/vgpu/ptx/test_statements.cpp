@@ -19,7 +19,8 @@ TEST(Statements, InnerNamesHideOuterOnes) {
   EXPECT_NE(k.body[0].operands[0].reg, k.body[1].operands[0].reg);
   EXPECT_EQ(k.register_types[k.body[1].operands[0].reg], Type::kB64);
   EXPECT_EQ(k.register_types[k.body[1].operands[1].reg], Type::kB64);  // the inner %r<2>
-  EXPECT_EQ(k.register_types[k.body[2].operands[1].reg], Type::kB32);  // has no %r3: the outer one
+  // there is no %r3 here: the outer one
+  EXPECT_EQ(k.register_types[k.body[2].operands[1].reg], Type::kB32);
   EXPECT_EQ(k.register_types[k.body[3].operands[1].reg], Type::kB32);
 }
 
@@ -122,7 +123,7 @@ TEST(Statements, InlinedLocationsChain) {
   EXPECT_EQ(body[0].location, middle.inlined_at);
   EXPECT_EQ(m.file_name(outer.file), "a.cu");
   EXPECT_EQ(m.file_name(trap.file), "b.h");
-  EXPECT_EQ(m.functions[1].body[0].location, kNone);  // no function inherits another's
+  EXPECT_EQ(m.functions[1].body[0].location, kNone);  // no function inherits another's location
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole fat binaries: what nvcc wrote is what is read, however it is compressed.
+// Complete fat binaries: the reader returns what nvcc wrote, for each way of compressing.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged fat binaries: an error, never a crash, a hang or a gigantic allocation. Under a sanitizer
-// these tests are the ones that count.
+// Damaged fat binaries: an error, never a crash, a hang or a very large allocation. Most useful
+// under a sanitizer.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace vgpu::image {
 namespace {
 
-// Reads all there is. False if it is damaged.
+// Reads the whole file. Returns false if it is damaged.
 bool readable(std::span<const std::byte> file) {
   try {
     for (const Entry& entry : read_entries(file)) {
@@ -78,7 +78,7 @@ TEST(DamagedFatBinary, WithRandomBytesNeverCrashes) {
       std::string damaged = file;
       const int changes = 1 + static_cast<int>(random() % 4);
       for (int i = 0; i < changes; ++i) {
-        // Half of the changes hit the headers, where they hurt.
+        // Half of the changes are in the headers, where they have the most effect.
         const std::size_t range = random() % 2 == 0 ? 160 : damaged.size();
         damaged[random() % range] = static_cast<char>(random());
       }

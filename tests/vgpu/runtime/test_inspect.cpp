@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which programs can run on the virtual GPU, and how the stand-ins get in front.
+// Which programs can run on the virtual GPU, and how its libraries are put before the program's.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -106,8 +106,9 @@ TEST(Process, StatusIsTheProgramsOwnOrTheSignals) {
   EXPECT_EQ(output_of(sh, {"sh", "-c", "echo $X"}, {"X=1 2"}), "1 2\n");
 }
 
-// The program says through a pipe that it waits for the signal; only then is it sent to this
-// process, and only the thread that runs the program takes it, so that nothing depends on time.
+// The program reports through a pipe that it waits for the signal. Only then is the signal sent to
+// this process, and only the thread that runs the program receives it, so that nothing depends on
+// timing.
 TEST(Process, SignalsGoOnToTheProgram) {
   const auto python = find_program("python3");
   if (python.error != 0) GTEST_SKIP() << "no python3";
@@ -129,7 +130,7 @@ TEST(Process, SignalsGoOnToTheProgram) {
     EXPECT_EQ(
         run(python.path, {"python3", "-c", script, std::to_string(ends[1])}, current_environment()),
         40 + signal);
-    ::close(ends[1]);  // ends the thread where the program never came so far
+    ::close(ends[1]);  // ends the thread if the program did not get that far
     sender.join();
     ::close(ends[0]);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters file is whole JSON after every launch, and takes its place at the end.
+// The counters file is complete JSON after every launch, and replaces its destination at the end.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

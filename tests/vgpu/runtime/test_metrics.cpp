@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of metrics, and what the two engines make of one list of instructions.
+// The table of metrics, and the counts of both engines for one list of instructions.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -28,7 +28,7 @@ TEST(Metrics, HaveNamesOfTheirOwnUnitsAndMethods) {
   EXPECT_EQ(find_metric("smsp__no_such.sum"), nullptr);
 }
 
-// What a metric of the table makes of one instruction.
+// The value of a metric of the table for one instruction.
 std::uint64_t share(const char* name, const InstructionCount& count, const Class& what) {
   const Metric* metric = find_metric(name);
   const bool counted = metric->operations.has(what.operation) && metric->spaces.has(what.space);

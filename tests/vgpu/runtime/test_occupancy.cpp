@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Occupancy against what cudaOccupancyMaxActiveBlocksPerMultiprocessor answered on an H200 (driver
-// 580, CUDA 13.0), and on every device against the calculator that comes with the toolkit
-// (cuda_occupancy.h).
+// Occupancy, compared with cudaOccupancyMaxActiveBlocksPerMultiprocessor on an H200 (driver 580,
+// CUDA 13.0), and on every device with the toolkit's calculator (cuda_occupancy.h).
 #include <gtest/gtest.h>
 
 #include <climits>

@@ -62,7 +62,7 @@ TEST(Pattern, AgreesWithTheStandardLibrary) {
           << pattern << " in " << text;
       ++compared;
     } catch (const std::regex_error&) {
-      continue;  // "a**", which repeats what is repeated
+      continue;  // "a**", which repeats a repetition
     }
   }
   EXPECT_GT(compared, 500);

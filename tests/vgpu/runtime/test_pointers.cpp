@@ -42,7 +42,7 @@ TEST(Pointers, PinnedMemoryIsTheHosts) {
   EXPECT_EQ(pointers.bytes_on(1), 0u);
   pointers.remove(&memory[0]);
   EXPECT_EQ(pointers.bytes_on(0), 40u);
-  pointers.add(&memory[2], 5, Origin::kDevice, 1);  // in the other's place
+  pointers.add(&memory[2], 5, Origin::kDevice, 1);  // at the other's address
   EXPECT_EQ(pointers.bytes_on(0), 0u);
   EXPECT_EQ(pointers.bytes_on(1), 5u);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled to the fat binaries that the reader's tests read: two kernels, one of them with many
+// Compiled to the fat binaries for the tests of the reader: two kernels, one of them with many
 // registers and a barrier.
 __constant__ float scale[4];
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes corpus.txt: encodings of sm_90 instructions with the text that NVIDIA's disassembler has for them.
+"""Makes corpus.txt: encodings of sm_90 instructions with the text that NVIDIA's disassembler has
+for them.
 
-usage: make_corpus.py [corpus.txt] CUBIN... > new     (cuobjdump in PATH; nvcc -cubin -arch=sm_90a makes cubins)
+usage: make_corpus.py [corpus.txt] CUBIN... > new     (cuobjdump in PATH; nvcc -cubin -arch=sm_90a
+                                                      makes cubins)
 
-One instruction a line: address, the 128 bits as two words, text. Of instructions that differ only in the numbers of
-their registers, in immediates' values or in scheduling hints, a few are kept. The lines of an earlier corpus come first.
+One instruction a line: address, the 128 bits as two words, text. Of instructions that differ only
+in the numbers of their registers, in immediates' values or in scheduling hints, a few are kept. The
+lines of an earlier corpus come first.
 """
 import re
 import subprocess
@@ -26,7 +29,8 @@ def instructions(path):
 
 
 def disassembled(cubin):
-    listing = subprocess.run(["cuobjdump", "-sass", cubin], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["cuobjdump", "-sass", cubin], capture_output=True, text=True,
+                             check=True).stdout
     first = None
     for line in listing.splitlines():
         match = re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;?\s*/\* 0x([0-9a-f]{16}) \*/", line)
@@ -36,7 +40,8 @@ def disassembled(cubin):
         match = re.match(r"\s*/\* 0x([0-9a-f]{16}) \*/", line)
         if match and first:
             text = re.sub(r"\(\*.*?\*\)", "", first.group(2)).replace(".reuse", "").rstrip(" ;")
-            yield int(first.group(1), 16), first.group(3), match.group(1), re.sub(r"\s+", " ", text).strip()
+            yield int(first.group(1),
+                      16), first.group(3), match.group(1), re.sub(r"\s+", " ", text).strip()
             first = None
 
 

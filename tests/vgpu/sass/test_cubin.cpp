@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cubins: what is read from them, and that damaged ones give an error or a module, nothing else.
+// Cubins: the reader's results, and that damaged ones give an error or a module.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -70,7 +70,7 @@ TEST(Cubin, Variables) {
   EXPECT_FALSE(module->find_symbol("absent"));
 }
 
-// A kernel that calls what nobody provides is refused by the function's name, its neighbours are
+// A kernel that calls an unknown function is refused with the function's name; other kernels are
 // not.
 TEST(Cubin, UnknownFunctionsAreRefusedByName) {
   std::string file = read("calls");
@@ -126,8 +126,8 @@ TEST(CubinDamage, Truncated) {
     EXPECT_FALSE(loads(file.substr(0, size))) << size << " of " << file.size() << " bytes";
 }
 
-// Each byte of the ELF header (Elf64_Ehdr of elf.h), changed in each bit. A module is loaded from its
-// sections: what may change unseen is what only a linker or a loader of segments reads.
+// Each byte of the ELF header (Elf64_Ehdr of elf.h), changed in each bit. A module is loaded from
+// its sections: what may change unseen is what only a linker or a loader of segments reads.
 TEST(CubinDamage, HeaderBitsChanged) {
   struct Field {
     std::size_t begin, end;
@@ -155,8 +155,8 @@ TEST(CubinDamage, HeaderBitsChanged) {
   }
 }
 
-// Most of a file is code, notes and debug information, whose damage shows when it is executed; names
-// and tables are a small part.
+// Most of a file is code, notes and debug information, whose damage is found only when it is
+// executed; names and tables are a small part.
 TEST(CubinDamage, OneByteChanged) {
   const std::string file = read("cubin");
   std::uint64_t state = 1;
@@ -170,7 +170,7 @@ TEST(CubinDamage, OneByteChanged) {
   EXPECT_GT(refused, 40);
 }
 
-// Every offset of a relocation from which 8 or 16 bytes do not fit.
+// Every offset of a relocation at which 8 or 16 bytes do not fit.
 TEST(CubinDamage, RelocationsOutsideTheirSections) {
   for (const char* name : {"cubin", "calls"}) {
     const std::string file = read(name);

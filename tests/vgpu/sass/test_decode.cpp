@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder against NVIDIA's disassembler: every line of corpus.txt must decode to the same text,
-// or be of the instructions that are refused by name. Bits without a known meaning must be refused.
+// The decoder, compared with NVIDIA's disassembler: every line of corpus.txt must decode to the
+// same text, or be one of the instructions that are refused by name. Bits without a known meaning
+// must be refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,8 +46,8 @@ std::string base_of(const std::string& text) {
   return text.substr(begin, text.find_first_of(" .", begin) - begin);
 }
 
-// A number as the disassembler and we may write it differently: integers modulo 2^32, decimals with
-// other digits.
+// Numbers may be written differently by the disassembler and the decoder: integers modulo 2^32,
+// decimals with other digits.
 std::string canonical_number(const std::string& token) {
   const bool negative = token.starts_with('-');
   const std::string digits = token.substr(negative ? 1 : 0);
@@ -65,7 +66,7 @@ std::string canonical_number(const std::string& token) {
   return out.str();
 }
 
-// The disassembler has names of its own for an IMAD that only moves, adds or shifts.
+// The disassembler has separate names for an IMAD that only moves, adds or shifts.
 std::string canonical(std::string text) {
   for (const char* alias : {"IMAD.MOV", "IMAD.IADD", "IMAD.SHL"}) {
     if (const std::size_t at = text.find(alias); at != text.npos)
@@ -131,8 +132,7 @@ TEST(SassDecode, RefusalsNameTheInstruction) {
   }
 }
 
-// A modifier that the decoder does not look at cannot go unnoticed: FFMA with any of its unused
-// bits set.
+// A modifier that the decoder does not read must not pass: FFMA with each of its unused bits set.
 TEST(SassDecode, BitsWithoutMeaningAreRefused) {
   const Word ffma{0x0000001013107223, 0x008fc80000000012};
   EXPECT_EQ(vgpu::sass::decode(ffma, 0).text, "FFMA R16, R19, R16, R18");
@@ -143,7 +143,7 @@ TEST(SassDecode, BitsWithoutMeaningAreRefused) {
   }
 }
 
-// Any bits: an instruction or a refusal, nothing else.
+// Random bits: an instruction or a refusal.
 TEST(SassDecode, AnyBits) {
   std::uint64_t state = 1;
   const auto next = [&] {

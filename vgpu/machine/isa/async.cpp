@@ -55,7 +55,11 @@ void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   }
   if (machine) {
     const u32 read = *slot<u32>(window, insn.s[2]) ^ (insn.sub != 0 ? kAllLanes : 0);
-    for (u32 i = 0; i < kLanes; ++i) sizes[i] = (read >> i & 1) != 0 ? bytes : 0;
+    for (u32 i = 0; i < kLanes; ++i) {
+      const u32 zeros = insn.vector != 0 ? static_cast<u32>(from[i]) & (bytes - 1) : 0;
+      from[i] -= zeros;
+      sizes[i] = (read >> i & 1) != 0 ? bytes - zeros : 0;
+    }
   } else if ((insn.flags & kFlagIgnore) != 0) {
     const u32 ignored = *slot<u32>(window, insn.s[2]);
     for (u32 i = 0; i < kLanes; ++i) sizes[i] = (ignored >> i & 1) != 0 ? 0 : bytes;

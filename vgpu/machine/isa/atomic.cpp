@@ -75,7 +75,9 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
         in_shared |= static_cast<u32>(space == AddressSpace::kShared) << i;
         in_cluster |= static_cast<u32>(space == AddressSpace::kCluster) << i;
         in_global |= static_cast<u32>(space == AddressSpace::kGlobal) << i;
-        offsets[i] = static_cast<u32>(addresses[i] - warp.shared_window);
+        const bool far = space == AddressSpace::kCluster;
+        offsets[i] =
+            static_cast<u32>(addresses[i] - (far ? warp.cluster_window : warp.shared_window));
       }
       if (insn.list != kNone) {
         const u32 served = in_global | ((insn.flags & kFlagGeneric) != 0 ? 0 : in_shared);

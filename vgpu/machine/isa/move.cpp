@@ -88,15 +88,9 @@ u64 uniform_special(const Warp& warp, Special special) {
   }
 }
 
-u32 lane_special(const Warp& warp, Special special, u32 lane) {
+u32 lane_special(Special special, u32 lane) {
   const u32 bit = 1u << lane;
   switch (special) {
-    case Special::kTidX:
-      return warp.tid[0][lane];
-    case Special::kTidY:
-      return warp.tid[1][lane];
-    case Special::kTidZ:
-      return warp.tid[2][lane];
     case Special::kLaneid:
       return lane;
     case Special::kLanemaskEq:
@@ -133,7 +127,11 @@ void special(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   switch (which) {
     case Special::kTidX:
     case Special::kTidY:
-    case Special::kTidZ:
+    case Special::kTidZ: {
+      const u32* const ids = warp.tid[insn.sub - static_cast<u8>(Special::kTidX)];
+      write_lanes<T>(window, insn.d, mask, [&](u32 i) { return static_cast<T>(ids[i]); });
+      return;
+    }
     case Special::kLaneid:
     case Special::kLanemaskEq:
     case Special::kLanemaskLe:
@@ -141,7 +139,7 @@ void special(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     case Special::kLanemaskGe:
     case Special::kLanemaskGt:
       write_lanes<T>(window, insn.d, mask,
-                     [&](u32 i) { return static_cast<T>(lane_special(warp, which, i)); });
+                     [&](u32 i) { return static_cast<T>(lane_special(which, i)); });
       return;
     default: {
       u64 wide = 0;

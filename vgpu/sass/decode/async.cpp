@@ -17,7 +17,8 @@ Operand uniform_address(Reader& r, unsigned position) {
   return address;
 }
 
-// [shared address], [global address], and a predicate; if it is false, zeros are written.
+// [shared address], [global address], and a predicate; if it is false, zeros are written. ZFILL: the
+// lowest bits of the global address are a number of bytes, with which the copy ends in zeros.
 void decode_ldgsts(Reader& r) {
   r.suffix(".E");
   r.expect(70, 1, {1});
@@ -27,7 +28,7 @@ void decode_ldgsts(Reader& r) {
   static constexpr std::uint8_t kBytes[] = {4, 8, 16};
   const std::uint8_t size = r.named(73, 3, {nullptr, nullptr, nullptr, nullptr, "", ".64", ".128"});
   r.insn.bytes = kBytes[size - 4];
-  r.named(82, 2, {"", ".ZFILL"});
+  r.insn.mode = r.named(82, 2, {"", ".ZFILL"});
   r.expect(77, 4, {0});
   if (!r.bit(76)) r.refuse("an address without a descriptor");
   r.expect(91, 1, {1});
@@ -109,8 +110,8 @@ void decode_copies_arrive(Reader& r) {
   r.add(near_address(r, 64));
 }
 
-// UBLKCP [URb], [URa], URc: copies from URa to URb. The lower half of URc is the size in units of 16
-// bytes, the upper half the mask of a multicast. A global address takes two registers. After a
+// UBLKCP [URb], [URa], URc: copies from URa to URb. The lower half of URc is the size in units of
+// 16 bytes, the upper half the mask of a multicast. A global address takes two registers. After a
 // shared destination, the next register holds the mbarrier's address.
 void decode_ublkcp(Reader& r) {
   r.insn.type = r.named(73, 2, {nullptr, ".S.G", ".G.S", ".S.S"});

@@ -54,6 +54,12 @@ void decode_f2i(Reader& r) {
   add_source(r);
 }
 
+void decode_i2i(Reader& r) {
+  r.insn.type = r.named(76, 2, {".U8.S32.SAT", ".S8.S32.SAT", ".U16.S32.SAT", ".S16.S32.SAT"});
+  r.add(r.reg(16));
+  add_source(r);
+}
+
 void decode_f2f(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");

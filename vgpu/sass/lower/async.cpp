@@ -20,6 +20,7 @@ void Lowering::lower_copy(const Instruction& i) {
   insn.imm = static_cast<i64>(u64{from.value} << 32 | to.value);
   insn.s[2] = predicate(p);
   insn.sub = p.negated ? 1 : 0;
+  insn.vector = i.mode;
   program_.copies = true;
 }
 

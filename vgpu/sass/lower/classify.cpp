@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sass/lower/classify.hpp"
 
-#include <string_view>
-
 namespace vgpu::sass {
 namespace {
 
@@ -26,14 +24,6 @@ ir::Class class_of(Op op, bool uniform) {
   return uniform && op != Op::kS2r ? ir::Class{} : kClasses[static_cast<std::size_t>(op)];
 }
 
-bool is_executed(Op op) {
-  static constexpr std::string_view kLowerings[] = {
-#define OPERATION(name, lowering, what, space) #lowering,
-#include "sass/opcodes.def"
-  };
-  return kLowerings[static_cast<std::size_t>(op)] != "refused";
-}
-
 ir::Class class_of(const Instruction& i) {
   if (i.op == Op::kHfma2 && is_matrix_pipe(i)) return {Counted::kHalfTensor};
   if (i.op == Op::kNop && i.opcode == kAcqbulk) return {Counted::kGridWait};
@@ -52,7 +42,8 @@ ir::u16 traits_of(const Instruction& i) {
       (i.op == Op::kSetmaxreg && i.mode == kTryAlloc))
     traits |= ir::kWaits;
   // VIMNMX3 is assumed to be an integer instruction like VIMNMX.
-  if (i.op == Op::kVimnmx3 || (i.op >= Op::kUblkReduce && i.op <= Op::kWarpgroup))
+  if (i.op == Op::kVimnmx3 || i.op == Op::kI2i ||
+      (i.op >= Op::kUblkReduce && i.op <= Op::kWarpgroup))
     traits |= ir::kNotMeasured;
   if (i.op == Op::kCall || i.op == Op::kCallAbsolute) traits |= ir::kCalls;
   if (i.op == Op::kRet) traits |= ir::kReturns;

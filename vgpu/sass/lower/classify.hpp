@@ -7,7 +7,6 @@
 namespace vgpu::sass {
 
 ir::Class class_of(Op op, bool uniform);  // without the bytes
-bool is_executed(Op op);                  // false: it is decoded, and refused
 ir::Class class_of(const Instruction& instruction);
 ir::u16 traits_of(const Instruction& instruction);  // bits of ir::Trait
 

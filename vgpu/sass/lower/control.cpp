@@ -23,7 +23,6 @@ void Lowering::lower_nop(const Instruction&) { emit("nop"); }
 void Lowering::lower_fence(const Instruction&) { emit("fence"); }
 void Lowering::lower_proxy_fence(const Instruction&) { emit("fence.proxy.async"); }
 void Lowering::lower_nanosleep(const Instruction&) { emit("nanosleep"); }
-void Lowering::lower_refused(const Instruction&) { refuse("it is not implemented"); }
 
 void Lowering::lower_control(const Instruction& i) {
   switch (i.op) {

@@ -129,4 +129,14 @@ void Lowering::lower_conversion(const Instruction& i) {
   }
 }
 
+// I2I: to the nearest number of the narrower type.
+void Lowering::lower_clamp(const Instruction& i) {
+  constexpr std::int32_t kLeast[] = {0, -128, 0, -32768}, kMost[] = {255, 127, 65535, 32767};
+  emit_alu("min.s32", scratch(), {source(i[1]), constant(static_cast<u32>(kMost[i.type]))});
+  const u32 pc = emit("max.s32", true);
+  at(pc).d = destination(i[0]);
+  at(pc).s[0] = scratch();
+  at(pc).s[1] = constant(static_cast<u32>(kLeast[i.type]));
+}
+
 }  // namespace vgpu::sass

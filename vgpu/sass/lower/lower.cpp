@@ -2,7 +2,6 @@
 #include "sass/lower/lower.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>

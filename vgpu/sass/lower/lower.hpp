@@ -31,11 +31,11 @@ class Lowering {
   void lower_fence(const Instruction& i);
   void lower_proxy_fence(const Instruction& i);
   void lower_nanosleep(const Instruction& i);
-  void lower_refused(const Instruction& i);
   void lower_float(const Instruction& i);
   void lower_half(const Instruction& i);
   void lower_integer(const Instruction& i);
   void lower_conversion(const Instruction& i);
+  void lower_clamp(const Instruction& i);
   void lower_packing(const Instruction& i);
   void lower_move(const Instruction& i);
   void lower_memory(const Instruction& i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async in every form, and pipelines with a flaw of each kind: a kernel of a flaw other than
-// kNone must be caught.
+// cp.async in every form, and pipelines with one defect each: every defect other than kNone must be
+// found.
 
 namespace {
 
@@ -19,7 +19,7 @@ __device__ void wait_all() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 }  // namespace
 
-// 16, 8 and 4 bytes a thread; the first `part` bytes of a 16-byte copy; nothing where ignored.
+// 16, 8 and 4 bytes per thread; the first `part` bytes of a 16-byte copy; nothing where ignored.
 extern "C" __global__ void copy_sizes(int4* out, const int4* in, int part) {
   __shared__ int4 s[5][32];
   const int t = static_cast<int>(threadIdx.x);
@@ -48,7 +48,7 @@ extern "C" __global__ void copy_sizes(int4* out, const int4* in, int part) {
   for (int i = 0; i < 5; ++i) out[i * 32 + t] = s[i][t];
 }
 
-// The source of lanes that read nothing may be anywhere.
+// Lanes that read nothing may have any source address.
 extern "C" __global__ void copy_nothing(int* out, const int* in) {
   __shared__ int s[32];
   const unsigned t = threadIdx.x;
@@ -61,8 +61,8 @@ extern "C" __global__ void copy_nothing(int* out, const int* in) {
   out[t] = s[t];
 }
 
-// Groups land in order: how many of four tiles have landed after each wait, with what was there
-// before.
+// Groups complete in order: counts how many of four tiles have been copied after each wait, with
+// the previous contents before.
 extern "C" __global__ void copy_groups(int* out, const int* in) {
   __shared__ int s[4][32];
   const unsigned t = threadIdx.x;
@@ -86,7 +86,7 @@ extern "C" __global__ void copy_groups(int* out, const int* in) {
   show(3);
 }
 
-// Lanes with groups of their own.
+// Lanes with separate groups.
 extern "C" __global__ void copy_divided(int* out, const int* in) {
   __shared__ int s[2][32];
   const unsigned t = threadIdx.x;
@@ -98,7 +98,7 @@ extern "C" __global__ void copy_divided(int* out, const int* in) {
   copy4(&s[1][t], in + 32 + t);
   commit();
   wait<1>();
-  out[t] = s[0][t];  // landed: it lies in the older of two groups
+  out[t] = s[0][t];  // complete: it belongs to the older of two groups
   wait<0>();
   out[32 + t] = s[1][t];
 }
@@ -111,8 +111,8 @@ extern "C" __global__ void copy_at(const char* in, int to, long long from, int b
   wait_all();
 }
 
-// A ring of three stages; each thread copies one element a tile and adds up what another warp has
-// copied.
+// A ring of three stages; each thread copies one element per tile and adds elements that another
+// warp has copied.
 enum Flaw { kNone, kNoWait, kLateWait, kNoBarrier, kEarlyCopy, kReadOfNext };
 template <Flaw kFlaw>
 __device__ void ring(int* out, const int* in, int tiles) {
@@ -160,7 +160,7 @@ extern "C" __global__ void ring_next(int* out, const int* in, int tiles) {
   ring<kReadOfNext>(out, in, tiles);
 }
 
-// A thread's own copy, read without waiting for it; overwritten by it; overwritten by a store.
+// A thread's own copy: read without a wait; overwritten by the copy; overwritten by a store.
 extern "C" __global__ void own_copy(int* out, const int* in, int how) {
   __shared__ int s[32];
   const unsigned t = threadIdx.x;

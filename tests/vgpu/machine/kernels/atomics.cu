@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics, and blocks that depend on each other.
+// Atomics, and blocks that wait for each other.
 #include <cuda_fp16.h>
 
 extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, int n) {
@@ -40,7 +40,7 @@ extern "C" __global__ void old_values(unsigned* next, unsigned* order) {
 }
 
 extern "C" __global__ void compare_and_swap(float* sum, const float* in) {
-  // Addition as it was done before there was an instruction for it.
+  // Addition by compare-and-swap, as before there was an instruction for it.
   unsigned* const word = reinterpret_cast<unsigned*>(sum);
   unsigned old = *word, assumed;
   do {
@@ -104,7 +104,7 @@ extern "C" __global__ void grid_barrier(volatile unsigned* arrived, int* data, i
   out[i] = data[(i + blockDim.x) % (gridDim.x * blockDim.x)];
 }
 
-// A block waits for the one behind it.
+// A block waits for the next one.
 extern "C" __global__ void chain(volatile int* ready, int* out) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x + 1 < gridDim.x) {

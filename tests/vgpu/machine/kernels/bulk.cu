@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk copies, tensor maps and clusters: each instruction by itself, pipelines over them, and each
-// flaw that the checks must find.
+// Bulk copies, tensor maps and clusters: each instruction alone, pipelines of them, and each defect
+// that the checks must find.
 
 namespace {
 
@@ -125,7 +125,7 @@ struct Coordinates {
 
 }  // namespace
 
-// The box at `at`, as it lies in shared memory.
+// Copies the box at `at` out of shared memory unchanged.
 extern "C" __global__ void load_box(u32* out, const __grid_constant__ Map map, int rank,
                                     Coordinates c, int bytes) {
   extern __shared__ __align__(1024) u32 tile[];
@@ -141,7 +141,7 @@ extern "C" __global__ void load_box(u32* out, const __grid_constant__ Map map, i
   for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x) out[i] = tile[i];
 }
 
-// The same by a tensor map in global memory.
+// The same with a tensor map in global memory.
 extern "C" __global__ void load_by_global_map(u32* out, const Map* map, int x, int y, int bytes) {
   extern __shared__ __align__(1024) u32 tile[];
   __shared__ u64 full;
@@ -157,8 +157,8 @@ extern "C" __global__ void load_by_global_map(u32* out, const Map* map, int x, i
   for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x) out[i] = tile[i];
 }
 
-// A box of words 1, 2, 3... to (x, y). flaw 1: no fence. 2: written again before the store has read
-// it. 3: the block ends before it has been read.
+// Stores a box of 32-bit words 1, 2, 3... at (x, y). Defects: 1, no fence; 2, the buffer is written
+// again before the store has read it; 3, the block ends before it has been read.
 extern "C" __global__ void store_box(const __grid_constant__ Map map, int x, int y, int bytes,
                                      int flaw) {
   extern __shared__ __align__(1024) u32 tile[];
@@ -176,7 +176,7 @@ extern "C" __global__ void store_box(const __grid_constant__ Map map, int x, int
   if (flaw == 2 && threadIdx.x == 0) wait_read<0>();
 }
 
-// Bytes through shared memory without a tensor map; `sum` is added to by reduction.
+// Copies bytes through shared memory without a tensor map; `sum` is updated by a reduction.
 extern "C" __global__ void linear(u32* out, u32* sum, const u32* in, int bytes) {
   extern __shared__ __align__(1024) u32 tile[];
   __shared__ u64 full;
@@ -202,7 +202,7 @@ extern "C" __global__ void linear(u32* out, u32* sum, const u32* in, int bytes) 
   wait_done<0>();
 }
 
-// Adds eight elements of each type to `to`, and takes the greater of words.
+// Adds eight elements of each type to `to`, and takes the maximum of 32-bit integers.
 extern "C" __global__ void reduce(char* to, const char* from) {
   __shared__ alignas(128) char tile[64];
   if (threadIdx.x != 0) return;
@@ -222,11 +222,12 @@ extern "C" __global__ void reduce(char* to, const char* from) {
   wait_done<0>();
 }
 
-// Transposes tiles of 32 x 32 words through two buffers each way. flaw 1: a stage is read before
-// its barrier. 2: a stage is loaded again while it may still be read. 3: no fence before the store.
-// 4: a buffer is written while the store before last may still read it. 5: bytes that never come
-// are expected. 6: an arrival too many. 7: only the thread that stores fences, before it meets the
-// others. 8, no flaw: it fences behind that.
+// Transposes tiles of 32 x 32 elements with two buffers each way. Defects: 1, a stage is read
+// before its barrier; 2, a stage is loaded again while it may still be read; 3, no fence before the
+// store; 4, a buffer is written while the store before last may still read it; 5, bytes are
+// expected that never arrive; 6, one arrival too many; 7, only the storing thread executes the
+// fence, before the barrier with the others. 8, no defect: it executes the fence after that
+// barrier.
 extern "C" __global__ void transpose(const __grid_constant__ Map in,
                                      const __grid_constant__ Map out, int tiles, int flaw) {
   struct Stage {
@@ -278,7 +279,7 @@ extern "C" __global__ void transpose(const __grid_constant__ Map in,
   if (c == 0) wait_read<0>();
 }
 
-// What a thread knows of its cluster.
+// Special registers of clusters.
 extern "C" __global__ void __cluster_dims__(2, 2, 1) places(int* out) {
   int r[14];
   asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(r[0]));
@@ -304,9 +305,9 @@ extern "C" __global__ void __cluster_dims__(2, 2, 1) places(int* out) {
   for (int i = 0; i < 14; ++i) out[block * 14 + i] = r[i];
 }
 
-// The sum of `n` words by a cluster: each block its share, gathered by rank 0 by loads (how 0),
-// generic loads (1), stores to it (2) or atomics on it (3). flaw 1: a block leaves before its
-// memory has been read. 2: nobody waits for the shares.
+// The sum of `n` integers by a cluster: each block sums its share, and rank 0 collects the sums by
+// loads (how 0) or generic loads (1), or they are sent to it by stores (2) or atomics (3). Defects:
+// 1, a block exits before its memory has been read; 2, no wait for the shares.
 extern "C" __global__ void cluster_sum(int* out, const int* in, int n, int how, int flaw) {
   __shared__ int share, shares[16], sum;
   int blocks;
@@ -358,8 +359,8 @@ extern "C" __global__ void cluster_sum(int* out, const int* in, int n, int how, 
   if (flaw != 1) cluster_sync();
 }
 
-// Each block of a pair loads half a tile for both, round after round. flaw 1: loads do not wait for
-// the neighbour.
+// Each block of a pair loads half a tile for both, in rounds. Defect 1: loads do not wait for the
+// neighbour.
 extern "C" __global__ void multicast(u32* out, const __grid_constant__ Map map, int rounds,
                                      int flaw) {
   __shared__ alignas(1024) u32 tile[2][512];  // (half, words)
@@ -414,8 +415,9 @@ extern "C" __global__ void send(u32* out) {
   cluster_sync();
 }
 
-// Words from each thread's registers to the neighbour's shared memory: 16 bytes as four, as two of
-// 64 bits, or one of 32. flaw 1: another block's barrier; 2: not on its own size; 3: nobody waits.
+// 32-bit words from each thread's registers to the neighbour's shared memory: 16 bytes as four
+// elements, as two of 64 bits, or one of 32. Defects: 1, another block's barrier; 2, misaligned; 3,
+// no wait.
 extern "C" __global__ void send_words(u32* out, int how, int flaw) {
   __shared__ alignas(16) u32 to[260];
   __shared__ u64 full;
@@ -459,10 +461,10 @@ extern "C" __global__ void send_words(u32* out, int how, int flaw) {
   cluster_sync();
 }
 
-// One block waits at the cluster's barrier, the other elsewhere for good. One warp makes a barrier
-// while the others arrive at the cluster's, relaxed; then all use the neighbour's. Flaws: 1, the
-// barrier is not fenced; 2, made behind the fence; 3, a word beside it is written and read the same
-// way.
+// One block waits at the cluster barrier, the other waits elsewhere for ever. One warp initialises
+// an mbarrier while the others arrive at the cluster barrier, relaxed; then all use the neighbour's
+// mbarrier. Defects: 1, no fence after the initialisation; 2, initialisation after the fence; 3, a
+// word beside it is written and read in the same way.
 extern "C" __global__ void relaxed(u32* out, int flaw) {
   __shared__ u64 met;
   __shared__ u32 word;
@@ -470,7 +472,7 @@ extern "C" __global__ void relaxed(u32* out, int flaw) {
   if (t == 32) {
     if (flaw != 2) init(&met, 64);
     word = 7;
-    asm volatile("" ::"r"(address(&word)) : "memory");  // it may be read elsewhere
+    asm volatile("" ::"r"(address(&word)) : "memory");  // so that it may be read elsewhere
     if (flaw != 1) fence_init();
     if (flaw == 2) init(&met, 64);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels with one fault each that the checks "init" and "race" between blocks find, each beside a
-// correct twin.
+// Kernels with one fault each for the checks "init" and "race" between blocks, each with a correct
+// counterpart.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -32,8 +32,8 @@ extern "C" __global__ void shared_vectors(float4* out, int written) {
   out[threadIdx.x] = values[threadIdx.x + 1];
 }
 
-// Values of memory that nobody wrote, which come to nothing: a sum a stage ahead of the last one,
-// products of lines behind the edge, the other half of a word.
+// Uninitialised values without effect on the result: a sum one stage ahead of the last one,
+// products of rows outside the matrix, the other half of a word.
 extern "C" __global__ void read_ahead(int* out, int stages) {
   __shared__ int values[4][32];
   for (int s = 0; s < stages; ++s) values[s][threadIdx.x] = s + 1;
@@ -65,7 +65,7 @@ extern "C" __global__ void half_of_word(unsigned short* out, int half) {
       reinterpret_cast<volatile unsigned*>(values)[threadIdx.x] >> (16 * half));
 }
 
-// Values that matter though nobody stores them.
+// Uninitialised values that have an effect although they are not stored.
 extern "C" __global__ void unwritten_branch(int* out, int threshold) {
   __shared__ int values[64];
   values[threadIdx.x] = 1;
@@ -97,7 +97,7 @@ extern "C" __global__ void unwritten_largest(float* out) {
   out[threadIdx.x] = fmaxf(values[threadIdx.x], values[threadIdx.x + 32]);
 }
 
-// The first read matters to nobody, the second one does.
+// The first read has no effect on the result, the second one has.
 extern "C" __global__ void one_of_two(int* out) {
   __shared__ int values[96];
   values[threadIdx.x] = 1;
@@ -107,7 +107,7 @@ extern "C" __global__ void one_of_two(int* out) {
   out[blockIdx.x * 32 + threadIdx.x] = kept + 0 * dropped;
 }
 
-// The second block finds nothing that the first one wrote.
+// The second block reads nothing that the first one wrote.
 extern "C" __global__ void shared_of_block(int* out) {
   __shared__ int values[32];
   if (blockIdx.x == 0) values[threadIdx.x] = 1;
@@ -150,7 +150,7 @@ extern "C" __global__ void write_half(short* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = 1;
 }
 
-// Reads the neighbour's element, which the neighbour's block writes.
+// Reads an element that a neighbouring block writes.
 extern "C" __global__ void shift_in_place(int* data, int n, int distance) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int value = i + distance < n ? data[i + distance] : 0;
@@ -159,7 +159,8 @@ extern "C" __global__ void shift_in_place(int* data, int n, int distance) {
 
 extern "C" __global__ void add_atomically(int* sum) { atomicAdd(sum, 1); }
 
-// The last block to arrive adds what the others left, as in the toolkit's threadFenceReduction.
+// The last block to arrive adds the results of the others, as in the toolkit's
+// threadFenceReduction.
 extern "C" __global__ void last_block_adds(int* parts, int* sum, unsigned* arrived) {
   __shared__ bool last;
   if (threadIdx.x == 0) {
@@ -175,8 +176,7 @@ extern "C" __global__ void last_block_adds(int* parts, int* sum, unsigned* arriv
   }
 }
 
-// Two buffers of 4 KB, switched by XOR of an address: right only where the array begins at a
-// multiple of 8 KB.
+// Two buffers of 4 KB, selected by XOR of an address: correct only if the array is aligned to 8 KB.
 extern "C" __global__ void buffers_by_xor(const float4* in, float4* out) {
   __shared__ __align__(8192) float4 buffers[512];
   const unsigned first =
@@ -191,7 +191,7 @@ extern "C" __global__ void buffers_by_xor(const float4* in, float4* out) {
   out[threadIdx.x] = buffers[256 + threadIdx.x];
 }
 
-// Sums that the hardware makes by comparing and exchanging.
+// Atomic operations that the hardware implements by compare-and-swap.
 template <class T>
 __device__ void sum_by_exchange(const T* in, T* out) {
   __shared__ T sums[3];
@@ -220,14 +220,14 @@ extern "C" __global__ void swap_shorts(unsigned short* out) {
   if (threadIdx.x < 3) out[threadIdx.x] = places[threadIdx.x] != 0;
 }
 
-// Half i is counted up.
+// Increments half i.
 extern "C" __global__ void count_half(__half* counts, int i) {
   atomicAdd(&counts[i], __float2half(1.0F));
 }
 extern "C" __global__ void swap_short(unsigned short* data, int i) { atomicCAS(&data[i], 0, 7); }
 
-// The load that is compared lies before a barrier, or what is compared is another word: loads like
-// others.
+// The compared value was loaded before a barrier, or another word is compared: such loads count as
+// ordinary ones.
 extern "C" __global__ void load_and_add(float* out, int from) {
   __shared__ float sums[2];
   if (threadIdx.x < 2) sums[threadIdx.x] = 0;

@@ -25,7 +25,7 @@ extern "C" __global__ void nested(const int* in, int* out) {
       sum -= k;
     } else {
       sum ^= k;
-      if (sum < -100) return;
+      if (sum > 3000) return;
     }
     sum += 1000;
   }
@@ -78,7 +78,7 @@ extern "C" __global__ void choose(const int* in, int* out) {
   out[i] = v;
 }
 
-// The table of a brx.idx, whatever the compiler makes of a switch.
+// A table for brx.idx, whatever the compiler makes of a switch.
 extern "C" __global__ void jump(const unsigned* in, unsigned* out) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   unsigned v;
@@ -166,7 +166,7 @@ extern "C" __global__ void virtual_calls(float* out) {
 }
 
 extern "C" __global__ void spin_within_warp(int* lock, int* counter) {
-  // Every lane of a warp takes the lock in its turn.
+  // Each lane of a warp takes the lock once.
   while (atomicCAS(lock, 0, 1) != 0) {
   }
   *counter += 1;

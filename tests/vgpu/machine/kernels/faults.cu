@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way to be wrong.
+// One kernel per kind of fault.
 #include <cassert>
 #include <cstdio>
 
@@ -56,7 +56,7 @@ extern "C" __global__ void endless(int* out) {
 }
 extern "C" __global__ void null_pointer(int* data) { *data = 1; }
 
-// A missing barrier: the neighbour's value may not be there yet.
+// A missing barrier: the neighbour's value may not have been written yet.
 extern "C" __global__ void race(int* out) {
   __shared__ int values[128];
   values[threadIdx.x] = static_cast<int>(threadIdx.x);
@@ -98,7 +98,7 @@ extern "C" __global__ void prints() {
   }
 }
 
-// The first faulty block is reported, whatever the host's threads do.
+// The first faulty block is reported, independently of the host's threads.
 extern "C" __global__ void faulty_blocks(int* data, int n) {
   for (unsigned k = 0; k < 10 * (gridDim.x - blockIdx.x); ++k)
     data[blockIdx.x] += static_cast<int>(k);

@@ -88,7 +88,7 @@ extern "C" __global__ void extremes(const double* a, const double* b, double* ou
   out[2 * i + 1] = fmax(a[i], b[i]);
 }
 
-// Of pairs of halves: comparisons, choices, and what integers they make.
+// Pairs of halves: comparisons, selections, and conversions to integers.
 extern "C" __global__ void compare_halves(const __half2* a, const __half2* b, unsigned* out,
                                           int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

@@ -36,7 +36,7 @@ extern "C" __global__ void tiled(int n, float alpha, const float* a, const float
   c[row * n + column] = alpha * sum + beta * c[row * n + column];
 }
 
-// 8 x 8 outputs a thread, operands as vectors.
+// 8 x 8 outputs per thread, 128-bit accesses.
 extern "C" __global__ void __launch_bounds__(64)
     register_tiled(int n, float alpha, const float* a, const float* b, float beta, float* c) {
   __shared__ float as[8][64], bs[8][64];
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(64)
   }
 }
 
-// Each thread sums a column of its own length: divergent, and with loads that only some lanes make.
+// Each thread sums a column of a different length: divergent, with loads of some lanes only.
 extern "C" __global__ void ragged(int n, const float* a, float* out) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= n) return;

@@ -2,7 +2,7 @@
 // Blocks that wait for each other.
 #include <cooperative_groups.h>
 
-// Each thread adds up its neighbours' values of the round before, across blocks.
+// Each thread adds its neighbours' values of the previous round, across blocks.
 extern "C" __global__ void rounds(int* values, int count) {
   const auto grid = cooperative_groups::this_grid();
   const auto n = static_cast<int>(grid.size()), i = static_cast<int>(grid.thread_rank());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What needs sm_90.
+// Kernels that need sm_90.
 
 extern "C" __global__ void elected(unsigned* out) {
   unsigned leader, is_leader;

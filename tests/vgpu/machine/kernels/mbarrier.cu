@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mbarriers, copies that arrive at them, setmaxnreg; and pipelines of producers and consumers with
-// a flaw of each kind.
+// one defect each.
 
 namespace {
 
@@ -71,7 +71,7 @@ __device__ void start(u64* b, int count) {
 
 }  // namespace
 
-// Counts and phases, as one thread sees them.
+// Counts and phases, from the view of one thread.
 extern "C" __global__ void counts(u32* out) {
   __shared__ u64 b;
   init(&b, 4);
@@ -89,7 +89,7 @@ extern "C" __global__ void counts(u32* out) {
   out[4] = test_wait(&b, first);
   out[5] = try_wait(&b, 0);
   out[6] = try_wait(&b, 1);
-  u64 next;  // of 3 now
+  u64 next;  // now of 3 arrivals
   asm volatile("mbarrier.arrive.noComplete.release.cta.shared::cta.b64 %0, [%1], 2;"
                : "=l"(next)
                : "r"(address(&b))
@@ -105,7 +105,7 @@ extern "C" __global__ void counts(u32* out) {
   out[9] = test_wait(&b, next);
   asm volatile("mbarrier.complete_tx.shared::cta.b64 [%0], 28;" ::"r"(address(&b)) : "memory");
   out[10] = test_wait(&b, next);
-  u32 hinted;  // generic address; a time to sleep
+  u32 hinted;  // by generic address; with a suspend-time hint
   asm volatile(
       "{ .reg .pred p; mbarrier.try_wait.parity.b64 p, [%1], 1, 1000; selp.u32 %0, 1, 0, p; }"
       : "=r"(hinted)
@@ -117,7 +117,7 @@ extern "C" __global__ void counts(u32* out) {
   out[12] = try_wait(&b, 1);
 }
 
-// One of all kinds of misuse.
+// One kind of misuse each.
 extern "C" __global__ void misuse(int how, int count) {
   __shared__ u64 b[2];
   if (how == 0) arrive(&b[0]);
@@ -179,7 +179,7 @@ extern "C" __global__ void misuse(int how, int count) {
   }
 }
 
-// Warps that meet at an mbarrier: a phase each, with the states that arrive gives.
+// Warps that synchronise at an mbarrier: one phase each, with the states that arrive returns.
 extern "C" __global__ void meet(int* out, int phases) {
   __shared__ u64 b;
   __shared__ int value[128];
@@ -199,7 +199,7 @@ extern "C" __global__ void meet(int* out, int phases) {
   out[t] = v;
 }
 
-// Nobody arrives a second time; nobody brings the bytes.
+// A missing second arrival; missing bytes.
 extern "C" __global__ void never(int how) {
   __shared__ u64 b;
   start(&b, 2);
@@ -216,11 +216,10 @@ extern "C" __global__ void never(int how) {
   __syncthreads();
 }
 
-// One warp copies, three warps add up; two stages. Elements of a tile are told by where they come
-// from.
+// One warp copies, three warps add; two stages. The value of an element identifies its source.
 enum Flaw {
   kNone,
-  kNoEmptyArrive,  // consumers keep the stages
+  kNoEmptyArrive,  // consumers never release the stages
   kEarlyEmpty,     // they say that they have read a stage before they have
   kNoEmptyWait,    // the producer does not ask
   kWaitBehind,     // consumers wait for the phase before
@@ -288,7 +287,7 @@ KERNEL(pipeline_no_full_wait, kNoFullWait)
 KERNEL(pipeline_no_init_barrier, kNoInitBarrier)
 KERNEL(pipeline_wait_late, kWaitLate)
 
-// Copies that the phase does not expect, since each brings an arrival of its own.
+// Copies that the phase does not expect, because each adds an arrival of its own.
 extern "C" __global__ void copies_that_add(int* out, const int* in) {
   __shared__ u64 b;
   __shared__ int s[64];
@@ -301,7 +300,7 @@ extern "C" __global__ void copies_that_add(int* out, const int* in) {
   out[t] = s[63 - t];
 }
 
-// One who asks once and goes on whatever the answer; with `again`, until it is yes.
+// Tests the barrier once and continues whatever the result; with `again`, until it has completed.
 extern "C" __global__ void ask(int* out, const int* in, int again) {
   __shared__ u64 b;
   __shared__ int s[32];
@@ -315,7 +314,8 @@ extern "C" __global__ void ask(int* out, const int* in, int again) {
   out[32 + t] = s[31 - t];
 }
 
-// The warp that makes an mbarrier uses it first; nothing says to the other one that it is there.
+// The warp that initialises an mbarrier uses it first; nothing orders the initialisation before the
+// other warp's use.
 extern "C" __global__ void made_in_secret(int* out) {
   __shared__ u64 b;
   if (threadIdx.x == 0) init(&b, 1);
@@ -324,7 +324,7 @@ extern "C" __global__ void made_in_secret(int* out) {
   out[threadIdx.x] = 1;
 }
 
-// One warpgroup gives registers, the other takes them.
+// One warpgroup releases registers, the other acquires them.
 extern "C" __global__ void registers(int* out, int how) {
   const unsigned t = threadIdx.x, group = t / 128;
   if (how == 0) {

@@ -67,7 +67,7 @@ extern "C" __global__ void vectors(const float4* in4, const int2* in2, const sho
   out16[i] = make_double2(d.y, d.x);
 }
 
-// Local memory: indexed by something the compiler cannot know, differently in every lane.
+// Local memory: an index that the compiler cannot know, different in every lane.
 extern "C" __global__ void local_array(const int* index, int* out) {
   int values[16];
   const int i = static_cast<int>(threadIdx.x);

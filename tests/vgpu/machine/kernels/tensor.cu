@@ -84,7 +84,7 @@ MMA_16_K16(mma_bf16_k16, "bf16")
 MMA_16_K8(mma_f16_k8, "f16")
 MMA_16_K8(mma_bf16_k8, "bf16")
 
-// Sums in f16, both sizes.
+// Sums in f16, both shapes.
 extern "C" __global__ void mma_f16_sums(float* gd, const unsigned short* ga,
                                         const unsigned short* gb, const float* gc, int k) {
   const int g = static_cast<int>(threadIdx.x) / 4, t = static_cast<int>(threadIdx.x) % 4;
@@ -115,8 +115,8 @@ extern "C" __global__ void mma_f16_sums(float* gd, const unsigned short* ga,
   }
 }
 
-// "Matrix Fragments for mma.m16n8k4" and "k8" with .tf32. The lower 13 bits of an element do not
-// count.
+// "Matrix Fragments for mma.m16n8k4" and "k8" with .tf32. The lower 13 bits of an element are
+// ignored.
 extern "C" __global__ void mma_tf32(float* gd, const float* ga, const float* gb, const float* gc,
                                     int k) {
   const int g = static_cast<int>(threadIdx.x) / 4, t = static_cast<int>(threadIdx.x) % 4;
@@ -153,7 +153,7 @@ extern "C" __global__ void mma_f64(double* gd, const double* ga, const double* g
   gd[g * 8 + 2 * t + 1] = d[1];
 }
 
-// A and B go to shared memory row by row; ldmatrix makes the fragments of both.
+// A and B are stored to shared memory by rows; ldmatrix loads the fragments of both.
 extern "C" __global__ void mma_by_ldmatrix(float* gd, const unsigned short* ga,
                                            const unsigned short* gb, const float* gc, int generic) {
   __shared__ alignas(16) unsigned short sa[16][24], sb[16][8];
@@ -204,8 +204,8 @@ extern "C" __global__ void transpose(unsigned short* out, const unsigned short* 
   out[g * 8 + 2 * t + 1] = static_cast<unsigned short>(d >> 16);
 }
 
-// D = 2 A B + C with wmma; A and B in the layouts of L and R, D row by row, through shared or
-// global memory.
+// D = 2 A B + C with wmma; A and B in the layouts of L and R, D row-major, through shared or global
+// memory.
 template <int M, int N, int K, class In, class Out, class L, class R>
 __device__ void wmma_product(Out* gd, const In* ga, const In* gb, const Out* gc) {
   using namespace nvcuda::wmma;
@@ -240,7 +240,7 @@ WMMA(wmma_bf16_tall_rr, 32, 8, 16, __nv_bfloat16, float, row_major, row_major)
 WMMA(wmma_bf16_wide_cc, 8, 32, 16, __nv_bfloat16, float, col_major, col_major)
 WMMA(wmma_tf32_square_rc, 16, 16, 8, float, float, row_major, col_major)
 
-// A part of a warp is not enough.
+// Not all lanes of the warp execute it.
 extern "C" __global__ void half_a_warp(unsigned short* out, int threads) {
   u32 d = threadIdx.x;
   if (static_cast<int>(threadIdx.x) >= threads) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions between lanes, and barriers.
+// Instructions that communicate between lanes, and barriers.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -40,7 +40,7 @@ extern "C" __global__ void votes(const int* in, unsigned* out) {
   row[9] = __reduce_xor_sync(~0u, static_cast<unsigned>(in[lane]));
 }
 
-// Groups of lanes that come to one instruction at different times, each with its own mask.
+// Groups of lanes that reach one instruction at different times, each with its own mask.
 extern "C" __global__ void divided_masks(unsigned* out) {
   const unsigned lane = threadIdx.x;
   const unsigned mask = lane < 16 ? 0xffffu : 0xffff0000u;
@@ -58,7 +58,7 @@ extern "C" __global__ void divided_masks(unsigned* out) {
   }
 }
 
-// One half waits in a branch for the other half in another branch.
+// One half waits in one branch for the other half, which is in another branch.
 extern "C" __global__ void barrier_in_branches(int* out) {
   __shared__ int values[32];
   const int lane = static_cast<int>(threadIdx.x);
@@ -163,8 +163,8 @@ extern "C" __global__ void early_exit(int* out) {
   out[threadIdx.x] = sum;
 }
 
-// Producers fill a buffer, consumers empty it, over named barriers of 64 threads: warp 0 and 1 in
-// turns.
+// Producers fill a buffer and consumers empty it, with named barriers of 64 threads: warps 0 and 1
+// alternately.
 extern "C" __global__ void producer_consumer(const int* in, int* out, int rounds) {
   __shared__ int buffer[32];
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -183,7 +183,8 @@ extern "C" __global__ void producer_consumer(const int* in, int* out, int rounds
   }
 }
 
-// The first warp writes a word late, the second one hands it on; in `meet` they meet in between.
+// The first warp writes a word late, the second one copies it; in `meet` they synchronise in
+// between.
 static __device__ void hand_on(volatile int* word, int* out, bool meet) {
   const bool first = threadIdx.x < 32;
   if (first) {
@@ -196,8 +197,8 @@ static __device__ void hand_on(volatile int* word, int* out, bool meet) {
 extern "C" __global__ void hands_on_at_once(int* word, int* out) { hand_on(word, out, false); }
 extern "C" __global__ void hands_on_later(int* word, int* out) { hand_on(word, out, true); }
 
-// Of each two blocks one tells the other that its second warp has written a word; in `meet` its
-// warps meet before.
+// Of each two blocks one signals the other that its second warp has written a word; in `meet` its
+// warps synchronise before.
 static __device__ void tell(volatile int* word, volatile int* flag, int* out, bool meet) {
   const int from = static_cast<int>(blockIdx.x) / 2;
   if (blockIdx.x % 2 == 0) {

@@ -53,8 +53,7 @@ __global__ void switches(int* out, int n) {
 __global__ void __launch_bounds__(256, 2) bounded(double* out) {
   out[threadIdx.x] = sqrt(out[threadIdx.x]) / 3;
 }
-// A switch through a table of addresses, as the compiler writes it where the cases are dense and
-// large.
+// A switch by a table of addresses, as the compiler writes it if the cases are dense and large.
 __global__ void table(int* out, int n) {
   switch (n) {
     case 0:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hopper by hand: tensor copies, mbarriers, clusters with multicast, wgmma, register reallocation,
-// stmatrix.
+// Hopper by inline PTX: tensor copies, mbarriers, clusters with multicast, wgmma, register
+// reallocation, stmatrix.
 #include <cuda.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX as kernels' authors write it: scopes, labels used twice, names without %, comments, constant
-// expressions.
+// PTX as authors of kernels write it: scopes, labels used twice, names without %, comments,
+// constant expressions.
 __device__ void wait_for(unsigned address, unsigned phase) {
   asm volatile(
       "{\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor cores of Ampere: wmma, and mma.sync with ldmatrix and cp.async by hand.
+// Tensor cores of Ampere: wmma, and mma.sync with ldmatrix and cp.async by inline PTX.
 #include <cuda_fp16.h>
 #include <mma.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of every space and their initialisers, those that hold addresses included.
+// Variables of every state space and their initialisers, including addresses.
 __device__ int answer = 42;
 __device__ int* answer_at = &answer;
 __device__ float floats[4] = {1.0f, -2.5f};

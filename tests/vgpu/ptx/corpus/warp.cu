@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What warps do together, atomics, conversions and arithmetic of the smaller types.
+// Warp-level instructions, atomics, conversions and arithmetic in the smaller types.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>

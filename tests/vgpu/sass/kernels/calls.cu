@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that are not in the cubin: one that the driver provides.
+// Functions that are not in the cubin: one of them is provided by the driver.
 
 extern "C" {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cubin with what a cubin can have.
+// A cubin with every kind of section that the reader supports.
 
 extern "C" {
 

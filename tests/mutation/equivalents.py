@@ -1,0 +1,461 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutants that mutation.py does not make, by what they are: their kind and the line of source that
+they change, in kernels of these rungs whose demangled names contain one of these parts.
+
+EQUIVALENT ones compute the same as the rung. NOT_CAUGHT ones are wrong, but no problem or schedule
+of the tests shows it. If the compiler unrolls the line, all copies are left out, in these kernels
+only. `mutation.py --list` prints the mutants with their lines, and the entries that fit none.
+"""
+import typing
+
+
+class Mutant(typing.NamedTuple):
+    kind: str
+    source: str  # the lines that it changes, with " | " between
+    copy: int  # of mutants of one kernel with the same kind and source
+    copies: int
+
+    def __str__(self):
+        copy = f" (copy {self.copy} of {self.copies})" if self.copies > 1 else ""
+        return f"{self.kind}: {self.source}{copy}"
+
+
+class Entry(typing.NamedTuple):
+    reason: str
+    kind: str
+    source: str  # the first of the mutant's lines
+    rungs: tuple
+    kernels: tuple  # parts of demangled names
+
+    def fits(self, rung, kernel, mutant):
+        return (rung in self.rungs and self.kind == mutant.kind
+                and self.source == mutant.source.partition(" | ")[0]
+                and any(part in kernel for part in self.kernels))
+
+
+ANY = ("",)  # kernel
+SPLIT = ("guarded", "split_bf16", "split_fp16")
+EQUIVALENT = {
+    "A vector that begins at column n stores no element.": [
+        ("bound",
+         "if (left <= 0) return; < store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col,",
+         ("r08",), (", true>",)),
+    ],
+    "One more element of the small operand is copied: a zero of the padding that is not read.": [
+        ("bound",
+         "for (int i = tid; i < R * padded; i += T::kThreads) { < read_chunk(chunk, count);",
+         ("simt_parts",), ("thin_product",)),
+    ],
+    "C has two rows wherever this tile is chosen.": [
+        ("bound m",
+         "if (row >= x.m || col >= x.n) return; < store4(x, row0 + at.row, col0 + at.col, sum);",
+         ("simt_parts",), ("thin_product<ladder::ThinTile<2",)),
+        ("bound",
+         "s[T::kAlongK ? r * T::kChunk + k : k * R + r] = r < x.m && k < count ? x.a.g[at] : 0.0F; < read_chunk(chunk, count);",
+         ("simt_parts",), ("thin_product<ladder::ThinTile<2",)),
+    ],
+    "The scales are first read after the barrier of a strip's first tile.": [
+        ("barrier",
+         "__syncthreads();  // scales are there < split_strip<F, kExtra == Extra::kCount>(",
+         SPLIT, ("split_at_once<",)),
+    ],
+    "A block also splits the next block's tile, into the same terms.": [
+        ("bound",
+         "const bool inside = at < k && vector < x.vectors; < split_strip<F, kExtra == Extra::kCount>(",
+         SPLIT, ("split_at_once<",)),
+        ("bound",
+         "if (t >= tiles || begin + t * kEdge >= padded) break; < split_strip<F, kExtra == Extra::kCount>(",
+         ("split_bf16", "split_fp16"), ("split_at_once<",)),
+    ],
+    "Each vector has its own block, and no block has a second group.": [
+        ("bound",
+         "const bool mine = vector < x.vectors; < split_along<F, kWide, kWide == 32 ? 2 : kFloat4s, kExtra == Extra::kCount>(",
+         ("split_fp16",), ("split_at_once<ladder::TermFormat<__half, 2>, 256",)),
+        ("barrier",
+         "__syncthreads();  // before the next group's use of shared memory < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
+         ("split_fp16",),
+         ("first_pass<ladder::TermFormat<__half, 2>, 256, 1,",
+          "first_pass<ladder::TermFormat<__half, 2>, 256, 4,",
+          "first_pass<ladder::TermFormat<__half, 2>, 32, 2,")),
+        ("bound",
+         "const bool mine = vector < x.vectors; < split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(x, pass.k, pass.slabs, in_operand);",
+         ("split_fp16",), ("first_pass<ladder::TermFormat<__half, 2>, 256, 1,",)),
+    ],
+    "The cluster's last barrier: a block has received everything that is sent to it, and sends from registers.": [
+        ("barrier", "ptx::cluster_sync();  // no block exits while others send to it",
+         SPLIT, ("split_strips<",)),
+    ],
+    "At this depth clusters have eight blocks, and a warp has a lane for each.": [
+        ("bound", "if (to >= work.blocks) return; < send_largest(0);", SPLIT, ("split_strips<",)),
+    ],
+    "No block has a second group of vectors here.": [
+        ("bound",
+         "for (int group = block; group < groups; group += blocks) { < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
+         SPLIT, ("first_pass<",)),
+        ("bound",
+         "const SplitOperand x = operand_of(pass, group < groups_a); < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
+         SPLIT, ("first_pass<",)),
+        ("bound",
+         "if (!mine || at >= padded) continue; < split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(x, pass.k, pass.slabs, in_operand);",
+         SPLIT, ("first_pass<",)),
+        ("bound",
+         "for (int at = tid * share; at < end; ++at) { < sample_pairs<kBlock>(a, b, pass.k, block, pass.sample);",
+         ("guarded",), ("first_pass<",)),
+        ("barrier",
+         "__syncthreads();  // before the next group's use of shared memory < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
+         ("guarded",),
+         ("first_pass<ladder::TermFormat<__half, 2>, 256, 4, (ladder::split_detail::Extra)2>",)),
+    ],
+    "The first stage is waited for separately only to start earlier.": [
+        ("poll", "if (first_unit) ptx::mbarrier_wait(ptx::shared_address(&barriers.full[0]), 0);",
+         SPLIT, ANY),
+        ("parity 1",
+         "if (first_unit) ptx::mbarrier_wait(ptx::shared_address(&barriers.full[0]), 0);",
+         SPLIT, ANY),
+    ],
+    "One more stage, which is not multiplied, or one more tile, which is outside C.": [
+        ("bound",
+         "for (int step = work.begin; step < work.end; ++step) { < fill_ring<T::kHalves, Order>(",
+         SPLIT,
+         (" 128, 3, 3>, false", " 128, 4, 4>, false", " 256, 3, 4>, false",
+          " 256, 3, 6>, false", " 64, 3, 3>, false", " 64, 4, 4>, false", "PingPongTile",
+          "fused_kernel")),
+        ("bound",
+         "if (tile_ < plan_.whole_tiles) { < if (work_.end == work_.last && !next_piece()) return false;",
+         SPLIT,
+         (" 128, 3, 3>, false", " 128, 4, 4>, false", " 256, 3, 4>, false",
+          " 256, 3, 6>, false", " 64, 3, 3>, false", " 64, 4, 4>, false", "PingPongTile",
+          "fused_kernel")),
+        ("bound", "for (int step = work.begin; step < work.end; ++step) { < fill_ring<1, Order>(",
+         SPLIT,
+         (" 128, 3, 3>, true", " 128, 4, 4>, true", " 256, 3, 4>, true", " 256, 3, 6>, true",
+          " 64, 3, 3>, true", " 64, 4, 4>, true", "fused_kernel")),
+        ("bound", "}  // namespace ladder",
+         SPLIT,
+         (" 128, 3, 3>, false", " 128, 4, 4>, false", " 256, 3, 4>, false",
+          " 256, 3, 6>, false", " 64, 3, 3>, false", " 64, 4, 4>, false", "PingPongTile")),
+        ("bound",
+         "for (int step = work.begin; step < work.end; ++step) { < consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, gChoice, choice);",
+         SPLIT,
+         (" 128, 3, 3>, true", " 128, 4, 4>, true", " 256, 3, 4>, true", " 256, 3, 6>, true",
+          " 64, 3, 3>, true", " 64, 4, 4>, true")),
+        ("bound",
+         "if (rows.row[e] >= x.c.m) continue; < exceptional |= store_scaled4(x, sums + 4 * q, 4 * q, rows, col, scale[q], whole);",
+         SPLIT, ("PingPongTile",)),
+        ("bound",
+         "j = __shfl_sync(0xFFFFFFFFU, col, owner); < store_exceptional(x, inside && (scale == kExceptional || x.b.gExponent[c] == kExceptional), row,",
+         ("guarded",), (" 128, 3, 3>, false", " 256, 3, 4>, false")),
+    ],
+    "The scale of a vector outside the matrix selects one of two ways to store the same elements.": [
+        ("bound",
+         "const int scale = vector < x.vectors ? __ldg(x.gExponent + vector) : 0; < const bool plain = plain_vectors<T::BN>(x.b, col) & (__all_sync(0xFFFFFFFFU, plain_rows) != 0);",
+         ("guarded", "split_fp16"), ANY),
+        ("bound",
+         "const int scale = vector < x.vectors ? __ldg(x.gExponent + vector) : 0; < return plain_vectors<T::BM>(x.a, row) & plain_vectors<T::BN>(x.b, col);",
+         SPLIT, ANY),
+    ],
+    "The second half of a slab: nothing that wgmma uses was written since the previous fence.": [
+        ("fence", "ptx::wgmma_fence();",
+         ("split_fp16",), ("CooperativeTile<ladder::TermFormat<__half, 2>, 3, 256, 3, 4>, false",)),
+    ],
+    "The block has no earlier tile.": [
+        ("barrier", "const auto sync = [] { ptx::barrier_sync(1, T::kWarpgroups * kWarpgroup); };",
+         SPLIT, ("PingPongTile",)),
+    ],
+    "For some of a thread's columns, which are all inside C or all outside.": [
+        ("bound",
+         "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false; < if (work_.end == work_.last && !next_piece()) return false;",
+         SPLIT, ("PingPongTile",)),
+        ("bound", "for (int step = work.begin; step < work.end; ++step) { < fill_ring<1, Order>(",
+         SPLIT, ("PingPongTile",)),
+        ("bound",
+         "const int scale = vector < x.vectors ? __ldg(x.gExponent + vector) : 0; < return plain_vectors<T::BM>(x.a, row) & plain_vectors<T::BN>(x.b, col);",
+         SPLIT, ("PingPongTile",)),
+        ("bound",
+         "for (int step = work.begin; step < work.end; ++step) { < consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, gChoice, choice);",
+         SPLIT, ("PingPongTile",)),
+        ("bound",
+         "const bool inside = first + 8 * q < x.c.n; < store_rows(sums, x, rows, col, scale);",
+         SPLIT, ("PingPongTile",)),
+        ("bound",
+         "if (rows.row[e] < x.c.m && 8 * q < left) *g = x.c.alpha * (two[0] * (of_row[e] * of_first)); < store_plain(sums, x, rows, col, scale);",
+         SPLIT, ("PingPongTile",)),
+        ("bound",
+         "if (rows.row[e] >= x.c.m) continue; < exceptional |= store_scaled4(x, sums + 4 * q, 4 * q, rows, col, scale[q], whole);",
+         SPLIT, ("PingPongTile",)),
+        ("bound", "}  // namespace ladder", SPLIT, ("PingPongTile",)),
+        ("bound",
+         "j = __shfl_sync(0xFFFFFFFFU, col, owner); < store_exceptional(x, inside && (scale == kExceptional || x.b.gExponent[c] == kExceptional), row,",
+         SPLIT, ("PingPongTile",)),
+    ],
+    "Each vector has its own block.": [
+        ("bound",
+         "const bool mine = vector < x.vectors; < split_along<F, kWide, kWide == 32 ? 2 : kFloat4s, kExtra == Extra::kCount>(",
+         ("split_bf16",), ("split_at_once<ladder::TermFormat<__nv_bfloat16, 3>, 256",)),
+    ],
+    "The stage after the last one: nothing is copied to it, and it is not used.": [
+        ("wait", "ptx::cp_async_wait<0>();", ("r12",), ANY),
+        ("poll",
+         "ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity); < for (int step = 1; step < steps; ++step) copy(T::BK);",
+         ("r12",), ANY),
+        ("parity 0",
+         "ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity); < for (int step = 1; step < steps; ++step) copy(T::BK);",
+         ("r12",), ANY),
+        ("parity 1",
+         "ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity); < for (int step = 1; step < steps; ++step) copy(T::BK);",
+         ("r12",), ANY),
+    ],
+    "Producer and consumers execute one more step, beyond k, whose copies are zeros.": [
+        ("bound",
+         "const bool two = k + 1 < c.n; < product::store<typename T::Out>(c, sums, row0 + row_of_group, col0);",
+         ("r15",), ANY),
+    ],
+    "The last steps of a block's only piece: their stages are not filled again.": [
+        ("arrival", "if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&empty));",
+         ("tensor_tiles",),
+         ("float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)2",)),
+    ],
+    "The last steps of a block's only tile: their stages are not filled again.": [
+        ("wait",
+         "__device__ __forceinline__ void wait_for_all_but_last() { ptx::wgmma_wait<1>(); }",
+         ("tensor_tiles",),
+         ("float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)1",)),
+        ("arrival", "if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&empty));",
+         ("tensor_tiles",),
+         ("float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)1",)),
+    ],
+    "Producer and consumers compute one more tile, outside C: its copies are zeros, and it is not stored.": [
+        ("bound",
+         "if (tile_ >= plan_.whole_tiles) return false; < bool more = schedule.next(work);",
+         ("tensor_tiles",), ANY),
+    ],
+    "The second warpgroup starts its products earlier, with the same result.": [
+        ("barrier",
+         "__device__ __forceinline__ void wait() const { ptx::barrier_sync(kBarrier, 2 * kWarpgroup); }",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+        ("barrier", "if (passes_on_) ptx::barrier_arrive(kBarrier, 2 * kWarpgroup);",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0")),
+        ("barrier",
+         "__device__ __forceinline__ void sync() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0",)),
+    ],
+    "The first step of a tile has no earlier group of wgmma.": [
+        ("wait",
+         "__device__ __forceinline__ void wait_for_all_but_last() { ptx::wgmma_wait<1>(); }",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0")),
+    ],
+    "A later step of a tile: nothing that wgmma uses was written since the previous fence.": [
+        ("fence", "ptx::wgmma_fence();",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0")),
+        ("fence", "ptx::fence_proxy_async();  // for all threads that synchronised before",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0")),
+    ],
+    "A tile has as many boxes of B as a stage.": [
+        ("bound", "ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, at.row);",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0",)),
+    ],
+    "A small tile is stored from registers: the storing warps have ended.": [
+        ("barrier", "ptx::cluster_wait();",
+         ("tensor_tiles",),
+         (" 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::tensor_tiles::Finish)0",)),
+    ],
+    "A chunk of a block's last tile is not overwritten: the next group includes it.": [
+        ("group", "ptx::bulk_commit();",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0",)),
+    ],
+    "Four chunks per tile in two buffers: this wait has the same parity in every tile.": [
+        ("parity 1", "ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_);",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0",)),
+        ("parity 0",
+         "ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_); < wait_until_read();",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0",)),
+        ("parity 1",
+         "ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0",)),
+    ],
+}
+NOT_CAUGHT = {
+    "One more strip than there is: its terms belong to no vector, or are overwritten by the other operand's kernel, which runs later here.": [
+        ("bound", "if (it + 1 < count) send_largest(it + 1);", SPLIT, ("split_strips<",)),
+    ],
+    "An edge of C in a case that no problem has with this tile: beta, exceptional elements, pairs.": [
+        ("bound",
+         "const int first = col + group / 2 * 8 + group % 2;  // of this lane's columns, once exchanged < store_rows(sums, x, rows, col, scale);",
+         ("guarded", "split_fp16"), ("fused_kernel",)),
+        ("bound", "}  // namespace ladder",
+         SPLIT,
+         (" 128, 3, 3>, false", " 128, 4, 4>, false", " 256, 3, 4>, false",
+          " 256, 3, 6>, false", "fused_kernel")),
+        ("bound",
+         "const bool odd_left = rows.scale[e] == kExceptional || scale.x == kExceptional; < exceptional |= store_scaled4(x, sums + 4 * q, 4 * q, rows, col, scale[q], whole);",
+         ("guarded", "split_fp16"), ("fused_kernel",)),
+        ("bound",
+         "j = __shfl_sync(0xFFFFFFFFU, col, owner); < store_exceptional(x, inside && (scale == kExceptional || x.b.gExponent[c] == kExceptional), row,",
+         ("guarded", "split_fp16"), ("fused_kernel",)),
+        ("bound",
+         "const bool inside = first + 8 * q < x.c.n; < store_rows(sums, x, rows, col, scale);",
+         SPLIT,
+         (" 128, 3, 3>, false", " 128, 4, 4>, false", " 256, 3, 4>, false",
+          " 256, 3, 6>, false", " 64, 3, 3>, false", " 64, 4, 4>, false", "fused_kernel")),
+        ("bound", "for (int step = work.begin; step < work.end; ++step) { < fill_ring<1, Order>(",
+         ("guarded", "split_fp16"), ("fused_kernel",)),
+        ("bound",
+         "if (rows.row[e] < x.c.m && 8 * q < left) *g = x.c.alpha * (two[0] * (of_row[e] * of_first)); < store_plain(sums, x, rows, col, scale);",
+         ("guarded", "split_fp16"), (" 64, 3, 3>, false", "fused_kernel")),
+        ("bound",
+         "if (rows.row[e] < x.c.m) *reinterpret_cast<float4*>(gC + rows.row[e] * x.c.ld + 8 * q) = four; < store_float4s(sums, x, rows, col, scale);",
+         SPLIT, (" 64, 3, 3>, false", " 64, 4, 4>, false")),
+    ],
+    "The end of a block's share of split tiles: no problem has a second piece with this tile.": [
+        ("bound",
+         "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false; < if (work_.end == work_.last && !next_piece()) return false;",
+         ("split_fp16",), (" 128, 3, 3>, false", " 256, 3, 4>, false")),
+    ],
+    "The flag of partial sums is set before all warps have written theirs: with none of the seeds does the other block read in between.": [
+        ("barrier",
+         "__device__ __forceinline__ void sync() const { ptx::barrier_sync(1 + warpgroup, kWarpgroup); }",
+         ("split_fp16",), (" 64, 3, 3>, false",)),
+    ],
+    "The guard does not choose this kernel here: its mbarriers are initialised and not used.": [
+        ("barrier", "__syncthreads();",
+         ("guarded",),
+         ("kernel<ladder::CooperativeTile<ladder::TermFormat<__nv_bfloat16, 3>, 6,",
+          "kernel<ladder::PingPongTile<ladder::TermFormat<__nv_bfloat16, 3>, 6,")),
+    ],
+    "The first tile of a second band of C, which no problem has.": [
+        ("bound",
+         "if (!T::kSharesB || tile < narrow.first) { < TileOrigin at = origin_of<T>(plan, work.tile, rank);",
+         ("tensor_tiles",), ANY),
+        ("bound",
+         "if (!T::kSharesB || tile < narrow.first) { < at = origin_of<T>(plan, work.tile, rank);",
+         ("tensor_tiles",), ANY),
+        ("bound",
+         "if (tile < T::kBand * plan.tiles_n) { < TileOrigin at = origin_of<T>(plan, work.tile, rank);",
+         ("tensor_tiles",), ANY),
+    ],
+    "The end of a block's share of split tiles: no problem splits tiles that are stored in this way.": [
+        ("bound",
+         "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false; < if (work_.end == work_.last && !next_piece()) return false;",
+         ("tensor_tiles",), ("Finish)1",)),
+    ],
+    "In these problems the consumers wait here only in the ring's first round.": [
+        ("parity 0",
+         "ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());",
+         ("tensor_tiles",),
+         ("float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)1",)),
+    ],
+    "The last chunks are stored over operands that all warps have read: here each warp reads the part of A that it overwrites.": [
+        ("barrier",
+         "__device__ __forceinline__ void sync() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0")),
+    ],
+    "In these problems the consumers wait here only in rounds of one parity.": [
+        ("parity 0",
+         "ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+        ("parity 0",
+         "__device__ __forceinline__ void wait() const { ptx::barrier_sync(kBarrier, 2 * kWarpgroup); }",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+        ("parity 1",
+         "ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+        ("parity 1", "ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_);",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+        ("parity 1",
+         "ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_); < wait_until_read();",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+        ("parity 0",
+         "ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_); < wait_until_read();",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0",)),
+    ],
+    "A chunk may be written before the previous one has been read: the storing warp is ahead with every seed.": [
+        ("poll", "ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_);",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0")),
+        ("poll",
+         "__device__ __forceinline__ void wait() const { ptx::barrier_sync(kBarrier, 2 * kWarpgroup); }",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+        ("poll", "ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0",)),
+    ],
+    "In these problems the wait for the storing warp has one parity only.": [
+        ("parity 1",
+         "__device__ __forceinline__ void wait() const { ptx::barrier_sync(kBarrier, 2 * kWarpgroup); }",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+        ("parity 0", "ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_);",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+    ],
+    "In these problems the ring is at its first stage in this step.": [
+        ("stage", "const std::uint32_t a = ptx::shared_address(s.a[warpgroup_ * T::WM]),",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+    ],
+    "The first narrow tile of a second band of C, which no problem has.": [
+        ("bound", "if (pair.n >= narrow.columns) { < at = origin_of<T>(plan, work.tile, rank);",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",
+          "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")),
+    ],
+    "Half of a block's last waits do not wait: arrivals of the other block come in order here.": [
+        ("parity 0",
+         "ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0",)),
+    ],
+    "Products still read a stage that is released: here it is not filled so early.": [
+        ("wait", "ptx::wgmma_wait<0>();",
+         ("tensor_tiles",),
+         ("bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0",)),
+    ],
+}
+ENTRIES = [Entry(reason, *row) for table in (EQUIVALENT, NOT_CAUGHT)
+           for reason, rows in table.items() for row in rows]
+
+
+def known(rung, kernel, mutant):
+    """The entry that a mutant of a kernel, by its demangled name, fits, or None."""
+    return next((entry for entry in ENTRIES if entry.fits(rung, kernel, mutant)), None)
