@@ -7,15 +7,15 @@
 
 namespace ladder {
 
-// Returns the kernel that sgemm() uses: the highest rung of this place and precision for which
-// accepts() is true. The rung for few tiles is an exception: it is selected only where C is thin or
-// small, or where k <= 4. kAuto is treated as in sgemm(). Pure. Errors (kUnsupportedProblem): no
-// kernel accepts the problem; the message gives the highest rung's reason.
+// Returns the kernel that sgemm() uses: on compute capability 9.0 the library's kernel of this
+// precision and shape (`ladder explain --call` prints it), elsewhere and on the host the highest
+// rung of the precision for which accepts() is true. kAuto is treated as in sgemm(). Pure. Errors
+// (kUnsupportedProblem): no kernel accepts the problem; the message gives the first one's reason.
 Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
                                  const Device& device);
 
-// Computes C = alpha op(A) op(B) + beta C with FP32 operands, on the highest rung of `precision`
-// that accepts the problem.
+// Computes C = alpha op(A) op(B) + beta C with FP32 operands, on the kernel that select()
+// returns.
 // Precision::kAuto selects the guarded product (ladder/guard.hpp) where that accepts the problem
 // and the problem is large enough to gain from it: the device chooses the split by an error bound
 // that is no larger than kIeee's. Otherwise, and on the host, kAuto is kIeee.
