@@ -17,8 +17,8 @@ Operand uniform_address(Reader& r, unsigned position) {
   return address;
 }
 
-// [shared address], [global address], and a predicate; if it is false, zeros are written. ZFILL: the
-// lowest bits of the global address are a number of bytes, with which the copy ends in zeros.
+// [shared address], [global address], and a predicate; if it is false, zeros are written. ZFILL:
+// the lowest bits of the global address are a number of bytes, with which the copy ends in zeros.
 void decode_ldgsts(Reader& r) {
   r.suffix(".E");
   r.expect(70, 1, {1});
