@@ -65,7 +65,7 @@ void FunctionLowering::copy_arrive() {
   for (std::size_t i = 4; i + 1 < parts.size(); ++i) {
     if (parts[i] == "noinc")
       counted = true;
-    else if (is_one_of(parts[i], {"shared", "shared::cta"}))
+    else if (is_any_of(parts[i], {"shared", "shared::cta"}))
       shared = true;
     else
       refuse(fmt::format("modifier .{}", parts[i]));
@@ -87,7 +87,7 @@ void FunctionLowering::copy() {
   bool policy = false;
   for (std::size_t i = 3; i < parts.size(); ++i) {
     policy |= parts[i] == "L2::cache_hint";
-    if (!is_one_of(parts[i], {"shared", "shared::cta", "global"}) &&
+    if (!is_any_of(parts[i], {"shared", "shared::cta", "global"}) &&
         parts[i].substr(0, 4) != "L2::") {
       refuse(fmt::format("modifier .{}", parts[i]));
     }
@@ -151,7 +151,7 @@ void FunctionLowering::mbarrier() {
   bool shared = false, relaxed = false, parity = false, expects = false, completes = true;
   for (std::size_t i = 2; i + 1 < parts.size(); ++i) {
     const std::string_view part = parts[i];
-    if (is_one_of(part, {"shared", "shared::cta", "shared::cluster"}))
+    if (is_any_of(part, {"shared", "shared::cta", "shared::cluster"}))
       shared = true;
     else if (part == "relaxed")
       relaxed = true;
@@ -161,7 +161,7 @@ void FunctionLowering::mbarrier() {
       expects = true;
     else if (part == "noComplete")
       completes = false;
-    else if (!is_one_of(part, {"release", "acquire", "cta", "cluster"}))
+    else if (!is_any_of(part, {"release", "acquire", "cta", "cluster"}))
       refuse(fmt::format("modifier .{}", part));
   }
   const bool waits = what == "test_wait" || what == "try_wait";

@@ -114,17 +114,17 @@ u16 traits_of(const Opcode& opcode) {
   if (base == "ld" && !opcode.has("shared") &&
       (opcode.has("acquire") || opcode.has("relaxed") || opcode.has("volatile")))
     traits |= kPollsMemory;
-  if (atomic && is_one_of(type, {"f16", "bf16", "b16"})) traits |= kPollsMemory;
+  if (atomic && is_any_of(type, {"f16", "bf16", "b16"})) traits |= kPollsMemory;
   if (base == "wmma" && (opcode.has("load") || opcode.has("store"))) traits |= kMovesFragment;
   if (type != "f32" && type != "f64") return static_cast<u16>(traits);
   if (base == "selp") traits |= kSelects;
   const u32 wide = type == "f64" ? 1 : 0;
   const bool rounded = opcode.has("rn") || opcode.has("rz") || opcode.has("rm") || opcode.has("rp");
-  if (!rounded && is_one_of(base, {"add", "sub"})) traits |= kLooseSum << wide;
+  if (!rounded && is_any_of(base, {"add", "sub"})) traits |= kLooseSum << wide;
   if (!rounded && base == "mul") traits |= kLooseProduct << wide;
   // Shared memory has no floating-point atomics: a loop adds.
   if ((atomic && !opcode.has("global")) ||
-      is_one_of(base, {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"}))
+      is_any_of(base, {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"}))
     traits |= kExpands << wide;
   return static_cast<u16>(traits);
 }

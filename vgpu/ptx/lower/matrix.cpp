@@ -32,7 +32,7 @@ bool parse(std::string_view text, Dimensions& d) {
 }
 
 u32 bits_of(std::string_view type) {
-  return type == "f64" ? 64 : is_one_of(type, {"f32", "tf32"}) ? 32 : 16;
+  return type == "f64" ? 64 : is_any_of(type, {"f32", "tf32"}) ? 32 : 16;
 }
 
 // Number of registers of a fragment with `elements` elements per warp.
@@ -142,13 +142,13 @@ void FunctionLowering::wmma_move(bool stores) {
   const std::string_view matrix = parts[2], type = parts.back();
   const bool factor = matrix == "a" || matrix == "b", by_column = parts[5] == "col";
   const bool known =
-      factor ? is_one_of(type, {"f16", "bf16", "tf32"}) : is_one_of(type, {"f16", "f32"});
+      factor ? is_any_of(type, {"f16", "bf16", "tf32"}) : is_any_of(type, {"f16", "f32"});
   if (!known || (!factor && matrix != (stores ? "d" : "c"))) refuse(std::string(kKnownWmma));
   std::string space = "generic";
   for (std::size_t i = 7; i + 1 < parts.size(); ++i) {
     if (parts[i] == "global")
       space = "global";
-    else if (is_one_of(parts[i], {"shared", "shared::cta"}))
+    else if (is_any_of(parts[i], {"shared", "shared::cta"}))
       space = "shared";
     else
       refuse(fmt::format("modifier .{}", parts[i]));
@@ -222,13 +222,13 @@ void FunctionLowering::matrix_rows() {
   u32 count = 0;
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::string_view part = parts[i];
-    if (is_one_of(part, {"shared", "shared::cta"}))
+    if (is_any_of(part, {"shared", "shared::cta"}))
       shared = true;
     else if (part == "trans")
       transposed = true;
-    else if (is_one_of(part, {"x1", "x2", "x4"}))
+    else if (is_any_of(part, {"x1", "x2", "x4"}))
       count = static_cast<u32>(part[1] - '0');
-    else if (!is_one_of(part, {"sync", "aligned", "m8n8", "b16"}))
+    else if (!is_any_of(part, {"sync", "aligned", "m8n8", "b16"}))
       refuse(fmt::format("modifier .{}", part));
   }
   const Operand& where = operand(stores ? 0 : 1);

@@ -118,7 +118,7 @@ struct Opcode {
   }
 };
 
-inline bool is_one_of(std::string_view part, std::initializer_list<std::string_view> set) {
+inline bool is_any_of(std::string_view part, std::initializer_list<std::string_view> set) {
   return std::find(set.begin(), set.end(), part) != set.end();
 }
 

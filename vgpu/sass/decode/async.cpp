@@ -18,7 +18,7 @@ Operand uniform_address(Reader& r, unsigned position) {
 }
 
 // [shared address], [global address], and a predicate; if it is false, zeros are written. ZFILL:
-// the lowest bits of the global address are a number of bytes, with which the copy ends in zeros.
+// the lowest bits of the global address are a number of bytes: the copy ends with as many zeros.
 void decode_ldgsts(Reader& r) {
   r.suffix(".E");
   r.expect(70, 1, {1});
