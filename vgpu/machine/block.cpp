@@ -73,6 +73,7 @@ Block::Block(const Launch& of, observer::Counters& into, SiteMemo* memos, Cluste
     warp.id = w;
     warp.block = this;
     warp.home = this;
+    warp.thread = warp.tid;
     warp.root.window = aligned(windows_.get(), 64) + window_bytes * w;
     std::copy(kernel.constants.begin(), kernel.constants.end(), warp.root.window);
     fill_bank_constants(launch, warp.root.window);

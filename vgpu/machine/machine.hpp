@@ -146,6 +146,7 @@ struct Warp : observer::Warp {
   bool machine_code = false;
 
   Block* block = nullptr;
+  alignas(64) u32 tid[3][kLanes] = {};
 
   Frame root;
   std::vector<std::unique_ptr<Frame>> frames;  // all frames ever created

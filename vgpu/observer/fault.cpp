@@ -44,7 +44,8 @@ void fault(const Lane& at, FaultKind kind, const std::string& what, const std::s
   const Block& block = *at.warp.home;
   const ir::Program& program = block.program;
   const u32 pc = static_cast<u32>(&at.insn - at.warp.code);
-  const Dim3 thread{at.warp.tid[0][at.lane], at.warp.tid[1][at.lane], at.warp.tid[2][at.lane]};
+  const Dim3 thread{at.warp.thread[0][at.lane], at.warp.thread[1][at.lane],
+                    at.warp.thread[2][at.lane]};
   const u32 function = program.origin[pc].function;
 
   std::string report =

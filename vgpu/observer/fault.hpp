@@ -28,8 +28,8 @@ struct Warp {
   const Block* home = nullptr;
   u32 id = 0;  // in the block
   u32 shared_begin = 0, shared_end = 0;
-  u32 local_bytes = 0;  // per lane
-  alignas(64) u32 tid[3][ir::kLanes] = {};
+  u32 local_bytes = 0;                        // per lane
+  const u32 (*thread)[ir::kLanes] = nullptr;  // x, y, z of each lane
 };
 
 struct Lane {
