@@ -88,7 +88,7 @@ TEST(TilePicture, HasABoxAWarpAndNamesEverySize) {
   tile.tm = tile.tn = 8;
   const auto svg = tile_picture(tile);
   EXPECT_EQ(occurrences(svg, "class=\"warp\""), 4U);
-  for (const char* text : {"A 128x8", "B 8x64", "C 128x64", "a warp 64x32", "a thread 8x8"})
+  for (const char* text : {"A 128x8", "B 8x64", "C 128x64", "a warp 64x32", "per thread 8x8"})
     EXPECT_NE(svg.find(text), std::string::npos) << text;
 }
 
