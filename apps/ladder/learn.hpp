@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common.hpp"
 #include "learn/exercise.hpp"
 #include "learn/marks.hpp"
 #include "learn/sandbox.hpp"

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <memory>
 
+#include <ladder/registry.hpp>
+
 #include "common.hpp"
 #include "page/render.hpp"
 #include "report/chart.hpp"
