@@ -7,7 +7,7 @@
 namespace vgpu::count {
 namespace {
 
-using enum Operation;
+using enum ir::Counted;
 using Count = InstructionCount;
 
 std::uint64_t executions(const Count& c, const Class&) { return c.executions; }

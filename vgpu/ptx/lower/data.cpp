@@ -30,15 +30,15 @@ void FunctionLowering::unpack() {
   const Value from = source(
       operand(1), operand(1).kind == Kind::kRegister ? named(operand(1)).type : RegisterClass::k64);
   const auto parts = operand(0).elements;
-  const u32 bits = 8 * register_bytes(from.type);
+  const u32 width = 8 * register_bytes(from.type);
   bool helper = false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (is_sink(parts[i])) continue;
     const Value to = named(parts[i]);
-    if (8 * register_bytes(to.type) * parts.size() != bits)
+    if (8 * register_bytes(to.type) * parts.size() != width)
       refuse("the parts do not fill the whole");
     const u32 pc =
-        emit(fmt::format("unpack.{}.{}.{}", bits, 8 * register_bytes(to.type), i), helper);
+        emit(fmt::format("unpack.{}.{}.{}", width, 8 * register_bytes(to.type), i), helper);
     helper = true;
     read(pc, Field::kS0, from);
     write(pc, Field::kD, to);
@@ -49,9 +49,9 @@ void FunctionLowering::unpack() {
 void FunctionLowering::pack() {
   const Value to = named(operand(0));
   const auto parts = operand(1).elements;
-  const u32 bits = 8 * register_bytes(to.type) / static_cast<u32>(parts.size());
-  const RegisterClass type = bits == 32 ? RegisterClass::k32 : RegisterClass::k16;
-  const std::string name = fmt::format("pack.{}x{}", bits, parts.size());
+  const u32 width = 8 * register_bytes(to.type) / static_cast<u32>(parts.size());
+  const RegisterClass type = width == 32 ? RegisterClass::k32 : RegisterClass::k16;
+  const std::string name = fmt::format("pack.{}x{}", width, parts.size());
   if (!find_operation(name)) refuse();
   Value values[4];
   for (std::size_t i = 0; i < parts.size(); ++i) values[i] = source(parts[i], type);
