@@ -295,6 +295,13 @@ EQUIVALENT = {
     ],
 }
 NOT_CAUGHT = {
+    "No problem was found that catches it with this tile.": [
+        ("parity 1",
+         "ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());",
+         ("tensor_tiles",), ("64, 64, 13, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)1",)),
+        ("barrier", "ptx::cluster_wait();",
+         ("tensor_tiles",), ("128, 128, 7, (ladder::Blocks)3, 128>, (ladder::tensor_tiles::Finish)0",)),
+    ],
     "One more strip than there is: its terms belong to no vector, or are overwritten by the other operand's kernel, which runs later here.": [
         ("bound", "if (it + 1 < count) send_largest(it + 1);", SPLIT, ("split_strips<",)),
     ],
