@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel whose machine code has an instruction that the SASS engine refuses (a prefetch,
-// CCTL.PF2), so that it runs from PTX.
+// A kernel whose machine code has an instruction that the SASS engine refuses (PRMT.F4E), so that it
+// runs from PTX.
 #include <cstdio>
 
 #include "require.hpp"
 
 __global__ void bytes(unsigned* out) {
-  asm volatile("prefetch.global.L2 [%0];" : : "l"(out));
-  asm volatile("cvt.sat.s8.s32 %0, %1;"
+  asm volatile("prmt.b32.f4e %0, %1, %2, %3;"
                : "=r"(out[threadIdx.x])
-               : "r"(static_cast<int>(threadIdx.x) * 40 - 80));
+               : "r"(0x33221100), "r"(0x77665544), "r"(threadIdx.x));
 }
 
 int main() {
