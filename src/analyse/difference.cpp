@@ -54,8 +54,8 @@ std::vector<Compare> compare(const Explanation& a, const Explanation& b) {
   add("threads per block", sa.threads, sb.threads);
   add("registers per thread", sa.registers, sb.registers, true);
   add("shared memory per block, B", sa.shared_bytes, sb.shared_bytes, true);
-  add("global loads a result", loads(a, false), loads(b, false), true);
-  add("shared loads a result", loads(a, true), loads(b, true), true);
+  add("global loads per result", loads(a, false), loads(b, false), true);
+  add("shared loads per result", loads(a, true), loads(b, true), true);
   for (const auto& [name, metric] :
        {std::pair{"global load requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
         {"global load sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"},

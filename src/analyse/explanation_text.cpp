@@ -65,7 +65,7 @@ void kernel(Lines& lines, const Explanation& e) {
   if (!e.subject.tile) return;
   const Loads loads = loads_per_result(*e.subject.tile, k);
   const Traffic traffic = uncached_traffic(e.problem, loads.global_loads);
-  add(lines, "  loads a result {} = {:.6g} global, {} = {:.6g} shared", loads.global_formula,
+  add(lines, "  loads per result {} = {:.6g} global, {} = {:.6g} shared", loads.global_formula,
       loads.global_loads, loads.shared_formula, loads.shared_loads);
   add(lines, "  if no cache kept anything: {}, {:.3g} FLOP/B, {:.3g} times the least",
       with_unit(traffic.bytes, "B"), traffic.intensity, traffic.over_least);

@@ -102,6 +102,18 @@ Exercise exercise_of(const Json& json) {
   for (const Json& item : json.at("marks")) e.marks.push_back(mark_of(item));
   e.hints = json.at("hints").get<std::vector<std::string>>();
   for (const Json& item : json.at("wrong")) e.wrong.push_back(wrong_of(item));
+  for (const Parameter& p : e.parameters) {
+    const bool compared =
+        std::any_of(e.expected.begin(), e.expected.end(),
+                    [&](const Expected& expected) { return expected.array == p.name; });
+    if (p.is_output && !compared) throw std::invalid_argument("expected: lacks " + p.name);
+  }
+  for (const Expected& expected : e.expected) {
+    const bool exists =
+        std::any_of(e.parameters.begin(), e.parameters.end(),
+                    [&](const Parameter& p) { return p.is_output && p.name == expected.array; });
+    if (!exists) throw std::invalid_argument("expected: no output is called " + expected.array);
+  }
   if (e.measured >= e.cases.size()) throw std::invalid_argument("measured: there is no such case");
   return e;
 }

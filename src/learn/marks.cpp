@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <sstream>
 
@@ -22,8 +23,6 @@ constexpr int kDrawn = 4;                 // lines of a picture
 constexpr double kMultiprocessors = 132;  // of virtual:h200
 constexpr double kWarpsOfMultiprocessor = 64;
 constexpr const char* kInstructions = "smsp__thread_inst_executed.sum";
-
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -65,17 +64,6 @@ struct Measures {
 
 Measures measures_of(const Exercise& exercise, const Counters& counters) {
   Measures m;
-  // A metric that was never counted is 0: the kernel has no such instruction.
-  for (const Mark& mark : exercise.marks) {
-    for (const std::string* text : {&mark.measure, &mark.limit}) {
-      for (std::size_t at = 0; at < text->size();) {
-        const auto end = std::min(text->find_first_of(" ()*/+-,<>=!?:%", at), text->size());
-        const std::string word = text->substr(at, end - at);
-        if (word.find("__") != word.npos) m.scope.variables[word] = 0;
-        at = end + 1;
-      }
-    }
-  }
   std::uint64_t most = 0;
   double threads = 0;
   for (const CountedLaunch& launch : counters.launches) {
@@ -145,7 +133,8 @@ std::vector<std::string> shown(const Mark& mark, const std::vector<analyse::Trac
   const analyse::TracedInstruction* worst = nullptr;
   for (const analyse::Trace& trace : traces) {
     for (const analyse::TracedInstruction& i : trace.instructions) {
-      if (file_name(i.file) != "kernel.cu" || badness(i, mark.show) <= 0) continue;
+      if (std::filesystem::path(i.file).filename() != "kernel.cu" || badness(i, mark.show) <= 0)
+        continue;
       if (worst == nullptr || badness(i, mark.show) > badness(*worst, mark.show)) worst = &i;
     }
   }
@@ -333,7 +322,7 @@ Marking mark(const Exercise& exercise, const Compilation& compilation, const Tri
   marking.grades.push_back(
       {kCompiles,
        Verdict::kPassed,
-       fmt::format("{} registers a thread, {} bytes of shared memory, {}", compilation.registers,
+       fmt::format("{} registers per thread, {} bytes of shared memory, {}", compilation.registers,
                    compilation.shared_bytes,
                    compilation.spill_bytes == 0
                        ? "no spill"

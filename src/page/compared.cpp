@@ -41,8 +41,8 @@ void add_model(std::vector<Number>& numbers, const analyse::Explanation& e) {
   add(numbers, "shared memory per block, B", seen.shared_bytes);
   if (e.subject.tile) {
     const analyse::Loads loads = analyse::loads_per_result(*e.subject.tile, e.problem.k);
-    add(numbers, "global loads a result", loads.global_loads);
-    add(numbers, "shared loads a result", loads.shared_loads);
+    add(numbers, "global loads per result", loads.global_loads);
+    add(numbers, "shared loads per result", loads.shared_loads);
   }
   if (!e.prediction) return;
   add(numbers, "resident warps per SM", e.prediction->occupancy.warps);

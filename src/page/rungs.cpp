@@ -115,7 +115,7 @@ std::string section(const Explanation& e) {
   if (e.subject.tile) {
     const analyse::Loads loads = analyse::loads_per_result(*e.subject.tile, e.problem.k);
     html += figure_of(tile_picture(*e.subject.tile),
-                      fmt::format("Loads a result: {} global, {} shared.", loads.global_formula,
+                      fmt::format("Loads per result: {} global, {} shared.", loads.global_formula,
                                   loads.shared_formula));
   }
   if (const std::string global = accesses(e, analyse::Memory::kGlobal); !global.empty())

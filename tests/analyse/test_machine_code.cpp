@@ -119,7 +119,7 @@ TEST(FindCode, finds_a_kernel_by_its_demangled_name) {
   const auto loop = hot_loop(decoded);
   ASSERT_TRUE(loop);
   const auto mix = mix_of(std::span(decoded).subspan(loop.value().first, loop.value().size()));
-  EXPECT_EQ(mix.at("FFMA") % 64, 0) << "8 x 8 outputs a thread";
+  EXPECT_EQ(mix.at("FFMA") % 64, 0) << "8 x 8 outputs per thread";
   EXPECT_EQ(mix.at("BAR"), 2);
 }
 

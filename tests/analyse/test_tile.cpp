@@ -12,7 +12,7 @@ struct Published {
   const char *rung, *kernel, *global, *shared;
 };
 
-// Notes on kernels 1 to 10: loads a result by level, of the tiles that they give.
+// Notes on kernels 1 to 10: loads per result by level, of the tiles that they give.
 TEST(PublishedLoads, a_result_by_level) {
   const Published table[] = {
       {"r01_naive", "kernel<Tile>", "2K", "0"},

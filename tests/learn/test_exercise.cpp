@@ -75,6 +75,18 @@ TEST(Exercise, NamesWhatIsWrongInItsFile) {
     {"name": "x", "type": "const double*", "count": "1"}]})")
                 .find("double"),
             std::string::npos);
+  const auto with_outputs = [&](const char* expected) {
+    return error_of((R"({"title": "t", "goal": "g", "function": "f", "cases": [{"N": 1}],
+      "parameters": [{"name": "y", "type": "float*", "count": "N"}], "marks": [], "hints": [],
+      "wrong": [], "expected": [)" +
+                     std::string(expected) + "]}")
+                        .c_str());
+  };
+  EXPECT_NE(with_outputs("").find("lacks y"), std::string::npos);
+  EXPECT_NE(with_outputs(R"({"array": "y", "over": {"i": "N"}, "value": "0"},
+                            {"array": "z", "over": {"i": "N"}, "value": "0"})")
+                .find("no output is called z"),
+            std::string::npos);
   fs::remove_all(folder);
 }
 

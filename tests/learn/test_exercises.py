@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exercises of the course: the given start fails, both right solutions pass, and each wrong one
-fails with its named mark:  test_exercises.py LADDER EXERCISE...
+"""Exercises of the course: the given start fails, both right solutions pass, each wrong one fails
+with its named mark, and each mark has a wrong one that fails it:
+  test_exercises.py LADDER EXERCISE...
 
 Wrong solutions are ours with the replacements of exercise.json.
 """
@@ -75,6 +76,11 @@ def main(ladder, *exercises):
         if len(data["wrong"]) < AT_LEAST_WRONG:
             print(f"{folder.name}: has only {len(data['wrong'])} wrong solutions")
             bad += 1
+        shown = {wrong["fails"] for wrong in data["wrong"]}
+        for mark in data["marks"]:
+            if mark["name"] not in shown:
+                print(f"{folder.name}: no wrong solution fails '{mark['name']}'")
+                bad += 1
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
 
             def one(solution, folder=folder):

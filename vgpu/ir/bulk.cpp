@@ -23,4 +23,9 @@ bool can_reduce(BulkReduction what, TensorType type) {
   }
 }
 
+bool depends_on_order(BulkReduction what, std::optional<TensorType> type) {
+  using enum BulkReduction;
+  return what == kInc || what == kDec || (what == kAdd && (!type || is_floating(*type)));
+}
+
 }  // namespace vgpu::ir

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operands of bulk copies: cp.async.bulk, cp.async.bulk.tensor, their reductions, st.async.
 #pragma once
+#include <optional>
+
 #include "ir/program.hpp"
 #include "ir/tensor_type.hpp"
 
@@ -41,5 +43,8 @@ enum BulkOperand : u32 {
 
 // Whether PTX allows this reduction for elements of this type.
 bool can_reduce(BulkReduction what, TensorType type);
+// Whether the result in global memory may depend on the order of the blocks: sums of floating-point
+// numbers, .inc and .dec. No type: it is in a tensor map, so it may be floating-point.
+bool depends_on_order(BulkReduction what, std::optional<TensorType> type);
 
 }  // namespace vgpu::ir

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divergence and reconvergence of a warp's lanes in machine code. For PTX, groups of lanes
-// (execute/machine.hpp) merge whenever they are at the same instruction. For machine code they
+// (machine/machine.hpp) merge whenever they are at the same instruction. For machine code they
 // merge only at its convergence instructions, because counts of divergent threads depend on it.
 #pragma once
 #include "machine/machine.hpp"

@@ -58,7 +58,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 static constexpr KernelInfo kKernels[] = {
     {.id = "r01_naive",
      .rung = "r01_naive",
-     .idea = "one thread an output, a warp along a column",
+     .idea = "one thread per output, a warp along a column",
      .min_cc = kMinCc,
      .accepts = accepts,
      .launch = launch},

@@ -89,7 +89,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 static constexpr KernelInfo kKernels[] = {
     {.id = "r04_block_tile_1d",
      .rung = "r04_block_tile_1d",
-     .idea = "a column of 8 outputs a thread",
+     .idea = "a column of 8 outputs per thread",
      .min_cc = kMinCc,
      .accepts = accepts,
      .launch = launch},

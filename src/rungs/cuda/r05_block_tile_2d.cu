@@ -106,7 +106,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 static constexpr KernelInfo kKernels[] = {
     {.id = "r05_block_tile_2d",
      .rung = "r05_block_tile_2d",
-     .idea = "8 x 8 outputs a thread, an outer product in registers",
+     .idea = "8 x 8 outputs per thread, an outer product in registers",
      .min_cc = kMinCc,
      .accepts = accepts,
      .launch = launch},

@@ -180,7 +180,7 @@ static Status launch_tile(const Problem& p, const Operands& o, Stream stream) {
 }
 
 // By hand: two blocks an SM, so that one computes while the other waits at its barrier; 128
-// registers a thread.
+// registers per thread.
 constexpr std::array kByHand{128, 128, 32, 64, 32, 8, 8, 2};
 using TileByHand = Tile<kByHand[0], kByHand[1], kByHand[2], kByHand[3], kByHand[4], kByHand[5],
                         kByHand[6], kByHand[7]>;

@@ -47,7 +47,7 @@ struct Tile {
   };
 };
 
-constexpr int kBlocksPerSm = 2;  // 128 registers a thread
+constexpr int kBlocksPerSm = 2;  // 128 registers per thread
 
 template <class T, bool kAligned>
 __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)

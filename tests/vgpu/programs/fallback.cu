@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel whose machine code has an instruction that the SASS engine refuses (PRMT.F4E), so that it
-// runs from PTX.
+// A kernel whose machine code has an instruction that the SASS engine refuses (PRMT.F4E), so that
+// it runs from PTX.
 #include <cstdio>
 
 #include "require.hpp"

@@ -177,13 +177,8 @@ void FunctionLowering::bulk() {
   at(pc).width = static_cast<u8>(form.reduction);
   at(pc).bytes = static_cast<u8>(form.element.value_or(TensorType::kUint8));
   list_operands(pc, operands);
-  // The result may depend on the order of blocks for .inc, .dec and floating-point sums. With a
-  // tensor map the type is unknown here, so it may be floating-point.
-  if (form.kind != BulkKind::kStore || form.reduction == BulkReduction::kCopy) return;
-  const bool exact = form.element && !is_floating(*form.element);
-  const bool sums = form.reduction == BulkReduction::kAdd && !exact;
-  if (sums || form.reduction == BulkReduction::kInc || form.reduction == BulkReduction::kDec)
-    program_.ordered = true;
+  program_.ordered |=
+      form.kind == BulkKind::kStore && depends_on_order(form.reduction, form.element);
 }
 
 void FunctionLowering::bulk_wait() {
@@ -220,7 +215,7 @@ void FunctionLowering::send_words() {
   const auto type = ptx::type_from(parts.back());
   const u32 bytes = type ? ptx::size_of(*type) : 0;
   if (!to_cluster || !counted || (bytes != 4 && bytes != 8)) refuse();
-  if (bytes * count > 16) refuse("more than 16 bytes a thread");
+  if (bytes * count > 16) refuse("more than 16 bytes per thread");
   if (operand_count() != 3) refuse("another number of operands");
   const Operand& what = operand(1);
   const auto elements = what.kind == Kind::kVector ? what.elements : std::span(&what, 1);

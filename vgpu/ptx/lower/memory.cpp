@@ -77,7 +77,7 @@ void FunctionLowering::st() {
 void FunctionLowering::memory(const Access& access, const Operand& where, const Operand& what,
                               bool is_store) {
   const u32 bytes = ptx::size_of(access.type);
-  if (bytes * access.vector > 16) refuse("more than 16 bytes a thread");
+  if (bytes * access.vector > 16) refuse("more than 16 bytes per thread");
   if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
   const std::size_t parts = what.kind == Kind::kVector ? what.elements.size() : 1;
   if (parts != access.vector) refuse("another number of elements");

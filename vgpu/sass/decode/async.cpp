@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asynchronous copies to shared memory, mbarriers (SYNCS, ARRIVES) and register reallocation
 // (USETMAXREG).
-#include <fmt/format.h>
-
 #include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
@@ -108,22 +106,6 @@ void decode_copies_arrive(Reader& r) {
   r.expect(72, 4, {0xa});
   r.insn.mode = r.named(70, 2, {nullptr, ".ARVCNT", ".TRANSCNT"});
   r.add(near_address(r, 64));
-}
-
-// UBLKCP [URb], [URa], URc: copies from URa to URb. The lower half of URc is the size in units of
-// 16 bytes, the upper half the mask of a multicast. A global address takes two registers. After a
-// shared destination, the next register holds the mbarrier's address.
-void decode_ublkcp(Reader& r) {
-  r.insn.type = r.named(73, 2, {nullptr, ".S.G", ".G.S", ".S.S"});
-  r.expect(72, 1, {0});
-  r.insn.high = r.suffix_if(r.bit(75), ".MULTICAST");
-  r.named(81, 2, {"", ".LTC64B", ".LTC128B"});
-  r.add(uniform_address(r, 32));
-  r.add(uniform_address(r, 24));
-  r.add(r.uniform_at(64));
-  const Operand policy = r.uniform_at(40);
-  if (r.bit(76)) r.add_text(fmt::format("desc[UR{}]", policy.index));
-  r.expect(91, 1, {1});
 }
 
 // USETMAXREG.TRY_ALLOC UP, registers; USETMAXREG.DEALLOC registers.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hopper's asynchronous units: products of warpgroups (HGMMA, IGMMA, QGMMA), bulk and tensor copies
-// (UBLK*, UTMA*), stores and reductions to another block's shared memory (STAS, REDAS).
+// (UBLK*, UTMA*), stores to another block's shared memory (STAS), the barrier of the cluster.
 #include <fmt/format.h>
 
 #include "sass/decode/addresses.hpp"
@@ -9,6 +9,7 @@
 namespace vgpu::sass {
 namespace {
 
+// Adds an operand that the disassembler does not print.
 void add_silently(Reader& r, const Operand& operand) { r.insn.operands[r.insn.count++] = operand; }
 
 // N of an IGMMA: 8, 16, 24, 32, then multiples of 16. The field is three times the index.
@@ -26,10 +27,25 @@ void add_policy(Reader& r) {
   if (r.bit(76)) r.add_text(fmt::format("desc[UR{}]", policy.index));
 }
 
+void reduction_at(Reader& r) {
+  r.insn.mode = r.named(87, 3, {".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"});
+}
+
+// Destination, source, size and mask of a bulk copy.
+void add_bulk(Reader& r) {
+  r.add(uniform_address(r, 32));
+  r.add(uniform_address(r, 24));
+  r.add(r.uniform_at(64));
+  add_policy(r);
+  r.expect(91, 1, {1});
+}
+
 }  // namespace
 
 // D, A, B, C, predicate. A and B are 64-bit matrix descriptors in four consecutive uniform
 // registers; A may be in registers. C is D or RZ. If the predicate is false, D is overwritten.
+// Instruction: target is N, high and right say that A and B are transposed, wrap that the product
+// is the last of its group.
 void decode_gmma(Reader& r) {
   Instruction& i = r.insn;
   enum { kHalves = 0, kIntegers = 1, kBytes = 3 };
@@ -93,7 +109,7 @@ void decode_gmma(Reader& r) {
     add_silently(r, adds);
   r.expect(91, 1, {1});
   r.expect(84, 3, {0, 7});
-  i.wrap = r.field(84, 3) == 0;  // the last product of its group
+  i.wrap = r.field(84, 3) == 0;
   if (i.wrap) r.add_text("gsb0");
 }
 
@@ -115,8 +131,7 @@ void decode_utma(Reader& r) {
   if (i.op == Op::kUtmaPrefetch) r.suffix(".L2");
   i.shift = static_cast<std::uint8_t>(1 + r.named(79, 3, {".1D", ".2D", ".3D", ".4D", ".5D"}));
   if (r.bit(82)) r.refuse("im2col");
-  if (i.op == Op::kUtmaReduce)
-    i.mode = r.named(87, 3, {".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"});
+  if (i.op == Op::kUtmaReduce) reduction_at(r);
   const bool extra = i.opcode == 0x3b4;
   i.high = extra && r.suffix_if(r.bit(75), ".MULTICAST");
   if (extra && !i.high) r.refuse("a third register without multicast");
@@ -127,18 +142,25 @@ void decode_utma(Reader& r) {
   r.expect(91, 1, {1});
 }
 
-// The registers are as for UBLKCP. The reduction's type and operation follow its direction.
+// UBLKCP [URb], [URa], URc: copies from URa to URb. The lower half of URc is the size in units of
+// 16 bytes, the upper half the mask of a multicast. A global address takes two registers. After a
+// shared destination, the next register holds the mbarrier's address.
+void decode_ublkcp(Reader& r) {
+  r.insn.type = r.named(73, 2, {nullptr, ".S.G", ".G.S", ".S.S"});
+  r.expect(72, 1, {0});
+  r.insn.high = r.suffix_if(r.bit(75), ".MULTICAST");
+  r.named(81, 2, {"", ".LTC64B", ".LTC128B"});
+  add_bulk(r);
+}
+
+// The registers are as for UBLKCP. The reduction's operation and type follow its direction.
 void decode_ublkred(Reader& r) {
   Instruction& i = r.insn;
   i.type = r.named(73, 2, {nullptr, nullptr, ".G.S", ".S.S"});
-  i.mode = r.named(87, 3, {".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"});
+  reduction_at(r);
   i.source_type = r.named(
       81, 4, {"", ".S32", ".U64", ".S64", ".F16.RN", ".F32.RN", nullptr, ".F64.RN", ".BF16.RN"});
-  r.add(uniform_address(r, 32));
-  r.add(uniform_address(r, 24));
-  r.add(r.uniform_at(64));
-  add_policy(r);
-  r.expect(91, 1, {1});
+  add_bulk(r);
 }
 
 // [UR]: global address, UR: size.

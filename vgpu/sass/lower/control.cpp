@@ -4,12 +4,6 @@
 #include "sass/lower/lower.hpp"
 
 namespace vgpu::sass {
-namespace {
-
-constexpr u32 kReductionPredicate = 64;  // the slot in which BAR.RED leaves its result for B2R
-
-}  // namespace
-
 void Lowering::lower(const Instruction& i) {
   static constexpr void (Lowering::*kMethods[])(const Instruction&) = {
 #define OPERATION(name, lowering, what, space) &Lowering::lower_##lowering,

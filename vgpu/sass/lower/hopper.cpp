@@ -2,7 +2,7 @@
 // Lowering of Hopper's asynchronous units to the operations of PTX's wgmma, cp.async.bulk, st.async
 // and barrier.cluster. Copies take their addresses from consecutive uniform registers, and a warp
 // executes them once.
-#include <algorithm>
+#include <optional>
 
 #include "ir/bulk.hpp"
 #include "ir/wgmma.hpp"
@@ -11,9 +11,6 @@
 namespace vgpu::sass {
 
 namespace {
-
-constexpr u32 kNegatedPredicate = 68;  // slot for a negated predicate
-constexpr u32 kFalsePredicate = 72;    // never written
 
 WgmmaType factor_type(const Instruction& i, u8 code) {
   switch (i.opcode & 3) {
@@ -46,12 +43,10 @@ u32 Lowering::helper(const char* operation, u32 d, u32 a, u32 b) {
   return d;
 }
 
-// Registers UR + n and UR + n + 1 as 64 bits per lane, in scratch `to`.
 u32 Lowering::uniform_pair(u32 first, u32 to) {
   const u32 low = row(uniforms_ + first);
   return helper("pack.32x2", wide_scratch(to), low, low + 128);
 }
-// Register UR + n, extended to 64 bits per lane.
 u32 Lowering::uniform_wide(u32 index, u32 to) {
   return helper("cvt.u64.u32", wide_scratch(to), row(uniforms_ + index), kNone);
 }
@@ -111,7 +106,7 @@ u32 Lowering::emit_bulk(BulkKind kind, u32 dimensions,
   insn.site = program_.sites++;
   insn.sub = static_cast<u8>(kind);
   insn.vector = static_cast<u8>(dimensions);
-  insn.flags |= kFlagMachine;
+  if (kind != BulkKind::kSendWords) insn.flags |= kFlagMachine;  // once per warp
   insn.list = static_cast<u32>(program_.lists.size());
   program_.lists.insert(program_.lists.end(), operands.begin(), operands.end());
   return pc;
@@ -133,10 +128,7 @@ void Lowering::lower_tensor_copy(const Instruction& i) {
   if (i.op != Op::kUtmaReduce) return;
   const auto reduction = static_cast<BulkReduction>(1 + i.mode);
   at(pc).width = static_cast<u8>(reduction);
-  // The type is in the tensor map, so a sum may be of floating-point elements.
-  if (reduction == BulkReduction::kAdd || reduction == BulkReduction::kInc ||
-      reduction == BulkReduction::kDec)
-    program_.ordered = true;
+  program_.ordered |= depends_on_order(reduction, std::nullopt);
 }
 
 void Lowering::lower_bulk(const Instruction& i) {
@@ -162,23 +154,18 @@ void Lowering::lower_bulk(const Instruction& i) {
   if (!can_reduce(reduction, type)) refuse("that reduction of that type");
   at(pc).width = static_cast<u8>(reduction);
   at(pc).bytes = static_cast<u8>(type);
-  const bool sums = reduction == BulkReduction::kAdd && is_floating(type);
-  if (i.type == kStore &&
-      (sums || reduction == BulkReduction::kInc || reduction == BulkReduction::kDec))
-    program_.ordered = true;
+  program_.ordered |= i.type == kStore && depends_on_order(reduction, type);
 }
 
 // Each lane sends its words.
 void Lowering::lower_send(const Instruction& i) {
   const u32 address = row(i[0].index), words = i.bytes / 4;
-  program_.copies = true;
   std::array<u32, kBulkOperands> operands;
   operands.fill(kNone);
   operands[kBulkShared] = helper("cvt.u64.u32", wide_scratch(0), address, kNone);
   operands[kBulkBarrier] = helper("cvt.u64.u32", wide_scratch(1), address + 128, kNone);
   for (u32 n = 0; n < words; ++n) operands[kBulkAt + n] = source(i[1]) + 128 * n;
   const u32 pc = emit_bulk(BulkKind::kSendWords, 0, operands);
-  at(pc).flags &= static_cast<u16>(~kFlagMachine);
   at(pc).bytes = 4;
   at(pc).width = static_cast<u8>(words);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates decoded machine code to the executor's instructions. Lowering uses the executor's PTX
-// operations where they match; operations without a PTX equivalent are in execute/isa/sass_*.cpp.
+// Translates decoded machine code to instructions of the warp machine. Lowering uses the operations
+// of PTX where they match; operations without a PTX equivalent are in machine/isa/sass_*.cpp.
 #pragma once
 #include <array>
 #include <map>
@@ -75,7 +75,7 @@ class Lowering {
   void lower_absolute_call(const Instruction& i);
   void lower_barrier(const Instruction& i);
 
-  // Appends an instruction of the executor and returns its index. `guarded`: it has the guard of
+  // Appends an instruction of the machine and returns its index. `guarded`: it has the guard of
   // the instruction that is lowered. `helper`: it is not counted.
   u32 emit(std::string_view operation, bool helper = false, bool guarded = true);
   Insn& at(u32 pc) { return program_.code[pc]; }
@@ -83,6 +83,8 @@ class Lowering {
                u64 modifiers = 0);
   // An unguarded instruction that is not counted. Returns d.
   u32 helper(const char* operation, u32 d, u32 a, u32 b);
+  // Uniform registers as 64 bits per lane in wide_scratch(to), which is returned: two registers, or
+  // one with zeros above.
   u32 uniform_pair(u32 first, u32 to);
   u32 uniform_wide(u32 index, u32 to);
   // The operation's name, with the prefix "u." for instructions of the uniform datapath.
@@ -113,6 +115,10 @@ class Lowering {
 
   static constexpr u32 kMark = 0x80000000;
   static constexpr u32 kConstantsAt = 128;  // predicates precede them
+  // Slots of predicates that no instruction names.
+  static constexpr u32 kReductionPredicate = 64;  // what BAR.RED leaves for B2R
+  static constexpr u32 kNegatedPredicate = 68;
+  static constexpr u32 kFalsePredicate = 72;  // never written
 
   Program& program_;
   MachineCode& machine_code_;
