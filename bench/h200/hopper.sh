@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
 build=build/hopper
-all=(r13_mma_sync r14_wgmma r15_warp_specialized r16_persistent tensor_tiles)
+all=(r13_mma_sync r14_wgmma r15_warp_specialized r16_persistent r17_stream_k)
 rungs=("${@:2}")
 [ ${#rungs[@]} -gt 0 ] || rungs=("${all[@]}")
 mkdir -p "$output"

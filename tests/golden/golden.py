@@ -9,7 +9,8 @@ same launches.
                                                                      those in the file
   golden.py check --launcher PROGRAM --vgpu VGPU --golden FILE.csv   anywhere
 
-A row is a launch: kernel, shape, symbol, hash of its machine code, and a column for each metric.
+A row is a launch: kernel, shape, hash of its results, symbol, hash of its machine code, and a column
+for each metric.
 Where the machine code has changed since the rows were measured (another compiler, another source),
 the check skips that kernel with a message; it never compares. A rung of the registry that has no
 rows is named too. Exit status of check: 0 all equal, 1 a value differs or nothing could be
@@ -26,7 +27,9 @@ import subprocess
 import sys
 import tempfile
 
-SHAPES = ["256x256x256", "250x251x253"]
+# The last two have rows that tensor maps can describe; the last gives persistent blocks several
+# tiles.
+SHAPES = ["256x256x256", "250x251x253", "264x200x136", "2056x2184x72"]
 # All metrics that do not depend on time, by Nsight Compute's names. Those that the virtual GPU
 # reports as exact are compared.
 METRICS = [
@@ -56,7 +59,7 @@ METRICS = [
     *(f"smsp__sass_data_bytes_mem_shared_op_{op}.sum" for op in ("ld", "st")),
     *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st")),
 ]
-FIELDS = ["kernel", "shape", "symbol", "sass_sha256"]
+FIELDS = ["kernel", "shape", "result", "symbol", "sass_sha256"]
 
 
 def sass_sections(program):
@@ -91,8 +94,16 @@ def text_sections(elf):
 
 
 def launched(output):
-    """The launches in the launcher's output: one line "launched KERNEL SHAPE" each, in order."""
-    return [tuple(line.split()[1:]) for line in output.splitlines() if line.startswith("launched ")]
+    """The launches in the launcher's output, in order: (kernel, shape, result). The second launch
+    of a call and later ones are called KERNEL#2 and so on."""
+    launches, seen = [], collections.Counter()
+    for line in output.splitlines():
+        if line.startswith("launched "):
+            kernel, shape, result = line.split()[1:]
+            seen[kernel, shape] += 1
+            number = seen[kernel, shape]
+            launches.append((kernel if number == 1 else f"{kernel}#{number}", shape, result))
+    return launches
 
 
 def profile(ncu, command, options=(), folder=None):
@@ -139,11 +150,11 @@ def collect(options):
     sections = sass_sections(options.launcher)
     missing = set()
     measured = []
-    for (kernel, shape), row in zip(launches, rows):
+    for (*names, result), row in zip(launches, rows):
         symbol, values = row["Kernel Name"], values_of(row)
         missing.update(f"{metric} ({row.get(metric)!r})" for metric in METRICS
                        if metric not in values)
-        measured.append([kernel, shape, symbol, hashlib.sha256(sections[symbol]).hexdigest()]
+        measured.append([*names, result, symbol, hashlib.sha256(sections[symbol]).hexdigest()]
                         + [values.get(metric, "") for metric in METRICS])
     with open(options.golden, "w", newline="") as file:
         only = ": " + " ".join(options.only) if options.only else ""
@@ -157,9 +168,9 @@ def collect(options):
 def read_golden(path):
     golden = {}
     for row in csv.DictReader(line for line in open(path) if not line.startswith("#")):
-        kernel, shape, symbol, sha256 = (row.pop(field) for field in FIELDS)
+        kernel, shape, result, symbol, sha256 = (row.pop(field) for field in FIELDS)
         golden[kernel, shape] = {
-            "symbol": symbol, "sha256": sha256,
+            "result": result, "symbol": symbol, "sha256": sha256,
             "metrics": {metric: int(value)
                         for metric, value in row.items()
                         if value}
@@ -168,7 +179,7 @@ def read_golden(path):
 
 
 def run_virtual(options):
-    """[((kernel, shape), counters)] of every launch on the virtual GPU."""
+    """[((kernel, shape, result), counters)] of every launch on the virtual GPU."""
     with tempfile.TemporaryDirectory() as folder:
         counters = os.path.join(folder, "counters.json")
         result = subprocess.run(
@@ -187,7 +198,7 @@ def check(options):
     golden = read_golden(options.golden)
     sections = sass_sections(options.launcher)
     compared, differing, engines = collections.Counter(), 0, collections.Counter()
-    for (kernel, shape), launch in run_virtual(options):
+    for (kernel, shape, result), launch in run_virtual(options):
         expected = golden.pop((kernel, shape), None)
         if expected is None:
             print(f"skip {kernel} {shape}: not measured yet (bench/h200/golden.sh)")
@@ -198,6 +209,10 @@ def check(options):
                   "(another compiler or source: measure again with bench/h200/golden.sh)")
             continue
         engines[launch["engine"]] += 1
+        if result != expected["result"]:
+            differing += 1
+            print(f"DIFFERS {kernel} {shape}: the results, hash {result}, hardware "
+                  f"{expected['result']}")
         for metric, got in launch["metrics"].items():
             if metric not in expected["metrics"]:
                 continue

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the small kernels of micro.hpp, and every CUDA-core rung of the registry once at each
-// shape, for a profiler:
+// Starts the small kernels of micro.hpp, and every rung of the registry once at each shape, for a
+// profiler:
 //   golden_launch [micro.NAME]... [SHAPE]...        all small kernels where none is named
-// Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch says "launched
-// KERNEL SHAPE".
+// Operands are tight, uniform in (-1,1), alpha = 1, beta = 0. One line per launch of a kernel says
+// "launched KERNEL SHAPE RESULT"; RESULT is a hash of what a small kernel leaves in memory, "-" for
+// a rung.
 #include <ladder/registry.hpp>
 
 #include "host/query.hpp"
@@ -12,6 +13,8 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <random>
@@ -45,6 +48,40 @@ DeviceArray random_array(std::int64_t elements, std::mt19937& generator) {
   return array;
 }
 
+// Rungs, and the library's kernels on CUDA cores; the slow ones of them only where there are few
+// products.
+bool of_interest(const ladder::KernelInfo& info, const ladder::Problem& p) {
+  if (info.place != ladder::Place::kCuda) return false;
+  if (info.precision == ladder::Precision::kIeee)
+    return info.role != ladder::Role::kBaseline && info.role != ladder::Role::kLibrary &&
+           p.m * p.n * p.k < std::int64_t{1} << 27;
+  return info.role == ladder::Role::kRung;
+}
+
+// How many kernels a call launches: nodes of the graph that a capture of it gives.
+std::size_t kernels_of(const ladder::KernelInfo& info, const ladder::Problem& p,
+                       const ladder::Operands& operands) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  std::size_t count = 0, kernels = 0;
+  if (!ok(cudaStreamCreate(&stream), "cudaStreamCreate") ||
+      !ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture"))
+    return 0;
+  const ladder::Status status = info.launch(p, operands, stream);
+  if (!ok(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture") || !status) return 0;
+  if (!ok(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes")) return 0;
+  std::vector<cudaGraphNode_t> nodes(count);
+  if (!ok(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes")) return 0;
+  for (cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type{};
+    if (!ok(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType")) return 0;
+    kernels += type == cudaGraphNodeTypeKernel ? 1 : 0;
+  }
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+  return kernels;
+}
+
 bool launch_all(const std::string& shape, const ladder::Device& device) {
   const auto problem = ladder::parse_shape(shape);
   if (!problem) {
@@ -58,21 +95,27 @@ bool launch_all(const std::string& shape, const ladder::Device& device) {
   const DeviceArray c = random_array(extent_c(p).elements(), generator);
   if (!a || !b || !c) return false;
   for (const ladder::KernelInfo& info : ladder::kernels()) {
-    if (info.place != ladder::Place::kCuda || info.role == ladder::Role::kBaseline ||
-        info.role == ladder::Role::kLibrary)
-      continue;
-    if (info.precision != ladder::Precision::kIeee) continue;
+    if (!of_interest(info, p) || !accepts(info, p, device)) continue;
     const std::string id(info.id);
-    if (!accepts(info, p, device)) continue;
-    if (const ladder::Status status = info.launch(p, {a.get(), b.get(), c.get()}, nullptr);
-        !status) {
+    const ladder::Operands operands{a.get(), b.get(), c.get()};
+    if (const ladder::Status status = info.launch(p, operands, nullptr); !status) {
       std::fprintf(stderr, "golden_launch: %s: %s\n", id.c_str(), status.message().c_str());
       return false;
     }
     if (!ok(cudaDeviceSynchronize(), id.c_str())) return false;
-    std::printf("launched %s %s\n", id.c_str(), shape.c_str());
+    const std::size_t launches = kernels_of(info, p, operands);
+    if (launches == 0) return false;
+    for (std::size_t i = 0; i < launches; ++i)
+      std::printf("launched %s %s -\n", id.c_str(), shape.c_str());
   }
   return true;
+}
+
+// FNV-1a, by words of 32 bits.
+std::uint64_t hash_of(const std::vector<int>& values) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (int value : values) hash = (hash ^ static_cast<std::uint32_t>(value)) * 0x100000001b3;
+  return hash;
 }
 
 // Memory holds ascending integers, the same for each kernel.
@@ -92,7 +135,12 @@ bool launch_micro(const std::vector<std::string>& names) {
         // the virtual GPU refuses kernels that it does not support
         cudaGetLastError() == cudaSuccess;
     if (!ok(cudaDeviceSynchronize(), launch.name)) return false;
-    std::printf("%s %s -\n", launched ? "launched" : "refused", launch.name);
+    std::vector<int> results(values.size());
+    if (!ok(cudaMemcpy(results.data(), memory, micro::kBytes, cudaMemcpyDeviceToHost),
+            "cudaMemcpy"))
+      return false;
+    std::printf("%s %s - %016" PRIx64 "\n", launched ? "launched" : "refused", launch.name,
+                hash_of(results));
   }
   return true;
 }

@@ -2,6 +2,8 @@
 // Small kernels: branches, barriers of warps and blocks, fences, and exchanges between lanes.
 #include "micro.cuh"
 
+#include <cooperative_groups.h>
+
 namespace micro {
 
 // Lanes leave a loop one after the other.
@@ -219,6 +221,29 @@ __global__ void dependents(int* x) {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
+// All blocks wait for each other.
+__global__ void grid_barrier(int* x) {
+  const int t = thread_number();
+  x[1024 + t] = x[t] + 1;
+  cooperative_groups::this_grid().sync();
+  x[2048 + t] = x[1024 + (t + kThreads) % (kBlocks * kThreads)];
+}
+
+// Guarded votes, written in PTX with the modifiers in both orders.
+__global__ void ballots(int* x) {
+  const int t = thread_number();
+  unsigned first, second;
+  asm volatile(
+      "{.reg .pred p; setp.ne.u32 p, %1, 0; vote.ballot.sync.b32 %0, p, 0xffffffff; "
+      "@!p not.b32 %0, %0;}"
+      : "=r"(first)
+      : "r"(x[t] & 1));
+  asm volatile("{.reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff;}"
+               : "=r"(second)
+               : "r"(x[t] & 2));
+  x[1024 + t] = static_cast<int>(first + 3 * second);
+}
+
 std::span<const Launch> control_launches() {
   static constexpr Launch kLaunches[] = {
       {"micro.break_partly", [](int* x) { start(break_partly, x); }},
@@ -246,6 +271,12 @@ std::span<const Launch> control_launches() {
       {"micro.jumps_lopsided", [](int* x) { start(jumps<Ways::kLopsided>, x); }},
       {"micro.dependents_of_some", [](int* x) { start(dependents_of_some, x); }},
       {"micro.dependents", [](int* x) { start(dependents, x); }},
+      {"micro.ballots", [](int* x) { start(ballots, x); }},
+      {"micro.grid_barrier",
+       [](int* x) {
+         void* arguments[] = {&x};
+         cudaLaunchCooperativeKernel(grid_barrier, kBlocks, kThreads, arguments);
+       }},
   };
   return kLaunches;
 }

@@ -152,6 +152,32 @@ struct Placement {
   u64 a, b;  // descriptors, relative to the beginning of shared memory
 };
 
+// Starts inside the swizzle's pattern, with base offset 0, with the one that PTX gives for the start
+// (its bits 7 to 9), and with others.
+inline void append_inside(int directions, std::vector<Placement>& all) {
+  constexpr int kSpans[] = {128, 64, 32};
+  constexpr const char* kOffsets[] = {"inside", "offset", "other"};
+  Random random(static_cast<u64>(directions) + 177);
+  for (int mode = 1; mode < 4; ++mode) {
+    for (int i = 0; i < 18; ++i) {
+      const int pattern = 8 * kSpans[mode - 1];
+      u64 made[2];
+      for (u64& bits : made) {
+        const int start = random.below(16) * pattern + random.below(pattern / 16) * 16;
+        const int leading = (1 + random.below(8)) * pattern,
+                  stride = (1 + random.below(6)) * pattern;
+        const int offset = i % 3 == 0 ? 0 : i % 3 == 1 ? start / 128 % 8 : random.below(8);
+        bits = static_cast<u64>(start) >> 4 | static_cast<u64>(leading >> 4) << 16 |
+               static_cast<u64>(stride >> 4) << 32 | static_cast<u64>(offset) << 49 |
+               static_cast<u64>(mode) << 62;
+      }
+      all.push_back({std::string(kOffsets[i % 3]) + std::to_string(kSpans[mode - 1]) +
+                         ".directions" + std::to_string(directions),
+                     made[0], made[1]});
+    }
+  }
+}
+
 // directions: 1: A is M-major; 2: B is N-major. Starts, strides and base offsets of all kinds,
 // within kPlacedBytes.
 inline std::vector<Placement> placements_of(int directions) {
@@ -178,6 +204,7 @@ inline std::vector<Placement> placements_of(int directions) {
                      made[0], made[1]});
     }
   }
+  append_inside(directions, all);
   return all;
 }
 
