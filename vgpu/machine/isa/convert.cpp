@@ -312,6 +312,46 @@ void define_packed16(OperationSink& sink, const char* name, const char* single) 
   }
 }
 
+// tf32 is kept in the upper bits of a 32-bit register.
+template <Rounding kMode, bool kRelu>
+void define_tf32(OperationSink& sink, const char* name) {
+  op_each(sink, name, [](float a) { return narrow_one<kTf32, kMode, kRelu, false>(a) << 13; });
+}
+
+// Rounds ties away from zero, in steps as machine code does: NaN keeps the bits that tf32 has.
+template <bool kFinite>
+[[gnu::always_inline]] inline u32 tf32_ties_away(float a) {
+  constexpr u32 kInfinity = 0x7f800000, kUnit = 0x2000;
+  const auto finite = [](u32 bits) { return (bits & kInfinity) != kInfinity; };
+  const u32 bits = bits_as<u32>(a);
+  const u32 result = (bits + (finite(bits) ? kUnit / 2 : 0)) & ~(kUnit - 1);
+  return kFinite && !finite(result) ? result - kUnit : result;
+}
+
+// Pairs of 8-bit numbers from FP32 and from pairs of f16, always to the largest finite number, and
+// back.
+template <Format kFormat, bool kRelu>
+void define_bytes(OperationSink& sink, const char* from_singles, const char* from_halves,
+                  const char* to_halves) {
+  constexpr Rounding kRn = Rounding::kNearest;
+  op_each(sink, from_singles, [](float a, float b) {
+    return static_cast<u16>(narrow_one<kFormat, kRn, kRelu, true>(a) << 8 |
+                            narrow_one<kFormat, kRn, kRelu, true>(b));
+  });
+  op_each(sink, from_halves, [](u32 a) {
+    const float high = to_float(f16{static_cast<u16>(a >> 16)}),
+                low = to_float(f16{static_cast<u16>(a)});
+    return static_cast<u16>(narrow_one<kFormat, kRn, kRelu, true>(high) << 8 |
+                            narrow_one<kFormat, kRn, kRelu, true>(low));
+  });
+  op_each(sink, to_halves, [](u16 a) {
+    const float high = static_cast<float>(widen(a >> 8, kFormat)),
+                low = static_cast<float>(widen(a & 0xff, kFormat));
+    return narrow_one<kHalf, kRn, kRelu, false>(high) << 16 |
+           narrow_one<kHalf, kRn, kRelu, false>(low);
+  });
+}
+
 void define_packed(OperationSink& sink) {
   constexpr Rounding kRn = Rounding::kNearest, kRz = Rounding::kZero;
   define_packed16<kHalf, kRn, false, false>(sink, "cvt.rn.f16x2.f32", nullptr);
@@ -322,6 +362,10 @@ void define_packed(OperationSink& sink) {
                                            "cvt.rn.satfinite.f16.f32");
   define_packed16<kHalf, kRz, false, true>(sink, "cvt.rz.satfinite.f16x2.f32",
                                            "cvt.rz.satfinite.f16.f32");
+  define_packed16<kHalf, kRn, true, true>(sink, "cvt.rn.relu.satfinite.f16x2.f32",
+                                          "cvt.rn.relu.satfinite.f16.f32");
+  define_packed16<kHalf, kRz, true, true>(sink, "cvt.rz.relu.satfinite.f16x2.f32",
+                                          "cvt.rz.relu.satfinite.f16.f32");
   define_packed16<kBfloat, kRn, false, false>(sink, "cvt.rn.bf16x2.f32", nullptr);
   define_packed16<kBfloat, kRz, false, false>(sink, "cvt.rz.bf16x2.f32", nullptr);
   define_packed16<kBfloat, kRn, true, false>(sink, "cvt.rn.relu.bf16x2.f32",
@@ -332,42 +376,26 @@ void define_packed(OperationSink& sink) {
                                              "cvt.rn.satfinite.bf16.f32");
   define_packed16<kBfloat, kRz, false, true>(sink, "cvt.rz.satfinite.bf16x2.f32",
                                              "cvt.rz.satfinite.bf16.f32");
+  define_packed16<kBfloat, kRn, true, true>(sink, "cvt.rn.relu.satfinite.bf16x2.f32",
+                                            "cvt.rn.relu.satfinite.bf16.f32");
+  define_packed16<kBfloat, kRz, true, true>(sink, "cvt.rz.relu.satfinite.bf16x2.f32",
+                                            "cvt.rz.relu.satfinite.bf16.f32");
 
-  // tf32 is kept in the upper bits of a 32-bit register.
-  op_each(sink, "cvt.rna.tf32.f32", [](float a) {
-    return narrow(double{a}, kTf32, Rounding::kNearestAway) << 13 | (is_nan(a) ? 0x1fffu : 0u);
-  });
-  op_each(sink, "cvt.rn.tf32.f32",
-          [](float a) { return narrow(double{a}, kTf32, kRn) << 13 | (is_nan(a) ? 0x1fffu : 0u); });
-  op_each(sink, "cvt.rz.tf32.f32",
-          [](float a) { return narrow(double{a}, kTf32, kRz) << 13 | (is_nan(a) ? 0x1fffu : 0u); });
+  op(sink, "cvt.rna.tf32.f32", [](float a) { return tf32_ties_away<false>(a); });
+  op(sink, "cvt.rna.satfinite.tf32.f32", [](float a) { return tf32_ties_away<true>(a); });
+  define_tf32<kRn, false>(sink, "cvt.rn.tf32.f32");
+  define_tf32<kRn, true>(sink, "cvt.rn.relu.tf32.f32");
+  define_tf32<kRz, false>(sink, "cvt.rz.tf32.f32");
+  define_tf32<kRz, true>(sink, "cvt.rz.relu.tf32.f32");
 
-  op_each(sink, "cvt.rn.satfinite.e4m3x2.f32", [](float a, float b) {
-    return static_cast<u16>(narrow(double{a}, kE4m3, kRn, true) << 8 |
-                            narrow(double{b}, kE4m3, kRn, true));
-  });
-  op_each(sink, "cvt.rn.satfinite.e5m2x2.f32", [](float a, float b) {
-    return static_cast<u16>(narrow(double{a}, kE5m2, kRn, true) << 8 |
-                            narrow(double{b}, kE5m2, kRn, true));
-  });
-  op_each(sink, "cvt.rn.satfinite.e4m3x2.f16x2", [](u32 a) {
-    const double high = double{to_float(f16{static_cast<u16>(a >> 16)})};
-    const double low = double{to_float(f16{static_cast<u16>(a)})};
-    return static_cast<u16>(narrow(high, kE4m3, kRn, true) << 8 | narrow(low, kE4m3, kRn, true));
-  });
-  op_each(sink, "cvt.rn.satfinite.e5m2x2.f16x2", [](u32 a) {
-    const double high = double{to_float(f16{static_cast<u16>(a >> 16)})};
-    const double low = double{to_float(f16{static_cast<u16>(a)})};
-    return static_cast<u16>(narrow(high, kE5m2, kRn, true) << 8 | narrow(low, kE5m2, kRn, true));
-  });
-  op_each(sink, "cvt.rn.f16x2.e4m3x2", [](u16 a) {
-    return narrow(widen(a >> 8, kE4m3), kHalf, kRn) << 16 |
-           narrow(widen(a & 0xff, kE4m3), kHalf, kRn);
-  });
-  op_each(sink, "cvt.rn.f16x2.e5m2x2", [](u16 a) {
-    return narrow(widen(a >> 8, kE5m2), kHalf, kRn) << 16 |
-           narrow(widen(a & 0xff, kE5m2), kHalf, kRn);
-  });
+  define_bytes<kE4m3, false>(sink, "cvt.rn.satfinite.e4m3x2.f32", "cvt.rn.satfinite.e4m3x2.f16x2",
+                             "cvt.rn.f16x2.e4m3x2");
+  define_bytes<kE4m3, true>(sink, "cvt.rn.relu.satfinite.e4m3x2.f32",
+                            "cvt.rn.relu.satfinite.e4m3x2.f16x2", "cvt.rn.relu.f16x2.e4m3x2");
+  define_bytes<kE5m2, false>(sink, "cvt.rn.satfinite.e5m2x2.f32", "cvt.rn.satfinite.e5m2x2.f16x2",
+                             "cvt.rn.f16x2.e5m2x2");
+  define_bytes<kE5m2, true>(sink, "cvt.rn.relu.satfinite.e5m2x2.f32",
+                            "cvt.rn.relu.satfinite.e5m2x2.f16x2", "cvt.rn.relu.f16x2.e5m2x2");
 
   op(sink, "cvt.pack.sat.u16.s32", [](i32 a, i32 b) {
     return static_cast<u32>(clamp_integer<u16>(a)) << 16 | clamp_integer<u16>(b);

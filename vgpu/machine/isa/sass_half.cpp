@@ -15,20 +15,26 @@ struct Halves {
         half(bits_of(m, half_at, 2)),
         keep(has(m, absolute) ? 0x7fff7fff : kAllLanes),
         flip(has(m, negate) ? 0x80008000 : 0) {}
-  [[gnu::always_inline]] u32 operator[](u32 i) const {
-    u32 v = row[i];
-    if (half == 1) v = (v & 0xffff) | v << 16;
-    if (half == 2) v = (v >> 16) | (v & 0xffff0000);
-    return (v & keep) ^ flip;
+  [[gnu::always_inline]] u32 unmodified(u32 i) const {
+    const u32 v = row[i];
+    if (half == 1) return (v & 0xffff) | v << 16;
+    if (half == 2) return (v >> 16) | (v & 0xffff0000);
+    return v;
   }
+  [[gnu::always_inline]] u32 operator[](u32 i) const { return (unmodified(i) & keep) ^ flip; }
   const u32* row;
   unsigned half;
   u32 keep, flip;
 };
 
+// With .FTZ, which only pairs of f16 have, subnormal numbers are zeros.
+[[gnu::always_inline]] inline u32 flushed(u32 bits, Modifiers m) {
+  return has(m, kFlush) && (bits & 0x7c00) == 0 ? bits & 0x8000 : bits & 0xffff;
+}
+
 template <class H>
-[[gnu::always_inline]] inline double number(u32 bits) {
-  return double{to_float(H{static_cast<u16>(bits)})};
+[[gnu::always_inline]] inline double number(u32 bits, Modifiers m) {
+  return double{to_float(H{static_cast<u16>(flushed(bits, m))})};
 }
 
 template <class H>
@@ -39,7 +45,7 @@ template <class H>
 template <class H, Form kForm>
 [[gnu::always_inline]] inline u32 half_result(u32 a, u32 b, u32 c, Modifiers m,
                                               bool single_result) {
-  const double x = number<H>(a), y = number<H>(b), z = number<H>(c);
+  const double x = number<H>(a, m), y = number<H>(b, m), z = number<H>(c, m);
   double r;
   if constexpr (kForm == Form::kFma)
     r = multiply_add_to_odd(x, y, z);
@@ -50,7 +56,7 @@ template <class H, Form kForm>
   if (has(m, kSaturate)) r = saturate(r);
   if (has(m, kRelu) && r <= 0) r = 0;
   if (single_result) return bits_as<u32>(canonical(static_cast<float>(r)));
-  return rounded_half<H>(r);
+  return flushed(rounded_half<H>(r), m);
 }
 
 template <class H, Form kForm>
@@ -119,16 +125,17 @@ void set_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
-// If one operand is NaN the result is the other; with .NAN it is NaN. -0 is less than +0.
+// If one operand is NaN the result is the other; with .NAN it is NaN. -0 is less than +0. `sign` is
+// that of .XORSIGN.
 template <class H>
-[[gnu::always_inline]] inline u32 lesser_half(u32 a, u32 b, bool least, bool keeps_nan) {
+[[gnu::always_inline]] inline u32 lesser_half(u32 a, u32 b, bool least, bool keeps_nan, u32 sign) {
   const float x = to_float(H{static_cast<u16>(a)}), y = to_float(H{static_cast<u16>(b)});
   if (is_nan(x) || is_nan(y)) {
     if (keeps_nan || (is_nan(x) && is_nan(y))) return 0x7fff;
-    return (is_nan(x) ? b : a) & 0xffff;
+    return ((is_nan(x) ? b : a) & 0xffff) | (sign & 0x8000);
   }
   const bool first = x == y ? ((a & 0x8000) != 0) == least : least ? x < y : x > y;
-  return (first ? a : b) & 0xffff;
+  return ((first ? a : b) & 0xffff) | (sign & 0x8000);
 }
 
 template <class H>
@@ -136,11 +143,15 @@ void choose_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const TwoHalves halves(window, insn, m);
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
+  const u32 signs = mask_if(m, kWrap);
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
     const bool least = (p >> i & 1) != 0;
     const u32 a = halves.a[i], b = halves.b[i];
-    return lesser_half<H>(a, b, least, has(m, kHigh)) |
-           lesser_half<H>(a >> 16, b >> 16, least, has(m, kHigh)) << 16;
+    const u32 sign = signs & (halves.a.unmodified(i) ^ halves.b.unmodified(i));
+    return lesser_half<H>(flushed(a, m), flushed(b, m), least, has(m, kHigh), sign) |
+           lesser_half<H>(flushed(a >> 16, m), flushed(b >> 16, m), least, has(m, kHigh),
+                          sign >> 16)
+               << 16;
   });
 }
 

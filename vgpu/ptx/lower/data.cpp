@@ -101,11 +101,16 @@ void FunctionLowering::isspacep() {
 // cvt's types may be narrower than its registers. The value is then truncated before the conversion
 // and extended after it.
 void FunctionLowering::cvt() {
-  const auto op = find_operation(opcode().text);
+  // The two modifiers may be in either order.
+  std::string name(opcode().text);
+  constexpr std::string_view kOther = ".satfinite.relu.";
+  if (const std::size_t at = name.find(kOther); at != name.npos)
+    name.replace(at, kOther.size(), ".relu.satfinite.");
+  const auto op = find_operation(name);
   if (!op) refuse();
   const Shape& shape = operations()[*op].shape;
   if (operand_count() != 2 || shape.sources[1] != Arg::kAbsent) {
-    emit_shaped(opcode().text);
+    emit_shaped(name);
     return;
   }
   static constexpr const char* kUnsigned[] = {"", "u16", "u32", "u64"};
@@ -128,7 +133,7 @@ void FunctionLowering::cvt() {
   }
   const RegisterClass result_type = class_of(shape.dest);
   const Value to = named(operand(0));
-  const u32 pc = emit(opcode().text);
+  const u32 pc = emit(name);
   read(pc, Field::kS0, from);
   if (to.type == result_type) {
     write(pc, Field::kD, to);

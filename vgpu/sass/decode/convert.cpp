@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions. Types: 0 to 3 integers of 8, 16, 32 and 64 bits; 1 F16, 2 F32, 3 F64, 4 BF16, 5
-// TF32.
+// Conversions. Types: 0 to 3 integers of 8, 16, 32 and 64 bits; floating point: instruction.hpp.
+#include <iterator>
+
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {
@@ -93,38 +94,45 @@ void decode_i2fp(Reader& r) {
   r.add(r.second());
 }
 
-// Converts two FP32 values to a pair of 16-bit values, the second operand to the lower half;
-// `high`: negative values become zero. Or converts one FP32 value to TF32.
+// Packs two FP32 values (PACK_AB), packs or unpacks one operand (PACK_B, UNPACK_B), or joins 16 bits
+// of results with a half of c (MERGE_C). `high`: negative values become zero.
 void decode_f2fp(Reader& r) {
   r.literal = Reader::Literal::kSingle;
-  if (r.field(76, 3) == kTf32) {
-    r.unused(24);
-    r.expect(86, 2, {1});
-    r.expect(88, 3, {2});
-    r.insn.type = kTf32;
-    r.suffix(".TF32.F32.PACK_B");
-    r.insn.rounding = r.named(79, 2, {"", nullptr, nullptr, ".RZ"});
-    r.add(r.reg(16));
-    Operand b = r.b();
-    r.modify_b(b, kBoth);
-    r.add(b);
-    r.expect(64, 8, {kZeroRegister});
-    return;
-  }
-  r.expect(86, 2, {0});
-  r.expect(78, 1, {0});
+  constexpr std::uint8_t kResults[] = {kF16, kBf16, 0, kTf32, kE5m2, kE4m3};
+  constexpr const char* kResultNames[] = {".F16", ".BF16", nullptr, ".TF32", ".E5M2", ".E4M3"};
+  constexpr std::uint8_t kSources[] = {kF32, kF16, kE5m2, kE4m3};
+  constexpr const char* kSourceNames[] = {".F32", ".F16", ".E5M2", ".E4M3"};
+  const std::uint64_t result = r.field(86, 2) << 1 | r.field(76, 1), from = r.field(73, 2);
+  if (result >= std::size(kResults) || kResultNames[result] == nullptr) r.refuse("a result's type");
+  r.insn.type = kResults[result];
+  r.insn.source_type = kSources[from];
+  const bool singles = r.insn.source_type == kF32;
   r.insn.saturate = r.suffix_if(r.bit(77), ".SATFINITE");
   r.insn.high = r.suffix_if(r.bit(75), ".RELU");
-  r.insn.type = r.bit(76) ? 4 : 1;
-  r.suffix(r.insn.type == 4 ? ".BF16.F32.PACK_AB" : ".F16.F32.PACK_AB");
+  r.suffix(kResultNames[result]);
+  r.suffix(kSourceNames[from]);
+  enum { kPair, kOne, kMerged };
+  const std::uint64_t mode = r.field(89, 2);
+  if (mode > kMerged || (mode == kPair && !singles)) r.refuse("an unknown form");
+  r.expect(78, 1, {singles && mode != kPair ? 1u : 0u});
+  r.suffix(!singles ? ".UNPACK_B" : mode == kOne ? ".PACK_B" : ".PACK_AB");
+  r.suffix_if(mode == kMerged, "_MERGE_C");
   r.insn.rounding = r.named(79, 2, {"", nullptr, nullptr, ".RZ"});
   r.add(r.reg(16));
-  Operand a = r.a(), b = r.b();
-  r.modify_first(a, kBoth);
-  r.modify_b(b, kBoth);
-  r.add(a);
+  if (singles && mode != kOne)
+    r.add(r.a());
+  else
+    r.unused(24);
+  Operand b = r.b();
+  if (mode == kOne && !singles && r.bit(88)) b.half = Half::kUpper;
   r.add(b);
-  r.expect(64, 8, {kZeroRegister});
+  if (mode == kMerged) {
+    Operand c = r.c();
+    if (r.bit(72)) c.half = Half::kUpper;
+    r.add(c);
+  } else {
+    r.expect(64, 8, {kZeroRegister});
+  }
 }
 
 }  // namespace vgpu::sass

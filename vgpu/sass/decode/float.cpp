@@ -19,6 +19,11 @@ void combine_at(Reader& r) {
 
 }  // namespace
 
+void extremes_at(Reader& r) {
+  r.insn.high = r.suffix_if(r.bit(81), ".NAN");
+  r.insn.wrap = r.suffix_if(r.bit(82), ".XORSIGN");
+}
+
 void decode_ffma(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
@@ -53,6 +58,7 @@ void decode_fadd(Reader& r) {
 void decode_fsel(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  if (r.insn.op == Op::kFmnmx) extremes_at(r);
   r.add(r.reg(16));
   Operand a = r.a(), b = r.second();
   r.modify_first(a, kBoth);

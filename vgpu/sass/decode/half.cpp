@@ -107,7 +107,7 @@ void decode_hfma2(Reader& r) {
 void decode_hmnmx2(Reader& r) {
   format(r, r.bit(85));
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
-  r.insn.high = r.suffix_if(r.bit(81), ".NAN");
+  extremes_at(r);
   r.add(r.reg(16));
   add_pairs(r, r.a(), r.second());
   r.add(r.predicate_at(87, 90));

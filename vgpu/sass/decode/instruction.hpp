@@ -72,7 +72,9 @@ enum class Compare : std::uint8_t {  // bit 3: also true if an operand is NaN
 };
 enum class Combine : std::uint8_t { kAnd, kOr, kXor };
 
-inline constexpr std::uint8_t kTf32 = 5;  // in Instruction::type of F2F, F2FP and HMMA
+// Floating-point formats in Instruction::type of conversions and matrix products.
+inline constexpr std::uint8_t kF16 = 1, kF32 = 2, kF64 = 3, kBf16 = 4, kTf32 = 5, kE5m2 = 6,
+                              kE4m3 = 7;
 
 struct Instruction {
   static constexpr std::size_t kMostOperands = 8;

@@ -27,6 +27,12 @@ u64 half_bits(const Operand& o) { return o.half == Half::kLow ? 1 : o.half == Ha
 
 }  // namespace
 
+// .XORSIGN: the compiler takes the operands' magnitudes.
+void Lowering::need_plain_signs(const Instruction& i) const {
+  const auto magnitude = [](const Operand& o) { return o.absolute && !o.negated; };
+  if (i.wrap && !(magnitude(i[1]) && magnitude(i[2]))) refuse("signs beside .XORSIGN");
+}
+
 void Lowering::lower_float(const Instruction& i) {
   switch (i.op) {
     case Op::kFfma: {
@@ -54,6 +60,8 @@ void Lowering::lower_float(const Instruction& i) {
       return;
     }
     case Op::kFmnmx:
+      need_plain_signs(i);
+      [[fallthrough]];
     case Op::kFsel:
       emit_alu(i.op == Op::kFmnmx ? "sass.fmnmx" : "sass.fsel", destination(i[0]),
                {source(i[1]), source(i[2]), zero_, predicate(i[3])},
@@ -94,7 +102,8 @@ void Lowering::lower_float(const Instruction& i) {
 }
 
 void Lowering::lower_half(const Instruction& i) {
-  if (i.flush) refuse("subnormal halves as zeros");
+  if (i.flush && (i.type == 4 || i.op == Op::kHset2 || i.op == Op::kHsetp2))
+    refuse("subnormal halves as zeros");
   const bool is_bfloat = i.type == 4;
   const auto pairs = [](const Operand& a, const Operand& b) {
     return signs_a(a) | signs_b(b) | half_bits(a) << kHalfAAt | half_bits(b) << kHalfBAt;
@@ -103,9 +112,11 @@ void Lowering::lower_half(const Instruction& i) {
     return is_bfloat ? bfloat : half;
   };
   if (i.op == Op::kHmnmx2) {
+    need_plain_signs(i);
     emit_alu(named("sass.hmnmx2", "sass.bmnmx2"), destination(i[0]),
              {source(i[1]), source(i[2]), zero_, predicate(i[3])},
-             pairs(i[1], i[2]) | (i[3].negated ? kNegateP : 0) | (i.high ? kHigh : 0));
+             pairs(i[1], i[2]) | (i[3].negated ? kNegateP : 0) | (i.high ? kHigh : 0) |
+                 (i.wrap ? kWrap : 0) | (i.flush ? kFlush : 0));
     return;
   }
   if (i.op == Op::kHset2) {
@@ -122,8 +133,9 @@ void Lowering::lower_half(const Instruction& i) {
     at(pc).list = predicate_out(i[1]);
     return;
   }
-  u64 m = (i.saturate ? kSaturate : 0) | (i.high ? kHigh : 0) | signs_a(i[1]) | signs_b(i[2]) |
-          half_bits(i[1]) << kHalfAAt | half_bits(i[2]) << kHalfBAt;
+  if (i.flush && i.op == Op::kHadd2 && i.high) refuse("subnormal halves as zeros");
+  u64 m = (i.saturate ? kSaturate : 0) | (i.flush ? kFlush : 0) | (i.high ? kHigh : 0) |
+          signs_a(i[1]) | signs_b(i[2]) | half_bits(i[1]) << kHalfAAt | half_bits(i[2]) << kHalfBAt;
   if (i.op == Op::kHfma2) {
     m |= signs_c(i[3]) | half_bits(i[3]) << kHalfCAt | (i.wrap ? kRelu : 0);
     // The compiler loads constants in this form: -0 * 0 + constant.

@@ -35,17 +35,37 @@ u32 Lowering::signed_single(const Operand& o, u32 to) {
 }
 
 void Lowering::lower_packing(const Instruction& i) {
-  if (i.type == kTf32) {
-    const u32 from = signed_single(i[1], row(scratch_));
-    emit_alu(fmt::format("cvt.{}.tf32.f32", kToFloat[i.rounding]), destination(i[0]), {from});
-    return;
-  }
+  static constexpr const char* kPairs[] = {nullptr,  "f16x2", "f32",    nullptr,
+                                           "bf16x2", "tf32",  "e5m2x2", "e4m3x2"};
+  const bool to_bytes = i.type >= kE5m2, from_bytes = i.source_type >= kE5m2;
   const std::string name =
-      fmt::format("cvt.{}{}{}.{}x2.f32", kToFloat[i.rounding], i.high ? ".relu" : "",
-                  i.saturate ? ".satfinite" : "", float_name(i.type));
-  if (!find_operation(name)) refuse(fmt::format("there is no conversion {}", name));
-  const u32 high = signed_single(i[1], row(scratch_)), low = signed_single(i[2], row(scratch_ + 1));
-  emit_alu(name, destination(i[0]), {high, low});
+      fmt::format("cvt.{}{}{}.{}.{}", kToFloat[i.rounding], i.high ? ".relu" : "",
+                  i.saturate ? ".satfinite" : "", kPairs[i.type], kPairs[i.source_type]);
+  const auto operation = find_operation(name);
+  if (!operation) refuse(fmt::format("there is no conversion {}", name));
+  const bool two = operations()[*operation].shape.sources[1] != Arg::kAbsent;
+  const u32 operands = two ? 2 : 1, merged = i.count == operands + 2u ? i.count - 1u : 0;
+  if (i.count < operands + 1u || to_bytes != (merged != 0)) refuse("another number of operands");
+  // 16 bits of a register, in the layout of PTX values of this size.
+  const auto half = [&](const Operand& o, u32 to) {
+    const u32 from = source(o);
+    const u32 pc = emit(o.half == Half::kUpper ? "unpack.32.16.1" : "unpack.32.16.0", true, false);
+    at(pc).d = to;
+    at(pc).s[0] = from;
+    return to;
+  };
+  const u32 kept = to_bytes ? half(i[merged], wide_scratch(2)) : 0;
+  const u32 first = from_bytes ? half(i[1], wide_scratch(0)) : source(i[1]);
+  const u32 d = to_bytes ? wide_scratch(1) : destination(i[0]);
+  if (two)
+    emit_alu(name, d, {first, source(i[2])});
+  else
+    emit_alu(name, d, {first});
+  if (!to_bytes) return;
+  const u32 pack = emit("pack.16x2", true);
+  at(pack).d = destination(i[0]);
+  at(pack).s[0] = d;
+  at(pack).s[1] = kept;
 }
 
 // The slot of a conversion's operand, in the layout of PTX values of its type.

@@ -32,6 +32,7 @@ class Lowering {
   void lower_proxy_fence(const Instruction& i);
   void lower_nanosleep(const Instruction& i);
   void lower_float(const Instruction& i);
+  void need_plain_signs(const Instruction& i) const;
   void lower_half(const Instruction& i);
   void lower_integer(const Instruction& i);
   void lower_conversion(const Instruction& i);
