@@ -183,8 +183,8 @@ def run_virtual(options):
     with tempfile.TemporaryDirectory() as folder:
         counters = os.path.join(folder, "counters.json")
         result = subprocess.run(
-            [options.vgpu, "--device", "h200", "--counters", counters, "--", options.launcher] +
-            SHAPES, check=True, stdout=subprocess.PIPE, text=True)
+            [options.vgpu, "--device", "h200", "--numerics", "hopper", "--counters", counters, "--",
+             options.launcher] + SHAPES, check=True, stdout=subprocess.PIPE, text=True)
         launches = json.load(open(counters))["launches"]
     names = launched(result.stdout)
     if len(launches) != len(names):

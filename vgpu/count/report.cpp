@@ -64,42 +64,15 @@ InstructionReport trace_of(const Instruction& instruction) {
 }  // namespace
 
 const char* to_string(Operation operation) {
-  static constexpr std::array<const char*, kOperations> kNames = {"other",
-                                                                  "fadd",
-                                                                  "fmul",
-                                                                  "ffma",
-                                                                  "float",
-                                                                  "half",
-                                                                  "half tensor",
-                                                                  "dadd",
-                                                                  "dmul",
-                                                                  "dfma",
-                                                                  "double",
-                                                                  "integer",
-                                                                  "bit",
-                                                                  "conversion",
-                                                                  "exchange",
-                                                                  "tensor float",
-                                                                  "tensor integer",
-                                                                  "tensor double",
-                                                                  "warpgroup tensor",
-                                                                  "load",
-                                                                  "store",
-                                                                  "atomic",
-                                                                  "reduction",
-                                                                  "async group",
-                                                                  "async copy",
-                                                                  "matrix load",
-                                                                  "matrix store",
-                                                                  "bulk load",
-                                                                  "bulk store",
-                                                                  "memory control",
-                                                                  "branch",
-                                                                  "control",
-                                                                  "barrier",
-                                                                  "mbarrier",
-                                                                  "misc",
-                                                                  "grid wait"};
+  static constexpr std::array<const char*, kOperations> kNames = {
+      "other",          "fadd",           "fmul",         "ffma",          "float",
+      "half",           "half tensor",    "dadd",         "dmul",          "dfma",
+      "double",         "integer",        "bit",          "conversion",    "exchange",
+      "tensor float",   "tensor integer", "tensor bit",   "tensor double", "warpgroup tensor",
+      "load",           "store",          "atomic",       "reduction",     "async group",
+      "async copy",     "matrix load",    "matrix store", "bulk load",     "bulk store",
+      "memory control", "branch",         "control",      "barrier",       "mbarrier",
+      "misc",           "grid wait"};
   static_assert(kNames.back() != nullptr, "a name for each");
   return kNames[static_cast<std::size_t>(operation)];
 }

@@ -24,6 +24,7 @@ enum class Counted : std::uint8_t {
   kExchange,  // between threads of a warp: shuffles, votes, matches, reductions
   kTensorFloat,
   kTensorInteger,
+  kTensorBit,
   kTensorDouble,
   kTensorWarpgroup,
   kLoad,

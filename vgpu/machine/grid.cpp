@@ -229,6 +229,8 @@ void fill_banks(Launch& launch) {
   put(0, extents);
   put(0x20, windows().local);
   put(0x28, code.stack_bytes);
+  put(0x44, static_cast<u32>(launch.grid_workspace >> 32));
+  put(0x48, static_cast<u32>(launch.grid_workspace));
   const Dim3 &grid = config.grid, &cluster = config.cluster;
   // Code divides by a cluster's extents: the product with the reciprocal, rounded to zero.
   const auto reciprocal = [](u32 extent) {
@@ -301,8 +303,8 @@ Launch prepare(const Program& program, const LaunchConfig& config,
   launch.shared_end = config.dynamic_shared_bytes == 0
                           ? program.shared_begin + program.shared_static
                           : dynamic_begin + config.dynamic_shared_bytes;
-  if (program.machine_code) fill_banks(launch);
   if (workspace) launch.grid_workspace = workspace->address();
+  if (program.machine_code) fill_banks(launch);
   return launch;
 }
 

@@ -274,6 +274,49 @@ void define_dot(OperationSink& sink) {
   op(sink, "dp2a.hi.s32.s32", [](u32 a, u32 b, u32 c) { return dot2<true, true, 16>(a, b, c); });
 }
 
+// vabsdiff4: the magnitudes of four differences of bytes, or c and their sum. The signs are those of
+// the result (which matters where it saturates), of a and of b.
+enum class Bytes { kTruncate, kSaturate, kSum };
+template <bool kSigned, bool kSignedA, bool kSignedB, Bytes kResult>
+[[gnu::always_inline]] inline u32 absolute_differences(u32 a, u32 b, u32 c) {
+  u32 bytes = 0;
+  for (int k = 0; k < 32; k += 8) {
+    const i32 x = kSignedA ? i32{static_cast<i8>(a >> k)} : i32{static_cast<u8>(a >> k)};
+    const i32 y = kSignedB ? i32{static_cast<i8>(b >> k)} : i32{static_cast<u8>(b >> k)};
+    const i32 difference = x < y ? y - x : x - y;
+    constexpr i32 kMost = kSigned ? 127 : 255;
+    if constexpr (kResult == Bytes::kSum) {
+      c += static_cast<u32>(difference);
+    } else {
+      const bool clamp = kResult == Bytes::kSaturate && difference > kMost;
+      bytes |= static_cast<u32>(static_cast<u8>(clamp ? kMost : difference)) << k;
+    }
+  }
+  return kResult == Bytes::kSum ? c : bytes;
+}
+
+template <bool kSigned, bool kSignedA, bool kSignedB>
+void define_differences(OperationSink& sink) {
+  static constexpr const char* kTypes[] = {".u32", ".s32"};
+  const std::string name =
+      std::string("vabsdiff4") + kTypes[kSigned] + kTypes[kSignedA] + kTypes[kSignedB];
+  op(sink, name.c_str(), [](u32 a, u32 b, u32 c) {
+    return absolute_differences<kSigned, kSignedA, kSignedB, Bytes::kTruncate>(a, b, c);
+  });
+  op(
+      sink, name.c_str(),
+      [](u32 a, u32 b, u32 c) {
+        return absolute_differences<kSigned, kSignedA, kSignedB, Bytes::kSaturate>(a, b, c);
+      },
+      ".sat");
+  op(
+      sink, name.c_str(),
+      [](u32 a, u32 b, u32 c) {
+        return absolute_differences<kSigned, kSignedA, kSignedB, Bytes::kSum>(a, b, c);
+      },
+      ".add");
+}
+
 }  // namespace
 
 void define_integer(OperationSink& sink) {
@@ -292,6 +335,14 @@ void define_integer(OperationSink& sink) {
   define_carry<u32>(sink, "carry.add32", "carry.mad.u32", "carry.mad.s32");
   define_carry<u64>(sink, "carry.add64", "carry.mad.u64", "carry.mad.s64");
   define_dot(sink);
+  define_differences<false, false, false>(sink);
+  define_differences<false, false, true>(sink);
+  define_differences<false, true, false>(sink);
+  define_differences<false, true, true>(sink);
+  define_differences<true, false, false>(sink);
+  define_differences<true, false, true>(sink);
+  define_differences<true, true, false>(sink);
+  define_differences<true, true, true>(sink);
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

@@ -24,6 +24,7 @@ void define(OperationSink& sink) {
   define_control(sink);
   define_async(sink);
   define_matrix(sink);
+  define_matrix_integer(sink);
   define_wgmma(sink);
   define_sass_float(sink);
   define_sass_half(sink);

@@ -175,6 +175,7 @@ void define_warp(OperationSink& sink);
 void define_control(OperationSink& sink);
 void define_async(OperationSink& sink);
 void define_matrix(OperationSink& sink);
+void define_matrix_integer(OperationSink& sink);
 void define_wgmma(OperationSink& sink);
 
 }  // namespace vgpu::machine::VGPU_ISA

@@ -216,48 +216,75 @@ void select(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       });
 }
 
-// The minimum of a + c and b if s[3], else the maximum. (VIMNMX has no c: a row of zeros.)
+// The lesser (greater) of two numbers or, with kHigh, of each half.
+struct Extreme {
+  explicit Extreme(Modifiers m)
+      : halves(has(m, kHigh)),
+        top(!has(m, kSigned) ? 0
+            : halves         ? 0x8000
+                             : 0x80000000),
+        relu(has(m, kRelu)) {}
+  [[gnu::always_inline]] u32 number(u32 x, u32 y, bool least) const {
+    return ((x ^ top) < (y ^ top)) == least ? x : y;
+  }
+  [[gnu::always_inline]] u32 operator()(u32 x, u32 y, bool least) const {
+    if (!halves) return number(x, y, least);
+    return number(x & 0xffff, y & 0xffff, least) | number(x >> 16, y >> 16, least) << 16;
+  }
+  // The sum of x and y; the carry between halves is dropped.
+  [[gnu::always_inline]] u32 sum(u32 x, u32 y) const {
+    return halves ? ((x + y) & 0xffff) | ((x & 0xffff0000) + (y & 0xffff0000)) : x + y;
+  }
+  [[gnu::always_inline]] u32 result(u32 x) const {
+    if (!relu) return x;
+    if (!halves) return (x & top) != 0 ? 0 : x;
+    return ((x & 0x8000) != 0 ? 0 : x & 0xffff) | ((x >> 31) != 0 ? 0 : x & 0xffff0000);
+  }
+  bool halves;
+  u32 top;
+  bool relu;
+};
+
+// The minimum of a + c and b if s[3], else the maximum. (VIMNMX has no c: a row of zeros.) list,
+// target: predicates, true where the lower (upper) half is a's.
 void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
-  const u32 p = predicate(window, insn.s[3], m, kNegateP), top = has(m, kSigned) ? 0x80000000 : 0;
-  const u32 fc = mask_if(m, kNegateC);
+  const Extreme extreme(m);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP), fc = mask_if(m, kNegateC);
+  const u32 one = (extreme.halves ? 0x10001u : 1u) & fc;
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
-  write_lanes<u32>(
-      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-        const u32 x = a[i] + (c[i] ^ fc) + (fc & 1);
-        const bool less = (x ^ top) < (b[i] ^ top);
-        return less == ((p >> i & 1) != 0) ? x : b[i];
-      });
+  if (!extreme.halves) {
+    write_lanes<u32>(
+        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+          const u32 x = a[i] + (c[i] ^ fc) + one;
+          return extreme.result(extreme.number(x, b[i], (p >> i & 1) != 0));
+        });
+    return;
+  }
+  alignas(64) u32 d[kLanes];
+  u32 low = 0, high = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u32 x = extreme.sum(a[i], extreme.sum(c[i] ^ fc, one));
+    d[i] = extreme.result(extreme(x, b[i], (p >> i & 1) != 0));
+    low |= static_cast<u32>((d[i] & 0xffff) == (a[i] & 0xffff)) << i;
+    high |= static_cast<u32>(d[i] >> 16 == a[i] >> 16) << i;
+  }
+  blend(slot<u32>(window, insn.d), d, mask);
+  if (insn.target != kNone) set_predicate(window, insn.target, high, mask);
+  if (insn.list != kNone) set_predicate(window, insn.list, low, mask);
 }
 
 // The minimum of three if s[3], else the maximum.
 void minmax_of_three(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
-  const u32 p = predicate(window, insn.s[3], m, kNegateP), top = has(m, kSigned) ? 0x80000000 : 0;
+  const Extreme extreme(m);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
     const bool least = (p >> i & 1) != 0;
-    const auto first_of = [&](u32 x, u32 y) { return ((x ^ top) < (y ^ top)) == least ? x : y; };
-    return first_of(first_of(a[i], b[i]), c[i]);
-  });
-}
-
-// c + the sum of products of the bytes of a (signed where kSigned) and b (signed where kHigh).
-void dot_bytes(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  const Modifiers m = modifiers(insn);
-  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
-            *c = slot<u32>(window, insn.s[2]);
-  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
-    u32 sum = c[i];
-    for (u32 k = 0; k < 4; ++k) {
-      const u8 x = static_cast<u8>(a[i] >> 8 * k), y = static_cast<u8>(b[i] >> 8 * k);
-      const i32 p = has(m, kSigned) ? static_cast<i8>(x) : x,
-                q = has(m, kHigh) ? static_cast<i8>(y) : y;
-      sum += static_cast<u32>(p * q);
-    }
-    return sum;
+    return extreme.result(extreme(extreme(a[i], b[i], least), c[i], least));
   });
 }
 
@@ -273,7 +300,6 @@ void define_sass_integer(OperationSink& sink) {
   define_twins(sink, "sass.sel", &select<false>, &select<true>);
   op_special(sink, "sass.vimnmx", &minmax);
   op_special(sink, "sass.vimnmx3", &minmax_of_three);
-  op_special(sink, "sass.idp", &dot_bytes);
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

@@ -32,7 +32,8 @@ Counted always(const Opcode&) {
 
 template <Counted kSingle, Counted kDoublePrecision, Counted kElse>
 Counted arithmetic(const Opcode& opcode) {
-  const std::string_view type = opcode.parts.back();
+  std::string_view type = opcode.parts.back();
+  if (type == "relu") type = opcode.parts[opcode.parts.size() - 2];
   if (type == "f32") return kSingle;
   if (type == "f64") return kDoublePrecision;
   if (type.starts_with("f16") || type.starts_with("bf16")) return kHalf;
@@ -64,7 +65,9 @@ Counted warpgroup(const Opcode& opcode) {
 Counted product(const Opcode& opcode) {
   const std::string_view type = opcode.parts.back();
   if (!opcode.has("mma")) return typed(opcode);
-  return type == "f64" ? kTensorDouble : type == "s32" ? kTensorInteger : kTensorFloat;
+  if (type == "s32") return kTensorInteger;
+  if (type == "popc") return kTensorBit;
+  return type == "f64" ? kTensorDouble : kTensorFloat;
 }
 
 Counted copy(const Opcode& opcode) {
@@ -115,6 +118,9 @@ u16 traits_of(const Opcode& opcode) {
       (opcode.has("acquire") || opcode.has("relaxed") || opcode.has("volatile")))
     traits |= kPollsMemory;
   if (atomic && is_any_of(type, {"f16", "bf16", "b16"})) traits |= kPollsMemory;
+  // Products of 8-bit numbers end in a sum.
+  if (base == "mma" && type == "f32" && (opcode.has("e4m3") || opcode.has("e5m2")))
+    traits |= kExpands;
   if (base == "wmma" && (opcode.has("load") || opcode.has("store"))) traits |= kMovesFragment;
   if (type != "f32" && type != "f64") return static_cast<u16>(traits);
   if (base == "selp") traits |= kSelects;

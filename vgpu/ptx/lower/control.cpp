@@ -139,9 +139,15 @@ void FunctionLowering::barrier() {
       kind == BarrierKind::kReducePopulation ? RegisterClass::k32 : RegisterClass::kPredicate);
 }
 
+// vote.sync.ballot.b32 or vote.ballot.sync.b32: "ballot".
+std::string_view FunctionLowering::beside_sync() const {
+  const auto parts = opcode().parts;
+  if (!opcode().has("sync") || parts.size() < 4) refuse("without .sync");
+  return parts[1] == "sync" ? parts[2] : parts[1];
+}
+
 void FunctionLowering::vote() {
-  if (!opcode().has("sync")) refuse("without .sync");
-  const std::string_view how = opcode().parts[2];
+  const std::string_view how = beside_sync();
   const VoteMode mode = how == "all"   ? VoteMode::kAll
                         : how == "any" ? VoteMode::kAny
                         : how == "uni" ? VoteMode::kUniform
@@ -162,8 +168,7 @@ void FunctionLowering::vote() {
 }
 
 void FunctionLowering::shfl() {
-  if (!opcode().has("sync")) refuse("without .sync");
-  const std::string_view how = opcode().parts[2];
+  const std::string_view how = beside_sync();
   const ShuffleMode mode = how == "up"     ? ShuffleMode::kUp
                            : how == "down" ? ShuffleMode::kDown
                            : how == "bfly" ? ShuffleMode::kButterfly

@@ -87,9 +87,16 @@ void FunctionLowering::instruction(const ptx::Instruction& instruction) {
 // Lowers instructions whose operands are a destination and sources according to their shape.
 void FunctionLowering::generic() {
   if (opcode().has("cc")) return carry();
-  const auto operation = find_operation(opcode().text);
+  // CUDA's headers write max.s32.relu.
+  std::string name(opcode().text);
+  constexpr std::string_view kRelu = ".relu";
+  if (name.ends_with(kRelu)) {
+    name.resize(name.size() - kRelu.size());
+    name.insert(opcode().base().size(), kRelu);
+  }
+  const auto operation = find_operation(name);
   if (!operation || operations()[*operation].shape.dest == Arg::kAbsent) refuse();
-  emit_shaped(opcode().text);
+  emit_shaped(name);
 }
 
 u32 FunctionLowering::emit_shaped(std::string_view operation) {

@@ -123,6 +123,7 @@ class FunctionLowering {
   void exit();
   void trap();
   void barrier();
+  std::string_view beside_sync() const;
   void vote();
   void shfl();
   void match();
@@ -139,8 +140,11 @@ class FunctionLowering {
   void wmma();
   void wmma_product();
   void wmma_move(bool stores);
-  void matrix_product(const std::string& name, std::span<const std::size_t> counts,
-                      RegisterClass type);
+  void need_registers(std::span<const std::size_t> counts) const;
+  u32 matrix_product(const std::string& name, std::span<const std::size_t> counts,
+                     RegisterClass type);
+  void product_of_bytes(const std::string& name, std::span<const std::size_t> counts);
+  void list_values(u32 pc, std::span<const Value> results, std::span<const Value> sources);
   void matrix_rows();
   void movmatrix();
   void fragments(u32 pc, std::span<const Operand* const> operands, RegisterClass type,

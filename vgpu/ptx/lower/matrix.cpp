@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kKnownMma =
     "known are m16n8k4 and m16n8k8 of .tf32, m16n8k8 and m16n8k16 of .f16 and .bf16, m8n8k4 of "
-    ".f64";
+    ".f64, m16n8k16 and m16n8k32 of .e4m3 and .e5m2, m8n8k16, m16n8k16 and m16n8k32 of .s8 and "
+    ".u8, twice as deep of .s4 and .u4, eight times of .b1";
 constexpr std::string_view kKnownWmma = "known are .f16 and .bf16 with k16, m16n16k8 of .tf32";
 
 struct Dimensions {
@@ -32,12 +33,20 @@ bool parse(std::string_view text, Dimensions& d) {
 }
 
 u32 bits_of(std::string_view type) {
-  return type == "f64" ? 64 : is_any_of(type, {"f32", "tf32"}) ? 32 : 16;
+  if (type == "f64") return 64;
+  if (is_any_of(type, {"f32", "tf32", "s32"})) return 32;
+  if (is_any_of(type, {"s8", "u8", "e4m3", "e5m2"})) return 8;
+  return is_any_of(type, {"s4", "u4"}) ? 4 : type == "b1" ? 1 : 16;
 }
 
 // Number of registers of a fragment with `elements` elements per warp.
 std::size_t registers_of(u32 elements, std::string_view type) {
-  return elements / kLanes / (bits_of(type) == 16 ? 2 : 1);
+  return type == "f64" ? elements / kLanes : elements * bits_of(type) / (32 * kLanes);
+}
+
+// A fragment of one register may be written without braces.
+std::span<const Operand> registers(const Operand& fragment) {
+  return fragment.kind == Operand::Kind::kVector ? fragment.elements : std::span(&fragment, 1);
 }
 
 }  // namespace
@@ -45,57 +54,117 @@ std::size_t registers_of(u32 elements, std::string_view type) {
 // Appends the registers of `operands` to Program::lists. The first operand is written.
 void FunctionLowering::fragments(u32 pc, std::span<const Operand* const> operands,
                                  RegisterClass type, bool writes_first) {
-  std::vector<Value> sources;
+  std::vector<Value> results, sources;
   for (std::size_t o = writes_first ? 1 : 0; o < operands.size(); ++o) {
-    for (const Operand& e : operands[o]->elements) sources.push_back(source(e, type));
+    for (const Operand& e : registers(*operands[o])) sources.push_back(source(e, type));
   }
-  u32 next = static_cast<u32>(program_.lists.size());
-  at(pc).list = next;
-  program_.lists.resize(next + sources.size() + (writes_first ? operands[0]->elements.size() : 0),
-                        kNone);
-  const u32 first = next;
-  if (writes_first) next += static_cast<u32>(operands[0]->elements.size());
-  for (const Value& value : sources) read(pc, Field::kLists, value, next++);
-  if (!writes_first) return;
-  for (u32 i = 0; i < operands[0]->elements.size(); ++i) {
-    const Operand& e = operands[0]->elements[i];
-    const Value to = is_sink(e) ? temporary(type) : named(e);
-    if (to.type != type) refuse("its destination has another size");
-    write(pc, Field::kLists, to, first + i);
+  if (writes_first) {
+    for (const Operand& e : registers(*operands[0])) {
+      results.push_back(is_sink(e) ? temporary(type) : named(e));
+      if (results.back().type != type) refuse("its destination has another size");
+    }
   }
+  list_values(pc, results, sources);
 }
 
-// mma.sync.aligned.SHAPE.row.col.D.A.B.C d, a, b, c;
+void FunctionLowering::list_values(u32 pc, std::span<const Value> results,
+                                   std::span<const Value> sources) {
+  const u32 first = static_cast<u32>(program_.lists.size());
+  at(pc).list = first;
+  program_.lists.resize(first + results.size() + sources.size(), kNone);
+  u32 next = first + static_cast<u32>(results.size());
+  for (const Value& value : sources) read(pc, Field::kLists, value, next++);
+  next = first;
+  for (const Value& value : results) write(pc, Field::kLists, value, next++);
+}
+
+// mma.sync.aligned.SHAPE.row.col{.satfinite}.D.A.B.C{.and.popc} d, a, b, c;
 void FunctionLowering::mma() {
   const auto parts = opcode().parts;
   Dimensions size;
-  if (parts.size() != 10 || parts[1] != "sync" || parts[2] != "aligned" || !parse(parts[3], size)) {
+  const bool saturates = parts.size() > 6 && parts[6] == "satfinite";
+  const std::size_t at_d = saturates ? 7 : 6;
+  if (parts.size() < at_d + 4 || parts[1] != "sync" || parts[2] != "aligned" ||
+      !parse(parts[3], size) || parts[4] != "row" || parts[5] != "col")
     refuse(std::string(kKnownMma));
-  }
-  const std::string_view of_d = parts[6], of_a = parts[7];
-  const std::string name = fmt::format("mma.{}.{}.{}", parts[3], of_a, of_d);
-  if (parts[4] != "row" || parts[5] != "col" || parts[8] != of_a || parts[9] != of_d ||
-      !find_operation(name)) {
+  const std::string_view of_d = parts[at_d], of_a = parts[at_d + 1], of_b = parts[at_d + 2];
+  const bool bits = of_a == "b1", integers = of_d == "s32" && !bits;
+  const bool bytes = is_any_of(of_a, {"e4m3", "e5m2"}) && is_any_of(of_b, {"e4m3", "e5m2"});
+  if (parts[at_d + 3] != of_d || parts.size() != at_d + (bits ? 6 : 4) ||
+      (bits && parts.back() != "popc") || (saturates && !integers) ||
+      (!integers && !bytes && of_b != of_a))
     refuse(std::string(kKnownMma));
-  }
   const std::size_t counts[] = {
       registers_of(size.m * size.n, of_d), registers_of(size.m * size.k, of_a),
-      registers_of(size.k * size.n, of_a), registers_of(size.m * size.n, of_d)};
-  matrix_product(name, counts, of_d == "f64" ? RegisterClass::k64 : RegisterClass::k32);
+      registers_of(size.k * size.n, of_b), registers_of(size.m * size.n, of_d)};
+  if (bytes) {
+    product_of_bytes(fmt::format("mma.m16n8k{}.f16.{}", size.k / 2, of_d), counts);
+    return;
+  }
+  const std::string name = bits       ? fmt::format("mma.{}.b1.{}.s32", parts[3], parts[at_d + 4])
+                           : integers ? fmt::format("mma.{}.{}.{}.s32", parts[3], of_a, of_b)
+                                      : fmt::format("mma.{}.{}.{}", parts[3], of_a, of_d);
+  if (!find_operation(name)) refuse(std::string(kKnownMma));
+  const u32 pc =
+      matrix_product(name, counts, of_d == "f64" ? RegisterClass::k64 : RegisterClass::k32);
+  at(pc).sub = saturates ? 1 : 0;
+}
+
+void FunctionLowering::need_registers(std::span<const std::size_t> counts) const {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const Kind kind = operand(i).kind;
+    const bool one = kind == Kind::kVector || kind == Kind::kRegister;
+    if (!one || registers(operand(i)).size() != counts[i]) refuse("another number of registers");
+  }
 }
 
 // d, a, b, c with `counts` registers each.
-void FunctionLowering::matrix_product(const std::string& name, std::span<const std::size_t> counts,
-                                      RegisterClass type) {
-  const Operand* operands[4];
-  for (std::size_t i = 0; i < 4; ++i) {
-    operands[i] = &operand(i);
-    // A fragment of one register may be written without braces.
-    const std::size_t has = operands[i]->kind == Kind::kVector ? operands[i]->elements.size() : 0;
-    if (has != counts[i]) refuse("another number of registers");
-  }
+u32 FunctionLowering::matrix_product(const std::string& name, std::span<const std::size_t> counts,
+                                     RegisterClass type) {
+  need_registers(counts);
+  const Operand* const operands[] = {&operand(0), &operand(1), &operand(2), &operand(3)};
   const u32 pc = emit(name);
   fragments(pc, operands, type, true);
+  return pc;
+}
+
+// Products of 8-bit numbers, as ptxas makes them for sm_90: the lower pairs of bytes of each
+// register become f16 and are multiplied, then the upper ones; the sum is added to C. `name`: a
+// product of f16 that is half as deep.
+void FunctionLowering::product_of_bytes(const std::string& name,
+                                        std::span<const std::size_t> counts) {
+  if (opcode().parts[3] != "m16n8k16" && opcode().parts[3] != "m16n8k32")
+    refuse(std::string(kKnownMma));
+  need_registers(counts);
+  const bool single = opcode().parts[6] == "f32";
+  if (!single && opcode().parts[6] != "f16") refuse(std::string(kKnownMma));
+  std::vector<Value> sums(counts[0], constant(0, RegisterClass::k32));
+  for (u32 half = 0; half < 2; ++half) {
+    std::vector<Value> sources;
+    for (std::size_t o = 1; o < 3; ++o) {
+      for (const Operand& e : registers(operand(o))) {
+        const Value pair = temporary(RegisterClass::k16), halves = temporary(RegisterClass::k32);
+        const Value word = source(e, RegisterClass::k32);
+        const u32 unpack = emit(fmt::format("unpack.32.16.{}", half), true);
+        read(unpack, Field::kS0, word);
+        write(unpack, Field::kD, pair);
+        const u32 widen = emit(fmt::format("cvt.rn.f16x2.{}x2", opcode().parts[6 + o]), true);
+        read(widen, Field::kS0, pair);
+        write(widen, Field::kD, halves);
+        sources.push_back(halves);
+      }
+    }
+    sources.insert(sources.end(), sums.begin(), sums.end());
+    for (Value& sum : sums) sum = temporary(RegisterClass::k32);
+    list_values(emit(name, half != 0), sums, sources);
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const Value addend = source(registers(operand(3))[i], RegisterClass::k32);
+    const u32 pc = emit(single ? "add.rn.f32" : "add.rn.f16x2", true);
+    read(pc, Field::kS0, addend);
+    read(pc, Field::kS1, sums[i]);
+    destination(pc, registers(operand(0))[i], RegisterClass::k32);
+  }
 }
 
 void FunctionLowering::wmma() {

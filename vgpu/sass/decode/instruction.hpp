@@ -102,8 +102,8 @@ struct Instruction {
   std::uint8_t type = 0, source_type = 0;  // formats; encoding depends on op
   std::uint8_t bytes = 0;                  // memory: bytes per lane
   std::uint8_t table = 0, table2 = 0;      // LOP3 and PLOP3
-  std::uint8_t shift = 0;
-  bool strong = false;    // memory: a strong access (memory consistency model)
+  std::uint16_t shift = 0;                 // matrix products: k
+  bool strong = false;                     // memory: a strong access (memory consistency model)
   bool compared = false;  // loads, exchanges: part of a compare-and-swap loop (compared_loads.hpp)
   bool half = false;      // loads, exchanges: part of such a loop for a 16-bit operation
   std::uint32_t target = 0;  // branches: address

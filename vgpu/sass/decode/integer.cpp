@@ -156,6 +156,22 @@ void decode_plop3(Reader& r) {
   r.ignore(91, 1);
 }
 
+// The signs of three registers in place of predicates.
+void decode_plop3_signs(Reader& r) {
+  r.suffix(".LUT");
+  r.insn.table = static_cast<std::uint8_t>(r.field(72, 8));
+  r.insn.table2 = static_cast<std::uint8_t>(r.field(16, 8));
+  r.add(r.predicate_at(81));
+  r.add(r.predicate_at(84));
+  for (const Operand& o : {r.a(), r.b(), r.c()}) {
+    if (o.kind != Kind::kRegister && o.kind != Kind::kUniform) r.refuse("another operand");
+    r.add(o);
+    r.add_behind(".SIGN");
+  }
+  r.add(Reader::immediate(r.insn.table));
+  r.add(Reader::immediate(r.insn.table2));
+}
+
 void decode_shf(Reader& r) {
   r.insn.right = r.bit(76);
   r.suffix(r.insn.right ? ".R" : ".L");
@@ -192,20 +208,36 @@ void decode_isetp(Reader& r) {
     r.refuse("a comparison of the lower words without .EX");
 }
 
-// VIMNMX: the minimum if the predicate is true, otherwise the maximum.
+namespace {
+
+// One number or two of 16 bits (`type`). `wrap`: negative results become zero.
+void vector_type_at(Reader& r) {
+  const std::uint8_t type = r.named(72, 2, {".U32", "", ".U16x2", ".S16x2"});
+  r.insn.is_signed = type % 2 != 0;
+  r.insn.type = type / 2;
+  r.insn.wrap = r.suffix_if(r.bit(76), ".RELU");
+}
+
+}  // namespace
+
+// VIMNMX: the minimum if the predicate is true, otherwise the maximum; p and q, if there are any:
+// whether the lower (upper) half is a's.
 void decode_vimnmx(Reader& r) {
-  r.insn.is_signed = r.bit(72);
-  r.suffix_if(!r.insn.is_signed, ".U32");
+  vector_type_at(r);
   r.add(r.reg(16));
+  const Operand p = r.predicate_at(81), q = r.predicate_at(84);
+  if (p.index != kTrue || q.index != kTrue) {
+    r.insn.mode = 2;  // predicates written
+    r.add(p);
+    r.add(q);
+  }
   r.add(r.a());
   r.add(r.second());
   r.add(r.predicate_at(87, 90));
-  r.expect(81, 6, {0, 0x3f});
 }
 
 void decode_vimnmx3(Reader& r) {
-  r.insn.is_signed = r.bit(72);
-  r.suffix_if(!r.insn.is_signed, ".U32");
+  vector_type_at(r);
   r.add(r.reg(16));
   r.add(r.a());
   r.add(r.b());
@@ -215,8 +247,7 @@ void decode_vimnmx3(Reader& r) {
 
 // The minimum or maximum of a + b and c.
 void decode_viaddmnmx(Reader& r) {
-  r.insn.is_signed = r.bit(72);
-  r.suffix_if(!r.insn.is_signed, ".U32");
+  vector_type_at(r);
   r.add(r.reg(16));
   r.add(r.a());
   Operand b = r.b(), c = r.c();
@@ -225,6 +256,29 @@ void decode_viaddmnmx(Reader& r) {
   r.add(c);
   r.add(r.predicate_at(87, 90));
   r.expect(81, 6, {0, 0x3f});
+}
+
+// The difference's magnitude added to c.
+void decode_vabsdiff(Reader& r) {
+  r.insn.is_signed = r.bit(73);
+  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.expect(81, 3, {kTrue});
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.b());
+  r.add(r.c());
+}
+
+// The same for each byte; `mode`: adds the four and c.
+void decode_vabsdiff4(Reader& r) {
+  r.insn.is_signed = r.bit(73);
+  r.suffix_if(!r.insn.is_signed, ".U8");
+  r.insn.mode = r.suffix_if(r.bit(75), ".ACC") ? 1 : 0;
+  r.expect(81, 3, {kTrue});
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.b());
+  r.add(r.c());
 }
 
 void decode_viadd(Reader& r) {
@@ -291,11 +345,18 @@ void decode_bit_range(Reader& r) {
   r.add(r.second());
 }
 
-// The dot product of four pairs of bytes.
+// The dot product of four pairs of bytes, or (`mode`) of two numbers of 16 bits with two bytes of b.
 void decode_idp(Reader& r) {
-  r.suffix(".4A");
+  r.insn.mode = r.bit(76) ? 1 : 0;
+  const bool pairs = r.insn.mode == 1;
+  r.suffix(pairs ? ".2A" : ".4A");
+  if (pairs) {
+    r.insn.right = r.bit(77);  // b's upper bytes
+    r.suffix(r.insn.right ? ".HI" : ".LO");
+  }
   r.insn.is_signed = r.bit(73);
-  r.suffix(r.insn.is_signed ? ".S8" : ".U8");
+  r.suffix(r.insn.is_signed ? ".S" : ".U");
+  r.suffix(pairs ? "16" : "8");
   r.insn.high = r.bit(74);  // b is signed
   r.suffix(r.insn.high ? ".S8" : ".U8");
   r.add(r.reg(16));

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warp-level matrix instructions.
+#include <iterator>
+
 #include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {
 namespace {
-
-// Types of A and B: 1 F16, 4 BF16, 5 TF32. Types of C and D: 1 F16, 2 F32.
-constexpr std::uint8_t kHalf = 1, kSingle = 2, kBfloat = 4;
 
 // Bits 72 and 73: one, two or four matrices of 8 x 8. Bit 78: transposed.
 void matrices(Reader& r) {
@@ -29,9 +28,9 @@ void decode_hmma(Reader& r) {
   if (type == 3) r.refuse("an unknown type");
   r.insn.shift = deeper ? 16 : flatter ? 4 : 8;
   r.suffix(deeper ? ".16816" : flatter ? ".1684" : ".1688");
-  r.insn.type = r.bit(76) ? kSingle : kHalf;
-  r.suffix(r.insn.type == kSingle ? ".F32" : ".F16");
-  static constexpr std::uint8_t kTypes[] = {kHalf, kBfloat, kTf32};
+  r.insn.type = r.bit(76) ? kF32 : kF16;
+  r.suffix(r.insn.type == kF32 ? ".F32" : ".F16");
+  static constexpr std::uint8_t kTypes[] = {kF16, kBf16, kTf32};
   r.insn.source_type = kTypes[type];
   r.suffix_if(type == 1, ".BF16");
   r.suffix_if(type == 2, ".TF32");
@@ -39,6 +38,49 @@ void decode_hmma(Reader& r) {
   r.add(r.general_at(24));
   r.add(r.general_at(32));
   r.add(r.general_at(64));
+}
+
+namespace {
+
+void integer_operands(Reader& r) {
+  r.expect(73, 1, {0});
+  r.expect(74, 1, {1});
+  r.add(r.general_at(16));
+  r.add(r.general_at(24));
+  r.add_behind(".ROW");
+  r.add(r.general_at(32));
+  r.add_behind(".COL");
+  r.add(r.general_at(64));
+}
+
+}  // namespace
+
+// D = A B + C in integers with C of `mode` x 8.
+void decode_imma(Reader& r) {
+  static constexpr struct {
+    std::uint8_t rows, depth;
+    const char* name;
+  } kShapes[] = {{8, 16, ".8816"}, {}, {}, {}, {16, 16, ".16816"}, {16, 32, ".16832"}};
+  const std::uint64_t shape = r.field(85, 2) << 1 | r.field(75, 1);
+  if (shape >= std::size(kShapes) || kShapes[shape].rows == 0) r.refuse("an unknown shape");
+  r.insn.mode = kShapes[shape].rows;
+  r.insn.shift = kShapes[shape].depth;
+  r.suffix(kShapes[shape].name);
+  r.insn.is_signed = r.named(76, 2, {".U8", ".S8"}) != 0;
+  r.insn.high = r.named(78, 2, {".U8", ".S8"}) != 0;  // B is signed
+  r.insn.saturate = r.suffix_if(r.bit(82), ".SAT");
+  integer_operands(r);
+}
+
+// The same of single bits; a product is the number of common ones.
+void decode_bmma(Reader& r) {
+  const std::uint8_t shape = r.named(75, 2, {".88128", ".168128", ".168256"});
+  r.insn.mode = shape == 0 ? 8 : 16;
+  r.insn.shift = shape == 2 ? 256 : 128;
+  r.expect(77, 2, {2});
+  r.expect(80, 1, {1});
+  r.suffix(".AND.POPC");
+  integer_operands(r);
 }
 
 // D = A B + C in FP64 with C of 8 x 8 and k = 4.

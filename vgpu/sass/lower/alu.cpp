@@ -157,6 +157,28 @@ void Lowering::lower_half(const Instruction& i) {
   emit_alu(name, destination(i[0]), {source(i[1]), source(i[2]), zero_}, m);
 }
 
+// VIMNMX, VIMNMX3, VIADDMNMX.
+void Lowering::lower_extreme(const Instruction& i) {
+  const bool halves = i.type != 0, three = i.op == Op::kVimnmx3, adds = i.op == Op::kViaddmnmx;
+  if (i.wrap && !i.is_signed) refuse(".RELU of unsigned numbers");
+  if (i.mode != 0 && (!halves || i.wrap)) refuse("predicates");
+  const u32 n = 1u + i.mode;
+  const Operand& p = i[n + (three || adds ? 3u : 2u)];
+  const u64 m = (i.is_signed ? kSigned : 0) | (i.wrap ? kRelu : 0) | (halves ? kHigh : 0) |
+                (p.negated ? kNegateP : 0) | (adds && i[2].negated ? kNegateC : 0);
+  const u32 a = source(i[n]), b = source(i[n + 1]);
+  const u32 c = three || adds ? source(i[n + 2]) : zero_;
+  if (three) {
+    emit_alu("sass.vimnmx3", destination(i[0]), {a, b, c, predicate(p)}, m);
+    return;
+  }
+  const u32 pc =
+      emit_alu("sass.vimnmx", destination(i[0]), {a, adds ? c : b, adds ? b : c, predicate(p)}, m);
+  if (i.mode == 0) return;
+  at(pc).list = predicate_out(i[1]);
+  at(pc).target = predicate_out(i[2]);
+}
+
 void Lowering::lower_integer(const Instruction& i) {
   switch (i.op) {
     case Op::kIadd3: {
@@ -248,6 +270,20 @@ void Lowering::lower_integer(const Instruction& i) {
       at(pc).list = predicate_out(i[1]);
       return;
     }
+    case Op::kPlop3Signs: {
+      for (u32 n = 0; n < 3; ++n) {
+        const u32 from = source(i[2 + n]);
+        const u32 sign = emit("setp.lt.s32", true, false);
+        at(sign).d = kSignPredicates + 4 * n;
+        at(sign).s[0] = from;
+        at(sign).s[1] = zero_;
+      }
+      const u32 pc = emit_alu("sass.plop3", predicate_out(i[0]),
+                              {kSignPredicates, kSignPredicates + 4, kSignPredicates + 8},
+                              u64{i.table} << kTableAt | u64{i.table2} << kTable2At);
+      at(pc).list = predicate_out(i[1]);
+      return;
+    }
     case Op::kShf:
       emit_alu(twin("sass.shf"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])},
                common(i));
@@ -262,19 +298,21 @@ void Lowering::lower_integer(const Instruction& i) {
       return;
     }
     case Op::kVimnmx:
-    case Op::kViaddmnmx: {
-      const bool adds = i.op == Op::kViaddmnmx;
-      const Operand& p = i[adds ? 4 : 3];
-      emit_alu("sass.vimnmx", destination(i[0]),
-               {source(i[1]), source(i[adds ? 3 : 2]), adds ? source(i[2]) : zero_, predicate(p)},
-               (i.is_signed ? kSigned : 0) | (p.negated ? kNegateP : 0) |
-                   (adds && i[2].negated ? kNegateC : 0));
-      return;
-    }
     case Op::kVimnmx3:
-      emit_alu("sass.vimnmx3", destination(i[0]),
-               {source(i[1]), source(i[2]), source(i[3]), predicate(i[4])},
-               (i.is_signed ? kSigned : 0) | (i[4].negated ? kNegateP : 0));
+    case Op::kViaddmnmx:
+      lower_extreme(i);
+      return;
+    case Op::kVabsdiff:
+      emit_alu(i.is_signed ? "sad.s32" : "sad.u32", destination(i[0]),
+               {source(i[1]), source(i[2]), source(i[3])});
+      return;
+    case Op::kVabsdiff4:
+      // The compiler has no other.
+      if (i.is_signed) refuse("signed bytes");
+      if (i.mode == 0 && !(i[3].kind == Kind::kRegister && i[3].index == kZeroRegister))
+        refuse("a third operand");
+      emit_alu(i.mode == 0 ? "vabsdiff4.u32.u32.u32" : "vabsdiff4.u32.u32.u32.add",
+               destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
       return;
     case Op::kIabs:
       emit_alu("abs.s32", destination(i[0]), {source(i[1])});
@@ -307,8 +345,12 @@ void Lowering::lower_integer(const Instruction& i) {
                {source(i[1]), source(i[2])});
       return;
     case Op::kIdp:
-      emit_alu("sass.idp", destination(i[0]), {source(i[1]), source(i[2]), source(i[3])},
-               common(i));
+      emit_alu(fmt::format("{}.{}.{}",
+                           i.mode == 0 ? "dp4a"
+                           : i.right   ? "dp2a.hi"
+                                       : "dp2a.lo",
+                           i.is_signed ? "s32" : "u32", i.high ? "s32" : "u32"),
+               destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
       return;
     default:
       refuse("it is not implemented");

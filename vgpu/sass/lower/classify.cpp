@@ -42,9 +42,7 @@ ir::u16 traits_of(const Instruction& i) {
   if (i.op == Op::kSyncsTest || i.op == Op::kNanosleep || i.op == Op::kClusterWait ||
       (i.op == Op::kSetmaxreg && i.mode == kTryAlloc))
     traits |= ir::kWaits;
-  // VIMNMX3 is assumed to be an integer instruction like VIMNMX.
-  if (i.op == Op::kVimnmx3 || i.op == Op::kI2i ||
-      (i.op >= Op::kUblkReduce && i.op <= Op::kWarpgroup))
+  if (i.op == Op::kI2i || (i.op >= Op::kUblkReduce && i.op <= Op::kWarpgroup))
     traits |= ir::kNotMeasured;
   if (i.op == Op::kCall || i.op == Op::kCallAbsolute) traits |= ir::kCalls;
   if (i.op == Op::kRet) traits |= ir::kReturns;

@@ -138,11 +138,12 @@ u32 Lowering::bank_constant(const Operand& o, u32 words) {
   if (o.index != kZeroRegister || o.uniform != kZeroUniform || o.value % 4 != 0)
     refuse("a constant by index");
   if (o.bank == 0 && o.value < machine_code_.param_base) {
-    // Block and grid dimensions, the local-memory window, the stack; clusters; their size; the
-    // address of the parameters; a global-memory descriptor.
+    // Block and grid dimensions, the local-memory window, the stack; the barrier of cooperative
+    // launches; clusters; their size; the address of the parameters; a global-memory descriptor.
     const u32 at = o.value;
-    const bool known = at < 0x18 || (at >= 0x20 && at < 0x2c) || (at >= 0x140 && at < 0x168) ||
-                       at == 0x188 || (at >= 0x198 && at < 0x1a0) || (at >= 0x208 && at < 0x210);
+    const bool known = at < 0x18 || (at >= 0x20 && at < 0x2c) || at == 0x44 || at == 0x48 ||
+                       (at >= 0x140 && at < 0x168) || at == 0x188 || (at >= 0x198 && at < 0x1a0) ||
+                       (at >= 0x208 && at < 0x210);
     if (!known) refuse(fmt::format("the driver's constant at 0x{:x}", o.value));
   }
   const u64 key = u64{o.bank} << 40 | u64{words} << 32 | o.value;

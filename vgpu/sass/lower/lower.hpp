@@ -35,6 +35,7 @@ class Lowering {
   void need_plain_signs(const Instruction& i) const;
   void lower_half(const Instruction& i);
   void lower_integer(const Instruction& i);
+  void lower_extreme(const Instruction& i);
   void lower_conversion(const Instruction& i);
   void lower_clamp(const Instruction& i);
   void lower_packing(const Instruction& i);
@@ -120,6 +121,7 @@ class Lowering {
   static constexpr u32 kReductionPredicate = 64;  // what BAR.RED leaves for B2R
   static constexpr u32 kNegatedPredicate = 68;
   static constexpr u32 kFalsePredicate = 72;  // never written
+  static constexpr u32 kSignPredicates = 76;  // three
 
   Program& program_;
   MachineCode& machine_code_;

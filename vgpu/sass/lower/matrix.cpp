@@ -36,6 +36,21 @@ void Lowering::lower_matrix(const Instruction& i) {
       list(i[3], sums, false);
       return;
     }
+    case Op::kImma:
+    case Op::kBmma: {
+      const bool bits = i.op == Op::kBmma;
+      const u32 rows = i.mode, words = i.shift / (bits ? 32u : 4u);  // registers along k
+      const u32 pc = emit(bits ? fmt::format("mma.m{}n8k{}.b1.and.s32", rows, i.shift)
+                               : fmt::format("mma.m{}n8k{}.{}.{}.s32", rows, i.shift,
+                                             i.is_signed ? "s8" : "u8", i.high ? "s8" : "u8"));
+      at(pc).sub = i.saturate ? 1 : 0;
+      at(pc).list = static_cast<u32>(program_.lists.size());
+      list(i[0], rows / 4, true);
+      list(i[1], rows * words / kLanes, false);
+      list(i[2], words / 4, false);
+      list(i[3], rows / 4, false);
+      return;
+    }
     case Op::kDmma: {
       // A, B and two accumulators of 64 bits each.
       const u32 from[] = {source(i[1]), source(i[2]), source(i[3]),
