@@ -4,9 +4,7 @@
 same launches.
 
   golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU; with
-                                                                     --only, rows of
-                                                                     these small kernels instead of
-                                                                     those in the file
+      --only, rows of these small kernels instead of those in the file
   golden.py check --launcher PROGRAM --vgpu VGPU --golden FILE.csv   anywhere
 
 A row is a launch: kernel, shape, hash of its results, symbol, hash of its machine code, and a column

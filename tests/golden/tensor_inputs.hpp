@@ -152,8 +152,8 @@ struct Placement {
   u64 a, b;  // descriptors, relative to the beginning of shared memory
 };
 
-// Starts inside the swizzle's pattern, with base offset 0, with the one that PTX gives for the start
-// (its bits 7 to 9), and with others.
+// Starts inside the swizzle's pattern, with base offset 0, with the one that PTX gives for the
+// start (its bits 7 to 9), and with others.
 inline void append_inside(int directions, std::vector<Placement>& all) {
   constexpr int kSpans[] = {128, 64, 32};
   constexpr const char* kOffsets[] = {"inside", "offset", "other"};

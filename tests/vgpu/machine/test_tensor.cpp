@@ -204,9 +204,8 @@ TEST_F(Tensor, WhatIsMissingIsNamed) {
     return std::string("it ran");
   };
   EXPECT_NE(
-      refused(
-          "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r6}, "
-          "{%r0,%r1,%r2,%r3};")
+      refused("mma.sync.aligned.m16n8k8.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r4}, {%r5}, "
+              "{%r0,%r1,%r2,%r3};")
           .find("known are m16n8k4"),
       std::string::npos);
   EXPECT_NE(refused("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 "

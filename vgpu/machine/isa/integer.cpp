@@ -274,8 +274,8 @@ void define_dot(OperationSink& sink) {
   op(sink, "dp2a.hi.s32.s32", [](u32 a, u32 b, u32 c) { return dot2<true, true, 16>(a, b, c); });
 }
 
-// vabsdiff4: the magnitudes of four differences of bytes, or c and their sum. The signs are those of
-// the result (which matters where it saturates), of a and of b.
+// vabsdiff4: the magnitudes of four differences of bytes, or c and their sum. The signs are those
+// of the result (which matters where it saturates), of a and of b.
 enum class Bytes { kTruncate, kSaturate, kSum };
 template <bool kSigned, bool kSignedA, bool kSignedB, Bytes kResult>
 [[gnu::always_inline]] inline u32 absolute_differences(u32 a, u32 b, u32 c) {

@@ -44,11 +44,6 @@ std::size_t registers_of(u32 elements, std::string_view type) {
   return type == "f64" ? elements / kLanes : elements * bits_of(type) / (32 * kLanes);
 }
 
-// A fragment of one register may be written without braces.
-std::span<const Operand> registers(const Operand& fragment) {
-  return fragment.kind == Operand::Kind::kVector ? fragment.elements : std::span(&fragment, 1);
-}
-
 }  // namespace
 
 // Appends the registers of `operands` to Program::lists. The first operand is written.
@@ -56,10 +51,10 @@ void FunctionLowering::fragments(u32 pc, std::span<const Operand* const> operand
                                  RegisterClass type, bool writes_first) {
   std::vector<Value> results, sources;
   for (std::size_t o = writes_first ? 1 : 0; o < operands.size(); ++o) {
-    for (const Operand& e : registers(*operands[o])) sources.push_back(source(e, type));
+    for (const Operand& e : operands[o]->elements) sources.push_back(source(e, type));
   }
   if (writes_first) {
-    for (const Operand& e : registers(*operands[0])) {
+    for (const Operand& e : operands[0]->elements) {
       results.push_back(is_sink(e) ? temporary(type) : named(e));
       if (results.back().type != type) refuse("its destination has another size");
     }
@@ -112,9 +107,8 @@ void FunctionLowering::mma() {
 
 void FunctionLowering::need_registers(std::span<const std::size_t> counts) const {
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const Kind kind = operand(i).kind;
-    const bool one = kind == Kind::kVector || kind == Kind::kRegister;
-    if (!one || registers(operand(i)).size() != counts[i]) refuse("another number of registers");
+    if (operand(i).kind != Kind::kVector || operand(i).elements.size() != counts[i])
+      refuse("another number of registers");
   }
 }
 
@@ -142,7 +136,7 @@ void FunctionLowering::product_of_bytes(const std::string& name,
   for (u32 half = 0; half < 2; ++half) {
     std::vector<Value> sources;
     for (std::size_t o = 1; o < 3; ++o) {
-      for (const Operand& e : registers(operand(o))) {
+      for (const Operand& e : operand(o).elements) {
         const Value pair = temporary(RegisterClass::k16), halves = temporary(RegisterClass::k32);
         const Value word = source(e, RegisterClass::k32);
         const u32 unpack = emit(fmt::format("unpack.32.16.{}", half), true);
@@ -159,11 +153,11 @@ void FunctionLowering::product_of_bytes(const std::string& name,
     list_values(emit(name, half != 0), sums, sources);
   }
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    const Value addend = source(registers(operand(3))[i], RegisterClass::k32);
+    const Value addend = source(operand(3).elements[i], RegisterClass::k32);
     const u32 pc = emit(single ? "add.rn.f32" : "add.rn.f16x2", true);
     read(pc, Field::kS0, addend);
     read(pc, Field::kS1, sums[i]);
-    destination(pc, registers(operand(0))[i], RegisterClass::k32);
+    destination(pc, operand(0).elements[i], RegisterClass::k32);
   }
 }
 

@@ -94,8 +94,8 @@ void decode_i2fp(Reader& r) {
   r.add(r.second());
 }
 
-// Packs two FP32 values (PACK_AB), packs or unpacks one operand (PACK_B, UNPACK_B), or joins 16 bits
-// of results with a half of c (MERGE_C). `high`: negative values become zero.
+// Packs two FP32 values (PACK_AB), packs or unpacks one operand (PACK_B, UNPACK_B), or joins 16
+// bits of results with a half of c (MERGE_C). `high`: negative values become zero.
 void decode_f2fp(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   constexpr std::uint8_t kResults[] = {kF16, kBf16, 0, kTf32, kE5m2, kE4m3};

@@ -8,7 +8,7 @@ namespace vgpu::sass {
 #define ENCODING(opcode, forms, mnemonic, operation, decoder) void decode_##decoder(Reader& r);
 #include "sass/opcodes.def"
 
-// FMNMX, HMNMX2. `high`: NaN if an operand is NaN. `wrap`: the sign is that of the operands' product.
+// FMNMX, HMNMX2. `high`: NaN if an operand is NaN. `wrap`: the sign of the operands' product.
 void extremes_at(Reader& r);
 
 }  // namespace vgpu::sass

@@ -345,7 +345,8 @@ void decode_bit_range(Reader& r) {
   r.add(r.second());
 }
 
-// The dot product of four pairs of bytes, or (`mode`) of two numbers of 16 bits with two bytes of b.
+// The dot product of four pairs of bytes, or (`mode`) of two numbers of 16 bits with two bytes of
+// b.
 void decode_idp(Reader& r) {
   r.insn.mode = r.bit(76) ? 1 : 0;
   const bool pairs = r.insn.mode == 1;

@@ -307,11 +307,8 @@ void Lowering::lower_integer(const Instruction& i) {
                {source(i[1]), source(i[2]), source(i[3])});
       return;
     case Op::kVabsdiff4:
-      // The compiler has no other.
-      if (i.is_signed) refuse("signed bytes");
-      if (i.mode == 0 && !(i[3].kind == Kind::kRegister && i[3].index == kZeroRegister))
-        refuse("a third operand");
-      emit_alu(i.mode == 0 ? "vabsdiff4.u32.u32.u32" : "vabsdiff4.u32.u32.u32.add",
+      emit_alu(fmt::format("vabsdiff4.u32.{}{}", i.is_signed ? "s32.s32" : "u32.u32",
+                           i.mode == 0 ? "" : ".add"),
                destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
       return;
     case Op::kIabs:

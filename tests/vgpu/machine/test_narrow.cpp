@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices of integers of 1 to 8 bits and of 8-bit floating-point numbers, compared
+// with sums over the elements. The places of the elements are those of the PTX ISA's figures.
+#include <cstdint>
+#include <functional>
+#include <random>
+
+#include "engine_fixture.hpp"
+#include "float_formats.hpp"
+
+namespace {
+
+using std::int64_t;
+using std::uint32_t;
+
+constexpr int kLanes = 32, kColumns = 8;
+
+// A row (column) of A (B): words of 32 bits along k, the first elements in the lowest bits.
+struct Rows {
+  Rows(int rows, int of_row, const std::function<uint32_t()>& word) : words_of_row(of_row) {
+    for (int i = 0; i < rows * of_row; ++i) words.push_back(word());
+  }
+  uint32_t element(int row, int k, int bits) const {
+    const uint32_t word = words[static_cast<std::size_t>(row * words_of_row + k * bits / 32)];
+    const uint32_t mask = bits == 32 ? ~0u : (1u << bits) - 1;
+    return word >> k * bits % 32 & mask;
+  }
+  int words_of_row;
+  std::vector<uint32_t> words;
+};
+
+// Registers as [register][lane]. A thread has four consecutive bytes of its group's row; of 16 rows
+// the next register has the row eight further down, then come the words four further along k.
+std::vector<uint32_t> registers_of_a(const Rows& a, int rows) {
+  const int tall = rows / 8, count = tall * a.words_of_row / 4;
+  std::vector<uint32_t> registers;
+  for (int r = 0; r < count; ++r) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const int row = lane / 4 + 8 * (r % tall), word = lane % 4 + 4 * (r / tall);
+      registers.push_back(a.words[static_cast<std::size_t>(row * a.words_of_row + word)]);
+    }
+  }
+  return registers;
+}
+std::vector<uint32_t> registers_of_b(const Rows& b) {
+  return registers_of_a(b, kColumns);  // of the columns
+}
+// Row and column of a sum.
+int row_of(int r, int lane) { return lane / 4 + 8 * (r / 2); }
+int column_of(int r, int lane) { return lane % 4 * 2 + r % 2; }
+
+int64_t value_of(uint32_t element, int bits, bool is_signed) {
+  const int64_t value = element;
+  return is_signed && (element >> (bits - 1)) != 0 ? value - (int64_t{1} << bits) : value;
+}
+
+class Narrow : public EngineTest {
+ protected:
+  void SetUp() override { load("narrow", VGPU_TEST_PTX_90); }
+
+  // `product` of the elements at k of a row and a column.
+  void check_integers(const std::string& name, int rows, int depth, int bits, bool clamps,
+                      const std::function<int64_t(uint32_t, uint32_t)>& product) {
+    SCOPED_TRACE(name);
+    const auto word = [this] { return static_cast<uint32_t>(random()); };
+    const int words = depth * bits / 32;
+    const Rows a(rows, words, word), b(kColumns, words, word);
+    std::vector<int> c;
+    for (int i = 0; i < rows * kColumns; ++i) {
+      constexpr int kEdges[] = {0, 2147483647, -2147483647 - 1, 2147483600, -2147483500, 7};
+      c.push_back(kEdges[random() % 6]);
+    }
+    int* const d = array<int>(c.size());
+    EXPECT_EQ(launch(name, {1, 1, 1}, {kLanes, 1, 1}, d, array(registers_of_a(a, rows)),
+                     array(registers_of_b(b)), array(c))
+                  .engine,
+              named("ptx", "sass"));
+    for (int i = 0; i < rows * kColumns; ++i) {
+      const int lane = i % kLanes, row = row_of(i / kLanes, lane),
+                column = column_of(i / kLanes, lane);
+      int64_t sum = c[static_cast<std::size_t>(i)];
+      for (int k = 0; k < depth; ++k)
+        sum += product(a.element(row, k, bits), b.element(column, k, bits));
+      if (clamps) sum = std::min<int64_t>(std::max<int64_t>(sum, -2147483648LL), 2147483647);
+      ASSERT_EQ(d[i], static_cast<int>(static_cast<uint32_t>(sum))) << row << ", " << column;
+    }
+  }
+
+  std::mt19937 random{1};
+};
+
+TEST_F(Narrow, Integers) {
+  const struct {
+    const char* name;
+    int rows, words;  // words of 32 bits along k
+  } shapes[] = {{"small", 8, 4}, {"flat", 16, 4}, {"deep", 16, 8}};
+  for (const auto& shape : shapes) {
+    for (const int bits : {8, 4}) {
+      for (const bool a_signed : {false, true}) {
+        for (const bool b_signed : {false, true}) {
+          for (const bool clamps : {false, true}) {
+            const auto type = [&](bool is_signed) {
+              return (is_signed ? "_s" : "_u") + std::to_string(bits);
+            };
+            check_integers(
+                std::string(shape.name) + (clamps ? "_sat" : "") + type(a_signed) + type(b_signed),
+                shape.rows, shape.words * 32 / bits, bits, clamps, [&](uint32_t x, uint32_t y) {
+                  return value_of(x, bits, a_signed) * value_of(y, bits, b_signed);
+                });
+          }
+        }
+      }
+    }
+    check_integers(std::string(shape.name) + "_and", shape.rows, shape.words * 32, 1, false,
+                   [](uint32_t x, uint32_t y) -> int64_t { return x & y; });
+    check_integers(std::string(shape.name) + "_xor", shape.rows, shape.words * 32, 1, false,
+                   [](uint32_t x, uint32_t y) -> int64_t { return x ^ y; });
+  }
+}
+
+// Numbers from 1/4 to 2 of both signs and zero: every sum is exact.
+class NarrowBytes : public Narrow {
+ protected:
+  Rows bytes(int rows, int words, const conformance::Format& format) {
+    const std::function<uint32_t()> word = [&] {
+      uint32_t four = 0;
+      for (int i = 0; i < 4; ++i) {
+        constexpr double kNumbers[] = {0, 0.25, 0.5, 1, 1.5, 2, -0.5, -1, -1.5, -2, -0.25};
+        four = four << 8 | static_cast<uint32_t>(format.encode(kNumbers[random() % 11],
+                                                               conformance::Round::kNearest));
+      }
+      return four;
+    };
+    return {rows, words, word};
+  }
+  static double product(const Rows& a, const conformance::Format& of_a, int row, const Rows& b,
+                        const conformance::Format& of_b, int column, int depth) {
+    long double sum = 0;
+    for (int k = 0; k < depth; ++k)
+      sum += conformance::value_of(a.element(row, k, 8), of_a) *
+             conformance::value_of(b.element(column, k, 8), of_b);
+    return static_cast<double>(sum);
+  }
+};
+
+TEST_F(NarrowBytes, FloatingPoint) {
+  const struct {
+    const char* name;
+    const conformance::Format& format;
+  } types[] = {{"_e4m3", conformance::kE4m3}, {"_e5m2", conformance::kE5m2}};
+  for (const auto& x : types) {
+    for (const auto& y : types) {
+      for (const bool deep : {false, true}) {
+        const std::string name = std::string(deep ? "deep" : "flat") + x.name + y.name;
+        SCOPED_TRACE(name);
+        const int words = deep ? 8 : 4;
+        const Rows a = bytes(16, words, x.format), b = bytes(kColumns, words, y.format);
+        std::vector<float> c;
+        for (int i = 0; i < 128; ++i) c.push_back(static_cast<float>(i % 13 - 6) * 0.125F);
+        float* const d = array<float>(128);
+        for (const auto numerics : {vgpu::Numerics::kSingle, vgpu::Numerics::kHopper}) {
+          config.numerics = numerics;
+          EXPECT_EQ(launch(name, {1, 1, 1}, {kLanes, 1, 1}, d, array(registers_of_a(a, 16)),
+                           array(registers_of_b(b)), array(c))
+                        .engine,
+                    named("ptx", "sass"));
+          for (int i = 0; i < 128; ++i) {
+            const int lane = i % kLanes, row = row_of(i / kLanes, lane),
+                      column = column_of(i / kLanes, lane);
+            ASSERT_EQ(d[i], product(a, x.format, row, b, y.format, column, 4 * words) +
+                                static_cast<double>(c[static_cast<std::size_t>(i)]))
+                << row << ", " << column;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(NarrowBytes, SumsIn16Bits) {
+  const Rows a = bytes(16, 8, conformance::kE4m3), b = bytes(kColumns, 8, conformance::kE5m2);
+  std::vector<uint32_t> c(64);
+  const auto half = [](double value) {
+    return static_cast<uint32_t>(conformance::kHalf.encode(value, conformance::Round::kNearest));
+  };
+  const auto addend = [](int row, int column) { return (row * 8 + column) % 13 * 0.25 - 1; };
+  for (int i = 0; i < 64; ++i) {
+    const int lane = i % kLanes, row = lane / 4 + 8 * (i / kLanes), column = lane % 4 * 2;
+    c[static_cast<std::size_t>(i)] = half(addend(row, column)) | half(addend(row, column + 1))
+                                                                     << 16;
+  }
+  uint32_t* const d = array<uint32_t>(64);
+  EXPECT_EQ(launch("half_sums", {1, 1, 1}, {kLanes, 1, 1}, d, array(registers_of_a(a, 16)),
+                   array(registers_of_b(b)), array(c))
+                .engine,
+            named("ptx", "sass"));
+  for (int i = 0; i < 64; ++i) {
+    const int lane = i % kLanes, row = lane / 4 + 8 * (i / kLanes), column = lane % 4 * 2;
+    for (int n = 0; n < 2; ++n) {
+      const double sum = product(a, conformance::kE4m3, row, b, conformance::kE5m2, column + n, 32);
+      ASSERT_EQ(d[i] >> 16 * n & 0xffff, half(sum + addend(row, column + n)))
+          << row << ", " << column + n;
+    }
+  }
+}
+
+}  // namespace

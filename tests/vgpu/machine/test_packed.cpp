@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions on several narrow values per register, and the rarer forms of least and greatest,
+// compared with the PTX ISA's definitions.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "engine_fixture.hpp"
+#include "float_formats.hpp"
+
+namespace {
+
+using namespace conformance;
+using Function = std::function<u32(u32 a, u32 b, u32 c)>;
+
+class Packed : public EngineTest {
+ protected:
+  void SetUp() override {
+    load("narrow", VGPU_TEST_PTX_90);
+    constexpr u32 kEdges[] = {0,          1,          0x7fffffff, 0x80000000, 0xffffffff,
+                              0x7f800000, 0xff800000, 0x7fc00123, 0x00000001, 0x80000001,
+                              0x007fffff, 0x3f800000, 0xbf800000, 0x43e80000, 0xc3f00000,
+                              0x477ff000, 0x80007fff, 0x7c00fc00, 0x7e0003ff, 0x83ff0400,
+                              0x3c00bc00, 0x7fffff80, 0x0001ffff, 0x7f7fffff};
+    std::mt19937 random(7);
+    for (u32*& operand : operands) {
+      operand = array<u32>(kCount);
+      for (u32 i = 0; i < kCount; ++i) {
+        switch (random() % 4) {
+          case 0:
+            operand[i] = kEdges[random() % std::size(kEdges)];
+            break;
+          case 1:  // numbers of similar magnitude
+            operand[i] = (static_cast<u32>(random()) & 0x83ff83ff) | 0x3c003c00;
+            break;
+          default:
+            operand[i] = static_cast<u32>(random());
+        }
+      }
+    }
+  }
+
+  void check(const std::string& name, const Function& expected) {
+    SCOPED_TRACE(name);
+    u32* const d = array<u32>(kCount);
+    EXPECT_EQ(
+        launch(name, {kCount / 128, 1, 1}, {128, 1, 1}, d, operands[0], operands[1], operands[2])
+            .engine,
+        named("ptx", "sass"));
+    for (u32 i = 0; i < kCount; ++i) {
+      const u32 a = operands[0][i], b = operands[1][i], c = operands[2][i];
+      ASSERT_EQ(d[i], expected(a, b, c)) << std::hex << a << ", " << b << ", " << c;
+    }
+  }
+
+  static constexpr u32 kCount = 4096;
+  u32* operands[3] = {};
+};
+
+// The function of each half, of the numbers with their signs.
+template <class T>
+u32 by_halves(u32 a, u32 b, u32 c, const std::function<i64(i64, i64, i64)>& f) {
+  u32 result = 0;
+  for (const int at : {0, 16}) {
+    result |= static_cast<u32>(static_cast<u16>(
+                  f(static_cast<T>(a >> at), static_cast<T>(b >> at), static_cast<T>(c >> at))))
+              << at;
+  }
+  return result;
+}
+
+TEST_F(Packed, LeastAndGreatest) {
+  for (const bool most : {false, true}) {
+    const std::string op = most ? "max" : "min";
+    const auto first = [=](i64 x, i64 y) { return most ? std::max(x, y) : std::min(x, y); };
+    const auto of_type = [&](const std::string& prefix, const std::string& type, bool relu,
+                             const std::function<Function(std::function<i64(i64, i64, i64)>)>& make,
+                             const std::function<i64(i64)>& wrapped) {
+      const auto after = [=](i64 x) { return relu ? std::max<i64>(x, 0) : x; };
+      check(prefix + "_" + type, make([=](i64 a, i64 b, i64) { return after(first(a, b)); }));
+      check(prefix + "_of_three_" + type,
+            make([=](i64 a, i64 b, i64 c) { return after(first(first(a, b), c)); }));
+      check(prefix + "_of_sum_" + type,
+            make([=](i64 a, i64 b, i64 c) { return after(first(wrapped(a + b), c)); }));
+    };
+    const auto words = [](auto type) {
+      using T = decltype(type);
+      return [](const std::function<i64(i64, i64, i64)>& f) -> Function {
+        return [f](u32 a, u32 b, u32 c) {
+          return static_cast<u32>(f(static_cast<T>(a), static_cast<T>(b), static_cast<T>(c)));
+        };
+      };
+    };
+    const auto halves = [](auto type) {
+      using T = decltype(type);
+      return [](const std::function<i64(i64, i64, i64)>& f) -> Function {
+        return [f](u32 a, u32 b, u32 c) { return by_halves<T>(a, b, c, f); };
+      };
+    };
+    const auto wrap = [](auto type) {
+      using T = decltype(type);
+      return [](i64 x) -> i64 { return static_cast<T>(x); };
+    };
+    of_type(op, "u32", false, words(u32{}), wrap(u32{}));
+    of_type(op, "s32", false, words(i32{}), wrap(i32{}));
+    of_type(op, "u16x2", false, halves(u16{}), wrap(u16{}));
+    of_type(op, "s16x2", false, halves(i16{}), wrap(i16{}));
+    of_type(op + "_relu", "s32", true, words(i32{}), wrap(i32{}));
+    of_type(op + "_relu", "s16x2", true, halves(i16{}), wrap(i16{}));
+  }
+  const auto which = [](u32 result, u32 a) {
+    return (result & 0xfffefffe) | ((result & 0xffff) == (a & 0xffff) ? 1u : 0u) |
+           (result >> 16 == a >> 16 ? 0x10000u : 0u);
+  };
+  check("which_max_s16x2", [=](u32 a, u32 b, u32 c) {
+    return which(by_halves<i16>(a, b, c, [](i64 x, i64 y, i64) { return std::max(x, y); }), a);
+  });
+  check("which_min_u16x2", [=](u32 a, u32 b, u32 c) {
+    return which(by_halves<u16>(a, b, c, [](i64 x, i64 y, i64) { return std::min(x, y); }), a);
+  });
+}
+
+template <class A, class B>
+u32 differences(u32 a, u32 b, i32 most) {
+  u32 result = 0;
+  for (const int at : {0, 8, 16, 24}) {
+    const i32 d = std::abs(i32{static_cast<A>(a >> at)} - i32{static_cast<B>(b >> at)});
+    result |= (static_cast<u32>(std::min(d, most)) & 0xff) << at;
+  }
+  return result;
+}
+template <class A, class B>
+u32 sum_of_differences(u32 a, u32 b, u32 c) {
+  for (const int at : {0, 8, 16, 24})
+    c += static_cast<u32>(std::abs(i32{static_cast<A>(a >> at)} - i32{static_cast<B>(b >> at)}));
+  return c;
+}
+
+TEST_F(Packed, Differences) {
+  check("differences", [](u32 a, u32 b, u32) { return differences<u8, u8>(a, b, 255); });
+  check("differences_added", sum_of_differences<u8, u8>);
+  check("differences_signed", [](u32 a, u32 b, u32) { return differences<i8, i8>(a, b, 255); });
+  check("differences_signed_added", sum_of_differences<i8, i8>);
+  check("differences_mixed", sum_of_differences<u8, i8>);
+  check("differences_clamped", [](u32 a, u32 b, u32) { return differences<u8, u8>(a, b, 127); });
+  check("sad_u32", [](u32 a, u32 b, u32 c) { return c + std::max(a, b) - std::min(a, b); });
+  check("sad_s32", [](u32 a, u32 b, u32 c) {
+    const i64 d = i64{static_cast<i32>(a)} - static_cast<i32>(b);
+    return c + static_cast<u32>(d < 0 ? -d : d);
+  });
+}
+
+template <class Byte, class Half, class B>
+void check_dots(const std::string& types, const std::function<void(std::string, Function)>& check) {
+  check("dp4a" + types, [](u32 a, u32 b, u32 c) {
+    for (const int at : {0, 8, 16, 24})
+      c += static_cast<u32>(i32{static_cast<Byte>(a >> at)} * i32{static_cast<B>(b >> at)});
+    return c;
+  });
+  for (const bool high : {false, true}) {
+    check((high ? "dp2a_hi" : "dp2a_lo") + types, [=](u32 a, u32 b, u32 c) {
+      const u32 two = high ? b >> 16 : b;
+      return c + static_cast<u32>(i32{static_cast<Half>(a)} * i32{static_cast<B>(two)}) +
+             static_cast<u32>(i32{static_cast<Half>(a >> 16)} * i32{static_cast<B>(two >> 8)});
+    });
+  }
+}
+
+TEST_F(Packed, DotProducts) {
+  const auto run = [this](const std::string& name, const Function& f) { check(name, f); };
+  check_dots<u8, u16, u8>("_u32_u32", run);
+  check_dots<u8, u16, i8>("_u32_s32", run);
+  check_dots<i8, i16, u8>("_s32_u32", run);
+  check_dots<i8, i16, i8>("_s32_s32", run);
+}
+
+// The least or greatest of two numbers of a format.
+struct Extreme {
+  bool most = false, keeps_nan = false, signs = false, flushes = false;
+
+  u64 operator()(u64 a, u64 b, const Format& f) const {
+    const u64 top = u64{1} << (f.exponent + f.fraction);
+    const u64 sign = (a ^ b) & top;
+    for (u64* const x : {&a, &b}) {
+      if (flushes && (*x & f.top()) == 0) *x &= top;
+      if (signs) *x &= ~top;
+    }
+    const long double x = value_of(a, f), y = value_of(b, f);
+    if ((std::isnan(x) && std::isnan(y)) || (keeps_nan && (std::isnan(x) || std::isnan(y))))
+      return f.nan;
+    u64 r = 0;
+    if (std::isnan(x) || std::isnan(y))
+      r = std::isnan(x) ? b : a;
+    else if (x == y)
+      r = std::signbit(x) != most ? a : b;
+    else
+      r = (x < y) != most ? a : b;
+    return signs ? (r & ~top) | sign : r;
+  }
+};
+
+Function pairs_of(const std::function<u64(u64, u64, u64)>& one) {
+  return [one](u32 a, u32 b, u32 c) {
+    return static_cast<u32>(one(a & 0xffff, b & 0xffff, c & 0xffff) | one(a >> 16, b >> 16, c >> 16)
+                                                                          << 16);
+  };
+}
+
+TEST_F(Packed, FloatingPoint) {
+  const auto single = [](const Extreme& e) -> Function {
+    return [e](u32 a, u32 b, u32) { return static_cast<u32>(e(a, b, kSingle)); };
+  };
+  check("fmin_plain", single({}));
+  check("fmin_nan", single({.keeps_nan = true}));
+  check("fmax_nan", single({.most = true, .keeps_nan = true}));
+  check("fmin_sign", single({.signs = true}));
+  check("fmax_nan_sign", single({.most = true, .keeps_nan = true, .signs = true}));
+  check("fmax_ftz", single({.most = true, .flushes = true}));
+  check("fmin_ftz_nan", single({.keeps_nan = true, .flushes = true}));
+  check("fmin_ftz_sign", single({.signs = true, .flushes = true}));
+  const auto pair = [](const Extreme& e, const Format& f) {
+    return pairs_of([e, &f](u64 a, u64 b, u64) { return e(a, b, f); });
+  };
+  check("hmin_nan", pair({.keeps_nan = true}, kHalf));
+  check("hmax_sign", pair({.most = true, .signs = true}, kHalf));
+  check("hmin_nan_sign", pair({.keeps_nan = true, .signs = true}, kHalf));
+  check("hmax_ftz", pair({.most = true, .flushes = true}, kHalf));
+  check("hmin_ftz_nan", pair({.keeps_nan = true, .flushes = true}, kHalf));
+  check("bmax_nan", pair({.most = true, .keeps_nan = true}, kBfloat));
+  check("bmin_nan_sign", pair({.keeps_nan = true, .signs = true}, kBfloat));
+}
+
+TEST_F(Packed, SumsOfHalves) {
+  const auto flush = [](u64 x) { return (x & 0x7c00) == 0 ? x & 0x8000 : x; };
+  const auto half = [=](const std::function<long double(u64, u64, u64)>& exact) {
+    return pairs_of([=](u64 a, u64 b, u64 c) {
+      return flush(kHalf.encode(exact(flush(a), flush(b), flush(c)), Round::kNearest));
+    });
+  };
+  const auto h = [](u64 x) { return value_of(x, kHalf); };
+  check("hadd_ftz", half([=](u64 a, u64 b, u64) { return h(a) + h(b); }));
+  check("hmul_ftz", half([=](u64 a, u64 b, u64) { return h(a) * h(b); }));
+  check("hfma_ftz", half([=](u64 a, u64 b, u64 c) { return h(a) * h(b) + h(c); }));
+  const auto relu = [](u64 x) { return x >> 15 != 0 ? 0 : x; };
+  check("hfma_relu", pairs_of([=](u64 a, u64 b, u64 c) {
+          return relu(kHalf.encode(h(a) * h(b) + h(c), Round::kNearest));
+        }));
+  // Quadruple precision: bfloat16 has 8 bits of exponent.
+  check("bfma_relu", pairs_of([=](u64 a, u64 b, u64 c) -> u64 {
+          const auto x = static_cast<__float128>(value_of(a, kBfloat)),
+                     y = static_cast<__float128>(value_of(b, kBfloat)),
+                     z = static_cast<__float128>(value_of(c, kBfloat));
+          const __float128 product = x * y;
+          __float128 exact = product + z;
+          // What the sum does not hold moves it off a tie.
+          const bool lost_z = exact == product && z != 0, lost_product = exact == z && product != 0;
+          const __float128 lost = lost_z ? z : lost_product ? product : 0;
+          if (lost != 0)
+            exact *= __float128{1} + ((lost > 0) == (exact > 0) ? 0x1p-100L : -0x1p-100L);
+          // Rounded to odd in 64 bits, then once more.
+          auto r = static_cast<long double>(exact);
+          if (std::isfinite(r) && static_cast<__float128>(r) != exact) {
+            u64 bits[2] = {};
+            if ((static_cast<__float128>(r) > exact) == (r > 0)) r = std::nextafter(r, 0.0L);
+            std::memcpy(bits, &r, 10);
+            bits[0] |= 1;
+            std::memcpy(&r, bits, 10);
+          }
+          return relu(kBfloat.encode(r, Round::kNearest));
+        }));
+}
+
+TEST_F(Packed, Conversions) {
+  const auto code = [](long double value, const Format& f, bool relu,
+                       Round round = Round::kNearest) {
+    if (relu && !std::isnan(value) && std::signbit(value)) return u64{0};
+    return f.encode(value, round, true);
+  };
+  const auto singles = [=](const Format& f, bool relu, Round round = Round::kNearest) -> Function {
+    const int width = f.exponent + f.fraction + 1;
+    return [=, &f](u32 a, u32 b, u32) {
+      return static_cast<u32>(code(as_float(a), f, relu, round) << width |
+                              code(as_float(b), f, relu, round));
+    };
+  };
+  check("to_f16x2", singles(kHalf, true));
+  check("to_bf16x2", singles(kBfloat, false, Round::kZero));
+  check("to_e4m3", singles(kE4m3, false));
+  check("to_e4m3_relu", singles(kE4m3, true));
+  check("to_e5m2", singles(kE5m2, false));
+  check("to_e5m2_relu", singles(kE5m2, true));
+  const auto bytes = [=](u32 halves, const Format& f, bool relu) {
+    return code(value_of(halves >> 16, kHalf), f, relu) << 8 |
+           code(value_of(halves & 0xffff, kHalf), f, relu);
+  };
+  for (const bool relu : {false, true}) {
+    check(relu ? "halves_to_bytes_relu" : "halves_to_bytes", [=](u32 a, u32 b, u32) {
+      return static_cast<u32>(bytes(a, kE4m3, relu) | bytes(b, kE5m2, !relu) << 16);
+    });
+  }
+  const auto halves = [=](const Format& f, bool relu, int at) -> Function {
+    return [=, &f](u32 a, u32, u32) {
+      const auto one = [&](u32 byte) {
+        const long double value = value_of(byte & 0xff, f);
+        if (relu && !std::isnan(value) && std::signbit(value)) return u64{0};
+        return kHalf.encode(value, Round::kNearest);
+      };
+      return static_cast<u32>(one(a >> at) | one(a >> at >> 8) << 16);
+    };
+  };
+  check("from_e4m3", halves(kE4m3, false, 0));
+  check("from_e4m3_relu", halves(kE4m3, true, 16));
+  check("from_e5m2", halves(kE5m2, false, 16));
+  check("from_e5m2_relu", halves(kE5m2, true, 0));
+  check("to_tf32", [](u32 a, u32, u32) -> u32 {
+    if (std::isnan(as_float(a))) return 0x7fffe000;
+    return std::isinf(as_float(a)) ? a : (a + 0xfff + (a >> 13 & 1)) & 0xffffe000;
+  });
+  check("to_tf32_relu", [](u32 a, u32, u32) -> u32 {
+    if (std::isnan(as_float(a))) return 0x7fffe000;
+    return std::signbit(as_float(a)) ? 0 : a & 0xffffe000;
+  });
+}
+
+TEST_F(Packed, VotesAndSigns) {
+  const auto of_warp = [this](u32 warp, int operand, u32 lane) {
+    return operands[operand][32 * warp + lane];
+  };
+  u32* const d = array<u32>(kCount);
+  EXPECT_EQ(
+      launch("votes", {kCount / 128, 1, 1}, {128, 1, 1}, d, operands[0], operands[1], operands[2])
+          .engine,
+      named("ptx", "sass"));
+  for (u32 warp = 0; warp < kCount / 32; ++warp) {
+    u32 p = 0, q = 0;
+    for (u32 lane = 0; lane < 32; ++lane) {
+      p |= static_cast<u32>(of_warp(warp, 0, lane) != 0) << lane;
+      q |= static_cast<u32>(of_warp(warp, 1, lane) != 0) << lane;
+    }
+    for (u32 lane = 0; lane < 32; ++lane) {
+      const u32 other = lane ^ 1;
+      const u32 t = ((q >> other & 1) != 0 ? ~p : p) ^ ~q;
+      ASSERT_EQ(d[32 * warp + lane], t + (q != 0 ? 1 : 0)) << warp << ", " << lane;
+    }
+  }
+  check("signs", [](u32 a, u32 b, u32 c) { return (a >> 31 ^ b >> 31) & c >> 31; });
+}
+
+}  // namespace
