@@ -4,7 +4,7 @@
 same launches.
 
   golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU; with
-      --only, rows of these small kernels instead of those in the file
+      --only, rows of these kernels instead of those in the file
   golden.py check --launcher PROGRAM --vgpu VGPU --golden FILE.csv   anywhere
 
 A row is a launch: kernel, shape, hash of its results, symbol, hash of its machine code, and a column
@@ -42,6 +42,14 @@ METRICS = [
       for op in ("fadd", "fmul", "ffma", "dadd", "dmul", "dfma", "fp16", "fp32", "fp64", "integer",
                  "bit", "conversion", "control", "inter_thread_communication", "memory", "misc")),
     *(f"sm__inst_executed_pipe_tensor_op_{op}.sum" for op in ("hmma", "imma", "dmma", "gmma")),
+    *(f"sm__inst_executed_pipe_{pipe}.sum"
+      for pipe in ("adu", "alu", "cbu", "fma", "fmaheavy", "fmalite", "fp64", "lsu", "tma",
+                   "uniform", "xu")),
+    *(f"sm__ops_path_tensor_{path}.sum"
+      for path in ("op_hgmma_src_bf16_dst_fp32", "op_hgmma_src_fp16", "op_hgmma_src_tf32_dst_fp32",
+                   "op_hmma_src_bf16_dst_fp32", "op_hmma_src_fp16", "op_hmma_src_tf32_dst_fp32",
+                   "op_imma_src_int8", "op_igmma_src_int8", "op_bmma_src_int1", "src_fp8",
+                   "src_fp64")),
     "smsp__inst_executed_op_branch.sum", "smsp__sass_branch_targets_threads_divergent.sum",
     *(f"smsp__inst_executed_op_{op}.sum"
       for op in ("global_ld", "global_st", "local_ld", "local_st", "shared_ld", "shared_st",
@@ -51,7 +59,17 @@ METRICS = [
     *(f"l1tex__t_{what}_pipe_lsu_mem_local_op_{op}.sum" for what in ("requests", "sectors")
       for op in ("ld", "st")),
     *(f"smsp__sass_data_bytes_mem_global_op_{op}.sum" for op in ("ld", "st", "ldgsts")),
+    "smsp__l1tex_tmain_requests.sum",
     "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
+    "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld_dest_multicast.sum",
+    *(f"l1tex__m_l1tex2xbar_write_bytes_mem_{path}.sum"
+      for path in ("global_op_tma_st", "global_op_tma_red", "dshared_op_tma_st", "dshared_op_ld",
+                   "dshared_op_st", "dshared_op_atom")),
+    *(f"smsp__sass_inst_executed_op_dshared_{op}.sum"
+      for op in ("ld", "st", "atom", "stas", "tma_st")),
+    "sm__sass_inst_executed_op_tma_red.sum", "sm__sass_inst_executed_op_shared_gmma.sum",
+    "sm__sass_data_bytes_mem_shared_op_gmma.sum",
+    "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum",
     *(f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"
       for op in ("ld", "st", "ldsm", "ldgsts", "atom")),
     *(f"smsp__sass_data_bytes_mem_shared_op_{op}.sum" for op in ("ld", "st")),
@@ -134,7 +152,7 @@ def values_of(row):
 
 
 def collect(options):
-    output, rows = profile(options.ncu, [options.launcher] + (options.only or SHAPES))
+    output, rows = profile(options.ncu, [options.launcher] + (options.only or []) + SHAPES)
     launches = launched(output)
     if not launches or len(rows) != len(launches):
         sys.exit(f"golden: ncu saw {len(rows)} kernels in {len(launches)} launches of rungs")
@@ -143,8 +161,9 @@ def collect(options):
         with open(options.golden) as file:
             lines = list(file)
         comments = [line for line in lines if line.startswith("#")]
-        kept = [row for row in csv.reader(line for line in lines if not line.startswith("#"))][1:]
-        kept = [row for row in kept if row[0] not in options.only]
+        kept = [[row.get(field, "") for field in FIELDS + METRICS]
+                for row in csv.DictReader(line for line in lines if not line.startswith("#"))
+                if row["kernel"].partition("#")[0] not in options.only]
     sections = sass_sections(options.launcher)
     missing = set()
     measured = []
@@ -248,7 +267,7 @@ def main():
     parser.add_argument("--environment", default="",
                         help="one line on date, commit, toolkit and driver")
     parser.add_argument("--ncu", default="ncu")
-    parser.add_argument("--only", nargs="+", metavar="micro.NAME",
+    parser.add_argument("--only", nargs="+", metavar="NAME",
                         help="collect: measure these, keep the other rows")
     parser.add_argument("--vgpu", default="vgpu")
     parser.add_argument("--estimates", action="store_true",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the small kernels of micro.hpp, and every rung of the registry once at each shape, for a
 // profiler:
-//   golden_launch [micro.NAME]... [SHAPE]...        all small kernels where none is named
+//   golden_launch [NAME]... [SHAPE]...        all small kernels and rungs where none is named
 // Operands are tight, uniform in (-1,1), alpha = 1, beta = 0. One line per launch of a kernel says
 // "launched KERNEL SHAPE RESULT"; RESULT is a hash of what a small kernel leaves in memory, "-" for
 // a rung.
@@ -13,12 +13,14 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -82,21 +84,27 @@ std::size_t kernels_of(const ladder::KernelInfo& info, const ladder::Problem& p,
   return kernels;
 }
 
-bool launch_all(const std::string& shape, const ladder::Device& device) {
+bool among(const std::vector<std::string>& names, std::string_view name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool launch_all(const std::string& shape, const std::vector<std::string>& names,
+                const ladder::Device& device) {
   const auto problem = ladder::parse_shape(shape);
   if (!problem) {
     std::fprintf(stderr, "golden_launch: %s\n", problem.status().message().c_str());
     return false;
   }
-  const ladder::Problem& p = problem.value();
+  const ladder::Problem& of_f32 = problem.value();
   std::mt19937 generator(1);
-  const DeviceArray a = random_array(extent_a(p).elements(), generator);
-  const DeviceArray b = random_array(extent_b(p).elements(), generator);
-  const DeviceArray c = random_array(extent_c(p).elements(), generator);
+  const DeviceArray a = random_array(extent_a(of_f32).elements(), generator);
+  const DeviceArray b = random_array(extent_b(of_f32).elements(), generator);
+  const DeviceArray c = random_array(extent_c(of_f32).elements(), generator);
   if (!a || !b || !c) return false;
   for (const ladder::KernelInfo& info : ladder::kernels()) {
-    if (!of_interest(info, p) || !accepts(info, p, device)) continue;
     const std::string id(info.id);
+    const ladder::Problem p = in_types_of(info, of_f32);
+    if (!among(names, id) || !of_interest(info, p) || !accepts(info, p, device)) continue;
     const ladder::Operands operands{a.get(), b.get(), c.get()};
     if (const ladder::Status status = info.launch(p, operands, nullptr); !status) {
       std::fprintf(stderr, "golden_launch: %s: %s\n", id.c_str(), status.message().c_str());
@@ -112,10 +120,12 @@ bool launch_all(const std::string& shape, const ladder::Device& device) {
 }
 
 // FNV-1a, by words of 32 bits.
-std::uint64_t hash_of(const std::vector<int>& values) {
+std::string hash_of(const std::vector<int>& values) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (int value : values) hash = (hash ^ static_cast<std::uint32_t>(value)) * 0x100000001b3;
-  return hash;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, hash);
+  return text;
 }
 
 // Memory holds ascending integers, the same for each kernel.
@@ -126,8 +136,7 @@ bool launch_micro(const std::vector<std::string>& names) {
   std::vector<int> values(micro::kBytes / sizeof(int));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
   for (const micro::Launch& launch : micro::launches()) {
-    if (!names.empty() && std::find(names.begin(), names.end(), launch.name) == names.end())
-      continue;
+    if (!among(names, launch.name)) continue;
     if (!ok(cudaMemcpy(memory, values.data(), micro::kBytes, cudaMemcpyHostToDevice), "cudaMemcpy"))
       return false;
     launch.start(static_cast<int*>(memory));
@@ -135,12 +144,15 @@ bool launch_micro(const std::vector<std::string>& names) {
         // the virtual GPU refuses kernels that it does not support
         cudaGetLastError() == cudaSuccess;
     if (!ok(cudaDeviceSynchronize(), launch.name)) return false;
-    std::vector<int> results(values.size());
-    if (!ok(cudaMemcpy(results.data(), memory, micro::kBytes, cudaMemcpyDeviceToHost),
-            "cudaMemcpy"))
-      return false;
-    std::printf("%s %s - %016" PRIx64 "\n", launched ? "launched" : "refused", launch.name,
-                hash_of(results));
+    std::string result = "-";
+    if (launch.fixed) {
+      std::vector<int> results(values.size());
+      if (!ok(cudaMemcpy(results.data(), memory, micro::kBytes, cudaMemcpyDeviceToHost),
+              "cudaMemcpy"))
+        return false;
+      result = hash_of(results);
+    }
+    std::printf("%s %s - %s\n", launched ? "launched" : "refused", launch.name, result.c_str());
   }
   return true;
 }
@@ -150,9 +162,10 @@ bool launch_micro(const std::vector<std::string>& names) {
 int main(int argc, char** argv) {
   std::vector<std::string> names, shapes;
   for (int i = 1; i < argc; ++i)
-    (std::string(argv[i]).starts_with("micro.") ? names : shapes).emplace_back(argv[i]);
+    (std::isdigit(static_cast<unsigned char>(*argv[i])) != 0 ? shapes : names)
+        .emplace_back(argv[i]);
   if (argc < 2) {
-    std::fprintf(stderr, "usage: golden_launch [micro.NAME]... [SHAPE]...\n");
+    std::fprintf(stderr, "usage: golden_launch [NAME]... [SHAPE]...\n");
     return 2;
   }
   const auto device = ladder::query_device(0);
@@ -162,7 +175,7 @@ int main(int argc, char** argv) {
   }
   if (!launch_micro(names)) return 1;
   for (const std::string& shape : shapes) {
-    if (!launch_all(shape, device.value())) return 1;
+    if (!launch_all(shape, names, device.value())) return 1;
   }
   return 0;
 }

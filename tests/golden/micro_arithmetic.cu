@@ -180,7 +180,7 @@ std::span<const Launch> arithmetic_launches() {
       {"micro.bit_operations", [](int* x) { start(bit_operations, x); }},
       {"micro.integers", [](int* x) { start(integers, x); }},
       {"micro.dot_products", [](int* x) { start(dot_products, x); }},
-      {"micro.special_functions", [](int* x) { start(special_functions, x); }},
+      {"micro.special_functions", [](int* x) { start(special_functions, x); }, false},
       {"micro.extensions", [](int* x) { start(extensions, x); }},
       {"micro.divisions", [](int* x) { divisions<<<64, kThreads>>>(x); }},
       {"micro.bit_masks", [](int* x) { start(bit_masks, x); }},

@@ -365,7 +365,7 @@ std::span<const Launch> divergent_launches() {
       {"micro.byte_code", [](int* x) { start(byte_code, x); }},
       {"micro.block_scan", [](int* x) { start(block_scan, x); }},
       {"micro.tree_scan", [](int* x) { start(tree_scan, x); }},
-      {"micro.radix_partition", [](int* x) { start(radix_partition, x); }},
+      {"micro.radix_partition", [](int* x) { start(radix_partition, x); }, false},
       {"micro.votes_in_turn", [](int* x) { start(votes_in_turn, x); }},
       {"micro.break_of_two", [](int* x) { start(break_of_two, x); }},
       {"micro.continues", [](int* x) { start(continues, x); }},

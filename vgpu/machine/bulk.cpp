@@ -180,12 +180,13 @@ Transfer transfer_of(const Lane& lane) {
 }
 
 // Checks bounds, updates marks and counters for the transfer's accesses to global memory.
-void check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, bool writes) {
+void check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, BulkAccess access) {
+  const bool writes = access != BulkAccess::kRead;
   observer::SiteCount& count = warp.site_counts[lane.insn.site];
   ++count.global_requests;
   const auto touch = [&](u64 address, u32 bytes) {
     check_bulk_global(lane, address, bytes, writes);
-    watch_bulk_global(warp, lane, address, bytes, writes);
+    watch_bulk_global(warp, lane, address, bytes, access);
     constexpr u64 kSector = 32;
     const u64 sectors = (address + bytes + kSector - 1) / kSector - address / kSector;
     count.global_sectors += sectors;
@@ -217,7 +218,7 @@ SharedPlace barrier_of(const Lane& lane, const SharedPlace& to, u64 address) {
 
 void load(Warp& warp, const Lane& lane) {
   const Transfer transfer = transfer_of(lane);
-  check_global_side(warp, lane, transfer, false);
+  check_global_side(warp, lane, transfer, BulkAccess::kRead);
   const u32 bytes = transfer.bytes(), reach = transfer.shared_bytes();
   observer::SiteCount& count = warp.site_counts[lane.insn.site];
   const auto land = [&](u64 to, u64 at_barrier) {
@@ -249,7 +250,9 @@ void load(Warp& warp, const Lane& lane) {
 
 void store(Warp& warp, const Lane& lane) {
   const auto transfer = std::make_shared<const Transfer>(transfer_of(lane));
-  check_global_side(warp, lane, *transfer, true);
+  const auto reduction = static_cast<BulkReduction>(lane.insn.width);
+  check_global_side(warp, lane, *transfer,
+                    reduction == BulkReduction::kCopy ? BulkAccess::kWrite : BulkAccess::kUpdate);
   const u32 bytes = transfer->bytes(), reach = transfer->shared_bytes();
   const SharedPlace place = shared_place(lane, transfer->to.shared, reach, alignment_of(*transfer));
   if (place.block != warp.block) bad_operand(lane, "a bulk store of another block's shared memory");
@@ -264,8 +267,7 @@ void store(Warp& warp, const Lane& lane) {
   warp.bulk->begin(
       insn, lane.lane,
       [transfer, place] { return transfer->take(place.block->warps[0].shared, place.offset); },
-      [transfer, &insn](const std::vector<std::byte>& data) {
-        const auto reduction = static_cast<BulkReduction>(insn.width);
+      [transfer, &insn, reduction](const std::vector<std::byte>& data) {
         if (reduction == BulkReduction::kCopy) {
           transfer->store(data, nullptr);
           return;

@@ -32,7 +32,7 @@ void check_bulk_global(const Lane& lane, u64 address, u64 bytes, bool writes) {
         fmt::format("address 0x{:x}: {}", at, describe_global(launch, at)));
 }
 
-void watch_bulk_global(Warp& warp, const Lane& lane, u64 address, u32 bytes, bool writes) {
+void watch_bulk_global(Warp& warp, const Lane& lane, u64 address, u32 bytes, BulkAccess access) {
   if (warp.watch == nullptr) return;
   const observer::LaunchMarks& marks = warp.watch->global;
   if (address - marks.begin >= marks.bytes) return;
@@ -41,19 +41,21 @@ void watch_bulk_global(Warp& warp, const Lane& lane, u64 address, u32 bytes, boo
     const u64 index = (word - marks.begin) / 4;
     const u32 bits = part(word, address, end);
     if (marks.written != nullptr) {
-      if (writes) {
-        if (bits == kWhole)
-          marks.written[index] = kWhole;
-        else
-          __atomic_fetch_or(marks.written + index, static_cast<u8>(bits), __ATOMIC_RELAXED);
-      } else if ((bits & ~u32{marks.written[index]}) != 0) {
+      if (access != BulkAccess::kWrite && (bits & ~u32{marks.written[index]}) != 0) {
         const u64 begin = std::max(word, address);
         warp.watch->report_global(warp, lane.insn, lane.lane, begin,
                                   static_cast<u32>(std::min(word + 4, end) - begin));
       }
+      if (access != BulkAccess::kRead) {
+        if (bits == kWhole)
+          marks.written[index] = kWhole;
+        else
+          __atomic_fetch_or(marks.written + index, static_cast<u8>(bits), __ATOMIC_RELAXED);
+      }
     }
-    if (marks.touched != nullptr && bits == kWhole)
-      warp.watch->touch_word(warp, lane.insn, lane.lane, word, writes);
+    if (marks.touched != nullptr && bits == kWhole && access != BulkAccess::kUpdate) {
+      warp.watch->touch_word(warp, lane.insn, lane.lane, word, access == BulkAccess::kWrite);
+    }
   }
 }
 

@@ -236,8 +236,11 @@ void Lowering::make_runs() {
     const Operation& operation = operations[program_.code[pc].op];
     if (!operation.control) continue;
     leads[pc + 1] = true;
-    // Lanes with a different address execute the instruction again.
-    if (operation.name == "sass.jump" || operation.name == "sass.call.absolute") leads[pc] = true;
+    // Executed again, alone: by lanes with a different address, or by a warp that had to wait for
+    // other lanes or warps.
+    if (operation.name == "sass.jump" || operation.name == "sass.call.absolute" ||
+        !operation.name.starts_with("sass."))
+      leads[pc] = true;
     const bool jumps = operation.name == "sass.bra" || operation.name == "sass.bra.div" ||
                        operation.name == "sass.call";
     if (jumps) leads[program_.code[pc].target] = true;
