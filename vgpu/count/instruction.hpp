@@ -59,6 +59,10 @@ inline constexpr Doubts kCalledDriver = 256;
 // Machine code: the lanes of one call returned separately or to different addresses, or a BRX
 // diverged to more than two targets.
 inline constexpr Doubts kParted = 512;
+// PTX: two loads of one place, with nothing between that may write it, which ptxas merges.
+inline constexpr Doubts kRepeatedLoads = 1024;
+// Machine code: threads wait for each other by generic loads, which count as shared ones, too.
+inline constexpr Doubts kGenericPolls = 2048;
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // The program's instructions in order. The texts are valid as long as the program.

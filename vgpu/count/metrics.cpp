@@ -96,14 +96,24 @@ constexpr Metric exact(Section section, std::string_view name, std::string_view 
   return {name, unit, section, title, share, operations, spaces, kNever, kNever, ""};
 }
 
-// Metrics of loads. While a thread waits for another one, its number of loads depends on timing.
+// Metrics of loads. While a thread waits for another one, its number of loads depends on timing;
+// and ptxas merges loads.
 constexpr Metric of_loads(std::string_view name, std::string_view unit, std::string_view title,
                           Share share, Operations operations, Doubts also = kNever) {
   constexpr std::string_view kTime =
-      "how often a thread looks at what it waits for depends on time";
-  return {
-      name,       unit, Section::kMemory,           title,         share,
-      operations, {},   kPolls | kFragments | also, kPolls | also, also == kNever ? kTime : kTorn};
+      "how often a thread looks at what it waits for depends on time; the assembler merges loads "
+      "of "
+      "one place";
+  return {name,
+          unit,
+          Section::kMemory,
+          title,
+          share,
+          operations,
+          {},
+          kPolls | kFragments | kRepeatedLoads | also,
+          kPolls | also,
+          also == kNever ? kTime : kTorn};
 }
 
 constexpr Metric of_stores(std::string_view name, std::string_view unit, std::string_view title,
@@ -123,8 +133,8 @@ constexpr Metric of_stores(std::string_view name, std::string_view unit, std::st
 // Exact from machine code only.
 constexpr Metric from_sass(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, Share share, Operations operations,
-                           std::string_view method, Spaces spaces = {}) {
-  return {name, unit, section, title, share, operations, spaces, kAlways, kRetries, method};
+                           std::string_view method, Spaces spaces = {}, Doubts also = kNever) {
+  return {name, unit, section, title, share, operations, spaces, kAlways, kRetries | also, method};
 }
 
 // Exact from machine code only, and only if no thread waits in a loop: the number of its iterations
@@ -318,7 +328,7 @@ constexpr std::array kMetrics = {
     estimated(kShm, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "conflicts",
               "shared store conflicts", conflicts, {kStore}, kWidth),
     from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_ld.sum", "bytes", "shared bytes loaded",
-              shared_data, {kLoad}, kAssembler),
+              shared_data, {kLoad}, kAssembler, {}, kGenericPolls),
     from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_st.sum", "bytes", "shared bytes stored",
               shared_data, {kStore}, kAssembler),
 

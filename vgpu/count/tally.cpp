@@ -47,6 +47,7 @@ std::vector<Instruction> instructions(const ir::Program& program,
 Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   u32 traits = counters.waited ? ir::kPollsMemory : 0;
   std::uint64_t calls = 0, returns = 0;
+  bool generic_polls = false;
   for (u32 pc = 0; pc < program.code.size(); ++pc) {
     const ir::Origin& origin = program.origin[pc];
     const std::uint64_t executions = counters.runs[program.run_at[pc]].executions;
@@ -54,6 +55,7 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
       continue;
     const u32 has = program.statements[origin.statement].traits;
     traits |= has;
+    generic_polls |= (has & ir::kPollsMemory) != 0 && origin.what.space == ir::Space::kGeneric;
     if ((has & ir::kCalls) != 0) calls += executions;
     if ((has & ir::kReturns) != 0) returns += executions;
   }
@@ -70,6 +72,8 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   if (any(ir::kPollsMemory) || retried) doubts |= kPolls;
   if (any(ir::kPollsMemory | ir::kWaits) || retried) doubts |= kWaits;
   if (retried) doubts |= kRetries;
+  if (generic_polls) doubts |= kGenericPolls;
+  if (any(ir::kRepeatsLoad)) doubts |= kRepeatedLoads;
   if (any(ir::kMovesFragment)) doubts |= kFragments;
   if (any(ir::kNotMeasured)) doubts |= kUnclassified;
   if (counters.called_driver) doubts |= kCalledDriver;

@@ -65,12 +65,13 @@ enum Trait : std::uint16_t {
   kNotMeasured = 4,  // its class was not measured on hardware
   kCalls = 8,
   kReturns = 16,
-  // PTX, which ptxas changes. The last six: for f32; for f64 the next bit.
+  // PTX, which ptxas changes. Those of sums, products and expansion: for f32; for f64 the next bit.
   kMovesFragment = 32,
   kSelects = 64,  // between floating-point values
   kLooseSum = 128,
   kLooseProduct = 512,
-  kExpands = 2048,  // into a sequence of arithmetic
+  kExpands = 2048,      // into a sequence of arithmetic
+  kRepeatsLoad = 8192,  // of a place that nothing may have written since: ptxas loads it once
 };
 
 }  // namespace vgpu::ir

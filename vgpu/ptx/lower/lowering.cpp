@@ -73,7 +73,7 @@ void FunctionLowering::instruction(const ptx::Instruction& instruction) {
   Statement& statement = program_.statements.emplace_back();
   statement.text = instruction.text;
   statement.place = static_cast<u32>(instruction.line);
-  statement.traits = traits_of(opcode());
+  statement.traits = static_cast<u16>(traits_of(opcode()) | (repeats_load() ? kRepeatsLoad : 0));
   if (instruction.location != ptx::kNone) {
     const Location& location = module_.locations[instruction.location];
     statement.file = module_.file_name(location.file);
@@ -82,6 +82,31 @@ void FunctionLowering::instruction(const ptx::Instruction& instruction) {
   const auto method = methods().find(opcode().base());
   if (method == methods().end()) refuse();
   (this->*method->second)();
+}
+
+// Whether this is a load of global memory like an earlier one, at the same register and offset, and
+// nothing between the two, in the order of the text, writes the register or may write the memory.
+bool FunctionLowering::repeats_load() {
+  const Opcode& op = opcode();
+  const std::string_view base = op.base();
+  const bool near = op.has("local") || op.has("shared") || op.has("shared::cta");
+  if ((is_any_of(base, {"st", "atom", "red"}) && !near) ||
+      is_any_of(base, {"bar", "barrier", "call", "cp", "fence", "mbarrier", "membar"}))
+    loads_.clear();
+  const bool plain = base == "ld" && op.has("global") && !op.has("volatile") &&
+                     !op.has("relaxed") && !op.has("acquire") && current_->guard == ptx::kNone;
+  bool repeats = false;
+  if (plain && operand_count() == 2 && operand(1).kind == Kind::kAddress &&
+      !operand(1).elements.empty() && operand(1).elements[0].kind == Kind::kRegister)
+    repeats = !loads_.emplace(op.id, operand(1).elements[0].reg, operand(1).offset).second;
+  if (current_->operands.empty() || base == "st") return repeats;
+  const auto forget = [this](const Operand& o) {
+    if (o.kind == Kind::kRegister)
+      std::erase_if(loads_, [&](const auto& load) { return std::get<1>(load) == o.reg; });
+  };
+  forget(operand(0));
+  for (const Operand& o : operand(0).elements) forget(o);
+  return repeats;
 }
 
 // Lowers instructions whose operands are a destination and sources according to their shape.

@@ -4,9 +4,11 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 #include "ir/operations.hpp"
@@ -48,6 +50,7 @@ class FunctionLowering {
 
   // lowering.cpp
   void instruction(const ptx::Instruction& instruction);
+  bool repeats_load();
   void generic();
   void finish();
   [[noreturn]] void refuse(const std::string& why = "") const;
@@ -209,7 +212,9 @@ class FunctionLowering {
   std::vector<u32> tables_;   // of brx.idx in this function
   std::vector<u32> calls_;    // of this function; finish() fixes up their places too
   std::vector<u32> results_;  // pc of atomics whose old value goes to a register
-  u32 carry_ = kNone;         // register of the carry flag
+  // Loads of global memory that a later one may repeat: opcode, register, offset.
+  std::set<std::tuple<u32, u32, i64>> loads_;
+  u32 carry_ = kNone;  // register of the carry flag
 };
 
 }  // namespace vgpu::ptx
