@@ -7,8 +7,8 @@ same launches.
       --only, rows of these kernels instead of those in the file
   golden.py check --launcher PROGRAM --vgpu VGPU --golden FILE.csv   anywhere
 
-A row is a launch: kernel, shape, hash of its results, symbol, hash of its machine code, and a column
-for each metric.
+A row is a launch: kernel, shape, hash of its results, symbol, hash of its machine code, and a
+column for each metric.
 Where the machine code has changed since the rows were measured (another compiler, another source),
 the check skips that kernel with a message; it never compares. A rung of the registry that has no
 rows is named too. Exit status of check: 0 all equal, 1 a value differs or nothing could be

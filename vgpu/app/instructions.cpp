@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/instructions.hpp"
 
+#include <cstdint>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "count/instruction.hpp"
 #include "ptx/lower/classify.hpp"
@@ -14,13 +17,24 @@
 namespace vgpu::app {
 namespace {
 
-// The class of each mnemonic.
-std::map<std::string_view, std::string_view> machine_code() {
-  std::map<std::string_view, std::string_view> known;
+struct Known {
+  std::string_view counted;
+  std::vector<std::uint16_t> opcodes;
+  bool executed = false, measured = false;
+};
+
+std::map<std::string_view, Known> machine_code() {
+  std::map<std::string_view, Known> known;
   for (const sass::Mnemonic& m : sass::mnemonics()) {
-    const ir::Class what = sass::class_of(m.op, m.uniform);
-    known.try_emplace(m.text, count::to_string(what.operation));
+    Known& row = known[m.text];
+    if (row.opcodes.empty())
+      row.counted = count::to_string(sass::class_of(m.op, m.uniform).operation);
+    row.opcodes.insert(row.opcodes.end(), m.opcodes.begin(), m.opcodes.end());
   }
+#define COVERED(name, is_executed, is_measured) \
+  known[name].executed = is_executed;           \
+  known[name].measured = is_measured;
+#include "app/coverage.inc"
   return known;
 }
 
@@ -28,10 +42,14 @@ std::map<std::string_view, std::string_view> machine_code() {
 
 std::string list_instructions(bool json) {
   std::string sass, ptx;
-  for (const auto& [name, counted] : machine_code()) {
-    sass += json ? fmt::format("{}\n    {{\"name\": \"{}\", \"class\": \"{}\"}}",
-                               sass.empty() ? "" : ",", name, counted)
-                 : fmt::format("  {:24}{}\n", name, counted);
+  for (const auto& [name, row] : machine_code()) {
+    sass += json ? fmt::format(
+                       "{}\n    {{\"name\": \"{}\", \"class\": \"{}\", \"executed\": {}, "
+                       "\"measured\": {}, \"opcodes\": [{}]}}",
+                       sass.empty() ? "" : ",", name, row.counted, row.executed, row.measured,
+                       fmt::join(row.opcodes, ", "))
+                 : fmt::format("  {:24}{:18}{:12}{}\n", name, row.counted,
+                               row.executed ? "executed" : "-", row.measured ? "measured" : "-");
   }
   for (const std::string_view name : ptx::instruction_names()) {
     ptx +=
@@ -39,7 +57,10 @@ std::string list_instructions(bool json) {
   }
   if (json) return fmt::format("{{\n  \"sass\": [{}\n  ],\n  \"ptx\": [{}]\n}}\n", sass, ptx);
   return fmt::format(
-      "Machine code of sm_90, with the class in Nsight Compute's counters:\n{}PTX:\n{}", sass, ptx);
+      "Machine code of sm_90: the class in Nsight Compute's counters; executed by a test; its "
+      "counts "
+      "measured on a GPU:\n{}PTX:\n{}",
+      sass, ptx);
 }
 
 }  // namespace vgpu::app

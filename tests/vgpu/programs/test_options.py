@@ -49,7 +49,12 @@ class Options(unittest.TestCase):
     def test_the_list_of_instructions_has_their_classes(self):
         known = json.loads(vgpu("--list-instructions", "--json", stdout=subprocess.PIPE).stdout)
         sass = {row["name"]: row for row in known["sass"]}
-        self.assertEqual(sass["FFMA"], {"name": "FFMA", "class": "ffma"})
+        self.assertEqual(
+            sass["FFMA"], {
+                "name": "FFMA", "class": "ffma", "executed": True, "measured": True,
+                "opcodes": [0x23 | form << 9 for form in range(1, 8)]
+            })
+        self.assertEqual([sass["IMMA"]["executed"], sass["USGXT"]["executed"]], [True, False])
         self.assertEqual(sass["UIADD3"]["class"], "other", "the uniform datapath has no class")
         self.assertEqual([sass["S2UR"]["class"], sass["LDS"]["class"]], ["misc", "load"])
         self.assertEqual(sass["UTMALDG"]["class"], "bulk load")

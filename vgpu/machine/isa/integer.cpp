@@ -296,21 +296,18 @@ template <bool kSigned, bool kSignedA, bool kSignedB, Bytes kResult>
 }
 
 template <bool kSigned, bool kSignedA, bool kSignedB>
-void define_differences(OperationSink& sink) {
-  static constexpr const char* kTypes[] = {".u32", ".s32"};
-  const std::string name =
-      std::string("vabsdiff4") + kTypes[kSigned] + kTypes[kSignedA] + kTypes[kSignedB];
-  op(sink, name.c_str(), [](u32 a, u32 b, u32 c) {
+void define_differences(OperationSink& sink, const char* name) {
+  op(sink, name, [](u32 a, u32 b, u32 c) {
     return absolute_differences<kSigned, kSignedA, kSignedB, Bytes::kTruncate>(a, b, c);
   });
   op(
-      sink, name.c_str(),
+      sink, name,
       [](u32 a, u32 b, u32 c) {
         return absolute_differences<kSigned, kSignedA, kSignedB, Bytes::kSaturate>(a, b, c);
       },
       ".sat");
   op(
-      sink, name.c_str(),
+      sink, name,
       [](u32 a, u32 b, u32 c) {
         return absolute_differences<kSigned, kSignedA, kSignedB, Bytes::kSum>(a, b, c);
       },
@@ -335,14 +332,14 @@ void define_integer(OperationSink& sink) {
   define_carry<u32>(sink, "carry.add32", "carry.mad.u32", "carry.mad.s32");
   define_carry<u64>(sink, "carry.add64", "carry.mad.u64", "carry.mad.s64");
   define_dot(sink);
-  define_differences<false, false, false>(sink);
-  define_differences<false, false, true>(sink);
-  define_differences<false, true, false>(sink);
-  define_differences<false, true, true>(sink);
-  define_differences<true, false, false>(sink);
-  define_differences<true, false, true>(sink);
-  define_differences<true, true, false>(sink);
-  define_differences<true, true, true>(sink);
+  define_differences<false, false, false>(sink, "vabsdiff4.u32.u32.u32");
+  define_differences<false, false, true>(sink, "vabsdiff4.u32.u32.s32");
+  define_differences<false, true, false>(sink, "vabsdiff4.u32.s32.u32");
+  define_differences<false, true, true>(sink, "vabsdiff4.u32.s32.s32");
+  define_differences<true, false, false>(sink, "vabsdiff4.s32.u32.u32");
+  define_differences<true, false, true>(sink, "vabsdiff4.s32.u32.s32");
+  define_differences<true, true, false>(sink, "vabsdiff4.s32.s32.u32");
+  define_differences<true, true, true>(sink, "vabsdiff4.s32.s32.s32");
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

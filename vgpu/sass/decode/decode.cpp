@@ -37,13 +37,20 @@ constexpr Entry kEntries[] = {
 
 using Index = std::array<const Entry*, 1 << 12>;
 
+std::vector<std::uint16_t> opcodes_of(const Entry& entry) {
+  if (entry.forms == kOnly) return {entry.opcode};
+  std::vector<std::uint16_t> opcodes;
+  for (unsigned form = 0; form < 8; ++form) {
+    if ((entry.forms >> form & 1) != 0)
+      opcodes.push_back(static_cast<std::uint16_t>(entry.opcode | form << 9));
+  }
+  return opcodes;
+}
+
 Index make_index() {
   Index index{};
   for (const Entry& entry : kEntries) {
-    if (entry.forms == kOnly) index[entry.opcode] = &entry;
-    for (unsigned form = 0; form < 8; ++form) {
-      if ((entry.forms >> form & 1) != 0) index[entry.opcode | form << 9] = &entry;
-    }
+    for (const std::uint16_t opcode : opcodes_of(entry)) index[opcode] = &entry;
   }
   return index;
 }
@@ -65,7 +72,8 @@ Instruction decode(Word word, std::uint32_t address) {
 
 std::vector<Mnemonic> mnemonics() {
   std::vector<Mnemonic> list;
-  for (const Entry& entry : kEntries) list.push_back({entry.mnemonic, entry.op, entry.uniform});
+  for (const Entry& entry : kEntries)
+    list.push_back({entry.mnemonic, entry.op, entry.uniform, opcodes_of(entry)});
   return list;
 }
 

@@ -22,6 +22,7 @@ struct Mnemonic {
   std::string_view text;
   Op op;
   bool uniform;
+  std::vector<std::uint16_t> opcodes;  // bits 0 to 11, by form
 };
 std::vector<Mnemonic> mnemonics();  // of all known encodings
 
