@@ -25,6 +25,8 @@ struct InstructionCount : observer::SiteCount {
   // Lanes, included in `lanes`, that execute the instruction a second time. The counters of
   // classes count a thread once.
   std::uint64_t repeated_lanes = 0;
+  // Lanes, included in `lanes`, that only the counters of classes count (Repetition::refused).
+  std::uint64_t refused_lanes = 0;
   std::uint64_t divergent = 0;  // branches: executions in which the lanes diverged
 };
 

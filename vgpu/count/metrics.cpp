@@ -12,7 +12,7 @@ using Count = InstructionCount;
 
 std::uint64_t executions(const Count& c, const Class&) { return c.executions; }
 std::uint64_t active_lanes(const Count& c, const Class&) { return c.active_lanes; }
-std::uint64_t lanes(const Count& c, const Class&) { return c.lanes; }
+std::uint64_t lanes(const Count& c, const Class&) { return c.lanes - c.refused_lanes; }
 std::uint64_t lanes_once(const Count& c, const Class&) { return c.lanes - c.repeated_lanes; }
 std::uint64_t divergent(const Count& c, const Class&) { return c.divergent; }
 std::uint64_t global_requests(const Count& c, const Class&) { return c.global_requests; }

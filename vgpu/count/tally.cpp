@@ -40,6 +40,7 @@ std::vector<Instruction> instructions(const ir::Program& program,
     count.active_lanes += again.lanes;
     count.lanes += again.lanes;
     count.repeated_lanes = again.repeated;
+    count.refused_lanes = again.refused;
   }
   return list;
 }

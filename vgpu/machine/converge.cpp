@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/operations.hpp"
 #include "machine/fault.hpp"
 
 namespace vgpu::machine {
@@ -38,24 +39,34 @@ u32 arrived(const Warp& warp, const Meeting& meeting) {
   return lanes;
 }
 
-// An H200 executes a BSYNC a second time, with all lanes, if a call has saved its barrier in a
-// register and restored it.
-void count_again(const Warp& warp, u32 pc, u32 lanes) {
-  if ((warp.restored[warp.code[pc].sub] & lanes) == 0) return;
-  const u32 count = static_cast<u32>(__builtin_popcount(lanes));
+u32 lane_count(u32 mask) { return static_cast<u32>(__builtin_popcount(mask)); }
+
+// An H200 executes a BSYNC again, with all lanes, if a call has saved its barrier in a register and
+// restored it, if some lanes have arrived early, or if those that were missing have left it.
+void count_again(const Warp& warp, u32 pc, u32 lanes, u32 early, bool left) {
+  if (!left && early == 0 && (warp.restored[warp.code[pc].sub] & lanes) == 0) return;
+  // Early arrivals after a BREAK: the order is not proved for every pattern.
+  warp.block->counters.parted |= early != 0 && warp.broke;
   observer::Repetition& again = warp.block->counters.again[pc];
   ++again.executions;
-  again.lanes += count;
-  again.repeated += count;
+  again.lanes += lane_count(lanes);
+  again.repeated += lane_count(lanes & ~early);
 }
 
-void release(Warp& warp, const Meeting& meeting) {
-  if (meeting.state == GroupState::kReconverge)
-    count_again(warp, meeting.pc, arrived(warp, meeting));
+void release(Warp& warp, const Meeting& meeting, bool left = false) {
+  if (meeting.state == GroupState::kReconverge) {
+    u32 early = 0;
+    for (u32 i = 0; i < warp.parked_count; ++i) {
+      const Group& group = warp.parked[i];
+      if (group.early && meeting.has(warp, group)) early |= group.mask;
+    }
+    count_again(warp, meeting.pc, arrived(warp, meeting), early, left);
+  }
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
     if (!meeting.has(warp, group)) continue;
     group.state = GroupState::kReady;
+    group.early = false;
     group.wait = kReleased;
     group.since = warp.instructions;
     ++group.pc;
@@ -65,7 +76,7 @@ void release(Warp& warp, const Meeting& meeting) {
 
 void arrive(Warp& warp, GroupState state, u32 wait, u32 wanted) {
   if ((wanted & warp.live & ~warp.mask) == 0) {
-    if (state == GroupState::kReconverge) count_again(warp, warp.pc, warp.mask);
+    if (state == GroupState::kReconverge) count_again(warp, warp.pc, warp.mask, 0, false);
     ++warp.pc;
     return;
   }
@@ -78,7 +89,7 @@ void arrive(Warp& warp, GroupState state, u32 wait, u32 wanted) {
                                       state,   wait,      warp.instructions};
   warp.mask = 0;
   release(warp, meeting);
-  select_group(warp);
+  select_group(warp, true);
 }
 
 }  // namespace
@@ -92,6 +103,24 @@ void part(Warp& warp, u32 mask, u32 pc) {
 void reconverge(Warp& warp, const Insn& insn) {
   const u32* const barrier = reinterpret_cast<const u32*>(warp.window + insn.s[0]);
   arrive(warp, GroupState::kReconverge, insn.s[0], barrier[first_lane(warp.mask)]);
+}
+
+void arrive_early(Warp& warp) {
+  static const u16 kBsync = *ir::find_operation("sass.bsync");
+  for (u32 i = 0; i < warp.parked_count; ++i) {
+    Group& group = warp.parked[i];
+    if (group.state != GroupState::kReady) continue;
+    const Insn& insn = warp.code[group.pc];
+    if (insn.op != kBsync || insn.guard != kNone) continue;
+    Group waiting = group;
+    waiting.state = GroupState::kReconverge;
+    waiting.wait = insn.s[0];
+    const u32 wanted = wanted_by(warp, waiting);
+    const Meeting meeting{waiting.state, waiting.wait, waiting.pc, wanted};
+    if ((wanted & warp.live & ~(group.mask | arrived(warp, meeting))) == 0) continue;
+    waiting.early = true;
+    group = waiting;
+  }
 }
 
 void meet(Warp& warp, const Insn&, u32 wanted) {
@@ -117,20 +146,21 @@ namespace {
 void let_go(Warp& warp, Group& group) {
   leave(reinterpret_cast<u32*>(warp.window + group.wait), group.mask);
   group.state = GroupState::kReady;
+  group.early = false;
   group.since = 0;
   ++group.pc;
 }
 
 }  // namespace
 
-void settle(Warp& warp) {
+void settle(Warp& warp, bool left) {
   for (u32 i = 0; i < warp.parked_count;) {
     const Group group = warp.parked[i];
     const bool waits =
         group.state == GroupState::kReconverge || group.state == GroupState::kWarpBarrier;
     const Meeting meeting{group.state, group.wait, group.pc, waits ? wanted_by(warp, group) : 0};
     if (waits && (meeting.wanted & warp.live & ~arrived(warp, meeting)) == 0) {
-      release(warp, meeting);
+      release(warp, meeting, left);
       i = 0;
     } else {
       ++i;

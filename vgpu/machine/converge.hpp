@@ -14,14 +14,20 @@ void part(Warp& warp, u32 mask, u32 pc);
 // If it is the last to arrive, all of them continue as one group.
 void reconverge(Warp& warp, const Insn& insn);
 
+// Call when the running group has been chosen among several. Ready groups whose next instruction is
+// a BSYNC count as arrived there from now on. Where there were such groups, all lanes execute the
+// BSYNC when the last group arrives. This decides how often a BSYNC is counted; it is how an H100
+// counts in every pattern measured (tests/golden).
+void arrive_early(Warp& warp);
+
 // WARPSYNC: the same for the lanes in the mask `wanted`.
 void meet(Warp& warp, const Insn& insn, u32 wanted);
 
 // BREAK: the lanes in `mask` leave the convergence barrier at `row` (one mask per lane).
 void leave(u32* row, u32 mask);
 
-// Call after lanes have exited or left a barrier: releases groups that waited only for them.
-void settle(Warp& warp);
+// Call after lanes have exited, or have left a barrier: releases groups that waited only for them.
+void settle(Warp& warp, bool left = false);
 
 // Call when the running lanes only poll memory: the value may depend on code after a BSYNC at which
 // other lanes wait. Releases one group that waits at a BSYNC, as the hardware may do at a YIELD.

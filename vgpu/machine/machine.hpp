@@ -61,7 +61,8 @@ struct Group {
   Frame* frame = nullptr;
   GroupState state = GroupState::kReady;
   u32 wait = 0;
-  u64 since = 0;  // value of Warp::instructions when it last ran
+  u64 since = 0;       // value of Warp::instructions when it last ran
+  bool early = false;  // waits at a BSYNC that it has not executed (arrive_early)
 };
 
 // The latest value that a warp has read from %clock or %globaltimer. Later reads, also by other
@@ -144,6 +145,7 @@ struct Warp : observer::Warp {
   std::array<u32, 16> restored{};
   // Groups merge at explicit BSYNC instructions, not whenever they are at the same instruction.
   bool machine_code = false;
+  bool broke = false;  // lanes have executed a BREAK
 
   Block* block = nullptr;
   alignas(64) u32 tid[3][kLanes] = {};
@@ -254,8 +256,9 @@ inline void note_poll(Warp& warp, const Insn& insn, u64 address) {
 // warp.cpp: groups of lanes. Functions that remove the running group select the next one, or leave
 // the warp waiting.
 void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes);
-// Returns the running group to the list, merges groups, selects the next.
-void select_group(Warp& warp);
+// Returns the running group to the list, merges groups, selects the next. continues: the next is the
+// one that ran, joined by others at a BSYNC.
+void select_group(Warp& warp, bool continues = false);
 void rotate_groups(Warp& warp);            // the group that has waited longest runs
 void split(Warp& warp, u32 mask, u32 pc);  // moves these lanes of the running group to `pc`
 void park(Warp& warp, GroupState state, u32 wait);  // the running group waits at warp.pc

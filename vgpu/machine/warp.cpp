@@ -86,7 +86,7 @@ void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes) {
   warp.window = warp.root.window;
 }
 
-void select_group(Warp& warp) {
+void select_group(Warp& warp, bool continues) {
   put_back(warp);
   u32 best = kNone;
   if (warp.machine_code) {
@@ -106,10 +106,12 @@ void select_group(Warp& warp) {
   const Group group = warp.parked[best];
   remove(warp, best);
   load(warp, group);
-  if (warp.machine_code)
+  if (warp.machine_code) {
     warp.limit = kNone;
-  else
+    if (warp.parked_count != 0 && !continues) arrive_early(warp);
+  } else {
     set_limit(warp);
+  }
 }
 
 void rotate_groups(Warp& warp) {

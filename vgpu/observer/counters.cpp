@@ -44,6 +44,7 @@ void Counters::add(const Counters& other) {
     again[i].executions += other.again[i].executions;
     again[i].lanes += other.again[i].lanes;
     again[i].repeated += other.again[i].repeated;
+    again[i].refused += other.again[i].refused;
   }
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (other.samples[i].block < samples[i].block) samples[i] = other.samples[i];

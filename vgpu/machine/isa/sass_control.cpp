@@ -14,9 +14,15 @@ namespace {
 
 u32 lane_count(u32 mask) { return static_cast<u32>(__builtin_popcount(mask)); }
 
-// s[3]: a condition in addition to the guard. sub 1: all active lanes branch if one does.
+// s[3]: a condition in addition to the guard. sub 1: all active lanes branch if one does. Where
+// lanes diverge, the side with fewer lanes runs first, as on an H200: that decides which lanes wait
+// for the others at a BSYNC, and so how often it is executed.
 void branch(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   u32 taken = mask & predicate(window, insn.s[3], modifiers(insn), kNegateP);
+  if (insn.sub != 1 && taken != mask) {
+    warp.block->counters.again[static_cast<u32>(&insn - warp.code)].refused +=
+        lane_count(mask & ~taken);
+  }
   if (insn.sub == 1 && taken != 0) taken = warp.mask;
   if (taken == warp.mask) {
     warp.pc = insn.target;
@@ -25,7 +31,13 @@ void branch(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   ++warp.pc;
   if (taken == 0) return;
   ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
-  part(warp, taken, insn.target);
+  const u32 falls = warp.mask & ~taken;
+  if (lane_count(taken) < lane_count(falls)) {
+    part(warp, falls, warp.pc);
+    warp.pc = insn.target;
+  } else {
+    part(warp, taken, insn.target);
+  }
 }
 
 // BRA.DIV: taken if lanes of the mask in s[0] are not active here.
@@ -90,7 +102,8 @@ void restore_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) 
 // BREAK: these lanes leave the barrier.
 void leave_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   leave(slot<u32>(window, insn.d), mask);
-  if (warp.parked_count != 0) settle(warp);
+  warp.broke = true;
+  if (warp.parked_count != 0) settle(warp, true);
 }
 
 void trap(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
