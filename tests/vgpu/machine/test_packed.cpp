@@ -344,6 +344,29 @@ TEST_F(Packed, VotesAndSigns) {
       ASSERT_EQ(d[32 * warp + lane], t + (q != 0 ? 1 : 0)) << warp << ", " << lane;
     }
   }
+  const auto of_all = [&](u32 first, u32 step, const std::function<u32(u32)>& f) {
+    u32 sum = 0;
+    for (u32 lane = 0; lane < 32; lane += step) sum += f(operands[0][first + lane]) << lane;
+    return sum;
+  };
+  EXPECT_EQ(launch("vote_of_some", {kCount / 128, 1, 1}, {128, 1, 1}, d, operands[0], operands[1],
+                   operands[2])
+                .engine,
+            named("ptx", "sass"));
+  for (u32 i = 0; i < kCount; ++i) {
+    const u32 ballot = of_all(i / 32 * 32, 2, [](u32 a) { return a != 0 ? 1u : 0u; });
+    ASSERT_EQ(d[i], i % 2 == 0 ? ballot : 7) << i;
+  }
+  EXPECT_EQ(
+      launch("matches", {kCount / 128, 1, 1}, {128, 1, 1}, d, operands[0], operands[1], operands[2])
+          .engine,
+      named("ptx", "sass"));
+  for (u32 i = 0; i < kCount; ++i) {
+    const u32 mine = operands[0][i] & 3;
+    u32 sum = of_all(i / 32 * 32, 1, [=](u32 a) { return (a & 3) == mine ? 1u : 0u; });
+    for (u32 lane = 0; lane < 32; ++lane) sum += operands[0][i / 32 * 32 + lane] & 3;
+    ASSERT_EQ(d[i], sum) << i;
+  }
   check("signs", [](u32 a, u32 b, u32 c) { return (a >> 31 ^ b >> 31) & c >> 31; });
 }
 

@@ -187,7 +187,7 @@ void FunctionLowering::match() {
   const bool wide = opcode().parts.back() == "b64";
   const Value value = source(operand(1), wide ? RegisterClass::k64 : RegisterClass::k32);
   const Value members = source(operand(2), RegisterClass::k32);
-  const u32 pc = emit(opcode().text);
+  const u32 pc = emit(fmt::format("match.{}.sync.{}", beside_sync(), opcode().parts.back()));
   read(pc, Field::kS0, value);
   read(pc, Field::kS1, members);
   results(pc, operand(0));
@@ -196,7 +196,7 @@ void FunctionLowering::match() {
 void FunctionLowering::redux() {
   const Value value = source(operand(1), RegisterClass::k32);
   const Value members = source(operand(2), RegisterClass::k32);
-  const u32 pc = emit(opcode().text);
+  const u32 pc = emit(fmt::format("redux.sync.{}.{}", beside_sync(), opcode().parts.back()));
   read(pc, Field::kS0, value);
   read(pc, Field::kS1, members);
   destination(pc, operand(0), RegisterClass::k32);

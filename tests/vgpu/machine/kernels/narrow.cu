@@ -197,6 +197,14 @@ PACKED(votes,
        "@q not.b32 t, t; vote.sync.ballot.b32 u, !q, 0xffffffff; xor.b32 t, t, u; "
        "vote.any.sync.pred p, q, 0xffffffff; @p add.u32 t, t, 1; "
        "shfl.bfly.sync.b32 %0, t, 1, 31, 0xffffffff;")
+// Only the even lanes vote.
+PACKED(vote_of_some,
+       "mov.u32 t, %%laneid; and.b32 t, t, 1; setp.eq.u32 q, t, 0; setp.ne.u32 p, %1, 0; "
+       "mov.u32 %0, 7; @q vote.ballot.sync.b32 %0, p, 0x55555555;")
+PACKED(
+    matches,
+    "and.b32 t, %1, 3; match.sync.any.b32 u, t, 0xffffffff; redux.add.sync.u32 t, t, 0xffffffff; "
+    "add.u32 %0, t, u;")
 // Signs of three registers: PLOP3 of registers.
 PACKED(signs,
        "setp.lt.s32 p, %1, 0; setp.lt.s32 q, %2, 0; xor.pred p, p, q; setp.lt.s32 q, %3, 0; "
