@@ -7,8 +7,8 @@ kernels of the tests, and which of them in launches that were measured on a GPU.
               FOLDER|PROGRAM...
 
 Measured: in the machine code of a row of the golden file. Executed by a test: measured, or in a
-cubin of these folders or in one of these programs, whose kernels the tests launch. Machine code of another compiler than the one that was
-measured is not compared.
+cubin of these folders or in one of these programs, whose kernels the tests launch. Machine code of
+another compiler than the one that was measured is not compared.
 """
 import argparse
 import csv
@@ -29,8 +29,8 @@ HEAD = """// SPDX-License-Identifier: Apache-2.0
 
 def names_of(vgpu):
     """{opcode: mnemonic}, for the 12 bits that select an instruction and its form."""
-    listed = subprocess.run([vgpu, "--list-instructions", "--json"], check=True, capture_output=True,
-                            text=True).stdout
+    listed = subprocess.run([vgpu, "--list-instructions", "--json"], check=True,
+                            capture_output=True, text=True).stdout
     return {
         opcode: row["name"]
         for row in json.loads(listed)["sass"]
