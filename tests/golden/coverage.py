@@ -7,7 +7,7 @@ kernels of the tests, and which of them in launches that were measured on a GPU.
               FOLDER|PROGRAM...
 
 Measured: in the machine code of a row of the golden file. Executed by a test: measured, or in a
-cubin of these folders or one of these programs, whose kernels the tests launch. Machine code of
+cubin of these folders or in one of these programs, whose kernels the tests launch. Machine code of
 another compiler than the one that was measured is not compared.
 """
 import argparse

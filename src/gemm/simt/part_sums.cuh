@@ -21,9 +21,7 @@ struct PartJob {
   PartOperand a, b;
   float* gC;
   std::int64_t row_step, col_step;  // of C; one of them is 1
-  bool
-      // aligned groups of four contiguous elements of C permit 128-bit stores
-      aligned;
+  bool aligned;  // aligned groups of four contiguous elements of C permit 128-bit stores
   int m, n, k;
   float alpha, beta;
   int tiles_m, cluster, parts;

@@ -208,7 +208,6 @@ __global__ void __launch_bounds__(kAddThreads)
                     const __grid_constant__ FusedExchange exchange, int* gChoice) {
   using Place = AddPlace<T, kFusedAdders>;
   __shared__ PartScales sScales[kFusedAdders][Place::kLanes];
-  __shared__ float4 s[kFusedAdders][Place::kLanes];
   const auto me = Place::template here<kBand>(plan);
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
@@ -239,11 +238,7 @@ __global__ void __launch_bounds__(kAddThreads)
     sum.x = __fmaf_rn(four.x, low, sum.x), sum.y = __fmaf_rn(four.y, low, sum.y);
     sum.z = __fmaf_rn(four.z, high, sum.z), sum.w = __fmaf_rn(four.w, high, sum.w);
   }
-  s[me.adder][me.lane] = sum;
-  __syncthreads();
-  if (me.adder > 0) return;
-#pragma unroll
-  for (int i = 1; i < kFusedAdders; ++i) sum = sum + s[i][me.lane];
+  if (!me.add_groups(sum)) return;
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   const int row = me.row + me.tid / 32 * 16, col = me.col + Product<T>::lane_col(me.tid);
   const SplitRows rows{{row + row_of_half<T>(0), row + row_of_half<T>(1)},

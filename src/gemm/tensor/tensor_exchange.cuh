@@ -99,6 +99,17 @@ struct AddPlace {
     me.row = place.m * T::BM + product.row(), me.col = place.n * T::BN + product.col();
     return me;
   }
+
+  // Adds the sums of the kAdders groups in order. Returns whether this thread has the result.
+  __device__ __forceinline__ bool add_groups(float4& sum) const {
+    __shared__ float4 s[kAdders][kLanes];
+    s[adder][lane] = sum;
+    __syncthreads();
+    if (adder > 0) return false;
+#pragma unroll
+    for (int i = 1; i < kAdders; ++i) sum = sum + s[i][lane];
+    return true;
+  }
 };
 
 // Adds the `parts` k-splits of these sums; k-split q of tile i is piece q * whole_tiles + i. Each
@@ -107,7 +118,6 @@ struct AddPlace {
 template <class T, int kAdders>
 __device__ __forceinline__ bool add_float4s(const AddPlace<T, kAdders>& me, float* gPartial,
                                             const Tiling& plan, int parts, float4& sum) {
-  __shared__ float4 s[kAdders][AddPlace<T, kAdders>::kLanes];
   const std::int64_t stride =
       std::int64_t{plan.whole_tiles} * T::kWarpgroups * kFloat4s<T> * kWarpgroup;  // of k-splits
   const float4* g = float4s_of<T>(gPartial, me.tile, me.warpgroup, me.tid) + me.four * kWarpgroup;
@@ -115,12 +125,7 @@ __device__ __forceinline__ bool add_float4s(const AddPlace<T, kAdders>& me, floa
   const int begin = parts * me.adder / kAdders, end = parts * (me.adder + 1) / kAdders;
 #pragma unroll 8
   for (int part = begin; part < end; ++part) sum = sum + __ldcg(g + part * stride);
-  s[me.adder][me.lane] = sum;
-  __syncthreads();
-  if (me.adder > 0) return false;
-#pragma unroll
-  for (int i = 1; i < kAdders; ++i) sum = sum + s[i][me.lane];
-  return true;
+  return me.add_groups(sum);
 }
 
 // Adds the k-splits of each tile and stores it.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // BLIS's SGEMM on one thread and on all, through its typed interface, which has 64-bit sizes and a
 // stride for rows and one for columns.
-#include <ladder/kernel.hpp>
-
 #include <cstdlib>
 #include <mutex>
 #include <span>
 #include <thread>
 
 #include "host/shared_library.hpp"
+#include "rungs/baselines/host_baseline.hpp"
 
 namespace ladder::blis {
 
@@ -50,10 +49,10 @@ static Strides strides(Op op, Layout layout, std::int64_t ld) {
 }
 
 // The number of threads is BLIS's global state, hence the lock.
-static Status run(const Problem& p, const Operands& o, std::int64_t threads) {
+static Status run(const Problem& p, const Operands& o, bool all_cores) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  library().set_num_threads(threads);
+  library().set_num_threads(all_cores ? std::thread::hardware_concurrency() : 1);
   constexpr int kNoTranspose = 0;
   const Strides a = strides(p.op_a, p.layout, p.lda), b = strides(p.op_b, p.layout, p.ldb);
   const Strides c = strides(Op::kNone, p.layout, p.ldc);
@@ -62,26 +61,8 @@ static Status run(const Problem& p, const Operands& o, std::int64_t threads) {
   return Status::ok();
 }
 
-static constexpr KernelInfo kKernels[] = {
-    {.id = "blis_1",
-     .rung = "blis",
-     .idea = "BLIS on one thread",
-     .place = Place::kHost,
-     .role = Role::kBaseline,
-     .accepts = accepts,
-     .launch = [](const Problem& p, const Operands& o, Stream) { return run(p, o, 1); }},
-    {.id = "blis_all",
-     .rung = "blis",
-     .idea = "BLIS on all cores",
-     .place = Place::kHost,
-     .role = Role::kBaseline,
-     .all_cores = true,
-     .accepts = accepts,
-     .launch =
-         [](const Problem& p, const Operands& o, Stream) {
-           return run(p, o, static_cast<std::int64_t>(std::thread::hardware_concurrency()));
-         }},
-};
+static constexpr auto kKernels = host_baselines<run>("blis", {"blis_1", "BLIS on one thread"},
+                                                     {"blis_all", "BLIS on all cores"}, accepts);
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::blis

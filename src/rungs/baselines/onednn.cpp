@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // oneDNN's SGEMM (dnnl_sgemm) on one thread and on all. It runs on OpenMP's threads.
-#include <ladder/kernel.hpp>
-
 #include <span>
 #include <string>
 #include <thread>
 
 #include "host/shared_library.hpp"
+#include "rungs/baselines/host_baseline.hpp"
 
 namespace ladder::onednn {
 
@@ -46,10 +45,10 @@ static Status accepts(const Problem& p, const Device&) {
 }
 
 // The number of threads is the calling thread's setting of OpenMP: given back as it was.
-static Status run(const Problem& problem, const Operands& o, int threads) {
+static Status run(const Problem& problem, const Operands& o, bool all_cores) {
   const auto [p, swapped] = as_row_major(problem);
   const int before = library().get_max_threads();
-  library().set_num_threads(threads);
+  library().set_num_threads(all_cores ? static_cast<int>(std::thread::hardware_concurrency()) : 1);
   const auto transpose = [](Op op) { return op == Op::kNone ? 'N' : 'T'; };
   const int status = library().sgemm(transpose(p.op_a), transpose(p.op_b), p.m, p.n,
                                      reads_ab(p) ? p.k : 0, p.alpha, swapped ? o.b : o.a, p.lda,
@@ -59,26 +58,8 @@ static Status run(const Problem& problem, const Operands& o, int threads) {
   return {Code::kLaunchFailed, "dnnl_sgemm: status " + std::to_string(status)};
 }
 
-static constexpr KernelInfo kKernels[] = {
-    {.id = "onednn_1",
-     .rung = "onednn",
-     .idea = "oneDNN on one thread",
-     .place = Place::kHost,
-     .role = Role::kBaseline,
-     .accepts = accepts,
-     .launch = [](const Problem& p, const Operands& o, Stream) { return run(p, o, 1); }},
-    {.id = "onednn_all",
-     .rung = "onednn",
-     .idea = "oneDNN on all cores",
-     .place = Place::kHost,
-     .role = Role::kBaseline,
-     .all_cores = true,
-     .accepts = accepts,
-     .launch =
-         [](const Problem& p, const Operands& o, Stream) {
-           return run(p, o, static_cast<int>(std::thread::hardware_concurrency()));
-         }},
-};
+static constexpr auto kKernels = host_baselines<run>(
+    "onednn", {"onednn_1", "oneDNN on one thread"}, {"onednn_all", "oneDNN on all cores"}, accepts);
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::onednn

@@ -2,7 +2,7 @@
 // OpenBLAS's SGEMM on one thread and on all: the host rungs' baseline.
 #include "host/openblas.hpp"
 
-#include <ladder/kernel.hpp>
+#include "rungs/baselines/host_baseline.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -26,11 +26,11 @@ static int transpose(Op op) {
 }
 
 // The number of threads is OpenBLAS's global state, hence the lock.
-static Status run(const Problem& p, const Operands& o, bool all_threads) {
+static Status run(const Problem& p, const Operands& o, bool all_cores) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   const host::OpenBlas& blas = *host::openblas();
-  blas.set_num_threads(all_threads ? blas.get_num_procs() : 1);
+  blas.set_num_threads(all_cores ? blas.get_num_procs() : 1);
   // OpenBLAS 0.3.21 multiplies A and B even by alpha = 0, so that their NaN reaches C; with k = 0
   // it does not.
   const std::int64_t k = reads_ab(p) ? p.k : 0;
@@ -41,23 +41,9 @@ static Status run(const Problem& p, const Operands& o, bool all_threads) {
   return Status::ok();
 }
 
-static constexpr KernelInfo kKernels[] = {
-    {.id = "openblas_1",
-     .rung = "openblas",
-     .idea = "OpenBLAS on one thread",
-     .place = Place::kHost,
-     .role = Role::kBaseline,
-     .accepts = accepts,
-     .launch = [](const Problem& p, const Operands& o, Stream) { return run(p, o, false); }},
-    {.id = "openblas_all",
-     .rung = "openblas",
-     .idea = "OpenBLAS on all cores",
-     .place = Place::kHost,
-     .role = Role::kBaseline,
-     .all_cores = true,
-     .accepts = accepts,
-     .launch = [](const Problem& p, const Operands& o, Stream) { return run(p, o, true); }},
-};
+static constexpr auto kKernels =
+    host_baselines<run>("openblas", {"openblas_1", "OpenBLAS on one thread"},
+                        {"openblas_all", "OpenBLAS on all cores"}, accepts);
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::openblas
