@@ -168,7 +168,7 @@ std::string median_error(const std::vector<analyse::Explanation>& all, bool tens
                      *std::max_element(errors.begin(), errors.end()));
 }
 
-// Of the kernels on CUDA cores: the bound by the busiest pipe of the hot loop, against measurements.
+// For kernels on CUDA cores: the bound by the hot loop's busiest pipe, against measurements.
 std::string schedule_table(const std::vector<analyse::Explanation>& all) {
   constexpr double kExplained = 0.1;
   std::string table =
