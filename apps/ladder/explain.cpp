@@ -168,6 +168,39 @@ std::string median_error(const std::vector<analyse::Explanation>& all, bool tens
                      *std::max_element(errors.begin(), errors.end()));
 }
 
+// For kernels on CUDA cores: the bound by the hot loop's busiest pipe, against measurements.
+std::string schedule_table(const std::vector<analyse::Explanation>& all) {
+  constexpr double kExplained = 0.1;
+  std::string table =
+      "| kernel | binding pipe | slots | bound TFLOP/s | measured | measured / bound | left out |\n"
+      "|---|---|---:|---:|---:|---:|---|\n";
+  for (const analyse::Explanation& e : all) {
+    if (!e.prediction || !e.measured || e.peak != e.machine.peak_flops()) continue;
+    const analyse::Prediction& p = *e.prediction;
+    const int warps = analyse::looping_warps(e.subject);
+    const analyse::PipeSlots* const pipe = e.schedule.binding(warps, e.machine);
+    if (pipe == nullptr) continue;
+    const double cycles =
+        pipe->bound(warps, e.machine) * p.waves.blocks * p.rounds / e.machine.sm_count;
+    const double simulated = analyse::at_measured_clock(e);
+    const double bound = e.work.flop / cycles * e.machine.clock_hz / 1e12 * (simulated / p.tflops);
+    const double ratio = e.measured->tflops / bound;
+    std::string left_out;
+    if (std::abs(ratio - 1) > kExplained) {
+      const bool waits = std::abs(simulated / e.measured->tflops - 1) <= kExplained;
+      left_out = fmt::format(
+          "{}: {} warps per SM, {} barriers and {} scoreboard waits in sequence per iteration, "
+          "{:.0f}% of the places of all waves used; simulated with them {}",
+          waits ? "waits that the warps do not hide" : "not explained by the simulated waits",
+          p.occupancy.warps, e.schedule.barriers, e.schedule.chain.size(), 100 * p.waves.used,
+          figure(simulated));
+    }
+    table += fmt::format("| {} | {} | {} | {} | {} | {:.2f} | {} |\n", e.id, pipe->name,
+                         pipe->slots, figure(bound), figure(e.measured->tflops), ratio, left_out);
+  }
+  return table;
+}
+
 int accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machine& machine,
              const std::string& into) {
   std::string table =
@@ -202,15 +235,18 @@ int accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machin
       "measured order.\n"
       "Median of the errors, without their signs: CUDA cores {}, tensor cores {}.\n",
       machine.name, ordered + swapped, ordered, median_error(all, false), median_error(all, true));
+  const std::string schedules = schedule_table(all);
   if (into.empty()) {
-    fmt::print("{}", table);
+    fmt::print("{}\n{}", table, schedules);
     return kOk;
   }
   const auto text = read_file(into);
   if (!text) throw BadInput("--into: " + text.status().message());
   const auto spliced = splice(text.value(), "accuracy", table);
   if (!spliced) throw BadInput("--into: " + spliced.status().message());
-  write_file(into, spliced.value(), "--into");
+  const auto both = splice(spliced.value(), "schedule", schedules);
+  if (!both) throw BadInput("--into: " + both.status().message());
+  write_file(into, both.value(), "--into");
   return kOk;
 }
 

@@ -97,6 +97,13 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
     return e;
   }
   e.subject.loop = loop.value();
+  const std::vector<SourcePlace> places = places_of(code.value());
+  const auto body = [&](const auto& list) {
+    return list.empty() ? std::span(list)
+                        : std::span(list).subspan(e.subject.loop.first, e.subject.loop.size());
+  };
+  e.schedule = schedule_of(body(std::as_const(e.subject.code)), loop_costs(e.subject), body(places),
+                           machine);
   if (!e.no_prediction.empty()) return e;
   auto prediction = predict(e.subject, e.problem, machine);
   if (prediction) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyse/predict.hpp"
+#include "analyse/schedule.hpp"
 
 namespace ladder::analyse {
 
@@ -38,6 +39,7 @@ struct Explanation {
   std::string peak_name;
   Bounds bounds;
   Subject subject;
+  Schedule schedule;  // of the hot loop; empty without machine code
   std::optional<Prediction> prediction;
   std::string no_prediction;  // reason if `prediction` is empty
   std::vector<Compared> counters;

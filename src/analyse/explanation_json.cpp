@@ -122,6 +122,39 @@ Json prediction_json(const Explanation& e) {
           {"pipes", std::move(pipes)}};
 }
 
+Json schedule_json(const Explanation& e) {
+  const Schedule& s = e.schedule;
+  const auto offset = [&](std::size_t at) {
+    return e.subject.code[e.subject.loop.first + at].offset;
+  };
+  const int warps = looping_warps(e.subject);
+  Json pipes = Json::array(), chain = Json::array(), lines = Json::array();
+  for (const PipeSlots& p : s.pipes) {
+    const double bound = p.bound(warps, e.machine);
+    pipes.push_back(
+        {{"name", p.name}, {"slots", p.slots}, {"cycles", bound > 0 ? Json(bound) : Json()}});
+  }
+  for (const ScoreboardWait& wait : s.chain)
+    chain.push_back({{"setter", offset(wait.setter)},
+                     {"waiter", offset(wait.waiter)},
+                     {"for_reads", wait.for_reads}});
+  for (const LineSchedule& line : s.lines)
+    lines.push_back({{"file", line.file},
+                     {"line", line.line},
+                     {"slots", line.slots},
+                     {"stall_cycles", line.stall},
+                     {"waits", line.waits},
+                     {"waits_for", line.waits_for}});
+  return {{"warps", warps},
+          {"pipes", std::move(pipes)},
+          {"stall_cycles", s.stall},
+          {"barriers", s.barriers},
+          {"copy_waits", s.copy_waits},
+          {"scoreboard_waits", s.waits.size()},
+          {"chain", std::move(chain)},
+          {"lines", std::move(lines)}};
+}
+
 }  // namespace
 
 std::string to_json(const Explanation& e) {
@@ -138,6 +171,7 @@ std::string to_json(const Explanation& e) {
   if (!e.subject.code.empty())
     json["loop_mix"] =
         mix_of(std::span(e.subject.code).subspan(e.subject.loop.first, e.subject.loop.size()));
+  if (!e.schedule.pipes.empty()) json["schedule"] = schedule_json(e);
   json["accesses"] = accesses_json(e);
   json["prediction"] = prediction_json(e);
   if (e.measured)

@@ -148,6 +148,56 @@ void machine_code(Lines& lines, const Explanation& e) {
         100.0 * count / static_cast<double>(body.size()));
 }
 
+void schedule(Lines& lines, const Explanation& e) {
+  const Schedule& s = e.schedule;
+  if (s.pipes.empty()) return;
+  const int warps = looping_warps(e.subject);
+  const auto ffma = std::find_if(s.pipes.begin(), s.pipes.end(),
+                                 [](const PipeSlots& p) { return p.name == "FP32"; });
+  const bool fp32 = e.peak == e.machine.peak_flops() && ffma != s.pipes.end();
+  lines.emplace_back();
+  add(lines, "THE SCHEDULE of an iteration: a block's {} warps, from control codes and pipe rates",
+      warps);
+  add(lines, "  {:<14}{:>8}{:>12}  {}", "pipe", "slots", "SM cycles",
+      fp32 ? "FP32 pipe busy if this bound were reached" : "");
+  for (const PipeSlots& p : s.pipes) {
+    const double bound = p.bound(warps, e.machine);
+    if (bound == 0) {
+      add(lines, "  {:<14}{:>8}{:>12}", p.name, p.slots, "-");
+    } else if (fp32) {
+      add(lines, "  {:<14}{:>8}{:>12.1f}  {:>5.1f}%", p.name, p.slots, bound,
+          std::min(100.0, 100 * ffma->bound(warps, e.machine) / bound));
+    } else {
+      add(lines, "  {:<14}{:>8}{:>12.1f}", p.name, p.slots, bound);
+    }
+  }
+  add(lines, "  stall counts   {} cycles at least for a warp; {} barrier{}, {} wait{} for copies",
+      s.stall, s.barriers, s.barriers == 1 ? "" : "s", s.copy_waits, s.copy_waits == 1 ? "" : "s");
+  add(lines, "  scoreboards    {} waits; {} follow one another, so that their latencies add up:",
+      s.waits.size(), s.chain.size());
+  constexpr std::size_t kShown = 12;
+  const auto at = [&](std::size_t i) -> const MachineInstruction& {
+    return e.subject.code[e.subject.loop.first + i];
+  };
+  for (std::size_t i = 0; i < std::min(kShown, s.chain.size()); ++i) {
+    const ScoreboardWait& wait = s.chain[i];
+    add(lines, "    {:04x} {} {} {} at {:04x}", at(wait.waiter).offset, name_of(at(wait.waiter)),
+        wait.for_reads ? "waits until operands are read by" : "waits for", name_of(at(wait.setter)),
+        at(wait.setter).offset);
+  }
+  if (s.chain.size() > kShown) add(lines, "    and {} more", s.chain.size() - kShown);
+  if (s.lines.empty()) return;
+  add(lines, "  {:<36}{:>6}{:>7}{:>7}  {}", "source line", "slots", "stalls", "waits", "for");
+  for (const LineSchedule& line : s.lines) {
+    std::string causes;
+    for (const auto& [name, count] : line.waits_for)
+      causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", count, name);
+    const std::string place =
+        line.line == 0 ? "unknown" : fmt::format("{}:{}", short_name(line.file), line.line);
+    add(lines, "  {:<36}{:>6}{:>7}{:>7}  {}", place, line.slots, line.stall, line.waits, causes);
+  }
+}
+
 void pace(Lines& lines, const Explanation& e) {
   lines.emplace_back();
   add(lines, "PREDICTION");
@@ -228,6 +278,7 @@ std::vector<std::string> to_text(const Explanation& e) {
   occupancy(lines, e);
   accesses(lines, e);
   machine_code(lines, e);
+  schedule(lines, e);
   pace(lines, e);
   counters(lines, e);
   return lines;

@@ -20,6 +20,7 @@
 namespace ladder::analyse {
 
 inline constexpr std::size_t kInstruction = 16;  // bytes per instruction
+inline constexpr int kScoreboards = 6;           // of a warp
 
 enum class Kind : std::uint8_t {
   kFfma,
@@ -87,6 +88,14 @@ struct KernelCode {
   std::vector<std::byte> cubin;  // the cubin that contains the kernel
 };
 Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc);
+
+// The source line of each instruction, from nvcc -lineinfo. Inlined code has the line of the inlined
+// function. Empty if the cubin has no lines.
+struct SourcePlace {
+  std::string file;
+  std::uint32_t line = 0;  // 0: unknown
+};
+std::vector<SourcePlace> places_of(const KernelCode& code);
 
 // The disassembly, keyed by offset. Uses nvdisasm if it is installed (searched in LADDER_NVDISASM,
 // PATH, CUDA_HOME and /usr/local/cuda), otherwise the virtual GPU's decoder, which prints unknown

@@ -20,6 +20,7 @@
 #include "runtime/image/fatbin.hpp"
 #include "sass/decode/decode.hpp"
 #include "sass/elf/cubin.hpp"
+#include "sass/elf/lines.hpp"
 #include "tune/process.hpp"
 
 namespace ladder::analyse {
@@ -101,6 +102,27 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
                 cubins.empty() ? fmt::format("{}: no machine code for compute capability {}.{}",
                                              file, cc / 10, cc % 10)
                                : fmt::format("{}: no kernel {}", file, kernel));
+}
+
+std::vector<SourcePlace> places_of(const KernelCode& code) {
+  std::vector<SourcePlace> places;
+  try {
+    const vgpu::sass::Cubin cubin(code.cubin);
+    for (const vgpu::sass::KernelInfo& info : cubin.kernels()) {
+      if (info.name != code.mangled) continue;
+      const vgpu::sass::LineTable table = vgpu::sass::read_lines(cubin, info);
+      if (table.entries.empty()) return places;
+      for (std::size_t at = 0; at + kInstruction <= code.bytes.size(); at += kInstruction) {
+        const vgpu::sass::LineEntry* const entry = table.find(static_cast<std::uint32_t>(at));
+        const bool known = entry != nullptr && entry->line > 0 && entry->file < table.files.size();
+        places.push_back(known ? SourcePlace{table.files[entry->file], entry->line}
+                               : SourcePlace{});
+      }
+    }
+  } catch (const vgpu::sass::BadCubin&) {
+    places.clear();
+  }
+  return places;
 }
 
 namespace {

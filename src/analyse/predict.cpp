@@ -120,6 +120,12 @@ std::vector<MemoryCost> loop_costs(const Subject& subject) {
   return costs;
 }
 
+int looping_warps(const Subject& subject) {
+  const int all = (subject.seen.threads + kWarp - 1) / kWarp;
+  const int multiplying = subject.tile ? subject.tile->multiplying() : 0;
+  return multiplying > 0 ? std::min(all, multiplying) : all;
+}
+
 double blocks_for(const Subject& subject, const Problem& problem) {
   if (subject.tile) {
     const Quantisation q =
@@ -161,13 +167,6 @@ bool on_tensor_cores(const Subject& subject) {
                                                  subject.loop.size());
   return std::any_of(body.begin(), body.end(),
                      [](const auto& i) { return i.kind == Kind::kTensor; });
-}
-
-// Warps per block that execute the hot loop. In warp-specialised kernels, producer warps do not.
-int looping_warps(const Subject& subject) {
-  const int all = (subject.seen.threads + kWarp - 1) / kWarp;
-  const int multiplying = subject.tile ? subject.tile->multiplying() : 0;
-  return multiplying > 0 ? std::min(all, multiplying) : all;
 }
 
 Totals totals_of(const Subject& subject, const Problem& problem) {

@@ -57,6 +57,9 @@ std::vector<MemoryCost> loop_costs(const Subject& subject);
 // Errors (kUnsupportedProblem): an input that the model requires is missing; the message names it.
 Result<Prediction> predict(const Subject& subject, const Problem& problem, const Machine& machine);
 
+// Warps per block that execute the hot loop. In warp-specialised kernels, producer warps do not.
+int looping_warps(const Subject& subject);
+
 // Grid size for a problem, from the tile if known, else from the outputs per observed block.
 double blocks_for(const Subject& subject, const Problem& problem);
 // Multiplier for the observed per-block counts: the number of the observed launch's blocks that

@@ -9,7 +9,7 @@
 namespace ladder::analyse {
 namespace {
 
-constexpr int kScoreboards = 6, kNoScoreboard = 7, kNoRegister = 255;
+constexpr int kNoScoreboard = 7, kNoRegister = 255;
 // Per scheduler; CUDA C++ Programming Guide: 64 results per cycle and SM.
 constexpr double kIntegerLanes = 16;
 // Cycles of queued register reads per bank that do not yet block the next issue. From runs of eight

@@ -128,6 +128,21 @@ class PublishedFigures(unittest.TestCase):
         self.assertGreater(explained("r06")["loop_mix"]["LDS.128"], 0)
 
 
+    def test_schedule(self):
+        e = explained("r05")
+        s = e["schedule"]
+        slots = {p["name"]: p["slots"] for p in s["pipes"]}
+        self.assertEqual(slots["issue"], sum(e["loop_mix"].values()))
+        self.assertEqual(slots["issue"], sum(line["slots"] for line in s["lines"]))
+        self.assertEqual(s["stall_cycles"], sum(line["stall_cycles"] for line in s["lines"]))
+        self.assertEqual(slots["FP32"], e["loop_mix"]["FFMA"])
+        self.assertEqual(s["barriers"], 2)
+        # The multiply-adds wait for shared memory.
+        line = max(s["lines"], key=lambda line: line["slots"])
+        self.assertTrue(line["file"].endswith("r05_block_tile_2d.cu"), line)
+        self.assertGreater(line["waits_for"]["LDS.128"], 0)
+
+
 class Prediction(unittest.TestCase):
     def test_within_a_quarter_of_measurements_and_in_their_order(self):
         out = ladder("explain", "--accuracy").stdout
