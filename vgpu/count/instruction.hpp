@@ -65,6 +65,8 @@ inline constexpr Doubts kParted = 512;
 inline constexpr Doubts kRepeatedLoads = 1024;
 // Machine code: threads wait for each other by generic loads, which count as shared ones, too.
 inline constexpr Doubts kGenericPolls = 2048;
+// observer::SiteCount::uneven_boxes
+inline constexpr Doubts kUnevenBoxes = 4096;
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // The program's instructions in order. The texts are valid as long as the program.

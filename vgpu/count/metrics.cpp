@@ -25,6 +25,8 @@ std::uint64_t local_store_requests(const Count& c, const Class& w) {
 }
 std::uint64_t local_sectors(const Count& c, const Class&) { return c.local_sectors; }
 std::uint64_t bulk_bytes(const Count& c, const Class&) { return c.bulk_bytes; }
+std::uint64_t bulk_reads(const Count& c, const Class&) { return c.bulk_reads; }
+std::uint64_t bulk_multicast_reads(const Count& c, const Class&) { return c.bulk_multicast_reads; }
 std::uint64_t bulk_deliveries(const Count& c, const Class&) { return c.bulk_deliveries; }
 std::uint64_t bulk_multicasts(const Count& c, const Class&) { return c.bulk_multicasts; }
 std::uint64_t wavefronts(const Count& c, const Class&) { return c.shared_wavefronts; }
@@ -114,6 +116,21 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
           kPolls | kFragments | kRepeatedLoads | also,
           kPolls | also,
           also == kNever ? kTime : kTorn};
+}
+
+// What bulk loads bring to multiprocessors: whole boxes, also what lies outside the tensor.
+constexpr Metric of_boxes(std::string_view name, std::string_view title, Share share) {
+  return {name,
+          "bytes",
+          Section::kMemory,
+          title,
+          share,
+          {Operation::kBulkLoad},
+          {},
+          kUnevenBoxes,
+          kUnevenBoxes,
+          "as if rows of a box that begin within a sector took one more sector, and rows outside "
+          "the tensor did not"};
 }
 
 constexpr Metric of_stores(std::string_view name, std::string_view unit, std::string_view title,
@@ -217,14 +234,14 @@ constexpr std::array kMetrics = {
     of_class("smsp__sass_thread_inst_executed_op_misc_pred_on.sum", "others of threads",
              {kMisc, kBarrier, kMbarrier, kGridWait}, kWaits | kParted),
     // The compiler loads constants with HFMA2.MMA, also in loops that wait.
-    of_loops("sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA", executions,
-             {kTensorFloat, kHalfTensor}, kLoops),
-    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_imma.sum", "inst", "IMMA", executions,
-              {kTensorInteger, kTensorBit}, kAssembler),
+    of_loops("sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA, HGMMA and QGMMA",
+             executions, {kTensorFloat, kHalfTensor, kTensorWarpgroup}, kLoops),
+    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_imma.sum", "inst", "IMMA, BMMA and IGMMA",
+              executions, {kTensorInteger, kTensorBit, kTensorWarpgroupInteger}, kAssembler),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_dmma.sum", "inst", "DMMA", executions,
               {kTensorDouble}, kAssembler),
-    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_gmma.sum", "inst", "HGMMA", executions,
-              {kTensorWarpgroup}, kAssembler),
+    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_gmma.sum", "inst", "HGMMA, QGMMA and IGMMA",
+              executions, {kTensorWarpgroup, kTensorWarpgroupInteger}, kAssembler),
     of_loops("smsp__inst_executed_op_branch.sum", "inst", "branches", executions, {kBranch},
              kLoops),
     of_loops("smsp__sass_branch_targets_threads_divergent.sum", "branches", "branches that diverge",
@@ -289,8 +306,10 @@ constexpr std::array kMetrics = {
               global_data),
     of_loads("smsp__sass_data_bytes_mem_global_op_ldgsts.sum", "bytes",
              "global bytes of async copies", global_bytes, {kAsyncCopy}, kTornCopies),
-    exact(kMem, "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "bytes",
-          "global bytes of bulk loads", global_bytes, {kBulkLoad}),
+    of_boxes("l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
+             "bytes of bulk loads, in all blocks that they go to", bulk_reads),
+    of_boxes("l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld_dest_multicast.sum",
+             "... of those for several blocks", bulk_multicast_reads),
     exact(kMem, "vgpu__bulk_bytes_loaded.sum", "bytes",
           "shared bytes that bulk loads wrote, in all blocks", bulk_bytes, {kBulkLoad}),
     exact(kMem, "vgpu__bulk_bytes_stored.sum", "bytes", "shared bytes that bulk stores read",

@@ -69,6 +69,7 @@ const char* to_string(Operation operation) {
       "half",           "half tensor",    "dadd",         "dmul",          "dfma",
       "double",         "integer",        "bit",          "conversion",    "exchange",
       "tensor float",   "tensor integer", "tensor bit",   "tensor double", "warpgroup tensor",
+      "integer warpgroup tensor",
       "load",           "store",          "atomic",       "reduction",     "async group",
       "async copy",     "matrix load",    "matrix store", "bulk load",     "bulk store",
       "memory control", "branch",         "control",      "barrier",       "mbarrier",

@@ -64,7 +64,9 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   const bool torn = std::any_of(counters.sites.begin(), counters.sites.end(),
                                 [](const auto& site) { return site.torn_copies != 0; });
   const bool retried = program.machine_code && counters.retried;
-  Doubts doubts = torn ? kTornCopies : kNever;
+  const bool uneven = std::any_of(counters.sites.begin(), counters.sites.end(),
+                                  [](const auto& site) { return site.uneven_boxes != 0; });
+  Doubts doubts = (torn ? kTornCopies : kNever) | (uneven ? kUnevenBoxes : kNever);
   // selp between constants may let ptxas save a multiplication or an addition.
   if (any(ir::kExpands) || (any(ir::kLooseProduct) && (any(ir::kLooseSum) || any(ir::kSelects))))
     doubts |= kSinglePrecision;

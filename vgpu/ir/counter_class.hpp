@@ -27,6 +27,7 @@ enum class Counted : std::uint8_t {
   kTensorBit,
   kTensorDouble,
   kTensorWarpgroup,
+  kTensorWarpgroupInteger,
   kLoad,
   kStore,
   kAtomic,      // atomic operation that returns the old value

@@ -216,16 +216,33 @@ SharedPlace barrier_of(const Lane& lane, const SharedPlace& to, u64 address) {
   return barrier;
 }
 
+// The bytes of a bulk load that reach one block, in whole sectors.
+u64 bytes_read(const Transfer& transfer, observer::SiteCount& count) {
+  constexpr u64 kSector = 32;
+  if (!transfer.tensor) {
+    const u64 begin = transfer.to.other, end = begin + transfer.to.bytes;
+    return (end + kSector - 1) / kSector * kSector - begin / kSector * kSector;
+  }
+  u64 more = 0;
+  for_each_line(transfer.map, transfer.to.at.data(), false, [&](const BoxLine& line) {
+    if (line.inside != 0 && (line.global - line.skipped) % kSector != 0) more += kSector;
+  });
+  count.uneven_boxes += more != 0 ? 1 : 0;
+  return transfer.bytes() + more;
+}
+
 void load(Warp& warp, const Lane& lane) {
   const Transfer transfer = transfer_of(lane);
   check_global_side(warp, lane, transfer, BulkAccess::kRead);
   const u32 bytes = transfer.bytes(), reach = transfer.shared_bytes();
   observer::SiteCount& count = warp.site_counts[lane.insn.site];
+  const u64 reads = bytes_read(transfer, count);
   const auto land = [&](u64 to, u64 at_barrier) {
     const SharedPlace place = shared_place(lane, to, reach, alignment_of(transfer));
     const SharedPlace barrier = barrier_of(lane, place, at_barrier);
     ++count.bulk_deliveries;
     count.bulk_bytes += bytes;
+    count.bulk_reads += reads;
     watch_bulk_shared(lane, place, reach, true);
     barrier.block->mbarriers->bulk_lands(
         warp, lane, barrier.offset, {place.block, place.offset, reach}, bytes,
@@ -241,6 +258,7 @@ void load(Warp& warp, const Lane& lane) {
                                   transfer.to.blocks, cluster.size()));
   }
   ++count.bulk_multicasts;
+  count.bulk_multicast_reads += reads * static_cast<u64>(__builtin_popcount(transfer.to.blocks));
   for (u32 m = transfer.to.blocks; m != 0; m &= m - 1) {
     const u32 rank = static_cast<u32>(__builtin_ctz(m));
     land(cluster_address(warp, rank, transfer.to.shared % kWindowBytes),

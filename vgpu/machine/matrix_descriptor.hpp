@@ -45,8 +45,9 @@ struct MatrixDescriptor {
   }
 
  private:
+  // The swizzle follows the bits of each piece's own address, less the base offset (tests/golden).
   u32 swizzled(u32 address) const {
-    return address ^ ((address >> 7) & (span / kPiece - 1)) * kPiece;
+    return address ^ (((address >> 7) - base_offset) & (span / kPiece - 1)) * kPiece;
   }
 };
 

@@ -73,16 +73,6 @@ Ranges check_matrix(const Warp& warp, const Insn& insn, u64 bits, const char* na
                                                     : fmt::format("{}-byte swizzle", matrix.span)));
   };
   if ((bits & MatrixDescriptor::kReserved) != 0) bad("bits are set that no field has");
-  // The swizzle follows the bits of each piece's own address, so base offset 0 is right for every
-  // start: hardware multiplies correctly from the middle of a pattern.
-  const u32 phase = matrix.start % matrix.pattern() / 128;
-  if (matrix.span != MatrixDescriptor::kPiece && matrix.base_offset != 0 &&
-      phase != matrix.base_offset) {
-    bad(fmt::format(
-        "the base offset is 0, or {} for a matrix that starts {} bytes into the {} bytes after "
-        "which the swizzle repeats",
-        phase, matrix.start % matrix.pattern(), matrix.pattern()));
-  }
   if (matrix.span == MatrixDescriptor::kPiece && matrix.base_offset != 0) {
     bad("a base offset has no meaning without a swizzle");
   }

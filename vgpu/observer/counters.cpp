@@ -14,6 +14,9 @@ void add(SiteCount& to, const SiteCount& from) {
   to.local_requests += from.local_requests;
   to.local_sectors += from.local_sectors;
   to.bulk_bytes += from.bulk_bytes;
+  to.bulk_reads += from.bulk_reads;
+  to.bulk_multicast_reads += from.bulk_multicast_reads;
+  to.uneven_boxes += from.uneven_boxes;
   to.bulk_deliveries += from.bulk_deliveries;
   to.bulk_multicasts += from.bulk_multicasts;
   to.torn_copies += from.torn_copies;
