@@ -89,8 +89,8 @@ struct KernelCode {
 };
 Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc);
 
-// The source line of each instruction, from nvcc -lineinfo. Inlined code has the line of the inlined
-// function. Empty if the cubin has no lines.
+// The source line of each instruction, from nvcc -lineinfo. Inlined code has the line of the
+// inlined function. Empty if the cubin has no lines.
 struct SourcePlace {
   std::string file;
   std::uint32_t line = 0;  // 0: unknown

@@ -46,10 +46,12 @@ class TensorRung(unittest.TestCase):
             # one box of A per block, and half of B's boxes for both blocks
             "vgpu__bulk_multicasts.sum": BLOCKS * STEPS * boxes_of_b // 2,
             "vgpu__bulk_deliveries.sum": BLOCKS * STEPS * (1 + boxes_of_b),
-            # bytes that arrive in shared memory; requests to L2 are fewer because of multicast
+            # bytes that arrive in shared memory, of a multicast in each block
             "vgpu__bulk_bytes_loaded.sum": BLOCKS * STEPS * (BM + BN) * LINE_BYTES,
             "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum": BLOCKS * STEPS *
-            (BM + BN // 2) * LINE_BYTES,
+            (BM + BN) * LINE_BYTES,
+            "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld_dest_multicast.sum": BLOCKS *
+            STEPS * BN * LINE_BYTES,
             "vgpu__bulk_bytes_stored.sum": M * N * 2,
         }
         for launch in found:

@@ -135,16 +135,18 @@ constexpr Metric of_boxes(std::string_view name, std::string_view title, Share s
 
 constexpr Metric of_stores(std::string_view name, std::string_view unit, std::string_view title,
                            Share share) {
-  return {name,
-          unit,
-          Section::kMemory,
-          title,
-          share,
-          {Operation::kStore},
-          {},
-          kFragments,
-          kNever,
-          "in which pieces wmma moves a fragment is the assembler's choice"};
+  return {
+      name,
+      unit,
+      Section::kMemory,
+      title,
+      share,
+      {Operation::kStore},
+      {},
+      kFragments | kParted,
+      kNever,
+      "in which pieces wmma moves a fragment is the assembler's choice; lanes that end apart may "
+      "store apart"};
 }
 
 // Exact from machine code only.

@@ -36,8 +36,8 @@ struct SiteCount {
   // Bulk copies: bytes of shared memory read or written (multicast: in every destination block),
   // destination blocks of loads, and loads with several destination blocks.
   std::uint64_t bulk_bytes = 0, bulk_deliveries = 0, bulk_multicasts = 0;
-  // Bytes that bulk loads bring to all blocks, whole sectors; of those for several blocks; and loads
-  // of which a row begins within a sector.
+  // Bytes that bulk loads bring to all blocks, whole sectors; of those for several blocks; and
+  // loads of which a row begins within a sector.
   std::uint64_t bulk_reads = 0, bulk_multicast_reads = 0, uneven_boxes = 0;
   // Executions of asynchronous copies of 16 bytes per lane in which two neighbouring lanes do not
   // copy one whole sector to one whole sector. The hardware moves sectors and may count such a

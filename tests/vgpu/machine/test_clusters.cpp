@@ -83,8 +83,12 @@ TEST_F(Clusters, Multicast) {
     EXPECT_EQ(report.exact.at("vgpu__bulk_multicasts.sum"), 4u * kRounds);
     EXPECT_EQ(report.exact.at("vgpu__bulk_deliveries.sum"), 8u * kRounds);
     EXPECT_EQ(report.exact.at("vgpu__bulk_bytes_loaded.sum"), 4u * kRounds * 4096);
+    // each of two blocks gets the bytes
     EXPECT_EQ(report.exact.at("l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"),
-              4u * kRounds * 2048);
+              8u * kRounds * 2048);
+    EXPECT_EQ(
+        report.exact.at("l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld_dest_multicast.sum"),
+        8u * kRounds * 2048);
     const vgpu::Fault early =
         fault_of("multicast", {2, 1, 1}, {64, 1, 1}, array<std::uint32_t>(128), map, kRounds, 1);
     EXPECT_TRUE(early.kind == FaultKind::kRace || early.kind == FaultKind::kMbarrier)

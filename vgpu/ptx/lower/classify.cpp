@@ -118,6 +118,8 @@ u16 traits_of(const Opcode& opcode) {
       (opcode.has("acquire") || opcode.has("relaxed") || opcode.has("volatile")))
     traits |= kPollsMemory;
   if (atomic && is_any_of(type, {"f16", "bf16", "b16"})) traits |= kPollsMemory;
+  // ptxas loads the elements of a vector apart, and only those that are used.
+  if (base == "ld" && opcode.has("shared::cluster")) traits |= kRepeatsLoad;
   // Products of 8-bit numbers end in a sum.
   if (base == "mma" && type == "f32" && (opcode.has("e4m3") || opcode.has("e5m2")))
     traits |= kExpands;
@@ -130,7 +132,7 @@ u16 traits_of(const Opcode& opcode) {
   if (!rounded && base == "mul") traits |= kLooseProduct << wide;
   // Shared memory has no floating-point atomics: a loop adds.
   if ((atomic && !opcode.has("global")) ||
-      is_any_of(base, {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"}))
+      is_any_of(base, {"abs", "div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"}))
     traits |= kExpands << wide;
   return static_cast<u16>(traits);
 }
