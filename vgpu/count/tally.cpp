@@ -45,6 +45,24 @@ std::vector<Instruction> instructions(const ir::Program& program,
   return list;
 }
 
+namespace {
+
+// From PTX: some lanes of a warp stored, and lanes diverged in a loop. They are together again where
+// their ways in PTX meet, which need not be where the assembler lets them meet.
+bool stores_apart(const ir::Program& program, const observer::Counters& counters) {
+  const std::uint64_t warps = counters.runs[program.run_at[0]].executions;
+  bool diverged = false, partly = false;
+  for (u32 pc = 0; pc < program.code.size(); ++pc) {
+    const observer::RunCount& run = counters.runs[program.run_at[pc]];
+    diverged |= counters.divergent[pc] != 0 && run.executions > warps;
+    partly |= program.origin[pc].what.operation == ir::Counted::kStore && run.executions != 0 &&
+              run.lanes != run.executions * 32;
+  }
+  return diverged && partly;
+}
+
+}  // namespace
+
 Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   u32 traits = counters.waited ? ir::kPollsMemory : 0;
   std::uint64_t calls = 0, returns = 0;
@@ -79,6 +97,7 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   if (any(ir::kRepeatsLoad)) doubts |= kRepeatedLoads;
   if (any(ir::kMovesFragment)) doubts |= kFragments;
   if (any(ir::kNotMeasured)) doubts |= kUnclassified;
+  if (!program.machine_code && stores_apart(program, counters)) doubts |= kParted;
   if (counters.called_driver) doubts |= kCalledDriver;
   if (counters.parted || returns > calls) doubts |= kParted;
   return doubts;

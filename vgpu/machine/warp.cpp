@@ -148,7 +148,6 @@ void exit_lanes(Warp& warp) {
   const u32 mask = warp.mask;
   warp.live &= ~mask;
   warp.mask = 0;
-  if (!warp.machine_code && warp.live != 0) warp.block->counters.parted = true;
   for (Frame* frame = warp.frame; frame != nullptr;) {
     Frame* const parent = frame->parent;
     frame->lanes &= ~mask;
