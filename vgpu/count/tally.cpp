@@ -47,8 +47,8 @@ std::vector<Instruction> instructions(const ir::Program& program,
 
 namespace {
 
-// From PTX: some lanes of a warp stored, and lanes diverged in a loop. They are together again where
-// their ways in PTX meet, which need not be where the assembler lets them meet.
+// From PTX: some lanes of a warp stored, and lanes diverged in a loop. They are together again
+// where their ways in PTX meet, which need not be where the assembler lets them meet.
 bool stores_apart(const ir::Program& program, const observer::Counters& counters) {
   const std::uint64_t warps = counters.runs[program.run_at[0]].executions;
   bool diverged = false, partly = false;

@@ -133,7 +133,9 @@ TEST_F(Gemm, PartOfAWarpCountsWhatItTouches) {
   EXPECT_EQ(report.exact.at("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), sectors);
   EXPECT_EQ(report.exact.at("smsp__sass_data_bytes_mem_global_op_ld.sum"), bytes);
   EXPECT_EQ(report.exact.at("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"), sums);
-  EXPECT_EQ(report.exact.at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"), 2u);
+  // From PTX where lanes that left the loop one by one meet again is an assumption.
+  const vgpu::Metrics& stores = from_machine_code() ? report.exact : report.estimates;
+  EXPECT_EQ(stores.at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"), 2u);
 }
 
 TEST_F(Gemm, AttributesAreKnownWithoutALaunch) {
