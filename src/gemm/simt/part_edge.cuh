@@ -3,7 +3,6 @@
 // nearly empty, and at m = n = 513 it would make two waves of one. Extra blocks, after those of the
 // tiles, compute 32 elements of such a row or column each.
 #pragma once
-#include "device/launch.cuh"
 #include "device/ptx/dependent.cuh"
 #include "gemm/simt/part_sums.cuh"
 
@@ -17,7 +16,9 @@ constexpr int kEdgeVectors = 32;  // of the other operand, per block
 
 // Blocks for the rows from edge_m on and the columns from edge_n on.
 inline std::int64_t edge_blocks(const PartJob& x) {
-  const auto chunks = [](std::int64_t vectors) { return ceil_div(vectors, kEdgeVectors); };
+  const auto chunks = [](std::int64_t vectors) {
+    return (vectors + kEdgeVectors - 1) / kEdgeVectors;
+  };
   return (x.m - x.edge_m) * chunks(x.n) + (x.n - x.edge_n) * chunks(x.edge_m);
 }
 
@@ -99,7 +100,8 @@ __device__ __forceinline__ void multiply_edge(const PartJob& x, float* s) {
   const int vector = first + (across ? lane : warp * kEach + lane);
   if (vector >= many || (across ? warp > 0 : lane >= kEach)) return;
   const std::int64_t row = is_row ? one : vector, col = is_row ? vector : one;
-  store_scaled(x.gC + row * x.row_step + col * x.col_step, sum, x.alpha, x.beta);
+  float* const g = x.gC + row * x.row_step + col * x.col_step;
+  *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
 }
 
 }  // namespace ladder

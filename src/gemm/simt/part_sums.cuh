@@ -21,7 +21,9 @@ struct PartJob {
   PartOperand a, b;
   float* gC;
   std::int64_t row_step, col_step;  // of C; one of them is 1
-  bool aligned;  // aligned groups of four contiguous elements of C permit 128-bit stores
+  bool
+      // aligned groups of four contiguous elements of C permit 128-bit stores
+      aligned;
   int m, n, k;
   float alpha, beta;
   int tiles_m, cluster, parts;
