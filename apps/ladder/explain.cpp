@@ -189,9 +189,9 @@ std::string schedule_table(const std::vector<analyse::Explanation>& all) {
     if (std::abs(ratio - 1) > kExplained) {
       const bool waits = std::abs(simulated / e.measured->tflops - 1) <= kExplained;
       left_out = fmt::format(
-          "{}: {} warps per SM, {} barriers and {} scoreboard waits in sequence per iteration, "
-          "{:.0f}% of the places of all waves used; simulated with them {}",
-          waits ? "waits that the warps do not hide" : "not explained by the simulated waits",
+          "{}: {} warps per SM; barriers {}, scoreboard waits in sequence {} per iteration; "
+          "{:.0f}% of the block slots of all waves used; simulated with them {}",
+          waits ? "latency that the warps do not hide" : "not explained by the simulated latencies",
           p.occupancy.warps, e.schedule.barriers, e.schedule.chain.size(), 100 * p.waves.used,
           figure(simulated));
     }

@@ -12,14 +12,10 @@ namespace {
 // Passes over the loop until the scoreboards that one iteration leaves to the next are steady.
 constexpr int kPasses = 8;
 
-// CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions": 64 results per cycle
-// and SM of 32-bit integer additions, comparisons, logic and multiply-adds.
-constexpr double kIntegerLanesPerSm = 64;
-
 std::vector<PipeSlots> pipes_of(std::span<const MachineInstruction> loop,
                                 std::span<const MemoryCost> costs, const Machine& machine) {
   const double fp32 = kWarp * machine.schedulers / static_cast<double>(machine.fp32_lanes);
-  const double integer = kWarp * machine.schedulers / kIntegerLanesPerSm;
+  const double integer = kWarp / kIntegerLanes;
   enum Index : std::size_t { kIssue, kFp32, kMad, kAlu, kL1, kMatrix, kControl, kRest };
   std::vector<PipeSlots> pipes{{"issue"},     {"FP32"},   {"integer MAD"}, {"integer ALU"},
                                {"L1/shared"}, {"tensor"}, {"control"},     {"other"}};

@@ -10,8 +10,6 @@ namespace ladder::analyse {
 namespace {
 
 constexpr int kNoScoreboard = 7, kNoRegister = 255;
-// Per scheduler; CUDA C++ Programming Guide: 64 results per cycle and SM.
-constexpr double kIntegerLanes = 16;
 // Cycles of queued register reads per bank that do not yet block the next issue. From runs of eight
 // FFMAs with two operands in one bank, measured at 1.88 cycles each.
 constexpr double kReadsAhead = 1;

@@ -27,6 +27,10 @@
 
 namespace ladder::analyse {
 
+// Per scheduler; CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions": 64
+// results per cycle and SM of 32-bit integer additions, comparisons, logic and multiply-adds.
+inline constexpr double kIntegerLanes = 16;
+
 // Cost of one execution of a memory instruction; ignored for other instructions.
 struct MemoryCost {
   double pipe = 1;     // cycles of the L1 and shared-memory pipe

@@ -27,7 +27,7 @@ const PipeSlots& pipe(const Schedule& schedule, const std::string& name) {
   return kNone;
 }
 
-TEST(Schedule, counts_slots_and_bounds_by_pipe) {
+TEST(Schedule, CountsSlotsAndBoundsByPipe) {
   const std::vector<MachineInstruction> loop{
       instruction(Kind::kLoadShared, 1, 0), instruction(Kind::kFfma, 4, 7, 1),
       instruction(Kind::kFfma, 2),          instruction(Kind::kImad, 2),
@@ -51,7 +51,7 @@ TEST(Schedule, counts_slots_and_bounds_by_pipe) {
   EXPECT_EQ(s.binding(8, machine)->name, "L1/shared");
 }
 
-TEST(Schedule, a_chain_has_the_waits_whose_latencies_add_up) {
+TEST(Schedule, AChainHasTheWaitsWhoseLatenciesAddUp) {
   // A pointer is loaded, then what it points to; beside them an independent load.
   const std::vector<MachineInstruction> loop{
       instruction(Kind::kLoadGlobal, 1, 0), instruction(Kind::kLoadGlobal, 1, 2),
@@ -65,7 +65,7 @@ TEST(Schedule, a_chain_has_the_waits_whose_latencies_add_up) {
   EXPECT_EQ(s.chain[1].waiter, 3U);
 }
 
-TEST(Schedule, a_load_for_the_next_iteration_is_waited_for_there) {
+TEST(Schedule, ALoadForTheNextIterationIsWaitedForThere) {
   const std::vector<MachineInstruction> loop{instruction(Kind::kFfma, 4, 7, 1),
                                              instruction(Kind::kLoadShared, 1, 0)};
   const Schedule s = schedule_of(loop, std::vector<MemoryCost>(2), {}, h200());
@@ -74,7 +74,7 @@ TEST(Schedule, a_load_for_the_next_iteration_is_waited_for_there) {
   EXPECT_EQ(s.chain[0].waiter, 0U);
 }
 
-TEST(Schedule, is_given_by_source_line) {
+TEST(Schedule, IsGivenBySourceLine) {
   const std::vector<MachineInstruction> loop{instruction(Kind::kLoadShared, 2, 0),
                                              instruction(Kind::kFfma, 4, 7, 1),
                                              instruction(Kind::kFfma, 3)};
@@ -90,9 +90,9 @@ TEST(Schedule, is_given_by_source_line) {
   EXPECT_EQ(s.lines[1].waits_for.at("LDS"), 1);
 }
 
-TEST(Schedule, of_nothing_is_empty) { EXPECT_TRUE(schedule_of({}, {}, {}, h200()).pipes.empty()); }
+TEST(Schedule, OfNothingIsEmpty) { EXPECT_TRUE(schedule_of({}, {}, {}, h200()).pipes.empty()); }
 
-TEST(Schedule, of_a_rung_has_a_line_for_each_instruction) {
+TEST(Schedule, OfARungHasALineForEachInstruction) {
   const auto code = find_code(
       LADDER_PROGRAM,
       "void ladder::r05_block_tile_2d::kernel<ladder::r05_block_tile_2d::Tile<128, 128, 8, 8, 8> "

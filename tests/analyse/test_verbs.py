@@ -127,7 +127,6 @@ class PublishedFigures(unittest.TestCase):
         self.assertEqual(4 * mix["LDS.128"], mix["FFMA"])
         self.assertGreater(explained("r06")["loop_mix"]["LDS.128"], 0)
 
-
     def test_schedule(self):
         e = explained("r05")
         s = e["schedule"]

@@ -8,7 +8,7 @@ kernels of the tests, and which of them in launches that were measured on a GPU.
 
 Measured: in the machine code of a row of the golden file. Executed by a test: measured, or in a
 cubin of these folders or in one of these programs, whose kernels the tests launch. Machine code of
-another compiler than the one that was measured is not compared.
+another compiler than the one that was measured is not compared (exit status 77).
 """
 import argparse
 import csv
@@ -75,7 +75,7 @@ def main():
     executed, measured, rows = find(options)
     if not rows:
         print("coverage: no machine code is that of the measured rows: not compared")
-        return
+        sys.exit(77)
     lines = [
         f'COVERED("{name}", true, {"true" if name in measured else "false"})\n'
         for name in sorted(executed)

@@ -3,16 +3,16 @@
 """Golden counters: what Nsight Compute reads on a GPU, and what the virtual GPU must say of the
 same launches.
 
-  golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU; with
-      --only, rows of these kernels instead of those in the file
+  golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU;
+      with --only, rows of these kernels instead of those in the file
   golden.py check --launcher PROGRAM --vgpu VGPU --golden FILE.csv   anywhere
 
 A row is a launch: kernel, shape, hash of its results, symbol, hash of its machine code, and a
-column for each metric.
-Where the machine code has changed since the rows were measured (another compiler, another source),
-the check skips that kernel with a message; it never compares. A rung of the registry that has no
-rows is named too. Exit status of check: 0 all equal, 1 a value differs or nothing could be
-compared.
+column for each metric. Results are compared bit for bit, with the numerics of Hopper's tensor
+cores. Where the machine code has changed since the rows were measured (another compiler, another
+source), the check skips that kernel with a message; it never compares. A rung of the registry that
+has no rows is named too. Exit status of check: 0 all equal, 1 a value differs, a measured kernel is
+refused, or nothing could be compared.
 """
 import argparse
 import collections
@@ -196,7 +196,8 @@ def read_golden(path):
 
 
 def run_virtual(options):
-    """[((kernel, shape, result), counters)] of every launch on the virtual GPU."""
+    """[((kernel, shape, result), counters)] of every launch on the virtual GPU, and
+    {(kernel, shape)} of those that it refused."""
     with tempfile.TemporaryDirectory() as folder:
         counters = os.path.join(folder, "counters.json")
         result = subprocess.run(
@@ -208,20 +209,27 @@ def run_virtual(options):
         sys.exit(
             f"golden: the virtual GPU saw {len(launches)} kernels in {len(names)} launches of rungs"
         )
-    return list(zip(names, launches))
+    refused = {tuple(line.split()[1:3])
+               for line in result.stdout.splitlines() if line.startswith("refused ")}
+    return list(zip(names, launches)), refused
+
+
+def is_measured_code(sections, expected):
+    code = sections.get(expected["symbol"])
+    return code is not None and hashlib.sha256(code).hexdigest() == expected["sha256"]
 
 
 def check(options):
     golden = read_golden(options.golden)
     sections = sass_sections(options.launcher)
     compared, differing, engines = collections.Counter(), 0, collections.Counter()
-    for (kernel, shape, result), launch in run_virtual(options):
+    launches, refused = run_virtual(options)
+    for (kernel, shape, result), launch in launches:
         expected = golden.pop((kernel, shape), None)
         if expected is None:
             print(f"skip {kernel} {shape}: not measured yet (bench/h200/golden.sh)")
             continue
-        code = sections.get(expected["symbol"])
-        if code is None or hashlib.sha256(code).hexdigest() != expected["sha256"]:
+        if not is_measured_code(sections, expected):
             print(f"skip {kernel} {shape}: its machine code is not the one that was measured "
                   "(another compiler or source: measure again with bench/h200/golden.sh)")
             continue
@@ -246,6 +254,10 @@ def check(options):
                     print(
                         f"{'equal' if value == got else 'estimate'} {kernel} {shape} {metric}: hardware {value}, "
                         f"virtual GPU {got}")
+    for kernel, shape in sorted(refused & golden.keys()):
+        if is_measured_code(sections, golden.pop((kernel, shape))):
+            differing += 1
+            print(f"DIFFERS {kernel} {shape}: the virtual GPU refuses it")
     for kernel, shape in golden:
         print(f"skip {kernel} {shape}: measured, but not in this build or not executed")
     print("golden: launches by engine: " +

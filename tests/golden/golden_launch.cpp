@@ -50,8 +50,7 @@ DeviceArray random_array(std::int64_t elements, std::mt19937& generator) {
   return array;
 }
 
-// Rungs, and the library's kernels on CUDA cores; the slow ones of them only where there are few
-// products.
+// Rungs, and the library's kernels on CUDA cores. Those in FP32 only up to 2^27 multiply-adds.
 bool of_interest(const ladder::KernelInfo& info, const ladder::Problem& p) {
   if (info.place != ladder::Place::kCuda) return false;
   if (info.precision == ladder::Precision::kIeee)
@@ -145,7 +144,7 @@ bool launch_micro(const std::vector<std::string>& names) {
         cudaGetLastError() == cudaSuccess;
     if (!ok(cudaDeviceSynchronize(), launch.name)) return false;
     std::string result = "-";
-    if (launch.fixed) {
+    if (launch.deterministic) {
       std::vector<int> results(values.size());
       if (!ok(cudaMemcpy(results.data(), memory, micro::kBytes, cudaMemcpyDeviceToHost),
               "cudaMemcpy"))

@@ -13,7 +13,8 @@ inline constexpr std::size_t kBytes = std::size_t{64}
 struct Launch {
   const char* name;
   void (*start)(int* memory);
-  bool fixed = true;  // the results: the same on every device, whoever is first
+  // false: the results depend on the order of warps or on the device's approximations.
+  bool deterministic = true;
 };
 
 std::span<const Launch> control_launches();

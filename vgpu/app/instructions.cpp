@@ -32,8 +32,8 @@ std::map<std::string_view, Known> machine_code() {
     row.opcodes.insert(row.opcodes.end(), m.opcodes.begin(), m.opcodes.end());
   }
 #define COVERED(name, is_executed, is_measured) \
-  known[name].executed = is_executed;           \
-  known[name].measured = is_measured;
+  known.at(name).executed = is_executed;        \
+  known.at(name).measured = is_measured;
 #include "app/coverage.inc"
   return known;
 }
@@ -58,8 +58,7 @@ std::string list_instructions(bool json) {
   if (json) return fmt::format("{{\n  \"sass\": [{}\n  ],\n  \"ptx\": [{}]\n}}\n", sass, ptx);
   return fmt::format(
       "Machine code of sm_90: the class in Nsight Compute's counters; executed by a test; its "
-      "counts "
-      "measured on a GPU:\n{}PTX:\n{}",
+      "counts measured on a GPU:\n{}PTX:\n{}",
       sass, ptx);
 }
 

@@ -61,12 +61,17 @@ inline constexpr Doubts kCalledDriver = 256;
 // Machine code: the lanes of one call returned separately or to different addresses, or a BRX
 // diverged to more than two targets.
 inline constexpr Doubts kParted = 512;
-// PTX: two loads of one place, with nothing between that may write it, which ptxas merges.
-inline constexpr Doubts kRepeatedLoads = 1024;
+// PTX: loads that ptxas merges, or of which it loads only the elements that are used.
+inline constexpr Doubts kLooseLoads = 1024;
 // Machine code: threads wait for each other by generic loads, which count as shared ones, too.
 inline constexpr Doubts kGenericPolls = 2048;
 // observer::SiteCount::uneven_boxes
 inline constexpr Doubts kUnevenBoxes = 4096;
+// Machine code: observer::Counters::broke.
+inline constexpr Doubts kBroke = 8192;
+// PTX: some lanes of a warp stored in a kernel whose lanes diverged in a loop. In PTX they are
+// together again where their ways meet; in machine code they need not be.
+inline constexpr Doubts kStoresApart = 16384;
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // The program's instructions in order. The texts are valid as long as the program.

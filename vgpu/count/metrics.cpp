@@ -103,9 +103,8 @@ constexpr Metric exact(Section section, std::string_view name, std::string_view 
 constexpr Metric of_loads(std::string_view name, std::string_view unit, std::string_view title,
                           Share share, Operations operations, Doubts also = kNever) {
   constexpr std::string_view kTime =
-      "how often a thread looks at what it waits for depends on time; the assembler merges loads "
-      "of "
-      "one place";
+      "how often a thread looks at what it waits for depends on time; the assembler merges "
+      "loads of one place and drops unused elements";
   return {name,
           unit,
           Section::kMemory,
@@ -113,7 +112,7 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
           share,
           operations,
           {},
-          kPolls | kFragments | kRepeatedLoads | also,
+          kPolls | kFragments | kLooseLoads | also,
           kPolls | also,
           also == kNever ? kTime : kTorn};
 }
@@ -135,18 +134,17 @@ constexpr Metric of_boxes(std::string_view name, std::string_view title, Share s
 
 constexpr Metric of_stores(std::string_view name, std::string_view unit, std::string_view title,
                            Share share) {
-  return {
-      name,
-      unit,
-      Section::kMemory,
-      title,
-      share,
-      {Operation::kStore},
-      {},
-      kFragments | kParted,
-      kNever,
-      "in which pieces wmma moves a fragment is the assembler's choice; lanes that end apart may "
-      "store apart"};
+  return {name,
+          unit,
+          Section::kMemory,
+          title,
+          share,
+          {Operation::kStore},
+          {},
+          kFragments | kStoresApart,
+          kNever,
+          "in which pieces wmma moves a fragment is the assembler's choice; lanes that "
+          "diverged in a loop may store apart"};
 }
 
 // Exact from machine code only.
@@ -160,8 +158,8 @@ constexpr Metric from_sass(Section section, std::string_view name, std::string_v
 // depends on timing.
 constexpr Metric of_loops(std::string_view name, std::string_view unit, std::string_view title,
                           Share share, Operations operations, std::string_view method) {
-  return {name, unit,    Section::kInstructions, title, share, operations,
-          {},   kAlways, kWaits | kParted,       method};
+  return {name, unit,    Section::kInstructions,    title, share, operations,
+          {},   kAlways, kWaits | kParted | kBroke, method};
 }
 
 // Thread instructions of a class with their guard true; `also`: further doubts.
@@ -227,14 +225,14 @@ constexpr std::array kMetrics = {
     of_class("smsp__sass_thread_inst_executed_op_conversion_pred_on.sum", "conversion of threads",
              {kConversion}),
     of_class("smsp__sass_thread_inst_executed_op_control_pred_on.sum", "control of threads",
-             {kBranch, kControl}, kWaits | kParted),
+             {kBranch, kControl}, kWaits | kParted | kBroke),
     of_class("smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum",
              "exchange of threads", {kExchange}),
     of_class("smsp__sass_thread_inst_executed_op_memory_pred_on.sum", "memory of threads",
              {kLoad, kStore, kAtomic, kReduction, kAsyncCopy, kAsyncGroup, kMatrixLoad,
               kMatrixStore, kBulkLoad, kBulkStore, kMemoryControl}),
     of_class("smsp__sass_thread_inst_executed_op_misc_pred_on.sum", "others of threads",
-             {kMisc, kBarrier, kMbarrier, kGridWait}, kWaits | kParted),
+             {kMisc, kBarrier, kMbarrier, kGridWait}, kWaits | kParted | kBroke),
     // The compiler loads constants with HFMA2.MMA, also in loops that wait.
     of_loops("sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA, HGMMA and QGMMA",
              executions, {kTensorFloat, kHalfTensor, kTensorWarpgroup}, kLoops),

@@ -47,10 +47,9 @@ std::vector<Instruction> instructions(const ir::Program& program,
 
 namespace {
 
-// From PTX: some lanes of a warp stored, and lanes diverged in a loop. They are together again
-// where their ways in PTX meet, which need not be where the assembler lets them meet.
 bool stores_apart(const ir::Program& program, const observer::Counters& counters) {
-  const std::uint64_t warps = counters.runs[program.run_at[0]].executions;
+  const u32 entry = program.functions[0].entry;  // each warp executes it once
+  const std::uint64_t warps = counters.runs[program.run_at[entry]].executions;
   bool diverged = false, partly = false;
   for (u32 pc = 0; pc < program.code.size(); ++pc) {
     const observer::RunCount& run = counters.runs[program.run_at[pc]];
@@ -94,10 +93,11 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   if (any(ir::kPollsMemory | ir::kWaits) || retried) doubts |= kWaits;
   if (retried) doubts |= kRetries;
   if (generic_polls) doubts |= kGenericPolls;
-  if (any(ir::kRepeatsLoad)) doubts |= kRepeatedLoads;
+  if (any(ir::kLooseLoad)) doubts |= kLooseLoads;
   if (any(ir::kMovesFragment)) doubts |= kFragments;
   if (any(ir::kNotMeasured)) doubts |= kUnclassified;
-  if (!program.machine_code && stores_apart(program, counters)) doubts |= kParted;
+  if (!program.machine_code && stores_apart(program, counters)) doubts |= kStoresApart;
+  if (counters.broke) doubts |= kBroke;
   if (counters.called_driver) doubts |= kCalledDriver;
   if (counters.parted || returns > calls) doubts |= kParted;
   return doubts;

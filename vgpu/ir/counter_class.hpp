@@ -71,8 +71,8 @@ enum Trait : std::uint16_t {
   kSelects = 64,  // between floating-point values
   kLooseSum = 128,
   kLooseProduct = 512,
-  kExpands = 2048,      // into a sequence of arithmetic
-  kRepeatsLoad = 8192,  // of a place that nothing may have written since: ptxas loads it once
+  kExpands = 2048,    // into a sequence of arithmetic
+  kLooseLoad = 8192,  // ptxas merges it with an earlier one, or drops elements that are not used
 };
 
 }  // namespace vgpu::ir

@@ -179,26 +179,31 @@ Transfer transfer_of(const Lane& lane) {
   return transfer;
 }
 
-// Checks bounds, updates marks and counters for the transfer's accesses to global memory.
-void check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, BulkAccess access) {
+// Checks bounds, updates marks and counters for the transfer's accesses to global memory. Returns
+// the bytes that a load brings to one block: whole sectors, of a tensor map the whole box.
+u64 check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, BulkAccess access) {
+  constexpr u64 kSector = 32;
   const bool writes = access != BulkAccess::kRead;
   observer::SiteCount& count = warp.site_counts[lane.insn.site];
   ++count.global_requests;
   const auto touch = [&](u64 address, u32 bytes) {
     check_bulk_global(lane, address, bytes, writes);
     watch_bulk_global(warp, lane, address, bytes, access);
-    constexpr u64 kSector = 32;
     const u64 sectors = (address + bytes + kSector - 1) / kSector - address / kSector;
     count.global_sectors += sectors;
     count.global_bytes += writes ? bytes : sectors * kSector;
+    return sectors * kSector;
   };
-  if (!transfer.tensor) {
-    if (transfer.to.bytes != 0) touch(transfer.to.other, transfer.to.bytes);
-    return;
-  }
+  if (!transfer.tensor)
+    return transfer.to.bytes != 0 ? touch(transfer.to.other, transfer.to.bytes) : 0;
+  u64 more = 0;
   for_each_line(transfer.map, transfer.to.at.data(), writes, [&](const BoxLine& line) {
-    if (line.inside != 0) touch(line.global, line.inside);
+    if (line.inside == 0) return;
+    touch(line.global, line.inside);
+    if ((line.global - line.skipped) % kSector != 0) more += kSector;
   });
+  count.uneven_boxes += more != 0 ? 1 : 0;
+  return transfer.bytes() + more;
 }
 
 u32 alignment_of(const Transfer& transfer) {
@@ -216,27 +221,11 @@ SharedPlace barrier_of(const Lane& lane, const SharedPlace& to, u64 address) {
   return barrier;
 }
 
-// The bytes of a bulk load that reach one block, in whole sectors.
-u64 bytes_read(const Transfer& transfer, observer::SiteCount& count) {
-  constexpr u64 kSector = 32;
-  if (!transfer.tensor) {
-    const u64 begin = transfer.to.other, end = begin + transfer.to.bytes;
-    return (end + kSector - 1) / kSector * kSector - begin / kSector * kSector;
-  }
-  u64 more = 0;
-  for_each_line(transfer.map, transfer.to.at.data(), false, [&](const BoxLine& line) {
-    if (line.inside != 0 && (line.global - line.skipped) % kSector != 0) more += kSector;
-  });
-  count.uneven_boxes += more != 0 ? 1 : 0;
-  return transfer.bytes() + more;
-}
-
 void load(Warp& warp, const Lane& lane) {
   const Transfer transfer = transfer_of(lane);
-  check_global_side(warp, lane, transfer, BulkAccess::kRead);
+  const u64 reads = check_global_side(warp, lane, transfer, BulkAccess::kRead);
   const u32 bytes = transfer.bytes(), reach = transfer.shared_bytes();
   observer::SiteCount& count = warp.site_counts[lane.insn.site];
-  const u64 reads = bytes_read(transfer, count);
   const auto land = [&](u64 to, u64 at_barrier) {
     const SharedPlace place = shared_place(lane, to, reach, alignment_of(transfer));
     const SharedPlace barrier = barrier_of(lane, place, at_barrier);

@@ -39,14 +39,13 @@ u32 arrived(const Warp& warp, const Meeting& meeting) {
   return lanes;
 }
 
-u32 lane_count(u32 mask) { return static_cast<u32>(__builtin_popcount(mask)); }
-
-// An H200 executes a BSYNC again, with all lanes, if a call has saved its barrier in a register and
-// restored it, if some lanes have arrived early, or if those that were missing have left it.
+// Counts the BSYNC that releases `lanes` once more if hardware executes it again with all lanes: a
+// call has saved the barrier in a register and restored it, lanes in `early` have arrived without
+// executing it, or (`left`) the lanes that were missing have left by BREAK.
 void count_again(const Warp& warp, u32 pc, u32 lanes, u32 early, bool left) {
   if (!left && early == 0 && (warp.restored[warp.code[pc].sub] & lanes) == 0) return;
-  // Early arrivals after a BREAK: the order is not proved for every pattern.
-  warp.block->counters.parted |= early != 0 && warp.broke;
+  // Where a BREAK and early arrivals meet, some measured patterns are counted otherwise.
+  warp.block->counters.broke |= early != 0 && warp.broke;
   observer::Repetition& again = warp.block->counters.again[pc];
   ++again.executions;
   again.lanes += lane_count(lanes);
@@ -89,7 +88,7 @@ void arrive(Warp& warp, GroupState state, u32 wait, u32 wanted) {
                                       state,   wait,      warp.instructions};
   warp.mask = 0;
   release(warp, meeting);
-  select_group(warp, true);
+  select_group(warp);
 }
 
 }  // namespace

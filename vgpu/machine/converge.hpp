@@ -7,6 +7,8 @@
 
 namespace vgpu::machine {
 
+inline u32 lane_count(u32 mask) { return static_cast<u32>(__builtin_popcount(mask)); }
+
 // Moves the lanes in `mask` from the running group to a new ready group at `pc`.
 void part(Warp& warp, u32 mask, u32 pc);
 
@@ -14,10 +16,11 @@ void part(Warp& warp, u32 mask, u32 pc);
 // If it is the last to arrive, all of them continue as one group.
 void reconverge(Warp& warp, const Insn& insn);
 
-// Call when the running group has been chosen among several. Ready groups whose next instruction is
-// a BSYNC count as arrived there from now on. Where there were such groups, all lanes execute the
-// BSYNC when the last group arrives. This decides how often a BSYNC is counted; it is how an H100
-// counts in every pattern measured (tests/golden).
+// Call when the running group has been chosen among several. A ready group whose next instruction
+// is a BSYNC has arrived there from now on, without executing it. When the last group arrives, all
+// lanes execute the BSYNC once more. Only counts depend on this. It is how an H100 counts in every
+// pattern of tests/golden/micro_divergent.cu without a BREAK; with a BREAK the counts are called
+// estimates.
 void arrive_early(Warp& warp);
 
 // WARPSYNC: the same for the lanes in the mask `wanted`.
@@ -26,7 +29,8 @@ void meet(Warp& warp, const Insn& insn, u32 wanted);
 // BREAK: the lanes in `mask` leave the convergence barrier at `row` (one mask per lane).
 void leave(u32* row, u32 mask);
 
-// Call after lanes have exited, or have left a barrier: releases groups that waited only for them.
+// Releases groups that waited only for lanes that are gone. left: those lanes have left the barrier
+// by BREAK; otherwise they have exited.
 void settle(Warp& warp, bool left = false);
 
 // Call when the running lanes only poll memory: the value may depend on code after a BSYNC at which

@@ -256,9 +256,8 @@ inline void note_poll(Warp& warp, const Insn& insn, u64 address) {
 // warp.cpp: groups of lanes. Functions that remove the running group select the next one, or leave
 // the warp waiting.
 void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes);
-// Returns the running group to the list, merges groups, selects the next. continues: the next is
-// the one that ran, joined by others at a BSYNC.
-void select_group(Warp& warp, bool continues = false);
+// Returns the running group to the list, merges groups, selects the next.
+void select_group(Warp& warp);
 void rotate_groups(Warp& warp);            // the group that has waited longest runs
 void split(Warp& warp, u32 mask, u32 pc);  // moves these lanes of the running group to `pc`
 void park(Warp& warp, GroupState state, u32 wait);  // the running group waits at warp.pc

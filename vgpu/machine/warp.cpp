@@ -77,6 +77,7 @@ void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes) {
   warp.pc = kernel.entry;
   warp.limit = kNone;
   warp.parked_count = 0;
+  warp.broke = false;
   warp.instructions = warp.progress = warp.polls = 0;
   warp.clock_lead = warp.block->cluster.device_clock.latest;
   for (u64& address : warp.polled) address = 0;
@@ -86,7 +87,7 @@ void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes) {
   warp.window = warp.root.window;
 }
 
-void select_group(Warp& warp, bool continues) {
+void select_group(Warp& warp) {
   put_back(warp);
   u32 best = kNone;
   if (warp.machine_code) {
@@ -108,7 +109,7 @@ void select_group(Warp& warp, bool continues) {
   load(warp, group);
   if (warp.machine_code) {
     warp.limit = kNone;
-    if (warp.parked_count != 0 && !continues) arrive_early(warp);
+    if (warp.parked_count != 0) arrive_early(warp);
   } else {
     set_limit(warp);
   }

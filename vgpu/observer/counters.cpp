@@ -56,6 +56,7 @@ void Counters::add(const Counters& other) {
   waited |= other.waited;
   called_driver |= other.called_driver;
   parted |= other.parted;
+  broke |= other.broke;
 }
 
 }  // namespace vgpu::observer

@@ -100,7 +100,8 @@ struct AddPlace {
     return me;
   }
 
-  // Adds the sums of the kAdders groups in order. Returns whether this thread has the result.
+  // Adds the sums of the kAdders groups in order. Returns whether this thread has the result. Call
+  // at most once per kernel: the shared memory is static.
   __device__ __forceinline__ bool add_groups(float4& sum) const {
     __shared__ float4 s[kAdders][kLanes];
     s[adder][lane] = sum;

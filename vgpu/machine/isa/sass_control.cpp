@@ -12,8 +12,6 @@
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
-u32 lane_count(u32 mask) { return static_cast<u32>(__builtin_popcount(mask)); }
-
 // s[3]: a condition in addition to the guard. sub 1: all active lanes branch if one does. Where
 // lanes diverge, the side with fewer lanes runs first, as on an H200: that decides which lanes wait
 // for the others at a BSYNC, and so how often it is executed.

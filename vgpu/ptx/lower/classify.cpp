@@ -119,7 +119,7 @@ u16 traits_of(const Opcode& opcode) {
     traits |= kPollsMemory;
   if (atomic && is_any_of(type, {"f16", "bf16", "b16"})) traits |= kPollsMemory;
   // ptxas loads the elements of a vector apart, and only those that are used.
-  if (base == "ld" && opcode.has("shared::cluster")) traits |= kRepeatsLoad;
+  if (base == "ld" && opcode.has("shared::cluster")) traits |= kLooseLoad;
   // Products of 8-bit numbers end in a sum.
   if (base == "mma" && type == "f32" && (opcode.has("e4m3") || opcode.has("e5m2")))
     traits |= kExpands;

@@ -73,7 +73,7 @@ void FunctionLowering::instruction(const ptx::Instruction& instruction) {
   Statement& statement = program_.statements.emplace_back();
   statement.text = instruction.text;
   statement.place = static_cast<u32>(instruction.line);
-  statement.traits = static_cast<u16>(traits_of(opcode()) | (repeats_load() ? kRepeatsLoad : 0));
+  statement.traits = static_cast<u16>(traits_of(opcode()) | (repeats_load() ? kLooseLoad : 0));
   if (instruction.location != ptx::kNone) {
     const Location& location = module_.locations[instruction.location];
     statement.file = module_.file_name(location.file);

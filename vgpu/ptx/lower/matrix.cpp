@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kKnownMma =
     "known are m16n8k4 and m16n8k8 of .tf32, m16n8k8 and m16n8k16 of .f16 and .bf16, m8n8k4 of "
     ".f64, m16n8k16 and m16n8k32 of .e4m3 and .e5m2, m8n8k16, m16n8k16 and m16n8k32 of .s8 and "
-    ".u8, twice as deep of .s4 and .u4, eight times of .b1";
+    ".u8, of .s4 and .u4 with k twice as large, of .b1 with k eight times as large";
 constexpr std::string_view kKnownWmma = "known are .f16 and .bf16 with k16, m16n16k8 of .tf32";
 
 struct Dimensions {

@@ -27,10 +27,10 @@ u64 half_bits(const Operand& o) { return o.half == Half::kLow ? 1 : o.half == Ha
 
 }  // namespace
 
-// .XORSIGN: the compiler takes the operands' magnitudes.
+// .XORSIGN is known with |a| and |b| only, which is how the compiler emits it.
 void Lowering::need_plain_signs(const Instruction& i) const {
   const auto magnitude = [](const Operand& o) { return o.absolute && !o.negated; };
-  if (i.wrap && !(magnitude(i[1]) && magnitude(i[2]))) refuse("signs beside .XORSIGN");
+  if (i.wrap && !(magnitude(i[1]) && magnitude(i[2]))) refuse(".XORSIGN without |a| and |b|");
 }
 
 void Lowering::lower_float(const Instruction& i) {

@@ -27,7 +27,7 @@ ir::Class class_of(Op op, bool uniform) {
 ir::Class class_of(const Instruction& i) {
   if (i.op == Op::kHfma2 && is_matrix_pipe(i)) return {Counted::kHalfTensor};
   if (i.op == Op::kNop && i.opcode == kAcqbulk) return {Counted::kGridWait};
-  if (i.op == Op::kLdc && i[0].kind == Kind::kUniform) return {};  // ULDC
+  if (i.op == Op::kLdc && i[0].kind == Kind::kUniform) return {};                           // ULDC
   if (i.op == Op::kGmma && (i.opcode & 3) == 1) return {Counted::kTensorWarpgroupInteger};  // IGMMA
   constexpr unsigned kToGlobal = 2;  // Instruction::type of UBLKCP and UBLKRED
   if ((i.op == Op::kUblkcp || i.op == Op::kUblkReduce))
