@@ -23,7 +23,9 @@ ir::Space space_of(const Opcode& opcode) {
 }
 
 // Rules of opcodes.def.
-using Rule = Counted (*)(const Opcode& opcode);
+namespace rule {
+
+using Function = Counted (*)(const Opcode& opcode);
 
 template <Counted kClass>
 Counted always(const Opcode&) {
@@ -42,13 +44,13 @@ Counted arithmetic(const Opcode& opcode) {
       type.size() > 1 && (type[0] == 's' || type[0] == 'u') && type[1] >= '0' && type[1] <= '9';
   return integer ? kInteger : kElse;
 }
-constexpr Rule typed = arithmetic<kFloat, kDouble, kOther>;
-constexpr Rule sum = arithmetic<kFadd, kDadd, kOther>;
-constexpr Rule times = arithmetic<kFmul, kDmul, kOther>;
-constexpr Rule fused = arithmetic<kFfma, kDfma, kOther>;
+constexpr Function typed = arithmetic<kFloat, kDouble, kOther>;
+constexpr Function sum = arithmetic<kFadd, kDadd, kOther>;
+constexpr Function times = arithmetic<kFmul, kDmul, kOther>;
+constexpr Function fused = arithmetic<kFfma, kDfma, kOther>;
 // The hardware counts logic, shifts and bit counts as integer instructions.
-constexpr Rule logic = arithmetic<kFloat, kDouble, kInteger>;
-constexpr Rule bits = arithmetic<kFloat, kDouble, kBit>;
+constexpr Function logic = arithmetic<kFloat, kDouble, kInteger>;
+constexpr Function bits = arithmetic<kFloat, kDouble, kBit>;
 
 template <Counted kClass>
 Counted unless_async(const Opcode& opcode) {
@@ -83,9 +85,11 @@ Counted copy(const Opcode& opcode) {
   return at != opcode.parts.end() && at->starts_with("shared") ? kBulkLoad : kBulkStore;
 }
 
+}  // namespace rule
+
 Counted operation_of(const Opcode& opcode) {
-  static const std::unordered_map<std::string_view, Rule> kRules = {
-#define PTX(name, lowering, what) {name, what},
+  static const std::unordered_map<std::string_view, rule::Function> kRules = {
+#define PTX(name, lowering, what) {name, rule::what},
 #include "ptx/opcodes.def"
   };
   const auto rule = kRules.find(opcode.base());
