@@ -1,26 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divergence and calls, compared with tables of results computed independently of the kernels.
-#include <array>
-
 #include "engine_fixture.hpp"
-#include "machine/converge.hpp"
 
 namespace {
-
-// BREAK in a recursive function: lanes 0 to 15 are in an inner activation, lanes 16 to 31 wait in
-// the outer one, whose barrier all 32 take part in.
-TEST(Converge, LanesLeaveTheBarrierOfTheirOwnActivation) {
-  constexpr std::uint32_t kInner = 0xffff, kOuter = 0xffffffff, kLeaves = 0xff;
-  std::array<std::uint32_t, 32> row;
-  for (std::size_t lane = 0; lane < 32; ++lane) row[lane] = lane < 16 ? kInner : kOuter;
-  vgpu::machine::leave(row.data(), kLeaves);
-  for (std::size_t lane = 0; lane < 32; ++lane)
-    EXPECT_EQ(row[lane], lane < 16 ? kInner & ~kLeaves : kOuter) << lane;
-  // The inner activation returns, and lanes 0 to 15 restore the outer barrier.
-  for (std::size_t lane = 0; lane < 16; ++lane) row[lane] = kOuter;
-  vgpu::machine::leave(row.data(), kLeaves);
-  for (const std::uint32_t members : row) EXPECT_EQ(members, kOuter & ~kLeaves);
-}
 
 class Control : public EngineTest {
  protected:

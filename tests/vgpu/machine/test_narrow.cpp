@@ -204,4 +204,34 @@ TEST_F(NarrowBytes, SumsIn16Bits) {
   }
 }
 
+// FP64, whose sums of small integers are exact. A thread has single elements of A and B.
+TEST_F(Narrow, Doubles) {
+  for (const int depth : {4, 8, 16}) {
+    const auto numbers = [this](int count) {
+      std::vector<double> values;
+      for (int i = 0; i < count; ++i) values.push_back(static_cast<int>(random() % 2001) - 1000);
+      return values;
+    };
+    const std::vector<double> a = numbers(16 * depth), b = numbers(8 * depth), c = numbers(128);
+    double* const d = array<double>(c.size());
+    EXPECT_EQ(launch("doubles_" + std::to_string(depth), {1, 1, 1}, {kLanes, 1, 1}, d, array(a),
+                     array(b), array(c))
+                  .engine,
+              named("ptx", "sass"));
+    // Registers as [register][lane].
+    const auto of_a = [&](int row, int k) {
+      return a[static_cast<std::size_t>((row / 8 + k / 4 * 2) * kLanes + row % 8 * 4 + k % 4)];
+    };
+    const auto of_b = [&](int k, int column) {
+      return b[static_cast<std::size_t>(k / 4 * kLanes + column * 4 + k % 4)];
+    };
+    for (int i = 0; i < 128; ++i) {
+      const int row = row_of(i / kLanes, i % kLanes), column = column_of(i / kLanes, i % kLanes);
+      double sum = c[static_cast<std::size_t>(i)];
+      for (int k = 0; k < depth; ++k) sum += of_a(row, k) * of_b(k, column);
+      ASSERT_EQ(d[i], sum) << depth << ": " << row << ", " << column;
+    }
+  }
+}
+
 }  // namespace

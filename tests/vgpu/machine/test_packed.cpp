@@ -370,4 +370,92 @@ TEST_F(Packed, VotesAndSigns) {
   check("signs", [](u32 a, u32 b, u32 c) { return (a >> 31 ^ b >> 31) & c >> 31; });
 }
 
+// Byte k of the result is byte f(k) of the pair b:a; s: the two lower bits of c.
+TEST_F(Packed, PermutationsByMode) {
+  const auto bytes = [](const std::function<u32(u32 k, u32 s)>& f) -> Function {
+    return [f](u32 a, u32 b, u32 c) {
+      const u64 pair = u64{b} << 32 | a;
+      u32 result = 0;
+      for (u32 k = 0; k < 4; ++k)
+        result |= static_cast<u32>(pair >> 8 * f(k, c & 3) & 0xff) << 8 * k;
+      return result;
+    };
+  };
+  check("prmt_f4e", bytes([](u32 k, u32 s) { return s + k; }));
+  check("prmt_b4e", bytes([](u32 k, u32 s) { return (s - k) & 7; }));
+  check("prmt_rc8", bytes([](u32, u32 s) { return s; }));
+  check("prmt_ecl", bytes([](u32 k, u32 s) { return std::max(k, s); }));
+  check("prmt_ecr", bytes([](u32 k, u32 s) { return std::min(k, s); }));
+  check("prmt_rc16", bytes([](u32 k, u32 s) { return s % 2 * 2 + k % 2; }));
+}
+
+TEST_F(Packed, SumsOfIntegerHalves) {
+  check("add_halves", [](u32 a, u32 b, u32 c) {
+    return by_halves<u16>(a, b, c, [](i64 x, i64 y, i64) { return x + y; });
+  });
+  check("subtract_halves", [](u32 a, u32 b, u32 c) {
+    return by_halves<u16>(a, b, c, [](i64 x, i64 y, i64) { return x - y; });
+  });
+}
+
+TEST_F(Packed, ExtremesOfThreeHalves) {
+  const auto three = [](const Extreme& e, const Format& f) {
+    return pairs_of([e, &f](u64 a, u64 b, u64 c) { return e(e(a, b, f), c, f); });
+  };
+  check("hmax_of_three", three({.most = true}, kHalf));
+  check("hmin_nan_of_three", three({.keeps_nan = true}, kHalf));
+  check("hmin_ftz_of_three", three({.flushes = true}, kHalf));
+  check("bmax_nan_of_three", three({.most = true, .keeps_nan = true}, kBfloat));
+  check("bmin_of_three", three({}, kBfloat));
+}
+
+TEST_F(Packed, ComplexProducts) {
+  const auto fma = [](u64 x, u64 y, u64 z) {
+    return kHalf.encode(half(x) * half(y) + half(z), Round::kNearest);
+  };
+  check("complex_fma", [=](u32 a, u32 b, u32 c) {
+    const u32 ar = a & 0xffff, ai = a >> 16, br = b & 0xffff, bi = b >> 16;
+    const u64 real = fma(ar, br, c & 0xffff), imaginary = fma(ar, bi, c >> 16);
+    return static_cast<u32>(fma(ai ^ 0x8000, bi, real) | fma(ai, br, imaginary) << 16);
+  });
+}
+
+TEST_F(Packed, ComparisonsOfHalves) {
+  const auto flushed = [](u64 x) { return half((x & 0x7c00) == 0 ? x & 0x8000 : x); };
+  const auto each = [](u32 yes, const std::function<bool(u64, u64)>& f) {
+    return pairs_of([=](u64 a, u64 b, u64) -> u64 { return f(a, b) ? yes : 0; });
+  };
+  check("hset_ftz", each(0xffff, [=](u64 a, u64 b) { return flushed(a) < flushed(b); }));
+  check("hset_ftz_number", each(0x3c00, [=](u64 a, u64 b) { return !(flushed(a) < flushed(b)); }));
+  check("hsetp_ftz", [=](u32 a, u32 b, u32) {
+    return (flushed(a & 0xffff) > flushed(b & 0xffff) ? 1u : 0u) |
+           (flushed(a >> 16) > flushed(b >> 16) ? 2u : 0u);
+  });
+}
+
+TEST_F(Packed, ToSmallIntegers) {
+  const auto clamped = [](long double value, long double least, long double most) {
+    return static_cast<u32>(
+        static_cast<i32>(std::isnan(value) ? 0 : std::clamp(value, least, most)));
+  };
+  check("half_to_s8", [=](u32 a, u32, u32) { return clamped(std::trunc(half(a)), -128, 127); });
+  check("half_to_u8", [=](u32 a, u32, u32) { return clamped(std::rint(half(a)), 0, 255); });
+  check("half_to_u16", [=](u32 a, u32, u32) { return clamped(std::ceil(half(a)), 0, 65535); });
+  check("bfloat_to_s16",
+        [=](u32 a, u32, u32) { return clamped(std::floor(bfloat(a)), -32768, 32767); });
+  check("single_to_s8", [=](u32 a, u32, u32) {
+    return clamped(std::rint(static_cast<long double>(as_float(a))), -128, 127);
+  });
+}
+
+TEST_F(Packed, FieldsOfBits) {
+  u32* const d = array<u32>(kCount);
+  for (const u32 count : {0u, 1u, 7u, 31u}) {
+    EXPECT_EQ(launch("fields", {kCount / 128, 1, 1}, {128, 1, 1}, d, operands[0], 3u, count).engine,
+              named("ptx", "sass"));
+    for (u32 i = 0; i < kCount; ++i)
+      ASSERT_EQ(d[i], operands[0][i] & ((1u << count) - 1) << 3) << count;
+  }
+}
+
 }  // namespace

@@ -140,14 +140,6 @@ void define_funnel(OperationSink& sink) {
   return (byte & 0x80) != 0 ? 0xff : 0;  // its sign, replicated
 }
 
-// The special modes of prmt, by the two low bits of c.
-constexpr u16 kForward4[4] = {0x3210, 0x4321, 0x5432, 0x6543};
-constexpr u16 kBackward4[4] = {0x5670, 0x6701, 0x7012, 0x0123};
-constexpr u16 kReplicate8[4] = {0x0000, 0x1111, 0x2222, 0x3333};
-constexpr u16 kEdgeLeft[4] = {0x3210, 0x3211, 0x3222, 0x3333};
-constexpr u16 kEdgeRight[4] = {0x0000, 0x1110, 0x2210, 0x3210};
-constexpr u16 kReplicate16[4] = {0x1010, 0x3232, 0x1010, 0x3232};
-
 [[gnu::always_inline]] inline u32 permute(u32 a, u32 b, u32 selectors) {
   const u64 pair = u64{b} << 32 | a;
   return byte_of(pair, selectors) | byte_of(pair, selectors >> 4) << 8 |
@@ -156,12 +148,18 @@ constexpr u16 kReplicate16[4] = {0x1010, 0x3232, 0x1010, 0x3232};
 
 void define_permute(OperationSink& sink) {
   op(sink, "prmt.b32", [](u32 a, u32 b, u32 c) { return permute(a, b, c); });
-  op(sink, "prmt.b32.f4e", [](u32 a, u32 b, u32 c) { return permute(a, b, kForward4[c & 3]); });
-  op(sink, "prmt.b32.b4e", [](u32 a, u32 b, u32 c) { return permute(a, b, kBackward4[c & 3]); });
-  op(sink, "prmt.b32.rc8", [](u32 a, u32 b, u32 c) { return permute(a, b, kReplicate8[c & 3]); });
-  op(sink, "prmt.b32.ecl", [](u32 a, u32 b, u32 c) { return permute(a, b, kEdgeLeft[c & 3]); });
-  op(sink, "prmt.b32.ecr", [](u32 a, u32 b, u32 c) { return permute(a, b, kEdgeRight[c & 3]); });
-  op(sink, "prmt.b32.rc16", [](u32 a, u32 b, u32 c) { return permute(a, b, kReplicate16[c & 3]); });
+  op(sink, "prmt.b32.f4e",
+     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[0][c & 3]); });
+  op(sink, "prmt.b32.b4e",
+     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[1][c & 3]); });
+  op(sink, "prmt.b32.rc8",
+     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[2][c & 3]); });
+  op(sink, "prmt.b32.ecl",
+     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[3][c & 3]); });
+  op(sink, "prmt.b32.ecr",
+     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[4][c & 3]); });
+  op(sink, "prmt.b32.rc16",
+     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[5][c & 3]); });
 }
 
 // The truth table is uniform over all lanes (an immediate), so its minterms are selected once.

@@ -239,18 +239,20 @@ constexpr const char* kTestNames[] = {"eq.",  "ne.",  "lt.",  "le.",  "gt.",  "g
   return false;
 }
 
-template <class H, Test kTest>
+template <class H, Test kTest, bool kFlush>
+[[gnu::always_inline]] inline bool holds(u32 a, u32 b, unsigned half) {
+  return holds(kTest, to_float(flush_half<H, kFlush>(half_of<H>(a, half))),
+               to_float(flush_half<H, kFlush>(half_of<H>(b, half))));
+}
+
+template <class H, Test kTest, bool kFlush>
 void compare_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
   const u32* const b = slot<u32>(window, insn.s[1]);
   u32 low = 0, high = 0;
   for (u32 i = 0; i < kLanes; ++i) {
-    low |=
-        static_cast<u32>(holds(kTest, to_float(half_of<H>(a[i], 0)), to_float(half_of<H>(b[i], 0))))
-        << i;
-    high |=
-        static_cast<u32>(holds(kTest, to_float(half_of<H>(a[i], 1)), to_float(half_of<H>(b[i], 1))))
-        << i;
+    low |= static_cast<u32>(holds<H, kTest, kFlush>(a[i], b[i], 0)) << i;
+    high |= static_cast<u32>(holds<H, kTest, kFlush>(a[i], b[i], 1)) << i;
   }
   if (insn.sub != kCombineNone) {
     u32 c = *slot<u32>(window, insn.s[2]);
@@ -262,31 +264,31 @@ void compare_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.list != kNone) set_predicate(window, insn.list, high, mask);
 }
 
-template <class H, Test kTest, u16 kTrue>
+template <class H, Test kTest, u16 kTrue, bool kFlush>
 void set_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
   const u32* const b = slot<u32>(window, insn.s[1]);
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
-    const bool low = holds(kTest, to_float(half_of<H>(a[i], 0)), to_float(half_of<H>(b[i], 0)));
-    const bool high = holds(kTest, to_float(half_of<H>(a[i], 1)), to_float(half_of<H>(b[i], 1)));
+    const bool low = holds<H, kTest, kFlush>(a[i], b[i], 0),
+               high = holds<H, kTest, kFlush>(a[i], b[i], 1);
     return (low ? kTrue : 0u) | (high ? static_cast<u32>(kTrue) << 16 : 0u);
   });
 }
 
-template <class H, Test kTest, u16 kOne>
+template <class H, Test kTest, u16 kOne, bool kFlush>
 void define_pair_test(OperationSink& sink, const char* setp, const char* set_mask,
                       const char* set_one) {
   constexpr Shape kTests{Arg::kAbsent, {Arg::kInt32, Arg::kInt32}};
   constexpr Shape kSets{Arg::kInt32, {Arg::kInt32, Arg::kInt32}};
   constexpr const char* kName = kTestNames[static_cast<int>(kTest)];
-  sink.add_joined("setp.", kName, setp, kTests, &compare_pair<H, kTest>);
-  sink.add_joined("set.", kName, set_mask, kSets, &set_pair<H, kTest, 0xffff>);
-  sink.add_joined("set.", kName, set_one, kSets, &set_pair<H, kTest, kOne>);
+  sink.add_joined("setp.", kName, setp, kTests, &compare_pair<H, kTest, kFlush>);
+  sink.add_joined("set.", kName, set_mask, kSets, &set_pair<H, kTest, 0xffff, kFlush>);
+  sink.add_joined("set.", kName, set_one, kSets, &set_pair<H, kTest, kOne, kFlush>);
 }
-template <class H, u16 kOne, std::size_t... K>
+template <class H, u16 kOne, bool kFlush, std::size_t... K>
 void define_pair_tests(OperationSink& sink, const char* setp, const char* set_mask,
                        const char* set_one, std::index_sequence<K...>) {
-  (define_pair_test<H, static_cast<Test>(K), kOne>(sink, setp, set_mask, set_one), ...);
+  (define_pair_test<H, static_cast<Test>(K), kOne, kFlush>(sink, setp, set_mask, set_one), ...);
 }
 
 }  // namespace
@@ -311,8 +313,10 @@ void define_half(OperationSink& sink) {
                           [](f16 a) { return to_float(flush_half<f16, true>(a)); });
   define_float_tests<bf16>(sink, "bf16", [](bf16 a) { return to_float(a); });
   using All = std::make_index_sequence<std::size(kTestNames)>;
-  define_pair_tests<f16, 0x3c00>(sink, "f16x2", "u32.f16x2", "f16x2.f16x2", All());
-  define_pair_tests<bf16, 0x3f80>(sink, "bf16x2", "u32.bf16x2", "bf16x2.bf16x2", All());
+  define_pair_tests<f16, 0x3c00, false>(sink, "f16x2", "u32.f16x2", "f16x2.f16x2", All());
+  define_pair_tests<f16, 0x3c00, true>(sink, "ftz.f16x2", "ftz.u32.f16x2", "ftz.f16x2.f16x2",
+                                       All());
+  define_pair_tests<bf16, 0x3f80, false>(sink, "bf16x2", "u32.bf16x2", "bf16x2.bf16x2", All());
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

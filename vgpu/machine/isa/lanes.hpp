@@ -32,6 +32,17 @@ template <class T>
   return __builtin_isnan(value) != 0;
 }
 
+// The modes of prmt other than the general one: selectors of the result's four bytes, by the two
+// lower bits of the selector operand.
+inline constexpr u16 kPermuteModes[][4] = {
+    {0x3210, 0x4321, 0x5432, 0x6543},  // .f4e
+    {0x5670, 0x6701, 0x7012, 0x0123},  // .b4e
+    {0x0000, 0x1111, 0x2222, 0x3333},  // .rc8
+    {0x3210, 0x3211, 0x3222, 0x3333},  // .ecl
+    {0x0000, 0x1110, 0x2210, 0x3210},  // .ecr
+    {0x1010, 0x3232, 0x1010, 0x3232},  // .rc16
+};
+
 struct f16 {
   u16 bits;
 };  // 16-bit floating point, as stored

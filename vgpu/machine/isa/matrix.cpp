@@ -17,10 +17,14 @@ namespace {
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8, u64, u32>;
 
-// Element i of a lane, from 32-bit registers (two 16-bit elements each) or 64-bit ones.
-template <class T>
+// Element i of a lane, from 32-bit registers (two 16-bit elements each) or 64-bit ones. kPairs: the
+// words of 64 bits are in two rows, as in machine code.
+template <class T, bool kPairs = false>
 [[gnu::always_inline]] inline T element(std::byte* window, const u32* slots, u32 i, u32 lane) {
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (kPairs) {
+    const u32* const low = slot<u32>(window, slots[i]);
+    return bits_as<T>(low[lane] | u64{low[kLanes + lane]} << 32);
+  } else if constexpr (sizeof(T) == 2) {
     const u32 both = slot<u32>(window, slots[i / 2])[lane];
     return T{static_cast<u16>(both >> 16 * (i % 2))};
   } else {
@@ -32,13 +36,18 @@ template <class T>
 inline constexpr u32 kPerRegister = sizeof(T) == 2 ? 2 : 1;
 
 // Rounds value(lane, i) to T and stores it in the registers.
-template <class T, class F>
+template <class T, bool kPairs = false, class F>
 [[gnu::always_inline]] inline void put(std::byte* window, const u32* slots, u32 registers,
                                        F value) {
   for (u32 r = 0; r < registers; ++r) {
     if (slots[r] == kNone) continue;
     for (u32 lane = 0; lane < kLanes; ++lane) {
-      if constexpr (sizeof(T) == 2) {
+      if constexpr (kPairs) {
+        const u64 bits = bits_as<u64>(canonical(value(lane, r)));
+        u32* const low = slot<u32>(window, slots[r]);
+        low[lane] = static_cast<u32>(bits);
+        low[kLanes + lane] = static_cast<u32>(bits >> 32);
+      } else if constexpr (sizeof(T) == 2) {
         const u32 low = to_half(value(lane, 2 * r)).bits,
                   high = to_half(value(lane, 2 * r + 1)).bits;
         slot<u32>(window, slots[r])[lane] = low | high << 16;
@@ -86,7 +95,7 @@ template <class In, class Out, u32 M, u32 N, u32 K, class T>
 }
 
 // Insn::list: the registers of d, a, b, c in this order.
-template <class In, class Out, u32 M, u32 K>
+template <class In, class Out, u32 M, u32 K, bool kPairs = false>
 void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
   using Value = std::conditional_t<sizeof(Out) == 8, double, float>;
@@ -100,19 +109,19 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   for (u32 lane = 0; lane < kLanes; ++lane) {
     for (u32 i = 0; i < kA; ++i) {
       const Place at = place_in_a<kWide>(lane, i);
-      a[at.row][at.column] = value_of(element<In>(window, a_slots, i, lane));
+      a[at.row][at.column] = value_of(element<In, kPairs>(window, a_slots, i, lane));
     }
     for (u32 i = 0; i < kB; ++i) {
       const Place at = place_in_b<kWide>(lane, i);
-      b[at.row][at.column] = value_of(element<In>(window, b_slots, i, lane));
+      b[at.row][at.column] = value_of(element<In, kPairs>(window, b_slots, i, lane));
     }
     for (u32 i = 0; i < kC; ++i) {
       const Place at = place_in_c(lane, i);
-      c[at.row][at.column] = value_of(element<Out>(window, c_slots, i, lane));
+      c[at.row][at.column] = value_of(element<Out, kPairs>(window, c_slots, i, lane));
     }
   }
   multiply_as<In, Out>(warp, a, b, c);
-  put<Out>(window, d_slots, kC / kPerRegister<Out>, [&](u32 lane, u32 i) {
+  put<Out, kPairs>(window, d_slots, kC / kPerRegister<Out>, [&](u32 lane, u32 i) {
     const Place at = place_in_c(lane, i);
     return c[at.row][at.column];
   });
@@ -286,6 +295,13 @@ void define_matrix(OperationSink& sink) {
   op_special(sink, "mma.m16n8k16.f16.f16", &mma<f16, f16, 16, 16>, true);
   op_special(sink, "mma.m16n8k16.bf16.f32", &mma<bf16, float, 16, 16>, true);
   op_special(sink, "mma.m8n8k4.f64.f64", &mma<double, double, 8, 4>, true);
+  op_special(sink, "mma.m16n8k4.f64.f64", &mma<double, double, 16, 4>, true);
+  op_special(sink, "mma.m16n8k8.f64.f64", &mma<double, double, 16, 8>, true);
+  op_special(sink, "mma.m16n8k16.f64.f64", &mma<double, double, 16, 16>, true);
+  op_special(sink, "sass.mma.m8n8k4.f64", &mma<double, double, 8, 4, true>, true);
+  op_special(sink, "sass.mma.m16n8k4.f64", &mma<double, double, 16, 4, true>, true);
+  op_special(sink, "sass.mma.m16n8k8.f64", &mma<double, double, 16, 8, true>, true);
+  op_special(sink, "sass.mma.m16n8k16.f64", &mma<double, double, 16, 16, true>, true);
   define_wmma<f16, float>(sink, "f16.f32");
   define_wmma<f16, f16>(sink, "f16.f16");
   define_wmma<bf16, float>(sink, "bf16.f32");

@@ -140,11 +140,13 @@ template <bool kUniform>
 void permute(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
+  const unsigned mode = bits_of(modifiers(insn), kTypeAt, 3);
   write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) {
     const u64 bytes = a[i] | u64{c[i]} << 32;
+    const u32 selectors = mode == 0 ? b[i] : kPermuteModes[mode - 1][b[i] & 3];
     u32 result = 0;
     for (u32 k = 0; k < 4; ++k) {
-      const u32 selector = b[i] >> 4 * k & 15;
+      const u32 selector = selectors >> 4 * k & 15;
       u32 byte = static_cast<u32>(bytes >> 8 * (selector & 7)) & 0xff;
       if ((selector & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
       result |= byte << 8 * k;
@@ -165,6 +167,18 @@ void extend_sign(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     const u32 left = a[i] << (32 - bits);
     return has(m, kSigned) ? static_cast<u32>(static_cast<i32>(left) >> (32 - bits))
                            : left >> (32 - bits);
+  });
+}
+
+// A mask of b bits that begins at bit a.
+template <bool kUniform>
+void make_mask(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const bool wraps = has(modifiers(insn), kWrap);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) {
+    const u32 first = wraps ? a[i] & 31 : a[i], count = wraps ? b[i] & 31 : b[i];
+    const u32 ones = count >= 32 ? kAllLanes : (1u << count) - 1;
+    return first >= 32 ? 0 : ones << first;
   });
 }
 
@@ -226,6 +240,7 @@ void define_sass_bits(OperationSink& sink) {
   define_twins(sink, "sass.flo", &find_leading<false>, &find_leading<true>);
   define_twins(sink, "sass.prmt", &permute<false>, &permute<true>);
   define_twins(sink, "sass.sgxt", &extend_sign<false>, &extend_sign<true>);
+  define_twins(sink, "sass.bmsk", &make_mask<false>, &make_mask<true>);
   define_twins(sink, "sass.mov", &move<false>, &move<true>);
   define_twins(sink, "sass.mov64", &move_pair<false>, &move_pair<true>);
   op_special(sink, "sass.p2r", &predicates_to_register);

@@ -38,10 +38,11 @@ void branch(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   }
 }
 
-// BRA.DIV: taken if lanes of the mask in s[0] are not active here.
+// BRA.DIV: taken if lanes of the mask in s[0] are not active here. sub 1, BRA.CONV: if all are.
 void branch_if_apart(Warp& warp, std::byte* window, const Insn& insn, u32) {
   const u32 wanted = slot<u32>(window, insn.s[0])[__builtin_ctz(warp.mask)];
-  warp.pc = (wanted & warp.live & ~warp.mask) != 0 ? insn.target : warp.pc + 1;
+  const bool apart = (wanted & warp.live & ~warp.mask) != 0;
+  warp.pc = apart != (insn.sub == 1) ? insn.target : warp.pc + 1;
 }
 
 // Jumps to the address in s[0] + imm. Lanes with another address execute this again. sub 1: BRX; if
@@ -74,7 +75,16 @@ void jump(Warp& warp, std::byte* window, const Insn& insn, u32) {
 
 void call(Warp& warp, std::byte*, const Insn& insn, u32) { warp.pc = insn.target; }
 void call_by_address(Warp& warp, std::byte*, const Insn& insn, u32) { call_absolute(warp, insn); }
-void exit_thread(Warp& warp, std::byte*, const Insn&, u32) { exit_lanes(warp); }
+// s[3]: a condition in addition to the guard.
+void exit_thread(Warp& warp, std::byte* window, const Insn& insn, u32) {
+  const u32 stay = warp.mask & ~predicate(window, insn.s[3], modifiers(insn), kNegateP);
+  if (stay == warp.mask) {
+    ++warp.pc;
+    return;
+  }
+  if (stay != 0) part(warp, stay, warp.pc + 1);
+  exit_lanes(warp);
+}
 void synchronise(Warp& warp, std::byte*, const Insn& insn, u32) { reconverge(warp, insn); }
 void synchronise_warp(Warp& warp, std::byte* window, const Insn& insn, u32) {
   const u32 wanted =

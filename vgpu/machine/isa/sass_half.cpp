@@ -7,7 +7,8 @@ namespace {
 
 enum class Form { kFma, kAdd, kMultiply };
 
-// A row of pairs of halves, with sign and magnitude modifiers. One half may be used for both.
+// A row of pairs of halves, with sign and magnitude modifiers. One half may be used for both, or
+// the halves are exchanged and the lower one is negated.
 struct Halves {
   Halves(const std::byte* window, u32 offset, Modifiers m, unsigned half_at, Modifiers negate,
          Modifiers absolute)
@@ -19,6 +20,7 @@ struct Halves {
     const u32 v = row[i];
     if (half == 1) return (v & 0xffff) | v << 16;
     if (half == 2) return (v >> 16) | (v & 0xffff0000);
+    if (half == 3) return v << 16 | (v >> 16 ^ 0x8000);
     return v;
   }
   [[gnu::always_inline]] u32 operator[](u32 i) const { return (unmodified(i) & keep) ^ flip; }
@@ -83,8 +85,8 @@ void halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 template <class H>
 u32 compare_halves(Modifiers m, const Halves& a, const Halves& b, u32 shift) {
   return compare<float>(
-      m, [&](u32 i) { return to_float(H{static_cast<u16>(a[i] >> shift)}); },
-      [&](u32 i) { return to_float(H{static_cast<u16>(b[i] >> shift)}); });
+      m, [&](u32 i) { return to_float(H{static_cast<u16>(flushed(a[i] >> shift, m))}); },
+      [&](u32 i) { return to_float(H{static_cast<u16>(flushed(b[i] >> shift, m))}); });
 }
 
 struct TwoHalves {
@@ -93,11 +95,6 @@ struct TwoHalves {
         b(window, insn.s[1], m, kHalfBAt, kNegateB, kAbsoluteB) {}
   Halves a, b;
 };
-
-[[gnu::always_inline]] inline u32 combined(u32 result, u32 p, Modifiers m) {
-  const unsigned how = bits_of(m, kCombineAt, 2);
-  return how == 0 ? result & p : how == 1 ? result | p : result ^ p;
-}
 
 // d, list: a predicate for the lower and one for the upper halves.
 template <class H>
@@ -155,24 +152,45 @@ void choose_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
+// Of three operands, without .XORSIGN.
+template <class H>
+void choose_of_three(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const TwoHalves halves(window, insn, m);
+  const Halves third(window, insn.s[2], m, kHalfCAt, kNegateC, kAbsoluteC);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP);
+  const bool keeps_nan = has(m, kHigh);
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
+    const bool least = (p >> i & 1) != 0;
+    u32 result = 0;
+    for (const u32 shift : {0u, 16u}) {
+      const u32 first = lesser_half<H>(flushed(halves.a[i] >> shift, m),
+                                       flushed(halves.b[i] >> shift, m), least, keeps_nan, 0);
+      result |= lesser_half<H>(first, flushed(third[i] >> shift, m), least, keeps_nan, 0) << shift;
+    }
+    return result;
+  });
+}
+
 template <class H>
 void define_halves(OperationSink& sink, const char* fma, const char* add, const char* multiply,
-                   const char* compare, const char* set, const char* choose) {
+                   const char* compare, const char* set, const char* choose, const char* choose3) {
   op_special(sink, fma, &halves<H, Form::kFma>);
   op_special(sink, add, &halves<H, Form::kAdd>);
   op_special(sink, multiply, &halves<H, Form::kMultiply>);
   op_special(sink, compare, &set_predicates<H>);
   op_special(sink, set, &set_halves<H>);
   op_special(sink, choose, &choose_halves<H>);
+  op_special(sink, choose3, &choose_of_three<H>);
 }
 
 }  // namespace
 
 void define_sass_half(OperationSink& sink) {
   define_halves<f16>(sink, "sass.hfma2", "sass.hadd2", "sass.hmul2", "sass.hsetp2", "sass.hset2",
-                     "sass.hmnmx2");
+                     "sass.hmnmx2", "sass.hmnmx3");
   define_halves<bf16>(sink, "sass.bfma2", "sass.badd2", "sass.bmul2", "sass.bsetp2", "sass.bset2",
-                      "sass.bmnmx2");
+                      "sass.bmnmx2", "sass.bmnmx3");
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

@@ -40,6 +40,26 @@ void add3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.target != kNone) set_predicate(window, insn.target, out2, lanes);
 }
 
+// d = a + b + c in 64 bits (two rows each), on the uniform datapath.
+void add3_wide(Warp&, std::byte* window, const Insn& insn, u32) {
+  const Modifiers m = modifiers(insn);
+  const Pair a(window, insn.s[0]), b(window, insn.s[1]), c(window, insn.s[2]);
+  const auto with_sign = [m](u64 x, Modifiers negate) { return has(m, negate) ? 0 - x : x; };
+  write_pairs(window, insn.d, kAllLanes, [&](u32 i) {
+    return with_sign(a[i], kNegateA) + with_sign(b[i], kNegateB) + with_sign(c[i], kNegateC);
+  });
+}
+
+// d = a + b of each half.
+void add_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  const u32 sa = has(m, kNegateA) ? kAllLanes : 1, sb = has(m, kNegateB) ? kAllLanes : 1;
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
+    return ((a[i] * sa + b[i] * sb) & 0xffff) | ((a[i] >> 16) * sa + (b[i] >> 16) * sb) << 16;
+  });
+}
+
 // d = a * b + c, the lower word.
 template <bool kUniform>
 void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
@@ -292,6 +312,8 @@ void minmax_of_three(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 
 void define_sass_integer(OperationSink& sink) {
   define_twins(sink, "sass.iadd3", &add3<false>, &add3<true>);
+  op_special(sink, "u.sass.iadd3.wide", &add3_wide);
+  op_special(sink, "sass.iadd3.halves", &add_halves);
   define_twins(sink, "sass.imad", &multiply_add<false>, &multiply_add<true>);
   define_twins(sink, "sass.imad.wide", &wide<false>, &wide<true>);
   define_twins(sink, "sass.imad.hi", &multiply_add_high<false>, &multiply_add_high<true>);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asynchronous copies to shared memory, mbarriers (SYNCS, ARRIVES) and register reallocation
 // (USETMAXREG).
+#include <fmt/format.h>
+
 #include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
@@ -49,18 +51,27 @@ void decode_ldgsts(Reader& r) {
     r.insn.operands[r.insn.count++] = p;
 }
 
-// The copies since the last LDGDEPBAR form a group.
-void decode_ldgdepbar(Reader&) {}
+// The copies since the last LDGDEPBAR form a group, which counts on the scoreboard `mode`.
+void decode_ldgdepbar(Reader& r) { r.insn.mode = static_cast<std::uint8_t>(r.field(110, 3)); }
 
-// Waits until at most `shift` groups of copies are pending.
+// Waits until at most `shift` instructions are pending on the scoreboard `mode`, and none on those
+// of the mask `table`.
 void decode_depbar(Reader& r) {
-  r.expect(47, 1, {1});
-  r.expect(44, 3, {0});
-  r.suffix(".LE");
-  r.expect(32, 6, {0});
-  r.insn.shift = static_cast<std::uint8_t>(r.field(38, 6));
-  r.add_text("SB0");
-  r.add(Reader::immediate(r.insn.shift));
+  const bool counts = r.bit(47);
+  r.insn.mode = counts ? static_cast<std::uint8_t>(r.field(44, 3)) : kNoScoreboard;
+  r.insn.table = static_cast<std::uint8_t>(r.field(32, 6));
+  if (counts) {
+    r.suffix(".LE");
+    r.insn.shift = static_cast<std::uint8_t>(r.field(38, 6));
+    r.add_text(fmt::format("SB{}", r.insn.mode));
+    r.add(Reader::immediate(r.insn.shift));
+  }
+  if (r.insn.table == 0 && counts) return;
+  std::string set;
+  for (unsigned n = 6; n-- > 0;) {
+    if ((r.insn.table >> n & 1) != 0) set += fmt::format("{}{}", set.empty() ? "" : ",", n);
+  }
+  r.add_text("{" + set + "}");
 }
 
 // SYNCS.EXCH.64 URd, [URa + offset], URb: sets the mbarrier to the 64 bits in URb and the next

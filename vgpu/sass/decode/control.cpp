@@ -29,29 +29,23 @@ void add_relative(Reader& r, std::uint32_t target) {
   r.add_behind(fmt::format(" {}0x{:x}", distance < 0 ? "-" : "", magnitude(distance)));
 }
 
-void condition(Reader& r) {
-  Operand p = r.predicate_at(87, 90);
-  r.insn.operands[0] = p;
-  r.insn.count = 1;
-}
-
 }  // namespace
 
 // operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register are not
-// in the executing group.
+// in the executing group, BRA.CONV if all are.
 void decode_bra(Reader& r) {
   const std::uint64_t kind = r.field(32, 2);
   const bool any = r.bit(84);
   r.expect(85, 2, {0});
   r.expect(82, 2, {0, 3});
-  if (kind == 3) r.refuse("a branch by convergence");
   r.insn.mode = static_cast<std::uint8_t>(kind);
   r.suffix_if(kind == 1, ".U");
   r.suffix_if(kind == 2, ".DIV");
+  r.suffix_if(kind == 3, ".CONV");
   r.suffix_if(any, ".ANY");
   Operand p = r.predicate_at(87, 90);
   if (kind == 1) p.kind = Kind::kUniformPredicate;
-  if (kind == 2) {
+  if (kind >= 2) {
     r.expect(91, 1, {1});
     if (p.index != kTrue || p.negated) r.refuse("a condition");
     r.add(r.uniform_at(24));
@@ -126,8 +120,8 @@ void decode_ret(Reader& r) {
 
 void decode_exit(Reader& r) {
   r.expect(84, 3, {0});
-  condition(r);
-  if (r.insn[0].index != kTrue || r.insn[0].negated) r.refuse("a condition besides the guard");
+  const Operand p = r.predicate_at(87, 90);
+  if (p.index != kTrue || p.negated) r.add(p);
 }
 
 void decode_bssy(Reader& r) {
@@ -194,12 +188,14 @@ void decode_nothing(Reader& r) {
   r.ignore(64, 41);
 }
 
-// Caches are not modelled: IVALL invalidates the whole L1 cache, PF2 prefetches a line to L2.
+// Caches are not modelled: IVALL invalidates the whole L1 cache; PF1 and PF2 prefetch a line; PML2
+// and RML2 change the line's priority in L2; DML2 discards it, after which its contents are
+// undefined until it is written.
 void decode_cctl(Reader& r) {
   r.suffix_if(r.bit(72), ".E");
-  const std::uint8_t what =
-      r.named(87, 3, {nullptr, ".PF2", nullptr, nullptr, ".IVALL", nullptr, nullptr, nullptr});
-  r.ignore(90, 1);
+  const std::uint8_t what = r.named(87, 4,
+                                    {".PF1", ".PF2", nullptr, nullptr, ".IVALL", nullptr, nullptr,
+                                     nullptr, nullptr, ".PML2", ".DML2", ".RML2"});
   r.unused(64);
   if (what == 4) {
     r.unused(24);

@@ -116,10 +116,13 @@ void decode_mufu(Reader& r) {
       {".COS", ".SIN", ".EX2", ".LG2", ".RCP", ".RSQ", ".RCP64H", ".RSQ64H", ".SQRT", ".TANH"});
   r.literal =
       r.insn.mode == 6 || r.insn.mode == 7 ? Reader::Literal::kDouble : Reader::Literal::kSingle;
+  constexpr std::uint8_t kTypes[] = {0, kF16, kBf16};
+  r.insn.type = kTypes[r.named(72, 2, {"", ".F16", ".BF16"})];
   r.unused(24);
   r.add(r.reg(16));
   Operand a = r.second();
   r.modify_low(a, kBoth);
+  if (r.insn.type != 0 && r.bit(60)) a.half = Half::kUpper;
   r.add(a);
 }
 

@@ -98,6 +98,10 @@ void decode_hfma2(Reader& r) {
   high.absolute = r.bit(83);
   high.negated = r.bit(84);
   if (!matrix_pipe) high.half = half_at(r, 81);
+  if (!matrix_pipe && r.bit(86)) {
+    if (b.half != Half::kPair || b.kind == Kind::kImmediate) r.refuse("a half that is neither");
+    b.half = Half::kCrossed;
+  }
   r.add(a);
   r.add(b);
   r.add(c);
@@ -110,6 +114,21 @@ void decode_hmnmx2(Reader& r) {
   extremes_at(r);
   r.add(r.reg(16));
   add_pairs(r, r.a(), r.second());
+  r.add(r.predicate_at(87, 90));
+}
+
+// The same of three operands.
+void decode_vhmnmx(Reader& r) {
+  format(r, r.bit(85));
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  extremes_at(r);
+  r.add(r.reg(16));
+  add_pairs(r, r.a(), r.reg(32));
+  Operand c = r.reg(64);
+  c.half = half_at(r, 76);
+  c.absolute = r.bit(83);
+  c.negated = r.bit(84);
+  r.add(c);
   r.add(r.predicate_at(87, 90));
 }
 

@@ -170,6 +170,12 @@ void decode_ublkpf(Reader& r) {
   r.expect(91, 1, {1});
 }
 
+// The stores since the last one form a group, which counts on the scoreboard `mode`.
+void decode_utma_commit(Reader& r) {
+  decode_nothing(r);
+  r.insn.mode = static_cast<std::uint8_t>(r.field(113, 3));
+}
+
 // UTMACCTL.PF [UR]: prefetches a tensor map; .IV: forgets cached ones.
 void decode_utmacctl(Reader& r) {
   r.insn.mode = r.named(82, 1, {".IV", ".PF"});

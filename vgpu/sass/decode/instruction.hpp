@@ -35,8 +35,11 @@ enum class Kind : std::uint8_t {
 };
 
 inline constexpr std::uint8_t kZeroRegister = 255, kZeroUniform = 63, kTrue = 7;
+inline constexpr std::uint8_t kNoScoreboard = 7;
 
-enum class Half : std::uint8_t { kPair, kLow, kHigh, kUpper };  // R0, R0.H0_H0, R0.H1_H1, R0.H1
+// R0, R0.H0_H0, R0.H1_H1, R0.H1, R0.H0_NH1: the upper half of the operand is the lower half of R0,
+// the lower half the negated upper one.
+enum class Half : std::uint8_t { kPair, kLow, kHigh, kUpper, kCrossed };
 
 struct Operand {
   Kind kind = Kind::kNone;
@@ -49,6 +52,7 @@ struct Operand {
   std::uint8_t uniform = kZeroUniform;
   bool shows_zero = false;  // RZ or URZ is printed
   bool wide = false;        // addresses: the register is a pair
+  bool extended = false;    // addresses: the register is extended to 64 bits by zeros
   std::uint32_t value = 0;  // immediates; offsets (addresses: signed)
 };
 

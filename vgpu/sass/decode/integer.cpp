@@ -46,6 +46,12 @@ void decode_iadd3(Reader& r) {
   }
 }
 
+// Pairs of registers.
+void decode_iadd3_wide(Reader& r) {
+  decode_iadd3(r);
+  if (r.insn.extended || r.insn.mode != 0) r.refuse("a carry");
+}
+
 namespace {
 
 void imad(Reader& r, bool wide) {
@@ -281,7 +287,9 @@ void decode_vabsdiff4(Reader& r) {
   r.add(r.c());
 }
 
+// `high`: of each half.
 void decode_viadd(Reader& r) {
+  r.insn.high = r.suffix_if(r.bit(73), ".16x2");
   r.add(r.reg(16));
   Operand a = r.a(), b = r.second();
   a.negated = r.bit(72);
@@ -315,7 +323,7 @@ void decode_flo(Reader& r) {
 }
 
 void decode_prmt(Reader& r) {
-  r.expect(72, 3, {0});
+  r.insn.type = r.named(72, 3, {"", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR", ".RC16"});
   r.add(r.reg(16));
   r.add(r.a());
   r.add(r.b());

@@ -83,10 +83,11 @@ void decode_bmma(Reader& r) {
   integer_operands(r);
 }
 
-// D = A B + C in FP64 with C of 8 x 8 and k = 4.
+// D = A B + C in FP64 with C of `mode` x 8.
 void decode_dmma(Reader& r) {
-  r.expect(76, 2, {0});
-  r.suffix(".8x8x4");
+  const std::uint8_t shape = r.named(76, 2, {".8x8x4", ".16x8x4", ".16x8x8", ".16x8x16"});
+  r.insn.mode = shape == 0 ? 8 : 16;
+  r.insn.shift = static_cast<std::uint16_t>(shape == 0 ? 4 : 2 << shape);
   r.add(r.general_at(16));
   r.add(r.general_at(24));
   r.add(r.general_at(32));

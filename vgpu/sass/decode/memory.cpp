@@ -33,7 +33,10 @@ Operand far_address(Reader& r, unsigned descriptor_position, unsigned descriptor
     const std::uint64_t descriptor = r.field(descriptor_position, 6);
     address.bank = static_cast<std::uint8_t>(descriptor);
   } else if (r.bit(91)) {
-    r.refuse("a uniform register in an address of 64 bits");
+    if (r.bit(90)) r.refuse("a uniform register and a pair of registers");
+    address.uniform = static_cast<std::uint8_t>(r.field(descriptor_position, 6));
+    if (address.uniform == kZeroUniform) r.refuse("an address of 32 bits");
+    address.extended = true;
   } else {
     r.unused(descriptor_position);
   }
@@ -71,7 +74,7 @@ const std::initializer_list<const char*> kSizes = {".U8", ".S8", ".U16", ".S16",
 void prefetch_at(Reader& r) { r.named(68, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"}); }
 
 // Instructions without a descriptor have a 32-bit offset; the register to store follows it.
-bool plain(Reader& r) { return !r.bit(76); }
+bool plain(Reader& r) { return !r.bit(76) && !r.bit(91); }
 Operand plain_address(Reader& r) {
   Operand address;
   address.kind = Kind::kAddress;

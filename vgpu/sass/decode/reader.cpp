@@ -292,9 +292,10 @@ std::string Reader::show(const Operand& operand) const {
     }
     case Kind::kAddress: {
       std::string at;
-      if (operand.index != kZeroRegister) {
-        at = fmt::format("R{}", operand.index);
+      if (operand.index != kZeroRegister || operand.extended) {
+        at = operand.index == kZeroRegister ? "RZ" : fmt::format("R{}", operand.index);
         if (operand.wide) at += ".64";
+        if (operand.extended) at += ".U32";
       }
       if (operand.uniform != kZeroUniform)
         at += fmt::format("{}UR{}", at.empty() ? "" : "+", operand.uniform);
@@ -322,6 +323,9 @@ std::string Reader::show(const Operand& operand) const {
       break;
     case Half::kUpper:
       text += ".H1";
+      break;
+    case Half::kCrossed:
+      text += ".H0_NH1";
       break;
   }
   if (operand.negated) text = (bitwise ? "~" : "-") + text;

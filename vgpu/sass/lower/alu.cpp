@@ -23,7 +23,9 @@ u64 common(const Instruction& i) {
          u64{static_cast<u8>(i.combine)} << kCombineAt | u64{i.type & 7u} << kTypeAt;
 }
 
-u64 half_bits(const Operand& o) { return o.half == Half::kLow ? 1 : o.half == Half::kHigh ? 2 : 0; }
+u64 half_bits(const Operand& o) {
+  return o.half == Half::kLow ? 1 : o.half == Half::kHigh ? 2 : o.half == Half::kCrossed ? 3 : 0;
+}
 
 }  // namespace
 
@@ -86,6 +88,7 @@ void Lowering::lower_float(const Instruction& i) {
       emit_alu("sass.fchk", predicate(i[0]), {source(i[1]), source(i[2])});
       return;
     case Op::kMufu: {
+      if (i.type != 0) return lower_half_function(i);
       const u32 pc = emit_alu("sass.mufu", destination(i[0]), {source(i[1])}, signs_a(i[1]));
       at(pc).sub = i.mode;
       return;
@@ -102,8 +105,7 @@ void Lowering::lower_float(const Instruction& i) {
 }
 
 void Lowering::lower_half(const Instruction& i) {
-  if (i.flush && (i.type == 4 || i.op == Op::kHset2 || i.op == Op::kHsetp2))
-    refuse("subnormal halves as zeros");
+  if (i.flush && i.type == 4) refuse("subnormal halves as zeros");
   const bool is_bfloat = i.type == 4;
   const auto pairs = [](const Operand& a, const Operand& b) {
     return signs_a(a) | signs_b(b) | half_bits(a) << kHalfAAt | half_bits(b) << kHalfBAt;
@@ -117,6 +119,14 @@ void Lowering::lower_half(const Instruction& i) {
              {source(i[1]), source(i[2]), zero_, predicate(i[3])},
              pairs(i[1], i[2]) | (i[3].negated ? kNegateP : 0) | (i.high ? kHigh : 0) |
                  (i.wrap ? kWrap : 0) | (i.flush ? kFlush : 0));
+    return;
+  }
+  if (i.op == Op::kVhmnmx) {
+    if (i.wrap) refuse(".XORSIGN of three operands");
+    emit_alu(named("sass.hmnmx3", "sass.bmnmx3"), destination(i[0]),
+             {source(i[1]), source(i[2]), source(i[3]), predicate(i[4])},
+             pairs(i[1], i[2]) | signs_c(i[3]) | half_bits(i[3]) << kHalfCAt |
+                 (i[4].negated ? kNegateP : 0) | (i.high ? kHigh : 0) | (i.flush ? kFlush : 0));
     return;
   }
   if (i.op == Op::kHset2) {
@@ -179,6 +189,15 @@ void Lowering::lower_extreme(const Instruction& i) {
   at(pc).target = predicate_out(i[2]);
 }
 
+// A 64-bit integer. An immediate is its lower word, which UIADD3.64 extends by its sign. Whether
+// other instructions do is not known.
+u32 Lowering::wide_source(const Operand& o) {
+  if (o.kind != Kind::kImmediate) return source_pair(o);
+  const bool negative = o.value >> 31 != 0;
+  if (negative && current_->op != Op::kIadd3Wide) refuse("a 64-bit summand given by 32 bits");
+  return constant_pair(o.value, negative ? ~0u : 0);
+}
+
 void Lowering::lower_integer(const Instruction& i) {
   switch (i.op) {
     case Op::kIadd3: {
@@ -198,8 +217,15 @@ void Lowering::lower_integer(const Instruction& i) {
       at(pc).target = outs > 1 ? predicate_out(i[2]) : kNone;
       return;
     }
+    case Op::kIadd3Wide:
+      emit_alu("u.sass.iadd3.wide", destination(i[0]),
+               {wide_source(i[1]), wide_source(i[2]), wide_source(i[3])},
+               (i[1].negated ? kNegateA : 0) | (i[2].negated ? kNegateB : 0) |
+                   (i[3].negated ? kNegateC : 0));
+      return;
     case Op::kViadd:
-      emit_alu("sass.iadd3", destination(i[0]), {source(i[1]), source(i[2]), zero_},
+      emit_alu(i.high ? "sass.iadd3.halves" : "sass.iadd3", destination(i[0]),
+               {source(i[1]), source(i[2]), zero_},
                (i[1].negated ? kNegateA : 0) | (i[2].negated ? kNegateB : 0));
       return;
     case Op::kImad:
@@ -208,15 +234,7 @@ void Lowering::lower_integer(const Instruction& i) {
       const u32 outs = i.mode;
       const Operand &a = i[1 + outs], &b = i[2 + outs], &c = i[3 + outs];
       const bool wide = i.op != Op::kImad;
-      u32 third;
-      if (!wide) {
-        third = source(c);
-      } else if (c.kind == Kind::kImmediate) {
-        if ((c.value >> 31) != 0) refuse("a 64-bit summand given by 32 bits");
-        third = constant_pair(c.value, 0);
-      } else {
-        third = source_pair(c);
-      }
+      const u32 third = wide ? wide_source(c) : source(c);
       u64 m = (i.extended ? kExtended : 0) | (i.is_signed ? kSigned : 0) |
               (b.negated ? kNegateB : 0) | (c.negated ? kNegateC : 0);
       u32 in = zero_;
@@ -328,7 +346,8 @@ void Lowering::lower_integer(const Instruction& i) {
       return;
     }
     case Op::kPrmt:
-      emit_alu(twin("sass.prmt"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
+      emit_alu(twin("sass.prmt"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])},
+               common(i));
       return;
     case Op::kSel:
       emit_alu(twin("sass.sel"), destination(i[0]),
@@ -338,8 +357,7 @@ void Lowering::lower_integer(const Instruction& i) {
       emit_alu(twin("sass.sgxt"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
       return;
     case Op::kBmsk:
-      emit_alu(i.wrap ? "bmsk.wrap.b32" : "bmsk.clamp.b32", destination(i[0]),
-               {source(i[1]), source(i[2])});
+      emit_alu(twin("sass.bmsk"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
       return;
     case Op::kIdp:
       emit_alu(fmt::format("{}.{}.{}",

@@ -41,15 +41,21 @@ void Lowering::lower_copies(const Instruction& i) {
   }
 }
 
-// Groups of a thread's copies and of bulk stores count on the same scoreboard.
+// Groups of a thread's copies and of bulk stores count on the same scoreboard. Scoreboards of other
+// instructions only delay.
 void Lowering::lower_wait(const Instruction& i) {
-  const auto has = [this](Op op) {
-    return std::any_of(instructions_.begin(), instructions_.end(),
-                       [op](const Instruction& other) { return other.op == op; });
+  const auto waits_for = [&](Op op, const char* operation, bool helper) {
+    const auto here = [&](const Instruction& other) {
+      return other.op == op && (other.mode == i.mode || (i.table >> other.mode & 1) != 0);
+    };
+    const auto found = std::find_if(instructions_.begin(), instructions_.end(), here);
+    if (found == instructions_.end()) return false;
+    at(emit(operation, helper)).imm = found->mode == i.mode ? i.shift : 0;
+    return true;
   };
-  const bool bulk = has(Op::kUtmaCommit), copies = !bulk || has(Op::kLdgdepbar);
-  if (copies) at(emit("cp.async.wait_group")).imm = i.shift;
-  if (bulk) at(emit("bulk.wait_group", copies)).imm = i.shift;
+  const bool copies = waits_for(Op::kLdgdepbar, "cp.async.wait_group", false);
+  const bool bulk = waits_for(Op::kUtmaCommit, "bulk.wait_group", copies);
+  if (!copies && !bulk) emit("nop");
 }
 
 void Lowering::lower_mbarrier(const Instruction& i) {

@@ -21,8 +21,9 @@ void Lowering::lower_nanosleep(const Instruction&) { emit("nanosleep"); }
 void Lowering::lower_control(const Instruction& i) {
   switch (i.op) {
     case Op::kBra: {
-      if (i.mode == 2) {
+      if (i.mode >= 2) {
         const u32 pc = emit("sass.bra.div");
+        at(pc).sub = i.mode == 2 ? 0 : 1;
         at(pc).s[0] = source(i[0]);
         at(pc).target = i.target;
         return;
@@ -60,9 +61,12 @@ void Lowering::lower_control(const Instruction& i) {
       at(upper).s[0] = zero_;
       return;
     }
-    case Op::kExit:
-      emit("sass.exit");
+    case Op::kExit: {
+      const Operand* const p = i.count != 0 ? &i[0] : nullptr;
+      emit_alu("sass.exit", kNone, {zero_, zero_, zero_, p != nullptr ? predicate(*p) : 4 * kTrue},
+               p != nullptr && p->negated ? kNegateP : 0);
       return;
+    }
     case Op::kBssy:
     case Op::kBreak: {
       const u32 pc = emit(i.op == Op::kBssy ? "sass.bssy" : "sass.break");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of conversions to PTX's cvt, with scratch rows for 64-bit and 16-bit values.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "ir/modifiers.hpp"
@@ -86,10 +88,14 @@ u32 Lowering::convertible(const Operand& from, u8 type, bool is_float, bool is_s
     return wide;
   }
   if (is_float && is_narrow(type)) {
-    if (from.negated || from.absolute) refuse("a sign");
+    u32 word = source(from);
+    for (const char* const sign :
+         {from.absolute ? "and.b32" : nullptr, from.negated ? "xor.b32" : nullptr}) {
+      if (sign != nullptr)
+        word = helper(sign, scratch(), word, constant(*sign == 'a' ? 0x7fff7fff : 0x80008000));
+    }
     const u32 pc =
         emit(from.half == Half::kUpper ? "unpack.32.16.1" : "unpack.32.16.0", true, false);
-    const u32 word = source(from);
     at(pc).d = wide_scratch(0);
     at(pc).s[0] = word;
     return wide_scratch(0);
@@ -110,13 +116,12 @@ void Lowering::lower_conversion(const Instruction& i) {
   if (i.op == Op::kF2fp) return lower_packing(i);
   const bool from_integer = i.op == Op::kI2f || i.op == Op::kI2fp, to_integer = i.op == Op::kF2i;
   const char* const flush = i.flush ? ".ftz" : "";
-  const std::string integer = fmt::format("{}{}", i.is_signed ? 's' : 'u',
-                                          (from_integer ? i.source_type : i.type) == 3 ? 64 : 32);
+  const u8 size = from_integer ? std::max<u8>(i.source_type, 2) : i.type;
+  const std::string integer = fmt::format("{}{}", i.is_signed ? 's' : 'u', 8u << size);
   std::string name;
   if (from_integer) {
     name = fmt::format("cvt.{}.{}.{}", kToFloat[i.rounding], float_name(i.type), integer);
   } else if (to_integer) {
-    if (i.type < 2) refuse("a result of 8 or 16 bits");
     if (i.source_type != 3 && i.mode == 0 && i.type != 3) refuse("a NaN that becomes no zero");
     name = fmt::format("cvt.{}{}.{}.{}", kToInteger[i.rounding], flush, integer,
                        float_name(i.source_type));
@@ -130,14 +135,14 @@ void Lowering::lower_conversion(const Instruction& i) {
   }
   if (!find_operation(name)) refuse(fmt::format("there is no conversion {}", name));
   const u32 operand = convertible(i[1], i.source_type, !from_integer, i.is_signed);
-  const bool narrow_result = !to_integer && is_narrow(i.type);
+  const bool narrow_result = to_integer ? i.type < 2 : is_narrow(i.type);
   if (i.type != 3 && !narrow_result) {
     emit_alu(name, destination(i[0]), {operand});
     return;
   }
   emit_alu(name, wide_scratch(1), {operand});
   if (narrow_result) {
-    const u32 pc = emit("cvt.u32.u16", true);
+    const u32 pc = emit(to_integer && i.is_signed ? "cvt.s32.s16" : "cvt.u32.u16", true);
     at(pc).d = destination(i[0]);
     at(pc).s[0] = wide_scratch(1);
     return;
@@ -147,6 +152,19 @@ void Lowering::lower_conversion(const Instruction& i) {
     at(pc).d = destination(i[0]) + half * 128;
     at(pc).s[0] = wide_scratch(1);
   }
+}
+
+// MUFU of a number of 16 bits.
+void Lowering::lower_half_function(const Instruction& i) {
+  constexpr unsigned kExp2 = 2, kTanh = 9;
+  if (i.mode != kExp2 && i.mode != kTanh) refuse("a function of numbers of 16 bits");
+  const u32 operand = convertible(i[1], i.type, true, false);
+  emit_alu(fmt::format("{}.approx{}.{}", i.mode == kTanh ? "tanh" : "ex2",
+                       i.mode == kExp2 && i.type == kBf16 ? ".ftz" : "", float_name(i.type)),
+           wide_scratch(1), {operand});
+  const u32 pc = emit("cvt.u32.u16", true);
+  at(pc).d = destination(i[0]);
+  at(pc).s[0] = wide_scratch(1);
 }
 
 // I2I: to the nearest number of the narrower type.

@@ -34,6 +34,7 @@ class Lowering {
   void lower_float(const Instruction& i);
   void need_plain_signs(const Instruction& i) const;
   void lower_half(const Instruction& i);
+  void lower_half_function(const Instruction& i);
   void lower_integer(const Instruction& i);
   void lower_extreme(const Instruction& i);
   void lower_conversion(const Instruction& i);
@@ -97,6 +98,7 @@ class Lowering {
   u32 row(u32 index) const { return kMark | index * 128; }
   u32 source(const Operand& o);
   u32 source_pair(const Operand& o);
+  u32 wide_source(const Operand& o);
   u32 signed_single(const Operand& o, u32 to);
   u32 convertible(const Operand& from, u8 type, bool is_float, bool is_signed);
   u32 destination(const Operand& o) const;
@@ -108,8 +110,9 @@ class Lowering {
   u32 wide_scratch(u32 n) const { return row(scratch_ + 2 * n); }  // 64 bits per lane
   u32 scratch() const { return row(scratch_ + 8); }
   void address(u32 pc, const Operand& o, bool far);
+  u32 joined_address(const Operand& o);
   void vector(u32 pc, const Operand& first, u32 words, bool is_store);
-  void list(const Operand& first, u32 registers, bool writes);
+  void list(const Operand& first, u32 values, bool writes, u32 each = 1);
 
   void finish();
   void make_runs();

@@ -7,12 +7,14 @@
 
 namespace vgpu::sass {
 
-// Appends the slots of consecutive registers to Program::lists. RZ becomes a zero row if it is read
+// Appends the slots of values in consecutive registers, `each` per value, to Program::lists. RZ
+// becomes a zero row if it is read
 // and kNone if it is written.
-void Lowering::list(const Operand& first, u32 registers, bool writes) {
+void Lowering::list(const Operand& first, u32 values, bool writes, u32 each) {
   const bool none = first.index == kZeroRegister;
-  for (u32 r = 0; r < registers; ++r) {
-    program_.lists.push_back(none ? (writes ? kNone : zero_) : row(first.index + r));
+  if (!none && first.index + values * each > kZeroRegister) refuse("registers that do not exist");
+  for (u32 n = 0; n < values; ++n) {
+    program_.lists.push_back(none ? (writes ? kNone : zero_) : row(first.index + n * each));
   }
 }
 
@@ -52,23 +54,13 @@ void Lowering::lower_matrix(const Instruction& i) {
       return;
     }
     case Op::kDmma: {
-      // A, B and two accumulators of 64 bits each.
-      const u32 from[] = {source(i[1]), source(i[2]), source(i[3]),
-                          i[3].index == kZeroRegister ? zero_ : row(i[3].index + 2u)};
-      for (u32 n = 0; n < 4; ++n) {
-        const u32 pack = emit("pack.32x2", true, false);
-        at(pack).d = wide_scratch(n);
-        at(pack).s[0] = from[n];
-        at(pack).s[1] = from[n] + 128;
-      }
-      const u32 pc = emit("mma.m8n8k4.f64.f64");
+      const u32 rows = i.mode, depth = i.shift;
+      const u32 pc = emit(fmt::format("sass.mma.m{}n8k{}.f64", rows, depth));
       at(pc).list = static_cast<u32>(program_.lists.size());
-      for (const u32 n : {2u, 3u, 0u, 1u, 2u, 3u}) program_.lists.push_back(wide_scratch(n));
-      for (u32 word = 0; word < 4; ++word) {
-        const u32 part = emit(word % 2 == 0 ? "unpack.64.32.0" : "unpack.64.32.1", true);
-        at(part).d = destination(i[0]) + (i[0].index == kZeroRegister ? word % 2 : word) * 128;
-        at(part).s[0] = wide_scratch(2 + word / 2);
-      }
+      list(i[0], rows / 4, true, 2);
+      list(i[1], rows * depth / kLanes, false, 2);
+      list(i[2], depth / 4, false, 2);
+      list(i[3], rows / 4, false, 2);
       return;
     }
     case Op::kMovm:

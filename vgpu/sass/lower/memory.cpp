@@ -19,6 +19,16 @@ void Lowering::address(u32 pc, const Operand& o, bool far) {
   insn.s[3] = o.uniform == kZeroUniform ? zero_ : row(uniforms_ + o.uniform);
 }
 
+// [R.U32+UR]: the sum of a register and a pair of uniform ones.
+u32 Lowering::joined_address(const Operand& o) {
+  const u32 pc = emit("sass.imad.wide", true, false);
+  at(pc).d = wide_scratch(3);
+  at(pc).s[0] = o.index == kZeroRegister ? zero_ : row(o.index);
+  at(pc).s[1] = constant(1);
+  at(pc).s[2] = row(uniforms_ + o.uniform);
+  return wide_scratch(3);
+}
+
 // Sets the registers that an access loads or stores.
 void Lowering::vector(u32 pc, const Operand& first, u32 words, bool is_store) {
   const bool none = first.index == kZeroRegister;
@@ -60,6 +70,8 @@ void Lowering::lower_memory(const Instruction& i) {
   const char* const verb = is_store ? "st" : "ld";
   std::string name = fmt::format("{}.{}", verb, space);
   if (!local) name += bytes < 4 ? ".any" : fmt::format(".4x{}", words);
+  const bool joined = !near && i[is_store ? 0 : 1].uniform != kZeroUniform;
+  const u32 sum = joined ? joined_address(i[is_store ? 0 : 1]) : kNone;
   const u32 pc = emit(name);
   Insn& insn = at(pc);
   insn.site = program_.sites++;
@@ -74,6 +86,7 @@ void Lowering::lower_memory(const Instruction& i) {
   if (local && where.uniform != kZeroUniform) refuse("a uniform register in a local address");
   vector(pc, data, words, is_store);
   address(pc, where, !near);
+  if (joined) at(pc).s[0] = sum;
   // Strong loads may poll for other blocks' stores, except in shared memory.
   if (i.strong && !is_store && !near) program_.ordered = true;
 }
@@ -145,14 +158,13 @@ void Lowering::lower_exchange(const Instruction& i) {
     }
     default: {  // QSPC
       if (i[1].index != kZeroRegister) refuse("a result in a register");
-      const bool known = i.mode == 1 || i.mode == 3 || i.mode == 5;
-      if (!known) refuse("distributed shared memory");
       const u32 pc = emit("sass.qspc");
       address(pc, i[2], true);
       at(pc).list = predicate_out(i[0]);
       const AddressSpace space = i.mode == 1   ? AddressSpace::kGlobal
                                  : i.mode == 3 ? AddressSpace::kLocal
-                                               : AddressSpace::kShared;
+                                 : i.mode == 5 ? AddressSpace::kShared
+                                               : AddressSpace::kCluster;
       at(pc).sub = static_cast<u8>(space);
       if (at(pc).list == kNone) refuse("no result");
     }

@@ -80,16 +80,17 @@ extern "C" __global__ void half_sums(unsigned* d, const unsigned* a, const unsig
 }
 
 // d = f(a, b, c).
-#define PACKED(name, body)                                                                       \
-  extern "C" __global__ void name(unsigned* d, const unsigned* a, const unsigned* b,             \
-                                  const unsigned* c) {                                           \
-    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;                                    \
-    unsigned r;                                                                                  \
-    asm volatile("{.reg .b32 t, u; .reg .b16 h, l, k, m; .reg .f32 x, y; .reg .pred p, q; " body \
-                 "}"                                                                             \
-                 : "=r"(r)                                                                       \
-                 : "r"(a[i]), "r"(b[i]), "r"(c[i]));                                             \
-    d[i] = r;                                                                                    \
+#define PACKED(name, body)                                                           \
+  extern "C" __global__ void name(unsigned* d, const unsigned* a, const unsigned* b, \
+                                  const unsigned* c) {                               \
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;                        \
+    unsigned r;                                                                      \
+    asm volatile(                                                                    \
+        "{.reg .b32 t, u; .reg .b16 h, l, k, m, n, o; .reg .f32 x, y; "              \
+        ".reg .pred p, q; " body "}"                                                 \
+        : "=r"(r)                                                                    \
+        : "r"(a[i]), "r"(b[i]), "r"(c[i]));                                          \
+    d[i] = r;                                                                        \
   }
 
 #define EXTREMES(op, type)                                                               \
@@ -209,3 +210,75 @@ PACKED(
 PACKED(signs,
        "setp.lt.s32 p, %1, 0; setp.lt.s32 q, %2, 0; xor.pred p, p, q; setp.lt.s32 q, %3, 0; "
        "and.pred p, p, q; selp.b32 %0, 1, 0, p;")
+
+PACKED(prmt_f4e, "prmt.b32.f4e %0, %1, %2, %3;")
+PACKED(prmt_b4e, "prmt.b32.b4e %0, %1, %2, %3;")
+PACKED(prmt_rc8, "prmt.b32.rc8 %0, %1, %2, %3;")
+PACKED(prmt_ecl, "prmt.b32.ecl %0, %1, %2, %3;")
+PACKED(prmt_ecr, "prmt.b32.ecr %0, %1, %2, %3;")
+PACKED(prmt_rc16, "prmt.b32.rc16 %0, %1, %2, %3;")
+
+// VIADD.16x2.
+PACKED(add_halves, "add.u16x2 %0, %1, %2;")
+extern "C" __global__ void subtract_halves(unsigned* d, const unsigned* a, const unsigned* b,
+                                           const unsigned*) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  d[i] = __vsub2(a[i], b[i]);
+}
+
+// VHMNMX.
+#define OF_THREE(name, op) PACKED(name, op " t, %1, %2; " op " %0, t, %3;")
+OF_THREE(hmax_of_three, "max.f16x2")
+OF_THREE(hmin_nan_of_three, "min.NaN.f16x2")
+OF_THREE(hmin_ftz_of_three, "min.ftz.f16x2")
+OF_THREE(bmax_nan_of_three, "max.NaN.bf16x2")
+OF_THREE(bmin_of_three, "min.bf16x2")
+
+// a b + c of complex numbers: HFMA2 with the upper half of an operand negated.
+PACKED(complex_fma,
+       "mov.b32 {h, l}, %1; mov.b32 {k, m}, %2; mov.b32 {n, o}, %3; fma.rn.f16 n, h, k, n; "
+       "fma.rn.f16 o, h, m, o; neg.f16 h, l; fma.rn.f16 n, h, m, n; fma.rn.f16 o, l, k, o; "
+       "mov.b32 %0, {n, o};")
+
+HALVES(hset_ftz, "set.lt.ftz.u32.f16x2")
+HALVES(hset_ftz_number, "set.geu.ftz.f16x2.f16x2")
+PACKED(hsetp_ftz,
+       "setp.gt.ftz.f16x2 p|q, %1, %2; selp.b32 t, 1, 0, p; selp.b32 u, 2, 0, q; or.b32 %0, t, u;")
+// To integers of 8 and 16 bits.
+#define TO_SMALL(name, op, extend) \
+  PACKED(name, "mov.b32 {h, l}, %1; " op " k, h; " extend " %0, k;")
+TO_SMALL(half_to_s8, "cvt.rzi.s8.f16", "cvt.s32.s16")
+TO_SMALL(half_to_u8, "cvt.rni.u8.f16", "cvt.u32.u16")
+TO_SMALL(half_to_u16, "cvt.rpi.u16.f16", "cvt.u32.u16")
+TO_SMALL(bfloat_to_s16, "cvt.rmi.s16.bf16", "cvt.s32.s16")
+PACKED(single_to_s8, "mov.b32 x, %1; cvt.rni.s8.f32 %0, x;")
+
+// Fields of bits whose place is the same in all threads: UBMSK.
+extern "C" __global__ void fields(unsigned* d, const unsigned* a, unsigned first, unsigned count) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned mask;
+  asm volatile("bmsk.clamp.b32 %0, %1, %2;" : "=r"(mask) : "r"(first), "r"(count));
+  d[i] = a[i] & mask;
+}
+
+// "Matrix Fragments for mma.m16n8k4, mma.m16n8k8, mma.m16n8k16 with .f64": registers in the order
+// [register][lane].
+#define DOUBLES(name, instruction, counts_a, counts_b, registers, ...)                            \
+  extern "C" __global__ void name(double* d, const double* a, const double* b, const double* c) { \
+    const unsigned t = threadIdx.x;                                                               \
+    double r[4], x[counts_a], y[counts_b];                                                        \
+    for (unsigned i = 0; i < 4; ++i) r[i] = c[32 * i + t];                                        \
+    for (unsigned i = 0; i < counts_a; ++i) x[i] = a[32 * i + t];                                 \
+    for (unsigned i = 0; i < counts_b; ++i) y[i] = b[32 * i + t];                                 \
+    asm volatile("mma.sync.aligned." instruction                                                  \
+                 ".row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, " registers ", {%0, %1, %2, %3};"    \
+                 : "+d"(r[0]), "+d"(r[1]), "+d"(r[2]), "+d"(r[3])                                 \
+                 : __VA_ARGS__);                                                                  \
+    for (unsigned i = 0; i < 4; ++i) d[32 * i + t] = r[i];                                        \
+  }
+DOUBLES(doubles_4, "m16n8k4", 2, 1, "{%4, %5}, {%6}", "d"(x[0]), "d"(x[1]), "d"(y[0]))
+DOUBLES(doubles_8, "m16n8k8", 4, 2, "{%4, %5, %6, %7}, {%8, %9}", "d"(x[0]), "d"(x[1]), "d"(x[2]),
+        "d"(x[3]), "d"(y[0]), "d"(y[1]))
+DOUBLES(doubles_16, "m16n8k16", 8, 4, "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}",
+        "d"(x[0]), "d"(x[1]), "d"(x[2]), "d"(x[3]), "d"(x[4]), "d"(x[5]), "d"(x[6]), "d"(x[7]),
+        "d"(y[0]), "d"(y[1]), "d"(y[2]), "d"(y[3]))
