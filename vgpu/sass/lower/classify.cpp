@@ -29,9 +29,10 @@ ir::Class class_of(const Instruction& i) {
   if (i.op == Op::kNop && i.opcode == kAcqbulk) return {Counted::kGridWait};
   if (i.op == Op::kLdc && i[0].kind == Kind::kUniform) return {};                           // ULDC
   if (i.op == Op::kGmma && (i.opcode & 3) == 1) return {Counted::kTensorWarpgroupInteger};  // IGMMA
-  constexpr unsigned kToGlobal = 2;  // Instruction::type of UBLKCP and UBLKRED
-  if ((i.op == Op::kUblkcp || i.op == Op::kUblkReduce))
-    return {i.type == kToGlobal ? Counted::kBulkStore : Counted::kBulkLoad, Space::kGlobal, 0};
+  // Instruction::type of UBLKCP and UBLKRED. Copies to another block's shared memory are stores.
+  constexpr unsigned kToShared = 1;
+  if (i.op == Op::kUblkcp || i.op == Op::kUblkReduce)
+    return {i.type == kToShared ? Counted::kBulkLoad : Counted::kBulkStore, Space::kGlobal, 0};
   const ir::Class what = class_of(i.op, i.uniform);
   return {what.operation, what.space, what.space == Space::kNone ? std::uint8_t{0} : i.bytes};
 }
