@@ -13,6 +13,12 @@ namespace {
 
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
+Inspection fails(const std::string& why) {
+  Inspection result;
+  result.error = why;
+  return result;
+}
+
 }  // namespace
 
 std::vector<Library> parse_loader_list(const std::string& text) {
@@ -34,12 +40,11 @@ std::vector<Library> parse_loader_list(const std::string& text) {
 Inspection judge(const std::string& program, const CudaFile& file,
                  const std::vector<Library>& libraries) {
   if (const std::string why = obstacle(file); !why.empty())
-    return {fmt::format("{} {}", program, why), ""};
+    return fails(fmt::format("{} {}", program, why));
   if (file.is_elf && file.interpreter.empty() && file.runtime != StaticRuntime::kNone) {
-    return {fmt::format("{} has the CUDA runtime linked in, but no dynamic loader: link it without "
-                        "-static",
-                        program),
-            ""};
+    return fails(fmt::format(
+        "{} has the CUDA runtime linked in, but no dynamic loader: link it without -static",
+        program));
   }
   const auto is_ours = [](const Library& library) {
     return library.name == kRuntime || library.file.runtime == StaticRuntime::kCuda13;
@@ -49,15 +54,16 @@ Inspection judge(const std::string& program, const CudaFile& file,
     return {};
   for (const Library& library : libraries) {
     if (library.name.starts_with("libcudart.so")) {
-      return {fmt::format("{} is linked to {}; the virtual GPU stands in for {}: rebuild with "
-                          "CUDA 13",
-                          program, library.name, kRuntime),
-              ""};
+      return fails(
+          fmt::format("{} is linked to {}; the virtual GPU stands in for {}: rebuild with CUDA 13",
+                      program, library.name, kRuntime));
     }
   }
-  return {"", fmt::format("{} uses no runtime of CUDA 13: only what it loads or starts can run on "
-                          "the virtual GPU",
-                          program)};
+  Inspection doubtful;
+  doubtful.warning = fmt::format(
+      "{} uses no runtime of CUDA 13: only what it loads or starts can run on the virtual GPU",
+      program);
+  return doubtful;
 }
 
 Inspection inspect(const std::string& program, const Environment& environment) {
@@ -69,8 +75,14 @@ Inspection inspect(const std::string& program, const Environment& environment) {
         output_of(file.interpreter,
                   {file.interpreter, "--list", std::filesystem::absolute(program)}, environment));
   }
-  for (Library& library : libraries) library.file = read_cuda_file(library.path);
-  return judge(program, file, libraries);
+  std::uint64_t tls_bytes = 0;
+  for (Library& library : libraries) {
+    library.file = read_cuda_file(library.path);
+    tls_bytes += library.file.tls_bytes;
+  }
+  Inspection result = judge(program, file, libraries);
+  result.tls_bytes = tls_bytes;
+  return result;
 }
 
 }  // namespace vgpu::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Determines whether the virtual GPU's libraries can take the place of those that a program uses.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace vgpu::app {
 struct Inspection {
   std::string error;    // why it cannot run on the virtual GPU; "" if it can
   std::string warning;  // why it may not use the virtual GPU; "" if there is no doubt
+  std::uint64_t tls_bytes = 0;  // of thread-local variables of the program's libraries
 };
 
 // `environment` is the program's environment.

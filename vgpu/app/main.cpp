@@ -164,6 +164,16 @@ void prepend(Environment& environment, const char* name, const std::string& valu
   vgpu::app::set(environment, name, former.empty() ? value : value + ":" + former);
 }
 
+// The loader reserves less memory for the thread-local variables of a program's libraries where
+// LD_AUDIT is set. This reserves what they need, and a little for programs that it starts.
+void reserve_tls(Environment& environment, std::uint64_t bytes) {
+  constexpr const char *kVariable = "GLIBC_TUNABLES", *kName = "glibc.rtld.optional_static_tls";
+  constexpr std::uint64_t kLittle = 4096;
+  const std::string former = vgpu::app::get(environment, kVariable);
+  if (former.find(kName) == former.npos)
+    prepend(environment, kVariable, fmt::format("{}={}", kName, bytes + kLittle));
+}
+
 // The title of a counters file: its path, or its process if the user did not name the file.
 std::string title(const std::string& path) {
   const fs::path file(path);
@@ -216,7 +226,9 @@ int run(const Options& options) {
   const auto inspection = vgpu::app::inspect(program.path, environment);
   if (!inspection.error.empty()) return fail(kBadArgument, inspection.error);
   if (!inspection.warning.empty()) fmt::print(stderr, "vgpu: {}\n", inspection.warning);
-  prepend(environment, "LD_AUDIT", libraries + "/" + kRedirect);
+  reserve_tls(environment, inspection.tls_bytes);
+  if (vgpu::app::get(environment, "LD_AUDIT").find(kRedirect) == std::string::npos)
+    prepend(environment, "LD_AUDIT", libraries + "/" + kRedirect);
 
   const int status = vgpu::app::run(program.path, options.command, environment);
   const vgpu::app::CountersFiles files = vgpu::app::finish_counters(claims);
@@ -358,7 +370,7 @@ int main(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "vgpu: %s\n", error.what());
+    std::fprintf(stderr, "vgpu: %s\n", vgpu::printable(error.what()).c_str());
   } catch (...) {
     std::fputs("vgpu: unknown error\n", stderr);
   }

@@ -112,6 +112,7 @@ class Reader {
  private:
   void segment(const Elf64_Phdr& segment) {
     if (segment.p_type == PT_INTERP) file_.interpreter = bytes_.text(segment.p_offset);
+    if (segment.p_type == PT_TLS) file_.tls_bytes = segment.p_memsz + segment.p_align;
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
       file_.code.push_back(
           {segment.p_vaddr, segment.p_filesz, segment.p_offset, (segment.p_flags & PF_W) != 0});

@@ -35,6 +35,7 @@ struct CudaFile {
   bool has_device_code = false;  // nvcc's section .nv_fatbin
   bool has_symbols = false;      // not stripped
   bool calls_others = false;     // a runtime's functions that another library must have
+  std::uint64_t tls_bytes = 0;   // of thread-local variables, with room for alignment
   std::string needed;            // "libcudart.so.13" if it is linked to the shared runtime
   StaticRuntime runtime = StaticRuntime::kNone;
   std::vector<EntryPoint> entry_points;  // by address

@@ -106,7 +106,8 @@ TEST(Process, StatusIsTheProgramsOwnOrTheSignals) {
   const std::string sh = find_program("sh").path;
   EXPECT_EQ(run(sh, {"sh", "-c", "exit 7"}, current_environment()), 7);
   EXPECT_EQ(run(sh, {"sh", "-c", "kill -9 $$"}, current_environment()), 137);
-  EXPECT_EQ(output_of(sh, {"sh", "-c", "echo $X"}, {"X=1 2"}), "1 2\n");
+  EXPECT_EQ(output_of(sh, {"sh", "-c", "echo $X"}, {"X=1 2"}), "1 2");
+  EXPECT_THROW(output_of(sh, {"sh", "-c", "exit 1"}, {}), std::runtime_error);
 }
 
 // The program reports through a pipe that it waits for the signal. Only then is the signal sent to
