@@ -11,10 +11,11 @@ constexpr std::uint32_t kInstructionBytes = 16;
 
 // Distances are in units of 4 bytes from the next instruction. The upper bits begin at bit 34, the
 // lowest 8 bits at bit 16.
+std::int64_t split_distance(Reader& r) {
+  return (r.signed_field(34, 48) << 8 | static_cast<std::int64_t>(r.field(16, 8))) * 4;
+}
 std::uint32_t split_target(Reader& r) {
-  const std::int64_t distance =
-      (r.signed_field(34, 48) << 8 | static_cast<std::int64_t>(r.field(16, 8))) * 4;
-  return static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance);
+  return static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + split_distance(r));
 }
 
 void add_target(Reader& r, std::uint32_t target) {
@@ -116,12 +117,12 @@ void decode_lepc(Reader& r) {
 
 void decode_ret(Reader& r) {
   r.expect(86, 1, {1});
-  r.expect(85, 1, {0});
   r.expect(87, 4, {7});
   r.expect(32, 2, {0});
-  r.suffix(".REL.NODEC");
+  const bool absolute = r.bit(85);
+  r.suffix(absolute ? ".ABS.NODEC" : ".REL.NODEC");
   r.add(r.general_at(24));
-  add_relative(r, split_target(r));
+  add_relative(r, absolute ? static_cast<std::uint32_t>(split_distance(r)) : split_target(r));
 }
 
 void decode_exit(Reader& r) {
