@@ -28,7 +28,7 @@ void add(Values& values, const Instruction& instruction) {
         !m.spaces.has(instruction.what.space)) {
       continue;
     }
-    values[i] += m.share(instruction.count, instruction.what);
+    values[i] += m.share(instruction);
   }
 }
 
@@ -42,6 +42,11 @@ void write(const Values& values, bool machine_code, Doubts doubts, bool zeros, M
         values[i];
   }
 }
+
+// Metrics of a launch's warps, by bits of observer::Role.
+constexpr std::array<const char*, observer::kRoles> kWarpsOfRole = {
+    "vgpu__warps_other.sum", "vgpu__warps_producer.sum", "vgpu__warps_consumer.sum",
+    "vgpu__warps_producer_and_consumer.sum"};
 
 InstructionReport trace_of(const Instruction& instruction) {
   InstructionReport report;
@@ -84,6 +89,7 @@ const char* to_string(Operation operation) {
                                                                   "tensor bit",
                                                                   "tensor double",
                                                                   "warpgroup tensor",
+                                                                  "byte warpgroup tensor",
                                                                   "integer warpgroup tensor",
                                                                   "load",
                                                                   "store",
@@ -95,11 +101,15 @@ const char* to_string(Operation operation) {
                                                                   "matrix store",
                                                                   "bulk load",
                                                                   "bulk store",
+                                                                  "bulk reduction",
+                                                                  "bulk send",
+                                                                  "async store",
                                                                   "memory control",
                                                                   "branch",
                                                                   "control",
                                                                   "barrier",
                                                                   "mbarrier",
+                                                                  "mbarrier wait",
                                                                   "misc",
                                                                   "grid wait"};
   static_assert(kNames.back() != nullptr, "a name for each");
@@ -127,6 +137,8 @@ void report(const ir::Program& program, const observer::Counters& counters,
   into.engine = machine_code ? "sass" : "ptx";
   into.exact["launch__grid_size"] = config.grid.count();
   into.exact["launch__block_size"] = config.block.count();
+  for (std::size_t role = 0; role < observer::kRoles; ++role)
+    into.exact[kWarpsOfRole[role]] = counters.roles[role];
   write(total, machine_code, doubts, true, into.exact, into.estimates);
   for (const auto& [place, values] : lines) {
     LineReport& line = into.lines.emplace_back();
