@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sass/decode/control_code.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {
@@ -63,6 +64,7 @@ Instruction decode(Word word, std::uint32_t address) {
   if (entry == nullptr) Reader(word, address, "an instruction").refuse("it is not implemented");
   Reader reader(word, address, entry->mnemonic);
   reader.insn.op = entry->op;
+  reader.insn.control = control_code(word);
   reader.insn.uniform = entry->uniform_guard;
   reader.insn.guard = reader.predicate_at(12, 15);
   reader.insn.uniform = entry->uniform;

@@ -62,7 +62,7 @@ Reader::Reader(Word word, std::uint32_t address, const char* name)
     : word_(word), name_(name), mnemonic_(name), form_(static_cast<unsigned>(take(word, 9, 3))) {
   insn.address = address;
   insn.opcode = static_cast<std::uint16_t>(field(0, 12));
-  ignore(105, 23);  // stalls, scoreboards, the register cache
+  ignore(105, 23);  // control_code.hpp
 }
 
 std::uint64_t Reader::field(unsigned position, unsigned bits) {
