@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "count/metrics.hpp"
+#include "count/schedule.hpp"
 
 namespace vgpu::count {
 namespace {
@@ -124,7 +125,8 @@ void report(const ir::Program& program, const observer::Counters& counters,
   Values total(n);
   std::map<std::pair<std::string_view, std::uint32_t>, Values> lines;
   into.lane_instructions = 0;
-  for (const Instruction& instruction : instructions(program, counters)) {
+  const std::vector<Instruction> counted = instructions(program, counters);
+  for (const Instruction& instruction : counted) {
     add(total, instruction);
     into.lane_instructions += instruction.count.lanes;
     const bool ran = instruction.count.executions != 0 || instruction.count.global_requests != 0 ||
@@ -146,6 +148,7 @@ void report(const ir::Program& program, const observer::Counters& counters,
     line.line = place.second;
     write(values, machine_code, doubts, false, line.exact, line.estimates);
   }
+  if (config.count_lines && machine_code) report_schedule(program, counted, into);
 }
 
 }  // namespace vgpu::count
