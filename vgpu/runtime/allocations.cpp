@@ -78,8 +78,10 @@ cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool 
                               function, fmt::ptr(pointer),
                               runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
   }
+  const bool of_graph = block->of_graph;
   runtime.pointers.remove(pointer);
-  return runtime.memory.free(pointer) ? cudaSuccess : cudaErrorInvalidValue;
+  const bool freed = of_graph ? runtime.memory.suspend(pointer) : runtime.memory.free(pointer);
+  return freed ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 std::string leaks(const Runtime& runtime) {

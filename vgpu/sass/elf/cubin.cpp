@@ -200,7 +200,7 @@ void Cubin::read_kernel_info(KernelInfo& kernel) const {
         kernel.param_base = read16(value, 4);
         kernel.param_bytes = read16(value, 6);
         break;
-      case kParamInfo:  // index, ordinal, offset, flags with the size in the upper bits
+      case kParamInfo:         // index, ordinal, offset, flags with the size in the upper bits
       case kLargeParamInfo: {  // ... and only the size
         const std::uint16_t ordinal = read16(value, 4);
         const std::uint32_t size = read32(value, 8) >> (attribute == kParamInfo ? 18 : 0);
