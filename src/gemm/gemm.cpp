@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ladder/gemm.hpp>
+#include <ladder/sgemm.hpp>
 #include <ladder/registry.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's two FP32 calls as entries of the registry, so that they are verified and
 // measured like any kernel.
-#include <ladder/gemm.hpp>
+#include <ladder/sgemm.hpp>
 #include <ladder/kernel.hpp>
 
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime_api.h>
-#include <ladder/gemm.hpp>
+#include <ladder/sgemm.hpp>
 #include <ladder/packed.hpp>
 #include <ladder/registry.hpp>
 

@@ -3,7 +3,7 @@
 // vgpu as well).
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
-#include <ladder/gemm.hpp>
+#include <ladder/sgemm.hpp>
 #include <ladder/registry.hpp>
 
 #include <cstdlib>

@@ -3,7 +3,7 @@
 // name the argument. Runs on a GPU, or under the virtual one.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
-#include <ladder/gemm.hpp>
+#include <ladder/sgemm.hpp>
 #include <ladder/packed.hpp>
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // results per kind of stream and precision.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
-#include <ladder/gemm.hpp>
+#include <ladder/sgemm.hpp>
 #include <ladder/registry.hpp>
 
 #include <atomic>

@@ -50,7 +50,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.names("ladder_runtime"),
                          [f"libladder.so.{version[0]}", f"libladder.so.{version}"])
         self.assertEqual(self.names("ladder_devel"), [
-            "gemm.h", "ladder.pc", "ladderConfig.cmake", "ladderConfigVersion.cmake", "libladder.a",
+            "gemm.h", "gemm.hpp", "ladder.pc", "ladderConfig.cmake", "ladderConfigVersion.cmake", "libladder.a",
             "libladder.so"
         ])
 
@@ -84,7 +84,7 @@ class Installed(unittest.TestCase):
             f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CUDA_COMPILER={NVCC}")
         run(CMAKE, "--build", build)
         for program, says in (("product_c", "right"), ("product_static", "right"),
-                              ("capture_cpp", "captured batch: right"), ("layer_cuda",
+                              ("capture_cpp", "captured batch: right"), ("views_cpp", "views: right"), ("layer_cuda",
                                                                          "layer: right")):
             self.assertIn(says, run(VGPU, "--device", "h200", build / program), program)
         self.assertIn("right", run(VGPU, "--device", "a100", build / "product_c"))
