@@ -17,57 +17,75 @@
 #define LADDER_API __attribute__((visibility("default")))
 
 #ifdef __cplusplus
-#define LADDER_ENUM(name) enum name : int /* values outside are refused, hence must be defined */
+#define LADDER_INT : int /* values outside of an enumeration are refused, hence must be defined */
 extern "C" {
 #else
-#define LADDER_ENUM(name) enum name
+#define LADDER_INT
 #endif
 
 typedef struct ladder_context* ladder_handle;
 struct CUstream_st; /* cudaStream_t is a pointer to it; the CUDA headers are not needed */
 
-typedef LADDER_ENUM(ladder_status){
-    LADDER_STATUS_OK = 0,
-    LADDER_STATUS_INVALID_ARGUMENT = 1,    /* an argument breaks a rule of this file */
-    LADDER_STATUS_NOT_SUPPORTED = 2,       /* a valid call that no kernel computes on this GPU */
-    LADDER_STATUS_WORKSPACE_TOO_SMALL = 3, /* the caller's workspace; the text says the bytes */
-    LADDER_STATUS_OUT_OF_MEMORY = 4,
-    LADDER_STATUS_EXECUTION_FAILED = 5, /* the CUDA runtime refused the work */
-    LADDER_STATUS_NO_DEVICE = 6,        /* no CUDA device, or not the handle's device is current */
-    LADDER_STATUS_INTERNAL = 7} ladder_status;
+typedef enum ladder_status LADDER_INT {
+  LADDER_STATUS_OK = 0,
+  LADDER_STATUS_INVALID_ARGUMENT = 1,    /* an argument breaks a rule of this file */
+  LADDER_STATUS_NOT_SUPPORTED = 2,       /* a valid call that no kernel computes on this GPU */
+  LADDER_STATUS_WORKSPACE_TOO_SMALL = 3, /* the caller's workspace; the text says the bytes */
+  LADDER_STATUS_OUT_OF_MEMORY = 4,
+  LADDER_STATUS_EXECUTION_FAILED = 5, /* the CUDA runtime refused the work */
+  LADDER_STATUS_NO_DEVICE = 6,        /* no CUDA device, or not the handle's device is current */
+  LADDER_STATUS_INTERNAL = 7,
+} ladder_status;
 
-typedef LADDER_ENUM(ladder_layout){LADDER_ROW_MAJOR = 0, LADDER_COL_MAJOR = 1} ladder_layout;
+typedef enum ladder_layout LADDER_INT {
+  LADDER_ROW_MAJOR = 0,
+  LADDER_COL_MAJOR = 1,
+} ladder_layout;
 /* The conjugate of a real matrix is the matrix: both transpose. */
-typedef LADDER_ENUM(ladder_op){LADDER_OP_N = 0, LADDER_OP_T = 1, LADDER_OP_C = 2} ladder_op;
+typedef enum ladder_op LADDER_INT {
+  LADDER_OP_N = 0,
+  LADDER_OP_T = 1,
+  LADDER_OP_C = 2,
+} ladder_op;
 
-/* How products are computed. All results are FP32. IEEE: every product and sum is an FP32 operation.
- * AUTO: the fastest whose error bound for the given operands is no larger than IEEE's. TF32: operands
- * cut to 10 bits of mantissa. The others emulate FP32: operands are split into terms of the named
- * type, and the number after the X says how many products of terms are added. */
-typedef LADDER_ENUM(ladder_precision){
-    LADDER_PRECISION_DEFAULT = 0, /* the handle's: ladder_set_precision(), at first IEEE */
-    LADDER_PRECISION_IEEE = 1,    LADDER_PRECISION_AUTO = 2,   LADDER_PRECISION_TF32 = 3,
-    LADDER_PRECISION_TF32X3 = 4,  LADDER_PRECISION_BF16X3 = 5, LADDER_PRECISION_BF16X6 = 6,
-    LADDER_PRECISION_BF16X9 = 7,  LADDER_PRECISION_FP16X3 = 8} ladder_precision;
+/* How products are computed. All results are FP32. IEEE: every product and sum is an FP32
+ * operation. AUTO: the fastest whose error bound for the given operands is no larger than IEEE's.
+ * TF32: operands cut to 10 bits of mantissa. The others emulate FP32: operands are split into terms
+ * of the named type, and the number after the X says how many products of terms are added. */
+typedef enum ladder_precision LADDER_INT {
+  LADDER_PRECISION_DEFAULT = 0, /* the handle's: ladder_set_precision(), at first IEEE */
+  LADDER_PRECISION_IEEE = 1,
+  LADDER_PRECISION_AUTO = 2,
+  LADDER_PRECISION_TF32 = 3,
+  LADDER_PRECISION_TF32X3 = 4,
+  LADDER_PRECISION_BF16X3 = 5,
+  LADDER_PRECISION_BF16X6 = 6,
+  LADDER_PRECISION_BF16X9 = 7,
+  LADDER_PRECISION_FP16X3 = 8,
+} ladder_precision;
 
 /* Where alpha and beta are. On the device they are read when the kernels run. */
-typedef LADDER_ENUM(ladder_pointer_mode){LADDER_POINTER_MODE_HOST = 0,
-                                         LADDER_POINTER_MODE_DEVICE = 1} ladder_pointer_mode;
+typedef enum ladder_pointer_mode LADDER_INT {
+  LADDER_POINTER_MODE_HOST = 0,
+  LADDER_POINTER_MODE_DEVICE = 1,
+} ladder_pointer_mode;
 
 /* DETERMINISTIC: the same call gives the same bits each time. Every kernel does so today; the flag
  * makes it a demand. BATCH_INVARIANT: besides, a row of C has the same bits whatever m, n and the
  * number of batches are; IEEE only. */
 enum { LADDER_DETERMINISTIC = 1u, LADDER_BATCH_INVARIANT = 2u };
 
-typedef LADDER_ENUM(ladder_activation){
-    LADDER_ACTIVATION_NONE = 0, LADDER_ACTIVATION_RELU = 1, /* NaN stays NaN */
-    LADDER_ACTIVATION_GELU = 2,                             /* x (1 + erf(x / sqrt 2)) / 2 */
-    LADDER_ACTIVATION_GELU_TANH = 3                         /* its approximation by tanh */
+typedef enum ladder_activation LADDER_INT {
+  LADDER_ACTIVATION_NONE = 0,
+  LADDER_ACTIVATION_RELU = 1,      /* NaN stays NaN */
+  LADDER_ACTIVATION_GELU = 2,      /* x (1 + erf(x / sqrt 2)) / 2 */
+  LADDER_ACTIVATION_GELU_TANH = 3, /* its approximation by tanh */
 } ladder_activation;
 
-typedef LADDER_ENUM(ladder_bias){
-    LADDER_BIAS_NONE = 0, LADDER_BIAS_PER_ROW = 1, /* m elements: one is added to each row of C */
-    LADDER_BIAS_PER_COLUMN = 2                     /* n elements */
+typedef enum ladder_bias LADDER_INT {
+  LADDER_BIAS_NONE = 0,
+  LADDER_BIAS_PER_ROW = 1,    /* m elements: one is added to each row of C */
+  LADDER_BIAS_PER_COLUMN = 2, /* n elements */
 } ladder_bias;
 
 /* C = scale activation(alpha op(A) op(B) + beta C + bias) + residual. */
@@ -122,8 +140,8 @@ typedef struct ladder_gemm_plan {
 } ladder_gemm_plan;
 
 /* Creates a handle for the current device: loads the kernels and obtains the handle's memory, so
- * that no call does either; the very first call may be captured into a graph. Not to be called while
- * a stream is being captured in global mode. */
+ * that no call does either; the very first call may be captured into a graph. Not to be called
+ * while a stream is being captured in global mode. */
 LADDER_API ladder_status ladder_create(ladder_handle* handle);
 /* Null is allowed. The handle's work must have ended, and its graphs must not be launched again. */
 LADDER_API ladder_status ladder_destroy(ladder_handle handle);
@@ -137,17 +155,17 @@ LADDER_API ladder_status ladder_set_precision(ladder_handle handle, ladder_preci
 LADDER_API ladder_status ladder_get_precision(ladder_handle handle, ladder_precision* precision);
 /* Device memory for the following calls, aligned to 256 bytes. One call at a time uses it: the
  * handle's streams must be ordered by the caller. With it no call allocates, and a precision other
- * than IEEE and AUTO that needs more is refused. Null: the handle's own memory, which becomes as large
- * as `bytes`, at least 32 MiB, and is for the stream of the first call that uses it. A call that needs
- * more, or is on another stream, then takes memory from a pool, which may allocate, also in a capture;
- * the graph owns that memory. */
+ * than IEEE and AUTO that needs more is refused. Null: the handle's own memory, which becomes as
+ * large as `bytes`, at least 32 MiB, and is for the stream of the first call that uses it. A call
+ * that needs more, or is on another stream, then takes memory from a pool, which may allocate, also
+ * in a capture; the graph owns that memory. */
 LADDER_API ladder_status ladder_set_workspace(ladder_handle handle, void* memory, size_t bytes);
 
 LADDER_API void ladder_gemm_call_init(ladder_gemm_call* call);
 /* Enqueues the call in the handle's stream. */
 LADDER_API ladder_status ladder_gemm(ladder_handle handle, const ladder_gemm_call* call);
-/* A group of calls, each with its own sizes, in ascending order. All are checked before the first is
- * enqueued. */
+/* A group of calls, each with its own sizes, in ascending order. All are checked before the first
+ * is enqueued. */
 LADDER_API ladder_status ladder_gemm_grouped(ladder_handle handle, const ladder_gemm_call* calls,
                                              int64_t count);
 /* A call in the handle's precision, without batch and epilogue. */

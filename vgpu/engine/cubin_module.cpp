@@ -10,6 +10,7 @@
 
 #include "engine/cubin_module.hpp"
 #include "engine/kernel.hpp"
+#include "ir/driver_constants.hpp"
 #include "ir/provided.hpp"
 #include "memory/memory.hpp"
 #include "sass/decode/decode.hpp"
@@ -23,9 +24,8 @@ namespace {
 using ir::u32;
 using ir::u64;
 
-constexpr u32 kReservedShared = 1024;  // bytes before a block's own shared memory, on sm_90
-constexpr u32 kParamBase =
-    0x210;  // on sm_90, for kernels without parameters, which do not specify it
+// Bytes before a block's own shared memory, which the file counts as the kernel's.
+constexpr u32 reserved_shared(int architecture) { return architecture >= 90 ? 1024 : 0; }
 // Minimum for kernels with calls that use local memory: the default of cudaLimitStackSize.
 constexpr u32 kFewestStackBytes = 1024;
 constexpr u32 kRecursiveStackBytes = 16 << 10;
@@ -137,7 +137,7 @@ class CubinModule final : public Module {
   // target of a call.
   void relocate_code(const sass::KernelInfo& kernel, std::vector<std::byte>& text,
                      const sass::Relocation& r) const {
-    constexpr u32 kLowerHalf = 0x38, kUpperHalf = 0x39, kCall = 0x4b;
+    constexpr u32 kLowerHalf = 0x38, kUpperHalf = 0x39, kCall = 0x4b, kFormerCall = 0x3a;
     if (r.offset % 16 != 0 || r.offset >= text.size() || r.symbol >= cubin_.symbols().size()) {
       throw sass::BadCubin("cubin: a relocation outside its section");
     }
@@ -157,10 +157,10 @@ class CubinModule final : public Module {
     if (r.type == kLowerHalf || r.type == kUpperHalf) {
       const u32 half = static_cast<u32>(r.type == kLowerHalf ? value : value >> 32);
       std::memcpy(at + 4, &half, 4);
-    } else if (r.type == kCall) {
+    } else if (r.type == kCall || r.type == kFormerCall) {  // the latter before sm_90
       u64 low;
       std::memcpy(&low, at, 8);
-      low |= (value >> 2 & 0xff) << 16 | value >> 10 << 34;
+      low |= r.type == kCall ? (value >> 2 & 0xff) << 16 | value >> 10 << 34 : value >> 2 << 34;
       std::memcpy(at, &low, 8);
     } else {
       throw sass::UnknownInstruction("machine code that the driver would have to link");
@@ -223,7 +223,7 @@ class CubinModule final : public Module {
     attributes.params = kernel.params;
     attributes.param_bytes = kernel.param_bytes;
     attributes.static_shared_bytes =
-        kernel.shared_bytes - std::min(kernel.shared_bytes, kReservedShared);
+        kernel.shared_bytes - std::min(kernel.shared_bytes, reserved_shared(cubin_.target()));
     attributes.local_bytes = kernel.stack_bytes;
     attributes.constant_bytes = static_cast<u32>(bank3_bytes_);
     attributes.max_threads = kernel.max_threads;
@@ -251,13 +251,14 @@ class CubinModule final : public Module {
     ir::Program program;
     program.attributes = attributes;
     program.display_name = demangle(kernel.name);
-    program.shared_begin = kReservedShared;
+    program.shared_begin = reserved_shared(cubin_.target());
     program.shared_static = attributes.static_shared_bytes;
     program.shared_dynamic_alignment = 16;
     program.functions.resize(1);
     program.functions[0].name = kernel.name;
     ir::MachineCode& code = program.machine_code.emplace();
-    code.param_base = kernel.param_base != 0 ? kernel.param_base : kParamBase;
+    code.param_base =
+        kernel.param_base != 0 ? kernel.param_base : ir::driver_constants(cubin_.target()).params;
     code.bank2.assign(kernel.constants2.begin(), kernel.constants2.end());
     code.bank3 = bank3_;
     code.bank3_bytes = bank3_bytes_;
@@ -265,6 +266,10 @@ class CubinModule final : public Module {
     const auto source = std::make_shared<Source>();
     program.storage = source;
     try {
+      if (!sass::is_known_architecture(cubin_.target())) {
+        throw sass::UnknownInstruction(
+            fmt::format("machine code of sm_{}, whose encodings are not known", cubin_.target()));
+      }
       if (!cubin_.relocations(".nv.constant2." + kernel.name).empty()) {
         throw sass::UnknownInstruction("machine code that the driver would have to link");
       }

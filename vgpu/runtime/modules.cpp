@@ -82,14 +82,11 @@ Module& FatBinary::module(const Device& device, Memory& memory, EngineChoice eng
 
 std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, EngineChoice engine,
                                         const std::string& user) {
-  constexpr int kKnownTarget = 90;  // the target whose machine code the engine executes
   const image::Entry* entry =
       image::choose_ptx(entries(), static_cast<std::uint32_t>(device.target()));
   try {
     const std::span<const std::byte> code =
-        engine != EngineChoice::kPtx && device.target() == kKnownTarget
-            ? cubin(device)
-            : std::span<const std::byte>();
+        engine != EngineChoice::kPtx ? cubin(device) : std::span<const std::byte>();
     if (!code.empty()) {
       const bool falls_back = entry != nullptr && engine == EngineChoice::kAuto;
       std::function<std::string()> text;
@@ -110,7 +107,7 @@ std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, En
           fmt::format(
               "no machine code of sm_{} in the fat binary for {} (only {}): build with -gencode "
               "arch=compute_{},code=sm_{}, or choose another engine",
-              kKnownTarget, user, present(), kKnownTarget, kKnownTarget)};
+              device.target(), user, present(), device.target(), device.target())};
     }
     if (entry == nullptr) refuse_without_ptx(user);
     auto module = Module::from_ptx(image::ptx_text(*entry), memory);

@@ -35,11 +35,15 @@ class EngineTest : public testing::Test {
       load_text(text);
       return;
     }
-    const char* const cubins = folder == VGPU_TEST_PTX_90A ? VGPU_TEST_CUBIN_90A : VGPU_TEST_CUBIN;
+    const char* cubins = folder == VGPU_TEST_PTX_90A ? VGPU_TEST_CUBIN_90A : VGPU_TEST_CUBIN;
+    if (const char* const others = std::getenv("VGPU_TEST_CUBINS"); others != nullptr)
+      cubins = others;
     const std::string code = read(std::string(cubins) + "/" + name + ".cubin");
     ASSERT_FALSE(code.empty()) << name;
     module = vgpu::sass::from_images(
-        std::as_bytes(std::span(code)), [text] { return text; }, memory);
+        std::as_bytes(std::span(code)),
+        std::getenv("VGPU_NOFB") ? std::function<std::string()>() : [text] { return text; },
+        memory);
   }
   // For properties of one engine only: the text of its instructions, the other's estimates.
   static bool from_machine_code() {

@@ -99,7 +99,7 @@ TEST(SassDecode, Corpus) {
   std::size_t decoded = 0;
   for (const Line& line : corpus()) {
     try {
-      const Instruction instruction = vgpu::sass::decode(line.word, line.address);
+      const Instruction instruction = vgpu::sass::decode(line.word, line.address, 90);
       EXPECT_EQ(canonical(instruction.text), canonical(line.text)) << line.text;
       EXPECT_EQ(instruction.address, line.address);
       ++decoded;
@@ -117,7 +117,7 @@ TEST(SassDecode, Corpus) {
 TEST(SassDecode, RefusalsNameTheInstruction) {
   const Word sparse{0x00200000041879f0, 0x000fe2000c001aff};
   try {
-    vgpu::sass::decode(sparse, 0x160);
+    vgpu::sass::decode(sparse, 0x160, 90);
     FAIL();
   } catch (const UnknownInstruction& unknown) {
     const std::string what = unknown.what();
@@ -131,11 +131,11 @@ TEST(SassDecode, RefusalsNameTheInstruction) {
 // A modifier that the decoder does not read must not pass: FFMA with each of its unused bits set.
 TEST(SassDecode, BitsWithoutMeaningAreRefused) {
   const Word ffma{0x0000001013107223, 0x008fc80000000012};
-  EXPECT_EQ(vgpu::sass::decode(ffma, 0).text, "FFMA R16, R19, R16, R18");
+  EXPECT_EQ(vgpu::sass::decode(ffma, 0, 90).text, "FFMA R16, R19, R16, R18");
   for (const unsigned bit : {40u, 55u, 61u, 76u, 81u, 90u, 104u}) {
     Word changed = ffma;
     (bit < 64 ? changed.low : changed.high) |= std::uint64_t{1} << bit % 64;
-    EXPECT_THROW(vgpu::sass::decode(changed, 0), UnknownInstruction) << bit;
+    EXPECT_THROW(vgpu::sass::decode(changed, 0, 90), UnknownInstruction) << bit;
   }
 }
 
@@ -156,8 +156,10 @@ TEST(SassDecode, AnyBits) {
       (bit < 64 ? word.low : word.high) ^= std::uint64_t{1} << bit % 64;
     }
     if (i % 8 == 0) word = {next(), next()};
+    const int architecture =
+        vgpu::sass::kArchitectures[next() % std::size(vgpu::sass::kArchitectures)];
     try {
-      EXPECT_FALSE(vgpu::sass::decode(word, 0).text.empty());
+      EXPECT_FALSE(vgpu::sass::decode(word, 0, architecture).text.empty());
     } catch (const UnknownInstruction&) {
     }
   }

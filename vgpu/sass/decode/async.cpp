@@ -10,7 +10,7 @@ Operand uniform_address(Reader& r, unsigned position) {
   Operand address;
   address.kind = Kind::kAddress;
   address.index = kZeroRegister;
-  address.uniform = static_cast<std::uint8_t>(r.field(position, 6));
+  address.uniform = r.uniform_index(position);
   address.shows_zero = true;
   return address;
 }
@@ -40,7 +40,7 @@ void decode_ldgsts(Reader& r) {
   from.index = static_cast<std::uint8_t>(r.field(24, 8));
   from.value = static_cast<std::uint32_t>(r.signed_field(32, 12));
   from.wide = true;
-  from.bank = static_cast<std::uint8_t>(r.field(64, 6));
+  from.bank = r.uniform_index(64);
   add_far(r, from);
   const Operand p = r.predicate_at(87, 90);
   if (p.index != kTrue || p.negated)

@@ -9,11 +9,12 @@ namespace {
 
 constexpr std::uint32_t kInstructionBytes = 16;
 
-// Distances are in units of 4 bytes from the next instruction. The upper bits begin at bit 34, the
-// lowest 8 bits at bit 16.
+// Distances are in units of 4 bytes from the next instruction. From sm_90 on, the upper bits begin at
+// bit 34 and the lowest 8 bits are at bit 16; before, all begin at bit 34.
 std::uint32_t split_target(Reader& r) {
-  const std::int64_t distance =
-      (r.signed_field(34, 48) << 8 | static_cast<std::int64_t>(r.field(16, 8))) * 4;
+  std::int64_t distance = r.signed_field(34, 48) * 4;
+  if (r.architecture() >= 90)
+    distance = distance << 8 | static_cast<std::int64_t>(r.field(16, 8)) << 2;
   return static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance);
 }
 
@@ -37,24 +38,36 @@ void condition(Reader& r) {
 
 }  // namespace
 
-// operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register are not
-// in the executing group.
+// operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register, or (before
+// sm_80) of the warp, are not in the executing group; BRA.CONV if all are.
 void decode_bra(Reader& r) {
   const std::uint64_t kind = r.field(32, 2);
   const bool any = r.bit(84);
   r.expect(85, 2, {0});
   r.expect(82, 2, {0, 3});
-  if (kind == 3) r.refuse("a branch by convergence");
+  if (kind == 3 && r.architecture() >= 90) r.refuse("a branch by convergence");
   r.insn.mode = static_cast<std::uint8_t>(kind);
   r.suffix_if(kind == 1, ".U");
   r.suffix_if(kind == 2, ".DIV");
+  r.suffix_if(kind == 3, ".CONV");
   r.suffix_if(any, ".ANY");
   Operand p = r.predicate_at(87, 90);
   if (kind == 1) p.kind = Kind::kUniformPredicate;
-  if (kind == 2) {
-    r.expect(91, 1, {1});
+  if (kind >= 2) {
     if (p.index != kTrue || p.negated) r.refuse("a condition");
-    r.add(r.uniform_at(24));
+    Operand lanes = r.uniform_at(24);
+    if (r.architecture() < 80) {
+      r.unused(24);
+      r.expect(91, 1, {0});
+      lanes.index = kZeroUniform;
+      lanes.negated = true;
+      r.insn.operands[r.insn.count++] = lanes;
+    } else {
+      r.expect(91, 1, {1});
+      r.bitwise = true;
+      if (r.architecture() < 90) lanes.negated = r.bit(30);
+      r.add(lanes);
+    }
   } else {
     if (kind == 1) r.ignore(91, 1);
     if (p.index != kTrue || p.negated)
@@ -101,10 +114,18 @@ void decode_call_absolute(Reader& r) {
     r.unused(32);
     return;
   }
-  r.insn.target = static_cast<std::uint32_t>(r.field(34, 30) << 10 | r.field(16, 8) << 2);
+  const std::uint64_t upper = r.field(34, 30);
+  r.insn.target = static_cast<std::uint32_t>(
+      r.architecture() >= 90 ? upper << 10 | r.field(16, 8) << 2 : upper << 2);
   r.ignore(64, 18);
   r.unused(24);
   r.add(Reader::immediate(r.insn.target));
+}
+
+// Writes the address of this instruction to a pair of registers.
+void decode_lepc_here(Reader& r) {
+  r.add(r.general_at(16));
+  r.insn.target = r.insn.address;
 }
 
 // Writes the address of an instruction to a pair of registers.
@@ -161,6 +182,13 @@ void decode_bmov(Reader& r) {
   }
 }
 
+// WARPSYNC with a mask of lanes, before sm_90.
+void decode_warpsync_mask(Reader& r) {
+  r.expect(87, 4, {7});
+  r.unused(24);
+  r.add(Reader::immediate(r.field(32, 32)));
+}
+
 // WARPSYNC mask, WARPSYNC.ALL; WARPSYNC.COLLECTIVE mask, target: the lanes execute the following
 // code together.
 void decode_warpsync(Reader& r) {
@@ -171,7 +199,11 @@ void decode_warpsync(Reader& r) {
     r.suffix(".ALL");
     r.unused(24);
   } else {
-    r.add(r.general_at(24));
+    r.add(r.general_at(r.architecture() >= 90 ? 24 : 32));
+  }
+  if (r.architecture() < 90) {
+    r.expect(85, 2, {0});
+    return r.unused(24);
   }
   const std::uint32_t target = split_target(r);
   r.ignore(82, 3);
@@ -182,7 +214,10 @@ void decode_warpsync(Reader& r) {
 void decode_nanosleep(Reader& r) {
   const Operand p = r.predicate_at(87, 90);
   if (p.index != kTrue || p.negated) r.refuse("a condition");
-  r.suffix_if(r.bit(84), ".SYNCS");
+  if (r.architecture() < 90)
+    r.suffix_if(r.bit(85), ".WARP");
+  else
+    r.suffix_if(r.bit(84), ".SYNCS");
   r.ignore(72, 12);
   r.ignore(85, 2);
   r.add(r.insn.opcode == 0x95d ? Reader::immediate(r.field(32, 32)) : r.general_at(32));

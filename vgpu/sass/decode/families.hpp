@@ -5,7 +5,7 @@
 
 namespace vgpu::sass {
 
-#define ENCODING(opcode, forms, mnemonic, operation, decoder) void decode_##decoder(Reader& r);
+#define ENCODING(opcode, forms, mnemonic, operation, decoder, ...) void decode_##decoder(Reader& r);
 #include "sass/opcodes.def"
 
 // FMNMX, HMNMX2. `high`: NaN if an operand is NaN. `wrap`: the sign of the operands' product.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoded instruction of sm_90 machine code: its operation, its operands in the disassembler's
+// A decoded instruction of machine code: its operation, its operands in the disassembler's
 // order (destinations first), its modifiers and its text.
 #pragma once
 #include <array>
@@ -24,7 +24,7 @@ enum class Op : std::uint8_t {
 enum class Kind : std::uint8_t {
   kNone,
   kRegister,          // R0..R254; 255 is RZ
-  kUniform,           // UR0..UR62; 63 is URZ
+  kUniform,           // UR0..UR62, from sm_100 on UR0..UR254; 255 is URZ
   kPredicate,         // P0..P6; 7 is PT
   kUniformPredicate,  // UP0..UP6; 7 is UPT
   kImmediate,         // value: the 32 bits in the instruction
@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
   kBarrier,  // convergence barrier B0..B15
 };
 
-inline constexpr std::uint8_t kZeroRegister = 255, kZeroUniform = 63, kTrue = 7;
+inline constexpr std::uint8_t kZeroRegister = 255, kZeroUniform = 255, kTrue = 7;
 
 enum class Half : std::uint8_t { kPair, kLow, kHigh, kUpper };  // R0, R0.H0_H0, R0.H1_H1, R0.H1
 
@@ -49,6 +49,8 @@ struct Operand {
   std::uint8_t uniform = kZeroUniform;
   bool shows_zero = false;  // RZ or URZ is printed
   bool wide = false;        // addresses: the register is a pair
+  bool narrow = false;      // addresses of 64 bits: the register is extended with zeros (.U32)
+  std::uint8_t scale = 0;   // addresses of 32 bits: the register is shifted left by so many bits
   std::uint32_t value = 0;  // immediates; offsets (addresses: signed)
 };
 
@@ -103,6 +105,7 @@ struct Instruction {
   std::uint8_t bytes = 0;                  // memory: bytes per lane
   std::uint8_t table = 0, table2 = 0;      // LOP3 and PLOP3
   std::uint16_t shift = 0;                 // matrix products: k
+  bool floating = false;                   // atomics: sums of floating point
   bool strong = false;                     // memory: a strong access (memory consistency model)
   bool compared = false;  // loads, exchanges: part of a compare-and-swap loop (compared_loads.hpp)
   bool half = false;      // loads, exchanges: part of such a loop for a 16-bit operation

@@ -236,6 +236,17 @@ void decode_vimnmx(Reader& r) {
   r.add(r.predicate_at(87, 90));
 }
 
+// The same before sm_90, of 32 bits only.
+void decode_imnmx(Reader& r) {
+  r.insn.is_signed = r.bit(73);
+  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.expect(81, 6, {0, 0x3f});
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.second());
+  r.add(r.predicate_at(87, 90));
+}
+
 void decode_vimnmx3(Reader& r) {
   vector_type_at(r);
   r.add(r.reg(16));

@@ -337,10 +337,16 @@ void Lowering::lower_integer(const Instruction& i) {
     case Op::kSgxt:
       emit_alu(twin("sass.sgxt"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
       return;
-    case Op::kBmsk:
-      emit_alu(i.wrap ? "bmsk.wrap.b32" : "bmsk.clamp.b32", destination(i[0]),
-               {source(i[1]), source(i[2])});
+    case Op::kBmsk: {
+      const char* const name = i.wrap ? "bmsk.wrap.b32" : "bmsk.clamp.b32";
+      if (!i.uniform) {
+        emit_alu(name, destination(i[0]), {source(i[1]), source(i[2])});
+        return;
+      }
+      helper(name, scratch(), source(i[1]), source(i[2]));
+      emit_alu("sass.r2ur", destination(i[0]), {scratch()});
       return;
+    }
     case Op::kIdp:
       emit_alu(fmt::format("{}.{}.{}",
                            i.mode == 0 ? "dp4a"

@@ -107,7 +107,11 @@ class Lowering {
   u32 bank_constant(const Operand& o, u32 words);
   u32 wide_scratch(u32 n) const { return row(scratch_ + 2 * n); }  // 64 bits per lane
   u32 scratch() const { return row(scratch_ + 8); }
+  u32 address_rows() const { return row(scratch_ + 10); }  // a pair
   void address(u32 pc, const Operand& o, bool far);
+  // Computes the sum or the product that an address begins with in rows of its own, before the
+  // instruction is emitted.
+  void compute_address(const Instruction& i);
   void vector(u32 pc, const Operand& first, u32 words, bool is_store);
   void list(const Operand& first, u32 registers, bool writes);
 

@@ -9,9 +9,28 @@
 
 namespace vgpu::sass {
 
+void Lowering::compute_address(const Instruction& i) {
+  for (const Operand& o : i.operands) {
+    if (o.kind != Kind::kAddress) continue;
+    const u32 given = o.index == kZeroRegister ? zero_ : row(o.index);
+    if (o.scale != 0) helper("shl.b32", address_rows(), given, constant(o.scale));
+    if (!o.wide && !o.narrow) continue;
+    if (o.uniform == kZeroUniform) continue;
+    const u32 a = wide_scratch(0), b = uniform_pair(o.uniform, 1);
+    if (o.narrow || o.index == kZeroRegister)
+      helper("cvt.u64.u32", a, given, kNone);
+    else
+      helper("pack.32x2", a, given, given + 128);
+    helper("add.u64", a, a, b);
+    helper("unpack.64.32.0", address_rows(), a, kNone);
+    helper("unpack.64.32.1", address_rows() + 128, a, kNone);
+  }
+}
+
 void Lowering::address(u32 pc, const Operand& o, bool far) {
   Insn& insn = at(pc);
-  insn.s[0] = o.index == kZeroRegister ? zero_ : row(o.index);
+  const bool computed = o.scale != 0 || ((o.wide || o.narrow) && o.uniform != kZeroUniform);
+  insn.s[0] = computed ? address_rows() : o.index == kZeroRegister ? zero_ : row(o.index);
   insn.imm = static_cast<std::int32_t>(o.value);
   insn.flags |= kFlagMachine;
   if (far) return;
