@@ -20,6 +20,7 @@ if(NOT LADDER_DIST)   # else it is built for its programs
   install(FILES ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/libladder.a DESTINATION ${CMAKE_INSTALL_LIBDIR}
     COMPONENT ladder_devel)
   install(FILES ${PROJECT_SOURCE_DIR}/include/ladder/gemm.h
+    ${PROJECT_SOURCE_DIR}/include/ladder/gemm.hpp
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ladder COMPONENT ladder_devel)
   install(FILES ${package}/ladderConfig.cmake ${package}/ladderConfigVersion.cmake
     DESTINATION ${package_folder} COMPONENT ladder_devel)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ladder/gemm.hpp>
 #include <ladder/registry.hpp>
+#include <ladder/sgemm.hpp>
 
 #include <algorithm>
 #include <limits>

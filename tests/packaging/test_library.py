@@ -50,8 +50,8 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.names("ladder_runtime"),
                          [f"libladder.so.{version[0]}", f"libladder.so.{version}"])
         self.assertEqual(self.names("ladder_devel"), [
-            "gemm.h", "ladder.pc", "ladderConfig.cmake", "ladderConfigVersion.cmake", "libladder.a",
-            "libladder.so"
+            "gemm.h", "gemm.hpp", "ladder.pc", "ladderConfig.cmake", "ladderConfigVersion.cmake",
+            "libladder.a", "libladder.so"
         ])
 
     def test_exported_names_are_the_committed_ones(self):
@@ -84,8 +84,8 @@ class Installed(unittest.TestCase):
             f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CUDA_COMPILER={NVCC}")
         run(CMAKE, "--build", build)
         for program, says in (("product_c", "right"), ("product_static", "right"),
-                              ("capture_cpp", "captured batch: right"), ("layer_cuda",
-                                                                         "layer: right")):
+                              ("capture_cpp", "captured batch: right"),
+                              ("views_cpp", "views: right"), ("layer_cuda", "layer: right")):
             self.assertIn(says, run(VGPU, "--device", "h200", build / program), program)
         self.assertIn("right", run(VGPU, "--device", "a100", build / "product_c"))
         needed = run("readelf", "-dW", build / "product_static")
