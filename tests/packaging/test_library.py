@@ -54,6 +54,17 @@ class Installed(unittest.TestCase):
             "libladder.a", "libladder.so"
         ])
 
+    def test_the_library_to_preload_finds_the_other(self):
+        if not (pathlib.Path(BUILD) / "lib" / "libladder_cublas.so").exists():
+            self.skipTest("no cuBLAS headers")
+        run(CMAKE, "--install", BUILD, "--prefix", self.folder / "interpose", "--component",
+            "ladder_interpose")
+        self.assertEqual(self.names("interpose"), ["libladder_cublas.so"])
+        entries = run("readelf", "-dW", next((self.folder / "interpose").rglob("*.so")))
+        self.assertIn("[libladder.so.0]", entries)
+        self.assertRegex(entries, r"RUNPATH.*\[\$ORIGIN:")
+        self.assertNotIn("libcublas", "".join(re.findall(r"NEEDED.*", entries)))
+
     def test_exported_names_are_the_committed_ones(self):
         committed = (pathlib.Path(SOURCE) / "src/library/symbols.txt").read_text().split()
         header = (self.prefix / "include/ladder/gemm.h").read_text()
