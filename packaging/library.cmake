@@ -1,6 +1,6 @@
-# Installation rules of libladder, in two components: ladder_runtime, the shared library; and
-# ladder_devel, the headers, the static library, and what find_package(ladder) and pkg-config read. A third,
-# ladder_interpose, is the library to preload in place of cuBLAS.
+# Installation rules of libladder, in components: ladder_runtime, the shared library; ladder_devel,
+# the headers, the static library, and what find_package(ladder) and pkg-config read;
+# ladder_interpose, the library to preload in place of cuBLAS.
 # No file names the prefix: the tree can be moved.
 include(CMakePackageConfigHelpers)
 if(NOT LADDER_DIST)   # else it is built for its programs
