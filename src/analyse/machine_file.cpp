@@ -220,13 +220,14 @@ Disassembly disassemble(const KernelCode& code) {
     }
   }
   result.by = "the virtual GPU's decoder (nvdisasm is not installed)";
+  const int architecture = vgpu::sass::Cubin(code.cubin).target();
   for (std::size_t at = 0; at + kInstruction <= code.bytes.size(); at += kInstruction) {
     vgpu::sass::Word word;
     std::memcpy(&word.low, code.bytes.data() + at, sizeof word.low);
     std::memcpy(&word.high, code.bytes.data() + at + sizeof word.low, sizeof word.high);
     const auto offset = static_cast<std::uint32_t>(at);
     try {
-      result.text[offset] = vgpu::sass::decode(word, offset).text;
+      result.text[offset] = vgpu::sass::decode(word, offset, architecture).text;
     } catch (const vgpu::sass::UnknownInstruction&) {
       result.text[offset] = fmt::format("unknown 0x{:016x}{:016x}", word.high, word.low);
     }
