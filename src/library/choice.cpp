@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library/choice.hpp"
 
-#include <ladder/gemm.hpp>
+#include <ladder/sgemm.hpp>
 
 #include <algorithm>
 #include <span>

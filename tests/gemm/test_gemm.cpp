@@ -3,8 +3,8 @@
 // vgpu as well).
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
-#include <ladder/gemm.hpp>
 #include <ladder/registry.hpp>
+#include <ladder/sgemm.hpp>
 
 #include <cstdlib>
 #include <memory>

@@ -41,8 +41,8 @@ void condition(Reader& r) {
 
 }  // namespace
 
-// operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register, or (before
-// sm_80) of the warp, are not in the executing group; BRA.CONV if all are.
+// operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register, or
+// (before sm_80) of the warp, are not in the executing group; BRA.CONV if all are.
 void decode_bra(Reader& r) {
   const std::uint64_t kind = r.field(32, 2);
   const bool any = r.bit(84);
