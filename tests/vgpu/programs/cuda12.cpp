@@ -46,7 +46,7 @@ int main() {
   require(cudaRuntimeGetVersion(&version) == 0 && version / 1000 == 12, "the runtime's version");
   require(cudaMemAdvise(managed, 64, cudaMemAdviseSetPreferredLocation, 0) == 0, "cudaMemAdvise");
   require(cudaMemPrefetchAsync(managed, 64, -1, nullptr) == 0, "to the host");
-  require(cudaMemPrefetchAsync_v2(managed, 64, {cudaMemLocationTypeDevice, {0}}, 0, nullptr) == 0,
+  require(cudaMemPrefetchAsync_v2(managed, 64, {cudaMemLocationTypeDevice, 0}, 0, nullptr) == 0,
           "to the device");
   cudaGraph_t graph;
   cudaGraphNode_t first, second, from, to;
