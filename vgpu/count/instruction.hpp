@@ -72,6 +72,8 @@ inline constexpr Doubts kBroke = 8192;
 // PTX: some lanes of a warp stored in a kernel whose lanes diverged in a loop. In PTX they are
 // together again where their ways meet; in machine code they need not be.
 inline constexpr Doubts kStoresApart = 16384;
+// The device's architecture was not measured: what follows from rules that were found on sm_90.
+inline constexpr Doubts kOtherArchitecture = 32768;
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // The program's instructions in order. The texts are valid as long as the program.

@@ -112,7 +112,7 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
           share,
           operations,
           {},
-          kPolls | kFragments | kLooseLoads | also,
+          kPolls | kFragments | kLooseLoads | kOtherArchitecture | also,
           kPolls | also,
           also == kNever ? kTime : kTorn};
 }
@@ -141,7 +141,7 @@ constexpr Metric of_stores(std::string_view name, std::string_view unit, std::st
           share,
           {Operation::kStore},
           {},
-          kFragments | kStoresApart,
+          kFragments | kStoresApart | kOtherArchitecture,
           kNever,
           "in which pieces wmma moves a fragment is the assembler's choice; lanes that "
           "diverged in a loop may store apart"};
@@ -158,21 +158,25 @@ constexpr Metric from_sass(Section section, std::string_view name, std::string_v
 // depends on timing.
 constexpr Metric of_loops(std::string_view name, std::string_view unit, std::string_view title,
                           Share share, Operations operations, std::string_view method) {
-  return {name, unit,    Section::kInstructions,    title, share, operations,
-          {},   kAlways, kWaits | kParted | kBroke, method};
+  return {name,  unit,    Section::kInstructions,
+          title, share,   operations,
+          {},    kAlways, kWaits | kParted | kBroke | kOtherArchitecture,
+          method};
 }
 
 // Thread instructions of a class with their guard true; `also`: further doubts.
 constexpr Metric of_class(std::string_view name, std::string_view title, Operations operations,
                           Doubts also = kWaits) {
-  return {name, "inst",  Section::kInstructions,          title,   lanes_once, operations,
-          {},   kAlways, kUnclassified | kRetries | also, kClasses};
+  return {name,    "inst",     Section::kInstructions,
+          title,   lanes_once, operations,
+          {},      kAlways,    kUnclassified | kRetries | kOtherArchitecture | also,
+          kClasses};
 }
 
 constexpr Metric arithmetic(Doubts from_ptx, std::string_view name, std::string_view title,
                             Operations operations) {
-  return {name,     "inst", Section::kInstructions, title, lanes, operations, {}, from_ptx,
-          kRetries, kFused};
+  return {name,       "inst", Section::kInstructions,        title,    lanes,
+          operations, {},     from_ptx | kOtherArchitecture, kRetries, kFused};
 }
 
 constexpr Metric estimated(Section section, std::string_view name, std::string_view unit,
@@ -237,9 +241,10 @@ constexpr std::array kMetrics = {
     of_loops("sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA, HGMMA and QGMMA",
              executions, {kTensorFloat, kHalfTensor, kTensorWarpgroup}, kLoops),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_imma.sum", "inst", "IMMA, BMMA and IGMMA",
-              executions, {kTensorInteger, kTensorBit, kTensorWarpgroupInteger}, kAssembler),
+              executions, {kTensorInteger, kTensorBit, kTensorWarpgroupInteger}, kAssembler, {},
+              kOtherArchitecture),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_dmma.sum", "inst", "DMMA", executions,
-              {kTensorDouble}, kAssembler),
+              {kTensorDouble}, kAssembler, {}, kOtherArchitecture),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_gmma.sum", "inst", "HGMMA, QGMMA and IGMMA",
               executions, {kTensorWarpgroup, kTensorWarpgroupInteger}, kAssembler),
     of_loops("smsp__inst_executed_op_branch.sum", "inst", "branches", executions, {kBranch},
@@ -281,25 +286,30 @@ constexpr std::array kMetrics = {
     of_stores("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "requests",
               "global store requests", global_requests),
     from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "requests",
-              "global atomic requests", global_requests, {kAtomic}, kCombined),
+              "global atomic requests", global_requests, {kAtomic}, kCombined, {},
+              kOtherArchitecture),
     from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "requests",
-              "global reduction requests", global_requests, {kReduction}, kCombined),
+              "global reduction requests", global_requests, {kReduction}, kCombined, {},
+              kOtherArchitecture),
     of_loads("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors", "global load sectors",
              global_sectors, {kLoad, kAsyncCopy}, kTornCopies),
     of_stores("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors", "global store sectors",
               global_sectors),
     from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sectors",
-              "global atomic sectors", global_sectors, {kAtomic}, kCombined),
+              "global atomic sectors", global_sectors, {kAtomic}, kCombined, {},
+              kOtherArchitecture),
     from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sectors",
-              "global reduction sectors", global_sectors, {kReduction}, kCombined),
+              "global reduction sectors", global_sectors, {kReduction}, kCombined, {},
+              kOtherArchitecture),
     from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "requests",
-              "local load requests", local_requests, {kLoad}, kSpilled),
+              "local load requests", local_requests, {kLoad}, kSpilled, {}, kOtherArchitecture),
     from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "requests",
-              "local store requests", local_store_requests, {kStore}, kSpilled),
+              "local store requests", local_store_requests, {kStore}, kSpilled, {},
+              kOtherArchitecture),
     from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sectors",
-              "local load sectors", local_sectors, {kLoad}, kSpilled),
+              "local load sectors", local_sectors, {kLoad}, kSpilled, {}, kOtherArchitecture),
     from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sectors",
-              "local store sectors", local_sectors, {kStore}, kSpilled),
+              "local store sectors", local_sectors, {kStore}, kSpilled, {}, kOtherArchitecture),
     of_loads("smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "global bytes loaded",
              global_data, {kLoad}),
     of_stores("smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "global bytes stored",
@@ -334,11 +344,12 @@ constexpr std::array kMetrics = {
     from_sass(kShm, "smsp__inst_executed_op_ldsm.sum", "inst", "matrix load instructions",
               executions, {kMatrixLoad}, kAssembler),
     from_sass(kShm, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts",
-              "shared load wavefronts", wavefronts, {kLoad}, kAssembler),
+              "shared load wavefronts", wavefronts, {kLoad}, kAssembler, {}, kOtherArchitecture),
     from_sass(kShm, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefronts",
-              "shared store wavefronts", wavefronts, {kStore}, kAssembler),
+              "shared store wavefronts", wavefronts, {kStore}, kAssembler, {}, kOtherArchitecture),
     from_sass(kShm, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
-              "wavefronts", "matrix load wavefronts", wavefronts, {kMatrixLoad}, kAssembler),
+              "wavefronts", "matrix load wavefronts", wavefronts, {kMatrixLoad}, kAssembler, {},
+              kOtherArchitecture),
     estimated(kShm, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
               "wavefronts", "async copy wavefronts", wavefronts, {kAsyncCopy},
               "the rule of stores; not measured on hardware"),

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "count/metrics.hpp"
 
 namespace vgpu::count {
@@ -109,7 +111,9 @@ const char* to_string(Operation operation) {
 void report(const ir::Program& program, const observer::Counters& counters,
             const LaunchConfig& config, LaunchReport& into) {
   const bool machine_code = program.machine_code.has_value();
-  const Doubts doubts = count::doubts(program, counters);
+  constexpr int kMeasured = 90;
+  const bool measured = config.architecture == kMeasured;
+  const Doubts doubts = count::doubts(program, counters) | (measured ? kNever : kOtherArchitecture);
   const std::size_t n = metrics().size();
   Values total(n);
   std::map<std::pair<std::string_view, std::uint32_t>, Values> lines;
@@ -124,6 +128,7 @@ void report(const ir::Program& program, const observer::Counters& counters,
       continue;
     add(lines.try_emplace({instruction.file, instruction.line}, n).first->second, instruction);
   }
+  if (!measured) into.unmeasured = fmt::format("sm_{}", config.architecture);
   into.engine = machine_code ? "sass" : "ptx";
   into.exact["launch__grid_size"] = config.grid.count();
   into.exact["launch__block_size"] = config.block.count();

@@ -317,6 +317,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   }
 
   LaunchConfig config;
+  config.architecture = runtime.device().target();
   config.grid = extent(request.grid);
   config.block = extent(request.block);
   config.cluster = cluster_of(attributes, request);

@@ -11,6 +11,18 @@ void add_carry_out(Reader& r, const Operand& predicate) {
   if (predicate.index != kTrue) r.add(predicate);
 }
 
+// Predicates that are not written.
+void add_absent(Reader& r, unsigned count) {
+  for (unsigned n = 0; n < count; ++n) r.add_text(r.insn.uniform ? "UPT" : "PT");
+}
+
+void make_pairs(Reader& r) {
+  for (std::size_t n = 0; n < r.insn.count; ++n) {
+    Operand& o = r.insn.operands[n];
+    o.pair = o.kind == Kind::kRegister || o.kind == Kind::kUniform || o.kind == Kind::kImmediate;
+  }
+}
+
 }  // namespace
 
 // d, carry-outs p and q, a, b, c, and with .X two carry-ins.
@@ -30,10 +42,11 @@ void decode_iadd3(Reader& r) {
     // Bit 74 is .X, not the absolute value.
     c.negated = r.bit(75);
   }
-  add_carry_out(r, p);
-  if (q.index != kTrue && p.index == kTrue) r.add(p);
+  const bool any = p.index != kTrue || q.index != kTrue;
+  if (p.index != kTrue || q.index != kTrue) r.add(p);
   add_carry_out(r, q);
   r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);  // carries out
+  if (r.prints_absent_predicates()) add_absent(r, any ? 2u - r.insn.mode : 2u);
   r.add(a);
   r.add(b);
   r.add(c);
@@ -188,11 +201,47 @@ void decode_shf(Reader& r) {
   r.ignore(87, 4);
 }
 
+// IADD.64: d, a, b in pairs of registers.
+void decode_iadd64(Reader& r) {
+  r.suffix(".64");
+  r.expect(73, 2, {1});
+  r.expect(81, 3, {kTrue});
+  r.expect(84, 3, {0});
+  r.expect(87, 4, {0xf, 7});
+  r.ignore(75, 6);
+  r.add(r.reg(16));
+  Operand a = r.a(), b = r.second();
+  a.negated = r.bit(72);
+  if (b.kind != Kind::kImmediate) b.negated = r.bit(63);
+  r.add(a);
+  r.add(b);
+  make_pairs(r);
+}
+
+// UIADD3.64: a + b + c in pairs of registers.
+void decode_iadd3_64(Reader& r) {
+  r.suffix(".64");
+  r.expect(73, 8, {0xf0});
+  r.expect(81, 6, {0x3f});
+  r.expect(87, 4, {0xf});
+  r.add(r.reg(16));
+  add_absent(r, 2);
+  Operand a = r.a(), b = r.b();
+  a.negated = r.bit(72);
+  if (b.kind == Kind::kUniform) b.negated = r.bit(63);
+  r.add(a);
+  r.add(b);
+  r.add(r.c());
+  make_pairs(r);
+}
+
 void decode_isetp(Reader& r) {
   r.insn.compare =
       static_cast<Compare>(r.named(76, 3, {".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".T"}));
   r.insn.is_signed = r.bit(73);
-  r.suffix_if(!r.insn.is_signed, ".U32");
+  const bool wide = r.architecture() >= 100 && r.bit(80);
+  r.suffix_if(wide, r.insn.is_signed ? ".S64" : ".U64");
+  r.suffix_if(!wide && !r.insn.is_signed, ".U32");
   r.insn.combine = static_cast<Combine>(r.named(74, 2, {".AND", ".OR", ".XOR"}));
   r.insn.extended = r.suffix_if(r.bit(72), ".EX");
   r.add(r.predicate_at(81));
@@ -206,13 +255,17 @@ void decode_isetp(Reader& r) {
     r.add(lower);
   else if (!is_true(lower) && !(lower.index == 0 && !lower.negated))
     r.refuse("a comparison of the lower words without .EX");
+  if (!wide) return;
+  if (r.insn.extended) r.refuse("128 bits");
+  make_pairs(r);
 }
 
 namespace {
 
 // One number or two of 16 bits (`type`). `wrap`: negative results become zero.
 void vector_type_at(Reader& r) {
-  const std::uint8_t type = r.named(72, 2, {".U32", "", ".U16x2", ".S16x2"});
+  const char* const word = r.architecture() >= 120 ? ".S32" : "";
+  const std::uint8_t type = r.named(72, 2, {".U32", word, ".U16x2", ".S16x2"});
   r.insn.is_signed = type % 2 != 0;
   r.insn.type = type / 2;
   r.insn.wrap = r.suffix_if(r.bit(76), ".RELU");
@@ -230,6 +283,8 @@ void decode_vimnmx(Reader& r) {
     r.insn.mode = 2;  // predicates written
     r.add(p);
     r.add(q);
+  } else if (r.architecture() == 100) {
+    add_absent(r, 2);
   }
   r.add(r.a());
   r.add(r.second());
@@ -333,11 +388,32 @@ void decode_prmt(Reader& r) {
   r.add(r.c());
 }
 
+// SEL.64: the immediate has 33 bits.
+void decode_sel64(Reader& r) {
+  r.suffix(".64");
+  r.add(r.reg(16));
+  r.add(r.a());
+  if (r.form() == 2) {
+    const bool negative = r.bit(64);
+    Operand b = Reader::immediate(r.field(32, 32));
+    if (negative != (b.value >> 31 != 0)) r.refuse("an immediate of more than 32 bits");
+    r.add(b);
+  } else {
+    r.unused(64);
+    r.add(r.form() == 7 ? r.uniform_at(32) : r.reg(32));
+  }
+  r.add(r.predicate_at(87, 90));
+  make_pairs(r);
+}
+
 void decode_sel(Reader& r) {
+  const bool wide = r.insn.uniform && r.form() == 6;
+  if (r.suffix_if(wide && r.architecture() >= 120, ".64")) r.insn.op = Op::kSel64;
   r.add(r.reg(16));
   r.add(r.a());
   r.add(r.second());
   r.add(r.predicate_at(87, 90));
+  if (r.insn.op == Op::kSel64) make_pairs(r);
 }
 
 // BMSK: a mask of b bits that begins at bit a; values of 32 and more behave as in PTX's bmsk

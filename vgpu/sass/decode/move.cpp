@@ -9,8 +9,25 @@ namespace vgpu::sass {
 void decode_mov(Reader& r) {
   if (!r.insn.uniform) r.expect(72, 4, {0xf, 0});
   r.unused(24);
-  r.add(r.reg(16));
-  r.add(r.second());
+  const bool wide = r.architecture() >= 120 && r.suffix_if(r.bit(80), ".64");
+  if (wide) r.insn.op = Op::kMov64;
+  Operand d = r.reg(16), a = r.second();
+  if (wide && a.kind != Kind::kRegister && a.kind != Kind::kUniform) r.refuse("another operand");
+  d.pair = a.pair = wide;
+  r.add(d);
+  r.add(a);
+}
+
+// MOV.64, UMOV.64 of an immediate that begins at bit 24; its upper half is Instruction::target.
+void decode_mov64(Reader& r) {
+  r.suffix(".64");
+  Operand d = r.reg(16);
+  d.pair = true;
+  r.add(d);
+  const std::uint64_t value = r.field(24, 64);
+  r.insn.target = static_cast<std::uint32_t>(value >> 32);
+  r.insn.operands[r.insn.count++] = Reader::immediate(value);
+  r.add_text(fmt::format("0x{:x}", value));
 }
 
 void decode_p2r(Reader& r) {

@@ -74,6 +74,7 @@ void Lowering::lower_float(const Instruction& i) {
     case Op::kFsetp:
     case Op::kDsetp: {
       const bool wide = i.op == Op::kDsetp;
+      if (i.uniform) return lower_uniform_comparison(i);
       const u32 a = wide ? source_pair(i[2]) : source(i[2]),
                 b = wide ? source_pair(i[3]) : source(i[3]);
       const u32 pc = emit_alu(
@@ -99,6 +100,32 @@ void Lowering::lower_float(const Instruction& i) {
       emit_alu(i.op == Op::kDmul ? "sass.dmul" : "sass.dadd", destination(i[0]),
                {source_pair(i[1]), source_pair(i[2])}, common(i) | signs_a(i[1]) | signs_b(i[2]));
   }
+}
+
+// UFSETP: the result of an active lane, which all have, becomes the uniform predicate.
+void Lowering::lower_uniform_comparison(const Instruction& i) {
+  if (i[1].index != kTrue) refuse("two results");
+  const u32 compare = emit("sass.fsetp", true, false);
+  at(compare).d = kCarryPredicates;
+  at(compare).s[0] = source(i[2]);
+  at(compare).s[1] = source(i[3]);
+  at(compare).s[2] = zero_;
+  at(compare).s[3] = predicate(i[4]);
+  at(compare).imm =
+      static_cast<i64>(common(i) | signs_a(i[2]) | signs_b(i[3]) | (i[4].negated ? kNegateP : 0));
+  at(compare).list = kNone;
+  const u32 select = emit("sass.sel", true, false);
+  at(select).d = scratch();
+  at(select).s[0] = constant(1);
+  at(select).s[1] = zero_;
+  at(select).s[2] = zero_;
+  at(select).s[3] = kCarryPredicates;
+  helper("sass.r2ur", address_rows(), scratch(), kNone);
+  const u32 pc =
+      emit_alu("u.sass.isetp", predicate_out(i[0]), {address_rows(), zero_, zero_, 4 * kTrue},
+               u64{static_cast<u8>(Compare::kNotEqual)} << kCompareAt);
+  at(pc).list = kNone;
+  at(pc).target = kNone;
 }
 
 void Lowering::lower_half(const Instruction& i) {
@@ -172,11 +199,85 @@ void Lowering::lower_extreme(const Instruction& i) {
     emit_alu("sass.vimnmx3", destination(i[0]), {a, b, c, predicate(p)}, m);
     return;
   }
+  if (i.uniform) {
+    if (i.mode != 0) refuse("predicates");
+    const u32 pc = emit("sass.vimnmx", true, false);
+    at(pc).d = scratch();
+    at(pc).s[0] = a;
+    at(pc).s[1] = b;
+    at(pc).s[2] = c;
+    at(pc).s[3] = predicate(p);
+    at(pc).imm = static_cast<i64>(m);
+    emit_alu("sass.r2ur", destination(i[0]), {scratch()});
+    return;
+  }
   const u32 pc =
       emit_alu("sass.vimnmx", destination(i[0]), {a, adds ? c : b, adds ? b : c, predicate(p)}, m);
   if (i.mode == 0) return;
   at(pc).list = predicate_out(i[1]);
   at(pc).target = predicate_out(i[2]);
+}
+
+// A half of a 64-bit operand.
+u32 Lowering::half_of(const Operand& o, bool upper) {
+  if (o.kind == Kind::kImmediate)
+    return constant(upper ? (o.value >> 31 != 0 ? ~0u : 0u) : o.value);
+  const bool zero = o.index == (o.kind == Kind::kUniform ? kZeroUniform : kZeroRegister);
+  return source(o) + (upper && !zero ? 128 : 0);
+}
+
+// Instructions of 64 bits in pairs of registers: the lower half, which is not counted, then the
+// upper one.
+void Lowering::lower_wide_integer(const Instruction& i) {
+  if (i.op == Op::kMov64) {
+    const u32 from =
+        i[1].kind == Kind::kImmediate ? constant_pair(i[1].value, i.target) : source_pair(i[1]);
+    emit_alu(twin("sass.mov64"), destination(i[0]), {from});
+    return;
+  }
+  for (const bool upper : {false, true}) {
+    const u32 pc = emit(twin(i.op == Op::kSel64 ? "sass.sel" : "sass.iadd3"), !upper);
+    const bool absent = i[0].index == (i.uniform ? kZeroUniform : kZeroRegister);
+    at(pc).d = destination(i[0]) + (upper && !absent ? 128 : 0);
+    at(pc).s[0] = half_of(i[1], upper);
+    at(pc).s[1] = half_of(i[2], upper);
+    at(pc).s[2] = zero_;
+    at(pc).s[3] = zero_;
+    if (i.op == Op::kSel64) {
+      at(pc).s[3] = predicate(i[3]);
+      at(pc).imm = static_cast<i64>(i[3].negated ? kNegateP : 0);
+      continue;
+    }
+    if (i.count > 3) at(pc).s[2] = half_of(i[3], upper);
+    u64 m = (i[1].negated ? kNegateA : 0) | (i[2].negated ? kNegateB : 0);
+    if (upper) {
+      m |= kExtended | u64{kCarryPredicates + 4} << kSlotAt;
+      at(pc).s[3] = kCarryPredicates;
+    } else {
+      at(pc).list = kCarryPredicates;
+      at(pc).target = kCarryPredicates + 4;
+    }
+    at(pc).imm = static_cast<i64>(m);
+  }
+}
+
+void Lowering::lower_wide_comparison(const Instruction& i) {
+  constexpr u32 kYes = 4 * kTrue;
+  const u64 compares = u64{static_cast<u8>(i.compare)} << kCompareAt;
+  const u32 lower = emit(twin("sass.isetp"), true, false);
+  at(lower).d = kCarryPredicates;
+  at(lower).s[0] = half_of(i[2], false);
+  at(lower).s[1] = half_of(i[3], false);
+  at(lower).s[2] = zero_;
+  at(lower).s[3] = kYes;
+  at(lower).imm = static_cast<i64>(compares);
+  at(lower).list = kNone;
+  at(lower).target = kNone;
+  const u32 pc = emit_alu(twin("sass.isetp"), predicate_out(i[0]),
+                          {half_of(i[2], true), half_of(i[3], true), zero_, predicate(i[4])},
+                          common(i) | kExtended | (i[4].negated ? kNegateP : 0));
+  at(pc).list = predicate_out(i[1]);
+  at(pc).target = kCarryPredicates;
 }
 
 void Lowering::lower_integer(const Instruction& i) {
@@ -289,6 +390,7 @@ void Lowering::lower_integer(const Instruction& i) {
                common(i));
       return;
     case Op::kIsetp: {
+      if (i[2].pair) return lower_wide_comparison(i);
       const u32 pc = emit_alu(
           twin("sass.isetp"), predicate_out(i[0]),
           {source(i[2]), source(i[3]), zero_, predicate(i[4])},
