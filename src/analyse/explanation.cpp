@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/explanation.hpp"
 
+#include <algorithm>
+
 namespace ladder::analyse {
 namespace {
 
@@ -35,6 +37,13 @@ void model_shared(Explanation& e) {
 Precision chosen_precision(Precision promised, const std::optional<TileShape>& tile) {
   if (promised != Precision::kAuto || !tile) return promised;
   return tile->products == 6 ? Precision::kBf16x6 : Precision::kFp16x3;
+}
+
+// The loop's part of `list`, which is empty or has one entry per instruction.
+template <class T>
+std::span<const T> body_of(const Loop& loop, const std::vector<T>& list) {
+  const std::span<const T> all(list);
+  return all.empty() ? all : all.subspan(loop.first, loop.size());
 }
 
 }  // namespace
@@ -98,12 +107,8 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
   }
   e.subject.loop = loop.value();
   const std::vector<SourcePlace> places = places_of(code.value());
-  const auto body = [&](const auto& list) {
-    return list.empty() ? std::span(list)
-                        : std::span(list).subspan(e.subject.loop.first, e.subject.loop.size());
-  };
-  e.schedule = schedule_of(body(std::as_const(e.subject.code)), loop_costs(e.subject), body(places),
-                           machine);
+  e.schedule = schedule_of(body_of(e.subject.loop, e.subject.code), loop_costs(e.subject),
+                           body_of(e.subject.loop, places), machine);
   if (!e.no_prediction.empty()) return e;
   auto prediction = predict(e.subject, e.problem, machine);
   if (prediction) {
@@ -112,6 +117,56 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
   } else {
     e.no_prediction = prediction.status().message();
   }
+  return e;
+}
+
+namespace {
+
+// The loop with the most multiply-adds; else the longest innermost loop; else all of the code.
+Loop explained_loop(std::span<const MachineInstruction> code, std::string& what) {
+  if (const auto hot = hot_loop(code)) {
+    what = "the loop that multiplies most";
+    return hot.value();
+  }
+  const std::vector<Loop> loops = loops_of(code);
+  const Loop* longest = nullptr;
+  for (const Loop& loop : loops) {
+    const bool inner = std::none_of(loops.begin(), loops.end(),
+                                    [&](const Loop& other) { return other.inside(loop); });
+    if (inner && (longest == nullptr || loop.size() > longest->size())) longest = &loop;
+  }
+  what = longest != nullptr ? "the longest loop without a loop inside" : "no loop: all of the code";
+  if (longest != nullptr) return *longest;
+  constexpr std::uint16_t kNop = 0x918;
+  std::size_t end = code.size();  // without the padding
+  while (end > 1 && code[end - 1].opcode == kNop) --end;
+  return {0, end - 1};
+}
+
+}  // namespace
+
+Explanation explain_code(const FileKernel& kernel, const Machine& machine, int threads) {
+  Explanation e;
+  CodeOnly& own = e.code_only.emplace();
+  e.id = kernel.name;
+  e.machine = machine;
+  e.peak = machine.peak_flops();
+  e.subject.seen.kernel = kernel.name;
+  if (threads == 0) threads = kernel.max_threads;
+  own.block_assumed = threads == 0;
+  e.subject.seen.threads = own.block_assumed ? kAssumedThreads : threads;
+  e.subject.seen.registers = kernel.registers;
+  e.subject.seen.shared_bytes = kernel.shared_bytes;
+  e.subject.code = decode(kernel.code.bytes);
+  own.local_bytes = kernel.local_bytes;
+  own.local_accesses =
+      static_cast<int>(std::count_if(e.subject.code.begin(), e.subject.code.end(),
+                                     [](const auto& i) { return i.kind == Kind::kLocal; }));
+  if (e.subject.code.empty()) return e;
+  e.subject.loop = explained_loop(e.subject.code, own.loop);
+  const std::vector<SourcePlace> places = places_of(kernel.code);
+  e.schedule = schedule_of(body_of(e.subject.loop, e.subject.code), loop_costs(e.subject),
+                           body_of(e.subject.loop, places), machine);
   return e;
 }
 

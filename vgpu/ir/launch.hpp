@@ -65,7 +65,6 @@ struct LaunchConfig {
   bool trace = false;                // fill LaunchReport::instructions
   CopySchedule schedule;
   Numerics numerics = Numerics::kSingle;
-  int architecture = 90;     // of the device: 90 for sm_90
   bool cooperative = false;  // blocks may wait for each other, so all run concurrently
   // Registers per thread, as allocated by the assembler; setmaxnreg needs it. 0: unknown.
   std::uint32_t registers = 0;

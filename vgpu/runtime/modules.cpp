@@ -67,7 +67,8 @@ std::string FatBinary::present() {
 void FatBinary::refuse_without_ptx(const std::string& user) {
   const std::string remedy =
       wrapper_ != nullptr && image::is_linked(wrapper_)
-          ? "relocatable device code is linked without its PTX: build without -rdc=true"
+          ? "relocatable device code is linked without its PTX: build with -arch=sm_90, "
+            "or without -rdc=true"
           : "build with -gencode arch=compute_80,code=compute_80";
   throw Failure{
       cudaErrorNoKernelImageForDevice,

@@ -9,13 +9,16 @@ namespace {
 
 constexpr std::uint32_t kInstructionBytes = 16;
 
-// Distances are in units of 4 bytes from the next instruction. From sm_90 on, the upper bits begin
-// at bit 34 and the lowest 8 bits are at bit 16; before, all begin at bit 34.
+// Distances are in units of 4 bytes. From sm_90 on, the upper bits begin at bit 34 and the lowest 8
+// bits are at bit 16; before, all begin at bit 34.
+std::int64_t split_distance(Reader& r) {
+  const std::int64_t distance = r.signed_field(34, 48) * 4;
+  return r.architecture() >= 90 ? distance << 8 | static_cast<std::int64_t>(r.field(16, 8)) << 2
+                                : distance;
+}
+// A place at such a distance from the next instruction.
 std::uint32_t split_target(Reader& r) {
-  std::int64_t distance = r.signed_field(34, 48) * 4;
-  if (r.architecture() >= 90)
-    distance = distance << 8 | static_cast<std::int64_t>(r.field(16, 8)) << 2;
-  return static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance);
+  return static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + split_distance(r));
 }
 
 void add_target(Reader& r, std::uint32_t target) {
@@ -151,12 +154,12 @@ void decode_lepc(Reader& r) {
 
 void decode_ret(Reader& r) {
   r.expect(86, 1, {1});
-  r.expect(85, 1, {0});
   r.expect(87, 4, {7});
   r.expect(32, 2, {0});
-  r.suffix(".REL.NODEC");
+  const bool absolute = r.bit(85);
+  r.suffix(absolute ? ".ABS.NODEC" : ".REL.NODEC");
   r.add(r.general_at(24));
-  add_relative(r, split_target(r));
+  add_relative(r, absolute ? static_cast<std::uint32_t>(split_distance(r)) : split_target(r));
 }
 
 void decode_exit(Reader& r) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sass/decode/control_code.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {
@@ -78,6 +79,7 @@ Instruction decode(Word word, std::uint32_t address, int architecture) {
   const Entry* const entry = *found;
   Reader reader(word, address, architecture, entry->mnemonic);
   reader.insn.op = entry->op;
+  reader.insn.control = control_code(word);
   reader.insn.uniform = entry->uniform_guard;
   reader.insn.guard = reader.predicate_at(12, 15);
   reader.insn.uniform = entry->uniform;

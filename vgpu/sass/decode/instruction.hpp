@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "ir/schedule.hpp"
+
 namespace vgpu::sass {
 
 // An instruction's 128 bits: bits 0 to 63 are in `low`, bits 64 to 127 in `high`.
@@ -111,6 +113,7 @@ struct Instruction {
   bool compared = false;  // loads, exchanges: part of a compare-and-swap loop (compared_loads.hpp)
   bool half = false;      // loads, exchanges: part of such a loop for a 16-bit operation
   std::uint32_t target = 0;  // branches: address
+  ir::ControlCode control;
 
   std::string text;  // "@!P0 IADD3 R4, R4, 0x1, RZ"
 

@@ -11,18 +11,6 @@ void add_carry_out(Reader& r, const Operand& predicate) {
   if (predicate.index != kTrue) r.add(predicate);
 }
 
-// Predicates that are not written.
-void add_absent(Reader& r, unsigned count) {
-  for (unsigned n = 0; n < count; ++n) r.add_text(r.insn.uniform ? "UPT" : "PT");
-}
-
-void make_pairs(Reader& r) {
-  for (std::size_t n = 0; n < r.insn.count; ++n) {
-    Operand& o = r.insn.operands[n];
-    o.pair = o.kind == Kind::kRegister || o.kind == Kind::kUniform || o.kind == Kind::kImmediate;
-  }
-}
-
 }  // namespace
 
 // d, carry-outs p and q, a, b, c, and with .X two carry-ins.
@@ -201,40 +189,6 @@ void decode_shf(Reader& r) {
   r.ignore(87, 4);
 }
 
-// IADD.64: d, a, b in pairs of registers.
-void decode_iadd64(Reader& r) {
-  r.suffix(".64");
-  r.expect(73, 2, {1});
-  r.expect(81, 3, {kTrue});
-  r.expect(84, 3, {0});
-  r.expect(87, 4, {0xf, 7});
-  r.ignore(75, 6);
-  r.add(r.reg(16));
-  Operand a = r.a(), b = r.second();
-  a.negated = r.bit(72);
-  if (b.kind != Kind::kImmediate) b.negated = r.bit(63);
-  r.add(a);
-  r.add(b);
-  make_pairs(r);
-}
-
-// UIADD3.64: a + b + c in pairs of registers.
-void decode_iadd3_64(Reader& r) {
-  r.suffix(".64");
-  r.expect(73, 8, {0xf0});
-  r.expect(81, 6, {0x3f});
-  r.expect(87, 4, {0xf});
-  r.add(r.reg(16));
-  add_absent(r, 2);
-  Operand a = r.a(), b = r.b();
-  a.negated = r.bit(72);
-  if (b.kind == Kind::kUniform) b.negated = r.bit(63);
-  r.add(a);
-  r.add(b);
-  r.add(r.c());
-  make_pairs(r);
-}
-
 void decode_isetp(Reader& r) {
   r.insn.compare =
       static_cast<Compare>(r.named(76, 3, {".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".T"}));
@@ -386,24 +340,6 @@ void decode_prmt(Reader& r) {
   r.add(r.a());
   r.add(r.b());
   r.add(r.c());
-}
-
-// SEL.64: the immediate has 33 bits.
-void decode_sel64(Reader& r) {
-  r.suffix(".64");
-  r.add(r.reg(16));
-  r.add(r.a());
-  if (r.form() == 2) {
-    const bool negative = r.bit(64);
-    Operand b = Reader::immediate(r.field(32, 32));
-    if (negative != (b.value >> 31 != 0)) r.refuse("an immediate of more than 32 bits");
-    r.add(b);
-  } else {
-    r.unused(64);
-    r.add(r.form() == 7 ? r.uniform_at(32) : r.reg(32));
-  }
-  r.add(r.predicate_at(87, 90));
-  make_pairs(r);
 }
 
 void decode_sel(Reader& r) {

@@ -18,18 +18,6 @@ void decode_mov(Reader& r) {
   r.add(a);
 }
 
-// MOV.64, UMOV.64 of an immediate that begins at bit 24; its upper half is Instruction::target.
-void decode_mov64(Reader& r) {
-  r.suffix(".64");
-  Operand d = r.reg(16);
-  d.pair = true;
-  r.add(d);
-  const std::uint64_t value = r.field(24, 64);
-  r.insn.target = static_cast<std::uint32_t>(value >> 32);
-  r.insn.operands[r.insn.count++] = Reader::immediate(value);
-  r.add_text(fmt::format("0x{:x}", value));
-}
-
 void decode_p2r(Reader& r) {
   r.expect(76, 2, {0});
   if (r.form() != 4) r.refuse("a mask in a register");

@@ -66,7 +66,7 @@ Reader::Reader(Word word, std::uint32_t address, int architecture, const char* n
       architecture_(architecture) {
   insn.address = address;
   insn.opcode = static_cast<std::uint16_t>(field(0, 12));
-  ignore(105, 23);  // stalls, scoreboards, the register cache
+  ignore(105, 23);  // control_code.hpp
 }
 
 std::uint64_t Reader::field(unsigned position, unsigned bits) {

@@ -49,6 +49,7 @@ enum Attribute : std::uint8_t {  // EIATTR_*
   kParamSize = 0x19,
   kRegisters = 0x2f,
   kCluster = 0x3d,
+  kLargeParamInfo = 0x45,  // of kernels with parameters of more than 4 KB
 };
 
 }  // namespace
@@ -199,9 +200,11 @@ void Cubin::read_kernel_info(KernelInfo& kernel) const {
         kernel.param_base = read16(value, 4);
         kernel.param_bytes = read16(value, 6);
         break;
-      case kParamInfo: {  // index, ordinal, offset, flags with the size in the upper bits
+      case kParamInfo:         // index, ordinal, offset, flags with the size in the upper bits
+      case kLargeParamInfo: {  // ... and only the size
         const std::uint16_t ordinal = read16(value, 4);
-        const Param param{read16(value, 6), read32(value, 8) >> 18};
+        const std::uint32_t size = read32(value, 8) >> (attribute == kParamInfo ? 18 : 0);
+        const Param param{read16(value, 6), size};
         if (std::uint64_t{param.offset} + param.size > kMostParamBytes) {
           throw BadCubin("cubin: a parameter beyond the largest block of parameters");
         }

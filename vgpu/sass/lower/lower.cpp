@@ -18,6 +18,13 @@ namespace {
 
 constexpr u32 kTrueSlot = 4 * kTrue, kUniformPredicates = 32, kPredicateBytes = 28;
 
+Ways ways_of(const Instruction& i) {
+  const auto holds = [](const Operand& p) { return p.index == kTrue && !p.negated; };
+  const bool leaves = i.op == Op::kBra || i.op == Op::kBrx || i.op == Op::kRet || i.op == Op::kExit;
+  const bool always = holds(i.guard) && (i.op != Op::kBra || (i.mode != 2 && holds(i[0])));
+  return {i.op == Op::kBra ? static_cast<std::ptrdiff_t>(i.target / 16) : -1, !leaves || !always};
+}
+
 }  // namespace
 
 Lowering::Lowering(Program& program, std::vector<Instruction>& instructions,
@@ -69,6 +76,8 @@ void Lowering::run() {
   for (const Instruction& i : instructions_) {
     current_ = &i;
     program_.statements.push_back({i.text, i.address, "", 0, traits_of(i)});
+    machine_code_.control.push_back(i.control);
+    machine_code_.ways.push_back(ways_of(i));
     machine_code_.pc_at.push_back(static_cast<u32>(program_.code.size()));
     compute_address(i);
     lower(i);
