@@ -76,8 +76,8 @@ inline constexpr Doubts kBroke = 8192;
 // PTX: some lanes of a warp stored in a kernel whose lanes diverged in a loop. In PTX they are
 // together again where their ways meet; in machine code they need not be.
 inline constexpr Doubts kStoresApart = 16384;
-// Machine code: single-precision arithmetic was executed, of which each instruction goes to the
-// half of the FMA pipe that is free.
+// Machine code: single-precision arithmetic was executed. Each such instruction goes to the half of
+// the FMA pipe that is free.
 inline constexpr Doubts kEitherHalf = 32768;
 // Machine code: wgmma with A in registers.
 inline constexpr Doubts kProductsOfRegisters = 65536;

@@ -129,13 +129,16 @@ void report(const ir::Program& program, const observer::Counters& counters,
   into.lane_instructions = 0;
   const std::vector<Instruction> counted = instructions(program, counters);
   for (const Instruction& instruction : counted) {
-    add(total, instruction);
-    into.lane_instructions += instruction.count.lanes;
-    const bool ran = instruction.count.executions != 0 || instruction.count.global_requests != 0 ||
-                     instruction.count.shared_requests != 0;
-    if (config.trace && ran) into.instructions.push_back(trace_of(instruction));
-    if (!config.count_lines || instruction.file.empty() || instruction.count.executions == 0)
+    // In PTX some instructions count by the accesses of helpers alone.
+    const InstructionCount& count = instruction.count;
+    if (count.executions + count.global_requests + count.shared_requests + count.local_requests +
+            count.shared_bytes ==
+        0)
       continue;
+    add(total, instruction);
+    into.lane_instructions += count.lanes;
+    if (config.trace) into.instructions.push_back(trace_of(instruction));
+    if (!config.count_lines || instruction.file.empty() || count.executions == 0) continue;
     add(lines.try_emplace({instruction.file, instruction.line}, n).first->second, instruction);
   }
   into.engine = machine_code ? "sass" : "ptx";
