@@ -88,6 +88,8 @@ inline constexpr Doubts kUnknownPipe = 524288;
 // Threads waited for the kernel before (griddepcontrol.wait, ACQBULK). Hardware counts them as
 // predicated on in some launches and blocks, in others not.
 inline constexpr Doubts kGridWaits = 1048576;
+// The device's architecture was not measured: what follows from rules that were found on sm_90.
+inline constexpr Doubts kOtherArchitecture = 2097152;
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // Whether an instruction goes to the half of the FMA pipe that is free.

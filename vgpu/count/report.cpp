@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "count/metrics.hpp"
 #include "count/schedule.hpp"
 
@@ -152,6 +154,21 @@ void report(const ir::Program& program, const observer::Counters& counters,
     write(values, machine_code, doubts, false, line.exact, line.estimates);
   }
   if (config.count_lines && machine_code) report_schedule(program, counted, into);
+}
+
+void mark_unmeasured(int architecture, LaunchReport& report) {
+  constexpr int kMeasured = 90;
+  if (architecture == kMeasured) return;
+  report.unmeasured = fmt::format("sm_{}", architecture);
+  const bool machine_code = report.engine == "sass";
+  const auto mark = [&](Metrics& exact, Metrics& estimates) {
+    for (const Metric& metric : metrics()) {
+      if (is_exact(metric, machine_code, kOtherArchitecture)) continue;
+      if (auto value = exact.extract(std::string(metric.name))) estimates.insert(std::move(value));
+    }
+  };
+  mark(report.exact, report.estimates);
+  for (LineReport& line : report.lines) mark(line.exact, line.estimates);
 }
 
 }  // namespace vgpu::count
