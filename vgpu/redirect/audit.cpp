@@ -8,6 +8,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +25,11 @@ using namespace vgpu;
 
 constexpr const char* kRuntime = "libcudart.so.13";
 constexpr std::array<const char*, 2> kStandIns = {kRuntime, "libcublas.so.13"};
+// The toolkit's libraries have a runtime linked in, without symbols. A program that is linked to
+// one need not call it.
+constexpr std::string_view kOfToolkit[] = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
+                                           "libcusolver", "libcusparse", "libnccl",  "libnpp",
+                                           "libnvjpeg",   "libnvrtc"};
 constexpr std::size_t kMostNames = 1024;
 constexpr int kCannotRun = 126, kNotSupported = 801;  // cudaErrorNotSupported
 
@@ -39,6 +45,11 @@ bool is_verbose() { return std::getenv("VGPU_VERBOSE") != nullptr; }
 
 std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // all of it if there is no slash
+}
+
+bool is_of_toolkit(std::string_view path) {
+  return std::any_of(std::begin(kOfToolkit), std::end(kOfToolkit),
+                     [&](std::string_view name) { return file_name(path).starts_with(name); });
 }
 
 // The folder of this library and of the stand-ins.
@@ -163,7 +174,11 @@ unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t* cookie) {
   const std::string path = path_of(*loaded);
   const CudaFile file = read_cuda_file(path);
   if (const std::string why = obstacle(file); !why.empty()) {
-    say(path + " " + why);
+    if (!is_of_toolkit(path)) {
+      say(path + " " + why);
+    } else if (is_verbose()) {
+      say(path + ": the toolkit's, not replaced: its calls find no device");
+    }
   } else if (file.runtime != StaticRuntime::kNone) {
     const Redirection made = redirect(file, loaded->l_addr, vgpu_enter);
     if (!made.error.empty()) {
