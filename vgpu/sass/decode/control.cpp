@@ -82,6 +82,20 @@ void decode_bra(Reader& r) {
   add_target(r, split_target(r));
 }
 
+// BRA.U with a uniform predicate at bit 24.
+void decode_bra_uniform(Reader& r) {
+  r.suffix(".U");
+  r.expect(32, 2, {1});
+  r.expect(82, 2, {0, 3});
+  r.expect(84, 3, {0});
+  r.expect(87, 4, {7});
+  r.expect(91, 1, {1});
+  Operand p = r.predicate_at(24, 27);
+  p.kind = Kind::kUniformPredicate;
+  r.add(p);
+  add_target(r, split_target(r));
+}
+
 void decode_brx(Reader& r) {
   r.expect(85, 2, {0});
   r.expect(87, 4, {7});
@@ -154,7 +168,13 @@ void decode_exit(Reader& r) {
   if (r.insn[0].index != kTrue || r.insn[0].negated) r.refuse("a condition besides the guard");
 }
 
+// How lanes wait is the same for all in this model.
+static void reconvergence_at(Reader& r) {
+  if (r.architecture() >= 100) r.named(72, 2, {"", ".RELIABLE", ".RECONVERGENT"});
+}
+
 void decode_bssy(Reader& r) {
+  reconvergence_at(r);
   const Operand barrier = Reader::barrier(r.field(16, 4));
   r.add(barrier);
   const Operand p = r.predicate_at(87, 90);
@@ -165,6 +185,7 @@ void decode_bssy(Reader& r) {
 
 // BSYNC, BREAK.
 void decode_bsync(Reader& r) {
+  reconvergence_at(r);
   r.add(Reader::barrier(r.field(16, 4)));
   const Operand p = r.predicate_at(87, 90);
   if (p.index != kTrue || p.negated) r.refuse("a condition besides the guard");
