@@ -7,6 +7,7 @@
 #include <ladder/gemm.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,14 @@
 #include <vector>
 
 namespace ladder::test {
+
+// Calls of the CUDA runtime by the program and by libladder.so.
+struct Counted {
+  std::atomic<int> allocations = 0, frees = 0, waits = 0;
+  std::atomic<std::size_t> bytes = 0;  // of the last allocation
+  int all() const { return allocations + frees + waits; }
+};
+Counted& counted();
 
 struct FreeOnDevice {
   void operator()(void* at) const { EXPECT_EQ(cudaFree(at), cudaSuccess); }
