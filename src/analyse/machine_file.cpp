@@ -95,7 +95,8 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
           return KernelCode{info.name,
                             {info.code.begin(), info.code.end()},
                             {reinterpret_cast<const std::byte*>(cubin.data()),
-                             reinterpret_cast<const std::byte*>(cubin.data()) + cubin.size()}};
+                             reinterpret_cast<const std::byte*>(cubin.data()) + cubin.size()},
+                            parsed.target()};
       }
     } catch (const vgpu::sass::BadCubin& damage) {
       return Status(Code::kIo, file + ": " + damage.what());
@@ -108,20 +109,24 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
 }
 
 Result<std::vector<FileKernel>> kernels_in(const std::string& cubin) {
-  constexpr std::uint32_t kReserved = 1024;  // of shared memory, by the system (sm_80 and later)
   const std::string all = bytes_of(cubin);
   if (all.empty()) return Status(Code::kIo, cubin + ": cannot be read");
   const auto bytes = std::as_bytes(std::span(all));
   std::vector<FileKernel> kernels;
   try {
     const vgpu::sass::Cubin parsed(bytes);
+    // From sm_90 on, a cubin counts the system's shared memory as the kernel's.
+    const std::uint32_t reserved = parsed.target() >= 90 ? 1024 : 0;
     for (const vgpu::sass::KernelInfo& info : parsed.kernels()) {
       FileKernel& kernel = kernels.emplace_back();
       kernel.name = demangled(info.name);
-      kernel.code = {info.name, {info.code.begin(), info.code.end()}, {bytes.begin(), bytes.end()}};
+      kernel.code = {info.name,
+                     {info.code.begin(), info.code.end()},
+                     {bytes.begin(), bytes.end()},
+                     parsed.target()};
       kernel.registers = static_cast<int>(info.registers);
       kernel.shared_bytes =
-          static_cast<int>(info.shared_bytes - std::min(info.shared_bytes, kReserved));
+          static_cast<int>(info.shared_bytes - std::min(info.shared_bytes, reserved));
       kernel.local_bytes = static_cast<int>(info.stack_bytes);
       kernel.max_threads = static_cast<int>(info.max_threads);
     }
@@ -226,7 +231,7 @@ Disassembly disassemble(const KernelCode& code) {
     std::memcpy(&word.high, code.bytes.data() + at + sizeof word.low, sizeof word.high);
     const auto offset = static_cast<std::uint32_t>(at);
     try {
-      result.text[offset] = vgpu::sass::decode(word, offset).text;
+      result.text[offset] = vgpu::sass::decode(word, offset, code.architecture).text;
     } catch (const vgpu::sass::UnknownInstruction&) {
       result.text[offset] = fmt::format("unknown 0x{:016x}{:016x}", word.high, word.low);
     }

@@ -67,7 +67,7 @@ TEST(ControlCode, IsReadFromTheWord) {
   for (std::size_t at = 0; at < kRows.size(); ++at) {
     const Row& row = kRows[at];
     const auto address = static_cast<std::uint32_t>(16 * at);
-    const ir::ControlCode c = decode(row.word, address).control;
+    const ir::ControlCode c = decode(row.word, address, 90).control;
     EXPECT_EQ(c.stall, row.stall) << at;
     EXPECT_EQ(c.sets_result, row.result) << at;
     EXPECT_EQ(c.sets_read, row.read) << at;
