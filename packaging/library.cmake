@@ -1,5 +1,6 @@
-# Installation rules of libladder, in two components: ladder_runtime, the shared library; and
-# ladder_devel, the headers, the static library, and what find_package(ladder) and pkg-config read.
+# Installation rules of libladder, in components: ladder_runtime, the shared library; ladder_devel,
+# the headers, the static library, and what find_package(ladder) and pkg-config read;
+# ladder_interpose, the library to preload in place of cuBLAS.
 # No file names the prefix: the tree can be moved.
 include(CMakePackageConfigHelpers)
 if(NOT LADDER_DIST)   # else it is built for its programs
@@ -17,6 +18,10 @@ if(NOT LADDER_DIST)   # else it is built for its programs
     BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS ladder_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     COMPONENT ladder_runtime NAMELINK_COMPONENT ladder_devel)
+  if(TARGET ladder_cublas)
+    install(TARGETS ladder_cublas LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      COMPONENT ladder_interpose)
+  endif()
   install(FILES ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/libladder.a DESTINATION ${CMAKE_INSTALL_LIBDIR}
     COMPONENT ladder_devel)
   install(FILES ${PROJECT_SOURCE_DIR}/include/ladder/gemm.h

@@ -82,7 +82,6 @@ struct KernelCode {
   std::string mangled;
   std::vector<std::byte> bytes;
   std::vector<std::byte> cubin;  // the cubin that contains the kernel
-  int architecture = 0;          // 90: sm_90
 };
 Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc);
 

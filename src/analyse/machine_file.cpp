@@ -95,8 +95,7 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
           return KernelCode{info.name,
                             {info.code.begin(), info.code.end()},
                             {reinterpret_cast<const std::byte*>(cubin.data()),
-                             reinterpret_cast<const std::byte*>(cubin.data()) + cubin.size()},
-                            parsed.target()};
+                             reinterpret_cast<const std::byte*>(cubin.data()) + cubin.size()}};
       }
     } catch (const vgpu::sass::BadCubin& damage) {
       return Status(Code::kIo, file + ": " + damage.what());
@@ -120,10 +119,7 @@ Result<std::vector<FileKernel>> kernels_in(const std::string& cubin) {
     for (const vgpu::sass::KernelInfo& info : parsed.kernels()) {
       FileKernel& kernel = kernels.emplace_back();
       kernel.name = demangled(info.name);
-      kernel.code = {info.name,
-                     {info.code.begin(), info.code.end()},
-                     {bytes.begin(), bytes.end()},
-                     parsed.target()};
+      kernel.code = {info.name, {info.code.begin(), info.code.end()}, {bytes.begin(), bytes.end()}};
       kernel.registers = static_cast<int>(info.registers);
       kernel.shared_bytes =
           static_cast<int>(info.shared_bytes - std::min(info.shared_bytes, reserved));
@@ -225,13 +221,14 @@ Disassembly disassemble(const KernelCode& code) {
     }
   }
   result.by = "the virtual GPU's decoder (nvdisasm is not installed)";
+  const int architecture = vgpu::sass::Cubin(code.cubin).target();
   for (std::size_t at = 0; at + kInstruction <= code.bytes.size(); at += kInstruction) {
     vgpu::sass::Word word;
     std::memcpy(&word.low, code.bytes.data() + at, sizeof word.low);
     std::memcpy(&word.high, code.bytes.data() + at + sizeof word.low, sizeof word.high);
     const auto offset = static_cast<std::uint32_t>(at);
     try {
-      result.text[offset] = vgpu::sass::decode(word, offset, code.architecture).text;
+      result.text[offset] = vgpu::sass::decode(word, offset, architecture).text;
     } catch (const vgpu::sass::UnknownInstruction&) {
       result.text[offset] = fmt::format("unknown 0x{:016x}{:016x}", word.high, word.low);
     }

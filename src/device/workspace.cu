@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/loan.hpp"
+#include "device/relaxed_capture.hpp"
 #include "device/runtime.cuh"
 
 #include <algorithm>
@@ -22,18 +23,6 @@ constexpr std::uint64_t kAnswerAge = 8;   // calls for which keep_answer() holds
 constexpr std::uint64_t kMostAge = 64;    // calls after which a stream counts as gone
 constexpr std::size_t kAnswerBytes = 64;
 constexpr unsigned long long kNoCapture = ~0ULL;
-
-// Allocation is legal in a thread in this mode, whichever streams are being captured.
-class RelaxedCapture {
- public:
-  RelaxedCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  ~RelaxedCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
 
 struct FreeMemory {
   void operator()(void* at) const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "device/relaxed_capture.hpp"
 #include "gemm/call.hpp"
 #include "gemm/plan/choice.hpp"
 
@@ -71,7 +72,10 @@ Status sgemm(const Problem& problem, const Operands& operands, Stream stream, Pr
   if (!call || call->empty) return call.status();
   const Place place = call->device->has_cuda ? Place::kCuda : Place::kHost;
   const auto kernel = select(problem, place, precision, *call->device);
-  return kernel ? kernel.value()->launch(problem, operands, stream) : kernel.status();
+  if (!kernel) return kernel.status();
+  if (place == Place::kHost) return kernel.value()->launch(problem, operands, stream);
+  const RelaxedCapture relaxed;  // the first call loads its kernels, also within a capture
+  return kernel.value()->launch(problem, operands, stream);
 }
 
 namespace {

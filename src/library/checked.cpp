@@ -14,6 +14,12 @@
 namespace ladder::api {
 namespace {
 
+// What programs were compiled with: members are only appended.
+static_assert(sizeof(ladder_gemm_call) == 232 && offsetof(ladder_gemm_call, batch_count) == 120 &&
+                  offsetof(ladder_gemm_call, epilogue) == 176 && sizeof(ladder_epilogue) == 56 &&
+                  sizeof(ladder_gemm_plan) == 864 && offsetof(ladder_gemm_plan, kernel) == 32,
+              "the binary interface");
+
 constexpr std::pair<ladder_precision, Precision> kPrecisions[] = {
     {LADDER_PRECISION_IEEE, Precision::kIeee},     {LADDER_PRECISION_AUTO, Precision::kAuto},
     {LADDER_PRECISION_TF32, Precision::kTf32},     {LADDER_PRECISION_TF32X3, Precision::kTf32x3},

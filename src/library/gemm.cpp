@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "device/relaxed_capture.hpp"
 #include "device/runtime.cuh"
 #include "gemm/call.hpp"
 #include "gemm/plan/plan.hpp"
@@ -122,6 +123,7 @@ Status enqueue_in_pool(const ladder_context& handle, const Checked& x, Chosen ch
 
 Outcome enqueue(ladder_context& handle, const Checked& x, const Chosen& chosen) {
   if (x.is_empty()) return {};
+  const RelaxedCapture relaxed;  // the pool may have to allocate
   if (chosen.kernel == nullptr) return enqueue_strided(x, handle.stream);
   for (std::int64_t i = 0; i < x.count; ++i) {
     Status status;
@@ -194,6 +196,7 @@ ladder_status ladder_gemm_grouped(ladder_handle handle, const ladder_gemm_call* 
                                   int64_t count) {
   return with_handle(handle, [&](ladder_context& h) -> Outcome {
     if (count < 0) return invalid("count: at least 0, not " + std::to_string(count));
+    if (count > INT32_MAX) return invalid("count: more than 2^31 - 1");
     if (calls == nullptr && count > 0) return invalid("calls: null");
     std::vector<Planned> planned(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < planned.size(); ++i) {

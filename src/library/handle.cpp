@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "device/relaxed_capture.hpp"
 #include "host/query.hpp"
 
 namespace ladder::api {
@@ -31,18 +32,6 @@ ladder_status status_of(Code code) {
       return LADDER_STATUS_EXECUTION_FAILED;
   }
 }
-
-// Allocation, loading and queries are legal in this thread, whatever is being captured.
-class RelaxedCapture {
- public:
-  RelaxedCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  ~RelaxedCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
 
 // Frees what a handle holds.
 struct Destroy {
@@ -126,6 +115,7 @@ Outcome check_device(const ladder_context& handle) {
 }  // namespace ladder::api
 
 using namespace ladder::api;
+using ladder::RelaxedCapture;
 
 extern "C" {
 

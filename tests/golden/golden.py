@@ -116,7 +116,8 @@ def ptx_modules(program):
     for header, body in fat_entries(program):
         if header[0] != 1:
             continue
-        size, full = struct.unpack_from("<I", header, 16)[0], struct.unpack_from("<Q", header, 56)[0]
+        (size,) = struct.unpack_from("<I", header, 16)
+        (full,) = struct.unpack_from("<Q", header, 56)
         if full != 0:
             text = ctypes.create_string_buffer(full)
             decompress(text, ctypes.c_size_t(full), body, ctypes.c_size_t(size))

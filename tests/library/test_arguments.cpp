@@ -127,6 +127,7 @@ TEST_F(Arguments, OfTheHandle) {
   refused(ladder_set_workspace(handle, on_host, 256), "memory: is not on the handle's device");
   refused(ladder_gemm_grouped(handle, nullptr, 1), "calls: null");
   refused(ladder_gemm_grouped(handle, &call, -1), "count: at least 0");
+  refused(ladder_gemm_grouped(handle, &call, INT64_MAX), "count: more than 2^31");
   refused(ladder_workspace_bytes(handle, &call, nullptr), "bytes: null");
   refused(ladder_plan(handle, &call, nullptr), "plan: null");
   refused(ladder_plan(handle, &call, &plan), "plan->struct_size: 0 bytes");

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -389,9 +390,69 @@ TEST_F(Calls, PlansNameKernelMemoryAndReason) {
   EXPECT_EQ(plan.workspace_bytes, 0U);
 }
 
+// What a call can say, at random: the result by the definition, and nothing written outside C.
+TEST_F(Calls, AtRandom) {
+  const Handle handle;
+  std::mt19937 random(11);
+  const auto below = [&](unsigned end) { return static_cast<int>(random() % end); };
+  int computed = 0;
+  for (int round = 0; round < 200; ++round) {
+    const int largest = round % 8 == 0 ? 150 : 40;
+    const Shape shape{below(largest), below(largest), below(largest)};
+    const ladder_layout layout = kLayouts[below(2)];
+    Example x(shape, layout, static_cast<ladder_op>(below(3)), static_cast<ladder_op>(below(3)),
+              1 + below(5), static_cast<unsigned>(round));
+    x.alpha = static_cast<float>(below(4) - 1);
+    x.beta = static_cast<float>(below(4) - 1);
+    x.call.precision = kPrecisions[below(3) == 0 ? below(8) : below(2)];
+    if (below(4) == 0) x.call.flags = LADDER_BATCH_INVARIANT;
+    if (below(3) == 0) x.call.stride_b = 0;
+    const auto scalars = upload(std::vector<float>{x.alpha, x.beta});
+    const bool on_device = below(3) == 0;
+    ASSERT_EQ(ladder_set_pointer_mode(
+                  handle, on_device ? LADDER_POINTER_MODE_DEVICE : LADDER_POINTER_MODE_HOST),
+              LADDER_STATUS_OK);
+    if (on_device) x.call.alpha = scalars.get(), x.call.beta = scalars.get() + 1;
+    ladder_epilogue& e = x.call.epilogue;
+    const std::vector<float> bias = integers(200, 17), residual = integers(160 * 160 * 5, 18);
+    const auto bias_there = upload(bias), residual_there = upload(residual);
+    e.activation = below(2) == 0 ? LADDER_ACTIVATION_RELU : LADDER_ACTIVATION_NONE;
+    e.bias_kind = static_cast<ladder_bias>(below(3));
+    if (e.bias_kind != LADDER_BIAS_NONE) e.bias = bias_there.get();
+    e.bias_stride = below(2) * 7;
+    if (below(2) == 0) e.residual = residual_there.get();
+    e.ld_residual = 160;
+    e.residual_stride = below(2) * 160 * 160;
+    e.scale = static_cast<float>(1 + below(2));
+    const auto expected = x.expected([&](float v, auto i, auto j, auto number) {
+      if (e.bias_kind != LADDER_BIAS_NONE)
+        v += bias[static_cast<std::size_t>(number * e.bias_stride +
+                                           (e.bias_kind == LADDER_BIAS_PER_ROW ? i : j))];
+      if (e.activation == LADDER_ACTIVATION_RELU && v < 0) v = 0;
+      v *= e.scale;
+      if (e.residual != nullptr)
+        v += residual[static_cast<std::size_t>(number * e.residual_stride) +
+                      x.at(i, j, e.ld_residual, LADDER_OP_N)];
+      return v;
+    });
+    const ladder_status status = x.run(handle);
+    if (status == LADDER_STATUS_NOT_SUPPORTED) {
+      EXPECT_GT(x.call.precision, LADDER_PRECISION_AUTO) << ladder_last_error();
+      continue;
+    }
+    ASSERT_EQ(status, LADDER_STATUS_OK) << ladder_last_error();
+    ASSERT_EQ(x.result(), expected)
+        << round << ": " << shape.m << "x" << shape.n << "x" << shape.k << " layout " << layout
+        << " ops " << x.call.op_a << x.call.op_b << " " << x.call.precision << " batch "
+        << x.call.batch_count << " alpha " << x.alpha << " beta " << x.beta << " " << on_device;
+    ++computed;
+  }
+  EXPECT_GT(computed, 120);
+}
+
 // One handle in several threads, and a handle for each.
 TEST_F(Calls, Threads) {
-  constexpr int kThreads = 4, kRounds = 3;
+  constexpr int kThreads = 8, kRounds = 2;
   const Handle shared;
   for (const bool own : {false, true}) {
     std::vector<std::unique_ptr<Example>> examples;

@@ -54,6 +54,17 @@ class Installed(unittest.TestCase):
             "libladder.a", "libladder.so"
         ])
 
+    def test_the_library_to_preload_finds_the_other(self):
+        if not (pathlib.Path(BUILD) / "lib" / "libladder_cublas.so").exists():
+            self.skipTest("no cuBLAS headers")
+        run(CMAKE, "--install", BUILD, "--prefix", self.folder / "interpose", "--component",
+            "ladder_interpose")
+        self.assertEqual(self.names("interpose"), ["libladder_cublas.so"])
+        entries = run("readelf", "-dW", next((self.folder / "interpose").rglob("*.so")))
+        self.assertIn("[libladder.so.0]", entries)
+        self.assertRegex(entries, r"RUNPATH.*\[\$ORIGIN:")
+        self.assertNotIn("libcublas", "".join(re.findall(r"NEEDED.*", entries)))
+
     def test_exported_names_are_the_committed_ones(self):
         committed = (pathlib.Path(SOURCE) / "src/library/symbols.txt").read_text().split()
         header = (self.prefix / "include/ladder/gemm.h").read_text()
@@ -90,6 +101,23 @@ class Installed(unittest.TestCase):
         self.assertIn("right", run(VGPU, "--device", "a100", build / "product_c"))
         needed = run("readelf", "-dW", build / "product_static")
         self.assertNotIn("libladder", needed)
+
+    def test_the_quick_start(self):
+        page = (pathlib.Path(SOURCE) / "docs/library/quick-start.md").read_text()
+        source = self.folder / "quick start"
+        source.mkdir()
+        files = re.findall(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", page, re.M | re.S)
+        self.assertEqual([name for name, _ in files],
+                         ["CMakeLists.txt", "from_c.c", "from_cpp.cpp"])
+        for name, text in files:
+            (source / name).write_text(text)
+        build = source / "build"
+        run(CMAKE, "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCUDAToolkit_ROOT={pathlib.Path(NVCC).parent.parent}",
+            "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror", "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
+        run(CMAKE, "--build", build)
+        for program in ("from_c", "from_cpp"):
+            self.assertEqual(run(VGPU, "--device", "h200", build / program), "4 5\n10 11\n")
 
     def test_what_is_missing_is_named(self):
         shutil.copytree(self.folder / "ladder_devel", self.folder / "no runtime", symlinks=True)

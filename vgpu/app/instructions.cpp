@@ -27,7 +27,9 @@ using List = std::map<std::string_view, Known>;
 
 List machine_code() {
   List known;
+  constexpr int kMeasured = 90;  // sm_90
   for (const sass::Mnemonic& m : sass::mnemonics()) {
+    if (m.first > kMeasured || m.last < kMeasured) continue;
     Known& row = known[m.text];
     if (row.opcodes.empty())
       row.counted = count::to_string(sass::class_of(m.op, m.uniform).operation);

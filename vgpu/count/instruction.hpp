@@ -76,8 +76,8 @@ inline constexpr Doubts kBroke = 8192;
 // PTX: some lanes of a warp stored in a kernel whose lanes diverged in a loop. In PTX they are
 // together again where their ways meet; in machine code they need not be.
 inline constexpr Doubts kStoresApart = 16384;
-// Machine code: single-precision arithmetic was executed, of which each instruction goes to the half
-// of the FMA pipe that is free.
+// Machine code: single-precision arithmetic was executed. Each such instruction goes to the half of
+// the FMA pipe that is free.
 inline constexpr Doubts kEitherHalf = 32768;
 // Machine code: wgmma with A in registers.
 inline constexpr Doubts kProductsOfRegisters = 65536;
@@ -88,6 +88,8 @@ inline constexpr Doubts kUnknownPipe = 524288;
 // Threads waited for the kernel before (griddepcontrol.wait, ACQBULK). Hardware counts them as
 // predicated on in some launches and blocks, in others not.
 inline constexpr Doubts kGridWaits = 1048576;
+// The device's architecture was not measured: what follows from rules that were found on sm_90.
+inline constexpr Doubts kOtherArchitecture = 2097152;
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // Whether an instruction goes to the half of the FMA pipe that is free.

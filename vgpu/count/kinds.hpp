@@ -102,7 +102,7 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
           share,
           operations,
           {},
-          kPolls | kFragments | kLooseLoads | also,
+          kPolls | kFragments | kLooseLoads | kOtherArchitecture | also,
           kPolls | also,
           also == kNever ? kTime : kTorn};
 }
@@ -116,8 +116,8 @@ constexpr Metric of_boxes(std::string_view name, std::string_view title, Share s
           share,
           {Operation::kBulkLoad},
           {},
-          kUnevenBoxes,
-          kUnevenBoxes,
+          kUnevenBoxes | kOtherArchitecture,
+          kUnevenBoxes | kOtherArchitecture,
           "as if rows of a box that begin within a sector took one more sector, and rows outside "
           "the tensor did not"};
 }
@@ -131,7 +131,7 @@ constexpr Metric of_stores(std::string_view name, std::string_view unit, std::st
           share,
           {Operation::kStore},
           {},
-          kFragments | kStoresApart,
+          kFragments | kStoresApart | kOtherArchitecture,
           kNever,
           "in which pieces wmma moves a fragment is the assembler's choice; lanes that "
           "diverged in a loop may store apart"};
@@ -149,15 +149,19 @@ constexpr Metric from_sass(Section section, std::string_view name, std::string_v
 constexpr Metric of_loops(std::string_view name, std::string_view unit, std::string_view title,
                           Share share, Operations operations, std::string_view method,
                           Doubts also = kNever) {
-  return {name, unit,    Section::kInstructions,           title, share, operations,
-          {},   kAlways, kWaits | kParted | kBroke | also, method};
+  return {name,  unit,    Section::kInstructions,
+          title, share,   operations,
+          {},    kAlways, kWaits | kParted | kBroke | kOtherArchitecture | also,
+          method};
 }
 
 // Thread instructions of a class with their guard true; `also`: further doubts.
 constexpr Metric of_class(std::string_view name, std::string_view title, Operations operations,
                           Doubts also = kWaits) {
-  return {name, "inst",  Section::kInstructions,          title,   lanes_once, operations,
-          {},   kAlways, kUnclassified | kRetries | also, kClasses};
+  return {name,    "inst",     Section::kInstructions,
+          title,   lanes_once, operations,
+          {},      kAlways,    kUnclassified | kRetries | kOtherArchitecture | also,
+          kClasses};
 }
 
 // Executions in a pipe, where a waiting loop may use it.
@@ -171,13 +175,13 @@ constexpr Metric of_pipe(std::string_view name, std::string_view title, Share sh
           kAnyOp,
           {},
           kAlways,
-          kUnclassified | kUnknownPipe | kRetries | also,
+          kUnclassified | kUnknownPipe | kRetries | kOtherArchitecture | also,
           (also & kEitherHalf) != 0 ? kHalves : kPipes};
 }
 
 constexpr Metric of_tensor_path(std::string_view name, std::string_view title, Share share) {
-  return {name,     "ops",     Section::kInstructions, title, share, kProducts, {}, kAlways,
-          kRetries, kAssembler};
+  return {name, "ops",   Section::kInstructions,        title,     share, kProducts,
+          {},   kAlways, kRetries | kOtherArchitecture, kAssembler};
 }
 
 // Products of warpgroups, which the assembler neither adds nor merges.
@@ -190,15 +194,15 @@ constexpr Metric of_warpgroups(Section section, std::string_view name, std::stri
           share,
           kWarpgroupProducts,
           {},
-          also,
-          kRetries | also,
+          kOtherArchitecture | also,
+          kRetries | kOtherArchitecture | also,
           also == kNever ? kLoops : kOperands};
 }
 
 constexpr Metric arithmetic(Doubts from_ptx, std::string_view name, std::string_view title,
                             Operations operations) {
-  return {name,     "inst", Section::kInstructions, title, lanes, operations, {}, from_ptx,
-          kRetries, kFused};
+  return {name,       "inst", Section::kInstructions,        title,    lanes,
+          operations, {},     from_ptx | kOtherArchitecture, kRetries, kFused};
 }
 
 // What bulk stores write. Where a row begins does not matter with a tensor map.

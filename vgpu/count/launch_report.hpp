@@ -86,8 +86,10 @@ struct InstructionReport {
 // Metrics use Nsight Compute's names. `exact` holds only values equal to the hardware's for a
 // deterministic kernel; all others are estimates.
 struct LaunchReport {
-  std::string engine;                           // "ptx" or "sass"
-  Metrics exact, estimates;                     // all are listed in count/metrics.hpp
+  std::string engine;        // "ptx" or "sass"
+  Metrics exact, estimates;  // all are listed in count/metrics.hpp
+  // The device's architecture, if its counters were not measured: rules of sm_90 make estimates.
+  std::string unmeasured;
   std::vector<LineReport> lines;                // in order of file and line
   std::optional<HotLoop> hot_loop;              // with `lines`; of machine code
   std::vector<InstructionReport> instructions;  // in order of the code; only what was executed

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "count/metrics.hpp"
 #include "count/schedule.hpp"
 
@@ -127,13 +129,16 @@ void report(const ir::Program& program, const observer::Counters& counters,
   into.lane_instructions = 0;
   const std::vector<Instruction> counted = instructions(program, counters);
   for (const Instruction& instruction : counted) {
-    add(total, instruction);
-    into.lane_instructions += instruction.count.lanes;
-    const bool ran = instruction.count.executions != 0 || instruction.count.global_requests != 0 ||
-                     instruction.count.shared_requests != 0;
-    if (config.trace && ran) into.instructions.push_back(trace_of(instruction));
-    if (!config.count_lines || instruction.file.empty() || instruction.count.executions == 0)
+    // In PTX some instructions count by the accesses of helpers alone.
+    const InstructionCount& count = instruction.count;
+    if (count.executions + count.global_requests + count.shared_requests + count.local_requests +
+            count.shared_bytes ==
+        0)
       continue;
+    add(total, instruction);
+    into.lane_instructions += count.lanes;
+    if (config.trace) into.instructions.push_back(trace_of(instruction));
+    if (!config.count_lines || instruction.file.empty() || count.executions == 0) continue;
     add(lines.try_emplace({instruction.file, instruction.line}, n).first->second, instruction);
   }
   into.engine = machine_code ? "sass" : "ptx";
@@ -149,6 +154,21 @@ void report(const ir::Program& program, const observer::Counters& counters,
     write(values, machine_code, doubts, false, line.exact, line.estimates);
   }
   if (config.count_lines && machine_code) report_schedule(program, counted, into);
+}
+
+void mark_unmeasured(int architecture, LaunchReport& report) {
+  constexpr int kMeasured = 90;
+  if (architecture == kMeasured) return;
+  report.unmeasured = fmt::format("sm_{}", architecture);
+  const bool machine_code = report.engine == "sass";
+  const auto mark = [&](Metrics& exact, Metrics& estimates) {
+    for (const Metric& metric : metrics()) {
+      if (is_exact(metric, machine_code, kOtherArchitecture)) continue;
+      if (auto value = exact.extract(std::string(metric.name))) estimates.insert(std::move(value));
+    }
+  };
+  mark(report.exact, report.estimates);
+  for (LineReport& line : report.lines) mark(line.exact, line.estimates);
 }
 
 }  // namespace vgpu::count

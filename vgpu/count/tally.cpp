@@ -10,6 +10,11 @@ using ir::u32;
 
 namespace {
 
+bool multiplies(ir::Counted operation) {
+  return operation >= ir::Counted::kTensorFloat &&
+         operation <= ir::Counted::kTensorWarpgroupInteger;
+}
+
 // Of adjacent instructions that either half of the FMA pipe can execute, every other one finds the
 // lighter half busy. Measured shares are within 3% of it for kernels that do little else.
 void share_fma_pipe(std::vector<Instruction>& list) {
@@ -37,7 +42,7 @@ std::vector<Instruction> instructions(const ir::Program& program,
     item.place = statement.place;
     item.file = statement.file;
     item.line = statement.line;
-    item.tensor = tensor_work(insn);
+    if (multiplies(origin.what.operation)) item.tensor = tensor_work(insn);
     InstructionCount& count = item.count;
     if (insn.site != ir::kNone) {
       static_cast<observer::SiteCount&>(count) = counters.sites[insn.site];
@@ -92,7 +97,7 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
     traits |= has;
     grid_waits |= origin.what.operation == ir::Counted::kGridWait;
     either |= is_for_either_half(origin.what);
-    of_registers |= tensor_work(program.code[pc]).registers;
+    of_registers |= multiplies(origin.what.operation) && tensor_work(program.code[pc]).registers;
     if (const u32 site = program.code[pc].site; site != ir::kNone) {
       const bool odd = counters.sites[site].uneven_boxes != 0;
       (origin.what.operation == ir::Counted::kBulkLoad ? uneven : uneven_stores) |= odd;

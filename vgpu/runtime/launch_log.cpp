@@ -122,6 +122,7 @@ std::string to_json(const LaunchRecord& record) {
   json["engine"] = record.report.engine;
   if (!record.sampled_blocks.empty()) json["sampled_blocks"] = record.sampled_blocks;
   if (!record.fallback.empty()) json["fallback"] = record.fallback;
+  if (!record.report.unmeasured.empty()) json["unmeasured"] = record.report.unmeasured;
   json["metrics"] = Json(record.report.exact);
   json["estimates"] = Json(record.report.estimates);
   if (!record.report.lines.empty()) json["source"] = source_json(record.report);

@@ -4,6 +4,7 @@
 #include "gemm/simt/strided.cuh"
 
 #include "device/extents.cuh"
+#include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
 #include "problem/accept.hpp"
 
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(kThreads) finish(const __grid_constant__ Finis
   }
 }
 
-static Status accepts(const Problem&, const Device& device) { return accept_cuda(device, 75); }
+static Status accepts(const Problem&, const Device& device) { return accept_cuda(device, kMinCc); }
 
 static Status launch(const Problem& problem, const Operands& operands, Stream stream) {
   return launch_strided(strided_job(problem, operands), stream);
@@ -139,7 +140,7 @@ static constexpr KernelInfo kKernels[] = {
      .rung = "strided",
      .idea = "CUDA cores: any GPU, stride and batch",
      .role = Role::kLibraryKernel,
-     .min_cc = 75,
+     .min_cc = kMinCc,
      .accepts = accepts,
      .launch = launch},
 };

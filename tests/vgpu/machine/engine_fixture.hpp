@@ -41,14 +41,17 @@ class EngineTest : public testing::Test {
     const std::string code = read(std::string(cubins) + "/" + name + ".cubin");
     ASSERT_FALSE(code.empty()) << name;
     module = vgpu::sass::from_images(
-        std::as_bytes(std::span(code)),
-        std::getenv("VGPU_NOFB") ? std::function<std::string()>() : [text] { return text; },
-        memory);
+        std::as_bytes(std::span(code)), [text] { return text; }, memory);
   }
   // For properties of one engine only: the text of its instructions, the other's estimates.
   static bool from_machine_code() {
     const char* const engine = std::getenv("VGPU_TEST_ENGINE");
     return engine != nullptr && std::string(engine) == "sass";
+  }
+  // Of the machine code.
+  static int architecture() {
+    const char* const given = std::getenv("VGPU_TEST_ARCHITECTURE");
+    return given == nullptr ? 90 : std::atoi(given);
   }
   static const char* named(const char* ptx, const char* machine_code) {
     return from_machine_code() ? machine_code : ptx;

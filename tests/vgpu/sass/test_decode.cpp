@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder, compared with NVIDIA's disassembler: every line of corpus.txt must decode to the
-// same text, or be one of the instructions that are refused by name. Bits without a known meaning
-// must be refused.
+// The decoder, compared with NVIDIA's disassembler: every line of a corpus must decode to the same
+// text, or be one of the instructions that are refused by name. Bits without a known meaning must
+// be refused. The table of architectures in docs/virtual-gpu.md is made here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -27,9 +29,10 @@ struct Line {
   std::string text;
 };
 
-std::vector<Line> corpus() {
+std::vector<Line> corpus(int architecture = 90) {
   std::vector<Line> lines;
-  std::ifstream file(VGPU_SASS_CORPUS);
+  const std::string name = architecture == 90 ? "" : "_" + std::to_string(architecture);
+  std::ifstream file(VGPU_SASS_CORPORA "/corpus" + name + ".txt");
   for (std::string text; std::getline(file, text);) {
     if (text.starts_with('#')) continue;
     std::istringstream in(text);
@@ -112,6 +115,95 @@ TEST(SassDecode, Corpus) {
     }
   }
   EXPECT_GT(decoded, 1000u);
+}
+
+// What is refused of the corpora of other architectures: kernels with these run from PTX.
+std::set<std::string> refused(int architecture) {
+  // Textures, the size of shared memory.
+  std::set<std::string> forms = {"TXQ", "S2R"};
+  if (architecture == 75) return {"TXQ"};
+  if (architecture < 90) {
+    forms.merge(std::set<std::string>{"ARRIVES", "ATOMS.ARRIVE"});
+    if (architecture == 89) forms.insert("QMMA");
+    return forms;
+  }
+  forms = {"TXQ",          "S2UR",           "CS2R.32",    "ARRIVES",
+           "SYNCS.ARRIVE", "SYNCS.PHASECHK", "ATOMS.CAST", "R2UR.BROADCAST"};
+  if (architecture == 100) {
+    forms.insert("CREDUX");
+  } else {
+    forms.merge(std::set<std::string>{"BRXU", "CS2UR", "IMNMX", "UIMNMX", "QMMA", "UFFMA", "UFMUL",
+                                      "UFSEL", "UI2F", "VIADD.16x2", "VIADD.S32.ISAT", "VIADD.S8x4",
+                                      "VIADD.U8x4", "VIMNMX.S8x4", "VIMNMX.U8x4"});
+  }
+  return forms;
+}
+
+std::string mnemonic_of(const std::string& text) {
+  const std::size_t begin = text.starts_with('@') ? text.find(' ') + 1 : 0;
+  return text.substr(begin, text.find(' ', begin) - begin);
+}
+
+TEST(SassDecode, CorporaOfOtherArchitectures) {
+  for (const int architecture : vgpu::sass::kArchitectures) {
+    if (architecture == 90) continue;
+    const std::set<std::string> refusals = refused(architecture);
+    std::set<std::string> met;
+    std::size_t decoded = 0;
+    for (const Line& line : corpus(architecture)) {
+      const std::string mnemonic = mnemonic_of(line.text);
+      const auto refusal =
+          std::find_if(refusals.begin(), refusals.end(), [&](const std::string& form) {
+            return mnemonic == form || mnemonic.starts_with(form + ".");
+          });
+      try {
+        const Instruction instruction = vgpu::sass::decode(line.word, line.address, architecture);
+        EXPECT_EQ(canonical(instruction.text), canonical(line.text)) << "sm_" << architecture;
+        ++decoded;
+      } catch (const UnknownInstruction& unknown) {
+        EXPECT_NE(refusal, refusals.end()) << line.text << "\n" << unknown.what();
+        if (refusal != refusals.end()) met.insert(*refusal);
+      }
+    }
+    EXPECT_GT(decoded, 800u) << "sm_" << architecture;
+    EXPECT_EQ(met, refusals) << "sm_" << architecture;
+  }
+}
+
+// One row per architecture: mnemonics with their modifiers in its corpus, and of how many every
+// line is decoded.
+std::string table() {
+  std::string text =
+      "| machine code | forms in the corpus | known | others |\n|---|---:|---:|---|\n";
+  for (const int architecture : vgpu::sass::kArchitectures) {
+    if (architecture == 90) continue;  // vgpu --list-instructions
+    std::map<std::string, bool> forms;
+    std::set<std::string> unknown;
+    for (const Line& line : corpus(architecture)) {
+      const std::string mnemonic = mnemonic_of(line.text);
+      bool& known = forms.try_emplace(mnemonic, true).first->second;
+      try {
+        vgpu::sass::decode(line.word, line.address, architecture);
+      } catch (const UnknownInstruction&) {
+        known = false;
+        unknown.insert(base_of(line.text));
+      }
+    }
+    const auto known = std::count_if(forms.begin(), forms.end(), [](auto& f) { return f.second; });
+    std::string names;
+    for (const std::string& name : unknown) names += (names.empty() ? "`" : ", `") + name + "`";
+    text += "| sm_" + std::to_string(architecture) + " | " + std::to_string(forms.size()) + " | " +
+            std::to_string(known) + " | " + names + " |\n";
+  }
+  return text;
+}
+
+TEST(SassDecode, TableOfTheDocumentation) {
+  std::ifstream file(VGPU_DOCUMENTATION);
+  std::ostringstream page;
+  page << file.rdbuf();
+  EXPECT_NE(page.str().find(table()), std::string::npos) << "docs/virtual-gpu.md should have\n"
+                                                         << table();
 }
 
 TEST(SassDecode, RefusalsNameTheInstruction) {

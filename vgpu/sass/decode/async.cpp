@@ -19,14 +19,16 @@ Operand uniform_address(Reader& r, unsigned position) {
 // the lowest bits of the global address are a number of bytes: the copy ends with as many zeros.
 void decode_ldgsts(Reader& r) {
   r.suffix(".E");
-  r.expect(70, 1, {1});
   r.suffix_if(!r.bit(81), ".BYPASS");
   eviction_at(r);
-  r.named(71, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"});
+  const bool shifted = r.architecture() >= 100;
+  if (!shifted) r.expect(70, 1, {1});
+  r.named(shifted ? 72 : 71, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"});
   static constexpr std::uint8_t kBytes[] = {4, 8, 16};
-  const std::uint8_t size = r.named(73, 3, {nullptr, nullptr, nullptr, nullptr, "", ".64", ".128"});
-  r.insn.bytes = kBytes[size - 4];
-  r.insn.mode = r.named(82, 2, {"", ".ZFILL"});
+  r.insn.bytes = kBytes[r.named(shifted ? 74 : 73, 2, {"", ".64", ".128"})];
+  if (!shifted) r.expect(75, 1, {1});
+  if (shifted) r.expect(83, 1, {1});
+  r.insn.mode = r.named(82, shifted ? 1 : 2, {"", ".ZFILL"});
   r.expect(77, 4, {0});
   if (!r.bit(76)) r.refuse("an address without a descriptor");
   r.expect(91, 1, {1});

@@ -56,6 +56,37 @@ Operand register_address(Reader& r, bool scaled) {
   return address;
 }
 
+// `bit`: from sm_100 on, there is a descriptor. Those with a result have bit 63 for registers of 64
+// bits.
+Operand atomic_address(Reader& r, unsigned bit, bool has_result) {
+  if (r.architecture() < 100) return far_address(r, 64, 71);
+  Operand address;
+  address.kind = Kind::kAddress;
+  address.index = static_cast<std::uint8_t>(r.field(24, 8));
+  r.expect(72, 1, {1});
+  if (r.insn.opcode == 0x38a) {
+    address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+    r.unused(64);
+    r.expect(76, 1, {0});
+    return address;
+  }
+  if (has_result) r.expect(63, 1, {1});
+  address.value = static_cast<std::uint32_t>(r.signed_field(40, has_result ? 23 : 24));
+  r.expect(bit, 1, {1});
+  r.expect(91, 1, {1});
+  address.wide = true;
+  address.bank = r.uniform_index(64);
+  return address;
+}
+
+// From sm_100 on, the register of the descriptor has these bits.
+void result_at(Reader& r, std::uint64_t value) {
+  if (r.architecture() < 80)
+    r.ignore(70, 2);
+  else if (r.architecture() < 100)
+    r.expect(70, 1, {value});
+}
+
 }  // namespace
 
 // The result is the old value. At generic addresses a predicate is set in the lanes whose memory
@@ -66,28 +97,26 @@ void decode_atomg(Reader& r) {
   atomic_size(r, r.insn.mode == 0);
   order_at(r);
   r.expect(84, 3, {1});
-  if (r.architecture() < 80)
-    r.ignore(70, 2);
-  else
-    r.expect(70, 1, {r.insn.opcode == 0x38a ? 0u : 1u});  // without a descriptor
-  r.expect(76, 1, {0});
+  result_at(r, r.insn.opcode == 0x38a ? 0 : 1);  // without a descriptor
+  if (r.architecture() < 100) r.expect(76, 1, {0});
   r.insn.strong = true;
   r.add(r.predicate_at(81));
   r.add(r.general_at(16));
-  add_far(r, far_address(r, 64, 71));
+  add_far(r, atomic_address(r, 76, true));
   r.add(r.general_at(32));
 }
 
 void decode_atomg_float(Reader& r) {
   r.suffix(".E");
-  r.expect(87, 4, {0});
+  r.expect(87, 3, {0});
+  if (r.architecture() < 100) r.expect(90, 1, {0});
   float_sum(r);
   order_at(r);
   r.expect(84, 3, {1});
-  r.expect(70, 1, {1});
+  result_at(r, 1);
   r.add(r.predicate_at(81));
   r.add(r.general_at(16));
-  add_far(r, far_address(r, 64, 71));
+  add_far(r, atomic_address(r, 90, true));
   r.add(r.general_at(32));
 }
 
@@ -97,12 +126,12 @@ void decode_red(Reader& r) {
   atomic_size(r, r.insn.mode == 0);
   order_at(r);
   r.expect(84, 3, {1});
-  r.expect(81, 3, {0, 7});
-  r.expect(70, 1, {0});
+  r.expect(81, 3, {0, 7, r.architecture() >= 100 ? 1u : 0u});
+  result_at(r, 0);
   r.expect(76, 1, {0});
   r.ignore(90, 1);
   r.unused(16);
-  add_far(r, far_address(r, 64, 71));
+  add_far(r, atomic_address(r, 81, false));
   r.add(r.general_at(32));
 }
 
@@ -113,10 +142,10 @@ void decode_red_float(Reader& r) {
   float_sum(r);
   order_at(r);
   r.expect(84, 3, {1});
-  r.expect(81, 3, {0, 7});
-  r.expect(70, 1, {0});
+  r.expect(81, 3, {0, 7, r.architecture() >= 100 ? 1u : 0u});
+  result_at(r, 0);
   r.unused(16);
-  add_far(r, far_address(r, 64, 71));
+  add_far(r, atomic_address(r, 81, false));
   r.add(r.general_at(32));
 }
 

@@ -41,8 +41,8 @@ void condition(Reader& r) {
 
 }  // namespace
 
-// operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register, or (before
-// sm_80) of the warp, are not in the executing group; BRA.CONV if all are.
+// operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register, or
+// (before sm_80) of the warp, are not in the executing group; BRA.CONV if all are.
 void decode_bra(Reader& r) {
   const std::uint64_t kind = r.field(32, 2);
   const bool any = r.bit(84);
@@ -79,6 +79,20 @@ void decode_bra(Reader& r) {
       r.insn.operands[0] = p, r.insn.count = 1;
     r.unused(24);
   }
+  add_target(r, split_target(r));
+}
+
+// BRA.U with a uniform predicate at bit 24.
+void decode_bra_uniform(Reader& r) {
+  r.suffix(".U");
+  r.expect(32, 2, {1});
+  r.expect(82, 2, {0, 3});
+  r.expect(84, 3, {0});
+  r.expect(87, 4, {7});
+  r.expect(91, 1, {1});
+  Operand p = r.predicate_at(24, 27);
+  p.kind = Kind::kUniformPredicate;
+  r.add(p);
   add_target(r, split_target(r));
 }
 
@@ -154,7 +168,13 @@ void decode_exit(Reader& r) {
   if (r.insn[0].index != kTrue || r.insn[0].negated) r.refuse("a condition besides the guard");
 }
 
+// How lanes wait is the same for all in this model.
+static void reconvergence_at(Reader& r) {
+  if (r.architecture() >= 100) r.named(72, 2, {"", ".RELIABLE", ".RECONVERGENT"});
+}
+
 void decode_bssy(Reader& r) {
+  reconvergence_at(r);
   const Operand barrier = Reader::barrier(r.field(16, 4));
   r.add(barrier);
   const Operand p = r.predicate_at(87, 90);
@@ -165,6 +185,7 @@ void decode_bssy(Reader& r) {
 
 // BSYNC, BREAK.
 void decode_bsync(Reader& r) {
+  reconvergence_at(r);
   r.add(Reader::barrier(r.field(16, 4)));
   const Operand p = r.predicate_at(87, 90);
   if (p.index != kTrue || p.negated) r.refuse("a condition besides the guard");

@@ -17,7 +17,7 @@ struct UnknownInstruction : std::runtime_error {
 };
 
 // Architectures whose instructions the disassembler's corpora prove: 90 for sm_90.
-inline constexpr int kArchitectures[] = {75, 80, 86, 89, 90};
+inline constexpr int kArchitectures[] = {75, 80, 86, 89, 90, 100, 120};
 bool is_known_architecture(int architecture);
 
 // What is not known to exist in the architecture is unknown.

@@ -49,6 +49,7 @@ struct Operand {
   std::uint8_t bank = 0;  // constants
   // Addresses and constants: the uniform register that is added.
   std::uint8_t uniform = kZeroUniform;
+  bool pair = false;        // of 64 bits: two registers; an immediate is extended with its sign
   bool shows_zero = false;  // RZ or URZ is printed
   bool wide = false;        // addresses: the register is a pair
   bool narrow = false;      // addresses of 64 bits: the register is extended with zeros (.U32)

@@ -168,25 +168,27 @@ void decode_stl(Reader& r) {
 
 // LDC, ULDC: a constant's index may be in a register.
 void decode_ldc(Reader& r) {
-  size_at(r, {".U8", ".S8", ".U16", ".S16", "", ".64", nullptr});
+  const bool late = r.insn.opcode == 0x7ac;  // LDCU
+  size_at(r, {".U8", ".S8", ".U16", ".S16", "", ".64", late ? ".128" : nullptr});
   r.expect(78, 2, {0});
   Operand source;
   source.kind = Kind::kConstant;
   source.index = kZeroRegister;
   source.bank = static_cast<std::uint8_t>(r.field(54, 5));
-  source.value = static_cast<std::uint32_t>(r.field(38, 16));
+  source.value = static_cast<std::uint32_t>(late ? r.field(37, 17) : r.field(38, 16));
   const bool uniform = r.insn.opcode != 0xb82;
   if (!uniform) {
     source.index = static_cast<std::uint8_t>(r.field(24, 8));
     source.shows_zero = true;
-  } else if (r.insn.opcode == 0xabb) {
+  } else if (r.insn.opcode == 0xabb || late) {
     source.uniform = r.uniform_index(24);
+    source.shows_zero = source.wide = late;
   } else {
     r.unused(24);
   }
   r.add(uniform ? r.uniform_at(16) : r.general_at(16));
   r.add(source);
-  r.expect(91, 1, {r.insn.opcode == 0xabb ? 1u : 0u});
+  r.expect(91, 1, {r.insn.opcode == 0xabb || late ? 1u : 0u});
 }
 
 }  // namespace vgpu::sass

@@ -141,6 +141,8 @@ Operand Reader::reg(unsigned position) {
   return insn.uniform ? uniform_at(position) : general_at(position);
 }
 
+bool Reader::prints_absent_predicates() const { return architecture_ >= 100; }
+
 Operand Reader::predicate_at(unsigned position) {
   Operand operand;
   operand.kind = insn.uniform ? Kind::kUniformPredicate : Kind::kPredicate;
@@ -295,7 +297,7 @@ std::string Reader::show(const Operand& operand) const {
       else if (operand.index != kZeroRegister)
         at = fmt::format("R{}", operand.index);
       if (at.empty() && operand.shows_zero && operand.value == 0)
-        at = "RZ";
+        at = operand.wide ? "URZ" : "RZ";
       else if (at.empty() || operand.value != 0)
         at += fmt::format("{}0x{:x}", at.empty() ? "" : "+", operand.value);
       text = fmt::format("c[0x{:x}][{}]", operand.bank, at);

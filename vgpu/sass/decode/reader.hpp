@@ -50,6 +50,8 @@ class Reader {
   // Number of a uniform register: 6 bits, from sm_100 on 8.
   std::uint8_t uniform_index(unsigned position);
   Operand uniform_at(unsigned position);
+  // From sm_100 on, the disassembler shows PT where no predicate is written.
+  bool prints_absent_predicates() const;
   Operand predicate_at(unsigned position);                     // 3 bits
   Operand predicate_at(unsigned position, unsigned negation);  // `negation`: bit that negates it
   static Operand immediate(std::uint64_t value);

@@ -33,8 +33,12 @@ class Lowering {
   void lower_nanosleep(const Instruction& i);
   void lower_float(const Instruction& i);
   void need_plain_signs(const Instruction& i) const;
+  void lower_uniform_comparison(const Instruction& i);
   void lower_half(const Instruction& i);
   void lower_integer(const Instruction& i);
+  void lower_wide_integer(const Instruction& i);
+  void lower_wide_comparison(const Instruction& i);
+  u32 half_of(const Operand& o, bool upper);
   void lower_extreme(const Instruction& i);
   void lower_conversion(const Instruction& i);
   void lower_clamp(const Instruction& i);
@@ -124,8 +128,9 @@ class Lowering {
   // Slots of predicates that no instruction names.
   static constexpr u32 kReductionPredicate = 64;  // what BAR.RED leaves for B2R
   static constexpr u32 kNegatedPredicate = 68;
-  static constexpr u32 kFalsePredicate = 72;  // never written
-  static constexpr u32 kSignPredicates = 76;  // three
+  static constexpr u32 kFalsePredicate = 72;   // never written
+  static constexpr u32 kSignPredicates = 76;   // three
+  static constexpr u32 kCarryPredicates = 88;  // two, between the halves of 64-bit instructions
 
   Program& program_;
   MachineCode& machine_code_;

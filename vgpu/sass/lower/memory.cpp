@@ -104,12 +104,17 @@ void Lowering::lower_constant(const Instruction& i) {
   const std::string prefix = uniform ? "u." : "";
   if (fixed && i.bytes >= 4 && from.value % 4 == 0) {
     const u32 words = i.bytes / 4u;
-    emit_alu(prefix + (words == 2 ? "sass.mov64" : "sass.mov"), destination(i[0]),
-             {bank_constant(from, words)});
+    const u32 constants = bank_constant(from, words);
+    emit_alu(prefix + (words == 1 ? "sass.mov" : "sass.mov64"), destination(i[0]), {constants});
+    if (words < 4) return;
+    const u32 pc = emit(prefix + "sass.mov64", true);
+    at(pc).d = destination(i[0]) + 2 * 128;
+    at(pc).s[0] = constants + 2 * 128;
     return;
   }
   if (from.bank != 0 && from.bank != 2 && from.bank != 3 && from.bank != 4)
     refuse("another constant bank");
+  if (i.bytes > 8) refuse("16 bytes by index");
   if (fixed && from.bank == 0 && from.value < machine_code_.param_base)
     refuse("a part of a driver's constant");
   indexes_addresses_ |= from.bank == 4;
