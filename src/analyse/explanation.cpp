@@ -46,6 +46,17 @@ std::span<const T> body_of(const Loop& loop, const std::vector<T>& list) {
   return all.empty() ? all : all.subspan(loop.first, loop.size());
 }
 
+// The problem's products at the tensor cores' peak, per instruction of a warp; 0 on CUDA cores.
+double tensor_cycles_of(const Explanation& e) {
+  const double products =
+      scaled(e.subject.seen, kTensorInstructions, counted_blocks_for(e.subject, e.problem),
+             static_cast<double>(e.problem.k));
+  if (!(products > 0)) return 0;
+  const double per_scheduler =
+      e.peak / (e.machine.clock_hz * e.machine.sm_count * e.machine.schedulers);
+  return flops(e.problem) / products / per_scheduler;
+}
+
 }  // namespace
 
 double at_measured_clock(const Explanation& e) {
@@ -66,14 +77,14 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
   e.problem.in = kernel.in;
   e.problem.out = kernel.out;
   e.work = work_of(e.problem);
-  auto seen = observe(kernel, device, problem.beta);
+  auto seen = observe(kernel, device, e.problem);
   if (!seen) return seen.status();
   e.subject.seen = std::move(seen).value();
   e.subject.tile = tile_of(kernel.rung, e.subject.seen.kernel);
   const Precision chosen = chosen_precision(kernel.precision, e.subject.tile);
   e.peak = machine.peak_of(chosen, &e.peak_name);
   e.bounds = bounds_of(e.work, machine, e.peak);
-  const auto seen_tile = e.subject.tile;
+  const auto seen_tile = e.subject.seen_tile = e.subject.tile;
   const auto tile =
       seen_tile ? tile_for(kernel.rung, *seen_tile, e.problem, machine.sm_count) : std::nullopt;
   if (tile) e.subject.tile = tile;
@@ -108,7 +119,7 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
   e.subject.loop = loop.value();
   const std::vector<SourcePlace> places = places_of(code.value());
   e.schedule = schedule_of(body_of(e.subject.loop, e.subject.code), loop_costs(e.subject),
-                           body_of(e.subject.loop, places), machine);
+                           body_of(e.subject.loop, places), machine, tensor_cycles_of(e));
   if (!e.no_prediction.empty()) return e;
   auto prediction = predict(e.subject, e.problem, machine);
   if (prediction) {

@@ -105,6 +105,7 @@ Json accesses_json(const Explanation& e) {
     } else {
       item["sectors"] = c.sectors;
       item["lines"] = c.lines;
+      item["l1_cycles"] = c.l1_cycles();
       item["elements"] = elements_of(a.access, e.subject.seen.matrices);
     }
     list.push_back(std::move(item));

@@ -143,9 +143,10 @@ void accesses(Lines& lines, const Explanation& e) {
           : c.degree > 1 ? fmt::format("{}-way bank conflict", c.degree)
                          : std::string("no bank conflict"));
     } else {
-      add(lines, "    {} lanes want {} B: {} sector{} in {} line{}, {:.0f}% used{}", c.lanes,
-          c.bytes, c.sectors, c.sectors == 1 ? "" : "s", c.lines, c.lines == 1 ? "" : "s",
-          100 * c.sector_use, c.broadcast ? "; a broadcast" : "");
+      add(lines, "    {} lanes want {} B: {} sector{} in {} line{}, {:.0f}% used, {} L1 cycle{}{}",
+          c.lanes, c.bytes, c.sectors, c.sectors == 1 ? "" : "s", c.lines, c.lines == 1 ? "" : "s",
+          100 * c.sector_use, c.l1_cycles(), c.l1_cycles() == 1 ? "" : "s",
+          c.broadcast ? "; a broadcast" : "");
       if (!elements.empty()) add(lines, "    {}", elements.substr(0, 200));
     }
     for (const std::string& row : draw(a.access)) add(lines, "      {}", row);

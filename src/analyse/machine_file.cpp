@@ -108,20 +108,21 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
 }
 
 Result<std::vector<FileKernel>> kernels_in(const std::string& cubin) {
-  constexpr std::uint32_t kReserved = 1024;  // of shared memory, by the system (sm_80 and later)
   const std::string all = bytes_of(cubin);
   if (all.empty()) return Status(Code::kIo, cubin + ": cannot be read");
   const auto bytes = std::as_bytes(std::span(all));
   std::vector<FileKernel> kernels;
   try {
     const vgpu::sass::Cubin parsed(bytes);
+    // From sm_90 on, a cubin counts the system's shared memory as the kernel's.
+    const std::uint32_t reserved = parsed.target() >= 90 ? 1024 : 0;
     for (const vgpu::sass::KernelInfo& info : parsed.kernels()) {
       FileKernel& kernel = kernels.emplace_back();
       kernel.name = demangled(info.name);
       kernel.code = {info.name, {info.code.begin(), info.code.end()}, {bytes.begin(), bytes.end()}};
       kernel.registers = static_cast<int>(info.registers);
       kernel.shared_bytes =
-          static_cast<int>(info.shared_bytes - std::min(info.shared_bytes, kReserved));
+          static_cast<int>(info.shared_bytes - std::min(info.shared_bytes, reserved));
       kernel.local_bytes = static_cast<int>(info.stack_bytes);
       kernel.max_threads = static_cast<int>(info.max_threads);
     }

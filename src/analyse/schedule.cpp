@@ -9,7 +9,8 @@ namespace ladder::analyse {
 namespace {
 
 std::vector<PipeSlots> pipes_of(std::span<const MachineInstruction> loop,
-                                std::span<const MemoryCost> costs, const Machine& machine) {
+                                std::span<const MemoryCost> costs, const Machine& machine,
+                                double tensor_cycles) {
   const double fp32 = kWarp * machine.schedulers / static_cast<double>(machine.fp32_lanes);
   const double integer = kWarp / kIntegerLanes;
   enum Index : std::size_t { kIssue, kFp32, kMad, kAlu, kL1, kMatrix, kControl, kRest };
@@ -43,7 +44,7 @@ std::vector<PipeSlots> pipes_of(std::span<const MachineInstruction> loop,
         break;
       case Kind::kTensor:
       case Kind::kWarpgroup:
-        take(kMatrix, 0);
+        take(kMatrix, tensor_cycles);
         break;
       case Kind::kCommitCopies:
       case Kind::kWaitCopies:
@@ -103,10 +104,11 @@ const PipeSlots* Schedule::binding(int warps, const Machine& machine) const {
 }
 
 Schedule schedule_of(std::span<const MachineInstruction> loop, std::span<const MemoryCost> costs,
-                     std::span<const SourcePlace> places, const Machine& machine) {
+                     std::span<const SourcePlace> places, const Machine& machine,
+                     double tensor_cycles) {
   Schedule schedule;
   if (loop.empty() || costs.size() != loop.size()) return schedule;
-  schedule.pipes = pipes_of(loop, costs, machine);
+  schedule.pipes = pipes_of(loop, costs, machine, tensor_cycles);
   for (const MachineInstruction& i : loop) {
     schedule.stall += i.cycles();
     schedule.barriers += i.kind == Kind::kBarrier ? 1 : 0;

@@ -49,8 +49,10 @@ struct Schedule {
 };
 
 // `costs` has one entry per instruction of `loop`. `places` is empty or has one entry per
-// instruction.
+// instruction. `tensor_cycles`: for which a product of one warp occupies its scheduler's tensor
+// core; 0: unknown.
 Schedule schedule_of(std::span<const MachineInstruction> loop, std::span<const MemoryCost> costs,
-                     std::span<const SourcePlace> places, const Machine& machine);
+                     std::span<const SourcePlace> places, const Machine& machine,
+                     double tensor_cycles = 0);
 
 }  // namespace ladder::analyse

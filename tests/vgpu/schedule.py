@@ -71,9 +71,14 @@ def check(launch, code):
     assert hot["stall_cycles"] == sum(max(1, stall) for _, _, stall, _, _ in loop), hot
     pipes = {pipe["name"]: pipe for pipe in hot["pipes"]}
     assert pipes["issue"]["slots"] == len(loop) and pipes["issue"]["cycles"] == len(loop) / 4, pipes
+    # FADD; the two addresses by IMAD.WIDE, in the heavier half of the FMA pipe; ISETP
+    assert (pipes["fma"]["slots"], pipes["fma"]["cycles"]) == (3, 3 / 4), pipes
+    assert (pipes["fmaheavy"]["slots"], pipes["fmaheavy"]["cycles"]) == (2, 1), pipes
+    assert (pipes["alu"]["slots"], pipes["alu"]["cycles"]) == (1, 2 / 4), pipes
+    assert (pipes["lsu"]["slots"], pipes["lsu"]["cycles"]) == (2, 2), pipes
     # Each load is one request of at least a cycle; its address depends on the load before.
     loads = [16 * (first + n) for n, (opcode, *_) in enumerate(loop) if opcode == LOAD]
-    assert len(loads) == 2 and pipes["L1/shared"]["slots"] == 2, pipes
+    assert len(loads) == 2 and pipes["L1 and shared memory"]["slots"] == 2, pipes
     assert [wait["setter"]["offset"] for wait in hot["chain"]] == loads, hot
     assert hot["chain"][1]["waiter"]["text"].startswith("FADD"), hot
     assert [wait["setter"]["line"] for wait in hot["chain"]] == [INDEX, ELEMENT], hot

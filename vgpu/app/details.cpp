@@ -189,9 +189,10 @@ std::string loop_of(const Json& loop) {
                   with_commas(loop.at("iterations").get<std::uint64_t>()),
                   loop.at("stall_cycles").get<unsigned>(), loop.at("waits").get<unsigned>());
   for (const Json& pipe : loop.at("pipes")) {
-    text += fmt::format("    {:<12} {:>6} slots, an SM's busy for {:.2f} cycles\n",
-                        pipe.at("name").get<std::string>(), pipe.at("slots").get<unsigned>(),
-                        pipe.at("cycles").get<double>());
+    const auto cycles = pipe.at("cycles").get<double>();
+    text += fmt::format("    {:<22} {:>6} slots{}\n", pipe.at("name").get<std::string>(),
+                        pipe.at("slots").get<unsigned>(),
+                        cycles > 0 ? fmt::format(", an SM's busy for {:.2f} cycles", cycles) : "");
   }
   for (const Json& wait : loop.at("chain")) {
     const Json &waiter = wait.at("waiter"), &setter = wait.at("setter");

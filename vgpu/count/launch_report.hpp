@@ -54,7 +54,7 @@ struct ChainedWait {
   bool for_reads = false;
 };
 
-// How long a pipe of an SM is busy with one iteration of one warp, at least.
+// How long a pipe of an SM is busy with one iteration of one warp, at least; 0: not known.
 struct LoopPipe {
   std::string name;
   std::uint32_t slots = 0;

@@ -2,6 +2,7 @@
 #include "count/schedule.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -82,16 +83,53 @@ std::optional<Loop> hottest(std::span<const ir::Ways> ways, const std::vector<u6
   }
 }
 
-// The pipes whose use follows from an instruction's class, and their rates: CUDA C++ Programming
-// Guide, "Throughput of Native Arithmetic Instructions". L1 and shared memory serve at most 128
-// bytes per cycle.
+// Cycles for which an instruction of a warp keeps its scheduler's part of a pipe busy: 32 lanes
+// over the results per cycle of the CUDA C++ Programming Guide, "Throughput of Native Arithmetic
+// Instructions", over four schedulers. 0: no rate is known here.
+struct Rates {
+  double fma, alu, fp64, xu;
+};
+Rates rates_of(int target) {
+  const bool narrow = target == 75 || target == 80;  // 64 FP32 lanes per SM
+  return {narrow ? 2.0 : 1.0, 2, target == 80 ? 4.0 : target == 90 ? 2.0 : 64.0, 8};
+}
+
+// L1 and shared memory serve at most 128 bytes per cycle.
+double l1_cycles(const InstructionCount& n) {
+  constexpr double kSectorsPerCycle = 4;
+  const auto wavefronts = [](u64 requests, u64 sectors) {
+    return std::max(static_cast<double>(requests), static_cast<double>(sectors) / kSectorsPerCycle);
+  };
+  if (n.executions == 0) return 0;
+  return (static_cast<double>(n.shared_wavefronts) +
+          wavefronts(n.global_requests, n.global_sectors) +
+          wavefronts(n.local_requests, n.local_sectors)) /
+         static_cast<double>(n.executions);
+}
+
+// By Nsight Compute's pipes, beside the issue slots and the data that L1 and shared memory move.
 std::vector<LoopPipe> pipes_of(const ir::Program& program, const Loop& loop,
                                const std::vector<Instruction>& counted) {
-  constexpr double kSchedulers = 4, kSectorsPerCycle = 4;
-  const int target = program.attributes.target;
-  const double fp32 = target == 75 || target == 80 ? 2 : 1;
-  const double fp64 = target == 80 ? 4 : target == 90 ? 2 : 64;
-  std::vector<LoopPipe> pipes{{"issue"}, {"FP32"}, {"FP64"}, {"L1/shared"}};
+  constexpr double kSchedulers = 4;
+  const Rates rates = rates_of(program.attributes.target);
+  struct Row {
+    const char* name;
+    ir::Pipes pipe;
+    double cycles;
+  };
+  // Half of the FMA pipe's lanes are heavy. The LSU takes an instruction of any warp per cycle.
+  const Row rows[] = {{"fma", ir::kPipeFma | ir::kPipeFmaHeavy | ir::kPipeFmaLite, rates.fma},
+                      {"fmaheavy", ir::kPipeFmaHeavy, 2},
+                      {"alu", ir::kPipeAlu, rates.alu},
+                      {"fp64", ir::kPipeFp64, rates.fp64},
+                      {"xu", ir::kPipeXu, rates.xu},
+                      {"lsu", ir::kPipeLsu, kSchedulers},
+                      {"adu", ir::kPipeAdu, 0},
+                      {"cbu", ir::kPipeCbu, 0},
+                      {"tma", ir::kPipeTma, 0},
+                      {"uniform", ir::kPipeUniform, 0}};
+  std::vector<LoopPipe> pipes{{"issue"}, {"L1 and shared memory"}};
+  for (const Row& row : rows) pipes.push_back({row.name});
   const auto take = [&](std::size_t pipe, double cycles) {
     ++pipes[pipe].slots;
     pipes[pipe].cycles += cycles;
@@ -100,31 +138,10 @@ std::vector<LoopPipe> pipes_of(const ir::Program& program, const Loop& loop,
     const std::size_t at = i.place / 16;
     if (at < loop.first || at > loop.last) continue;
     take(0, 1 / kSchedulers);
-    switch (i.what.operation) {
-      case Operation::kFadd:
-      case Operation::kFmul:
-      case Operation::kFfma:
-        take(1, fp32 / kSchedulers);
-        break;
-      case Operation::kDadd:
-      case Operation::kDmul:
-      case Operation::kDfma:
-        take(2, fp64 / kSchedulers);
-        break;
-      default:
-        break;
+    if (const double cycles = l1_cycles(i.count); cycles > 0) take(1, cycles);
+    for (std::size_t row = 0; row < std::size(rows); ++row) {
+      if ((i.what.pipes & rows[row].pipe) != 0) take(row + 2, rows[row].cycles / kSchedulers);
     }
-    const InstructionCount& n = i.count;
-    if (n.executions == 0 || n.global_requests + n.shared_requests + n.local_requests == 0)
-      continue;
-    const auto wavefronts = [](u64 requests, u64 sectors) {
-      return std::max(static_cast<double>(requests),
-                      static_cast<double>(sectors) / kSectorsPerCycle);
-    };
-    take(3, (static_cast<double>(n.shared_wavefronts) +
-             wavefronts(n.global_requests, n.global_sectors) +
-             wavefronts(n.local_requests, n.local_sectors)) /
-                static_cast<double>(n.executions));
   }
   std::erase_if(pipes, [](const LoopPipe& p) { return p.slots == 0; });
   return pipes;
