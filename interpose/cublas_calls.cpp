@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "problem/number.hpp"
+
 namespace ladder::interpose {
 namespace {
 
@@ -29,10 +31,9 @@ bool parse(const std::string& text, Range& range) {
   const std::size_t dash = text.find('-');
   const auto number = [](const std::string& digits, std::int64_t& value) {
     if (digits.empty()) return true;
-    if (digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 18)
-      return false;
-    value = std::stoll(digits);
-    return true;
+    const auto parsed = parse_number<std::int64_t>(digits);
+    value = parsed.value_or(-1);
+    return value >= 0;
   };
   if (text.empty() || text == "-" || !number(text.substr(0, dash), range.from)) return false;
   if (dash != std::string::npos) return number(text.substr(dash + 1), range.to);
@@ -68,11 +69,17 @@ class Settings {
       if (!takes_all_ && std::string(text) != "faster")
         refuse("LADDER_CUBLAS_TAKE: '" + std::string(text) + "' is neither faster nor all");
     }
+    if (const char* text = std::getenv("LADDER_CUBLAS_WORKSPACE"); text != nullptr) {
+      has_own_workspace_ = std::string(text) == "own";
+      if (!has_own_workspace_ && std::string(text) != "program")
+        refuse("LADDER_CUBLAS_WORKSPACE: '" + std::string(text) + "' is neither program nor own");
+    }
     if (const char* path = std::getenv("LADDER_CUBLAS_RULES")) read(path);
   }
 
   const std::string& wrong() const { return wrong_; }
   bool takes_all() const { return takes_all_; }
+  bool has_own_workspace() const { return has_own_workspace_; }
   ladder_precision precision_for(const ladder_gemm_call& call) const {
     for (const Rule& rule : rules_) {
       if (rule.m.holds(call.m) && rule.n.holds(call.n) && rule.k.holds(call.k))
@@ -107,7 +114,7 @@ class Settings {
   }
 
   ladder_precision precision_ = LADDER_PRECISION_AUTO;
-  bool takes_all_ = false;
+  bool takes_all_ = false, has_own_workspace_ = false;
   std::vector<Rule> rules_;
   std::string wrong_;
 };
@@ -187,8 +194,9 @@ std::shared_ptr<Owned> owned_by(const void* owner, std::string& why) {
   return found;
 }
 
-// Whether the call, which a handle of libladder computes, is left to cuBLAS nevertheless.
-bool is_slower(Owned& own, const ladder_gemm_call& call, std::string& why) {
+// Whether the call, which a handle of libladder computes, is left to cuBLAS nevertheless. Where the
+// program's workspace decides, the precision becomes the one that is computed, and `why` says so.
+bool is_slower(Owned& own, ladder_gemm_call& call, std::string& why) {
   if (settings().takes_all()) return false;
   if (!own.is_hopper) {
     why = "device: libladder has only its plain kernel for it (LADDER_CUBLAS_TAKE=all takes it)";
@@ -199,7 +207,14 @@ bool is_slower(Owned& own, const ladder_gemm_call& call, std::string& why) {
   ladder_gemm_plan plan;
   plan.struct_size = sizeof plan;
   if (ladder_plan(own.handle, &call, &plan) != LADDER_STATUS_OK) return false;  // the call says why
-  if (std::string(plan.kernel) != "ladder_strided") return false;
+  if (std::string(plan.kernel) != "ladder_strided") {
+    const std::string reason = plan.why;
+    if (plan.precision != call.precision && reason.find("workspace") != std::string::npos) {
+      call.precision = plan.precision;
+      why = reason;
+    }
+    return false;
+  }
   why = "libladder has only its plain kernel for it (LADDER_CUBLAS_TAKE=all takes it): " +
         std::string(plan.why);
   return true;
@@ -209,10 +224,13 @@ ladder_status prepare(Owned& own, const Product& product) {
   ladder_status status = ladder_set_stream(own.handle, product.stream);
   if (status == LADDER_STATUS_OK)
     status = ladder_set_pointer_mode(own.handle, product.pointer_mode);
-  const bool same = own.set.memory == product.workspace && own.set.bytes == product.workspace_bytes;
+  const Workspace wanted = settings().has_own_workspace()
+                               ? Workspace{}
+                               : Workspace{product.workspace, product.workspace_bytes};
+  const bool same = own.set.memory == wanted.memory && own.set.bytes == wanted.bytes;
   if (status != LADDER_STATUS_OK || same) return status;
-  status = ladder_set_workspace(own.handle, product.workspace, product.workspace_bytes);
-  if (status == LADDER_STATUS_OK) own.set = {product.workspace, product.workspace_bytes};
+  status = ladder_set_workspace(own.handle, wanted.memory, wanted.bytes);
+  if (status == LADDER_STATUS_OK) own.set = wanted;
   return status;
 }
 
@@ -251,7 +269,7 @@ std::optional<cublasStatus_t> attempt(const void* owner, const Product& product)
   if (status == LADDER_STATUS_OK) status = ladder_gemm(own->handle, &call);
   switch (status) {
     case LADDER_STATUS_OK:
-      report().add(product.function, ladder_precision_string(call.precision), "");
+      report().add(product.function, ladder_precision_string(call.precision), why);
       return CUBLAS_STATUS_SUCCESS;
     case LADDER_STATUS_EXECUTION_FAILED:
     case LADDER_STATUS_INTERNAL:

@@ -64,6 +64,13 @@ class OverCublas(unittest.TestCase):
         rows, _ = run(arguments=["lt"])
         self.assertEqual(rows["cublasLtMatmul", "auto"], [(3, )])
 
+    def test_its_own_workspace(self):
+        for setting in ("own", "program"):
+            rows, _ = run(LADDER_CUBLAS_WORKSPACE=setting, LADDER_CUBLAS_PRECISION="bf16x6")
+            self.assertEqual(rows["cublasSgemm_v2", "bf16x6"], [(6, )])
+        rows, error = run(LADDER_CUBLAS_WORKSPACE="theirs")
+        self.assertIn("'theirs' is neither program nor own", error)
+
     def test_rules(self):
         with tempfile.NamedTemporaryFile("w", suffix=".rules") as file:
             file.write("# m n k\n37 29 1-41 bf16x6\n* * * forward\n")

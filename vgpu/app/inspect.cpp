@@ -47,22 +47,23 @@ Inspection judge(const std::string& program, const CudaFile& file,
         program));
   }
   const auto is_ours = [](const Library& library) {
-    return library.name == kRuntime || library.file.runtime == StaticRuntime::kCuda13;
+    return library.name == kRuntime || library.file.runtime == StaticRuntime::kCuda13 ||
+           library.file.runtime == StaticRuntime::kCuda12;
   };
   if (file.runtime != StaticRuntime::kNone ||
       std::any_of(libraries.begin(), libraries.end(), is_ours))
     return {};
   for (const Library& library : libraries) {
     if (library.name.starts_with("libcudart.so")) {
-      return fails(
-          fmt::format("{} is linked to {}; the virtual GPU stands in for {}: rebuild with CUDA 13",
-                      program, library.name, kRuntime));
+      return fails(fmt::format(
+          "{} is linked to {}; the virtual GPU stands in for {}: rebuild with CUDA 13, or "
+          "with `nvcc -cudart static`",
+          program, library.name, kRuntime));
     }
   }
   Inspection doubtful;
   doubtful.warning = fmt::format(
-      "{} uses no runtime of CUDA 13: only what it loads or starts can run on the virtual GPU",
-      program);
+      "{} uses no CUDA runtime: only what it loads or starts can run on the virtual GPU", program);
   return doubtful;
 }
 

@@ -25,7 +25,7 @@ using namespace vgpu;
 constexpr const char* kRuntime = "libcudart.so.13";
 constexpr std::array<const char*, 2> kStandIns = {kRuntime, "libcublas.so.13"};
 constexpr std::size_t kMostNames = 1024;
-constexpr int kCannotRun = 126;
+constexpr int kCannotRun = 126, kNotSupported = 801;  // cudaErrorNotSupported
 
 void say(const std::string& text) {
   std::string line = "vgpu: ";
@@ -80,18 +80,28 @@ extern "C" {
 // The virtual GPU's functions, in the order of runtime_names(); null until one is called.
 __attribute__((visibility("hidden"))) void* vgpu_targets[kMostNames];
 
+static void* set_target(unsigned index, void* function) {
+  __atomic_store_n(&vgpu_targets[index], function, __ATOMIC_RELEASE);
+  return function;
+}
+
+static int not_supported() { return kNotSupported; }
+
 __attribute__((visibility("hidden"))) void* vgpu_find_target(unsigned index) {
-  const char* const name = runtime_names()[index];
+  const auto [name, target] = runtime_names()[index];
+  if (target == nullptr) {
+    say(std::string(name) + " of CUDA 12 is not implemented");
+    return set_target(index, reinterpret_cast<void*>(&not_supported));
+  }
   void* const library =
       ::dlmopen(LM_ID_BASE, (folder() + kRuntime).c_str(), RTLD_NOW | RTLD_GLOBAL);
-  void* const function = library != nullptr ? ::dlsym(library, name) : nullptr;
+  void* const function = library != nullptr ? ::dlsym(library, target) : nullptr;
   if (function == nullptr) {
     const char* const why = ::dlerror();
     say(std::string(name) + ": " + (why != nullptr ? why : "not found"));
     ::_exit(kCannotRun);
   }
-  __atomic_store_n(&vgpu_targets[index], function, __ATOMIC_RELEASE);
-  return function;
+  return set_target(index, function);
 }
 
 // Continues in the function with index r11. The arguments' registers must keep their values; the
@@ -160,7 +170,9 @@ unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t* cookie) {
       say(path + " has the CUDA runtime linked in, which cannot be redirected: " + made.error +
           "; link it with `nvcc -cudart shared`");
     } else if (is_verbose()) {
-      say(path + ": static runtime, " + std::to_string(made.count) + " entry points redirected");
+      say(path + ": static runtime" +
+          (file.runtime == StaticRuntime::kCuda12 ? " of CUDA 12, " : ", ") +
+          std::to_string(made.count) + " entry points redirected");
     }
     *cookie = reinterpret_cast<std::uintptr_t>(made.trampolines);
   } else if (!file.needed.empty() && is_verbose()) {

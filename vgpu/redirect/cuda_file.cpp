@@ -11,16 +11,34 @@
 #include <array>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace vgpu {
 namespace {
 
-constexpr std::string_view kSortedNames[] = {
-#define VGPU_STUB(name) #name,
+constexpr RuntimeName kNames[] = {
+#define VGPU_STUB(name) {#name, #name},
 #include "runtime/names.inc"
 #undef VGPU_STUB
+#define VGPU_OF_12(name, target) {#name, #target},
+#define VGPU_MISSING_OF_12(name) {#name, nullptr},
+#include "redirect/names12.inc"
+#undef VGPU_MISSING_OF_12
+#undef VGPU_OF_12
 };
-static_assert(std::is_sorted(std::begin(kSortedNames), std::end(kSortedNames)),
+constexpr std::size_t kCount13 = 0
+#define VGPU_STUB(name) +1
+#include "runtime/names.inc"
+#undef VGPU_STUB
+    ;
+constexpr std::span<const RuntimeName> kAll(kNames);
+constexpr auto k13 = kAll.first(kCount13), k12 = kAll.subspan(kCount13);
+
+constexpr bool is_before(const RuntimeName& a, const RuntimeName& b) {
+  return std::string_view(a.name) < b.name;
+}
+static_assert(std::is_sorted(k13.begin(), k13.end(), is_before) &&
+                  std::is_sorted(k12.begin(), k12.end(), is_before),
               "names are looked up by binary search");
 
 // Functions that one version of the runtime has and the others have not.
@@ -69,12 +87,11 @@ class Bytes {
   std::string_view bytes_;
 };
 
-// Index of runtime_names(), or their number if `name` is none of them.
-std::size_t find_name(std::string_view name) {
-  const auto* const end = std::end(kSortedNames);
-  const auto* const found = std::lower_bound(std::begin(kSortedNames), end, name);
-  const auto index = static_cast<std::size_t>(found - std::begin(kSortedNames));
-  return found != end && *found == name ? index : std::size(kSortedNames);
+const RuntimeName* find_name(std::span<const RuntimeName> names, std::string_view name) {
+  const auto found = std::lower_bound(
+      names.begin(), names.end(), name,
+      [](const RuntimeName& a, std::string_view wanted) { return a.name < wanted; });
+  return found != names.end() && found->name == name ? &*found : nullptr;
 }
 
 class Reader {
@@ -100,7 +117,7 @@ class Reader {
       if (part.sh_type == SHT_DYNAMIC) read_dynamic(part, texts);
       if (part.sh_type == SHT_DYNSYM) {
         each_symbol(part, texts, [&](const Elf64_Sym& symbol, std::string_view name) {
-          if (symbol.st_shndx == SHN_UNDEF && find_name(name) != std::size(kSortedNames))
+          if (symbol.st_shndx == SHN_UNDEF && find_name(k13, name) != nullptr)
             file_.calls_others = true;
         });
       }
@@ -141,13 +158,13 @@ class Reader {
       is_13_ = is_13_ || name == kOnlyIn13;
       is_12_ = is_12_ || name == kOnlyIn12;
       is_any_ = is_any_ || name == kInAll;
-      const auto index = find_name(name);
-      if (index == std::size(kSortedNames)) return;
+      if (find_name(k13, name) == nullptr && find_name(k12, name) == nullptr) return;
       for (const CodeSegment& code : file_.code) {
         if (symbol.st_value < code.address || symbol.st_value - code.address >= code.size) continue;
         const auto offset = code.offset + (symbol.st_value - code.address);
-        file_.entry_points.push_back({static_cast<unsigned>(index), symbol.st_value, symbol.st_size,
-                                      bytes_.at<decltype(EntryPoint::head)>(offset)});
+        found_.push_back(
+            {name,
+             {0, symbol.st_value, symbol.st_size, bytes_.at<decltype(EntryPoint::head)>(offset)}});
       }
     });
   }
@@ -173,7 +190,14 @@ class Reader {
                     : is_13_  ? StaticRuntime::kCuda13
                     : is_any_ ? StaticRuntime::kOlder
                               : StaticRuntime::kNone;
-    if (file_.runtime == StaticRuntime::kNone) file_.entry_points.clear();
+    if (file_.runtime != StaticRuntime::kCuda13 && file_.runtime != StaticRuntime::kCuda12) return;
+    for (auto& [name, entry] : found_) {
+      const RuntimeName* row = is_12_ ? find_name(k12, name) : nullptr;
+      if (row == nullptr) row = find_name(k13, name);
+      if (row == nullptr) continue;
+      entry.name = static_cast<unsigned>(row - kAll.data());
+      file_.entry_points.push_back(entry);
+    }
     std::sort(file_.entry_points.begin(), file_.entry_points.end(),
               [](const EntryPoint& a, const EntryPoint& b) { return a.address < b.address; });
   }
@@ -181,18 +205,12 @@ class Reader {
   const Bytes& bytes_;
   CudaFile& file_;
   bool is_13_ = false, is_12_ = false, is_any_ = false;
+  std::vector<std::pair<std::string_view, EntryPoint>> found_;
 };
 
 }  // namespace
 
-std::span<const char* const> runtime_names() {
-  static constexpr auto kNames = [] {
-    std::array<const char*, std::size(kSortedNames)> names{};
-    for (std::size_t i = 0; i < names.size(); ++i) names[i] = kSortedNames[i].data();
-    return names;
-  }();
-  return kNames;
-}
+std::span<const RuntimeName> runtime_names() { return kAll; }
 
 CudaFile read_cuda_file(const std::string& path) {
   CudaFile file;
@@ -205,10 +223,9 @@ std::string obstacle(const CudaFile& file) {
     return "has the CUDA runtime linked in and no symbols that say where: link it without -s (and "
            "do not strip it), or with `nvcc -cudart shared`";
   if (file.runtime == StaticRuntime::kNone) return "";
-  if (file.runtime != StaticRuntime::kCuda13)
-    return std::string("has the runtime of CUDA ") +
-           (file.runtime == StaticRuntime::kCuda12 ? "12" : "11 or older") +
-           " linked in; the virtual GPU stands in for CUDA 13's: rebuild it with CUDA 13";
+  if (file.runtime == StaticRuntime::kOlder)
+    return "has the runtime of CUDA 11 or older linked in; the virtual GPU stands in for those of "
+           "CUDA 12 and 13: rebuild it with one of them";
 #if !defined(__x86_64__)
   return "has the CUDA runtime linked in, which is redirected on x86-64 only: link it with `nvcc "
          "-cudart shared`";

@@ -11,8 +11,13 @@
 
 namespace vgpu {
 
-// The names of the runtime's functions, sorted (runtime/names.inc).
-std::span<const char* const> runtime_names();
+struct RuntimeName {
+  const char* name;    // of a runtime's function
+  const char* target;  // of the virtual GPU's function; null if there is none
+};
+
+// The functions of CUDA 13 (runtime/names.inc), then those of CUDA 12 that differ (names12.inc).
+std::span<const RuntimeName> runtime_names();
 
 // Addresses are relative to where the file is loaded.
 struct EntryPoint {

@@ -43,12 +43,12 @@ std::vector<EntryPoint> choose(const CudaFile& file, Address base, std::string& 
   std::vector<EntryPoint> chosen;
   const EntryPoint* former = nullptr;
   for (const EntryPoint& entry : file.entry_points) {
-    const std::string_view name = runtime_names()[entry.name];
+    const std::string_view name = runtime_names()[entry.name].name;
     const Address end = base + entry.address + entry.size;
     if (former != nullptr && former->name == entry.name && former->address == entry.address)
       continue;
     if (former != nullptr && entry.address < former->address + former->size) {
-      error = std::string(name) + " shares its code with " + runtime_names()[former->name];
+      error = std::string(name) + " shares its code with " + runtime_names()[former->name].name;
     } else if (std::memcmp(reinterpret_cast<const void*>(base + entry.address), entry.head.data(),
                            std::min<std::size_t>(entry.size, entry.head.size())) != 0) {
       error = std::string(name) + " is not loaded as the file has it";

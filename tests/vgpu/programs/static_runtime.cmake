@@ -75,6 +75,13 @@ add_library(vgpu_own_tls SHARED own_tls.cpp)
 vgpu_static(two_units -Wl,--no-as-needed vgpu_own_tls)
 vgpu_test(static.two_units --silent -- two_units.static)
 
+# CUDA 12's functions, which differ from CUDA 13's.
+vgpu_program(cuda12 cuda12.cpp cuda12_runtime.cpp)
+target_include_directories(vgpu_program_cuda12 SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+vgpu_test(static.cuda12 --option=--verbose
+  --stderr "vgpu_program_cuda12: static runtime of CUDA 12, "
+  --stderr "vgpu: cudaLaunchCooperativeKernelMultiDevice of CUDA 12 is not implemented\n$" -- cuda12)
+
 # As nvcc builds them when it is called by hand.
 if(LADDER_SANITIZE)
   return()

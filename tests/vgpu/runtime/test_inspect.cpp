@@ -67,18 +67,18 @@ TEST(Inspecting, AProgramWithoutLoaderIsAnError) {
 TEST(Inspecting, AnotherRuntimesVersionIsAnError) {
   EXPECT_EQ(judge("p", kProgram, {{"libcudart.so.12", "", {}}}).error,
             "p is linked to libcudart.so.12; the virtual GPU stands in for libcudart.so.13: "
-            "rebuild with CUDA 13");
-  EXPECT_EQ(judge("p", with(StaticRuntime::kCuda12), {kC}).error,
-            "p has the runtime of CUDA 12 linked in; the virtual GPU stands in for CUDA 13's: "
-            "rebuild it with CUDA 13");
+            "rebuild with CUDA 13, or with `nvcc -cudart static`");
+  EXPECT_EQ(judge("p", with(StaticRuntime::kOlder), {kC}).error,
+            "p has the runtime of CUDA 11 or older linked in; the virtual GPU stands in for those "
+            "of CUDA 12 and 13: rebuild it with one of them");
 }
 
 TEST(Inspecting, AProgramWithoutCudaMayLoadItLater) {
   const auto result = judge("/usr/bin/python3", {}, {});
   EXPECT_EQ(result.error, "");
   EXPECT_EQ(result.warning,
-            "/usr/bin/python3 uses no runtime of CUDA 13: only what it loads or starts can run on "
-            "the virtual GPU");
+            "/usr/bin/python3 uses no CUDA runtime: only what it loads or starts can run on the "
+            "virtual GPU");
 }
 
 TEST(CudaFiles, FactsOfThisProgram) {

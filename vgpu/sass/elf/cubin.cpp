@@ -108,7 +108,8 @@ void Cubin::read_sections(std::span<const std::byte> file) {
     throw BadCubin("cubin: not a 64-bit little-endian ELF file");
   if (read16(file, 0x12) != kCuda) throw BadCubin("cubin: an ELF file for another machine");
   const std::uint32_t flags = read32(file, 0x30);
-  target_ = static_cast<int>(flags >> 8 & 0xff);
+  constexpr std::uint8_t kFormerAbi = 0x33;  // of CUDA 12 and older, with another use of flags
+  target_ = static_cast<int>(read8(file, 7) == kFormerAbi ? flags & 0xff : flags >> 8 & 0xff);
   const std::uint64_t table = read64(file, 0x28);
   const std::uint64_t entry = read16(file, 0x3a), count = read16(file, 0x3c),
                       names = read16(file, 0x3e);
