@@ -7,6 +7,7 @@
 #include <string>
 
 #include "count/metrics.hpp"
+#include "count/report.hpp"
 
 namespace vgpu::count {
 namespace {
@@ -108,6 +109,25 @@ TEST(Metrics, CountAnInstructionInEachOfItsPipes) {
   constant.pipes = ir::pipes_of(constant.operation, constant.space);
   EXPECT_EQ(share("sm__inst_executed_pipe_adu.sum", count, constant), 7u);
   EXPECT_EQ(share("sm__inst_executed_pipe_lsu.sum", count, constant), 0u);
+}
+
+// On an architecture that was not measured, what follows from Hopper's rules is an estimate.
+TEST(Metrics, OfOtherArchitecturesAreEstimatesWhereRulesWereMeasured) {
+  const std::string sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                    all = "smsp__inst_executed.sum", threads = "launch__block_size";
+  LaunchReport report;
+  report.engine = "sass";
+  report.exact = {{sectors, 4}, {all, 9}, {threads, 32}};
+  mark_unmeasured(90, report);
+  EXPECT_EQ(report.unmeasured, "");
+  EXPECT_EQ(report.exact.size(), 3u);
+  mark_unmeasured(80, report);
+  EXPECT_EQ(report.unmeasured, "sm_80");
+  EXPECT_EQ(report.exact, (Metrics{{sectors, 4}, {threads, 32}}));
+  EXPECT_EQ(report.estimates, (Metrics{{all, 9}}));
+  report.engine = "ptx";
+  mark_unmeasured(80, report);
+  EXPECT_EQ(report.exact, (Metrics{{threads, 32}}));
 }
 
 }  // namespace

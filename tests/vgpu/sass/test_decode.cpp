@@ -220,6 +220,18 @@ TEST(SassDecode, RefusalsNameTheInstruction) {
   }
 }
 
+// What another architecture has is unknown, also where the bits mean something there.
+TEST(SassDecode, OtherArchitecturesInstructionsAreRefused) {
+  const Word minimum{0xb960000008087817, 0x000fc80007800200},  // IMNMX R8, R8, 0xb9600000, !PT
+      wide{0x0000000402027c35, 0x000fc6000f8e0200};            // IADD.64 R2, R2, UR4
+  EXPECT_EQ(vgpu::sass::decode(minimum, 0, 80).text, "IMNMX R8, R8, 0xb9600000, !PT");
+  EXPECT_THROW(vgpu::sass::decode(minimum, 0, 90), UnknownInstruction);
+  EXPECT_EQ(vgpu::sass::decode(wide, 0, 120).text, "IADD.64 R2, R2, UR4");
+  EXPECT_THROW(vgpu::sass::decode(wide, 0, 75), UnknownInstruction);
+  EXPECT_THROW(vgpu::sass::decode(wide, 0, 87), UnknownInstruction);
+  EXPECT_FALSE(vgpu::sass::is_known_architecture(87));
+}
+
 // A modifier that the decoder does not read must not pass: FFMA with each of its unused bits set.
 TEST(SassDecode, BitsWithoutMeaningAreRefused) {
   const Word ffma{0x0000001013107223, 0x008fc80000000012};
