@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "sass/decode/decode.hpp"
+
+static constexpr int kArchitectures[] = {90, 75, 80, 89, 100, 120};
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   int refused = 0;
@@ -14,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     vgpu::sass::Word word;
     std::memcpy(&word, data + at, sizeof word);
     try {
-      vgpu::sass::decode(word, static_cast<std::uint32_t>(at));
+      vgpu::sass::decode(word, static_cast<std::uint32_t>(at),
+                         kArchitectures[at / sizeof word % std::size(kArchitectures)]);
     } catch (const vgpu::sass::UnknownInstruction&) {
       ++refused;
     }

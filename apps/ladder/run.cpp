@@ -16,9 +16,9 @@
 #include "analyse/user_kernel.hpp"
 #include "common.hpp"
 #include "explain.hpp"
-#include "report/installation.hpp"
 #include "report/temporary.hpp"
 #include "report/terminal.hpp"
+#include "run.hpp"
 #include "tune/process.hpp"
 
 namespace ladder::app {
@@ -29,16 +29,6 @@ constexpr const char* kLoadedVerb = "run-loaded";
 constexpr const char* kPassedVerdict = "passed\n";
 constexpr const char* kFailedVerdict = "failed\n";
 constexpr std::int64_t kGpuSide = 4096, kVirtualSide = 256;
-
-struct RunOptions {
-  std::string file, kernel, grid, block, shared = "0", needs = "true";
-  std::string device = "auto", shape, explain_on = "h200", source = source_folder();
-  std::string library, verdict;  // used by the child process
-  std::vector<std::string> against{"r05", "r10", "cublas_ieee"};
-  double limit_s = 300;
-  float beta = 0;
-  bool no_explain = false, strict = false;
-};
 
 Problem problem_for(const RunOptions& o, std::int64_t side) {
   Problem problem = make_problem(side, side, side);
@@ -82,8 +72,10 @@ int judge(const RunOptions& o, const tune::Child::End& end, const std::string& v
   return kFailed;
 }
 
+}  // namespace
+
 // The parent process: builds, then starts a child that loads the result.
-int run(const RunOptions& o) {
+int run_user_kernel(const RunOptions& o) {
   (void)problem_for(o, kGpuSide);
   (void)rivals_of(o);
   (void)selected_machine(o.explain_on, "boost");
@@ -103,12 +95,14 @@ int run(const RunOptions& o) {
     if (interrupted()) return kInterrupted;
     throw BadInput(built.status().message());
   }
-  fmt::print("compiled: at most {} registers per thread, {} bytes of static shared memory{}\n",
-             built.value().registers, built.value().shared_bytes,
-             built.value().spill_bytes > 0
-                 ? fmt::format(", {} bytes spilled", built.value().spill_bytes)
-                 : "");
-  std::fflush(stdout);
+  if (!o.json) {
+    fmt::print("compiled: at most {} registers per thread, {} bytes of static shared memory{}\n",
+               built.value().registers, built.value().shared_bytes,
+               built.value().spill_bytes > 0
+                   ? fmt::format(", {} bytes spilled", built.value().spill_bytes)
+                   : "");
+    std::fflush(stdout);
+  }
 
   const std::string folder = scratch.value().path().string(), verdict = folder + "/verdict";
   std::vector<std::string> command{"env",
@@ -126,8 +120,13 @@ int run(const RunOptions& o) {
                                    o.source};
   if (!o.shape.empty()) command.insert(command.end(), {"--shape", o.shape});
   for (const std::string& name : o.against) command.insert(command.end(), {"--against", name});
+  if (o.only_explain)
+    command.insert(command.end(),
+                   {"--only-explain", "--clock", o.clock, "--beta", fmt::format("{}", o.beta)});
+  if (o.json) command.emplace_back("--json");
   // A plain kernel reads C, hence beta = 1.
-  if (!o.kernel.empty() && !o.strict) command.insert(command.end(), {"--beta", "1"});
+  if (!o.only_explain && !o.kernel.empty() && !o.strict)
+    command.insert(command.end(), {"--beta", "1"});
   if (o.no_explain) command.emplace_back("--no-explain");
   auto child = tune::Child::start(command, false);
   if (!child) throw BadInput(child.status().message());
@@ -146,6 +145,8 @@ int run(const RunOptions& o) {
   }
   return judge(o, child.value().wait(), verdict);
 }
+
+namespace {
 
 // The child process.
 class Trial {
@@ -219,18 +220,23 @@ class Trial {
   ReferenceStore store_;
 };
 
-void explain_user(const RunOptions& o, const KernelInfo& kernel, const Device& device) {
-  const analyse::Machine machine = selected_machine(o.explain_on, "boost");
+int explain_user(const RunOptions& o, const KernelInfo& kernel, const Device& device) {
+  const analyse::Machine machine = selected_machine(o.explain_on, o.clock);
   const Problem problem = problem_for(o, kGpuSide);
   analyse::ExplainOptions options;
   options.code_file = o.library;
   const auto e = analyse::explain(kernel, problem, machine, device, options);
   if (!e) {
-    fmt::print("not explained: {}\n", e.status().message());
-    return;
+    fmt::print(o.only_explain ? stderr : stdout, "not explained: {}\n", e.status().message());
+    return kFailed;
+  }
+  if (o.json) {
+    fmt::print("{}", analyse::to_json(e.value()));
+    return kOk;
   }
   fmt::print("\n");
   for (const std::string& line : analyse::to_text(e.value())) fmt::print("{}\n", line);
+  if (o.only_explain) return kOk;
   fmt::print("\nPREDICTED BESIDE IT, {} on {}\n", to_string(problem), machine.name);
   for (const KernelInfo* rival : rivals_of(o)) {
     if (rival->role == Role::kBaseline) continue;
@@ -239,6 +245,7 @@ void explain_user(const RunOptions& o, const KernelInfo& kernel, const Device& d
       fmt::print("  {:<22}{:>8.3g} TFLOP/s, limited by {}\n", rival->id,
                  other.value().prediction->tflops, other.value().prediction->limiter);
   }
+  return kOk;
 }
 
 int try_kernels(const RunOptions& o) {
@@ -248,6 +255,10 @@ int try_kernels(const RunOptions& o) {
   if (!library) throw BadInput(library.status().message());
   int status = kOk;
   for (const KernelInfo* kernel : library.value().kernels()) {
+    if (o.only_explain) {
+      status = std::max(status, explain_user(o, *kernel, *target.cuda));
+      continue;
+    }
     const int one = Trial(o, target).run(*kernel);
     status = std::max(status, one);
     if (one != kOk || o.no_explain) continue;
@@ -318,7 +329,7 @@ void add_run(CLI::App& app, Verb& chosen) {
       "  ladder run sgemm.cu --kernel \"sgemm<128, 128, 8>\" --grid \"N / 128, M / 128\" --block "
       "256 \\\n"
       "             --needs \"M % 128 == 0 && N % 128 == 0 && K % 8 == 0\" --explain-on a6000");
-  verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
+  verb->callback([&chosen, o] { chosen = [o] { return run_user_kernel(*o); }; });
 
   CLI::App* loaded = app.add_subcommand(kLoadedVerb, "");
   loaded->group("");  // hidden from --help
@@ -326,6 +337,9 @@ void add_run(CLI::App& app, Verb& chosen) {
   loaded->add_option("LIBRARY", l->library)->required();
   add_number(*loaded, "--beta", l->beta, kFloatRange, "");
   loaded->add_option("--verdict", l->verdict)->required();
+  loaded->add_option("--clock", l->clock);
+  loaded->add_flag("--only-explain", l->only_explain);
+  loaded->add_flag("--json", l->json);
   add_shared(*loaded, *l);
   loaded->callback([&chosen, l] { chosen = [l] { return run_loaded(*l); }; });
 }

@@ -135,7 +135,7 @@ int run(const ShowOptions& o) {
   for (const KernelInfo* kernel : found.value()) {
     if (kernel->place != Place::kCuda || kernel->role == Role::kBaseline)
       throw BadInput(fmt::format("RUNG: {} is no rung", kernel->id));
-    const auto seen = analyse::observe(*kernel, *target.cuda, 0);
+    const auto seen = analyse::observe(*kernel, *target.cuda, make_problem(1, 1, 1));
     if (!seen) {
       fmt::print(stderr, "ladder: {}: {}\n", kernel->id, seen.status().message());
       status = kFailed;

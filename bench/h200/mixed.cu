@@ -5,7 +5,7 @@
 // in [-1, 1), with a warm cache. Exit status 1 if auto is slower than cuBLAS by more than 5%.
 //   bench_mixed [SHAPE|SUITE]...                          default: mixed
 #include <cuda_runtime.h>
-#include <ladder/gemm.hpp>
+#include <ladder/sgemm.hpp>
 
 #include <algorithm>
 #include <cmath>

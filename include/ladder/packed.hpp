@@ -45,7 +45,7 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
 // that without packing if the unpacked product runs the split pre-pass on both operands; with few
 // rows or columns of C it does not (docs/library/README.md). The pointer of the packed operand must
 // be the matrix that was packed, or null. If `stream` is not pack()'s stream, the caller must wait
-// for that one first. Errors: as pack() and sgemm() (gemm.hpp), and kInvalidArgument if the
+// for that one first. Errors: as pack() and sgemm() (sgemm.hpp), and kInvalidArgument if the
 // problem's operand differs from the packed one; the message names the argument.
 Status sgemm(const Problem& problem, const Operands& operands, const PackedOperand& packed,
              Stream stream = nullptr);

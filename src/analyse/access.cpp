@@ -118,6 +118,8 @@ Cost cost_of(const Access& access) {
         static_cast<int>(vgpu::global_sectors(access.addresses.data(), access.mask, bytes));
     cost.lines = static_cast<int>(lines.size());
     cost.sector_use = cost.bytes / (cost.sectors * kBytesPerSector);
+    for (const auto& banks : bank_map(access))
+      cost.wavefronts += *std::max_element(banks.begin(), banks.end());
     return cost;
   }
   std::array<std::uint32_t, kWarp> offsets{};

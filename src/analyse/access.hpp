@@ -3,6 +3,7 @@
 // text. The counts use the virtual GPU's rules (vgpu/memory/access.hpp), which were measured
 // on an H200.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -27,12 +28,20 @@ struct Cost {
   int bytes = 0;               // distinct bytes requested
   int sectors = 0, lines = 0;  // global: 32-byte sectors, 128-byte lines
   double sector_use = 0;       // global: distinct bytes requested / bytes of the touched sectors
-  int wavefronts = 0;          // shared
+  // Cycles of L1's data stage, of which shared memory is a part: each reads one word from each of
+  // 32 banks, from any lines.
+  int wavefronts = 0;
   // shared: minimum, if the distinct 4-byte words were spread evenly over the banks
   int least_wavefronts = 0;
   // shared: bank conflict degree, the most distinct words that one bank serves in sequence
   int degree = 0;
   bool broadcast = false;  // all active lanes request the same element
+
+  // Cycles of L1: of its data stage, or of the tag stage, which looks up four lines per cycle.
+  int l1_cycles() const {
+    return std::max(wavefronts, (lines + kTagsPerCycle - 1) / kTagsPerCycle);
+  }
+  static constexpr int kTagsPerCycle = 4;
 };
 Cost cost_of(const Access& access);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/explanation.hpp"
 
+#include <algorithm>
+
 namespace ladder::analyse {
 namespace {
 
@@ -37,6 +39,24 @@ Precision chosen_precision(Precision promised, const std::optional<TileShape>& t
   return tile->products == 6 ? Precision::kBf16x6 : Precision::kFp16x3;
 }
 
+// The loop's part of `list`, which is empty or has one entry per instruction.
+template <class T>
+std::span<const T> body_of(const Loop& loop, const std::vector<T>& list) {
+  const std::span<const T> all(list);
+  return all.empty() ? all : all.subspan(loop.first, loop.size());
+}
+
+// The problem's products at the tensor cores' peak, per instruction of a warp; 0 on CUDA cores.
+double tensor_cycles_of(const Explanation& e) {
+  const double products =
+      scaled(e.subject.seen, kTensorInstructions, counted_blocks_for(e.subject, e.problem),
+             static_cast<double>(e.problem.k));
+  if (!(products > 0)) return 0;
+  const double per_scheduler =
+      e.peak / (e.machine.clock_hz * e.machine.sm_count * e.machine.schedulers);
+  return flops(e.problem) / products / per_scheduler;
+}
+
 }  // namespace
 
 double at_measured_clock(const Explanation& e) {
@@ -57,14 +77,14 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
   e.problem.in = kernel.in;
   e.problem.out = kernel.out;
   e.work = work_of(e.problem);
-  auto seen = observe(kernel, device, problem.beta);
+  auto seen = observe(kernel, device, e.problem);
   if (!seen) return seen.status();
   e.subject.seen = std::move(seen).value();
   e.subject.tile = tile_of(kernel.rung, e.subject.seen.kernel);
   const Precision chosen = chosen_precision(kernel.precision, e.subject.tile);
   e.peak = machine.peak_of(chosen, &e.peak_name);
   e.bounds = bounds_of(e.work, machine, e.peak);
-  const auto seen_tile = e.subject.tile;
+  const auto seen_tile = e.subject.seen_tile = e.subject.tile;
   const auto tile =
       seen_tile ? tile_for(kernel.rung, *seen_tile, e.problem, machine.sm_count) : std::nullopt;
   if (tile) e.subject.tile = tile;
@@ -98,12 +118,8 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
   }
   e.subject.loop = loop.value();
   const std::vector<SourcePlace> places = places_of(code.value());
-  const auto body = [&](const auto& list) {
-    return list.empty() ? std::span(list)
-                        : std::span(list).subspan(e.subject.loop.first, e.subject.loop.size());
-  };
-  e.schedule = schedule_of(body(std::as_const(e.subject.code)), loop_costs(e.subject), body(places),
-                           machine);
+  e.schedule = schedule_of(body_of(e.subject.loop, e.subject.code), loop_costs(e.subject),
+                           body_of(e.subject.loop, places), machine, tensor_cycles_of(e));
   if (!e.no_prediction.empty()) return e;
   auto prediction = predict(e.subject, e.problem, machine);
   if (prediction) {
@@ -112,6 +128,56 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
   } else {
     e.no_prediction = prediction.status().message();
   }
+  return e;
+}
+
+namespace {
+
+// The loop with the most multiply-adds; else the longest innermost loop; else all of the code.
+Loop explained_loop(std::span<const MachineInstruction> code, std::string& what) {
+  if (const auto hot = hot_loop(code)) {
+    what = "the loop that multiplies most";
+    return hot.value();
+  }
+  const std::vector<Loop> loops = loops_of(code);
+  const Loop* longest = nullptr;
+  for (const Loop& loop : loops) {
+    const bool inner = std::none_of(loops.begin(), loops.end(),
+                                    [&](const Loop& other) { return other.inside(loop); });
+    if (inner && (longest == nullptr || loop.size() > longest->size())) longest = &loop;
+  }
+  what = longest != nullptr ? "the longest loop without a loop inside" : "no loop: all of the code";
+  if (longest != nullptr) return *longest;
+  constexpr std::uint16_t kNop = 0x918;
+  std::size_t end = code.size();  // without the padding
+  while (end > 1 && code[end - 1].opcode == kNop) --end;
+  return {0, end - 1};
+}
+
+}  // namespace
+
+Explanation explain_code(const FileKernel& kernel, const Machine& machine, int threads) {
+  Explanation e;
+  CodeOnly& own = e.code_only.emplace();
+  e.id = kernel.name;
+  e.machine = machine;
+  e.peak = machine.peak_flops();
+  e.subject.seen.kernel = kernel.name;
+  if (threads == 0) threads = kernel.max_threads;
+  own.block_assumed = threads == 0;
+  e.subject.seen.threads = own.block_assumed ? kAssumedThreads : threads;
+  e.subject.seen.registers = kernel.registers;
+  e.subject.seen.shared_bytes = kernel.shared_bytes;
+  e.subject.code = decode(kernel.code.bytes);
+  own.local_bytes = kernel.local_bytes;
+  own.local_accesses =
+      static_cast<int>(std::count_if(e.subject.code.begin(), e.subject.code.end(),
+                                     [](const auto& i) { return i.kind == Kind::kLocal; }));
+  if (e.subject.code.empty()) return e;
+  e.subject.loop = explained_loop(e.subject.code, own.loop);
+  const std::vector<SourcePlace> places = places_of(kernel.code);
+  e.schedule = schedule_of(body_of(e.subject.loop, e.subject.code), loop_costs(e.subject),
+                           body_of(e.subject.loop, places), machine);
   return e;
 }
 

@@ -30,8 +30,17 @@ struct Measured {
   std::optional<double> clock_mhz;  // SM clock during the measurement, if it was recorded
 };
 
+// Of a kernel that is explained without a launch.
+struct CodeOnly {
+  int local_bytes = 0;         // per thread: spilled registers, local arrays
+  int local_accesses = 0;      // instructions
+  bool block_assumed = false;  // the block is kAssumedThreads
+  std::string loop;            // what the explained loop is
+};
+
 struct Explanation {
   std::string id, idea;
+  std::optional<CodeOnly> code_only;  // then there is no problem, no access, no prediction
   Machine machine;
   Problem problem;
   Work work;
@@ -54,6 +63,12 @@ struct ExplainOptions {
 Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
                             const Machine& machine, const Device& device,
                             const ExplainOptions& options);
+
+// Explains machine code that is not launched: resources, occupancy and the schedule of its hot
+// loop. Accesses are taken to be coalesced and without bank conflicts. `threads` per block; 0:
+// those of __launch_bounds__, or kAssumedThreads.
+inline constexpr int kAssumedThreads = 256;
+Explanation explain_code(const FileKernel& kernel, const Machine& machine, int threads);
 
 // The predicted TFLOP/s scaled to the measured clock, where one was recorded. The model predicts
 // neither temperature nor the power cap.

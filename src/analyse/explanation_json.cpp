@@ -69,19 +69,21 @@ Json occupancy_json(const Explanation& e) {
   const Observation& seen = e.subject.seen;
   if (seen.registers == 0) return {};
   const Occupancy o = occupancy_of({seen.threads, seen.registers, seen.shared_bytes}, e.machine);
+  Json json{{"blocks", o.blocks},
+            {"warps", o.warps},
+            {"occupancy", o.occupancy},
+            {"binds", o.binds},
+            {"blocks_by_threads", o.by_threads},
+            {"blocks_by_registers", o.by_registers},
+            {"blocks_by_shared_memory", o.by_shared},
+            {"blocks_by_blocks", o.by_blocks},
+            {"registers_per_warp", o.registers_per_warp},
+            {"registers_per_block", o.registers_per_block}};
+  if (e.code_only) return json;
   const Waves w = waves_of(blocks_for(e.subject, e.problem), o.blocks, e.machine);
-  return {{"blocks", o.blocks},
-          {"warps", o.warps},
-          {"occupancy", o.occupancy},
-          {"binds", o.binds},
-          {"blocks_by_threads", o.by_threads},
-          {"blocks_by_registers", o.by_registers},
-          {"blocks_by_shared_memory", o.by_shared},
-          {"blocks_by_blocks", o.by_blocks},
-          {"registers_per_warp", o.registers_per_warp},
-          {"registers_per_block", o.registers_per_block},
-          {"waves", w.waves},
-          {"places_used", w.used}};
+  json["waves"] = w.waves;
+  json["places_used"] = w.used;
+  return json;
 }
 
 Json accesses_json(const Explanation& e) {
@@ -103,6 +105,7 @@ Json accesses_json(const Explanation& e) {
     } else {
       item["sectors"] = c.sectors;
       item["lines"] = c.lines;
+      item["l1_cycles"] = c.l1_cycles();
       item["elements"] = elements_of(a.access, e.subject.seen.matrices);
     }
     list.push_back(std::move(item));
@@ -162,16 +165,31 @@ std::string to_json(const Explanation& e) {
   json["schema"] = "ladder-explanation";
   json["version"] = 1;
   json["kernel"] = e.id;
-  json["problem"] = {
-      {"m", e.problem.m}, {"n", e.problem.n}, {"k", e.problem.k}, {"beta", e.problem.beta}};
-  json["machine"] = machine_json(e);
-  json["work"] = work_json(e);
-  json["launch"] = kernel_json(e);
+  if (e.code_only) {
+    const Observation& seen = e.subject.seen;
+    json["machine"] = machine_json(e);
+    json["code"] = {{"threads", seen.threads},
+                    {"threads_assumed", e.code_only->block_assumed},
+                    {"registers", seen.registers},
+                    {"shared_bytes", seen.shared_bytes},
+                    {"local_bytes", e.code_only->local_bytes},
+                    {"local_accesses", e.code_only->local_accesses},
+                    {"instructions", e.subject.code.size()},
+                    {"loop", e.code_only->loop}};
+  }
+  if (!e.code_only) {
+    json["problem"] = {
+        {"m", e.problem.m}, {"n", e.problem.n}, {"k", e.problem.k}, {"beta", e.problem.beta}};
+    json["machine"] = machine_json(e);
+    json["work"] = work_json(e);
+    json["launch"] = kernel_json(e);
+  }
   json["occupancy"] = occupancy_json(e);
   if (!e.subject.code.empty())
     json["loop_mix"] =
         mix_of(std::span(e.subject.code).subspan(e.subject.loop.first, e.subject.loop.size()));
   if (!e.schedule.pipes.empty()) json["schedule"] = schedule_json(e);
+  if (e.code_only) return json_text(json, 1) + "\n";
   json["accesses"] = accesses_json(e);
   json["prediction"] = prediction_json(e);
   if (e.measured)

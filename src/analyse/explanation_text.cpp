@@ -47,6 +47,22 @@ void problem(Lines& lines, const Explanation& e) {
       e.bounds.compute_s * kMilli, e.bounds.memory_s * kMilli);
 }
 
+void code_only(Lines& lines, const Explanation& e) {
+  const Observation& seen = e.subject.seen;
+  const CodeOnly& own = *e.code_only;
+  add(lines, "{} on {}", e.id, e.machine.name);
+  add(lines, "from its machine code, not launched: accesses count as coalesced, without conflicts");
+  lines.emplace_back();
+  add(lines, "THE KERNEL");
+  add(lines, "  block          {} threads{}, {} registers each, {} bytes of static shared memory",
+      seen.threads, own.block_assumed ? " (assumed: --block)" : "", seen.registers,
+      seen.shared_bytes);
+  add(lines, "  local memory   {} bytes per thread (spilled registers, arrays), {} accesses",
+      own.local_bytes, own.local_accesses);
+  add(lines, "  code           {} instructions; explained below: {}", e.subject.code.size(),
+      own.loop);
+}
+
 void kernel(Lines& lines, const Explanation& e) {
   const Observation& seen = e.subject.seen;
   const auto k = e.problem.k;
@@ -80,7 +96,6 @@ void occupancy(Lines& lines, const Explanation& e) {
   if (seen.registers == 0) return;
   const Machine& m = e.machine;
   const Occupancy o = occupancy_of({seen.threads, seen.registers, seen.shared_bytes}, m);
-  const Waves w = waves_of(blocks_for(e.subject, e.problem), o.blocks, m);
   lines.emplace_back();
   add(lines, "OCCUPANCY: {} of {} warps, {:.1f}%", o.warps, m.warps, 100 * o.occupancy);
   const auto limit = [&](const char* name, int blocks, const std::string& why) {
@@ -96,11 +111,14 @@ void occupancy(Lines& lines, const Explanation& e) {
         fmt::format("{} + {} B per block, {} per SM", seen.shared_bytes, m.reserved_shared,
                     m.shared_bytes));
   limit("blocks", o.by_blocks, "per SM");
-  if (o.blocks > 0)
+  if (e.code_only) return;
+  if (o.blocks > 0) {
+    const Waves w = waves_of(blocks_for(e.subject, e.problem), o.blocks, m);
     add(lines,
         "  waves          {:.0f} blocks in {:.0f} places: {:.2f}, so {:.0f}; {:.1f}% of the places "
         "are used",
         w.blocks, w.slots, w.waves, w.full, 100 * w.used);
+  }
   if (m.cc != 90) add(lines, "  (registers as ptxas gives them for compute capability 9.0)");
 }
 
@@ -125,9 +143,10 @@ void accesses(Lines& lines, const Explanation& e) {
           : c.degree > 1 ? fmt::format("{}-way bank conflict", c.degree)
                          : std::string("no bank conflict"));
     } else {
-      add(lines, "    {} lanes want {} B: {} sector{} in {} line{}, {:.0f}% used{}", c.lanes,
-          c.bytes, c.sectors, c.sectors == 1 ? "" : "s", c.lines, c.lines == 1 ? "" : "s",
-          100 * c.sector_use, c.broadcast ? "; a broadcast" : "");
+      add(lines, "    {} lanes want {} B: {} sector{} in {} line{}, {:.0f}% used, {} L1 cycle{}{}",
+          c.lanes, c.bytes, c.sectors, c.sectors == 1 ? "" : "s", c.lines, c.lines == 1 ? "" : "s",
+          100 * c.sector_use, c.l1_cycles(), c.l1_cycles() == 1 ? "" : "s",
+          c.broadcast ? "; a broadcast" : "");
       if (!elements.empty()) add(lines, "    {}", elements.substr(0, 200));
     }
     for (const std::string& row : draw(a.access)) add(lines, "      {}", row);
@@ -171,6 +190,8 @@ void schedule(Lines& lines, const Explanation& e) {
       add(lines, "  {:<14}{:>8}{:>12.1f}", p.name, p.slots, bound);
     }
   }
+  if (const PipeSlots* const busiest = s.binding(warps, e.machine))
+    add(lines, "  bound by       {}", busiest->name);
   add(lines, "  stall counts   {} cycles at least for a warp; {} barrier{}, {} wait{} for copies",
       s.stall, s.barriers, s.barriers == 1 ? "" : "s", s.copy_waits, s.copy_waits == 1 ? "" : "s");
   add(lines, "  scoreboards    {} waits; {} follow one another, so that their latencies add up:",
@@ -273,6 +294,13 @@ std::vector<LoopAccess> kinds_of_access(const Explanation& e) {
 
 std::vector<std::string> to_text(const Explanation& e) {
   Lines lines;
+  if (e.code_only) {
+    code_only(lines, e);
+    occupancy(lines, e);
+    machine_code(lines, e);
+    schedule(lines, e);
+    return lines;
+  }
   problem(lines, e);
   kernel(lines, e);
   occupancy(lines, e);

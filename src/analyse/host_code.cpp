@@ -109,10 +109,10 @@ HostMix mix_of(const HostFunction& f, std::size_t first, std::size_t last) {
   return mix;
 }
 
-std::vector<Ways> ways_of(const HostFunction& f) {
+std::vector<vgpu::ir::Ways> ways_of(const HostFunction& f) {
   std::map<std::uint64_t, std::ptrdiff_t> places;
   for (const HostInstruction& one : f.code) places.emplace(one.address, std::ssize(places));
-  std::vector<Ways> ways;
+  std::vector<vgpu::ir::Ways> ways;
   for (const HostInstruction& one : f.code) {
     const auto place = places.find(one.target);
     ways.push_back({one.target != 0 && place != places.end() ? place->second : -1,
@@ -196,7 +196,7 @@ Result<HostFunction> parse_objdump(std::string_view text) {
 
 Result<HostLoop> hot_loop(const HostFunction& f) {
   std::vector<HostLoop> loops;
-  for (const Loop& loop : loops_of(ways_of(f))) {
+  for (const Loop& loop : vgpu::ir::loops_of(ways_of(f))) {
     HostLoop with_mix{loop, mix_of(f, loop.first, loop.last)};
     if (with_mix.mix.multiplies > 0) loops.push_back(std::move(with_mix));
   }

@@ -11,9 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "analyse/control_flow.hpp"
+#include "ir/control_flow.hpp"
 
 namespace ladder::analyse {
+
+using vgpu::ir::Loop;
 
 struct HostInstruction {
   std::uint64_t address = 0;

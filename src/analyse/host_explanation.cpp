@@ -19,7 +19,7 @@
 namespace ladder::analyse {
 namespace {
 
-constexpr double kFloat = 4, kLine = 64;
+constexpr double kFloat = 4, kLineBytes = 64;
 
 #ifdef LADDER_HAVE_HIGHWAY
 // results are stored here so that the compiler does not remove the loops
@@ -99,10 +99,11 @@ HostTraffic host_traffic(std::string_view rung, const Problem& p, const HostMach
   if (rung == "h01_naive") {
     // Each step of k reads one cache line of B's column. The following columns hit the same lines
     // if k lines fit in L2; otherwise each step reads a line again.
-    const double column = k * kLine;
-    add(t, column <= machine.l2_bytes ? m * n * k * kFloat : m * n * k * kLine, column, machine);
+    const double column = k * kLineBytes;
+    add(t, column <= machine.l2_bytes ? m * n * k * kFloat : m * n * k * kLineBytes, column,
+        machine);
     // B is read again for each row of C.
-    add(t, m * k * n * kFloat * kFloat / kLine, k * n * kFloat, machine);
+    add(t, m * k * n * kFloat * kFloat / kLineBytes, k * n * kFloat, machine);
   } else if (rung == "h02_loop_order") {
     add(t, m * n * k * kFloat, k * n * kFloat, machine);  // all of B per row of A
     add(t, 2 * m * n * k * kFloat, n * kFloat, machine);  // one row of C per k

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <optional>
 
+#include "sass/decode/control_code.hpp"
+
 namespace ladder::analyse {
 namespace {
 
@@ -13,8 +15,7 @@ constexpr std::uint16_t kLoadMatrix = 0x83b;
 // Per lane of an ldmatrix.x4, the form that the rungs use: four matrices of 8 rows of 16 bytes.
 constexpr std::uint8_t kLoadMatrixBytes = 16;
 
-struct Word {
-  std::uint64_t low, high;
+struct Word : vgpu::sass::Word {
   std::uint64_t bits(unsigned at, unsigned count) const {
     std::uint64_t value = at >= 64 ? high >> (at - 64) : low >> at;
     if (at < 64 && at + count > 64) value |= high << (64 - at);
@@ -136,11 +137,7 @@ std::vector<MachineInstruction> decode(std::span<const std::byte> code) {
     i.opcode = static_cast<std::uint16_t>(word.bits(0, 12));
     i.kind = kind_of(i.opcode);
     i.offset = static_cast<std::uint32_t>(at);
-    i.stall = static_cast<std::uint8_t>(word.bits(105, 4));
-    i.sets_result = static_cast<std::uint8_t>(word.bits(110, 3));
-    i.sets_read = static_cast<std::uint8_t>(word.bits(113, 3));
-    i.waits = static_cast<std::uint8_t>(word.bits(116, 6));
-    i.reuse = static_cast<std::uint8_t>(word.bits(122, 3));
+    static_cast<vgpu::ir::ControlCode&>(i) = vgpu::sass::control_code(word);
     if (is_memory(i.kind)) i.bytes = i.opcode == kLoadMatrix ? kLoadMatrixBytes : width_of(word);
     if (i.kind == Kind::kBranch) i.target = branch_target(word, i.offset);
     constexpr std::uint64_t kTrue = 7;  // predicate PT, not negated
@@ -206,8 +203,8 @@ std::string name_of(const MachineInstruction& i) {
 
 namespace {
 
-std::vector<Ways> ways_of(std::span<const MachineInstruction> code) {
-  std::vector<Ways> ways;
+std::vector<vgpu::ir::Ways> ways_of(std::span<const MachineInstruction> code) {
+  std::vector<vgpu::ir::Ways> ways;
   for (const MachineInstruction& i : code) {
     const bool jumps = i.kind == Kind::kBranch && i.target >= 0;
     ways.push_back(
@@ -221,7 +218,7 @@ std::vector<Ways> ways_of(std::span<const MachineInstruction> code) {
 }  // namespace
 
 std::vector<Loop> loops_of(std::span<const MachineInstruction> code) {
-  return loops_of(ways_of(code));
+  return vgpu::ir::loops_of(ways_of(code));
 }
 
 namespace {

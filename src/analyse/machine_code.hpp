@@ -15,12 +15,14 @@
 #include <string_view>
 #include <vector>
 
-#include "analyse/control_flow.hpp"
+#include "ir/schedule.hpp"
 
 namespace ladder::analyse {
 
+using vgpu::ir::kScoreboards;
+using vgpu::ir::Loop;
+
 inline constexpr std::size_t kInstruction = 16;  // bytes per instruction
-inline constexpr int kScoreboards = 6;           // of a warp
 
 enum class Kind : std::uint8_t {
   kFfma,
@@ -45,7 +47,7 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr int kKinds = static_cast<int>(Kind::kOther) + 1;
 
-struct MachineInstruction {
+struct MachineInstruction : vgpu::ir::ControlCode {
   Kind kind = Kind::kOther;
   std::uint16_t opcode = 0;  // bits 0 to 11
   std::uint8_t bytes = 0;    // memory access width per lane
@@ -54,13 +56,7 @@ struct MachineInstruction {
   // Branch or exit without predicate: the next instruction is not reached from it.
   bool always = false;
   int copies_left = 0;  // kWaitCopies: groups that may still be pending
-
-  // Control fields: cycles until the warp's next instruction may issue; the scoreboards (0 to 5; 7:
-  // none) that it releases when its result is written and when its operands are read; and the mask
-  // of scoreboards that it waits for.
-  std::uint8_t stall = 1, sets_result = 7, sets_read = 7, waits = 0;
   std::array<std::uint8_t, 3> sources{255, 255, 255};  // kFfma: source registers; 255: none
-  std::uint8_t reuse = 0;  // bit s: source s stays in the operand cache for the next instruction
 };
 
 std::vector<MachineInstruction> decode(std::span<const std::byte> code);
@@ -88,6 +84,19 @@ struct KernelCode {
   std::vector<std::byte> cubin;  // the cubin that contains the kernel
 };
 Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc);
+
+// A kernel of a cubin. `name` is demangled.
+struct FileKernel {
+  std::string name;
+  KernelCode code;
+  int registers = 0, shared_bytes = 0, local_bytes = 0;  // local: per thread
+  int max_threads = 0;                                   // __launch_bounds__; 0: none
+};
+Result<std::vector<FileKernel>> kernels_in(const std::string& cubin);
+// The one that `name` means: its demangled or mangled name, with or without parameters and, where
+// only one fits, without template arguments. "": the only one. Errors (kInvalidArgument) list the
+// kernels.
+Result<FileKernel> choose_kernel(std::vector<FileKernel> kernels, const std::string& name);
 
 // The source line of each instruction, from nvcc -lineinfo. Inlined code has the line of the
 // inlined function. Empty if the cubin has no lines.

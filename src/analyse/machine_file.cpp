@@ -33,10 +33,13 @@ std::string demangled(const std::string& name) {
   return status == 0 && text != nullptr ? text.get() : name;
 }
 
-// Removes the return type, spaces in template arguments and the parameters, so that different
-// spellings of one kernel's name compare equal.
-std::string plain(std::string_view name) {
-  if (name.starts_with("void ")) name.remove_prefix(5);
+// Removes the return type, spaces in template arguments, anonymous namespaces and the parameters,
+// so that different spellings of one kernel's name compare equal.
+std::string plain(std::string name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  if (name.starts_with("void ")) name.erase(0, 5);
+  for (auto at = name.find(kAnonymous); at != name.npos; at = name.find(kAnonymous, at))
+    name.erase(at, kAnonymous.size());
   int depth = 0;
   std::string text;
   for (const char ch : name) {
@@ -82,7 +85,7 @@ std::vector<std::string> images_of(std::span<const std::byte> file, int cc, Choo
 Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc) {
   const std::string all = bytes_of(file);
   if (all.empty()) return Status(Code::kIo, file + ": cannot be read");
-  const std::string wanted = plain(kernel);
+  const std::string wanted = plain(std::string(kernel));
   const auto cubins = images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_cubin);
   for (const std::string& cubin : cubins) {
     try {
@@ -102,6 +105,53 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
                 cubins.empty() ? fmt::format("{}: no machine code for compute capability {}.{}",
                                              file, cc / 10, cc % 10)
                                : fmt::format("{}: no kernel {}", file, kernel));
+}
+
+Result<std::vector<FileKernel>> kernels_in(const std::string& cubin) {
+  const std::string all = bytes_of(cubin);
+  if (all.empty()) return Status(Code::kIo, cubin + ": cannot be read");
+  const auto bytes = std::as_bytes(std::span(all));
+  std::vector<FileKernel> kernels;
+  try {
+    const vgpu::sass::Cubin parsed(bytes);
+    // From sm_90 on, a cubin counts the system's shared memory as the kernel's.
+    const std::uint32_t reserved = parsed.target() >= 90 ? 1024 : 0;
+    for (const vgpu::sass::KernelInfo& info : parsed.kernels()) {
+      FileKernel& kernel = kernels.emplace_back();
+      kernel.name = demangled(info.name);
+      kernel.code = {info.name, {info.code.begin(), info.code.end()}, {bytes.begin(), bytes.end()}};
+      kernel.registers = static_cast<int>(info.registers);
+      kernel.shared_bytes =
+          static_cast<int>(info.shared_bytes - std::min(info.shared_bytes, reserved));
+      kernel.local_bytes = static_cast<int>(info.stack_bytes);
+      kernel.max_threads = static_cast<int>(info.max_threads);
+    }
+  } catch (const vgpu::sass::BadCubin& damage) {
+    return Status(Code::kIo, cubin + ": " + damage.what());
+  }
+  return kernels;
+}
+
+Result<FileKernel> choose_kernel(std::vector<FileKernel> kernels, const std::string& name) {
+  const auto bad = [&](const std::string& rule) {
+    std::string known;
+    for (const FileKernel& kernel : kernels) known += (known.empty() ? " " : "; ") + kernel.name;
+    return Status(Code::kInvalidArgument, rule + known);
+  };
+  if (kernels.empty())
+    return bad("no kernel: no __global__ function that is defined, or instantiated, in the file");
+  std::vector<const FileKernel*> same, alike;
+  const std::string wanted = plain(name);
+  for (const FileKernel& kernel : kernels) {
+    const std::string own = plain(kernel.name);
+    if (name.empty() || kernel.code.mangled == name || own == wanted) same.push_back(&kernel);
+    if (own.substr(0, own.find('<')) == wanted) alike.push_back(&kernel);
+  }
+  if (same.empty()) same = alike;
+  if (same.size() == 1) return *same.front();
+  if (name.empty()) return bad("--kernel: choose one of the file's kernels:");
+  return bad(fmt::format("--kernel: {} {}; the file's kernels:", name,
+                         same.empty() ? "is none of them" : "may be several of them"));
 }
 
 std::vector<SourcePlace> places_of(const KernelCode& code) {
@@ -171,13 +221,14 @@ Disassembly disassemble(const KernelCode& code) {
     }
   }
   result.by = "the virtual GPU's decoder (nvdisasm is not installed)";
+  const int architecture = vgpu::sass::Cubin(code.cubin).target();
   for (std::size_t at = 0; at + kInstruction <= code.bytes.size(); at += kInstruction) {
     vgpu::sass::Word word;
     std::memcpy(&word.low, code.bytes.data() + at, sizeof word.low);
     std::memcpy(&word.high, code.bytes.data() + at + sizeof word.low, sizeof word.high);
     const auto offset = static_cast<std::uint32_t>(at);
     try {
-      result.text[offset] = vgpu::sass::decode(word, offset).text;
+      result.text[offset] = vgpu::sass::decode(word, offset, architecture).text;
     } catch (const vgpu::sass::UnknownInstruction&) {
       result.text[offset] = fmt::format("unknown 0x{:016x}{:016x}", word.high, word.low);
     }
@@ -188,7 +239,7 @@ Disassembly disassemble(const KernelCode& code) {
 Result<PtxText> find_ptx(const std::string& file, std::string_view kernel, int cc) {
   const std::string all = bytes_of(file);
   if (all.empty()) return Status(Code::kIo, file + ": cannot be read");
-  const std::string wanted = plain(kernel);
+  const std::string wanted = plain(std::string(kernel));
   for (const std::string& module :
        images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_ptx)) {
     std::istringstream lines(module.substr(0, module.find('\0')));

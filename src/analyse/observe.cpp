@@ -15,7 +15,7 @@ namespace ladder::analyse {
 namespace {
 
 // Problem size: multiples of every rung's tile, with a depth divisible by 8, 16, 24, 32 and 64.
-constexpr std::int64_t kSide = 256, kDepth = 192;
+constexpr std::int64_t kSide = 256, kDepth = 192, kDepths = 3;
 constexpr const char* kTensorProducts[] = {"sm__inst_executed_pipe_tensor_op_hmma.sum",
                                            "sm__inst_executed_pipe_tensor_op_gmma.sum"};
 
@@ -51,11 +51,11 @@ double blocks_of(const CountedLaunch& launch) {
          static_cast<double>(launch.grid[2]);
 }
 
-void add_scales(Observation& into, const std::array<CountedLaunch, 3>& launches,
-                const std::array<double, 3>& depth, bool certain) {
+void add_scales(Observation& into, const std::array<CountedLaunch, kDepths>& launches,
+                const std::array<double, kDepths>& depth, bool certain) {
   const Metrics& names = certain ? launches[2].exact : launches[2].estimates;
   for (const auto& entry : names) {
-    std::array<double, 3> values{};
+    std::array<double, kDepths> values{};
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<double>(value_of(launches[i], entry.first)) / into.blocks;
     Observation::Scale scale;
@@ -170,17 +170,39 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
   return text + width;
 }
 
-Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta) {
+namespace {
+
+// At least `least`, and rows lie in banks, sectors and lines as with the leading dimension `ld`.
+std::int64_t like_ld(std::int64_t ld, std::int64_t least) {
+  constexpr std::int64_t kElements = 1024;
+  return ld >= least ? ld : ld + (least - ld + kElements - 1) / kElements * kElements;
+}
+
+// The observed problem of that depth, with the alignment of the rows of `like` where the kernel
+// takes it.
+Problem observed(const KernelInfo& kernel, const Problem& like, std::int64_t depth,
+                 const Device& device) {
+  Problem tight = make_problem(kSide, kSide, depth, 1, like.beta);
+  tight.in = kernel.in;
+  tight.out = kernel.out;
+  Problem alike = tight;
+  alike.lda = like_ld(like.lda, kDepth * kDepths);
+  alike.ldb = like_ld(like.ldb, kSide);
+  alike.ldc = like_ld(like.ldc, kSide);
+  return kernel.accepts(alike, device) ? alike : tight;
+}
+
+}  // namespace
+
+Result<Observation> observe(const KernelInfo& kernel, const Device& device, const Problem& like) {
   if (!device.is_virtual || kernel.place != Place::kCuda || !virtual_gpu::active())
     return Status(Code::kUnsupportedDevice, "only the virtual GPU traces, and only CUDA kernels");
   Observation seen;
-  std::array<CountedLaunch, 3> launches;
-  std::array<double, 3> depths{};
+  std::array<CountedLaunch, kDepths> launches;
+  std::array<double, kDepths> depths{};
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const std::int64_t depth = kDepth * static_cast<std::int64_t>(i + 1);
-    seen.problem = make_problem(kSide, kSide, depth, 1, beta);
-    seen.problem.in = kernel.in;
-    seen.problem.out = kernel.out;
+    seen.problem = observed(kernel, like, depth, device);
     if (Status status = kernel.accepts(seen.problem, device); !status) return status;
     auto once = launch_once(kernel, seen.problem);
     if (!once) return once.status();

@@ -16,6 +16,8 @@
 
 namespace ladder::analyse {
 
+// of warps, by mma.sync and wgmma
+inline constexpr const char* kTensorInstructions = "sm__inst_executed_pipe_tensor_op_hmma.sum";
 inline constexpr const char* kMultiplyAdds = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
 
 // Location of a matrix when the trace was taken.
@@ -43,9 +45,10 @@ struct Observation {
   std::map<std::string, Scale> scales;
 };
 
-// Launches three small problems. Errors: those of count(), kIo (the trace), kUnsupportedDevice (the
+// Launches three small problems, with the beta of `like` and, where the kernel takes it, the
+// alignment of its rows. Errors: those of count(), kIo (the trace), kUnsupportedDevice (the
 // device is not the virtual GPU).
-Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta);
+Result<Observation> observe(const KernelInfo& kernel, const Device& device, const Problem& like);
 
 // Describes the matrix elements that the lanes of a global access touch: "A: rows 0-31, column 0",
 // "C: row 0: lanes 0-15 at columns 0,8,...,120; row 8: ...". Returns "" for shared memory and for

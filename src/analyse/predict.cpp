@@ -10,7 +10,6 @@
 namespace ladder::analyse {
 namespace {
 
-constexpr const char* kMmaProducts = "sm__inst_executed_pipe_tensor_op_hmma.sum";
 constexpr const char* kCopyWavefronts =
     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum";
 constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
@@ -35,14 +34,7 @@ bool matches(const MachineInstruction& i, const LoopAccess& access) {
 
 MemoryCost cost_in_pipe(const LoopAccess& access) {
   const Cost cost = cost_of(access.access);
-  MemoryCost result;
-  if (access.access.memory == Memory::kShared) {
-    result.pipe = std::max(1, cost.wavefronts);
-  } else {
-    result.pipe = std::max(1, cost.lines);
-    result.sectors = cost.sectors;
-  }
-  return result;
+  return {static_cast<double>(std::max(1, cost.l1_cycles())), static_cast<double>(cost.sectors)};
 }
 
 // Selects the accesses that belong to the loop: for each kind of memory, those executed at least
@@ -83,7 +75,7 @@ std::vector<MemoryCost> costs_by_offset(const Subject& subject) {
       return static_cast<double>(sum) / static_cast<double>(requests);
     };
     if (i.global_requests > 0) {
-      costs[at].pipe = std::max(1, first.lines);
+      costs[at].pipe = std::max(1, first.l1_cycles());
       costs[at].sectors = mean(i.global_sectors, i.global_requests);
     } else if (i.shared_requests > 0) {
       costs[at].pipe = std::max(1.0, mean(i.shared_wavefronts, i.shared_requests));
@@ -120,9 +112,33 @@ std::vector<MemoryCost> loop_costs(const Subject& subject) {
   return costs;
 }
 
+namespace {
+
+// Warps per block that execute wgmma: the counted products of a step of a tile, over those in the
+// loop. 0: not known.
+int multiplying_by_counts(const Subject& subject) {
+  const auto scale = subject.seen.scales.find(kTensorInstructions);
+  if (scale == subject.seen.scales.end() || subject.code.empty() || !subject.seen_tile) return 0;
+  const TileShape& tile = *subject.seen_tile;
+  const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
+                                                 subject.loop.size());
+  const auto slots = std::count_if(body.begin(), body.end(),
+                                   [](const auto& i) { return i.kind == Kind::kWarpgroup; });
+  if (slots == 0) return 0;
+  const Quantisation tiles =
+      quantisation_of(subject.seen.problem.m, subject.seen.problem.n, tile.bm, tile.bn);
+  const double per_step = scale->second.per_k * tile.bk * subject.seen.blocks /
+                          static_cast<double>(tiles.tiles_m * tiles.tiles_n);
+  return static_cast<int>(std::lround(per_step / static_cast<double>(slots)));
+}
+
+}  // namespace
+
 int looping_warps(const Subject& subject) {
   const int all = (subject.seen.threads + kWarp - 1) / kWarp;
-  const int multiplying = subject.tile ? subject.tile->multiplying() : 0;
+  const int multiplying = !subject.tile              ? 0
+                          : subject.tile->warpgroups ? multiplying_by_counts(subject)
+                                                     : subject.tile->multiplying();
   return multiplying > 0 ? std::min(all, multiplying) : all;
 }
 
@@ -176,7 +192,7 @@ Totals totals_of(const Subject& subject, const Problem& problem) {
   t.counted = counted_blocks_for(subject, problem);
   t.warps = t.blocks * looping_warps(subject);
   t.products = on_tensor_cores(subject)
-                   ? scaled(subject.seen, kMmaProducts, t.counted, t.k)
+                   ? scaled(subject.seen, kTensorInstructions, t.counted, t.k)
                    : scaled(subject.seen, kMultiplyAdds, t.counted, t.k) / kWarp;
   const double requested = scaled(subject.seen, kLoadSectors, t.counted, t.k) * kBytesPerSector;
   t.l2_bytes = std::min(requested, t.blocks * needed_per_step(subject) * t.k *

@@ -45,7 +45,8 @@ struct Prediction {
 // Inputs of the model: an observation, the machine code of the same kernel, and its hot loop.
 struct Subject {
   Observation seen;
-  std::optional<TileShape> tile;
+  std::optional<TileShape> tile;       // for the problem
+  std::optional<TileShape> seen_tile;  // of the observed launches and of `code`
   std::vector<MachineInstruction> code;
   Loop loop;
 };

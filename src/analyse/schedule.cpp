@@ -2,18 +2,15 @@
 #include "analyse/schedule.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
 namespace ladder::analyse {
 namespace {
 
-// Passes over the loop until the scoreboards that one iteration leaves to the next are steady.
-constexpr int kPasses = 8;
-
 std::vector<PipeSlots> pipes_of(std::span<const MachineInstruction> loop,
-                                std::span<const MemoryCost> costs, const Machine& machine) {
+                                std::span<const MemoryCost> costs, const Machine& machine,
+                                double tensor_cycles) {
   const double fp32 = kWarp * machine.schedulers / static_cast<double>(machine.fp32_lanes);
   const double integer = kWarp / kIntegerLanes;
   enum Index : std::size_t { kIssue, kFp32, kMad, kAlu, kL1, kMatrix, kControl, kRest };
@@ -47,7 +44,7 @@ std::vector<PipeSlots> pipes_of(std::span<const MachineInstruction> loop,
         break;
       case Kind::kTensor:
       case Kind::kWarpgroup:
-        take(kMatrix, 0);
+        take(kMatrix, tensor_cycles);
         break;
       case Kind::kCommitCopies:
       case Kind::kWaitCopies:
@@ -67,66 +64,6 @@ std::vector<PipeSlots> pipes_of(std::span<const MachineInstruction> loop,
   return pipes;
 }
 
-// A wait on a chain, and the wait before it.
-struct Link {
-  ScoreboardWait wait;
-  int pass = 0, depth = 0, before = -1;
-};
-
-class Waits {
- public:
-  explicit Waits(std::span<const MachineInstruction> loop) : loop_(loop) {
-    for (int pass = 0; pass < kPasses; ++pass) {
-      for (std::size_t at = 0; at < loop.size(); ++at) issue(pass, at);
-    }
-  }
-
-  void report(Schedule& schedule) const {
-    schedule.waits = waits_;
-    for (int at = last_; at >= 0; at = links_[static_cast<std::size_t>(at)].before) {
-      const Link& link = links_[static_cast<std::size_t>(at)];
-      if (link.pass == kPasses - 1) schedule.chain.push_back(link.wait);
-    }
-    std::reverse(schedule.chain.begin(), schedule.chain.end());
-  }
-
- private:
-  struct Pending {
-    std::size_t setter;
-    bool for_reads;
-    int after;  // the last link of the longest chain before its issue
-  };
-
-  int depth_of(int link) const {
-    return link < 0 ? 0 : links_[static_cast<std::size_t>(link)].depth;
-  }
-
-  void issue(int pass, std::size_t at) {
-    const MachineInstruction& i = loop_[at];
-    int longest = last_;
-    for (std::size_t s = 0; s < pending_.size(); ++s) {
-      if ((i.waits >> s & 1) == 0) continue;
-      for (const Pending& p : pending_[s]) {
-        const ScoreboardWait wait{p.setter, at, p.for_reads};
-        if (pass == kPasses - 1) waits_.push_back(wait);
-        if (depth_of(p.after) + 1 <= depth_of(longest)) continue;
-        links_.push_back({wait, pass, depth_of(p.after) + 1, p.after});
-        longest = static_cast<int>(links_.size()) - 1;
-      }
-      pending_[s].clear();
-    }
-    last_ = longest;
-    if (i.sets_result < kScoreboards) pending_[i.sets_result].push_back({at, false, last_});
-    if (i.sets_read < kScoreboards) pending_[i.sets_read].push_back({at, true, last_});
-  }
-
-  std::span<const MachineInstruction> loop_;
-  std::array<std::vector<Pending>, kScoreboards> pending_;
-  std::vector<Link> links_;
-  std::vector<ScoreboardWait> waits_;
-  int last_ = -1;
-};
-
 void add_lines(Schedule& schedule, std::span<const MachineInstruction> loop,
                std::span<const SourcePlace> places) {
   if (places.size() != loop.size()) return;
@@ -139,7 +76,7 @@ void add_lines(Schedule& schedule, std::span<const MachineInstruction> loop,
     line.file = places[at].file;
     line.line = places[at].line;
     ++line.slots;
-    line.stall += std::max<int>(loop[at].stall, 1);
+    line.stall += loop[at].cycles();
   }
   std::map<std::size_t, std::set<std::string>> names;  // waiter -> what it waits for
   for (const ScoreboardWait& wait : schedule.waits)
@@ -167,16 +104,19 @@ const PipeSlots* Schedule::binding(int warps, const Machine& machine) const {
 }
 
 Schedule schedule_of(std::span<const MachineInstruction> loop, std::span<const MemoryCost> costs,
-                     std::span<const SourcePlace> places, const Machine& machine) {
+                     std::span<const SourcePlace> places, const Machine& machine,
+                     double tensor_cycles) {
   Schedule schedule;
   if (loop.empty() || costs.size() != loop.size()) return schedule;
-  schedule.pipes = pipes_of(loop, costs, machine);
+  schedule.pipes = pipes_of(loop, costs, machine, tensor_cycles);
   for (const MachineInstruction& i : loop) {
-    schedule.stall += std::max<int>(i.stall, 1);
+    schedule.stall += i.cycles();
     schedule.barriers += i.kind == Kind::kBarrier ? 1 : 0;
     schedule.copy_waits += i.kind == Kind::kWaitCopies ? 1 : 0;
   }
-  Waits(loop).report(schedule);
+  const std::vector<vgpu::ir::ControlCode> control(loop.begin(), loop.end());
+  schedule.waits = vgpu::ir::waits_of_loop(control);
+  schedule.chain = vgpu::ir::longest_chain(control);
   add_lines(schedule, loop, places);
   return schedule;
 }

@@ -26,12 +26,7 @@ struct PipeSlots {
   double bound(int warps, const Machine& machine) const;
 };
 
-// One wait for a scoreboard: instruction `waiter` waits for `setter` (indices into the loop).
-// `for_reads`: until the operands of `setter` are read, otherwise until its result is written.
-struct ScoreboardWait {
-  std::size_t setter = 0, waiter = 0;
-  bool for_reads = false;
-};
+using vgpu::ir::ScoreboardWait;
 
 struct LineSchedule {
   std::string file;
@@ -49,16 +44,15 @@ struct Schedule {
   std::vector<PipeSlots> pipes;
   int stall = 0;  // sum of the stall counts: least cycles per iteration of a warp
   int barriers = 0, copy_waits = 0;
-  std::vector<ScoreboardWait> waits;  // of a steady iteration, in order of the waiter
-  // The waits of a steady iteration that lie on the longest chain in which each setter issues after
-  // the previous wait: their latencies add up in a warp.
-  std::vector<ScoreboardWait> chain;
-  std::vector<LineSchedule> lines;  // in order of file and line
+  std::vector<ScoreboardWait> waits, chain;  // of a steady iteration (ir/schedule.hpp)
+  std::vector<LineSchedule> lines;           // in order of file and line
 };
 
 // `costs` has one entry per instruction of `loop`. `places` is empty or has one entry per
-// instruction.
+// instruction. `tensor_cycles`: for which a product of one warp occupies its scheduler's tensor
+// core; 0: unknown.
 Schedule schedule_of(std::span<const MachineInstruction> loop, std::span<const MemoryCost> costs,
-                     std::span<const SourcePlace> places, const Machine& machine);
+                     std::span<const SourcePlace> places, const Machine& machine,
+                     double tensor_cycles = 0);
 
 }  // namespace ladder::analyse

@@ -14,8 +14,8 @@
 // instruction. An operand marked for reuse costs no read. Measured on an H200 with patched machine
 // code: three balanced reads take 1.50 cycles per FFMA, two reads from one bank 2.00, runs of eight
 // such pairs on alternate banks 1.88.
-// - L1 and shared memory share one pipe: one wavefront per cycle for shared memory, one 128-byte
-// line per cycle for global memory.
+// - L1 and shared memory share one pipe, which serves one wavefront per cycle; global memory needs
+// more cycles where that many lines have to be looked up (Cost::l1_cycles()).
 // - Latencies and L2 bandwidth per SM are the machine's (machine.hpp).
 #pragma once
 #include <array>

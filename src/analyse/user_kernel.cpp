@@ -120,6 +120,69 @@ std::string rung_in(const std::string& text) {
   return "";
 }
 
+namespace {
+
+// nvcc for a user's file. Links give it paths without special characters.
+class Nvcc {
+ public:
+  static Result<Nvcc> open(const fs::path& own, const fs::path& folder, const fs::path& checkout) {
+    const std::string nvcc = tune::find_nvcc();
+    if (nvcc.empty())
+      return bad("nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda");
+    std::error_code error;
+    const fs::path links = folder / "links", whole = fs::absolute(own);
+    fs::create_directory(links, error);
+    const auto file = plain_path(whole, links / "kernel.cu"),
+               beside = plain_path(whole.parent_path(), links / "beside"),
+               headers = plain_path(fs::absolute(checkout), links / "checkout"),
+               bin = plain_path(fs::path(nvcc).parent_path(), links / "bin");
+    for (const auto* path : {&file, &beside, &headers, &bin}) {
+      if (!*path) return path->status();
+    }
+    Nvcc made;
+    made.own_ = own;
+    made.file_ = file.value().string();
+    made.command_ = {"env",
+                     "TMPDIR=" + folder.string(),
+                     (bin.value() / fs::path(nvcc).filename()).string(),
+                     "-std=c++20",
+                     "-O3",
+                     "-DNDEBUG",
+                     "-lineinfo",
+                     "-diag-suppress=177",
+                     "-I" + (headers.value() / "include").string(),
+                     "-I" + (headers.value() / "src").string(),
+                     "-I" + beside.value().string()};
+    return made;
+  }
+
+  const std::string& file() const { return file_; }  // the user's, under its plain name
+
+  // Returns nvcc's output.
+  Result<std::string> run(const std::vector<std::string>& options, tune::Deadline deadline,
+                          const tune::Stop& stop) const {
+    std::vector<std::string> command = command_;
+    command.insert(command.end(), options.begin(), options.end());
+    const auto result = tune::run(command, deadline, stop);
+    if (!result) return result.status();
+    const tune::Finished& done = result.value();
+    if (done.timed_out) return bad(own_.string() + ": not compiled in time");
+    if (!done.ended) return bad("interrupted");
+    if (done.end.status == 0) return done.output;
+    std::string why = tune::first_error(done.output);
+    if (const auto at = why.find(file_); at != std::string::npos)
+      why.replace(at, file_.size(), fs::absolute(own_).string());
+    return bad(why);
+  }
+
+ private:
+  fs::path own_;
+  std::string file_;
+  std::vector<std::string> command_;
+};
+
+}  // namespace
+
 Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder,
                     const fs::path& checkout, tune::Deadline deadline, const tune::Stop& stop) {
   std::error_code error;
@@ -134,61 +197,43 @@ Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder,
         "--grid, --block");
   if (!kernel.kernel.empty() && (kernel.grid.empty() || kernel.block.empty()))
     return bad("--kernel: needs --grid and --block, expressions in M, N and K");
-  const std::string nvcc = tune::find_nvcc();
-  if (nvcc.empty())
-    return bad("nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda");
-  // Links give nvcc paths without special characters.
-  const fs::path own = fs::absolute(kernel.file), links = folder / "links";
-  fs::create_directory(links, error);
-  const auto file = plain_path(own, links / "kernel.cu"),
-             beside = plain_path(own.parent_path(), links / "beside"),
-             headers = plain_path(fs::absolute(checkout), links / "checkout"),
-             bin = plain_path(fs::path(nvcc).parent_path(), links / "bin");
-  for (const auto* path : {&file, &beside, &headers, &bin}) {
-    if (!*path) return path->status();
-  }
+  const auto nvcc = Nvcc::open(kernel.file, folder, checkout);
+  if (!nvcc) return nvcc.status();
   const fs::path source = folder / "wrapper.cu", library = folder / "kernel.so";
-  if (Status status = write_atomic(source.string(), wrapper(kernel, rung, file.value().string()));
+  if (Status status = write_atomic(source.string(), wrapper(kernel, rung, nvcc.value().file()));
       !status)
     return status;
-  const auto result = tune::run({"env",
-                                 "TMPDIR=" + folder.string(),
-                                 (bin.value() / fs::path(nvcc).filename()).string(),
-                                 "-std=c++20",
-                                 "-O3",
-                                 "-DNDEBUG",
-                                 "-lineinfo",
-                                 "-diag-suppress=177",
-                                 "-Xcompiler=-fPIC,-fvisibility=hidden",
-                                 fmt::format("-gencode=arch=compute_{0},code=sm_{0}", cc),
-                                 "-gencode=arch=compute_80,code=compute_80",
-                                 "-I" + (headers.value() / "include").string(),
-                                 "-I" + (headers.value() / "src").string(),
-                                 "-I" + beside.value().string(),
-                                 "-shared",
-                                 "-cudart=shared",
-                                 "-Xptxas=-v",
-                                 "-o",
-                                 library.string(),
-                                 source.string()},
-                                deadline, stop);
-  if (!result) return result.status();
-  const tune::Finished& done = result.value();
-  if (done.timed_out) return bad(kernel.file.string() + ": not compiled in time");
-  if (!done.ended) return bad("interrupted");
-  if (done.end.status != 0) {
-    std::string why = tune::first_error(done.output);
-    if (const auto at = why.find(file.value().string()); at != std::string::npos)
-      why.replace(at, file.value().string().size(), own.string());
-    return bad(why);
-  }
+  const auto output =
+      nvcc.value().run({"-Xcompiler=-fPIC,-fvisibility=hidden",
+                        fmt::format("-gencode=arch=compute_{0},code=sm_{0}", cc),
+                        "-gencode=arch=compute_80,code=compute_80", "-shared", "-cudart=shared",
+                        "-Xptxas=-v", "-o", library.string(), source.string()},
+                       deadline, stop);
+  if (!output) return output.status();
   Build made;
   made.library = library;
-  made.registers = tune::largest_before(done.output, "registers");
-  made.shared_bytes = tune::largest_before(done.output, "bytes smem");
-  made.spill_bytes = std::max(tune::largest_before(done.output, "bytes spill stores"),
-                              tune::largest_before(done.output, "bytes spill loads"));
+  made.registers = tune::largest_before(output.value(), "registers");
+  made.shared_bytes = tune::largest_before(output.value(), "bytes smem");
+  made.spill_bytes = std::max(tune::largest_before(output.value(), "bytes spill stores"),
+                              tune::largest_before(output.value(), "bytes spill loads"));
   return made;
+}
+
+Result<fs::path> build_code(const fs::path& file, int cc, const fs::path& folder,
+                            const fs::path& checkout, tune::Deadline deadline,
+                            const tune::Stop& stop) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return bad(file.string() + ": no such file");
+  const auto nvcc = Nvcc::open(file, folder, checkout);
+  if (!nvcc) return nvcc.status();
+  constexpr int kFirstSpecific = 90;  // from here on, sm_90a has instructions that sm_90 lacks
+  fs::path cubin = folder / "kernel.cubin";
+  const auto output =
+      nvcc.value().run({"-cubin", fmt::format("-arch=sm_{}{}", cc, cc < kFirstSpecific ? "" : "a"),
+                        "-o", cubin.string(), nvcc.value().file()},
+                       deadline, stop);
+  if (!output) return output.status();
+  return cubin;
 }
 
 void UserLibrary::Close::operator()(void* handle) const { (void)::dlclose(handle); }

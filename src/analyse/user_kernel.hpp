@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles a user's .cu file to a library with one kernel, which the program then uses like a rung.
-// The file holds either a rung (namespace ladder::NAME with kInfo) or a plain kernel with the
-// signature (M, N, K, alpha, A, B, beta, C), for which a launcher is generated.
+// Compiles a user's .cu file: to machine code, or to a library with one kernel, which the program
+// then uses like a rung. In the second case the file holds either a rung (namespace ladder::NAME
+// with kInfo) or a plain kernel with the signature (M, N, K, alpha, A, B, beta, C), for which a
+// launcher is generated.
 #pragma once
 #include <ladder/kernel.hpp>
 #include <ladder/status.hpp>
@@ -38,6 +39,13 @@ struct Build {
 Result<Build> build(const UserKernel& kernel, int cc, const std::filesystem::path& folder,
                     const std::filesystem::path& checkout, tune::Deadline deadline,
                     const tune::Stop& stop);
+
+// Compiles any CUDA file to the machine code of compute capability `cc`, with source lines: a cubin
+// in `folder`. Errors as those of build().
+Result<std::filesystem::path> build_code(const std::filesystem::path& file, int cc,
+                                         const std::filesystem::path& folder,
+                                         const std::filesystem::path& checkout,
+                                         tune::Deadline deadline, const tune::Stop& stop);
 
 // The name of the rung defined in the file's text; "" if there is none.
 std::string rung_in(const std::string& text);

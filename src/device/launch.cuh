@@ -68,11 +68,12 @@ Status launch_parts(const Problem& p, const Operands& o, int block_rows, int blo
         const Operands at{o.a + (p.op_a == Op::kNone ? i * p.lda + k : k * p.lda + i),
                           o.b + (p.op_b == Op::kNone ? k * p.ldb + j : j * p.ldb + k),
                           o.c + i * p.ldc + j};
+        // An error that another library's call left is neither reported nor cleared.
+        const cudaError_t before = cudaPeekAtLastError();
         launch_part(part, at,
                     grid_of_tiles(ceil_div(part.m, block_rows), ceil_div(part.n, block_cols)));
-        if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
-          return {Code::kLaunchFailed, cudaGetErrorString(error)};
-        }
+        if (const cudaError_t error = cudaPeekAtLastError(); error != before)
+          return {Code::kLaunchFailed, cudaGetErrorString(cudaGetLastError())};
         k += part.k;
       } while (k < depth);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of kernels that overlap the preceding one (programmatic dependent launch), or with
-// thread block clusters. CUDA C++ Programming Guide, "Programmatic Dependent Launch and
-// Synchronization", "Thread Block Clusters".
+// Launches that return their own error: cudaGetLastError would also return, and clear, an error
+// that another library's call left. Kernels may overlap the preceding one (programmatic dependent
+// launch) or run in thread block clusters. CUDA C++ Programming Guide, "Programmatic Dependent
+// Launch and Synchronization", "Thread Block Clusters".
 #pragma once
 #include "device/runtime.cuh"
 
@@ -10,6 +11,19 @@
 #include <cstdint>
 
 namespace ladder {
+
+// Launches `kernel` after the preceding one. Errors: kLaunchFailed.
+template <class Kernel, class... Arguments>
+Status launch_kernel(const char* name, Kernel kernel, dim3 grid, int threads, int shared_bytes,
+                     cudaStream_t stream, const Arguments&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.stream = stream;
+  const cudaError_t error = cudaLaunchKernelEx(&config, kernel, arguments...);
+  return error == cudaSuccess ? Status::ok() : cuda_failure(name, error);
+}
 
 // Launches `kernel` in clusters of `cluster` blocks along x. Its blocks may start before the
 // preceding kernel has ended, and the kernel itself waits for that (griddepcontrol). Errors:

@@ -118,9 +118,8 @@ Target<Out> target_of(const Problem& p, const Operands& o) {
 template <class Out>
 Status scale_only(const Problem& p, const Operands& o, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return Status::ok();
-  tma_detail::scale<Out><<<tma_detail::blocks_for(p.m * p.n), tma_detail::kThreads, 0, stream>>>(
-      target_of<Out>(p, o));
-  return launched("scale");
+  return launch_kernel("scale", tma_detail::scale<Out>, tma_detail::blocks_for(p.m * p.n),
+                       tma_detail::kThreads, 0, stream, target_of<Out>(p, o));
 }
 
 // Whether C may be stored by TMA, which permits alpha but no beta. TMA bounds a row only at
@@ -174,8 +173,10 @@ Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t
   if (count > 0) {
     const auto blocks =
         static_cast<unsigned>(blocks_for(most * static_cast<std::int64_t>(sizeof(In)) / 16));
-    copy_rows<Word><<<dim3(blocks, count), kThreads, 0, stream>>>(to_copy);
-    if (Status s = launched("copy_rows"); !s) return s;
+    if (Status s = launch_kernel("copy_rows", copy_rows<Word>, dim3(blocks, count), kThreads, 0,
+                                 stream, to_copy);
+        !s)
+      return s;
   }
   using Store = TileStore<T>;
   if (!stores_by_map<typename T::Out>(p, o)) return Status::ok();

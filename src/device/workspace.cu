@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device/loan.hpp"
+#include "device/relaxed_capture.hpp"
 #include "device/runtime.cuh"
 
 #include <algorithm>
@@ -21,18 +23,6 @@ constexpr std::uint64_t kAnswerAge = 8;   // calls for which keep_answer() holds
 constexpr std::uint64_t kMostAge = 64;    // calls after which a stream counts as gone
 constexpr std::size_t kAnswerBytes = 64;
 constexpr unsigned long long kNoCapture = ~0ULL;
-
-// Allocation is legal in a thread in this mode, whichever streams are being captured.
-class RelaxedCapture {
- public:
-  RelaxedCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  ~RelaxedCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
 
 struct FreeMemory {
   void operator()(void* at) const {
@@ -147,17 +137,21 @@ class Pool {
     slots_.erase(first, slots_.end());
   }
 
-  // The largest of those whose kernels have ended.
+  // The largest of those whose kernels have ended. While an error of another library's call is
+  // pending no event is asked: "not ready" would replace it.
   Slot* ended(int device) {
+    const bool may_ask = cudaPeekAtLastError() == cudaSuccess;
     Slot* best = nullptr;
     for (const auto& slot : slots_) {
       const bool kept = slot->answer && age(*slot) < kAnswerAge;
       if (slot->owner.device != device || !slot->idle() || !slot->marked || kept) continue;
       if (best != nullptr && best->scratch.bytes >= slot->scratch.bytes) continue;
-      if (slot->done != nullptr && slot->held == nullptr &&
-          cudaEventQuery(slot->done.get()) != cudaSuccess) {
-        static_cast<void>(cudaGetLastError());  // not ready
-        continue;
+      if (slot->done != nullptr && slot->held == nullptr) {
+        if (!may_ask) continue;
+        if (cudaEventQuery(slot->done.get()) != cudaSuccess) {
+          static_cast<void>(cudaGetLastError());  // not ready
+          continue;
+        }
       }
       best = slot.get();
     }
@@ -296,6 +290,7 @@ CallMemory::~CallMemory() {
 }
 
 Status CallMemory::take(cudaStream_t stream, std::int64_t scratch_bytes, std::int64_t flag_count) {
+  if (Loan* const loan = Loan::current()) return loan->take({scratch_bytes, flag_count});
   const auto scratch = static_cast<std::size_t>(scratch_bytes);
   const std::size_t flags = static_cast<std::size_t>(flag_count) * sizeof(unsigned);
   Place place;
@@ -310,10 +305,12 @@ Status CallMemory::take(cudaStream_t stream, std::int64_t scratch_bytes, std::in
 }
 
 char* CallMemory::scratch() const {
+  if (const Loan* const loan = Loan::current()) return loan->scratch();
   return slot_ == nullptr ? nullptr : static_cast<char*>(slot_->scratch.at.get());
 }
 
 unsigned* CallMemory::flags() const {
+  if (const Loan* const loan = Loan::current()) return loan->flags();
   return slot_ == nullptr ? nullptr : static_cast<unsigned*>(slot_->flags.at.get());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ladder/gemm.hpp>
 #include <ladder/registry.hpp>
+#include <ladder/sgemm.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -10,14 +10,17 @@
 #include <string_view>
 #include <utility>
 
+#include "device/relaxed_capture.hpp"
 #include "gemm/call.hpp"
 #include "gemm/plan/choice.hpp"
 
 namespace ladder {
 namespace {
 
+constexpr std::string_view kOfEveryGpu = "ladder_strided";
+
 // The highest kernel that accepts the problem: the planned one or, in kIeee and on the host, a
-// rung.
+// rung; on GPUs and for layouts without either, the kernel of every GPU.
 Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision precision,
                                   std::string_view planned, const Device& device) {
   const bool rungs = place == Place::kHost || precision == Precision::kIeee;
@@ -28,8 +31,11 @@ Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision
   };
   std::string why;
   const std::span<const KernelInfo> all = kernels();
+  const KernelInfo* of_every_gpu = nullptr;
   for (auto at = all.rbegin(); at != all.rend(); ++at) {
     const KernelInfo& kernel = *at;
+    if (kernel.id == kOfEveryGpu && precision == Precision::kIeee && place == Place::kCuda)
+      of_every_gpu = &kernel;
     if (!is_candidate(kernel)) continue;
     const Status status = accepts(kernel, problem, device);
     if (status) return &kernel;
@@ -37,6 +43,7 @@ Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision
       why = "no kernel takes " + to_string(problem) + "; " + std::string(kernel.id) + ": " +
             status.message();
   }
+  if (of_every_gpu != nullptr && accepts(*of_every_gpu, problem, device)) return of_every_gpu;
   if (why.empty()) {
     why = std::string("there is no ") + (place == Place::kHost ? "host" : "CUDA") + " kernel in " +
           to_string(precision) + " for " + to_string(problem);
@@ -65,7 +72,10 @@ Status sgemm(const Problem& problem, const Operands& operands, Stream stream, Pr
   if (!call || call->empty) return call.status();
   const Place place = call->device->has_cuda ? Place::kCuda : Place::kHost;
   const auto kernel = select(problem, place, precision, *call->device);
-  return kernel ? kernel.value()->launch(problem, operands, stream) : kernel.status();
+  if (!kernel) return kernel.status();
+  if (place == Place::kHost) return kernel.value()->launch(problem, operands, stream);
+  const RelaxedCapture relaxed;  // the first call loads its kernels, also within a capture
+  return kernel.value()->launch(problem, operands, stream);
 }
 
 namespace {

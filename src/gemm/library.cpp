@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's two FP32 calls as entries of the registry, so that they are verified and
 // measured like any kernel.
-#include <ladder/gemm.hpp>
 #include <ladder/kernel.hpp>
+#include <ladder/sgemm.hpp>
 
 #include <span>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime_api.h>
-#include <ladder/gemm.hpp>
 #include <ladder/packed.hpp>
 #include <ladder/registry.hpp>
+#include <ladder/sgemm.hpp>
 
 #include <algorithm>
 #include <string>

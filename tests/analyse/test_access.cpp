@@ -46,6 +46,30 @@ TEST(PublishedTransactions, coalesced_a_broadcast_b_one_line_in_four_sectors) {
 }
 
 // Notes on kernels 1 to 10 and the list of effects to explain: bank = (byte address / 4) mod 32.
+// r01's load of A on an H200, in cycles per load of A and of B (results/h200/sizes-ieee.json): 33.1
+// where the rows are 4096 apart, 10.3 at 1025.
+TEST(L1Cycles, rows_in_one_bank_are_read_one_by_one_others_as_fast_as_lines_are_looked_up) {
+  const auto column = [](std::uint64_t ld) {
+    return cost_of(access(Memory::kGlobal, 4,
+                          [ld](int lane) { return static_cast<std::uint64_t>(lane) * ld; }));
+  };
+  EXPECT_EQ(column(4096).l1_cycles(), 32);
+  EXPECT_EQ(column(1025).lines, 32);
+  EXPECT_EQ(column(1025).wavefronts, 1);
+  EXPECT_EQ(column(1025).l1_cycles(), 8) << "four lines per cycle";
+  // A row that begins within a line costs no more than one that begins with it.
+  for (const std::uint64_t first : {0, 1, 31}) {
+    EXPECT_EQ(
+        cost_of(access(Memory::kGlobal, 4,
+                       [first](int lane) { return first + static_cast<std::uint64_t>(lane); }))
+            .l1_cycles(),
+        1);
+  }
+  const Cost wide = cost_of(
+      access(Memory::kGlobal, 16, [](int lane) { return 4 * static_cast<std::uint64_t>(lane); }));
+  EXPECT_EQ(wide.l1_cycles(), 4) << "512 bytes";
+}
+
 TEST(PublishedBanks, bank_of_an_address) {
   EXPECT_EQ(bank_of(0), 0);
   EXPECT_EQ(bank_of(4), 1);

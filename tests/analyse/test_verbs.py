@@ -111,6 +111,15 @@ class PublishedFigures(unittest.TestCase):
         self.assertRegex(naive["A"]["elements"], r"^A: rows 0-31, column \d+$")
         self.assertRegex(coalesced["B"]["elements"], r"^B: row \d+, columns 0-31$")
 
+    def test_rows_lie_in_banks_as_those_of_the_problem_do(self):
+        def cycles(shape):
+            e = explained("r01", "--shape", shape, "--beta", "0")
+            load = next(a for a in e["accesses"]
+                        if a["elements"].startswith("A") and a["lines"] == 32)
+            return load["l1_cycles"]
+
+        self.assertEqual([cycles(shape) for shape in ("4096", "1025", "257")], [32, 8, 8])
+
     def test_rtx5070ti(self):
         for tile, least, shared in (("16", 0.9971, 2048), ("32", 0.6672, 8192)):
             e = explained("r03_smem_tile_" + tile, "--device", "rtx5070ti")

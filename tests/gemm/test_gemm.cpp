@@ -3,8 +3,8 @@
 // vgpu as well).
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
-#include <ladder/gemm.hpp>
 #include <ladder/registry.hpp>
+#include <ladder/sgemm.hpp>
 
 #include <cstdlib>
 #include <memory>
@@ -254,10 +254,13 @@ TEST(Select, TakesTheHighestRungThatAccepts) {
   EXPECT_EQ(rung(hopper, Place::kCuda), "ladder_large_tiles");
   EXPECT_EQ(rung(ampere, Place::kCuda), "r11_async_copy");
   EXPECT_EQ(rung(host_device(), Place::kHost).substr(0, 1), "h");
-  const auto none =
-      select(make_problem(8, 8, 8, 1, 0, Op::kTranspose), Place::kCuda, Precision::kIeee, ampere);
+  const Problem transposed = make_problem(8, 8, 8, 1, 0, Op::kTranspose);
+  const auto strided = select(transposed, Place::kCuda, Precision::kIeee, ampere);
+  ASSERT_TRUE(strided) << strided.status().message();
+  EXPECT_EQ(strided.value()->id, "ladder_strided");
+  const auto none = select(transposed, Place::kCuda, Precision::kBf16x6, ampere);
   EXPECT_EQ(none.status().code(), Code::kUnsupportedProblem);
-  EXPECT_NE(none.status().message().find("ladder_split_k: "), std::string::npos)
+  EXPECT_NE(none.status().message().find("ladder_bf16x6: "), std::string::npos)
       << none.status().message();
 }
 

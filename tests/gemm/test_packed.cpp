@@ -3,8 +3,8 @@
 // name the argument. Runs on a GPU, or under the virtual one.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
-#include <ladder/gemm.hpp>
 #include <ladder/packed.hpp>
+#include <ladder/sgemm.hpp>
 
 #include <cstdint>
 #include <limits>

@@ -4,8 +4,8 @@
 // results per kind of stream and precision.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
-#include <ladder/gemm.hpp>
 #include <ladder/registry.hpp>
+#include <ladder/sgemm.hpp>
 
 #include <atomic>
 #include <cstddef>

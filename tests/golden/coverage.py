@@ -1,41 +1,67 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The list behind `vgpu --list-instructions`: which instructions of machine code are in the
-kernels of the tests, and which of them in launches that were measured on a GPU.
+"""The list behind `vgpu --list-instructions`: which instructions of machine code and of PTX are in
+the kernels of the tests, and which of them in launches that were measured on a GPU.
 
   coverage.py check|write --vgpu VGPU --launcher golden_launch --golden FILE.csv --list FILE.inc
               FOLDER|PROGRAM...
 
-Measured: in the machine code of a row of the golden file. Executed by a test: measured, or in a
-cubin of these folders or in one of these programs, whose kernels the tests launch. Machine code of
-another compiler than the one that was measured is not compared (exit status 77).
+Measured: in the machine code of a row of the golden file; in the PTX of its kernel. Executed by a
+test: measured, or in a cubin or PTX file of these folders or in one of these programs, whose
+kernels the tests launch. Machine code of another compiler than the one that was measured is not
+compared (exit status 77).
 """
 import argparse
 import csv
 import hashlib
 import json
 import pathlib
+import re
 import struct
 import subprocess
 import sys
 
-from golden import sass_sections, text_sections
+from golden import ptx_modules, sass_sections, text_sections
 
 HEAD = """// SPDX-License-Identifier: Apache-2.0
-// Made by tests/golden/coverage.py; a test compares it with the kernels. COVERED(instruction,
-// executed by a test, measured on a GPU): those that are neither are left out.
+// Made by tests/golden/coverage.py; a test compares it with the kernels. COVERED, COVERED_PTX(
+// instruction, executed by a test, measured on a GPU): those that are neither are left out.
 """
 
 
 def names_of(vgpu):
-    """{opcode: mnemonic}, for the 12 bits that select an instruction and its form."""
-    listed = subprocess.run([vgpu, "--list-instructions", "--json"], check=True,
-                            capture_output=True, text=True).stdout
-    return {
-        opcode: row["name"]
-        for row in json.loads(listed)["sass"]
-        for opcode in row["opcodes"]
-    }
+    """{opcode: mnemonic}, for the 12 bits that select an instruction and its form; and the names of
+    PTX's."""
+    listed = json.loads(subprocess.run([vgpu, "--list-instructions", "--json"], check=True,
+                                       capture_output=True, text=True).stdout)
+    opcodes = {opcode: row["name"] for row in listed["sass"] for opcode in row["opcodes"]}
+    return opcodes, {row["name"] for row in listed["ptx"]}
+
+
+def functions(module):
+    """{name: text} of a PTX module's kernels and functions."""
+    heads = list(re.finditer(r"\.(?:entry|func)\b[^{;]*?([\w$]+)\s*\(", module))
+    ends = [head.start() for head in heads[1:]] + [len(module)]
+    return {head[1]: module[head.end():end] for head, end in zip(heads, ends)}
+
+
+def ptx_instructions(text, names):
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+    found = re.findall(r"(?:^|[;{}:])\s*(?:@!?[%\w$]+\s+)?([a-z]\w*)[.;\s]", text, flags=re.M)
+    return names & set(found)
+
+
+def of_kernel(name, code, names):
+    """Instructions of a kernel's PTX and of the functions that it names, and they."""
+    found, seen, left = set(), set(), [name]
+    while left:
+        one = left.pop()
+        if one in seen or one not in code:
+            continue
+        seen.add(one)
+        found |= ptx_instructions(code[one], names)
+        left += re.findall(r"[\w$]+", code[one]) if "call" in code[one] else []
+    return found
 
 
 def instructions(code, names):
@@ -44,24 +70,37 @@ def instructions(code, names):
 
 
 def find(options):
-    names = names_of(options.vgpu)
+    """Rows COVERED of the list, how many are measured, and the number of golden rows."""
+    opcodes, ptx_names = names_of(options.vgpu)
     sections = sass_sections(options.launcher)
-    measured, rows = set(), 0
+    modules = [functions(module) for module in ptx_modules(options.launcher)]
+    measured, ptx_measured, rows = set(), set(), 0
     with open(options.golden) as file:
         for row in csv.DictReader(line for line in file if not line.startswith("#")):
             code = sections.get(row["symbol"])
-            if code is not None and hashlib.sha256(code).hexdigest() == row["sass_sha256"]:
-                measured |= instructions(code, names)
-                rows += 1
-    executed = set(measured)
+            if code is None or hashlib.sha256(code).hexdigest() != row["sass_sha256"]:
+                continue
+            rows += 1
+            measured |= instructions(code, opcodes)
+            for module in modules:
+                ptx_measured |= of_kernel(row["symbol"], module, ptx_names)
+    folders = [place for place in options.places if place.is_dir()]
+    programs = [place for place in options.places if place.is_file()]
     launched = [
-        text_sections(cubin.read_bytes())
-        for folder in options.places if folder.is_dir()
-        for cubin in folder.glob("*.cubin")
-    ] + [sass_sections(program) for program in options.places if program.is_file()]
-    for code in (code for kernels in launched for code in kernels.values()):
-        executed |= instructions(code, names)
-    return executed, measured, rows
+        text_sections(cubin.read_bytes()) for folder in folders for cubin in folder.glob("*.cubin")
+    ] + [sass_sections(program) for program in programs]
+    executed = measured.union(
+        *(instructions(code, opcodes) for kernels in launched for code in kernels.values()))
+    texts = [ptx.read_text() for folder in folders for ptx in folder.glob("*.ptx")
+             ] + [module for program in programs for module in ptx_modules(program)]
+    ptx_executed = ptx_measured.union(*(ptx_instructions(text, ptx_names) for text in texts))
+    lines = [
+        f'{macro}("{name}", true, {"true" if name in known else "false"})\n'
+        for macro, all_names, known in (("COVERED", executed, measured),
+                                        ("COVERED_PTX", ptx_executed, ptx_measured))
+        for name in sorted(all_names)
+    ]
+    return lines, len(measured) + len(ptx_measured), rows
 
 
 def main():
@@ -72,17 +111,13 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("places", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
-    executed, measured, rows = find(options)
+    lines, measured, rows = find(options)
     if not rows:
         print("coverage: no machine code is that of the measured rows: not compared")
         sys.exit(77)
-    lines = [
-        f'COVERED("{name}", true, {"true" if name in measured else "false"})\n'
-        for name in sorted(executed)
-    ]
     if options.action == "write":
         with open(options.list, "w") as file:
-            file.write(HEAD + "".join(lines) + "#undef COVERED\n")
+            file.write(HEAD + "".join(lines) + "#undef COVERED\n#undef COVERED_PTX\n")
         return
     with open(options.list) as file:
         listed = [line for line in file if line.startswith("COVERED")]
@@ -90,7 +125,7 @@ def main():
         print(("missing: " if line in lines else "wrong: ") + line, end="")
     if lines != listed:
         sys.exit("coverage: the list is out of date: coverage.py write")
-    print(f"coverage: {len(executed)} instructions executed, {len(measured)} measured")
+    print(f"coverage: {len(lines)} instructions executed, {measured} measured")
 
 
 main()

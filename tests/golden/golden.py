@@ -17,6 +17,8 @@ refused, or nothing could be compared.
 import argparse
 import collections
 import csv
+import ctypes
+import ctypes.util
 import hashlib
 import json
 import os
@@ -78,22 +80,50 @@ METRICS = [
 FIELDS = ["kernel", "shape", "result", "symbol", "sass_sha256"]
 
 
-def sass_sections(program):
-    """Machine code of every kernel for sm_90 in an executable's fat binaries: {mangled name:
-    bytes}."""
+def fat_entries(program):
+    """What an executable's fat binaries hold: (header, body) of each entry."""
     data = open(program, "rb").read()
-    code, at = {}, 0
+    at = 0
     while (at := data.find(struct.pack("<IH", 0xBA55ED50, 1), at)) >= 0:
         header, size = struct.unpack_from("<HQ", data, at + 6)
         entry, end = at + header, at + header + size
         while entry < end:
-            kind, _, entry_header, entry_size = struct.unpack_from("<HHIQ", data, entry)
-            body = data[entry + entry_header:entry + entry_header + entry_size]
-            if kind == 2 and body[:4] == b"\x7fELF":
-                code.update(text_sections(body))
-            entry += entry_header + entry_size
+            entry_header, entry_size = struct.unpack_from("<IQ", data, entry + 4)
+            body = entry + entry_header
+            yield data[entry:body], data[body:body + entry_size]
+            entry = body + entry_size
         at = end
+
+
+def sass_sections(program):
+    """Machine code of every kernel for sm_90 in an executable's fat binaries: {mangled name:
+    bytes}."""
+    code = {}
+    for header, body in fat_entries(program):
+        if header[0] == 2 and body[:4] == b"\x7fELF":
+            code.update(text_sections(body))
     return code
+
+
+def ptx_modules(program):
+    """The PTX in an executable's fat binaries, as texts. It is compressed by zstd."""
+    library = ctypes.util.find_library("zstd")
+    if library is None:
+        return []
+    decompress = ctypes.CDLL(library).ZSTD_decompress
+    decompress.restype = ctypes.c_size_t
+    texts = []
+    for header, body in fat_entries(program):
+        if header[0] != 1:
+            continue
+        (size,) = struct.unpack_from("<I", header, 16)
+        (full,) = struct.unpack_from("<Q", header, 56)
+        if full != 0:
+            text = ctypes.create_string_buffer(full)
+            decompress(text, ctypes.c_size_t(full), body, ctypes.c_size_t(size))
+            body = text.raw
+        texts.append(body.rstrip(b"\0").decode())
+    return texts
 
 
 def text_sections(elf):

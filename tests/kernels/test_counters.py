@@ -53,6 +53,14 @@ class TensorRung(unittest.TestCase):
             "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld_dest_multicast.sum": BLOCKS *
             STEPS * BN * LINE_BYTES,
             "vgpu__bulk_bytes_stored.sum": M * N * 2,
+            "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum": M * N * 2,
+            "sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32.sum": 2 * M * N * K,
+            # a warpgroup reads 64 rows of A and all of B, 32 bytes along k
+            "sm__sass_data_bytes_mem_shared_op_gmma.sum": M * N * K // PRODUCT * (64 + 256) * 32,
+            # one warp copies, the others of its warpgroup do nothing
+            "vgpu__warps_producer.sum": BLOCKS,
+            "vgpu__warps_consumer.sum": 2 * BLOCKS * WARPS,
+            "vgpu__warps_producer_and_consumer.sum": 0,
         }
         for launch in found:
             counted = {**launch["metrics"], **launch["estimates"]}

@@ -45,8 +45,9 @@ class Installed(unittest.TestCase):
 
     def test_everything_is_there(self):
         for path in ("bin/ladder", "bin/vgpu", "lib/vgpu/libcudart.so.13",
-                     "lib/ladder/libcudart.so.13", "share/man/man1/ladder.1",
-                     "share/man/man1/vgpu.1", "share/bash-completion/completions/ladder",
+                     "lib/vgpu/libvgpu_redirect.so", "lib/ladder/libcudart.so.13",
+                     "share/man/man1/ladder.1", "share/man/man1/vgpu.1",
+                     "share/bash-completion/completions/ladder",
                      "share/zsh/site-functions/_vgpu",
                      "share/fish/vendor_completions.d/ladder.fish",
                      "share/ladder/include/ladder/kernel.hpp",

@@ -158,6 +158,53 @@ std::uint64_t value(const SourceLine& line, const char* name) {
   return at == line.values.end() ? 0 : at->second;
 }
 
+using Json = nlohmann::ordered_json;
+
+std::string short_place(const Json& place) {
+  const auto file = place.at("file").get<std::string>();
+  if (file.empty()) return "code of no line";
+  return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), place.at("line").get<unsigned>());
+}
+
+std::string awaited(const Json& wait, const std::string& setter) {
+  return fmt::format("{}scoreboard {} of {}", wait.at("for") == "operands" ? "reads, " : "",
+                     wait.at("scoreboard").get<unsigned>(), setter);
+}
+
+std::string waits_of(const Json& schedule) {
+  std::string text;
+  for (const Json& wait : schedule.at("waits")) {
+    text += fmt::format("{}{} for {}", text.empty() ? "waits: " : "; ",
+                        wait.at("instructions").get<unsigned>(), awaited(wait, short_place(wait)));
+  }
+  return text;
+}
+
+// The loop that executes most: what its machine code says about its time.
+std::string loop_of(const Json& loop) {
+  if (loop.is_null()) return "";
+  std::string text =
+      fmt::format("  hot loop {:#x} to {:#x}, {} iterations of a warp: {} stall cycles, {} waits\n",
+                  loop.at("first").get<unsigned>(), loop.at("last").get<unsigned>(),
+                  with_commas(loop.at("iterations").get<std::uint64_t>()),
+                  loop.at("stall_cycles").get<unsigned>(), loop.at("waits").get<unsigned>());
+  for (const Json& pipe : loop.at("pipes")) {
+    const auto cycles = pipe.at("cycles").get<double>();
+    text += fmt::format("    {:<22} {:>6} slots{}\n", pipe.at("name").get<std::string>(),
+                        pipe.at("slots").get<unsigned>(),
+                        cycles > 0 ? fmt::format(", an SM's busy for {:.2f} cycles", cycles) : "");
+  }
+  for (const Json& wait : loop.at("chain")) {
+    const Json &waiter = wait.at("waiter"), &setter = wait.at("setter");
+    const auto at = [](const Json& place) {
+      return fmt::format("{:#x} {} ({})", place.at("offset").get<unsigned>(),
+                         place.at("text").get<std::string>(), short_place(place));
+    };
+    text += fmt::format("    {} waits for {}\n", at(waiter), awaited(wait, at(setter)));
+  }
+  return text;
+}
+
 std::string lines_of(const Group& group, int most, const ReadFile& read) {
   constexpr const char* kInstructions = "smsp__inst_executed.sum";
   std::vector<SourceLine> lines = group.lines;
@@ -167,8 +214,9 @@ std::string lines_of(const Group& group, int most, const ReadFile& read) {
   std::uint64_t all = 0;
   for (const SourceLine& line : lines) all += value(line, kInstructions);
   if (all == 0) return "  (no line information: build with -lineinfo)\n";
-  std::string text = fmt::format("  {:>6} {:>16} {:>14} {:>14}  {}\n", "share", "instructions",
-                                 "sectors", "wavefronts", "line");
+  std::string text = loop_of(group.hot_loop) +
+                     fmt::format("  {:>6} {:>16} {:>14} {:>14} {:>6} {:>6}  {}\n", "share",
+                                 "instructions", "sectors", "wavefronts", "slots", "stall", "line");
   if (lines.size() > static_cast<std::size_t>(most)) lines.resize(static_cast<std::size_t>(most));
   for (const SourceLine& line : lines) {
     const std::uint64_t sectors = value(line, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") +
@@ -177,13 +225,19 @@ std::string lines_of(const Group& group, int most, const ReadFile& read) {
         value(line, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum") +
         value(line, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum");
     const std::uint64_t executed = value(line, kInstructions);
-    text += fmt::format("  {:>5.1f}% {:>16} {:>14} {:>14}  {}:{}  {}",
+    const auto of_code = [&](const char* name) {
+      return line.schedule.is_null() ? "-" : with_commas(line.schedule.at(name));
+    };
+    text += fmt::format("  {:>5.1f}% {:>16} {:>14} {:>14} {:>6} {:>6}  {}:{}  {}",
                         100.0 * static_cast<double>(executed) / static_cast<double>(all),
                         (line.exact ? "" : "~") + with_commas(executed), with_commas(sectors),
-                        with_commas(wavefronts), line.file.substr(line.file.rfind('/') + 1),
-                        line.line, line_text(read(line.file), line.line));
+                        with_commas(wavefronts), of_code("issue_slots"), of_code("stall_cycles"),
+                        line.file.substr(line.file.rfind('/') + 1), line.line,
+                        line_text(read(line.file), line.line));
     text.erase(text.find_last_not_of(' ') + 1);
     text += "\n";
+    const std::string waits = line.schedule.is_null() ? "" : waits_of(line.schedule);
+    if (!waits.empty()) text += fmt::format("{:9}{}\n", "", waits);
   }
   return text;
 }

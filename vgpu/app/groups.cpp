@@ -41,7 +41,8 @@ void add_line(Group& group, const Json& item) {
   const auto number = item.at("line").get<std::uint32_t>();
   auto line = std::find_if(group.lines.begin(), group.lines.end(),
                            [&](const SourceLine& l) { return l.line == number && l.file == file; });
-  if (line == group.lines.end()) line = group.lines.insert(line, {file, number, {}, true});
+  if (line == group.lines.end()) line = group.lines.insert(line, {file, number, {}, true, {}});
+  if (item.contains("schedule")) line->schedule = item.at("schedule");
   for (const char* kind : {"metrics", "estimates"}) {
     for (const auto& [name, value] : item.at(kind).items()) {
       line->values[name] += value.get<std::uint64_t>();
@@ -58,6 +59,8 @@ void add(Group& group, const Json& launch) {
   for (const auto& [name, value] : launch.at("estimates").items()) {
     group.metrics[name].add(value.get<std::uint64_t>(), false);
   }
+  if (group.hot_loop.is_null() && launch.contains("hot_loop"))
+    group.hot_loop = launch.at("hot_loop");
   if (!launch.contains("source")) return;
   for (const Json& item : launch.at("source")) add_line(group, item);
 }

@@ -22,6 +22,7 @@ struct SourceLine {
   std::uint32_t line = 0;
   std::map<std::string, std::uint64_t> values;  // summed over all launches
   bool exact = true;
+  nlohmann::ordered_json schedule;  // of machine code (docs/counters.schema.json)
 };
 
 struct Group {
@@ -30,6 +31,7 @@ struct Group {
   int launches = 0;
   std::map<std::string, Range> metrics;
   std::vector<SourceLine> lines;
+  nlohmann::ordered_json hot_loop;  // of the first launch that has one
 };
 
 // In the order of first launches. Empty if `json` is not a counters file.

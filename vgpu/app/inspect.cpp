@@ -4,22 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <sstream>
 #include <string_view>
-
-#include "app/elf.hpp"
 
 namespace vgpu::app {
 namespace {
 
 constexpr std::string_view kRuntime = "libcudart.so.13";
-constexpr std::array<std::string_view, 2> kStandIns = {kRuntime, "libcublas.so.13"};
 
-bool same_folder(const std::string& file, const std::string& folder) {
-  std::error_code ignored;
-  return std::filesystem::equivalent(std::filesystem::path(file).parent_path(), folder, ignored);
+Inspection fails(const std::string& why) {
+  Inspection result;
+  result.error = why;
+  return result;
 }
 
 }  // namespace
@@ -35,54 +32,58 @@ std::vector<Library> parse_loader_list(const std::string& text) {
     const auto begin = line.find_first_not_of(" \t");
     std::string path = line.substr(arrow + kArrow.size());
     path = path.starts_with('/') ? path.substr(0, path.rfind(" (")) : "";
-    libraries.push_back({line.substr(begin, arrow - begin), path});
+    libraries.push_back({line.substr(begin, arrow - begin), path, {}});
   }
   return libraries;
 }
 
-Inspection judge(const std::string& program, bool has_device_code,
-                 const std::vector<Library>& libraries, const std::string& library_folder) {
-  Inspection result;
-  const auto is_runtime = [](const Library& library) { return library.name == kRuntime; };
-  if (std::none_of(libraries.begin(), libraries.end(), is_runtime)) {
-    for (const Library& library : libraries) {
-      if (!library.name.starts_with("libcudart.so")) continue;
-      result.error =
-          fmt::format("{} is linked to {}; the virtual GPU stands in for {}: rebuild with CUDA 13",
-                      program, library.name, kRuntime);
-      return result;
-    }
-    if (has_device_code) {
-      result.error = fmt::format(
-          "{} has the CUDA runtime linked in; rebuild it with `nvcc -cudart shared`", program);
-    } else {
-      result.warning = fmt::format(
-          "{} does not link {}: only what it loads or starts can run on the virtual GPU", program,
-          kRuntime);
-    }
-    return result;
+Inspection judge(const std::string& program, const CudaFile& file,
+                 const std::vector<Library>& libraries) {
+  if (const std::string why = obstacle(file); !why.empty())
+    return fails(fmt::format("{} {}", program, why));
+  if (file.is_elf && file.interpreter.empty() && file.runtime != StaticRuntime::kNone) {
+    return fails(fmt::format(
+        "{} has the CUDA runtime linked in, but no dynamic loader: link it without -static",
+        program));
   }
+  const auto is_ours = [](const Library& library) {
+    return library.name == kRuntime || library.file.runtime == StaticRuntime::kCuda13 ||
+           library.file.runtime == StaticRuntime::kCuda12;
+  };
+  if (file.runtime != StaticRuntime::kNone ||
+      std::any_of(libraries.begin(), libraries.end(), is_ours))
+    return {};
   for (const Library& library : libraries) {
-    const bool ours =
-        std::find(kStandIns.begin(), kStandIns.end(), library.name) != kStandIns.end();
-    if (ours && !library.path.empty() && !same_folder(library.path, library_folder)) {
-      result.preload.push_back((std::filesystem::path(library_folder) / library.name).string());
+    if (library.name.starts_with("libcudart.so")) {
+      return fails(fmt::format(
+          "{} is linked to {}; the virtual GPU stands in for {}: rebuild with CUDA 13, or "
+          "with `nvcc -cudart static`",
+          program, library.name, kRuntime));
     }
   }
-  return result;
+  Inspection doubtful;
+  doubtful.warning = fmt::format(
+      "{} uses no CUDA runtime: only what it loads or starts can run on the virtual GPU", program);
+  return doubtful;
 }
 
-Inspection inspect(const std::string& program, const std::string& library_folder,
-                   const Environment& environment) {
-  const ElfFacts facts = read_elf(program);
+Inspection inspect(const std::string& program, const Environment& environment) {
+  const CudaFile file = read_cuda_file(program);
   std::vector<Library> libraries;
-  if (!facts.interpreter.empty()) {
+  if (!file.interpreter.empty()) {
     // The loader only lists the libraries; the program itself does not run.
     libraries = parse_loader_list(
-        output_of(facts.interpreter,
-                  {facts.interpreter, "--list", std::filesystem::absolute(program)}, environment));
+        output_of(file.interpreter,
+                  {file.interpreter, "--list", std::filesystem::absolute(program)}, environment));
   }
-  return judge(program, facts.has_device_code, libraries, library_folder);
+  std::uint64_t tls_bytes = 0;
+  for (Library& library : libraries) {
+    library.file = read_cuda_file(library.path);
+    tls_bytes += library.file.tls_bytes;
+  }
+  Inspection result = judge(program, file, libraries);
+  result.tls_bytes = tls_bytes;
+  return result;
 }
 
 }  // namespace vgpu::app

@@ -23,42 +23,62 @@ struct Known {
   bool executed = false, measured = false;
 };
 
-std::map<std::string_view, Known> machine_code() {
-  std::map<std::string_view, Known> known;
+using List = std::map<std::string_view, Known>;
+
+List machine_code() {
+  List known;
+  constexpr int kMeasured = 90;  // sm_90
   for (const sass::Mnemonic& m : sass::mnemonics()) {
+    if (m.first > kMeasured || m.last < kMeasured) continue;
     Known& row = known[m.text];
     if (row.opcodes.empty())
       row.counted = count::to_string(sass::class_of(m.op, m.uniform).operation);
     row.opcodes.insert(row.opcodes.end(), m.opcodes.begin(), m.opcodes.end());
   }
-#define COVERED(name, is_executed, is_measured) \
-  known.at(name).executed = is_executed;        \
-  known.at(name).measured = is_measured;
-#include "app/coverage.inc"
   return known;
+}
+
+List ptx_instructions() {
+  List known;
+  for (const std::string_view name : ptx::instruction_names()) known[name];
+  return known;
+}
+
+void cover(List& sass, List& ptx) {
+#define COVERED(name, is_executed, is_measured) \
+  sass.at(name).executed = is_executed;         \
+  sass.at(name).measured = is_measured;
+#define COVERED_PTX(name, is_executed, is_measured) \
+  ptx.at(name).executed = is_executed;              \
+  ptx.at(name).measured = is_measured;
+#include "app/coverage.inc"
 }
 
 }  // namespace
 
 std::string list_instructions(bool json) {
+  List sass_list = machine_code(), ptx_list = ptx_instructions();
+  cover(sass_list, ptx_list);
   std::string sass, ptx;
-  for (const auto& [name, row] : machine_code()) {
+  for (const auto& [name, row] : sass_list) {
     sass += json ? fmt::format(
                        "{}\n    {{\"name\": \"{}\", \"class\": \"{}\", \"executed\": {}, "
                        "\"measured\": {}, \"opcodes\": [{}]}}",
                        sass.empty() ? "" : ",", name, row.counted, row.executed, row.measured,
                        fmt::join(row.opcodes, ", "))
-                 : fmt::format("  {:24}{:18}{:12}{}\n", name, row.counted,
+                 : fmt::format("  {:24}{:24}{:12}{}\n", name, row.counted,
                                row.executed ? "executed" : "-", row.measured ? "measured" : "-");
   }
-  for (const std::string_view name : ptx::instruction_names()) {
-    ptx +=
-        json ? fmt::format("{}\"{}\"", ptx.empty() ? "" : ", ", name) : fmt::format("  {}\n", name);
+  for (const auto& [name, row] : ptx_list) {
+    ptx += json ? fmt::format("{}\n    {{\"name\": \"{}\", \"executed\": {}, \"measured\": {}}}",
+                              ptx.empty() ? "" : ",", name, row.executed, row.measured)
+                : fmt::format("  {:48}{:12}{}\n", name, row.executed ? "executed" : "-",
+                              row.measured ? "measured" : "-");
   }
-  if (json) return fmt::format("{{\n  \"sass\": [{}\n  ],\n  \"ptx\": [{}]\n}}\n", sass, ptx);
+  if (json) return fmt::format("{{\n  \"sass\": [{}\n  ],\n  \"ptx\": [{}\n  ]\n}}\n", sass, ptx);
   return fmt::format(
-      "Machine code of sm_90: the class in Nsight Compute's counters; executed by a test; its "
-      "counts measured on a GPU:\n{}PTX:\n{}",
+      "Machine code of sm_90: the class in Nsight Compute's counters; executed by a test; in a "
+      "kernel whose counts were measured on a GPU:\n{}PTX, likewise:\n{}",
       sass, ptx);
 }
 

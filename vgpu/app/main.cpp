@@ -38,6 +38,7 @@ namespace {
 namespace fs = std::filesystem;
 using vgpu::app::Environment;
 
+constexpr const char *kRuntime = "libcudart.so.13", *kRedirect = "libvgpu_redirect.so";
 constexpr int kHotLines = 30;  // lines per kernel that --source prints
 constexpr int kBadArgument = 2, kNotWritten = 74, kCheckFired = 86, kCannotRun = 126;
 
@@ -45,7 +46,7 @@ struct Options {
   std::string device, check, counters, threads, schedule, numerics, engine;
   std::string kernel, launch_skip, launch_count,
       sample_blocks;  // validated by the parsers of settings.hpp
-  bool print = false, source = false;
+  bool print = false, source = false, verbose = false;
   std::vector<std::string> command;
 };
 
@@ -148,7 +149,7 @@ std::string check_options(const Options& options) {
       .error;
 }
 
-// Returns a name of `folder` for LD_LIBRARY_PATH and LD_PRELOAD, which have no quoting. If the
+// Returns a name of `folder` for LD_LIBRARY_PATH and LD_AUDIT, which have no quoting. If the
 // folder's own name contains a separator or $, returns the /proc path of a descriptor of this
 // process, which exists as long as the program runs.
 std::string loader_name(const std::string& folder) {
@@ -161,6 +162,16 @@ std::string loader_name(const std::string& folder) {
 void prepend(Environment& environment, const char* name, const std::string& value) {
   const std::string former = vgpu::app::get(environment, name);
   vgpu::app::set(environment, name, former.empty() ? value : value + ":" + former);
+}
+
+// The loader reserves less memory for the thread-local variables of a program's libraries where
+// LD_AUDIT is set. This reserves what they need, and a little for programs that it starts.
+void reserve_tls(Environment& environment, std::uint64_t bytes) {
+  constexpr const char *kVariable = "GLIBC_TUNABLES", *kName = "glibc.rtld.optional_static_tls";
+  constexpr std::uint64_t kLittle = 4096;
+  const std::string former = vgpu::app::get(environment, kVariable);
+  if (former.find(kName) == former.npos)
+    prepend(environment, kVariable, fmt::format("{}={}", kName, bytes + kLittle));
 }
 
 // The title of a counters file: its path, or its process if the user did not name the file.
@@ -177,8 +188,10 @@ int run(const Options& options) {
   if (program.error != 0) return fail(program.error, name + ": not executable");
 
   const std::string folder = library_folder();
-  if (!fs::exists(fs::path(folder) / "libcudart.so.13")) {
-    return fail(kBadArgument, folder + "/libcudart.so.13 is missing: vgpu is not installed whole");
+  for (const char* library : {kRuntime, kRedirect}) {
+    if (fs::exists(fs::path(folder) / library)) continue;
+    return fail(kBadArgument,
+                fmt::format("{}/{} is missing: vgpu is not installed whole", folder, library));
   }
   const TemporaryFolder session;
   const std::string report = session.path("report"), claims = session.path("claims");
@@ -207,12 +220,15 @@ int run(const Options& options) {
     if (!value.empty()) vgpu::app::set(environment, variable, value);
   }
   if (options.source) vgpu::app::set(environment, "VGPU_SOURCE", "1");
+  if (options.verbose) vgpu::app::set(environment, "VGPU_VERBOSE", "1");
   vgpu::app::set(environment, "VGPU_REPORT", report);
 
-  const auto inspection = vgpu::app::inspect(program.path, libraries, environment);
+  const auto inspection = vgpu::app::inspect(program.path, environment);
   if (!inspection.error.empty()) return fail(kBadArgument, inspection.error);
   if (!inspection.warning.empty()) fmt::print(stderr, "vgpu: {}\n", inspection.warning);
-  for (const std::string& library : inspection.preload) prepend(environment, "LD_PRELOAD", library);
+  reserve_tls(environment, inspection.tls_bytes);
+  if (vgpu::app::get(environment, "LD_AUDIT").find(kRedirect) == std::string::npos)
+    prepend(environment, "LD_AUDIT", libraries + "/" + kRedirect);
 
   const int status = vgpu::app::run(program.path, options.command, environment);
   const vgpu::app::CountersFiles files = vgpu::app::finish_counters(claims);
@@ -256,8 +272,7 @@ int print_pages(const CLI::App& app, const std::string& shell) {
 }
 
 int parse_and_run(int argc, char** argv) {
-  CLI::App app(
-      "Runs a CUDA program on a virtual GPU, unchanged (built with `nvcc -cudart shared`).");
+  CLI::App app("Runs a CUDA program on a virtual GPU, unchanged.");
   app.formatter(std::make_shared<Help>());
   app.footer(
       "Exit status: the program's own; 86 where a check fired, 74 where the program ends with 0 "
@@ -304,6 +319,8 @@ int parse_and_run(int argc, char** argv) {
                  "warps and blocks "
                  "take turns at random, too")
       ->type_name("WHEN");
+  app.add_flag("--verbose", options.verbose,
+               "say for each file that uses the CUDA runtime how it was replaced");
   bool list = false, json = false;
   CLI::Option* const lists =
       app.add_flag("--list-instructions", list, "print the instructions that are known, and end");
@@ -353,7 +370,7 @@ int main(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "vgpu: %s\n", error.what());
+    std::fprintf(stderr, "vgpu: %s\n", vgpu::printable(error.what()).c_str());
   } catch (...) {
     std::fputs("vgpu: unknown error\n", stderr);
   }

@@ -190,7 +190,7 @@ std::string output_of(const std::string& path, const std::vector<std::string>& a
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   pid_t program = 0;
   const int error = ::posix_spawn(&program, path.c_str(), &actions, nullptr,
                                   pointers(arguments).data(), pointers(environment).data());
@@ -208,9 +208,10 @@ std::string output_of(const std::string& path, const std::vector<std::string>& a
   ::close(ends[0]);
   if (error == EMFILE || error == EAGAIN || error == ENOMEM)
     throw std::system_error(error, std::generic_category(), path);
-  if (status != 0 && text.empty())
-    throw std::runtime_error(path + " fails to say what " + arguments.back() +
-                             " loads (Too many open files? ulimit -n)");
+  while (text.ends_with('\n')) text.pop_back();
+  if (status != 0)
+    throw std::runtime_error(text.empty() ? path + " fails (Too many open files? ulimit -n)"
+                                          : text);
   return text;
 }
 

@@ -27,8 +27,9 @@ Found find_program(const std::string& name);
 int run(const std::string& path, const std::vector<std::string>& arguments,
         const Environment& environment);
 
-// Returns the program's stdout; "" if there is no such program. Throws std::system_error if this
-// process cannot start programs, and std::runtime_error if the program fails without any output.
+// Returns what the program prints, without newlines at the end; "" if there is no such program.
+// Throws std::system_error if this process cannot start programs, and std::runtime_error with what
+// it printed if the program fails.
 std::string output_of(const std::string& path, const std::vector<std::string>& arguments,
                       const Environment& environment);
 

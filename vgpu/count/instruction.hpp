@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "count/tensor.hpp"
 #include "ir/counter_class.hpp"
 #include "observer/counters.hpp"
 
@@ -38,6 +39,9 @@ struct Instruction {
   std::string_view text;                 // of the instruction; used for traces only
   std::uint32_t place = 0;               // PTX: line; machine code: offset
   const AccessSample* sample = nullptr;  // memory instructions in traced launches
+  TensorWork tensor;
+  // It may execute in either half of the FMA pipe, and is taken for one of the lighter half.
+  bool lighter = false;
 };
 
 // Reasons why counts are not exact, as a bit set.
@@ -72,7 +76,24 @@ inline constexpr Doubts kBroke = 8192;
 // PTX: some lanes of a warp stored in a kernel whose lanes diverged in a loop. In PTX they are
 // together again where their ways meet; in machine code they need not be.
 inline constexpr Doubts kStoresApart = 16384;
+// Machine code: single-precision arithmetic was executed. Each such instruction goes to the half of
+// the FMA pipe that is free.
+inline constexpr Doubts kEitherHalf = 32768;
+// Machine code: wgmma with A in registers.
+inline constexpr Doubts kProductsOfRegisters = 65536;
+inline constexpr Doubts kRemoteApart = 131072;   // observer::SiteCount::remote_apart
+inline constexpr Doubts kUnevenStores = 262144;  // SiteCount::uneven_boxes of stores
+// Machine code: the pipe of an instruction was not measured.
+inline constexpr Doubts kUnknownPipe = 524288;
+// Threads waited for the kernel before (griddepcontrol.wait, ACQBULK). Hardware counts them as
+// predicated on in some launches and blocks, in others not.
+inline constexpr Doubts kGridWaits = 1048576;
+// The device's architecture was not measured: what follows from rules that were found on sm_90.
+inline constexpr Doubts kOtherArchitecture = 2097152;
 inline constexpr Doubts kAlways = ~Doubts{0};
+
+// Whether an instruction goes to the half of the FMA pipe that is free.
+constexpr bool is_for_either_half(const Class& what) { return what.pipes == ir::kPipeFma; }
 
 // The program's instructions in order. The texts are valid as long as the program.
 std::vector<Instruction> instructions(const ir::Program& program,

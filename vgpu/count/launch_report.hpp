@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,62 @@ namespace vgpu {
 
 using Metrics = std::map<std::string, std::uint64_t>;  // keyed by Nsight Compute's metric names
 
+// Instructions of a source line that wait for a scoreboard which an instruction of another (or the
+// same) line has set: until its operands are read (`for_reads`), otherwise until its result is
+// there.
+struct LineWait {
+  std::string file;  // of the line that set the scoreboard
+  std::uint32_t line = 0;
+  std::uint8_t scoreboard = 0;
+  bool for_reads = false;
+  std::uint32_t instructions = 0;  // that wait
+};
+
+// What the machine code of a source line states, whether it was executed or not.
+struct LineSchedule {
+  std::uint32_t instructions = 0;  // issue slots
+  std::uint32_t stall_cycles = 0;  // sum of the stall counts
+  std::vector<LineWait> waits;     // in order of file, line and scoreboard
+};
+
 // The part of the metrics that belongs to one source line, if the code has line information.
 // Metrics that are 0 are omitted.
 struct LineReport {
   std::string file;
   std::uint32_t line = 0;
   Metrics exact, estimates;
+  LineSchedule schedule = {};  // of machine code
+};
+
+// An instruction as reports name it.
+struct CodePlace {
+  std::uint32_t offset = 0;  // bytes
+  std::string text;
+  std::string file;  // "" if unknown
+  std::uint32_t line = 0;
+};
+
+struct ChainedWait {
+  CodePlace waiter, setter;
+  std::uint8_t scoreboard = 0;
+  bool for_reads = false;
+};
+
+// How long a pipe of an SM is busy with one iteration of one warp, at least; 0: not known.
+struct LoopPipe {
+  std::string name;
+  std::uint32_t slots = 0;
+  double cycles = 0;
+};
+
+// The loop of the machine code whose instructions were executed most.
+struct HotLoop {
+  std::uint32_t first = 0, last = 0;  // offsets of its instructions
+  std::uint64_t iterations = 0;       // by warps
+  std::uint32_t stall_cycles = 0;     // the least time of an iteration of a warp
+  std::vector<LoopPipe> pipes;
+  std::uint32_t waits = 0;         // pairs of an instruction and one that it waits for
+  std::vector<ChainedWait> chain;  // waits whose latencies add up (ir/schedule.hpp)
 };
 
 // Counts of one executed instruction.
@@ -35,9 +86,12 @@ struct InstructionReport {
 // Metrics use Nsight Compute's names. `exact` holds only values equal to the hardware's for a
 // deterministic kernel; all others are estimates.
 struct LaunchReport {
-  std::string engine;                           // "ptx" or "sass"
-  Metrics exact, estimates;                     // all are listed in count/metrics.hpp
+  std::string engine;        // "ptx" or "sass"
+  Metrics exact, estimates;  // all are listed in count/metrics.hpp
+  // The device's architecture, if its counters were not measured: rules of sm_90 make estimates.
+  std::string unmeasured;
   std::vector<LineReport> lines;                // in order of file and line
+  std::optional<HotLoop> hot_loop;              // with `lines`; of machine code
   std::vector<InstructionReport> instructions;  // in order of the code; only what was executed
   double seconds = 0;                           // host time of the launch
   std::uint64_t lane_instructions = 0;          // executed; measures the engine's own speed

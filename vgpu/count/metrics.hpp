@@ -33,7 +33,7 @@ struct Spaces {
 };
 
 // What one instruction adds to a metric.
-using Share = std::uint64_t (*)(const InstructionCount& count, const Class& what);
+using Share = std::uint64_t (*)(const Instruction& instruction);
 
 struct Metric {
   std::string_view name, unit;

@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "count/metrics.hpp"
+#include "count/schedule.hpp"
 
 namespace vgpu::count {
 namespace {
@@ -28,7 +31,7 @@ void add(Values& values, const Instruction& instruction) {
         !m.spaces.has(instruction.what.space)) {
       continue;
     }
-    values[i] += m.share(instruction.count, instruction.what);
+    values[i] += m.share(instruction);
   }
 }
 
@@ -42,6 +45,11 @@ void write(const Values& values, bool machine_code, Doubts doubts, bool zeros, M
         values[i];
   }
 }
+
+// Metrics of a launch's warps, by bits of observer::Role.
+constexpr std::array<const char*, observer::kRoles> kWarpsOfRole = {
+    "vgpu__warps_other.sum", "vgpu__warps_producer.sum", "vgpu__warps_consumer.sum",
+    "vgpu__warps_producer_and_consumer.sum"};
 
 InstructionReport trace_of(const Instruction& instruction) {
   InstructionReport report;
@@ -84,6 +92,7 @@ const char* to_string(Operation operation) {
                                                                   "tensor bit",
                                                                   "tensor double",
                                                                   "warpgroup tensor",
+                                                                  "byte warpgroup tensor",
                                                                   "integer warpgroup tensor",
                                                                   "load",
                                                                   "store",
@@ -95,11 +104,15 @@ const char* to_string(Operation operation) {
                                                                   "matrix store",
                                                                   "bulk load",
                                                                   "bulk store",
+                                                                  "bulk reduction",
+                                                                  "bulk send",
+                                                                  "async store",
                                                                   "memory control",
                                                                   "branch",
                                                                   "control",
                                                                   "barrier",
                                                                   "mbarrier",
+                                                                  "mbarrier wait",
                                                                   "misc",
                                                                   "grid wait"};
   static_assert(kNames.back() != nullptr, "a name for each");
@@ -114,19 +127,25 @@ void report(const ir::Program& program, const observer::Counters& counters,
   Values total(n);
   std::map<std::pair<std::string_view, std::uint32_t>, Values> lines;
   into.lane_instructions = 0;
-  for (const Instruction& instruction : instructions(program, counters)) {
-    add(total, instruction);
-    into.lane_instructions += instruction.count.lanes;
-    const bool ran = instruction.count.executions != 0 || instruction.count.global_requests != 0 ||
-                     instruction.count.shared_requests != 0;
-    if (config.trace && ran) into.instructions.push_back(trace_of(instruction));
-    if (!config.count_lines || instruction.file.empty() || instruction.count.executions == 0)
+  const std::vector<Instruction> counted = instructions(program, counters);
+  for (const Instruction& instruction : counted) {
+    // In PTX some instructions count by the accesses of helpers alone.
+    const InstructionCount& count = instruction.count;
+    if (count.executions + count.global_requests + count.shared_requests + count.local_requests +
+            count.shared_bytes ==
+        0)
       continue;
+    add(total, instruction);
+    into.lane_instructions += count.lanes;
+    if (config.trace) into.instructions.push_back(trace_of(instruction));
+    if (!config.count_lines || instruction.file.empty() || count.executions == 0) continue;
     add(lines.try_emplace({instruction.file, instruction.line}, n).first->second, instruction);
   }
   into.engine = machine_code ? "sass" : "ptx";
   into.exact["launch__grid_size"] = config.grid.count();
   into.exact["launch__block_size"] = config.block.count();
+  for (std::size_t role = 0; role < observer::kRoles; ++role)
+    into.exact[kWarpsOfRole[role]] = counters.roles[role];
   write(total, machine_code, doubts, true, into.exact, into.estimates);
   for (const auto& [place, values] : lines) {
     LineReport& line = into.lines.emplace_back();
@@ -134,6 +153,22 @@ void report(const ir::Program& program, const observer::Counters& counters,
     line.line = place.second;
     write(values, machine_code, doubts, false, line.exact, line.estimates);
   }
+  if (config.count_lines && machine_code) report_schedule(program, counted, into);
+}
+
+void mark_unmeasured(int architecture, LaunchReport& report) {
+  constexpr int kMeasured = 90;
+  if (architecture == kMeasured) return;
+  report.unmeasured = fmt::format("sm_{}", architecture);
+  const bool machine_code = report.engine == "sass";
+  const auto mark = [&](Metrics& exact, Metrics& estimates) {
+    for (const Metric& metric : metrics()) {
+      if (is_exact(metric, machine_code, kOtherArchitecture)) continue;
+      if (auto value = exact.extract(std::string(metric.name))) estimates.insert(std::move(value));
+    }
+  };
+  mark(report.exact, report.estimates);
+  for (LineReport& line : report.lines) mark(line.exact, line.estimates);
 }
 
 }  // namespace vgpu::count

@@ -9,4 +9,8 @@ namespace vgpu::count {
 void report(const ir::Program& program, const observer::Counters& counters,
             const LaunchConfig& config, LaunchReport& into);
 
+// Where no hardware of the device's architecture was measured: makes estimates of the metrics that
+// follow from rules of the measured one.
+void mark_unmeasured(int architecture, LaunchReport& report);
+
 }  // namespace vgpu::count

@@ -10,6 +10,8 @@
 
 #include "engine/cubin_module.hpp"
 #include "engine/kernel.hpp"
+#include "engine/linked_code.hpp"
+#include "ir/driver_constants.hpp"
 #include "ir/provided.hpp"
 #include "memory/memory.hpp"
 #include "sass/decode/decode.hpp"
@@ -23,9 +25,8 @@ namespace {
 using ir::u32;
 using ir::u64;
 
-constexpr u32 kReservedShared = 1024;  // bytes before a block's own shared memory, on sm_90
-constexpr u32 kParamBase =
-    0x210;  // on sm_90, for kernels without parameters, which do not specify it
+// Bytes before a block's own shared memory, which the file counts as the kernel's.
+constexpr u32 reserved_shared(int architecture) { return architecture >= 90 ? 1024 : 0; }
 // Minimum for kernels with calls that use local memory: the default of cudaLimitStackSize.
 constexpr u32 kFewestStackBytes = 1024;
 constexpr u32 kRecursiveStackBytes = 16 << 10;
@@ -33,7 +34,7 @@ constexpr u32 kRecursiveStackBytes = 16 << 10;
 // What a lowered program's statements refer to.
 struct Source {
   std::vector<sass::Instruction> instructions;
-  sass::LineTable lines;
+  std::vector<sass::LineTable> lines;  // of each part
 };
 
 class CubinModule final : public Module {
@@ -135,12 +136,8 @@ class CubinModule final : public Module {
 
   // Relocations in instructions: the lower or upper half of an address as an immediate, or the
   // target of a call.
-  void relocate_code(const sass::KernelInfo& kernel, std::vector<std::byte>& text,
-                     const sass::Relocation& r) const {
-    constexpr u32 kLowerHalf = 0x38, kUpperHalf = 0x39, kCall = 0x4b;
-    if (r.offset % 16 != 0 || r.offset >= text.size() || r.symbol >= cubin_.symbols().size()) {
-      throw sass::BadCubin("cubin: a relocation outside its section");
-    }
+  void relocate_code(Linked& code, const Part& in, const sass::Relocation& r) const {
+    constexpr u32 kLowerHalf = 0x38, kUpperHalf = 0x39, kCall = 0x4b, kFormerCall = 0x3a;
     const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
     const auto variable = symbols_.find(symbol.name);
     const auto provided = ir::provided_function(symbol.name);
@@ -149,18 +146,19 @@ class CubinModule final : public Module {
       value = *provided;
     else if (variable != symbols_.end())
       value += reinterpret_cast<u64>(variable->second.address);
-    else if (symbol.type == 2 && symbol.section == kernel.section)
-      value += symbol.value;
+    else if (const Part* const part = code.in_section(symbol.section);
+             symbol.type == kFunction && part != nullptr)
+      value += part->base + symbol.value;
     else
       refuse_symbol(symbol.name);
-    std::byte* const at = text.data() + r.offset;
+    std::byte* const at = code.text.data() + in.base + r.offset;
     if (r.type == kLowerHalf || r.type == kUpperHalf) {
       const u32 half = static_cast<u32>(r.type == kLowerHalf ? value : value >> 32);
       std::memcpy(at + 4, &half, 4);
-    } else if (r.type == kCall) {
+    } else if (r.type == kCall || r.type == kFormerCall) {  // the latter before sm_90
       u64 low;
       std::memcpy(&low, at, 8);
-      low |= (value >> 2 & 0xff) << 16 | value >> 10 << 34;
+      low |= r.type == kCall ? (value >> 2 & 0xff) << 16 | value >> 10 << 34 : value >> 2 << 34;
       std::memcpy(at, &low, 8);
     } else {
       throw sass::UnknownInstruction("machine code that the driver would have to link");
@@ -223,7 +221,7 @@ class CubinModule final : public Module {
     attributes.params = kernel.params;
     attributes.param_bytes = kernel.param_bytes;
     attributes.static_shared_bytes =
-        kernel.shared_bytes - std::min(kernel.shared_bytes, kReservedShared);
+        kernel.shared_bytes - std::min(kernel.shared_bytes, reserved_shared(cubin_.target()));
     attributes.local_bytes = kernel.stack_bytes;
     attributes.constant_bytes = static_cast<u32>(bank3_bytes_);
     attributes.max_threads = kernel.max_threads;
@@ -235,11 +233,12 @@ class CubinModule final : public Module {
 
   // Possible targets of indirect jumps: the beginnings of functions and the entries of the kernel's
   // jump tables.
-  std::vector<u32> jump_targets(const sass::KernelInfo& kernel) const {
+  std::vector<u32> jump_targets(const sass::KernelInfo& kernel, const Linked& code) const {
     std::vector<u32> targets;
     for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
-      if (symbol.type == 2 && symbol.section == kernel.section)
-        targets.push_back(static_cast<u32>(symbol.value));
+      const Part* const part = code.in_section(symbol.section);
+      if (symbol.type == kFunction && part != nullptr)
+        targets.push_back(static_cast<u32>(part->base + symbol.value));
     }
     for (u64 at = 0; at + 4 <= kernel.constants2.size(); at += 4) {
       targets.push_back(sass::read32(kernel.constants2, at));
@@ -251,34 +250,45 @@ class CubinModule final : public Module {
     ir::Program program;
     program.attributes = attributes;
     program.display_name = demangle(kernel.name);
-    program.shared_begin = kReservedShared;
+    program.shared_begin = reserved_shared(cubin_.target());
     program.shared_static = attributes.static_shared_bytes;
     program.shared_dynamic_alignment = 16;
     program.functions.resize(1);
     program.functions[0].name = kernel.name;
     ir::MachineCode& code = program.machine_code.emplace();
-    code.param_base = kernel.param_base != 0 ? kernel.param_base : kParamBase;
+    code.param_base =
+        kernel.param_base != 0 ? kernel.param_base : ir::driver_constants(cubin_.target()).params;
     code.bank2.assign(kernel.constants2.begin(), kernel.constants2.end());
     code.bank3 = bank3_;
     code.bank3_bytes = bank3_bytes_;
     code.bank4 = bank4_;
     const auto source = std::make_shared<Source>();
     program.storage = source;
+    Linked linked;
     try {
-      if (!cubin_.relocations(".nv.constant2." + kernel.name).empty()) {
-        throw sass::UnknownInstruction("machine code that the driver would have to link");
+      if (!sass::is_known_architecture(cubin_.target())) {
+        throw sass::UnknownInstruction(
+            fmt::format("machine code of sm_{}, whose encodings are not known", cubin_.target()));
       }
-      std::vector<std::byte> text(kernel.code.begin(), kernel.code.end());
-      for (const sass::Relocation& r : cubin_.relocations(".text." + kernel.name)) {
-        relocate_code(kernel, text, r);
-        const std::string_view symbol = cubin_.symbols()[r.symbol].name;
-        if (ir::provided_function(symbol)) use_function(program, symbol);
+      linked = link(cubin_, kernel);
+      for (const Part& part : linked.parts) {
+        const bool has_own_constants =
+            part.function != &kernel && !part.function->constants2.empty();
+        if (has_own_constants ||
+            !cubin_.relocations(".nv.constant2." + part.function->name).empty()) {
+          throw sass::UnknownInstruction("machine code that the driver would have to link");
+        }
+        for (const sass::Relocation& r : code_relocations(cubin_, *part.function)) {
+          relocate_code(linked, part, r);
+          const std::string_view symbol = cubin_.symbols()[r.symbol].name;
+          if (ir::provided_function(symbol)) use_function(program, symbol);
+        }
+        source->lines.push_back(sass::read_lines(cubin_, *part.function));
       }
-      const std::vector<u32> targets = jump_targets(kernel);
-      sass::Lowering lowering(program, source->instructions, text, targets);
+      const std::vector<u32> targets = jump_targets(kernel, linked);
+      sass::Lowering lowering(program, source->instructions, linked.text, targets);
       lowering.run();
       use_functions(program, lowering.indexes_addresses());
-      source->lines = sass::read_lines(cubin_, kernel);
     } catch (const sass::UnknownInstruction& unknown) {
       program.unsupported = unknown.what();
       return program;
@@ -287,9 +297,12 @@ class CubinModule final : public Module {
       return program;
     }
     for (ir::Statement& statement : program.statements) {
-      const sass::LineEntry* const entry = source->lines.find(statement.place);
+      const std::size_t part = linked.at(statement.place);
+      const sass::LineTable& lines = source->lines[part];
+      const sass::LineEntry* const entry =
+          lines.find(static_cast<u32>(statement.place - linked.parts[part].base));
       if (entry == nullptr) continue;
-      statement.file = source->lines.files[entry->file];
+      statement.file = lines.files[entry->file];
       statement.line = entry->line;
     }
     code.stack_bytes = stack_of(kernel, source->instructions);

@@ -33,7 +33,7 @@ class Module {
   // Throws Unsupported, or std::invalid_argument with line and reason if the text is not PTX. A
   // kernel that contains an unsupported instruction does not fail the module: launching it throws.
   static std::unique_ptr<Module> from_ptx(std::string_view ptx, Memory& memory);
-  // The machine code of one architecture (sm_90, sm_90a), an ELF file. Throws std::invalid_argument
+  // The machine code of one architecture (sm_80, sm_90a), an ELF file. Throws std::invalid_argument
   // if the file is damaged. As above, a kernel with unknown instructions fails only when it is
   // launched; refusal() returns the reason beforehand.
   static std::unique_ptr<Module> from_cubin(std::span<const std::byte> cubin, Memory& memory);

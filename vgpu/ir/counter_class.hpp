@@ -26,7 +26,8 @@ enum class Counted : std::uint8_t {
   kTensorInteger,
   kTensorBit,
   kTensorDouble,
-  kTensorWarpgroup,
+  kTensorWarpgroup,  // of 16-bit types and tf32
+  kTensorWarpgroupByte,
   kTensorWarpgroupInteger,
   kLoad,
   kStore,
@@ -38,11 +39,15 @@ enum class Counted : std::uint8_t {
   kMatrixStore,
   kBulkLoad,  // cp.async.bulk, TMA
   kBulkStore,
+  kBulkReduce,
+  kBulkSend,    // to the shared memory of a block of the cluster
+  kAsyncStore,  // of registers to such memory: st.async, STAS
   kMemoryControl,  // fences, cache control, address queries
   kBranch,         // what smsp__inst_executed_op_branch counts
   kControl,        // other control flow
   kBarrier,        // of the block
   kMbarrier,
+  kMbarrierWait,  // a test of an mbarrier: test_wait, try_wait
   kMisc,      // moves, reads of special registers, waits for copies
   kGridWait,  // griddepcontrol.wait; like the hardware, counts no thread as predicated on
 };
@@ -53,10 +58,79 @@ inline constexpr int kCounted = static_cast<int>(Counted::kGridWait) + 1;
 enum class Space : std::uint8_t { kNone, kGlobal, kShared, kLocal, kGeneric, kConstant };
 inline constexpr int kSpaces = static_cast<int>(Space::kConstant) + 1;
 
+// Pipes of a multiprocessor, by Nsight Compute's names. An instruction may count for several.
+// kPipeFma without a half: for either of them.
+enum Pipe : std::uint16_t {
+  kNoPipe = 0,
+  kPipeAdu = 1,
+  kPipeAlu = 2,
+  kPipeCbu = 4,
+  kPipeFma = 8,
+  kPipeFmaHeavy = 16,
+  kPipeFmaLite = 32,
+  kPipeFp64 = 64,
+  kPipeLsu = 128,
+  kPipeTma = 256,
+  kPipeUniform = 512,
+  kPipeXu = 1024,
+};
+using Pipes = std::uint16_t;  // bits of Pipe
+
+// The pipes of most instructions of a class, as measured on an H200 and an H100.
+constexpr Pipes pipes_of(Counted operation, Space space) {
+  if (space == Space::kConstant) return kPipeAdu;
+  switch (operation) {
+    case Counted::kFadd:
+    case Counted::kFmul:
+    case Counted::kFfma:
+      return kPipeFma;
+    case Counted::kHalf:
+      return kPipeFma | kPipeFmaHeavy | kPipeFmaLite;
+    case Counted::kDadd:
+    case Counted::kDmul:
+    case Counted::kDfma:
+    case Counted::kDouble:
+      return kPipeFp64;
+    case Counted::kFloat:
+    case Counted::kInteger:
+    case Counted::kBit:
+      return kPipeAlu;
+    case Counted::kConversion:
+      return kPipeXu;
+    case Counted::kExchange:
+    case Counted::kLoad:
+    case Counted::kStore:
+    case Counted::kAtomic:
+    case Counted::kReduction:
+    case Counted::kAsyncGroup:
+    case Counted::kAsyncCopy:
+    case Counted::kMatrixLoad:
+    case Counted::kMatrixStore:
+    case Counted::kAsyncStore:
+    case Counted::kMemoryControl:
+      return kPipeLsu;
+    case Counted::kBulkLoad:
+    case Counted::kBulkStore:
+    case Counted::kBulkReduce:
+    case Counted::kBulkSend:
+      return kPipeTma;
+    case Counted::kBranch:
+    case Counted::kControl:
+      return kPipeCbu;
+    case Counted::kBarrier:
+    case Counted::kMbarrier:
+    case Counted::kMbarrierWait:
+      return kPipeAdu;
+    default:
+      return kNoPipe;
+  }
+}
+
 struct Class {
   Counted operation = Counted::kOther;
   Space space = Space::kNone;
   std::uint8_t bytes = 0;  // memory: bytes per lane
+  Pipes pipes = kNoPipe;
 };
 
 // Properties of an instruction that may make counts inexact.
@@ -73,6 +147,7 @@ enum Trait : std::uint16_t {
   kLooseProduct = 512,
   kExpands = 2048,    // into a sequence of arithmetic
   kLooseLoad = 8192,  // ptxas merges it with an earlier one, or drops elements that are not used
+  kPipeNotMeasured = 16384,
 };
 
 }  // namespace vgpu::ir

@@ -18,6 +18,7 @@
 
 #include "ir/counter_class.hpp"
 #include "ir/kernel.hpp"
+#include "ir/schedule.hpp"
 
 namespace vgpu::ir {
 
@@ -170,8 +171,10 @@ struct BranchTable {
 
 // What machine code has besides.
 struct MachineCode {
-  std::vector<u32> pc_at;  // by address / 16
-  u32 param_base = 0;      // offset of the parameters in bank 0
+  std::vector<u32> pc_at;            // by address / 16
+  std::vector<ControlCode> control;  // by statement
+  std::vector<Ways> ways;            // by statement
+  u32 param_base = 0;                // offset of the parameters in bank 0
   u32 stack_bytes = 0;
   // Constant banks: 2 (literals and tables of the kernel), 3 (__constant__ variables, in device
   // memory), 4 (addresses). Bank 0 holds the launch and its parameters.

@@ -163,6 +163,7 @@ bool Block::run(i64 quantum) {
   blocked = ran = false;
   done = run_warps(quantum);
   if (done) {
+    for (u32 w = 0; w < warp_count; ++w) ++counters.roles[warps[w].roles];
     for (BulkGroups& groups : bulk) groups.finish();
     mbarriers->finish();
     if (race != nullptr) race->end_block(warps[0]);

@@ -194,15 +194,17 @@ u64 check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, Bu
     count.global_bytes += writes ? bytes : sectors * kSector;
     return sectors * kSector;
   };
-  if (!transfer.tensor)
+  if (!transfer.tensor) {
+    count.uneven_boxes += writes && transfer.to.other % kSector != 0 ? 1 : 0;
     return transfer.to.bytes != 0 ? touch(transfer.to.other, transfer.to.bytes) : 0;
+  }
   u64 more = 0;
   for_each_line(transfer.map, transfer.to.at.data(), writes, [&](const BoxLine& line) {
     if (line.inside == 0) return;
     touch(line.global, line.inside);
     if ((line.global - line.skipped) % kSector != 0) more += kSector;
   });
-  count.uneven_boxes += more != 0 ? 1 : 0;
+  count.uneven_boxes += more != 0 && !writes ? 1 : 0;
   return transfer.bytes() + more;
 }
 
@@ -222,6 +224,7 @@ SharedPlace barrier_of(const Lane& lane, const SharedPlace& to, u64 address) {
 }
 
 void load(Warp& warp, const Lane& lane) {
+  warp.roles |= observer::kCopies;
   const Transfer transfer = transfer_of(lane);
   const u64 reads = check_global_side(warp, lane, transfer, BulkAccess::kRead);
   const u32 bytes = transfer.bytes(), reach = transfer.shared_bytes();

@@ -113,6 +113,7 @@ void Cluster::wait(Warp& warp, const Insn& insn) {
           "a thread waits at the cluster's barrier without having arrived");
   }
   if ((arrival.arrived & warp.mask) != 0) {
+    count_later(warp);
     park(warp, GroupState::kClusterBarrier, 0);
     return;
   }

@@ -20,6 +20,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/driver_constants.hpp"
 #include "machine/cluster.hpp"
 #include "machine/fault.hpp"
 #include "machine/operations.hpp"
@@ -220,17 +221,19 @@ void fill_banks(Launch& launch) {
   auto& banks = launch.banks;
   std::vector<std::byte>& first = banks[0];
   first.resize(code.param_base + params.size());
-  const auto put = [&](std::size_t offset, const auto& value) {
-    if (offset + sizeof(value) <= first.size())
-      std::memcpy(first.data() + offset, &value, sizeof(value));
+  const ir::DriverConstants places = ir::driver_constants(launch.program.attributes.target);
+  const auto put = [&](const ir::DriverConstant& place, const auto& value) {
+    if (place.bytes == sizeof(value) && place.offset + sizeof(value) <= first.size())
+      std::memcpy(first.data() + place.offset, &value, sizeof(value));
   };
-  const u32 extents[] = {config.block.x, config.block.y, config.block.z,
-                         config.grid.x,  config.grid.y,  config.grid.z};
-  put(0, extents);
-  put(0x20, windows().local);
-  put(0x28, code.stack_bytes);
-  put(0x44, static_cast<u32>(launch.grid_workspace >> 32));
-  put(0x48, static_cast<u32>(launch.grid_workspace));
+  const u32 block_extents[] = {config.block.x, config.block.y, config.block.z};
+  const u32 grid_extents[] = {config.grid.x, config.grid.y, config.grid.z};
+  put(places.block, block_extents);
+  put(places.grid, grid_extents);
+  put(places.shared_window, windows().shared);
+  put(places.local_window, windows().local);
+  put(places.stack, code.stack_bytes);
+  put(places.workspace, launch.grid_workspace >> 32 | launch.grid_workspace << 32);
   const Dim3 &grid = config.grid, &cluster = config.cluster;
   // Code divides by a cluster's extents: the product with the reciprocal, rounded to zero.
   const auto reciprocal = [](u32 extent) {
@@ -238,15 +241,17 @@ void fill_banks(Launch& launch) {
     const bool exact = (extent & (extent - 1)) == 0;
     return exact ? nearest : std::nextafterf(nearest, 1.0F);
   };
-  put(0x140, u32{cluster.count() > 1 ? 1u : 0u});
-  const u32 extents_of_cluster[] = {cluster.x, cluster.y, cluster.z};
-  const float reciprocals[] = {reciprocal(cluster.x), reciprocal(cluster.y), reciprocal(cluster.z)};
-  const u32 clusters[] = {grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z};
-  put(0x144, extents_of_cluster);
-  put(0x150, reciprocals);
-  put(0x15c, clusters);
-  put(0x188, static_cast<u32>(cluster.count()));
-  put(0x198, windows().param + code.param_base);
+  put(places.in_cluster, u32{cluster.count() > 1 ? 1u : 0u});
+  const struct {
+    u32 extents[3];
+    float reciprocals[3];
+    u32 clusters[3];
+  } of_cluster = {{cluster.x, cluster.y, cluster.z},
+                  {reciprocal(cluster.x), reciprocal(cluster.y), reciprocal(cluster.z)},
+                  {grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z}};
+  put(places.cluster, of_cluster);
+  put(places.cluster_size, static_cast<u32>(cluster.count()));
+  put(places.params_address, windows().param + code.param_base);
   std::copy(params.begin(), params.end(), first.begin() + code.param_base);
   banks[2] = code.bank2;
   if (code.bank3 != nullptr) banks[3].assign(code.bank3, code.bank3 + code.bank3_bytes);

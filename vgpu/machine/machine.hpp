@@ -135,6 +135,7 @@ struct Warp : observer::Warp {
   BulkGroups* bulk = nullptr;   // likewise
 
   MbarrierWait waits_for;
+  u8 roles = 0;                  // bits of observer::Role
   u32 registers = 0;             // per thread; 0: unknown
   u32 register_moves = 0;        // setmaxnreg instructions executed
   bool wants_registers = false;  // waits at setmaxnreg for registers
@@ -261,6 +262,8 @@ void select_group(Warp& warp);
 void rotate_groups(Warp& warp);            // the group that has waited longest runs
 void split(Warp& warp, u32 mask, u32 pc);  // moves these lanes of the running group to `pc`
 void park(Warp& warp, GroupState state, u32 wait);  // the running group waits at warp.pc
+// The warp executes its instruction again later, as no hardware does: takes it from the counts.
+void count_later(const Warp& warp);
 void exit_lanes(Warp& warp);                        // all lanes of the running group exit
 // For a .sync instruction whose lanes wait for each other; members[i] is lane i's member mask.
 // Returns the lanes that can execute it now (they become the running group), or 0 if all wait.

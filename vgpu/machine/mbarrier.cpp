@@ -300,7 +300,9 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
   } else {
     ++warp.polls;
   }
-  if (done != mask) warp.budget = 0;  // let other warps run
+  if (done == mask) return;
+  ++warp.site_counts[insn.site].failed_waits;
+  warp.budget = 0;  // let other warps run
 }
 
 void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {

@@ -41,6 +41,7 @@ void set_max_registers(Warp& warp, const Insn& insn) {
   if (block.launch.config.registers != 0) {
     if (takes && u64{wanted - had} * kLanes > block.free_registers) {  // the warp executes it again
       warp.wants_registers = true;
+      count_later(warp);
       ++warp.polls;
       warp.budget = 0;
       return;

@@ -78,6 +78,7 @@ void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes) {
   warp.limit = kNone;
   warp.parked_count = 0;
   warp.broke = false;
+  warp.roles = 0;
   warp.instructions = warp.progress = warp.polls = 0;
   warp.clock_lead = warp.block->cluster.device_clock.latest;
   for (u64& address : warp.polled) address = 0;
@@ -143,6 +144,17 @@ void park(Warp& warp, GroupState state, u32 wait) {
   add(warp, {warp.pc, warp.mask, warp.frame, state, wait, warp.instructions});
   warp.mask = 0;
   select_group(warp);
+}
+
+void count_later(const Warp& warp) {
+  observer::RunCount& count = warp.run_counts[warp.run_at[warp.pc]];
+  --count.executions;
+  count.lanes -= lane_count(warp.mask);
+  const Insn& insn = warp.code[warp.pc];
+  if (insn.guard_site == kNone) return;
+  observer::GuardCount& guarded = warp.guard_counts[insn.guard_site];
+  --guarded.executions;
+  guarded.lanes -= lane_count(warp.mask);
 }
 
 void exit_lanes(Warp& warp) {

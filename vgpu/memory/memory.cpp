@@ -111,6 +111,7 @@ struct Memory::Impl {
   bool open(std::uint64_t end);
   std::uint64_t cost(std::uint64_t bytes) const;
   std::uint64_t largest_hole() const;
+  Allocation* retire(const void* pointer);
   Bound host_memory() const;
   bool afford(std::size_t bytes);
   void clear(std::uint64_t begin, std::uint64_t end);
@@ -373,17 +374,46 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
   return pointer;
 }
 
-bool Memory::free(void* pointer) {
-  const std::lock_guard lock(impl_->mutex);
-  const auto found = impl_->blocks.find(reinterpret_cast<std::uint64_t>(pointer));
-  if (found == impl_->blocks.end() || found->second.freed) return false;
+// Ends the life of the allocation that starts at `pointer`; null if there is none.
+Allocation* Memory::Impl::retire(const void* pointer) {
+  const auto found = blocks.find(reinterpret_cast<std::uint64_t>(pointer));
+  if (found == blocks.end() || found->second.freed) return nullptr;
   Allocation& block = found->second;
   const std::size_t bytes = block.end - block.begin;
   block.freed = true;
+  map.reset();
+  allocated -= bytes;
+  granted = bytes < kMaxResidentFreed ? granted + cost(bytes) : 0;
+  if (bytes >= kMaxResidentFreed) clear(block.begin, block.end);
+  return &block;
+}
+
+bool Memory::suspend(void* pointer) {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->retire(pointer) != nullptr;
+}
+
+bool Memory::resume(void* pointer) {
+  const std::lock_guard lock(impl_->mutex);
+  Allocation& block = impl_->blocks.at(reinterpret_cast<std::uint64_t>(pointer));
+  const std::size_t bytes = block.end - block.begin;
+  if (!block.freed || impl_->allocated > impl_->capacity - bytes || !impl_->afford(bytes))
+    return false;
+  block.freed = block.shared = false;
+  block.written = impl_->shadow == nullptr;
+  if (!block.written) impl_->shadow->forget(block.begin, bytes);
+  if (bytes <= kFillLimit) std::memset(pointer, kFill, bytes);
   impl_->map.reset();
-  impl_->allocated -= bytes;
-  impl_->granted = bytes < kMaxResidentFreed ? impl_->granted + impl_->cost(bytes) : 0;
-  if (bytes >= kMaxResidentFreed) impl_->clear(block.begin, block.end);
+  impl_->allocated += bytes;
+  return true;
+}
+
+bool Memory::free(void* pointer) {
+  const std::lock_guard lock(impl_->mutex);
+  const Allocation* const retired = impl_->retire(pointer);
+  if (retired == nullptr) return false;
+  const Allocation& block = *retired;
+  const std::size_t bytes = block.end - block.begin;
   impl_->quarantine.push_back(block.begin);
   impl_->quarantine_bytes += bytes;
   while (impl_->quarantine.size() > 1 && (impl_->quarantine_bytes > kQuarantineBytes ||

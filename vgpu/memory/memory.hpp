@@ -73,6 +73,10 @@ class Memory {
   // against the capacity.
   void* allocate(std::size_t bytes, std::string name = "");
   bool free(void* pointer);  // false: not the start of a live allocation
+  // Memory that is freed and allocated again at the same address, as that of graphs. After
+  // suspend() nothing else gets the address until it is resumed and freed.
+  bool suspend(void* pointer);  // false: not the start of a live allocation
+  bool resume(void* pointer);   // false: does not fit
   // Lets kernels access this host memory in place, until disown(). False if it overlaps a block.
   bool adopt(void* pointer, std::size_t bytes, std::string name);
   bool disown(void* pointer);  // false: not the start of adopted memory

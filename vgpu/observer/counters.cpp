@@ -20,6 +20,11 @@ void add(SiteCount& to, const SiteCount& from) {
   to.bulk_deliveries += from.bulk_deliveries;
   to.bulk_multicasts += from.bulk_multicasts;
   to.torn_copies += from.torn_copies;
+  to.remote_requests += from.remote_requests;
+  to.remote_lanes += from.remote_lanes;
+  to.remote_bytes += from.remote_bytes;
+  to.remote_apart += from.remote_apart;
+  to.failed_waits += from.failed_waits;
 }
 
 }  // namespace
@@ -52,6 +57,7 @@ void Counters::add(const Counters& other) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (other.samples[i].block < samples[i].block) samples[i] = other.samples[i];
   }
+  for (std::size_t i = 0; i < kRoles; ++i) roles[i] += other.roles[i];
   retried |= other.retried;
   waited |= other.waited;
   called_driver |= other.called_driver;

@@ -37,8 +37,13 @@ struct SiteCount {
   // destination blocks of loads, and loads with several destination blocks.
   std::uint64_t bulk_bytes = 0, bulk_deliveries = 0, bulk_multicasts = 0;
   // Bytes that bulk loads bring to all blocks, whole sectors; of those for several blocks; and
-  // loads of which a row begins within a sector.
+  // loads of which a row begins within a sector, or stores without a tensor map that do.
   std::uint64_t bulk_reads = 0, bulk_multicast_reads = 0, uneven_boxes = 0;
+  // Shared memory accessed by addresses of the cluster: executions; lanes whose address belongs to
+  // another block, and their bytes; executions whose traffic was not measured (other widths, lanes
+  // apart).
+  std::uint64_t remote_requests = 0, remote_lanes = 0, remote_bytes = 0, remote_apart = 0;
+  std::uint64_t failed_waits = 0;  // tests of an mbarrier that found a phase incomplete
   // Executions of asynchronous copies of 16 bytes per lane in which two neighbouring lanes do not
   // copy one whole sector to one whole sector. The hardware moves sectors and may count such a
   // sector several times or not at all.
@@ -63,6 +68,10 @@ struct Repetition {
   u64 executions = 0, lanes = 0, repeated = 0, refused = 0;
 };
 
+// What a warp did in its block, as bits: the index of Counters::roles.
+enum Role : std::uint8_t { kCopies = 1, kMultiplies = 2 };
+inline constexpr std::size_t kRoles = 4;
+
 struct Counters {
   explicit Counters(const ir::Program& program, bool traced = false);
   void add(const Counters& other);
@@ -73,6 +82,7 @@ struct Counters {
   std::vector<u64> divergent;         // by instruction
   std::vector<Repetition> again;      // by instruction; empty for PTX
   std::vector<AccessSample> samples;  // by site; empty unless traced
+  std::array<u64, kRoles> roles{};    // warps by Role
   bool retried = false;               // the exchange of a compare-and-swap loop failed
   bool waited = false;                // a thread polled memory for a value that was not there yet
   bool called_driver = false;         // vprintf, malloc or free

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace vgpu::runtime {
@@ -56,6 +57,8 @@ cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin
   }
   void* block = runtime.memory.allocate(bytes);
   if (block == nullptr) return out_of_memory(runtime);
+  // Managed memory begins as zero, as on hardware; large blocks are zero anyway.
+  if (origin == Origin::kManaged && bytes <= Memory::kFillLimit) std::memset(block, 0, bytes);
   // The host may write host-accessible memory at any time, and the runtime cannot detect it.
   if (origin != Origin::kDevice) runtime.memory.share(block);
   runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags).caller = caller;
@@ -75,8 +78,10 @@ cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool 
                               function, fmt::ptr(pointer),
                               runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
   }
+  const bool of_graph = block->of_graph;
   runtime.pointers.remove(pointer);
-  return runtime.memory.free(pointer) ? cudaSuccess : cudaErrorInvalidValue;
+  const bool freed = of_graph ? runtime.memory.suspend(pointer) : runtime.memory.free(pointer);
+  return freed ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 std::string leaks(const Runtime& runtime) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "count/report.hpp"
 #include "engine/cubin_module.hpp"
 #include "runtime/occupancy.hpp"
 #include "runtime/sampling.hpp"
@@ -344,6 +345,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
     execute(runtime, function, kernel, config, pack(attributes, request.arguments),
             request.cooperative, record);
     runtime.clock = record.report.end_clock;
+    count::mark_unmeasured(runtime.device().target(), record.report);
     record.fallback = sass::fallback(kernel);
     show_output(runtime, function, record.report);
     if (recorded) {

@@ -34,15 +34,54 @@ const std::string& tail() {
   return text;
 }
 
+const char* awaited(bool for_reads) { return for_reads ? "operands" : "result"; }
+
+Json schedule_json(const LineSchedule& schedule) {
+  Json waits = Json::array();
+  for (const LineWait& wait : schedule.waits) {
+    waits.push_back({{"scoreboard", wait.scoreboard},
+                     {"for", awaited(wait.for_reads)},
+                     {"file", wait.file},
+                     {"line", wait.line},
+                     {"instructions", wait.instructions}});
+  }
+  return {{"issue_slots", schedule.instructions},
+          {"stall_cycles", schedule.stall_cycles},
+          {"waits", std::move(waits)}};
+}
+
 Json source_json(const LaunchReport& report) {
   Json list = Json::array();
   for (const LineReport& line : report.lines) {
-    list.push_back({{"file", line.file},
-                    {"line", line.line},
-                    {"metrics", line.exact},
-                    {"estimates", line.estimates}});
+    Json item{{"file", line.file},
+              {"line", line.line},
+              {"metrics", line.exact},
+              {"estimates", line.estimates}};
+    if (line.schedule.instructions != 0) item["schedule"] = schedule_json(line.schedule);
+    list.push_back(std::move(item));
   }
   return list;
+}
+
+Json place_json(const CodePlace& place) {
+  return {
+      {"offset", place.offset}, {"text", place.text}, {"file", place.file}, {"line", place.line}};
+}
+
+Json loop_json(const HotLoop& loop) {
+  Json pipes = Json::array(), chain = Json::array();
+  for (const LoopPipe& pipe : loop.pipes)
+    pipes.push_back({{"name", pipe.name}, {"slots", pipe.slots}, {"cycles", pipe.cycles}});
+  for (const ChainedWait& wait : loop.chain) {
+    chain.push_back({{"scoreboard", wait.scoreboard},
+                     {"for", awaited(wait.for_reads)},
+                     {"setter", place_json(wait.setter)},
+                     {"waiter", place_json(wait.waiter)}});
+  }
+  return {{"first", loop.first},           {"last", loop.last},
+          {"iterations", loop.iterations}, {"stall_cycles", loop.stall_cycles},
+          {"pipes", std::move(pipes)},     {"waits", loop.waits},
+          {"chain", std::move(chain)}};
 }
 
 Json sample_json(const AccessSample& sample) {
@@ -83,9 +122,11 @@ std::string to_json(const LaunchRecord& record) {
   json["engine"] = record.report.engine;
   if (!record.sampled_blocks.empty()) json["sampled_blocks"] = record.sampled_blocks;
   if (!record.fallback.empty()) json["fallback"] = record.fallback;
+  if (!record.report.unmeasured.empty()) json["unmeasured"] = record.report.unmeasured;
   json["metrics"] = Json(record.report.exact);
   json["estimates"] = Json(record.report.estimates);
   if (!record.report.lines.empty()) json["source"] = source_json(record.report);
+  if (record.report.hot_loop) json["hot_loop"] = loop_json(*record.report.hot_loop);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

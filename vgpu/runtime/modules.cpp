@@ -67,7 +67,8 @@ std::string FatBinary::present() {
 void FatBinary::refuse_without_ptx(const std::string& user) {
   const std::string remedy =
       wrapper_ != nullptr && image::is_linked(wrapper_)
-          ? "relocatable device code is linked without its PTX: build without -rdc=true"
+          ? "relocatable device code is linked without its PTX: build with -arch=sm_90, "
+            "or without -rdc=true"
           : "build with -gencode arch=compute_80,code=compute_80";
   throw Failure{
       cudaErrorNoKernelImageForDevice,
@@ -82,14 +83,11 @@ Module& FatBinary::module(const Device& device, Memory& memory, EngineChoice eng
 
 std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, EngineChoice engine,
                                         const std::string& user) {
-  constexpr int kKnownTarget = 90;  // the target whose machine code the engine executes
   const image::Entry* entry =
       image::choose_ptx(entries(), static_cast<std::uint32_t>(device.target()));
   try {
     const std::span<const std::byte> code =
-        engine != EngineChoice::kPtx && device.target() == kKnownTarget
-            ? cubin(device)
-            : std::span<const std::byte>();
+        engine != EngineChoice::kPtx ? cubin(device) : std::span<const std::byte>();
     if (!code.empty()) {
       const bool falls_back = entry != nullptr && engine == EngineChoice::kAuto;
       std::function<std::string()> text;
@@ -110,7 +108,7 @@ std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, En
           fmt::format(
               "no machine code of sm_{} in the fat binary for {} (only {}): build with -gencode "
               "arch=compute_{},code=sm_{}, or choose another engine",
-              kKnownTarget, user, present(), kKnownTarget, kKnownTarget)};
+              device.target(), user, present(), device.target(), device.target())};
     }
     if (entry == nullptr) refuse_without_ptx(user);
     auto module = Module::from_ptx(image::ptx_text(*entry), memory);

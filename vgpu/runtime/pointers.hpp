@@ -23,6 +23,7 @@ struct Block {
   const void* caller = nullptr;   // code address of the caller
   unsigned long long number = 0;  // sequence number, from 1
   cudaMemPool_t pool = nullptr;   // of stream-ordered allocations
+  bool of_graph = false;          // GraphMemory
 };
 
 class Pointers {
@@ -30,7 +31,8 @@ class Pointers {
   Block& add(const void* begin, std::size_t bytes, Origin origin, int device, unsigned flags = 0) {
     const auto key = reinterpret_cast<std::uintptr_t>(begin);
     remove(begin);
-    Block& block = blocks_[key] = {key, bytes, origin, device, flags, nullptr, ++added_, nullptr};
+    Block& block =
+        blocks_[key] = {key, bytes, origin, device, flags, nullptr, ++added_, nullptr, false};
     if (counts(block)) bytes_on_[device] += bytes;
     return block;
   }

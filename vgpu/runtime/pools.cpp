@@ -10,6 +10,7 @@
 
 #include "runtime/allocations.hpp"
 #include "runtime/graph/capture.hpp"
+#include "runtime/graph/graph_memory.hpp"
 
 namespace vgpu::runtime {
 
@@ -99,15 +100,17 @@ cudaError_t take(const void* value, T& content) {
   return cudaSuccess;
 }
 
-// The memory of a captured allocation exists from the capture on.
 cudaError_t allocate_in(Runtime& runtime, Stream& on, cudaMemPool_t pool, void** pointer,
                         std::size_t bytes, const void* caller) {
-  const auto error = allocate_from(runtime, pool, pointer, bytes, caller);
-  if (error != cudaSuccess || capture_of(on) == nullptr) return error;
+  if (capture_of(on) == nullptr || bytes == 0)
+    return allocate_from(runtime, pool, pointer, bytes, caller);
+  const Pool* const from = runtime.pools.find(pool);
+  if (from == nullptr || pointer == nullptr) return cudaErrorInvalidValue;
+  auto memory = std::make_shared<GraphMemory>(runtime, bytes, from->device, caller);
   cudaMemAllocNodeParams params{};
   params.bytesize = bytes;
-  params.dptr = *pointer;
-  return record(on, AllocateWork{params});
+  params.dptr = *pointer = memory->pointer();
+  return record(on, AllocateWork{params, std::move(memory)});
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ void add_lines(LaunchReport& whole, const LaunchReport& part, const Stratum& str
         whole.lines.begin(), whole.lines.end(), line,
         [&](const LineReport& a, const LineReport& b) { return place(a) < place(b); });
     if (at == whole.lines.end() || place(*at) != place(line)) {
-      at = whole.lines.insert(at, {line.file, line.line, {}, {}});
+      at = whole.lines.insert(at, {line.file, line.line, {}, {}, line.schedule});
     }
     add_sums(at->estimates, line.exact, stratum);
     add_sums(at->estimates, line.estimates, stratum);
@@ -107,6 +107,13 @@ void add_scaled(LaunchReport& whole, const LaunchReport& part, const Stratum& st
   add_sums(whole.estimates, part.exact, stratum);
   add_sums(whole.estimates, part.estimates, stratum);
   add_lines(whole, part, stratum);
+  if (!part.hot_loop) return;
+  HotLoop loop = *part.hot_loop;
+  loop.iterations = scaled(loop.iterations, stratum.size, stratum.blocks.size());
+  if (whole.hot_loop && whole.hot_loop->first == loop.first && whole.hot_loop->last == loop.last)
+    whole.hot_loop->iterations += loop.iterations;
+  else if (!whole.hot_loop || whole.hot_loop->iterations < loop.iterations)
+    whole.hot_loop = std::move(loop);
 }
 
 }  // namespace vgpu

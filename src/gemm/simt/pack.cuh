@@ -3,6 +3,7 @@
 // four elements, which permits 128-bit accesses. Packing pays if each element is then read often.
 #pragma once
 #include "device/extents.cuh"
+#include "device/launch_dependent.cuh"
 #include "gemm/simt/copy_tile.cuh"
 
 #include <cuda_runtime.h>
@@ -59,17 +60,19 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace pack_detail
 
-// Enqueues the copy of x, `depth` steps of k, to gY of depth * packed_ld(x.size) elements. Returns
-// the packed operand.
-inline Source pack(const Source& x, int depth, float* gY, cudaStream_t stream) {
+// Enqueues the copy of x, `depth` steps of k, to gY of depth * packed_ld(x.size) elements.
+// x becomes the packed operand. Errors: kLaunchFailed.
+inline Status pack(Source& x, int depth, float* gY, cudaStream_t stream) {
   using namespace pack_detail;
   const std::int64_t ld = packed_ld(x.size);
   const dim3 grid(
       static_cast<unsigned>(ceil_div(x.size, kTile)),
       static_cast<unsigned>(std::min<std::int64_t>(ceil_div(depth, kTile), kMaxGridYZ)));
-  (x.along_k ? pack_detail::pack<true> : pack_detail::pack<false>)<<<grid, kThreads, 0, stream>>>(
-      x, depth, gY, ld);
-  return {gY, ld, static_cast<int>(ld), false};
+  const auto kernel = x.along_k ? pack_detail::pack<true> : pack_detail::pack<false>;
+  const Status status =
+      launch_kernel("packing", kernel, grid, kThreads, 0, stream, x, depth, gY, ld);
+  x = {gY, ld, static_cast<int>(ld), false};
+  return status;
 }
 
 }  // namespace ladder

@@ -344,8 +344,12 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
     return s;
   const Exchange exchange{reinterpret_cast<float*>(memory.scratch()), memory.flags()};
   float* const gPacked = exchange.gPartial + partials;
-  if (packed_a > 0) a = pack(a, depth, gPacked, stream);
-  if (packed_b > 0) b = pack(b, depth, gPacked + packed_a, stream);
+  if (packed_a > 0) {
+    if (Status s = pack(a, depth, gPacked, stream); !s) return s;
+  }
+  if (packed_b > 0) {
+    if (Status s = pack(b, depth, gPacked + packed_a, stream); !s) return s;
+  }
   const bool aligned = aligned_by_4(a.g, a.ld, a.along_k ? depth : a.size) &&
                        aligned_by_4(b.g, b.ld, b.along_k ? depth : b.size);
   const auto chosen =
@@ -354,8 +358,8 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
   Tiling plan = plan_large_tiles(p, sms);
   plan.aligned_c = aligned_by_4(o.c, p.ldc, p.n);
-  chosen<<<plan.blocks, T::kThreads, T::kShared, stream>>>(p, a, b, o.c, plan, exchange);
-  return Status::ok();
+  return launch_kernel("large tiles", chosen, plan.blocks, T::kThreads, T::kShared, stream, p, a, b,
+                       o.c, plan, exchange);
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {

@@ -178,9 +178,9 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
     if (chosen.parts == 1) return launch(kernel<T, false, kCompensated>);
     if (Status s = launch(kernel<T, true, kCompensated>); !s) return s;
     const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kFloat4s<T>;
-    add_split_parts<T, kBand><<<adders, kAddThreads, 0, stream>>>(
-        x, exchange.gPartial, chosen.plan, chosen.parts, when.g, when.choice);
-    return launched("sum of k-splits");
+    return launch_kernel("sum of k-splits", add_split_parts<T, kBand>, adders, kAddThreads, 0,
+                         stream, x, exchange.gPartial, chosen.plan, chosen.parts, when.g,
+                         when.choice);
   }
 }
 

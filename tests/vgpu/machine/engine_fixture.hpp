@@ -35,7 +35,9 @@ class EngineTest : public testing::Test {
       load_text(text);
       return;
     }
-    const char* const cubins = folder == VGPU_TEST_PTX_90A ? VGPU_TEST_CUBIN_90A : VGPU_TEST_CUBIN;
+    const char* cubins = folder == VGPU_TEST_PTX_90A ? VGPU_TEST_CUBIN_90A : VGPU_TEST_CUBIN;
+    if (const char* const others = std::getenv("VGPU_TEST_CUBINS"); others != nullptr)
+      cubins = others;
     const std::string code = read(std::string(cubins) + "/" + name + ".cubin");
     ASSERT_FALSE(code.empty()) << name;
     module = vgpu::sass::from_images(
@@ -45,6 +47,11 @@ class EngineTest : public testing::Test {
   static bool from_machine_code() {
     const char* const engine = std::getenv("VGPU_TEST_ENGINE");
     return engine != nullptr && std::string(engine) == "sass";
+  }
+  // Of the machine code.
+  static int architecture() {
+    const char* const given = std::getenv("VGPU_TEST_ARCHITECTURE");
+    return given == nullptr ? 90 : std::atoi(given);
   }
   static const char* named(const char* ptx, const char* machine_code) {
     return from_machine_code() ? machine_code : ptx;

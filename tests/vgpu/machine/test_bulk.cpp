@@ -298,8 +298,17 @@ class Transpose : public Bulk {
 };
 
 TEST_F(Transpose, IsRightAndSilent) {
+  std::uint64_t passed = 0;  // by each wait once, whatever the order of warps and copies
   for_each_schedule([&] {
     const vgpu::LaunchReport report = transposed(0);
+    const auto waits = [&](const char* how) {
+      return report.estimates.at(std::string("vgpu__mbarrier_waits_") + how + ".sum");
+    };
+    EXPECT_EQ(waits("executed"), waits("passed") + waits("failed"));
+    if (passed == 0) passed = waits("passed");
+    EXPECT_EQ(waits("passed"), passed);
+    EXPECT_EQ(report.exact.at("vgpu__warps_producer.sum"), kBlocks);
+    EXPECT_EQ(report.exact.at("vgpu__warps_other.sum"), 4 * kBlocks);
     EXPECT_EQ(report.exact.at("l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"),
               in.size() * 4);
     EXPECT_EQ(report.exact.at("vgpu__bulk_bytes_loaded.sum"), in.size() * 4);

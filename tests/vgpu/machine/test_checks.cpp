@@ -316,7 +316,7 @@ TEST_F(Checks, OffMeansOff) {
 TEST_F(Checks, BuffersSwitchedByXor) {
   float* const in = written<float>(1024);
   float* const out = fresh<float>(1024);
-  if (from_machine_code()) {
+  if (from_machine_code() && architecture() >= 90) {
     const vgpu::Fault fault = fault_of("buffers_by_xor", {1, 1, 1}, {256, 1, 1}, in, out);
     EXPECT_EQ(fault.kind, FaultKind::kOutOfBounds) << fault.what();
     EXPECT_EQ(fault.thread, (vgpu::Dim3{192, 0, 0}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors of asynchronous units. The swizzle of wgmma's matrix descriptors: bits 4 to 6 of an address are exchanged by bits 7 to 9
+// Descriptors of asynchronous units. wgmma: bits 4 to 6 of an address are exchanged by bits 7 to 9
 // less the base offset, of which the span of the swizzle keeps one, two or three.
 #include <gtest/gtest.h>
 

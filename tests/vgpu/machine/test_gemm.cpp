@@ -143,7 +143,7 @@ TEST_F(Gemm, AttributesAreKnownWithoutALaunch) {
   EXPECT_EQ(tiled.static_shared_bytes, 8192u);
   EXPECT_EQ(tiled.params.size(), 6u);
   EXPECT_EQ(tiled.param_bytes, 40u);
-  EXPECT_EQ(tiled.target, from_machine_code() ? 90 : 80);
+  EXPECT_EQ(tiled.target, from_machine_code() ? architecture() : 80);
   EXPECT_EQ(vgpu::attributes(*module->find_kernel("register_tiled")).max_threads, 64u);
   EXPECT_EQ(module->find_kernel("absent"), nullptr);
   EXPECT_EQ(module->kernel_names().size(), 5u);

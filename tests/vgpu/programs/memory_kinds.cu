@@ -27,6 +27,7 @@ int main() {
   require(cudaMallocManaged(&managed, 128), "cudaMallocManaged");
   require(cudaMalloc(&device, 128), "cudaMalloc");
   std::vector<int> ordinary(32);
+  for (int i = 0; i < 32; ++i) require(managed[i] == 0, "managed memory begins as zero");
   run(pinned, "pinned memory");
   run(managed, "managed memory");
   int* seen;

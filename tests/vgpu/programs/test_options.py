@@ -58,7 +58,9 @@ class Options(unittest.TestCase):
         self.assertEqual(sass["UIADD3"]["class"], "other", "the uniform datapath has no class")
         self.assertEqual([sass["S2UR"]["class"], sass["LDS"]["class"]], ["misc", "load"])
         self.assertEqual(sass["UTMALDG"]["class"], "bulk load")
-        self.assertTrue({"add", "ld", "wgmma"} <= set(known["ptx"]))
+        ptx = {row.pop("name"): row for row in known["ptx"]}
+        self.assertEqual([ptx["add"], ptx["wgmma"]], 2 * [{"executed": True, "measured": True}])
+        self.assertEqual(ptx["brkpt"], {"executed": False, "measured": False})
         self.assertEqual(vgpu("--json", PROGRAM).returncode, 2)
 
 

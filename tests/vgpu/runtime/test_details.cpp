@@ -72,14 +72,44 @@ TEST(SourceView, ShowsTheHottestLinesWithTheirText) {
     return path == "/a/k.cu" ? std::string("one\n  two = x[i];\nthree\n") : std::string();
   };
   const std::string all = source_view(json, 30, read);
-  EXPECT_TRUE(
-      has(all, "60.0%             ~300            154              0  k.cu:2  two = x[i];\n"))
+  EXPECT_TRUE(has(
+      all,
+      "60.0%             ~300            154              0      -      -  k.cu:2  two = x[i];\n"))
       << all;
-  EXPECT_TRUE(has(all, "40.0%             ~200              0              0  k.cu:3  three\n"))
+  EXPECT_TRUE(has(
+      all, "40.0%             ~200              0              0      -      -  k.cu:3  three\n"))
       << all;
   EXPECT_FALSE(has(source_view(json, 1, read), "k.cu:3"));
   EXPECT_TRUE(
       has(source_view(json, 30, [](const std::string&) { return std::string(); }), "k.cu:2\n"));
+}
+
+TEST(SourceView, ShowsTheScheduleOfMachineCode) {
+  const std::string json = file(launch(R"json("source": [
+      {"file": "/a/k.cu", "line": 2, "metrics": {"smsp__inst_executed.sum": 10}, "estimates": {},
+       "schedule": {"issue_slots": 12, "stall_cycles": 1031, "waits": [
+         {"scoreboard": 3, "for": "result", "file": "/a/m.cu", "line": 9, "instructions": 2},
+         {"scoreboard": 0, "for": "operands", "file": "", "line": 0, "instructions": 1}]}}],
+      "hot_loop": {"first": 208, "last": 320, "iterations": 2000, "stall_cycles": 31,
+        "pipes": [{"name": "issue", "slots": 8, "cycles": 2.0}], "waits": 2,
+        "chain": [{"scoreboard": 1, "for": "result",
+          "setter": {"offset": 224, "text": "LDG.E R3, [R2]", "file": "/a/k.cu", "line": 2},
+          "waiter": {"offset": 272, "text": "FADD R3, R3, R4", "file": "/a/k.cu", "line": 3}}]}, )json",
+                                       1));
+  const std::string text = source_view(json, 30, [](const std::string&) { return std::string(); });
+  EXPECT_TRUE(has(text, "     12  1,031  k.cu:2\n")) << text;
+  EXPECT_TRUE(has(text,
+                  "waits: 2 for scoreboard 3 of m.cu:9; 1 for reads, scoreboard 0 of code of no "
+                  "line\n"))
+      << text;
+  EXPECT_TRUE(
+      has(text, "hot loop 0xd0 to 0x140, 2,000 iterations of a warp: 31 stall cycles, 2 waits\n"))
+      << text;
+  EXPECT_TRUE(has(text, "issue                       8 slots, an SM's busy for 2.00 cycles\n")) << text;
+  EXPECT_TRUE(has(text,
+                  "0x110 FADD R3, R3, R4 (k.cu:3) waits for scoreboard 1 of 0xe0 LDG.E R3, [R2] "
+                  "(k.cu:2)\n"))
+      << text;
 }
 
 TEST(SourceView, SaysWhatIsMissing) {

@@ -5,30 +5,15 @@
 
 #include <array>
 #include <csignal>
-#include <filesystem>
 #include <string>
 #include <thread>
 
-#include "app/elf.hpp"
 #include "app/inspect.hpp"
 
 namespace vgpu::app {
 namespace {
 
-namespace fs = std::filesystem;
-
-class Inspecting : public testing::Test {
- protected:
-  fs::path root = fs::path(testing::TempDir()) / ("vgpu_inspect." + std::to_string(getpid()));
-  std::string ours = (root / "ours").string(), theirs = (root / "theirs").string();
-  Inspecting() {
-    fs::create_directories(ours);
-    fs::create_directories(theirs);
-  }
-  ~Inspecting() override { fs::remove_all(root); }
-};
-
-TEST_F(Inspecting, ALoaderListIsRead) {
+TEST(Inspecting, ALoaderListIsRead) {
   const auto libraries = parse_loader_list(
       "\tlinux-vdso.so.1 (0x00007ffc)\n"
       "\tlibcudart.so.13 => /opt/my libs/libcudart.so.13 (0x00007f01)\n"
@@ -41,55 +26,73 @@ TEST_F(Inspecting, ALoaderListIsRead) {
   EXPECT_EQ(libraries[1].path, "");
 }
 
-TEST_F(Inspecting, AProgramThatFindsOursNeedsNothing) {
-  const auto result = judge("p", true, {{"libcudart.so.13", ours + "/libcudart.so.13"}}, ours);
-  EXPECT_EQ(result.error, "");
-  EXPECT_EQ(result.warning, "");
-  EXPECT_TRUE(result.preload.empty());
+CudaFile with(StaticRuntime runtime) {
+  CudaFile file;
+  file.is_elf = file.has_device_code = file.has_symbols = true;
+  file.interpreter = "/lib64/ld-linux-x86-64.so.2";
+  file.runtime = runtime;
+  return file;
+}
+const CudaFile kProgram = with(StaticRuntime::kNone);
+const Library kC{"libc.so.6", "/lib/libc.so.6", {}};
+
+TEST(Inspecting, RuntimesOfCuda13AreReplaced) {
+  const Inspection shared = judge("p", kProgram, {kC, {"libcudart.so.13", "/x", {}}});
+  EXPECT_EQ(shared.error + shared.warning, "");
+#if defined(__x86_64__)
+  const Inspection linked_in = judge("p", with(StaticRuntime::kCuda13), {kC});
+  EXPECT_EQ(linked_in.error + linked_in.warning, "");
+  const Inspection in_library =
+      judge("p", kProgram, {kC, {"libmine.so", "/x", with(StaticRuntime::kCuda13)}});
+  EXPECT_EQ(in_library.error + in_library.warning, "");
+#endif
 }
 
-TEST_F(Inspecting, AProgramWithItsOwnLibraryPathGetsThemPreloaded) {
-  const auto result = judge("p", true,
-                            {{"libcudart.so.13", theirs + "/libcudart.so.13"},
-                             {"libcublas.so.13", theirs + "/libcublas.so.13"},
-                             {"libm.so.6", theirs + "/libm.so.6"}},
-                            ours);
-  EXPECT_EQ(result.error, "");
-  EXPECT_EQ(result.preload, (std::vector{ours + "/libcudart.so.13", ours + "/libcublas.so.13"}));
+TEST(Inspecting, AStrippedProgramIsAnErrorThatTellsTheRemedy) {
+  CudaFile stripped = kProgram;
+  stripped.has_symbols = false;
+  EXPECT_EQ(judge("p", stripped, {kC}).error,
+            "p has the CUDA runtime linked in and no symbols that say where: link it without -s "
+            "(and do not strip it), or with `nvcc -cudart shared`");
+  stripped.needed = "libcudart.so.13";
+  EXPECT_EQ(judge("p", stripped, {kC, {stripped.needed, "", {}}}).error, "");
 }
 
-TEST_F(Inspecting, AStaticRuntimeIsAnErrorThatTellsTheRemedy) {
-  const auto result = judge("p", true, {{"libc.so.6", "/lib/libc.so.6"}}, ours);
-  EXPECT_EQ(result.error,
-            "p has the CUDA runtime linked in; rebuild it with `nvcc -cudart shared`");
+TEST(Inspecting, AProgramWithoutLoaderIsAnError) {
+  CudaFile alone = with(StaticRuntime::kCuda13);
+  alone.interpreter = "";
+  EXPECT_NE(judge("p", alone, {}).error, "");
 }
 
-TEST_F(Inspecting, AnotherRuntimesVersionIsAnError) {
-  const auto result = judge("p", true, {{"libcudart.so.12", ""}}, ours);
-  EXPECT_EQ(result.error,
+TEST(Inspecting, AnotherRuntimesVersionIsAnError) {
+  EXPECT_EQ(judge("p", kProgram, {{"libcudart.so.12", "", {}}}).error,
             "p is linked to libcudart.so.12; the virtual GPU stands in for libcudart.so.13: "
-            "rebuild with CUDA 13");
+            "rebuild with CUDA 13, or with `nvcc -cudart static`");
+  EXPECT_EQ(judge("p", with(StaticRuntime::kOlder), {kC}).error,
+            "p has the runtime of CUDA 11 or older linked in; the virtual GPU stands in for those "
+            "of CUDA 12 and 13: rebuild it with one of them");
 }
 
-TEST_F(Inspecting, AProgramWithoutCudaMayLoadItLater) {
-  const auto result = judge("/usr/bin/python3", false, {}, ours);
+TEST(Inspecting, AProgramWithoutCudaMayLoadItLater) {
+  const auto result = judge("/usr/bin/python3", {}, {});
   EXPECT_EQ(result.error, "");
-  EXPECT_EQ(
-      result.warning,
-      "/usr/bin/python3 does not link libcudart.so.13: only what it loads or starts can run on the "
-      "virtual GPU");
+  EXPECT_EQ(result.warning,
+            "/usr/bin/python3 uses no CUDA runtime: only what it loads or starts can run on the "
+            "virtual GPU");
 }
 
-TEST(Elf, FactsOfThisProgram) {
-  const ElfFacts facts = read_elf("/proc/self/exe");
-  EXPECT_TRUE(facts.is_elf);
-  EXPECT_NE(facts.interpreter.find("ld-linux"), std::string::npos);
-  EXPECT_FALSE(facts.has_device_code);
+TEST(CudaFiles, FactsOfThisProgram) {
+  const CudaFile file = read_cuda_file("/proc/self/exe");
+  EXPECT_TRUE(file.is_elf);
+  EXPECT_TRUE(file.has_symbols);
+  EXPECT_NE(file.interpreter.find("ld-linux"), std::string::npos);
+  EXPECT_FALSE(file.has_device_code);
+  EXPECT_EQ(file.runtime, StaticRuntime::kNone);
 }
 
-TEST(Elf, OtherFilesHaveNone) {
-  EXPECT_FALSE(read_elf(__FILE__).is_elf);
-  EXPECT_FALSE(read_elf("/nonexistent").is_elf);
+TEST(CudaFiles, OtherFilesHaveNone) {
+  EXPECT_FALSE(read_cuda_file(__FILE__).is_elf);
+  EXPECT_FALSE(read_cuda_file("/nonexistent").is_elf);
 }
 
 TEST(Process, ProgramsAreFoundAsAShellFindsThem) {
@@ -103,7 +106,8 @@ TEST(Process, StatusIsTheProgramsOwnOrTheSignals) {
   const std::string sh = find_program("sh").path;
   EXPECT_EQ(run(sh, {"sh", "-c", "exit 7"}, current_environment()), 7);
   EXPECT_EQ(run(sh, {"sh", "-c", "kill -9 $$"}, current_environment()), 137);
-  EXPECT_EQ(output_of(sh, {"sh", "-c", "echo $X"}, {"X=1 2"}), "1 2\n");
+  EXPECT_EQ(output_of(sh, {"sh", "-c", "echo $X"}, {"X=1 2"}), "1 2");
+  EXPECT_THROW(output_of(sh, {"sh", "-c", "exit 1"}, {}), std::runtime_error);
 }
 
 // The program reports through a pipe that it waits for the signal. Only then is the signal sent to

@@ -68,6 +68,8 @@ TEST(Scaling, IsExactWhereOnlyTheLastBlocksDiffer) {
     part.estimates["b.sum"] = 2 * sum;
     part.exact["launch__grid_size"] = grid.count();
     part.lines = {{"f.cu", 3, {{"a.sum", sum}}, {}}, {"f.cu", 5, {}, {{"b.sum", sum}}}};
+    part.lines[0].schedule.instructions = 7;
+    part.hot_loop.emplace().iterations = sum;
     part.lane_instructions = stratum.blocks.size();
     add_scaled(whole, part, stratum);
     executed += stratum.blocks.size();
@@ -80,6 +82,9 @@ TEST(Scaling, IsExactWhereOnlyTheLastBlocksDiffer) {
   ASSERT_EQ(whole.lines.size(), 2u);
   EXPECT_EQ(whole.lines[0].estimates.at("a.sum"), expected);
   EXPECT_EQ(whole.lines[1].estimates.at("b.sum"), expected);
+  EXPECT_EQ(whole.lines[0].schedule.instructions, 7u) << "a property of the code";
+  ASSERT_TRUE(whole.hot_loop.has_value());
+  EXPECT_EQ(whole.hot_loop->iterations, expected);
   EXPECT_EQ(whole.lane_instructions, executed) << "what was executed is not scaled";
 }
 

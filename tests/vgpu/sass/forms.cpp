@@ -30,7 +30,7 @@ namespace {
 
 using vgpu::sass::Word;
 
-constexpr std::uint32_t kTarget = 90;
+constexpr int kTarget = 90;
 constexpr std::uint64_t kSchedule = ~std::uint64_t{0} << (105 - 64);  // of Word::high
 
 struct Place {
@@ -99,7 +99,7 @@ class Survey {
           theirs_.empty() ? nullptr : &theirs_[address / sizeof(Word)];
       std::string name = theirs != nullptr ? mnemonic(*theirs) : "", why;
       try {
-        const std::string text = vgpu::sass::decode(word, address).text;
+        const std::string text = vgpu::sass::decode(word, address, kTarget).text;
         if (name.empty()) name = mnemonic(text);
         if (theirs != nullptr && canonical(text) != canonical(*theirs))
           why = fmt::format("decoded as {}, not as {}", text, *theirs);
@@ -172,7 +172,7 @@ class Survey {
           vgpu::image::fat_binary_bytes(rest.first<vgpu::image::kFatBinaryHeader>());
       if (size > rest.size()) throw std::runtime_error(path + " has a damaged fat binary");
       for (const vgpu::image::Entry& entry : vgpu::image::read_entries(rest.first(size))) {
-        if (entry.kind == vgpu::image::Kind::kCubin && entry.target == kTarget)
+        if (entry.kind == vgpu::image::Kind::kCubin && entry.target == std::uint32_t{kTarget})
           add_cubin(path, vgpu::image::contents(entry));
       }
       at += size;

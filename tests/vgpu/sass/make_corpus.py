@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes corpus.txt: encodings of sm_90 instructions with the text that NVIDIA's disassembler has
-for them.
+"""Makes a corpus: encodings of one architecture's instructions with the text that NVIDIA's
+disassembler has for them. corpus.txt is sm_90's, corpus_<architecture>.txt that of another one.
 
-usage: make_corpus.py [corpus.txt] CUBIN... > new     (cuobjdump in PATH; nvcc -cubin -arch=sm_90a
-                                                      makes cubins)
+usage: make_corpus.py [--few] [corpus.txt] CUBIN... > new   (cuobjdump in PATH; nvcc -cubin
+                                                            -arch=sm_90a makes cubins)
 
 One instruction a line: address, the 128 bits as two words, text. Of instructions that differ only
-in the numbers of their registers, in immediates' values or in scheduling hints, a few are kept. The
-lines of an earlier corpus come first.
+in the numbers of their registers, in immediates' values or in scheduling hints, a few are kept;
+with --few one, and none besides that differs in guard or predicates only. The lines of an earlier
+corpus come first.
 """
 import re
 import subprocess
 import sys
 
-KEPT_OF_A_SHAPE = 2
+FEW = "--few" in sys.argv
+KEPT_OF_A_SHAPE = 1 if FEW else 2
 
 
 def instructions(path):
@@ -39,13 +41,17 @@ def disassembled(cubin):
             continue
         match = re.match(r"\s*/\* 0x([0-9a-f]{16}) \*/", line)
         if match and first:
-            text = re.sub(r"\(\*.*?\*\)", "", first.group(2)).replace(".reuse", "").rstrip(" ;")
+            text = re.sub(r"\(\*.*?\*\)|\s[&?]\S+", "", first.group(2))
+            text = text.replace(".reuse", "").rstrip(" ;")
             yield int(first.group(1),
                       16), first.group(3), match.group(1), re.sub(r"\s+", " ", text).strip()
             first = None
 
 
 def shape(low, text):
+    if FEW:
+        text = re.sub(r"^@\S+ ", "", text).replace("!", "").replace("URZ", "UR0")
+        text = re.sub(r"\b(U?P)T", r"\g<1>0", text).replace("RZ", "R0")
     text = re.sub(r"\b(U?R|U?P|B|SB)\d+", r"\1#", text)
     text = re.sub(r"-?\b0x[0-9a-f]+", "0x#", text)
     return low[-3:], re.sub(r"(?<=[ ,\[])[+-]?[0-9.]+(e[+-]?\d+)?(?=[,\s]|$)", "#", text)
@@ -53,7 +59,7 @@ def shape(low, text):
 
 def main():
     kept = {}
-    for cubin in sys.argv[1:]:
+    for cubin in (argument for argument in sys.argv[1:] if argument != "--few"):
         for address, low, high, text in instructions(cubin):
             same = kept.setdefault(shape(low, text), [])
             if len(same) < KEPT_OF_A_SHAPE:

@@ -52,6 +52,15 @@ TEST(Cubin, Kernels) {
   EXPECT_GE(kernel->registers, 8u);
 }
 
+// The header as ptxas 12.9 writes it for sm_90.
+TEST(Cubin, TheArchitectureInTheHeaderOfCuda12) {
+  std::string file = read("cubin");
+  file[7] = 0x33;
+  constexpr std::uint32_t kFlags = 0x5a055a;
+  std::memcpy(file.data() + 0x30, &kFlags, sizeof kFlags);
+  EXPECT_EQ(vgpu::sass::Cubin(bytes_of(file)).target(), 90);
+}
+
 TEST(Cubin, Variables) {
   const std::string file = read("cubin");
   vgpu::Memory memory(std::size_t{1} << 24);

@@ -27,6 +27,7 @@ namespace {
 // both addresses, the global one in the upper half. Machine code: the upper half of the global
 // address is in the row after s[1], and s[2] is the predicate to read (negated if sub is 1).
 void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  warp.roles |= observer::kCopies;
   const i32 to_offset = static_cast<i32>(insn.imm), from_offset = static_cast<i32>(insn.imm >> 32);
   alignas(64) u32 to[kLanes];
   alignas(64) u64 from[kLanes];

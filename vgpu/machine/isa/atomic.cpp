@@ -94,13 +94,20 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       for (u32 i = 0; i < kLanes; ++i) offsets[i] = static_cast<u32>(addresses[i]);
   }
   std::byte* hosts[kLanes] = {};
+  u32 remote = 0;
   for (u32 m = in_cluster; m != 0; m &= m - 1) {
     const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
     const SharedPlace place = shared_place(lane, offsets[lane.lane], sizeof(T), sizeof(T));
     touch_shared_place(lane, place, sizeof(T), true, observer::Access::kStrong);
+    remote += place.block != warp.block ? 1 : 0;
     race_strong(warp, 1u << lane.lane, true, true,
                 [&](u32) { return observer::Races::location(place.block->rank, place.offset); });
     hosts[lane.lane] = place.host();
+  }
+  if (remote != 0) {
+    const bool measured =
+        sizeof(T) == 4 && pattern_of(offsets, in_cluster, sizeof(T)) == Pattern::kContiguous;
+    count_remote(warp.site_counts[insn.site], remote, sizeof(T), measured);
   }
   for (u32 m = in_shared; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));

@@ -98,6 +98,7 @@ template <class In, class Out, u32 M, u32 N, u32 K, class T>
 template <class In, class Out, u32 M, u32 K, bool kPairs = false>
 void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
+  warp.roles |= observer::kMultiplies;
   using Value = std::conditional_t<sizeof(Out) == 8, double, float>;
   constexpr bool kWide = sizeof(In) != 2;
   constexpr u32 N = 8, kA = M * K / kLanes, kB = K * N / kLanes, kC = M * N / kLanes;
@@ -133,6 +134,7 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 template <class In, class Out, u32 M, u32 N, u32 K>
 void wmma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
+  warp.roles |= observer::kMultiplies;
   constexpr bool kRepeats = std::is_same_v<In, f16>;
   constexpr u32 kA = M * K / kLanes, kB = K * N / kLanes, kC = M * N / kLanes;
   constexpr u32 kRegistersA = (kRepeats ? 16 : kA) / kPerRegister<In>;

@@ -32,6 +32,7 @@ inline i32 different(u32 a, u32 b) { return __builtin_popcount(a ^ b); }
 template <Dot kDot, u32 M, u32 kWords>
 void product(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
+  warp.roles |= observer::kMultiplies;
   constexpr u32 N = 8, kA = M * kWords / kLanes, kB = kWords * N / kLanes, kC = M * N / kLanes;
   const u32* const d_slots = warp.lists + insn.list;
   const u32* const a_slots = d_slots + kC;

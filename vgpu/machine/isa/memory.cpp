@@ -242,17 +242,25 @@ void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
   const observer::Access access =
       (insn.flags & kFlagStrong) != 0 ? observer::Access::kStrong : observer::Access::kPlain;
   const AccessCost cost = warp.memos[insn.site].global(global_sectors, addresses, mask, total);
-  warp.site_counts[insn.site].shared_bytes += u64{total} * cost.addresses;
+  observer::SiteCount& count = warp.site_counts[insn.site];
+  count.shared_bytes += u64{total} * cost.addresses;
   std::byte* hosts[kLanes] = {};
+  u32 remote = 0;
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     const SharedPlace place = shared_place({warp, insn, i}, addresses[i], total, total);
     touch_shared_place({warp, insn, i}, place, total, kStore, access);
+    remote += place.block != warp.block ? 1 : 0;
     if (access == observer::Access::kStrong) {
       race_strong(warp, 1u << i, !kStore, kStore,
                   [&](u32) { return observer::Races::location(place.block->rank, place.offset); });
     }
     hosts[i] = place.host();
+  }
+  if (remote != 0) {
+    const bool measured =
+        total == (kStore ? 4 : 16) && pattern_of(addresses, mask, total) == Pattern::kContiguous;
+    count_remote(count, remote, total, measured);
   }
   note<kStore>(warp, insn, mask, addresses);
   move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) { return hosts[i] + byte; });

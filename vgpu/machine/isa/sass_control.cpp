@@ -38,11 +38,11 @@ void branch(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   }
 }
 
-// BRA.DIV: taken if lanes of the mask in s[0] are not active here. sub 1, BRA.CONV: if all are.
+// BRA.DIV: taken if lanes of the mask in s[0] are not active here. sub 1: BRA.CONV, if all are.
 void branch_if_apart(Warp& warp, std::byte* window, const Insn& insn, u32) {
   const u32 wanted = slot<u32>(window, insn.s[0])[__builtin_ctz(warp.mask)];
   const bool apart = (wanted & warp.live & ~warp.mask) != 0;
-  warp.pc = apart != (insn.sub == 1) ? insn.target : warp.pc + 1;
+  warp.pc = apart == (insn.sub == 0) ? insn.target : warp.pc + 1;
 }
 
 // Jumps to the address in s[0] + imm. Lanes with another address execute this again. sub 1: BRX; if

@@ -264,6 +264,7 @@ WgmmaKernel kernel_of(const Insn& insn) {
 
 void multiply_async(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
+  warp.roles |= observer::kMultiplies;
   warp.block->warpgroups->begin(warp, insn, kernel_of(insn));
   ++warp.pc;
 }
@@ -296,10 +297,7 @@ void wait(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
     ++warp.pc;
     return;
   }
-  // The warp executes this again after the others have run; it counts only once.
-  observer::RunCount& count = warp.run_counts[warp.run_at[warp.pc]];
-  --count.executions;
-  count.lanes -= kLanes;
+  count_later(warp);
   ++warp.polls;
   warp.budget = 0;
 }

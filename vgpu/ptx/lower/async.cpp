@@ -207,7 +207,10 @@ void FunctionLowering::mbarrier() {
   const u32 pc = emit("mbarrier");
   at(pc).sub = static_cast<u8>(kind);
   at(pc).d = kNone;
-  if (!waits) at(pc).flags |= kFlagStore;
+  if (waits)
+    at(pc).site = program_.sites++;
+  else
+    at(pc).flags |= kFlagStore;
   if (!shared) at(pc).flags |= kFlagGeneric;
   if (!relaxed && (waits || arrives)) at(pc).flags |= kFlagStrong;
   address(pc, where);

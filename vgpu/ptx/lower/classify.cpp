@@ -54,13 +54,20 @@ constexpr Function bits = arithmetic<kFloat, kDouble, kBit>;
 
 template <Counted kClass>
 Counted unless_async(const Opcode& opcode) {
-  return opcode.has("async") ? typed(opcode) : kClass;
+  return opcode.has("async") ? kAsyncStore : kClass;
 }
 
 Counted barrier(const Opcode& opcode) { return opcode.has("warp") ? kControl : kBarrier; }
 
 Counted warpgroup(const Opcode& opcode) {
-  return opcode.has("mma_async") ? kTensorWarpgroup : kOther;
+  if (!opcode.has("mma_async")) return opcode.has("commit_group") ? kOther : kExchange;
+  const std::string_view type = opcode.parts.back();
+  if (type == "s8" || type == "u8") return kTensorWarpgroupInteger;
+  return type == "e4m3" || type == "e5m2" ? kTensorWarpgroupByte : kTensorWarpgroup;
+}
+
+Counted mbarrier(const Opcode& opcode) {
+  return opcode.has("test_wait") || opcode.has("try_wait") ? kMbarrierWait : kMbarrier;
 }
 
 // mma, wmma.
@@ -82,7 +89,9 @@ Counted copy(const Opcode& opcode) {
   const auto at = std::find_if(opcode.parts.begin(), opcode.parts.end(), [](std::string_view part) {
     return part.starts_with("shared") || part == "global";
   });
-  return at != opcode.parts.end() && at->starts_with("shared") ? kBulkLoad : kBulkStore;
+  if (at == opcode.parts.end()) return kBulkStore;
+  if (*at == "global") return opcode.has("reduce") ? kBulkReduce : kBulkStore;
+  return at + 1 != opcode.parts.end() && at[1].starts_with("shared") ? kBulkSend : kBulkLoad;
 }
 
 }  // namespace rule
@@ -111,6 +120,7 @@ Class class_of(const Opcode& opcode, const ir::Insn& insn) {
   const bool memory = insn.site != ir::kNone;
   what.space = memory ? space_of(opcode) : ir::Space::kNone;
   what.bytes = memory ? static_cast<std::uint8_t>(insn.bytes * insn.vector) : 0;
+  what.pipes = pipes_of(what.operation, what.space);
   return what;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/allocations.hpp"
 #include "runtime/graph/capture.hpp"
+#include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/parameters.hpp"
 #include "runtime/symbols.hpp"
 
@@ -51,11 +53,29 @@ void flatten(const Graph& graph, std::vector<Node*>& list) {
   }
 }
 
+// Frees what a former launch allocated and nobody freed, if the graph is to do that. Throws Failure
+// otherwise.
+cudaError_t free_former(Runtime& runtime, const std::vector<Node*>& list,
+                        unsigned long long flags) {
+  for (const Node* node : list) {
+    const auto* work = std::get_if<AllocateWork>(&node->work);
+    if (work == nullptr || !work->memory->exists(runtime)) continue;
+    if ((flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) == 0) {
+      throw Failure{cudaErrorInvalidValue,
+                    "cudaGraphLaunch: memory that the graph's last launch allocated was not freed"};
+    }
+    release(runtime, "cudaGraphLaunch", work->memory->pointer(), false);
+  }
+  return cudaSuccess;
+}
+
 // Executes the nodes one by one. Host functions run without the lock, because they may wait for
 // other threads that call the runtime.
-cudaError_t run(const std::shared_ptr<Graph>& graph) {
+cudaError_t run(const std::shared_ptr<Graph>& graph, unsigned long long flags) {
   std::vector<Node*> list;
   flatten(*graph, list);
+  const auto unfreed = call([&](Runtime& runtime) { return free_former(runtime, list, flags); });
+  if (unfreed != cudaSuccess) return unfreed;
   for (Node* node : list) {
     if (const auto* host = std::get_if<HostWork>(&node->work)) {
       const HostWork work = *host;
@@ -148,14 +168,16 @@ VGPU_TWIN(cudaGraphUpload, _ptsz);
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
   std::shared_ptr<Graph> graph;
+  unsigned long long flags = 0;
   const auto error = call([&](Runtime& runtime) {
     const GraphExec& exec = known_exec(runtime, handle);
     Stream& on = stream_for(runtime, stream);
     if (capture_of(on) != nullptr) return record(on, ChildWork{clone(*exec.graph, nullptr)});
     graph = exec.graph;
+    flags = exec.flags;
     return cudaSuccess;
   });
-  return error != cudaSuccess || graph == nullptr ? error : run(graph);
+  return error != cudaSuccess || graph == nullptr ? error : run(graph, flags);
 }
 VGPU_TWIN(cudaGraphLaunch, _ptsz);
 

@@ -6,7 +6,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/allocations.hpp"
 #include "runtime/copies.hpp"
+#include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/user_object.hpp"
 #include "runtime/launch.hpp"
 
@@ -203,9 +205,13 @@ cudaError_t execute(Runtime& runtime, const Node& node) {
           if (event == nullptr) return cudaErrorInvalidResourceHandle;
           if (work.records) event->recorded = std::chrono::steady_clock::now();
           return cudaSuccess;
-        } else if constexpr (std::is_same_v<T, FreeWork> || std::is_same_v<T, AllocateWork> ||
-                             std::is_same_v<T, EmptyWork>) {
-          // graph memory is allocated when the node is created and freed by the program
+        } else if constexpr (std::is_same_v<T, AllocateWork>) {
+          return work.memory->allocate(runtime);
+        } else if constexpr (std::is_same_v<T, FreeWork>) {
+          const Block* const block = runtime.pointers.starting_at(work.pointer);
+          if (block != nullptr && !block->of_graph) return cudaErrorInvalidValue;
+          return release(runtime, "a graph's memory free node", work.pointer, false);
+        } else if constexpr (std::is_same_v<T, EmptyWork>) {
           return cudaSuccess;
         } else {
           static_assert(std::is_same_v<T, HostWork> || std::is_same_v<T, ChildWork> ||

@@ -14,6 +14,7 @@
 
 namespace vgpu::runtime {
 
+class GraphMemory;
 class Runtime;
 struct Function;
 struct Graph;
@@ -47,6 +48,7 @@ struct EventWork {
 };
 struct AllocateWork {
   cudaMemAllocNodeParams what;
+  std::shared_ptr<GraphMemory> memory;  // of all copies of the node
 };
 struct FreeWork {
   void* pointer = nullptr;

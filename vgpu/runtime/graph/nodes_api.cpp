@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/allocations.hpp"
+#include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/known.hpp"
 #include "runtime/graph/parameters.hpp"
 #include "runtime/symbols.hpp"
@@ -187,18 +187,18 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
              [&](Runtime& runtime) { return event_work(runtime, event, false); });
 }
 
-// The memory is allocated now and stays allocated, so that launches of the graph need not allocate
-// it.
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count,
                                      cudaMemAllocNodeParams* params) {
   const void* caller = __builtin_return_address(0);
   return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
     if (params == nullptr) throw Failure{cudaErrorInvalidValue, ""};
-    const auto error =
-        allocate(runtime, &params->dptr, params->bytesize, Origin::kDevice, 0, caller);
-    if (error != cudaSuccess) throw Failure{error, ""};
-    return AllocateWork{*params};
+    const cudaMemLocation& location = params->poolProps.location;
+    if (location.type != cudaMemLocationTypeDevice || !runtime.has_device(location.id))
+      throw Failure{cudaErrorInvalidValue, ""};
+    auto memory = std::make_shared<GraphMemory>(runtime, params->bytesize, location.id, caller);
+    params->dptr = memory->pointer();
+    return AllocateWork{*params, std::move(memory)};
   });
 }
 

@@ -6,12 +6,13 @@
 
 namespace vgpu::sass {
 
-// [R + offset] of shared and local memory; bit 91 adds a uniform register.
-Operand near_address(Reader& r, unsigned uniform_position);
+// [R + offset] of shared and local memory; bit 91 adds a uniform register. `scaled`: bits 78 and 79
+// multiply the register by 4, 8 or 16.
+Operand near_address(Reader& r, unsigned uniform_position, bool scaled = false);
 // [UR]
 Operand uniform_address(Reader& r, unsigned position);
-// [R.64 + offset] of global and generic memory. The descriptor in a uniform register selects the
-// caching and is ignored.
+// [R.64 + offset] of global and generic memory. From sm_80 on, a descriptor in a uniform register
+// selects the caching and is ignored; before, bit 91 adds a pair of uniform registers.
 Operand far_address(Reader& r, unsigned descriptor_position, unsigned descriptor_bit = 76);
 void add_far(Reader& r, const Operand& address);
 void eviction_at(Reader& r);

@@ -12,7 +12,7 @@ Operand uniform_address(Reader& r, unsigned position) {
   Operand address;
   address.kind = Kind::kAddress;
   address.index = kZeroRegister;
-  address.uniform = static_cast<std::uint8_t>(r.field(position, 6));
+  address.uniform = r.uniform_index(position);
   address.shows_zero = true;
   return address;
 }
@@ -21,14 +21,16 @@ Operand uniform_address(Reader& r, unsigned position) {
 // the lowest bits of the global address are a number of bytes: the copy ends with as many zeros.
 void decode_ldgsts(Reader& r) {
   r.suffix(".E");
-  r.expect(70, 1, {1});
   r.suffix_if(!r.bit(81), ".BYPASS");
   eviction_at(r);
-  r.named(71, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"});
+  const bool shifted = r.architecture() >= 100;
+  if (!shifted) r.expect(70, 1, {1});
+  r.named(shifted ? 72 : 71, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"});
   static constexpr std::uint8_t kBytes[] = {4, 8, 16};
-  const std::uint8_t size = r.named(73, 3, {nullptr, nullptr, nullptr, nullptr, "", ".64", ".128"});
-  r.insn.bytes = kBytes[size - 4];
-  r.insn.mode = r.named(82, 2, {"", ".ZFILL"});
+  r.insn.bytes = kBytes[r.named(shifted ? 74 : 73, 2, {"", ".64", ".128"})];
+  if (!shifted) r.expect(75, 1, {1});
+  if (shifted) r.expect(83, 1, {1});
+  r.insn.mode = r.named(82, shifted ? 1 : 2, {"", ".ZFILL"});
   r.expect(77, 4, {0});
   if (!r.bit(76)) r.refuse("an address without a descriptor");
   r.expect(91, 1, {1});
@@ -42,7 +44,7 @@ void decode_ldgsts(Reader& r) {
   from.index = static_cast<std::uint8_t>(r.field(24, 8));
   from.value = static_cast<std::uint32_t>(r.signed_field(32, 12));
   from.wide = true;
-  from.bank = static_cast<std::uint8_t>(r.field(64, 6));
+  from.bank = r.uniform_index(64);
   add_far(r, from);
   const Operand p = r.predicate_at(87, 90);
   if (p.index != kTrue || p.negated)

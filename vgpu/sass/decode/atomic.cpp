@@ -7,33 +7,84 @@
 namespace vgpu::sass {
 namespace {
 
+// Types of floating-point sums that are named below (float_sum).
+constexpr std::uint8_t kFloatPair = 0, kSingle = 9, kDouble = 15;
+
 const std::initializer_list<const char*> kAtomics = {".ADD", ".MIN", ".MAX", ".INC", ".DEC",
                                                      ".AND", ".OR",  ".XOR", ".EXCH"};
 
-void atomic_size(Reader& r) {
-  r.insn.type = r.named(73, 3, {"", ".S32", ".64", ".S64"});
-  r.insn.is_signed = r.insn.type == 1 || r.insn.type == 3;
-  r.insn.bytes = r.insn.type >= 2 ? 8 : 4;
+// Before sm_90, floating-point sums have the opcodes of the other atomics.
+void atomic_size(Reader& r, bool adds) {
+  if (r.architecture() >= 90) {
+    const std::uint8_t type = r.named(73, 3, {"", ".S32", ".64", ".S64"});
+    r.insn.is_signed = type == 1 || type == 3;
+    r.insn.bytes = type >= 2 ? 8 : 4;
+    return;
+  }
+  static constexpr std::uint8_t kFloats[] = {kSingle, kFloatPair, 0, kDouble};
+  const std::uint8_t type =
+      r.named(73, 3, {"", ".S32", ".64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN"});
+  r.insn.is_signed = type == 1 || type == 5;
+  r.insn.bytes = type == 2 || type >= 5 ? 8 : 4;
+  r.insn.floating = type == 3 || type == 4 || type == 6;
+  if (!r.insn.floating) return;
+  if (!adds) r.refuse("an operation of floating point");
+  r.insn.type = kFloats[type - 3];
+  r.insn.shift = 1;
 }
 
 // Floating-point sums: `bytes` per element, `shift` elements.
 void float_sum(Reader& r) {
+  r.insn.floating = true;
   r.suffix(".ADD");
   r.insn.type = r.named(73, 4,
                         {".F16x2.RN", ".F16x4.RN", ".F16x8.RN", ".BF16x2.RN", ".BF16x4.RN",
                          ".BF16x8.RN", nullptr, nullptr, nullptr, ".F32.FTZ.RN", ".F32x2.FTZ.RN",
                          ".F32x4.FTZ.RN", nullptr, nullptr, nullptr, ".F64.RN"});
-  r.insn.bytes = r.insn.type == 15 ? 8 : 4;
+  r.insn.bytes = r.insn.type == kDouble ? 8 : 4;
   static constexpr std::uint8_t kWords[] = {1, 2, 4, 1, 2, 4, 0, 0, 0, 1, 2, 4, 0, 0, 0, 1};
   r.insn.shift = kWords[r.insn.type];
 }
 
-Operand register_address(Reader& r) {
+Operand register_address(Reader& r, bool scaled) {
+  static constexpr std::uint8_t kScales[] = {0, 2, 3, 4};
   Operand address;
   address.kind = Kind::kAddress;
   address.index = static_cast<std::uint8_t>(r.field(24, 8));
   address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  if (scaled) address.scale = kScales[r.field(78, 2)];
   return address;
+}
+
+// `bit`: from sm_100 on, there is a descriptor. Those with a result have bit 63 for registers of 64
+// bits.
+Operand atomic_address(Reader& r, unsigned bit, bool has_result) {
+  if (r.architecture() < 100) return far_address(r, 64, 71);
+  Operand address;
+  address.kind = Kind::kAddress;
+  address.index = static_cast<std::uint8_t>(r.field(24, 8));
+  r.expect(72, 1, {1});
+  if (r.insn.opcode == 0x38a) {
+    address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+    r.unused(64);
+    r.expect(76, 1, {0});
+    return address;
+  }
+  if (has_result) r.expect(63, 1, {1});
+  address.value = static_cast<std::uint32_t>(r.signed_field(40, has_result ? 23 : 24));
+  r.expect(bit, 1, {1});
+  r.expect(91, 1, {1});
+  address.wide = true;
+  address.bank = r.uniform_index(64);
+  return address;
+}
+
+// From sm_100 on, the register of the descriptor has these bits.
+void result_at(Reader& r, std::uint64_t value) {
+  if (r.architecture() < 80)
+    r.ignore(70, 2);
+  else if (r.architecture() < 100)
+    r.expect(70, 1, {value});
 }
 
 }  // namespace
@@ -43,43 +94,44 @@ Operand register_address(Reader& r) {
 void decode_atomg(Reader& r) {
   r.suffix(".E");
   r.insn.mode = r.named(87, 4, kAtomics);
-  atomic_size(r);
+  atomic_size(r, r.insn.mode == 0);
   order_at(r);
   r.expect(84, 3, {1});
-  r.expect(70, 1, {r.insn.opcode == 0x38a ? 0u : 1u});  // without a descriptor
-  r.expect(76, 1, {0});
+  result_at(r, r.insn.opcode == 0x38a ? 0 : 1);  // without a descriptor
+  if (r.architecture() < 100) r.expect(76, 1, {0});
   r.insn.strong = true;
   r.add(r.predicate_at(81));
   r.add(r.general_at(16));
-  add_far(r, far_address(r, 64, 71));
+  add_far(r, atomic_address(r, 76, true));
   r.add(r.general_at(32));
 }
 
 void decode_atomg_float(Reader& r) {
   r.suffix(".E");
-  r.expect(87, 4, {0});
+  r.expect(87, 3, {0});
+  if (r.architecture() < 100) r.expect(90, 1, {0});
   float_sum(r);
   order_at(r);
   r.expect(84, 3, {1});
-  r.expect(70, 1, {1});
+  result_at(r, 1);
   r.add(r.predicate_at(81));
   r.add(r.general_at(16));
-  add_far(r, far_address(r, 64, 71));
+  add_far(r, atomic_address(r, 90, true));
   r.add(r.general_at(32));
 }
 
 void decode_red(Reader& r) {
   r.suffix(".E");
   r.insn.mode = r.named(87, 3, kAtomics);
-  atomic_size(r);
+  atomic_size(r, r.insn.mode == 0);
   order_at(r);
   r.expect(84, 3, {1});
-  r.expect(81, 3, {0, 7});
-  r.expect(70, 1, {0});
+  r.expect(81, 3, {0, 7, r.architecture() >= 100 ? 1u : 0u});
+  result_at(r, 0);
   r.expect(76, 1, {0});
   r.ignore(90, 1);
   r.unused(16);
-  add_far(r, far_address(r, 64, 71));
+  add_far(r, atomic_address(r, 81, false));
   r.add(r.general_at(32));
 }
 
@@ -90,10 +142,10 @@ void decode_red_float(Reader& r) {
   float_sum(r);
   order_at(r);
   r.expect(84, 3, {1});
-  r.expect(81, 3, {0, 7});
-  r.expect(70, 1, {0});
+  r.expect(81, 3, {0, 7, r.architecture() >= 100 ? 1u : 0u});
+  result_at(r, 0);
   r.unused(16);
-  add_far(r, far_address(r, 64, 71));
+  add_far(r, atomic_address(r, 81, false));
   r.add(r.general_at(32));
 }
 
@@ -109,7 +161,7 @@ void decode_atomg_cas(Reader& r) {
   r.add(r.general_at(16));
   r.expect(72, 1, {1});
   r.expect(76, 1, {0});
-  r.add(register_address(r));
+  r.add(register_address(r, false));
   r.add(r.general_at(32));
   r.add(r.general_at(64));
 }
@@ -117,27 +169,25 @@ void decode_atomg_cas(Reader& r) {
 void decode_atoms(Reader& r) {
   const bool increments = r.insn.opcode == 0xf8c;
   if (increments) {
-    r.expect(87, 4, {11});
+    r.expect(87, 4, {r.architecture() < 90 ? 10u : 11u});
     r.suffix(".POPC.INC.32");
     r.insn.mode = 11;
     r.expect(73, 3, {0});
     r.insn.bytes = 4;
   } else {
     r.insn.mode = r.named(87, 4, kAtomics);
-    atomic_size(r);
+    atomic_size(r, false);
   }
-  r.expect(78, 2, {0});
   r.add(r.general_at(16));
-  r.add(near_address(r, 64));
+  r.add(near_address(r, 64, true));
   if (!increments) r.add(r.general_at(32));
 }
 
 void decode_atoms_cas(Reader& r) {
   r.insn.mode = r.named(87, 2, {".CAS", ".CAST", nullptr, ".CAST.SPIN"}) == 0 ? 9 : 10;
   r.insn.bytes = r.named(73, 3, {"", nullptr, ".64"}) == 2 ? 8 : 4;
-  r.expect(78, 2, {0});
   r.add(r.general_at(16));
-  r.add(register_address(r));
+  r.add(register_address(r, true));
   r.add(r.general_at(32));
   r.add(r.general_at(64));
 }

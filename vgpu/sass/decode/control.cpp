@@ -9,12 +9,16 @@ namespace {
 
 constexpr std::uint32_t kInstructionBytes = 16;
 
-// Distances are in units of 4 bytes from the next instruction. The upper bits begin at bit 34, the
-// lowest 8 bits at bit 16.
+// Distances are in units of 4 bytes. From sm_90 on, the upper bits begin at bit 34 and the lowest 8
+// bits are at bit 16; before, all begin at bit 34.
+std::int64_t split_distance(Reader& r) {
+  const std::int64_t distance = r.signed_field(34, 48) * 4;
+  return r.architecture() >= 90 ? distance << 8 | static_cast<std::int64_t>(r.field(16, 8)) << 2
+                                : distance;
+}
+// A place at such a distance from the next instruction.
 std::uint32_t split_target(Reader& r) {
-  const std::int64_t distance =
-      (r.signed_field(34, 48) << 8 | static_cast<std::int64_t>(r.field(16, 8))) * 4;
-  return static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance);
+  return static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + split_distance(r));
 }
 
 void add_target(Reader& r, std::uint32_t target) {
@@ -31,8 +35,8 @@ void add_relative(Reader& r, std::uint32_t target) {
 
 }  // namespace
 
-// operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register are not
-// in the executing group, BRA.CONV if all are.
+// operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register, or
+// (before sm_80) of the warp, are not in the executing group; BRA.CONV if all are.
 void decode_bra(Reader& r) {
   const std::uint64_t kind = r.field(32, 2);
   const bool any = r.bit(84);
@@ -46,9 +50,20 @@ void decode_bra(Reader& r) {
   Operand p = r.predicate_at(87, 90);
   if (kind == 1) p.kind = Kind::kUniformPredicate;
   if (kind >= 2) {
-    r.expect(91, 1, {1});
     if (p.index != kTrue || p.negated) r.refuse("a condition");
-    r.add(r.uniform_at(24));
+    Operand lanes = r.uniform_at(24);
+    if (r.architecture() < 80) {
+      r.unused(24);
+      r.expect(91, 1, {0});
+      lanes.index = kZeroUniform;
+      lanes.negated = true;
+      r.insn.operands[r.insn.count++] = lanes;
+    } else {
+      r.expect(91, 1, {1});
+      r.bitwise = true;
+      if (r.architecture() < 90) lanes.negated = r.bit(30);
+      r.add(lanes);
+    }
   } else {
     if (kind == 1) r.ignore(91, 1);
     if (p.index != kTrue || p.negated)
@@ -57,6 +72,20 @@ void decode_bra(Reader& r) {
       r.insn.operands[0] = p, r.insn.count = 1;
     r.unused(24);
   }
+  add_target(r, split_target(r));
+}
+
+// BRA.U with a uniform predicate at bit 24.
+void decode_bra_uniform(Reader& r) {
+  r.suffix(".U");
+  r.expect(32, 2, {1});
+  r.expect(82, 2, {0, 3});
+  r.expect(84, 3, {0});
+  r.expect(87, 4, {7});
+  r.expect(91, 1, {1});
+  Operand p = r.predicate_at(24, 27);
+  p.kind = Kind::kUniformPredicate;
+  r.add(p);
   add_target(r, split_target(r));
 }
 
@@ -95,10 +124,18 @@ void decode_call_absolute(Reader& r) {
     r.unused(32);
     return;
   }
-  r.insn.target = static_cast<std::uint32_t>(r.field(34, 30) << 10 | r.field(16, 8) << 2);
+  const std::uint64_t upper = r.field(34, 30);
+  r.insn.target = static_cast<std::uint32_t>(
+      r.architecture() >= 90 ? upper << 10 | r.field(16, 8) << 2 : upper << 2);
   r.ignore(64, 18);
   r.unused(24);
   r.add(Reader::immediate(r.insn.target));
+}
+
+// Writes the address of this instruction to a pair of registers.
+void decode_lepc_here(Reader& r) {
+  r.add(r.general_at(16));
+  r.insn.target = r.insn.address;
 }
 
 // Writes the address of an instruction to a pair of registers.
@@ -110,12 +147,12 @@ void decode_lepc(Reader& r) {
 
 void decode_ret(Reader& r) {
   r.expect(86, 1, {1});
-  r.expect(85, 1, {0});
   r.expect(87, 4, {7});
   r.expect(32, 2, {0});
-  r.suffix(".REL.NODEC");
+  const bool absolute = r.bit(85);
+  r.suffix(absolute ? ".ABS.NODEC" : ".REL.NODEC");
   r.add(r.general_at(24));
-  add_relative(r, split_target(r));
+  add_relative(r, absolute ? static_cast<std::uint32_t>(split_distance(r)) : split_target(r));
 }
 
 void decode_exit(Reader& r) {
@@ -124,7 +161,13 @@ void decode_exit(Reader& r) {
   if (p.index != kTrue || p.negated) r.add(p);
 }
 
+// How lanes wait is the same for all in this model.
+static void reconvergence_at(Reader& r) {
+  if (r.architecture() >= 100) r.named(72, 2, {"", ".RELIABLE", ".RECONVERGENT"});
+}
+
 void decode_bssy(Reader& r) {
+  reconvergence_at(r);
   const Operand barrier = Reader::barrier(r.field(16, 4));
   r.add(barrier);
   const Operand p = r.predicate_at(87, 90);
@@ -135,6 +178,7 @@ void decode_bssy(Reader& r) {
 
 // BSYNC, BREAK.
 void decode_bsync(Reader& r) {
+  reconvergence_at(r);
   r.add(Reader::barrier(r.field(16, 4)));
   const Operand p = r.predicate_at(87, 90);
   if (p.index != kTrue || p.negated) r.refuse("a condition besides the guard");
@@ -155,6 +199,13 @@ void decode_bmov(Reader& r) {
   }
 }
 
+// WARPSYNC with a mask of lanes, before sm_90.
+void decode_warpsync_mask(Reader& r) {
+  r.expect(87, 4, {7});
+  r.unused(24);
+  r.add(Reader::immediate(r.field(32, 32)));
+}
+
 // WARPSYNC mask, WARPSYNC.ALL; WARPSYNC.COLLECTIVE mask, target: the lanes execute the following
 // code together.
 void decode_warpsync(Reader& r) {
@@ -165,7 +216,11 @@ void decode_warpsync(Reader& r) {
     r.suffix(".ALL");
     r.unused(24);
   } else {
-    r.add(r.general_at(24));
+    r.add(r.general_at(r.architecture() >= 90 ? 24 : 32));
+  }
+  if (r.architecture() < 90) {
+    r.expect(85, 2, {0});
+    return r.unused(24);
   }
   const std::uint32_t target = split_target(r);
   r.ignore(82, 3);
@@ -176,7 +231,10 @@ void decode_warpsync(Reader& r) {
 void decode_nanosleep(Reader& r) {
   const Operand p = r.predicate_at(87, 90);
   if (p.index != kTrue || p.negated) r.refuse("a condition");
-  r.suffix_if(r.bit(84), ".SYNCS");
+  if (r.architecture() < 90)
+    r.suffix_if(r.bit(85), ".WARP");
+  else
+    r.suffix_if(r.bit(84), ".SYNCS");
   r.ignore(72, 12);
   r.ignore(85, 2);
   r.add(r.insn.opcode == 0x95d ? Reader::immediate(r.field(32, 32)) : r.general_at(32));

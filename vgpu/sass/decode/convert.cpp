@@ -109,8 +109,9 @@ void decode_f2fp(Reader& r) {
   const bool singles = r.insn.source_type == kF32;
   r.insn.saturate = r.suffix_if(r.bit(77), ".SATFINITE");
   r.insn.high = r.suffix_if(r.bit(75), ".RELU");
-  r.suffix(kResultNames[result]);
-  r.suffix(kSourceNames[from]);
+  const bool named = r.architecture() >= 89;  // before, the disassembler omits what is usual
+  r.suffix_if(named || r.insn.type != kF16, kResultNames[result]);
+  r.suffix_if(named || !singles, kSourceNames[from]);
   enum { kPair, kOne, kMerged };
   const std::uint64_t mode = r.field(89, 2);
   if (mode > kMerged || (mode == kPair && !singles)) r.refuse("an unknown form");

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sass/decode/decode.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
+#include "sass/decode/control_code.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {
 namespace {
+
+struct Architectures {
+  int first = 90, last = 90;
+  bool has(int architecture) const { return first <= architecture && architecture <= last; }
+};
 
 struct Entry {
   std::uint16_t opcode;  // without the bits of the form
@@ -17,6 +24,7 @@ struct Entry {
   Op op;
   void (*decode)(Reader&);
   bool uniform_guard, uniform;
+  Architectures architectures;
 };
 
 constexpr std::uint8_t kOnly = 0;  // the opcode has the bits of its only form
@@ -26,16 +34,17 @@ constexpr std::uint8_t kThree = kTwo | kTwoAsThird;
 constexpr std::uint8_t kFour = 1 << 4;
 
 constexpr Entry kEntries[] = {
-#define ENCODING(opcode, forms, mnemonic, operation, decoder) \
-  {opcode, forms, mnemonic, Op::operation, decode_##decoder, false, false},
-#define UNIFORM(opcode, forms, mnemonic, operation, decoder) \
-  {opcode, forms, mnemonic, Op::operation, decode_##decoder, true, true},
-#define UNIFORM_GUARD(opcode, forms, mnemonic, operation, decoder) \
-  {opcode, forms, mnemonic, Op::operation, decode_##decoder, true, false},
+#define ENCODING(opcode, forms, mnemonic, operation, decoder, ...) \
+  {opcode, forms, mnemonic, Op::operation, decode_##decoder, false, false, {__VA_ARGS__}},
+#define UNIFORM(opcode, forms, mnemonic, operation, decoder, ...) \
+  {opcode, forms, mnemonic, Op::operation, decode_##decoder, true, true, {__VA_ARGS__}},
+#define UNIFORM_GUARD(opcode, forms, mnemonic, operation, decoder, ...) \
+  {opcode, forms, mnemonic, Op::operation, decode_##decoder, true, false, {__VA_ARGS__}},
 #include "sass/opcodes.def"
 };
 
-using Index = std::array<const Entry*, 1 << 12>;
+// By bits 0 to 11: those of each architecture, one after the other.
+using Index = std::array<std::vector<const Entry*>, 1 << 12>;
 
 std::vector<std::uint16_t> opcodes_of(const Entry& entry) {
   if (entry.forms == kOnly) return {entry.opcode};
@@ -48,21 +57,29 @@ std::vector<std::uint16_t> opcodes_of(const Entry& entry) {
 }
 
 Index make_index() {
-  Index index{};
+  Index index;
   for (const Entry& entry : kEntries) {
-    for (const std::uint16_t opcode : opcodes_of(entry)) index[opcode] = &entry;
+    for (const std::uint16_t opcode : opcodes_of(entry)) index[opcode].push_back(&entry);
   }
   return index;
 }
 
 }  // namespace
 
-Instruction decode(Word word, std::uint32_t address) {
+Instruction decode(Word word, std::uint32_t address, int architecture) {
   static const Index kIndex = make_index();
-  const Entry* const entry = kIndex[word.low & 0xfff];
-  if (entry == nullptr) Reader(word, address, "an instruction").refuse("it is not implemented");
-  Reader reader(word, address, entry->mnemonic);
+  const auto& rows = kIndex[word.low & 0xfff];
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Entry* row) {
+    return row->architectures.has(architecture);
+  });
+  if (found == rows.end()) {
+    Reader(word, address, architecture, "an instruction")
+        .refuse(fmt::format("it is not implemented for sm_{}", architecture));
+  }
+  const Entry* const entry = *found;
+  Reader reader(word, address, architecture, entry->mnemonic);
   reader.insn.op = entry->op;
+  reader.insn.control = control_code(word);
   reader.insn.uniform = entry->uniform_guard;
   reader.insn.guard = reader.predicate_at(12, 15);
   reader.insn.uniform = entry->uniform;
@@ -70,10 +87,16 @@ Instruction decode(Word word, std::uint32_t address) {
   return reader.finish();
 }
 
+bool is_known_architecture(int architecture) {
+  return std::find(std::begin(kArchitectures), std::end(kArchitectures), architecture) !=
+         std::end(kArchitectures);
+}
+
 std::vector<Mnemonic> mnemonics() {
   std::vector<Mnemonic> list;
   for (const Entry& entry : kEntries)
-    list.push_back({entry.mnemonic, entry.op, entry.uniform, opcodes_of(entry)});
+    list.push_back({entry.mnemonic, entry.op, entry.uniform, opcodes_of(entry),
+                    entry.architectures.first, entry.architectures.last});
   return list;
 }
 

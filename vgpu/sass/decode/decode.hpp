@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes machine code of sm_90. The decoder of an instruction must interpret every nonzero bit,
+// Decodes machine code. The decoder of an instruction must interpret every nonzero bit,
 // except scheduling hints; otherwise decoding fails, because an unknown modifier could change the
 // result. The encodings are undocumented; tests/vgpu/sass compares with NVIDIA's disassembler.
 #pragma once
@@ -16,13 +16,19 @@ struct UnknownInstruction : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-Instruction decode(Word word, std::uint32_t address);
+// Architectures whose instructions the disassembler's corpora prove: 90 for sm_90.
+inline constexpr int kArchitectures[] = {75, 80, 86, 89, 90, 100, 120};
+bool is_known_architecture(int architecture);
+
+// What is not known to exist in the architecture is unknown.
+Instruction decode(Word word, std::uint32_t address, int architecture);
 
 struct Mnemonic {
   std::string_view text;
   Op op;
   bool uniform;
   std::vector<std::uint16_t> opcodes;  // bits 0 to 11, by form
+  int first, last;                     // architectures that have the encoding
 };
 std::vector<Mnemonic> mnemonics();  // of all known encodings
 

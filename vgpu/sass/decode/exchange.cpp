@@ -70,6 +70,12 @@ void decode_qspc(Reader& r) {
   address.kind = Kind::kAddress;
   address.index = static_cast<std::uint8_t>(r.field(24, 8));
   address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  if (r.insn.opcode == 0x9aa) {
+    r.expect(91, 1, {1});
+    address.uniform = r.uniform_index(32);
+    address.wide = r.bit(90);
+    address.narrow = !address.wide;
+  }
   r.add(address);
 }
 

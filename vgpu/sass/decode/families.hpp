@@ -5,10 +5,15 @@
 
 namespace vgpu::sass {
 
-#define ENCODING(opcode, forms, mnemonic, operation, decoder) void decode_##decoder(Reader& r);
+#define ENCODING(opcode, forms, mnemonic, operation, decoder, ...) void decode_##decoder(Reader& r);
 #include "sass/opcodes.def"
 
 // FMNMX, HMNMX2. `high`: NaN if an operand is NaN. `wrap`: the sign of the operands' product.
 void extremes_at(Reader& r);
+
+// Prints `count` predicates that are not written.
+void add_absent(Reader& r, unsigned count);
+// The registers and immediates of the instruction have 64 bits.
+void make_pairs(Reader& r);
 
 }  // namespace vgpu::sass

@@ -188,7 +188,7 @@ void decode_stas(Reader& r) {
   static constexpr std::uint8_t kBytes[] = {4, 8, 16};
   const std::uint8_t size = r.named(73, 3, {nullptr, nullptr, nullptr, nullptr, "", ".64", ".128"});
   r.insn.bytes = kBytes[size - 4];
-  r.expect(64, 6, {kZeroUniform});
+  if (r.uniform_index(64) != kZeroUniform) r.refuse("a descriptor");
   r.expect(90, 2, {3});
   Operand to;
   to.kind = Kind::kAddress;

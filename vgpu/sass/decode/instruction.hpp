@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoded instruction of sm_90 machine code: its operation, its operands in the disassembler's
+// A decoded instruction of machine code: its operation, its operands in the disassembler's
 // order (destinations first), its modifiers and its text.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "ir/schedule.hpp"
 
 namespace vgpu::sass {
 
@@ -24,7 +26,7 @@ enum class Op : std::uint8_t {
 enum class Kind : std::uint8_t {
   kNone,
   kRegister,          // R0..R254; 255 is RZ
-  kUniform,           // UR0..UR62; 63 is URZ
+  kUniform,           // UR0..UR62, from sm_100 on UR0..UR254; 255 is URZ
   kPredicate,         // P0..P6; 7 is PT
   kUniformPredicate,  // UP0..UP6; 7 is UPT
   kImmediate,         // value: the 32 bits in the instruction
@@ -34,7 +36,7 @@ enum class Kind : std::uint8_t {
   kBarrier,  // convergence barrier B0..B15
 };
 
-inline constexpr std::uint8_t kZeroRegister = 255, kZeroUniform = 63, kTrue = 7;
+inline constexpr std::uint8_t kZeroRegister = 255, kZeroUniform = 255, kTrue = 7;
 inline constexpr std::uint8_t kNoScoreboard = 7;
 
 // R0, R0.H0_H0, R0.H1_H1, R0.H1, R0.H0_NH1: the upper half of the operand is the lower half of R0,
@@ -50,9 +52,11 @@ struct Operand {
   std::uint8_t bank = 0;  // constants
   // Addresses and constants: the uniform register that is added.
   std::uint8_t uniform = kZeroUniform;
+  bool pair = false;        // of 64 bits: two registers; an immediate is extended with its sign
   bool shows_zero = false;  // RZ or URZ is printed
   bool wide = false;        // addresses: the register is a pair
-  bool extended = false;    // addresses: the register is extended to 64 bits by zeros
+  bool narrow = false;      // addresses of 64 bits: the register is extended with zeros (.U32)
+  std::uint8_t scale = 0;   // addresses of 32 bits: the register is shifted left by so many bits
   std::uint32_t value = 0;  // immediates; offsets (addresses: signed)
 };
 
@@ -107,10 +111,12 @@ struct Instruction {
   std::uint8_t bytes = 0;                  // memory: bytes per lane
   std::uint8_t table = 0, table2 = 0;      // LOP3 and PLOP3
   std::uint16_t shift = 0;                 // matrix products: k
+  bool floating = false;                   // atomics: sums of floating point
   bool strong = false;                     // memory: a strong access (memory consistency model)
   bool compared = false;  // loads, exchanges: part of a compare-and-swap loop (compared_loads.hpp)
   bool half = false;      // loads, exchanges: part of such a loop for a 16-bit operation
   std::uint32_t target = 0;  // branches: address
+  ir::ControlCode control;
 
   std::string text;  // "@!P0 IADD3 R4, R4, 0x1, RZ"
 

@@ -30,10 +30,11 @@ void decode_iadd3(Reader& r) {
     // Bit 74 is .X, not the absolute value.
     c.negated = r.bit(75);
   }
-  add_carry_out(r, p);
-  if (q.index != kTrue && p.index == kTrue) r.add(p);
+  const bool any = p.index != kTrue || q.index != kTrue;
+  if (p.index != kTrue || q.index != kTrue) r.add(p);
   add_carry_out(r, q);
   r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);  // carries out
+  if (r.prints_absent_predicates()) add_absent(r, any ? 2u - r.insn.mode : 2u);
   r.add(a);
   r.add(b);
   r.add(c);
@@ -198,7 +199,9 @@ void decode_isetp(Reader& r) {
   r.insn.compare =
       static_cast<Compare>(r.named(76, 3, {".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".T"}));
   r.insn.is_signed = r.bit(73);
-  r.suffix_if(!r.insn.is_signed, ".U32");
+  const bool wide = r.architecture() >= 100 && r.bit(80);
+  r.suffix_if(wide, r.insn.is_signed ? ".S64" : ".U64");
+  r.suffix_if(!wide && !r.insn.is_signed, ".U32");
   r.insn.combine = static_cast<Combine>(r.named(74, 2, {".AND", ".OR", ".XOR"}));
   r.insn.extended = r.suffix_if(r.bit(72), ".EX");
   r.add(r.predicate_at(81));
@@ -212,13 +215,17 @@ void decode_isetp(Reader& r) {
     r.add(lower);
   else if (!is_true(lower) && !(lower.index == 0 && !lower.negated))
     r.refuse("a comparison of the lower words without .EX");
+  if (!wide) return;
+  if (r.insn.extended) r.refuse("128 bits");
+  make_pairs(r);
 }
 
 namespace {
 
 // One number or two of 16 bits (`type`). `wrap`: negative results become zero.
 void vector_type_at(Reader& r) {
-  const std::uint8_t type = r.named(72, 2, {".U32", "", ".U16x2", ".S16x2"});
+  const char* const word = r.architecture() >= 120 ? ".S32" : "";
+  const std::uint8_t type = r.named(72, 2, {".U32", word, ".U16x2", ".S16x2"});
   r.insn.is_signed = type % 2 != 0;
   r.insn.type = type / 2;
   r.insn.wrap = r.suffix_if(r.bit(76), ".RELU");
@@ -236,7 +243,20 @@ void decode_vimnmx(Reader& r) {
     r.insn.mode = 2;  // predicates written
     r.add(p);
     r.add(q);
+  } else if (r.architecture() == 100) {
+    add_absent(r, 2);
   }
+  r.add(r.a());
+  r.add(r.second());
+  r.add(r.predicate_at(87, 90));
+}
+
+// The same before sm_90, of 32 bits only.
+void decode_imnmx(Reader& r) {
+  r.insn.is_signed = r.bit(73);
+  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.expect(81, 6, {0, 0x3f});
+  r.add(r.reg(16));
   r.add(r.a());
   r.add(r.second());
   r.add(r.predicate_at(87, 90));
@@ -331,10 +351,13 @@ void decode_prmt(Reader& r) {
 }
 
 void decode_sel(Reader& r) {
+  const bool wide = r.insn.uniform && r.form() == 6;
+  if (r.suffix_if(wide && r.architecture() >= 120, ".64")) r.insn.op = Op::kSel64;
   r.add(r.reg(16));
   r.add(r.a());
   r.add(r.second());
   r.add(r.predicate_at(87, 90));
+  if (r.insn.op == Op::kSel64) make_pairs(r);
 }
 
 // BMSK: a mask of b bits that begins at bit a; values of 32 and more behave as in PTX's bmsk

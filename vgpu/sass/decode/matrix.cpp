@@ -58,34 +58,48 @@ void integer_operands(Reader& r) {
 // D = A B + C in integers with C of `mode` x 8.
 void decode_imma(Reader& r) {
   static constexpr struct {
-    std::uint8_t rows, depth;
+    std::uint8_t rows, depth, bits;
     const char* name;
-  } kShapes[] = {{8, 16, ".8816"}, {}, {}, {}, {16, 16, ".16816"}, {16, 32, ".16832"}};
-  const std::uint64_t shape = r.field(85, 2) << 1 | r.field(75, 1);
+  } kShapes[] = {{8, 16, 8, ".8816"},   {},
+                 {8, 32, 4, ".8832"},   {},
+                 {16, 16, 8, ".16816"}, {16, 32, 8, ".16832"},
+                 {16, 64, 4, ".16864"}};
+  std::uint64_t shape = r.field(85, 2) << 1 | r.field(75, 1);
+  const bool narrow = r.architecture() < 90 && r.field(83, 2) != 0;  // both factors have 4 bits
+  if (narrow) r.expect(83, 2, {3});
   if (shape >= std::size(kShapes) || kShapes[shape].rows == 0) r.refuse("an unknown shape");
-  r.insn.mode = kShapes[shape].rows;
-  r.insn.shift = kShapes[shape].depth;
-  r.suffix(kShapes[shape].name);
-  r.insn.is_signed = r.named(76, 2, {".U8", ".S8"}) != 0;
-  r.insn.high = r.named(78, 2, {".U8", ".S8"}) != 0;  // B is signed
+  const auto& of = kShapes[shape];
+  const bool halved = shape == 5 && narrow;  // 16832 exists for 4 bits, too
+  if (!halved && (of.bits == 4) != narrow) r.refuse("a shape of another type");
+  r.insn.mode = of.rows;
+  r.insn.shift = of.depth;
+  r.insn.type = narrow ? 4 : 8;
+  r.suffix(of.name);
+  r.insn.is_signed = r.named(76, 2, {".U", ".S"}) != 0;
+  r.suffix(narrow ? "4" : "8");
+  r.insn.high = r.named(78, 2, {".U", ".S"}) != 0;  // B is signed
+  r.suffix(narrow ? "4" : "8");
   r.insn.saturate = r.suffix_if(r.bit(82), ".SAT");
   integer_operands(r);
 }
 
-// The same of single bits; a product is the number of common ones.
+// The same of single bits; a product is the number of common ones, or (`wrap`) of different bits.
 void decode_bmma(Reader& r) {
   const std::uint8_t shape = r.named(75, 2, {".88128", ".168128", ".168256"});
   r.insn.mode = shape == 0 ? 8 : 16;
   r.insn.shift = shape == 2 ? 256 : 128;
-  r.expect(77, 2, {2});
+  r.insn.wrap = r.named(77, 2, {r.architecture() < 90 ? ".XOR" : nullptr, nullptr, ".AND"}) == 0;
   r.expect(80, 1, {1});
-  r.suffix(".AND.POPC");
+  r.suffix(".POPC");
   integer_operands(r);
 }
 
 // D = A B + C in FP64 with C of `mode` x 8.
 void decode_dmma(Reader& r) {
-  const std::uint8_t shape = r.named(76, 2, {".8x8x4", ".16x8x4", ".16x8x8", ".16x8x16"});
+  const bool first = r.architecture() < 90;
+  const std::uint8_t shape = r.named(76, 2,
+                                     {first ? ".884" : ".8x8x4", first ? nullptr : ".16x8x4",
+                                      first ? nullptr : ".16x8x8", first ? nullptr : ".16x8x16"});
   r.insn.mode = shape == 0 ? 8 : 16;
   r.insn.shift = static_cast<std::uint16_t>(shape == 0 ? 4 : 2 << shape);
   r.add(r.general_at(16));

@@ -7,13 +7,15 @@
 
 namespace vgpu::sass {
 
-Operand near_address(Reader& r, unsigned uniform_position) {
+Operand near_address(Reader& r, unsigned uniform_position, bool scaled) {
   Operand address;
   address.kind = Kind::kAddress;
   address.index = static_cast<std::uint8_t>(r.field(24, 8));
   address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  static constexpr std::uint8_t kScales[] = {0, 2, 3, 4};
+  if (scaled) address.scale = kScales[r.field(78, 2)];
   if (r.bit(91)) {
-    address.uniform = static_cast<std::uint8_t>(r.field(uniform_position, 6));
+    address.uniform = r.uniform_index(uniform_position);
     address.shows_zero = true;
   } else {
     r.unused(uniform_position);
@@ -27,16 +29,23 @@ Operand far_address(Reader& r, unsigned descriptor_position, unsigned descriptor
   address.index = static_cast<std::uint8_t>(r.field(24, 8));
   address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
   if (!r.bit(72)) r.refuse("an address of 32 bits");
-  if (r.bit(descriptor_bit)) {
+  if (r.architecture() < 80) {
+    if (!r.bit(91)) {
+      r.unused(descriptor_position);
+      return address;
+    }
+    address.uniform = r.uniform_index(descriptor_position);
+    address.wide = r.bit(90);
+    address.narrow = !address.wide;
+  } else if (r.bit(descriptor_bit)) {
     r.expect(91, 1, {1});
     address.wide = true;
-    const std::uint64_t descriptor = r.field(descriptor_position, 6);
-    address.bank = static_cast<std::uint8_t>(descriptor);
+    address.bank = r.uniform_index(descriptor_position);
   } else if (r.bit(91)) {
     if (r.bit(90)) r.refuse("a uniform register and a pair of registers");
-    address.uniform = static_cast<std::uint8_t>(r.field(descriptor_position, 6));
+    address.uniform = r.uniform_index(descriptor_position);
     if (address.uniform == kZeroUniform) r.refuse("an address of 32 bits");
-    address.extended = true;
+    address.narrow = address.shows_zero = true;
   } else {
     r.unused(descriptor_position);
   }
@@ -48,6 +57,10 @@ void add_far(Reader& r, const Operand& address) {
     r.add(address);
     return;
   }
+  if (r.architecture() < 90) {  // the disassembler shows the descriptor only where bit 101 is set
+    Operand shown = address;
+    if (r.architecture() < 80 || !r.bit(101)) return void(r.add(shown));
+  }
   const std::string descriptor =
       address.bank == kZeroUniform ? "desc[URZ]" : fmt::format("desc[UR{}]", address.bank);
   r.add_prefixed(descriptor, address);
@@ -55,6 +68,13 @@ void add_far(Reader& r, const Operand& address) {
 
 void eviction_at(Reader& r) { r.named(84, 3, {".EF", "", ".EL", ".LU", ".EU", ".NA"}); }
 void order_at(Reader& r) {
+  if (r.architecture() < 80) {
+    r.insn.strong =
+        r.named(77, 4,
+                {nullptr, nullptr, nullptr, ".CONSTANT.SYS", nullptr, nullptr, nullptr, ".SYS",
+                 ".STRONG.CTA", ".STRONG.SM", ".STRONG.GPU", ".STRONG.SYS"}) >= 8;
+    return;
+  }
   const std::uint8_t order = r.named(77, 4,
                                      {"", nullptr, nullptr, nullptr, ".CONSTANT", ".STRONG.SM",
                                       nullptr, ".STRONG.GPU", nullptr, nullptr, ".STRONG.SYS"});
@@ -74,7 +94,11 @@ const std::initializer_list<const char*> kSizes = {".U8", ".S8", ".U16", ".S16",
 void prefetch_at(Reader& r) { r.named(68, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"}); }
 
 // Instructions without a descriptor have a 32-bit offset; the register to store follows it.
-bool plain(Reader& r) { return !r.bit(76) && !r.bit(91); }
+// Before sm_80 only LD and ST have them.
+bool plain(Reader& r) {
+  if (r.architecture() >= 80) return !r.bit(76) && !r.bit(91);
+  return (r.insn.op == Op::kLd || r.insn.op == Op::kSt) && !r.bit(91);
+}
 Operand plain_address(Reader& r) {
   Operand address;
   address.kind = Kind::kAddress;
@@ -114,17 +138,16 @@ void decode_store_far(Reader& r) {
 }
 
 void decode_lds(Reader& r) {
+  if (r.architecture() < 80) r.suffix_if(r.bit(76), ".U");
   size_at(r, kSizes);
-  r.expect(78, 2, {0});
   r.add(r.general_at(16));
-  r.add(near_address(r, 32));
+  r.add(near_address(r, 32, true));
   r.unused(64);
 }
 
 void decode_sts(Reader& r) {
   size_at(r, kSizes);
-  r.expect(78, 2, {0});
-  r.add(near_address(r, 64));
+  r.add(near_address(r, 64, true));
   r.add(r.general_at(32));
   r.unused(16);
 }
@@ -148,25 +171,27 @@ void decode_stl(Reader& r) {
 
 // LDC, ULDC: a constant's index may be in a register.
 void decode_ldc(Reader& r) {
-  size_at(r, {".U8", ".S8", ".U16", ".S16", "", ".64", nullptr});
+  const bool late = r.insn.opcode == 0x7ac;  // LDCU
+  size_at(r, {".U8", ".S8", ".U16", ".S16", "", ".64", late ? ".128" : nullptr});
   r.expect(78, 2, {0});
   Operand source;
   source.kind = Kind::kConstant;
   source.index = kZeroRegister;
   source.bank = static_cast<std::uint8_t>(r.field(54, 5));
-  source.value = static_cast<std::uint32_t>(r.field(38, 16));
+  source.value = static_cast<std::uint32_t>(late ? r.field(37, 17) : r.field(38, 16));
   const bool uniform = r.insn.opcode != 0xb82;
   if (!uniform) {
     source.index = static_cast<std::uint8_t>(r.field(24, 8));
     source.shows_zero = true;
-  } else if (r.insn.opcode == 0xabb) {
-    source.uniform = static_cast<std::uint8_t>(r.field(24, 6));
+  } else if (r.insn.opcode == 0xabb || late) {
+    source.uniform = r.uniform_index(24);
+    source.shows_zero = source.wide = late;
   } else {
     r.unused(24);
   }
   r.add(uniform ? r.uniform_at(16) : r.general_at(16));
   r.add(source);
-  r.ignore(91, 1);
+  r.expect(91, 1, {r.insn.opcode == 0xabb || late ? 1u : 0u});
 }
 
 }  // namespace vgpu::sass

@@ -9,8 +9,13 @@ namespace vgpu::sass {
 void decode_mov(Reader& r) {
   if (!r.insn.uniform) r.expect(72, 4, {0xf, 0});
   r.unused(24);
-  r.add(r.reg(16));
-  r.add(r.second());
+  const bool wide = r.architecture() >= 120 && r.suffix_if(r.bit(80), ".64");
+  if (wide) r.insn.op = Op::kMov64;
+  Operand d = r.reg(16), a = r.second();
+  if (wide && a.kind != Kind::kRegister && a.kind != Kind::kUniform) r.refuse("another operand");
+  d.pair = a.pair = wide;
+  r.add(d);
+  r.add(a);
 }
 
 void decode_p2r(Reader& r) {

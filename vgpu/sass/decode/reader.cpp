@@ -58,11 +58,15 @@ std::string show_integer(std::uint32_t value) {
 
 }  // namespace
 
-Reader::Reader(Word word, std::uint32_t address, const char* name)
-    : word_(word), name_(name), mnemonic_(name), form_(static_cast<unsigned>(take(word, 9, 3))) {
+Reader::Reader(Word word, std::uint32_t address, int architecture, const char* name)
+    : word_(word),
+      name_(name),
+      mnemonic_(name),
+      form_(static_cast<unsigned>(take(word, 9, 3))),
+      architecture_(architecture) {
   insn.address = address;
   insn.opcode = static_cast<std::uint16_t>(field(0, 12));
-  ignore(105, 23);  // stalls, scoreboards, the register cache
+  ignore(105, 23);  // control_code.hpp
 }
 
 std::uint64_t Reader::field(unsigned position, unsigned bits) {
@@ -112,10 +116,17 @@ Operand Reader::general(std::uint64_t index) {
   return operand;
 }
 
-Operand Reader::uniform(std::uint64_t index) {
+std::uint8_t Reader::uniform_index(unsigned position) {
+  constexpr std::uint8_t kZeroOfSixBits = 63;
+  if (architecture_ >= 100) return static_cast<std::uint8_t>(field(position, 8));
+  const auto index = static_cast<std::uint8_t>(field(position, 6));
+  return index == kZeroOfSixBits ? kZeroUniform : index;
+}
+
+Operand Reader::uniform_at(unsigned position) {
   Operand operand;
   operand.kind = Kind::kUniform;
-  operand.index = static_cast<std::uint8_t>(index);
+  operand.index = uniform_index(position);
   return operand;
 }
 
@@ -127,8 +138,10 @@ Operand Reader::barrier(std::uint64_t index) {
 }
 
 Operand Reader::reg(unsigned position) {
-  return insn.uniform ? uniform(field(position, 6)) : general(field(position, 8));
+  return insn.uniform ? uniform_at(position) : general_at(position);
 }
+
+bool Reader::prints_absent_predicates() const { return architecture_ >= 100; }
 
 Operand Reader::predicate_at(unsigned position) {
   Operand operand;
@@ -172,7 +185,7 @@ Operand Reader::b() {
     case 5:
       return low_constant();
     case 6:
-      return uniform(field(32, 6));
+      return uniform_at(32);
     default:
       refuse("a form without operands");
   }
@@ -185,7 +198,7 @@ Operand Reader::c() {
     case 3:
       return low_constant();
     case 7:
-      return uniform(field(32, 6));
+      return uniform_at(32);
     case 0:
       refuse("a form without operands");
     default:
@@ -206,13 +219,13 @@ Operand Reader::second() {
       return low_constant();
     case 6:
     case 7:
-      return uniform(field(32, 6));
+      return uniform_at(32);
     default:
       refuse("a form without operands");
   }
 }
 
-void Reader::unused(unsigned position) { expect(position, 8, {0, kZeroUniform, kZeroRegister}); }
+void Reader::unused(unsigned position) { expect(position, 8, {0, 63, 255}); }
 
 void Reader::modify_first(Operand& operand, Modifier modifier) {
   operand.negated = bit(72);
@@ -284,7 +297,7 @@ std::string Reader::show(const Operand& operand) const {
       else if (operand.index != kZeroRegister)
         at = fmt::format("R{}", operand.index);
       if (at.empty() && operand.shows_zero && operand.value == 0)
-        at = "RZ";
+        at = operand.wide ? "URZ" : "RZ";
       else if (at.empty() || operand.value != 0)
         at += fmt::format("{}0x{:x}", at.empty() ? "" : "+", operand.value);
       text = fmt::format("c[0x{:x}][{}]", operand.bank, at);
@@ -292,10 +305,11 @@ std::string Reader::show(const Operand& operand) const {
     }
     case Kind::kAddress: {
       std::string at;
-      if (operand.index != kZeroRegister || operand.extended) {
+      if (operand.index != kZeroRegister || (operand.narrow && operand.shows_zero)) {
         at = operand.index == kZeroRegister ? "RZ" : fmt::format("R{}", operand.index);
         if (operand.wide) at += ".64";
-        if (operand.extended) at += ".U32";
+        if (operand.narrow) at += ".U32";
+        if (operand.scale != 0) at += fmt::format(".X{}", 1 << operand.scale);
       }
       if (operand.uniform != kZeroUniform)
         at += fmt::format("{}UR{}", at.empty() ? "" : "+", operand.uniform);

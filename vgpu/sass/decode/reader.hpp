@@ -15,7 +15,9 @@ constexpr std::uint32_t magnitude(std::int32_t value) {
 
 class Reader {
  public:
-  Reader(Word word, std::uint32_t address, const char* name);
+  Reader(Word word, std::uint32_t address, int architecture, const char* name);
+
+  int architecture() const { return architecture_; }  // 90 for sm_90
 
   // Fields. Reading a field marks its bits as interpreted.
   std::uint64_t field(unsigned position, unsigned bits);
@@ -41,11 +43,15 @@ class Reader {
   void add_text(const std::string& text) { texts_ += (texts_.empty() ? "" : ", ") + text; }
   void add_prefixed(const std::string& prefix, const Operand& operand);
   void add_behind(const std::string& text) { texts_ += text; }  // after the last operand
-  Operand reg(unsigned position);  // 8 bits, or 6 bits in instructions of the uniform datapath
+  // General, or uniform in instructions of the uniform datapath.
+  Operand reg(unsigned position);
   static Operand general(std::uint64_t index);
-  static Operand uniform(std::uint64_t index);
   Operand general_at(unsigned position) { return general(field(position, 8)); }
-  Operand uniform_at(unsigned position) { return uniform(field(position, 6)); }
+  // Number of a uniform register: 6 bits, from sm_100 on 8.
+  std::uint8_t uniform_index(unsigned position);
+  Operand uniform_at(unsigned position);
+  // From sm_100 on, the disassembler shows PT where no predicate is written.
+  bool prints_absent_predicates() const;
   Operand predicate_at(unsigned position);                     // 3 bits
   Operand predicate_at(unsigned position, unsigned negation);  // `negation`: bit that negates it
   static Operand immediate(std::uint64_t value);
@@ -95,6 +101,7 @@ class Reader {
   const char* name_;
   std::string mnemonic_;
   unsigned form_;
+  int architecture_;
   std::string texts_;
 };
 

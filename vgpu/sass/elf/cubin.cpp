@@ -9,8 +9,9 @@
 namespace vgpu::sass {
 namespace {
 
-constexpr std::uint32_t kSymbolTable = 2, kRelocations = 4, kNoBits = 8;  // section types
-constexpr std::uint32_t kMostParamBytes = 32764;                          // limit per kernel
+constexpr std::uint32_t kSymbolTable = 2, kRelocations = 4, kNoBits = 8,
+                        kShortRelocations = 9;    // section types
+constexpr std::uint32_t kMostParamBytes = 32764;  // limit per kernel
 
 template <class T>
 T read(std::span<const std::byte> bytes, std::uint64_t offset) {
@@ -48,6 +49,7 @@ enum Attribute : std::uint8_t {  // EIATTR_*
   kParamSize = 0x19,
   kRegisters = 0x2f,
   kCluster = 0x3d,
+  kLargeParamInfo = 0x45,  // of kernels with parameters of more than 4 KB
 };
 
 }  // namespace
@@ -106,7 +108,8 @@ void Cubin::read_sections(std::span<const std::byte> file) {
     throw BadCubin("cubin: not a 64-bit little-endian ELF file");
   if (read16(file, 0x12) != kCuda) throw BadCubin("cubin: an ELF file for another machine");
   const std::uint32_t flags = read32(file, 0x30);
-  target_ = static_cast<int>(flags >> 8 & 0xff);
+  constexpr std::uint8_t kFormerAbi = 0x33;  // of CUDA 12 and older, with another use of flags
+  target_ = static_cast<int>(read8(file, 7) == kFormerAbi ? flags & 0xff : flags >> 8 & 0xff);
   const std::uint64_t table = read64(file, 0x28);
   const std::uint64_t entry = read16(file, 0x3a), count = read16(file, 0x3c),
                       names = read16(file, 0x3e);
@@ -198,9 +201,11 @@ void Cubin::read_kernel_info(KernelInfo& kernel) const {
         kernel.param_base = read16(value, 4);
         kernel.param_bytes = read16(value, 6);
         break;
-      case kParamInfo: {  // index, ordinal, offset, flags with the size in the upper bits
+      case kParamInfo:         // index, ordinal, offset, flags with the size in the upper bits
+      case kLargeParamInfo: {  // ... and only the size
         const std::uint16_t ordinal = read16(value, 4);
-        const Param param{read16(value, 6), read32(value, 8) >> 18};
+        const std::uint32_t size = read32(value, 8) >> (attribute == kParamInfo ? 18 : 0);
+        const Param param{read16(value, 6), size};
         if (std::uint64_t{param.offset} + param.size > kMostParamBytes) {
           throw BadCubin("cubin: a parameter beyond the largest block of parameters");
         }
@@ -228,8 +233,16 @@ void Cubin::read_kernel_info(KernelInfo& kernel) const {
 }
 
 std::vector<Relocation> Cubin::relocations(std::string_view section) const {
-  constexpr std::uint64_t kBytes = 24;
+  constexpr std::uint64_t kBytes = 24, kShortBytes = 16;
   std::vector<Relocation> all;
+  // Before sm_100, those without an addend have a table of their own.
+  const Section* const without = find(".rel" + std::string(section));
+  if (without != nullptr && without->type == kShortRelocations) {
+    for (std::uint64_t at = 0; at + kShortBytes <= without->data.size(); at += kShortBytes) {
+      all.push_back({read64(without->data, at), read32(without->data, at + 12),
+                     read32(without->data, at + 8), 0});
+    }
+  }
   const Section* const table = find(".rela" + std::string(section));
   if (table == nullptr || table->type != kRelocations) return all;
   for (std::uint64_t at = 0; at + kBytes <= table->data.size(); at += kBytes) {
@@ -238,9 +251,11 @@ std::vector<Relocation> Cubin::relocations(std::string_view section) const {
     r.type = read32(table->data, at + 8);
     r.symbol = read32(table->data, at + 12);
     r.addend = static_cast<std::int64_t>(read64(table->data, at + 16));
+    all.push_back(r);
+  }
+  for (const Relocation& r : all) {
     if (r.symbol >= symbols_.size())
       throw BadCubin(fmt::format("cubin: there is no symbol {}", r.symbol));
-    all.push_back(r);
   }
   return all;
 }

@@ -76,6 +76,7 @@ void Lowering::lower_float(const Instruction& i) {
     case Op::kFsetp:
     case Op::kDsetp: {
       const bool wide = i.op == Op::kDsetp;
+      if (i.uniform) return lower_uniform_comparison(i);
       const u32 a = wide ? source_pair(i[2]) : source(i[2]),
                 b = wide ? source_pair(i[3]) : source(i[3]);
       const u32 pc = emit_alu(
@@ -102,6 +103,32 @@ void Lowering::lower_float(const Instruction& i) {
       emit_alu(i.op == Op::kDmul ? "sass.dmul" : "sass.dadd", destination(i[0]),
                {source_pair(i[1]), source_pair(i[2])}, common(i) | signs_a(i[1]) | signs_b(i[2]));
   }
+}
+
+// UFSETP: the result of an active lane, which all have, becomes the uniform predicate.
+void Lowering::lower_uniform_comparison(const Instruction& i) {
+  if (i[1].index != kTrue) refuse("two results");
+  const u32 compare = emit("sass.fsetp", true, false);
+  at(compare).d = kCarryPredicates;
+  at(compare).s[0] = source(i[2]);
+  at(compare).s[1] = source(i[3]);
+  at(compare).s[2] = zero_;
+  at(compare).s[3] = predicate(i[4]);
+  at(compare).imm =
+      static_cast<i64>(common(i) | signs_a(i[2]) | signs_b(i[3]) | (i[4].negated ? kNegateP : 0));
+  at(compare).list = kNone;
+  const u32 select = emit("sass.sel", true, false);
+  at(select).d = scratch();
+  at(select).s[0] = constant(1);
+  at(select).s[1] = zero_;
+  at(select).s[2] = zero_;
+  at(select).s[3] = kCarryPredicates;
+  helper("sass.r2ur", address_rows(), scratch(), kNone);
+  const u32 pc =
+      emit_alu("u.sass.isetp", predicate_out(i[0]), {address_rows(), zero_, zero_, 4 * kTrue},
+               u64{static_cast<u8>(Compare::kNotEqual)} << kCompareAt);
+  at(pc).list = kNone;
+  at(pc).target = kNone;
 }
 
 void Lowering::lower_half(const Instruction& i) {
@@ -180,6 +207,18 @@ void Lowering::lower_extreme(const Instruction& i) {
   const u32 c = three || adds ? source(i[n + 2]) : zero_;
   if (three) {
     emit_alu("sass.vimnmx3", destination(i[0]), {a, b, c, predicate(p)}, m);
+    return;
+  }
+  if (i.uniform) {
+    if (i.mode != 0) refuse("predicates");
+    const u32 pc = emit("sass.vimnmx", true, false);
+    at(pc).d = scratch();
+    at(pc).s[0] = a;
+    at(pc).s[1] = b;
+    at(pc).s[2] = c;
+    at(pc).s[3] = predicate(p);
+    at(pc).imm = static_cast<i64>(m);
+    emit_alu("sass.r2ur", destination(i[0]), {scratch()});
     return;
   }
   const u32 pc =
@@ -307,6 +346,7 @@ void Lowering::lower_integer(const Instruction& i) {
                common(i));
       return;
     case Op::kIsetp: {
+      if (i[2].pair) return lower_wide_comparison(i);
       const u32 pc = emit_alu(
           twin("sass.isetp"), predicate_out(i[0]),
           {source(i[2]), source(i[3]), zero_, predicate(i[4])},
@@ -356,9 +396,10 @@ void Lowering::lower_integer(const Instruction& i) {
     case Op::kSgxt:
       emit_alu(twin("sass.sgxt"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
       return;
-    case Op::kBmsk:
+    case Op::kBmsk: {
       emit_alu(twin("sass.bmsk"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
       return;
+    }
     case Op::kIdp:
       emit_alu(fmt::format("{}.{}.{}",
                            i.mode == 0 ? "dp4a"

@@ -78,6 +78,7 @@ void Lowering::lower_mbarrier(const Instruction& i) {
       break;
     case Op::kSyncsTest:
       kind = MbarrierKind::kWaitParity;
+      insn.site = program_.sites++;
       if (i[0].index == kTrue) refuse("no result");
       address(pc, i[1], false);
       insn.d = predicate(i[0]);

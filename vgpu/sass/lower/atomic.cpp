@@ -41,10 +41,6 @@ std::string atomic_name(const Instruction& i) {
   }
 }
 
-bool adds_floats(const Instruction& i) {
-  return i.opcode == 0x9a6 || i.opcode == 0x9a2 || i.opcode == 0x9a3;
-}
-
 const char* float_name(const Instruction& i) {
   switch (i.type) {
     case 0:
@@ -65,7 +61,7 @@ const char* float_name(const Instruction& i) {
 }  // namespace
 
 void Lowering::lower_atomic(const Instruction& i) {
-  const bool floating = adds_floats(i);
+  const bool floating = i.floating;
   const std::string name = floating ? float_name(i) : atomic_name(i);
   if (name.empty()) refuse("there is no such atomic operation");
   const bool reduces = i.op == Op::kRed, shared = i.op == Op::kAtoms,

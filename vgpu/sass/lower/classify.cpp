@@ -1,51 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sass/lower/classify.hpp"
 
+#include <array>
+
 namespace vgpu::sass {
 namespace {
 
 using ir::Counted;
 using ir::Space;
 
-constexpr unsigned kAcqbulk = 0x82e;
+constexpr unsigned kAcqbulk = 0x82e, kVoteUniform = 0x886;
 constexpr unsigned kTryAlloc = 2;  // USETMAXREG
 
 // HFMA2.MMA.
 bool is_matrix_pipe(const Instruction& i) { return (i.opcode & 0x1ff) == 0x35; }
 
+// Instruction::mode of a read of a special register that differs between lanes: thread index, lane,
+// masks of lanes.
+bool is_of_lane(const Instruction& i) {
+  return i.mode == 0 || (i.mode >= 0x20 && i.mode <= 0x23) || (i.mode >= 0x38 && i.mode <= 0x3c);
+}
+
+ir::Class tensor_class(const Instruction& i) {
+  constexpr Counted kByFamily[] = {Counted::kTensorWarpgroup, Counted::kTensorWarpgroupInteger,
+                                   Counted::kOther, Counted::kTensorWarpgroupByte};
+  return {kByFamily[i.opcode & 3]};
+}
+
+// UBLKCP, UBLKRED.
+ir::Class bulk_class(const Instruction& i) {
+  enum { kToGlobal = 2, kToBlock };  // Instruction::type
+  const Counted to_global = i.op == Op::kUblkReduce ? Counted::kBulkReduce : Counted::kBulkStore;
+  const Counted what = i.type == kToGlobal  ? to_global
+                       : i.type == kToBlock ? Counted::kBulkSend
+                                            : Counted::kBulkLoad;
+  return {what, Space::kGlobal, 0, ir::kPipeTma};
+}
+
 }  // namespace
 
 ir::Class class_of(Op op, bool uniform) {
-  static constexpr ir::Class kClasses[] = {
-#define OPERATION(name, lowering, what, space) {Counted::what, Space::space, 0},
+  static constexpr auto kClasses = [] {
+    std::array classes = {
+#define OPERATION(name, lowering, what, space) \
+  ir::Class{Counted::what, Space::space, 0, pipes_of(Counted::what, Space::space)},
 #include "sass/opcodes.def"
-  };
+    };
+    using namespace ir;
+#define PIPES(operation, set) classes[static_cast<std::size_t>(Op::operation)].pipes = set;
+#include "sass/opcodes.def"
+    return classes;
+  }();
   // Instructions of the uniform datapath have no class, except reads of special registers (S2UR).
-  return uniform && op != Op::kS2r ? ir::Class{} : kClasses[static_cast<std::size_t>(op)];
+  if (!uniform || op == Op::kS2r) return kClasses[static_cast<std::size_t>(op)];
+  return {Counted::kOther, Space::kNone, 0,
+          op == Op::kMov ? ir::Pipes{ir::kNoPipe} : ir::Pipes{ir::kPipeUniform}};
 }
 
 ir::Class class_of(const Instruction& i) {
   if (i.op == Op::kHfma2 && is_matrix_pipe(i)) return {Counted::kHalfTensor};
   if (i.op == Op::kNop && i.opcode == kAcqbulk) return {Counted::kGridWait};
-  if (i.op == Op::kLdc && i[0].kind == Kind::kUniform) return {};                           // ULDC
-  if (i.op == Op::kGmma && (i.opcode & 3) == 1) return {Counted::kTensorWarpgroupInteger};  // IGMMA
-  // Instruction::type of UBLKCP and UBLKRED. Copies to another block's shared memory are stores.
-  constexpr unsigned kToShared = 1;
-  if (i.op == Op::kUblkcp || i.op == Op::kUblkReduce)
-    return {i.type == kToShared ? Counted::kBulkLoad : Counted::kBulkStore, Space::kGlobal, 0};
-  const ir::Class what = class_of(i.op, i.uniform);
-  return {what.operation, what.space, what.space == Space::kNone ? std::uint8_t{0} : i.bytes};
+  if (i.op == Op::kLdc && i[0].kind == Kind::kUniform) return {};  // ULDC
+  if (i.op == Op::kGmma) return tensor_class(i);
+  if (i.op == Op::kUblkcp || i.op == Op::kUblkReduce) return bulk_class(i);
+  ir::Class what = class_of(i.op, i.uniform);
+  if (what.space != Space::kNone) what.bytes = i.bytes;
+  if (i.op == Op::kS2r && !i.uniform && is_of_lane(i)) what.pipes = ir::kPipeLsu;
+  if (i.op == Op::kVote && i.opcode == kVoteUniform) what.pipes = ir::kNoPipe;
+  if (i.op == Op::kHadd2 && i.high) what.pipes = ir::kPipeFma | ir::kPipeFmaHeavy;  // HADD2.F32
+  return what;
 }
 
 ir::u16 traits_of(const Instruction& i) {
   unsigned traits = 0;
   if ((i.op == Op::kLdg || i.op == Op::kLd) && i.strong) traits |= ir::kPollsMemory;
-  // The counts of kernels with a barrier of the cluster differ from an H200's by 0.1%.
-  if (i.op == Op::kSyncsTest || i.op == Op::kNanosleep || i.op == Op::kClusterWait ||
+  if (i.op == Op::kSyncsTest || i.op == Op::kNanosleep ||
       (i.op == Op::kSetmaxreg && i.mode == kTryAlloc))
     traits |= ir::kWaits;
-  if (i.op == Op::kI2i || (i.op >= Op::kUblkReduce && i.op <= Op::kWarpgroup))
+  if (i.op == Op::kUblkPrefetch || i.op == Op::kUtmaReduce || i.op == Op::kUtmaPrefetch ||
+      i.op == Op::kStas)
     traits |= ir::kNotMeasured;
+  if (i.uniform &&
+      (i.op == Op::kFlo || i.op == Op::kBrev || i.op == Op::kPlop3 || i.op == Op::kSgxt))
+    traits |= ir::kPipeNotMeasured;
   if (i.op == Op::kCall || i.op == Op::kCallAbsolute) traits |= ir::kCalls;
   if (i.op == Op::kRet) traits |= ir::kReturns;
   return static_cast<ir::u16>(traits);

@@ -110,6 +110,19 @@ bool stores_half(const std::vector<Instruction>& code, std::size_t exchange,
   return false;
 }
 
+// Whether an access of 16 bits at `half` is within the word at `word`: the address of the word is
+// that of the half without bit 1.
+bool is_half_of(const std::vector<Instruction>& code, const Place& half, const Place& word) {
+  constexpr std::uint32_t kWithoutBit1 = ~std::uint32_t{2};
+  constexpr std::uint8_t kAnd = 0xc0;
+  if (word.base.made_at == kBeforeAll || half.offset != 0 || word.offset != 0) return false;
+  const Instruction& mask = code[word.base.made_at];
+  return mask.op == Op::kLop3 && mask.mode == 0 && mask.table == kAnd &&
+         mask[1].kind == Kind::kRegister && mask[2].kind == Kind::kImmediate &&
+         mask[2].value == kWithoutBit1 && half.uniform == word.uniform &&
+         value_of(code, word.base.made_at, Kind::kRegister, mask[1].index) == half.base;
+}
+
 void mark_load_of(std::vector<Instruction>& code, std::size_t exchange) {
   const Operand* const where = address_of(code[exchange]);
   if (where == nullptr) return;
@@ -125,6 +138,12 @@ void mark_load_of(std::vector<Instruction>& code, std::size_t exchange) {
         place_of(code, n, *from) == place) {
       i.compared = code[exchange].compared = true;
       i.half = code[exchange].half = half;
+      if (!half) return;
+    }
+    // What a loop of 16 bits first compares may be loaded before it.
+    if (half && is_load(i) && i.bytes == 2 && from != nullptr &&
+        is_half_of(code, place_of(code, n, *from), place)) {
+      i.compared = true;
       return;
     }
     if (from != nullptr) continue;

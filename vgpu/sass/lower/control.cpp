@@ -21,11 +21,14 @@ void Lowering::lower_nanosleep(const Instruction&) { emit("nanosleep"); }
 void Lowering::lower_control(const Instruction& i) {
   switch (i.op) {
     case Op::kBra: {
-      if (i.mode >= 2) {
+      if (i.mode >= 2) {  // .DIV, .CONV
         const u32 pc = emit("sass.bra.div");
-        at(pc).sub = i.mode == 2 ? 0 : 1;
-        at(pc).s[0] = source(i[0]);
+        at(pc).s[0] = !i[0].negated                ? source(i[0])
+                      : i[0].index == kZeroUniform ? constant(~u32{0})
+                                                   : kNone;
+        if (at(pc).s[0] == kNone) refuse("the other lanes");
         at(pc).target = i.target;
+        at(pc).sub = i.mode == 3 ? 1 : 0;
         return;
       }
       const u32 pc = emit_alu("sass.bra", kNone, {zero_, zero_, zero_, predicate(i[0])},
@@ -94,7 +97,7 @@ void Lowering::lower_control(const Instruction& i) {
     }
     case Op::kWarpsync: {
       const u32 pc = emit("sass.warpsync");
-      at(pc).s[0] = i.opcode == 0x948 ? kNone : source(i[0]);
+      at(pc).s[0] = i.count == 0 ? kNone : source(i[0]);
       return;
     }
     default:

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ir/address.hpp"
+#include "ir/driver_constants.hpp"
 #include "ir/modifiers.hpp"
 #include "sass/decode/decode.hpp"
 #include "sass/lower/classify.hpp"
@@ -16,6 +17,13 @@ namespace vgpu::sass {
 namespace {
 
 constexpr u32 kTrueSlot = 4 * kTrue, kUniformPredicates = 32, kPredicateBytes = 28;
+
+Ways ways_of(const Instruction& i) {
+  const auto holds = [](const Operand& p) { return p.index == kTrue && !p.negated; };
+  const bool leaves = i.op == Op::kBra || i.op == Op::kBrx || i.op == Op::kRet || i.op == Op::kExit;
+  const bool always = holds(i.guard) && (i.op != Op::kBra || (i.mode != 2 && holds(i[0])));
+  return {i.op == Op::kBra ? static_cast<std::ptrdiff_t>(i.target / 16) : -1, !leaves || !always};
+}
 
 }  // namespace
 
@@ -44,7 +52,8 @@ void Lowering::run() {
   u32 most = 0, most_uniform = 0;
   for (std::size_t n = 0; n < count; ++n) {
     const u32 address = static_cast<u32>(n * 16);
-    instructions_.push_back(decode({read64(text_, address), read64(text_, address + 8)}, address));
+    instructions_.push_back(decode({read64(text_, address), read64(text_, address + 8)}, address,
+                                   program_.attributes.target));
     for (const Operand& o : instructions_.back().operands) {
       const bool general =
           o.kind == Kind::kRegister || o.kind == Kind::kAddress || o.kind == Kind::kConstant;
@@ -63,11 +72,14 @@ void Lowering::run() {
   barriers_ = uniforms_ + std::min<u32>(most_uniform + 4, 63);
   trash_ = barriers_ + 16;
   scratch_ = trash_ + 4;
-  rows_ = scratch_ + 10;
+  rows_ = scratch_ + 12;
   for (const Instruction& i : instructions_) {
     current_ = &i;
     program_.statements.push_back({i.text, i.address, "", 0, traits_of(i)});
+    machine_code_.control.push_back(i.control);
+    machine_code_.ways.push_back(ways_of(i));
     machine_code_.pc_at.push_back(static_cast<u32>(program_.code.size()));
+    compute_address(i);
     lower(i);
   }
   if (count == 0) throw UnknownInstruction("there is no code");
@@ -138,13 +150,12 @@ u32 Lowering::bank_constant(const Operand& o, u32 words) {
   if (o.index != kZeroRegister || o.uniform != kZeroUniform || o.value % 4 != 0)
     refuse("a constant by index");
   if (o.bank == 0 && o.value < machine_code_.param_base) {
-    // Block and grid dimensions, the local-memory window, the stack; the barrier of cooperative
-    // launches; clusters; their size; the address of the parameters; a global-memory descriptor.
-    const u32 at = o.value;
-    const bool known = at < 0x18 || (at >= 0x20 && at < 0x2c) || at == 0x44 || at == 0x48 ||
-                       (at >= 0x140 && at < 0x168) || at == 0x188 || (at >= 0x198 && at < 0x1a0) ||
-                       (at >= 0x208 && at < 0x210);
-    if (!known) refuse(fmt::format("the driver's constant at 0x{:x}", o.value));
+    const ir::DriverConstants places = ir::driver_constants(program_.attributes.target);
+    for (u32 word = 0; word < words; ++word) {
+      const u32 at = o.value + 4 * word;
+      if (!places.holds(at) && at < machine_code_.param_base)
+        refuse(fmt::format("the driver's constant at 0x{:x}", at));
+    }
   }
   const u64 key = u64{o.bank} << 40 | u64{words} << 32 | o.value;
   const auto [known, added] = known_bank_.try_emplace(key, static_cast<u32>(constants_.size()));

@@ -33,9 +33,13 @@ class Lowering {
   void lower_nanosleep(const Instruction& i);
   void lower_float(const Instruction& i);
   void need_plain_signs(const Instruction& i) const;
+  void lower_uniform_comparison(const Instruction& i);
   void lower_half(const Instruction& i);
   void lower_half_function(const Instruction& i);
   void lower_integer(const Instruction& i);
+  void lower_wide_integer(const Instruction& i);
+  void lower_wide_comparison(const Instruction& i);
+  u32 half_of(const Operand& o, bool upper);
   void lower_extreme(const Instruction& i);
   void lower_conversion(const Instruction& i);
   void lower_clamp(const Instruction& i);
@@ -109,8 +113,11 @@ class Lowering {
   u32 bank_constant(const Operand& o, u32 words);
   u32 wide_scratch(u32 n) const { return row(scratch_ + 2 * n); }  // 64 bits per lane
   u32 scratch() const { return row(scratch_ + 8); }
+  u32 address_rows() const { return row(scratch_ + 10); }  // a pair
   void address(u32 pc, const Operand& o, bool far);
-  u32 joined_address(const Operand& o);
+  // Computes the sum or the product that an address begins with in rows of its own, before the
+  // instruction is emitted.
+  void compute_address(const Instruction& i);
   void vector(u32 pc, const Operand& first, u32 words, bool is_store);
   void list(const Operand& first, u32 values, bool writes, u32 each = 1);
 
@@ -123,8 +130,9 @@ class Lowering {
   // Slots of predicates that no instruction names.
   static constexpr u32 kReductionPredicate = 64;  // what BAR.RED leaves for B2R
   static constexpr u32 kNegatedPredicate = 68;
-  static constexpr u32 kFalsePredicate = 72;  // never written
-  static constexpr u32 kSignPredicates = 76;  // three
+  static constexpr u32 kFalsePredicate = 72;   // never written
+  static constexpr u32 kSignPredicates = 76;   // three
+  static constexpr u32 kCarryPredicates = 88;  // two, between the halves of 64-bit instructions
 
   Program& program_;
   MachineCode& machine_code_;

@@ -41,10 +41,11 @@ void Lowering::lower_matrix(const Instruction& i) {
     case Op::kImma:
     case Op::kBmma: {
       const bool bits = i.op == Op::kBmma;
-      const u32 rows = i.mode, words = i.shift / (bits ? 32u : 4u);  // registers along k
-      const u32 pc = emit(bits ? fmt::format("mma.m{}n8k{}.b1.and.s32", rows, i.shift)
-                               : fmt::format("mma.m{}n8k{}.{}.{}.s32", rows, i.shift,
-                                             i.is_signed ? "s8" : "u8", i.high ? "s8" : "u8"));
+      const u32 rows = i.mode, words = i.shift / (bits ? 32u : 32u / i.type);  // registers along k
+      const std::string name = fmt::format("mma.m{}n8k{}.", rows, i.shift);
+      const u32 pc = emit(bits ? name + (i.wrap ? "b1.xor.s32" : "b1.and.s32")
+                               : fmt::format("{}{}{}.{}{}.s32", name, i.is_signed ? 's' : 'u',
+                                             i.type, i.high ? 's' : 'u', i.type));
       at(pc).sub = i.saturate ? 1 : 0;
       at(pc).list = static_cast<u32>(program_.lists.size());
       list(i[0], rows / 4, true);

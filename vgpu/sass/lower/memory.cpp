@@ -9,24 +9,33 @@
 
 namespace vgpu::sass {
 
+void Lowering::compute_address(const Instruction& i) {
+  for (const Operand& o : i.operands) {
+    if (o.kind != Kind::kAddress) continue;
+    const u32 given = o.index == kZeroRegister ? zero_ : row(o.index);
+    if (o.scale != 0) helper("shl.b32", address_rows(), given, constant(o.scale));
+    if (!o.wide && !o.narrow) continue;
+    if (o.uniform == kZeroUniform) continue;
+    const u32 a = wide_scratch(0), b = uniform_pair(o.uniform, 1);
+    if (o.narrow || o.index == kZeroRegister)
+      helper("cvt.u64.u32", a, given, kNone);
+    else
+      helper("pack.32x2", a, given, given + 128);
+    helper("add.u64", a, a, b);
+    helper("unpack.64.32.0", address_rows(), a, kNone);
+    helper("unpack.64.32.1", address_rows() + 128, a, kNone);
+  }
+}
+
 void Lowering::address(u32 pc, const Operand& o, bool far) {
   Insn& insn = at(pc);
-  insn.s[0] = o.index == kZeroRegister ? zero_ : row(o.index);
+  const bool computed = o.scale != 0 || ((o.wide || o.narrow) && o.uniform != kZeroUniform);
+  insn.s[0] = computed ? address_rows() : o.index == kZeroRegister ? zero_ : row(o.index);
   insn.imm = static_cast<std::int32_t>(o.value);
   insn.flags |= kFlagMachine;
   if (far) return;
   insn.flags |= kFlagAddress32;
   insn.s[3] = o.uniform == kZeroUniform ? zero_ : row(uniforms_ + o.uniform);
-}
-
-// [R.U32+UR]: the sum of a register and a pair of uniform ones.
-u32 Lowering::joined_address(const Operand& o) {
-  const u32 pc = emit("sass.imad.wide", true, false);
-  at(pc).d = wide_scratch(3);
-  at(pc).s[0] = o.index == kZeroRegister ? zero_ : row(o.index);
-  at(pc).s[1] = constant(1);
-  at(pc).s[2] = row(uniforms_ + o.uniform);
-  return wide_scratch(3);
 }
 
 // Sets the registers that an access loads or stores.
@@ -70,8 +79,6 @@ void Lowering::lower_memory(const Instruction& i) {
   const char* const verb = is_store ? "st" : "ld";
   std::string name = fmt::format("{}.{}", verb, space);
   if (!local) name += bytes < 4 ? ".any" : fmt::format(".4x{}", words);
-  const bool joined = !near && i[is_store ? 0 : 1].uniform != kZeroUniform;
-  const u32 sum = joined ? joined_address(i[is_store ? 0 : 1]) : kNone;
   const u32 pc = emit(name);
   Insn& insn = at(pc);
   insn.site = program_.sites++;
@@ -86,7 +93,6 @@ void Lowering::lower_memory(const Instruction& i) {
   if (local && where.uniform != kZeroUniform) refuse("a uniform register in a local address");
   vector(pc, data, words, is_store);
   address(pc, where, !near);
-  if (joined) at(pc).s[0] = sum;
   // Strong loads may poll for other blocks' stores, except in shared memory.
   if (i.strong && !is_store && !near) program_.ordered = true;
 }
@@ -98,12 +104,17 @@ void Lowering::lower_constant(const Instruction& i) {
   const std::string prefix = uniform ? "u." : "";
   if (fixed && i.bytes >= 4 && from.value % 4 == 0) {
     const u32 words = i.bytes / 4u;
-    emit_alu(prefix + (words == 2 ? "sass.mov64" : "sass.mov"), destination(i[0]),
-             {bank_constant(from, words)});
+    const u32 constants = bank_constant(from, words);
+    emit_alu(prefix + (words == 1 ? "sass.mov" : "sass.mov64"), destination(i[0]), {constants});
+    if (words < 4) return;
+    const u32 pc = emit(prefix + "sass.mov64", true);
+    at(pc).d = destination(i[0]) + 2 * 128;
+    at(pc).s[0] = constants + 2 * 128;
     return;
   }
   if (from.bank != 0 && from.bank != 2 && from.bank != 3 && from.bank != 4)
     refuse("another constant bank");
+  if (i.bytes > 8) refuse("16 bytes by index");
   if (fixed && from.bank == 0 && from.value < machine_code_.param_base)
     refuse("a part of a driver's constant");
   indexes_addresses_ |= from.bank == 4;

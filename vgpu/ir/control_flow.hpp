@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace ladder::analyse {
+namespace vgpu::ir {
 
 // Successors of one instruction, as indices into the program.
 struct Ways {
@@ -32,4 +32,4 @@ struct Loop {
 // program).
 std::vector<Loop> loops_of(std::span<const Ways> program);
 
-}  // namespace ladder::analyse
+}  // namespace vgpu::ir

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyse/control_flow.hpp"
+#include "ir/control_flow.hpp"
 
-namespace ladder::analyse {
+namespace vgpu::ir {
 
 bool reachable(std::span<const Ways> program, std::size_t to, std::size_t without) {
   std::vector<bool> seen(program.size());
@@ -33,4 +33,4 @@ std::vector<Loop> loops_of(std::span<const Ways> program) {
   return loops;
 }
 
-}  // namespace ladder::analyse
+}  // namespace vgpu::ir

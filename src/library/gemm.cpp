@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of gemm.h: checked, planned, enqueued.
+#include <cuda_runtime_api.h>
+#include <ladder/gemm.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "device/relaxed_capture.hpp"
+#include "device/runtime.cuh"
+#include "gemm/call.hpp"
+#include "gemm/plan/plan.hpp"
+#include "library/choice.hpp"
+
+namespace ladder::api {
+namespace {
+
+std::int64_t limit_of(const ladder_context& handle) {
+  return handle.workspace == nullptr ? kUnlimited : handle.workspace_bytes;
+}
+
+// The epilogue of product `number`, for `count` products.
+FinishJob finish_job(const Checked& x, std::int64_t number, std::int64_t count) {
+  FinishJob job = x.epilogue;
+  job.m = x.p.m;
+  job.n = x.p.n;
+  job.count = count;
+  job.c.row = x.p.ldc;
+  job.c.col = 1;
+  if (x.arrays_on_device) {
+    job.c.of = x.c.of;
+  } else {
+    job.c.g = x.c.number(number);
+    job.c.stride = x.c.stride;
+  }
+  if (job.bias != nullptr) job.bias += number * job.bias_stride;
+  if (job.residual.g != nullptr) job.residual.g += number * job.residual.stride;
+  return job;
+}
+
+Outcome enqueue_strided(const Checked& x, Stream stream) {
+  StridedJob job = strided_job(x.p, x.arrays_on_device ? Operands{} : x.operands(0));
+  job.by = x.by;
+  job.k = x.reads() ? x.p.k : 0;
+  job.count = x.count;
+  const bool host_arrays = x.c.of != nullptr && !x.arrays_on_device;
+  const auto set = [&](auto& to, const auto& from) {
+    to.stride = from.stride;
+    if (x.arrays_on_device) to.of = from.of;
+  };
+  set(job.a, x.a);
+  set(job.b, x.b);
+  set(job.c, x.c);
+  const std::int64_t launches = host_arrays ? x.count : 1;
+  if (host_arrays) job.count = 1;
+  for (std::int64_t i = 0; i < launches; ++i) {
+    if (host_arrays) {
+      job.a.g = x.reads() ? x.a.number(i) : nullptr;
+      job.b.g = x.reads() ? x.b.number(i) : nullptr;
+      job.c.g = x.c.number(i);
+    }
+    if (Status s = launch_strided(job, stream); !s) return s;
+    if (!x.has_epilogue) continue;
+    if (Status s = launch_finish(finish_job(x, i, job.count), stream); !s) return s;
+  }
+  return {};
+}
+
+// One product of a planned kernel, and what follows it. `apart` is memory for a product apart.
+Status enqueue_product(const Checked& x, const Chosen& chosen, std::int64_t number, char* apart,
+                       Stream stream) {
+  auto* const gApart = reinterpret_cast<float*>(apart);
+  const auto [p, o] = product_of(x, chosen, number, gApart);
+  if (Status s = chosen.kernel->launch(p, o, stream); !s) return s;
+  if (!x.has_epilogue && !chosen.is_apart) return Status::ok();
+  FinishJob job = finish_job(x, number, 1);
+  job.by = x.by;
+  if (chosen.is_apart) job.product = gApart;
+  return launch_finish(job, stream);
+}
+
+Status enqueue_in_workspace(const ladder_context& handle, const Checked& x, const Chosen& chosen,
+                            std::int64_t number) {
+  char* const scratch = handle.workspace + chosen.product_bytes(x);
+  auto* const flags = reinterpret_cast<unsigned*>(scratch + part_bytes(chosen.need.scratch));
+  if (chosen.need.flags > 0) {
+    const cudaError_t error =
+        cudaMemsetAsync(flags, 0, static_cast<std::size_t>(chosen.need.flags) * 4, handle.stream);
+    if (error != cudaSuccess) return cuda_failure("workspace", error);
+  }
+  const Loan loan(scratch, flags, chosen.need);
+  return enqueue_product(x, chosen, number, handle.workspace, handle.stream);
+}
+
+// Code::kOutOfMemory: the memory does not suffice or is another stream's, and nothing was enqueued.
+Status enqueue_in_own_memory(ladder_context& handle, const Checked& x, const Chosen& chosen,
+                             std::int64_t number) {
+  const Status no_memory(Code::kOutOfMemory, "");
+  if (!handle.stream_id || (handle.owner && *handle.owner != *handle.stream_id)) return no_memory;
+  const std::int64_t apart = chosen.product_bytes(x);
+  if (apart > handle.own.scratch) return no_memory;
+  const Loan loan(handle.scratch + apart, handle.flags,
+                  {handle.own.scratch - apart, handle.own.flags});
+  const Status status = enqueue_product(x, chosen, number, handle.scratch, handle.stream);
+  if (status.code() != Code::kOutOfMemory) handle.owner = handle.stream_id;
+  return status;
+}
+
+Status enqueue_in_pool(const ladder_context& handle, const Checked& x, Chosen chosen,
+                       std::int64_t number) {
+  if (!chosen.is_apart) return enqueue_product(x, chosen, number, nullptr, handle.stream);
+  const std::int64_t apart = chosen.product_bytes(x);
+  CallMemory memory;
+  if (Status s = memory.take(handle.stream, apart + chosen.need.scratch, chosen.need.flags); !s)
+    return s;
+  char* const at = memory.scratch();
+  const Loan loan(at + apart, memory.flags(), chosen.need);
+  return enqueue_product(x, chosen, number, at, handle.stream);
+}
+
+Outcome enqueue(ladder_context& handle, const Checked& x, const Chosen& chosen) {
+  if (x.is_empty()) return {};
+  const RelaxedCapture relaxed;  // the pool may have to allocate
+  if (chosen.kernel == nullptr) return enqueue_strided(x, handle.stream);
+  for (std::int64_t i = 0; i < x.count; ++i) {
+    Status status;
+    if (handle.workspace != nullptr) {
+      status = enqueue_in_workspace(handle, x, chosen, i);
+    } else {
+      status = enqueue_in_own_memory(handle, x, chosen, i);
+      if (status.code() == Code::kOutOfMemory) status = enqueue_in_pool(handle, x, chosen, i);
+    }
+    if (!status) return status;
+  }
+  return {};
+}
+
+struct Planned {
+  Checked x;
+  Chosen chosen;
+};
+
+Outcome plan_call(const ladder_context& handle, const ladder_gemm_call* call, bool asks,
+                  Planned& planned, std::int64_t limit) {
+  if (Outcome o = check(handle, call, planned.x); !o) return o;
+  const bool apart = planned.x.by.g_alpha != nullptr;  // the pool must know how much
+  return choose(handle, planned.x, limit, asks || apart, planned.chosen);
+}
+
+void copy_text(char* to, std::size_t bytes, const std::string& text) {
+  std::snprintf(to, bytes, "%s", text.c_str());
+}
+
+// The tiles of a planned kernel in words.
+std::string details_of(const Checked& x, const Chosen& chosen) {
+  const auto [p, o] = product_of(x, chosen, 0, nullptr);
+  RowMajorCall call;
+  if (!row_major_call(p, o, call)) return "";
+  const auto plan = ladder::plan(p, chosen.precision, call.device, call.at);
+  if (!plan) return "";
+  std::string text;
+  for (const auto& [name, value] : describe(plan.value()))
+    text += (text.empty() ? "" : "; ") + name + ": " + value;
+  return text;
+}
+
+std::string why_of(const ladder_context& handle, const Checked& x, const Chosen& chosen) {
+  std::string why =
+      chosen.kernel == nullptr ? chosen.why : std::string(choose_kernel(x.p, chosen.precision).why);
+  if (chosen.short_of > 0)
+    why += "; the workspace has " + std::to_string(handle.workspace_bytes) +
+           " bytes, the preferred kernel needs " + std::to_string(chosen.short_of);
+  if (chosen.is_apart) why += "; alpha and beta on the device: the product is stored first";
+  return why;
+}
+
+}  // namespace
+}  // namespace ladder::api
+
+using namespace ladder::api;
+
+extern "C" {
+
+ladder_status ladder_gemm(ladder_handle handle, const ladder_gemm_call* call) {
+  return with_handle(handle, [&](ladder_context& h) -> Outcome {
+    Planned planned;
+    if (Outcome o = plan_call(h, call, false, planned, limit_of(h)); !o) return o;
+    return enqueue(h, planned.x, planned.chosen);
+  });
+}
+
+ladder_status ladder_gemm_grouped(ladder_handle handle, const ladder_gemm_call* calls,
+                                  int64_t count) {
+  return with_handle(handle, [&](ladder_context& h) -> Outcome {
+    if (count < 0) return invalid("count: at least 0, not " + std::to_string(count));
+    if (count > INT32_MAX) return invalid("count: more than 2^31 - 1");
+    if (calls == nullptr && count > 0) return invalid("calls: null");
+    std::vector<Planned> planned(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+      if (Outcome o = plan_call(h, calls + i, false, planned[i], limit_of(h)); !o)
+        return {o.status(), "calls[" + std::to_string(i) + "]." + o.text()};
+    }
+    for (const Planned& of : planned) {
+      if (Outcome o = enqueue(h, of.x, of.chosen); !o) return o;
+    }
+    return {};
+  });
+}
+
+ladder_status ladder_sgemm(ladder_handle handle, ladder_layout layout, ladder_op op_a,
+                           ladder_op op_b, int64_t m, int64_t n, int64_t k, const float* alpha,
+                           const float* a, int64_t lda, const float* b, int64_t ldb,
+                           const float* beta, float* c, int64_t ldc) {
+  ladder_gemm_call call;
+  ladder_gemm_call_init(&call);
+  call.layout = layout;
+  call.op_a = op_a;
+  call.op_b = op_b;
+  call.m = m;
+  call.n = n;
+  call.k = k;
+  call.alpha = alpha;
+  call.beta = beta;
+  call.a = a;
+  call.b = b;
+  call.c = c;
+  call.lda = lda;
+  call.ldb = ldb;
+  call.ldc = ldc;
+  return ladder_gemm(handle, &call);
+}
+
+ladder_status ladder_workspace_bytes(ladder_handle handle, const ladder_gemm_call* call,
+                                     size_t* bytes) {
+  return with_handle(handle, [&](ladder_context& h) -> Outcome {
+    if (bytes == nullptr) return invalid("bytes: null");
+    Planned planned;
+    if (Outcome o = plan_call(h, call, true, planned, kUnlimited); !o) return o;
+    *bytes = static_cast<size_t>(planned.chosen.bytes(planned.x));
+    return {};
+  });
+}
+
+ladder_status ladder_plan(ladder_handle handle, const ladder_gemm_call* call,
+                          ladder_gemm_plan* plan) {
+  return with_handle(handle, [&](ladder_context& h) -> Outcome {
+    if (plan == nullptr) return invalid("plan: null");
+    if (plan->struct_size != sizeof(ladder_gemm_plan))
+      return invalid("plan->struct_size: " + std::to_string(plan->struct_size) +
+                     " bytes, this library takes " + std::to_string(sizeof(ladder_gemm_plan)));
+    Planned planned;
+    if (Outcome o = plan_call(h, call, true, planned, limit_of(h)); !o) return o;
+    const auto& [x, chosen] = planned;
+    const bool strided = chosen.kernel == nullptr;
+    *plan = {};
+    plan->struct_size = sizeof *plan;
+    plan->precision = to_api(chosen.precision);
+    plan->deterministic = 1;
+    plan->batch_invariant = strided ? 1 : 0;
+    plan->workspace_bytes = static_cast<size_t>(chosen.bytes(x));
+    copy_text(plan->kernel, sizeof plan->kernel,
+              strided ? "ladder_strided" : std::string(chosen.kernel->id));
+    copy_text(plan->why, sizeof plan->why, why_of(h, x, chosen));
+    copy_text(plan->details, sizeof plan->details,
+              strided ? "tile: 64x64x16" : details_of(x, chosen));
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of gemm.h on operands of small integers, whose sums are exact in every precision, and the
+// result by the definition.
+#pragma once
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+#include <ladder/gemm.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ladder::test {
+
+// Calls of the CUDA runtime by the program and by libladder.so.
+struct Counted {
+  std::atomic<int> allocations = 0, frees = 0, waits = 0;
+  std::atomic<std::size_t> bytes = 0;  // of the last allocation
+  int all() const { return allocations + frees + waits; }
+};
+Counted& counted();
+
+struct FreeOnDevice {
+  void operator()(void* at) const { EXPECT_EQ(cudaFree(at), cudaSuccess); }
+};
+template <class T>
+using OnDevice = std::unique_ptr<T[], FreeOnDevice>;
+
+template <class T>
+OnDevice<T> device_array(std::size_t count) {
+  void* at = nullptr;
+  EXPECT_EQ(cudaMalloc(&at, std::max<std::size_t>(1, count) * sizeof(T)), cudaSuccess);
+  return OnDevice<T>(static_cast<T*>(at));
+}
+template <class T>
+OnDevice<T> upload(const std::vector<T>& x) {
+  auto at = device_array<T>(x.size());
+  EXPECT_EQ(cudaMemcpy(at.get(), x.data(), x.size() * sizeof(T), cudaMemcpyHostToDevice),
+            cudaSuccess);
+  return at;
+}
+template <class T>
+std::vector<T> download(const OnDevice<T>& at, std::size_t count) {
+  std::vector<T> x(count);
+  EXPECT_EQ(cudaMemcpy(x.data(), at.get(), count * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
+  return x;
+}
+
+inline std::vector<float> integers(std::int64_t count, unsigned seed) {
+  std::vector<float> x(static_cast<std::size_t>(count));
+  for (float& value : x) {
+    seed = seed * 1664525 + 1013904223;
+    value = static_cast<float>(static_cast<int>(seed >> 16) % 9 - 4);
+  }
+  return x;
+}
+
+struct Handle {
+  Handle() { EXPECT_EQ(ladder_create(&at), LADDER_STATUS_OK) << ladder_last_error(); }
+  ~Handle() { EXPECT_EQ(ladder_destroy(at), LADDER_STATUS_OK); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  operator ladder_handle() const { return at; }  // NOLINT(google-explicit-constructor)
+  ladder_handle at = nullptr;
+};
+
+struct Shape {
+  std::int64_t m, n, k;
+};
+
+// A call with its operands on the host and on the device.
+class Example {
+ public:
+  Example(Shape shape, ladder_layout layout = LADDER_ROW_MAJOR, ladder_op op_a = LADDER_OP_N,
+          ladder_op op_b = LADDER_OP_N, std::int64_t count = 1, unsigned seed = 1) {
+    ladder_gemm_call_init(&call);
+    call.layout = layout;
+    call.op_a = op_a;
+    call.op_b = op_b;
+    call.m = shape.m;
+    call.n = shape.n;
+    call.k = shape.k;
+    call.batch_count = count;
+    const auto place = [&](std::int64_t rows, std::int64_t cols, ladder_op op, std::int64_t pad,
+                           std::int64_t& ld, std::int64_t& stride) {
+      if (op != LADDER_OP_N) std::swap(rows, cols);
+      if (layout == LADDER_COL_MAJOR) std::swap(rows, cols);
+      ld = std::max<std::int64_t>(1, cols) + pad;
+      stride = rows * ld + pad;
+      return stride * count;
+    };
+    a = integers(place(call.m, call.k, op_a, 3, call.lda, call.stride_a), seed);
+    b = integers(place(call.k, call.n, op_b, 1, call.ldb, call.stride_b), seed + 1);
+    c = integers(place(call.m, call.n, LADDER_OP_N, 2, call.ldc, call.stride_c), seed + 2);
+    a_there = upload(a);
+    b_there = upload(b);
+    c_there = upload(c);
+    call.alpha = &alpha;
+    call.beta = &beta;
+    call.a = a_there.get();
+    call.b = b_there.get();
+    call.c = c_there.get();
+  }
+
+  std::size_t at(std::int64_t i, std::int64_t j, std::int64_t ld, ladder_op op) const {
+    const bool rows = (call.layout == LADDER_ROW_MAJOR) == (op == LADDER_OP_N);
+    return static_cast<std::size_t>(rows ? i * ld + j : j * ld + i);
+  }
+
+  // C by the definition, with `finish(value, i, j, number)` for the epilogue.
+  template <class Finish>
+  std::vector<float> expected(Finish finish) const {
+    std::vector<float> out = c;
+    for (std::int64_t number = 0; number < call.batch_count; ++number) {
+      const float* const of_a = a.data() + number * call.stride_a;
+      const float* const of_b = b.data() + number * call.stride_b;
+      float* const of_c = out.data() + number * call.stride_c;
+      for (std::int64_t i = 0; i < call.m; ++i) {
+        for (std::int64_t j = 0; j < call.n; ++j) {
+          float sum = 0;
+          for (std::int64_t l = 0; alpha != 0 && l < call.k; ++l)
+            sum += of_a[at(i, l, call.lda, call.op_a)] * of_b[at(l, j, call.ldb, call.op_b)];
+          float& value = of_c[at(i, j, call.ldc, LADDER_OP_N)];
+          value =
+              finish((alpha == 0 ? 0 : alpha * sum) + (beta == 0 ? 0 : beta * value), i, j, number);
+        }
+      }
+    }
+    return out;
+  }
+  std::vector<float> expected() const {
+    return expected([](float value, auto...) { return value; });
+  }
+  std::vector<float> result() const { return download(c_there, c.size()); }
+  void reset() const {
+    EXPECT_EQ(cudaMemcpy(c_there.get(), c.data(), c.size() * sizeof(float), cudaMemcpyHostToDevice),
+              cudaSuccess);
+  }
+  ladder_status run(ladder_handle handle) const { return ladder_gemm(handle, &call); }
+
+  ladder_gemm_call call;
+  float alpha = 2, beta = -1;
+  std::vector<float> a, b, c;
+  OnDevice<float> a_there, b_there, c_there;
+};
+
+inline bool has_device() {
+  int count = 0;
+  const bool has = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+  if (!has) static_cast<void>(cudaGetLastError());
+  return has;
+}
+inline bool is_hopper() {
+  int major = 0, minor = 0;
+  EXPECT_EQ(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), cudaSuccess);
+  return major == 9 && minor == 0;
+}
+
+constexpr ladder_precision kPrecisions[] = {LADDER_PRECISION_IEEE,   LADDER_PRECISION_AUTO,
+                                            LADDER_PRECISION_TF32,   LADDER_PRECISION_TF32X3,
+                                            LADDER_PRECISION_BF16X3, LADDER_PRECISION_BF16X6,
+                                            LADDER_PRECISION_BF16X9, LADDER_PRECISION_FP16X3};
+
+class WithDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_device()) GTEST_SKIP() << "no CUDA device";
+  }
+};
+
+}  // namespace ladder::test

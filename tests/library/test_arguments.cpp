@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each wrong argument of the C interface, with the text that names it, and arguments at random.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+
+#include "library/support.hpp"
+
+namespace ladder::test {
+namespace {
+
+class Arguments : public WithDevice {};
+
+struct Wrong {
+  const char* text;  // what ladder_last_error() begins with
+  std::function<void(Example&)> make;
+};
+
+TEST_F(Arguments, EachWrongOneIsNamedAndNothingIsWritten) {
+  const Handle handle;
+  static float on_host[4096];
+  const auto other = device_array<float>(4096);
+  const Wrong all[] = {
+      {"struct_size: ", [](Example& x) { x.call.struct_size -= 8; }},
+      {"layout: 2 is none", [](Example& x) { x.call.layout = static_cast<ladder_layout>(2); }},
+      {"op_a: 3 is none", [](Example& x) { x.call.op_a = static_cast<ladder_op>(3); }},
+      {"op_b: -1 is none", [](Example& x) { x.call.op_b = static_cast<ladder_op>(-1); }},
+      {"precision: 9 is none",
+       [](Example& x) { x.call.precision = static_cast<ladder_precision>(9); }},
+      {"flags: 4 has bits", [](Example& x) { x.call.flags = 4; }},
+      {"m = -1: ", [](Example& x) { x.call.m = -1; }},
+      {"n = -2: ", [](Example& x) { x.call.n = -2; }},
+      {"k = -3: ", [](Example& x) { x.call.k = -3; }},
+      {"lda = 7: must be at least 8", [](Example& x) { x.call.lda = 7; }},
+      {"ldb = 8: must be at least 9", [](Example& x) { x.call.ldb = 8; }},
+      {"ldc = 0: must be at least 9", [](Example& x) { x.call.ldc = 0; }},
+      {"ldc = 4611686018427387904: the matrix's extent",
+       [](Example& x) { x.call.ldc = std::int64_t{1} << 62; }},
+      {"batch_count: at least 0", [](Example& x) { x.call.batch_count = -1; }},
+      {"stride_a: at least 0", [](Example& x) { x.call.stride_a = -1; }},
+      {"stride_b: its batch", [](Example& x) { x.call.stride_b = std::int64_t{1} << 61; }},
+      {"stride_c: at least 86, so that products do not overlap, not 85",
+       [](Example& x) { x.call.stride_c = 85; }},
+      {"alpha: null", [](Example& x) { x.call.alpha = nullptr; }},
+      {"beta: null", [](Example& x) { x.call.beta = nullptr; }},
+      {"alpha: is in device memory", [&](Example& x) { x.call.alpha = other.get(); }},
+      {"a: null", [](Example& x) { x.call.a = nullptr; }},
+      {"b: null", [](Example& x) { x.call.b = nullptr; }},
+      {"c: null", [](Example& x) { x.call.c = nullptr; }},
+      {"a: lies on the host", [](Example& x) { x.call.a = on_host; }},
+      {"b: lies on the host", [](Example& x) { x.call.b = on_host; }},
+      {"c: lies on the host", [](Example& x) { x.call.c = on_host; }},
+      {"a, b, c: null where arrays",
+       [](Example& x) { x.call.c_pointers = reinterpret_cast<float* const*>(on_host); }},
+      {"a_pointers: null, but the call uses it",
+       [](Example& x) {
+         x.call.a = x.call.b = x.call.c = nullptr;
+         x.call.c_pointers = reinterpret_cast<float* const*>(on_host);
+       }},
+      {"a_pointers: lies on the device, but c_pointers on the host",
+       [&](Example& x) {
+         x.call.a = x.call.b = x.call.c = nullptr;
+         x.call.c_pointers = reinterpret_cast<float* const*>(on_host);
+         x.call.a_pointers = reinterpret_cast<const float* const*>(other.get());
+         x.call.b_pointers = x.call.a_pointers;
+       }},
+      {"a_pointers[0]: null",
+       [](Example& x) {
+         x.call.a = x.call.b = x.call.c = nullptr;
+         x.call.c_pointers = reinterpret_cast<float* const*>(on_host);
+         x.call.a_pointers = x.call.b_pointers = reinterpret_cast<const float* const*>(on_host);
+       }},
+      {"epilogue.activation: 4 is none",
+       [](Example& x) { x.call.epilogue.activation = static_cast<ladder_activation>(4); }},
+      {"epilogue.bias_kind: 3 is none",
+       [](Example& x) { x.call.epilogue.bias_kind = static_cast<ladder_bias>(3); }},
+      {"epilogue.bias: null", [](Example& x) { x.call.epilogue.bias_kind = LADDER_BIAS_PER_ROW; }},
+      {"epilogue.bias: given, but", [&](Example& x) { x.call.epilogue.bias = other.get(); }},
+      {"epilogue.bias_stride: at least 0", [](Example& x) { x.call.epilogue.bias_stride = -1; }},
+      {"epilogue.residual: lies on the host",
+       [](Example& x) { x.call.epilogue.residual = on_host; }},
+      {"epilogue.ld_residual: at least 9, not 0",
+       [&](Example& x) { x.call.epilogue.residual = other.get(); }},
+      {"epilogue.residual: overlaps c",
+       [](Example& x) {
+         x.call.epilogue.residual = x.call.c + 20;
+         x.call.epilogue.ld_residual = 9;
+       }},
+  };
+  for (const Wrong& wrong : all) {
+    Example x({8, 9, 8}, LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_N, 2);
+    wrong.make(x);
+    EXPECT_EQ(x.run(handle), LADDER_STATUS_INVALID_ARGUMENT) << wrong.text;
+    EXPECT_EQ(std::string(ladder_last_error()).substr(0, std::strlen(wrong.text)), wrong.text);
+    EXPECT_EQ(x.result(), x.c) << wrong.text;
+    size_t bytes = 0;
+    EXPECT_EQ(ladder_workspace_bytes(handle, &x.call, &bytes), LADDER_STATUS_INVALID_ARGUMENT);
+  }
+}
+
+TEST_F(Arguments, OfTheHandle) {
+  const Handle handle;
+  const auto refused = [](ladder_status status, const char* text) {
+    EXPECT_EQ(status, LADDER_STATUS_INVALID_ARGUMENT) << text;
+    EXPECT_EQ(std::string(ladder_last_error()).substr(0, std::strlen(text)), text);
+  };
+  ladder_gemm_plan plan{};
+  ladder_gemm_call call;
+  ladder_gemm_call_init(&call);
+  refused(ladder_create(nullptr), "handle: null");
+  refused(ladder_gemm(nullptr, &call), "handle: null");
+  refused(ladder_gemm(handle, nullptr), "call: null");
+  refused(ladder_set_stream(nullptr, nullptr), "handle: null");
+  refused(ladder_get_stream(handle, nullptr), "stream: null");
+  refused(ladder_set_pointer_mode(handle, static_cast<ladder_pointer_mode>(2)), "mode: 2");
+  refused(ladder_get_pointer_mode(handle, nullptr), "mode: null");
+  refused(ladder_set_precision(handle, static_cast<ladder_precision>(-1)), "precision: -1");
+  refused(ladder_get_precision(handle, nullptr), "precision: null");
+  refused(ladder_set_workspace(handle, nullptr, SIZE_MAX), "bytes: more than 2^62");
+  refused(ladder_set_workspace(handle, &plan, 0), "bytes: 0, but memory is not null");
+  const auto memory = device_array<char>(1024);
+  refused(ladder_set_workspace(handle, memory.get() + 4, 256), "memory: is not aligned");
+  alignas(256) static char on_host[256];
+  refused(ladder_set_workspace(handle, on_host, 256), "memory: is not on the handle's device");
+  refused(ladder_gemm_grouped(handle, nullptr, 1), "calls: null");
+  refused(ladder_gemm_grouped(handle, &call, -1), "count: at least 0");
+  refused(ladder_gemm_grouped(handle, &call, INT64_MAX), "count: more than 2^31");
+  refused(ladder_workspace_bytes(handle, &call, nullptr), "bytes: null");
+  refused(ladder_plan(handle, &call, nullptr), "plan: null");
+  refused(ladder_plan(handle, &call, &plan), "plan->struct_size: 0 bytes");
+  EXPECT_EQ(ladder_destroy(nullptr), LADDER_STATUS_OK);
+  ladder_gemm_call_init(nullptr);
+}
+
+TEST_F(Arguments, AreKept) {
+  const Handle handle;
+  cudaStream_t stream = nullptr, found = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  EXPECT_EQ(ladder_set_stream(handle, stream), LADDER_STATUS_OK);
+  EXPECT_EQ(ladder_get_stream(handle, &found), LADDER_STATUS_OK);
+  EXPECT_EQ(found, stream);
+  ladder_precision precision{};
+  EXPECT_EQ(ladder_get_precision(handle, &precision), LADDER_STATUS_OK);
+  EXPECT_EQ(precision, LADDER_PRECISION_IEEE);
+  EXPECT_EQ(ladder_set_precision(handle, LADDER_PRECISION_AUTO), LADDER_STATUS_OK);
+  EXPECT_EQ(ladder_get_precision(handle, &precision), LADDER_STATUS_OK);
+  EXPECT_EQ(precision, LADDER_PRECISION_AUTO);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+TEST(Texts, OfStatusPrecisionAndVersion) {
+  EXPECT_STREQ(ladder_status_string(LADDER_STATUS_OK), "ok");
+  EXPECT_STREQ(ladder_status_string(LADDER_STATUS_INTERNAL), "internal error");
+  EXPECT_STREQ(ladder_status_string(static_cast<ladder_status>(99)), "unknown");
+  EXPECT_STREQ(ladder_precision_string(LADDER_PRECISION_FP16X3), "fp16x3");
+  EXPECT_STREQ(ladder_precision_string(LADDER_PRECISION_DEFAULT), "default");
+  EXPECT_EQ(ladder_version(),
+            10000 * LADDER_VERSION_MAJOR + 100 * LADDER_VERSION_MINOR + LADDER_VERSION_PATCH);
+}
+
+// Members of a call are replaced at random by values at the limits. Whatever the status, nothing
+// outside C is written, and C only where the status is ok.
+TEST_F(Arguments, AtRandom) {
+  const Handle handle;
+  std::mt19937 random(7);
+  const auto one_of = [&](auto... values) {
+    const std::common_type_t<decltype(values)...> all[] = {values...};
+    return all[random() % sizeof...(values)];
+  };
+  int accepted = 0;
+  for (int round = 0; round < 300; ++round) {
+    Example x({5, 6, 7}, LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_N, 2);
+    constexpr std::size_t kGuard = 64;
+    std::vector<float> guarded(x.c.size() + 2 * kGuard, 99);
+    std::copy(x.c.begin(), x.c.end(), guarded.begin() + kGuard);
+    const auto there = upload(guarded);
+    x.call.c = there.get() + kGuard;
+    const std::int64_t size = one_of(-1, 0, 1, 5);
+    const std::int64_t large = one_of(std::int64_t{0}, std::int64_t{-1}, INT64_MAX, INT64_MIN,
+                                      std::int64_t{1} << 33, std::int64_t{7});
+    for (int change = 0; change < 1 + round % 3; ++change) {
+      switch (random() % 16) {
+        case 0:
+          x.call.m = size;
+          break;
+        case 1:
+          x.call.n = size;
+          break;
+        case 2:
+          x.call.k = size;
+          break;
+        case 3:
+          x.call.lda = std::min<std::int64_t>(large, 10);
+          break;
+        case 4:
+          x.call.ldb = std::min<std::int64_t>(large, 7);
+          break;
+        case 5:
+          x.call.ldc = std::min<std::int64_t>(large, 8);
+          break;
+        case 6:
+          x.call.batch_count = one_of(-1, 0, 1, 2);
+          break;
+        case 7:
+          x.call.stride_c = one_of(large, large);
+          x.call.batch_count = 1;
+          break;
+        case 8:
+          x.call.op_a = static_cast<ladder_op>(large);
+          break;
+        case 9:
+          x.call.layout = static_cast<ladder_layout>(large);
+          break;
+        case 10:
+          x.call.precision = static_cast<ladder_precision>(random() % 10);
+          break;
+        case 11:
+          x.call.flags = random() % 8;
+          break;
+        case 12:
+          x.call.a = nullptr;
+          break;
+        case 13:
+          x.call.epilogue.activation = static_cast<ladder_activation>(random() % 5);
+          break;
+        case 14:
+          x.call.epilogue.bias_kind = static_cast<ladder_bias>(random() % 4);
+          break;
+        default:
+          x.call.struct_size = static_cast<size_t>(large);
+          break;
+      }
+    }
+    const bool reads_inside = x.call.op_a == LADDER_OP_N && x.call.layout == LADDER_ROW_MAJOR;
+    if (!reads_inside && x.call.struct_size == sizeof x.call) continue;  // A would be larger
+    const ladder_status status = x.run(handle);
+    accepted += status == LADDER_STATUS_OK ? 1 : 0;
+    const auto after = download(there, guarded.size());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      const bool outside = i < kGuard || i >= kGuard + x.c.size();
+      if (outside || status != LADDER_STATUS_OK) {
+        ASSERT_EQ(after[i], guarded[i]) << round;
+      }
+    }
+  }
+  EXPECT_GT(accepted, 20);
+}
+
+}  // namespace
+}  // namespace ladder::test

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two translation units of relocatable device code: functions and variables of each are used by the
+// other. With an argument, a function of the other unit writes out of bounds.
+#include "require.hpp"
+
+__device__ int calls = 0;
+
+extern __device__ int table[4];
+extern __constant__ int scale;
+__device__ int factorial(int n);
+__device__ void store(int* to, int value);
+void add_on_device(int* data, int n);
+
+__device__ __noinline__ int twice(int value) { return 2 * value; }
+
+__global__ void fill(int* data, int shift) {
+  const int i = threadIdx.x;
+  store(data + i + shift, factorial(i % 8) + table[i % 4] * scale);
+}
+
+int main(int argc, char**) {
+  constexpr int kCount = 64;
+  int *device, host[kCount], factorials[8] = {1};
+  for (int i = 1; i < 8; ++i) factorials[i] = i * factorials[i - 1];
+  require(cudaMalloc(&device, sizeof host), "cudaMalloc");
+  fill<<<1, kCount>>>(device, argc > 1 ? kCount : 0);
+  require(cudaDeviceSynchronize(), "fill");
+  add_on_device(device, kCount);
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  for (int i = 0; i < kCount; ++i)
+    require(host[i] == factorials[i % 8] + 30 * (i % 4 + 1) + 2 * i, "an element");
+  int count = 0;
+  require(cudaMemcpyFromSymbol(&count, calls, sizeof count), "cudaMemcpyFromSymbol");
+  require(count == kCount, "the number of calls");
+}

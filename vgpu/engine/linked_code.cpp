@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/linked_code.hpp"
+
+#include <algorithm>
+
+namespace vgpu {
+
+void Linked::add(const sass::KernelInfo& function) {
+  parts.push_back({&function, text.size()});
+  text.insert(text.end(), function.code.begin(), function.code.end());
+}
+
+const Part* Linked::in_section(std::uint32_t section) const {
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const Part& part) {
+    return part.function->section == section;
+  });
+  return found == parts.end() ? nullptr : &*found;
+}
+
+std::size_t Linked::at(std::uint64_t place) const {
+  const auto behind = std::find_if(parts.begin() + 1, parts.end(),
+                                   [&](const Part& part) { return part.base > place; });
+  return static_cast<std::size_t>(behind - parts.begin()) - 1;
+}
+
+std::vector<sass::Relocation> code_relocations(const sass::Cubin& cubin,
+                                               const sass::KernelInfo& function) {
+  std::vector<sass::Relocation> all = cubin.relocations(".text." + function.name);
+  for (const sass::Relocation& r : all) {
+    if (r.offset % 16 != 0 || r.offset >= function.code.size() ||
+        r.symbol >= cubin.symbols().size())
+      throw sass::BadCubin("cubin: a relocation outside its section");
+  }
+  return all;
+}
+
+Linked link(const sass::Cubin& cubin, const sass::KernelInfo& kernel) {
+  Linked code;
+  code.add(kernel);
+  for (std::size_t i = 0; i < code.parts.size(); ++i) {
+    for (const sass::Relocation& r : code_relocations(cubin, *code.parts[i].function)) {
+      const sass::ElfSymbol& symbol = cubin.symbols()[r.symbol];
+      if (symbol.type != kFunction || code.in_section(symbol.section) != nullptr) continue;
+      for (const sass::KernelInfo& function : cubin.kernels()) {
+        if (function.section == symbol.section) code.add(function);
+      }
+    }
+  }
+  return code;
+}
+
+}  // namespace vgpu

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The code of a kernel with the functions that it reaches. The linker of relocatable device code
+// leaves each function in a section of its own.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sass/elf/cubin.hpp"
+
+namespace vgpu {
+
+constexpr std::uint8_t kFunction = 2;  // sass::ElfSymbol::type
+
+// A function's code and its place in the kernel's program.
+struct Part {
+  const sass::KernelInfo* function;
+  std::uint64_t base;
+};
+
+// The kernel comes first.
+struct Linked {
+  std::vector<Part> parts;
+  std::vector<std::byte> text;
+
+  void add(const sass::KernelInfo& function);
+  const Part* in_section(std::uint32_t section) const;  // null if there is none
+  std::size_t at(std::uint64_t place) const;            // index of the part
+};
+
+// Throws BadCubin. Nothing is relocated yet.
+Linked link(const sass::Cubin& cubin, const sass::KernelInfo& kernel);
+
+// The relocations in a function's code, which are inside it.
+std::vector<sass::Relocation> code_relocations(const sass::Cubin& cubin,
+                                               const sass::KernelInfo& function);
+
+}  // namespace vgpu
