@@ -64,10 +64,12 @@ u32 number_behind(std::string_view& text, char letter) {
 
 }  // namespace
 
-// Names: wgmma.mma_async, {mma,wmma}.mMnNkK.TYPE OF A....
+// Names: wgmma.mma_async, {mma,wmma,sass.mma}.mMnNkK.TYPE OF A....
 TensorWork tensor_work(const ir::Insn& insn) {
   std::string_view name = ir::operations()[insn.op].name;
   if (name == "wgmma.mma_async") return of_warpgroup(insn);
+  constexpr std::string_view kMachineCode = "sass.";
+  if (name.starts_with(kMachineCode)) name.remove_prefix(kMachineCode.size());
   const std::size_t shape = name.find('.');
   if (shape == name.npos || (name.substr(0, shape) != "mma" && name.substr(0, shape) != "wmma"))
     return {};

@@ -103,7 +103,7 @@ struct alignas(64) Insn {
 struct Run {
   u32 first = 0, last = 0;  // instructions, both included
   bool control = false;     // the last one sets the program counter itself
-  bool branch = false;      // ... and its guard is the branch condition
+  bool branch = false;      // ... also for lanes whose guard is false
   u32 counted = 0;          // PTX instructions in it, without helpers that lowering added
 };
 

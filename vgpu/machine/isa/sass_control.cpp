@@ -75,14 +75,15 @@ void jump(Warp& warp, std::byte* window, const Insn& insn, u32) {
 
 void call(Warp& warp, std::byte*, const Insn& insn, u32) { warp.pc = insn.target; }
 void call_by_address(Warp& warp, std::byte*, const Insn& insn, u32) { call_absolute(warp, insn); }
-// s[3]: a condition in addition to the guard.
-void exit_thread(Warp& warp, std::byte* window, const Insn& insn, u32) {
-  const u32 stay = warp.mask & ~predicate(window, insn.s[3], modifiers(insn), kNegateP);
-  if (stay == warp.mask) {
+void exit_thread(Warp& warp, std::byte*, const Insn&, u32) { exit_lanes(warp); }
+// Of the lanes in `mask`, those of the condition s[3] exit. All others stay together.
+void exit_thread_if(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 leave = mask & predicate(window, insn.s[3], modifiers(insn), kNegateP);
+  if (leave == 0) {
     ++warp.pc;
     return;
   }
-  if (stay != 0) part(warp, stay, warp.pc + 1);
+  if (const u32 stay = warp.mask & ~leave; stay != 0) part(warp, stay, warp.pc + 1);
   exit_lanes(warp);
 }
 void synchronise(Warp& warp, std::byte*, const Insn& insn, u32) { reconverge(warp, insn); }
@@ -128,6 +129,7 @@ void define_sass_control(OperationSink& sink) {
   op_special(sink, "sass.call", &call, true);
   op_special(sink, "sass.call.absolute", &call_by_address, true);
   op_special(sink, "sass.exit", &exit_thread, true);
+  op_special(sink, "sass.exit.if", &exit_thread_if, true);
   op_special(sink, "sass.bsync", &synchronise, true);
   op_special(sink, "sass.warpsync", &synchronise_warp, true);
   op_special(sink, "sass.bssy", &set_barrier);

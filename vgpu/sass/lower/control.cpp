@@ -65,9 +65,12 @@ void Lowering::lower_control(const Instruction& i) {
       return;
     }
     case Op::kExit: {
-      const Operand* const p = i.count != 0 ? &i[0] : nullptr;
-      emit_alu("sass.exit", kNone, {zero_, zero_, zero_, p != nullptr ? predicate(*p) : 4 * kTrue},
-               p != nullptr && p->negated ? kNegateP : 0);
+      if (i.count == 0) {
+        emit("sass.exit");
+      } else {
+        emit_alu("sass.exit.if", kNone, {zero_, zero_, zero_, predicate(i[0])},
+                 i[0].negated ? kNegateP : 0);
+      }
       return;
     }
     case Op::kBssy:

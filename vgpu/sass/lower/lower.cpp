@@ -260,13 +260,13 @@ void Lowering::make_runs() {
     if (address % 16 == 0 && address / 16 < machine_code_.pc_at.size())
       leads[machine_code_.pc_at[address / 16]] = true;
   }
-  static const u16 kBranch = *find_operation("sass.bra");
+  static const u16 kBranch = *find_operation("sass.bra"), kExitIf = *find_operation("sass.exit.if");
   for (u32 pc = 0; pc < program_.code.size(); ++pc) {
     if (leads[pc]) program_.runs.push_back({pc, pc, false, false, 0});
     Run& run = program_.runs.back();
     run.last = pc;
     run.control = operations[program_.code[pc].op].control;
-    run.branch = program_.code[pc].op == kBranch;
+    run.branch = program_.code[pc].op == kBranch || program_.code[pc].op == kExitIf;
     run.counted += program_.origin[pc].helper ? 0 : 1;
     program_.run_at.push_back(static_cast<u32>(program_.runs.size()) - 1);
   }
