@@ -73,9 +73,9 @@ inline constexpr Doubts kGenericPolls = 2048;
 inline constexpr Doubts kUnevenBoxes = 4096;
 // Machine code: observer::Counters::broke.
 inline constexpr Doubts kBroke = 8192;
-// PTX: some lanes of a warp stored in a kernel whose lanes diverged in a loop. In PTX they are
-// together again where their ways meet; in machine code they need not be.
-inline constexpr Doubts kStoresApart = 16384;
+// PTX: some lanes of a warp stored (loaded) in a kernel whose lanes diverged in a loop. In PTX they
+// are together again where their ways meet; in machine code they need not be.
+inline constexpr Doubts kStoresApart = 16384, kLoadsApart = 4194304;
 // Machine code: single-precision arithmetic was executed. Each such instruction goes to the half of
 // the FMA pipe that is free.
 inline constexpr Doubts kEitherHalf = 32768;

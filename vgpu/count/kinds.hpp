@@ -94,7 +94,7 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
                           Share share, Operations operations, Doubts also = kNever) {
   constexpr std::string_view kTime =
       "how often a thread looks at what it waits for depends on time; the assembler merges "
-      "loads of one place and drops unused elements";
+      "loads of one place and drops unused elements; lanes that diverged in a loop may load apart";
   return {name,
           unit,
           Section::kMemory,
@@ -102,7 +102,7 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
           share,
           operations,
           {},
-          kPolls | kFragments | kLooseLoads | kOtherArchitecture | also,
+          kPolls | kFragments | kLooseLoads | kLoadsApart | kOtherArchitecture | also,
           kPolls | also,
           also == kNever ? kTime : kTorn};
 }

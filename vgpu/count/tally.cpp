@@ -68,17 +68,22 @@ std::vector<Instruction> instructions(const ir::Program& program,
 
 namespace {
 
-bool stores_apart(const ir::Program& program, const observer::Counters& counters) {
+// Accesses by some lanes of a warp, in a kernel whose lanes diverged in a loop.
+Doubts accesses_apart(const ir::Program& program, const observer::Counters& counters) {
   const u32 entry = program.functions[0].entry;  // each warp executes it once
   const std::uint64_t warps = counters.runs[program.run_at[entry]].executions;
-  bool diverged = false, partly = false;
+  bool diverged = false;
+  Doubts apart = kNever;
   for (u32 pc = 0; pc < program.code.size(); ++pc) {
     const observer::RunCount& run = counters.runs[program.run_at[pc]];
     diverged |= counters.divergent[pc] != 0 && run.executions > warps;
-    partly |= program.origin[pc].what.operation == ir::Counted::kStore && run.executions != 0 &&
-              run.lanes != run.executions * 32;
+    if (run.lanes == run.executions * 32) continue;
+    const ir::Counted operation = program.origin[pc].what.operation;
+    if (operation == ir::Counted::kStore) apart |= kStoresApart;
+    if (operation == ir::Counted::kLoad || operation == ir::Counted::kAsyncCopy)
+      apart |= kLoadsApart;
   }
-  return diverged && partly;
+  return diverged ? apart : kNever;
 }
 
 }  // namespace
@@ -120,7 +125,9 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   if (of_registers) doubts |= kProductsOfRegisters;
   if (any(ir::kPipeNotMeasured)) doubts |= kUnknownPipe;
   // selp between constants may let ptxas save a multiplication or an addition.
-  if (any(ir::kExpands) || (any(ir::kLooseProduct) && (any(ir::kLooseSum) || any(ir::kSelects))))
+  // Divisions and roots in double precision have single-precision arithmetic, too.
+  if (any(ir::kExpands | 2 * ir::kExpands) ||
+      (any(ir::kLooseProduct) && (any(ir::kLooseSum) || any(ir::kSelects))))
     doubts |= kSinglePrecision;
   if (any(2 * ir::kExpands) || (any(2 * ir::kLooseProduct) && any(2 * ir::kLooseSum)))
     doubts |= kDoublePrecision;
@@ -131,7 +138,7 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   if (any(ir::kLooseLoad)) doubts |= kLooseLoads;
   if (any(ir::kMovesFragment)) doubts |= kFragments;
   if (any(ir::kNotMeasured)) doubts |= kUnclassified;
-  if (!program.machine_code && stores_apart(program, counters)) doubts |= kStoresApart;
+  if (!program.machine_code) doubts |= accesses_apart(program, counters);
   if (counters.broke) doubts |= kBroke;
   if (counters.called_driver) doubts |= kCalledDriver;
   if (counters.parted || returns > calls) doubts |= kParted;
