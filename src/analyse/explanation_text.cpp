@@ -202,9 +202,10 @@ void schedule(Lines& lines, const Explanation& e) {
   };
   for (std::size_t i = 0; i < std::min(kShown, s.chain.size()); ++i) {
     const ScoreboardWait& wait = s.chain[i];
-    add(lines, "    {:04x} {} {} {} at {:04x}", at(wait.waiter).offset, name_of(at(wait.waiter)),
-        wait.for_reads ? "waits until operands are read by" : "waits for", name_of(at(wait.setter)),
-        at(wait.setter).offset);
+    add(lines, "    {:04x} {} {} {} at {:04x}", at(wait.waiter).offset,
+        mnemonic_of(at(wait.waiter)),
+        wait.for_reads ? "waits until operands are read by" : "waits for",
+        mnemonic_of(at(wait.setter)), at(wait.setter).offset);
   }
   if (s.chain.size() > kShown) add(lines, "    and {} more", s.chain.size() - kShown);
   if (s.lines.empty()) return;

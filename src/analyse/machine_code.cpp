@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
+#include <string_view>
 
 #include "sass/decode/control_code.hpp"
+#include "sass/decode/decode.hpp"
 
 namespace ladder::analyse {
 namespace {
@@ -199,6 +202,20 @@ std::string name_of(const MachineInstruction& i) {
       break;
   }
   return "other";
+}
+
+std::string mnemonic_of(const MachineInstruction& i) {
+  static const auto kNames = [] {
+    std::map<std::uint16_t, std::string_view> names;
+    for (const vgpu::sass::Mnemonic& row : vgpu::sass::mnemonics()) {
+      for (const std::uint16_t opcode : row.opcodes) names.emplace(opcode, row.text);
+    }
+    return names;
+  }();
+  const bool is_group = i.kind == Kind::kOther || i.kind == Kind::kInteger ||
+                        i.kind == Kind::kFloat || i.kind == Kind::kLocal;
+  const auto found = is_group ? kNames.find(i.opcode) : kNames.end();
+  return found == kNames.end() ? name_of(i) : std::string(found->second);
 }
 
 namespace {

@@ -61,8 +61,10 @@ struct MachineInstruction : vgpu::ir::ControlCode {
 
 std::vector<MachineInstruction> decode(std::span<const std::byte> code);
 
-// Mnemonic: "FFMA", "LDS.128", "LDG", ..., or "other".
+// Mnemonic, or what a group of instructions has in common: "FFMA", "LDS.128", "integer", "other".
 std::string name_of(const MachineInstruction& instruction);
+// As name_of, but of such groups the instruction's own mnemonic, where the decoder knows it.
+std::string mnemonic_of(const MachineInstruction& instruction);
 
 std::vector<Loop> loops_of(std::span<const MachineInstruction> code);
 

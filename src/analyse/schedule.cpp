@@ -80,7 +80,7 @@ void add_lines(Schedule& schedule, std::span<const MachineInstruction> loop,
   }
   std::map<std::size_t, std::set<std::string>> names;  // waiter -> what it waits for
   for (const ScoreboardWait& wait : schedule.waits)
-    names[wait.waiter].insert(name_of(loop[wait.setter]) + (wait.for_reads ? " (reads)" : ""));
+    names[wait.waiter].insert(mnemonic_of(loop[wait.setter]) + (wait.for_reads ? " (reads)" : ""));
   for (const auto& [waiter, setters] : names) {
     LineSchedule& line = line_of(waiter);
     ++line.waits;
