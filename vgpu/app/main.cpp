@@ -253,16 +253,15 @@ int run(const Options& options) {
 int print_pages(const CLI::App& app, const std::string& shell) {
   std::vector<std::string> devices;
   for (const vgpu::Device& device : vgpu::devices()) devices.emplace_back(device.id);
-  const ladder::pages::Program program{
-      app,
-      "vgpu",
-      VGPU_VERSION,
-      {{"--device", devices},
-       {"--engine", {"auto", "sass", "ptx"}},
-       {"--check", {"memory", "race", "init-global", "sync", "init", "leak", "all", "none"}},
-       {"--numerics", {"single", "hopper"}},
-       {"--schedule", {"eager", "lazy", "random:"}}},
-      true};
+  const ladder::pages::Program program{app,
+                                       "vgpu",
+                                       VGPU_VERSION,
+                                       {{"--device", devices},
+                                        {"--engine", {"auto", "sass", "ptx"}},
+                                        {"--check", vgpu::check_names()},
+                                        {"--numerics", {"single", "hopper"}},
+                                        {"--schedule", {"eager", "lazy", "random:"}}},
+                                       true};
   const std::string text =
       shell.empty() ? ladder::pages::manual(program) : ladder::pages::completion(program, shell);
   if (text.empty())
@@ -287,10 +286,9 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--engine", options.engine,
                  "auto (default): machine code where it is known, else PTX; or only sass, only ptx")
       ->type_name("ENGINE");
-  app.add_option(
-         "--check", options.check,
-         "comma-separated: memory, race, init-global, sync (the default), init (of shared memory "
-         "too), leak, all, none")
+  app.add_option("--check", options.check,
+                 "comma-separated: " + vgpu::known_checks() +
+                     "; default: memory,race,init-global,sync (init: of shared memory too)")
       ->type_name("LIST");
   app.add_option("--counters", options.counters,
                  "write every launch's counters as JSON; %p becomes the process id. Without it the "

@@ -3,9 +3,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace vgpu {
+namespace {
+
+struct CheckName {
+  const char *name, *remark;
+  std::array<bool Checks::*, 2> parts;  // null: none
+};
+constexpr CheckName kCheckNames[] = {{"memory", " (on but for none)", {&Checks::memory}},
+                                     {"race", "", {&Checks::race}},
+                                     {"init", "", {&Checks::init, &Checks::init_shared}},
+                                     {"init-global", "", {&Checks::init}},
+                                     {"sync", "", {&Checks::sync}},
+                                     {"leak", "", {&Checks::leak}}};
+constexpr const char *kAll = "all", *kNone = "none";
+
+}  // namespace
 
 std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
   constexpr std::size_t kMost = 64;
@@ -39,37 +56,46 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
 
 std::string parse_checks(std::string_view text, Checks& checks) {
   if (text.empty()) return "";
-  constexpr Checks kNone{false, false, false, false, false, false},
-      kMemory{false, false, false, false, false, true};
-  checks = kMemory;
+  const auto set = [&](const CheckName& check, bool on) {
+    for (bool Checks::*const part : check.parts) {
+      if (part != nullptr) checks.*part = on;
+    }
+  };
+  const auto set_all = [&](bool on) {
+    for (const CheckName& check : kCheckNames) set(check, on);
+  };
+  set_all(false);
+  checks.memory = true;
   while (!text.empty()) {
     const auto comma = text.find(',');
     const std::string_view word = text.substr(0, comma);
     text = comma == text.npos ? "" : text.substr(comma + 1);
-    if (word == "race") {
-      checks.race = true;
-    } else if (word == "init") {
-      checks.init = checks.init_shared = true;
-    } else if (word == "init-global") {
-      checks.init = true;
-    } else if (word == "sync") {
-      checks.sync = true;
-    } else if (word == "leak") {
-      checks.leak = true;
-    } else if (word == "all") {
-      checks = {true, true, true, true, true, true};
-    } else if (word == "none") {
-      checks = kNone;
-    } else if (word != "memory" && !word.empty()) {
-      return fmt::format(
-          "check '{}': known checks are memory (on but for none), race, init, init-global, sync, "
-          "leak, all "
-          "and "
-          "none",
-          word);
+    const auto* const known =
+        std::find_if(std::begin(kCheckNames), std::end(kCheckNames),
+                     [&](const CheckName& check) { return check.name == word; });
+    if (known != std::end(kCheckNames)) {
+      set(*known, true);
+    } else if (word == kAll || word == kNone) {
+      set_all(word == kAll);
+    } else if (!word.empty()) {
+      return fmt::format("check '{}': known checks are {}", word, known_checks());
     }
   }
   return "";
+}
+
+std::vector<std::string> check_names() {
+  std::vector<std::string> names;
+  for (const CheckName& check : kCheckNames) names.emplace_back(check.name);
+  names.insert(names.end(), {kAll, kNone});
+  return names;
+}
+
+std::string known_checks() {
+  std::string text;
+  for (const CheckName& check : kCheckNames)
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", check.name, check.remark);
+  return fmt::format("{}, {} and {}", text, kAll, kNone);
 }
 
 std::string parse_threads(std::string_view text, unsigned& threads) {

@@ -88,4 +88,8 @@ std::string parse_kernel(std::string_view text, Pattern& kernel);
 std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number);
 std::string to_string(const CopySchedule& schedule);  // in the syntax that parse_schedule reads
 
+// The names that parse_checks() takes; known_checks() joins them to a text, with remarks.
+std::vector<std::string> check_names();
+std::string known_checks();
+
 }  // namespace vgpu
