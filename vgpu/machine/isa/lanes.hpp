@@ -34,7 +34,7 @@ template <class T>
 
 // The modes of prmt other than the general one: selectors of the result's four bytes, by the two
 // lower bits of the selector operand.
-inline constexpr u16 kPermuteModes[][4] = {
+constexpr u16 kPermuteModes[][4] = {
     {0x3210, 0x4321, 0x5432, 0x6543},  // .f4e
     {0x5670, 0x6701, 0x7012, 0x0123},  // .b4e
     {0x0000, 0x1111, 0x2222, 0x3333},  // .rc8
