@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libladder beside cuBLAS on a GPU: the first call of a handle within a capture, host time per call,
-// random calls with batches and special values, a handle per thread. bench/h200/library.sh runs it.
+// libladder beside cuBLAS on a GPU: the first call of a handle within a capture, host time per
+// call, random calls with batches and special values, a handle per thread. bench/h200/library.sh
+// runs it.
 //   bench_library [RANDOM_CALLS [SIZE_OF_CAPTURED_PRODUCTS [SEED]]]
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
