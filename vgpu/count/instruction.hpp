@@ -49,47 +49,47 @@ using Doubts = std::uint32_t;
 inline constexpr Doubts kNever = 0;
 // PTX: ptxas expands divisions, roots and the like into sequences that contain arithmetic of this
 // precision, and it may fuse products and sums without a rounding modifier.
-inline constexpr Doubts kSinglePrecision = 1, kDoublePrecision = 2;
+inline constexpr Doubts kSinglePrecision = 1u << 0, kDoublePrecision = 1u << 1;
 // PTX: ptxas chooses the widths of the accesses that move a wmma fragment.
-inline constexpr Doubts kFragments = 4;
+inline constexpr Doubts kFragments = 1u << 2;
 // Threads wait for each other: kPolls by loads or atomics, kWaits by any means. The number of
 // repetitions depends on timing.
-inline constexpr Doubts kPolls = 8, kWaits = 64;
-inline constexpr Doubts kTornCopies = 16;  // observer::SiteCount::torn_copies
+inline constexpr Doubts kPolls = 1u << 3, kWaits = 1u << 6;
+inline constexpr Doubts kTornCopies = 1u << 4;  // observer::SiteCount::torn_copies
 // Machine code: the class of an instruction was not measured.
-inline constexpr Doubts kUnclassified = 32;
+inline constexpr Doubts kUnclassified = 1u << 5;
 // Machine code: a compare-and-swap loop failed and was repeated.
-inline constexpr Doubts kRetries = 128;
+inline constexpr Doubts kRetries = 1u << 7;
 // printf, malloc or free: the driver's code for them is not executed here.
-inline constexpr Doubts kCalledDriver = 256;
+inline constexpr Doubts kCalledDriver = 1u << 8;
 // Machine code: the lanes of one call returned separately or to different addresses, or a BRX
 // diverged to more than two targets.
-inline constexpr Doubts kParted = 512;
+inline constexpr Doubts kParted = 1u << 9;
 // PTX: loads that ptxas merges, or of which it loads only the elements that are used.
-inline constexpr Doubts kLooseLoads = 1024;
+inline constexpr Doubts kLooseLoads = 1u << 10;
 // Machine code: threads wait for each other by generic loads, which count as shared ones, too.
-inline constexpr Doubts kGenericPolls = 2048;
+inline constexpr Doubts kGenericPolls = 1u << 11;
 // observer::SiteCount::uneven_boxes
-inline constexpr Doubts kUnevenBoxes = 4096;
+inline constexpr Doubts kUnevenBoxes = 1u << 12;
 // Machine code: observer::Counters::broke.
-inline constexpr Doubts kBroke = 8192;
+inline constexpr Doubts kBroke = 1u << 13;
 // PTX: some lanes of a warp stored (loaded) in a kernel whose lanes diverged in a loop. In PTX they
 // are together again where their ways meet; in machine code they need not be.
-inline constexpr Doubts kStoresApart = 16384, kLoadsApart = 4194304;
+inline constexpr Doubts kStoresApart = 1u << 14, kLoadsApart = 1u << 22;
 // Machine code: single-precision arithmetic was executed. Each such instruction goes to the half of
 // the FMA pipe that is free.
-inline constexpr Doubts kEitherHalf = 32768;
+inline constexpr Doubts kEitherHalf = 1u << 15;
 // Machine code: wgmma with A in registers.
-inline constexpr Doubts kProductsOfRegisters = 65536;
-inline constexpr Doubts kRemoteApart = 131072;   // observer::SiteCount::remote_apart
-inline constexpr Doubts kUnevenStores = 262144;  // SiteCount::uneven_boxes of stores
+inline constexpr Doubts kProductsOfRegisters = 1u << 16;
+inline constexpr Doubts kRemoteApart = 1u << 17;   // observer::SiteCount::remote_apart
+inline constexpr Doubts kUnevenStores = 1u << 18;  // SiteCount::uneven_boxes of stores
 // Machine code: the pipe of an instruction was not measured.
-inline constexpr Doubts kUnknownPipe = 524288;
+inline constexpr Doubts kUnknownPipe = 1u << 19;
 // Threads waited for the kernel before (griddepcontrol.wait, ACQBULK). Hardware counts them as
 // predicated on in some launches and blocks, in others not.
-inline constexpr Doubts kGridWaits = 1048576;
+inline constexpr Doubts kGridWaits = 1u << 20;
 // The device's architecture was not measured: what follows from rules that were found on sm_90.
-inline constexpr Doubts kOtherArchitecture = 2097152;
+inline constexpr Doubts kOtherArchitecture = 1u << 21;
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // Whether an instruction goes to the half of the FMA pipe that is free.

@@ -31,17 +31,18 @@ __device__ __forceinline__ T* matrix(const StridedBatch<T>& x, std::int64_t numb
   return x.of == nullptr ? x.g + number * x.stride : x.of[number];
 }
 
-// Copies a tile of an operand, `line` along m or n and `k_step` along k, to sX(k, line). Neighbours
-// in memory are read by neighbouring threads. Elements outside are zeros.
+// Copies a tile of an operand to sX(k, i), where i is the index along m or n. `step` and `k_step`
+// are the distances in memory along i and k. Neighbours in memory are read by neighbouring threads.
+// Elements outside of `size` and `depth` are zeros.
 __device__ __forceinline__ void copy_tile(float (*sX)[kTile + kPad], const float* gX,
-                                          std::int64_t line_step, std::int64_t k_step,
-                                          std::int64_t lines, std::int64_t depth) {
+                                          std::int64_t step, std::int64_t k_step, std::int64_t size,
+                                          std::int64_t depth) {
   const int tid = static_cast<int>(threadIdx.x);
 #pragma unroll
   for (int r = 0; r < kCopies; ++r) {
     const int e = tid + r * kThreads;
-    const int line = k_step == 1 ? e / kDepth : e % kTile, k = k_step == 1 ? e % kDepth : e / kTile;
-    sX[k][line] = line < lines && k < depth ? gX[line * line_step + k * k_step] : 0.0F;
+    const int i = k_step == 1 ? e / kDepth : e % kTile, k = k_step == 1 ? e % kDepth : e / kTile;
+    sX[k][i] = i < size && k < depth ? gX[i * step + k * k_step] : 0.0F;
   }
 }
 
