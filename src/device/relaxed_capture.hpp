@@ -2,6 +2,8 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
+
 namespace ladder {
 
 // While it lives, allocating, and loading a kernel by its first launch, are legal in this thread,
@@ -16,5 +18,9 @@ class RelaxedCapture {
  private:
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
+
+// Fills device memory with zeros and waits, on a stream of its own: the default stream may not be
+// used beside a capture.
+cudaError_t clear_now(void* at, std::size_t bytes);
 
 }  // namespace ladder

@@ -234,15 +234,7 @@ cudaError_t hold(Slot& slot, cudaGraph_t graph) {
 // Zeros, in the stream's order, or at once where the stream is being captured: a replay need not
 // write them again.
 cudaError_t clear(void* at, std::size_t bytes, cudaStream_t stream, bool captured) {
-  if (!captured) return cudaMemsetAsync(at, 0, bytes, stream);
-  const RelaxedCapture relaxed;
-  cudaStream_t aside = nullptr;
-  cudaError_t error = cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking);
-  if (error != cudaSuccess) return error;
-  error = cudaMemsetAsync(at, 0, bytes, aside);
-  if (error == cudaSuccess) error = cudaStreamSynchronize(aside);
-  static_cast<void>(cudaStreamDestroy(aside));
-  return error;
+  return captured ? clear_now(at, bytes) : cudaMemsetAsync(at, 0, bytes, stream);
 }
 
 // What the slot lacks for a call.
@@ -282,6 +274,17 @@ void mark(Slot& slot, cudaStream_t stream) {
 }
 
 }  // namespace
+
+cudaError_t clear_now(void* at, std::size_t bytes) {
+  const RelaxedCapture relaxed;
+  cudaStream_t aside = nullptr;
+  cudaError_t error = cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking);
+  if (error != cudaSuccess) return error;
+  error = cudaMemsetAsync(at, 0, bytes, aside);
+  if (error == cudaSuccess) error = cudaStreamSynchronize(aside);
+  static_cast<void>(cudaStreamDestroy(aside));
+  return error;
+}
 
 CallMemory::~CallMemory() {
   if (slot_ == nullptr) return;

@@ -42,18 +42,6 @@ struct Destroy {
   }
 };
 
-// Fills device memory with zeros, on a stream of its own: the default stream may not be used beside
-// a capture. Waits.
-cudaError_t clear(void* at, std::size_t bytes) {
-  cudaStream_t aside = nullptr;
-  cudaError_t error = cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking);
-  if (error != cudaSuccess) return error;
-  error = cudaMemsetAsync(at, 0, bytes, aside);
-  if (error == cudaSuccess) error = cudaStreamSynchronize(aside);
-  static_cast<void>(cudaStreamDestroy(aside));
-  return error;
-}
-
 // Replaces the handle's memory: scratch, then flags.
 Outcome obtain_memory(ladder_context& handle, std::int64_t scratch_bytes) {
   const std::int64_t scratch = part_bytes(std::max(scratch_bytes, ladder_context::kOwn.scratch));
@@ -61,7 +49,7 @@ Outcome obtain_memory(ladder_context& handle, std::int64_t scratch_bytes) {
   const auto bytes = static_cast<std::size_t>(scratch + ladder_context::kOwn.flags * 4);
   void* memory = nullptr;
   cudaError_t error = cudaMalloc(&memory, bytes);
-  if (error == cudaSuccess) error = clear(memory, bytes);
+  if (error == cudaSuccess) error = clear_now(memory, bytes);
   if (error == cudaSuccess) error = cudaFree(handle.scratch);  // waits for kernels that use it
   if (error != cudaSuccess) {
     static_cast<void>(cudaFree(memory));
@@ -115,6 +103,7 @@ Outcome check_device(const ladder_context& handle) {
 }  // namespace ladder::api
 
 using namespace ladder::api;
+using ladder::clear_now;
 using ladder::RelaxedCapture;
 
 extern "C" {
@@ -219,7 +208,7 @@ ladder_status ladder_set_workspace(ladder_handle handle, void* memory, size_t by
       // Kernels read the padding of tiles in it, which they do not use. The virtual GPU reports
       // reads of memory that was never written.
       if (h.device.is_virtual) {
-        if (Outcome o = cuda_outcome("memory", clear(memory, bytes)); !o) return o;
+        if (Outcome o = cuda_outcome("memory", clear_now(memory, bytes)); !o) return o;
       }
     }
     h.workspace = static_cast<char*>(memory);
