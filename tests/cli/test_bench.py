@@ -86,6 +86,16 @@ class OnTheHost(Folder):
         self.assertIn("over the 0.00100 s of --max-launch", rows[1]["note"])
         self.assertIn(rows[1]["note"], result.stdout)
 
+    def test_draws_a_suite(self):
+        result = bench("h03", *QUICK, "--warm-up", "0.01", "--suite", "random:7:3", "--max-launch",
+                       "0.05", "--save", self.path("rows.json"))
+        self.assertEqual(result.returncode, 0, result)
+        shapes = [row["problem"] for row in self.read("rows.json")["rows"]]
+        self.assertEqual(len(shapes), 3)
+        self.assertIn("24x4x188 (op NT)", result.stdout)
+        products = [shape["m"] * shape["n"] * shape["k"] for shape in shapes]
+        self.assertEqual(products, sorted(products))
+
     def test_goes_on_from_the_rows_of_a_process_that_ended(self):
         whole = bench("h01", *QUICK, "--shape", "16,32,64", "--save", self.path("rows.json"))
         self.assertEqual(whole.returncode, 0, whole)

@@ -81,7 +81,8 @@ class Sweep(unittest.TestCase):
     def test_map_has_a_mark_per_problem_in_its_panel_and_color(self):
         self.run_on([row(16384, 1, 8, 1, 3), row(1, 16384, 16384, 2, 1), row(9, 9, 100, 1, 1)])
         root = xml.etree.ElementTree.parse(self.folder / "sweep-ladder_ieee.svg").getroot()
-        marks = [(node.get("fill"), node.get("d")) for node in root.iter() if node.tag.endswith("path")]
+        paths = [node for node in root.iter() if node.tag.endswith("path")]
+        marks = [(node.get("fill"), node.get("d")) for node in paths]
         self.assertEqual([fill for fill, _ in marks],
                          [sweep.BINS[-1][1], sweep.BINS[3][1], sweep.BINS[1][1]])
         left, top = float(sweep.LEFT), float(sweep.TOP)
