@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "bench_run.hpp"
 #include "host/query.hpp"
+#include "problem/random_suite.hpp"
 #include "problem/suites.hpp"
 #include "report/compare.hpp"
 #include "report/temporary.hpp"
@@ -28,12 +30,14 @@ struct BenchOptions {
   std::vector<std::string> suites;
   std::string l2 = "cold", save, compare, rows, baseline = "auto", battery = "none", resume;
   double budget_s = 0.5, noise = 0.5, max_launch_s = 1, tolerance = 2, handicap = 0;
+  std::optional<double> warm_up_s;
 };
 
 // The suite for a GPU if no option selects shapes.
 constexpr const char* kGpuSuite = "square";
 constexpr const char* kHostShapes = "128..512*2";
 constexpr Range<double> kPercentRange{0, 1000, "per cent, from 0 to 1000"};
+constexpr double kHostWarmUpS = 0.05;
 // per row: more samples enlarge files without making medians more certain
 constexpr int kMostSamples = 200;
 
@@ -191,9 +195,9 @@ void continue_elsewhere(const BenchOptions& options, const Document& so_far,
     auto file = Temporary::file("bench");
     if (!file) throw BadInput(file.status().message());
     path = file.value().keep().string();  // the resumed process removes it
-    if (Status status = write_atomic(path, to_json(so_far)); !status)
-      throw BadInput(status.message());
   }
+  if (Status status = write_atomic(path, to_json(so_far)); !status)
+    throw BadInput(status.message());
   printer.line("the device was lost: the rest is measured by a new process");
   const Status failed = start_again({"--resume", path});
   throw BadInput("cannot start again: " + failed.message());
@@ -231,7 +235,7 @@ BenchPlan plan_of(const BenchOptions& options, const Target& target) {
     plan.group_size = 1;  // so that a kernel that makes the device unusable is identified
   plan.measure.budget_s = options.budget_s;
   plan.measure.settled_s = std::min(plan.measure.settled_s, options.budget_s / 2);
-  plan.measure.warmup_s = on_gpu ? plan.measure.warmup_s : 0.05;
+  plan.measure.warmup_s = options.warm_up_s.value_or(on_gpu ? plan.measure.warmup_s : kHostWarmUpS);
   plan.measure.noise = options.noise / 100;
   plan.measure.max_samples = kMostSamples;
   // launch overhead is noticeable for kernels shorter than this
@@ -297,6 +301,7 @@ int run(const BenchOptions& options) {
 std::string suites_help() {
   std::string text = "Suites:\n";
   for (const Suite& suite : suites()) text += fmt::format("  {:<12} {}\n", suite.name, suite.what);
+  text += fmt::format("  {} {}\n", random_suite::kForm, random_suite::kWhat);
   return text;
 }
 
@@ -309,7 +314,7 @@ void add_bench(CLI::App& app, Verb& chosen) {
   verb->add_option("kernels,--kernel", options->common.kernels,
                    "kernels by id, rung or number (ladder list); default: all CUDA kernels, "
                    "without a GPU the host's");
-  verb->add_option("--suite", options->suites, "shapes by name, below; repeatable")
+  verb->add_option("--suite", options->suites, "shapes by name or drawn, below; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--shape", options->common.shapes,
                    "MxNxK or N, lists with commas; a number may be a range, 128..4096*2 or "
@@ -320,6 +325,8 @@ void add_bench(CLI::App& app, Verb& chosen) {
                    "cold: operands rotate over twice the L2 cache (default); warm; or both");
   add_number(*verb, "--budget", options->budget_s, kSecondsRange,
              "seconds of samples per kernel and shape; default 0.5");
+  add_number(*verb, "--warm-up", options->warm_up_s, kSecondsRange,
+             "seconds at least before the samples; default 0.2, on the host 0.05");
   add_number(*verb, "--noise", options->noise, kPercentRange,
              "per cent of MAD over median at which it ends early; default 0.5");
   add_number(*verb, "--max-launch", options->max_launch_s, kSecondsRange,
@@ -341,19 +348,21 @@ void add_bench(CLI::App& app, Verb& chosen) {
              "per cent that rungs are slowed by, to see --compare find it");
   add_number(*verb, "--seed", options->common.seed, kSeedRange, "of the operands");
   verb->add_option("--resume", options->resume)->group("")->take_last();
-  verb->footer(suites_help() +
-               "Without --suite and --shape: square on a GPU, 128..512*2 on the host. Each kernel "
-               "is verified on each "
-               "shape first.\n"
-               "Exit status: 1 where a kernel failed, became SLOWER, or its time cannot be "
-               "believed, and where "
-               "--compare finds\n"
-               "no row of the same kernel and shape.\n"
-               "Examples:\n"
-               "  ladder bench --save rows.json\n"
-               "  ladder bench r09 r10 --shape 512..4096*2 --shape 4096x64..256+64x4096 --l2 both\n"
-               "  ladder bench --suite transformer --compare rows.json\n"
-               "  ladder bench --compare old.json --rows new.json");
+  verb->footer(
+      suites_help() +
+      "Without --suite and --shape: square on a GPU, 128..512*2 on the host. Each kernel "
+      "is verified on each "
+      "shape first.\n"
+      "Exit status: 1 where a kernel failed, became SLOWER, or its time cannot be "
+      "believed, and where "
+      "--compare finds\n"
+      "no row of the same kernel and shape.\n"
+      "Examples:\n"
+      "  ladder bench --save rows.json\n"
+      "  ladder bench r09 r10 --shape 512..4096*2 --shape 4096x64..256+64x4096 --l2 both\n"
+      "  ladder bench --suite transformer --compare rows.json\n"
+      "  ladder bench ladder_ieee --suite random:7:400 --l2 warm --budget 0.03 --warm-up 0.02\n"
+      "  ladder bench --compare old.json --rows new.json");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 }
 

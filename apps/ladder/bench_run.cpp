@@ -101,7 +101,8 @@ bool Bench::run_problem(const Problem& problem, bool cold, const std::vector<Row
   return true;
 }
 
-// True if a launch would take too long, estimated from the rate on the previous shape.
+// True if a launch would take too long even at the best rate so far. The rate on the previous shape
+// says little: that may have had one column.
 bool Bench::too_slow(Entry& entry) {
   const auto rate = rates_.find(entry.kernel->id);
   if (rate == rates_.end()) return false;
@@ -241,9 +242,10 @@ void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
     if (row.note.empty() && plan_.measure.handicap > 0 && group[i]->kernel->role != Role::kBaseline)
       row.note =
           fmt::format("slowed by {:g}% on purpose (--handicap)", 100 * plan_.measure.handicap);
-    if (flops(problem) > 0)
-      rates_[group[i]->kernel->id] = {flops(problem) / (row.timing->ms.median * 1e-3),
-                                      to_string(problem)};
+    if (!(flops(problem) > 0)) continue;
+    Rate& best = rates_[group[i]->kernel->id];
+    const double rate = flops(problem) / (row.timing->ms.median * 1e-3);
+    if (rate > best.flops_per_s) best = {rate, to_string(problem)};
   }
 }
 

@@ -72,7 +72,7 @@ class Bench {
     double flops_per_s = 0;
     std::string shape;
   };
-  std::map<std::string_view, Rate> rates_;  // of the largest problem so far
+  std::map<std::string_view, Rate> rates_;  // the best so far
 };
 
 }  // namespace ladder::app

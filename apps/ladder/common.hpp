@@ -5,6 +5,7 @@
 #include <ladder/problem.hpp>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -92,21 +93,24 @@ const Device& device_of(const KernelInfo& kernel, const Target& target);
 // measured once per process, which takes about 0.5 s.
 Device rated_device_of(const KernelInfo& kernel, const Target& target);
 
-// Saves rows as they are produced. A file is rewritten with every row; an output that cannot be
-// replaced (a pipe) receives all rows at the end. Throws BadInput, naming the argument, if the file
-// is no longer writable.
+// Saves rows as they are produced. A file is rewritten with every row, but for at most a twentieth
+// of the time: long files are written less often. An output that cannot be replaced (a pipe)
+// receives all rows at the end. Throws BadInput, naming the argument, if the file is no longer
+// writable.
 class Recorder {
  public:
   Recorder(std::string path, std::string argument, const Target& target);
   void add(Row row);
-  void finish() const;  // call after the last row
+  void finish();  // call after the last row
   const std::vector<Row>& rows() const { return document_.rows; }
   const Document& document() const { return document_; }
 
  private:
-  void write() const;
+  void write();
   std::string path_, argument_;
   bool replaced_ = false;
+  bool written_ = true;                          // every row is in the file
+  std::chrono::steady_clock::time_point due_{};  // of the next write
   Document document_;
 };
 

@@ -21,7 +21,7 @@ namespace {
 
 // duration of a replayed sample, far above a graph's launch overhead
 constexpr double kReplayMs = 0.5;
-constexpr std::size_t kMostReplayed = 4096;  // launches per graph
+constexpr std::size_t kMostReplayed = 4096;  // launches per graph, and operand copies
 constexpr double kL2Parts = 2;               // total size of the operand copies, in L2 cache sizes
 
 double l2_bytes(const Device& device) {
@@ -56,8 +56,9 @@ Result<Session> Session::open(Place place, const Problem& problem, const Device&
     const double bytes = operand_bytes(problem);
     std::size_t copies = 1;
     if (cold)
-      copies = std::max<std::size_t>(
-          2, static_cast<std::size_t>(std::ceil(kL2Parts * l2 / std::max(bytes, 1.0))));
+      copies = std::clamp<std::size_t>(
+          static_cast<std::size_t>(std::ceil(kL2Parts * l2 / std::max(bytes, 1.0))), 2,
+          kMostReplayed);
     session.from_memory_ = l2 > 0 && static_cast<double>(copies) * bytes >= kL2Parts * l2;
     for (std::size_t i = 0; i < copies; ++i) {
       auto set = OperandSet::draw(problem, drawing.value());

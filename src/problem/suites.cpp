@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "problem/number.hpp"
+#include "problem/random_suite.hpp"
 
 namespace ladder {
 namespace {
@@ -219,12 +220,14 @@ std::span<const Suite> suites() {
 }
 
 Result<std::vector<Problem>> find_suite(std::string_view name) {
+  if (is_random_suite(name)) return find_random_suite(name);
   std::string there;
   for (const Suite& suite : suites()) {
     if (suite.name == name) return suite.problems;
-    there += (there.empty() ? "" : ", ") + std::string(suite.name);
+    there += std::string(suite.name) + ", ";
   }
-  return Status(Code::kInvalidArgument, "no suite '" + std::string(name) + "'; there are " + there);
+  return Status(Code::kInvalidArgument, "no suite '" + std::string(name) + "'; there are " + there +
+                                            std::string(random_suite::kForm));
 }
 
 Result<std::vector<Problem>> parse_shapes(const std::string& text) {

@@ -16,7 +16,8 @@ struct Suite {
 };
 std::span<const Suite> suites();
 
-// Errors (kInvalidArgument): no such suite; the message lists all suites.
+// Finds a suite of the list, or draws random:SEED:N (random_suite.hpp). Errors (kInvalidArgument):
+// no such suite, and the message lists all suites; or the rule that a random suite breaks.
 Result<std::vector<Problem>> find_suite(std::string_view name);
 
 // Parses shapes separated by commas, each MxNxK, or N for a cube. A range FIRST..LAST*FACTOR or

@@ -125,10 +125,11 @@ ReferenceKind choose_reference(const Problem& problem, const Device& device) {
   const double host_bytes = static_cast<double>(available_host_memory());
   const double seconds =
       2 * flops(problem) / (host_flops() * std::max(1U, std::thread::hardware_concurrency()));
-  // seconds of host time below which a transfer to the GPU is not worthwhile
-  constexpr double kSmall = 0.05;
+  // below both, a transfer to the GPU is not worthwhile; the host compares about 1e8 bytes a second
+  constexpr double kSmall = 0.05;  // seconds of host time for the products
+  constexpr double kSmallBytes = 1 << 22;
   const bool fits_host = 1.5 * wide_bytes < host_bytes;
-  if (fits_host && seconds < kSmall) return ReferenceKind::kHost;
+  if (fits_host && seconds < kSmall && wide_bytes < kSmallBytes) return ReferenceKind::kHost;
 #ifdef LADDER_HAVE_CUBLAS
   if (device.has_cuda && !device.is_virtual &&
       16.0 * count(problem.m, problem.n) < 0.5 * host_bytes &&

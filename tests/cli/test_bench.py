@@ -24,6 +24,10 @@ class BadInput(Folder):
     def test_names_the_argument_and_the_rule(self):
         self.rejected("r99", says=["--kernel", "r99"])
         self.rejected("--suite", "round", says=["--suite", "'round'", "square", "transformer"])
+        self.rejected("--suite", "round", says=["random:SEED:N"])
+        for bad in ("random", "random:1", "random:1:0", "random:1:5000", "random:-1:4"):
+            self.rejected("--suite", bad, says=["--suite", f"'{bad}'", "from 1 to 4096"])
+        self.rejected("--warm-up", "0", says=["--warm-up"])
         self.rejected("--shape", "1x2", says=["--shape", "'1x2'", "MxNxK"])
         self.rejected("--shape", "8..1*2", says=["--shape", "ends before"])
         self.rejected("--l2", "hot", says=["--l2", "'hot'", "both"])
@@ -49,7 +53,7 @@ class BadInput(Folder):
         result = bench("--help")
         self.assertEqual(result.returncode, 0)
         for word in ("Examples:", "square", "odd", "tall", "wide", "thin", "deep", "small",
-                     "transformer", "batches", "mixed"):
+                     "transformer", "batches", "mixed", "random:SEED:N"):
             self.assertIn(word, result.stdout)
         self.assertNotIn("--resume", result.stdout)
 
@@ -81,6 +85,16 @@ class OnTheHost(Folder):
         self.assertIsNone(rows[1]["timing"])
         self.assertIn("over the 0.00100 s of --max-launch", rows[1]["note"])
         self.assertIn(rows[1]["note"], result.stdout)
+
+    def test_draws_a_suite(self):
+        result = bench("h03", *QUICK, "--warm-up", "0.01", "--suite", "random:7:3", "--max-launch",
+                       "0.05", "--save", self.path("rows.json"))
+        self.assertEqual(result.returncode, 0, result)
+        shapes = [row["problem"] for row in self.read("rows.json")["rows"]]
+        self.assertEqual(len(shapes), 3)
+        self.assertIn("24x4x188 (op NT)", result.stdout)
+        products = [shape["m"] * shape["n"] * shape["k"] for shape in shapes]
+        self.assertEqual(products, sorted(products))
 
     def test_goes_on_from_the_rows_of_a_process_that_ended(self):
         whole = bench("h01", *QUICK, "--shape", "16,32,64", "--save", self.path("rows.json"))
