@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder tune: searches a rung's tile parameters on this device. The hidden verb tune-worker is the
-// process in which candidates run.
+// ladder tune: searches a rung's tile parameters, or the library's plans, on this device. The
+// hidden verb tune-worker is the process in which candidates run.
 #include <fmt/format.h>
 #include <unistd.h>
 #include <ladder/registry.hpp>
@@ -22,6 +22,7 @@
 #include "tune/result.hpp"
 #include "tune/tuner.hpp"
 #include "tune_blocks.hpp"
+#include "tune_plans.hpp"
 
 namespace ladder::app {
 namespace {
@@ -35,7 +36,8 @@ constexpr const char* kWorkerVerb = "tune-worker";
 struct TuneOptions {
   std::string rung, device = "auto", shape, json, output, source = source_folder(),
                     strategy = "auto";
-  std::string points, heat_map, axes;
+  std::string points, heat_map, axes, suite, rows;
+  int candidates = 12;
   double budget_s = 120;
   int jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   std::uint64_t seed = 1;
@@ -216,8 +218,23 @@ int run_blocks(const TuneOptions& options) {
 }
 #endif
 
+int run_plans(const TuneOptions& options) {
+  if (!options.rung.empty())
+    throw BadInput("RUNG: not with --suite, which tunes the library's plans");
+  require_writable(options.output, "--output");
+  require_writable(options.rows, "--rows");
+  auto problems = find_suite(options.suite);
+  if (!problems) throw BadInput("--suite: " + problems.status().message());
+  return tune_plans(
+      {std::move(problems).value(), options.output, options.rows, options.candidates, options.seed},
+      select_target(options.device));
+}
+
 int run(const TuneOptions& options) {
-  // Checks that need no device come first: bad input stops before any work.
+  if (!options.suite.empty()) return run_plans(options);
+  if (!options.rows.empty()) throw BadInput("--rows: only with --suite");
+  if (options.rung.empty()) throw BadInput("RUNG: required without --suite");
+    // Checks that need no device come first: bad input stops before any work.
 #ifdef LADDER_HAVE_HIGHWAY
   if (has_blocks(options.rung)) return run_blocks(options);
 #endif
@@ -317,12 +334,19 @@ int run_worker(const std::string& device) {
 }  // namespace
 
 void add_tune(CLI::App& app, Verb& chosen) {
-  CLI::App* verb = app.add_subcommand("tune", "Search a rung's tile parameters on this device");
+  CLI::App* verb = app.add_subcommand(
+      "tune", "Search a rung's tile parameters, or the library's plans, on this device");
   auto options = std::make_shared<TuneOptions>();
   verb->add_option(
-          "RUNG", options->rung,
-          "a rung that declares a search space, e.g. r09; h04: the blocks of the CPU rungs")
-      ->required();
+      "RUNG", options->rung,
+      "a rung that declares a search space, e.g. r09; h04: the blocks of the CPU rungs");
+  verb->add_option("--suite", options->suite,
+                   "measure the library's FP32 plans of these problems (ladder bench --suite); "
+                   "--output gets those that are faster than the planner's, for LADDER_PLANS");
+  constexpr Range<int> kCandidates{1, 1000, "plans with tiles, at least 1 and at most 1000"};
+  add_number(*verb, "--candidates", options->candidates, kCandidates,
+             "with --suite: plans with tiles per problem, those of least predicted time");
+  verb->add_option("--rows", options->rows, "with --suite: every candidate's time as CSV");
   verb->add_option("--device", options->device,
                    "auto (a GPU, else virtual:h200), cuda:N or virtual:NAME");
   verb->add_option("--shape", options->shape,
@@ -360,7 +384,8 @@ void add_tune(CLI::App& app, Verb& chosen) {
       "  ladder tune r09 --shape 1024 --json candidates.json --output tuned.json --heat-map "
       "r09.svg\n"
       "  ladder tune r09 --device virtual:a100 --budget 60\n"
-      "  ladder tune h04 --budget 60");
+      "  ladder tune h04 --budget 60\n"
+      "  ladder tune --suite transformer --output plans.txt; LADDER_PLANS=plans.txt program");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 
   CLI::App* worker = app.add_subcommand(kWorkerVerb, "");

@@ -67,8 +67,8 @@ class Random {
   std::mt19937_64 bits_;
 };
 
-// `calls` random calls beside cuBLAS: sizes, layouts, batches, epilogues, special values, where alpha
-// and beta are. Each check prints one line and returns whether all is right.
+// `calls` random calls beside cuBLAS: sizes, layouts, batches, epilogues, special values, alpha and
+// beta on the host or on the device. Each check prints one line and returns whether all is right.
 bool check_random(ladder_handle handle, cublasHandle_t cublas, int calls, Random& random);
 // Matrices of more than 2^31 elements.
 bool check_large(ladder_handle handle);

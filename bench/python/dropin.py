@@ -8,8 +8,8 @@ with it and memory of its own (LADDER_CUBLAS_WORKSPACE=own). PyTorch's part take
 and tolerances of PyTorch's own tests (torch.testing._internal, OpInfo) for every operation that
 multiplies matrices, forward and backward; then products of common sizes, timed. CuPy's part
 multiplies, and solves systems by conjugate gradients with many right-hand sides and by Newton's
-iteration. A result outside the tolerances ends with exit status 1. Needs a GPU. bench/h200/dropin.sh
-writes the output to results."""
+iteration. A result outside the tolerances ends with exit status 1. Needs a GPU.
+bench/h200/dropin.sh writes the output to results."""
 import json
 import math
 import os

@@ -13,6 +13,7 @@
 #include "device/relaxed_capture.hpp"
 #include "gemm/call.hpp"
 #include "gemm/plan/choice.hpp"
+#include "gemm/plan/tuned_plans.hpp"
 
 namespace ladder {
 namespace {
@@ -55,9 +56,11 @@ Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision
 
 Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
                                  const Device& device) {
+  if (const Status& tuned = TunedPlans::of_process().status(); !tuned) return tuned;
   const auto in = [&](Precision as) {
-    const std::string_view planned =
-        place == Place::kCuda ? choose_kernel(problem, as).kernel : std::string_view();
+    const std::string_view planned = place == Place::kCuda
+                                         ? choose_kernel(problem, as, device.sm_count).kernel
+                                         : std::string_view();
     return highest(problem, place, as, planned, device);
   };
   if (precision != Precision::kAuto) return in(precision);

@@ -169,7 +169,9 @@ std::string details_of(const Checked& x, const Chosen& chosen) {
 
 std::string why_of(const ladder_context& handle, const Checked& x, const Chosen& chosen) {
   std::string why =
-      chosen.kernel == nullptr ? chosen.why : std::string(choose_kernel(x.p, chosen.precision).why);
+      chosen.kernel == nullptr
+          ? chosen.why
+          : std::string(choose_kernel(x.p, chosen.precision, handle.device.sm_count).why);
   if (chosen.short_of > 0)
     why += "; the workspace has " + std::to_string(handle.workspace_bytes) +
            " bytes, the preferred kernel needs " + std::to_string(chosen.short_of);

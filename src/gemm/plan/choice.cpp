@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gemm/plan/menus.hpp"
+#include "gemm/plan/tuned_plans.hpp"
 #include "problem/split_error.hpp"
 
 namespace ladder {
@@ -63,7 +64,7 @@ SmallKernel small_kernel(const Problem& p) {
   return std::min(p.m, p.n) <= kThinVectors ? SmallKernel::kThin : SmallKernel::kSplitK;
 }
 
-KernelChoice choose_kernel(const Problem& problem, Precision precision) {
+KernelChoice choose_kernel(const Problem& problem, Precision precision, int sms) {
   const Problem p = as_row_major(problem).problem;
   switch (precision) {
     case Precision::kAuto:
@@ -72,6 +73,10 @@ KernelChoice choose_kernel(const Problem& problem, Precision precision) {
                 "tensor cores gain more than the split pre-pass and the range check cost", true};
       [[fallthrough]];
     case Precision::kIeee:
+      if (const auto tuned = TunedPlans::of_process().find(part_shape(p, {}), sms)) {
+        return {tuned->large_tiles ? "ladder_large_tiles" : "ladder_split_k",
+                "LADDER_PLANS has a measured plan"};
+      }
       if (gains_by_split_k(problem) && fits_split_k(p))
         return {"ladder_split_k", "C has too few tiles of 128x256 for the device"};
       return {"ladder_large_tiles", "tiles of 128x256 fill the device"};

@@ -15,8 +15,9 @@ struct KernelChoice {
   std::string_view kernel, why;  // kernel: id as printed by `ladder list`
   bool splits = false;           // operands into terms
 };
-// For compute capability 9.0. A precision without a kernel for f32 operands has no id.
-KernelChoice choose_kernel(const Problem& problem, Precision precision);
+// For compute capability 9.0 and `sms` SMs. A precision without a kernel for f32 operands has no
+// id.
+KernelChoice choose_kernel(const Problem& problem, Precision precision, int sms = 132);
 
 // Whether a problem's sizes fit the kernels for split operands, and ladder_split_k.
 bool fits_split(const Problem& p);

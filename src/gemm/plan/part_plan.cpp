@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gemm/plan/menus.hpp"
+#include "gemm/plan/tuned_plans.hpp"
 
 namespace ladder {
 namespace {
@@ -82,8 +83,9 @@ std::int64_t part_capacity(int sms, int of_sm, int cluster) {
          cluster;
 }
 
-PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles, int sms) {
-  PartPlan best;
+template <class Visit>
+static void each_plan(const PartShape& whole, std::span<const PartTileCost> tiles, int sms,
+                      Visit visit) {
   const auto consider = [&](const PartShape& x, std::size_t tile, int edge_rows, int edge_cols) {
     const PartTileCost& t = tiles[tile];
     // The separate blocks of an edge read all of the other operand.
@@ -104,9 +106,8 @@ PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles,
             std::clamp<std::int64_t>(fit, 1, std::min(limit::cuda_core_k_splits, steps / cluster)));
         if (parts == before) continue;
         before = parts;
-        const double cycles = edges + cycles_of(x, t, sms, cluster, parts);
-        if (best.cycles == 0 || cycles < best.cycles)
-          best = {static_cast<int>(tile), cluster, parts, cycles, edge_rows, edge_cols};
+        visit(PartPlan{static_cast<int>(tile), cluster, parts,
+                       edges + cycles_of(x, t, sms, cluster, parts), edge_rows, edge_cols});
       }
     }
   };
@@ -123,29 +124,50 @@ PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles,
     less.cols -= edge_cols;
     consider(less, i, edge_rows, edge_cols);
   }
+}
+
+void each_part_plan(const PartShape& whole, std::span<const PartTileCost> tiles, int sms,
+                    const std::function<void(const PartPlan&)>& visit) {
+  each_plan(whole, tiles, sms, visit);
+}
+
+PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles, int sms) {
+  PartPlan best;
+  each_plan(whole, tiles, sms, [&](const PartPlan& plan) {
+    if (best.cycles == 0 || plan.cycles < best.cycles) best = plan;
+  });
   return best;
 }
 
+PartShape part_shape(const Problem& p, const Alignment& at) {
+  const bool a_aligned = at.a % 16 == 0, b_aligned = at.b % 16 == 0;
+  return {p.m,
+          p.n,
+          reads_ab(p) ? p.k : 0,
+          p.op_a == Op::kNone,
+          p.op_b != Op::kNone,
+          a_aligned && p.lda % 4 == 0,
+          b_aligned && p.ldb % 4 == 0,
+          a_aligned && b_aligned && std::max(p.lda, p.ldb) <= kMostRaggedLd};
+}
+
+PartShape swapped(const PartShape& x) {
+  return {x.cols, x.rows, x.k, x.b_k_major, x.a_k_major, x.b_aligned, x.a_aligned, x.ragged};
+}
+
 SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms) {
-  const PartShape other{x.cols,      x.rows,      x.k,         x.b_k_major,
-                        x.a_k_major, x.b_aligned, x.a_aligned, x.ragged};
-  const PartPlan straight = plan_parts(x, tiles, sms), swapped = plan_parts(other, tiles, sms);
-  if (swapped.cycles < straight.cycles) return {swapped, true};
+  const PartPlan straight = plan_parts(x, tiles, sms), turned = plan_parts(swapped(x), tiles, sms);
+  if (turned.cycles < straight.cycles) return {turned, true};
   return {straight, false};
 }
 
 SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& device) {
+  const PartShape shape = part_shape(p, at);
+  if (const auto tuned = TunedPlans::of_process().find(shape, device.sms);
+      tuned && !tuned->large_tiles)
+    return tuned->small;
   const SmallKernel kernel = small_kernel(p);
   if (kernel != SmallKernel::kSplitK) return {kernel, {{}, p.m > p.n}};
-  const bool a_aligned = at.a % 16 == 0, b_aligned = at.b % 16 == 0;
-  const PartShape shape{p.m,
-                        p.n,
-                        reads_ab(p) ? p.k : 0,
-                        p.op_a == Op::kNone,
-                        p.op_b != Op::kNone,
-                        a_aligned && p.lda % 4 == 0,
-                        b_aligned && p.ldb % 4 == 0,
-                        a_aligned && b_aligned && std::max(p.lda, p.ldb) <= kMostRaggedLd};
   // Each shape is planned once.
   static std::mutex mutex;
   static std::map<std::pair<PartShape, int>, SidedPartPlan> known;

@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace ladder {
@@ -44,8 +45,16 @@ struct PartPlan {
 // leave SMs unused that no further cluster fits.
 std::int64_t part_capacity(int sms, int of_sm, int cluster);
 
-// The tile and k-splits of least predicted time. Tiles that require a K-major A are considered only
-// if it is.
+// The problem of a row-major call, and the one with A and B exchanged: C^T = B^T A^T.
+PartShape part_shape(const Problem& p, const Alignment& at);
+PartShape swapped(const PartShape& x);
+
+// Calls `visit` with every tile and number of k-splits that is considered. Tiles that require a
+// K-major A are considered only if it is.
+void each_part_plan(const PartShape& whole, std::span<const PartTileCost> tiles, int sms,
+                    const std::function<void(const PartPlan&)>& visit);
+
+// The plan of least predicted time.
 PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles, int sms);
 
 // The same, or with A and B exchanged (C^T = B^T A^T) if that is faster.

@@ -18,7 +18,7 @@ Result<Plan> plan(const Problem& problem, Precision precision, const DeviceFacts
         "the problem runs");
   const Problem p = as_row_major(problem).problem;
   if (!reads_ab(p) || p.m == 0 || p.n == 0) return Plan{{"none", "C is scaled only"}, {}};
-  const KernelChoice choice = choose_kernel(problem, precision);
+  const KernelChoice choice = choose_kernel(problem, precision, device.sms);
   if (choice.kernel == "ladder_large_tiles") return Plan{choice, plan_large_tiles(p, device.sms)};
   if (choice.kernel == "ladder_split_k") return Plan{choice, plan_small(p, at, device)};
   const bool is_tf32 = precision == Precision::kTf32;

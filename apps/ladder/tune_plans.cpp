@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune_plans.hpp"
+
+#include <fmt/format.h>
+#include <ladder/registry.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "common.hpp"
+#include "gemm/plan/plan.hpp"
+#include "gemm/plan/tuned_plans.hpp"
+#include "measure/operands.hpp"
+#include "measure/timer.hpp"
+#include "measure/turns.hpp"
+#include "report/terminal.hpp"
+
+namespace ladder::app {
+namespace {
+
+constexpr int kRounds = 7, kMostLaunches = 40;
+constexpr double kSampleMs = 0.4;
+// A plan replaces the planner's if it takes less than this share of its time.
+constexpr double kFaster = 0.97;
+
+const KernelInfo& kernel_named(const char* id) {
+  const auto found = find_kernels(id);
+  if (!found) throw BadInput(found.status().message());
+  return *found.value().front();
+}
+
+struct Candidate {
+  std::optional<SimtPlan> plan;  // none: cuBLAS
+  Launch replay;
+  int launches = 1;
+  std::vector<double> us;
+  double median = 0;
+};
+
+class PlanTuner {
+ public:
+  PlanTuner(const PlanTuning& tuning, const Device& device) : tuning_(tuning), device_(device) {
+    facts_.sms = device.sm_count;
+    facts_.cc = device.cc;
+    auto timer = Timer::make(Place::kCuda);
+    if (!timer) throw BadInput("--device: " + timer.status().message());
+    timer_ = std::move(timer).value();
+    const auto cublas = find_kernels("cublas_ieee");
+    if (cublas) cublas_ = cublas.value().front();
+  }
+
+  // The times of all candidates, the fastest first.
+  Result<std::vector<Candidate>> measure(const Problem& problem) {
+    const auto drawing = drawing_of(problem, {Values::kUniform, tuning_.seed}, Precision::kIeee);
+    if (!drawing) return drawing.status();
+    auto operands = OperandSet::draw(problem, drawing.value());
+    if (!operands) return operands.status();
+    const Problem p = as_row_major(problem).problem;
+    const PartShape shape = part_shape(p, {});
+    std::vector<Candidate> all;
+    const auto add = [&](std::optional<SimtPlan> plan, const KernelInfo& kernel) -> Status {
+      if (!accepts(kernel, problem, device_)) return Status::ok();
+      if (plan) TunedPlans::of_process().set(shape, facts_.sms, *plan);
+      Status status = prepare(all, plan, kernel, problem, operands.value().operands());
+      TunedPlans::of_process().erase(shape, facts_.sms);
+      return status;
+    };
+    for (const SimtPlan& plan :
+         simt_candidates(p, {}, facts_, static_cast<std::size_t>(tuning_.candidates))) {
+      if (Status s = add(plan, plan.large_tiles ? large_ : parts_); !s) return s;
+    }
+    if (cublas_ != nullptr) {
+      if (Status s = add(std::nullopt, *cublas_); !s) return s;
+    }
+    if (Status s = time(all); !s) return s;
+    return all;
+  }
+
+  // What the planner takes without measured plans.
+  std::optional<SimtPlan> planned(const Problem& problem) const {
+    const auto plan = ladder::plan(problem, Precision::kIeee, facts_);
+    if (!plan) return std::nullopt;
+    if (const auto* small = std::get_if<SmallPlan>(&plan.value().tiles))
+      return SimtPlan{false, *small};
+    return SimtPlan{true, {SmallKernel::kSplitK}};
+  }
+
+ private:
+  Status prepare(std::vector<Candidate>& all, const std::optional<SimtPlan>& plan,
+                 const KernelInfo& kernel, const Problem& problem, const Operands& o) {
+    const Launch launch = [&kernel, problem, o](Stream stream) {
+      return kernel.launch(problem, o, stream);
+    };
+    const auto probe = timer_->time({launch, launch});
+    if (!probe) return probe.status();
+    Candidate one{plan, {}, 1, {}, 0};
+    one.launches = std::clamp(static_cast<int>(kSampleMs / std::max(probe.value().back(), 1e-4)), 1,
+                              kMostLaunches);
+    auto replay =
+        timer_->together(std::vector<Launch>(static_cast<std::size_t>(one.launches), launch));
+    if (!replay) return replay.status();
+    one.replay = std::move(replay).value();
+    all.push_back(std::move(one));
+    return Status::ok();
+  }
+
+  Status time(std::vector<Candidate>& all) {
+    for (std::size_t round = 0; round <= kRounds; ++round) {
+      std::vector<Launch> launches;
+      std::vector<std::size_t> order;
+      for (std::size_t turn = 0; turn < all.size(); ++turn) {
+        order.push_back(kernel_in_turn(all.size(), round, turn));
+        launches.push_back(all[order.back()].replay);
+      }
+      const auto ms = timer_->time(launches);
+      if (!ms) return ms.status();
+      for (std::size_t i = 0; round > 0 && i < order.size(); ++i)  // the first round warms up
+        all[order[i]].us.push_back(1000 * ms.value()[i] / all[order[i]].launches);
+    }
+    for (Candidate& one : all) {
+      std::nth_element(one.us.begin(), one.us.begin() + kRounds / 2, one.us.end());
+      one.median = one.us[kRounds / 2];
+    }
+    return Status::ok();
+  }
+
+  const PlanTuning& tuning_;
+  const Device& device_;
+  DeviceFacts facts_;
+  std::unique_ptr<Timer> timer_;
+  const KernelInfo &large_ = kernel_named("ladder_large_tiles"),
+                   &parts_ = kernel_named("ladder_split_k");
+  const KernelInfo* cublas_ = nullptr;
+};
+
+bool same(const SimtPlan& one, const SimtPlan& other) {
+  if (one.large_tiles || other.large_tiles) return one.large_tiles == other.large_tiles;
+  if (one.small.kernel != other.small.kernel) return false;
+  if (one.small.kernel != SmallKernel::kSplitK) return true;
+  const PartPlan &a = one.small.sided.part, &b = other.small.sided.part;
+  return one.small.sided.swapped == other.small.sided.swapped && a.tile == b.tile &&
+         a.cluster == b.cluster && a.parts == b.parts && a.edge_rows == b.edge_rows &&
+         a.edge_cols == b.edge_cols;
+}
+
+std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
+  if (!one.plan)
+    return fmt::format("{},cublas,,,,,,,{},{:.3f}\n", to_string(problem), 0, one.median);
+  const SimtPlan& plan = *one.plan;
+  const PartPlan& part = plan.small.sided.part;
+  if (plan.large_tiles || plan.small.kernel != SmallKernel::kSplitK) {
+    const char* const name = plan.large_tiles                          ? "large"
+                             : plan.small.kernel == SmallKernel::kThin ? "thin"
+                                                                       : "outer";
+    return fmt::format("{},{},,,,,,,{},{:.3f}\n", to_string(problem), name, planned ? 1 : 0,
+                       one.median);
+  }
+  return fmt::format("{},tiles,{},{},{},{},{},{:.0f},{},{:.3f}\n", to_string(problem), part.tile,
+                     plan.small.sided.swapped ? 1 : 0, part.cluster, part.parts,
+                     part.edge_rows + part.edge_cols, part.cycles, planned ? 1 : 0, one.median);
+}
+
+}  // namespace
+
+int tune_plans(const PlanTuning& tuning, const Target& target) {
+  if (!target.cuda) throw BadInput("--device: " + target.why_no_cuda);
+  const Device& device = *target.cuda;
+  if (device.is_virtual)
+    throw BadInput("--device: plans are measured; the virtual GPU has no clock worth measuring");
+  if (device.cc != 90)
+    throw BadInput("--device: the library has plans to choose from on compute capability 9.0");
+  PlanTuner tuner(tuning, device);
+  TablePrinter printer(stdout, stderr, detect_style());
+  TunedPlans kept;
+  std::string rows = "problem,kernel,tile,swapped,cluster,k_splits,edges,cycles,planned,us\n";
+  double gain = 0;
+  int count = 0, replaced = 0;
+  catch_interrupt();
+  for (const Problem& problem : tuning.problems) {
+    if (interrupted()) break;
+    const auto planned = tuner.planned(problem);
+    if (!planned || problem.m == 0 || problem.n == 0 || !reads_ab(problem)) continue;
+    printer.progress(
+        fmt::format("{} ({} of {})", to_string(problem), count + 1, tuning.problems.size()));
+    auto measured = tuner.measure(problem);
+    if (!measured) {
+      printer.line(fmt::format("{}: {}", to_string(problem), measured.status().message()));
+      continue;
+    }
+    const Candidate *of_planner = nullptr, *best = nullptr;
+    for (const Candidate& one : measured.value()) {
+      if (one.plan && same(*one.plan, *planned)) of_planner = &one;
+      if (one.plan && (best == nullptr || one.median < best->median)) best = &one;
+    }
+    for (const Candidate& one : measured.value()) rows += row_of(problem, one, &one == of_planner);
+    if (of_planner == nullptr || best == nullptr) continue;
+    ++count;
+    gain += std::log(of_planner->median / best->median);
+    if (best->median >= kFaster * of_planner->median) continue;
+    ++replaced;
+    const Problem p = as_row_major(problem).problem;
+    kept.set(part_shape(p, {}), device.sm_count, *best->plan);
+    printer.line(fmt::format("{:<40} {:8.2f} us, the planner's {:8.2f} us", to_string(problem),
+                             best->median, of_planner->median));
+    if (!tuning.output.empty()) write_file(tuning.output, kept.text(), "--output");
+  }
+  if (!tuning.rows.empty()) write_file(tuning.rows, rows, "--rows");
+  if (count == 0) return kFailed;
+  printer.line(fmt::format(
+      "{} problems: {} have a plan that is at least 3% faster than the planner's; by the fastest "
+      "of all the geometric mean of rates would rise by {:.1f}%",
+      count, replaced, 100 * (std::exp(gain / count) - 1)));
+  if (!tuning.output.empty()) {
+    write_file(tuning.output, kept.text(), "--output");
+    printer.line(fmt::format("saved; LADDER_PLANS={} makes the library use them", tuning.output));
+  }
+  return interrupted() ? kInterrupted : kOk;
+}
+
+}  // namespace ladder::app

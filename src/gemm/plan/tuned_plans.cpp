@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gemm/plan/tuned_plans.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "gemm/plan/menus.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr std::string_view kRule =
+    "is not 'M N K OPS ALIGNED SMS large|outer|thin' or '... tiles TILE STRAIGHT|SWAPPED CLUSTER "
+    "K-SPLITS EDGE-ROWS EDGE-COLUMNS'";
+
+// "64x64x16/128/4": rows, columns, k; threads; warps along k; then the forms of operands.
+std::string name_of(const PartTileCost& t) {
+  std::ostringstream name;
+  name << t.bm << 'x' << t.bn << 'x' << t.bk << '/' << t.threads << '/' << t.wk
+       << (t.k_major ? "k" : "") << (t.ragged ? "r" : "");
+  return name.str();
+}
+
+std::string ops_of(const PartShape& x) {
+  return {x.a_k_major ? 'N' : 'T', x.b_k_major ? 'T' : 'N'};
+}
+std::string aligned_of(const PartShape& x) {
+  return std::string(x.a_aligned ? "4" : "1") + (x.b_aligned ? "4" : "1") + (x.ragged ? "r" : "");
+}
+
+void put(std::ostream& to, const PartShape& x, int sms, const SimtPlan& plan) {
+  to << x.rows << ' ' << x.cols << ' ' << x.k << ' ' << ops_of(x) << ' ' << aligned_of(x) << ' '
+     << sms << ' ';
+  const PartPlan& part = plan.small.sided.part;
+  if (plan.large_tiles) {
+    to << "large\n";
+  } else if (plan.small.kernel == SmallKernel::kSplitK) {
+    to << "tiles " << name_of(kPartTiles[static_cast<std::size_t>(part.tile)]) << ' '
+       << (plan.small.sided.swapped ? "swapped" : "straight") << ' ' << part.cluster << ' '
+       << part.parts << ' ' << part.edge_rows << ' ' << part.edge_cols << '\n';
+  } else {
+    to << (plan.small.kernel == SmallKernel::kThin ? "thin" : "outer") << '\n';
+  }
+}
+
+// Whether the planner considers this plan for the shape: what it does not, no kernel can run.
+bool is_possible(const PartShape& x, int sms, const SimtPlan& plan) {
+  const PartPlan& part = plan.small.sided.part;
+  bool found = false;
+  each_part_plan(plan.small.sided.swapped ? swapped(x) : x, kPartTiles, sms,
+                 [&](const PartPlan& other) {
+                   found |= other.tile == part.tile && other.cluster == part.cluster &&
+                            other.parts == part.parts && other.edge_rows == part.edge_rows &&
+                            other.edge_cols == part.edge_cols;
+                 });
+  return found;
+}
+
+bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan) {
+  std::string ops, aligned, kernel, tile, side;
+  if (!(from >> x.rows >> x.cols >> x.k >> ops >> aligned >> sms >> kernel)) return false;
+  x.a_k_major = ops.starts_with('N');
+  x.b_k_major = ops.ends_with('T');
+  x.a_aligned = aligned.starts_with('4');
+  x.b_aligned = aligned.size() > 1 && aligned[1] == '4';
+  x.ragged = aligned.ends_with('r');
+  if (std::min({x.rows, x.cols, x.k}) < 1 || sms < 1 || ops != ops_of(x) ||
+      aligned != aligned_of(x))
+    return false;
+  plan = {};
+  if (kernel == "large") {
+    plan.large_tiles = true;
+  } else if (kernel == "outer") {
+    plan.small = {SmallKernel::kOuterProduct, {{}, x.rows > x.cols}};
+  } else if (kernel == "thin") {
+    plan.small = {SmallKernel::kThin, {{}, x.rows > x.cols}};
+    if (std::min(x.rows, x.cols) > kThinVectors) return false;
+  } else {
+    PartPlan& part = plan.small.sided.part;
+    if (kernel != "tiles" ||
+        !(from >> tile >> side >> part.cluster >> part.parts >> part.edge_rows >> part.edge_cols))
+      return false;
+    const auto* const at = std::find_if(kPartTiles.begin(), kPartTiles.end(),
+                                        [&](const PartTileCost& t) { return name_of(t) == tile; });
+    if (at == kPartTiles.end() || (side != "straight" && side != "swapped")) return false;
+    part.tile = static_cast<int>(at - kPartTiles.begin());
+    plan.small.sided.swapped = side == "swapped";
+    if (!is_possible(x, sms, plan)) return false;
+  }
+  return (from >> std::ws).eof();
+}
+
+}  // namespace
+
+std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
+                                      const DeviceFacts& device, std::size_t tiles) {
+  const PartShape x = part_shape(p, at);
+  std::vector<SimtPlan> parts;
+  for (const bool is_swapped : {false, true}) {
+    each_part_plan(is_swapped ? swapped(x) : x, kPartTiles, device.sms, [&](const PartPlan& part) {
+      parts.push_back({false, {SmallKernel::kSplitK, {part, is_swapped}}});
+    });
+  }
+  const auto cycles = [](const SimtPlan& plan) { return plan.small.sided.part.cycles; };
+  std::sort(parts.begin(), parts.end(),
+            [&](const auto& one, const auto& other) { return cycles(one) < cycles(other); });
+  if (parts.size() > tiles) parts.resize(tiles);
+  const bool wide = p.m > p.n;
+  if (std::min(p.m, p.n) <= kThinVectors)
+    parts.push_back({false, {SmallKernel::kThin, {{}, wide}}});
+  if (x.k <= 4 * limit::outer_k) parts.push_back({false, {SmallKernel::kOuterProduct, {{}, wide}}});
+  parts.push_back({true, {SmallKernel::kSplitK}});
+  return parts;
+}
+
+TunedPlans& TunedPlans::of_process() {
+  static TunedPlans* const plans = [] {
+    auto* const made = new TunedPlans;  // never destroyed: calls may come from other destructors
+    const char* const path = std::getenv("LADDER_PLANS");
+    if (path == nullptr || *path == '\0') return made;
+    std::ifstream file(path);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+      made->status_ = {Code::kIo, std::string("LADDER_PLANS: cannot read ") + path};
+    } else if (const Status added = made->add(text.str()); !added) {
+      made->status_ = {added.code(), std::string("LADDER_PLANS: ") + path + ": " + added.message()};
+    }
+    return made;
+  }();
+  return *plans;
+}
+
+std::optional<SimtPlan> TunedPlans::find(const PartShape& shape, int sms) const {
+  if (!any_.load(std::memory_order_acquire)) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const auto at = plans_.find({shape, sms});
+  if (at == plans_.end()) return std::nullopt;
+  return at->second;
+}
+
+void TunedPlans::set(const PartShape& shape, int sms, const SimtPlan& plan) {
+  const std::lock_guard lock(mutex_);
+  plans_.insert_or_assign({shape, sms}, plan);
+  any_.store(true, std::memory_order_release);
+}
+
+void TunedPlans::erase(const PartShape& shape, int sms) {
+  const std::lock_guard lock(mutex_);
+  plans_.erase({shape, sms});
+}
+
+Status TunedPlans::add(std::string_view text) {
+  std::istringstream lines{std::string(text)};
+  std::string line;
+  std::vector<std::pair<Key, SimtPlan>> read;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream from(line);
+    Key key;
+    SimtPlan plan;
+    if (!parse_line(from, key.first, key.second, plan)) {
+      return {Code::kInvalidArgument, "line " + std::to_string(number) + ": '" + line + "' " +
+                                          std::string(kRule) +
+                                          ", or no kernel computes the shape so"};
+    }
+    read.emplace_back(key, plan);
+  }
+  for (const auto& [key, plan] : read) set(key.first, key.second, plan);
+  return Status::ok();
+}
+
+std::string TunedPlans::text() const {
+  const std::lock_guard lock(mutex_);
+  std::ostringstream to;
+  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, outer, thin, or tiles TILE "
+        "straight|swapped CLUSTER K-SPLITS EDGE-ROWS EDGE-COLUMNS\n";
+  for (const auto& [key, plan] : plans_) put(to, key.first, key.second, plan);
+  return to.str();
+}
+
+}  // namespace ladder

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured plans of FP32 products on CUDA cores. They replace the planner's for the same shape.
+// `ladder tune --suite` writes them; LADDER_PLANS names the file that a process reads.
+#pragma once
+#include "gemm/plan/part_plan.hpp"
+
+#include <ladder/problem.hpp>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ladder {
+
+// ladder_large_tiles, or ladder_split_k with `small`.
+struct SimtPlan {
+  bool large_tiles = false;
+  SmallPlan small{SmallKernel::kSplitK};
+};
+
+// The plans to choose from, those of least predicted time first: ladder_large_tiles where it takes
+// the problem, each kernel of ladder_split_k that does, and `tiles` plans with tiles. `p` is
+// row-major.
+std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
+                                      const DeviceFacts& device, std::size_t tiles);
+
+class TunedPlans {
+ public:
+  // The process's. The first call reads the file that LADDER_PLANS names.
+  static TunedPlans& of_process();
+  // kIo, kInvalidArgument: why that file was not read.
+  const Status& status() const { return status_; }
+
+  std::optional<SimtPlan> find(const PartShape& shape, int sms) const;
+  void set(const PartShape& shape, int sms, const SimtPlan& plan);
+  void erase(const PartShape& shape, int sms);
+  // Adds the plans of a file's text, or none. Errors: kInvalidArgument, with the line and the rule.
+  Status add(std::string_view text);
+  std::string text() const;
+
+ private:
+  using Key = std::pair<PartShape, int>;
+  mutable std::mutex mutex_;
+  std::map<Key, SimtPlan> plans_;
+  std::atomic<bool> any_ = false;
+  Status status_;
+};
+
+}  // namespace ladder

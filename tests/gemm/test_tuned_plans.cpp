@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured plans: their file, and that the planner takes them.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "gemm/plan/plan.hpp"
+#include "gemm/plan/tuned_plans.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr int kSms = 132;
+
+PartShape shape_of(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return part_shape(make_problem(m, n, k), {});
+}
+
+TEST(TunedPlans, AFileHoldsEveryCandidateOfEveryKind) {
+  for (const auto& [m, n, k] : {std::tuple{777, 1555, 3111}, {2, 5000, 300}, {300, 200, 7}}) {
+    const Problem p = make_problem(m, n, k);
+    const auto candidates = simt_candidates(p, {}, {}, 40);
+    ASSERT_GE(candidates.size(), 2U);
+    EXPECT_TRUE(candidates.back().large_tiles);
+    for (const SimtPlan& plan : candidates) {
+      TunedPlans written, read;
+      written.set(part_shape(p, {}), kSms, plan);
+      const Status added = read.add(written.text());
+      ASSERT_TRUE(added) << added.message();
+      EXPECT_EQ(read.text(), written.text());
+      const auto found = read.find(part_shape(p, {}), kSms);
+      ASSERT_TRUE(found);
+      EXPECT_EQ(found->large_tiles, plan.large_tiles);
+      EXPECT_EQ(found->small.kernel, plan.small.kernel);
+      EXPECT_EQ(found->small.sided.swapped, !plan.large_tiles && plan.small.sided.swapped);
+      EXPECT_EQ(found->small.sided.part.tile, plan.small.sided.part.tile);
+      EXPECT_EQ(found->small.sided.part.parts, plan.small.sided.part.parts);
+    }
+  }
+}
+
+TEST(TunedPlans, AWrongFileAddsNothingAndNamesTheLine) {
+  constexpr const char* kGood = "512 512 512 NN 44r 132 large\n";
+  for (const char* const wrong : {
+           "512 512 512 NN 44r 132 huge",                                    // no such kernel
+           "512 512 512 NN 44r 132",                                         // none
+           "512 512 0 NN 44r 132 large",                                     // empty
+           "512 512 512 NX 44r 132 large",                                   // operations
+           "512 512 512 NN 4 132 large",                                     // alignments
+           "512 512 512 NN 44r 0 large",                                     // SMs
+           "512 512 512 NN 44r 132 large 1",                                 // too many words
+           "512 512 512 NN 44r 132 thin",                                    // not thin
+           "512 512 512 NN 44r 132 tiles 64x64x9/1/1 straight 1 1 0 0",      // no such tile
+           "512 512 512 NN 44r 132 tiles 64x32x32/128/2 straight 3 1 0 0",   // cluster of 3
+           "512 512 512 NN 44r 132 tiles 64x32x32/128/2 straight 1 99 0 0",  // k-splits
+           "512 512 512 TN 44r 132 tiles 32x64x16/128/2k straight 1 1 0 0",  // A is not K-major
+       }) {
+    TunedPlans plans;
+    const Status status = plans.add(std::string(kGood) + "# a comment\n" + wrong + "\n");
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << wrong;
+    EXPECT_NE(status.message().find("line 3"), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find(wrong), std::string::npos) << status.message();
+    EXPECT_FALSE(plans.find(shape_of(512, 512, 512), kSms)) << wrong;
+  }
+}
+
+TEST(TunedPlans, ThePlannerTakesThem) {
+  const Problem p = make_problem(900, 1500, 700);
+  TunedPlans& process = TunedPlans::of_process();
+  ASSERT_TRUE(process.status()) << process.status().message();
+  for (const SimtPlan& wanted : simt_candidates(p, {}, {}, 60)) {
+    process.set(part_shape(p, {}), kSms, wanted);
+    const auto got = plan(p, Precision::kIeee, {});
+    process.erase(part_shape(p, {}), kSms);
+    ASSERT_TRUE(got) << got.status().message();
+    EXPECT_EQ(got.value().choice.why, "LADDER_PLANS has a measured plan");
+    const auto* const small = std::get_if<SmallPlan>(&got.value().tiles);
+    ASSERT_EQ(small == nullptr, wanted.large_tiles);
+    if (small == nullptr) continue;
+    EXPECT_EQ(small->sided.swapped, wanted.small.sided.swapped);
+    EXPECT_EQ(small->sided.part.tile, wanted.small.sided.part.tile);
+    EXPECT_EQ(small->sided.part.cluster, wanted.small.sided.part.cluster);
+  }
+  EXPECT_NE(plan(p, Precision::kIeee, {}).value().choice.why, "LADDER_PLANS has a measured plan");
+}
+
+}  // namespace
+}  // namespace ladder
