@@ -42,6 +42,10 @@ enum class Counted : std::uint8_t {
   kBulkReduce,
   kBulkSend,    // to the shared memory of a block of the cluster
   kAsyncStore,  // of registers to such memory: st.async, STAS
+  kTexture,      // fetches and queries
+  kSurfaceLoad,
+  kSurfaceStore,
+  kSurfaceReduction,
   kMemoryControl,  // fences, cache control, address queries
   kBranch,         // what smsp__inst_executed_op_branch counts
   kControl,        // other control flow
@@ -73,6 +77,7 @@ enum Pipe : std::uint16_t {
   kPipeTma = 256,
   kPipeUniform = 512,
   kPipeXu = 1024,
+  kPipeTex = 2048,
 };
 using Pipes = std::uint16_t;  // bits of Pipe
 
@@ -114,6 +119,11 @@ constexpr Pipes pipes_of(Counted operation, Space space) {
     case Counted::kBulkReduce:
     case Counted::kBulkSend:
       return kPipeTma;
+    case Counted::kTexture:
+    case Counted::kSurfaceLoad:
+    case Counted::kSurfaceStore:
+    case Counted::kSurfaceReduction:
+      return kPipeTex;
     case Counted::kBranch:
     case Counted::kControl:
       return kPipeCbu;

@@ -3,13 +3,15 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "ir/kernel.hpp"
 
 namespace vgpu {
 
-class DeviceHeap;  // memory/heap.hpp: the heap of malloc in kernels
+class DeviceHeap;      // memory/heap.hpp: the heap of malloc in kernels
+class TextureObjects;  // texture/texture.hpp
 
 // When asynchronous copies complete, among all times that PTX allows, and how long each warp runs
 // before the next one. A correctly synchronised kernel computes the same results under every
@@ -74,6 +76,8 @@ struct LaunchConfig {
   // Capacity for printf's text, in bytes. When it is full, the oldest text is dropped.
   std::size_t print_bytes = std::size_t{1} << 20;
   DeviceHeap* heap = nullptr;  // null: malloc in kernels finds no memory
+  // Null: there are no texture and no surface objects.
+  std::shared_ptr<const TextureObjects> textures;
   // Least value of %clock and %globaltimer; LaunchReport::end_clock of the device's last launch.
   std::uint64_t begin_clock = 0;
 };

@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "runtime/array_copies.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/host_memory.hpp"
 #include "runtime/launch.hpp"
@@ -124,10 +125,8 @@ cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pi
 }
 
 cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what) {
-  if (what.srcArray != nullptr || what.dstArray != nullptr) {
-    throw Failure{cudaErrorNotSupported,
-                  fmt::format("{}: CUDA arrays are not implemented", function)};
-  }
+  if (what.srcArray != nullptr || what.dstArray != nullptr)
+    return copy_3d(runtime, function, without_arrays(runtime, what));
   const cudaExtent& extent = what.extent;
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
   const auto start = [](const cudaPitchedPtr& memory, const cudaPos& at, std::size_t z) {
@@ -171,18 +170,17 @@ cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemse
   return cudaSuccess;
 }
 
-}  // namespace vgpu::runtime
-
-using namespace vgpu::runtime;
-
-namespace {
-
-// Copies immediately, or adds a node if the stream is being captured.
 cudaError_t copy_in(Runtime& runtime, cudaStream_t stream, const char* function,
                     const CopyWork& work) {
   Stream& on = stream_for(runtime, stream);
   return capture_of(on) != nullptr ? record(on, work) : copy_3d(runtime, function, work.what);
 }
+
+}  // namespace vgpu::runtime
+
+using namespace vgpu::runtime;
+
+namespace {
 
 SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
   return {{to, pitch, static_cast<unsigned>(value) & 255, 1, width, height}};

@@ -17,9 +17,12 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
 cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
                 Plane plane);
 
-// The same for CUDA's structures for three-dimensional copies and for fills by elements. Arrays are
-// refused.
+// The same for CUDA's structures for three-dimensional copies and for fills by elements.
 cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what);
 cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what);
+
+// Copies immediately, or adds a node if the stream is being captured.
+cudaError_t copy_in(Runtime& runtime, cudaStream_t stream, const char* function,
+                    const CopyWork& work);
 
 }  // namespace vgpu::runtime

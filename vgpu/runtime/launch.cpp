@@ -332,6 +332,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.stack_bytes = static_cast<std::uint32_t>(runtime.limits[cudaLimitStackSize]);
   config.print_bytes = runtime.limits[cudaLimitPrintfFifoSize];
   config.heap = &runtime.heap;
+  config.textures = runtime.textures.objects();
   config.begin_clock = runtime.clock;
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;

@@ -14,6 +14,7 @@
 #include "memory/heap.hpp"
 #include "memory/memory.hpp"
 #include "runtime/api.hpp"
+#include "runtime/arrays.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/graph/graph.hpp"
 #include "runtime/launch_log.hpp"
@@ -22,6 +23,7 @@
 #include "runtime/pools.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/streams.hpp"
+#include "runtime/texture_objects.hpp"
 
 namespace vgpu::runtime {
 
@@ -44,6 +46,8 @@ class Runtime {
   Modules modules;
   Pointers pointers;
   Pools pools;
+  Arrays arrays;
+  TextureRegistry textures;
   Streams streams;
   Graphs graphs;
   LaunchLog log;
