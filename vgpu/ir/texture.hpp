@@ -41,7 +41,7 @@ inline constexpr u16 kFlagPacked = kFlagHasResult;   // two results of 16 bits i
 inline constexpr u16 kFlagFormatted = kFlagGeneric;  // surfaces: elements are converted
 
 enum class Lod : u8 {
-  kBase,      // level 0
+  kBase,      // the least level that the texture permits
   kGiven,     // one more operand
   kGradient,  // derivatives by x and y, of each coordinate
 };

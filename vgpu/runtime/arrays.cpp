@@ -22,6 +22,7 @@ bool is_layered(unsigned flags) { return (flags & (cudaArrayLayered | cudaArrayC
 Image image_of(const TexelFormat& format, const cudaExtent& extent, unsigned flags) {
   Image image;
   image.format = format;
+  image.dimensions = extent.height == 0 ? 1 : extent.depth != 0 && !is_layered(flags) ? 3 : 2;
   image.width = static_cast<std::uint32_t>(extent.width);
   image.height = at_least_one(extent.height);
   (is_layered(flags) ? image.layers : image.depth) = at_least_one(extent.depth);

@@ -25,6 +25,7 @@ Image linear_image(const cudaResourceDesc& resource) {
   constexpr std::size_t kMost = std::size_t{1} << 28;
   if (linear.devPtr == nullptr || texels == 0 || texels > kMost) refuse();
   image.address = reinterpret_cast<std::uint64_t>(linear.devPtr);
+  image.dimensions = 1;
   image.width = static_cast<std::uint32_t>(texels);
   image.pitch = image.slice = std::uint64_t{image.width} * image.format.bytes();
   return image;

@@ -61,9 +61,7 @@ Taken neighbours(float coordinate, std::uint32_t size, AddressMode mode, bool no
 }
 
 std::uint32_t layer_of(std::uint32_t layer, std::uint32_t layers) {
-  const auto index = static_cast<std::int32_t>(layer);
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(index, 0, static_cast<std::int64_t>(layers) - 1));
+  return std::min(layer, layers - 1);
 }
 
 }  // namespace vgpu

@@ -25,7 +25,7 @@ Taken neighbours(float coordinate, std::uint32_t size, AddressMode mode, bool no
 // The texel that an address mode puts in the place of any index.
 std::int64_t resolve(std::int64_t index, std::uint32_t size, AddressMode mode);
 
-// Layers are clamped.
+// Layers are clamped as unsigned numbers.
 std::uint32_t layer_of(std::uint32_t layer, std::uint32_t layers);
 
 }  // namespace vgpu

@@ -26,7 +26,9 @@ CubePoint cube_point(const std::array<float, 3>& direction) {
     s = z >= 0 ? x : -x;
     t = -y;
   }
-  return {face, (s / m + 1) / 2, (t / m + 1) / 2};
+  // As the assembler has it: multiplied by the reciprocal.
+  const float scale = 1.0f / m;
+  return {face, (s * scale + 1) / 2, (t * scale + 1) / 2};
 }
 
 }  // namespace vgpu

@@ -55,7 +55,7 @@ Position position(const Texture& texture, const Image& image, ir::TextureShape s
   std::array<float, 3> on = at.at;
   std::array<AddressMode, 3> modes = texture.modes;
   bool normalized = texture.normalized;
-  std::uint32_t used = ir::dimensions(shape);
+  std::uint32_t used = image.dimensions;
   if (is_cube(shape)) {
     const CubePoint point = cube_point(at.at);
     on = {point.s, point.t, 0};
@@ -105,18 +105,18 @@ Texel of_level(const Texture& texture, const Image& image, ir::TextureShape shap
   if (!filters) {
     return read(texture, place, on.taken[0].first, on.taken[1].first, on.taken[2].first, taps);
   }
-  return filtered(texture, place, on, is_cube(shape) ? 2 : ir::dimensions(shape), taps);
+  return filtered(texture, place, on, image.dimensions, taps);
 }
 
 // The level of detail: log2 of the larger of the two footprints in texels.
-float level_of(const Texture& texture, ir::TextureShape shape, const Coordinates& at) {
-  if (at.lod == ir::Lod::kBase) return 0;
-  float level = at.level;
+float level_of(const Texture& texture, const Coordinates& at) {
+  constexpr float kLeast = -32;
+  float level = at.lod == ir::Lod::kBase ? kLeast : at.level;
   if (at.lod == ir::Lod::kGradient) {
     const Image& image = texture.levels[0];
     const std::uint32_t sizes[] = {image.width, image.height, image.depth};
     double x = 0, y = 0;
-    for (std::uint32_t d = 0; d < ir::dimensions(shape); ++d) {
+    for (std::uint32_t d = 0; d < image.dimensions; ++d) {
       const double size = texture.normalized ? sizes[d] : 1;
       x += at.dx[d] * size * at.dx[d] * size;
       y += at.dy[d] * size * at.dy[d] * size;
@@ -132,7 +132,7 @@ Texel fetch(const Texture& texture, ir::TextureShape shape, const Coordinates& a
   taps.bytes = texture.levels[0].format.bytes();
   const auto last = static_cast<float>(texture.levels.size() - 1);
   if (last == 0) return of_level(texture, texture.levels[0], shape, at, taps);
-  const float level = std::clamp(level_of(texture, shape, at), 0.0f, last);
+  const float level = std::clamp(level_of(texture, at), 0.0f, last);
   if (!texture.linear_levels) {
     const auto nearest_level = static_cast<std::size_t>(std::floor(level + 0.5f));
     return of_level(texture, texture.levels[nearest_level], shape, at, taps);
@@ -163,7 +163,7 @@ Texel fetch(const Texture& texture, ir::TextureShape shape, const Indices& at, T
   }
   const std::uint32_t sizes[] = {image.width, image.height, image.depth};
   std::int64_t on[3] = {};
-  for (std::uint32_t d = 0; d < std::min(3u, ir::dimensions(shape)); ++d)
+  for (std::uint32_t d = 0; d < image.dimensions; ++d)
     on[d] = resolve(at.at[d], sizes[d], texture.modes[d] == AddressMode::kBorder
                                             ? AddressMode::kBorder
                                             : AddressMode::kClamp);

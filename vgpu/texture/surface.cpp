@@ -16,7 +16,7 @@ std::optional<std::uint64_t> address_in(const Surface& surface, ir::TextureShape
   const std::uint32_t texel = image.format.bytes();
   const std::int64_t row = std::int64_t{image.width} * texel;
   std::int64_t x = std::int64_t{point.at[0]} * (texels ? texel : 1);
-  const std::uint32_t used = std::min(ir::dimensions(shape), 3u);
+  const std::uint32_t used = image.dimensions;
   std::int64_t y = used > 1 ? point.at[1] : 0, z = used > 2 ? point.at[2] : 0;
   std::int64_t layer =
       ir::is_layered(shape) ? static_cast<std::int32_t>(point.layer) : std::int64_t{0};

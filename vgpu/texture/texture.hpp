@@ -25,6 +25,7 @@ struct TexelFormat {
 struct Image {
   std::uint64_t address = 0;
   TexelFormat format;
+  std::uint32_t dimensions = 2;  // 1 to 3, without layers
   std::uint32_t width = 1, height = 1, depth = 1, layers = 1;
   std::uint64_t pitch = 0;  // bytes from row to row
   std::uint64_t slice = 0;  // ... from one depth, or layer, to the next
