@@ -42,7 +42,7 @@ enum class Counted : std::uint8_t {
   kBulkReduce,
   kBulkSend,    // to the shared memory of a block of the cluster
   kAsyncStore,  // of registers to such memory: st.async, STAS
-  kTexture,      // fetches and queries
+  kTexture,     // fetches and queries
   kSurfaceLoad,
   kSurfaceStore,
   kSurfaceReduction,
@@ -52,8 +52,8 @@ enum class Counted : std::uint8_t {
   kBarrier,        // of the block
   kMbarrier,
   kMbarrierWait,  // a test of an mbarrier: test_wait, try_wait
-  kMisc,      // moves, reads of special registers, waits for copies
-  kGridWait,  // griddepcontrol.wait; like the hardware, counts no thread as predicated on
+  kMisc,          // moves, reads of special registers, waits for copies
+  kGridWait,      // griddepcontrol.wait; like the hardware, counts no thread as predicated on
 };
 inline constexpr int kCounted = static_cast<int>(Counted::kGridWait) + 1;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operands of texture and surface instructions.
 //
-// Insn::s[0] is the handle (kFlagAddress32: 32 bits per lane, else 64), sub the TextureShape, vector
-// the number of registers for texels, width their bytes per lane, bytes an element's. The registers
-// are in Program::lists from Insn::list on: those for texels, then the coordinates in PTX's order (a
-// layer comes first), then what `imm` says (TextureForm). Insn::d of a fetch is the predicate that
-// says whether the texel is resident, or kNone.
+// Insn::s[0] is the handle (kFlagAddress32: 32 bits per lane, else 64), sub the TextureShape,
+// vector the number of registers for texels, width their bytes per lane, bytes an element's. The
+// registers are in Program::lists from Insn::list on: those for texels, then the coordinates in
+// PTX's order (a layer comes first), then what `imm` says (TextureForm). Insn::d of a fetch is the
+// predicate that says whether the texel is resident, or kNone.
 #pragma once
 #include "ir/program.hpp"
 

@@ -11,8 +11,8 @@ namespace vgpu::runtime {
 namespace {
 
 // Replaces an array by its memory, and elements by bytes. Returns the bytes of an element.
-std::size_t lay_bare(const Runtime& runtime, cudaArray_t& array, cudaPos& at, cudaPitchedPtr& memory,
-                     const cudaExtent& extent) {
+std::size_t lay_bare(const Runtime& runtime, cudaArray_t& array, cudaPos& at,
+                     cudaPitchedPtr& memory, const cudaExtent& extent) {
   if (memory.ptr != nullptr) throw Failure{cudaErrorInvalidValue, ""};
   const Image& image = runtime.arrays.known(array).image;
   const std::size_t bytes = image.format.bytes();
@@ -125,8 +125,7 @@ cudaError_t copy_bytes_to(Runtime& runtime, cudaStream_t stream, const char* fun
                           const void* from, std::size_t count, cudaMemcpyKind kind) {
   return by_rows(runtime, to, count, [&](const Part& row, std::size_t done, std::size_t bytes) {
     const auto* const at = static_cast<const std::byte*>(from) + done;
-    return copy_in(runtime, stream, function,
-                   {to_array(runtime, row, at, bytes, bytes, 1, kind)});
+    return copy_in(runtime, stream, function, {to_array(runtime, row, at, bytes, bytes, 1, kind)});
   });
 }
 
@@ -155,8 +154,8 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* 
 VGPU_TWIN(cudaMemcpy2DToArray, _ptds);
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
-                                     size_t pitch, size_t width, size_t height,
-                                     cudaMemcpyKind kind, cudaStream_t stream) {
+                                     size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                                     cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     return copy_in(runtime, stream, "cudaMemcpy2DToArrayAsync",
                    {to_array(runtime, {to, x, y}, from, pitch, width, height, kind)});
@@ -200,6 +199,10 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
   });
 }
 VGPU_TWIN(cudaMemcpy2DArrayToArray, _ptds);
+
+// CUDA deprecates the rest.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t count,
                               cudaMemcpyKind kind) {
@@ -253,3 +256,5 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cud
   });
 }
 VGPU_TWIN(cudaMemcpyArrayToArray, _ptds);
+
+#pragma GCC diagnostic pop

@@ -68,7 +68,8 @@ void check_extent(const Runtime& runtime, const cudaExtent& extent, unsigned fla
                (!layered && extent.depth != 6)))
     refuse();
   if ((flags & cudaArrayTextureGather) != 0 && (extent.height == 0 || extent.depth != 0)) refuse();
-  const cudaExtent most = largest(properties_of(runtime.device(), Runtime::ordinal()), extent, flags);
+  const cudaExtent most =
+      largest(properties_of(runtime.device(), Runtime::ordinal()), extent, flags);
   if (extent.width > most.width || extent.height > most.height || extent.depth > most.depth)
     refuse();
 }
@@ -267,8 +268,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
     refuse_in_capture(runtime);
     if (mipmap == nullptr) return cudaSuccess;
     const cudaMipmappedArray& known = runtime.arrays.known(mipmap);
-    const cudaError_t error =
-        free_image(runtime, "cudaFreeMipmappedArray", known.levels[0]->image);
+    const cudaError_t error = free_image(runtime, "cudaFreeMipmappedArray", known.levels[0]->image);
     for (const auto& level : known.levels) runtime.arrays.remove_level(*level);
     runtime.arrays.remove(known);
     return error;

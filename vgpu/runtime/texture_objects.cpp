@@ -63,7 +63,8 @@ std::vector<Image> images_of(const Runtime& runtime, const cudaResourceDesc& res
     }
     case cudaResourceTypeLinear: {
       const auto address = reinterpret_cast<std::uintptr_t>(resource.res.linear.devPtr);
-      if (address % properties_of(runtime.device(), Runtime::ordinal()).textureAlignment != 0) refuse();
+      if (address % properties_of(runtime.device(), Runtime::ordinal()).textureAlignment != 0)
+        refuse();
       return {linear_image(resource)};
     }
     case cudaResourceTypePitch2D: {

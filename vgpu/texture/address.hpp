@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From coordinates to texels, along one dimension. CUDA C++ Programming Guide, "Texture Fetching":
-// linear filtering takes the texels i and i + 1 with i + a = x - 0.5, where a has 8 bits of fraction.
+// linear filtering takes the texels i and i + 1 with i + a = x - 0.5, where a has 8 bits of
+// fraction.
 #pragma once
 #include <cstdint>
 

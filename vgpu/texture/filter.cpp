@@ -22,10 +22,10 @@ Texel read(const Texture& texture, const Place& place, std::int64_t x, std::int6
   if (x == Taken::kOutside || y == Taken::kOutside || z == Taken::kOutside)
     return border_of(texture);
   const Image& image = place.image;
-  const std::uint64_t address =
-      image.address + image.slice * (static_cast<std::uint64_t>(z) + place.layer) +
-      image.pitch * static_cast<std::uint64_t>(y) +
-      static_cast<std::uint64_t>(x) * image.format.bytes();
+  const std::uint64_t address = image.address +
+                                image.slice * (static_cast<std::uint64_t>(z) + place.layer) +
+                                image.pitch * static_cast<std::uint64_t>(y) +
+                                static_cast<std::uint64_t>(x) * image.format.bytes();
   taps.add(address);
   return texel_at(texture, address);
 }
@@ -164,9 +164,9 @@ Texel fetch(const Texture& texture, ir::TextureShape shape, const Indices& at, T
   const std::uint32_t sizes[] = {image.width, image.height, image.depth};
   std::int64_t on[3] = {};
   for (std::uint32_t d = 0; d < image.dimensions; ++d)
-    on[d] = resolve(at.at[d], sizes[d], texture.modes[d] == AddressMode::kBorder
-                                            ? AddressMode::kBorder
-                                            : AddressMode::kClamp);
+    on[d] = resolve(
+        at.at[d], sizes[d],
+        texture.modes[d] == AddressMode::kBorder ? AddressMode::kBorder : AddressMode::kClamp);
   return read(texture, place_of(image, shape, at.layer, 0), on[0], on[1], on[2], taps);
 }
 

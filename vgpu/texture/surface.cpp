@@ -44,8 +44,8 @@ std::array<std::uint8_t, 16> formatted(const TexelFormat& format,
       bits = float_to_half(std::bit_cast<float>(bits));
     } else if (format.kind == TexelKind::kSigned && format.bits < 32) {
       const std::int32_t most = (1 << (format.bits - 1)) - 1;
-      bits = static_cast<std::uint32_t>(
-          std::clamp(static_cast<std::int32_t>(bits), -most - 1, most));
+      bits =
+          static_cast<std::uint32_t>(std::clamp(static_cast<std::int32_t>(bits), -most - 1, most));
     } else if (format.kind == TexelKind::kUnsigned && format.bits < 32) {
       bits = std::min(bits, (1u << format.bits) - 1);
     }

@@ -39,13 +39,13 @@ struct Image {
 enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
 
 struct Texture {
-  std::vector<Image> levels;  // of a mipmapped array; one otherwise
+  std::vector<Image> levels;   // of a mipmapped array; one otherwise
   bool linear_memory = false;  // the only dimension is an index, and indices outside read as zero
   std::array<AddressMode, 3> modes{};
-  bool linear = false;          // filter within a level
-  bool linear_levels = false;   // filter between levels
-  bool normalized = false;      // coordinates
-  bool to_float = false;        // integers are read as fractions of the largest
+  bool linear = false;         // filter within a level
+  bool linear_levels = false;  // filter between levels
+  bool normalized = false;     // coordinates
+  bool to_float = false;       // integers are read as fractions of the largest
   bool srgb = false;
   bool seamless = false;  // filters across the edges of a cube
   std::array<float, 4> border{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads, stores and reductions of surfaces, queries, and fetches from mipmapped arrays. Prints a hash
-// of the results' bits for each case; surfaces.h100 is the output on an H100, and the virtual GPU
-// must print the same.
+// Loads, stores and reductions of surfaces, queries, and fetches from mipmapped arrays. Prints a
+// hash of the results' bits for each case; surfaces.h100 is the output on an H100, and the virtual
+// GPU must print the same.
 //   surfaces [FILE]   also writes every result to FILE
 #include "textures.hpp"
 
@@ -93,8 +93,8 @@ std::vector<std::uint8_t> contents(cudaArray_t array, const Shape& shape, std::s
   std::vector<std::uint8_t> bytes(shape.extent.width * element * rows * planes);
   cudaMemcpy3DParms copy{};
   copy.srcArray = array;
-  copy.dstPtr = make_cudaPitchedPtr(bytes.data(), shape.extent.width * element, shape.extent.width,
-                                    rows);
+  copy.dstPtr =
+      make_cudaPitchedPtr(bytes.data(), shape.extent.width * element, shape.extent.width, rows);
   copy.extent = make_cudaExtent(shape.extent.width, rows, planes);
   copy.kind = cudaMemcpyDeviceToHost;
   require(cudaMemcpy3D(&copy), "cudaMemcpy3D");
@@ -238,8 +238,8 @@ void mipmaps(const Results& results) {
           const cudaTextureObject_t t = texture(resource, how);
           std::vector<float4> at;
           for (int i = 0; i < kThreads; ++i) {
-            at.push_back({random.unit() * 2 - 0.5f, random.unit() * 2 - 0.5f,
-                          random.unit() * 8 - 1, random.unit() * 8});
+            at.push_back({random.unit() * 2 - 0.5f, random.unit() * 2 - 0.5f, random.unit() * 8 - 1,
+                          random.unit() * 8});
           }
           const Buffer<float4> in(at), out(kThreads);
           const std::string name = "mipmap " + format.name() + " " + std::to_string(filter) +

@@ -189,7 +189,8 @@ static void textures() {
     std::printf("%d; modes %d %d %d filter %d read %d normalized %d sRGB %d border %g\n",
                 resource.resType, texture.addressMode[0], texture.addressMode[1],
                 texture.addressMode[2], texture.filterMode, texture.readMode,
-                texture.normalizedCoords, texture.sRGB, static_cast<double>(texture.borderColor[0]));
+                texture.normalizedCoords, texture.sRGB,
+                static_cast<double>(texture.borderColor[0]));
     CALL(cudaDestroyTextureObject(object));
   };
   const auto with = [&](const char* what, cudaResourceDesc r, auto change) {
@@ -197,12 +198,16 @@ static void textures() {
     change(r, t);
     create(what, r, t);
   };
-#define WITH(resource, ...) \
-  with(#resource " " #__VA_ARGS__, resource, \
-       []([[maybe_unused]] cudaResourceDesc& r, [[maybe_unused]] cudaTextureDesc& t) { __VA_ARGS__; })
-#define WITH_HERE(resource, ...) \
-  with(#resource " " #__VA_ARGS__, resource, \
-       [&]([[maybe_unused]] cudaResourceDesc& r, [[maybe_unused]] cudaTextureDesc& t) { __VA_ARGS__; })
+#define WITH(resource, ...)                                                            \
+  with(#resource " " #__VA_ARGS__, resource,                                           \
+       []([[maybe_unused]] cudaResourceDesc& r, [[maybe_unused]] cudaTextureDesc& t) { \
+         __VA_ARGS__;                                                                  \
+       })
+#define WITH_HERE(resource, ...)                                                        \
+  with(#resource " " #__VA_ARGS__, resource,                                            \
+       [&]([[maybe_unused]] cudaResourceDesc& r, [[maybe_unused]] cudaTextureDesc& t) { \
+         __VA_ARGS__;                                                                   \
+       })
   WITH(array, );
   WITH(array, t.filterMode = cudaFilterModeLinear);
   WITH(array, t.addressMode[0] = cudaAddressModeWrap);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fetches from textures of every dimension, format, filter, address mode and kind of coordinates, at
-// coordinates all over and around the texels. Prints a hash of the results' bits for each case;
+// Fetches from textures of every dimension, format, filter, address mode and kind of coordinates,
+// at coordinates all over and around the texels. Prints a hash of the results' bits for each case;
 // textures.h100 is the output on an H100, and the virtual GPU must print the same.
 //   textures [FILE]   also writes every result to FILE
 #include "textures.hpp"
@@ -141,11 +141,32 @@ std::vector<float4> points(const Case& c, int n, Random& random) {
 
 // Coordinates that are no numbers or leave the range of the filter's fixed point.
 std::vector<float4> odd_points() {
-  constexpr float kOdd[] = {0.0f,       -0.0f,      1e-45f,    -1e-45f,  0x1p-9f,  -0x1p-9f,
-                            0x1p-10f,   -0x1p-10f,  1e5f,      -1e5f,    0x1p23f,  -0x1p23f,
-                            0x1p24f,    0x1p31f,    -0x1p31f,  0x1p32f,  0x1p40f,  -0x1p40f,
-                            3e38f,      -3e38f,     __builtin_inff(),     -__builtin_inff(),
-                            __builtin_nanf(""),     0.99999994f, 1.0f,  0.5f};
+  constexpr float kOdd[] = {0.0f,
+                            -0.0f,
+                            1e-45f,
+                            -1e-45f,
+                            0x1p-9f,
+                            -0x1p-9f,
+                            0x1p-10f,
+                            -0x1p-10f,
+                            1e5f,
+                            -1e5f,
+                            0x1p23f,
+                            -0x1p23f,
+                            0x1p24f,
+                            0x1p31f,
+                            -0x1p31f,
+                            0x1p32f,
+                            0x1p40f,
+                            -0x1p40f,
+                            3e38f,
+                            -3e38f,
+                            __builtin_inff(),
+                            -__builtin_inff(),
+                            __builtin_nanf(""),
+                            0.99999994f,
+                            1.0f,
+                            0.5f};
   std::vector<float4> result;
   for (const float x : kOdd) result.push_back({x, 0.5f, 0.5f, 0.0f});
   for (const float y : kOdd) result.push_back({0.5f, y, 0.5f, 0.0f});
@@ -204,8 +225,7 @@ void run(const Results& results, const Case& c, int n = 1024) {
   if (c.dim == kCube || c.dim == kCubeLayered) flags |= cudaArrayCubemap;
   if (c.dim == kGather) flags |= cudaArrayTextureGather;
   const auto at_least = [](std::size_t size) { return size == 0 ? 1 : size; };
-  const std::size_t count =
-      c.extent.width * at_least(c.extent.height) * at_least(c.extent.depth);
+  const std::size_t count = c.extent.width * at_least(c.extent.height) * at_least(c.extent.depth);
   const Array array(c.format, c.extent, flags, texels(c.format, count, c.wild, random));
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeArray;
@@ -312,12 +332,13 @@ void weights(const Results& results) {
     for (int i = -64; i < 4096 + 64; ++i)
       at.push_back({0.5f + static_cast<float>(i) / 4096.0f, 0, 0, 0});
     for (int pair = 0; pair < 12; ++pair) {
-      constexpr float kPairs[][2] = {{0, 1},       {1, 0},      {1, 1},        {1, 3},
-                                     {-1, 1},      {1, 1e-3f},  {1e10f, 1e-10f}, {0.1f, 0.7f},
-                                     {1e-39f, 1e-40f}, {3e38f, 3e38f}, {1, -0.999f}, {16777215, 1}};
-      constexpr std::uint8_t kBytes[][2] = {{0, 255}, {255, 0}, {255, 255}, {1, 0},
-                                            {0, 1},   {1, 2},   {128, 127}, {3, 200},
-                                            {17, 16}, {254, 255}, {85, 170}, {100, 101}};
+      constexpr float kPairs[][2] = {{0, 1},          {1, 0},       {1, 1},
+                                     {1, 3},          {-1, 1},      {1, 1e-3f},
+                                     {1e10f, 1e-10f}, {0.1f, 0.7f}, {1e-39f, 1e-40f},
+                                     {3e38f, 3e38f},  {1, -0.999f}, {16777215, 1}};
+      constexpr std::uint8_t kBytes[][2] = {{0, 255}, {255, 0},   {255, 255}, {1, 0},
+                                            {0, 1},   {1, 2},     {128, 127}, {3, 200},
+                                            {17, 16}, {254, 255}, {85, 170},  {100, 101}};
       std::vector<std::uint8_t> bytes(2 * format.bytes());
       if (format.bits == 8)
         std::memcpy(bytes.data(), kBytes[pair], 2);

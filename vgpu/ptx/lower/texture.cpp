@@ -15,9 +15,12 @@ namespace {
 
 std::optional<TextureShape> shape_named(std::string_view part) {
   static constexpr std::pair<std::string_view, TextureShape> kShapes[] = {
-      {"1d", TextureShape::k1D},          {"2d", TextureShape::k2D},
-      {"3d", TextureShape::k3D},          {"a1d", TextureShape::k1DLayered},
-      {"a2d", TextureShape::k2DLayered},  {"cube", TextureShape::kCube},
+      {"1d", TextureShape::k1D},
+      {"2d", TextureShape::k2D},
+      {"3d", TextureShape::k3D},
+      {"a1d", TextureShape::k1DLayered},
+      {"a2d", TextureShape::k2DLayered},
+      {"cube", TextureShape::kCube},
       {"acube", TextureShape::kCubeLayered}};
   for (const auto& [name, shape] : kShapes) {
     if (part == name) return shape;
@@ -115,7 +118,8 @@ void FunctionLowering::tex() {
   const auto add = [&](const Operand& o, std::size_t count) {
     const auto elements = o.kind == Kind::kVector ? o.elements : std::span(&o, 1);
     if (elements.size() < count) refuse("it has too few operands");
-    for (std::size_t i = 0; i < count; ++i) others.push_back(source(elements[i], RegisterClass::k32));
+    for (std::size_t i = 0; i < count; ++i)
+      others.push_back(source(elements[i], RegisterClass::k32));
   };
   if (form.lod == Lod::kGiven) add(operand(2), 1);
   for (std::size_t i = 0; form.lod == Lod::kGradient && i < extra; ++i)

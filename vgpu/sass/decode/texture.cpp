@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texture and surface instructions. The handle of the object is in a uniform register. Of the texels
-// the first two that the mask selects are in consecutive registers, the others in further ones.
+// Texture and surface instructions. The handle of the object is in a uniform register. Of the
+// texels the first two that the mask selects are in consecutive registers, the others in further
+// ones.
 #include <fmt/format.h>
 
 #include "sass/decode/addresses.hpp"
@@ -97,8 +98,7 @@ void decode_txq(Reader& r) {
 namespace {
 
 void surface_shape_at(Reader& r) {
-  r.insn.mode =
-      r.named(61, 3, {".1D", nullptr, ".1D_ARRAY", ".2D", ".2D_ARRAY", ".3D"});
+  r.insn.mode = r.named(61, 3, {".1D", nullptr, ".1D_ARRAY", ".2D", ".2D_ARRAY", ".3D"});
 }
 
 // What becomes of coordinates outside the surface.
@@ -147,9 +147,9 @@ void decode_sust_formatted(Reader& r) {
   surface_shape_at(r);
   r.named(84, 3, {".EF", ""});
   order_at(r);
-  r.insn.table = r.named(72, 4, {nullptr, ".R", nullptr, ".RG", nullptr, nullptr, nullptr, nullptr,
-                                 nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                 ""});
+  r.insn.table = r.named(72, 4,
+                         {nullptr, ".R", nullptr, ".RG", nullptr, nullptr, nullptr, nullptr,
+                          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, ""});
   bounds_at(r);
   r.add(coordinates_at(r));
   r.add(r.general_at(32));

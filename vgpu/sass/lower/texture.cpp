@@ -7,9 +7,10 @@
 namespace vgpu::sass {
 namespace {
 
-constexpr TextureShape kTextureShapes[] = {
-    TextureShape::k1D,        TextureShape::k2D,        TextureShape::k3D,   TextureShape::kCube,
-    TextureShape::k1DLayered, TextureShape::k2DLayered, TextureShape::kCube, TextureShape::kCubeLayered};
+constexpr TextureShape kTextureShapes[] = {TextureShape::k1D,        TextureShape::k2D,
+                                           TextureShape::k3D,        TextureShape::kCube,
+                                           TextureShape::k1DLayered, TextureShape::k2DLayered,
+                                           TextureShape::kCube,      TextureShape::kCubeLayered};
 constexpr TextureShape kSurfaceShapes[] = {TextureShape::k1D,        TextureShape::k1D,
                                            TextureShape::k1DLayered, TextureShape::k2D,
                                            TextureShape::k2DLayered, TextureShape::k3D};
@@ -97,10 +98,10 @@ void Lowering::lower_texture_query(const Instruction& i) {
 }
 
 void Lowering::lower_surface(const Instruction& i) {
-  constexpr SurfaceReduction kReductions[] = {
-      SurfaceReduction::kAdd, SurfaceReduction::kMin, SurfaceReduction::kMax,
-      SurfaceReduction::kAdd, SurfaceReduction::kAdd, SurfaceReduction::kAnd,
-      SurfaceReduction::kOr};
+  constexpr SurfaceReduction kReductions[] = {SurfaceReduction::kAdd, SurfaceReduction::kMin,
+                                              SurfaceReduction::kMax, SurfaceReduction::kAdd,
+                                              SurfaceReduction::kAdd, SurfaceReduction::kAnd,
+                                              SurfaceReduction::kOr};
   const bool loads = i.op == Op::kSuld, converts = i.op == Op::kSustFormatted;
   const Operand &data = i[loads ? 0 : 1], &where = i[loads ? 1 : 0];
   const TextureShape shape = kSurfaceShapes[i.mode];
