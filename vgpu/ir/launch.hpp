@@ -78,6 +78,9 @@ struct LaunchConfig {
   DeviceHeap* heap = nullptr;  // null: malloc in kernels finds no memory
   // Null: there are no texture and no surface objects.
   std::shared_ptr<const TextureObjects> textures;
+  unsigned depth = 0;  // launches by kernels that led to this one
+  int device = 0;      // ordinal
+  int devices = 1;
   // Least value of %clock and %globaltimer; LaunchReport::end_clock of the device's last launch.
   std::uint64_t begin_clock = 0;
 };

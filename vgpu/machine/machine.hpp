@@ -25,11 +25,12 @@ using namespace ir;
 
 struct Block;
 struct Warp;
-class BulkGroups;  // bulk.hpp
-class Cluster;     // cluster.hpp
-class CopyQueue;   // async.hpp
-class Mbarriers;   // mbarrier.hpp
-class Warpgroups;  // wgmma.hpp
+class BulkGroups;     // bulk.hpp
+class Cluster;        // cluster.hpp
+class CopyQueue;      // async.hpp
+class DeviceRuntime;  // device_runtime.hpp
+class Mbarriers;      // mbarrier.hpp
+class Warpgroups;     // wgmma.hpp
 
 // An activation of a function. The lanes in it share a window. Lanes that call from different
 // places get separate frames, so that lanes merge only if their call stacks are equal.
@@ -231,6 +232,7 @@ struct Launch {
   u64 grid_workspace = 0;  // for cooperative launches
   std::array<std::vector<std::byte>, 5> banks = {};  // constant banks, for machine code
   const observer::Observer* observer = nullptr;      // null: nothing is checked
+  DeviceRuntime* device_runtime = nullptr;           // of kernels that launch kernels
   const observer::SharedFill* fill = nullptr;        // null: the default fill
   u64 most_instructions = ~u64{0};                   // limit for all warps of a cluster
 };
@@ -264,7 +266,7 @@ void split(Warp& warp, u32 mask, u32 pc);  // moves these lanes of the running g
 void park(Warp& warp, GroupState state, u32 wait);  // the running group waits at warp.pc
 // The warp executes its instruction again later, as no hardware does: takes it from the counts.
 void count_later(const Warp& warp);
-void exit_lanes(Warp& warp);                        // all lanes of the running group exit
+void exit_lanes(Warp& warp);  // all lanes of the running group exit
 // For a .sync instruction whose lanes wait for each other; members[i] is lane i's member mask.
 // Returns the lanes that can execute it now (they become the running group), or 0 if all wait.
 u32 converge(Warp& warp, const Insn& insn, const u32* members);

@@ -304,19 +304,37 @@ void show_output(Runtime& runtime, Function& function, const LaunchReport& repor
 
 }  // namespace
 
-cudaError_t launch(Runtime& runtime, const void* handle, const Request& request) {
-  Function& function = known_function(runtime, handle);
-  const Kernel& kernel = loaded_kernel(runtime, function);
-  const KernelAttributes& attributes = vgpu::attributes(kernel);
-  if (const cudaError_t error = check(runtime, function, attributes, request); error != cudaSuccess)
-    return error;
-  const std::size_t count = attributes.params.size();
-  if (count != 0 &&
-      (request.arguments == nullptr || std::find(request.arguments, request.arguments + count,
-                                                 nullptr) != request.arguments + count)) {
-    return cudaErrorInvalidValue;
-  }
+namespace {
 
+cudaError_t start(Runtime& runtime, Function& function, const Kernel& kernel,
+                  const Request& request, std::span<const std::byte> params, unsigned depth);
+
+// Executes what a kernel launched, in order; each with what it launches itself, and after that what
+// is to begin at the end of all.
+void run_launches(Runtime& runtime, Function& by, const std::vector<DeviceLaunch>& launches,
+                  unsigned depth) {
+  for (const bool tail : {false, true}) {
+    for (const DeviceLaunch& one : launches) {
+      if (one.tail != tail || runtime.fault.code != cudaSuccess) continue;
+      Function& function = runtime.modules.function_named(by.binary, one.kernel);
+      const Kernel& kernel = loaded_kernel(runtime, function);
+      Request request;
+      request.grid = {one.grid.x, one.grid.y, one.grid.z};
+      request.block = {one.block.x, one.block.y, one.block.z};
+      request.dynamic_shared = one.dynamic_shared_bytes;
+      cudaError_t error = check(runtime, function, vgpu::attributes(kernel), request);
+      if (error == cudaSuccess)
+        error = start(runtime, function, kernel, request, one.params, depth);
+      if (error == cudaSuccess) continue;
+      say(fmt::format("{}, launched by {}: {}", function.shown, by.shown, cudaGetErrorName(error)));
+    }
+  }
+}
+
+// A launch that passed the checks.
+cudaError_t start(Runtime& runtime, Function& function, const Kernel& kernel,
+                  const Request& request, std::span<const std::byte> params, unsigned depth) {
+  const KernelAttributes& attributes = vgpu::attributes(kernel);
   LaunchConfig config;
   config.grid = extent(request.grid);
   config.block = extent(request.block);
@@ -334,6 +352,9 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.heap = &runtime.heap;
   config.textures = runtime.textures.objects();
   config.begin_clock = runtime.clock;
+  config.depth = depth;
+  config.device = Runtime::ordinal();
+  config.devices = static_cast<int>(runtime.settings.devices.size());
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;
   config.numerics = runtime.settings.numerics;
@@ -343,8 +364,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.count_lines = recorded && runtime.settings.count_lines;
   try {
     LaunchRecord record{function.shown, config.grid, config.block, {}, Runtime::ordinal(), {}, {}};
-    execute(runtime, function, kernel, config, pack(attributes, request.arguments),
-            request.cooperative, record);
+    execute(runtime, function, kernel, config, params, request.cooperative, record);
     runtime.clock = record.report.end_clock;
     count::mark_unmeasured(runtime.device().target(), record.report);
     record.fallback = sass::fallback(kernel);
@@ -353,6 +373,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
       add_launch_metrics(runtime, function, attributes, request, record.report);
       say(runtime.log.add(record));
     }
+    run_launches(runtime, function, record.report.launches, depth + 1);
   } catch (const Fault& fault) {
     keep_fault(runtime, fault);
   } catch (const Unsupported& unsupported) {
@@ -361,6 +382,23 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
                   said ? "" : fmt::format("{} cannot run: {}", function.shown, unsupported.what())};
   }
   return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t launch(Runtime& runtime, const void* handle, const Request& request) {
+  Function& function = known_function(runtime, handle);
+  const Kernel& kernel = loaded_kernel(runtime, function);
+  const KernelAttributes& attributes = vgpu::attributes(kernel);
+  if (const cudaError_t error = check(runtime, function, attributes, request); error != cudaSuccess)
+    return error;
+  const std::size_t count = attributes.params.size();
+  if (count != 0 &&
+      (request.arguments == nullptr || std::find(request.arguments, request.arguments + count,
+                                                 nullptr) != request.arguments + count)) {
+    return cudaErrorInvalidValue;
+  }
+  return start(runtime, function, kernel, request, pack(attributes, request.arguments), 0);
 }
 
 }  // namespace vgpu::runtime
