@@ -52,21 +52,39 @@ const TextureObjects& objects_of(const Warp& warp) {
   return objects != nullptr ? *objects : kNone_;
 }
 
-const Texture& texture_of(Warp& warp, const std::byte* window, const Insn& insn, u32 lane) {
-  const u64 handle = handle_of(window, insn, lane);
-  const Texture* const texture = objects_of(warp).texture(handle);
-  if (texture == nullptr) no_object({warp, insn, lane}, handle, "texture");
-  for (const Image& level : texture->levels) require_live({warp, insn, lane}, warp, level);
-  return *texture;
-}
+// The objects of a warp's lanes, which mostly are one.
+class Objects {
+ public:
+  Objects(Warp& warp, const std::byte* window, const Insn& insn)
+      : warp_(warp), window_(window), insn_(insn) {}
 
-const Surface& surface_of(Warp& warp, const std::byte* window, const Insn& insn, u32 lane) {
-  const u64 handle = handle_of(window, insn, lane);
-  const Surface* const surface = objects_of(warp).surface(handle);
-  if (surface == nullptr) no_object({warp, insn, lane}, handle, "surface");
-  require_live({warp, insn, lane}, warp, surface->image);
-  return *surface;
-}
+  const Texture& texture(u32 lane) {
+    const u64 handle = handle_of(window_, insn_, lane);
+    if (texture_ != nullptr && handle == handle_) return *texture_;
+    texture_ = objects_of(warp_).texture(handle);
+    if (texture_ == nullptr) no_object({warp_, insn_, lane}, handle, "texture");
+    for (const Image& level : texture_->levels) require_live({warp_, insn_, lane}, warp_, level);
+    handle_ = handle;
+    return *texture_;
+  }
+  const Surface& surface(u32 lane) {
+    const u64 handle = handle_of(window_, insn_, lane);
+    if (surface_ != nullptr && handle == handle_) return *surface_;
+    surface_ = objects_of(warp_).surface(handle);
+    if (surface_ == nullptr) no_object({warp_, insn_, lane}, handle, "surface");
+    require_live({warp_, insn_, lane}, warp_, surface_->image);
+    handle_ = handle;
+    return *surface_;
+  }
+
+ private:
+  Warp& warp_;
+  const std::byte* window_;
+  const Insn& insn_;
+  u64 handle_ = 0;
+  const Texture* texture_ = nullptr;
+  const Surface* surface_ = nullptr;
+};
 
 // The words after the registers for texels.
 class Words {
@@ -164,9 +182,10 @@ void reduce(T* at, T value, SurfaceReduction reduction) {
 
 void fetch_texels(Warp& warp, std::byte* window, const Insn& insn, u32 mask, TexelReads& reads) {
   const auto shape = static_cast<TextureShape>(insn.sub);
+  Objects objects(warp, window, insn);
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    const Texture& texture = texture_of(warp, window, insn, lane);
+    const Texture& texture = objects.texture(lane);
     const Words words(warp, window, insn, lane);
     Taps taps;
     const Texel texel = (insn.flags & kFlagTexels) != 0
@@ -179,9 +198,10 @@ void fetch_texels(Warp& warp, std::byte* window, const Insn& insn, u32 mask, Tex
 
 void gather_texels(Warp& warp, std::byte* window, const Insn& insn, u32 mask, TexelReads& reads) {
   const auto shape = static_cast<TextureShape>(insn.sub);
+  Objects objects(warp, window, insn);
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    const Texture& texture = texture_of(warp, window, insn, lane);
+    const Texture& texture = objects.texture(lane);
     Taps taps;
     const Coordinates at = coordinates_of(Words(warp, window, insn, lane), insn);
     const Texel texel = gather(texture, shape, at, TextureForm::of(insn.imm).component, taps);
@@ -218,9 +238,10 @@ u32 locate_elements(Warp& warp, const std::byte* window, const Insn& insn, u32 m
   const SurfaceForm form = SurfaceForm::of(insn.imm);
   const bool converts = (insn.flags & kFlagFormatted) != 0;
   u32 inside = 0;
+  Objects objects(warp, window, insn);
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    const Surface& surface = surface_of(warp, window, insn, lane);
+    const Surface& surface = objects.surface(lane);
     const u32 bytes = converts ? surface.image.format.bytes() : u32{insn.bytes} * insn.vector;
     const SurfacePoint point = point_of(Words(warp, window, insn, lane), shape);
     const auto address = address_in(surface, shape, point, form.bounds, bytes, converts);

@@ -70,7 +70,7 @@ cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool 
   if (pointer == nullptr) return cudaSuccess;
   const Block* block = runtime.pointers.starting_at(pointer);
   if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
-      block->origin == Origin::kRegisteredHost) {
+      block->origin == Origin::kRegisteredHost || runtime.interprocess.has_opened(pointer)) {
     if (!runtime.settings.checks.memory) return cudaErrorInvalidValue;
     report_check(runtime, "invalid free", "");
     throw Failure{cudaErrorInvalidValue,
@@ -79,6 +79,7 @@ cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool 
                               runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
   }
   const bool of_graph = block->of_graph;
+  runtime.interprocess.forget(pointer, block->bytes);
   runtime.pointers.remove(pointer);
   const bool freed = of_graph ? runtime.memory.suspend(pointer) : runtime.memory.free(pointer);
   return freed ? cudaSuccess : cudaErrorInvalidValue;

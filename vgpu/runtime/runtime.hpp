@@ -17,6 +17,7 @@
 #include "runtime/arrays.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/graph/graph.hpp"
+#include "runtime/interprocess.hpp"
 #include "runtime/launch_log.hpp"
 #include "runtime/modules.hpp"
 #include "runtime/pointers.hpp"
@@ -48,6 +49,7 @@ class Runtime {
   Pools pools;
   Arrays arrays;
   TextureRegistry textures;
+  Interprocess interprocess;
   Streams streams;
   Graphs graphs;
   LaunchLog log;
