@@ -14,6 +14,7 @@
 #include "gemm/call.hpp"
 #include "gemm/plan/choice.hpp"
 #include "gemm/plan/tuned_plans.hpp"
+#include "gemm/simt/batch.hpp"
 
 namespace ladder {
 namespace {
@@ -133,6 +134,14 @@ Status sgemm(const Problem& problem, const Operands& operands, const Batch& batc
   if (batch.count == 0) return Status::ok();
   if (const auto one = as_one_product(problem, batch); one && validate(*one)) {
     return sgemm(*one, operands, stream, precision);
+  }
+  auto call = checked_call(problem, operands);
+  if (!call || call->empty) return call.status();
+  const Device& device = *call->device;
+  if (device.has_cuda && gains_by_one_launch(problem, batch.count, precision,
+                                             {.sms = device.sm_count, .cc = device.cc})) {
+    const RelaxedCapture relaxed;
+    return launch_batch(problem, operands, batch, stream);
   }
   const auto at = [](auto* base, std::int64_t stride, std::int64_t i) {
     return base == nullptr ? base : base + i * stride;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library/choice.hpp"
 
+#include <ladder/registry.hpp>
 #include <ladder/sgemm.hpp>
 
 #include <algorithm>
 #include <span>
 #include <string>
+
+#include "gemm/plan/choice.hpp"
 
 namespace ladder::api {
 namespace {
@@ -13,6 +16,13 @@ namespace {
 constexpr int kHopper = 90;
 // A batch of products that each have few tiles is one launch of the strided kernel.
 constexpr std::int64_t kFewProducts = 4, kSmallC = 512 * 512;
+
+// Whether one launch of ladder_split_k computes the batch.
+bool is_one_launch(const ladder_context& handle, const Checked& x) {
+  return x.a.of == nullptr && x.by.g_alpha == nullptr &&
+         gains_by_one_launch(x.p, x.count, x.precision,
+                             {.sms = handle.device.sm_count, .cc = handle.device.cc});
+}
 
 // Why the call takes the strided kernel, whatever the memory; null: it need not.
 const char* reason_for_strided(const ladder_context& handle, const Checked& x) {
@@ -22,7 +32,7 @@ const char* reason_for_strided(const ladder_context& handle, const Checked& x) {
   if (handle.device.cc != kHopper)
     return "device: the other kernels are for compute capability 9.0";
   const bool fp32 = x.precision == Precision::kIeee || x.precision == Precision::kAuto;
-  if (fp32 && x.count >= kFewProducts && x.p.m * x.p.n <= kSmallC)
+  if (fp32 && !is_one_launch(handle, x) && x.count >= kFewProducts && x.p.m * x.p.n <= kSmallC)
     return "batch_count: one launch computes all of these small products";
   return nullptr;
 }
@@ -75,6 +85,15 @@ Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limi
     if (!fp32 && !scales) return refused(x, std::string(why) + ", and is for IEEE and AUTO");
     chosen = {};
     chosen.why = why;
+    return {};
+  }
+  if (is_one_launch(handle, x)) {
+    const auto kernel = find_kernels("ladder_split_k");
+    if (!kernel) return refused(x, kernel.status().message());
+    chosen = {};
+    chosen.kernel = kernel.value().front();
+    chosen.whole_batch = true;
+    chosen.why = "batch_count: one launch computes all products";
     return {};
   }
   std::int64_t lacked = 0;

@@ -18,6 +18,7 @@ struct Chosen {
   // The product is written to memory of its own and the epilogue scales it: the kernels take alpha
   // and beta as values.
   bool is_apart = false;
+  bool whole_batch = false;   // one launch of `kernel` computes all products
   const char* why = "";       // of the strided kernel
   MemoryNeed need;            // of one product, where it was asked for
   std::int64_t short_of = 0;  // bytes that a kernel chosen before this one lacked

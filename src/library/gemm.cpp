@@ -13,6 +13,7 @@
 #include "device/runtime.cuh"
 #include "gemm/call.hpp"
 #include "gemm/plan/plan.hpp"
+#include "gemm/simt/batch.hpp"
 #include "library/choice.hpp"
 
 namespace ladder::api {
@@ -67,6 +68,15 @@ Outcome enqueue_strided(const Checked& x, Stream stream) {
     if (Status s = launch_finish(finish_job(x, i, job.count), stream); !s) return s;
   }
   return {};
+}
+
+Outcome enqueue_batch(const Checked& x, Stream stream) {
+  if (Status s =
+          launch_batch(x.p, x.operands(0), {x.count, x.a.stride, x.b.stride, x.c.stride}, stream);
+      !s)
+    return s;
+  if (!x.has_epilogue) return {};
+  return launch_finish(finish_job(x, 0, x.count), stream);
 }
 
 // One product of a planned kernel, and what follows it. `apart` is memory for a product apart.
@@ -125,6 +135,7 @@ Outcome enqueue(ladder_context& handle, const Checked& x, const Chosen& chosen) 
   if (x.is_empty()) return {};
   const RelaxedCapture relaxed;  // the pool may have to allocate
   if (chosen.kernel == nullptr) return enqueue_strided(x, handle.stream);
+  if (chosen.whole_batch) return enqueue_batch(x, handle.stream);
   for (std::int64_t i = 0; i < x.count; ++i) {
     Status status;
     if (handle.workspace != nullptr) {
@@ -159,8 +170,11 @@ std::string details_of(const Checked& x, const Chosen& chosen) {
   const auto [p, o] = product_of(x, chosen, 0, nullptr);
   RowMajorCall call;
   if (!row_major_call(p, o, call)) return "";
-  const auto plan = ladder::plan(p, chosen.precision, call.device, call.at);
+  auto plan = ladder::plan(p, chosen.precision, call.device, call.at);
   if (!plan) return "";
+  if (chosen.whole_batch)
+    plan.value().tiles =
+        SmallPlan{SmallKernel::kSplitK, plan_batch(call.p, call.at, x.count, call.device)};
   std::string text;
   for (const auto& [name, value] : describe(plan.value()))
     text += (text.empty() ? "" : "; ") + name + ": " + value;
@@ -169,7 +183,7 @@ std::string details_of(const Checked& x, const Chosen& chosen) {
 
 std::string why_of(const ladder_context& handle, const Checked& x, const Chosen& chosen) {
   std::string why =
-      chosen.kernel == nullptr
+      chosen.kernel == nullptr || chosen.whole_batch
           ? chosen.why
           : std::string(choose_kernel(x.p, chosen.precision, handle.device.sm_count).why);
   if (chosen.short_of > 0)

@@ -91,6 +91,18 @@ KernelChoice choose_kernel(const Problem& problem, Precision precision, int sms)
   }
 }
 
+bool gains_by_one_launch(const Problem& problem, std::int64_t count, Precision precision,
+                         const DeviceFacts& device) {
+  constexpr int kHopper = 90;
+  const Problem p = as_row_major(problem).problem;
+  if (count < 2 || device.cc != kHopper || !reads_ab(p) || !fits_split_k(p)) return false;
+  if (precision != Precision::kIeee && precision != Precision::kAuto) return false;
+  const std::string_view alone = choose_kernel(problem, precision, device.sms).kernel;
+  return alone == "ladder_split_k" ||
+         (alone == "ladder_large_tiles" &&
+          ceil_div(p.m, kLargeTile.m) * ceil_div(p.n, kLargeTile.n) < device.sms);
+}
+
 double guard_budget(double k) {
   return ieee_error(k) - (1 + 0x1p-23) * split_error(Precision::kFp16x3, k).products - 0x1p-23;
 }

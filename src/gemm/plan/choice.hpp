@@ -19,6 +19,11 @@ struct KernelChoice {
 // id.
 KernelChoice choose_kernel(const Problem& problem, Precision precision, int sms = 132);
 
+// Whether one launch computes a batch of FP32 products faster than a launch per product: each alone
+// would leave most of a Hopper GPU idle.
+bool gains_by_one_launch(const Problem& problem, std::int64_t count, Precision precision,
+                         const DeviceFacts& device);
+
 // Whether a problem's sizes fit the kernels for split operands, and ladder_split_k.
 bool fits_split(const Problem& p);
 bool fits_split_k(const Problem& p);
