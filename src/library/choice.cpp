@@ -7,20 +7,20 @@
 #include <span>
 #include <string>
 
+#include "gemm/plan/choice.hpp"
+
 namespace ladder::api {
 namespace {
 
-constexpr int kHopper = 90;
 // A batch of products that each have few tiles is one launch of the strided kernel.
+constexpr std::string_view kStrided = "ladder_strided";
 constexpr std::int64_t kFewProducts = 4, kSmallC = 512 * 512;
 
 // Why the call takes the strided kernel, whatever the memory; null: it need not.
-const char* reason_for_strided(const ladder_context& handle, const Checked& x) {
+const char* reason_for_strided(const Checked& x) {
   if (!x.reads() || x.is_empty()) return "C is scaled only";
   if (x.batch_invariant) return "flags: it adds in the same order whatever m, n and the batch are";
   if (x.arrays_on_device) return "a_pointers: it reads pointers on the device";
-  if (handle.device.cc != kHopper)
-    return "device: the other kernels are for compute capability 9.0";
   const bool fp32 = x.precision == Precision::kIeee || x.precision == Precision::kAuto;
   if (fp32 && x.count >= kFewProducts && x.p.m * x.p.n <= kSmallC)
     return "batch_count: one launch computes all of these small products";
@@ -70,7 +70,7 @@ Product product_of(const Checked& x, const Chosen& chosen, std::int64_t number, 
 Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limit, bool asks,
                Chosen& chosen) {
   const bool fp32 = x.precision == Precision::kIeee || x.precision == Precision::kAuto;
-  if (const char* const why = reason_for_strided(handle, x)) {
+  if (const char* const why = reason_for_strided(x)) {
     const bool scales = !x.reads() || x.is_empty();
     if (!fp32 && !scales) return refused(x, std::string(why) + ", and is for IEEE and AUTO");
     chosen = {};
@@ -85,6 +85,11 @@ Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limi
       return refused(x, kernel.status().message());
     }
     chosen = {};
+    if (kernel.value()->id == kStrided) {
+      chosen.why = choose_kernel(x.p, x.precision, facts_of(handle.device)).why;
+      chosen.short_of = lacked;
+      return {};
+    }
     chosen.kernel = kernel.value();
     chosen.precision = chosen.kernel->precision;
     chosen.is_apart = x.by.g_alpha != nullptr;

@@ -155,10 +155,11 @@ void copy_text(char* to, std::size_t bytes, const std::string& text) {
 }
 
 // The tiles of a planned kernel in words.
-std::string details_of(const Checked& x, const Chosen& chosen) {
+std::string details_of(const Device& device, const Checked& x, const Chosen& chosen) {
   const auto [p, o] = product_of(x, chosen, 0, nullptr);
   RowMajorCall call;
   if (!row_major_call(p, o, call)) return "";
+  call.device.cc = device.cc;
   const auto plan = ladder::plan(p, chosen.precision, call.device, call.at);
   if (!plan) return "";
   std::string text;
@@ -168,10 +169,13 @@ std::string details_of(const Checked& x, const Chosen& chosen) {
 }
 
 std::string why_of(const ladder_context& handle, const Checked& x, const Chosen& chosen) {
-  std::string why =
-      chosen.kernel == nullptr
-          ? chosen.why
-          : std::string(choose_kernel(x.p, chosen.precision, handle.device.sm_count).why);
+  std::string why(chosen.why);
+  if (chosen.kernel != nullptr) {
+    const DeviceFacts device = facts_of(handle.device);
+    const KernelChoice asked = choose_kernel(x.p, x.precision, device);
+    why = asked.kernel == chosen.kernel->id ? asked.why
+                                            : choose_kernel(x.p, chosen.precision, device).why;
+  }
   if (chosen.short_of > 0)
     why += "; the workspace has " + std::to_string(handle.workspace_bytes) +
            " bytes, the preferred kernel needs " + std::to_string(chosen.short_of);
@@ -267,7 +271,7 @@ ladder_status ladder_plan(ladder_handle handle, const ladder_gemm_call* call,
               strided ? "ladder_strided" : std::string(chosen.kernel->id));
     copy_text(plan->why, sizeof plan->why, why_of(h, x, chosen));
     copy_text(plan->details, sizeof plan->details,
-              strided ? "tile: 64x64x16" : details_of(x, chosen));
+              strided ? "tile: 64x64x16" : details_of(h.device, x, chosen));
     return {};
   });
 }
