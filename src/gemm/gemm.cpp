@@ -59,9 +59,10 @@ Result<const KernelInfo*> select(const Problem& problem, Place place, Precision 
                                  const Device& device) {
   if (const Status& tuned = TunedPlans::of_process().status(); !tuned) return tuned;
   const auto in = [&](Precision as) {
-    const std::string_view planned = place == Place::kCuda
-                                         ? choose_kernel(problem, as, device.sm_count).kernel
-                                         : std::string_view();
+    const std::string_view planned =
+        place == Place::kCuda
+            ? choose_kernel(problem, as, {.sms = device.sm_count, .cc = device.cc}).kernel
+            : std::string_view();
     return highest(problem, place, as, planned, device);
   };
   if (precision != Precision::kAuto) return in(precision);

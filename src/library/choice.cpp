@@ -13,8 +13,8 @@
 namespace ladder::api {
 namespace {
 
-constexpr int kHopper = 90;
 // A batch of products that each have few tiles is one launch of the strided kernel.
+constexpr std::string_view kStrided = "ladder_strided";
 constexpr std::int64_t kFewProducts = 4, kSmallC = 512 * 512;
 
 // Whether one launch of ladder_split_k computes the batch.
@@ -29,8 +29,6 @@ const char* reason_for_strided(const ladder_context& handle, const Checked& x) {
   if (!x.reads() || x.is_empty()) return "C is scaled only";
   if (x.batch_invariant) return "flags: it adds in the same order whatever m, n and the batch are";
   if (x.arrays_on_device) return "a_pointers: it reads pointers on the device";
-  if (handle.device.cc != kHopper)
-    return "device: the other kernels are for compute capability 9.0";
   const bool fp32 = x.precision == Precision::kIeee || x.precision == Precision::kAuto;
   if (fp32 && !is_one_launch(handle, x) && x.count >= kFewProducts && x.p.m * x.p.n <= kSmallC)
     return "batch_count: one launch computes all of these small products";
@@ -104,6 +102,11 @@ Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limi
       return refused(x, kernel.status().message());
     }
     chosen = {};
+    if (kernel.value()->id == kStrided) {
+      chosen.why = choose_kernel(x.p, x.precision, facts_of(handle.device)).why;
+      chosen.short_of = lacked;
+      return {};
+    }
     chosen.kernel = kernel.value();
     chosen.precision = chosen.kernel->precision;
     chosen.is_apart = x.by.g_alpha != nullptr;

@@ -121,7 +121,7 @@ static Status launch_outer(PartJob x, Stream stream) {
 }
 
 static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, 90); !s) return s;
+  if (Status s = accept_hopper(device); !s) return s;
   if (!fits_split(p))
     return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
   if (fits_split_k(p)) return Status::ok();
