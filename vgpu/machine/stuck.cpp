@@ -129,4 +129,18 @@ void report_waiting(const Block& block, const char* why) {
         FaultKind::kDeadlock, message, std::string(why) + "\n" + positions(block));
 }
 
+void report_timeout(const Block& block) {
+  const u64 seconds = block.launch.config.deadline->seconds;
+  const std::string what =
+      fmt::format("the kernel runs longer than {} second{}", seconds, seconds == 1 ? "" : "s");
+  for_each_warp(block, [&](const Warp& warp) {
+    if (warp.status == WarpStatus::kReady) {
+      fault({warp, warp.code[warp.pc], static_cast<u32>(__builtin_ctz(warp.mask))},
+            FaultKind::kTimeout, what, positions(block));
+    }
+    return false;
+  });
+  report_stuck(block);
+}
+
 }  // namespace vgpu::machine

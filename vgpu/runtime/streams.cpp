@@ -6,6 +6,7 @@
 
 #include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -69,22 +70,35 @@ cudaStream_t Streams::create(unsigned flags, int priority) {
 
 Stream* Streams::find(cudaStream_t handle) {
   if (handle == cudaStreamPerThread) {
-    std::unique_ptr<Stream>& own = per_thread_[thread_number()];
+    const int device = Runtime::ordinal();
+    std::unique_ptr<Stream>& own = per_thread_[{thread_number(), device}];
     if (own == nullptr) {
       own = std::make_unique<Stream>();
       own->id = next_id_++;
+      own->device = device;
     }
     return own.get();
   }
-  if (handle == nullptr || handle == cudaStreamLegacy) return &default_;
+  if (handle == nullptr || handle == cudaStreamLegacy) return &legacy(Runtime::ordinal());
   const auto found = streams_.find(handle);
   return found == streams_.end() ? nullptr : found->second.get();
 }
 
+Stream& Streams::legacy(int device) {
+  std::unique_ptr<Stream>& stream = legacy_[device];
+  if (stream == nullptr) {
+    stream = std::make_unique<Stream>();
+    stream->id = device == 0 ? 0 : next_id_++;
+    stream->device = device;
+  }
+  return *stream;
+}
+
 // A stream that is being captured is kept, because its capture refers to it.
 void Streams::end_thread(unsigned long long thread) {
-  const auto found = per_thread_.find(thread);
-  if (found != per_thread_.end() && found->second->capture == nullptr) per_thread_.erase(found);
+  std::erase_if(per_thread_, [&](const auto& item) {
+    return item.first.first == thread && item.second->capture == nullptr;
+  });
 }
 
 bool Streams::destroy(cudaStream_t handle) { return streams_.erase(handle) != 0; }
@@ -111,18 +125,30 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   });
 }
 
-// A stream is always idle. If it is being captured, synchronisation is an error.
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+namespace {
+
+// If the stream is being captured, synchronisation is an error. `use(Tasks)` gets its tasks.
+template <class Use>
+cudaError_t synchronise(cudaStream_t handle, Use use) {
   return call([&](Runtime& runtime) {
-    Stream& on = stream_for(runtime, stream);
-    if (capture_of(on) == nullptr) return cudaSuccess;
+    Stream& on = stream_for(runtime, handle);
+    if (capture_of(on) == nullptr) return use(runtime, tasks_of(runtime, on));
     break_capture(on);
     return cudaErrorStreamCaptureUnsupported;
   });
 }
+
+}  // namespace
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return synchronise(stream, [](Runtime& runtime, const Tasks& tasks) {
+    await(runtime, tasks);
+    return cudaSuccess;
+  });
+}
 VGPU_TWIN(cudaStreamSynchronize, _ptsz);
 
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return synchronise(stream, ask); }
 VGPU_TWIN(cudaStreamQuery, _ptsz);
 
 // Waiting for an event of a capture adds the stream to that capture.
@@ -134,7 +160,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
     if (flags == cudaEventWaitExternal && capture_of(stream) != nullptr)
       return record(stream, EventWork{event, false});
     if (!waited->captured) {
-      if (capture_of(stream) == nullptr) return cudaSuccess;
+      if (capture_of(stream) == nullptr) return follow(stream, *waited);
       break_capture(stream);
       return cudaErrorStreamCaptureIsolation;
     }
@@ -178,9 +204,7 @@ extern "C" __attribute__((visibility("default"))) cudaError_t cudaStreamGetId_pt
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
-  return with_stream(handle, [&](const Stream& stream) {
-    return store(device, stream.device < 0 ? Runtime::ordinal() : stream.device);
-  });
+  return with_stream(handle, [&](const Stream& stream) { return store(device, stream.device); });
 }
 VGPU_TWIN(cudaStreamGetDevice, _ptsz);
 
@@ -242,31 +266,30 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t,
 }
 VGPU_TWIN(cudaStreamAttachMemAsync, _ptsz);
 
-// Host functions run immediately, without the lock, since all earlier work of the stream is
-// complete.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  bool captured = false;
-  const auto error = call([&](Runtime& runtime) {
+  return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
     if (function == nullptr) return cudaErrorInvalidValue;
-    captured = capture_of(on) != nullptr;
-    return captured ? record(on, HostWork{function, data}) : cudaSuccess;
+    if (capture_of(on) != nullptr) return record(on, HostWork{function, data});
+    submit_host_function(
+        runtime, on, [=](cudaError_t) { function(data); }, false);
+    return cudaSuccess;
   });
-  if (error == cudaSuccess && !captured) function(data);
-  return error;
 }
 VGPU_TWIN(cudaLaunchHostFunc, _ptsz);
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned flags) {
-  const auto error = call([&](Runtime& runtime) {
+  return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
     if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
-    if (capture_of(on) == nullptr) return cudaSuccess;
-    break_capture(on);
-    return cudaErrorStreamCaptureUnsupported;
+    if (capture_of(on) != nullptr) {
+      break_capture(on);
+      return cudaErrorStreamCaptureUnsupported;
+    }
+    submit_host_function(
+        runtime, on, [=](cudaError_t status) { callback(stream, status, data); }, true);
+    return cudaSuccess;
   });
-  if (error == cudaSuccess) callback(stream, cudaSuccess, data);
-  return error;
 }
 VGPU_TWIN(cudaStreamAddCallback, _ptsz);
