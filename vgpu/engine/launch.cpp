@@ -69,7 +69,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   if (run.error) std::rethrow_exception(run.error);
 
   LaunchReport report;
-  count::report(program, run.counters, config, report);
+  if (config.count) count::report(program, run.counters, config, report);
   report.output = run.output.text();
   report.lost_prints = run.output.lost();
   report.end_clock = run.end_clock;

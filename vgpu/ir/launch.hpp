@@ -79,8 +79,9 @@ struct LaunchConfig {
   // Hardware may tolerate these too.
   bool check_local = true;
   std::uint32_t stack_bytes = 1024;  // minimum per thread
-  bool count_lines = false;          // fill LaunchReport::lines
-  bool trace = false;                // fill LaunchReport::instructions
+  bool count = true;                 // fill the LaunchReport's counts
+  bool count_lines = false;          // ... and its lines
+  bool trace = false;                // ... and its instructions
   CopySchedule schedule;
   Numerics numerics = Numerics::kSingle;
   bool cooperative = false;  // blocks may wait for each other, so all run concurrently

@@ -294,6 +294,7 @@ void set_max_registers(Warp& warp, const Insn& insn);  // setmaxnreg
 [[noreturn]] void report_stuck(const Block& block);  // no warp can run
 // Every warp that can run only polls for others.
 [[noreturn]] void report_waiting(const Block& block, const char* why);
-[[noreturn]] void report_timeout(const Block& block);
+// Faults if the launch's deadline is over and a warp can run.
+void check_deadline(const Block& block);
 
 }  // namespace vgpu::machine

@@ -241,11 +241,11 @@ using namespace vgpu::runtime;
 
 namespace {
 
-// The legacy default stream is never captured.
 cudaError_t copy_at_once(Runtime& runtime, const char* function, const CopyWork& work) {
   if (work.what.kind < cudaMemcpyHostToHost || work.what.kind > cudaMemcpyDefault)
     return cudaErrorInvalidMemcpyDirection;
-  return copy_in_stream(runtime, cudaStreamLegacy, function, work,
+  refuse_in_captured_default(runtime);
+  return copy_in_stream(runtime, kDefaultStream, function, work,
                         work.what.kind != cudaMemcpyDeviceToDevice);
 }
 
@@ -267,7 +267,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
     return copy_at_once(runtime, "cudaMemcpy", copy_work(to, bytes, from, bytes, bytes, 1, kind));
   });
 }
-VGPU_TWIN(cudaMemcpy, _ptds);
+VGPU_TWIN(cudaMemcpy, _ptds, 4);
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
@@ -276,7 +276,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
                           copy_work(to, bytes, from, bytes, bytes, 1, kind));
   });
 }
-VGPU_TWIN(cudaMemcpyAsync, _ptsz);
+VGPU_TWIN(cudaMemcpyAsync, _ptsz, 5);
 
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
@@ -285,7 +285,7 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t fro
                         copy_work(to, to_pitch, from, from_pitch, width, height, kind));
   });
 }
-VGPU_TWIN(cudaMemcpy2D, _ptds);
+VGPU_TWIN(cudaMemcpy2D, _ptds, 7);
 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
@@ -297,7 +297,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
                           copy_work(to, to_pitch, from, from_pitch, width, height, kind));
   });
 }
-VGPU_TWIN(cudaMemcpy2DAsync, _ptsz);
+VGPU_TWIN(cudaMemcpy2DAsync, _ptsz, 8);
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t bytes) {
@@ -321,25 +321,27 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 
 cudaError_t cudaMemset(void* to, int value, size_t bytes) {
   return call([&](Runtime& runtime) {
-    return set_in(runtime, cudaStreamLegacy, "cudaMemset", set_work(to, bytes, value, bytes, 1));
+    refuse_in_captured_default(runtime);
+    return set_in(runtime, kDefaultStream, "cudaMemset", set_work(to, bytes, value, bytes, 1));
   });
 }
-VGPU_TWIN(cudaMemset, _ptds);
+VGPU_TWIN(cudaMemset, _ptds, 3);
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     return set_in(runtime, stream, "cudaMemsetAsync", set_work(to, bytes, value, bytes, 1));
   });
 }
-VGPU_TWIN(cudaMemsetAsync, _ptsz);
+VGPU_TWIN(cudaMemsetAsync, _ptsz, 4);
 
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
   return call([&](Runtime& runtime) {
-    return set_in(runtime, cudaStreamLegacy, "cudaMemset2D",
+    refuse_in_captured_default(runtime);
+    return set_in(runtime, kDefaultStream, "cudaMemset2D",
                   set_work(to, pitch, value, width, height));
   });
 }
-VGPU_TWIN(cudaMemset2D, _ptds);
+VGPU_TWIN(cudaMemset2D, _ptds, 5);
 
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
@@ -347,7 +349,7 @@ cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, s
     return set_in(runtime, stream, "cudaMemset2DAsync", set_work(to, pitch, value, width, height));
   });
 }
-VGPU_TWIN(cudaMemset2DAsync, _ptsz);
+VGPU_TWIN(cudaMemset2DAsync, _ptsz, 6);
 
 namespace {
 
@@ -367,10 +369,11 @@ cudaError_t set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
 
 cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
   return call([&](Runtime& runtime) {
-    return set_3d(runtime, cudaStreamLegacy, "cudaMemset3D", memory, value, extent);
+    refuse_in_captured_default(runtime);
+    return set_3d(runtime, kDefaultStream, "cudaMemset3D", memory, value, extent);
   });
 }
-VGPU_TWIN(cudaMemset3D, _ptds);
+VGPU_TWIN(cudaMemset3D, _ptds, 3);
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
                               cudaStream_t stream) {
@@ -378,7 +381,7 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent exten
     return set_3d(runtime, stream, "cudaMemset3DAsync", memory, value, extent);
   });
 }
-VGPU_TWIN(cudaMemset3DAsync, _ptsz);
+VGPU_TWIN(cudaMemset3DAsync, _ptsz, 4);
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* what) {
   return call([&](Runtime& runtime) {
@@ -386,7 +389,7 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* what) {
     return copy_at_once(runtime, "cudaMemcpy3D", CopyWork{*what});
   });
 }
-VGPU_TWIN(cudaMemcpy3D, _ptds);
+VGPU_TWIN(cudaMemcpy3D, _ptds, 1);
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
@@ -394,7 +397,7 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream
                            : copy_in_stream(runtime, stream, "cudaMemcpy3DAsync", CopyWork{*what});
   });
 }
-VGPU_TWIN(cudaMemcpy3DAsync, _ptsz);
+VGPU_TWIN(cudaMemcpy3DAsync, _ptsz, 2);
 
 namespace {
 
@@ -413,11 +416,11 @@ cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* what) {
     return copy_at_once(runtime, "cudaMemcpy3DPeer", between_peers(runtime, what));
   });
 }
-VGPU_TWIN(cudaMemcpy3DPeer, _ptds);
+VGPU_TWIN(cudaMemcpy3DPeer, _ptds, 1);
 
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* what, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     return copy_in_stream(runtime, stream, "cudaMemcpy3DPeerAsync", between_peers(runtime, what));
   });
 }
-VGPU_TWIN(cudaMemcpy3DPeerAsync, _ptsz);
+VGPU_TWIN(cudaMemcpy3DPeerAsync, _ptsz, 2);

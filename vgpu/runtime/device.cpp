@@ -283,11 +283,11 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
                                     cudaDriverEntryPointQueryResult* status) {
   return find_driver_function(symbol, function, status);
 }
-VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz);
+VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz, 4);
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
                                              unsigned long long,
                                              cudaDriverEntryPointQueryResult* status) {
   return find_driver_function(symbol, function, status);
 }
-VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz);
+VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz, 5);

@@ -59,12 +59,12 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, un
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaEventRecordWithFlags, _ptsz);
+VGPU_TWIN(cudaEventRecordWithFlags, _ptsz, 3);
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
-VGPU_TWIN(cudaEventRecord, _ptsz);
+VGPU_TWIN(cudaEventRecord, _ptsz, 2);
 
 namespace {
 

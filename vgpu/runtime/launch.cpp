@@ -335,10 +335,10 @@ void run(Runtime& runtime, Queued& launch) {
     return;
   }
   runtime.clock = record.report.end_clock;
-  count::mark_unmeasured(runtime.device().target(), record.report);
-  record.fallback = sass::fallback(launch.kernel);
   keep_output(runtime, function, record.report);
   if (!launch.recorded) return;
+  count::mark_unmeasured(runtime.device().target(), record.report);
+  record.fallback = sass::fallback(launch.kernel);
   add_launch_metrics(runtime, function, vgpu::attributes(launch.kernel), launch.request,
                      record.report);
   say(runtime.log.add(record));
@@ -382,6 +382,7 @@ cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const R
   config.cooperative = request.cooperative;
   config.registers = function.binary->registers(runtime.device(), function.name).value_or(0);
   queued.recorded = runtime.log.wanted() && runtime.settings.selection.takes(function.shown);
+  config.count = queued.recorded;
   config.count_lines = queued.recorded && runtime.settings.count_lines;
   try {
     vgpu::check_launch(kernel, config, queued.params);

@@ -59,13 +59,13 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
                             {grid, block, arguments, shared, stream, false, {0, 0, 0}});
   });
 }
-VGPU_TWIN(cudaLaunchKernel, _ptsz);
+VGPU_TWIN(cudaLaunchKernel, _ptsz, 6);
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                size_t shared, cudaStream_t stream) {
   return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
-VGPU_TWIN(__cudaLaunchKernel, _ptsz);
+VGPU_TWIN(__cudaLaunchKernel, _ptsz, 6);
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
                                         void** arguments, size_t shared, cudaStream_t stream) {
@@ -74,7 +74,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
                             {grid, block, arguments, shared, stream, true, {0, 0, 0}});
   });
 }
-VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz);
+VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz, 6);
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** arguments) {
@@ -117,4 +117,4 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
     return launch_or_record(runtime, function, request);
   });
 }
-VGPU_TWIN(cudaLaunchKernelExC, _ptsz);
+VGPU_TWIN(cudaLaunchKernelExC, _ptsz, 3);

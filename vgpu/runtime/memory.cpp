@@ -210,7 +210,7 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
                                                                  : cudaErrorInvalidValue;
   });
 }
-VGPU_TWIN(cudaMemPrefetchAsync, _ptsz);
+VGPU_TWIN(cudaMemPrefetchAsync, _ptsz, 5);
 
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise, cudaMemLocation) {
   return call([&](Runtime& runtime) {

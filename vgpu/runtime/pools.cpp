@@ -277,21 +277,23 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
-  const void* caller = __builtin_return_address(0);
+  const void* const twin = PerThreadDefault::caller();
+  const void* const caller = twin != nullptr ? twin : __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     return allocate_in(runtime, stream_for(runtime, stream), pool, pointer, bytes, caller);
   });
 }
-VGPU_TWIN(cudaMallocFromPoolAsync, _ptsz);
+VGPU_TWIN(cudaMallocFromPoolAsync, _ptsz, 4);
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  const void* caller = __builtin_return_address(0);
+  const void* const twin = PerThreadDefault::caller();
+  const void* const caller = twin != nullptr ? twin : __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
     return allocate_in(runtime, on, runtime.pools.current_of(on.device), pointer, bytes, caller);
   });
 }
-VGPU_TWIN(cudaMallocAsync, _ptsz);
+VGPU_TWIN(cudaMallocAsync, _ptsz, 3);
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
@@ -301,4 +303,4 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     return submit_release(runtime, on, "cudaFreeAsync", pointer);
   });
 }
-VGPU_TWIN(cudaFreeAsync, _ptsz);
+VGPU_TWIN(cudaFreeAsync, _ptsz, 2);

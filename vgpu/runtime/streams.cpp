@@ -68,7 +68,13 @@ cudaStream_t Streams::create(unsigned flags, int priority) {
   return handle;
 }
 
+cudaStream_t resolved(cudaStream_t handle) {
+  if (handle != kDefaultStream) return handle;
+  return PerThreadDefault::active() ? cudaStreamPerThread : cudaStreamLegacy;
+}
+
 Stream* Streams::find(cudaStream_t handle) {
+  handle = resolved(handle);
   if (handle == cudaStreamPerThread) {
     const int device = Runtime::ordinal();
     std::unique_ptr<Stream>& own = per_thread_[{thread_number(), device}];
@@ -79,7 +85,7 @@ Stream* Streams::find(cudaStream_t handle) {
     }
     return own.get();
   }
-  if (handle == nullptr || handle == cudaStreamLegacy) return &legacy(Runtime::ordinal());
+  if (handle == cudaStreamLegacy) return &legacy(Runtime::ordinal());
   const auto found = streams_.find(handle);
   return found == streams_.end() ? nullptr : found->second.get();
 }
@@ -146,10 +152,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamSynchronize, _ptsz);
+VGPU_TWIN(cudaStreamSynchronize, _ptsz, 1);
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return synchronise(stream, ask); }
-VGPU_TWIN(cudaStreamQuery, _ptsz);
+VGPU_TWIN(cudaStreamQuery, _ptsz, 1);
 
 // Waiting for an event of a capture adds the stream to that capture.
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned flags) {
@@ -175,18 +181,18 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamWaitEvent, _ptsz);
+VGPU_TWIN(cudaStreamWaitEvent, _ptsz, 3);
 
 cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
   return with_stream(handle, [&](const Stream& stream) { return store(flags, stream.flags); });
 }
-VGPU_TWIN(cudaStreamGetFlags, _ptsz);
+VGPU_TWIN(cudaStreamGetFlags, _ptsz, 2);
 
 cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
   return with_stream(handle,
                      [&](const Stream& stream) { return store(priority, stream.priority); });
 }
-VGPU_TWIN(cudaStreamGetPriority, _ptsz);
+VGPU_TWIN(cudaStreamGetPriority, _ptsz, 2);
 
 // Invalidates the capture in which the stream takes part, as an H200 (driver 580) does. This is not
 // documented.
@@ -198,15 +204,12 @@ cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
     return cudaErrorStreamCaptureUnsupported;
   });
 }
-extern "C" __attribute__((visibility("default"))) cudaError_t cudaStreamGetId_ptsz(
-    cudaStream_t handle, unsigned long long* id) {
-  return cudaStreamGetId(handle == nullptr ? cudaStreamPerThread : handle, id);
-}
+VGPU_TWIN(cudaStreamGetId, _ptsz, 2);
 
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
   return with_stream(handle, [&](const Stream& stream) { return store(device, stream.device); });
 }
-VGPU_TWIN(cudaStreamGetDevice, _ptsz);
+VGPU_TWIN(cudaStreamGetDevice, _ptsz, 2);
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (least != nullptr) *least = kLeastPriority;
@@ -227,7 +230,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attribu
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamSetAttribute, _ptsz);
+VGPU_TWIN(cudaStreamSetAttribute, _ptsz, 3);
 
 cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attribute,
                                    cudaStreamAttrValue* value) {
@@ -240,7 +243,7 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attribu
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamGetAttribute, _ptsz);
+VGPU_TWIN(cudaStreamGetAttribute, _ptsz, 3);
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
   return call([&](Runtime& runtime) {
@@ -251,7 +254,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamCopyAttributes, _ptsz);
+VGPU_TWIN(cudaStreamCopyAttributes, _ptsz, 2);
 
 // Without effect: managed memory is accessible everywhere at all times.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t, unsigned flags) {
@@ -264,7 +267,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t,
     return good ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
-VGPU_TWIN(cudaStreamAttachMemAsync, _ptsz);
+VGPU_TWIN(cudaStreamAttachMemAsync, _ptsz, 4);
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return call([&](Runtime& runtime) {
@@ -276,7 +279,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaLaunchHostFunc, _ptsz);
+VGPU_TWIN(cudaLaunchHostFunc, _ptsz, 3);
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned flags) {
@@ -292,4 +295,4 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamAddCallback, _ptsz);
+VGPU_TWIN(cudaStreamAddCallback, _ptsz, 4);

@@ -18,6 +18,10 @@ namespace vgpu::runtime {
 struct Capture;  // graph/capture.hpp
 struct Node;
 
+constexpr cudaStream_t kDefaultStream = nullptr;
+// The default stream's handle stands for cudaStreamLegacy or cudaStreamPerThread.
+cudaStream_t resolved(cudaStream_t handle);
+
 struct Stream {
   unsigned flags = 0;
   int priority = 0;

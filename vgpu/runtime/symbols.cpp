@@ -66,10 +66,11 @@ cudaError_t copy_from(Runtime& runtime, cudaStream_t stream, void* to, const voi
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
                                cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    return copy_to(runtime, cudaStreamLegacy, symbol, from, bytes, offset, kind, true);
+    refuse_in_captured_default(runtime);
+    return copy_to(runtime, kDefaultStream, symbol, from, bytes, offset, kind, true);
   });
 }
-VGPU_TWIN(cudaMemcpyToSymbol, _ptds);
+VGPU_TWIN(cudaMemcpyToSymbol, _ptds, 5);
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
@@ -77,15 +78,16 @@ cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t
     return copy_to(runtime, stream, symbol, from, bytes, offset, kind, false);
   });
 }
-VGPU_TWIN(cudaMemcpyToSymbolAsync, _ptsz);
+VGPU_TWIN(cudaMemcpyToSymbolAsync, _ptsz, 6);
 
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset,
                                  cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    return copy_from(runtime, cudaStreamLegacy, to, symbol, bytes, offset, kind, true);
+    refuse_in_captured_default(runtime);
+    return copy_from(runtime, kDefaultStream, to, symbol, bytes, offset, kind, true);
   });
 }
-VGPU_TWIN(cudaMemcpyFromSymbol, _ptds);
+VGPU_TWIN(cudaMemcpyFromSymbol, _ptds, 5);
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
@@ -93,7 +95,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes
     return copy_from(runtime, stream, to, symbol, bytes, offset, kind, false);
   });
 }
-VGPU_TWIN(cudaMemcpyFromSymbolAsync, _ptsz);
+VGPU_TWIN(cudaMemcpyFromSymbolAsync, _ptsz, 6);
 
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
   return call([&](Runtime& runtime) {

@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 
 // How long a kernel that polls memory sleeps between its looks, at most.
 constexpr auto kLongestNap = 200us;
-// How long a thread that does not wait for the device may take to write what a kernel polls, while
-// others wait for that kernel.
+// How long it may take until the memory that a kernel polls is written, if a thread waits for the
+// kernel and it is unlikely that others write it.
 constexpr auto kPatience = 10s;
 
 thread_local const Task* executed = nullptr;
@@ -93,7 +93,7 @@ void WorkQueue::execute(const Ticket& task) {
   pending_.erase(std::find(pending_.begin(), pending_.end(), task));
   busy_ = false;
   fruitless_ = 0;
-  if (task->awaited || (awaits_room_ && pending_.size() <= kMostPending)) changed_.notify_all();
+  if (task->awaited || (awaits_room_ && pending_.size() == kFewPending)) changed_.notify_all();
   if (!polling_.empty()) ready_.notify_all();
 }
 
@@ -146,7 +146,7 @@ void WorkQueue::wait(const std::vector<Ticket>& tasks) {
 void WorkQueue::wait_for_room() {
   if (!std::exchange(has_added, false) || pending_.size() <= kMostPending) return;
   awaits_room_ = true;
-  wait_until([&] { return pending_.size() <= kMostPending; });
+  wait_until([&] { return pending_.size() <= kFewPending; });
 }
 
 void WorkQueue::close() {
@@ -167,13 +167,16 @@ void WorkQueue::drop_queued() {
   changed_.notify_all();
 }
 
-// Whether all threads that could write what kernels poll wait for these kernels.
+// Whether nobody will write what kernels poll, because a thread waits for them that should.
 bool WorkQueue::hopeless(Writer writer) const {
   if (!every_kernel_looked() || writer == Writer::kAnybody || waits_.empty()) return false;
   const auto may_go_on = [](const auto* condition) { return (*condition)(); };
   if (std::any_of(waits_.begin(), waits_.end(), may_go_on)) return false;
-  if (closing_ || threads_of_process() <= workers_ + waits_.size()) return true;
-  return writer == Writer::kDevice && Task::Clock::now() - fruitless_since_ > kPatience;
+  const bool all_wait = closing_ || threads_of_process() <= workers_ + waits_.size();
+  if (all_wait && writer == Writer::kDevice) return true;
+  // Other threads may queue a copy; functions that handle signals may write the host's memory.
+  const bool unlikely = all_wait || writer == Writer::kDevice;
+  return unlikely && Task::Clock::now() - fruitless_since_ > kPatience;
 }
 
 bool WorkQueue::let_others_run(Writer writer, bool still) {

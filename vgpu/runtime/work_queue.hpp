@@ -50,8 +50,8 @@ class Unlocked {
 // All functions are called with the lock held.
 class WorkQueue {
  public:
-  // A thread that has added a task while more than these were queued waits at the end of the call.
-  static constexpr std::size_t kMostPending = 1024;
+  // A thread that has added a task while more than these were queued waits until there are few.
+  static constexpr std::size_t kMostPending = 1024, kFewPending = 512;
 
   explicit WorkQueue(std::mutex& mutex) : mutex_(mutex) {}
 

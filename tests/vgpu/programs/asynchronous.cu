@@ -128,7 +128,8 @@ static void legacy_stream() {
   add<<<1, 1>>>(out, 1);
   add<<<1, 1, 0, cudaStreamPerThread>>>(out, 1);
   require(cudaStreamQuery(nullptr) == cudaErrorNotReady, "the legacy stream follows the other");
-  require(cudaStreamQuery(cudaStreamPerThread) == cudaErrorNotReady, "and this thread's follows it");
+  require(cudaStreamQuery(cudaStreamPerThread) == cudaErrorNotReady,
+          "and this thread's follows it");
   add<<<1, 1, 0, free>>>(apart, 3);
   require(cudaStreamSynchronize(free), "a stream of its own, while a kernel waits");
   set(flag, 1);
@@ -306,7 +307,8 @@ static void by_threads() {
         set(flag, 1);
         require(cudaStreamSynchronize(stream), "a thread's stream");
         int value = 0;
-        require(cudaMemcpyAsync(&value, out, sizeof(int), cudaMemcpyDeviceToHost, stream), "a copy");
+        require(cudaMemcpyAsync(&value, out, sizeof(int), cudaMemcpyDeviceToHost, stream),
+                "a copy");
         require(value == t + i, "a thread's sum");
       }
     });

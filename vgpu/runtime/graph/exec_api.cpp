@@ -140,7 +140,7 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t gr
     return instantiate(runtime, exec, graph, params->flags, &params->result_out);
   });
 }
-VGPU_TWIN(cudaGraphInstantiateWithParams, _ptsz);
+VGPU_TWIN(cudaGraphInstantiateWithParams, _ptsz, 3);
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
   return call([&](Runtime& runtime) {
@@ -163,7 +163,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaGraphUpload, _ptsz);
+VGPU_TWIN(cudaGraphUpload, _ptsz, 2);
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
@@ -173,7 +173,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
     return launch_graph(runtime, exec, on);
   });
 }
-VGPU_TWIN(cudaGraphLaunch, _ptsz);
+VGPU_TWIN(cudaGraphLaunch, _ptsz, 2);
 
 // Only the nodes' work may change. Both graphs must have the same nodes and edges.
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
