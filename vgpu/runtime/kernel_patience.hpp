@@ -3,7 +3,6 @@
 #pragma once
 #include <vector>
 
-#include "ir/launch.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {

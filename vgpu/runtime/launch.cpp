@@ -210,10 +210,12 @@ cudaError_t error_of(FaultKind kind) {
 
 void keep_fault(Runtime& runtime, const Fault& fault) {
   const Task* const task = WorkQueue::current();
-  runtime.fault = {error_of(fault.kind), to_string(fault.kind), fault.what(),
-                   task == nullptr ? 0 : task->number, task == nullptr};
-  say(runtime.fault.report);
-  report_check(runtime, runtime.fault.kind, fault.kernel);
+  if (runtime.fault.code == cudaSuccess) {
+    runtime.fault = {error_of(fault.kind), to_string(fault.kind), fault.what(),
+                     task == nullptr ? 0 : task->number, task == nullptr};
+  }
+  say(fault.what());
+  report_check(runtime, to_string(fault.kind), fault.kernel);
 }
 
 Function& known_function(Runtime& runtime, const void* handle) {

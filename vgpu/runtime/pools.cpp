@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream-ordered allocation. A pool only counts bytes. Its memory is allocated from the device by the
-// call and freed in the order of the stream, and no memory is reserved beyond what is in use.
+// Stream-ordered allocation. A pool only counts bytes. Its memory is allocated from the device by
+// the call and freed in the order of the stream. No memory is reserved beyond what is in use.
 #include "runtime/pools.hpp"
 
 #include <algorithm>

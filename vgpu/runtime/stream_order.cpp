@@ -23,6 +23,7 @@ bool is_blocking(const Stream& stream) { return (stream.flags & cudaStreamNonBlo
 // Keeps an error that the program learns of when it synchronises.
 void fail_later(Runtime& runtime, const Failure& failure) {
   if (!failure.message.empty()) say(failure.message);
+  if (runtime.fault.code != cudaSuccess) return;  // the first one stays
   runtime.fault = {failure.code, "", failure.message, WorkQueue::current()->number, false};
 }
 

@@ -36,8 +36,8 @@ void submit(Runtime& runtime, Stream& stream, std::function<void()> work, bool b
 void submit_host_function(Runtime& runtime, Stream& stream,
                           std::function<void(cudaError_t)> function, bool always);
 
-// Runs `work`, which takes no part in what kernels wait for, at once if the stream is idle. Else makes
-// the checks `check` now and queues it.
+// Runs work that never waits, such as a copy, at once if the stream is idle. Otherwise calls
+// `check`, which makes the work's checks, and queues the work.
 template <class Check, class Work>
 cudaError_t run_in_order(Runtime& runtime, Stream& stream, Check check, Work work) {
   if (predecessors(runtime, stream).unfinished.empty()) return work();

@@ -76,9 +76,9 @@ class WorkQueue {
     kHost,     // also the threads of this process
     kAnybody,  // also other processes
   };
-  // Called by a kernel that only polls memory. Executes other tasks, or waits a little for the host.
-  // Returns false if nobody will write the memory. `still`: nothing has changed since the last
-  // call. Throws Abandoned.
+  // Called by a kernel that only polls memory. Lets other tasks execute, or waits a little for the
+  // host. Returns false if nobody will write the memory. `still`: nothing has changed since the
+  // last call. Throws Abandoned.
   bool let_others_run(Writer writer, bool still);
 
   // In the child of a fork. Returns false if the parent had unfinished work, which the child lacks.

@@ -92,7 +92,9 @@ cudaError_t launch_graph(Runtime& runtime, GraphExec& exec, Stream& stream) {
     } const restore{former};
     if (const auto error = submit_node(runtime, stream, *node); error != cudaSuccess) return error;
   }
-  if (!stream.tail.empty()) exec.last = stream.tail.back();
+  const bool unfinished = !predecessors(runtime, stream).unfinished.empty();
+  if (unfinished && !graph->objects.empty()) submit(runtime, stream, [graph] {});  // keeps them
+  if (unfinished) exec.last = stream.tail.back();
   return cudaSuccess;
 }
 
