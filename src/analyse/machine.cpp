@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/machine.hpp"
 
+#include "problem/rates.hpp"
+
 namespace ladder::analyse {
 namespace {
 
 constexpr double kHzPerKhz = 1e3;
-
-int fp32_lanes_per_sm(int cc) { return cc == 80 || cc < 80 ? 64 : 128; }
 
 void set_latencies(Machine& machine) {
   if (machine.cc == 80) {
@@ -59,7 +59,7 @@ Machine make_machine(const vgpu::Device& device) {
   machine.reserved_shared = static_cast<int>(device.reserved_shared_per_block);
   machine.shared_per_block = static_cast<int>(device.shared_per_block_optin);
   machine.tensor_flop_per_cycle = tensor_flop_per_cycle_of(machine.id, machine.cc);
-  machine.mma_sync_share = machine.cc == 90 ? 0.629 : 1;
+  machine.mma_sync_share = ladder::mma_sync_share(machine.cc);
   set_latencies(machine);
   return machine;
 }

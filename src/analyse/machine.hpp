@@ -29,7 +29,7 @@ struct Machine {
   // Per SM.
   int fp32_lanes = 0;  // CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"
   // Dense tensor core FLOP per cycle with 16-bit operands and FP32 accumulation, and the share of
-  // it that mma.sync reaches: 62.9% on Hopper (Luo et al., cited below), all of it elsewhere.
+  // it that mma.sync reaches.
   double tensor_flop_per_cycle = 0, mma_sync_share = 1;
   int schedulers = 4;  // each issues one warp instruction per cycle
   int warps = 0, blocks = 0, registers = 0;

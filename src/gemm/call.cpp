@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,23 @@ Result<const Device*> queried(int ordinal) {
     known[at] = std::make_unique<const Device>(std::move(device).value());
   }
   return known[at].get();
+}
+
+// As above, of what the planner needs.
+cudaError_t facts_of(int ordinal, DeviceFacts& facts) {
+  static thread_local std::vector<std::optional<DeviceFacts>> known;
+  const auto at = static_cast<std::size_t>(ordinal);
+  if (known.size() <= at) known.resize(at + 1);
+  if (!known[at]) {
+    DeviceFacts found;
+    cudaError_t error = cudaDeviceGetAttribute(&found.sms, cudaDevAttrMultiProcessorCount, ordinal);
+    if (error == cudaSuccess)
+      error = cudaDeviceGetAttribute(&found.l2_bytes, cudaDevAttrL2CacheSize, ordinal);
+    if (error != cudaSuccess) return error;
+    known[at] = found;
+  }
+  facts = *known[at];
+  return cudaSuccess;
 }
 
 Status require_current(const char* name, int ordinal) {
@@ -114,11 +132,7 @@ Status row_major_call(const Problem& problem, const Operands& operands, RowMajor
   call.at = {alignment(call.o.a), alignment(call.o.b)};
   int device = 0;
   cudaError_t error = cudaGetDevice(&device);
-  const auto query = [&](int& value, cudaDeviceAttr attribute) {
-    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&value, attribute, device);
-  };
-  query(call.device.sms, cudaDevAttrMultiProcessorCount);
-  query(call.device.l2_bytes, cudaDevAttrL2CacheSize);
+  if (error == cudaSuccess) error = facts_of(device, call.device);
   if (error == cudaSuccess) return Status::ok();
   return {Code::kLaunchFailed,
           std::string("attributes of the device: ") + cudaGetErrorString(error)};

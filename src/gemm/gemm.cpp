@@ -14,6 +14,7 @@
 #include "gemm/call.hpp"
 #include "gemm/plan/choice.hpp"
 #include "gemm/plan/tuned_plans.hpp"
+#include "gemm/simt/batch.hpp"
 
 namespace ladder {
 namespace {
@@ -58,9 +59,10 @@ Result<const KernelInfo*> select(const Problem& problem, Place place, Precision 
                                  const Device& device) {
   if (const Status& tuned = TunedPlans::of_process().status(); !tuned) return tuned;
   const auto in = [&](Precision as) {
-    const std::string_view planned = place == Place::kCuda
-                                         ? choose_kernel(problem, as, device.sm_count).kernel
-                                         : std::string_view();
+    const std::string_view planned =
+        place == Place::kCuda
+            ? choose_kernel(problem, as, {.sms = device.sm_count, .cc = device.cc}).kernel
+            : std::string_view();
     return highest(problem, place, as, planned, device);
   };
   if (precision != Precision::kAuto) return in(precision);
@@ -133,6 +135,14 @@ Status sgemm(const Problem& problem, const Operands& operands, const Batch& batc
   if (batch.count == 0) return Status::ok();
   if (const auto one = as_one_product(problem, batch); one && validate(*one)) {
     return sgemm(*one, operands, stream, precision);
+  }
+  auto call = checked_call(problem, operands);
+  if (!call || call->empty) return call.status();
+  const Device& device = *call->device;
+  if (device.has_cuda && gains_by_one_launch(problem, batch.count, precision,
+                                             {.sms = device.sm_count, .cc = device.cc})) {
+    const RelaxedCapture relaxed;
+    return launch_batch(problem, operands, batch, stream);
   }
   const auto at = [](auto* base, std::int64_t stride, std::int64_t i) {
     return base == nullptr ? base : base + i * stride;

@@ -26,7 +26,7 @@ constexpr KernelInfo info(std::string_view id, std::string_view idea) {
           .idea = idea,
           .role = Role::kLibrary,
           .precision = kPrecision,
-          .min_cc = 80,
+          .min_cc = 75,
           .accepts = accepts<kPrecision>,
           .launch = launch<kPrecision>};
 }

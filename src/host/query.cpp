@@ -9,24 +9,10 @@
 
 #include "host/limits.hpp"
 #include "problem/number.hpp"
+#include "problem/rates.hpp"
 
 namespace ladder {
 namespace {
-
-// FP32 lanes per SM: CUDA C++ Programming Guide, table "Throughput of Native Arithmetic
-// Instructions", row "32-bit floating-point add, multiply, multiply-add".
-int fp32_lanes_per_sm(int cc) {
-  switch (cc) {
-    case 80:
-      return 64;
-    case 70:
-    case 72:
-    case 75:
-      return 64;
-    default:
-      return cc >= 86 ? 128 : 0;
-  }
-}
 
 double attribute(cudaDeviceAttr which, int ordinal) {
   int value = 0;

@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library/choice.hpp"
 
+#include <ladder/registry.hpp>
 #include <ladder/sgemm.hpp>
 
 #include <algorithm>
 #include <span>
 #include <string>
 
+#include "gemm/plan/choice.hpp"
+
 namespace ladder::api {
 namespace {
 
-constexpr int kHopper = 90;
 // A batch of products that each have few tiles is one launch of the strided kernel.
+constexpr std::string_view kStrided = "ladder_strided";
 constexpr std::int64_t kFewProducts = 4, kSmallC = 512 * 512;
+
+// Whether one launch of ladder_split_k computes the batch.
+bool is_one_launch(const ladder_context& handle, const Checked& x) {
+  return x.a.of == nullptr && x.by.g_alpha == nullptr &&
+         gains_by_one_launch(x.p, x.count, x.precision,
+                             {.sms = handle.device.sm_count, .cc = handle.device.cc});
+}
 
 // Why the call takes the strided kernel, whatever the memory; null: it need not.
 const char* reason_for_strided(const ladder_context& handle, const Checked& x) {
   if (!x.reads() || x.is_empty()) return "C is scaled only";
   if (x.batch_invariant) return "flags: it adds in the same order whatever m, n and the batch are";
   if (x.arrays_on_device) return "a_pointers: it reads pointers on the device";
-  if (handle.device.cc != kHopper)
-    return "device: the other kernels are for compute capability 9.0";
   const bool fp32 = x.precision == Precision::kIeee || x.precision == Precision::kAuto;
-  if (fp32 && x.count >= kFewProducts && x.p.m * x.p.n <= kSmallC)
+  if (fp32 && !is_one_launch(handle, x) && x.count >= kFewProducts && x.p.m * x.p.n <= kSmallC)
     return "batch_count: one launch computes all of these small products";
   return nullptr;
 }
@@ -77,6 +85,15 @@ Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limi
     chosen.why = why;
     return {};
   }
+  if (is_one_launch(handle, x)) {
+    const auto kernel = find_kernels("ladder_split_k");
+    if (!kernel) return refused(x, kernel.status().message());
+    chosen = {};
+    chosen.kernel = kernel.value().front();
+    chosen.whole_batch = true;
+    chosen.why = "batch_count: one launch computes all products";
+    return {};
+  }
   std::int64_t lacked = 0;
   for (Precision precision : {x.precision, Precision::kIeee}) {
     const auto kernel = select(x.p, Place::kCuda, precision, handle.device);
@@ -85,6 +102,11 @@ Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limi
       return refused(x, kernel.status().message());
     }
     chosen = {};
+    if (kernel.value()->id == kStrided) {
+      chosen.why = choose_kernel(x.p, x.precision, facts_of(handle.device)).why;
+      chosen.short_of = lacked;
+      return {};
+    }
     chosen.kernel = kernel.value();
     chosen.precision = chosen.kernel->precision;
     chosen.is_apart = x.by.g_alpha != nullptr;

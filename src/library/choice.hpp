@@ -2,11 +2,13 @@
 // Which kernel a checked call takes, and what memory it needs.
 #pragma once
 #include "device/loan.hpp"
+#include "gemm/plan/costs.hpp"
 #include "library/checked.hpp"
 
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace ladder::api {
 
@@ -18,7 +20,8 @@ struct Chosen {
   // The product is written to memory of its own and the epilogue scales it: the kernels take alpha
   // and beta as values.
   bool is_apart = false;
-  const char* why = "";       // of the strided kernel
+  bool whole_batch = false;   // one launch of `kernel` computes all products
+  std::string_view why;       // of the strided kernel
   MemoryNeed need;            // of one product, where it was asked for
   std::int64_t short_of = 0;  // bytes that a kernel chosen before this one lacked
 
@@ -35,6 +38,11 @@ struct Chosen {
 // LADDER_STATUS_WORKSPACE_TOO_SMALL.
 Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limit, bool asks,
                Chosen& chosen);
+
+// What the planner needs to know of a handle's device to choose a kernel.
+inline DeviceFacts facts_of(const Device& device) {
+  return {.sms = device.sm_count, .cc = device.cc};
+}
 
 // The problem and operands of one product, as the kernel takes them; `apart` is for a product that
 // is apart.

@@ -13,6 +13,7 @@
 #include "device/runtime.cuh"
 #include "gemm/call.hpp"
 #include "gemm/plan/plan.hpp"
+#include "gemm/simt/batch.hpp"
 #include "library/choice.hpp"
 
 namespace ladder::api {
@@ -69,6 +70,15 @@ Outcome enqueue_strided(const Checked& x, Stream stream) {
   return {};
 }
 
+Outcome enqueue_batch(const Checked& x, Stream stream) {
+  if (Status s =
+          launch_batch(x.p, x.operands(0), {x.count, x.a.stride, x.b.stride, x.c.stride}, stream);
+      !s)
+    return s;
+  if (!x.has_epilogue) return {};
+  return launch_finish(finish_job(x, 0, x.count), stream);
+}
+
 // One product of a planned kernel, and what follows it. `apart` is memory for a product apart.
 Status enqueue_product(const Checked& x, const Chosen& chosen, std::int64_t number, char* apart,
                        Stream stream) {
@@ -111,6 +121,7 @@ Status enqueue_in_own_memory(ladder_context& handle, const Checked& x, const Cho
 
 Status enqueue_in_pool(const ladder_context& handle, const Checked& x, Chosen chosen,
                        std::int64_t number) {
+  const RelaxedCapture relaxed;  // the pool may have to allocate
   if (!chosen.is_apart) return enqueue_product(x, chosen, number, nullptr, handle.stream);
   const std::int64_t apart = chosen.product_bytes(x);
   CallMemory memory;
@@ -123,8 +134,8 @@ Status enqueue_in_pool(const ladder_context& handle, const Checked& x, Chosen ch
 
 Outcome enqueue(ladder_context& handle, const Checked& x, const Chosen& chosen) {
   if (x.is_empty()) return {};
-  const RelaxedCapture relaxed;  // the pool may have to allocate
   if (chosen.kernel == nullptr) return enqueue_strided(x, handle.stream);
+  if (chosen.whole_batch) return enqueue_batch(x, handle.stream);
   for (std::int64_t i = 0; i < x.count; ++i) {
     Status status;
     if (handle.workspace != nullptr) {
@@ -155,12 +166,16 @@ void copy_text(char* to, std::size_t bytes, const std::string& text) {
 }
 
 // The tiles of a planned kernel in words.
-std::string details_of(const Checked& x, const Chosen& chosen) {
+std::string details_of(const Device& device, const Checked& x, const Chosen& chosen) {
   const auto [p, o] = product_of(x, chosen, 0, nullptr);
   RowMajorCall call;
   if (!row_major_call(p, o, call)) return "";
-  const auto plan = ladder::plan(p, chosen.precision, call.device, call.at);
+  call.device.cc = device.cc;
+  auto plan = ladder::plan(p, chosen.precision, call.device, call.at);
   if (!plan) return "";
+  if (chosen.whole_batch)
+    plan.value().tiles =
+        SmallPlan{SmallKernel::kSplitK, plan_batch(call.p, call.at, x.count, call.device)};
   std::string text;
   for (const auto& [name, value] : describe(plan.value()))
     text += (text.empty() ? "" : "; ") + name + ": " + value;
@@ -168,10 +183,13 @@ std::string details_of(const Checked& x, const Chosen& chosen) {
 }
 
 std::string why_of(const ladder_context& handle, const Checked& x, const Chosen& chosen) {
-  std::string why =
-      chosen.kernel == nullptr
-          ? chosen.why
-          : std::string(choose_kernel(x.p, chosen.precision, handle.device.sm_count).why);
+  std::string why(chosen.why);
+  if (chosen.kernel != nullptr && !chosen.whole_batch) {
+    const DeviceFacts device = facts_of(handle.device);
+    const KernelChoice asked = choose_kernel(x.p, x.precision, device);
+    why = asked.kernel == chosen.kernel->id ? asked.why
+                                            : choose_kernel(x.p, chosen.precision, device).why;
+  }
   if (chosen.short_of > 0)
     why += "; the workspace has " + std::to_string(handle.workspace_bytes) +
            " bytes, the preferred kernel needs " + std::to_string(chosen.short_of);
@@ -267,7 +285,7 @@ ladder_status ladder_plan(ladder_handle handle, const ladder_gemm_call* call,
               strided ? "ladder_strided" : std::string(chosen.kernel->id));
     copy_text(plan->why, sizeof plan->why, why_of(h, x, chosen));
     copy_text(plan->details, sizeof plan->details,
-              strided ? "tile: 64x64x16" : details_of(x, chosen));
+              strided ? "tile: 64x64x16" : details_of(h.device, x, chosen));
     return {};
   });
 }

@@ -9,13 +9,16 @@
 #include <vector>
 
 #include "library/handle.hpp"
+#include "problem/accept.hpp"
 
 namespace ladder::api {
 namespace {
 
+enum class Of : unsigned char { kEveryGpu, kAmpereAndLater, kHopper };
+
 struct Registered {
   const void* kernel;
-  bool of_every_gpu;
+  Of of;
 };
 
 std::vector<Registered>& registered() {
@@ -32,9 +35,17 @@ bool is_reached(std::string_view name) {
 }
 
 void record(std::string_view name, const void* kernel) {
-  // the namespace of gemm/simt/strided.cu; all others are for sm_90a
-  const bool of_every_gpu = name.find("7strided") != std::string_view::npos;
-  if (is_reached(name)) registered().push_back({kernel, of_every_gpu});
+  // the namespaces of gemm/simt/strided.cu and gemm/split/split_mma.cu; all others are for sm_90a
+  const Of of = name.find("7strided") != std::string_view::npos     ? Of::kEveryGpu
+                : name.find("9split_mma") != std::string_view::npos ? Of::kAmpereAndLater
+                                                                    : Of::kHopper;
+  if (is_reached(name)) registered().push_back({kernel, of});
+}
+
+// Hopper's kernels take what those for later GPUs compute there.
+bool calls(const Device& device, Of of) {
+  if (of == Of::kEveryGpu) return true;
+  return of == Of::kHopper ? device.cc == kHopper : device.cc >= kAmpere && device.cc != kHopper;
 }
 
 }  // namespace
@@ -44,8 +55,8 @@ Outcome load_kernels(const Device& device) {
   static std::set<int> loaded;  // devices
   const std::lock_guard lock(mutex);
   if (loaded.contains(device.ordinal)) return {};
-  for (const auto& [kernel, of_every_gpu] : registered()) {
-    if (!of_every_gpu && device.cc != 90) continue;
+  for (const auto& [kernel, of] : registered()) {
+    if (!calls(device, of)) continue;
     cudaFuncAttributes attributes{};  // asking for them loads the kernel
     const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
     if (error != cudaSuccess) return cuda_outcome("loading a kernel", error);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/peak.hpp"
 
+#include "problem/rates.hpp"
+
 namespace ladder {
 
 const TensorProducts* tensor_products(Precision precision) {
@@ -29,12 +31,6 @@ const TensorProducts* tensor_products(Precision precision) {
       break;
   }
   return nullptr;
-}
-
-double tensor_flop_per_cycle(int cc) {
-  if (cc == 80) return 2048;
-  if (cc == 86 || cc == 89 || cc == 120) return 1024;
-  return cc == 90 ? 4096 : 0;
 }
 
 double most_flops(const Device& device, Precision precision) {

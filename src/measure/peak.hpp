@@ -20,11 +20,6 @@ struct TensorProducts {
 // nullptr for ieee, which uses CUDA cores, and for auto, which chooses at run time.
 const TensorProducts* tensor_products(Precision precision);
 
-// Dense tensor core FLOP per cycle and SM with 16-bit operands, by compute capability: the highest
-// of all its chips with FP32 accumulation (NVIDIA's architecture whitepapers). GeForce cards reach
-// half of it. 0: unknown.
-double tensor_flop_per_cycle(int cc);
-
 // Upper bound in FLOP/s for a precision: the rate of CUDA cores for ieee, otherwise the tensor
 // cores' rate divided by the number of products per FP32 product. 0 if unknown, or if the precision
 // is chosen at run time (auto).

@@ -35,12 +35,15 @@ inline Status accept_cuda(const Device& device, int min_cc) {
                                         std::to_string(device.cc % 10)};
 }
 
-// For kernels on Hopper's tensor cores.
+constexpr int kAmpere = 80, kHopper = 90;  // the first GPUs with cp.async, bf16 and tf32; with TMA
+
+// For kernels with instructions of sm_90a, which no later GPU has.
 inline Status accept_hopper(const Device& device) {
-  if (Status s = accept_cuda(device, 90); !s) return s;
-  if (device.cc / 10 == 9) return Status::ok();
-  return {Code::kUnsupportedDevice,
-          "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
+  if (Status s = accept_cuda(device, kHopper); !s) return s;
+  if (device.cc == kHopper) return Status::ok();
+  return {Code::kUnsupportedDevice, "needs instructions of compute capability 9.0 alone, " +
+                                        device.name + " has " + std::to_string(device.cc / 10) +
+                                        "." + std::to_string(device.cc % 10)};
 }
 
 }  // namespace ladder

@@ -31,7 +31,7 @@ struct WordModel {
   int group;     // k-extent of one tensor-core accumulation step
 };
 
-inline WordModel words_of(Precision precision) {
+constexpr WordModel words_of(Precision precision) {
   // The split pre-pass scales the largest element of a row of op(A) or column of op(B) to at least
   // 2^14 for fp16, whose least significant bit is 2^-24. For the other types it is at least 1, and
   // the model assumes nothing about numbers below 2^-126.

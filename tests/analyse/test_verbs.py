@@ -51,7 +51,14 @@ class Calls(unittest.TestCase):
     def test_refuses(self):
         self.assertEqual(ladder("explain", "--call", "64x64x64", "--op-a", "C").returncode, 2)
         self.assertEqual(ladder("explain", "--op-a", "T").returncode, 2)
-        self.assertEqual(ladder("explain", "--call", "64x64x64", "--device", "a6000").returncode, 1)
+        refused = ladder("explain", "--call", "64", "--device", "a6000", "--precision", "fp16x3")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("needs compute capability 9.0, not 8.6", refused.stderr)
+        for device, kernel in (("a100", "ladder_mma_bf16x6"), ("rtx4090", "ladder_strided")):
+            plan = explained("--call", "4096", "--device", "virtual:" + device)
+            self.assertEqual(plan["kernel"], kernel)
+            self.assertIn("error bound", plan["why"])
+            self.assertGreater(plan["clocks"], 0)
         self.assertEqual(
             ladder("explain", "--call", "64x64x64", "--precision", "half").returncode, 2)
         self.assertEqual(ladder("explain", "--call", "many").returncode, 2)

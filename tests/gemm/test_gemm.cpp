@@ -222,19 +222,24 @@ TEST(Batch, ErrorsNameTheArgument) {
 // The kernel that `ladder explain --call` prints is the one that sgemm() launches. What one of them
 // refuses, the other refuses, too.
 TEST(Select, TakesTheKernelOfThePlan) {
-  const Device hopper{.name = "a Hopper", .has_cuda = true, .cc = 90, .sm_count = 132};
   std::mt19937 random(7);
   const auto size = [&] { return std::int64_t{1} << random() % 14 | random() % 97; };
   for (int i = 0; i < 4000; ++i) {
     const Problem p = make_problem(size(), size(), size(), 1.0F, 0.0F,
                                    random() % 2 == 0 ? Op::kNone : Op::kTranspose,
                                    random() % 2 == 0 ? Op::kNone : Op::kTranspose);
+    constexpr int kCapabilities[] = {75, 80, 86, 90, 90, 90, 100, 120};
+    const int cc = kCapabilities[i % std::size(kCapabilities)];
+    const Device device{.name = "a GPU", .has_cuda = true, .cc = cc, .sm_count = 132};
     for (const Precision precision : {Precision::kIeee, Precision::kAuto, Precision::kTf32,
                                       Precision::kBf16x6, Precision::kFp16x3}) {
-      const auto kernel = select(p, Place::kCuda, precision, hopper);
-      const auto planned = plan(p, precision, DeviceFacts{});
-      const bool refused =
-          precision == Precision::kTf32 && (p.op_a != Op::kNone || p.op_b != Op::kNone);
+      const auto kernel = select(p, Place::kCuda, precision, device);
+      const auto planned = plan(p, precision, {.cc = cc});
+      const bool transposed = p.op_a != Op::kNone || p.op_b != Op::kNone;
+      const bool refused = precision == Precision::kTf32 ? cc != 90 || transposed
+                           : precision == Precision::kFp16x3
+                               ? cc != 90
+                               : precision == Precision::kBf16x6 && cc < 80;
       ASSERT_EQ(kernel.status().is_ok(), !refused) << to_string(p);
       ASSERT_EQ(planned.status().is_ok(), !refused) << to_string(p);
       if (refused) continue;
@@ -252,15 +257,15 @@ TEST(Select, TakesTheHighestRungThatAccepts) {
     return found ? std::string(found.value()->id) : found.status().message();
   };
   EXPECT_EQ(rung(hopper, Place::kCuda), "ladder_large_tiles");
-  EXPECT_EQ(rung(ampere, Place::kCuda), "r11_async_copy");
+  EXPECT_EQ(rung(ampere, Place::kCuda), "ladder_strided");
   EXPECT_EQ(rung(host_device(), Place::kHost).substr(0, 1), "h");
   const Problem transposed = make_problem(8, 8, 8, 1, 0, Op::kTranspose);
   const auto strided = select(transposed, Place::kCuda, Precision::kIeee, ampere);
   ASSERT_TRUE(strided) << strided.status().message();
   EXPECT_EQ(strided.value()->id, "ladder_strided");
-  const auto none = select(transposed, Place::kCuda, Precision::kBf16x6, ampere);
+  const auto none = select(transposed, Place::kCuda, Precision::kFp16x3, ampere);
   EXPECT_EQ(none.status().code(), Code::kUnsupportedProblem);
-  EXPECT_NE(none.status().message().find("ladder_bf16x6: "), std::string::npos)
+  EXPECT_NE(none.status().message().find("ladder_fp16x3: "), std::string::npos)
       << none.status().message();
 }
 

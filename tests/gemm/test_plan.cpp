@@ -123,7 +123,12 @@ TEST(Plan, DecidesByAlignment) {
 
 TEST(Plan, RefusesWhatTheLibraryLacks) {
   const Problem p = make_problem(64, 64, 64);
-  EXPECT_EQ(plan(p, Precision::kIeee, {.cc = 80}).status().code(), Code::kUnsupportedDevice);
+  for (const int cc : {75, 80, 100, 120}) {
+    for (const Precision precision : {Precision::kTf32, Precision::kFp16x3, Precision::kBf16x9})
+      EXPECT_EQ(plan(p, precision, {.cc = cc}).status().code(), Code::kUnsupportedDevice);
+  }
+  EXPECT_EQ(plan(p, Precision::kBf16x6, {.cc = 75}).status().message(),
+            "ladder_mma_bf16x6 needs compute capability 8.0, not 7.5");
   EXPECT_EQ(plan(make_problem(1, 1, std::int64_t{1} << 29), Precision::kFp16x3, {}).status().code(),
             Code::kUnsupportedProblem);
   EXPECT_EQ(plan(make_problem(-1, 1, 1), Precision::kIeee, {}).status().code(),
@@ -136,6 +141,36 @@ void expect_complete(const Tiling& tiling, int parts, int most) {
   EXPECT_LE(parts, std::max(1, tiling.steps));
   EXPECT_GE(tiling.blocks, 1);
   EXPECT_LE(tiling.blocks, std::max(most, parts));
+}
+
+// Elsewhere than on Hopper: one kernel on CUDA cores, and terms where tensor cores are faster with a
+// bound that is no larger.
+TEST(Plan, OfOtherGpus) {
+  const auto kernel = [](const char* shape, Precision precision, int sms, int cc) {
+    const auto planned = plan(parse_shape(shape).value(), precision, {.sms = sms, .cc = cc});
+    return planned ? std::string(planned.value().choice.kernel) : planned.status().message();
+  };
+  constexpr Precision kAuto = Precision::kAuto;
+  EXPECT_EQ(kernel("4096", kAuto, 108, 80), "ladder_mma_bf16x6");
+  EXPECT_EQ(kernel("4096x4096x87", kAuto, 108, 80), "ladder_mma_bf16x6");
+  EXPECT_EQ(kernel("4096x4096x86", kAuto, 108, 80), "ladder_strided");  // the bound
+  EXPECT_EQ(kernel("64x64x4096", kAuto, 108, 80), "ladder_strided");    // a tile of 128 x 128
+  for (const int cc : {75, 86, 89, 103, 120, 121})
+    EXPECT_EQ(kernel("4096", kAuto, 84, cc), "ladder_strided") << cc;
+  for (const int cc : {75, 80, 86, 89, 100, 103, 120, 121}) {
+    EXPECT_EQ(kernel("4096", Precision::kIeee, 84, cc), "ladder_strided");
+    if (cc == 75) continue;
+    EXPECT_EQ(kernel("64", Precision::kBf16x6, 84, cc), "ladder_mma_bf16x6");
+    EXPECT_EQ(kernel("64", Precision::kBf16x3, 84, cc), "ladder_mma_bf16x3");
+    EXPECT_EQ(kernel("64", Precision::kTf32x3, 84, cc), "ladder_mma_tf32x3");
+  }
+  const Plan planned = plan(make_problem(1000, 300, 4096), kAuto, {.sms = 8, .cc = 80}).value();
+  std::map<std::string, std::string> words;
+  for (const auto& [name, value] : describe(planned)) words[name] = value;
+  EXPECT_EQ(words["tile"], "128x128x32");
+  EXPECT_EQ(words["tiles"], "24");
+  EXPECT_FALSE(words["predicted on CUDA cores"].empty());
+  EXPECT_GT(predicted_clocks(planned), 0);
 }
 
 // Every tile has a block, no k-split lacks a step, and no plan needs more blocks than run at once.

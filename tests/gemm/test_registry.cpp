@@ -62,10 +62,26 @@ TEST(Registry, KernelsRefuseWhatTheyCannotCompute) {
     EXPECT_TRUE(info->accepts(make_problem(4, 4, 4), h200));
     EXPECT_EQ(info->accepts(transposed, h200).code(), Code::kUnsupportedProblem);
     EXPECT_EQ(info->accepts(column_major, h200).code(), Code::kUnsupportedProblem);
-    const Device turing{.name = "test", .has_cuda = true, .cc = 75};
-    EXPECT_EQ(info->accepts(make_problem(4, 4, 4), turing).code(), Code::kUnsupportedDevice);
+    const Device volta{.name = "test", .has_cuda = true, .cc = 70};
+    EXPECT_EQ(info->accepts(make_problem(4, 4, 4), volta).code(), Code::kUnsupportedDevice);
     EXPECT_EQ(info->accepts(make_problem(4, 4, 4), Device{}).code(), Code::kUnsupportedDevice);
   }
+}
+
+// Machine code and PTX of sm_90a run on 9.0 alone. Kernels for 9.0 and later are those.
+TEST(Registry, NoKernelOfHopperIsOfferedToOtherGpus) {
+  int of_hopper = 0;
+  for (const KernelInfo& info : kernels()) {
+    if (info.place != Place::kCuda || info.role == Role::kBaseline) continue;
+    const Problem problem = in_types_of(info, make_problem(256, 256, 256));
+    for (const int cc : {75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121}) {
+      const Device device{.name = "test", .has_cuda = true, .cc = cc, .sm_count = 80};
+      const bool expected = info.min_cc == 90 ? cc == 90 : cc >= info.min_cc;
+      EXPECT_EQ(accepts(info, problem, device).is_ok(), expected) << info.id << " on " << cc;
+    }
+    of_hopper += info.min_cc == 90 ? 1 : 0;
+  }
+  EXPECT_GT(of_hopper, 10);
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ void expect_product(const Shape& s) {
 }
 
 TEST(PartTiles, AddEveryPartOfKOnce) {
-  part_tiles([]<class T>(std::type_identity<T>) {
+  part_tiles([]<class T>(std::type_identity<T>, auto) {
     for (const bool b_along : {false, true}) {
       for (const bool a_along : {false, true}) {
         if (T::kAlongK && !a_along) continue;

@@ -154,11 +154,26 @@ inline bool has_device() {
   if (!has) static_cast<void>(cudaGetLastError());
   return has;
 }
-inline bool is_hopper() {
+inline int capability() {
   int major = 0, minor = 0;
   EXPECT_EQ(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
   EXPECT_EQ(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), cudaSuccess);
-  return major == 9 && minor == 0;
+  return 10 * major + minor;
+}
+inline bool is_hopper() { return capability() == 90; }
+// Whether the GPU computes in that precision: docs/library/c-api.md.
+inline bool computes(ladder_precision precision) {
+  switch (precision) {
+    case LADDER_PRECISION_IEEE:
+    case LADDER_PRECISION_AUTO:
+      return true;
+    case LADDER_PRECISION_TF32X3:
+    case LADDER_PRECISION_BF16X3:
+    case LADDER_PRECISION_BF16X6:
+      return capability() >= 80;
+    default:
+      return is_hopper();
+  }
 }
 
 constexpr ladder_precision kPrecisions[] = {LADDER_PRECISION_IEEE,   LADDER_PRECISION_AUTO,

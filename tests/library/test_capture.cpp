@@ -37,7 +37,7 @@ class Captures : public WithDevice, public testing::WithParamInterface<ladder_pr
   void SetUp() override {
     WithDevice::SetUp();
     if (IsSkipped()) return;
-    if (!is_hopper() && GetParam() > LADDER_PRECISION_AUTO) GTEST_SKIP() << "not computed here";
+    if (!computes(GetParam())) GTEST_SKIP() << "not computed here";
   }
   static constexpr int kReplays = 5;
 };

@@ -45,7 +45,7 @@ constexpr int kBadArgument = 2, kNotWritten = 74, kCheckFired = 86, kCannotRun =
 struct Options {
   std::string device, check, counters, threads, schedule, numerics, engine;
   std::string kernel, launch_skip, launch_count,
-      sample_blocks;  // validated by the parsers of settings.hpp
+      sample_blocks, timeout;  // validated by the parsers of settings.hpp
   bool print = false, source = false, verbose = false;
   std::vector<std::string> command;
 };
@@ -138,7 +138,8 @@ std::string check_options(const Options& options) {
   const std::tuple<const char*, const std::string&, std::uint64_t> numbers[] = {
       {"--launch-skip", options.launch_skip, 0},
       {"--launch-count", options.launch_count, 1},
-      {"--sample-blocks", options.sample_blocks, 1}};
+      {"--sample-blocks", options.sample_blocks, 1},
+      {"--timeout", options.timeout, 1}};
   for (const auto& [name, text, least] : numbers) {
     std::uint64_t number = 0;
     if (text.empty()) continue;
@@ -215,7 +216,8 @@ int run(const Options& options) {
       {"VGPU_KERNEL", options.kernel},
       {"VGPU_LAUNCH_SKIP", options.launch_skip},
       {"VGPU_LAUNCH_COUNT", options.launch_count},
-      {"VGPU_SAMPLE_BLOCKS", options.sample_blocks}};
+      {"VGPU_SAMPLE_BLOCKS", options.sample_blocks},
+      {"VGPU_TIMEOUT", options.timeout}};
   for (const auto& [variable, value] : variables) {
     if (!value.empty()) vgpu::app::set(environment, variable, value);
   }
@@ -306,6 +308,9 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--sample-blocks", options.sample_blocks,
                  "execute N blocks of a launch and scale; the others' results are not written")
       ->type_name("N");
+  app.add_option("--timeout", options.timeout,
+                 "end a kernel that runs longer than SECONDS; it counts as a check that fired")
+      ->type_name("SECONDS");
   app.add_option("--threads", options.threads, "host threads of a launch (default: all)")
       ->type_name("N");
   app.add_option("--numerics", options.numerics,

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <limits>
-#include <mutex>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -104,24 +103,21 @@ void compute(const Gemm<T>& gemm, T alpha, T beta) {
   }
 }
 
-// Executes the work immediately, or, if the stream is being captured, adds it to the graph as a
-// host node. The work is never freed, because the graph may be launched as long as the program
-// runs.
-cublasStatus_t at_once_or_captured(cudaStream_t stream, std::function<void()> work) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
-  if (status == cudaStreamCaptureStatusNone) {
-    work();
-    return CUBLAS_STATUS_SUCCESS;
-  }
-  static std::mutex mutex;
-  static auto* const captured = new std::deque<std::function<void()>>;
-  const std::scoped_lock lock(mutex);
-  captured->push_back(std::move(work));
-  const auto run = [](void* function) { (*static_cast<std::function<void()>*>(function))(); };
-  return cudaLaunchHostFunc(stream, run, &captured->back()) == cudaSuccess
-             ? CUBLAS_STATUS_SUCCESS
-             : CUBLAS_STATUS_EXECUTION_FAILED;
+// Executes the work as a host function of the stream. If the stream is being captured, the work is
+// never freed, because the graph may be launched as long as the program runs.
+cublasStatus_t submit(cudaStream_t stream, bool captured, std::function<void()> work) {
+  using Work = std::function<void()>;
+  const auto run = [](void* function) { (*static_cast<Work*>(function))(); };
+  const auto run_once = [](void* function) {
+    const std::unique_ptr<Work> owned(static_cast<Work*>(function));
+    (*owned)();
+  };
+  auto owned = std::make_unique<Work>(std::move(work));
+  const auto error = captured ? cudaLaunchHostFunc(stream, run, owned.get())
+                              : cudaLaunchHostFunc(stream, run_once, owned.get());
+  if (error != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
+  static_cast<void>(owned.release());
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 }  // namespace
@@ -154,9 +150,13 @@ cublasStatus_t run(cublasHandle_t handle, const Gemm<T>& gemm) {
       gemm.c.ld < std::max(kOne, gemm.m)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  // All earlier work is complete. If it failed, this call fails with the sticky error.
-  unsigned flags = 0;
-  if (cudaStreamGetFlags(handle->stream, &flags) != cudaSuccess)
+  // If earlier work failed, this call fails with the sticky error. Kernels may write the factors.
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(handle->stream, &status) != cudaSuccess)
+    return CUBLAS_STATUS_EXECUTION_FAILED;
+  const bool captured = status != cudaStreamCaptureStatusNone;
+  if (handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE && !captured &&
+      cudaDeviceSynchronize() != cudaSuccess)
     return CUBLAS_STATUS_EXECUTION_FAILED;
   if (gemm.m == 0 || gemm.n == 0 || gemm.batch == 0) return CUBLAS_STATUS_SUCCESS;
   T alpha{}, beta{};
@@ -173,7 +173,7 @@ cublasStatus_t run(cublasHandle_t handle, const Gemm<T>& gemm) {
   if (!on_device(gemm.c, gemm.m, gemm.n, gemm.batch)) {
     return refuse_operand(gemm, 'C', gemm.c.data, gemm.m, gemm.n, gemm.c.ld);
   }
-  return at_once_or_captured(handle->stream, [=] { compute(gemm, alpha, beta); });
+  return submit(handle->stream, captured, [=] { compute(gemm, alpha, beta); });
 }
 
 template cublasStatus_t run<float>(cublasHandle_t, const Gemm<float>&);

@@ -105,7 +105,8 @@ struct Warp : observer::Warp {
   u64 progress = 0;      // counts changes of memory, clock reads, and strong loads of new addresses
   // Counts repeated strong loads and atomics, failed waits and sleeps.
   u64 polls = 0;
-  u64 polled[4] = {};  // hashes of the last of these (address and instruction)
+  u64 polled[4] = {};     // hashes of the last of these (address and instruction)
+  u64 polled_at[4] = {};  // their addresses
   u32 polled_next = 0;
   WarpStatus status = WarpStatus::kReady;
 
@@ -226,7 +227,7 @@ struct Launch {
   LaunchConfig config;
   std::vector<std::byte> params;
   Memory& memory;
-  std::shared_ptr<const AllocationMap> map;
+  std::shared_ptr<const LaunchAllocations> map;
   const Isa& isa;
   u32 shared_end = 0;      // first shared address after static and dynamic shared memory
   u64 grid_workspace = 0;  // for cooperative launches
@@ -252,6 +253,7 @@ inline void note_poll(Warp& warp, const Insn& insn, u64 address) {
       return;
     }
   }
+  warp.polled_at[warp.polled_next % 4] = address;
   warp.polled[warp.polled_next++ % 4] = key;
   ++warp.progress;
 }
@@ -294,5 +296,7 @@ void set_max_registers(Warp& warp, const Insn& insn);  // setmaxnreg
 [[noreturn]] void report_stuck(const Block& block);  // no warp can run
 // Every warp that can run only polls for others.
 [[noreturn]] void report_waiting(const Block& block, const char* why);
+// Faults if the launch's deadline is over and a warp can run.
+void check_deadline(const Block& block);
 
 }  // namespace vgpu::machine

@@ -108,7 +108,7 @@ cudaMemcpy3DParms from_array(const Runtime& runtime, void* to, std::size_t pitch
 // position in it, the bytes before and the bytes in it.
 template <class Copy>
 cudaError_t by_rows(const Runtime& runtime, const Part& part, std::size_t count, Copy copy) {
-  const Image& image = runtime.arrays.known(part.array).image;
+  const Image image = runtime.arrays.known(part.array).image;
   const std::size_t row_bytes = std::size_t{image.width} * image.format.bytes();
   std::size_t x = part.x, done = 0;
   for (std::size_t y = part.y; done < count; ++y, x = 0) {
@@ -122,19 +122,20 @@ cudaError_t by_rows(const Runtime& runtime, const Part& part, std::size_t count,
 }
 
 cudaError_t copy_bytes_to(Runtime& runtime, cudaStream_t stream, const char* function, Part to,
-                          const void* from, std::size_t count, cudaMemcpyKind kind) {
+                          const void* from, std::size_t count, cudaMemcpyKind kind, bool blocking) {
   return by_rows(runtime, to, count, [&](const Part& row, std::size_t done, std::size_t bytes) {
     const auto* const at = static_cast<const std::byte*>(from) + done;
-    return copy_in(runtime, stream, function, {to_array(runtime, row, at, bytes, bytes, 1, kind)});
+    return copy_in_stream(runtime, stream, function,
+                          {to_array(runtime, row, at, bytes, bytes, 1, kind)}, blocking);
   });
 }
 
 cudaError_t copy_bytes_from(Runtime& runtime, cudaStream_t stream, const char* function, void* to,
-                            Part from, std::size_t count, cudaMemcpyKind kind) {
+                            Part from, std::size_t count, cudaMemcpyKind kind, bool blocking) {
   return by_rows(runtime, from, count, [&](const Part& row, std::size_t done, std::size_t bytes) {
     auto* const at = static_cast<std::byte*>(to) + done;
-    return copy_in(runtime, stream, function,
-                   {from_array(runtime, at, bytes, row, bytes, 1, kind)});
+    return copy_in_stream(runtime, stream, function,
+                          {from_array(runtime, at, bytes, row, bytes, 1, kind)}, blocking);
   });
 }
 
@@ -146,48 +147,45 @@ using namespace vgpu::runtime;
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
                                 size_t width, size_t height, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    stream_for(runtime, cudaStreamLegacy);
-    return copy_3d(runtime, "cudaMemcpy2DToArray",
-                   to_array(runtime, {to, x, y}, from, pitch, width, height, kind));
+    return copy_at_once(runtime, "cudaMemcpy2DToArray",
+                        {to_array(runtime, {to, x, y}, from, pitch, width, height, kind)});
   });
 }
-VGPU_TWIN(cudaMemcpy2DToArray, _ptds);
+VGPU_TWIN(cudaMemcpy2DToArray, _ptds, 8);
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                      size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
                                      cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_in(runtime, stream, "cudaMemcpy2DToArrayAsync",
-                   {to_array(runtime, {to, x, y}, from, pitch, width, height, kind)});
+    return copy_in_stream(runtime, stream, "cudaMemcpy2DToArrayAsync",
+                          {to_array(runtime, {to, x, y}, from, pitch, width, height, kind)});
   });
 }
-VGPU_TWIN(cudaMemcpy2DToArrayAsync, _ptsz);
+VGPU_TWIN(cudaMemcpy2DToArrayAsync, _ptsz, 9);
 
 cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                   size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    stream_for(runtime, cudaStreamLegacy);
-    return copy_3d(runtime, "cudaMemcpy2DFromArray",
-                   from_array(runtime, to, pitch, {from, x, y}, width, height, kind));
+    return copy_at_once(runtime, "cudaMemcpy2DFromArray",
+                        {from_array(runtime, to, pitch, {from, x, y}, width, height, kind)});
   });
 }
-VGPU_TWIN(cudaMemcpy2DFromArray, _ptds);
+VGPU_TWIN(cudaMemcpy2DFromArray, _ptds, 8);
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                        size_t y, size_t width, size_t height, cudaMemcpyKind kind,
                                        cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_in(runtime, stream, "cudaMemcpy2DFromArrayAsync",
-                   {from_array(runtime, to, pitch, {from, x, y}, width, height, kind)});
+    return copy_in_stream(runtime, stream, "cudaMemcpy2DFromArrayAsync",
+                          {from_array(runtime, to, pitch, {from, x, y}, width, height, kind)});
   });
 }
-VGPU_TWIN(cudaMemcpy2DFromArrayAsync, _ptsz);
+VGPU_TWIN(cudaMemcpy2DFromArrayAsync, _ptsz, 9);
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
                                      cudaArray_const_t from, size_t from_x, size_t from_y,
                                      size_t width, size_t height, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    stream_for(runtime, cudaStreamLegacy);
     cudaMemcpy3DParms what =
         from_array(runtime, nullptr, width, {from, from_x, from_y}, width, height, kind);
     const cudaMemcpy3DParms other =
@@ -195,10 +193,10 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
     what.dstPtr = {};
     what.dstArray = other.dstArray;
     what.dstPos = other.dstPos;
-    return copy_3d(runtime, "cudaMemcpy2DArrayToArray", what);
+    return copy_at_once(runtime, "cudaMemcpy2DArrayToArray", {what});
   });
 }
-VGPU_TWIN(cudaMemcpy2DArrayToArray, _ptds);
+VGPU_TWIN(cudaMemcpy2DArrayToArray, _ptds, 9);
 
 // CUDA deprecates the rest.
 #pragma GCC diagnostic push
@@ -207,54 +205,54 @@ VGPU_TWIN(cudaMemcpy2DArrayToArray, _ptds);
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t count,
                               cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    return copy_bytes_to(runtime, cudaStreamLegacy, "cudaMemcpyToArray", {to, x, y}, from, count,
-                         kind);
+    return copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyToArray", {to, x, y}, from, count,
+                         kind, true);
   });
 }
-VGPU_TWIN(cudaMemcpyToArray, _ptds);
+VGPU_TWIN(cudaMemcpyToArray, _ptds, 6);
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                    size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_bytes_to(runtime, stream, "cudaMemcpyToArrayAsync", {to, x, y}, from, count, kind);
+    return copy_bytes_to(runtime, stream, "cudaMemcpyToArrayAsync", {to, x, y}, from, count, kind,
+                         false);
   });
 }
-VGPU_TWIN(cudaMemcpyToArrayAsync, _ptsz);
+VGPU_TWIN(cudaMemcpyToArrayAsync, _ptsz, 7);
 
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t count,
                                 cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    return copy_bytes_from(runtime, cudaStreamLegacy, "cudaMemcpyFromArray", to, {from, x, y},
-                           count, kind);
+    return copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyFromArray", to, {from, x, y}, count,
+                           kind, true);
   });
 }
-VGPU_TWIN(cudaMemcpyFromArray, _ptds);
+VGPU_TWIN(cudaMemcpyFromArray, _ptds, 6);
 
 cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y,
                                      size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     return copy_bytes_from(runtime, stream, "cudaMemcpyFromArrayAsync", to, {from, x, y}, count,
-                           kind);
+                           kind, false);
   });
 }
-VGPU_TWIN(cudaMemcpyFromArrayAsync, _ptsz);
+VGPU_TWIN(cudaMemcpyFromArrayAsync, _ptsz, 7);
 
 cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                                    size_t from_x, size_t from_y, size_t count,
                                    cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    stream_for(runtime, cudaStreamLegacy);
     std::vector<std::byte> bytes(count);
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;
     const cudaError_t error =
-        copy_bytes_from(runtime, cudaStreamLegacy, "cudaMemcpyArrayToArray", bytes.data(),
-                        {from, from_x, from_y}, count, cudaMemcpyDeviceToHost);
+        copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyArrayToArray", bytes.data(),
+                        {from, from_x, from_y}, count, cudaMemcpyDeviceToHost, true);
     if (error != cudaSuccess) return error;
-    return copy_bytes_to(runtime, cudaStreamLegacy, "cudaMemcpyArrayToArray", {to, to_x, to_y},
-                         bytes.data(), count, cudaMemcpyHostToDevice);
+    return copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyArrayToArray", {to, to_x, to_y},
+                         bytes.data(), count, cudaMemcpyHostToDevice, true);
   });
 }
-VGPU_TWIN(cudaMemcpyArrayToArray, _ptds);
+VGPU_TWIN(cudaMemcpyArrayToArray, _ptds, 8);
 
 #pragma GCC diagnostic pop

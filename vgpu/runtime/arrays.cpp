@@ -7,6 +7,7 @@
 #include "runtime/allocations.hpp"
 #include "runtime/device_properties.hpp"
 #include "runtime/graph/capture.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -137,7 +138,9 @@ cudaError_t allocate_mipmap(Runtime& runtime, cudaMipmappedArray_t* into,
   return cudaSuccess;
 }
 
+// When no kernel uses it any longer.
 cudaError_t free_image(Runtime& runtime, const char* function, const Image& image) {
+  await(runtime, all_tasks(runtime));
   return release(runtime, function, reinterpret_cast<void*>(image.address), false);
 }
 
@@ -219,9 +222,9 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
     if (array == nullptr) return cudaSuccess;
     const cudaArray& known = runtime.arrays.known(array);
     if (known.of_mipmap) return cudaErrorInvalidValue;
-    const cudaError_t error = free_image(runtime, "cudaFreeArray", known.image);
+    const Image image = known.image;
     runtime.arrays.remove(known);
-    return error;
+    return free_image(runtime, "cudaFreeArray", image);
   });
 }
 
@@ -268,9 +271,9 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
     refuse_in_capture(runtime);
     if (mipmap == nullptr) return cudaSuccess;
     const cudaMipmappedArray& known = runtime.arrays.known(mipmap);
-    const cudaError_t error = free_image(runtime, "cudaFreeMipmappedArray", known.levels[0]->image);
+    const Image image = known.levels[0]->image;
     for (const auto& level : known.levels) runtime.arrays.remove_level(*level);
     runtime.arrays.remove(known);
-    return error;
+    return free_image(runtime, "cudaFreeMipmappedArray", image);
   });
 }

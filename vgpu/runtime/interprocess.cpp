@@ -11,6 +11,7 @@
 
 #include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -95,6 +96,7 @@ cudaIpcMemHandle_t Interprocess::share(Runtime& runtime, const void* pointer, st
                                      static_cast<std::uint32_t>((stop - at) / kPage)};
     at = stop;
   }
+  exported_[pointer] = bytes;
   cudaIpcMemHandle_t handle{};
   std::memcpy(&handle, &shared, sizeof shared);
   return handle;
@@ -150,7 +152,11 @@ cudaError_t Interprocess::close(Runtime& runtime, void* pointer) {
   return cudaSuccess;
 }
 
-void Interprocess::forget(const void* pointer, std::size_t bytes) {
+void Interprocess::forget(const void* pointer) {
+  const auto found = exported_.find(pointer);
+  if (found == exported_.end()) return;
+  const std::size_t bytes = found->second;
+  exported_.erase(found);
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   // Pages that other allocations share stay in their files.
   const std::uint64_t begin = page_up(address), end = page_down(address + bytes);
@@ -178,6 +184,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
     if (handle == nullptr || block == nullptr || block->origin != Origin::kDevice ||
         block->pool != nullptr || runtime.interprocess.has_opened(pointer))
       return cudaErrorInvalidValue;
+    await(runtime, all_tasks(runtime));
     *handle =
         runtime.interprocess.share(runtime, reinterpret_cast<void*>(block->begin), block->bytes);
     return cudaSuccess;
@@ -196,6 +203,7 @@ cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsi
 cudaError_t cudaIpcCloseMemHandle(void* pointer) {
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
+    await(runtime, all_tasks(runtime));
     return runtime.interprocess.close(runtime, pointer);
   });
 }

@@ -21,7 +21,7 @@ class Interprocess {
   cudaError_t close(Runtime& runtime, void* pointer);
   bool has_opened(const void* pointer) const { return opened_.contains(pointer); }
   // The allocation is about to be freed: its pages are this process's own again.
-  void forget(const void* pointer, std::size_t bytes);
+  void forget(const void* pointer);
 
  private:
   struct Pages {  // of one file, in place
@@ -37,7 +37,8 @@ class Interprocess {
 
   void move_to_file(std::uint64_t begin, std::uint64_t end);
 
-  std::map<std::uint64_t, Pages> shared_;  // by begin
+  std::map<const void*, std::size_t> exported_;  // bytes of allocations
+  std::map<std::uint64_t, Pages> shared_;        // by begin
   std::map<const void*, Opened> opened_;
 };
 

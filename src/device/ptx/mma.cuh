@@ -38,6 +38,17 @@ __device__ __forceinline__ void mma_tf32(float (&d)[4], const std::uint32_t (&a)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// mma.m16n8k16 in bf16: d += a b. Each register holds two neighbours along k, the first in its lower
+// half. a: (g, 2 t), (g + 8, 2 t), (g, 2 t + 8), (g + 8, 2 t + 8) as (m, k). b: (2 t, g), (2 t + 8,
+// g) as (k, n). d: as for tf32.
+__device__ __forceinline__ void mma_bf16(float (&d)[4], const std::uint32_t (&a)[4],
+                                         std::uint32_t b0, std::uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
 // mma.m8n8k4 in f64: d += a b, rounded to nearest product by product. a: (g, t) as (m, k). b: (t,
 // g) as (k, n). d: (g, 2 t), (g, 2 t + 1) as (m, n).
 constexpr int kMmaEdge = 8;

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "gemm/plan/menus.hpp"
 #include "gemm/plan/tuned_plans.hpp"
+#include "problem/accept.hpp"
+#include "problem/rates.hpp"
 #include "problem/split_error.hpp"
 
 namespace ladder {
@@ -49,23 +52,40 @@ bool gains_by_split(const Problem& p) {
          static_cast<double>(p.m) * static_cast<double>(p.n) >= limit::guarded_elements;
 }
 
-}  // namespace
-
-bool fits_split(const Problem& p) { return std::max({p.m, p.n, p.k}) <= kMaxExtent / 4; }
-
-bool fits_split_k(const Problem& p) {
-  constexpr std::int64_t kLeastTile = 16;
-  return fits_split(p) && ceil_div(p.m, kLeastTile) * ceil_div(p.n, kLeastTile) <= kMaxExtent;
+const EveryGpuTile* every_gpu_tile(Precision precision) {
+  for (const EveryGpuTile& tile : kEveryGpuTiles) {
+    if (tile.precision == precision) return &tile;
+  }
+  return nullptr;
 }
 
-SmallKernel small_kernel(const Problem& p) {
-  if ((reads_ab(p) ? p.k : 0) <= limit::outer_k && p.n >= limit::outer_columns)
-    return SmallKernel::kOuterProduct;
-  return std::min(p.m, p.n) <= kThinVectors ? SmallKernel::kThin : SmallKernel::kSplitK;
+// Of auto: the fastest whose error bound is no larger than SGEMM's. The kernels of mma.sync hold
+// theirs for all operands, since they compute products in FP32 where terms would not hold them.
+KernelChoice choose_by_clocks(const Problem& p, const DeviceFacts& device) {
+  const auto k = static_cast<double>(p.k);
+  const EveryGpuTile* best = every_gpu_tile(Precision::kIeee);
+  double least = every_gpu_clocks(*best, p, device);
+  for (const EveryGpuTile& tile : kEveryGpuTiles) {
+    if (tile.products == 1 || !tile.automatic || device.cc < tile.min_cc) continue;
+    if (split_error(tile.precision, k).products > ieee_error(k)) continue;
+    const double clocks = every_gpu_clocks(tile, p, device);
+    if (clocks >= least) continue;
+    best = &tile;
+    least = clocks;
+  }
+  if (best->products == 1)
+    return {best->kernel, device.cc < kAmpere
+                              ? "before compute capability 8.0 there are no bf16 tensor cores"
+                              : "no kernel on tensor cores is predicted to be faster with an "
+                                "error bound as small as IEEE's"};
+  return {best->kernel,
+          "tensor cores are predicted to be faster than CUDA cores, and the error bound is no "
+          "larger than IEEE's",
+          true};
 }
 
-KernelChoice choose_kernel(const Problem& problem, Precision precision, int sms) {
-  const Problem p = as_row_major(problem).problem;
+KernelChoice choose_of_hopper(const Problem& problem, const Problem& p, Precision precision,
+                              int sms) {
   switch (precision) {
     case Precision::kAuto:
       if (gains_by_split(p) && fits_split(p) && guard_holds(static_cast<double>(p.k)))
@@ -89,6 +109,65 @@ KernelChoice choose_kernel(const Problem& problem, Precision precision, int sms)
     default:
       return {split_format(precision).kernel, "the kernel of this precision", true};
   }
+}
+
+}  // namespace
+
+const EveryGpuTile* find_every_gpu_tile(std::string_view kernel) {
+  for (const EveryGpuTile& tile : kEveryGpuTiles) {
+    if (tile.kernel == kernel) return &tile;
+  }
+  return nullptr;
+}
+
+double every_gpu_clocks(const EveryGpuTile& tile, const Problem& p, const DeviceFacts& device) {
+  const double rate = tile.rate > 0 ? tile.rate / 2 * tensor_flop_per_cycle(device.cc) *
+                                          mma_sync_share(device.cc) * every_gpu_cost::tensor_share
+                                    : fp32_lanes_per_sm(device.cc) * every_gpu_cost::fp32_share;
+  if (rate <= 0) return std::numeric_limits<double>::infinity();
+  const auto ceil = [](std::int64_t all, std::int64_t of) {
+    return std::ceil(static_cast<double>(all) / static_cast<double>(of));
+  };
+  const double tiles = ceil(p.m, tile.m) * ceil(p.n, tile.n),
+               of_sm = std::ceil(tiles / std::max(1, device.sms)),
+               products = 1.0 * tile.m * tile.n * static_cast<double>(p.k) * tile.products;
+  return of_sm * (products / rate + every_gpu_cost::tile_clocks);
+}
+
+bool fits_split(const Problem& p) { return std::max({p.m, p.n, p.k}) <= kMaxExtent / 4; }
+
+bool fits_split_k(const Problem& p) {
+  constexpr std::int64_t kLeastTile = 16;
+  return fits_split(p) && ceil_div(p.m, kLeastTile) * ceil_div(p.n, kLeastTile) <= kMaxExtent;
+}
+
+SmallKernel small_kernel(const Problem& p) {
+  if ((reads_ab(p) ? p.k : 0) <= limit::outer_k && p.n >= limit::outer_columns)
+    return SmallKernel::kOuterProduct;
+  return std::min(p.m, p.n) <= kThinVectors ? SmallKernel::kThin : SmallKernel::kSplitK;
+}
+
+KernelChoice choose_kernel(const Problem& problem, Precision precision, const DeviceFacts& device) {
+  const Problem p = as_row_major(problem).problem;
+  if (device.cc != kHopper) {
+    if (precision == Precision::kAuto) return choose_by_clocks(p, device);
+    if (precision == Precision::kIeee)
+      return {every_gpu_tile(precision)->kernel, "the kernel of GPUs that are no Hopper"};
+    if (const EveryGpuTile* tile = every_gpu_tile(precision))
+      return {tile->kernel, "the kernel of this precision", true};
+  }
+  return choose_of_hopper(problem, p, precision, device.sms);
+}
+
+bool gains_by_one_launch(const Problem& problem, std::int64_t count, Precision precision,
+                         const DeviceFacts& device) {
+  const Problem p = as_row_major(problem).problem;
+  if (count < 2 || device.cc != kHopper || !reads_ab(p) || !fits_split_k(p)) return false;
+  if (precision != Precision::kIeee && precision != Precision::kAuto) return false;
+  const std::string_view alone = choose_kernel(problem, precision, device).kernel;
+  return alone == "ladder_split_k" ||
+         (alone == "ladder_large_tiles" &&
+          ceil_div(p.m, kLargeTile.m) * ceil_div(p.n, kLargeTile.n) < device.sms);
 }
 
 double guard_budget(double k) {

@@ -15,9 +15,36 @@ struct KernelChoice {
   std::string_view kernel, why;  // kernel: id as printed by `ladder list`
   bool splits = false;           // operands into terms
 };
-// For compute capability 9.0 and `sms` SMs. A precision without a kernel for f32 operands has no
-// id.
-KernelChoice choose_kernel(const Problem& problem, Precision precision, int sms = 132);
+// A kernel that the device does not run is refused by its `accepts`.
+KernelChoice choose_kernel(const Problem& problem, Precision precision, const DeviceFacts& device);
+
+// The kernels of every GPU, by precision: ladder_strided and, from compute capability 8.0 on, those
+// of mma.sync. They compute whole tiles, each by one block.
+struct EveryGpuTile {
+  Precision precision;
+  std::string_view kernel;
+  int m, n, k;   // of a tile, and k of a stage
+  int products;  // of terms
+  double rate;   // of the 16-bit rate of tensor cores; 0: CUDA cores
+  int min_cc;
+  // Whether auto may take it. Not bf16x3: its bound is below IEEE's for a large k, where IEEE's
+  // grows, but its errors reach the bound.
+  bool automatic;
+};
+inline constexpr EveryGpuTile kEveryGpuTiles[] = {
+    {Precision::kIeee, "ladder_strided", 64, 64, 16, 1, 0, 75, true},
+    {Precision::kBf16x6, "ladder_mma_bf16x6", 128, 128, 32, 6, 1, 80, true},
+    {Precision::kTf32x3, "ladder_mma_tf32x3", 128, 128, 32, 3, 0.5, 80, true},
+    {Precision::kBf16x3, "ladder_mma_bf16x3", 128, 128, 32, 3, 1, 80, false},
+};
+const EveryGpuTile* find_every_gpu_tile(std::string_view kernel);
+// Predicted clocks per SM; infinite where the device's rate is unknown.
+double every_gpu_clocks(const EveryGpuTile& tile, const Problem& p, const DeviceFacts& device);
+
+// Whether one launch computes a batch of FP32 products faster than a launch per product: each alone
+// would leave most of a Hopper GPU idle.
+bool gains_by_one_launch(const Problem& problem, std::int64_t count, Precision precision,
+                         const DeviceFacts& device);
 
 // Whether a problem's sizes fit the kernels for split operands, and ladder_split_k.
 bool fits_split(const Problem& p);

@@ -55,7 +55,7 @@ inline constexpr TileShape kLargeTile{128, 256, 8, 1};
 // Small, thin and deep products on CUDA cores.
 inline constexpr std::array kPartTiles{
 #define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, \
-                         ragged, rate)                                                      \
+                         ragged, rate, of_batch)                                            \
   PartTileCost{k_major,                                                                     \
                TM * lanes_m * WM,                                                           \
                TN * lanes_n * WN,                                                           \
@@ -65,7 +65,8 @@ inline constexpr std::array kPartTiles{
                blocks,                                                                      \
                TM * TN,                                                                     \
                rate,                                                                        \
-               ragged},
+               ragged,                                                                      \
+               of_batch},
 #include "gemm/plan/part_tiles.inc"
 #undef LADDER_PART_TILE
 };

@@ -26,7 +26,7 @@ double copy(std::int64_t elements, bool k_major, bool aligned, bool transposes) 
 
 double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster, int parts) {
   const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-  const std::int64_t tiles = up(x.rows, t.bm) * up(x.cols, t.bn), steps = up(x.k, t.bk);
+  const std::int64_t tiles = up(x.rows, t.bm) * up(x.cols, t.bn) * x.batch, steps = up(x.k, t.bk);
   const std::int64_t of_block = up(steps, cluster * parts), blocks = tiles * cluster * parts;
   const double multiplies = static_cast<double>(t.bm) * t.bn * t.bk;
   const double copies =
@@ -95,15 +95,16 @@ static void each_plan(const PartShape& whole, std::span<const PartTileCost> tile
         edge_rows + edge_cols > 0
             ? parts_cost::edge_blocks + edge_bytes / (parts_cost::bytes_of_sm * sms)
             : 0;
-    const std::int64_t count = ((x.rows + t.bm - 1) / t.bm) * ((x.cols + t.bn - 1) / t.bn);
+    const std::int64_t count =
+        ((x.rows + t.bm - 1) / t.bm) * ((x.cols + t.bn - 1) / t.bn) * x.batch;
     const std::int64_t steps = std::max<std::int64_t>(1, (x.k + t.bk - 1) / t.bk);
     for (const int cluster : {1, 2, 4, 8}) {
       if (cluster > steps || (cluster > 1 && count >= std::int64_t{sms} * t.blocks_of_sm)) break;
       int before = 0;
       for (int of_sm = 1; of_sm <= t.blocks_of_sm; ++of_sm) {
         const std::int64_t fit = part_capacity(sms, of_sm, cluster) / (count * cluster);
-        const int parts = static_cast<int>(
-            std::clamp<std::int64_t>(fit, 1, std::min(limit::cuda_core_k_splits, steps / cluster)));
+        const int parts = static_cast<int>(std::clamp<std::int64_t>(
+            fit, 1, std::min(x.batch > 1 ? 1 : limit::cuda_core_k_splits, steps / cluster)));
         if (parts == before) continue;
         before = parts;
         visit(PartPlan{static_cast<int>(tile), cluster, parts,
@@ -114,7 +115,9 @@ static void each_plan(const PartShape& whole, std::span<const PartTileCost> tile
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const PartTileCost& t = tiles[i];
     if (t.k_major && !whole.a_k_major) continue;
-    if (t.ragged && (!whole.ragged || t.k_major != whole.a_k_major || whole.b_k_major)) continue;
+    if (t.ragged &&
+        (whole.batch > 1 || !whole.ragged || t.k_major != whole.a_k_major || whole.b_k_major))
+      continue;
     consider(whole, i, 0, 0);
     if (!t.ragged) continue;
     const int edge_rows = edge_of(whole.rows, t.bm), edge_cols = edge_of(whole.cols, t.bn);
@@ -161,6 +164,21 @@ SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles
   return {straight, false};
 }
 
+namespace {
+
+SidedPartPlan plan_once(const PartShape& shape, int sms) {
+  static std::mutex mutex;
+  static std::map<std::pair<PartShape, int>, SidedPartPlan> known;
+  constexpr std::size_t kMostKnown = 4096;
+  const std::lock_guard lock(mutex);
+  if (known.size() >= kMostKnown) known.clear();
+  const auto [found, is_new] = known.try_emplace({shape, sms});
+  if (is_new) found->second = plan_sides(shape, kPartTiles, sms);
+  return found->second;
+}
+
+}  // namespace
+
 SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& device) {
   const PartShape shape = part_shape(p, at);
   if (const auto tuned = TunedPlans::of_process().find(shape, device.sms);
@@ -168,15 +186,14 @@ SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& d
     return tuned->small;
   const SmallKernel kernel = small_kernel(p);
   if (kernel != SmallKernel::kSplitK) return {kernel, {{}, p.m > p.n}};
-  // Each shape is planned once.
-  static std::mutex mutex;
-  static std::map<std::pair<PartShape, int>, SidedPartPlan> known;
-  constexpr std::size_t kMostKnown = 4096;
-  const std::lock_guard lock(mutex);
-  if (known.size() >= kMostKnown) known.clear();
-  const auto [found, is_new] = known.try_emplace({shape, device.sms});
-  if (is_new) found->second = plan_sides(shape, kPartTiles, device.sms);
-  return {kernel, found->second};
+  return {kernel, plan_once(shape, device.sms)};
+}
+
+SidedPartPlan plan_batch(const Problem& p, const Alignment& at, std::int64_t count,
+                         const DeviceFacts& device) {
+  PartShape shape = part_shape(p, at);
+  shape.batch = count;
+  return plan_once(shape, device.sms);
 }
 
 }  // namespace ladder

@@ -17,6 +17,7 @@ namespace ladder {
 struct PartShape {
   std::int64_t rows, cols, k;
   bool a_k_major, b_k_major, a_aligned, b_aligned, ragged = false;
+  std::int64_t batch = 1;  // products of one launch; with more than one there are no k-splits
 
   auto operator<=>(const PartShape&) const = default;
 };
@@ -31,6 +32,7 @@ struct PartTileCost {
   // For ragged operands: A is K-major if `k_major`, else M-major; B is N-major. A few rows or
   // columns beyond whole tiles are permitted.
   bool ragged = false;
+  bool of_batch = true;  // a kernel for batches exists
 
   constexpr bool operator==(const PartTileCost&) const = default;
 };
@@ -71,5 +73,9 @@ struct SmallPlan {
   SidedPartPlan sided{};
 };
 SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& device);
+
+// The plan of a batch of products that one launch computes with tiles of ladder_split_k.
+SidedPartPlan plan_batch(const Problem& p, const Alignment& at, std::int64_t count,
+                         const DeviceFacts& device);
 
 }  // namespace ladder

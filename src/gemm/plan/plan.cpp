@@ -2,23 +2,41 @@
 #include "gemm/plan/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "gemm/plan/menus.hpp"
 #include "problem/accept.hpp"
 
 namespace ladder {
 
+namespace {
+
+Status needs(const KernelChoice& choice, int least, int cc) {
+  const auto capability = [](int of) {
+    return std::to_string(of / 10) + "." + std::to_string(of % 10);
+  };
+  return {Code::kUnsupportedDevice, std::string(choice.kernel) + " needs compute capability " +
+                                        capability(least) + ", not " + capability(cc)};
+}
+
+}  // namespace
+
 Result<Plan> plan(const Problem& problem, Precision precision, const DeviceFacts& device,
                   const Alignment& at) {
   if (Status s = validate(problem); !s) return s;
-  if (device.cc / 10 != 9)
-    return Status(
-        Code::kUnsupportedDevice,
-        "plans are those of compute capability 9.0; elsewhere the highest rung that takes "
-        "the problem runs");
   const Problem p = as_row_major(problem).problem;
   if (!reads_ab(p) || p.m == 0 || p.n == 0) return Plan{{"none", "C is scaled only"}, {}};
-  const KernelChoice choice = choose_kernel(problem, precision, device.sms);
+  const KernelChoice choice = choose_kernel(problem, precision, device);
+  if (const EveryGpuTile* tile = find_every_gpu_tile(choice.kernel)) {
+    if (device.cc < tile->min_cc) return needs(choice, tile->min_cc, device.cc);
+    const auto clocks = [&](const EveryGpuTile& of) {
+      const double found = every_gpu_clocks(of, p, device);
+      return std::isfinite(found) ? found : 0;
+    };
+    return Plan{choice, EveryGpuPlan{tile, ceil_div(p.m, tile->m), ceil_div(p.n, tile->n),
+                                     clocks(*tile), clocks(kEveryGpuTiles[0])}};
+  }
+  if (device.cc != kHopper) return needs(choice, kHopper, device.cc);
   if (choice.kernel == "ladder_large_tiles") return Plan{choice, plan_large_tiles(p, device.sms)};
   if (choice.kernel == "ladder_split_k") return Plan{choice, plan_small(p, at, device)};
   const bool is_tf32 = precision == Precision::kTf32;
@@ -93,6 +111,15 @@ void put_plan(Words& to, const FusedPlan& chosen) {
   put_tiling(to, chosen.plan);
 }
 
+void put_plan(Words& to, const EveryGpuPlan& chosen) {
+  if (chosen.tile->products > 1) put(to, "split", "in registers");
+  put_tile(to, chosen.tile->m, chosen.tile->n, chosen.tile->k);
+  put(to, "tiles", chosen.tiles_m * chosen.tiles_n);
+  if (chosen.clocks_of_ieee > 0 && chosen.tile->products > 1)
+    put(to, "predicted on CUDA cores",
+        std::to_string(std::llround(chosen.clocks_of_ieee)) + " clocks per SM");
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> describe(const Plan& plan) {
@@ -106,6 +133,7 @@ std::vector<std::pair<std::string, std::string>> describe(const Plan& plan) {
 double predicted_clocks(const Plan& plan) {
   if (const auto* small = std::get_if<SmallPlan>(&plan.tiles)) return small->sided.part.cycles;
   if (const auto* tensor = std::get_if<TensorPlan>(&plan.tiles)) return tensor->clocks;
+  if (const auto* every = std::get_if<EveryGpuPlan>(&plan.tiles)) return every->clocks;
   return 0;
 }
 

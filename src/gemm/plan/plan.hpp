@@ -11,15 +11,24 @@
 
 namespace ladder {
 
+// Whole tiles, each by one block, on any GPU.
+struct EveryGpuPlan {
+  const EveryGpuTile* tile = nullptr;
+  std::int64_t tiles_m = 0, tiles_n = 0;
+  double clocks = 0;  // predicted, per SM
+  double clocks_of_ieee = 0;
+};
+
 struct Plan {
   KernelChoice choice;
   // Of: a C that is only scaled; ladder_large_tiles; ladder_split_k; products on tensor cores, with
-  // a pre-pass of both operands if they are split; the same with a fused split.
-  std::variant<std::monostate, Tiling, SmallPlan, TensorPlan, FusedPlan> tiles;
+  // a pre-pass of both operands if they are split; the same with a fused split; the kernels of every
+  // GPU.
+  std::variant<std::monostate, Tiling, SmallPlan, TensorPlan, FusedPlan, EveryGpuPlan> tiles;
 };
 
-// Errors: kUnsupportedDevice (the library has no kernels for it), kUnsupportedProblem,
-// kInvalidArgument.
+// Errors: kUnsupportedDevice (the library has no kernel for it in this precision),
+// kUnsupportedProblem, kInvalidArgument.
 Result<Plan> plan(const Problem& problem, Precision precision, const DeviceFacts& device,
                   const Alignment& at = {});
 

@@ -64,9 +64,9 @@ __device__ __forceinline__ constexpr int index_of(int lane, int i) {
   return i / 4 * (kLanes * 4) + lane * 4 + i % 4;
 }
 
+// One block's share of one product.
 template <class T>
-__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
-    part_tile(const __grid_constant__ PartJob x) {
+__device__ __forceinline__ void multiply_part(const PartJob& x) {
   using CopierA = typename T::CopierA;
   using CopierB = typename T::CopierB;
   extern __shared__ __align__(16) float s[];
@@ -186,14 +186,41 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   add_parts<T::BM, T::BN, T::kStrideC, T::WK, T::kThreads, true>(x, me, s, last, row0, col0);
 }
 
-// The results of `visit(std::type_identity<Tile>)`, one per tile of kPartTiles.
+template <class T>
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
+    part_tile(const __grid_constant__ PartJob x) {
+  multiply_part<T>(x);
+}
+
+// Elements between the products of a batch.
+struct PartStrides {
+  std::int64_t a, b, c;
+};
+
+// Product number blockIdx.y of a batch whose k is not split among clusters.
+template <class T>
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
+    part_tile_of_batch(const __grid_constant__ PartJob first,
+                       const __grid_constant__ PartStrides stride) {
+  PartJob x = first;
+  x.a.g += blockIdx.y * stride.a;
+  x.b.g += blockIdx.y * stride.b;
+  x.gC += blockIdx.y * stride.c;
+  x.parts = 1;
+  multiply_part<T>(x);
+}
+
+// The results of `visit(std::type_identity<Tile>, of_batch)`, one per tile of kPartTiles, with
+// of_batch as a constant.
 template <class Visit>
 constexpr auto part_tiles(Visit visit) {
   return std::array{
-#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, \
-                         ragged, rate)                                                      \
-  visit(std::type_identity<                                                                 \
-        PartTile<k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, ragged>>{}),
+#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks,       \
+                         ragged, rate, of_batch)                                                  \
+  visit(                                                                                          \
+      std::type_identity<                                                                         \
+          PartTile<k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, ragged>>{}, \
+      std::bool_constant<of_batch>{}),
 #include "gemm/plan/part_tiles.inc"
 #undef LADDER_PART_TILE
   };

@@ -5,6 +5,7 @@
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
 #include "gemm/call.hpp"
+#include "gemm/simt/batch.hpp"
 #include "gemm/simt/part_tile.cuh"
 #include "gemm/simt/thin_product.cuh"
 #include "problem/accept.hpp"
@@ -50,7 +51,34 @@ static Status launch_tile(PartJob x, Stream stream) {
 }
 
 static constexpr std::array kLaunch =
-    part_tiles([]<class T>(std::type_identity<T>) -> LaunchTile { return launch_tile<T>; });
+    part_tiles([]<class T>(std::type_identity<T>, auto) -> LaunchTile { return launch_tile<T>; });
+
+using LaunchBatch = Status (*)(PartJob, std::int64_t, const PartStrides&, Stream);
+template <class T>
+static Status launch_tile_of_batch(PartJob x, std::int64_t count, const PartStrides& stride,
+                                   Stream stream) {
+  constexpr std::int64_t kMostAtOnce = 65'535;  // blocks along y
+  x.tiles_m = static_cast<int>(ceil_div(x.m, T::BM));
+  const std::int64_t blocks = x.tiles_m * ceil_div(x.n, T::BN) * x.cluster;
+  for (std::int64_t i = 0; i < count; i += kMostAtOnce) {
+    const auto products = static_cast<unsigned>(std::min(count - i, kMostAtOnce));
+    if (Status s = launch_dependent("products of a batch", part_tile_of_batch<T>,
+                                    dim3(static_cast<unsigned>(blocks), products), x.cluster,
+                                    T::kThreads, T::kBytes, stream, x, stride);
+        !s)
+      return s;
+    x.a.g += kMostAtOnce * stride.a;
+    x.b.g += kMostAtOnce * stride.b;
+    x.gC += kMostAtOnce * stride.c;
+  }
+  return Status::ok();
+}
+
+static constexpr std::array kLaunchBatch =
+    part_tiles([]<class T>(std::type_identity<T>, auto of_batch) -> LaunchBatch {
+      if constexpr (of_batch) return launch_tile_of_batch<T>;
+      return nullptr;
+    });
 
 // The job with A and B exchanged: C^T = B^T A^T.
 static PartJob swap_sides(PartJob x) {
@@ -93,18 +121,14 @@ static Status launch_outer(PartJob x, Stream stream) {
 }
 
 static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, 90); !s) return s;
+  if (Status s = accept_hopper(device); !s) return s;
   if (!fits_split(p))
     return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
   if (fits_split_k(p)) return Status::ok();
   return {Code::kUnsupportedProblem, "takes C of at most 2^30 tiles, not " + to_string(p)};
 }
 
-static Status launch(const Problem& original, const Operands& given, Stream stream) {
-  RowMajorCall call;
-  if (Status s = row_major_call(original, given, call); !s) return s;
-  const auto& [p, o, device, at] = call;
-  if (p.m == 0 || p.n == 0) return Status::ok();
+static PartJob job_of(const Problem& p, const Operands& o) {
   const auto aligned = [](const float* g, std::int64_t ld) {
     return reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
   };
@@ -113,22 +137,30 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
                        aligned(g, ld)};
   };
   const bool reads = reads_ab(p), a_along = p.op_a == Op::kNone, b_along = p.op_b != Op::kNone;
-  const PartJob x{.a = side(o.a, p.lda, p.m, a_along),
-                  .b = side(o.b, p.ldb, p.n, b_along),
-                  .gC = o.c,
-                  .row_step = p.ldc,
-                  .col_step = 1,
-                  .aligned = aligned(o.c, p.ldc),
-                  .m = static_cast<int>(p.m),
-                  .n = static_cast<int>(p.n),
-                  .k = static_cast<int>(reads ? p.k : 0),
-                  .alpha = reads ? p.alpha : 0.0F,
-                  .beta = p.beta,
-                  .tiles_m = 1,
-                  .cluster = 1,
-                  .parts = 1,
-                  .gPartial = nullptr,
-                  .gArrived = nullptr};
+  return {.a = side(o.a, p.lda, p.m, a_along),
+          .b = side(o.b, p.ldb, p.n, b_along),
+          .gC = o.c,
+          .row_step = p.ldc,
+          .col_step = 1,
+          .aligned = aligned(o.c, p.ldc),
+          .m = static_cast<int>(p.m),
+          .n = static_cast<int>(p.n),
+          .k = static_cast<int>(reads ? p.k : 0),
+          .alpha = reads ? p.alpha : 0.0F,
+          .beta = p.beta,
+          .tiles_m = 1,
+          .cluster = 1,
+          .parts = 1,
+          .gPartial = nullptr,
+          .gArrived = nullptr};
+}
+
+static Status launch(const Problem& original, const Operands& given, Stream stream) {
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
+  const auto& [p, o, device, at] = call;
+  if (p.m == 0 || p.n == 0) return Status::ok();
+  const PartJob x = job_of(p, o);
   const SmallPlan plan = plan_small(p, at, device);
   if (plan.kernel == SmallKernel::kOuterProduct) return launch_outer(x, stream);
   PartJob job = plan.sided.swapped ? swap_sides(x) : x;
@@ -162,3 +194,30 @@ static constexpr KernelInfo kKernels[] = {
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::simt_parts
+
+namespace ladder {
+
+Status launch_batch(const Problem& original, const Operands& given, const Batch& batch,
+                    Stream stream) {
+  using namespace simt_parts;
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
+  const auto& [p, o, device, at] = call;
+  if (p.m == 0 || p.n == 0 || batch.count == 0) return Status::ok();
+  PartStrides stride{batch.stride_a, batch.stride_b, batch.stride_c};
+  if (original.layout == Layout::kColMajor) std::swap(stride.a, stride.b);
+  PartJob x = job_of(p, o);
+  x.a.aligned &= stride.a % 4 == 0;
+  x.b.aligned &= stride.b % 4 == 0;
+  x.aligned &= stride.c % 4 == 0;
+  const Alignment shared{stride.a % 4 == 0 ? at.a : 4, stride.b % 4 == 0 ? at.b : 4};
+  const SidedPartPlan plan = plan_batch(p, shared, batch.count, device);
+  if (plan.swapped) {
+    x = swap_sides(x);
+    std::swap(stride.a, stride.b);
+  }
+  x.cluster = plan.part.cluster;
+  return kLaunchBatch[static_cast<std::size_t>(plan.part.tile)](x, batch.count, stride, stream);
+}
+
+}  // namespace ladder

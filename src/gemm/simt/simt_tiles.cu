@@ -303,10 +303,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 }
 
 static Status accepts(const Problem&, const Device& device) {
-  if (Status s = accept_cuda(device, 90); !s) return s;
-  if (device.cc / 10 != 9)
-    return {Code::kUnsupportedDevice, "needs Hopper's setmaxnreg (compute capability 9.0)"};
-  return Status::ok();
+  return accept_hopper(device);
 }
 
 using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;

@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
 }
 
 static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
+  if (Status s = accept_cuda(device, kAmpere); !s) return s;
   return accept_row_major_nn(p);
 }
 
@@ -188,7 +188,7 @@ static constexpr KernelInfo kKernels[] = {
     {.id = "r11_async_copy",
      .rung = "r11_async_copy",
      .idea = "copies to shared memory run meanwhile",
-     .min_cc = kMinCc,
+     .min_cc = kAmpere,
      .accepts = accepts,
      .launch = launch},
 };

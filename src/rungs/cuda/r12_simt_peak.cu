@@ -215,9 +215,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 }
 
 static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, 90); !s) return s;
-  if (device.cc / 10 == 9) return accept_row_major_nn(p);
-  return {Code::kUnsupportedDevice, "needs Hopper's setmaxnreg (compute capability 9.0)"};
+  if (Status s = accept_hopper(device); !s) return s;
+  return accept_row_major_nn(p);
 }
 
 using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;

@@ -43,7 +43,6 @@ struct Tile {
 };
 
 constexpr int kBlocksPerSm = 1;
-constexpr int kHopper = 90;  // compute capability with cvt.rn.tf32
 
 template <class T, bool kAligned>
 __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
@@ -188,7 +187,7 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
 }
 
 static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kHopper); !s) return s;
+  if (Status s = accept_hopper(device); !s) return s;
   return accept_row_major_nn(p);
 }
 
