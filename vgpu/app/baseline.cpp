@@ -85,21 +85,23 @@ class Comparing {
   }
 
   void add_metrics(const Launch& former, const Launch& now) {
+    const Json &exact = now.json.at(kMetrics), &estimated = now.json.at(kEstimates);
     for (const auto& [name, value] : former.json.at(kMetrics).items()) {
       const auto before = value.get<std::uint64_t>();
-      if (now.json.at(kMetrics).contains(name))
-        add_value(now, name, before, now.json.at(kMetrics).at(name).get<std::uint64_t>());
-      else if (now.json.at(kEstimates).contains(name) && tolerance_.estimates)
-        add_value(now, name, before, now.json.at(kEstimates).at(name).get<std::uint64_t>());
+      const bool is_estimate = !exact.contains(name) && estimated.contains(name);
+      if (exact.contains(name))
+        add_value(now, name, before, exact.at(name).get<std::uint64_t>());
+      else if (is_estimate && tolerance_.estimates)
+        add_value(now, name, before, estimated.at(name).get<std::uint64_t>());
       else
-        differ(now, name.c_str(), std::to_string(before), "not exact");
+        differ(now, name.c_str(), std::to_string(before),
+               is_estimate ? "~" + estimated.at(name).dump() : "unknown");
     }
     if (!tolerance_.estimates) return;
     for (const auto& [name, value] : former.json.at(kEstimates).items()) {
-      for (const char* kind : {kMetrics, kEstimates}) {
-        if (now.json.at(kind).contains(name))
-          add_value(now, name, value.get<std::uint64_t>(),
-                    now.json.at(kind).at(name).get<std::uint64_t>());
+      for (const Json* kind : {&exact, &estimated}) {
+        if (kind->contains(name))
+          add_value(now, name, value.get<std::uint64_t>(), kind->at(name).get<std::uint64_t>());
       }
     }
   }
@@ -137,7 +139,7 @@ bool is_launch(const Json& launch) {
 
 }  // namespace
 
-std::string check_baseline(const std::string& json) {
+std::string check_baseline(const std::string& json, bool estimates) {
   const Json file = Json::parse(json, nullptr, false);
   if (file.is_discarded()) return "no JSON";
   const bool whole = file.is_object() && file.contains(kLaunches) &&
@@ -151,6 +153,9 @@ std::string check_baseline(const std::string& json) {
     if (!is_launch(launches.at(i)))
       return fmt::format("no counters file: launch {} has no kernel, metrics or estimates", i);
   }
+  if (estimates && std::all_of(launches.begin(), launches.end(),
+                               [](const Json& launch) { return launch.at(kEstimates).empty(); }))
+    return "has no estimates; --update-baseline --estimates writes them";
   return "";
 }
 
@@ -196,17 +201,18 @@ std::string table(const Comparison& comparison, const Tolerance& tolerance) {
                     comparison.better);
 }
 
-std::string baseline_of(const std::vector<std::string>& runs) {
-  Json all, methods;
+std::string baseline_of(const std::vector<std::string>& runs, bool estimates) {
+  Json all, methods = Json::object();
   for (const std::string& text : runs) {
     const Json file = Json::parse(text);
     if (all.is_null()) {
       all = {{kDevice, file.at(kDevice)}, {kDevices, file.at(kDevices)}};
       all[kLaunches] = Json::array();
-      methods = file.at("methods");
+      if (estimates) methods = file.at("methods");
     }
     for (Json launch : file.at(kLaunches)) {
       for (const char* detail : {"source", "hot_loop"}) launch.erase(detail);
+      if (!estimates) launch.at(kEstimates).clear();
       all[kLaunches].push_back(std::move(launch));
     }
   }

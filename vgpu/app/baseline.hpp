@@ -30,8 +30,8 @@ struct Comparison {
   std::size_t better = 0;                // values that are better than in the baseline
 };
 
-// Returns "" or what is wrong with the text of a baseline.
-std::string check_baseline(const std::string& json);
+// Returns "" or what is wrong with the text of a baseline. `estimates`: it must have some.
+std::string check_baseline(const std::string& json, bool estimates);
 
 // `runs`: the texts of the counters files of the program's processes. Both must be valid.
 Comparison compare(const std::string& baseline, const std::vector<std::string>& runs,
@@ -40,8 +40,8 @@ Comparison compare(const std::string& baseline, const std::vector<std::string>& 
 // The table of what grew, with one line at the end that sums up.
 std::string table(const Comparison& comparison, const Tolerance& tolerance);
 
-// The text of a baseline with the launches of these counters files.
-std::string baseline_of(const std::vector<std::string>& runs);
+// The text of a baseline with the launches of these counters files, with estimates or without.
+std::string baseline_of(const std::vector<std::string>& runs, bool estimates);
 
 // "" gives 0 percent. Returns "" or an error message.
 std::string parse_tolerance(std::string_view text, double& percent);

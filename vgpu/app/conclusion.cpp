@@ -39,7 +39,7 @@ void use_baseline(const Options& options, const std::vector<std::string>& paths,
     else if (runs.empty())
       error = "the program did not use the virtual GPU; the baseline is as it was";
     else
-      error = replace_file(options.baseline, baseline_of(runs));
+      error = replace_file(options.baseline, baseline_of(runs, options.estimates));
     if (!error.empty()) outcome.errors.push_back("--update-baseline: " + error);
     return;
   }

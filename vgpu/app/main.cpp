@@ -280,7 +280,7 @@ int parse_and_run(int argc, char** argv) {
       ->needs(baseline);
   app.add_flag("--estimates", options.estimates, "... and compare estimates, too")->needs(baseline);
   app.add_flag("--update-baseline", options.update_baseline,
-               "write the baseline instead of comparing")
+               "write the baseline instead of comparing; estimates with --estimates only")
       ->needs(baseline);
   app.add_flag("--verbose", options.verbose,
                "say for each file that uses the CUDA runtime how it was replaced");

@@ -44,7 +44,7 @@ std::string check_baseline_file(const Options& options) {
   if (::access(options.baseline.c_str(), R_OK) != 0)
     return fmt::format("cannot read {}: {}; --update-baseline writes it", options.baseline,
                        std::strerror(errno));
-  const std::string error = check_baseline(read_file(options.baseline));
+  const std::string error = check_baseline(read_file(options.baseline), options.estimates);
   return error.empty() ? "" : fmt::format("{}: {}", options.baseline, error);
 }
 

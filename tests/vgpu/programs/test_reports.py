@@ -197,6 +197,9 @@ class Reports(unittest.TestCase):
 
     def test_estimates_are_compared_where_asked_for(self):
         self.vgpu("--baseline", "b.json", "--update-baseline", TWO_LAUNCHES)
+        errors = self.vgpu("--baseline", "b.json", "--estimates", TWO_LAUNCHES, status=2).stderr
+        self.assertIn("b.json: has no estimates; --update-baseline --estimates writes", errors)
+        self.vgpu("--baseline", "b.json", "--update-baseline", "--estimates", TWO_LAUNCHES)
 
         def fewer(launches):
             launches[0]["estimates"]["smsp__inst_executed.sum"] -= 1
