@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""test_ci_example.py SOURCE CMAKE NVCC VGPU: the project of examples/ci, with the GitHub Action and the
-GitLab template of packaging: their steps run here as they stand there, but for installing packages and
-building vgpu. Once as it is, and with faults in its kernel."""
+"""test_ci_example.py SOURCE CMAKE NVCC VGPU: the project of examples/ci, with the GitHub Action and
+the GitLab template of packaging: their steps run here as they stand there, but for installing
+packages and building vgpu. Once as it is, and with faults in its kernel."""
 import os
 import re
 import shutil
@@ -46,7 +46,8 @@ class Example(unittest.TestCase):
         shutil.copytree(os.path.join(SOURCE, "examples", "ci"), self.folder)
         self.environment = {
             name: value
-            for name, value in os.environ.items() if not name.startswith(("VGPU_", "GITHUB_", "CI_"))
+            for name, value in os.environ.items()
+            if not name.startswith(("VGPU_", "GITHUB_", "CI_"))
         }
         self.environment["CUDACXX"] = NVCC
         self.environment["PATH"] = os.pathsep.join(
@@ -114,7 +115,8 @@ class Example(unittest.TestCase):
         self.assertEqual(github[0].split(), gitlab[0].split(), "both build alike")
         self.build(github[0])
         for job in (github, gitlab):
-            self.assertRegex(self.run_job(job, 0), r"1 launches and \d+ values .* 0 worse, 0 better")
+            self.assertRegex(self.run_job(job, 0),
+                             r"1 launches and \d+ values .* 0 worse, 0 better")
         with open(os.path.join(self.folder, "outputs"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "status=0\n")
 
