@@ -208,7 +208,8 @@ cudaError_t error_of(FaultKind kind) {
 void keep_fault(Runtime& runtime, const Fault& fault) {
   runtime.fault = {error_of(fault.kind), to_string(fault.kind), fault.what()};
   say(runtime.fault.report);
-  report_check(runtime, runtime.fault.kind, fault.kernel);
+  report_check(runtime,
+               {runtime.fault.kind, fault.kernel, runtime.fault.report, fault.file, fault.line});
   finish(runtime.fault.code);
 }
 
