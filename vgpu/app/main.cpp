@@ -167,7 +167,8 @@ int run(const Options& options) {
       {"VGPU_KERNEL", options.kernel},
       {"VGPU_LAUNCH_SKIP", options.launch_skip},
       {"VGPU_LAUNCH_COUNT", options.launch_count},
-      {"VGPU_SAMPLE_BLOCKS", options.sample_blocks}};
+      {"VGPU_SAMPLE_BLOCKS", options.sample_blocks},
+      {"VGPU_TIMEOUT", options.timeout}};
   for (const auto& [variable, value] : variables) {
     if (!value.empty()) vgpu::app::set(environment, variable, value);
   }
@@ -254,6 +255,9 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--sample-blocks", options.sample_blocks,
                  "execute N blocks of a launch and scale; the others' results are not written")
       ->type_name("N");
+  app.add_option("--timeout", options.timeout,
+                 "end a kernel that runs longer than SECONDS; it counts as a check that fired")
+      ->type_name("SECONDS");
   app.add_option("--threads", options.threads, "host threads of a launch (default: all)")
       ->type_name("N");
   app.add_option("--numerics", options.numerics,

@@ -30,7 +30,8 @@ std::string check_numbers(const Options& options) {
   const std::tuple<const char*, const std::string&, std::uint64_t> numbers[] = {
       {"--launch-skip", options.launch_skip, 0},
       {"--launch-count", options.launch_count, 1},
-      {"--sample-blocks", options.sample_blocks, 1}};
+      {"--sample-blocks", options.sample_blocks, 1},
+      {"--timeout", options.timeout, 1}};
   for (const auto& [name, text, least] : numbers) {
     if (text.empty()) continue;
     if (auto error = check_number(text, least); !error.empty())

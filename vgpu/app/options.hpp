@@ -8,8 +8,8 @@ namespace vgpu::app {
 
 struct Options {
   std::string device, check, counters, threads, schedule, numerics, engine;
-  std::string kernel, launch_skip, launch_count,
-      sample_blocks;  // validated by the parsers of settings.hpp
+  std::string kernel, launch_skip, launch_count, sample_blocks,
+      timeout;  // validated by the parsers of settings.hpp
   bool print = false, source = false, verbose = false;
   std::string junit, sarif, baseline, tolerance;  // tolerance: by parse_tolerance
   bool github = false, update_baseline = false, estimates = false;

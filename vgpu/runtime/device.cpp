@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device management. Devices are always present and always idle. Device queries succeed even after
-// a fault.
+// Device management. Devices are always present. Device queries succeed even after a fault.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "runtime/device_properties.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/stream_order.hpp"
 #include "runtime/tensor_map.hpp"
 
 using namespace vgpu::runtime;
@@ -185,13 +185,20 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 cudaError_t cudaDeviceSynchronize() {
   return call([](Runtime& runtime) {
     refuse_in_capture(runtime);
+    await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
     return cudaSuccess;
   });
 }
 
 // The reset does not clear a fault. On a real device, too, only a new process helps.
 cudaError_t cudaDeviceReset() {
-  return query([](Runtime&) { return cudaSuccess; });
+  return query([](Runtime& runtime) {
+    try {
+      await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
+    } catch (const Failure&) {  // the sticky error, which later calls return
+    }
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
@@ -222,6 +229,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     const bool of_memory = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
     if (of_memory && value > runtime.device().memory_bytes) return cudaErrorMemoryAllocation;
     if (of_memory) value = rounded_limit(limit, value);
+    if (of_memory) await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
     // The limit is fixed once a kernel has used the resource.
     if (limit == cudaLimitPrintfFifoSize && runtime.printed) return cudaErrorInvalidValue;
     if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value))
@@ -275,11 +283,11 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
                                     cudaDriverEntryPointQueryResult* status) {
   return find_driver_function(symbol, function, status);
 }
-VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz);
+VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz, 4);
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
                                              unsigned long long,
                                              cudaDriverEntryPointQueryResult* status) {
   return find_driver_function(symbol, function, status);
 }
-VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz);
+VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz, 5);

@@ -2,6 +2,7 @@
 #include "runtime/runtime.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 
 #include "runtime/allocations.hpp"
 #include "runtime/printable.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -29,6 +31,26 @@ void close_log() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
   say(runtime.log.close());
+}
+
+// No kernel runs when the program's and the runtime's objects are destroyed.
+void end_work() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  if (runtime.forked) return;
+  runtime.queue.close();
+  try {
+    show_results(runtime, runtime.queue.last_number());
+  } catch (const Failure&) {  // the sticky error, which was reported
+  }
+}
+
+void before_fork() { Runtime::get().mutex.lock(); }
+void after_fork() { Runtime::get().mutex.unlock(); }
+void after_fork_in_child() {
+  Runtime& runtime = Runtime::get();
+  runtime.forked |= !runtime.queue.after_fork();
+  runtime.mutex.unlock();
 }
 
 void report_leaks() {
@@ -52,6 +74,11 @@ int& Runtime::ordinal() {
   return current;
 }
 
+bool& Runtime::in_host_function() {
+  thread_local bool inside = false;
+  return inside;
+}
+
 Runtime::Runtime()
     : settings(settings_from(environment)), memory(memory_of(settings.devices) + kHostRoom) {
   if (settings.error.empty())
@@ -61,6 +88,20 @@ Runtime::Runtime()
   // These handlers are registered before the program's own and therefore called after them.
   if (!settings.counters_file.empty()) std::atexit(close_log);
   if (settings.checks.leak) std::atexit(report_leaks);
+  std::atexit(end_work);
+  ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+cudaError_t refusal(Runtime& runtime) {
+  if (!runtime.settings.error.empty()) return cudaErrorInitializationError;
+  if (Runtime::in_host_function()) return cudaErrorNotPermitted;
+  if (!runtime.forked) return cudaSuccess;
+  static bool said = false;
+  if (!std::exchange(said, true)) {
+    say("this process was forked while kernels were running, so that it can't use the device; fork "
+        "before the first use of the device, or after cudaDeviceSynchronize()");
+  }
+  return cudaErrorInitializationError;
 }
 
 cudaError_t out_of_memory(Runtime& runtime) {

@@ -238,6 +238,9 @@ Settings settings_from(Lookup environment) {
   number("VGPU_LAUNCH_SKIP", 0, settings.selection.skip);
   number("VGPU_LAUNCH_COUNT", 1, settings.selection.count);
   number("VGPU_SAMPLE_BLOCKS", 1, settings.sample_blocks);
+  number("VGPU_TIMEOUT", 1, settings.timeout_seconds);
+  const std::string blocking = value("CUDA_LAUNCH_BLOCKING");
+  settings.launch_blocking = !blocking.empty() && blocking != "0";
   const std::string source = value("VGPU_SOURCE");
   settings.count_lines = source == "1";
   if (!source.empty() && source != "0" && source != "1")

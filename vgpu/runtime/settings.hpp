@@ -19,6 +19,9 @@
 //   VGPU_SOURCE    1: also count per source line
 //   VGPU_SAMPLE_BLOCKS
 //                  number of blocks per launch to execute; their counts are scaled to the grid
+//   VGPU_TIMEOUT   seconds after which a kernel is ended
+//   CUDA_LAUNCH_BLOCKING
+//                  1: a launch waits for the end of its kernel, as in CUDA
 //   VGPU_REPORT    file to which every failed check is reported (check_report.hpp)
 #pragma once
 #include <cstdint>
@@ -68,7 +71,9 @@ struct Settings {
   Numerics numerics = Numerics::kSingle;
   Selection selection;
   bool count_lines = false;
-  std::uint64_t sample_blocks = 0;  // blocks per launch to execute; 0: all
+  std::uint64_t sample_blocks = 0;    // blocks per launch to execute; 0: all
+  std::uint64_t timeout_seconds = 0;  // of one launch; 0: none
+  bool launch_blocking = false;       // a launch waits for the end of its kernel
   EngineChoice engine = EngineChoice::kAuto;
   std::string counters_file, counters_claims, report_file;
   std::string error;  // the first invalid setting, and the rule that it breaks; "" if there is none
