@@ -24,7 +24,7 @@ namespace {
 using namespace vgpu;
 
 constexpr const char* kRuntime = "libcudart.so.13";
-constexpr std::array<const char*, 2> kStandIns = {kRuntime, "libcublas.so.13"};
+constexpr std::array<const char*, 3> kStandIns = {kRuntime, "libcublas.so.13", "libcublasLt.so.13"};
 // The toolkit's libraries have a runtime linked in, without symbols. A program that is linked to
 // one need not call it.
 constexpr std::string_view kOfToolkit[] = {"libcublas",   "libcudnn",    "libcufft", "libcurand",

@@ -80,11 +80,13 @@ bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
   if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
       block->origin == Origin::kRegisteredHost || runtime.interprocess.has_opened(pointer)) {
     if (!runtime.settings.checks.memory) throw Failure{cudaErrorInvalidValue, ""};
-    report_check(runtime, "invalid free", "");
-    throw Failure{cudaErrorInvalidValue,
-                  fmt::format("{}: {} is not the start of a live allocation of this kind ({})",
-                              function, fmt::ptr(pointer),
-                              runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
+    const Failure failure{
+        cudaErrorInvalidValue,
+        fmt::format("{}: {} is not the start of a live allocation of this kind ({})", function,
+                    fmt::ptr(pointer),
+                    runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
+    report_check(runtime, {"invalid free", "", failure.message, "", 0});
+    throw failure;
   }
   const bool of_graph = block->of_graph;
   runtime.pointers.remove(pointer);

@@ -222,7 +222,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
     if (array == nullptr) return cudaSuccess;
     const cudaArray& known = runtime.arrays.known(array);
     if (known.of_mipmap) return cudaErrorInvalidValue;
-    const Image image = known.image;
+    const vgpu::Image image = known.image;
     runtime.arrays.remove(known);
     return free_image(runtime, "cudaFreeArray", image);
   });
@@ -271,7 +271,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
     refuse_in_capture(runtime);
     if (mipmap == nullptr) return cudaSuccess;
     const cudaMipmappedArray& known = runtime.arrays.known(mipmap);
-    const Image image = known.levels[0]->image;
+    const vgpu::Image image = known.levels[0]->image;
     for (const auto& level : known.levels) runtime.arrays.remove_level(*level);
     runtime.arrays.remove(known);
     return free_image(runtime, "cudaFreeMipmappedArray", image);

@@ -59,11 +59,14 @@ void check_side(Runtime& runtime, const char* function, const Side& side, Plane 
   if (runtime.memory.contains(side.pointer, bytes)) return;
   if (!side.device && runtime.memory.find(address) == nullptr) {
     if (can_use_host(side, plane, writes)) return;
-    if (runtime.settings.checks.memory) report_check(runtime, "bad host pointer", "");
-    throw Failure{cudaErrorInvalidValue,
-                  fmt::format("{}: {} of {} bytes at {:#x} is not memory that the program can {}{}",
-                              function, side.name, bytes, address, writes ? "write" : "read",
-                              side.pointer == nullptr ? ": a null pointer" : "")};
+    const Failure failure{
+        cudaErrorInvalidValue,
+        fmt::format("{}: {} of {} bytes at {:#x} is not memory that the program can {}{}", function,
+                    side.name, bytes, address, writes ? "write" : "read",
+                    side.pointer == nullptr ? ": a null pointer" : "")};
+    if (runtime.settings.checks.memory)
+      report_check(runtime, {"bad host pointer", "", failure.message, "", 0});
+    throw failure;
   }
   throw Failure{cudaErrorInvalidValue,
                 fmt::format("{}: {} of {} bytes at {:#x} is not device memory: {}", function,

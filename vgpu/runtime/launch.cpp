@@ -215,7 +215,8 @@ void keep_fault(Runtime& runtime, const Fault& fault) {
                      task == nullptr ? 0 : task->number, task == nullptr};
   }
   say(fault.what());
-  report_check(runtime, to_string(fault.kind), fault.kernel);
+  report_check(runtime,
+               {to_string(fault.kind), fault.kernel, fault.what(), fault.file, fault.line});
 }
 
 Function& known_function(Runtime& runtime, const void* handle) {

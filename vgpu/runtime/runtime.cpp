@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "runtime/allocations.hpp"
-#include "runtime/check_report.hpp"
 #include "runtime/printable.hpp"
 #include "runtime/stream_order.hpp"
 
@@ -60,7 +59,7 @@ void report_leaks() {
   const std::string report = leaks(runtime);
   if (report.empty()) return;
   say(report);
-  report_check(runtime, "leak", "");
+  report_check(runtime, {"leak", "", report, "", 0});
 }
 
 }  // namespace
@@ -128,9 +127,9 @@ void say(std::string_view text) {
   std::fwrite(lines.data(), 1, lines.size(), stderr);
 }
 
-void report_check(Runtime& runtime, std::string_view kind, std::string_view kernel) {
+void report_check(Runtime& runtime, const Finding& finding) {
   runtime.reported = true;
-  const std::string problem = report_fault(runtime.settings.report_file, kind, kernel);
+  const std::string problem = report_finding(runtime.settings.report_file, finding);
   if (!problem.empty()) say(problem);
 }
 

@@ -16,6 +16,7 @@
 #include "memory/memory.hpp"
 #include "runtime/api.hpp"
 #include "runtime/arrays.hpp"
+#include "runtime/check_report.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/graph/graph.hpp"
 #include "runtime/interprocess.hpp"
@@ -96,8 +97,8 @@ class Runtime {
 void say(std::string_view text);
 void say(const CountersFile::Said& about_counters);
 
-// Reports a failed check to the program `vgpu`; `kernel` is "" if no kernel is running.
-void report_check(Runtime& runtime, std::string_view kind, std::string_view kernel);
+// Reports a failed check to the program `vgpu`.
+void report_check(Runtime& runtime, const Finding& finding);
 
 // The calling thread's last error, which cudaGetLastError returns.
 cudaError_t& last_error();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings of the virtual GPU, read from environment variables. The program `vgpu` sets these
 // variables; they can also be set by hand.
-//   VGPU_DEVICE    device ids, comma-separated; NAME:COUNT for several of one kind (default: h200)
+//   VGPU_DEVICE    device ids or files that describe a device, comma-separated; NAME:COUNT for
+//                  several of one kind (default: h200)
 //   VGPU_CHECK     checks, comma-separated: memory, race, init-global, sync (the default is these
 //                  four), init, leak, all, none
 //   VGPU_THREADS   number of host threads per launch (default: all)
@@ -84,6 +85,8 @@ Settings settings_from(Lookup environment);
 
 // Parsers, which the command line uses too. Each returns "" or an error message.
 std::string parse_devices(std::string_view text, std::vector<Device>& devices);
+// The same list of devices for a process in another folder.
+std::string with_absolute_files(std::string_view devices);
 std::string parse_checks(std::string_view text, Checks& checks);  // "" leaves `checks` unchanged
 std::string parse_threads(std::string_view text, unsigned& threads);
 std::string parse_engine(std::string_view text, EngineChoice& engine);
@@ -92,6 +95,9 @@ std::string parse_numerics(std::string_view text, Numerics& numerics);
 std::string parse_kernel(std::string_view text, Pattern& kernel);
 std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number);
 std::string to_string(const CopySchedule& schedule);  // in the syntax that parse_schedule reads
+
+// The checks that are on.
+std::vector<std::string> names_of(const Checks& checks);
 
 // The names that parse_checks() takes; known_checks() joins them to a text, with remarks.
 std::vector<std::string> check_names();
