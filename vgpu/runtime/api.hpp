@@ -75,6 +75,7 @@ struct Signature<Result(Arguments...)> {
 #define VGPU_PARAMETERS_6(name) VGPU_PARAMETERS_5(name), VGPU_PARAMETER(name, 5)
 #define VGPU_PARAMETERS_7(name) VGPU_PARAMETERS_6(name), VGPU_PARAMETER(name, 6)
 #define VGPU_PARAMETERS_8(name) VGPU_PARAMETERS_7(name), VGPU_PARAMETER(name, 7)
+#define VGPU_PARAMETERS_9(name) VGPU_PARAMETERS_8(name), VGPU_PARAMETER(name, 8)
 #define VGPU_ARGUMENTS_1 a0
 #define VGPU_ARGUMENTS_2 VGPU_ARGUMENTS_1, a1
 #define VGPU_ARGUMENTS_3 VGPU_ARGUMENTS_2, a2
@@ -83,6 +84,7 @@ struct Signature<Result(Arguments...)> {
 #define VGPU_ARGUMENTS_6 VGPU_ARGUMENTS_5, a5
 #define VGPU_ARGUMENTS_7 VGPU_ARGUMENTS_6, a6
 #define VGPU_ARGUMENTS_8 VGPU_ARGUMENTS_7, a7
+#define VGPU_ARGUMENTS_9 VGPU_ARGUMENTS_8, a8
 #define VGPU_TWIN(name, suffix, count)                                                 \
   extern "C" __attribute__((visibility("default")))                                    \
   cudaError_t name##suffix(VGPU_PARAMETERS_##count(name));                             \
