@@ -22,7 +22,7 @@ constexpr double tensor_flop_per_cycle(int cc) {
 }
 
 // The share of it that mma.sync reaches. Hopper: Luo et al., "Benchmarking and Dissecting the
-// Nvidia Hopper GPU Architecture" (arXiv 2402.13499). 10.0: not published; Ampere's rate is assumed.
+// Nvidia Hopper GPU Architecture" (arXiv 2402.13499). 10.0: not published; assumed as Ampere's.
 constexpr double mma_sync_share(int cc) { return cc == 90 ? 0.629 : cc == 100 ? 0.25 : 1; }
 
 }  // namespace ladder
