@@ -8,10 +8,11 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 ladder=$1
 output=${2:-results/h200}
+kernels=(r20 cublaslt_fp8 cublaslt_fp8_f32 cublaslt_fp8_tensor)
 mkdir -p "$output"
 if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   echo "--- every case"
-  "$ladder" verify r20 cublaslt_fp8 cublaslt_fp8_f32 cublaslt_fp8_tensor --device cuda:0 --battery full
+  "$ladder" verify "${kernels[@]}" --device cuda:0 --battery full
   echo "--- compute-sanitizer"
   for tool in memcheck racecheck synccheck; do
     problems=(--battery quick)
@@ -20,5 +21,5 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   done
 fi
 echo "--- measured"
-"$ladder" bench r20 cublaslt_fp8 cublaslt_fp8_f32 cublaslt_fp8_tensor --device cuda:0 --shape 1024,2048,4096,8192 \
+"$ladder" bench "${kernels[@]}" --device cuda:0 --shape 1024,2048,4096,8192 \
   --save "$output/fp8.json"

@@ -83,17 +83,14 @@ __device__ __forceinline__ void produce(const product::Call& c, typename T::Shar
   }
 }
 
-// Starts the product of 64 rows of A, from `row` on, and one half of B.
+// Starts the product of 64 rows of A and one half of B, given by their descriptors.
 template <class T>
-__device__ __forceinline__ void multiply(float (&partial)[T::kPartials], const typename T::Stage& s,
-                                         int row, int half) {
+__device__ __forceinline__ void multiply(float (&partial)[T::kPartials], std::uint64_t a,
+                                         std::uint64_t b) {
   ptx::wgmma_fence();
 #pragma unroll
-  for (int k = 0; k < T::BK; k += 32) {
-    const auto a = ptx::matrix_descriptor(ptx::shared_address(&s.a[row][k]), 8 * 128);
-    const auto b = ptx::matrix_descriptor(ptx::shared_address(&s.b[half][0][k]), 8 * 128);
-    ptx::wgmma_bytes<typename T::In>(partial, a, b, k > 0);
-  }
+  for (int k = 0; k < T::BK; k += 32)  // addresses in descriptors count 16 bytes
+    ptx::wgmma_bytes<typename T::In>(partial, a + k / 16, b + k / 16, k > 0);
   ptx::wgmma_commit();
 }
 
@@ -112,28 +109,30 @@ __device__ __forceinline__ void consume(const product::Call& c, const Scales& x,
   using Out = typename T::Out;
   constexpr bool kBlock = T::kScaling == Scaling::kBlock;
   const int tid = threadIdx.x % kWarpgroup, group = threadIdx.x / kWarpgroup - 1, lane = tid % 32;
+  const auto& first = s.stage[0];
+  const std::uint64_t a = ptx::matrix_descriptor(ptx::shared_address(first.a[group * T::WM]), 1024),
+                      b = ptx::matrix_descriptor(ptx::shared_address(first.b), 1024);
   unsigned n = 0;  // stages read
 #pragma unroll 1
   for (int pair = blockIdx.x / kPair; pair < pairs; pair += gridDim.x / kPair) {
     const Place at = place_of<T>(c, pair);
     const int row0 = at.row + group * T::WM, row = row0 + tid / 32 * 16 + lane / 4;
     float sums[T::kSums] = {};  // (WM,BN)
-    float4 next{};
-    if (kBlock) next = scales_of(c, x, 0, row, at.col);
+    float4 next = kBlock ? scales_of(c, x, 0, row, at.col) : float4{};
 
-      // Main loop. The tensor core adds the products of one stage only, which share their scales. Then
-      // the partial sums are promoted: multiplied by them and added to `sums`, rounded to nearest.
+    // Main loop. The tensor core adds the products of one stage only, which share their scales.
+    // Then the partial sums are promoted: multiplied by them and added to `sums`, with rounding.
 #pragma unroll 1
     for (int step = 0; step < c.steps; ++step, ++n) {
-      const unsigned i = n % T::STAGES;
+      const unsigned i = n % T::STAGES, stage = i * sizeof(first) / 16;
       const float4 now = next;
       ptx::mbarrier_wait(ptx::shared_address(&s.full[i]), n / T::STAGES % 2);
-      const int later = min(step + 1, c.steps - 1);
-      if (kBlock) next = scales_of(c, x, later, row, at.col);
 #pragma unroll
       for (int half = 0; half < T::kHalves; ++half) {
         float partial[T::kPartials];  // (WM,kHalf)
-        multiply<T>(partial, s.stage[i], group * T::WM, half);
+        multiply<T>(partial, a + stage, b + stage + half * sizeof(first.b[0]) / 16);
+        if (kBlock && half == 0)  // beside the products
+          next = scales_of(c, x, min(step + 1, c.steps - 1), row, at.col);
         ptx::wgmma_wait<0>();
 #pragma unroll
         for (float& sum : partial) ptx::changed(sum);
