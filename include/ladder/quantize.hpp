@@ -22,8 +22,8 @@ struct Plain {
 };
 
 // Its 8-bit form: `cols` elements of a row, rows `ld` bytes apart, and the scales in the order of
-// extent_scales_a() and extent_scales_b(): [cols / 128][rows] of kRowBlock, [rows / 128][cols / 128,
-// rounded up to a multiple of four] of kSquare.
+// extent_scales_a() and extent_scales_b(): [cols / 128][rows] of kRowBlock, and [rows / 128] times
+// [cols / 128, rounded up to a multiple of four] of kSquare.
 struct Quantized {
   void* x = nullptr;
   std::int64_t ld = 0;
@@ -31,9 +31,9 @@ struct Quantized {
 };
 
 // Enqueues x = q scale with q of `type`, rounded to nearest: scale is the largest magnitude over
-// the largest number of the type, or 1 where all elements are 0. NaN stays NaN, and where an element
-// is infinite, those that share its scale become zeros and NaN. Errors: kInvalidArgument (`type` has
-// not 8 bits, a negative size, a leading dimension below the columns), kLaunchFailed.
+// the largest number of the type, or 1 where all elements are 0. NaN stays NaN. Where an element is
+// infinite, those that share its scale become zeros and NaN. Errors: kInvalidArgument (`type` has
+// no 8 bits, a negative size, a leading dimension below the columns), kLaunchFailed.
 Status quantize(const Plain& from, Type type, Grain grain, const Quantized& to, Stream stream);
 
 }  // namespace ladder
