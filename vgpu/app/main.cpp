@@ -28,6 +28,7 @@
 #include "app/process.hpp"
 #include "devices/devices.hpp"
 #include "pages/pages.hpp"
+#include "redirect/cuda_file.hpp"
 #include "runtime/check_report.hpp"
 #include "runtime/counters_file.hpp"
 #include "runtime/printable.hpp"
@@ -38,7 +39,7 @@ namespace {
 namespace fs = std::filesystem;
 using vgpu::app::Environment;
 
-constexpr const char *kRuntime = "libcudart.so.13", *kRedirect = "libvgpu_redirect.so";
+constexpr const char* kRedirect = "libvgpu_redirect.so";
 constexpr int kHotLines = 30;  // lines per kernel that --source prints
 constexpr int kBadArgument = 2, kNotWritten = 74, kCheckFired = 86, kCannotRun = 126;
 
@@ -188,7 +189,7 @@ int run(const Options& options) {
   if (program.error != 0) return fail(program.error, name + ": not executable");
 
   const std::string folder = library_folder();
-  for (const char* library : {kRuntime, kRedirect}) {
+  for (const char* library : {vgpu::kCore, kRedirect}) {
     if (fs::exists(fs::path(folder) / library)) continue;
     return fail(kBadArgument,
                 fmt::format("{}/{} is missing: vgpu is not installed whole", folder, library));
@@ -318,7 +319,7 @@ int parse_and_run(int argc, char** argv) {
                  "take turns at random, too")
       ->type_name("WHEN");
   app.add_flag("--verbose", options.verbose,
-               "say for each file that uses the CUDA runtime how it was replaced");
+               "say for each file that uses CUDA which way it comes to the virtual GPU");
   bool list = false, json = false;
   CLI::Option* const lists =
       app.add_flag("--list-instructions", list, "print the instructions that are known, and end");

@@ -22,4 +22,8 @@ cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pi
 cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what);
 cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what);
 
+// Fills in a stream, or adds a node if the stream is being captured.
+cudaError_t set_in(Runtime& runtime, cudaStream_t stream, const char* function,
+                   const SetWork& work);
+
 }  // namespace vgpu::runtime

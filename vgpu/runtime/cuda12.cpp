@@ -2,52 +2,58 @@
 // The runtime's functions whose arguments or structures changed from CUDA 12 to 13, as CUDA 12's
 // headers declare them: for programs with CUDA 12's runtime linked in. redirect/names12.inc says
 // which function of CUDA 12 is which of these.
+#include <fmt/format.h>
+
 #include <cstring>
 
-#include "runtime/api.hpp"
+#include "runtime/runtime.hpp"
 
 namespace {
 
 constexpr int kRuntimeVersion = 12000;  // the least that is known of the program's own runtime
 
 // The fields of cudaDeviceProp that both versions have, between those that CUDA 13 has not.
-#define VGPU_FIELDS_1(F)                                                                       \
-  F(name)                                                                                      \
-  F(uuid) F(luid) F(luidDeviceNodeMask) F(totalGlobalMem) F(sharedMemPerBlock) F(regsPerBlock) \
-      F(warpSize) F(memPitch) F(maxThreadsPerBlock) F(maxThreadsDim) F(maxGridSize)
+#define VGPU_FIELDS_1(F)                                                                   \
+  F(name)                                                                                  \
+  F(uuid)                                                                                  \
+  F(luid)                                                                                  \
+  F(luidDeviceNodeMask) F(totalGlobalMem) F(sharedMemPerBlock) F(regsPerBlock) F(warpSize) \
+      F(memPitch) F(maxThreadsPerBlock) F(maxThreadsDim) F(maxGridSize)
 #define VGPU_FIELDS_2(F) \
   F(totalConstMem) F(major) F(minor) F(textureAlignment) F(texturePitchAlignment)
 #define VGPU_FIELDS_3(F) F(integrated) F(canMapHostMemory)
 #define VGPU_FIELDS_4(F) F(maxTexture1D) F(maxTexture1DMipmap)
-#define VGPU_FIELDS_5(F)                                                                    \
-  F(maxTexture2D)                                                                           \
-  F(maxTexture2DMipmap) F(maxTexture2DLinear) F(maxTexture2DGather) F(maxTexture3D)         \
-      F(maxTexture3DAlt) F(maxTextureCubemap) F(maxTexture1DLayered) F(maxTexture2DLayered) \
-          F(maxTextureCubemapLayered) F(maxSurface1D) F(maxSurface2D) F(maxSurface3D)       \
-              F(maxSurface1DLayered) F(maxSurface2DLayered) F(maxSurfaceCubemap)            \
-                  F(maxSurfaceCubemapLayered) F(surfaceAlignment) F(concurrentKernels)      \
-                      F(ECCEnabled) F(pciBusID) F(pciDeviceID) F(pciDomainID) F(tccDriver)  \
-                          F(asyncEngineCount) F(unifiedAddressing)
-#define VGPU_FIELDS_6(F)                                                              \
-  F(memoryBusWidth)                                                                   \
-  F(l2CacheSize) F(persistingL2CacheMaxSize) F(maxThreadsPerMultiProcessor)           \
-      F(streamPrioritiesSupported) F(globalL1CacheSupported) F(localL1CacheSupported) \
-          F(sharedMemPerMultiprocessor) F(regsPerMultiprocessor) F(managedMemory)     \
-              F(isMultiGpuBoard) F(multiGpuBoardGroupID) F(hostNativeAtomicSupported)
-#define VGPU_FIELDS_7(F)                                                                        \
-  F(pageableMemoryAccess)                                                                       \
-  F(concurrentManagedAccess) F(computePreemptionSupported) F(canUseHostPointerForRegisteredMem) \
-      F(cooperativeLaunch)
-#define VGPU_FIELDS_8(F)                                                                        \
-  F(sharedMemPerBlockOptin)                                                                     \
-  F(pageableMemoryAccessUsesHostPageTables) F(directManagedMemAccessFromHost)                   \
-      F(maxBlocksPerMultiProcessor) F(accessPolicyMaxWindowSize) F(reservedSharedMemPerBlock)   \
-          F(hostRegisterSupported) F(sparseCudaArraySupported) F(hostRegisterReadOnlySupported) \
-              F(timelineSemaphoreInteropSupported) F(memoryPoolsSupported)                      \
-                  F(gpuDirectRDMASupported) F(gpuDirectRDMAFlushWritesOptions)                  \
-                      F(gpuDirectRDMAWritesOrdering) F(memoryPoolSupportedHandleTypes)          \
-                          F(deferredMappingCudaArraySupported) F(ipcEventSupported)             \
-                              F(clusterLaunch) F(unifiedFunctionPointers)
+#define VGPU_FIELDS_5(F)                                                                        \
+  F(maxTexture2D)                                                                               \
+  F(maxTexture2DMipmap)                                                                         \
+  F(maxTexture2DLinear)                                                                         \
+  F(maxTexture2DGather) F(maxTexture3D) F(maxTexture3DAlt) F(maxTextureCubemap)                 \
+      F(maxTexture1DLayered) F(maxTexture2DLayered) F(maxTextureCubemapLayered) F(maxSurface1D) \
+          F(maxSurface2D) F(maxSurface3D) F(maxSurface1DLayered) F(maxSurface2DLayered)         \
+              F(maxSurfaceCubemap) F(maxSurfaceCubemapLayered) F(surfaceAlignment)              \
+                  F(concurrentKernels) F(ECCEnabled) F(pciBusID) F(pciDeviceID) F(pciDomainID)  \
+                      F(tccDriver) F(asyncEngineCount) F(unifiedAddressing)
+#define VGPU_FIELDS_6(F)                                                                \
+  F(memoryBusWidth)                                                                     \
+  F(l2CacheSize)                                                                        \
+  F(persistingL2CacheMaxSize)                                                           \
+  F(maxThreadsPerMultiProcessor) F(streamPrioritiesSupported) F(globalL1CacheSupported) \
+      F(localL1CacheSupported) F(sharedMemPerMultiprocessor) F(regsPerMultiprocessor)   \
+          F(managedMemory) F(isMultiGpuBoard) F(multiGpuBoardGroupID) F(hostNativeAtomicSupported)
+#define VGPU_FIELDS_7(F)     \
+  F(pageableMemoryAccess)    \
+  F(concurrentManagedAccess) \
+  F(computePreemptionSupported) F(canUseHostPointerForRegisteredMem) F(cooperativeLaunch)
+#define VGPU_FIELDS_8(F)                                                                         \
+  F(sharedMemPerBlockOptin)                                                                      \
+  F(pageableMemoryAccessUsesHostPageTables)                                                      \
+  F(directManagedMemAccessFromHost)                                                              \
+  F(maxBlocksPerMultiProcessor) F(accessPolicyMaxWindowSize) F(reservedSharedMemPerBlock)        \
+      F(hostRegisterSupported) F(sparseCudaArraySupported) F(hostRegisterReadOnlySupported)      \
+          F(timelineSemaphoreInteropSupported) F(memoryPoolsSupported) F(gpuDirectRDMASupported) \
+              F(gpuDirectRDMAFlushWritesOptions) F(gpuDirectRDMAWritesOrdering)                  \
+                  F(memoryPoolSupportedHandleTypes) F(deferredMappingCudaArraySupported)         \
+                      F(ipcEventSupported) F(clusterLaunch) F(unifiedFunctionPointers)
 
 #define VGPU_DECLARE(field) decltype(cudaDeviceProp::field) field;
 struct Properties12 {
@@ -191,6 +197,26 @@ cudaError_t vgpu12StreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCapture
 cudaError_t vgpu12StreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes,
                                                   size_t count, unsigned flags) {
   return cudaStreamUpdateCaptureDependencies(stream, nodes, nullptr, count, flags);
+}
+
+// For what CUDA 12 has and CUDA 13 has no more.
+cudaError_t vgpu12Refuse(const char* name) {
+  vgpu::runtime::say(fmt::format("{} of CUDA 12 is not implemented", name));
+  return vgpu::runtime::finish(cudaErrorNotSupported);
+}
+
+// The program's CUDA 12 may be older than the function's newest form.
+cudaError_t vgpu12GetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
+                                      cudaDriverEntryPointQueryResult* status) {
+  constexpr unsigned kNewest12 = 12090;
+  void* found = nullptr;
+  const cudaError_t error = cudaGetDriverEntryPointByVersion(
+      symbol, function == nullptr ? nullptr : &found, kRuntimeVersion, flags, status);
+  if (error != cudaSuccess) return error;
+  *function = found;
+  return found != nullptr
+             ? error
+             : cudaGetDriverEntryPointByVersion(symbol, function, kNewest12, flags, status);
 }
 
 cudaError_t vgpu12SetDouble(double*) { return cudaSuccess; }  // every device has doubles

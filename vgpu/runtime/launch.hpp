@@ -40,6 +40,11 @@ int thread_limit(Runtime& runtime, Function& function);
 // more if cudaFuncAttributeMaxDynamicSharedMemorySize allows it.
 std::size_t dynamic_shared_limit(Runtime& runtime, Function& function);
 
+// What cudaFuncGetAttributes returns. The registers are 0 if they are not known, which programs are
+// told by say_unknown_registers.
+cudaFuncAttributes attributes_of(Runtime& runtime, Function& function);
+void say_unknown_registers(const Runtime& runtime, const char* call, const Function& function);
+
 cudaError_t launch(Runtime& runtime, const void* handle, const Request& request);
 
 // Stores a kernel's fault as the device's sticky error, reports it and sets the thread's last

@@ -4,6 +4,7 @@
 // the whole runtime is sufficient, and streams need no ordering.
 #pragma once
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <new>
 #include <string>
@@ -14,6 +15,7 @@
 #include "memory/heap.hpp"
 #include "memory/memory.hpp"
 #include "runtime/api.hpp"
+#include "runtime/context.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/graph/graph.hpp"
 #include "runtime/launch_log.hpp"
@@ -41,6 +43,7 @@ class Runtime {
   std::mutex mutex;
   Settings settings;
   Memory memory;
+  Contexts contexts;
   Modules modules;
   Pointers pointers;
   Pools pools;
@@ -48,7 +51,8 @@ class Runtime {
   Graphs graphs;
   LaunchLog log;
   LastFault fault;
-  bool reported = false;  // a check has failed, in a kernel or in a host call
+  std::atomic<bool> initialised = false;  // by cuInit or by use of a device
+  bool reported = false;                  // a check has failed, in a kernel or in a host call
   // Indexed by cudaLimit, with the values of a new process on an H200. The engine uses the limits
   // of the stack, printf and malloc.
   std::array<std::size_t, 7> limits = {1024, 8650752, DeviceHeap::kDefaultBytes, 0, 2048,
@@ -81,6 +85,14 @@ void report_check(Runtime& runtime, std::string_view kind, std::string_view kern
 // The calling thread's last error, which cudaGetLastError returns.
 cudaError_t& last_error();
 
+// The driver function that runs by a function of the runtime, in the calling thread; "" outside
+// one. Messages name it instead of the runtime's.
+std::string_view& driver_call();
+
+// Makes the primary context of the thread's device current, if no context is. Does nothing within a
+// driver function, which never does that.
+void attach(Runtime& runtime);
+
 // Records the error for cudaGetLastError and returns it.
 cudaError_t finish(cudaError_t code);
 cudaError_t finish(const Failure& failure);
@@ -110,6 +122,7 @@ cudaError_t query(Body body) {
 template <class Body>
 cudaError_t call(Body body) {
   return query([&](Runtime& runtime) {
+    attach(runtime);
     return runtime.fault.code != cudaSuccess ? runtime.fault.code : body(runtime);
   });
 }

@@ -60,8 +60,13 @@ cudaError_t store(T* out, U value) {
 }  // namespace
 
 cudaStream_t Streams::create(unsigned flags, int priority) {
-  auto stream = std::make_unique<Stream>(
-      Stream{flags, priority, next_id_++, Runtime::ordinal(), nullptr, {}});
+  auto stream = std::make_unique<Stream>(Stream{flags,
+                                                priority,
+                                                next_id_++,
+                                                Runtime::ordinal(),
+                                                nullptr,
+                                                {},
+                                                &owning_context(Runtime::get())});
   const auto handle = reinterpret_cast<cudaStream_t>(stream.get());
   streams_[handle] = std::move(stream);
   return handle;
@@ -85,6 +90,10 @@ Stream* Streams::find(cudaStream_t handle) {
 void Streams::end_thread(unsigned long long thread) {
   const auto found = per_thread_.find(thread);
   if (found != per_thread_.end() && found->second->capture == nullptr) per_thread_.erase(found);
+}
+
+void Streams::destroy_all(const Context& context) {
+  std::erase_if(streams_, [&](const auto& item) { return item.second->context == &context; });
 }
 
 bool Streams::destroy(cudaStream_t handle) { return streams_.erase(handle) != 0; }

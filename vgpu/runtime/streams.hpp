@@ -15,6 +15,7 @@
 namespace vgpu::runtime {
 
 struct Capture;  // graph/capture.hpp
+struct Context;  // context.hpp
 struct Node;
 
 struct Stream {
@@ -25,6 +26,7 @@ struct Stream {
   int device = -1;
   std::shared_ptr<Capture> capture;  // null if the stream is not being captured
   std::vector<Node*> last;           // the dependencies of the next captured node
+  const Context* context = nullptr;  // null for the default streams: the calling thread's
 };
 
 struct Event {
@@ -42,6 +44,7 @@ class Streams {
   // Null for a handle of no live stream. The default streams (0, legacy, per-thread) always exist.
   Stream* find(cudaStream_t handle);
   bool destroy(cudaStream_t handle);  // also false for the default streams
+  void destroy_all(const Context& context);
   void end_thread(unsigned long long thread);
   template <class Use>
   void for_each(Use use) {
