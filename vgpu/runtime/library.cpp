@@ -148,7 +148,10 @@ Library& load_library(Runtime& runtime, const void* data, std::optional<std::siz
   } else if (code.begins_with("\177ELF", 4)) {
     library->binary = runtime.modules.add_code(image::Kind::kCubin, code.elf());
   } else {
-    library->binary = runtime.modules.add_code(image::Kind::kPtx, code.text());
+    std::string text = code.text();
+    if (text.find(".version") == text.npos)
+      refuse_image("is neither a fat binary, nor machine code, nor PTX");
+    library->binary = runtime.modules.add_code(image::Kind::kPtx, std::move(text));
   }
   try {
     // Read the code now, so that this call reports errors in it.

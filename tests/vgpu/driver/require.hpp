@@ -29,6 +29,14 @@ inline void require(CUresult result, const char* what) {
   require_result(result, CUDA_SUCCESS, what);
 }
 
+#ifdef __CUDACC__
+inline void require(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorName(error));
+  std::exit(1);
+}
+#endif
+
 // The call's result, and its text if that is wrong.
 #define EXPECT(expected, call) require_result(call, CUDA_##expected, #call)
 #define CHECK(call) EXPECT(SUCCESS, call)
