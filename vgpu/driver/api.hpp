@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver API's declarations, all versions of each function under the name of its symbol
 // (cuMemAlloc_v2), and the wrappers in which the entry points run. Most entry points call the
-// runtime API's function of the same meaning: the handles of streams, events, graphs, pools, kernels
-// and libraries are the same objects, and the error codes are the same numbers.
+// runtime API's function of the same meaning: the handles of streams, events, graphs, pools,
+// kernels and libraries are the same objects, and the error codes are the same numbers.
 #pragma once
 #define __CUDA_API_VERSION_INTERNAL  // NOLINT(bugprone-reserved-identifier): cuda.h's name
 #pragma GCC visibility push(default)

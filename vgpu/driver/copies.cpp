@@ -252,8 +252,8 @@ VGPU_TWIN(cuMemcpy3DPeerAsync, _ptsz);
 
 namespace {
 
-// `width` and `pitch` count elements of `size` bytes and bytes; elements and rows must be aligned to
-// an element.
+// `width` and `pitch` count elements of `size` bytes and bytes; elements and rows must be aligned
+// to an element.
 CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigned value, unsigned size,
              std::size_t width, std::size_t height, CUstream stream) {
   return in_context(name, [&](Runtime& runtime) {
@@ -269,7 +269,8 @@ CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigned value
 
 }  // namespace
 
-// The twelve forms of a fill: by the size of an element, of a row or a plane, at once or in a stream.
+// The twelve forms of a fill: by the size of an element, of a row or a plane, at once or in a
+// stream.
 #define VGPU_MEMSET(bits, type)                                                                \
   CUresult cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count) {                    \
     return set(__func__, to, 0, value, (bits) / 8, count, 1, CU_STREAM_LEGACY);                \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Initialisation, version and errors. CUDA Driver API, "Initialization", "Version Management", "Error
-// Handling".
+// Initialisation, version and errors. CUDA Driver API, "Initialization", "Version Management",
+// "Error Handling".
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 namespace vgpu::driver {
 namespace {
 
-// The file that `code` lies in, if it has a CUDA runtime of its own that is not redirected; else "".
-// Such a runtime expects more of a driver than is documented.
+// The file that `code` lies in, if it has a CUDA runtime of its own that is not redirected; else
+// "". Such a runtime expects more of a driver than is documented.
 std::string hidden_runtime_around(const void* code) {
   Dl_info info{};
   if (::dladdr(code, &info) == 0 || info.dli_fname == nullptr) return "";

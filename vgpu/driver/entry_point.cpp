@@ -30,3 +30,6 @@ CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuui
   if (result != CUDA_SUCCESS) return result;
   return status == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
+
+// NVIDIA's libraries ask for undocumented tables, and manage without.
+CUresult cuGetExportTable(const void**, const CUuuid*) { return CUDA_ERROR_NOT_SUPPORTED; }

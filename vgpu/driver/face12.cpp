@@ -14,6 +14,8 @@
   extern "C" int name();         \
   int name() { return vgpu12Refuse(#name); }
 
+#define VGPU_MOVED(name, target)  // libvgpu.so has it under both names
+
 extern "C" int vgpu12Refuse(const char* name);  // runtime/cuda12.cpp
 
 #include "redirect/names12.inc"

@@ -7,8 +7,8 @@ using namespace vgpu::driver;
 
 namespace {
 
-// Calls use(the parameters as the runtime has them). Older structures lack a kernel and a context at
-// their end, and a CUfunction is a CUkernel.
+// Calls use(the parameters as the runtime has them). Older structures lack a kernel and a context
+// at their end, and a CUfunction is a CUkernel.
 template <class Params, class Use>
 CUresult with_kernel(const char* name, const Params* params, Use use) {
   return with_driver(name, [&] {

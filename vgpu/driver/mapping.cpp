@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory apart from its addresses. CUDA Driver API, "Virtual Memory Management". Physical memory is a
-// file in memory (memfd_create), which is mapped at reserved addresses, at several of them if the
+// Memory apart from its addresses. CUDA Driver API, "Virtual Memory Management". Physical memory is
+// a file in memory (memfd_create), which is mapped at reserved addresses, at several of them if the
 // program wants, and is given to other processes as a file descriptor.
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts. Every device has a primary context, which the runtime API uses, and a program may create
-// others with the driver API. Each thread has a stack of contexts; the top one is current and gives
-// the thread's device. Memory, streams and modules belong to the context in which they were made.
+// Contexts. Every device has a primary context, which the runtime API uses, and a program may
+// create others with the driver API. Each thread has a stack of contexts; the top one is current
+// and gives the thread's device. Memory, streams and modules belong to the context in which they
+// were made.
 #pragma once
 #include <map>
 #include <memory>
@@ -42,7 +43,8 @@ class Contexts {
 
 class Runtime;
 
-// The owner of what the calling thread makes: its current context, if that is of the thread's device.
+// The owner of what the calling thread makes: its current context, if that is of the thread's
+// device.
 const Context& owning_context(Runtime& runtime);
 
 // The calling thread's stack; the last one is current. Change it only by the functions below, which

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// contexts PTX: primary and other contexts, the stack of each thread, and what belongs to a context.
+// contexts PTX: primary and other contexts, the stack of each thread, and what belongs to a
+// context.
 #include <thread>
 
 #include "require.hpp"

@@ -133,8 +133,8 @@ int main() {
   CUfunction same = nullptr;
   CHECK(cuModuleGetFunction(&same, module, name));
   require(cudaGetSymbolAddress(&by_runtime, scale), "cudaGetSymbolAddress");
-  // A variable in an anonymous namespace has a name of the compiler's; its address is in memory that
-  // the driver knows.
+  // A variable in an anonymous namespace has a name of the compiler's; its address is in memory
+  // that the driver knows.
   CHECK(cuMemGetAddressRange(&by_driver, nullptr, reinterpret_cast<CUdeviceptr>(by_runtime)));
   require(by_driver == reinterpret_cast<CUdeviceptr>(by_runtime), "a variable's address");
 

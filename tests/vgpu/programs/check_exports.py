@@ -2,7 +2,7 @@
 """check_exports.py NM NODE PREFIX ROWS.inc... -- LIBRARY...: together the libraries, in the order
 in which the loader looks, export every name in the files of rows (VGPU_STUB(name),
 VGPU_OF_12(name, ...), VGPU_DRIVER(name, ...)) and, besides, only names that begin with PREFIX ("-":
-none, "*": any). The first library's names stand under the version node NODE ("-": none)."""
+none). The first library's names stand under the version node NODE ("-": none)."""
 import re
 import subprocess
 import sys
@@ -12,7 +12,7 @@ files, libraries = sys.argv[4:sys.argv.index("--")], sys.argv[sys.argv.index("--
 wanted = set()
 for path in files:
     with open(path) as file:
-        wanted |= set(re.findall(r"^VGPU_(?:STUB|DRIVER|OF_12|MISSING_OF_12)\((\w+)", file.read(),
+        wanted |= set(re.findall(r"^VGPU_(?:STUB|DRIVER|OF_12|MOVED|MISSING_OF_12)\((\w+)", file.read(),
                                  re.M))
 found, problems = {}, []
 for library in libraries:
@@ -30,7 +30,7 @@ for library in libraries:
 problems += [f"missing: {name}" for name in sorted(wanted - set(found))]
 problems += [
     f"exported without need: {name}" for name in sorted(set(found) - wanted)
-    if prefix != "*" and not name.startswith(prefix)
+    if not name.startswith(prefix)
 ]
 if len(wanted) < 100:
     problems.append(f"only {len(wanted)} names in {files}")
