@@ -7,7 +7,11 @@
 #define __CUDA_API_VERSION_INTERNAL  // NOLINT(bugprone-reserved-identifier): cuda.h's name
 #pragma GCC visibility push(default)
 #include <cuda.h>
-#include <cudaProfiler.h>
+// cudaProfiler.h declares them; not every toolkit has it.
+extern "C" {
+CUresult cuProfilerStart();
+CUresult cuProfilerStop();
+}
 #pragma GCC visibility pop
 
 #include <string_view>

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <set>
 #include <string>
 
 #include "driver/api.hpp"
@@ -62,14 +63,18 @@ using namespace vgpu::driver;
 CUresult cuInit(unsigned flags) {
   const void* const caller = __builtin_return_address(0);
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  Runtime& runtime = Runtime::get();
   if (const std::string path = hidden_runtime_around(caller); !path.empty()) {
-    vgpu::runtime::say(
-        fmt::format("{}: its CUDA runtime is linked in without symbols and cannot be replaced: it "
-                    "finds no device",
-                    path));
+    static std::set<std::string> said;
+    const std::scoped_lock lock(runtime.mutex);
+    if (said.insert(path).second) {
+      vgpu::runtime::say(
+          fmt::format("{}: its CUDA runtime is linked in without symbols and cannot be replaced: "
+                      "it finds no device",
+                      path));
+    }
     return CUDA_ERROR_NO_DEVICE;
   }
-  Runtime& runtime = Runtime::get();
   if (!runtime.settings.error.empty()) return CUDA_ERROR_NO_DEVICE;
   runtime.initialised = true;
   return CUDA_SUCCESS;

@@ -11,8 +11,8 @@ struct PtxUnit {
   std::string text;
 };
 
-// Names without linkage stay apart. Of weak definitions one is kept. Throws std::invalid_argument for
-// text that is not PTX, and for a name that several units define.
+// Names without linkage stay apart. Of weak definitions one is kept. Throws std::invalid_argument
+// for text that is not PTX, and for a name that several units define.
 std::string link_ptx(std::span<const PtxUnit> units);
 
 }  // namespace vgpu::driver

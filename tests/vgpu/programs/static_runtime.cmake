@@ -63,7 +63,9 @@ foreach(way "" .static)
   vgpu_test(two_runtimes.loaded${way} --silent -- two_runtimes${way}
     $<TARGET_FILE:vgpu_own_runtime> 3)
   vgpu_test(two_runtimes.stripped${way} --exit 1 --stderr
-    "^vgpu: [^ ]*_stripped.so has the CUDA runtime linked in and no symbols that say where: " --
+    "^vgpu: [^ ]*_stripped.so has the CUDA runtime linked in and no symbols that say where: "
+    --stderr "vgpu: [^ ]*_stripped.so: its CUDA runtime is linked in without symbols and cannot be "
+    --
     two_runtimes${way} $<TARGET_FILE:vgpu_own_runtime_stripped> 1)
 endforeach()
 vgpu_test(two_runtimes.verbose --option=--verbose --stderr
