@@ -273,7 +273,7 @@ CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigned value
 // stream.
 #define VGPU_MEMSET(bits, type)                                                                \
   CUresult cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count) {                    \
-    return set(__func__, to, 0, value, (bits) / 8, count, 1, CU_STREAM_LEGACY);                \
+    return set(__func__, to, 0, value, (bits) / 8, count, 1, nullptr);                         \
   }                                                                                            \
   VGPU_TWIN(cuMemsetD##bits##_v2, _ptds);                                                      \
   CUresult cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream) { \
@@ -282,7 +282,7 @@ CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigned value
   VGPU_TWIN(cuMemsetD##bits##Async, _ptsz);                                                    \
   CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width,      \
                                   size_t height) {                                             \
-    return set(__func__, to, pitch, value, (bits) / 8, width, height, CU_STREAM_LEGACY);       \
+    return set(__func__, to, pitch, value, (bits) / 8, width, height, nullptr);                \
   }                                                                                            \
   VGPU_TWIN(cuMemsetD2D##bits##_v2, _ptds);                                                    \
   CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width,    \
