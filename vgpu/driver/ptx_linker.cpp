@@ -111,6 +111,8 @@ class Splitter {
       if ((now.is_directive("weak") || now.is_directive("common")) && braces == 0)
         found.linkage = Linkage::kWeak;
       is_function = is_function || now.is_directive("func") || now.is_directive("entry");
+      if (now.is_directive("entry") && found.linkage == Linkage::kInternal)
+        found.linkage = Linkage::kVisible;  // a kernel is found by its name
       parentheses += now.is('(') ? 1 : now.is(')') ? -1 : 0;
       if (now.is_name() && parentheses == 0 && braces == 0 && found.name.empty())
         found.name = now.text;
@@ -173,8 +175,10 @@ std::string link_ptx(std::span<const PtxUnit> units) {
     return best;
   };
   std::map<std::string_view, std::size_t> strong;  // the unit that defines a name
+  std::set<std::string_view> common;               // names that units share
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (const Statement& s : all[i].statements) {
+      if (s.linkage != Linkage::kInternal) common.insert(s.name);
       if (!s.is_definition || s.linkage != Linkage::kVisible) continue;
       const auto [known, is_new] = strong.emplace(s.name, i);
       if (!is_new) {
@@ -190,7 +194,8 @@ std::string link_ptx(std::span<const PtxUnit> units) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::set<std::string_view> own;
     for (const Statement& s : all[i].statements) {
-      if (i != 0 && s.linkage == Linkage::kInternal && !s.name.empty()) own.insert(s.name);
+      const bool may_meet = i != 0 || (all.size() > 1 && common.contains(s.name));
+      if (may_meet && s.linkage == Linkage::kInternal && !s.name.empty()) own.insert(s.name);
     }
     for (const Statement& s : all[i].statements) {
       const bool repeated = s.is_definition && s.linkage == Linkage::kWeak &&
@@ -199,7 +204,7 @@ std::string link_ptx(std::span<const PtxUnit> units) {
     }
     for (const std::string_view file : all[i].files) {
       const auto number = file.find_first_of("0123456789");
-      const auto rest = file.find_first_not_of("0123456789", number);
+      const auto rest = std::min(file.find_first_not_of("0123456789", number), file.size());
       out += fmt::format(".file {}{}\n", number_in(file) + files, file.substr(rest));
     }
     files += all[i].files.size();
