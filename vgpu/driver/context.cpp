@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts and each thread's stack of them. CUDA Driver API, "Primary Context Management", "Context
 // Management", "Peer Context Memory Access".
-#include <algorithm>
+#include <mutex>
 #include <vector>
 
 #include "driver/api.hpp"
@@ -74,7 +74,10 @@ CUresult create(const char* name, CUcontext* context, unsigned flags, CUdevice d
 // Calls body(the current context), or returns CUDA_ERROR_INVALID_CONTEXT.
 template <class Body>
 CUresult about_current(const char* name, Body body) {
-  return with_context(name, [&] { return body(*vgpu::runtime::current_context()); });
+  return with_context(name, [&] {
+    const std::scoped_lock lock(Runtime::get().mutex);  // it may be current in several threads
+    return body(*vgpu::runtime::current_context());
+  });
 }
 
 cudaLimit limit_of(CUlimit limit) { return static_cast<cudaLimit>(static_cast<int>(limit)); }

@@ -29,8 +29,9 @@ const Kernel& loaded_kernel(Runtime& runtime, Function& function);
 // cudaFuncAttributeNonPortableClusterSizeAllowed is set.
 std::uint64_t most_cluster_blocks(const Function& function);
 
-// Registers per thread. Throws Failure if the fat binary has no machine code for the device.
-std::uint32_t known_registers(Runtime& runtime, const Function& function);
+// Registers per thread. 0, after a message, if there is no machine code for the device: they do not
+// limit then.
+std::uint32_t known_registers(Runtime& runtime, Function& function);
 
 // The largest block that can be launched, in threads: 1024, or less if __launch_bounds__ or the
 // registers per thread (where known) limit it.

@@ -71,6 +71,7 @@ struct Function {
   int max_dynamic_shared = -1;          // cudaFuncAttributeMaxDynamicSharedMemorySize; -1: not set
   int shared_carveout = -1;             // a preference, without effect
   bool non_portable_cluster = false;    // cudaFuncAttributeNonPortableClusterSizeAllowed
+  bool registers_said = false;          // the message that registers are not known was printed
   bool refusal_said = false;            // the message why it cannot be launched was printed
   bool lost_prints_said = false;        // the message that printf's buffer overflowed was printed
   bool sampling_said = false;           // the message about sampling was printed

@@ -213,6 +213,19 @@ void check_launches(const std::string& cubin) {
   CHECK(cuModuleUnload(module));
 }
 
+// PTX alone has no count of registers: they do not limit then.
+void check_occupancy_of_ptx(const std::string& ptx) {
+  CUmodule module = nullptr;
+  CUfunction sum = nullptr;
+  int blocks = 0;
+  CHECK(cuModuleLoadData(&module, ptx.c_str()));
+  CHECK(cuModuleGetFunction(&sum, module, "shared_sum"));
+  CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum, 128, 512));
+  CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum, 128, 512));  // said once
+  require(blocks == 16, "blocks by warps");
+  CHECK(cuModuleUnload(module));
+}
+
 void check_streams() {
   CUstream stream = nullptr;
   CUevent event = nullptr, other = nullptr;
@@ -358,6 +371,7 @@ int main(int argc, char** argv) {
   check_images(ptx, cubin);
   check_modules(ptx);
   check_launches(cubin);
+  check_occupancy_of_ptx(ptx);
   check_streams();
   check_graphs(ptx);
   CHECK(cuCtxDestroy(context));
