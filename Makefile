@@ -1,5 +1,6 @@
 # Thin: each target is one or two commands that also work by hand after scripts/setup.
-.PHONY: climb dist install report test check build configure sanitize fuzz setup format lint clean
+.PHONY: climb vgpu dist install report test check build configure sanitize fuzz setup format \
+  lint clean
 .DEFAULT_GOAL := build
 
 # What `make climb` needs; `make test` needs more packages, and cuBLAS.
@@ -16,6 +17,10 @@ BUILD = . .toolchain/env.sh && cmake --build --preset release
 
 build: configure
 	@$(BUILD)
+
+# The virtual GPU alone.
+vgpu: configure
+	@$(BUILD) --target vgpu
 
 # The main job: every rung verified, then measured on a GPU, or counted on the virtual one. The CPU
 # rungs come first: their rows do not wait for the CUDA kernels to compile. Both programs have this

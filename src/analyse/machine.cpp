@@ -22,9 +22,9 @@ void set_latencies(Machine& machine) {
 }
 
 // With FP32 accumulation. GeForce cards run at half the rate of the same chip's professional cards.
-double tensor_flop_per_cycle_of(std::string_view id, int cc) {
-  const bool whole = cc == 80 || cc == 90 || id == "a6000";
-  return tensor_flop_per_cycle(cc) * (whole ? 1.0 : 0.5);
+double tensor_flop_per_cycle_of(std::string_view name, int cc) {
+  const bool half = name.find("GeForce") != name.npos;
+  return tensor_flop_per_cycle(cc) * (half ? 0.5 : 1.0);
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ Machine make_machine(const vgpu::Device& device) {
   machine.shared_bytes = static_cast<int>(device.shared_per_multiprocessor);
   machine.reserved_shared = static_cast<int>(device.reserved_shared_per_block);
   machine.shared_per_block = static_cast<int>(device.shared_per_block_optin);
-  machine.tensor_flop_per_cycle = tensor_flop_per_cycle_of(machine.id, machine.cc);
+  machine.tensor_flop_per_cycle = tensor_flop_per_cycle_of(machine.name, machine.cc);
   machine.mma_sync_share = ladder::mma_sync_share(machine.cc);
   set_latencies(machine);
   return machine;

@@ -134,6 +134,14 @@ void add_charts(Contents& c, const std::optional<analyse::Machine>& machine) {
   add(c.charts, samples_chart(c.rows));
 }
 
+// Whether `name` occurs in `text` as whole words: "NVIDIA L4" is not in "NVIDIA L40S".
+bool has_words(const std::string& text, const std::string& name) {
+  const auto at = text.find(name);
+  if (at == text.npos) return false;
+  const std::size_t end = at + name.size();
+  return end == text.size() || text[end] == ' ';
+}
+
 }  // namespace
 
 std::optional<analyse::Machine> machine_of(const Device& device) {
@@ -141,7 +149,7 @@ std::optional<analyse::Machine> machine_of(const Device& device) {
   std::optional<analyse::Machine> best;
   for (const vgpu::Device& known : vgpu::devices()) {
     analyse::Machine machine = analyse::make_machine(known);
-    const bool named = device.name.find(machine.name) != std::string::npos;
+    const bool named = has_words(device.name, machine.name);
     if (named && (!best || machine.name.size() > best->name.size())) best = std::move(machine);
   }
   return best;

@@ -142,11 +142,9 @@ void of_cublas(cublasHandle_t handle) {
           cudaMemcpy(there, sorted.data(), sizeof(float*) * sorted.size(),
                      cudaMemcpyHostToDevice) == cudaSuccess,
       "pointers");
-  const cublasStatus_t batched =
-      cublasSgemmBatched(handle, x.op_a, x.op_b, kM, kN, kK, &kAlpha, there, x.lda, there + kCount,
-                         x.ldb, &kBeta, there + 2 * kCount, x.kLdc, kCount);
-  // which the virtual GPU's cuBLAS does not have
-  if (batched != CUBLAS_STATUS_NOT_SUPPORTED) x.check("cublasSgemmBatched", kCount, batched);
+  x.check("cublasSgemmBatched", kCount,
+          cublasSgemmBatched(handle, x.op_a, x.op_b, kM, kN, kK, &kAlpha, there, x.lda,
+                             there + kCount, x.ldb, &kBeta, there + 2 * kCount, x.kLdc, kCount));
   static_cast<void>(cudaFree(there));
 
   float* const scalars = upload({kAlpha, kBeta});
@@ -161,7 +159,7 @@ void of_cublas(cublasHandle_t handle) {
   require(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH) == CUBLAS_STATUS_SUCCESS, "math mode");
   x.check("pedantic", 1, sgemm(x.kLdc));
   require(cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH) == CUBLAS_STATUS_SUCCESS, "tf32");
-  static_cast<void>(sgemm(x.kLdc));  // the virtual GPU's cuBLAS refuses it
+  x.check("tf32", 1, sgemm(x.kLdc));  // exact, for integers
   require(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH) == CUBLAS_STATUS_SUCCESS, "math mode");
 
   float* const workspace = upload(std::vector<float>(1 << 20));
@@ -185,7 +183,7 @@ void of_cublas(cublasHandle_t handle) {
   static_cast<void>(cudaFree(workspace));
 }
 
-// With descriptors of the real library, which need no GPU; the handle is not looked at.
+// The handle is not looked at.
 void of_cublaslt() {
   Operands x(CUBLAS_OP_T, CUBLAS_OP_N);
   cublasLtMatmulDesc_t operation = nullptr;

@@ -11,8 +11,8 @@
 namespace vgpu::app {
 
 struct Inspection {
-  std::string error;    // why it cannot run on the virtual GPU; "" if it can
-  std::string warning;  // why it may not use the virtual GPU; "" if there is no doubt
+  std::string error;            // why it cannot run on the virtual GPU; "" if it can
+  std::string warning;          // why it may not use the virtual GPU; "" if there is no doubt
   std::uint64_t tls_bytes = 0;  // of thread-local variables of the program's libraries
 };
 

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "count/instruction.hpp"
+#include "devices/device_file.hpp"
 #include "ptx/lower/classify.hpp"
 #include "sass/decode/decode.hpp"
 #include "sass/lower/classify.hpp"
@@ -80,6 +81,17 @@ std::string list_instructions(bool json) {
       "Machine code of sm_90: the class in Nsight Compute's counters; executed by a test; in a "
       "kernel whose counts were measured on a GPU:\n{}PTX, likewise:\n{}",
       sass, ptx);
+}
+
+std::string list_devices(bool json) {
+  std::string text;
+  for (const Device& device : devices()) {
+    const double gib = static_cast<double>(device.memory_bytes) / (1 << 30);
+    text += json ? fmt::format("{}\n{}", text.empty() ? "" : ",", device_json(device))
+                 : fmt::format("{:12}{:44}sm_{:<5}{:4} SMs {:8.1f} GiB\n", device.id, device.name,
+                               device.target(), device.multiprocessors, gib);
+  }
+  return json ? fmt::format("[{}\n]\n", text) : text;
 }
 
 }  // namespace vgpu::app

@@ -8,4 +8,7 @@ namespace vgpu::app {
 // Compute's counters, and of PTX. For people, or as JSON.
 std::string list_instructions(bool json);
 
+// The devices that --device takes. The JSON is that of a file which describes one.
+std::string list_devices(bool json);
+
 }  // namespace vgpu::app

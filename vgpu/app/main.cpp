@@ -8,29 +8,28 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <system_error>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "app/ci_report.hpp"
+#include "app/conclusion.hpp"
 #include "app/counters.hpp"
 #include "app/details.hpp"
 #include "app/inspect.hpp"
 #include "app/instructions.hpp"
+#include "app/options.hpp"
 #include "app/process.hpp"
 #include "devices/devices.hpp"
 #include "pages/pages.hpp"
 #include "redirect/cuda_file.hpp"
-#include "runtime/check_report.hpp"
-#include "runtime/counters_file.hpp"
 #include "runtime/printable.hpp"
 #include "runtime/settings.hpp"
 
@@ -38,18 +37,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using vgpu::app::Environment;
+using vgpu::app::Options;
+using vgpu::app::read_file;
 
 constexpr const char* kRedirect = "libvgpu_redirect.so";
 constexpr int kHotLines = 30;  // lines per kernel that --source prints
-constexpr int kBadArgument = 2, kNotWritten = 74, kCheckFired = 86, kCannotRun = 126;
-
-struct Options {
-  std::string device, check, counters, threads, schedule, numerics, engine;
-  std::string kernel, launch_skip, launch_count,
-      sample_blocks;  // validated by the parsers of settings.hpp
-  bool print = false, source = false, verbose = false;
-  std::vector<std::string> command;
-};
+constexpr int kBadArgument = 2, kNotWritten = 74, kCheckFired = 86, kGrew = 87, kCannotRun = 126;
 
 struct Help : CLI::Formatter {
   std::string make_usage(const CLI::App*, std::string) const override {
@@ -81,73 +74,19 @@ class TemporaryFolder {
   std::string path_;
 };
 
+void say(const std::string& message) { fmt::print(stderr, "vgpu: {}\n", vgpu::printable(message)); }
+
 int fail(int status, const std::string& message) {
-  fmt::print(stderr, "vgpu: {}\n", vgpu::printable(message));
+  say(message);
   return status;
 }
 
 constexpr const char* kNotPrinted = "standard output: not everything could be written";
 bool is_printed() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // ../lib/vgpu relative to this program, both in the build folder and when installed.
 std::string library_folder() {
   return (fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib" / "vgpu").string();
-}
-
-// Returns "" or the invalid argument and the rule that it breaks.
-std::string check_options(const Options& options) {
-  std::vector<vgpu::Device> devices;
-  vgpu::Checks checks;
-  unsigned threads = 0;
-  if (!options.device.empty()) {
-    if (auto error = vgpu::parse_devices(options.device, devices); !error.empty())
-      return "--device: " + error;
-  }
-  if (auto error = vgpu::parse_checks(options.check, checks); !error.empty())
-    return "--check: " + error;
-  if (!options.threads.empty()) {
-    if (auto error = vgpu::parse_threads(options.threads, threads); !error.empty())
-      return "--threads: " + error;
-  }
-  if (!options.numerics.empty()) {
-    vgpu::Numerics numerics;
-    if (auto error = vgpu::parse_numerics(options.numerics, numerics); !error.empty())
-      return "--numerics: " + error;
-  }
-  if (!options.schedule.empty()) {
-    vgpu::CopySchedule schedule;
-    if (auto error = vgpu::parse_schedule(options.schedule, schedule); !error.empty())
-      return "--schedule: " + error;
-  }
-  if (!options.engine.empty()) {
-    vgpu::EngineChoice engine;
-    if (auto error = vgpu::parse_engine(options.engine, engine); !error.empty())
-      return "--engine: " + error;
-  }
-  if (!options.counters.empty()) {
-    if (auto error = vgpu::check_counters_file(options.counters); !error.empty())
-      return "--counters: " + error;
-  }
-  vgpu::Pattern kernel;
-  if (auto error = vgpu::parse_kernel(options.kernel, kernel); !error.empty())
-    return "--kernel: " + error;
-  const std::tuple<const char*, const std::string&, std::uint64_t> numbers[] = {
-      {"--launch-skip", options.launch_skip, 0},
-      {"--launch-count", options.launch_count, 1},
-      {"--sample-blocks", options.sample_blocks, 1}};
-  for (const auto& [name, text, least] : numbers) {
-    std::uint64_t number = 0;
-    if (text.empty()) continue;
-    if (auto error = vgpu::parse_number(text, least, number); !error.empty())
-      return fmt::format("{}: {}", name, error);
-  }
-  return vgpu::settings_from([](const char* name) -> const char* { return std::getenv(name); })
-      .error;
 }
 
 // Returns a name of `folder` for LD_LIBRARY_PATH and LD_AUDIT, which have no quoting. If the
@@ -182,6 +121,17 @@ std::string title(const std::string& path) {
                                    : path;
 }
 
+void show_counters(const Options& options, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    if (paths.size() > 1 && (options.print || options.source))
+      fmt::print("{}:\n", vgpu::printable(title(path)));
+    if (options.print) fmt::print("{}", vgpu::printable(vgpu::app::details(read_file(path))));
+    if (options.source)
+      fmt::print("{}",
+                 vgpu::printable(vgpu::app::source_view(read_file(path), kHotLines, read_file)));
+  }
+}
+
 int run(const Options& options) {
   const std::string& name = options.command.front();
   const auto program = vgpu::app::find_program(name);
@@ -199,13 +149,15 @@ int run(const Options& options) {
   fs::create_directory(claims);
   if (!std::ofstream(report)) throw std::system_error(errno, std::generic_category(), report);
   const std::string libraries = loader_name(folder);
+  const bool counted = options.print || options.source || !options.baseline.empty();
   const std::string counters = !options.counters.empty() ? fs::absolute(options.counters).string()
-                               : options.print || options.source ? session.path("launches.%p")
-                                                                 : "";
+                               : counted                 ? session.path("launches.%p")
+                                                         : "";
+  const std::string devices = vgpu::with_absolute_files(options.device);
   Environment environment = vgpu::app::current_environment();
   prepend(environment, "LD_LIBRARY_PATH", libraries);
   const std::pair<const char*, const std::string&> variables[] = {
-      {"VGPU_DEVICE", options.device},
+      {"VGPU_DEVICE", devices},
       {"VGPU_CHECK", options.check},
       {"VGPU_THREADS", options.threads},
       {"VGPU_SCHEDULE", options.schedule},
@@ -216,7 +168,8 @@ int run(const Options& options) {
       {"VGPU_KERNEL", options.kernel},
       {"VGPU_LAUNCH_SKIP", options.launch_skip},
       {"VGPU_LAUNCH_COUNT", options.launch_count},
-      {"VGPU_SAMPLE_BLOCKS", options.sample_blocks}};
+      {"VGPU_SAMPLE_BLOCKS", options.sample_blocks},
+      {"VGPU_TIMEOUT", options.timeout}};
   for (const auto& [variable, value] : variables) {
     if (!value.empty()) vgpu::app::set(environment, variable, value);
   }
@@ -231,23 +184,21 @@ int run(const Options& options) {
   if (vgpu::app::get(environment, "LD_AUDIT").find(kRedirect) == std::string::npos)
     prepend(environment, "LD_AUDIT", libraries + "/" + kRedirect);
 
-  const int status = vgpu::app::run(program.path, options.command, environment);
+  const auto begin = std::chrono::steady_clock::now();
+  vgpu::app::Outcome outcome;
+  outcome.version = VGPU_VERSION;
+  outcome.status = vgpu::app::run(program.path, options.command, environment);
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const vgpu::app::CountersFiles files = vgpu::app::finish_counters(claims);
-  for (const std::string& error : files.errors)
-    fmt::print(stderr, "vgpu: {}\n", vgpu::printable(error));
+  for (const std::string& error : files.errors) say(error);
   if (!options.counters.empty() && files.paths.empty() && !files.failed)
-    fmt::print(stderr, "vgpu: no counters: the program did not use the virtual GPU\n");
-  for (const std::string& path : files.paths) {
-    if (files.paths.size() > 1 && (options.print || options.source))
-      fmt::print("{}:\n", vgpu::printable(title(path)));
-    if (options.print) fmt::print("{}", vgpu::printable(vgpu::app::details(read_file(path))));
-    if (options.source)
-      fmt::print("{}",
-                 vgpu::printable(vgpu::app::source_view(read_file(path), kHotLines, read_file)));
-  }
+    say("no counters: the program did not use the virtual GPU");
+  show_counters(options, files.paths);
   if (!is_printed()) return fail(kCannotRun, kNotPrinted);
-  const bool fired = !fs::exists(report) || vgpu::check_fired(read_file(report));
-  return fired ? kCheckFired : status == 0 && files.failed ? kNotWritten : status;
+  outcome.errors = files.errors;
+  if (files.failed && files.errors.empty()) outcome.errors.push_back("counters were not written");
+  outcome.findings = vgpu::app::findings_of(report);
+  return vgpu::app::conclude(options, files.paths, outcome);
 }
 
 // Prints the manual page, or the command-line completions of a shell; used by the installation.
@@ -275,14 +226,12 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app("Runs a CUDA program on a virtual GPU, unchanged.");
   app.formatter(std::make_shared<Help>());
   app.footer(
-      "Exit status: the program's own; 86 where a check fired, 74 where the program ends with 0 "
-      "but its "
-      "counters "
-      "cannot be written.");
+      "Exit status: the program's own; 86 where a check fired; where the program ends with 0, 87 "
+      "where counters are worse than in the baseline, 74 where a file cannot be written.");
   Options options;
   app.add_option("--device,--devices", options.device,
                  "the virtual devices, comma-separated, NAME:COUNT for several alike: " +
-                     vgpu::known_devices())
+                     vgpu::known_devices() + "; or FILE.json, which describes one")
       ->type_name("LIST");
   app.add_option("--engine", options.engine,
                  "auto (default): machine code where it is known, else PTX; or only sass, only ptx")
@@ -307,6 +256,9 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--sample-blocks", options.sample_blocks,
                  "execute N blocks of a launch and scale; the others' results are not written")
       ->type_name("N");
+  app.add_option("--timeout", options.timeout,
+                 "end a kernel that runs longer than SECONDS; it counts as a check that fired")
+      ->type_name("SECONDS");
   app.add_option("--threads", options.threads, "host threads of a launch (default: all)")
       ->type_name("N");
   app.add_option("--numerics", options.numerics,
@@ -318,12 +270,30 @@ int parse_and_run(int argc, char** argv) {
                  "warps and blocks "
                  "take turns at random, too")
       ->type_name("WHEN");
+  app.add_option("--junit", options.junit, "write what was found as a JUnit report")
+      ->type_name("FILE");
+  app.add_option("--sarif", options.sarif, "write what was found as SARIF 2.1.0")
+      ->type_name("FILE");
+  app.add_flag("--github", options.github,
+               "print what was found as annotations of a GitHub Action");
+  CLI::Option* const baseline =
+      app.add_option("--baseline", options.baseline,
+                     "compare the counters of every launch with those of this file")
+          ->type_name("FILE");
+  app.add_option("--tolerance", options.tolerance, "... and allow PERCENT more (default: 0)")
+      ->type_name("PERCENT")
+      ->needs(baseline);
+  app.add_flag("--estimates", options.estimates, "... and compare estimates, too")->needs(baseline);
+  app.add_flag("--update-baseline", options.update_baseline,
+               "write the baseline instead of comparing; estimates with --estimates only")
+      ->needs(baseline);
   app.add_flag("--verbose", options.verbose,
                "say for each file that uses CUDA which way it comes to the virtual GPU");
-  bool list = false, json = false;
-  CLI::Option* const lists =
-      app.add_flag("--list-instructions", list, "print the instructions that are known, and end");
-  app.add_flag("--json", json, "... as JSON")->needs(lists);
+  bool instructions = false, devices = false, json = false;
+  app.add_flag("--list-instructions", instructions,
+               "print the instructions that are known, and end");
+  app.add_flag("--list-devices", devices, "print the virtual devices that are known, and end");
+  app.add_flag("--json", json, "... as JSON");
   std::string shell;
   app.add_option("--completion", shell, "print the completion of bash, zsh or fish")->group("");
   bool manual = false;
@@ -339,8 +309,11 @@ int parse_and_run(int argc, char** argv) {
     return fail(kBadArgument, error.what());
   }
   if (manual || !shell.empty()) return print_pages(app, shell);
-  if (list) {
-    fmt::print("{}", vgpu::app::list_instructions(json));
+  if (json && !instructions && !devices)
+    return fail(kBadArgument, "--json: needs --list-instructions or --list-devices");
+  if (instructions || devices) {
+    if (instructions) fmt::print("{}", vgpu::app::list_instructions(json));
+    if (devices) fmt::print("{}", vgpu::app::list_devices(json));
     return is_printed() ? 0 : fail(kCannotRun, kNotPrinted);
   }
   options.command = app.remaining();
@@ -358,7 +331,7 @@ int parse_and_run(int argc, char** argv) {
     if (std::find(values.begin(), values.end(), "") != values.end())
       return fail(kBadArgument, option->get_name(false, true) + ": is empty; it needs a value");
   }
-  if (const std::string error = check_options(options); !error.empty())
+  if (const std::string error = vgpu::app::check_options(options); !error.empty())
     return fail(kBadArgument, error);
   return run(options);
 }

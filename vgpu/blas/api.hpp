@@ -5,6 +5,8 @@
 #include <cublas_v2.h>
 #pragma GCC visibility pop
 
+#include "blas/work.hpp"
+
 // Programs use it only as an opaque handle.
 struct cublasContext {
   cudaStream_t stream = nullptr;
@@ -13,10 +15,3 @@ struct cublasContext {
   cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
   int multiprocessor_target = 0;
 };
-
-namespace vgpu::blas {
-
-// Prints to stderr with the prefix "vgpu: ".
-void say(const char* text);
-
-}  // namespace vgpu::blas

@@ -1,188 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blas/gemm.hpp"
+// The GEMM entry points. Each fills in a Product.
+#include <cstdint>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <deque>
-#include <functional>
-#include <limits>
-#include <mutex>
-#include <type_traits>
-#include <utility>
-
-#include "include/vgpu/vgpu.h"
-#ifdef VGPU_OPENBLAS
-#include <cblas.h>
-#endif
+#include "blas/api.hpp"
+#include "blas/product.hpp"
 
 namespace vgpu::blas {
 namespace {
 
-bool valid(cublasOperation_t op) {
-  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
-}
-
-// Whether `batch` stored matrices of `rows` x `columns` are entirely in device memory, from the
-// first element to the last.
-template <class T>
-bool on_device(const Operand<T>& matrix, std::int64_t rows, std::int64_t columns,
-               std::int64_t batch) {
-  if (rows == 0 || columns == 0) return true;
-  const std::int64_t one = (columns - 1) * matrix.ld + rows;
-  const std::int64_t first = std::min<std::int64_t>(0, (batch - 1) * matrix.stride);
-  const std::int64_t last = std::max<std::int64_t>(0, (batch - 1) * matrix.stride) + one;
-  return vgpuDeviceContains(matrix.data + first,
-                            static_cast<std::size_t>(last - first) * sizeof(T)) != 0;
-}
-
-template <class T>
-cublasStatus_t refuse_operand(const Gemm<T>& gemm, char name, const void* data, std::int64_t rows,
-                              std::int64_t columns, std::int64_t ld) {
-  say(fmt::format("{}: {} at {}, {}x{} with leading dimension {}, is not wholly in device memory",
-                  gemm.function, name, fmt::ptr(data), rows, columns, ld)
-          .c_str());
-  return CUBLAS_STATUS_EXECUTION_FAILED;
-}
-
-// Reads alpha or beta from host or device memory.
-template <class T>
-bool read_scalar(cublasHandle_t handle, const T* pointer, T& value) {
-  if (pointer == nullptr) return false;
-  if (handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE &&
-      vgpuDeviceContains(pointer, sizeof(T)) == 0)
-    return false;
-  value = *pointer;
-  return true;
-}
-
-template <class T>
-void scale(T beta, std::int64_t m, std::int64_t n, T* c, std::int64_t ldc) {
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t i = 0; i < m; ++i) {
-      T& element = c[j * ldc + i];
-      element = beta == T{0} ? T{0} : beta * element;  // beta = 0 does not read C
-    }
+cublasComputeType_t compute_of(cudaDataType type) {
+  switch (type) {
+    case CUDA_R_16F:
+      return CUBLAS_COMPUTE_16F;
+    case CUDA_R_64F:
+    case CUDA_C_64F:
+      return CUBLAS_COMPUTE_64F;
+    default:
+      return CUBLAS_COMPUTE_32F;
   }
 }
 
-template <class T>
-void multiply(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
-              T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,
-              std::int64_t ldc) {
-  if (k == 0 || alpha == T{0}) return scale(beta, m, n, c, ldc);
-#ifdef VGPU_OPENBLAS
-  constexpr std::int64_t kLargest = std::numeric_limits<blasint>::max();
-  if (std::max({m, n, k, lda, ldb, ldc}) <= kLargest) {
-    if (beta == T{0}) scale(beta, m, n, c, ldc);
-    const auto op = [](bool transpose) { return transpose ? CblasTrans : CblasNoTrans; };
-    const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
-    if constexpr (std::is_same_v<T, float>) {
-      cblas_sgemm(CblasColMajor, op(transpose_a), op(transpose_b), size(m), size(n), size(k), alpha,
-                  a, size(lda), b, size(ldb), beta, c, size(ldc));
-    } else {
-      cblas_dgemm(CblasColMajor, op(transpose_a), op(transpose_b), size(m), size(n), size(k), alpha,
-                  a, size(lda), b, size(ldb), beta, c, size(ldc));
-    }
-    return;
-  }
-#endif
-  multiply_by_loop(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+cublasComputeType_t in_math_mode(cublasHandle_t handle, cublasComputeType_t compute,
+                                 cudaDataType a) {
+  const int mode = handle->math_mode & ~CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+  const bool single = compute == CUBLAS_COMPUTE_32F && (a == CUDA_R_32F || a == CUDA_C_32F);
+  return single && mode == CUBLAS_TF32_TENSOR_OP_MATH ? CUBLAS_COMPUTE_32F_FAST_TF32 : compute;
+}
+
+// The shape and the operations, which all have in common.
+struct Shape {
+  const char* function;
+  cublasOperation_t op_a, op_b;
+  std::int64_t m, n, k, batch;
+};
+
+cublasStatus_t gemm(cublasHandle_t handle, const Shape& shape, const void* alpha, const Operand& a,
+                    const Operand& b, const void* beta, const Operand& c,
+                    cublasComputeType_t compute) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  const bool on_device = handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
+  Product product;
+  product.function = shape.function;
+  product.op_a = shape.op_a;
+  product.op_b = shape.op_b;
+  product.m = shape.m;
+  product.n = shape.n;
+  product.k = shape.k;
+  product.batch = shape.batch;
+  product.a = a;
+  product.b = b;
+  product.c = product.d = c;
+  product.compute = in_math_mode(handle, compute, a.type);
+  product.scale_type = scale_type_of(compute, c.type);
+  product.alpha = {alpha, product.scale_type, on_device};
+  product.beta = {beta, product.scale_type, on_device};
+  return run(handle->stream, product);
 }
 
 template <class T>
-void compute(const Gemm<T>& gemm, T alpha, T beta) {
-  const bool transpose_a = gemm.op_a != CUBLAS_OP_N, transpose_b = gemm.op_b != CUBLAS_OP_N;
-  for (std::int64_t i = 0; i < gemm.batch; ++i) {
-    multiply(transpose_a, transpose_b, gemm.m, gemm.n, gemm.k, alpha,
-             gemm.a.data + i * gemm.a.stride, gemm.a.ld, gemm.b.data + i * gemm.b.stride, gemm.b.ld,
-             beta, gemm.c.data + i * gemm.c.stride, gemm.c.ld);
-    for (std::int64_t j = 0; j < gemm.n; ++j) {
-      vgpuMarkWritten(gemm.c.data + i * gemm.c.stride + j * gemm.c.ld,
-                      static_cast<std::size_t>(gemm.m) * sizeof(T));
-    }
-  }
+Operand single(const T* data, std::int64_t ld, cudaDataType type) {
+  return {data, type, ld, 0, false, false, nullptr};
 }
-
-// Executes the work immediately, or, if the stream is being captured, adds it to the graph as a
-// host node. The work is never freed, because the graph may be launched as long as the program
-// runs.
-cublasStatus_t at_once_or_captured(cudaStream_t stream, std::function<void()> work) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
-  if (status == cudaStreamCaptureStatusNone) {
-    work();
-    return CUBLAS_STATUS_SUCCESS;
-  }
-  static std::mutex mutex;
-  static auto* const captured = new std::deque<std::function<void()>>;
-  const std::scoped_lock lock(mutex);
-  captured->push_back(std::move(work));
-  const auto run = [](void* function) { (*static_cast<std::function<void()>*>(function))(); };
-  return cudaLaunchHostFunc(stream, run, &captured->back()) == cudaSuccess
-             ? CUBLAS_STATUS_SUCCESS
-             : CUBLAS_STATUS_EXECUTION_FAILED;
+template <class T>
+Operand strided(const T* data, std::int64_t ld, long long stride, cudaDataType type) {
+  return {data, type, ld, stride, false, false, nullptr};
+}
+template <class T>
+Operand array(T* const data[], std::int64_t ld, cudaDataType type) {
+  return {data, type, ld, 0, true, false, nullptr};
 }
 
 }  // namespace
-
-template <class T>
-void multiply_by_loop(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
-                      std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b,
-                      std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
-  scale(beta, m, n, c, ldc);
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t l = 0; l < k; ++l) {
-      const T factor = alpha * (transpose_b ? b[l * ldb + j] : b[j * ldb + l]);
-      for (std::int64_t i = 0; i < m; ++i)
-        c[j * ldc + i] += (transpose_a ? a[i * lda + l] : a[l * lda + i]) * factor;
-    }
-  }
-}
-
-template <class T>
-cublasStatus_t run(cublasHandle_t handle, const Gemm<T>& gemm) {
-  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  const bool transpose_a = gemm.op_a != CUBLAS_OP_N, transpose_b = gemm.op_b != CUBLAS_OP_N;
-  const std::int64_t rows_a = transpose_a ? gemm.k : gemm.m,
-                     columns_a = transpose_a ? gemm.m : gemm.k;
-  const std::int64_t rows_b = transpose_b ? gemm.n : gemm.k,
-                     columns_b = transpose_b ? gemm.k : gemm.n;
-  constexpr std::int64_t kOne = 1;
-  if (!valid(gemm.op_a) || !valid(gemm.op_b) || gemm.m < 0 || gemm.n < 0 || gemm.k < 0 ||
-      gemm.batch < 0 || gemm.a.ld < std::max(kOne, rows_a) || gemm.b.ld < std::max(kOne, rows_b) ||
-      gemm.c.ld < std::max(kOne, gemm.m)) {
-    return CUBLAS_STATUS_INVALID_VALUE;
-  }
-  // All earlier work is complete. If it failed, this call fails with the sticky error.
-  unsigned flags = 0;
-  if (cudaStreamGetFlags(handle->stream, &flags) != cudaSuccess)
-    return CUBLAS_STATUS_EXECUTION_FAILED;
-  if (gemm.m == 0 || gemm.n == 0 || gemm.batch == 0) return CUBLAS_STATUS_SUCCESS;
-  T alpha{}, beta{};
-  if (!read_scalar(handle, gemm.alpha, alpha) || !read_scalar(handle, gemm.beta, beta)) {
-    return CUBLAS_STATUS_INVALID_VALUE;
-  }
-  const bool reads_operands = gemm.k != 0 && alpha != T{0};
-  if (reads_operands && !on_device(gemm.a, rows_a, columns_a, gemm.batch)) {
-    return refuse_operand(gemm, 'A', gemm.a.data, rows_a, columns_a, gemm.a.ld);
-  }
-  if (reads_operands && !on_device(gemm.b, rows_b, columns_b, gemm.batch)) {
-    return refuse_operand(gemm, 'B', gemm.b.data, rows_b, columns_b, gemm.b.ld);
-  }
-  if (!on_device(gemm.c, gemm.m, gemm.n, gemm.batch)) {
-    return refuse_operand(gemm, 'C', gemm.c.data, gemm.m, gemm.n, gemm.c.ld);
-  }
-  return at_once_or_captured(handle->stream, [=] { compute(gemm, alpha, beta); });
-}
-
-template cublasStatus_t run<float>(cublasHandle_t, const Gemm<float>&);
-template cublasStatus_t run<double>(cublasHandle_t, const Gemm<double>&);
-template void multiply_by_loop<float>(bool, bool, std::int64_t, std::int64_t, std::int64_t, float,
-                                      const float*, std::int64_t, const float*, std::int64_t, float,
-                                      float*, std::int64_t);
-template void multiply_by_loop<double>(bool, bool, std::int64_t, std::int64_t, std::int64_t, double,
-                                       const double*, std::int64_t, const double*, std::int64_t,
-                                       double, double*, std::int64_t);
-
 }  // namespace vgpu::blas
+
+using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
+
+// The three forms for one type, with sizes of type INT.
+#define VGPU_GEMM(NAME, V2, INT, SUFFIX, T, TYPE)                                                 \
+  cublasStatus_t cublas##NAME##V2##SUFFIX(                                                        \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
+      const T* alpha, const T* a, INT lda, const T* b, INT ldb, const T* beta, T* c, INT ldc) {   \
+    return gemm(handle, {"cublas" #NAME, op_a, op_b, m, n, k, 1}, alpha, single(a, lda, TYPE),    \
+                single(b, ldb, TYPE), beta, single(c, ldc, TYPE), compute_of(TYPE));              \
+  }                                                                                               \
+  cublasStatus_t cublas##NAME##StridedBatched##SUFFIX(                                            \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
+      const T* alpha, const T* a, INT lda, long long stride_a, const T* b, INT ldb,               \
+      long long stride_b, const T* beta, T* c, INT ldc, long long stride_c, INT batch) {          \
+    return gemm(handle, {"cublas" #NAME "StridedBatched", op_a, op_b, m, n, k, batch}, alpha,     \
+                strided(a, lda, stride_a, TYPE), strided(b, ldb, stride_b, TYPE), beta,           \
+                strided(c, ldc, stride_c, TYPE), compute_of(TYPE));                               \
+  }                                                                                               \
+  cublasStatus_t cublas##NAME##Batched##SUFFIX(                                                   \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
+      const T* alpha, const T* const a[], INT lda, const T* const b[], INT ldb, const T* beta,    \
+      T* const c[], INT ldc, INT batch) {                                                         \
+    return gemm(handle, {"cublas" #NAME "Batched", op_a, op_b, m, n, k, batch}, alpha,            \
+                array(a, lda, TYPE), array(b, ldb, TYPE), beta, array(c, ldc, TYPE),              \
+                compute_of(TYPE));                                                                \
+  }
+
+// The forms that name their types.
+#define VGPU_GEMM_EX(INT, SUFFIX)                                                                 \
+  cublasStatus_t cublasGemmEx##SUFFIX(                                                            \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
+      const void* alpha, const void* a, cudaDataType type_a, INT lda, const void* b,              \
+      cudaDataType type_b, INT ldb, const void* beta, void* c, cudaDataType type_c, INT ldc,      \
+      cublasComputeType_t compute, cublasGemmAlgo_t) {                                            \
+    return gemm(handle, {"cublasGemmEx", op_a, op_b, m, n, k, 1}, alpha, single(a, lda, type_a),  \
+                single(b, ldb, type_b), beta, single(c, ldc, type_c), compute);                   \
+  }                                                                                               \
+  cublasStatus_t cublasGemmStridedBatchedEx##SUFFIX(                                              \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
+      const void* alpha, const void* a, cudaDataType type_a, INT lda, long long stride_a,         \
+      const void* b, cudaDataType type_b, INT ldb, long long stride_b, const void* beta, void* c, \
+      cudaDataType type_c, INT ldc, long long stride_c, INT batch, cublasComputeType_t compute,   \
+      cublasGemmAlgo_t) {                                                                         \
+    return gemm(handle, {"cublasGemmStridedBatchedEx", op_a, op_b, m, n, k, batch}, alpha,        \
+                strided(a, lda, stride_a, type_a), strided(b, ldb, stride_b, type_b), beta,       \
+                strided(c, ldc, stride_c, type_c), compute);                                      \
+  }                                                                                               \
+  cublasStatus_t cublasGemmBatchedEx##SUFFIX(                                                     \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
+      const void* alpha, const void* const a[], cudaDataType type_a, INT lda,                     \
+      const void* const b[], cudaDataType type_b, INT ldb, const void* beta, void* const c[],     \
+      cudaDataType type_c, INT ldc, INT batch, cublasComputeType_t compute, cublasGemmAlgo_t) {   \
+    return gemm(handle, {"cublasGemmBatchedEx", op_a, op_b, m, n, k, batch}, alpha,               \
+                array(a, lda, type_a), array(b, ldb, type_b), beta, array(c, ldc, type_c),        \
+                compute);                                                                         \
+  }                                                                                               \
+  cublasStatus_t cublasSgemmEx##SUFFIX(                                                           \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
+      const float* alpha, const void* a, cudaDataType type_a, INT lda, const void* b,             \
+      cudaDataType type_b, INT ldb, const float* beta, void* c, cudaDataType type_c, INT ldc) {   \
+    return gemm(handle, {"cublasSgemmEx", op_a, op_b, m, n, k, 1}, alpha, single(a, lda, type_a), \
+                single(b, ldb, type_b), beta, single(c, ldc, type_c), CUBLAS_COMPUTE_32F);        \
+  }
+
+#define VGPU_GEMM_SIZES(NAME, V2, T, TYPE) \
+  VGPU_GEMM(NAME, V2, int, , T, TYPE)      \
+  VGPU_GEMM(NAME, V2, int64_t, _64, T, TYPE)
+
+VGPU_GEMM_SIZES(Sgemm, _v2, float, CUDA_R_32F)
+VGPU_GEMM_SIZES(Dgemm, _v2, double, CUDA_R_64F)
+VGPU_GEMM_SIZES(Cgemm, _v2, cuComplex, CUDA_C_32F)
+VGPU_GEMM_SIZES(Zgemm, _v2, cuDoubleComplex, CUDA_C_64F)
+VGPU_GEMM_SIZES(Hgemm, , __half, CUDA_R_16F)
+VGPU_GEMM_EX(int, )
+VGPU_GEMM_EX(int64_t, _64)

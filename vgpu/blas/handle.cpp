@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The handle and its settings, versions, status texts, and copies of vectors and matrices.
 #include <cstdint>
-#include <cstdio>
 
 #include "blas/api.hpp"
-
-namespace vgpu::blas {
-
-void say(const char* text) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "vgpu: %s\n", text);
-}
-
-// For stubs.cpp, which cannot include the cuBLAS headers.
-int refuse_unimplemented(const char* name, bool& said);
-int refuse_unimplemented(const char* name, bool& said) {
-  if (!said) std::fprintf(stderr, "vgpu: %s is not implemented\n", name);
-  said = true;
-  return CUBLAS_STATUS_NOT_SUPPORTED;
-}
-
-}  // namespace vgpu::blas
+#include "blas/status.hpp"
 
 namespace {
 
@@ -92,7 +75,6 @@ cublasStatus_t cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t* 
   return store(handle, mode, &cublasContext::atomics_mode);
 }
 
-// Stores the mode. A GEMM in a mode that the host does not have is refused when it is called.
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
   return set(handle, &cublasContext::math_mode, mode);
 }
@@ -121,19 +103,7 @@ cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
 }
 
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
-  if (value == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  switch (type) {
-    case MAJOR_VERSION:
-      *value = CUBLAS_VER_MAJOR;
-      return CUBLAS_STATUS_SUCCESS;
-    case MINOR_VERSION:
-      *value = CUBLAS_VER_MINOR;
-      return CUBLAS_STATUS_SUCCESS;
-    case PATCH_LEVEL:
-      *value = CUBLAS_VER_PATCH;
-      return CUBLAS_STATUS_SUCCESS;
-  }
-  return CUBLAS_STATUS_INVALID_VALUE;
+  return vgpu::blas::property(type, value);
 }
 
 size_t cublasGetCudartVersion() { return CUDART_VERSION; }
@@ -148,57 +118,9 @@ cublasStatus_t cublasGetLoggerCallback(cublasLogCallback* callback) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-const char* cublasGetStatusName(cublasStatus_t status) {
-  switch (status) {
-    case CUBLAS_STATUS_SUCCESS:
-      return "CUBLAS_STATUS_SUCCESS";
-    case CUBLAS_STATUS_NOT_INITIALIZED:
-      return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case CUBLAS_STATUS_ALLOC_FAILED:
-      return "CUBLAS_STATUS_ALLOC_FAILED";
-    case CUBLAS_STATUS_INVALID_VALUE:
-      return "CUBLAS_STATUS_INVALID_VALUE";
-    case CUBLAS_STATUS_ARCH_MISMATCH:
-      return "CUBLAS_STATUS_ARCH_MISMATCH";
-    case CUBLAS_STATUS_MAPPING_ERROR:
-      return "CUBLAS_STATUS_MAPPING_ERROR";
-    case CUBLAS_STATUS_EXECUTION_FAILED:
-      return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case CUBLAS_STATUS_INTERNAL_ERROR:
-      return "CUBLAS_STATUS_INTERNAL_ERROR";
-    case CUBLAS_STATUS_NOT_SUPPORTED:
-      return "CUBLAS_STATUS_NOT_SUPPORTED";
-    case CUBLAS_STATUS_LICENSE_ERROR:
-      return "CUBLAS_STATUS_LICENSE_ERROR";
-  }
-  return "unrecognized status";
-}
+const char* cublasGetStatusName(cublasStatus_t status) { return vgpu::blas::name_of(status); }
 
-const char* cublasGetStatusString(cublasStatus_t status) {
-  switch (status) {
-    case CUBLAS_STATUS_SUCCESS:
-      return "success";
-    case CUBLAS_STATUS_NOT_INITIALIZED:
-      return "the library was not initialized";
-    case CUBLAS_STATUS_ALLOC_FAILED:
-      return "the resource allocation failed";
-    case CUBLAS_STATUS_INVALID_VALUE:
-      return "an unsupported value or parameter was passed to the function";
-    case CUBLAS_STATUS_ARCH_MISMATCH:
-      return "the function requires an architectural feature absent from the device";
-    case CUBLAS_STATUS_MAPPING_ERROR:
-      return "an access to GPU memory space failed";
-    case CUBLAS_STATUS_EXECUTION_FAILED:
-      return "the function failed to launch on the GPU";
-    case CUBLAS_STATUS_INTERNAL_ERROR:
-      return "an internal operation failed";
-    case CUBLAS_STATUS_NOT_SUPPORTED:
-      return "the requested functionality is not supported";
-    case CUBLAS_STATUS_LICENSE_ERROR:
-      return "the license check failed";
-  }
-  return "unrecognized status";
-}
+const char* cublasGetStatusString(cublasStatus_t status) { return vgpu::blas::text_of(status); }
 
 cublasStatus_t cublasSetMatrix(int rows, int columns, int element, const void* from, int from_ld,
                                void* to, int to_ld) {

@@ -43,7 +43,7 @@ observer::LaunchMarks launch_marks(const Memory& memory, const LaunchConfig& con
 
 BlockWatch::BlockWatch(const observer::LaunchMarks& marks, const Memory& memory, const Dim3& grid,
                        UnwrittenReads* unwritten, u32 begin, u64 shared_bytes)
-    : Watch(marks), memory_(memory), map_(memory.map()), grid_(grid), unwritten_(unwritten) {
+    : Watch(marks), memory_(memory), grid_(grid), unwritten_(unwritten) {
   shared_begin = begin;
   if (unwritten == nullptr || shared_bytes == 0) return;
   shared_.resize((shared_bytes + 3) / 4);
@@ -87,7 +87,8 @@ void BlockWatch::touch_word(const observer::Warp& warp, const ir::Insn& insn, u3
 
 void BlockWatch::report_global(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                                u64 address, u32 bytes) {
-  const Allocation* const allocation = map_->find(address);
+  const std::shared_ptr<const AllocationMap> now = memory_.map();
+  const Allocation* const allocation = now->find(address);
   if (allocation != nullptr && allocation->written) return;
   const Shadow& shadow = *memory_.shadow();
   u64 first = address;

@@ -51,7 +51,6 @@ class BlockWatch final : public observer::Watch {
                                     bool other_writes, bool writes) const;
 
   const Memory& memory_;
-  std::shared_ptr<const AllocationMap> map_;
   Dim3 grid_;
   UnwrittenReads* unwritten_;
   std::vector<u32> shared_;

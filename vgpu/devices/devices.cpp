@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/devices.hpp"
 
+#include <algorithm>
 #include <array>
+#include <deque>
 
 namespace vgpu {
 namespace {
@@ -14,10 +16,17 @@ constexpr std::size_t operator""_GiB(unsigned long long n) { return n << 30; }
 #include "devices/products.inc"
 
 constexpr std::array kDevices = {
-    Device{kSm90, kH200},       Device{kSm90, kH100},    Device{kSm80, kA100},
-    Device{kSm86, kA6000},      Device{kSm86, kRtx3090}, Device{kSm89, kRtx4090},
-    Device{kSm120, kRtx5070Ti},
+    Device{kSm90, kH200},     Device{kSm90, kH100},    Device{kSm90, kGh200},
+    Device{kSm100, kB200},    Device{kSm80, kA100},    Device{kSm89, kL4},
+    Device{kSm75, kT4},       Device{kSm86, kA6000},   Device{kSm75, kRtx2080Ti},
+    Device{kSm86, kRtx3090},  Device{kSm89, kRtx4090}, Device{kSm120, kRtx5070Ti},
+    Device{kSm120, kRtx5090},
 };
+
+std::deque<Device>& described() {
+  static auto& list = *new std::deque<Device>;
+  return list;
+}
 
 }  // namespace
 
@@ -27,7 +36,20 @@ const Device* find_device(std::string_view id) {
   for (const Device& device : kDevices) {
     if (device.id == id) return &device;
   }
+  for (const Device& device : described()) {
+    if (device.id == id) return &device;
+  }
   return nullptr;
+}
+
+void describe(const Device& device) {
+  std::deque<Device>& list = described();
+  const auto former = std::find_if(list.begin(), list.end(),
+                                   [&](const Device& other) { return other.id == device.id; });
+  if (former == list.end())
+    list.push_back(device);
+  else
+    *former = device;
 }
 
 std::string known_devices() {

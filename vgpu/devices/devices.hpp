@@ -46,8 +46,9 @@ struct Device : Architecture, Product {};
 
 std::span<const Device> devices();
 
-// Null if no device has that id.
+// Null if no device has that id: neither a known one nor one that describe() was told of.
 const Device* find_device(std::string_view id);
+void describe(const Device& device);
 
 // All ids for messages: "h200, h100, ...".
 std::string known_devices();

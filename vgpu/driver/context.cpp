@@ -7,6 +7,7 @@
 #include "driver/api.hpp"
 #include "runtime/allocations.hpp"
 #include "runtime/library.hpp"
+#include "runtime/stream_order.hpp"
 
 using namespace vgpu::driver;
 using vgpu::runtime::Block;
@@ -28,8 +29,9 @@ Context& known_context(Runtime& runtime, CUcontext handle) {
   return *context;
 }
 
-// Frees what belongs to the context: modules, memory and streams.
+// Waits for all work, and frees what belongs to the context: modules, memory and streams.
 void clear(Runtime& runtime, const Context& context) {
+  vgpu::runtime::await(runtime, vgpu::runtime::all_tasks(runtime));
   for (vgpu::runtime::Library* library : vgpu::runtime::libraries_of(context))
     vgpu::runtime::unload_library(runtime, *library);
   std::vector<Block> blocks;

@@ -153,94 +153,94 @@ CUresult copy_async(const char* name, void* to, const void* from, std::size_t by
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   return copy(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault);
 }
-VGPU_TWIN(cuMemcpy, _ptds);
+VGPU_TWIN(cuMemcpy, _ptds, 3);
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   return copy_async(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault, stream);
 }
-VGPU_TWIN(cuMemcpyAsync, _ptsz);
+VGPU_TWIN(cuMemcpyAsync, _ptsz, 4);
 
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes) {
   return copy(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice);
 }
-VGPU_TWIN(cuMemcpyPeer, _ptds);
+VGPU_TWIN(cuMemcpyPeer, _ptds, 5);
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes,
                            CUstream stream) {
   return copy_async(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice,
                     stream);
 }
-VGPU_TWIN(cuMemcpyPeerAsync, _ptsz);
+VGPU_TWIN(cuMemcpyPeerAsync, _ptsz, 6);
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
   return copy(__func__, pointer_of(to), from, bytes, cudaMemcpyHostToDevice);
 }
-VGPU_TWIN(cuMemcpyHtoD_v2, _ptds);
+VGPU_TWIN(cuMemcpyHtoD_v2, _ptds, 3);
 
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
   return copy(__func__, to, pointer_of(from), bytes, cudaMemcpyDeviceToHost);
 }
-VGPU_TWIN(cuMemcpyDtoH_v2, _ptds);
+VGPU_TWIN(cuMemcpyDtoH_v2, _ptds, 3);
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   return copy(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice);
 }
-VGPU_TWIN(cuMemcpyDtoD_v2, _ptds);
+VGPU_TWIN(cuMemcpyDtoD_v2, _ptds, 3);
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
   return copy_async(__func__, pointer_of(to), from, bytes, cudaMemcpyHostToDevice, stream);
 }
-VGPU_TWIN(cuMemcpyHtoDAsync_v2, _ptsz);
+VGPU_TWIN(cuMemcpyHtoDAsync_v2, _ptsz, 4);
 
 CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
   return copy_async(__func__, to, pointer_of(from), bytes, cudaMemcpyDeviceToHost, stream);
 }
-VGPU_TWIN(cuMemcpyDtoHAsync_v2, _ptsz);
+VGPU_TWIN(cuMemcpyDtoHAsync_v2, _ptsz, 4);
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   return copy_async(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice,
                     stream);
 }
-VGPU_TWIN(cuMemcpyDtoDAsync_v2, _ptsz);
+VGPU_TWIN(cuMemcpyDtoDAsync_v2, _ptsz, 4);
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy) {
   return with_parameters(__func__, copy,
                          [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
 }
-VGPU_TWIN(cuMemcpy2D_v2, _ptds);
+VGPU_TWIN(cuMemcpy2D_v2, _ptds, 1);
 
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) {
   return with_parameters(__func__, copy,
                          [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
 }
-VGPU_TWIN(cuMemcpy2DUnaligned_v2, _ptds);
+VGPU_TWIN(cuMemcpy2DUnaligned_v2, _ptds, 1);
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
   return with_parameters(__func__, copy, [&](const cudaMemcpy3DParms& what) {
     return cudaMemcpy3DAsync(&what, stream);
   });
 }
-VGPU_TWIN(cuMemcpy2DAsync_v2, _ptsz);
+VGPU_TWIN(cuMemcpy2DAsync_v2, _ptsz, 2);
 
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) {
   return with_parameters(__func__, copy,
                          [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
 }
-VGPU_TWIN(cuMemcpy3D_v2, _ptds);
+VGPU_TWIN(cuMemcpy3D_v2, _ptds, 1);
 
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
   return with_parameters(__func__, copy, [&](const cudaMemcpy3DParms& what) {
     return cudaMemcpy3DAsync(&what, stream);
   });
 }
-VGPU_TWIN(cuMemcpy3DAsync_v2, _ptsz);
+VGPU_TWIN(cuMemcpy3DAsync_v2, _ptsz, 2);
 
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* peer) {
   const CUDA_MEMCPY3D copy = peer != nullptr ? without_contexts(*peer) : CUDA_MEMCPY3D{};
   return with_parameters(__func__, peer != nullptr ? &copy : nullptr,
                          [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
 }
-VGPU_TWIN(cuMemcpy3DPeer, _ptds);
+VGPU_TWIN(cuMemcpy3DPeer, _ptds, 1);
 
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* peer, CUstream stream) {
   const CUDA_MEMCPY3D copy = peer != nullptr ? without_contexts(*peer) : CUDA_MEMCPY3D{};
@@ -248,7 +248,7 @@ CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* peer, CUstream stream) {
       __func__, peer != nullptr ? &copy : nullptr,
       [&](const cudaMemcpy3DParms& what) { return cudaMemcpy3DAsync(&what, stream); });
 }
-VGPU_TWIN(cuMemcpy3DPeerAsync, _ptsz);
+VGPU_TWIN(cuMemcpy3DPeerAsync, _ptsz, 2);
 
 namespace {
 
@@ -275,21 +275,21 @@ CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigned value
   CUresult cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count) {                    \
     return set(__func__, to, 0, value, (bits) / 8, count, 1, nullptr);                         \
   }                                                                                            \
-  VGPU_TWIN(cuMemsetD##bits##_v2, _ptds);                                                      \
+  VGPU_TWIN(cuMemsetD##bits##_v2, _ptds, 3);                                                   \
   CUresult cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream) { \
     return set(__func__, to, 0, value, (bits) / 8, count, 1, stream);                          \
   }                                                                                            \
-  VGPU_TWIN(cuMemsetD##bits##Async, _ptsz);                                                    \
+  VGPU_TWIN(cuMemsetD##bits##Async, _ptsz, 4);                                                 \
   CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width,      \
                                   size_t height) {                                             \
     return set(__func__, to, pitch, value, (bits) / 8, width, height, nullptr);                \
   }                                                                                            \
-  VGPU_TWIN(cuMemsetD2D##bits##_v2, _ptds);                                                    \
+  VGPU_TWIN(cuMemsetD2D##bits##_v2, _ptds, 5);                                                 \
   CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width,    \
                                     size_t height, CUstream stream) {                          \
     return set(__func__, to, pitch, value, (bits) / 8, width, height, stream);                 \
   }                                                                                            \
-  VGPU_TWIN(cuMemsetD2D##bits##Async, _ptsz)
+  VGPU_TWIN(cuMemsetD2D##bits##Async, _ptsz, 6)
 
 VGPU_MEMSET(8, unsigned char);
 VGPU_MEMSET(16, unsigned short);

@@ -87,11 +87,11 @@ namespace {
 // Null for an unknown code.
 const char* known_name(CUresult code) {
   switch (code) {
-#define VGPU_RESULT(name) \
-  case name:              \
+#define VGPU_CODE(name) \
+  case name:            \
     return #name;
 #include "driver_results.inc"
-#undef VGPU_RESULT
+#undef VGPU_CODE
     default:
       return nullptr;
   }

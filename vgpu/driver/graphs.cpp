@@ -119,7 +119,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph,
   });
 }
 
-VGPU_TWIN(cuGraphInstantiateWithParams, _ptsz);
+VGPU_TWIN(cuGraphInstantiateWithParams, _ptsz, 3);
 
 CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t* flags) {
   return with_driver(__func__,
@@ -138,13 +138,13 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
   return with_context(__func__, [&] { return cudaGraphUpload(exec, stream); });
 }
 
-VGPU_TWIN(cuGraphUpload, _ptsz);
+VGPU_TWIN(cuGraphUpload, _ptsz, 2);
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   return with_context(__func__, [&] { return cudaGraphLaunch(exec, stream); });
 }
 
-VGPU_TWIN(cuGraphLaunch, _ptsz);
+VGPU_TWIN(cuGraphLaunch, _ptsz, 2);
 
 CUresult cuGraphExecDestroy(CUgraphExec exec) {
   return with_driver(__func__, [&] { return cudaGraphExecDestroy(exec); });

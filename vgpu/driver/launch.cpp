@@ -87,7 +87,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                             arguments, shared, stream);
   });
 }
-VGPU_TWIN(cuLaunchKernel, _ptsz);
+VGPU_TWIN(cuLaunchKernel, _ptsz, 11);
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                                    unsigned grid_z, unsigned block_x, unsigned block_y,
@@ -98,7 +98,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
                                        {block_x, block_y, block_z}, arguments, shared, stream);
   });
 }
-VGPU_TWIN(cuLaunchCooperativeKernel, _ptsz);
+VGPU_TWIN(cuLaunchCooperativeKernel, _ptsz, 10);
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
                           void** extra) {
@@ -109,4 +109,4 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
     return cudaLaunchKernelExC(&launch, function, arguments);
   });
 }
-VGPU_TWIN(cuLaunchKernelEx, _ptsz);
+VGPU_TWIN(cuLaunchKernelEx, _ptsz, 4);

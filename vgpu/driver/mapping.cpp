@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "driver/api.hpp"
+#include "runtime/stream_order.hpp"
 
 using namespace vgpu::driver;
 using vgpu::runtime::Origin;
@@ -268,8 +269,9 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
   return in_driver(__func__, [&](Runtime& runtime) {
     Range& range = known_range(address, bytes);
     if (bytes == 0) return cudaErrorInvalidValue;
-    for (const CUdeviceptr mapping : whole_mappings(range, address, bytes))
-      range.mappings.erase(mapping);
+    const auto mappings = whole_mappings(range, address, bytes);
+    vgpu::runtime::await(runtime, vgpu::runtime::all_tasks(runtime));
+    for (const CUdeviceptr mapping : mappings) range.mappings.erase(mapping);
     refresh(runtime, range);
     map_nothing(address, bytes);
     return cudaSuccess;

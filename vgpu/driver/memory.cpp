@@ -140,14 +140,14 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation 
                                 flags, stream);
   });
 }
-VGPU_TWIN(cuMemPrefetchAsync_v2, _ptsz);
+VGPU_TWIN(cuMemPrefetchAsync_v2, _ptsz, 5);
 
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
   return with_context(__func__, [&] {
     return cudaMemPrefetchAsync(pointer_of(address), bytes, location_of(device), 0, stream);
   });
 }
-VGPU_TWIN(cuMemPrefetchAsync, _ptsz);
+VGPU_TWIN(cuMemPrefetchAsync, _ptsz, 4);
 
 CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
                         CUmemLocation location) {
@@ -191,7 +191,7 @@ CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
   return store_allocated(__func__, address, bytes,
                          [&](void** pointer) { return cudaMallocAsync(pointer, bytes, stream); });
 }
-VGPU_TWIN(cuMemAllocAsync, _ptsz);
+VGPU_TWIN(cuMemAllocAsync, _ptsz, 3);
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
@@ -199,12 +199,12 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPoo
     return cudaMallocFromPoolAsync(pointer, bytes, pool, stream);
   });
 }
-VGPU_TWIN(cuMemAllocFromPoolAsync, _ptsz);
+VGPU_TWIN(cuMemAllocFromPoolAsync, _ptsz, 4);
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return with_context(__func__, [&] { return cudaFreeAsync(pointer_of(address), stream); });
 }
-VGPU_TWIN(cuMemFreeAsync, _ptsz);
+VGPU_TWIN(cuMemFreeAsync, _ptsz, 2);
 
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* wanted) {
   return with_driver(__func__,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DINCLUDE=FOLDER -DOUTPUT=FOLDER -P names.cmake: reads the toolkit's headers and writes
-# driver_results.inc, a row VGPU_RESULT(name) for each code of cuda.h, and driver_names.inc, which
+# driver_results.inc, a row VGPU_CODE(name) for each code of cuda.h, and driver_names.inc, which
 # lists the driver API's entry points as the headers of function types have them, one row each:
 #   VGPU_DRIVER(symbol, name, version, per_thread)
 # Of a function whose arguments changed, the header has a type for each version of CUDA that changed
@@ -46,6 +46,6 @@ file(WRITE ${OUTPUT}/driver_names.inc "${rows}")
 
 file(READ ${INCLUDE}/cuda.h text)
 string(REGEX MATCHALL "CUDA_(SUCCESS|ERROR_[A-Z0-9_]+) += [0-9]+" results "${text}")
-string(REGEX REPLACE "(CUDA_[A-Z0-9_]+) += [0-9]+" "VGPU_RESULT(\\1)" results "${results}")
+string(REGEX REPLACE "(CUDA_[A-Z0-9_]+) += [0-9]+" "VGPU_CODE(\\1)" results "${results}")
 list(JOIN results "\n" rows)
 file(WRITE ${OUTPUT}/driver_results.inc "// Made by names.cmake.\n${rows}\n")

@@ -52,6 +52,10 @@ const KernelAttributes& attributes(const Kernel& kernel);
 // Why a kernel cannot be launched: the unknown instruction and its place. "" if it can be launched.
 const std::string& refusal(const Kernel& kernel);
 
+// Throws Unsupported or std::invalid_argument where launch() would, before anything runs.
+void check_launch(const Kernel& kernel, const LaunchConfig& config,
+                  std::span<const std::byte> params);
+
 // Runs the kernel to completion. `params` is the packed parameter block of
 // attributes(kernel).param_bytes bytes. Throws Fault (memory then holds everything written so far)
 // or Unsupported (before anything runs).

@@ -34,14 +34,20 @@ bool is_race(const machine::GridRun& run) {
 
 }  // namespace
 
-LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
-                    std::span<const std::byte> params, Memory& memory) {
+void check_launch(const Kernel& kernel, const LaunchConfig& config,
+                  std::span<const std::byte> params) {
   const ir::Program& program = kernel.program();
   if (!program.unsupported.empty()) {
     throw Unsupported(fmt::format("{}\n  kernel {}", program.unsupported, program.display_name));
   }
-  const auto begin = std::chrono::steady_clock::now();
   machine::check_config(program, config, params);
+}
+
+LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
+                    std::span<const std::byte> params, Memory& memory) {
+  const auto begin = std::chrono::steady_clock::now();
+  check_launch(kernel, config, params);
+  const ir::Program& program = kernel.program();
   std::optional<machine::GridWorkspace> workspace;
   machine::Launch launch = machine::prepare(program, config, params, memory, workspace);
 
@@ -49,7 +55,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   const bool shared_init = config.check_init && config.check_init_shared &&
                            launch.shared_end > program.shared_begin && !program.heap;
   std::optional<MemoryImage> before;
-  if (shared_init) before.emplace(*launch.map);
+  if (shared_init) before.emplace(launch.map->first());
   const check::Checks checks(program, config, memory, shared_init);
   launch.observer = &checks;
   const machine::GridRun run = machine::run_grid(launch);
@@ -63,7 +69,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   if (run.error) std::rethrow_exception(run.error);
 
   LaunchReport report;
-  count::report(program, run.counters, config, report);
+  if (config.count) count::report(program, run.counters, config, report);
   report.output = run.output.text();
   report.lost_prints = run.output.lost();
   report.end_clock = run.end_clock;

@@ -15,6 +15,8 @@ const char* to_string(FaultKind kind) {
       return "barrier divergence";
     case FaultKind::kDeadlock:
       return "deadlock";
+    case FaultKind::kTimeout:
+      return "timeout";
     case FaultKind::kAssert:
       return "assertion";
     case FaultKind::kTrap:

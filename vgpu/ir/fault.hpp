@@ -23,6 +23,7 @@ enum class FaultKind {
   // instruction
   kBarrierDivergence,
   kDeadlock,       // every warp waits, and nothing can release any of them
+  kTimeout,        // the launch runs longer than allowed (LaunchConfig::deadline)
   kAssert,         // a failed device-side assert()
   kTrap,           // trap, or a call through a bad function pointer
   kStackOverflow,  // calls nested too deeply for the thread's local memory

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a kernel is launched.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ir/kernel.hpp"
@@ -10,6 +12,22 @@
 namespace vgpu {
 
 class DeviceHeap;  // memory/heap.hpp: the heap of malloc in kernels
+
+// Knows whether a launch whose threads all poll memory waits for something that will come.
+class Patience {
+ public:
+  virtual ~Patience() = default;
+  // Called now and then meanwhile, with the polled addresses. May take time, so that others write
+  // the memory. `still`: no thread has made progress since the last call. False: nobody will write
+  // it, and the launch ends with a fault (FaultKind::kDeadlock).
+  virtual bool wait(const std::vector<std::uint64_t>& addresses, bool still) = 0;
+};
+
+// When a launch ends with a fault (FaultKind::kTimeout).
+struct Deadline {
+  std::chrono::steady_clock::time_point time;
+  std::uint64_t seconds = 0;  // since the launch began; for the message
+};
 
 // When asynchronous copies complete, among all times that PTX allows, and how long each warp runs
 // before the next one. A correctly synchronised kernel computes the same results under every
@@ -61,8 +79,9 @@ struct LaunchConfig {
   // Hardware may tolerate these too.
   bool check_local = true;
   std::uint32_t stack_bytes = 1024;  // minimum per thread
-  bool count_lines = false;          // fill LaunchReport::lines
-  bool trace = false;                // fill LaunchReport::instructions
+  bool count = true;                 // fill the LaunchReport's counts
+  bool count_lines = false;          // ... and its lines
+  bool trace = false;                // ... and its instructions
   CopySchedule schedule;
   Numerics numerics = Numerics::kSingle;
   bool cooperative = false;  // blocks may wait for each other, so all run concurrently
@@ -73,7 +92,9 @@ struct LaunchConfig {
   std::vector<std::uint64_t> blocks;
   // Capacity for printf's text, in bytes. When it is full, the oldest text is dropped.
   std::size_t print_bytes = std::size_t{1} << 20;
-  DeviceHeap* heap = nullptr;  // null: malloc in kernels finds no memory
+  DeviceHeap* heap = nullptr;    // null: malloc in kernels finds no memory
+  Patience* patience = nullptr;  // null: only the launch's own threads write memory
+  std::optional<Deadline> deadline;
   // Least value of %clock and %globaltimer; LaunchReport::end_clock of the device's last launch.
   std::uint64_t begin_clock = 0;
 };

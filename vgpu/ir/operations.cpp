@@ -61,9 +61,10 @@ struct Table {
   }
 };
 
+// Never destroyed, like the engine's other tables: kernels may run while the process ends.
 const Table& table() {
-  static const Table kTable;
-  return kTable;
+  static const auto* const kTable = new Table;
+  return *kTable;
 }
 
 }  // namespace

@@ -185,6 +185,7 @@ i64 Block::turn(u32 who, i64 most) {
 bool Block::run_warps(i64 quantum) {
   const Handler* const handlers = launch.isa.handlers.data();
   while (quantum > 0) {
+    if (launch.config.deadline) check_deadline(*this);
     bool all_done = true, any_ran = false, all_idle = true;
     for (u32 w = 0; w < warp_count; ++w) {
       Warp& warp = warps[w];

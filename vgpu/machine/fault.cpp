@@ -111,8 +111,11 @@ const Allocation* on_heap(const Launch& launch, u64 address) {
 }  // namespace
 
 const Allocation* allocation_at(const Launch& launch, u64 address) {
-  const Allocation* const allocation = launch.map->find(address);
-  return allocation != nullptr ? allocation : on_heap(launch, address);
+  const Allocation* allocation = launch.map->find(address);
+  if (allocation == nullptr) allocation = on_heap(launch, address);
+  if (allocation != nullptr && !allocation->freed) return allocation;
+  const Allocation* const made_since = launch.map->find_since(address);
+  return made_since != nullptr ? made_since : allocation;
 }
 
 std::string describe_global(const Launch& launch, u64 address) {
@@ -132,7 +135,7 @@ void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
     const bool inside = last != nullptr && address >= last->begin && address < last->end;
     const Allocation* allocation = inside ? last : launch.map->find(address);
     if (!inside) may_be_freed = allocation == nullptr;
-    if (allocation == nullptr) allocation = on_heap(launch, address);
+    if (allocation == nullptr || allocation->freed) allocation = allocation_at(launch, address);
     if (address % bytes != 0 || allocation == nullptr || allocation->freed ||
         needed(insn, bytes) > allocation->end - address) {
       fault_access({warp, insn, lane}, AddressSpace::kGlobal, address, bytes);

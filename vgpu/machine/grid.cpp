@@ -33,8 +33,9 @@ constexpr i64 kQuantum = 1 << 26;
 constexpr u64 kResident = 1024;  // maximum number of blocks that have begun and not ended
 // Maximum slice, instead of kQuantum, if clusters interleave.
 constexpr i64 kClusterTurn = 1 << 16;
-constexpr u64 kTogether = 8;       // clusters that interleave, unless all of them wait
-constexpr u64 kIdleRounds = 1000;  // consecutive idle rounds that count as a deadlock
+constexpr u64 kTogether = 8;        // clusters that interleave, unless all of them wait
+constexpr u64 kIdleRounds = 1000;   // consecutive idle rounds that count as a deadlock
+constexpr u64 kRoundsPerLook = 16;  // idle rounds between two calls of Patience::wait
 
 // Kernels compute with default rounding and with subnormals, whatever mode the program has set.
 class FloatEnvironment {
@@ -118,11 +119,13 @@ class InOrder {
       return take_turn(launch_, cluster, outcome, quantum);
     };
     u64 next = 0, idle = 0;
+    bool waited = false;  // since a thread has made progress
     while (next < count || !running_.empty()) {
       bool all_idle = true;
       for (std::size_t i = 0; i < running_.size();) {
         const bool done = turn_of(*running_[i]);
-        all_idle &= !done && running_[i]->idle_rounds != 0;
+        // The first idle round of a turn may follow rounds that made progress.
+        all_idle &= !done && running_[i]->idle_rounds > 1;
         if (done)
           retire(i);
         else
@@ -137,11 +140,34 @@ class InOrder {
         retire(running_.size() - 1);
       }
       idle = all_idle ? idle + 1 : 0;
-      if (idle > kIdleRounds) report_waiting(running_.front()->block(0), "all blocks wait so");
+      waited &= all_idle;
+      if (idle <= kIdleRounds) continue;
+      Patience* const patience = launch_.config.patience;
+      if (patience == nullptr || !patience->wait(polled(), waited))
+        report_waiting(running_.front()->block(0), "all blocks wait so");
+      waited = true;
+      idle -= kRoundsPerLook;
     }
   }
 
  private:
+  // The addresses that threads poll.
+  std::vector<u64> polled() const {
+    std::vector<u64> addresses;
+    for (const auto& cluster : running_) {
+      for (u32 rank = 0; rank < cluster->size(); ++rank) {
+        const Block& block = cluster->block(rank);
+        for (u32 w = 0; w < block.warp_count; ++w) {
+          for (const u64 address : block.warps[w].polled_at)
+            if (address != 0) addresses.push_back(address);
+        }
+      }
+    }
+    std::sort(addresses.begin(), addresses.end());
+    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+    return addresses;
+  }
+
   std::unique_ptr<Cluster> fresh() {
     if (spare_.empty()) return std::make_unique<Cluster>(launch_, counters_, memos_.data(), clock_);
     std::unique_ptr<Cluster> cluster = std::move(spare_.back());
@@ -300,8 +326,12 @@ Launch prepare(const Program& program, const LaunchConfig& config,
                std::span<const std::byte> params, Memory& memory,
                std::optional<GridWorkspace>& workspace) {
   if (config.cooperative) workspace.emplace(memory);
-  Launch launch{program, config,       {params.begin(), params.end()},
-                memory,  memory.map(), current_isa()};
+  Launch launch{program,
+                config,
+                {params.begin(), params.end()},
+                memory,
+                std::make_shared<const LaunchAllocations>(memory),
+                current_isa()};
   const u32 alignment = program.shared_dynamic_alignment;
   const u32 dynamic_begin =
       (program.shared_begin + program.shared_static + alignment - 1) / alignment * alignment;

@@ -104,7 +104,8 @@ struct Warp : observer::Warp {
   u64 progress = 0;      // counts changes of memory, clock reads, and strong loads of new addresses
   // Counts repeated strong loads and atomics, failed waits and sleeps.
   u64 polls = 0;
-  u64 polled[4] = {};  // hashes of the last of these (address and instruction)
+  u64 polled[4] = {};     // hashes of the last of these (address and instruction)
+  u64 polled_at[4] = {};  // their addresses
   u32 polled_next = 0;
   WarpStatus status = WarpStatus::kReady;
 
@@ -225,7 +226,7 @@ struct Launch {
   LaunchConfig config;
   std::vector<std::byte> params;
   Memory& memory;
-  std::shared_ptr<const AllocationMap> map;
+  std::shared_ptr<const LaunchAllocations> map;
   const Isa& isa;
   u32 shared_end = 0;      // first shared address after static and dynamic shared memory
   u64 grid_workspace = 0;  // for cooperative launches
@@ -250,6 +251,7 @@ inline void note_poll(Warp& warp, const Insn& insn, u64 address) {
       return;
     }
   }
+  warp.polled_at[warp.polled_next % 4] = address;
   warp.polled[warp.polled_next++ % 4] = key;
   ++warp.progress;
 }
@@ -264,7 +266,7 @@ void split(Warp& warp, u32 mask, u32 pc);  // moves these lanes of the running g
 void park(Warp& warp, GroupState state, u32 wait);  // the running group waits at warp.pc
 // The warp executes its instruction again later, as no hardware does: takes it from the counts.
 void count_later(const Warp& warp);
-void exit_lanes(Warp& warp);                        // all lanes of the running group exit
+void exit_lanes(Warp& warp);  // all lanes of the running group exit
 // For a .sync instruction whose lanes wait for each other; members[i] is lane i's member mask.
 // Returns the lanes that can execute it now (they become the running group), or 0 if all wait.
 u32 converge(Warp& warp, const Insn& insn, const u32* members);
@@ -292,5 +294,7 @@ void set_max_registers(Warp& warp, const Insn& insn);  // setmaxnreg
 [[noreturn]] void report_stuck(const Block& block);  // no warp can run
 // Every warp that can run only polls for others.
 [[noreturn]] void report_waiting(const Block& block, const char* why);
+// Faults if the launch's deadline is over and a warp can run.
+void check_deadline(const Block& block);
 
 }  // namespace vgpu::machine

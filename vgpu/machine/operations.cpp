@@ -81,8 +81,8 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry instance;
-  return instance;
+  static auto* const instance = new Registry;
+  return *instance;
 }
 
 }  // namespace

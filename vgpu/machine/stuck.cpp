@@ -129,4 +129,19 @@ void report_waiting(const Block& block, const char* why) {
         FaultKind::kDeadlock, message, std::string(why) + "\n" + positions(block));
 }
 
+void check_deadline(const Block& block) {
+  const Deadline& deadline = *block.launch.config.deadline;
+  if (std::chrono::steady_clock::now() <= deadline.time) return;
+  for_each_warp(block, [&](const Warp& warp) {
+    if (warp.status == WarpStatus::kReady) {
+      fault({warp, warp.code[warp.pc], static_cast<u32>(__builtin_ctz(warp.mask))},
+            FaultKind::kTimeout,
+            fmt::format("the kernel runs longer than {} second{}", deadline.seconds,
+                        deadline.seconds == 1 ? "" : "s"),
+            positions(block));
+    }
+    return false;
+  });
+}
+
 }  // namespace vgpu::machine

@@ -81,7 +81,8 @@ void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes) {
   warp.roles = 0;
   warp.instructions = warp.progress = warp.polls = 0;
   warp.clock_lead = warp.block->cluster.device_clock.latest;
-  for (u64& address : warp.polled) address = 0;
+  std::fill(std::begin(warp.polled), std::end(warp.polled), 0);
+  std::fill(std::begin(warp.polled_at), std::end(warp.polled_at), 0);
   warp.status = lanes == 0 ? WarpStatus::kDone : WarpStatus::kReady;
   warp.root.lanes = lanes;
   warp.frame = &warp.root;

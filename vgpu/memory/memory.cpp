@@ -71,6 +71,13 @@ const Allocation* AllocationMap::find(std::uint64_t address) const {
   return address < block.end ? &block : nullptr;
 }
 
+const Allocation* LaunchAllocations::find_since(std::uint64_t address) const {
+  std::shared_ptr<const AllocationMap> now = memory_.map();
+  const std::lock_guard lock(mutex_);
+  if (now != first_ && (later_.empty() || later_.back() != now)) later_.push_back(now);
+  return now->find(address);
+}
+
 const Allocation* AllocationCursor::search(std::uint64_t address, std::uint64_t bytes) {
   const Allocation* block = map_->find(address);
   if (block == nullptr || block->freed || bytes > block->end - address) return nullptr;

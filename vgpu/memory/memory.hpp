@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -126,6 +127,23 @@ class Memory {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+};
+
+// A launch's view of the allocations. The host may allocate while a kernel runs. Thread-safe.
+class LaunchAllocations {
+ public:
+  explicit LaunchAllocations(const Memory& memory) : memory_(memory), first_(memory.map()) {}
+  // Among those that existed when the launch began, live or freed; null if none.
+  const Allocation* find(std::uint64_t address) const { return first_->find(address); }
+  // Among those that exist now. Valid as long as this object.
+  const Allocation* find_since(std::uint64_t address) const;
+  const AllocationMap& first() const { return *first_; }
+
+ private:
+  const Memory& memory_;
+  std::shared_ptr<const AllocationMap> first_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<const AllocationMap>> later_;
 };
 
 // One host thread's access to a map; caches the last allocation found.

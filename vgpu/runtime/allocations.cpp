@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/stream_order.hpp"
+
 namespace vgpu::runtime {
 namespace {
 
@@ -58,6 +60,10 @@ cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin
     if (bytes > runtime.device().memory_bytes - used) return cudaErrorMemoryAllocation;
   }
   void* block = runtime.memory.allocate(bytes);
+  if (block == nullptr && !runtime.queue.pending().empty()) {  // which may free memory
+    await(runtime, all_tasks(runtime));
+    block = runtime.memory.allocate(bytes);
+  }
   if (block == nullptr) return out_of_memory(runtime);
   // Managed memory begins as zero, as on hardware; large blocks are zero anyway.
   if (origin == Origin::kManaged && bytes <= Memory::kFillLimit) std::memset(block, 0, bytes);
@@ -70,22 +76,45 @@ cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin
   return cudaSuccess;
 }
 
-cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool host) {
-  if (pointer == nullptr) return cudaSuccess;
+namespace {
+
+// Checks the call and forgets the block; returns whether it is of a graph.
+bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
   const Block* block = runtime.pointers.starting_at(pointer);
   if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
       block->origin == Origin::kRegisteredHost || block->origin == Origin::kMapped) {
-    if (!runtime.settings.checks.memory) return cudaErrorInvalidValue;
-    report_check(runtime, "invalid free", "");
-    throw Failure{cudaErrorInvalidValue,
-                  fmt::format("{}: {} is not the start of a live allocation of this kind ({})",
-                              function, fmt::ptr(pointer),
-                              runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
+    if (!runtime.settings.checks.memory) throw Failure{cudaErrorInvalidValue, ""};
+    const Failure failure{
+        cudaErrorInvalidValue,
+        fmt::format("{}: {} is not the start of a live allocation of this kind ({})", function,
+                    fmt::ptr(pointer),
+                    runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
+    report_check(runtime, {"invalid free", "", failure.message, "", 0});
+    throw failure;
   }
   const bool of_graph = block->of_graph;
   runtime.pointers.remove(pointer);
+  return of_graph;
+}
+
+cudaError_t give_back(Runtime& runtime, void* pointer, bool of_graph) {
   const bool freed = of_graph ? runtime.memory.suspend(pointer) : runtime.memory.free(pointer);
   return freed ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+}  // namespace
+
+cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool host) {
+  if (pointer == nullptr) return cudaSuccess;
+  return give_back(runtime, pointer, forget(runtime, function, pointer, host));
+}
+
+cudaError_t submit_release(Runtime& runtime, Stream& stream, const char* function, void* pointer) {
+  if (pointer == nullptr) return cudaSuccess;
+  const bool of_graph = forget(runtime, function, pointer, false);
+  return run_in_order(
+      runtime, stream, [] { return cudaSuccess; },
+      [&runtime, pointer, of_graph] { return give_back(runtime, pointer, of_graph); });
 }
 
 std::string leaks(const Runtime& runtime) {

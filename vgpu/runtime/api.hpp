@@ -2,6 +2,9 @@
 // Declarations of the CUDA runtime functions that this library exports. All other symbols are
 // hidden.
 #pragma once
+#include <cstddef>
+#include <tuple>
+
 #pragma GCC visibility push(default)
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
@@ -32,8 +35,68 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 }
 #pragma GCC visibility pop
 
-// Exports `name` also as its per-thread-default-stream variant (suffix _ptsz or _ptds). Both are
-// the same function, because no work overlaps. This is a macro because the alias attribute requires
-// the name as text. It must be used in the file that defines `name`.
-#define VGPU_TWIN(name, suffix) \
-  extern "C" __attribute__((visibility("default"), alias(#name))) decltype(name) name##suffix
+namespace vgpu::runtime {
+
+// While it lives, the default stream of the calling thread is cudaStreamPerThread, not the legacy
+// stream.
+class PerThreadDefault {
+ public:
+  explicit PerThreadDefault(const void* code) { caller() = code; }
+  ~PerThreadDefault() { caller() = nullptr; }
+  PerThreadDefault(const PerThreadDefault&) = delete;
+  PerThreadDefault& operator=(const PerThreadDefault&) = delete;
+  static bool active() { return caller() != nullptr; }
+  // The code address of the program's call; null where none is active.
+  static const void*& caller() {
+    thread_local const void* code = nullptr;
+    return code;
+  }
+};
+
+template <class Function>
+struct Signature;
+template <class Returned, class... Arguments>
+struct Signature<Returned(Arguments...)> {
+  using Result = Returned;
+  template <std::size_t i>
+  using Argument = std::tuple_element_t<i, std::tuple<Arguments...>>;
+  static constexpr std::size_t kCount = sizeof...(Arguments);
+};
+
+}  // namespace vgpu::runtime
+
+// Exports `name`, which has `count` parameters, also as its variant of per-thread default streams
+// (suffix _ptsz or _ptds). A macro, because the two differ in their names only.
+#define VGPU_RESULT(name) vgpu::runtime::Signature<decltype(name)>::Result
+#define VGPU_PARAMETER(name, i) vgpu::runtime::Signature<decltype(name)>::Argument<i> a##i
+#define VGPU_PARAMETERS_1(name) VGPU_PARAMETER(name, 0)
+#define VGPU_PARAMETERS_2(name) VGPU_PARAMETERS_1(name), VGPU_PARAMETER(name, 1)
+#define VGPU_PARAMETERS_3(name) VGPU_PARAMETERS_2(name), VGPU_PARAMETER(name, 2)
+#define VGPU_PARAMETERS_4(name) VGPU_PARAMETERS_3(name), VGPU_PARAMETER(name, 3)
+#define VGPU_PARAMETERS_5(name) VGPU_PARAMETERS_4(name), VGPU_PARAMETER(name, 4)
+#define VGPU_PARAMETERS_6(name) VGPU_PARAMETERS_5(name), VGPU_PARAMETER(name, 5)
+#define VGPU_PARAMETERS_7(name) VGPU_PARAMETERS_6(name), VGPU_PARAMETER(name, 6)
+#define VGPU_PARAMETERS_8(name) VGPU_PARAMETERS_7(name), VGPU_PARAMETER(name, 7)
+#define VGPU_PARAMETERS_9(name) VGPU_PARAMETERS_8(name), VGPU_PARAMETER(name, 8)
+#define VGPU_PARAMETERS_10(name) VGPU_PARAMETERS_9(name), VGPU_PARAMETER(name, 9)
+#define VGPU_PARAMETERS_11(name) VGPU_PARAMETERS_10(name), VGPU_PARAMETER(name, 10)
+#define VGPU_ARGUMENTS_1 a0
+#define VGPU_ARGUMENTS_2 VGPU_ARGUMENTS_1, a1
+#define VGPU_ARGUMENTS_3 VGPU_ARGUMENTS_2, a2
+#define VGPU_ARGUMENTS_4 VGPU_ARGUMENTS_3, a3
+#define VGPU_ARGUMENTS_5 VGPU_ARGUMENTS_4, a4
+#define VGPU_ARGUMENTS_6 VGPU_ARGUMENTS_5, a5
+#define VGPU_ARGUMENTS_7 VGPU_ARGUMENTS_6, a6
+#define VGPU_ARGUMENTS_8 VGPU_ARGUMENTS_7, a7
+#define VGPU_ARGUMENTS_9 VGPU_ARGUMENTS_8, a8
+#define VGPU_ARGUMENTS_10 VGPU_ARGUMENTS_9, a9
+#define VGPU_ARGUMENTS_11 VGPU_ARGUMENTS_10, a10
+#define VGPU_TWIN(name, suffix, count)                                                 \
+  extern "C" __attribute__((visibility("default")))                                    \
+  VGPU_RESULT(name) name##suffix(VGPU_PARAMETERS_##count(name));                       \
+  VGPU_RESULT(name) name##suffix(VGPU_PARAMETERS_##count(name)) {                      \
+    static_assert(vgpu::runtime::Signature<decltype(name)>::kCount == (count));        \
+    const vgpu::runtime::PerThreadDefault default_stream(__builtin_return_address(0)); \
+    return name(VGPU_ARGUMENTS_##count);                                               \
+  }                                                                                    \
+  static_assert(true)

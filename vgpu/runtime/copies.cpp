@@ -14,6 +14,7 @@
 #include "runtime/graph/capture.hpp"
 #include "runtime/host_memory.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -57,11 +58,14 @@ void check_side(Runtime& runtime, const char* function, const Side& side, Plane 
   if (runtime.memory.contains(side.pointer, bytes)) return;
   if (!side.device && runtime.memory.find(address) == nullptr) {
     if (can_use_host(side, plane, writes)) return;
-    if (runtime.settings.checks.memory) report_check(runtime, "bad host pointer", "");
-    throw Failure{cudaErrorInvalidValue,
-                  fmt::format("{}: {} of {} bytes at {:#x} is not memory that the program can {}{}",
-                              function, side.name, bytes, address, writes ? "write" : "read",
-                              side.pointer == nullptr ? ": a null pointer" : "")};
+    const Failure failure{
+        cudaErrorInvalidValue,
+        fmt::format("{}: {} of {} bytes at {:#x} is not memory that the program can {}{}", function,
+                    side.name, bytes, address, writes ? "write" : "read",
+                    side.pointer == nullptr ? ": a null pointer" : "")};
+    if (runtime.settings.checks.memory)
+      report_check(runtime, {"bad host pointer", "", failure.message, "", 0});
+    throw failure;
   }
   throw Failure{cudaErrorInvalidValue,
                 fmt::format("{}: {} of {} bytes at {:#x} is not device memory: {}", function,
@@ -82,8 +86,8 @@ std::optional<Fault> doubt_about(Runtime& runtime, const char* function, const v
 
 }  // namespace
 
-cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
-                 const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
+cudaError_t check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
+                       const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return cudaErrorInvalidMemcpyDirection;
   if (plane.width == 0 || plane.rows == 0) return cudaSuccess;
@@ -93,6 +97,13 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   check_side(runtime, function, {"destination", to, to_pitch, to_device}, plane, true);
   check_side(runtime, function, {"source", from, from_pitch, from_device}, plane, false);
+  return cudaSuccess;
+}
+
+cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
+                 const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
+  const auto error = check_copy(runtime, function, to, to_pitch, from, from_pitch, plane, kind);
+  if (error != cudaSuccess || plane.width == 0 || plane.rows == 0) return error;
   if (plane.width == to_pitch && plane.width == from_pitch) plane = {plane.width * plane.rows, 1};
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
@@ -109,11 +120,18 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
   return cudaSuccess;
 }
 
-cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
-                Plane plane) {
+cudaError_t check_set(Runtime& runtime, const char* function, void* to, std::size_t pitch,
+                      Plane plane) {
   if (plane.width == 0 || plane.rows == 0) return cudaSuccess;
   if (plane.rows > 1 && plane.width > pitch) return cudaErrorInvalidPitchValue;
   check_side(runtime, function, {"destination", to, pitch, true}, plane, true);
+  return cudaSuccess;
+}
+
+cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
+                Plane plane) {
+  const auto error = check_set(runtime, function, to, pitch, plane);
+  if (error != cudaSuccess || plane.width == 0 || plane.rows == 0) return error;
   if (plane.width == pitch) plane = {plane.width * plane.rows, 1};
   auto* target = static_cast<std::byte*>(to);
   for (std::size_t row = 0; row < plane.rows; ++row) {
@@ -123,7 +141,12 @@ cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pi
   return cudaSuccess;
 }
 
-cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what) {
+namespace {
+
+// Calls `use`, copy or check_copy, for every layer.
+template <class Use>
+cudaError_t for_each_layer(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what,
+                           Use use) {
   if (what.srcArray != nullptr || what.dstArray != nullptr) {
     throw Failure{cudaErrorNotSupported,
                   fmt::format("{}: CUDA arrays are not implemented", function)};
@@ -139,24 +162,31 @@ cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DPa
   };
   if (!fits(what.srcPtr, what.srcPos) || !fits(what.dstPtr, what.dstPos))
     return cudaErrorInvalidValue;
-  // Pass a null pointer to copy() unchanged, so that the error message names it and not an offset
-  // from it.
+  // Pass a null pointer unchanged, so that the error message names it and not an offset from it.
   if (what.srcPtr.ptr == nullptr || what.dstPtr.ptr == nullptr) {
-    return copy(runtime, function, what.dstPtr.ptr, what.dstPtr.pitch, what.srcPtr.ptr,
-                what.srcPtr.pitch, {extent.width, extent.height}, what.kind);
+    return use(runtime, function, what.dstPtr.ptr, what.dstPtr.pitch, what.srcPtr.ptr,
+               what.srcPtr.pitch, {extent.width, extent.height}, what.kind);
   }
   for (std::size_t z = 0; z < extent.depth; ++z) {
-    const auto error = copy(runtime, function, start(what.dstPtr, what.dstPos, z),
-                            what.dstPtr.pitch, start(what.srcPtr, what.srcPos, z),
-                            what.srcPtr.pitch, {extent.width, extent.height}, what.kind);
+    const auto error = use(runtime, function, start(what.dstPtr, what.dstPos, z), what.dstPtr.pitch,
+                           start(what.srcPtr, what.srcPos, z), what.srcPtr.pitch,
+                           {extent.width, extent.height}, what.kind);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
 }
 
+bool is_element(unsigned size) { return size == 1 || size == 2 || size == 4; }
+
+}  // namespace
+
+cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what) {
+  return for_each_layer(runtime, function, what, copy);
+}
+
 cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what) {
   const std::size_t size = what.elementSize, width = what.width * size;
-  if (size != 1 && size != 2 && size != 4) return cudaErrorInvalidValue;
+  if (!is_element(what.elementSize)) return cudaErrorInvalidValue;
   const Plane plane{width, what.height};
   // set() makes the checks and marks the bytes as written. Larger elements are stored afterwards.
   if (const auto error =
@@ -171,17 +201,55 @@ cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemse
   return cudaSuccess;
 }
 
+cudaError_t copy_in_stream(Runtime& runtime, cudaStream_t handle, const char* function,
+                           const CopyWork& work, bool blocking) {
+  Stream& stream = stream_for(runtime, handle);
+  if (capture_of(stream) != nullptr) return record(stream, work);
+  const auto known = [&](const cudaPitchedPtr& memory) {
+    return runtime.memory.find(reinterpret_cast<std::uintptr_t>(memory.ptr)) != nullptr;
+  };
+  // The program may change pageable memory when the call returns.
+  if (!blocking && known(work.what.srcPtr) && known(work.what.dstPtr))
+    return submit_copy(runtime, stream, function, work.what);
+  const Tasks before = predecessors(runtime, stream);
+  if (!before.unfinished.empty()) {
+    const auto error = for_each_layer(runtime, function, work.what, check_copy);
+    if (error != cudaSuccess) return error;
+  }
+  await(runtime, before);
+  return copy_3d(runtime, function, work.what);
+}
+
+cudaError_t submit_copy(Runtime& runtime, Stream& stream, const char* function,
+                        const cudaMemcpy3DParms& what) {
+  return run_in_order(
+      runtime, stream, [&] { return for_each_layer(runtime, function, what, check_copy); },
+      [&runtime, function, what] { return copy_3d(runtime, function, what); });
+}
+
+cudaError_t submit_set(Runtime& runtime, Stream& stream, const char* function,
+                       const cudaMemsetParams& what) {
+  const auto check = [&] {
+    if (!is_element(what.elementSize)) return cudaErrorInvalidValue;
+    return check_set(runtime, function, what.dst, what.pitch,
+                     {what.width * what.elementSize, what.height});
+  };
+  return run_in_order(runtime, stream, check,
+                      [&runtime, function, what] { return set_elements(runtime, function, what); });
+}
+
 }  // namespace vgpu::runtime
 
 using namespace vgpu::runtime;
 
 namespace {
 
-// Copies immediately, or adds a node if the stream is being captured.
-cudaError_t copy_in(Runtime& runtime, cudaStream_t stream, const char* function,
-                    const CopyWork& work) {
-  Stream& on = stream_for(runtime, stream);
-  return capture_of(on) != nullptr ? record(on, work) : copy_3d(runtime, function, work.what);
+cudaError_t copy_at_once(Runtime& runtime, const char* function, const CopyWork& work) {
+  if (work.what.kind < cudaMemcpyHostToHost || work.what.kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
+  refuse_in_captured_default(runtime);
+  return copy_in_stream(runtime, kDefaultStream, function, work,
+                        work.what.kind != cudaMemcpyDeviceToDevice);
 }
 
 SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
@@ -193,34 +261,34 @@ SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std:
 cudaError_t vgpu::runtime::set_in(Runtime& runtime, cudaStream_t stream, const char* function,
                                   const SetWork& work) {
   Stream& on = stream_for(runtime, stream);
-  return capture_of(on) != nullptr ? record(on, work) : set_elements(runtime, function, work.what);
+  return capture_of(on) != nullptr ? record(on, work)
+                                   : submit_set(runtime, on, function, work.what);
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    stream_for(runtime, cudaStreamLegacy);
-    return copy(runtime, "cudaMemcpy", to, bytes, from, bytes, {bytes, 1}, kind);
+    return copy_at_once(runtime, "cudaMemcpy", copy_work(to, bytes, from, bytes, bytes, 1, kind));
   });
 }
-VGPU_TWIN(cudaMemcpy, _ptds);
+VGPU_TWIN(cudaMemcpy, _ptds, 4);
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_in(runtime, stream, "cudaMemcpyAsync",
-                   copy_work(to, bytes, from, bytes, bytes, 1, kind));
+    return copy_in_stream(runtime, stream, "cudaMemcpyAsync",
+                          copy_work(to, bytes, from, bytes, bytes, 1, kind));
   });
 }
-VGPU_TWIN(cudaMemcpyAsync, _ptsz);
+VGPU_TWIN(cudaMemcpyAsync, _ptsz, 5);
 
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    stream_for(runtime, cudaStreamLegacy);
-    return copy(runtime, "cudaMemcpy2D", to, to_pitch, from, from_pitch, {width, height}, kind);
+    return copy_at_once(runtime, "cudaMemcpy2D",
+                        copy_work(to, to_pitch, from, from_pitch, width, height, kind));
   });
 }
-VGPU_TWIN(cudaMemcpy2D, _ptds);
+VGPU_TWIN(cudaMemcpy2D, _ptds, 7);
 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
@@ -228,20 +296,19 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
   return call([&](Runtime& runtime) {
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;
-    return copy_in(runtime, stream, "cudaMemcpy2DAsync",
-                   copy_work(to, to_pitch, from, from_pitch, width, height, kind));
+    return copy_in_stream(runtime, stream, "cudaMemcpy2DAsync",
+                          copy_work(to, to_pitch, from, from_pitch, width, height, kind));
   });
 }
-VGPU_TWIN(cudaMemcpy2DAsync, _ptsz);
+VGPU_TWIN(cudaMemcpy2DAsync, _ptsz, 8);
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t bytes) {
   return call([&](Runtime& runtime) {
     if (!runtime.has_device(to_device) || !runtime.has_device(from_device))
       return cudaErrorInvalidDevice;
-    stream_for(runtime, cudaStreamLegacy);
-    return copy(runtime, "cudaMemcpyPeer", to, bytes, from, bytes, {bytes, 1},
-                cudaMemcpyDeviceToDevice);
+    return copy_at_once(runtime, "cudaMemcpyPeer",
+                        copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice));
   });
 }
 
@@ -250,33 +317,34 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
   return call([&](Runtime& runtime) {
     if (!runtime.has_device(to_device) || !runtime.has_device(from_device))
       return cudaErrorInvalidDevice;
-    return copy_in(runtime, stream, "cudaMemcpyPeerAsync",
-                   copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice));
+    return copy_in_stream(runtime, stream, "cudaMemcpyPeerAsync",
+                          copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice));
   });
 }
 
 cudaError_t cudaMemset(void* to, int value, size_t bytes) {
   return call([&](Runtime& runtime) {
-    stream_for(runtime, cudaStreamLegacy);
-    return set(runtime, "cudaMemset", to, bytes, value, {bytes, 1});
+    refuse_in_captured_default(runtime);
+    return set_in(runtime, kDefaultStream, "cudaMemset", set_work(to, bytes, value, bytes, 1));
   });
 }
-VGPU_TWIN(cudaMemset, _ptds);
+VGPU_TWIN(cudaMemset, _ptds, 3);
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     return set_in(runtime, stream, "cudaMemsetAsync", set_work(to, bytes, value, bytes, 1));
   });
 }
-VGPU_TWIN(cudaMemsetAsync, _ptsz);
+VGPU_TWIN(cudaMemsetAsync, _ptsz, 4);
 
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
   return call([&](Runtime& runtime) {
-    stream_for(runtime, cudaStreamLegacy);
-    return set(runtime, "cudaMemset2D", to, pitch, value, {width, height});
+    refuse_in_captured_default(runtime);
+    return set_in(runtime, kDefaultStream, "cudaMemset2D",
+                  set_work(to, pitch, value, width, height));
   });
 }
-VGPU_TWIN(cudaMemset2D, _ptds);
+VGPU_TWIN(cudaMemset2D, _ptds, 5);
 
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
@@ -284,18 +352,17 @@ cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, s
     return set_in(runtime, stream, "cudaMemset2DAsync", set_work(to, pitch, value, width, height));
   });
 }
-VGPU_TWIN(cudaMemset2DAsync, _ptsz);
+VGPU_TWIN(cudaMemset2DAsync, _ptsz, 6);
 
 namespace {
 
 // Uses the memory's own pitch. A three-dimensional fill is a sequence of two-dimensional fills.
-cudaError_t set_3d(Runtime& runtime, Stream& on, const char* function, const cudaPitchedPtr& memory,
-                   int value, const cudaExtent& extent) {
+cudaError_t set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
+                   const cudaPitchedPtr& memory, int value, const cudaExtent& extent) {
   for (std::size_t z = 0; z < extent.depth; ++z) {
     auto* start = static_cast<std::byte*>(memory.ptr) + z * memory.ysize * memory.pitch;
     const SetWork work = set_work(start, memory.pitch, value, extent.width, extent.height);
-    const auto error =
-        capture_of(on) != nullptr ? record(on, work) : set_elements(runtime, function, work.what);
+    const auto error = set_in(runtime, stream, function, work);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
@@ -305,35 +372,35 @@ cudaError_t set_3d(Runtime& runtime, Stream& on, const char* function, const cud
 
 cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
   return call([&](Runtime& runtime) {
-    return set_3d(runtime, stream_for(runtime, cudaStreamLegacy), "cudaMemset3D", memory, value,
-                  extent);
+    refuse_in_captured_default(runtime);
+    return set_3d(runtime, kDefaultStream, "cudaMemset3D", memory, value, extent);
   });
 }
-VGPU_TWIN(cudaMemset3D, _ptds);
+VGPU_TWIN(cudaMemset3D, _ptds, 3);
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
                               cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return set_3d(runtime, stream_for(runtime, stream), "cudaMemset3DAsync", memory, value, extent);
+    return set_3d(runtime, stream, "cudaMemset3DAsync", memory, value, extent);
   });
 }
-VGPU_TWIN(cudaMemset3DAsync, _ptsz);
+VGPU_TWIN(cudaMemset3DAsync, _ptsz, 4);
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* what) {
   return call([&](Runtime& runtime) {
-    stream_for(runtime, cudaStreamLegacy);
-    return what == nullptr ? cudaErrorInvalidValue : copy_3d(runtime, "cudaMemcpy3D", *what);
+    if (what == nullptr) return cudaErrorInvalidValue;
+    return copy_at_once(runtime, "cudaMemcpy3D", CopyWork{*what});
   });
 }
-VGPU_TWIN(cudaMemcpy3D, _ptds);
+VGPU_TWIN(cudaMemcpy3D, _ptds, 1);
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     return what == nullptr ? cudaErrorInvalidValue
-                           : copy_in(runtime, stream, "cudaMemcpy3DAsync", CopyWork{*what});
+                           : copy_in_stream(runtime, stream, "cudaMemcpy3DAsync", CopyWork{*what});
   });
 }
-VGPU_TWIN(cudaMemcpy3DAsync, _ptsz);
+VGPU_TWIN(cudaMemcpy3DAsync, _ptsz, 2);
 
 namespace {
 
@@ -349,15 +416,14 @@ CopyWork between_peers(const Runtime& runtime, const cudaMemcpy3DPeerParms* what
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* what) {
   return call([&](Runtime& runtime) {
-    stream_for(runtime, cudaStreamLegacy);
-    return copy_3d(runtime, "cudaMemcpy3DPeer", between_peers(runtime, what).what);
+    return copy_at_once(runtime, "cudaMemcpy3DPeer", between_peers(runtime, what));
   });
 }
-VGPU_TWIN(cudaMemcpy3DPeer, _ptds);
+VGPU_TWIN(cudaMemcpy3DPeer, _ptds, 1);
 
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* what, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_in(runtime, stream, "cudaMemcpy3DPeerAsync", between_peers(runtime, what));
+    return copy_in_stream(runtime, stream, "cudaMemcpy3DPeerAsync", between_peers(runtime, what));
   });
 }
-VGPU_TWIN(cudaMemcpy3DPeerAsync, _ptsz);
+VGPU_TWIN(cudaMemcpy3DPeerAsync, _ptsz, 2);

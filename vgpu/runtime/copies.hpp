@@ -17,11 +17,26 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
 cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
                 Plane plane);
 
+// The checks of the above alone.
+cudaError_t check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
+                       const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
+cudaError_t check_set(Runtime& runtime, const char* function, void* to, std::size_t pitch,
+                      Plane plane);
+
 // The same for CUDA's structures for three-dimensional copies and for fills by elements. Arrays are
 // refused.
 cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what);
 cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what);
 
+// The same behind the stream's earlier work.
+cudaError_t submit_copy(Runtime& runtime, Stream& stream, const char* function,
+                        const cudaMemcpy3DParms& what);
+cudaError_t submit_set(Runtime& runtime, Stream& stream, const char* function,
+                       const cudaMemsetParams& what);
+// Copies, or adds a node if the stream is being captured. A copy from or to pageable memory, or one
+// that is `blocking`, is complete at the return.
+cudaError_t copy_in_stream(Runtime& runtime, cudaStream_t stream, const char* function,
+                           const CopyWork& work, bool blocking = false);
 // Fills in a stream, or adds a node if the stream is being captured.
 cudaError_t set_in(Runtime& runtime, cudaStream_t stream, const char* function,
                    const SetWork& work);

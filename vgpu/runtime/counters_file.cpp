@@ -3,32 +3,20 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <utility>
+
+#include "runtime/replace_file.hpp"
 
 namespace vgpu {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kProcess = "%p";
-
-// Resolves symbolic links, because the target of a link is replaced, not the link.
-std::string real_path(const std::string& name) {
-  constexpr int kMostLinks = 40;
-  std::error_code error;
-  fs::path path = name;
-  for (int n = 0; n < kMostLinks && fs::is_symlink(path, error); ++n)
-    path = path.parent_path() / fs::read_symlink(path, error);
-  return path.string();
-}
 
 bool has_process_id(const std::string& name) { return name.find(kProcess) != name.npos; }
 
@@ -39,39 +27,10 @@ std::string with_process_id(std::string name) {
   return name;
 }
 
-// Whether a write up to `end` would exceed the file size limit. Such a write would end the process
-// by the signal SIGXFSZ.
-bool is_too_large(off_t end) {
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-         static_cast<rlim_t>(end) > limit.rlim_cur;
-}
-
-// Returns 0 or an error number.
-int write_at(int file, std::string_view text, off_t at) {
-  if (is_too_large(at + static_cast<off_t>(text.size()))) return EFBIG;
-  while (!text.empty()) {
-    const ssize_t written = ::pwrite(file, text.data(), text.size(), at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return written < 0 ? errno : EIO;
-    text.remove_prefix(static_cast<std::size_t>(written));
-    at += written;
-  }
-  return 0;
-}
-
 }  // namespace
 
 std::string check_counters_file(const std::string& name) {
-  const std::string path = real_path(with_process_id(name));
-  struct stat file {};
-  if (::stat(path.c_str(), &file) == 0 && !S_ISREG(file.st_mode))
-    return fmt::format("cannot write {}: not a regular file", name);
-  fs::path folder = fs::path(path).parent_path();
-  if (folder.empty()) folder = ".";
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    return fmt::format("cannot write {}: {}", name, std::strerror(errno));
-  return "";
+  return check_writable(with_process_id(name));
 }
 
 CountersFile::CountersFile(std::string name, std::string claims, std::string head, std::string tail)

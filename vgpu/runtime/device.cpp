@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device management. Devices are always present and always idle. Device queries succeed even after
-// a fault.
+// Device management. Devices are always present. Device queries succeed even after a fault.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "runtime/driver_function.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/stream_order.hpp"
 
 using namespace vgpu::runtime;
 
@@ -191,13 +191,20 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 cudaError_t cudaDeviceSynchronize() {
   return call([](Runtime& runtime) {
     refuse_in_capture(runtime);
+    await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
     return cudaSuccess;
   });
 }
 
 // The reset does not clear a fault. On a real device, too, only a new process helps.
 cudaError_t cudaDeviceReset() {
-  return query([](Runtime&) { return cudaSuccess; });
+  return query([](Runtime& runtime) {
+    try {
+      await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
+    } catch (const Failure&) {  // the sticky error, which later calls return
+    }
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
@@ -228,6 +235,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     const bool of_memory = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
     if (of_memory && value > runtime.device().memory_bytes) return cudaErrorMemoryAllocation;
     if (of_memory) value = rounded_limit(limit, value);
+    if (of_memory) await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
     // The limit is fixed once a kernel has used the resource.
     if (limit == cudaLimitPrintfFifoSize && runtime.printed) return cudaErrorInvalidValue;
     if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value))
@@ -281,11 +289,11 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
                                     cudaDriverEntryPointQueryResult* status) {
   return find_driver_entry(symbol, function, kVersion, flags, status);
 }
-VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz);
+VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz, 4);
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
                                              unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
   return find_driver_entry(symbol, function, static_cast<int>(version), flags, status);
 }
-VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz);
+VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz, 5);

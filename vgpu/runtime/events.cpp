@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events. The times between events are host times: they measure the virtual GPU, not a real GPU.
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "runtime/graph/capture.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 
 cudaEvent_t Streams::create_event(unsigned flags) {
-  auto event = std::make_unique<Event>(Event{flags, {}, {}, {}, false});
+  auto event = std::make_unique<Event>();
+  event->flags = flags;
   const auto handle = reinterpret_cast<cudaEvent_t>(event.get());
   events_[handle] = std::move(event);
   return handle;
@@ -46,7 +49,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, un
     Stream& on = stream_for(runtime, stream);
     if (capture_of(on) == nullptr) {
       event->captured = false;
-      event->recorded = std::chrono::steady_clock::now();
+      mark(runtime, *event, on);
       return cudaSuccess;
     }
     if (flags == cudaEventRecordExternal) return record(on, EventWork{handle, true});
@@ -56,24 +59,47 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, un
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaEventRecordWithFlags, _ptsz);
+VGPU_TWIN(cudaEventRecordWithFlags, _ptsz, 3);
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
-VGPU_TWIN(cudaEventRecord, _ptsz);
+VGPU_TWIN(cudaEventRecord, _ptsz, 2);
 
-cudaError_t cudaEventQuery(cudaEvent_t handle) {
+namespace {
+
+template <class Use>
+cudaError_t with_event(cudaEvent_t handle, Use use) {
   return call([&](Runtime& runtime) {
     const Event* event = runtime.streams.find(handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
-    if (!event->captured) return cudaSuccess;
+    if (!event->captured) return use(runtime, Tasks{event->work, event->last_task});
     if (const auto capture = event->capture.lock()) capture->broken = true;
     return cudaErrorCapturedEvent;
   });
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
+bool is_over(const Event& event) {
+  return std::all_of(event.work.begin(), event.work.end(),
+                     [](const Ticket& task) { return task->done; });
+}
+
+Task::Clock::time_point time_of(const Event& event) {
+  Task::Clock::time_point time = event.time;
+  for (const Ticket& task : event.work) time = std::max(time, task->end);
+  return time;
+}
+
+}  // namespace
+
+cudaError_t cudaEventQuery(cudaEvent_t event) { return with_event(event, ask); }
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return with_event(event, [](Runtime& runtime, const Tasks& tasks) {
+    await(runtime, tasks);
+    return cudaSuccess;
+  });
+}
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return call([&](Runtime& runtime) {
@@ -85,10 +111,11 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
         return cudaErrorInvalidResourceHandle;
       }
     }
+    if (!is_over(*first) || !is_over(*last)) return cudaErrorNotReady;
     if (!std::exchange(runtime.time_said, true))
       say("times between events are those of this host's clock: they say nothing of a GPU's");
     // The clock's resolution may hide a short time, so that the minimum is one clock tick.
-    const auto elapsed = *last->recorded - *first->recorded;
+    const auto elapsed = time_of(*last) - time_of(*first);
     const bool forward = first != last && elapsed >= elapsed.zero();
     *milliseconds =
         std::chrono::duration<float, std::milli>(

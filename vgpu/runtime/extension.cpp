@@ -6,6 +6,7 @@
 
 #include "runtime/check_report.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/stream_order.hpp"
 
 using namespace vgpu::runtime;
 
@@ -15,6 +16,14 @@ namespace {
 const char* keep(std::string& place, std::string text) {
   place = std::move(text);
   return place.c_str();
+}
+
+// Waits until nothing is queued.
+void settle(Runtime& runtime) {
+  try {
+    await(runtime, all_tasks(runtime));
+  } catch (const Failure&) {  // the sticky error, which later calls return
+  }
 }
 
 }  // namespace
@@ -27,12 +36,14 @@ const char* vgpuDeviceName() {
 void vgpuResetCounters() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
+  settle(runtime);
   runtime.log.reset();
 }
 
 const char* vgpuCountersJson() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
+  settle(runtime);
   static std::string text;
   return keep(text, runtime.log.json());
 }
@@ -46,6 +57,7 @@ int vgpuSetTrace(int on) {
 const char* vgpuTraceJson() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
+  settle(runtime);
   static std::string text;
   return keep(text, runtime.log.trace_json());
 }
@@ -68,6 +80,7 @@ const char* vgpuSetSchedule(const char* schedule) {
 const char* vgpuLastFault() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
+  settle(runtime);
   static std::string text;
   return keep(text, runtime.fault.report);
 }
@@ -75,6 +88,7 @@ const char* vgpuLastFault() {
 const char* vgpuLastFaultKind() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
+  settle(runtime);
   static std::string text;
   return keep(text, runtime.fault.kind);
 }
@@ -82,6 +96,7 @@ const char* vgpuLastFaultKind() {
 void vgpuClearFault() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
+  settle(runtime);
   if (std::exchange(runtime.reported, false)) vgpu::report_cleared(runtime.settings.report_file);
   runtime.fault = {};
   last_error() = cudaSuccess;

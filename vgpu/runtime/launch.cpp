@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <span>
@@ -12,8 +13,10 @@
 
 #include "count/report.hpp"
 #include "engine/cubin_module.hpp"
+#include "runtime/kernel_patience.hpp"
 #include "runtime/occupancy.hpp"
 #include "runtime/sampling.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -63,7 +66,6 @@ cudaError_t check_cluster(const Device& device, const Function& function,
 cudaError_t check(Runtime& runtime, Function& function, const KernelAttributes& attributes,
                   const Request& request) {
   const Device& device = runtime.device();
-  if (runtime.streams.find(request.stream) == nullptr) return cudaErrorInvalidResourceHandle;
   if (!within(request.grid, kLargestGrid) || !within(request.block, kLargestBlock))
     return cudaErrorInvalidValue;
   const std::uint64_t threads = extent(request.block).count();
@@ -187,6 +189,7 @@ cudaError_t error_of(FaultKind kind) {
     case FaultKind::kAssert:
       return cudaErrorAssert;
     case FaultKind::kDeadlock:
+    case FaultKind::kTimeout:
       return cudaErrorLaunchTimeout;
     case FaultKind::kStackOverflow:
       return cudaErrorHardwareStackError;
@@ -206,10 +209,14 @@ cudaError_t error_of(FaultKind kind) {
 }  // namespace
 
 void keep_fault(Runtime& runtime, const Fault& fault) {
-  runtime.fault = {error_of(fault.kind), to_string(fault.kind), fault.what()};
-  say(runtime.fault.report);
-  report_check(runtime, runtime.fault.kind, fault.kernel);
-  finish(runtime.fault.code);
+  const Task* const task = WorkQueue::current();
+  if (runtime.fault.code == cudaSuccess) {
+    runtime.fault = {error_of(fault.kind), to_string(fault.kind), fault.what(),
+                     task == nullptr ? 0 : task->number, task == nullptr};
+  }
+  say(fault.what());
+  report_check(runtime,
+               {to_string(fault.kind), fault.kernel, fault.what(), fault.file, fault.line});
 }
 
 Function& known_function(Runtime& runtime, const void* handle) {
@@ -287,10 +294,10 @@ std::size_t dynamic_shared_limit(Runtime& runtime, Function& function) {
 
 namespace {
 
-// Prints the kernel's output, as with CUDA_LAUNCH_BLOCKING: the buffer is flushed after every
-// launch.
-void show_output(Runtime& runtime, Function& function, const LaunchReport& report) {
-  std::fwrite(report.output.data(), 1, report.output.size(), stdout);
+// Keeps the kernel's output until the program synchronises with it.
+void keep_output(Runtime& runtime, Function& function, const LaunchReport& report) {
+  if (!report.output.empty())
+    runtime.output.push_back({WorkQueue::current()->number, report.output});
   runtime.printed |= !report.output.empty() || report.lost_prints != 0;
   if (report.lost_prints == 0 || std::exchange(function.lost_prints_said, true)) return;
   say(fmt::format(
@@ -299,9 +306,47 @@ void show_output(Runtime& runtime, Function& function, const LaunchReport& repor
       function.shown, report.lost_prints, runtime.limits[cudaLimitPrintfFifoSize]));
 }
 
+// What a queued launch needs.
+struct Queued {
+  Function& function;
+  const Kernel& kernel;
+  Request request;  // without its arguments
+  LaunchConfig config;
+  std::vector<std::byte> params;
+  bool recorded = false;  // in the log
+};
+
+void run(Runtime& runtime, Queued& launch) {
+  Function& function = launch.function;
+  LaunchConfig& config = launch.config;
+  config.begin_clock = runtime.clock;
+  KernelPatience patience(runtime);
+  config.patience = &patience;
+  constexpr std::uint64_t kLongest = 1000000000;
+  if (const std::uint64_t seconds = std::min(runtime.settings.timeout_seconds, kLongest);
+      seconds != 0)
+    config.deadline = {std::chrono::steady_clock::now() + std::chrono::seconds(seconds), seconds};
+  LaunchRecord record{function.shown, config.grid, config.block, {}, Runtime::ordinal(), {}, {}};
+  try {
+    const Unlocked meanwhile(runtime.mutex);
+    execute(runtime, function, launch.kernel, config, launch.params, config.cooperative, record);
+  } catch (const Fault& fault) {
+    keep_fault(runtime, fault);
+    return;
+  }
+  runtime.clock = record.report.end_clock;
+  keep_output(runtime, function, record.report);
+  if (!launch.recorded) return;
+  count::mark_unmeasured(runtime.device().target(), record.report);
+  record.fallback = sass::fallback(launch.kernel);
+  add_launch_metrics(runtime, function, vgpu::attributes(launch.kernel), launch.request,
+                     record.report);
+  say(runtime.log.add(record));
+}
+
 }  // namespace
 
-cudaError_t launch(Runtime& runtime, const void* handle, const Request& request) {
+cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const Request& request) {
   Function& function = known_function(runtime, handle);
   const Kernel& kernel = loaded_kernel(runtime, function);
   const KernelAttributes& attributes = vgpu::attributes(kernel);
@@ -314,7 +359,9 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
     return cudaErrorInvalidValue;
   }
 
-  LaunchConfig config;
+  Queued queued{function, kernel, request, {}, pack(attributes, request.arguments)};
+  queued.request.arguments = nullptr;
+  LaunchConfig& config = queued.config;
   config.grid = extent(request.grid);
   config.block = extent(request.block);
   config.cluster = cluster_of(attributes, request);
@@ -329,33 +376,24 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.stack_bytes = static_cast<std::uint32_t>(runtime.limits[cudaLimitStackSize]);
   config.print_bytes = runtime.limits[cudaLimitPrintfFifoSize];
   config.heap = &runtime.heap;
-  config.begin_clock = runtime.clock;
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;
   config.numerics = runtime.settings.numerics;
   config.cooperative = request.cooperative;
   config.registers = function.binary->registers(runtime.device(), function.name).value_or(0);
-  const bool recorded = runtime.log.wanted() && runtime.settings.selection.takes(function.shown);
-  config.count_lines = recorded && runtime.settings.count_lines;
+  queued.recorded = runtime.log.wanted() && runtime.settings.selection.takes(function.shown);
+  config.count = queued.recorded;
+  config.count_lines = queued.recorded && runtime.settings.count_lines;
   try {
-    LaunchRecord record{function.shown, config.grid, config.block, {}, Runtime::ordinal(), {}, {}};
-    execute(runtime, function, kernel, config, pack(attributes, request.arguments),
-            request.cooperative, record);
-    runtime.clock = record.report.end_clock;
-    count::mark_unmeasured(runtime.device().target(), record.report);
-    record.fallback = sass::fallback(kernel);
-    show_output(runtime, function, record.report);
-    if (recorded) {
-      add_launch_metrics(runtime, function, attributes, request, record.report);
-      say(runtime.log.add(record));
-    }
-  } catch (const Fault& fault) {
-    keep_fault(runtime, fault);
+    vgpu::check_launch(kernel, config, queued.params);
   } catch (const Unsupported& unsupported) {
     const bool said = std::exchange(function.refusal_said, true);
     throw Failure{cudaErrorNotSupported,
                   said ? "" : fmt::format("{} cannot run: {}", function.shown, unsupported.what())};
   }
+  submit(
+      runtime, stream, [&runtime, queued]() mutable { run(runtime, queued); },
+      runtime.settings.launch_blocking);
   return cudaSuccess;
 }
 

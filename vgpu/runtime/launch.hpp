@@ -46,10 +46,11 @@ std::size_t dynamic_shared_limit(Runtime& runtime, Function& function);
 cudaFuncAttributes attributes_of(Runtime& runtime, Function& function);
 void say_unknown_registers(const Runtime& runtime, const char* call, const Function& function);
 
-cudaError_t launch(Runtime& runtime, const void* handle, const Request& request);
+// Checks the launch and queues it.
+cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const Request& request);
 
-// Stores a kernel's fault as the device's sticky error, reports it and sets the thread's last
-// error. The launch itself succeeds, because a real device would detect the fault later.
+// Stores a fault as the device's sticky error and reports it. If a queued task caused it, the
+// program sees the error when it synchronises, else from now on.
 void keep_fault(Runtime& runtime, const Fault& fault);
 
 }  // namespace vgpu::runtime

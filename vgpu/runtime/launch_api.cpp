@@ -24,10 +24,10 @@ std::vector<Configuration>& configurations() {
   return stack;
 }
 
-// Launches immediately, or adds a node if the stream is being captured.
-cudaError_t submit(Runtime& runtime, const void* function, const Request& request) {
+// Launches, or adds a node if the stream is being captured.
+cudaError_t launch_or_record(Runtime& runtime, const void* function, const Request& request) {
   Stream& on = stream_for(runtime, request.stream);
-  if (capture_of(on) == nullptr) return launch(runtime, function, request);
+  if (capture_of(on) == nullptr) return launch(runtime, on, function, request);
   KernelWork work = kernel_work(runtime, function, request.grid, request.block,
                                 request.dynamic_shared, request.arguments, request.cooperative);
   work.cluster = request.cluster;
@@ -55,24 +55,26 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              size_t shared, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return submit(runtime, function, {grid, block, arguments, shared, stream, false, {0, 0, 0}});
+    return launch_or_record(runtime, function,
+                            {grid, block, arguments, shared, stream, false, {0, 0, 0}});
   });
 }
-VGPU_TWIN(cudaLaunchKernel, _ptsz);
+VGPU_TWIN(cudaLaunchKernel, _ptsz, 6);
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                size_t shared, cudaStream_t stream) {
   return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
-VGPU_TWIN(__cudaLaunchKernel, _ptsz);
+VGPU_TWIN(__cudaLaunchKernel, _ptsz, 6);
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
                                         void** arguments, size_t shared, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return submit(runtime, function, {grid, block, arguments, shared, stream, true, {0, 0, 0}});
+    return launch_or_record(runtime, function,
+                            {grid, block, arguments, shared, stream, true, {0, 0, 0}});
   });
 }
-VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz);
+VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz, 6);
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** arguments) {
@@ -112,7 +114,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
                           known_function(runtime, function).shown, static_cast<int>(attribute.id))};
       }
     }
-    return submit(runtime, function, request);
+    return launch_or_record(runtime, function, request);
   });
 }
-VGPU_TWIN(cudaLaunchKernelExC, _ptsz);
+VGPU_TWIN(cudaLaunchKernelExC, _ptsz, 3);

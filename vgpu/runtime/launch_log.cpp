@@ -24,14 +24,14 @@ std::string head_of(const std::vector<Device>& devices) {
 
 // The end of the JSON, which includes how the estimates are computed.
 const std::string& tail() {
-  static const std::string text = [] {
+  static const auto* const text = new std::string([] {
     Json methods;
     for (const count::Metric& metric : count::metrics()) {
       if (!metric.method.empty()) methods[std::string(metric.name)] = std::string(metric.method);
     }
     return fmt::format("\n],\n\"methods\": {}}}\n", methods.dump());
-  }();
-  return text;
+  }());
+  return *text;
 }
 
 const char* awaited(bool for_reads) { return for_reads ? "operands" : "result"; }

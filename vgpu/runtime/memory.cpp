@@ -10,12 +10,19 @@
 #include "runtime/allocations.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/host_memory.hpp"
+#include "runtime/stream_order.hpp"
 
 using namespace vgpu::runtime;
 
 namespace {
 
 constexpr std::size_t kPitchAlignment = 512;
+
+// Waits for the work of the device that may use the memory.
+void await_users(Runtime& runtime, const void* pointer) {
+  if (const Block* const block = runtime.pointers.starting_at(pointer))
+    await(runtime, tasks_of_device(runtime, block->device));
+}
 
 // False if the product overflows.
 bool multiply(std::size_t a, std::size_t b, std::size_t& product) {
@@ -46,7 +53,9 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 cudaError_t cudaFree(void* pointer) {
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    return release_stream_ordered(runtime, "cudaFree", pointer);
+    await_users(runtime, pointer);
+    forget_pooled(runtime, pointer);
+    return release(runtime, "cudaFree", pointer, false);
   });
 }
 
@@ -79,7 +88,10 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return call([&](Runtime& runtime) { return release(runtime, "cudaFreeHost", pointer, true); });
+  return call([&](Runtime& runtime) {
+    await_users(runtime, pointer);
+    return release(runtime, "cudaFreeHost", pointer, true);
+  });
 }
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
@@ -106,6 +118,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
 cudaError_t cudaHostUnregister(void* pointer) {
   return call([&](Runtime& runtime) {
     if (pointer == nullptr) return cudaErrorInvalidValue;
+    await_users(runtime, pointer);
     if (!runtime.memory.disown(pointer)) return cudaErrorHostMemoryNotRegistered;
     runtime.pointers.remove(pointer);
     return cudaSuccess;
@@ -199,7 +212,7 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
                                                                  : cudaErrorInvalidValue;
   });
 }
-VGPU_TWIN(cudaMemPrefetchAsync, _ptsz);
+VGPU_TWIN(cudaMemPrefetchAsync, _ptsz, 5);
 
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise, cudaMemLocation) {
   return call([&](Runtime& runtime) {

@@ -9,9 +9,11 @@ namespace {
 
 constexpr int kWarp = 32, kLargestBlock = 1024;
 // Each multiprocessor has four partitions, each with a quarter of the registers. Registers per warp
-// are allocated in units of 256, shared memory per block in units of 128 bytes.
+// are allocated in units of 256, shared memory per block in units of 128 bytes, of 256 before 8.0.
 constexpr int kPartitions = 4;
-constexpr std::size_t kRegisterUnit = 256, kSharedUnit = 128;
+constexpr std::size_t kRegisterUnit = 256;
+
+std::size_t shared_unit(const Device& device) { return device.target() < 80 ? 256 : 128; }
 
 std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -36,8 +38,10 @@ int blocks_by_registers(const Device& device, const BlockResources& block) {
 
 int blocks_by_shared(const Device& device, std::size_t bytes) {
   if (bytes > device.shared_per_block_optin) return 0;
-  return static_cast<int>(device.shared_per_multiprocessor /
-                          round_up(bytes + device.reserved_shared_per_block, kSharedUnit));
+  const std::size_t of_block =
+      round_up(bytes + device.reserved_shared_per_block, shared_unit(device));
+  if (of_block == 0) return Occupancy::kNoLimit;
+  return static_cast<int>(device.shared_per_multiprocessor / of_block);
 }
 
 }  // namespace
@@ -95,8 +99,9 @@ int blocks_per_multiprocessor(const Device& device, std::uint32_t registers, int
 }
 
 std::size_t dynamic_shared_for(const Device& device, int blocks, std::size_t static_bytes) {
+  const std::size_t unit = shared_unit(device);
   const std::size_t share =
-      device.shared_per_multiprocessor / static_cast<unsigned>(blocks) / kSharedUnit * kSharedUnit;
+      device.shared_per_multiprocessor / static_cast<unsigned>(blocks) / unit * unit;
   return std::min(share - device.reserved_shared_per_block, device.shared_per_block_optin) -
          static_bytes;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream-ordered allocation. Work is executed immediately, so that a pool only counts bytes. Its
-// memory is allocated from the device and freed immediately, and no memory is reserved beyond what
-// is in use.
+// Stream-ordered allocation. A pool only counts bytes. Its memory is allocated from the device by
+// the call and freed in the order of the stream. No memory is reserved beyond what is in use.
 #include "runtime/pools.hpp"
 
 #include <algorithm>
@@ -64,12 +63,11 @@ cudaError_t allocate_from(Runtime& runtime, cudaMemPool_t handle, void** pointer
   return cudaSuccess;
 }
 
-cudaError_t release_stream_ordered(Runtime& runtime, const char* function, void* pointer) {
+void forget_pooled(Runtime& runtime, void* pointer) {
   if (const Block* block = runtime.pointers.starting_at(pointer);
       block != nullptr && block->pool != nullptr) {
     if (Pool* pool = runtime.pools.find(block->pool)) pool->used -= block->bytes;
   }
-  return release(runtime, function, pointer, false);
 }
 
 namespace {
@@ -279,28 +277,30 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
-  const void* caller = __builtin_return_address(0);
+  const void* const twin = PerThreadDefault::caller();
+  const void* const caller = twin != nullptr ? twin : __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     return allocate_in(runtime, stream_for(runtime, stream), pool, pointer, bytes, caller);
   });
 }
-VGPU_TWIN(cudaMallocFromPoolAsync, _ptsz);
+VGPU_TWIN(cudaMallocFromPoolAsync, _ptsz, 4);
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  const void* caller = __builtin_return_address(0);
+  const void* const twin = PerThreadDefault::caller();
+  const void* const caller = twin != nullptr ? twin : __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
-    const int device = on.device < 0 ? Runtime::ordinal() : on.device;
-    return allocate_in(runtime, on, runtime.pools.current_of(device), pointer, bytes, caller);
+    return allocate_in(runtime, on, runtime.pools.current_of(on.device), pointer, bytes, caller);
   });
 }
-VGPU_TWIN(cudaMallocAsync, _ptsz);
+VGPU_TWIN(cudaMallocAsync, _ptsz, 3);
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
     if (capture_of(on) != nullptr) return record(on, FreeWork{pointer});
-    return release_stream_ordered(runtime, "cudaFreeAsync", pointer);
+    forget_pooled(runtime, pointer);
+    return submit_release(runtime, on, "cudaFreeAsync", pointer);
   });
 }
-VGPU_TWIN(cudaFreeAsync, _ptsz);
+VGPU_TWIN(cudaFreeAsync, _ptsz, 2);

@@ -35,9 +35,10 @@ class Pools {
   std::map<int, cudaMemPool_t> defaults_, currents_;
 };
 
-// Like allocate() and release(), and they update the pool's counts of bytes.
+// Like allocate(), and updates the pool's count of bytes. forget_pooled() updates it before the
+// pointer is released.
 cudaError_t allocate_from(Runtime& runtime, cudaMemPool_t pool, void** pointer, std::size_t bytes,
                           const void* caller);
-cudaError_t release_stream_ordered(Runtime& runtime, const char* function, void* pointer);
+void forget_pooled(Runtime& runtime, void* pointer);
 
 }  // namespace vgpu::runtime

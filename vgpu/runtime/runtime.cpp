@@ -2,14 +2,15 @@
 #include "runtime/runtime.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
 
 #include "runtime/allocations.hpp"
-#include "runtime/check_report.hpp"
 #include "runtime/printable.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -32,13 +33,33 @@ void close_log() {
   say(runtime.log.close());
 }
 
+// No kernel runs when the program's and the runtime's objects are destroyed.
+void end_work() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  if (runtime.forked) return;
+  runtime.queue.close();
+  try {
+    show_results(runtime, runtime.queue.last_number());
+  } catch (const Failure&) {  // the sticky error, which was reported
+  }
+}
+
+void before_fork() { Runtime::get().mutex.lock(); }
+void after_fork() { Runtime::get().mutex.unlock(); }
+void after_fork_in_child() {
+  Runtime& runtime = Runtime::get();
+  runtime.forked |= !runtime.queue.after_fork();
+  runtime.mutex.unlock();
+}
+
 void report_leaks() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
   const std::string report = leaks(runtime);
   if (report.empty()) return;
   say(report);
-  report_check(runtime, "leak", "");
+  report_check(runtime, {"leak", "", report, "", 0});
 }
 
 }  // namespace
@@ -53,6 +74,11 @@ int& Runtime::ordinal() {
   return current;
 }
 
+bool& Runtime::in_host_function() {
+  thread_local bool inside = false;
+  return inside;
+}
+
 Runtime::Runtime()
     : settings(settings_from(environment)), memory(memory_of(settings.devices) + kHostRoom) {
   if (settings.error.empty())
@@ -62,6 +88,20 @@ Runtime::Runtime()
   // These handlers are registered before the program's own and therefore called after them.
   if (!settings.counters_file.empty()) std::atexit(close_log);
   if (settings.checks.leak) std::atexit(report_leaks);
+  std::atexit(end_work);
+  ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+cudaError_t refusal(Runtime& runtime) {
+  if (!runtime.settings.error.empty()) return cudaErrorInitializationError;
+  if (Runtime::in_host_function()) return cudaErrorNotPermitted;
+  if (!runtime.forked) return cudaSuccess;
+  static bool said = false;
+  if (!std::exchange(said, true)) {
+    say("this process was forked while kernels were running, so that it can't use the device; fork "
+        "before the first use of the device, or after cudaDeviceSynchronize()");
+  }
+  return cudaErrorInitializationError;
 }
 
 cudaError_t out_of_memory(Runtime& runtime) {
@@ -87,9 +127,9 @@ void say(std::string_view text) {
   std::fwrite(lines.data(), 1, lines.size(), stderr);
 }
 
-void report_check(Runtime& runtime, std::string_view kind, std::string_view kernel) {
+void report_check(Runtime& runtime, const Finding& finding) {
   runtime.reported = true;
-  const std::string problem = report_fault(runtime.settings.report_file, kind, kernel);
+  const std::string problem = report_finding(runtime.settings.report_file, finding);
   if (!problem.empty()) say(problem);
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of the virtual GPU's CUDA runtime in one process, and the wrapper in which every entry
-// point runs. The virtual GPU executes work during the call that submits it. Therefore one lock for
-// the whole runtime is sufficient, and streams need no ordering.
+// point runs. One lock guards the whole state. Kernels and functions of the program run without it
+// (work_queue.hpp).
 #pragma once
 #include <array>
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <new>
 #include <string>
@@ -15,6 +16,7 @@
 #include "memory/heap.hpp"
 #include "memory/memory.hpp"
 #include "runtime/api.hpp"
+#include "runtime/check_report.hpp"
 #include "runtime/context.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/graph/graph.hpp"
@@ -24,14 +26,23 @@
 #include "runtime/pools.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/streams.hpp"
+#include "runtime/work_queue.hpp"
 
 namespace vgpu::runtime {
 
-// The sticky fault that ended a kernel. Afterwards every call that uses the device returns its
-// error, as on a real device.
+// The sticky fault that ended a kernel. No work runs afterwards. Every call that uses the device
+// returns its error, as on a real device, once the program has synchronised with the kernel.
 struct LastFault {
   cudaError_t code = cudaSuccess;
   std::string kind, report;
+  std::uint64_t task = 0;  // its number
+  bool seen = false;       // by the program
+};
+
+// What a kernel printed. It is shown when the program synchronises with the kernel.
+struct Printed {
+  std::uint64_t task = 0;
+  std::string text;
 };
 
 class Runtime {
@@ -41,6 +52,7 @@ class Runtime {
   static Runtime& get();
 
   std::mutex mutex;
+  WorkQueue queue{mutex};
   Settings settings;
   Memory memory;
   Contexts contexts;
@@ -51,7 +63,9 @@ class Runtime {
   Graphs graphs;
   LaunchLog log;
   LastFault fault;
+  std::deque<Printed> output;
   std::atomic<bool> initialised = false;  // by cuInit or by use of a device
+  bool forked = false;                    // the parent had unfinished work at the fork
   bool reported = false;                  // a check has failed, in a kernel or in a host call
   // Indexed by cudaLimit, with the values of a new process on an H200. The engine uses the limits
   // of the stack, printf and malloc.
@@ -67,6 +81,8 @@ class Runtime {
   // are of the same kind.
   const Device& device() const { return settings.devices[static_cast<std::size_t>(ordinal())]; }
   static int& ordinal();
+  // Whether the calling thread runs a function of the program that is in a stream.
+  static bool& in_host_function();
   bool has_device(int number) const {
     return number >= 0 && static_cast<std::size_t>(number) < settings.devices.size();
   }
@@ -79,8 +95,8 @@ class Runtime {
 void say(std::string_view text);
 void say(const CountersFile::Said& about_counters);
 
-// Reports a failed check to the program `vgpu`; `kernel` is "" if no kernel is running.
-void report_check(Runtime& runtime, std::string_view kind, std::string_view kernel);
+// Reports a failed check to the program `vgpu`.
+void report_check(Runtime& runtime, const Finding& finding);
 
 // The calling thread's last error, which cudaGetLastError returns.
 cudaError_t& last_error();
@@ -100,6 +116,9 @@ cudaError_t finish(const Failure& failure);
 // Returns cudaErrorMemoryAllocation. If the host lacks memory, prints a message the first time.
 cudaError_t out_of_memory(Runtime& runtime);
 
+// Returns the reason why the calling thread can't use the runtime at all, or cudaSuccess.
+cudaError_t refusal(Runtime& runtime);
+
 // Runs an entry point's body, `cudaError_t body(Runtime&)`, under the lock and converts exceptions
 // to error codes. `call` returns the sticky error if there is one. `query` runs the body even then;
 // it is for entry points that only query the device.
@@ -107,7 +126,7 @@ template <class Body>
 cudaError_t query(Body body) {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
-  if (!runtime.settings.error.empty()) return finish(cudaErrorInitializationError);
+  if (const cudaError_t error = refusal(runtime); error != cudaSuccess) return finish(error);
   try {
     return finish(body(runtime));
   } catch (const Failure& failure) {
@@ -123,7 +142,9 @@ template <class Body>
 cudaError_t call(Body body) {
   return query([&](Runtime& runtime) {
     attach(runtime);
-    return runtime.fault.code != cudaSuccess ? runtime.fault.code : body(runtime);
+    const cudaError_t error = runtime.fault.seen ? runtime.fault.code : body(runtime);
+    runtime.queue.wait_for_room();
+    return error;
   });
 }
 

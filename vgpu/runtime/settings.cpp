@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
+
+#include "devices/device_file.hpp"
 
 namespace vgpu {
 namespace {
@@ -31,11 +34,17 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
     const auto comma = rest.find(',');
     const std::string_view item = rest.substr(0, comma);
     rest = comma == rest.npos ? "" : rest.substr(comma + 1);
-    const auto colon = item.find(':');
+    const auto colon = item.ends_with(".json") ? item.npos : item.rfind(':');
     const std::string_view id = item.substr(0, colon);
-    const Device* found = find_device(id);
-    if (found == nullptr)
-      return fmt::format("device '{}': known devices are {}", id, known_devices());
+    Device device{};
+    if (names_device_file(id)) {
+      if (std::string error = read_device(std::string(id), device); !error.empty()) return error;
+    } else if (const Device* found = find_device(id); found != nullptr) {
+      device = *found;
+    } else {
+      return fmt::format("device '{}': known devices are {}; or a file, NAME.json", id,
+                         known_devices());
+    }
     std::size_t count = 1;
     if (colon != item.npos) {
       const std::string_view number = item.substr(colon + 1);
@@ -47,11 +56,24 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
       return fmt::format("device '{}': a count after ':' is a number, and all together are 1 to {}",
                          item, kMost);
     }
-    list.insert(list.end(), count, *found);
+    list.insert(list.end(), count, device);
   }
   if (list.empty()) return fmt::format("no device named: known devices are {}", known_devices());
   devices = std::move(list);
   return "";
+}
+
+std::string with_absolute_files(std::string_view text) {
+  std::string list;
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+    if (!list.empty()) list += ',';
+    const bool file = names_device_file(item.substr(0, item.rfind(':'))) || names_device_file(item);
+    list += file ? std::filesystem::absolute(item).string() : std::string(item);
+  }
+  return list;
 }
 
 std::string parse_checks(std::string_view text, Checks& checks) {
@@ -82,6 +104,17 @@ std::string parse_checks(std::string_view text, Checks& checks) {
     }
   }
   return "";
+}
+
+std::vector<std::string> names_of(const Checks& checks) {
+  std::vector<std::string> names;
+  for (const CheckName& check : kCheckNames) {
+    const bool on =
+        std::all_of(check.parts.begin(), check.parts.end(),
+                    [&](bool Checks::*const part) { return part == nullptr || checks.*part; });
+    if (on) names.emplace_back(check.name);
+  }
+  return names;
 }
 
 std::vector<std::string> check_names() {
@@ -205,6 +238,9 @@ Settings settings_from(Lookup environment) {
   number("VGPU_LAUNCH_SKIP", 0, settings.selection.skip);
   number("VGPU_LAUNCH_COUNT", 1, settings.selection.count);
   number("VGPU_SAMPLE_BLOCKS", 1, settings.sample_blocks);
+  number("VGPU_TIMEOUT", 1, settings.timeout_seconds);
+  const std::string blocking = value("CUDA_LAUNCH_BLOCKING");
+  settings.launch_blocking = !blocking.empty() && blocking != "0";
   const std::string source = value("VGPU_SOURCE");
   settings.count_lines = source == "1";
   if (!source.empty() && source != "0" && source != "1")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings of the virtual GPU, read from environment variables. The program `vgpu` sets these
 // variables; they can also be set by hand.
-//   VGPU_DEVICE    device ids, comma-separated; NAME:COUNT for several of one kind (default: h200)
+//   VGPU_DEVICE    device ids or files that describe a device, comma-separated; NAME:COUNT for
+//                  several of one kind (default: h200)
 //   VGPU_CHECK     checks, comma-separated: memory, race, init-global, sync (the default is these
 //                  four), init, leak, all, none
 //   VGPU_THREADS   number of host threads per launch (default: all)
@@ -18,6 +19,9 @@
 //   VGPU_SOURCE    1: also count per source line
 //   VGPU_SAMPLE_BLOCKS
 //                  number of blocks per launch to execute; their counts are scaled to the grid
+//   VGPU_TIMEOUT   seconds after which a kernel is ended
+//   CUDA_LAUNCH_BLOCKING
+//                  1: a launch waits for the end of its kernel, as in CUDA
 //   VGPU_REPORT    file to which every failed check is reported (check_report.hpp)
 #pragma once
 #include <cstdint>
@@ -67,7 +71,9 @@ struct Settings {
   Numerics numerics = Numerics::kSingle;
   Selection selection;
   bool count_lines = false;
-  std::uint64_t sample_blocks = 0;  // blocks per launch to execute; 0: all
+  std::uint64_t sample_blocks = 0;    // blocks per launch to execute; 0: all
+  std::uint64_t timeout_seconds = 0;  // of one launch; 0: none
+  bool launch_blocking = false;       // a launch waits for the end of its kernel
   EngineChoice engine = EngineChoice::kAuto;
   std::string counters_file, counters_claims, report_file;
   std::string error;  // the first invalid setting, and the rule that it breaks; "" if there is none
@@ -79,6 +85,8 @@ Settings settings_from(Lookup environment);
 
 // Parsers, which the command line uses too. Each returns "" or an error message.
 std::string parse_devices(std::string_view text, std::vector<Device>& devices);
+// The same list of devices for a process in another folder.
+std::string with_absolute_files(std::string_view devices);
 std::string parse_checks(std::string_view text, Checks& checks);  // "" leaves `checks` unchanged
 std::string parse_threads(std::string_view text, unsigned& threads);
 std::string parse_engine(std::string_view text, EngineChoice& engine);
@@ -87,6 +95,9 @@ std::string parse_numerics(std::string_view text, Numerics& numerics);
 std::string parse_kernel(std::string_view text, Pattern& kernel);
 std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number);
 std::string to_string(const CopySchedule& schedule);  // in the syntax that parse_schedule reads
+
+// The checks that are on.
+std::vector<std::string> names_of(const Checks& checks);
 
 // The names that parse_checks() takes; known_checks() joins them to a text, with remarks.
 std::vector<std::string> check_names();

@@ -6,6 +6,7 @@
 
 #include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -60,36 +61,51 @@ cudaError_t store(T* out, U value) {
 }  // namespace
 
 cudaStream_t Streams::create(unsigned flags, int priority) {
-  auto stream = std::make_unique<Stream>(Stream{flags,
-                                                priority,
-                                                next_id_++,
-                                                Runtime::ordinal(),
-                                                nullptr,
-                                                {},
-                                                &owning_context(Runtime::get())});
+  auto stream = std::make_unique<Stream>(
+      Stream{flags, priority, next_id_++, Runtime::ordinal(), nullptr, {}});
+  stream->context = &owning_context(Runtime::get());
   const auto handle = reinterpret_cast<cudaStream_t>(stream.get());
   streams_[handle] = std::move(stream);
   return handle;
 }
 
+cudaStream_t resolved(cudaStream_t handle) {
+  if (handle != kDefaultStream) return handle;
+  return PerThreadDefault::active() ? cudaStreamPerThread : cudaStreamLegacy;
+}
+
 Stream* Streams::find(cudaStream_t handle) {
+  handle = resolved(handle);
   if (handle == cudaStreamPerThread) {
-    std::unique_ptr<Stream>& own = per_thread_[thread_number()];
+    const int device = Runtime::ordinal();
+    std::unique_ptr<Stream>& own = per_thread_[{thread_number(), device}];
     if (own == nullptr) {
       own = std::make_unique<Stream>();
       own->id = next_id_++;
+      own->device = device;
     }
     return own.get();
   }
-  if (handle == nullptr || handle == cudaStreamLegacy) return &default_;
+  if (handle == cudaStreamLegacy) return &legacy(Runtime::ordinal());
   const auto found = streams_.find(handle);
   return found == streams_.end() ? nullptr : found->second.get();
 }
 
+Stream& Streams::legacy(int device) {
+  std::unique_ptr<Stream>& stream = legacy_[device];
+  if (stream == nullptr) {
+    stream = std::make_unique<Stream>();
+    stream->id = device == 0 ? 0 : next_id_++;
+    stream->device = device;
+  }
+  return *stream;
+}
+
 // A stream that is being captured is kept, because its capture refers to it.
 void Streams::end_thread(unsigned long long thread) {
-  const auto found = per_thread_.find(thread);
-  if (found != per_thread_.end() && found->second->capture == nullptr) per_thread_.erase(found);
+  std::erase_if(per_thread_, [&](const auto& item) {
+    return item.first.first == thread && item.second->capture == nullptr;
+  });
 }
 
 void Streams::destroy_all(const Context& context) {
@@ -120,19 +136,31 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   });
 }
 
-// A stream is always idle. If it is being captured, synchronisation is an error.
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+namespace {
+
+// If the stream is being captured, synchronisation is an error. `use(Tasks)` gets its tasks.
+template <class Use>
+cudaError_t synchronise(cudaStream_t handle, Use use) {
   return call([&](Runtime& runtime) {
-    Stream& on = stream_for(runtime, stream);
-    if (capture_of(on) == nullptr) return cudaSuccess;
+    Stream& on = stream_for(runtime, handle);
+    if (capture_of(on) == nullptr) return use(runtime, tasks_of(runtime, on));
     break_capture(on);
     return cudaErrorStreamCaptureUnsupported;
   });
 }
-VGPU_TWIN(cudaStreamSynchronize, _ptsz);
 
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
-VGPU_TWIN(cudaStreamQuery, _ptsz);
+}  // namespace
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return synchronise(stream, [](Runtime& runtime, const Tasks& tasks) {
+    await(runtime, tasks);
+    return cudaSuccess;
+  });
+}
+VGPU_TWIN(cudaStreamSynchronize, _ptsz, 1);
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return synchronise(stream, ask); }
+VGPU_TWIN(cudaStreamQuery, _ptsz, 1);
 
 // Waiting for an event of a capture adds the stream to that capture.
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned flags) {
@@ -143,7 +171,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
     if (flags == cudaEventWaitExternal && capture_of(stream) != nullptr)
       return record(stream, EventWork{event, false});
     if (!waited->captured) {
-      if (capture_of(stream) == nullptr) return cudaSuccess;
+      if (capture_of(stream) == nullptr) return follow(stream, *waited);
       break_capture(stream);
       return cudaErrorStreamCaptureIsolation;
     }
@@ -158,18 +186,18 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamWaitEvent, _ptsz);
+VGPU_TWIN(cudaStreamWaitEvent, _ptsz, 3);
 
 cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
   return with_stream(handle, [&](const Stream& stream) { return store(flags, stream.flags); });
 }
-VGPU_TWIN(cudaStreamGetFlags, _ptsz);
+VGPU_TWIN(cudaStreamGetFlags, _ptsz, 2);
 
 cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
   return with_stream(handle,
                      [&](const Stream& stream) { return store(priority, stream.priority); });
 }
-VGPU_TWIN(cudaStreamGetPriority, _ptsz);
+VGPU_TWIN(cudaStreamGetPriority, _ptsz, 2);
 
 // Invalidates the capture in which the stream takes part, as an H200 (driver 580) does. This is not
 // documented.
@@ -181,17 +209,12 @@ cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
     return cudaErrorStreamCaptureUnsupported;
   });
 }
-extern "C" __attribute__((visibility("default"))) cudaError_t cudaStreamGetId_ptsz(
-    cudaStream_t handle, unsigned long long* id) {
-  return cudaStreamGetId(handle == nullptr ? cudaStreamPerThread : handle, id);
-}
+VGPU_TWIN(cudaStreamGetId, _ptsz, 2);
 
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
-  return with_stream(handle, [&](const Stream& stream) {
-    return store(device, stream.device < 0 ? Runtime::ordinal() : stream.device);
-  });
+  return with_stream(handle, [&](const Stream& stream) { return store(device, stream.device); });
 }
-VGPU_TWIN(cudaStreamGetDevice, _ptsz);
+VGPU_TWIN(cudaStreamGetDevice, _ptsz, 2);
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (least != nullptr) *least = kLeastPriority;
@@ -212,7 +235,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attribu
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamSetAttribute, _ptsz);
+VGPU_TWIN(cudaStreamSetAttribute, _ptsz, 3);
 
 cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attribute,
                                    cudaStreamAttrValue* value) {
@@ -225,7 +248,7 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attribu
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamGetAttribute, _ptsz);
+VGPU_TWIN(cudaStreamGetAttribute, _ptsz, 3);
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
   return call([&](Runtime& runtime) {
@@ -236,7 +259,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamCopyAttributes, _ptsz);
+VGPU_TWIN(cudaStreamCopyAttributes, _ptsz, 2);
 
 // Without effect: managed memory is accessible everywhere at all times.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t, unsigned flags) {
@@ -249,33 +272,32 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t,
     return good ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
-VGPU_TWIN(cudaStreamAttachMemAsync, _ptsz);
+VGPU_TWIN(cudaStreamAttachMemAsync, _ptsz, 4);
 
-// Host functions run immediately, without the lock, since all earlier work of the stream is
-// complete.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  bool captured = false;
-  const auto error = call([&](Runtime& runtime) {
+  return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
     if (function == nullptr) return cudaErrorInvalidValue;
-    captured = capture_of(on) != nullptr;
-    return captured ? record(on, HostWork{function, data}) : cudaSuccess;
+    if (capture_of(on) != nullptr) return record(on, HostWork{function, data});
+    submit_host_function(
+        runtime, on, [=](cudaError_t) { function(data); }, false);
+    return cudaSuccess;
   });
-  if (error == cudaSuccess && !captured) function(data);
-  return error;
 }
-VGPU_TWIN(cudaLaunchHostFunc, _ptsz);
+VGPU_TWIN(cudaLaunchHostFunc, _ptsz, 3);
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned flags) {
-  const auto error = call([&](Runtime& runtime) {
+  return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
     if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
-    if (capture_of(on) == nullptr) return cudaSuccess;
-    break_capture(on);
-    return cudaErrorStreamCaptureUnsupported;
+    if (capture_of(on) != nullptr) {
+      break_capture(on);
+      return cudaErrorStreamCaptureUnsupported;
+    }
+    submit_host_function(
+        runtime, on, [=](cudaError_t status) { callback(stream, status, data); }, true);
+    return cudaSuccess;
   });
-  if (error == cudaSuccess) callback(stream, cudaSuccess, data);
-  return error;
 }
-VGPU_TWIN(cudaStreamAddCallback, _ptsz);
+VGPU_TWIN(cudaStreamAddCallback, _ptsz, 4);

@@ -39,28 +39,26 @@ void* vgpu::runtime::symbol_slice(Runtime& runtime, const void* host_variable, s
 
 namespace {
 
-cudaError_t copy_to(Runtime& runtime, Stream& on, const void* symbol, const void* from,
-                    std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+cudaError_t copy_to(Runtime& runtime, cudaStream_t stream, const void* symbol, const void* from,
+                    std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, bool blocking) {
   if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
       kind != cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
   void* to = symbol_slice(runtime, symbol, offset, bytes);
-  if (capture_of(on) != nullptr)
-    return record(on, copy_work(to, bytes, from, bytes, bytes, 1, kind));
-  return copy(runtime, "cudaMemcpyToSymbol", to, bytes, from, bytes, {bytes, 1}, kind);
+  return copy_in_stream(runtime, stream, "cudaMemcpyToSymbol",
+                        copy_work(to, bytes, from, bytes, bytes, 1, kind), blocking);
 }
 
-cudaError_t copy_from(Runtime& runtime, Stream& on, void* to, const void* symbol, std::size_t bytes,
-                      std::size_t offset, cudaMemcpyKind kind) {
+cudaError_t copy_from(Runtime& runtime, cudaStream_t stream, void* to, const void* symbol,
+                      std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, bool blocking) {
   if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
       kind != cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
   const void* from = symbol_slice(runtime, symbol, offset, bytes);
-  if (capture_of(on) != nullptr)
-    return record(on, copy_work(to, bytes, from, bytes, bytes, 1, kind));
-  return copy(runtime, "cudaMemcpyFromSymbol", to, bytes, from, bytes, {bytes, 1}, kind);
+  return copy_in_stream(runtime, stream, "cudaMemcpyFromSymbol",
+                        copy_work(to, bytes, from, bytes, bytes, 1, kind), blocking);
 }
 
 }  // namespace
@@ -68,36 +66,36 @@ cudaError_t copy_from(Runtime& runtime, Stream& on, void* to, const void* symbol
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
                                cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    return copy_to(runtime, stream_for(runtime, cudaStreamLegacy), symbol, from, bytes, offset,
-                   kind);
+    refuse_in_captured_default(runtime);
+    return copy_to(runtime, kDefaultStream, symbol, from, bytes, offset, kind, true);
   });
 }
-VGPU_TWIN(cudaMemcpyToSymbol, _ptds);
+VGPU_TWIN(cudaMemcpyToSymbol, _ptds, 5);
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_to(runtime, stream_for(runtime, stream), symbol, from, bytes, offset, kind);
+    return copy_to(runtime, stream, symbol, from, bytes, offset, kind, false);
   });
 }
-VGPU_TWIN(cudaMemcpyToSymbolAsync, _ptsz);
+VGPU_TWIN(cudaMemcpyToSymbolAsync, _ptsz, 6);
 
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset,
                                  cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    return copy_from(runtime, stream_for(runtime, cudaStreamLegacy), to, symbol, bytes, offset,
-                     kind);
+    refuse_in_captured_default(runtime);
+    return copy_from(runtime, kDefaultStream, to, symbol, bytes, offset, kind, true);
   });
 }
-VGPU_TWIN(cudaMemcpyFromSymbol, _ptds);
+VGPU_TWIN(cudaMemcpyFromSymbol, _ptds, 5);
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_from(runtime, stream_for(runtime, stream), to, symbol, bytes, offset, kind);
+    return copy_from(runtime, stream, to, symbol, bytes, offset, kind, false);
   });
 }
-VGPU_TWIN(cudaMemcpyFromSymbolAsync, _ptsz);
+VGPU_TWIN(cudaMemcpyFromSymbolAsync, _ptsz, 6);
 
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
   return call([&](Runtime& runtime) {

@@ -150,19 +150,29 @@ static void check_refusals() {
           "C on the host");
   require(gemm(n, n, 4, 4, 5, &one, a, 4, a, 5, &one, a, 4) == CUBLAS_STATUS_EXECUTION_FAILED,
           "A too small");
-  require(cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH) == CUBLAS_STATUS_SUCCESS,
-          "cublasSetMathMode");
-  require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, a, 4) == CUBLAS_STATUS_NOT_SUPPORTED,
-          "TF32 by math mode");
+  require(cublasGemmEx(handle, n, n, 4, 4, 4, &one, a, CUDA_R_32F, 4, a, CUDA_R_32F, 4, &one, a,
+                       CUDA_R_16F, 4, CUBLAS_COMPUTE_32F,
+                       CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED,
+          "types that cuBLAS does not combine");
+  require(cublasSsymm(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, 4, 4, &one, a, 4, a, 4,
+                      &one, a, 4) == CUBLAS_STATUS_NOT_SUPPORTED,
+          "a function that is a stub");
+}
+
+// Rounds to 10 fraction bits before it multiplies, where it is told to.
+static void check_math_mode() {
+  const float one = 1, zero = 0, fine = 1 + 0x1p-12f;
+  float* a = upload(std::vector<float>{fine});
+  float *c = upload(std::vector<float>{0}), host = 0;
+  const auto n = CUBLAS_OP_N;
+  for (const auto mode : {CUBLAS_DEFAULT_MATH, CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_PEDANTIC_MATH}) {
+    require(cublasSetMathMode(handle, mode) == CUBLAS_STATUS_SUCCESS, "cublasSetMathMode");
+    require(gemm(n, n, 1, 1, 1, &one, a, 1, a, 1, &zero, c, 1) == CUBLAS_STATUS_SUCCESS, "gemm");
+    require(cudaMemcpy(&host, c, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    require(host == (mode == CUBLAS_TF32_TENSOR_OP_MATH ? 1 : fine * fine), "the mode's product");
+  }
   require(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH) == CUBLAS_STATUS_SUCCESS,
           "cublasSetMathMode");
-  require(cublasGemmEx(handle, n, n, 4, 4, 4, &one, a, CUDA_R_32F, 4, a, CUDA_R_32F, 4, &one, a,
-                       CUDA_R_32F, 4, CUBLAS_COMPUTE_32F_FAST_TF32,
-                       CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED,
-          "TF32 by compute type");
-  float norm = 0;
-  require(cublasSnrm2(handle, 4, a, 1, &norm) == CUBLAS_STATUS_NOT_SUPPORTED,
-          "a function that is a stub");
 }
 
 int main() {
@@ -174,6 +184,7 @@ int main() {
   check_layouts<double>();
   check_scalars();
   check_batches();
+  check_math_mode();
   check_refusals();
   require(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS, "cublasDestroy");
 }

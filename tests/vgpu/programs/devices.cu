@@ -19,16 +19,22 @@ __global__ void count(int* out) { *out = ++counter; }
 // cache: data sheets.
 struct Documented {
   const char* name;
-  int major, minor, multiprocessors, bus_bits, warps, blocks, shared_kb, shared_block_kb, l2_mb;
+  int major, minor, multiprocessors, bus_bits, warps, blocks, shared_kb, shared_block_kb, l2_kb;
 };
 constexpr Documented kDocumented[] = {
-    {"H200", 9, 0, 132, 6016, 64, 32, 228, 227, 60},
-    {"H100", 9, 0, 132, 5120, 64, 32, 228, 227, 50},
-    {"A100", 8, 0, 108, 5120, 64, 32, 164, 163, 40},
-    {"A6000", 8, 6, 84, 384, 48, 16, 100, 99, 6},
-    {"RTX 3090", 8, 6, 82, 384, 48, 16, 100, 99, 6},
-    {"RTX 4090", 8, 9, 128, 384, 48, 24, 100, 99, 72},
-    {"RTX 5070 Ti", 12, 0, 70, 256, 48, 24, 100, 99, 48},
+    {"H200", 9, 0, 132, 6016, 64, 32, 228, 227, 61440},
+    {"H100", 9, 0, 132, 5120, 64, 32, 228, 227, 51200},
+    {"GH200", 9, 0, 132, 6144, 64, 32, 228, 227, 61440},
+    {"B200", 10, 0, 148, 7680, 64, 32, 228, 227, 129536},
+    {"A100", 8, 0, 108, 5120, 64, 32, 164, 163, 40960},
+    {"NVIDIA L4", 8, 9, 58, 192, 48, 24, 100, 99, 49152},
+    {"Tesla T4", 7, 5, 40, 256, 32, 16, 64, 64, 4096},
+    {"A6000", 8, 6, 84, 384, 48, 16, 100, 99, 6144},
+    {"RTX 2080 Ti", 7, 5, 68, 352, 32, 16, 64, 64, 5632},
+    {"RTX 3090", 8, 6, 82, 384, 48, 16, 100, 99, 6144},
+    {"RTX 4090", 8, 9, 128, 384, 48, 24, 100, 99, 73728},
+    {"RTX 5070 Ti", 12, 0, 70, 256, 48, 24, 100, 99, 49152},
+    {"RTX 5090", 12, 0, 170, 512, 48, 24, 100, 99, 98304},
 };
 constexpr int kDevices = sizeof kDocumented / sizeof *kDocumented;
 
@@ -50,7 +56,7 @@ void check_properties(int ordinal, const Documented& d) {
   require(p.sharedMemPerBlock == 48 * 1024, "p.sharedMemPerBlock == 48 * 1024");
   require(p.regsPerMultiprocessor == 65536 && p.regsPerBlock == 65536,
           "p.regsPerMultiprocessor == 65536 && p.regsPerBlock == 65536");
-  require(p.l2CacheSize == d.l2_mb * 1024 * 1024, "p.l2CacheSize == d.l2_mb * 1024 * 1024");
+  require(p.l2CacheSize == d.l2_kb * 1024, "p.l2CacheSize == d.l2_kb * 1024");
   require(p.clusterLaunch == (d.major >= 9), "p.clusterLaunch == (d.major >= 9)");
   int value = 0;
   require(cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, ordinal) == cudaSuccess,

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
 
 #include <cstdio>
@@ -15,36 +14,57 @@
 namespace vgpu {
 namespace {
 
+class Report {
+ public:
+  explicit Report(const std::string& name)
+      : path_(testing::TempDir() + name + "." + std::to_string(::getpid())) {}
+  ~Report() { std::remove(path_.c_str()); }
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+  const std::string& path() const { return path_; }
+  std::string text() const {
+    std::ifstream in(path_);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+
+ private:
+  std::string path_;
+};
+
+Finding race() { return {"race", "k(int*)", "race: a word\n  at x.cu:3\t\"\xff", "x.cu", 3}; }
+
 TEST(CheckReport, AFaultFiresUntilItsProcessClearsIt) {
-  EXPECT_FALSE(check_fired(""));
-  EXPECT_TRUE(check_fired("12\trace\tkernel\n"));
-  EXPECT_FALSE(check_fired("12\trace\tkernel\n12\tcleared\n"));
-  EXPECT_TRUE(check_fired("12\trace\tk\n12\tcleared\n12\tout of bounds\tk\n"));
-  EXPECT_TRUE(check_fired("12\trace\tk\n13\tcleared\n")) << "another process cleared its own";
+  EXPECT_TRUE(findings_in("").empty());
+  const Report report("vgpu_cleared");
+  ASSERT_EQ(report_finding(report.path(), race()), "");
+  ASSERT_EQ(report_cleared(report.path()), "");
+  EXPECT_TRUE(findings_in(report.text()).empty());
+  ASSERT_EQ(report_finding(report.path(), {"leak", "", "leak: 4 bytes", "", 0}), "");
+  std::string text = report.text();
+  ASSERT_EQ(findings_in(text).size(), 1u);
+  EXPECT_EQ(findings_in(text)[0].rule, "leak");
+  text += "{\"process\": 1}\n";
+  EXPECT_EQ(findings_in(text).size(), 1u) << "another process cleared its own";
 }
 
 TEST(CheckReport, IsWrittenAndReadBack) {
-  const std::string path = (std::filesystem::path(testing::TempDir()) /
-                            ("vgpu_check_report." + std::to_string(getpid())))
-                               .string();
-  const auto text = [&] {
-    std::ifstream in(path);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
-  EXPECT_EQ(report_fault(path, "race", "kernel"), "");
-  EXPECT_TRUE(check_fired(text()));
-  EXPECT_EQ(report_cleared(path), "");
-  EXPECT_FALSE(check_fired(text()));
-  std::remove(path.c_str());
-  EXPECT_EQ(report_fault("", "race", "kernel"), "") << "nobody asks";
-  EXPECT_NE(report_fault("/nonexistent/file", "race", "kernel"), "");
+  const Report report("vgpu_check_report");
+  ASSERT_EQ(report_finding(report.path(), race()), "");
+  const auto found = findings_in(report.text());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rule, "race");
+  EXPECT_EQ(found[0].kernel, "k(int*)");
+  EXPECT_EQ(found[0].message, "race: a word\n  at x.cu:3\t\"\ufffd") << "bytes that are no text";
+  EXPECT_EQ(found[0].file, "x.cu");
+  EXPECT_EQ(found[0].line, 3);
+  EXPECT_EQ(report_finding("", race()), "") << "nobody asks";
+  EXPECT_NE(report_finding("/nonexistent/file", race()), "");
 }
 
 TEST(CheckReport, AFullDiskIsNoSilence) {
   const std::string path = testing::TempDir() + "vgpu_full_report." + std::to_string(getpid());
   std::filesystem::create_symlink("/dev/full", path);
-  EXPECT_EQ(report_fault(path, "race", "kernel"),
-            "cannot write " + path + ": No space left on device");
+  EXPECT_EQ(report_finding(path, race()), "cannot write " + path + ": No space left on device");
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(path)));
 }
 

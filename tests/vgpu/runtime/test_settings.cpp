@@ -46,7 +46,8 @@ TEST(Settings, AreRead) {
 
 TEST(Settings, AnUnknownDeviceIsAnErrorThatListsTheKnown) {
   const Settings settings = from({{"VGPU_DEVICE", "h2000"}});
-  EXPECT_EQ(settings.error, "VGPU_DEVICE: device 'h2000': known devices are " + known_devices());
+  EXPECT_EQ(settings.error, "VGPU_DEVICE: device 'h2000': known devices are " + known_devices() +
+                                "; or a file, NAME.json");
   EXPECT_EQ(settings.devices.size(), 1u);
 }
 

@@ -97,12 +97,12 @@ Counted copy(const Opcode& opcode) {
 }  // namespace rule
 
 Counted operation_of(const Opcode& opcode) {
-  static const std::unordered_map<std::string_view, rule::Function> kRules = {
+  static const auto* const kRules = new std::unordered_map<std::string_view, rule::Function>{
 #define PTX(name, lowering, what) {name, rule::what},
 #include "ptx/opcodes.def"
   };
-  const auto rule = kRules.find(opcode.base());
-  return rule == kRules.end() ? kOther : rule->second(opcode);
+  const auto rule = kRules->find(opcode.base());
+  return rule == kRules->end() ? kOther : rule->second(opcode);
 }
 
 }  // namespace

@@ -24,11 +24,11 @@ FunctionLowering::FunctionLowering(Program& program, const Module& module, const
 }
 
 const std::unordered_map<std::string_view, FunctionLowering::Method>& FunctionLowering::methods() {
-  static const std::unordered_map<std::string_view, Method> kMethods = {
+  static const auto* const kMethods = new std::unordered_map<std::string_view, Method>{
 #define PTX(name, lowering, what) {name, &FunctionLowering::lowering},
 #include "ptx/opcodes.def"
   };
-  return kMethods;
+  return *kMethods;
 }
 
 void FunctionLowering::run() {

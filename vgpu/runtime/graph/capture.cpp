@@ -45,7 +45,7 @@ namespace {
 // Calls `use` for every capturing stream for which the legacy default stream would wait.
 template <class Use>
 void for_each_implied(Runtime& runtime, cudaStream_t handle, Use use) {
-  if (handle != nullptr && handle != cudaStreamLegacy) return;
+  if (resolved(handle) != cudaStreamLegacy) return;
   runtime.streams.for_each([&](Stream& other) {
     if (other.capture != nullptr && (other.flags & cudaStreamNonBlocking) == 0) use(other);
   });
@@ -73,6 +73,13 @@ Stream& stream_for(Runtime& runtime, cudaStream_t handle) {
   return *stream;
 }
 
+void refuse_in_captured_default(Runtime& runtime) {
+  Stream& stream = stream_for(runtime, kDefaultStream);
+  if (capture_of(stream) == nullptr) return;
+  break_capture(stream);
+  throw Failure{cudaErrorStreamCaptureUnsupported, ""};
+}
+
 void refuse_in_capture(Runtime& runtime) {
   if (thread_mode() == cudaStreamCaptureModeRelaxed) return;
   bool refused = false;
@@ -95,7 +102,7 @@ cudaError_t begin(Runtime& runtime, cudaStream_t handle, std::shared_ptr<Capture
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
     return cudaErrorInvalidValue;
-  if (handle == nullptr || handle == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
+  if (resolved(handle) == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
   if (stream->capture != nullptr) return cudaErrorIllegalState;
   capture->mode = mode;
   capture->thread = std::this_thread::get_id();
@@ -170,7 +177,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     return begin(runtime, stream, std::move(capture), mode, {});
   });
 }
-VGPU_TWIN(cudaStreamBeginCapture, _ptsz);
+VGPU_TWIN(cudaStreamBeginCapture, _ptsz, 2);
 
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t* dependencies,
@@ -189,12 +196,12 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
     return begin(runtime, stream, std::move(capture), mode, std::move(after));
   });
 }
-VGPU_TWIN(cudaStreamBeginCaptureToGraph, _ptsz);
+VGPU_TWIN(cudaStreamBeginCaptureToGraph, _ptsz, 6);
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return call([&](Runtime& runtime) { return end(runtime, stream, graph); });
 }
-VGPU_TWIN(cudaStreamEndCapture, _ptsz);
+VGPU_TWIN(cudaStreamEndCapture, _ptsz, 2);
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
   return call([&](Runtime& runtime) {
@@ -204,7 +211,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamIsCapturing, _ptsz);
+VGPU_TWIN(cudaStreamIsCapturing, _ptsz, 2);
 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
                                      unsigned long long* id, cudaGraph_t* graph,
@@ -225,7 +232,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamGetCaptureInfo, _ptsz);
+VGPU_TWIN(cudaStreamGetCaptureInfo, _ptsz, 7);
 
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t* dependencies,
                                                 const cudaGraphEdgeData*, size_t count,
@@ -246,7 +253,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNo
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaStreamUpdateCaptureDependencies, _ptsz);
+VGPU_TWIN(cudaStreamUpdateCaptureDependencies, _ptsz, 5);
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   return call([&](Runtime&) {

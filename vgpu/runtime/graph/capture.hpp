@@ -35,6 +35,8 @@ Stream& stream_for(Runtime& runtime, cudaStream_t handle);
 // For operations that cannot be captured (allocation, synchronisation). If a capture forbids the
 // calling thread such an operation now, throws Failure and invalidates the capture.
 void refuse_in_capture(Runtime& runtime);
+// For operations in the default stream that are complete when they return.
+void refuse_in_captured_default(Runtime& runtime);
 void break_capture(Stream& stream);
 
 }  // namespace vgpu::runtime

@@ -7,6 +7,7 @@
 #include "runtime/graph/capture.hpp"
 #include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/parameters.hpp"
+#include "runtime/stream_order.hpp"
 #include "runtime/symbols.hpp"
 
 using namespace vgpu::runtime;
@@ -55,8 +56,7 @@ void flatten(const Graph& graph, std::vector<Node*>& list) {
 
 // Frees what a former launch allocated and nobody freed, if the graph is to do that. Throws Failure
 // otherwise.
-cudaError_t free_former(Runtime& runtime, const std::vector<Node*>& list,
-                        unsigned long long flags) {
+void free_former(Runtime& runtime, const std::vector<Node*>& list, unsigned long long flags) {
   for (const Node* node : list) {
     const auto* work = std::get_if<AllocateWork>(&node->work);
     if (work == nullptr || !work->memory->exists(runtime)) continue;
@@ -66,34 +66,35 @@ cudaError_t free_former(Runtime& runtime, const std::vector<Node*>& list,
     }
     release(runtime, "cudaGraphLaunch", work->memory->pointer(), false);
   }
-  return cudaSuccess;
 }
 
-// Executes the nodes one by one. Host functions run without the lock, because they may wait for
-// other threads that call the runtime.
-cudaError_t run(const std::shared_ptr<Graph>& graph, unsigned long long flags) {
+bool has_memory(const std::vector<Node*>& list) {
+  return std::any_of(list.begin(), list.end(), [](const Node* node) {
+    return std::holds_alternative<AllocateWork>(node->work);
+  });
+}
+
+// Submits the nodes one by one. They follow the graph's former launch.
+cudaError_t launch_graph(Runtime& runtime, GraphExec& exec, Stream& stream) {
+  const std::shared_ptr<Graph> graph = exec.graph;
   std::vector<Node*> list;
   flatten(*graph, list);
-  const auto unfreed = call([&](Runtime& runtime) { return free_former(runtime, list, flags); });
-  if (unfreed != cudaSuccess) return unfreed;
-  for (Node* node : list) {
-    if (const auto* host = std::get_if<HostWork>(&node->work)) {
-      const HostWork work = *host;
-      if (const auto error = call([](Runtime&) { return cudaSuccess; }); error != cudaSuccess)
-        return error;
-      work.function(work.data);
-      continue;
-    }
-    const auto error = call([&](Runtime& runtime) {
-      const int former = std::exchange(Runtime::ordinal(), node->device);
-      struct Restore {
-        int ordinal;
-        ~Restore() { Runtime::ordinal() = ordinal; }
-      } const restore{former};
-      return execute(runtime, *node);
-    });
-    if (error != cudaSuccess) return error;
+  if (exec.last != nullptr && !exec.last->done) stream.tail.push_back(exec.last);
+  if (has_memory(list)) {
+    await(runtime, predecessors(runtime, stream));
+    free_former(runtime, list, exec.flags);
   }
+  for (const Node* node : list) {
+    const int former = std::exchange(Runtime::ordinal(), node->device);
+    struct Restore {
+      int ordinal;
+      ~Restore() { Runtime::ordinal() = ordinal; }
+    } const restore{former};
+    if (const auto error = submit_node(runtime, stream, *node); error != cudaSuccess) return error;
+  }
+  const bool unfinished = !predecessors(runtime, stream).unfinished.empty();
+  if (unfinished && !graph->objects.empty()) submit(runtime, stream, [graph] {});  // keeps them
+  if (unfinished) exec.last = stream.tail.back();
   return cudaSuccess;
 }
 
@@ -141,7 +142,7 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t gr
     return instantiate(runtime, exec, graph, params->flags, &params->result_out);
   });
 }
-VGPU_TWIN(cudaGraphInstantiateWithParams, _ptsz);
+VGPU_TWIN(cudaGraphInstantiateWithParams, _ptsz, 3);
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
   return call([&](Runtime& runtime) {
@@ -164,22 +165,17 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
     return cudaSuccess;
   });
 }
-VGPU_TWIN(cudaGraphUpload, _ptsz);
+VGPU_TWIN(cudaGraphUpload, _ptsz, 2);
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
-  std::shared_ptr<Graph> graph;
-  unsigned long long flags = 0;
-  const auto error = call([&](Runtime& runtime) {
-    const GraphExec& exec = known_exec(runtime, handle);
+  return call([&](Runtime& runtime) {
+    GraphExec& exec = known_exec(runtime, handle);
     Stream& on = stream_for(runtime, stream);
     if (capture_of(on) != nullptr) return record(on, ChildWork{clone(*exec.graph, nullptr)});
-    graph = exec.graph;
-    flags = exec.flags;
-    return cudaSuccess;
+    return launch_graph(runtime, exec, on);
   });
-  return error != cudaSuccess || graph == nullptr ? error : run(graph, flags);
 }
-VGPU_TWIN(cudaGraphLaunch, _ptsz);
+VGPU_TWIN(cudaGraphLaunch, _ptsz, 2);
 
 // Only the nodes' work may change. Both graphs must have the same nodes and edges.
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,

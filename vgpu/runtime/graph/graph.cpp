@@ -11,6 +11,7 @@
 #include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/user_object.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -186,8 +187,7 @@ CopyWork copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t
   return work;
 }
 
-cudaError_t execute(Runtime& runtime, const Node& node) {
-  if (!node.enabled) return cudaSuccess;
+cudaError_t submit_node(Runtime& runtime, Stream& stream, const Node& node) {
   return std::visit(
       [&](const auto& work) -> cudaError_t {
         using T = std::decay_t<decltype(work)>;
@@ -195,28 +195,33 @@ cudaError_t execute(Runtime& runtime, const Node& node) {
           Request request{work.grid,   work.block, const_cast<void**>(work.pointers.data()),
                           work.shared, nullptr,    work.cooperative,
                           work.cluster};
-          return launch(runtime, work.handle, request);
+          return launch(runtime, stream, work.handle, request);
         } else if constexpr (std::is_same_v<T, CopyWork>) {
-          return copy_3d(runtime, "a graph's memcpy node", work.what);
+          return submit_copy(runtime, stream, "a graph's memcpy node", work.what);
         } else if constexpr (std::is_same_v<T, SetWork>) {
-          return set_elements(runtime, "a graph's memset node", work.what);
+          return submit_set(runtime, stream, "a graph's memset node", work.what);
+        } else if constexpr (std::is_same_v<T, HostWork>) {
+          submit_host_function(
+              runtime, stream,
+              [function = work.function, data = work.data](cudaError_t) { function(data); }, false);
+          return cudaSuccess;
         } else if constexpr (std::is_same_v<T, EventWork>) {
           Event* event = runtime.streams.find(work.event);
           if (event == nullptr) return cudaErrorInvalidResourceHandle;
-          if (work.records) event->recorded = std::chrono::steady_clock::now();
+          if (!work.records) return follow(stream, *event);
+          mark(runtime, *event, stream);
           return cudaSuccess;
         } else if constexpr (std::is_same_v<T, AllocateWork>) {
           return work.memory->allocate(runtime);
         } else if constexpr (std::is_same_v<T, FreeWork>) {
           const Block* const block = runtime.pointers.starting_at(work.pointer);
           if (block != nullptr && !block->of_graph) return cudaErrorInvalidValue;
-          return release(runtime, "a graph's memory free node", work.pointer, false);
+          return submit_release(runtime, stream, "a graph's memory free node", work.pointer);
         } else if constexpr (std::is_same_v<T, EmptyWork>) {
           return cudaSuccess;
         } else {
-          static_assert(std::is_same_v<T, HostWork> || std::is_same_v<T, ChildWork> ||
-                        always_false<T>);
-          return cudaErrorUnknown;  // the launch itself executes these nodes
+          static_assert(std::is_same_v<T, ChildWork> || always_false<T>);
+          return cudaErrorUnknown;  // the launch itself submits their nodes
         }
       },
       node.work);

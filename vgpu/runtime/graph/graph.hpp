@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/api.hpp"
+#include "runtime/work_queue.hpp"
 
 namespace vgpu::runtime {
 
@@ -18,6 +19,7 @@ class GraphMemory;
 class Runtime;
 struct Function;
 struct Graph;
+struct Stream;
 
 struct EmptyWork {};
 struct KernelWork {
@@ -44,7 +46,7 @@ struct ChildWork {
 };
 struct EventWork {
   cudaEvent_t event = nullptr;
-  bool records = false;  // false: a wait node, which has no effect here
+  bool records = false;  // false: a wait node
 };
 struct AllocateWork {
   cudaMemAllocNodeParams what;
@@ -79,6 +81,7 @@ struct GraphExec {
   std::shared_ptr<Graph> graph;
   std::map<Node*, Node*> copies;  // from the original's nodes
   unsigned long long flags = 0;
+  Ticket last;  // the last task of its last launch
 };
 
 // All live handles.
@@ -116,9 +119,8 @@ std::unique_ptr<Graph> clone(const Graph& graph, std::map<Node*, Node*>* copies)
 // A topological order of the nodes. It is empty if the graph has a cycle (or no nodes).
 std::vector<Node*> order_of(const Graph& graph);
 
-// Executes every kind of node except host functions, which run without the runtime's lock. Throws
-// Failure.
-cudaError_t execute(Runtime& runtime, const Node& node);
+// Submits a node of any kind but child graphs to the stream. Throws Failure.
+cudaError_t submit_node(Runtime& runtime, Stream& stream, const Node& node);
 
 // Creates the work and copies the arguments. Throws Failure if the kernel is unknown.
 KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 block,

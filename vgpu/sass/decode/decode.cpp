@@ -67,7 +67,7 @@ Index make_index() {
 }  // namespace
 
 Instruction decode(Word word, std::uint32_t address, int architecture) {
-  static const Index kIndex = make_index();
+  static const Index& kIndex = *new Index(make_index());
   const auto& rows = kIndex[word.low & 0xfff];
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const Entry* row) {
     return row->architectures.has(architecture);

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work that the program does not wait for: the host and kernels wait for each other, streams follow
+// events, copies follow kernels, and questions are answered with cudaErrorNotReady meanwhile.
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "require.hpp"
+
+__global__ void wait_for(volatile int* flag, int* out, int value) {
+  while (*flag == 0) {
+  }
+  *out = value;
+}
+
+// Answers each number i with i + step.
+__global__ void exchange(volatile int* answers, volatile int* numbers, int rounds, int step) {
+  for (int i = 1; i <= rounds; ++i) {
+    while (*numbers != i) {
+    }
+    *answers = i + step;
+  }
+}
+
+__global__ void store(volatile int* at, int value) { *at = value; }
+__global__ void add(int* at, int value) { *at += value; }
+
+static int* mapped(int count = 1) {
+  int* pointer;
+  require(cudaHostAlloc(&pointer, count * sizeof(int), cudaHostAllocMapped), "cudaHostAlloc");
+  std::memset(pointer, 0, count * sizeof(int));
+  return pointer;
+}
+
+static int* on_device(int value = 0) {
+  int* pointer;
+  require(cudaMalloc(&pointer, sizeof(int)), "cudaMalloc");
+  require(cudaMemcpy(pointer, &value, sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
+  return pointer;
+}
+
+static int value_of(const int* pointer) {
+  int value = -1;
+  require(cudaMemcpy(&value, pointer, sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  return value;
+}
+
+static void set(int* flag, int value) {
+  reinterpret_cast<std::atomic<int>*>(flag)->store(value, std::memory_order_release);
+}
+static int get(int* flag) {
+  return reinterpret_cast<std::atomic<int>*>(flag)->load(std::memory_order_acquire);
+}
+
+static cudaStream_t stream_of(unsigned flags) {
+  cudaStream_t stream;
+  require(cudaStreamCreateWithFlags(&stream, flags), "cudaStreamCreateWithFlags");
+  return stream;
+}
+
+static void host_and_kernel() {
+  int *flag = mapped(), *out = on_device();
+  wait_for<<<1, 1>>>(flag, out, 5);
+  require(cudaGetLastError(), "the launch");
+  require(cudaStreamQuery(nullptr) == cudaErrorNotReady, "the stream is not ready");
+  require(cudaGetLastError(), "not being ready is no error");
+  set(flag, 1);
+  require(cudaDeviceSynchronize(), "the kernel");
+  require(cudaStreamQuery(nullptr), "the stream is ready");
+  require(value_of(out) == 5, "what the kernel wrote");
+
+  constexpr int kRounds = 200;
+  int *managed, *back = mapped();
+  require(cudaMallocManaged(&managed, sizeof(int)), "cudaMallocManaged");
+  exchange<<<1, 32>>>(managed, back, kRounds, 0);
+  for (int i = 1; i <= kRounds; ++i) {
+    set(back, i);
+    while (get(managed) != i) {
+    }
+  }
+  require(cudaDeviceSynchronize(), "the exchange");
+}
+
+static void events() {
+  int *flag = mapped(), *out = on_device();
+  const cudaStream_t a = stream_of(cudaStreamNonBlocking), b = stream_of(cudaStreamNonBlocking);
+  cudaEvent_t before, after;
+  require(cudaEventCreate(&before), "cudaEventCreate");
+  require(cudaEventCreate(&after), "cudaEventCreate");
+  require(cudaEventRecord(before, a), "cudaEventRecord");
+  wait_for<<<1, 1, 0, a>>>(flag, out, 7);
+  require(cudaEventRecord(after, a), "cudaEventRecord");
+  require(cudaEventQuery(before), "the event before the kernel");
+  require(cudaEventQuery(after) == cudaErrorNotReady, "the event behind the kernel");
+  float time;
+  require(cudaEventElapsedTime(&time, before, after) == cudaErrorNotReady, "no time yet");
+  require(cudaStreamWaitEvent(b, after), "cudaStreamWaitEvent");
+  add<<<1, 1, 0, b>>>(out, 10);
+  require(cudaStreamQuery(b) == cudaErrorNotReady, "the other stream waits for the event");
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  set(flag, 1);
+  require(cudaEventSynchronize(after), "cudaEventSynchronize");
+  require(cudaEventElapsedTime(&time, before, after), "cudaEventElapsedTime");
+  require(time >= 20, "the time that the kernel waited");
+  require(cudaStreamSynchronize(b), "cudaStreamSynchronize");
+  require(value_of(out) == 17, "first the kernel, then the sum");
+  // An event and a stream may go before their work has ended.
+  set(flag, 0);
+  wait_for<<<1, 1, 0, a>>>(flag, out, 1);
+  require(cudaEventRecord(after, a), "cudaEventRecord");
+  require(cudaStreamWaitEvent(b, after), "cudaStreamWaitEvent");
+  add<<<1, 1, 0, b>>>(out, 1);
+  require(cudaEventDestroy(after), "cudaEventDestroy");
+  require(cudaStreamDestroy(a), "cudaStreamDestroy");
+  require(cudaStreamDestroy(b), "cudaStreamDestroy");
+  set(flag, 1);
+  require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  require(value_of(out) == 2, "the work of streams that are gone");
+}
+
+static void legacy_stream() {
+  int *flag = mapped(), *out = on_device(), *apart = on_device();
+  const cudaStream_t blocking = stream_of(cudaStreamDefault),
+                     free = stream_of(cudaStreamNonBlocking);
+  wait_for<<<1, 1, 0, blocking>>>(flag, out, 1);
+  add<<<1, 1>>>(out, 1);
+  add<<<1, 1, 0, cudaStreamPerThread>>>(out, 1);
+  require(cudaStreamQuery(nullptr) == cudaErrorNotReady, "the legacy stream follows the other");
+  require(cudaStreamQuery(cudaStreamPerThread) == cudaErrorNotReady,
+          "and this thread's follows it");
+  add<<<1, 1, 0, free>>>(apart, 3);
+  require(cudaStreamSynchronize(free), "a stream of its own, while a kernel waits");
+  set(flag, 1);
+  require(value_of(out) == 3, "the copy follows all of them");
+  require(value_of(apart) == 3, "the other stream's sum");
+}
+
+static void copies() {
+  constexpr int kCount = 1 << 16;
+  int *flag = mapped(), *pinned = mapped(kCount), *out = on_device(), *data;
+  require(cudaMalloc(&data, kCount * sizeof(int)), "cudaMalloc");
+  const cudaStream_t stream = stream_of(cudaStreamNonBlocking);
+  wait_for<<<1, 1, 0, stream>>>(flag, out, 1);
+  pinned[5] = 1;
+  require(cudaMemcpyAsync(data, pinned, kCount * sizeof(int), cudaMemcpyHostToDevice, stream),
+          "cudaMemcpyAsync");
+  pinned[5] = 2;  // before the copy is made
+  require(cudaMemsetAsync(data + 1, 1, 2 * sizeof(int), stream), "cudaMemsetAsync");
+  require(cudaMemcpyAsync(pinned + 16, data, 8 * sizeof(int), cudaMemcpyDeviceToHost, stream),
+          "cudaMemcpyAsync");
+  require(cudaMemcpyAsync(data + 8, data, 8 * sizeof(int), cudaMemcpyDeviceToDevice, stream),
+          "cudaMemcpyAsync");
+  require(cudaMemcpyAsync(data + kCount, data, 4, cudaMemcpyDeviceToDevice, stream) ==
+              cudaErrorInvalidValue,
+          "a wrong copy is refused at once");
+  require(cudaGetLastError() == cudaErrorInvalidValue, "the wrong copy's error");
+  require(cudaStreamQuery(stream) == cudaErrorNotReady, "the copies wait for the kernel");
+  set(flag, 1);
+  require(cudaStreamSynchronize(stream), "the copies");
+  require(pinned[16 + 5] == 2 && pinned[16 + 1] == 0x01010101, "in the order of the stream");
+  require(value_of(data + 8 + 5) == 2, "the copy on the device");
+  // A pageable source may be changed when the call returns.
+  int host = 3;
+  store<<<1, 1, 0, stream>>>(data, 1);
+  require(cudaMemcpyAsync(data, &host, sizeof host, cudaMemcpyHostToDevice, stream),
+          "cudaMemcpyAsync");
+  host = 4;
+  require(cudaStreamSynchronize(stream), "the copy");
+  require(value_of(data) == 3, "what the source held at the call");
+}
+
+// A kernel polls memory of the device, which a copy or a kernel of another stream writes.
+static void other_streams() {
+  const cudaStream_t a = stream_of(cudaStreamNonBlocking), b = stream_of(cudaStreamNonBlocking);
+  int *flag = on_device(), *other = on_device(), *out = on_device();
+  int* pinned = mapped();
+  *pinned = 1;
+  wait_for<<<1, 1, 0, a>>>(flag, out, 1);
+  require(cudaMemcpyAsync(flag, pinned, sizeof(int), cudaMemcpyHostToDevice, b), "cudaMemcpyAsync");
+  require(cudaStreamSynchronize(a), "a copy ends the wait");
+  require(cudaMemset(flag, 0, sizeof(int)), "cudaMemset");
+  wait_for<<<1, 1, 0, a>>>(flag, out, 2);
+  store<<<1, 1, 0, b>>>(flag, 1);
+  require(cudaDeviceSynchronize(), "a kernel ends the wait");
+  require(cudaMemset(flag, 0, sizeof(int)), "cudaMemset");
+  exchange<<<1, 1, 0, a>>>(flag, other, 20, 0);
+  exchange<<<1, 1, 0, b>>>(other, flag, 19, 1);
+  store<<<1, 1, 0, cudaStreamPerThread>>>(other, 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  require(cudaStreamSynchronize(b), "two kernels wait for each other");
+}
+
+struct Order {
+  std::vector<int> seen;
+  cudaError_t inside = cudaSuccess;
+  std::thread::id thread;
+};
+static Order order;
+
+static void CUDART_CB first(void*) {
+  order.seen.push_back(1);
+  int* pointer;
+  order.inside = cudaMalloc(&pointer, 4);
+  order.thread = std::this_thread::get_id();
+}
+static void CUDART_CB second(cudaStream_t, cudaError_t status, void*) {
+  order.seen.push_back(status == cudaSuccess ? 2 : -2);
+}
+
+static void host_functions() {
+  int *flag = mapped(), *out = on_device();
+  wait_for<<<1, 1>>>(flag, out, 1);
+  require(cudaLaunchHostFunc(nullptr, first, nullptr), "cudaLaunchHostFunc");
+  require(cudaStreamAddCallback(nullptr, second, nullptr, 0), "cudaStreamAddCallback");
+  require(order.seen.empty(), "functions follow the kernel");
+  set(flag, 1);
+  require(cudaDeviceSynchronize(), "the functions");
+  require(order.seen == std::vector{1, 2}, "in the order of the stream");
+  require(order.inside == cudaErrorNotPermitted, "a function may not use the device");
+  require(order.thread != std::this_thread::get_id(), "it runs in another thread");
+  require(cudaGetLastError(), "its error is not this thread's");
+}
+
+static void graphs() {
+  int *flag = mapped(), *out = on_device(), *pinned = mapped();
+  const cudaStream_t stream = stream_of(cudaStreamNonBlocking);
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  wait_for<<<1, 1, 0, stream>>>(flag, out, 4);
+  add<<<1, 1, 0, stream>>>(out, 1);
+  int host = 0;  // pageable
+  require(cudaMemcpyAsync(pinned, out, sizeof(int), cudaMemcpyDeviceToHost, stream), "a node");
+  require(cudaMemcpyAsync(&host, out, sizeof(int), cudaMemcpyDeviceToHost, stream), "a node");
+  require(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  require(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+  require(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
+  require(cudaGraphLaunch(exec, cudaStreamPerThread), "a launch follows the former one");
+  require(cudaStreamQuery(stream) == cudaErrorNotReady, "the graph waits");
+  require(cudaGraphExecDestroy(exec), "a graph may go before its work has ended");
+  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  require(*pinned == 0 && host == 0, "nothing is copied yet");
+  set(flag, 1);
+  require(cudaDeviceSynchronize(), "the graph");
+  require(*pinned == 5 && host == 5, "what the graph copied");
+}
+
+// Memory that is made while a kernel runs is the kernel's to use; freeing waits for kernels.
+__global__ void follow(int* volatile* pointer, int* out) {
+  while (*pointer == nullptr) {
+  }
+  *out = **pointer;
+}
+
+static void memory() {
+  int** place;
+  require(cudaHostAlloc(&place, sizeof *place, cudaHostAllocMapped), "cudaHostAlloc");
+  *place = nullptr;
+  int* out = on_device();
+  const cudaStream_t stream = stream_of(cudaStreamNonBlocking);
+  follow<<<1, 1, 0, stream>>>(place, out);
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  int* made = on_device(9);
+  reinterpret_cast<std::atomic<int*>*>(place)->store(made);
+  require(cudaStreamSynchronize(stream), "the kernel with new memory");
+  require(value_of(out) == 9, "what the new memory holds");
+
+  int *flag = mapped(), *data = on_device();
+  wait_for<<<1, 1, 0, stream>>>(flag, data, 1);
+  std::thread later([flag] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    set(flag, 1);
+  });
+  require(cudaFree(data), "cudaFree waits for the kernel");
+  later.join();
+  require(cudaStreamQuery(stream), "the kernel has ended");
+
+  set(flag, 0);
+  int* pooled;
+  require(cudaMallocAsync(&pooled, sizeof(int), stream), "cudaMallocAsync");
+  wait_for<<<1, 1, 0, stream>>>(flag, pooled, 1);
+  require(cudaFreeAsync(pooled, stream), "cudaFreeAsync does not wait");
+  require(cudaStreamQuery(stream) == cudaErrorNotReady, "the kernel waits");
+  set(flag, 1);
+  require(cudaStreamSynchronize(stream), "the kernel and the free");
+}
+
+static void many() {
+  int* out = on_device();
+  constexpr int kLaunches = 5000;  // more than are queued at once
+  for (int i = 0; i < kLaunches; ++i) add<<<1, 1>>>(out, 1);
+  require(value_of(out) == kLaunches, "every launch ran once");
+}
+
+static void by_threads() {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([t] {
+      const cudaStream_t stream = stream_of(t % 2 == 0 ? cudaStreamNonBlocking : cudaStreamDefault);
+      int *flag = mapped(), *out = on_device();
+      for (int i = 0; i < 20; ++i) {
+        set(flag, 0);
+        wait_for<<<1, 1, 0, stream>>>(flag, out, t);
+        add<<<1, 1, 0, stream>>>(out, i);
+        set(flag, 1);
+        require(cudaStreamSynchronize(stream), "a thread's stream");
+        int value = 0;
+        require(cudaMemcpyAsync(&value, out, sizeof(int), cudaMemcpyDeviceToHost, stream),
+                "a copy");
+        require(value == t + i, "a thread's sum");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+int main() {
+  host_and_kernel();
+  events();
+  legacy_stream();
+  copies();
+  other_streams();
+  host_functions();
+  graphs();
+  memory();
+  many();
+  by_threads();
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stand-in for cuBLASLt against products in double precision: types, operations, orders,
+// batches and epilogues, on random sizes. What must not be read is NaN, and what must not be
+// written keeps its bits.
+#include <cublasLt.h>
+
+#include "blas_matrix.hpp"
+
+namespace {
+
+double gelu(double x) {
+  return x / 2 *
+         (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+}
+double gelu_slope(double x) {
+  const double h = 1e-6;
+  return (gelu(x + h) - gelu(x - h)) / (2 * h);
+}
+
+template <class T>
+void set(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute, T value) {
+  ok(cublasLtMatmulDescSetAttribute(desc, attribute, &value, sizeof value), "set an attribute");
+}
+
+cublasLtMatrixLayout_t layout_of(const Matrix& matrix) {
+  cublasLtMatrixLayout_t layout = nullptr;
+  ok(cublasLtMatrixLayoutCreate(&layout, matrix.type, static_cast<std::uint64_t>(matrix.rows),
+                                static_cast<std::uint64_t>(matrix.columns), matrix.ld),
+     "a layout");
+  const std::int32_t count = static_cast<std::int32_t>(matrix.batch);
+  const std::int64_t stride = matrix.stride;
+  const std::int32_t order = matrix.row_major ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL;
+  ok(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                      sizeof count),
+     "batch");
+  ok(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                      sizeof stride),
+     "stride");
+  ok(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order),
+     "order");
+  return layout;
+}
+
+constexpr int kGradient = 16, kRelu = 2, kBias = 4, kDrelu = 8, kGelu = 32, kDgelu = 64, kAux = 128;
+
+// The bias and the auxiliary matrix of an epilogue, one batch entry.
+struct Extras {
+  Matrix bias, aux;
+  Extras(const Case& t, int kind, long m, long n)
+      : bias(is_fp8(t) && t.d != k16F ? k16B
+             : t.d == k8I             ? k32F
+                                      : t.d,
+             kind == CUBLASLT_EPILOGUE_BGRADB ? n : m, 1),
+        aux((kind & (kRelu | kDrelu)) != 0 ? k8I : t.d, m, n) {
+    const bool mask = (kind & (kRelu | kDrelu)) != 0;
+    aux.ld = mask ? (m + 127) / 128 * 128 : (m + 7) / 8 * 8;  // of a mask in bits
+    aux.stride = mask ? aux.ld / 8 * n : aux.ld * n;
+    cudaFree(aux.device);
+    aux.host.assign(static_cast<std::size_t>(aux.bytes()), 0xff);
+    require(cudaMalloc(&aux.device, aux.host.size()), "cudaMalloc");
+    if (mask)
+      for (unsigned char& byte : aux.host) byte = static_cast<unsigned char>(any(0, 255));
+    else
+      aux.fill();
+    aux.upload();
+    bias.fill();
+  }
+  bool bit(long i, long j) const {
+    const long at = j * aux.ld + i;
+    return (aux.host[static_cast<std::size_t>(at / 8)] >> (at % 8) & 1) != 0;
+  }
+};
+
+void check_sums(const Case& t, Extras& extras, std::vector<double> want, std::vector<double> error,
+                long terms, const char* what) {
+  take(extras.bias, what);
+  const Format format = format_of(extras.bias.type);
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    const double got = extras.bias.value(0, static_cast<long>(i), 0);
+    const double allowed = error[i] * (1 + static_cast<double>(terms) * t.unit()) +
+                           static_cast<double>(terms) * t.unit() * static_cast<double>(terms) * 50 +
+                           format.unit * (std::abs(want[i]) + error[i]) + format.least;
+    require(std::abs(got - want[i]) <= allowed, what);
+  }
+}
+
+void check_lt(cublasLtHandle_t handle, const Case& t, int kind) {
+  const bool fp8 = is_fp8(t), with_epilogue = kind != CUBLASLT_EPILOGUE_DEFAULT;
+  const long unit = fp8 ? 16 : 1;
+  const long m = any(1, fp8 ? 3 : 40) * unit, n = any(1, 40), k = any(1, fp8 ? 4 : 50) * unit;
+  const long batch = with_epilogue ? 1 : any(1, 3);
+  const auto op_a = fp8 ? CUBLAS_OP_T : any_op(), op_b = fp8 ? CUBLAS_OP_N : any_op();
+  const auto by_rows = [&] { return !fp8 && !with_epilogue && any(0, 1) != 0; };
+  Matrix a = operand(t.a, op_a, m, k, unit, batch, by_rows());
+  Matrix b = operand(t.b, op_b, k, n, unit, batch, by_rows());
+  Matrix c(t.c, m, n, unit, batch, by_rows()), d(t.d, m, n, unit, batch, by_rows());
+  const Scalars s = any_scalars(t);
+  a.fill(), b.fill(), c.upload(), d.upload();
+  if (s.beta_value != 0) c.fill();
+  Extras extras(t, kind, m, n);
+  cublasLtMatmulDesc_t desc = nullptr;
+  ok(cublasLtMatmulDescCreate(&desc, t.compute, t.scale), "a descriptor");
+  set(desc, CUBLASLT_MATMUL_DESC_TRANSA, op_a);
+  set(desc, CUBLASLT_MATMUL_DESC_TRANSB, op_b);
+  set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<cublasLtEpilogue_t>(kind));
+  set(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, extras.bias.device);
+  set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, extras.aux.device);
+  set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t{extras.aux.ld});
+  const auto la = layout_of(a), lb = layout_of(b), lc = layout_of(c), ld = layout_of(d);
+  cublasLtMatmulPreference_t preference = nullptr;
+  ok(cublasLtMatmulPreferenceCreate(&preference), "a preference");
+  cublasLtMatmulHeuristicResult_t found;
+  int count = 0;
+  const std::string what = "cublasLtMatmul, types " + std::to_string(t.a) + " to " +
+                           std::to_string(t.d) + ", epilogue " + std::to_string(kind);
+  ok(cublasLtMatmulAlgoGetHeuristic(handle, desc, la, lb, lc, ld, preference, 1, &found, &count),
+     what);
+  require(count == 1 && found.state == CUBLAS_STATUS_SUCCESS && found.workspaceSize == 0,
+          "an algorithm");
+  ok(cublasLtMatmul(handle, desc, s.alpha, a.device, la, b.device, lb, s.beta, c.device, lc,
+                    d.device, ld, &found.algo, nullptr, 0, nullptr),
+     what);
+  take(d, what);
+  const std::vector<unsigned char> aux_before = extras.aux.host;
+  for (long entry = 0; entry < batch; ++entry) {
+    Exact x = exact(t, op_a, op_b, a, b, c, s.alpha_value, s.beta_value, entry);
+    if (kind == CUBLASLT_EPILOGUE_BGRADA || kind == CUBLASLT_EPILOGUE_BGRADB) {
+      const bool of_a = kind == CUBLASLT_EPILOGUE_BGRADA;
+      std::vector<double> want(static_cast<std::size_t>(of_a ? m : n)), none(want.size());
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        for (long l = 0; l < k; ++l)
+          want[i] += of_a ? op(a, op_a, 0, static_cast<long>(i), l)
+                          : op(b, op_b, 0, l, static_cast<long>(i));
+        none[i] = t.input_rounding * static_cast<double>(k);
+      }
+      check_sums(t, extras, want, none, k, "a gradient of an operand");
+    }
+    if ((kind & kAux) != 0 && (kind & (kDrelu | kDgelu)) == 0 && with_epilogue)
+      require(cudaMemcpy(extras.aux.host.data(), extras.aux.device, extras.aux.host.size(),
+                         cudaMemcpyDeviceToHost),
+              "cudaMemcpy");
+    std::vector<double> sums(static_cast<std::size_t>(m)), errors(sums.size());
+    for (long j = 0; j < n; ++j) {
+      for (long i = 0; i < m; ++i) {
+        double &v = x.v(i, j), &e = x.e(i, j);
+        if (with_epilogue && (kind & kBias) != 0) {
+          const double bias = extras.bias.value(0, i, 0);
+          v += bias;
+          e += 2 * t.unit() * (std::abs(v) + std::abs(bias));
+        }
+        if (with_epilogue && (kind & kRelu) != 0 && kind < kGelu + kAux) {
+          if ((kind & kAux) != 0 && std::abs(v) > e)
+            require(extras.bit(i, j) == (v > 0), "a bit of the mask");
+          v = std::max(v, 0.0);
+        } else if ((kind & kGelu) != 0) {
+          if ((kind & kAux) != 0) {
+            const Format format = format_of(extras.aux.type);
+            require(std::abs(extras.aux.value(0, i, j) - v) <=
+                        e + format.unit * (std::abs(v) + e) + format.least,
+                    "an element in front of GELU");
+          }
+          v = gelu(v);
+          e = 1.2 * e + 32 * t.unit() * (1 + std::abs(v));
+        } else if ((kind & kDrelu) != 0) {
+          if (!extras.bit(i, j)) v = e = 0;
+        } else if ((kind & kDgelu) != 0) {
+          const double slope = gelu_slope(extras.aux.value(0, i, j));
+          e = 1.2 * e + (32 * t.unit() + 1e-8) * std::abs(v);
+          v *= slope;
+        }
+        sums[static_cast<std::size_t>(i)] += v;
+        errors[static_cast<std::size_t>(i)] += e;
+      }
+    }
+    require(is_near(d, entry, x), what.c_str());
+    if ((kind & (kDrelu | kDgelu)) != 0 && (kind & kGradient) != 0)
+      check_sums(t, extras, sums, errors, n, "the gradient of the bias");
+  }
+  if ((kind & (kDrelu | kDgelu)) != 0) require(extras.aux.host == aux_before, "aux is read only");
+  for (const auto layout : {la, lb, lc, ld}) ok(cublasLtMatrixLayoutDestroy(layout), "destroy");
+  ok(cublasLtMatmulPreferenceDestroy(preference), "destroy");
+  ok(cublasLtMatmulDescDestroy(desc), "destroy");
+}
+
+// fp8's scales and the largest magnitude; alpha by rows; what is refused.
+void check_special(cublasLtHandle_t handle) {
+  const float one = 1, zero = 0, two = 2;
+  Matrix x(kE4, 16, 16, 16), y(kE4, 16, 16, 16), z(kE4, 16, 16, 16), half(k16B, 16, 16, 16);
+  x.fill(), y.fill(), z.upload(), half.upload();
+  float *scales = nullptr, host[4] = {2, 4, 0.5f, 0};
+  require(cudaMalloc(&scales, sizeof host), "cudaMalloc");
+  require(cudaMemcpy(scales, host, sizeof host, cudaMemcpyHostToDevice), "cudaMemcpy");
+  cublasLtMatmulDesc_t desc = nullptr;
+  ok(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, k32F), "a descriptor");
+  set(desc, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+  set(desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales);
+  set(desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales + 1);
+  set(desc, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, scales + 2);
+  set(desc, CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, scales + 3);
+  ok(cublasLtMatmul(handle, desc, &one, x.device, layout_of(x), y.device, layout_of(y), &zero,
+                    half.device, layout_of(half), z.device, layout_of(z), nullptr, nullptr, 0,
+                    nullptr),
+     "fp8 with scales");
+  take(z, "fp8 with scales");
+  const Case t{kE4, kE4, k16B, kE4, CUBLAS_COMPUTE_32F, k32F, 0};
+  Exact wanted = exact(t, CUBLAS_OP_T, CUBLAS_OP_N, x, y, half, 4, 0, 0);
+  require(is_near(z, 0, wanted), "2 * 4 * 0.5 times the product");
+  double largest = 0;
+  for (const double value : wanted.value) largest = std::max(largest, std::abs(value) * 2);
+  require(cudaMemcpy(host, scales, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(std::abs(host[3] - largest) <= 1e-5 * largest, "the largest magnitude before D's scale");
+
+  Matrix p(k32F, 4, 3), q(k32F, 3, 2), r(k32F, 4, 2), alphas(k32F, 4, 1);
+  p.fill(), q.fill(), r.upload(), alphas.fill();
+  cublasLtMatmulDesc_t rows = nullptr;
+  ok(cublasLtMatmulDescCreate(&rows, CUBLAS_COMPUTE_32F, k32F), "a descriptor");
+  set(rows, CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO);
+  ok(cublasLtMatmul(handle, rows, alphas.device, p.device, layout_of(p), q.device, layout_of(q),
+                    nullptr, r.device, layout_of(r), r.device, layout_of(r), nullptr, nullptr, 0,
+                    nullptr),
+     "alpha by rows");
+  take(r, "alpha by rows");
+  const Case plain{k32F, k32F, k32F, k32F, CUBLAS_COMPUTE_32F, k32F, 0};
+  Exact by_rows = exact(plain, CUBLAS_OP_N, CUBLAS_OP_N, p, q, r, 1, 0, 0);
+  for (long i = 0; i < 4; ++i) {
+    for (long j = 0; j < 2; ++j) by_rows.v(i, j) *= alphas.value(0, i, 0);
+  }
+  require(is_near(r, 0, by_rows), "alpha by rows");
+
+  // Refused by name, and wrong arguments.
+  set(rows, CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_HOST);
+  require(cublasLtMatmul(handle, rows, &one, p.device, layout_of(p), q.device, layout_of(r), &two,
+                         r.device, layout_of(r), r.device, layout_of(r), nullptr, nullptr, 0,
+                         nullptr) == CUBLAS_STATUS_INVALID_VALUE,
+          "shapes that do not fit");
+  set(rows, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+  require(cublasLtMatmul(handle, rows, &one, p.device, layout_of(p), q.device, layout_of(q), &zero,
+                         r.device, layout_of(r), r.device, layout_of(r), nullptr, nullptr, 0,
+                         nullptr) == CUBLAS_STATUS_INVALID_VALUE,
+          "no bias");
+  set(rows, CUBLASLT_MATMUL_DESC_FILL_MODE, CUBLAS_FILL_MODE_UPPER);
+  require(cublasLtMatmul(handle, rows, &one, p.device, layout_of(p), q.device, layout_of(q), &zero,
+                         r.device, layout_of(r), r.device, layout_of(r), nullptr, nullptr, 0,
+                         nullptr) == CUBLAS_STATUS_NOT_SUPPORTED,
+          "a triangle of D");
+}
+
+void check_transform(cublasLtHandle_t handle) {
+  Matrix a(k16F, 6, 4, 1, 2, true), c(k32F, 4, 6, 1, 2);
+  a.fill(), c.upload();
+  const float two = 2;
+  cublasLtMatrixTransformDesc_t desc = nullptr;
+  ok(cublasLtMatrixTransformDescCreate(&desc, k32F), "a descriptor");
+  const cublasOperation_t transpose = CUBLAS_OP_T;
+  ok(cublasLtMatrixTransformDescSetAttribute(desc, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA,
+                                             &transpose, sizeof transpose),
+     "transpose");
+  ok(cublasLtMatrixTransform(handle, desc, &two, a.device, layout_of(a), nullptr, nullptr, nullptr,
+                             c.device, layout_of(c), nullptr),
+     "cublasLtMatrixTransform");
+  take(c, "cublasLtMatrixTransform");
+  for (long e = 0; e < 2; ++e) {
+    for (long i = 0; i < 4; ++i) {
+      for (long j = 0; j < 6; ++j)
+        require(c.value(e, i, j) == 2 * a.value(e, j, i), "twice the transposed matrix");
+    }
+  }
+}
+
+}  // namespace
+
+int main() {
+  cublasLtHandle_t lt = nullptr;
+  ok(cublasLtCreate(&lt), "cublasLtCreate");
+  constexpr int kRounds = 8;
+  constexpr int kEpilogues[] = {1,  2,   130, 4,   6,   134, 136, 152,
+                                32, 160, 36,  164, 192, 208, 256, 512};
+  for (const Case& t : kCases) {
+    for (int i = 0; i < kRounds; ++i) check_lt(lt, t, CUBLASLT_EPILOGUE_DEFAULT);
+    if (is_integer(t.d)) continue;
+    for (const int kind : kEpilogues) check_lt(lt, t, kind);
+  }
+  check_special(lt);
+  check_transform(lt);
+  ok(cublasLtDestroy(lt), "cublasLtDestroy");
+}

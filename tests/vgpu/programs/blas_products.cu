@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stand-in for cuBLAS against products in double precision: types, operations, batches and
+// scalars, on random sizes. What must not be read is NaN, and what must not be written keeps its
+// bits.
+#include "blas_matrix.hpp"
+
+namespace {
+
+void** pointers(const Matrix& matrix) {
+  std::vector<void*> list;
+  for (long entry = 0; entry < matrix.batch; ++entry)
+    list.push_back(static_cast<char*>(matrix.device) +
+                   entry * matrix.stride * format_of(matrix.type).bytes);
+  void** device = nullptr;
+  require(cudaMalloc(&device, list.size() * sizeof(void*)), "cudaMalloc");
+  require(cudaMemcpy(device, list.data(), list.size() * sizeof(void*), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+  return device;
+}
+
+void check_gemm_ex(cublasHandle_t handle, const Case& t, int form) {
+  const long m = any(1, 40), n = any(1, 40), k = any(0, 50), batch = form == 0 ? 1 : any(1, 3);
+  const auto op_a = any_op(), op_b = any_op();
+  Matrix a = operand(t.a, op_a, m, k, 1, batch, false);
+  Matrix b = operand(t.b, op_b, k, n, 1, batch, false);
+  Matrix c(t.c, m, n, 1, batch);
+  const Scalars s = any_scalars(t);
+  if (s.alpha_value != 0) a.fill(), b.fill();
+  if (s.beta_value != 0) c.fill();
+  a.upload(), b.upload(), c.upload();  // else NaN
+  std::vector<Exact> wanted;
+  for (long e = 0; e < batch; ++e)
+    wanted.push_back(exact(t, op_a, op_b, a, b, c, s.alpha_value, s.beta_value, e));
+  const int im = static_cast<int>(m), in = static_cast<int>(n), ik = static_cast<int>(k);
+  const int lda = std::max(1, static_cast<int>(a.ld)), ldb = std::max(1, static_cast<int>(b.ld)),
+            ldc = static_cast<int>(c.ld), count = static_cast<int>(batch);
+  const std::string what =
+      "form " + std::to_string(form) + ", compute " + std::to_string(t.compute);
+  if (form == 0)
+    ok(cublasGemmEx(handle, op_a, op_b, im, in, ik, s.alpha, a.device, t.a, lda, b.device, t.b, ldb,
+                    s.beta, c.device, t.c, ldc, t.compute, CUBLAS_GEMM_DEFAULT),
+       what);
+  else if (form == 1)
+    ok(cublasGemmStridedBatchedEx(handle, op_a, op_b, im, in, ik, s.alpha, a.device, t.a, lda,
+                                  a.stride, b.device, t.b, ldb, b.stride, s.beta, c.device, t.c,
+                                  ldc, c.stride, count, t.compute, CUBLAS_GEMM_DEFAULT),
+       what);
+  else
+    ok(cublasGemmBatchedEx(handle, op_a, op_b, im, in, ik, s.alpha, pointers(a), t.a, lda,
+                           pointers(b), t.b, ldb, s.beta, pointers(c), t.c, ldc, count, t.compute,
+                           CUBLAS_GEMM_DEFAULT),
+       what);
+  take(c, what);
+  for (long e = 0; e < batch; ++e) {
+    require(is_near(c, e, wanted[static_cast<std::size_t>(e)]), what.c_str());
+    if (e == 0 && t.d != k8I) {  // the comparison itself can fail
+      Exact off = wanted[0];
+      off.v(m - 1, n - 1) += 2 * (off.e(m - 1, n - 1) + std::abs(off.v(m - 1, n - 1)) + 1);
+      require(!is_near(c, 0, off, false), "a wrong value is seen");
+    }
+  }
+}
+
+void check_nan(cublasHandle_t blas) {
+  const float one = 1, zero = 0;
+  Matrix a(k32F, 5, 5), b(k32F, 5, 5), c(k32F, 5, 5);
+  a.fill(), b.fill(), c.upload();
+  put(k32F, a.host.data(), a.at(0, 2, 3), std::numeric_limits<double>::quiet_NaN());
+  a.upload();
+  ok(cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, 5, 5, 5, &one, a.device, k32F,
+                  static_cast<int>(a.ld), b.device, k32F, static_cast<int>(b.ld), &zero, c.device,
+                  k32F, static_cast<int>(c.ld), CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT),
+     "a product with NaN");
+  take(c, "a product with NaN");
+  for (long i = 0; i < 5; ++i) {
+    for (long j = 0; j < 5; ++j)
+      require(std::isnan(c.value(0, i, j)) == (i == 2), "NaN fills its row, and only that");
+  }
+}
+
+}  // namespace
+
+int main() {
+  cublasHandle_t blas = nullptr;
+  ok(cublasCreate(&blas), "cublasCreate");
+  constexpr int kRounds = 8;
+  for (int i = 0; i < kGemmCases * kRounds; ++i) {
+    for (int form = 0; form < 3; ++form) check_gemm_ex(blas, kCases[i % kGemmCases], form);
+  }
+  check_nan(blas);
+  ok(cublasDestroy(blas), "cublasDestroy");
+}

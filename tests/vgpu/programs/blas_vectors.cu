@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLAS's functions of vectors and matrices that are no products of matrices, against loops in
+// double precision: steps of either sign, scalars on host and device, both kinds of pointers.
+#include <cublas_v2.h>
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "require.hpp"
+
+namespace {
+
+using Complex = std::complex<float>;
+cublasHandle_t handle;
+std::mt19937 generator(3);
+int any(int least, int most) { return std::uniform_int_distribution(least, most)(generator); }
+double uniform() { return std::uniform_real_distribution(-1.0, 1.0)(generator); }
+
+void ok(cublasStatus_t status, const char* what) {
+  require(status == CUBLAS_STATUS_SUCCESS,
+          (std::string(what) + ": " + cublasGetStatusName(status)).c_str());
+}
+
+constexpr double kUnit = 0x1p-24;
+
+// Elements with a step; what lies between them is NaN, and stays what it is.
+struct Vector {
+  int n, step;
+  std::vector<float> host;
+  float* device = nullptr;
+  Vector(int count, int of_step) : n(count), step(of_step) {
+    host.assign(static_cast<std::size_t>(std::max(1, (n - 1) * std::abs(step) + 1)),
+                std::numeric_limits<float>::quiet_NaN());
+    for (int i = 0; i < n; ++i) (*this)[i] = static_cast<float>(uniform());
+    require(cudaMalloc(&device, host.size() * sizeof(float)), "cudaMalloc");
+    upload();
+  }
+  ~Vector() { cudaFree(device); }
+  Vector(const Vector&) = delete;
+  Vector& operator=(const Vector&) = delete;
+  float& operator[](int i) {
+    return host[static_cast<std::size_t>(step < 0 ? (i - n + 1) * step : i * step)];
+  }
+  void upload() {
+    require(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice),
+            "cudaMemcpy");
+  }
+  void take() {
+    require(cudaMemcpy(host.data(), device, host.size() * sizeof(float), cudaMemcpyDeviceToHost),
+            "cudaMemcpy");
+  }
+};
+
+void near(double got, double want, double magnitude, const char* what) {
+  require(std::abs(got - want) <= 4 * kUnit * magnitude, what);
+}
+
+int any_step() {
+  constexpr int kSteps[] = {1, 2, 5, -1, -3};
+  return kSteps[any(0, 4)];
+}
+
+void check_vectors(cublasPointerMode_t mode) {
+  ok(cublasSetPointerMode(handle, mode), "pointer mode");
+  const int n = any(0, 40), sx = any_step(), sy = any_step();
+  Vector x(n, sx), y(n, sy), positive(n, std::abs(sx));
+  const float factor = 0.75f;
+  float *scalar = nullptr, *result = nullptr, value = 0;
+  int *index = nullptr, at = 0;
+  require(cudaMalloc(&scalar, sizeof(float)), "cudaMalloc");
+  require(cudaMalloc(&result, sizeof(float)), "cudaMalloc");
+  require(cudaMalloc(&index, sizeof(int)), "cudaMalloc");
+  require(cudaMemcpy(scalar, &factor, sizeof factor, cudaMemcpyHostToDevice), "cudaMemcpy");
+  const bool device = mode == CUBLAS_POINTER_MODE_DEVICE;
+  const float* const alpha = device ? scalar : &factor;
+  float* const out = device ? result : &value;
+  int* const place = device ? index : &at;
+  const auto number = [&] {
+    if (device) require(cudaMemcpy(&value, result, sizeof value, cudaMemcpyDeviceToHost), "number");
+    return static_cast<double>(value);
+  };
+  const auto position = [&] {
+    if (device) require(cudaMemcpy(&at, index, sizeof at, cudaMemcpyDeviceToHost), "position");
+    return at;
+  };
+
+  double dot = 0, dots = 0, squares = 0, sum = 0;
+  int largest = 0, smallest = 0;
+  for (int i = 0; i < n; ++i) {
+    dot += static_cast<double>(x[i]) * y[i];
+    dots += std::abs(static_cast<double>(x[i]) * y[i]);
+    squares += static_cast<double>(positive[i]) * positive[i];
+    sum += std::abs(positive[i]);
+    if (std::abs(positive[i]) > std::abs(positive[largest])) largest = i;
+    if (std::abs(positive[i]) < std::abs(positive[smallest])) smallest = i;
+  }
+  ok(cublasSdot(handle, n, x.device, sx, y.device, sy, out), "cublasSdot");
+  near(number(), dot, (n + 1) * dots, "cublasSdot");
+  ok(cublasSnrm2(handle, n, positive.device, positive.step, out), "cublasSnrm2");
+  near(number(), std::sqrt(squares), (n + 1) * std::sqrt(squares), "cublasSnrm2");
+  ok(cublasSasum(handle, n, positive.device, positive.step, out), "cublasSasum");
+  near(number(), sum, (n + 1) * sum, "cublasSasum");
+  ok(cublasIsamax(handle, n, positive.device, positive.step, place), "cublasIsamax");
+  require(position() == (n == 0 ? 0 : largest + 1), "cublasIsamax");
+  ok(cublasIsamin(handle, n, positive.device, positive.step, place), "cublasIsamin");
+  require(position() == (n == 0 ? 0 : smallest + 1), "cublasIsamin");
+
+  std::vector<float> former(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) former[static_cast<std::size_t>(i)] = y[i];
+  ok(cublasSaxpy(handle, n, alpha, x.device, sx, y.device, sy), "cublasSaxpy");
+  y.take();
+  for (int i = 0; i < n; ++i)
+    near(y[i], former[static_cast<std::size_t>(i)] + 0.75 * x[i], 2, "cublasSaxpy");
+  ok(cublasSscal(handle, n, alpha, positive.device, positive.step), "cublasSscal");
+  std::vector<float> unscaled;
+  for (int i = 0; i < n; ++i) unscaled.push_back(positive[i]);
+  positive.take();
+  for (int i = 0; i < n; ++i)
+    require(positive[i] == factor * unscaled[static_cast<std::size_t>(i)], "cublasSscal");
+  for (std::size_t i = 0; n != 0 && i < positive.host.size(); ++i)
+    require(i % static_cast<std::size_t>(positive.step) == 0 || std::isnan(positive.host[i]),
+            "what lies between the elements");
+
+  Vector z(n, any_step());
+  ok(cublasScopy(handle, n, x.device, sx, z.device, z.step), "cublasScopy");
+  z.take();
+  for (int i = 0; i < n; ++i) require(z[i] == x[i], "cublasScopy");
+  std::vector<float> of_y;
+  for (int i = 0; i < n; ++i) of_y.push_back(y[i]);
+  ok(cublasSswap(handle, n, z.device, z.step, y.device, sy), "cublasSswap");
+  y.take(), z.take();
+  for (int i = 0; i < n; ++i)
+    require(y[i] == x[i] && z[i] == of_y[static_cast<std::size_t>(i)], "cublasSswap");
+  ok(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST), "pointer mode");
+  const float c = 0.6f, s = 0.8f;
+  ok(cublasSrot(handle, n, y.device, sy, z.device, z.step, &c, &s), "cublasSrot");
+  y.take(), z.take();
+  for (int i = 0; i < n; ++i) {
+    const double b = of_y[static_cast<std::size_t>(i)];
+    near(y[i], 0.6f * static_cast<double>(x[i]) + 0.8f * b, 2, "cublasSrot");
+    near(z[i], 0.6f * b - 0.8f * static_cast<double>(x[i]), 2, "cublasSrot");
+  }
+}
+
+float* upload(const std::vector<float>& host) {
+  float* device = nullptr;
+  require(cudaMalloc(&device, host.size() * sizeof(float)), "cudaMalloc");
+  require(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+  return device;
+}
+
+std::vector<float> download(const float* device, std::size_t count) {
+  std::vector<float> host(count);
+  require(cudaMemcpy(host.data(), device, count * sizeof(float), cudaMemcpyDeviceToHost),
+          "cudaMemcpy");
+  return host;
+}
+
+std::vector<float> random(int count) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(uniform());
+  return values;
+}
+
+void check_gemv() {
+  for (const auto op : {CUBLAS_OP_N, CUBLAS_OP_T}) {
+    const int m = any(1, 30), n = any(1, 30), lda = m + any(0, 3);
+    const int rows = op == CUBLAS_OP_N ? m : n, terms = op == CUBLAS_OP_N ? n : m;
+    const auto a = random(lda * n);
+    Vector x(terms, any_step()), y(rows, any_step());
+    std::vector<float> former;
+    for (int i = 0; i < rows; ++i) former.push_back(y[i]);
+    for (const float beta : {0.5f, 0.0f}) {
+      if (beta == 0) {  // y is not read
+        for (int i = 0; i < rows; ++i) y[i] = std::numeric_limits<float>::quiet_NaN();
+        y.upload();
+      }
+      const float alpha = -2;
+      ok(cublasSgemv(handle, op, m, n, &alpha, upload(a), lda, x.device, x.step, &beta, y.device,
+                     y.step),
+         "cublasSgemv");
+      y.take();
+      for (int i = 0; i < rows; ++i) {
+        double sum = 0;
+        for (int j = 0; j < terms; ++j)
+          sum += static_cast<double>(op == CUBLAS_OP_N ? a[static_cast<std::size_t>(j * lda + i)]
+                                                       : a[static_cast<std::size_t>(i * lda + j)]) *
+                 x[j];
+        const double kept =
+            beta == 0 ? 0 : beta * static_cast<double>(former[static_cast<std::size_t>(i)]);
+        near(y[i], -2 * sum + kept, (terms + 2) * (2.0 * terms + 1), "cublasSgemv");
+      }
+    }
+  }
+}
+
+// B is solved for and multiplied again.
+void check_trsm() {
+  for (const auto side : {CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT}) {
+    for (const auto fill : {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER}) {
+      for (const auto op : {CUBLAS_OP_N, CUBLAS_OP_T}) {
+        for (const auto diagonal : {CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT}) {
+          const bool left = side == CUBLAS_SIDE_LEFT, lower = fill == CUBLAS_FILL_MODE_LOWER;
+          const int m = any(1, 12), n = any(1, 12), order = left ? m : n;
+          auto a = random(order * order), b = random(m * n);
+          for (int i = 0; i < order; ++i) {
+            for (int j = 0; j < order; ++j) {
+              float& value = a[static_cast<std::size_t>(j * order + i)];
+              if (i == j)
+                value = diagonal == CUBLAS_DIAG_UNIT ? std::numeric_limits<float>::quiet_NaN() : 3;
+              else if ((i > j) != lower)
+                value = std::numeric_limits<float>::quiet_NaN();  // not read
+              else
+                value /= static_cast<float>(order);
+            }
+          }
+          const float alpha = 2;
+          float* x = upload(b);
+          ok(cublasStrsm(handle, side, fill, op, diagonal, m, n, &alpha, upload(a), order, x, m),
+             "cublasStrsm");
+          const auto got = download(x, b.size());
+          const auto at = [&](int i, int j) -> double {  // of op(A)
+            if (op != CUBLAS_OP_N) std::swap(i, j);
+            if (i == j) return diagonal == CUBLAS_DIAG_UNIT ? 1 : 3;
+            return (i > j) == lower ? a[static_cast<std::size_t>(j * order + i)] : 0;
+          };
+          for (int j = 0; j < n; ++j) {
+            for (int i = 0; i < m; ++i) {
+              double sum = 0;
+              for (int l = 0; l < order; ++l)
+                sum += left ? at(i, l) * got[static_cast<std::size_t>(j * m + l)]
+                            : got[static_cast<std::size_t>(l * m + i)] * at(l, j);
+              near(sum, 2 * static_cast<double>(b[static_cast<std::size_t>(j * m + i)]),
+                   30 * (order + 2), "cublasStrsm: the system's left side");
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+void check_sums_of_matrices() {
+  const int m = 5, n = 7;
+  const auto a = random(m * n), b = random(m * n);
+  const float alpha = 2, beta = -1, zero = 0;
+  float* c = upload(random(m * n));
+  ok(cublasSgeam(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, &alpha, upload(a), m, &beta, upload(b), n,
+                 c, m),
+     "cublasSgeam");
+  auto got = download(c, a.size());
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < m; ++i)
+      require(got[at(j * m + i)] == 2 * a[at(j * m + i)] - b[at(i * n + j)], "cublasSgeam");
+  }
+  ok(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, &alpha, upload(a), m, &zero, nullptr, n, c,
+                 n),
+     "cublasSgeam without B");
+  got = download(c, a.size());
+  require(got[1] == 2 * a[at(m)], "cublasSgeam without B");
+
+  const auto x = random(m), y = random(n);
+  float* product = upload(a);
+  ok(cublasSger(handle, m, n, &alpha, upload(x), 1, upload(y), 1, product, m), "cublasSger");
+  got = download(product, a.size());
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < m; ++i)
+      near(got[at(j * m + i)], a[at(j * m + i)] + 2.0 * x[at(i)] * y[at(j)], 4, "cublasSger");
+  }
+  ok(cublasSdgmm(handle, CUBLAS_SIDE_RIGHT, m, n, upload(a), m, upload(y), 1, c, m), "cublasSdgmm");
+  got = download(c, a.size());
+  for (int i = 0; i < m * n; ++i) require(got[at(i)] == a[at(i)] * y[at(i / m)], "cublasSdgmm");
+  float* square = upload(std::vector<float>(at(m * m), 5));
+  ok(cublasSsyrk(handle, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, m, n, &alpha, upload(a), m, &zero,
+                 square, m),
+     "cublasSsyrk");
+  got = download(square, at(m * m));
+  for (int j = 0; j < m; ++j) {
+    for (int i = 0; i < m; ++i) {
+      double sum = 0;
+      for (int l = 0; l < n; ++l) sum += 2.0 * a[at(l * m + i)] * a[at(l * m + j)];
+      if (i > j)
+        require(got[at(j * m + i)] == 5, "the other triangle");
+      else
+        near(got[at(j * m + i)], sum, 3 * n * n, "cublasSsyrk");
+    }
+  }
+}
+
+void check_complex() {
+  const Complex x[2] = {{1, 2}, {3, -1}}, y[2] = {{0, 1}, {2, 2}};
+  cuComplex *dx = nullptr, *dy = nullptr, result{};
+  require(cudaMalloc(&dx, sizeof x), "cudaMalloc");
+  require(cudaMalloc(&dy, sizeof y), "cudaMalloc");
+  require(cudaMemcpy(dx, x, sizeof x, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMemcpy(dy, y, sizeof y, cudaMemcpyHostToDevice), "cudaMemcpy");
+  const auto is = [&](Complex value) {
+    return result.x == value.real() && result.y == value.imag();
+  };
+  ok(cublasCdotu(handle, 2, dx, 1, dy, 1, &result), "cublasCdotu");
+  require(is(x[0] * y[0] + x[1] * y[1]), "cublasCdotu");
+  ok(cublasCdotc(handle, 2, dx, 1, dy, 1, &result), "cublasCdotc");
+  require(is(std::conj(x[0]) * y[0] + std::conj(x[1]) * y[1]), "cublasCdotc");
+  float sum = 0;
+  ok(cublasScasum(handle, 2, dx, 1, &sum), "cublasScasum");
+  require(sum == 7, "cublasScasum");
+  const cuComplex one{1, 0}, zero{0, 0};
+  ok(cublasCgemm(handle, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &one, dx, 2, dy, 2, &zero, dy, 1),
+     "cublasCgemm");
+  require(cudaMemcpy(&result, dy, sizeof result, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(is(std::conj(x[0]) * y[0] + std::conj(x[1]) * y[1]), "cublasCgemm of the conjugate");
+}
+
+void check_odd_values() {
+  const float large = 3e38f, small = 1e-40f;
+  float result = 0;
+  ok(cublasSnrm2(handle, 2, upload({large * 0.5f, large * 0.5f}), 1, &result), "cublasSnrm2");
+  near(result / large, std::sqrt(0.5), 2, "squares that would overflow");
+  ok(cublasSnrm2(handle, 2, upload({3 * small, 4 * small}), 1, &result), "cublasSnrm2");
+  require(std::abs(result - 5 * small) <= 1e-44f * 4, "squares that would vanish");
+  ok(cublasSnrm2(handle, 2, upload({std::numeric_limits<float>::quiet_NaN(), 1}), 1, &result),
+     "cublasSnrm2");
+  require(std::isnan(result), "NaN");
+  ok(cublasSnrm2(handle, 2, upload({std::numeric_limits<float>::infinity(), 1}), 1, &result),
+     "cublasSnrm2");
+  require(std::isinf(result), "infinity");
+  float host[4] = {};
+  require(cublasSscal(handle, 4, &large, host, 1) == CUBLAS_STATUS_EXECUTION_FAILED,
+          "a vector on the host");
+  require(cublasSdot(nullptr, 0, nullptr, 1, nullptr, 1, &result) == CUBLAS_STATUS_NOT_INITIALIZED,
+          "no handle");
+  require(cublasSdot(handle, 0, nullptr, 1, nullptr, 1, nullptr) == CUBLAS_STATUS_INVALID_VALUE,
+          "no result");
+}
+
+// The work of a captured stream is done when its graph is launched, each time.
+void check_capture() {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  float* x = upload({1, 2});
+  const float two = 2;
+  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  ok(cublasSetStream(handle, stream), "cublasSetStream");
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "begin");
+  ok(cublasSscal(handle, 2, &two, x, 1), "cublasSscal");
+  require(cudaStreamEndCapture(stream, &graph), "end");
+  require(download(x, 2)[1] == 2, "nothing is done yet");
+  require(cudaGraphInstantiate(&exec, graph), "instantiate");
+  for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(exec, stream), "launch");
+  require(cudaStreamSynchronize(stream), "synchronise");
+  require(download(x, 2)[1] == 16, "three times");
+  ok(cublasSetStream(handle, nullptr), "cublasSetStream");
+}
+
+}  // namespace
+
+int main() {
+  ok(cublasCreate(&handle), "cublasCreate");
+  for (int i = 0; i < 60; ++i) {
+    check_vectors(CUBLAS_POINTER_MODE_HOST);
+    check_vectors(CUBLAS_POINTER_MODE_DEVICE);
+  }
+  for (int i = 0; i < 10; ++i) check_gemv();
+  check_trsm();
+  check_sums_of_matrices();
+  check_complex();
+  check_capture();
+  check_odd_values();
+  ok(cublasDestroy(handle), "cublasDestroy");
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/ci_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/rules.hpp"
+#include "runtime/printable.hpp"
+
+namespace vgpu::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr const char *kGrewRule = "vgpu/counters-grew", *kEndedRule = "vgpu/exit-status";
+
+// Replaces bytes that are not UTF-8.
+std::string utf8(const std::string& text) {
+  return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))
+      .get<std::string>();
+}
+
+// Relative to the root if it lies there.
+std::string shown_path(const Outcome& outcome, const std::string& file) {
+  const fs::path path = (fs::path(outcome.root) / file).lexically_normal();
+  const fs::path relative = path.lexically_relative(outcome.root);
+  return relative.empty() || *relative.begin() == ".." ? path.string() : relative.string();
+}
+
+std::string uri(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~/+").find(c) != std::string_view::npos;
+    text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return path.starts_with('/') ? "file://" + text : text;
+}
+
+std::string command_of(const Outcome& outcome) {
+  return fmt::format("{}", fmt::join(outcome.command, " "));
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string message_of(const Change& change) {
+  return fmt::format("{} (launch {}): {}: {} in the baseline, now {}{}", change.kernel,
+                     change.ordinal, change.what, change.former, change.now,
+                     change.growth.empty() ? "" : " (" + change.growth + ")");
+}
+
+// XML 1.0 has no control characters but tab and newline.
+std::string xml(const std::string& text) {
+  std::string escaped;
+  for (const char c : utf8(printable(text))) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// In an attribute a line end would become a blank.
+std::string attribute(const std::string& text) {
+  std::string escaped;
+  for (const char c : xml(text)) escaped += c == '\n' ? "&#10;" : std::string(1, c);
+  return escaped;
+}
+
+// One test case and its failures; none is a success.
+class TestCase {
+ public:
+  TestCase(const Outcome& outcome, const std::string& name)
+      : head_(fmt::format("    <testcase classname=\"vgpu.{}\" name=\"{}\"",
+                          attribute(fs::path(outcome.command.front()).filename().string()),
+                          attribute(name))) {}
+
+  void fail(std::string_view type, const std::string& message, const std::string& text) {
+    failures_ += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", type,
+                             attribute(message), xml(text));
+  }
+  bool failed() const { return !failures_.empty(); }
+  std::string text() const {
+    return failed() ? fmt::format("{}>\n{}    </testcase>\n", head_, failures_) : head_ + "/>\n";
+  }
+
+ private:
+  std::string head_, failures_;
+};
+
+std::vector<TestCase> cases_of(const Outcome& outcome) {
+  std::vector<TestCase> cases;
+  TestCase& end = cases.emplace_back(outcome, "exit status");
+  if (outcome.status != 0)
+    end.fail(kEndedRule, fmt::format("exit status {}", outcome.status), command_of(outcome));
+  for (const std::string& error : outcome.errors) end.fail("vgpu/file", error, error);
+  TestCase& checks = cases.emplace_back(
+      outcome, fmt::format("checks: {}", outcome.checks.empty()
+                                             ? "bounds, alignment, deadlocks"
+                                             : fmt::format("{}", fmt::join(outcome.checks, ", "))));
+  for (const Finding& finding : outcome.findings)
+    checks.fail(rule_of(finding.rule).id, first_line(finding.message), finding.message);
+  if (outcome.compared) {
+    TestCase& counters = cases.emplace_back(outcome, "counters of the baseline");
+    for (const Change& change : outcome.comparison.changes)
+      counters.fail(kGrewRule, message_of(change), message_of(change));
+  }
+  return cases;
+}
+
+Json rule_json(std::string_view id, std::string_view title, std::string_view help) {
+  Json rule;
+  rule["id"] = std::string(id);
+  rule["shortDescription"] = {{"text", std::string(title) + "."}};
+  rule["help"] = {{"text", std::string(help)}};
+  rule["defaultConfiguration"] = {{"level", "error"}};
+  return rule;
+}
+
+Json location_json(const Outcome& outcome, const std::string& file, int line) {
+  const std::string path = shown_path(outcome, file);
+  Json artifact;
+  artifact["uri"] = uri(path);
+  if (!path.starts_with('/')) artifact["uriBaseId"] = "SRCROOT";
+  Json physical;
+  physical["artifactLocation"] = std::move(artifact);
+  if (line > 0) physical["region"] = {{"startLine", line}};
+  Json location;
+  location["physicalLocation"] = std::move(physical);
+  return location;
+}
+
+Json result_json(std::size_t rule, const Json& rules, const std::string& message, Json location,
+                 const std::string& kernel) {
+  if (!kernel.empty()) {
+    Json logical;
+    logical["fullyQualifiedName"] = kernel;
+    logical["kind"] = "function";
+    location["logicalLocations"] = Json::array({std::move(logical)});
+  }
+  Json result;
+  result["ruleId"] = rules.at(rule).at("id");
+  result["ruleIndex"] = rule;
+  result["level"] = "error";
+  result["message"] = {{"text", printable(message)}};
+  result["locations"] = Json::array({std::move(location)});
+  return result;
+}
+
+std::string property(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    const bool special = c == '%' || c == '\r' || c == '\n' || c == ':' || c == ',';
+    escaped += special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return escaped;
+}
+
+std::string data(const std::string& text) {
+  std::string escaped;
+  for (const char c : printable(text)) {
+    const bool special = c == '%' || c == '\r' || c == '\n';
+    escaped += special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return escaped;
+}
+
+}  // namespace
+
+std::string junit(const Outcome& outcome) {
+  const std::vector<TestCase> cases = cases_of(outcome);
+  const auto failed =
+      std::count_if(cases.begin(), cases.end(), [](const TestCase& c) { return c.failed(); });
+  const std::string sums = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{:.3f}\"",
+                                       cases.size(), failed, outcome.seconds);
+  std::string text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vgpu\" {0}>\n"
+      "  <testsuite name=\"{1}\" {0}>\n",
+      sums, attribute(command_of(outcome)));
+  for (const TestCase& one : cases) text += one.text();
+  return text + "  </testsuite>\n</testsuites>\n";
+}
+
+std::string sarif(const Outcome& outcome) {
+  Json all_rules = Json::array(), results = Json::array();
+  for (const Rule& rule : rules()) all_rules.push_back(rule_json(rule.id, rule.title, rule.help));
+  all_rules.push_back(rule_json(kGrewRule, "A launch has larger counters than in the baseline",
+                                "Find the change that added the work, or accept it by "
+                                "--update-baseline."));
+  for (const Finding& finding : outcome.findings) {
+    const auto index = static_cast<std::size_t>(&rule_of(finding.rule) - rules().data());
+    const std::string& file = finding.file.empty() ? outcome.command.front() : finding.file;
+    results.push_back(result_json(index, all_rules, finding.message,
+                                  location_json(outcome, file, finding.line), finding.kernel));
+  }
+  for (const Change& change : outcome.comparison.changes)
+    results.push_back(result_json(rules().size(), all_rules, message_of(change),
+                                  location_json(outcome, outcome.baseline, 1), change.kernel));
+  Json driver;
+  driver["name"] = "vgpu";
+  driver["version"] = outcome.version;
+  driver["rules"] = std::move(all_rules);
+  Json invocation;
+  invocation["executionSuccessful"] = outcome.status == 0;
+  invocation["exitCode"] = outcome.status;
+  invocation["commandLine"] = command_of(outcome);
+  Json run;
+  run["tool"] = {{"driver", std::move(driver)}};
+  run["invocations"] = Json::array({std::move(invocation)});
+  run["originalUriBaseIds"] = {{"SRCROOT", {{"uri", uri(outcome.root + "/")}}}};
+  run["columnKind"] = "utf16CodeUnits";
+  run["results"] = std::move(results);
+  Json log;
+  log["$schema"] = "https://json.schemastore.org/sarif-2.1.0.json";
+  log["version"] = "2.1.0";
+  log["runs"] = Json::array({std::move(run)});
+  return log.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string github_annotations(const Outcome& outcome) {
+  std::string text;
+  for (const Finding& finding : outcome.findings) {
+    const std::string file = shown_path(outcome, finding.file);
+    text += "::error ";
+    if (!finding.file.empty()) text += fmt::format("file={},", property(file));
+    if (!finding.file.empty() && finding.line > 0) text += fmt::format("line={},", finding.line);
+    text += fmt::format("title={}::{}\n", property("vgpu: " + finding.rule), data(finding.message));
+  }
+  for (const Change& change : outcome.comparison.changes)
+    text += fmt::format("::error file={},title=vgpu%3A counters grew::{}\n",
+                        property(shown_path(outcome, outcome.baseline)), data(message_of(change)));
+  return text;
+}
+
+}  // namespace vgpu::app

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/options.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "app/baseline.hpp"
+#include "runtime/counters_file.hpp"
+#include "runtime/replace_file.hpp"
+#include "runtime/settings.hpp"
+
+namespace vgpu::app {
+namespace {
+
+std::string check_number(const std::string& text, std::uint64_t least) {
+  std::uint64_t number = 0;
+  return parse_number(text, least, number);
+}
+
+std::string check_numbers(const Options& options) {
+  const std::tuple<const char*, const std::string&, std::uint64_t> numbers[] = {
+      {"--launch-skip", options.launch_skip, 0},
+      {"--launch-count", options.launch_count, 1},
+      {"--sample-blocks", options.sample_blocks, 1},
+      {"--timeout", options.timeout, 1}};
+  for (const auto& [name, text, least] : numbers) {
+    if (text.empty()) continue;
+    if (auto error = check_number(text, least); !error.empty())
+      return fmt::format("{}: {}", name, error);
+  }
+  return "";
+}
+
+std::string check_baseline_file(const Options& options) {
+  if (options.update_baseline) return check_writable(options.baseline);
+  if (::access(options.baseline.c_str(), R_OK) != 0)
+    return fmt::format("cannot read {}: {}; --update-baseline writes it", options.baseline,
+                       std::strerror(errno));
+  const std::string error = check_baseline(read_file(options.baseline), options.estimates);
+  return error.empty() ? "" : fmt::format("{}: {}", options.baseline, error);
+}
+
+std::string check_files(const Options& options) {
+  for (const auto& [name, file] :
+       {std::pair{"--junit", &options.junit}, {"--sarif", &options.sarif}}) {
+    if (file->empty()) continue;
+    if (auto error = check_writable(*file); !error.empty())
+      return fmt::format("{}: {}", name, error);
+  }
+  if (!options.counters.empty()) {
+    if (auto error = check_counters_file(options.counters); !error.empty())
+      return "--counters: " + error;
+  }
+  if (!options.baseline.empty()) {
+    if (auto error = check_baseline_file(options); !error.empty()) return "--baseline: " + error;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string check_options(const Options& options) {
+  Settings settings;
+  double percent = 0;
+  const auto check = [](const std::string& text, auto parse, auto& into) {
+    return text.empty() ? "" : parse(text, into);
+  };
+  const std::pair<const char*, std::string> errors[] = {
+      {"--device", check(options.device, parse_devices, settings.devices)},
+      {"--check", check(options.check, parse_checks, settings.checks)},
+      {"--threads", check(options.threads, parse_threads, settings.host_threads)},
+      {"--numerics", check(options.numerics, parse_numerics, settings.numerics)},
+      {"--schedule", check(options.schedule, parse_schedule, settings.schedule)},
+      {"--engine", check(options.engine, parse_engine, settings.engine)},
+      {"--kernel", check(options.kernel, parse_kernel, settings.selection.kernel)},
+      {"--tolerance", check(options.tolerance, parse_tolerance, percent)}};
+  for (const auto& [name, error] : errors) {
+    if (!error.empty()) return fmt::format("{}: {}", name, error);
+  }
+  if (auto error = check_numbers(options); !error.empty()) return error;
+  if (auto error = check_files(options); !error.empty()) return error;
+  return settings_from([](const char* name) -> const char* { return std::getenv(name); }).error;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace vgpu::app

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLASLt's descriptors: created, destroyed, their attributes set and read.
+#include "blas/lt/descriptors.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <span>
+
+namespace vgpu::blas::lt {
+namespace {
+
+struct Attribute {
+  int id;
+  std::size_t offset, bytes;
+};
+
+#define VGPU_ATTRIBUTE(id, type, member) \
+  Attribute { id, offsetof(type, member), sizeof(type::member) }
+
+constexpr Attribute kLayout[] = {
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_TYPE, Layout, type),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_ORDER, Layout, order),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_ROWS, Layout, rows),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_COLS, Layout, columns),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_LD, Layout, ld),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, Layout, batch),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, Layout, stride),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, Layout, plane_offset),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, Layout, batch_mode),
+};
+
+constexpr Attribute kMatmul[] = {
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, Matmul, compute),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_SCALE_TYPE, Matmul, scale_type),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_POINTER_MODE, Matmul, pointer_mode),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_TRANSA, Matmul, op_a),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_TRANSB, Matmul, op_b),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_TRANSC, Matmul, op_c),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_FILL_MODE, Matmul, fill),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE, Matmul, epilogue),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_BIAS_POINTER, Matmul, bias),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, Matmul, bias_stride),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, Matmul, aux),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, Matmul, aux_ld),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, Matmul, aux_stride),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_ALPHA_VECTOR_BATCH_STRIDE, Matmul, alpha_stride),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, Matmul, multiprocessor_target),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, Matmul, a_scale),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, Matmul, b_scale),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_C_SCALE_POINTER, Matmul, c_scale),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, Matmul, d_scale),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, Matmul, largest_d),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, Matmul, aux_type),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER, Matmul, aux_scale),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER, Matmul, aux_largest),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_FAST_ACCUM, Matmul, fast_accumulation),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, Matmul, bias_type),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, Matmul, a_scale_mode),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, Matmul, b_scale_mode),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_C_SCALE_MODE, Matmul, c_scale_mode),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_D_SCALE_MODE, Matmul, d_scale_mode),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_MODE, Matmul, aux_scale_mode),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER, Matmul, d_out_scale),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_D_OUT_SCALE_MODE, Matmul, d_out_scale_mode),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EMULATION_DESCRIPTOR, Matmul, emulation),
+};
+
+constexpr Attribute kPreference[] = {
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_PREF_SEARCH_MODE, Preference, search_mode),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, Preference, workspace),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, Preference, reduction_mask),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, Preference, alignment[0]),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, Preference, alignment[1]),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, Preference, alignment[2]),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, Preference, alignment[3]),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MAX_WAVES_COUNT, Preference, waves),
+    VGPU_ATTRIBUTE(CUBLASLT_MATMUL_PREF_IMPL_MASK, Preference, implementations),
+};
+
+constexpr Attribute kTransform[] = {
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_TRANSFORM_DESC_SCALE_TYPE, Transform, scale_type),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_TRANSFORM_DESC_POINTER_MODE, Transform, pointer_mode),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, Transform, op_a),
+    VGPU_ATTRIBUTE(CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSB, Transform, op_b),
+};
+#undef VGPU_ATTRIBUTE
+
+const Attribute* find(std::span<const Attribute> table, int id) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const Attribute& attribute) { return attribute.id == id; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+cublasStatus_t set(std::span<const Attribute> table, void* descriptor, int id, const void* value,
+                   std::size_t bytes) {
+  const Attribute* const attribute = find(table, id);
+  if (descriptor == nullptr || value == nullptr || attribute == nullptr ||
+      bytes != attribute->bytes)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(static_cast<char*>(descriptor) + attribute->offset, value, bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+// `bytes` = 0 asks for the size alone.
+cublasStatus_t get(std::span<const Attribute> table, const void* descriptor, int id, void* value,
+                   std::size_t bytes, std::size_t* written) {
+  const Attribute* const attribute = find(table, id);
+  if (descriptor == nullptr || attribute == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  if (bytes == 0 ? written == nullptr : value == nullptr || bytes < attribute->bytes)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (bytes != 0)
+    std::memcpy(value, static_cast<const char*>(descriptor) + attribute->offset, attribute->bytes);
+  if (written != nullptr) *written = attribute->bytes;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+template <class Opaque, class Content>
+cublasStatus_t init(Opaque* opaque, std::size_t bytes, const Content& content) {
+  if (opaque == nullptr || bytes < sizeof(Opaque)) return CUBLAS_STATUS_INVALID_VALUE;
+  *opaque = {};
+  new (opaque) Content(content);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+template <class Opaque, class Content>
+cublasStatus_t create(Opaque** opaque, const Content& content) {
+  if (opaque == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *opaque = new (std::nothrow) Opaque;
+  return *opaque == nullptr ? CUBLAS_STATUS_ALLOC_FAILED : init(*opaque, sizeof(Opaque), content);
+}
+
+template <class Opaque>
+cublasStatus_t destroy(Opaque* opaque) {
+  delete opaque;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+Layout layout(cudaDataType type, std::uint64_t rows, std::uint64_t columns, std::int64_t ld) {
+  Layout made;
+  made.type = type;
+  made.rows = rows;
+  made.columns = columns;
+  made.ld = ld;
+  return made;
+}
+
+Matmul matmul(cublasComputeType_t compute, cudaDataType_t scale_type) {
+  Matmul made;
+  made.compute = compute;
+  made.scale_type = scale_type;
+  return made;
+}
+
+Transform transform(cudaDataType scale_type) {
+  Transform made;
+  made.scale_type = scale_type;
+  return made;
+}
+
+}  // namespace
+}  // namespace vgpu::blas::lt
+
+using namespace vgpu::blas::lt;  // NOLINT: the entry points are cuBLASLt's own names
+
+cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t out, size_t bytes,
+                                                 cudaDataType type, uint64_t rows, uint64_t columns,
+                                                 int64_t ld) {
+  return init(out, bytes, layout(type, rows, columns, ld));
+}
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* out, cudaDataType type,
+                                          uint64_t rows, uint64_t columns, int64_t ld) {
+  return create(out, layout(type, rows, columns, ld));
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t descriptor) {
+  return destroy(descriptor);
+}
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t descriptor,
+                                                cublasLtMatrixLayoutAttribute_t id,
+                                                const void* value, size_t bytes) {
+  return set(kLayout, descriptor, id, value, bytes);
+}
+cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t descriptor,
+                                                cublasLtMatrixLayoutAttribute_t id, void* value,
+                                                size_t bytes, size_t* written) {
+  return get(kLayout, descriptor, id, value, bytes, written);
+}
+
+cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t out, size_t bytes,
+                                               cublasComputeType_t compute,
+                                               cudaDataType_t scale_type) {
+  return init(out, bytes, matmul(compute, scale_type));
+}
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* out, cublasComputeType_t compute,
+                                        cudaDataType_t scale_type) {
+  return create(out, matmul(compute, scale_type));
+}
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t descriptor) {
+  return destroy(descriptor);
+}
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t descriptor,
+                                              cublasLtMatmulDescAttributes_t id, const void* value,
+                                              size_t bytes) {
+  return set(kMatmul, descriptor, id, value, bytes);
+}
+cublasStatus_t cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t descriptor,
+                                              cublasLtMatmulDescAttributes_t id, void* value,
+                                              size_t bytes, size_t* written) {
+  return get(kMatmul, descriptor, id, value, bytes, written);
+}
+
+cublasStatus_t cublasLtMatrixTransformDescInit_internal(cublasLtMatrixTransformDesc_t out,
+                                                        size_t bytes, cudaDataType scale_type) {
+  return init(out, bytes, transform(scale_type));
+}
+cublasStatus_t cublasLtMatrixTransformDescCreate(cublasLtMatrixTransformDesc_t* out,
+                                                 cudaDataType scale_type) {
+  return create(out, transform(scale_type));
+}
+cublasStatus_t cublasLtMatrixTransformDescDestroy(cublasLtMatrixTransformDesc_t descriptor) {
+  return destroy(descriptor);
+}
+cublasStatus_t cublasLtMatrixTransformDescSetAttribute(cublasLtMatrixTransformDesc_t descriptor,
+                                                       cublasLtMatrixTransformDescAttributes_t id,
+                                                       const void* value, size_t bytes) {
+  return set(kTransform, descriptor, id, value, bytes);
+}
+cublasStatus_t cublasLtMatrixTransformDescGetAttribute(cublasLtMatrixTransformDesc_t descriptor,
+                                                       cublasLtMatrixTransformDescAttributes_t id,
+                                                       void* value, size_t bytes, size_t* written) {
+  return get(kTransform, descriptor, id, value, bytes, written);
+}
+
+cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t out, size_t bytes) {
+  return init(out, bytes, Preference{});
+}
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* out) {
+  return create(out, Preference{});
+}
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t descriptor) {
+  return destroy(descriptor);
+}
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t descriptor,
+                                                    cublasLtMatmulPreferenceAttributes_t id,
+                                                    const void* value, size_t bytes) {
+  return set(kPreference, descriptor, id, value, bytes);
+}
+cublasStatus_t cublasLtMatmulPreferenceGetAttribute(cublasLtMatmulPreference_t descriptor,
+                                                    cublasLtMatmulPreferenceAttributes_t id,
+                                                    void* value, size_t bytes, size_t* written) {
+  return get(kPreference, descriptor, id, value, bytes, written);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// cublasLtMatmul and the choice of its algorithm, of which there is one here.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "blas/lt/descriptors.hpp"
+#include "blas/product.hpp"
+
+namespace vgpu::blas::lt {
+namespace {
+
+constexpr const char* kName = "cublasLtMatmul";
+constexpr int kAlgorithm = 0;
+constexpr float kZero[4] = {};
+
+// A product of descriptors, or why there is none.
+struct Described {
+  Product product;
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  std::string refused;  // what is not supported
+
+  Described& refuse(std::string what) {
+    if (status == CUBLAS_STATUS_SUCCESS) refused = std::move(what);
+    status = CUBLAS_STATUS_NOT_SUPPORTED;
+    return *this;
+  }
+};
+
+Operand operand_of(const Layout& layout, const void* data, const void* scale) {
+  const auto type = static_cast<cudaDataType>(layout.type);
+  return {data,
+          type,
+          layout.ld,
+          layout.stride,
+          layout.batch_mode != CUBLASLT_BATCH_MODE_STRIDED,
+          layout.order == CUBLASLT_ORDER_ROW,
+          scale};
+}
+
+bool has_shape(const Layout& layout, std::int64_t op, std::int64_t rows, std::int64_t columns) {
+  const auto first = static_cast<std::int64_t>(layout.rows);
+  const auto second = static_cast<std::int64_t>(layout.columns);
+  return op == CUBLAS_OP_N ? first == rows && second == columns
+                           : first == columns && second == rows;
+}
+
+cudaDataType bias_type_of(const Matmul& matmul, const Product& p) {
+  if (matmul.bias_type >= 0) return static_cast<cudaDataType>(matmul.bias_type);
+  if (is_fp8(p.d.type)) return p.c.type;
+  if (is_fp8(p.a.type) && p.d.type == CUDA_R_32F) return CUDA_R_16BF;
+  return p.d.type == CUDA_R_8I ? CUDA_R_32F : p.d.type;
+}
+
+Epilogue epilogue_of(const Matmul& matmul, const Product& p) {
+  Epilogue e;
+  e.kind = matmul.epilogue;
+  e.bias = matmul.bias;
+  e.bias_type = bias_type_of(matmul, p);
+  e.bias_stride = matmul.bias_stride;
+  e.aux = matmul.aux;
+  e.aux_type = matmul.aux_type >= 0 ? static_cast<cudaDataType>(matmul.aux_type) : p.d.type;
+  e.aux_ld = matmul.aux_ld;
+  e.aux_stride = matmul.aux_stride;
+  e.largest = matmul.largest_d;
+  return e;
+}
+
+// What a descriptor asks for that this library does not have; "" if nothing.
+std::string unsupported(const Matmul& matmul, const Product& p) {
+  if (matmul.op_c != CUBLAS_OP_N) return "CUBLASLT_MATMUL_DESC_TRANSC";
+  if (matmul.fill != CUBLAS_FILL_MODE_FULL) return "CUBLASLT_MATMUL_DESC_FILL_MODE";
+  if (matmul.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE_VECTOR)
+    return "CUBLASLT_POINTER_MODE_DEVICE_VECTOR";
+  if (matmul.alpha_stride != 0) return "CUBLASLT_MATMUL_DESC_ALPHA_VECTOR_BATCH_STRIDE";
+  if (matmul.aux_scale != nullptr || matmul.aux_largest != nullptr)
+    return "a scale or a largest magnitude of the auxiliary matrix";
+  if (matmul.d_out_scale != nullptr || matmul.d_out_scale_mode != 0)
+    return "CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER";
+  for (const int mode : {matmul.a_scale_mode, matmul.b_scale_mode, matmul.c_scale_mode,
+                         matmul.d_scale_mode, matmul.aux_scale_mode}) {
+    if (mode != CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F) return fmt::format("scale mode {}", mode);
+  }
+  if (!is_known(p.epilogue)) return fmt::format("epilogue {}", matmul.epilogue);
+  if (!p.epilogue.is_default() && is_complex(p.d.type)) return "an epilogue of complex numbers";
+  if (p.epilogue.has_aux() && p.d.row_major) return "an auxiliary matrix of a row-major D";
+  return "";
+}
+
+bool is_order(const Layout& layout) {
+  return layout.order == CUBLASLT_ORDER_COL || layout.order == CUBLASLT_ORDER_ROW;
+}
+
+// Of Ada and Hopper: A transposed and B not, in units of 16.
+bool fits_fp8(const Product& p) {
+  return p.op_a == CUBLAS_OP_T && p.op_b == CUBLAS_OP_N && p.m % 16 == 0 && p.k % 16 == 0 &&
+         p.a.ld % 16 == 0 && p.b.ld % 16 == 0 && !p.a.row_major && !p.b.row_major && !p.d.row_major;
+}
+
+bool has_fp8() {
+  int device = 0, major = 0, minor = 0;
+  return cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess &&
+         major * 10 + minor >= 89;
+}
+
+Described describe(cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a_layout,
+                   cublasLtMatrixLayout_t b_layout, cublasLtMatrixLayout_t c_layout,
+                   cublasLtMatrixLayout_t d_layout) {
+  Described described;
+  if (operation == nullptr || a_layout == nullptr || b_layout == nullptr || c_layout == nullptr ||
+      d_layout == nullptr) {
+    described.status = CUBLAS_STATUS_INVALID_VALUE;
+    return described;
+  }
+  const Matmul& matmul = matmul_of(operation);
+  const Layout &a = layout_of(a_layout), &b = layout_of(b_layout), &c = layout_of(c_layout),
+               &d = layout_of(d_layout);
+  Product& p = described.product;
+  p.function = kName;
+  p.op_a = static_cast<cublasOperation_t>(matmul.op_a);
+  p.op_b = static_cast<cublasOperation_t>(matmul.op_b);
+  p.m = static_cast<std::int64_t>(d.rows);
+  p.n = static_cast<std::int64_t>(d.columns);
+  p.k = static_cast<std::int64_t>(p.op_a == CUBLAS_OP_N ? a.columns : a.rows);
+  p.batch = d.batch;
+  p.a = operand_of(a, nullptr, matmul.a_scale);
+  p.b = operand_of(b, nullptr, matmul.b_scale);
+  p.c = operand_of(c, nullptr, matmul.c_scale);
+  p.d = operand_of(d, nullptr, matmul.d_scale);
+  p.compute = static_cast<cublasComputeType_t>(matmul.compute);
+  p.scale_type = static_cast<cudaDataType>(matmul.scale_type);
+  p.epilogue = epilogue_of(matmul, p);
+  const bool shapes = has_shape(a, p.op_a, p.m, p.k) && has_shape(b, p.op_b, p.k, p.n) &&
+                      has_shape(c, CUBLAS_OP_N, p.m, p.n) && a.batch == d.batch &&
+                      b.batch == d.batch && c.batch == d.batch;
+  if (!shapes) {
+    described.status = CUBLAS_STATUS_INVALID_VALUE;
+    return described;
+  }
+  if (!is_order(a) || !is_order(b) || !is_order(c) || !is_order(d))
+    return described.refuse("an order that is neither of columns nor of rows");
+  if (std::string what = unsupported(matmul, p); !what.empty()) return described.refuse(what);
+  if (!is_known(p))
+    return described.refuse(
+        fmt::format("cudaDataType {}, {}, {}, {} with compute type {} and scale type {}", a.type,
+                    b.type, c.type, d.type, matmul.compute, matmul.scale_type));
+  if (is_fp8(p.a.type) && (!has_fp8() || !fits_fp8(p)))
+    return described.refuse(
+        "fp8 but for A transposed, B not, m, k and leading dimensions of a "
+        "multiple of 16, on a device of 8.9 or later");
+  return described;
+}
+
+bool epilogue_is_whole(const Product& p) {
+  const Epilogue& e = p.epilogue;
+  const std::int64_t last = p.batch - 1;
+  if (e.reads_bias() || e.writes_bias()) {
+    const std::int64_t length = e.bias_length(p.m, p.n) + last * e.bias_stride;
+    if (e.bias == nullptr || bytes_of(e.bias_type) == 0 || !on_device(e.bias, length, e.bias_type))
+      return false;
+  }
+  if (e.has_aux()) {
+    const std::int64_t elements = (p.n - 1) * e.aux_ld + p.m + last * e.aux_stride;
+    if (e.aux == nullptr || e.aux_ld < p.m || e.aux_ld % (e.has_mask() ? 128 : 8) != 0)
+      return false;
+    if (e.has_mask() ? !on_device(e.aux, (elements + 7) / 8, CUDA_R_8I)
+                     : bytes_of(e.aux_type) == 0 || !on_device(e.aux, elements, e.aux_type))
+      return false;
+  }
+  for (const void* scale :
+       {p.a.scale, p.b.scale, p.c.scale, p.d.scale, static_cast<const void*>(e.largest)}) {
+    if (scale != nullptr && !on_device(scale, 1, CUDA_R_32F)) return false;
+  }
+  return true;
+}
+
+void set_scalars(Product& p, int mode, const void* alpha, const void* beta) {
+  const bool vector = mode == CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO ||
+                      mode == CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST;
+  const bool device = mode == CUBLASLT_POINTER_MODE_DEVICE;
+  if (vector)
+    p.alphas = alpha;
+  else
+    p.alpha = {alpha, p.scale_type, device};
+  const bool zero = mode == CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO;
+  p.beta = {zero ? kZero : beta, p.scale_type, device};
+}
+
+void fill(cublasLtMatmulHeuristicResult_t& result) {
+  result = {};
+  result.state = CUBLAS_STATUS_SUCCESS;
+  result.wavesCount = 1;
+}
+
+}  // namespace
+}  // namespace vgpu::blas::lt
+
+using namespace vgpu::blas::lt;  // NOLINT: the entry points are cuBLASLt's own names
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
+                              const void* alpha, const void* a, cublasLtMatrixLayout_t a_layout,
+                              const void* b, cublasLtMatrixLayout_t b_layout, const void* beta,
+                              const void* c, cublasLtMatrixLayout_t c_layout, void* d,
+                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t*, void*,
+                              size_t, cudaStream_t stream) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  Described described = describe(operation, a_layout, b_layout, c_layout, d_layout);
+  if (!described.refused.empty()) return vgpu::blas::refuse(kName, described.refused);
+  if (described.status != CUBLAS_STATUS_SUCCESS) return described.status;
+  vgpu::blas::Product& p = described.product;
+  p.a.data = a;
+  p.b.data = b;
+  p.c.data = c;
+  p.d.data = d;
+  set_scalars(p, matmul_of(operation).pointer_mode, alpha, beta);
+  if (p.alphas != nullptr && !vgpu::blas::on_device(p.alphas, p.m, p.scale_type))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (p.m != 0 && p.n != 0 && p.batch != 0 && !epilogue_is_whole(p))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  return vgpu::blas::run(stream, p);
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
+                                              cublasLtMatmulDesc_t operation,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int requested,
+                                              cublasLtMatmulHeuristicResult_t results[],
+                                              int* returned) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (preference == nullptr || requested < 1 || results == nullptr || returned == nullptr)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  *returned = 0;
+  const Described described = describe(operation, a, b, c, d);
+  if (described.status != CUBLAS_STATUS_SUCCESS) return described.status;
+  fill(results[0]);
+  *returned = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeType_t,
+                                        cudaDataType_t, cudaDataType_t, cudaDataType_t,
+                                        cudaDataType_t, cudaDataType_t, int requested, int ids[],
+                                        int* returned) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (requested < 1 || ids == nullptr || returned == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  ids[0] = kAlgorithm;
+  *returned = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType_t, cudaDataType_t,
+                                      cudaDataType_t, cudaDataType_t, cudaDataType_t,
+                                      cudaDataType_t, int id, cublasLtMatmulAlgo_t* algorithm) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (id != kAlgorithm || algorithm == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *algorithm = {};
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
+                                       cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                       cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                       const cublasLtMatmulAlgo_t* algorithm,
+                                       cublasLtMatmulHeuristicResult_t* result) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (algorithm == nullptr || result == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  const Described described = describe(operation, a, b, c, d);
+  if (described.status == CUBLAS_STATUS_SUCCESS) fill(*result);
+  return described.status;
+}

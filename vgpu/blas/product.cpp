@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blas/product.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "blas/multiply.hpp"
+
+namespace vgpu::blas {
+namespace {
+
+// A stored matrix of which op() is `rows` x `columns`.
+struct View {
+  const Operand& operand;
+  cublasOperation_t op;
+  std::int64_t rows, columns;
+
+  std::int64_t stored_rows() const { return op == CUBLAS_OP_N ? rows : columns; }
+  std::int64_t stored_columns() const { return op == CUBLAS_OP_N ? columns : rows; }
+  // Elements from one column to the next, or from one row where rows are contiguous.
+  std::int64_t lines() const { return operand.row_major ? stored_rows() : stored_columns(); }
+  std::int64_t line() const { return operand.row_major ? stored_columns() : stored_rows(); }
+  std::int64_t offset(std::int64_t i, std::int64_t j) const {
+    const bool swapped = (op != CUBLAS_OP_N) != operand.row_major;
+    return swapped ? i * operand.ld + j : j * operand.ld + i;
+  }
+  std::int64_t elements() const {
+    return rows == 0 || columns == 0 ? 0 : (lines() - 1) * operand.ld + line();
+  }
+  bool valid() const { return operand.ld >= std::max<std::int64_t>(1, line()); }
+};
+
+const void* at(const Operand& operand, std::int64_t entry) {
+  if (operand.is_array) return static_cast<const void* const*>(operand.data)[entry];
+  const auto bytes = static_cast<std::int64_t>(bytes_of(operand.type));
+  return static_cast<const char*>(operand.data) + entry * operand.stride * bytes;
+}
+
+bool is_on_device(const View& view, std::int64_t batch) {
+  const Operand& operand = view.operand;
+  if (view.elements() == 0) return true;
+  if (operand.is_array)
+    return on_device(operand.data, batch * 8, CUDA_R_8I);  // pointers of 8 bytes
+  const std::int64_t last = (batch - 1) * operand.stride;
+  const auto bytes = static_cast<std::int64_t>(bytes_of(operand.type));
+  const auto* const first =
+      static_cast<const char*>(operand.data) + std::min<std::int64_t>(0, last) * bytes;
+  return on_device(first, std::abs(last) + view.elements(), operand.type);
+}
+
+cublasStatus_t refuse_operand(const char* function, char name, const View& view) {
+  say(fmt::format("{}: {} at {}, {}x{} with leading dimension {}, is not wholly in device memory",
+                  function, name, fmt::ptr(view.operand.data), view.stored_rows(),
+                  view.stored_columns(), view.operand.ld)
+          .c_str());
+  return CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+View view_a(const Product& p) { return {p.a, p.op_a, p.m, p.k}; }
+View view_b(const Product& p) { return {p.b, p.op_b, p.k, p.n}; }
+View view_c(const Product& p) { return {p.c, CUBLAS_OP_N, p.m, p.n}; }
+View view_d(const Product& p) { return {p.d, CUBLAS_OP_N, p.m, p.n}; }
+
+// How operands in single precision are rounded before they are multiplied.
+enum class Rounding { kNone, kTf32, kHalf, kBfloat };
+
+Rounding rounding_of(cublasComputeType_t compute) {
+  switch (compute) {
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+      return Rounding::kTf32;
+    case CUBLAS_COMPUTE_32F_FAST_16F:
+      return Rounding::kHalf;
+    case CUBLAS_COMPUTE_32F_FAST_16BF:
+      return Rounding::kBfloat;
+    default:
+      return Rounding::kNone;
+  }
+}
+
+// To the nearest number of 10 fraction bits, ties away from zero.
+float to_tf32(float value) {
+  constexpr std::uint32_t kHalf = 1u << 12, kKept = ~((1u << 13) - 1);
+  if (!std::isfinite(value)) return value;
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + kHalf) & kKept);
+}
+
+float rounded(float value, Rounding rounding) {
+  switch (rounding) {
+    case Rounding::kTf32:
+      return to_tf32(value);
+    case Rounding::kHalf:
+      return __half2float(__float2half(value));
+    case Rounding::kBfloat:
+      return __bfloat162float(__float2bfloat16(value));
+    case Rounding::kNone:
+      break;
+  }
+  return value;
+}
+std::complex<float> rounded(std::complex<float> value, Rounding rounding) {
+  return {rounded(value.real(), rounding), rounded(value.imag(), rounding)};
+}
+double rounded(double value, Rounding) { return value; }
+std::complex<double> rounded(std::complex<double> value, Rounding) { return value; }
+
+// op() of the matrix, column-major.
+template <class W>
+std::vector<W> pack(const View& view, const void* data, Rounding rounding) {
+  std::vector<W> packed(static_cast<std::size_t>(view.rows * view.columns));
+  W* out = packed.data();
+  for (std::int64_t j = 0; j < view.columns; ++j) {
+    for (std::int64_t i = 0; i < view.rows; ++i) {
+      const W value = load<W>(view.operand.type, data, view.offset(i, j));
+      *out++ = rounded(view.op == CUBLAS_OP_C ? conjugate(value) : value, rounding);
+    }
+  }
+  return packed;
+}
+
+template <class W>
+W scale_of(const Operand& operand) {
+  return operand.scale == nullptr ? W{1} : load<W>(CUDA_R_32F, operand.scale, 0);
+}
+
+template <class W>
+class Computation {
+ public:
+  explicit Computation(const Product& product) : p_(product) {}
+
+  void run() {
+    alpha_ = p_.alphas != nullptr ? W{1} : p_.alpha.template value<W>();
+    beta_ = p_.beta.template value<W>();
+    for (std::int64_t entry = 0; entry < p_.batch; ++entry) {
+      if (!whole(entry)) return;
+      run(entry);
+    }
+    if (p_.epilogue.largest == nullptr) return;
+    store(CUDA_R_32F, p_.epilogue.largest, 0, static_cast<float>(largest_));
+    mark_written(p_.epilogue.largest, 1, CUDA_R_32F);
+  }
+
+ private:
+  // Pointers of an array are known only now.
+  bool whole(std::int64_t entry) const {
+    const std::pair<char, View> views[] = {{'A', view_a(p_)}, {'B', view_b(p_)}, {'C', view_d(p_)}};
+    for (const auto& [name, view] : views) {
+      if (!view.operand.is_array || (name != 'C' && !reads_operands()) ||
+          on_device(at(view.operand, entry), view.elements(), view.operand.type))
+        continue;
+      say(fmt::format(
+              "{}: {} of batch entry {} is not wholly in device memory; nothing more of the "
+              "batch is computed",
+              p_.function, name, entry)
+              .c_str());
+      return false;
+    }
+    return true;
+  }
+
+  bool reads_operands() const { return p_.k != 0 && alpha_ != W{0}; }
+
+  void run(std::int64_t entry) {
+    const Rounding rounding = rounding_of(p_.compute);
+    std::vector<W> a, b, sums(static_cast<std::size_t>(p_.m * p_.n));
+    if (reads_operands() || p_.epilogue.has(CUBLASLT_EPILOGUE_BGRADA))
+      a = pack<W>(view_a(p_), at(p_.a, entry), rounding);
+    if (reads_operands() || p_.epilogue.has(CUBLASLT_EPILOGUE_BGRADB))
+      b = pack<W>(view_b(p_), at(p_.b, entry), rounding);
+    if (reads_operands()) multiply(p_.m, p_.n, p_.k, a.data(), b.data(), sums.data());
+    scale(entry, sums);
+    if constexpr (!kIsComplex<W>) {
+      apply(p_.epilogue, entry, p_.m, p_.n, p_.k, a, b, sums);
+      for (const W value : sums) {
+        const double magnitude = std::abs(static_cast<double>(value));
+        if (!(magnitude <= largest_)) largest_ = magnitude;
+      }
+    }
+    write(entry, sums);
+  }
+
+  void scale(std::int64_t entry, std::vector<W>& sums) const {
+    const W of_operands = scale_of<W>(p_.a) * scale_of<W>(p_.b), of_c = beta_ * scale_of<W>(p_.c);
+    const View c = view_c(p_);
+    const void* const c_data = beta_ != W{0} ? at(p_.c, entry) : nullptr;  // else C is not read
+    for (std::int64_t j = 0; j < p_.n; ++j) {
+      for (std::int64_t i = 0; i < p_.m; ++i) {
+        W& x = sums[static_cast<std::size_t>(j * p_.m + i)];
+        const W factor = p_.alphas != nullptr ? load<W>(p_.scale_type, p_.alphas, i) : alpha_;
+        x *= factor * of_operands;
+        if (c_data != nullptr) x += of_c * load<W>(p_.c.type, c_data, c.offset(i, j));
+      }
+    }
+  }
+
+  void write(std::int64_t entry, const std::vector<W>& sums) const {
+    const View d = view_d(p_);
+    const W factor = scale_of<W>(p_.d);
+    void* const data = const_cast<void*>(at(p_.d, entry));
+    for (std::int64_t j = 0; j < p_.n; ++j) {
+      for (std::int64_t i = 0; i < p_.m; ++i)
+        store(p_.d.type, data, d.offset(i, j),
+              factor * sums[static_cast<std::size_t>(j * p_.m + i)]);
+    }
+    for (std::int64_t line = 0; line < d.lines(); ++line)
+      mark_written(
+          static_cast<char*>(data) + static_cast<std::size_t>(line * p_.d.ld) * bytes_of(p_.d.type),
+          d.line(), p_.d.type);
+  }
+
+  const Product& p_;
+  W alpha_{}, beta_{};
+  double largest_ = 0;
+};
+
+template <class W>
+cublasStatus_t enqueue(cudaStream_t stream, const Product& product) {
+  return submit(stream, [product] { Computation<W>(product).run(); });
+}
+
+bool is_zero(const Scalar& scalar) {
+  return !scalar.on_device() && scalar.template value<std::complex<double>>() == 0.0;
+}
+
+bool is_valid_op(cublasOperation_t op) {
+  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
+
+bool is_32f_to(cudaDataType a, cudaDataType c, cudaDataType d) {
+  if (a == CUDA_R_16F || a == CUDA_R_16BF) return c == d && (c == a || c == CUDA_R_32F);
+  return c == d && (a == CUDA_R_8I || a == CUDA_R_32F) && c == CUDA_R_32F;
+}
+
+bool is_fp8_product(const Product& p) {
+  if (!is_fp8(p.a.type) || !is_fp8(p.b.type)) return false;
+  if (p.a.type == CUDA_R_8F_E5M2 && p.b.type == CUDA_R_8F_E5M2) return false;
+  const bool half = p.c.type == CUDA_R_16F || p.c.type == CUDA_R_16BF;
+  return is_fp8(p.d.type) ? half : p.d.type == p.c.type && (half || p.c.type == CUDA_R_32F);
+}
+
+}  // namespace
+
+cudaDataType scale_type_of(cublasComputeType_t compute, cudaDataType c) {
+  switch (compute) {
+    case CUBLAS_COMPUTE_16F:
+    case CUBLAS_COMPUTE_16F_PEDANTIC:
+      return CUDA_R_16F;
+    case CUBLAS_COMPUTE_32I:
+    case CUBLAS_COMPUTE_32I_PEDANTIC:
+      return CUDA_R_32I;
+    case CUBLAS_COMPUTE_64F:
+    case CUBLAS_COMPUTE_64F_PEDANTIC:
+      return is_complex(c) ? CUDA_C_64F : CUDA_R_64F;
+    default:
+      return is_complex(c) ? CUDA_C_32F : CUDA_R_32F;
+  }
+}
+
+bool is_known(const Product& p) {
+  const cudaDataType a = p.a.type, c = p.c.type, d = p.d.type, scale = p.scale_type;
+  const auto all = [&](cudaDataType type) {
+    return a == type && p.b.type == type && c == type && d == type;
+  };
+  switch (p.compute) {
+    case CUBLAS_COMPUTE_16F:
+    case CUBLAS_COMPUTE_16F_PEDANTIC:
+      return scale == CUDA_R_16F && all(CUDA_R_16F);
+    case CUBLAS_COMPUTE_32I:
+    case CUBLAS_COMPUTE_32I_PEDANTIC:
+      if (a != CUDA_R_8I || p.b.type != CUDA_R_8I || c != d) return false;
+      return scale == CUDA_R_32I ? c == CUDA_R_32I : scale == CUDA_R_32F && c == CUDA_R_8I;
+    case CUBLAS_COMPUTE_32F:
+    case CUBLAS_COMPUTE_32F_PEDANTIC:
+      if (scale == CUDA_C_32F) return all(CUDA_C_32F);
+      return scale == CUDA_R_32F && ((a == p.b.type && is_32f_to(a, c, d)) || is_fp8_product(p));
+    case CUBLAS_COMPUTE_32F_FAST_16F:
+    case CUBLAS_COMPUTE_32F_FAST_16BF:
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+    case CUBLAS_COMPUTE_32F_EMULATED_16BFX9:
+      return (scale == CUDA_R_32F && all(CUDA_R_32F)) || (scale == CUDA_C_32F && all(CUDA_C_32F));
+    case CUBLAS_COMPUTE_64F:
+    case CUBLAS_COMPUTE_64F_PEDANTIC:
+      return (scale == CUDA_R_64F && all(CUDA_R_64F)) || (scale == CUDA_C_64F && all(CUDA_C_64F));
+    default:
+      return false;
+  }
+}
+
+cublasStatus_t run(cudaStream_t stream, const Product& p) {
+  if (!is_valid_op(p.op_a) || !is_valid_op(p.op_b) || p.m < 0 || p.n < 0 || p.k < 0 ||
+      p.batch < 0 || !view_a(p).valid() || !view_b(p).valid() || !view_c(p).valid() ||
+      !view_d(p).valid())
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (!is_known(p))
+    return refuse(p.function,
+                  fmt::format("cudaDataType {}, {}, {}, {} with compute type {} and scale type {}",
+                              int{p.a.type}, int{p.b.type}, int{p.c.type}, int{p.d.type},
+                              int{p.compute}, int{p.scale_type}));
+  if (p.m == 0 || p.n == 0 || p.batch == 0) return submit(stream, [] {});  // or the sticky error
+  if ((p.alphas == nullptr && !p.alpha.valid()) || !p.beta.valid())
+    return CUBLAS_STATUS_INVALID_VALUE;
+  const bool reads_operands = p.k != 0 && (p.alphas != nullptr || !is_zero(p.alpha));
+  if (reads_operands && !is_on_device(view_a(p), p.batch))
+    return refuse_operand(p.function, 'A', view_a(p));
+  if (reads_operands && !is_on_device(view_b(p), p.batch))
+    return refuse_operand(p.function, 'B', view_b(p));
+  if (!is_zero(p.beta) && !is_on_device(view_c(p), p.batch))
+    return refuse_operand(p.function, 'C', view_c(p));
+  if (!is_on_device(view_d(p), p.batch)) return refuse_operand(p.function, 'C', view_d(p));
+  switch (p.compute) {
+    case CUBLAS_COMPUTE_64F:
+    case CUBLAS_COMPUTE_64F_PEDANTIC:
+      if (is_complex(p.d.type)) return enqueue<std::complex<double>>(stream, p);
+      return enqueue<double>(stream, p);
+    case CUBLAS_COMPUTE_32I:
+    case CUBLAS_COMPUTE_32I_PEDANTIC:
+      return enqueue<double>(stream, p);  // exact
+    default:
+      if (is_complex(p.d.type)) return enqueue<std::complex<float>>(stream, p);
+      return enqueue<float>(stream, p);
+  }
+}
+
+}  // namespace vgpu::blas

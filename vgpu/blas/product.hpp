@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// D = epilogue(alpha op(A) op(B) + beta C), in the virtual device's memory. All products of cuBLAS
+// and cuBLASLt are this one.
+#pragma once
+#include <cstdint>
+
+#include "blas/epilogue.hpp"
+#include "blas/work.hpp"
+
+namespace vgpu::blas {
+
+struct Operand {
+  const void* data = nullptr;  // if `is_array`, an array of pointers in device memory
+  cudaDataType type = CUDA_R_32F;
+  std::int64_t ld = 0, stride = 0;  // stride: elements between batch entries
+  bool is_array = false, row_major = false;
+  const void* scale = nullptr;  // of fp8: a float in device memory; null: 1
+};
+
+struct Product {
+  const char* function = "";  // the entry point, for messages
+  cublasOperation_t op_a{}, op_b{};
+  std::int64_t m = 0, n = 0, k = 0;
+  Scalar alpha, beta;
+  const void* alphas = nullptr;  // instead of alpha: one for each row, in device memory
+  Operand a, b, c, d;
+  std::int64_t batch = 1;
+  cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
+  cudaDataType scale_type = CUDA_R_32F;
+  Epilogue epilogue;
+};
+
+// The type of alpha and beta of the functions that do not let the caller choose.
+cudaDataType scale_type_of(cublasComputeType_t compute, cudaDataType c);
+
+// Whether there are such products: types and compute type, as documented.
+bool is_known(const Product& product);
+
+// Checks the arguments as cuBLAS does and enqueues the product.
+cublasStatus_t run(cudaStream_t stream, const Product& product);
+
+}  // namespace vgpu::blas

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors with steps, and matrices, of the functions of levels 1 to 3 that are no products.
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+
+#include "blas/api.hpp"
+
+namespace vgpu::blas {
+
+template <class W>
+struct Vector {
+  void* data = nullptr;
+  cudaDataType type = kTypeOf<W>;
+  std::int64_t n = 0, step = 1;
+
+  // As BLAS has it: with a negative step the vector begins at its end.
+  std::int64_t offset(std::int64_t i) const { return step < 0 ? (i - n + 1) * step : i * step; }
+  W operator[](std::int64_t i) const { return load<W>(type, data, offset(i)); }
+  void set(std::int64_t i, W value) const { store(type, data, offset(i), value); }
+  std::int64_t extent() const { return n <= 0 ? 0 : (n - 1) * std::abs(step) + 1; }
+  bool on_device() const { return blas::on_device(data, extent(), type); }
+  void mark() const {
+    if (std::abs(step) <= 1) return mark_written(data, extent(), type);
+    for (std::int64_t i = 0; i < n; ++i)
+      mark_written(static_cast<char*>(data) + static_cast<std::size_t>(offset(i)) * bytes_of(type),
+                   1, type);
+  }
+};
+
+template <class W>
+struct Matrix {
+  W* data = nullptr;
+  std::int64_t rows = 0, columns = 0, ld = 1;
+
+  W& at(std::int64_t i, std::int64_t j) const { return data[j * ld + i]; }
+  bool valid() const { return rows >= 0 && columns >= 0 && ld >= std::max<std::int64_t>(1, rows); }
+  bool on_device() const {
+    const std::int64_t elements = rows == 0 || columns == 0 ? 0 : (columns - 1) * ld + rows;
+    return blas::on_device(data, elements, kTypeOf<W>);
+  }
+  void mark() const {
+    for (std::int64_t j = 0; j < columns; ++j) mark_written(data + j * ld, rows, kTypeOf<W>);
+  }
+};
+
+// Checks the handle and the operands, and enqueues the work. `valid`: the sizes are.
+template <class Work, class... Operands>
+cublasStatus_t enqueue(const char* function, cublasHandle_t handle, bool valid, Work work,
+                       const Operands&... operands) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (!valid) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!(operands.on_device() && ...)) {
+    say((std::string(function) + ": an operand is not wholly in device memory").c_str());
+    return CUBLAS_STATUS_EXECUTION_FAILED;
+  }
+  return submit(handle->stream, work);
+}
+
+inline Scalar scalar(cublasHandle_t handle, const void* pointer, cudaDataType type) {
+  const bool on_device = handle != nullptr && handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
+  return {pointer, type, on_device};
+}
+
+// Where a function puts one number: in the device's memory, or in the host's, for which the call
+// waits.
+template <class Result>
+class Target {
+ public:
+  Target(cublasHandle_t handle, Result* pointer)
+      : stream_(handle == nullptr ? nullptr : handle->stream),
+        pointer_(pointer),
+        on_device_(handle != nullptr && handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE) {}
+  bool valid() const {
+    return pointer_ != nullptr &&
+           (!on_device_ || blas::on_device(pointer_, sizeof(Result), CUDA_R_8I));
+  }
+  void set(Result value) const {
+    *pointer_ = value;
+    if (on_device_) mark_written(pointer_, sizeof(Result), CUDA_R_8I);
+  }
+  cublasStatus_t finish(cublasStatus_t status) const {
+    if (status != CUBLAS_STATUS_SUCCESS || on_device_) return status;
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    cudaStreamIsCapturing(stream_, &capture);
+    if (capture != cudaStreamCaptureStatusNone) return status;
+    return cudaStreamSynchronize(stream_) == cudaSuccess ? status : CUBLAS_STATUS_EXECUTION_FAILED;
+  }
+
+ private:
+  cudaStream_t stream_;
+  Result* pointer_;
+  bool on_device_;
+};
+
+}  // namespace vgpu::blas
