@@ -299,11 +299,11 @@ class Plans : public WithDevice {
 // is no larger than IEEE's.
 TEST_F(Plans, OfOtherGpus) {
   if (is_hopper()) GTEST_SKIP() << "Calls.PlansNameKernelMemoryAndReason";
-  const ladder_gemm_plan ieee = plan(1024, LADDER_PRECISION_IEEE);
+  const ladder_gemm_plan ieee = plan(2048, LADDER_PRECISION_IEEE);
   EXPECT_STREQ(ieee.kernel, "ladder_strided");
   EXPECT_EQ(ieee.precision, LADDER_PRECISION_IEEE);
   const bool gains = capability() == 80 || capability() == 100;
-  const ladder_gemm_plan automatic = plan(1024, LADDER_PRECISION_AUTO);
+  const ladder_gemm_plan automatic = plan(2048, LADDER_PRECISION_AUTO);
   EXPECT_STREQ(automatic.kernel, gains ? "ladder_mma_bf16x6" : "ladder_strided");
   EXPECT_EQ(automatic.precision, gains ? LADDER_PRECISION_BF16X6 : LADDER_PRECISION_IEEE);
   EXPECT_EQ(automatic.batch_invariant, gains ? 0 : 1);

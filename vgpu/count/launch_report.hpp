@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/device_launch.hpp"
 #include "observer/counters.hpp"
 
 namespace vgpu {
@@ -100,7 +101,8 @@ struct LaunchReport {
   std::uint64_t lost_prints = 0;
   // The kernel called printf, malloc or free, which on hardware are the driver's code.
   bool called_driver = false;
-  std::uint64_t end_clock = 0;  // at least every value that the kernel read from %clock
+  std::vector<DeviceLaunch> launches;  // by the kernel
+  std::uint64_t end_clock = 0;         // at least every value that the kernel read from %clock
 };
 
 }  // namespace vgpu

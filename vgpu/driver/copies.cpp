@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills. CUDA Driver API, "Memory Management". The forms without "Async" wait on the
-// legacy default stream. Arrays are refused by the runtime's copies.
+// legacy default stream.
 #include "driver/copies.hpp"
 
-#include <limits>
+#include <algorithm>
 
+#include "driver/arrays.hpp"
 #include "runtime/copies.hpp"
 
 namespace vgpu::driver {
@@ -26,11 +27,9 @@ void* start_of(const Side& side) {
     case CU_MEMORYTYPE_DEVICE:
     case CU_MEMORYTYPE_UNIFIED:
       return pointer_of(side.device);
-    case CU_MEMORYTYPE_ARRAY:
-      throw Failure{cudaErrorNotSupported,
-                    fmt::format("{}: CUDA arrays are not implemented", runtime::driver_call())};
+    default:
+      throw Failure{cudaErrorInvalidValue, ""};
   }
-  throw Failure{cudaErrorInvalidValue, ""};
 }
 
 cudaMemcpyKind kind_of(CUmemorytype from, CUmemorytype to) {
@@ -51,14 +50,29 @@ cudaPitchedPtr memory_of(const Side& side, const cudaExtent& extent) {
   return {start_of(side), pitch, pitch, height};
 }
 
+// The runtime counts in elements of an array where one takes part: its width, and places in arrays.
 cudaMemcpy3DParms parameters_of(const Side& from, const Side& to, const cudaExtent& extent) {
   cudaMemcpy3DParms what{};
-  what.srcPtr = memory_of(from, extent);
-  what.dstPtr = memory_of(to, extent);
+  what.extent = extent;
   what.srcPos = {from.x, from.y, from.z};
   what.dstPos = {to.x, to.y, to.z};
-  what.extent = extent;
   what.kind = kind_of(from.type, to.type);
+  std::size_t element = 1;
+  const auto place = [&](const Side& side, cudaArray_t& array, cudaPos& at,
+                         cudaPitchedPtr& memory) {
+    if (side.type != CU_MEMORYTYPE_ARRAY) {
+      memory = memory_of(side, extent);
+      return;
+    }
+    element = element_bytes(side.array);
+    if (side.x % element != 0 || extent.width % element != 0)
+      throw Failure{cudaErrorInvalidValue, ""};
+    array = array_of(side.array);
+    at.x /= element;
+  };
+  place(from, what.srcArray, what.srcPos, what.srcPtr);
+  place(to, what.dstArray, what.dstPos, what.dstPtr);
+  what.extent.width /= element;
   return what;
 }
 
@@ -95,17 +109,25 @@ CUDA_MEMCPY3D copy_of(const cudaMemcpy3DParms& what) {
   if (!from_host) copy.srcDevice = address_of(what.srcPtr.ptr);
   if (to_host) copy.dstHost = what.dstPtr.ptr;
   if (!to_host) copy.dstDevice = address_of(what.dstPtr.ptr);
-  copy.srcXInBytes = what.srcPos.x;
+  const auto give_array = [&](cudaArray_t from, CUmemorytype& type, CUarray& array) {
+    if (from == nullptr) return std::size_t{1};
+    type = CU_MEMORYTYPE_ARRAY;
+    array = reinterpret_cast<CUarray>(from);
+    return element_bytes(array);
+  };
+  const std::size_t from_element = give_array(what.srcArray, copy.srcMemoryType, copy.srcArray);
+  const std::size_t to_element = give_array(what.dstArray, copy.dstMemoryType, copy.dstArray);
+  copy.srcXInBytes = what.srcPos.x * from_element;
   copy.srcY = what.srcPos.y;
   copy.srcZ = what.srcPos.z;
   copy.srcPitch = what.srcPtr.pitch;
   copy.srcHeight = what.srcPtr.ysize;
-  copy.dstXInBytes = what.dstPos.x;
+  copy.dstXInBytes = what.dstPos.x * to_element;
   copy.dstY = what.dstPos.y;
   copy.dstZ = what.dstPos.z;
   copy.dstPitch = what.dstPtr.pitch;
   copy.dstHeight = what.dstPtr.ysize;
-  copy.WidthInBytes = what.extent.width;
+  copy.WidthInBytes = what.extent.width * std::max(from_element, to_element);
   copy.Height = what.extent.height;
   copy.Depth = what.extent.depth;
   return copy;

@@ -263,3 +263,29 @@ CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUme
                              static_cast<cudaMemAllocationType>(static_cast<int>(type)), pool);
   });
 }
+
+// Memory of other processes.
+CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
+  return with_context(__func__, [&] {
+    return cudaIpcGetMemHandle(same<cudaIpcMemHandle_t>(handle), pointer_of(address));
+  });
+}
+
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+  return with_context(__func__, [&] {
+    void* pointer = nullptr;
+    if (address == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t error =
+        cudaIpcOpenMemHandle(&pointer, *same<cudaIpcMemHandle_t>(&handle), flags);
+    if (error == cudaSuccess) *address = address_of(pointer);
+    return error;
+  });
+}
+
+CUresult cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+  return cuIpcOpenMemHandle_v2(address, handle, flags);
+}
+
+CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
+  return with_context(__func__, [&] { return cudaIpcCloseMemHandle(pointer_of(address)); });
+}

@@ -30,6 +30,8 @@ constexpr u32 reserved_shared(int architecture) { return architecture >= 90 ? 10
 // Minimum for kernels with calls that use local memory: the default of cudaLimitStackSize.
 constexpr u32 kFewestStackBytes = 1024;
 constexpr u32 kRecursiveStackBytes = 16 << 10;
+// Function pointers of kernels, as code that launches them has them.
+constexpr u64 kLaunchHandles = u64{1} << 40;
 
 // What a lowered program's statements refer to.
 struct Source {
@@ -85,7 +87,9 @@ class CubinModule final : public Module {
       bank3_bytes_ = constants->size;
       std::memcpy(bank3_, constants->data.data(), constants->data.size());
     }
-    for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
+    placed_.resize(cubin_.symbols().size());
+    for (std::size_t i = 0; i < placed_.size(); ++i) {
+      const sass::ElfSymbol& symbol = cubin_.symbols()[i];
       if (symbol.type != 1 || symbol.section >= cubin_.sections().size() || symbol.size == 0)
         continue;
       const sass::Section& section = cubin_.sections()[symbol.section];
@@ -107,6 +111,7 @@ class CubinModule final : public Module {
           std::memcpy(at, section.data.data() + symbol.value, symbol.size);
       }
       symbols_[symbol.name] = {at, symbol.size, section.name == kConstant};
+      placed_[i] = at;
     }
     for (const std::string_view section : {kInitialised, kConstant}) {
       for (const sass::Relocation& r : cubin_.relocations(section)) relocate_variable(section, r);
@@ -118,7 +123,7 @@ class CubinModule final : public Module {
         const std::string_view symbol = cubin_.symbols()[r.symbol].name;
         if (r.offset > bank4_.size() || bank4_.size() - r.offset < 8)
           throw sass::BadCubin("cubin: a relocation outside its section");
-        if (symbols_.find(symbol) == symbols_.end()) functions_[r.offset] = symbol;
+        if (placed_[r.symbol] == nullptr) functions_[r.offset] = symbol;
         std::memcpy(bank4_.data() + r.offset, &address, 8);
       }
     }
@@ -129,31 +134,35 @@ class CubinModule final : public Module {
     constexpr u32 kAddress64 = 2, kGenericAddress64 = 4;
     const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
     if (const auto provided = ir::provided_function(symbol.name)) return *provided;
-    const auto found = symbols_.find(symbol.name);
-    if ((r.type != kAddress64 && r.type != kGenericAddress64) || found == symbols_.end()) return 0;
-    return reinterpret_cast<u64>(found->second.address) + static_cast<u64>(r.addend);
+    if (symbol.kernel) return launch_handle(symbol.section);
+    const std::byte* const at = placed_[r.symbol];
+    if ((r.type != kAddress64 && r.type != kGenericAddress64) || at == nullptr) return 0;
+    return reinterpret_cast<u64>(at) + static_cast<u64>(r.addend);
   }
 
   // Relocations in instructions: the lower or upper half of an address as an immediate, or the
   // target of a call.
   void relocate_code(Linked& code, const Part& in, const sass::Relocation& r) const {
     constexpr u32 kLowerHalf = 0x38, kUpperHalf = 0x39, kCall = 0x4b, kFormerCall = 0x3a;
+    const bool kernel = is_kernel_address(r);
     const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
-    const auto variable = symbols_.find(symbol.name);
     const auto provided = ir::provided_function(symbol.name);
     u64 value = static_cast<u64>(r.addend);
-    if (provided)
+    if (kernel)
+      value = launch_handle(symbol.section);
+    else if (provided)
       value = *provided;
-    else if (variable != symbols_.end())
-      value += reinterpret_cast<u64>(variable->second.address);
+    else if (placed_[r.symbol] != nullptr)
+      value += reinterpret_cast<u64>(placed_[r.symbol]);
     else if (const Part* const part = code.in_section(symbol.section);
              symbol.type == kFunction && part != nullptr)
       value += part->base + symbol.value;
     else
       refuse_symbol(symbol.name);
     std::byte* const at = code.text.data() + in.base + r.offset;
-    if (r.type == kLowerHalf || r.type == kUpperHalf) {
-      const u32 half = static_cast<u32>(r.type == kLowerHalf ? value : value >> 32);
+    if (r.type == kLowerHalf || r.type == kUpperHalf || kernel) {
+      const bool upper = r.type == kUpperHalf || r.type == kUpperHalfOfKernel;
+      const u32 half = static_cast<u32>(upper ? value >> 32 : value);
       std::memcpy(at + 4, &half, 4);
     } else if (r.type == kCall || r.type == kFormerCall) {  // the latter before sm_90
       u64 low;
@@ -171,15 +180,14 @@ class CubinModule final : public Module {
       unknown_in_variables_ = cubin_.symbols()[r.symbol].name;
       return;
     }
-    for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
-      const bool inside = symbol.type == 1 && symbol.section < cubin_.sections().size() &&
+    for (std::size_t i = 0; i < placed_.size(); ++i) {
+      const sass::ElfSymbol& symbol = cubin_.symbols()[i];
+      const bool inside = placed_[i] != nullptr &&
                           cubin_.sections()[symbol.section].name == section &&
                           r.offset >= symbol.value && symbol.size >= 8 &&
                           r.offset - symbol.value <= symbol.size - 8;
-      const auto found = inside ? symbols_.find(symbol.name) : symbols_.end();
-      if (found == symbols_.end()) continue;
-      std::memcpy(static_cast<std::byte*>(found->second.address) + (r.offset - symbol.value),
-                  &address, 8);
+      if (!inside) continue;
+      std::memcpy(placed_[i] + (r.offset - symbol.value), &address, 8);
       return;
     }
   }
@@ -189,10 +197,25 @@ class CubinModule final : public Module {
   }
 
   // The kernel uses the address of the function `name`.
-  static void use_function(ir::Program& program, std::string_view name) {
+  void use_function(ir::Program& program, std::string_view name) const {
     if (!ir::provided_function(name)) refuse_symbol(name);
     // The addresses that malloc returns depend on the order of blocks.
-    if (name == "malloc" || name == "free") program.heap = program.ordered = true;
+    const bool device_runtime = ir::device_function(name).has_value();
+    if (name == "malloc" || name == "free" || device_runtime) program.heap = program.ordered = true;
+    if (device_runtime && program.launchable.empty()) add_launchable(program);
+  }
+
+  // A kernel's address is not that of its code, which the launching kernel does not contain.
+  static u64 launch_handle(u32 section) { return kLaunchHandles + 16 * u64{section}; }
+  void add_launchable(ir::Program& program) const {
+    for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
+      const auto& kernels = cubin_.kernels();
+      const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const auto& kernel) {
+        return kernel.section == symbol.section;
+      });
+      if (symbol.kernel && found != kernels.end())
+        program.launchable[launch_handle(symbol.section)] = {found->name, found->param_bytes};
+    }
   }
 
   // Registers the functions whose addresses a lowered kernel may read from constant bank 4. Refuses
@@ -335,6 +358,8 @@ class CubinModule final : public Module {
   std::map<u64, std::string_view> functions_;  // functions whose addresses are in bank 4, by offset
   std::string_view unknown_in_variables_;      // an initialiser's symbol that has no address here
   std::map<std::string_view, Symbol> symbols_;
+  std::vector<std::byte*> placed_;  // variables by symbol, since files of a linked program may each
+                                    // have one of the same name; null for other symbols
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
 };
 

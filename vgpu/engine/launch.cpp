@@ -7,6 +7,7 @@
 #include "check/checks.hpp"
 #include "count/report.hpp"
 #include "engine/kernel.hpp"
+#include "machine/device_runtime.hpp"
 #include "machine/grid.hpp"
 #include "memory/image.hpp"
 
@@ -58,6 +59,8 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   if (shared_init) before.emplace(launch.map->first());
   const check::Checks checks(program, config, memory, shared_init);
   launch.observer = &checks;
+  machine::DeviceRuntime device_runtime;
+  launch.device_runtime = &device_runtime;
   const machine::GridRun run = machine::run_grid(launch);
   if (checks.unwritten().any() && !is_race(run)) {
     const auto again = [&](const observer::SharedFill& fill) {
@@ -73,6 +76,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   report.output = run.output.text();
   report.lost_prints = run.output.lost();
   report.end_clock = run.end_clock;
+  report.launches = device_runtime.finish(config.heap);
   report.called_driver = run.counters.called_driver;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/provided.hpp"
+
 namespace vgpu {
 
 void Linked::add(const sass::KernelInfo& function) {
@@ -40,6 +42,7 @@ Linked link(const sass::Cubin& cubin, const sass::KernelInfo& kernel) {
   for (std::size_t i = 0; i < code.parts.size(); ++i) {
     for (const sass::Relocation& r : code_relocations(cubin, *code.parts[i].function)) {
       const sass::ElfSymbol& symbol = cubin.symbols()[r.symbol];
+      if (is_kernel_address(r) || ir::provided_function(symbol.name)) continue;
       if (symbol.type != kFunction || code.in_section(symbol.section) != nullptr) continue;
       for (const sass::KernelInfo& function : cubin.kernels()) {
         if (function.section == symbol.section) code.add(function);

@@ -31,6 +31,12 @@ struct Linked {
 // Throws BadCubin. Nothing is relocated yet.
 Linked link(const sass::Cubin& cubin, const sass::KernelInfo& kernel);
 
+// Whether the relocation is a half of a kernel's address, by which code launches it.
+inline constexpr std::uint32_t kLowerHalfOfKernel = 0x3e, kUpperHalfOfKernel = 0x3f;
+inline bool is_kernel_address(const sass::Relocation& r) {
+  return r.type == kLowerHalfOfKernel || r.type == kUpperHalfOfKernel;
+}
+
 // The relocations in a function's code, which are inside it.
 std::vector<sass::Relocation> code_relocations(const sass::Cubin& cubin,
                                                const sass::KernelInfo& function);

@@ -42,14 +42,18 @@ enum class Counted : std::uint8_t {
   kBulkReduce,
   kBulkSend,    // to the shared memory of a block of the cluster
   kAsyncStore,  // of registers to such memory: st.async, STAS
+  kTexture,     // fetches and queries
+  kSurfaceLoad,
+  kSurfaceStore,
+  kSurfaceReduction,
   kMemoryControl,  // fences, cache control, address queries
   kBranch,         // what smsp__inst_executed_op_branch counts
   kControl,        // other control flow
   kBarrier,        // of the block
   kMbarrier,
   kMbarrierWait,  // a test of an mbarrier: test_wait, try_wait
-  kMisc,      // moves, reads of special registers, waits for copies
-  kGridWait,  // griddepcontrol.wait; like the hardware, counts no thread as predicated on
+  kMisc,          // moves, reads of special registers, waits for copies
+  kGridWait,      // griddepcontrol.wait; like the hardware, counts no thread as predicated on
 };
 inline constexpr int kCounted = static_cast<int>(Counted::kGridWait) + 1;
 
@@ -73,6 +77,7 @@ enum Pipe : std::uint16_t {
   kPipeTma = 256,
   kPipeUniform = 512,
   kPipeXu = 1024,
+  kPipeTex = 2048,
 };
 using Pipes = std::uint16_t;  // bits of Pipe
 
@@ -114,6 +119,11 @@ constexpr Pipes pipes_of(Counted operation, Space space) {
     case Counted::kBulkReduce:
     case Counted::kBulkSend:
       return kPipeTma;
+    case Counted::kTexture:
+    case Counted::kSurfaceLoad:
+    case Counted::kSurfaceStore:
+    case Counted::kSurfaceReduction:
+      return kPipeTex;
     case Counted::kBranch:
     case Counted::kControl:
       return kPipeCbu;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -11,7 +12,8 @@
 
 namespace vgpu {
 
-class DeviceHeap;  // memory/heap.hpp: the heap of malloc in kernels
+class DeviceHeap;      // memory/heap.hpp: the heap of malloc in kernels
+class TextureObjects;  // texture/texture.hpp
 
 // Knows whether a launch whose threads all poll memory waits for something that will come.
 class Patience {
@@ -95,6 +97,11 @@ struct LaunchConfig {
   DeviceHeap* heap = nullptr;    // null: malloc in kernels finds no memory
   Patience* patience = nullptr;  // null: only the launch's own threads write memory
   std::optional<Deadline> deadline;
+  // Null: there are no texture and no surface objects.
+  std::shared_ptr<const TextureObjects> textures;
+  unsigned depth = 0;  // launches by kernels that led to this one
+  int device = 0;      // ordinal
+  int devices = 1;
   // Least value of %clock and %globaltimer; LaunchReport::end_clock of the device's last launch.
   std::uint64_t begin_clock = 0;
 };

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "ir/counter_class.hpp"
+#include "ir/device_launch.hpp"
 #include "ir/kernel.hpp"
 #include "ir/schedule.hpp"
 
@@ -150,7 +151,7 @@ struct FunctionCode {
 
 // Description of a call; the instruction's target is its index.
 struct Call {
-  enum class Kind : u8 { kFunction, kIndirect, kPrint, kAssert, kAllocate, kFree };
+  enum class Kind : u8 { kFunction, kIndirect, kPrint, kAssert, kAllocate, kFree, kDevice };
   Kind kind = Kind::kFunction;
   u32 callee = kNone;                     // index into Program::functions
   std::vector<ParamPlace> args, returns;  // in the caller's window
@@ -207,9 +208,10 @@ struct Program {
   u32 shared_static = 0;  // bytes from shared_begin
   u32 shared_dynamic_alignment = 1;
 
-  bool copies = false;      // contains asynchronous copies
-  bool warpgroups = false;  // contains wgmma
-  bool heap = false;        // calls malloc or free
+  bool copies = false;                   // contains asynchronous copies
+  bool warpgroups = false;               // contains wgmma
+  bool heap = false;                     // calls malloc or free
+  std::map<u64, Launchable> launchable;  // by the value of its function pointer
   bool ordered = false;     // the result may depend on the order of blocks, so they run in order
   std::string unsupported;  // "" or why it cannot be launched
 };

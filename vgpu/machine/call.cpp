@@ -134,6 +134,7 @@ void call(Warp& warp, const Insn& insn) {
       free(warp, insn, what);
       ++warp.pc;
       return;
+    case Call::Kind::kDevice:  // of machine code only, by absolute address
     case Call::Kind::kAssert:
       report_assertion(warp, insn, what);
   }

@@ -5,6 +5,7 @@
 
 #include "ir/provided.hpp"
 #include "machine/converge.hpp"
+#include "machine/device_runtime.hpp"
 #include "machine/fault.hpp"
 #include "machine/print.hpp"
 
@@ -47,6 +48,13 @@ void call_absolute(Warp& warp, const Insn& insn) {
     case kAssertAddress:
       report_assertion(warp, insn, program.calls[insn.target + 1]);
     default:
+      if (address >= kDeviceRuntimeAddress && warp.block->launch.device_runtime != nullptr) {
+        const auto function = static_cast<DeviceFunction>((address - kDeviceRuntimeAddress) / 16);
+        warp.block->launch.device_runtime->call(warp, insn, program.calls[insn.target + 4],
+                                                function);
+        ++warp.pc;
+        return;
+      }
       warp.pc = place_of_address(warp, insn, address);
   }
 }

@@ -6,7 +6,8 @@
 namespace vgpu::machine {
 
 // Insn: s[0] is a pair of rows that holds the address; if it is kNone, imm is the address.
-// target: index in Program::calls of vprintf; __assertfail, malloc and free follow it.
+// target: index in Program::calls of vprintf; __assertfail, malloc, free and the device runtime's
+// functions follow it.
 void call_absolute(Warp& warp, const Insn& insn);
 
 }  // namespace vgpu::machine

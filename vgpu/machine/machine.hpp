@@ -25,11 +25,12 @@ using namespace ir;
 
 struct Block;
 struct Warp;
-class BulkGroups;  // bulk.hpp
-class Cluster;     // cluster.hpp
-class CopyQueue;   // async.hpp
-class Mbarriers;   // mbarrier.hpp
-class Warpgroups;  // wgmma.hpp
+class BulkGroups;     // bulk.hpp
+class Cluster;        // cluster.hpp
+class CopyQueue;      // async.hpp
+class DeviceRuntime;  // device_runtime.hpp
+class Mbarriers;      // mbarrier.hpp
+class Warpgroups;     // wgmma.hpp
 
 // An activation of a function. The lanes in it share a window. Lanes that call from different
 // places get separate frames, so that lanes merge only if their call stacks are equal.
@@ -232,6 +233,7 @@ struct Launch {
   u64 grid_workspace = 0;  // for cooperative launches
   std::array<std::vector<std::byte>, 5> banks = {};  // constant banks, for machine code
   const observer::Observer* observer = nullptr;      // null: nothing is checked
+  DeviceRuntime* device_runtime = nullptr;           // of kernels that launch kernels
   const observer::SharedFill* fill = nullptr;        // null: the default fill
   u64 most_instructions = ~u64{0};                   // limit for all warps of a cluster
 };

@@ -82,7 +82,8 @@ namespace {
 bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
   const Block* block = runtime.pointers.starting_at(pointer);
   if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
-      block->origin == Origin::kRegisteredHost || block->origin == Origin::kMapped) {
+      block->origin == Origin::kRegisteredHost || block->origin == Origin::kMapped ||
+      runtime.interprocess.has_opened(pointer)) {
     if (!runtime.settings.checks.memory) throw Failure{cudaErrorInvalidValue, ""};
     const Failure failure{
         cudaErrorInvalidValue,
@@ -98,6 +99,7 @@ bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
 }
 
 cudaError_t give_back(Runtime& runtime, void* pointer, bool of_graph) {
+  runtime.interprocess.forget(pointer);
   const bool freed = of_graph ? runtime.memory.suspend(pointer) : runtime.memory.free(pointer);
   return freed ? cudaSuccess : cudaErrorInvalidValue;
 }

@@ -92,8 +92,8 @@ struct Signature<Returned(Arguments...)> {
 #define VGPU_ARGUMENTS_10 VGPU_ARGUMENTS_9, a9
 #define VGPU_ARGUMENTS_11 VGPU_ARGUMENTS_10, a10
 #define VGPU_TWIN(name, suffix, count)                                                 \
-  extern "C" __attribute__((visibility("default")))                                    \
-  VGPU_RESULT(name) name##suffix(VGPU_PARAMETERS_##count(name));                       \
+  extern "C" __attribute__((visibility("default"))) VGPU_RESULT(name)                  \
+      name##suffix(VGPU_PARAMETERS_##count(name));                                     \
   VGPU_RESULT(name) name##suffix(VGPU_PARAMETERS_##count(name)) {                      \
     static_assert(vgpu::runtime::Signature<decltype(name)>::kCount == (count));        \
     const vgpu::runtime::PerThreadDefault default_stream(__builtin_return_address(0)); \

@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "runtime/array_copies.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/host_memory.hpp"
 #include "runtime/launch.hpp"
@@ -147,10 +148,8 @@ namespace {
 template <class Use>
 cudaError_t for_each_layer(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what,
                            Use use) {
-  if (what.srcArray != nullptr || what.dstArray != nullptr) {
-    throw Failure{cudaErrorNotSupported,
-                  fmt::format("{}: CUDA arrays are not implemented", function)};
-  }
+  if (what.srcArray != nullptr || what.dstArray != nullptr)
+    return for_each_layer(runtime, function, without_arrays(runtime, what), use);
   const cudaExtent& extent = what.extent;
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
   const auto start = [](const cudaPitchedPtr& memory, const cudaPos& at, std::size_t z) {
@@ -205,6 +204,10 @@ cudaError_t copy_in_stream(Runtime& runtime, cudaStream_t handle, const char* fu
                            const CopyWork& work, bool blocking) {
   Stream& stream = stream_for(runtime, handle);
   if (capture_of(stream) != nullptr) return record(stream, work);
+  if (work.what.srcArray != nullptr || work.what.dstArray != nullptr) {
+    return copy_in_stream(runtime, handle, function, {without_arrays(runtime, work.what)},
+                          blocking);
+  }
   const auto known = [&](const cudaPitchedPtr& memory) {
     return runtime.memory.find(reinterpret_cast<std::uintptr_t>(memory.ptr)) != nullptr;
   };
@@ -238,12 +241,6 @@ cudaError_t submit_set(Runtime& runtime, Stream& stream, const char* function,
                       [&runtime, function, what] { return set_elements(runtime, function, what); });
 }
 
-}  // namespace vgpu::runtime
-
-using namespace vgpu::runtime;
-
-namespace {
-
 cudaError_t copy_at_once(Runtime& runtime, const char* function, const CopyWork& work) {
   if (work.what.kind < cudaMemcpyHostToHost || work.what.kind > cudaMemcpyDefault)
     return cudaErrorInvalidMemcpyDirection;
@@ -251,6 +248,12 @@ cudaError_t copy_at_once(Runtime& runtime, const char* function, const CopyWork&
   return copy_in_stream(runtime, kDefaultStream, function, work,
                         work.what.kind != cudaMemcpyDeviceToDevice);
 }
+
+}  // namespace vgpu::runtime
+
+using namespace vgpu::runtime;
+
+namespace {
 
 SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
   return {{to, pitch, static_cast<unsigned>(value) & 255, 1, width, height}};

@@ -23,8 +23,7 @@ cudaError_t check_copy(Runtime& runtime, const char* function, void* to, std::si
 cudaError_t check_set(Runtime& runtime, const char* function, void* to, std::size_t pitch,
                       Plane plane);
 
-// The same for CUDA's structures for three-dimensional copies and for fills by elements. Arrays are
-// refused.
+// The same for CUDA's structures for three-dimensional copies and for fills by elements.
 cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what);
 cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what);
 
@@ -40,5 +39,7 @@ cudaError_t copy_in_stream(Runtime& runtime, cudaStream_t stream, const char* fu
 // Fills in a stream, or adds a node if the stream is being captured.
 cudaError_t set_in(Runtime& runtime, cudaStream_t stream, const char* function,
                    const SetWork& work);
+// As the functions without a stream: complete at the return, unless it is between device memory.
+cudaError_t copy_at_once(Runtime& runtime, const char* function, const CopyWork& work);
 
 }  // namespace vgpu::runtime

@@ -316,6 +316,9 @@ struct Queued {
   bool recorded = false;  // in the log
 };
 
+void run_launches(Runtime& runtime, Function& by, const std::vector<DeviceLaunch>& launches,
+                  unsigned depth);
+
 void run(Runtime& runtime, Queued& launch) {
   Function& function = launch.function;
   LaunchConfig& config = launch.config;
@@ -336,30 +339,21 @@ void run(Runtime& runtime, Queued& launch) {
   }
   runtime.clock = record.report.end_clock;
   keep_output(runtime, function, record.report);
-  if (!launch.recorded) return;
-  count::mark_unmeasured(runtime.device().target(), record.report);
-  record.fallback = sass::fallback(launch.kernel);
-  add_launch_metrics(runtime, function, vgpu::attributes(launch.kernel), launch.request,
-                     record.report);
-  say(runtime.log.add(record));
+  if (launch.recorded) {
+    count::mark_unmeasured(runtime.device().target(), record.report);
+    record.fallback = sass::fallback(launch.kernel);
+    add_launch_metrics(runtime, function, vgpu::attributes(launch.kernel), launch.request,
+                       record.report);
+    say(runtime.log.add(record));
+  }
+  run_launches(runtime, function, record.report.launches, config.depth + 1);
 }
 
-}  // namespace
-
-cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const Request& request) {
-  Function& function = known_function(runtime, handle);
-  const Kernel& kernel = loaded_kernel(runtime, function);
+// A launch that passed the checks, as it is queued.
+Queued prepared(Runtime& runtime, Function& function, const Kernel& kernel, const Request& request,
+                std::vector<std::byte> params) {
   const KernelAttributes& attributes = vgpu::attributes(kernel);
-  if (const cudaError_t error = check(runtime, function, attributes, request); error != cudaSuccess)
-    return error;
-  const std::size_t count = attributes.params.size();
-  if (count != 0 &&
-      (request.arguments == nullptr || std::find(request.arguments, request.arguments + count,
-                                                 nullptr) != request.arguments + count)) {
-    return cudaErrorInvalidValue;
-  }
-
-  Queued queued{function, kernel, request, {}, pack(attributes, request.arguments)};
+  Queued queued{function, kernel, request, {}, std::move(params)};
   queued.request.arguments = nullptr;
   LaunchConfig& config = queued.config;
   config.grid = extent(request.grid);
@@ -376,6 +370,9 @@ cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const R
   config.stack_bytes = static_cast<std::uint32_t>(runtime.limits[cudaLimitStackSize]);
   config.print_bytes = runtime.limits[cudaLimitPrintfFifoSize];
   config.heap = &runtime.heap;
+  config.textures = runtime.textures.objects();
+  config.device = Runtime::ordinal();
+  config.devices = static_cast<int>(runtime.settings.devices.size());
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;
   config.numerics = runtime.settings.numerics;
@@ -384,15 +381,67 @@ cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const R
   queued.recorded = runtime.log.wanted() && runtime.settings.selection.takes(function.shown);
   config.count = queued.recorded;
   config.count_lines = queued.recorded && runtime.settings.count_lines;
+  return queued;
+}
+
+// Throws Failure if the engine cannot execute it.
+void require_executable(const Queued& queued) {
   try {
-    vgpu::check_launch(kernel, config, queued.params);
+    vgpu::check_launch(queued.kernel, queued.config, queued.params);
   } catch (const Unsupported& unsupported) {
-    const bool said = std::exchange(function.refusal_said, true);
-    throw Failure{cudaErrorNotSupported,
-                  said ? "" : fmt::format("{} cannot run: {}", function.shown, unsupported.what())};
+    const bool said = std::exchange(queued.function.refusal_said, true);
+    throw Failure{
+        cudaErrorNotSupported,
+        said ? "" : fmt::format("{} cannot run: {}", queued.function.shown, unsupported.what())};
   }
+}
+
+// Executes what a kernel launched, in order; each with what it launches itself, and after that what
+// is to begin at the end of all.
+void run_launches(Runtime& runtime, Function& by, const std::vector<DeviceLaunch>& launches,
+                  unsigned depth) {
+  for (const bool tail : {false, true}) {
+    for (const DeviceLaunch& one : launches) {
+      if (one.tail != tail || runtime.fault.code != cudaSuccess) continue;
+      Function& function = runtime.modules.function_named(by.binary, one.kernel);
+      const Kernel& kernel = loaded_kernel(runtime, function);
+      Request request;
+      request.grid = {one.grid.x, one.grid.y, one.grid.z};
+      request.block = {one.block.x, one.block.y, one.block.z};
+      request.dynamic_shared = one.dynamic_shared_bytes;
+      const cudaError_t error = check(runtime, function, vgpu::attributes(kernel), request);
+      if (error != cudaSuccess) {
+        say(fmt::format("{}, launched by {}: {}", function.shown, by.shown,
+                        cudaGetErrorName(error)));
+        continue;
+      }
+      Queued queued = prepared(runtime, function, kernel, request, one.params);
+      queued.config.depth = depth;
+      require_executable(queued);
+      run(runtime, queued);
+    }
+  }
+}
+
+}  // namespace
+
+cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const Request& request) {
+  Function& function = known_function(runtime, handle);
+  const Kernel& kernel = loaded_kernel(runtime, function);
+  const KernelAttributes& attributes = vgpu::attributes(kernel);
+  if (const cudaError_t error = check(runtime, function, attributes, request); error != cudaSuccess)
+    return error;
+  const std::size_t count = attributes.params.size();
+  if (count != 0 &&
+      (request.arguments == nullptr || std::find(request.arguments, request.arguments + count,
+                                                 nullptr) != request.arguments + count)) {
+    return cudaErrorInvalidValue;
+  }
+  const Queued queued =
+      prepared(runtime, function, kernel, request, pack(attributes, request.arguments));
+  require_executable(queued);
   submit(
-      runtime, stream, [&runtime, queued]() mutable { run(runtime, queued); },
+      runtime, stream, [&runtime, launch = queued]() mutable { run(runtime, launch); },
       runtime.settings.launch_blocking);
   return cudaSuccess;
 }

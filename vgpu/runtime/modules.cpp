@@ -204,6 +204,16 @@ void Modules::add_variable(const void* host_variable, Variable variable) {
   variables_[host_variable] = std::move(variable);
 }
 
+Function& Modules::function_named(FatBinary* binary, const std::string& name) {
+  Function* elsewhere = nullptr;
+  for (const auto& function : functions_) {
+    if (function->name != name) continue;
+    if (function->binary == binary) return *function;
+    elsewhere = function.get();
+  }
+  return elsewhere != nullptr ? *elsewhere : *add_function(binary, nullptr, name.c_str());
+}
+
 Function* Modules::function(const void* host_function_or_handle) {
   const auto found = by_address_.find(host_function_or_handle);
   return found == by_address_.end() ? nullptr : found->second;

@@ -96,6 +96,8 @@ class Modules {
   void add_variable(const void* host_variable, Variable variable);
   const std::vector<Variable>& managed_variables() const { return managed_; }
 
+  // Finds by name, in this binary if it has such a kernel; otherwise adds it to this binary.
+  Function& function_named(FatBinary* binary, const std::string& name);
   // Finds by the address of the host stub or by handle. Returns null if unknown.
   Function* function(const void* host_function_or_handle);
   Variable* variable(const void* host_variable);

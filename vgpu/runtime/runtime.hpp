@@ -16,16 +16,19 @@
 #include "memory/heap.hpp"
 #include "memory/memory.hpp"
 #include "runtime/api.hpp"
+#include "runtime/arrays.hpp"
 #include "runtime/check_report.hpp"
 #include "runtime/context.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/graph/graph.hpp"
+#include "runtime/interprocess.hpp"
 #include "runtime/launch_log.hpp"
 #include "runtime/modules.hpp"
 #include "runtime/pointers.hpp"
 #include "runtime/pools.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/streams.hpp"
+#include "runtime/texture_objects.hpp"
 #include "runtime/work_queue.hpp"
 
 namespace vgpu::runtime {
@@ -59,6 +62,9 @@ class Runtime {
   Modules modules;
   Pointers pointers;
   Pools pools;
+  Arrays arrays;
+  TextureRegistry textures;
+  Interprocess interprocess;
   Streams streams;
   Graphs graphs;
   LaunchLog log;

@@ -110,7 +110,7 @@ void check_modules(const std::string& ptx) {
   EXPECT(ERROR_INVALID_HANDLE, cuModuleGetFunction(&function, nullptr, "add"));
   unsigned count = 0;
   CHECK(cuModuleGetFunctionCount(&count, module));
-  require(count == 4, "the number of kernels");
+  require(count == 5, "the number of kernels");
   std::vector<CUfunction> functions(count);
   CHECK(cuModuleEnumerateFunctions(functions.data(), count, module));
   for (CUfunction known : functions) {

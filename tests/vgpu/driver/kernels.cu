@@ -31,4 +31,11 @@ __global__ void __launch_bounds__(128) shared_sum(const int* in, int* out) {
   for (unsigned i = 0; i < blockDim.x; ++i) sum += values[i];
   *out = sum;
 }
+
+__global__ void sample(cudaTextureObject_t texture, cudaSurfaceObject_t surface, float* out) {
+  out[0] = tex2D<float>(texture, 2.5f, 0.5f);
+  out[1] = tex2D<float>(texture, 3, 0.5f);  // between two texels
+  out[2] = tex2D<float>(texture, 100, 0);
+  surf2Dwrite(100.0f, surface, static_cast<int>(sizeof(float)), 0);
+}
 }

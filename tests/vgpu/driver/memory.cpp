@@ -105,7 +105,7 @@ void check_volumes() {
   flat.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
   CHECK(cuMemcpy2DAsync(&flat, nullptr));
   flat.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-  EXPECT(ERROR_NOT_SUPPORTED, cuMemcpy2D(&flat));
+  EXPECT(ERROR_INVALID_HANDLE, cuMemcpy2D(&flat));  // without an array
   flat.srcMemoryType = CUmemorytype{};
   EXPECT(ERROR_INVALID_VALUE, cuMemcpy2D(&flat));
   EXPECT(ERROR_INVALID_VALUE, cuMemcpy2D(nullptr));

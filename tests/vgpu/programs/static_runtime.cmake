@@ -31,7 +31,7 @@ vgpu_test(static.library --stderr "lost cannot run: .*function nowhere has no bo
 vgpu_test(static.pools --exit 86 --stderr "^vgpu: cudaFreeAsync: " -- pools.static)
 vgpu_test(static.threads --exit 86 --stderr "^vgpu: cudaFree: 0x[0-9a-f]+ is not the start" --
   threads.static)
-vgpu_test(static.unsupported --stderr "^vgpu: cudaMallocArray is not implemented\n" --
+vgpu_test(static.unsupported --stderr "^vgpu: cudaArrayGetSparseProperties is not implemented\n" --
   unsupported.static)
 vgpu_test(static.api_errors --option=--check --option=none --stdout-file ${here}/api_errors.h200 --
   api_errors.static)

@@ -9,10 +9,11 @@ __global__ void nothing() {}
 __global__ void waits_for_the_grid() { cooperative_groups::this_grid().sync(); }
 
 int main() {
-  cudaArray_t array;
-  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-  for (int i = 0; i < 2; ++i)
-    require(cudaMallocArray(&array, &format, 8) == cudaErrorNotSupported, "cudaMallocArray");
+  cudaArraySparseProperties properties;
+  for (int i = 0; i < 2; ++i) {
+    require(cudaArrayGetSparseProperties(&properties, nullptr) == cudaErrorNotSupported,
+            "cudaArrayGetSparseProperties");
+  }
   require(cudaGetLastError() == cudaErrorNotSupported, "the last error");
   void* function = &function;
   cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSuccess;

@@ -117,7 +117,8 @@ std::vector<std::string_view> instruction_names() {
 Class class_of(const Opcode& opcode, const ir::Insn& insn) {
   Class what;
   what.operation = operation_of(opcode);
-  const bool memory = insn.site != ir::kNone;
+  const bool texture = ir::pipes_of(what.operation, ir::Space::kNone) == ir::kPipeTex;
+  const bool memory = insn.site != ir::kNone && !texture;
   what.space = memory ? space_of(opcode) : ir::Space::kNone;
   what.bytes = memory ? static_cast<std::uint8_t>(insn.bytes * insn.vector) : 0;
   what.pipes = pipes_of(what.operation, what.space);

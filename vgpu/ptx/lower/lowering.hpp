@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "ir/operations.hpp"
+#include "ir/texture.hpp"
 #include "ptx/lower/allocate.hpp"
 #include "ptx/lower/lower.hpp"
 
@@ -179,6 +180,15 @@ class FunctionLowering {
   void list_operands(u32 pc, std::span<const std::optional<Value>> operands);  // from Insn::list on
   void fence();
   void prefetch();
+
+  // texture.cpp
+  void tex();
+  void texture_query();
+  void surface();
+  TextureShape texture_shape() const;
+  Value texture_operands(const Operand& where, std::size_t count, std::vector<Value>& into);
+  void list_texels(u32 pc, std::span<const Operand> texels, RegisterClass type,
+                   std::span<const Value> stored, std::span<const Value> others);
 
   // lower_cluster.cpp
   void cluster_barrier();

@@ -158,7 +158,9 @@ void Cubin::read_symbols() {
     for (std::uint64_t at = 0; at + kBytes <= section.data.size(); at += kBytes) {
       ElfSymbol symbol;
       symbol.name = read_text(names, read32(section.data, at));
+      constexpr unsigned kEntry = 16;  // of st_other
       symbol.type = read8(section.data, at + 4) & 15;
+      symbol.kernel = symbol.type == 2 && (read8(section.data, at + 5) & kEntry) != 0;
       symbol.section = read16(section.data, at + 6);
       symbol.value = read64(section.data, at + 8);
       symbol.size = read64(section.data, at + 16);

@@ -33,6 +33,7 @@ struct ElfSymbol {
   std::uint64_t value = 0, size = 0;  // value: offset in its section
   std::uint32_t section = 0;          // 0: undefined
   std::uint8_t type = 0;              // ELF: 1 object, 2 function
+  bool kernel = false;                // __global__
 };
 
 struct Relocation {

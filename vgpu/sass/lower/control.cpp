@@ -110,7 +110,7 @@ void Lowering::lower_control(const Instruction& i) {
 
 // Arguments of the driver's functions are in registers from R4 on, 64-bit arguments in pairs.
 void Lowering::lower_absolute_call(const Instruction& i) {
-  static constexpr u32 kPairs[] = {4, 6, 10}, kLine = 8, kResult = 4;
+  static constexpr u32 kPairs[] = {4, 6, 10}, kLine = 8, kResult = 4, kArgumentRows = 9;
   for (u32 n = 0; n < 3; ++n) {
     const u32 pack = emit("pack.32x2", true, false);
     at(pack).d = wide_scratch(n);
@@ -128,6 +128,9 @@ void Lowering::lower_absolute_call(const Instruction& i) {
   program_.calls.push_back(
       {Call::Kind::kAllocate, kNone, {wide(0)}, {{row(kResult), 4}, {row(kResult + 1), 4}}});
   program_.calls.push_back({Call::Kind::kFree, kNone, {wide(0)}, {}});
+  Call device{Call::Kind::kDevice, kNone, {}, {{row(kResult), 4}, {row(kResult + 1), 4}}};
+  for (u32 n = 0; n < kArgumentRows; ++n) device.args.push_back({row(kResult + n), 4});
+  program_.calls.push_back(std::move(device));
 }
 
 void Lowering::lower_barrier(const Instruction& i) {

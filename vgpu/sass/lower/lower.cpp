@@ -67,7 +67,7 @@ void Lowering::run() {
   const bool calls = std::any_of(instructions_.begin(), instructions_.end(),
                                  [](const Instruction& i) { return i.op == Op::kCallAbsolute; });
   if (calls)
-    most = std::max<u32>(most, 11);  // argument registers, even if the code does not set them
+    most = std::max<u32>(most, 12);  // argument registers, even if the code does not set them
   uniforms_ = std::min<u32>(most + 4, 255);
   barriers_ = uniforms_ + std::min<u32>(most_uniform + 4, 63);
   trash_ = barriers_ + 16;

@@ -46,6 +46,13 @@ class Lowering {
   void lower_packing(const Instruction& i);
   void lower_move(const Instruction& i);
   void lower_memory(const Instruction& i);
+  void lower_texture(const Instruction& i);
+  void lower_texture_query(const Instruction& i);
+  void lower_surface(const Instruction& i);
+  u32 row_or_zero(const Operand& first, u32 n);
+  void texture_object(u32 pc, const Operand& handle);
+  void list_channels(const Instruction& i, const Operand& others, const Operand& first,
+                     u32 channels);
   void lower_atomic(const Instruction& i);
   // An atomic operation on one element. A vector instruction becomes one Atomic per element.
   struct Atomic {

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that launch kernels: in streams, at the tail of a grid, recursively, with errors that the
+// launching thread sees, and with a fault in a launched kernel ("fault").
+#include <cstring>
+#include <vector>
+
+#include "require.hpp"
+
+namespace {
+
+__global__ void add(int* values, int n, int what) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) values[i] += what;
+}
+
+__global__ void multiply(int* values, int n, int by) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) values[i] *= by;
+}
+
+// Launches of one block into one stream run in order; those at the tail after all others.
+__global__ void in_order(int* values, int n) {
+  if (threadIdx.x != 0) return;
+  const int blocks = (n + 63) / 64;
+  multiply<<<blocks, 64, 0, cudaStreamTailLaunch>>>(values, n, 10);
+  add<<<blocks, 64>>>(values, n, 1);
+  multiply<<<blocks, 64>>>(values, n, 3);
+  cudaStream_t stream;
+  if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return;
+  add<<<blocks, 64, 0, stream>>>(values + n, n, 5);
+  multiply<<<blocks, 64, 0, stream>>>(values + n, n, 7);
+  cudaStreamDestroy(stream);
+}
+
+// Sums a segment of powers of two by halves, each by a kernel of its own.
+__global__ void tree(const int* values, int n, int* sum) {
+  if (n == 1) {
+    atomicAdd(sum, *values);
+    return;
+  }
+  tree<<<1, 1, 0, cudaStreamFireAndForget>>>(values, n / 2, sum);
+  tree<<<1, 1, 0, cudaStreamFireAndForget>>>(values + n / 2, n / 2, sum);
+}
+
+struct Wide {
+  long long values[40];
+};
+
+__global__ void sum_of(Wide wide, long long* out) {
+  long long sum = 0;
+  for (const long long v : wide.values) sum += v;
+  out[threadIdx.x] = sum + threadIdx.x;
+}
+
+// Every thread launches, with parameters of its own.
+__global__ void of_each_thread(long long* out) {
+  Wide wide;
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  for (int k = 0; k < 40; ++k) wide.values[k] = i + k;
+  sum_of<<<1, 2>>>(wide, out + 2 * i);
+}
+
+__global__ void errors(int* codes, int* values) {
+  codes[0] = cudaGetLastError();
+  add<<<1, 2000>>>(values, 1, 1);  // too many threads
+  codes[1] = cudaPeekAtLastError();
+  codes[2] = cudaGetLastError();
+  codes[3] = cudaGetLastError();
+  int device = -1;
+  codes[4] = cudaGetDevice(&device);
+  codes[5] = device;
+}
+
+__global__ void launches_fault() { add<<<1, 1>>>(nullptr, 1, 1); }
+
+template <class T>
+std::vector<T> read(const T* from, int n) {
+  std::vector<T> values(n);
+  require(cudaMemcpy(values.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost), "results");
+  return values;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "fault") == 0) {
+    launches_fault<<<1, 1>>>();
+    require(cudaDeviceSynchronize() == cudaErrorIllegalAddress, "the fault");
+    return 0;
+  }
+  constexpr int kCount = 100;
+  int* values = nullptr;
+  require(cudaMalloc(&values, 2 * kCount * sizeof(int)), "cudaMalloc");
+  require(cudaMemset(values, 0, 2 * kCount * sizeof(int)), "cudaMemset");
+  in_order<<<1, 32>>>(values, kCount);
+  require(cudaDeviceSynchronize(), "in_order");
+  const auto got = read(values, 2 * kCount);
+  for (int i = 0; i < kCount; ++i) {
+    require(got[i] == 30, "launches in order");
+    require(got[kCount + i] == 35, "launches into a stream");
+  }
+
+  std::vector<int> powers(32);
+  for (int i = 0; i < 32; ++i) powers[i] = static_cast<int>(1u << i);
+  require(cudaMemcpy(values, powers.data(), 32 * sizeof(int), cudaMemcpyHostToDevice), "copy");
+  require(cudaMemset(values + 32, 0, sizeof(int)), "cudaMemset");
+  tree<<<1, 1>>>(values, 32, values + 32);
+  require(cudaDeviceSynchronize(), "tree");
+  require(read(values + 32, 1)[0] == -1, "a sum by recursion");
+
+  long long* sums = nullptr;
+  require(cudaMalloc(&sums, 2 * 96 * sizeof(long long)), "cudaMalloc");
+  of_each_thread<<<3, 32>>>(sums);
+  require(cudaDeviceSynchronize(), "of_each_thread");
+  const auto each = read(sums, 2 * 96);
+  for (int i = 0; i < 192; ++i)
+    require(each[i] == 40LL * (i / 2) + 780 + i % 2, "parameters of each thread");
+
+  int* codes = nullptr;
+  require(cudaMalloc(&codes, 6 * sizeof(int)), "cudaMalloc");
+  errors<<<1, 1>>>(codes, values);
+  require(cudaDeviceSynchronize(), "errors");
+  const auto answers = read(codes, 6);
+  require(answers[0] == cudaSuccess && answers[1] == cudaErrorInvalidConfiguration &&
+              answers[2] == cudaErrorInvalidConfiguration && answers[3] == cudaSuccess,
+          "the error of a launch");
+  require(answers[4] == cudaSuccess && answers[5] == 0, "cudaGetDevice");
+  for (void* memory :
+       {static_cast<void*>(values), static_cast<void*>(sums), static_cast<void*>(codes)})
+    require(cudaFree(memory), "cudaFree");
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of textures and surfaces share: numbers that every machine draws alike, texels,
+// arrays, and a line of output per case with a hash of the results. With a file as its argument the
+// program also writes every result there, so that differences between two machines can be found.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace textures {
+
+inline void require(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::printf("%s: %s\n", what, cudaGetErrorName(error));
+  std::exit(1);
+}
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  std::uint32_t bits() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::uint32_t>(state_ >> 32);
+  }
+  // In [0, 1), with 24 bits.
+  float unit() { return static_cast<float>(bits() >> 8) * 0x1p-24f; }
+
+ private:
+  std::uint64_t state_;
+};
+
+// Memory of the device that holds a vector's elements.
+template <class T>
+class Buffer {
+ public:
+  explicit Buffer(std::size_t size) : size_(size) {
+    require(cudaMalloc(&data_, size * sizeof(T)), "cudaMalloc");
+    require(cudaMemset(data_, 0, size * sizeof(T)), "cudaMemset");
+  }
+  explicit Buffer(const std::vector<T>& values) : Buffer(values.size()) {
+    require(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice), "copy");
+  }
+  ~Buffer() { cudaFree(data_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  T* get() const { return data_; }
+  std::vector<T> read() const {
+    std::vector<T> values(size_);
+    require(cudaMemcpy(values.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost), "read");
+    return values;
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_;
+};
+
+// An array's format: "u8", "f32" ..., and the number of channels.
+struct Format {
+  cudaChannelFormatKind kind;
+  int bits;
+  int channels;
+
+  cudaChannelFormatDesc desc() const {
+    return {bits, channels > 1 ? bits : 0, channels > 2 ? bits : 0, channels > 3 ? bits : 0, kind};
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(bits / 8 * channels); }
+  std::string name() const {
+    const char letter = kind == cudaChannelFormatKindSigned     ? 's'
+                        : kind == cudaChannelFormatKindUnsigned ? 'u'
+                                                                : 'f';
+    return letter + std::to_string(bits) + "x" + std::to_string(channels);
+  }
+};
+
+// Texels: all bits random for integers; finite numbers for floating point. `wild`: any bits.
+inline std::vector<std::uint8_t> texels(const Format& format, std::size_t count, bool wild,
+                                        Random& random) {
+  std::vector<std::uint8_t> bytes(count * format.bytes());
+  const std::size_t size = static_cast<std::size_t>(format.bits / 8);
+  for (std::size_t at = 0; at < bytes.size(); at += size) {
+    std::uint32_t bits = random.bits();
+    if (format.kind == cudaChannelFormatKindFloat && format.bits == 16) {
+      bits = wild ? bits >> 16 : (bits & 0x8000u) | (0x2c00u + (bits >> 16) % 0x2000u);
+    } else if (format.kind == cudaChannelFormatKindFloat && !wild) {
+      const float value = static_cast<float>(bits >> 8) * 0x1p-23f - 1.0f;
+      std::memcpy(&bits, &value, 4);
+    }
+    std::memcpy(bytes.data() + at, &bits, size);
+  }
+  return bytes;
+}
+
+// Prints the case's hash and its first values, and writes all values to the file of results.
+class Results {
+ public:
+  explicit Results(const char* path) : file_(path == nullptr ? nullptr : std::fopen(path, "wb")) {}
+  ~Results() {
+    if (file_ != nullptr) std::fclose(file_);
+  }
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+
+  void show(const std::string& name, const void* values, std::size_t bytes) const {
+    const auto* const at = static_cast<const std::uint8_t*>(values);
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (std::size_t i = 0; i < bytes; ++i) hash = (hash ^ at[i]) * 0x100000001b3u;
+    std::printf("%-60s %016llx", name.c_str(), static_cast<unsigned long long>(hash));
+    for (std::size_t i = 0; i + 4 <= bytes && i < 12; i += 4) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, at + i, 4);
+      std::printf(" %08x", word);
+    }
+    std::printf("\n");
+    if (file_ == nullptr) return;
+    std::fprintf(file_, "%s\n%zu\n", name.c_str(), bytes);
+    std::fwrite(values, 1, bytes, file_);
+    std::fprintf(file_, "\n");
+  }
+  template <class T>
+  void show(const std::string& name, const std::vector<T>& values) const {
+    show(name, values.data(), values.size() * sizeof(T));
+  }
+
+ private:
+  std::FILE* file_;
+};
+
+// An array with texels in it. `extent`: as for cudaMalloc3DArray.
+class Array {
+ public:
+  Array(const Format& format, cudaExtent extent, unsigned flags,
+        const std::vector<std::uint8_t>& bytes) {
+    const cudaChannelFormatDesc desc = format.desc();
+    require(cudaMalloc3DArray(&array_, &desc, extent, flags), "cudaMalloc3DArray");
+    cudaMemcpy3DParms copy{};
+    const std::size_t rows = extent.height == 0 ? 1 : extent.height;
+    copy.srcPtr = make_cudaPitchedPtr(const_cast<std::uint8_t*>(bytes.data()),
+                                      extent.width * format.bytes(), extent.width, rows);
+    copy.dstArray = array_;
+    copy.extent = make_cudaExtent(extent.width, rows, extent.depth == 0 ? 1 : extent.depth);
+    copy.kind = cudaMemcpyHostToDevice;
+    require(cudaMemcpy3D(&copy), "cudaMemcpy3D");
+  }
+  ~Array() { cudaFreeArray(array_); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  cudaArray_t get() const { return array_; }
+
+ private:
+  cudaArray_t array_ = nullptr;
+};
+
+}  // namespace textures

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fetches by hand-made expectations. tests/vgpu/programs/textures.cu compares many more with
+// hardware.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "texture/fetch.hpp"
+#include "texture/texel.hpp"
+
+namespace vgpu {
+namespace {
+
+using ir::TextureShape;
+
+// Texels of single precision, one channel: 1, 2, 3 ...
+struct Floats {
+  std::vector<float> values;
+  Texture texture;
+
+  Floats(std::uint32_t width, std::uint32_t height, std::uint32_t depth, std::uint32_t layers) {
+    Image image;
+    image.dimensions = depth > 1 ? 3 : height > 1 ? 2 : 1;
+    image.width = width;
+    image.height = height;
+    image.depth = depth;
+    image.layers = layers;
+    image.pitch = width * 4;
+    image.slice = image.pitch * height;
+    for (std::size_t i = 0; i < std::size_t{width} * height * depth * layers; ++i)
+      values.push_back(static_cast<float>(i + 1));
+    image.address = reinterpret_cast<std::uint64_t>(values.data());
+    texture.levels = {image};
+    texture.modes.fill(AddressMode::kClamp);
+    texture.border = {-7, -8, -9, -10};
+  }
+};
+
+float first(const Texel& texel) { return std::bit_cast<float>(texel[0]); }
+
+float at(const Texture& texture, TextureShape shape, float x, float y = 0, float z = 0,
+         std::uint32_t layer = 0) {
+  Coordinates where;
+  where.at = {x, y, z};
+  where.layer = layer;
+  Taps taps;
+  return first(fetch(texture, shape, where, taps));
+}
+
+TEST(Fetch, TheNearestTexelIsTheOneAroundThePoint) {
+  Floats f(4, 1, 1, 1);
+  EXPECT_EQ(at(f.texture, TextureShape::k1D, 0.0f), 1);
+  EXPECT_EQ(at(f.texture, TextureShape::k1D, 0.99f), 1);
+  EXPECT_EQ(at(f.texture, TextureShape::k1D, 1.0f), 2);
+  EXPECT_EQ(at(f.texture, TextureShape::k1D, 3.5f), 4);
+}
+
+TEST(Fetch, AddressModesBeyondTheEdges) {
+  Floats f(4, 1, 1, 1);
+  f.texture.normalized = true;
+  const auto of = [&](AddressMode mode, float texel) {
+    f.texture.modes.fill(mode);
+    return at(f.texture, TextureShape::k1D, texel / 4);
+  };
+  for (const auto& [texel, wrap, clamp, mirror, border] : {std::array<float, 5>{-0.5f, 4, 1, 1, -7},
+                                                           {-1.5f, 3, 1, 2, -7},
+                                                           {-4.5f, 4, 1, 4, -7},
+                                                           {4.5f, 1, 4, 4, -7},
+                                                           {5.5f, 2, 4, 3, -7},
+                                                           {8.5f, 1, 4, 1, -7},
+                                                           {2.5f, 3, 3, 3, 3}}) {
+    EXPECT_EQ(of(AddressMode::kWrap, texel), wrap) << texel;
+    EXPECT_EQ(of(AddressMode::kClamp, texel), clamp) << texel;
+    EXPECT_EQ(of(AddressMode::kMirror, texel), mirror) << texel;
+    EXPECT_EQ(of(AddressMode::kBorder, texel), border) << texel;
+  }
+}
+
+TEST(Fetch, LinearFilterTakesNeighbours) {
+  Floats f(4, 3, 2, 1);
+  f.texture.linear = true;
+  // Texel (x, y, z) is 1 + x + 4 y + 12 z, so that the filter is linear in the coordinates.
+  EXPECT_EQ(at(f.texture, TextureShape::k3D, 0.5f, 0.5f, 0.5f), 1);
+  EXPECT_EQ(at(f.texture, TextureShape::k3D, 1.0f, 0.5f, 0.5f), 1.5f);
+  EXPECT_EQ(at(f.texture, TextureShape::k3D, 1.25f, 1.75f, 0.5f), 1 + 0.75f + 4 * 1.25f);
+  EXPECT_EQ(at(f.texture, TextureShape::k3D, 3.0f, 2.0f, 1.0f), 1 + 2.5f + 6 + 6);
+  // Beyond the last texel's centre there is nothing to filter with.
+  EXPECT_EQ(at(f.texture, TextureShape::k3D, 9.0f, 9.0f, 9.0f), 24);
+}
+
+TEST(Fetch, LayersAreClampedAndNotFiltered) {
+  Floats f(2, 2, 1, 3);
+  f.texture.linear = true;
+  const auto layer = [&](std::uint32_t l) {
+    return at(f.texture, TextureShape::k2DLayered, 0.5f, 0.5f, 0, l);
+  };
+  EXPECT_EQ(layer(0), 1);
+  EXPECT_EQ(layer(1), 5);
+  EXPECT_EQ(layer(2), 9);
+  EXPECT_EQ(layer(3), 9);
+  EXPECT_EQ(layer(0xffffffff), 9);
+}
+
+TEST(Fetch, FacesOfACube) {
+  Floats f(1, 1, 1, 6);
+  f.texture.levels[0].dimensions = 2;
+  const auto face = [&](float x, float y, float z) {
+    return at(f.texture, TextureShape::kCube, x, y, z);
+  };
+  EXPECT_EQ(face(2, 1, 1), 1);
+  EXPECT_EQ(face(-2, 1, 1), 2);
+  EXPECT_EQ(face(1, 2, 1), 3);
+  EXPECT_EQ(face(1, -2, 1), 4);
+  EXPECT_EQ(face(1, 1, 2), 5);
+  EXPECT_EQ(face(1, 1, -2), 6);
+}
+
+TEST(Fetch, IndicesOfLinearMemoryOutsideReadZero) {
+  Floats f(4, 1, 1, 1);
+  f.texture.linear_memory = true;
+  Taps taps;
+  const auto index = [&](std::int32_t i) {
+    return first(fetch(f.texture, TextureShape::k1D, Indices{{i, 0, 0}, 0, 0}, taps));
+  };
+  EXPECT_EQ(index(0), 1);
+  EXPECT_EQ(index(3), 4);
+  EXPECT_EQ(index(4), 0);
+  EXPECT_EQ(index(-1), 0);
+}
+
+TEST(Fetch, GatherTakesFourTexels) {
+  Floats f(3, 3, 1, 1);
+  Coordinates where;
+  where.at = {1.0f, 1.0f, 0};
+  Taps taps;
+  const Texel texel = gather(f.texture, TextureShape::k2D, where, 0, taps);
+  const float expected[] = {4, 5, 2, 1};
+  for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(std::bit_cast<float>(texel[i]), expected[i]);
+  EXPECT_EQ(taps.count, 4u);
+  EXPECT_EQ(taps.bytes, 4u);
+}
+
+TEST(Fetch, IntegersAndFractions) {
+  std::vector<std::int8_t> bytes = {-128, -127, 0, 127};
+  Texture texture;
+  Image image;
+  image.address = reinterpret_cast<std::uint64_t>(bytes.data());
+  image.format = {TexelKind::kSigned, 8, 1};
+  image.dimensions = 1;
+  image.width = 4;
+  texture.levels = {image};
+  texture.modes.fill(AddressMode::kClamp);
+  Coordinates where;
+  Taps taps;
+  EXPECT_EQ(static_cast<std::int32_t>(fetch(texture, TextureShape::k1D, where, taps)[0]), -128);
+  texture.to_float = true;
+  const float expected[] = {-1, -1, 0, 1};
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(at(texture, TextureShape::k1D, static_cast<float>(i) + 0.5f), expected[i]);
+}
+
+TEST(Fetch, LevelsOfAMipmap) {
+  Floats large(4, 1, 1, 1), small(2, 1, 1, 1);
+  small.values = {10, 20};
+  large.texture.levels.push_back(small.texture.levels[0]);
+  large.texture.levels[1].address = reinterpret_cast<std::uint64_t>(small.values.data());
+  large.texture.normalized = true;
+  large.texture.most_level = 5;
+  Coordinates where;
+  where.at = {0.1f, 0, 0};
+  where.lod = ir::Lod::kGiven;
+  Taps taps;
+  const auto level = [&](float l) {
+    where.level = l;
+    return first(fetch(large.texture, TextureShape::k1D, where, taps));
+  };
+  EXPECT_EQ(level(-1), 1);
+  EXPECT_EQ(level(0.25f), 1);
+  EXPECT_EQ(level(1), 10);
+  EXPECT_EQ(level(7), 10);
+  large.texture.linear_levels = true;
+  EXPECT_EQ(level(0.5f), 5.5f);
+}
+
+TEST(Texels, HalfPrecision) {
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const float value = half_to_float(static_cast<std::uint16_t>(bits));
+    if (std::isnan(value)) continue;
+    EXPECT_EQ(float_to_half(value), bits);
+  }
+  EXPECT_EQ(float_to_half(65520.0f), 0x7c00);  // rounds to infinity
+  EXPECT_EQ(float_to_half(65519.0f), 0x7bff);
+  EXPECT_EQ(float_to_half(0x1p-25f), 0);  // a tie to even
+}
+
+}  // namespace
+}  // namespace vgpu

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies to and from CUDA arrays. An array is copied as the pitched memory that holds it.
+#include "runtime/array_copies.hpp"
+
+#include <algorithm>
+
+#include "runtime/copies.hpp"
+#include "runtime/graph/capture.hpp"
+
+namespace vgpu::runtime {
+namespace {
+
+// Replaces an array by its memory, and elements by bytes. Returns the bytes of an element.
+std::size_t lay_bare(const Runtime& runtime, cudaArray_t& array, cudaPos& at,
+                     cudaPitchedPtr& memory, const cudaExtent& extent) {
+  if (memory.ptr != nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  const Image& image = runtime.arrays.known(array).image;
+  const std::size_t bytes = image.format.bytes();
+  const auto inside = [](std::size_t first, std::size_t count, std::uint64_t size) {
+    return first <= size && count <= size - first;
+  };
+  if (!inside(at.x, extent.width, image.width) || !inside(at.y, extent.height, image.height) ||
+      !inside(at.z, extent.depth, std::uint64_t{image.depth} * image.layers))
+    throw Failure{cudaErrorInvalidValue, ""};
+  memory = {reinterpret_cast<void*>(image.address), image.pitch, image.width * bytes, image.height};
+  at.x *= bytes;
+  array = nullptr;
+  return bytes;
+}
+
+bool is_from_device(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice ||
+         kind == cudaMemcpyDefault;
+}
+
+bool is_to_device(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ||
+         kind == cudaMemcpyDefault;
+}
+
+}  // namespace
+
+cudaMemcpy3DParms without_arrays(const Runtime& runtime, const cudaMemcpy3DParms& what) {
+  cudaMemcpy3DParms plain = what;
+  const auto whole_rows = [](const cudaPitchedPtr& memory, const cudaPos& at, std::size_t width) {
+    return at.x + width <= memory.pitch || memory.pitch == 0;
+  };
+  std::size_t bytes = 1;
+  if (what.srcArray != nullptr) {
+    if (!is_from_device(what.kind)) throw Failure{cudaErrorInvalidMemcpyDirection, ""};
+    bytes = lay_bare(runtime, plain.srcArray, plain.srcPos, plain.srcPtr, what.extent);
+  }
+  if (what.dstArray != nullptr) {
+    if (!is_to_device(what.kind)) throw Failure{cudaErrorInvalidMemcpyDirection, ""};
+    const std::size_t to =
+        lay_bare(runtime, plain.dstArray, plain.dstPos, plain.dstPtr, what.extent);
+    if (what.srcArray != nullptr && to != bytes) throw Failure{cudaErrorInvalidValue, ""};
+    bytes = to;
+  }
+  plain.extent.width *= bytes;
+  const bool one_row = what.extent.height == 1 && what.extent.depth == 1;
+  if (!one_row && (!whole_rows(plain.srcPtr, plain.srcPos, plain.extent.width) ||
+                   !whole_rows(plain.dstPtr, plain.dstPos, plain.extent.width)))
+    throw Failure{cudaErrorInvalidPitchValue, ""};
+  return plain;
+}
+
+namespace {
+
+// A rectangle of an array, x and width in bytes as the functions for two dimensions have them.
+struct Part {
+  cudaArray_const_t array;
+  std::size_t x, y;
+};
+
+cudaMemcpy3DParms rectangle(const Runtime& runtime, const Part& part, std::size_t width,
+                            std::size_t height, cudaMemcpyKind kind) {
+  const std::size_t bytes = runtime.arrays.known(part.array).image.format.bytes();
+  if (part.x % bytes != 0 || width % bytes != 0) throw Failure{cudaErrorInvalidValue, ""};
+  cudaMemcpy3DParms what{};
+  what.extent = {width / bytes, height, 1};
+  what.kind = kind;
+  return what;
+}
+
+cudaMemcpy3DParms to_array(const Runtime& runtime, const Part& to, const void* from,
+                           std::size_t pitch, std::size_t width, std::size_t height,
+                           cudaMemcpyKind kind) {
+  cudaMemcpy3DParms what = rectangle(runtime, to, width, height, kind);
+  if (height > 1 && width > pitch) throw Failure{cudaErrorInvalidPitchValue, ""};
+  what.srcPtr = {const_cast<void*>(from), pitch, width, height};
+  what.dstArray = const_cast<cudaArray_t>(to.array);
+  what.dstPos = {to.x / runtime.arrays.known(to.array).image.format.bytes(), to.y, 0};
+  return what;
+}
+
+cudaMemcpy3DParms from_array(const Runtime& runtime, void* to, std::size_t pitch, const Part& from,
+                             std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  cudaMemcpy3DParms what = rectangle(runtime, from, width, height, kind);
+  if (height > 1 && width > pitch) throw Failure{cudaErrorInvalidPitchValue, ""};
+  what.dstPtr = {to, pitch, width, height};
+  what.srcArray = const_cast<cudaArray_t>(from.array);
+  what.srcPos = {from.x / runtime.arrays.known(from.array).image.format.bytes(), from.y, 0};
+  return what;
+}
+
+// cudaMemcpyToArray and its relatives continue in the next row. Calls `copy` with the row, the
+// position in it, the bytes before and the bytes in it.
+template <class Copy>
+cudaError_t by_rows(const Runtime& runtime, const Part& part, std::size_t count, Copy copy) {
+  const Image image = runtime.arrays.known(part.array).image;
+  const std::size_t row_bytes = std::size_t{image.width} * image.format.bytes();
+  std::size_t x = part.x, done = 0;
+  for (std::size_t y = part.y; done < count; ++y, x = 0) {
+    if (x > row_bytes || y >= image.height) return cudaErrorInvalidValue;
+    const std::size_t bytes = std::min(count - done, row_bytes - x);
+    const cudaError_t error = copy(Part{part.array, x, y}, done, bytes);
+    if (error != cudaSuccess) return error;
+    done += bytes;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t copy_bytes_to(Runtime& runtime, cudaStream_t stream, const char* function, Part to,
+                          const void* from, std::size_t count, cudaMemcpyKind kind, bool blocking) {
+  return by_rows(runtime, to, count, [&](const Part& row, std::size_t done, std::size_t bytes) {
+    const auto* const at = static_cast<const std::byte*>(from) + done;
+    return copy_in_stream(runtime, stream, function,
+                          {to_array(runtime, row, at, bytes, bytes, 1, kind)}, blocking);
+  });
+}
+
+cudaError_t copy_bytes_from(Runtime& runtime, cudaStream_t stream, const char* function, void* to,
+                            Part from, std::size_t count, cudaMemcpyKind kind, bool blocking) {
+  return by_rows(runtime, from, count, [&](const Part& row, std::size_t done, std::size_t bytes) {
+    auto* const at = static_cast<std::byte*>(to) + done;
+    return copy_in_stream(runtime, stream, function,
+                          {from_array(runtime, at, bytes, row, bytes, 1, kind)}, blocking);
+  });
+}
+
+}  // namespace
+}  // namespace vgpu::runtime
+
+using namespace vgpu::runtime;
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
+                                size_t width, size_t height, cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) {
+    return copy_at_once(runtime, "cudaMemcpy2DToArray",
+                        {to_array(runtime, {to, x, y}, from, pitch, width, height, kind)});
+  });
+}
+VGPU_TWIN(cudaMemcpy2DToArray, _ptds, 8);
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
+                                     size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                                     cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return copy_in_stream(runtime, stream, "cudaMemcpy2DToArrayAsync",
+                          {to_array(runtime, {to, x, y}, from, pitch, width, height, kind)});
+  });
+}
+VGPU_TWIN(cudaMemcpy2DToArrayAsync, _ptsz, 9);
+
+cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x,
+                                  size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) {
+    return copy_at_once(runtime, "cudaMemcpy2DFromArray",
+                        {from_array(runtime, to, pitch, {from, x, y}, width, height, kind)});
+  });
+}
+VGPU_TWIN(cudaMemcpy2DFromArray, _ptds, 8);
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x,
+                                       size_t y, size_t width, size_t height, cudaMemcpyKind kind,
+                                       cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return copy_in_stream(runtime, stream, "cudaMemcpy2DFromArrayAsync",
+                          {from_array(runtime, to, pitch, {from, x, y}, width, height, kind)});
+  });
+}
+VGPU_TWIN(cudaMemcpy2DFromArrayAsync, _ptsz, 9);
+
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
+                                     cudaArray_const_t from, size_t from_x, size_t from_y,
+                                     size_t width, size_t height, cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) {
+    cudaMemcpy3DParms what =
+        from_array(runtime, nullptr, width, {from, from_x, from_y}, width, height, kind);
+    const cudaMemcpy3DParms other =
+        to_array(runtime, {to, to_x, to_y}, nullptr, width, width, height, kind);
+    what.dstPtr = {};
+    what.dstArray = other.dstArray;
+    what.dstPos = other.dstPos;
+    return copy_at_once(runtime, "cudaMemcpy2DArrayToArray", {what});
+  });
+}
+VGPU_TWIN(cudaMemcpy2DArrayToArray, _ptds, 9);
+
+// CUDA deprecates the rest.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t count,
+                              cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) {
+    return copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyToArray", {to, x, y}, from, count,
+                         kind, true);
+  });
+}
+VGPU_TWIN(cudaMemcpyToArray, _ptds, 6);
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
+                                   size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return copy_bytes_to(runtime, stream, "cudaMemcpyToArrayAsync", {to, x, y}, from, count, kind,
+                         false);
+  });
+}
+VGPU_TWIN(cudaMemcpyToArrayAsync, _ptsz, 7);
+
+cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t count,
+                                cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) {
+    return copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyFromArray", to, {from, x, y}, count,
+                           kind, true);
+  });
+}
+VGPU_TWIN(cudaMemcpyFromArray, _ptds, 6);
+
+cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y,
+                                     size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return copy_bytes_from(runtime, stream, "cudaMemcpyFromArrayAsync", to, {from, x, y}, count,
+                           kind, false);
+  });
+}
+VGPU_TWIN(cudaMemcpyFromArrayAsync, _ptsz, 7);
+
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
+                                   size_t from_x, size_t from_y, size_t count,
+                                   cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) {
+    std::vector<std::byte> bytes(count);
+    if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+      return cudaErrorInvalidMemcpyDirection;
+    const cudaError_t error =
+        copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyArrayToArray", bytes.data(),
+                        {from, from_x, from_y}, count, cudaMemcpyDeviceToHost, true);
+    if (error != cudaSuccess) return error;
+    return copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyArrayToArray", {to, to_x, to_y},
+                         bytes.data(), count, cudaMemcpyHostToDevice, true);
+  });
+}
+VGPU_TWIN(cudaMemcpyArrayToArray, _ptds, 8);
+
+#pragma GCC diagnostic pop

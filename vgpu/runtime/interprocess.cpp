@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/interprocess.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/graph/capture.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/stream_order.hpp"
+
+namespace vgpu::runtime {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint32_t kMagic = 0x69706376;
+
+// A run of pages in one file of the exporting process. Small allocations may share their first and
+// last page with others that were exported before, so that there are at most three runs.
+struct Piece {
+  std::int32_t file = -1;
+  std::uint32_t first = 0, count = 0;  // pages
+};
+
+struct Shared {
+  std::uint32_t magic = kMagic;
+  std::int32_t process = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t offset = 0;  // in the first page
+  std::uint32_t pieces = 0;
+  Piece piece[3];
+};
+static_assert(sizeof(Shared) <= sizeof(cudaIpcMemHandle_t));
+
+std::uint64_t page_down(std::uint64_t address) { return address / kPage * kPage; }
+std::uint64_t page_up(std::uint64_t address) { return page_down(address + kPage - 1); }
+
+[[noreturn]] void refuse(cudaError_t code, const std::string& why = "") {
+  throw Failure{code, why};
+}
+
+Shared read_handle(const cudaIpcMemHandle_t& handle) {
+  Shared shared;
+  std::memcpy(static_cast<void*>(&shared), &handle, sizeof shared);
+  if (shared.magic != kMagic || shared.pieces == 0 || shared.pieces > 3 || shared.offset >= kPage)
+    refuse(cudaErrorInvalidValue);
+  return shared;
+}
+
+}  // namespace
+
+// Copies the pages to a new file and maps it in their place.
+void Interprocess::move_to_file(std::uint64_t begin, std::uint64_t end) {
+  const int file = memfd_create("vgpu", MFD_CLOEXEC);
+  if (file < 0) refuse(cudaErrorMemoryAllocation);
+  const std::size_t bytes = end - begin;
+  void* const at = reinterpret_cast<void*>(begin);
+  bool copied = ftruncate(file, static_cast<off_t>(bytes)) == 0;
+  for (std::size_t done = 0; copied && done < bytes;) {
+    const ssize_t n = pwrite(file, static_cast<const std::byte*>(at) + done, bytes - done,
+                             static_cast<off_t>(done));
+    copied = n > 0;
+    if (copied) done += static_cast<std::size_t>(n);
+  }
+  if (!copied ||
+      mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) {
+    ::close(file);
+    refuse(cudaErrorMemoryAllocation);
+  }
+  shared_[begin] = {end, file};
+}
+
+cudaIpcMemHandle_t Interprocess::share(Runtime& runtime, const void* pointer, std::size_t bytes) {
+  runtime.memory.share(pointer);  // what the other process writes is not tracked
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  Shared shared;
+  shared.process = getpid();
+  shared.bytes = bytes;
+  shared.offset = static_cast<std::uint32_t>(address % kPage);
+  const std::uint64_t end = page_up(address + bytes);
+  for (std::uint64_t at = page_down(address); at < end;) {
+    auto next = shared_.upper_bound(at);
+    const bool known = next != shared_.begin() && std::prev(next)->second.end > at;
+    if (!known) {
+      move_to_file(at, next == shared_.end() ? end : std::min(end, next->first));
+      next = shared_.upper_bound(at);
+    }
+    const auto& [begin, pages] = *std::prev(next);
+    const std::uint64_t stop = std::min(end, pages.end);
+    if (shared.pieces == 3) refuse(cudaErrorInvalidValue);
+    shared.piece[shared.pieces++] = {pages.file, static_cast<std::uint32_t>((at - begin) / kPage),
+                                     static_cast<std::uint32_t>((stop - at) / kPage)};
+    at = stop;
+  }
+  exported_[pointer] = bytes;
+  cudaIpcMemHandle_t handle{};
+  std::memcpy(&handle, &shared, sizeof shared);
+  return handle;
+}
+
+void* Interprocess::open(Runtime& runtime, const cudaIpcMemHandle_t& handle) {
+  const Shared shared = read_handle(handle);
+  if (shared.process == getpid()) refuse(cudaErrorDeviceUninitialized);
+  for (auto& [pointer, known] : opened_) {
+    if (std::memcmp(&known.handle, &handle, sizeof handle) != 0) continue;
+    ++known.count;
+    return const_cast<void*>(pointer);
+  }
+  std::size_t mapped = 0;
+  for (std::uint32_t i = 0; i < shared.pieces; ++i) mapped += shared.piece[i].count * kPage;
+  if (shared.offset + shared.bytes > mapped) refuse(cudaErrorInvalidValue);
+  void* const mapping = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED) refuse(cudaErrorMemoryAllocation);
+  std::byte* at = static_cast<std::byte*>(mapping);
+  for (std::uint32_t i = 0; i < shared.pieces; ++i) {
+    const Piece& piece = shared.piece[i];
+    const std::string path = fmt::format("/proc/{}/fd/{}", shared.process, piece.file);
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    const bool done =
+        file >= 0 && mmap(at, piece.count * kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                          file, static_cast<off_t>(piece.first * kPage)) != MAP_FAILED;
+    if (file >= 0) ::close(file);
+    if (!done) {
+      munmap(mapping, mapped);
+      refuse(cudaErrorMapBufferObjectFailed,
+             fmt::format("cudaIpcOpenMemHandle: {}: {}", path, std::strerror(errno)));
+    }
+    at += piece.count * kPage;
+  }
+  void* const pointer = static_cast<std::byte*>(mapping) + shared.offset;
+  if (!runtime.memory.adopt(pointer, shared.bytes, "memory of another process")) {
+    munmap(mapping, mapped);
+    refuse(cudaErrorMapBufferObjectFailed);
+  }
+  runtime.pointers.add(pointer, shared.bytes, Origin::kDevice, Runtime::ordinal());
+  opened_[pointer] = {mapping, mapped, 1, handle};
+  return pointer;
+}
+
+cudaError_t Interprocess::close(Runtime& runtime, void* pointer) {
+  const auto found = opened_.find(pointer);
+  if (found == opened_.end()) return cudaErrorInvalidValue;
+  if (--found->second.count != 0) return cudaSuccess;
+  runtime.memory.disown(pointer);
+  runtime.pointers.remove(pointer);
+  munmap(found->second.mapping, found->second.mapped);
+  opened_.erase(found);
+  return cudaSuccess;
+}
+
+void Interprocess::forget(const void* pointer) {
+  const auto found = exported_.find(pointer);
+  if (found == exported_.end()) return;
+  const std::size_t bytes = found->second;
+  exported_.erase(found);
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  // Pages that other allocations share stay in their files.
+  const std::uint64_t begin = page_up(address), end = page_down(address + bytes);
+  for (auto at = shared_.begin(); at != shared_.end();) {
+    const auto& [first, pages] = *at;
+    if (first < begin || pages.end > end) {
+      ++at;
+      continue;
+    }
+    mmap(reinterpret_cast<void*>(first), pages.end - first, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    ::close(pages.file);
+    at = shared_.erase(at);
+  }
+}
+
+}  // namespace vgpu::runtime
+
+using namespace vgpu::runtime;
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
+  return call([&](Runtime& runtime) {
+    refuse_in_capture(runtime);
+    const Block* const block = runtime.pointers.covering(pointer);
+    if (handle == nullptr || block == nullptr || block->origin != Origin::kDevice ||
+        block->pool != nullptr || runtime.interprocess.has_opened(pointer))
+      return cudaErrorInvalidValue;
+    await(runtime, all_tasks(runtime));
+    *handle =
+        runtime.interprocess.share(runtime, reinterpret_cast<void*>(block->begin), block->bytes);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned flags) {
+  return call([&](Runtime& runtime) {
+    refuse_in_capture(runtime);
+    if (pointer == nullptr || flags != cudaIpcMemLazyEnablePeerAccess) return cudaErrorInvalidValue;
+    *pointer = runtime.interprocess.open(runtime, handle);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaIpcCloseMemHandle(void* pointer) {
+  return call([&](Runtime& runtime) {
+    refuse_in_capture(runtime);
+    await(runtime, all_tasks(runtime));
+    return runtime.interprocess.close(runtime, pointer);
+  });
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory that several processes share (cudaIpc). Exported pages move to a memory file in
+// place; another process maps the file of the exporting one.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "runtime/api.hpp"
+
+namespace vgpu::runtime {
+
+class Runtime;
+
+class Interprocess {
+ public:
+  // The handle of the allocation that begins at `pointer`. Throws Failure.
+  cudaIpcMemHandle_t share(Runtime& runtime, const void* pointer, std::size_t bytes);
+  // Maps what another process shared. Throws Failure.
+  void* open(Runtime& runtime, const cudaIpcMemHandle_t& handle);
+  cudaError_t close(Runtime& runtime, void* pointer);
+  bool has_opened(const void* pointer) const { return opened_.contains(pointer); }
+  // The allocation is about to be freed: its pages are this process's own again.
+  void forget(const void* pointer);
+
+ private:
+  struct Pages {  // of one file, in place
+    std::uint64_t end = 0;
+    int file = -1;
+  };
+  struct Opened {
+    void* mapping = nullptr;
+    std::size_t mapped = 0;
+    unsigned count = 0;
+    cudaIpcMemHandle_t handle{};
+  };
+
+  void move_to_file(std::uint64_t begin, std::uint64_t end);
+
+  std::map<const void*, std::size_t> exported_;  // bytes of allocations
+  std::map<std::uint64_t, Pages> shared_;        // by begin
+  std::map<const void*, Opened> opened_;
+};
+
+}  // namespace vgpu::runtime

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/texture_objects.hpp"
+
+#include <algorithm>
+
+#include "runtime/arrays.hpp"
+#include "runtime/device_properties.hpp"
+#include "runtime/runtime.hpp"
+
+namespace vgpu::runtime {
+namespace {
+
+static_assert(static_cast<int>(AddressMode::kWrap) == cudaAddressModeWrap &&
+              static_cast<int>(AddressMode::kBorder) == cudaAddressModeBorder);
+
+[[noreturn]] void refuse(cudaError_t code = cudaErrorInvalidValue, const char* why = "") {
+  throw Failure{code, why};
+}
+
+Image linear_image(const cudaResourceDesc& resource) {
+  const auto& linear = resource.res.linear;
+  Image image;
+  image.format = texel_format(linear.desc);
+  const std::size_t texels = linear.sizeInBytes / image.format.bytes();
+  constexpr std::size_t kMost = std::size_t{1} << 28;
+  if (linear.devPtr == nullptr || texels == 0 || texels > kMost) refuse();
+  image.address = reinterpret_cast<std::uint64_t>(linear.devPtr);
+  image.dimensions = 1;
+  image.width = static_cast<std::uint32_t>(texels);
+  image.pitch = image.slice = std::uint64_t{image.width} * image.format.bytes();
+  return image;
+}
+
+Image pitched_image(const cudaResourceDesc& resource, const cudaDeviceProp& limits) {
+  const auto& pitched = resource.res.pitch2D;
+  Image image;
+  image.format = texel_format(pitched.desc);
+  const auto most = [&](int dimension) {
+    return static_cast<std::size_t>(limits.maxTexture2DLinear[dimension]);
+  };
+  if (pitched.devPtr == nullptr || pitched.width == 0 || pitched.height == 0 ||
+      pitched.width > most(0) || pitched.height > most(1) || pitched.pitchInBytes > most(2) ||
+      pitched.pitchInBytes < pitched.width * image.format.bytes() ||
+      pitched.pitchInBytes % limits.texturePitchAlignment != 0)
+    refuse();
+  image.address = reinterpret_cast<std::uint64_t>(pitched.devPtr);
+  image.width = static_cast<std::uint32_t>(pitched.width);
+  image.height = static_cast<std::uint32_t>(pitched.height);
+  image.pitch = pitched.pitchInBytes;
+  image.slice = image.pitch * image.height;
+  return image;
+}
+
+std::vector<Image> images_of(const Runtime& runtime, const cudaResourceDesc& resource) {
+  switch (resource.resType) {
+    case cudaResourceTypeArray:
+      return {runtime.arrays.known(resource.res.array.array).image};
+    case cudaResourceTypeMipmappedArray: {
+      std::vector<Image> images;
+      for (const auto& level : runtime.arrays.known(resource.res.mipmap.mipmap).levels)
+        images.push_back(level->image);
+      return images;
+    }
+    case cudaResourceTypeLinear: {
+      const auto address = reinterpret_cast<std::uintptr_t>(resource.res.linear.devPtr);
+      if (address % properties_of(runtime.device(), Runtime::ordinal()).textureAlignment != 0)
+        refuse();
+      return {linear_image(resource)};
+    }
+    case cudaResourceTypePitch2D: {
+      const cudaDeviceProp limits = properties_of(runtime.device(), Runtime::ordinal());
+      if (reinterpret_cast<std::uintptr_t>(resource.res.pitch2D.devPtr) % limits.textureAlignment !=
+          0)
+        refuse();
+      return {pitched_image(resource, limits)};
+    }
+  }
+  refuse();
+}
+
+// The format and the channels of a view must have as many bits as the array's texels.
+void apply_view(const cudaResourceViewDesc& view, Texture& texture) {
+  constexpr struct {
+    cudaResourceViewFormat first;
+    TexelKind kind;
+    std::uint8_t bits;
+  } kFormats[] = {{cudaResViewFormatUnsignedChar1, TexelKind::kUnsigned, 8},
+                  {cudaResViewFormatSignedChar1, TexelKind::kSigned, 8},
+                  {cudaResViewFormatUnsignedShort1, TexelKind::kUnsigned, 16},
+                  {cudaResViewFormatSignedShort1, TexelKind::kSigned, 16},
+                  {cudaResViewFormatUnsignedInt1, TexelKind::kUnsigned, 32},
+                  {cudaResViewFormatSignedInt1, TexelKind::kSigned, 32},
+                  {cudaResViewFormatHalf1, TexelKind::kFloat, 16},
+                  {cudaResViewFormatFloat1, TexelKind::kFloat, 32}};
+  if (view.format == cudaResViewFormatNone) return;
+  for (const auto& known : kFormats) {
+    const int more = static_cast<int>(view.format) - static_cast<int>(known.first);
+    if (more < 0 || more > 2) continue;
+    const TexelFormat format{known.kind, known.bits, static_cast<std::uint8_t>(1 << more)};
+    if (format.bytes() != texture.levels[0].format.bytes()) refuse();
+    for (Image& level : texture.levels) level.format = format;
+    return;
+  }
+  refuse(cudaErrorNotSupported, "resource views of compressed formats are not implemented");
+}
+
+Texture texture_of(const Runtime& runtime, const TextureRegistry::Entry& entry) {
+  const cudaTextureDesc& desc = entry.texture;
+  Texture texture;
+  texture.levels = images_of(runtime, entry.resource);
+  if (entry.has_view) apply_view(entry.view, texture);
+  texture.linear_memory = entry.resource.resType == cudaResourceTypeLinear;
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (desc.addressMode[d] < cudaAddressModeWrap || desc.addressMode[d] > cudaAddressModeBorder)
+      refuse();
+    texture.modes[d] = static_cast<AddressMode>(desc.addressMode[d]);
+    texture.border[d] = desc.borderColor[d];
+  }
+  texture.border[3] = desc.borderColor[3];
+  const TexelFormat& format = texture.levels[0].format;
+  const bool integers = format.kind != TexelKind::kFloat;
+  if (desc.filterMode != cudaFilterModePoint && desc.filterMode != cudaFilterModeLinear) refuse();
+  if (desc.readMode != cudaReadModeElementType && desc.readMode != cudaReadModeNormalizedFloat)
+    refuse();
+  texture.to_float = integers && desc.readMode == cudaReadModeNormalizedFloat;
+  if (texture.to_float && format.bits == 32) refuse();
+  texture.linear = desc.filterMode == cudaFilterModeLinear;
+  if (texture.linear && integers && !texture.to_float) refuse();
+  texture.linear_levels = desc.mipmapFilterMode == cudaFilterModeLinear;
+  texture.normalized = desc.normalizedCoords != 0;
+  texture.srgb = desc.sRGB != 0;
+  texture.seamless = desc.seamlessCubemap != 0;
+  texture.bias = desc.mipmapLevelBias;
+  texture.least_level = desc.minMipmapLevelClamp;
+  texture.most_level = desc.maxMipmapLevelClamp;
+  return texture;
+}
+
+}  // namespace
+
+unsigned long long TextureRegistry::add(const Entry& entry, TextureObjects::Object object) {
+  auto changed = std::make_shared<TextureObjects>(*objects_);
+  const unsigned long long handle = changed->add(std::move(object));
+  objects_ = std::move(changed);
+  entries_.emplace(handle, entry);
+  return handle;
+}
+
+const TextureRegistry::Entry& TextureRegistry::known(unsigned long long handle,
+                                                     bool is_surface) const {
+  const auto found = entries_.find(handle);
+  if (found == entries_.end() || found->second.is_surface != is_surface) refuse();
+  return found->second;
+}
+
+void TextureRegistry::remove(unsigned long long handle) {
+  auto changed = std::make_shared<TextureObjects>(*objects_);
+  changed->remove(handle);
+  objects_ = std::move(changed);
+  entries_.erase(handle);
+}
+
+}  // namespace vgpu::runtime
+
+using namespace vgpu::runtime;
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* texture,
+                                    const cudaResourceViewDesc* view) {
+  return call([&](Runtime& runtime) {
+    if (object == nullptr || resource == nullptr || texture == nullptr)
+      return cudaErrorInvalidValue;
+    TextureRegistry::Entry entry{*resource, *texture, {}, view != nullptr, false};
+    if (view != nullptr) entry.view = *view;
+    *object = runtime.textures.add(entry, texture_of(runtime, entry));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
+  return call([&](Runtime& runtime) {
+    if (object == 0) return cudaSuccess;
+    runtime.textures.known(object, false);
+    runtime.textures.remove(object);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* desc, cudaTextureObject_t object) {
+  return call([&](Runtime& runtime) {
+    if (desc == nullptr) return cudaErrorInvalidValue;
+    *desc = runtime.textures.known(object, false).resource;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* desc, cudaTextureObject_t object) {
+  return call([&](Runtime& runtime) {
+    if (desc == nullptr) return cudaErrorInvalidValue;
+    *desc = runtime.textures.known(object, false).texture;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* desc,
+                                                 cudaTextureObject_t object) {
+  return call([&](Runtime& runtime) {
+    const auto& entry = runtime.textures.known(object, false);
+    if (desc == nullptr || !entry.has_view) return cudaErrorInvalidValue;
+    *desc = entry.view;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
+  return call([&](Runtime& runtime) {
+    if (object == nullptr || resource == nullptr || resource->resType != cudaResourceTypeArray)
+      return cudaErrorInvalidValue;
+    const cudaArray& array = runtime.arrays.known(resource->res.array.array);
+    if ((array.flags & cudaArraySurfaceLoadStore) == 0) return cudaErrorInvalidValue;
+    *object = runtime.textures.add({*resource, {}, {}, false, true}, vgpu::Surface{array.image});
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
+  return call([&](Runtime& runtime) {
+    if (object == 0) return cudaSuccess;
+    runtime.textures.known(object, true);
+    runtime.textures.remove(object);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* desc, cudaSurfaceObject_t object) {
+  return call([&](Runtime& runtime) {
+    if (desc == nullptr) return cudaErrorInvalidValue;
+    *desc = runtime.textures.known(object, true).resource;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const cudaChannelFormatDesc* desc,
+                                                 int device) {
+  return call([&](Runtime& runtime) {
+    if (width == nullptr || desc == nullptr) return cudaErrorInvalidValue;
+    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    texel_format(*desc);
+    *width = std::size_t{1} << 28;
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "texture/address.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vgpu {
+namespace {
+
+// Beyond all sizes and their mirror images, and within the integers that double precision holds.
+constexpr double kFar = 0x1p40;
+
+// Modes that need normalised coordinates clamp without them.
+AddressMode effective(AddressMode mode, bool normalized) {
+  const bool repeats = mode == AddressMode::kWrap || mode == AddressMode::kMirror;
+  return repeats && !normalized ? AddressMode::kClamp : mode;
+}
+
+// A coordinate in texels. The product of a float and a size is exact in double precision.
+double in_texels(float coordinate, std::uint32_t size, bool normalized) {
+  if (std::isnan(coordinate)) return 0;
+  const double scaled = normalized ? double{coordinate} * size : double{coordinate};
+  return std::clamp(scaled, -kFar, kFar);
+}
+
+}  // namespace
+
+std::int64_t resolve(std::int64_t index, std::uint32_t size, AddressMode mode) {
+  const std::int64_t n = size;
+  switch (mode) {
+    case AddressMode::kWrap: {
+      const std::int64_t rest = index % n;
+      return rest < 0 ? rest + n : rest;
+    }
+    case AddressMode::kClamp:
+      return std::clamp<std::int64_t>(index, 0, n - 1);
+    case AddressMode::kMirror: {
+      std::int64_t rest = index % (2 * n);
+      if (rest < 0) rest += 2 * n;
+      return rest < n ? rest : 2 * n - 1 - rest;
+    }
+    case AddressMode::kBorder:
+      break;
+  }
+  return index >= 0 && index < n ? index : Taken::kOutside;
+}
+
+Taken nearest(float coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
+  const double x = in_texels(coordinate, size, normalized);
+  const auto index = static_cast<std::int64_t>(std::floor(x));
+  const std::int64_t texel = resolve(index, size, effective(mode, normalized));
+  return {texel, texel, 0};
+}
+
+Taken neighbours(float coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
+  const double x = in_texels(coordinate, size, normalized);
+  const auto fixed = static_cast<std::int64_t>(std::floor(x * kFractions + 0.5)) - kFractions / 2;
+  const std::int64_t first = fixed >> 8;  // rounds down
+  const AddressMode used = effective(mode, normalized);
+  return {resolve(first, size, used), resolve(first + 1, size, used), fixed - first * kFractions};
+}
+
+std::uint32_t layer_of(std::uint32_t layer, std::uint32_t layers) {
+  return std::min(layer, layers - 1);
+}
+
+}  // namespace vgpu
