@@ -29,6 +29,7 @@
 #include "app/process.hpp"
 #include "devices/devices.hpp"
 #include "pages/pages.hpp"
+#include "redirect/cuda_file.hpp"
 #include "runtime/printable.hpp"
 #include "runtime/settings.hpp"
 
@@ -40,7 +41,7 @@ using vgpu::app::Options;
 using vgpu::app::read_file;
 
 constexpr const char* kDropIn = "libladder_cublas.so";
-constexpr const char *kRuntime = "libcudart.so.13", *kRedirect = "libvgpu_redirect.so";
+constexpr const char* kRedirect = "libvgpu_redirect.so";
 constexpr int kHotLines = 30;  // lines per kernel that --source prints
 constexpr int kBadArgument = 2, kNotWritten = 74, kCheckFired = 86, kGrew = 87, kCannotRun = 126;
 
@@ -150,7 +151,7 @@ int run(const Options& options) {
   if (program.error != 0) return fail(program.error, name + ": not executable");
 
   const std::string folder = library_folder();
-  for (const char* library : {kRuntime, kRedirect}) {
+  for (const char* library : {vgpu::kCore, kRedirect}) {
     if (fs::exists(fs::path(folder) / library)) continue;
     return fail(kBadArgument,
                 fmt::format("{}/{} is missing: vgpu is not installed whole", folder, library));
@@ -309,7 +310,7 @@ int parse_and_run(int argc, char** argv) {
                "write the baseline instead of comparing; estimates with --estimates only")
       ->needs(baseline);
   app.add_flag("--verbose", options.verbose,
-               "say for each file that uses the CUDA runtime how it was replaced");
+               "say for each file that uses CUDA which way it comes to the virtual GPU");
   bool instructions = false, devices = false, json = false;
   app.add_flag("--list-instructions", instructions,
                "print the instructions that are known, and end");

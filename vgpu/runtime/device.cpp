@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "runtime/device_properties.hpp"
+#include "runtime/driver_function.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/stream_order.hpp"
-#include "runtime/tensor_map.hpp"
 
 using namespace vgpu::runtime;
 
@@ -40,18 +40,22 @@ std::set<std::pair<int, int>>& peers() {
 }
 constexpr int kVersion = CUDART_VERSION;
 
-cudaError_t find_driver_function(const char* symbol, void** function,
-                                 cudaDriverEntryPointQueryResult* status) {
+cudaError_t find_driver_entry(const char* symbol, void** function, int version,
+                              unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
   return query([&](Runtime&) {
-    if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
-    *function = driver_function(symbol);
-    if (*function != nullptr) {
-      if (status != nullptr) *status = cudaDriverEntryPointSuccess;
-      return cudaSuccess;
+    constexpr unsigned long long kKnown = cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream;
+    if (symbol == nullptr || function == nullptr || (flags & ~kKnown) != 0 || flags == kKnown ||
+        version > kVersion)
+      return cudaErrorInvalidValue;
+    const DriverFunction found = vgpu::runtime::find_driver_function(
+        symbol, version, (flags & cudaEnablePerThreadDefaultStream) != 0);
+    *function = found.address;
+    if (status != nullptr) {
+      *status = found.address != nullptr ? cudaDriverEntryPointSuccess
+                : found.known            ? cudaDriverEntryPointVersionNotSufficent
+                                         : cudaDriverEntryPointSymbolNotFound;
     }
-    if (status != nullptr) *status = cudaDriverEntryPointSymbolNotFound;
-    throw Failure{cudaErrorNotSupported,
-                  fmt::format("the driver's function {} is not implemented", symbol)};
+    return cudaSuccess;
   });
 }
 
@@ -74,8 +78,10 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return about_device(device, [&](Runtime&, const vgpu::Device&) {
-    Runtime::ordinal() = device;
+  return about_device(device, [&](Runtime& runtime, const vgpu::Device&) {
+    Context& primary = runtime.contexts.primary(device);
+    primary.used = runtime.initialised = true;
+    set_context(&primary);
     return cudaSuccess;
   });
 }
@@ -273,15 +279,15 @@ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 }
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult* status) {
-  return find_driver_function(symbol, function, status);
+  return find_driver_entry(symbol, function, kVersion, flags, status);
 }
 VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz, 4);
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
-                                             unsigned long long,
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
+                                             unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
-  return find_driver_function(symbol, function, status);
+  return find_driver_entry(symbol, function, static_cast<int>(version), flags, status);
 }
 VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz, 5);

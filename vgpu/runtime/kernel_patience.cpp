@@ -21,6 +21,7 @@ Writer writer_of(const Runtime& runtime, std::uint64_t address) {
       case Origin::kPinnedHost:
         return Writer::kHost;
       case Origin::kRegisteredHost:
+      case Origin::kMapped:
         return Writer::kAnybody;  // processes may share it
     }
   }
