@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "gemm/plan/menus.hpp"
 #include "gemm/plan/plan.hpp"
 #include "gemm/plan/tuned_plans.hpp"
 
@@ -83,6 +84,25 @@ TEST(TunedPlans, ThePlannerTakesThem) {
     EXPECT_EQ(small->sided.part.cluster, wanted.small.sided.part.cluster);
   }
   EXPECT_NE(plan(p, Precision::kIeee, {}).value().choice.why, "LADDER_PLANS has a measured plan");
+}
+
+TEST(Batches, HaveTilesWithAKernelForThem) {
+  for (const std::int64_t m : {1, 2, 37, 200, 3000}) {
+    for (const std::int64_t n : {1, 8, 64, 515}) {
+      for (const std::int64_t k : {1, 16, 70, 5000}) {
+        Problem p = make_problem(m, n, k);
+        for (const Op a : {Op::kNone, Op::kTranspose}) {
+          p.op_a = a;
+          for (const int at : {4, 16}) {
+            const PartPlan part = plan_batch(p, {at, at}, 5, {}).part;
+            EXPECT_TRUE(kPartTiles[static_cast<std::size_t>(part.tile)].of_batch) << part.tile;
+            EXPECT_EQ(part.parts, 1);
+            EXPECT_EQ(part.edge_rows + part.edge_cols, 0);
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

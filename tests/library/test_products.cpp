@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of real numbers and of special values by the C interface, compared with FP64 within
-// bounds that are derived (docs/verification.md): on every GPU, in every precision that it computes,
-// for every layout and pair of operations. A, B and C lie among NaNs, which nothing may read or
-// write.
+// bounds that are derived (docs/verification.md): on every GPU, in every precision that it
+// computes, for every layout and pair of operations. A, B and C lie among NaNs, which nothing may
+// read or write.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -299,11 +299,11 @@ class Plans : public WithDevice {
 // is no larger than IEEE's.
 TEST_F(Plans, OfOtherGpus) {
   if (is_hopper()) GTEST_SKIP() << "Calls.PlansNameKernelMemoryAndReason";
-  const ladder_gemm_plan ieee = plan(1024, LADDER_PRECISION_IEEE);
+  const ladder_gemm_plan ieee = plan(2048, LADDER_PRECISION_IEEE);
   EXPECT_STREQ(ieee.kernel, "ladder_strided");
   EXPECT_EQ(ieee.precision, LADDER_PRECISION_IEEE);
   const bool gains = capability() == 80 || capability() == 100;
-  const ladder_gemm_plan automatic = plan(1024, LADDER_PRECISION_AUTO);
+  const ladder_gemm_plan automatic = plan(2048, LADDER_PRECISION_AUTO);
   EXPECT_STREQ(automatic.kernel, gains ? "ladder_mma_bf16x6" : "ladder_strided");
   EXPECT_EQ(automatic.precision, gains ? LADDER_PRECISION_BF16X6 : LADDER_PRECISION_IEEE);
   EXPECT_EQ(automatic.batch_invariant, gains ? 0 : 1);

@@ -44,7 +44,8 @@ class Installed(unittest.TestCase):
         return self.prefix / "bin" / name
 
     def test_everything_is_there(self):
-        for path in ("bin/ladder", "bin/vgpu", "lib/vgpu/libcudart.so.13",
+        for path in ("bin/ladder", "bin/vgpu", "lib/vgpu/libvgpu.so", "lib/vgpu/libcuda.so.1",
+                     "lib/vgpu/libcudart.so.12", "lib/vgpu/libcudart.so.13",
                      "lib/vgpu/libvgpu_redirect.so", "lib/ladder/libcudart.so.13",
                      "share/man/man1/ladder.1", "share/man/man1/vgpu.1",
                      "share/bash-completion/completions/ladder",
@@ -60,7 +61,8 @@ class Installed(unittest.TestCase):
     def test_no_library_comes_from_the_current_folder(self):
         for root in (self.prefix, pathlib.Path(BUILD)):
             for name in ("bin/ladder", "bin/vgpu", "lib/libladder_cblas.so",
-                         "lib/vgpu/libcudart.so.13"):
+                         "lib/vgpu/libcudart.so.12", "lib/vgpu/libcudart.so.13",
+                         "lib/vgpu/libcuda.so.1"):
                 if not (root / name).exists():
                     continue
                 entries = run("readelf", "-d", root / name).stdout

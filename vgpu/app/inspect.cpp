@@ -11,8 +11,6 @@
 namespace vgpu::app {
 namespace {
 
-constexpr std::string_view kRuntime = "libcudart.so.13";
-
 Inspection fails(const std::string& why) {
   Inspection result;
   result.error = why;
@@ -47,7 +45,8 @@ Inspection judge(const std::string& program, const CudaFile& file,
         program));
   }
   const auto is_ours = [](const Library& library) {
-    return library.name == kRuntime || library.file.runtime == StaticRuntime::kCuda13 ||
+    return std::find(kStandIns.begin(), kStandIns.end(), library.name) != kStandIns.end() ||
+           library.file.runtime == StaticRuntime::kCuda13 ||
            library.file.runtime == StaticRuntime::kCuda12;
   };
   if (file.runtime != StaticRuntime::kNone ||
@@ -55,15 +54,16 @@ Inspection judge(const std::string& program, const CudaFile& file,
     return {};
   for (const Library& library : libraries) {
     if (library.name.starts_with("libcudart.so")) {
-      return fails(fmt::format(
-          "{} is linked to {}; the virtual GPU stands in for {}: rebuild with CUDA 13, or "
-          "with `nvcc -cudart static`",
-          program, library.name, kRuntime));
+      return fails(
+          fmt::format("{} is linked to {}; the virtual GPU stands in for those of CUDA 12 and 13: "
+                      "rebuild it with "
+                      "one of them",
+                      program, library.name));
     }
   }
   Inspection doubtful;
   doubtful.warning = fmt::format(
-      "{} uses no CUDA runtime: only what it loads or starts can run on the virtual GPU", program);
+      "{} uses no CUDA library: only what it loads or starts can run on the virtual GPU", program);
   return doubtful;
 }
 

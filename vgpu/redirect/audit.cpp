@@ -23,8 +23,7 @@ namespace {
 
 using namespace vgpu;
 
-constexpr const char* kRuntime = "libcudart.so.13";
-constexpr std::array<const char*, 3> kStandIns = {kRuntime, "libcublas.so.13", "libcublasLt.so.13"};
+constexpr std::string_view kDriver = "libcuda.so.1", kDriverForLinking = "libcuda.so";
 // The toolkit's libraries have a runtime linked in, without symbols. A program that is linked to
 // one need not call it.
 constexpr std::string_view kOfToolkit[] = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
@@ -73,7 +72,9 @@ const char* stand_in(std::string_view path) {
     }
     return found;
   }();
-  const auto found = paths->find(file_name(path));
+  std::string_view name = file_name(path);
+  if (name == kDriverForLinking) name = kDriver;  // programs load it under both names
+  const auto found = paths->find(name);
   return found == paths->end() ? nullptr : found->second.c_str();
 }
 
@@ -104,8 +105,7 @@ __attribute__((visibility("hidden"))) void* vgpu_find_target(unsigned index) {
     say(std::string(name) + " of CUDA 12 is not implemented");
     return set_target(index, reinterpret_cast<void*>(&not_supported));
   }
-  void* const library =
-      ::dlmopen(LM_ID_BASE, (folder() + kRuntime).c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* const library = ::dlmopen(LM_ID_BASE, (folder() + kCore).c_str(), RTLD_NOW | RTLD_GLOBAL);
   void* const function = library != nullptr ? ::dlsym(library, target) : nullptr;
   if (function == nullptr) {
     const char* const why = ::dlerror();
@@ -190,6 +190,8 @@ unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t* cookie) {
           std::to_string(made.count) + " entry points redirected");
     }
     *cookie = reinterpret_cast<std::uintptr_t>(made.trampolines);
+  } else if (is_verbose() && path == folder() + std::string(kDriver)) {
+    say("driver API: " + std::string(kDriver) + " is the virtual GPU's");
   } else if (!file.needed.empty() && is_verbose()) {
     say(path + ": shared runtime, " + file.needed +
         (stand_in(file.needed) != nullptr ? " is the virtual GPU's" : " is not replaced"));

@@ -21,9 +21,11 @@ constexpr RuntimeName kNames[] = {
 #include "runtime/names.inc"
 #undef VGPU_STUB
 #define VGPU_OF_12(name, target) {#name, #target},
+#define VGPU_MOVED(name, target) {#name, #target},
 #define VGPU_MISSING_OF_12(name) {#name, nullptr},
 #include "redirect/names12.inc"
 #undef VGPU_MISSING_OF_12
+#undef VGPU_MOVED
 #undef VGPU_OF_12
 };
 constexpr std::size_t kCount13 = 0

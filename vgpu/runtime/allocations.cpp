@@ -23,6 +23,8 @@ const char* kind(Origin origin) {
       return "pinned host";
     case Origin::kRegisteredHost:
       return "registered host";
+    case Origin::kMapped:
+      return "mapped device";
   }
   return "";
 }
@@ -67,7 +69,9 @@ cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin
   if (origin == Origin::kManaged && bytes <= Memory::kFillLimit) std::memset(block, 0, bytes);
   // The host may write host-accessible memory at any time, and the runtime cannot detect it.
   if (origin != Origin::kDevice) runtime.memory.share(block);
-  runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags).caller = caller;
+  Block& added = runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags);
+  added.caller = caller;
+  added.context = &owning_context(runtime);
   *pointer = block;
   return cudaSuccess;
 }
@@ -78,7 +82,8 @@ namespace {
 bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
   const Block* block = runtime.pointers.starting_at(pointer);
   if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
-      block->origin == Origin::kRegisteredHost || runtime.interprocess.has_opened(pointer)) {
+      block->origin == Origin::kRegisteredHost || block->origin == Origin::kMapped ||
+      runtime.interprocess.has_opened(pointer)) {
     if (!runtime.settings.checks.memory) throw Failure{cudaErrorInvalidValue, ""};
     const Failure failure{
         cudaErrorInvalidValue,
@@ -119,7 +124,7 @@ std::string leaks(const Runtime& runtime) {
   std::vector<Block> left;
   std::size_t bytes = 0;
   for (const auto& [begin, block] : runtime.pointers.all()) {
-    if (block.origin == Origin::kRegisteredHost) continue;
+    if (block.origin == Origin::kRegisteredHost || block.origin == Origin::kMapped) continue;
     left.push_back(block);
     bytes += block.bytes;
   }

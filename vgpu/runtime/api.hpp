@@ -55,8 +55,9 @@ class PerThreadDefault {
 
 template <class Function>
 struct Signature;
-template <class Result, class... Arguments>
-struct Signature<Result(Arguments...)> {
+template <class Returned, class... Arguments>
+struct Signature<Returned(Arguments...)> {
+  using Result = Returned;
   template <std::size_t i>
   using Argument = std::tuple_element_t<i, std::tuple<Arguments...>>;
   static constexpr std::size_t kCount = sizeof...(Arguments);
@@ -66,6 +67,7 @@ struct Signature<Result(Arguments...)> {
 
 // Exports `name`, which has `count` parameters, also as its variant of per-thread default streams
 // (suffix _ptsz or _ptds). A macro, because the two differ in their names only.
+#define VGPU_RESULT(name) vgpu::runtime::Signature<decltype(name)>::Result
 #define VGPU_PARAMETER(name, i) vgpu::runtime::Signature<decltype(name)>::Argument<i> a##i
 #define VGPU_PARAMETERS_1(name) VGPU_PARAMETER(name, 0)
 #define VGPU_PARAMETERS_2(name) VGPU_PARAMETERS_1(name), VGPU_PARAMETER(name, 1)
@@ -76,6 +78,8 @@ struct Signature<Result(Arguments...)> {
 #define VGPU_PARAMETERS_7(name) VGPU_PARAMETERS_6(name), VGPU_PARAMETER(name, 6)
 #define VGPU_PARAMETERS_8(name) VGPU_PARAMETERS_7(name), VGPU_PARAMETER(name, 7)
 #define VGPU_PARAMETERS_9(name) VGPU_PARAMETERS_8(name), VGPU_PARAMETER(name, 8)
+#define VGPU_PARAMETERS_10(name) VGPU_PARAMETERS_9(name), VGPU_PARAMETER(name, 9)
+#define VGPU_PARAMETERS_11(name) VGPU_PARAMETERS_10(name), VGPU_PARAMETER(name, 10)
 #define VGPU_ARGUMENTS_1 a0
 #define VGPU_ARGUMENTS_2 VGPU_ARGUMENTS_1, a1
 #define VGPU_ARGUMENTS_3 VGPU_ARGUMENTS_2, a2
@@ -85,10 +89,12 @@ struct Signature<Result(Arguments...)> {
 #define VGPU_ARGUMENTS_7 VGPU_ARGUMENTS_6, a6
 #define VGPU_ARGUMENTS_8 VGPU_ARGUMENTS_7, a7
 #define VGPU_ARGUMENTS_9 VGPU_ARGUMENTS_8, a8
+#define VGPU_ARGUMENTS_10 VGPU_ARGUMENTS_9, a9
+#define VGPU_ARGUMENTS_11 VGPU_ARGUMENTS_10, a10
 #define VGPU_TWIN(name, suffix, count)                                                 \
-  extern "C" __attribute__((visibility("default")))                                    \
-  cudaError_t name##suffix(VGPU_PARAMETERS_##count(name));                             \
-  cudaError_t name##suffix(VGPU_PARAMETERS_##count(name)) {                            \
+  extern "C" __attribute__((visibility("default"))) VGPU_RESULT(name)                  \
+      name##suffix(VGPU_PARAMETERS_##count(name));                                     \
+  VGPU_RESULT(name) name##suffix(VGPU_PARAMETERS_##count(name)) {                      \
     static_assert(vgpu::runtime::Signature<decltype(name)>::kCount == (count));        \
     const vgpu::runtime::PerThreadDefault default_stream(__builtin_return_address(0)); \
     return name(VGPU_ARGUMENTS_##count);                                               \

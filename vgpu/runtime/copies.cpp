@@ -259,14 +259,14 @@ SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std:
   return {{to, pitch, static_cast<unsigned>(value) & 255, 1, width, height}};
 }
 
-cudaError_t set_in(Runtime& runtime, cudaStream_t stream, const char* function,
-                   const SetWork& work) {
+}  // namespace
+
+cudaError_t vgpu::runtime::set_in(Runtime& runtime, cudaStream_t stream, const char* function,
+                                  const SetWork& work) {
   Stream& on = stream_for(runtime, stream);
   return capture_of(on) != nullptr ? record(on, work)
                                    : submit_set(runtime, on, function, work.what);
 }
-
-}  // namespace
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {

@@ -36,6 +36,9 @@ cudaError_t submit_set(Runtime& runtime, Stream& stream, const char* function,
 // that is `blocking`, is complete at the return.
 cudaError_t copy_in_stream(Runtime& runtime, cudaStream_t stream, const char* function,
                            const CopyWork& work, bool blocking = false);
+// Fills in a stream, or adds a node if the stream is being captured.
+cudaError_t set_in(Runtime& runtime, cudaStream_t stream, const char* function,
+                   const SetWork& work);
 // As the functions without a stream: complete at the return, unless it is between device memory.
 cudaError_t copy_at_once(Runtime& runtime, const char* function, const CopyWork& work);
 

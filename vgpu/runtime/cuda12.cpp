@@ -2,9 +2,11 @@
 // The runtime's functions whose arguments or structures changed from CUDA 12 to 13, as CUDA 12's
 // headers declare them: for programs with CUDA 12's runtime linked in. redirect/names12.inc says
 // which function of CUDA 12 is which of these.
+#include <fmt/format.h>
+
 #include <cstring>
 
-#include "runtime/api.hpp"
+#include "runtime/runtime.hpp"
 
 namespace {
 
@@ -195,6 +197,26 @@ cudaError_t vgpu12StreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCapture
 cudaError_t vgpu12StreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes,
                                                   size_t count, unsigned flags) {
   return cudaStreamUpdateCaptureDependencies(stream, nodes, nullptr, count, flags);
+}
+
+// For what CUDA 12 has and CUDA 13 has no more.
+cudaError_t vgpu12Refuse(const char* name) {
+  vgpu::runtime::say(fmt::format("{} of CUDA 12 is not implemented", name));
+  return vgpu::runtime::finish(cudaErrorNotSupported);
+}
+
+// The program's CUDA 12 may be older than the function's newest form.
+cudaError_t vgpu12GetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
+                                      cudaDriverEntryPointQueryResult* status) {
+  constexpr unsigned kNewest12 = 12090;
+  void* found = nullptr;
+  const cudaError_t error = cudaGetDriverEntryPointByVersion(
+      symbol, function == nullptr ? nullptr : &found, kRuntimeVersion, flags, status);
+  if (error != cudaSuccess) return error;
+  *function = found;
+  return found != nullptr
+             ? error
+             : cudaGetDriverEntryPointByVersion(symbol, function, kNewest12, flags, status);
 }
 
 cudaError_t vgpu12SetDouble(double*) { return cudaSuccess; }  // every device has doubles

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "runtime/device_properties.hpp"
+#include "runtime/driver_function.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/stream_order.hpp"
-#include "runtime/tensor_map.hpp"
 
 using namespace vgpu::runtime;
 
@@ -32,12 +32,6 @@ bool valid_limit(const Runtime& runtime, cudaLimit limit) {
   return limit >= 0 && static_cast<std::size_t>(limit) < runtime.limits.size();
 }
 
-constexpr int kFirstPciDevice = 6;  // the same value as in device_properties.cpp
-
-std::string pci_bus_id(int ordinal) {
-  return fmt::format("0000:00:{:02x}.0", kFirstPciDevice + ordinal);
-}
-
 // The pairs (device, peer) with peer access enabled. The virtual GPU allows peer access even if a
 // program did not enable it, and does not report that.
 std::set<std::pair<int, int>>& peers() {
@@ -46,18 +40,22 @@ std::set<std::pair<int, int>>& peers() {
 }
 constexpr int kVersion = CUDART_VERSION;
 
-cudaError_t find_driver_function(const char* symbol, void** function,
-                                 cudaDriverEntryPointQueryResult* status) {
+cudaError_t find_driver_entry(const char* symbol, void** function, int version,
+                              unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
   return query([&](Runtime&) {
-    if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
-    *function = driver_function(symbol);
-    if (*function != nullptr) {
-      if (status != nullptr) *status = cudaDriverEntryPointSuccess;
-      return cudaSuccess;
+    constexpr unsigned long long kKnown = cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream;
+    if (symbol == nullptr || function == nullptr || (flags & ~kKnown) != 0 || flags == kKnown ||
+        version > kVersion)
+      return cudaErrorInvalidValue;
+    const DriverFunction found = vgpu::runtime::find_driver_function(
+        symbol, version, (flags & cudaEnablePerThreadDefaultStream) != 0);
+    *function = found.address;
+    if (status != nullptr) {
+      *status = found.address != nullptr ? cudaDriverEntryPointSuccess
+                : found.known            ? cudaDriverEntryPointVersionNotSufficent
+                                         : cudaDriverEntryPointSymbolNotFound;
     }
-    if (status != nullptr) *status = cudaDriverEntryPointSymbolNotFound;
-    throw Failure{cudaErrorNotSupported,
-                  fmt::format("the driver's function {} is not implemented", symbol)};
+    return cudaSuccess;
   });
 }
 
@@ -80,8 +78,10 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return about_device(device, [&](Runtime&, const vgpu::Device&) {
-    Runtime::ordinal() = device;
+  return about_device(device, [&](Runtime& runtime, const vgpu::Device&) {
+    Context& primary = runtime.contexts.primary(device);
+    primary.used = runtime.initialised = true;
+    set_context(&primary);
     return cudaSuccess;
   });
 }
@@ -137,7 +137,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return about_device(device, [&](Runtime&, const vgpu::Device&) {
-    const std::string id = pci_bus_id(device);
+    const std::string id = vgpu::pci_bus_id(device);
     if (text == nullptr || length <= static_cast<int>(id.size())) return cudaErrorInvalidValue;
     std::strcpy(text, id.c_str());
     return cudaSuccess;
@@ -148,7 +148,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return query([&](Runtime& runtime) {
     if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
     for (int i = 0; runtime.has_device(i); ++i) {
-      if (pci_bus_id(i) != text) continue;
+      if (vgpu::pci_bus_id(i) != text) continue;
       *device = i;
       return cudaSuccess;
     }
@@ -279,15 +279,15 @@ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 }
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult* status) {
-  return find_driver_function(symbol, function, status);
+  return find_driver_entry(symbol, function, kVersion, flags, status);
 }
 VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz, 4);
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
-                                             unsigned long long,
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
+                                             unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
-  return find_driver_function(symbol, function, status);
+  return find_driver_entry(symbol, function, static_cast<int>(version), flags, status);
 }
 VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz, 5);

@@ -257,10 +257,16 @@ constexpr const char* kUnknownCode = "unrecognized error code";
 
 namespace vgpu::runtime {
 
-// For stubs.cpp, which cannot include the CUDA headers.
+// For the files of stubs, which cannot include the CUDA headers.
+void say_unimplemented(const char* name, bool& said);
 int refuse_unimplemented(const char* name, bool& said);
-int refuse_unimplemented(const char* name, bool& said) {
+
+void say_unimplemented(const char* name, bool& said) {
   if (!std::exchange(said, true)) say(fmt::format("{} is not implemented", name));
+}
+
+int refuse_unimplemented(const char* name, bool& said) {
+  say_unimplemented(name, said);
   return finish(cudaErrorNotSupported);
 }
 

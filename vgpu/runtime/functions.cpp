@@ -86,35 +86,41 @@ cudaError_t cudaFuncGetParamInfo(const void* handle, size_t index, size_t* offse
   });
 }
 
+cudaFuncAttributes vgpu::runtime::attributes_of(Runtime& runtime, Function& function) {
+  const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
+  cudaFuncAttributes all{};
+  all.sharedSizeBytes = attributes.static_shared_bytes;
+  all.constSizeBytes = attributes.constant_bytes;
+  all.localSizeBytes = attributes.local_bytes;
+  all.maxThreadsPerBlock = thread_limit(runtime, function);
+  const auto registers = function.binary->registers(runtime.device(), function.name);
+  all.numRegs = static_cast<int>(registers.value_or(0));
+  all.ptxVersion = attributes.target;
+  all.binaryVersion = runtime.device().target();
+  all.maxDynamicSharedSizeBytes = function.max_dynamic_shared >= 0
+                                      ? function.max_dynamic_shared
+                                      : static_cast<int>(runtime.device().shared_per_block);
+  all.preferredShmemCarveout = function.shared_carveout;
+  all.nonPortableClusterSizeAllowed = function.non_portable_cluster ? 1 : 0;
+  all.clusterDimMustBeSet = attributes.cluster.count() != 0 ? 1 : 0;
+  all.requiredClusterWidth = static_cast<int>(attributes.cluster.x);
+  all.requiredClusterHeight = static_cast<int>(attributes.cluster.y);
+  all.requiredClusterDepth = static_cast<int>(attributes.cluster.z);
+  return all;
+}
+
+void vgpu::runtime::say_unknown_registers(const Runtime& runtime, const char* call,
+                                          const Function& function) {
+  say(fmt::format("{}: numRegs of {} is given as 0: the fat binary has no machine code for {}",
+                  call, function.shown, runtime.device().id));
+}
+
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* handle) {
   return call([&](Runtime& runtime) {
     if (out == nullptr) return cudaErrorInvalidValue;
     Function& function = known_function(runtime, handle);
-    const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
-    *out = {};
-    out->sharedSizeBytes = attributes.static_shared_bytes;
-    out->constSizeBytes = attributes.constant_bytes;
-    out->localSizeBytes = attributes.local_bytes;
-    out->maxThreadsPerBlock = thread_limit(runtime, function);
-    const auto registers = function.binary->registers(runtime.device(), function.name);
-    if (!registers) {
-      say(
-          fmt::format("cudaFuncGetAttributes: numRegs of {} is given as 0: the fat binary has no "
-                      "machine code for {}",
-                      function.shown, runtime.device().id));
-    }
-    out->numRegs = static_cast<int>(registers.value_or(0));
-    out->ptxVersion = attributes.target;
-    out->binaryVersion = runtime.device().target();
-    out->maxDynamicSharedSizeBytes = function.max_dynamic_shared >= 0
-                                         ? function.max_dynamic_shared
-                                         : static_cast<int>(runtime.device().shared_per_block);
-    out->preferredShmemCarveout = function.shared_carveout;
-    out->nonPortableClusterSizeAllowed = function.non_portable_cluster ? 1 : 0;
-    out->clusterDimMustBeSet = attributes.cluster.count() != 0 ? 1 : 0;
-    out->requiredClusterWidth = static_cast<int>(attributes.cluster.x);
-    out->requiredClusterHeight = static_cast<int>(attributes.cluster.y);
-    out->requiredClusterDepth = static_cast<int>(attributes.cluster.z);
+    *out = attributes_of(runtime, function);
+    if (out->numRegs == 0) say_unknown_registers(runtime, "cudaFuncGetAttributes", function);
     return cudaSuccess;
   });
 }

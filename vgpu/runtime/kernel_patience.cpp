@@ -12,6 +12,8 @@ Writer writer_of(const Runtime& runtime, std::uint64_t address) {
   const auto* const pointer =
       reinterpret_cast<const std::byte*>(address);  // NOLINT: a device address
   if (const Block* const block = runtime.pointers.covering(pointer)) {
+    const auto* const begin = reinterpret_cast<const std::byte*>(block->begin);  // NOLINT: as above
+    if (runtime.interprocess.is_shared(begin)) return Writer::kAnybody;
     switch (block->origin) {
       case Origin::kDevice:
         return Writer::kDevice;
@@ -19,6 +21,7 @@ Writer writer_of(const Runtime& runtime, std::uint64_t address) {
       case Origin::kPinnedHost:
         return Writer::kHost;
       case Origin::kRegisteredHost:
+      case Origin::kMapped:
         return Writer::kAnybody;  // processes may share it
     }
   }

@@ -264,18 +264,15 @@ std::uint64_t most_cluster_blocks(const Function& function) {
   return function.non_portable_cluster ? 16 : 8;
 }
 
-std::uint32_t known_registers(Runtime& runtime, const Function& function) {
+std::uint32_t known_registers(Runtime& runtime, Function& function) {
   const auto registers = function.binary->registers(runtime.device(), function.name);
-  if (!registers) {
-    throw Failure{
-        cudaErrorNotSupported,
-        fmt::format(
-            "the registers of {} are not known: the fat binary has no machine code for {}; build "
-            "with -gencode arch=compute_{},code=sm_{}",
-            function.shown, runtime.device().id, runtime.device().target(),
-            runtime.device().target())};
+  if (!registers && !std::exchange(function.registers_said, true)) {
+    say(fmt::format(
+        "the registers of {} are not known, and taken not to limit how many blocks fit: "
+        "there is no machine code for {} (-gencode arch=compute_{},code=sm_{})",
+        function.shown, runtime.device().id, runtime.device().target(), runtime.device().target()));
   }
-  return *registers;
+  return registers.value_or(0);
 }
 
 int thread_limit(Runtime& runtime, Function& function) {
@@ -340,7 +337,7 @@ void run(Runtime& runtime, Queued& launch) {
     keep_fault(runtime, fault);
     return;
   }
-  runtime.clock = record.report.end_clock;
+  runtime.clock = std::max(runtime.clock, record.report.end_clock);
   keep_output(runtime, function, record.report);
   if (launch.recorded) {
     count::mark_unmeasured(runtime.device().target(), record.report);

@@ -29,8 +29,9 @@ const Kernel& loaded_kernel(Runtime& runtime, Function& function);
 // cudaFuncAttributeNonPortableClusterSizeAllowed is set.
 std::uint64_t most_cluster_blocks(const Function& function);
 
-// Registers per thread. Throws Failure if the fat binary has no machine code for the device.
-std::uint32_t known_registers(Runtime& runtime, const Function& function);
+// Registers per thread. 0, after a message, if there is no machine code for the device: they do not
+// limit then.
+std::uint32_t known_registers(Runtime& runtime, Function& function);
 
 // The largest block that can be launched, in threads: 1024, or less if __launch_bounds__ or the
 // registers per thread (where known) limit it.
@@ -39,6 +40,11 @@ int thread_limit(Runtime& runtime, Function& function);
 // The most dynamic shared memory per block, in bytes: what static shared memory leaves of 48 KB, or
 // more if cudaFuncAttributeMaxDynamicSharedMemorySize allows it.
 std::size_t dynamic_shared_limit(Runtime& runtime, Function& function);
+
+// What cudaFuncGetAttributes returns. The registers are 0 if they are not known, which programs are
+// told by say_unknown_registers.
+cudaFuncAttributes attributes_of(Runtime& runtime, Function& function);
+void say_unknown_registers(const Runtime& runtime, const char* call, const Function& function);
 
 // Checks the launch and queues it.
 cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const Request& request);

@@ -16,39 +16,16 @@
 
 #include "engine/engine.hpp"
 #include "runtime/host_memory.hpp"
+#include "runtime/image/cubin.hpp"
+#include "runtime/library.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
 namespace {
 
-// The wrapper of a fat binary, as nvcc registers it.
-struct Wrapper {
-  std::uint32_t magic = 0x466243b1, version = 1;
-  const void* data = nullptr;
-  void* unused = nullptr;
-};
-
-struct Library {
-  std::string bytes;  // a copy of its fat binary
-  Wrapper wrapper;
-  FatBinary* binary = nullptr;
-  std::map<std::string, Function*> functions;
-};
-
-std::map<cudaLibrary_t, std::unique_ptr<Library>>& libraries() {
-  static auto* const all = new std::map<cudaLibrary_t, std::unique_ptr<Library>>;
+std::map<const void*, std::unique_ptr<Library>>& libraries() {
+  static auto* const all = new std::map<const void*, std::unique_ptr<Library>>;
   return *all;
-}
-
-Library& known_library(cudaLibrary_t handle) {
-  const auto found = libraries().find(handle);
-  if (found == libraries().end()) throw Failure{cudaErrorInvalidResourceHandle, ""};
-  return *found->second;
-}
-
-Module& module_of(Runtime& runtime, const Library& library) {
-  return library.binary->module(runtime.device(), runtime.memory, runtime.settings.engine,
-                                "a library");
 }
 
 [[noreturn]] void refuse_image(const std::string& why) {
@@ -85,6 +62,21 @@ class Image {
     }
   }
 
+  // Machine code, up to the end of what its headers name.
+  std::string elf() const {
+    require(image::kCubinHeader);
+    const auto* const file = reinterpret_cast<const std::byte*>(data_);
+    try {
+      const std::size_t tables = image::cubin_tables_end({file, image::kCubinHeader});
+      require(tables);
+      const std::size_t bytes = image::cubin_bytes({file, tables});
+      require(bytes);
+      return {data_, bytes};
+    } catch (const image::Damaged& error) {
+      refuse_image(fmt::format("is damaged: {}", error.what()));
+    }
+  }
+
   // The text up to the terminating zero byte or the end of the file.
   std::string text() const {
     constexpr std::size_t kStep = 4096;
@@ -106,26 +98,60 @@ class Image {
   std::optional<std::size_t> limit_;
 };
 
-cudaError_t load(Runtime& runtime, cudaLibrary_t* out, Image code) {
+}  // namespace
+
+Library& known_library(const void* handle) {
+  const auto found = libraries().find(handle);
+  if (found == libraries().end()) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  return *found->second;
+}
+
+Library& library_of(FatBinary& binary) {
+  for (const auto& [handle, library] : libraries()) {
+    if (library->binary == &binary) return *library;
+  }
+  auto library = std::make_unique<Library>();
+  library->binary = &binary;
+  Library& added = *library;
+  libraries()[&added] = std::move(library);
+  return added;
+}
+
+std::vector<Library*> libraries_of(const Context& context) {
+  std::vector<Library*> found;
+  for (const auto& [handle, library] : libraries()) {
+    if (library->context == &context) found.push_back(library.get());
+  }
+  return found;
+}
+
+Module& module_of(Runtime& runtime, const Library& library) {
+  return library.binary->module(runtime.device(), runtime.memory, runtime.settings.engine,
+                                "a library");
+}
+
+Library& load_library(Runtime& runtime, const void* data, std::optional<std::size_t> limit) {
   constexpr std::uint32_t kFatBinary = 0xba55ed50;
+  Image code(data, limit);
   auto library = std::make_unique<Library>();
   if (code.begins_with(&library->wrapper.magic, sizeof library->wrapper.magic)) {
     if (code.is_file()) refuse_image("is a pointer to code, which a file cannot hold");
     code.require(sizeof(Wrapper));
-    const void* data = nullptr;
-    std::memcpy(&data, code.data() + offsetof(Wrapper, data), sizeof data);
-    code = Image(data, std::nullopt);
+    const void* inner = nullptr;
+    std::memcpy(&inner, code.data() + offsetof(Wrapper, data), sizeof inner);
+    code = Image(inner, std::nullopt);
   }
   if (code.begins_with(&kFatBinary, sizeof kFatBinary)) {
     library->bytes = code.fat_binary();  // the program may free its copy
     library->wrapper.data = library->bytes.data();
     library->binary = runtime.modules.add(&library->wrapper);
   } else if (code.begins_with("\177ELF", 4)) {
-    throw Failure{
-        cudaErrorNotSupported,
-        "a library of machine code only is not implemented: give a fat binary with PTX, or PTX"};
+    library->binary = runtime.modules.add_code(image::Kind::kCubin, code.elf());
   } else {
-    library->binary = runtime.modules.add_ptx(code.text());
+    std::string text = code.text();
+    if (text.find(".version") == text.npos)
+      refuse_image("is neither a fat binary, nor machine code, nor PTX");
+    library->binary = runtime.modules.add_code(image::Kind::kPtx, std::move(text));
   }
   try {
     // Read the code now, so that this call reports errors in it.
@@ -134,31 +160,52 @@ cudaError_t load(Runtime& runtime, cudaLibrary_t* out, Image code) {
     runtime.modules.unload(library->binary);
     throw;
   }
-  *out = reinterpret_cast<cudaLibrary_t>(library.get());
-  libraries()[*out] = std::move(library);
-  return cudaSuccess;
+  Library& loaded = *library;
+  libraries()[&loaded] = std::move(library);
+  return loaded;
 }
 
-Function* function_of(Runtime& runtime, Library& library, const std::string& name) {
+Library& load_library_file(Runtime& runtime, const char* path) {
+  std::error_code error;
+  std::ifstream in(path, std::ios::binary);
+  if (!std::filesystem::is_regular_file(path, error) || !in)
+    throw Failure{cudaErrorFileNotFound, ""};
+  const std::string file(std::istreambuf_iterator<char>(in), {});
+  if (file.empty()) throw Failure{cudaErrorInvalidKernelImage, ""};
+  return load_library(runtime, file.data(), file.size());
+}
+
+void unload_library(Runtime& runtime, Library& library) {
+  runtime.modules.unload(library.binary);
+  libraries().erase(&library);
+}
+
+Function& function_of(Runtime& runtime, Library& library, const std::string& name) {
   Function*& function = library.functions[name];
   if (function == nullptr) {
     if (module_of(runtime, library).find_kernel(name) == nullptr)
       throw Failure{cudaErrorSymbolNotFound, ""};
     function = runtime.modules.add_function(library.binary, nullptr, name.c_str());
   }
-  return function;
+  return *function;
 }
 
-}  // namespace
 }  // namespace vgpu::runtime
 
 using namespace vgpu::runtime;
+
+namespace {
+
+cudaLibrary_t handle_of(Library& library) { return reinterpret_cast<cudaLibrary_t>(&library); }
+
+}  // namespace
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
                                 unsigned, cudaLibraryOption*, void**, unsigned) {
   return call([&](Runtime& runtime) {
     if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
-    return load(runtime, library, Image(code, std::nullopt));
+    *library = handle_of(load_library(runtime, code, std::nullopt));
+    return cudaSuccess;
   });
 }
 
@@ -166,20 +213,14 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* name, cu
                                     void**, unsigned, cudaLibraryOption*, void**, unsigned) {
   return call([&](Runtime& runtime) {
     if (library == nullptr || name == nullptr) return cudaErrorInvalidValue;
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(name, error)) return cudaErrorFileNotFound;
-    std::ifstream in(name, std::ios::binary);
-    if (!in) return cudaErrorFileNotFound;
-    const std::string file(std::istreambuf_iterator<char>(in), {});
-    if (file.empty()) return cudaErrorInvalidKernelImage;
-    return load(runtime, library, Image(file.data(), file.size()));
+    *library = handle_of(load_library_file(runtime, name));
+    return cudaSuccess;
   });
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
   return call([&](Runtime& runtime) {
-    runtime.modules.unload(known_library(handle).binary);
-    libraries().erase(handle);
+    unload_library(runtime, known_library(handle));
     return cudaSuccess;
   });
 }
@@ -187,7 +228,7 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t handle, const char* name) {
   return call([&](Runtime& runtime) {
     if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
-    *kernel = reinterpret_cast<cudaKernel_t>(function_of(runtime, known_library(handle), name));
+    *kernel = reinterpret_cast<cudaKernel_t>(&function_of(runtime, known_library(handle), name));
     return cudaSuccess;
   });
 }
@@ -207,7 +248,7 @@ cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
     Library& library = known_library(handle);
     const auto names = module_of(runtime, library).kernel_names();
     for (unsigned i = 0; i < std::min<std::size_t>(count, names.size()); ++i)
-      kernels[i] = reinterpret_cast<cudaKernel_t>(function_of(runtime, library, names[i]));
+      kernels[i] = reinterpret_cast<cudaKernel_t>(&function_of(runtime, library, names[i]));
     return cudaSuccess;
   });
 }

@@ -128,8 +128,8 @@ cudaError_t cudaHostUnregister(void* pointer) {
 cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
   return call([&](Runtime& runtime) {
     const Block* block = runtime.pointers.covering(pointer);
-    const bool host =
-        block != nullptr && block->origin != Origin::kDevice && block->origin != Origin::kManaged;
+    const bool host = block != nullptr && (block->origin == Origin::kPinnedHost ||
+                                           block->origin == Origin::kRegisteredHost);
     if (flags == nullptr || !host) return cudaErrorInvalidValue;
     *flags = block->flags;
     return cudaSuccess;
@@ -139,7 +139,8 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
   return call([&](Runtime& runtime) {
     const Block* block = runtime.pointers.covering(host);
-    if (device == nullptr || flags != 0 || block == nullptr || block->origin == Origin::kDevice) {
+    if (device == nullptr || flags != 0 || block == nullptr || block->origin == Origin::kDevice ||
+        block->origin == Origin::kMapped) {
       return cudaErrorInvalidValue;
     }
     *device = host;
@@ -191,7 +192,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
       return cudaSuccess;
     }
     // A variable of a module belongs to no block.
-    const Origin origin = block == nullptr ? Origin::kDevice : block->origin;
+    const Origin origin =
+        block == nullptr || block->origin == Origin::kMapped ? Origin::kDevice : block->origin;
     attributes->type = origin == Origin::kDevice    ? cudaMemoryTypeDevice
                        : origin == Origin::kManaged ? cudaMemoryTypeManaged
                                                     : cudaMemoryTypeHost;

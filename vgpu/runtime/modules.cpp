@@ -27,16 +27,18 @@ std::string target_name(const image::Entry& entry) {
 
 }  // namespace
 
-FatBinary::FatBinary(std::string ptx) : ptx_(std::move(ptx)) {
+FatBinary::FatBinary(image::Kind kind, std::string code) : code_(std::move(code)) {
   image::Entry entry;
-  entry.kind = image::Kind::kPtx;
-  entry.stored = std::as_bytes(std::span(ptx_));
-  entry.plain_bytes = ptx_.size();
+  entry.kind = kind;
+  entry.stored = std::as_bytes(std::span(code_));
+  entry.plain_bytes = code_.size();
   constexpr std::string_view kTarget = ".target sm_";
-  if (const auto at = ptx_.find(kTarget); at != ptx_.npos) {
-    const char* const number = ptx_.data() + at + kTarget.size();
-    const auto [end, error] = std::from_chars(number, ptx_.data() + ptx_.size(), entry.target);
-    entry.arch_specific = error == std::errc() && end != ptx_.data() + ptx_.size() && *end == 'a';
+  if (kind == image::Kind::kCubin) {
+    entry.target = image::cubin_target(entry.stored);
+  } else if (const auto at = code_.find(kTarget); at != code_.npos) {
+    const char* const number = code_.data() + at + kTarget.size();
+    const auto [end, error] = std::from_chars(number, code_.data() + code_.size(), entry.target);
+    entry.arch_specific = error == std::errc() && end != code_.data() + code_.size() && *end == 'a';
   }
   entries_ = {entry};
 }
@@ -170,8 +172,8 @@ FatBinary* Modules::add(const void* wrapper) {
   return binaries_.back().get();
 }
 
-FatBinary* Modules::add_ptx(std::string ptx) {
-  binaries_.push_back(std::make_unique<FatBinary>(std::move(ptx)));
+FatBinary* Modules::add_code(image::Kind kind, std::string code) {
+  binaries_.push_back(std::make_unique<FatBinary>(kind, std::move(code)));
   return binaries_.back().get();
 }
 

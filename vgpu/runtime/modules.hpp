@@ -24,7 +24,8 @@ namespace vgpu::runtime {
 class FatBinary {
  public:
   explicit FatBinary(const void* wrapper) : wrapper_(wrapper) {}
-  explicit FatBinary(std::string ptx);  // PTX text, for the target that it names
+  // PTX text or machine code (an ELF file), for the target that it names. Throws image::Damaged.
+  FatBinary(image::Kind kind, std::string code);
 
   // Returns the module for this device, which the first call loads. The module consists of the
   // machine code, with the PTX for kernels whose machine code the engine cannot execute, or of one
@@ -52,7 +53,7 @@ class FatBinary {
 
   const void* wrapper_ = nullptr;
   bool unloaded_ = false;
-  std::string ptx_;
+  std::string code_;
   std::optional<std::vector<image::Entry>> entries_;
   // one module per device, because each device has its own variables
   std::map<const Device*, std::unique_ptr<Module>> modules_;
@@ -70,6 +71,7 @@ struct Function {
   int max_dynamic_shared = -1;          // cudaFuncAttributeMaxDynamicSharedMemorySize; -1: not set
   int shared_carveout = -1;             // a preference, without effect
   bool non_portable_cluster = false;    // cudaFuncAttributeNonPortableClusterSizeAllowed
+  bool registers_said = false;          // the message that registers are not known was printed
   bool refusal_said = false;            // the message why it cannot be launched was printed
   bool lost_prints_said = false;        // the message that printf's buffer overflowed was printed
   bool sampling_said = false;           // the message about sampling was printed
@@ -86,7 +88,7 @@ struct Variable {
 class Modules {
  public:
   FatBinary* add(const void* wrapper);
-  FatBinary* add_ptx(std::string ptx);
+  FatBinary* add_code(image::Kind kind, std::string code);
   void unload(FatBinary* binary);
 
   // `host_function` is null for a kernel without a host stub.

@@ -12,7 +12,15 @@
 
 namespace vgpu::runtime {
 
-enum class Origin { kDevice, kManaged, kPinnedHost, kRegisteredHost };
+struct Context;  // context.hpp
+
+enum class Origin {
+  kDevice,
+  kManaged,
+  kPinnedHost,
+  kRegisteredHost,
+  kMapped  // device memory at a reserved address (cuMemMap)
+};
 
 struct Block {
   std::uintptr_t begin = 0;
@@ -24,6 +32,7 @@ struct Block {
   unsigned long long number = 0;  // sequence number, from 1
   cudaMemPool_t pool = nullptr;   // of stream-ordered allocations
   bool of_graph = false;          // GraphMemory
+  const Context* context = nullptr;
 };
 
 class Pointers {
@@ -31,8 +40,8 @@ class Pointers {
   Block& add(const void* begin, std::size_t bytes, Origin origin, int device, unsigned flags = 0) {
     const auto key = reinterpret_cast<std::uintptr_t>(begin);
     remove(begin);
-    Block& block =
-        blocks_[key] = {key, bytes, origin, device, flags, nullptr, ++added_, nullptr, false};
+    Block& block = blocks_[key] = {key,     bytes,    origin,  device, flags,
+                                   nullptr, ++added_, nullptr, false,  nullptr};
     if (counts(block)) bytes_on_[device] += bytes;
     return block;
   }
@@ -42,6 +51,10 @@ class Pointers {
     if (counts(found->second)) bytes_on_[found->second.device] -= found->second.bytes;
     blocks_.erase(found);
   }
+
+  // Counts memory of a device that has no address, or no longer.
+  void count(int device, std::size_t bytes) { bytes_on_[device] += bytes; }
+  void uncount(int device, std::size_t bytes) { bytes_on_[device] -= bytes; }
 
   // The block that starts at `pointer`, or the block that contains it; null if there is none. The
   // result is valid until the next change.

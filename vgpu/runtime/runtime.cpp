@@ -143,13 +143,29 @@ cudaError_t& last_error() {
   return error;
 }
 
+std::string_view& driver_call() {
+  thread_local std::string_view name;
+  return name;
+}
+
+void attach(Runtime& runtime) {
+  if (current_context() != nullptr || !driver_call().empty()) return;
+  runtime.initialised = true;
+  Context& primary = runtime.contexts.primary(Runtime::ordinal());
+  primary.used = true;
+  push_context(primary);
+}
+
 cudaError_t finish(cudaError_t code) {
   if (code != cudaSuccess && code != cudaErrorNotReady) last_error() = code;
   return code;
 }
 
 cudaError_t finish(const Failure& failure) {
-  if (!failure.message.empty()) say(failure.message);
+  const std::string_view text = failure.message, name = driver_call();
+  const auto colon = text.find(": ");
+  const bool rename = !name.empty() && text.starts_with("cuda") && colon != text.npos;
+  if (!text.empty()) say(rename ? fmt::format("{}{}", name, text.substr(colon)) : failure.message);
   return finish(failure.code);
 }
 

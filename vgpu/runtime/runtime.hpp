@@ -4,6 +4,7 @@
 // (work_queue.hpp).
 #pragma once
 #include <array>
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <new>
@@ -17,6 +18,7 @@
 #include "runtime/api.hpp"
 #include "runtime/arrays.hpp"
 #include "runtime/check_report.hpp"
+#include "runtime/context.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/graph/graph.hpp"
 #include "runtime/interprocess.hpp"
@@ -56,6 +58,7 @@ class Runtime {
   WorkQueue queue{mutex};
   Settings settings;
   Memory memory;
+  Contexts contexts;
   Modules modules;
   Pointers pointers;
   Pools pools;
@@ -67,8 +70,9 @@ class Runtime {
   LaunchLog log;
   LastFault fault;
   std::deque<Printed> output;
-  bool forked = false;    // the parent had unfinished work at the fork
-  bool reported = false;  // a check has failed, in a kernel or in a host call
+  std::atomic<bool> initialised = false;  // by cuInit or by use of a device
+  bool forked = false;                    // the parent had unfinished work at the fork
+  bool reported = false;                  // a check has failed, in a kernel or in a host call
   // Indexed by cudaLimit, with the values of a new process on an H200. The engine uses the limits
   // of the stack, printf and malloc.
   std::array<std::size_t, 7> limits = {1024, 8650752, DeviceHeap::kDefaultBytes, 0, 2048,
@@ -103,6 +107,14 @@ void report_check(Runtime& runtime, const Finding& finding);
 // The calling thread's last error, which cudaGetLastError returns.
 cudaError_t& last_error();
 
+// The driver function that runs by a function of the runtime, in the calling thread; "" outside
+// one. Messages name it instead of the runtime's.
+std::string_view& driver_call();
+
+// Makes the primary context of the thread's device current, if no context is. Does nothing within a
+// driver function, which never does that.
+void attach(Runtime& runtime);
+
 // Records the error for cudaGetLastError and returns it.
 cudaError_t finish(cudaError_t code);
 cudaError_t finish(const Failure& failure);
@@ -135,6 +147,7 @@ cudaError_t query(Body body) {
 template <class Body>
 cudaError_t call(Body body) {
   return query([&](Runtime& runtime) {
+    attach(runtime);
     const cudaError_t error = runtime.fault.seen ? runtime.fault.code : body(runtime);
     runtime.queue.wait_for_room();
     return error;

@@ -63,6 +63,7 @@ cudaError_t store(T* out, U value) {
 cudaStream_t Streams::create(unsigned flags, int priority) {
   auto stream = std::make_unique<Stream>(
       Stream{flags, priority, next_id_++, Runtime::ordinal(), nullptr, {}});
+  stream->context = &owning_context(Runtime::get());
   const auto handle = reinterpret_cast<cudaStream_t>(stream.get());
   streams_[handle] = std::move(stream);
   return handle;
@@ -105,6 +106,10 @@ void Streams::end_thread(unsigned long long thread) {
   std::erase_if(per_thread_, [&](const auto& item) {
     return item.first.first == thread && item.second->capture == nullptr;
   });
+}
+
+void Streams::destroy_all(const Context& context) {
+  std::erase_if(streams_, [&](const auto& item) { return item.second->context == &context; });
 }
 
 bool Streams::destroy(cudaStream_t handle) { return streams_.erase(handle) != 0; }

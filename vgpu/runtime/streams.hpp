@@ -16,6 +16,7 @@
 namespace vgpu::runtime {
 
 struct Capture;  // graph/capture.hpp
+struct Context;  // context.hpp
 struct Node;
 
 constexpr cudaStream_t kDefaultStream = nullptr;
@@ -31,6 +32,7 @@ struct Stream {
   std::vector<Node*> last;           // the dependencies of the next captured node
   std::vector<Ticket> tail = {};     // the tasks that its next work follows (stream_order.hpp)
   std::uint64_t last_task = 0;       // the highest number of those and all earlier ones
+  const Context* context = nullptr;  // null for the default streams: the calling thread's
 };
 
 struct Event {
@@ -53,6 +55,7 @@ class Streams {
   Stream* find(cudaStream_t handle);
   Stream& legacy(int device);
   bool destroy(cudaStream_t handle);  // also false for the default streams
+  void destroy_all(const Context& context);
   void end_thread(unsigned long long thread);
   template <class Use>
   void for_each(Use use) {

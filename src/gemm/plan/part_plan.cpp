@@ -115,9 +115,8 @@ static void each_plan(const PartShape& whole, std::span<const PartTileCost> tile
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const PartTileCost& t = tiles[i];
     if (t.k_major && !whole.a_k_major) continue;
-    if (t.ragged &&
-        (whole.batch > 1 || !whole.ragged || t.k_major != whole.a_k_major || whole.b_k_major))
-      continue;
+    if (whole.batch > 1 && !t.of_batch) continue;
+    if (t.ragged && (!whole.ragged || t.k_major != whole.a_k_major || whole.b_k_major)) continue;
     consider(whole, i, 0, 0);
     if (!t.ragged) continue;
     const int edge_rows = edge_of(whole.rows, t.bm), edge_cols = edge_of(whole.cols, t.bn);
@@ -155,7 +154,11 @@ PartShape part_shape(const Problem& p, const Alignment& at) {
 }
 
 PartShape swapped(const PartShape& x) {
-  return {x.cols, x.rows, x.k, x.b_k_major, x.a_k_major, x.b_aligned, x.a_aligned, x.ragged};
+  PartShape other = x;
+  std::swap(other.rows, other.cols);
+  std::swap(other.a_k_major, other.b_k_major);
+  std::swap(other.a_aligned, other.b_aligned);
+  return other;
 }
 
 SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms) {

@@ -74,10 +74,17 @@ static Status launch_tile_of_batch(PartJob x, std::int64_t count, const PartStri
   return Status::ok();
 }
 
-static constexpr std::array kLaunchBatch =
-    part_tiles([]<class T>(std::type_identity<T>, auto of_batch) -> LaunchBatch {
-      if constexpr (of_batch) return launch_tile_of_batch<T>;
-      return nullptr;
+template <class T, bool kOfBatch>
+static constexpr LaunchBatch launcher_of_batch() {
+  if constexpr (kOfBatch) {
+    return launch_tile_of_batch<T>;
+  } else {
+    return nullptr;
+  }
+}
+static constexpr std::array kLaunchBatch = part_tiles(
+    []<class T, bool kOfBatch>(std::type_identity<T>, std::bool_constant<kOfBatch>) -> LaunchBatch {
+      return launcher_of_batch<T, kOfBatch>();
     });
 
 // The job with A and B exchanged: C^T = B^T A^T.

@@ -41,7 +41,7 @@ add_test(NAME vgpu.static.processes COMMAND ${Python3_EXECUTABLE} ${here}/proces
 set_tests_properties(vgpu.static.processes PROPERTIES LABELS vgpu TIMEOUT 120)
 if(TARGET vgpu_cublas)
   vgpu_static(cublas CUDA::cublas)
-  vgpu_test(static.cublas --stderr "cublasSnrm2_v2 is not implemented" -- cublas.static)
+  vgpu_test(static.cublas --stderr "cublasSsymm_v2 is not implemented" -- cublas.static)
 endif()
 
 # A program and a library that it is linked to or loads later, each with a runtime.
@@ -63,7 +63,9 @@ foreach(way "" .static)
   vgpu_test(two_runtimes.loaded${way} --silent -- two_runtimes${way}
     $<TARGET_FILE:vgpu_own_runtime> 3)
   vgpu_test(two_runtimes.stripped${way} --exit 1 --stderr
-    "^vgpu: [^ ]*_stripped.so has the CUDA runtime linked in and no symbols that say where: " --
+    "^vgpu: [^ ]*_stripped.so has the CUDA runtime linked in and no symbols that say where: "
+    --stderr "vgpu: [^ ]*_stripped.so: its CUDA runtime is linked in without symbols and cannot be "
+    --
     two_runtimes${way} $<TARGET_FILE:vgpu_own_runtime_stripped> 1)
 endforeach()
 vgpu_test(two_runtimes.verbose --option=--verbose --stderr
@@ -81,6 +83,22 @@ target_include_directories(vgpu_program_cuda12 SYSTEM PRIVATE ${CUDAToolkit_INCL
 vgpu_test(static.cuda12 --option=--verbose
   --stderr "vgpu_program_cuda12: static runtime of CUDA 12, "
   --stderr "vgpu: cudaLaunchCooperativeKernelMultiDevice of CUDA 12 is not implemented\n$" -- cuda12)
+
+# The same program, linked to a library with the shared runtime's name and versions.
+set(map ${CMAKE_CURRENT_BINARY_DIR}/libcudart.so.12.map)
+file(WRITE ${map} "libcudart.so.12 { global: *; };\n")
+add_library(vgpu_fake_cudart12 SHARED cuda12_runtime.cpp)
+target_compile_definitions(vgpu_fake_cudart12 PRIVATE VGPU_SHARED_RUNTIME)
+target_include_directories(vgpu_fake_cudart12 SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+target_link_options(vgpu_fake_cudart12 PRIVATE -Wl,-soname,libcudart.so.12
+  -Wl,--version-script=${map})
+set_target_properties(vgpu_fake_cudart12 PROPERTIES NO_SONAME ON)
+vgpu_program(cuda12_shared cuda12.cpp LIBRARIES vgpu_fake_cudart12)
+target_include_directories(vgpu_program_cuda12_shared SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+vgpu_test(shared.cuda12 --option=--verbose
+  --stderr "vgpu_program_cuda12_shared: shared runtime, libcudart.so.12 is the virtual GPU.s\n"
+  --stderr "vgpu: cudaLaunchCooperativeKernelMultiDevice of CUDA 12 is not implemented\n$" --
+    cuda12_shared)
 
 # As nvcc builds them when it is called by hand.
 if(LADDER_SANITIZE)

@@ -36,6 +36,13 @@ CudaFile with(StaticRuntime runtime) {
 const CudaFile kProgram = with(StaticRuntime::kNone);
 const Library kC{"libc.so.6", "/lib/libc.so.6", {}};
 
+TEST(Inspecting, TheDriverAndCuda12sRuntimeAreReplaced) {
+  for (const char* name : {"libcuda.so.1", "libcudart.so.12"}) {
+    const Inspection found = judge("p", kProgram, {kC, {name, "/x", {}}});
+    EXPECT_EQ(found.error + found.warning, "") << name;
+  }
+}
+
 TEST(Inspecting, RuntimesOfCuda13AreReplaced) {
   const Inspection shared = judge("p", kProgram, {kC, {"libcudart.so.13", "/x", {}}});
   EXPECT_EQ(shared.error + shared.warning, "");
@@ -65,9 +72,9 @@ TEST(Inspecting, AProgramWithoutLoaderIsAnError) {
 }
 
 TEST(Inspecting, AnotherRuntimesVersionIsAnError) {
-  EXPECT_EQ(judge("p", kProgram, {{"libcudart.so.12", "", {}}}).error,
-            "p is linked to libcudart.so.12; the virtual GPU stands in for libcudart.so.13: "
-            "rebuild with CUDA 13, or with `nvcc -cudart static`");
+  EXPECT_EQ(judge("p", kProgram, {{"libcudart.so.11.0", "", {}}}).error,
+            "p is linked to libcudart.so.11.0; the virtual GPU stands in for those of CUDA 12 and "
+            "13: rebuild it with one of them");
   EXPECT_EQ(judge("p", with(StaticRuntime::kOlder), {kC}).error,
             "p has the runtime of CUDA 11 or older linked in; the virtual GPU stands in for those "
             "of CUDA 12 and 13: rebuild it with one of them");
@@ -77,7 +84,7 @@ TEST(Inspecting, AProgramWithoutCudaMayLoadItLater) {
   const auto result = judge("/usr/bin/python3", {}, {});
   EXPECT_EQ(result.error, "");
   EXPECT_EQ(result.warning,
-            "/usr/bin/python3 uses no CUDA runtime: only what it loads or starts can run on the "
+            "/usr/bin/python3 uses no CUDA library: only what it loads or starts can run on the "
             "virtual GPU");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of the virtual GPU's libcudart.so.13 beyond the CUDA runtime. A program that may also
+/* Functions of the virtual GPU's runtime (libvgpu.so) beyond CUDA's. A program that may also
    run on a real GPU looks them up with dlsym(RTLD_DEFAULT, "vgpuDeviceName"): if the name is
    absent, the runtime is the real one. All functions are thread-safe. Returned strings stay valid
    until the same function is called again. */
@@ -57,6 +57,9 @@ int vgpuDeviceContains(const void* pointer, size_t bytes);
 /* Marks bytes of device memory as written, for the check of reads of memory that was never written.
    Needed where the host writes device memory without a function of the CUDA runtime. */
 void vgpuMarkWritten(const void* pointer, size_t bytes);
+
+/* The bytes of device memory that the program has allocated on the device of that ordinal. */
+size_t vgpuMemoryUsed(int device);
 
 #ifdef __cplusplus
 }

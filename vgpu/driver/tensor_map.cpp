@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuTensorMapEncodeTiled and cuTensorMapReplaceAddress. CUDA Driver API, "Tensor Map Object
 // Management".
-#include "runtime/tensor_map.hpp"
-
-#include <cuda.h>
 #include <fmt/format.h>
 
+#include "driver/api.hpp"
 #include "machine/tensor/tensor_map.hpp"
-#include "runtime/runtime.hpp"
 
-namespace vgpu::runtime {
+using namespace vgpu;
+using vgpu::driver::Runtime;
+using vgpu::runtime::say;
+
 namespace {
 
 static_assert(sizeof(CUtensorMap) == TensorMap::kBytes &&
@@ -41,11 +41,13 @@ std::string misplaced(const CUtensorMap* map) {
                      address);
 }
 
-CUresult encode_tiled(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank, void* address,
-                      const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* box,
-                      const cuuint32_t* steps, CUtensorMapInterleave interleave,
-                      CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
-                      CUtensorMapFloatOOBfill fill) {
+}  // namespace
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank,
+                                void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
+                                const cuuint32_t* box, const cuuint32_t* steps,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   constexpr std::string_view kName = "cuTensorMapEncodeTiled";
   const Runtime& runtime = Runtime::get();
   const std::lock_guard lock(Runtime::get().mutex);
@@ -82,7 +84,7 @@ CUresult encode_tiled(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank
   return CUDA_SUCCESS;
 }
 
-CUresult replace_address(CUtensorMap* where, void* address) {
+CUresult cuTensorMapReplaceAddress(CUtensorMap* where, void* address) {
   constexpr std::string_view kName = "cuTensorMapReplaceAddress";
   const std::lock_guard lock(Runtime::get().mutex);
   if (const std::string why = misplaced(where); !why.empty()) return refuse(kName, why);
@@ -93,13 +95,3 @@ CUresult replace_address(CUtensorMap* where, void* address) {
   encode(*map, bytes_of(where));
   return CUDA_SUCCESS;
 }
-
-}  // namespace
-
-void* driver_function(std::string_view name) {
-  if (name == "cuTensorMapEncodeTiled") return reinterpret_cast<void*>(&encode_tiled);
-  if (name == "cuTensorMapReplaceAddress") return reinterpret_cast<void*>(&replace_address);
-  return nullptr;
-}
-
-}  // namespace vgpu::runtime

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the tests of the driver API: they check their own results and exit with status 1 at the
+// first wrong one.
+#pragma once
+#include <cuda.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+inline void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "wrong: %s\n", what);
+  std::exit(1);
+}
+
+inline void require_result(CUresult found, CUresult expected, const char* what) {
+  if (found == expected) return;
+  const char *name = "?", *wanted = "?";
+  cuGetErrorName(found, &name);
+  cuGetErrorName(expected, &wanted);
+  std::fprintf(stderr, "%s: %s, expected %s\n", what, name, wanted);
+  std::exit(1);
+}
+
+inline void require(CUresult result, const char* what) {
+  require_result(result, CUDA_SUCCESS, what);
+}
+
+#ifdef __CUDACC__
+inline void require(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorName(error));
+  std::exit(1);
+}
+#endif
+
+// The call's result, and its text if that is wrong.
+#define EXPECT(expected, call) require_result(call, CUDA_##expected, #call)
+#define CHECK(call) EXPECT(SUCCESS, call)
+
+inline std::string read_file(const char* path) {
+  std::ifstream in(path, std::ios::binary);
+  require(in.is_open(), path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// cuInit and a context on the first device.
+inline CUcontext start() {
+  CUdevice device = -1;
+  CUcontext context = nullptr;
+  CHECK(cuInit(0));
+  CHECK(cuDeviceGet(&device, 0));
+  CHECK(cuCtxCreate(&context, nullptr, 0, device));
+  return context;
+}

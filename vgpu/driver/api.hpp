@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver API's declarations, all versions of each function under the name of its symbol
+// (cuMemAlloc_v2), and the wrappers in which the entry points run. Most entry points call the
+// runtime API's function of the same meaning: the handles of streams, events, graphs, pools,
+// kernels and libraries are the same objects, and the error codes are the same numbers.
+#pragma once
+#define __CUDA_API_VERSION_INTERNAL  // NOLINT(bugprone-reserved-identifier): cuda.h's name
+#pragma GCC visibility push(default)
+#include <cuda.h>
+// cudaProfiler.h declares them; not every toolkit has it.
+extern "C" {
+CUresult cuProfilerStart();
+CUresult cuProfilerStop();
+}
+#pragma GCC visibility pop
+
+#include <string_view>
+#include <utility>
+
+#include "runtime/runtime.hpp"
+
+namespace vgpu::driver {
+
+using runtime::Failure;
+using runtime::Runtime;
+
+// The driver's code for an error of the runtime. Most are the same number.
+CUresult result_of(cudaError_t error);
+inline CUresult result_of(CUresult result) { return result; }
+
+// What a function that needs a current context returns instead of running; CUDA_SUCCESS if it may
+// run.
+CUresult missing_context();
+
+// During its lifetime, messages name the driver's function, and the runtime API neither makes a
+// context current nor keeps a last error.
+class Entry {
+ public:
+  explicit Entry(const char* name);
+  ~Entry();
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+ private:
+  std::string_view outer_;
+  cudaError_t last_error_;
+};
+
+// Runs an entry point that needs the driver initialised, or a current context besides. `body`
+// returns cudaError_t or CUresult.
+template <class Body>
+CUresult with_driver(const char* name, Body body) {
+  if (!Runtime::get().initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  const Entry entry(name);
+  return result_of(body());
+}
+
+template <class Body>
+CUresult with_context(const char* name, Body body) {
+  if (const CUresult missing = missing_context(); missing != CUDA_SUCCESS) return missing;
+  return with_driver(name, body);
+}
+
+// The same for a body that works on the runtime's state, `cudaError_t body(Runtime&)`: under its
+// lock, where it may throw Failure.
+template <class Body>
+CUresult in_driver(const char* name, Body body) {
+  return with_driver(name, [&] { return runtime::query(body); });
+}
+
+template <class Body>
+CUresult in_context(const char* name, Body body) {
+  return with_context(name, [&] { return runtime::call(body); });
+}
+
+inline void* pointer_of(CUdeviceptr address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+inline CUdeviceptr address_of(const void* pointer) {
+  return reinterpret_cast<CUdeviceptr>(pointer);
+}
+
+// Both APIs have structures and enumerations of the same meaning with the same layout.
+template <class To, class From>
+To* same(From* from) {
+  static_assert(sizeof(To) == sizeof(From) && alignof(To) == alignof(From));
+  return reinterpret_cast<To*>(from);
+}
+
+inline bool is_known(CUsharedconfig config) {
+  return config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE &&
+         config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
+}
+
+template <class T, class U>
+CUresult store(T* out, U value) {
+  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *out = static_cast<T>(value);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace vgpu::driver

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays, textures and surfaces. CUDA Driver API, "Memory Management", "Texture Object Management",
+// "Surface Object Management".
+#include "driver/arrays.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+
+namespace vgpu::driver {
+namespace {
+
+struct Format {
+  CUarray_format format;
+  int bits;
+  cudaChannelFormatKind kind;
+};
+
+constexpr Format kFormats[] = {
+    {CU_AD_FORMAT_UNSIGNED_INT8, 8, cudaChannelFormatKindUnsigned},
+    {CU_AD_FORMAT_UNSIGNED_INT16, 16, cudaChannelFormatKindUnsigned},
+    {CU_AD_FORMAT_UNSIGNED_INT32, 32, cudaChannelFormatKindUnsigned},
+    {CU_AD_FORMAT_SIGNED_INT8, 8, cudaChannelFormatKindSigned},
+    {CU_AD_FORMAT_SIGNED_INT16, 16, cudaChannelFormatKindSigned},
+    {CU_AD_FORMAT_SIGNED_INT32, 32, cudaChannelFormatKindSigned},
+    {CU_AD_FORMAT_HALF, 16, cudaChannelFormatKindFloat},
+    {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
+};
+
+}  // namespace
+
+cudaChannelFormatDesc channels_of(CUarray_format format, unsigned channels) {
+  const auto* const found =
+      std::find_if(std::begin(kFormats), std::end(kFormats),
+                   [&](const Format& known) { return known.format == format; });
+  if (found == std::end(kFormats) || (channels != 1 && channels != 2 && channels != 4))
+    throw Failure{cudaErrorInvalidValue, ""};
+  const auto bits = [&](unsigned channel) { return channel < channels ? found->bits : 0; };
+  return {bits(0), bits(1), bits(2), bits(3), found->kind};
+}
+
+std::size_t element_bytes(CUarray array) {
+  const cudaChannelFormatDesc& format = Runtime::get().arrays.known(array_of(array)).format;
+  return static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8;
+}
+
+}  // namespace vgpu::driver
+
+using namespace vgpu::driver;
+
+namespace {
+
+// Calls use(the format as the runtime has it).
+template <class Use>
+CUresult with_format(const char* name, CUarray_format format, unsigned channels, Use use) {
+  return with_context(name, [&] {
+    cudaChannelFormatDesc desc{};
+    const cudaError_t error = vgpu::runtime::query([&](Runtime&) {
+      desc = channels_of(format, channels);
+      return cudaSuccess;
+    });
+    return error != cudaSuccess ? error : use(desc);
+  });
+}
+
+CUresult describe(const char* name, CUarray array, CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
+  return with_context(name, [&] {
+    cudaChannelFormatDesc desc{};
+    cudaExtent extent{};
+    unsigned flags = 0;
+    if (descriptor == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t error = cudaArrayGetInfo(&desc, &extent, &flags, array_of(array));
+    if (error != cudaSuccess) return error;
+    const auto* const found = std::find_if(
+        std::begin(kFormats), std::end(kFormats),
+        [&](const Format& known) { return known.bits == desc.x && known.kind == desc.f; });
+    if (found == std::end(kFormats)) return cudaErrorNotSupported;
+    const unsigned channels = 1U + (desc.y != 0) + (desc.z != 0) + (desc.w != 0);
+    *descriptor = {extent.width, extent.height, extent.depth, found->format, channels, flags};
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+CUresult cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* wanted) {
+  if (array == nullptr || wanted == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return with_format(
+      __func__, wanted->Format, wanted->NumChannels, [&](const cudaChannelFormatDesc& desc) {
+        return cudaMalloc3DArray(reinterpret_cast<cudaArray_t*>(array), &desc,
+                                 {wanted->Width, wanted->Height, wanted->Depth}, wanted->Flags);
+      });
+}
+
+CUresult cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* wanted) {
+  if (array == nullptr || wanted == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const CUDA_ARRAY3D_DESCRIPTOR deep{wanted->Width,  wanted->Height,      0,
+                                     wanted->Format, wanted->NumChannels, 0};
+  return cuArray3DCreate_v2(array, &deep);
+}
+
+CUresult cuArrayDestroy(CUarray array) {
+  if (array == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  return with_context(__func__, [&] { return cudaFreeArray(array_of(array)); });
+}
+
+CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* descriptor, CUarray array) {
+  return describe(__func__, array, descriptor);
+}
+
+CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array) {
+  CUDA_ARRAY3D_DESCRIPTOR deep{};
+  const CUresult result = describe(__func__, array, descriptor != nullptr ? &deep : nullptr);
+  if (result == CUDA_SUCCESS)
+    *descriptor = {deep.Width, deep.Height, deep.Format, deep.NumChannels};
+  return result;
+}
+
+CUresult cuMipmappedArrayCreate(CUmipmappedArray* mipmap, const CUDA_ARRAY3D_DESCRIPTOR* wanted,
+                                unsigned levels) {
+  if (mipmap == nullptr || wanted == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return with_format(
+      __func__, wanted->Format, wanted->NumChannels, [&](const cudaChannelFormatDesc& desc) {
+        return cudaMallocMipmappedArray(reinterpret_cast<cudaMipmappedArray_t*>(mipmap), &desc,
+                                        {wanted->Width, wanted->Height, wanted->Depth}, levels,
+                                        wanted->Flags);
+      });
+}
+
+CUresult cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray mipmap, unsigned number) {
+  return with_context(__func__, [&] {
+    return cudaGetMipmappedArrayLevel(reinterpret_cast<cudaArray_t*>(level),
+                                      reinterpret_cast<cudaMipmappedArray_t>(mipmap), number);
+  });
+}
+
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray mipmap) {
+  if (mipmap == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  return with_context(__func__, [&] {
+    return cudaFreeMipmappedArray(reinterpret_cast<cudaMipmappedArray_t>(mipmap));
+  });
+}
+
+namespace {
+
+// The runtime's resource; may throw Failure for its format.
+cudaResourceDesc resource_of(const CUDA_RESOURCE_DESC& given) {
+  cudaResourceDesc resource{};
+  resource.resType = static_cast<cudaResourceType>(static_cast<int>(given.resType));
+  resource.flags = given.flags;
+  switch (given.resType) {
+    case CU_RESOURCE_TYPE_ARRAY:
+      resource.res.array.array = array_of(given.res.array.hArray);
+      return resource;
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+      resource.res.mipmap.mipmap =
+          reinterpret_cast<cudaMipmappedArray_t>(given.res.mipmap.hMipmappedArray);
+      return resource;
+    case CU_RESOURCE_TYPE_LINEAR: {
+      const auto& linear = given.res.linear;
+      resource.res.linear = {pointer_of(linear.devPtr),
+                             channels_of(linear.format, linear.numChannels), linear.sizeInBytes};
+      return resource;
+    }
+    case CU_RESOURCE_TYPE_PITCH2D: {
+      const auto& flat = given.res.pitch2D;
+      resource.res.pitch2D = {pointer_of(flat.devPtr), channels_of(flat.format, flat.numChannels),
+                              flat.width, flat.height, flat.pitchInBytes};
+      return resource;
+    }
+  }
+  throw Failure{cudaErrorInvalidValue, ""};
+}
+
+cudaChannelFormatDesc format_in(const cudaResourceDesc& resource) {
+  const Runtime& runtime = Runtime::get();
+  switch (resource.resType) {
+    case cudaResourceTypeArray:
+      return runtime.arrays.known(resource.res.array.array).format;
+    case cudaResourceTypeMipmappedArray:
+      return runtime.arrays.known(resource.res.mipmap.mipmap).levels.front()->format;
+    case cudaResourceTypeLinear:
+      return resource.res.linear.desc;
+    default:
+      return resource.res.pitch2D.desc;
+  }
+}
+
+// In the driver API integers of 8 and 16 bits are read as numbers from 0 to 1 unless a flag says
+// otherwise.
+cudaTextureDesc texture_of(const CUDA_TEXTURE_DESC& given, const cudaResourceDesc& resource) {
+  cudaTextureDesc texture{};
+  for (int i = 0; i < 3; ++i) {
+    texture.addressMode[i] =
+        static_cast<cudaTextureAddressMode>(static_cast<int>(given.addressMode[i]));
+  }
+  texture.filterMode = static_cast<cudaTextureFilterMode>(static_cast<int>(given.filterMode));
+  const cudaChannelFormatDesc format = format_in(resource);
+  const bool normal = (given.flags & CU_TRSF_READ_AS_INTEGER) == 0 &&
+                      format.f != cudaChannelFormatKindFloat && format.x <= 16;
+  texture.readMode = normal ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
+  texture.sRGB = (given.flags & CU_TRSF_SRGB) != 0;
+  std::copy(std::begin(given.borderColor), std::end(given.borderColor), texture.borderColor);
+  texture.normalizedCoords = (given.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+  texture.maxAnisotropy = given.maxAnisotropy;
+  texture.mipmapFilterMode =
+      static_cast<cudaTextureFilterMode>(static_cast<int>(given.mipmapFilterMode));
+  texture.mipmapLevelBias = given.mipmapLevelBias;
+  texture.minMipmapLevelClamp = given.minMipmapLevelClamp;
+  texture.maxMipmapLevelClamp = given.maxMipmapLevelClamp;
+  texture.disableTrilinearOptimization =
+      (given.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) != 0;
+  texture.seamlessCubemap = (given.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
+  return texture;
+}
+
+}  // namespace
+
+CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resource,
+                           const CUDA_TEXTURE_DESC* texture, const CUDA_RESOURCE_VIEW_DESC* view) {
+  return with_context(__func__, [&] {
+    cudaResourceDesc from{};
+    cudaTextureDesc how{};
+    const cudaError_t error = vgpu::runtime::query([&](Runtime&) {
+      if (resource == nullptr || texture == nullptr) return cudaErrorInvalidValue;
+      from = resource_of(*resource);
+      how = texture_of(*texture, from);
+      return cudaSuccess;
+    });
+    if (error != cudaSuccess) return error;
+    cudaResourceViewDesc seen{};
+    if (view != nullptr) {
+      seen = {static_cast<cudaResourceViewFormat>(static_cast<int>(view->format)),
+              view->width,
+              view->height,
+              view->depth,
+              view->firstMipmapLevel,
+              view->lastMipmapLevel,
+              view->firstLayer,
+              view->lastLayer,
+              {}};
+    }
+    return cudaCreateTextureObject(object, &from, &how, view != nullptr ? &seen : nullptr);
+  });
+}
+
+CUresult cuTexObjectDestroy(CUtexObject object) {
+  return with_context(__func__, [&] { return cudaDestroyTextureObject(object); });
+}
+
+CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
+  return with_context(__func__, [&] {
+    cudaResourceDesc from{};
+    const cudaError_t error = vgpu::runtime::query([&](Runtime&) {
+      if (resource == nullptr) return cudaErrorInvalidValue;
+      from = resource_of(*resource);
+      return cudaSuccess;
+    });
+    return error != cudaSuccess ? error : cudaCreateSurfaceObject(object, &from);
+  });
+}
+
+CUresult cuSurfObjectDestroy(CUsurfObject object) {
+  return with_context(__func__, [&] { return cudaDestroySurfaceObject(object); });
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts and each thread's stack of them. CUDA Driver API, "Primary Context Management", "Context
+// Management", "Peer Context Memory Access".
+#include <mutex>
+#include <vector>
+
+#include "driver/api.hpp"
+#include "runtime/allocations.hpp"
+#include "runtime/library.hpp"
+#include "runtime/stream_order.hpp"
+
+using namespace vgpu::driver;
+using vgpu::runtime::Block;
+using vgpu::runtime::Context;
+
+namespace {
+
+constexpr unsigned kApiVersion = 3020;  // what cuCtxGetApiVersion returns since CUDA 3.2
+
+CUcontext handle_of(const Context* context) {
+  return reinterpret_cast<CUcontext>(const_cast<Context*>(context));
+}
+
+// Throws Failure if there is no such live context.
+Context& known_context(Runtime& runtime, CUcontext handle) {
+  Context* const context = runtime.contexts.find(handle);
+  if (context == nullptr) throw Failure{cudaErrorDeviceUninitialized, ""};
+  if (context->destroyed) throw Failure{cudaErrorContextIsDestroyed, ""};
+  return *context;
+}
+
+// Waits for all work, and frees what belongs to the context: modules, memory and streams.
+void clear(Runtime& runtime, const Context& context) {
+  vgpu::runtime::await(runtime, vgpu::runtime::all_tasks(runtime));
+  for (vgpu::runtime::Library* library : vgpu::runtime::libraries_of(context))
+    vgpu::runtime::unload_library(runtime, *library);
+  std::vector<Block> blocks;
+  for (const auto& [begin, block] : runtime.pointers.all()) {
+    if (block.context == &context) blocks.push_back(block);
+  }
+  for (const Block& block : blocks) {
+    vgpu::runtime::release(runtime, "the end of a context", pointer_of(block.begin),
+                           block.origin == vgpu::runtime::Origin::kPinnedHost);
+  }
+  runtime.streams.destroy_all(context);
+}
+
+bool known_flags(unsigned flags) {
+  constexpr unsigned kKnown = CU_CTX_SCHED_MASK | CU_CTX_MAP_HOST | CU_CTX_LMEM_RESIZE_TO_MAX |
+                              CU_CTX_COREDUMP_ENABLE | CU_CTX_USER_COREDUMP_ENABLE |
+                              CU_CTX_SYNC_MEMOPS;
+  const unsigned schedule = flags & CU_CTX_SCHED_MASK;  // at most one way of waiting
+  return (flags & ~kKnown) == 0 && (schedule & (schedule - 1)) == 0;
+}
+
+// Calls body(runtime, its primary context), or returns CUDA_ERROR_INVALID_DEVICE.
+template <class Body>
+CUresult about_primary(const char* name, CUdevice device, Body body) {
+  return in_driver(name, [&](Runtime& runtime) {
+    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    return body(runtime, runtime.contexts.primary(device));
+  });
+}
+
+CUresult create(const char* name, CUcontext* context, unsigned flags, CUdevice device) {
+  return in_driver(name, [&](Runtime& runtime) {
+    if (context == nullptr || !known_flags(flags)) return cudaErrorInvalidValue;
+    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    Context& created = runtime.contexts.create(device, flags);
+    vgpu::runtime::push_context(created);
+    *context = handle_of(&created);
+    return cudaSuccess;
+  });
+}
+
+// Calls body(the current context), or returns CUDA_ERROR_INVALID_CONTEXT.
+template <class Body>
+CUresult about_current(const char* name, Body body) {
+  return with_context(name, [&] {
+    const std::scoped_lock lock(Runtime::get().mutex);  // it may be current in several threads
+    return body(*vgpu::runtime::current_context());
+  });
+}
+
+cudaLimit limit_of(CUlimit limit) { return static_cast<cudaLimit>(static_cast<int>(limit)); }
+
+}  // namespace
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  return about_primary(__func__, device, [&](Runtime&, Context& primary) {
+    if (context == nullptr) return cudaErrorInvalidValue;
+    ++primary.retained;
+    *context = handle_of(&primary);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  return about_primary(__func__, device, [&](Runtime& runtime, Context& primary) {
+    if (primary.retained == 0) return cudaErrorDeviceUninitialized;
+    if (--primary.retained == 0 && !primary.used) clear(runtime, primary);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return cuDevicePrimaryCtxRelease_v2(device); }
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+  return about_primary(__func__, device, [&](Runtime& runtime, Context& primary) {
+    clear(runtime, primary);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device) { return cuDevicePrimaryCtxReset_v2(device); }
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
+  return about_primary(__func__, device, [&](Runtime&, Context& primary) {
+    if (!known_flags(flags)) return cudaErrorInvalidValue;
+    primary.flags = flags;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
+  return cuDevicePrimaryCtxSetFlags_v2(device, flags);
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  return about_primary(__func__, device, [&](Runtime&, const Context& primary) {
+    if (flags == nullptr || active == nullptr) return cudaErrorInvalidValue;
+    *flags = primary.flags;
+    *active = primary.active() ? 1 : 0;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device) {
+  return create(__func__, context, flags, device);
+}
+
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* affinities, int count,
+                        unsigned flags, CUdevice device) {
+  if (affinities != nullptr || count != 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  return create(__func__, context, flags, device);
+}
+
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned flags,
+                        CUdevice device) {
+  if (params != nullptr && params->numExecAffinityParams != 0)
+    return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  if (params != nullptr && params->cigParams != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  return create(__func__, context, flags, device);
+}
+
+// The context stays on the stacks of other threads, where its use is an error.
+CUresult cuCtxDestroy_v2(CUcontext handle) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    Context& context = known_context(runtime, handle);
+    if (context.primary) return cudaErrorDeviceUninitialized;
+    clear(runtime, context);
+    context.destroyed = true;
+    if (vgpu::runtime::current_context() == &context) vgpu::runtime::pop_context();
+    return cudaSuccess;
+  });
+}
+
+CUresult cuCtxDestroy(CUcontext context) { return cuCtxDestroy_v2(context); }
+
+CUresult cuCtxPushCurrent_v2(CUcontext handle) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    vgpu::runtime::push_context(known_context(runtime, handle));
+    return cudaSuccess;
+  });
+}
+
+CUresult cuCtxPushCurrent(CUcontext context) { return cuCtxPushCurrent_v2(context); }
+
+CUresult cuCtxPopCurrent_v2(CUcontext* context) {
+  return in_driver(__func__, [&](Runtime&) {
+    const Context* const current = vgpu::runtime::current_context();
+    if (current == nullptr) return cudaErrorDeviceUninitialized;
+    if (context != nullptr) *context = handle_of(current);
+    vgpu::runtime::pop_context();
+    return cudaSuccess;
+  });
+}
+
+CUresult cuCtxPopCurrent(CUcontext* context) { return cuCtxPopCurrent_v2(context); }
+
+CUresult cuCtxSetCurrent(CUcontext handle) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    vgpu::runtime::set_context(handle == nullptr ? nullptr : &known_context(runtime, handle));
+    return cudaSuccess;
+  });
+}
+
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  return with_driver(__func__,
+                     [&] { return store(context, handle_of(vgpu::runtime::current_context())); });
+}
+
+CUresult cuCtxGetDevice(CUdevice* device) {
+  return about_current(__func__,
+                       [&](const Context& current) { return store(device, current.device); });
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
+  if (handle == nullptr) return cuCtxGetDevice(device);
+  return in_driver(__func__, [&](Runtime& runtime) {
+    if (device == nullptr) return cudaErrorInvalidValue;
+    *device = known_context(runtime, handle).device;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    const Context* const context =
+        handle == nullptr ? vgpu::runtime::current_context() : &known_context(runtime, handle);
+    if (context == nullptr) return cudaErrorDeviceUninitialized;
+    if (id == nullptr) return cudaErrorInvalidValue;
+    *id = context->id;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuCtxGetFlags(unsigned* flags) {
+  return about_current(__func__,
+                       [&](const Context& current) { return store(flags, current.flags); });
+}
+
+CUresult cuCtxSetFlags(unsigned flags) {
+  return about_current(__func__, [&](Context& current) {
+    if (!known_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
+    current.flags = flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    if (handle != nullptr) known_context(runtime, handle);
+    if (version == nullptr) return cudaErrorInvalidValue;
+    *version = kApiVersion;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuCtxSynchronize() {
+  return with_context(__func__, [] { return cudaDeviceSynchronize(); });
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext handle) {
+  if (handle == nullptr) return cuCtxSynchronize();
+  CUresult result = cuCtxPushCurrent_v2(handle);
+  if (result != CUDA_SUCCESS) return result;
+  result = cuCtxSynchronize();
+  cuCtxPopCurrent_v2(nullptr);
+  return result;
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  return with_context(__func__, [&] { return cudaDeviceSetLimit(limit_of(limit), value); });
+}
+
+CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
+  return with_context(__func__, [&] { return cudaDeviceGetLimit(value, limit_of(limit)); });
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
+  return about_current(__func__,
+                       [&](const Context& current) { return store(config, current.cache_config); });
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  return about_current(__func__, [&](Context& current) {
+    if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
+      return CUDA_ERROR_INVALID_VALUE;
+    current.cache_config = config;
+    return CUDA_SUCCESS;
+  });
+}
+
+// Banks are four bytes wide on every device since Maxwell, whatever width is set.
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
+  return about_current(__func__, [&](const Context&) {
+    return store(config, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
+  });
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+  return about_current(__func__, [&](const Context&) {
+    return is_known(config) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return with_context(__func__, [&] { return cudaDeviceGetStreamPriorityRange(least, greatest); });
+}
+
+CUresult cuCtxResetPersistingL2Cache() {
+  return with_context(__func__, [] { return cudaCtxResetPersistingL2Cache(); });
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  CUdevice device = 0;
+  const CUresult found =
+      peer == nullptr ? CUDA_ERROR_INVALID_CONTEXT : cuCtxGetDevice_v2(&device, peer);
+  if (found != CUDA_SUCCESS) return found;
+  return with_context(__func__, [&] { return cudaDeviceEnablePeerAccess(device, flags); });
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+  CUdevice device = 0;
+  const CUresult found =
+      peer == nullptr ? CUDA_ERROR_INVALID_CONTEXT : cuCtxGetDevice_v2(&device, peer);
+  if (found != CUDA_SUCCESS) return found;
+  return with_context(__func__, [&] { return cudaDeviceDisablePeerAccess(device); });
+}

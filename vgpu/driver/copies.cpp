@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills. CUDA Driver API, "Memory Management". The forms without "Async" wait on the
+// legacy default stream.
+#include "driver/copies.hpp"
+
+#include <algorithm>
+
+#include "driver/arrays.hpp"
+#include "runtime/copies.hpp"
+
+namespace vgpu::driver {
+namespace {
+
+// One side of a copy, of the structures for two and for three dimensions.
+struct Side {
+  CUmemorytype type;
+  const void* host;
+  CUdeviceptr device;
+  CUarray array;
+  std::size_t x, y, z, pitch, height;
+};
+
+void* start_of(const Side& side) {
+  switch (side.type) {
+    case CU_MEMORYTYPE_HOST:
+      return const_cast<void*>(side.host);
+    case CU_MEMORYTYPE_DEVICE:
+    case CU_MEMORYTYPE_UNIFIED:
+      return pointer_of(side.device);
+    default:
+      throw Failure{cudaErrorInvalidValue, ""};
+  }
+}
+
+cudaMemcpyKind kind_of(CUmemorytype from, CUmemorytype to) {
+  if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
+  if (from == CU_MEMORYTYPE_HOST)
+    return to == CU_MEMORYTYPE_HOST ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice;
+  return to == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
+}
+
+// A pitch may be absent for one row, a height for one plane.
+cudaPitchedPtr memory_of(const Side& side, const cudaExtent& extent) {
+  const std::size_t pitch = side.pitch == 0 && extent.height <= 1 && extent.depth <= 1
+                                ? side.x + extent.width
+                                : side.pitch;
+  const std::size_t height =
+      side.height == 0 && extent.depth <= 1 ? side.y + extent.height : side.height;
+  if (extent.height > 1 && side.x + extent.width > pitch) throw Failure{cudaErrorInvalidValue, ""};
+  return {start_of(side), pitch, pitch, height};
+}
+
+// The runtime counts in elements of an array where one takes part: its width, and places in arrays.
+cudaMemcpy3DParms parameters_of(const Side& from, const Side& to, const cudaExtent& extent) {
+  cudaMemcpy3DParms what{};
+  what.extent = extent;
+  what.srcPos = {from.x, from.y, from.z};
+  what.dstPos = {to.x, to.y, to.z};
+  what.kind = kind_of(from.type, to.type);
+  std::size_t element = 1;
+  const auto place = [&](const Side& side, cudaArray_t& array, cudaPos& at,
+                         cudaPitchedPtr& memory) {
+    if (side.type != CU_MEMORYTYPE_ARRAY) {
+      memory = memory_of(side, extent);
+      return;
+    }
+    element = element_bytes(side.array);
+    if (side.x % element != 0 || extent.width % element != 0)
+      throw Failure{cudaErrorInvalidValue, ""};
+    array = array_of(side.array);
+    at.x /= element;
+  };
+  place(from, what.srcArray, what.srcPos, what.srcPtr);
+  place(to, what.dstArray, what.dstPos, what.dstPtr);
+  what.extent.width /= element;
+  return what;
+}
+
+}  // namespace
+
+cudaMemcpy3DParms parameters_of(const CUDA_MEMCPY3D& copy) {
+  return parameters_of({copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray,
+                        copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight},
+                       {copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray,
+                        copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight},
+                       {copy.WidthInBytes, copy.Height, copy.Depth});
+}
+
+cudaMemcpy3DParms parameters_of(const CUDA_MEMCPY2D& copy) {
+  return parameters_of({copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray,
+                        copy.srcXInBytes, copy.srcY, 0, copy.srcPitch, 0},
+                       {copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray,
+                        copy.dstXInBytes, copy.dstY, 0, copy.dstPitch, 0},
+                       {copy.WidthInBytes, copy.Height, 1});
+}
+
+CUDA_MEMCPY3D copy_of(const cudaMemcpy3DParms& what) {
+  CUDA_MEMCPY3D copy{};
+  const bool unified = what.kind == cudaMemcpyDefault;
+  const bool from_host = what.kind == cudaMemcpyHostToHost || what.kind == cudaMemcpyHostToDevice;
+  const bool to_host = what.kind == cudaMemcpyHostToHost || what.kind == cudaMemcpyDeviceToHost;
+  copy.srcMemoryType = unified     ? CU_MEMORYTYPE_UNIFIED
+                       : from_host ? CU_MEMORYTYPE_HOST
+                                   : CU_MEMORYTYPE_DEVICE;
+  copy.dstMemoryType = unified   ? CU_MEMORYTYPE_UNIFIED
+                       : to_host ? CU_MEMORYTYPE_HOST
+                                 : CU_MEMORYTYPE_DEVICE;
+  if (from_host) copy.srcHost = what.srcPtr.ptr;
+  if (!from_host) copy.srcDevice = address_of(what.srcPtr.ptr);
+  if (to_host) copy.dstHost = what.dstPtr.ptr;
+  if (!to_host) copy.dstDevice = address_of(what.dstPtr.ptr);
+  const auto give_array = [&](cudaArray_t from, CUmemorytype& type, CUarray& array) {
+    if (from == nullptr) return std::size_t{1};
+    type = CU_MEMORYTYPE_ARRAY;
+    array = reinterpret_cast<CUarray>(from);
+    return element_bytes(array);
+  };
+  const std::size_t from_element = give_array(what.srcArray, copy.srcMemoryType, copy.srcArray);
+  const std::size_t to_element = give_array(what.dstArray, copy.dstMemoryType, copy.dstArray);
+  copy.srcXInBytes = what.srcPos.x * from_element;
+  copy.srcY = what.srcPos.y;
+  copy.srcZ = what.srcPos.z;
+  copy.srcPitch = what.srcPtr.pitch;
+  copy.srcHeight = what.srcPtr.ysize;
+  copy.dstXInBytes = what.dstPos.x * to_element;
+  copy.dstY = what.dstPos.y;
+  copy.dstZ = what.dstPos.z;
+  copy.dstPitch = what.dstPtr.pitch;
+  copy.dstHeight = what.dstPtr.ysize;
+  copy.WidthInBytes = what.extent.width * std::max(from_element, to_element);
+  copy.Height = what.extent.height;
+  copy.Depth = what.extent.depth;
+  return copy;
+}
+
+}  // namespace vgpu::driver
+
+using namespace vgpu::driver;
+
+namespace {
+
+// Calls use(the copy's parameters); the structure may be null or refused.
+template <class Copy, class Use>
+CUresult with_parameters(const char* name, const Copy* copy, Use use) {
+  return with_context(name, [&] {
+    cudaMemcpy3DParms what{};
+    const cudaError_t error = vgpu::runtime::call([&](Runtime&) {
+      if (copy == nullptr) return cudaErrorInvalidValue;
+      what = parameters_of(*copy);
+      return cudaSuccess;
+    });
+    return error != cudaSuccess ? error : use(what);
+  });
+}
+
+// Between contexts; memory is accessible from all.
+CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER& peer) {
+  CUDA_MEMCPY3D copy = *same<const CUDA_MEMCPY3D>(&peer);
+  copy.reserved0 = copy.reserved1 = nullptr;
+  return copy;
+}
+
+CUresult copy(const char* name, void* to, const void* from, std::size_t bytes,
+              cudaMemcpyKind kind) {
+  return with_context(name, [&] { return cudaMemcpy(to, from, bytes, kind); });
+}
+
+CUresult copy_async(const char* name, void* to, const void* from, std::size_t bytes,
+                    cudaMemcpyKind kind, CUstream stream) {
+  return with_context(name, [&] { return cudaMemcpyAsync(to, from, bytes, kind, stream); });
+}
+
+}  // namespace
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return copy(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault);
+}
+VGPU_TWIN(cuMemcpy, _ptds, 3);
+
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return copy_async(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault, stream);
+}
+VGPU_TWIN(cuMemcpyAsync, _ptsz, 4);
+
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes) {
+  return copy(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice);
+}
+VGPU_TWIN(cuMemcpyPeer, _ptds, 5);
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes,
+                           CUstream stream) {
+  return copy_async(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice,
+                    stream);
+}
+VGPU_TWIN(cuMemcpyPeerAsync, _ptsz, 6);
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
+  return copy(__func__, pointer_of(to), from, bytes, cudaMemcpyHostToDevice);
+}
+VGPU_TWIN(cuMemcpyHtoD_v2, _ptds, 3);
+
+CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
+  return copy(__func__, to, pointer_of(from), bytes, cudaMemcpyDeviceToHost);
+}
+VGPU_TWIN(cuMemcpyDtoH_v2, _ptds, 3);
+
+CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return copy(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice);
+}
+VGPU_TWIN(cuMemcpyDtoD_v2, _ptds, 3);
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
+  return copy_async(__func__, pointer_of(to), from, bytes, cudaMemcpyHostToDevice, stream);
+}
+VGPU_TWIN(cuMemcpyHtoDAsync_v2, _ptsz, 4);
+
+CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return copy_async(__func__, to, pointer_of(from), bytes, cudaMemcpyDeviceToHost, stream);
+}
+VGPU_TWIN(cuMemcpyDtoHAsync_v2, _ptsz, 4);
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return copy_async(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice,
+                    stream);
+}
+VGPU_TWIN(cuMemcpyDtoDAsync_v2, _ptsz, 4);
+
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy) {
+  return with_parameters(__func__, copy,
+                         [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
+}
+VGPU_TWIN(cuMemcpy2D_v2, _ptds, 1);
+
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) {
+  return with_parameters(__func__, copy,
+                         [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
+}
+VGPU_TWIN(cuMemcpy2DUnaligned_v2, _ptds, 1);
+
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
+  return with_parameters(__func__, copy, [&](const cudaMemcpy3DParms& what) {
+    return cudaMemcpy3DAsync(&what, stream);
+  });
+}
+VGPU_TWIN(cuMemcpy2DAsync_v2, _ptsz, 2);
+
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) {
+  return with_parameters(__func__, copy,
+                         [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
+}
+VGPU_TWIN(cuMemcpy3D_v2, _ptds, 1);
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
+  return with_parameters(__func__, copy, [&](const cudaMemcpy3DParms& what) {
+    return cudaMemcpy3DAsync(&what, stream);
+  });
+}
+VGPU_TWIN(cuMemcpy3DAsync_v2, _ptsz, 2);
+
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* peer) {
+  const CUDA_MEMCPY3D copy = peer != nullptr ? without_contexts(*peer) : CUDA_MEMCPY3D{};
+  return with_parameters(__func__, peer != nullptr ? &copy : nullptr,
+                         [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
+}
+VGPU_TWIN(cuMemcpy3DPeer, _ptds, 1);
+
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* peer, CUstream stream) {
+  const CUDA_MEMCPY3D copy = peer != nullptr ? without_contexts(*peer) : CUDA_MEMCPY3D{};
+  return with_parameters(
+      __func__, peer != nullptr ? &copy : nullptr,
+      [&](const cudaMemcpy3DParms& what) { return cudaMemcpy3DAsync(&what, stream); });
+}
+VGPU_TWIN(cuMemcpy3DPeerAsync, _ptsz, 2);
+
+namespace {
+
+// `width` and `pitch` count elements of `size` bytes and bytes; elements and rows must be aligned
+// to an element.
+CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigned value, unsigned size,
+             std::size_t width, std::size_t height, CUstream stream) {
+  return in_context(name, [&](Runtime& runtime) {
+    std::size_t bytes = 0;
+    if (to % size != 0 || (height > 1 && pitch % size != 0) ||
+        __builtin_mul_overflow(width, std::size_t{size}, &bytes))
+      return cudaErrorInvalidValue;
+    return vgpu::runtime::set_in(
+        runtime, stream, name,
+        {{pointer_of(to), height > 1 ? pitch : bytes, value, size, width, height}});
+  });
+}
+
+}  // namespace
+
+// The twelve forms of a fill: by the size of an element, of a row or a plane, at once or in a
+// stream.
+#define VGPU_MEMSET(bits, type)                                                                \
+  CUresult cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count) {                    \
+    return set(__func__, to, 0, value, (bits) / 8, count, 1, nullptr);                         \
+  }                                                                                            \
+  VGPU_TWIN(cuMemsetD##bits##_v2, _ptds, 3);                                                   \
+  CUresult cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream) { \
+    return set(__func__, to, 0, value, (bits) / 8, count, 1, stream);                          \
+  }                                                                                            \
+  VGPU_TWIN(cuMemsetD##bits##Async, _ptsz, 4);                                                 \
+  CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width,      \
+                                  size_t height) {                                             \
+    return set(__func__, to, pitch, value, (bits) / 8, width, height, nullptr);                \
+  }                                                                                            \
+  VGPU_TWIN(cuMemsetD2D##bits##_v2, _ptds, 5);                                                 \
+  CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width,    \
+                                    size_t height, CUstream stream) {                          \
+    return set(__func__, to, pitch, value, (bits) / 8, width, height, stream);                 \
+  }                                                                                            \
+  VGPU_TWIN(cuMemsetD2D##bits##Async, _ptsz, 6)
+
+VGPU_MEMSET(8, unsigned char);
+VGPU_MEMSET(16, unsigned short);
+VGPU_MEMSET(32, unsigned);

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices. CUDA Driver API, "Device Management".
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "driver/api.hpp"
+#include "runtime/device_properties.hpp"
+
+using namespace vgpu::driver;
+
+namespace {
+
+// Attributes that only the driver API has. The others have the same numbers in both APIs.
+std::optional<int> driver_attribute(const vgpu::Device& device, CUdevice_attribute attribute) {
+  switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
+      return 1;
+    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
+      return device.major >= 9;
+    case CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER:
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1:
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1:
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:
+    case CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:
+    case CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK:
+    case CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_MAXIMUM_LENGTH:
+    case CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HOST_ALLOC_DMA_BUF_SUPPORTED:
+      return 0;
+    case CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS:
+      return 1;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Calls body(device), or returns CUDA_ERROR_INVALID_DEVICE.
+template <class Body>
+CUresult about(const char* name, CUdevice number, Body body) {
+  return with_driver(name, [&] {
+    const Runtime& runtime = Runtime::get();
+    if (!runtime.has_device(number)) return CUDA_ERROR_INVALID_DEVICE;
+    return body(runtime.settings.devices[static_cast<std::size_t>(number)]);
+  });
+}
+
+}  // namespace
+
+CUresult cuDeviceGetCount(int* count) {
+  return with_driver(__func__, [&] { return cudaGetDeviceCount(count); });
+}
+
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  return with_driver(__func__, [&] {
+    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!Runtime::get().has_device(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
+    return store(device, ordinal);
+  });
+}
+
+CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
+  return about(__func__, device, [&](const vgpu::Device& asked) {
+    if (name == nullptr || length < 1) return CUDA_ERROR_INVALID_VALUE;
+    const auto copied = asked.name.copy(name, static_cast<std::size_t>(length) - 1);
+    name[copied] = '\0';
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
+  return about(__func__, device, [&](const vgpu::Device& asked) {
+    return store(uuid, vgpu::runtime::properties_of(asked, device).uuid);
+  });
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) { return cuDeviceGetUuid(uuid, device); }
+
+CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
+  return about(__func__, device,
+               [&](const vgpu::Device& asked) { return store(bytes, asked.memory_bytes); });
+}
+
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  return about(__func__, device, [&](const vgpu::Device& asked) {
+    auto known = driver_attribute(asked, attribute);
+    if (!known) {
+      known = vgpu::runtime::attribute_of(asked, device,
+                                          static_cast<cudaDeviceAttr>(static_cast<int>(attribute)));
+    }
+    return known ? store(value, *known) : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
+  return about(__func__, device, [&](const vgpu::Device& asked) {
+    if (major == nullptr || minor == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    store(major, asked.major);
+    return store(minor, asked.minor);
+  });
+}
+
+CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
+  return about(__func__, device, [&](const vgpu::Device& asked) {
+    if (properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const cudaDeviceProp all = vgpu::runtime::properties_of(asked, device);
+    properties->maxThreadsPerBlock = all.maxThreadsPerBlock;
+    std::copy(std::begin(all.maxThreadsDim), std::end(all.maxThreadsDim),
+              properties->maxThreadsDim);
+    std::copy(std::begin(all.maxGridSize), std::end(all.maxGridSize), properties->maxGridSize);
+    properties->sharedMemPerBlock = static_cast<int>(all.sharedMemPerBlock);
+    properties->totalConstantMemory = static_cast<int>(all.totalConstMem);
+    properties->SIMDWidth = all.warpSize;
+    properties->memPitch = static_cast<int>(all.memPitch);
+    properties->regsPerBlock = all.regsPerBlock;
+    properties->clockRate = asked.clock_khz;
+    properties->textureAlign = static_cast<int>(all.textureAlignment);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
+  return with_driver(__func__, [&] { return cudaDeviceGetPCIBusId(text, length, device); });
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
+  return with_driver(__func__, [&] { return cudaDeviceGetByPCIBusId(device, text); });
+}
+
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
+  return with_driver(__func__, [&] { return cudaDeviceCanAccessPeer(can, device, peer); });
+}
+
+CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice from,
+                                 CUdevice to) {
+  return with_driver(__func__, [&] {
+    return cudaDeviceGetP2PAttribute(
+        value, static_cast<cudaDeviceP2PAttr>(static_cast<int>(attribute)), from, to);
+  });
+}
+
+CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType type, CUdevice device) {
+  return about(__func__, device, [&](const vgpu::Device&) {
+    if (type < 0 || type >= CU_EXEC_AFFINITY_TYPE_MAX) return CUDA_ERROR_INVALID_VALUE;
+    return store(supported, 0);
+  });
+}
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
+  return with_driver(__func__, [&] { return cudaDeviceGetDefaultMemPool(pool, device); });
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
+  return with_driver(__func__, [&] { return cudaDeviceGetMemPool(pool, device); });
+}
+
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
+  return with_driver(__func__, [&] { return cudaDeviceSetMemPool(device, pool); });
+}
+
+CUresult cuDeviceGraphMemTrim(CUdevice device) {
+  return with_driver(__func__, [&] { return cudaDeviceGraphMemTrim(device); });
+}
+
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
+                                      void* value) {
+  return with_driver(__func__, [&] {
+    return cudaDeviceGetGraphMemAttribute(
+        device, static_cast<cudaGraphMemAttributeType>(static_cast<int>(attribute)), value);
+  });
+}
+
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
+                                      void* value) {
+  return with_driver(__func__, [&] {
+    return cudaDeviceSetGraphMemAttribute(
+        device, static_cast<cudaGraphMemAttributeType>(static_cast<int>(attribute)), value);
+  });
+}
+
+// Without effect: every launch is counted, whether a profiler is on or off.
+CUresult cuProfilerStart() {
+  return with_context(__func__, [] { return cudaProfilerStart(); });
+}
+
+CUresult cuProfilerStop() {
+  return with_context(__func__, [] { return cudaProfilerStop(); });
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels: a CUkernel and its CUfunction are one object. CUDA Driver API, "Library Management",
+// "Execution Control", "Occupancy".
+#include <algorithm>
+#include <limits>
+
+#include "driver/launch.hpp"
+#include "runtime/library.hpp"
+#include "runtime/occupancy.hpp"
+
+using namespace vgpu::driver;
+using vgpu::runtime::Function;
+
+namespace {
+
+template <class Handle>
+Handle handle_of(Function& function) {
+  return reinterpret_cast<Handle>(&function);
+}
+
+cudaError_t put_attribute(Runtime& runtime, const char* name, int* value,
+                          CUfunction_attribute attribute, const void* handle) {
+  if (value == nullptr) return cudaErrorInvalidValue;
+  Function& function = kernel_of(runtime, handle);
+  const cudaFuncAttributes all = vgpu::runtime::attributes_of(runtime, function);
+  const auto put = [&](auto number) {
+    *value = static_cast<int>(number);
+    return cudaSuccess;
+  };
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return put(all.maxThreadsPerBlock);
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      return put(all.sharedSizeBytes);
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      return put(all.constSizeBytes);
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      return put(all.localSizeBytes);
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      if (all.numRegs == 0) vgpu::runtime::say_unknown_registers(runtime, name, function);
+      return put(all.numRegs);
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      return put(all.ptxVersion);
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      return put(all.binaryVersion);
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+      return put(all.cacheModeCA);
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      return put(all.maxDynamicSharedSizeBytes);
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return put(all.preferredShmemCarveout);
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+      return put(all.clusterDimMustBeSet);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+      return put(all.requiredClusterWidth);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+      return put(all.requiredClusterHeight);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      return put(all.requiredClusterDepth);
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      return put(all.nonPortableClusterSizeAllowed);
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      return put(all.clusterSchedulingPolicyPreference);
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+// Only some attributes can be set.
+cudaError_t set_attribute(CUfunction_attribute attribute, int value, const void* handle) {
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      return cudaFuncSetAttribute(handle, static_cast<cudaFuncAttribute>(attribute), value);
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+// Calls body(runtime, the kernel).
+template <class Handle, class Body>
+CUresult about(const char* name, Handle handle, Body body) {
+  return in_driver(name,
+                   [&](Runtime& runtime) { return body(runtime, kernel_of(runtime, handle)); });
+}
+
+CUresult get_parameter(const char* name, const void* handle, size_t index, size_t* offset,
+                       size_t* size) {
+  return about(name, handle, [&](Runtime& runtime, Function& function) {
+    const auto& params = vgpu::attributes(vgpu::runtime::loaded_kernel(runtime, function)).params;
+    if (index >= params.size() || offset == nullptr) return cudaErrorInvalidValue;
+    *offset = params[index].offset;
+    if (size != nullptr) *size = params[index].size;
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+  return in_context(__func__, [&](Runtime& runtime) {
+    return put_attribute(runtime, "cuFuncGetAttribute", value, attribute, function);
+  });
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  return with_context(__func__, [&] { return set_attribute(attribute, value, function); });
+}
+
+CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel,
+                              CUdevice device) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    return put_attribute(runtime, "cuKernelGetAttribute", value, attribute, kernel);
+  });
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+                              CUdevice device) {
+  return with_driver(__func__, [&] {
+    return Runtime::get().has_device(device) ? set_attribute(attribute, value, kernel)
+                                             : cudaErrorInvalidDevice;
+  });
+}
+
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+  return about(__func__, function, [&](Runtime&, const Function& known) {
+    if (name == nullptr) return cudaErrorInvalidValue;
+    *name = known.name.c_str();
+    return cudaSuccess;
+  });
+}
+
+CUresult cuKernelGetName(const char** name, CUkernel kernel) {
+  return cuFuncGetName(name, reinterpret_cast<CUfunction>(kernel));
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* size) {
+  return get_parameter(__func__, function, index, offset, size);
+}
+
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* size) {
+  return get_parameter(__func__, kernel, index, offset, size);
+}
+
+CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
+  return about(__func__, function, [&](Runtime&, const Function& known) {
+    if (module == nullptr) return cudaErrorInvalidValue;
+    *module = reinterpret_cast<CUmodule>(&vgpu::runtime::library_of(*known.binary));
+    return cudaSuccess;
+  });
+}
+
+CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
+  return cuFuncGetModule(reinterpret_cast<CUmodule*>(library),
+                         reinterpret_cast<CUfunction>(kernel));
+}
+
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  return about(__func__, kernel, [&](Runtime&, Function& known) {
+    if (function == nullptr) return cudaErrorInvalidValue;
+    *function = handle_of<CUfunction>(known);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
+  return about(__func__, function, [&](Runtime&, const Function&) {
+    if (state == nullptr) return cudaErrorInvalidValue;
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuFuncLoad(CUfunction function) {
+  return about(__func__, function, [](Runtime& runtime, Function& known) {
+    vgpu::runtime::loaded_kernel(runtime, known);
+    return cudaSuccess;
+  });
+}
+
+// Without effect: the virtual GPU has only one configuration of caches and banks.
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
+  return about(__func__, function, [&](Runtime&, const Function&) {
+    const bool known = config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL;
+    return known ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device) {
+  if (!Runtime::get().has_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+  return cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config);
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
+  return about(__func__, function, [&](Runtime&, const Function&) {
+    return is_known(config) ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
+                                                              int threads, size_t dynamic_shared,
+                                                              unsigned flags) {
+  return with_context(__func__, [&] {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
+                                                                  dynamic_shared, flags);
+  });
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
+                                                     size_t dynamic_shared) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
+                                                              dynamic_shared, CU_OCCUPANCY_DEFAULT);
+}
+
+// The largest block of those with the most resident threads, and a grid that fills the device.
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function,
+                                                   CUoccupancyB2DSize shared_of, size_t shared,
+                                                   int limit, unsigned) {
+  constexpr int kWarp = 32;
+  return with_context(__func__, [&] {
+    if (grid == nullptr || block == nullptr || limit < 0) return cudaErrorInvalidValue;
+    int most = 0, best_block = 0, best_blocks = 0, multiprocessors = 0;
+    const cudaError_t error = vgpu::runtime::call([&](Runtime& runtime) {
+      most = vgpu::runtime::thread_limit(runtime, kernel_of(runtime, function));
+      multiprocessors = runtime.device().multiprocessors;
+      return cudaSuccess;
+    });
+    if (error != cudaSuccess) return error;
+    if (limit != 0) most = std::min(most, limit);
+    for (int threads = most; threads > 0; threads = (threads - 1) / kWarp * kWarp) {
+      const size_t dynamic = shared_of != nullptr ? shared_of(threads) : shared;
+      int blocks = 0;
+      const cudaError_t known =
+          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, dynamic);
+      if (known != cudaSuccess) return known;
+      if (blocks * threads <= best_blocks * best_block) continue;
+      best_block = threads;
+      best_blocks = blocks;
+    }
+    *block = best_block;
+    *grid = best_blocks * multiprocessors;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,
+                                          CUoccupancyB2DSize shared_of, size_t shared, int limit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared, limit,
+                                                   CU_OCCUPANCY_DEFAULT);
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks,
+                                                 int threads) {
+  return with_context(__func__, [&] {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads);
+  });
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
+                                            const CUlaunchConfig* config) {
+  return with_context(__func__, [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    const cudaLaunchConfig_t launch = launch_of(*config);
+    return cudaOccupancyMaxPotentialClusterSize(blocks, function, &launch);
+  });
+}
+
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                      const CUlaunchConfig* config) {
+  return with_context(__func__, [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    const cudaLaunchConfig_t launch = launch_of(*config);
+    return cudaOccupancyMaxActiveClusters(clusters, function, &launch);
+  });
+}

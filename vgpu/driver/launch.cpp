@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches. CUDA Driver API, "Execution Control".
+#include "driver/launch.hpp"
+
+#include <span>
+
+namespace vgpu::driver {
+
+runtime::Function& kernel_of(Runtime& runtime, const void* handle) {
+  runtime::Function* const function = runtime.modules.function(handle);
+  if (function == nullptr || function != handle) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  return *function;
+}
+
+cudaLaunchConfig_t launch_of(const CUlaunchConfig& config) {
+  cudaLaunchConfig_t launch{};
+  launch.gridDim = {config.gridDimX, config.gridDimY, config.gridDimZ};
+  launch.blockDim = {config.blockDimX, config.blockDimY, config.blockDimZ};
+  launch.dynamicSmemBytes = config.sharedMemBytes;
+  launch.stream = config.hStream;
+  launch.attrs = same<cudaLaunchAttribute>(config.attrs);
+  launch.numAttrs = config.numAttrs;
+  return launch;
+}
+
+namespace {
+
+// What `extra` says: CU_LAUNCH_PARAM_BUFFER_POINTER and _BUFFER_SIZE, each followed by its value,
+// then CU_LAUNCH_PARAM_END. Throws Failure.
+std::span<std::byte> buffer_of(void** extra) {
+  void* buffer = nullptr;
+  const std::size_t* bytes = nullptr;
+  for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+      buffer = extra[1];
+    } else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+      bytes = static_cast<const std::size_t*>(extra[1]);
+    } else {
+      throw Failure{cudaErrorInvalidValue, ""};
+    }
+  }
+  if (buffer == nullptr || bytes == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  return {static_cast<std::byte*>(buffer), *bytes};
+}
+
+}  // namespace
+
+Arguments::Arguments(const void* function, void** params, void** extra) : given_(params) {
+  error_ = runtime::call([&](Runtime& runtime) {
+    const auto& attributes =
+        vgpu::attributes(runtime::loaded_kernel(runtime, kernel_of(runtime, function)));
+    if (params != nullptr && extra != nullptr) return cudaErrorInvalidValue;
+    if (extra == nullptr) return cudaSuccess;
+    const std::span<std::byte> buffer = buffer_of(extra);
+    for (const Param& param : attributes.params) {
+      if (param.offset > buffer.size() || param.size > buffer.size() - param.offset)
+        return cudaErrorInvalidValue;
+      in_buffer_.push_back(buffer.data() + param.offset);
+    }
+    return cudaSuccess;
+  });
+}
+
+}  // namespace vgpu::driver
+
+using namespace vgpu::driver;
+
+namespace {
+
+// Calls launch(arguments), if the function and its arguments are valid.
+template <class Launch>
+CUresult with_arguments(const char* name, CUfunction function, void** params, void** extra,
+                        Launch launch) {
+  return with_context(name, [&] {
+    Arguments arguments(function, params, extra);
+    return arguments.error() != cudaSuccess ? arguments.error() : launch(arguments.pointers());
+  });
+}
+
+}  // namespace
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        CUstream stream, void** params, void** extra) {
+  return with_arguments(__func__, function, params, extra, [&](void** arguments) {
+    return cudaLaunchKernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                            arguments, shared, stream);
+  });
+}
+VGPU_TWIN(cuLaunchKernel, _ptsz, 11);
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared, CUstream stream,
+                                   void** params) {
+  return with_arguments(__func__, function, params, nullptr, [&](void** arguments) {
+    return cudaLaunchCooperativeKernel(function, {grid_x, grid_y, grid_z},
+                                       {block_x, block_y, block_z}, arguments, shared, stream);
+  });
+}
+VGPU_TWIN(cuLaunchCooperativeKernel, _ptsz, 10);
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
+                          void** extra) {
+  if (config == nullptr)
+    return missing_context() != CUDA_SUCCESS ? missing_context() : CUDA_ERROR_INVALID_VALUE;
+  return with_arguments(__func__, function, params, extra, [&](void** arguments) {
+    const cudaLaunchConfig_t launch = launch_of(*config);
+    return cudaLaunchKernelExC(&launch, function, arguments);
+  });
+}
+VGPU_TWIN(cuLaunchKernelEx, _ptsz, 4);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linking at run time. CUDA Driver API, "Module Management". PTX is linked as text, so that what
+// cuLinkComplete gives is PTX, too; machine code passes through alone.
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "driver/jit_log.hpp"
+#include "driver/ptx_linker.hpp"
+#include "engine/engine.hpp"
+#include "ptx/parse/ast.hpp"
+#include "runtime/image/fatbin.hpp"
+
+using namespace vgpu::driver;
+namespace image = vgpu::image;
+
+namespace {
+
+struct Link {
+  JitLog log;
+  std::vector<PtxUnit> units;
+  std::string code;  // machine code, the only input; or the result
+  bool is_complete = false;
+};
+
+std::map<CUlinkState, std::unique_ptr<Link>>& links() {
+  static auto* const all = new std::map<CUlinkState, std::unique_ptr<Link>>;
+  return *all;
+}
+
+Link& known_link(CUlinkState state) {
+  const auto found = links().find(state);
+  if (found == links().end()) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  return *found->second;
+}
+
+void add_code(Link& link, std::string code) {
+  if (!link.units.empty() || !link.code.empty()) {
+    throw Failure{cudaErrorNotSupported,
+                  fmt::format("{}: machine code cannot be linked with other code: give PTX",
+                              vgpu::runtime::driver_call())};
+  }
+  link.code = std::move(code);
+}
+
+void add_ptx(Link& link, std::string text, const std::string& name) {
+  if (!link.code.empty()) add_code(link, std::move(text));
+  text.resize(std::min(text.find('\0'), text.size()));
+  link.units.push_back({name, std::move(text)});
+  vgpu::ptx::parse(link.units.back().text);  // refuses what is not PTX
+}
+
+void add_fat_binary(const Runtime& runtime, Link& link, std::span<const std::byte> bytes,
+                    const std::string& name) {
+  const auto entries = image::read_entries(bytes);
+  const auto target = static_cast<std::uint32_t>(runtime.device().target());
+  if (const auto* ptx = image::choose_ptx(entries, target); ptx != nullptr) {
+    add_ptx(link, image::ptx_text(*ptx), name);
+  } else if (const auto* cubin = image::choose_cubin(entries, target); cubin != nullptr) {
+    add_code(link, image::contents(*cubin));
+  } else {
+    throw Failure{cudaErrorNoKernelImageForDevice,
+                  fmt::format("{}: no code for {} in {}", vgpu::runtime::driver_call(),
+                              runtime.device().id, name)};
+  }
+}
+
+cudaError_t add(const Runtime& runtime, Link& link, CUjitInputType type, const void* data,
+                std::size_t bytes, const char* given_name) {
+  const std::string name =
+      given_name != nullptr ? given_name : fmt::format("input {}", link.units.size() + 1);
+  if (data == nullptr || bytes == 0 || link.is_complete) return cudaErrorInvalidValue;
+  std::string code(static_cast<const char*>(data), bytes);
+  switch (type) {
+    case CU_JIT_INPUT_PTX:
+      add_ptx(link, std::move(code), name);
+      return cudaSuccess;
+    case CU_JIT_INPUT_CUBIN:
+      add_code(link, std::move(code));
+      return cudaSuccess;
+    case CU_JIT_INPUT_FATBINARY:
+      add_fat_binary(runtime, link, std::as_bytes(std::span(code)), name);
+      return cudaSuccess;
+    case CU_JIT_INPUT_OBJECT:
+    case CU_JIT_INPUT_LIBRARY:
+      throw Failure{cudaErrorNotSupported,
+                    fmt::format("{}: objects and libraries cannot be linked ({}): give PTX",
+                                vgpu::runtime::driver_call(), name)};
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+// Runs body(runtime, link) and stores the message of a failure in the link's log.
+template <class Body>
+CUresult about(const char* name, CUlinkState state, Body body) {
+  return in_context(name, [&](Runtime& runtime) {
+    Link& link = known_link(state);
+    try {
+      try {
+        return body(runtime, link);
+      } catch (const image::Damaged& error) {
+        throw Failure{cudaErrorInvalidKernelImage, fmt::format("{}: {}", name, error.what())};
+      } catch (const std::invalid_argument& error) {
+        throw Failure{cudaErrorInvalidPtx, fmt::format("{}: {}", name, error.what())};
+      }
+    } catch (const Failure& failure) {
+      link.log.store_error(failure.message);
+      throw;
+    }
+  });
+}
+
+}  // namespace
+
+CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
+  return in_context(__func__, [&](Runtime&) {
+    auto link = std::make_unique<Link>(Link{JitLog(count, options, values), {}, {}, false});
+    if (state == nullptr || link->log.error() != CUDA_SUCCESS) return cudaErrorInvalidValue;
+    *state = reinterpret_cast<CUlinkState>(link.get());
+    links()[*state] = std::move(link);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
+  return cuLinkCreate_v2(count, options, values, state);
+}
+
+CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
+                          const char* name, unsigned, CUjit_option*, void**) {
+  return about(__func__, state, [&](const Runtime& runtime, Link& link) {
+    return add(runtime, link, type, data, bytes, name);
+  });
+}
+
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
+                       const char* name, unsigned count, CUjit_option* options, void** values) {
+  return cuLinkAddData_v2(state, type, data, bytes, name, count, options, values);
+}
+
+CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned,
+                          CUjit_option*, void**) {
+  return about(__func__, state, [&](const Runtime& runtime, Link& link) {
+    std::error_code error;
+    if (path == nullptr) return cudaErrorInvalidValue;
+    std::ifstream in(path, std::ios::binary);
+    if (!std::filesystem::is_regular_file(path, error) || !in) return cudaErrorFileNotFound;
+    const std::string file(std::istreambuf_iterator<char>(in), {});
+    return add(runtime, link, type, file.data(), file.size(), path);
+  });
+}
+
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned count,
+                       CUjit_option* options, void** values) {
+  return cuLinkAddFile_v2(state, type, path, count, options, values);
+}
+
+// The result belongs to the link, and is followed by a zero byte.
+CUresult cuLinkComplete(CUlinkState state, void** code, size_t* bytes) {
+  return about(__func__, state, [&](Runtime&, Link& link) {
+    if (code == nullptr || (link.units.empty() && link.code.empty())) return cudaErrorInvalidValue;
+    if (!link.units.empty()) link.code = link_ptx(link.units);
+    link.units.clear();
+    link.is_complete = true;
+    link.log.store_error("");
+    *code = link.code.data();
+    if (bytes != nullptr) *bytes = link.code.size();
+    return cudaSuccess;
+  });
+}
+
+CUresult cuLinkDestroy(CUlinkState state) {
+  return in_context(__func__, [&](Runtime&) {
+    return links().erase(state) != 0 ? cudaSuccess : cudaErrorInvalidResourceHandle;
+  });
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory apart from its addresses. CUDA Driver API, "Virtual Memory Management". Physical memory is
+// a file in memory (memfd_create), which is mapped at reserved addresses, at several of them if the
+// program wants, and is given to other processes as a file descriptor.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "driver/api.hpp"
+#include "runtime/stream_order.hpp"
+
+using namespace vgpu::driver;
+using vgpu::runtime::Origin;
+
+namespace {
+
+constexpr std::size_t kGranularity = std::size_t{2} << 20;
+
+// The memory of one handle. It exists while the handle or a mapping does.
+struct Physical {
+  int file = -1;
+  std::size_t bytes = 0;
+  CUmemAllocationProp properties{};
+
+  Physical() = default;
+  Physical(const Physical&) = delete;
+  Physical& operator=(const Physical&) = delete;
+  ~Physical() {
+    if (file < 0) return;
+    ::close(file);
+    Runtime::get().pointers.uncount(properties.location.id, bytes);
+  }
+};
+
+struct Handle {
+  std::shared_ptr<Physical> memory;
+  unsigned references = 1;
+};
+
+struct Mapping {
+  std::size_t bytes;
+  std::shared_ptr<Physical> memory;
+  CUmemAccess_flags access;
+};
+
+// Reserved addresses. What is accessible of them is known to the engine as few and large ranges,
+// since the program may use neighbouring mappings as one.
+struct Range {
+  std::size_t bytes = 0;
+  std::map<CUdeviceptr, Mapping> mappings;
+  std::vector<CUdeviceptr> accessible;
+};
+
+struct State {
+  std::map<CUmemGenericAllocationHandle, Handle> handles;
+  std::map<CUdeviceptr, Range> ranges;
+};
+
+State& state() {
+  static auto* const all = new State;
+  return *all;
+}
+
+bool is_whole(std::size_t bytes) { return bytes != 0 && bytes % kGranularity == 0; }
+
+// The reserved range that holds [address, address + bytes); throws Failure if none does.
+Range& known_range(CUdeviceptr address, std::size_t bytes) {
+  auto next = state().ranges.upper_bound(address);
+  if (next != state().ranges.begin()) {
+    auto& [begin, range] = *std::prev(next);
+    const std::size_t offset = address - begin;
+    if (offset < range.bytes && bytes <= range.bytes - offset) return range;
+  }
+  throw Failure{cudaErrorInvalidValue, ""};
+}
+
+Handle& known_handle(CUmemGenericAllocationHandle handle) {
+  const auto found = state().handles.find(handle);
+  if (found == state().handles.end()) throw Failure{cudaErrorInvalidValue, ""};
+  return found->second;
+}
+
+// The mappings that make up exactly [address, address + bytes); throws Failure if they do not.
+std::vector<CUdeviceptr> whole_mappings(const Range& range, CUdeviceptr address,
+                                        std::size_t bytes) {
+  std::vector<CUdeviceptr> found;
+  CUdeviceptr at = address;
+  while (at < address + bytes) {
+    const auto mapping = range.mappings.find(at);
+    if (mapping == range.mappings.end()) throw Failure{cudaErrorInvalidValue, ""};
+    found.push_back(at);
+    at += mapping->second.bytes;
+  }
+  if (at != address + bytes) throw Failure{cudaErrorInvalidValue, ""};
+  return found;
+}
+
+// Tells the engine what is accessible now.
+void refresh(Runtime& runtime, Range& range) {
+  for (const CUdeviceptr begin : range.accessible) {
+    runtime.memory.disown(pointer_of(begin));
+    runtime.pointers.remove(pointer_of(begin));
+  }
+  range.accessible.clear();
+  for (auto next = range.mappings.begin(); next != range.mappings.end();) {
+    const auto [begin, first] = *next;
+    CUdeviceptr end = begin;
+    for (; next != range.mappings.end() && next->first == end &&
+           next->second.access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+         ++next)
+      end += next->second.bytes;
+    if (end == begin) {
+      ++next;
+      continue;
+    }
+    runtime.memory.adopt(pointer_of(begin), end - begin, "mapped memory");
+    runtime.pointers.add(pointer_of(begin), end - begin, Origin::kMapped,
+                         first.memory->properties.location.id);
+    range.accessible.push_back(begin);
+  }
+}
+
+void map_nothing(CUdeviceptr address, std::size_t bytes) {
+  ::mmap(pointer_of(address), bytes, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+// Addresses at a multiple of `alignment`, near `hint` if it is free.
+void* reserve(std::size_t bytes, std::size_t alignment, CUdeviceptr hint) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  if (hint != 0 && hint % alignment == 0) {
+    void* const exact =
+        ::mmap(pointer_of(hint), bytes, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, -1, 0);
+    if (exact == pointer_of(hint)) return exact;
+    if (exact != MAP_FAILED) ::munmap(exact, bytes);
+  }
+  std::size_t more = 0;
+  if (__builtin_add_overflow(bytes, alignment, &more)) return nullptr;
+  void* const wide = ::mmap(nullptr, more, PROT_NONE, kFlags, -1, 0);
+  if (wide == MAP_FAILED) return nullptr;
+  const CUdeviceptr begin = (address_of(wide) + alignment - 1) / alignment * alignment;
+  if (begin != address_of(wide)) ::munmap(wide, begin - address_of(wide));
+  if (const std::size_t rest = address_of(wide) + more - (begin + bytes); rest != 0)
+    ::munmap(pointer_of(begin + bytes), rest);
+  return pointer_of(begin);
+}
+
+cudaError_t check(const Runtime& runtime, const CUmemAllocationProp* wanted) {
+  if (wanted == nullptr || wanted->type != CU_MEM_ALLOCATION_TYPE_PINNED)
+    return cudaErrorInvalidValue;
+  const auto handles = wanted->requestedHandleTypes;
+  if (wanted->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+      (handles != CU_MEM_HANDLE_TYPE_NONE && handles != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)) {
+    throw Failure{cudaErrorNotSupported,
+                  "cudaMemCreate: only memory of a device is implemented, for this process or as a "
+                  "file descriptor"};
+  }
+  return runtime.has_device(wanted->location.id) ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+CUmemGenericAllocationHandle add(std::shared_ptr<Physical> memory) {
+  static CUmemGenericAllocationHandle next = 1;
+  state().handles[next] = {std::move(memory)};
+  return next++;
+}
+
+}  // namespace
+
+CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* wanted,
+                                       CUmemAllocationGranularity_flags option) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    if (granularity == nullptr || (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
+                                   option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
+      return cudaErrorInvalidValue;
+    if (const cudaError_t error = check(runtime, wanted); error != cudaSuccess) return error;
+    *granularity = kGranularity;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignment, CUdeviceptr hint,
+                             unsigned long long flags) {
+  return in_driver(__func__, [&](Runtime&) {
+    if (address == nullptr || !is_whole(bytes) || (alignment & (alignment - 1)) != 0 || flags != 0)
+      return cudaErrorInvalidValue;
+    void* const begin = reserve(bytes, std::max(alignment, kGranularity), hint);
+    if (begin == nullptr) return cudaErrorMemoryAllocation;
+    state().ranges[address_of(begin)].bytes = bytes;
+    *address = address_of(begin);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
+  return in_driver(__func__, [&](Runtime&) {
+    const auto found = state().ranges.find(address);
+    if (found == state().ranges.end() || found->second.bytes != bytes ||
+        !found->second.mappings.empty())
+      return cudaErrorInvalidValue;
+    ::munmap(pointer_of(address), bytes);
+    state().ranges.erase(found);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
+                     const CUmemAllocationProp* wanted, unsigned long long flags) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    if (handle == nullptr || !is_whole(bytes) || flags != 0) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check(runtime, wanted); error != cudaSuccess) return error;
+    const int device = wanted->location.id;
+    const std::size_t all = runtime.settings.devices[static_cast<std::size_t>(device)].memory_bytes;
+    if (bytes > all - std::min(all, runtime.pointers.bytes_on(device)) ||
+        bytes > runtime.memory.room().bytes)
+      return out_of_memory(runtime);
+    auto memory = std::make_shared<Physical>();
+    memory->properties = *wanted;
+    memory->bytes = bytes;
+    const int file = ::memfd_create("vgpu", MFD_CLOEXEC);
+    if (file < 0) return cudaErrorMemoryAllocation;
+    if (::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
+      ::close(file);
+      return cudaErrorMemoryAllocation;
+    }
+    memory->file = file;
+    runtime.pointers.count(device, bytes);
+    *handle = add(std::move(memory));
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  return in_driver(__func__, [&](Runtime&) {
+    if (--known_handle(handle).references == 0) state().handles.erase(handle);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
+                  CUmemGenericAllocationHandle handle, unsigned long long flags) {
+  return in_driver(__func__, [&](Runtime&) {
+    const auto& memory = known_handle(handle).memory;
+    Range& range = known_range(address, bytes);
+    if (!is_whole(bytes) || address % kGranularity != 0 || offset != 0 || bytes > memory->bytes ||
+        flags != 0)
+      return cudaErrorInvalidValue;
+    const auto next = range.mappings.lower_bound(address);
+    if (next != range.mappings.end() && next->first < address + bytes) return cudaErrorInvalidValue;
+    if (next != range.mappings.begin()) {
+      const auto& [begin, former] = *std::prev(next);
+      if (begin + former.bytes > address) return cudaErrorInvalidValue;
+    }
+    if (::mmap(pointer_of(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->file, 0) ==
+        MAP_FAILED)
+      return cudaErrorMemoryAllocation;
+    range.mappings.emplace(address, Mapping{bytes, memory, CU_MEM_ACCESS_FLAGS_PROT_NONE});
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    Range& range = known_range(address, bytes);
+    if (bytes == 0) return cudaErrorInvalidValue;
+    const auto mappings = whole_mappings(range, address, bytes);
+    vgpu::runtime::await(runtime, vgpu::runtime::all_tasks(runtime));
+    for (const CUdeviceptr mapping : mappings) range.mappings.erase(mapping);
+    refresh(runtime, range);
+    map_nothing(address, bytes);
+    return cudaSuccess;
+  });
+}
+
+// Access is not told apart by device, nor reading from writing.
+CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc* list,
+                        size_t count) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    Range& range = known_range(address, bytes);
+    if (bytes == 0 || list == nullptr || count == 0) return cudaErrorInvalidValue;
+    CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (list[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+          !runtime.has_device(list[i].location.id))
+        return cudaErrorInvalidDevice;
+      access = std::max(access, list[i].flags);
+    }
+    for (const CUdeviceptr mapping : whole_mappings(range, address, bytes))
+      range.mappings.at(mapping).access = access;
+    const int protection =
+        access == CU_MEM_ACCESS_FLAGS_PROT_NONE ? PROT_NONE : PROT_READ | PROT_WRITE;
+    if (::mprotect(pointer_of(address), bytes, protection) != 0) return cudaErrorMemoryAllocation;
+    refresh(runtime, range);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location,
+                        CUdeviceptr address) {
+  return in_driver(__func__, [&](Runtime&) {
+    const Range& range = known_range(address, 1);
+    if (flags == nullptr || location == nullptr) return cudaErrorInvalidValue;
+    const auto next = range.mappings.upper_bound(address);
+    if (next == range.mappings.begin()) return cudaErrorInvalidValue;
+    const auto& [begin, mapping] = *std::prev(next);
+    if (address - begin >= mapping.bytes) return cudaErrorInvalidValue;
+    *flags = mapping.access;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                CUmemGenericAllocationHandle handle) {
+  return in_driver(__func__, [&](Runtime&) {
+    const auto& memory = known_handle(handle).memory;
+    if (properties == nullptr) return cudaErrorInvalidValue;
+    *properties = memory->properties;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* pointer) {
+  return in_driver(__func__, [&](Runtime&) {
+    const CUdeviceptr address = address_of(pointer);
+    const Range& range = known_range(address, 1);
+    const auto next = range.mappings.upper_bound(address);
+    if (handle == nullptr || next == range.mappings.begin()) return cudaErrorInvalidValue;
+    const auto& [begin, mapping] = *std::prev(next);
+    if (address - begin >= mapping.bytes) return cudaErrorInvalidValue;
+    for (auto& [number, known] : state().handles) {
+      if (known.memory != mapping.memory) continue;
+      ++known.references;
+      *handle = number;
+      return cudaSuccess;
+    }
+    *handle = add(mapping.memory);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemExportToShareableHandle(void* shared, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType type, unsigned long long flags) {
+  return in_driver(__func__, [&](Runtime&) {
+    const auto& memory = known_handle(handle).memory;
+    if (shared == nullptr || flags != 0 || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+        memory->properties.requestedHandleTypes != type)
+      return cudaErrorInvalidValue;
+    const int file = ::dup(memory->file);
+    if (file < 0) return cudaErrorOperatingSystem;
+    *static_cast<int*>(shared) = file;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shared,
+                                        CUmemAllocationHandleType type) {
+  return in_driver(__func__, [&](Runtime& runtime) {
+    if (handle == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+      return cudaErrorInvalidValue;
+    const int file =
+        ::fcntl(static_cast<int>(reinterpret_cast<std::intptr_t>(shared)), F_DUPFD_CLOEXEC, 0);
+    struct stat status {};
+    if (file < 0 || ::fstat(file, &status) != 0 ||
+        !is_whole(static_cast<std::size_t>(status.st_size))) {
+      if (file >= 0) ::close(file);
+      return cudaErrorInvalidValue;
+    }
+    auto memory = std::make_shared<Physical>();
+    memory->bytes = static_cast<std::size_t>(status.st_size);
+    memory->properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    memory->properties.requestedHandleTypes = type;
+    memory->properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, Runtime::ordinal()};
+    memory->file = file;
+    runtime.pointers.count(Runtime::ordinal(), memory->bytes);
+    *handle = add(std::move(memory));
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules and libraries, which are one kind of object; a module belongs to the context in which it
+// was loaded. CUDA Driver API, "Module Management", "Library Management".
+#include "driver/jit_log.hpp"
+#include "runtime/launch.hpp"
+#include "runtime/library.hpp"
+
+using namespace vgpu::driver;
+using vgpu::runtime::Library;
+
+namespace {
+
+template <class Handle>
+Handle handle_of(Library& library) {
+  return reinterpret_cast<Handle>(&library);
+}
+
+// Calls load(runtime) with a log of its errors, and makes what it loads a module of the current
+// context.
+template <class Load>
+CUresult load_module(const char* name, CUmodule* module, const JitLog& log, Load load) {
+  return in_context(name, [&](Runtime& runtime) {
+    if (module == nullptr || log.error() != CUDA_SUCCESS) return cudaErrorInvalidValue;
+    try {
+      Library& library = load(runtime);
+      library.context = vgpu::runtime::current_context();
+      *module = handle_of<CUmodule>(library);
+      log.store_error("");
+      return cudaSuccess;
+    } catch (const Failure& failure) {
+      log.store_error(failure.message);
+      throw;
+    }
+  });
+}
+
+CUresult load_data(const char* name, CUmodule* module, const void* image, const JitLog& log) {
+  return load_module(name, module, log, [&](Runtime& runtime) -> Library& {
+    if (image == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+    return vgpu::runtime::load_library(runtime, image, std::nullopt);
+  });
+}
+
+const JitLog& no_log() {
+  static const JitLog none(0, nullptr, nullptr);
+  return none;
+}
+
+cudaLibrary_t library_of(CUmodule module) { return reinterpret_cast<cudaLibrary_t>(module); }
+
+template <class Get>
+CUresult find_global(const char* name, CUdeviceptr* address, Get get) {
+  return with_context(name, [&] {
+    void* pointer = nullptr;
+    const cudaError_t error = get(address != nullptr ? &pointer : nullptr);
+    if (error == cudaSuccess && address != nullptr) *address = address_of(pointer);
+    return error;
+  });
+}
+
+}  // namespace
+
+CUresult cuModuleLoad(CUmodule* module, const char* path) {
+  return load_module(__func__, module, no_log(), [&](Runtime& runtime) -> Library& {
+    if (path == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+    return vgpu::runtime::load_library_file(runtime, path);
+  });
+}
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return load_data(__func__, module, image, no_log());
+}
+
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
+                            CUjit_option* options, void** values) {
+  return load_data(__func__, module, image, JitLog(count, options, values));
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+  return load_data(__func__, module, image, no_log());
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  return with_context(__func__, [&] { return cudaLibraryUnload(library_of(module)); });
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  return with_driver(__func__, [&] { return store(mode, CU_MODULE_LAZY_LOADING); });
+}
+
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  return with_context(__func__, [&] {
+    return cudaLibraryGetKernel(reinterpret_cast<cudaKernel_t*>(function), library_of(module),
+                                name);
+  });
+}
+
+CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
+  return with_context(__func__,
+                      [&] { return cudaLibraryGetKernelCount(count, library_of(module)); });
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule module) {
+  return with_context(__func__, [&] {
+    return cudaLibraryEnumerateKernels(reinterpret_cast<cudaKernel_t*>(functions), count,
+                                       library_of(module));
+  });
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule module,
+                              const char* name) {
+  return find_global(__func__, address, [&](void** pointer) {
+    return cudaLibraryGetGlobal(pointer, bytes, library_of(module), name);
+  });
+}
+
+namespace {
+
+// A library's options concern when and how it is loaded, and have no effect.
+CUresult load_library(const char* name, CUlibrary* library, const JitLog& log, unsigned count,
+                      const CUlibraryOption* options, Library& (*load)(Runtime&, const char*),
+                      const void* from) {
+  return in_driver(name, [&](Runtime& runtime) {
+    if (library == nullptr || from == nullptr || log.error() != CUDA_SUCCESS ||
+        (count != 0 && options == nullptr))
+      return cudaErrorInvalidValue;
+    try {
+      *library = handle_of<CUlibrary>(load(runtime, static_cast<const char*>(from)));
+      log.store_error("");
+      return cudaSuccess;
+    } catch (const Failure& failure) {
+      log.store_error(failure.message);
+      throw;
+    }
+  });
+}
+
+Library& load_from_memory(Runtime& runtime, const char* image) {
+  return vgpu::runtime::load_library(runtime, image, std::nullopt);
+}
+
+}  // namespace
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option* options,
+                           void** values, unsigned count, CUlibraryOption* library_options, void**,
+                           unsigned library_count) {
+  return load_library(__func__, library, JitLog(count, options, values), library_count,
+                      library_options, load_from_memory, image);
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* options,
+                               void** values, unsigned count, CUlibraryOption* library_options,
+                               void**, unsigned library_count) {
+  return load_library(__func__, library, JitLog(count, options, values), library_count,
+                      library_options, vgpu::runtime::load_library_file, path);
+}
+
+CUresult cuLibraryUnload(CUlibrary library) {
+  return with_driver(__func__, [&] { return cudaLibraryUnload(library); });
+}
+
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  return with_driver(__func__, [&] { return cudaLibraryGetKernel(kernel, library, name); });
+}
+
+CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
+  return with_driver(__func__, [&] { return cudaLibraryGetKernelCount(count, library); });
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary library) {
+  return with_driver(__func__,
+                     [&] { return cudaLibraryEnumerateKernels(kernels, count, library); });
+}
+
+CUresult cuLibraryGetModule(CUmodule* module, CUlibrary handle) {
+  return in_context(__func__, [&](Runtime&) {
+    if (module == nullptr) return cudaErrorInvalidValue;
+    *module = handle_of<CUmodule>(vgpu::runtime::known_library(handle));
+    return cudaSuccess;
+  });
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary library,
+                            const char* name) {
+  return find_global(__func__, address, [&](void** pointer) {
+    return cudaLibraryGetGlobal(pointer, bytes, library, name);
+  });
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary library,
+                             const char* name) {
+  return find_global(__func__, address, [&](void** pointer) {
+    return cudaLibraryGetManaged(pointer, bytes, library, name);
+  });
+}

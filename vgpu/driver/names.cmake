@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DINCLUDE=FOLDER -DOUTPUT=FOLDER -P names.cmake: reads the toolkit's headers and writes
+# driver_results.inc, a row VGPU_CODE(name) for each code of cuda.h, and driver_names.inc, which
+# lists the driver API's entry points as the headers of function types have them, one row each:
+#   VGPU_DRIVER(symbol, name, version, per_thread)
+# Of a function whose arguments changed, the header has a type for each version of CUDA that changed
+# them; the symbols are cuX, cuX_v2, cuX_v3 in that order. The forms for the per-thread default
+# stream (_ptds, _ptsz) came later and need not exist for the oldest.
+set(names)
+foreach(header cudaTypedefs.h cudaProfilerTypedefs.h)
+  file(READ ${INCLUDE}/${header} text)
+  string(REGEX MATCHALL "PFN_cu[A-Za-z0-9_]+_v[0-9]+(_ptds|_ptsz)?[)]" types "${text}")
+  foreach(type ${types})
+    string(REGEX MATCH "^PFN_(cu[A-Za-z0-9_]+)_v([0-9]+)(_ptds|_ptsz)?" type "${type}")
+    set(name ${CMAKE_MATCH_1})
+    list(APPEND names ${name})
+    list(APPEND versions_${name}_${CMAKE_MATCH_3} ${CMAKE_MATCH_2})
+  endforeach()
+endforeach()
+list(REMOVE_DUPLICATES names)
+list(SORT names)
+
+set(rows "// Made by names.cmake.\n")
+foreach(name ${names})
+  list(LENGTH versions_${name}_ count)
+  foreach(suffix "" _ptds _ptsz)
+    set(versions ${versions_${name}_${suffix}})
+    list(SORT versions COMPARE NATURAL)
+    list(LENGTH versions number)
+    math(EXPR form "${count} - ${number}")
+    foreach(version ${versions})
+      math(EXPR form "${form} + 1")
+      set(symbol ${name})
+      if(form GREATER 1)
+        set(symbol ${name}_v${form})
+      endif()
+      set(per_thread false)
+      if(suffix)
+        set(per_thread true)
+      endif()
+      string(APPEND rows "VGPU_DRIVER(${symbol}${suffix}, ${name}, ${version}, ${per_thread})\n")
+    endforeach()
+  endforeach()
+endforeach()
+file(WRITE ${OUTPUT}/driver_names.inc "${rows}")
+
+file(READ ${INCLUDE}/cuda.h text)
+string(REGEX MATCHALL "CUDA_(SUCCESS|ERROR_[A-Z0-9_]+) += [0-9]+" results "${text}")
+string(REGEX REPLACE "(CUDA_[A-Z0-9_]+) += [0-9]+" "VGPU_CODE(\\1)" results "${results}")
+list(JOIN results "\n" rows)
+file(WRITE ${OUTPUT}/driver_results.inc "// Made by names.cmake.\n${rows}\n")
