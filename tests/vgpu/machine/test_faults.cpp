@@ -180,9 +180,10 @@ TEST_F(Faults, WhatIsNotThereIsNamedBeforeAnythingRuns) {
     ADD_FAILURE() << "it ran";
   } catch (const vgpu::Unsupported& error) {
     const std::string text = error.what();
-    EXPECT_NE(text.find("txq.width"), std::string::npos) << text;
+    EXPECT_NE(text.find("txq.channel_order"), std::string::npos) << text;
     EXPECT_NE(text.find("PTX line"), std::string::npos) << text;
-    EXPECT_NE(text.find("faults.cu:" + std::to_string(line_of("txq.width"))), std::string::npos)
+    EXPECT_NE(text.find("faults.cu:" + std::to_string(line_of("txq.channel_order"))),
+              std::string::npos)
         << text;
   }
 }

@@ -107,6 +107,6 @@ extern "C" __global__ void faulty_blocks(int* data, int n) {
 
 extern "C" __global__ void refused(float* out, const float* in) {
   unsigned width;
-  asm volatile("txq.width.b32 %0, [%1];" : "=r"(width) : "l"(in));
+  asm volatile("txq.channel_order.b32 %0, [%1];" : "=r"(width) : "l"(in));
   out[0] = static_cast<float>(width);
 }
