@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Verifies and times the kernels of every GPU on this machine's GPU: the CUDA-core kernel for any stride,
-# and the products of terms through mma.sync, beside cuBLAS. The rates say which shares of the peaks
-# src/gemm/plan/costs.inc should assume (rows every_gpu).
+# Verifies and times the kernels of every GPU on this machine's GPU: the CUDA-core kernel for any
+# stride, and the products of terms through mma.sync, beside cuBLAS. The rates say which shares of
+# the peaks src/gemm/plan/costs.inc should assume (rows every_gpu).
 #   bench/every_gpu.sh [LADDER] [ROWS]           default: build/bin/ladder build/every_gpu.json
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -12,7 +12,7 @@
 namespace ladder::app {
 namespace {
 
-// The last compute capability of GPUs that run the kernel, by what it accepts; 0: later ones do, too.
+// The last compute capability of GPUs that it accepts; 0: it accepts later ones, too.
 int last_capability(const KernelInfo& kernel) {
   constexpr int kSide = 64;
   constexpr int kLater[] = {100, 103, 110, 120, 121};

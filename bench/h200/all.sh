@@ -40,6 +40,7 @@ bench/h200/baselines.sh "$build" "$results" || failed+=(baselines)
 "$build/bin/test_split" --gtest_brief=1 || failed+=(test_split)
 SKIP_CHECKS=1 LADDER=$build/bin/ladder bench/h200/hopper.sh "$results"
 SKIP_CHECKS=1 LADDER=$build/bin/ladder bench/h200/split.sh "$results"
+SKIP_CHECKS=1 bench/h200/fp8.sh "$build/bin/ladder" "$results"
 if [ ${#failed[@]} -gt 0 ]; then
   printf 'all.sh: failed: %s\n' "${failed[@]}" >&2
   exit 1

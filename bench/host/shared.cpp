@@ -27,7 +27,7 @@ using namespace ladder;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kSizes[] = {128, 256, 512, 1024};
-constexpr double kTurnS = 0.1, kLeast = 0.9;
+constexpr double kTurnS = 0.03, kLeast = 0.9;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();

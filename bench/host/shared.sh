@@ -16,5 +16,5 @@ mkdir -p "$output"
   read -r load _ </proc/loadavg
   echo "# $(date -u +%F), commit $commit, $cpu, $(nproc) cores, load before $load"
   echo "# $competitors competing"
-  "$build/bin/bench_shared" "$competitors" 24
+  "$build/bin/bench_shared" "$competitors" 80
 } | tee "$output/shared.csv"

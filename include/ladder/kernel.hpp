@@ -22,6 +22,7 @@ enum class Role : unsigned char { kRung, kLibrary, kLibraryKernel, kBaseline };
 // Names follow PyTorch, JAX and Triton. kIeee: every product and sum is an IEEE binary32 operation.
 // kTf32: operands rounded or truncated to 10 explicit mantissa bits, FP32 accumulation on tensor
 // cores. kBf16, kFp16: operands of that type, exact products, FP32 accumulation on tensor cores.
+// kFp8: operands of e4m3 or e5m2 with scales, exact products, partial sums on tensor cores.
 // The others emulate kIeee: each operand is split into terms of the named type, and the number
 // after the x says how many products of terms are added. Short partial sums of the tensor core are
 // promoted to FP32 accumulators with rounding to nearest. kAuto: the device selects the fastest
@@ -36,6 +37,7 @@ enum class Precision : unsigned char {
   kBf16x6,
   kBf16x9,
   kFp16x3,
+  kFp8,
   kAuto,
 };
 
@@ -53,6 +55,9 @@ struct Operands {
   const float* a = nullptr;
   const float* b = nullptr;
   float* c = nullptr;
+  // As extent_scales_a() and extent_scales_b() say; null without scales.
+  const float* scales_a = nullptr;
+  const float* scales_b = nullptr;
 
   template <class In>
   const In* a_as() const {
@@ -78,7 +83,9 @@ struct KernelInfo {
   Precision precision = Precision::kIeee;
   int min_cc = 0;  // minimum compute capability, 80 for 8.0; 0 for host kernels
   Type in = Type::kF32, out = Type::kF32;  // operand types: of A and B; of C
-  bool all_cores = false;                  // host kernels: all cores (true) or one core (false)
+  Scaling scaling = Scaling::kNone;        // of A and B
+  bool k_major = false;    // A and B are K-major: op(A) stored by rows, op(B) by columns
+  bool all_cores = false;  // host kernels: all cores (true) or one core (false)
 
   // Pure. Returns an error (kUnsupportedProblem, kUnsupportedDevice) with the reason if the kernel
   // does not support the problem. The problem must have the kernel's types; callers use accepts()
@@ -89,7 +96,8 @@ struct KernelInfo {
   Status (*launch)(const Problem& problem, const Operands& operands, Stream stream) = nullptr;
 };
 
-// Returns the problem with the kernel's operand types.
+// Returns the problem with the kernel's operand types. For a kernel with K-major operands, NN
+// becomes NT, with the same gaps between the lines of B.
 Problem in_types_of(const KernelInfo& kernel, Problem problem);
 
 // Ok if the kernel supports the problem: its operand types first, then its own rules. Errors: as

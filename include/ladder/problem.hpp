@@ -11,11 +11,18 @@ namespace ladder {
 
 enum class Layout : std::uint8_t { kRowMajor, kColMajor };
 enum class Op : std::uint8_t { kNone, kTranspose };
-// Element types in memory: IEEE binary32, bfloat16, IEEE binary16. Accumulation is binary32 for all
-// types.
-enum class Type : std::uint8_t { kF32, kBf16, kF16 };
-const char* to_string(Type type);  // "f32", "bf16", "f16"
+// Element types in memory: IEEE binary32, bfloat16, IEEE binary16, and the 8-bit types of OCP's
+// OFP8 specification. Accumulation is binary32 for all types.
+enum class Type : std::uint8_t { kF32, kBf16, kF16, kE4m3, kE5m2 };
+const char* to_string(Type type);  // "f32", "bf16", "f16", "e4m3", "e5m2"
 std::int64_t bytes_of(Type type);  // of one element
+
+// Scales: FP32 factors by which the elements of A and B are multiplied. kTensor: one for A, one for
+// B. kBlock: one per row of op(A) and kScaleBlock elements along k, and one per kScaleBlock x
+// kScaleBlock elements of op(B) (DeepGEMM's convention).
+enum class Scaling : std::uint8_t { kNone, kTensor, kBlock };
+const char* to_string(Scaling scaling);  // "none", "tensor", "block"
+constexpr std::int64_t kScaleBlock = 128;
 
 // op(A) is m x k, op(B) is k x n, C is m x n; leading dimensions count elements, not bytes. A
 // row-major matrix with r rows and c columns has its element (i, j) at i * ld + j and needs ld >=
@@ -27,6 +34,7 @@ struct Problem {
   Op op_a = Op::kNone, op_b = Op::kNone;
   Layout layout = Layout::kRowMajor;
   Type in = Type::kF32, out = Type::kF32;  // of A and B; of C
+  Scaling scaling = Scaling::kNone;
 
   bool operator==(const Problem&) const = default;
 };
@@ -59,6 +67,12 @@ struct Extent {
 Extent extent_a(const Problem& problem);
 Extent extent_b(const Problem& problem);
 Extent extent_c(const Problem& problem);
+
+// The scales of A and B in memory, as cuBLASLt has them. A line of A's has those of kScaleBlock
+// elements of k for each row of op(A). A line of B's has those of kScaleBlock columns of op(B); its
+// length is a multiple of four. kTensor: one scale.
+Extent extent_scales_a(const Problem& problem);
+Extent extent_scales_b(const Problem& problem);
 
 bool reads_ab(const Problem& problem);  // false when k = 0 or alpha = 0
 bool reads_c(const Problem& problem);   // false when beta = 0

@@ -73,9 +73,7 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
   e.id = kernel.id;
   e.idea = kernel.idea;
   e.machine = machine;
-  e.problem = problem;
-  e.problem.in = kernel.in;
-  e.problem.out = kernel.out;
+  e.problem = in_types_of(kernel, problem);
   e.work = work_of(e.problem);
   auto seen = observe(kernel, device, e.problem);
   if (!seen) return seen.status();

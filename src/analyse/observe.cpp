@@ -182,12 +182,10 @@ std::int64_t like_ld(std::int64_t ld, std::int64_t least) {
 // takes it.
 Problem observed(const KernelInfo& kernel, const Problem& like, std::int64_t depth,
                  const Device& device) {
-  Problem tight = make_problem(kSide, kSide, depth, 1, like.beta);
-  tight.in = kernel.in;
-  tight.out = kernel.out;
+  const Problem tight = in_types_of(kernel, make_problem(kSide, kSide, depth, 1, like.beta));
   Problem alike = tight;
   alike.lda = like_ld(like.lda, kDepth * kDepths);
-  alike.ldb = like_ld(like.ldb, kSide);
+  alike.ldb = like_ld(like.ldb, tight.op_b == Op::kNone ? kSide : kDepth * kDepths);
   alike.ldc = like_ld(like.ldc, kSide);
   return kernel.accepts(alike, device) ? alike : tight;
 }

@@ -28,7 +28,8 @@ Status make_tensor_map(CUtensorMap& map, Type type, const void* g, std::int64_t 
   if (encode == nullptr) return {Code::kLaunchFailed, "the driver has no cuTensorMapEncodeTiled"};
   const auto element = type == Type::kF32    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
                        : type == Type::kBf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                             : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+                       : type == Type::kF16  ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                             : CU_TENSOR_MAP_DATA_TYPE_UINT8;
   const auto swizzle =
       box_cols * bytes_of(type) == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B;
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows)};

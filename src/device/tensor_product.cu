@@ -35,6 +35,7 @@ Status launch_scale(const Call& c, Type out, cudaStream_t stream) {
 
 Status accept(const Problem& p, const Device& device) {
   if (Status s = accept_hopper(device); !s) return s;
+  if (p.in == Type::kE4m3 || p.in == Type::kE5m2) return accept_k_major(p);
   return accept_for_tensor_maps(p);
 }
 
@@ -49,14 +50,17 @@ Status describe(const Problem& p, const Operands& o, int bm, int bn, cudaStream_
   c.steps = reads_ab(p) && p.m > 0 && p.n > 0 ? tiles(p.k, bk) : 0;
   c.alpha = p.alpha, c.beta = p.beta;
   c.pairs = p.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(c.gC) % (2 * out_size) == 0;
-  c.by_map = out_size == size && p.beta == 0.0F && p.n * out_size % 16 == 0 &&
+  c.by_map = out_size == 2 && p.beta == 0.0F && p.n * out_size % 16 == 0 &&
              tensor_map_takes(c.gC, p.ldc * out_size);  // rows of stores are multiples of 16 bytes
   if (c.steps == 0) return launch_scale(c, p.out, stream);
   struct Matrix {
     CUtensorMap& map;
     const void* g;
     std::int64_t rows, cols, ld, box_rows;
-  } matrices[] = {{c.a, o.a, p.m, p.k, p.lda, bm}, {c.b, o.b, p.k, p.n, p.ldb, bk}};
+  };
+  const bool k_major = p.op_b == Op::kTranspose;
+  Matrix matrices[] = {{c.a, o.a, p.m, p.k, p.lda, bm},
+                       {c.b, o.b, k_major ? p.n : p.k, k_major ? p.k : p.n, p.ldb, bk}};
   const auto copied_bytes = [&](const Matrix& x) {
     return tensor_map_takes(x.g, x.ld * size) ? 0 : x.rows * tiles(x.cols, bk) * kRowBytes;
   };

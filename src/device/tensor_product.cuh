@@ -36,7 +36,7 @@ struct TileOf {
     alignas(1024) In a[BM][BK];          // (BM,BK)
     alignas(1024) In b[kBoxes][BK][BK];  // (BN/BK,BK,BK)
   };
-  static_assert(sizeof(In) == 2 && BM % WM == 0 && BN % BK == 0, "whole warpgroups and boxes");
+  static_assert(sizeof(In) <= 2 && BM % WM == 0 && BN % BK == 0, "whole warpgroups and boxes");
 };
 
 // A call, passed to kernels by value: tensor maps must be in parameter, constant or global memory.

@@ -152,6 +152,11 @@ int Team::most_threads() {
 
 void Team::set_most_threads(int threads) { most = threads; }
 
+int Team::usable(int threads) {
+  const Team* const team = threads > 1 ? of_this_thread() : nullptr;
+  return team == nullptr || now_ns() < team->alone_until_ ? 1 : threads;
+}
+
 Team* Team::of_this_thread() {
   TeamOwner* const owner = owners.get();
   if (owner == nullptr) return nullptr;
@@ -176,11 +181,11 @@ void Team::found_crowded() {
 }
 
 void Team::start(int threads, Function function, const void* work) {
-  const std::int64_t began = threads > 1 ? now_ns() : 0;
-  if (threads <= 1 || began < alone_until_) {
+  if (threads <= 1) {
     (void)function(work, *this, 0);
     return;
   }
+  const std::int64_t began = now_ns();
   while (static_cast<int>(workers_.size()) + 1 < threads && hire()) {
   }
   function_ = function;

@@ -19,6 +19,9 @@ class Team {
   // set_most_threads(0) restores that default.
   static int most_threads();
   static void set_most_threads(int threads);
+  // `threads`, or 1 for some time after workers have made a product of this caller slower than the
+  // caller alone, because other work occupied their cores.
+  static int usable(int threads);
 
   // What a thread did of a product: its part of the work, and the time it waited for others.
   struct Done {
@@ -28,8 +31,7 @@ class Team {
 
   // Calls work(team, thread) -> Done on the caller, which is thread 0, and concurrently on up to
   // `threads` - 1 workers: on those that start before the caller's call has returned. Returns after
-  // all of them have. Where workers made the last products slower than the caller alone, because
-  // other work occupied their cores, only the caller works for some time.
+  // all of them have.
   template <class Work>
   static void run(int threads, const Work& work) {
     Team alone;

@@ -2,6 +2,7 @@
 #include "library/checked.hpp"
 
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -90,6 +91,21 @@ Outcome on_device(const char* name, const void* at, bool& is) {
   return cuda_outcome(name, error);
 }
 
+// The addresses of this thread's stack: host memory, of which the runtime need not be asked.
+struct Stack {
+  Stack() {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    void* lowest = nullptr;
+    if (pthread_attr_getstack(&attributes, &lowest, &bytes) != 0) bytes = 0;
+    low = reinterpret_cast<std::uintptr_t>(lowest);
+    pthread_attr_destroy(&attributes);
+  }
+  bool holds(const void* at) const { return reinterpret_cast<std::uintptr_t>(at) - low < bytes; }
+  std::uintptr_t low = 0;
+  std::size_t bytes = 0;
+};
+
 Outcome check_scalar(const char* name, const float* given, ladder_pointer_mode mode, float& value,
                      const float*& on_the_device) {
   if (given == nullptr) return invalid(std::string(name) + ": null");
@@ -97,8 +113,11 @@ Outcome check_scalar(const char* name, const float* given, ladder_pointer_mode m
     on_the_device = given;
     return checked_matrix(name, given).status();
   }
+  static thread_local const Stack stack;
   cudaPointerAttributes attributes{};
-  if (Outcome o = cuda_outcome(name, cudaPointerGetAttributes(&attributes, given)); !o) return o;
+  if (!stack.holds(given)) {
+    if (Outcome o = cuda_outcome(name, cudaPointerGetAttributes(&attributes, given)); !o) return o;
+  }
   if (attributes.type == cudaMemoryTypeDevice)
     return invalid(std::string(name) +
                    ": is in device memory, but the pointer mode is LADDER_POINTER_MODE_HOST");

@@ -86,13 +86,13 @@ Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limi
     return {};
   }
   if (is_one_launch(handle, x)) {
-    const auto kernel = find_kernels("ladder_split_k");
-    if (!kernel) return refused(x, kernel.status().message());
-    chosen = {};
-    chosen.kernel = kernel.value().front();
-    chosen.whole_batch = true;
-    chosen.why = "batch_count: one launch computes all products";
-    return {};
+    if (const auto kernel = find_kernels("ladder_split_k")) {  // not without LADDER_SM_90A
+      chosen = {};
+      chosen.kernel = kernel.value().front();
+      chosen.whole_batch = true;
+      chosen.why = "batch_count: one launch computes all products";
+      return {};
+    }
   }
   std::int64_t lacked = 0;
   for (Precision precision : {x.precision, Precision::kIeee}) {

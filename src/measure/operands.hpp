@@ -20,9 +20,11 @@ class OperandSet {
   // Errors: kOutOfMemory, kLaunchFailed.
   static Result<OperandSet> make(Place place, const Problem& problem, const Images& images) {
     OperandSet set;
-    for (auto [buffer, image, type] :
-         {std::tuple{&set.a_, &images.a, problem.in}, std::tuple{&set.b_, &images.b, problem.in},
-          std::tuple{&set.c_, &images.c, problem.out}}) {
+    for (auto [buffer, image, type] : {std::tuple{&set.a_, &images.stored_a(), problem.in},
+                                       std::tuple{&set.b_, &images.stored_b(), problem.in},
+                                       std::tuple{&set.c_, &images.c, problem.out},
+                                       std::tuple{&set.scales_a_, &images.scales_a, Type::kF32},
+                                       std::tuple{&set.scales_b_, &images.scales_b, Type::kF32}}) {
       const std::vector<std::byte> memory = encode(type, std::span(*image));
       auto made = Buffer::allocate(place, memory.size());
       if (!made) return made.status();
@@ -40,13 +42,24 @@ class OperandSet {
       if (!drawn) return drawn.status();
       *buffer = std::move(drawn).value();
     }
+    for (auto [buffer, which] :
+         {std::pair{&set.scales_a_, Matrix::kA}, std::pair{&set.scales_b_, Matrix::kB}}) {
+      const std::vector<float> scales = draw_scales(drawing, which, problem);
+      auto made = Buffer::allocate(Place::kCuda, sizeof(float) * scales.size());
+      if (!made) return made.status();
+      *buffer = std::move(made).value();
+      if (Status status = buffer->upload(scales.data(), buffer->bytes()); !status) return status;
+    }
     return set;
   }
-  Operands operands() const { return {a_.as<float>(), b_.as<float>(), c_.as<float>()}; }
+  Operands operands() const {
+    return {a_.as<float>(), b_.as<float>(), c_.as<float>(), scales_a_.as<float>(),
+            scales_b_.as<float>()};
+  }
   Buffer& c() { return c_; }
 
  private:
-  Buffer a_, b_, c_;
+  Buffer a_, b_, c_, scales_a_, scales_b_;
 };
 
 }  // namespace ladder

@@ -7,7 +7,7 @@ namespace ladder {
 
 const TensorProducts* tensor_products(Precision precision) {
   static constexpr TensorProducts kOne{2, 1, "16-bit tensor peak"}, kTf32{4, 1, "tf32 tensor peak"},
-      kTf32x3{4, 3, "a third of the tf32 tensor peak"},
+      kTf32x3{4, 3, "a third of the tf32 tensor peak"}, kByte{1, 1, "8-bit tensor peak"},
       kThree{2, 3, "a third of the 16-bit tensor peak"},
       kSix{2, 6, "a sixth of the 16-bit tensor peak"},
       kNine{2, 9, "a ninth of the 16-bit tensor peak"};
@@ -19,6 +19,8 @@ const TensorProducts* tensor_products(Precision precision) {
       return &kTf32;
     case Precision::kTf32x3:
       return &kTf32x3;
+    case Precision::kFp8:
+      return &kByte;
     case Precision::kBf16x3:
     case Precision::kFp16x3:
       return &kThree;

@@ -14,8 +14,9 @@ struct TensorProducts {
   std::int64_t bytes = 2;
   int products = 1;
   const char* peak = "";  // display name of the resulting peak
-  // Fraction of the 16-bit rate; tf32 takes twice as long (NVIDIA's architecture whitepapers).
-  double share() const { return (bytes == 2 ? 1.0 : 0.5) / products; }
+  // Fraction of the 16-bit rate; tf32 takes twice as long, 8 bits half as long (NVIDIA's
+  // architecture whitepapers).
+  double share() const { return 2.0 / static_cast<double>(bytes * products); }
 };
 // nullptr for ieee, which uses CUDA cores, and for auto, which chooses at run time.
 const TensorProducts* tensor_products(Precision precision);

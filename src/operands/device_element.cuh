@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <ladder/problem.hpp>
 
 #include <cstdint>
@@ -40,6 +41,31 @@ struct Element<__half> {
   static __device__ float value(Bits bits) { return __half2float(__ushort_as_half(bits)); }
 };
 
+// 8-bit types have no NaN that no arithmetic produces.
+template <>
+struct Element<__nv_fp8_e4m3> {
+  using Bits = std::uint8_t;
+  static constexpr Bits kPoison = 0x7F, kNan = 0x7F;
+  static __device__ Bits bits(float value) {
+    return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3);
+  }
+  static __device__ float value(Bits bits) {
+    return __half2float(__half(__nv_cvt_fp8_to_halfraw(bits, __NV_E4M3)));
+  }
+};
+
+template <>
+struct Element<__nv_fp8_e5m2> {
+  using Bits = std::uint8_t;
+  static constexpr Bits kPoison = 0x7F, kNan = 0x7F;
+  static __device__ Bits bits(float value) {
+    return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E5M2);
+  }
+  static __device__ float value(Bits bits) {
+    return __half2float(__half(__nv_cvt_fp8_to_halfraw(bits, __NV_E5M2)));
+  }
+};
+
 // Calls visit(Element<T>()) with the T of `type`.
 template <class Visit>
 auto with_element(Type type, const Visit& visit) {
@@ -48,6 +74,10 @@ auto with_element(Type type, const Visit& visit) {
       return visit(Element<__nv_bfloat16>());
     case Type::kF16:
       return visit(Element<__half>());
+    case Type::kE4m3:
+      return visit(Element<__nv_fp8_e4m3>());
+    case Type::kE5m2:
+      return visit(Element<__nv_fp8_e5m2>());
     case Type::kF32:
       break;
   }

@@ -22,6 +22,7 @@ class Drawing {
       : input_(input),
         range_(range),
         scales_(scales_of(problem)),
+        scaling_(problem.scaling),
         inner_(problem.k),
         columns_(problem.n),
         a_by_rows_((problem.op_a == Op::kNone) == (problem.layout == Layout::kRowMajor)),
@@ -41,6 +42,24 @@ class Drawing {
   }
   constexpr bool nan_operands() const { return input_.nan_operands; }
 
+  // The scale in line `line` of a matrix's scales, at `column`. Integers have scales of 1 and 2.
+  constexpr float scale(Matrix which, std::int64_t line, std::int64_t column) const {
+    const bool of_a = which == Matrix::kA;
+    const std::int64_t outer_at = of_a ? column : line, block = of_a ? line : column;
+    const std::uint64_t bits =
+        draw(of_a ? kStreamScalesA : kStreamScalesB, block * (std::int64_t{1} << 32) + outer_at);
+    switch (input_.values) {
+      case Values::kIntegers:
+        return bits >> 63 == 0 ? 1.0F : 2.0F;
+      case Values::kUniform:
+        return (1.5F + 0.5F * uniform(bits)) / kWhole;
+      case Values::kScaled:
+        break;
+    }
+    return scaled(1.0F / kWhole, of_a ? outer(kStreamRow, outer_at) + inner(block)
+                                      : outer(kStreamColumn, outer_at) - inner(block));
+  }
+
  private:
   enum Stream : std::uint64_t {
     kStreamA = 1,
@@ -48,8 +67,12 @@ class Drawing {
     kStreamC,
     kStreamRow,
     kStreamColumn,
-    kStreamInner
+    kStreamInner,
+    kStreamScalesA,
+    kStreamScalesB
   };
+  // Operands with scales are drawn this much larger, to use their type's range.
+  static constexpr float kWhole = 256.0F;
 
   // Scaled inputs: |a| is at most 2^(outer + inner), |c| at most 2^(2 outer), and two products of
   // opposite sign differ by one part in 1 / apart. Every product stays far from overflow and
@@ -61,6 +84,7 @@ class Drawing {
   };
   static constexpr Scales scales_of(const Problem& problem) {
     if (problem.in == Type::kF16 || problem.out == Type::kF16) return {3, 6, 0x1p-8F};
+    if (problem.scaling != Scaling::kNone) return {16, 12, 0x1p-2F};
     return {16, 12, problem.in == Type::kBf16 ? 0x1p-5F : 0x1p-10F};
   }
 
@@ -92,10 +116,11 @@ class Drawing {
       case Values::kIntegers:
         return k % range_.stride == 0 ? integer(bits, range_.operand) : 0.0F;
       case Values::kUniform:
-        return uniform(bits);
+        return whole() * uniform(bits);
       case Values::kScaled:
         break;
     }
+    if (scaling_ != Scaling::kNone) return kWhole * uniform(bits);
     return scaled(uniform(bits), outer(kStreamRow, i) + inner(source));
   }
 
@@ -105,7 +130,7 @@ class Drawing {
       case Values::kIntegers:
         return k % range_.stride == 0 ? integer(bits, range_.operand) : 0.0F;
       case Values::kUniform:
-        return uniform(bits);
+        return whole() * uniform(bits);
       case Values::kScaled:
         break;
     }
@@ -113,6 +138,7 @@ class Drawing {
     float value = uniform(bits);
     if (k != even)
       value = -uniform(draw(kStreamB, even * columns_ + j)) * (1.0F + scales_.apart * value);
+    if (scaling_ != Scaling::kNone) return kWhole * value;
     return scaled(value, outer(kStreamColumn, j) - inner(even));
   }
 
@@ -129,6 +155,7 @@ class Drawing {
     return scaled(uniform(bits), outer(kStreamRow, i) + outer(kStreamColumn, j));
   }
 
+  constexpr float whole() const { return scaling_ == Scaling::kNone ? 1.0F : kWhole; }
   constexpr std::uint64_t draw(Stream stream, std::int64_t index) const {
     return random_bits(input_.seed, stream, static_cast<std::uint64_t>(index));
   }
@@ -142,9 +169,13 @@ class Drawing {
   Input input_;
   IntegerRange range_;
   Scales scales_;
+  Scaling scaling_;
   std::int64_t inner_, columns_;  // K and N
   bool a_by_rows_, b_by_rows_, c_by_rows_;
 };
+
+// The scales of A or B in memory layout; empty without.
+std::vector<float> draw_scales(const Drawing& drawing, Matrix which, const Problem& problem);
 
 // Errors: as integer_range(), for kIntegers. `problem` must be valid.
 Result<Drawing> drawing_of(const Problem& problem, const Input& input, Precision precision);

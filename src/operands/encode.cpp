@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operands/encode.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -53,22 +54,66 @@ std::uint32_t word_of_f16(std::uint16_t bits) {
   return sign | (exponent + 112U) << 23 | fraction << 13;
 }
 
-template <std::uint16_t (*kBits)(std::uint32_t)>
+// OFP8. e4m3 has no infinity and one NaN per sign, its largest code; e5m2 is binary16 cut short.
+struct ByteFormat {
+  int fraction, bias;
+  std::uint32_t largest;  // code of the largest number
+  bool infinity;
+};
+constexpr ByteFormat kE4m3{3, 7, 0x7E, false}, kE5m2{2, 15, 0x7B, true};
+constexpr std::uint32_t kByteNan = 0x7F;
+
+template <const ByteFormat& kFormat>
+std::uint8_t byte_bits(std::uint32_t word) {
+  const std::uint32_t sign = (word & kSign) >> 24;
+  const float magnitude = std::abs(std::bit_cast<float>(word));
+  if (std::isnan(magnitude)) return static_cast<std::uint8_t>(sign | kByteNan);
+  constexpr int kShift = 23 - kFormat.fraction;
+  const float least = std::ldexp(1.0F, 1 - kFormat.bias);  // the least normal number
+  std::uint32_t code = 0;
+  if (magnitude < least) {
+    code =
+        static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude / least, kFormat.fraction)));
+  } else {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(magnitude);
+    const std::uint32_t rounded = bits + ((1U << (kShift - 1)) - 1) + (bits >> kShift & 1U);
+    code =
+        (rounded >> kShift) - (static_cast<std::uint32_t>(127 - kFormat.bias) << kFormat.fraction);
+  }
+  return static_cast<std::uint8_t>(sign | std::min(code, kFormat.largest));
+}
+
+template <const ByteFormat& kFormat>
+std::uint32_t word_of_byte(std::uint8_t bits) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x80U) << 24, code = bits & 0x7FU;
+  if (code > kFormat.largest)
+    return sign | (kFormat.infinity && code == kFormat.largest + 1 ? 0x7F800000U : kQuietNan);
+  const std::uint32_t exponent = code >> kFormat.fraction;
+  if (exponent == 0) {
+    const float value = std::ldexp(static_cast<float>(code), 1 - kFormat.bias - kFormat.fraction);
+    return sign | std::bit_cast<std::uint32_t>(value);
+  }
+  return sign | ((code << (23 - kFormat.fraction)) +
+                 (static_cast<std::uint32_t>(127 - kFormat.bias) << 23));
+}
+
+template <auto kBits>
 std::vector<std::byte> narrow(std::span<const std::uint32_t> words) {
-  std::vector<std::byte> memory(2 * words.size());
+  using Bits = decltype(kBits(0U));
+  std::vector<std::byte> memory(sizeof(Bits) * words.size());
   for (std::size_t at = 0; at < words.size(); ++at) {
-    const std::uint16_t bits = kBits(words[at]);
-    std::memcpy(memory.data() + 2 * at, &bits, sizeof bits);
+    const Bits bits = kBits(words[at]);
+    std::memcpy(memory.data() + sizeof bits * at, &bits, sizeof bits);
   }
   return memory;
 }
 
-template <std::uint32_t (*kWord)(std::uint16_t)>
+template <class Bits, auto kWord>
 std::vector<std::uint32_t> widen(std::span<const std::byte> memory) {
-  std::vector<std::uint32_t> words(memory.size() / 2);
+  std::vector<std::uint32_t> words(memory.size() / sizeof(Bits));
   for (std::size_t at = 0; at < words.size(); ++at) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, memory.data() + 2 * at, sizeof bits);
+    Bits bits = 0;
+    std::memcpy(&bits, memory.data() + sizeof bits * at, sizeof bits);
     words[at] = kWord(bits);
   }
   return words;
@@ -85,6 +130,10 @@ float round_to(Type type, float value) {
       return std::bit_cast<float>(word_of_bf16(bf16_bits(word)));
     case Type::kF16:
       return std::bit_cast<float>(word_of_f16(f16_bits(word)));
+    case Type::kE4m3:
+      return std::bit_cast<float>(word_of_byte<kE4m3>(byte_bits<kE4m3>(word)));
+    case Type::kE5m2:
+      return std::bit_cast<float>(word_of_byte<kE5m2>(byte_bits<kE5m2>(word)));
   }
   return value;
 }
@@ -97,6 +146,10 @@ double unit_of(Type type) {
       return 0x1p-8;
     case Type::kF16:
       return 0x1p-11;
+    case Type::kE4m3:
+      return 0x1p-4;
+    case Type::kE5m2:
+      return 0x1p-3;
   }
   return 0;
 }
@@ -109,6 +162,10 @@ double half_subnormal_of(Type type) {
       return 0x1p-134;
     case Type::kF16:
       return 0x1p-25;
+    case Type::kE4m3:
+      return 0x1p-10;
+    case Type::kE5m2:
+      return 0x1p-17;
   }
   return 0;
 }
@@ -123,6 +180,10 @@ std::vector<std::byte> encode(Type type, std::span<const std::uint32_t> words) {
       return narrow<bf16_bits>(words);
     case Type::kF16:
       return narrow<f16_bits>(words);
+    case Type::kE4m3:
+      return narrow<byte_bits<kE4m3>>(words);
+    case Type::kE5m2:
+      return narrow<byte_bits<kE5m2>>(words);
   }
   const auto bytes = std::as_bytes(words);
   return {bytes.begin(), bytes.end()};
@@ -138,9 +199,13 @@ std::vector<std::uint32_t> decode(Type type, std::span<const std::byte> memory) 
     case Type::kF32:
       break;
     case Type::kBf16:
-      return widen<word_of_bf16>(memory);
+      return widen<std::uint16_t, word_of_bf16>(memory);
     case Type::kF16:
-      return widen<word_of_f16>(memory);
+      return widen<std::uint16_t, word_of_f16>(memory);
+    case Type::kE4m3:
+      return widen<std::uint8_t, word_of_byte<kE4m3>>(memory);
+    case Type::kE5m2:
+      return widen<std::uint8_t, word_of_byte<kE5m2>>(memory);
   }
   std::vector<std::uint32_t> words(memory.size() / 4);
   std::memcpy(words.data(), memory.data(), 4 * words.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion of 16-bit elements from and to binary32: operands for kernels, results for
+// Conversion of 16-bit and 8-bit elements from and to binary32: operands for kernels, results for
 // verification.
 #pragma once
 #include <ladder/problem.hpp>
@@ -11,7 +11,8 @@
 
 namespace ladder {
 
-// Rounds to the nearest number of the type, ties to even; infinity beyond its range. NaN stays NaN.
+// Rounds to the nearest number of the type, ties to even; beyond its range infinity, for 8-bit
+// types the largest number. NaN stays NaN.
 float round_to(Type type, float value);
 
 // Unit roundoff 2^-p of a type with p significant bits, and half the spacing of its subnormal

@@ -58,6 +58,8 @@ std::int64_t exact_integers(Precision precision) {
       return 2048;
     case Precision::kBf16x3:
       return 256;
+    case Precision::kFp8:
+      return 4;
     default:
       return 4096;
   }
@@ -76,7 +78,8 @@ Result<IntegerRange> integer_range(const Problem& problem, Precision precision) 
   }
   // Half of 2^24 is for alpha times the sum of products, a quarter for beta C, so that no partial
   // result reaches 2^24. For binary16, whose largest number is 65,504, the limit is 2^16.
-  const int bits = problem.out == Type::kF16 ? 16 : 24;
+  // The tensor core keeps 14 significant bits of sums of 8-bit products.
+  const int bits = precision == Precision::kFp8 ? 14 : problem.out == Type::kF16 ? 16 : 24;
   const std::int64_t budget = (std::int64_t{1} << (bits - 1)) /
                               std::max<std::int64_t>(1, std::llabs(std::llround(problem.alpha)));
   // The operands must be exact in their type and in the precision's terms.
@@ -93,6 +96,46 @@ Result<IntegerRange> integer_range(const Problem& problem, Precision precision) 
                       (std::int64_t{1} << (bits - 2)) /
                           std::max<std::int64_t>(1, std::llabs(std::llround(problem.beta)))});
   return range;
+}
+
+namespace {
+
+// Multiplies a's and b's elements, which are as in memory, by their scales.
+void multiply_by_scales(Images& images, const Problem& problem) {
+  const bool blocks = problem.scaling == Scaling::kBlock;
+  const auto multiply = [&](std::vector<float>& image, const Extent& extent, bool by_lines,
+                            const std::vector<float>& scales, const auto& scale_at) {
+    parallel_for(extent.lines, kParallelGrain / std::max<std::int64_t>(1, extent.ld),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t line = begin; line < end; ++line) {
+                     for (std::int64_t column = 0; column < extent.used; ++column) {
+                       // (outer, k) of the element: k runs along a line or from line to line
+                       const std::int64_t outer = by_lines ? line : column;
+                       const std::int64_t k = by_lines ? column : line;
+                       image[line * extent.ld + column] *= scales[blocks ? scale_at(outer, k) : 0];
+                     }
+                   }
+                 });
+  };
+  const bool row_major = problem.layout == Layout::kRowMajor;
+  multiply(images.a, extent_a(problem), row_major == (problem.op_a == Op::kNone), images.scales_a,
+           [ld = extent_scales_a(problem).ld](std::int64_t row, std::int64_t k) {
+             return k / kScaleBlock * ld + row;
+           });
+  multiply(images.b, extent_b(problem), row_major != (problem.op_b == Op::kNone), images.scales_b,
+           [ld = extent_scales_b(problem).ld](std::int64_t column, std::int64_t k) {
+             return column / kScaleBlock * ld + k / kScaleBlock;
+           });
+}
+
+}  // namespace
+
+std::vector<float> draw_scales(const Drawing& drawing, Matrix which, const Problem& problem) {
+  const Extent extent = which == Matrix::kA ? extent_scales_a(problem) : extent_scales_b(problem);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  return fill(extent, nan, [&](std::int64_t line, std::int64_t column) {
+    return drawing.nan_operands() ? nan : drawing.scale(which, line, column);
+  });
 }
 
 Result<Drawing> drawing_of(const Problem& problem, const Input& input, Precision precision) {
@@ -118,6 +161,13 @@ Result<Images> make_images(const Problem& problem, const Input& input, Precision
   Images images;
   images.a = fill(extent_a(problem), nan, operand(Matrix::kA));
   images.b = fill(extent_b(problem), nan, operand(Matrix::kB));
+  if (problem.scaling != Scaling::kNone) {
+    images.scales_a = draw_scales(drawing, Matrix::kA, problem);
+    images.scales_b = draw_scales(drawing, Matrix::kB, problem);
+    images.plain_a = images.a;
+    images.plain_b = images.b;
+    multiply_by_scales(images, problem);
+  }
   images.c = fill(extent_c(problem), poison(), [&](std::int64_t line, std::int64_t column) {
     return reads_c(problem) ? round_to(problem.out, drawing.at(Matrix::kC, line, column))
                             : poison();

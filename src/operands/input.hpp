@@ -41,6 +41,11 @@ inline float poison() { return std::bit_cast<float>(kPoisonBits); }
 // representable in the problem's types.
 struct Images {
   std::vector<float> a, b, c;
+  // For operands with scales, else empty: the elements that memory holds, and the scales. `a` and
+  // `b` are products of the two, rounded to binary32.
+  std::vector<float> plain_a, plain_b, scales_a, scales_b;
+  const std::vector<float>& stored_a() const { return plain_a.empty() ? a : plain_a; }
+  const std::vector<float>& stored_b() const { return plain_b.empty() ? b : plain_b; }
 };
 
 // The largest |a|, |b| and |c| of integer inputs. Only every `stride`-th k is non-zero; `stride` is

@@ -16,14 +16,26 @@ inline Status accept_row_major_nn(const Problem& p) {
           "takes row-major operands without transposition, not " + to_string(p)};
 }
 
-// For kernels that read their operands through tensor maps.
-inline Status accept_for_tensor_maps(const Problem& p) {
-  if (Status s = accept_row_major_nn(p); !s) return s;
+inline Status accept_map_extents(const Problem& p) {
   constexpr std::int64_t kMostExtent = std::int64_t{1} << 30, kLeadingEnd = std::int64_t{1} << 38;
   if (std::max({p.m, p.n, p.k}) <= kMostExtent && std::max({p.lda, p.ldb, p.ldc}) < kLeadingEnd)
     return Status::ok();
   return {Code::kUnsupportedProblem,
           "takes sizes of at most 2^30 and leading dimensions below 2^38, not " + to_string(p)};
+}
+
+// For kernels that read their operands through tensor maps.
+inline Status accept_for_tensor_maps(const Problem& p) {
+  if (Status s = accept_row_major_nn(p); !s) return s;
+  return accept_map_extents(p);
+}
+
+// The same with B stored along k, the only order in which tensor cores read bytes.
+inline Status accept_k_major(const Problem& p) {
+  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && p.op_b == Op::kTranspose)
+    return accept_map_extents(p);
+  return {Code::kUnsupportedProblem,
+          "takes row-major operands with B transposed, not " + to_string(p)};
 }
 
 inline Status accept_cuda(const Device& device, int min_cc) {

@@ -57,11 +57,30 @@ const char* to_string(Type type) {
       return "bf16";
     case Type::kF16:
       return "f16";
+    case Type::kE4m3:
+      return "e4m3";
+    case Type::kE5m2:
+      return "e5m2";
   }
   return "unknown";
 }
 
-std::int64_t bytes_of(Type type) { return type == Type::kF32 ? 4 : 2; }
+std::int64_t bytes_of(Type type) {
+  if (type == Type::kE4m3 || type == Type::kE5m2) return 1;
+  return type == Type::kF32 ? 4 : 2;
+}
+
+const char* to_string(Scaling scaling) {
+  switch (scaling) {
+    case Scaling::kNone:
+      return "none";
+    case Scaling::kTensor:
+      return "tensor";
+    case Scaling::kBlock:
+      return "block";
+  }
+  return "unknown";
+}
 
 Problem make_problem(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, float beta,
                      Op op_a, Op op_b, Layout layout) {
@@ -82,6 +101,25 @@ Problem make_problem(std::int64_t m, std::int64_t n, std::int64_t k, float alpha
 Extent extent_a(const Problem& p) { return extent(stored(p.m, p.k, p.op_a), p.lda, p.layout); }
 Extent extent_b(const Problem& p) { return extent(stored(p.k, p.n, p.op_b), p.ldb, p.layout); }
 Extent extent_c(const Problem& p) { return extent({p.m, p.n}, p.ldc, p.layout); }
+
+namespace {
+
+std::int64_t blocks_of(std::int64_t size) { return (size + kScaleBlock - 1) / kScaleBlock; }
+
+Extent of_scales(const Problem& p, const Extent& blocks) {
+  if (p.scaling == Scaling::kNone) return {};
+  return p.scaling == Scaling::kTensor ? Extent{1, 1, 1} : blocks;
+}
+
+}  // namespace
+
+Extent extent_scales_a(const Problem& p) {
+  return of_scales(p, {blocks_of(p.k), p.m, std::max<std::int64_t>(1, p.m)});
+}
+Extent extent_scales_b(const Problem& p) {
+  const std::int64_t along_k = (blocks_of(p.k) + 3) / 4 * 4;
+  return of_scales(p, {blocks_of(p.n), along_k, std::max<std::int64_t>(1, along_k)});
+}
 
 Status validate(const Problem& p) {
   if (Status s = check_size("m", p.m); !s) return s;
@@ -127,6 +165,7 @@ std::string to_string(const Problem& p) {
   } else if (p.in != Type::kF32) {
     extras.emplace_back(to_string(p.in));
   }
+  if (p.scaling != Scaling::kNone) extras.push_back(std::string(to_string(p.scaling)) + " scales");
   if (p.layout == Layout::kColMajor) extras.emplace_back("column-major");
   if (p.op_a != Op::kNone || p.op_b != Op::kNone) {
     extras.push_back(std::string("op ") + (p.op_a == Op::kNone ? 'N' : 'T') +

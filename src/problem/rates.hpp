@@ -21,8 +21,8 @@ constexpr double tensor_flop_per_cycle(int cc) {
   return cc == 100 ? 8192 : 0;
 }
 
-// The share of it that mma.sync reaches. Hopper: Luo et al., "Benchmarking and Dissecting the Nvidia
-// Hopper GPU Architecture" (arXiv 2402.13499). 10.0: not published; Ampere's rate is assumed.
+// The share of it that mma.sync reaches. Hopper: Luo et al., "Benchmarking and Dissecting the
+// Nvidia Hopper GPU Architecture" (arXiv 2402.13499). 10.0: not published; assumed as Ampere's.
 constexpr double mma_sync_share(int cc) { return cc == 90 ? 0.629 : cc == 100 ? 0.25 : 1; }
 
 }  // namespace ladder

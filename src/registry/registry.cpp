@@ -87,6 +87,8 @@ const char* to_string(Precision precision) {
       return "bf16x9";
     case Precision::kFp16x3:
       return "fp16x3";
+    case Precision::kFp8:
+      return "fp8";
     case Precision::kAuto:
       return "auto";
   }
@@ -97,7 +99,7 @@ std::span<const Precision> precisions() {
   static constexpr std::array kAll{Precision::kIeee,   Precision::kTf32,   Precision::kBf16,
                                    Precision::kFp16,   Precision::kTf32x3, Precision::kBf16x3,
                                    Precision::kBf16x6, Precision::kBf16x9, Precision::kFp16x3,
-                                   Precision::kAuto};
+                                   Precision::kFp8,    Precision::kAuto};
   return kAll;
 }
 
@@ -106,6 +108,7 @@ Precision stands_for(Precision precision) {
     case Precision::kTf32:
     case Precision::kBf16:
     case Precision::kFp16:
+    case Precision::kFp8:
       return precision;
     default:
       return Precision::kIeee;
@@ -115,13 +118,24 @@ Precision stands_for(Precision precision) {
 Problem in_types_of(const KernelInfo& kernel, Problem problem) {
   problem.in = kernel.in;
   problem.out = kernel.out;
+  problem.scaling = kernel.scaling;
+  if (kernel.k_major && problem.layout == Layout::kRowMajor && problem.op_a == Op::kNone &&
+      problem.op_b == Op::kNone) {
+    const std::int64_t gap = problem.ldb - extent_b(problem).used;
+    problem.op_b = Op::kTranspose;
+    problem.ldb = std::max<std::int64_t>(1, extent_b(problem).used + gap);
+  }
   return problem;
 }
 
 Status accepts(const KernelInfo& kernel, const Problem& problem, const Device& device) {
-  if (problem.in == kernel.in && problem.out == kernel.out) return kernel.accepts(problem, device);
-  return {Code::kUnsupportedProblem, std::string("takes ") + to_string(kernel.in) +
-                                         " operands and gives " + to_string(kernel.out) + ", not " +
+  if (problem.in == kernel.in && problem.out == kernel.out && problem.scaling == kernel.scaling)
+    return kernel.accepts(problem, device);
+  const std::string scales = kernel.scaling == Scaling::kNone
+                                 ? ""
+                                 : std::string(" with ") + to_string(kernel.scaling) + " scales";
+  return {Code::kUnsupportedProblem, std::string("takes ") + to_string(kernel.in) + " operands" +
+                                         scales + " and gives " + to_string(kernel.out) + ", not " +
                                          to_string(problem)};
 }
 
@@ -151,7 +165,7 @@ const KernelInfo* baseline_of(const KernelInfo& kernel) {
   for (const KernelInfo& other : kernels()) {
     if (other.role == Role::kBaseline && other.place == kernel.place &&
         other.all_cores == kernel.all_cores && other.precision == stands_for(kernel.precision) &&
-        other.in == kernel.in && other.out == kernel.out)
+        other.in == kernel.in && other.out == kernel.out && other.scaling == kernel.scaling)
       return &other;
   }
   return nullptr;

@@ -52,8 +52,10 @@ Problem problem_of(const Json& j) {
   p.ldb = j.value("ldb", p.ldb);
   p.ldc = j.value("ldc", p.ldc);
   for (auto [key, field] : {std::pair{"in", &p.in}, std::pair{"out", &p.out}}) {
-    if (j.contains(key)) *field = named(j.at(key), {Type::kF32, Type::kBf16, Type::kF16});
+    if (j.contains(key))
+      *field = named(j.at(key), {Type::kF32, Type::kBf16, Type::kF16, Type::kE4m3, Type::kE5m2});
   }
+  if (j.contains("scales")) p.scaling = named(j.at("scales"), {Scaling::kTensor, Scaling::kBlock});
   return p;
 }
 

@@ -43,6 +43,7 @@ Json json_of(const Problem& p) {
   if (p.layout == Layout::kColMajor) json["layout"] = "col";
   if (p.in != Type::kF32) json["in"] = to_string(p.in);
   if (p.out != Type::kF32) json["out"] = to_string(p.out);
+  if (p.scaling != Scaling::kNone) json["scales"] = to_string(p.scaling);
   return json;
 }
 

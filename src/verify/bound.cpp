@@ -16,6 +16,9 @@ constexpr double kUnit32 = 0x1p-24;   // unit roundoff of binary32
 constexpr double kUnit64 = 0x1p-53;   // unit roundoff of binary64, for the reference's own error
 constexpr double kTf32Cut = 0x1p-10;  // operands truncated or rounded to 10 explicit mantissa bits
 constexpr double kTensorUnit = 0x1p-22;  // a tensor core's aligned, truncating sum, per term
+// Products of bytes: aligned to the largest summand and cut after 13 fraction bits. A wgmma adds 32
+// of them to the sum; 128 elements of k, which share their scales, take four.
+constexpr double kByteSum = (32 + 2) * 0x1p-13;
 constexpr double kSubnormal = 0x1p-149;
 
 }  // namespace
@@ -33,6 +36,13 @@ Result<ErrorBound> error_bound(const Problem& problem, Precision precision) {
     case Precision::kFp16:  // products of 16-bit numbers are exact
       bound.products = (1 + gamma(k, kTensorUnit)) * (1 + gamma(2, kUnit32)) - 1 + reference;
       break;
+    case Precision::kFp8: {
+      // Rounded: the scales' product, its product with the sum, the additions of promotion, alpha;
+      // and the reference's operands.
+      const double blocks = std::ceil(k / static_cast<double>(kScaleBlock));
+      bound.products = std::pow(1 + kByteSum, 4) * (1 + gamma(blocks + 6, kUnit32)) - 1 + reference;
+      break;
+    }
     case Precision::kTf32: {
       const double operands = (1 + kTf32Cut) * (1 + kTf32Cut);
       bound.products =

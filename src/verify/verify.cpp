@@ -65,8 +65,15 @@ class Bench {
     bench.guard_ = guard_words(problem);
     const bool guarded = !(kernel.place == Place::kCuda && device.is_virtual);
     bench.operand_guard_ = guarded ? kOperandGuard : 0;
-    if (Status status = bench.place(images.a, bench.a_); !status) return status;
-    if (Status status = bench.place(images.b, bench.b_); !status) return status;
+    if (Status status = bench.place(images.stored_a(), bench.a_); !status) return status;
+    if (Status status = bench.place(images.stored_b(), bench.b_); !status) return status;
+    for (auto [scales, buffer] : {std::pair{&images.scales_a, &bench.scales_a_},
+                                  std::pair{&images.scales_b, &bench.scales_b_}}) {
+      auto made = Buffer::allocate(kernel.place, sizeof(float) * scales->size());
+      if (!made) return made.status();
+      *buffer = std::move(made).value();
+      if (Status status = buffer->upload(scales->data(), buffer->bytes()); !status) return status;
+    }
     bench.initial_ = initial_words(images, bench.guard_);
     auto c = Buffer::allocate(kernel.place, bytes(problem.out) * bench.initial_.size());
     if (!c) return c.status();
@@ -80,7 +87,8 @@ class Bench {
   Status run_from(const std::vector<std::uint32_t>& before, std::vector<std::uint32_t>& words) {
     const std::vector<std::byte> memory = encode(problem_.out, std::span(before));
     if (Status status = c_.upload(memory.data(), c_.bytes()); !status) return status;
-    Operands operands{pointer(a_), pointer(b_), c_.as<float>(bytes(problem_.out) * guard_)};
+    Operands operands{pointer(a_), pointer(b_), c_.as<float>(bytes(problem_.out) * guard_),
+                      scales_a_.as<float>(), scales_b_.as<float>()};
     if (Status status = kernel_->launch(problem_, operands, nullptr); !status) {
       if (kernel_->place == Place::kCuda) (void)synchronize();
       return status;
@@ -137,7 +145,7 @@ class Bench {
   const KernelInfo* kernel_;
   Problem problem_;
   std::size_t guard_ = 0, operand_guard_ = 0;
-  Buffer a_, b_, c_;
+  Buffer a_, b_, c_, scales_a_, scales_b_;
   std::vector<std::uint32_t> initial_;
 };
 
@@ -195,7 +203,7 @@ std::optional<CaseResult> proved_on_device(CaseResult result, const KernelInfo& 
                                            ReferenceKind kind, ReferenceStore& store) {
   const Problem& p = which.problem;
   if (kind != ReferenceKind::kCublas || kernel.place != Place::kCuda || !reads_ab(p) || p.m == 0 ||
-      p.n == 0)
+      p.n == 0 || p.scaling != Scaling::kNone)
     return std::nullopt;
   const auto proof = store.on_device(p, which.input, kernel.precision, kind);
   if (!proof) return std::nullopt;

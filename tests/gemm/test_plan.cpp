@@ -143,8 +143,8 @@ void expect_complete(const Tiling& tiling, int parts, int most) {
   EXPECT_LE(tiling.blocks, std::max(most, parts));
 }
 
-// Elsewhere than on Hopper: one kernel on CUDA cores, and terms where tensor cores are faster with a
-// bound that is no larger.
+// Elsewhere than on Hopper: one kernel on CUDA cores, and terms where tensor cores are faster with
+// a bound that is no larger.
 TEST(Plan, OfOtherGpus) {
   const auto kernel = [](const char* shape, Precision precision, int sms, int cc) {
     const auto planned = plan(parse_shape(shape).value(), precision, {.sms = sms, .cc = cc});

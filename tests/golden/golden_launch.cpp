@@ -104,7 +104,8 @@ bool launch_all(const std::string& shape, const std::vector<std::string>& names,
     const std::string id(info.id);
     const ladder::Problem p = in_types_of(info, of_f32);
     if (!among(names, id) || !of_interest(info, p) || !accepts(info, p, device)) continue;
-    const ladder::Operands operands{a.get(), b.get(), c.get()};
+    // Scales do not change what is counted; more than enough of them.
+    const ladder::Operands operands{a.get(), b.get(), c.get(), a.get(), b.get()};
     if (const ladder::Status status = info.launch(p, operands, nullptr); !status) {
       std::fprintf(stderr, "golden_launch: %s: %s\n", id.c_str(), status.message().c_str());
       return false;

@@ -65,7 +65,7 @@ TEST(Team, DoesEveryItemOnceAndGroupsInOrder) {
 bool a_worker_joins() {
   return eventually([] {
     std::atomic<int> joined{0};
-    Team::run(2, [&](Team&, int thread) {
+    Team::run(Team::usable(2), [&](Team&, int thread) {
       if (thread > 0) ++joined;
       const auto start = Clock::now();
       while (joined == 0 && Clock::now() - start < 20ms) std::this_thread::sleep_for(50us);
@@ -93,7 +93,7 @@ TEST(Team, LeavesOutWorkersThatCostMoreThanTheyDo) {
   // A worker that holds an item for long, as if its core had other work.
   std::atomic<bool> joined{false};
   const bool slowed = eventually([&] {
-    Team::run(2, [&](Team&, int thread) {
+    Team::run(Team::usable(2), [&](Team&, int thread) {
       if (thread > 0) {
         joined = true;
         std::this_thread::sleep_for(20ms);
@@ -108,7 +108,7 @@ TEST(Team, LeavesOutWorkersThatCostMoreThanTheyDo) {
   ASSERT_TRUE(slowed);
   std::atomic<int> others{0};
   for (int i = 0; i < 10; ++i) {
-    Team::run(2, [&](Team&, int thread) {
+    Team::run(Team::usable(2), [&](Team&, int thread) {
       others += thread > 0 ? 1 : 0;
       std::this_thread::sleep_for(1ms);
       return Team::Done{0.5, 0};

@@ -5,6 +5,7 @@ what was taken, forwarded and why.
 
   test_cublas.py VGPU LIBLADDER_CUBLAS PROGRAM"""
 import collections
+import json
 import os
 import pathlib
 import subprocess
@@ -48,6 +49,22 @@ class OverCublas(unittest.TestCase):
         [(calls, why)] = rows["cublasSgemmBatched", "forwarded"]
         self.assertEqual(calls, 1)
         self.assertIn("plain kernel", why)
+
+    def test_as_an_option_of_vgpu(self):
+        launches = {}
+        for who in ("host", "ladder"):
+            with tempfile.TemporaryDirectory() as folder:
+                counters = pathlib.Path(folder) / "counters.json"
+                result = subprocess.run(
+                    [VGPU, "--blas", who, "--counters", counters, PROGRAM], capture_output=True,
+                    text=True, timeout=200, check=False)
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                launches[who] = json.loads(counters.read_text())["launches"]
+        self.assertEqual(launches["host"], [])
+        self.assertGreater(len(launches["ladder"]), 10)
+        self.assertTrue(
+            any(launch["metrics"]["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] > 0
+                for launch in launches["ladder"]))
 
     def test_all_is_taken(self):
         rows, _ = run(LADDER_CUBLAS_TAKE="all", LADDER_CUBLAS_PRECISION="ieee")

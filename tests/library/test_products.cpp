@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of real numbers and of special values by the C interface, compared with FP64 within
-// bounds that are derived (docs/verification.md): on every GPU, in every precision that it computes,
-// for every layout and pair of operations. A, B and C lie among NaNs, which nothing may read or
-// write.
+// bounds that are derived (docs/verification.md): on every GPU, in every precision that it
+// computes, for every layout and pair of operations. A, B and C lie among NaNs, which nothing may
+// read or write.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -59,7 +59,7 @@ TEST_P(BoundHolds, ForEverySummationOrder) {
           make_problem(1, 1, k, seed % 2 == 0 ? 1.0F : -1.7F, seed % 3 == 0 ? 0.0F : 0.3F);
       const auto images = make_images(problem, {GetParam(), seed}, Precision::kIeee);
       ASSERT_TRUE(images);
-      const auto& [a, b, c] = images.value();
+      const std::vector<float>&a = images.value().a, &b = images.value().b, &c = images.value().c;
       double exact = 0;
       double abs_products = 0;
       for (std::int64_t i = 0; i < k; ++i) {
@@ -98,7 +98,7 @@ TEST(Bound, Tf32HoldsForTruncatedOperandsAndIeeeDoesNot) {
     const Problem problem = make_problem(1, 1, 4);
     const auto images = make_images(problem, {Values::kUniform, seed}, Precision::kTf32);
     ASSERT_TRUE(images);
-    const auto& [a, b, c] = images.value();
+    const std::vector<float>&a = images.value().a, &b = images.value().b;
     double exact = 0;
     double abs_products = 0;
     float sum = 0;

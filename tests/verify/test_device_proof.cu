@@ -104,7 +104,7 @@ std::optional<Errors> judged(const KernelInfo& kernel, const Problem& problem, V
 }
 
 TEST(DrawOnDevice, IsBitForBitTheHosts) {
-  for (const Type type : {Type::kF32, Type::kBf16, Type::kF16}) {
+  for (const Type type : {Type::kF32, Type::kBf16, Type::kF16, Type::kE4m3, Type::kE5m2}) {
     for (const Values values : {Values::kIntegers, Values::kUniform, Values::kScaled}) {
       for (const Layout layout : {Layout::kRowMajor, Layout::kColMajor}) {
         for (const float beta : {0.0F, -2.0F}) {
@@ -113,13 +113,14 @@ TEST(DrawOnDevice, IsBitForBitTheHosts) {
           p.ldb += 5;
           p.ldc += 7;
           p.in = p.out = type;
+          if (bytes_of(type) == 1) p.scaling = Scaling::kBlock;
           for (const bool nan : {false, true}) {
             const Input input{values, 11, nan};
             const Images images = make_images(p, input, Precision::kIeee).value();
             const Drawing drawing = drawing_of(p, input, Precision::kIeee).value();
             for (const auto& [which, image] :
-                 {std::pair{Matrix::kA, &images.a}, std::pair{Matrix::kB, &images.b},
-                  std::pair{Matrix::kC, &images.c}}) {
+                 {std::pair{Matrix::kA, &images.stored_a()},
+                  std::pair{Matrix::kB, &images.stored_b()}, std::pair{Matrix::kC, &images.c}}) {
               const std::vector<std::byte> expected = encode(type, std::span(*image));
               const auto drawn = draw_on_device(drawing, which, p);
               ASSERT_TRUE(drawn) << drawn.status().message();

@@ -40,6 +40,7 @@ using vgpu::app::Environment;
 using vgpu::app::Options;
 using vgpu::app::read_file;
 
+constexpr const char* kDropIn = "libladder_cublas.so";
 constexpr const char* kRedirect = "libvgpu_redirect.so";
 constexpr int kHotLines = 30;  // lines per kernel that --source prints
 constexpr int kBadArgument = 2, kCannotRun = 126;
@@ -114,6 +115,17 @@ void reserve_tls(Environment& environment, std::uint64_t bytes) {
     prepend(environment, kVariable, fmt::format("{}={}", kName, bytes + kLittle));
 }
 
+// Puts the project's library in front of cuBLAS. It launches kernels for the products that it has,
+// and passes the others on. Returns "" or an error message.
+std::string use_drop_in(const fs::path& folder, Environment& environment) {
+  constexpr const char* kTake = "LADDER_CUBLAS_TAKE";
+  if (!fs::exists(folder / kDropIn))
+    return fmt::format("--blas: ladder: {} is missing", (folder / kDropIn).string());
+  prepend(environment, "LD_PRELOAD", loader_name(folder.string()) + "/" + kDropIn);
+  if (vgpu::app::get(environment, kTake).empty()) vgpu::app::set(environment, kTake, "all");
+  return "";
+}
+
 // The title of a counters file: its path, or its process if the user did not name the file.
 std::string title(const std::string& path) {
   const fs::path file(path);
@@ -173,6 +185,11 @@ int run(const Options& options) {
   for (const auto& [variable, value] : variables) {
     if (!value.empty()) vgpu::app::set(environment, variable, value);
   }
+  if (options.blas == "ladder") {
+    if (const std::string error = use_drop_in(fs::path(folder).parent_path(), environment);
+        !error.empty())
+      return fail(kBadArgument, error);
+  }
   if (options.source) vgpu::app::set(environment, "VGPU_SOURCE", "1");
   if (options.verbose) vgpu::app::set(environment, "VGPU_VERBOSE", "1");
   vgpu::app::set(environment, "VGPU_REPORT", report);
@@ -210,6 +227,7 @@ int print_pages(const CLI::App& app, const std::string& shell) {
                                        VGPU_VERSION,
                                        {{"--device", devices},
                                         {"--engine", {"auto", "sass", "ptx"}},
+                                        {"--blas", {"host", "ladder"}},
                                         {"--check", vgpu::check_names()},
                                         {"--numerics", {"single", "hopper"}},
                                         {"--schedule", {"eager", "lazy", "random:"}}},
@@ -236,6 +254,10 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--engine", options.engine,
                  "auto (default): machine code where it is known, else PTX; or only sass, only ptx")
       ->type_name("ENGINE");
+  app.add_option("--blas", options.blas,
+                 "who computes products of cuBLAS: host (default), or ladder: this project's "
+                 "kernels on the virtual GPU, where they fit, so that they are counted")
+      ->type_name("WHO");
   app.add_option("--check", options.check,
                  "comma-separated: " + vgpu::known_checks() +
                      "; default: memory,race,init-global,sync (init: of shared memory too)")

@@ -26,6 +26,12 @@ std::string check_number(const std::string& text, std::uint64_t least) {
   return parse_number(text, least, number);
 }
 
+std::string check_blas(const std::string& text) {
+  return text.empty() || text == "host" || text == "ladder"
+             ? ""
+             : fmt::format("blas '{}': host or ladder", text);
+}
+
 std::string check_numbers(const Options& options) {
   const std::tuple<const char*, const std::string&, std::uint64_t> numbers[] = {
       {"--launch-skip", options.launch_skip, 0},
@@ -80,6 +86,7 @@ std::string check_options(const Options& options) {
       {"--threads", check(options.threads, parse_threads, settings.host_threads)},
       {"--numerics", check(options.numerics, parse_numerics, settings.numerics)},
       {"--schedule", check(options.schedule, parse_schedule, settings.schedule)},
+      {"--blas", check_blas(options.blas)},
       {"--engine", check(options.engine, parse_engine, settings.engine)},
       {"--kernel", check(options.kernel, parse_kernel, settings.selection.kernel)},
       {"--tolerance", check(options.tolerance, parse_tolerance, percent)}};

@@ -7,7 +7,7 @@
 namespace vgpu::app {
 
 struct Options {
-  std::string device, check, counters, threads, schedule, numerics, engine;
+  std::string device, check, counters, threads, schedule, numerics, engine, blas;
   std::string kernel, launch_skip, launch_count, sample_blocks,
       timeout;  // validated by the parsers of settings.hpp
   bool print = false, source = false, verbose = false;

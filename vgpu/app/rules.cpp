@@ -21,6 +21,9 @@ constexpr std::array kRules = {
          "Have all threads of the block, or of the barrier's group, reach the same barrier."},
     Rule{"deadlock", "vgpu/deadlock", "All threads wait and nothing can release them",
          "See in the report which warp waits for what, and which arrival or byte is missing."},
+    Rule{"timeout", "vgpu/timeout", "A kernel runs longer than --timeout allows",
+         "See in the report where its warps are. Look for a loop that does not end, or allow more "
+         "seconds."},
     Rule{"assertion", "vgpu/assertion", "An assert() in a kernel failed",
          "The report has the condition and the thread."},
     Rule{"trap", "vgpu/trap", "A kernel executed a trap",

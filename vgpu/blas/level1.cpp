@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <initializer_list>
 #include <string>
 
 #include "blas/vectors.hpp"
@@ -253,3 +254,103 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
 VGPU_VECTORS(int, )
 VGPU_VECTORS(int64_t, _64)
+
+// The forms that name their types: of real vectors, computed in single or double precision.
+
+namespace vgpu::blas {
+namespace {
+
+bool is_real(cudaDataType type) {
+  return type == CUDA_R_16F || type == CUDA_R_16BF || type == CUDA_R_32F || type == CUDA_R_64F;
+}
+
+// Calls `compute(W{})` with W by the execution type, if that and all other types are known.
+template <class Compute>
+cublasStatus_t typed(const char* name, cudaDataType execution,
+                     std::initializer_list<cudaDataType> types, Compute compute) {
+  if (!std::all_of(types.begin(), types.end(), is_real) ||
+      (execution != CUDA_R_32F && execution != CUDA_R_64F))
+    return refuse(name, "a type that is neither 16F, 16BF, 32F nor 64F, or another execution type");
+  return execution == CUDA_R_32F ? compute(float{}) : compute(double{});
+}
+
+// Puts `find()` where a number of that type goes.
+template <class Find, class... Operands>
+cublasStatus_t reduce_to(const char* name, cublasHandle_t handle, void* pointer, cudaDataType type,
+                         Find find, const Operands&... operands) {
+  const auto put = [&](auto bytes) {
+    using Bytes = decltype(bytes);
+    const Target<Bytes> target(handle, static_cast<Bytes*>(pointer));
+    return target.finish(enqueue(
+        name, handle, target.valid(),
+        [=] {
+          Bytes value{};
+          store(type, &value, 0, find());
+          target.set(value);
+        },
+        operands...));
+  };
+  switch (bytes_of(type)) {
+    case 2:
+      return put(std::uint16_t{});
+    case 4:
+      return put(std::uint32_t{});
+    default:
+      return put(std::uint64_t{});
+  }
+}
+
+}  // namespace
+}  // namespace vgpu::blas
+
+#define VGPU_VECTORS_EX(INT, SUFFIX)                                                               \
+  cublasStatus_t cublasAxpyEx##SUFFIX(cublasHandle_t handle, INT n, const void* alpha,             \
+                                      cudaDataType alpha_type, const void* x, cudaDataType x_type, \
+                                      INT incx, void* y, cudaDataType y_type, INT incy,            \
+                                      cudaDataType execution) {                                    \
+    return typed("cublasAxpyEx", execution, {alpha_type, x_type, y_type}, [&](auto w) {            \
+      using W = decltype(w);                                                                       \
+      return axpy("cublasAxpyEx", handle, scalar(handle, alpha, alpha_type),                       \
+                  vector<W>(x, n, incx, x_type), vector<W>(y, n, incy, y_type));                   \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublasScalEx##SUFFIX(cublasHandle_t handle, INT n, const void* alpha,             \
+                                      cudaDataType alpha_type, void* x, cudaDataType x_type,       \
+                                      INT incx, cudaDataType execution) {                          \
+    return typed("cublasScalEx", execution, {alpha_type, x_type}, [&](auto w) {                    \
+      return scal("cublasScalEx", handle, scalar(handle, alpha, alpha_type),                       \
+                  vector<decltype(w)>(x, n, incx, x_type));                                        \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublasDotEx##SUFFIX(                                                              \
+      cublasHandle_t handle, INT n, const void* x, cudaDataType x_type, INT incx, const void* y,   \
+      cudaDataType y_type, INT incy, void* result, cudaDataType type, cudaDataType execution) {    \
+    return typed("cublasDotEx", execution, {x_type, y_type, type}, [&](auto w) {                   \
+      using W = decltype(w);                                                                       \
+      const auto a = vector<W>(x, n, incx, x_type), b = vector<W>(y, n, incy, y_type);             \
+      const auto find = [=] {                                                                      \
+        W total{};                                                                                 \
+        for (std::int64_t i = 0; i < a.n; ++i) total += a[i] * b[i];                               \
+        return total;                                                                              \
+      };                                                                                           \
+      return reduce_to("cublasDotEx", handle, result, type, find, a, b);                           \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublasDotcEx##SUFFIX(                                                             \
+      cublasHandle_t handle, INT n, const void* x, cudaDataType x_type, INT incx, const void* y,   \
+      cudaDataType y_type, INT incy, void* result, cudaDataType type, cudaDataType execution) {    \
+    return cublasDotEx##SUFFIX(handle, n, x, x_type, incx, y, y_type, incy, result, type,          \
+                               execution);                                                         \
+  }                                                                                                \
+  cublasStatus_t cublasNrm2Ex##SUFFIX(cublasHandle_t handle, INT n, const void* x,                 \
+                                      cudaDataType x_type, INT incx, void* result,                 \
+                                      cudaDataType type, cudaDataType execution) {                 \
+    return typed("cublasNrm2Ex", execution, {x_type, type}, [&](auto w) {                          \
+      const auto a = vector<decltype(w)>(x, incx <= 0 ? 0 : n, incx, x_type);                      \
+      return reduce_to(                                                                            \
+          "cublasNrm2Ex", handle, result, type, [=] { return norm(a); }, a);                       \
+    });                                                                                            \
+  }
+
+VGPU_VECTORS_EX(int, )
+VGPU_VECTORS_EX(int64_t, _64)

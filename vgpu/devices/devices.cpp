@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/devices.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <deque>
 
 namespace vgpu {
@@ -50,6 +53,17 @@ void describe(const Device& device) {
     list.push_back(device);
   else
     *former = device;
+}
+
+std::string pci_bus_id(int ordinal) {
+  return fmt::format("0000:00:{:02x}.0", kFirstPciDevice + ordinal);
+}
+
+std::array<char, 16> uuid(int ordinal) {
+  std::array<char, 16> bytes;
+  std::memcpy(bytes.data(), "ladder's virtual GPU", bytes.size());
+  bytes.back() = static_cast<char>(ordinal);
+  return bytes;
 }
 
 std::string known_devices() {

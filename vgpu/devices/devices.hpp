@@ -3,6 +3,7 @@
 // checked against. The values and their sources are in architectures.inc (fixed by the compute
 // capability) and products.inc (fixed by the product).
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,6 +50,11 @@ std::span<const Device> devices();
 // Null if no device has that id: neither a known one nor one that describe() was told of.
 const Device* find_device(std::string_view id);
 void describe(const Device& device);
+
+// How the device of an ordinal is named: "0000:00:06.0", and 16 bytes.
+inline constexpr int kFirstPciDevice = 6;
+std::string pci_bus_id(int ordinal);
+std::array<char, 16> uuid(int ordinal);
 
 // All ids for messages: "h200, h100, ...".
 std::string known_devices();

@@ -54,6 +54,7 @@ struct Outcome {
   u64 error_block = ~u64{0};
   u64 longest = 0;                  // maximum over clusters of instructions executed
   u64 end_clock = 0;                // latest value of %clock read
+  bool waited = false;              // as GridRun::waited
   std::map<u64, PrintFifo> output;  // by block
   std::size_t output_bytes = 0;
   u64 lost_prints = 0;
@@ -145,7 +146,7 @@ class InOrder {
       Patience* const patience = launch_.config.patience;
       if (patience == nullptr || !patience->wait(polled(), waited))
         report_waiting(running_.front()->block(0), "all blocks wait so");
-      waited = true;
+      waited = outcome.waited = true;
       idle -= kRoundsPerLook;
     }
   }
@@ -371,7 +372,7 @@ GridRun run_grid(const Launch& launch) {
     for (std::thread& thread : threads) thread.join();
   }
 
-  GridRun run{nullptr, PrintFifo(config.print_bytes), 0, 0, std::move(counters[0])};
+  GridRun run{nullptr, PrintFifo(config.print_bytes), 0, 0, false, std::move(counters[0])};
   for (std::size_t i = 1; i < counters.size(); ++i) run.counters.add(counters[i]);
   u64 error_block = ~u64{0};
   std::map<u64, const PrintFifo*> by_block;
@@ -380,6 +381,7 @@ GridRun run_grid(const Launch& launch) {
     error_block = std::min(error_block, outcome.error_block);
     run.longest = std::max(run.longest, outcome.longest);
     run.end_clock = std::max(run.end_clock, outcome.end_clock);
+    run.waited |= outcome.waited;
     run.output.lose(outcome.lost_prints);
     for (const auto& [block, part] : outcome.output) by_block.emplace(block, &part);
   }

@@ -39,8 +39,9 @@ Launch prepare(const Program& program, const LaunchConfig& config,
 struct GridRun {
   std::exception_ptr error;  // of the lowest block that has one; null if none
   PrintFifo output;
-  u64 longest = 0;    // maximum over clusters of instructions executed
-  u64 end_clock = 0;  // not below any value that a warp has read
+  u64 longest = 0;      // maximum over clusters of instructions executed
+  u64 end_clock = 0;    // not below any value that a warp has read
+  bool waited = false;  // for what others write (Patience)
   observer::Counters counters;
 };
 GridRun run_grid(const Launch& launch);

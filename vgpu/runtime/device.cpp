@@ -32,12 +32,6 @@ bool valid_limit(const Runtime& runtime, cudaLimit limit) {
   return limit >= 0 && static_cast<std::size_t>(limit) < runtime.limits.size();
 }
 
-constexpr int kFirstPciDevice = 6;  // the same value as in device_properties.cpp
-
-std::string pci_bus_id(int ordinal) {
-  return fmt::format("0000:00:{:02x}.0", kFirstPciDevice + ordinal);
-}
-
 // The pairs (device, peer) with peer access enabled. The virtual GPU allows peer access even if a
 // program did not enable it, and does not report that.
 std::set<std::pair<int, int>>& peers() {
@@ -143,7 +137,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return about_device(device, [&](Runtime&, const vgpu::Device&) {
-    const std::string id = pci_bus_id(device);
+    const std::string id = vgpu::pci_bus_id(device);
     if (text == nullptr || length <= static_cast<int>(id.size())) return cudaErrorInvalidValue;
     std::strcpy(text, id.c_str());
     return cudaSuccess;
@@ -154,7 +148,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return query([&](Runtime& runtime) {
     if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
     for (int i = 0; runtime.has_device(i); ++i) {
-      if (pci_bus_id(i) != text) continue;
+      if (vgpu::pci_bus_id(i) != text) continue;
       *device = i;
       return cudaSuccess;
     }

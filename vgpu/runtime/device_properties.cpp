@@ -76,8 +76,8 @@ void set_abilities(cudaDeviceProp& p, const Device& device) {
 cudaDeviceProp properties_of(const Device& device, int ordinal) {
   cudaDeviceProp p{};
   device.name.copy(p.name, sizeof p.name - 1);
-  std::memcpy(p.uuid.bytes, "ladder's virtual GPU", sizeof p.uuid.bytes);
-  p.uuid.bytes[sizeof p.uuid.bytes - 1] = static_cast<char>(ordinal);
+  const auto uuid = vgpu::uuid(ordinal);
+  std::copy(uuid.begin(), uuid.end(), p.uuid.bytes);
   p.totalGlobalMem = device.memory_bytes;
   p.sharedMemPerBlock = device.shared_per_block;
   p.sharedMemPerBlockOptin = device.shared_per_block_optin;
@@ -96,7 +96,7 @@ cudaDeviceProp properties_of(const Device& device, int ordinal) {
   p.major = device.major;
   p.minor = device.minor;
   p.multiProcessorCount = device.multiprocessors;
-  p.pciDeviceID = 6 + ordinal;
+  p.pciDeviceID = kFirstPciDevice + ordinal;
   p.memoryBusWidth = device.memory_bus_bits;
   p.l2CacheSize = static_cast<int>(device.l2_bytes);
   p.persistingL2CacheMaxSize = static_cast<int>(device.persisting_l2_bytes);

@@ -113,3 +113,9 @@ int vgpuDeviceContains(const void* pointer, size_t bytes) {
   const std::scoped_lock lock(runtime.mutex);
   return runtime.memory.contains(pointer, bytes);
 }
+
+size_t vgpuMemoryUsed(int device) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  return runtime.pointers.bytes_on(device);
+}

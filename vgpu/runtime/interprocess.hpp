@@ -20,6 +20,10 @@ class Interprocess {
   void* open(Runtime& runtime, const cudaIpcMemHandle_t& handle);
   cudaError_t close(Runtime& runtime, void* pointer);
   bool has_opened(const void* pointer) const { return opened_.contains(pointer); }
+  // Whether other processes may write the allocation that begins at `pointer`.
+  bool is_shared(const void* pointer) const {
+    return opened_.contains(pointer) || exported_.contains(pointer);
+  }
   // The allocation is about to be freed: its pages are this process's own again.
   void forget(const void* pointer);
 

@@ -12,6 +12,8 @@ Writer writer_of(const Runtime& runtime, std::uint64_t address) {
   const auto* const pointer =
       reinterpret_cast<const std::byte*>(address);  // NOLINT: a device address
   if (const Block* const block = runtime.pointers.covering(pointer)) {
+    const auto* const begin = reinterpret_cast<const std::byte*>(block->begin);  // NOLINT: as above
+    if (runtime.interprocess.is_shared(begin)) return Writer::kAnybody;
     switch (block->origin) {
       case Origin::kDevice:
         return Writer::kDevice;

@@ -337,7 +337,7 @@ void run(Runtime& runtime, Queued& launch) {
     keep_fault(runtime, fault);
     return;
   }
-  runtime.clock = record.report.end_clock;
+  runtime.clock = std::max(runtime.clock, record.report.end_clock);
   keep_output(runtime, function, record.report);
   if (launch.recorded) {
     count::mark_unmeasured(runtime.device().target(), record.report);

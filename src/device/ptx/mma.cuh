@@ -38,7 +38,7 @@ __device__ __forceinline__ void mma_tf32(float (&d)[4], const std::uint32_t (&a)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// mma.m16n8k16 in bf16: d += a b. Each register holds two neighbours along k, the first in its lower
+// mma.m16n8k16 in bf16: d += a b. A register holds two neighbours along k, the first in its lower
 // half. a: (g, 2 t), (g + 8, 2 t), (g, 2 t + 8), (g + 8, 2 t + 8) as (m, k). b: (2 t, g), (2 t + 8,
 // g) as (k, n). d: as for tf32.
 __device__ __forceinline__ void mma_bf16(float (&d)[4], const std::uint32_t (&a)[4],

@@ -22,8 +22,8 @@ struct EveryGpuPlan {
 struct Plan {
   KernelChoice choice;
   // Of: a C that is only scaled; ladder_large_tiles; ladder_split_k; products on tensor cores, with
-  // a pre-pass of both operands if they are split; the same with a fused split; the kernels of every
-  // GPU.
+  // a pre-pass of both operands if they are split; the same with a fused split; the kernels of
+  // every GPU.
   std::variant<std::monostate, Tiling, SmallPlan, TensorPlan, FusedPlan, EveryGpuPlan> tiles;
 };
 

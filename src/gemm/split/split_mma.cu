@@ -4,8 +4,8 @@
 // alpha, beta; Inf, NaN and numbers near the ends of the range as SGEMM.
 //
 // Terms hold numbers from 2^-103 on, and products of numbers near the largest may overflow. Where a
-// slab of k has a smaller one (zeros apart), its products are those of FP32; where a tile's sums are
-// not finite, all of its products are. Such sums have as many roundings as those of terms.
+// slab of k has a smaller one (zeros apart), its products are those of FP32; where a tile's sums
+// are not finite, all of its products are. Such sums have as many roundings as those of terms.
 #include "device/launch.cuh"
 #include "device/loan.hpp"
 #include "device/runtime.cuh"
@@ -44,8 +44,8 @@ struct Job {
   bool wide_a, wide_b, wide_c;  // rows, in memory, begin at multiples of 16 bytes
 };
 
-// The sums of a lane. sums[i][j][e] is element e of the fragment of rows' pieces 2 i and 2 i + 1 and
-// of columns' piece j.
+// The sums of a lane. sums[i][j][e] is element e of the fragment of rows' pieces 2 i and 2 i + 1
+// and of columns' piece j.
 template <class T>
 using Sums = float[T::kRows / 2][T::kCols][4];
 

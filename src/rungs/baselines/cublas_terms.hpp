@@ -18,6 +18,10 @@ constexpr cudaDataType_t type_of(Type type) {
       return CUDA_R_16BF;
     case Type::kF16:
       return CUDA_R_16F;
+    case Type::kE4m3:
+      return CUDA_R_8F_E4M3;
+    case Type::kE5m2:
+      return CUDA_R_8F_E5M2;
   }
   return CUDA_R_32F;
 }

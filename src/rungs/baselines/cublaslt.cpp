@@ -38,6 +38,21 @@ static Status accepts(const Problem& p, const Device& device) {
   return Status::ok();
 }
 
+// 8-bit operands are K-major, in rows of whole 16 bytes.
+static Status accepts_bytes(const Problem& p, const Device& device) {
+  if (Status s = accept_cuda(device, 89); !s) return s;
+  if (Status s = accepts(p, device); !s) return s;
+  if (Status s = accept_k_major(p); !s) return s;
+  for (const auto& [name, size] :
+       {std::pair{"n", p.n}, {"k", p.k}, {"lda", p.lda}, {"ldb", p.ldb}, {"ldc", p.ldc}}) {
+    if (size % 16 != 0)
+      return {Code::kUnsupportedProblem,
+              std::string(name) + " = " + std::to_string(size) +
+                  ": cuBLASLt needs a multiple of 16 for 8-bit operands"};
+  }
+  return Status::ok();
+}
+
 template <class T, cublasStatus_t (*kDestroy)(T)>
 struct Destroy {
   void operator()(std::remove_pointer_t<T>* object) const { kDestroy(object); }
@@ -79,6 +94,24 @@ static std::uint32_t alignment_of(const void* pointer) {
   return address == 0 ? 256 : 1U << std::min(8, std::countr_zero(address));
 }
 
+// Of K-major operands in row-major form: its A is B.
+static Status set_scales(cublasLtMatmulDesc_t matmul, const Problem& p, const Operands& o) {
+  const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
+    return check("scales", cublasLtMatmulDescSetAttribute(matmul, attribute, &value, sizeof value));
+  };
+  if (Status s = set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, o.scales_b); !s) return s;
+  if (Status s = set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, o.scales_a); !s) return s;
+  if (p.scaling == Scaling::kTensor) return Status::ok();
+#if CUBLAS_VERSION < 120900
+  return failed("scales", "before 12.9 it has none per block");
+#else
+  const std::int32_t squares = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F,
+                     rows = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
+  if (Status s = set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, squares); !s) return s;
+  return set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, rows);
+#endif
+}
+
 // Descriptors of one product. cuBLASLt is column-major: a row-major C = A B is its C' = B' A'.
 struct Product {
   Matmul matmul;
@@ -103,6 +136,9 @@ struct Product {
                                             matmul, attribute, &operation, sizeof operation));
           !s)
         return s;
+    }
+    if (p.scaling != Scaling::kNone) {
+      if (Status s = set_scales(matmul, p, o); !s) return s;
     }
     const auto matrix = [](Matrix& into, Type type, std::int64_t rows, std::int64_t columns, Op op,
                            std::int64_t ld) {
@@ -246,7 +282,7 @@ static Status run(const Problem& problem, const Operands& o, Stream stream,
                 compute,
                 {p.m, p.n, p.k, p.lda, p.ldb, p.ldc},
                 {static_cast<int>(p.op_a), static_cast<int>(p.op_b), static_cast<int>(p.in),
-                 static_cast<int>(p.out), reads_c(p) ? 1 : 0, static_cast<int>(p.layout)},
+                 static_cast<int>(p.out), reads_c(p) ? 1 : 0, static_cast<int>(p.scaling)},
                 {alignment_of(x.left), alignment_of(x.right), alignment_of(o.c)}};
   auto known = lib.choices.find(key);
   if (known == lib.choices.end()) {
@@ -274,6 +310,17 @@ static constexpr KernelInfo of_type(std::string_view id, std::string_view idea, 
       {.fp32 = launch<CUBLAS_COMPUTE_32F>, .tf32 = launch<CUBLAS_COMPUTE_32F_FAST_TF32>});
 }
 
+// Sums are promoted: fast accumulation is off.
+static constexpr KernelInfo of_bytes(std::string_view id, std::string_view idea, Type out,
+                                     Scaling scaling) {
+  KernelInfo info =
+      cublas::baseline("cublaslt", id, idea, Precision::kFp8, Type::kE4m3, out, accepts_bytes,
+                       {.fp32 = launch<CUBLAS_COMPUTE_32F>, .tf32 = {}});
+  info.scaling = scaling;
+  info.k_major = true;
+  return info;
+}
+
 static constexpr KernelInfo kKernels[] = {
     of_type("cublaslt_ieee", "cuBLASLt, the best of its heuristics", Precision::kIeee, Type::kF32,
             Type::kF32),
@@ -287,6 +334,12 @@ static constexpr KernelInfo kKernels[] = {
             Type::kF16),
     of_type("cublaslt_fp16_f32", "cuBLASLt, the best for fp16 in, f32 out", Precision::kFp16,
             Type::kF16, Type::kF32),
+    of_bytes("cublaslt_fp8", "cuBLASLt, the best for e4m3 in, bf16 out", Type::kBf16,
+             Scaling::kBlock),
+    of_bytes("cublaslt_fp8_f32", "cuBLASLt, the best for e4m3 in, f32 out", Type::kF32,
+             Scaling::kBlock),
+    of_bytes("cublaslt_fp8_tensor", "cuBLASLt, the best for e4m3 with a scale per tensor",
+             Type::kBf16, Scaling::kTensor),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -36,8 +36,8 @@ static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 // microseconds, in which a core does half of this.
 static int worthwhile_threads(const Problem& p) {
   constexpr double kLeastFlops = 8e5;
-  return static_cast<int>(
-      std::clamp(flops(p) / kLeastFlops, 1.0, static_cast<double>(Team::most_threads())));
+  return Team::usable(static_cast<int>(
+      std::clamp(flops(p) / kLeastFlops, 1.0, static_cast<double>(Team::most_threads()))));
 }
 
 // A grid of cells of C, which threads take one after the other: some per thread, so that one whose

@@ -2,6 +2,7 @@
 // cuBLAS's functions of vectors and matrices that are no products of matrices, against loops in
 // double precision: steps of either sign, scalars on host and device, both kinds of pointers.
 #include <cublas_v2.h>
+#include <cuda_fp16.h>
 
 #include <cmath>
 #include <complex>
@@ -317,6 +318,45 @@ void check_complex() {
   require(is(std::conj(x[0]) * y[0] + std::conj(x[1]) * y[1]), "cublasCgemm of the conjugate");
 }
 
+// Vectors of 16 bits; sums in single precision.
+void check_typed() {
+  constexpr int kCount = 33;
+  std::vector<__half> x, y;
+  double dot = 0, squares = 0;
+  for (int i = 0; i < kCount; ++i) {
+    x.push_back(__float2half(static_cast<float>(uniform())));
+    y.push_back(__float2half(static_cast<float>(uniform())));
+    dot += static_cast<double>(__half2float(x.back())) * __half2float(y.back());
+    squares += std::pow(__half2float(x.back()), 2);
+  }
+  __half *dx = nullptr, *dy = nullptr, result{};
+  const std::size_t bytes = kCount * sizeof(__half);
+  require(cudaMalloc(&dx, bytes), "cudaMalloc");
+  require(cudaMalloc(&dy, bytes), "cudaMalloc");
+  require(cudaMemcpy(dx, x.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMemcpy(dy, y.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+  const auto half = CUDA_R_16F, single = CUDA_R_32F;
+  const auto is = [&](double want) {
+    return std::abs(__half2float(result) - want) <=
+           0x1p-11 * std::abs(want) + kCount * kUnit * kCount;
+  };
+  ok(cublasDotEx(handle, kCount, dx, half, 1, dy, half, 1, &result, half, single), "cublasDotEx");
+  require(is(dot), "cublasDotEx");
+  ok(cublasNrm2Ex(handle, kCount, dx, half, 1, &result, half, single), "cublasNrm2Ex");
+  require(is(std::sqrt(squares)), "cublasNrm2Ex");
+  const float two = 2;
+  ok(cublasAxpyEx(handle, kCount, &two, single, dx, half, 1, dy, half, 1, single), "cublasAxpyEx");
+  ok(cublasScalEx(handle, kCount, &two, single, dx, half, 1, single), "cublasScalEx");
+  std::vector<__half> scaled(kCount), sums(kCount);
+  require(cudaMemcpy(scaled.data(), dx, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(sums.data(), dy, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const float a = __half2float(x[i]), b = __half2float(y[i]);
+    require(__half2float(scaled[i]) == 2 * a, "cublasScalEx");
+    require(__half2float(sums[i]) == __half2float(__float2half(b + 2 * a)), "cublasAxpyEx");
+  }
+}
+
 void check_odd_values() {
   const float large = 3e38f, small = 1e-40f;
   float result = 0;
@@ -372,6 +412,7 @@ int main() {
   check_sums_of_matrices();
   check_complex();
   check_capture();
+  check_typed();
   check_odd_values();
   ok(cublasDestroy(handle), "cublasDestroy");
 }

@@ -18,6 +18,13 @@ __global__ void add(int* values, int n, int what) {
   if (i < n) values[i] += what;
 }
 
+constexpr int kSignal = 1000;
+
+__global__ void wait_for_signal(const volatile int* value) {
+  while (*value < kSignal) {
+  }
+}
+
 void add_to(int* values, int n, int what) {
   add<<<(n + 127) / 128, 128>>>(values, n, what);
   require(cudaDeviceSynchronize(), "add");
@@ -42,6 +49,10 @@ int other_process(int in, int out) {
     buffers[b] = static_cast<int*>(opened);
     add_to(buffers[b], kCounts[b], 10 * b + 1);
   }
+  char ready = 1;
+  send(out, &ready, 1);
+  wait_for_signal<<<1, 1>>>(buffers[1]);
+  require(cudaDeviceSynchronize(), "a kernel of the first process ends this one's wait");
   require(cudaIpcOpenMemHandle(reinterpret_cast<void**>(&again), handles[0],
                                cudaIpcMemLazyEnablePeerAccess),
           "a handle opened again");
@@ -92,11 +103,15 @@ int main() {
   send(there[1], handles, sizeof handles);
   char done = 0;
   receive(back[0], &done, 1);
+  usleep(50000);  // until the other process waits
+  add_to(buffers[1], 1, kSignal);
+  receive(back[0], &done, 1);
   for (int b = 0; b < kBuffers; ++b) {
     std::vector<int> values(kCounts[b]);
     require(
         cudaMemcpy(values.data(), buffers[b], values.size() * sizeof(int), cudaMemcpyDeviceToHost),
         "results");
+    if (b == 1) values[0] -= kSignal;
     for (int i = 0; i < kCounts[b]; ++i)
       require(values[i] == i + 100 + 10 * b + 1 + (b == 0 ? 1 : 0), "what both processes added");
     require(cudaFree(buffers[b]), "cudaFree");

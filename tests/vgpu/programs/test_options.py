@@ -10,6 +10,7 @@ VGPU, PROGRAM = sys.argv[1:3]
 REFUSED = {
     "--device": ["", "-1", "abacus", "h200:", "h200:-1", "h200:99999999999999999999", "\x1b[31m"],
     "--engine": ["", "-1", "fast", "\x1b[31m"],
+    "--blas": ["", "cublas", "\x1b[31m"],
     "--check": ["", "everything", "\x1b[31m"],
     "--counters": ["", "/no/such/folder/x.json", "/"],
     "--kernel": ["", "(", "(" * 50_000, "[z-a]", "a{1000}{1000}", "(?=x)", "*\x1b[31m"],

@@ -74,6 +74,11 @@ TEST(Settings, ChooseLaunchesAsNsightComputeDoes) {
   EXPECT_NE(from({{"VGPU_KERNEL", "("}}).error.find("no regular expression"), std::string::npos);
   EXPECT_EQ(from({{"VGPU_SAMPLE_BLOCKS", "0"}}).error, "VGPU_SAMPLE_BLOCKS: '0': a number from 1");
   EXPECT_EQ(from({{"VGPU_SAMPLE_BLOCKS", "12"}}).sample_blocks, 12u);
+  EXPECT_EQ(from({{"VGPU_TIMEOUT", "1.5"}}).error, "VGPU_TIMEOUT: '1.5': a number from 1");
+  EXPECT_EQ(from({{"VGPU_TIMEOUT", "30"}}).timeout_seconds, 30u);
+  EXPECT_EQ(from({}).timeout_seconds, 0u);
+  EXPECT_TRUE(from({{"CUDA_LAUNCH_BLOCKING", "1"}}).launch_blocking);
+  EXPECT_FALSE(from({{"CUDA_LAUNCH_BLOCKING", "0"}}).launch_blocking);
   EXPECT_TRUE(from({}).selection.takes("anything"));
 }
 

@@ -58,6 +58,9 @@ int vgpuDeviceContains(const void* pointer, size_t bytes);
    Needed where the host writes device memory without a function of the CUDA runtime. */
 void vgpuMarkWritten(const void* pointer, size_t bytes);
 
+/* The bytes of device memory that the program has allocated on the device of that ordinal. */
+size_t vgpuMemoryUsed(int device);
+
 #ifdef __cplusplus
 }
 #endif
