@@ -21,6 +21,7 @@ enum class DeviceFunction : std::uint32_t {
 
 inline std::optional<DeviceFunction> device_function(std::string_view name) {
   constexpr std::string_view kPrefix = "__cudaCDP2", kPerThread = "_ptsz";
+  if (name == "cudaGraphSetConditional") return DeviceFunction::kSetConditional;
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
   if (name.ends_with(kPerThread)) name.remove_suffix(kPerThread.size());

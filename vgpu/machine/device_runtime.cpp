@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "machine/fault.hpp"
 #include "memory/heap.hpp"
 
@@ -102,6 +104,17 @@ u32 DeviceRuntime::launch(Warp& warp, const Arguments& arguments) {
   return kSuccess;
 }
 
+// (handle, value)
+void DeviceRuntime::set_conditional(Warp& warp, const Arguments& arguments) {
+  const u64 handle = arguments.wide(0);
+  const u32 value = arguments.word(2);
+  const Allocation* const condition = allocation_at(warp.block->launch, handle);
+  if (condition == nullptr || condition->freed || condition->begin != handle ||
+      condition->name != kConditionName)
+    bad_operand(arguments.at, fmt::format("0x{:x} is no handle of a graph's condition", handle));
+  std::memcpy(reinterpret_cast<void*>(handle), &value, sizeof value);
+}
+
 u64 DeviceRuntime::run(Warp& warp, const Arguments& arguments, DeviceFunction function) {
   const LaunchConfig& config = warp.block->launch.config;
   const auto give = [&](const auto& value) {
@@ -119,6 +132,9 @@ u64 DeviceRuntime::run(Warp& warp, const Arguments& arguments, DeviceFunction fu
     case DeviceFunction::kStreamCreate:
     case DeviceFunction::kEventCreate:
       return give(++handles_);
+    case DeviceFunction::kSetConditional:
+      set_conditional(warp, arguments);
+      return kSuccess;
     case DeviceFunction::kGetLastError:
       return std::exchange(last_error(warp, arguments.at.lane), kSuccess);
     case DeviceFunction::kPeekAtLastError:

@@ -3,6 +3,7 @@
 // when the launching grid has ended, which CUDA permits: neither waits for the other.
 #pragma once
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "machine/machine.hpp"
 
 namespace vgpu::machine {
+
+// The name of the allocation of a condition, which cudaGraphSetConditional sets.
+inline constexpr std::string_view kConditionName = "a graph's condition";
 
 // The launches of one grid. Its blocks run in order, on one thread.
 class DeviceRuntime {
@@ -25,6 +29,7 @@ class DeviceRuntime {
   u64 run(Warp& warp, const Arguments& arguments, DeviceFunction function);
   u64 parameter_buffer(Warp& warp, const Arguments& arguments);
   u32 launch(Warp& warp, const Arguments& arguments);
+  static void set_conditional(Warp& warp, const Arguments& arguments);
   u32& last_error(const Warp& warp, u32 lane);
 
   std::map<u64, DeviceLaunch> buffers_;  // by address: those that are not launched yet

@@ -220,7 +220,15 @@ void query_texture(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       no_object({warp, insn, lane}, handle, "texture or surface");
     const Image& image = texture != nullptr ? texture->levels[0] : surface->image;
     const u32 levels = texture != nullptr ? static_cast<u32>(texture->levels.size()) : 1;
-    const u32 answers[] = {image.width, image.height, image.depth, image.layers, levels};
+    // As an H100 answers: layers take the place of the next dimension; a texture of a cube has
+    // none.
+    const bool layered = image.layers > 1, flat = image.dimensions == 1;
+    const bool cube = texture != nullptr && texture->cube;
+    const u32 height = !flat ? image.height : layered ? image.layers : texture == nullptr ? 0 : 1;
+    const u32 depth = image.dimensions == 3      ? image.depth
+                      : flat || !layered || cube ? 0
+                                                 : image.layers;
+    const u32 answers[] = {image.width, height, depth, image.layers, levels};
     write_lane(window, insn.d, 4, lane, answers[insn.imm]);
   }
 }

@@ -47,8 +47,9 @@ cudaExtent largest(const cudaDeviceProp& p, const cudaExtent& extent, unsigned f
             size(p.maxTexture2DLayered[2])};
   }
   if (extent.height == 0) return {size(p.maxTexture1D), 0, 0};
-  if (extent.depth != 0)
-    return {size(p.maxTexture3D[0]), size(p.maxTexture3D[1]), size(p.maxTexture3D[2])};
+  const bool deep = extent.depth > size(p.maxTexture3D[2]);
+  const auto& most = deep ? p.maxTexture3DAlt : p.maxTexture3D;
+  if (extent.depth != 0) return {size(most[0]), size(most[1]), size(most[2])};
   if ((flags & cudaArrayTextureGather) != 0)
     return {size(p.maxTexture2DGather[0]), size(p.maxTexture2DGather[1]), 0};
   return {size(p.maxTexture2D[0]), size(p.maxTexture2D[1]), 0};
@@ -60,9 +61,10 @@ void check_extent(const Runtime& runtime, const cudaExtent& extent, unsigned fla
                               cudaArrayTextureGather | cudaArrayColorAttachment;
   const bool layered = (flags & cudaArrayLayered) != 0, cube = (flags & cudaArrayCubemap) != 0;
   const auto refuse = [] { throw Failure{cudaErrorInvalidValue, ""}; };
-  if ((flags & ~kKnown) != 0) {
+  constexpr unsigned kRefused = cudaArraySparse | cudaArrayDeferredMapping;
+  if ((flags & kRefused) != 0)
     throw Failure{cudaErrorNotSupported, "sparse and deferred CUDA arrays are not implemented"};
-  }
+  if ((flags & ~kKnown) != 0) refuse();
   if (extent.width == 0 || (layered && extent.depth == 0)) refuse();
   if (!layered && extent.height == 0 && extent.depth != 0) refuse();
   if (cube && (extent.width != extent.height || extent.depth == 0 || extent.depth % 6 != 0 ||

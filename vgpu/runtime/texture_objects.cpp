@@ -22,7 +22,7 @@ Image linear_image(const cudaResourceDesc& resource) {
   Image image;
   image.format = texel_format(linear.desc);
   const std::size_t texels = linear.sizeInBytes / image.format.bytes();
-  constexpr std::size_t kMost = std::size_t{1} << 28;
+  constexpr std::size_t kMost = std::size_t{1} << 30;
   if (linear.devPtr == nullptr || texels == 0 || texels > kMost) refuse();
   image.address = reinterpret_cast<std::uint64_t>(linear.devPtr);
   image.dimensions = 1;
@@ -120,15 +120,17 @@ Texture texture_of(const Runtime& runtime, const TextureRegistry::Entry& entry) 
   const TexelFormat& format = texture.levels[0].format;
   const bool integers = format.kind != TexelKind::kFloat;
   if (desc.filterMode != cudaFilterModePoint && desc.filterMode != cudaFilterModeLinear) refuse();
-  if (desc.readMode != cudaReadModeElementType && desc.readMode != cudaReadModeNormalizedFloat)
-    refuse();
   texture.to_float = integers && desc.readMode == cudaReadModeNormalizedFloat;
-  if (texture.to_float && format.bits == 32) refuse();
+  if (desc.readMode == cudaReadModeNormalizedFloat && format.bits == 32)
+    refuse(cudaErrorInvalidNormSetting);
   texture.linear = desc.filterMode == cudaFilterModeLinear;
-  if (texture.linear && integers && !texture.to_float) refuse();
+  if (texture.linear && integers && !texture.to_float) refuse(cudaErrorInvalidFilterSetting);
   texture.linear_levels = desc.mipmapFilterMode == cudaFilterModeLinear;
   texture.normalized = desc.normalizedCoords != 0;
   texture.srgb = desc.sRGB != 0;
+  texture.cube = entry.resource.resType == cudaResourceTypeArray &&
+                 (runtime.arrays.known(entry.resource.res.array.array).flags &
+                  (cudaArrayCubemap | cudaArrayLayered)) == cudaArrayCubemap;
   texture.seamless = desc.seamlessCubemap != 0;
   texture.bias = desc.mipmapLevelBias;
   texture.least_level = desc.minMipmapLevelClamp;
@@ -168,10 +170,13 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
                                     const cudaTextureDesc* texture,
                                     const cudaResourceViewDesc* view) {
   return call([&](Runtime& runtime) {
-    if (object == nullptr || resource == nullptr || texture == nullptr)
-      return cudaErrorInvalidValue;
+    if (object == nullptr || resource == nullptr) return cudaErrorInvalidValue;
+    if (texture == nullptr) return cudaErrorInvalidResourceHandle;
     TextureRegistry::Entry entry{*resource, *texture, {}, view != nullptr, false};
     if (view != nullptr) entry.view = *view;
+    entry.texture.normalizedCoords = texture->normalizedCoords != 0 ? 1 : 0;
+    if (texture->readMode != cudaReadModeNormalizedFloat)
+      entry.texture.readMode = cudaReadModeElementType;
     *object = runtime.textures.add(entry, texture_of(runtime, entry));
     return cudaSuccess;
   });
@@ -206,8 +211,8 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* desc,
                                                  cudaTextureObject_t object) {
   return call([&](Runtime& runtime) {
     const auto& entry = runtime.textures.known(object, false);
-    if (desc == nullptr || !entry.has_view) return cudaErrorInvalidValue;
-    *desc = entry.view;
+    if (desc == nullptr) return cudaErrorInvalidValue;
+    *desc = entry.view;  // zeros if there is none
     return cudaSuccess;
   });
 }
@@ -217,7 +222,6 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResou
     if (object == nullptr || resource == nullptr || resource->resType != cudaResourceTypeArray)
       return cudaErrorInvalidValue;
     const cudaArray& array = runtime.arrays.known(resource->res.array.array);
-    if ((array.flags & cudaArraySurfaceLoadStore) == 0) return cudaErrorInvalidValue;
     *object = runtime.textures.add({*resource, {}, {}, false, true}, vgpu::Surface{array.image});
     return cudaSuccess;
   });
@@ -246,7 +250,7 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const cudaChanne
     if (width == nullptr || desc == nullptr) return cudaErrorInvalidValue;
     if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
     texel_format(*desc);
-    *width = std::size_t{1} << 28;
+    *width = std::size_t{1} << 30;
     return cudaSuccess;
   });
 }

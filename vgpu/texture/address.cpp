@@ -16,10 +16,13 @@ AddressMode effective(AddressMode mode, bool normalized) {
   return repeats && !normalized ? AddressMode::kClamp : mode;
 }
 
-// A coordinate in texels. The product of a float and a size is exact in double precision.
+// A coordinate in texels. As an H100 has it, of a normalised coordinate 21 bits of fraction count.
+// Products with a size are exact in double precision.
 double in_texels(float coordinate, std::uint32_t size, bool normalized) {
   if (std::isnan(coordinate)) return 0;
-  const double scaled = normalized ? double{coordinate} * size : double{coordinate};
+  constexpr double kUnit = 1 << 21;
+  const double scaled =
+      normalized ? std::floor(double{coordinate} * kUnit) / kUnit * size : double{coordinate};
   return std::clamp(scaled, -kFar, kFar);
 }
 
@@ -46,6 +49,7 @@ std::int64_t resolve(std::int64_t index, std::uint32_t size, AddressMode mode) {
 }
 
 Taken nearest(float coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
+  if (std::fpclassify(coordinate) == FP_SUBNORMAL) coordinate = 0;
   const double x = in_texels(coordinate, size, normalized);
   const auto index = static_cast<std::int64_t>(std::floor(x));
   const std::int64_t texel = resolve(index, size, effective(mode, normalized));

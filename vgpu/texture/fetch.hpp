@@ -28,8 +28,7 @@ struct Taps {
   }
 };
 
-// Four channels: the bits of single-precision numbers, or integers. Missing channels are 0, the
-// fourth 1.
+// Four channels: the bits of single-precision numbers, or integers. Missing channels are 0.
 using Texel = std::array<std::uint32_t, 4>;
 
 Texel fetch(const Texture& texture, ir::TextureShape shape, const Coordinates& at, Taps& taps);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "texture/address.hpp"
 #include "texture/cube.hpp"
@@ -11,6 +12,12 @@
 
 namespace vgpu {
 namespace {
+
+// The largest fraction of 16 bits of an integer format; 0 for floating point.
+double largest_fraction(const TexelFormat& format) {
+  if (format.kind == TexelKind::kFloat) return 0;
+  return format.kind == TexelKind::kSigned ? 32767 : 65535;
+}
 
 struct Place {
   const Image& image;
@@ -64,6 +71,8 @@ Position position(const Texture& texture, const Image& image, ir::TextureShape s
     modes.fill(AddressMode::kClamp);
     used = 2;
   }
+  // As the assembler has it, a fetch in one dimension is one in two at y = 0.
+  if (used == 1 && filtered && !ir::is_layered(shape)) used = 2;
   const std::uint32_t sizes[] = {image.width, image.height, image.depth};
   for (std::uint32_t d = 0; d < used; ++d) {
     result.taken[d] = filtered ? neighbours(on[d], sizes[d], modes[d], normalized)
@@ -72,28 +81,77 @@ Position position(const Texture& texture, const Image& image, ir::TextureShape s
   return result;
 }
 
-// The sum of up to eight texels, weighted by products of 256ths.
+constexpr std::size_t kCorners = 8;
+
+// Weights of the corners in 256ths: bits 0 to 2 of a corner's number select the second texel along
+// x, y and z. As an H100 has them, each product of two weights is rounded to 256ths. In three
+// dimensions that is not exactly what it does: some of its weights differ by a 256th.
+std::array<std::int64_t, kCorners> weights_of(const Position& on, std::uint32_t used) {
+  const auto product = [](std::int64_t a, std::int64_t b) {
+    return (a * b + kFractions / 2) / kFractions;
+  };
+  const std::int64_t x = on.taken[0].weight;
+  std::array<std::int64_t, kCorners> weights = {kFractions - x, x};
+  if (used == 1) return weights;
+  const std::int64_t y = on.taken[1].weight, both = product(x, y);
+  weights = {kFractions - x - y + both, x - both, y - both, both};
+  for (std::size_t corner = 0; used == 3 && corner < kCorners / 2; ++corner) {
+    const std::int64_t second = product(weights[corner], on.taken[2].weight);
+    weights[corner + kCorners / 2] = second;
+    weights[corner] -= second;
+  }
+  return weights;
+}
+
+// Texels of integers are filtered as fractions of 16 bits; others as they are, but for subnormal
+// numbers.
+double filterable(const TexelFormat& format, std::uint32_t bits) {
+  const double value = std::bit_cast<float>(bits);
+  if (const double most = largest_fraction(format); most != 0) return std::nearbyint(value * most);
+  return std::fabs(value) < double{std::numeric_limits<float>::min()} ? 0 : value;
+}
+
+// To `digits` binary digits, to the nearest, ties away from zero.
+double round_digits(double value, int digits) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  return std::ldexp(std::round(std::ldexp(value, digits - exponent)), exponent - digits);
+}
+
+// A filter's result has the texels' precision, and at least 16 bits.
+std::uint32_t filtered_value(const TexelFormat& format, double value) {
+  constexpr int kSingleDigits = 24, kHalfDigits = 11;
+  float result = 0;
+  if (const double most = largest_fraction(format); most != 0)
+    result = static_cast<float>(std::floor(value + 0.5)) / static_cast<float>(most);
+  else
+    result =
+        static_cast<float>(round_digits(value, format.bits == 16 ? kHalfDigits : kSingleDigits));
+  if (std::fabs(result) < std::numeric_limits<float>::min()) result = 0;
+  return std::bit_cast<std::uint32_t>(result);
+}
+
+// The sum of up to eight texels.
 Texel filtered(const Texture& texture, const Place& place, const Position& on, std::uint32_t used,
                Taps& taps) {
+  const TexelFormat& format = place.image.format;
+  const auto weights = weights_of(on, used);
   std::array<double, 4> sum{};
-  double whole = 1;
-  for (std::uint32_t d = 0; d < used; ++d) whole *= double{kFractions};
   for (std::uint32_t corner = 0; corner < 1u << used; ++corner) {
-    std::int64_t weight = 1, at[3] = {};
+    std::int64_t at[3] = {};
     for (std::uint32_t d = 0; d < used; ++d) {
-      const bool second = (corner >> d & 1) != 0;
       const Taken& taken = on.taken[d];
-      weight *= second ? taken.weight : kFractions - taken.weight;
-      at[d] = second ? taken.second : taken.first;
+      at[d] = (corner >> d & 1) != 0 ? taken.second : taken.first;
     }
     const Texel texel = read(texture, place, at[0], at[1], at[2], taps);
-    if (weight == 0) continue;
-    for (unsigned i = 0; i < 4; ++i)
-      sum[i] += static_cast<double>(weight) * std::bit_cast<float>(texel[i]);
+    if (weights[corner] == 0) continue;
+    for (unsigned i = 0; i < format.channels; ++i)
+      sum[i] += static_cast<double>(weights[corner]) * filterable(format, texel[i]);
   }
-  Texel result;
-  for (unsigned i = 0; i < 4; ++i)
-    result[i] = std::bit_cast<std::uint32_t>(static_cast<float>(sum[i] / whole));
+  Texel result{};
+  for (unsigned i = 0; i < format.channels; ++i)
+    result[i] = filtered_value(format, sum[i] / kFractions);
   return result;
 }
 
@@ -105,7 +163,8 @@ Texel of_level(const Texture& texture, const Image& image, ir::TextureShape shap
   if (!filters) {
     return read(texture, place, on.taken[0].first, on.taken[1].first, on.taken[2].first, taps);
   }
-  return filtered(texture, place, on, image.dimensions, taps);
+  const bool flat = image.dimensions == 1 && !ir::is_layered(shape);
+  return filtered(texture, place, on, flat ? 2 : image.dimensions, taps);
 }
 
 // The level of detail: log2 of the larger of the two footprints in texels.
@@ -138,15 +197,17 @@ Texel fetch(const Texture& texture, ir::TextureShape shape, const Coordinates& a
     return of_level(texture, texture.levels[nearest_level], shape, at, taps);
   }
   const auto fixed = static_cast<std::uint32_t>(std::floor(level * 256 + 0.5f));
-  const std::uint32_t first = fixed >> 8, weight = fixed & 255;
+  const std::uint32_t first = fixed >> 8;
+  const double weight = fixed & 255;
   const Texel lower = of_level(texture, texture.levels[first], shape, at, taps);
   if (weight == 0 || !is_floating(texture)) return lower;
   const Texel upper = of_level(texture, texture.levels[first + 1], shape, at, taps);
-  Texel result;
-  for (unsigned i = 0; i < 4; ++i) {
-    const double sum = double{std::bit_cast<float>(lower[i])} * (256 - weight) +
-                       double{std::bit_cast<float>(upper[i])} * weight;
-    result[i] = std::bit_cast<std::uint32_t>(static_cast<float>(sum / 256));
+  const TexelFormat& format = texture.levels[0].format;
+  Texel result{};
+  for (unsigned i = 0; i < format.channels; ++i) {
+    const double sum = filterable(format, lower[i]) * (kFractions - weight) +
+                       filterable(format, upper[i]) * weight;
+    result[i] = filtered_value(format, sum / kFractions);
   }
   return result;
 }

@@ -18,8 +18,7 @@ std::optional<std::uint64_t> address_in(const Surface& surface, ir::TextureShape
   std::int64_t x = std::int64_t{point.at[0]} * (texels ? texel : 1);
   const std::uint32_t used = image.dimensions;
   std::int64_t y = used > 1 ? point.at[1] : 0, z = used > 2 ? point.at[2] : 0;
-  std::int64_t layer =
-      ir::is_layered(shape) ? static_cast<std::int32_t>(point.layer) : std::int64_t{0};
+  std::int64_t layer = ir::is_layered(shape) ? std::int64_t{point.layer} : 0;
   const std::int64_t most[] = {row - bytes, image.height - std::int64_t{1},
                                image.depth - std::int64_t{1}, image.layers - std::int64_t{1}};
   if (bounds == ir::SurfaceBounds::kClamp) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "texture/texel.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
 namespace vgpu {
 namespace {
-
-constexpr std::uint32_t kOne = std::bit_cast<std::uint32_t>(1.0f);
 
 // IEC 61966-2-1.
 float from_srgb(float value) {
@@ -37,6 +36,18 @@ std::uint32_t channel(const Texture& texture, const TexelFormat& format, std::ui
   const float part = fraction(value, format);
   constexpr unsigned kAlpha = 3;
   return std::bit_cast<std::uint32_t>(texture.srgb && which != kAlpha ? from_srgb(part) : part);
+}
+
+// A border's channel as the format holds it. Where integers are read as such, the float's lower
+// bits are.
+std::uint32_t stored(float value, const TexelFormat& format, bool to_float) {
+  if (format.kind == TexelKind::kFloat)
+    return format.bits == 16 ? float_to_half(value) : std::bit_cast<std::uint32_t>(value);
+  if (!to_float) return std::bit_cast<std::uint32_t>(value) & (~0u >> (32 - format.bits));
+  const bool is_signed = format.kind == TexelKind::kSigned;
+  const float most = static_cast<float>((1u << (format.bits - (is_signed ? 1u : 0u))) - 1);
+  const float clamped = std::clamp(value, is_signed ? -1.0f : 0.0f, 1.0f);
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::nearbyint(clamped * most)));
 }
 
 }  // namespace
@@ -68,7 +79,7 @@ bool is_floating(const Texture& texture) {
 
 Texel texel_at(const Texture& texture, std::uint64_t address) {
   const TexelFormat& format = texture.levels[0].format;
-  Texel texel{0, 0, 0, is_floating(texture) ? kOne : 1};
+  Texel texel{};
   for (unsigned i = 0; i < format.channels; ++i) {
     std::uint32_t bits = 0;
     const std::uint32_t bytes = format.bits / 8u;
@@ -79,8 +90,11 @@ Texel texel_at(const Texture& texture, std::uint64_t address) {
 }
 
 Texel border_of(const Texture& texture) {
+  const TexelFormat& format = texture.levels[0].format;
   Texel texel{};
-  for (unsigned i = 0; i < 4; ++i) texel[i] = std::bit_cast<std::uint32_t>(texture.border[i]);
+  for (unsigned i = 0; i < format.channels; ++i) {
+    texel[i] = channel(texture, format, stored(texture.border[i], format, texture.to_float), i);
+  }
   return texel;
 }
 

@@ -47,6 +47,7 @@ struct Texture {
   bool normalized = false;     // coordinates
   bool to_float = false;       // integers are read as fractions of the largest
   bool srgb = false;
+  bool cube = false;      // of one cube, without layers
   bool seamless = false;  // filters across the edges of a cube
   std::array<float, 4> border{};
   float bias = 0, least_level = 0, most_level = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory shared between two processes (cudaIpc): kernels of both change it. The second process
-// is forked before either uses CUDA.
+// Device memory shared between two processes (cudaIpc): kernels of both change it. The second
+// process is forked before either uses CUDA.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -5,6 +5,7 @@
 
 #include "runtime/allocations.hpp"
 #include "runtime/graph/capture.hpp"
+#include "runtime/graph/conditional.hpp"
 #include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/parameters.hpp"
 #include "runtime/stream_order.hpp"
@@ -74,6 +75,37 @@ bool has_memory(const std::vector<Node*>& list) {
   });
 }
 
+cudaError_t submit_nodes(Runtime& runtime, Stream& stream, const std::vector<Node*>& list);
+
+// Runs the bodies as the value says that earlier nodes left. Waits for these, and in a loop for
+// each round.
+cudaError_t submit_conditional(Runtime& runtime, Stream& stream, const ConditionalWork& work) {
+  for (;;) {
+    await(runtime, predecessors(runtime, stream));
+    const Graph* const body = chosen_body(work);
+    if (body == nullptr) return cudaSuccess;
+    std::vector<Node*> list;
+    flatten(*body, list);
+    const cudaError_t error = submit_nodes(runtime, stream, list);
+    if (error != cudaSuccess || work.type != cudaGraphCondTypeWhile) return error;
+  }
+}
+
+cudaError_t submit_nodes(Runtime& runtime, Stream& stream, const std::vector<Node*>& list) {
+  for (const Node* node : list) {
+    const int former = std::exchange(Runtime::ordinal(), node->device);
+    struct Restore {
+      int ordinal;
+      ~Restore() { Runtime::ordinal() = ordinal; }
+    } const restore{former};
+    const auto* const conditional = std::get_if<ConditionalWork>(&node->work);
+    const auto error = conditional != nullptr ? submit_conditional(runtime, stream, *conditional)
+                                              : submit_node(runtime, stream, *node);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
 // Submits the nodes one by one. They follow the graph's former launch.
 cudaError_t launch_graph(Runtime& runtime, GraphExec& exec, Stream& stream) {
   const std::shared_ptr<Graph> graph = exec.graph;
@@ -84,14 +116,11 @@ cudaError_t launch_graph(Runtime& runtime, GraphExec& exec, Stream& stream) {
     await(runtime, predecessors(runtime, stream));
     free_former(runtime, list, exec.flags);
   }
-  for (const Node* node : list) {
-    const int former = std::exchange(Runtime::ordinal(), node->device);
-    struct Restore {
-      int ordinal;
-      ~Restore() { Runtime::ordinal() = ordinal; }
-    } const restore{former};
-    if (const auto error = submit_node(runtime, stream, *node); error != cudaSuccess) return error;
+  if (has_conditions(*graph)) {
+    await(runtime, predecessors(runtime, stream));
+    reset_conditions(*graph);
   }
+  if (const auto error = submit_nodes(runtime, stream, list); error != cudaSuccess) return error;
   const bool unfinished = !predecessors(runtime, stream).unfinished.empty();
   if (unfinished && !graph->objects.empty()) submit(runtime, stream, [graph] {});  // keeps them
   if (unfinished) exec.last = stream.tail.back();

@@ -47,6 +47,11 @@ Graph* find_graph(Graph& graph, const void* handle) {
     if (const auto* child = std::get_if<ChildWork>(&node->work)) {
       if (Graph* found = find_graph(*child->graph, handle)) return found;
     }
+    if (const auto* work = std::get_if<ConditionalWork>(&node->work)) {
+      for (const auto& body : work->bodies) {
+        if (Graph* found = find_graph(*body, handle)) return found;
+      }
+    }
   }
   return nullptr;
 }
@@ -56,6 +61,11 @@ Node* find_node(Graph& graph, const void* handle) {
     if (node.get() == handle) return node.get();
     if (const auto* child = std::get_if<ChildWork>(&node->work)) {
       if (Node* found = find_node(*child->graph, handle)) return found;
+    }
+    if (const auto* work = std::get_if<ConditionalWork>(&node->work)) {
+      for (const auto& body : work->bodies) {
+        if (Node* found = find_node(*body, handle)) return found;
+      }
     }
   }
   return nullptr;
@@ -98,10 +108,11 @@ GraphExec* Graphs::find(cudaGraphExec_t handle) {
 bool Graphs::destroy(cudaGraphExec_t handle) { return execs_.erase(handle) != 0; }
 
 cudaGraphNodeType type_of(const Node& node) {
-  constexpr cudaGraphNodeType kTypes[] = {
-      cudaGraphNodeTypeEmpty,     cudaGraphNodeTypeKernel,   cudaGraphNodeTypeMemcpy,
-      cudaGraphNodeTypeMemset,    cudaGraphNodeTypeHost,     cudaGraphNodeTypeGraph,
-      cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree};
+  constexpr cudaGraphNodeType kTypes[] = {cudaGraphNodeTypeEmpty,     cudaGraphNodeTypeKernel,
+                                          cudaGraphNodeTypeMemcpy,    cudaGraphNodeTypeMemset,
+                                          cudaGraphNodeTypeHost,      cudaGraphNodeTypeGraph,
+                                          cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeMemAlloc,
+                                          cudaGraphNodeTypeMemFree,   cudaGraphNodeTypeConditional};
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   if (const auto* event = std::get_if<EventWork>(&node.work); event != nullptr && event->records)
     return cudaGraphNodeTypeEventRecord;
@@ -123,6 +134,12 @@ std::unique_ptr<Graph> clone(const Graph& graph, std::map<Node*, Node*>* copies)
   for (const auto& node : graph.nodes) {
     Work work = node->work;
     if (auto* child = std::get_if<ChildWork>(&work)) child->graph = clone(*child->graph, copies);
+    if (auto* conditional = std::get_if<ConditionalWork>(&work)) {
+      for (std::size_t i = 0; i < conditional->bodies.size(); ++i) {
+        conditional->bodies[i] = clone(*conditional->bodies[i], copies);
+        conditional->handles[i] = handle_of(conditional->bodies[i].get());
+      }
+    }
     if (auto* kernel = std::get_if<KernelWork>(&work)) {
       for (std::size_t i = 0; i < kernel->values.size(); ++i)
         kernel->pointers[i] = kernel->values[i].data();
@@ -135,6 +152,7 @@ std::unique_ptr<Graph> clone(const Graph& graph, std::map<Node*, Node*>* copies)
   for (const auto& node : copy->nodes) {
     for (Node*& need : node->needs) need = made.at(need);
   }
+  copy->conditions = graph.conditions;
   for (cudaUserObject_t object : graph.objects) {
     retain_user_object(object, 1);
     copy->objects.push_back(object);
@@ -220,7 +238,8 @@ cudaError_t submit_node(Runtime& runtime, Stream& stream, const Node& node) {
         } else if constexpr (std::is_same_v<T, EmptyWork>) {
           return cudaSuccess;
         } else {
-          static_assert(std::is_same_v<T, ChildWork> || always_false<T>);
+          static_assert(std::is_same_v<T, ChildWork> || std::is_same_v<T, ConditionalWork> ||
+                        always_false<T>);
           return cudaErrorUnknown;  // the launch itself submits their nodes
         }
       },

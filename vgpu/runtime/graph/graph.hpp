@@ -15,6 +15,7 @@
 
 namespace vgpu::runtime {
 
+class Condition;  // conditional.hpp
 class GraphMemory;
 class Runtime;
 struct Function;
@@ -55,8 +56,14 @@ struct AllocateWork {
 struct FreeWork {
   void* pointer = nullptr;
 };
+struct ConditionalWork {
+  std::shared_ptr<Condition> condition;
+  cudaGraphConditionalNodeType type{};
+  std::vector<std::shared_ptr<Graph>> bodies;
+  std::vector<cudaGraph_t> handles;  // of the bodies, as the program gets them
+};
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, ChildWork, EventWork,
-                          AllocateWork, FreeWork>;
+                          AllocateWork, FreeWork, ConditionalWork>;
 
 struct Node {
   Graph* graph = nullptr;
@@ -73,7 +80,8 @@ struct Graph {
   Graph& operator=(const Graph&) = delete;
 
   std::vector<std::unique_ptr<Node>> nodes;  // in order of creation
-  std::vector<cudaUserObject_t> objects;     // retained objects, one entry per reference
+  std::vector<std::shared_ptr<Condition>> conditions;
+  std::vector<cudaUserObject_t> objects;  // retained objects, one entry per reference
 };
 
 // An instantiated graph. It has its own nodes and maps the original nodes to them.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/graph/conditional.hpp"
 #include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/known.hpp"
 #include "runtime/graph/parameters.hpp"
@@ -209,8 +210,12 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph,
 
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData*, size_t count, cudaGraphNodeParams* params) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) {
-    return work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
+  return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
+    if (params == nullptr || params->type != cudaGraphNodeTypeConditional)
+      return work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
+    ConditionalWork work = conditional_work(known_graph(runtime, graph), params->conditional);
+    params->conditional.phGraph_out = work.handles.data();
+    return work;
   });
 }
 

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the lines that a program prints under vgpu with those that it printed on hardware.
+
+usage: like_hardware.py VGPU PROGRAM EXPECTED [--except REGEX] [--engine ENGINE]
+
+Lines that begin with the expression are not compared: docs/virtual-gpu.md says of them that they
+are not bit for bit the hardware's. At most half of all lines may be such.
+"""
+import argparse
+import re
+import subprocess
+import sys
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("vgpu")
+    parser.add_argument("program")
+    parser.add_argument("expected")
+    parser.add_argument("--except", dest="inexact", default="$.")
+    parser.add_argument("--engine", default="auto")
+    options = parser.parse_args()
+    result = subprocess.run([options.vgpu, "--engine", options.engine, options.program],
+                            capture_output=True, text=True)
+    with open(options.expected) as file:
+        expected = file.read().splitlines()
+    found = result.stdout.splitlines()
+    if result.returncode != 0 or len(found) != len(expected):
+        sys.exit(f"status {result.returncode}, {len(found)} of {len(expected)} lines\n"
+                 f"{result.stderr}")
+    compared = [(want, got) for want, got in zip(expected, found)
+                if not re.match(options.inexact, want)]
+    if 2 * len(compared) < len(expected):
+        sys.exit(f"only {len(compared)} of {len(expected)} lines are compared")
+    wrong = [f"- {want}\n+ {got}" for want, got in compared if want != got]
+    if wrong:
+        sys.exit(f"{len(wrong)} of {len(compared)} lines differ:\n" + "\n".join(wrong))
+
+
+main()
