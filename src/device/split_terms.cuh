@@ -9,7 +9,6 @@
 #include "device/ptx/bulk.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/runtime.cuh"
-#include "problem/accept.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -245,7 +244,10 @@ __device__ __forceinline__ void store_exceptional(const Product& x, int row0, in
 
 // Requires Hopper, and sizes that fit int.
 inline Status accept(const Problem& p, const Device& device) {
-  if (Status s = accept_hopper(device); !s) return s;
+  if (device.cc != 90) {
+    return {Code::kUnsupportedDevice,
+            "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
+  }
   if (std::max({p.m, p.n, p.k}) <= std::int64_t{1} << 28) return Status::ok();
   return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
 }

@@ -70,7 +70,7 @@ TEST_F(Batches, ShareAnOperandByAStrideOfZero) {
   }
 }
 
-TEST_F(Batches, ExceedTheBlocksOfAGridsDimension) {
+TEST_F(Batches, OfManyTinyProducts) {
   const Handle handle;
   const Example x({1, 2, 1}, LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_N, 70'001);
   ASSERT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();

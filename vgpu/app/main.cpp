@@ -43,7 +43,7 @@ using vgpu::app::read_file;
 constexpr const char* kDropIn = "libladder_cublas.so";
 constexpr const char* kRedirect = "libvgpu_redirect.so";
 constexpr int kHotLines = 30;  // lines per kernel that --source prints
-constexpr int kBadArgument = 2, kNotWritten = 74, kCheckFired = 86, kGrew = 87, kCannotRun = 126;
+constexpr int kBadArgument = 2, kCannotRun = 126;
 
 struct Help : CLI::Formatter {
   std::string make_usage(const CLI::App*, std::string) const override {

@@ -72,7 +72,7 @@ W load(cudaDataType type, const void* data, std::int64_t i) {
     case CUDA_R_32I:
       return W(static_cast<Real<W>>(at(static_cast<const std::int32_t*>(data))));
     case CUDA_R_64F:
-      return W(at(static_cast<const double*>(data)));
+      return W(static_cast<Real<W>>(at(static_cast<const double*>(data))));
     default:
       break;
   }

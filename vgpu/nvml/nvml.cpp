@@ -18,7 +18,7 @@ namespace {
 
 using Return = int;
 constexpr Return kSuccess = 0, kUninitialized = 1, kInvalidArgument = 2, kNotSupported = 3,
-                 kNotFound = 6, kInsufficientSize = 7, kDriverNotLoaded = 9, kUnknown = 999;
+                 kNotFound = 6, kInsufficientSize = 7, kDriverNotLoaded = 9;
 
 struct Device {};  // the target of nvmlDevice_t: an element of an array, by ordinal
 constexpr std::size_t kMostDevices = 64;

@@ -39,8 +39,8 @@ constexpr int kMostCluster = 8;
 // A block's tile, k-split and rank in the cluster.
 struct PartPlace {
   int rank, part, tile;
-  __device__ __forceinline__ explicit PartPlace(const PartJob& x) {
-    const int block = static_cast<int>(blockIdx.x), rest = block / x.cluster;
+  __device__ __forceinline__ PartPlace(const PartJob& x, int block) {
+    const int rest = block / x.cluster;
     rank = block % x.cluster, part = rest % x.parts, tile = rest / x.parts;
   }
   // This block computes steps first() to first(.., 1) of `steps` along k.

@@ -64,9 +64,9 @@ __device__ __forceinline__ constexpr int index_of(int lane, int i) {
   return i / 4 * (kLanes * 4) + lane * 4 + i % 4;
 }
 
-// One block's share of one product.
+// The share of block number `block` in a product.
 template <class T>
-__device__ __forceinline__ void multiply_part(const PartJob& x) {
+__device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
   using CopierA = typename T::CopierA;
   using CopierB = typename T::CopierB;
   extern __shared__ __align__(16) float s[];
@@ -76,7 +76,7 @@ __device__ __forceinline__ void multiply_part(const PartJob& x) {
   }
   // Indices of this warp and lane
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const PartPlace me(x);
+  const PartPlace me(x, block);
   const int row0 = me.tile % x.tiles_m * T::BM, col0 = me.tile / x.tiles_m * T::BN;
   const int turn = warp % T::WK, of_tile = warp / T::WK;
   const int lane_m = T::lane_m(lane), lane_n = T::lane_n(lane);
@@ -189,25 +189,27 @@ __device__ __forceinline__ void multiply_part(const PartJob& x) {
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     part_tile(const __grid_constant__ PartJob x) {
-  multiply_part<T>(x);
+  multiply_part<T>(x, static_cast<int>(blockIdx.x));
 }
 
-// Elements between the products of a batch.
+// Elements between the products of a batch, and blocks of each.
 struct PartStrides {
   std::int64_t a, b, c;
+  int blocks;
 };
 
-// Product number blockIdx.y of a batch whose k is not split among clusters.
+// The products of a batch, in turn, whose k is not split among clusters.
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     part_tile_of_batch(const __grid_constant__ PartJob first,
                        const __grid_constant__ PartStrides stride) {
+  const auto block = static_cast<int>(blockIdx.x), number = block / stride.blocks;
   PartJob x = first;
-  x.a.g += blockIdx.y * stride.a;
-  x.b.g += blockIdx.y * stride.b;
-  x.gC += blockIdx.y * stride.c;
+  x.a.g += number * stride.a;
+  x.b.g += number * stride.b;
+  x.gC += number * stride.c;
   x.parts = 1;
-  multiply_part<T>(x);
+  multiply_part<T>(x, block % stride.blocks);
 }
 
 // The results of `visit(std::type_identity<Tile>, of_batch)`, one per tile of kPartTiles, with

@@ -53,23 +53,23 @@ static Status launch_tile(PartJob x, Stream stream) {
 static constexpr std::array kLaunch =
     part_tiles([]<class T>(std::type_identity<T>, auto) -> LaunchTile { return launch_tile<T>; });
 
-using LaunchBatch = Status (*)(PartJob, std::int64_t, const PartStrides&, Stream);
+using LaunchBatch = Status (*)(PartJob, std::int64_t, PartStrides, Stream);
 template <class T>
-static Status launch_tile_of_batch(PartJob x, std::int64_t count, const PartStrides& stride,
+static Status launch_tile_of_batch(PartJob x, std::int64_t count, PartStrides stride,
                                    Stream stream) {
-  constexpr std::int64_t kMostAtOnce = 65'535;  // blocks along y
   x.tiles_m = static_cast<int>(ceil_div(x.m, T::BM));
-  const std::int64_t blocks = x.tiles_m * ceil_div(x.n, T::BN) * x.cluster;
-  for (std::int64_t i = 0; i < count; i += kMostAtOnce) {
-    const auto products = static_cast<unsigned>(std::min(count - i, kMostAtOnce));
+  const std::int64_t blocks = x.tiles_m * ceil_div(x.n, T::BN) * x.cluster,
+                     at_once = std::max<std::int64_t>(1, kMaxExtent / blocks);
+  stride.blocks = static_cast<int>(blocks);
+  for (std::int64_t i = 0; i < count; i += at_once) {
     if (Status s = launch_dependent("products of a batch", part_tile_of_batch<T>,
-                                    dim3(static_cast<unsigned>(blocks), products), x.cluster,
-                                    T::kThreads, T::kBytes, stream, x, stride);
+                                    blocks * std::min(count - i, at_once), x.cluster, T::kThreads,
+                                    T::kBytes, stream, x, stride);
         !s)
       return s;
-    x.a.g += kMostAtOnce * stride.a;
-    x.b.g += kMostAtOnce * stride.b;
-    x.gC += kMostAtOnce * stride.c;
+    x.a.g += at_once * stride.a;
+    x.b.g += at_once * stride.b;
+    x.gC += at_once * stride.c;
   }
   return Status::ok();
 }
@@ -211,7 +211,7 @@ Status launch_batch(const Problem& original, const Operands& given, const Batch&
   if (Status s = row_major_call(original, given, call); !s) return s;
   const auto& [p, o, device, at] = call;
   if (p.m == 0 || p.n == 0 || batch.count == 0) return Status::ok();
-  PartStrides stride{batch.stride_a, batch.stride_b, batch.stride_c};
+  PartStrides stride{batch.stride_a, batch.stride_b, batch.stride_c, 0};
   if (original.layout == Layout::kColMajor) std::swap(stride.a, stride.b);
   PartJob x = job_of(p, o);
   x.a.aligned &= stride.a % 4 == 0;

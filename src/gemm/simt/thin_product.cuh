@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   __shared__ bool last;
   constexpr int R = T::R;
   const int tid = static_cast<int>(threadIdx.x), lane = tid % 32, warp = tid / 32;
-  const PartPlace me(x);
+  const PartPlace me(x, static_cast<int>(blockIdx.x));
   const int col0 = me.tile * T::BN, steps = (x.k + T::BK - 1) / T::BK;
   const int begin = me.first(x, steps) * T::BK, end = min(x.k, me.first(x, steps, 1) * T::BK);
   // Distance of a thread's columns: contiguous with 128-bit loads, else a warp's width.

@@ -11,13 +11,12 @@ namespace {
 CUmemAllocationProp wanted() {
   CUmemAllocationProp properties{};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
   properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   return properties;
 }
 
-const CUmemAccessDesc kAccess{{CU_MEM_LOCATION_TYPE_DEVICE, {0}},
-                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+const CUmemAccessDesc kAccess{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
 
 void count(CUfunction kernel, CUdeviceptr at) {
   void* arguments[] = {&at};

@@ -143,7 +143,7 @@ void check_host_memory(CUcontext context) {
   int found = 0;
   CHECK(cuMemcpy(reinterpret_cast<CUdeviceptr>(&found), managed + 5 * sizeof(int), sizeof found));
   require(found == 6, "managed memory");
-  CHECK(cuMemPrefetchAsync(managed, 4096, {CU_MEM_LOCATION_TYPE_DEVICE, {0}}, 0, nullptr));
+  CHECK(cuMemPrefetchAsync(managed, 4096, {CU_MEM_LOCATION_TYPE_DEVICE, 0}, 0, nullptr));
   CHECK(cuMemFree(managed));
   EXPECT(ERROR_INVALID_VALUE, cuMemAllocManaged(&managed, 4096, 0));
 }
@@ -182,7 +182,7 @@ void check_pools() {
   CUmemoryPool pool = nullptr, first = nullptr;
   CUmemPoolProps wanted{};
   wanted.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  wanted.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+  wanted.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
   CHECK(cuMemPoolCreate(&pool, &wanted));
   CHECK(cuDeviceGetDefaultMemPool(&first, 0));
   require(pool != first, "another pool");

@@ -8,7 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <string_view>
 
+#include "app/rules.hpp"
+#include "ir/fault.hpp"
 #include "runtime/check_report.hpp"
 
 namespace vgpu {
@@ -59,6 +63,21 @@ TEST(CheckReport, IsWrittenAndReadBack) {
   EXPECT_EQ(found[0].line, 3);
   EXPECT_EQ(report_finding("", race()), "") << "nobody asks";
   EXPECT_NE(report_finding("/nonexistent/file", race()), "");
+}
+
+TEST(CheckReport, EveryFaultHasARuleOfItsOwn) {
+  std::set<std::string_view> ids;
+  int kinds = 0;
+  for (; std::string(to_string(static_cast<FaultKind>(kinds))) != "fault"; ++kinds) {
+    const char* const name = to_string(static_cast<FaultKind>(kinds));
+    EXPECT_EQ(app::rule_of(name).finding, name) << name << ": a row for vgpu/app/rules.cpp";
+    ids.insert(app::rule_of(name).id);
+  }
+  EXPECT_GE(kinds, 14);
+  EXPECT_EQ(ids.size(), static_cast<std::size_t>(kinds));
+  for (const char* of_host : {"leak", "bad host pointer", "invalid free"})
+    EXPECT_EQ(app::rule_of(of_host).finding, of_host);
+  EXPECT_EQ(app::rule_of("something else").id, "vgpu/check");
 }
 
 TEST(CheckReport, AFullDiskIsNoSilence) {
