@@ -182,6 +182,12 @@ std::string details_of(const Device& device, const Checked& x, const Chosen& cho
   return text;
 }
 
+std::string strided_details(const Problem& p, std::int64_t count, int sms) {
+  const EveryGpuTile tile = tile_for(*find_every_gpu_tile("ladder_strided"), p.m, p.n, count, sms);
+  return "tile: " + std::to_string(tile.m) + "x" + std::to_string(tile.n) + "x" +
+         std::to_string(tile.k);
+}
+
 std::string why_of(const ladder_context& handle, const Checked& x, const Chosen& chosen) {
   std::string why(chosen.why);
   if (chosen.kernel != nullptr && !chosen.whole_batch) {
@@ -285,7 +291,8 @@ ladder_status ladder_plan(ladder_handle handle, const ladder_gemm_call* call,
               strided ? "ladder_strided" : std::string(chosen.kernel->id));
     copy_text(plan->why, sizeof plan->why, why_of(h, x, chosen));
     copy_text(plan->details, sizeof plan->details,
-              strided ? "tile: 64x64x16" : details_of(h.device, x, chosen));
+              strided ? strided_details(x.p, x.count, h.device.sm_count)
+                      : details_of(h.device, x, chosen));
     return {};
   });
 }

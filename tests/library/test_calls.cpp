@@ -321,19 +321,23 @@ TEST_F(Calls, ABatchInvariantRowHasTheSameBitsWhateverTheBatch) {
   const auto a_there = upload(a), b_there = upload(b);
   const float alpha = 1.25F, beta = 0;
   std::vector<float> first;
-  for (const std::int64_t m : {1, 7, 64, 96}) {
-    const auto c_there = upload(std::vector<float>(static_cast<std::size_t>(m * kN)));
+  struct Batch {
+    std::int64_t m, count;
+  };
+  for (const auto& [m, count] : {Batch{1, 1}, {7, 1}, {64, 1}, {96, 1}, {3, 200}}) {
+    const auto c_there = upload(std::vector<float>(static_cast<std::size_t>(count * m * kN)));
     ladder_gemm_call call;
     ladder_gemm_call_init(&call);
     call.flags = LADDER_BATCH_INVARIANT | LADDER_DETERMINISTIC;
     call.m = m, call.n = kN, call.k = kK;
+    call.batch_count = count, call.stride_c = m * kN;  // as many tiles as there are SMs, or few
     call.lda = kK, call.ldb = kN, call.ldc = kN;
     call.alpha = &alpha, call.beta = &beta;
     call.a = a_there.get(), call.b = b_there.get(), call.c = c_there.get();
     ASSERT_EQ(ladder_gemm(handle, &call), LADDER_STATUS_OK) << ladder_last_error();
     const auto row = download(c_there, kN);
     if (first.empty()) first = row;
-    EXPECT_EQ(row, first) << m;
+    EXPECT_EQ(row, first) << m << " batch " << count;
     call.precision = LADDER_PRECISION_FP16X3;
     EXPECT_EQ(ladder_gemm(handle, &call), LADDER_STATUS_NOT_SUPPORTED);
   }

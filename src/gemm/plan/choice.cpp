@@ -120,7 +120,21 @@ const EveryGpuTile* find_every_gpu_tile(std::string_view kernel) {
   return nullptr;
 }
 
-double every_gpu_clocks(const EveryGpuTile& tile, const Problem& p, const DeviceFacts& device) {
+EveryGpuTile tile_for(EveryGpuTile tile, std::int64_t m, std::int64_t n, std::int64_t count,
+                      int sms) {
+  const auto tiles = [](std::int64_t size, int of) {
+    return static_cast<double>(ceil_div(size, of));
+  };
+  if (tile.products == 1 &&
+      tiles(m, tile.m) * tiles(n, tile.n) * static_cast<double>(count) < sms) {
+    tile.m = tile.n = 64;
+    tile.k = 16;
+  }
+  return tile;
+}
+
+double every_gpu_clocks(const EveryGpuTile& of, const Problem& p, const DeviceFacts& device) {
+  const EveryGpuTile tile = tile_for(of, p.m, p.n, 1, device.sms);
   const double rate = tile.rate > 0 ? tile.rate / 2 * tensor_flop_per_cycle(device.cc) *
                                           mma_sync_share(device.cc) * every_gpu_cost::tensor_share
                                     : fp32_lanes_per_sm(device.cc) * every_gpu_cost::fp32_share;

@@ -32,12 +32,16 @@ struct EveryGpuTile {
   bool automatic;
 };
 inline constexpr EveryGpuTile kEveryGpuTiles[] = {
-    {Precision::kIeee, "ladder_strided", 64, 64, 16, 1, 0, 75, true},
+    {Precision::kIeee, "ladder_strided", 128, 128, 8, 1, 0, 75, true},
     {Precision::kBf16x6, "ladder_mma_bf16x6", 128, 128, 32, 6, 1, 80, true},
     {Precision::kTf32x3, "ladder_mma_tf32x3", 128, 128, 32, 3, 0.5, 80, true},
     {Precision::kBf16x3, "ladder_mma_bf16x3", 128, 128, 32, 3, 1, 80, false},
 };
 const EveryGpuTile* find_every_gpu_tile(std::string_view kernel);
+// The tile for `count` products of this size: ladder_strided has a smaller one, for C that has
+// fewer large tiles than the device has SMs. Either gives the same bits.
+EveryGpuTile tile_for(EveryGpuTile tile, std::int64_t m, std::int64_t n, std::int64_t count,
+                      int sms);
 // Predicted clocks per SM; infinite where the device's rate is unknown.
 double every_gpu_clocks(const EveryGpuTile& tile, const Problem& p, const DeviceFacts& device);
 

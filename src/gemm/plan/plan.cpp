@@ -33,7 +33,8 @@ Result<Plan> plan(const Problem& problem, Precision precision, const DeviceFacts
       const double found = every_gpu_clocks(of, p, device);
       return std::isfinite(found) ? found : 0;
     };
-    return Plan{choice, EveryGpuPlan{tile, ceil_div(p.m, tile->m), ceil_div(p.n, tile->n),
+    const EveryGpuTile sized = tile_for(*tile, p.m, p.n, 1, device.sms);
+    return Plan{choice, EveryGpuPlan{sized, ceil_div(p.m, sized.m), ceil_div(p.n, sized.n),
                                      clocks(*tile), clocks(kEveryGpuTiles[0])}};
   }
   if (device.cc != kHopper) return needs(choice, kHopper, device.cc);
@@ -112,10 +113,10 @@ void put_plan(Words& to, const FusedPlan& chosen) {
 }
 
 void put_plan(Words& to, const EveryGpuPlan& chosen) {
-  if (chosen.tile->products > 1) put(to, "split", "in registers");
-  put_tile(to, chosen.tile->m, chosen.tile->n, chosen.tile->k);
+  if (chosen.tile.products > 1) put(to, "split", "in registers");
+  put_tile(to, chosen.tile.m, chosen.tile.n, chosen.tile.k);
   put(to, "tiles", chosen.tiles_m * chosen.tiles_n);
-  if (chosen.clocks_of_ieee > 0 && chosen.tile->products > 1)
+  if (chosen.clocks_of_ieee > 0 && chosen.tile.products > 1)
     put(to, "predicted on CUDA cores",
         std::to_string(std::llround(chosen.clocks_of_ieee)) + " clocks per SM");
 }

@@ -13,7 +13,7 @@ namespace ladder {
 
 // Whole tiles, each by one block, on any GPU.
 struct EveryGpuPlan {
-  const EveryGpuTile* tile = nullptr;
+  EveryGpuTile tile;
   std::int64_t tiles_m = 0, tiles_n = 0;
   double clocks = 0;  // predicted, per SM
   double clocks_of_ieee = 0;

@@ -1,22 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGEMM on CUDA cores for every GPU, layout and stride: tiles of 64 x 64, no alignment needed, no
-// workspace; batches by stride or by pointers, alpha and beta also on the device.
+// SGEMM on CUDA cores for every GPU, layout and stride: no alignment needed, no workspace; batches
+// by stride or by pointers, alpha and beta also on the device. Tiles of both sizes give the same
+// bits.
 #include "gemm/simt/strided.cuh"
 
 #include "device/extents.cuh"
 #include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
+#include "device/runtime.cuh"
+#include "gemm/plan/choice.hpp"
 #include "problem/accept.hpp"
 
 #include <algorithm>
 #include <span>
+#include <string>
 
 namespace ladder::strided {
 
-constexpr int kTile = 64, kDepth = 16, kThreads = 256, kOfThread = 4, kPad = 4;
-constexpr int kLanes = kTile / kOfThread;  // threads along a side of the tile
-constexpr int kCopies = kTile * kDepth / kThreads;
-static_assert(kLanes * kLanes == kThreads, "one thread for 4 x 4 outputs");
+constexpr int kThreads = 256;
+
+// A thread has TM x TN sums, in groups of four along both sides of the tile.
+template <int BM_, int BN_, int BK_, int TM_, int TN_>
+struct Tile {
+  static constexpr int BM = BM_, BN = BN_, BK = BK_, TM = TM_, TN = TN_;
+  static constexpr int kLanesM = BM / TM, kLanesN = BN / TN;  // threads along a side
+  static constexpr int kPad = 4;  // keeps float4 aligned, and stores along k free of bank conflicts
+  static_assert(kLanesM * kLanesN == kThreads, "one thread per TM x TN outputs");
+  static_assert(TM % 4 == 0 && TN % 4 == 0, "fragments of float4");
+  static_assert(BM * BK % kThreads == 0 && BN * BK % kThreads == 0, "whole copies per thread");
+};
+using SmallTile = Tile<64, 64, 16, 4, 4>;
+using LargeTile = Tile<128, 128, 8, 8, 8>;
 
 struct Scale {
   float alpha, beta;
@@ -31,62 +45,147 @@ __device__ __forceinline__ T* matrix(const StridedBatch<T>& x, std::int64_t numb
   return x.of == nullptr ? x.g + number * x.stride : x.of[number];
 }
 
-// Copies a tile of an operand to sX(k, i), where i is the index along m or n. `step` and `k_step`
-// are the distances in memory along i and k. Neighbours in memory are read by neighbouring threads.
-// Elements outside of `size` and `depth` are zeros.
-__device__ __forceinline__ void copy_tile(float (*sX)[kTile + kPad], const float* gX,
-                                          std::int64_t step, std::int64_t k_step, std::int64_t size,
-                                          std::int64_t depth) {
-  const int tid = static_cast<int>(threadIdx.x);
+// A slice of an operand, BK deep: read to registers, then stored to sX(k, i), where i is the index
+// along m or n. Neighbours in memory are read by neighbouring threads.
+template <int kVectors, int BK, int kStride>
+class Slice {
+ public:
+  // `step` and `k_step`: elements between neighbours along i and k.
+  __device__ __forceinline__ Slice(std::int64_t step, std::int64_t k_step)
+      : step_(step), k_step_(k_step) {}
+  // Elements outside of `size` and `depth` are zeros.
+  __device__ __forceinline__ void read(const float* gX, std::int64_t size, std::int64_t depth) {
 #pragma unroll
-  for (int r = 0; r < kCopies; ++r) {
-    const int e = tid + r * kThreads;
-    const int i = k_step == 1 ? e / kDepth : e % kTile, k = k_step == 1 ? e % kDepth : e / kTile;
-    sX[k][i] = i < size && k < depth ? gX[i * step + k * k_step] : 0.0F;
+    for (int r = 0; r < kCopies; ++r) {
+      const auto [k, i] = place(r);
+      r_[r] = i < size && k < depth ? gX[i * step_ + k * k_step_] : 0.0F;
+    }
+  }
+  __device__ __forceinline__ void store(float* sX) const {
+#pragma unroll
+    for (int r = 0; r < kCopies; ++r) {
+      const auto [k, i] = place(r);
+      sX[k * kStride + i] = r_[r];
+    }
+  }
+
+ private:
+  static constexpr int kCopies = kVectors * BK / kThreads;
+  struct Place {
+    int k, i;
+  };
+  __device__ __forceinline__ Place place(int r) const {
+    const int e = static_cast<int>(threadIdx.x) + r * kThreads;
+    if (k_step_ == 1) return {e % BK, e / BK};
+    return {e / kVectors, e % kVectors};
+  }
+  std::int64_t step_, k_step_;
+  float r_[kCopies];
+};
+
+// Index in the tile of element i of a thread's fragment.
+template <int kLanes>
+__device__ __forceinline__ int index_of(int lane, int i) {
+  return i / 4 * (4 * kLanes) + 4 * lane + i % 4;
+}
+template <int kLanes, int kCount>
+__device__ __forceinline__ void read_fragment(float (&r)[kCount], const float* s, int lane) {
+#pragma unroll
+  for (int i = 0; i < kCount; i += 4) {
+    const float4 v = *reinterpret_cast<const float4*>(s + index_of<kLanes>(lane, i));
+    r[i] = v.x, r[i + 1] = v.y, r[i + 2] = v.z, r[i + 3] = v.w;
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
-    multiply(const __grid_constant__ StridedJob x, std::int64_t tiles_m) {
-  __shared__ float sA[kDepth][kTile + kPad], sB[kDepth][kTile + kPad];
-  const std::int64_t tile = blockIdx.x;
-  const std::int64_t row0 = tile % tiles_m * kTile, col0 = tile / tiles_m * kTile;
-  const int row = static_cast<int>(threadIdx.x) / kLanes * kOfThread,
-            col = static_cast<int>(threadIdx.x) % kLanes * kOfThread;
-  const auto [alpha, beta] = scale_of(x.by);
-  const std::int64_t depth = alpha == 0.0F ? 0 : x.k;  // else A and B are not read
-  for (std::int64_t number = blockIdx.y; number < x.count; number += gridDim.y) {
-    float rC[kOfThread][kOfThread] = {};
-    if (depth > 0) {
-      const float* const gA = matrix(x.a, number) + row0 * x.a.row;
-      const float* const gB = matrix(x.b, number) + col0 * x.b.col;
-      for (std::int64_t k = 0; k < depth; k += kDepth) {
-        __syncthreads();
-        copy_tile(sA, gA + k * x.a.col, x.a.row, x.a.col, x.m - row0, depth - k);
-        copy_tile(sB, gB + k * x.b.row, x.b.col, x.b.row, x.n - col0, depth - k);
-        __syncthreads();
-        const int steps = static_cast<int>(min(std::int64_t{kDepth}, depth - k));
-        for (int kk = 0; kk < steps; ++kk) {  // no product of padding: 0 * Inf would be NaN
+// Adds one product of a column of A and a row of B.
+template <class T>
+__device__ __forceinline__ void multiply_step(float (&rC)[T::TM][T::TN], const float* sA,
+                                              const float* sB, int lane_m, int lane_n) {
+  float rA[T::TM], rB[T::TN];
+  read_fragment<T::kLanesM>(rA, sA, lane_m);
+  read_fragment<T::kLanesN>(rB, sB, lane_n);
 #pragma unroll
-          for (int i = 0; i < kOfThread; ++i) {
+  for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
-            for (int j = 0; j < kOfThread; ++j) rC[i][j] += sA[kk][row + i] * sB[kk][col + j];
-          }
-        }
-      }
+    for (int j = 0; j < T::TN; ++j) rC[i][j] += rA[i] * rB[j];
+  }
+}
+
+template <class T>
+__device__ __forceinline__ void multiply_tile(float (&rC)[T::TM][T::TN], const StridedJob& x,
+                                              const float* gA, const float* gB, std::int64_t rows,
+                                              std::int64_t cols, int lane_m, int lane_n) {
+  constexpr int kStrideA = T::BM + T::kPad, kStrideB = T::BN + T::kPad;
+  __shared__ __align__(16) float sA[2][T::BK * kStrideA], sB[2][T::BK * kStrideB];
+  Slice<T::BM, T::BK, kStrideA> a(x.a.row, x.a.col);
+  Slice<T::BN, T::BK, kStrideB> b(x.b.col, x.b.row);
+  a.read(gA, rows, x.k);
+  b.read(gB, cols, x.k);
+  a.store(sA[0]);
+  b.store(sB[0]);
+  __syncthreads();
+  int now = 0;
+  for (std::int64_t k = 0; k < x.k; k += T::BK, now ^= 1) {
+    const std::int64_t next = k + T::BK;
+    if (next < x.k) {
+      a.read(gA + next * x.a.col, rows, x.k - next);
+      b.read(gB + next * x.b.row, cols, x.k - next);
     }
-    float* const gC = matrix(x.c, number) + (row0 + row) * x.c.row + (col0 + col) * x.c.col;
+    // No product of padding: 0 * Inf would be NaN.
+    const int steps = next <= x.k ? T::BK : static_cast<int>(x.k - k);
+#pragma unroll 2
+    for (int kk = 0; kk < steps; ++kk)
+      multiply_step<T>(rC, sA[now] + kk * kStrideA, sB[now] + kk * kStrideB, lane_m, lane_n);
+    if (next >= x.k) break;
+    a.store(sA[now ^ 1]);
+    b.store(sB[now ^ 1]);
+    __syncthreads();
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads, 2)
+    multiply(const __grid_constant__ StridedJob x, std::int64_t tiles_m) {
+  const std::int64_t number = blockIdx.y + std::int64_t{blockIdx.z} * gridDim.y;
+  if (number >= x.count) return;
+  const std::int64_t tile = blockIdx.x;
+  const std::int64_t row0 = tile % tiles_m * T::BM, col0 = tile / tiles_m * T::BN;
+  const int lane_m = static_cast<int>(threadIdx.x) / T::kLanesN,
+            lane_n = static_cast<int>(threadIdx.x) % T::kLanesN;
+  const auto [alpha, beta] = scale_of(x.by);
+  const bool reads = alpha != 0.0F && x.k > 0;
+  float rC[T::TM][T::TN] = {};
+  if (reads) {
+    multiply_tile<T>(rC, x, matrix(x.a, number) + row0 * x.a.row,
+                     matrix(x.b, number) + col0 * x.b.col, x.m - row0, x.n - col0, lane_m, lane_n);
+  }
+  float* const gC = matrix(x.c, number) + row0 * x.c.row + col0 * x.c.col;
 #pragma unroll
-    for (int i = 0; i < kOfThread; ++i) {
+  for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
-      for (int j = 0; j < kOfThread; ++j) {
-        if (row0 + row + i >= x.m || col0 + col + j >= x.n) continue;
-        float* const g = gC + i * x.c.row + j * x.c.col;
-        const float product = depth == 0 ? 0.0F : alpha * rC[i][j];
-        *g = beta == 0.0F ? product : depth == 0 ? beta * *g : product + beta * *g;
-      }
+    for (int j = 0; j < T::TN; ++j) {
+      const int row = index_of<T::kLanesM>(lane_m, i), col = index_of<T::kLanesN>(lane_n, j);
+      if (row0 + row >= x.m || col0 + col >= x.n) continue;
+      float* const g = gC + row * x.c.row + col * x.c.col;
+      const float product = reads ? alpha * rC[i][j] : 0.0F;
+      *g = beta == 0.0F ? product : reads ? product + beta * *g : beta * *g;
     }
   }
+}
+
+template <class T>
+static Status launch_tiles(const StridedJob& x, Stream stream) {
+  constexpr std::int64_t kMostTiles = 0x7FFFFFFF;
+  const std::int64_t tiles_m = ceil_div(x.m, T::BM), tiles_n = ceil_div(x.n, T::BN);
+  if (tiles_m > kMostTiles / tiles_n)
+    return {Code::kUnsupportedProblem, "m, n: C has more than 2^31 tiles of " +
+                                           std::to_string(T::BM) + "x" + std::to_string(T::BN)};
+  const std::int64_t along_y = std::min<std::int64_t>(x.count, kMaxGridYZ),
+                     along_z = ceil_div(x.count, along_y);
+  if (along_z > kMaxGridYZ) return {Code::kUnsupportedProblem, "count: more than 65535^2 products"};
+  const dim3 grid(static_cast<unsigned>(tiles_m * tiles_n), static_cast<unsigned>(along_y),
+                  static_cast<unsigned>(along_z));
+  return launch_kernel("strided product", multiply<T>, grid, kThreads, 0, stream, x, tiles_m);
 }
 
 __device__ __forceinline__ float activate(Activation kind, float x) {
@@ -172,13 +271,12 @@ StridedJob strided_job(const Problem& p, const Operands& o) {
 Status launch_strided(const StridedJob& x, Stream stream) {
   using namespace strided;
   if (x.m == 0 || x.n == 0 || x.count == 0) return Status::ok();
-  constexpr std::int64_t kMostTiles = 0x7FFFFFFF;
-  const std::int64_t tiles_m = ceil_div(x.m, kTile), tiles_n = ceil_div(x.n, kTile);
-  if (tiles_m > kMostTiles / tiles_n)
-    return {Code::kUnsupportedProblem, "m, n: C has more than 2^31 tiles of 64x64"};
-  const dim3 grid(static_cast<unsigned>(tiles_m * tiles_n),
-                  static_cast<unsigned>(std::min<std::int64_t>(x.count, kMaxGridYZ)));
-  return launch_kernel("strided product", multiply, grid, kThreads, 0, stream, x, tiles_m);
+  int sms = 0;
+  if (Status s = sm_count(sms); !s) return s;
+  const EveryGpuTile tile =
+      tile_for(*find_every_gpu_tile("ladder_strided"), x.m, x.n, x.count, sms);
+  return tile.m == LargeTile::BM ? launch_tiles<LargeTile>(x, stream)
+                                 : launch_tiles<SmallTile>(x, stream);
 }
 
 Status launch_finish(const FinishJob& x, Stream stream) {
