@@ -15,6 +15,7 @@
 
 #include "common.hpp"
 #include "page/render.hpp"
+#include "problem/suites.hpp"
 #include "report/installation.hpp"
 #include "report/terminal.hpp"
 #include "tune/earlier.hpp"
