@@ -133,8 +133,8 @@ EveryGpuTile tile_for(EveryGpuTile tile, std::int64_t m, std::int64_t n, std::in
   return tile;
 }
 
-double every_gpu_clocks(const EveryGpuTile& of, const Problem& p, const DeviceFacts& device) {
-  const EveryGpuTile tile = tile_for(of, p.m, p.n, 1, device.sms);
+double every_gpu_clocks(const EveryGpuTile& given, const Problem& p, const DeviceFacts& device) {
+  const EveryGpuTile tile = tile_for(given, p.m, p.n, 1, device.sms);
   const double rate = tile.rate > 0 ? tile.rate / 2 * tensor_flop_per_cycle(device.cc) *
                                           mma_sync_share(device.cc) * every_gpu_cost::tensor_share
                                     : fp32_lanes_per_sm(device.cc) * every_gpu_cost::fp32_share;
