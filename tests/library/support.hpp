@@ -59,8 +59,24 @@ inline std::vector<float> integers(std::int64_t count, unsigned seed) {
   return x;
 }
 
+inline bool has_device() {
+  int count = 0;
+  const bool has = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+  if (!has) static_cast<void>(cudaGetLastError());
+  return has;
+}
+inline int capability() {
+  int major = 0, minor = 0;
+  EXPECT_EQ(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), cudaSuccess);
+  return 10 * major + minor;
+}
+
+// Without a device, in tests that are skipped, there is no handle.
 struct Handle {
-  Handle() { EXPECT_EQ(ladder_create(&at), LADDER_STATUS_OK) << ladder_last_error(); }
+  Handle() {
+    if (has_device()) EXPECT_EQ(ladder_create(&at), LADDER_STATUS_OK) << ladder_last_error();
+  }
   ~Handle() { EXPECT_EQ(ladder_destroy(at), LADDER_STATUS_OK); }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
@@ -148,18 +164,6 @@ class Example {
   OnDevice<float> a_there, b_there, c_there;
 };
 
-inline bool has_device() {
-  int count = 0;
-  const bool has = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-  if (!has) static_cast<void>(cudaGetLastError());
-  return has;
-}
-inline int capability() {
-  int major = 0, minor = 0;
-  EXPECT_EQ(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
-  EXPECT_EQ(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), cudaSuccess);
-  return 10 * major + minor;
-}
 inline bool is_hopper() { return capability() == 90; }
 // Whether the GPU computes in that precision: docs/library/c-api.md.
 inline bool computes(ladder_precision precision) {
