@@ -337,6 +337,10 @@ NOT_CAUGHT = {
         ("bound",
          "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false; < if (work_.end == work_.last && !next_piece()) return false;",
          ("split_fp16",), (" 128, 3, 3>, false", " 256, 3, 4>, false")),
+        ("bound",
+         "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false; < if (work_.end == work_.last && !next_piece()) return false;",
+         ("tensor_tiles",),
+         ("float, float, 256, 128, 4, (ladder::Blocks)2, 128>, (ladder::tensor_tiles::Finish)0",)),
     ],
     "The flag of partial sums is set before all warps have written theirs: with none of the seeds does the other block read in between.": [
         ("barrier",
