@@ -13,24 +13,23 @@
 namespace ladder::api {
 namespace {
 
-// A batch of products that each have few tiles is one launch of the strided kernel.
 constexpr std::string_view kStrided = "ladder_strided";
+// A batch of products that each have few tiles is one launch of the strided kernel.
 constexpr std::int64_t kFewProducts = 4, kSmallC = 512 * 512;
 
 // Whether one launch of ladder_split_k computes the batch.
 bool is_one_launch(const ladder_context& handle, const Checked& x) {
   return x.a.of == nullptr && x.by.g_alpha == nullptr &&
-         gains_by_one_launch(x.p, x.count, x.precision,
-                             {.sms = handle.device.sm_count, .cc = handle.device.cc});
+         gains_by_one_launch(x.p, x.count, x.precision, facts_of(handle.device));
 }
 
 // Why the call takes the strided kernel, whatever the memory; null: it need not.
-const char* reason_for_strided(const ladder_context& handle, const Checked& x) {
+const char* reason_for_strided(const Checked& x, bool one_launch) {
   if (!x.reads() || x.is_empty()) return "C is scaled only";
   if (x.batch_invariant) return "flags: it adds in the same order whatever m, n and the batch are";
   if (x.arrays_on_device) return "a_pointers: it reads pointers on the device";
   const bool fp32 = x.precision == Precision::kIeee || x.precision == Precision::kAuto;
-  if (fp32 && !is_one_launch(handle, x) && x.count >= kFewProducts && x.p.m * x.p.n <= kSmallC)
+  if (fp32 && !one_launch && x.count >= kFewProducts && x.p.m * x.p.n <= kSmallC)
     return "batch_count: one launch computes all of these small products";
   return nullptr;
 }
@@ -78,14 +77,15 @@ Product product_of(const Checked& x, const Chosen& chosen, std::int64_t number, 
 Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limit, bool asks,
                Chosen& chosen) {
   const bool fp32 = x.precision == Precision::kIeee || x.precision == Precision::kAuto;
-  if (const char* const why = reason_for_strided(handle, x)) {
+  const bool one_launch = is_one_launch(handle, x);
+  if (const char* const why = reason_for_strided(x, one_launch)) {
     const bool scales = !x.reads() || x.is_empty();
     if (!fp32 && !scales) return refused(x, std::string(why) + ", and is for IEEE and AUTO");
     chosen = {};
     chosen.why = why;
     return {};
   }
-  if (is_one_launch(handle, x)) {
+  if (one_launch) {
     if (const auto kernel = find_kernels("ladder_split_k")) {  // not without LADDER_SM_90A
       chosen = {};
       chosen.kernel = kernel.value().front();

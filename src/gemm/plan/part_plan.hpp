@@ -41,6 +41,12 @@ struct PartPlan {
   int tile = 0, cluster = 1, parts = 1;
   double cycles = 0;
   int edge_rows = 0, edge_cols = 0;  // the last ones, computed by separate blocks
+
+  // Whether the launches are the same; `cycles` is a prediction.
+  constexpr bool operator==(const PartPlan& other) const {
+    return tile == other.tile && cluster == other.cluster && parts == other.parts &&
+           edge_rows == other.edge_rows && edge_cols == other.edge_cols;
+  }
 };
 
 // Number of blocks that run concurrently, in clusters, with `of_sm` blocks per SM. Large clusters
@@ -63,6 +69,7 @@ PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles,
 struct SidedPartPlan {
   PartPlan part;
   bool swapped = false;
+  constexpr bool operator==(const SidedPartPlan&) const = default;
 };
 SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms);
 

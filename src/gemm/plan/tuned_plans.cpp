@@ -46,16 +46,12 @@ void put(std::ostream& to, const PartShape& x, int sms, const SimtPlan& plan) {
   }
 }
 
-// Whether the planner considers this plan for the shape: what it does not, no kernel can run.
+// Whether the planner considers this plan for the shape. It considers all that a kernel can run.
 bool is_possible(const PartShape& x, int sms, const SimtPlan& plan) {
   const PartPlan& part = plan.small.sided.part;
   bool found = false;
   each_part_plan(plan.small.sided.swapped ? swapped(x) : x, kPartTiles, sms,
-                 [&](const PartPlan& other) {
-                   found |= other.tile == part.tile && other.cluster == part.cluster &&
-                            other.parts == part.parts && other.edge_rows == part.edge_rows &&
-                            other.edge_cols == part.edge_cols;
-                 });
+                 [&](const PartPlan& other) { found |= other == part; });
   return found;
 }
 

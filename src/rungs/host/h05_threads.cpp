@@ -57,9 +57,9 @@ static Grid cells_for(const Problem& p, const host::Way& way, int threads) {
   return out;
 }
 
-// One product: what all threads know, and the items of work, which they take in order. Each block
-// of A and of k is a step: items that pack A, then one per cell. An item starts when all of the
-// items before its group are done.
+// The state of one product that all threads share. They take its items of work in ascending order.
+// Each block of A and of k is a step: first items that pack A, then one item per cell of C. An item
+// starts when all items of the groups before its own are done.
 struct Work {
   const host::MicroKernel& kernel;
   const Problem& p;
