@@ -41,7 +41,8 @@ struct Batch {
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
 };
 
-// Computes all products of a batch, in any precision, in ascending order. A batch that shares B and
+// Computes all products of a batch, in any precision: by one launch where each product alone would
+// leave most of a Hopper GPU idle, else by a launch each. A batch that shares B and
 // whose A and C are contiguous (row-major, A not transposed) is computed as one product with count
 // * m rows; for column-major, the batch shares A and the product has count * n columns. Errors: as
 // above, and kInvalidArgument if count or a stride is negative or if products of the batch overlap
