@@ -344,9 +344,9 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->add_option("--suite", options->suite,
                    "measure the library's FP32 plans of these problems (ladder bench --suite); "
                    "--output gets those that are faster than the planner's, for LADDER_PLANS");
-  constexpr Range<int> kCandidates{1, 1000, "plans with tiles, at least 1 and at most 1000"};
+  constexpr Range<int> kCandidates{1, 1000, "plans, at least 1 and at most 1000"};
   add_number(*verb, "--candidates", options->candidates, kCandidates,
-             "with --suite: plans with tiles per problem, those of least predicted time");
+             "with --suite: plans of each kind per problem, those of least predicted time");
   verb->add_option("--rows", options->rows, "with --suite: every candidate's time as CSV");
   verb->add_option("--device", options->device,
                    "auto (a GPU, else virtual:h200), cuda:N or virtual:NAME");

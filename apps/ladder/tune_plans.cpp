@@ -139,7 +139,8 @@ class PlanTuner {
 bool same(const SimtPlan& one, const SimtPlan& other) {
   if (one.large_tiles || other.large_tiles) return one.large_tiles == other.large_tiles;
   if (one.small.kernel != other.small.kernel) return false;
-  return one.small.kernel != SmallKernel::kSplitK || one.small.sided == other.small.sided;
+  if (one.small.kernel == SmallKernel::kOuterProduct) return true;
+  return one.small.sided == other.small.sided && one.small.thin == other.small.thin;
 }
 
 std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
@@ -147,16 +148,20 @@ std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
     return fmt::format("{},cublas,,,,,,,{},{:.3f}\n", to_string(problem), 0, one.median);
   const SimtPlan& plan = *one.plan;
   const PartPlan& part = plan.small.sided.part;
-  if (plan.large_tiles || plan.small.kernel != SmallKernel::kSplitK) {
-    const char* const name = plan.large_tiles                          ? "large"
-                             : plan.small.kernel == SmallKernel::kThin ? "thin"
-                                                                       : "outer";
-    return fmt::format("{},{},,,,,,,{},{:.3f}\n", to_string(problem), name, planned ? 1 : 0,
+  const ThinPlan& thin = plan.small.thin;
+  const int is_planned = planned ? 1 : 0, swapped = plan.small.sided.swapped ? 1 : 0;
+  if (plan.large_tiles || plan.small.kernel == SmallKernel::kOuterProduct) {
+    return fmt::format("{},{},,,,,,,{},{:.3f}\n", to_string(problem),
+                       plan.large_tiles ? "large" : "outer", is_planned, one.median);
+  }
+  if (plan.small.kernel == SmallKernel::kThin) {
+    return fmt::format("{},thin,{}x{},{},,{},,{:.0f},{},{:.3f}\n", to_string(problem),
+                       1 << thin.lanes, thin.columns, swapped, thin.parts, thin.cycles, is_planned,
                        one.median);
   }
   return fmt::format("{},tiles,{},{},{},{},{},{:.0f},{},{:.3f}\n", to_string(problem), part.tile,
-                     plan.small.sided.swapped ? 1 : 0, part.cluster, part.parts,
-                     part.edge_rows + part.edge_cols, part.cycles, planned ? 1 : 0, one.median);
+                     swapped, part.cluster, part.parts, part.edge_rows + part.edge_cols,
+                     part.cycles, is_planned, one.median);
 }
 
 }  // namespace

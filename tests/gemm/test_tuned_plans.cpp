@@ -37,6 +37,7 @@ TEST(TunedPlans, AFileHoldsEveryCandidateOfEveryKind) {
       EXPECT_EQ(found->small.sided.swapped, !plan.large_tiles && plan.small.sided.swapped);
       EXPECT_EQ(found->small.sided.part.tile, plan.small.sided.part.tile);
       EXPECT_EQ(found->small.sided.part.parts, plan.small.sided.part.parts);
+      EXPECT_EQ(found->small.thin, plan.small.thin);
     }
   }
 }
@@ -52,6 +53,9 @@ TEST(TunedPlans, AWrongFileAddsNothingAndNamesTheLine) {
            "512 512 512 NN 44r 0 large",                                     // SMs
            "512 512 512 NN 44r 132 large 1",                                 // too many words
            "512 512 512 NN 44r 132 thin",                                    // not thin
+           "512 512 512 NN 44r 132 thin straight 32 4 1",                    // the same
+           "8 512 512 NN 44r 132 thin straight 3 4 1",                       // 3 threads
+           "8 512 512 NN 44r 132 thin swapped 32 4 1",                       // 512 rows
            "512 512 512 NN 44r 132 tiles 64x64x9/1/1 straight 1 1 0 0",      // no such tile
            "512 512 512 NN 44r 132 tiles 64x32x32/128/2 straight 3 1 0 0",   // cluster of 3
            "512 512 512 NN 44r 132 tiles 64x32x32/128/2 straight 1 99 0 0",  // k-splits

@@ -14,15 +14,12 @@
 namespace ladder {
 namespace {
 
-// Whether smaller tiles and k-splits pay: C is thin, too small for many tiles of 128 x 256, or has
-// so few columns that such tiles stay half empty.
-bool gains_by_split_k(const Problem& p) {
-  const std::int64_t columns = p.layout == Layout::kRowMajor ? p.n : p.m,
-                     least = std::min(p.m, p.n);
-  if (least <= limit::split_k_vectors || columns <= limit::split_k_columns || p.k <= limit::outer_k)
-    return true;
-  return p.m <
-         (least >= limit::split_k_square ? limit::square_elements : limit::split_k_elements) / p.n;
+// Whether smaller tiles and k-splits, or the kernels for few rows and small k, take less time.
+bool gains_by_split_k(const Problem& p, const DeviceFacts& device) {
+  if (p.m == 0 || p.n == 0) return true;
+  const SmallPlan small = plan_small(p, {}, device);
+  return small.kernel == SmallKernel::kOuterProduct ||
+         small.cycles() <= large_tiles_cycles(p, device.sms);
 }
 
 // Whether the pre-pass of the larger operand would take longer than the product gains from it.
@@ -84,8 +81,7 @@ KernelChoice choose_by_clocks(const Problem& p, const DeviceFacts& device) {
           true};
 }
 
-KernelChoice choose_of_hopper(const Problem& problem, const Problem& p, Precision precision,
-                              int sms) {
+KernelChoice choose_of_hopper(const Problem& p, Precision precision, const DeviceFacts& device) {
   switch (precision) {
     case Precision::kAuto:
       if (gains_by_split(p) && fits_split(p) && guard_holds(static_cast<double>(p.k)))
@@ -93,12 +89,12 @@ KernelChoice choose_of_hopper(const Problem& problem, const Problem& p, Precisio
                 "tensor cores gain more than the split pre-pass and the range check cost", true};
       [[fallthrough]];
     case Precision::kIeee:
-      if (const auto tuned = TunedPlans::of_process().find(part_shape(p, {}), sms)) {
+      if (const auto tuned = TunedPlans::of_process().find(part_shape(p, {}), device.sms)) {
         return {tuned->large_tiles ? "ladder_large_tiles" : "ladder_split_k",
                 "LADDER_PLANS has a measured plan"};
       }
-      if (gains_by_split_k(problem) && fits_split_k(p))
-        return {"ladder_split_k", "C has too few tiles of 128x256 for the device"};
+      if (fits_split_k(p) && gains_by_split_k(p, device))
+        return {"ladder_split_k", "it is predicted to be faster than tiles of 128x256"};
       return {"ladder_large_tiles", "tiles of 128x256 fill the device"};
     case Precision::kTf32:
       return {"ladder_tf32", "the kernel of this precision"};
@@ -155,10 +151,8 @@ bool fits_split_k(const Problem& p) {
   return fits_split(p) && ceil_div(p.m, kLeastTile) * ceil_div(p.n, kLeastTile) <= kMaxExtent;
 }
 
-SmallKernel small_kernel(const Problem& p) {
-  if ((reads_ab(p) ? p.k : 0) <= limit::outer_k && p.n >= limit::outer_columns)
-    return SmallKernel::kOuterProduct;
-  return std::min(p.m, p.n) <= kThinVectors ? SmallKernel::kThin : SmallKernel::kSplitK;
+bool takes_outer_product(const Problem& p) {
+  return (reads_ab(p) ? p.k : 0) <= limit::outer_k && p.n >= limit::outer_columns;
 }
 
 KernelChoice choose_kernel(const Problem& problem, Precision precision, const DeviceFacts& device) {
@@ -170,7 +164,7 @@ KernelChoice choose_kernel(const Problem& problem, Precision precision, const De
     if (const EveryGpuTile* tile = every_gpu_tile(precision))
       return {tile->kernel, "the kernel of this precision", true};
   }
-  return choose_of_hopper(problem, p, precision, device.sms);
+  return choose_of_hopper(p, precision, device);
 }
 
 bool gains_by_one_launch(const Problem& problem, std::int64_t count, Precision precision,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gemm/plan/menus.hpp"
+#include "gemm/plan/thin_plan.hpp"
 #include "gemm/plan/tuned_plans.hpp"
 
 namespace ladder {
@@ -34,7 +35,7 @@ double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster
                                        copy(std::int64_t{t.bn} * t.bk, false, false, false))
                : copy(std::int64_t{t.bm} * t.bk, x.a_k_major, x.a_aligned, !t.k_major) +
                      copy(std::int64_t{t.bn} * t.bk, x.b_k_major, x.b_aligned, true);
-  const double independent = t.sums >= 128 ? 1.6 : t.sums >= 64 ? 1 : t.sums >= 32 ? 0.62 : 0.45;
+  const double independent = t.sums >= 64 ? 1 : t.sums >= 32 ? 0.94 : 0.77;
   const auto together = [&](int of_sm) {
     const double warps = of_sm * t.threads / 128.0 * independent;
     const double rate = kMultipliesOfSm * t.rate * warps / (warps + parts_cost::warps_for_half);
@@ -54,7 +55,7 @@ double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster
   const std::int64_t tile = std::int64_t{t.bm} * t.bn;
   sum += parts_cost::store * static_cast<double>(std::min(blocks, slots)) / sms *
          static_cast<double>(tile * t.wk) / 4096;
-  if (cluster > 1) sum += parts_cost::cluster * cluster;
+  if (cluster > 1) sum += parts_cost::cluster;
   if (parts > 1) {
     constexpr std::int64_t kVectorsOfThread = 4, kPartsAtOnce = 4;
     const std::int64_t rounds = up(tile / 4, std::int64_t{cluster} * t.threads * kVectorsOfThread) *
@@ -169,15 +170,34 @@ SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles
 
 namespace {
 
-SidedPartPlan plan_once(const PartShape& shape, int sms) {
+// plan(), whose result is kept for each shape and number of SMs.
+template <class Plan>
+Plan plan_once(const PartShape& shape, int sms, Plan (*plan)(const PartShape&, int)) {
   static std::mutex mutex;
-  static std::map<std::pair<PartShape, int>, SidedPartPlan> known;
+  static std::map<std::pair<PartShape, int>, Plan> known;
   constexpr std::size_t kMostKnown = 4096;
   const std::lock_guard lock(mutex);
   if (known.size() >= kMostKnown) known.clear();
   const auto [found, is_new] = known.try_emplace({shape, sms});
-  if (is_new) found->second = plan_sides(shape, kPartTiles, sms);
+  if (is_new) found->second = plan(shape, sms);
   return found->second;
+}
+
+SidedPartPlan plan_of_menu(const PartShape& shape, int sms) {
+  return plan_sides(shape, kPartTiles, sms);
+}
+
+// With few rows or columns, or with tiles.
+SmallPlan plan_few_or_tiles(const PartShape& shape, int sms) {
+  SmallPlan best{SmallKernel::kSplitK, plan_of_menu(shape, sms)};
+  double least = best.sided.part.cycles;
+  for (const bool is_swapped : {false, true}) {
+    const ThinPlan thin = plan_thin(is_swapped ? swapped(shape) : shape, sms);
+    if (thin.cycles == 0 || thin.cycles >= least) continue;
+    best = {SmallKernel::kThin, {{}, is_swapped}, thin};
+    least = thin.cycles;
+  }
+  return best;
 }
 
 }  // namespace
@@ -187,16 +207,15 @@ SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& d
   if (const auto tuned = TunedPlans::of_process().find(shape, device.sms);
       tuned && !tuned->large_tiles)
     return tuned->small;
-  const SmallKernel kernel = small_kernel(p);
-  if (kernel != SmallKernel::kSplitK) return {kernel, {{}, p.m > p.n}};
-  return {kernel, plan_once(shape, device.sms)};
+  if (takes_outer_product(p)) return {SmallKernel::kOuterProduct, {{}, p.m > p.n}};
+  return plan_once(shape, device.sms, plan_few_or_tiles);
 }
 
 SidedPartPlan plan_batch(const Problem& p, const Alignment& at, std::int64_t count,
                          const DeviceFacts& device) {
   PartShape shape = part_shape(p, at);
   shape.batch = count;
-  return plan_once(shape, device.sms);
+  return plan_once(shape, device.sms, plan_of_menu);
 }
 
 }  // namespace ladder

@@ -73,11 +73,28 @@ struct SidedPartPlan {
 };
 SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms);
 
+// A product of few rows. Of a K-major B, 2^lanes threads compute `columns` columns; else, four.
+struct ThinPlan {
+  bool along_k = false;
+  int lanes = 0, columns = 4, parts = 1;
+  double cycles = 0;
+
+  constexpr bool operator==(const ThinPlan& other) const {
+    return along_k == other.along_k && lanes == other.lanes && columns == other.columns &&
+           parts == other.parts;
+  }
+};
+
 // The plan of ladder_split_k for a row-major problem. `sided` is that of SmallKernel::kSplitK; of
-// kThin only `swapped` is set.
+// the others only `swapped` is set.
 struct SmallPlan {
   SmallKernel kernel;
   SidedPartPlan sided{};
+  ThinPlan thin{};
+
+  constexpr double cycles() const {  // predicted; 0 of kOuterProduct
+    return kernel == SmallKernel::kThin ? thin.cycles : sided.part.cycles;
+  }
 };
 SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& device);
 

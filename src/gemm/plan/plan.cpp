@@ -88,7 +88,12 @@ void put_plan(Words& to, const SmallPlan& plan) {
                                                 : "k-splits");
   if (plan.kernel == SmallKernel::kOuterProduct) return;
   put(to, "computes C^T", swapped ? "yes" : "no");
-  if (plan.kernel == SmallKernel::kThin) return;
+  if (plan.kernel == SmallKernel::kThin) {
+    put(to, "threads per column", 1 << plan.thin.lanes);
+    put(to, "columns at once", plan.thin.columns);
+    put(to, "k-splits", plan.thin.parts);
+    return;
+  }
   const PartTileCost& t = kPartTiles[static_cast<std::size_t>(part.tile)];
   put_tile(to, t.bm, t.bn, t.bk);
   put(to, "cluster", part.cluster);
@@ -132,7 +137,7 @@ std::vector<std::pair<std::string, std::string>> describe(const Plan& plan) {
 }
 
 double predicted_clocks(const Plan& plan) {
-  if (const auto* small = std::get_if<SmallPlan>(&plan.tiles)) return small->sided.part.cycles;
+  if (const auto* small = std::get_if<SmallPlan>(&plan.tiles)) return small->cycles();
   if (const auto* tensor = std::get_if<TensorPlan>(&plan.tiles)) return tensor->clocks;
   if (const auto* every = std::get_if<EveryGpuPlan>(&plan.tiles)) return every->clocks;
   return 0;

@@ -8,13 +8,15 @@
 #include <sstream>
 
 #include "gemm/plan/menus.hpp"
+#include "gemm/plan/thin_plan.hpp"
 
 namespace ladder {
 namespace {
 
 constexpr std::string_view kRule =
-    "is not 'M N K OPS ALIGNED SMS large|outer|thin' or '... tiles TILE STRAIGHT|SWAPPED CLUSTER "
-    "K-SPLITS EDGE-ROWS EDGE-COLUMNS'";
+    "is not 'M N K OPS ALIGNED SMS large|outer', '... thin straight|swapped LANES COLUMNS "
+    "K-SPLITS' "
+    "or '... tiles TILE straight|swapped CLUSTER K-SPLITS EDGE-ROWS EDGE-COLUMNS'";
 
 // "64x64x16/128/4": rows, columns, k; threads; warps along k; then the forms of operands.
 std::string name_of(const PartTileCost& t) {
@@ -35,23 +37,32 @@ void put(std::ostream& to, const PartShape& x, int sms, const SimtPlan& plan) {
   to << x.rows << ' ' << x.cols << ' ' << x.k << ' ' << ops_of(x) << ' ' << aligned_of(x) << ' '
      << sms << ' ';
   const PartPlan& part = plan.small.sided.part;
+  const ThinPlan& thin = plan.small.thin;
+  const char* const side = plan.small.sided.swapped ? "swapped" : "straight";
   if (plan.large_tiles) {
     to << "large\n";
   } else if (plan.small.kernel == SmallKernel::kSplitK) {
-    to << "tiles " << name_of(kPartTiles[static_cast<std::size_t>(part.tile)]) << ' '
-       << (plan.small.sided.swapped ? "swapped" : "straight") << ' ' << part.cluster << ' '
-       << part.parts << ' ' << part.edge_rows << ' ' << part.edge_cols << '\n';
+    to << "tiles " << name_of(kPartTiles[static_cast<std::size_t>(part.tile)]) << ' ' << side << ' '
+       << part.cluster << ' ' << part.parts << ' ' << part.edge_rows << ' ' << part.edge_cols
+       << '\n';
+  } else if (plan.small.kernel == SmallKernel::kThin) {
+    to << "thin " << side << ' ' << (1 << thin.lanes) << ' ' << thin.columns << ' ' << thin.parts
+       << '\n';
   } else {
-    to << (plan.small.kernel == SmallKernel::kThin ? "thin" : "outer") << '\n';
+    to << "outer\n";
   }
 }
 
 // Whether the planner considers this plan for the shape. It considers all that a kernel can run.
 bool is_possible(const PartShape& x, int sms, const SimtPlan& plan) {
-  const PartPlan& part = plan.small.sided.part;
+  const PartShape side = plan.small.sided.swapped ? swapped(x) : x;
   bool found = false;
-  each_part_plan(plan.small.sided.swapped ? swapped(x) : x, kPartTiles, sms,
-                 [&](const PartPlan& other) { found |= other == part; });
+  if (plan.small.kernel == SmallKernel::kThin) {
+    each_thin_plan(side, sms, [&](const ThinPlan& other) { found |= other == plan.small.thin; });
+  } else {
+    each_part_plan(side, kPartTiles, sms,
+                   [&](const PartPlan& other) { found |= other == plan.small.sided.part; });
+  }
   return found;
 }
 
@@ -71,19 +82,28 @@ bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan
     plan.large_tiles = true;
   } else if (kernel == "outer") {
     plan.small = {SmallKernel::kOuterProduct, {{}, x.rows > x.cols}};
-  } else if (kernel == "thin") {
-    plan.small = {SmallKernel::kThin, {{}, x.rows > x.cols}};
-    if (std::min(x.rows, x.cols) > kThinVectors) return false;
   } else {
-    PartPlan& part = plan.small.sided.part;
-    if (kernel != "tiles" ||
-        !(from >> tile >> side >> part.cluster >> part.parts >> part.edge_rows >> part.edge_cols))
-      return false;
-    const auto* const at = std::find_if(kPartTiles.begin(), kPartTiles.end(),
-                                        [&](const PartTileCost& t) { return name_of(t) == tile; });
-    if (at == kPartTiles.end() || (side != "straight" && side != "swapped")) return false;
-    part.tile = static_cast<int>(at - kPartTiles.begin());
+    if (kernel == "tiles") from >> tile;
+    if (!(from >> side) || (side != "straight" && side != "swapped")) return false;
     plan.small.sided.swapped = side == "swapped";
+    PartPlan& part = plan.small.sided.part;
+    ThinPlan& thin = plan.small.thin;
+    if (kernel == "thin") {
+      int lanes = 0;
+      if (!(from >> lanes >> thin.columns >> thin.parts) || lanes < 1) return false;
+      plan.small.kernel = SmallKernel::kThin;
+      thin.along_k = plan.small.sided.swapped ? x.a_k_major : x.b_k_major;
+      while (1 << thin.lanes < lanes && thin.lanes < kMostThinLanes) ++thin.lanes;
+      if (1 << thin.lanes != lanes) return false;
+    } else {
+      const auto* const at =
+          std::find_if(kPartTiles.begin(), kPartTiles.end(),
+                       [&](const PartTileCost& t) { return name_of(t) == tile; });
+      if (at == kPartTiles.end() ||
+          !(from >> part.cluster >> part.parts >> part.edge_rows >> part.edge_cols))
+        return false;
+      part.tile = static_cast<int>(at - kPartTiles.begin());
+    }
     if (!is_possible(x, sms, plan)) return false;
   }
   return (from >> std::ws).eof();
@@ -100,14 +120,22 @@ std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
       parts.push_back({false, {SmallKernel::kSplitK, {part, is_swapped}}});
     });
   }
-  const auto cycles = [](const SimtPlan& plan) { return plan.small.sided.part.cycles; };
-  std::sort(parts.begin(), parts.end(),
-            [&](const auto& one, const auto& other) { return cycles(one) < cycles(other); });
-  if (parts.size() > tiles) parts.resize(tiles);
-  const bool wide = p.m > p.n;
-  if (std::min(p.m, p.n) <= kThinVectors)
-    parts.push_back({false, {SmallKernel::kThin, {{}, wide}}});
-  if (x.k <= 4 * limit::outer_k) parts.push_back({false, {SmallKernel::kOuterProduct, {{}, wide}}});
+  const auto keep_fastest = [&](auto& all, auto cycles) {
+    std::sort(all.begin(), all.end(),
+              [&](const auto& one, const auto& other) { return cycles(one) < cycles(other); });
+    if (all.size() > tiles) all.resize(tiles);
+  };
+  keep_fastest(parts, [](const SimtPlan& plan) { return plan.small.sided.part.cycles; });
+  std::vector<SimtPlan> thin;
+  for (const bool is_swapped : {false, true}) {
+    each_thin_plan(is_swapped ? swapped(x) : x, device.sms, [&](const ThinPlan& plan) {
+      thin.push_back({false, {SmallKernel::kThin, {{}, is_swapped}, plan}});
+    });
+  }
+  keep_fastest(thin, [](const SimtPlan& plan) { return plan.small.thin.cycles; });
+  parts.insert(parts.end(), thin.begin(), thin.end());
+  if (x.k <= 8 * limit::outer_k)
+    parts.push_back({false, {SmallKernel::kOuterProduct, {{}, p.m > p.n}}});
   parts.push_back({true, {SmallKernel::kSplitK}});
   return parts;
 }
@@ -171,8 +199,8 @@ Status TunedPlans::add(std::string_view text) {
 std::string TunedPlans::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream to;
-  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, outer, thin, or tiles TILE "
-        "straight|swapped CLUSTER K-SPLITS EDGE-ROWS EDGE-COLUMNS\n";
+  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, outer, thin straight|swapped LANES COLUMNS "
+        "K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS EDGE-ROWS EDGE-COLUMNS\n";
   for (const auto& [key, plan] : plans_) put(to, key.first, key.second, plan);
   return to.str();
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of a tile of C whose k is split among blocks. The blocks of a cluster add their partial sums
-// through distributed shared memory. Clusters write theirs to device memory, and the last one to
-// arrive adds them. The order of additions is fixed by the shape.
+// through distributed shared memory. Clusters send theirs to that of the last k-split. The order of
+// additions is fixed by the shape.
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
+#include "gemm/simt/sent_sums.cuh"
 #include "gemm/simt/vector_copy.cuh"
 
 #include <cuda_runtime.h>
@@ -27,11 +28,11 @@ struct PartJob {
   int m, n, k;
   float alpha, beta;
   int tiles_m, cluster, parts;
-  float4* gPartial;    // (tiles, parts, tile) if parts > 1
-  unsigned* gArrived;  // (tiles, cluster), zero before and after
+  unsigned* gSums;  // (tiles, parts - 1, tile), for sums on their way (sent_sums.cuh)
   // Tiles cover the rows before edge_m and the columns before edge_n. Blocks from edge_at on
   // compute the others. edge_at = 0: tiles cover all of C.
   int edge_at = 0, edge_m = 0, edge_n = 0;
+  int lanes = 0;  // of a product of few rows: log2 of the threads that share its columns
 };
 
 constexpr int kMostCluster = 8;
@@ -74,10 +75,10 @@ __device__ __forceinline__ void store4(const PartJob& x, int row, int col, float
 
 // Adds `s` (kSlabs, BM, kStride) of this block and of all others of the tile at (row0, col0), and
 // stores the tile. kSwapped: neighbours in a row are exchanged pairwise. Called by all threads,
-// after they have written their sums. `last` is shared by the block.
+// after they have written their sums.
 template <int BM, int BN, int kStride, int kSlabs, int kThreads, bool kSwapped>
-__device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me, float* s,
-                                          bool& last, int row0, int col0) {
+__device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me, float* s, int row0,
+                                          int col0) {
   constexpr int kFloat4s = BM * BN / 4, kSlab = BM * kStride;
   static_assert(BN % 4 == 0 && kStride % 4 == 0, "whole float4 per row");
   const int tid = static_cast<int>(threadIdx.x);
@@ -109,8 +110,9 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
   }
   const int share = (kFloat4s + x.cluster - 1) / x.cluster, first = share * me.rank,
             end = min(kFloat4s, first + share);
-  float4* const gTile = x.gPartial + std::int64_t{me.tile} * x.parts * kFloat4s;
-#pragma unroll 2
+  const int others = x.parts - 1;
+  uint4* const gTile =
+      reinterpret_cast<uint4*>(x.gSums) + std::int64_t{me.tile} * others * kFloat4s;
   for (int i = first + tid; i < end; i += kThreads) {
     const Four at = four(i);
     const int offset = at.row * kStride + at.col;
@@ -124,41 +126,15 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
       }
     }
     if constexpr (kSwapped) sum = make_float4(sum.y, sum.x, sum.w, sum.z);
-    if (x.parts == 1) {
-      store4(x, row0 + at.row, col0 + at.col, sum);
+    if (me.part < others) {
+      send_sum(gTile + std::int64_t{me.part} * kFloat4s + i, sum);
     } else {
-      __stcg(gTile + std::int64_t{me.part} * kFloat4s + i, sum);
+      constexpr int kAtOnce = 8;
+      receive_sums<kAtOnce>(sum, gTile + i, kFloat4s, others);
+      store4(x, row0 + at.row, col0 + at.col, sum);
     }
   }
   if (x.cluster > 1) ptx::cluster_sync();  // no block exits while others read
-  if (x.parts == 1) return;
-  __threadfence();
-  __syncthreads();
-  unsigned* const gArrived = x.gArrived + me.tile * x.cluster + me.rank;
-  if (tid == 0) last = atomicAdd(gArrived, 1U) == static_cast<unsigned>(x.parts) - 1;
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
-  constexpr int kAtOnce =
-      kFloat4s >= 4 * kThreads ? 4 : 1;  // float4 per thread, so that enough loads overlap
-  for (int i = first + tid; i < end; i += kAtOnce * kThreads) {
-    float4 sum[kAtOnce];
-#pragma unroll
-    for (int j = 0; j < kAtOnce; ++j) sum[j] = make_float4(0, 0, 0, 0);
-#pragma unroll 4
-    for (int part = 0; part < x.parts; ++part) {
-#pragma unroll
-      for (int j = 0; j < kAtOnce; ++j)
-        sum[j] =
-            sum[j] + __ldcg(gTile + std::int64_t{part} * kFloat4s + min(i + j * kThreads, end - 1));
-    }
-#pragma unroll
-    for (int j = 0; j < kAtOnce; ++j) {
-      const Four at = four(i + j * kThreads);
-      if (i + j * kThreads < end) store4(x, row0 + at.row, col0 + at.col, sum[j]);
-    }
-  }
-  if (tid == 0) *gArrived = 0;
 }
 
 }  // namespace ladder

@@ -70,7 +70,6 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
   using CopierA = typename T::CopierA;
   using CopierB = typename T::CopierB;
   extern __shared__ __align__(16) float s[];
-  __shared__ bool last;
   if constexpr (T::kRagged) {
     if (is_edge(x)) return multiply_edge<T::kThreads>(x, s);
   }
@@ -183,7 +182,7 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
                          acc[i][j + 3], acc[i][j + 2]);
     }
   }
-  add_parts<T::BM, T::BN, T::kStrideC, T::WK, T::kThreads, true>(x, me, s, last, row0, col0);
+  add_parts<T::BM, T::BN, T::kStrideC, T::WK, T::kThreads, true>(x, me, s, row0, col0);
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SGEMM on CUDA cores for small, thin and deep problems: small tiles whose k-splits are added
-// within a cluster of blocks, and products with at most four rows or columns.
+// within a cluster of blocks, and products with few rows or columns.
 #include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
@@ -25,15 +25,8 @@ template <class Kernel>
 static Status launch_split_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements,
                              int threads, int bytes, Stream stream) {
   CallMemory memory;
-  const bool adds = x.parts > 1;
-  if (Status s = memory.take(stream, adds ? tiles * x.parts * elements * 4 : 0,
-                             adds ? tiles * x.cluster : 0);
-      !s)
-    return s;
-  if (adds) {
-    x.gPartial = reinterpret_cast<float4*>(memory.scratch());
-    x.gArrived = memory.flags();
-  }
+  if (Status s = memory.take(stream, 0, tiles * (x.parts - 1) * elements); !s) return s;
+  if (x.parts > 1) x.gSums = memory.flags();
   const std::int64_t blocks = tiles * x.parts * x.cluster,
                      rest = x.edge_at > 0 ? edge_blocks(x) : 0;
   if (rest > 0) x.edge_at = static_cast<int>(blocks);
@@ -96,27 +89,37 @@ static PartJob swap_sides(PartJob x) {
 }
 
 template <class T>
-static Status launch_thin(PartJob x, int sms, Stream stream) {
-  const std::int64_t tiles = ceil_div(x.n, T::BN), steps = ceil_div(x.k, T::BK);
-  const std::int64_t wanted =
-      std::clamp<std::int64_t>(T::kBlocksOfSm * sms / tiles, 1, std::max<std::int64_t>(1, steps));
-  while (x.cluster < kMostCluster && 2 * x.cluster <= wanted) x.cluster *= 2;
-  x.parts = static_cast<int>(wanted / x.cluster);
-  return launch_split_k(thin_product<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
+static Status launch_thin(PartJob x, const ThinPlan& plan, Stream stream) {
+  x.lanes = plan.lanes;
+  x.parts = plan.parts;
+  const int columns = T::columns(1 << plan.lanes);
+  const std::int64_t tiles = ceil_div(x.n, columns);
+  CallMemory memory;
+  if (Status s = memory.take(stream, 0, tiles * (plan.parts - 1) * T::R * columns); !s) return s;
+  if (plan.parts > 1) x.gSums = memory.flags();
+  constexpr auto* kKernel = [] {
+    if constexpr (T::kAlongK) {
+      return &thin_along<T>;
+    } else {
+      return &thin_across<T>;
+    }
+  }();
+  return launch_dependent("few rows", kKernel, tiles * plan.parts, 1, T::kThreads, T::kBytes,
+                          stream, x);
 }
 
 template <int R, bool kFloat4>
-static Status launch_lines(const PartJob& x, int sms, Stream stream) {
-  if (x.b.k_step == 1 && x.b.vector_step != 1)
-    return launch_thin<ThinTile<R, true, kFloat4, 32, 256>>(x, sms, stream);
-  if constexpr (R == 1) {
-    using Narrow = ThinTile<R, false, kFloat4, 8, 1024>;
-    if (x.n <= Narrow::BN * sms) return launch_thin<Narrow>(x, sms, stream);
-    return launch_thin<ThinTile<R, false, kFloat4, 16, 512>>(x, sms, stream);
-  } else {
-    return launch_thin<ThinTile<R, false, kFloat4, 32, 256>>(x, sms, stream);
+static Status launch_rows(const PartJob& x, const ThinPlan& plan, Stream stream) {
+  if (!plan.along_k) return launch_thin<ThinAcross<R, kFloat4>>(x, plan, stream);
+  if constexpr (R <= 2) {
+    if (plan.columns == 1) return launch_thin<ThinAlong<R, 1, kFloat4>>(x, plan, stream);
   }
+  return launch_thin<ThinAlong<R, 4, kFloat4>>(x, plan, stream);
 }
+
+using LaunchRows = Status (*)(const PartJob&, const ThinPlan&, Stream);
+template <int R>
+static constexpr std::array<LaunchRows, 2> kLaunchRows{launch_rows<R, false>, launch_rows<R, true>};
 
 static Status launch_outer(PartJob x, Stream stream) {
   x.tiles_m = static_cast<int>(ceil_div(x.n, kOuterCols));
@@ -158,8 +161,7 @@ static PartJob job_of(const Problem& p, const Operands& o) {
           .tiles_m = 1,
           .cluster = 1,
           .parts = 1,
-          .gPartial = nullptr,
-          .gArrived = nullptr};
+          .gSums = nullptr};
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
@@ -172,11 +174,16 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (plan.kernel == SmallKernel::kOuterProduct) return launch_outer(x, stream);
   PartJob job = plan.sided.swapped ? swap_sides(x) : x;
   if (plan.kernel == SmallKernel::kThin) {
-    const bool wide = job.b.aligned;
-    const auto launch = job.m == 1   ? (wide ? launch_lines<1, true> : launch_lines<1, false>)
-                        : job.m == 2 ? (wide ? launch_lines<2, true> : launch_lines<2, false>)
-                                     : (wide ? launch_lines<4, true> : launch_lines<4, false>);
-    return launch(job, device.sms, stream);
+    for (PartOperand* const side : {&job.a, &job.b}) {  // one vector along k has no next one
+      if (side->vectors == 1 && side->k_step == 1)
+        side->aligned = reinterpret_cast<std::uintptr_t>(side->g) % sizeof(float4) == 0;
+    }
+    const auto& launch_of = job.m == 1   ? kLaunchRows<1>
+                            : job.m == 2 ? kLaunchRows<2>
+                            : job.m <= 4 ? kLaunchRows<4>
+                            : job.m <= 8 ? kLaunchRows<8>
+                                         : kLaunchRows<16>;
+    return launch_of[job.b.aligned ? 1 : 0](job, plan.thin, stream);
   }
   const PartPlan& part = plan.sided.part;
   job.cluster = part.cluster;

@@ -1,154 +1,242 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory-bound products. One to four rows of A times all columns of B, where B is read once,
+// Memory-bound products. One to sixteen rows of A times all columns of B, where B is read once,
 // directly to registers; and products with small k, where C is written once, directly from
 // registers.
 #pragma once
 #include "device/four.cuh"
+#include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
 #include "gemm/simt/part_sums.cuh"
+#include "gemm/simt/thin_sums.cuh"
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ladder {
 
-// R: number of rows of A, rounded up. kAlongK: B is K-major. kFloat4: B permits 128-bit loads.
-// kWide lanes of a warp span columns of B. Shared memory holds a chunk of A.
-template <int R_, bool kAlongK_, bool kFloat4_, int kWide_ = 32, int kThreads_ = 256>
+// R: number of rows of A, rounded up. kFloat4: B permits 128-bit loads. A block of threads computes
+// the products of a k-split of A, which it copies to shared memory in chunks, and of some columns.
+template <int R_, bool kFloat4_, int kChunk_>
 struct ThinTile {
-  static constexpr int R = R_, kWide = kWide_, kThreads = kThreads_, kWarps = kThreads / 32;
-  static constexpr bool kAlongK = kAlongK_, kFloat4 = kFloat4_;
-  static constexpr int kBlocksOfSm = (kAlongK  ? (R > 2 ? 512 : 768)
-                                      : R == 1 ? 1024
-                                               : 768) /
-                                     kThreads;
-  static constexpr int kVectors = 4;  // columns of B per thread
-  static constexpr int BM = R, BN = kAlongK ? kVectors * kWarps : kVectors * kWide;
-  static constexpr int kAtOnce = kThreads / kWide;         // k per load, if B is not K-major
-  static constexpr int BK = kAlongK ? 128 : kAtOnce;       // the step in which k is split
-  static constexpr int kFew = R > 2 ? 4 : R == 1 ? 6 : 8;  // loads in flight
-  static constexpr int kPad = kAlongK ? 128 : kFew * kAtOnce;
-  static constexpr int kChunk = 8192 / R / kPad * kPad;  // k of A in shared memory
-  static constexpr int kSlabs = kAlongK ? 1 : kWarps, kStrideC = BN + 4;
-  static constexpr int kFloats = std::max(R * kChunk, kSlabs* R* kStrideC);
-  static constexpr int kBytes = kFloats * 4;
+  static constexpr int R = R_, kChunk = kChunk_, kThreads = kThinThreads;
+  static constexpr bool kFloat4 = kFloat4_;
 };
 
+// B is K-major. A group of `lanes` threads computes V columns; its threads span k.
+template <int R, int V_, bool kFloat4>
+struct ThinAlong : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
+  static constexpr int V = V_, kFew = V == 1 ? 4 : R <= 4 ? 2 : 1;  // loads in flight
+  static constexpr bool kAlongK = true;
+  // The sums replace A in shared memory.
+  static constexpr int kBytes = 4 * R * std::max(ThinAlong::kChunk, kThinThreads* V);
+  static __host__ __device__ constexpr int columns(int lanes) { return kThinThreads / lanes * V; }
+};
+
+// B is N-major. A row of `lanes` threads computes four columns each; the rows span k.
+template <int R, bool kFloat4>
+struct ThinAcross : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
+  static constexpr int V = 4, kFew = R <= 2 ? 8 : R <= 8 ? 4 : 2;
+  static constexpr bool kAlongK = false;
+  static constexpr int kPad = 8;  // lanes between sums, against bank conflicts
+  static constexpr int kBytes =
+      4 * R * std::max(ThinAcross::kChunk, kThinThreads / 8 * (32 + kPad));
+  static __host__ __device__ constexpr int columns(int lanes) { return 4 * lanes; }
+};
+
+// Elements at g, g + step, ... of which `left` exist.
 template <bool kFloat4>
-__device__ __forceinline__ void load_four(float (&to)[4], const float* g, int step, int left,
-                                          bool read) {
+__device__ __forceinline__ void load_four(float (&to)[4], const float* g, int step, int left) {
   if constexpr (kFloat4) {
-    if (read && left >= 4) {
+    if (left >= 4) {
       set4(to, *reinterpret_cast<const float4*>(g));
       return;
     }
   }
 #pragma unroll
-  for (int j = 0; j < 4; ++j) to[j] = read && j * step < left ? g[j * step] : 0.0F;
+  for (int j = 0; j < 4; ++j) to[j] = j * step < left ? g[j * step] : 0.0F;
+}
+
+// Copies k of A from `first` on to s: (R, kChunk), or (kChunk, R) if B is not K-major. Zeros follow
+// up to `padded`.
+template <class T>
+__device__ __forceinline__ void copy_rows(const PartJob& x, std::uint32_t s, int first, int count,
+                                          int padded) {
+  constexpr int R = T::R;
+  const PartOperand& a = x.a;
+  if ((T::kAlongK || R == 1) && a.k_step == 1 && a.aligned) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const float* const g = a.g + r * a.vector_step + first;
+      const int left = r < x.m ? count : 0;
+      for (int k = static_cast<int>(threadIdx.x) * 4; k < padded; k += T::kThreads * 4)
+        ptx::cp_async_first<4>(s + (r * T::kChunk + k) * 4, g + k, min(max(left - k, 0), 4));
+    }
+    return;
+  }
+  const auto copy = [&](int r, int k) {
+    const float* const g = a.g + r * a.vector_step + (first + k) * a.k_step;
+    ptx::cp_async<4>(s + (T::kAlongK ? r * T::kChunk + k : k * R + r) * 4, g, r < x.m && k < count);
+  };
+  if (a.k_step == 1) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      for (int k = static_cast<int>(threadIdx.x); k < padded; k += T::kThreads) copy(r, k);
+    }
+  } else {
+    for (int i = static_cast<int>(threadIdx.x); i < R * padded; i += T::kThreads)
+      copy(i % R, i / R);
+  }
+}
+
+// Waits until all of the block's copies have landed.
+__device__ __forceinline__ void wait_for_rows() {
+  ptx::cp_async_commit();
+  ptx::cp_async_wait<0>();
+  __syncthreads();
 }
 
 template <class T>
-__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
-    thin_product(const __grid_constant__ PartJob x) {
+__global__ void __launch_bounds__(T::kThreads, 2) thin_along(const __grid_constant__ PartJob x) {
   extern __shared__ __align__(16) float s[];
-  __shared__ bool last;
-  constexpr int R = T::R;
-  const int tid = static_cast<int>(threadIdx.x), lane = tid % 32, warp = tid / 32;
-  const PartPlace me(x, static_cast<int>(blockIdx.x));
-  const int col0 = me.tile * T::BN, steps = (x.k + T::BK - 1) / T::BK;
-  const int begin = me.first(x, steps) * T::BK, end = min(x.k, me.first(x, steps, 1) * T::BK);
-  // Distance of a thread's columns: contiguous with 128-bit loads, else a warp's width.
-  constexpr int kStep = T::kFloat4 ? 1 : T::kWide;
-  const int fast = lane % T::kWide * (T::kFloat4 ? 4 : 1);
+  constexpr int R = T::R, V = T::V;
+  const int lanes = 1 << x.lanes, lane = static_cast<int>(threadIdx.x) % lanes,
+            group = static_cast<int>(threadIdx.x) >> x.lanes, groups = T::kThreads >> x.lanes;
+  const ThinPlace me(x, T::columns(lanes));
+  const int stride = 4 * lanes, kStep = T::kFloat4 ? 1 : lanes;  // between a thread's elements
+  const int first = T::kFloat4 ? lane * 4 : lane;
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
-
-  float acc[R][T::kVectors]{};
-  // Reads a chunk of A to shared memory: (R, chunk) if B is K-major, else (chunk, R).
-  const auto read_chunk = [&](int chunk, int count) {
-    const int padded = (count + T::kPad - 1) / T::kPad * T::kPad;
-    for (int i = tid; i < R * padded; i += T::kThreads) {
-      const bool along = x.a.k_step == 1;
-      const int r = along ? i / padded : i % R, k = along ? i % padded : i / R;
-      const std::int64_t at = r * x.a.vector_step + (chunk + k) * x.a.k_step;
-      s[T::kAlongK ? r * T::kChunk + k : k * R + r] = r < x.m && k < count ? x.a.g[at] : 0.0F;
-    }
-  };
-  const int first_k = warp * (32 / T::kWide) + lane / T::kWide;
-  for (int chunk = begin; chunk < end; chunk += T::kChunk) {
-    const int count = min(T::kChunk, end - chunk);
-    if constexpr (T::kAlongK) {
-      if (chunk != begin) __syncthreads();
-      read_chunk(chunk, count);
-      __syncthreads();
-      const int vector0 = col0 + warp * T::kVectors;
-      const float* const g = x.b.g + vector0 * x.b.vector_step + chunk + fast;
-#pragma unroll 2
-      for (int k = 0; k < count; k += 128) {
-        float b[T::kVectors][4], a[4];
+  float acc[R * V]{};
+  for (int chunk = me.begin; chunk < me.end; chunk += T::kChunk) {
+    const int count = min(T::kChunk, me.end - chunk);
+    if (chunk != me.begin) __syncthreads();
+    copy_rows<T>(x, ptx::shared_address(s), chunk, count, (count + stride - 1) / stride * stride);
+    float b[T::kFew][V][4];
+    const auto load = [&](int k) {
 #pragma unroll
-        for (int i = 0; i < T::kVectors; ++i)
-          load_four<T::kFloat4>(b[i], g + i * x.b.vector_step + k, kStep, count - k - fast,
-                                vector0 + i < x.n);
+      for (int i = 0; i < T::kFew; ++i) {
 #pragma unroll
-        for (int r = 0; r < R; ++r) {
-          load_four<T::kFloat4>(a, s + r * T::kChunk + k + fast, kStep, 128, true);
-#pragma unroll
-          for (int i = 0; i < T::kVectors; ++i) {
-#pragma unroll
-            for (int j = 0; j < 4; ++j) acc[r][i] = __fmaf_rn(a[j], b[i][j], acc[r][i]);
-          }
+        for (int v = 0; v < V; ++v) {
+          const int at = k + i * stride + first, column = me.column0 + v * groups + group;
+          load_four<T::kFloat4>(b[i][v], x.b.g + column * x.b.vector_step + chunk + at, kStep,
+                                column < x.n ? count - at : 0);
         }
       }
-    } else {
-      const float* g = x.b.g + (chunk + first_k) * x.b.k_step + col0 + fast;
-      float b[T::kFew][4];
-      const auto load = [&](int k) {
+    };
+    load(0);  // beside A, on which they do not depend
+    wait_for_rows();
+    for (int k = 0;;) {
 #pragma unroll
-        for (int i = 0; i < T::kFew; ++i, g += T::kAtOnce * x.b.k_step)
-          load_four<T::kFloat4>(b[i], g, kStep, x.n - col0 - fast, k + i * T::kAtOnce < count);
-      };
-      load(first_k);  // before A, on which they do not depend
-      if (chunk != begin) __syncthreads();
-      read_chunk(chunk, count);
-      __syncthreads();
-      for (int k = first_k;;) {
-#pragma unroll
-        for (int i = 0; i < T::kFew; ++i) {
+      for (int i = 0; i < T::kFew; ++i) {
+        if (k + i * stride < count) {
 #pragma unroll
           for (int r = 0; r < R; ++r) {
-            const float a = s[(k + i * T::kAtOnce) * R + r];
+            float a[4];
+            const float* const at = s + r * T::kChunk + k + i * stride + first;
+            if constexpr (T::kFloat4) {
+              set4(a, *reinterpret_cast<const float4*>(at));
+            } else {
 #pragma unroll
-            for (int j = 0; j < 4; ++j) acc[r][j] = __fmaf_rn(a, b[i][j], acc[r][j]);
+              for (int j = 0; j < 4; ++j) a[j] = at[j * kStep];
+            }
+#pragma unroll
+            for (int v = 0; v < V; ++v) {
+#pragma unroll
+              for (int j = 0; j < 4; ++j)
+                acc[r * V + v] = __fmaf_rn(a[j], b[i][v][j], acc[r * V + v]);
+            }
           }
         }
-        k += T::kFew * T::kAtOnce;
-        if (k >= count) break;
-        load(k);
       }
+      k += T::kFew * stride;
+      if (k >= count) break;
+      load(k);
     }
   }
-
   __syncthreads();
+  // Sums to s: (warps per group, R, columns).
+  const int columns = T::columns(lanes), slab = static_cast<int>(threadIdx.x) % lanes / 32;
+  add_lanes(acc, min(lanes, 32) / 2, 1, [&](int i, float sum) {
+    s[slab * R * columns + i / V * columns + i % V * groups + group] = sum;
+  });
+  __syncthreads();
+  store_thin<R>(x, me, columns, [&](int row, int column) {
+    float sum = 0.0F;
+    for (int i = 0; i < lanes; i += 32) sum += s[(i / 32 * R + row) * columns + column];
+    return sum;
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(T::kThreads, 2) thin_across(const __grid_constant__ PartJob x) {
+  extern __shared__ __align__(16) float s[];
+  constexpr int R = T::R, kOfA = R % 4 == 0 ? 4 : 1;
+  const int lanes = 1 << x.lanes, lane = static_cast<int>(threadIdx.x) % lanes,
+            row = static_cast<int>(threadIdx.x) >> x.lanes, rows = T::kThreads >> x.lanes;
+  const ThinPlace me(x, T::columns(lanes));
+  const int kStep = T::kFloat4 ? 1 : lanes;  // between a thread's columns
+  const int first = T::kFloat4 ? lane * 4 : lane;
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  float acc[R * 4]{};
+  const int left = x.n - me.column0 - first;
+  for (int chunk = me.begin; chunk < me.end; chunk += T::kChunk) {
+    const int count = min(T::kChunk, me.end - chunk);
+    if (chunk != me.begin) __syncthreads();
+    copy_rows<T>(x, ptx::shared_address(s), chunk, count, count);
+    const float* g = x.b.g + (chunk + row) * x.b.k_step + me.column0 + first;
+    const std::int64_t step = rows * x.b.k_step;
+    float b[T::kFew][4];
+    const auto load = [&](int k) {
 #pragma unroll
-  for (int r = 0; r < R; ++r) {
+      for (int i = 0; i < T::kFew; ++i, g += step)
+        load_four<T::kFloat4>(b[i], g, kStep, k + i * rows < count ? left : 0);
+    };
+    load(row);  // beside A, on which they do not depend
+    wait_for_rows();
+    for (int k = row;;) {
 #pragma unroll
-    for (int j = 0; j < T::kVectors; ++j) {
-      if constexpr (T::kAlongK) {
+      for (int i = 0; i < T::kFew; ++i) {
+        if (k + i * rows < count) {
 #pragma unroll
-        for (int far = 16; far > 0; far /= 2)
-          acc[r][j] += __shfl_xor_sync(0xFFFFFFFFU, acc[r][j], far);
-        if (lane == 0) s[r * T::kStrideC + warp * T::kVectors + j] = acc[r][j];
-      } else {
+          for (int r = 0; r < R; r += kOfA) {
+            float a[kOfA];
+            const float* const at = s + (k + i * rows) * R + r;
+            if constexpr (kOfA == 4) {
+              set4(a, *reinterpret_cast<const float4*>(at));
+            } else {
+              a[0] = *at;
+            }
 #pragma unroll
-        for (int far = 16; far >= T::kWide; far /= 2)
-          acc[r][j] += __shfl_xor_sync(0xFFFFFFFFU, acc[r][j], far);
-        if (lane < T::kWide) s[(warp * R + r) * T::kStrideC + fast + j * kStep] = acc[r][j];
+            for (int of = 0; of < kOfA; ++of) {
+#pragma unroll
+              for (int j = 0; j < 4; ++j)
+                acc[(r + of) * 4 + j] = __fmaf_rn(a[of], b[i][j], acc[(r + of) * 4 + j]);
+            }
+          }
+        }
       }
+      k += T::kFew * rows;
+      if (k >= count) break;
+      load(k);
     }
   }
-  add_parts<T::BM, T::BN, T::kStrideC, T::kSlabs, T::kThreads, false>(x, me, s, last, 0, col0);
+  __syncthreads();
+  // Sums to s: (warps, R, four, lanes), padded.
+  const int warp = static_cast<int>(threadIdx.x) / 32, stride = lanes + T::kPad;
+  add_lanes(acc, 16, lanes, [&](int i, float sum) { s[(warp * R * 4 + i) * stride + lane] = sum; });
+  __syncthreads();
+  store_thin<R>(x, me, T::columns(lanes), [&](int row_of_c, int column) {
+    const int four = T::kFloat4 ? column % 4 : column / lanes,
+              of_lane = T::kFloat4 ? column / 4 : column % lanes;
+    float sum = 0.0F;
+#pragma unroll
+    for (int i = 0; i < T::kThreads / 32; ++i)
+      sum += s[((i * R + row_of_c) * 4 + four) * stride + of_lane];
+    return sum;
+  });
 }
 
 // Small k: C is written once, from registers. A thread computes kOuterRows x 4 elements; the four

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of products of few rows.
+#include "gemm/plan/thin_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace ladder {
+namespace {
+
+constexpr int kThreads = 256, kStep = 32;  // k is split in such steps
+constexpr int kMostColumns = 4;
+
+std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+int rows_of(std::int64_t rows) {
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
+}
+
+double cycles_of(const PartShape& x, const ThinPlan& plan, int sms) {
+  const int rows = rows_of(x.rows), lanes = 1 << plan.lanes;
+  const int columns = thin_columns(plan);
+  const auto share = static_cast<double>(up(up(x.k, kStep), plan.parts) * kStep);
+  const auto tiles = static_cast<double>(up(x.cols, columns)), blocks = tiles * plan.parts;
+  const double of_sm = std::ceil(blocks / sms);
+  // Threads of a block read this many groups of four elements, one after the other.
+  const double at_once = plan.along_k ? (plan.columns == 1 ? 4
+                                         : rows <= 4       ? 2
+                                                           : 1)
+                                      : (rows <= 2   ? 8
+                                         : rows <= 8 ? 4
+                                                     : 2);
+  const double groups =
+      std::ceil(share / (plan.along_k ? 4.0 * lanes : static_cast<double>(kThreads) / lanes));
+  const int of_vector = plan.along_k ? plan.columns : 1;
+  const double waves = std::ceil(of_sm / (rows <= 4 ? 3 : 2));
+  const double latency = waves * thin_cost::latency * std::ceil(groups / at_once);
+  // Of B, whole sectors of eight elements are read.
+  const double elements = of_sm * share * (std::max(plan.along_k ? 1 : 8, columns) + rows);
+  const double loads =
+      elements / (x.b_aligned ? thin_cost::elements_of_16 : thin_cost::elements_of_4);
+  const double multiplies =
+      of_sm * groups * of_vector * kThreads * 4.0 * rows / thin_cost::multiplies;
+  const double sums = static_cast<double>(rows) * columns;
+  double cycles = thin_cost::launch + std::max({latency, loads, multiplies}) +
+                  of_sm * sums * thin_cost::sum + blocks * thin_cost::block;
+  if (plan.parts > 1) {
+    const double threads = std::max(1.0, kThreads / sums);
+    cycles += thin_cost::k_splits + thin_cost::round * std::ceil(sums / kThreads) *
+                                        std::ceil((plan.parts - 1) / threads / 16);
+  }
+  const double bytes = 4.0 * static_cast<double>(x.k) * static_cast<double>(x.cols);
+  if (bytes > thin_cost::cached_bytes)
+    cycles = std::max(cycles, thin_cost::launch + bytes / (thin_cost::memory_bytes * sms));
+  return cycles;
+}
+
+}  // namespace
+
+int thin_columns(const ThinPlan& plan) {
+  const int lanes = 1 << plan.lanes;
+  return plan.along_k ? kThreads / lanes * plan.columns : 4 * lanes;
+}
+
+void each_thin_plan(const PartShape& x, int sms,
+                    const std::function<void(const ThinPlan&)>& visit) {
+  if (x.rows < 1 || x.rows > kThinVectors) return;
+  ThinPlan plan;
+  plan.along_k = x.b_k_major;
+  const std::int64_t steps = std::max<std::int64_t>(1, up(x.k, kStep));
+  const auto with_parts = [&] {
+    const std::int64_t tiles = up(x.cols, thin_columns(plan)),
+                       sums = std::int64_t{rows_of(x.rows)} * thin_columns(plan) * tiles;
+    int before = 0;
+    for (const double of_sm : {0.0, 0.25, 0.5, 1.0, 2.0, 4.0}) {
+      const auto wanted = static_cast<std::int64_t>(of_sm * sms) / tiles;
+      plan.parts = static_cast<int>(
+          std::clamp<std::int64_t>(wanted, 1, std::min(steps, 1 + limit::thin_sums / sums)));
+      if (plan.parts == before) continue;
+      before = plan.parts;
+      plan.cycles = cycles_of(x, plan, sms);
+      visit(plan);
+    }
+  };
+  const int most = plan.along_k ? kMostThinLanes : 5;
+  for (plan.lanes = 0; plan.lanes <= most; ++plan.lanes) {
+    const std::int64_t four = std::int64_t{4} << plan.lanes;
+    if (plan.lanes > 0 && four >= 2 * (plan.along_k ? std::max<std::int64_t>(x.k, 1) : x.cols))
+      break;
+    if (plan.along_k && plan.lanes == 0 && x.k > 4) continue;
+    for (plan.columns = plan.along_k && x.rows <= 2 ? 1 : kMostColumns;
+         plan.columns <= kMostColumns; plan.columns *= 4)
+      with_parts();
+  }
+}
+
+ThinPlan plan_thin(const PartShape& x, int sms) {
+  ThinPlan best;
+  each_thin_plan(x, sms, [&](const ThinPlan& plan) {
+    if (best.cycles == 0 || plan.cycles < best.cycles) best = plan;
+  });
+  return best;
+}
+
+}  // namespace ladder

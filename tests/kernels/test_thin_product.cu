@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel for few rows, with every number of threads per column and k-splits, whether or not a
+// plan takes it: sums of integers, which are exact, in every layout, with leading dimensions that
+// are aligned or not, and NaN and Inf between rows.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "device/launch_dependent.cuh"
+#include "device/runtime.cuh"
+#include "gemm/plan/thin_plan.hpp"
+#include "gemm/simt/thin_product.cuh"
+
+namespace ladder {
+namespace {
+
+class OnDevice {
+ public:
+  explicit OnDevice(const std::vector<float>& x) : count_(x.size()) {
+    if (cudaMalloc(&memory_, bytes()) != cudaSuccess) throw std::bad_alloc();
+    if (cudaMemcpy(memory_, x.data(), bytes(), cudaMemcpyHostToDevice) != cudaSuccess)
+      throw std::bad_alloc();
+  }
+  ~OnDevice() { static_cast<void>(cudaFree(memory_)); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  [[nodiscard]] float* get() const { return static_cast<float*>(memory_); }
+  [[nodiscard]] std::vector<float> read() const {
+    std::vector<float> x(count_);
+    if (cudaMemcpy(x.data(), memory_, bytes(), cudaMemcpyDeviceToHost) != cudaSuccess) x.clear();
+    return x;
+  }
+
+ private:
+  [[nodiscard]] std::size_t bytes() const { return count_ * sizeof(float); }
+  std::size_t count_;
+  void* memory_ = nullptr;
+};
+
+// A matrix of lines; between its rows NaN and before it `skip` elements.
+struct Matrix {
+  Matrix(int slow, int fast, int more, int skip_, int seed) : ld(fast + more), skip(skip_) {
+    x.assign(static_cast<std::size_t>(slow) * ld + skip, std::numeric_limits<float>::quiet_NaN());
+    for (int i = 0; i < slow; ++i) {
+      for (int j = 0; j < fast; ++j)
+        x[at(i, j)] = static_cast<float>((i * 7 + j * 3 + seed + i * j % 3) % 5 - 2);
+    }
+  }
+  [[nodiscard]] std::size_t at(int i, int j) const {
+    return static_cast<std::size_t>(i) * ld + j + skip;
+  }
+  int ld, skip;
+  std::vector<float> x;
+};
+
+struct Shape {
+  int m, n, k, more;  // more: of the leading dimensions
+  bool a_along, c_rows;
+  int lanes, parts;
+  float alpha = 2.0F, beta = -1.0F;
+};
+
+template <class T>
+void expect_product(const Shape& s) {
+  SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
+               ", rows " + std::to_string(T::R) + ", columns " + std::to_string(T::V) +
+               (T::kAlongK ? " along k" : " across") + (T::kFloat4 ? ", wide" : "") + ", lanes " +
+               std::to_string(1 << s.lanes) + ", parts " + std::to_string(s.parts) + ", more " +
+               std::to_string(s.more));
+  const int skip = T::kFloat4 ? 0 : 1;
+  const Matrix a =
+      s.a_along ? Matrix(s.m, s.k, s.more, skip, 1) : Matrix(s.k, s.m, s.more, skip, 1);
+  const Matrix b =
+      T::kAlongK ? Matrix(s.n, s.k, s.more, skip, 2) : Matrix(s.k, s.n, s.more, skip, 2);
+  const Matrix c = s.c_rows ? Matrix(s.m, s.n, s.more, 0, 3) : Matrix(s.n, s.m, s.more, 0, 3);
+  const OnDevice on_a(a.x), on_b(b.x), on_c(c.x);
+  const auto side = [](const OnDevice& x, const Matrix& of, int lines, bool along) {
+    return PartOperand{x.get() + of.skip, along ? of.ld : 1, along ? 1 : of.ld, lines,
+                       of.ld % 4 == 0 && of.skip == 0};
+  };
+  PartJob x{.a = side(on_a, a, s.m, s.a_along),
+            .b = side(on_b, b, s.n, T::kAlongK),
+            .gC = on_c.get(),
+            .row_step = s.c_rows ? c.ld : 1,
+            .col_step = s.c_rows ? 1 : c.ld,
+            .aligned = false,
+            .m = s.m,
+            .n = s.n,
+            .k = s.k,
+            .alpha = s.alpha,
+            .beta = s.beta,
+            .tiles_m = 1,
+            .cluster = 1,
+            .parts = s.parts,
+            .gSums = nullptr,
+            .lanes = s.lanes};
+  const int columns = T::columns(1 << s.lanes), tiles = (s.n + columns - 1) / columns;
+  CallMemory memory;
+  const std::int64_t sums = std::int64_t{tiles} * (s.parts - 1) * T::R * columns;
+  const Status taken = memory.take(nullptr, 0, sums);
+  ASSERT_TRUE(taken) << taken.message();
+  x.gSums = memory.flags();
+  constexpr auto* kKernel = [] {
+    if constexpr (T::kAlongK) {
+      return &thin_along<T>;
+    } else {
+      return &thin_across<T>;
+    }
+  }();
+  const Status status = launch_dependent("few rows", kKernel, std::int64_t{tiles} * s.parts, 1,
+                                         T::kThreads, T::kBytes, nullptr, x);
+  ASSERT_TRUE(status) << status.message();
+  std::vector<float> expected = c.x;
+  for (int i = 0; i < s.m; ++i) {
+    for (int j = 0; j < s.n; ++j) {
+      float sum = 0;
+      for (int k = 0; k < s.k; ++k)
+        sum += a.x[s.a_along ? a.at(i, k) : a.at(k, i)] * b.x[T::kAlongK ? b.at(j, k) : b.at(k, j)];
+      float& to = expected[s.c_rows ? c.at(i, j) : c.at(j, i)];
+      to = s.beta == 0 ? s.alpha * sum : s.alpha * sum + s.beta * to;
+    }
+  }
+  const std::vector<float> found = on_c.read();
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (std::isnan(expected[i])) {
+      ASSERT_TRUE(std::isnan(found[i])) << "between rows, at " << i;
+    } else {
+      ASSERT_EQ(found[i], expected[i]) << "at " << i;
+    }
+  }
+  std::vector<unsigned> left(static_cast<std::size_t>(sums));
+  if (sums == 0) return;
+  ASSERT_EQ(
+      cudaMemcpy(left.data(), x.gSums, left.size() * sizeof(unsigned), cudaMemcpyDeviceToHost),
+      cudaSuccess);
+  for (const unsigned word : left) ASSERT_EQ(word, 0U) << "a sum was left";
+}
+
+template <class T>
+void expect_products() {
+  for (int lanes = 0; lanes <= (T::kAlongK ? kMostThinLanes : 5); ++lanes) {
+    const int columns = T::columns(1 << lanes);
+    const bool a_along = lanes % 2 == 0, c_rows = lanes % 3 != 0;
+    const int more = T::kFloat4 ? 0 : 1;
+    const auto rounded = [](int x) { return T::kFloat4 ? (x + 3) / 4 * 4 : x; };
+    // Of A the leading dimension is m or k, of B n or k.
+    expect_product<T>({T::R, rounded(columns + 3), 8, more, a_along, c_rows, lanes, 1});
+    expect_product<T>(
+        {(T::R + 2) / 2, rounded(5), rounded(173), more, !a_along, !c_rows, lanes, 1});
+    expect_product<T>({T::R, 7, 95, 1, a_along, !c_rows, lanes, 3, 0.5F, 0.0F});
+    if (lanes % 2 == 0)
+      expect_product<T>({T::R, 4, 2 * T::kChunk + 36, 4, !a_along, c_rows, lanes, 2});
+    if (lanes == 3)
+      expect_product<T>(
+          {(T::R + 1) / 2, rounded(2 * columns + 1), 32 * 40 - 4, more, true, true, lanes, 40});
+  }
+}
+
+template <int R>
+void expect_rows() {
+  expect_products<ThinAcross<R, true>>();
+  expect_products<ThinAcross<R, false>>();
+  expect_products<ThinAlong<R, 4, true>>();
+  expect_products<ThinAlong<R, 4, false>>();
+  if constexpr (R <= 2) {
+    expect_products<ThinAlong<R, 1, true>>();
+    expect_products<ThinAlong<R, 1, false>>();
+  }
+}
+
+TEST(ThinProduct, OneRow) { expect_rows<1>(); }
+TEST(ThinProduct, TwoRows) { expect_rows<2>(); }
+TEST(ThinProduct, FourRows) { expect_rows<4>(); }
+TEST(ThinProduct, EightRows) { expect_rows<8>(); }
+TEST(ThinProduct, SixteenRows) { expect_rows<16>(); }
+
+TEST(ThinProduct, ScalesCWhereNothingIsMultiplied) {
+  expect_product<ThinAcross<1, false>>({1, 5, 0, 0, true, true, 1, 1, 0.0F, 3.0F});
+  expect_product<ThinAlong<1, 1, false>>({1, 5, 0, 0, true, true, 1, 1, 0.0F, 0.0F});
+}
+
+TEST(ThinPlan, SplitsKWhereColumnsAreFewAndNotWhereTheyFillTheDevice) {
+  constexpr int kSms = 132;
+  for (const bool along : {false, true}) {
+    EXPECT_GT(plan_thin({1, 8, 16384, true, along, true, true}, kSms).parts, 4);
+    EXPECT_EQ(plan_thin({1, 16384, 256, true, along, true, true}, kSms).parts, 1);
+    EXPECT_EQ(plan_thin({1, 64, 8, true, along, true, true}, kSms).parts, 1);
+  }
+  EXPECT_EQ(plan_thin({kThinVectors + 1, 64, 64, true, true, true, true}, kSms).cycles, 0);
+}
+
+TEST(ThinPlan, GivesEveryPartAStepAndFewSumsToOtherBlocks) {
+  for (const int sms : {1, 2, 78, 132}) {
+    for (const std::int64_t rows : {1, 3, 16}) {
+      for (const std::int64_t k : {0, 1, 33, 5000, 1 << 28}) {
+        for (const bool along : {false, true}) {
+          const PartShape x{rows, 1000 * rows + 1, k, true, along, true, false};
+          int plans = 0;
+          each_thin_plan(x, sms, [&](const ThinPlan& plan) {
+            ++plans;
+            const std::int64_t tiles = (x.cols + thin_columns(plan) - 1) / thin_columns(plan);
+            EXPECT_GE(plan.parts, 1);
+            EXPECT_LE(plan.parts, std::max<std::int64_t>(1, (k + 31) / 32));
+            EXPECT_LE((plan.parts - 1) * tiles * thin_columns(plan) * rows, limit::thin_sums);
+            EXPECT_GT(plan.cycles, 0);
+          });
+          EXPECT_GT(plans, 0);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ladder
