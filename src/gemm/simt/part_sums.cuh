@@ -113,6 +113,7 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
   const int others = x.parts - 1;
   uint4* const gTile =
       reinterpret_cast<uint4*>(x.gSums) + std::int64_t{me.tile} * others * kFloat4s;
+#pragma unroll 2
   for (int i = first + tid; i < end; i += kThreads) {
     const Four at = four(i);
     const int offset = at.row * kStride + at.col;
