@@ -155,9 +155,9 @@ std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
                        plan.large_tiles ? "large" : "outer", is_planned, one.median);
   }
   if (plan.small.kernel == SmallKernel::kThin) {
-    return fmt::format("{},thin,{}x{},{},,{},,{:.0f},{},{:.3f}\n", to_string(problem),
-                       1 << thin.lanes, thin.columns, swapped, thin.parts, thin.cycles, is_planned,
-                       one.median);
+    return fmt::format("{},{},{}x{},{},,{},,{:.0f},{},{:.3f}\n", to_string(problem),
+                       thin.direct ? "direct" : "thin", 1 << thin.lanes, thin.columns, swapped,
+                       thin.parts, thin.cycles, is_planned, one.median);
   }
   return fmt::format("{},tiles,{},{},{},{},{},{:.0f},{},{:.3f}\n", to_string(problem), part.tile,
                      swapped, part.cluster, part.parts, part.edge_rows + part.edge_cols,

@@ -29,9 +29,8 @@ Status launch_kernel(const char* name, Kernel kernel, dim3 grid, int threads, in
 // preceding kernel has ended, and the kernel itself waits for that (griddepcontrol). Errors:
 // kLaunchFailed.
 template <class Kernel, class... Arguments>
-Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int cluster,
-                        int threads, int shared_bytes, cudaStream_t stream,
-                        const Arguments&... arguments) {
+Status launch_dependent(const char* name, Kernel kernel, dim3 grid, int cluster, int threads,
+                        int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
   cudaError_t error = shared_bytes > 0
                           ? allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes)
                           : cudaSuccess;
@@ -42,7 +41,7 @@ Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, in
   attributes[1].id = cudaLaunchAttributeClusterDimension;
   attributes[1].val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.gridDim = grid;
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
   config.stream = stream;
@@ -50,6 +49,13 @@ Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, in
   config.numAttrs = cluster > 1 ? 2 : 1;
   error = cudaLaunchKernelEx(&config, kernel, arguments...);
   return error == cudaSuccess ? Status::ok() : cuda_failure(name, error);
+}
+template <class Kernel, class... Arguments>
+Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int cluster,
+                        int threads, int shared_bytes, cudaStream_t stream,
+                        const Arguments&... arguments) {
+  return launch_dependent(name, kernel, dim3(static_cast<unsigned>(blocks)), cluster, threads,
+                          shared_bytes, stream, arguments...);
 }
 
 }  // namespace ladder

@@ -25,7 +25,7 @@ struct ladder_context {
   std::optional<unsigned long long> stream_id = kDefaultStream;
 
   // Of the handle: for the stream of the first call that used it.
-  static constexpr ladder::MemoryNeed kOwn{32 << 20, 1 << 18};
+  static constexpr ladder::MemoryNeed kOwn{32 << 20, 1 << 22};
   ladder::MemoryNeed own;
   char* scratch = nullptr;
   unsigned* flags = nullptr;

@@ -50,7 +50,7 @@ TEST(Plan, DecidesByShape) {
                {{"kernel", "ladder_split_k"}, {"edge rows and columns", "3"}}},
            Row{"128x128x8192",
                Precision::kIeee,
-               {{"kernel", "ladder_split_k"}, {"cluster", "1"}, {"k-splits", "16"}}},
+               {{"kernel", "ladder_split_k"}, {"cluster", "4"}, {"k-splits", "11"}}},
            Row{"1x4096x4096",
                Precision::kAuto,
                {{"kernel", "ladder_split_k"},

@@ -14,6 +14,7 @@
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
 #include "gemm/plan/thin_plan.hpp"
+#include "gemm/simt/direct_product.cuh"
 #include "gemm/simt/thin_product.cuh"
 
 namespace ladder {
@@ -65,18 +66,12 @@ struct Shape {
   float alpha = 2.0F, beta = -1.0F;
 };
 
-template <class T>
-void expect_product(const Shape& s) {
-  SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
-               ", rows " + std::to_string(T::R) + ", columns " + std::to_string(T::V) +
-               (T::kAlongK ? " along k" : " across") + (T::kFloat4 ? ", wide" : "") + ", lanes " +
-               std::to_string(1 << s.lanes) + ", parts " + std::to_string(s.parts) + ", more " +
-               std::to_string(s.more));
-  const int skip = T::kFloat4 ? 0 : 1;
+// Launches a product for the job and the number of words that it may need.
+template <class Launch>
+void expect_launched(const Shape& s, bool b_along, int skip, std::int64_t sums, Launch launch) {
   const Matrix a =
       s.a_along ? Matrix(s.m, s.k, s.more, skip, 1) : Matrix(s.k, s.m, s.more, skip, 1);
-  const Matrix b =
-      T::kAlongK ? Matrix(s.n, s.k, s.more, skip, 2) : Matrix(s.k, s.n, s.more, skip, 2);
+  const Matrix b = b_along ? Matrix(s.n, s.k, s.more, skip, 2) : Matrix(s.k, s.n, s.more, skip, 2);
   const Matrix c = s.c_rows ? Matrix(s.m, s.n, s.more, 0, 3) : Matrix(s.n, s.m, s.more, 0, 3);
   const OnDevice on_a(a.x), on_b(b.x), on_c(c.x);
   const auto side = [](const OnDevice& x, const Matrix& of, int lines, bool along) {
@@ -84,11 +79,11 @@ void expect_product(const Shape& s) {
                        of.ld % 4 == 0 && of.skip == 0};
   };
   PartJob x{.a = side(on_a, a, s.m, s.a_along),
-            .b = side(on_b, b, s.n, T::kAlongK),
+            .b = side(on_b, b, s.n, b_along),
             .gC = on_c.get(),
             .row_step = s.c_rows ? c.ld : 1,
             .col_step = s.c_rows ? 1 : c.ld,
-            .aligned = false,
+            .aligned = c.ld % 4 == 0,
             .m = s.m,
             .n = s.n,
             .k = s.k,
@@ -99,28 +94,18 @@ void expect_product(const Shape& s) {
             .parts = s.parts,
             .gSums = nullptr,
             .lanes = s.lanes};
-  const int columns = T::columns(1 << s.lanes), tiles = (s.n + columns - 1) / columns;
   CallMemory memory;
-  const std::int64_t sums = std::int64_t{tiles} * (s.parts - 1) * T::R * columns;
   const Status taken = memory.take(nullptr, 0, sums);
   ASSERT_TRUE(taken) << taken.message();
   x.gSums = memory.flags();
-  constexpr auto* kKernel = [] {
-    if constexpr (T::kAlongK) {
-      return &thin_along<T>;
-    } else {
-      return &thin_across<T>;
-    }
-  }();
-  const Status status = launch_dependent("few rows", kKernel, std::int64_t{tiles} * s.parts, 1,
-                                         T::kThreads, T::kBytes, nullptr, x);
+  const Status status = launch(x);
   ASSERT_TRUE(status) << status.message();
   std::vector<float> expected = c.x;
   for (int i = 0; i < s.m; ++i) {
     for (int j = 0; j < s.n; ++j) {
       float sum = 0;
       for (int k = 0; k < s.k; ++k)
-        sum += a.x[s.a_along ? a.at(i, k) : a.at(k, i)] * b.x[T::kAlongK ? b.at(j, k) : b.at(k, j)];
+        sum += a.x[s.a_along ? a.at(i, k) : a.at(k, i)] * b.x[b_along ? b.at(j, k) : b.at(k, j)];
       float& to = expected[s.c_rows ? c.at(i, j) : c.at(j, i)];
       to = s.beta == 0 ? s.alpha * sum : s.alpha * sum + s.beta * to;
     }
@@ -140,6 +125,42 @@ void expect_product(const Shape& s) {
       cudaMemcpy(left.data(), x.gSums, left.size() * sizeof(unsigned), cudaMemcpyDeviceToHost),
       cudaSuccess);
   for (const unsigned word : left) ASSERT_EQ(word, 0U) << "a sum was left";
+}
+
+template <class T>
+void expect_product(const Shape& s) {
+  SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
+               ", rows " + std::to_string(T::R) + ", columns " + std::to_string(T::V) +
+               (T::kAlongK ? " along k" : " across") + (T::kFloat4 ? ", wide" : "") + ", lanes " +
+               std::to_string(1 << s.lanes) + ", parts " + std::to_string(s.parts) + ", more " +
+               std::to_string(s.more));
+  const int columns = T::columns(1 << s.lanes), tiles = (s.n + columns - 1) / columns;
+  constexpr auto* kKernel = [] {
+    if constexpr (T::kAlongK) {
+      return &thin_along<T>;
+    } else {
+      return &thin_across<T>;
+    }
+  }();
+  expect_launched(s, T::kAlongK, T::kFloat4 ? 0 : 1,
+                  std::int64_t{tiles} * (s.parts - 1) * T::R * columns, [&](const PartJob& x) {
+                    return launch_dependent("few rows", kKernel, std::int64_t{tiles} * s.parts, 1,
+                                            T::kThreads, T::kBytes, nullptr, x);
+                  });
+}
+
+template <bool kFloat4>
+void expect_direct(const Shape& s, bool b_along) {
+  SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
+               (b_along ? " along k" : " across") + (kFloat4 ? ", wide" : "") + ", lanes " +
+               std::to_string(1 << s.lanes));
+  const int threads = b_along ? s.n << s.lanes : kFloat4 ? s.n / 4 : s.n;
+  const dim3 grid(static_cast<unsigned>((threads + kDirectThreads - 1) / kDirectThreads),
+                  static_cast<unsigned>(s.m));
+  expect_launched(s, b_along, kFloat4 ? 0 : 1, 0, [&](const PartJob& x) {
+    return launch_dependent("direct", b_along ? direct_along<kFloat4> : direct_across<kFloat4>,
+                            grid, 1, kDirectThreads, 0, nullptr, x);
+  });
 }
 
 template <class T>
@@ -180,6 +201,18 @@ TEST(ThinProduct, FourRows) { expect_rows<4>(); }
 TEST(ThinProduct, EightRows) { expect_rows<8>(); }
 TEST(ThinProduct, SixteenRows) { expect_rows<16>(); }
 
+TEST(DirectProduct, EveryNumberOfThreadsPerColumn) {
+  for (int lanes = 0; lanes <= 5; ++lanes) {
+    for (const int k : {0, 1, 7, 8, 9, 100}) {
+      const bool c_rows = lanes % 2 == 0, a_along = k % 2 == 0;
+      expect_direct<false>({3, 70, k, 1, a_along, c_rows, lanes, 1}, true);
+      expect_direct<false>({3, 300, k, 1, a_along, c_rows, lanes, 1, 0.5F, 0.0F}, false);
+      expect_direct<true>({2, 300, k / 4 * 4, 0, true, c_rows, lanes, 1}, true);
+      expect_direct<true>({5, 1032, k, 0, k % 4 == 0, c_rows, lanes, 1, 0.5F, 0.0F}, false);
+    }
+  }
+}
+
 TEST(ThinProduct, ScalesCWhereNothingIsMultiplied) {
   expect_product<ThinAcross<1, false>>({1, 5, 0, 0, true, true, 1, 1, 0.0F, 3.0F});
   expect_product<ThinAlong<1, 1, false>>({1, 5, 0, 0, true, true, 1, 1, 0.0F, 0.0F});
@@ -192,7 +225,7 @@ TEST(ThinPlan, SplitsKWhereColumnsAreFewAndNotWhereTheyFillTheDevice) {
     EXPECT_EQ(plan_thin({1, 16384, 256, true, along, true, true}, kSms).parts, 1);
     EXPECT_EQ(plan_thin({1, 64, 8, true, along, true, true}, kSms).parts, 1);
   }
-  EXPECT_EQ(plan_thin({kThinVectors + 1, 64, 64, true, true, true, true}, kSms).cycles, 0);
+  EXPECT_EQ(plan_thin({kThinVectors + 1, 64, 1024, true, true, true, true}, kSms).cycles, 0);
 }
 
 TEST(ThinPlan, GivesEveryPartAStepAndFewSumsToOtherBlocks) {

@@ -34,9 +34,14 @@ inline constexpr std::array kCostsOfH200{
 };
 #undef LADDER_COST
 #undef LADDER_LIMIT
+#ifdef LADDER_FITS_COSTS  // bench/h200/fit_plans.cpp
+#define LADDER_COST_IS inline double
+#else
+#define LADDER_COST_IS constexpr double
+#endif
 #define LADDER_COST(table, name, value, unit, meaning, command) \
   namespace table##_cost {                                      \
-    constexpr double name = value;                              \
+    LADDER_COST_IS name = value;                                \
   }
 #define LADDER_LIMIT(name, value, unit, meaning, command) \
   namespace limit {                                       \
@@ -44,6 +49,7 @@ inline constexpr std::array kCostsOfH200{
   }
 #include "gemm/plan/costs.inc"
 #undef LADDER_COST
+#undef LADDER_COST_IS
 #undef LADDER_LIMIT
 
 }  // namespace ladder

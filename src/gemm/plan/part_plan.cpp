@@ -16,6 +16,7 @@ namespace {
 constexpr double kMultipliesOfSm = 128;  // FMAs per cycle
 // Models the further cost of clusters of ragged tiles as this many blocks per SM.
 constexpr int kMostRagged = 3;
+constexpr int kMostWaves = 5;  // of split tiles
 // SMs per GPC (fewest, most); all blocks of a cluster run in one GPC.
 constexpr int kFewOfGpc = 16, kManyOfGpc = 18;
 
@@ -54,13 +55,16 @@ double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster
   }
   const std::int64_t tile = std::int64_t{t.bm} * t.bn;
   sum += parts_cost::store * static_cast<double>(std::min(blocks, slots)) / sms *
-         static_cast<double>(tile * t.wk) / 4096;
+             static_cast<double>(tile * t.wk) / 4096 +
+         4.0 * static_cast<double>(x.rows * x.batch) * static_cast<double>(x.cols) /
+             (parts_cost::store_bytes * sms);
   if (cluster > 1) sum += parts_cost::cluster;
   if (parts > 1) {
     constexpr std::int64_t kVectorsOfThread = 4, kPartsAtOnce = 4;
     const std::int64_t rounds = up(tile / 4, std::int64_t{cluster} * t.threads * kVectorsOfThread) *
                                 up(parts, kPartsAtOnce);
-    sum += parts_cost::k_splits + parts_cost::round * static_cast<double>(rounds);
+    sum += parts_cost::k_splits + parts_cost::round * static_cast<double>(rounds) +
+           8.0 * static_cast<double>(tiles * tile * (parts - 1)) / (parts_cost::bytes_of_sm * sms);
   }
   const double bytes = 4.0 * static_cast<double>(tiles) * static_cast<double>(x.k) * (t.bm + t.bn);
   return std::max(sum, bytes / (parts_cost::bytes_of_sm * sms));
@@ -84,33 +88,50 @@ std::int64_t part_capacity(int sms, int of_sm, int cluster) {
          cluster;
 }
 
+double part_cycles(const PartShape& whole, const PartPlan& plan,
+                   std::span<const PartTileCost> tiles, int sms) {
+  PartShape x = whole;
+  x.rows -= plan.edge_rows;
+  x.cols -= plan.edge_cols;
+  const double cycles =
+      cycles_of(x, tiles[static_cast<std::size_t>(plan.tile)], sms, plan.cluster, plan.parts);
+  if (plan.edge_rows + plan.edge_cols == 0) return cycles;
+  // The separate blocks of an edge read all of the other operand.
+  const double bytes =
+      4.0 * static_cast<double>(x.k) *
+      static_cast<double>(plan.edge_rows * whole.cols + plan.edge_cols * whole.rows);
+  return cycles + parts_cost::edge_blocks + bytes / (parts_cost::bytes_of_sm * sms);
+}
+
 template <class Visit>
 static void each_plan(const PartShape& whole, std::span<const PartTileCost> tiles, int sms,
                       Visit visit) {
   const auto consider = [&](const PartShape& x, std::size_t tile, int edge_rows, int edge_cols) {
     const PartTileCost& t = tiles[tile];
-    // The separate blocks of an edge read all of the other operand.
-    const double edge_bytes = 4.0 * static_cast<double>(x.k) *
-                              static_cast<double>(edge_rows * whole.cols + edge_cols * whole.rows);
-    const double edges =
-        edge_rows + edge_cols > 0
-            ? parts_cost::edge_blocks + edge_bytes / (parts_cost::bytes_of_sm * sms)
-            : 0;
     const std::int64_t count =
         ((x.rows + t.bm - 1) / t.bm) * ((x.cols + t.bn - 1) / t.bn) * x.batch;
     const std::int64_t steps = std::max<std::int64_t>(1, (x.k + t.bk - 1) / t.bk);
     for (const int cluster : {1, 2, 4, 8}) {
       if (cluster > steps || (cluster > 1 && count >= std::int64_t{sms} * t.blocks_of_sm)) break;
-      int before = 0;
-      for (int of_sm = 1; of_sm <= t.blocks_of_sm; ++of_sm) {
-        const std::int64_t fit = part_capacity(sms, of_sm, cluster) / (count * cluster);
-        const int parts = static_cast<int>(std::clamp<std::int64_t>(
-            fit, 1, std::min(x.batch > 1 ? 1 : limit::cuda_core_k_splits, steps / cluster)));
-        if (parts == before) continue;
+      std::int64_t before = 0;
+      const std::int64_t most = x.batch > 1
+                                    ? 1
+                                    : std::min({limit::cuda_core_k_splits, steps / cluster,
+                                                1 + limit::sent_sums / (count * t.bm * t.bn)});
+      const auto with_parts = [&](std::int64_t wanted) {
+        const std::int64_t parts = std::clamp<std::int64_t>(wanted, 1, most);
+        if (parts <= before) return;
         before = parts;
-        visit(PartPlan{static_cast<int>(tile), cluster, parts,
-                       edges + cycles_of(x, t, sms, cluster, parts), edge_rows, edge_cols});
-      }
+        PartPlan plan{
+            static_cast<int>(tile), cluster, static_cast<int>(parts), 0, edge_rows, edge_cols};
+        plan.cycles = part_cycles(whole, plan, tiles, sms);
+        visit(plan);
+      };
+      for (int of_sm = 1; of_sm <= t.blocks_of_sm; ++of_sm)
+        with_parts(part_capacity(sms, of_sm, cluster) / (count * cluster));
+      // More of them, in several waves, fill the last wave.
+      for (int waves = 2; waves <= kMostWaves && before < most && cluster == 1; ++waves)
+        with_parts(waves * std::int64_t{sms} * t.blocks_of_sm / count);
     }
   };
   for (std::size_t i = 0; i < tiles.size(); ++i) {

@@ -62,6 +62,10 @@ PartShape swapped(const PartShape& x);
 void each_part_plan(const PartShape& whole, std::span<const PartTileCost> tiles, int sms,
                     const std::function<void(const PartPlan&)>& visit);
 
+// The predicted time of one of them.
+double part_cycles(const PartShape& whole, const PartPlan& plan,
+                   std::span<const PartTileCost> tiles, int sms);
+
 // The plan of least predicted time.
 PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles, int sms);
 
@@ -74,14 +78,15 @@ struct SidedPartPlan {
 SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms);
 
 // A product of few rows. Of a K-major B, 2^lanes threads compute `columns` columns; else, four.
+// direct: a small product of any number of rows, whose threads share nothing.
 struct ThinPlan {
-  bool along_k = false;
+  bool along_k = false, direct = false;
   int lanes = 0, columns = 4, parts = 1;
   double cycles = 0;
 
   constexpr bool operator==(const ThinPlan& other) const {
-    return along_k == other.along_k && lanes == other.lanes && columns == other.columns &&
-           parts == other.parts;
+    return along_k == other.along_k && direct == other.direct && lanes == other.lanes &&
+           columns == other.columns && parts == other.parts;
   }
 };
 

@@ -84,6 +84,7 @@ void put_plan(Words& to, const SmallPlan& plan) {
   const auto& [part, swapped] = plan.sided;
   put(to, "kernel for",
       plan.kernel == SmallKernel::kOuterProduct ? "outer product"
+      : plan.thin.direct                        ? "the smallest products"
       : plan.kernel == SmallKernel::kThin       ? "few rows or columns"
                                                 : "k-splits");
   if (plan.kernel == SmallKernel::kOuterProduct) return;

@@ -18,7 +18,35 @@ int rows_of(std::int64_t rows) {
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
 }
 
-double cycles_of(const PartShape& x, const ThinPlan& plan, int sms) {
+}  // namespace
+
+int thin_columns(const ThinPlan& plan) {
+  const int lanes = 1 << plan.lanes;
+  return plan.along_k ? kThreads / lanes * plan.columns : 4 * lanes;
+}
+
+namespace {
+
+// A direct product: every thread reads all that it multiplies, a few k at once.
+double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
+  const bool wide = plan.along_k ? x.a_aligned && x.b_aligned && x.a_k_major && x.k % 4 == 0
+                                 : x.b_aligned && x.cols % 4 == 0;
+  const int lanes = 1 << plan.lanes, vector = wide ? 4 : 1;
+  const int at_once = plan.along_k ? lanes * (wide ? 8 : 4) : 8;
+  const auto rows = static_cast<double>(x.rows), cols = static_cast<double>(x.cols);
+  const auto batches = static_cast<double>(up(std::max<std::int64_t>(x.k, 1), at_once));
+  const double threads = plan.along_k ? cols * lanes : std::ceil(cols / vector);
+  const double blocks = std::ceil(threads / kThreads) * rows, of_sm = std::ceil(blocks / sms);
+  const double instructions = of_sm * std::min<double>(kThreads, threads) / 32 * batches * at_once /
+                              (plan.along_k ? lanes * vector : 1);
+  return thin_cost::direct_launch + thin_cost::direct_latency * batches +
+         thin_cost::direct_load * instructions * (wide ? 2 : 1) + thin_cost::block * blocks;
+}
+
+}  // namespace
+
+double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
+  if (plan.direct) return direct_cycles(x, plan, sms);
   const int rows = rows_of(x.rows), lanes = 1 << plan.lanes;
   const int columns = thin_columns(plan);
   const auto share = static_cast<double>(up(up(x.k, kStep), plan.parts) * kStep);
@@ -35,39 +63,50 @@ double cycles_of(const PartShape& x, const ThinPlan& plan, int sms) {
       std::ceil(share / (plan.along_k ? 4.0 * lanes : static_cast<double>(kThreads) / lanes));
   const int of_vector = plan.along_k ? plan.columns : 1;
   const double waves = std::ceil(of_sm / (rows <= 4 ? 3 : 2));
-  const double latency = waves * thin_cost::latency * std::ceil(groups / at_once);
+  const double bytes = 4.0 * static_cast<double>(x.k) * static_cast<double>(x.cols);
+  const bool cached = bytes <= thin_cost::cached_bytes;
+  const double latency = waves * std::ceil(groups / at_once) *
+                         (cached ? thin_cost::latency : thin_cost::memory_latency);
   // Of B, whole sectors of eight elements are read.
-  const double elements = of_sm * share * (std::max(plan.along_k ? 1 : 8, columns) + rows);
+  const double of_b = of_sm * share * std::max(plan.along_k ? 1 : 8, columns),
+               of_a = of_sm * share * rows;
+  // A warp's load of more lines takes longer.
+  const double of_lines = std::min(1.0, lanes / (x.b_aligned ? 8.0 : 32.0));
+  const double rate = (x.b_aligned ? thin_cost::elements_of_16 : thin_cost::elements_of_4) *
+                      std::pow(of_lines, thin_cost::lines);
   const double loads =
-      elements / (x.b_aligned ? thin_cost::elements_of_16 : thin_cost::elements_of_4);
+      of_b / (cached ? rate : std::min(rate, thin_cost::memory_elements)) + of_a / rate;
   const double multiplies =
       of_sm * groups * of_vector * kThreads * 4.0 * rows / thin_cost::multiplies;
   const double sums = static_cast<double>(rows) * columns;
-  double cycles = thin_cost::launch + std::max({latency, loads, multiplies}) +
-                  of_sm * sums * thin_cost::sum + blocks * thin_cost::block;
+  double cycles = thin_cost::launch + thin_cost::row * rows * of_vector * waves +
+                  std::hypot(latency, loads, multiplies) + of_sm * sums * thin_cost::sum +
+                  blocks * thin_cost::block;
   if (plan.parts > 1) {
     const double threads = std::max(1.0, kThreads / sums);
     cycles += thin_cost::k_splits + thin_cost::round * std::ceil(sums / kThreads) *
                                         std::ceil((plan.parts - 1) / threads / 16);
   }
-  const double bytes = 4.0 * static_cast<double>(x.k) * static_cast<double>(x.cols);
-  if (bytes > thin_cost::cached_bytes)
-    cycles = std::max(cycles, thin_cost::launch + bytes / (thin_cost::memory_bytes * sms));
   return cycles;
-}
-
-}  // namespace
-
-int thin_columns(const ThinPlan& plan) {
-  const int lanes = 1 << plan.lanes;
-  return plan.along_k ? kThreads / lanes * plan.columns : 4 * lanes;
 }
 
 void each_thin_plan(const PartShape& x, int sms,
                     const std::function<void(const ThinPlan&)>& visit) {
-  if (x.rows < 1 || x.rows > kThinVectors) return;
   ThinPlan plan;
   plan.along_k = x.b_k_major;
+  if (x.k <= limit::direct_k && x.rows <= limit::direct_rows &&
+      x.rows * x.cols <= limit::direct_elements) {
+    plan.direct = true;
+    plan.columns = 1;
+    const int widest = plan.along_k ? 5 : 0;
+    for (plan.lanes = 0; plan.lanes <= widest && (plan.lanes == 0 || 1 << plan.lanes < 2 * x.k);
+         ++plan.lanes) {
+      plan.cycles = thin_cycles(x, plan, sms);
+      visit(plan);
+    }
+    plan.direct = false;
+  }
+  if (x.rows < 1 || x.rows > kThinVectors) return;
   const std::int64_t steps = std::max<std::int64_t>(1, up(x.k, kStep));
   const auto with_parts = [&] {
     const std::int64_t tiles = up(x.cols, thin_columns(plan)),
@@ -79,7 +118,7 @@ void each_thin_plan(const PartShape& x, int sms,
           std::clamp<std::int64_t>(wanted, 1, std::min(steps, 1 + limit::thin_sums / sums)));
       if (plan.parts == before) continue;
       before = plan.parts;
-      plan.cycles = cycles_of(x, plan, sms);
+      plan.cycles = thin_cycles(x, plan, sms);
       visit(plan);
     }
   };

@@ -12,6 +12,9 @@ inline constexpr int kMostThinLanes = 8;  // log2
 // Columns of a block.
 int thin_columns(const ThinPlan& plan);
 
+// Its predicted time.
+double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms);
+
 // Calls `visit` with every plan that is considered; none with more than kThinVectors rows.
 void each_thin_plan(const PartShape& x, int sms, const std::function<void(const ThinPlan&)>& visit);
 

@@ -46,8 +46,8 @@ void put(std::ostream& to, const PartShape& x, int sms, const SimtPlan& plan) {
        << part.cluster << ' ' << part.parts << ' ' << part.edge_rows << ' ' << part.edge_cols
        << '\n';
   } else if (plan.small.kernel == SmallKernel::kThin) {
-    to << "thin " << side << ' ' << (1 << thin.lanes) << ' ' << thin.columns << ' ' << thin.parts
-       << '\n';
+    to << (thin.direct ? "direct " : "thin ") << side << ' ' << (1 << thin.lanes) << ' '
+       << thin.columns << ' ' << thin.parts << '\n';
   } else {
     to << "outer\n";
   }
@@ -88,7 +88,8 @@ bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan
     plan.small.sided.swapped = side == "swapped";
     PartPlan& part = plan.small.sided.part;
     ThinPlan& thin = plan.small.thin;
-    if (kernel == "thin") {
+    if (kernel == "thin" || kernel == "direct") {
+      thin.direct = kernel == "direct";
       int lanes = 0;
       if (!(from >> lanes >> thin.columns >> thin.parts) || lanes < 1) return false;
       plan.small.kernel = SmallKernel::kThin;
@@ -199,8 +200,9 @@ Status TunedPlans::add(std::string_view text) {
 std::string TunedPlans::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream to;
-  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, outer, thin straight|swapped LANES COLUMNS "
-        "K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS EDGE-ROWS EDGE-COLUMNS\n";
+  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, outer, thin|direct straight|swapped LANES "
+        "COLUMNS K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS EDGE-ROWS "
+        "EDGE-COLUMNS\n";
   for (const auto& [key, plan] : plans_) put(to, key.first, key.second, plan);
   return to.str();
 }

@@ -6,6 +6,7 @@
 #include "device/runtime.cuh"
 #include "gemm/call.hpp"
 #include "gemm/simt/batch.hpp"
+#include "gemm/simt/direct_product.cuh"
 #include "gemm/simt/part_tile.cuh"
 #include "gemm/simt/thin_product.cuh"
 #include "problem/accept.hpp"
@@ -108,6 +109,21 @@ static Status launch_thin(PartJob x, const ThinPlan& plan, Stream stream) {
                           stream, x);
 }
 
+static Status launch_direct(PartJob x, const ThinPlan& plan, Stream stream) {
+  x.lanes = plan.lanes;
+  const bool wide = plan.along_k ? x.b.aligned && x.a.aligned && x.a.k_step == 1 && x.k % 4 == 0
+                                 : x.b.aligned && x.n % 4 == 0;
+  const auto kernel = plan.along_k ? (wide ? direct_along<true> : direct_along<false>)
+                                   : (wide ? direct_across<true> : direct_across<false>);
+  CallMemory turn;
+  if (Status s = turn.take(stream, 0, 0); !s) return s;
+  const std::int64_t threads =
+      plan.along_k ? std::int64_t{x.n} << plan.lanes : ceil_div(x.n, wide ? 4 : 1);
+  const dim3 grid(static_cast<unsigned>(ceil_div(threads, kDirectThreads)),
+                  static_cast<unsigned>(x.m));
+  return launch_dependent("direct product", kernel, grid, 1, kDirectThreads, 0, stream, x);
+}
+
 template <int R, bool kFloat4>
 static Status launch_rows(const PartJob& x, const ThinPlan& plan, Stream stream) {
   if (!plan.along_k) return launch_thin<ThinAcross<R, kFloat4>>(x, plan, stream);
@@ -178,6 +194,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
       if (side->vectors == 1 && side->k_step == 1)
         side->aligned = reinterpret_cast<std::uintptr_t>(side->g) % sizeof(float4) == 0;
     }
+    if (plan.thin.direct) return launch_direct(job, plan.thin, stream);
     const auto& launch_of = job.m == 1   ? kLaunchRows<1>
                             : job.m == 2 ? kLaunchRows<2>
                             : job.m <= 4 ? kLaunchRows<4>

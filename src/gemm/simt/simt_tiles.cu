@@ -302,9 +302,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   }
 }
 
-static Status accepts(const Problem&, const Device& device) {
-  return accept_hopper(device);
-}
+static Status accepts(const Problem&, const Device& device) { return accept_hopper(device); }
 
 using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
 static_assert(TileShape{DefaultTile::BM, DefaultTile::BN, DefaultTile::BK, 1} == kLargeTile,

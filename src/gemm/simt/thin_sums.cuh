@@ -55,8 +55,8 @@ __device__ __forceinline__ void add_lanes(float (&sums)[kCount], int far, int ne
   }
 }
 
-// Stores R x `columns` elements of C. sum_of(row, column) is this block's sum; the block of the last
-// k-split waits for those of lower number and adds theirs.
+// Stores R x `columns` elements of C. sum_of(row, column) is this block's sum. The block of the
+// last k-split waits for those of lower number and adds their sums.
 template <int R, class SumOf>
 __device__ __forceinline__ void store_thin(const PartJob& x, const ThinPlace& me, int columns,
                                            SumOf sum_of) {

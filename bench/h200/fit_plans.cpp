@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fits the planner's costs of FP32 on CUDA cores to the times that `ladder tune --suite --rows`
+// wrote: the planner's own formulas, with the rows of costs.inc and the tiles' rates as variables.
+//   bench/h200/fit_plans ROWS.csv...
+// Prints the fitted values for costs.inc and part_tiles.inc, then how well the plans of least
+// predicted time do.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gemm/plan/menus.hpp"
+#include "gemm/plan/thin_plan.hpp"
+#include "gemm/plan/tile_plan.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr int kSms = 132;
+constexpr double kCyclesPerUs = 1900;
+constexpr std::string_view kFitted[] = {"parts", "thin", "large"};
+
+struct Variable {
+  std::string name;
+  double* at;
+  double before;
+};
+
+std::array<PartTileCost, kPartTiles.size()> tiles = kPartTiles;
+
+std::vector<Variable> variables() {
+  std::vector<Variable> all;
+  const auto add = [&](std::string_view table, std::string_view name, double* at) {
+    if (std::find(std::begin(kFitted), std::end(kFitted), table) == std::end(kFitted)) return;
+    all.push_back({std::string(table) + " " + std::string(name), at, *at});
+  };
+#define LADDER_COST(table, name, ...) add(#table, #name, &table##_cost::name);
+#define LADDER_LIMIT(...)
+#include "gemm/plan/costs.inc"
+#undef LADDER_COST
+#undef LADDER_LIMIT
+  for (std::size_t i = 0; i < tiles.size(); ++i)
+    all.push_back({"rate of tile " + std::to_string(i), &tiles[i].rate, tiles[i].rate});
+  return all;
+}
+
+enum class Kind { kTiles, kThin, kLarge, kOuter, kCublas };
+
+struct Row {
+  Kind kind;
+  PartShape shape;  // of the side that the plan takes
+  PartPlan part;
+  ThinPlan thin;
+  double us, weight = 0;
+};
+
+struct Measured {
+  std::string name;
+  Problem p;
+  std::vector<Row> rows;
+  double cublas = 0;
+};
+
+double cycles_of(const Measured& of, const Row& row) {
+  switch (row.kind) {
+    case Kind::kTiles:
+      return part_cycles(row.shape, row.part, tiles, kSms);
+    case Kind::kThin:
+      return thin_cycles(row.shape, row.thin, kSms);
+    default:
+      return large_tiles_cycles(of.p, kSms);
+  }
+}
+
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> words{""};
+  for (const char c : line) {
+    if (c == ',') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+// False for a row that has no prediction.
+bool read_row(const std::vector<std::string>& words, Measured& to) {
+  Row row{};
+  row.us = std::atof(words[9].c_str());
+  const std::string& kernel = words[1];
+  const bool is_swapped = words[3] == "1";
+  const PartShape x = part_shape(to.p, {});
+  row.shape = is_swapped ? swapped(x) : x;
+  if (kernel == "cublas") {
+    to.cublas = row.us;
+    return false;
+  }
+  if (kernel == "large") {
+    row.kind = Kind::kLarge;
+  } else if (kernel == "thin" || kernel == "direct") {
+    row.kind = Kind::kThin;
+    row.thin.direct = kernel == "direct";
+    int lanes = 0;
+    if (std::sscanf(words[2].c_str(), "%dx%d", &lanes, &row.thin.columns) != 2) return false;
+    while (1 << row.thin.lanes < lanes) ++row.thin.lanes;
+    row.thin.along_k = row.shape.b_k_major;
+    row.thin.parts = std::atoi(words[5].c_str());
+  } else if (kernel == "tiles") {
+    row.kind = Kind::kTiles;
+    const PartPlan wanted{std::atoi(words[2].c_str()), std::atoi(words[4].c_str()),
+                          std::atoi(words[5].c_str())};
+    bool found = false;
+    each_part_plan(row.shape, kPartTiles, kSms, [&](const PartPlan& plan) {
+      if (plan.tile != wanted.tile || plan.cluster != wanted.cluster ||
+          plan.parts != wanted.parts ||
+          plan.edge_rows + plan.edge_cols != std::atoi(words[6].c_str()))
+        return;
+      row.part = plan;
+      found = true;
+    });
+    if (!found) return false;
+  } else {
+    return false;
+  }
+  to.rows.push_back(row);
+  return true;
+}
+
+void read_file(const char* path, std::vector<Measured>& all) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    const auto words = split(line);
+    long m = 0, n = 0, k = 0;
+    char a = 'N', b = 'N';
+    if (words.size() != 10 ||
+        std::sscanf(words[0].c_str(), "%ldx%ldx%ld (op %c%c)", &m, &n, &k, &a, &b) < 3)
+      continue;
+    if (all.empty() || all.back().name != words[0]) {
+      const auto op = [](char of) { return of == 'T' ? Op::kTranspose : Op::kNone; };
+      all.push_back({words[0], make_problem(m, n, k, 1, 0, op(a), op(b)), {}});
+    }
+    read_row(words, all.back());
+  }
+}
+
+// Of each problem the plans near the fastest count.
+void weigh(std::vector<Measured>& all) {
+  for (Measured& of : all) {
+    double best = HUGE_VAL;
+    for (const Row& row : of.rows) best = std::min(best, row.us);
+    for (Row& row : of.rows) row.weight = std::exp(-2 * (row.us / best - 1));
+  }
+}
+
+double loss(const std::vector<Measured>& all) {
+  constexpr double kUsual = 0.1;  // beyond which an error counts linearly
+  double sum = 0;
+  for (const Measured& of : all) {
+    for (const Row& row : of.rows) {
+      const double e = std::log(cycles_of(of, row) / (row.us * kCyclesPerUs)) / kUsual;
+      sum += row.weight * (std::sqrt(1 + e * e) - 1);
+    }
+  }
+  return sum;
+}
+
+void fit(const std::vector<Measured>& all, std::vector<Variable>& free) {
+  double best = loss(all);
+  for (const double step : {1.3, 1.1, 1.03}) {
+    for (bool better = true; better;) {
+      const double before = best;
+      for (Variable& one : free) {
+        for (const double factor : {step, 1 / step}) {
+          const double old = *one.at;
+          *one.at = old * factor;
+          const double now = loss(all);
+          if (now < best) {
+            best = now;
+          } else {
+            *one.at = old;
+          }
+        }
+      }
+      better = best < 0.999 * before;
+    }
+  }
+}
+
+void report(const std::vector<Measured>& all) {
+  struct Line {
+    double lost;
+    std::string text;
+  };
+  std::vector<Line> lines;
+  double lost = 0, ahead = 0, possible = 0;
+  for (const Measured& of : all) {
+    if (of.rows.empty() || of.cublas == 0) continue;
+    const auto by = [&](auto value) {
+      return *std::min_element(of.rows.begin(), of.rows.end(),
+                               [&](const Row& x, const Row& y) { return value(x) < value(y); });
+    };
+    const Row best = by([](const Row&x) { return x.us; }),
+              chosen = by([&](const Row&x) { return cycles_of(of, x); });
+    const auto words = [&](const Row& x) {
+      constexpr const char* kNames[] = {"tiles", "thin", "large"};
+      char text[160];
+      std::snprintf(text, sizeof text, "%s %d c%d p%d / %s%d x%d p%d: %.2f us, predicted %.2f",
+                    kNames[static_cast<int>(x.kind)], x.part.tile, x.part.cluster, x.part.parts,
+                    x.thin.direct ? "direct " : "", 1 << x.thin.lanes, x.thin.columns, x.thin.parts,
+                    x.us, cycles_of(of, x) / kCyclesPerUs);
+      return std::string(text);
+    };
+    lost += std::log(chosen.us / best.us);
+    ahead += std::log(of.cublas / chosen.us);
+    possible += std::log(of.cublas / best.us);
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3f %.3f ", chosen.us / best.us, of.cublas / chosen.us);
+    lines.push_back({chosen.us / best.us,
+                     text + of.name + " chosen " + words(chosen) + "; best " + words(best)});
+  }
+  std::sort(lines.begin(), lines.end(),
+            [](const Line& x, const Line& y) { return x.lost > y.lost; });
+  const auto count = static_cast<double>(lines.size());
+  for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 60); ++i)
+    std::printf("%s\n", lines[i].text.c_str());
+  std::printf("%.0f problems: chosen / fastest %.4f; cuBLAS / chosen %.4f, / fastest %.4f\n", count,
+              std::exp(lost / count), std::exp(ahead / count), std::exp(possible / count));
+}
+
+}  // namespace
+}  // namespace ladder
+
+int main(int count, char** arguments) {
+  using namespace ladder;
+  std::vector<Measured> all;
+  for (int i = 1; i < count; ++i) read_file(arguments[i], all);
+  if (all.empty()) {
+    std::fprintf(stderr, "usage: %s ROWS.csv...\n", arguments[0]);
+    return 2;
+  }
+  weigh(all);
+  std::vector<Variable> free = variables();
+  std::printf("error before %.1f\n", loss(all));
+  report(all);
+  fit(all, free);
+  std::printf("error after %.1f\n", loss(all));
+  for (const Variable& one : free)
+    std::printf("%-28s %10.4g  was %10.4g\n", one.name.c_str(), *one.at, one.before);
+  report(all);
+  return 0;
+}
