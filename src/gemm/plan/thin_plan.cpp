@@ -6,13 +6,13 @@
 #include <bit>
 #include <cmath>
 
+#include "device/tiling.hpp"
+
 namespace ladder {
 namespace {
 
 constexpr int kThreads = 256, kStep = 32;  // k is split in such steps
 constexpr int kMostColumns = 4;
-
-std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 int rows_of(std::int64_t rows) {
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
@@ -34,7 +34,7 @@ double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const int lanes = 1 << plan.lanes, vector = wide ? 4 : 1;
   const int at_once = plan.along_k ? lanes * (wide ? 8 : 4) : 8;
   const auto rows = static_cast<double>(x.rows), cols = static_cast<double>(x.cols);
-  const auto batches = static_cast<double>(up(std::max<std::int64_t>(x.k, 1), at_once));
+  const auto batches = static_cast<double>(ceil_div(std::max<std::int64_t>(x.k, 1), at_once));
   const double threads = plan.along_k ? cols * lanes : std::ceil(cols / vector);
   const double blocks = std::ceil(threads / kThreads) * rows, of_sm = std::ceil(blocks / sms);
   const double instructions = of_sm * std::min<double>(kThreads, threads) / 32 * batches * at_once /
@@ -49,8 +49,8 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   if (plan.direct) return direct_cycles(x, plan, sms);
   const int rows = rows_of(x.rows), lanes = 1 << plan.lanes;
   const int columns = thin_columns(plan);
-  const auto share = static_cast<double>(up(up(x.k, kStep), plan.parts) * kStep);
-  const auto tiles = static_cast<double>(up(x.cols, columns)), blocks = tiles * plan.parts;
+  const auto share = static_cast<double>(ceil_div(ceil_div(x.k, kStep), plan.parts) * kStep);
+  const auto tiles = static_cast<double>(ceil_div(x.cols, columns)), blocks = tiles * plan.parts;
   const double of_sm = std::ceil(blocks / sms);
   // Threads of a block read this many groups of four elements, one after the other.
   const double at_once = plan.along_k ? (plan.columns == 1 ? 4
@@ -107,9 +107,9 @@ void each_thin_plan(const PartShape& x, int sms,
     plan.direct = false;
   }
   if (x.rows < 1 || x.rows > kThinVectors) return;
-  const std::int64_t steps = std::max<std::int64_t>(1, up(x.k, kStep));
+  const std::int64_t steps = std::max<std::int64_t>(1, ceil_div(x.k, kStep));
   const auto with_parts = [&] {
-    const std::int64_t tiles = up(x.cols, thin_columns(plan)),
+    const std::int64_t tiles = ceil_div(x.cols, thin_columns(plan)),
                        sums = std::int64_t{rows_of(x.rows)} * thin_columns(plan) * tiles;
     int before = 0;
     for (const double of_sm : {0.0, 0.25, 0.5, 1.0, 2.0, 4.0}) {
