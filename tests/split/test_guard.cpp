@@ -175,6 +175,96 @@ TEST(Guard, RefusesAKWhoseBoundIsNotBelowSgemms) {
   EXPECT_TRUE(kernel("ladder_guarded").accepts(make_problem(64, 64, 512), device));
 }
 
+// Operands on the device for products of one problem, each with its own C.
+class Prepared {
+ public:
+  explicit Prepared(const Matrices& x)
+      : p_(x.p), a_(on_device(x.a)), b_(on_device(x.b)), c_(on_device(x.c)) {}
+  void launch(cudaStream_t stream) const {
+    const Status s = kernel("ladder_guarded").launch(p_, {a_.get(), b_.get(), c_.get()}, stream);
+    EXPECT_TRUE(s) << s.message();
+  }
+  // C, which is overwritten with NaN.
+  std::vector<float> take() const {
+    std::vector<float> c(static_cast<std::size_t>(p_.m * p_.ldc));
+    const std::size_t bytes = c.size() * sizeof(float);
+    EXPECT_EQ(cudaMemcpy(c.data(), c_.get(), bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_EQ(cudaMemset(c_.get(), 0xFF, bytes), cudaSuccess);
+    return c;
+  }
+
+ private:
+  Problem p_;
+  std::unique_ptr<float, Free> a_, b_, c_;
+};
+
+// One of each choice, in tiles of several blocks.
+std::vector<Matrices> of_each_choice(Op op_a, Op op_b) {
+  const Problem p = make_problem(196, 300, 328, 1, 0, op_a, op_b);
+  Matrices graded = uniform(p);
+  for (std::int64_t k = 0; k < p.k; ++k) {
+    for (std::int64_t i = 0; i < p.m; ++i)
+      graded.at_a(i, k) = std::ldexp(graded.at_a(i, k), static_cast<int>(k % 40));
+    for (std::int64_t j = 0; j < p.n; ++j)
+      graded.at_b(k, j) = std::ldexp(graded.at_b(k, j), -static_cast<int>(k % 40));
+  }
+  return {uniform(p), graded, drawn(p, Distribution::kSpread4)};
+}
+
+TEST(Guard, LeavesNothingToTheNextCall) {
+  constexpr Precision kChoices[] = {Precision::kFp16x3, Precision::kBf16x6, Precision::kIeee};
+  for (const auto& [op_a, op_b] : kOps) {
+    const std::vector<Matrices> x = of_each_choice(op_a, op_b);
+    for (const std::size_t i : {0, 1, 0, 2, 1, 1, 2, 0}) EXPECT_EQ(chosen_on(x[i]), kChoices[i]);
+  }
+}
+
+TEST(Guard, DecidesInEveryReplayOfAGraph) {
+  const std::vector<Matrices> x = of_each_choice(Op::kNone, Op::kNone);
+  std::vector<Prepared> calls(x.begin(), x.end());
+  std::vector<std::vector<float>> expected;
+  for (const Prepared& call : calls) {
+    call.launch(nullptr);
+    expected.push_back(call.take());
+  }
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  for (const Prepared& call : calls) call.launch(stream);
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  for (int replay = 0; replay < 2; ++replay) {
+    ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls[i].take(), expected[i]) << i;
+  }
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+TEST(Guard, ComputesOnSeveralStreamsAtOnce) {
+  const std::vector<Matrices> x = of_each_choice(Op::kTranspose, Op::kTranspose);
+  std::vector<Prepared> calls(x.begin(), x.end());
+  std::vector<std::vector<float>> expected;
+  for (const Prepared& call : calls) {
+    call.launch(nullptr);
+    expected.push_back(call.take());
+  }
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  std::vector<cudaStream_t> streams(calls.size());
+  for (cudaStream_t& stream : streams)
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i].launch(streams[i]);
+  }
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls[i].take(), expected[i]) << i;
+  for (cudaStream_t stream : streams) EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
 // C of few rows or columns, where the larger operand is split in the product kernel and the choice
 // follows the product.
 const std::pair<std::int64_t, std::int64_t> kThin[] = {{2048, 40}, {72, 2052}};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard's decision on statistics made for the purpose: which terms are chosen, that no
-// statistics remain, and that many blocks agree. Runs on a GPU, or under the virtual one.
+// The guard's decision on statistics made for the purpose, of which many blocks add a part. Runs on
+// a GPU, or under the virtual one.
 #include "gemm/split/choice.cuh"
+#include "gemm/split/sample.cuh"
 #include "problem/split_error.hpp"
 
 #include <gtest/gtest.h>
@@ -20,18 +21,12 @@ constexpr int kExponent = 14;
 constexpr std::uint32_t least(std::uint32_t binades_below_one) {
   return ~((127 + kExponent - binades_below_one) << 23 | 0x80000000U);
 }
-constexpr Census kDense{least(15), 1, {4000, 4090, 4096}};
-constexpr Census kDenseWithTiny{least(17), 1, {4000, 4090, 4093}};
-constexpr Census kGraded{least(40), 1, {600, 1000, 1400}};
-constexpr Census kMinute{least(101), 1, {4000, 4090, 4096}};
-constexpr Census kZeros{0, 0, {0, 0, 0}};
-constexpr Census kIntegers{least(10), 0, {3000, 4096, 4096}};
-
-struct Answer {
-  int choice = -1;
-  float up = 0;
-  bool clean = true;
-};
+constexpr Census kDense{least(15), 1, {4000, 4090, 4096}, 0};
+constexpr Census kDenseWithTiny{least(17), 1, {4000, 4090, 4093}, 0};
+constexpr Census kGraded{least(40), 1, {600, 1000, 1400}, 0};
+constexpr Census kMinute{least(101), 1, {4000, 4090, 4096}, 0};
+constexpr Census kZeros{0, 0, {0, 0, 0}, 0};
+constexpr Census kIntegers{least(10), 0, {3000, 4096, 4096}, 0};
 
 // Elements of one vector of an operand, the same for all its vectors: ones, whose sums grow, or
 // alternating signs, whose sums do not.
@@ -46,83 +41,65 @@ __global__ void __launch_bounds__(256) sample(SplitOperand a, SplitOperand b, Gr
   split_detail::sample_pairs<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
 }
 
-Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
-           const std::vector<float>& values = ones(), std::size_t exceptional = 0) {
-  std::vector<Census> all(a);
-  all.insert(all.end(), b.begin(), b.end());
-  std::vector<int> exponents(all.size(), kExponent);
-  std::fill_n(exponents.begin(), exceptional, kExceptional);
-  Census* g = nullptr;
-  split_detail::Finding* gFindings = nullptr;
-  unsigned* gFlags = nullptr;  // (2): finished blocks, the sample's findings
-  int* gChoice = nullptr;
-  int* gExponent = nullptr;
-  float* gValues = nullptr;  // a row of A, all ones, and a column of B
-  EXPECT_EQ(cudaMalloc(&g, all.size() * sizeof(Census)), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gFindings, split_detail::kChooseBlocks * sizeof *gFindings), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gFlags, 2 * sizeof(unsigned)), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gChoice, kChoiceFields * sizeof(int)), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gExponent, all.size() * sizeof(int)), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gValues, std::size_t{2} * kDepth * sizeof(float)), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(g, all.data(), all.size() * sizeof(Census), cudaMemcpyHostToDevice),
-            cudaSuccess);
-  EXPECT_EQ(cudaMemset(gFlags, 0, 2 * sizeof(unsigned)), cudaSuccess);
-  EXPECT_EQ(
-      cudaMemcpy(gExponent, exponents.data(), all.size() * sizeof(int), cudaMemcpyHostToDevice),
-      cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(gValues, ones().data(), kDepth * sizeof(float), cudaMemcpyHostToDevice),
-            cudaSuccess);
-  EXPECT_EQ(
-      cudaMemcpy(gValues + kDepth, values.data(), kDepth * sizeof(float), cudaMemcpyHostToDevice),
-      cudaSuccess);
+// As the blocks of the pre-pass do: each adds what a warp has found.
+__global__ void __launch_bounds__(32)
+    add(const Census* census, int vectors, int exceptional, SharedExtremes* to) {
+  const int vector = static_cast<int>(blockIdx.x * 32 + threadIdx.x);
+  Extremes all;
+  if (vector < vectors) all.take(census[vector], vector < exceptional, kDepth);
+  all.take_warp();
+  if (threadIdx.x == 0) to->add(all, static_cast<int>(blockIdx.x));
+}
+
+__global__ void __launch_bounds__(32)
+    decide(const GuardState* state, int m, int n, PlacesNeeded needed, Verdict* to) {
+  const Verdict verdict = split_detail::verdict_of(*state, m, n, kDepth, needed);
+  if (threadIdx.x == 31) *to = verdict;
+}
+
+template <class T>
+T* managed(std::size_t count) {
+  T* g = nullptr;
+  EXPECT_EQ(cudaMallocManaged(&g, std::max(count, std::size_t{1}) * sizeof(T)), cudaSuccess);
+  std::memset(g, 0, count * sizeof(T));
+  return g;
+}
+
+Verdict ask(const std::vector<Census>& a, const std::vector<Census>& b,
+            const std::vector<float>& values = ones(), int exceptional = 0) {
+  const std::size_t vectors[2] = {a.size(), b.size()};
+  auto* const gCensus = managed<Census>(a.size() + b.size());
+  auto* const gState = managed<GuardState>(1);
+  auto* const gVerdict = managed<Verdict>(1);
+  auto* const gValues = managed<float>(std::size_t{2} * kDepth);  // ones for A, then B's
+  std::copy(a.begin(), a.end(), gCensus);
+  std::copy(b.begin(), b.end(), gCensus + a.size());
+  std::fill_n(gValues, kDepth, 1.0F);
+  std::copy(values.begin(), values.end(), gValues + kDepth);
+  SplitOperand x[2]{};
+  for (int of = 0; of < 2; ++of) {
+    const int count = static_cast<int>(vectors[of]);
+    x[of].g = gValues + of * kDepth, x[of].vectors = count, x[of].along_k = true;
+    add<<<(count + 31) / 32, 32>>>(gCensus + (of == 0 ? 0 : a.size()), count,
+                                   of == 0 ? exceptional : 0, &gState->of[of]);
+  }
+  sample<<<kSampleBlocks, 256>>>(x[0], x[1], {nullptr, nullptr, &gState->growth});
   const double budget = ieee_error(kDepth) - split_error(Precision::kFp16x3, kDepth).products;
-  SplitOperand of_a{}, of_b{};
-  of_a.g = gValues, of_a.vectors = static_cast<int>(a.size()), of_a.along_k = true;
-  of_a.gExponent = gExponent, of_a.gCensus = g;
-  of_b = of_a;
-  of_b.g = gValues + kDepth, of_b.vectors = static_cast<int>(b.size());
-  of_b.gExponent = gExponent + a.size(), of_b.gCensus = g + a.size();
-  const ChoiceInput input{.a = of_a,
-                          .b = of_b,
-                          .k = kDepth,
-                          .needed = places_needed(kDepth, budget),
-                          .gGrowth = gFlags + 1,
-                          .gDone = gFlags,
-                          .gFindings = gFindings,
-                          .gChoice = gChoice};
-  sample<<<kSampleBlocks, 256>>>(of_a, of_b, {nullptr, nullptr, gFlags + 1});
-  const int blocks = split_detail::choose_blocks(static_cast<std::int64_t>(all.size()));
-  split_detail::choose<><<<blocks, split_detail::kChooseThreads>>>(input);
+  decide<<<1, 32>>>(gState, x[0].vectors, x[1].vectors, places_needed(kDepth, budget), gVerdict);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  int words[kChoiceFields];
-  unsigned flags[2]{1, 1};
-  EXPECT_EQ(cudaMemcpy(words, gChoice, sizeof words, cudaMemcpyDeviceToHost), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(flags, gFlags, sizeof flags, cudaMemcpyDeviceToHost), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(all.data(), g, all.size() * sizeof(Census), cudaMemcpyDeviceToHost),
-            cudaSuccess);
-  for (void* memory :
-       {static_cast<void*>(g), static_cast<void*>(gFindings), static_cast<void*>(gFlags),
-        static_cast<void*>(gChoice), static_cast<void*>(gExponent), static_cast<void*>(gValues)}) {
+  const Verdict verdict = *gVerdict;
+  for (void* memory : {static_cast<void*>(gCensus), static_cast<void*>(gState),
+                       static_cast<void*>(gVerdict), static_cast<void*>(gValues)}) {
     (void)cudaFree(memory);
   }
-  Answer answer;
-  answer.choice = words[kWhichChoice];
-  std::memcpy(&answer.up, &words[kUp], sizeof answer.up);
-  EXPECT_EQ(words[kWhichMark], kChoiceMark);
-  answer.clean = flags[0] == 0 && flags[1] == 0;
-  for (const Census& c : all)
-    answer.clean &= c.inverse == 0 && c.seconds == 0 && c.above[0] == 0 && c.above[2] == 0;
-  return answer;
+  return verdict;
 }
 
 std::vector<Census> lines(std::size_t count, const Census& census) {
   return std::vector<Census>(count, census);
 }
 
-void expect(const Answer& answer, SplitChoice choice) {
-  EXPECT_EQ(answer.choice, static_cast<int>(choice));
-  EXPECT_TRUE(answer.clean);
-}
+void expect(const Verdict& verdict, SplitChoice choice) { EXPECT_EQ(verdict.choice, choice); }
 
 TEST(SplitChoice, DenseLinesTakeTwoWords) {
   expect(ask(lines(700, kDense), lines(9000, kDense)), SplitChoice::kFp16x3);

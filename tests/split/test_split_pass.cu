@@ -90,24 +90,46 @@ class Device {
         words(static_cast<std::size_t>(x.lines) * x.slabs * F::kTerms * F::BK, 0xFF),
         exponents(x.lines, 0xFF),
         largest(static_cast<std::size_t>(split_detail::kChunks) * x.lines, 0xFF),
-        census(x.lines, 0) {}
+        census(x.lines, 0),
+        extremes(1, 0) {}
   SplitOperand operand(const Lines<F>& x) const {
-    return {g.get(),         x.ld,          x.lines,     x.along, x.ld % 4 == 0, words.get(),
-            exponents.get(), largest.get(), census.get()};
+    return {.g = g.get(),
+            .ld = x.ld,
+            .vectors = x.lines,
+            .along_k = x.along,
+            .aligned = x.ld % 4 == 0,
+            .gTerms = words.get(),
+            .gExponent = exponents.get(),
+            .gLargest = largest.get(),
+            .gCensus = census.get(),
+            .gExtremes = extremes.get()};
   }
   Memory<float> g;
   Memory<typename F::Term> words;
   Memory<int> exponents;
   Memory<std::uint32_t> largest;
   Memory<Census> census;
+  Memory<SharedExtremes> extremes;
 };
+
+// Of all copies together, as a warp of the product reads them.
+Extremes found(const SharedExtremes& x) {
+  Extremes all;
+  for (int copy = 0; copy < SharedExtremes::kCopies; ++copy) {
+    all.inverse = std::max(all.inverse, x.inverse[copy]);
+    all.seconds |= x.seconds[copy];
+    for (int l = 0; l < kLevels; ++l) all.missing[l] = std::max(all.missing[l], x.missing[l][copy]);
+    all.vectors += x.vectors[copy], all.exceptional += x.exceptional[copy];
+    all.large += x.large[copy];
+  }
+  return all;
+}
 
 template <class F>
 void check(Lines<F>& x, const Device<F>& device, double relative, double floor) {
   const auto words = device.words.copy();
   const auto exponents = device.exponents.copy();
-  const auto census = device.census.copy();
-  std::uint32_t inverse = 0;
+  Extremes expected_of_all;
   bool has_seconds = false;
   for (int line = 0; line < x.lines; ++line) {
     float largest = 0;
@@ -117,7 +139,10 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
       largest = std::max(largest, std::abs(x.at(line, i)));
     }
     ASSERT_EQ(exponents[line] == kExceptional, exceptional) << "line " << line;
-    if (exceptional) continue;
+    if (exceptional) {
+      ++expected_of_all.exceptional;
+      continue;
+    }
     if (largest > 0) {
       ASSERT_EQ(std::ilogb(std::ldexp(static_cast<double>(largest), exponents[line])), F::kTop);
     }
@@ -136,7 +161,8 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
           << "line " << line << " k " << i;
       const double top = std::ldexp(1.0, F::kTop);
       const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::abs(scaled)));
-      if (element != 0) inverse = std::max(inverse, ~(bits | 0x80000000U));
+      if (element != 0)
+        expected_of_all.inverse = std::max(expected_of_all.inverse, ~(bits | 0x80000000U));
       const std::size_t second =
           (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kTerms * F::BK + F::BK +
           i % F::BK;
@@ -145,17 +171,21 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
         expected.above[l] += std::abs(scaled) >= std::ldexp(top, -level_bits(l)) ? 1 : 0;
       }
     }
+    if (expected.above[0] == 0) continue;
+    ++expected_of_all.vectors;
+    expected_of_all.large += expected.above[0];
     for (int l = 0; l < kLevels; ++l)
-      ASSERT_EQ(census[line].above[l], expected.above[l]) << "line " << line;
+      expected_of_all.missing[l] = std::max(expected_of_all.missing[l], x.k - expected.above[l]);
   }
-  // Of all lines together.
-  std::uint32_t inverse_found = 0, seconds_found = 0;
-  for (int line = 0; line < x.lines; ++line) {
-    inverse_found = std::max(inverse_found, census[line].inverse);
-    seconds_found |= census[line].seconds;
-  }
-  EXPECT_EQ(inverse_found, inverse);
-  EXPECT_EQ(seconds_found != 0, has_seconds);
+  const Extremes all = found(device.extremes.copy().front());
+  EXPECT_EQ(all.inverse, expected_of_all.inverse);
+  EXPECT_EQ(all.seconds != 0, has_seconds);
+  EXPECT_EQ(all.vectors, expected_of_all.vectors);
+  EXPECT_EQ(all.exceptional, expected_of_all.exceptional);
+  EXPECT_EQ(all.large, expected_of_all.large);
+  for (int l = 0; l < kLevels; ++l) EXPECT_EQ(all.missing[l], expected_of_all.missing[l]) << l;
+  for (const Census& c : device.census.copy())
+    EXPECT_EQ(c.inverse | c.seconds | c.above[0] | c.above[1] | c.above[2] | c.arrived, 0U);
 }
 
 // What the sample must find. None of the cases has a chain at the limit, where the order of
@@ -184,7 +214,7 @@ template <split_detail::Extra kLook, class F>
 void pass(Lines<F>& a, Lines<F>& b, const Device<F>& device_a, const Device<F>& device_b) {
   const Memory<Chain> chains(std::size_t{kSampleBlocks} * split_detail::kPairs, 0xFF);
   const Memory<unsigned> done(1, 0), growth(1, 0);
-  SplitPass pass{device_a.operand(a), device_b.operand(b), a.k, a.slabs, nullptr, 0};
+  SplitPass pass{device_a.operand(a), device_b.operand(b), a.k, a.slabs};
   pass.sample = {chains.get(), done.get(), growth.get()};
   pass.sampled_a = a.lines, pass.sampled_b = b.lines;
   const Status status = split_operands<F, kLook>(pass, nullptr);

@@ -125,7 +125,7 @@ TensorPlan plan_tensor_tiles(const Problem& p, bool aligned, std::span<const Til
 }
 
 TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
-                            std::span<const TileShape> shapes, int sms) {
+                            std::span<const TileShape> shapes, int sms, bool second_kernel) {
   TensorPlan best;
   double best_clocks = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -171,6 +171,7 @@ TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
       consider(1, share + tensor_cost::tile_clocks + (parts - 1) * fixup);
       plan.whole_tiles = tiles;
       plan.split_tiles = 0;
+      if (!second_kernel) continue;
       const double bytes = 8.0 * tiles * parts * t.m * t.n;
       consider(parts, share + 2 * tensor_cost::tile_clocks + tensor_cost::launch_clocks +
                           bytes / tensor_cost::add_bytes_per_clock);

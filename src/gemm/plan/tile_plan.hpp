@@ -83,8 +83,9 @@ struct SplitCost {
 };
 
 // The same for split operands: a step has one product per pair of terms, and more bytes.
+// second_kernel: permits k-splits that a second kernel adds.
 TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
-                            std::span<const TileShape> shapes, int sms);
+                            std::span<const TileShape> shapes, int sms, bool second_kernel = true);
 
 // A product with a fused split of the larger operand of a row-major problem. If that is B, C^T is
 // computed.

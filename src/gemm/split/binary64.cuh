@@ -7,6 +7,7 @@
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/mma.cuh"
+#include "device/ptx/sync.cuh"
 #include "gemm/split/choice.cuh"
 #include "gemm/split/store.cuh"
 
@@ -27,6 +28,10 @@ struct WideTile {
   struct Shared {
     float a[2][BK][BM + kPad], b[2][BK][BN + kPad];
   };
+  // Number of a thread among those of its tile; a block may have several such groups.
+  __device__ __forceinline__ static int thread() {
+    return static_cast<int>(threadIdx.x) % kThreads;
+  }
   static_assert(BM == BN && kThreads % BM == 0 && kThreads % BK == 0, "whole vectors per thread");
 };
 
@@ -39,8 +44,8 @@ class WideLoad {
  public:
   __device__ __forceinline__ WideLoad(const SplitOperand& x, int vector0, int k0)
       : along_k_(x.along_k),
-        vector_(static_cast<int>(threadIdx.x) / (along_k_ ? T::BK : 1) % T::BM),
-        k_(static_cast<int>(threadIdx.x) / (along_k_ ? 1 : T::BM) % T::BK),
+        vector_(T::thread() / (along_k_ ? T::BK : 1) % T::BM),
+        k_(T::thread() / (along_k_ ? 1 : T::BM) % T::BK),
         vectors_left_(x.vectors - vector0),
         g_(x.g + (along_k_ ? (vector0 + vector_) * x.ld + k0 + k_
                            : (k0 + k_) * x.ld + vector0 + vector_)),
@@ -125,27 +130,25 @@ __device__ __forceinline__ bool add_wide_parts(double (&sums)[WideTile::TM][Wide
   return true;
 }
 
-// A persistent kernel. It does nothing unless *gChoice is `choice` or gChoice is null.
-template <int kDummy = 0>
-__global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
-    wide_product(const __grid_constant__ SplitTarget x, int tiles_n, int tiles, const int* gChoice,
-                 int choice, const __grid_constant__ WideParts of,
-                 const __grid_constant__ KeptC kept) {
+// Computes the work first, first + step, ... with the T::kThreads threads that share `s`, which
+// synchronise at the named barrier `id`.
+template <bool kParts>
+__device__ __forceinline__ void wide_tiles(const SplitTarget& x, int first, int step,
+                                           const WideParts& of, const KeptC& kept,
+                                           WideTile::Shared& s, int id) {
   using T = WideTile;
-  __shared__ T::Shared s;
-  ptx::wait_for_prerequisites();
-  if (!selected(gChoice, choice)) return;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const auto sync = [&] { ptx::barrier_sync(id, T::kThreads); };
+  const int lane = T::thread() % 32, warp = T::thread() / 32;
   const int g = lane / 4, t = lane % 4;
   const int row = warp % (T::BM / T::WM) * T::WM, col = warp / (T::BM / T::WM) * T::WN;
   const int stages = (x.k + T::BK - 1) / T::BK;
-  for (int work = static_cast<int>(blockIdx.x); work < tiles * of.parts;
-       work += static_cast<int>(gridDim.x)) {
-    const int tile = work / of.parts, part = work % of.parts;
+  const int tiles_n = (x.c.n + T::BN - 1) / T::BN, tiles = (x.c.m + T::BM - 1) / T::BM * tiles_n;
+  const int parts = kParts ? of.parts : 1;
+  for (int work = first; work < tiles * parts; work += step) {
+    const int tile = work / parts, part = work % parts;
     const int row0 = tile / tiles_n * T::BM, col0 = tile % tiles_n * T::BN;
-    const int begin = static_cast<int>(std::int64_t{stages} * part / of.parts) * T::BK;
-    const int end =
-        min(x.k, static_cast<int>(std::int64_t{stages} * (part + 1) / of.parts) * T::BK);
+    const int begin = static_cast<int>(std::int64_t{stages} * part / parts) * T::BK;
+    const int end = min(x.k, static_cast<int>(std::int64_t{stages} * (part + 1) / parts) * T::BK);
     double sums[T::TM][T::TN][2]{};
     WideLoad a(x.a, row0, begin), b(x.b, col0, begin);
     a.load(end - begin);
@@ -153,10 +156,10 @@ __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
     for (int k0 = begin, stage = 0; k0 < end; k0 += T::BK, stage ^= 1) {
       a.store(s.a[stage]);
       b.store(s.b[stage]);
-      __syncthreads();
+      sync();
       a.load(end - k0 - T::BK);
       b.load(end - k0 - T::BK);
-#pragma unroll
+#pragma unroll 2
       for (int k = 0; k < T::BK; k += 4) {
         double left[T::TM], right[T::TN];
 #pragma unroll
@@ -170,7 +173,8 @@ __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
         }
       }
     }
-    const bool mine = of.parts == 1 || add_wide_parts(sums, of, tile, part);
+    bool mine = true;
+    if constexpr (kParts) mine = parts == 1 || add_wide_parts(sums, of, tile, part);
 #pragma unroll
     for (int i = 0; i < T::TM; ++i) {
       if (!mine) break;
@@ -184,8 +188,19 @@ __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
         }
       }
     }
-    __syncthreads();  // before the next tile's stores to shared memory
+    sync();  // before the next tile's stores to shared memory
   }
+}
+
+// A persistent kernel. It does nothing unless *gChoice is `choice`.
+template <int kDummy = 0>
+__global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
+    wide_product(const __grid_constant__ SplitTarget x, const int* gChoice, SplitChoice choice,
+                 const __grid_constant__ WideParts of, const __grid_constant__ KeptC kept) {
+  __shared__ WideTile::Shared s;
+  ptx::wait_for_prerequisites();
+  if (!selected(gChoice, choice)) return;
+  wide_tiles<true>(x, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x), of, kept, s, 1);
 }
 
 // Tiling of a product in FP64.
@@ -193,30 +208,29 @@ class WideJob {
   using T = WideTile;
 
  public:
-  // may_split_k: permits split-K if there are too few tiles for all SMs.
-  WideJob(const SplitTarget& x, int sms, bool may_split_k = false)
-      : x_(x), tiles_n_(ceil_div(x.c.n, T::BN)), tiles_(ceil_div(x.c.m, T::BM) * tiles_n_) {
+  // Split-K if there are too few tiles for all SMs.
+  WideJob(const SplitTarget& x, int sms)
+      : x_(x),
+        tiles_(ceil_div(x.c.m, T::BM) * ceil_div(x.c.n, T::BN)),
+        slots_(std::int64_t{T::kBlocksOfSm} * sms) {
     constexpr std::int64_t kLeastStages = 16;
-    slots_ = std::int64_t{T::kBlocksOfSm} * sms;
-    if (may_split_k)
-      parts_ = std::max<std::int64_t>(1, std::min(slots_ / tiles_, x.k / T::BK / kLeastStages));
+    parts_ = std::max<std::int64_t>(1, std::min(slots_ / tiles_, x.k / T::BK / kLeastStages));
   }
   std::int64_t scratch_bytes() const { return parts_ > 1 ? tiles_ * parts_ * T::kElements * 8 : 0; }
   // Number of flags required of CallMemory::flags().
   std::int64_t flags() const { return parts_ > 1 ? tiles_ : 0; }
 
   // Enqueues the product, which runs if *gChoice is `choice`. Errors: kLaunchFailed.
-  Status launch(const int* gChoice, SplitChoice choice, cudaStream_t stream,
-                char* scratch = nullptr, unsigned* gFlags = nullptr, const KeptC& kept = {}) const {
+  Status launch(const int* gChoice, SplitChoice choice, cudaStream_t stream, char* scratch,
+                unsigned* gFlags, const KeptC& kept) const {
     const WideParts of{static_cast<int>(parts_), reinterpret_cast<double*>(scratch), gFlags};
     return launch_dependent("product in FP64", wide_product<>, std::min(tiles_ * parts_, slots_), 1,
-                            T::kThreads, 0, stream, x_, static_cast<int>(tiles_n_),
-                            static_cast<int>(tiles_), gChoice, static_cast<int>(choice), of, kept);
+                            T::kThreads, 0, stream, x_, gChoice, choice, of, kept);
   }
 
  private:
   SplitTarget x_;
-  std::int64_t tiles_n_, tiles_, slots_ = 0, parts_ = 1;
+  std::int64_t tiles_, slots_, parts_ = 1;
 };
 
 // Copies C to a contiguous (m, n) array. This kernel reads C before the preceding kernel has ended;

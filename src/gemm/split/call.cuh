@@ -51,7 +51,7 @@ Status launch_job(const Job& job, Stream stream) {
 // An operand whose terms, scale exponents and largest magnitudes are consecutive from `at` on.
 inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t vectors,
                                   bool along_k, char* at, const SplitBytes& bytes,
-                                  Census* gCensus = nullptr) {
+                                  Census* gCensus = nullptr, SharedExtremes* gExtremes = nullptr) {
   const bool aligned = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
   char* const exponents = at + bytes.terms;
   return {.g = g,
@@ -62,7 +62,8 @@ inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t 
           .gTerms = at,
           .gExponent = reinterpret_cast<int*>(exponents),
           .gLargest = reinterpret_cast<std::uint32_t*>(exponents + bytes.exponents),
-          .gCensus = gCensus};
+          .gCensus = gCensus,
+          .gExtremes = gExtremes};
 }
 
 // Creates the tensor map of an operand's terms, with boxes of `vectors` rows or columns. Errors:

@@ -33,7 +33,8 @@ struct Census {
   std::uint32_t inverse;  // largest inverse_of()
   std::uint32_t seconds;  // OR of the second terms, without signs; 0: all are zero
   std::uint32_t
-      above[kLevels];  // elements whose scaled magnitude is at least 2^(kTop - level_bits)
+      above[kLevels];     // elements whose scaled magnitude is at least 2^(kTop - level_bits)
+  std::uint32_t arrived;  // blocks that have added their counts of these neighbours
 
   // `nonzero`: whether the element was nonzero before it was scaled. `second`: bits of its second
   // term.
@@ -106,7 +107,7 @@ struct StripCensus {
   }
   __device__ __forceinline__ Census of_vector(int vector) const {
     constexpr std::uint32_t kMask = (1U << kBits) - 1;
-    Census census{vector == 0 ? inverse : 0U, vector == 0 ? seconds : 0U, {}};
+    Census census{vector == 0 ? inverse : 0U, vector == 0 ? seconds : 0U, {}, 0};
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) census.above[i] = above[vector] >> (kBits * i) & kMask;
     return census;

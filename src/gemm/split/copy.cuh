@@ -3,6 +3,7 @@
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
+#include "device/ptx/reuse.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
@@ -18,8 +19,8 @@ struct RingBarriers {
 };
 
 // Copies all units of this block's tiles, in order, kPieces per slab. vector(tile) is the first row
-// or column of a tile. begin() waits until the operand is complete and returns whether the product
-// is needed; the first tile's position is computed before. load(unit, barrier, vector, piece, slab)
+// or column of a tile. begin() waits until the operand is complete; the first tile's position is
+// computed before. load(unit, barrier, vector, piece, slab)
 // starts a copy. The first unit is copied alone: all blocks start at the same time, and further
 // copies would only delay it.
 template <int kPieces, class Order, int kUnits, class Line, class Begin, class Load>
@@ -30,7 +31,7 @@ __device__ __forceinline__ void fill_ring(const Tiling& plan, const RingBarriers
   Order order(plan, static_cast<int>(blockIdx.x));
   for (Work work; order.next(work);) {
     const int first = vector(work.tile);
-    if (first_unit && !begin()) return;
+    if (first_unit) begin();
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
 #pragma unroll 1
@@ -61,6 +62,18 @@ __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUten
   ptx::prefetch_tensor_map(map_a);
   ptx::prefetch_tensor_map(map_b);
 }
+
+// Ends the pipelines' barriers, before their memory is used otherwise. Nothing was copied.
+template <class T>
+__device__ __forceinline__ void drop_rings(typename T::Shared& s) {
+  if (threadIdx.x != 0) return;
+  for (auto& full : s.full_a) ptx::mbarrier_invalidate(ptx::shared_address(&full));
+  for (auto& full : s.full_b) ptx::mbarrier_invalidate(ptx::shared_address(&full));
+  for (auto& empty : s.empty_a) ptx::mbarrier_invalidate(ptx::shared_address(&empty));
+  for (auto& empty : s.empty_b) ptx::mbarrier_invalidate(ptx::shared_address(&empty));
+}
+
+constexpr int kWarpAside = 3;
 
 // Warp 0 copies A, warp 1 copies B. Each waits only for its own pipeline and its own operand.
 template <class T, class Order, class BeginA, class BeginB>

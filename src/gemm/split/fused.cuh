@@ -177,12 +177,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   __syncthreads();
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
-    const auto of_terms = [] {
-      begin_fused<T>();
-      return true;
-    };
     produce<T, Schedule>(
-        map_a, map_b, s, plan, [] { return true; }, of_terms);
+        map_a, map_b, s, plan, [] {}, [] { begin_fused<T>(); });
     if constexpr (T::kGuarded) {
       constexpr unsigned kCopy = 64;  // threads of the warps that copy
       if (threadIdx.x >= kCopy) {
@@ -307,7 +303,7 @@ class FusedJob {
   // Both enqueue. Errors: kLaunchFailed.
   Status pass(const SplitTarget& x, cudaStream_t stream, const GrowthSample& sample = {}) const {
     using split_detail::Extra;
-    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, nullptr, 0, sample, x.a.vectors, x.b.vectors};
+    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, sample, x.a.vectors, x.b.vectors};
     pass.a.vectors = 0;
     return split_operands < F, kGuarded ? Extra::kSample : Extra::kNone > (pass, stream);
   }

@@ -143,11 +143,11 @@ __device__ __forceinline__ void decide(const typename T::Shared& s, const FusedG
   if (!last) return;
   __threadfence();
   const unsigned lost = __ldcg(x.gLost) + __ldcg(x.gLost + 1);
-  const bool proved = take_growth(x.gGrowth) && lost <= x.allowed;
+  const bool proved = grows(__ldcg(x.gGrowth)) && lost <= x.allowed;
   x.gChoice[kWhichChoice] =
       static_cast<int>(proved ? SplitChoice::kFp16x3 : SplitChoice::kBinary64);
   x.gChoice[kWhichMark] = kChoiceMark;
-  x.gLost[0] = x.gLost[1] = *x.gDone = 0;
+  x.gLost[0] = x.gLost[1] = *x.gDone = *x.gGrowth = 0;
 }
 
 }  // namespace split_detail

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SGEMM on tensor cores where the operands allow it: the split pre-pass counts what fp16x3 would
 // lose, and the device then chooses fp16x3, bf16x6 or FP64 by a proved bound.
-#include "gemm/split/bf16x6.cuh"
 #include "gemm/split/binary64.cuh"
 #include "gemm/split/fused.cuh"
+#include "gemm/split/guard.cuh"
 #include "gemm/split/product.cuh"
 
 #include <ladder/guard.hpp>
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace ladder::guarded {
 
 using Fp16Terms = TermFormat<__half, 2>;
+using Fp16Job = SplitJob<Fp16Terms, 3>;
+using Bf16Job = SplitJob<TermFormat<__nv_bfloat16, 3>, 6>;
 
 static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_split(p, device); !s) return s;
@@ -22,19 +25,13 @@ static Status accepts(const Problem& p, const Device& device) {
           "takes k for which the bound of split products is below SGEMM's, not " + to_string(p)};
 }
 
-// Workspace layout: the choice, the blocks' findings, the sample's chains, then the products' own
-// workspace. The sample has two flags: its count of finished blocks and its result.
-constexpr std::int64_t kFindingsAt = 512, kChainsAt = 4096, kHead = 86'016, kOfSample = 2;
-static_assert(kFindingsAt + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <=
-                  kChainsAt,
-              "findings");
+// Workspace layout: the choice, the sample's chains, then the products' own workspace.
+constexpr std::int64_t kChainsAt = 4096, kHead = 86'016;
 static_assert(kChainsAt + kSampleBlocks * split_detail::kPairs * sizeof(Chain) <= kHead &&
                   kHead % 1024 == 0,
               "the sample");
 
-static GrowthSample sample_at(char* scratch, unsigned* gFlags) {
-  return {reinterpret_cast<Chain*>(scratch + kChainsAt), gFlags, gFlags + 1};
-}
+static Chain* chains_at(char* scratch) { return reinterpret_cast<Chain*>(scratch + kChainsAt); }
 
 using Fused = FusedJob<Fp16Terms, 3, true>;
 
@@ -52,13 +49,13 @@ static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream)
 static Status launch_fused(const RowMajorCall& call, Stream stream) {
   const Problem& p = call.p;
   const Fused job(p, call.o, call.device.sms);
-  const split_detail::WideJob again(job.target(nullptr), call.device.sms, true);
+  const split_detail::WideJob again(job.target(nullptr), call.device.sms);
   const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
                      of_job = ceil_div(job.scratch_bytes(), 16) * 16;
-  constexpr std::int64_t kOfGuard = 3 + kOfSample;
+  constexpr std::int64_t kOfGuard = 3, kOfSample = 2;  // flags
   CallMemory memory;
   if (Status s = memory.take(stream, kHead + of_job + again.scratch_bytes() + kept_bytes,
-                             job.flags() + kOfGuard + again.flags());
+                             job.flags() + kOfGuard + kOfSample + again.flags());
       !s)
     return s;
   memory.keep_answer();
@@ -70,7 +67,8 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
   unsigned* const gLost = gFlags + job.flags();
   const SlabRule rule = *slab_rule(static_cast<double>(p.k));
   const SplitTarget x = job.target(terms);
-  const GrowthSample sample = sample_at(scratch, gLost + 3);
+  unsigned* const gSample = gLost + kOfGuard;
+  const GrowthSample sample{chains_at(scratch), gSample, gSample + 1};
   if (Status s = job.pass(x, stream, sample); !s) return s;
   split_detail::KeptC kept;
   if (kept_bytes > 0) {
@@ -82,58 +80,87 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
                              {rule.level, rule.allowed, sample.gGrowth, gLost, gLost + 2, gChoice});
       !s)
     return s;
-  return split_detail::WideJob(x, call.device.sms, true)
-      .launch(gChoice, SplitChoice::kBinary64, stream, parts, gLost + kOfGuard, kept);
+  return split_detail::WideJob(x, call.device.sms)
+      .launch(gChoice, SplitChoice::kBinary64, stream, parts, gSample + kOfSample, kept);
+}
+
+// A product with two fp16 terms, and the same product with three bf16 terms.
+struct Both {
+  const Fp16Job& of_two;
+  const Bf16Job& of_three;
+  SplitTarget x, y;
+  char* terms;
+  unsigned* gFlags;  // of the product
+  GuardState* gState;
+  int* gChoice;
+};
+
+template <class T, class Other>
+Status launch_product(const Both& both, Stream stream) {
+  const SplitTarget &x = both.x, &y = both.y;
+  const TensorPlan &plan = both.of_two.plan(), &other = both.of_three.plan();
+  const auto k = static_cast<double>(x.k);
+  split_detail::Guard<Other> guard{.least_blocks = other.plan.blocks,
+                                   .gChoice = both.gChoice,
+                                   .g = both.gState,
+                                   .gAnswer = both.gChoice,
+                                   .needed = places_needed(k, guard_budget(k)),
+                                   .map_a = {},
+                                   .map_b = {},
+                                   .y = y,
+                                   .plan = other.plan,
+                                   .exchange = both.of_three.exchange(both.terms, both.gFlags)};
+  using F = typename Other::Format;
+  if (Status s = map_terms<F>(guard.map_a, y.a, other.plan.steps, Other::BM); !s) return s;
+  if (Status s = map_terms<F>(guard.map_b, y.b, other.plan.steps, Other::kHalf); !s) return s;
+  return split_detail::launch_tile<T>(plan, x, both.of_two.exchange(both.terms, both.gFlags), guard,
+                                      stream);
+}
+
+// A kernel for each tile of the menu, of which both formats have the same.
+template <class... T, class... Other>
+constexpr auto kernels_of(split_detail::TileList<T...> /*of_two*/,
+                          split_detail::TileList<Other...> /*of_three*/) {
+  static_assert(((T::BM == Other::BM && T::BN == Other::BN) && ...), "the same tiles");
+  return std::array{launch_product<T, Other>...};
+}
+constexpr auto kProducts = kernels_of(Fp16Job::Tiles::All{}, Bf16Job::Tiles::All{});
+
+// The plan of the other product: tiles of the same shape, whose sums no second kernel adds.
+static TensorPlan other_plan(const Problem& p, const TensorPlan& plan, int sms) {
+  const std::array shapes{split_tiles(Bf16Job::Tiles::kBk)[plan.tile]};
+  return plan_split_tiles(p, Bf16Job::Tiles::kCost, shapes, sms, false);
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
-  using split_detail::When;
   RowMajorCall call;
   if (Status s = row_major_call(original, given, call); !s) return s;
   const Problem& p = call.p;
   if (!reads_ab(p)) return scale_only<float>(p, call.o, stream);
   if (takes_fused(p, call.at, true)) return launch_fused(call, stream);
-  const SplitJob<Fp16Terms, 3, true> halves(p, call.o, call.device.sms);
-  const split_bf16::Bf16x6Job brains(p, call.o, call.device.sms);
+  const Fp16Job of_two(p, call.o, call.device.sms);
+  const Bf16Job of_three(p, call.o, other_plan(p, of_two.plan(), call.device.sms));
 
-  const std::int64_t product_flags = std::max(halves.flags(), brains.flags());
-  constexpr std::int64_t kOfGuard = 1 + kOfSample;  // flags
+  constexpr std::int64_t kOfGuard = ceil_div(sizeof(GuardState), sizeof(unsigned));  // flags
   constexpr std::int64_t kCensusWords = sizeof(Census) / sizeof(unsigned);
+  const std::int64_t of_product = std::max(of_two.flags(), of_three.flags());
   CallMemory memory;
   if (Status s =
-          memory.take(stream, kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes()),
-                      product_flags + kOfGuard + (p.m + p.n) * kCensusWords);
+          memory.take(stream, kHead + std::max(of_two.scratch_bytes(), of_three.scratch_bytes()),
+                      kOfGuard + of_product + (p.m + p.n) * kCensusWords);
       !s)
     return s;
   memory.keep_answer();
-  char* const scratch = memory.scratch();
-  unsigned* const gFlags = memory.flags();
-  auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + kOfGuard);
-  auto* const gChoice = reinterpret_cast<int*>(scratch);
-  char* const terms = scratch + kHead;
-
-  const SplitTarget x = halves.target(terms, gCensus), y = brains.target(terms);
-  const GrowthSample sample = sample_at(scratch, gFlags + product_flags + 1);
-  if (Status s = halves.pass<true>(x, {}, stream, sample); !s) return s;
-  const ChoiceInput choice{
-      .a = x.a,
-      .b = x.b,
-      .k = x.k,
-      .needed = places_needed(static_cast<double>(p.k), guard_budget(static_cast<double>(p.k))),
-      .gGrowth = sample.gGrowth,
-      .gDone = gFlags + product_flags,
-      .gFindings = scratch + kFindingsAt,
-      .gChoice = gChoice};
-  using namespace split_detail;
-  if (Status s = launch_dependent("choice", choose<>, choose_blocks(p.m + p.n), 1, kChooseThreads,
-                                  0, stream, choice);
-      !s)
-    return s;
-  const auto when = [&](SplitChoice choice) { return When{gChoice, static_cast<int>(choice)}; };
-  if (Status s = halves.product(x, terms, gFlags, when(SplitChoice::kFp16x3), stream); !s) return s;
-  const When bf16x6 = when(SplitChoice::kBf16x6);
-  if (Status s = split_bf16::launch_bf16x6(brains, y, terms, gFlags, bf16x6, stream); !s) return s;
-  return WideJob(x, call.device.sms).launch(gChoice, SplitChoice::kBinary64, stream);
+  char* const terms = memory.scratch() + kHead;
+  auto* const gState = reinterpret_cast<GuardState*>(memory.flags());
+  unsigned* const gFlags = memory.flags() + kOfGuard;
+  auto* const gCensus = reinterpret_cast<Census*>(gFlags + of_product);
+  const Both both{
+      of_two, of_three, of_two.target(terms, gCensus, gState->of), of_three.target(terms), terms,
+      gFlags, gState,   reinterpret_cast<int*>(memory.scratch())};
+  const GrowthSample sample{chains_at(memory.scratch()), &gState->sampled, &gState->growth};
+  if (Status s = of_two.pass<split_detail::Extra::kCount>(both.x, stream, sample); !s) return s;
+  return kProducts[of_two.plan().tile](both, stream);
 }
 
 static constexpr KernelInfo kKernels[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors of a split operand and of the split pre-pass.
 #pragma once
-#include "gemm/split/census.cuh"
+#include "gemm/split/extremes.cuh"
 
 #include <cstdint>
 
@@ -14,11 +14,12 @@ struct SplitOperand {
   std::int64_t ld;
   int vectors;
   bool along_k;
-  bool aligned;             // permits 128-bit loads
-  void* gTerms;             // (vectors, slabs, kTerms, BK)
-  int* gExponent;           // (vectors): scale s, or kExceptional
-  std::uint32_t* gLargest;  // (kChunks, vectors), unless along_k
-  Census* gCensus;          // (vectors), or null if not counted; unless along_k, zero before
+  bool aligned;               // permits 128-bit loads
+  void* gTerms;               // (vectors, slabs, kTerms, BK)
+  int* gExponent;             // (vectors): scale s, or kExceptional
+  std::uint32_t* gLargest;    // (kChunks, vectors), unless along_k
+  Census* gCensus;            // (vectors), zero before and after; used unless along_k
+  SharedExtremes* gExtremes;  // null if not counted
 };
 
 // Counts of the sampled elements of C: those with nonzero products, and those whose partial sums
@@ -40,14 +41,12 @@ struct Chain;
 struct GrowthSample {
   Chain* gChains = nullptr;     // (kSampleBlocks, sampled elements of C)
   unsigned* gDone = nullptr;    // number of finished blocks; zero before and after
-  unsigned* gGrowth = nullptr;  // packed; zero before; the choice zeroes it again
+  unsigned* gGrowth = nullptr;  // packed; zero before and after
 };
 
 struct SplitPass {
   SplitOperand a, b;
   int k, slabs;
-  const int* gChoice;  // null, or the pre-pass runs only if *gChoice == selected
-  int selected;
   GrowthSample sample{};
   int sampled_a = 0, sampled_b = 0;  // rows of op(A), columns of op(B) of the sample
 };

@@ -13,6 +13,7 @@
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
+#include "device/ptx/sync.cuh"
 #include "device/runtime.cuh"
 #include "gemm/split/ring.cuh"
 #include "gemm/split/sample.cuh"
@@ -93,15 +94,23 @@ __device__ __forceinline__ void split_along(const SplitOperand& x, int k, int sl
     }
   }
   if constexpr (kCount) {
+    constexpr int kVectors = kBlock / kWide, kWarps = kWide / 32;  // of the block; of a vector
+    __shared__ Census s[kBlock / 32];
+    __shared__ int sScale[kBlock / 32];
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     census.template add_lanes<32>();
-    if constexpr (kWide > 32) {
-      __shared__ Census s[kBlock / 32];
-      const int warp = static_cast<int>(threadIdx.x) / 32;
-      if (tid % 32 == 0) s[warp] = census;
-      __syncthreads();
-      for (int i = 1; tid == 0 && i < kWide / 32; ++i) census.add(s[warp + i]);
+    if (lane == 0) s[warp] = census, sScale[warp] = scale;
+    __syncthreads();
+    if (warp > 0) return;
+    Extremes all;
+    if (lane < kVectors) {  // beyond the last vector there are zeros, which count for nothing
+      census = s[lane * kWarps];
+#pragma unroll 1
+      for (int i = 1; i < kWarps; ++i) census.add(s[lane * kWarps + i]);
+      all.take(census, sScale[lane * kWarps] == kExceptional, k);
     }
-    if (mine && tid == 0) x.gCensus[vector] = census;
+    all.take_warp();
+    if (lane == 0) x.gExtremes->add(all, static_cast<int>(blockIdx.x));
   }
 }
 
@@ -111,12 +120,15 @@ __device__ __forceinline__ int chunk_begin(int k, int chunk, int chunks) {
   return static_cast<int>(std::int64_t{tiles} * chunk / chunks) * kEdge;
 }
 
+// The functions below synchronise the kBlock threads that call them, not the whole block.
+constexpr int kPassBarrier = 1;
+
 // Finds each vector's largest magnitude within chunk group / strips of k. The operand is M- or
 // N-major.
 template <int kBlock>
-__device__ __forceinline__ void find_largest(const SplitOperand& x, int k, int group) {
+__device__ __forceinline__ void find_largest(const SplitOperand& x, int k, int group,
+                                             std::uint32_t (&s)[kBlock / kEdge][kEdge]) {
   constexpr int kRows = kBlock / kEdge;
-  __shared__ std::uint32_t s[kRows][kEdge];
   const int strips = (x.vectors + kEdge - 1) / kEdge;
   const int lane = static_cast<int>(threadIdx.x) % kEdge,
             row = static_cast<int>(threadIdx.x) / kEdge;
@@ -131,7 +143,7 @@ __device__ __forceinline__ void find_largest(const SplitOperand& x, int k, int g
     }
   }
   s[row][lane] = largest;
-  __syncthreads();
+  ptx::barrier_sync(kPassBarrier, kBlock);
   if (row > 0 || vector >= x.vectors) return;
 #pragma unroll
   for (int i = 1; i < kRows; ++i) largest = max(largest, s[i][lane]);
@@ -179,7 +191,8 @@ __device__ __forceinline__ void first_pass_groups(const SplitPass& pass, int gro
     if (x.along_k) {
       split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(x, pass.k, pass.slabs, in_operand);
     } else {
-      find_largest<kBlock>(x, pass.k, in_operand);
+      __shared__ std::uint32_t s[kBlock / kEdge][kEdge];
+      find_largest<kBlock>(x, pass.k, in_operand, s);
     }
     __syncthreads();  // before the next group's use of shared memory
   }
@@ -200,7 +213,6 @@ template <class F, int kWide, int kFloat4s, Extra kExtra>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide,
                                   kPassBlocks<kWide, kFloat4s, kExtra>)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
-  if (!has_work(pass)) return;
   if (!beside)
     ptx::
         // first: the next kernel reads A and B once all blocks have waited
@@ -219,7 +231,6 @@ struct Strips {
 template <class F, int kWide, Extra kExtra>
 __global__ void __launch_bounds__(kStripThreads, 4)
     split_at_once(const __grid_constant__ SplitPass pass, Strips strips, int groups_a, int groups) {
-  if (!has_work(pass)) return;
   ptx::wait_for_prerequisites();  // before launch_dependents: the next kernel reads A and B
   ptx::launch_dependents();
   int block = static_cast<int>(blockIdx.x);
@@ -245,33 +256,37 @@ __global__ void __launch_bounds__(kStripThreads, 4)
 }
 
 // The second kernel of the pre-pass: splits an M- or N-major operand and transposes it through
-// shared memory in tiles of kEdge x kEdge, kAtOnce tiles per block.
+// shared memory in tiles of kEdge x kEdge, kAtOnce tiles per group.
 constexpr int kAtOnce = 4;
+struct AcrossShared {
+  float s[kEdge][kEdge + 1];  // (k, vector); padded: columns are free of bank conflicts
+  int scale[kEdge];
+};
+// The groups of each kEdge vectors, and of an operand.
+__host__ __device__ constexpr int groups_of_strip(int padded) {
+  return (padded + kAtOnce * kEdge - 1) / (kAtOnce * kEdge);
+}
+__host__ __device__ constexpr int groups_across(const SplitOperand& x, int padded) {
+  return x.along_k ? 0 : (x.vectors + kEdge - 1) / kEdge * groups_of_strip(padded);
+}
 template <class F, bool kCount>
-__global__ void __launch_bounds__(kThreads)
-    split_across(const __grid_constant__ SplitPass pass, int groups_a) {
+__device__ __forceinline__ void split_group_across(const SplitOperand& x, int k, int slabs,
+                                                   int group, AcrossShared& shared) {
   constexpr int kRows = kThreads / kEdge;
-  __shared__ float s[kEdge][kEdge + 1];  // (k, vector); padded: columns are free of bank conflicts
-  __shared__ int sScale[kEdge];
-  __shared__ Census sCensus[kEdge];
-  if (!has_work(pass)) return;
-  ptx::launch_dependents();
-  ptx::wait_for_prerequisites();
-  const int group = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // reversed: last read, in L2
-  const SplitOperand x = operand_of(pass, group < groups_a);
-  const int in_operand = group < groups_a ? group : group - groups_a;
+  const auto sync = [] { ptx::barrier_sync(kPassBarrier, kThreads); };
   const int strips = (x.vectors + kEdge - 1) / kEdge;
-  const int k = pass.k, slabs = pass.slabs, k_begin = in_operand / strips * (kAtOnce * kEdge);
+  const int k_begin = group / strips * (kAtOnce * kEdge);
   const int tid = static_cast<int>(threadIdx.x), lane = tid % kEdge, row = tid / kEdge;
-  const int vector0 = in_operand % strips * kEdge, vector = vector0 + lane;
+  const int vector0 = group % strips * kEdge, vector = vector0 + lane;
   if (row == 0 && vector < x.vectors) {
     std::uint32_t largest = 0;
 #pragma unroll 8
     for (int chunk = 0; chunk < kChunks; ++chunk) {
-      largest = max(largest, x.gLargest[static_cast<std::int64_t>(chunk) * x.vectors + vector]);
+      largest =
+          max(largest, __ldcg(x.gLargest + static_cast<std::int64_t>(chunk) * x.vectors + vector));
     }
-    sScale[lane] = exponent_of<F>(largest);
-    if (k_begin == 0) x.gExponent[vector] = sScale[lane];
+    shared.scale[lane] = exponent_of<F>(largest);
+    if (k_begin == 0) x.gExponent[vector] = shared.scale[lane];
   }
   using Across = AcrossTile<kEdge, kThreads>;
   typename Across::Counts census;
@@ -286,13 +301,32 @@ __global__ void __launch_bounds__(kThreads)
           x.g[inside ? at * x.ld + vector : 0];  // no branch, so that the loads overlap
       r[i] = inside ? element : 0.0F;
     }
-    __syncthreads();
+    sync();
 #pragma unroll
-    for (int i = 0; i < kEdge / kRows; ++i) s[row + i * kRows][lane] = r[i];
-    __syncthreads();
-    Across::template write<F, kCount>(x, s, sScale, vector0, k0, slabs, census);
+    for (int i = 0; i < kEdge / kRows; ++i) shared.s[row + i * kRows][lane] = r[i];
+    sync();
+    Across::template write<F, kCount>(x, shared.s, shared.scale, vector0, k0, slabs, census);
   }
-  if constexpr (kCount) Across::add_counts(x, sCensus, vector0, census);
+  if constexpr (kCount) {
+    __shared__ Census sCensus[kEdge];
+    __shared__ bool last;
+    Across::add_counts(x, sCensus, vector0, census);
+    const auto blocks = static_cast<unsigned>(groups_of_strip(padded));
+    if (!arrives_last([&] { return &x.gCensus[vector0].arrived; }, blocks, last)) return;
+    if (row == 0) settle(x, k, vector0 + tid / 32 * 32, 32);
+  }
+}
+
+template <class F, bool kCount>
+__global__ void __launch_bounds__(kThreads)
+    split_across(const __grid_constant__ SplitPass pass, int groups_a) {
+  __shared__ AcrossShared shared;
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  const int group = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // reversed: last read, in L2
+  const bool of_a = group < groups_a;
+  split_group_across<F, kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
+                                of_a ? group : group - groups_a, shared);
 }
 
 }  // namespace split_detail
@@ -328,12 +362,8 @@ Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
   };
   const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
   if (all == 0 && kExtra == Extra::kNone) return Status::ok();
-  // A pre-pass that depends on a choice is rarely needed, and even blocks that return at once cost
-  // time.
-  constexpr std::int64_t kMostBlocksOfAChoice = 1024;
-  const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
   return launch_dependent("split pre-pass", first_pass<F, kWide, kFloat4s, kExtra>,
-                          grid + (kExtra != Extra::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream,
+                          all + (kExtra != Extra::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream,
                           pass, static_cast<int>(groups_a), static_cast<int>(all), beside);
 }
 
@@ -402,14 +432,11 @@ Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
 
 template <class F, bool kCount>
 Status launch_across(const SplitPass& pass, cudaStream_t stream) {
-  const auto groups = [&](const SplitOperand& x) {
-    const std::int64_t padded = std::int64_t{pass.slabs} * F::BK;
-    return x.along_k ? 0 : ceil_div(x.vectors, kEdge) * ceil_div(padded, kAtOnce * kEdge);
-  };
-  const std::int64_t groups_a = groups(pass.a);
+  const int padded = pass.slabs * F::BK;
+  const int groups_a = groups_across(pass.a, padded);
   return launch_dependent("split pre-pass, second kernel", split_across<F, kCount>,
-                          groups_a + groups(pass.b), 1, kThreads, 0, stream, pass,
-                          static_cast<int>(groups_a));
+                          groups_a + groups_across(pass.b, padded), 1, kThreads, 0, stream, pass,
+                          groups_a);
 }
 
 }  // namespace split_detail

@@ -56,19 +56,12 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
   }
 }
 
-// Waits for the preceding grid (programmatic dependent launch) and returns whether the guard
-// selected this product. The dependent grid is released only after the wait, because it may read
-// the choice without a wait of its own.
-__device__ __forceinline__ bool begins(const int* gChoice, int choice) {
-  ptx::wait_for_prerequisites();
-  ptx::launch_dependents();
-  return selected(gChoice, choice);
-}
-
-template <class T, class Order, bool kParts, bool kCompensated>
+// begin() waits until the terms are there; what needs none of them is done before. up: the factor
+// of the promotion if kCompensated.
+template <class T, class Order, bool kParts, bool kCompensated, class Begin>
 __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x,
-                                        const Tiling& plan, const Exchange& exchange,
-                                        const int* gChoice, int choice) {
+                                        const Tiling& plan, const Exchange& exchange, float up,
+                                        Begin begin) {
   const int block = static_cast<int>(blockIdx.x),
             group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const bool leads = threadIdx.x % 32 == 0;
@@ -79,8 +72,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
   Work work;
   bool more = order.next(work);
   TilePlace place = place_of<kBand>(plan, work.tile);
-  if (!begins(gChoice, choice)) return;
-  const float up = kCompensated ? __int_as_float(gChoice[kUp]) : 1.0F;
+  begin();
   for (; more; more = order.next(work), place = place_of<kBand>(plan, work.tile)) {
     const bool plain = !kParts && plain_scales<T>(x, place.m * T::BM, place.n * T::BN);
 #pragma unroll
@@ -133,60 +125,101 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
   }
 }
 
-template <class T, bool kParts, bool kCompensated>
-__global__ void __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
-           const __grid_constant__ SplitTarget x, const __grid_constant__ Tiling plan,
-           const __grid_constant__ Exchange exchange, const int* gChoice, int choice) {
+// The product, by all threads of a block, in their roles. `s` has its pipelines initialised.
+// aside() is for one warp that neither copies nor multiplies.
+template <class T, bool kParts, bool kCompensated, class Begin, class Aside>
+__device__ __forceinline__ void multiply(const CUtensorMap& map_a, const CUtensorMap& map_b,
+                                         typename T::Shared& s, const SplitTarget& x,
+                                         const Tiling& plan, const Exchange& exchange, float up,
+                                         Begin begin, Aside aside) {
   using Order = std::conditional_t<kParts, PartSchedule, Schedule>;
-  extern __shared__ __align__(1024) char shared[];
-  auto& s = *reinterpret_cast<typename T::Shared*>(shared);
-  init_rings<T>(map_a, map_b, s);
-  __syncthreads();
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
-    const auto begin = [&] { return begins(gChoice, choice); };
     produce<T, Order>(map_a, map_b, s, plan, begin, begin);
+    if (threadIdx.x / 32 == kWarpAside) aside();
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, gChoice, choice);
+    consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, up, begin);
   }
 }
 
-// Condition of a kernel's work: none (g is null), or *g == choice.
-struct When {
-  const int* g = nullptr;
-  int choice = 0;
+// The policy of a product that always runs. guard.cuh has the other one.
+struct Unguarded {
+  static constexpr bool kGuards = false;
+  static constexpr int kSharedBytes = 0;
+  int least_blocks = 0;
+  const int* gChoice = nullptr;
 };
 
-template <class T, bool kCompensated>
+template <class T, bool kParts, class Guard>
+__global__ void __launch_bounds__(T::kThreads, 1)
+    kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+           const __grid_constant__ SplitTarget x, const __grid_constant__ Tiling plan,
+           const __grid_constant__ Exchange exchange, const __grid_constant__ Guard guard) {
+  extern __shared__ __align__(1024) char shared[];
+  auto& s = *reinterpret_cast<typename T::Shared*>(shared);
+  init_rings<T>(map_a, map_b, s);
+  if constexpr (Guard::kGuards) {
+    const Verdict verdict = guard.verdict(x);
+    if (verdict.choice != SplitChoice::kFp16x3) {
+      drop_rings<T>(s);
+      guard.compute_otherwise(verdict.choice, x, shared);
+    } else if (static_cast<int>(blockIdx.x) < plan.blocks) {
+      multiply<T, kParts, true>(
+          map_a, map_b, s, x, plan, exchange, verdict.up, [] {}, [&] { guard.forget(); });
+    } else if (threadIdx.x / 32 == kWarpAside) {
+      guard.forget();
+    }
+  } else {
+    __syncthreads();
+    const auto begin = [] {
+      ptx::wait_for_prerequisites();
+      ptx::launch_dependents();
+    };
+    multiply<T, kParts, false>(map_a, map_b, s, x, plan, exchange, 1.0F, begin, [] {});
+  }
+}
+
+template <class T, class Guard>
 Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchange& exchange,
-                   const When& when, cudaStream_t stream) {
+                   const Guard& guard, cudaStream_t stream) {
   using F = typename T::Format;
   CUtensorMap map_a, map_b;
   if (Status s = map_terms<F>(map_a, x.a, chosen.plan.steps, T::BM); !s) return s;
   if (Status s = map_terms<F>(map_b, x.b, chosen.plan.steps, T::kHalf); !s) return s;
   const auto launch = [&](auto run) {
-    constexpr int kShared = sizeof(typename T::Shared);
-    return launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads,
-                            kShared, stream, map_a, map_b, x, chosen.plan, exchange, when.g,
-                            when.choice);
+    constexpr int kShared =
+        std::max(static_cast<int>(sizeof(typename T::Shared)), Guard::kSharedBytes);
+    const Tiling& plan = chosen.plan;
+    return launch_dependent("product of split operands", run,
+                            std::max(plan.blocks, guard.least_blocks), 1, T::kThreads, kShared,
+                            stream, map_a, map_b, x, plan, exchange, guard);
   };
   if constexpr (T::kPingPong) {
-    return launch(kernel<T, false, kCompensated>);
+    return launch(kernel<T, false, Guard>);
   } else {
-    if (chosen.parts == 1) return launch(kernel<T, false, kCompensated>);
-    if (Status s = launch(kernel<T, true, kCompensated>); !s) return s;
+    if (chosen.parts == 1) return launch(kernel<T, false, Guard>);
+    if (Status s = launch(kernel<T, true, Guard>); !s) return s;
     const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kFloat4s<T>;
     return launch_kernel("sum of k-splits", add_split_parts<T, kBand>, adders, kAddThreads, 0,
-                         stream, x, exchange.gPartial, chosen.plan, chosen.parts, when.g,
-                         when.choice);
+                         stream, x, exchange.gPartial, chosen.plan, chosen.parts, guard.gChoice);
   }
 }
 
-// The kernels of the planner's tiles, with as many pipeline stages as shared memory holds.
-template <class F, int kProducts, bool kCompensated>
+template <class... T>
+struct TileList {
+  static constexpr std::array kShapes{kSplitShape<T>...};
+};
+// The kernels without a guard.
+template <class... T>
+constexpr auto unguarded(TileList<T...> /*tiles*/) {
+  return std::array{launch_tile<T, Unguarded>...};
+}
+
+// The planner's tiles, with as many pipeline stages as shared memory holds.
+template <class F, int kProducts>
 struct Menu {
+  static constexpr int kBk = F::BK;
   static constexpr int kUnit = 128 * F::kTerms * F::kSlabBytes, kRest = 2048;  // bytes
   static constexpr int kUnits = (kMaxSharedBytes - kRest) / kUnit;
   template <int BN>
@@ -196,12 +229,7 @@ struct Menu {
   static constexpr int kGiven = 64 * 128 * 4;  // bytes of the sums that the warpgroups exchange
   using Turns =
       PingPongTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
-  template <class... T>
-  struct Kernels {
-    static constexpr std::array kShapes{kSplitShape<T>...};
-    static constexpr std::array kLaunch{launch_tile<T, kCompensated>...};
-  };
-  using All = Kernels<Tile<256>, Tile<128>, Turns, Tile<64>>;
+  using All = TileList<Tile<256>, Tile<128>, Turns, Tile<64>>;
   static_assert(All::kShapes == split_tiles(F::BK), "a kernel for each tile of the menu");
   static constexpr SplitCost kCost{kProducts, F::kTerms* F::kSlabBytes, F::kSlabBytes};
   static_assert(std::ranges::any_of(kSplitFormats,
@@ -214,13 +242,17 @@ struct Menu {
 }  // namespace split_detail
 
 // Tiling and workspace layout of one row-major product with terms of format F.
-template <class F, int kProducts, bool kCompensated = false>
+template <class F, int kProducts>
 class SplitJob {
  public:
+  using Tiles = split_detail::Menu<F, kProducts>;
+
   SplitJob(const Problem& p, const Operands& o, int sms)
+      : SplitJob(p, o, plan_split_tiles(p, Tiles::kCost, split_tiles(F::BK), sms)) {}
+  SplitJob(const Problem& p, const Operands& o, const TensorPlan& chosen)
       : p_(p),
         o_(o),
-        chosen_(plan_split_tiles(p, Tiles::kCost, split_tiles(F::BK), sms)),
+        chosen_(chosen),
         a_(split_bytes<F>(p.m, p.k, along_a())),
         b_(split_bytes<F>(p.n, p.k, along_b())) {}
 
@@ -243,43 +275,39 @@ class SplitJob {
     return chosen_.plan.blocks * kGroups;
   }
 
-  // Addresses of operands and workspace. gCensus: m + n censuses; may be null unless pass() counts.
-  SplitTarget target(char* scratch, Census* gCensus = nullptr) const {
+  const TensorPlan& plan() const { return chosen_; }
+
+  // Addresses of operands and workspace. If pass() counts: gCensus, m + n censuses, and gExtremes,
+  // those of A and of B.
+  SplitTarget target(char* scratch, Census* gCensus = nullptr,
+                     SharedExtremes* gExtremes = nullptr) const {
+    const bool counts = gExtremes != nullptr;
     char* const at_a = packed_a_ != nullptr ? packed_a_ : scratch;
     char* const at_b =
         packed_b_ != nullptr ? packed_b_ : scratch + (packed_a_ != nullptr ? 0 : a_.all());
     return {target_of<float>(p_, o_),
-            split_operand(o_.a, p_.lda, p_.m, along_a(), at_a, a_, gCensus),
+            split_operand(o_.a, p_.lda, p_.m, along_a(), at_a, a_, gCensus, gExtremes),
             split_operand(o_.b, p_.ldb, p_.n, along_b(), at_b, b_,
-                          gCensus == nullptr ? nullptr : gCensus + p_.m),
+                          counts ? gCensus + p_.m : nullptr, counts ? gExtremes + 1 : nullptr),
             static_cast<int>(p_.k)};
   }
+  Exchange exchange(char* scratch, unsigned* gFlags) const {
+    return {reinterpret_cast<float*>(scratch + own_terms()), gFlags};
+  }
   // Both enqueue. Errors: kLaunchFailed.
-  template <bool kCount = false>
-  Status pass(const SplitTarget& x, const split_detail::When& when, cudaStream_t stream,
-              const GrowthSample& sample = {}) const {
-    using split_detail::Extra;
-    SplitPass pass{x.a,         x.b,    x.k,         chosen_.plan.steps, when.g,
-                   when.choice, sample, x.a.vectors, x.b.vectors};
+  template <split_detail::Extra kExtra = split_detail::Extra::kNone>
+  Status pass(const SplitTarget& x, cudaStream_t stream, const GrowthSample& sample = {}) const {
+    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, sample, x.a.vectors, x.b.vectors};
     if (packed_a_ != nullptr) pass.a.vectors = 0;
     if (packed_b_ != nullptr) pass.b.vectors = 0;
-    return split_operands < F, kCount ? Extra::kCount : Extra::kNone > (pass, stream);
+    return split_operands<F, kExtra>(pass, stream);
   }
-  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags,
-                 const split_detail::When& when, cudaStream_t stream) const {
-    const Exchange exchange{reinterpret_cast<float*>(scratch + own_terms()), gFlags};
-    return Tiles::All::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
-  }
-
-  // The same without a condition.
-  Status pass(const SplitTarget& x, cudaStream_t stream) const { return pass<>(x, {}, stream); }
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream) const {
-    return product(x, scratch, gFlags, {}, stream);
+    constexpr auto kLaunch = split_detail::unguarded(typename Tiles::All{});
+    return kLaunch[chosen_.tile](chosen_, x, exchange(scratch, gFlags), {}, stream);
   }
 
  private:
-  using Tiles = split_detail::Menu<F, kProducts, kCompensated>;
-
   std::int64_t own_terms() const {
     return (packed_a_ != nullptr ? 0 : a_.all()) + (packed_b_ != nullptr ? 0 : b_.all());
   }
@@ -295,12 +323,12 @@ class SplitJob {
 
 // C = alpha op(A) op(B) + beta C with terms of format F, any layout, for a problem that
 // accept_split() accepts. Errors: kLaunchFailed.
-template <class F, int kProducts, bool kCompensated = false>
+template <class F, int kProducts>
 Status launch_split(const Problem& original, const Operands& given, Stream stream) {
   RowMajorCall call;
   if (Status s = row_major_call(original, given, call); !s) return s;
   if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  return launch_job(SplitJob<F, kProducts, kCompensated>(call.p, call.o, call.device.sms), stream);
+  return launch_job(SplitJob<F, kProducts>(call.p, call.o, call.device.sms), stream);
 }
 
 }  // namespace ladder

@@ -96,7 +96,6 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
   constexpr int kSlots = StripLargest::kSlots;
   extern __shared__ __align__(128) float s[];  // (STAGES, rows, kVectors)
   __shared__ StripLargest sLargest;
-  if (!has_work(pass)) return;
   if (threadIdx.x == 0) {
     for (auto& full : sLargest.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
     ptx::fence_mbarrier_init();
@@ -205,7 +204,15 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     __syncthreads();  // all threads have read the strip
     load(it + R::STAGES);
   }
-  ptx::cluster_sync();  // no block exits while others send to it
+  ptx::cluster_sync();  // no block exits while others send to it; all have added their counts
+  if constexpr (kCount) {
+    for (int it = warp; rank == 0 && it < count; it += R::kThreads / 32) {
+      const int strip = cluster + it * clusters;
+      const bool of_a = strip < work.strips_of_a;
+      settle(operand_of(pass, of_a), pass.k,
+             (of_a ? strip : strip - work.strips_of_a) * R::kVectors, R::kVectors);
+    }
+  }
 }
 
 }  // namespace ladder::split_detail

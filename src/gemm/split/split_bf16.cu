@@ -2,13 +2,13 @@
 // FP32 accuracy from bf16 and tf32 tensor cores: each operand is a sum of two or three terms, of
 // whose products the largest are added. Any layout, transposition, leading dimension, alpha, beta;
 // Inf and NaN as SGEMM.
-#include "gemm/split/bf16x6.cuh"
 #include "gemm/split/product.cuh"
 
 #include <span>
 
 namespace ladder::split_bf16 {
 
+using ThreeBf16Terms = TermFormat<__nv_bfloat16, 3>;
 using TwoBf16Terms = TermFormat<__nv_bfloat16, 2>;
 using TwoTf32Terms = TermFormat<float, 2>;
 
@@ -23,11 +23,5 @@ static constexpr KernelInfo kKernels[] = {
                  Precision::kTf32x3, launch_split<TwoTf32Terms, 3>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
-
-Status launch_bf16x6(const Bf16x6Job& job, const SplitTarget& x, char* scratch, unsigned* gFlags,
-                     const split_detail::When& when, Stream stream) {
-  if (Status s = job.pass(x, when, stream); !s) return s;
-  return job.product(x, scratch, gFlags, when, stream);
-}
 
 }  // namespace ladder::split_bf16

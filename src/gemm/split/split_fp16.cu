@@ -49,7 +49,7 @@ Status pack(const Problem& problem, const Operands& operands, bool of_a, void* t
   constexpr int kAnySms = 1;
   Job job(problem, operands, kAnySms);
   job.use_packed(!of_a, static_cast<char*>(terms));
-  return job.pass<>(job.target(static_cast<char*>(terms)), {}, stream);
+  return job.pass(job.target(static_cast<char*>(terms)), stream);
 }
 
 Status launch_packed(const Problem& problem, const Operands& operands, bool of_a, void* terms,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common to the kernels of the split pre-pass: the condition under which they run, the split of
-// four consecutive elements along k, and that of tiles of M- or N-major operands, which are
-// transposed in shared memory.
+// Common to the kernels of the split pre-pass: the split of four consecutive elements along k, and
+// that of tiles of M- or N-major operands, which are transposed in shared memory.
 #pragma once
-#include "device/ptx/dependent.cuh"
 #include "gemm/split/operand.cuh"
 #include "gemm/split/terms.cuh"
 
@@ -17,21 +15,6 @@ namespace split_detail {
 
 constexpr int kChunks = 32;  // ranges of k, each with its own largest magnitudes
 constexpr int kEdge = 64;    // vectors, and k, of a tile in shared memory
-
-__device__ __forceinline__ bool selected(const int* gChoice, int choice) {
-  return gChoice == nullptr ||
-         __ldcg(gChoice) == choice;  // bypasses L1, which may hold the preceding call's value
-}
-
-// Whether a kernel of the pre-pass has work. The choice was written before the preceding kernel
-// began. If there is no work, all blocks return at once, except block 0, which first waits for the
-// preceding kernel and thereby keeps the order of the stream.
-__device__ __forceinline__ bool has_work(const SplitPass& pass) {
-  if (selected(pass.gChoice, pass.selected)) return true;
-  ptx::launch_dependents();
-  if (blockIdx.x == 0) ptx::wait_for_prerequisites();
-  return false;
-}
 
 __device__ __forceinline__ std::uint32_t magnitude(float x) {
   return __float_as_uint(x) & 0x7FFFFFFFU;
@@ -93,7 +76,8 @@ __device__ __forceinline__ SplitOperand operand_of(const SplitPass& pass, bool a
           a ? pass.a.gTerms : pass.b.gTerms,
           a ? pass.a.gExponent : pass.b.gExponent,
           a ? pass.a.gLargest : pass.b.gLargest,
-          a ? pass.a.gCensus : pass.b.gCensus};
+          a ? pass.a.gCensus : pass.b.gCensus,
+          a ? pass.a.gExtremes : pass.b.gExtremes};
 }
 
 // A block of kThreads threads writes the terms of kVectors vectors, in tiles of kEdge along k. Each
@@ -141,6 +125,23 @@ struct AcrossTile {
     if (tid / kVectors == 0 && vector < x.vectors) x.gCensus[vector].add_atomically(sCensus[lane]);
   }
 };
+
+// By one warp: adds the censuses of `count` vectors from vector0 on, at most 32, to those of the
+// operand, and zeroes them. All blocks have added their counts.
+__device__ __forceinline__ void settle(const SplitOperand& x, int k, int vector0, int count) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, vector = vector0 + lane;
+  Extremes all;
+  if (lane < count && vector < x.vectors) {
+    Census* const g = x.gCensus + vector;
+    Census census{__ldcg(&g->inverse), __ldcg(&g->seconds), {}, 0};
+#pragma unroll
+    for (int i = 0; i < kLevels; ++i) census.above[i] = __ldcg(&g->above[i]);
+    all.take(census, __ldcg(x.gExponent + vector) == kExceptional, k);
+    *g = {};
+  }
+  all.take_warp();
+  if (lane == 0) x.gExtremes->add(all, vector0 / count);
+}
 
 }  // namespace split_detail
 }  // namespace ladder

@@ -93,6 +93,10 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   }
   if constexpr (kCount) Across::add_counts(x, sCensus, vector0, census);
   if (blocks > 1) ptx::cluster_wait();  // no block exits while others read its memory
+  if constexpr (kCount) {
+    if (blocks > 1) ptx::cluster_sync();  // all blocks have added their counts
+    if (rank == 0 && row == 0) settle(x, k, vector0, kStripVectors);
+  }
 }
 
 }  // namespace ladder::split_detail

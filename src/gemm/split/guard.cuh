@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The policy of a guarded product. Each block reads what the pre-pass found and reaches the same
+// verdict. Where that is not fp16x3, the same launch computes the product otherwise: in FP64, or
+// with three bf16 terms, for which its blocks first share out another pre-pass. No launch is needed
+// for what the verdict seldom asks for. See docs/guard.md, "What happens".
+#pragma once
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/reuse.cuh"
+#include "device/ptx/tma.cuh"
+#include "gemm/split/binary64.cuh"
+#include "gemm/split/product.cuh"
+
+#include <algorithm>
+
+namespace ladder::split_detail {
+
+// All blocks of the grid compute work(group) for groups of which each is taken by one block, and
+// return once all are done: the terms that they wrote can be copied. A block waits only for blocks
+// that have taken a group, hence are running and wait for none. work() is called by the first
+// kThreads threads. gTaken and gDone are zero before.
+template <class Work>
+__device__ __forceinline__ void share_out(unsigned* gTaken, unsigned* gDone, unsigned groups,
+                                          Work work) {
+  __shared__ unsigned s_group;
+  unsigned mine = 0;
+  while (true) {
+    __syncthreads();  // the work of the preceding group, and its number, have been read
+    if (threadIdx.x == 0) s_group = atomicAdd(gTaken, 1U);
+    __syncthreads();
+    const unsigned group = s_group;
+    if (group >= groups) break;
+    if (threadIdx.x < kThreads) work(static_cast<int>(group));
+    ++mine;
+  }
+  ptx::fence_proxy_async_global();
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (mine > 0) atomicAdd(gDone, mine);
+    while (ptx::load_acquire(gDone) != groups) {
+    }
+  }
+  __syncthreads();
+  __threadfence();
+  ptx::fence_proxy_async_global();
+}
+
+// The pre-pass for terms of format F, by all blocks of a product's grid.
+template <class F>
+__device__ __forceinline__ void split_in_product(const SplitPass& pass, GuardState& state,
+                                                 char* shared) {
+  constexpr int kWide = 32, kFloat4s = 8;
+  const int padded = pass.slabs * F::BK;
+  const auto groups = [](const SplitOperand& x) {
+    return x.along_k ? (x.vectors + kThreads / kWide - 1) / (kThreads / kWide)
+                     : (x.vectors + kEdge - 1) / kEdge * kChunks;
+  };
+  const int first_a = groups(pass.a);
+  share_out(&state.taken[0], &state.done[0], first_a + groups(pass.b), [&](int group) {
+    const bool of_a = group < first_a;
+    const SplitOperand x = operand_of(pass, of_a);
+    const int in_operand = of_a ? group : group - first_a;
+    if (x.along_k) {
+      split_along<F, kWide, kFloat4s, false>(x, pass.k, pass.slabs, in_operand);
+    } else {
+      find_largest<kThreads>(x, pass.k, in_operand,
+                             *reinterpret_cast<std::uint32_t(*)[kThreads / kEdge][kEdge]>(shared));
+    }
+  });
+  if (pass.a.along_k && pass.b.along_k) return;
+  const int second_a = groups_across(pass.a, padded);
+  share_out(&state.taken[1], &state.done[1], second_a + groups_across(pass.b, padded),
+            [&](int group) {
+              const bool of_a = group < second_a;
+              split_group_across<F, false>(operand_of(pass, of_a), pass.k, pass.slabs,
+                                           of_a ? group : group - second_a,
+                                           *reinterpret_cast<AcrossShared*>(shared));
+            });
+}
+
+// Not inlined: with its registers, those of the product would not suffice.
+template <int kDummy = 0>
+__device__ __noinline__ void wide_tiles_apart(const SplitTarget& x, int first, int step,
+                                              WideTile::Shared& s, int id) {
+  wide_tiles<false>(x, first, step, {}, {}, s, id);
+}
+
+// Tile_: the tile with three bf16 terms, of the same shape as the product's own.
+template <class Tile_>
+struct Guard {
+  using T = Tile_;
+  static constexpr bool kGuards = true;
+  static constexpr int kWideGroups = T::kThreads / WideTile::kThreads;
+  static constexpr int kSharedBytes =
+      std::max({static_cast<int>(sizeof(typename T::Shared)),
+                kWideGroups* static_cast<int>(sizeof(WideTile::Shared)),
+                static_cast<int>(sizeof(AcrossShared))});
+  static_assert(kThreads <= T::kThreads && T::kThreads % WideTile::kThreads == 0,
+                "the product's threads do the other kernels' work");
+
+  int least_blocks;
+  const int* gChoice;
+  GuardState* g;
+  int* gAnswer;  // (kChoiceFields): gChoice, to be written
+  PlacesNeeded needed;
+  // With three bf16 terms:
+  CUtensorMap map_a, map_b;
+  SplitTarget y;
+  Tiling plan;
+  Exchange exchange;
+
+  // Waits for the pre-pass. All threads of the block receive the verdict, which is the same in all
+  // blocks.
+  __device__ __forceinline__ Verdict verdict(const SplitTarget& x) const {
+    __shared__ Verdict s_verdict;
+    ptx::wait_for_prerequisites();
+    ptx::launch_dependents();
+    if (threadIdx.x / 32 == kWarpAside) {
+      const Verdict verdict = verdict_of(*g, x.c.m, x.c.n, x.k, needed);
+      if (threadIdx.x % 32 == 0) {
+        s_verdict = verdict;
+        if (blockIdx.x == 0) {
+          gAnswer[kWhichChoice] = static_cast<int>(verdict.choice);
+          gAnswer[kWhichMark] = kChoiceMark;
+        }
+      }
+    }
+    __syncthreads();
+    return s_verdict;
+  }
+
+  // By the warp that read it: of all blocks, the last one zeroes what the pre-pass found.
+  __device__ __forceinline__ void forget() const {
+    const unsigned lane = threadIdx.x % 32;
+    bool last = false;
+    __threadfence();
+    __syncwarp();
+    if (lane == 0) last = atomicAdd(&g->have_read, 1U) == gridDim.x - 1;
+    if (!__any_sync(0xFFFFFFFFU, last)) return;
+    __threadfence();
+    auto* const gWords = reinterpret_cast<unsigned*>(g->of);
+    for (unsigned i = lane; i < sizeof g->of / sizeof(unsigned); i += 32) gWords[i] = 0;
+    if (lane == 0) g->growth = g->have_read = 0;
+  }
+
+  // Computes C with other terms than two of fp16, or with none.
+  __device__ __forceinline__ void compute_otherwise(SplitChoice choice, const SplitTarget& x,
+                                                    char* shared) const {
+    using F = typename T::Format;
+    if (threadIdx.x / 32 == kWarpAside) forget();
+    __syncthreads();  // `shared` holds no barriers any more
+    if (choice == SplitChoice::kBinary64) {
+      const int group = static_cast<int>(threadIdx.x) / WideTile::kThreads;
+      wide_tiles_apart(x, static_cast<int>(blockIdx.x) * kWideGroups + group,
+                       static_cast<int>(gridDim.x) * kWideGroups,
+                       reinterpret_cast<WideTile::Shared*>(shared)[group], 1 + group);
+      return;
+    }
+    split_in_product<F>({y.a, y.b, y.k, plan.steps}, *g, shared);
+    if (threadIdx.x == 0 && atomicAdd(&g->have_split, 1U) == gridDim.x - 1) {
+      for (unsigned* const gCount :
+           {&g->taken[0], &g->taken[1], &g->done[0], &g->done[1], &g->have_split})
+        ptx::store_relaxed(gCount, 0);
+    }
+    if (static_cast<int>(blockIdx.x) >= plan.blocks) return;
+    auto& s = *reinterpret_cast<typename T::Shared*>(shared);
+    ptx::fence_proxy_async();
+    __syncthreads();
+    init_rings<T>(map_a, map_b, s);
+    __syncthreads();
+    multiply<T, false, false>(
+        map_a, map_b, s, y, plan, exchange, 1.0F, [] {}, [] {});
+  }
+};
+
+}  // namespace ladder::split_detail
