@@ -35,9 +35,11 @@ class Replay {
     require(call(), "launch");
     require(cudaStreamEndCapture(stream, &graph), "capture");
     const std::vector<cudaGraphNode_t> chain = chain_of(graph);
-    if (chain.empty()) require(cudaErrorInvalidValue, "a call that is no chain of launches");
-    launches_ = std::min(most, chain.size());
-    for (std::size_t i = chain.size(); i > launches_; --i)
+    std::size_t nodes = 0;
+    require(cudaGraphGetNodes(graph, nullptr, &nodes), "nodes");
+    const bool is_chain = chain.size() == nodes;  // else the call is replayed whole
+    launches_ = is_chain ? std::min(most, nodes) : 1;
+    for (std::size_t i = chain.size(); is_chain && i > launches_; --i)
       require(cudaGraphDestroyNode(chain[i - 1]), "node");
     require(cudaGraphInstantiate(&exec_, graph, 0), "graph");
     require(cudaGraphDestroy(graph), "graph");

@@ -19,5 +19,4 @@ if [ -z "${BENCH:-}" ]; then
 fi
 { bench/h200/environment.sh | sed 's/^/# /'
   "$BENCH" 512x512x512 1024x1024x1024 2048x2048x2048 4096x4096x4096 8192x8192x8192
-} >"$output/guard.csv"
-cat "$output/guard.csv"
+} 2>&1 | tee "$output/guard.csv"
