@@ -34,13 +34,7 @@ class Replay {
     require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
     require(call(), "launch");
     require(cudaStreamEndCapture(stream, &graph), "capture");
-    const std::vector<cudaGraphNode_t> chain = chain_of(graph);
-    std::size_t nodes = 0;
-    require(cudaGraphGetNodes(graph, nullptr, &nodes), "nodes");
-    const bool is_chain = chain.size() == nodes;  // else the call is replayed whole
-    launches_ = is_chain ? std::min(most, nodes) : 1;
-    for (std::size_t i = chain.size(); is_chain && i > launches_; --i)
-      require(cudaGraphDestroyNode(chain[i - 1]), "node");
+    launches_ = shorten(graph, most);
     require(cudaGraphInstantiate(&exec_, graph, 0), "graph");
     require(cudaGraphDestroy(graph), "graph");
   }
@@ -52,18 +46,27 @@ class Replay {
   void enqueue() const { require(cudaGraphLaunch(exec_, stream_), "graph"); }
 
  private:
-  // The graph's nodes, each the only dependent of the one before.
-  static std::vector<cudaGraphNode_t> chain_of(cudaGraph_t graph) {
-    std::size_t roots = 1;
-    cudaGraphNode_t node = nullptr;
-    require(cudaGraphGetRootNodes(graph, &node, &roots), "nodes");
+  // Leaves the first `most` of a chain of nodes, and returns how many are left; 1 if the graph is
+  // no chain or nodes cannot be removed: the call is then replayed whole.
+  static std::size_t shorten(cudaGraph_t graph, std::size_t most) {
     std::vector<cudaGraphNode_t> chain;
-    for (std::size_t more = roots; more == 1;) {
+    cudaGraphNode_t node = nullptr;
+    std::size_t more = 1, nodes = 0;
+    cudaError_t error = cudaGraphGetRootNodes(graph, &node, &more);
+    while (error == cudaSuccess && more == 1) {
       chain.push_back(node);
       cudaGraphEdgeData edge{};
-      require(cudaGraphNodeGetDependentNodes(chain.back(), &node, &edge, &more), "nodes");
+      error = cudaGraphNodeGetDependentNodes(chain.back(), &node, &edge, &more);
     }
-    return chain;
+    if (error == cudaSuccess) error = cudaGraphGetNodes(graph, nullptr, &nodes);
+    if (error != cudaSuccess || chain.size() != nodes) {
+      std::printf("# not a chain of %zu launches: %s\n", nodes, cudaGetErrorString(error));
+      static_cast<void>(cudaGetLastError());
+      return 1;
+    }
+    for (; chain.size() > most; chain.pop_back())
+      require(cudaGraphDestroyNode(chain.back()), "node");
+    return chain.size();
   }
 
   cudaStream_t stream_;

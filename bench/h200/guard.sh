@@ -17,6 +17,7 @@ if [ -z "${BENCH:-}" ]; then
   cmake --build "$build" --target bench_guard | sed '/^\[[0-9]*\/[0-9]*\]/d'
   BENCH=$(find "$build" -name bench_guard -type f -perm -u+x | head -n 1)
 fi
+# errors, too, are in the file
 { bench/h200/environment.sh | sed 's/^/# /'
   "$BENCH" 512x512x512 1024x1024x1024 2048x2048x2048 4096x4096x4096 8192x8192x8192
 } 2>&1 | tee "$output/guard.csv"
