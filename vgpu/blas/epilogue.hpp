@@ -23,6 +23,7 @@ struct Epilogue {
   bool has(int part) const { return (kind & part) == part && kind != CUBLASLT_EPILOGUE_DEFAULT; }
   bool is_default() const { return kind == CUBLASLT_EPILOGUE_DEFAULT; }
   bool has_mask() const { return kind & (CUBLASLT_EPILOGUE_RELU | 8); }
+  bool has_activation() const { return has_mask() || (kind & (CUBLASLT_EPILOGUE_GELU | 64)) != 0; }
   bool has_aux() const { return (kind & 128) != 0; }
   bool reads_aux() const { return (kind & (8 | 64)) != 0; }
   bool reads_bias() const { return (kind & CUBLASLT_EPILOGUE_BIAS) != 0; }

@@ -290,10 +290,22 @@ bool is_known(const Product& p) {
   }
 }
 
+bool is_aligned(const Product& p) {
+  if (p.compute != CUBLAS_COMPUTE_32I && p.compute != CUBLAS_COMPUTE_32I_PEDANTIC) return true;
+  constexpr std::int64_t kUnit = 4;
+  const auto is_aligned_operand = [&](const Operand& operand) {
+    if (operand.ld % kUnit != 0) return false;
+    if (operand.is_array) return true;
+    return reinterpret_cast<std::uintptr_t>(operand.data) % kUnit == 0 &&
+           (p.batch <= 1 || operand.stride % kUnit == 0);
+  };
+  return is_aligned_operand(p.a) && is_aligned_operand(p.b);
+}
+
 cublasStatus_t run(cudaStream_t stream, const Product& p) {
   if (!is_valid_op(p.op_a) || !is_valid_op(p.op_b) || p.m < 0 || p.n < 0 || p.k < 0 ||
-      p.batch < 0 || !view_a(p).valid() || !view_b(p).valid() || !view_c(p).valid() ||
-      !view_d(p).valid())
+      p.batch < 0 || !view_a(p).valid() || !view_b(p).valid() ||
+      !(view_c(p).valid() || (p.repeats_c && p.c.ld == 0)) || !view_d(p).valid())
     return CUBLAS_STATUS_INVALID_VALUE;
   if (!is_known(p))
     return refuse(p.function,
@@ -301,6 +313,10 @@ cublasStatus_t run(cudaStream_t stream, const Product& p) {
                               int{p.a.type}, int{p.b.type}, int{p.c.type}, int{p.d.type},
                               int{p.compute}, int{p.scale_type}));
   if (p.m == 0 || p.n == 0 || p.batch == 0) return submit(stream, [] {});  // or the sticky error
+  if (!is_aligned(p))
+    return refuse(p.function,
+                  "32-bit sums of 8-bit integers, but for A and B at multiples of 4 bytes with "
+                  "leading dimensions and strides that are multiples of 4");
   if ((p.alphas == nullptr && !p.alpha.valid()) || !p.beta.valid())
     return CUBLAS_STATUS_INVALID_VALUE;
   const bool reads_operands = p.k != 0 && (p.alphas != nullptr || !is_zero(p.alpha));

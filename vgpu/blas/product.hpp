@@ -24,6 +24,7 @@ struct Product {
   Scalar alpha, beta;
   const void* alphas = nullptr;  // instead of alpha: one for each row, in device memory
   Operand a, b, c, d;
+  bool repeats_c = false;  // C's leading dimension may be 0: all columns, or rows, are the first
   std::int64_t batch = 1;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
   cudaDataType scale_type = CUDA_R_32F;
@@ -35,6 +36,9 @@ cudaDataType scale_type_of(cublasComputeType_t compute, cudaDataType c);
 
 // Whether there are such products: types and compute type, as documented.
 bool is_known(const Product& product);
+
+// Whether A and B are aligned as documented for 32-bit sums of 8-bit integers: 4 bytes.
+bool is_aligned(const Product& product);
 
 // Checks the arguments as cuBLAS does and enqueues the product.
 cublasStatus_t run(cudaStream_t stream, const Product& product);

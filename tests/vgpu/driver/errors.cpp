@@ -12,11 +12,11 @@ namespace {
 void check_devices() {
   int number = 0;
   CUdevice device = 0;
-  EXPECT(ERROR_INVALID_VALUE, cuDeviceGetCount(nullptr));
+  ROBUST(ERROR_INVALID_VALUE, cuDeviceGetCount(nullptr));
   CHECK(cuDeviceGetCount(&number));
   EXPECT(ERROR_INVALID_DEVICE, cuDeviceGet(&device, number));
   EXPECT(ERROR_INVALID_DEVICE, cuDeviceGet(&device, -1));
-  EXPECT(ERROR_INVALID_VALUE, cuDeviceGet(nullptr, 0));
+  ROBUST(ERROR_INVALID_VALUE, cuDeviceGet(nullptr, 0));
   std::array<char, 64> name{};
   CHECK(cuDeviceGetName(name.data(), 5, 0));
   require(std::strcmp(name.data(), "NVID") == 0, "a name that is cut");
@@ -27,12 +27,12 @@ void check_devices() {
   require(value == 32, "the warp size");
   CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));
   require(value == 1, "an attribute that only the driver has");
-  EXPECT(ERROR_INVALID_VALUE, cuDeviceGetAttribute(nullptr, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
+  ROBUST(ERROR_INVALID_VALUE, cuDeviceGetAttribute(nullptr, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
   EXPECT(ERROR_INVALID_VALUE, cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX, 0));
   EXPECT(ERROR_INVALID_DEVICE, cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, number));
   std::size_t bytes = 0;
   CHECK(cuDeviceTotalMem(&bytes, 0));
-  EXPECT(ERROR_INVALID_VALUE, cuDeviceTotalMem(nullptr, 0));
+  ROBUST(ERROR_INVALID_VALUE, cuDeviceTotalMem(nullptr, 0));
   CUuuid uuid{};
   CHECK(cuDeviceGetUuid(&uuid, 0));
   CUdevice found = -1;
@@ -41,7 +41,7 @@ void check_devices() {
   require(found == 0, "a device by its bus");
   CUcontext context = nullptr;
   EXPECT(ERROR_INVALID_DEVICE, cuCtxCreate(&context, nullptr, 0, number));
-  EXPECT(ERROR_INVALID_VALUE, cuCtxCreate(nullptr, nullptr, 0, 0));
+  ROBUST(ERROR_INVALID_VALUE, cuCtxCreate(nullptr, nullptr, 0, 0));
   EXPECT(ERROR_INVALID_VALUE,
          cuCtxCreate(&context, nullptr, CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD, 0));
   EXPECT(ERROR_INVALID_DEVICE, cuDevicePrimaryCtxRetain(&context, number));
@@ -57,14 +57,14 @@ void check_without_context() {
   EXPECT(ERROR_INVALID_CONTEXT, cuModuleLoadData(&module, "x"));
   EXPECT(ERROR_INVALID_CONTEXT, cuStreamCreate(&stream, 0));
   EXPECT(ERROR_INVALID_CONTEXT, cuCtxSynchronize());
-  EXPECT(ERROR_INVALID_CONTEXT,
+  ROBUST(ERROR_INVALID_CONTEXT,
          cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
 }
 
 void check_images(const std::string& ptx, const std::string& cubin) {
   CUmodule module = nullptr;
-  EXPECT(ERROR_INVALID_VALUE, cuModuleLoadData(&module, nullptr));
-  EXPECT(ERROR_INVALID_VALUE, cuModuleLoadData(nullptr, ptx.c_str()));
+  ROBUST(ERROR_INVALID_VALUE, cuModuleLoadData(&module, nullptr));
+  ROBUST(ERROR_INVALID_VALUE, cuModuleLoadData(nullptr, ptx.c_str()));
   EXPECT(ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "/nowhere/kernels.ptx"));
   EXPECT(ERROR_INVALID_IMAGE, cuModuleLoadData(&module, "no image at all"));
   const std::string newer = std::string(ptx).replace(ptx.find("sm_80"), 5, "sm_99");
@@ -76,7 +76,7 @@ void check_images(const std::string& ptx, const std::string& cubin) {
   EXPECT(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, other.data()));
   std::string damaged = cubin;
   for (std::size_t at = 0x40; at < damaged.size(); at += 3) damaged[at] = '\x5A';
-  EXPECT(ERROR_INVALID_IMAGE, cuModuleLoadData(&module, damaged.data()));
+  ROBUST(ERROR_INVALID_IMAGE, cuModuleLoadData(&module, damaged.data()));
 
   // The error log receives the reason.
   const std::string broken = ptx.substr(0, ptx.find(".visible")) + "\n.visible .entry ?\n";
@@ -89,25 +89,24 @@ void check_images(const std::string& ptx, const std::string& cubin) {
   std::memcpy(&values[2], &time, sizeof time);
   EXPECT(ERROR_INVALID_PTX, cuModuleLoadDataEx(&module, broken.c_str(), 4, options, values));
   const auto written = reinterpret_cast<std::size_t>(values[1]);
-  require(written > 10 && written < log.size() && log[written] == '\0' &&
-              std::strstr(log.data(), "PTX line") != nullptr,
-          "an error log");
+  require(written > 10 && written < log.size() && log[written] == '\0', "an error log");
+  require(!on_virtual_gpu() || std::strstr(log.data(), "PTX line") != nullptr, "its text");
   values[1] = reinterpret_cast<void*>(log.size());
   CHECK(cuModuleLoadDataEx(&module, ptx.c_str(), 4, options, values));
   require(values[1] == nullptr && log[0] == '\0', "an empty error log");
   CHECK(cuModuleUnload(module));
   CUjit_option unknown = CU_JIT_NUM_OPTIONS;
-  EXPECT(ERROR_INVALID_VALUE, cuModuleLoadDataEx(&module, ptx.c_str(), 1, &unknown, values));
-  EXPECT(ERROR_INVALID_VALUE, cuModuleLoadDataEx(&module, ptx.c_str(), 1, nullptr, values));
+  ROBUST(ERROR_INVALID_VALUE, cuModuleLoadDataEx(&module, ptx.c_str(), 1, &unknown, values));
+  ROBUST(ERROR_INVALID_VALUE, cuModuleLoadDataEx(&module, ptx.c_str(), 1, nullptr, values));
 }
 
 void check_modules(const std::string& ptx) {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
   CHECK(cuModuleLoadData(&module, ptx.c_str()));
-  EXPECT(ERROR_INVALID_VALUE, cuModuleGetFunction(nullptr, module, "add"));
-  EXPECT(ERROR_INVALID_VALUE, cuModuleGetFunction(&function, module, nullptr));
-  EXPECT(ERROR_INVALID_HANDLE, cuModuleGetFunction(&function, nullptr, "add"));
+  ROBUST(ERROR_INVALID_VALUE, cuModuleGetFunction(nullptr, module, "add"));
+  ROBUST(ERROR_INVALID_VALUE, cuModuleGetFunction(&function, module, nullptr));
+  ROBUST(ERROR_INVALID_HANDLE, cuModuleGetFunction(&function, nullptr, "add"));
   unsigned count = 0;
   CHECK(cuModuleGetFunctionCount(&count, module));
   require(count == 5, "the number of kernels");
@@ -142,16 +141,16 @@ void check_modules(const std::string& ptx) {
   CHECK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
   require(value == 128, "the launch bounds");
   EXPECT(ERROR_INVALID_VALUE, cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX, function));
-  EXPECT(ERROR_INVALID_VALUE,
+  ROBUST(ERROR_INVALID_VALUE,
          cuFuncGetAttribute(nullptr, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
-  EXPECT(ERROR_INVALID_HANDLE,
+  ROBUST(ERROR_INVALID_HANDLE,
          cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, nullptr));
   EXPECT(ERROR_INVALID_VALUE, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS, 1));
   CHECK(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000, kernel, 0));
   CHECK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
   require(value == 100000, "an attribute of the kernel and its function");
   CHECK(cuLibraryUnload(library));
-  EXPECT(ERROR_INVALID_HANDLE, cuLibraryUnload(library));
+  ROBUST(ERROR_INVALID_HANDLE, cuLibraryUnload(library));
 }
 
 void check_launches(const std::string& cubin) {
@@ -175,10 +174,10 @@ void check_launches(const std::string& cubin) {
   EXPECT(ERROR_INVALID_VALUE, launch(1, 128, 60000, nullptr));
   CHECK(cuFuncSetAttribute(sum, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000));
   CHECK(launch(1, 128, 60000, nullptr));
-  EXPECT(ERROR_INVALID_HANDLE, launch(1, 128, 512, reinterpret_cast<CUstream>(&in)));
-  EXPECT(ERROR_INVALID_HANDLE,
+  ROBUST(ERROR_INVALID_HANDLE, launch(1, 128, 512, reinterpret_cast<CUstream>(&in)));
+  ROBUST(ERROR_INVALID_HANDLE,
          cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
-  EXPECT(ERROR_INVALID_VALUE, cuLaunchKernelEx(nullptr, sum, arguments, nullptr));
+  ROBUST(ERROR_INVALID_VALUE, cuLaunchKernelEx(nullptr, sum, arguments, nullptr));
   EXPECT(ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
          cuLaunchCooperativeKernel(sum, 100000, 1, 1, 128, 1, 1, 512, nullptr, arguments));
   CHECK(cuLaunchCooperativeKernel(sum, 2, 1, 1, 128, 1, 1, 512, nullptr, arguments));
@@ -201,7 +200,7 @@ void check_launches(const std::string& cubin) {
   int blocks = 0, grid = 0, block = 0;
   CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum, 128, 512));
   require(blocks == 16, "blocks per multiprocessor");
-  EXPECT(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, sum, 128, 0));
+  ROBUST(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, sum, 128, 0));
   CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, sum, nullptr, 0, 0));
   require(block == 128 && grid == 16 * 132, "a grid that fills the device");
   CHECK(cuOccupancyMaxPotentialBlockSize(
@@ -229,7 +228,7 @@ void check_occupancy_of_ptx(const std::string& ptx) {
 void check_streams() {
   CUstream stream = nullptr;
   CUevent event = nullptr, other = nullptr;
-  EXPECT(ERROR_INVALID_VALUE, cuStreamCreate(nullptr, 0));
+  ROBUST(ERROR_INVALID_VALUE, cuStreamCreate(nullptr, 0));
   EXPECT(ERROR_INVALID_VALUE, cuStreamCreate(&stream, 8));
   CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   EXPECT(ERROR_INVALID_VALUE, cuEventCreate(&event, 0x100));
@@ -247,13 +246,13 @@ void check_streams() {
       stream, [](CUstream, CUresult, void* at) { ++*static_cast<int*>(at); }, &called, 0));
   CHECK(cuStreamSynchronize(stream));
   require(called == 2, "host functions");
-  EXPECT(ERROR_INVALID_VALUE, cuLaunchHostFunc(stream, nullptr, nullptr));
+  ROBUST(ERROR_INVALID_VALUE, cuLaunchHostFunc(stream, nullptr, nullptr));
   CHECK(cuEventDestroy(event));
-  EXPECT(ERROR_INVALID_HANDLE, cuEventDestroy(event));
-  EXPECT(ERROR_INVALID_HANDLE, cuEventQuery(event));
+  ROBUST(ERROR_INVALID_HANDLE, cuEventDestroy(event));
+  ROBUST(ERROR_INVALID_HANDLE, cuEventQuery(event));
   CHECK(cuStreamDestroy(stream));
-  EXPECT(ERROR_INVALID_HANDLE, cuStreamDestroy(stream));
-  EXPECT(ERROR_INVALID_HANDLE, cuStreamQuery(stream));
+  ROBUST(ERROR_INVALID_HANDLE, cuStreamDestroy(stream));
+  ROBUST(ERROR_INVALID_HANDLE, cuStreamQuery(stream));
   CHECK(cuEventDestroy(other));
 }
 
@@ -266,7 +265,7 @@ void check_graphs(const std::string& ptx) {
   CHECK(cuModuleGetFunction(&count, module, "count"));
   CHECK(cuMemAlloc(&at, sizeof(int)));
   CUgraph graph = nullptr, copied = nullptr;
-  EXPECT(ERROR_INVALID_VALUE, cuGraphCreate(nullptr, 0));
+  ROBUST(ERROR_INVALID_VALUE, cuGraphCreate(nullptr, 0));
   CHECK(cuGraphCreate(&graph, 0));
   CUgraphNode fill = nullptr, kernel = nullptr, copy = nullptr, host = nullptr;
   CUDA_MEMSET_NODE_PARAMS zero{at, 0, 10, 4, 1, 1};
@@ -278,7 +277,7 @@ void check_graphs(const std::string& ptx) {
   launch.gridDimX = launch.gridDimY = launch.gridDimZ = 1;
   launch.blockDimX = 32, launch.blockDimY = launch.blockDimZ = 1;
   void* arguments[] = {&at};
-  EXPECT(ERROR_INVALID_VALUE, cuGraphAddKernelNode(&kernel, graph, &fill, 1, nullptr));
+  ROBUST(ERROR_INVALID_VALUE, cuGraphAddKernelNode(&kernel, graph, &fill, 1, nullptr));
   launch.kernelParams = arguments;
   CHECK(cuGraphAddKernelNode(&kernel, graph, &fill, 1, &launch));
   static int found = 0, after = 0;
@@ -323,11 +322,11 @@ void check_graphs(const std::string& ptx) {
   CHECK(cuGraphExecUpdate(exec, graph, &info));
   require(info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS, "an update");
   CHECK(cuGraphExecDestroy(exec));
-  EXPECT(ERROR_INVALID_VALUE, cuGraphExecDestroy(exec));
-  EXPECT(ERROR_INVALID_VALUE, cuGraphLaunch(exec, nullptr));
+  ROBUST(ERROR_INVALID_VALUE, cuGraphExecDestroy(exec));
+  ROBUST(ERROR_INVALID_VALUE, cuGraphLaunch(exec, nullptr));
   CHECK(cuGraphDestroy(copied));
   CHECK(cuGraphDestroy(graph));
-  EXPECT(ERROR_INVALID_VALUE, cuGraphDestroy(graph));
+  ROBUST(ERROR_INVALID_VALUE, cuGraphDestroy(graph));
 
   // By the parameters of any node.
   CHECK(cuGraphCreate(&graph, 0));
@@ -342,7 +341,7 @@ void check_graphs(const std::string& ptx) {
   any.kernel.blockDimX = any.kernel.blockDimY = any.kernel.blockDimZ = 1;
   any.kernel.kernelParams = arguments;
   CHECK(cuGraphAddNode(&kernel, graph, &fill, nullptr, 1, &any));
-  EXPECT(ERROR_INVALID_VALUE, cuGraphAddNode(&kernel, graph, &fill, nullptr, 1, nullptr));
+  ROBUST(ERROR_INVALID_VALUE, cuGraphAddNode(&kernel, graph, &fill, nullptr, 1, nullptr));
   CHECK(cuGraphInstantiate(&exec, graph, 0));
   CHECK(cuGraphLaunch(exec, nullptr));
   CHECK(cuMemcpyDtoH(&found, at, sizeof found));
@@ -365,9 +364,9 @@ int main(int argc, char** argv) {
   check_without_context();
   CUcontext context = start();
   EXPECT(ERROR_INVALID_VALUE, cuMemAlloc(&memory, 0));
-  EXPECT(ERROR_INVALID_VALUE, cuMemAlloc(nullptr, 4));
+  ROBUST(ERROR_INVALID_VALUE, cuMemAlloc(nullptr, 4));
   EXPECT(ERROR_OUT_OF_MEMORY, cuMemAlloc(&memory, std::size_t{1} << 46));
-  EXPECT(ERROR_INVALID_VALUE, cuMemFree(reinterpret_cast<CUdeviceptr>(&memory)));
+  ROBUST(ERROR_INVALID_VALUE, cuMemFree(reinterpret_cast<CUdeviceptr>(&memory)));
   check_images(ptx, cubin);
   check_modules(ptx);
   check_launches(cubin);

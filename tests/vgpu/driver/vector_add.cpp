@@ -31,7 +31,7 @@ void check_arguments_in_buffer(CUfunction mixed) {
   EXPECT(ERROR_INVALID_VALUE, cuLaunchKernel(mixed, 1, 1, 1, 1, 1, 1, 0, nullptr, both, extra));
   bytes = offsetof(decltype(packed), fourth);
   EXPECT(ERROR_INVALID_VALUE, cuLaunchKernel(mixed, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
-  EXPECT(ERROR_INVALID_VALUE,
+  ROBUST(ERROR_INVALID_VALUE,
          cuLaunchKernel(mixed, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
   CHECK(cuMemFree(packed.out));
 }
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
 
   for (const CUdeviceptr address : {in_a, in_b, out}) CHECK(cuMemFree(address));
   CHECK(cuModuleUnload(module));
-  EXPECT(ERROR_INVALID_HANDLE, cuModuleUnload(module));
+  ROBUST(ERROR_INVALID_HANDLE, cuModuleUnload(module));
   CHECK(cuCtxDestroy(context));
   std::puts("right");
 }

@@ -115,7 +115,7 @@ struct Matrix {
 
   Matrix(cudaDataType of, long m, long n, long ld_unit = 1, long count = 1, bool by_rows = false)
       : type(of), rows(m), columns(n), batch(count), row_major(by_rows) {
-    ld = (row_major ? n : m) + any(0, 3) * ld_unit;
+    ld = ((row_major ? n : m) + ld_unit - 1) / ld_unit * ld_unit + any(0, 3) * ld_unit;
     stride = ld * (row_major ? m : n) + any(0, 2) * ld_unit * 16;
     host.assign(static_cast<std::size_t>(bytes()), 0xff);
     require(cudaMalloc(&device, host.size()), "cudaMalloc");
@@ -143,6 +143,8 @@ struct Matrix {
   double value(long entry, long i, long j) const { return get(type, host.data(), at(entry, i, j)); }
 };
 
+bool is_fp8(cudaDataType type) { return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2; }
+
 struct Case {
   cudaDataType a, b, c, d;
   cublasComputeType_t compute;
@@ -151,8 +153,11 @@ struct Case {
 
   double unit() const {  // of the sums
     if (compute == CUBLAS_COMPUTE_64F) return std::ldexp(1, -53);
+    if (compute == CUBLAS_COMPUTE_16F) return std::ldexp(1, -11);
     return compute == CUBLAS_COMPUTE_32I ? 0 : std::ldexp(1, -24);
   }
+  // What the leading dimensions and strides of A and B must be multiples of, as documented.
+  long ld_unit() const { return a == CUDA_R_8I ? 4 : is_fp8(a) ? 16 : 1; }
 };
 
 constexpr double kTf32 = 0x1p-11, kHalf = 0x1p-11, kBfloat = 0x1p-8;
@@ -180,8 +185,6 @@ constexpr Case kCases[] = {
     {kE4, kE4, k16B, kE4, CUBLAS_COMPUTE_32F, k32F, 0},
 };
 constexpr int kGemmCases = 13;
-
-bool is_fp8(const Case& t) { return t.a == kE4 || t.a == kE5; }
 
 // The elements in front of the epilogue, in double precision, with the bounds of their errors.
 struct Exact {

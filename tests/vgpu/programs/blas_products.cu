@@ -21,11 +21,12 @@ void** pointers(const Matrix& matrix) {
 void check_gemm_ex(cublasHandle_t handle, const Case& t, int form) {
   const long m = any(1, 40), n = any(1, 40), k = any(0, 50), batch = form == 0 ? 1 : any(1, 3);
   const auto op_a = any_op(), op_b = any_op();
-  Matrix a = operand(t.a, op_a, m, k, 1, batch, false);
-  Matrix b = operand(t.b, op_b, k, n, 1, batch, false);
+  Matrix a = operand(t.a, op_a, m, k, t.ld_unit(), batch, false);
+  Matrix b = operand(t.b, op_b, k, n, t.ld_unit(), batch, false);
   Matrix c(t.c, m, n, 1, batch);
   const Scalars s = any_scalars(t);
-  if (s.alpha_value != 0) a.fill(), b.fill();
+  // Only beta = 0 is documented to keep an operand from being read.
+  if (s.alpha_value != 0 || !on_virtual_gpu()) a.fill(), b.fill();
   if (s.beta_value != 0) c.fill();
   a.upload(), b.upload(), c.upload();  // else NaN
   std::vector<Exact> wanted;
@@ -61,6 +62,22 @@ void check_gemm_ex(cublasHandle_t handle, const Case& t, int form) {
   }
 }
 
+// 8-bit integers with 32-bit sums need aligned operands.
+void check_alignment(cublasHandle_t blas) {
+  const int one = 1, zero = 0;
+  Matrix a(k8I, 8, 8), b(k8I, 8, 8), c(k32I, 8, 8);
+  a.fill(), b.fill(), c.fill();
+  const auto product = [&](int offset, int lda, int ldb) {
+    return cublasGemmEx(blas, CUBLAS_OP_T, CUBLAS_OP_N, 4, 4, 4, &one,
+                        static_cast<signed char*>(a.device) + offset, k8I, lda, b.device, k8I, ldb,
+                        &zero, c.device, k32I, 8, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT);
+  };
+  ok(product(4, 4, 8), "aligned operands");
+  require(product(1, 4, 8) == CUBLAS_STATUS_NOT_SUPPORTED, "A is not aligned");
+  require(product(0, 5, 8) == CUBLAS_STATUS_NOT_SUPPORTED, "lda is no multiple of 4");
+  require(product(0, 4, 6) == CUBLAS_STATUS_NOT_SUPPORTED, "ldb is no multiple of 4");
+}
+
 void check_nan(cublasHandle_t blas) {
   const float one = 1, zero = 0;
   Matrix a(k32F, 5, 5), b(k32F, 5, 5), c(k32F, 5, 5);
@@ -88,5 +105,6 @@ int main() {
     for (int form = 0; form < 3; ++form) check_gemm_ex(blas, kCases[i % kGemmCases], form);
   }
   check_nan(blas);
+  check_alignment(blas);
   ok(cublasDestroy(blas), "cublasDestroy");
 }

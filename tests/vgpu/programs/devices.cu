@@ -125,6 +125,7 @@ void check_separation() {
 }  // namespace
 
 int main() {
+  skip_on_hardware();
   int devices = 0, current = -1;
   require(cudaGetDeviceCount(&devices) == cudaSuccess && devices == kDevices,
           "cudaGetDeviceCount(&devices) && devices == kDevices");

@@ -30,6 +30,7 @@ static int count(const std::string& text, const std::string& word) {
 }
 
 int main() {
+  skip_on_hardware();
   const auto device_name = find<decltype(vgpuDeviceName)>("vgpuDeviceName");
   const auto reset = find<decltype(vgpuResetCounters)>("vgpuResetCounters");
   const auto counters = find<decltype(vgpuCountersJson)>("vgpuCountersJson");

@@ -17,10 +17,13 @@ int main() {
   *flag = 0;
   require(cudaMalloc(&out, sizeof(int)), "cudaMalloc");
   require(cudaMalloc(&own, sizeof(int)), "cudaMalloc");
+  cudaFuncAttributes attributes;  // else a first launch may wait for the kernels that run
+  require(cudaFuncGetAttributes(&attributes, wait_for), "load wait_for");
+  require(cudaFuncGetAttributes(&attributes, add), "load add");
   wait_for<<<1, 1>>>(flag, out);
   require(cudaStreamQuery(nullptr) == cudaErrorNotReady, "this thread's stream");
   std::thread([&] {
-    require(cudaStreamQuery(nullptr), "another thread's stream");
+    require(cudaStreamSynchronize(nullptr), "another thread's stream");
     require(cudaMemset(own, 0, sizeof(int)), "cudaMemset");
     add<<<1, 1>>>(own, 5);
     require(cudaMemcpy(&host, own, sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");

@@ -7,14 +7,16 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "../verdict.hpp"
+
 inline void require(bool condition, const char* what) {
   if (condition) return;
   std::fprintf(stderr, "wrong: %s\n", what);
-  std::exit(1);
+  wrong_result();
 }
 
 inline void require(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "%s: %s (%s)\n", what, cudaGetErrorName(error), cudaGetErrorString(error));
-  std::exit(1);
+  wrong_result();
 }

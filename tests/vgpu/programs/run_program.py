@@ -58,7 +58,7 @@ def check_counters(expected, found):
     return problems
 
 
-def main():
+def parser():
     parser = argparse.ArgumentParser()
     parser.add_argument("--vgpu", required=True)
     parser.add_argument("--option", action="append", default=[])
@@ -73,8 +73,11 @@ def main():
     parser.add_argument("--installed-in", metavar="NAME",
                         help="vgpu is copied into a folder of that name")
     parser.add_argument("command", nargs="+")
-    options = parser.parse_args()
+    return parser
 
+
+def main():
+    options = parser().parse_args()
     environment = dict(os.environ)
     for name in list(environment):
         if name.startswith("VGPU_"):

@@ -9,6 +9,7 @@ __global__ void nothing() {}
 __global__ void waits_for_the_grid() { cooperative_groups::this_grid().sync(); }
 
 int main() {
+  skip_on_hardware();
   cudaArraySparseProperties properties;
   for (int i = 0; i < 2; ++i) {
     require(cudaArrayGetSparseProperties(&properties, nullptr) == cudaErrorNotSupported,

@@ -67,6 +67,34 @@ Epilogue epilogue_of(const Matmul& matmul, const Product& p) {
   return e;
 }
 
+// The documented restrictions of epilogues; "" if they hold.
+std::string unsupported_epilogue(const Product& p) {
+  const Epilogue& e = p.epilogue;
+  if (e.is_default()) return "";
+  if (is_complex(p.d.type)) return "an epilogue of complex numbers";
+  if (p.a.type == CUDA_R_8I) return "an epilogue of integers";
+  if (p.d.row_major && e.has_activation() && (e.has_aux() || e.reads_bias() || e.writes_bias()))
+    return "ReLU or GELU with a bias or an auxiliary matrix where D is row-major";
+  return "";
+}
+
+// The type of the auxiliary matrix may differ from D's only behind GELU of fp8 operands.
+bool aux_type_fits(const Matmul& matmul, const Product& p) {
+  if (matmul.aux_type < 0 || matmul.aux_type == p.d.type) return true;
+  const auto type = static_cast<cudaDataType>(matmul.aux_type);
+  const bool fp8 = p.a.type == CUDA_R_8F_E4M3 && p.b.type == CUDA_R_8F_E4M3 &&
+                   p.d.type == CUDA_R_8F_E4M3 && p.epilogue.bias_type == CUDA_R_16F &&
+                   p.epilogue.kind == CUBLASLT_EPILOGUE_GELU_AUX;
+  return fp8 && type == p.c.type && (type == CUDA_R_16F || type == CUDA_R_16BF);
+}
+
+// Scales are those of fp8 matrices.
+bool scales_fit(const Product& p) {
+  for (const Operand* const operand : {&p.a, &p.b, &p.c, &p.d})
+    if (operand->scale != nullptr && !is_fp8(operand->type)) return false;
+  return true;
+}
+
 // What a descriptor asks for that this library does not have; "" if nothing.
 std::string unsupported(const Matmul& matmul, const Product& p) {
   if (matmul.op_c != CUBLAS_OP_N) return "CUBLASLT_MATMUL_DESC_TRANSC";
@@ -83,9 +111,7 @@ std::string unsupported(const Matmul& matmul, const Product& p) {
     if (mode != CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F) return fmt::format("scale mode {}", mode);
   }
   if (!is_known(p.epilogue)) return fmt::format("epilogue {}", matmul.epilogue);
-  if (!p.epilogue.is_default() && is_complex(p.d.type)) return "an epilogue of complex numbers";
-  if (p.epilogue.has_aux() && p.d.row_major) return "an auxiliary matrix of a row-major D";
-  return "";
+  return unsupported_epilogue(p);
 }
 
 bool is_order(const Layout& layout) {
@@ -133,10 +159,12 @@ Described describe(cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a_layo
   p.compute = static_cast<cublasComputeType_t>(matmul.compute);
   p.scale_type = static_cast<cudaDataType>(matmul.scale_type);
   p.epilogue = epilogue_of(matmul, p);
-  const bool shapes = has_shape(a, p.op_a, p.m, p.k) && has_shape(b, p.op_b, p.k, p.n) &&
-                      has_shape(c, CUBLAS_OP_N, p.m, p.n) && a.batch == d.batch &&
-                      b.batch == d.batch && c.batch == d.batch;
-  if (!shapes) {
+  p.repeats_c = true;
+  const bool fit = has_shape(a, p.op_a, p.m, p.k) && has_shape(b, p.op_b, p.k, p.n) &&
+                   has_shape(c, CUBLAS_OP_N, p.m, p.n) && c.order == d.order &&
+                   a.batch == d.batch && b.batch == d.batch && c.batch == d.batch &&
+                   aux_type_fits(matmul, p) && scales_fit(p);
+  if (!fit) {
     described.status = CUBLAS_STATUS_INVALID_VALUE;
     return described;
   }
@@ -147,6 +175,8 @@ Described describe(cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a_layo
     return described.refuse(
         fmt::format("cudaDataType {}, {}, {}, {} with compute type {} and scale type {}", a.type,
                     b.type, c.type, d.type, matmul.compute, matmul.scale_type));
+  if (!is_aligned(p))
+    return described.refuse("8-bit integers, but for leading dimensions that are multiples of 4");
   if (is_fp8(p.a.type) && (!has_fp8() || !fits_fp8(p)))
     return described.refuse(
         "fp8 but for A transposed, B not, m, k and leading dimensions of a "
@@ -164,7 +194,8 @@ bool epilogue_is_whole(const Product& p) {
   }
   if (e.has_aux()) {
     const std::int64_t elements = (p.n - 1) * e.aux_ld + p.m + last * e.aux_stride;
-    if (e.aux == nullptr || e.aux_ld < p.m || e.aux_ld % (e.has_mask() ? 128 : 8) != 0)
+    const std::int64_t unit = e.has_mask() ? 128 : 8;
+    if (e.aux == nullptr || e.aux_ld < p.m || e.aux_ld % unit != 0 || e.aux_stride % unit != 0)
       return false;
     if (e.has_mask() ? !on_device(e.aux, (elements + 7) / 8, CUDA_R_8I)
                      : bytes_of(e.aux_type) == 0 || !on_device(e.aux, elements, e.aux_type))
