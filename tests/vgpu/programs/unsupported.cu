@@ -18,9 +18,9 @@ int main() {
   require(cudaGetLastError() == cudaErrorNotSupported, "the last error");
   void* function = &function;
   cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSuccess;
-  require(cudaGetDriverEntryPointByVersion("cuNothing", &function, 12000, cudaEnableDefault,
-                                           &status),
-          "a driver function that does not exist");
+  require(
+      cudaGetDriverEntryPointByVersion("cuNothing", &function, 12000, cudaEnableDefault, &status),
+      "a driver function that does not exist");
   require(function == nullptr && status == cudaDriverEntryPointSymbolNotFound,
           "its pointer and status");
 
