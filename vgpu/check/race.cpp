@@ -126,12 +126,13 @@ u32 RaceCheck::State::agent_of(const AgentName& name) {
 }
 
 void RaceCheck::access(const observer::Warp& warp, const ir::Insn& insn, u32 mask,
-                       const u32* offsets, u32 bytes, bool is_write, Access kind) {
+                       const u32* offsets, u32 bytes, bool is_write, Access kind, u32 unchanged) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (kind == Access::kStrong ? 16 : 0);
   Attempt attempt{warp, insn, 0, me, {s.known[me][me], info}, warp.home->rank, is_write, {}};
-  if (mask == ir::kAllLanes && bytes >= 4) {
+  if (mask == ir::kAllLanes && bytes >= 4 && (unchanged == 0 || unchanged == mask)) {
+    attempt.unchanged = unchanged != 0;
     u32 gaps = 0, spread = 0;
     for (u32 i = 0; i < ir::kLanes; ++i) {
       gaps |= offsets[i] - offsets[0] - i * bytes;
@@ -144,6 +145,7 @@ void RaceCheck::access(const observer::Warp& warp, const ir::Insn& insn, u32 mas
   }
   for (u32 m = mask; m != 0; m &= m - 1) {
     attempt.lane = static_cast<u32>(__builtin_ctz(m));
+    attempt.unchanged = (unchanged >> attempt.lane & 1) != 0;
     s.touch(attempt, offsets[attempt.lane] - s.begin, bytes);
   }
 }
@@ -309,11 +311,29 @@ bool RaceCheck::State::conflicts(const Attempt& attempt, u32 agent, const Mark& 
          other.clock > known[attempt.me][agent] && !knows_barrier(attempt, agent, other);
 }
 
-void RaceCheck::State::check(const Attempt& attempt, u32 word) const {
-  const BlockMemory& memory = memories[attempt.rank];
+u32 RaceCheck::State::bit_of(u32 agent, u32 rank) const {
+  return agent / block_warps == rank ? 1u << agent % block_warps : 0;
+}
+
+u32 RaceCheck::State::writers_of(const BlockMemory& memory, u32 rank, u32 word) const {
+  const u32 clock = memory.writes.clock[word], writer = memory.writer[word];
+  const auto found = memory.agreements.find(word);
+  const bool valid = found != memory.agreements.end() && found->second.clock == clock &&
+                     found->second.writer == writer;
+  return valid ? found->second.warps : bit_of(writer, rank);
+}
+
+void RaceCheck::State::check(const Attempt& attempt, u32 word) {
+  BlockMemory& memory = memories[attempt.rank];
   const Mark write = memory.writes.at(word);
-  if (conflicts(attempt, memory.writer[word], write))
-    report(attempt, memory.writer[word], write, true, word);
+  u32 agreeing = 0;  // warps whose accesses the order of this one does not affect
+  if (conflicts(attempt, memory.writer[word], write)) {
+    const u32 me = bit_of(attempt.me, attempt.rank);
+    agreeing = attempt.async == nullptr ? writers_of(memory, attempt.rank, word) : 0;
+    if (attempt.is_write ? !attempt.unchanged || me == 0 || agreeing == 0 : (agreeing & me) == 0)
+      report(attempt, memory.writer[word], write, true, word);
+    if (attempt.is_write) memory.agreements[word] = {attempt.mark.clock, attempt.me, agreeing | me};
+  }
   if (!memory.copier.empty()) {
     const Mark copied = memory.copies.at(word);
     if (conflicts(attempt, memory.copier[word], copied))
@@ -322,6 +342,7 @@ void RaceCheck::State::check(const Attempt& attempt, u32 word) const {
   if (!attempt.is_write) return;
   const u32 base = attempt.rank * block_warps;
   for (u32 v = 0; v < block_warps; ++v) {
+    if ((agreeing >> v & 1) != 0) continue;
     const Mark read = memory.reads[v].at(word);
     if (conflicts(attempt, base + v, read)) report(attempt, base + v, read, false, word);
   }

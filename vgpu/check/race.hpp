@@ -7,8 +7,10 @@
 // Each warp's vector clock holds, per agent, the latest clock ordered before the warp by barriers,
 // mbarriers and waits. Each word records the last read of every warp and the last write. The
 // asynchronous proxy observes the writes of threads only after a proxy fence; separate entries of
-// the vector clock track these fences. Ordering rules: PTX ISA, "Memory Consistency Model",
-// "Proxies", and for copies "Data Movement and Conversion Instructions: Asynchronous copy".
+// the vector clock track these fences. Warps of one block that write equal values to a word do not
+// conflict, and each of them may read the word: the order of these writes has no effect. Ordering
+// rules: PTX ISA, "Memory Consistency Model", "Proxies", and for copies "Data Movement and
+// Conversion Instructions: Asynchronous copy".
 #pragma once
 #include <memory>
 
@@ -36,7 +38,7 @@ class RaceCheck final : public observer::Races {
   void start() override;
   Glance glance(const observer::Warp& warp) override;
   void access(const observer::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
-              u32 bytes, bool is_write, Access kind) override;
+              u32 bytes, bool is_write, Access kind, u32 unchanged) override;
   void access(const observer::Warp& warp, const ir::Insn& insn, u32 lane, const SharedRange& where,
               bool is_write, Access kind) override;
   void barrier(const observer::Block& block, const u32* arrived, u32 waited) override;

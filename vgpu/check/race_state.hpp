@@ -35,6 +35,13 @@ struct Reader {
   Marks marks;
 };
 
+// The warps of the block that wrote one value to a word, in any order: valid while the word's last
+// write is this one.
+struct Agreement {
+  u32 clock = 0, writer = 0;  // of the last write
+  u32 warps = 0;              // mask
+};
+
 // Access history of one block's shared memory, indexed by word.
 struct BlockMemory {
   Marks writes;                      // by threads
@@ -46,6 +53,7 @@ struct BlockMemory {
   std::vector<Reader> async_reads;   // by agents
   std::vector<u32> last_read;        // greatest clock of all warps' reads
   std::vector<u32> last_async_read;  // greatest clock of asynchronous reads; may be empty
+  std::unordered_map<u32, Agreement> agreements;  // by word
 
   void forget() {
     const auto clear = [](std::vector<u32>& clocks) { std::fill(clocks.begin(), clocks.end(), 0); };
@@ -55,6 +63,7 @@ struct BlockMemory {
     for (Reader& reader : remote_reads) clear(reader.marks.clock);
     clear(last_read);
     clear(last_async_read);
+    agreements.clear();
   }
 };
 
@@ -75,6 +84,7 @@ struct Attempt {
   u32 rank;  // of the block that owns the memory
   bool is_write;
   const AgentName* async;  // null: an access by a thread
+  bool unchanged = false;  // writes what memory holds already
 };
 
 struct RaceCheck::State {
@@ -98,7 +108,10 @@ struct RaceCheck::State {
   bool reads_are_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last) const;
   bool knows_barrier(const Attempt& attempt, u32 agent, const Mark& other) const;
   bool conflicts(const Attempt& attempt, u32 agent, const Mark& other) const;
-  void check(const Attempt& attempt, u32 word) const;
+  // The warps that wrote the value that the word holds, as bits; 0 unless they are of its block.
+  u32 writers_of(const BlockMemory& memory, u32 rank, u32 word) const;
+  u32 bit_of(u32 agent, u32 rank) const;
+  void check(const Attempt& attempt, u32 word);
   void check_fence(const Attempt& attempt, u32 word) const;
 
   // race_report.cpp

@@ -59,29 +59,44 @@ void BlockWatch::start_block(u64 linear) {
 }
 
 void BlockWatch::touch_word(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
-                            bool is_write) {
+                            bool is_write, const u32* stored) {
   const observer::LaunchMarks& marks = global;
   u32* const entry = marks.touched + (address - marks.begin) / 4;
+  u32* const word = reinterpret_cast<u32*>(address);  // NOLINT: device memory is host memory
   const u32 mine = mark;
-  u32 old = __atomic_load_n(entry, __ATOMIC_RELAXED);
+  u32 old = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
   for (;;) {
     const u32 toucher = old & Shadow::kMarkBits, how = old & ~Shadow::kMarkBits;
+    if (how == Shadow::kStoring) {
+      old = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+      continue;
+    }
     const bool touched = toucher >= marks.first;  // ignore marks of earlier launches
     const bool written = touched && how == Shadow::kWritten;
-    if (!synchronised && touched && toucher != mine && (written || is_write)) {
-      report_conflict({warp, insn, lane}, address, toucher, written, is_write);
+    const bool foreign = !synchronised && touched && toucher != mine;
+    bool agrees = false;
+    if (foreign && (written || is_write)) {
+      const bool holds_it = stored != nullptr && __atomic_load_n(word, __ATOMIC_RELAXED) == *stored;
+      agrees = written && (is_write ? holds_it : toucher == marks.first);
+      if (!agrees) report_conflict({warp, insn, lane}, address, toucher, written, is_write);
     }
     u32 next = old;
     if (is_write) {
-      next = Shadow::kWritten | mine;
+      next = Shadow::kWritten | (agrees ? marks.first : mine);
     } else if (!touched) {
       next = Shadow::kReadByOne | mine;
     } else if (!written && toucher != mine) {
       next = Shadow::kReadBySeveral | marks.first;
     }
-    if (next == old ||
-        __atomic_compare_exchange_n(entry, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-      return;
+    if (next == old) return;
+    const u32 first = stored != nullptr ? Shadow::kStoring | mine : next;
+    if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      continue;
+    if (first != next) {
+      __atomic_store_n(word, *stored, __ATOMIC_RELAXED);
+      __atomic_store_n(entry, next, __ATOMIC_RELEASE);
+    }
+    return;
   }
 }
 

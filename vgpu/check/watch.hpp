@@ -10,9 +10,10 @@
 // compilers copy structures together with their padding.
 //
 // Conflicts. The blocks of a grid are not ordered, so two blocks conflict if both access one word
-// with plain accesses of at least 4 bytes and at least one of them writes. A block that has read
-// memory with an atomic or a strong load (volatile, relaxed, acquire) may be synchronised with
-// other blocks, so its later accesses are not checked.
+// with plain accesses of at least 4 bytes and at least one of them writes, unless all that write
+// store the value that the word holds; several blocks that do so, and all others, may then read it.
+// A block that has read memory with an atomic or a strong load (volatile, relaxed, acquire) may be
+// synchronised with other blocks, so its later accesses are not checked.
 #pragma once
 #include <memory>
 #include <vector>
@@ -38,7 +39,7 @@ class BlockWatch final : public observer::Watch {
              UnwrittenReads* unwritten, u32 shared_begin, u64 shared_bytes);
   void start_block(u64 linear) override;
   void touch_word(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
-                  bool is_write) override;
+                  bool is_write, const u32* stored) override;
   void report_global(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
                      u32 bytes) override;
   void note_shared(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u32 offset,

@@ -54,7 +54,8 @@ void watch_bulk_global(Warp& warp, const Lane& lane, u64 address, u32 bytes, Bul
       }
     }
     if (marks.touched != nullptr && bits == kWhole && access != BulkAccess::kUpdate) {
-      warp.watch->touch_word(warp, lane.insn, lane.lane, word, access == BulkAccess::kWrite);
+      warp.watch->touch_word(warp, lane.insn, lane.lane, word, access == BulkAccess::kWrite,
+                             nullptr);
     }
   }
 }

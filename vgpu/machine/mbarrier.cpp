@@ -327,7 +327,7 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
   addresses(warp, insn, mask, to);
   if (warp.race != nullptr) {
     warp.race->access(warp, insn, mask, to, kBytes, !tests,
-                      makes ? observer::Access::kPlain : observer::Access::kStrong);
+                      makes ? observer::Access::kPlain : observer::Access::kStrong, 0);
   }
   if (tests) {
     test(warp, insn, mask, to);

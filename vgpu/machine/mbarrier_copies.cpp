@@ -71,7 +71,7 @@ void Mbarriers::copies_arrive(Warp& warp, const Insn& insn, u32 mask) {
   addresses(warp, insn, mask, to);
   ++warp.progress;
   if (warp.race != nullptr) {
-    warp.race->access(warp, insn, mask, to, kBytes, true, observer::Access::kStrong);
+    warp.race->access(warp, insn, mask, to, kBytes, true, observer::Access::kStrong, 0);
   }
   std::array<u32, kLanes> epochs{};
   warp.copies->end_epoch(mask, epochs.data());

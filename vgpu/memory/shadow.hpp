@@ -42,9 +42,11 @@ class Shadow {
   // Copies the marks from one range to another; the two may overlap.
   void copy_written(std::uint64_t to, std::uint64_t from, std::size_t size);
 
-  // Per word: how blocks accessed it (kRead..., the two upper bits) and the mark of one of these
+  // Per word: how blocks accessed it (the two upper bits) and the mark of one of these
   // blocks. Marks of a launch are greater than those of all earlier launches.
-  static constexpr std::uint32_t kReadByOne = 0, kReadBySeveral = 1u << 30, kWritten = 2u << 30;
+  // kStoring: a block is storing its first value, which is there when the mark is kWritten.
+  static constexpr std::uint32_t kReadByOne = 0, kReadBySeveral = 1u << 30, kWritten = 2u << 30,
+                                 kStoring = 3u << 30;
   static constexpr std::uint32_t kMarkBits = kReadBySeveral - 1;
   std::uint32_t* touched() const { return touched_; }
   // Reserves `count` marks for a launch and returns the first, at least 1. Returns 0 if `count`

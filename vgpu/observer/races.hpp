@@ -63,9 +63,10 @@ class Races {
   };
   virtual Glance glance(const Warp& warp) = 0;
   // Checks accesses of the lanes in `mask` to their own block's shared memory. This and all other
-  // access functions throw Fault (kRace) at the first conflict.
+  // access functions throw Fault (kRace) at the first conflict. The stores of the lanes in
+  // `unchanged` write what memory holds already.
   virtual void access(const Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
-                      u32 bytes, bool is_write, Access kind) = 0;
+                      u32 bytes, bool is_write, Access kind, u32 unchanged) = 0;
   // Checks one lane's access to the shared memory of any block of the cluster.
   virtual void access(const Warp& warp, const ir::Insn& insn, u32 lane, const SharedRange& where,
                       bool is_write, Access kind) = 0;

@@ -37,9 +37,10 @@ class Watch {
 
   virtual void start_block(u64 linear) = 0;
   // One lane's plain access to a word that another block may have touched: sets the mark, or throws
-  // Fault (kRace).
+  // Fault (kRace). `stored`: what a store writes there, which it then does; null where that is not
+  // known.
   virtual void touch_word(const Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
-                          bool is_write) = 0;
+                          bool is_write, const u32* stored) = 0;
   // The lane reads bytes of which some may be unwritten. Throws Fault (kUninitialized) if they are,
   // unless the whole allocation counts as written.
   virtual void report_global(const Warp& warp, const ir::Insn& insn, u32 lane, u64 address,

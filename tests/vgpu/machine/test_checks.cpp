@@ -292,6 +292,32 @@ TEST_F(Checks, ABlockReadsWhatAnotherWrites) {
   launch("shift_in_place", {8, 1, 1}, {32, 1, 1}, data, 256, 1);
 }
 
+TEST_F(Checks, WarpsThatWriteEqualValuesDoNotRace) {
+  int* const out = fresh<int>(128);
+  launch("agree_in_block", {2, 1, 1}, {128, 1, 1}, out, 0, 4);
+  EXPECT_EQ(out[127], 14);
+  expect_fault(FaultKind::kRace, "one word of shared memory", "agree_in_block", {1, 1, 1},
+               {128, 1, 1}, out, 1, 4);
+  // Who does not write may not read.
+  expect_fault(FaultKind::kRace, "one word of shared memory", "agree_in_block", {1, 1, 1},
+               {128, 1, 1}, out, 0, 3);
+}
+
+TEST_F(Checks, BlocksThatWriteEqualValuesDoNotRace) {
+  int* const word = fresh<int>(1);
+  for (const unsigned threads : {1u, 2u}) {
+    config.host_threads = threads;
+    int* const out = fresh<int>(64 * 32);
+    launch("agree_in_grid", {64, 1, 1}, {32, 1, 1}, out, word, 0);
+    EXPECT_EQ(out[64 * 32 - 1], 7);
+    expect_fault(FaultKind::kRace, "one word of global memory", "agree_in_grid", {64, 1, 1},
+                 {32, 1, 1}, out, word, 1);
+    launch("agree_at_first", {64, 1, 1}, {32, 1, 1}, word, 7);
+    expect_fault(FaultKind::kRace, "one word of global memory", "agree_at_first", {64, 1, 1},
+                 {32, 1, 1}, word, 8);
+  }
+}
+
 TEST_F(Checks, AtomicsOrderBlocks) {
   launch("add_atomically", {64, 1, 1}, {32, 1, 1}, written<int>(1));
   int* const sum = written<int>(1);

@@ -234,4 +234,36 @@ TEST_F(Narrow, Doubles) {
   }
 }
 
+TEST_F(Narrow, PartsOfRegistersBecomeFloats) {
+  std::vector<uint32_t> words;
+  for (int i = 0; i < kLanes; ++i) words.push_back(static_cast<uint32_t>(random()));
+  float* const d = array<float>(12 * kLanes);
+  EXPECT_EQ(launch("parts_to_floats", {1, 1, 1}, {kLanes, 1, 1}, d, array(words)).engine,
+            named("ptx", "sass"));
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const uint32_t word = words[static_cast<std::size_t>(lane)];
+    for (int k = 0; k < 12; ++k) {
+      const int bits = k < 8 ? 8 : 16;
+      const bool is_signed = bits == 8 ? k >= 4 : k >= 10;
+      const uint32_t part = word >> bits * (k % (32 / bits)) & ((1u << bits) - 1);
+      ASSERT_EQ(d[k * kLanes + lane], static_cast<float>(value_of(part, bits, is_signed))) << k;
+    }
+  }
+}
+
+TEST_F(Narrow, ScaledProducts) {
+  const auto numbers = [this](int count) {
+    std::vector<float> values;
+    for (int i = 0; i < count; ++i) values.push_back(static_cast<float>(random()) / 65537.0F);
+    return values;
+  };
+  const std::vector<float> a = numbers(5 * kLanes), b = numbers(kLanes);
+  float* const d = array<float>(a.size());
+  EXPECT_EQ(launch("scaled_products", {1, 1, 1}, {kLanes, 1, 1}, d, array(a), array(b)).engine,
+            named("ptx", "sass"));
+  const float scales[] = {0.125F, 0.25F, -0.5F, 4, 8};
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ASSERT_EQ(d[i], a[i] * b[i % kLanes] * scales[i / kLanes]) << i;
+}
+
 }  // namespace

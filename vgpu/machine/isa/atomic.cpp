@@ -125,7 +125,8 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     watch_shared(warp, insn, in_shared, offsets, sizeof(T), pattern, Touch::kUpdate);
     count_shared<true>(warp, insn, in_shared, offsets, sizeof(T), pattern);
     if (warp.race != nullptr) {
-      warp.race->access(warp, insn, in_shared, offsets, sizeof(T), true, observer::Access::kStrong);
+      warp.race->access(warp, insn, in_shared, offsets, sizeof(T), true, observer::Access::kStrong,
+                        0);
     }
   }
   race_strong(warp, mask & ~in_cluster, true, true, [&](u32 i) {

@@ -210,7 +210,7 @@ template <bool kStore>
   count_shared<true>(warp, insn, mask, rows, kRow,
                      pattern);  // served in groups of eight lanes, whatever their addresses
   watch_shared(warp, insn, mask, rows, kRow, pattern, kStore ? Touch::kStore : Touch::kLoad);
-  race_shared<kStore>(warp, insn, mask, rows, kRow, pattern, false);
+  race_shared<kStore>(warp, insn, mask, rows, kRow, pattern, false, [] { return 0u; });
 }
 
 // Row and column of element `half` of a lane's register in an 8 x 8 matrix.

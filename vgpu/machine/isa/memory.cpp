@@ -91,6 +91,22 @@ void move_any(const Warp& warp, std::byte* window, const Insn& insn, u32 mask, A
   }
 }
 
+// The lanes whose store writes what memory, at(lane, byte), holds already.
+template <class At>
+u32 unchanged_lanes(const Warp& warp, const std::byte* window, const Insn& insn, u32 mask, At at) {
+  u32 unchanged = 0;
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    bool same = true;
+    for (u32 e = 0; e < insn.vector && same; ++e) {
+      const u64 value = read_register(window, element_slot(warp, insn, e), insn.width, i);
+      same = __builtin_memcmp(&value, at(i, e * insn.bytes), insn.bytes) == 0;
+    }
+    unchanged |= static_cast<u32>(same) << i;
+  }
+  return unchanged;
+}
+
 template <bool kStore>
 [[gnu::always_inline]] inline void note(Warp& warp, const Insn& insn, u32 mask,
                                         const auto* addresses) {
@@ -110,7 +126,7 @@ template <u32 kBytes, u32 kVector, bool kStore, bool kCounted>
   check_global(warp, insn, mask, addresses, total, pattern);
   if constexpr (kCounted) {
     watch_global(warp, insn, mask, addresses, total, pattern, kStore ? Touch::kStore : Touch::kLoad,
-                 (insn.flags & kFlagStrong) != 0);
+                 (insn.flags & kFlagStrong) != 0, kStore ? window : nullptr);
     count_global(warp, insn, mask, addresses, total, pattern);
   }
   note<kStore>(warp, insn, mask, addresses);
@@ -136,11 +152,12 @@ template <u32 kBytes, u32 kVector, bool kStore>
   watch_shared(warp, insn, mask, offsets, total, pattern, kStore ? Touch::kStore : Touch::kLoad);
   count_shared<kStore>(warp, insn, mask, offsets, total, pattern);
   note<kStore>(warp, insn, mask, offsets);
+  const auto at = [&](u32 i, u32 byte) { return warp.shared + offsets[i] + byte; };
   race_shared<kStore>(warp, insn, mask, offsets, total, pattern,
-                      (insn.flags & (kFlagStrong | kFlagCompared)) != 0);
+                      (insn.flags & (kFlagStrong | kFlagCompared)) != 0,
+                      [&] { return unchanged_lanes(warp, window, insn, mask, at); });
   if constexpr (kBytes == 0) {
-    move_any<kStore>(warp, window, insn, mask,
-                     [&](u32 i, u32 byte) { return warp.shared + offsets[i] + byte; });
+    move_any<kStore>(warp, window, insn, mask, at);
   } else {
     move_lanes<kBytes, kVector, kStore>(warp, window, insn, mask,
                                         reinterpret_cast<u64>(warp.shared), offsets, pattern);

@@ -96,14 +96,16 @@ inline void race_strong(Warp& warp, u32 mask, bool reads, bool writes, auto loca
     warp.race->strong(warp, location(static_cast<u32>(__builtin_ctz(m))), reads, writes);
 }
 
+// unchanged(): the lanes that write what memory holds already.
 template <bool kWrite>
 [[gnu::always_inline]] inline void race_shared(Warp& warp, const Insn& insn, u32 mask,
                                                const u32* offsets, u32 bytes, Pattern pattern,
-                                               bool strong) {
+                                               bool strong, auto unchanged) {
   if (__builtin_expect(warp.race == nullptr, 1)) return;
   if (!race_at_a_glance<kWrite>(warp, insn, mask, offsets, bytes, pattern, strong)) {
     warp.race->access(warp, insn, mask, offsets, bytes, kWrite,
-                      strong ? observer::Access::kStrong : observer::Access::kPlain);
+                      strong ? observer::Access::kStrong : observer::Access::kPlain,
+                      kWrite ? unchanged() : 0);
   }
   if (strong) {
     race_strong(warp, mask, !kWrite, kWrite,

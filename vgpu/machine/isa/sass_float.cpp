@@ -38,8 +38,9 @@ void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       });
 }
 
-// a * b + c, a + b or a * b with all modifiers.
-enum class Form { kFma, kAdd, kMultiply };
+// a * b + c, a + b or a * b with all modifiers. kScaled: a * b times the power of two that
+// Insn::sub names (4: 1), rounded once.
+enum class Form { kFma, kAdd, kMultiply, kScaled };
 template <Form kForm>
 void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -52,15 +53,18 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       return __builtin_fmaf(x, y, z);
     else if constexpr (kForm == Form::kAdd)
       return x + y;
+    else if constexpr (kForm == Form::kScaled)
+      return static_cast<float>(double{x} * double{y} * double{z});
     else
       return x * y;
   };
+  const float scale = kForm == Form::kScaled ? std::ldexp(1.0F, insn.sub - 4) : 0;
   const unsigned rounding = bits_of(m, kRoundingAt, 2);
   if (rounding == 0 && !has(m, kFlush | kSaturate)) {
     write_lanes<float>(
         window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
           return canonical(compute(bits_as<float>(sa(a[i])), bits_as<float>(sb(b[i])),
-                                   kForm == Form::kFma ? bits_as<float>(sc(c[i])) : 0));
+                                   kForm == Form::kFma ? bits_as<float>(sc(c[i])) : scale));
         });
     return;
   }
@@ -69,7 +73,7 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const auto in = [&](float x) { return flushes ? flush(x) : x; };
   for (u32 left = mask; left != 0; left &= left - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(left));
-    const float z = kForm == Form::kFma ? in(bits_as<float>(sc(c[i]))) : 0;
+    const float z = kForm == Form::kFma ? in(bits_as<float>(sc(c[i]))) : scale;
     float r = rounded_by(rounding, compute, in(bits_as<float>(sa(a[i]))),
                          in(bits_as<float>(sb(b[i]))), z);
     if (flushes) r = flush(r);
@@ -276,6 +280,7 @@ void define_sass_float(OperationSink& sink) {
   op_special(sink, "sass.ffma", &single<Form::kFma>);
   op_special(sink, "sass.fadd", &single<Form::kAdd>);
   op_special(sink, "sass.fmul", &single<Form::kMultiply>);
+  op_special(sink, "sass.fmul.scaled", &single<Form::kScaled>);
   op_special(sink, "sass.dfma", &wide<Form::kFma>);
   op_special(sink, "sass.dadd", &wide<Form::kAdd>);
   op_special(sink, "sass.dmul", &wide<Form::kMultiply>);

@@ -93,8 +93,22 @@ struct Known {
   }
 };
 
+// The word at `byte` of what the lane stores.
+u32 stored_word(const Warp& warp, const std::byte* window, const Insn& insn, u32 lane, u32 byte) {
+  std::byte bytes[32];
+  for (u32 e = 0; e < insn.vector; ++e) {
+    const u32 offset = insn.vector == 1 ? insn.d : warp.lists[insn.list + e];
+    const u64 value = read_register(window, offset, insn.width, lane);
+    __builtin_memcpy(bytes + e * insn.bytes, &value, insn.bytes);
+  }
+  u32 word = 0;
+  __builtin_memcpy(&word, bytes + byte, 4);
+  return word;
+}
+
 template <bool kWrite>
-void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
+void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
+                 const std::byte* window) {
   const observer::LaunchMarks& marks = warp.watch->global;
   const Known known(warp);
   for (u32 m = mask; m != 0; m &= m - 1) {
@@ -103,15 +117,18 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
     if (at >= marks.bytes) continue;
     for (u32 byte = 0; byte < bytes; byte += 4) {
       if (known.is_foreign<kWrite>(
-              __atomic_load_n(marks.touched + (at + byte) / 4, __ATOMIC_RELAXED)) != 0)
-        warp.watch->touch_word(warp, insn, i, addresses[i] + byte, kWrite);
+              __atomic_load_n(marks.touched + (at + byte) / 4, __ATOMIC_RELAXED)) == 0)
+        continue;
+      const u32 word = window == nullptr ? 0 : stored_word(warp, window, insn, i, byte);
+      warp.watch->touch_word(warp, insn, i, addresses[i] + byte, kWrite,
+                             window == nullptr ? nullptr : &word);
     }
   }
 }
 
 template <bool kWrite>
-void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
-           Pattern pattern) {
+void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes, Pattern pattern,
+           const std::byte* window) {
   const observer::LaunchMarks& marks = warp.watch->global;
   const Known known(warp);
   const u32* const touched = marks.touched;
@@ -134,13 +151,13 @@ void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 byt
       if (bad == 0) return;
     }
   }
-  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes);
+  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, window);
 }
 
 }  // namespace
 
 void watch_global_access(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
-                         Pattern pattern, Touch kind, bool ordered) {
+                         Pattern pattern, Touch kind, bool ordered, const std::byte* stored) {
   observer::Watch& watch = *warp.watch;
   if (watch.global.written != nullptr && !warp.memos[insn.site].written) {
     if (kind != Touch::kStore) check_written(warp, insn, mask, addresses, bytes, pattern);
@@ -151,9 +168,9 @@ void watch_global_access(Warp& warp, const Insn& insn, u32 mask, const u64* addr
     watch.synchronised |= kind != Touch::kStore;
   } else if (bytes >= 4) {
     if (kind == Touch::kLoad)
-      touch<false>(warp, insn, mask, addresses, bytes, pattern);
+      touch<false>(warp, insn, mask, addresses, bytes, pattern, nullptr);
     else
-      touch<true>(warp, insn, mask, addresses, bytes, pattern);
+      touch<true>(warp, insn, mask, addresses, bytes, pattern, stored);
   }
 }
 

@@ -9,8 +9,9 @@ namespace vgpu::machine::VGPU_ISA {
 enum class Touch : u8 { kLoad, kStore, kUpdate };  // kUpdate: atomics
 
 // `ordered`: the access is strong or atomic and does not conflict with other blocks' accesses.
+// `stored`: the window with the registers that `st` stores; null for other instructions.
 void watch_global_access(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
-                         Pattern pattern, Touch touch, bool ordered);
+                         Pattern pattern, Touch touch, bool ordered, const std::byte* stored);
 void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes,
                          Pattern pattern, Touch touch);
 void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offsets, u32 bytes,
@@ -18,9 +19,10 @@ void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offse
 
 [[gnu::always_inline]] inline void watch_global(Warp& warp, const Insn& insn, u32 mask,
                                                 const u64* addresses, u32 bytes, Pattern pattern,
-                                                Touch touch, bool ordered) {
+                                                Touch touch, bool ordered,
+                                                const std::byte* stored = nullptr) {
   if (__builtin_expect(warp.watch != nullptr, 0))
-    watch_global_access(warp, insn, mask, addresses, bytes, pattern, touch, ordered);
+    watch_global_access(warp, insn, mask, addresses, bytes, pattern, touch, ordered, stored);
 }
 [[gnu::always_inline]] inline void watch_shared(Warp& warp, const Insn& insn, u32 mask,
                                                 const u32* offsets, u32 bytes, Pattern pattern,

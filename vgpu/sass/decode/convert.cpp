@@ -32,14 +32,22 @@ void add_source(Reader& r) {
 
 void decode_i2f(Reader& r) {
   r.unused(24);
-  r.expect(60, 2, {0});
   r.insn.type = r.named(75, 3, {nullptr, ".F16", "", ".F64", ".BF16"});
   r.insn.source_type = static_cast<std::uint8_t>(r.field(84, 2));
   r.insn.is_signed = r.bit(74);
   integer_type(r, r.insn.source_type, r.insn.is_signed);
   r.rounding_at(78);
   r.add(r.reg(16));
-  r.add(r.second());
+  Operand a = r.second();
+  const std::uint64_t part = r.field(60, 2);
+  if (part > (r.insn.source_type == 0 ? 3u : r.insn.source_type == 1 ? 1u : 0u))
+    r.refuse("a part that the source has not");
+  if (part != 0) {
+    a.half = r.insn.source_type == 1
+                 ? Half::kUpper
+                 : static_cast<Half>(static_cast<unsigned>(Half::kByte1) + part - 1);
+  }
+  r.add(a);
 }
 
 void decode_f2i(Reader& r) {

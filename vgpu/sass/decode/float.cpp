@@ -42,8 +42,10 @@ void decode_ffma(Reader& r) {
 // FADD, FMUL.
 void decode_fadd(Reader& r) {
   r.literal = Reader::Literal::kSingle;
-  if (r.insn.op == Op::kFmul) r.expect(84, 3, {4});  // no scaling by a power of two
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  if (r.insn.op == Op::kFmul) {
+    r.insn.mode = r.named(84, 3, {nullptr, ".D8", ".D4", ".D2", "", ".M2", ".M4", ".M8"});
+  }
   r.rounding_at(78);
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
   r.add(r.reg(16));

@@ -40,8 +40,8 @@ inline constexpr std::uint8_t kZeroRegister = 255, kZeroUniform = 255, kTrue = 7
 inline constexpr std::uint8_t kNoScoreboard = 7;
 
 // R0, R0.H0_H0, R0.H1_H1, R0.H1, R0.H0_NH1: the upper half of the operand is the lower half of R0,
-// the lower half the negated upper one.
-enum class Half : std::uint8_t { kPair, kLow, kHigh, kUpper, kCrossed };
+// the lower half the negated upper one. R0.B1 to R0.B3: one byte; the lowest has no suffix.
+enum class Half : std::uint8_t { kPair, kLow, kHigh, kUpper, kCrossed, kByte1, kByte2, kByte3 };
 
 struct Operand {
   Kind kind = Kind::kNone;

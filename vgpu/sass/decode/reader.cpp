@@ -341,6 +341,12 @@ std::string Reader::show(const Operand& operand) const {
     case Half::kCrossed:
       text += ".H0_NH1";
       break;
+    case Half::kByte1:
+    case Half::kByte2:
+    case Half::kByte3:
+      text +=
+          fmt::format(".B{}", 1 + static_cast<int>(operand.half) - static_cast<int>(Half::kByte1));
+      break;
   }
   if (operand.negated) text = (bitwise ? "~" : "-") + text;
   return text;

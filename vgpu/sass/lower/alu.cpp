@@ -56,6 +56,13 @@ void Lowering::lower_float(const Instruction& i) {
     case Op::kFmul: {
       const u64 m = common(i) | signs_a(i[1]) | signs_b(i[2]);
       const bool multiplies = i.op == Op::kFmul;
+      constexpr unsigned kUnscaled = 4;
+      if (multiplies && i.mode != kUnscaled) {
+        const u32 pc =
+            emit_alu("sass.fmul.scaled", destination(i[0]), {source(i[1]), source(i[2])}, m);
+        at(pc).sub = i.mode;
+        return;
+      }
       const char* const name = m == 0 ? (multiplies ? "mul.rn.f32" : "add.rn.f32")
                                       : (multiplies ? "sass.fmul" : "sass.fadd");
       emit_alu(name, destination(i[0]), {source(i[1]), source(i[2])}, m);

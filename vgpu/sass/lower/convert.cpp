@@ -17,6 +17,21 @@ const char* float_name(u8 type) {
 bool is_narrow(u8 type) { return type == 1 || type == 4; }
 u64 signs(const Operand& o) { return (o.negated ? kNegateA : 0) | (o.absolute ? kAbsoluteA : 0); }
 
+// Of an integer that is a part of its register.
+u32 lowest_bit(Half part) {
+  switch (part) {
+    case Half::kByte1:
+      return 8;
+    case Half::kUpper:
+    case Half::kByte2:
+      return 16;
+    case Half::kByte3:
+      return 24;
+    default:
+      return 0;
+  }
+}
+
 constexpr const char* kToFloat[] = {"rn", "rm", "rp", "rz"};
 constexpr const char* kToInteger[] = {"rni", "rmi", "rpi", "rzi"};
 
@@ -101,8 +116,10 @@ u32 Lowering::convertible(const Operand& from, u8 type, bool is_float, bool is_s
     return wide_scratch(0);
   }
   if (is_float) return signed_single(from, scratch());
-  const u32 word = source(from);
+  u32 word = source(from);
   if (type == 2) return word;
+  if (const u32 low = lowest_bit(from.half); low != 0)
+    word = helper("shr.u32", scratch(), word, constant(low));
   const u32 bits = constant(type == 0 ? 8 : 16);
   const u32 pc = emit("sass.sgxt", true, false);
   at(pc).d = scratch();

@@ -157,6 +157,33 @@ extern "C" __global__ void shift_in_place(int* data, int n, int distance) {
   data[i] = value;
 }
 
+// Warps, or blocks, write to one word what is equal for step 0, and read it at once. Of the warps
+// only the first `writers` write.
+extern "C" __global__ void agree_in_block(int* out, int step, int writers) {
+  __shared__ int word;
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(&word));
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  int seen;
+  if (warp < writers)
+    asm volatile("st.shared.s32 [%0], %1;" ::"r"(at), "r"(7 + step * warp) : "memory");
+  asm volatile("ld.shared.s32 %0, [%1];" : "=r"(seen) : "r"(at) : "memory");
+  __syncthreads();
+  out[threadIdx.x] = seen + word;
+}
+extern "C" __global__ void agree_in_grid(int* out, int* word, int step) {
+  int seen;
+  const int value = 7 + step * static_cast<int>(blockIdx.x);
+  asm volatile("st.global.s32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+  asm volatile("ld.global.s32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
+  out[blockIdx.x * blockDim.x + threadIdx.x] = seen;
+}
+// The last block writes a second time.
+extern "C" __global__ void agree_at_first(int* word, int last) {
+  asm volatile("st.global.s32 [%0], 7;" ::"l"(word) : "memory");
+  if (blockIdx.x == gridDim.x - 1)
+    asm volatile("st.global.s32 [%0], %1;" ::"l"(word), "r"(last) : "memory");
+}
+
 extern "C" __global__ void add_atomically(int* sum) { atomicAdd(sum, 1); }
 
 // The last block to arrive adds the results of the others, as in the toolkit's

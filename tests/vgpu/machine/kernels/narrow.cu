@@ -282,3 +282,24 @@ DOUBLES(doubles_8, "m16n8k8", 4, 2, "{%4, %5, %6, %7}, {%8, %9}", "d"(x[0]), "d"
 DOUBLES(doubles_16, "m16n8k16", 8, 4, "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}",
         "d"(x[0]), "d"(x[1]), "d"(x[2]), "d"(x[3]), "d"(x[4]), "d"(x[5]), "d"(x[6]), "d"(x[7]),
         "d"(y[0]), "d"(y[1]), "d"(y[2]), "d"(y[3]))
+
+// Machine code takes parts of a register (I2F.U8 R0.B2) and scales products (FMUL.D2).
+extern "C" __global__ void parts_to_floats(float* d, const unsigned* a) {
+  const unsigned t = threadIdx.x, v = a[t];
+  for (unsigned k = 0; k < 4; ++k) {
+    d[32 * k + t] = static_cast<float>(v >> 8 * k & 255);
+    d[32 * (4 + k) + t] = static_cast<float>(static_cast<signed char>(v >> 8 * k));
+  }
+  for (unsigned k = 0; k < 2; ++k) {
+    d[32 * (8 + k) + t] = static_cast<float>(v >> 16 * k & 65535);
+    d[32 * (10 + k) + t] = static_cast<float>(static_cast<short>(v >> 16 * k));
+  }
+}
+extern "C" __global__ void scaled_products(float* d, const float* a, const float* b) {
+  const unsigned t = threadIdx.x;
+  d[t] = a[t] * b[t] * 0.125F;
+  d[32 + t] = a[32 + t] * b[t] * 0.25F;
+  d[64 + t] = a[64 + t] * -b[t] * 0.5F;
+  d[96 + t] = a[96 + t] * b[t] * 4.0F;
+  d[128 + t] = a[128 + t] * b[t] * 8.0F;
+}
