@@ -6,7 +6,8 @@ programs.py LIST --vgpu build/bin/vgpu --table results/vgpu/programs.csv [--seco
             [--only REGEX] [--outcome REGEX] [--missing] [--memory GIB]
 
 LIST is a CSV file with the columns program, repository, commit, folder, command, right, note and
-options (of vgpu). The command runs in the folder, without a shell. `right` says how its output tells that it is right:
+options (of vgpu). The command runs in the folder, without a shell. `right` says how its output
+tells that it is right:
 
   exit        by exit status 0 alone
   REGEX       the output contains it; the exit status is 0
@@ -21,13 +22,13 @@ The table has one row per program, replaced when it runs again, in the order of 
   right       as above
   finding     a check fired
   refused     vgpu named something that it does not do
-  late        stopped after --seconds of processor time (of all its threads together), or ten times
-              that on the clock
+  late        stopped after --seconds of processor time (of all its threads together), or twenty
+              times that on the clock
   wrong       anything else: another result, another exit status, a crash
 
-`seconds` is processor time, which other work on the machine changes little. `cause` is the first line of vgpu's report, or the program's. --only and --outcome choose programs
-by name and by their outcome in the table, --missing those that have no row. Exit status 0 if no
-program is wrong.
+`seconds` is processor time, which other work on the machine changes little. `cause` is the first
+line of vgpu's report, or the program's. --only and --outcome choose programs by name and by their
+outcome in the table, --missing those that have no row. Exit status 0 if no program is wrong.
 """
 import argparse
 import collections
@@ -50,13 +51,13 @@ COLUMNS = ("program", "repository", "commit", "command", "judge", "outcome", "se
            "note")
 FINDING_STATUS = 86
 REMARK = "times between events are those of this host's clock"
-WALL = 10  # times the limit of processor time
+WALL = 20  # times the limit of processor time
 REFUSED = re.compile(r"^vgpu: .*(not implemented|not supported|unsupported|cannot be executed|"
                      r"no code|cannot run|cannot be replaced|is refused|has no |stripped|unknown )",
                      re.M)
 # What differs between two runs of a sound program.
-TIMES = re.compile(r"\b(time[sd]?|elapsed|seconds?|sec|m?s|us|ns|msec|usec|[GMK]i?B/s|bandwidth|throughput|"
-                   r"g?flops?/?s?|fps|rate|speed-?up|performance)\b", re.I)
+TIMES = re.compile(r"\b(time[sd]?|elapsed|seconds?|sec|m?s|us|ns|msec|usec|[GMK]i?B/s|bandwidth|"
+                   r"throughput|g?flops?/?s?|fps|rate|speed-?up|performance)\b", re.I)
 Run = collections.namedtuple("Run", "status seconds out err")
 
 

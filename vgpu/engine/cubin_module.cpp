@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <new>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,9 @@ constexpr u32 kFewestStackBytes = 1024;
 constexpr u32 kRecursiveStackBytes = 16 << 10;
 // Function pointers of kernels, as code that launches them has them.
 constexpr u64 kLaunchHandles = u64{1} << 40;
+// Pointers to other functions that variables hold. Where the code of a function lies depends on the
+// kernel.
+constexpr u64 kFunctionHandles = u64{1} << 41;
 
 // What a lowered program's statements refer to.
 struct Source {
@@ -120,14 +124,23 @@ class CubinModule final : public Module {
       bank4_.assign(addresses->data.begin(), addresses->data.end());
       for (const sass::Relocation& r : cubin_.relocations(".nv.constant4")) {
         const u64 address = address_of(r);
+        if (points_to_function(r)) pointed_to_.insert(cubin_.symbols()[r.symbol].section);
         const std::string_view symbol = cubin_.symbols()[r.symbol].name;
         if (r.offset > bank4_.size() || bank4_.size() - r.offset < 8)
           throw sass::BadCubin("cubin: a relocation outside its section");
-        if (placed_[r.symbol] == nullptr) functions_[r.offset] = symbol;
+        if (placed_[r.symbol] == nullptr && !points_to_function(r)) functions_[r.offset] = symbol;
         std::memcpy(bank4_.data() + r.offset, &address, 8);
       }
     }
   }
+
+  // Whether a variable holds the address of a function of the file that is no kernel.
+  bool points_to_function(const sass::Relocation& r) const {
+    const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
+    return symbol.type == kFunction && !symbol.kernel && symbol.value == 0 && r.addend == 0 &&
+           !ir::provided_function(symbol.name) && function_in(cubin_, symbol.section) != nullptr;
+  }
+  static u64 function_handle(u32 section) { return kFunctionHandles + 16 * u64{section}; }
 
   // 0 for symbols without an address here. Kernels that use them are refused.
   u64 address_of(const sass::Relocation& r) const {
@@ -135,6 +148,7 @@ class CubinModule final : public Module {
     const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
     if (const auto provided = ir::provided_function(symbol.name)) return *provided;
     if (symbol.kernel) return launch_handle(symbol.section);
+    if (points_to_function(r)) return function_handle(symbol.section);
     const std::byte* const at = placed_[r.symbol];
     if ((r.type != kAddress64 && r.type != kGenericAddress64) || at == nullptr) return 0;
     return reinterpret_cast<u64>(at) + static_cast<u64>(r.addend);
@@ -176,6 +190,7 @@ class CubinModule final : public Module {
 
   void relocate_variable(std::string_view section, const sass::Relocation& r) {
     const u64 address = address_of(r);
+    if (points_to_function(r)) pointed_to_.insert(cubin_.symbols()[r.symbol].section);
     if (address == 0) {
       unknown_in_variables_ = cubin_.symbols()[r.symbol].name;
       return;
@@ -293,7 +308,11 @@ class CubinModule final : public Module {
         throw sass::UnknownInstruction(
             fmt::format("machine code of sm_{}, whose encodings are not known", cubin_.target()));
       }
-      linked = link(cubin_, kernel);
+      linked = link(cubin_, kernel, pointed_to_);
+      for (const u32 section : pointed_to_) {
+        if (const Part* const part = linked.in_section(section); part != nullptr)
+          program.function_pointers[function_handle(section)] = static_cast<u32>(part->base);
+      }
       for (const Part& part : linked.parts) {
         const bool has_own_constants =
             part.function != &kernel && !part.function->constants2.empty();
@@ -356,7 +375,8 @@ class CubinModule final : public Module {
   u64 bank3_bytes_ = 0;
   std::vector<std::byte> bank4_;
   std::map<u64, std::string_view> functions_;  // functions whose addresses are in bank 4, by offset
-  std::string_view unknown_in_variables_;      // an initialiser's symbol that has no address here
+  std::set<u32> pointed_to_;               // sections of functions whose addresses variables hold
+  std::string_view unknown_in_variables_;  // an initialiser's symbol that has no address here
   std::map<std::string_view, Symbol> symbols_;
   std::vector<std::byte*> placed_;  // variables by symbol, since files of a linked program may each
                                     // have one of the same name; null for other symbols

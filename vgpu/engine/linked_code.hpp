@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "sass/elf/cubin.hpp"
@@ -28,8 +29,13 @@ struct Linked {
   std::size_t at(std::uint64_t place) const;            // index of the part
 };
 
-// Throws BadCubin. Nothing is relocated yet.
-Linked link(const sass::Cubin& cubin, const sass::KernelInfo& kernel);
+// The function in a section of the file; null if there is none.
+const sass::KernelInfo* function_in(const sass::Cubin& cubin, std::uint32_t section);
+
+// With the functions in the sections `pointed_to` if the kernel calls by pointers. Throws BadCubin.
+// Nothing is relocated yet.
+Linked link(const sass::Cubin& cubin, const sass::KernelInfo& kernel,
+            const std::set<std::uint32_t>& pointed_to);
 
 // Whether the relocation is a half of a kernel's address, by which code launches it.
 inline constexpr std::uint32_t kLowerHalfOfKernel = 0x3e, kUpperHalfOfKernel = 0x3f;

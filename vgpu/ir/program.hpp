@@ -212,6 +212,8 @@ struct Program {
   bool warpgroups = false;               // contains wgmma
   bool heap = false;                     // calls malloc or free
   std::map<u64, Launchable> launchable;  // by the value of its function pointer
+  // Machine code: places of functions, by the values of the pointers that variables hold.
+  std::map<u64, u32> function_pointers;
   bool ordered = false;     // the result may depend on the order of blocks, so they run in order
   std::string unsupported;  // "" or why it cannot be launched
 };

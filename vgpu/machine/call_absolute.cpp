@@ -12,6 +12,7 @@
 namespace vgpu::machine {
 
 void call_absolute(Warp& warp, const Insn& insn) {
+  const Program& program = warp.block->launch.program;
   u32 address = static_cast<u32>(insn.imm);
   if (insn.s[0] != kNone) {
     const u32* const low = reinterpret_cast<const u32*>(warp.window + insn.s[0]);
@@ -21,7 +22,10 @@ void call_absolute(Warp& warp, const Insn& insn) {
     for (u32 i = 0; i < kLanes; ++i) {
       others |= static_cast<u32>(low[i] != low[first] || high[i] != high[first]) << i;
     }
-    if (high[first] != 0) {
+    const auto pointed_to =
+        program.function_pointers.find(low[first] | static_cast<u64>(high[first]) << 32);
+    const bool is_pointer = pointed_to != program.function_pointers.end();
+    if (high[first] != 0 && !is_pointer) {
       fault({warp, insn, first}, FaultKind::kTrap, "a call through a bad function pointer",
             fmt::format("its value is 0x{:08x}{:08x}", high[first], low[first]));
     }
@@ -29,9 +33,8 @@ void call_absolute(Warp& warp, const Insn& insn) {
       ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
       part(warp, others & warp.mask, warp.pc);  // they execute the call afterwards
     }
-    address = low[first];
+    address = is_pointer ? pointed_to->second : low[first];
   }
-  const Program& program = warp.block->launch.program;
   switch (address) {
     case kPrintAddress:
       print(warp, insn, program.calls[insn.target]);

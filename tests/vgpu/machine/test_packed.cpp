@@ -124,15 +124,16 @@ TEST_F(Packed, LeastAndGreatest) {
 template <class A, class B>
 u32 differences(u32 a, u32 b, i32 most) {
   u32 result = 0;
-  for (const int at : {0, 8, 16, 24}) {
+  constexpr int kBits = 8 * sizeof(A);
+  for (int at = 0; at < 32; at += kBits) {
     const i32 d = std::abs(i32{static_cast<A>(a >> at)} - i32{static_cast<B>(b >> at)});
-    result |= (static_cast<u32>(std::min(d, most)) & 0xff) << at;
+    result |= (static_cast<u32>(std::min(d, most)) & ((1u << kBits) - 1)) << at;
   }
   return result;
 }
 template <class A, class B>
 u32 sum_of_differences(u32 a, u32 b, u32 c) {
-  for (const int at : {0, 8, 16, 24})
+  for (int at = 0; at < 32; at += static_cast<int>(8 * sizeof(A)))
     c += static_cast<u32>(std::abs(i32{static_cast<A>(a >> at)} - i32{static_cast<B>(b >> at)}));
   return c;
 }
@@ -144,6 +145,11 @@ TEST_F(Packed, Differences) {
   check("differences_signed_added", sum_of_differences<i8, i8>);
   check("differences_mixed", sum_of_differences<u8, i8>);
   check("differences_clamped", [](u32 a, u32 b, u32) { return differences<u8, u8>(a, b, 127); });
+  check("differences_of_halves",
+        [](u32 a, u32 b, u32) { return differences<std::uint16_t, std::uint16_t>(a, b, 65535); });
+  check("differences_of_halves_added", sum_of_differences<std::int16_t, std::uint16_t>);
+  check("differences_of_halves_clamped",
+        [](u32 a, u32 b, u32) { return differences<std::int16_t, std::int16_t>(a, b, 32767); });
   check("sad_u32", [](u32 a, u32 b, u32 c) { return c + std::max(a, b) - std::min(a, b); });
   check("sad_s32", [](u32 a, u32 b, u32 c) {
     const i64 d = i64{static_cast<i32>(a)} - static_cast<i32>(b);

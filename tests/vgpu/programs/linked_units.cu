@@ -11,7 +11,16 @@ __device__ int factorial(int n);
 __device__ void store(int* to, int value);
 void add_on_device(int* data, int n);
 
+using Function = int (*)(int);
+extern __device__ Function functions[2];
+
 __device__ __noinline__ int twice(int value) { return 2 * value; }
+
+__global__ void by_table(int* data) {
+  const int i = threadIdx.x;
+  data[i] = functions[i % 2](i);
+}
+__global__ void by_argument(int* data, Function f) { data[threadIdx.x] = f(threadIdx.x) + 1; }
 
 __global__ void fill(int* data, int shift) {
   const int i = threadIdx.x;
@@ -32,4 +41,13 @@ int main(int argc, char**) {
   int count = 0;
   require(cudaMemcpyFromSymbol(&count, calls, sizeof count), "cudaMemcpyFromSymbol");
   require(count == kCount, "the number of calls");
+
+  by_table<<<1, kCount>>>(device);
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  for (int i = 0; i < kCount; ++i) require(host[i] == (2 + i % 2) * i, "by a table of functions");
+  Function thrice;
+  require(cudaMemcpyFromSymbol(&thrice, functions, sizeof thrice, sizeof thrice), "a function");
+  by_argument<<<1, kCount>>>(device, thrice);
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  for (int i = 0; i < kCount; ++i) require(host[i] == 3 * i + 1, "by a function's address");
 }

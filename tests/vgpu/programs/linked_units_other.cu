@@ -7,6 +7,9 @@ __constant__ int scale = 3;
 
 extern __device__ int calls;
 __device__ int twice(int value);
+__device__ __noinline__ int thrice(int value) { return 3 * value; }
+using Function = int (*)(int);
+__device__ Function functions[2] = {twice, thrice};
 
 __device__ __noinline__ int factorial(int n) { return n <= 1 ? 1 : n * factorial(n - 1); }
 

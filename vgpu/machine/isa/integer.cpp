@@ -274,44 +274,64 @@ void define_dot(OperationSink& sink) {
   op(sink, "dp2a.hi.s32.s32", [](u32 a, u32 b, u32 c) { return dot2<true, true, 16>(a, b, c); });
 }
 
-// vabsdiff4: the magnitudes of four differences of bytes, or c and their sum. The signs are those
-// of the result (which matters where it saturates), of a and of b.
-enum class Bytes { kTruncate, kSaturate, kSum };
-template <bool kSigned, bool kSignedA, bool kSignedB, Bytes kResult>
+// vabsdiff4, vabsdiff2: the magnitudes of the differences of four bytes or two halves, or c and
+// their sum. The signs are those of the result (which matters where it saturates), of a and of b.
+enum class Parts { kTruncate, kSaturate, kSum };
+template <u32 kBits, bool kSigned>
+[[gnu::always_inline]] inline i32 part_of(u32 word, u32 at) {
+  const u32 top = word << (32 - kBits - at);
+  return kSigned ? static_cast<i32>(top) >> (32 - kBits) : static_cast<i32>(top >> (32 - kBits));
+}
+template <u32 kBits, bool kSigned, bool kSignedA, bool kSignedB, Parts kResult>
 [[gnu::always_inline]] inline u32 absolute_differences(u32 a, u32 b, u32 c) {
-  u32 bytes = 0;
-  for (int k = 0; k < 32; k += 8) {
-    const i32 x = kSignedA ? i32{static_cast<i8>(a >> k)} : i32{static_cast<u8>(a >> k)};
-    const i32 y = kSignedB ? i32{static_cast<i8>(b >> k)} : i32{static_cast<u8>(b >> k)};
+  u32 parts = 0;
+  for (u32 k = 0; k < 32; k += kBits) {
+    const i32 x = part_of<kBits, kSignedA>(a, k), y = part_of<kBits, kSignedB>(b, k);
     const i32 difference = x < y ? y - x : x - y;
-    constexpr i32 kMost = kSigned ? 127 : 255;
-    if constexpr (kResult == Bytes::kSum) {
+    constexpr i32 kAll = (1 << kBits) - 1, kMost = kSigned ? kAll / 2 : kAll;
+    if constexpr (kResult == Parts::kSum) {
       c += static_cast<u32>(difference);
     } else {
-      const bool clamp = kResult == Bytes::kSaturate && difference > kMost;
-      bytes |= static_cast<u32>(static_cast<u8>(clamp ? kMost : difference)) << k;
+      const bool clamp = kResult == Parts::kSaturate && difference > kMost;
+      parts |= static_cast<u32>((clamp ? kMost : difference) & kAll) << k;
     }
   }
-  return kResult == Bytes::kSum ? c : bytes;
+  return kResult == Parts::kSum ? c : parts;
 }
 
-template <bool kSigned, bool kSignedA, bool kSignedB>
+template <u32 kBits, bool kSigned, bool kSignedA, bool kSignedB>
 void define_differences(OperationSink& sink, const char* name) {
-  op(sink, name, [](u32 a, u32 b, u32 c) {
-    return absolute_differences<kSigned, kSignedA, kSignedB, Bytes::kTruncate>(a, b, c);
-  });
-  op(
-      sink, name,
-      [](u32 a, u32 b, u32 c) {
-        return absolute_differences<kSigned, kSignedA, kSignedB, Bytes::kSaturate>(a, b, c);
-      },
-      ".sat");
-  op(
-      sink, name,
-      [](u32 a, u32 b, u32 c) {
-        return absolute_differences<kSigned, kSignedA, kSignedB, Bytes::kSum>(a, b, c);
-      },
-      ".add");
+  const auto define = [&]<Parts kResult>(std::integral_constant<Parts, kResult>, const char* end) {
+    op(
+        sink, name,
+        [](u32 a, u32 b, u32 c) {
+          return absolute_differences<kBits, kSigned, kSignedA, kSignedB, kResult>(a, b, c);
+        },
+        end);
+  };
+  define(std::integral_constant<Parts, Parts::kTruncate>{}, "");
+  define(std::integral_constant<Parts, Parts::kSaturate>{}, ".sat");
+  define(std::integral_constant<Parts, Parts::kSum>{}, ".add");
+}
+template <u32 kBits>
+void define_all_differences(OperationSink& sink) {
+  constexpr bool kBytes = kBits == 8;
+  define_differences<kBits, false, false, false>(
+      sink, kBytes ? "vabsdiff4.u32.u32.u32" : "vabsdiff2.u32.u32.u32");
+  define_differences<kBits, false, false, true>(
+      sink, kBytes ? "vabsdiff4.u32.u32.s32" : "vabsdiff2.u32.u32.s32");
+  define_differences<kBits, false, true, false>(
+      sink, kBytes ? "vabsdiff4.u32.s32.u32" : "vabsdiff2.u32.s32.u32");
+  define_differences<kBits, false, true, true>(
+      sink, kBytes ? "vabsdiff4.u32.s32.s32" : "vabsdiff2.u32.s32.s32");
+  define_differences<kBits, true, false, false>(
+      sink, kBytes ? "vabsdiff4.s32.u32.u32" : "vabsdiff2.s32.u32.u32");
+  define_differences<kBits, true, false, true>(
+      sink, kBytes ? "vabsdiff4.s32.u32.s32" : "vabsdiff2.s32.u32.s32");
+  define_differences<kBits, true, true, false>(
+      sink, kBytes ? "vabsdiff4.s32.s32.u32" : "vabsdiff2.s32.s32.u32");
+  define_differences<kBits, true, true, true>(
+      sink, kBytes ? "vabsdiff4.s32.s32.s32" : "vabsdiff2.s32.s32.s32");
 }
 
 }  // namespace
@@ -332,14 +352,8 @@ void define_integer(OperationSink& sink) {
   define_carry<u32>(sink, "carry.add32", "carry.mad.u32", "carry.mad.s32");
   define_carry<u64>(sink, "carry.add64", "carry.mad.u64", "carry.mad.s64");
   define_dot(sink);
-  define_differences<false, false, false>(sink, "vabsdiff4.u32.u32.u32");
-  define_differences<false, false, true>(sink, "vabsdiff4.u32.u32.s32");
-  define_differences<false, true, false>(sink, "vabsdiff4.u32.s32.u32");
-  define_differences<false, true, true>(sink, "vabsdiff4.u32.s32.s32");
-  define_differences<true, false, false>(sink, "vabsdiff4.s32.u32.u32");
-  define_differences<true, false, true>(sink, "vabsdiff4.s32.u32.s32");
-  define_differences<true, true, false>(sink, "vabsdiff4.s32.s32.u32");
-  define_differences<true, true, true>(sink, "vabsdiff4.s32.s32.s32");
+  define_all_differences<8>(sink);
+  define_all_differences<16>(sink);
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

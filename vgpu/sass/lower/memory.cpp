@@ -14,6 +14,10 @@ void Lowering::compute_address(const Instruction& i) {
     if (o.kind != Kind::kAddress) continue;
     const u32 given = o.index == kZeroRegister ? zero_ : row(o.index);
     if (o.scale != 0) helper("shl.b32", address_rows(), given, constant(o.scale));
+    if ((i.op == Op::kLdl || i.op == Op::kStl) && o.uniform != kZeroUniform) {
+      helper("add.u32", address_rows(), o.scale != 0 ? address_rows() : given,
+             row(uniforms_ + o.uniform));
+    }
     if (!o.wide && !o.narrow) continue;
     if (o.uniform == kZeroUniform) continue;
     const u32 a = wide_scratch(0), b = uniform_pair(o.uniform, 1);
@@ -90,9 +94,9 @@ void Lowering::lower_memory(const Instruction& i) {
   if (i.half) insn.flags |= kFlagHalf;
   if (i.is_signed) insn.flags |= kFlagSigned;
   const Operand &data = i[is_store ? 1 : 0], &where = i[is_store ? 0 : 1];
-  if (local && where.uniform != kZeroUniform) refuse("a uniform register in a local address");
   vector(pc, data, words, is_store);
   address(pc, where, !near);
+  if (local && where.uniform != kZeroUniform) at(pc).s[0] = address_rows();
   // Strong loads may poll for other blocks' stores, except in shared memory.
   if (i.strong && !is_store && !near) program_.ordered = true;
 }
