@@ -84,7 +84,7 @@ def run(command, folder, seconds, memory):
         process.wait()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        if took >= 0.9 * seconds:
+        if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU) or took >= 0.9 * seconds:
             status = None
         texts = []
         for file in (out, err):
