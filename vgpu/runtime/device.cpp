@@ -80,7 +80,7 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaSetDevice(int device) {
   return about_device(device, [&](Runtime& runtime, const vgpu::Device&) {
     Context& primary = runtime.contexts.primary(device);
-    primary.used = runtime.initialised = true;
+    primary.used = true;
     set_context(&primary);
     return cudaSuccess;
   });

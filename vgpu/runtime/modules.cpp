@@ -181,10 +181,16 @@ FatBinary* Modules::add_code(image::Kind kind, std::string code) {
 // cudaErrorCudartUnloading.
 void Modules::unload(FatBinary* binary) {
   binary->unload();
-  std::erase_if(by_address_, [&](const auto& item) {
-    return item.second->binary == binary && item.first != item.second;
-  });
-  std::erase_if(variables_, [&](const auto& item) { return item.second.binary == binary; });
+  const auto registered = registered_.extract(binary);
+  if (registered.empty()) return;
+  for (const Function* function : registered.mapped().functions) {
+    const auto known = by_address_.find(function->host_function);
+    if (known != by_address_.end() && known->second == function) by_address_.erase(known);
+  }
+  for (const void* host_variable : registered.mapped().variables) {
+    const auto known = variables_.find(host_variable);
+    if (known != variables_.end() && known->second.binary == binary) variables_.erase(known);
+  }
 }
 
 Function* Modules::add_function(FatBinary* binary, const void* host_function, const char* name) {
@@ -196,11 +202,13 @@ Function* Modules::add_function(FatBinary* binary, const void* host_function, co
   function->shown = demangle(function->name);
   if (host_function != nullptr) by_address_[host_function] = function;
   by_address_[function] = function;
+  registered_[binary].functions.push_back(function);
   return function;
 }
 
 void Modules::add_variable(const void* host_variable, Variable variable) {
   if (variable.managed_pointer != nullptr) managed_.push_back(variable);
+  registered_[variable.binary].variables.push_back(host_variable);
   variables_[host_variable] = std::move(variable);
 }
 

@@ -75,6 +75,7 @@ struct Function {
   bool refusal_said = false;            // the message why it cannot be launched was printed
   bool lost_prints_said = false;        // the message that printf's buffer overflowed was printed
   bool sampling_said = false;           // the message about sampling was printed
+  bool unwritten_said = false;          // the remark about unwritten local memory was printed
 };
 
 struct Variable {
@@ -103,7 +104,14 @@ class Modules {
   Variable* variable(const void* host_variable);
 
  private:
+  // What a fat binary added to the tables below.
+  struct Registered {
+    std::vector<Function*> functions;
+    std::vector<const void*> variables;
+  };
+
   std::vector<std::unique_ptr<FatBinary>> binaries_;
+  std::unordered_map<const FatBinary*, Registered> registered_;
   std::vector<std::unique_ptr<Function>> functions_;
   std::unordered_map<const void*, Function*> by_address_;  // stubs and handles
   std::unordered_map<const void*, Variable> variables_;

@@ -150,7 +150,6 @@ std::string_view& driver_call() {
 
 void attach(Runtime& runtime) {
   if (current_context() != nullptr || !driver_call().empty()) return;
-  runtime.initialised = true;
   Context& primary = runtime.contexts.primary(Runtime::ordinal());
   primary.used = true;
   push_context(primary);

@@ -70,7 +70,7 @@ class Runtime {
   LaunchLog log;
   LastFault fault;
   std::deque<Printed> output;
-  std::atomic<bool> initialised = false;  // by cuInit or by use of a device
+  std::atomic<bool> initialised = false;  // by cuInit or by a call of the runtime API
   bool forked = false;                    // the parent had unfinished work at the fork
   bool reported = false;                  // a check has failed, in a kernel or in a host call
   // Indexed by cudaLimit, with the values of a new process on an H200. The engine uses the limits
@@ -133,6 +133,7 @@ cudaError_t query(Body body) {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
   if (const cudaError_t error = refusal(runtime); error != cudaSuccess) return finish(error);
+  if (driver_call().empty()) runtime.initialised = true;
   try {
     return finish(body(runtime));
   } catch (const Failure& failure) {

@@ -26,8 +26,11 @@ constexpr int kCount = 100;
 
 // The runtime makes the primary context current, and follows what the driver API makes current.
 void check_contexts() {
-  CHECK(cuInit(0));
-  require(current() == nullptr, "no context before the runtime's first use");
+  CUcontext none = nullptr;
+  EXPECT(ERROR_NOT_INITIALIZED, cuCtxGetCurrent(&none));
+  int count = 0;
+  require(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  require(current() == nullptr, "a call of the runtime initialises the driver, without a context");
   require(cudaFree(nullptr), "cudaFree");
   CUcontext primary = nullptr, own = nullptr;
   CHECK(cuDevicePrimaryCtxRetain(&primary, 0));
