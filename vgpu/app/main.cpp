@@ -260,7 +260,7 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("WHO");
   app.add_option("--check", options.check,
                  "comma-separated: " + vgpu::known_checks() +
-                     "; default: memory,race,init-global,sync (init: of shared memory too)")
+                     "; default: memory,race,init-global,sync (init: also shared and local memory)")
       ->type_name("LIST");
   app.add_option("--counters", options.counters,
                  "write every launch's counters as JSON; %p becomes the process id. Without it the "

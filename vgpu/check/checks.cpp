@@ -21,9 +21,8 @@ std::unique_ptr<observer::Races> Checks::races(u64 shared_bytes, u32 warps, u32 
 
 std::unique_ptr<observer::Watch> Checks::watch(u64 shared_bytes) const {
   if (!config_.check_init && marks_.touched == nullptr) return nullptr;
-  return std::make_unique<BlockWatch>(marks_, memory_, config_.grid,
-                                      shared_init_ ? &unwritten_ : nullptr, program_.shared_begin,
-                                      shared_bytes);
+  return std::make_unique<BlockWatch>(marks_, memory_, config_.grid, unwritten_,
+                                      program_.shared_begin, shared_init_ ? shared_bytes : 0);
 }
 
 }  // namespace vgpu::check

@@ -15,7 +15,7 @@ namespace {
 using ir::u32;
 using ir::u64;
 using ir::u8;
-using observer::SharedFill;
+using observer::UnwrittenFill;
 
 // Fills besides kUsual, which is large and negative as an integer and in every floating-point
 // format: zero, NaN, and large and positive.
@@ -50,37 +50,57 @@ Fault report(const UnwrittenReads::Site& site, u8 byte, const std::string& what)
   Fault fault = site.fault;
   static_cast<std::runtime_error&>(fault) = std::runtime_error(fmt::format(
       "{}\n  it matters: with 0x{:02x} in every byte that was not written, for 0x{:02x}, {}",
-      site.fault.what(), byte, SharedFill::kUsual, what));
+      site.fault.what(), byte, UnwrittenFill::kUsual, what));
   return fault;
 }
 
 }  // namespace
 
-void UnwrittenReads::note(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u32 offset,
-                          u32 bytes) {
+template <class Describe>
+UnwrittenReads::Site& UnwrittenReads::site_of(const observer::Warp& warp, const ir::Insn& insn,
+                                              Describe describe) {
   const u32 pc = static_cast<u32>(&insn - warp.code);
   const u64 block = warp.home->linear;
-  const std::lock_guard lock(mutex_);
   const auto [found, is_new] = sites_.try_emplace(pc);
   Site& site = found->second;
   if (is_new || block < site.block) {
     site.block = block;
     site.pc = pc;
     try {
-      observer::fault(
-          {warp, insn, lane}, FaultKind::kUninitialized,
-          fmt::format("read of {} bytes of shared memory that the block did not write before",
-                      bytes),
-          fmt::format("shared address 0x{:x}: {} byte(s) into the block's {} bytes", offset,
-                      offset - warp.shared_begin, warp.shared_end - warp.shared_begin));
+      describe();
     } catch (const Fault& fault) {
       site.fault = fault;
     }
   }
+  return site;
+}
+
+void UnwrittenReads::note_shared(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                                 u32 offset, u32 bytes) {
+  const std::lock_guard lock(mutex_);
+  Site& site = site_of(warp, insn, [&] {
+    observer::fault(
+        {warp, insn, lane}, FaultKind::kUninitialized,
+        fmt::format("read of {} bytes of shared memory that the block did not write before", bytes),
+        fmt::format("shared address 0x{:x}: {} byte(s) into the block's {} bytes", offset,
+                    offset - warp.shared_begin, warp.shared_end - warp.shared_begin));
+  });
   site.words.resize((warp.shared_end - warp.shared_begin + 3) / 4);
   const u32 begin = (offset - warp.shared_begin) / 4,
             end = (offset - warp.shared_begin + bytes + 3) / 4;
   for (u32 word = begin; word < end; ++word) site.words[word] = true;
+}
+
+void UnwrittenReads::note_local(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                                u64 offset, u32 bytes) {
+  const std::lock_guard lock(mutex_);
+  Site& site = site_of(warp, insn, [&] {
+    observer::fault(
+        {warp, insn, lane}, FaultKind::kUninitialized,
+        fmt::format("read of {} bytes of local memory that the thread never wrote", bytes),
+        fmt::format("local address 0x{:x} of the thread's {} bytes", offset, warp.local_bytes));
+  });
+  site.local = true;
 }
 
 std::vector<const UnwrittenReads::Site*> UnwrittenReads::sites() const {
@@ -94,9 +114,9 @@ std::vector<const UnwrittenReads::Site*> UnwrittenReads::sites() const {
 
 void require_no_effect(const UnwrittenReads& reads, Memory& memory, const MemoryImage& before,
                        const Ending& first, bool defer,
-                       const std::function<Ending(const SharedFill&)>& run) {
+                       const std::function<Ending(const UnwrittenFill&)>& run) {
   const MemoryImage after(*memory.map());
-  const auto try_with = [&](const SharedFill& fill) {
+  const auto try_with = [&](const UnwrittenFill& fill) {
     before.restore();
     return difference(first, after, memory, run(fill));
   };
@@ -116,7 +136,7 @@ void require_no_effect(const UnwrittenReads& reads, Memory& memory, const Memory
     const std::vector<const UnwrittenReads::Site*> sites = reads.sites();
     const UnwrittenReads::Site* culprit = sites[0];
     for (std::size_t i = 0; sites.size() > 1 && i < std::min(sites.size(), kMostSites); ++i) {
-      Difference alone = try_with({byte, &sites[i]->words});
+      Difference alone = try_with({byte, &sites[i]->words, sites[i]->local});
       if (alone.text.empty()) continue;
       culprit = sites[i];
       found.text = std::move(alone.text);

@@ -42,10 +42,10 @@ observer::LaunchMarks launch_marks(const Memory& memory, const LaunchConfig& con
 }
 
 BlockWatch::BlockWatch(const observer::LaunchMarks& marks, const Memory& memory, const Dim3& grid,
-                       UnwrittenReads* unwritten, u32 begin, u64 shared_bytes)
+                       UnwrittenReads& unwritten, u32 begin, u64 shared_bytes)
     : Watch(marks), memory_(memory), grid_(grid), unwritten_(unwritten) {
   shared_begin = begin;
-  if (unwritten == nullptr || shared_bytes == 0) return;
+  if (shared_bytes == 0) return;
   shared_.resize((shared_bytes + 3) / 4);
   shared_written = shared_.data();
   shared_words = static_cast<u32>(shared_.size());
@@ -132,15 +132,12 @@ void BlockWatch::note_shared(const observer::Warp& warp, const ir::Insn& insn, u
     const u32 written = shared_written[(offset - shared_begin) / 4];
     if ((written & kLower) == kLower || (written & kUpper) == kUpper) return;
   }
-  unwritten_->note(warp, insn, lane, offset, bytes);
+  unwritten_.note_shared(warp, insn, lane, offset, bytes);
 }
 
-void BlockWatch::report_local(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
-                              u64 offset, u32 bytes) {
-  observer::fault(
-      {warp, insn, lane}, FaultKind::kUninitialized,
-      fmt::format("read of {} bytes of local memory that the thread never wrote", bytes),
-      fmt::format("local address 0x{:x} of the thread's {} bytes", offset, warp.local_bytes));
+void BlockWatch::note_local(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 offset,
+                            u32 bytes) {
+  unwritten_.note_local(warp, insn, lane, offset, bytes);
 }
 
 }  // namespace vgpu::check

@@ -6,8 +6,9 @@
 // or not the value is used. compute-sanitizer's initcheck has the same rule (Compute Sanitizer
 // manual, "Initcheck Tool"). Copies between host and device copy the marks and never fault. Loads
 // of shared memory that the block did not write are recorded and evaluated after the kernel
-// (unwritten.hpp). A load of local memory faults only if no byte of an element was written, because
-// compilers copy structures together with their padding.
+// (unwritten.hpp), and so are loads of local memory of which no byte of an element was written:
+// compilers copy structures together with their padding, and load ahead of the branch that decides
+// whether the value is used.
 //
 // Conflicts. The blocks of a grid are not ordered, so two blocks conflict if both access one word
 // with plain accesses of at least 4 bytes and at least one of them writes, unless all that write
@@ -34,9 +35,9 @@ observer::LaunchMarks launch_marks(const Memory& memory, const LaunchConfig& con
 
 class BlockWatch final : public observer::Watch {
  public:
-  // `unwritten`: null if reads of unwritten shared memory are not checked.
+  // `shared_bytes`: 0 if reads of unwritten shared memory are not checked.
   BlockWatch(const observer::LaunchMarks& marks, const Memory& memory, const Dim3& grid,
-             UnwrittenReads* unwritten, u32 shared_begin, u64 shared_bytes);
+             UnwrittenReads& unwritten, u32 shared_begin, u64 shared_bytes);
   void start_block(u64 linear) override;
   void touch_word(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
                   bool is_write, const u32* stored) override;
@@ -44,8 +45,8 @@ class BlockWatch final : public observer::Watch {
                      u32 bytes) override;
   void note_shared(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u32 offset,
                    u32 bytes) override;
-  [[noreturn]] void report_local(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
-                                 u64 offset, u32 bytes) override;
+  void note_local(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 offset,
+                  u32 bytes) override;
 
  private:
   [[noreturn]] void report_conflict(const observer::Lane& at, u64 address, u32 other,
@@ -53,7 +54,7 @@ class BlockWatch final : public observer::Watch {
 
   const Memory& memory_;
   Dim3 grid_;
-  UnwrittenReads* unwritten_;
+  UnwrittenReads& unwritten_;
   std::vector<u32> shared_;
 };
 

@@ -101,6 +101,9 @@ struct LaunchReport {
   std::uint64_t lost_prints = 0;
   // The kernel called printf, malloc or free, which on hardware are the driver's code.
   bool called_driver = false;
+  // A read of local memory that the thread never wrote, where no second run shows whether it
+  // matters.
+  std::string unwritten;
   std::vector<DeviceLaunch> launches;  // by the kernel
   std::uint64_t end_clock = 0;         // at least every value that the kernel read from %clock
 };

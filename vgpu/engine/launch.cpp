@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -53,18 +54,21 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   machine::Launch launch = machine::prepare(program, config, params, memory, workspace);
 
   // The kernel cannot run again if it uses the heap, because the heap has changed.
-  const bool shared_init = config.check_init && config.check_init_shared &&
-                           launch.shared_end > program.shared_begin && !program.heap;
+  const bool has_local =
+      std::any_of(program.functions.begin(), program.functions.end(),
+                  [](const auto& function) { return function.local_bytes != 0; });
+  const bool proves = config.check_init && config.check_init_shared &&
+                      (launch.shared_end > program.shared_begin || has_local) && !program.heap;
   std::optional<MemoryImage> before;
-  if (shared_init) before.emplace(launch.map->first());
-  const check::Checks checks(program, config, memory, shared_init);
+  if (proves) before.emplace(launch.map->first());
+  const check::Checks checks(program, config, memory, proves);
   launch.observer = &checks;
   machine::DeviceRuntime device_runtime;
   launch.device_runtime = &device_runtime;
   const machine::GridRun run = machine::run_grid(launch);
   // Where others wrote memory meanwhile, another run would not be the same.
-  if (checks.unwritten().any() && !is_race(run) && !run.waited) {
-    const auto again = [&](const observer::SharedFill& fill) {
+  if (before && checks.unwritten().any() && !is_race(run) && !run.waited) {
+    const auto again = [&](const observer::UnwrittenFill& fill) {
       return ending(machine::run_again(launch, run, fill));
     };
     check::require_no_effect(checks.unwritten(), memory, *before, ending(run), config.defer_doubts,
@@ -74,6 +78,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
 
   LaunchReport report;
   if (config.count) count::report(program, run.counters, config, report);
+  if (!before && checks.unwritten().any()) report.unwritten = checks.unwritten().first();
   report.output = run.output.text();
   report.lost_prints = run.output.lost();
   report.end_clock = run.end_clock;

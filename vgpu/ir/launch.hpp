@@ -68,8 +68,8 @@ struct LaunchConfig {
   bool check_race = false;
   // Reports FaultKind::kUninitialized; for global memory only if the memory tracks writes.
   bool check_init = false;
-  // With check_init: covers shared memory too. A kernel that reads unwritten shared memory runs a
-  // second time.
+  // With check_init: covers shared and local memory too. A kernel that reads such memory unwritten
+  // runs a second time.
   bool check_init_shared = true;
   // With check_init_shared: if unwritten values affect only bytes of tracked memory, the launch
   // does not fault. Those bytes are marked as in doubt (Memory::doubt), and a later read of them is

@@ -137,9 +137,9 @@ void Block::start(u64 linear_index) {
   for (BulkGroups& groups : bulk) groups.start_block();
   for (std::vector<u32>& moves : register_moves) moves.clear();
   free_registers = 0;
-  // The fill makes reads of unwritten shared memory the same in every block and on every host.
-  const observer::SharedFill fill = launch.fill == nullptr ? observer::SharedFill{} : *launch.fill;
-  fill.apply(warps[0].shared + warps[0].shared_begin, warps[0].shared_end - warps[0].shared_begin);
+  // The fill makes reads of unwritten memory the same in every block and on every host.
+  launch.fill.apply(warps[0].shared + warps[0].shared_begin,
+                    warps[0].shared_end - warps[0].shared_begin);
   const FunctionCode& kernel = launch.program.functions[0];
   const u32 threads = static_cast<u32>(launch.config.block.count());
   for (u32 w = 0; w < warp_count; ++w) {
@@ -153,7 +153,7 @@ void Block::start(u64 linear_index) {
     warp.wants_warpgroup = false;
     for (const auto& [offset, bytes] : kernel.undefined)
       std::memset(warp.root.window + offset, 0, bytes);
-    std::fill(warp.local_storage.begin(), warp.local_storage.end(), std::byte{0xcd});
+    std::fill(warp.local_storage.begin(), warp.local_storage.end(), launch.fill.local());
     warp.stray_local.clear();
     std::fill(warp.local_marks.begin(), warp.local_marks.end(), u8{0});
   }

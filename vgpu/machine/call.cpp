@@ -104,7 +104,7 @@ void ensure_local(Warp& warp, const Insn& insn, u64 bytes) {
           "");
   }
   const u64 grown = std::min(kMostLocalBytes, std::max(bytes, u64{warp.local_bytes} * 2));
-  warp.local_storage.resize((grown + 3) / 4 * 4 * kLanes, std::byte{0xcd});
+  warp.local_storage.resize((grown + 3) / 4 * 4 * kLanes, warp.block->launch.fill.local());
   warp.local = warp.local_storage.data();
   warp.local_bytes = static_cast<u32>(grown);
   if (warp.local_written != nullptr) {

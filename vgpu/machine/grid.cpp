@@ -390,12 +390,12 @@ GridRun run_grid(const Launch& launch) {
   return run;
 }
 
-GridRun run_again(const Launch& launch, const GridRun& first, const observer::SharedFill& fill) {
+GridRun run_again(const Launch& launch, const GridRun& first, const observer::UnwrittenFill& fill) {
   constexpr u64 kLonger = 2;
   Launch again = launch;
   again.config.check_race = again.config.check_init = again.config.trace = false;
   again.observer = nullptr;
-  again.fill = &fill;
+  again.fill = fill;
   again.most_instructions = std::max<u64>(kQuantum, kLonger * first.longest);
   return run_grid(again);
 }

@@ -46,8 +46,8 @@ struct GridRun {
 };
 GridRun run_grid(const Launch& launch);
 
-// Runs the kernel once more, without observer and with other contents of unwritten shared memory.
+// Runs the kernel once more, without observer and with other contents of unwritten memory.
 // An error if it takes much longer than the first run.
-GridRun run_again(const Launch& launch, const GridRun& first, const observer::SharedFill& fill);
+GridRun run_again(const Launch& launch, const GridRun& first, const observer::UnwrittenFill& fill);
 
 }  // namespace vgpu::machine

@@ -234,8 +234,8 @@ struct Launch {
   std::array<std::vector<std::byte>, 5> banks = {};  // constant banks, for machine code
   const observer::Observer* observer = nullptr;      // null: nothing is checked
   DeviceRuntime* device_runtime = nullptr;           // of kernels that launch kernels
-  const observer::SharedFill* fill = nullptr;        // null: the default fill
-  u64 most_instructions = ~u64{0};                   // limit for all warps of a cluster
+  observer::UnwrittenFill fill = {};
+  u64 most_instructions = ~u64{0};  // limit for all warps of a cluster
 };
 
 // Record the first access of a site in a traced launch.

@@ -6,7 +6,7 @@
 
 namespace vgpu::observer {
 
-void SharedFill::apply(std::byte* shared, std::size_t bytes) const {
+void UnwrittenFill::apply(std::byte* shared, std::size_t bytes) const {
   std::memset(shared, words == nullptr ? byte : kUsual, bytes);
   if (words == nullptr) return;
   for (std::size_t i = 0; i < words->size(); ++i) {

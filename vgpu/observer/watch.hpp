@@ -18,13 +18,16 @@ struct LaunchMarks {
   u32 first = 0;             // the mark for "several blocks"; block n has the mark first + 1 + n
 };
 
-// What shared memory holds before a block writes to it.
-struct SharedFill {
+// What shared and local memory hold before a block writes to them.
+struct UnwrittenFill {
   static constexpr u8 kUsual = 0xcd;
   u8 byte = kUsual;
-  // The words that hold `byte`; the others hold kUsual. Null: all words hold `byte`.
+  // The words of shared memory that hold `byte`; the others hold kUsual. Null: all words hold
+  // `byte`.
   const std::vector<bool>* words = nullptr;
+  bool in_local = true;  // whether local memory holds `byte`, too, or kUsual
   void apply(std::byte* shared, std::size_t bytes) const;
+  std::byte local() const { return std::byte{in_local ? byte : kUsual}; }
 };
 
 // One block's pointers to the marks of global memory, and the marks of its own shared memory.
@@ -45,11 +48,11 @@ class Watch {
   // unless the whole allocation counts as written.
   virtual void report_global(const Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
                              u32 bytes) = 0;
-  // Records the read of unwritten shared memory.
+  // Records the read of unwritten shared or local memory.
   virtual void note_shared(const Warp& warp, const ir::Insn& insn, u32 lane, u32 offset,
                            u32 bytes) = 0;
-  [[noreturn]] virtual void report_local(const Warp& warp, const ir::Insn& insn, u32 lane,
-                                         u64 offset, u32 bytes) = 0;
+  virtual void note_local(const Warp& warp, const ir::Insn& insn, u32 lane, u64 offset,
+                          u32 bytes) = 0;
 
   LaunchMarks global;
   u32 mark = 0;               // the block's mark in LaunchMarks::touched

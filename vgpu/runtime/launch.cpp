@@ -339,6 +339,10 @@ void run(Runtime& runtime, Queued& launch) {
   }
   runtime.clock = std::max(runtime.clock, record.report.end_clock);
   keep_output(runtime, function, record.report);
+  if (!record.report.unwritten.empty() && !std::exchange(function.unwritten_said, true)) {
+    say(record.report.unwritten +
+        "\n  no fault in itself: --check init shows whether anything depends on it");
+  }
   if (launch.recorded) {
     count::mark_unmeasured(runtime.device().target(), record.report);
     record.fallback = sass::fallback(launch.kernel);

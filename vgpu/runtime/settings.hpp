@@ -39,9 +39,10 @@ namespace vgpu {
 // faulty kernel would otherwise crash the host process.
 struct Checks {
   bool race = true;  // data races: shared memory between warps, global memory between blocks
-  bool init = true;  // reads of global or local memory that was never written
+  bool init = true;  // reads of global memory that was never written
   bool sync = true;  // misuse of barriers that hardware may tolerate
-  // Reads of shared memory that was never written, if the values affect what the kernel does.
+  // Reads of shared and local memory that was never written, if the values affect what the kernel
+  // does.
   bool init_shared = false;
   bool leak = false;  // allocations that are never freed
   // Errors that hardware tolerates: accesses beyond a thread's local memory, and invalid pointers

@@ -263,6 +263,16 @@ TEST_F(Checks, LocalMemory) {
 
 TEST_F(Checks, LocalMemoryThatTheThreadDidNotWrite) {
   expect_fault(kRead, "local memory", "local_array", {1, 1, 1}, {32, 1, 1}, fresh<int>(32), 5, 5);
+  int* const out = written<int>(32);
+  launch("local_ahead", {1, 1, 1}, {32, 1, 1}, out, 5, 4, 1);
+  launch("local_ahead", {1, 1, 1}, {32, 1, 1}, out, 5, 5, 0);
+  EXPECT_EQ(out[31], -1);
+  expect_fault(kRead, "it matters: with 0x00", "local_ahead", {1, 1, 1}, {32, 1, 1}, out, 5, 5, 1);
+  // Without a second run the read is told and no fault.
+  config.check_init_shared = false;
+  EXPECT_EQ(launch("local_ahead", {1, 1, 1}, {32, 1, 1}, out, 5, 4, 1).unwritten, "");
+  const std::string told = launch("local_ahead", {1, 1, 1}, {32, 1, 1}, out, 5, 5, 1).unwritten;
+  EXPECT_NE(told.find("local memory that the thread never wrote"), told.npos) << told;
 }
 
 TEST_F(Checks, TwoBlocksWriteOneWord) {

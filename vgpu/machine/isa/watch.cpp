@@ -240,8 +240,11 @@ void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offse
         any |= mark & bits;
         if (kind == Touch::kStore) mark = static_cast<u8>(mark | bits);
       }
-      if (__builtin_expect(kind != Touch::kStore && any == 0, 0))
-        warp.watch->report_local(warp, insn, i, at, bytes);
+      if (__builtin_expect(kind != Touch::kStore && any == 0, 0)) {
+        warp.watch->note_local(warp, insn, i, at, bytes);
+        for (u32 w = 0; w < (bytes + 3) / 4; ++w)  // once is enough
+          written[(at / 4 + w) * kLanes + i] |= static_cast<u8>(bits);
+      }
     }
   }
 }

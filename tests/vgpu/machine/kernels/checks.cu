@@ -142,6 +142,14 @@ extern "C" __global__ void local_array(int* out, int written, int read) {
   out[threadIdx.x] = values[read * 3 % 16];  // reads local memory
 }
 
+// Loads an element of the array in any case, and uses it only if asked to.
+extern "C" __global__ void local_ahead(int* out, int written, int read, int use) {
+  volatile int values[16];
+  for (int i = 0; i < written; ++i) values[i] = i;
+  const int value = values[read];
+  out[threadIdx.x] = use != 0 ? value : -1;
+}
+
 extern "C" __global__ void write_word(int* out, int stride) {
   if (threadIdx.x == 0) out[blockIdx.x * stride] = static_cast<int>(blockIdx.x);  // writes a word
 }
