@@ -19,7 +19,7 @@ std::string hidden_runtime_around(const void* code) {
   Dl_info info{};
   if (::dladdr(code, &info) == 0 || info.dli_fname == nullptr) return "";
   const std::string path = info.dli_fname;
-  return read_cuda_file(path).has_hidden_runtime() ? path : "";
+  return hides_runtime(path, read_cuda_file(path)) ? path : "";
 }
 
 }  // namespace

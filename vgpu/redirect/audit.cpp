@@ -8,7 +8,6 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -24,11 +23,6 @@ namespace {
 using namespace vgpu;
 
 constexpr std::string_view kDriver = "libcuda.so.1", kDriverForLinking = "libcuda.so";
-// The toolkit's libraries have a runtime linked in, without symbols. A program that is linked to
-// one need not call it.
-constexpr std::string_view kOfToolkit[] = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
-                                           "libcusolver", "libcusparse", "libnccl",  "libnpp",
-                                           "libnvjpeg",   "libnvrtc"};
 constexpr std::size_t kMostNames = 1024;
 constexpr int kCannotRun = 126, kNotSupported = 801;  // cudaErrorNotSupported
 
@@ -44,11 +38,6 @@ bool is_verbose() { return std::getenv("VGPU_VERBOSE") != nullptr; }
 
 std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // all of it if there is no slash
-}
-
-bool is_of_toolkit(std::string_view path) {
-  return std::any_of(std::begin(kOfToolkit), std::end(kOfToolkit),
-                     [&](std::string_view name) { return file_name(path).starts_with(name); });
 }
 
 // The folder of this library and of the stand-ins.

@@ -48,6 +48,9 @@ constexpr std::string_view kOnlyIn13 = "cudaMemDiscardBatchAsync",
                            kOnlyIn12 = "cudaGetDeviceProperties_v2",
                            kInAll = "__cudaRegisterFatBinary";
 constexpr std::string_view kSharedRuntime = "libcudart.so";
+constexpr std::string_view kOfToolkit[] = {"libcublas", "libcudnn",    "libcufft",    "libcufile",
+                                           "libcurand", "libcusolver", "libcusparse", "libnccl",
+                                           "libnpp",    "libnvjpeg",   "libnvrtc"};
 
 // A file's bytes. What lies outside the file reads as zero or as empty text.
 class Bytes {
@@ -213,6 +216,16 @@ class Reader {
 }  // namespace
 
 std::span<const RuntimeName> runtime_names() { return kAll; }
+
+bool is_of_toolkit(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);  // all of it without a slash
+  return std::any_of(std::begin(kOfToolkit), std::end(kOfToolkit),
+                     [&](std::string_view known) { return name.starts_with(known); });
+}
+
+bool hides_runtime(std::string_view path, const CudaFile& file) {
+  return file.has_hidden_runtime() || (is_of_toolkit(path) && file.has_hidden_names());
+}
 
 CudaFile read_cuda_file(const std::string& path) {
   CudaFile file;

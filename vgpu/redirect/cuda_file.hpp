@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace vgpu {
@@ -52,11 +53,18 @@ struct CudaFile {
   std::vector<EntryPoint> entry_points;  // by address
   std::vector<CodeSegment> code;
 
-  // Whether it has device code and a runtime that no symbol names.
-  bool has_hidden_runtime() const {
-    return has_device_code && !has_symbols && !calls_others && needed.empty();
-  }
+  // Whether a runtime that it has must be one that no symbol names.
+  bool has_hidden_names() const { return !has_symbols && !calls_others && needed.empty(); }
+  bool has_hidden_runtime() const { return has_device_code && has_hidden_names(); }
 };
+
+// Whether the file's name is that of one of NVIDIA's libraries that have a runtime linked in,
+// without symbols. A program that is linked to one need not call it.
+bool is_of_toolkit(std::string_view path);
+
+// Whether the code in the file has a runtime that no symbol names; NVIDIA's libraries also where
+// the file has no device code.
+bool hides_runtime(std::string_view path, const CudaFile& file);
 
 // Returns default values for a file that cannot be read or is damaged.
 CudaFile read_cuda_file(const std::string& path);

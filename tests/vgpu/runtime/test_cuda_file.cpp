@@ -44,6 +44,19 @@ TEST(CudaFiles, ARuntimeElsewhereIsNotAHiddenOne) {
   EXPECT_FALSE(caller.has_hidden_runtime());
 }
 
+TEST(CudaFiles, NvidiasLibrariesHideARuntimeAlsoWithoutDeviceCode) {
+  const std::string graph = "/lib/nvidia/libcudnn_graph.so.9";
+  CudaFile file;
+  file.is_elf = true;
+  EXPECT_TRUE(hides_runtime(graph, file));
+  EXPECT_FALSE(hides_runtime("/lib/libsomething.so", file));
+  EXPECT_FALSE(hides_runtime("/libcudnn/libsomething.so", file));
+  file.has_device_code = true;
+  EXPECT_TRUE(hides_runtime("libsomething.so", file));
+  file.needed = "libcudart.so.13";
+  EXPECT_FALSE(hides_runtime(graph, file));
+}
+
 TEST(CudaFiles, DamagedFilesAreReadToo) {
   std::ifstream in(fake("13"), std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(in), {}};
