@@ -45,6 +45,7 @@ enum class Special : u8 {
   kReservedSmemEnd,
   kReservedSmemCap,
   kZero,
+  kSharedEnd,       // size of shared memory, with what is reserved at its beginning
   kSharedWindowHi,  // upper half of generic addresses of shared memory
   // address of the workspace with which cooperative groups synchronise the grid; 0 in other
   // launches

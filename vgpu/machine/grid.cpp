@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "ir/driver_constants.hpp"
+#include "ir/special.hpp"
 #include "machine/cluster.hpp"
 #include "machine/fault.hpp"
 #include "machine/operations.hpp"
@@ -260,6 +261,10 @@ void fill_banks(Launch& launch) {
   put(places.shared_window, windows().shared);
   put(places.local_window, windows().local);
   put(places.stack, code.stack_bytes);
+  put(places.dynamic_shared, config.dynamic_shared_bytes);
+  put(places.reserved_shared, launch.program.shared_begin);
+  put(places.multiprocessors, ir::kMultiprocessors);
+  put(places.constants, reinterpret_cast<u64>(code.bank3));
   put(places.workspace, launch.grid_workspace >> 32 | launch.grid_workspace << 32);
   const Dim3 &grid = config.grid, &cluster = config.cluster;
   // Code divides by a cluster's extents: the product with the reciprocal, rounded to zero.

@@ -181,6 +181,31 @@ TEST_F(MemorySpaces, StaticAndDynamicSharedMemory) {
             from_machine_code() ? 80u : 67u);  // machine code has a multiple of 16 bytes
 }
 
+TEST_F(MemorySpaces, ConstantMemoryHasAnAddress) {
+  int* const other = array<int>(64, 7);
+  int* const out = array<int>(64);
+  launch("constant_by_address", {1, 1, 1}, {64, 1, 1}, static_cast<const int*>(other), 0, out);
+  EXPECT_EQ(out[63], 7);
+  int* const constants = static_cast<int*>(module->find_symbol("table")->address);
+  for (int i = 0; i < 64; ++i) constants[i] = 100 + i;
+  launch("constant_by_address", {1, 1, 1}, {64, 1, 1}, static_cast<const int*>(other), 1, out);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], 100 + i);
+  EXPECT_EQ(vgpu::sass::fallback(*module->find_kernel("constant_by_address")), "");
+}
+
+TEST_F(MemorySpaces, WhatTheDriverSaysOfALaunch) {
+  unsigned* const out = array<unsigned>(4, 1);
+  config.dynamic_shared_bytes = 1040;
+  launch("launch_values", {1, 1, 1}, {1, 1, 1}, out);
+  EXPECT_EQ(out[0], 1040u);
+  EXPECT_EQ(out[1], 1040u);
+  EXPECT_EQ(out[2], 132u);
+  EXPECT_EQ(out[3], 0u);
+  // From sm_100 on, where the size is depends on the cluster.
+  const bool by_index = from_machine_code() && architecture() >= 100;
+  EXPECT_EQ(vgpu::sass::fallback(*module->find_kernel("launch_values")) != "", by_index);
+}
+
 TEST_F(MemorySpaces, FreesItsVariables) {
   const std::size_t with = memory.allocated_bytes();
   module.reset();

@@ -47,6 +47,8 @@ u64 uniform_special(const Warp& warp, Special special) {
     case Special::kReservedSmemEnd:
     case Special::kReservedSmemCap:
       return warp.shared_begin;
+    case Special::kSharedEnd:
+      return warp.shared_end;
     case Special::kSharedWindowHi:
       return windows().ranks >> 32;
     case Special::kGridWorkspaceLow:

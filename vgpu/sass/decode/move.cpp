@@ -78,6 +78,10 @@ const char* special_name(std::uint64_t number) {
       return "SR_CTAID.Z";
     case 0x2f:
       return "SR_SWINHI";
+    case 0x32:
+      return "SR_SMEMSZ";
+    case 0x37:
+      return "SR_LMEMHIOFF";
     case 0x38:
       return "SR_EQMASK";
     case 0x39:

@@ -60,6 +60,12 @@ void Lowering::lower_move(const Instruction& i) {
     case 0x2f:
       special = Special::kSharedWindowHi;
       break;
+    case 0x32:
+      special = Special::kSharedEnd;
+      break;
+    case 0x37:
+      special = Special::kZero;  // where the stack ends, which grows down
+      break;
     case 0x38:
       special = Special::kLanemaskEq;
       break;

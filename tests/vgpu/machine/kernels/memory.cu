@@ -13,6 +13,22 @@ extern "C" __global__ void constants(float* out, int* looked_up) {
   looked_up[i] = table[(i * 5) % 64];
 }
 
+// Through a generic address of constant memory.
+extern "C" __global__ void constant_by_address(const int* other, int use, int* out) {
+  const int* const from = use != 0 ? table : other;
+  out[threadIdx.x] = from[threadIdx.x];
+}
+
+// What the driver says of a launch.
+extern "C" __global__ void launch_values(unsigned* out) {
+  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(out[0]));
+  asm("mov.u32 %0, %%total_smem_size;" : "=r"(out[1]));
+  asm("mov.u32 %0, %%nsmid;" : "=r"(out[2]));
+  unsigned long long grid;
+  asm("mov.u64 %0, %%gridid;" : "=l"(grid));
+  out[3] = static_cast<unsigned>(grid);
+}
+
 extern "C" __global__ void variables(int* out) {
   out[0] = counter;
   out[1] = static_cast<int>(words[2][4]);
