@@ -101,10 +101,14 @@ def first_line(text, pattern=r"\S"):
     return ""
 
 
+def report_of(result):
+    """The first line of what vgpu said, without its name."""
+    return first_line("\n".join(line[len("vgpu: "):] for line in result.err.splitlines()
+                                if line.startswith("vgpu: ") and REMARK not in line))
+
+
 def cause_of(result):
-    said = "\n".join(line[len("vgpu: "):] for line in result.err.splitlines()
-                     if line.startswith("vgpu: ") and REMARK not in line)
-    return first_line(said) or first_line(result.err) or first_line(
+    return report_of(result) or first_line(result.err) or first_line(
         result.out, r"(?i)fail|error|wrong|mismatch|incorrect")
 
 
@@ -115,7 +119,7 @@ def same_in_every_run(text):
 def judged(result, right):
     """Outcome and cause of one run."""
     if result.status is None:
-        return "late", first_line(result.err, r"^vgpu: ")
+        return "late", report_of(result)
     if result.status == FINDING_STATUS:
         return "finding", cause_of(result)
     output = result.out + result.err
