@@ -65,7 +65,8 @@ def outcome(row, folder, environment):
         result = subprocess.run(row["command"], cwd=folder, env=environment, capture_output=True,
                                 text=True, errors="replace", timeout=SECONDS)
     except subprocess.TimeoutExpired as error:
-        return f"fail: over {SECONDS} s", (error.stderr or b"").decode(errors="replace")
+        written = (error.stdout or b"") + (error.stderr or b"")
+        return f"fail: over {SECONDS} s", written.decode(errors="replace")
     if result.returncode == SKIPPED:
         return "skip", ""
     if result.returncode != 0:

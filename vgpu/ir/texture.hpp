@@ -48,11 +48,12 @@ enum class Lod : u8 {
 
 struct TextureForm {
   Lod lod = Lod::kBase;
-  u8 component = 0;  // tld4
+  u8 component = 0;       // tld4
+  bool projects = false;  // divides a cube's coordinates by the largest: else the program has
 
-  i64 packed() const { return static_cast<i64>(lod) | i64{component} << 8; }
+  i64 packed() const { return static_cast<i64>(lod) | i64{component} << 8 | i64{projects} << 16; }
   static TextureForm of(i64 packed) {
-    return {static_cast<Lod>(packed & 255), static_cast<u8>(packed >> 8)};
+    return {static_cast<Lod>(packed & 255), static_cast<u8>(packed >> 8), (packed >> 16 & 1) != 0};
   }
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/texture.hpp"
 
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -101,12 +103,25 @@ class Words {
   u32 lane_;
 };
 
+// As the assembler has it: multiplies by the reciprocal of the largest component.
+void project(std::array<float, 3>& at) {
+  float most = 0;
+  for (const float component : at) most = std::fmax(most, std::fabs(component));
+  const auto flushed = [](float value) {
+    return std::fpclassify(value) == FP_SUBNORMAL ? 0.0f : value;
+  };
+  const float scale = flushed(1.0f / flushed(most));
+  for (float& component : at) component *= scale;
+}
+
 Coordinates coordinates_of(Words words, const Insn& insn) {
   const auto shape = static_cast<TextureShape>(insn.sub);
   Coordinates at;
   if (is_layered(shape)) at.layer = words.bits();
   for (u32 d = 0; d < dimensions(shape); ++d) at.at[d] = words.number();
-  at.lod = TextureForm::of(insn.imm).lod;
+  const TextureForm form = TextureForm::of(insn.imm);
+  at.lod = form.lod;
+  if (form.projects) project(at.at);
   if (at.lod == Lod::kGiven) at.level = words.number();
   if (at.lod != Lod::kGradient) return at;
   for (u32 d = 0; d < dimensions(shape); ++d) at.dx[d] = words.number();

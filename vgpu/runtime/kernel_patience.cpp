@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace vgpu::runtime {
-namespace {
 
 using Writer = WorkQueue::Writer;
 
@@ -33,8 +32,6 @@ Writer writer_of(const Runtime& runtime, std::uint64_t address) {
       });
   return is_managed ? Writer::kHost : Writer::kDevice;
 }
-
-}  // namespace
 
 bool KernelPatience::wait(const std::vector<std::uint64_t>& addresses, bool still) {
   const std::scoped_lock lock(runtime_.mutex);

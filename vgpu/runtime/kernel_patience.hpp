@@ -7,6 +7,9 @@
 
 namespace vgpu::runtime {
 
+// Where the memory at a device address can be written from. Called with the runtime's lock.
+WorkQueue::Writer writer_of(const Runtime& runtime, std::uint64_t address);
+
 // Used without the runtime's lock.
 class KernelPatience : public Patience {
  public:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace vgpu {
 namespace {
@@ -16,13 +17,14 @@ AddressMode effective(AddressMode mode, bool normalized) {
   return repeats && !normalized ? AddressMode::kClamp : mode;
 }
 
-// A coordinate in texels. As an H100 has it, of a normalised coordinate 21 bits of fraction count.
-// Products with a size are exact in double precision.
-double in_texels(float coordinate, std::uint32_t size, bool normalized) {
+// A coordinate in texels. As an H100 has it, of a normalised coordinate 21 bits of fraction count, or
+// 22 where a filter would have less than 8 of them. Products with a size are exact in double
+// precision.
+double in_texels(double coordinate, std::uint32_t size, bool normalized) {
   if (std::isnan(coordinate)) return 0;
-  constexpr double kUnit = 1 << 21;
-  const double scaled =
-      normalized ? std::floor(double{coordinate} * kUnit) / kUnit * size : double{coordinate};
+  constexpr std::uint32_t kFineSize = 1u << 13;
+  const double unit = size > kFineSize ? 1 << 22 : 1 << 21;
+  const double scaled = normalized ? std::floor(coordinate * unit) / unit * size : coordinate;
   return std::clamp(scaled, -kFar, kFar);
 }
 
@@ -48,15 +50,15 @@ std::int64_t resolve(std::int64_t index, std::uint32_t size, AddressMode mode) {
   return index >= 0 && index < n ? index : Taken::kOutside;
 }
 
-Taken nearest(float coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
-  if (std::fpclassify(coordinate) == FP_SUBNORMAL) coordinate = 0;
+Taken nearest(double coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
+  if (std::fabs(coordinate) < double{std::numeric_limits<float>::min()}) coordinate = 0;
   const double x = in_texels(coordinate, size, normalized);
   const auto index = static_cast<std::int64_t>(std::floor(x));
   const std::int64_t texel = resolve(index, size, effective(mode, normalized));
   return {texel, texel, 0};
 }
 
-Taken neighbours(float coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
+Taken neighbours(double coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
   const double x = in_texels(coordinate, size, normalized);
   const auto fixed = static_cast<std::int64_t>(std::floor(x * kFractions + 0.5)) - kFractions / 2;
   const std::int64_t first = fixed >> 8;  // rounds down

@@ -20,8 +20,8 @@ struct Taken {
 };
 
 // `size`: texels along this dimension.
-Taken nearest(float coordinate, std::uint32_t size, AddressMode mode, bool normalized);
-Taken neighbours(float coordinate, std::uint32_t size, AddressMode mode, bool normalized);
+Taken nearest(double coordinate, std::uint32_t size, AddressMode mode, bool normalized);
+Taken neighbours(double coordinate, std::uint32_t size, AddressMode mode, bool normalized);
 
 // The texel that an address mode puts in the place of any index.
 std::int64_t resolve(std::int64_t index, std::uint32_t size, AddressMode mode);

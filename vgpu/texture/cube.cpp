@@ -6,29 +6,27 @@
 namespace vgpu {
 
 CubePoint cube_point(const std::array<float, 3>& direction) {
-  const auto [x, y, z] = direction;
+  // As an H100 has it: what is no number counts as 0, and of equal components the last is the
+  // largest.
+  const auto number = [](float value) { return std::isnan(value) ? 0.0f : value; };
+  const float x = number(direction[0]), y = number(direction[1]), z = number(direction[2]);
   const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
   std::uint32_t face = 0;
-  float m = 0, s = 0, t = 0;
-  if (ax >= ay && ax >= az) {
-    face = x >= 0 ? 0 : 1;
-    m = ax;
-    s = x >= 0 ? -z : z;
+  double s = 0, t = 0;
+  if (az >= ax && az >= ay) {
+    face = z >= 0 ? 4 : 5;
+    s = z >= 0 ? x : -x;
     t = -y;
-  } else if (ay >= az) {
+  } else if (ay >= ax) {
     face = y >= 0 ? 2 : 3;
-    m = ay;
     s = x;
     t = y >= 0 ? z : -z;
   } else {
-    face = z >= 0 ? 4 : 5;
-    m = az;
-    s = z >= 0 ? x : -x;
+    face = x >= 0 ? 0 : 1;
+    s = x >= 0 ? -z : z;
     t = -y;
   }
-  // As the assembler has it: multiplied by the reciprocal.
-  const float scale = 1.0f / m;
-  return {face, (s * scale + 1) / 2, (t * scale + 1) / 2};
+  return {face, (s + 1) / 2, (t + 1) / 2};
 }
 
 }  // namespace vgpu

@@ -6,18 +6,13 @@
 #include <limits>
 
 #include "texture/address.hpp"
+#include "texture/blend.hpp"
 #include "texture/cube.hpp"
 #include "texture/fetch.hpp"
 #include "texture/texel.hpp"
 
 namespace vgpu {
 namespace {
-
-// The largest fraction of 16 bits of an integer format; 0 for floating point.
-double largest_fraction(const TexelFormat& format) {
-  if (format.kind == TexelKind::kFloat) return 0;
-  return format.kind == TexelKind::kSigned ? 32767 : 65535;
-}
 
 struct Place {
   const Image& image;
@@ -59,7 +54,7 @@ struct Position {
 Position position(const Texture& texture, const Image& image, ir::TextureShape shape,
                   const Coordinates& at, bool filtered) {
   Position result;
-  std::array<float, 3> on = at.at;
+  std::array<double, 3> on = {at.at[0], at.at[1], at.at[2]};
   std::array<AddressMode, 3> modes = texture.modes;
   bool normalized = texture.normalized;
   std::uint32_t used = image.dimensions;
@@ -81,90 +76,57 @@ Position position(const Texture& texture, const Image& image, ir::TextureShape s
   return result;
 }
 
-constexpr std::size_t kCorners = 8;
+using Channels = std::array<Blend, 4>;
 
-// Weights of the corners in 256ths: bits 0 to 2 of a corner's number select the second texel along
-// x, y and z. As an H100 has them, each product of two weights is rounded to 256ths. In three
-// dimensions that is not exactly what it does: some of its weights differ by a 256th.
-std::array<std::int64_t, kCorners> weights_of(const Position& on, std::uint32_t used) {
-  const auto product = [](std::int64_t a, std::int64_t b) {
-    return (a * b + kFractions / 2) / kFractions;
+// Adds the texels that a fetch takes from one level, which share `weight`.
+void add_texels(const Texture& texture, const Image& image, ir::TextureShape shape,
+                const Coordinates& at, std::int64_t weight, std::size_t quad, Channels& channels,
+                Taps& taps) {
+  const Position on = position(texture, image, shape, at, texture.linear);
+  const Place place = place_of(image, shape, at.layer, on.face);
+  const auto& [x, y, z] = on.taken;
+  const auto add = [&](const Texel& texel, std::int64_t its_weight, std::size_t its_quad) {
+    for (unsigned i = 0; i < image.format.channels; ++i)
+      channels[i].add(texel[i], its_weight, its_quad);
   };
-  const std::int64_t x = on.taken[0].weight;
-  std::array<std::int64_t, kCorners> weights = {kFractions - x, x};
-  if (used == 1) return weights;
-  const std::int64_t y = on.taken[1].weight, both = product(x, y);
-  weights = {kFractions - x - y + both, x - both, y - both, both};
-  for (std::size_t corner = 0; used == 3 && corner < kCorners / 2; ++corner) {
-    const std::int64_t second = product(weights[corner], on.taken[2].weight);
-    weights[corner + kCorners / 2] = second;
-    weights[corner] -= second;
-  }
-  return weights;
-}
-
-// Texels of integers are filtered as fractions of 16 bits; others as they are, but for subnormal
-// numbers.
-double filterable(const TexelFormat& format, std::uint32_t bits) {
-  const double value = std::bit_cast<float>(bits);
-  if (const double most = largest_fraction(format); most != 0) return std::nearbyint(value * most);
-  return std::fabs(value) < double{std::numeric_limits<float>::min()} ? 0 : value;
-}
-
-// To `digits` binary digits, to the nearest, ties away from zero.
-double round_digits(double value, int digits) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  return std::ldexp(std::round(std::ldexp(value, digits - exponent)), exponent - digits);
-}
-
-// A filter's result has the texels' precision, and at least 16 bits.
-std::uint32_t filtered_value(const TexelFormat& format, double value) {
-  constexpr int kSingleDigits = 24, kHalfDigits = 11;
-  float result = 0;
-  if (const double most = largest_fraction(format); most != 0)
-    result = static_cast<float>(std::floor(value + 0.5)) / static_cast<float>(most);
-  else
-    result =
-        static_cast<float>(round_digits(value, format.bits == 16 ? kHalfDigits : kSingleDigits));
-  if (std::fabs(result) < std::numeric_limits<float>::min()) result = 0;
-  return std::bit_cast<std::uint32_t>(result);
-}
-
-// The sum of up to eight texels.
-Texel filtered(const Texture& texture, const Place& place, const Position& on, std::uint32_t used,
-               Taps& taps) {
-  const TexelFormat& format = place.image.format;
-  const auto weights = weights_of(on, used);
-  std::array<double, 4> sum{};
-  for (std::uint32_t corner = 0; corner < 1u << used; ++corner) {
-    std::int64_t at[3] = {};
-    for (std::uint32_t d = 0; d < used; ++d) {
-      const Taken& taken = on.taken[d];
-      at[d] = (corner >> d & 1) != 0 ? taken.second : taken.first;
+  if (!texture.linear)
+    return add(read(texture, place, x.first, y.first, z.first, taps), weight, quad);
+  const std::int64_t back = part(weight, z.weight);
+  for (std::size_t slice = 0; slice < (image.dimensions > 2 ? 2u : 1u); ++slice) {
+    const auto weights = corner_weights(slice == 0 ? weight - back : back, x.weight, y.weight);
+    for (std::size_t corner = 0; corner < weights.size(); ++corner) {
+      const bool right = (corner & 1) != 0, second = (corner & 2) != 0;
+      const Texel texel = read(texture, place, right ? x.second : x.first,
+                               second ? y.second : y.first, slice == 0 ? z.first : z.second, taps);
+      // A weight that is rounded to 0 counts, too.
+      if ((!right || x.weight != 0) && (!second || y.weight != 0) && (slice == 0 || z.weight != 0))
+        add(texel, weights[corner], quad + slice);
     }
-    const Texel texel = read(texture, place, at[0], at[1], at[2], taps);
-    if (weights[corner] == 0) continue;
-    for (unsigned i = 0; i < format.channels; ++i)
-      sum[i] += static_cast<double>(weights[corner]) * filterable(format, texel[i]);
   }
+}
+
+Texel blended(const TexelFormat& format, const Channels& channels) {
   Texel result{};
-  for (unsigned i = 0; i < format.channels; ++i)
-    result[i] = filtered_value(format, sum[i] / kFractions);
+  for (unsigned i = 0; i < format.channels; ++i) result[i] = channels[i].result();
   return result;
+}
+
+Channels channels_of(const Texture& texture) {
+  const TexelFormat& format = texture.levels[0].format;
+  const Blend color(format, texture.srgb), alpha(format, false);
+  return {color, color, color, alpha};
 }
 
 Texel of_level(const Texture& texture, const Image& image, ir::TextureShape shape,
                const Coordinates& at, Taps& taps) {
-  const bool filters = texture.linear && is_floating(texture);
-  const Position on = position(texture, image, shape, at, filters);
-  const Place place = place_of(image, shape, at.layer, on.face);
-  if (!filters) {
-    return read(texture, place, on.taken[0].first, on.taken[1].first, on.taken[2].first, taps);
+  if (texture.linear && is_floating(texture)) {
+    Channels channels = channels_of(texture);
+    add_texels(texture, image, shape, at, kFractions, 0, channels, taps);
+    return blended(image.format, channels);
   }
-  const bool flat = image.dimensions == 1 && !ir::is_layered(shape);
-  return filtered(texture, place, on, flat ? 2 : image.dimensions, taps);
+  const Position on = position(texture, image, shape, at, false);
+  const Place place = place_of(image, shape, at.layer, on.face);
+  return read(texture, place, on.taken[0].first, on.taken[1].first, on.taken[2].first, taps);
 }
 
 // The level of detail: log2 of the larger of the two footprints in texels.
@@ -182,7 +144,10 @@ float level_of(const Texture& texture, const Coordinates& at) {
     }
     level = static_cast<float>(std::log2(std::sqrt(std::max(x, y))));
   }
-  return std::clamp(level + texture.bias, texture.least_level, texture.most_level);
+  // The sampler's values are 256ths.
+  const auto fixed = [](float value) { return std::trunc(value * kFractions) / kFractions; };
+  return std::clamp(level + fixed(texture.bias), fixed(texture.least_level),
+                    fixed(texture.most_level));
 }
 
 }  // namespace
@@ -196,20 +161,16 @@ Texel fetch(const Texture& texture, ir::TextureShape shape, const Coordinates& a
     const auto nearest_level = static_cast<std::size_t>(std::floor(level + 0.5f));
     return of_level(texture, texture.levels[nearest_level], shape, at, taps);
   }
-  const auto fixed = static_cast<std::uint32_t>(std::floor(level * 256 + 0.5f));
+  const auto fixed = static_cast<std::uint32_t>(level * kFractions);
   const std::uint32_t first = fixed >> 8;
-  const double weight = fixed & 255;
-  const Texel lower = of_level(texture, texture.levels[first], shape, at, taps);
-  if (weight == 0 || !is_floating(texture)) return lower;
-  const Texel upper = of_level(texture, texture.levels[first + 1], shape, at, taps);
+  const std::int64_t weight = fixed & 255;
+  if (weight == 0 || !is_floating(texture))
+    return of_level(texture, texture.levels[first], shape, at, taps);
   const TexelFormat& format = texture.levels[0].format;
-  Texel result{};
-  for (unsigned i = 0; i < format.channels; ++i) {
-    const double sum = filterable(format, lower[i]) * (kFractions - weight) +
-                       filterable(format, upper[i]) * weight;
-    result[i] = filtered_value(format, sum / kFractions);
-  }
-  return result;
+  Channels channels = channels_of(texture);
+  add_texels(texture, texture.levels[first], shape, at, kFractions - weight, 0, channels, taps);
+  add_texels(texture, texture.levels[first + 1], shape, at, weight, 2, channels, taps);
+  return blended(format, channels);
 }
 
 Texel fetch(const Texture& texture, ir::TextureShape shape, const Indices& at, Taps& taps) {

@@ -38,16 +38,6 @@ __global__ void follow(int* volatile* pointer, int* out) {
   *out = **pointer;
 }
 
-// A kernel's first launch may wait for the kernels that run until its code is loaded.
-static void load_kernels() {
-  cudaFuncAttributes attributes;
-  require(cudaFuncGetAttributes(&attributes, wait_for), "load wait_for");
-  require(cudaFuncGetAttributes(&attributes, exchange), "load exchange");
-  require(cudaFuncGetAttributes(&attributes, store), "load store");
-  require(cudaFuncGetAttributes(&attributes, add), "load add");
-  require(cudaFuncGetAttributes(&attributes, follow), "load follow");
-}
-
 static int* mapped(int count = 1) {
   int* pointer;
   require(cudaHostAlloc(&pointer, count * sizeof(int), cudaHostAllocMapped), "cudaHostAlloc");
@@ -66,6 +56,22 @@ static int value_of(const int* pointer) {
   int value = -1;
   require(cudaMemcpy(&value, pointer, sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
   return value;
+}
+
+// A kernel's first launch may wait for the kernels that run until its code is loaded.
+static void load_kernels() {
+  cudaFuncAttributes attributes;
+  require(cudaFuncGetAttributes(&attributes, wait_for), "load wait_for");
+  require(cudaFuncGetAttributes(&attributes, exchange), "load exchange");
+  require(cudaFuncGetAttributes(&attributes, store), "load store");
+  require(cudaFuncGetAttributes(&attributes, add), "load add");
+  require(cudaFuncGetAttributes(&attributes, follow), "load follow");
+  // Fills and copies may be kernels of the driver.
+  int *one = on_device(), *two = on_device();
+  require(cudaMemset(one, 0, sizeof(int)), "cudaMemset");
+  require(cudaMemcpy(two, one, sizeof(int), cudaMemcpyDeviceToDevice), "cudaMemcpy");
+  add<<<1, 1, 0, cudaStreamPerThread>>>(one, 1);
+  require(cudaDeviceSynchronize(), "the thread's stream");
 }
 
 static void set(int* flag, int value) {
@@ -103,8 +109,10 @@ static void host_and_kernel() {
   require(cudaDeviceSynchronize(), "the kernel");
   require(cudaStreamQuery(nullptr), "the stream is ready");
   require(value_of(out) == 5, "what the kernel wrote");
+}
 
-  // The host reads managed memory while a kernel writes it.
+// The host reads managed memory while a kernel writes it.
+static void managed_memory() {
   int concurrent = 0;
   require(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, 0),
           "cudaDevAttrConcurrentManagedAccess");
@@ -266,16 +274,17 @@ static void host_functions() {
 }
 
 static void graphs() {
-  int *flag = mapped(), *out = on_device(), *pinned = mapped();
+  int *flag = mapped(), *out = on_device(), *pinned = mapped(2);
   const Stream stream(cudaStreamNonBlocking);
   cudaGraph_t graph;
   cudaGraphExec_t exec;
   require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
   wait_for<<<1, 1, 0, stream>>>(flag, out, 4);
   add<<<1, 1, 0, stream>>>(out, 1);
-  int host = 0;  // pageable
   require(cudaMemcpyAsync(pinned, out, sizeof(int), cudaMemcpyDeviceToHost, stream), "a node");
-  require(cudaMemcpyAsync(&host, out, sizeof(int), cudaMemcpyDeviceToHost, stream), "a node");
+  // A launch may wait for copies to pageable memory.
+  int host = 0, *const copied = on_virtual_gpu() ? &host : pinned + 1;
+  require(cudaMemcpyAsync(copied, out, sizeof(int), cudaMemcpyDeviceToHost, stream), "a node");
   require(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   require(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
   require(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
@@ -283,10 +292,10 @@ static void graphs() {
   require(cudaStreamQuery(stream) == cudaErrorNotReady, "the graph waits");
   require(cudaGraphExecDestroy(exec), "a graph may go before its work has ended");
   require(cudaGraphDestroy(graph), "cudaGraphDestroy");
-  require(*pinned == 0 && host == 0, "nothing is copied yet");
+  require(*pinned == 0 && *copied == 0, "nothing is copied yet");
   set(flag, 1);
   require(cudaDeviceSynchronize(), "the graph");
-  require(*pinned == 5 && host == 5, "what the graph copied");
+  require(*pinned == 5 && *copied == 5, "what the graph copied");
 }
 
 // Memory that is made while a kernel runs is the kernel's to use.
@@ -363,15 +372,21 @@ static void by_threads() {
 int main() {
   require(setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1) == 0, "setenv");
   load_kernels();
-  host_and_kernel();
-  events();
-  legacy_stream();
-  copies();
-  other_streams();
-  host_functions();
-  graphs();
-  if (on_virtual_gpu()) new_memory();  // elsewhere an allocation may wait for kernels
-  freed_memory();
-  many();
-  by_threads();
+  const auto part = [](const char* name, void (*run)()) {
+    std::fprintf(stdout, "%s\n", name);  // what hangs, where one does
+    std::fflush(stdout);
+    run();
+  };
+  part("host and kernel", host_and_kernel);
+  part("events", events);
+  part("legacy stream", legacy_stream);
+  part("copies", copies);
+  part("other streams", other_streams);
+  part("host functions", host_functions);
+  part("graphs", graphs);
+  if (on_virtual_gpu()) part("new memory", new_memory);  // else an allocation may wait for kernels
+  part("freed memory", freed_memory);
+  part("many", many);
+  part("by threads", by_threads);
+  part("managed memory", managed_memory);
 }

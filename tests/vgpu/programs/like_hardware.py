@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the lines that a program prints under vgpu with those that it printed on hardware.
 
-usage: like_hardware.py VGPU PROGRAM EXPECTED [--except REGEX] [--engine ENGINE]
+usage: like_hardware.py VGPU PROGRAM EXPECTED [--argument ARGUMENT] [--except REGEX]
+                        [--engine ENGINE]
 
 Lines that begin with the expression are not compared: docs/virtual-gpu.md says of them that they
 are not bit for bit the hardware's. At most half of all lines may be such.
@@ -18,11 +19,12 @@ def main():
     parser.add_argument("vgpu")
     parser.add_argument("program")
     parser.add_argument("expected")
+    parser.add_argument("--argument", action="append", default=[])
     parser.add_argument("--except", dest="inexact", default="$.")
     parser.add_argument("--engine", default="auto")
     options = parser.parse_args()
-    result = subprocess.run([options.vgpu, "--engine", options.engine, options.program],
-                            capture_output=True, text=True)
+    command = [options.vgpu, "--engine", options.engine, options.program, *options.argument]
+    result = subprocess.run(command, capture_output=True, text=True)
     with open(options.expected) as file:
         expected = file.read().splitlines()
     found = result.stdout.splitlines()

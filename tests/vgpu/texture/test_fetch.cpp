@@ -6,8 +6,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
+#include "texture/blend.hpp"
 #include "texture/fetch.hpp"
 #include "texture/texel.hpp"
 
@@ -110,12 +112,97 @@ TEST(Fetch, FacesOfACube) {
   const auto face = [&](float x, float y, float z) {
     return at(f.texture, TextureShape::kCube, x, y, z);
   };
-  EXPECT_EQ(face(2, 1, 1), 1);
-  EXPECT_EQ(face(-2, 1, 1), 2);
-  EXPECT_EQ(face(1, 2, 1), 3);
-  EXPECT_EQ(face(1, -2, 1), 4);
-  EXPECT_EQ(face(1, 1, 2), 5);
-  EXPECT_EQ(face(1, 1, -2), 6);
+  EXPECT_EQ(face(1, 0.5f, 0.5f), 1);
+  EXPECT_EQ(face(-1, 0.5f, 0.5f), 2);
+  EXPECT_EQ(face(0.5f, 1, 0.5f), 3);
+  EXPECT_EQ(face(0.5f, -1, 0.5f), 4);
+  EXPECT_EQ(face(0.5f, 0.5f, 1), 5);
+  EXPECT_EQ(face(0.5f, 0.5f, -1), 6);
+  // Of equal components the last is the largest; what is no number counts as 0.
+  EXPECT_EQ(face(1, 1, 0.5f), 3);
+  EXPECT_EQ(face(1, 1, -1), 6);
+  EXPECT_EQ(face(1, std::nanf(""), 0), 1);
+  EXPECT_EQ(face(std::nanf(""), std::nanf(""), std::nanf("")), 5);
+}
+
+TEST(Blend, WeightsOfFourTexelsAddUp) {
+  for (std::int64_t weight : {0, 1, 95, 256}) {
+    for (std::int64_t x = 0; x <= 256; ++x) {
+      for (std::int64_t y = 0; y <= 256; y += 5) {
+        const auto weights = corner_weights(weight, x, y);
+        std::int64_t sum = 0;
+        for (const std::int64_t one : weights) {
+          EXPECT_GE(one, 0);
+          sum += one;
+        }
+        EXPECT_EQ(sum, weight);
+      }
+    }
+  }
+  // 128 * 161 / 256 = 80.5 is rounded up, and 81 * 221 / 256 = 69.9 to 70.
+  EXPECT_EQ(corner_weights(161, 128, 221), (std::array<std::int64_t, 4>{11, 11, 69, 70}));
+}
+
+float blend_of(std::uint8_t bits, TexelKind kind, std::vector<std::pair<float, int>> terms,
+               std::size_t quads = 1) {
+  Blend blend(TexelFormat{kind, bits, 1}, false);
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    blend.add(std::bit_cast<std::uint32_t>(terms[i].first), terms[i].second, i % quads);
+  return std::bit_cast<float>(blend.result());
+}
+
+TEST(Blend, TexelsAreCutBehindTheLargest) {
+  const auto single = [](std::vector<std::pair<float, int>> terms, std::size_t quads = 1) {
+    return blend_of(32, TexelKind::kFloat, std::move(terms), quads);
+  };
+  // Four digits more than the largest one has.
+  const float cut = 1 + 0x1p-23f;
+  EXPECT_EQ(single({{0x1p27f, 128}, {cut, 128}}), 0x1p26f);
+  EXPECT_EQ(single({{0x1p20f, 1}, {cut, 255}, {-0x1p20f, 0}}), (0x1p20f + 255) / 256);
+  EXPECT_EQ(single({{1, 1}, {-1, 1}, {0x1p-27f, 128}}), 0x1p-28f);
+  EXPECT_EQ(single({{1, 1}, {-1, 1}, {0x1.8p-28f, 128}}), 0);
+  // Each four have an exponent of their own.
+  EXPECT_EQ(single({{1, 1}, {0x1.8p-28f, 128}, {-1, 1}}, 2), 0x1.8p-29f);
+  // Ties are rounded away from zero.
+  EXPECT_EQ(single({{1, 128}, {1 + 0x1p-23f, 128}}), 1 + 0x1p-23f);
+  EXPECT_EQ(single({{-1, 128}, {-1 - 0x1p-23f, 128}}), -1 - 0x1p-23f);
+}
+
+TEST(Blend, NumbersThatAreNone) {
+  const float inf = INFINITY;
+  const auto bits = [](std::uint8_t width, std::vector<std::pair<float, int>> terms) {
+    return std::bit_cast<std::uint32_t>(blend_of(width, TexelKind::kFloat, std::move(terms)));
+  };
+  EXPECT_EQ(bits(32, {{std::nanf(""), 0}, {1, 256}}), 0x7fffffffu);
+  EXPECT_EQ(bits(16, {{std::nanf(""), 1}, {1, 255}}), 0x7fffe000u);
+  EXPECT_EQ(bits(32, {{inf, 1}, {-inf, 255}}), 0x7fffffffu);
+  EXPECT_EQ(bits(32, {{-inf, 1}, {1, 255}}), std::bit_cast<std::uint32_t>(-inf));
+}
+
+TEST(Blend, HalvesAndIntegers) {
+  // 11 digits, and no less than half precision's least number.
+  EXPECT_EQ(blend_of(16, TexelKind::kFloat, {{1, 128}, {1 + 0x1p-10f, 128}}), 1 + 0x1p-10f);
+  EXPECT_EQ(blend_of(16, TexelKind::kFloat, {{0x1p-24f, 127}}), 0);
+  EXPECT_EQ(blend_of(16, TexelKind::kFloat, {{0x1p-24f, 128}}), 0x1p-24f);
+  EXPECT_EQ(blend_of(8, TexelKind::kUnsigned, {{1, 1}}), 256.0f / 65535);
+}
+
+TEST(Fetch, SrgbIsDecodedToEightDigits) {
+  std::vector<std::uint8_t> bytes = {0, 0, 0, 0, 1, 188, 255, 188};
+  Texture texture;
+  Image image;
+  image.address = reinterpret_cast<std::uint64_t>(bytes.data());
+  image.format = {TexelKind::kUnsigned, 8, 4};
+  image.dimensions = 1;
+  image.width = 2;
+  texture.levels = {image};
+  texture.to_float = texture.srgb = true;
+  Coordinates where;
+  where.at = {1.5f, 0, 0};
+  Taps taps;
+  const Texel texel = fetch(texture, TextureShape::k1D, where, taps);
+  const float expected[] = {5 * 0x1p-14f, 0.50390625f, 1, 188.0f / 255};
+  for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(std::bit_cast<float>(texel[i]), expected[i]) << i;
 }
 
 TEST(Fetch, IndicesOfLinearMemoryOutsideReadZero) {

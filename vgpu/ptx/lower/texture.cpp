@@ -87,6 +87,7 @@ void FunctionLowering::tex() {
   const bool gathers = opcode().base() == "tld4";
   const TextureShape shape = texture_shape();
   TextureForm form;
+  form.projects = shape == TextureShape::kCube || shape == TextureShape::kCubeLayered;
   std::size_t extra = 0;
   std::string_view result, coordinate;
   for (const std::string_view part : opcode().parts.subspan(1)) {

@@ -11,6 +11,7 @@
 #include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/user_object.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/memory_operations.hpp"
 #include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
@@ -108,11 +109,11 @@ GraphExec* Graphs::find(cudaGraphExec_t handle) {
 bool Graphs::destroy(cudaGraphExec_t handle) { return execs_.erase(handle) != 0; }
 
 cudaGraphNodeType type_of(const Node& node) {
-  constexpr cudaGraphNodeType kTypes[] = {cudaGraphNodeTypeEmpty,     cudaGraphNodeTypeKernel,
-                                          cudaGraphNodeTypeMemcpy,    cudaGraphNodeTypeMemset,
-                                          cudaGraphNodeTypeHost,      cudaGraphNodeTypeGraph,
-                                          cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeMemAlloc,
-                                          cudaGraphNodeTypeMemFree,   cudaGraphNodeTypeConditional};
+  constexpr cudaGraphNodeType kTypes[] = {
+      cudaGraphNodeTypeEmpty,       cudaGraphNodeTypeKernel,   cudaGraphNodeTypeMemcpy,
+      cudaGraphNodeTypeMemset,      cudaGraphNodeTypeHost,     cudaGraphNodeTypeGraph,
+      cudaGraphNodeTypeWaitEvent,   cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree,
+      cudaGraphNodeTypeConditional, kMemoryOperationsNode};
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   if (const auto* event = std::get_if<EventWork>(&node.work); event != nullptr && event->records)
     return cudaGraphNodeTypeEventRecord;
@@ -235,6 +236,8 @@ cudaError_t submit_node(Runtime& runtime, Stream& stream, const Node& node) {
           const Block* const block = runtime.pointers.starting_at(work.pointer);
           if (block != nullptr && !block->of_graph) return cudaErrorInvalidValue;
           return submit_release(runtime, stream, "a graph's memory free node", work.pointer);
+        } else if constexpr (std::is_same_v<T, MemoryWork>) {
+          return submit(runtime, stream, work);
         } else if constexpr (std::is_same_v<T, EmptyWork>) {
           return cudaSuccess;
         } else {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/api.hpp"
+#include "runtime/graph/memory_operation.hpp"
 #include "runtime/work_queue.hpp"
 
 namespace vgpu::runtime {
@@ -62,8 +63,12 @@ struct ConditionalWork {
   std::vector<std::shared_ptr<Graph>> bodies;
   std::vector<cudaGraph_t> handles;  // of the bodies, as the program gets them
 };
+struct MemoryWork {
+  void* context = nullptr;  // as the program named it
+  std::vector<MemoryOperation> operations;
+};
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, ChildWork, EventWork,
-                          AllocateWork, FreeWork, ConditionalWork>;
+                          AllocateWork, FreeWork, ConditionalWork, MemoryWork>;
 
 struct Node {
   Graph* graph = nullptr;

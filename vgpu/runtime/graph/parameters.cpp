@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "runtime/launch.hpp"
+#include "runtime/memory_operations.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
@@ -40,6 +43,11 @@ Work work_of(Runtime&, const cudaHostNodeParams* params) {
 
 Work work_of(Runtime& runtime, const cudaGraphNodeParams* params) {
   if (params == nullptr) refuse();
+  if (params->type == kMemoryOperationsNode) {  // of the driver API only
+    MemoryOperations operations;
+    std::memcpy(static_cast<void*>(&operations), &params->reserved1, sizeof operations);
+    return memory_work(runtime, operations);
+  }
   switch (params->type) {
     case cudaGraphNodeTypeKernel: {
       const auto& p = params->kernel;

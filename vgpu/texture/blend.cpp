@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "texture/blend.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace vgpu {
+namespace {
+
+constexpr int kWeightDigits = 8;
+constexpr int kSumDigits = 2;  // that a sum of four texels keeps behind its own
+constexpr int kNoExponent = -2000;
+
+// To a multiple of 2^exponent, ties away from zero.
+double round_to(double value, int exponent) {
+  return std::ldexp(std::round(std::ldexp(value, -exponent)), exponent);
+}
+
+}  // namespace
+
+std::int64_t part(std::int64_t weight, std::int64_t fraction) {
+  return (weight * fraction + kFractions / 2) / kFractions;
+}
+
+std::array<std::int64_t, 4> corner_weights(std::int64_t weight, std::int64_t x, std::int64_t y) {
+  const std::int64_t right = part(weight, x), left = weight - right;
+  const std::int64_t right_second = part(right, y), left_first = part(left, kFractions - y);
+  return {left_first, right - right_second, left - left_first, right_second};
+}
+
+// Of 16 bits, of an integer format; 0 for floating point.
+double Blend::largest_fraction() const {
+  if (format_.kind == TexelKind::kFloat || srgb_) return 0;
+  return format_.kind == TexelKind::kSigned ? 32767 : 65535;
+}
+
+void Blend::add(std::uint32_t bits, std::int64_t weight, std::size_t quad) {
+  double value = std::bit_cast<float>(bits);
+  if (const double most = largest_fraction(); most != 0)
+    value = std::nearbyint(value * most);
+  else if (std::fabs(value) < double{std::numeric_limits<float>::min()})
+    value = 0;
+  if (weight != 0 || std::isnan(value)) terms_[count_++] = {value, weight, quad};
+}
+
+std::uint32_t Blend::result() const {
+  const double most = largest_fraction();
+  return most != 0 ? fraction(most) : floating();
+}
+
+std::uint32_t Blend::fraction(double most) const {
+  double sum = 0;
+  for (const Term& term : terms_) sum += term.value * static_cast<double>(term.weight);
+  const double rounded = std::floor(sum / kFractions + 0.5);
+  return std::bit_cast<std::uint32_t>(static_cast<float>(rounded) / static_cast<float>(most));
+}
+
+// The texels are cut to fixed point with the exponent of the largest of each four.
+std::uint32_t Blend::floating() const {
+  const bool half = format_.bits != 32;
+  const int digits = half ? 11 : 24;
+  // Of a texel, relative to the largest one: four more than its format has, but for sRGB.
+  const int kept = srgb_ ? 8 : digits + 4;
+  std::array<int, kQuads> exponents{};
+  exponents.fill(kNoExponent);
+  double special = 0;  // the sum of those that are no finite numbers
+  for (const Term& term : terms_) {
+    if (!std::isfinite(term.value)) special += term.value;
+    if (term.value == 0 || !std::isfinite(term.value)) continue;
+    int exponent = 0;
+    std::frexp(term.value, &exponent);
+    exponents[term.quad] = std::max(exponents[term.quad], exponent);
+  }
+  if (std::isnan(special)) return half ? 0x7fffe000 : 0x7fffffff;
+  if (special != 0) return std::bit_cast<std::uint32_t>(static_cast<float>(special));
+  const int most = *std::max_element(exponents.begin(), exponents.end());
+  if (most == kNoExponent) return 0;
+  const int unit = most - kept - kWeightDigits - kSumDigits;
+  std::array<double, kQuads> sums{};  // in units
+  for (const Term& term : terms_) {
+    const int last = exponents[term.quad] - kept;
+    const double cut = std::trunc(std::ldexp(term.value, -last));
+    sums[term.quad] +=
+        std::ldexp(cut * static_cast<double>(term.weight), last - kWeightDigits - unit);
+  }
+  double sum = 0;
+  for (const double quad : sums) sum += std::ldexp(std::floor(quad), unit);
+  if (sum == 0) return 0;
+  int exponent = 0;
+  std::frexp(sum, &exponent);
+  constexpr int kLeastHalf = -24;
+  sum = round_to(sum, half ? std::max(exponent - digits, kLeastHalf) : exponent - digits);
+  const auto result = static_cast<float>(sum);
+  if (std::fabs(result) < std::numeric_limits<float>::min()) return 0;
+  return std::bit_cast<std::uint32_t>(result);
+}
+
+}  // namespace vgpu
