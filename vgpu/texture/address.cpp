@@ -17,8 +17,8 @@ AddressMode effective(AddressMode mode, bool normalized) {
   return repeats && !normalized ? AddressMode::kClamp : mode;
 }
 
-// A coordinate in texels. As an H100 has it, of a normalised coordinate 21 bits of fraction count, or
-// 22 where a filter would have less than 8 of them. Products with a size are exact in double
+// A coordinate in texels. As an H100 has it, of a normalised coordinate 21 bits of fraction count,
+// or 22 where a filter would have less than 8 of them. Products with a size are exact in double
 // precision.
 double in_texels(double coordinate, std::uint32_t size, bool normalized) {
   if (std::isnan(coordinate)) return 0;

@@ -47,8 +47,8 @@ __global__ void fetch_all(Way way, cudaTextureObject_t t, const Point* at, float
   if (i < n) out[i] = fetch(way, t, at[i]);
 }
 
-// The compiler multiplies a cube's coordinates by an approximate reciprocal of the largest one, which
-// is exact for these.
+// The compiler multiplies a cube's coordinates by an approximate reciprocal of the largest one,
+// which is exact for these.
 bool is_exact(Way way, const Point& p) {
   return way != kCube || std::fmax(std::fmax(std::fabs(p.x), std::fabs(p.y)), std::fabs(p.z)) == 1;
 }
