@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of linear filters, as an H100 has it: tests/vgpu/programs/texture_rules.cu shows it
-// weight by weight and sum by sum.
+// The arithmetic of linear filters, as an H100 has it: tests/vgpu/programs/texture_rules.cu shows
+// it weight by weight and sum by sum.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest products. Their time is that of a launch, of a chain of loads and of the instructions
+// The smallest products. Their time is that of a launch, a chain of loads and the instructions
 // that are fetched, so that a thread reads both operands directly, shares nothing and has little
 // code. Block (x, y) computes columns of row y of C.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// debug_build: compiled with -G. Calls, recursion, local arrays, jumps, double precision, divisions,
+// debug_build: compiled with -G. Calls, recursion, local arrays, jumps, double precision, division,
 // a check of the stack in each function, and printf.
 #include <cuda_runtime.h>
 
