@@ -77,6 +77,11 @@ def run(command, folder, seconds, memory):
             status = process.wait(WALL * seconds)
         except subprocess.TimeoutExpired:
             status = None
+            process.terminate()  # vgpu ends the program, whose processor time then counts
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                pass
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -94,10 +99,10 @@ def run(command, folder, seconds, memory):
 
 
 def first_line(text, pattern=r"\S"):
-    """The first line of the text that matches, as one cell of the table."""
+    """The first line of the text that matches, as one cell of the table: without folders."""
     for line in text.splitlines():
         if re.search(pattern, line):
-            return " ".join(line.split())[:200]
+            return re.sub(r"/\S*/([^/\s]+)", r"\1", " ".join(line.split()))[:200]
     return ""
 
 
