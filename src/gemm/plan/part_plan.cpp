@@ -2,6 +2,8 @@
 #include "gemm/plan/part_plan.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -70,6 +72,16 @@ double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster
   return std::max(sum, bytes / (parts_cost::bytes_of_sm * sms));
 }
 
+std::int64_t capacity_of(int sms, int of_sm, int cluster) {
+  double share = 1;
+  for (const int gpc : {kFewOfGpc, kManyOfGpc})
+    share = std::min(
+        share, static_cast<double>((gpc * of_sm / cluster - (cluster > 2 ? 1 : 0)) * cluster) /
+                   (gpc * of_sm));
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(sms * of_sm * share) / cluster) *
+         cluster;
+}
+
 // Number of rows or columns beyond whole tiles, if they are few; else 0.
 int edge_of(std::int64_t size, int tile) {
   const auto edge = static_cast<int>(size % tile);
@@ -79,13 +91,23 @@ int edge_of(std::int64_t size, int tile) {
 }  // namespace
 
 std::int64_t part_capacity(int sms, int of_sm, int cluster) {
-  double share = 1;
-  for (const int gpc : {kFewOfGpc, kManyOfGpc})
-    share = std::min(
-        share, static_cast<double>((gpc * of_sm / cluster - (cluster > 2 ? 1 : 0)) * cluster) /
-                   (gpc * of_sm));
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(sms * of_sm * share) / cluster) *
-         cluster;
+  // A plan asks for the same few numbers some hundred times.
+  constexpr int kMostOfSm = 8, kClusters = 4;
+  constexpr auto at = [](int of, int log) {
+    return static_cast<std::size_t>((of - 1) * kClusters + log);
+  };
+  static thread_local int known_sms = 0;
+  static thread_local std::array<std::int64_t, kMostOfSm * kClusters> known;
+  const int log = std::countr_zero(static_cast<unsigned>(cluster));
+  if (of_sm > kMostOfSm || log >= kClusters || cluster != 1 << log)
+    return capacity_of(sms, of_sm, cluster);
+  if (known_sms != sms) {
+    for (int of = 1; of <= kMostOfSm; ++of) {
+      for (int i = 0; i < kClusters; ++i) known[at(of, i)] = capacity_of(sms, of, 1 << i);
+    }
+    known_sms = sms;
+  }
+  return known[at(of_sm, log)];
 }
 
 double part_cycles(const PartShape& whole, const PartPlan& plan,
