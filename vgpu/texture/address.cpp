@@ -63,7 +63,11 @@ Taken neighbours(double coordinate, std::uint32_t size, AddressMode mode, bool n
   const auto fixed = static_cast<std::int64_t>(std::floor(x * kFractions + 0.5)) - kFractions / 2;
   const std::int64_t first = fixed >> 8;  // rounds down
   const AddressMode used = effective(mode, normalized);
-  return {resolve(first, size, used), resolve(first + 1, size, used), fixed - first * kFractions};
+  // A clamped coordinate is that of the outer texel's centre.
+  const bool clamped =
+      used == AddressMode::kClamp && (fixed < 0 || fixed > (std::int64_t{size} - 1) * kFractions);
+  const std::int64_t weight = clamped ? 0 : fixed - first * kFractions;
+  return {resolve(first, size, used), resolve(first + 1, size, used), weight};
 }
 
 std::uint32_t layer_of(std::uint32_t layer, std::uint32_t layers) {
