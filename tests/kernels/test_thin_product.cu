@@ -134,7 +134,7 @@ void expect_product(const Shape& s) {
                (T::kAlongK ? " along k" : " across") + (T::kFloat4 ? ", wide" : "") + ", lanes " +
                std::to_string(1 << s.lanes) + ", parts " + std::to_string(s.parts) + ", more " +
                std::to_string(s.more));
-  const int columns = T::columns(1 << s.lanes), tiles = (s.n + columns - 1) / columns;
+  const int columns = 1 << T::log_columns(s.lanes), tiles = (s.n + columns - 1) / columns;
   constexpr auto* kKernel = [] {
     if constexpr (T::kAlongK) {
       return &thin_along<T>;
@@ -166,7 +166,7 @@ void expect_direct(const Shape& s, bool b_along) {
 template <class T>
 void expect_products() {
   for (int lanes = 0; lanes <= (T::kAlongK ? kMostThinLanes : 5); ++lanes) {
-    const int columns = T::columns(1 << lanes);
+    const int columns = 1 << T::log_columns(lanes);
     const bool a_along = lanes % 2 == 0, c_rows = lanes % 3 != 0;
     const int more = T::kFloat4 ? 0 : 1;
     const auto rounded = [](int x) { return T::kFloat4 ? (x + 3) / 4 * 4 : x; };

@@ -93,7 +93,7 @@ template <class T>
 static Status launch_thin(PartJob x, const ThinPlan& plan, Stream stream) {
   x.lanes = plan.lanes;
   x.parts = plan.parts;
-  const int columns = T::columns(1 << plan.lanes);
+  const int columns = 1 << T::log_columns(plan.lanes);
   const std::int64_t tiles = ceil_div(x.n, columns);
   CallMemory memory;
   if (Status s = memory.take(stream, 0, tiles * (plan.parts - 1) * T::R * columns); !s) return s;

@@ -31,7 +31,11 @@ struct ThinAlong : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
   static constexpr bool kAlongK = true;
   // The sums replace A in shared memory.
   static constexpr int kBytes = 4 * R * std::max(ThinAlong::kChunk, kThinThreads* V);
-  static __host__ __device__ constexpr int columns(int lanes) { return kThinThreads / lanes * V; }
+  // Of a block whose groups have 2^lanes threads.
+  static __host__ __device__ constexpr int log_columns(int lanes) {
+    return 8 - lanes + (V == 4 ? 2 : 0);
+  }
+  static_assert(kThinThreads == 1 << 8 && (V == 1 || V == 4), "powers of two");
 };
 
 // B is N-major. A row of `lanes` threads computes four columns each; the rows span k.
@@ -42,7 +46,7 @@ struct ThinAcross : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
   static constexpr int kPad = 8;  // lanes between sums, against bank conflicts
   static constexpr int kBytes =
       4 * R * std::max(ThinAcross::kChunk, kThinThreads / 8 * (32 + kPad));
-  static __host__ __device__ constexpr int columns(int lanes) { return 4 * lanes; }
+  static __host__ __device__ constexpr int log_columns(int lanes) { return lanes + 2; }
 };
 
 // Elements at g, g + step, ... of which `left` exist.
@@ -66,10 +70,11 @@ __device__ __forceinline__ void copy_rows(const PartJob& x, std::uint32_t s, int
   constexpr int R = T::R;
   const PartOperand& a = x.a;
   if ((T::kAlongK || R == 1) && a.k_step == 1 && a.aligned) {
-#pragma unroll
+#pragma unroll 1
     for (int r = 0; r < R; ++r) {
       const float* const g = a.g + r * a.vector_step + first;
       const int left = r < x.m ? count : 0;
+#pragma unroll 1
       for (int k = static_cast<int>(threadIdx.x) * 4; k < padded; k += T::kThreads * 4)
         ptx::cp_async_first<4>(s + (r * T::kChunk + k) * 4, g + k, min(max(left - k, 0), 4));
     }
@@ -80,8 +85,9 @@ __device__ __forceinline__ void copy_rows(const PartJob& x, std::uint32_t s, int
     ptx::cp_async<4>(s + (T::kAlongK ? r * T::kChunk + k : k * R + r) * 4, g, r < x.m && k < count);
   };
   if (a.k_step == 1) {
-#pragma unroll
+#pragma unroll 1
     for (int r = 0; r < R; ++r) {
+#pragma unroll 1
       for (int k = static_cast<int>(threadIdx.x); k < padded; k += T::kThreads) copy(r, k);
     }
   } else {
@@ -103,7 +109,7 @@ __global__ void __launch_bounds__(T::kThreads, 2) thin_along(const __grid_consta
   constexpr int R = T::R, V = T::V;
   const int lanes = 1 << x.lanes, lane = static_cast<int>(threadIdx.x) % lanes,
             group = static_cast<int>(threadIdx.x) >> x.lanes, groups = T::kThreads >> x.lanes;
-  const ThinPlace me(x, T::columns(lanes));
+  const ThinPlace me(x, 1 << T::log_columns(x.lanes));
   const int stride = 4 * lanes, kStep = T::kFloat4 ? 1 : lanes;  // between a thread's elements
   const int first = T::kFloat4 ? lane * 4 : lane;
   ptx::launch_dependents();
@@ -157,12 +163,13 @@ __global__ void __launch_bounds__(T::kThreads, 2) thin_along(const __grid_consta
   }
   __syncthreads();
   // Sums to s: (warps per group, R, columns).
-  const int columns = T::columns(lanes), slab = static_cast<int>(threadIdx.x) % lanes / 32;
+  const int log_columns = T::log_columns(x.lanes), columns = 1 << log_columns,
+            slab = static_cast<int>(threadIdx.x) % lanes / 32;
   add_lanes(acc, min(lanes, 32) / 2, 1, [&](int i, float sum) {
     s[slab * R * columns + i / V * columns + i % V * groups + group] = sum;
   });
   __syncthreads();
-  store_thin<R>(x, me, columns, [&](int row, int column) {
+  store_thin<R>(x, me, log_columns, [&](int row, int column) {
     float sum = 0.0F;
     for (int i = 0; i < lanes; i += 32) sum += s[(i / 32 * R + row) * columns + column];
     return sum;
@@ -175,7 +182,7 @@ __global__ void __launch_bounds__(T::kThreads, 2) thin_across(const __grid_const
   constexpr int R = T::R, kOfA = R % 4 == 0 ? 4 : 1;
   const int lanes = 1 << x.lanes, lane = static_cast<int>(threadIdx.x) % lanes,
             row = static_cast<int>(threadIdx.x) >> x.lanes, rows = T::kThreads >> x.lanes;
-  const ThinPlace me(x, T::columns(lanes));
+  const ThinPlace me(x, 1 << T::log_columns(x.lanes));
   const int kStep = T::kFloat4 ? 1 : lanes;  // between a thread's columns
   const int first = T::kFloat4 ? lane * 4 : lane;
   ptx::launch_dependents();
@@ -228,7 +235,7 @@ __global__ void __launch_bounds__(T::kThreads, 2) thin_across(const __grid_const
   const int warp = static_cast<int>(threadIdx.x) / 32, stride = lanes + T::kPad;
   add_lanes(acc, 16, lanes, [&](int i, float sum) { s[(warp * R * 4 + i) * stride + lane] = sum; });
   __syncthreads();
-  store_thin<R>(x, me, T::columns(lanes), [&](int row_of_c, int column) {
+  store_thin<R>(x, me, T::log_columns(x.lanes), [&](int row_of_c, int column) {
     const int four = T::kFloat4 ? column % 4 : column / lanes,
               of_lane = T::kFloat4 ? column / 4 : column % lanes;
     float sum = 0.0F;

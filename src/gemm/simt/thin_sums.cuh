@@ -58,47 +58,37 @@ __device__ __forceinline__ void add_lanes(float (&sums)[kCount], int far, int ne
 // Stores R x `columns` elements of C. sum_of(row, column) is this block's sum. The block of the
 // last k-split waits for those of lower number and adds their sums.
 template <int R, class SumOf>
-__device__ __forceinline__ void store_thin(const PartJob& x, const ThinPlace& me, int columns,
+__device__ __forceinline__ void store_thin(const PartJob& x, const ThinPlace& me, int log_columns,
                                            SumOf sum_of) {
-  const int sums = R * columns, tid = static_cast<int>(threadIdx.x);
-  const auto of_block = [&](int i) { return sum_of(i / columns, i % columns); };
-  const auto store = [&](int i, float sum) {
-    const int row = i / columns, column = me.column0 + i % columns;
-    if (row >= x.m || column >= x.n) return;
-    float* const g = x.gC + row * x.row_step + column * x.col_step;
-    *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
-  };
-  if (x.parts == 1) {
-    for (int i = tid; i < sums; i += kThinThreads) store(i, of_block(i));
-    return;
-  }
-  const int others = x.parts - 1;
+  constexpr int kAtOnce = 8;
+  const int sums = R << log_columns, tid = static_cast<int>(threadIdx.x), others = x.parts - 1;
   unsigned* const gTile = x.gSums + std::int64_t{me.tile} * others * sums;
-  if (me.part < others) {
-    for (int i = tid; i < sums; i += kThinThreads)
-      send_sum(gTile + std::int64_t{me.part} * sums + i, of_block(i));
-    return;
-  }
-  constexpr int kAtOnce = 16;
   // Where there are fewer sums than threads, several threads share the k-splits of each.
-  const int threads = max(1, kThinThreads / sums), share = tid / sums;
+  const int threads = others == 0 || me.part < others ? 1 : max(1, kThinThreads / sums);
   __shared__ float shares[kThinThreads];
   if (threads > 1) {
-    const int i = tid % sums;
     float of_others = 0.0F;
-    receive_sums<kAtOnce>(of_others, gTile + i, sums, others, share, threads);
+    receive_sums<kAtOnce>(of_others, gTile + tid % sums, sums, others, tid / sums, threads);
     shares[tid] = of_others;
     __syncthreads();
-    if (share > 0) return;
-    float sum = of_block(i);
-    for (int other = 0; other < threads; ++other) sum += shares[other * sums + i];
-    store(i, sum);
-    return;
   }
+#pragma unroll 1
   for (int i = tid; i < sums; i += kThinThreads) {
-    float sum = of_block(i);
-    receive_sums<kAtOnce>(sum, gTile + i, sums, others);
-    store(i, sum);
+    const int row = i >> log_columns, of_tile = i & ((1 << log_columns) - 1);
+    float sum = sum_of(row, of_tile);
+    if (me.part < others) {
+      send_sum(gTile + std::int64_t{me.part} * sums + i, sum);
+      continue;
+    }
+    if (threads > 1) {
+      for (int other = 0; other < threads; ++other) sum += shares[other * sums + i];
+    } else if (others > 0) {
+      receive_sums<kAtOnce>(sum, gTile + i, sums, others);
+    }
+    const int column = me.column0 + of_tile;
+    if (row >= x.m || column >= x.n) continue;
+    float* const g = x.gC + row * x.row_step + column * x.col_step;
+    *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
   }
 }
 
