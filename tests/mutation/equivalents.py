@@ -83,7 +83,7 @@ EQUIVALENT = {
     ],
     "The cluster's last barrier: a block has received everything that is sent to it, and sends from registers.": [
         ("barrier", "ptx::cluster_sync();  // no block exits while others send to it",
-         ("split_bf16", "split_fp16"), ("split_strips<",)),
+         SPLIT, ("split_strips<",)),
     ],
     "At this depth clusters have eight blocks, and a warp has a lane for each.": [
         ("bound", "if (to >= work.blocks) return; < send_largest(0);", SPLIT, ("split_strips<",)),
@@ -346,6 +346,12 @@ NOT_CAUGHT = {
         ("barrier",
          "__device__ __forceinline__ void sync() const { ptx::barrier_sync(1 + warpgroup, kWarpgroup); }",
          ("split_fp16",), (" 64, 3, 3>, false",)),
+    ],
+    "The guard does not choose this kernel here: its mbarriers are initialised and not used.": [
+        ("barrier", "__syncthreads();",
+         ("guarded",),
+         ("kernel<ladder::CooperativeTile<ladder::TermFormat<__nv_bfloat16, 3>, 6,",
+          "kernel<ladder::PingPongTile<ladder::TermFormat<__nv_bfloat16, 3>, 6,")),
     ],
     "The first tile of a second band of C, which no problem has.": [
         ("bound",

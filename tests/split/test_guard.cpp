@@ -107,24 +107,6 @@ TEST(Guard, IsNoFurtherOffThanAChainOnAnyKindOfData) {
   }
 }
 
-TEST(Guard, IsNoFurtherOffThanAChainOnZeros) {
-  for (const auto& [density, choice] : {std::pair{20U, Precision::kIeee},
-                                        {10U, Precision::kBf16x6}}) {  // of one element in so many
-    Matrices x = uniform(make_problem(64, 72, 1024));
-    std::uint32_t state = 1;
-    const auto thin = [&](std::vector<float>& values) {
-      for (float& value : values) {
-        state = 1664525 * state + 1013904223;  // a linear congruential generator
-        if ((state >> 8) % density != 0) value = 0;
-      }
-    };
-    thin(x.a);
-    thin(x.b);
-    EXPECT_EQ(chosen_on(x), choice);
-    EXPECT_LE(error_of(x, run(kernel("ladder_guarded"), x)), error_of(x, chains_of(x)));
-  }
-}
-
 TEST(Guard, TakesThreeWordsWhereProductsCancel) {
   for (const auto& [op_a, op_b] : kOps) {
     Matrices x = drawn(make_problem(64, 72, 512, 1, 0, op_a, op_b), Distribution::kCancelling);

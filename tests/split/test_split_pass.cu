@@ -200,8 +200,8 @@ Growth growth_of(Lines<F>& a, Lines<F>& b) {
     double sum = 0, squares = 0, products = 0;
     for (int k = 0; k < std::min(a.k, split_detail::kSampleDepth); ++k) {
       const double p = static_cast<double>(a.at(line_a, k)) * b.at(line_b, k);
-      if (!std::isfinite(p) || p == 0) continue;
-      sum += p, products += p * p, squares += sum * sum;
+      if (std::isfinite(p)) sum += p, products += p * p;
+      squares += sum * sum;
     }
     growth.chains += products != 0 ? 1 : 0;
     growth.grown += products != 0 && squares >= kGrowth * products ? 1 : 0;

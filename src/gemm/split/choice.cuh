@@ -97,12 +97,11 @@ __device__ inline bool fp16x3_is_proved(const Extremes& a, const Extremes& b, in
 }
 
 // Whether a sum has so few large products that SGEMM rounds only a few times, too: on average fewer
-// than kFew per element of C, if the positions of large elements are independent.
+// than two per element of C, if the positions of large elements are independent.
 __device__ inline bool few_products_are_large(const Extremes& a, const Extremes& b, int k) {
-  constexpr double kFew = 4;
   if (a.vectors == 0 || b.vectors == 0) return false;
   return static_cast<double>(a.large) * static_cast<double>(b.large) <
-         kFew * k * a.vectors * b.vectors;
+         2.0 * k * a.vectors * b.vectors;
 }
 
 // Whether C has more exceptional elements than the CUDA cores can recompute, one by one, in the

@@ -17,15 +17,14 @@ namespace ladder {
 // truncation add 1.1 2^-46 p^2 per product.
 constexpr double kGrowth = 24;
 
-// Statistics of the nonzero products p of consecutive k and of their partial sums s, starting at
-// zero: adding zero does not round. Two consecutive chains concatenate to one.
+// Statistics of the products p of consecutive k and of their partial sums s, starting at zero. Two
+// consecutive chains concatenate to one.
 struct Chain {
   double sum = 0, sums = 0, squares = 0;  // sums of p, of s, of s^2
   double products = 0;                    // sum of p^2
   int count = 0;
 
   __device__ __forceinline__ void append(double p) {
-    if (p == 0) return;
     sum += p;
     sums += sum;
     squares += sum * sum;
