@@ -298,7 +298,7 @@ TEST_F(Calls, TheHandlesMemoryGrowsWhenAsked) {
   const Handle handle;
   Example x({136, 200, 264});
   ASSERT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();
-  constexpr std::size_t kBytes = 48 << 20, kLeast = 32 << 20;
+  constexpr std::size_t kBytes = 64 << 20, kLeast = 32 << 20;
   const int allocations = counted().allocations, frees = counted().frees;
   ASSERT_EQ(ladder_set_workspace(handle, nullptr, kBytes), LADDER_STATUS_OK);
   EXPECT_GE(counted().bytes, kBytes);

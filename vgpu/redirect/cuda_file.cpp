@@ -224,7 +224,9 @@ bool is_of_toolkit(std::string_view path) {
 }
 
 bool hides_runtime(std::string_view path, const CudaFile& file) {
-  return file.has_hidden_runtime() || (is_of_toolkit(path) && file.has_hidden_names());
+  const bool compiles = path.find("/libnvrtc") != std::string_view::npos;  // it has no runtime
+  return !compiles &&
+         (file.has_hidden_runtime() || (is_of_toolkit(path) && file.has_hidden_names()));
 }
 
 CudaFile read_cuda_file(const std::string& path) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel whose machine code has an instruction that the SASS engine refuses (S2R SR_SMEMSZ), so
-// that it runs from PTX.
+// A kernel whose machine code has an instruction that the SASS engine refuses (a constant of
+// the driver, %aggr_smem_size), so that it runs from PTX.
 #include <cstdio>
 
 #include "require.hpp"
 
 __global__ void sizes(unsigned* out) {
   unsigned shared;
-  asm volatile("mov.u32 %0, %%total_smem_size;" : "=r"(shared));
+  asm volatile("mov.u32 %0, %%aggr_smem_size;" : "=r"(shared));
   out[threadIdx.x] = shared > 0xffffff ? 0 : threadIdx.x;
 }
 
