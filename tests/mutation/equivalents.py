@@ -35,24 +35,18 @@ class Entry(typing.NamedTuple):
 
 ANY = ("",)  # kernel
 SPLIT = ("guarded", "split_bf16", "split_fp16")
+# Products that are not guarded: the guarded ones' loops are functions of their own.
+PLAIN = ("split_bf16", "split_fp16")
 EQUIVALENT = {
+    "A share of k is empty only where k is 0; a stage behind its end is not multiplied, or has zeros.": [
+        ("bound",
+         "if (step < end) { < for (int i = 0; i < T::STAGES - 1; ++i) load(shared + i * (T::kStageFloats * 4), begin + i);",
+         ("simt_parts",), ("part_tile<",)),
+    ],
     "A vector that begins at column n stores no element.": [
         ("bound",
          "if (left <= 0) return; < store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col,",
          ("r08",), (", true>",)),
-    ],
-    "One more element of the small operand is copied: a zero of the padding that is not read.": [
-        ("bound",
-         "for (int i = tid; i < R * padded; i += T::kThreads) { < read_chunk(chunk, count);",
-         ("simt_parts",), ("thin_product",)),
-    ],
-    "C has two rows wherever this tile is chosen.": [
-        ("bound m",
-         "if (row >= x.m || col >= x.n) return; < store4(x, row0 + at.row, col0 + at.col, sum);",
-         ("simt_parts",), ("thin_product<ladder::ThinTile<2",)),
-        ("bound",
-         "s[T::kAlongK ? r * T::kChunk + k : k * R + r] = r < x.m && k < count ? x.a.g[at] : 0.0F; < read_chunk(chunk, count);",
-         ("simt_parts",), ("thin_product<ladder::ThinTile<2",)),
     ],
     "The scales are first read after the barrier of a strip's first tile.": [
         ("barrier",
@@ -83,7 +77,9 @@ EQUIVALENT = {
     ],
     "The cluster's last barrier: a block has received everything that is sent to it, and sends from registers.": [
         ("barrier", "ptx::cluster_sync();  // no block exits while others send to it",
-         SPLIT, ("split_strips<",)),
+         SPLIT,
+         ("split_strips<ladder::TermFormat<__half, 2>, false>",
+          "split_strips<ladder::TermFormat<__nv_bfloat16, 3>, false>")),
     ],
     "At this depth clusters have eight blocks, and a warp has a lane for each.": [
         ("bound", "if (to >= work.blocks) return; < send_largest(0);", SPLIT, ("split_strips<",)),
@@ -131,20 +127,17 @@ EQUIVALENT = {
          (" 128, 3, 3>, true", " 128, 4, 4>, true", " 256, 3, 4>, true", " 256, 3, 6>, true",
           " 64, 3, 3>, true", " 64, 4, 4>, true", "fused_kernel")),
         ("bound", "}  // namespace ladder",
-         SPLIT,
+         PLAIN,
          (" 128, 3, 3>, false", " 128, 4, 4>, false", " 256, 3, 4>, false",
           " 256, 3, 6>, false", " 64, 3, 3>, false", " 64, 4, 4>, false", "PingPongTile")),
         ("bound",
-         "for (int step = work.begin; step < work.end; ++step) { < consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, gChoice, choice);",
-         SPLIT,
+         "for (int step = work.begin; step < work.end; ++step) { < consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, up, begin);",
+         PLAIN,
          (" 128, 3, 3>, true", " 128, 4, 4>, true", " 256, 3, 4>, true", " 256, 3, 6>, true",
           " 64, 3, 3>, true", " 64, 4, 4>, true")),
         ("bound",
          "if (rows.row[e] >= x.c.m) continue; < exceptional |= store_scaled4(x, sums + 4 * q, 4 * q, rows, col, scale[q], whole);",
-         SPLIT, ("PingPongTile",)),
-        ("bound",
-         "j = __shfl_sync(0xFFFFFFFFU, col, owner); < store_exceptional(x, inside && (scale == kExceptional || x.b.gExponent[c] == kExceptional), row,",
-         ("guarded",), (" 128, 3, 3>, false", " 256, 3, 4>, false")),
+         PLAIN, ("PingPongTile",)),
     ],
     "The scale of a vector outside the matrix selects one of two ways to store the same elements.": [
         ("bound",
@@ -152,7 +145,7 @@ EQUIVALENT = {
          ("guarded", "split_fp16"), ANY),
         ("bound",
          "const int scale = vector < x.vectors ? __ldg(x.gExponent + vector) : 0; < return plain_vectors<T::BM>(x.a, row) & plain_vectors<T::BN>(x.b, col);",
-         SPLIT, ANY),
+         PLAIN, ANY),
     ],
     "The second half of a slab: nothing that wgmma uses was written since the previous fence.": [
         ("fence", "ptx::wgmma_fence();",
@@ -160,33 +153,33 @@ EQUIVALENT = {
     ],
     "The block has no earlier tile.": [
         ("barrier", "const auto sync = [] { ptx::barrier_sync(1, T::kWarpgroups * kWarpgroup); };",
-         SPLIT, ("PingPongTile",)),
+         PLAIN, ("PingPongTile",)),
     ],
     "For some of a thread's columns, which are all inside C or all outside.": [
         ("bound",
          "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false; < if (work_.end == work_.last && !next_piece()) return false;",
-         SPLIT, ("PingPongTile",)),
+         PLAIN, ("PingPongTile",)),
         ("bound", "for (int step = work.begin; step < work.end; ++step) { < fill_ring<1, Order>(",
-         SPLIT, ("PingPongTile",)),
+         PLAIN, ("PingPongTile",)),
         ("bound",
          "const int scale = vector < x.vectors ? __ldg(x.gExponent + vector) : 0; < return plain_vectors<T::BM>(x.a, row) & plain_vectors<T::BN>(x.b, col);",
-         SPLIT, ("PingPongTile",)),
+         PLAIN, ("PingPongTile",)),
         ("bound",
-         "for (int step = work.begin; step < work.end; ++step) { < consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, gChoice, choice);",
-         SPLIT, ("PingPongTile",)),
+         "for (int step = work.begin; step < work.end; ++step) { < consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, up, begin);",
+         PLAIN, ("PingPongTile",)),
         ("bound",
          "const bool inside = first + 8 * q < x.c.n; < store_rows(sums, x, rows, col, scale);",
-         SPLIT, ("PingPongTile",)),
+         PLAIN, ("PingPongTile",)),
         ("bound",
          "if (rows.row[e] < x.c.m && 8 * q < left) *g = x.c.alpha * (two[0] * (of_row[e] * of_first)); < store_plain(sums, x, rows, col, scale);",
-         SPLIT, ("PingPongTile",)),
+         PLAIN, ("PingPongTile",)),
         ("bound",
          "if (rows.row[e] >= x.c.m) continue; < exceptional |= store_scaled4(x, sums + 4 * q, 4 * q, rows, col, scale[q], whole);",
-         SPLIT, ("PingPongTile",)),
-        ("bound", "}  // namespace ladder", SPLIT, ("PingPongTile",)),
+         PLAIN, ("PingPongTile",)),
+        ("bound", "}  // namespace ladder", PLAIN, ("PingPongTile",)),
         ("bound",
          "j = __shfl_sync(0xFFFFFFFFU, col, owner); < store_exceptional(x, inside && (scale == kExceptional || x.b.gExponent[c] == kExceptional), row,",
-         SPLIT, ("PingPongTile",)),
+         PLAIN, ("PingPongTile",)),
     ],
     "Each vector has its own block.": [
         ("bound",
@@ -295,6 +288,11 @@ EQUIVALENT = {
     ],
 }
 NOT_CAUGHT = {
+    "No cluster has more strips than there are slots in the guarded problems; those of split_fp16 catch it.": [
+        ("parity 0",
+         "ptx::mbarrier_wait(ptx::shared_address(&sLargest.full[slot]), it / kSlots % 2);",
+         ("guarded",), ("split_strips<",)),
+    ],
     "No problem was found that catches it with this tile.": [
         ("parity 1",
          "ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());",
@@ -331,7 +329,7 @@ NOT_CAUGHT = {
          ("guarded", "split_fp16"), (" 64, 3, 3>, false", "fused_kernel")),
         ("bound",
          "if (rows.row[e] < x.c.m) *reinterpret_cast<float4*>(gC + rows.row[e] * x.c.ld + 8 * q) = four; < store_float4s(sums, x, rows, col, scale);",
-         SPLIT, (" 64, 3, 3>, false", " 64, 4, 4>, false")),
+         PLAIN, (" 64, 3, 3>, false", " 64, 4, 4>, false")),
     ],
     "The end of a block's share of split tiles: no problem has a second piece with this tile.": [
         ("bound",
@@ -346,12 +344,6 @@ NOT_CAUGHT = {
         ("barrier",
          "__device__ __forceinline__ void sync() const { ptx::barrier_sync(1 + warpgroup, kWarpgroup); }",
          ("split_fp16",), (" 64, 3, 3>, false",)),
-    ],
-    "The guard does not choose this kernel here: its mbarriers are initialised and not used.": [
-        ("barrier", "__syncthreads();",
-         ("guarded",),
-         ("kernel<ladder::CooperativeTile<ladder::TermFormat<__nv_bfloat16, 3>, 6,",
-          "kernel<ladder::PingPongTile<ladder::TermFormat<__nv_bfloat16, 3>, 6,")),
     ],
     "The first tile of a second band of C, which no problem has.": [
         ("bound",

@@ -204,7 +204,8 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     __syncthreads();  // all threads have read the strip
     load(it + R::STAGES);
   }
-  ptx::cluster_sync();  // no block exits while others send to it; all have added their counts
+  // Behind this all blocks have added their counts.
+  ptx::cluster_sync();  // no block exits while others send to it
   if constexpr (kCount) {
     for (int it = warp; rank == 0 && it < count; it += R::kThreads / 32) {
       const int strip = cluster + it * clusters;
