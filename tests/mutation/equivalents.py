@@ -38,6 +38,11 @@ SPLIT = ("guarded", "split_bf16", "split_fp16")
 # Products that are not guarded: the guarded ones' loops are functions of their own.
 PLAIN = ("split_bf16", "split_fp16")
 EQUIVALENT = {
+    "A tile that is just whole is copied as one that is not.": [
+        ("bound", f"whole_ = vector0 + kVectors <= x.vectors; < {copier}", ("simt_parts",),
+         ("part_tile",)) for copier in ("CopierA copier_a(x.a, row0, begin * T::BK);",
+                                        "CopierB copier_b(x.b, col0, begin * T::BK);")
+    ],
     "A share of k is empty only where k is 0; a stage behind its end is not multiplied, or has zeros.": [
         ("bound",
          "if (step < end) { < for (int i = 0; i < T::STAGES - 1; ++i) load(shared + i * (T::kStageFloats * 4), begin + i);",

@@ -177,6 +177,17 @@ std::vector<Case> cases_of_parts() {
   add(133, 2, 260, 4);
   add(70, 261, 3, 1, 0.0F);
   add(70, 264, 3, 1);
+  for (const std::int64_t k : {37, 150, 517}) {  // the smaller tiles, copied element by element
+    add(67, 61, k, 1);
+    add(29, 30, k, 3);
+    add(17, 131, k, 1, 0.0F);
+    add(130, 19, k, 3);
+    add(16, 61, k, 1);
+    add(31, 66, k, 3);
+    add(48, 130, k, 1);
+    add(20, 259, k, 3);
+    add(77, 70, k, 1);
+  }
   return all;
 }
 
