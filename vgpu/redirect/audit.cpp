@@ -36,10 +36,6 @@ void say(const std::string& text) {
 
 bool is_verbose() { return std::getenv("VGPU_VERBOSE") != nullptr; }
 
-std::string_view file_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // all of it if there is no slash
-}
-
 // The folder of this library and of the stand-ins.
 const std::string& folder() {
   static const std::string path = [] {

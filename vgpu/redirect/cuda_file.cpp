@@ -217,14 +217,18 @@ class Reader {
 
 std::span<const RuntimeName> runtime_names() { return kAll; }
 
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // all of it if there is no slash
+}
+
 bool is_of_toolkit(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);  // all of it without a slash
+  const std::string_view name = file_name(path);
   return std::any_of(std::begin(kOfToolkit), std::end(kOfToolkit),
                      [&](std::string_view known) { return name.starts_with(known); });
 }
 
 bool hides_runtime(std::string_view path, const CudaFile& file) {
-  const bool compiles = path.find("/libnvrtc") != std::string_view::npos;  // it has no runtime
+  const bool compiles = file_name(path).starts_with("libnvrtc");  // it has no runtime
   return !compiles &&
          (file.has_hidden_runtime() || (is_of_toolkit(path) && file.has_hidden_names()));
 }

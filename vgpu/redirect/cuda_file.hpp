@@ -58,6 +58,9 @@ struct CudaFile {
   bool has_hidden_runtime() const { return has_device_code && has_hidden_names(); }
 };
 
+// A path's last part.
+std::string_view file_name(std::string_view path);
+
 // Whether the file's name is that of one of NVIDIA's libraries that have a runtime linked in,
 // without symbols. A program that is linked to one need not call it.
 bool is_of_toolkit(std::string_view path);

@@ -21,8 +21,8 @@ class Blend {
  public:
   // `srgb`: a channel whose integers are decoded as sRGB.
   Blend(const TexelFormat& format, bool srgb) : format_(format), srgb_(srgb) {}
-  // The bits of a single-precision number; half-precision texels and fractions are such, too. The
-  // unit takes four texels at a time: those of one `quad`.
+  // Adds a texel. `bits`: a single-precision number, to which half-precision texels and fractions
+  // have been widened. The unit takes four texels at a time: those of one `quad`.
   void add(std::uint32_t bits, std::int64_t weight, std::size_t quad);
   std::uint32_t result() const;
 

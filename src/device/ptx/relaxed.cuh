@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words in device memory that other blocks store or load meanwhile. One function per instruction;
-// PTX ISA, "ld", "st". A vector's words are accesses of their own.
+// Relaxed loads and stores of words in device memory that blocks exchange. One function per
+// instruction; PTX ISA, "ld", "st". Each word of a vector is an access of its own.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -21,11 +21,8 @@ __device__ __forceinline__ uint4 load_relaxed(const uint4* words) {
   return x;
 }
 
-// st.relaxed.gpu, of a word and of four.
-__device__ __forceinline__ void send_relaxed(unsigned* to, unsigned x) {
-  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(x) : "memory");
-}
-__device__ __forceinline__ void send_relaxed(uint4* to, uint4 x) {
+// st.relaxed.gpu. cluster.cuh has that of one word.
+__device__ __forceinline__ void store_relaxed(uint4* to, uint4 x) {
   asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(x.x), "r"(x.y),
                "r"(x.z), "r"(x.w)
                : "memory");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory needs that is used in another way within one kernel. One function per instruction;
+// For memory whose use changes within one kernel. One function per instruction;
 // PTX ISA, "mbarrier.inval" and "membar, fence: fence.proxy.async".
 #pragma once
 #include <cuda_runtime.h>

@@ -11,7 +11,6 @@
 namespace ladder {
 namespace {
 
-constexpr int kThreads = 256, kStep = 32;  // k is split in such steps
 constexpr int kMostColumns = 4;
 
 int rows_of(std::int64_t rows) {
@@ -22,7 +21,7 @@ int rows_of(std::int64_t rows) {
 
 int thin_columns(const ThinPlan& plan) {
   const int lanes = 1 << plan.lanes;
-  return plan.along_k ? kThreads / lanes * plan.columns : 4 * lanes;
+  return plan.along_k ? kThinThreads / lanes * plan.columns : 4 * lanes;
 }
 
 namespace {
@@ -36,9 +35,9 @@ double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const auto rows = static_cast<double>(x.rows), cols = static_cast<double>(x.cols);
   const auto batches = static_cast<double>(ceil_div(std::max<std::int64_t>(x.k, 1), at_once));
   const double threads = plan.along_k ? cols * lanes : std::ceil(cols / vector);
-  const double blocks = std::ceil(threads / kThreads) * rows, of_sm = std::ceil(blocks / sms);
-  const double instructions = of_sm * std::min<double>(kThreads, threads) / 32 * batches * at_once /
-                              (plan.along_k ? lanes * vector : 1);
+  const double blocks = std::ceil(threads / kThinThreads) * rows, of_sm = std::ceil(blocks / sms);
+  const double instructions = of_sm * std::min<double>(kThinThreads, threads) / 32 * batches *
+                              at_once / (plan.along_k ? lanes * vector : 1);
   return thin_cost::direct_launch + thin_cost::direct_latency * batches +
          thin_cost::direct_load * instructions * (wide ? 2 : 1) + thin_cost::block * blocks;
 }
@@ -49,18 +48,15 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   if (plan.direct) return direct_cycles(x, plan, sms);
   const int rows = rows_of(x.rows), lanes = 1 << plan.lanes;
   const int columns = thin_columns(plan);
-  const auto share = static_cast<double>(ceil_div(ceil_div(x.k, kStep), plan.parts) * kStep);
+  const auto share =
+      static_cast<double>(ceil_div(ceil_div(x.k, kThinStep), plan.parts) * kThinStep);
   const auto tiles = static_cast<double>(ceil_div(x.cols, columns)), blocks = tiles * plan.parts;
   const double of_sm = std::ceil(blocks / sms);
   // Threads of a block read this many groups of four elements, one after the other.
-  const double at_once = plan.along_k ? (plan.columns == 1 ? 4
-                                         : rows <= 4       ? 2
-                                                           : 1)
-                                      : (rows <= 2   ? 8
-                                         : rows <= 8 ? 4
-                                                     : 2);
+  const double at_once =
+      plan.along_k ? thin_loads_along(rows, plan.columns) : thin_loads_across(rows);
   const double groups =
-      std::ceil(share / (plan.along_k ? 4.0 * lanes : static_cast<double>(kThreads) / lanes));
+      std::ceil(share / (plan.along_k ? 4.0 * lanes : static_cast<double>(kThinThreads) / lanes));
   const int of_vector = plan.along_k ? plan.columns : 1;
   const double waves = std::ceil(of_sm / (rows <= 4 ? 3 : 2));
   const double bytes = 4.0 * static_cast<double>(x.k) * static_cast<double>(x.cols);
@@ -77,14 +73,14 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double loads =
       of_b / (cached ? rate : std::min(rate, thin_cost::memory_elements)) + of_a / rate;
   const double multiplies =
-      of_sm * groups * of_vector * kThreads * 4.0 * rows / thin_cost::multiplies;
+      of_sm * groups * of_vector * kThinThreads * 4.0 * rows / thin_cost::multiplies;
   const double sums = static_cast<double>(rows) * columns;
   double cycles = thin_cost::launch + thin_cost::row * rows * of_vector * waves +
                   std::hypot(latency, loads, multiplies) + of_sm * sums * thin_cost::sum +
                   blocks * thin_cost::block;
   if (plan.parts > 1) {
-    const double threads = std::max(1.0, kThreads / sums);
-    cycles += thin_cost::k_splits + thin_cost::round * std::ceil(sums / kThreads) *
+    const double threads = std::max(1.0, kThinThreads / sums);
+    cycles += thin_cost::k_splits + thin_cost::round * std::ceil(sums / kThinThreads) *
                                         std::ceil((plan.parts - 1) / threads / 16);
   }
   return cycles;
@@ -107,7 +103,7 @@ void each_thin_plan(const PartShape& x, int sms,
     plan.direct = false;
   }
   if (x.rows < 1 || x.rows > kThinVectors) return;
-  const std::int64_t steps = std::max<std::int64_t>(1, ceil_div(x.k, kStep));
+  const std::int64_t steps = std::max<std::int64_t>(1, ceil_div(x.k, kThinStep));
   const auto with_parts = [&] {
     const std::int64_t tiles = ceil_div(x.cols, thin_columns(plan)),
                        sums = std::int64_t{rows_of(x.rows)} * thin_columns(plan) * tiles;

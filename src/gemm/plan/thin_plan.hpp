@@ -7,7 +7,14 @@
 
 namespace ladder {
 
-inline constexpr int kMostThinLanes = 8;  // log2
+inline constexpr int kMostThinLanes = 8;                  // log2
+inline constexpr int kThinThreads = 256, kThinStep = 32;  // per block; k is split in such steps
+
+// Loads of four elements that a thread of the kernels has in flight: of a K-major B, and else.
+constexpr int thin_loads_along(int rows, int columns) {
+  return columns == 1 ? 4 : rows <= 4 ? 2 : 1;
+}
+constexpr int thin_loads_across(int rows) { return rows <= 2 ? 8 : rows <= 8 ? 4 : 2; }
 
 // Columns of a block.
 int thin_columns(const ThinPlan& plan);

@@ -14,9 +14,8 @@ namespace ladder {
 namespace {
 
 constexpr std::string_view kRule =
-    "is not 'M N K OPS ALIGNED SMS large|outer', '... thin straight|swapped LANES COLUMNS "
-    "K-SPLITS' "
-    "or '... tiles TILE straight|swapped CLUSTER K-SPLITS EDGE-ROWS EDGE-COLUMNS'";
+    "is not 'M N K OPS ALIGNED SMS large|outer', '... thin|direct straight|swapped LANES COLUMNS "
+    "K-SPLITS' or '... tiles TILE straight|swapped CLUSTER K-SPLITS EDGE-ROWS EDGE-COLUMNS'";
 
 // "64x64x16/128/4": rows, columns, k; threads; warps along k; then the forms of operands.
 std::string name_of(const PartTileCost& t) {

@@ -4,6 +4,7 @@
 // is zero before and after.
 #pragma once
 #include "device/four.cuh"
+#include "device/ptx/cluster.cuh"
 #include "device/ptx/relaxed.cuh"
 
 #include <cuda_runtime.h>
@@ -20,10 +21,10 @@ __device__ __forceinline__ unsigned word_of(float sum) { return __float_as_uint(
 __device__ __forceinline__ float sum_of(unsigned word) { return __uint_as_float(word ^ kNever); }
 
 __device__ __forceinline__ void send_sum(unsigned* to, float sum) {
-  ptx::send_relaxed(to, word_of(sum));
+  ptx::store_relaxed(to, word_of(sum));
 }
 __device__ __forceinline__ void send_sum(uint4* to, float4 sum) {
-  ptx::send_relaxed(to, {word_of(sum.x), word_of(sum.y), word_of(sum.z), word_of(sum.w)});
+  ptx::store_relaxed(to, {word_of(sum.x), word_of(sum.y), word_of(sum.z), word_of(sum.w)});
 }
 
 namespace sent {
@@ -59,7 +60,7 @@ __device__ __forceinline__ void receive_sums(Sum& sum, Word* from, std::int64_t 
       const int at = part + i * step;
       if (at >= count) break;
       sent::add(sum, words[i]);
-      ptx::send_relaxed(from + at * stride, Word{});
+      ptx::store_relaxed(from + at * stride, Word{});
     }
   }
 }

@@ -27,7 +27,7 @@ struct ThinTile {
 // B is K-major. A group of `lanes` threads computes V columns; its threads span k.
 template <int R, int V_, bool kFloat4>
 struct ThinAlong : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
-  static constexpr int V = V_, kFew = V == 1 ? 4 : R <= 4 ? 2 : 1;  // loads in flight
+  static constexpr int V = V_, kFew = thin_loads_along(R, V);
   static constexpr bool kAlongK = true;
   // The sums replace A in shared memory.
   static constexpr int kBytes = 4 * R * std::max(ThinAlong::kChunk, kThinThreads* V);
@@ -41,7 +41,7 @@ struct ThinAlong : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
 // B is N-major. A row of `lanes` threads computes four columns each; the rows span k.
 template <int R, bool kFloat4>
 struct ThinAcross : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
-  static constexpr int V = 4, kFew = R <= 2 ? 8 : R <= 8 ? 4 : 2;
+  static constexpr int V = 4, kFew = thin_loads_across(R);
   static constexpr bool kAlongK = false;
   static constexpr int kPad = 8;  // lanes between sums, against bank conflicts
   static constexpr int kBytes =

@@ -2,6 +2,7 @@
 // Sums of a product with few rows: of the lanes of a warp, of the warps of a block, and of the
 // blocks that share k.
 #pragma once
+#include "gemm/plan/thin_plan.hpp"
 #include "gemm/simt/part_sums.cuh"
 #include "gemm/simt/sent_sums.cuh"
 
@@ -10,8 +11,6 @@
 #include <cstdint>
 
 namespace ladder {
-
-constexpr int kThinThreads = 256, kThinStep = 32;  // k is split in such steps
 
 // A block's k-split and columns.
 struct ThinPlace {
