@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures what the guard of precision auto costs: guarded and unguarded products and cuBLAS's FP32
-# in rounds, and what each launch of a call adds.
+# in rounds.
 #   bench/h200/guard.sh [OUTPUT_FOLDER]                    default: results/h200
 # Writes OUTPUT_FOLDER/guard.csv. Without git, set LADDER_COMMIT to the commit. BENCH=PROGRAM:
 # builds nothing and runs this bench_guard.

@@ -4,6 +4,9 @@
 // are integers combined by max, or, and add, so that the result does not depend on the order. A
 // zero-initialised census is empty.
 #pragma once
+#include "gemm/split/terms.cuh"
+
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -15,36 +18,40 @@ namespace ladder {
 constexpr int kLevels = 3;
 __host__ __device__ constexpr int level_bits(int level) { return 6 + 4 * level; }
 
-template <class F>
-__device__ __forceinline__ bool is_above(float scaled, int level) {
-  constexpr float kTop = static_cast<float>(1 << F::kTop);
-  return fabsf(scaled) >= kTop / static_cast<float>(1 << level_bits(level));
-}
-// Maps the least scaled magnitude to a maximum: the bits, inverted. 0: the element is zero.
-__device__ __forceinline__ std::uint32_t inverse_of(bool nonzero, float scaled) {
+// Maps a magnitude, as scaled, so that the least of several is their maximum: the bits, inverted. 0
+// stands for no element.
+__device__ __forceinline__ std::uint32_t inverse_of(float scaled) {
   constexpr std::uint32_t kSign = 0x80000000U;
-  return nonzero ? ~(__float_as_uint(scaled) | kSign) : 0U;
+  return ~(__float_as_uint(scaled) | kSign);
 }
 
-// One per row of op(A) or column of op(B). If neighbours are split together, `inverse` and
-// `seconds` may include those of the neighbours: only the extremes over all rows or columns are
-// used.
+// The least nonzero magnitude of some elements, as bits. An element takes one instruction, because
+// zero, less one, is the largest number.
+class LeastMagnitude {
+ public:
+  __device__ __forceinline__ void take(std::uint32_t magnitude) {
+    least_ = min(least_, magnitude - 1);
+  }
+  // inverse_of() what `scale` makes of it; 0 if there is none.
+  template <class Scale>
+  __device__ __forceinline__ std::uint32_t inverse(Scale scale) const {
+    return least_ == kNone ? 0U : inverse_of(scale(__uint_as_float(least_ + 1)));
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
+  std::uint32_t least_ = kNone;
+};
+
+// One per row of op(A) or column of op(B). If neighbours are split together, `seconds` may include
+// those of the neighbours: only the OR over all rows or columns is used.
 struct Census {
-  std::uint32_t inverse;  // largest inverse_of()
+  std::uint32_t inverse;  // largest inverse_of(); 0: no nonzero element
   std::uint32_t seconds;  // OR of the second terms, without signs; 0: all are zero
   std::uint32_t
       above[kLevels];     // elements whose scaled magnitude is at least 2^(kTop - level_bits)
   std::uint32_t arrived;  // blocks that have added their counts of these neighbours
 
-  // `nonzero`: whether the element was nonzero before it was scaled. `second`: bits of its second
-  // term.
-  template <class F>
-  __device__ __forceinline__ void count(bool nonzero, float scaled, std::uint32_t second) {
-    inverse = max(inverse, inverse_of(nonzero, scaled));
-    seconds |= second;
-#pragma unroll
-    for (int i = 0; i < kLevels; ++i) above[i] += is_above<F>(scaled, i) ? 1 : 0;
-  }
   __device__ __forceinline__ void add(const Census& other) {
     inverse = max(inverse, other.inverse);
     seconds |= other.seconds;
@@ -76,40 +83,56 @@ struct Census {
   }
 };
 
-// The census of kVectors rows or columns in one thread. The counts of a row or column, of all
-// threads together, must not exceed 1023, so that the kLevels counts fit one register instead of
-// three.
-template <int kVectors>
-struct StripCensus {
-  static constexpr int kBits = 10;  // per level's count
-  static_assert(kBits * kLevels <= 32, "counts in one register");
-  std::uint32_t inverse = 0, seconds = 0, above[kVectors]{};
+// One thread's counts of elements of one row or column, from their FP16 terms, two at a time. The
+// first term of an element just below a level may be rounded up to it, by 2^-12 of its magnitude:
+// the bound's margin of 1% covers that (choice.cuh). Each half counts to 2048 and stays there,
+// which is on the safe side.
+struct TermCounts {
+  __half2 above[kLevels]{};
+  std::uint32_t seconds = 0;
 
-  template <class F>
-  __device__ __forceinline__ void count(int vector, bool nonzero, float scaled,
-                                        std::uint32_t second) {
-    inverse = max(inverse, inverse_of(nonzero, scaled));
-    seconds |= second;
+  // Of four elements.
+  __device__ __forceinline__ void count(const __half2 (&first)[2], const __half2 (&second)[2]) {
+    constexpr std::uint32_t kMagnitudes = 0x7FFF7FFFU;
 #pragma unroll
-    for (int i = 0; i < kLevels; ++i)
-      above[vector] += is_above<F>(scaled, i) ? 1U << (kBits * i) : 0U;
-  }
-  // Adds up each group of kLanes neighbouring lanes; all of them receive the result.
-  template <int kLanes>
-  __device__ __forceinline__ void add_lanes() {
+    for (int pair = 0; pair < 2; ++pair) {
+      seconds |= reinterpret_cast<const std::uint32_t&>(second[pair]) & kMagnitudes;
 #pragma unroll
-    for (int distance = kLanes / 2; distance > 0; distance /= 2) {
-      inverse = max(inverse, __shfl_xor_sync(0xFFFFFFFFU, inverse, distance));
-      seconds |= __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);
-#pragma unroll
-      for (std::uint32_t& counts : above) counts += __shfl_xor_sync(0xFFFFFFFFU, counts, distance);
+      for (int i = 0; i < kLevels; ++i) {
+        const __half2 level = __float2half2_rn(
+            static_cast<float>(1 << (TermFormat<__half, 2>::kTop - level_bits(i))));
+        above[i] = __hadd2(above[i], __hge2(__habs2(first[pair]), level));
+      }
     }
   }
-  __device__ __forceinline__ Census of_vector(int vector) const {
-    constexpr std::uint32_t kMask = (1U << kBits) - 1;
-    Census census{vector == 0 ? inverse : 0U, vector == 0 ? seconds : 0U, {}, 0};
+  __device__ __forceinline__ std::uint32_t elements_above(int level) const {
+    return static_cast<std::uint32_t>(
+        __half2int_rn(__hadd(__low2half(above[level]), __high2half(above[level]))));
+  }
+  __device__ __forceinline__ Census census(std::uint32_t inverse) const {
+    Census all{inverse, seconds, {}, 0};
 #pragma unroll
-    for (int i = 0; i < kLevels; ++i) census.above[i] = above[vector] >> (kBits * i) & kMask;
+    for (int i = 0; i < kLevels; ++i) all.above[i] = elements_above(i);
+    return all;
+  }
+};
+
+// Counts of a row or column in 16 bytes. A count must not exceed 1023.
+struct PackedCounts {
+  static constexpr int kBits = 10;  // per level's count
+  static_assert(kBits * kLevels <= 32, "counts in one register");
+
+  __device__ __forceinline__ static std::uint32_t packed(const TermCounts& counts) {
+    std::uint32_t all = 0;
+#pragma unroll
+    for (int i = 0; i < kLevels; ++i) all |= counts.elements_above(i) << (kBits * i);
+    return all;
+  }
+  __device__ __forceinline__ static Census census_of(uint4 counts) {
+    constexpr std::uint32_t kMask = (1U << kBits) - 1;
+    Census census{counts.x, counts.y, {}, 0};
+#pragma unroll
+    for (int i = 0; i < kLevels; ++i) census.above[i] = counts.z >> (kBits * i) & kMask;
     return census;
   }
 };

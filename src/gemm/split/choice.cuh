@@ -117,7 +117,7 @@ __device__ __forceinline__ bool grows(unsigned packed) {
   return 2 * growth.grown >= growth.chains;
 }
 
-// Called by a warp, whose lanes all receive the verdict on a product of m rows and n columns.
+// The verdict on a product of m rows and n columns.
 __device__ inline Verdict verdict_of(const GuardState& state, int m, int n, int k,
                                      const PlacesNeeded& needed) {
   constexpr float kLeast =

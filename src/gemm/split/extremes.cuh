@@ -13,7 +13,7 @@
 namespace ladder {
 
 // Rows and columns of zeros, and those with Inf or NaN, count no elements.
-struct Extremes {
+struct alignas(16) Extremes {
   std::uint32_t inverse = 0, seconds = 0;  // as in Census, of all rows or columns
   std::uint32_t missing[kLevels]{};        // most elements of a row or column below the level
   std::uint32_t vectors = 0;               // rows or columns that count
@@ -30,6 +30,15 @@ struct Extremes {
 #pragma unroll
     for (int i = 0; i < kLevels; ++i)
       missing[i] = max(missing[i], static_cast<std::uint32_t>(k) - vector.above[i]);
+  }
+  __host__ __device__ __forceinline__ void take(const Extremes& other) {
+    inverse = inverse > other.inverse ? inverse : other.inverse;
+    seconds |= other.seconds;
+    for (int i = 0; i < kLevels; ++i)
+      missing[i] = missing[i] > other.missing[i] ? missing[i] : other.missing[i];
+    vectors += other.vectors;
+    exceptional += other.exceptional;
+    large += other.large;
   }
   __device__ __forceinline__ void take_warp() {
     constexpr unsigned kAll = 0xFFFFFFFFU;
@@ -51,39 +60,42 @@ struct Extremes {
   }
 };
 
-// Extremes in device memory, zero before and after a product. Blocks add to kCopies of them, so
-// that few atomic operations meet at one address. A warp reads them with coalesced loads.
+// Extremes in device memory, zero before and after a product. Blocks add to kCopies of them, in
+// cache lines of their own, so that few atomic operations meet at one address.
 struct SharedExtremes {
-  static constexpr int kCopies = 32;
-  unsigned long long large[kCopies];
-  std::uint32_t inverse[kCopies], seconds[kCopies], missing[kLevels][kCopies], vectors[kCopies],
-      exceptional[kCopies];
+  static constexpr int kCopies = 4;
+  struct alignas(128) Copy {
+    Extremes x;
+  } of[kCopies];
 
   // By one thread. `copy`: any number of at least 0.
   __device__ __forceinline__ void add(const Extremes& x, int copy) {
-    const int at = copy % kCopies;
-    if (x.inverse != 0) atomicMax(&inverse[at], x.inverse);
-    if (x.seconds != 0) atomicOr(&seconds[at], x.seconds);
+    Extremes& g = of[copy % kCopies].x;
+    if (x.inverse != 0) atomicMax(&g.inverse, x.inverse);
+    if (x.seconds != 0) atomicOr(&g.seconds, x.seconds);
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) {
-      if (x.missing[i] != 0) atomicMax(&missing[i][at], x.missing[i]);
+      if (x.missing[i] != 0) atomicMax(&g.missing[i], x.missing[i]);
     }
-    if (x.exceptional != 0) atomicAdd(&exceptional[at], x.exceptional);
+    if (x.exceptional != 0) atomicAdd(&g.exceptional, x.exceptional);
     if (x.vectors == 0) return;
-    atomicAdd(&vectors[at], x.vectors);
-    atomicAdd(&large[at], x.large);
+    atomicAdd(&g.vectors, x.vectors);
+    atomicAdd(&g.large, x.large);
   }
-  // By a warp; all lanes receive the result.
+  // A thread computes this in fewer cycles than a warp would need to combine its lanes.
   __device__ __forceinline__ Extremes of_all() const {
-    const int lane = static_cast<int>(threadIdx.x) % kCopies;
-    Extremes x;
-    x.large = __ldcg(&large[lane]);
-    x.inverse = __ldcg(&inverse[lane]), x.seconds = __ldcg(&seconds[lane]);
+    constexpr int kLoads = sizeof(Extremes) / sizeof(uint4);
+    Extremes copies[kCopies];
 #pragma unroll
-    for (int i = 0; i < kLevels; ++i) x.missing[i] = __ldcg(&missing[i][lane]);
-    x.vectors = __ldcg(&vectors[lane]), x.exceptional = __ldcg(&exceptional[lane]);
-    x.take_warp();
-    return x;
+    for (int copy = 0; copy < kCopies; ++copy) {
+#pragma unroll
+      for (int i = 0; i < kLoads; ++i)
+        reinterpret_cast<uint4*>(&copies[copy])[i] =
+            __ldcg(reinterpret_cast<const uint4*>(&of[copy].x) + i);
+    }
+#pragma unroll
+    for (int copy = 1; copy < kCopies; ++copy) copies[0].take(copies[copy]);
+    return copies[0];
   }
 };
 

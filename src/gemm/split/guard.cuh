@@ -45,9 +45,10 @@ __device__ __forceinline__ void share_out(unsigned* gTaken, unsigned* gDone, uns
   ptx::fence_proxy_async_global();
 }
 
-// The pre-pass for terms of format F, by all blocks of a product's grid.
+// The pre-pass for terms of format F, by all blocks of a product's grid. Not inlined, so that the
+// usual product's code stays together.
 template <class F>
-__device__ __forceinline__ void split_in_product(const SplitPass& pass, GuardState& state,
+__device__ __noinline__ void split_in_product(const SplitPass& pass, GuardState& state,
                                                  char* shared) {
   constexpr int kWide = 32, kFloat4s = 8;
   const int padded = pass.slabs * F::BK;

@@ -55,12 +55,17 @@ __device__ __forceinline__ void split_along(const SplitOperand& x, int k, int sl
     }
   };
   std::uint32_t largest = 0;
+  LeastMagnitude least;
   for (int from = 0; from < k; from += kReach) {
     load(from);
 #pragma unroll
     for (int q = 0; q < kFloat4s; ++q) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) largest = max(largest, magnitude(r[q][i]));
+      for (int i = 0; i < 4; ++i) {
+        const std::uint32_t of_element = magnitude(r[q][i]);
+        largest = max(largest, of_element);
+        if constexpr (kCount) least.take(of_element);
+      }
     }
   }
 #pragma unroll
@@ -80,17 +85,13 @@ __device__ __forceinline__ void split_along(const SplitOperand& x, int k, int sl
   if (mine && tid == 0) x.gExponent[vector] = scale;
   const int padded = slabs * F::BK;
   auto* const gVector = terms_of<F>(x, vector, slabs);
-  Census census{};
+  TermCounts counts;
   for (int from = 0; from < padded; from += kReach) {
     if (padded > kReach) load(from);
 #pragma unroll
     for (int q = 0; q < kFloat4s; ++q) {
       const int at = from + 4 * (q * kWide + tid);
-      if (!mine || at >= padded) continue;
-      store_terms<F, kCount>(gVector, at, r[q], scale,
-                             [&](bool nonzero, float scaled, std::uint32_t second) {
-                               census.count<F>(nonzero, scaled, second);
-                             });
+      if (mine && at < padded) store_terms<F, kCount>(gVector, at, r[q], scale, counts);
     }
   }
   if constexpr (kCount) {
@@ -98,6 +99,7 @@ __device__ __forceinline__ void split_along(const SplitOperand& x, int k, int sl
     __shared__ Census s[kBlock / 32];
     __shared__ int sScale[kBlock / 32];
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    Census census = counts.census(inverse_of(least, scale));
     census.template add_lanes<32>();
     if (lane == 0) s[warp] = census, sScale[warp] = scale;
     __syncthreads();
@@ -228,7 +230,7 @@ struct Strips {
   int blocks_of_a, blocks;  // blocks: of the strips of A and B
   int cluster, tiles;
 };
-template <class F, int kWide, Extra kExtra>
+template <class F, int kWide, int kFloat4s, Extra kExtra>
 __global__ void __launch_bounds__(kStripThreads, 4)
     split_at_once(const __grid_constant__ SplitPass pass, Strips strips, int groups_a, int groups) {
   ptx::wait_for_prerequisites();  // before launch_dependents: the next kernel reads A and B
@@ -249,9 +251,8 @@ __global__ void __launch_bounds__(kStripThreads, 4)
   }
   const int group = block - strips.blocks;
   if (group >= groups) return;
-  constexpr int kFloat4s = kStripDepth / (4 * kWide);
   const bool of_a = group < groups_a;
-  split_along<F, kWide, kWide == 32 ? 2 : kFloat4s, kExtra == Extra::kCount>(
+  split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(
       operand_of(pass, of_a), pass.k, pass.slabs, of_a ? group : group - groups_a);
 }
 
@@ -289,7 +290,8 @@ __device__ __forceinline__ void split_group_across(const SplitOperand& x, int k,
     if (k_begin == 0) x.gExponent[vector] = shared.scale[lane];
   }
   using Across = AcrossTile<kEdge, kThreads>;
-  typename Across::Counts census;
+  typename Across::Counts counts;
+  LeastMagnitude least;
   const int padded = slabs * F::BK;
   for (int k0 = k_begin; k0 < min(padded, k_begin + kAtOnce * kEdge); k0 += kEdge) {
     float r[kEdge / kRows];
@@ -303,14 +305,23 @@ __device__ __forceinline__ void split_group_across(const SplitOperand& x, int k,
     }
     sync();
 #pragma unroll
-    for (int i = 0; i < kEdge / kRows; ++i) shared.s[row + i * kRows][lane] = r[i];
+    for (int i = 0; i < kEdge / kRows; ++i) {
+      shared.s[row + i * kRows][lane] = r[i];
+      if constexpr (kCount) least.take(magnitude(r[i]));
+    }
     sync();
-    Across::template write<F, kCount>(x, shared.s, shared.scale, vector0, k0, slabs, census);
+    Across::template write<F, kCount>(x, shared.s, shared.scale, vector0, k0, slabs, counts);
   }
   if constexpr (kCount) {
-    __shared__ Census sCensus[kEdge];
+    __shared__ uint4 sCounts[kEdge];
     __shared__ bool last;
-    Across::add_counts(x, sCensus, vector0, census);
+    if (row == 0) sCounts[lane].x = 0;
+    Across::gather(sCounts, counts);
+    sync();
+    if (vector < x.vectors) atomicMax(&sCounts[lane].x, inverse_of(least, shared.scale[lane]));
+    sync();
+    if (row == 0 && vector < x.vectors)
+      x.gCensus[vector].add_atomically(PackedCounts::census_of(sCounts[lane]));
     const auto blocks = static_cast<unsigned>(groups_of_strip(padded));
     if (!arrives_last([&] { return &x.gCensus[vector0].arrived; }, blocks, last)) return;
     if (row == 0) settle(x, k, vector0 + tid / 32 * 32, 32);
@@ -411,7 +422,7 @@ Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
   return launch_along<F, kExtra>(rest, true, stream);
 }
 
-template <class F, int kWide, Extra kExtra>
+template <class F, int kWide, int kFloat4s, Extra kExtra>
 Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const std::int64_t all_tiles = ceil_div(pass.k, kEdge);
   const auto cluster = static_cast<int>(std::min<std::int64_t>(kMostBlocks, all_tiles));
@@ -424,7 +435,7 @@ Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const Strips strips{blocks(pass.a), blocks(pass.a) + blocks(pass.b), cluster,
                       static_cast<int>(ceil_div(all_tiles, cluster))};
   const int groups_a = groups(pass.a), all = groups_a + groups(pass.b);
-  return launch_dependent("split pre-pass", split_at_once<F, kWide, kExtra>,
+  return launch_dependent("split pre-pass", split_at_once<F, kWide, kFloat4s, kExtra>,
                           strips.blocks + whole_clusters(all, cluster) +
                               (kExtra != Extra::kNone ? whole_clusters(kSampleBlocks, cluster) : 0),
                           cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
@@ -447,10 +458,12 @@ Status split_operands(const SplitPass& pass, cudaStream_t stream) {
   using namespace split_detail;
   const bool across = has_mn_major(pass);
   if (across && pass.k <= kStripDepth) {
-    constexpr int kWide = kExtra == Extra::kCount ? 128 : 64;  // counts need registers
-    return pass.k <= 256    ? launch_at_once<F, 32, kExtra>(pass, stream)
-           : pass.k <= 1024 ? launch_at_once<F, kStripThreads, kExtra>(pass, stream)
-                            : launch_at_once<F, kWide, kExtra>(pass, stream);
+    constexpr bool kCount = kExtra == Extra::kCount;  // counts need registers
+    return pass.k <= 256 ? launch_at_once<F, 32, 2, kExtra>(pass, stream)
+                         : pass.k <= 1024
+               ? launch_at_once < F,
+           kCount ? 64 : 256, kCount ? 4 : 1, kExtra > (pass, stream) : launch_at_once < F,
+           kCount ? 128 : 64, kCount ? 4 : 8, kExtra > (pass, stream);
   }
   if (across && pass.k <= StripRing::kDepth && permits_strips(pass.a) && permits_strips(pass.b))
     return launch_strips<F, kExtra>(pass, stream);

@@ -186,18 +186,21 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     auto* const gVector = terms_of<F>(x, vector, pass.slabs);
     const float* const sPart = s + it % R::STAGES * R::kFloats + place;
     const int steps = mine ? min(work.steps, (padded - begin - row + R::kStep - 1) / R::kStep) : 0;
-    Census census{};
-#pragma unroll 4
+    TermCounts counts;
+    LeastMagnitude least;
+#pragma unroll kCount ? 2 : 4  // counts need registers
     for (int step = 0; step < steps; ++step) {
       const float* const sFour = sPart + step * (R::kStep * R::kVectors);
       const float four[4] = {sFour[0], sFour[R::kNext], sFour[2 * R::kNext], sFour[3 * R::kNext]};
       const int at = begin + step * R::kStep + row;
-      store_terms<F, kCount>(gVector, at, four, scale,
-                             [&](bool nonzero, float scaled, std::uint32_t second) {
-                               census.count<F>(nonzero, scaled, second);
-                             });
+      store_terms<F, kCount>(gVector, at, four, scale, counts);
+      if constexpr (kCount) {
+#pragma unroll
+        for (const float element : four) least.take(magnitude(element));
+      }
     }
     if constexpr (kCount) {
+      Census census = counts.census(inverse_of(least, scale));
       census.template add_lanes<32, 4>();
       if (mine && lane < 4) x.gCensus[vector].add_atomically(census);
     }

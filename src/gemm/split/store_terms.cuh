@@ -2,12 +2,14 @@
 // Common to the kernels of the split pre-pass: the split of four consecutive elements along k, and
 // that of tiles of M- or N-major operands, which are transposed in shared memory.
 #pragma once
+#include "gemm/split/census.cuh"
 #include "gemm/split/operand.cuh"
 #include "gemm/split/terms.cuh"
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace ladder {
 
@@ -29,10 +31,10 @@ __device__ __forceinline__ typename F::Term* terms_of(const SplitOperand& x, int
 }
 
 // Splits four consecutive elements along k, from the k-th of the vector on, and stores their terms.
-// kCount: calls count(nonzero, scaled, bits of second terms) per element.
-template <class F, bool kCount, class Count>
+// kCount: counts them.
+template <class F, bool kCount>
 __device__ __forceinline__ void store_terms(typename F::Term* gVector, int k, const float (&x)[4],
-                                            int s, [[maybe_unused]] const Count& count) {
+                                            int s, [[maybe_unused]] TermCounts& counts) {
   using Term = typename F::Term;
   const bool exceptional = s == kExceptional;
   const int first = min(max(s, -126), 126);
@@ -41,18 +43,14 @@ __device__ __forceinline__ void store_terms(typename F::Term* gVector, int k, co
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     Term terms[F::kTerms];
-    const float scaled = exceptional ? 0.0F : x[i] * one * two;
-    split<F>(scaled, terms);
+    split<F>(exceptional ? 0.0F : x[i] * one * two, terms);
 #pragma unroll
     for (int w = 0; w < F::kTerms; ++w) r[w][i] = terms[w];
-    if constexpr (kCount) {
-      constexpr std::uint32_t kMagnitudes = F::kTf32 ? 0x7FFFFFFFU : 0x7FFF7FFFU;
-      constexpr int kPerBits =
-          F::kTf32 ? 1 : 2;  // second terms per 32 bits; counted once both are known
-      const bool taken = i % kPerBits == kPerBits - 1;
-      const auto* const second = reinterpret_cast<const std::uint32_t*>(r[1]) + i / kPerBits;
-      count(x[i] != 0.0F && !exceptional, scaled, taken ? *second & kMagnitudes : 0U);
-    }
+  }
+  if constexpr (kCount) {
+    static_assert(std::is_same_v<Term, __half>, "counts of FP16 terms");
+    using Pairs = __half2[2];
+    counts.count(reinterpret_cast<const Pairs&>(r[0]), reinterpret_cast<const Pairs&>(r[1]));
   }
   Term* g = gVector + k / F::BK * (F::kTerms * F::BK) + k % F::BK;
 #pragma unroll
@@ -86,7 +84,7 @@ template <int kVectors, int kThreads>
 struct AcrossTile {
   static constexpr int kFloat4sOfVector = kEdge / 4,
                        kVectorsOfThread = kVectors * kFloat4sOfVector / kThreads;
-  using Counts = StripCensus<kVectorsOfThread>;
+  using Counts = TermCounts[kVectorsOfThread];
 
   // Writes the terms of the tile at (k, vector) = (first, vector0) from `s` (k, vector). The
   // padding keeps columns free of bank conflicts.
@@ -94,7 +92,7 @@ struct AcrossTile {
   __device__ __forceinline__ static void write(const SplitOperand& x,
                                                const float (&s)[kEdge][kVectors + 1],
                                                const int (&sScale)[kVectors], int vector0,
-                                               int first, int slabs, Counts& census) {
+                                               int first, int slabs, Counts& counts) {
     const int tid = static_cast<int>(threadIdx.x);
 #pragma unroll
     for (int i = 0; i < kVectorsOfThread; ++i) {
@@ -102,45 +100,62 @@ struct AcrossTile {
                 k = first + q;
       if (vector0 + l >= x.vectors || k >= slabs * F::BK) continue;
       const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
-      store_terms<F, kCount>(terms_of<F>(x, vector0 + l, slabs), k, four, sScale[l],
-                             [&](bool nonzero, float scaled, std::uint32_t second) {
-                               census.template count<F>(i, nonzero, scaled, second);
-                             });
+      store_terms<F, kCount>(terms_of<F>(x, vector0 + l, slabs), k, four, sScale[l], counts[i]);
     }
   }
 
-  // Adds the counts to the vectors' censuses, after all tiles.
-  __device__ __forceinline__ static void add_counts(const SplitOperand& x,
-                                                    Census (&sCensus)[kVectors], int vector0,
-                                                    Counts& census) {
+  // Gathers the counts of each vector in `sCounts`, after all tiles. The block must synchronise
+  // afterwards.
+  __device__ __forceinline__ static void gather(uint4 (&sCounts)[kVectors], const Counts& counts) {
     const int tid = static_cast<int>(threadIdx.x);
-    census.template add_lanes<kFloat4sOfVector>();
 #pragma unroll
     for (int i = 0; i < kVectorsOfThread; ++i) {
-      if (tid % kFloat4sOfVector == 0)
-        sCensus[(tid + i * kThreads) / kFloat4sOfVector] = census.of_vector(i);
+      std::uint32_t above = PackedCounts::packed(counts[i]), seconds = counts[i].seconds;
+#pragma unroll
+      for (int distance = kFloat4sOfVector / 2; distance > 0; distance /= 2) {
+        above += __shfl_xor_sync(0xFFFFFFFFU, above, distance);
+        seconds |= __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);
+      }
+      if (tid % kFloat4sOfVector != 0) continue;
+      uint4& s = sCounts[(tid + i * kThreads) / kFloat4sOfVector];
+      s.y = seconds;
+      s.z = above;
     }
-    __syncthreads();
-    const int lane = tid % kVectors, vector = vector0 + lane;
-    if (tid / kVectors == 0 && vector < x.vectors) x.gCensus[vector].add_atomically(sCensus[lane]);
   }
 };
 
-// By one warp: adds the censuses of `count` vectors from vector0 on, at most 32, to those of the
-// operand, and zeroes them. All blocks have added their counts.
+// The scaled inverse of a thread's least magnitude; 0 of a vector with Inf or NaN.
+__device__ __forceinline__ std::uint32_t inverse_of(const LeastMagnitude& least, int scale) {
+  if (scale == kExceptional) return 0;
+  return least.inverse([&](float x) { return times_power(x, scale); });
+}
+
+// By one warp: adds the censuses of its lanes' vectors to the operand's extremes. Lanes with `mine`
+// false have none.
+__device__ __forceinline__ void settle(const SplitOperand& x, int k, bool mine,
+                                       const Census& census, bool has_inf_or_nan, int copy) {
+  Extremes all;
+  if (mine) all.take(census, has_inf_or_nan, k);
+  all.take_warp();
+  if (threadIdx.x % 32 == 0) x.gExtremes->add(all, copy);
+}
+
+// The same with the censuses of `count` vectors from vector0 on, at most 32, in device memory, to
+// which all blocks have added. Zeroes them.
 __device__ __forceinline__ void settle(const SplitOperand& x, int k, int vector0, int count) {
   const int lane = static_cast<int>(threadIdx.x) % 32, vector = vector0 + lane;
-  Extremes all;
-  if (lane < count && vector < x.vectors) {
+  const bool mine = lane < count && vector < x.vectors;
+  Census census{};
+  bool has_inf_or_nan = false;
+  if (mine) {
     Census* const g = x.gCensus + vector;
-    Census census{__ldcg(&g->inverse), __ldcg(&g->seconds), {}, 0};
+    census.inverse = __ldcg(&g->inverse), census.seconds = __ldcg(&g->seconds);
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) census.above[i] = __ldcg(&g->above[i]);
-    all.take(census, __ldcg(x.gExponent + vector) == kExceptional, k);
+    has_inf_or_nan = __ldcg(x.gExponent + vector) == kExceptional;
     *g = {};
   }
-  all.take_warp();
-  if (lane == 0) x.gExtremes->add(all, vector0 / count);
+  settle(x, k, mine, census, has_inf_or_nan, vector0 / count);
 }
 
 }  // namespace split_detail

@@ -7,6 +7,7 @@
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
+#include "device/ptx/mbarrier.cuh"
 #include "gemm/split/store_terms.cuh"
 
 #include <cuda_runtime.h>
@@ -33,13 +34,23 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
                     [kStripVectors + 1];  // (k, vector); padded: no bank conflicts in columns
   __shared__ std::uint32_t sLargest[kRows][kStripVectors], sOfBlock[kStripVectors];
   __shared__ int sScale[kStripVectors];
-  __shared__ Census sCensus[kStripVectors];
+  // Counts: this block's, and those that the blocks of the cluster send to its first.
+  __shared__ uint4 sCounts[kStripVectors], sSent[kMostBlocks][kStripVectors];
+  __shared__ std::uint64_t all_sent;
   const int tid = static_cast<int>(threadIdx.x), lane = tid % kStripVectors,
             row = tid / kStripVectors;
   const int vector0 = strip * kStripVectors, vector = vector0 + lane;
   const int begin = rank * tiles * kEdge, padded = slabs * F::BK;
+  if (kCount && tid == 0) {
+    ptx::mbarrier_init(ptx::shared_address(&all_sent), 1);
+    ptx::fence_mbarrier_init();
+    ptx::mbarrier_arrive_expect(ptx::shared_address(&all_sent),
+                                blocks * static_cast<int>(sizeof sSent[0]));
+  }
+  if (kCount && row == 0) sCounts[lane] = {};
   float r[kHeld];
   std::uint32_t largest = 0;
+  LeastMagnitude least;
 #pragma unroll
   for (int t = 0; t < kTiles; ++t) {
     if (t >= tiles) break;
@@ -56,7 +67,11 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   for (int t = 0; t < kTiles; ++t) {
     if (t >= tiles) break;
 #pragma unroll
-    for (int i = 0; i < kOfTile; ++i) largest = max(largest, magnitude(r[t * kOfTile + i]));
+    for (int i = 0; i < kOfTile; ++i) {
+      const std::uint32_t of_element = magnitude(r[t * kOfTile + i]);
+      largest = max(largest, of_element);
+      if constexpr (kCount) least.take(of_element);
+    }
   }
   sLargest[row][lane] = largest;
   __syncthreads();
@@ -80,8 +95,9 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   if (blocks > 1) ptx::cluster_arrive();  // this block has read the others' magnitudes
   if (row == 0 && rank == 0 && vector < x.vectors) x.gExponent[vector] = sScale[lane];
   __syncthreads();  // scales are there
+  if constexpr (kCount) atomicMax(&sCounts[lane].x, inverse_of(least, sScale[lane]));
   using Across = AcrossTile<kStripVectors, kStripThreads>;
-  typename Across::Counts census;
+  typename Across::Counts counts;
 #pragma unroll
   for (int t = 0; t < kTiles; ++t) {
     if (t >= tiles || begin + t * kEdge >= padded) break;
@@ -89,14 +105,24 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
     for (int i = 0; i < kOfTile; ++i) s[t % 2][i * kRows + row][lane] = r[t * kOfTile + i];
     __syncthreads();
     Across::template write<F, kCount>(x, s[t % 2], sScale, vector0, begin + t * kEdge, slabs,
-                                      census);
+                                      counts);
   }
-  if constexpr (kCount) Across::add_counts(x, sCensus, vector0, census);
-  if (blocks > 1) ptx::cluster_wait();  // no block exits while others read its memory
   if constexpr (kCount) {
-    if (blocks > 1) ptx::cluster_sync();  // all blocks have added their counts
-    if (rank == 0 && row == 0) settle(x, k, vector0, kStripVectors);
+    Across::gather(sCounts, counts);
+    __syncthreads();
+    if (row == 0) {
+      ptx::send4(ptx::shared_address_of(ptx::shared_address(&sSent[rank][lane]), 0), sCounts[lane],
+                 ptx::shared_address_of(ptx::shared_address(&all_sent), 0));
+      if (rank == 0) {
+        ptx::mbarrier_wait(ptx::shared_address(&all_sent), 0);
+        Census all{};
+        for (int block = 0; block < blocks; ++block)
+          all.add(PackedCounts::census_of(sSent[block][lane]));
+        settle(x, k, vector < x.vectors, all, sScale[lane] == kExceptional, strip);
+      }
+    }
   }
+  if (blocks > 1) ptx::cluster_wait();  // no block exits while others read its memory
 }
 
 }  // namespace ladder::split_detail
