@@ -38,9 +38,11 @@ add_library(ladder_fast_build INTERFACE)
 target_compile_options(ladder_fast_build INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
 
-# LADDER_ISAS: the x86-64 levels of the virtual GPU's executor, lowest first.
+# LADDER_ISAS: the instruction sets of the virtual GPU's executor, lowest first.
 set(LADDER_ISAS x86_64 x86_64_v3 x86_64_v4)
-if(LADDER_HOST_ISAS STREQUAL "native")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(LADDER_ISAS aarch64)
+elseif(LADDER_HOST_ISAS STREQUAL "native")
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null
     OUTPUT_VARIABLE macros ERROR_QUIET)
   set(LADDER_ISAS x86_64)

@@ -39,6 +39,7 @@ RaceCheck::State::State(const ir::Program& of, u32 shared_begin, u64 shared_byte
     memory.writer.resize(words);
     memory.reads.assign(warps_of_block, Marks(words));
     memory.last_read.resize(words);
+    memory.reader.resize(words);
   }
   known.resize(warps);
   oldest.resize(warps);
@@ -86,6 +87,7 @@ RaceCheck::Glance RaceCheck::glance(const observer::Warp& warp) {
           reads.clock.data(),
           reads.info.data(),
           memory.last_read.data(),
+          memory.reader.data(),
           memory.copier.empty() ? nullptr : memory.copies.clock.data(),
           memory.last_async_read.empty() ? nullptr : memory.last_async_read.data(),
           s.begin,
@@ -165,7 +167,7 @@ void RaceCheck::State::touch(const Attempt& attempt, u32 first, u32 bytes) {
   BlockMemory& memory = memories[attempt.rank];
   const u32 word = first / 4, end = (first + bytes + 3) / 4;
   whole.mark.info |= bytes >= 4 ? 15 : ((1u << bytes) - 1) << first % 4;
-  if (!is_ordered(attempt.me, memory, word, end, attempt.is_write)) {
+  if (!is_ordered(whole, word, end)) {
     for (u32 w = word; w < end; ++w) check(whole, w);
   }
   Marks& marks = attempt.is_write ? memory.writes : reads_of(memory, attempt);
@@ -174,10 +176,13 @@ void RaceCheck::State::touch(const Attempt& attempt, u32 first, u32 bytes) {
     marks.info[w] = whole.mark.info;
   }
   if (attempt.is_write) {
-    for (u32 w = word; w < end; ++w) memory.writer[w] = static_cast<u16>(attempt.me);
+    for (u32 w = word; w < end; ++w) memory.writer[w] = attempt.me;
   } else {
-    for (u32 w = word; w < end; ++w)
-      memory.last_read[w] = std::max(memory.last_read[w], whole.mark.clock);
+    for (u32 w = word; w < end; ++w) {
+      u32 &reader = memory.reader[w], &last = memory.last_read[w];
+      reader = reader == attempt.me || last <= oldest[attempt.me] ? attempt.me : kSeveral;
+      last = std::max(last, whole.mark.clock);
+    }
   }
 }
 
@@ -220,7 +225,7 @@ void RaceCheck::async_write(const observer::Warp& warp, const ir::Insn& insn, u3
   }
   const u32 word = (where.offset - s.begin) / 4,
             end = (where.offset - s.begin + where.bytes + 3) / 4;
-  if (!s.is_ordered(attempt.me, memory, word, end, true)) {
+  if (!s.is_ordered(attempt, word, end)) {
     for (u32 w = word; w < end; ++w) s.check(attempt, w);
   }
   for (u32 w = word; w < end; ++w) {
@@ -238,7 +243,7 @@ void RaceCheck::async_read(const observer::Warp& warp, const ir::Insn& insn, u32
   const u32 info = attempt.mark.info;
   const u32 word = (where.offset - s.begin) / 4,
             end = (where.offset - s.begin + where.bytes + 3) / 4;
-  const bool ordered = s.is_ordered(attempt.me, memory, word, end, false);
+  const bool ordered = s.is_ordered(attempt, word, end);
   for (u32 w = word; w < end; ++w) {
     if (!ordered) s.check(attempt, w);
     s.check_fence(attempt, w);
@@ -258,38 +263,40 @@ void RaceCheck::async_read(const observer::Warp& warp, const ir::Insn& insn, u32
 }
 
 // Conservative test with the minimum over all other agents: true if all recorded accesses to the
-// words that could conflict are ordered before the warp.
-bool RaceCheck::State::is_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last,
-                                  bool is_write) const {
+// words that could conflict are the warp's own or ordered before it.
+bool RaceCheck::State::is_ordered(const Attempt& attempt, u32 first, u32 last) const {
+  const BlockMemory& memory = memories[attempt.rank];
+  const u32 me = attempt.me, bytes = attempt.mark.bytes();
   const u32 seen = oldest[me], seen_async = oldest_async[me];
   u32 late = 0;
-  for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.writes.clock[w] > seen);
+  for (u32 w = first; w < last; ++w) {
+    late |= u32{memory.writes.clock[w] > seen} & u32{memory.writer[w] != me} &
+            u32{(memory.writes.info[w] & bytes) != 0};
+  }
   if (!memory.copier.empty()) {
-    for (u32 w = first; w < last; ++w)
-      late |= static_cast<u32>(memory.copies.clock[w] > seen_async);
+    for (u32 w = first; w < last; ++w) late |= u32{memory.copies.clock[w] > seen_async};
   }
-  if (is_write && late == 0) {
-    if (!memory.last_async_read.empty()) {
-      for (u32 w = first; w < last; ++w)
-        late |= static_cast<u32>(memory.last_async_read[w] > seen_async);
-      if (late != 0) return false;
-    }
-    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.last_read[w] > seen);
-    if (late != 0) return reads_are_ordered(me, memory, first, last);
+  if (!attempt.is_write || late != 0) return late == 0;
+  if (!memory.last_async_read.empty()) {
+    for (u32 w = first; w < last; ++w) late |= u32{memory.last_async_read[w] > seen_async};
+    if (late != 0) return false;
   }
-  return late == 0;
+  for (u32 w = first; w < last; ++w)
+    late |= u32{memory.last_read[w] > seen} & u32{memory.reader[w] != me};
+  return late == 0 || reads_are_ordered(attempt, first, last);
 }
 
 // The same for reads by warps, with the warp's clock of each reader instead of the minimum.
-bool RaceCheck::State::reads_are_ordered(u32 me, const BlockMemory& memory, u32 first,
-                                         u32 last) const {
-  const std::vector<u32>& row = known[me];
-  const u32 base = static_cast<u32>(&memory - memories.data()) * block_warps;
+bool RaceCheck::State::reads_are_ordered(const Attempt& attempt, u32 first, u32 last) const {
+  const BlockMemory& memory = memories[attempt.rank];
+  const std::vector<u32>& row = known[attempt.me];
+  const u32 base = attempt.rank * block_warps, bytes = attempt.mark.bytes();
   u32 late = 0;
   const auto look = [&](u32 agent, const Marks& marks) {
-    if (agent == me) return;
+    if (agent == attempt.me) return;
     const u32 seen = row[agent];
-    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(marks.clock[w] > seen);
+    for (u32 w = first; w < last; ++w)
+      late |= u32{marks.clock[w] > seen} & u32{(marks.info[w] & bytes) != 0};
   };
   for (u32 v = 0; v < block_warps; ++v) look(base + v, memory.reads[v]);
   for (const Reader& reader : memory.remote_reads) look(reader.agent, reader.marks);

@@ -45,13 +45,15 @@ struct Agreement {
 // Access history of one block's shared memory, indexed by word.
 struct BlockMemory {
   Marks writes;                      // by threads
-  std::vector<u16> writer;           // index of the warp in the cluster
+  std::vector<u32> writer;           // index of the warp in the cluster
   Marks copies;                      // asynchronous writes; empty until there is one
   std::vector<u16> copier;           // agent
   std::vector<Marks> reads;          // by warp of the block
   std::vector<Reader> remote_reads;  // by warps of other blocks
   std::vector<Reader> async_reads;   // by agents
   std::vector<u32> last_read;        // greatest clock of all warps' reads
+  // The warp whose last read is ordered after all reads by other warps, or Races::kSeveral.
+  std::vector<u32> reader;
   std::vector<u32> last_async_read;  // greatest clock of asynchronous reads; may be empty
   std::unordered_map<u32, Agreement> agreements;  // by word
 
@@ -60,7 +62,7 @@ struct BlockMemory {
     clear(writes.clock);
     clear(copies.clock);
     for (Marks& marks : reads) clear(marks.clock);
-    for (Reader& reader : remote_reads) clear(reader.marks.clock);
+    for (Reader& remote : remote_reads) clear(remote.marks.clock);
     clear(last_read);
     clear(last_async_read);
     agreements.clear();
@@ -104,8 +106,8 @@ struct RaceCheck::State {
   void join(u32 warp, const std::vector<u32>& clocks);
   void touch(const Attempt& attempt, u32 first, u32 bytes);
   Marks& reads_of(BlockMemory& memory, const Attempt& attempt);
-  bool is_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last, bool is_write) const;
-  bool reads_are_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last) const;
+  bool is_ordered(const Attempt& attempt, u32 first, u32 last) const;
+  bool reads_are_ordered(const Attempt& attempt, u32 first, u32 last) const;
   bool knows_barrier(const Attempt& attempt, u32 agent, const Mark& other) const;
   bool conflicts(const Attempt& attempt, u32 agent, const Mark& other) const;
   // The warps that wrote the value that the word holds, as bits; 0 unless they are of its block.

@@ -7,8 +7,6 @@
 // between blocks.
 #include "machine/grid.hpp"
 
-#include <xmmintrin.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -24,6 +22,7 @@
 #include "ir/special.hpp"
 #include "machine/cluster.hpp"
 #include "machine/fault.hpp"
+#include "machine/float_control.hpp"
 #include "machine/operations.hpp"
 
 namespace vgpu::machine {
@@ -41,13 +40,13 @@ constexpr u64 kRoundsPerLook = 16;  // idle rounds between two calls of Patience
 // Kernels compute with default rounding and with subnormals, whatever mode the program has set.
 class FloatEnvironment {
  public:
-  FloatEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
-  ~FloatEnvironment() { _mm_setcsr(saved_); }
+  FloatEnvironment() : saved_(float_control()) { set_float_control(kUsualControl); }
+  ~FloatEnvironment() { set_float_control(saved_); }
   FloatEnvironment(const FloatEnvironment&) = delete;
   FloatEnvironment& operator=(const FloatEnvironment&) = delete;
 
  private:
-  unsigned saved_;
+  FloatControl saved_;
 };
 
 struct Outcome {

@@ -69,8 +69,8 @@ std::uint32_t word_runs(const std::uint32_t* distances, std::uint32_t mask, std:
 template <class Address, std::uint32_t kPeriod>
 class AccessMemo {
  public:
-  // Returns count(addresses, mask, bytes) and the number of distinct addresses, from the cache if
-  // the pattern is known. An instruction must always pass the same `count` and `bytes`.
+  // Returns count(addresses, mask, bytes), an AccessCost, from the cache if the pattern is known. An
+  // instruction must always pass the same `count` and `bytes`.
   template <class Count>
   [[gnu::always_inline]] AccessCost operator()(Count count, const Address* addresses,
                                                std::uint32_t mask, std::uint32_t bytes) {
@@ -81,8 +81,9 @@ class AccessMemo {
       const std::uint32_t way = (recent_ + n) % kWays;
       if (ways_[way].mask != mask || !same(ways_[way], addresses, base)) continue;
       recent_ = way;
+      ways_[way].recurs = true;
       std::uint8_t& known = ways_[way].counts[phase];
-      if (known == 0) known = static_cast<std::uint8_t>(count(addresses, mask, bytes));
+      if (known == 0) known = static_cast<std::uint8_t>(count(addresses, mask, bytes).units);
       return {known, ways_[way].distinct};
     }
     recent_ = (recent_ + kWays - 1) % kWays;
@@ -90,9 +91,10 @@ class AccessMemo {
   }
 
   // Runs of the pattern looked up last, for accesses of 4 bytes or more. Empty if there are too
-  // many.
+  // many, or if the pattern is new: many never occur again.
   [[gnu::always_inline]] WordRuns runs(std::uint32_t bytes) requires(sizeof(Address) == 4) {
     Way& way = ways_[recent_];
+    if (!way.recurs) return {};
     if (!way.runs_known) {
       way.run_count = word_runs(way.distances, way.mask, bytes, way.runs);
       way.runs_known = true;
@@ -107,7 +109,7 @@ class AccessMemo {
     std::uint32_t mask = 0;
     std::uint32_t distinct = 0;
     std::uint8_t counts[kPeriod] = {};  // by phase; 0: not yet known
-    bool runs_known = false;
+    bool recurs = false, runs_known = false;
     std::uint32_t run_count = 0;
     WordRun runs[sizeof(Address) == 4 ? kMostRuns : 1];
   };
@@ -127,14 +129,14 @@ class AccessMemo {
 
   [[gnu::always_inline]] static AccessCost learn(Way& way, const Address* addresses,
                                                  std::uint32_t mask, Address base,
-                                                 std::uint32_t phase, std::uint32_t value) {
+                                                 std::uint32_t phase, AccessCost cost) {
     for (int i = 0; i < kWarpSize; ++i) way.distances[i] = addresses[i] - base;
     for (std::uint8_t& c : way.counts) c = 0;
     way.mask = mask;
-    way.runs_known = false;
-    way.counts[phase] = static_cast<std::uint8_t>(value);
-    way.distinct = distinct_addresses(addresses, mask);
-    return {value, way.distinct};
+    way.recurs = way.runs_known = false;
+    way.counts[phase] = static_cast<std::uint8_t>(cost.units);
+    way.distinct = cost.addresses;
+    return cost;
   }
 
   std::array<Way, kWays> ways_{};

@@ -50,10 +50,9 @@ class Races {
   // its own block's shared memory. Arrays are indexed by word. Valid until the next call of any
   // other member.
   struct Glance {
-    u32 *write_clock, *write_info;
-    u16* writer;
+    u32 *write_clock, *write_info, *writer;
     u32 *read_clock, *read_info;               // the warp's own reads
-    u32* last_read;                            // any warp's
+    u32 *last_read, *reader;                   // any warp's
     const u32 *async_write, *last_async_read;  // clocks; null if there are none
     u32 begin;                                 // shared address of word 0
     u32 me, now;                               // the warp's index in the cluster, its clock
@@ -62,6 +61,8 @@ class Races {
     u32 oldest, oldest_async;
   };
   virtual Glance glance(const Warp& warp) = 0;
+  // Glance::reader of a word whose recorded reads are not all ordered before those of one warp.
+  static constexpr u32 kSeveral = ~u32{0};
   // Checks accesses of the lanes in `mask` to their own block's shared memory. This and all other
   // access functions throw Fault (kRace) at the first conflict. The stores of the lanes in
   // `unchanged` write what memory holds already.

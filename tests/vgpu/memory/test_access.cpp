@@ -146,6 +146,17 @@ TEST(GlobalSectors, AgreeWithTheReference) {
   }
 }
 
+TEST(GlobalSectors, AddressesFarApart) {
+  Lanes<std::uint64_t> lanes = strided<std::uint64_t>(64, std::uint64_t{1} << 37);
+  EXPECT_EQ(global_sectors(lanes.data(), kAll, 4), 32u);
+  EXPECT_EQ(distinct_addresses(lanes.data(), kAll), 32u);
+  lanes[7] = lanes[20];
+  lanes[8] = lanes[20] + 4;
+  EXPECT_EQ(global_sectors(lanes.data(), kAll, 4), 30u);
+  EXPECT_EQ(distinct_addresses(lanes.data(), kAll), 31u);
+  EXPECT_EQ(atomic_sectors(lanes.data(), kAll, 4), 31u);
+}
+
 TEST(AtomicSectors, LanesOfOneAddressTakeTurns) {
   Random random(4);
   for (int n = 0; n < 20000; ++n) {
@@ -272,6 +283,8 @@ void expect_runs_are_the_words(SharedMemo& memo, const Lanes<std::uint32_t>& lan
   for (auto word = words.begin(); word != words.end(); ++word)
     runs += words.count(*word - 1) == 0 ? 1 : 0;
   std::uint32_t sum = 0;
+  const AccessCost cost = memo([](auto...) { return AccessCost{}; }, lanes.data(), mask, bytes);
+  ASSERT_EQ(cost.addresses, distinct_addresses(lanes.data(), mask));  // known by now
   for (const WordRun& run : memo.runs(bytes)) {
     for (std::uint32_t w = 0; w < run.words; ++w)
       found.insert(run.first + static_cast<std::int32_t>(w));
@@ -296,7 +309,12 @@ void expect_memo_is_transparent(Count count, Address limit) {
         lanes[i] += shift;
         if (!is_active(mask, i)) lanes[i] = random();  // never read
       }
-      const AccessCost cost = memo(count, lanes.data(), mask, bytes);
+      const auto cost_of = [&](const Address* addresses, std::uint32_t lanes_in,
+                               std::uint32_t size) {
+        return AccessCost{count(addresses, lanes_in, size),
+                          distinct_addresses(addresses, lanes_in)};
+      };
+      const AccessCost cost = memo(cost_of, lanes.data(), mask, bytes);
       ASSERT_EQ(cost.units, count(lanes.data(), mask, bytes)) << bytes << ' ' << n;
       std::set<Address> distinct;
       for (int i = 0; i < kWarpSize; ++i) {
@@ -319,7 +337,7 @@ TEST(AccessMemo, CountsAPatternOnce) {
   int calls = 0;
   const auto count = [&calls](const std::uint64_t* lanes, std::uint32_t mask, std::uint32_t bytes) {
     ++calls;
-    return global_sectors(lanes, mask, bytes);
+    return AccessCost{global_sectors(lanes, mask, bytes), 0};
   };
   GlobalMemo memo;
   for (std::uint64_t n = 0; n < 1000; ++n) {

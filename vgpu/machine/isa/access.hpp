@@ -6,6 +6,12 @@
 
 namespace vgpu::machine::VGPU_ISA {
 
+// The counts of access.hpp. (cost.cpp)
+AccessCost global_cost(const u64* addresses, u32 mask, u32 bytes);
+AccessCost atomic_cost(const u64* addresses, u32 mask, u32 bytes);
+AccessCost shared_load_cost(const u32* offsets, u32 mask, u32 bytes);
+AccessCost shared_store_cost(const u32* offsets, u32 mask, u32 bytes);
+
 // Pattern of the lanes' addresses. The two frequent ones, contiguous and uniform, have cheap
 // special cases.
 enum class Pattern { kContiguous, kUniform, kScattered };
@@ -119,7 +125,7 @@ template <class Address>
     ++count.global_sectors;  // aligned: it never crosses a sector
     count.global_bytes += bytes;
   } else {
-    const AccessCost cost = warp.memos[insn.site].global(global_sectors, addresses, mask, bytes);
+    const AccessCost cost = warp.memos[insn.site].global(global_cost, addresses, mask, bytes);
     count.global_sectors += cost.units;
     count.global_bytes += u64{bytes} * cost.addresses;
   }
@@ -131,7 +137,7 @@ template <class Address>
   ++count.global_requests;
   if (__builtin_expect(warp.samples != nullptr, 0))
     sample_global(warp, insn, mask, addresses, bytes);
-  const AccessCost cost = warp.memos[insn.site].global(atomic_sectors, addresses, mask, bytes);
+  const AccessCost cost = warp.memos[insn.site].global(atomic_cost, addresses, mask, bytes);
   count.global_sectors += cost.units;
   count.global_bytes += u64{bytes} * cost.addresses;
 }
@@ -147,7 +153,7 @@ template <bool kStore>
     count.shared_bytes += pattern == Pattern::kUniform ? 4 : 4 * kLanes;
   } else {
     const AccessCost cost = warp.memos[insn.site].shared(
-        kStore ? shared_store_wavefronts : shared_load_wavefronts, offsets, mask, bytes);
+        kStore ? shared_store_cost : shared_load_cost, offsets, mask, bytes);
     count.shared_wavefronts += cost.units;
     count.shared_bytes += u64{bytes} * cost.addresses;
   }

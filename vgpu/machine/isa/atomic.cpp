@@ -124,7 +124,8 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     check_shared(warp, insn, in_shared, offsets, sizeof(T), pattern);
     watch_shared(warp, insn, in_shared, offsets, sizeof(T), pattern, Touch::kUpdate);
     count_shared<true>(warp, insn, in_shared, offsets, sizeof(T), pattern);
-    if (warp.race != nullptr) {
+    if (warp.race != nullptr &&
+        !race_at_a_glance<true>(warp, insn, in_shared, offsets, sizeof(T), pattern, true)) {
       warp.race->access(warp, insn, in_shared, offsets, sizeof(T), true, observer::Access::kStrong,
                         0);
     }

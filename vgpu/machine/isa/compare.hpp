@@ -34,8 +34,7 @@ template <class T, class F>
 void compare(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const T* const a = slot<T>(window, insn.s[0]);
   const T* const b = slot<T>(window, insn.s[1]);
-  u32 result = 0;
-  for (u32 i = 0; i < kLanes; ++i) result |= static_cast<u32>(F{}(a[i], b[i])) << i;
+  const u32 result = lanes_where([&](u32 i) { return F{}(a[i], b[i]); });
   combine(window, insn, result, mask);
 }
 

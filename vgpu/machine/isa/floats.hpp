@@ -2,8 +2,7 @@
 // Floating-point behaviour that differs between GPU and CPU: flushing of subnormals, one canonical
 // NaN, saturation, rounding modes per instruction, and the 16- and 8-bit formats.
 #pragma once
-#include <xmmintrin.h>
-
+#include "machine/float_control.hpp"
 #include "machine/isa/lanes.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
@@ -29,22 +28,21 @@ template <class T>
   return a > T(0) ? (a < T(1) ? a : T(1)) : T(0);  // NaN gives +0
 }
 
-// f(a, b, c) computed in a rounding mode. The asm barriers keep the compiler from moving the
-// computation out of the mode's scope.
+// f(a, b, c) computed in a rounding mode.
 template <Rounding kMode, class T, class F>
 [[gnu::always_inline]] inline T rounded(F f, T a, T b, T c) {
   if constexpr (kMode == Rounding::kNearest) {
     return f(a, b, c);
   } else {
-    constexpr unsigned kControl = kMode == Rounding::kDown ? 0x2000
-                                  : kMode == Rounding::kUp ? 0x4000
-                                                           : 0x6000;
-    const unsigned saved = _mm_getcsr();
-    _mm_setcsr((saved & ~0x6000u) | kControl);
-    asm volatile("" : "+x"(a), "+x"(b), "+x"(c));
+    constexpr FloatControl kControl = kMode == Rounding::kDown ? kRoundDown
+                                      : kMode == Rounding::kUp ? kRoundUp
+                                                               : kRoundToZero;
+    const FloatControl saved = float_control();
+    set_float_control((saved & ~kRoundingBits) | kControl);
+    pin(a), pin(b), pin(c);
     T result = f(a, b, c);
-    asm volatile("" : "+x"(result));
-    _mm_setcsr(saved);
+    pin(result);
+    set_float_control(saved);
     return result;
   }
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "machine/operations.hpp"
+#include "memory/lane_sets.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
 
@@ -97,9 +98,7 @@ template <class T>
 template <class D, class F>
 [[gnu::always_inline]] inline void write_lanes(std::byte* window, u32 offset, u32 mask, F f) {
   if constexpr (std::is_same_v<D, bool>) {
-    u32 result = 0;
-    for (u32 i = 0; i < kLanes; ++i) result |= static_cast<u32>(f(i)) << i;
-    set_predicate(window, offset, result, mask);
+    set_predicate(window, offset, lanes_where(f), mask);
   } else {
     D* const d = slot<D>(window, offset);
     if (mask == kAllLanes) {

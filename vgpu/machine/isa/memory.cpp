@@ -69,10 +69,35 @@ template <u32 kBytes, u32 kVector, bool kStore, class Address>
   }
 }
 
+// One element, narrower than the register of 4 bytes.
+template <class T, bool kStore, class At>
+[[gnu::always_inline]] inline void move_narrow(u32* reg, u32 mask, At at) {
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    T value;
+    if constexpr (kStore) {
+      value = static_cast<T>(reg[i]);
+      __builtin_memcpy(at(i, 0), &value, sizeof(T));
+    } else {
+      __builtin_memcpy(&value, at(i, 0), sizeof(T));
+      reg[i] = static_cast<u32>(value);  // extends the sign of a signed T
+    }
+  }
+}
+
 // The same for any sizes, at addresses given by a function of the lane and the byte.
 template <bool kStore, class At>
 void move_any(const Warp& warp, std::byte* window, const Insn& insn, u32 mask, At at) {
   const u32 bytes = insn.bytes;
+  if (insn.vector == 1 && insn.d != kNone && insn.width == 4 && bytes < 4) {
+    u32* const reg = slot<u32>(window, insn.d);
+    const bool is_signed = !kStore && (insn.flags & kFlagSigned) != 0;
+    if (bytes == 1)
+      is_signed ? move_narrow<i8, kStore>(reg, mask, at) : move_narrow<u8, kStore>(reg, mask, at);
+    else
+      is_signed ? move_narrow<i16, kStore>(reg, mask, at) : move_narrow<u16, kStore>(reg, mask, at);
+    return;
+  }
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     for (u32 e = 0; e < insn.vector; ++e) {
@@ -214,7 +239,7 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
     alignas(64) u64 words[kLanes];
     for (u32 word = 0; word < (total + 3) / 4; ++word) {
       for (u32 i = 0; i < kLanes; ++i) words[i] = ((offsets[i] / 4 + word) * kLanes + i) * 4;
-      count.local_sectors += global_sectors(words, mask, 4);
+      count.local_sectors += global_cost(words, mask, 4).units;
     }
   }
   note<kStore>(warp, insn, mask, offsets);
@@ -258,7 +283,7 @@ void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
   const u32 total = u32{insn.bytes} * insn.vector;
   const observer::Access access =
       (insn.flags & kFlagStrong) != 0 ? observer::Access::kStrong : observer::Access::kPlain;
-  const AccessCost cost = warp.memos[insn.site].global(global_sectors, addresses, mask, total);
+  const AccessCost cost = warp.memos[insn.site].global(global_cost, addresses, mask, total);
   observer::SiteCount& count = warp.site_counts[insn.site];
   count.shared_bytes += u64{total} * cost.addresses;
   std::byte* hosts[kLanes] = {};

@@ -8,26 +8,41 @@
 
 namespace vgpu::machine::VGPU_ISA {
 
-// Whether all earlier accesses to these words happened before this one, judged by the oldest clocks
-// that the warp knows of the other warps and of asynchronous copies.
+// An access to be checked: of the words place(0), place(1), ... The bytes are those of every word.
+struct Touched {
+  const observer::Races::Glance& glance;
+  u32 info;    // as in the history of accesses: instruction, strong, bytes
+  bool whole;  // all bytes of the words
+};
+inline constexpr u32 kStrongBit = 16, kWholeWord = 15;
+
+// Whether all earlier accesses to these words are the warp's own or happened before this one, judged
+// by the oldest clocks that the warp knows of the other warps and of asynchronous copies. Strong
+// accesses do not conflict with each other.
 template <bool kWrite>
-[[gnu::always_inline]] inline bool is_in_order(const observer::Races::Glance& g, u32 first,
-                                               u32 words) {
-  const u32 seen = g.oldest;
-  const u32* const written = g.write_clock + first;
+[[gnu::always_inline]] inline bool is_in_order(const Touched& access, u32 words, auto place) {
+  const observer::Races::Glance& g = access.glance;
+  const u32 seen = g.oldest, me = g.me, seen_async = g.oldest_async;
   u32 late = 0;
-  for (u32 i = 0; i < words; ++i) late |= static_cast<u32>(written[i] > seen);
-  const u32 seen_async = g.oldest_async;
+  if (access.whole && (access.info & kStrongBit) == 0) {
+    for (u32 i = 0; i < words; ++i)
+      late |= u32{g.write_clock[place(i)] > seen} & u32{g.writer[place(i)] != me};
+  } else {
+    const u32 bytes = access.info & kWholeWord, strong = access.info & kStrongBit;
+    for (u32 i = 0; i < words; ++i) {
+      const u32 info = g.write_info[place(i)];
+      late |= u32{g.write_clock[place(i)] > seen} & u32{g.writer[place(i)] != me} &
+              u32{(info & bytes) != 0} & u32{(info & strong) == 0};
+    }
+  }
   if (g.async_write != nullptr) {
-    const u32* const copied = g.async_write + first;
-    for (u32 i = 0; i < words; ++i) late |= static_cast<u32>(copied[i] > seen_async);
+    for (u32 i = 0; i < words; ++i) late |= u32{g.async_write[place(i)] > seen_async};
   }
   if constexpr (kWrite) {
-    const u32* const read = g.last_read + first;
-    for (u32 i = 0; i < words; ++i) late |= static_cast<u32>(read[i] > seen);
+    for (u32 i = 0; i < words; ++i)
+      late |= u32{g.last_read[place(i)] > seen} & u32{g.reader[place(i)] != me};
     if (g.last_async_read != nullptr) {
-      const u32* const async_read = g.last_async_read + first;
-      for (u32 i = 0; i < words; ++i) late |= static_cast<u32>(async_read[i] > seen_async);
+      for (u32 i = 0; i < words; ++i) late |= u32{g.last_async_read[place(i)] > seen_async};
     }
   }
   return late == 0;
@@ -36,16 +51,19 @@ template <bool kWrite>
 template <bool kWrite>
 [[gnu::always_inline]] inline void remember(const observer::Races::Glance& g, u32 first, u32 words,
                                             u32 info) {
-  const u32 now = g.now;
+  const u32 now = g.now, me = g.me, seen = g.oldest;
   if constexpr (kWrite) {
     for (u32 i = 0; i < words; ++i) g.write_clock[first + i] = now;
     for (u32 i = 0; i < words; ++i) g.write_info[first + i] = info;
-    for (u32 i = 0; i < words; ++i) g.writer[first + i] = static_cast<u16>(g.me);
+    for (u32 i = 0; i < words; ++i) g.writer[first + i] = me;
   } else {
     for (u32 i = 0; i < words; ++i) g.read_clock[first + i] = now;
     for (u32 i = 0; i < words; ++i) g.read_info[first + i] = info;
-    u32* const last = g.last_read + first;
-    for (u32 i = 0; i < words; ++i) last[i] = last[i] > now ? last[i] : now;
+    u32 *const last = g.last_read + first, *const reader = g.reader + first;
+    for (u32 i = 0; i < words; ++i) {
+      reader[i] = (reader[i] == me) | (last[i] <= seen) ? me : observer::Races::kSeveral;
+      last[i] = last[i] > now ? last[i] : now;
+    }
   }
 }
 
@@ -55,36 +73,61 @@ template <bool kWrite>
                                                     const u32* offsets, u32 bytes, Pattern pattern,
                                                     bool strong) {
   const observer::Races::Glance g = warp.race->glance(warp);
-  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (strong ? 16 : 0);
-  constexpr u32 kWhole = 15;
-  if (bytes >= 4 && pattern != Pattern::kScattered) {
-    const u32 first = (offsets[0] - g.begin) / 4;
-    const u32 words = (pattern == Pattern::kContiguous ? kLanes * bytes : bytes) / 4;
-    if (!is_in_order<kWrite>(g, first, words)) return false;
-    remember<kWrite>(g, first, words, info | kWhole);
-    return true;
-  }
+  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (strong ? kStrongBit : 0);
+  const u32 words = bytes < 4 ? 1 : bytes / 4;
   if (bytes >= 4) {
+    const Touched access{g, info | kWholeWord, true};
+    const auto run_in_order = [&](u32 first, u32 count) __attribute__((always_inline)) {
+      return is_in_order<kWrite>(
+          access, count, [first](u32 i) __attribute__((always_inline)) { return first + i; });
+    };
+    if (pattern != Pattern::kScattered) {
+      const u32 first = (offsets[0] - g.begin) / 4;
+      const u32 count = pattern == Pattern::kContiguous ? kLanes * words : words;
+      if (!run_in_order(first, count)) return false;
+      remember<kWrite>(g, first, count, access.info);
+      return true;
+    }
     const WordRuns runs = warp.memos[insn.site].shared.runs(bytes);
     if (runs.count != 0) {
       const u32 base = (offsets[__builtin_ctz(mask)] - g.begin) / 4;
       for (const WordRun& run : runs) {
-        if (!is_in_order<kWrite>(g, base + static_cast<u32>(run.first), run.words)) return false;
+        if (!run_in_order(base + static_cast<u32>(run.first), run.words)) return false;
       }
-      for (const WordRun& run : runs) {
-        remember<kWrite>(g, base + static_cast<u32>(run.first), run.words, info | kWhole);
-      }
+      for (const WordRun& run : runs)
+        remember<kWrite>(g, base + static_cast<u32>(run.first), run.words, access.info);
       return true;
     }
   }
-  const u32 words = bytes < 4 ? 1 : bytes / 4;
+  // Lanes that are not active stand for the first one that is.
+  alignas(64) u32 places[kLanes];
+  const u32 first_offset = offsets[__builtin_ctz(mask)];
+  for (u32 i = 0; i < kLanes; ++i)
+    places[i] = (((mask >> i & 1) != 0 ? offsets[i] : first_offset) - g.begin) / 4;
+  if (bytes >= 4) {
+    const Touched access{g, info | kWholeWord, true};
+    for (u32 w = 0; w < words; ++w) {
+      if (!is_in_order<kWrite>(
+              access, kLanes, [&](u32 i) __attribute__((always_inline)) { return places[i] + w; }))
+        return false;
+    }
+    for (u32 m = mask; m != 0; m &= m - 1)
+      remember<kWrite>(g, places[__builtin_ctz(m)], words, access.info);
+    return true;
+  }
+  const auto info_of = [&](u32 lane) {
+    return info | ((1u << bytes) - 1) << (offsets[lane] - g.begin) % 4;
+  };
   for (u32 m = mask; m != 0; m &= m - 1) {
-    if (!is_in_order<kWrite>(g, (offsets[__builtin_ctz(m)] - g.begin) / 4, words)) return false;
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    if (!is_in_order<kWrite>(
+            {g, info_of(lane), false},
+            1, [&](u32) __attribute__((always_inline)) { return places[lane]; }))
+      return false;
   }
   for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 at = offsets[__builtin_ctz(m)] - g.begin;
-    const u32 part = bytes < 4 ? ((1u << bytes) - 1) << at % 4 : kWhole;
-    remember<kWrite>(g, at / 4, words, info | part);
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    remember<kWrite>(g, places[lane], 1, info_of(lane));
   }
   return true;
 }

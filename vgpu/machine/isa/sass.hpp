@@ -78,23 +78,33 @@ struct Sign {
   if (insn.list != kNone) set_predicate(window, insn.list, combined(~result, p, m), lanes);
 }
 
-// Mask of the lanes for which the comparison given by the modifiers is true.
+// Mask of the lanes for which the comparison given by the modifiers is true: bits 0 to 3 say whether
+// it is for less, equal, greater, unordered.
 template <class T, class A, class B>
 [[gnu::always_inline]] inline u32 compare(Modifiers m, A a, B b) {
-  u32 less = 0, equal = 0, greater = 0;
-  for (u32 i = 0; i < kLanes; ++i) {
-    const T x = a(i), y = b(i);
-    less |= static_cast<u32>(x < y) << i;
-    equal |= static_cast<u32>(x == y) << i;
-    greater |= static_cast<u32>(x > y) << i;
-  }
-  const u32 unordered = ~(less | equal | greater);
+  const auto where = [&](auto holds) __attribute__((always_inline)) {
+    return lanes_where([&](u32 i) __attribute__((always_inline)) { return holds(a(i), b(i)); });
+  };
   const unsigned how = bits_of(m, kCompareAt, 4);
-  u32 result = (how & 8) != 0 ? unordered : 0;
-  if ((how & 1) != 0) result |= less;
-  if ((how & 2) != 0) result |= equal;
-  if ((how & 4) != 0) result |= greater;
-  return result;
+  const u32 flip = (how & 8) != 0 ? kAllLanes : 0;  // the complement is of ordered values
+  switch ((how & 8) != 0 ? ~how & 7 : how & 7) {
+    case 0:
+      return flip;
+    case 1:
+      return flip ^ where([](T x, T y) { return x < y; });
+    case 2:
+      return flip ^ where([](T x, T y) { return x == y; });
+    case 3:
+      return flip ^ where([](T x, T y) { return x <= y; });
+    case 4:
+      return flip ^ where([](T x, T y) { return x > y; });
+    case 5:
+      return flip ^ where([](T x, T y) { return (x < y) | (x > y); });
+    case 6:
+      return flip ^ where([](T x, T y) { return x >= y; });
+    default:
+      return flip ^ where([](T x, T y) { return (x <= y) | (x > y); });
+  }
 }
 
 // Registers `name` and its counterpart of the uniform datapath, "u." + name.
@@ -107,6 +117,24 @@ template <class T, class A, class B>
 template <bool kUniform>
 [[gnu::always_inline]] inline u32 lanes_of(u32 mask) {
   return kUniform ? kAllLanes : mask;
+}
+
+// Writes f(lane) to a row, of the uniform datapath to all lanes.
+template <bool kUniform, class F>
+[[gnu::always_inline]] inline void write_row(std::byte* window, u32 offset, u32 mask, F f) {
+  if constexpr (kUniform) {
+    const u32 value = f(0);
+    u32* const d = slot<u32>(window, offset);
+    for (u32 i = 0; i < kLanes; ++i) d[i] = value;
+  } else {
+    write_lanes<u32>(window, offset, mask, f);
+  }
+}
+
+template <bool kUniform, class F>
+[[gnu::always_inline]] inline u32 where(F f) {
+  if constexpr (kUniform) return f(0) ? kAllLanes : 0;
+  return lanes_where(f);
 }
 
 void define_sass_float(OperationSink& sink);

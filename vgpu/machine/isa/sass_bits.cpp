@@ -7,13 +7,11 @@ namespace vgpu::machine::VGPU_ISA {
 namespace {
 
 [[gnu::always_inline]] inline u32 look_up(u32 table, u32 a, u32 b, u32 c) {
-  u32 result = 0;
-  for (u32 row = 0; row < 8; ++row) {
-    const u32 on = 0u - (table >> row & 1);
-    result |=
-        on & ((row & 4) != 0 ? a : ~a) & ((row & 2) != 0 ? b : ~b) & ((row & 1) != 0 ? c : ~c);
-  }
-  return result;
+  const auto row = [table](u32 n) { return 0u - (table >> n & 1); };
+  const auto choose = [](u32 by, u32 off, u32 on) { return off ^ (by & (off ^ on)); };
+  const u32 off = choose(b, choose(c, row(0), row(1)), choose(c, row(2), row(3)));
+  const u32 on = choose(b, choose(c, row(4), row(5)), choose(c, row(6), row(7)));
+  return choose(a, off, on);
 }
 
 template <bool kUniform>
@@ -23,30 +21,29 @@ void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
   const u32 table = bits_of(m, kTableAt, 8);
-  alignas(64) u32 result[kLanes];
+  const auto write = [&](auto f) __attribute__((always_inline)) {
+    if (insn.list != kNone) {
+      const u32 some = where<kUniform>([&](u32 i) { return f(i) != 0; });
+      const u32 p = predicate(window, insn.s[3], m, kNegateP);
+      set_predicate(window, insn.list, has(m, kHigh) ? some & p : some | p, lanes);
+    }
+    write_row<kUniform>(window, insn.d, mask, f);
+  };
   switch (table) {
     case 0xc0:
-      for (u32 i = 0; i < kLanes; ++i) result[i] = a[i] & b[i];
-      break;
+      return write([&](u32 i) __attribute__((always_inline)) { return a[i] & b[i]; });
     case 0xfc:
-      for (u32 i = 0; i < kLanes; ++i) result[i] = a[i] | b[i];
-      break;
+      return write([&](u32 i) __attribute__((always_inline)) { return a[i] | b[i]; });
     case 0x3c:
-      for (u32 i = 0; i < kLanes; ++i) result[i] = a[i] ^ b[i];
-      break;
+      return write([&](u32 i) __attribute__((always_inline)) { return a[i] ^ b[i]; });
     case 0xf8:
-      for (u32 i = 0; i < kLanes; ++i) result[i] = a[i] | (b[i] & c[i]);
-      break;
+      return write([&](u32 i) __attribute__((always_inline)) { return a[i] | (b[i] & c[i]); });
+    case 0x96:
+      return write([&](u32 i) __attribute__((always_inline)) { return a[i] ^ b[i] ^ c[i]; });
     default:
-      for (u32 i = 0; i < kLanes; ++i) result[i] = look_up(table, a[i], b[i], c[i]);
+      return write([&](u32 i)
+                       __attribute__((always_inline)) { return look_up(table, a[i], b[i], c[i]); });
   }
-  if (insn.list != kNone) {
-    u32 some = 0;
-    for (u32 i = 0; i < kLanes; ++i) some |= static_cast<u32>(result[i] != 0) << i;
-    const u32 p = predicate(window, insn.s[3], m, kNegateP);
-    set_predicate(window, insn.list, has(m, kHigh) ? some & p : some | p, lanes);
-  }
-  blend(slot<u32>(window, insn.d), result, lanes);
 }
 
 template <bool kUniform>
@@ -67,7 +64,6 @@ void plop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 template <bool kUniform>
 void shf(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
-  const u32 lanes = lanes_of<kUniform>(mask);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
   const unsigned type = bits_of(m, kTypeAt, 3);  // S64, U64, S32, U32
@@ -75,39 +71,55 @@ void shf(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const bool right = has(m, kRight), high = has(m, kHigh);
   const u32 limit = wide64 ? 64 : 32;
   const u32 wrap = has(m, kWrap) ? limit - 1 : kAllLanes;
-  write_lanes<u32>(window, insn.d, lanes, [&](u32 i) {
-    const u32 count = b[i] & wrap, n = count > limit ? limit : count;
-    const u64 value = a[i] | u64{c[i]} << 32;
-    if (!right) {
-      if (!wide64 && !high) return n > 31 ? 0 : a[i] << n;
-      const u64 shifted = n > 63 ? 0 : value << n;
+  const auto write = [&](auto f) __attribute__((always_inline)) {
+    write_row<kUniform>(
+        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+          const u32 count = b[i] & wrap;
+          return f(i, count > limit ? limit : count);
+        });
+  };
+  const auto value = [&](u32 i) __attribute__((always_inline)) { return a[i] | u64{c[i]} << 32; };
+  if (wide64) {
+    write([&](u32 i, u32 n) __attribute__((always_inline)) {
+      const u64 shifted = !right ? n > 63 ? 0 : value(i) << n
+                          : is_signed
+                              ? static_cast<u64>(static_cast<i64>(value(i)) >> (n > 63 ? 63 : n))
+                          : n > 63 ? 0
+                                   : value(i) >> n;
       return static_cast<u32>(high ? shifted >> 32 : shifted);
-    }
-    if (!wide64 && high) {
-      if (is_signed) return static_cast<u32>(static_cast<i32>(c[i]) >> (n > 31 ? 31 : n));
-      return n > 31 ? 0 : c[i] >> n;
-    }
-    const u64 shifted = !wide64     ? value >> n
-                        : is_signed ? static_cast<u64>(static_cast<i64>(value) >> (n > 63 ? 63 : n))
-                        : n > 63    ? 0
-                                    : value >> n;
-    return static_cast<u32>(high ? shifted >> 32 : shifted);
-  });
+    });
+  } else if (right && high && is_signed) {
+    write([&](u32 i, u32 n) __attribute__((always_inline)) {
+      return static_cast<u32>(static_cast<i32>(c[i]) >> (n > 31 ? 31 : n));
+    });
+  } else if (right && high) {
+    write([&](u32 i, u32 n) __attribute__((always_inline)) { return n > 31 ? 0 : c[i] >> n; });
+  } else if (!right && !high) {
+    write([&](u32 i, u32 n) __attribute__((always_inline)) { return n > 31 ? 0 : a[i] << n; });
+  } else if (right) {
+    write([&](u32 i, u32 n) __attribute__((always_inline)) {
+      return n > 31 ? c[i] : a[i] >> n | c[i] << 1 << (31 - n);
+    });
+  } else {
+    write([&](u32 i, u32 n) __attribute__((always_inline)) {
+      return n > 31 ? a[i] : c[i] << n | a[i] >> 1 >> (31 - n);
+    });
+  }
 }
 
 template <bool kUniform>
 void population(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 flip = mask_if(modifiers(insn), kNegateA);
   const u32* const a = slot<u32>(window, insn.s[0]);
-  write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask),
-                   [&](u32 i) { return static_cast<u32>(__builtin_popcount(a[i] ^ flip)); });
+  write_row<kUniform>(window, insn.d, mask,
+                      [&](u32 i) { return static_cast<u32>(__builtin_popcount(a[i] ^ flip)); });
 }
 
 template <bool kUniform>
 void reverse(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 flip = mask_if(modifiers(insn), kNegateA);
   const u32* const a = slot<u32>(window, insn.s[0]);
-  write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) {
+  write_row<kUniform>(window, insn.d, mask, [&](u32 i) {
     u32 v = a[i] ^ flip;
     v = (v >> 1 & 0x55555555) | (v & 0x55555555) << 1;
     v = (v >> 2 & 0x33333333) | (v & 0x33333333) << 2;
@@ -141,7 +153,7 @@ void permute(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
   const unsigned mode = bits_of(modifiers(insn), kTypeAt, 3);
-  write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) {
+  write_row<kUniform>(window, insn.d, mask, [&](u32 i) {
     const u64 bytes = a[i] | u64{c[i]} << 32;
     const u32 selectors = mode == 0 ? b[i] : kPermuteModes[mode - 1][b[i] & 3];
     u32 result = 0;
@@ -160,7 +172,7 @@ template <bool kUniform>
 void extend_sign(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
-  write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) {
+  write_row<kUniform>(window, insn.d, mask, [&](u32 i) {
     const u32 bits = has(m, kWrap) ? b[i] & 31 : b[i];
     if (bits >= 32) return a[i];
     if (bits == 0) return 0u;
@@ -175,7 +187,7 @@ template <bool kUniform>
 void make_mask(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const bool wraps = has(modifiers(insn), kWrap);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
-  write_lanes<u32>(window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) {
+  write_row<kUniform>(window, insn.d, mask, [&](u32 i) {
     const u32 first = wraps ? a[i] & 31 : a[i], count = wraps ? b[i] & 31 : b[i];
     const u32 ones = count >= 32 ? kAllLanes : (1u << count) - 1;
     return first >= 32 ? 0 : ones << first;
@@ -185,9 +197,8 @@ void make_mask(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 template <bool kUniform>
 void move(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
-  write_lanes<u32>(
-      window, insn.d,
-      lanes_of<kUniform>(mask), [&](u32 i) __attribute__((always_inline)) { return a[i]; });
+  write_row<kUniform>(
+      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) { return a[i]; });
 }
 template <bool kUniform>
 void move_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {

@@ -3,6 +3,7 @@
 // precision and rounded; the hardware's results may differ in the last place.
 #include <cmath>
 
+#include "machine/isa/elementary.hpp"
 #include "machine/isa/sass.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
@@ -223,14 +224,15 @@ void check_division(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 
 enum Function { kCos, kSin, kExp2, kLog2, kRcp, kRsqrt, kRcp64, kRsqrt64, kSqrt, kTanh };
 
+constexpr double kTurn = 6.283185307179586477;  // MUFU's argument is in turns, not radians
+
 u32 upper_half(double value) { return static_cast<u32>(bits_as<u64>(canonical(value)) >> 32); }
 
 u32 evaluate(unsigned function, u32 bits) {
   const double upper = bits_as<double>(u64{bits} << 32);
   if (function == kRcp64) return upper_half(1.0 / upper);
   if (function == kRsqrt64) return upper_half(1.0 / __builtin_sqrt(upper));
-  constexpr double kTurn = 6.283185307179586477;
-  const double x = flush(bits_as<float>(bits));  // MUFU's argument is in turns, not radians
+  const double x = flush(bits_as<float>(bits));
   double result = 0;
   switch (function) {
     case kCos:
@@ -245,25 +247,74 @@ u32 evaluate(unsigned function, u32 bits) {
     case kLog2:
       result = std::log2(x);
       break;
-    case kRcp:
-      result = 1.0 / x;
-      break;
-    case kRsqrt:
-      result = 1.0 / __builtin_sqrt(x);
-      break;
-    case kSqrt:
-      result = __builtin_sqrt(x);
-      break;
     default:
       result = std::tanh(x);
   }
   return bits_as<u32>(canonical(flush(static_cast<float>(result))));
 }
 
+// The lanes of `mask`, by `estimate` where it is certain, else one by one.
+template <class F>
+[[gnu::always_inline]] inline void write_function(std::byte* window, const Insn& insn, u32 mask,
+                                                  F estimate) {
+  const Single sa(modifiers(insn), kNegateA, kAbsoluteA);
+  const u32* const a = slot<u32>(window, insn.s[0]);
+  alignas(64) float results[kLanes];
+  const u32 doubtful =
+      mask & round_estimates(
+                 results, [&](u32 i) __attribute__((always_inline)) {
+                   return estimate(static_cast<double>(flush(bits_as<float>(sa(a[i])))));
+                 });
+  for (u32 left = doubtful; left != 0; left &= left - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(left));
+    results[i] = bits_as<float>(evaluate(insn.sub, sa(a[i])));
+  }
+  write_lanes<float>(
+      window, insn.d,
+      mask, [&](u32 i) __attribute__((always_inline)) { return canonical(flush(results[i])); });
+}
+
 void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  switch (insn.sub) {
+    case kCos:
+      return write_function(
+          window, insn, mask,
+          [](double x) __attribute__((always_inline)) { return estimate_sin(x * kTurn, 1); });
+    case kSin:
+      return write_function(
+          window, insn, mask,
+          [](double x) __attribute__((always_inline)) { return estimate_sin(x * kTurn, 0); });
+    case kExp2:
+      return write_function(
+          window, insn, mask,
+          [](double x) __attribute__((always_inline)) { return estimate_exp2(x); });
+    case kLog2:
+      return write_function(
+          window, insn, mask,
+          [](double x) __attribute__((always_inline)) { return estimate_log2(x); });
+    default:
+      break;
+  }
   const Modifiers m = modifiers(insn);
   const Single sa(m, kNegateA, kAbsoluteA);
   const u32* const a = slot<u32>(window, insn.s[0]);
+  const auto write = [&](auto f) __attribute__((always_inline)) {
+    write_lanes<float>(
+        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+          const double x = flush(bits_as<float>(sa(a[i])));
+          return canonical(flush(static_cast<float>(f(x))));
+        });
+  };
+  switch (insn.sub) {
+    case kRcp:
+      return write([](double x) { return 1.0 / x; });
+    case kRsqrt:
+      return write([](double x) { return 1.0 / __builtin_sqrt(x); });
+    case kSqrt:
+      return write([](double x) { return __builtin_sqrt(x); });
+    default:
+      break;
+  }
   u32* const d = slot<u32>(window, insn.d);
   for (u32 left = mask; left != 0; left &= left - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(left));

@@ -18,26 +18,28 @@ void add3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 signs = (fa & 1) + (fb & 1) + (fc & 1);
   const bool extended = has(m, kExtended);
   if (!extended && insn.list == kNone && insn.target == kNone) {
-    write_lanes<u32>(
-        window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
+    write_row<kUniform>(
+        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
           return (a[i] ^ fa) + (b[i] ^ fb) + (c[i] ^ fc) + signs;
         });
     return;
   }
   const u32 in = extended ? predicate(window, insn.s[3], m, kNegateP) : 0;
   const u32 in2 = extended ? predicate(window, static_cast<u32>(m >> kSlotAt), m, kNegateQ) : 0;
-  alignas(64) u32 result[kLanes];
-  u32 out = 0, out2 = 0;
+  alignas(64) u32 result[kLanes], carries[kLanes];
   for (u32 i = 0; i < kLanes; ++i) {
-    const u64 carry = extended ? (in >> i & 1) + (in2 >> i & 1) : signs;
-    const u64 sum = u64{a[i] ^ fa} + (b[i] ^ fb) + (c[i] ^ fc) + carry;
-    result[i] = static_cast<u32>(sum);
-    out |= static_cast<u32>(sum >> 32 >= 1) << i;
-    out2 |= static_cast<u32>(sum >> 32 >= 2) << i;
+    const u32 x = a[i] ^ fa, y = b[i] ^ fb, z = c[i] ^ fc;
+    const u32 carry = extended ? (in >> i & 1) + (in2 >> i & 1) : signs;
+    const u32 sum = x + y, sum2 = sum + z, sum3 = sum2 + carry;
+    result[i] = sum3;
+    carries[i] = u32{sum < x} + u32{sum2 < z} + u32{sum3 < carry};
   }
   blend(slot<u32>(window, insn.d), result, lanes);
-  if (insn.list != kNone) set_predicate(window, insn.list, out, lanes);
-  if (insn.target != kNone) set_predicate(window, insn.target, out2, lanes);
+  const auto carry_of = [&](u32 least) __attribute__((always_inline)) {
+    return lanes_where([&](u32 i) { return carries[i] >= least; });
+  };
+  if (insn.list != kNone) set_predicate(window, insn.list, carry_of(1), lanes);
+  if (insn.target != kNone) set_predicate(window, insn.target, carry_of(2), lanes);
 }
 
 // d = a + b + c in 64 bits (two rows each), on the uniform datapath.
@@ -64,20 +66,19 @@ void add_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 template <bool kUniform>
 void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
-  const u32 lanes = lanes_of<kUniform>(mask);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
   const u32 fb = mask_if(m, kNegateB), fc = mask_if(m, kNegateC);
   if (has(m, kExtended)) {
     const u32 in = predicate(window, insn.s[3], m, kNegateP);
-    write_lanes<u32>(
-        window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
+    write_row<kUniform>(
+        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
           return a[i] * ((b[i] ^ fb) + (fb & 1)) + (c[i] ^ fc) + (in >> i & 1);
         });
     return;
   }
-  write_lanes<u32>(
-      window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
+  write_row<kUniform>(
+      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
         return a[i] * ((b[i] ^ fb) + (fb & 1)) + (c[i] ^ fc) + (fc & 1);
       });
 }
@@ -155,15 +156,14 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 fb = mask_if(m, kNegateB);
   const u32 in = extended ? predicate(window, insn.s[3], m, kNegateP) : 0;
   if (!high && insn.list == kNone && !extended) {
-    write_lanes<u32>(
-        window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
+    write_row<kUniform>(
+        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
           return ((a[i] << shift) ^ static_cast<u32>(flip)) + static_cast<u32>(minus) +
                  (b[i] ^ fb) + (fb & 1);
         });
     return;
   }
-  alignas(64) u32 result[kLanes];
-  u32 out = 0;
+  alignas(64) u32 result[kLanes], carries[kLanes];
   for (u32 i = 0; i < kLanes; ++i) {
     u32 shifted;
     u64 carry = extended ? in >> i & 1 : fb & 1;
@@ -177,10 +177,13 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     }
     const u64 sum = u64{shifted} + (b[i] ^ fb) + carry;
     result[i] = static_cast<u32>(sum);
-    out |= static_cast<u32>(sum >> 32) << i;
+    carries[i] = static_cast<u32>(sum >> 32);
   }
   blend(slot<u32>(window, insn.d), result, lanes);
-  if (insn.list != kNone) set_predicate(window, insn.list, out, lanes);
+  if (insn.list != kNone) {
+    const u32 out = lanes_where([&](u32 i) { return carries[i] != 0; });
+    set_predicate(window, insn.list, out, lanes);
+  }
 }
 
 // With .EX, target holds the comparison of the lower words (equal: true).
@@ -190,10 +193,15 @@ void isetp(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 lanes = lanes_of<kUniform>(mask);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   const u32 top = has(m, kSigned) ? 0x80000000 : 0;
-  u32 less = 0, equal = 0;
-  for (u32 i = 0; i < kLanes; ++i) less |= static_cast<u32>((a[i] ^ top) < (b[i] ^ top)) << i;
-  for (u32 i = 0; i < kLanes; ++i) equal |= static_cast<u32>(a[i] == b[i]) << i;
-  const u32 greater = ~(less | equal);
+  const auto less = [&]() __attribute__((always_inline)) {
+    return where<kUniform>([&](u32 i) { return (a[i] ^ top) < (b[i] ^ top); });
+  };
+  const auto greater = [&]() __attribute__((always_inline)) {
+    return where<kUniform>([&](u32 i) { return (a[i] ^ top) > (b[i] ^ top); });
+  };
+  const auto equal = [&]() __attribute__((always_inline)) {
+    return where<kUniform>([&](u32 i) { return a[i] == b[i]; });
+  };
   const bool extended = has(m, kExtended);
   const u32 lower = extended ? predicate(window, insn.target, m, kNegateQ) : 0;
   u32 result;
@@ -202,22 +210,22 @@ void isetp(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       result = 0;
       break;
     case 1:
-      result = less | (equal & lower);
+      result = extended ? less() | (equal() & lower) : less();
       break;
     case 2:
-      result = extended ? equal & lower : equal;
+      result = extended ? equal() & lower : equal();
       break;
     case 3:
-      result = less | (extended ? equal & lower : equal);
+      result = extended ? less() | (equal() & lower) : ~greater();
       break;
     case 4:
-      result = greater | (equal & lower);
+      result = extended ? greater() | (equal() & lower) : greater();
       break;
     case 5:
-      result = ~equal | lower;
+      result = ~equal() | lower;
       break;
     case 6:
-      result = greater | (extended ? equal & lower : equal);
+      result = extended ? greater() | (equal() & lower) : ~less();
       break;
     default:
       result = kAllLanes;
@@ -230,10 +238,9 @@ template <bool kUniform>
 void select(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 p = predicate(window, insn.s[3], modifiers(insn), kNegateP);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
-  write_lanes<u32>(
-      window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) __attribute__((always_inline)) {
-        return (p >> i & 1) != 0 ? a[i] : b[i];
-      });
+  write_row<kUniform>(
+      window, insn.d,
+      mask, [&](u32 i) __attribute__((always_inline)) { return (p >> i & 1) != 0 ? a[i] : b[i]; });
 }
 
 // The lesser (greater) of two numbers or, with kHigh, of each half.
@@ -275,11 +282,20 @@ void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
   if (!extreme.halves) {
-    write_lanes<u32>(
-        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-          const u32 x = a[i] + (c[i] ^ fc) + one;
-          return extreme.result(extreme.number(x, b[i], (p >> i & 1) != 0));
-        });
+    const u32 top = extreme.top;
+    const auto write = [&](auto least) __attribute__((always_inline)) {
+      write_lanes<u32>(
+          window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+            const u32 x = (a[i] + (c[i] ^ fc) + one) ^ top, y = b[i] ^ top;
+            return extreme.result((least(i) ? x < y ? x : y : x > y ? x : y) ^ top);
+          });
+    };
+    if ((p & mask) == mask)
+      write([](u32) { return true; });
+    else if ((p & mask) == 0)
+      write([](u32) { return false; });
+    else
+      write([p](u32 i) { return (p >> i & 1) != 0; });
     return;
   }
   alignas(64) u32 d[kLanes];

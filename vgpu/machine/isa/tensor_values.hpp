@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion of matrix elements to numbers, and vectors of accumulators.
 #pragma once
+#if defined(__AVX2__)
 #include <immintrin.h>
+#endif
 
 #include "machine/isa/floats.hpp"
 

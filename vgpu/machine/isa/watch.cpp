@@ -77,51 +77,122 @@ void mark_written(Warp& warp, u32 mask, const u64* addresses, u32 bytes, Pattern
   }
 }
 
-// Whether an access leaves `entry` unchanged: the block's own word, or, for a load, a word that
-// several blocks have read.
+// How an access changes the mark of a word.
 struct Known {
-  u32 written, read, several;
+  u32 written, storing, read, several, first;
   explicit Known(const Warp& warp)
       : written(Shadow::kWritten | warp.watch->mark),
+        storing(Shadow::kStoring | warp.watch->mark),
         read(Shadow::kReadByOne | warp.watch->mark),
-        several(Shadow::kReadBySeveral | warp.watch->global.first) {}
+        several(Shadow::kReadBySeveral | warp.watch->global.first),
+        first(warp.watch->global.first) {}
+  // Whether an access leaves `entry` unchanged: the block's own word, or, for a load, a word that
+  // several blocks have read.
   template <bool kWrite>
   [[gnu::always_inline]] u32 is_foreign(u32 entry) const {
     const u32 foreign = static_cast<u32>(entry != written);
     if constexpr (kWrite) return foreign;
     return foreign & static_cast<u32>(entry != read) & static_cast<u32>(entry != several);
   }
+  // The mark after the access. False if another block's access may conflict with it.
+  template <bool kWrite>
+  [[gnu::always_inline]] bool step(u32 entry, u32& next) const {
+    const bool unmarked = (entry & Shadow::kMarkBits) < first;  // by an earlier launch, if at all
+    if constexpr (kWrite) {
+      next = written;
+      return unmarked || entry == written || entry == read;
+    }
+    const bool known = is_foreign<kWrite>(entry) == 0;
+    next = unmarked ? read : known ? entry : several;
+    return unmarked || known || (entry & ~Shadow::kMarkBits) == Shadow::kReadByOne;
+  }
 };
 
-// The word at `byte` of what the lane stores.
-u32 stored_word(const Warp& warp, const std::byte* window, const Insn& insn, u32 lane, u32 byte) {
-  std::byte bytes[32];
-  for (u32 e = 0; e < insn.vector; ++e) {
-    const u32 offset = insn.vector == 1 ? insn.d : warp.lists[insn.list + e];
-    const u64 value = read_register(window, offset, insn.width, lane);
-    __builtin_memcpy(bytes + e * insn.bytes, &value, insn.bytes);
+// The words that the lanes store, lane after lane. None for a null window.
+struct Stored {
+  u32 per_lane = 0;
+  alignas(64) u32 words[kLanes * 8];
+  Stored(const Warp& warp, const std::byte* window, const Insn& insn) {
+    if (window == nullptr) return;
+    per_lane = insn.vector * insn.bytes / 4;
+    for (u32 e = 0; e < insn.vector; ++e) {
+      const u32 offset = insn.vector == 1 ? insn.d : warp.lists[insn.list + e];
+      if (insn.bytes == 4 && insn.width == 4) {
+        const u32* const reg = reinterpret_cast<const u32*>(window + offset);
+        for (u32 i = 0; i < kLanes; ++i) words[i * per_lane + e] = reg[i];
+        continue;
+      }
+      std::byte* const bytes = reinterpret_cast<std::byte*>(words) + e * insn.bytes;
+      for (u32 i = 0; i < kLanes; ++i) {
+        const u64 value = read_register(window, offset, insn.width, i);
+        __builtin_memcpy(bytes + i * per_lane * 4, &value, insn.bytes);
+      }
+    }
   }
-  u32 word = 0;
-  __builtin_memcpy(&word, bytes + byte, 4);
-  return word;
+  const u32* of(u32 lane, u32 word) const {
+    return per_lane == 0 ? nullptr : words + lane * per_lane + word;
+  }
+};
+
+// Marks one word or two neighbouring ones, and stores their first values. Other host threads may
+// mark them, too. False if an access to one of them may conflict with another block's.
+template <bool kWrite, class Entry>
+[[gnu::always_inline]] inline bool mark(const Known& known, u32* touched, u64 address,
+                                        const u32* stored) {
+  constexpr u32 kWords = sizeof(Entry) / 4;
+  constexpr Entry kEach = ~Entry{0} / ~u32{0};
+  Entry* const entry = reinterpret_cast<Entry*>(touched);
+  Entry old = __atomic_load_n(entry, __ATOMIC_RELAXED), next = 0;
+  for (;;) {
+    next = 0;
+    for (u32 i = 0; i < kWords; ++i) {
+      u32 changed;
+      if (!known.step<kWrite>(static_cast<u32>(old >> 32 * i), changed)) return false;
+      next |= Entry{changed} << 32 * i;
+    }
+    if (next == old) return true;
+    const Entry first = stored == nullptr ? next : kEach * known.storing;
+    if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      continue;
+    if (stored == nullptr) return true;
+    for (u32 i = 0; i < kWords; ++i)
+      __atomic_store_n(reinterpret_cast<u32*>(address) + i, stored[i], __ATOMIC_RELAXED);
+    __atomic_store_n(entry, next, __ATOMIC_RELEASE);
+    return true;
+  }
+}
+
+template <bool kWrite>
+bool mark_words(const Known& known, const observer::LaunchMarks& marks, Words words,
+                const u32* stored) {
+  const u64 end = words.first + words.count;
+  for (u64 word = words.first; word < end;) {
+    u32* const touched = marks.touched + word;
+    const u64 address = marks.begin + word * 4;
+    const bool pair = word % 2 == 0 && word + 2 <= end;
+    if (!(pair ? mark<kWrite, u64>(known, touched, address, stored)
+               : mark<kWrite, u32>(known, touched, address, stored)))
+      return false;
+    word += pair ? 2 : 1;
+    if (stored != nullptr) stored += pair ? 2 : 1;
+  }
+  return true;
 }
 
 template <bool kWrite>
 void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
-                 const std::byte* window) {
+                 const Stored& stored) {
   const observer::LaunchMarks& marks = warp.watch->global;
   const Known known(warp);
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     const u64 at = addresses[i] - marks.begin;
     if (at >= marks.bytes) continue;
-    for (u32 byte = 0; byte < bytes; byte += 4) {
-      if (known.is_foreign<kWrite>(
-              __atomic_load_n(marks.touched + (at + byte) / 4, __ATOMIC_RELAXED)) == 0)
-        continue;
-      const u32 word = window == nullptr ? 0 : stored_word(warp, window, insn, i, byte);
-      warp.watch->touch_word(warp, insn, i, addresses[i] + byte, kWrite,
-                             window == nullptr ? nullptr : &word);
+    for (u32 word = 0; word < bytes / 4; ++word) {
+      const u64 address = addresses[i] + word * 4;
+      const u32* const value = stored.of(i, word);
+      if (!mark<kWrite, u32>(known, marks.touched + at / 4 + word, address, value))
+        warp.watch->touch_word(warp, insn, i, address, kWrite, value);
     }
   }
 }
@@ -133,10 +204,11 @@ void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 byt
   const Known known(warp);
   const u32* const touched = marks.touched;
   u32 bad = 0;
+  Words words;
   if (pattern != Pattern::kScattered) {
     const u64 at = addresses[0] - marks.begin;
     if (at >= marks.bytes) return;
-    const Words words = words_of(at, bytes, pattern);
+    words = words_of(at, bytes, pattern);
     for (u64 i = 0; i < words.count; ++i) bad |= known.is_foreign<kWrite>(touched[words.first + i]);
     if (bad == 0) return;
     if (pattern == Pattern::kUniform) mask = 1;
@@ -151,7 +223,9 @@ void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 byt
       if (bad == 0) return;
     }
   }
-  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, window);
+  const Stored stored(warp, window, insn);
+  if (words.count != 0 && mark_words<kWrite>(known, marks, words, stored.of(0, 0))) return;
+  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, stored);
 }
 
 }  // namespace

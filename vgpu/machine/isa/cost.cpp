@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/isa/access.hpp"
+#include "memory/access_count.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+
+using namespace access_count;
+
+AccessCost global_cost(const u64* addresses, u32 mask, u32) {
+  return {sectors(addresses, mask), size(firsts(addresses, mask, 0))};
+}
+
+AccessCost atomic_cost(const u64* addresses, u32 mask, u32) {
+  return {sectors_in_turns(addresses, mask), size(firsts(addresses, mask, 0))};
+}
+
+AccessCost shared_load_cost(const u32* offsets, u32 mask, u32 bytes) {
+  return {load_wavefronts(offsets, mask, bytes), size(firsts(offsets, mask, 0))};
+}
+
+AccessCost shared_store_cost(const u32* offsets, u32 mask, u32 bytes) {
+  return {store_wavefronts(offsets, mask, bytes), size(firsts(offsets, mask, 0))};
+}
+
+}  // namespace vgpu::machine::VGPU_ISA

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of access.hpp. access.cpp compiles them for any host, the executor for each of its
+// instruction sets.
+#pragma once
+#include "memory/access.hpp"
+#include "memory/lane_sets.hpp"
+
+namespace vgpu::access_count {
+
+[[gnu::always_inline]] inline std::uint32_t size(std::uint32_t lanes) {
+  return static_cast<std::uint32_t>(__builtin_popcount(lanes));
+}
+
+// Of the lanes in `mask`, the first one of each value of its address >> shift.
+template <class Address>
+[[gnu::always_inline]] inline std::uint32_t firsts(const Address* addresses, std::uint32_t mask,
+                                                   std::uint32_t shift) {
+  if (mask == 0) return 0;
+  alignas(64) std::uint32_t keys[kWarpSize];
+  if (keys_of(addresses, mask, shift, keys)) return first_lanes(keys, mask);
+  std::uint32_t found = 0;
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const std::uint32_t lane = static_cast<std::uint32_t>(__builtin_ctz(left));
+    bool is_first = true;
+    for (std::uint32_t before = found; before != 0; before &= before - 1)
+      is_first &= addresses[__builtin_ctz(before)] >> shift != addresses[lane] >> shift;
+    found |= static_cast<std::uint32_t>(is_first) << lane;
+  }
+  return found;
+}
+
+constexpr std::uint32_t kSectorShift = 5;
+
+[[gnu::always_inline]] inline std::uint32_t sectors(const std::uint64_t* addresses,
+                                                    std::uint32_t mask) {
+  return size(firsts(addresses, mask, kSectorShift));
+}
+
+[[gnu::always_inline]] inline std::uint32_t sectors_in_turns(const std::uint64_t* addresses,
+                                                             std::uint32_t mask) {
+  std::uint32_t sum = 0;
+  while (mask != 0) {
+    const std::uint32_t turn = firsts(addresses, mask, 0);
+    sum += sectors(addresses, turn);
+    mask &= ~turn;
+  }
+  return sum;
+}
+
+// An access of several words occupies as many neighbouring banks, and is aligned to its size. So
+// two accesses need the same banks or none of the other's, and share all words or none.
+[[gnu::always_inline]] inline std::uint32_t passes(const std::uint32_t* addresses,
+                                                   std::uint32_t mask, std::uint32_t words,
+                                                   std::uint32_t group) {
+  constexpr std::uint32_t kBanks = 32, kWordShift = 2;
+  const std::uint32_t shift = kWordShift + static_cast<std::uint32_t>(__builtin_ctz(words));
+  alignas(64) std::uint32_t places[kWarpSize], banks[kWarpSize];
+  for (int i = 0; i < kWarpSize; ++i) places[i] = addresses[i] >> shift;
+  for (int i = 0; i < kWarpSize; ++i) banks[i] = places[i] % (kBanks / words);
+  std::uint32_t sum = 0;
+  for (std::uint32_t first = 0; first < kWarpSize; first += group) {
+    const std::uint32_t lanes = mask & (group == kWarpSize ? ~0u : ((1u << group) - 1) << first);
+    if (lanes != 0) sum += most_of_one_key(banks, first_lanes(places, lanes));
+  }
+  return sum;
+}
+
+// Whether lanes n and n^distance have the same address, for all pairs with both lanes active.
+[[gnu::always_inline]] inline bool paired(const std::uint32_t* addresses, std::uint32_t mask,
+                                          std::uint32_t distance) {
+  std::uint32_t apart = 0;
+  for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
+    const std::uint32_t other = lane ^ distance;
+    const std::uint32_t both = 0u - (mask >> lane & mask >> other & 1);
+    apart |= (addresses[lane] ^ addresses[other]) & both;
+  }
+  return apart == 0;
+}
+
+[[gnu::always_inline]] inline std::uint32_t words_of(std::uint32_t bytes) {
+  return bytes < 4 ? 1 : bytes / 4;
+}
+
+[[gnu::always_inline]] inline std::uint32_t store_wavefronts(const std::uint32_t* addresses,
+                                                             std::uint32_t mask,
+                                                             std::uint32_t bytes) {
+  const std::uint32_t words = words_of(bytes);
+  return passes(addresses, mask, words, kWarpSize / words);
+}
+
+[[gnu::always_inline]] inline std::uint32_t load_wavefronts(const std::uint32_t* addresses,
+                                                            std::uint32_t mask,
+                                                            std::uint32_t bytes) {
+  const std::uint32_t words = words_of(bytes);
+  const bool pairs = words > 1 && (paired(addresses, mask, 1) || paired(addresses, mask, 2));
+  return passes(addresses, mask, words, (pairs ? 2 : 1) * kWarpSize / words);
+}
+
+}  // namespace vgpu::access_count
