@@ -26,12 +26,12 @@ std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask,
 
 std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,
                                       std::uint32_t bytes) {
-  return access_count::store_wavefronts(addresses, mask, bytes);
+  return access_count::store_cost(addresses, mask, bytes).units;
 }
 
 std::uint32_t shared_load_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,
                                      std::uint32_t bytes) {
-  return access_count::load_wavefronts(addresses, mask, bytes);
+  return access_count::load_cost(addresses, mask, bytes).units;
 }
 
 std::uint32_t word_runs(const std::uint32_t* distances, std::uint32_t mask, std::uint32_t bytes,

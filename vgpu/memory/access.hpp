@@ -69,8 +69,8 @@ std::uint32_t word_runs(const std::uint32_t* distances, std::uint32_t mask, std:
 template <class Address, std::uint32_t kPeriod>
 class AccessMemo {
  public:
-  // Returns count(addresses, mask, bytes), an AccessCost, from the cache if the pattern is known. An
-  // instruction must always pass the same `count` and `bytes`.
+  // Returns count(addresses, mask, bytes), an AccessCost, from the cache if the pattern is known.
+  // An instruction must always pass the same `count` and `bytes`.
   template <class Count>
   [[gnu::always_inline]] AccessCost operator()(Count count, const Address* addresses,
                                                std::uint32_t mask, std::uint32_t bytes) {

@@ -48,21 +48,23 @@ constexpr std::uint32_t kSectorShift = 5;
 }
 
 // An access of several words occupies as many neighbouring banks, and is aligned to its size. So
-// two accesses need the same banks or none of the other's, and share all words or none.
-[[gnu::always_inline]] inline std::uint32_t passes(const std::uint32_t* addresses,
-                                                   std::uint32_t mask, std::uint32_t words,
-                                                   std::uint32_t group) {
+// two accesses need the same banks or none of the other's, and share all words or none. The
+// addresses of the cost are those of accesses of whole words by one group.
+[[gnu::always_inline]] inline AccessCost passes(const std::uint32_t* addresses, std::uint32_t mask,
+                                                std::uint32_t words, std::uint32_t group) {
   constexpr std::uint32_t kBanks = 32, kWordShift = 2;
   const std::uint32_t shift = kWordShift + static_cast<std::uint32_t>(__builtin_ctz(words));
   alignas(64) std::uint32_t places[kWarpSize], banks[kWarpSize];
   for (int i = 0; i < kWarpSize; ++i) places[i] = addresses[i] >> shift;
-  for (int i = 0; i < kWarpSize; ++i) banks[i] = places[i] % (kBanks / words);
-  std::uint32_t sum = 0;
+  for (int i = 0; i < kWarpSize; ++i) banks[i] = places[i] & (kBanks / words - 1);
+  AccessCost cost;
   for (std::uint32_t first = 0; first < kWarpSize; first += group) {
     const std::uint32_t lanes = mask & (group == kWarpSize ? ~0u : ((1u << group) - 1) << first);
-    if (lanes != 0) sum += most_of_one_key(banks, first_lanes(places, lanes));
+    const std::uint32_t firsts_of = first_lanes(places, lanes);
+    cost.addresses += size(firsts_of);
+    cost.units += firsts_of == 0 ? 0 : most_of_one_key(banks, firsts_of);
   }
-  return sum;
+  return cost;
 }
 
 // Whether lanes n and n^distance have the same address, for all pairs with both lanes active.
@@ -81,19 +83,25 @@ constexpr std::uint32_t kSectorShift = 5;
   return bytes < 4 ? 1 : bytes / 4;
 }
 
-[[gnu::always_inline]] inline std::uint32_t store_wavefronts(const std::uint32_t* addresses,
-                                                             std::uint32_t mask,
-                                                             std::uint32_t bytes) {
-  const std::uint32_t words = words_of(bytes);
-  return passes(addresses, mask, words, kWarpSize / words);
+// The cost of an access whose passes serve groups of `group` lanes.
+[[gnu::always_inline]] inline AccessCost wavefronts(const std::uint32_t* addresses,
+                                                    std::uint32_t mask, std::uint32_t bytes,
+                                                    std::uint32_t group) {
+  AccessCost cost = passes(addresses, mask, words_of(bytes), group);
+  if (bytes != 4) cost.addresses = size(firsts(addresses, mask, 0));
+  return cost;
 }
 
-[[gnu::always_inline]] inline std::uint32_t load_wavefronts(const std::uint32_t* addresses,
-                                                            std::uint32_t mask,
-                                                            std::uint32_t bytes) {
+[[gnu::always_inline]] inline AccessCost store_cost(const std::uint32_t* addresses,
+                                                    std::uint32_t mask, std::uint32_t bytes) {
+  return wavefronts(addresses, mask, bytes, kWarpSize / words_of(bytes));
+}
+
+[[gnu::always_inline]] inline AccessCost load_cost(const std::uint32_t* addresses,
+                                                   std::uint32_t mask, std::uint32_t bytes) {
   const std::uint32_t words = words_of(bytes);
   const bool pairs = words > 1 && (paired(addresses, mask, 1) || paired(addresses, mask, 2));
-  return passes(addresses, mask, words, (pairs ? 2 : 1) * kWarpSize / words);
+  return wavefronts(addresses, mask, bytes, (pairs ? 2 : 1) * kWarpSize / words);
 }
 
 }  // namespace vgpu::access_count

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of a warp's lanes, as bit masks, computed with the widest instructions of the including code.
+// Sets of a warp's lanes, as bit masks, computed with the widest instructions of the including
+// code.
 #pragma once
 #include <cstdint>
 
@@ -62,39 +63,61 @@ template <class F>
   return top_bits(words);
 }
 
+// Below this many lanes, they are visited one by one.
+inline constexpr int kFewLanes = 10;
+
 // Of the lanes in `mask`, the first one of each key.
 [[gnu::always_inline]] inline std::uint32_t first_lanes(const std::uint32_t* keys,
                                                         std::uint32_t mask) {
-  const LaneWords key = LaneWords::load(keys);
+  if (mask == 0) return 0;
+  const std::uint32_t lowest = mask & (~mask + 1);
+  // Other lanes stand for the first one in `mask`, which needs no search.
+  alignas(64) std::uint32_t known[32];
+  const std::uint32_t first_key = keys[__builtin_ctz(mask)];
+  for (std::uint32_t i = 0; i < 32; ++i) known[i] = (mask >> i & 1) != 0 ? keys[i] : first_key;
+  const LaneWords key = LaneWords::load(known);
   LaneWords first{};
-  for (std::uint32_t left = mask; left != 0;) {
-    const std::uint32_t lane = 31u - static_cast<std::uint32_t>(__builtin_clz(left));
-    left &= ~(1u << lane);
+  const auto visit = [&](std::uint32_t lane) __attribute__((always_inline)) {
     for (int p = 0; p < LaneWords::kParts; ++p)
-      first.parts[p] = key.parts[p] == keys[lane] ? lane - LaneWords::Part{} : first.parts[p];
+      first.parts[p] = key.parts[p] == known[lane] ? lane - LaneWords::Part{} : first.parts[p];
+  };
+  if (__builtin_popcount(mask) < kFewLanes) {
+    for (std::uint32_t left = mask; left != 0;) {
+      const std::uint32_t lane = 31u - static_cast<std::uint32_t>(__builtin_clz(left));
+      left &= ~(1u << lane);
+      visit(lane);
+    }
+  } else {
+#pragma GCC unroll 32
+    for (std::uint32_t lane = 32; lane-- > 0;) visit(lane);
   }
   alignas(64) std::uint32_t found[32];
   __builtin_memcpy(found, first.parts, sizeof(found));
-  return mask & lanes_where([&](std::uint32_t i) { return found[i] == i; });
+  return lowest | (mask & lanes_where([&](std::uint32_t i) { return found[i] == i; }));
 }
 
-// The greatest number of lanes in `mask` that have the same key.
+// The greatest number of lanes in `mask` that have the same key. Keys are less than 2^31.
 [[gnu::always_inline]] inline std::uint32_t most_of_one_key(const std::uint32_t* keys,
                                                             std::uint32_t mask) {
-  const LaneWords key = LaneWords::load(keys);
+  alignas(64) std::uint32_t known[32];
+  for (std::uint32_t i = 0; i < 32; ++i) known[i] = (mask >> i & 1) != 0 ? keys[i] : ~i;
+  const LaneWords key = LaneWords::load(known);
   LaneWords count{};
-  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
-    const std::uint32_t lane = static_cast<std::uint32_t>(__builtin_ctz(left));
+  const auto visit = [&](std::uint32_t lane) __attribute__((always_inline)) {
     for (int p = 0; p < LaneWords::kParts; ++p)
-      count.parts[p] -= static_cast<LaneWords::Part>(key.parts[p] == keys[lane]);
+      count.parts[p] -= static_cast<LaneWords::Part>(key.parts[p] == known[lane]);
+  };
+  if (__builtin_popcount(mask) < kFewLanes) {
+    for (std::uint32_t left = mask; left != 0; left &= left - 1)
+      visit(static_cast<std::uint32_t>(__builtin_ctz(left)));
+  } else {
+#pragma GCC unroll 32
+    for (std::uint32_t lane = 0; lane < 32; ++lane) visit(lane);
   }
   alignas(64) std::uint32_t counts[32];
   __builtin_memcpy(counts, count.parts, sizeof(counts));
   std::uint32_t most = 0;
-  for (std::uint32_t i = 0; i < 32; ++i) {
-    const std::uint32_t of_lane = (mask >> i & 1) != 0 ? counts[i] : 0;
-    most = of_lane > most ? of_lane : most;
-  }
+  for (std::uint32_t i = 0; i < 32; ++i) most = counts[i] > most ? counts[i] : most;
   return most;
 }
 

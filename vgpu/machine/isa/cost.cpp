@@ -15,11 +15,11 @@ AccessCost atomic_cost(const u64* addresses, u32 mask, u32) {
 }
 
 AccessCost shared_load_cost(const u32* offsets, u32 mask, u32 bytes) {
-  return {load_wavefronts(offsets, mask, bytes), size(firsts(offsets, mask, 0))};
+  return load_cost(offsets, mask, bytes);
 }
 
 AccessCost shared_store_cost(const u32* offsets, u32 mask, u32 bytes) {
-  return {store_wavefronts(offsets, mask, bytes), size(firsts(offsets, mask, 0))};
+  return store_cost(offsets, mask, bytes);
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimates of elementary functions of doubles that vectorise. Their relative error, where they
-// claim to be valid, is below kError. So a single-precision result is that of the host library
-// wherever the estimate and its neighbours at a distance of kError round to the same number.
+// Estimates of elementary functions of doubles, NaN where they have none. They have no branches and
+// no integers of other widths, so that loops over lanes vectorise. Their relative error is below
+// kError: a single-precision result is that of the host library wherever the estimate and its
+// neighbours at a distance of kError round to the same number.
 #pragma once
 #include "machine/isa/floats.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
 
 inline constexpr double kError = 0x1p-44;
+inline constexpr double kNoEstimate = __builtin_nan("");
 
-struct Estimate {
-  double value;
-  bool valid;
-};
-
-// For |x| < 2^51.
-[[gnu::always_inline]] inline double nearest_integer(double x) {
-  constexpr double kShift = 0x1.8p52;
-  return (x + kShift) - kShift;
-}
+// x + kShift is x rounded to an integer, which is also in its lower bits; for |x| < 2^51.
+inline constexpr double kShift = 0x1.8p52;
 
 template <std::size_t kTerms>
 [[gnu::always_inline]] inline double polynomial(const double (&terms)[kTerms], double x) {
@@ -28,7 +22,7 @@ template <std::size_t kTerms>
 }
 
 // 2^x, by the power series of e^(f log 2) for the fraction f.
-[[gnu::always_inline]] inline Estimate estimate_exp2(double x) {
+[[gnu::always_inline]] inline double estimate_exp2(double x) {
   constexpr double kLog2 = 0.693147180559945309417;
   static constexpr double kSeries[] = {1.0,
                                        1.0,
@@ -43,31 +37,32 @@ template <std::size_t kTerms>
                                        1.0 / 3628800,
                                        1.0 / 39916800,
                                        1.0 / 479001600};
-  const bool valid = x > -200 && x < 200;
-  const double bounded = valid ? x : 0;
-  const double whole = nearest_integer(bounded);
-  const double power = polynomial(kSeries, (bounded - whole) * kLog2);
-  const u64 exponent = static_cast<u64>(static_cast<i64>(static_cast<i32>(whole))) << 52;
-  return {bits_as<double>(bits_as<u64>(power) + exponent), valid};
+  const double shifted = x + kShift;
+  const double power = polynomial(kSeries, (x - (shifted - kShift)) * kLog2);
+  const double value = bits_as<double>(bits_as<u64>(power) + (bits_as<u64>(shifted) << 52));
+  return __builtin_fabs(x) < 200 ? value : kNoEstimate;
 }
 
 // log2 of a normal number, by the series of the inverse hyperbolic tangent of (m - 1) / (m + 1) for
 // the mantissa m from 0.7 to 1.4.
-[[gnu::always_inline]] inline Estimate estimate_log2(double x) {
+[[gnu::always_inline]] inline double estimate_log2(double x) {
   constexpr double kTwoOverLog2 = 2.88539008177792681472;
   static constexpr double kSeries[] = {1.0,      1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9, 1.0 / 11,
                                        1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21};
-  constexpr u64 kHalfRoot = 0x3fe6a09e667f3bcd;  // sqrt(1/2)
-  const bool valid = x >= 0x1p-126 && x < 0x1p128 && x != 1;
-  const u64 bits = bits_as<u64>(valid ? x : 1.0) - kHalfRoot;
-  const i32 exponent = static_cast<i32>(static_cast<u32>(bits >> 32)) >> 20;
+  constexpr u64 kHalfRoot = 0x3fe6a09e667f3bcd;                              // sqrt(1/2)
+  constexpr u64 kBias = u64{1024} << 52, kWholeNumber = 0x4330000000000000;  // 2^52, to be added
+  const u64 bits = bits_as<u64>(x) - kHalfRoot + kBias;
+  const double exponent = bits_as<double>(bits >> 52 | kWholeNumber) - (0x1p52 + 1024);
   const double mantissa = bits_as<double>((bits & 0xfffffffffffff) + kHalfRoot);
   const double t = (mantissa - 1) / (mantissa + 1);
-  return {exponent + t * kTwoOverLog2 * polynomial(kSeries, t * t), valid};
+  double value = exponent + t * kTwoOverLog2 * polynomial(kSeries, t * t);
+  value = x >= 0x1p-126 ? value : kNoEstimate;
+  value = x < 0x1p128 ? value : kNoEstimate;
+  return x != 1 ? value : kNoEstimate;
 }
 
 // sin(x + quarters * pi / 2), by the power series around the nearest multiple of pi / 2.
-[[gnu::always_inline]] inline Estimate estimate_sin(double x, u32 quarters) {
+[[gnu::always_inline]] inline double estimate_sin(double x, u64 quarters) {
   constexpr double kTwoOverPi = 0.636619772367581343076;
   // pi / 2 in three parts, of which the first two have 33 bits: their multiples are exact.
   constexpr double kFirst = 0x1.921fb544p0, kSecond = 0x1.0b4611a6p-34,
@@ -84,18 +79,17 @@ template <std::size_t kTerms>
                                        1.0 / 479001600,
                                        -1.0 / 87178291200,
                                        1.0 / 20922789888000};
-  constexpr double kMost = 0x1p15;
-  const bool bounded = x > -kMost && x < kMost;
-  const double angle = bounded ? x : 0;
-  const double turns = nearest_integer(angle * kTwoOverPi);
-  const double rest = ((angle - turns * kFirst) - turns * kSecond) - turns * kThird;
-  const u32 quadrant = static_cast<u32>(static_cast<i32>(turns)) + quarters;
+  constexpr double kMost = 0x1p15, kLeast = 0x1p-30;
+  const double shifted = x * kTwoOverPi + kShift;
+  const double turns = shifted - kShift;
+  const double rest = ((x - turns * kFirst) - turns * kSecond) - turns * kThird;
+  const u64 quadrant = bits_as<u64>(shifted) + quarters;
   const double square = rest * rest;
   const double sine = rest * polynomial(kSine, square), cosine = polynomial(kCosine, square);
-  const double magnitude = (quadrant & 1) != 0 ? cosine : sine;
-  constexpr double kLeast = 0x1p-30;
-  const bool apart = (quadrant & 1) != 0 || rest > kLeast || rest < -kLeast;
-  return {(quadrant & 2) != 0 ? -magnitude : magnitude, bounded && apart};
+  const bool odd = (quadrant & 1) != 0;
+  double value = bits_as<double>(bits_as<u64>(odd ? cosine : sine) ^ (quadrant & 2) << 62);
+  value = (odd ? 1.0 : __builtin_fabs(rest)) > kLeast ? value : kNoEstimate;
+  return __builtin_fabs(x) < kMost ? value : kNoEstimate;
 }
 
 // Writes f(lane), rounded to single precision, to `results`. Returns the lanes where it is not
@@ -104,12 +98,11 @@ template <class F>
 [[gnu::always_inline]] inline u32 round_estimates(float* results, F f) {
   alignas(64) u32 doubtful[kLanes];
   for (u32 i = 0; i < kLanes; ++i) {
-    const Estimate estimate = f(i);
-    const double margin = estimate.value * kError;
-    const float low = static_cast<float>(estimate.value - margin);
-    const float high = static_cast<float>(estimate.value + margin);
+    const double estimate = f(i), margin = estimate * kError;
+    const float low = static_cast<float>(estimate - margin);
+    const float high = static_cast<float>(estimate + margin);
     results[i] = low;
-    doubtful[i] = estimate.valid & (low == high) ? 0 : kAllLanes;
+    doubtful[i] = low == high ? 0 : kAllLanes;
   }
   return top_bits(doubtful);
 }

@@ -16,9 +16,9 @@ struct Touched {
 };
 inline constexpr u32 kStrongBit = 16, kWholeWord = 15;
 
-// Whether all earlier accesses to these words are the warp's own or happened before this one, judged
-// by the oldest clocks that the warp knows of the other warps and of asynchronous copies. Strong
-// accesses do not conflict with each other.
+// Whether all earlier accesses to these words are the warp's own or happened before this one,
+// judged by the oldest clocks that the warp knows of the other warps and of asynchronous copies.
+// Strong accesses do not conflict with each other.
 template <bool kWrite>
 [[gnu::always_inline]] inline bool is_in_order(const Touched& access, u32 words, auto place) {
   const observer::Races::Glance& g = access.glance;
@@ -26,23 +26,25 @@ template <bool kWrite>
   u32 late = 0;
   if (access.whole && (access.info & kStrongBit) == 0) {
     for (u32 i = 0; i < words; ++i)
-      late |= u32{g.write_clock[place(i)] > seen} & u32{g.writer[place(i)] != me};
+      late |= (g.write_clock[place(i)] > seen ? kAllLanes : 0) & (g.writer[place(i)] ^ me);
   } else {
     const u32 bytes = access.info & kWholeWord, strong = access.info & kStrongBit;
     for (u32 i = 0; i < words; ++i) {
       const u32 info = g.write_info[place(i)];
-      late |= u32{g.write_clock[place(i)] > seen} & u32{g.writer[place(i)] != me} &
-              u32{(info & bytes) != 0} & u32{(info & strong) == 0};
+      const bool apart = (info & bytes) == 0 || (info & strong) != 0;
+      late |=
+          (g.write_clock[place(i)] > seen && !apart ? kAllLanes : 0) & (g.writer[place(i)] ^ me);
     }
   }
   if (g.async_write != nullptr) {
-    for (u32 i = 0; i < words; ++i) late |= u32{g.async_write[place(i)] > seen_async};
+    for (u32 i = 0; i < words; ++i) late |= g.async_write[place(i)] > seen_async ? kAllLanes : 0;
   }
   if constexpr (kWrite) {
     for (u32 i = 0; i < words; ++i)
-      late |= u32{g.last_read[place(i)] > seen} & u32{g.reader[place(i)] != me};
+      late |= (g.last_read[place(i)] > seen ? kAllLanes : 0) & (g.reader[place(i)] ^ me);
     if (g.last_async_read != nullptr) {
-      for (u32 i = 0; i < words; ++i) late |= u32{g.last_async_read[place(i)] > seen_async};
+      for (u32 i = 0; i < words; ++i)
+        late |= g.last_async_read[place(i)] > seen_async ? kAllLanes : 0;
     }
   }
   return late == 0;
@@ -53,17 +55,22 @@ template <bool kWrite>
                                             u32 info) {
   const u32 now = g.now, me = g.me, seen = g.oldest;
   if constexpr (kWrite) {
-    for (u32 i = 0; i < words; ++i) g.write_clock[first + i] = now;
-    for (u32 i = 0; i < words; ++i) g.write_info[first + i] = info;
-    for (u32 i = 0; i < words; ++i) g.writer[first + i] = me;
+    u32 *const clock = g.write_clock + first, *const infos = g.write_info + first,
+               *const writer = g.writer + first;
+    for (u32 i = 0; i < words; ++i) clock[i] = now;
+    for (u32 i = 0; i < words; ++i) infos[i] = info;
+    for (u32 i = 0; i < words; ++i) writer[i] = me;
   } else {
-    for (u32 i = 0; i < words; ++i) g.read_clock[first + i] = now;
-    for (u32 i = 0; i < words; ++i) g.read_info[first + i] = info;
-    u32 *const last = g.last_read + first, *const reader = g.reader + first;
+    u32 *const clock = g.read_clock + first, *const infos = g.read_info + first,
+               *const last = g.last_read + first, *const reader = g.reader + first;
+    for (u32 i = 0; i < words; ++i) clock[i] = now;
+    for (u32 i = 0; i < words; ++i) infos[i] = info;
+#pragma GCC ivdep
     for (u32 i = 0; i < words; ++i) {
-      reader[i] = (reader[i] == me) | (last[i] <= seen) ? me : observer::Races::kSeveral;
-      last[i] = last[i] > now ? last[i] : now;
+      const u32 other = (last[i] > seen ? kAllLanes : 0) & (reader[i] ^ me);
+      reader[i] = other == 0 ? me : observer::Races::kSeveral;
     }
+    for (u32 i = 0; i < words; ++i) last[i] = last[i] > now ? last[i] : now;
   }
 }
 

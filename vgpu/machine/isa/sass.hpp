@@ -78,8 +78,8 @@ struct Sign {
   if (insn.list != kNone) set_predicate(window, insn.list, combined(~result, p, m), lanes);
 }
 
-// Mask of the lanes for which the comparison given by the modifiers is true: bits 0 to 3 say whether
-// it is for less, equal, greater, unordered.
+// Mask of the lanes for which the comparison given by the modifiers is true: bits 0 to 3 say
+// whether it is for less, equal, greater, unordered.
 template <class T, class A, class B>
 [[gnu::always_inline]] inline u32 compare(Modifiers m, A a, B b) {
   const auto where = [&](auto holds) __attribute__((always_inline)) {

@@ -27,6 +27,22 @@ T rounded_by(unsigned mode, F f, T x, T y, T z) {
   }
 }
 
+// Runs f, which computes `r` from the other arrays, in this rounding mode. That the arrays are in
+// memory before and after keeps the computation in the mode's scope.
+template <class F>
+[[gnu::always_inline]] inline void with_rounding(unsigned mode, float* x, float* y, float* z,
+                                                 float* r, F f) {
+  constexpr FloatControl kModes[] = {0, kRoundDown, kRoundUp, kRoundToZero};
+  const FloatControl saved = float_control();
+  asm volatile("" : : "r"(x), "r"(y), "r"(z), "r"(r) : "memory");
+  set_float_control((saved & ~kRoundingBits) | kModes[mode]);
+  asm volatile("" : : : "memory");
+  f();
+  asm volatile("" : : : "memory");
+  set_float_control(saved);
+  asm volatile("" : : "r"(r) : "memory");
+}
+
 // The frequent FFMA: no modifiers but the signs of product and summand.
 template <bool kMinusProduct, bool kMinusSummand>
 void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
@@ -69,17 +85,25 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
         });
     return;
   }
-  float* const d = slot<float>(window, insn.d);
   const bool flushes = has(m, kFlush), saturates = has(m, kSaturate);
-  const auto in = [&](float x) { return flushes ? flush(x) : x; };
-  for (u32 left = mask; left != 0; left &= left - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(left));
-    const float z = kForm == Form::kFma ? in(bits_as<float>(sc(c[i]))) : scale;
-    float r = rounded_by(rounding, compute, in(bits_as<float>(sa(a[i]))),
-                         in(bits_as<float>(sb(b[i]))), z);
-    if (flushes) r = flush(r);
-    d[i] = saturates ? saturate(r) : canonical(r);
+  const auto in = [&](u32 bits) __attribute__((always_inline)) {
+    return flushes ? flush(bits_as<float>(bits)) : bits_as<float>(bits);
+  };
+  alignas(64) float x[kLanes], y[kLanes], z[kLanes], r[kLanes];
+  for (u32 i = 0; i < kLanes; ++i) {
+    x[i] = in(sa(a[i]));
+    y[i] = in(sb(b[i]));
+    z[i] = kForm == Form::kFma ? in(sc(c[i])) : scale;
   }
+  with_rounding(
+      rounding, x, y, z, r, [&]() __attribute__((always_inline)) {
+        for (u32 i = 0; i < kLanes; ++i) r[i] = compute(x[i], y[i], z[i]);
+      });
+  write_lanes<float>(
+      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+        const float result = flushes ? flush(r[i]) : r[i];
+        return saturates ? saturate(result) : canonical(result);
+      });
 }
 
 template <Form kForm>
