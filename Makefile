@@ -1,12 +1,13 @@
 # Thin: each target is one or two commands that also work by hand after scripts/setup.
-.PHONY: climb vgpu dist install report test check build configure sanitize fuzz setup format \
-  lint clean
+.PHONY: climb vgpu dist install report test check build configure sanitize aarch64 fuzz setup \
+  format lint clean
 .DEFAULT_GOAL := build
 
 # What `make climb` needs; `make test` needs more packages, and cuBLAS.
 setup:
 	@scripts/setup --for \
-	  $(if $(filter test check report sanitize fuzz setup,$(MAKECMDGOALS)),test,climb)
+	  $(if $(filter aarch64,$(MAKECMDGOALS)),aarch64,$\
+	  $(if $(filter test check report sanitize fuzz setup,$(MAKECMDGOALS)),test,climb))
 
 configure: setup
 	@. .toolchain/env.sh && cmake --preset release $(CMAKE_FLAGS) >.toolchain/configure.log 2>&1 || \
@@ -56,6 +57,15 @@ test: build
 check: build
 	@$(BUILD) --target long_tests
 	ctest --preset release -L long
+
+# The virtual GPU without a CUDA runtime, compiled for aarch64, and the tests of PTX and textures
+# under qemu-user. Their device code is that of the build for this machine.
+aarch64: configure
+	@$(BUILD) --target vgpu_device_code
+	@. .toolchain/env.sh && cmake --preset aarch64 >.toolchain/configure-aarch64.log 2>&1 || \
+	  { cat .toolchain/configure-aarch64.log; exit 1; }
+	@. .toolchain/env.sh && cmake --build --preset aarch64 \
+	  --target test_vgpu_ptx test_vgpu_texture && ctest --preset aarch64 -R 'test_vgpu_(ptx|texture)'
 
 # The virtual GPU's tests under AddressSanitizer with UBSan, and under ThreadSanitizer.
 sanitize: setup

@@ -4,7 +4,9 @@
 set(LADDER_DEPS "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH
   "folder of bundled headers (scripts/bundle-headers)")
 find_package(Threads REQUIRED)
-find_package(CUDAToolkit REQUIRED)
+if(NOT LADDER_PORTABLE)
+  find_package(CUDAToolkit REQUIRED)
+endif()
 
 # ladder_find_headers(<target> <header> [DEFINES ...]): an INTERFACE target for a header-only
 # library.

@@ -90,7 +90,7 @@ class Setup(unittest.TestCase):
             if line and not line.startswith("#"):
                 cells = [cell.strip() for cell in line.split("|")]
                 self.assertEqual(len(cells), 8, line)
-                self.assertIn(cells[1], ("climb", "test"), line)
+                self.assertIn(cells[1], ("climb", "test", "aarch64"), line)
                 self.assertIn(cells[2], ("required", "optional", "fallback"), line)
                 self.assertNotIn("", cells, line)
 
@@ -127,6 +127,10 @@ class Setup(unittest.TestCase):
         self.assertNotIn("chromium", installs[0])
         _, installs = self.run_setup("apt-get", "--for", "test")
         self.assertIn("chromium", installs[0])
+        self.assertNotIn("qemu-user", installs[0])
+        _, installs = self.run_setup("apt-get", "--for", "aarch64")
+        self.assertIn("qemu-user", installs[0])
+        self.assertNotIn("chromium", installs[0])
 
     def test_a_second_run_only_looks(self):
         self.run_setup("apt-get", "--for", "climb", offered=["libfmt-dev"])
