@@ -46,6 +46,13 @@ RaceCheck::State::State(const ir::Program& of, u32 shared_begin, u64 shared_byte
   oldest_async.resize(warps);
   released.resize(warps);
   acquired.resize(warps);
+  for (u32 w = 0; w < warps; ++w) {
+    BlockMemory& memory = memories[w / block_warps];
+    Marks& reads = memory.reads[w % block_warps];
+    glances.push_back({memory.writes.clock.data(), memory.writes.info.data(), memory.writer.data(),
+                       reads.clock.data(), reads.info.data(), memory.last_read.data(),
+                       memory.reader.data(), nullptr, nullptr, begin, w, 0, 0, 0});
+  }
 }
 
 void RaceCheck::start() {
@@ -76,25 +83,17 @@ void RaceCheck::start() {
   for (u32 w = 0; w < s.warps; ++w) s.update_oldest(w);
 }
 
-RaceCheck::Glance RaceCheck::glance(const observer::Warp& warp) {
+const RaceCheck::Glance& RaceCheck::glance(const observer::Warp& warp) {
   State& s = *state_;
-  BlockMemory& memory = s.memories[warp.home->rank];
-  Marks& reads = memory.reads[warp.id];
+  const BlockMemory& memory = s.memories[warp.home->rank];
   const u32 me = s.index_of(warp);
-  return {memory.writes.clock.data(),
-          memory.writes.info.data(),
-          memory.writer.data(),
-          reads.clock.data(),
-          reads.info.data(),
-          memory.last_read.data(),
-          memory.reader.data(),
-          memory.copier.empty() ? nullptr : memory.copies.clock.data(),
-          memory.last_async_read.empty() ? nullptr : memory.last_async_read.data(),
-          s.begin,
-          me,
-          s.known[me][me],
-          s.oldest[me],
-          s.oldest_async[me]};
+  Glance& found = s.glances[me];
+  found.async_write = memory.copier.empty() ? nullptr : memory.copies.clock.data();
+  found.last_async_read = memory.last_async_read.empty() ? nullptr : memory.last_async_read.data();
+  found.now = s.known[me][me];
+  found.oldest = s.oldest[me];
+  found.oldest_async = s.oldest_async[me];
+  return found;
 }
 
 void RaceCheck::State::update_oldest(u32 warp) {

@@ -36,7 +36,7 @@ class RaceCheck final : public observer::Races {
   ~RaceCheck() override;
 
   void start() override;
-  Glance glance(const observer::Warp& warp) override;
+  const Glance& glance(const observer::Warp& warp) override;
   void access(const observer::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
               u32 bytes, bool is_write, Access kind, u32 unchanged) override;
   void access(const observer::Warp& warp, const ir::Insn& insn, u32 lane, const SharedRange& where,

@@ -60,7 +60,7 @@ class Races {
     // other warp, oldest_async for every asynchronous agent.
     u32 oldest, oldest_async;
   };
-  virtual Glance glance(const Warp& warp) = 0;
+  virtual const Glance& glance(const Warp& warp) = 0;
   // Glance::reader of a word whose recorded reads are not all ordered before those of one warp.
   static constexpr u32 kSeveral = ~u32{0};
   // Checks accesses of the lanes in `mask` to their own block's shared memory. This and all other

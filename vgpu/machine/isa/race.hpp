@@ -11,8 +11,7 @@ namespace vgpu::machine::VGPU_ISA {
 // An access to be checked: of the words place(0), place(1), ... The bytes are those of every word.
 struct Touched {
   const observer::Races::Glance& glance;
-  u32 info;    // as in the history of accesses: instruction, strong, bytes
-  bool whole;  // all bytes of the words
+  u32 info;  // as in the history of accesses: instruction, strong, bytes
 };
 inline constexpr u32 kStrongBit = 16, kWholeWord = 15;
 
@@ -23,29 +22,30 @@ template <bool kWrite>
 [[gnu::always_inline]] inline bool is_in_order(const Touched& access, u32 words, auto place) {
   const observer::Races::Glance& g = access.glance;
   const u32 seen = g.oldest, me = g.me, seen_async = g.oldest_async;
-  u32 late = 0;
-  if (access.whole && (access.info & kStrongBit) == 0) {
+  u32 late = 0, late_async = 0;
+  for (u32 i = 0; i < words; ++i) late |= g.write_clock[place(i)] > seen ? kAllLanes : 0;
+  if (g.async_write != nullptr) {
     for (u32 i = 0; i < words; ++i)
-      late |= (g.write_clock[place(i)] > seen ? kAllLanes : 0) & (g.writer[place(i)] ^ me);
-  } else {
-    const u32 bytes = access.info & kWholeWord, strong = access.info & kStrongBit;
-    for (u32 i = 0; i < words; ++i) {
-      const u32 info = g.write_info[place(i)];
-      const bool apart = (info & bytes) == 0 || (info & strong) != 0;
-      late |=
-          (g.write_clock[place(i)] > seen && !apart ? kAllLanes : 0) & (g.writer[place(i)] ^ me);
+      late_async |= g.async_write[place(i)] > seen_async ? kAllLanes : 0;
+  }
+  if constexpr (kWrite) {
+    for (u32 i = 0; i < words; ++i) late |= g.last_read[place(i)] > seen ? kAllLanes : 0;
+    if (g.last_async_read != nullptr) {
+      for (u32 i = 0; i < words; ++i)
+        late_async |= g.last_async_read[place(i)] > seen_async ? kAllLanes : 0;
     }
   }
-  if (g.async_write != nullptr) {
-    for (u32 i = 0; i < words; ++i) late |= g.async_write[place(i)] > seen_async ? kAllLanes : 0;
+  if (late == 0 || late_async != 0) return late_async == 0;
+  const u32 bytes = access.info & kWholeWord, strong = access.info & kStrongBit;
+  late = 0;
+  for (u32 i = 0; i < words; ++i) {
+    const u32 info = g.write_info[place(i)];
+    const bool apart = (info & bytes) == 0 || (info & strong) != 0;
+    late |= (g.write_clock[place(i)] > seen && !apart ? kAllLanes : 0) & (g.writer[place(i)] ^ me);
   }
   if constexpr (kWrite) {
     for (u32 i = 0; i < words; ++i)
       late |= (g.last_read[place(i)] > seen ? kAllLanes : 0) & (g.reader[place(i)] ^ me);
-    if (g.last_async_read != nullptr) {
-      for (u32 i = 0; i < words; ++i)
-        late |= g.last_async_read[place(i)] > seen_async ? kAllLanes : 0;
-    }
   }
   return late == 0;
 }
@@ -79,30 +79,41 @@ template <bool kWrite>
 [[gnu::always_inline]] inline bool race_at_a_glance(Warp& warp, const Insn& insn, u32 mask,
                                                     const u32* offsets, u32 bytes, Pattern pattern,
                                                     bool strong) {
-  const observer::Races::Glance g = warp.race->glance(warp);
+  const observer::Races::Glance& g = warp.race->glance(warp);
   const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (strong ? kStrongBit : 0);
   const u32 words = bytes < 4 ? 1 : bytes / 4;
   if (bytes >= 4) {
-    const Touched access{g, info | kWholeWord, true};
+    const Touched access{g, info | kWholeWord};
     const auto run_in_order = [&](u32 first, u32 count) __attribute__((always_inline)) {
       return is_in_order<kWrite>(
           access, count, [first](u32 i) __attribute__((always_inline)) { return first + i; });
     };
     if (pattern != Pattern::kScattered) {
-      const u32 first = (offsets[0] - g.begin) / 4;
-      const u32 count = pattern == Pattern::kContiguous ? kLanes * words : words;
-      if (!run_in_order(first, count)) return false;
-      remember<kWrite>(g, first, count, access.info);
-      return true;
+      const auto run = [&](u32 count) __attribute__((always_inline)) {
+        const u32 first = (offsets[0] - g.begin) / 4;
+        if (!run_in_order(first, count)) return false;
+        remember<kWrite>(g, first, count, access.info);
+        return true;
+      };
+      // Constant lengths are loops without remainders.
+      if (bytes == 4) return pattern == Pattern::kContiguous ? run(kLanes) : run(1);
+      return run(pattern == Pattern::kContiguous ? kLanes * words : words);
     }
     const WordRuns runs = warp.memos[insn.site].shared.runs(bytes);
     if (runs.count != 0) {
       const u32 base = (offsets[__builtin_ctz(mask)] - g.begin) / 4;
       for (const WordRun& run : runs) {
-        if (!run_in_order(base + static_cast<u32>(run.first), run.words)) return false;
+        const u32 first = base + static_cast<u32>(run.first);
+        if (!(run.words == 1 ? run_in_order(first, 1) : run_in_order(first, run.words)))
+          return false;
       }
-      for (const WordRun& run : runs)
-        remember<kWrite>(g, base + static_cast<u32>(run.first), run.words, access.info);
+      for (const WordRun& run : runs) {
+        const u32 first = base + static_cast<u32>(run.first);
+        if (run.words == 1)
+          remember<kWrite>(g, first, 1, access.info);
+        else
+          remember<kWrite>(g, first, run.words, access.info);
+      }
       return true;
     }
   }
@@ -112,7 +123,7 @@ template <bool kWrite>
   for (u32 i = 0; i < kLanes; ++i)
     places[i] = (((mask >> i & 1) != 0 ? offsets[i] : first_offset) - g.begin) / 4;
   if (bytes >= 4) {
-    const Touched access{g, info | kWholeWord, true};
+    const Touched access{g, info | kWholeWord};
     for (u32 w = 0; w < words; ++w) {
       if (!is_in_order<kWrite>(
               access, kLanes, [&](u32 i) __attribute__((always_inline)) { return places[i] + w; }))
@@ -128,7 +139,7 @@ template <bool kWrite>
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
     if (!is_in_order<kWrite>(
-            {g, info_of(lane), false},
+            {g, info_of(lane)},
             1, [&](u32) __attribute__((always_inline)) { return places[lane]; }))
       return false;
   }
