@@ -328,6 +328,27 @@ TEST_F(Checks, BlocksThatWriteEqualValuesDoNotRace) {
   }
 }
 
+TEST_F(Checks, BlocksThatWriteEqualVectorsDoNotRace) {
+  constexpr unsigned kBlocks = 64;
+  for (const unsigned threads : {1u, 2u}) {
+    config.host_threads = threads;
+    for (const int differs : {0, 1, 2, 3}) {
+      int* const vectors = fresh<int>(32 * 4);
+      double* const doubles = fresh<double>(32);
+      std::uint16_t* const pairs = fresh<std::uint16_t>(32 * 2);
+      if (differs != 0) {
+        expect_fault(FaultKind::kRace, "one word of global memory", "agree_in_vectors",
+                     {kBlocks, 1, 1}, {32, 1, 1}, vectors, doubles, pairs, differs);
+        continue;
+      }
+      launch("agree_in_vectors", {kBlocks, 1, 1}, {32, 1, 1}, vectors, doubles, pairs, differs);
+      EXPECT_EQ(vectors[31 * 4 + 3], 34);
+      EXPECT_EQ(doubles[31], 31);
+      EXPECT_EQ(pairs[31 * 2 + 1], 31);
+    }
+  }
+}
+
 TEST_F(Checks, AtomicsOrderBlocks) {
   launch("add_atomically", {64, 1, 1}, {32, 1, 1}, written<int>(1));
   int* const sum = written<int>(1);

@@ -185,6 +185,17 @@ extern "C" __global__ void agree_in_grid(int* out, int* word, int step) {
   asm volatile("ld.global.s32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
   out[blockIdx.x * blockDim.x + threadIdx.x] = seen;
 }
+// The same for stores of several words, of 8 bytes and of pairs of 16 bits. Those of the array
+// number `differs` are not equal in the last lane.
+extern "C" __global__ void agree_in_vectors(int4* vectors, double* doubles, ushort2* pairs,
+                                            int differs) {
+  const int lane = static_cast<int>(threadIdx.x);
+  const int extra = lane == 31 ? static_cast<int>(blockIdx.x) : 0;
+  vectors[lane] = {lane, lane + 1, lane + 2, lane + 3 + (differs == 1 ? extra : 0)};
+  doubles[lane] = lane + (differs == 2 ? extra : 0);
+  pairs[lane] = {static_cast<unsigned short>(lane),
+                 static_cast<unsigned short>(lane + (differs == 3 ? extra : 0))};
+}
 // The last block writes a second time.
 extern "C" __global__ void agree_at_first(int* word, int last) {
   asm volatile("st.global.s32 [%0], 7;" ::"l"(word) : "memory");
