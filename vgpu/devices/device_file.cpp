@@ -67,6 +67,12 @@ std::string_view kept(std::string text) {
   return *texts.insert(std::move(text)).first;
 }
 
+// A value for a message. Arrays and objects are named by their kind only: writing them out recurses
+// as deep as they are nested.
+std::string shown(const Json& value) {
+  return value.is_structured() ? std::string(value.type_name()) : value.dump();
+}
+
 std::string rule_of(const Number& number) {
   if (number.least == number.most) return fmt::format("the number {}", number.least);
   const std::string range = fmt::format("a number from {} to {}", number.least, number.most);
@@ -89,7 +95,7 @@ void set_number(Device& device, const Number& number, const Json& value) {
   const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() <= kMostBytes;
   const std::int64_t got = fits ? value.get<std::int64_t>() : -1;
   if (!fits || got < number.least || got > number.most || got % number.multiple != 0)
-    throw Wrong{fmt::format("{}: {}: must be {}", number.key, value.dump(), rule_of(number))};
+    throw Wrong{fmt::format("{}: {}: must be {}", number.key, shown(value), rule_of(number))};
   std::visit(
       [&](auto member) {
         using Member = std::remove_reference_t<decltype(device.*member)>;
@@ -102,7 +108,7 @@ const std::string& text_of(const char* key, const Json& value, std::size_t longe
   const auto* const text = value.get_ptr<const std::string*>();
   if (text == nullptr || text->empty() || text->size() > longest)
     throw Wrong{
-        fmt::format("{}: {}: must be a text of 1 to {} characters", key, value.dump(), longest)};
+        fmt::format("{}: {}: must be a text of 1 to {} characters", key, shown(value), longest)};
   return *text;
 }
 
@@ -133,7 +139,7 @@ void set_capability(Device& device, const Json& value) {
   const int target = valid && major >= 0 && major < 100 ? major * 10 + minor : 0;
   if (target < kLeast || target > kMost)
     throw Wrong{fmt::format("{}: {}: must be a text \"MAJOR.MINOR\" from \"7.0\" to \"12.9\"",
-                            kCapability, value.dump())};
+                            kCapability, shown(value))};
   device.major = major;
   device.minor = minor;
 }
@@ -148,7 +154,7 @@ void set(Device& device, const std::string& key, const Json& value) {
     set_capability(device, value);
   } else if (key == kDataCentre) {
     if (!value.is_boolean())
-      throw Wrong{fmt::format("{}: {}: must be true or false", kDataCentre, value.dump())};
+      throw Wrong{fmt::format("{}: {}: must be true or false", kDataCentre, shown(value))};
     device.data_centre = value.get<bool>();
   } else {
     throw Wrong{fmt::format("{}: no such key", key)};
@@ -183,7 +189,7 @@ Device device_of(const Json& file) {
     const auto* const id = file.at(kBase).get_ptr<const std::string*>();
     const Device* const base = id == nullptr ? nullptr : find_device(*id);
     if (base == nullptr)
-      throw Wrong{fmt::format("{}: {}: must be a known device: {}", kBase, file.at(kBase).dump(),
+      throw Wrong{fmt::format("{}: {}: must be a known device: {}", kBase, shown(file.at(kBase)),
                               known_devices())};
     device = *base;
   }

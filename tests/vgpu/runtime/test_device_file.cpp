@@ -85,7 +85,8 @@ TEST_F(DeviceFile, HasTheRulesOfItsSchema) {
     const auto refused = [&, name = key](const Json& value) {
       Json json = own();
       json[name] = value;
-      EXPECT_EQ(read(json).find(name + ": " + value.dump() + ": must be "), 0u)
+      const std::string shown = value.is_array() ? "array" : value.dump();
+      EXPECT_EQ(read(json).find(name + ": " + shown + ": must be "), 0u)
           << value << ": " << read(json);
     };
     refused(nullptr);
@@ -133,10 +134,21 @@ TEST_F(DeviceFile, NamesTheKeyAndTheRule) {
   EXPECT_EQ(with("persisting_l2_bytes", 2000000000),
             "persisting_l2_bytes: 2000000000: must not exceed l2_bytes (41943040)");
   EXPECT_EQ(read_text("[]"), "must hold one object");
+  EXPECT_EQ(with("memory_bytes", Json::array({1})),
+            "memory_bytes: array: must be a number from 1048576 to 17592186044416");
   EXPECT_EQ(read_text("{").find("no JSON: "), 0u);
   EXPECT_EQ(read_device("/no/such/file.json", device_),
             "cannot read /no/such/file.json: No such file or directory");
   EXPECT_EQ(read_device("/", device_), "cannot read /: Is a directory");
+}
+
+TEST_F(DeviceFile, ValuesMayBeNestedDeeply) {
+  constexpr std::size_t kDepth = 300000;
+  const std::string deep = std::string(kDepth, '[') + std::string(kDepth, ']');
+  EXPECT_EQ(read_text("{\"base\": " + deep + "}").find("base: array: must be a known device: "),
+            0u);
+  EXPECT_EQ(read_text("{\"base\": \"h100\", \"name\": \"deep\", \"id\": " + deep + "}"),
+            "id: array: must be a text of 1 to 32 characters");
 }
 
 TEST_F(DeviceFile, IsAnItemOfTheListOfDevices) {
