@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes a corpus: encodings of one architecture's instructions with the text that NVIDIA's
-disassembler has for them. corpus.txt is sm_90's, corpus_<architecture>.txt that of another one.
+disassembler has for them. corpus.txt is sm_90's (corpus_products.txt has its matrix products),
+corpus_<architecture>.txt that of another one.
 
 usage: make_corpus.py [--few] [corpus.txt] CUBIN... > new   (cuobjdump in PATH; nvcc -cubin
                                                             -arch=sm_90a makes cubins)

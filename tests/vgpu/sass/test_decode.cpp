@@ -28,9 +28,7 @@ struct Line {
   std::string text;
 };
 
-std::vector<Line> corpus(int architecture = 90) {
-  std::vector<Line> lines;
-  const std::string name = architecture == 90 ? "" : "_" + std::to_string(architecture);
+void read_corpus(const std::string& name, std::vector<Line>& lines) {
   std::ifstream file(VGPU_SASS_CORPORA "/corpus" + name + ".txt");
   for (std::string text; std::getline(file, text);) {
     if (text.starts_with('#')) continue;
@@ -39,6 +37,16 @@ std::vector<Line> corpus(int architecture = 90) {
     in >> std::hex >> line.address >> line.word.low >> line.word.high >> std::ws;
     std::getline(in, line.text);
     lines.push_back(line);
+  }
+}
+
+std::vector<Line> corpus(int architecture = 90) {
+  std::vector<Line> lines;
+  if (architecture == 90) {
+    read_corpus("", lines);
+    read_corpus("_products", lines);
+  } else {
+    read_corpus("_" + std::to_string(architecture), lines);
   }
   return lines;
 }

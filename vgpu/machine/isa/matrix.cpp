@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions of a warp: mma, wmma, ldmatrix, stmatrix, movmatrix. With Numerics::kSingle,
-// products are exact and added one after another to C in order of k, each sum rounded to nearest in
-// single precision (double for .f64); .f16 results are rounded once at the end. The hardware adds
-// several products at once and truncates; both agree if sums are exact. Numerics::kHopper follows
-// hopper_sums.hpp, except for .f64.
+// Matrix instructions of a warp: mma, mma.sp, wmma, ldmatrix, stmatrix, movmatrix. With
+// Numerics::kSingle, products are exact and added one after another to C in order of k, each sum
+// rounded to nearest in single precision (double for .f64); .f16 results are rounded once at the
+// end. The hardware adds several products at once and truncates; both agree if sums are exact.
+// Numerics::kHopper follows hopper_sums.hpp, except for .f64.
 #include "machine/fragments.hpp"
 #include "machine/isa/hopper_sums.hpp"
 #include "machine/isa/race.hpp"
+#include "machine/isa/sparse.hpp"
 #include "machine/isa/synchronise.hpp"
 #include "machine/isa/tensor_values.hpp"
 #include "machine/isa/watch.hpp"
+#include "machine/isa/words.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
 namespace {
@@ -58,55 +60,65 @@ template <class T, bool kPairs = false, class F>
   }
 }
 
-// C += A B.
-template <u32 M, u32 N, u32 K, class T>
-[[gnu::always_inline]] inline void multiply(const T (&a)[M][K], const T (&b)[K][N], T (&c)[M][N]) {
+// Where element k of a dense row of A is along k.
+struct DenseRows {
+  constexpr u32 operator()(u32, u32 k) const { return k; }
+};
+
+// C += A B. `along(i, k)`: the row of B that element k of A's row i meets.
+template <u32 M, u32 N, u32 L, u32 K, class T, class Along>
+[[gnu::always_inline]] inline void multiply(const T (&a)[M][L], const T (&b)[K][N], T (&c)[M][N],
+                                            const Along& along) {
   for (u32 i = 0; i < M; ++i) {
-    for (u32 k = 0; k < K; ++k) {
+    for (u32 k = 0; k < L; ++k) {
       const T factor = a[i][k];
+      const T(&row)[N] = b[along(i, k)];
       for (u32 j = 0; j < N; ++j) {
         if constexpr (sizeof(T) == 4)
-          c[i][j] = __builtin_fmaf(factor, b[k][j], c[i][j]);
+          c[i][j] = __builtin_fmaf(factor, row[j], c[i][j]);
         else
-          c[i][j] = __builtin_fma(factor, b[k][j], c[i][j]);
+          c[i][j] = __builtin_fma(factor, row[j], c[i][j]);
       }
     }
   }
 }
 
 // The same with the launch's Numerics.
-template <class In, class Out, u32 M, u32 N, u32 K, class T>
-[[gnu::always_inline]] inline void multiply_as(const Warp& warp, const T (&a)[M][K],
-                                               const T (&b)[K][N], T (&c)[M][N]) {
+template <class In, class Out, u32 M, u32 N, u32 L, u32 K, class T, class Along = DenseRows>
+[[gnu::always_inline]] inline void multiply_as(const Warp& warp, const T (&a)[M][L],
+                                               const T (&b)[K][N], T (&c)[M][N],
+                                               const Along& along = {}) {
   if constexpr (std::is_same_v<T, float>) {
     if (warp.block->launch.config.numerics == Numerics::kHopper) {
       HopperProducts<N> products;
-      for (u32 k = 0; k < K; ++k) __builtin_memcpy(products.b[k], b[k], sizeof(b[k]));
       for (u32 i = 0; i < M; ++i) {
-        for (u32 k = 0; k < K; ++k) {
+        for (u32 k = 0; k < L; ++k) {
+          if (!std::is_same_v<Along, DenseRows> || i == 0)
+            __builtin_memcpy(products.b[k], b[along(i, k)], sizeof(b[0]));
           for (u32 j = 0; j < N; ++j) products.a[k][j] = a[i][k];
         }
-        hopper_sums(products, K, hopper_format<In, In, Out>(), c[i]);
+        hopper_sums(products, L, hopper_format<In, In, Out>(), c[i]);
       }
       return;
     }
   }
-  multiply(a, b, c);
+  multiply(a, b, c, along);
 }
 
-// Insn::list: the registers of d, a, b, c in this order.
-template <class In, class Out, u32 M, u32 K, bool kPairs = false>
+// Insn::list: the registers of d, a, b, c in this order. kSparse: A has half of K's elements.
+template <class In, class Out, u32 M, u32 K, bool kPairs = false, bool kSparse = false>
 void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
   warp.roles |= observer::kMultiplies;
   using Value = std::conditional_t<sizeof(Out) == 8, double, float>;
   constexpr bool kWide = sizeof(In) != 2;
-  constexpr u32 N = 8, kA = M * K / kLanes, kB = K * N / kLanes, kC = M * N / kLanes;
+  constexpr u32 N = 8, kKept = kSparse ? K / 2 : K;  // of a row of A
+  constexpr u32 kA = M * kKept / kLanes, kB = K * N / kLanes, kC = M * N / kLanes;
   const u32* const d_slots = warp.lists + insn.list;
   const u32* const a_slots = d_slots + kC / kPerRegister<Out>;
   const u32* const b_slots = a_slots + kA / kPerRegister<In>;
   const u32* const c_slots = b_slots + kB / kPerRegister<In>;
-  alignas(64) Value a[M][K], b[K][N], c[M][N];
+  alignas(64) Value a[M][kKept], b[K][N], c[M][N];
   for (u32 lane = 0; lane < kLanes; ++lane) {
     for (u32 i = 0; i < kA; ++i) {
       const Place at = place_in_a<kWide>(lane, i);
@@ -121,7 +133,10 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       c[at.row][at.column] = value_of(element<Out, kPairs>(window, c_slots, i, lane));
     }
   }
-  multiply_as<In, Out>(warp, a, b, c);
+  if constexpr (kSparse)
+    multiply_as<In, Out>(warp, a, b, c, kept_elements<kKept, kWide>(warp, window, insn));
+  else
+    multiply_as<In, Out>(warp, a, b, c);
   put<Out, kPairs>(window, d_slots, kC / kPerRegister<Out>, [&](u32 lane, u32 i) {
     const Place at = place_in_c(lane, i);
     return c[at.row][at.column];
@@ -129,7 +144,48 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
-// The same in wmma's layout. f16 fragments of A and B have sixteen elements, whatever the matrix's
+// mma.sp of 8-bit numbers, as ptxas makes it for sm_90: a product of f16 with the lower pairs of
+// bytes of A's registers, then one with the upper pairs that is added to it; then the sum is added
+// to C.
+template <class A, class B>
+void mma_of_bytes(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  if (!whole_warp(warp, insn, mask)) return;
+  warp.roles |= observer::kMultiplies;
+  constexpr u32 M = 16, kWords = 8, kC = 4;
+  using Factors = WordFactors<M, kWords, true>;
+  constexpr u32 N = Factors::kColumns, L = 2 * kWords;
+  const u32* const d_slots = warp.lists + insn.list;
+  const u32* const c_slots = d_slots + kC + Factors::kRegisters;
+  const Factors factors(warp, window, insn, d_slots + kC);
+  alignas(64) float sums[M][N] = {};
+  for (u32 half = 0; half < 2; ++half) {
+    for (u32 i = 0; i < M; ++i) {
+      float a[1][L], b[L][N], c[1][N];
+      for (u32 k = 0; k < L; ++k) {
+        const u32 shift = 16 * half + 8 * (k % 2);
+        a[0][k] = value_of(A{static_cast<u8>(factors.of_a(i, k / 2) >> shift)});
+        for (u32 j = 0; j < N; ++j)
+          b[k][j] = value_of(B{static_cast<u8>(factors.of_b(i, j, k / 2) >> shift)});
+      }
+      __builtin_memcpy(c[0], sums[i], sizeof(c[0]));
+      multiply_as<f16, float>(warp, a, b, c);
+      __builtin_memcpy(sums[i], c[0], sizeof(c[0]));
+    }
+  }
+  for (u32 lane = 0; lane < kLanes; ++lane) {
+    for (u32 i = 0; i < kC; ++i) {
+      const Place at = place_in_c(lane, i);
+      sums[at.row][at.column] += element<float>(window, c_slots, i, lane);
+    }
+  }
+  put<float>(window, d_slots, kC, [&](u32 lane, u32 i) {
+    const Place at = place_in_c(lane, i);
+    return sums[at.row][at.column];
+  });
+  ++warp.pc;
+}
+
+// mma in wmma's layout. f16 fragments of A and B have sixteen elements, whatever the matrix's
 // size.
 template <class In, class Out, u32 M, u32 N, u32 K>
 void wmma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
@@ -278,6 +334,11 @@ void move_matrix(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
+template <class In, class Out, u32 K>
+void define_sparse(OperationSink& sink, const char* shape, const char* types) {
+  sink.add(shape, types, {}, &mma<In, Out, 16, K, false, true>, true);
+}
+
 template <class In, class Out>
 void define_wmma(OperationSink& sink, const char* types) {
   sink.add("wmma.m16n16k16.", types, {}, &wmma<In, Out, 16, 16, 16>, true);
@@ -304,6 +365,18 @@ void define_matrix(OperationSink& sink) {
   op_special(sink, "sass.mma.m16n8k4.f64", &mma<double, double, 16, 4, true>, true);
   op_special(sink, "sass.mma.m16n8k8.f64", &mma<double, double, 16, 8, true>, true);
   op_special(sink, "sass.mma.m16n8k16.f64", &mma<double, double, 16, 16, true>, true);
+  define_sparse<tf32, float, 8>(sink, "mma.sp.m16n8k8.", "tf32.f32");
+  define_sparse<tf32, float, 16>(sink, "mma.sp.m16n8k16.", "tf32.f32");
+  define_sparse<f16, float, 16>(sink, "mma.sp.m16n8k16.", "f16.f32");
+  define_sparse<f16, f16, 16>(sink, "mma.sp.m16n8k16.", "f16.f16");
+  define_sparse<bf16, float, 16>(sink, "mma.sp.m16n8k16.", "bf16.f32");
+  define_sparse<f16, float, 32>(sink, "mma.sp.m16n8k32.", "f16.f32");
+  define_sparse<f16, f16, 32>(sink, "mma.sp.m16n8k32.", "f16.f16");
+  define_sparse<bf16, float, 32>(sink, "mma.sp.m16n8k32.", "bf16.f32");
+  op_special(sink, "mma.sp.m16n8k64.e4m3.e4m3.f32", &mma_of_bytes<e4m3, e4m3>, true);
+  op_special(sink, "mma.sp.m16n8k64.e4m3.e5m2.f32", &mma_of_bytes<e4m3, e5m2>, true);
+  op_special(sink, "mma.sp.m16n8k64.e5m2.e4m3.f32", &mma_of_bytes<e5m2, e4m3>, true);
+  op_special(sink, "mma.sp.m16n8k64.e5m2.e5m2.f32", &mma_of_bytes<e5m2, e5m2>, true);
   define_wmma<f16, float>(sink, "f16.f32");
   define_wmma<f16, f16>(sink, "f16.f16");
   define_wmma<bf16, float>(sink, "bf16.f32");

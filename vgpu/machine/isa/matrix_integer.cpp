@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma of integers of 8, 4 and 1 bits. Registers of A and B hold 32 bits of a row (column) along k,
-// in the same places for all types: PTX ISA, "Matrix Fragments for mma.m8n8k16", ".m16n8k32" and
-// the others. Sums are exact, then clamped (Insn::sub) or truncated to 32 bits.
+// mma and mma.sp of integers of 8, 4 and 1 bits. Sums are exact, then clamped (Insn::sub) or
+// truncated to 32 bits.
 #include "machine/fragments.hpp"
-#include "machine/isa/lanes.hpp"
 #include "machine/isa/synchronise.hpp"
+#include "machine/isa/words.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
 namespace {
@@ -28,32 +27,28 @@ inline i32 dot(u32 a, u32 b) {
 inline i32 common_ones(u32 a, u32 b) { return __builtin_popcount(a & b); }
 inline i32 different(u32 a, u32 b) { return __builtin_popcount(a ^ b); }
 
-// Insn::list: the registers of d, a, b, c in this order. kWords: registers of 32 bits along k.
-template <Dot kDot, u32 M, u32 kWords>
+// Insn::list: the registers of d, a, b, c in this order. kWords: registers of 32 bits of a row of
+// A.
+template <Dot kDot, u32 M, u32 kWords, bool kSparse = false>
 void product(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
   warp.roles |= observer::kMultiplies;
-  constexpr u32 N = 8, kA = M * kWords / kLanes, kB = kWords * N / kLanes, kC = M * N / kLanes;
+  using Factors = WordFactors<M, kWords, kSparse>;
+  constexpr u32 kC = M * Factors::kColumns / kLanes;
   const u32* const d_slots = warp.lists + insn.list;
-  const u32* const a_slots = d_slots + kC;
-  const u32* const b_slots = a_slots + kA;
-  const u32* const c_slots = b_slots + kB;
-  u32 a[M][kWords], b[N][kWords];
-  for (u32 lane = 0; lane < kLanes; ++lane) {
-    for (u32 r = 0; r < kA; ++r)
-      a[lane / 4 + 8 * (r % 2)][lane % 4 + 4 * (r / 2)] = slot<u32>(window, a_slots[r])[lane];
-    for (u32 r = 0; r < kB; ++r)
-      b[lane / 4][lane % 4 + 4 * r] = slot<u32>(window, b_slots[r])[lane];
-  }
+  const u32* const c_slots = d_slots + kC + Factors::kRegisters;
+  const Factors factors(warp, window, insn, d_slots + kC);
   i32 d[kC][kLanes];
   for (u32 i = 0; i < kC; ++i) {
     const i32* const c = slot<i32>(window, c_slots[i]);
     for (u32 lane = 0; lane < kLanes; ++lane) {
       const Place at = place_in_c(lane, i);
       i64 sum = c[lane];
-      for (u32 w = 0; w < kWords; ++w) sum += kDot(a[at.row][w], b[at.column][w]);
+      for (u32 w = 0; w < kWords; ++w)
+        sum += kDot(factors.of_a(at.row, w), factors.of_b(at.row, at.column, w));
       constexpr i64 kMost = 0x7fffffff;
-      if (insn.sub != 0) sum = sum > kMost ? kMost : sum < -kMost - 1 ? -kMost - 1 : sum;
+      if ((insn.sub & kSparseSaturate) != 0)
+        sum = sum > kMost ? kMost : sum < -kMost - 1 ? -kMost - 1 : sum;
       d[i][lane] = static_cast<i32>(sum);
     }
   }
@@ -72,6 +67,21 @@ void define_shapes(OperationSink& sink, const char* small, const char* flat, con
   sink.add(deep, types, {}, &product<kDot, 16, 8>, true);
 }
 
+template <Dot kDot>
+void define_sparse(OperationSink& sink, const char* flat, const char* deep, const char* types) {
+  sink.add(flat, types, {}, &product<kDot, 16, 4, true>, true);
+  sink.add(deep, types, {}, &product<kDot, 16, 8, true>, true);
+}
+
+template <u32 kBits>
+void define_sparse_types(OperationSink& sink, const char* flat, const char* deep, const char* ss,
+                         const char* su, const char* us, const char* uu) {
+  define_sparse<&dot<kBits, true, true>>(sink, flat, deep, ss);
+  define_sparse<&dot<kBits, true, false>>(sink, flat, deep, su);
+  define_sparse<&dot<kBits, false, true>>(sink, flat, deep, us);
+  define_sparse<&dot<kBits, false, false>>(sink, flat, deep, uu);
+}
+
 template <u32 kBits>
 void define_types(OperationSink& sink, const char* small, const char* flat, const char* deep,
                   const char* ss, const char* su, const char* us, const char* uu) {
@@ -88,6 +98,10 @@ void define_matrix_integer(OperationSink& sink) {
                   "u8.s8.s32", "u8.u8.s32");
   define_types<4>(sink, "mma.m8n8k32.", "mma.m16n8k32.", "mma.m16n8k64.", "s4.s4.s32", "s4.u4.s32",
                   "u4.s4.s32", "u4.u4.s32");
+  define_sparse_types<8>(sink, "mma.sp.m16n8k32.", "mma.sp.m16n8k64.", "s8.s8.s32", "s8.u8.s32",
+                         "u8.s8.s32", "u8.u8.s32");
+  define_sparse_types<4>(sink, "mma.sp.m16n8k64.", "mma.sp.m16n8k128.", "s4.s4.s32", "s4.u4.s32",
+                         "u4.s4.s32", "u4.u4.s32");
   define_shapes<&common_ones>(sink, "mma.m8n8k128.", "mma.m16n8k128.", "mma.m16n8k256.",
                               "b1.and.s32");
   define_shapes<&different>(sink, "mma.m8n8k128.", "mma.m16n8k128.", "mma.m16n8k256.",

@@ -141,6 +141,7 @@ class FunctionLowering {
 
   // lower_matrix.cpp
   void mma();
+  void sparse_mma();
   void wmma();
   void wmma_product();
   void wmma_move(bool stores);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma, wmma, ldmatrix, stmatrix, movmatrix. PTX ISA, "Warp Level Matrix Multiply-Accumulate
+// mma, mma.sp, wmma, ldmatrix, stmatrix, movmatrix. PTX ISA, "Warp Level Matrix Multiply-Accumulate
 // Instructions".
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
+#include "ir/sparse.hpp"
 #include "ptx/lower/lowering.hpp"
 
 namespace vgpu::ptx {
@@ -15,6 +16,10 @@ constexpr std::string_view kKnownMma =
     "known are m16n8k4 and m16n8k8 of .tf32, m16n8k8 and m16n8k16 of .f16 and .bf16, m8n8k4 of "
     ".f64, m16n8k16 and m16n8k32 of .e4m3 and .e5m2, m8n8k16, m16n8k16 and m16n8k32 of .s8 and "
     ".u8, of .s4 and .u4 with k twice as large, of .b1 with k eight times as large";
+constexpr std::string_view kKnownSparse =
+    "known are m16n8k8 and m16n8k16 of .tf32, m16n8k16 and m16n8k32 of .f16 and .bf16, m16n8k64 of "
+    ".e4m3 and .e5m2 with .f32, m16n8k32 and m16n8k64 of .s8 and .u8, of .s4 and .u4 with k twice "
+    "as large";
 constexpr std::string_view kKnownWmma = "known are .f16 and .bf16 with k16, m16n16k8 of .tf32";
 
 struct Dimensions {
@@ -76,6 +81,7 @@ void FunctionLowering::list_values(u32 pc, std::span<const Value> results,
 // mma.sync.aligned.SHAPE.row.col{.satfinite}.D.A.B.C{.and.popc} d, a, b, c;
 void FunctionLowering::mma() {
   const auto parts = opcode().parts;
+  if (parts.size() > 1 && parts[1].starts_with("sp")) return sparse_mma();
   Dimensions size;
   const bool saturates = parts.size() > 6 && parts[6] == "satfinite";
   const std::size_t at_d = saturates ? 7 : 6;
@@ -103,6 +109,41 @@ void FunctionLowering::mma() {
   const u32 pc =
       matrix_product(name, counts, of_d == "f64" ? RegisterClass::k64 : RegisterClass::k32);
   at(pc).sub = saturates ? 1 : 0;
+}
+
+// mma.sp{::ordered_metadata}.sync.aligned.SHAPE.row.col{.satfinite}.D.A.B.C d, a, b, c, e, f; e:
+// metadata, f: which threads have them.
+void FunctionLowering::sparse_mma() {
+  const auto parts = opcode().parts;
+  const bool ordered = parts[1] == "sp::ordered_metadata";
+  const bool saturates = parts.size() > 7 && parts[7] == "satfinite";
+  const std::size_t at_d = saturates ? 8 : 7;
+  Dimensions size;
+  if ((!ordered && parts[1] != "sp") || parts.size() != at_d + 4 || parts[2] != "sync" ||
+      parts[3] != "aligned" || !parse(parts[4], size) || parts[5] != "row" || parts[6] != "col")
+    refuse(std::string(kKnownSparse));
+  const std::string_view of_d = parts[at_d], of_a = parts[at_d + 1], of_b = parts[at_d + 2];
+  const bool alike = bits_of(of_a) > 8;  // A and B have one type, which is named once
+  const std::string name = alike ? fmt::format("mma.sp.{}.{}.{}", parts[4], of_a, of_d)
+                                 : fmt::format("mma.sp.{}.{}.{}.{}", parts[4], of_a, of_b, of_d);
+  if (parts[at_d + 3] != of_d || (saturates && of_d != "s32") || (alike && of_b != of_a) ||
+      !find_operation(name))
+    refuse(std::string(kKnownSparse));
+  const std::size_t counts[] = {
+      registers_of(size.m * size.n, of_d), registers_of(size.m * size.k / 2, of_a),
+      registers_of(size.k * size.n, of_b), registers_of(size.m * size.n, of_d)};
+  const u32 width = of_a == "tf32" ? 2 : bits_of(of_a) == 4 ? 8 : 4;  // elements per chunk
+  const SparseLayout layout{size.k / width, bits_of(of_a) <= 8};
+  const Operand& selector = operand(5);
+  if (selector.kind != Kind::kInteger || selector.integer() < 0 ||
+      selector.integer() >= layout.selectors())
+    refuse(
+        fmt::format("its sparsity selector must be a number from 0 to {}", layout.selectors() - 1));
+  const Value metadata = source(operand(4), RegisterClass::k32);
+  const u32 pc = matrix_product(name, counts, RegisterClass::k32);
+  at(pc).sub = static_cast<u8>((saturates ? kSparseSaturate : 0) | (ordered ? kSparseOrdered : 0));
+  at(pc).imm = selector.integer();
+  read(pc, Field::kS0, metadata);
 }
 
 void FunctionLowering::need_registers(std::span<const std::size_t> counts) const {

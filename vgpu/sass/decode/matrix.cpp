@@ -18,16 +18,25 @@ void matrices(Reader& r) {
   r.insn.bytes = 16;  // per row
 }
 
+// The metadata of a sparse product and the number of the threads that have it.
+void add_metadata(Reader& r) {
+  r.add(r.general_at(40));
+  r.add(Reader::immediate(r.field(48, 2)));
+}
+
 }  // namespace
 
-// D = A B + C with C of 16 x 8; `shift` is k.
+// D = A B + C with C of 16 x 8; `shift` is k. `wrap`: A is sparse.
 void decode_hmma(Reader& r) {
-  const bool deeper = r.bit(75), flatter = r.bit(78);
-  if (deeper && flatter) r.refuse("an unknown shape");
+  const bool sparse = r.bit(73), deeper = r.bit(75), flatter = r.bit(78);
+  r.insn.wrap = r.suffix_if(sparse, ".SP");
   const std::uint64_t type = r.field(82, 2);
   if (type == 3) r.refuse("an unknown type");
-  r.insn.shift = deeper ? 16 : flatter ? 4 : 8;
-  r.suffix(deeper ? ".16816" : flatter ? ".1684" : ".1688");
+  const bool deepest = deeper && flatter;
+  if (deepest ? !sparse : sparse && (flatter || (!deeper && type != 2)))
+    r.refuse("an unknown shape");
+  r.insn.shift = deepest ? 32 : deeper ? 16 : flatter ? 4 : 8;
+  r.suffix(deepest ? ".16832" : deeper ? ".16816" : flatter ? ".1684" : ".1688");
   r.insn.type = r.bit(76) ? kF32 : kF16;
   r.suffix(r.insn.type == kF32 ? ".F32" : ".F16");
   static constexpr std::uint8_t kTypes[] = {kF16, kBf16, kTf32};
@@ -38,6 +47,7 @@ void decode_hmma(Reader& r) {
   r.add(r.general_at(24));
   r.add(r.general_at(32));
   r.add(r.general_at(64));
+  if (sparse) add_metadata(r);
 }
 
 namespace {
@@ -55,7 +65,7 @@ void integer_operands(Reader& r) {
 
 }  // namespace
 
-// D = A B + C in integers with C of `mode` x 8.
+// D = A B + C in integers with C of `mode` x 8. `wrap`: A is sparse.
 void decode_imma(Reader& r) {
   static constexpr struct {
     std::uint8_t rows, depth, bits;
@@ -63,13 +73,18 @@ void decode_imma(Reader& r) {
   } kShapes[] = {{8, 16, 8, ".8816"},   {},
                  {8, 32, 4, ".8832"},   {},
                  {16, 16, 8, ".16816"}, {16, 32, 8, ".16832"},
-                 {16, 64, 4, ".16864"}};
-  std::uint64_t shape = r.field(85, 2) << 1 | r.field(75, 1);
+                 {16, 64, 4, ".16864"}, {}},
+    kSparse[] = {
+        {}, {}, {}, {}, {}, {16, 32, 8, ".16832"}, {16, 64, 8, ".16864"}, {16, 128, 4, ".168128"}};
+  const std::uint64_t shape = r.field(85, 2) << 1 | r.field(75, 1);
   const bool narrow = r.architecture() < 90 && r.field(83, 2) != 0;  // both factors have 4 bits
   if (narrow) r.expect(83, 2, {3});
-  if (shape >= std::size(kShapes) || kShapes[shape].rows == 0) r.refuse("an unknown shape");
-  const auto& of = kShapes[shape];
-  const bool halved = shape == 5 && narrow;  // 16832 exists for 4 bits, too
+  const bool sparse = r.bit(72);
+  r.insn.wrap = r.suffix_if(sparse, ".SP");
+  const auto& of = (sparse ? kSparse : kShapes)[shape];
+  if (of.rows == 0) r.refuse("an unknown shape");
+  // The middle one of 16 rows exists for 4 bits, too.
+  const bool halved = shape == (sparse ? 6 : 5) && narrow;
   if (!halved && (of.bits == 4) != narrow) r.refuse("a shape of another type");
   r.insn.mode = of.rows;
   r.insn.shift = of.depth;
@@ -81,6 +96,7 @@ void decode_imma(Reader& r) {
   r.suffix(narrow ? "4" : "8");
   r.insn.saturate = r.suffix_if(r.bit(82), ".SAT");
   integer_operands(r);
+  if (sparse) add_metadata(r);
 }
 
 // The same of single bits; a product is the number of common ones, or (`wrap`) of different bits.

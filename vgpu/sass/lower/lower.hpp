@@ -8,6 +8,7 @@
 
 #include "ir/bulk.hpp"
 #include "ir/operations.hpp"
+#include "ir/sparse.hpp"
 #include "sass/decode/instruction.hpp"
 #include "sass/elf/cubin.hpp"
 
@@ -126,6 +127,7 @@ class Lowering {
   // instruction is emitted.
   void compute_address(const Instruction& i);
   void vector(u32 pc, const Operand& first, u32 words, bool is_store);
+  void metadata(u32 pc, const Instruction& i, const SparseLayout& layout);
   void list(const Operand& first, u32 values, bool writes, u32 each = 1);
 
   void finish();

@@ -18,40 +18,53 @@ void Lowering::list(const Operand& first, u32 values, bool writes, u32 each) {
   }
 }
 
+// The metadata and the selector of a sparse product.
+void Lowering::metadata(u32 pc, const Instruction& i, const SparseLayout& layout) {
+  const Operand& selector = i[5];
+  if (selector.value >= layout.selectors()) refuse("a sparsity selector that its shape lacks");
+  const u32 words = source(i[4]);
+  at(pc).s[0] = words;
+  at(pc).imm = selector.value;
+}
+
 void Lowering::lower_matrix(const Instruction& i) {
+  const char* const sparse = i.wrap ? "sp." : "";
   switch (i.op) {
     case Op::kHmma: {
       const bool single = i.type == 2;
       const u32 depth = i.shift, pairs = i.source_type == 5 ? 1 : 2;  // elements per register
-      const std::string name = fmt::format("mma.m16n8k{}.{}.{}", depth,
+      const std::string name = fmt::format("mma.{}m16n8k{}.{}.{}", sparse, depth,
                                            i.source_type == 5   ? "tf32"
                                            : i.source_type == 4 ? "bf16"
                                                                 : "f16",
                                            single ? "f32" : "f16");
       if (!find_operation(name)) refuse("a shape that these types do not have");
-      const u32 sums = single ? 4 : 2, factors = depth / 2 / pairs;
+      const u32 sums = single ? 4 : 2, of_b = depth / 4 / pairs, of_a = i.wrap ? of_b : 2 * of_b;
       const u32 pc = emit(name);
       at(pc).list = static_cast<u32>(program_.lists.size());
       list(i[0], sums, true);
-      list(i[1], factors, false);
-      list(i[2], factors / 2, false);
+      list(i[1], of_a, false);
+      list(i[2], of_b, false);
       list(i[3], sums, false);
+      if (i.wrap) metadata(pc, i, {depth / (2 * pairs), false});
       return;
     }
     case Op::kImma:
     case Op::kBmma: {
       const bool bits = i.op == Op::kBmma;
       const u32 rows = i.mode, words = i.shift / (bits ? 32u : 32u / i.type);  // registers along k
-      const std::string name = fmt::format("mma.m{}n8k{}.", rows, i.shift);
+      const bool halves = !bits && i.wrap;
+      const std::string name = fmt::format("mma.{}m{}n8k{}.", halves ? sparse : "", rows, i.shift);
       const u32 pc = emit(bits ? name + (i.wrap ? "b1.xor.s32" : "b1.and.s32")
                                : fmt::format("{}{}{}.{}{}.s32", name, i.is_signed ? 's' : 'u',
                                              i.type, i.high ? 's' : 'u', i.type));
       at(pc).sub = i.saturate ? 1 : 0;
       at(pc).list = static_cast<u32>(program_.lists.size());
       list(i[0], rows / 4, true);
-      list(i[1], rows * words / kLanes, false);
+      list(i[1], rows * words / kLanes / (halves ? 2 : 1), false);
       list(i[2], words / 4, false);
       list(i[3], rows / 4, false);
+      if (halves) metadata(pc, i, {words, true});
       return;
     }
     case Op::kDmma: {
