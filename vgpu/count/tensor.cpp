@@ -33,12 +33,15 @@ TensorPath path_of(ir::WgmmaType type) {
 }
 
 TensorWork of_warpgroup(const ir::Insn& insn) {
-  constexpr u32 kRows = 64, kBytes = 32;  // of a row of A, along k
+  constexpr u32 kRows = 64;
   const auto type = static_cast<ir::WgmmaType>(insn.bytes);
   const u32 columns = static_cast<u32>(insn.imm);
   const bool registers = (insn.sub & ir::kWgmmaRegisters) != 0;
-  return {path_of(type), 2 * kRows * columns * ir::wgmma_depth(type) / kWarps,
-          (columns + (registers ? 0 : kRows)) * kBytes / kWarps, registers};
+  return {
+      path_of(type), 2 * kRows * columns * ir::wgmma_depth(type, insn.sub) / kWarps,
+      (columns * ir::wgmma_bytes_of_b(insn.sub) + (registers ? 0 : kRows * ir::kWgmmaBytesOfA)) /
+          kWarps,
+      registers};
 }
 
 TensorPath path_of(std::string_view type) {
@@ -64,7 +67,7 @@ u32 number_behind(std::string_view& text, char letter) {
 
 }  // namespace
 
-// Names: wgmma.mma_async, {mma,wmma,sass.mma}.mMnNkK.TYPE OF A....
+// Names: wgmma.mma_async, {mma,mma.sp,wmma,sass.mma}.mMnNkK.TYPE OF A....
 TensorWork tensor_work(const ir::Insn& insn) {
   std::string_view name = ir::operations()[insn.op].name;
   if (name == "wgmma.mma_async") return of_warpgroup(insn);
@@ -74,6 +77,8 @@ TensorWork tensor_work(const ir::Insn& insn) {
   if (shape == name.npos || (name.substr(0, shape) != "mma" && name.substr(0, shape) != "wmma"))
     return {};
   name.remove_prefix(shape + 1);
+  constexpr std::string_view kSparse = "sp.";
+  if (name.starts_with(kSparse)) name.remove_prefix(kSparse.size());
   const u32 m = number_behind(name, 'm'), n = number_behind(name, 'n'),
             k = number_behind(name, 'k');
   if (m == 0 || n == 0 || k == 0 || name.empty()) return {};  // wmma.address

@@ -8,6 +8,7 @@
 #include "machine/async.hpp"
 #include "machine/bulk_check.hpp"
 #include "machine/fault.hpp"
+#include "machine/sparse.hpp"
 
 namespace vgpu::machine {
 namespace {
@@ -29,9 +30,10 @@ u64 common(const Warp& warp, const Insn& insn, u32 slot, const char* what) {
 // Ranges of shared addresses, ascending and disjoint.
 using Ranges = std::vector<std::pair<u32, u32>>;
 
-// The shared memory that a matrix of `rows` rows of m or n occupies.
-Ranges ranges_of(const MatrixDescriptor& matrix, WgmmaType type, u32 rows, bool along_mn) {
-  const u32 bytes = wgmma_bytes(type), depth = 32 / bytes;
+// The shared memory that a matrix of `rows` rows of m or n with `along_k` bytes each occupies.
+Ranges ranges_of(const MatrixDescriptor& matrix, WgmmaType type, u32 rows, u32 along_k,
+                 bool along_mn) {
+  const u32 bytes = wgmma_bytes(type), depth = along_k / bytes;
   std::vector<u32> pieces;
   if (along_mn) {
     for (u32 k = 0; k < depth; ++k) {
@@ -41,8 +43,8 @@ Ranges ranges_of(const MatrixDescriptor& matrix, WgmmaType type, u32 rows, bool 
     }
   } else {
     for (u32 row = 0; row < rows; ++row) {
-      pieces.push_back(matrix.along_k(row, 0));
-      pieces.push_back(matrix.along_k(row, 1));
+      for (u32 piece = 0; piece < along_k / MatrixDescriptor::kPiece; ++piece)
+        pieces.push_back(matrix.along_k(row, piece));
     }
   }
   std::sort(pieces.begin(), pieces.end());
@@ -59,7 +61,7 @@ Ranges ranges_of(const MatrixDescriptor& matrix, WgmmaType type, u32 rows, bool 
 // Returns the shared memory that the matrix occupies. Faults if a piece is outside shared memory,
 // or if the descriptor violates the format.
 Ranges check_matrix(const Warp& warp, const Insn& insn, u64 bits, const char* name, WgmmaType type,
-                    u32 rows, bool along_mn) {
+                    u32 rows, u32 along_k, bool along_mn) {
   const MatrixDescriptor matrix = MatrixDescriptor::decode(bits);
   const auto bad = [&](const std::string& what) {
     fault(
@@ -76,7 +78,10 @@ Ranges check_matrix(const Warp& warp, const Insn& insn, u64 bits, const char* na
   if (matrix.span == MatrixDescriptor::kPiece && matrix.base_offset != 0) {
     bad("a base offset has no meaning without a swizzle");
   }
-  Ranges ranges = ranges_of(matrix, type, rows, along_mn);
+  if (!along_mn && matrix.span != MatrixDescriptor::kPiece && matrix.span < along_k) {
+    bad(fmt::format("it takes {} bytes along k, more than a line of its swizzle", along_k));
+  }
+  Ranges ranges = ranges_of(matrix, type, rows, along_k, along_mn);
   const u32 low = ranges.front().first, high = ranges.back().second;
   if (low < warp.shared_begin || high > warp.shared_end) {
     bad(
@@ -125,11 +130,11 @@ const Warpgroups::Covered& Warpgroups::covered(const Warp& warp, const Insn& ins
   const auto type_a = static_cast<WgmmaType>(insn.bytes),
              type_b = static_cast<WgmmaType>(insn.width);
   if ((insn.sub & kWgmmaRegisters) == 0) {
-    known->second =
-        check_matrix(warp, insn, a, "A", type_a, rows, (insn.sub & kWgmmaTransposeA) != 0);
+    known->second = check_matrix(warp, insn, a, "A", type_a, rows, kWgmmaBytesOfA,
+                                 (insn.sub & kWgmmaTransposeA) != 0);
   }
-  const Ranges of_b =
-      check_matrix(warp, insn, b, "B", type_b, n, (insn.sub & kWgmmaTransposeB) != 0);
+  const Ranges of_b = check_matrix(warp, insn, b, "B", type_b, n, wgmma_bytes_of_b(insn.sub),
+                                   (insn.sub & kWgmmaTransposeB) != 0);
   known->second.insert(known->second.end(), of_b.begin(), of_b.end());
   return known->second;
 }
@@ -150,6 +155,13 @@ void Warpgroups::begin(Warp& warp, const Insn& insn, WgmmaKernel kernel) {
   if (scale != 0 && scale != kAllLanes) {
     fault({warp, insn, 0}, FaultKind::kBadOperand,
           "the threads of a warpgroup give wgmma different scale-d", "");
+  }
+  if ((insn.sub & kWgmmaSparse) != 0) {
+    const auto type = static_cast<WgmmaType>(insn.bytes);
+    const u32 slot = warp.lists[insn.list + wgmma_register_of_metadata(insn)];
+    check_metadata(warp, insn, reinterpret_cast<const u32*>(warp.window + slot),
+                   wgmma_metadata(type), (insn.sub & kWgmmaSecondPair) != 0 ? 1 : 0,
+                   wgmma_metadata_rule(type));
   }
   if (number == group.done + group.products.size()) {
     Product& made = group.products.emplace_back();

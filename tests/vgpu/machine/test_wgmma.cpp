@@ -91,6 +91,97 @@ TEST_F(Wgmma, EveryType) {
   run(kU8, kU8, "s32", "");
 }
 
+TEST_F(Wgmma, SparseOfEveryType) {
+  const auto run = [&](const Type& a, const Type& b, const char* d, const char* kind = "") {
+    for (const bool registers : {false, true}) {
+      for (int selector = 0; selector < (a.bytes == 1 ? 1 : 2); ++selector) {
+        Case c{a, b};
+        c.d = d;
+        c.n = selector == 0 ? 32 : 8;
+        c.kind = kind;
+        c.registers = registers;
+        c.selector = selector;
+        c.of_a = along_k(registers ? 128 : 32, 0);
+        c.of_b = along_k(selector == 0 ? 64 : 128, kSecond);
+        if (c.d != "s32") c.options = ", 1, 1";
+        if (a.bytes == 2) c.options += registers ? ", 0" : ", 0, 0";
+        config.numerics = registers ? vgpu::Numerics::kHopper : vgpu::Numerics::kSingle;
+        check(c, selector == 0);
+        if (HasFatalFailure()) FAIL() << a.name << " " << b.name << " " << d << " " << registers;
+      }
+    }
+  };
+  run(kBfloat, kBfloat, "f32");
+  run(kHalf, kHalf, "f32");
+  run(kHalf, kHalf, "f16");
+  run(kTf32, kTf32, "f32");
+  for (const Type& a : {kE4m3, kE5m2}) {
+    for (const Type& b : {kE4m3, kE5m2}) {
+      run(a, b, "f32");
+      run(a, b, "f16");
+    }
+  }
+  for (const Type& a : {kS8, kU8}) {
+    for (const Type& b : {kS8, kU8}) {
+      run(a, b, "s32");
+      run(a, b, "s32", ".satfinite");
+    }
+  }
+}
+
+TEST_F(Wgmma, SparseWidthsAndDirections) {
+  for (int n = 8; n <= 256; n += 8) {
+    for (int directions = 0; directions < 4; ++directions) {
+      if (n % 64 != 0 && directions != 0) continue;
+      Case c{kHalf, kHalf};
+      c.n = n;
+      c.selector = directions % 2;
+      c.of_a = (directions & 1) != 0 ? along_mn(128, 0, kM) : along_k(16, 0);
+      c.of_b = (directions & 2) != 0 ? along_mn(128, kSecond, n, 32)
+                                     : along_k(n % 16 == 0 ? 16 : 128, kSecond);
+      c.options = std::string(", -1, 1, ") + ((directions & 1) != 0 ? "1" : "0") +
+                  ((directions & 2) != 0 ? ", 1" : ", 0");
+      config.schedule = {
+          directions == 3 ? vgpu::CopySchedule::Kind::kLazy : vgpu::CopySchedule::Kind::kEager, 0};
+      check(c, true, -1);
+      if (HasFatalFailure()) FAIL() << n << " " << directions;
+    }
+  }
+}
+
+// From machine code, too.
+class WgmmaSparse : public Wgmma {};
+TEST_F(WgmmaSparse, CompiledKernels) {
+  const struct {
+    const char* kernel;
+    Type a, b;
+    const char* d;
+    bool registers;
+    int selector;
+    double sign;
+  } cases[] = {
+      {"f16_shared_1", kHalf, kHalf, "f32", false, 1, 1},
+      {"f16_registers_0", kHalf, kHalf, "f16", true, 0, 1},
+      {"bf16_registers_1", kBfloat, kBfloat, "f32", true, 1, -1},
+      {"tf32_shared_0", kTf32, kTf32, "f32", false, 0, 1},
+      {"bytes_registers_0", kE4m3, kE5m2, "f32", true, 0, 1},
+      {"integers_shared_0", kS8, kU8, "s32", false, 0, 1},
+  };
+  for (const auto& one : cases) {
+    for (const bool adds : {false, true}) {
+      Case c{one.a, one.b};
+      c.d = one.d;
+      c.n = 16;
+      c.registers = one.registers;
+      c.selector = one.selector;
+      c.of_a = along_k(128, 0);
+      c.of_b = along_k(64, kSecond);
+      check(c, adds, one.sign, one.kernel);
+      if (HasFatalFailure()) FAIL() << one.kernel << " " << adds;
+    }
+  }
+}
+
 TEST_F(Wgmma, ScalesOfAAndB) {
   for (const auto& [options, sign] :
        {std::pair(", -1, 1, 0, 0", -1.0), std::pair(", 1, -1, 0, 0", -1.0),

@@ -17,12 +17,14 @@ class WgmmaFaults : public Wgmma {
     c.options = ", 1, 1, 0, 0";
     return c;
   }
-  vgpu::Fault fault_with(const Case& c, u64 da, u64 db) {
+  vgpu::Fault fault_with(const Case& c, u64 da, u64 db,
+                         const std::vector<u32>& metadata = std::vector<u32>(128)) {
     load_text(kernel_text(c));
     config.dynamic_shared_bytes = 32 * 1024;
     const size_t registers = static_cast<size_t>(128 * registers_of_d(c));
     return fault_of("k", {1, 1, 1}, {128, 1, 1}, array<u8>(32 * 1024), u32{32 * 1024}, da, db,
-                    u32{0}, array<u32>(registers), array<u32>(512), array<u32>(registers));
+                    u32{0}, array<u32>(registers), array<u32>(512), array(metadata),
+                    array<u32>(registers));
   }
   // Expects the fault at `instruction`, under each schedule of copies.
   void expect_hazard(const Case& c, const std::string& text, const std::string& instruction,
@@ -75,6 +77,49 @@ TEST_F(WgmmaFaults, Descriptors) {
   }
 }
 
+TEST_F(WgmmaFaults, SparseMetadata) {
+  const struct {
+    Type type;
+    int selector;
+    u32 good, bad;  // of a chunk
+    const char* message;
+  } cases[] = {
+      {kHalf, 0, 0b1100, 0b1010, "sparse metadata 0b1010: metadata are two different positions"},
+      {kBfloat, 1, 0b0001, 0b0000, "sparse metadata 0b0000"},
+      {kTf32, 1, 0b1110, 0b1100, "sparse metadata 0b1100: of .tf32 0b0100 and 0b1110"},
+      {kS8, 0, 0b1101, 0b1111, "sparse metadata 0b1111"},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.type.name);
+    Case c{one.type, one.type};
+    c.selector = one.selector;
+    c.n = 8;
+    c.d = one.type.name[0] == 's' ? "s32" : "f32";
+    c.of_a = along_k(128, 0);
+    c.of_b = along_k(64, 16 * 1024);
+    c.options = one.type.bytes == 1 ? "" : one.type.bytes == 2 ? ", 1, 1, 0, 0" : ", 1, 1";
+    std::vector<u32> metadata(128);
+    for (size_t thread = 0; thread < metadata.size(); ++thread) {
+      const bool read = one.type.bytes == 1 || static_cast<int>(thread % 4 / 2) == one.selector;
+      metadata[thread] = read ? 0x11111111 * one.good : 0;
+    }
+    u32& bad = metadata[static_cast<size_t>(65 + 2 * one.selector)];
+    bad = (bad & 0xfffff0ff) | one.bad << 8;
+    expect(fault_with(c, c.of_a.descriptor(), c.of_b.descriptor(), metadata),
+           vgpu::FaultKind::kBadOperand, one.message);
+  }
+}
+
+TEST_F(WgmmaFaults, SparseProductWithTooNarrowASwizzle) {
+  Case c{kHalf, kHalf};
+  c.selector = 0;
+  c.of_a = along_k(32, 0);
+  c.of_b = along_k(32, 16 * 1024);
+  c.options = ", 1, 1, 0, 0";
+  expect(fault_with(c, c.of_a.descriptor(), c.of_b.descriptor(), std::vector<u32>(128, 0x44444444)),
+         vgpu::FaultKind::kBadOperand, "it takes 64 bytes along k");
+}
+
 TEST_F(WgmmaFaults, MatrixThatTheBlockDidNotWrite) {
   const Case c = plain();  // B ends 31 KiB into the image
   config.check_init = true;
@@ -84,7 +129,7 @@ TEST_F(WgmmaFaults, MatrixThatTheBlockDidNotWrite) {
   const auto with = [&](u32 bytes, auto run) {
     return run("k", vgpu::Dim3{1, 1, 1}, vgpu::Dim3{128, 1, 1}, array<u8>(32 * 1024), bytes,
                c.of_a.descriptor(), c.of_b.descriptor(), u32{0}, array<u32>(registers),
-               array<u32>(512), array<u32>(registers));
+               array<u32>(512), array<u32>(128), array<u32>(registers));
   };
   with(31 * 1024, [this](auto... arguments) { return launch(arguments...); });
   // A is zero, so that only an uninitialised element that is read as NaN changes the result.

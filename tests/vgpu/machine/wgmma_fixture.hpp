@@ -4,6 +4,7 @@
 // and 16-byte chunks as the PTX ISA draws them, not by addresses as the engine does. Inputs are
 // small integers: every sum is exact, and a misplaced element is detected.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -77,6 +78,7 @@ struct Case {
   int n = 64;
   Layout of_a, of_b;
   bool registers = false;
+  int selector = -1;    // of the threads that have the metadata of a sparse A; -1: A is dense
   std::string options;  // after scale-d
   std::string kind, before_fence, before_commit, before_wait;
   std::string fence = "  wgmma.fence.sync.aligned;\n",
@@ -90,6 +92,8 @@ inline std::string list(const char* prefix, int count) {
   return text + "}";
 }
 
+inline bool is_sparse(const Case& c) { return c.selector >= 0; }
+inline int depth_of(const Case& c) { return (is_sparse(c) ? 64 : 32) / c.a.bytes; }
 inline int registers_of_d(const Case& c) { return c.d == "f16" ? c.n / 4 : c.n / 2; }
 
 inline std::string kernel_text(const Case& c) {
@@ -99,10 +103,10 @@ inline std::string kernel_text(const Case& c) {
 .address_size 64
 .extern .shared .align 1024 .b8 image[];
 .visible .entry k(.param .u64 from, .param .u32 bytes, .param .u64 da, .param .u64 db, .param .u32 adds,
-                  .param .u64 d_in, .param .u64 a_in, .param .u64 d_out)
+                  .param .u64 d_in, .param .u64 a_in, .param .u64 e_in, .param .u64 d_out)
 {
   .reg .pred p, q;
-  .reg .b32 t, i, v, s, n, add;
+  .reg .b32 t, i, v, s, n, add, e;
   .reg .b64 g, h, base, first, second;
 )";
   text += "  .reg .b32 d<" + to_string(count) + ">, a<4>;\n";
@@ -141,11 +145,13 @@ copied:
   text += "  ld.param.u64 g, [a_in];\n  mad.wide.u32 g, t, 16, g;\n";
   for (int r = 0; r < 4; ++r)
     text += "  ld.global.u32 a" + to_string(r) + ", [g+" + to_string(4 * r) + "];\n";
+  text += "  ld.param.u64 g, [e_in];\n  mad.wide.u32 g, t, 4, g;\n  ld.global.u32 e, [g];\n";
   text += c.before_fence + c.fence;
-  const int depth = 32 / c.a.bytes;
-  text += "  wgmma.mma_async.sync.aligned.m64n" + to_string(c.n) + "k" + to_string(depth) + "." +
-          c.d + c.kind + "." + c.a.name + "." + c.b.name + " " + list("d", count) + ", " +
-          (c.registers ? list("a", 4) : "first") + ", second, q" + c.options + ";\n";
+  text += std::string("  wgmma.mma_async") + (is_sparse(c) ? ".sp" : "") + ".sync.aligned.m64n" +
+          to_string(c.n) + "k" + to_string(depth_of(c)) + "." + c.d + c.kind + "." + c.a.name +
+          "." + c.b.name + " " + list("d", count) + ", " + (c.registers ? list("a", 4) : "first") +
+          ", second, " + (is_sparse(c) ? "e, " + to_string(c.selector) + ", " : "") + "q" +
+          c.options + ";\n";
   text += c.before_commit + c.commit + c.before_wait + c.wait;
   text += "  ld.param.u64 g, [d_out];\n  mad.wide.u32 g, t, " + to_string(4 * count) + ", g;\n";
   for (int r = 0; r < count; ++r)
@@ -188,26 +194,65 @@ class Wgmma : public EngineTest {
                         : double{std::bit_cast<float>(bits)};
   }
 
-  // Runs the case and compares all of D.
-  void check(const Case& c, bool adds, double sign = 1) {
-    const int depth = 32 / c.a.bytes, count = registers_of_d(c);
-    const std::vector<int> a = numbers(kM * depth, std::string(c.a.name) != "u8");
+  // Stores element k of row m of A, as it is kept.
+  static void store_a(const Case& c, int m, int k, u32 code, std::vector<u8>& image,
+                      std::vector<u32>& registers) {
+    if (!c.registers) {
+      put(image, c.of_a.offset(m, k, c.a.bytes), code, c.a.bytes);
+      return;
+    }
+    // PTX ISA, "Register Fragments for wgmma": four elements of a row in one thread of each group
+    // of four, twice along k.
+    const int in_register = 4 / c.a.bytes, word = k / in_register;
+    const int thread = m / 16 * 32 + m % 8 * 4 + word % 4, r = m % 16 / 8 + 2 * (word / 4);
+    registers[static_cast<size_t>(thread * 4 + r)] |= code << 8 * c.a.bytes * (k % in_register);
+  }
+
+  // Sets half of A to zero and returns the metadata of the rest by thread. PTX ISA, "Sparse matrix
+  // storage" of wgmma and the figures of the metadata: of wide elements a thread has four chunks of
+  // a row and of the one eight below, of 8-bit ones eight chunks of one row.
+  std::vector<u32> thin_out(std::vector<int>& a, const Case& c) {
+    const int of_chunk = c.a.bytes == 4 ? 2 : 4, depth = depth_of(c);
+    std::vector<u32> metadata(128);
+    is_kept_.assign(a.size(), false);
+    for (int m = 0; m < kM; ++m) {
+      for (int chunk = 0; chunk < depth / of_chunk; ++chunk) {
+        const std::vector<int> random = numbers(2, false);
+        int first = random[0] % of_chunk, second = random[1] % 3;
+        if (second >= first) ++second;
+        if (of_chunk == 2) second = first;
+        const size_t base = static_cast<size_t>(m * depth + chunk * of_chunk);
+        for (int i = 0; i < of_chunk; ++i) {
+          is_kept_[base + static_cast<size_t>(i)] = i == first || i == second;
+          if (i != first && i != second) a[base + static_cast<size_t>(i)] = 0;
+        }
+        const u32 code =
+            of_chunk == 2
+                ? (first == 0 ? 0b0100 : 0b1110)
+                : static_cast<u32>(std::min(first, second) | std::max(first, second) << 2);
+        const int lower = m % 16 / 8;
+        const int thread = c.a.bytes == 1 ? lower + 2 * (chunk / 8) : 2 * c.selector + chunk / 4;
+        const int bit = c.a.bytes == 1 ? 4 * (chunk % 8) : 16 * lower + 4 * (chunk % 4);
+        metadata[static_cast<size_t>(m / 16 * 32 + m % 8 * 4 + thread)] |= code << bit;
+      }
+    }
+    return metadata;
+  }
+
+  // Runs the case and compares all of D. `kernel`: one of kernels/wgmma_sparse.cu.
+  void check(const Case& c, bool adds, double sign = 1, const char* kernel = nullptr) {
+    const int depth = depth_of(c), count = registers_of_d(c);
+    std::vector<int> a = numbers(kM * depth, std::string(c.a.name) != "u8");
+    const std::vector<u32> metadata = is_sparse(c) ? thin_out(a, c) : std::vector<u32>(128);
     const std::vector<int> b = numbers(c.n * depth, std::string(c.b.name) != "u8");
     std::vector<u8> image;
     std::vector<u32> a_registers(128 * 4);
     for (int m = 0; m < kM; ++m) {
-      for (int k = 0; k < depth; ++k) {
-        const u32 code = code_of(c.a, a[static_cast<size_t>(m * depth + k)]);
-        if (!c.registers) {
-          put(image, c.of_a.offset(m, k, c.a.bytes), code, c.a.bytes);
-          continue;
-        }
-        // PTX ISA, "Register Fragments for wgmma": four elements of a row in one thread of each
-        // group of four, twice along k.
-        const int in_register = 4 / c.a.bytes, word = k / in_register;
-        const int thread = m / 16 * 32 + m % 8 * 4 + word % 4, r = m % 16 / 8 + 2 * (word / 4);
-        a_registers[static_cast<size_t>(thread * 4 + r)] |= code
-                                                            << 8 * c.a.bytes * (k % in_register);
+      for (int k = 0, at = 0; at < depth; ++at) {
+        if (is_sparse(c) && !is_kept_[static_cast<size_t>(m * depth + at)]) continue;
+        const int stored = k++;
+        store_a(c, m, stored, code_of(c.a, a[static_cast<size_t>(m * depth + at)]), image,
+                a_registers);
       }
     }
     for (int n = 0; n < c.n; ++n) {
@@ -220,12 +265,15 @@ class Wgmma : public EngineTest {
     std::vector<u32> before(static_cast<size_t>(128 * count));
     for (u32& bits : before)
       bits = c.d == "f16" ? 0x3c004000 : c.d == "s32" ? 3 : std::bit_cast<u32>(3.0F);
-    load_text(kernel_text(c));
+    if (kernel == nullptr)
+      load_text(kernel_text(c));
+    else
+      load("wgmma_sparse", VGPU_TEST_PTX_90A);
     config.dynamic_shared_bytes = static_cast<u32>(image.size());
     u32* const out = array<u32>(before.size());
-    launch("k", {1, 1, 1}, {128, 1, 1}, array(image), static_cast<u32>(image.size()),
-           c.of_a.descriptor(), c.of_b.descriptor(), u32{adds}, array(before), array(a_registers),
-           out);
+    launch(kernel == nullptr ? "k" : kernel, {1, 1, 1}, {128, 1, 1}, array(image),
+           static_cast<u32>(image.size()), c.of_a.descriptor(), c.of_b.descriptor(), u32{adds},
+           array(before), array(a_registers), array(metadata), out);
     const std::vector<u32> after(out, out + before.size());
     for (int m = 0; m < kM; ++m) {
       for (int n = 0; n < c.n; ++n) {
@@ -241,6 +289,7 @@ class Wgmma : public EngineTest {
 
  private:
   u32 state_ = 99;
+  std::vector<bool> is_kept_;
 };
 
 inline Layout along_k(int span, int start) {
@@ -248,10 +297,11 @@ inline Layout along_k(int span, int start) {
   return span == 16 ? Layout{16, false, 128, 512, start}
                     : Layout{span, false, 16, 16 * span, start};
 }
-inline Layout along_mn(int span, int start, int rows) {
+// `steps`: along k.
+inline Layout along_mn(int span, int start, int rows, int steps = 16) {
   if (span == 16) return {16, true, 128 * 64, 256, start};
   const int lines = 16 * span;  // of 8 steps of k
-  return {span, true, 2 * lines + (rows > 64 ? 0 : 1024), lines, start};
+  return {span, true, steps / 8 * lines + (rows > 64 ? 0 : 1024), lines, start};
 }
 inline constexpr int kSecond = 48 * 1024;  // offset of B in the image
 

@@ -16,12 +16,31 @@ namespace {
 constexpr u32 kRows = 64, kRowsOfWarp = 16, kMostN = 256, kMostDepth = 32,
               kColumns = 8;  // columns per step of n
 
-template <class Value>
+// What a sparse A has besides.
+template <bool kSparse>
+struct Along {
+  u8 of[kMostDepth][2][kLanes];  // of one warp: the step along k of the element of A there
+  u32 operator()(u32 k, u32 h, u32 lane) const { return of[k][h][lane]; }
+};
+template <>
+struct Along<false> {
+  constexpr u32 operator()(u32 k, u32, u32) const { return k; }
+};
+
+// kSparse: A's rows have half of k.
+template <class Value, bool kSparse>
 struct Operands {
+  static constexpr u32 kMostSteps = kSparse ? 2 * kMostDepth : kMostDepth;
   alignas(64) Value a[kMostDepth][2][kLanes];  // of one warp: [k][h][lane]
   alignas(
-      64) Value b[kMostN / kColumns][kMostDepth][2][kColumns];  // [j][k][e]: four columns, twice
+      64) Value b[kMostN / kColumns][kMostSteps][2][kColumns];  // [j][k][e]: four columns, twice
   Value rows[kRows][kMostDepth];
+  [[no_unique_address]] Along<kSparse> along;
+
+  // Of columns 8 j + 2 (lane % 4) + e of B, what element k of A's row meets.
+  Value met(u32 j, u32 k, u32 e, u32 h, u32 lane) const {
+    return b[j][along(k, h, lane)][e][lane % kColumns];
+  }
 };
 
 template <class In>
@@ -31,9 +50,9 @@ template <class In>
   return value;
 }
 
-template <class In, class Value>
-void read_a(const WgmmaStep& step, Operands<Value>& to) {
-  constexpr u32 kDepth = 32 / sizeof(In), kInPiece = 16 / sizeof(In);
+template <class In, class Value, bool kSparse>
+void read_a(const WgmmaStep& step, Operands<Value, kSparse>& to) {
+  constexpr u32 kDepth = kWgmmaBytesOfA / sizeof(In), kInPiece = 16 / sizeof(In);
   const u32 flags = step.insn->sub;
   if ((flags & kWgmmaRegisters) != 0) {
     const u32* const slots = step.lists + step.insn->list +
@@ -79,9 +98,10 @@ void read_a(const WgmmaStep& step, Operands<Value>& to) {
   }
 }
 
-template <class In, class Value>
-void read_b(const WgmmaStep& step, Operands<Value>& to) {
-  constexpr u32 kDepth = 32 / sizeof(In), kInPiece = 16 / sizeof(In);
+template <class In, class Value, bool kSparse>
+void read_b(const WgmmaStep& step, Operands<Value, kSparse>& to) {
+  constexpr u32 kBytes = wgmma_bytes_of_b(kSparse ? kWgmmaSparse : 0);
+  constexpr u32 kDepth = kBytes / sizeof(In), kInPiece = 16 / sizeof(In);
   const u32 n = static_cast<u32>(step.insn->imm);
   const auto put = [&to](u32 j, u32 k, u32 column, Value value) {
     to.b[j][k][column % 2][column / 2] = value;
@@ -95,7 +115,7 @@ void read_b(const WgmmaStep& step, Operands<Value>& to) {
       }
     } else {
       for (u32 i = 0; i < kColumns; ++i) {
-        for (u32 piece = 0; piece < 2; ++piece) {
+        for (u32 piece = 0; piece < kBytes / 16; ++piece) {
           const std::byte* const at = step.shared + step.b.along_k(j * kColumns + i, piece);
           for (u32 k = 0; k < kInPiece; ++k) {
             put(j, piece * kInPiece + k, i, value_of(element_at<In>(at, k)));
@@ -106,8 +126,8 @@ void read_b(const WgmmaStep& step, Operands<Value>& to) {
   }
 }
 
-template <class Value>
-void spread_rows(u32 warp, u32 depth, Operands<Value>& operands) {
+template <class Value, bool kSparse>
+void spread_rows(u32 warp, u32 depth, Operands<Value, kSparse>& operands) {
   for (u32 k = 0; k < depth; ++k) {
     for (u32 h = 0; h < 2; ++h) {
       for (u32 lane = 0; lane < kLanes; ++lane) {
@@ -117,8 +137,30 @@ void spread_rows(u32 warp, u32 depth, Operands<Value>& operands) {
   }
 }
 
+// Where the elements of a warp's rows are along k.
+void place_rows(const WgmmaStep& step, u32 warp, WgmmaType type, u32 depth, Along<true>& along) {
+  const Insn& insn = *step.insn;
+  const SparseLayout layout = wgmma_metadata(type);
+  const u32 of_chunk = depth / layout.chunks;  // elements that are kept
+  const u32* const words =
+      slot<u32>(step.windows[warp], step.lists[insn.list + wgmma_register_of_metadata(insn)]);
+  for (u32 k = 0; k < depth; ++k) {
+    for (u32 h = 0; h < 2; ++h) {
+      const auto at = layout.place((insn.sub & kWgmmaSecondPair) != 0 ? 1 : 0, h, k / of_chunk);
+      for (u32 lane = 0; lane < kLanes; ++lane) {
+        const u32 group = lane / kThreadsOfRow * kThreadsOfRow;
+        const u32 metadata = words[group + at.thread] >> at.bit & 15;
+        const u32 position = position_in_chunk(metadata, k % of_chunk);
+        along.of[k][h][lane] =
+            static_cast<u8>(of_chunk == 1 ? 2 * k + position / 2 : k / 2 * 4 + position);
+      }
+    }
+  }
+}
+
 // sums[h][lane] += product of A[h] and column 8 j + 2 (lane % 4) + e of B.
-void multiply(const Operands<float>& operands, u32 depth, u32 j, u32 e, float (&sums)[2][kLanes]) {
+void multiply(const Operands<float, false>& operands, u32 depth, u32 j, u32 e,
+              float (&sums)[2][kLanes]) {
   using Vector = Floats;
   constexpr u32 kVectors = 2 * kLanes / Vector::kWidth;
   Vector total[kVectors];
@@ -134,26 +176,40 @@ void multiply(const Operands<float>& operands, u32 depth, u32 j, u32 e, float (&
   for (u32 v = 0; v < kVectors; ++v) total[v].store(&sums[0][0] + v * Vector::kWidth);
 }
 
-void multiply(const Operands<float>& operands, u32 depth, u32 j, u32 e, const HopperFormat& format,
+void multiply(const Operands<float, true>& operands, u32 depth, u32 j, u32 e,
               float (&sums)[2][kLanes]) {
-  HopperProducts<kLanes> products;
   for (u32 k = 0; k < depth; ++k) {
-    for (u32 lane = 0; lane < kLanes; ++lane)
-      products.b[k][lane] = operands.b[j][k][e][lane % kColumns];
+    for (u32 h = 0; h < 2; ++h) {
+      for (u32 lane = 0; lane < kLanes; ++lane) {
+        sums[h][lane] =
+            __builtin_fmaf(operands.a[k][h][lane], operands.met(j, k, e, h, lane), sums[h][lane]);
+      }
+    }
   }
+}
+
+template <bool kSparse>
+void multiply(const Operands<float, kSparse>& operands, u32 depth, u32 j, u32 e,
+              const HopperFormat& format, float (&sums)[2][kLanes]) {
+  HopperProducts<kLanes> products;
   for (u32 h = 0; h < 2; ++h) {
-    for (u32 k = 0; k < depth; ++k)
+    for (u32 k = 0; k < depth; ++k) {
       __builtin_memcpy(products.a[k], operands.a[k][h], sizeof(products.a[k]));
+      if (!kSparse && h != 0) continue;  // the same for all rows
+      for (u32 lane = 0; lane < kLanes; ++lane)
+        products.b[k][lane] = operands.met(j, k, e, h, lane);
+    }
     hopper_sums(products, depth, format, sums[h]);
   }
 }
 
-void multiply(const Operands<i32>& operands, u32 depth, u32 j, u32 e, i64 (&sums)[2][kLanes]) {
+template <bool kSparse>
+void multiply(const Operands<i32, kSparse>& operands, u32 depth, u32 j, u32 e,
+              i64 (&sums)[2][kLanes]) {
   for (u32 k = 0; k < depth; ++k) {
     for (u32 h = 0; h < 2; ++h) {
-      for (u32 lane = 0; lane < kLanes; ++lane) {
-        sums[h][lane] += i64{operands.a[k][h][lane]} * operands.b[j][k][e][lane % kColumns];
-      }
+      for (u32 lane = 0; lane < kLanes; ++lane)
+        sums[h][lane] += i64{operands.a[k][h][lane]} * operands.met(j, k, e, h, lane);
     }
   }
 }
@@ -199,18 +255,20 @@ template <class Out, class Sum>
   }
 }
 
-template <class A, class B, class Out>
+template <class A, class B, class Out, bool kSparse>
 void product(const WgmmaStep& step) {
   using Value = std::conditional_t<std::is_same_v<Out, i32>, i32, float>;
   using Sum = std::conditional_t<std::is_same_v<Out, i32>, i64, float>;
-  constexpr u32 kDepth = 32 / sizeof(A);
-  Operands<Value> operands;
+  constexpr u32 kDepth = kWgmmaBytesOfA / sizeof(A);
+  Operands<Value, kSparse> operands;
   read_a<A>(step, operands);
   read_b<B>(step, operands);
   const u32 n = static_cast<u32>(step.insn->imm);
   const u32* const slots = step.lists + step.insn->list;
   for (u32 warp = 0; warp < Block::kWarpsOfGroup; ++warp) {
     spread_rows(warp, kDepth, operands);
+    if constexpr (kSparse)
+      place_rows(step, warp, static_cast<WgmmaType>(step.insn->bytes), kDepth, operands.along);
     std::byte* const window = step.windows[warp];
     for (u32 j = 0; j < n / kColumns; ++j) {
       for (u32 e = 0; e < 2; ++e) {
@@ -231,34 +289,35 @@ void product(const WgmmaStep& step) {
   }
 }
 
-template <class Out>
-WgmmaKernel narrow_kernel(WgmmaType a, WgmmaType b) {
-  const bool first = a == WgmmaType::kE4m3, second = b == WgmmaType::kE4m3;
-  if (first) return second ? &product<e4m3, e4m3, Out> : &product<e4m3, e5m2, Out>;
-  return second ? &product<e5m2, e4m3, Out> : &product<e5m2, e5m2, Out>;
+template <class A, class B, class Out>
+WgmmaKernel kernel_for(const Insn& insn) {
+  return (insn.sub & kWgmmaSparse) != 0 ? &product<A, B, Out, true> : &product<A, B, Out, false>;
 }
 
-WgmmaKernel integer_kernel(WgmmaType a, WgmmaType b) {
-  const bool first = a == WgmmaType::kS8, second = b == WgmmaType::kS8;
-  if (first) return second ? &product<i8, i8, i32> : &product<i8, u8, i32>;
-  return second ? &product<u8, i8, i32> : &product<u8, u8, i32>;
+// Two types of 8 bits.
+template <class First, class Second, class Out>
+WgmmaKernel narrow_kernel(const Insn& insn, WgmmaType first) {
+  const auto a = static_cast<WgmmaType>(insn.bytes), b = static_cast<WgmmaType>(insn.width);
+  if (a == first)
+    return b == first ? kernel_for<First, First, Out>(insn) : kernel_for<First, Second, Out>(insn);
+  return b == first ? kernel_for<Second, First, Out>(insn) : kernel_for<Second, Second, Out>(insn);
 }
 
 WgmmaKernel kernel_of(const Insn& insn) {
-  const auto a = static_cast<WgmmaType>(insn.bytes), b = static_cast<WgmmaType>(insn.width);
   const bool half = static_cast<WgmmaType>(insn.vector) == WgmmaType::kF16;
-  switch (a) {
+  switch (static_cast<WgmmaType>(insn.bytes)) {
     case WgmmaType::kF16:
-      return half ? &product<f16, f16, f16> : &product<f16, f16, float>;
+      return half ? kernel_for<f16, f16, f16>(insn) : kernel_for<f16, f16, float>(insn);
     case WgmmaType::kBf16:
-      return &product<bf16, bf16, float>;
+      return kernel_for<bf16, bf16, float>(insn);
     case WgmmaType::kTf32:
-      return &product<tf32, tf32, float>;
+      return kernel_for<tf32, tf32, float>(insn);
     case WgmmaType::kE4m3:
     case WgmmaType::kE5m2:
-      return half ? narrow_kernel<f16>(a, b) : narrow_kernel<float>(a, b);
+      return half ? narrow_kernel<e4m3, e5m2, f16>(insn, WgmmaType::kE4m3)
+                  : narrow_kernel<e4m3, e5m2, float>(insn, WgmmaType::kE4m3);
     default:
-      return integer_kernel(a, b);
+      return narrow_kernel<i8, u8, i32>(insn, WgmmaType::kS8);
   }
 }
 

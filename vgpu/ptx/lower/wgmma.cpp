@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kKnown =
     "known are m64nNk16 of .f16 and .bf16, m64nNk8 of .tf32, m64nNk32 of .e4m3, .e5m2, .s8 and "
-    ".u8, dense";
+    ".u8, and with .sp twice the k";
 
 std::optional<WgmmaType> type_of(std::string_view name) {
   constexpr std::string_view kNames[] = {"f16", "bf16", "tf32", "e4m3", "e5m2",
@@ -52,7 +52,11 @@ u32 columns_of(std::string_view shape, u32 depth) {
 void FunctionLowering::wgmma() {
   const auto parts = opcode().parts;
   if (!function_.is_entry) refuse("in a function that is not inlined into its kernel");
-  if (parts.size() < 4 || parts[2] != "sync" || parts[3] != "aligned") refuse(std::string(kKnown));
+  const bool sparse = parts.size() > 2 && parts[2] == "sp";
+  const std::size_t at_sync = sparse ? 3 : 2;
+  if (parts.size() < at_sync + 2 || parts[at_sync] != "sync" || parts[at_sync + 1] != "aligned" ||
+      (sparse && parts[1] != "mma_async"))
+    refuse(std::string(kKnown));
   program_.warpgroups = true;
   if (parts[1] == "mma_async") {
     wgmma_product();
@@ -68,17 +72,24 @@ void FunctionLowering::wgmma() {
   }
 }
 
-// wgmma.mma_async.sync.aligned.SHAPE.D{.satfinite}.A.B d, a, b-desc, scale-d{, imm-scale-a,
-// imm-scale-b{, imm-trans-a}{, imm-trans-b}}; a: a descriptor, or four registers (then without
-// imm-trans-a). Integers have neither scales of a and b nor transposition.
+// wgmma.mma_async{.sp}.sync.aligned.SHAPE.D{.satfinite}.A.B d, a, b-desc{, sp-meta, sp-sel},
+// scale-d{, imm-scale-a, imm-scale-b{, imm-trans-a}{, imm-trans-b}}; a: a descriptor, or four
+// registers (then without imm-trans-a). Integers have neither scales of a and b nor transposition.
 void FunctionLowering::wgmma_product() {
   const auto parts = opcode().parts;
-  const bool saturates = opcode().has("satfinite");
-  if (parts.size() != (saturates ? 9u : 8u)) refuse(std::string(kKnown));
-  const auto d = type_of(parts[5]), a = type_of(parts[parts.size() - 2]), b = type_of(parts.back());
+  const bool sparse = parts[2] == "sp";
+  const std::size_t at_shape = sparse ? 5 : 4;
+  std::vector<std::string_view> types;  // the assembler takes .satfinite at any place
+  for (std::size_t i = at_shape + 1; i < parts.size(); ++i) {
+    if (parts[i] != "satfinite") types.push_back(parts[i]);
+  }
+  const bool saturates = parts.size() != at_shape + 1 + types.size();
+  if (types.size() != 3 || parts.size() > at_shape + 5) refuse(std::string(kKnown));
+  const auto d = type_of(types[0]), a = type_of(types[1]), b = type_of(types[2]);
   if (!d || !a || !b || !types_fit(*d, *a, *b) || (saturates && !is_integer(*a)))
     refuse(std::string(kKnown));
-  const u32 n = columns_of(parts[4], wgmma_depth(*a));
+  const u32 kind = sparse ? kWgmmaSparse : 0;
+  const u32 n = columns_of(parts[at_shape], wgmma_depth(*a, kind));
   if (n == 0 || (is_integer(*a) && n > 32 && n % 16 != 0))
     refuse("the shape: " + std::string(kKnown));
 
@@ -90,9 +101,19 @@ void FunctionLowering::wgmma_product() {
     refuse("another number of registers");
   }
   const bool sixteen = wgmma_bytes(*a) == 2;
-  const std::size_t operands = is_integer(*a) ? 4 : !sixteen ? 6 : registers ? 7 : 8;
+  const std::size_t at_scale = sparse ? 5 : 3;
+  const std::size_t operands = at_scale + (is_integer(*a) ? 1 : !sixteen ? 3 : registers ? 4 : 5);
   if (operand_count() != operands) refuse("another number of operands");
-  u8 flags = static_cast<u8>((registers ? kWgmmaRegisters : 0) | (saturates ? kWgmmaSaturate : 0));
+  u8 flags =
+      static_cast<u8>((registers ? kWgmmaRegisters : 0) | (saturates ? kWgmmaSaturate : 0) | kind);
+  if (sparse) {
+    const u32 selectors = wgmma_metadata(*a).selectors();
+    const Operand& selector = operand(4);
+    if (selector.kind != Kind::kInteger || selector.integer() < 0 ||
+        selector.integer() >= selectors)
+      refuse(fmt::format("its sparsity selector must be a number from 0 to {}", selectors - 1));
+    if (selector.integer() == 1) flags |= kWgmmaSecondPair;
+  }
   const auto option = [&](std::size_t i, i64 on, i64 off, u8 flag) {
     if (operand(i).kind != Kind::kInteger ||
         (operand(i).integer() != on && operand(i).integer() != off)) {
@@ -100,18 +121,19 @@ void FunctionLowering::wgmma_product() {
     }
     if (operand(i).integer() == on) flags |= flag;
   };
-  if (operands > 4) {
-    option(4, -1, 1, kWgmmaNegateA);
-    option(5, -1, 1, kWgmmaNegateB);
+  if (!is_integer(*a)) {
+    option(at_scale + 1, -1, 1, kWgmmaNegateA);
+    option(at_scale + 2, -1, 1, kWgmmaNegateB);
   }
-  if (operands == 8) option(6, 1, 0, kWgmmaTransposeA);
-  if (operands > 6) option(operands - 1, 1, 0, kWgmmaTransposeB);
+  if (sixteen && !registers) option(at_scale + 3, 1, 0, kWgmmaTransposeA);
+  if (sixteen) option(operands - 1, 1, 0, kWgmmaTransposeB);
 
   const Value first = registers ? Value{} : source(operand(1), RegisterClass::k64);
   const Value second = source(operand(2), RegisterClass::k64);
-  const Value scale = operand(3).kind == Kind::kInteger
-                          ? predicate_constant(operand(3).integer() != 0)
-                          : source(operand(3), RegisterClass::kPredicate);
+  const Value metadata = sparse ? source(operand(3), RegisterClass::k32) : Value{};
+  const Value scale = operand(at_scale).kind == Kind::kInteger
+                          ? predicate_constant(operand(at_scale).integer() != 0)
+                          : source(operand(at_scale), RegisterClass::kPredicate);
   const u32 pc = emit("wgmma.mma_async");
   at(pc).imm = n;
   at(pc).bytes = static_cast<u8>(*a);
@@ -124,7 +146,8 @@ void FunctionLowering::wgmma_product() {
   // D is updated in place.
   const u32 list = static_cast<u32>(program_.lists.size());
   at(pc).list = list;
-  program_.lists.resize(list + count + (registers ? 4 : 0), kNone);
+  const u32 of_a = registers ? 4 : 0;
+  program_.lists.resize(list + count + of_a + (sparse ? 1 : 0), kNone);
   for (u32 i = 0; i < count; ++i) {
     const Value to = named(sums.elements[i]);
     if (to.type != RegisterClass::k32) refuse("its destination has another size");
@@ -134,6 +157,7 @@ void FunctionLowering::wgmma_product() {
   for (u32 i = 0; registers && i < 4; ++i) {
     read(pc, Field::kLists, source(operand(1).elements[i], RegisterClass::k32), list + count + i);
   }
+  if (sparse) read(pc, Field::kLists, metadata, list + count + of_a);
 }
 
 }  // namespace vgpu::ptx

@@ -3,6 +3,8 @@
 // (UBLK*, UTMA*), stores to another block's shared memory (STAS), the barrier of the cluster.
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
@@ -12,11 +14,12 @@ namespace {
 // Adds an operand that the disassembler does not print.
 void add_silently(Reader& r, const Operand& operand) { r.insn.operands[r.insn.count++] = operand; }
 
-// N of an IGMMA: 8, 16, 24, 32, then multiples of 16. The field is three times the index.
-unsigned integer_columns(Reader& r) {
+// N of an IGMMA: 8, 16, 24, 32, then multiples of 16. The field is three times the index, and one
+// more where A is sparse.
+unsigned integer_columns(Reader& r, bool sparse) {
   const unsigned index = static_cast<unsigned>(r.field(53, 6));
   constexpr unsigned kSmall = 4, kLast = 17;
-  if (index % 3 != 0 || index / 3 > kLast) r.refuse("a shape without a name");
+  if (index % 3 != (sparse ? 1 : 0) || index / 3 > kLast) r.refuse("a shape without a name");
   const unsigned i = index / 3;
   return i < kSmall ? 8 * (i + 1) : 16 * (i - 1);
 }
@@ -42,21 +45,28 @@ void add_bulk(Reader& r) {
 
 }  // namespace
 
-// D, A, B, C, predicate. A and B are 64-bit matrix descriptors in four consecutive uniform
-// registers; A may be in registers. C is D or RZ. If the predicate is false, D is overwritten.
-// Instruction: target is N, high and right say that A and B are transposed, wrap that the product
-// is the last of its group.
+// D, A, B, C, predicate, then metadata and selector of a sparse A. A and B are 64-bit matrix
+// descriptors in four consecutive uniform registers; A may be in registers. C is D or RZ. If the
+// predicate is false, D is overwritten. Instruction: target is N, high and right say that A and B
+// are transposed, wrap that the product is the last of its group, extended that A is sparse.
 void decode_gmma(Reader& r) {
   Instruction& i = r.insn;
   enum { kHalves = 0, kIntegers = 1, kBytes = 3 };
   const unsigned family = i.opcode & 3;
   const bool a_in_registers = (i.opcode & 0x400) != 0;
   const bool integer = family == kIntegers;
-  r.expect(73, 2, {0});  // sparse forms
+  const bool sparse = i.extended = r.suffix_if(r.bit(73), ".SP");
   const unsigned columns =
-      integer ? integer_columns(r) : 8 * (static_cast<unsigned>(r.field(53, 5)) + 1);
-  const bool short_k = family == kHalves && r.bit(58);
-  const unsigned depth = integer || family == kBytes ? 32 : short_k ? 8 : 16;
+      integer ? integer_columns(r, sparse) : 8 * (static_cast<unsigned>(r.field(53, 5)) + 1);
+  unsigned depth = sparse ? 64 : 32;
+  if (family == kHalves) {
+    constexpr unsigned kDepths[] = {16, 8, 32};
+    const std::uint64_t of = r.field(58, 2);
+    if (of >= std::size(kDepths)) r.refuse("an unknown depth");
+    depth = kDepths[of];
+  } else if (family == kBytes) {
+    r.expect(58, 1, {sparse ? 1u : 0u});
+  }
   r.suffix(fmt::format(".64x{}x{}", columns, depth).c_str());
   i.target = columns;
   if (integer) {
@@ -67,7 +77,8 @@ void decode_gmma(Reader& r) {
     i.mode = r.named(75, 1, {".F16", ".F32"});
     if (family == kHalves) {
       i.source_type = r.named(76, 2, {"", ".BF16", ".TF32"});
-      if (short_k != (i.source_type == 2)) r.refuse("a depth of another type");
+      const unsigned dense = i.source_type == 2 ? 8 : 16;
+      if (depth != (sparse ? 2 * dense : dense)) r.refuse("a depth of another type");
     } else {
       i.source_type = r.named(76, 1, {".E4M3", ".E5M2"});
       i.type = r.named(77, 1, {".E4M3", ".E5M2"});
@@ -107,6 +118,14 @@ void decode_gmma(Reader& r) {
     r.add(adds);
   else
     add_silently(r, adds);
+  if (sparse) {
+    r.add(r.general_at(40));
+    const Operand selector = Reader::immediate(r.field(48, 2));
+    if (family == kHalves)
+      r.add(selector);
+    else
+      add_silently(r, selector);
+  }
   r.expect(91, 1, {1});
   r.expect(84, 3, {0, 7});
   i.wrap = r.field(84, 3) == 0;

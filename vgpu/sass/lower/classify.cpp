@@ -80,8 +80,9 @@ ir::u16 traits_of(const Instruction& i) {
   if (i.op == Op::kUblkPrefetch || i.op == Op::kUtmaReduce || i.op == Op::kUtmaPrefetch ||
       i.op == Op::kStas || class_of(i.op, false).pipes == ir::kPipeTex)
     traits |= ir::kNotMeasured;
-  const bool may_be_sparse = i.op == Op::kHmma || i.op == Op::kImma;
-  if (may_be_sparse && i.wrap) traits |= ir::kNotMeasured;
+  const bool sparse =
+      i.op == Op::kGmma ? i.extended : (i.op == Op::kHmma || i.op == Op::kImma) && i.wrap;
+  if (sparse) traits |= ir::kNotMeasured;
   if (i.uniform &&
       (i.op == Op::kFlo || i.op == Op::kBrev || i.op == Op::kPlop3 || i.op == Op::kSgxt))
     traits |= ir::kPipeNotMeasured;

@@ -78,13 +78,21 @@ void Lowering::lower_gmma(const Instruction& i) {
   insn.vector = static_cast<u8>(type_d);
   insn.sub = static_cast<u8>((registers ? kWgmmaRegisters : 0) | (i.high ? kWgmmaTransposeA : 0) |
                              (i.right ? kWgmmaTransposeB : 0) | (a.negated ? kWgmmaNegateA : 0) |
-                             (b.negated ? kWgmmaNegateB : 0) | (i.saturate ? kWgmmaSaturate : 0));
+                             (b.negated ? kWgmmaNegateB : 0) | (i.saturate ? kWgmmaSaturate : 0) |
+                             (i.extended ? kWgmmaSparse : 0));
   insn.s[0] = of_a;
   insn.s[1] = of_b;
   insn.s[2] = scale;
   insn.list = static_cast<u32>(program_.lists.size());
   for (u32 n = 0; n < count; ++n) program_.lists.push_back(row(d.index + n));
   for (u32 n = 0; registers && n < 4; ++n) program_.lists.push_back(row(a.index + n));
+  if (i.extended) {
+    const u32 selector = i[6].value;
+    if (selector >= wgmma_metadata(type_a).selectors())
+      refuse("a sparsity selector that its shape lacks");
+    if (selector == 1) at(pc).sub |= kWgmmaSecondPair;
+    program_.lists.push_back(source(i[5]));
+  }
   program_.warpgroups = true;
   if (i.wrap) emit("wgmma.commit_group", true);
 }
