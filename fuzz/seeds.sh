@@ -36,7 +36,8 @@ read -r offset size < <(readelf -SW corpus/cubin/kernel | sed -n 's/.* \.text\.k
 tail -c +$((offset + 1)) corpus/cubin/kernel | head -c $((size)) >corpus/sass/kernel
 cp corpus/cubin/kernel corpus/lower/cubin
 # Instructions of many kinds, without line information.
-for name in atomics control functions memory tensor warps async mbarrier reductions; do
+for name in atomics control functions memory tensor warps async mbarrier reductions sparse \
+  wgmma_sparse; do
   nvcc -ptx -std=c++20 -arch compute_90a "../tests/vgpu/machine/kernels/$name.cu" \
     -o "$work/$name.ptx"
   ./split_ptx.py corpus/lower "$work/$name.ptx"
