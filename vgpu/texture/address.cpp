@@ -58,16 +58,21 @@ Taken nearest(double coordinate, std::uint32_t size, AddressMode mode, bool norm
   return {texel, texel, 0};
 }
 
-Taken neighbours(double coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
+Taken neighbours(double coordinate, std::uint32_t size, bool normalized) {
   const double x = in_texels(coordinate, size, normalized);
   const auto fixed = static_cast<std::int64_t>(std::floor(x * kFractions + 0.5)) - kFractions / 2;
   const std::int64_t first = fixed >> 8;  // rounds down
+  return {first, first + 1, fixed - first * kFractions};
+}
+
+Taken neighbours(double coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
+  const Taken at = neighbours(coordinate, size, normalized);
   const AddressMode used = effective(mode, normalized);
   // A clamped coordinate is that of the outer texel's centre.
   const bool clamped =
-      used == AddressMode::kClamp && (fixed < 0 || fixed > (std::int64_t{size} - 1) * kFractions);
-  const std::int64_t weight = clamped ? 0 : fixed - first * kFractions;
-  return {resolve(first, size, used), resolve(first + 1, size, used), weight};
+      used == AddressMode::kClamp &&
+      (at.first < 0 || at.first * kFractions + at.weight > (std::int64_t{size} - 1) * kFractions);
+  return {resolve(at.first, size, used), resolve(at.second, size, used), clamped ? 0 : at.weight};
 }
 
 std::uint32_t layer_of(std::uint32_t layer, std::uint32_t layers) {

@@ -22,6 +22,8 @@ struct Taken {
 // `size`: texels along this dimension.
 Taken nearest(double coordinate, std::uint32_t size, AddressMode mode, bool normalized);
 Taken neighbours(double coordinate, std::uint32_t size, AddressMode mode, bool normalized);
+// The same without an address mode: the texels may be outside.
+Taken neighbours(double coordinate, std::uint32_t size, bool normalized);
 
 // The texel that an address mode puts in the place of any index.
 std::int64_t resolve(std::int64_t index, std::uint32_t size, AddressMode mode);

@@ -6,16 +6,25 @@
 #include <cmath>
 #include <limits>
 
+#include "texture/texel.hpp"
+
 namespace vgpu {
 namespace {
 
 constexpr int kWeightDigits = 8;
 constexpr int kSumDigits = 2;  // that a sum of four texels keeps behind its own
 constexpr int kNoExponent = -2000;
+constexpr double kSignedByte = 127;
 
 // To a multiple of 2^exponent, ties away from zero.
 double round_to(double value, int exponent) {
   return std::ldexp(std::round(std::ldexp(value, -exponent)), exponent);
+}
+
+// 127 * 256 becomes 32767: a sum of 7 bits and a fraction of 8 is multiplied by 1 + 2^-7 + 2^-15,
+// the last term cut to a multiple of 2^-3, the whole rounded.
+double widened(std::int64_t sum) {
+  return static_cast<double>(sum + ((sum + (sum >> 12) * 16 + 64) >> 7));
 }
 
 }  // namespace
@@ -30,31 +39,35 @@ std::array<std::int64_t, 4> corner_weights(std::int64_t weight, std::int64_t x, 
   return {left_first, right - right_second, left - left_first, right_second};
 }
 
-// Of 16 bits, of an integer format; 0 for floating point.
-double Blend::largest_fraction() const {
+// The largest number of an integer format, whose sums have 16 bits; 0 for floating point. Signed
+// numbers of 8 bits are summed before they are widened, and the least of them counts as itself.
+double Blend::largest_texel() const {
   if (format_.kind == TexelKind::kFloat || srgb_) return 0;
-  return format_.kind == TexelKind::kSigned ? 32767 : 65535;
+  if (format_.kind == TexelKind::kUnsigned) return 65535;
+  return format_.bits == 8 ? kSignedByte : 32767;
 }
 
 void Blend::add(std::uint32_t bits, std::int64_t weight, std::size_t quad) {
   double value = std::bit_cast<float>(bits);
-  if (const double most = largest_fraction(); most != 0)
-    value = std::nearbyint(value * most);
+  if (const double most = largest_texel(); most != 0)
+    value = std::nearbyint(std::max(value, most == kSignedByte ? -2.0 : -1.0) * most);
   else if (std::fabs(value) < double{std::numeric_limits<float>::min()})
     value = 0;
   if (weight != 0 || std::isnan(value)) terms_[count_++] = {value, weight, quad};
 }
 
-std::uint32_t Blend::result() const {
-  const double most = largest_fraction();
-  return most != 0 ? fraction(most) : floating();
-}
+std::uint32_t Blend::result() const { return largest_texel() != 0 ? fraction() : floating(); }
 
-std::uint32_t Blend::fraction(double most) const {
+std::uint32_t Blend::fraction() const {
   double sum = 0;
   for (const Term& term : terms_) sum += term.value * static_cast<double>(term.weight);
-  const double rounded = std::floor(sum / kFractions + 0.5);
-  return std::bit_cast<std::uint32_t>(static_cast<float>(rounded) / static_cast<float>(most));
+  double most = largest_texel(), rounded = std::floor(sum / kFractions + 0.5);
+  if (most == kSignedByte) {
+    most = 32767;
+    rounded = widened(static_cast<std::int64_t>(sum));
+  }
+  return at_least_minus_one(
+      std::bit_cast<std::uint32_t>(static_cast<float>(rounded) / static_cast<float>(most)));
 }
 
 // The texels are cut to fixed point with the exponent of the largest of each four.
@@ -71,6 +84,7 @@ std::uint32_t Blend::floating() const {
     if (term.value == 0 || !std::isfinite(term.value)) continue;
     int exponent = 0;
     std::frexp(term.value, &exponent);
+    if (srgb_) exponent = srgb_exponent(term.value);
     exponents[term.quad] = std::max(exponents[term.quad], exponent);
   }
   if (std::isnan(special)) return half ? 0x7fffe000 : 0x7fffffff;

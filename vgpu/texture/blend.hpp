@@ -32,12 +32,12 @@ class Blend {
     std::int64_t weight = 0;
     std::size_t quad = 0;
   };
-  std::uint32_t fraction(double most) const;
+  std::uint32_t fraction() const;
   std::uint32_t floating() const;
 
   static constexpr std::size_t kQuads = 4;
 
-  double largest_fraction() const;
+  double largest_texel() const;
 
   TexelFormat format_;
   bool srgb_;

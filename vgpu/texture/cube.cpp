@@ -29,4 +29,44 @@ CubePoint cube_point(const std::array<float, 3>& direction) {
   return {face, (s + 1) / 2, (t + 1) / 2};
 }
 
+namespace {
+
+// The inverse of cube_point, with coordinates from -1 to 1.
+std::array<float, 3> direction_of(std::uint32_t face, float s, float t, float largest) {
+  switch (face) {
+    case 0:
+      return {largest, -t, -s};
+    case 1:
+      return {-largest, -t, s};
+    case 2:
+      return {s, largest, t};
+    case 3:
+      return {s, -largest, -t};
+    case 4:
+      return {s, -t, largest};
+    default:
+      return {-s, -t, -largest};
+  }
+}
+
+}  // namespace
+
+std::optional<CubeTexel> across_edge(const CubeTexel& texel, std::uint32_t size) {
+  const std::int64_t n = size;
+  const auto outside = [&](std::int64_t index) { return index < 0 || index >= n; };
+  if (!outside(texel.x) && !outside(texel.y)) return texel;
+  if (outside(texel.x) && outside(texel.y)) return std::nullopt;
+  // Outside, a texel's centre is on the edge; the former largest component is that of the centres of
+  // the texels along the edge of the next face.
+  const auto on = [&](std::int64_t index) {
+    const auto at = static_cast<float>(2 * index + 1 - n) / static_cast<float>(n);
+    return std::fmin(std::fmax(at, -1.0f), 1.0f);
+  };
+  const CubePoint point = cube_point(direction_of(texel.face, on(texel.x), on(texel.y), on(n - 1)));
+  const auto index = [&](double coordinate) {
+    return static_cast<std::int64_t>(coordinate * static_cast<double>(n));
+  };
+  return CubeTexel{point.face, index(point.s), index(point.t)};
+}
+
 }  // namespace vgpu

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "texture/address.hpp"
 #include "texture/blend.hpp"
@@ -30,6 +31,15 @@ Texel read(const Texture& texture, const Place& place, std::int64_t x, std::int6
                                 static_cast<std::uint64_t>(x) * image.format.bytes();
   taps.add(address);
   return texel_at(texture, address);
+}
+
+// A texel without a filter.
+Texel read_alone(const Texture& texture, const Place& place, std::int64_t x, std::int64_t y,
+                 std::int64_t z, Taps& taps) {
+  Texel texel = read(texture, place, x, y, z, taps);
+  if (texture.to_float && place.image.format.kind == TexelKind::kSigned)
+    std::transform(texel.begin(), texel.end(), texel.begin(), at_least_minus_one);
+  return texel;
 }
 
 // The layer of an image that a fetch is from. `face`: of a cube.
@@ -78,10 +88,43 @@ Position position(const Texture& texture, const Image& image, ir::TextureShape s
 
 using Channels = std::array<Blend, 4>;
 
+// Adds the texels of a cube whose filters take texels across edges. What would be beyond a corner is
+// shared by the other three.
+void add_texels_of_cube(const Texture& texture, const Image& image, ir::TextureShape shape,
+                        const Coordinates& at, std::int64_t weight, std::size_t quad,
+                        Channels& channels, Taps& taps) {
+  const CubePoint point = cube_point(at.at);
+  const Taken x = neighbours(point.s, image.width, true);
+  const Taken y = neighbours(point.t, image.height, true);
+  auto weights = corner_weights(weight, x.weight, y.weight);
+  std::array<std::optional<CubeTexel>, 4> texels;
+  for (std::size_t corner = 0; corner < texels.size(); ++corner) {
+    texels[corner] = across_edge({point.face, (corner & 1) != 0 ? x.second : x.first,
+                                  (corner & 2) != 0 ? y.second : y.first},
+                                 image.width);
+    if (texels[corner]) continue;
+    const std::int64_t third = (weights[corner] + 1) / 3;
+    weights[corner ^ 1] += third;
+    weights[corner ^ 2] += third;
+    weights[corner ^ 3] += weights[corner] - 2 * third;
+  }
+  for (std::size_t corner = 0; corner < texels.size(); ++corner) {
+    const auto& from = texels[corner];
+    if (!from || ((corner & 1) != 0 && x.weight == 0) || ((corner & 2) != 0 && y.weight == 0))
+      continue;
+    const Texel texel =
+        read(texture, place_of(image, shape, at.layer, from->face), from->x, from->y, 0, taps);
+    for (unsigned i = 0; i < image.format.channels; ++i)
+      channels[i].add(texel[i], weights[corner], quad);
+  }
+}
+
 // Adds the texels that a fetch takes from one level, which share `weight`.
 void add_texels(const Texture& texture, const Image& image, ir::TextureShape shape,
                 const Coordinates& at, std::int64_t weight, std::size_t quad, Channels& channels,
                 Taps& taps) {
+  if (texture.seamless && texture.linear && is_cube(shape))
+    return add_texels_of_cube(texture, image, shape, at, weight, quad, channels, taps);
   const Position on = position(texture, image, shape, at, texture.linear);
   const Place place = place_of(image, shape, at.layer, on.face);
   const auto& [x, y, z] = on.taken;
@@ -126,7 +169,7 @@ Texel of_level(const Texture& texture, const Image& image, ir::TextureShape shap
   }
   const Position on = position(texture, image, shape, at, false);
   const Place place = place_of(image, shape, at.layer, on.face);
-  return read(texture, place, on.taken[0].first, on.taken[1].first, on.taken[2].first, taps);
+  return read_alone(texture, place, on.taken[0].first, on.taken[1].first, on.taken[2].first, taps);
 }
 
 // The level of detail: log2 of the larger of the two footprints in texels.
@@ -164,12 +207,13 @@ Texel fetch(const Texture& texture, ir::TextureShape shape, const Coordinates& a
   const auto fixed = static_cast<std::uint32_t>(level * kFractions);
   const std::uint32_t first = fixed >> 8;
   const std::int64_t weight = fixed & 255;
-  if (weight == 0 || !is_floating(texture))
-    return of_level(texture, texture.levels[first], shape, at, taps);
   const TexelFormat& format = texture.levels[0].format;
+  if (!is_floating(texture) || (weight == 0 && format.kind == TexelKind::kFloat))
+    return of_level(texture, texture.levels[first], shape, at, taps);
   Channels channels = channels_of(texture);
   add_texels(texture, texture.levels[first], shape, at, kFractions - weight, 0, channels, taps);
-  add_texels(texture, texture.levels[first + 1], shape, at, weight, 2, channels, taps);
+  if (weight != 0)
+    add_texels(texture, texture.levels[first + 1], shape, at, weight, 2, channels, taps);
   return blended(format, channels);
 }
 
@@ -181,7 +225,7 @@ Texel fetch(const Texture& texture, ir::TextureShape shape, const Indices& at, T
   if (texture.linear_memory) {
     const auto index = static_cast<std::uint32_t>(at.at[0]);
     if (index >= image.width) return {};
-    return read(texture, {image, 0}, index, 0, 0, taps);
+    return read_alone(texture, {image, 0}, index, 0, 0, taps);
   }
   const std::uint32_t sizes[] = {image.width, image.height, image.depth};
   std::int64_t on[3] = {};
@@ -189,7 +233,7 @@ Texel fetch(const Texture& texture, ir::TextureShape shape, const Indices& at, T
     on[d] = resolve(
         at.at[d], sizes[d],
         texture.modes[d] == AddressMode::kBorder ? AddressMode::kBorder : AddressMode::kClamp);
-  return read(texture, place_of(image, shape, at.layer, 0), on[0], on[1], on[2], taps);
+  return read_alone(texture, place_of(image, shape, at.layer, 0), on[0], on[1], on[2], taps);
 }
 
 Texel gather(const Texture& texture, ir::TextureShape shape, const Coordinates& at,
@@ -199,7 +243,7 @@ Texel gather(const Texture& texture, ir::TextureShape shape, const Coordinates& 
   const Place place = place_of(texture.levels[0], shape, at.layer, on.face);
   const auto& [x, y, z] = on.taken;
   const auto one = [&](std::int64_t across, std::int64_t down) {
-    return read(texture, place, across, down, 0, taps)[component];
+    return read_alone(texture, place, across, down, 0, taps)[component];
   };
   return {one(x.first, y.second), one(x.second, y.second), one(x.second, y.first),
           one(x.first, y.first)};

@@ -11,10 +11,17 @@ namespace vgpu {
 float half_to_float(std::uint16_t bits);
 std::uint16_t float_to_half(float value);
 
+// The exponent with which a decoded sRGB number is filtered, as std::frexp has it. The decoder's table
+// has one for each eight neighbours, that of their largest.
+int srgb_exponent(double decoded);
+
 // Whether texels of the texture are numbers that can be filtered, not integers.
 bool is_floating(const Texture& texture);
 
-// The value of the texel at `address` before any filter.
+// Of a signed integer as a fraction, as kernels receive it: the least one is -1, as is the next.
+std::uint32_t at_least_minus_one(std::uint32_t bits);
+
+// The value of the texel at `address` before any filter; the least signed integer is below -1.
 Texel texel_at(const Texture& texture, std::uint64_t address);
 // What fetches beside a texture with border receive.
 Texel border_of(const Texture& texture);
