@@ -56,8 +56,8 @@ std::optional<CubeTexel> across_edge(const CubeTexel& texel, std::uint32_t size)
   const auto outside = [&](std::int64_t index) { return index < 0 || index >= n; };
   if (!outside(texel.x) && !outside(texel.y)) return texel;
   if (outside(texel.x) && outside(texel.y)) return std::nullopt;
-  // Outside, a texel's centre is on the edge; the former largest component is that of the centres of
-  // the texels along the edge of the next face.
+  // Outside, a texel's centre is on the edge; the former largest component is that of the centres
+  // of the texels along the edge of the next face.
   const auto on = [&](std::int64_t index) {
     const auto at = static_cast<float>(2 * index + 1 - n) / static_cast<float>(n);
     return std::fmin(std::fmax(at, -1.0f), 1.0f);

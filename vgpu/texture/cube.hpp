@@ -15,8 +15,8 @@ struct CubePoint {
 };
 CubePoint cube_point(const std::array<float, 3>& direction);
 
-// A texel of a face, whose indices may be one beyond an edge: the one of the face across it. There is
-// none beyond a corner. `size`: texels along an edge.
+// A texel of a face, whose indices may be one beyond an edge: the one of the face across it. There
+// is none beyond a corner. `size`: texels along an edge.
 struct CubeTexel {
   std::uint32_t face = 0;
   std::int64_t x = 0, y = 0;

@@ -10,6 +10,7 @@
 #include "texture/blend.hpp"
 #include "texture/cube.hpp"
 #include "texture/fetch.hpp"
+#include "texture/level.hpp"
 #include "texture/texel.hpp"
 
 namespace vgpu {
@@ -88,8 +89,8 @@ Position position(const Texture& texture, const Image& image, ir::TextureShape s
 
 using Channels = std::array<Blend, 4>;
 
-// Adds the texels of a cube whose filters take texels across edges. What would be beyond a corner is
-// shared by the other three.
+// Adds the texels of a cube whose filters take texels across edges. What would be beyond a corner
+// is shared by the other three.
 void add_texels_of_cube(const Texture& texture, const Image& image, ir::TextureShape shape,
                         const Coordinates& at, std::int64_t weight, std::size_t quad,
                         Channels& channels, Taps& taps) {
@@ -170,27 +171,6 @@ Texel of_level(const Texture& texture, const Image& image, ir::TextureShape shap
   const Position on = position(texture, image, shape, at, false);
   const Place place = place_of(image, shape, at.layer, on.face);
   return read_alone(texture, place, on.taken[0].first, on.taken[1].first, on.taken[2].first, taps);
-}
-
-// The level of detail: log2 of the larger of the two footprints in texels.
-float level_of(const Texture& texture, const Coordinates& at) {
-  constexpr float kLeast = -32;
-  float level = at.lod == ir::Lod::kBase ? kLeast : at.level;
-  if (at.lod == ir::Lod::kGradient) {
-    const Image& image = texture.levels[0];
-    const std::uint32_t sizes[] = {image.width, image.height, image.depth};
-    double x = 0, y = 0;
-    for (std::uint32_t d = 0; d < image.dimensions; ++d) {
-      const double size = texture.normalized ? sizes[d] : 1;
-      x += at.dx[d] * size * at.dx[d] * size;
-      y += at.dy[d] * size * at.dy[d] * size;
-    }
-    level = static_cast<float>(std::log2(std::sqrt(std::max(x, y))));
-  }
-  // The sampler's values are 256ths.
-  const auto fixed = [](float value) { return std::trunc(value * kFractions) / kFractions; };
-  return std::clamp(level + fixed(texture.bias), fixed(texture.least_level),
-                    fixed(texture.most_level));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace vgpu {
 float half_to_float(std::uint16_t bits);
 std::uint16_t float_to_half(float value);
 
-// The exponent with which a decoded sRGB number is filtered, as std::frexp has it. The decoder's table
-// has one for each eight neighbours, that of their largest.
+// The exponent with which a decoded sRGB number is filtered, as std::frexp has it. The decoder's
+// table has one for each eight neighbours, that of their largest.
 int srgb_exponent(double decoded);
 
 // Whether texels of the texture are numbers that can be filtered, not integers.
