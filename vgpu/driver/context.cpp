@@ -156,6 +156,7 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned 
 // The context stays on the stacks of other threads, where its use is an error.
 CUresult cuCtxDestroy_v2(CUcontext handle) {
   return in_driver(__func__, [&](Runtime& runtime) {
+    if (handle == nullptr) return cudaErrorInvalidValue;
     Context& context = known_context(runtime, handle);
     if (context.primary) return cudaErrorDeviceUninitialized;
     clear(runtime, context);
@@ -169,6 +170,7 @@ CUresult cuCtxDestroy(CUcontext context) { return cuCtxDestroy_v2(context); }
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle) {
   return in_driver(__func__, [&](Runtime& runtime) {
+    if (handle == nullptr) return cudaErrorInvalidValue;
     vgpu::runtime::push_context(known_context(runtime, handle));
     return cudaSuccess;
   });
@@ -240,7 +242,10 @@ CUresult cuCtxSetFlags(unsigned flags) {
 
 CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
   return in_driver(__func__, [&](Runtime& runtime) {
-    if (handle != nullptr) known_context(runtime, handle);
+    if (handle != nullptr)
+      known_context(runtime, handle);
+    else if (vgpu::runtime::current_context() == nullptr)
+      return cudaErrorDeviceUninitialized;
     if (version == nullptr) return cudaErrorInvalidValue;
     *version = kApiVersion;
     return cudaSuccess;

@@ -39,15 +39,33 @@ cudaMemcpyKind kind_of(CUmemorytype from, CUmemorytype to) {
   return to == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
 }
 
-// A pitch may be absent for one row, a height for one plane.
+// Without a pitch, rows follow each other, and without a height planes.
 cudaPitchedPtr memory_of(const Side& side, const cudaExtent& extent) {
-  const std::size_t pitch = side.pitch == 0 && extent.height <= 1 && extent.depth <= 1
-                                ? side.x + extent.width
-                                : side.pitch;
-  const std::size_t height =
-      side.height == 0 && extent.depth <= 1 ? side.y + extent.height : side.height;
+  const std::size_t pitch = side.pitch == 0 ? side.x + extent.width : side.pitch;
+  const std::size_t height = side.height == 0 ? side.y + extent.height : side.height;
   if (extent.height > 1 && side.x + extent.width > pitch) throw Failure{cudaErrorInvalidValue, ""};
   return {start_of(side), pitch, pitch, height};
+}
+
+// Whether the copy has parts of an array's elements.
+bool divides_elements(const Side& side, const cudaExtent& extent) {
+  if (side.type != CU_MEMORYTYPE_ARRAY) return false;
+  if (side.array == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  const std::size_t element = element_bytes(side.array);
+  return side.x % element != 0 || extent.width % element != 0;
+}
+
+// An array as the memory that holds it, for a copy that counts in bytes.
+cudaPitchedPtr memory_of_array(const Side& side, const cudaExtent& extent) {
+  const Image& image = Runtime::get().arrays.known(array_of(side.array)).image;
+  const auto inside = [](std::size_t first, std::size_t count, std::uint64_t size) {
+    return first <= size && count <= size - first;
+  };
+  const std::size_t row = std::size_t{image.width} * image.format.bytes();
+  if (!inside(side.x, extent.width, row) || !inside(side.y, extent.height, image.height) ||
+      !inside(side.z, extent.depth, std::uint64_t{image.depth} * image.layers))
+    throw Failure{cudaErrorInvalidValue, ""};
+  return {reinterpret_cast<void*>(image.address), image.pitch, row, image.height};
 }
 
 // The runtime counts in elements of an array where one takes part: its width, and places in arrays.
@@ -58,15 +76,18 @@ cudaMemcpy3DParms parameters_of(const Side& from, const Side& to, const cudaExte
   what.dstPos = {to.x, to.y, to.z};
   what.kind = kind_of(from.type, to.type);
   std::size_t element = 1;
+  const bool in_bytes = divides_elements(from, extent) || divides_elements(to, extent);
   const auto place = [&](const Side& side, cudaArray_t& array, cudaPos& at,
                          cudaPitchedPtr& memory) {
     if (side.type != CU_MEMORYTYPE_ARRAY) {
       memory = memory_of(side, extent);
       return;
     }
+    if (in_bytes) {
+      memory = memory_of_array(side, extent);
+      return;
+    }
     element = element_bytes(side.array);
-    if (side.x % element != 0 || extent.width % element != 0)
-      throw Failure{cudaErrorInvalidValue, ""};
     array = array_of(side.array);
     at.x /= element;
   };

@@ -34,12 +34,15 @@ JitLog::JitLog(unsigned count, const CUjit_option* options, void** values) {
           error_ = CUDA_ERROR_INVALID_VALUE;
     }
   }
+  for (Buffer* buffer : {&information_, &errors_}) {
+    if (buffer->size != nullptr)
+      buffer->room = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(*buffer->size));
+  }
 }
 
 // The sizes are unsigned numbers in the place of a pointer.
 void JitLog::Buffer::fill(std::string_view content) const {
   if (size == nullptr) return;
-  const auto room = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(*size));
   std::size_t written = 0;
   if (text != nullptr && room != 0) {
     written = std::min<std::size_t>(content.size(), room - 1);

@@ -24,6 +24,7 @@ class JitLog {
   struct Buffer {
     char* text = nullptr;
     void** size = nullptr;
+    std::size_t room = 0;
     void fill(std::string_view content) const;
   };
 

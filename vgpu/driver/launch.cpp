@@ -52,6 +52,9 @@ Arguments::Arguments(const void* function, void** params, void** extra) : given_
     if (params != nullptr && extra != nullptr) return cudaErrorInvalidValue;
     if (extra == nullptr) return cudaSuccess;
     const std::span<std::byte> buffer = buffer_of(extra);
+    if (const Param* last = attributes.params.empty() ? nullptr : &attributes.params.back();
+        buffer.size() > (last == nullptr ? 0 : std::size_t{last->offset} + last->size))
+      return cudaErrorLaunchOutOfResources;
     for (const Param& param : attributes.params) {
       if (param.offset > buffer.size() || param.size > buffer.size() - param.offset)
         return cudaErrorInvalidValue;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linking at run time. CUDA Driver API, "Module Management". PTX is linked as text, so that what
 // cuLinkComplete gives is PTX, too; machine code passes through alone.
+#include <elf.h>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -28,6 +30,7 @@ struct Link {
   std::vector<PtxUnit> units;
   std::string code;  // machine code, the only input; or the result
   bool is_complete = false;
+  cudaError_t failed = cudaSuccess;  // what an input was refused with that ends the link
 };
 
 std::map<CUlinkState, std::unique_ptr<Link>>& links() {
@@ -41,20 +44,44 @@ Link& known_link(CUlinkState state) {
   return *found->second;
 }
 
+[[noreturn]] void refuse_mixture() {
+  throw Failure{cudaErrorNotSupported,
+                fmt::format("{}: machine code cannot be linked with other code: give PTX",
+                            vgpu::runtime::driver_call())};
+}
+
+// By the type of the ELF file. Throws Failure for what is none.
+bool is_relocatable(const std::string& code) {
+  Elf64_Ehdr header{};
+  if (code.size() < sizeof header || !code.starts_with(ELFMAG))
+    throw Failure{cudaErrorInvalidKernelImage, "no machine code"};
+  std::memcpy(&header, code.data(), sizeof header);
+  return header.e_type == ET_REL;
+}
+
+// Only relocatable machine code can be linked, and nothing else can be once other code was given.
 void add_code(Link& link, std::string code) {
-  if (!link.units.empty() || !link.code.empty()) {
-    throw Failure{cudaErrorNotSupported,
-                  fmt::format("{}: machine code cannot be linked with other code: give PTX",
-                              vgpu::runtime::driver_call())};
+  if (!is_relocatable(code)) {
+    link.failed = cudaErrorNoKernelImageForDevice;
+    throw Failure{link.failed, fmt::format("{}: the machine code is not relocatable",
+                                           vgpu::runtime::driver_call())};
   }
+  if (!link.units.empty() || !link.code.empty()) refuse_mixture();
   link.code = std::move(code);
 }
 
 void add_ptx(Link& link, std::string text, const std::string& name) {
-  if (!link.code.empty()) add_code(link, std::move(text));
+  if (!link.code.empty()) refuse_mixture();
+  if (text.find(".version") == text.npos) throw Failure{cudaErrorInvalidKernelImage, "no PTX"};
   text.resize(std::min(text.find('\0'), text.size()));
+  vgpu::ptx::parse(text);  // refuses what is not PTX
   link.units.push_back({name, std::move(text)});
-  vgpu::ptx::parse(link.units.back().text);  // refuses what is not PTX
+  try {
+    link_ptx(link.units);
+  } catch (const DefinedTwice&) {
+    link.failed = cudaErrorInvalidSource;
+    throw;
+  }
 }
 
 void add_fat_binary(const Runtime& runtime, Link& link, std::span<const std::byte> bytes,
@@ -108,6 +135,8 @@ CUresult about(const char* name, CUlinkState state, Body body) {
         return body(runtime, link);
       } catch (const image::Damaged& error) {
         throw Failure{cudaErrorInvalidKernelImage, fmt::format("{}: {}", name, error.what())};
+      } catch (const DefinedTwice& error) {
+        throw Failure{cudaErrorInvalidSource, fmt::format("{}: {}", name, error.what())};
       } catch (const std::invalid_argument& error) {
         throw Failure{cudaErrorInvalidPtx, fmt::format("{}: {}", name, error.what())};
       }
@@ -122,8 +151,9 @@ CUresult about(const char* name, CUlinkState state, Body body) {
 
 CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
   return in_context(__func__, [&](Runtime&) {
-    auto link = std::make_unique<Link>(Link{JitLog(count, options, values), {}, {}, false});
+    auto link = std::make_unique<Link>(Link{JitLog(count, options, values), {}, {}});
     if (state == nullptr || link->log.error() != CUDA_SUCCESS) return cudaErrorInvalidValue;
+    link->log.store_error("");
     *state = reinterpret_cast<CUlinkState>(link.get());
     links()[*state] = std::move(link);
     return cudaSuccess;
@@ -166,11 +196,12 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
 // The result belongs to the link, and is followed by a zero byte.
 CUresult cuLinkComplete(CUlinkState state, void** code, size_t* bytes) {
   return about(__func__, state, [&](Runtime&, Link& link) {
-    if (code == nullptr || (link.units.empty() && link.code.empty())) return cudaErrorInvalidValue;
-    if (!link.units.empty()) link.code = link_ptx(link.units);
+    if (code == nullptr) return cudaErrorInvalidValue;
+    if (link.failed != cudaSuccess) return link.failed;
+    if (link.is_complete) return cudaErrorInvalidResourceHandle;
+    if (link.code.empty()) link.code = link_ptx(link.units);
     link.units.clear();
     link.is_complete = true;
-    link.log.store_error("");
     *code = link.code.data();
     if (bytes != nullptr) *bytes = link.code.size();
     return cudaSuccess;

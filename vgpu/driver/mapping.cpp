@@ -248,9 +248,8 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
   return in_driver(__func__, [&](Runtime&) {
     const auto& memory = known_handle(handle).memory;
     Range& range = known_range(address, bytes);
-    if (!is_whole(bytes) || address % kGranularity != 0 || offset != 0 || bytes > memory->bytes ||
-        flags != 0)
-      return cudaErrorInvalidValue;
+    if (bytes == 0 || address % kGranularity != 0 || flags != 0) return cudaErrorInvalidValue;
+    if (offset != 0 || bytes != memory->bytes) return cudaErrorNotSupported;  // as documented
     const auto next = range.mappings.lower_bound(address);
     if (next != range.mappings.end() && next->first < address + bytes) return cudaErrorInvalidValue;
     if (next != range.mappings.begin()) {

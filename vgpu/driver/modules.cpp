@@ -90,6 +90,7 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   return with_context(__func__, [&] {
+    if (function != nullptr) *function = nullptr;
     return cudaLibraryGetKernel(reinterpret_cast<cudaKernel_t*>(function), library_of(module),
                                 name);
   });
@@ -110,6 +111,8 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmod
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule module,
                               const char* name) {
   return find_global(__func__, address, [&](void** pointer) {
+    if (address != nullptr) *address = 0;
+    if (bytes != nullptr) *bytes = 0;
     return cudaLibraryGetGlobal(pointer, bytes, library_of(module), name);
   });
 }

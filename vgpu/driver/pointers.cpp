@@ -85,15 +85,14 @@ CUresult put_attribute(Runtime& runtime, const Place& place, CUpointer_attribute
   }
 }
 
-// What cuPointerGetAttributes gives for memory that the driver does not know.
+// What cuPointerGetAttributes gives for an attribute that a pointer does not have. For a range
+// nothing is stored, as NVIDIA's driver does it.
 CUresult put_nothing(CUpointer_attribute attribute, void* data) {
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
@@ -111,8 +110,9 @@ CUresult put_nothing(CUpointer_attribute attribute, void* data) {
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return put(data, 0);
-    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
-      return CUDA_ERROR_NOT_SUPPORTED;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return CUDA_SUCCESS;
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
@@ -141,7 +141,8 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
       if (data[i] == nullptr) return CUDA_ERROR_INVALID_VALUE;
       CUresult result = CUDA_ERROR_INVALID_VALUE;
       if (place) result = put_attribute(runtime, *place, attributes[i], data[i]);
-      // An attribute that the pointer has not is zero here.
+      if (!place && attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER)
+        result = put(data[i], address);
       if (result == CUDA_ERROR_INVALID_VALUE) result = put_nothing(attributes[i], data[i]);
       if (result != CUDA_SUCCESS) return result;
     }

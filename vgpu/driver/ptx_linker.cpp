@@ -167,8 +167,8 @@ void append(std::string& out, const Parts& parts, const Statement& statement,
 std::string link_ptx(std::span<const PtxUnit> units) {
   std::vector<Parts> all;
   for (const PtxUnit& unit : units) all.push_back(Splitter(unit).split());
-  const auto newest = [&](std::string_view Parts::*field) {
-    std::string_view best;
+  const auto newest = [&](std::string_view Parts::*field, std::string_view of_none) {
+    std::string_view best = all.empty() ? of_none : "";
     for (const Parts& parts : all) {
       if (best.empty() || number_in(parts.*field) > number_in(best)) best = parts.*field;
     }
@@ -182,13 +182,13 @@ std::string link_ptx(std::span<const PtxUnit> units) {
       if (!s.is_definition || s.linkage != Linkage::kVisible) continue;
       const auto [known, is_new] = strong.emplace(s.name, i);
       if (!is_new) {
-        throw std::invalid_argument(fmt::format("'{}' is defined in {} and in {}", s.name,
-                                                units[known->second].name, units[i].name));
+        throw DefinedTwice(fmt::format("'{}' is defined in {} and in {}", s.name,
+                                       units[known->second].name, units[i].name));
       }
     }
   }
   std::string out = fmt::format(".version {}\n.target {}\n.address_size 64\n",
-                                newest(&Parts::version), newest(&Parts::target));
+                                newest(&Parts::version, "8.0"), newest(&Parts::target, "sm_80"));
   std::set<std::string_view> weak;  // names whose weak definition was kept
   std::size_t files = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

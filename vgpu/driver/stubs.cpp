@@ -3,6 +3,8 @@
 // cuGetProcAddress. An entry point that nothing else defines prints that it is not implemented and
 // returns CUDA_ERROR_NOT_SUPPORTED. The CUDA headers are deliberately not included, because the
 // stubs have no parameters.
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "runtime/driver_function.hpp"
@@ -38,23 +40,21 @@ const EntryPoint kEntryPoints[] = {
 
 }  // namespace
 
-// Of the forms for that version or an older one, the newest; a per-thread form, if it is wanted and
-// exists, before others.
+// Of the forms for that version or an older one, the newest. Where a per-thread form is wanted and
+// the function has any, no other will do.
 DriverFunction find_driver_function(std::string_view name, int version, bool per_thread) {
+  const auto named = [&](const EntryPoint& entry) { return entry.name == name; };
+  const bool has_per_thread =
+      std::any_of(std::begin(kEntryPoints), std::end(kEntryPoints),
+                  [&](const EntryPoint& entry) { return named(entry) && entry.per_thread; });
   DriverFunction found;
   int found_version = 0;
-  bool found_per_thread = false;
   for (const EntryPoint& entry : kEntryPoints) {
-    if (entry.name != name || (entry.per_thread && !per_thread)) continue;
+    if (!named(entry) || entry.per_thread != (per_thread && has_per_thread)) continue;
     found.known = true;
-    if (entry.version > version) continue;
-    const bool better =
-        found.address == nullptr ||
-        (entry.per_thread != found_per_thread ? entry.per_thread : entry.version > found_version);
-    if (!better) continue;
+    if (entry.version > version || entry.version <= found_version) continue;
     found.address = reinterpret_cast<void*>(entry.address);
     found_version = entry.version;
-    found_per_thread = entry.per_thread;
   }
   return found;
 }

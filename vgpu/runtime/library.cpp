@@ -133,6 +133,7 @@ Module& module_of(Runtime& runtime, const Library& library) {
 Library& load_library(Runtime& runtime, const void* data, std::optional<std::size_t> limit) {
   constexpr std::uint32_t kFatBinary = 0xba55ed50;
   Image code(data, limit);
+  bool is_text = false;
   auto library = std::make_unique<Library>();
   if (code.begins_with(&library->wrapper.magic, sizeof library->wrapper.magic)) {
     if (code.is_file()) refuse_image("is a pointer to code, which a file cannot hold");
@@ -148,6 +149,7 @@ Library& load_library(Runtime& runtime, const void* data, std::optional<std::siz
   } else if (code.begins_with("\177ELF", 4)) {
     library->binary = runtime.modules.add_code(image::Kind::kCubin, code.elf());
   } else {
+    is_text = true;
     std::string text = code.text();
     if (text.find(".version") == text.npos)
       refuse_image("is neither a fat binary, nor machine code, nor PTX");
@@ -156,8 +158,12 @@ Library& load_library(Runtime& runtime, const void* data, std::optional<std::siz
   try {
     // Read the code now, so that this call reports errors in it.
     module_of(runtime, *library);
-  } catch (...) {
+  } catch (Failure& failure) {
     runtime.modules.unload(library->binary);
+    // PTX alone that is for newer devices is refused by its compiler.
+    if (is_text && runtime.settings.engine != EngineChoice::kSass &&
+        failure.code == cudaErrorNoKernelImageForDevice)
+      failure.code = cudaErrorInvalidPtx;
     throw;
   }
   Library& loaded = *library;

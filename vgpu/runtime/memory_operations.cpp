@@ -19,12 +19,12 @@ bool is_known(const MemoryOperation& operation) {
   switch (operation.type) {
     case MemoryOperation::kWait32:
     case MemoryOperation::kWait64:
-      return operation.flags <= MemoryOperation::kNor;  // remote writes cannot be flushed
+      return operation.flags <= MemoryOperation::kNor;
     case MemoryOperation::kWrite32:
     case MemoryOperation::kWrite64:
+      return operation.flags == 0;  // the one flag is of the first form of these functions
     case MemoryOperation::kBarrier:
-      return (operation.type == MemoryOperation::kBarrier ? operation.barrier : operation.flags) <=
-             1;
+      return operation.barrier <= 1;
     default:
       return false;
   }
@@ -41,6 +41,10 @@ bool is_in_memory(const Runtime& runtime, const MemoryOperation& operation) {
 }
 
 void check(const Runtime& runtime, const MemoryOperation& operation) {
+  constexpr std::uint32_t kFlush = 1U << 30;
+  const bool waits =
+      operation.type == MemoryOperation::kWait32 || operation.type == MemoryOperation::kWait64;
+  if (waits && (operation.flags & kFlush) != 0) throw Failure{cudaErrorNotSupported, ""};
   if (!is_known(operation)) refuse_operation("");
   if (operation.type == MemoryOperation::kBarrier) return;
   if (operation.address % operation.bytes() != 0)
@@ -102,7 +106,7 @@ void write(Runtime& runtime, const MemoryOperation& operation) {
 }  // namespace
 
 MemoryWork memory_work(Runtime& runtime, const MemoryOperations& params) {
-  if (params.operations == nullptr || params.count == 0 || params.count > kMostOperations ||
+  if ((params.operations == nullptr && params.count != 0) || params.count > kMostOperations ||
       params.flags != 0)
     refuse_operation("");
   MemoryWork work{params.context, {params.operations, params.operations + params.count}};

@@ -2,6 +2,7 @@
 // arrays PTX: arrays with their copies, and kernels that read a texture and write a surface.
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "require.hpp"
 
@@ -38,8 +39,14 @@ void check_copies(CUarray array, const Image& host) {
   require(found[0] == host[kWidth + 2] && found[2] == host[kWidth + 4] && found[3] == 0 &&
               found[kWidth + 1] == host[2 * kWidth + 3],
           "a part of an array");
+  const Image before = found;
   down.WidthInBytes = 5;  // no whole elements
-  EXPECT(ERROR_INVALID_VALUE, cuMemcpy2D(&down));
+  down.srcXInBytes = 5 * sizeof(float);
+  CHECK(cuMemcpy2D(&down));
+  require(found[0] == host[kWidth + 5] && std::memcmp(&found[1], &host[kWidth + 6], 1) == 0 &&
+              std::memcmp(reinterpret_cast<char*>(&found[1]) + 1,
+                          reinterpret_cast<const char*>(&before[1]) + 1, 3) == 0,
+          "a part of an element");
   std::array<float, 2> row{};
   CHECK(cuMemcpyAtoH(row.data(), array, 4 * sizeof(float), sizeof row));
   require(row[0] == host[4] && row[1] == host[5], "a row of an array");

@@ -42,7 +42,10 @@ void check_stack(CUdevice device) {
   CHECK(cuCtxDestroy(first));
   CHECK(cuCtxDestroy(second));
   ROBUST(ERROR_CONTEXT_IS_DESTROYED, cuCtxPushCurrent(second));
-  EXPECT(ERROR_INVALID_CONTEXT, cuCtxPushCurrent(nullptr));
+  EXPECT(ERROR_INVALID_VALUE, cuCtxPushCurrent(nullptr));
+  EXPECT(ERROR_INVALID_VALUE, cuCtxDestroy(nullptr));
+  unsigned version = 0;
+  EXPECT(ERROR_INVALID_CONTEXT, cuCtxGetApiVersion(nullptr, &version));
 }
 
 void check_primary(CUdevice device) {

@@ -44,8 +44,10 @@ int main() {
           "cuStreamGetCaptureInfo of 12.0");
   require(find("cuMemcpyHtoD", 12000, kPerThread, kFound) == symbol("cuMemcpyHtoD_v2_ptds"),
           "a per-thread form");
-  require(find("cuMemcpyHtoD", 3020, kPerThread, kFound) == symbol("cuMemcpyHtoD_v2"),
-          "a version without a per-thread form");
+  // The per-thread forms are of CUDA 7.
+  require(find("cuMemcpyHtoD", 7000, kPerThread, kFound) == symbol("cuMemcpyHtoD_v2_ptds"),
+          "the first per-thread form");
+  find("cuMemcpyHtoD", 3020, kPerThread, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   require(find("cuInit", 12000, kPerThread, kFound) == symbol("cuInit"), "no per-thread form");
   find("cuLaunchKernelEx", 11000, 0, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   find("cuNothing", 12000, 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);

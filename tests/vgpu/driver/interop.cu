@@ -43,8 +43,8 @@ void check_contexts() {
                               reinterpret_cast<CUdeviceptr>(memory)));
   require(owner == own, "the runtime uses the current context");
   CHECK(cuCtxDestroy(own));
-  require(cudaFree(memory) == cudaErrorInvalidValue, "freed with its context");
-  require(cudaGetLastError() == cudaErrorInvalidValue, "the runtime's last error");
+  require(cudaFree(memory), cudaErrorInvalidValue, "freed with its context");
+  require(cudaGetLastError(), cudaErrorInvalidValue, "the runtime's last error");
   require(current() == primary, "the primary context again");
   int devices = 0;
   require(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");

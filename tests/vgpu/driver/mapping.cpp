@@ -60,7 +60,10 @@ int main(int argc, char** argv) {
   CHECK(cuMemMap(range, unit, 0, first, 0));
   CHECK(cuMemMap(range + unit, 2 * unit, 0, second, 0));
   EXPECT(ERROR_INVALID_VALUE, cuMemMap(range, unit, 0, first, 0));
-  EXPECT(ERROR_INVALID_VALUE, cuMemMap(range + 3 * unit, unit, unit, second, 0));
+  EXPECT(ERROR_NOT_SUPPORTED, cuMemMap(range + 3 * unit, unit, unit, second, 0));
+  EXPECT(ERROR_NOT_SUPPORTED, cuMemMap(range + 3 * unit, unit, 0, second, 0));  // a part of it
+  EXPECT(ERROR_NOT_SUPPORTED, cuMemMap(range + 3 * unit, 3 * unit, 0, second, 0));
+  EXPECT(ERROR_INVALID_VALUE, cuMemMap(range + 3 * unit, 0, 0, second, 0));
   ROBUST(ERROR_INVALID_VALUE, cuMemsetD8(range, 0, 16));  // nor accessible
   CHECK(cuMemSetAccess(range, 3 * unit, &kAccess, 1));
   unsigned long long access = 0;

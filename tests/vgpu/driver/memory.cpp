@@ -90,6 +90,19 @@ void check_volumes() {
   }
   require(changed == 5 * 3 * 2, "the volume's size");
 
+  copy = {};  // planes may have no height
+  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = device;
+  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = back.data();
+  copy.srcPitch = copy.dstPitch = kX;
+  copy.WidthInBytes = kX, copy.Height = 2, copy.Depth = 2;
+  CHECK(cuMemsetD8(device + 2 * kX, 0x33, 2 * kX));
+  CHECK(cuMemcpy3D(&copy));
+  require(back[2 * kX] == 0x33 && back[4 * kX - 1] == 0x33, "planes without a height");
+  copy.srcHeight = 1;
+  EXPECT(ERROR_INVALID_VALUE, cuMemcpy3D(&copy));
+
   CUDA_MEMCPY2D flat{};  // one row may have no pitch
   flat.srcMemoryType = CU_MEMORYTYPE_DEVICE;
   flat.srcDevice = device;
@@ -98,14 +111,18 @@ void check_volumes() {
   flat.WidthInBytes = 64;
   flat.Height = 1;
   CHECK(cuMemcpy2D(&flat));
-  flat.Height = 2;
+  flat.Height = 2;  // nor several, which follow each other then
+  CHECK(cuMemsetD8(device + 64, 0x55, 64));
+  CHECK(cuMemcpy2D(&flat));
+  require(back[63] == 0x33 && back[64] == 0x55 && back[127] == 0x55, "rows without a pitch");
+  flat.srcPitch = 63;
   EXPECT(ERROR_INVALID_VALUE, cuMemcpy2D(&flat));
   flat.srcPitch = flat.dstPitch = 64;
   CHECK(cuMemcpy2DUnaligned(&flat));
   flat.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
   CHECK(cuMemcpy2DAsync(&flat, nullptr));
   flat.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-  EXPECT(ERROR_INVALID_HANDLE, cuMemcpy2D(&flat));  // without an array
+  EXPECT(ERROR_INVALID_VALUE, cuMemcpy2D(&flat));  // without an array
   flat.srcMemoryType = CUmemorytype{};
   EXPECT(ERROR_INVALID_VALUE, cuMemcpy2D(&flat));
   ROBUST(ERROR_INVALID_VALUE, cuMemcpy2D(nullptr));
@@ -169,7 +186,13 @@ void check_pointers() {
   int host = 0;
   const auto unknown = reinterpret_cast<CUdeviceptr>(&host);
   CHECK(cuPointerGetAttributes(4, attributes, data, unknown));
-  require(type == 0 && start == 0 && device == CU_DEVICE_INVALID, "unknown memory has none");
+  require(type == 0 && managed == 0 && device == CU_DEVICE_INVALID && start == memory,
+          "unknown memory has none, and no start");
+  CUpointer_attribute as_host[] = {CU_POINTER_ATTRIBUTE_HOST_POINTER};
+  void* found = nullptr;
+  void* only[] = {&found};
+  CHECK(cuPointerGetAttributes(1, as_host, only, unknown));
+  require(found == &host, "its address on the host");
   EXPECT(ERROR_INVALID_VALUE,
          cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, unknown));
   EXPECT(ERROR_INVALID_VALUE,

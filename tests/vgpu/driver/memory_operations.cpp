@@ -34,7 +34,7 @@ void check_streams() {
   CHECK(cuStreamWaitValue32(a, flag, 7, CU_STREAM_WAIT_VALUE_EQ));
   CHECK(cuStreamWriteValue32(a, out, 5, CU_STREAM_WRITE_VALUE_DEFAULT));
   EXPECT(ERROR_NOT_READY, cuStreamQuery(a));
-  CHECK(cuStreamWriteValue32(b, flag, 7, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
+  CHECK(cuStreamWriteValue32(b, flag, 7, 0));
   CHECK(cuStreamSynchronize(a));
   require(value_at(out) == 5 && value_at(flag) == 7, "32 bits, and only they");
 
@@ -125,7 +125,8 @@ void check_batches_and_graphs() {
   CHECK(cuStreamSynchronize(a));
   require(value_at(out) == 9, "after a change of the executable graph");
   params.count = 0;
-  EXPECT(ERROR_INVALID_VALUE, cuGraphBatchMemOpNodeSetParams(node, &params));
+  CHECK(cuGraphBatchMemOpNodeSetParams(node, &params));
+  CHECK(cuStreamBatchMemOp(a, 0, batch, 0));
 }
 
 void check_errors() {
@@ -138,7 +139,10 @@ void check_errors() {
   ROBUST(ERROR_INVALID_VALUE, cuStreamWriteValue32(nullptr, 0, 0, 0));
   ROBUST(ERROR_INVALID_VALUE, cuStreamWriteValue32(nullptr, at + 8, 0, 0));
   EXPECT(ERROR_INVALID_VALUE, cuStreamWriteValue32(nullptr, at, 0, 8));
+  EXPECT(ERROR_INVALID_VALUE,  // of the first form of these functions only
+         cuStreamWriteValue32(nullptr, at, 0, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
   ROBUST(ERROR_INVALID_VALUE, cuStreamBatchMemOp(nullptr, 1, nullptr, 0));
+  EXPECT(ERROR_NOT_SUPPORTED, cuStreamWaitValue32(nullptr, at, 0, CU_STREAM_WAIT_VALUE_FLUSH));
   int can = 0;
   CHECK(cuDeviceGetAttribute(&can, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 0));
   require(can == 1, "64 bits");
@@ -149,11 +153,16 @@ void check_errors() {
 }  // namespace
 
 int main() {
-  const CUcontext context = start();
-  check_streams();
-  check_conditions();
-  check_batches_and_graphs();
-  check_errors();
-  CHECK(cuCtxDestroy(context));
+  const auto part = [](const char* name, void (*check)()) {
+    run_part(name, [check] {
+      const CUcontext context = start();
+      check();
+      CHECK(cuCtxDestroy(context));
+    });
+  };
+  part("streams", check_streams);
+  part("conditions", check_conditions);
+  part("batches and graphs", check_batches_and_graphs);
+  part("errors", check_errors);
   std::puts("right");
 }

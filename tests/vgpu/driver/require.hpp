@@ -12,35 +12,47 @@
 
 #include "../verdict.hpp"
 
-inline void require(bool condition, const char* what) {
+inline void require(bool condition, const char* what, int line = __builtin_LINE()) {
+  place = {line};
   if (condition) return;
-  std::fprintf(stderr, "wrong: %s\n", what);
+  std::fprintf(stderr, "wrong: %s (line %d)\n", what, line);
   wrong_result();
 }
 
-inline void require_result(CUresult found, CUresult expected, const char* what) {
+inline void require_result(CUresult found, CUresult expected, const char* what, int line) {
   if (found == expected) return;
   const char *name = "?", *wanted = "?";
   cuGetErrorName(found, &name);
   cuGetErrorName(expected, &wanted);
-  std::fprintf(stderr, "%s: %s, expected %s\n", what, name, wanted);
+  std::fprintf(stderr, "%s: %s, expected %s (line %d)\n", what, name, wanted, line);
   wrong_result();
 }
 
-inline void require(CUresult result, const char* what) {
-  require_result(result, CUDA_SUCCESS, what);
+inline void require(CUresult result, const char* what, int line = __builtin_LINE()) {
+  require_result(result, CUDA_SUCCESS, what, line);
 }
 
 #ifdef __CUDACC__
-inline void require(cudaError_t error, const char* what) {
+inline void require(cudaError_t error, const char* what, int line = __builtin_LINE()) {
+  place = {line};
   if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorName(error));
+  std::fprintf(stderr, "%s: %s (line %d)\n", what, cudaGetErrorName(error), line);
+  wrong_result();
+}
+
+inline void require(cudaError_t found, cudaError_t expected, const char* what,
+                    int line = __builtin_LINE()) {
+  place = {line};
+  if (found == expected) return;
+  std::fprintf(stderr, "wrong: %s: %s, expected %s (line %d)\n", what, cudaGetErrorName(found),
+               cudaGetErrorName(expected), line);
   wrong_result();
 }
 #endif
 
 // The call's result, and its text if that is wrong.
-#define EXPECT(expected, call) require_result(call, CUDA_##expected, #call)
+#define EXPECT(expected, call) \
+  (place = {__LINE__, #call}, require_result(call, CUDA_##expected, #call, __LINE__))
 #define CHECK(call) EXPECT(SUCCESS, call)
 // What CUDA leaves open: null pointers, objects that were destroyed, memory beyond an allocation
 // (a driver rounds allocations up). NVIDIA's driver may succeed or crash; the virtual GPU says so.

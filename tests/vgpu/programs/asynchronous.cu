@@ -103,7 +103,7 @@ static void host_and_kernel() {
   int *flag = mapped(), *out = on_device();
   wait_for<<<1, 1>>>(flag, out, 5);
   require(cudaGetLastError(), "the launch");
-  require(cudaStreamQuery(nullptr) == cudaErrorNotReady, "the stream is not ready");
+  require(cudaStreamQuery(nullptr), cudaErrorNotReady, "the stream is not ready");
   require(cudaGetLastError(), "not being ready is no error");
   set(flag, 1);
   require(cudaDeviceSynchronize(), "the kernel");
@@ -139,13 +139,14 @@ static void events() {
   require(cudaEventRecord(before, a), "cudaEventRecord");
   wait_for<<<1, 1, 0, a>>>(flag, out, 7);
   require(cudaEventRecord(after, a), "cudaEventRecord");
-  require(cudaEventQuery(before), "the event before the kernel");
-  require(cudaEventQuery(after) == cudaErrorNotReady, "the event behind the kernel");
+  require(cudaEventSynchronize(before), "the event before the kernel");
+  require(cudaEventQuery(before), "it is over");
+  require(cudaEventQuery(after), cudaErrorNotReady, "the event behind the kernel");
   float time;
-  require(cudaEventElapsedTime(&time, before, after) == cudaErrorNotReady, "no time yet");
+  require(cudaEventElapsedTime(&time, before, after), cudaErrorNotReady, "no time yet");
   require(cudaStreamWaitEvent(b, after), "cudaStreamWaitEvent");
   add<<<1, 1, 0, b>>>(out, 10);
-  require(cudaStreamQuery(b) == cudaErrorNotReady, "the other stream waits for the event");
+  require(cudaStreamQuery(b), cudaErrorNotReady, "the other stream waits for the event");
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   set(flag, 1);
   require(cudaEventSynchronize(after), "cudaEventSynchronize");
@@ -173,9 +174,8 @@ static void legacy_stream() {
   wait_for<<<1, 1, 0, blocking>>>(flag, out, 1);
   add<<<1, 1>>>(out, 1);
   add<<<1, 1, 0, cudaStreamPerThread>>>(out, 1);
-  require(cudaStreamQuery(nullptr) == cudaErrorNotReady, "the legacy stream follows the other");
-  require(cudaStreamQuery(cudaStreamPerThread) == cudaErrorNotReady,
-          "and this thread's follows it");
+  require(cudaStreamQuery(nullptr), cudaErrorNotReady, "the legacy stream follows the other");
+  require(cudaStreamQuery(cudaStreamPerThread), cudaErrorNotReady, "and this thread's follows it");
   add<<<1, 1, 0, free>>>(apart, 3);
   require(cudaStreamSynchronize(free), "a stream of its own, while a kernel waits");
   set(flag, 1);
@@ -199,12 +199,11 @@ static void copies() {
   require(cudaMemcpyAsync(data + 8, data, 8 * sizeof(int), cudaMemcpyDeviceToDevice, stream),
           "cudaMemcpyAsync");
   if (on_virtual_gpu()) {  // drivers allow copies within what they round allocations up to
-    require(cudaMemcpyAsync(data + kCount, data, 4, cudaMemcpyDeviceToDevice, stream) ==
-                cudaErrorInvalidValue,
-            "a wrong copy is refused at once");
-    require(cudaGetLastError() == cudaErrorInvalidValue, "the wrong copy's error");
+    require(cudaMemcpyAsync(data + kCount, data, 4, cudaMemcpyDeviceToDevice, stream),
+            cudaErrorInvalidValue, "a wrong copy is refused at once");
+    require(cudaGetLastError(), cudaErrorInvalidValue, "the wrong copy's error");
   }
-  require(cudaStreamQuery(stream) == cudaErrorNotReady, "the copies wait for the kernel");
+  require(cudaStreamQuery(stream), cudaErrorNotReady, "the copies wait for the kernel");
   set(flag, 1);
   require(cudaStreamSynchronize(stream), "the copies");
   require(pinned[16 + 5] == 2 && pinned[16 + 1] == 0x01010101, "in the order of the stream");
@@ -289,7 +288,7 @@ static void graphs() {
   require(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
   require(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
   require(cudaGraphLaunch(exec, cudaStreamPerThread), "a launch follows the former one");
-  require(cudaStreamQuery(stream) == cudaErrorNotReady, "the graph waits");
+  require(cudaStreamQuery(stream), cudaErrorNotReady, "the graph waits");
   require(cudaGraphExecDestroy(exec), "a graph may go before its work has ended");
   require(cudaGraphDestroy(graph), "cudaGraphDestroy");
   require(*pinned == 0 && *copied == 0, "nothing is copied yet");
@@ -331,7 +330,7 @@ static void freed_memory() {
   require(cudaMallocAsync(&pooled, sizeof(int), stream), "cudaMallocAsync");
   wait_for<<<1, 1, 0, stream>>>(flag, pooled, 1);
   require(cudaFreeAsync(pooled, stream), "cudaFreeAsync does not wait");
-  require(cudaStreamQuery(stream) == cudaErrorNotReady, "the kernel waits");
+  require(cudaStreamQuery(stream), cudaErrorNotReady, "the kernel waits");
   set(flag, 1);
   require(cudaStreamSynchronize(stream), "the kernel and the free");
 }

@@ -154,6 +154,8 @@ struct Case {
   double unit() const {  // of the sums
     if (compute == CUBLAS_COMPUTE_64F) return std::ldexp(1, -53);
     if (compute == CUBLAS_COMPUTE_16F) return std::ldexp(1, -11);
+    // Tensor cores of compute capability 9.0 sum products of FP8 with fewer bits than FP32 has.
+    if (is_fp8(a) && !on_virtual_gpu()) return std::ldexp(1, -14);
     return compute == CUBLAS_COMPUTE_32I ? 0 : std::ldexp(1, -24);
   }
   // What the leading dimensions and strides of A and B must be multiples of, as documented.

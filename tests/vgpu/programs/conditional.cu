@@ -136,11 +136,11 @@ int main() {
   wrong.conditional.type = cudaGraphCondTypeWhile;
   wrong.conditional.size = 2;
   cudaGraphNode_t node = nullptr;
-  require(cudaGraphAddNode(&node, a.graph, nullptr, nullptr, 0, &wrong) == cudaErrorInvalidValue,
+  require(cudaGraphAddNode(&node, a.graph, nullptr, nullptr, 0, &wrong), cudaErrorInvalidValue,
           "two bodies of a loop");
   wrong.conditional.size = 1;
   wrong.conditional.handle = 12345;
-  require(cudaGraphAddNode(&node, a.graph, nullptr, nullptr, 0, &wrong) == cudaErrorInvalidValue,
+  require(cudaGraphAddNode(&node, a.graph, nullptr, nullptr, 0, &wrong), cudaErrorInvalidValue,
           "a handle that does not exist");
   require(cudaFree(value), "cudaFree");
 }

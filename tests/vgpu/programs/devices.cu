@@ -109,10 +109,10 @@ void check_separation() {
           "cudaDeviceCanAccessPeer(&can, 1, 0) && can == 1");
   require(cudaDeviceCanAccessPeer(&can, 1, 1) == cudaSuccess && can == 0,
           "cudaDeviceCanAccessPeer(&can, 1, 1) && can == 0");
-  require(cudaDeviceDisablePeerAccess(0) == cudaErrorPeerAccessNotEnabled,
+  require(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled,
           "cudaDeviceDisablePeerAccess(0) == cudaErrorPeerAccessNotEnabled");
   require(cudaDeviceEnablePeerAccess(0, 0) == cudaSuccess, "cudaDeviceEnablePeerAccess(0, 0)");
-  require(cudaDeviceEnablePeerAccess(0, 0) == cudaErrorPeerAccessAlreadyEnabled,
+  require(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessAlreadyEnabled,
           "cudaDeviceEnablePeerAccess(0, 0) == cudaErrorPeerAccessAlreadyEnabled");
   require(cudaMemcpyPeer(out[1], 1, out[0], 0, sizeof(int)) == cudaSuccess,
           "cudaMemcpyPeer(out[1], 1, out[0], 0, sizeof(int))");
@@ -131,7 +131,7 @@ int main() {
           "cudaGetDeviceCount(&devices) && devices == kDevices");
   for (int i = 0; i < kDevices; ++i) check_properties(i, kDocumented[i]);
   check_separation();
-  require(cudaSetDevice(kDevices) == cudaErrorInvalidDevice,
+  require(cudaSetDevice(kDevices), cudaErrorInvalidDevice,
           "cudaSetDevice(kDevices) == cudaErrorInvalidDevice");
   require(cudaGetDevice(&current) == cudaSuccess && current == 1,
           "cudaGetDevice(&current) && current == 1");

@@ -85,7 +85,7 @@ std::vector<T> read(const T* from, int n) {
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "fault") == 0) {
     launches_fault<<<1, 1>>>();
-    require(cudaDeviceSynchronize() == cudaErrorIllegalAddress, "the fault");
+    require(cudaDeviceSynchronize(), cudaErrorIllegalAddress, "the fault");
     return 0;
   }
   constexpr int kCount = 100;

@@ -23,12 +23,10 @@ int main() {
   require(cudaMemcpy(device, host.data(), n * sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
 
   reverse<<<1, 256, optin>>>(device, n);
-  require(cudaGetLastError() == cudaErrorInvalidValue,
-          "without the attribute the launch is refused");
+  require(cudaGetLastError(), cudaErrorInvalidValue, "without the attribute the launch is refused");
   require(cudaDeviceSynchronize(), "the refusal is not sticky");
-  require(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, optin + 1) ==
-              cudaErrorInvalidValue,
-          "more than the device has cannot be allowed");
+  require(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, optin + 1),
+          cudaErrorInvalidValue, "more than the device has cannot be allowed");
   cudaGetLastError();
   require(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, optin),
           "cudaFuncSetAttribute");

@@ -51,11 +51,11 @@ static void see_error_later() {
   require(cudaGetLastError(), "nothing has failed yet");
   *static_cast<volatile int*>(held) = 1;
   require(cudaMalloc(&memory, 4), "a call that does not synchronise");
-  require(cudaDeviceSynchronize() == cudaErrorIllegalAddress, "the error");
-  require(cudaMalloc(&memory, 4) == cudaErrorIllegalAddress, "it is sticky");
+  require(cudaDeviceSynchronize(), cudaErrorIllegalAddress, "the error");
+  require(cudaMalloc(&memory, 4), cudaErrorIllegalAddress, "it is sticky");
   require(calls == 0, "no host function runs after it");
   require(status == cudaErrorIllegalAddress, "but a callback, with the error");
-  require(cudaStreamQuery(nullptr) == cudaErrorIllegalAddress, "a question");
+  require(cudaStreamQuery(nullptr), cudaErrorIllegalAddress, "a question");
   require(cudaDeviceReset(), "cudaDeviceReset");
 }
 
@@ -78,6 +78,7 @@ static void fork_meanwhile() {
 int main(int argc, char** argv) {
   require(argc == 2, "one argument");
   const auto named = [&](const char* name) { return std::strcmp(argv[1], name) == 0; };
+  if (named("queued")) skip_on_hardware();  // where text that is not waited for is lost
   if (named("queued") || named("fault")) {
     for (int i = 0; i < 3; ++i) print<<<1, 1>>>(i);
     if (named("fault")) fault<<<1, 1>>>(nullptr);
@@ -106,7 +107,7 @@ int main(int argc, char** argv) {
     print<<<1, 1>>>(0);
     std::printf("main\n");
     fault<<<1, 1>>>(nullptr);
-    require(cudaGetLastError() == cudaErrorIllegalAddress, "the launch's own error");
+    require(cudaGetLastError(), cudaErrorIllegalAddress, "the launch's own error");
   }
   if (named("fork")) fork_meanwhile();
   if (named("signal")) {
@@ -121,17 +122,17 @@ int main(int argc, char** argv) {
     require(cudaMalloc(&out, 2 * sizeof(int)), "cudaMalloc");
     endless<<<1, 1>>>(out);
     if (named("interrupted")) std::raise(SIGINT);
-    require(cudaDeviceSynchronize() == cudaErrorLaunchTimeout, "the kernel is ended");
+    require(cudaDeviceSynchronize(), cudaErrorLaunchTimeout, "the kernel is ended");
   }
   if (named("deadline")) {
     wait_for<<<1, 1>>>(flag());
     std::thread([] {
-      require(cudaDeviceSynchronize() == cudaErrorLaunchTimeout, "the kernel is ended");
+      require(cudaDeviceSynchronize(), cudaErrorLaunchTimeout, "the kernel is ended");
     }).join();
   }
   if (named("grid")) {
     nothing<<<0x7fffffff, 1>>>();
     require(cudaGetLastError(), "the largest grid is launched");
-    require(cudaDeviceSynchronize() == cudaErrorLaunchTimeout, "it takes long");
+    require(cudaDeviceSynchronize(), cudaErrorLaunchTimeout, "it takes long");
   }
 }

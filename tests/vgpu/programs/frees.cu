@@ -22,6 +22,6 @@ int main(int argc, char** argv) {
   if (named("device")) error = cudaFreeHost(device);
   if (named("async")) error = cudaFreeAsync(reinterpret_cast<void*>(std::uintptr_t{16}), nullptr);
   require(error == cudaErrorInvalidValue, "cudaErrorInvalidValue");
-  require(cudaGetLastError() == cudaErrorInvalidValue, "the last error");
+  require(cudaGetLastError(), cudaErrorInvalidValue, "the last error");
   require(cudaMalloc(&device, 16), "all goes on");
 }

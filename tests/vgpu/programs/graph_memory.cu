@@ -58,7 +58,7 @@ int main() {
     require(i == 1 ? cudaFreeAsync(pointer, nullptr) : cudaFree(pointer), "the program frees it");
   }
   require(cudaGraphLaunch(exec, nullptr), "a launch");
-  require(cudaGraphLaunch(exec, nullptr) == cudaErrorInvalidValue, "a launch without a free");
+  require(cudaGraphLaunch(exec, nullptr), cudaErrorInvalidValue, "a launch without a free");
   require(last_of(pointer) == 7, "memory stays");
   require(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
   require(cudaGraphDestroy(graph), "cudaGraphDestroy");
@@ -68,15 +68,24 @@ int main() {
   // The graph frees: in a node, or at the next launch.
   require(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
   allocated = add_allocation(&pointer);
-  const cudaGraphNode_t filled = add_fill(allocated, pointer, 8);
+  add_fill(allocated, pointer, 8);
   exec = instantiate(cudaGraphInstantiateFlagAutoFreeOnLaunch);
   for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(exec, nullptr), "it frees what it has");
   require(last_of(pointer) == 8, "what the graph wrote");
   require(cudaFree(pointer), "cudaFree");
+  require(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
+  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  require(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
+  allocated = add_allocation(&pointer);
+  const cudaGraphNode_t filled = add_fill(allocated, pointer, 9);
   cudaGraphNode_t node;
   require(cudaGraphAddMemFreeNode(&node, graph, &filled, 1, pointer), "a free node");
-  cudaGraphExec_t whole = instantiate();
-  for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(whole, nullptr), "a launch");
+  exec = instantiate();
+  for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(exec, nullptr), "a launch");
+  cudaGraphExec_t second;
+  cudaGraph_t copy;
+  require(cudaGraphInstantiate(&second, graph, 0), cudaErrorNotSupported, "a second instance");
+  require(cudaGraphClone(&copy, graph), cudaErrorNotSupported, "a clone");
 
   // Captured.
   cudaStream_t stream;
@@ -93,7 +102,7 @@ int main() {
   for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(again, stream), "a launch");
   require(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 
-  for (const cudaGraphExec_t each : {exec, whole, again})
+  for (const cudaGraphExec_t each : {exec, again})
     require(cudaGraphExecDestroy(each), "cudaGraphExecDestroy");
   for (const cudaGraph_t each : {graph, captured})
     require(cudaGraphDestroy(each), "cudaGraphDestroy");

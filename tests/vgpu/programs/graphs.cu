@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs: captured from streams, built node by node, launched, changed; and calls that break a
 // capture.
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "require.hpp"
@@ -18,7 +21,7 @@ static int value_of(const int* data) {
 static int calls = 0;
 static void count_call(void*) { ++calls; }
 
-static int destroyed = 0;
+static std::atomic<int> destroyed = 0;
 static void destroy_object(void*) { ++destroyed; }
 
 static std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
@@ -134,7 +137,7 @@ static void built(int* a) {
   require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
   require(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   require(result == 42 && calls == 1, "6 * 7");
-  require(cudaGraphNodeSetEnabled(exec, kernel, 0) == cudaErrorInvalidValue, "a child graph");
+  require(cudaGraphNodeSetEnabled(exec, kernel, 0), cudaErrorInvalidValue, "a child graph");
   require(cudaGraphNodeSetEnabled(exec, copy, 0), "cudaGraphNodeSetEnabled");
   result = 1;
   require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
@@ -151,15 +154,18 @@ static void built(int* a) {
   require(result == 63, "9 * 7");
   require(cudaGraphRemoveDependencies(graph, &copy, &host, nullptr, 1),
           "cudaGraphRemoveDependencies");
-  require(cudaGraphExecUpdate(exec, graph, &info) == cudaErrorGraphExecUpdateFailure,
+  require(cudaGraphExecUpdate(exec, graph, &info), cudaErrorGraphExecUpdateFailure,
           "another shape");
   require(info.result == cudaGraphExecUpdateErrorTopologyChanged, "its reason");
   require(cudaGraphAddDependencies(graph, &copy, &set, nullptr, 1), "cudaGraphAddDependencies");
   cudaGraphExec_t cyclic;
-  require(cudaGraphInstantiate(&cyclic, graph, 0) == cudaErrorInvalidValue, "a cycle");
+  require(cudaGraphInstantiate(&cyclic, graph, 0), cudaErrorInvalidValue, "a cycle");
   require(cudaGraphDestroy(graph), "cudaGraphDestroy");
   require(destroyed == 0, "the instantiated graph keeps the object");
   require(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
+  // The destructor runs in a thread of its own.
+  for (int i = 0; i < 1000 && destroyed == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   require(destroyed == 1, "nobody does");
 }
 
@@ -170,54 +176,57 @@ static void refused(int* a) {
   require(cudaStreamCreate(&stream), "cudaStreamCreate");
   require(cudaStreamCreate(&other), "cudaStreamCreate");
   require(cudaEventCreate(&event), "cudaEventCreate");
-  require(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) ==
-              cudaErrorStreamCaptureUnsupported,
-          "the legacy stream");
-  require(cudaStreamEndCapture(stream, &graph) == cudaErrorIllegalState, "nothing was begun");
+  require(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal),
+          cudaErrorStreamCaptureUnsupported, "the legacy stream");
+  require(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState, "nothing was begun");
   const auto begin = [&] {
     require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
   };
   const auto is_broken = [&](const char* what) {
-    require(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated, what);
+    require(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated, what);
   };
   begin();
-  require(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported,
+  require(cudaStreamSynchronize(stream), cudaErrorStreamCaptureUnsupported,
           "a wait for the stream");
   is_broken("the wait broke it");
   begin();
-  require(cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported, "a wait for the device");
+  require(cudaDeviceSynchronize(), cudaErrorStreamCaptureUnsupported, "a wait for the device");
   is_broken("the wait for the device broke it");
   begin();
   scale<<<1, 32>>>(a, 1);
-  require(cudaGetLastError() == cudaErrorStreamCaptureImplicit, "work of the legacy stream");
+  require(cudaGetLastError(), cudaErrorStreamCaptureImplicit, "work of the legacy stream");
   is_broken("the legacy stream broke it");
   unsigned long long id = 0;
   begin();
   require(cudaStreamGetId(other, &id), "the id of another stream");
-  require(cudaStreamGetId(stream, &id) == cudaErrorStreamCaptureUnsupported,
-          "the id of the stream");
+  require(cudaStreamGetId(stream, &id), cudaErrorStreamCaptureUnsupported, "the id of the stream");
   is_broken("the question for its id broke it");
   begin();
-  require(cudaStreamGetId(nullptr, &id) == cudaErrorStreamCaptureImplicit,
+  require(cudaStreamGetId(nullptr, &id), cudaErrorStreamCaptureImplicit,
           "the id of the legacy stream");
   is_broken("the question for the legacy stream's id broke it");
   begin();
   void* memory = nullptr;
-  require(cudaMalloc(&memory, 8) == cudaErrorStreamCaptureUnsupported, "an allocation");
+  require(cudaMalloc(&memory, 8), cudaErrorStreamCaptureUnsupported, "an allocation");
   is_broken("the allocation broke it");
   begin();
   require(cudaEventRecord(event, stream), "cudaEventRecord");
   require(cudaStreamWaitEvent(other, event), "cudaStreamWaitEvent");
   scale<<<1, 32, 0, other>>>(a, 1);
-  require(cudaEventQuery(event) == cudaErrorCapturedEvent, "a captured event");
+  require(cudaEventQuery(event), cudaErrorCapturedEvent, "a captured event");
   is_broken("the question broke it");
   begin();
   require(cudaEventRecord(event, stream), "cudaEventRecord");
   require(cudaStreamWaitEvent(other, event), "cudaStreamWaitEvent");
   scale<<<1, 32, 0, other>>>(a, 1);
-  require(cudaStreamEndCapture(other, &graph) == cudaErrorStreamCaptureUnmatched,
+  require(cudaStreamEndCapture(other, &graph), cudaErrorStreamCaptureUnmatched,
           "the other stream's end");
-  require(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureUnjoined,
+  is_broken("the other stream's end broke it");
+  begin();
+  require(cudaEventRecord(event, stream), "cudaEventRecord");
+  require(cudaStreamWaitEvent(other, event), "cudaStreamWaitEvent");
+  scale<<<1, 32, 0, other>>>(a, 1);
+  require(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureUnjoined,
           "a stream that did not join");
   require(cudaStreamSynchronize(other), "the stream is itself again");
 }

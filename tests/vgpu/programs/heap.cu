@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
     require(cudaDeviceSynchronize() != cudaSuccess, "the misuse is found");
     return 0;
   }
-  require(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 2 * kHeap) == cudaErrorInvalidValue,
+  require(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 2 * kHeap), cudaErrorInvalidValue,
           "too late");
   std::size_t limit = 0;
   require(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize), "cudaDeviceGetLimit");

@@ -63,7 +63,7 @@ int other_process(int in, int out) {
   require(cudaIpcCloseMemHandle(again), "cudaIpcCloseMemHandle");
   add_to(buffers[0], kCounts[0], 1);  // still open
   for (int* buffer : buffers) require(cudaIpcCloseMemHandle(buffer), "cudaIpcCloseMemHandle");
-  require(cudaIpcCloseMemHandle(buffers[0]) == cudaErrorInvalidValue, "closed twice");
+  require(cudaIpcCloseMemHandle(buffers[0]), cudaErrorInvalidValue, "closed twice");
   cudaGetLastError();
   cudaIpcMemHandle_t wrong{};
   void* nothing = nullptr;
@@ -96,9 +96,8 @@ int main() {
     add_to(buffers[b], kCounts[b], 100);
   }
   void* own = nullptr;
-  require(cudaIpcOpenMemHandle(&own, handles[0], cudaIpcMemLazyEnablePeerAccess) ==
-              cudaErrorDeviceUninitialized,
-          "a process's own handle");
+  require(cudaIpcOpenMemHandle(&own, handles[0], cudaIpcMemLazyEnablePeerAccess),
+          cudaErrorDeviceUninitialized, "a process's own handle");
   cudaGetLastError();
   send(there[1], handles, sizeof handles);
   char done = 0;

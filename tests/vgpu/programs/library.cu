@@ -53,6 +53,29 @@ static const char* const kTable = R"(
 .visible .entry lost(.param .u64 out) { ret; }
 )";
 
+// What loading the text reports, or the first search for a kernel in it, where drivers are lazy.
+static cudaError_t refusal(const char* text) {
+  cudaLibrary_t library;
+  cudaKernel_t kernel;
+  const cudaError_t error =
+      cudaLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  return error != cudaSuccess ? error : cudaLibraryGetKernel(&kernel, library, "lost");
+}
+
+// The virtual GPU loads it, and refuses the launch.
+static void launch_unresolved(void** arguments) {
+  cudaLibrary_t library;
+  cudaKernel_t kernel;
+  for (const char* text : {kUnresolved, kPointer}) {
+    require(cudaLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0),
+            "a library");
+    require(cudaLibraryGetKernel(&kernel, library, "lost"), "its kernel");
+    require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr),
+            cudaErrorNotSupported, "a function that nobody provides");
+  }
+  require(refusal(kTable), cudaErrorNotSupported, "a table of such functions");
+}
+
 int main() {
   cudaLibrary_t library, broken;
   cudaKernel_t kernel, same;
@@ -66,8 +89,7 @@ int main() {
   require(cudaLibraryGetKernel(&kernel, library, "count"), "cudaLibraryGetKernel");
   require(cudaLibraryEnumerateKernels(&same, 1, library), "cudaLibraryEnumerateKernels");
   require(kernel == same, "the same kernel");
-  require(cudaLibraryGetKernel(&same, library, "other") == cudaErrorSymbolNotFound,
-          "no such kernel");
+  require(cudaLibraryGetKernel(&same, library, "other"), cudaErrorSymbolNotFound, "no such kernel");
   const char* name = nullptr;
   require(cudaFuncGetName(&name, kernel), "cudaFuncGetName");
   require(std::strcmp(name, "count") == 0, "its name");
@@ -87,25 +109,18 @@ int main() {
   require(cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
   require(host == 18, "5 + 3 + 10");
 
-  require(cudaLibraryLoadData(&broken, ".version 8.0 .target sm_80 nonsense", nullptr, nullptr, 0,
-                              nullptr, nullptr, 0) == cudaErrorInvalidPtx,
-          "no PTX");
-  require(cudaLibraryLoadFromFile(&broken, "/nowhere", nullptr, nullptr, 0, nullptr, nullptr, 0) ==
-              cudaErrorFileNotFound,
-          "no file");
-  cudaLibrary_t unresolved;
-  for (const char* text : {kUnresolved, kPointer}) {
-    require(cudaLibraryLoadData(&unresolved, text, nullptr, nullptr, 0, nullptr, nullptr, 0),
-            "a library");
-    require(cudaLibraryGetKernel(&kernel, unresolved, "lost"), "its kernel");
-    require(
-        cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaErrorNotSupported,
-        "a function that nobody provides");
+  require(refusal(".version 8.0 .target sm_80 nonsense"), cudaErrorInvalidPtx, "no PTX");
+  require(refusal("no code at all"), cudaErrorInvalidKernelImage, "no code");
+  require(cudaLibraryLoadFromFile(&broken, "/nowhere", nullptr, nullptr, 0, nullptr, nullptr, 0),
+          cudaErrorFileNotFound, "no file");
+  if (on_virtual_gpu()) {
+    launch_unresolved(arguments);
+  } else {  // NVIDIA's compiler refuses the whole text
+    for (const char* text : {kUnresolved, kPointer, kTable})
+      require(refusal(text), cudaErrorInvalidPtx, "a function that nobody provides");
   }
-  require(cudaLibraryLoadData(&unresolved, kTable, nullptr, nullptr, 0, nullptr, nullptr, 0) ==
-              cudaErrorNotSupported,
-          "a table of such functions");
   require(cudaLibraryUnload(library), "cudaLibraryUnload");
-  require(cudaLibraryGetKernel(&kernel, library, "count") == cudaErrorInvalidResourceHandle,
-          "it is gone");
+  if (on_virtual_gpu())
+    require(cudaLibraryGetKernel(&kernel, library, "count"), cudaErrorInvalidResourceHandle,
+            "it is gone");
 }

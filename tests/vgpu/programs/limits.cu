@@ -9,8 +9,8 @@ int main() {
   require(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   require(free > 0 && free < total, "the host has less than the device");
   char* x = nullptr;
-  require(cudaMalloc(&x, free + (std::size_t{1} << 30)) == cudaErrorMemoryAllocation, "too much");
-  require(cudaGetLastError() == cudaErrorMemoryAllocation, "the error");
+  require(cudaMalloc(&x, free + (std::size_t{1} << 30)), cudaErrorMemoryAllocation, "too much");
+  require(cudaGetLastError(), cudaErrorMemoryAllocation, "the error");
   require(cudaMalloc(&x, free), "what is free");
   std::size_t left = 0;
   require(cudaMemGetInfo(&left, &total), "cudaMemGetInfo");

@@ -58,12 +58,10 @@ int main() {
     for (int j = 0; j < kWidth; ++j)
       require(back[i][j] == (j == 5 || j == 6 ? '!' : 'a' + i), "the plane");
   }
-  require(cudaMemcpy2D(plane, pitch, host, 32, pitch + 1, kRows, cudaMemcpyHostToDevice) ==
-              cudaErrorInvalidPitchValue,
-          "a width above the pitch");
-  require(cudaMemcpy2D(plane, pitch, host, 32, kWidth, kRows + 1, cudaMemcpyHostToDevice) ==
-              cudaErrorInvalidValue,
-          "a row too many");
+  require(cudaMemcpy2D(plane, pitch, host, 32, pitch + 1, kRows, cudaMemcpyHostToDevice),
+          cudaErrorInvalidPitchValue, "a width above the pitch");
+  require(cudaMemcpy2D(plane, pitch, host, 32, kWidth, kRows + 1, cudaMemcpyHostToDevice),
+          cudaErrorInvalidValue, "a row too many");
 
   std::size_t free_before = 0, free_after = 0, total = 0;
   require(cudaMemGetInfo(&free_before, &total), "cudaMemGetInfo");
@@ -71,10 +69,10 @@ int main() {
   require(cudaMalloc(&large, std::size_t{1} << 30), "cudaMalloc of 1 GiB");
   require(cudaMemGetInfo(&free_after, &total), "cudaMemGetInfo");
   require(free_before - free_after == std::size_t{1} << 30, "memory taken");
-  require(cudaMalloc(&seen, total) == cudaErrorMemoryAllocation, "more than there is");
+  require(cudaMalloc(&seen, total), cudaErrorMemoryAllocation, "more than there is");
   require(cudaFree(large), "cudaFree");
-  require(cudaFree(large) == cudaErrorInvalidValue, "freed twice");
-  require(cudaFree(pinned) == cudaErrorInvalidValue, "pinned memory is not cudaFree's");
+  require(cudaFree(large), cudaErrorInvalidValue, "freed twice");
+  require(cudaFree(pinned), cudaErrorInvalidValue, "pinned memory is not cudaFree's");
   require(cudaFreeHost(pinned), "cudaFreeHost");
   require(cudaFreeHost(mapped), "cudaFreeHost");
   require(cudaFree(managed), "cudaFree");

@@ -21,7 +21,7 @@ int main() {
   require(cudaFuncGetAttributes(&attributes, wait_for), "load wait_for");
   require(cudaFuncGetAttributes(&attributes, add), "load add");
   wait_for<<<1, 1>>>(flag, out);
-  require(cudaStreamQuery(nullptr) == cudaErrorNotReady, "this thread's stream");
+  require(cudaStreamQuery(nullptr), cudaErrorNotReady, "this thread's stream");
   std::thread([&] {
     require(cudaStreamSynchronize(nullptr), "another thread's stream");
     require(cudaMemset(own, 0, sizeof(int)), "cudaMemset");
@@ -44,9 +44,8 @@ int main() {
   require(host == 3, "the graph's sum");
 
   require(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal), "the stream is captured");
-  require(cudaMemcpy(&host, out, sizeof(int), cudaMemcpyDeviceToHost) ==
-              cudaErrorStreamCaptureUnsupported,
-          "a copy that waits is no node");
-  require(cudaStreamEndCapture(nullptr, &graph) == cudaErrorStreamCaptureInvalidated,
+  require(cudaMemcpy(&host, out, sizeof(int), cudaMemcpyDeviceToHost),
+          cudaErrorStreamCaptureUnsupported, "a copy that waits is no node");
+  require(cudaStreamEndCapture(nullptr, &graph), cudaErrorStreamCaptureInvalidated,
           "the capture is invalid");
 }

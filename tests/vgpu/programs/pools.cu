@@ -33,7 +33,7 @@ int main() {
   require(cudaFreeAsync(data, stream), "cudaFreeAsync");
   require(attribute(pool, cudaMemPoolAttrUsedMemCurrent) == 0, "nothing is used");
   require(attribute(pool, cudaMemPoolAttrUsedMemHigh) == 4096, "4096 bytes were");
-  require(cudaFreeAsync(data, stream) == cudaErrorInvalidValue, "freed twice");
+  require(cudaFreeAsync(data, stream), cudaErrorInvalidValue, "freed twice");
 
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
@@ -49,7 +49,7 @@ int main() {
   require(cudaFreeAsync(more, nullptr), "cudaFreeAsync");
   require(cudaMemPoolTrimTo(other, 0), "cudaMemPoolTrimTo");
   require(cudaMemPoolDestroy(other), "cudaMemPoolDestroy");
-  require(cudaMemPoolDestroy(pool) == cudaErrorInvalidValue, "the default pool stays");
-  require(cudaMallocFromPoolAsync(&more, 100, other, stream) == cudaErrorInvalidValue,
+  require(cudaMemPoolDestroy(pool), cudaErrorInvalidValue, "the default pool stays");
+  require(cudaMallocFromPoolAsync(&more, 100, other, stream), cudaErrorInvalidValue,
           "a destroyed pool");
 }

@@ -40,7 +40,10 @@ int main(int argc, char** argv) {
   require(cudaDeviceGetLimit(&limit, cudaLimitPrintfFifoSize), "cudaDeviceGetLimit");
   require(limit == 512 << 10, "the least buffer");
   if (named("many")) many<<<3, 1>>>(10000);
-  if (named("forms")) forms<<<1, 1>>>();
+  if (named("forms")) {
+    skip_on_hardware();  // whose runtime fails on a null pointer as format
+    forms<<<1, 1>>>();
+  }
   if (named("wide")) {
     char* endless;
     constexpr std::size_t kBytes = 1 << 20;
@@ -49,8 +52,7 @@ int main(int argc, char** argv) {
     wide<<<1, 1>>>(endless);
   }
   require(cudaDeviceSynchronize(), "kernel");
-  require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 20) == cudaErrorInvalidValue,
-          "too late");
+  require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 20), cudaErrorInvalidValue, "too late");
   int number = 0;
   require(cudaMemcpyFromSymbol(&number, wrong, sizeof number), "cudaMemcpyFromSymbol");
   require(number == 0, "what printf returns");

@@ -9,14 +9,26 @@
 
 #include "../verdict.hpp"
 
-inline void require(bool condition, const char* what) {
+inline void require(bool condition, const char* what, int line = __builtin_LINE()) {
+  place = {line};
   if (condition) return;
-  std::fprintf(stderr, "wrong: %s\n", what);
+  std::fprintf(stderr, "wrong: %s (line %d)\n", what, line);
   wrong_result();
 }
 
-inline void require(cudaError_t error, const char* what) {
+inline void require(cudaError_t error, const char* what, int line = __builtin_LINE()) {
+  place = {line};
   if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s (%s)\n", what, cudaGetErrorName(error), cudaGetErrorString(error));
+  std::fprintf(stderr, "%s: %s (%s) (line %d)\n", what, cudaGetErrorName(error),
+               cudaGetErrorString(error), line);
+  wrong_result();
+}
+
+inline void require(cudaError_t found, cudaError_t expected, const char* what,
+                    int line = __builtin_LINE()) {
+  place = {line};
+  if (found == expected) return;
+  std::fprintf(stderr, "wrong: %s: %s, expected %s (line %d)\n", what, cudaGetErrorName(found),
+               cudaGetErrorName(expected), line);
   wrong_result();
 }

@@ -47,7 +47,7 @@ int main(int argc, char**) {
   require(cudaMemcpy(host, sums, sizeof host, cudaMemcpyDeviceToHost), "kernel");
   if (argc > 1) {
     put_far<<<1, 32>>>(reinterpret_cast<int*>(device), 2000);
-    require(cudaDeviceSynchronize() == cudaErrorIllegalAddress, "beyond the thread's memory");
+    require(cudaDeviceSynchronize(), cudaErrorIllegalAddress, "beyond the thread's memory");
     return 0;
   }
   for (const int distance : {-200, 140}) {

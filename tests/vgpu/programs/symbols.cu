@@ -45,9 +45,8 @@ int main() {
   double read = 0;
   require(cudaMemcpyFromSymbol(&read, total, sizeof read), "cudaMemcpyFromSymbol");
   require(read == 2.5, "what the kernel stored in a variable");
-  require(cudaMemcpyToSymbol(factors, changed, sizeof changed, 3 * sizeof(float)) ==
-              cudaErrorInvalidValue,
-          "a copy past the variable's end is refused");
-  require(cudaMemcpyToSymbol(read, changed, 4) == cudaErrorInvalidSymbol,
+  require(cudaMemcpyToSymbol(factors, changed, sizeof changed, 3 * sizeof(float)),
+          cudaErrorInvalidValue, "a copy past the variable's end is refused");
+  require(cudaMemcpyToSymbol(read, changed, 4), cudaErrorInvalidSymbol,
           "a host variable is no symbol");
 }

@@ -20,7 +20,7 @@ int main() {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
     require(cudaStreamIsCapturing(cudaStreamPerThread, &status), "cudaStreamIsCapturing");
     require(status == cudaStreamCaptureStatusNone, "another thread's stream is not captured");
-    require(cudaStreamIsCapturing(cudaStreamLegacy, &status) == cudaErrorStreamCaptureImplicit,
+    require(cudaStreamIsCapturing(cudaStreamLegacy, &status), cudaErrorStreamCaptureImplicit,
             "the legacy stream waits for captured ones");
   }).join();
   require(cudaStreamEndCapture(cudaStreamPerThread, &graph), "the question left the capture whole");
@@ -37,8 +37,8 @@ int main() {
         require(cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
         for (const int value : host) require(value == t + round, "an element");
         if (t == 0) {
-          require(cudaFree(host) == cudaErrorInvalidValue, "a host pointer is refused");
-          require(cudaPeekAtLastError() == cudaErrorInvalidValue, "this thread's last error");
+          require(cudaFree(host), cudaErrorInvalidValue, "a host pointer is refused");
+          require(cudaPeekAtLastError(), cudaErrorInvalidValue, "this thread's last error");
         } else {
           require(cudaPeekAtLastError(), "another thread's error");
         }

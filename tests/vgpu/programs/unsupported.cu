@@ -12,10 +12,10 @@ int main() {
   skip_on_hardware();
   cudaArraySparseProperties properties;
   for (int i = 0; i < 2; ++i) {
-    require(cudaArrayGetSparseProperties(&properties, nullptr) == cudaErrorNotSupported,
+    require(cudaArrayGetSparseProperties(&properties, nullptr), cudaErrorNotSupported,
             "cudaArrayGetSparseProperties");
   }
-  require(cudaGetLastError() == cudaErrorNotSupported, "the last error");
+  require(cudaGetLastError(), cudaErrorNotSupported, "the last error");
   void* function = &function;
   cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSuccess;
   require(
@@ -28,7 +28,6 @@ int main() {
           "a cooperative launch that needs nothing");
   require(cudaLaunchCooperativeKernel(waits_for_the_grid, dim3(4), dim3(32), nullptr),
           "a grid-wide barrier");
-  require(cudaLaunchCooperativeKernel(waits_for_the_grid, dim3(100000), dim3(32), nullptr) ==
-              cudaErrorCooperativeLaunchTooLarge,
-          "more blocks than run at the same time");
+  require(cudaLaunchCooperativeKernel(waits_for_the_grid, dim3(100000), dim3(32), nullptr),
+          cudaErrorCooperativeLaunchTooLarge, "more blocks than run at the same time");
 }

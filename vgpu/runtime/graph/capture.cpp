@@ -145,7 +145,10 @@ cudaError_t end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   const std::shared_ptr<Capture> capture = stream->capture;
   if (capture == nullptr) return cudaErrorIllegalState;
-  if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
+  if (capture->origin != stream) {
+    capture->broken = true;
+    return cudaErrorStreamCaptureUnmatched;
+  }
   if (capture->mode != cudaStreamCaptureModeRelaxed &&
       capture->thread != std::this_thread::get_id())
     return cudaErrorStreamCaptureWrongThread;

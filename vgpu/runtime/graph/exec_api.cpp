@@ -26,7 +26,7 @@ cudaError_t instantiate(Runtime& runtime, cudaGraphExec_t* out, cudaGraph_t hand
   constexpr unsigned long long kKnown =
       cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
       cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
-  const Graph* graph = runtime.graphs.find(handle);
+  Graph* graph = runtime.graphs.find(handle);
   if (result != nullptr) *result = cudaGraphInstantiateError;
   if (out == nullptr || graph == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
   if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0)
@@ -36,7 +36,10 @@ cudaError_t instantiate(Runtime& runtime, cudaGraphExec_t* out, cudaGraph_t hand
     if (result != nullptr) *result = cudaGraphInstantiateInvalidStructure;
     return cudaErrorInvalidValue;
   }
+  // Memory is at one address, so that a graph that allocates or frees has one instance at a time.
+  if (graph->has_memory_nodes() && !graph->owner.expired()) return cudaErrorNotSupported;
   auto exec = std::make_unique<GraphExec>();
+  graph->owner = exec->owns;
   exec->flags = flags;
   exec->graph = clone(*graph, &exec->copies);
   *out = runtime.graphs.keep(std::move(exec));

@@ -26,6 +26,13 @@ Graph::~Graph() {
   for (cudaUserObject_t object : objects) release_user_object(object, 1);
 }
 
+bool Graph::has_memory_nodes() const {
+  return std::any_of(nodes.begin(), nodes.end(), [](const std::unique_ptr<Node>& node) {
+    return std::holds_alternative<AllocateWork>(node->work) ||
+           std::holds_alternative<FreeWork>(node->work);
+  });
+}
+
 cudaGraph_t handle_of(Graph* graph) { return reinterpret_cast<cudaGraph_t>(graph); }
 cudaGraphNode_t handle_of(Node* node) { return reinterpret_cast<cudaGraphNode_t>(node); }
 

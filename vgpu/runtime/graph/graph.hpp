@@ -87,6 +87,9 @@ struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;  // in order of creation
   std::vector<std::shared_ptr<Condition>> conditions;
   std::vector<cudaUserObject_t> objects;  // retained objects, one entry per reference
+  std::weak_ptr<const void> owner;        // of its memory: what the instantiated graph holds
+
+  bool has_memory_nodes() const;
 };
 
 // An instantiated graph. It has its own nodes and maps the original nodes to them.
@@ -94,7 +97,8 @@ struct GraphExec {
   std::shared_ptr<Graph> graph;
   std::map<Node*, Node*> copies;  // from the original's nodes
   unsigned long long flags = 0;
-  Ticket last;  // the last task of its last launch
+  std::shared_ptr<const void> owns = std::make_shared<int>();  // while it is alive
+  Ticket last;                                                 // the last task of its last launch
 };
 
 // All live handles.

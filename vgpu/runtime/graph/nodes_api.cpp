@@ -77,7 +77,9 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
   return call([&](Runtime& runtime) {
     if (out == nullptr) return cudaErrorInvalidValue;
-    *out = runtime.graphs.keep(clone(known_graph(runtime, graph), nullptr));
+    const Graph& original = known_graph(runtime, graph);
+    if (original.has_memory_nodes()) return cudaErrorNotSupported;
+    *out = runtime.graphs.keep(clone(original, nullptr));
     return cudaSuccess;
   });
 }
