@@ -14,10 +14,6 @@ namespace ladder {
 
 constexpr int kDirectThreads = 256;
 
-__device__ __forceinline__ void store_direct(const PartJob& x, float* g, float sum) {
-  *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
-}
-
 // B is K-major; 2^x.lanes threads of a warp share a column. kFloat4: both operands permit 128-bit
 // loads along k, a multiple of 4.
 template <bool kFloat4>
@@ -29,7 +25,6 @@ __global__ void __launch_bounds__(kDirectThreads) direct_along(const __grid_cons
   const auto row = static_cast<int>(blockIdx.y);
   const float* const gA = x.a.g + row * x.a.vector_step;
   const float* const gB = x.b.g + min(column, x.n - 1) * x.b.vector_step;
-  float* const gC = x.gC + row * x.row_step + column * x.col_step;
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
   float sum = 0.0F;
@@ -61,7 +56,7 @@ __global__ void __launch_bounds__(kDirectThreads) direct_along(const __grid_cons
   }
 #pragma unroll 1
   for (int far = lanes / 2; far > 0; far /= 2) sum += __shfl_xor_sync(0xFFFFFFFFU, sum, far);
-  if (lane == 0 && column < x.n) store_direct(x, gC, sum);
+  if (lane == 0) store1(x, row, column, sum);
 }
 
 // B is N-major; a thread computes one column or, with kFloat4, four, where n is a multiple of 4.
@@ -72,7 +67,6 @@ __global__ void __launch_bounds__(kDirectThreads) direct_across(const __grid_con
   const auto row = static_cast<int>(blockIdx.y);
   const float* gA = x.a.g + row * x.a.vector_step;
   const float* gB = x.b.g + column;
-  float* const gC = x.gC + row * x.row_step + column * x.col_step;
   ptx::launch_dependents();
   if (column >= x.n) return;
   ptx::wait_for_prerequisites();
@@ -106,7 +100,7 @@ __global__ void __launch_bounds__(kDirectThreads) direct_across(const __grid_con
   if constexpr (kFloat4) {
     store4(x, row, column, sum);
   } else {
-    store_direct(x, gC, sum.x);
+    store1(x, row, column, sum.x);
   }
 }
 

@@ -99,9 +99,7 @@ __device__ __forceinline__ void multiply_edge(const PartJob& x, float* s) {
                            : part_detail::sum_along<kThreads>(p, one, q, first, x.k);
   const int vector = first + (across ? lane : warp * kEach + lane);
   if (vector >= many || (across ? warp > 0 : lane >= kEach)) return;
-  const std::int64_t row = is_row ? one : vector, col = is_row ? vector : one;
-  float* const g = x.gC + row * x.row_step + col * x.col_step;
-  *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
+  store1(x, is_row ? one : vector, is_row ? vector : one, sum);
 }
 
 }  // namespace ladder

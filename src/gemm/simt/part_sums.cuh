@@ -51,6 +51,13 @@ struct PartPlace {
   }
 };
 
+// Stores an element of C.
+__device__ __forceinline__ void store1(const PartJob& x, int row, int col, float sum) {
+  if (row >= x.m || col >= x.n) return;
+  float* const g = x.gC + row * x.row_step + col * x.col_step;
+  *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
+}
+
 // Stores four consecutive elements of a row of C.
 __device__ __forceinline__ void store4(const PartJob& x, int row, int col, float4 sum) {
   if (row >= x.m || col >= x.n) return;
@@ -67,10 +74,7 @@ __device__ __forceinline__ void store4(const PartJob& x, int row, int col, float
   }
   const float of[4]{sum.x, sum.y, sum.z, sum.w};
 #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-    float* const at = g + j * x.col_step;
-    if (col + j < x.n) *at = scaled(of[j], x.beta == 0.0F ? 0.0F : *at);
-  }
+  for (int j = 0; j < 4; ++j) store1(x, row, col + j, of[j]);
 }
 
 // Adds `s` (kSlabs, BM, kStride) of this block and of all others of the tile at (row0, col0), and
@@ -111,6 +115,9 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
   const int share = (kFloat4s + x.cluster - 1) / x.cluster, first = share * me.rank,
             end = min(kFloat4s, first + share);
   const int others = x.parts - 1;
+  // Rows of C that do not permit 128-bit stores: neighbouring threads store neighbours. Threads that
+  // store four elements each, one by one, would write every sector four times.
+  const bool by_elements = x.col_step == 1 && !x.aligned;
   uint4* const gTile =
       reinterpret_cast<uint4*>(x.gSums) + std::int64_t{me.tile} * others * kFloat4s;
 #pragma unroll 2
@@ -132,8 +139,18 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
     } else {
       constexpr int kAtOnce = 8;
       receive_sums<kAtOnce>(sum, gTile + i, kFloat4s, others);
-      store4(x, row0 + at.row, col0 + at.col, sum);
+      if (by_elements) {
+        *reinterpret_cast<float4*>(s + offset) = sum;  // no other block reads this share
+      } else {
+        store4(x, row0 + at.row, col0 + at.col, sum);
+      }
     }
+  }
+  if (by_elements && me.part == others) {
+    __syncthreads();
+#pragma unroll 4
+    for (int i = 4 * first + tid; i < 4 * end; i += kThreads)
+      store1(x, row0 + i / BN, col0 + i % BN, s[i / BN * kStride + i % BN]);
   }
   if (x.cluster > 1) ptx::cluster_sync();  // no block exits while others read
 }

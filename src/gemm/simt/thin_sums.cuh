@@ -84,10 +84,7 @@ __device__ __forceinline__ void store_thin(const PartJob& x, const ThinPlace& me
     } else if (others > 0) {
       receive_sums<kAtOnce>(sum, gTile + i, sums, others);
     }
-    const int column = me.column0 + of_tile;
-    if (row >= x.m || column >= x.n) continue;
-    float* const g = x.gC + row * x.row_step + column * x.col_step;
-    *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
+    store1(x, row, me.column0 + of_tile, sum);
   }
 }
 
