@@ -15,7 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "gemm/plan/costs.hpp"
 #include "gemm/plan/menus.hpp"
+#include "gemm/plan/part_tiles.hpp"
 #include "gemm/plan/thin_plan.hpp"
 #include "gemm/plan/tile_plan.hpp"
 
@@ -45,12 +47,14 @@ std::vector<Variable> variables() {
 #include "gemm/plan/costs.inc"
 #undef LADDER_COST
 #undef LADDER_LIMIT
-  for (std::size_t i = 0; i < tiles.size(); ++i)
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
     all.push_back({"rate of tile " + std::to_string(i), &tiles[i].rate, tiles[i].rate});
+    all.push_back({"start of tile " + std::to_string(i), &tiles[i].start, tiles[i].start});
+  }
   return all;
 }
 
-enum class Kind { kTiles, kThin, kLarge, kOuter, kCublas };
+enum class Kind { kTiles, kThin, kShallow, kLarge };
 
 struct Row {
   Kind kind;
@@ -64,7 +68,7 @@ struct Measured {
   std::string name;
   Problem p;
   std::vector<Row> rows;
-  double cublas = 0;
+  double cublas = 0, best = 0;
 };
 
 double cycles_of(const Measured& of, const Row& row) {
@@ -73,6 +77,8 @@ double cycles_of(const Measured& of, const Row& row) {
       return part_cycles(row.shape, row.part, tiles, kSms);
     case Kind::kThin:
       return thin_cycles(row.shape, row.thin, kSms);
+    case Kind::kShallow:
+      return shallow_cycles(row.shape, row.thin, kSms);
     default:
       return large_tiles_cycles(of.p, kSms);
   }
@@ -93,7 +99,7 @@ std::vector<std::string> split(const std::string& line) {
 // False for a row that has no prediction.
 bool read_row(const std::vector<std::string>& words, Measured& to) {
   Row row{};
-  row.us = std::atof(words[9].c_str());
+  row.us = std::atof(words[8].c_str());
   const std::string& kernel = words[1];
   const bool is_swapped = words[3] == "1";
   const PartShape x = part_shape(to.p, {});
@@ -104,6 +110,9 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
   }
   if (kernel == "large") {
     row.kind = Kind::kLarge;
+  } else if (kernel == "shallow") {
+    row.kind = Kind::kShallow;
+    while (1 << row.thin.lanes < std::atoi(words[2].c_str())) ++row.thin.lanes;
   } else if (kernel == "thin" || kernel == "direct") {
     row.kind = Kind::kThin;
     row.thin.direct = kernel == "direct";
@@ -118,9 +127,7 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
                           std::atoi(words[5].c_str())};
     bool found = false;
     each_part_plan(row.shape, kPartTiles, kSms, [&](const PartPlan& plan) {
-      if (plan.tile != wanted.tile || plan.cluster != wanted.cluster ||
-          plan.parts != wanted.parts ||
-          plan.edge_rows + plan.edge_cols != std::atoi(words[6].c_str()))
+      if (plan.tile != wanted.tile || plan.cluster != wanted.cluster || plan.parts != wanted.parts)
         return;
       row.part = plan;
       found = true;
@@ -140,7 +147,7 @@ void read_file(const char* path, std::vector<Measured>& all) {
     const auto words = split(line);
     long m = 0, n = 0, k = 0;
     char a = 'N', b = 'N';
-    if (words.size() != 10 ||
+    if (words.size() != 9 ||
         std::sscanf(words[0].c_str(), "%ldx%ldx%ld (op %c%c)", &m, &n, &k, &a, &b) < 3)
       continue;
     if (all.empty() || all.back().name != words[0]) {
@@ -154,27 +161,41 @@ void read_file(const char* path, std::vector<Measured>& all) {
 // Of each problem the plans near the fastest count.
 void weigh(std::vector<Measured>& all) {
   for (Measured& of : all) {
-    double best = HUGE_VAL;
-    for (const Row& row : of.rows) best = std::min(best, row.us);
-    for (Row& row : of.rows) row.weight = std::exp(-2 * (row.us / best - 1));
+    of.best = HUGE_VAL;
+    for (const Row& row : of.rows) of.best = std::min(of.best, row.us);
+    for (Row& row : of.rows) row.weight = std::exp(-2 * (row.us / of.best - 1));
   }
 }
 
+// What is lost by plans in proportion to how fast they are predicted, and the errors of the
+// predictions.
 double loss(const std::vector<Measured>& all) {
   constexpr double kUsual = 0.1;  // beyond which an error counts linearly
+  constexpr double kSharp = 15, kOfChoice = 40, kOfErrors = 0.2;
   double sum = 0;
+  std::vector<double> cycles;
   for (const Measured& of : all) {
-    for (const Row& row : of.rows) {
-      const double e = std::log(cycles_of(of, row) / (row.us * kCyclesPerUs)) / kUsual;
-      sum += row.weight * (std::sqrt(1 + e * e) - 1);
+    if (of.rows.empty()) continue;
+    cycles.clear();
+    for (const Row& row : of.rows) cycles.push_back(cycles_of(of, row));
+    const double least = *std::min_element(cycles.begin(), cycles.end());
+    double lost = 0, weights = 0;
+    for (std::size_t i = 0; i < cycles.size(); ++i) {
+      const Row& row = of.rows[i];
+      const double e = std::log(cycles[i] / (row.us * kCyclesPerUs)) / kUsual,
+                   weight = std::exp(-kSharp * std::log(cycles[i] / least));
+      sum += kOfErrors * row.weight * (std::sqrt(1 + e * e) - 1);
+      lost += weight * std::log(row.us / of.best);
+      weights += weight;
     }
+    sum += kOfChoice * lost / weights;
   }
   return sum;
 }
 
 void fit(const std::vector<Measured>& all, std::vector<Variable>& free) {
   double best = loss(all);
-  for (const double step : {1.3, 1.1, 1.03}) {
+  for (const double step : {2.0, 1.3, 1.1, 1.03, 1.3, 1.1, 1.03}) {
     for (bool better = true; better;) {
       const double before = best;
       for (Variable& one : free) {
@@ -210,7 +231,7 @@ void report(const std::vector<Measured>& all) {
     const Row best = by([](const Row&x) { return x.us; }),
               chosen = by([&](const Row&x) { return cycles_of(of, x); });
     const auto words = [&](const Row& x) {
-      constexpr const char* kNames[] = {"tiles", "thin", "large"};
+      constexpr const char* kNames[] = {"tiles", "thin", "shallow", "large"};
       char text[160];
       std::snprintf(text, sizeof text, "%s %d c%d p%d / %s%d x%d p%d: %.2f us, predicted %.2f",
                     kNames[static_cast<int>(x.kind)], x.part.tile, x.part.cluster, x.part.parts,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every call of the library checks before it chooses a kernel, and what every launcher asks.
 #pragma once
-#include "gemm/plan/costs.hpp"
+#include "gemm/plan/facts.hpp"
 
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>

@@ -2,7 +2,7 @@
 // Which kernel a checked call takes, and what memory it needs.
 #pragma once
 #include "device/loan.hpp"
-#include "gemm/plan/costs.hpp"
+#include "gemm/plan/facts.hpp"
 #include "library/checked.hpp"
 
 #include <cstdint>

@@ -13,6 +13,7 @@
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
 #include "gemm/plan/part_plan.hpp"
+#include "gemm/plan/part_tiles.hpp"
 #include "gemm/simt/part_tile.cuh"
 
 namespace ladder {
@@ -22,7 +23,6 @@ struct Shape {
   int m, n, k, more;  // more: of the leading dimensions
   bool a_along, b_along, c_rows;
   int cluster, parts;
-  int edge_m = 0, edge_n = 0;  // lines beyond the tiles
 };
 
 class OnDevice {
@@ -74,8 +74,7 @@ void expect_product(const Shape& s) {
   const auto side = [](const OnDevice& x, int ld, int lines, bool along) {
     return PartOperand{x.get(), along ? ld : 1, along ? 1 : ld, lines, ld % 4 == 0};
   };
-  const int tiles_m = (s.m - s.edge_m + T::BM - 1) / T::BM,
-            tiles = tiles_m * ((s.n - s.edge_n + T::BN - 1) / T::BN);
+  const int tiles_m = (s.m + T::BM - 1) / T::BM, tiles = tiles_m * ((s.n + T::BN - 1) / T::BN);
   PartJob x{.a = side(on_a, a.ld, s.m, s.a_along),
             .b = side(on_b, b.ld, s.n, s.b_along),
             .gC = on_c.get(),
@@ -90,20 +89,13 @@ void expect_product(const Shape& s) {
             .tiles_m = tiles_m,
             .cluster = s.cluster,
             .parts = s.parts,
-            .gSums = nullptr,
-            .edge_m = s.m - s.edge_m,
-            .edge_n = s.n - s.edge_n};
+            .gSums = nullptr};
   CallMemory memory;
   const std::int64_t sums = std::int64_t{tiles} * (s.parts - 1) * T::BM * T::BN;
   const Status taken = memory.take(nullptr, 0, sums);
   ASSERT_TRUE(taken) << taken.message();
   x.gSums = memory.flags();
-  const std::int64_t of_tiles = std::int64_t{tiles} * s.parts * s.cluster;
-  std::int64_t blocks = of_tiles;
-  if (s.edge_m + s.edge_n > 0) {
-    x.edge_at = static_cast<int>(of_tiles);
-    blocks += (edge_blocks(x) + s.cluster - 1) / s.cluster * s.cluster;
-  }
+  const std::int64_t blocks = std::int64_t{tiles} * s.parts * s.cluster;
   const Status status =
       launch_dependent("tile", part_tile<T>, blocks, s.cluster, T::kThreads, T::kBytes, nullptr, x);
   ASSERT_TRUE(status) << status.message();
@@ -135,31 +127,15 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
     for (const bool b_along : {false, true}) {
       for (const bool a_along : {false, true}) {
         if (T::kAlongK && !a_along) continue;
-        if (T::kRagged) continue;
         expect_product<T>({T::BM, T::BN, 4 * T::BK, 0, a_along, b_along, true, 1, 1});
+        expect_product<T>({T::BM + 3, T::BN + 5, 2 * T::BK + 1, 1, a_along, b_along, true, 1, 1});
+        expect_product<T>({T::BM + 3, T::BN + 5, 2 * T::BK - 1, 0, a_along, b_along, false, 1, 1});
         expect_product<T>({T::BM + 3, T::BN + 5, 5 * T::BK + 7, 1, a_along, b_along, false, 2, 1});
         expect_product<T>(
             {T::BM - 1, T::BN - 4, 6 * T::BK - 1, 4, a_along, b_along, b_along, 1, 3});
       }
-      if (T::kRagged) continue;
       expect_product<T>({T::BM + 1, 7, 9 * T::BK, 4, true, b_along, true, 4, 2});
-      expect_product<T>({5, T::BN + 1, 8 * T::BK + 1, 3, true, b_along, false, 8, 1});
-    }
-    if constexpr (T::kRagged) {
-      // Leading dimensions are odd: of A k or m, of B n, and some more.
-      for (const int more : {0, 2}) {
-        const auto expect = [&](int m, int n, int k, int cluster, int parts, int edge_m,
-                                int edge_n) {
-          expect_product<T>(
-              {m, n, k, more, T::kAlongK, false, true, cluster, parts, edge_m, edge_n});
-        };
-        expect(T::BM + 1, T::BN + 1, 3 * T::BK + 1, 1, 1, 1, 1);
-        expect(T::BM + 1, 2 * T::BN + 1, 4 * T::BK - 1, 2, 1, 1, 1);
-        expect(T::BM + 1, T::BN + 1, 4 * T::BK + 3, 1, 2, 0, 0);
-        expect(2 * T::BM - 1, T::BN - 1, 9 * T::BK + 5, 4, 2, 0, 0);
-        expect(2 * T::BM + 3, 3, 4 * T::BK + 1, 1, 1, 0, 0);
-        expect(3, T::BN + 5, 6 * T::BK - 1, 2, 1, 0, 0);
-      }
+      expect_product<T>({5, T::BN + 1, 8 * T::BK + 1, 3, true, b_along, false, 4, 1});
     }
     return 0;
   });
@@ -191,23 +167,6 @@ TEST(PartPlan, CutsKWhereTilesAreFewAndNotWhereTheyFillTheDevice) {
   EXPECT_GE(deep.cluster * deep.parts, 8);
   const PartPlan tall = plan_parts({65536, 128, 128, true, false, true, true}, all, kSms);
   EXPECT_EQ(tall.cluster * tall.parts, 1);
-}
-
-TEST(PartPlan, LeavesAFewLinesToBlocksOfTheirOwnWhereOperandsTakeThat) {
-  const auto& all = kPartTiles;
-  constexpr int kSms = 132;
-  const PartPlan plan = plan_parts({513, 514, 513, true, false, false, false, true}, all, kSms);
-  EXPECT_TRUE(all.at(static_cast<std::size_t>(plan.tile)).ragged);
-  EXPECT_EQ(plan.edge_rows, 1);
-  EXPECT_EQ(plan.edge_cols, 2);
-  for (const bool b_along : {false, true}) {
-    const PartPlan other =
-        plan_parts({513, 514, 513, true, b_along, false, false, b_along}, all, kSms);
-    EXPECT_FALSE(all.at(static_cast<std::size_t>(other.tile)).ragged);
-    EXPECT_EQ(other.edge_rows + other.edge_cols, 0);
-  }
-  const PartPlan whole = plan_parts({511, 515, 511, true, false, false, false, true}, all, kSms);
-  EXPECT_EQ(whole.edge_rows + whole.edge_cols, 0);
 }
 
 TEST(PartPlan, CountsClustersThatFitAProcessingCluster) {

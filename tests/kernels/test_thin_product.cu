@@ -13,6 +13,7 @@
 
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
+#include "gemm/plan/costs.hpp"
 #include "gemm/plan/thin_plan.hpp"
 #include "gemm/simt/direct_product.cuh"
 #include "gemm/simt/thin_product.cuh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of the library's kernels a call takes, by shape. The limits are rows of costs.inc.
 #pragma once
-#include "gemm/plan/costs.hpp"
+#include "gemm/plan/facts.hpp"
 
 #include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
@@ -56,9 +56,8 @@ bool fits_split_k(const Problem& p);
 
 // The kernels of ladder_split_k, for row-major problems: for a small k, for at most kThinVectors
 // rows or columns of C, and for all.
-enum class SmallKernel : unsigned char { kOuterProduct, kThin, kSplitK };
+enum class SmallKernel : unsigned char { kShallow, kThin, kSplitK };
 inline constexpr int kThinVectors = 16;
-bool takes_outer_product(const Problem& p);
 
 // The error that tiny elements may add to fp16x3, including the compensation's factor, so that it
 // stays below SGEMM's.

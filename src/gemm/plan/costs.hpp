@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the planner knows of a device and of a call's operands, and its costs and limits.
+// The planner's costs and limits. Only planners include them, so that a new value does not rebuild
+// the kernels.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <string_view>
 
 namespace ladder {
-
-// By default an H200's.
-struct DeviceFacts {
-  int sms = 132;
-  int l2_bytes = 60 << 20;
-  int cc = 90;  // compute capability
-};
-
-// Bytes of which the addresses of A and B are multiples, at most 256.
-struct Alignment {
-  int a = 256, b = 256;
-};
 
 struct CostRow {
   std::string_view table, name;

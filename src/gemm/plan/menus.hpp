@@ -2,7 +2,6 @@
 // The available tiles, in the order of the kernel lists. The shape of a cluster's tile is that of
 // all its blocks together.
 #pragma once
-#include "gemm/plan/part_plan.hpp"
 #include "gemm/plan/tile_plan.hpp"
 
 #include <ladder/kernel.hpp>
@@ -51,24 +50,5 @@ inline constexpr TileShape kWideFusedTile{128, 128, kSlab, 1}, kNarrowFusedTile{
 
 // Large products on CUDA cores.
 inline constexpr TileShape kLargeTile{128, 256, 8, 1};
-
-// Small, thin and deep products on CUDA cores.
-inline constexpr std::array kPartTiles{
-#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, \
-                         ragged, rate, of_batch)                                            \
-  PartTileCost{k_major,                                                                     \
-               TM * lanes_m * WM,                                                           \
-               TN * lanes_n * WN,                                                           \
-               BK,                                                                          \
-               WK,                                                                          \
-               32 * WM * WN * WK,                                                           \
-               blocks,                                                                      \
-               TM * TN,                                                                     \
-               rate,                                                                        \
-               ragged,                                                                      \
-               of_batch},
-#include "gemm/plan/part_tiles.inc"
-#undef LADDER_PART_TILE
-};
 
 }  // namespace ladder

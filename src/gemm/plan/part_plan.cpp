@@ -8,7 +8,9 @@
 #include <mutex>
 #include <utility>
 
-#include "gemm/plan/menus.hpp"
+#include "device/tiling.hpp"
+#include "gemm/plan/costs.hpp"
+#include "gemm/plan/part_tiles.hpp"
 #include "gemm/plan/thin_plan.hpp"
 #include "gemm/plan/tuned_plans.hpp"
 
@@ -16,9 +18,7 @@ namespace ladder {
 namespace {
 
 constexpr double kMultipliesOfSm = 128;  // FMAs per cycle
-// Models the further cost of clusters of ragged tiles as this many blocks per SM.
-constexpr int kMostRagged = 3;
-constexpr int kMostWaves = 5;  // of split tiles
+constexpr int kMostWaves = 5;            // of split tiles
 // SMs per GPC (fewest, most); all blocks of a cluster run in one GPC.
 constexpr int kFewOfGpc = 16, kManyOfGpc = 18;
 
@@ -28,49 +28,72 @@ double copy(std::int64_t elements, bool k_major, bool aligned, bool transposes) 
          (aligned ? parts_cost::copies_of_16 / 128 : parts_cost::copies_of_4 / 32);
 }
 
-double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster, int parts) {
-  const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-  const std::int64_t tiles = up(x.rows, t.bm) * up(x.cols, t.bn) * x.batch, steps = up(x.k, t.bk);
-  const std::int64_t of_block = up(steps, cluster * parts), blocks = tiles * cluster * parts;
-  const double multiplies = static_cast<double>(t.bm) * t.bn * t.bk;
-  const double copies =
-      t.ragged ? parts_cost::ragged * (copy(std::int64_t{t.bm} * t.bk, false, false, false) +
-                                       copy(std::int64_t{t.bn} * t.bk, false, false, false))
-               : copy(std::int64_t{t.bm} * t.bk, x.a_k_major, x.a_aligned, !t.k_major) +
-                     copy(std::int64_t{t.bn} * t.bk, x.b_k_major, x.b_aligned, true);
-  const double independent = t.sums >= 64 ? 1 : t.sums >= 32 ? 0.94 : 0.77;
-  const auto together = [&](int of_sm) {
-    const double warps = of_sm * t.threads / 128.0 * independent;
-    const double rate = kMultipliesOfSm * t.rate * warps / (warps + parts_cost::warps_for_half);
-    return static_cast<double>(of_sm * of_block) * (multiplies / rate + copies);
-  };
-  const std::int64_t slots = part_capacity(sms, t.blocks_of_sm, cluster), waves = blocks / slots,
-                     rest = blocks % slots;
-  double sum = static_cast<double>(waves) * (together(t.blocks_of_sm) + parts_cost::wave);
-  if (rest > 0) {
-    int of_sm = 1;
-    while (of_sm < t.blocks_of_sm && part_capacity(sms, of_sm, cluster) < rest) ++of_sm;
-    // Blocks are distributed unevenly: if SMs have room, one of them has one block more.
-    if (cluster > 2 || of_sm > 1)
-      of_sm = std::min(of_sm + 1, t.ragged ? kMostRagged : t.blocks_of_sm);
-    sum += together(of_sm) + parts_cost::wave;
+// The times of one tile's plans.
+class TileTimes {
+ public:
+  TileTimes(const PartShape& x, const PartTileCost& t, int sms)
+      : tile_(t),
+        sms_(sms),
+        tiles_(ceil_div(x.rows, t.bm) * ceil_div(x.cols, t.bn) * x.batch),
+        steps_(ceil_div(x.k, t.bk)),
+        bytes_(4.0 * static_cast<double>(tiles_) * static_cast<double>(x.k) * (t.bm + t.bn)),
+        store_((x.turned ? parts_cost::store_turned : 1) * parts_cost::store * t.bm * t.bn * t.wk /
+               4096 / sms) {
+    const double multiplies = static_cast<double>(t.bm) * t.bn * t.bk / (kMultipliesOfSm * t.rate),
+                 copies = copy(std::int64_t{t.bm} * t.bk, x.a_k_major, x.a_aligned, !t.k_major) +
+                          copy(std::int64_t{t.bn} * t.bk, x.b_k_major, x.b_aligned, true);
+    const double independent = t.sums >= 64 ? 1 : t.sums >= 32 ? 0.94 : 0.77;
+    for (int of_sm = 1; of_sm <= t.blocks_of_sm; ++of_sm) {
+      const double warps = of_sm * t.threads / 128.0 * independent;
+      step_[of_sm] = of_sm * (multiplies * (1 + parts_cost::warps_for_half / warps) + copies);
+    }
   }
-  const std::int64_t tile = std::int64_t{t.bm} * t.bn;
-  sum += parts_cost::store * static_cast<double>(std::min(blocks, slots)) / sms *
-             static_cast<double>(tile * t.wk) / 4096 +
-         4.0 * static_cast<double>(x.rows * x.batch) * static_cast<double>(x.cols) /
-             (parts_cost::store_bytes * sms);
-  if (cluster > 1) sum += parts_cost::cluster;
-  if (parts > 1) {
-    constexpr std::int64_t kVectorsOfThread = 4, kPartsAtOnce = 4;
-    const std::int64_t rounds = up(tile / 4, std::int64_t{cluster} * t.threads * kVectorsOfThread) *
-                                up(parts, kPartsAtOnce);
-    sum += parts_cost::k_splits + parts_cost::round * static_cast<double>(rounds) +
-           8.0 * static_cast<double>(tiles * tile * (parts - 1)) / (parts_cost::bytes_of_sm * sms);
+  std::int64_t tiles() const { return tiles_; }
+  std::int64_t steps() const { return steps_; }
+
+  // No plan takes less.
+  double least() const {
+    return tile_.start + step_[tile_.blocks_of_sm] / tile_.blocks_of_sm *
+                             static_cast<double>(tiles_ * steps_) / sms_;
   }
-  const double bytes = 4.0 * static_cast<double>(tiles) * static_cast<double>(x.k) * (t.bm + t.bn);
-  return std::max(sum, bytes / (parts_cost::bytes_of_sm * sms));
-}
+
+  double cycles(int cluster, int parts) const {
+    const auto of_block = static_cast<double>(ceil_div(steps_, std::int64_t{cluster} * parts));
+    const std::int64_t blocks = tiles_ * cluster * parts,
+                       slots = part_capacity(sms_, tile_.blocks_of_sm, cluster),
+                       waves = blocks / slots, rest = blocks % slots;
+    double sum = tile_.start + static_cast<double>(waves) * of_block * step_[tile_.blocks_of_sm] +
+                 parts_cost::wave * static_cast<double>(waves - (rest > 0 ? 0 : 1));
+    if (rest > 0) {
+      int of_sm = 1;
+      while (of_sm < tile_.blocks_of_sm && part_capacity(sms_, of_sm, cluster) < rest) ++of_sm;
+      // Blocks are distributed unevenly: if SMs have room, one of them has one block more.
+      if (cluster > 2 || of_sm > 1) of_sm = std::min(of_sm + 1, tile_.blocks_of_sm);
+      sum += of_block * step_[of_sm];
+    }
+    sum += store_ * static_cast<double>(std::min(blocks, slots));
+    if (cluster > 1) sum += parts_cost::cluster;
+    if (parts > 1) {
+      constexpr std::int64_t kVectorsOfThread = 4, kPartsAtOnce = 4;
+      const std::int64_t elements = std::int64_t{tile_.bm} * tile_.bn;
+      const std::int64_t rounds =
+          ceil_div(elements / 4, std::int64_t{cluster} * tile_.threads * kVectorsOfThread) *
+          ceil_div(parts, kPartsAtOnce);
+      sum += parts_cost::k_splits + parts_cost::round * static_cast<double>(rounds) +
+             8.0 * static_cast<double>(tiles_ * elements * (parts - 1)) /
+                 (parts_cost::bytes_of_sm * sms_);
+    }
+    return std::max(sum, bytes_ / (parts_cost::bytes_of_sm * sms_));
+  }
+
+ private:
+  static constexpr int kMostOfSm = 8;
+  const PartTileCost& tile_;
+  int sms_;
+  std::int64_t tiles_, steps_;
+  double bytes_, store_;
+  double step_[kMostOfSm + 1]{};  // of as many blocks of an SM, each a step of k
+};
 
 std::int64_t capacity_of(int sms, int of_sm, int cluster) {
   double share = 1;
@@ -82,17 +105,11 @@ std::int64_t capacity_of(int sms, int of_sm, int cluster) {
          cluster;
 }
 
-// Number of rows or columns beyond whole tiles, if they are few; else 0.
-int edge_of(std::int64_t size, int tile) {
-  const auto edge = static_cast<int>(size % tile);
-  return size > tile && edge <= limit::edge_vectors ? edge : 0;
-}
-
 }  // namespace
 
 std::int64_t part_capacity(int sms, int of_sm, int cluster) {
   // A plan asks for the same few numbers some hundred times.
-  constexpr int kMostOfSm = 8, kClusters = 4;
+  constexpr int kMostOfSm = 8, kClusters = 3;
   constexpr auto at = [](int of, int log) {
     return static_cast<std::size_t>((of - 1) * kClusters + log);
   };
@@ -110,30 +127,26 @@ std::int64_t part_capacity(int sms, int of_sm, int cluster) {
   return known[at(of_sm, log)];
 }
 
-double part_cycles(const PartShape& whole, const PartPlan& plan,
-                   std::span<const PartTileCost> tiles, int sms) {
-  PartShape x = whole;
-  x.rows -= plan.edge_rows;
-  x.cols -= plan.edge_cols;
-  const double cycles =
-      cycles_of(x, tiles[static_cast<std::size_t>(plan.tile)], sms, plan.cluster, plan.parts);
-  if (plan.edge_rows + plan.edge_cols == 0) return cycles;
-  // The separate blocks of an edge read all of the other operand.
-  const double bytes =
-      4.0 * static_cast<double>(x.k) *
-      static_cast<double>(plan.edge_rows * whole.cols + plan.edge_cols * whole.rows);
-  return cycles + parts_cost::edge_blocks + bytes / (parts_cost::bytes_of_sm * sms);
+double part_cycles(const PartShape& x, const PartPlan& plan, std::span<const PartTileCost> tiles,
+                   int sms) {
+  return TileTimes(x, tiles[static_cast<std::size_t>(plan.tile)], sms)
+      .cycles(plan.cluster, plan.parts);
 }
 
-template <class Visit>
-static void each_plan(const PartShape& whole, std::span<const PartTileCost> tiles, int sms,
-                      Visit visit) {
-  const auto consider = [&](const PartShape& x, std::size_t tile, int edge_rows, int edge_cols) {
-    const PartTileCost& t = tiles[tile];
-    const std::int64_t count =
-        ((x.rows + t.bm - 1) / t.bm) * ((x.cols + t.bn - 1) / t.bn) * x.batch;
-    const std::int64_t steps = std::max<std::int64_t>(1, (x.k + t.bk - 1) / t.bk);
-    for (const int cluster : {1, 2, 4, 8}) {
+namespace {
+
+// Calls visit(plan) with every plan of every tile for which is_wanted(least time) is true.
+template <class IsWanted, class Visit>
+void each_plan(const PartShape& x, std::span<const PartTileCost> tiles, int sms, IsWanted is_wanted,
+               Visit visit) {
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const PartTileCost& t = tiles[i];
+    if (t.k_major && !x.a_k_major) continue;
+    if (x.batch > 1 && !t.of_batch) continue;
+    const TileTimes times(x, t, sms);
+    if (!is_wanted(times.least())) continue;
+    const std::int64_t count = times.tiles(), steps = std::max<std::int64_t>(1, times.steps());
+    for (int cluster = 1; cluster <= kMostCluster; cluster *= 2) {
       if (cluster > steps || (cluster > 1 && count >= std::int64_t{sms} * t.blocks_of_sm)) break;
       std::int64_t before = 0;
       const std::int64_t most = x.batch > 1
@@ -144,44 +157,42 @@ static void each_plan(const PartShape& whole, std::span<const PartTileCost> tile
         const std::int64_t parts = std::clamp<std::int64_t>(wanted, 1, most);
         if (parts <= before) return;
         before = parts;
-        PartPlan plan{
-            static_cast<int>(tile), cluster, static_cast<int>(parts), 0, edge_rows, edge_cols};
-        plan.cycles = part_cycles(whole, plan, tiles, sms);
-        visit(plan);
+        visit(PartPlan{static_cast<int>(i), cluster, static_cast<int>(parts),
+                       times.cycles(cluster, static_cast<int>(parts))});
       };
-      for (int of_sm = 1; of_sm <= t.blocks_of_sm; ++of_sm)
+      for (int of_sm = 1; of_sm <= t.blocks_of_sm && before < most; ++of_sm)
         with_parts(part_capacity(sms, of_sm, cluster) / (count * cluster));
       // More of them, in several waves, fill the last wave.
       for (int waves = 2; waves <= kMostWaves && before < most && cluster == 1; ++waves)
         with_parts(waves * std::int64_t{sms} * t.blocks_of_sm / count);
     }
-  };
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const PartTileCost& t = tiles[i];
-    if (t.k_major && !whole.a_k_major) continue;
-    if (whole.batch > 1 && !t.of_batch) continue;
-    if (t.ragged && (!whole.ragged || t.k_major != whole.a_k_major || whole.b_k_major)) continue;
-    consider(whole, i, 0, 0);
-    if (!t.ragged) continue;
-    const int edge_rows = edge_of(whole.rows, t.bm), edge_cols = edge_of(whole.cols, t.bn);
-    if (edge_rows + edge_cols == 0) continue;
-    PartShape less = whole;
-    less.rows -= edge_rows;
-    less.cols -= edge_cols;
-    consider(less, i, edge_rows, edge_cols);
   }
 }
 
-void each_part_plan(const PartShape& whole, std::span<const PartTileCost> tiles, int sms,
-                    const std::function<void(const PartPlan&)>& visit) {
-  each_plan(whole, tiles, sms, visit);
+// `best`, or the plan of least predicted time if that is less; true then.
+bool find_faster(const PartShape& x, std::span<const PartTileCost> tiles, int sms, PartPlan& best) {
+  bool found = false;
+  each_plan(
+      x, tiles, sms, [&](double least) { return best.cycles == 0 || least < best.cycles; },
+      [&](const PartPlan& plan) {
+        if (best.cycles != 0 && plan.cycles >= best.cycles) return;
+        best = plan;
+        found = true;
+      });
+  return found;
 }
 
-PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles, int sms) {
+}  // namespace
+
+void each_part_plan(const PartShape& x, std::span<const PartTileCost> tiles, int sms,
+                    const std::function<void(const PartPlan&)>& visit) {
+  each_plan(
+      x, tiles, sms, [](double) { return true; }, visit);
+}
+
+PartPlan plan_parts(const PartShape& x, std::span<const PartTileCost> tiles, int sms) {
   PartPlan best;
-  each_plan(whole, tiles, sms, [&](const PartPlan& plan) {
-    if (best.cycles == 0 || plan.cycles < best.cycles) best = plan;
-  });
+  find_faster(x, tiles, sms, best);
   return best;
 }
 
@@ -193,8 +204,7 @@ PartShape part_shape(const Problem& p, const Alignment& at) {
           p.op_a == Op::kNone,
           p.op_b != Op::kNone,
           a_aligned && p.lda % 4 == 0,
-          b_aligned && p.ldb % 4 == 0,
-          a_aligned && b_aligned && std::max(p.lda, p.ldb) <= kMostRaggedLd};
+          b_aligned && p.ldb % 4 == 0};
 }
 
 PartShape swapped(const PartShape& x) {
@@ -202,13 +212,14 @@ PartShape swapped(const PartShape& x) {
   std::swap(other.rows, other.cols);
   std::swap(other.a_k_major, other.b_k_major);
   std::swap(other.a_aligned, other.b_aligned);
+  other.turned = !other.turned;
   return other;
 }
 
 SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms) {
-  const PartPlan straight = plan_parts(x, tiles, sms), turned = plan_parts(swapped(x), tiles, sms);
-  if (turned.cycles < straight.cycles) return {turned, true};
-  return {straight, false};
+  SidedPartPlan best{plan_parts(x, tiles, sms), false};
+  best.swapped = find_faster(swapped(x), tiles, sms, best.part);
+  return best;
 }
 
 namespace {
@@ -240,6 +251,11 @@ SmallPlan plan_few_or_tiles(const PartShape& shape, int sms) {
     best = {SmallKernel::kThin, {{}, is_swapped}, thin};
     least = thin.cycles;
   }
+  each_shallow_plan(shape, sms, [&](const ThinPlan& plan) {
+    if (plan.cycles >= least) return;
+    best = {SmallKernel::kShallow, {}, plan};
+    least = plan.cycles;
+  });
   return best;
 }
 
@@ -250,7 +266,6 @@ SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& d
   if (const auto tuned = TunedPlans::of_process().find(shape, device.sms);
       tuned && !tuned->large_tiles)
     return tuned->small;
-  if (takes_outer_product(p)) return {SmallKernel::kOuterProduct, {{}, p.m > p.n}};
   return plan_once(shape, device.sms, plan_few_or_tiles);
 }
 

@@ -12,40 +12,38 @@
 namespace ladder {
 
 // The product of op(A), `rows` x k, and op(B), k x `cols`. a_k_major, b_k_major: how the operands
-// lie. a_aligned, b_aligned: 16-byte copies are possible. ragged: the first elements are 16-byte
-// aligned, and the leading dimensions are any up to kMostRaggedLd.
+// lie. a_aligned, b_aligned: 16-byte copies are possible.
 struct PartShape {
   std::int64_t rows, cols, k;
-  bool a_k_major, b_k_major, a_aligned, b_aligned, ragged = false;
+  bool a_k_major, b_k_major, a_aligned, b_aligned;
   std::int64_t batch = 1;  // products of one launch; with more than one there are no k-splits
+  bool turned = false;     // C^T is computed: neighbours in a column of C are in a row in memory
 
   auto operator<=>(const PartShape&) const = default;
 };
-// Byte offsets of some hundred rows must fit 32 bits.
-inline constexpr std::int64_t kMostRaggedLd = std::int64_t{1} << 20;
 
 struct PartTileCost {
   bool k_major;  // requires a K-major A; else a K-major A is transposed by the copy
   int bm, bn, bk, wk, threads, blocks_of_sm, sums;  // sums: per thread
   // Fraction of the SM's peak FMA rate that many warps reach: bench/h200/sizes.sh.
   double rate;
-  // For ragged operands: A is K-major if `k_major`, else M-major; B is N-major. A few rows or
-  // columns beyond whole tiles are permitted.
-  bool ragged = false;
   bool of_batch = true;  // a kernel for batches exists
+  // Cycles of a product without steps of k: launch, code that is fetched, first copies, one tile's
+  // store.
+  double start = 0;
 
   constexpr bool operator==(const PartTileCost&) const = default;
 };
 
+inline constexpr int kMostCluster = 4;
+
 struct PartPlan {
   int tile = 0, cluster = 1, parts = 1;
   double cycles = 0;
-  int edge_rows = 0, edge_cols = 0;  // the last ones, computed by separate blocks
 
   // Whether the launches are the same; `cycles` is a prediction.
   constexpr bool operator==(const PartPlan& other) const {
-    return tile == other.tile && cluster == other.cluster && parts == other.parts &&
-           edge_rows == other.edge_rows && edge_cols == other.edge_cols;
+    return tile == other.tile && cluster == other.cluster && parts == other.parts;
   }
 };
 
@@ -59,15 +57,15 @@ PartShape swapped(const PartShape& x);
 
 // Calls `visit` with every tile and number of k-splits that is considered. Tiles that require a
 // K-major A are considered only if it is.
-void each_part_plan(const PartShape& whole, std::span<const PartTileCost> tiles, int sms,
+void each_part_plan(const PartShape& x, std::span<const PartTileCost> tiles, int sms,
                     const std::function<void(const PartPlan&)>& visit);
 
 // The predicted time of one of them.
-double part_cycles(const PartShape& whole, const PartPlan& plan,
-                   std::span<const PartTileCost> tiles, int sms);
+double part_cycles(const PartShape& x, const PartPlan& plan, std::span<const PartTileCost> tiles,
+                   int sms);
 
 // The plan of least predicted time.
-PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles, int sms);
+PartPlan plan_parts(const PartShape& x, std::span<const PartTileCost> tiles, int sms);
 
 // The same, or with A and B exchanged (C^T = B^T A^T) if that is faster.
 struct SidedPartPlan {
@@ -78,7 +76,8 @@ struct SidedPartPlan {
 SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms);
 
 // A product of few rows. Of a K-major B, 2^lanes threads compute `columns` columns; else, four.
-// direct: a small product of any number of rows, whose threads share nothing.
+// direct: a small product of any number of rows, whose threads share nothing. Of a small k,
+// 2^lanes threads share a row of C.
 struct ThinPlan {
   bool along_k = false, direct = false;
   int lanes = 0, columns = 4, parts = 1;
@@ -91,14 +90,14 @@ struct ThinPlan {
 };
 
 // The plan of ladder_split_k for a row-major problem. `sided` is that of SmallKernel::kSplitK; of
-// the others only `swapped` is set.
+// kThin only `swapped` is set, of kShallow nothing.
 struct SmallPlan {
   SmallKernel kernel;
   SidedPartPlan sided{};
   ThinPlan thin{};
 
-  constexpr double cycles() const {  // predicted; 0 of kOuterProduct
-    return kernel == SmallKernel::kThin ? thin.cycles : sided.part.cycles;
+  constexpr double cycles() const {  // predicted
+    return kernel == SmallKernel::kSplitK ? sided.part.cycles : thin.cycles;
   }
 };
 SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& device);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gemm/plan/menus.hpp"
+#include "gemm/plan/part_tiles.hpp"
 #include "problem/accept.hpp"
 
 namespace ladder {
@@ -83,11 +84,14 @@ void put_plan(Words& to, const Tiling& tiling) {
 void put_plan(Words& to, const SmallPlan& plan) {
   const auto& [part, swapped] = plan.sided;
   put(to, "kernel for",
-      plan.kernel == SmallKernel::kOuterProduct ? "outer product"
-      : plan.thin.direct                        ? "the smallest products"
-      : plan.kernel == SmallKernel::kThin       ? "few rows or columns"
-                                                : "k-splits");
-  if (plan.kernel == SmallKernel::kOuterProduct) return;
+      plan.kernel == SmallKernel::kShallow ? "small k"
+      : plan.thin.direct                   ? "the smallest products"
+      : plan.kernel == SmallKernel::kThin  ? "few rows or columns"
+                                           : "k-splits");
+  if (plan.kernel == SmallKernel::kShallow) {
+    put(to, "threads per row", 1 << plan.thin.lanes);
+    return;
+  }
   put(to, "computes C^T", swapped ? "yes" : "no");
   if (plan.kernel == SmallKernel::kThin) {
     put(to, "threads per column", 1 << plan.thin.lanes);
@@ -99,7 +103,6 @@ void put_plan(Words& to, const SmallPlan& plan) {
   put_tile(to, t.bm, t.bn, t.bk);
   put(to, "cluster", part.cluster);
   put(to, "k-splits", part.parts);
-  put(to, "edge rows and columns", part.edge_rows + part.edge_cols);
 }
 
 void put_plan(Words& to, const TensorPlan& chosen) {

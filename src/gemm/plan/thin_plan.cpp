@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of products of few rows.
+// Plans of products of few rows, and of small k.
 #include "gemm/plan/thin_plan.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "device/tiling.hpp"
+#include "gemm/plan/costs.hpp"
 
 namespace ladder {
 namespace {
@@ -35,11 +36,18 @@ double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const auto rows = static_cast<double>(x.rows), cols = static_cast<double>(x.cols);
   const auto batches = static_cast<double>(ceil_div(std::max<std::int64_t>(x.k, 1), at_once));
   const double threads = plan.along_k ? cols * lanes : std::ceil(cols / vector);
-  const double blocks = std::ceil(threads / kThinThreads) * rows, of_sm = std::ceil(blocks / sms);
-  const double instructions = of_sm * std::min<double>(kThinThreads, threads) / 32 * batches *
-                              at_once / (plan.along_k ? lanes * vector : 1);
+  const double blocks = std::ceil(threads / kThinThreads) * rows;
+  const double warps =
+      std::ceil(blocks / sms) * std::ceil(std::min<double>(kThinThreads, threads) / 32);
+  const double loads = batches * at_once / (plan.along_k ? lanes * vector : 1);
+  // Lines of memory that a warp's loads and its store reach.
+  const double of_b = plan.along_k ? 32.0 / lanes : vector,
+               of_a = plan.along_k ? (x.a_k_major ? 1 : lanes) : 1,
+               of_c = x.turned ? (plan.along_k ? 32.0 / lanes : 32 * vector) : vector;
   return thin_cost::direct_launch + thin_cost::direct_latency * batches +
-         thin_cost::direct_load * instructions * (wide ? 2 : 1) + thin_cost::block * blocks;
+         warps * (thin_cost::direct_load * loads * 2 +
+                  thin_cost::direct_line * (loads * (of_a + of_b) + of_c)) +
+         thin_cost::block * blocks;
 }
 
 }  // namespace
@@ -70,14 +78,19 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double of_lines = std::min(1.0, lanes / (x.b_aligned ? 8.0 : 32.0));
   const double rate = (x.b_aligned ? thin_cost::elements_of_16 : thin_cost::elements_of_4) *
                       std::pow(of_lines, thin_cost::lines);
-  const double loads =
-      of_b / (cached ? rate : std::min(rate, thin_cost::memory_elements)) + of_a / rate;
+  // Memory favours longer rows of B.
+  const double memory =
+      thin_cost::memory_elements *
+      std::pow(std::min(1.0, lanes / (plan.along_k ? 128.0 : 32.0)), thin_cost::memory_rows);
+  const double loads = of_b / (cached ? rate : std::min(rate, memory)) + of_a / rate;
   const double multiplies =
       of_sm * groups * of_vector * kThinThreads * 4.0 * rows / thin_cost::multiplies;
   const double sums = static_cast<double>(rows) * columns;
-  double cycles = thin_cost::launch + thin_cost::row * rows * of_vector * waves +
-                  std::hypot(latency, loads, multiplies) + of_sm * sums * thin_cost::sum +
-                  blocks * thin_cost::block;
+  double cycles =
+      thin_cost::launch + thin_cost::row * rows * of_vector * waves +
+      std::hypot(latency, loads, multiplies) + of_sm * sums * thin_cost::sum +
+      (x.turned ? of_sm * thin_cost::turned * static_cast<double>(x.rows) * columns : 0.0) +
+      blocks * thin_cost::block;
   if (plan.parts > 1) {
     const double threads = std::max(1.0, kThinThreads / sums);
     cycles += thin_cost::k_splits + thin_cost::round * std::ceil(sums / kThinThreads) *
@@ -127,6 +140,33 @@ void each_thin_plan(const PartShape& x, int sms,
     for (plan.columns = plan.along_k && x.rows <= 2 ? 1 : kMostColumns;
          plan.columns <= kMostColumns; plan.columns *= 4)
       with_parts();
+  }
+}
+
+double shallow_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
+  const int lanes = 1 << plan.lanes, columns = lanes * kShallowColumns,
+            rows = kThinThreads / lanes * kShallowRows;
+  const auto blocks = static_cast<double>(ceil_div(x.rows, rows) * ceil_div(x.cols, columns)),
+             steps = static_cast<double>(ceil_div(x.k, kShallowStep)),
+             bytes = 4.0 * static_cast<double>(x.rows) * static_cast<double>(x.cols);
+  const double copies = (x.a_aligned ? 1 : thin_cost::shallow_unaligned) * rows +
+                        (x.b_aligned ? 1 : thin_cost::shallow_unaligned) * columns;
+  return thin_cost::shallow_launch +
+         std::max(std::ceil(blocks / sms) *
+                      (thin_cost::shallow_block +
+                       steps * (thin_cost::shallow_step + thin_cost::shallow_copy * copies)),
+                  bytes / (thin_cost::shallow_stores * sms));
+}
+
+void each_shallow_plan(const PartShape& x, int sms,
+                       const std::function<void(const ThinPlan&)>& visit) {
+  constexpr int kFewLanes = 3, kManyLanes = 5;
+  if (x.k > limit::shallow_k) return;
+  ThinPlan plan;
+  for (plan.lanes = kFewLanes; plan.lanes <= kManyLanes; ++plan.lanes) {
+    if (plan.lanes > kFewLanes && x.cols <= kShallowColumns << (plan.lanes - 1)) break;
+    plan.cycles = shallow_cycles(x, plan, sms);
+    visit(plan);
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "gemm/plan/choice.hpp"
+#include "gemm/plan/costs.hpp"
 #include "gemm/plan/menus.hpp"
 
 namespace ladder {

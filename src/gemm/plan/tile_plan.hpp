@@ -3,7 +3,7 @@
 // predicted time in SM clocks. Pure functions of the problem and the device's facts.
 #pragma once
 #include "device/tiling.hpp"
-#include "gemm/plan/costs.hpp"
+#include "gemm/plan/facts.hpp"
 
 #include <ladder/problem.hpp>
 

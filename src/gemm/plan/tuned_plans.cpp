@@ -7,21 +7,23 @@
 #include <fstream>
 #include <sstream>
 
-#include "gemm/plan/menus.hpp"
+#include "gemm/plan/costs.hpp"
+#include "gemm/plan/part_tiles.hpp"
 #include "gemm/plan/thin_plan.hpp"
 
 namespace ladder {
 namespace {
 
 constexpr std::string_view kRule =
-    "is not 'M N K OPS ALIGNED SMS large|outer', '... thin|direct straight|swapped LANES COLUMNS "
-    "K-SPLITS' or '... tiles TILE straight|swapped CLUSTER K-SPLITS EDGE-ROWS EDGE-COLUMNS'";
+    "is not 'M N K OPS ALIGNED SMS large', '... shallow LANES', '... thin|direct straight|swapped "
+    "LANES COLUMNS "
+    "K-SPLITS' or '... tiles TILE straight|swapped CLUSTER K-SPLITS'";
 
 // "64x64x16/128/4": rows, columns, k; threads; warps along k; then the forms of operands.
 std::string name_of(const PartTileCost& t) {
   std::ostringstream name;
   name << t.bm << 'x' << t.bn << 'x' << t.bk << '/' << t.threads << '/' << t.wk
-       << (t.k_major ? "k" : "") << (t.ragged ? "r" : "");
+       << (t.k_major ? "k" : "");
   return name.str();
 }
 
@@ -29,7 +31,7 @@ std::string ops_of(const PartShape& x) {
   return {x.a_k_major ? 'N' : 'T', x.b_k_major ? 'T' : 'N'};
 }
 std::string aligned_of(const PartShape& x) {
-  return std::string(x.a_aligned ? "4" : "1") + (x.b_aligned ? "4" : "1") + (x.ragged ? "r" : "");
+  return std::string(x.a_aligned ? "4" : "1") + (x.b_aligned ? "4" : "1");
 }
 
 void put(std::ostream& to, const PartShape& x, int sms, const SimtPlan& plan) {
@@ -42,13 +44,12 @@ void put(std::ostream& to, const PartShape& x, int sms, const SimtPlan& plan) {
     to << "large\n";
   } else if (plan.small.kernel == SmallKernel::kSplitK) {
     to << "tiles " << name_of(kPartTiles[static_cast<std::size_t>(part.tile)]) << ' ' << side << ' '
-       << part.cluster << ' ' << part.parts << ' ' << part.edge_rows << ' ' << part.edge_cols
-       << '\n';
+       << part.cluster << ' ' << part.parts << '\n';
   } else if (plan.small.kernel == SmallKernel::kThin) {
     to << (thin.direct ? "direct " : "thin ") << side << ' ' << (1 << thin.lanes) << ' '
        << thin.columns << ' ' << thin.parts << '\n';
   } else {
-    to << "outer\n";
+    to << "shallow " << (1 << thin.lanes) << '\n';
   }
 }
 
@@ -72,15 +73,23 @@ bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan
   x.b_k_major = ops.ends_with('T');
   x.a_aligned = aligned.starts_with('4');
   x.b_aligned = aligned.size() > 1 && aligned[1] == '4';
-  x.ragged = aligned.ends_with('r');
   if (std::min({x.rows, x.cols, x.k}) < 1 || sms < 1 || ops != ops_of(x) ||
       aligned != aligned_of(x))
     return false;
   plan = {};
   if (kernel == "large") {
     plan.large_tiles = true;
-  } else if (kernel == "outer") {
-    plan.small = {SmallKernel::kOuterProduct, {{}, x.rows > x.cols}};
+  } else if (kernel == "shallow") {
+    plan.small.kernel = SmallKernel::kShallow;
+    int lanes = 0;
+    if (!(from >> lanes)) return false;
+    bool found = false;
+    each_shallow_plan(x, sms, [&](const ThinPlan& other) {
+      if (1 << other.lanes != lanes) return;
+      plan.small.thin = other;
+      found = true;
+    });
+    if (!found) return false;
   } else {
     if (kernel == "tiles") from >> tile;
     if (!(from >> side) || (side != "straight" && side != "swapped")) return false;
@@ -99,9 +108,7 @@ bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan
       const auto* const at =
           std::find_if(kPartTiles.begin(), kPartTiles.end(),
                        [&](const PartTileCost& t) { return name_of(t) == tile; });
-      if (at == kPartTiles.end() ||
-          !(from >> part.cluster >> part.parts >> part.edge_rows >> part.edge_cols))
-        return false;
+      if (at == kPartTiles.end() || !(from >> part.cluster >> part.parts)) return false;
       part.tile = static_cast<int>(at - kPartTiles.begin());
     }
     if (!is_possible(x, sms, plan)) return false;
@@ -134,8 +141,9 @@ std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
   }
   keep_fastest(thin, [](const SimtPlan& plan) { return plan.small.thin.cycles; });
   parts.insert(parts.end(), thin.begin(), thin.end());
-  if (x.k <= 8 * limit::outer_k)
-    parts.push_back({false, {SmallKernel::kOuterProduct, {{}, p.m > p.n}}});
+  each_shallow_plan(x, device.sms, [&](const ThinPlan& plan) {
+    parts.push_back({false, {SmallKernel::kShallow, {}, plan}});
+  });
   parts.push_back({true, {SmallKernel::kSplitK}});
   return parts;
 }
@@ -199,9 +207,9 @@ Status TunedPlans::add(std::string_view text) {
 std::string TunedPlans::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream to;
-  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, outer, thin|direct straight|swapped LANES "
-        "COLUMNS K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS EDGE-ROWS "
-        "EDGE-COLUMNS\n";
+  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, shallow LANES, thin|direct "
+        "straight|swapped LANES "
+        "COLUMNS K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS\n";
   for (const auto& [key, plan] : plans_) put(to, key.first, key.second, plan);
   return to.str();
 }

@@ -7,6 +7,7 @@
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
+#include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/sent_sums.cuh"
 #include "gemm/simt/vector_copy.cuh"
 
@@ -29,13 +30,9 @@ struct PartJob {
   float alpha, beta;
   int tiles_m, cluster, parts;
   unsigned* gSums;  // (tiles, parts - 1, tile), for sums on their way (sent_sums.cuh)
-  // Tiles cover the rows before edge_m and the columns before edge_n. Blocks from edge_at on
-  // compute the others. edge_at = 0: tiles cover all of C.
-  int edge_at = 0, edge_m = 0, edge_n = 0;
-  int lanes = 0;  // of a product of few rows: log2 of the threads that share its columns
+  int lanes = 0;    // of a product of few rows: log2 of the threads that share its columns
+  int tiles_n = 0;  // of a product of small k
 };
-
-constexpr int kMostCluster = 8;
 
 // A block's tile, k-split and rank in the cluster.
 struct PartPlace {
@@ -99,8 +96,33 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
     for (int i = 1; i < kSlabs; ++i) sum = sum + *reinterpret_cast<const float4*>(at + i * kSlab);
     return sum;
   };
-  std::uint32_t of_block[kMostCluster];  // addresses of the blocks' sums
+  const auto in_order = [](float4 v) { return kSwapped ? make_float4(v.y, v.x, v.w, v.z) : v; };
+  // The rows of the tile, or groups of four columns of it, that C has come first.
+  const int inside =
+      x.col_step == 1 ? min(BM, x.m - row0) * (BN / 4) : (min(BN, x.n - col0) + 3) / 4 * BM;
   __syncthreads();
+  if (x.cluster == 1 && x.parts == 1) {
+    if (x.col_step == 1 && !x.aligned) {
+      // Neighbouring threads store neighbours: threads that stored four elements each, one by one,
+      // would write every sector of C four times.
+#pragma unroll 4
+      for (int i = tid; i < 4 * inside; i += kThreads) {
+        const float* const at = s + i / BN * kStride + (kSwapped ? i % BN ^ 1 : i % BN);
+        float sum = *at;
+#pragma unroll
+        for (int slab = 1; slab < kSlabs; ++slab) sum += at[slab * kSlab];
+        store1(x, row0 + i / BN, col0 + i % BN, sum);
+      }
+      return;
+    }
+#pragma unroll 4
+    for (int i = tid; i < inside; i += kThreads) {
+      const Four at = four(i);
+      store4(x, row0 + at.row, col0 + at.col, in_order(of_slabs(s + at.row * kStride + at.col)));
+    }
+    return;
+  }
+  std::uint32_t of_block[kMostCluster];  // addresses of the blocks' sums
   if (x.cluster > 1) {
     if constexpr (kSlabs > 1) {
 #pragma unroll 4
@@ -112,12 +134,9 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
     for (int block = 0; block < kMostCluster; ++block)
       of_block[block] = ptx::shared_address_of(ptx::shared_address(s), min(block, x.cluster - 1));
   }
-  const int share = (kFloat4s + x.cluster - 1) / x.cluster, first = share * me.rank,
-            end = min(kFloat4s, first + share);
+  const int share = (inside + x.cluster - 1) / x.cluster, first = share * me.rank,
+            end = min(inside, first + share);
   const int others = x.parts - 1;
-  // Rows of C that do not permit 128-bit stores: neighbouring threads store neighbours. Threads that
-  // store four elements each, one by one, would write every sector four times.
-  const bool by_elements = x.col_step == 1 && !x.aligned;
   uint4* const gTile =
       reinterpret_cast<uint4*>(x.gSums) + std::int64_t{me.tile} * others * kFloat4s;
 #pragma unroll 2
@@ -133,24 +152,14 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
         if (block < x.cluster) sum = sum + ptx::load_cluster4(of_block[block] + 4 * offset);
       }
     }
-    if constexpr (kSwapped) sum = make_float4(sum.y, sum.x, sum.w, sum.z);
+    sum = in_order(sum);
     if (me.part < others) {
       send_sum(gTile + std::int64_t{me.part} * kFloat4s + i, sum);
     } else {
       constexpr int kAtOnce = 8;
       receive_sums<kAtOnce>(sum, gTile + i, kFloat4s, others);
-      if (by_elements) {
-        *reinterpret_cast<float4*>(s + offset) = sum;  // no other block reads this share
-      } else {
-        store4(x, row0 + at.row, col0 + at.col, sum);
-      }
+      store4(x, row0 + at.row, col0 + at.col, sum);
     }
-  }
-  if (by_elements && me.part == others) {
-    __syncthreads();
-#pragma unroll 4
-    for (int i = 4 * first + tid; i < 4 * end; i += kThreads)
-      store1(x, row0 + i / BN, col0 + i % BN, s[i / BN * kStride + i % BN]);
   }
   if (x.cluster > 1) ptx::cluster_sync();  // no block exits while others read
 }

@@ -4,10 +4,7 @@
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/shared_memory.cuh"
-#include "gemm/plan/menus.hpp"
-#include "gemm/simt/part_edge.cuh"
 #include "gemm/simt/part_sums.cuh"
-#include "gemm/simt/ragged_copy.cuh"
 #include "gemm/simt/vector_copy.cuh"
 
 #include <cuda_runtime.h>
@@ -20,15 +17,12 @@
 namespace ladder {
 
 // A warp has kLanesM x kLanesN lanes with TM x TN sums each. WM x WN warps cover the tile, and WK
-// groups of them split k. kRagged: for operands with any leading dimensions, where B is N-major and
-// A is K-major if kAlongK, else M-major, and for a few rows or columns beyond whole tiles. Other
-// tiles lack the registers for that.
+// groups of them split k.
 template <bool kAlongK_, int TM_, int TN_, int kLanesM_, int kLanesN_, int WM_, int WN_, int WK_,
-          int BK_, int STAGES_, int kBlocksOfSm_, bool kRagged_ = false>
+          int BK_, int STAGES_, int kBlocksOfSm_>
 struct PartTile {
   static constexpr int TM = TM_, TN = TN_, kLanesM = kLanesM_, kLanesN = kLanesN_, WM = WM_,
                        WN = WN_, WK = WK_, STAGES = STAGES_;
-  static constexpr bool kRagged = kRagged_;
   static constexpr bool kAlongK =
       kAlongK_;  // A is K-major; B is not, or is transposed as it is copied
   static constexpr int BM = TM * kLanesM * WM, BN = TN * kLanesN * WN, BK = BK_;
@@ -37,11 +31,9 @@ struct PartTile {
   static_assert(kLanesM * kLanesN == 32 && kLanesM > 1 && TM % 4 == 0 && TN % 4 == 0,
                 "all lanes, float4 of sums");
   static_assert(kStepsOfWarp % (kAlongK ? 4 : 2) == 0, "fragments alternate");
-  using CopierA = std::conditional_t<
-      kRagged, RaggedCopier<kAlongK, BM, BK, kThreads>,
-      std::conditional_t<kAlongK, KMajorCopier<BM, BK, kThreads>, VectorCopier<BM, BK, kThreads>>>;
-  using CopierB = std::conditional_t<kRagged, RaggedCopier<false, BN, BK, kThreads>,
-                                     VectorCopier<BN, BK, kThreads>>;
+  using CopierA =
+      std::conditional_t<kAlongK, KMajorCopier<BM, BK, kThreads>, VectorCopier<BM, BK, kThreads>>;
+  using CopierB = VectorCopier<BN, BK, kThreads>;
   static constexpr int kStageFloats = CopierA::kFloats + CopierB::kFloats;
   static constexpr int kStrideC =
       BN + 4;  // stride of sums: neighbouring lanes' float4 differ in banks
@@ -70,9 +62,6 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
   using CopierA = typename T::CopierA;
   using CopierB = typename T::CopierB;
   extern __shared__ __align__(16) float s[];
-  if constexpr (T::kRagged) {
-    if (is_edge(x)) return multiply_edge<T::kThreads>(x, s);
-  }
   // Indices of this warp and lane
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const PartPlace me(x, block);
@@ -167,9 +156,8 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
   }
 
   // Epilogue. The dependent kernel is released only here: earlier, its blocks would be placed on
-  // the SMs with the most room, several per SM. kRagged tiles do not release it: their extra blocks
-  // end early and leave such room, so the dependent kernel starts when this one ends.
-  if constexpr (!T::kRagged) ptx::launch_dependents();
+  // the SMs with the most room, several per SM.
+  ptx::launch_dependents();
   __syncthreads();
   const std::uint32_t to =
       shared + ((turn * T::BM + row + lane_m * 4) * T::kStrideC + col + lane_n * 4) * 4;
@@ -216,12 +204,11 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
 template <class Visit>
 constexpr auto part_tiles(Visit visit) {
   return std::array{
-#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks,       \
-                         ragged, rate, of_batch)                                                  \
-  visit(                                                                                          \
-      std::type_identity<                                                                         \
-          PartTile<k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, ragged>>{}, \
-      std::bool_constant<of_batch>{}),
+#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, rate, \
+                         of_batch, start)                                                         \
+  visit(std::type_identity<                                                                       \
+            PartTile<k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks>>{},       \
+        std::bool_constant<of_batch>{}),
 #include "gemm/plan/part_tiles.inc"
 #undef LADDER_PART_TILE
   };

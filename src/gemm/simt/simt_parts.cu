@@ -8,6 +8,7 @@
 #include "gemm/simt/batch.hpp"
 #include "gemm/simt/direct_product.cuh"
 #include "gemm/simt/part_tile.cuh"
+#include "gemm/simt/shallow_product.cuh"
 #include "gemm/simt/thin_product.cuh"
 #include "problem/accept.hpp"
 
@@ -20,27 +21,23 @@
 
 namespace ladder::simt_parts {
 
-// Launches `kernel` for `tiles` tiles of `elements` outputs and for the extra blocks, with
-// workspace for the partial sums of k-splits.
+// Launches `kernel` for `tiles` tiles of `elements` outputs, with workspace for the partial sums of
+// k-splits.
 template <class Kernel>
 static Status launch_split_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements,
                              int threads, int bytes, Stream stream) {
   CallMemory memory;
   if (Status s = memory.take(stream, 0, tiles * (x.parts - 1) * elements); !s) return s;
   if (x.parts > 1) x.gSums = memory.flags();
-  const std::int64_t blocks = tiles * x.parts * x.cluster,
-                     rest = x.edge_at > 0 ? edge_blocks(x) : 0;
-  if (rest > 0) x.edge_at = static_cast<int>(blocks);
-  return launch_dependent("split-K", kernel, blocks + ceil_div(rest, x.cluster) * x.cluster,
-                          x.cluster, threads, bytes, stream, x);
+  return launch_dependent("split-K", kernel, tiles * x.parts * x.cluster, x.cluster, threads, bytes,
+                          stream, x);
 }
 
 using LaunchTile = Status (*)(PartJob, Stream);
 template <class T>
 static Status launch_tile(PartJob x, Stream stream) {
-  const bool rest = x.edge_at > 0;
-  x.tiles_m = static_cast<int>(ceil_div(rest ? x.edge_m : x.m, T::BM));
-  const std::int64_t tiles = x.tiles_m * ceil_div(rest ? x.edge_n : x.n, T::BN);
+  x.tiles_m = static_cast<int>(ceil_div(x.m, T::BM));
+  const std::int64_t tiles = x.tiles_m * ceil_div(x.n, T::BN);
   return launch_split_k(part_tile<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
 }
 
@@ -137,13 +134,15 @@ using LaunchRows = Status (*)(const PartJob&, const ThinPlan&, Stream);
 template <int R>
 static constexpr std::array<LaunchRows, 2> kLaunchRows{launch_rows<R, false>, launch_rows<R, true>};
 
-static Status launch_outer(PartJob x, Stream stream) {
-  x.tiles_m = static_cast<int>(ceil_div(x.n, kOuterCols));
+template <int kLanes>
+static Status launch_shallow(PartJob x, Stream stream) {
+  using T = ShallowTile<kLanes>;
+  x.tiles_n = static_cast<int>(ceil_div(x.n, T::BN));
   CallMemory turn;
   if (Status s = turn.take(stream, 0, 0); !s) return s;
-  return launch_dependent("outer product", outer_product,
-                          x.tiles_m * ceil_div(x.m, kOuterBlockRows), 1, kOuterThreads, 0, stream,
-                          x);
+  const auto bytes = static_cast<int>(ceil_div(x.k, T::BK) * T::kStep * 4);
+  return launch_dependent("small k", shallow_product<T>, x.tiles_n * ceil_div(x.m, T::BM), 1,
+                          T::kThreads, bytes, stream, x);
 }
 
 static Status accepts(const Problem& p, const Device& device) {
@@ -187,7 +186,11 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (p.m == 0 || p.n == 0) return Status::ok();
   const PartJob x = job_of(p, o);
   const SmallPlan plan = plan_small(p, at, device);
-  if (plan.kernel == SmallKernel::kOuterProduct) return launch_outer(x, stream);
+  if (plan.kernel == SmallKernel::kShallow) {
+    return plan.thin.lanes == 3   ? launch_shallow<8>(x, stream)
+           : plan.thin.lanes == 4 ? launch_shallow<16>(x, stream)
+                                  : launch_shallow<32>(x, stream);
+  }
   PartJob job = plan.sided.swapped ? swap_sides(x) : x;
   if (plan.kernel == SmallKernel::kThin) {
     for (PartOperand* const side : {&job.a, &job.b}) {  // one vector along k has no next one
@@ -205,11 +208,6 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   const PartPlan& part = plan.sided.part;
   job.cluster = part.cluster;
   job.parts = part.parts;
-  if (part.edge_rows + part.edge_cols > 0) {
-    job.edge_at = 1;  // launch_split_k() sets the block's index
-    job.edge_m = job.m - part.edge_rows;
-    job.edge_n = job.n - part.edge_cols;
-  }
   return kLaunch[static_cast<std::size_t>(part.tile)](job, stream);
 }
 

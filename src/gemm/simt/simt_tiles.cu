@@ -11,6 +11,7 @@
 #include "device/schedule.cuh"
 #include "device/vector.cuh"
 #include "gemm/call.hpp"
+#include "gemm/plan/costs.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/simt/copy_tile.cuh"
 #include "gemm/simt/pack.cuh"

@@ -62,13 +62,17 @@ __device__ __forceinline__ void store_thin(const PartJob& x, const ThinPlace& me
   constexpr int kAtOnce = 8;
   const int sums = R << log_columns, tid = static_cast<int>(threadIdx.x), others = x.parts - 1;
   unsigned* const gTile = x.gSums + std::int64_t{me.tile} * others * sums;
-  // Where there are fewer sums than threads, several threads share the k-splits of each.
-  const int threads = others == 0 || me.part < others ? 1 : max(1, kThinThreads / sums);
+  // Where there are fewer sums than threads, several threads share the k-splits of each, as many at
+  // once as their loads overlap.
+  const int threads =
+      me.part < others ? 1 : max(1, min(kThinThreads / sums, (others + kAtOnce - 1) / kAtOnce));
   __shared__ float shares[kThinThreads];
   if (threads > 1) {
     float of_others = 0.0F;
-    receive_sums<kAtOnce>(of_others, gTile + tid % sums, sums, others, tid / sums, threads);
-    shares[tid] = of_others;
+    if (tid < threads * sums) {
+      receive_sums<kAtOnce>(of_others, gTile + tid % sums, sums, others, tid / sums, threads);
+      shares[tid] = of_others;
+    }
     __syncthreads();
   }
 #pragma unroll 1

@@ -5,6 +5,7 @@
 #include "device/tensor_map.cuh"
 #include "device/tma_operands.cuh"
 #include "gemm/call.hpp"
+#include "gemm/plan/choice.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/split/pass.cuh"
 
