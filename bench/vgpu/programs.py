@@ -1,41 +1,51 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs that were built elsewhere under vgpu, and writes what became of each to a table.
+"""Runs programs that were built elsewhere, on a GPU and under vgpu, and makes a table of both.
 
-programs.py LIST --vgpu build/bin/vgpu --table results/vgpu/programs.csv [--seconds 60]
-            [--only REGEX] [--outcome REGEX] [--missing] [--memory GIB]
+programs.py run LIST --runs FOLDER [--vgpu COMMAND] [--seconds 60] [--jobs 1] [--cores N]
+            [--until SECONDS] [--only REGEX] [--missing] [--memory GIB]
+programs.py table LIST --runs FOLDER --table results/vgpu/programs.csv [--comment TEXT]
+            [--differences]
 
 LIST is a CSV file with the columns program, repository, commit, folder, command, right, note and
-options (of vgpu). The command runs in the folder, without a shell. `right` says how its output
-tells that it is right:
+options (of vgpu). `run` executes each command in its folder, without a shell: with --vgpu under
+vgpu (COMMAND may have options, "build/bin/vgpu --device h100"), else as it is, on the machine's GPU.
+What a run did becomes a file in FOLDER. --jobs programs run at a time, each with --cores
+processors of its own. --until: no program starts, and none runs on, after that many seconds; those
+without a result are left to the next call with --missing.
+
+`table` judges what the runs did. `right` says how a program's output tells that it is right:
 
   exit        by exit status 0 alone
   REGEX       the output contains it; the exit status is 0
   !REGEX      the output does not contain it; the exit status is 0
-  engines     the program has no check. It runs as usual, from machine code, and once more from PTX;
-              what it prints must be equal, apart from lines that state times and rates
+  gpu         the program has no check. Its exit status and its lines are those of the GPU, apart
+              from lines that state times and rates, and from numbers' last digits
 
-The table has one row per program, replaced when it runs again, in the order of their names:
+It has one row per program that ran under vgpu, in the order of their names:
 
-  program, repository, commit, command, judge (program, engines), outcome, seconds, cause, note
+  program, repository, commit, command, judge (program, gpu), gpu, outcome, seconds, cause, note
 
   right       as above
   finding     a check fired
   refused     vgpu named something that it does not do
-  late        stopped after --seconds of processor time (of all its threads together), or twenty
-              times that on the clock
+  late        stopped after --seconds
   wrong       anything else: another result, another exit status, a crash
 
-`seconds` is processor time, which other work on the machine changes little. `cause` is the first
-line of vgpu's report, or the program's. --only and --outcome choose programs by name and by their
-outcome in the table, --missing those that have no row. Exit status 0 if no program is wrong.
+`gpu` is the same of the run on the GPU: right, wrong or late, nothing if there was none. `seconds`
+and `cause` are those of the run under vgpu; the cause is the first line of vgpu's report, or the
+program's. --differences prints for all programs where the lines of the two runs differ. Exit status 0
+if no program is wrong that a GPU runs right.
 """
 import argparse
 import collections
+import concurrent.futures
 import csv
 import io
+import json
 import os
 import pathlib
+import queue
 import re
 import resource
 import shlex
@@ -43,59 +53,128 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import whole_file  # noqa: E402
 
-COLUMNS = ("program", "repository", "commit", "command", "judge", "outcome", "seconds", "cause",
-           "note")
+COLUMNS = ("program", "repository", "commit", "command", "judge", "gpu", "outcome", "seconds",
+           "cause", "note")
 FINDING_STATUS = 86
 REMARK = "times between events are those of this host's clock"
-WALL = 20  # times the limit of processor time
+KEPT = 200_000  # characters of an output
 REFUSED = re.compile(r"^vgpu: .*(not implemented|not supported|unsupported|cannot be executed|"
                      r"no code|cannot run|cannot be replaced|is refused|has no |stripped|unknown )",
                      re.M)
 # What differs between two runs of a sound program.
 TIMES = re.compile(r"\b(time[sd]?|elapsed|seconds?|sec|m?s|us|ns|msec|usec|[GMK]i?B/s|bandwidth|"
                    r"throughput|g?flops?/?s?|fps|rate|speed-?up|performance)\b", re.I)
+NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
+DIGITS = 1e-3
 Run = collections.namedtuple("Run", "status seconds out err")
 
 
-def run(command, folder, seconds, memory):
-    """What the command did: its exit status (None: stopped), seconds, output and errors."""
+def ended(process, seconds):
+    """The exit status of a process that had so long to end; None: it had to be stopped."""
+    try:
+        status = process.wait(max(seconds, 0))
+    except subprocess.TimeoutExpired:
+        status = None
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+    return status
+
+
+def kept(file):
+    file.seek(0)
+    text = file.read().decode("utf-8", "replace")
+    half = KEPT // 2
+    return text if len(text) <= KEPT else text[:half] + "\n[...]\n" + text[-half:]
+
+
+def run(command, folder, seconds, memory, cores):
+    """What the command did."""
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+        if memory:
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.sched_setaffinity(0, cores)
 
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = time.monotonic()
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
                                    stderr=err, start_new_session=True, preexec_fn=limit)
+        status = ended(process, seconds)
+        took = time.monotonic() - start
+        return Run(status, took, kept(out), kept(err))
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def file_of(folder, program, way):
+    name = re.sub(r"[^\w.+-]", "_", f"{program['repository']}_{program['program']}")
+    return folder / f"{name}.{way}.json"
+
+
+def run_of(folder, program, way):
+    """The run of this command, if there is one."""
+    path = file_of(folder, program, way)
+    if not path.exists():
+        return None
+    record = json.loads(path.read_text(encoding="utf-8"))
+    same = record.pop("command") == program["command"]
+    return Run(**record) if same else None
+
+
+def run_all(options):
+    options.runs.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + options.until
+    processors = sorted(os.sched_getaffinity(0))
+    size = options.cores or len(processors)
+    vgpu = shlex.split(options.vgpu or "")
+    if vgpu:
+        vgpu[0] = os.path.abspath(vgpu[0])
+    way = "vgpu" if vgpu else "gpu"
+    free = queue.Queue()
+    for job in range(options.jobs):
+        free.put({processors[(job * size + i) % len(processors)] for i in range(size)})
+
+    def one(program):
+        left = end - time.monotonic()
+        if left < 1:
+            return
+        command = shlex.split(program["command"])
+        if vgpu:
+            command = [*vgpu, *shlex.split(program.get("options") or ""), "--", *command]
+        cores = free.get()
         try:
-            status = process.wait(WALL * seconds)
-        except subprocess.TimeoutExpired:
-            status = None
-            process.terminate()  # vgpu ends the program, whose processor time then counts
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                pass
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU) or took >= 0.9 * seconds:
-            status = None
-        texts = []
-        for file in (out, err):
-            file.seek(0)
-            texts.append(file.read(1 << 24).decode("utf-8", "replace"))
-    return Run(status, took, *texts)
+            left = end - time.monotonic()
+            result = run(command, program["folder"], min(options.seconds, left),
+                         options.memory << 30 if vgpu else 0, cores)
+        except OSError as error:
+            result = Run(127, 0.0, "", str(error))
+        finally:
+            free.put(cores)
+        if result.status is None and left < options.seconds:
+            return
+        record = {"command": program["command"]} | result._asdict()
+        whole_file.replace(file_of(options.runs, program, way), json.dumps(record))
+        print(f"{program['program']}: {result.status} {result.seconds:.1f}", flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        todo = [program for program in rows_of(options.list)
+                if options.only.search(program["program"])
+                and not (options.missing and run_of(options.runs, program, way))]
+        for future in [pool.submit(one, program) for program in todo]:
+            future.result()
+    return 0
 
 
 def first_line(text, pattern=r"\S"):
@@ -117,106 +196,118 @@ def cause_of(result):
         result.out, r"(?i)fail|error|wrong|mismatch|incorrect")
 
 
-def same_in_every_run(text):
-    return [line for line in text.splitlines() if not TIMES.search(line)]
+def same_line(line, other):
+    """Whether two lines are equal apart from the last digits of their numbers."""
+    if line == other:
+        return True
+    if NUMBER.sub("", line) != NUMBER.sub("", other):
+        return False
+    pairs = zip(map(float, NUMBER.findall(line)), map(float, NUMBER.findall(other)))
+    return all(abs(a - b) <= DIGITS * max(abs(a), abs(b)) for a, b in pairs)
 
 
-def judged(result, right):
+def difference(result, other):
+    """The first lines in which two runs of a program differ, or nothing."""
+    lines, others = ([line for line in text.splitlines() if not TIMES.search(line)]
+                     for text in (result.out, other.out))
+    for pair in zip(lines, others):
+        if not same_line(*pair):
+            return " | ".join(pair)
+    return "" if len(lines) == len(others) else f"{len(lines)} lines | {len(others)}"
+
+
+def judged(result, right, gpu):
     """Outcome and cause of one run."""
     if result.status is None:
         return "late", report_of(result)
     if result.status == FINDING_STATUS:
         return "finding", cause_of(result)
     output = result.out + result.err
-    if right in ("exit", "engines"):
+    wanted = 0
+    differs = ""
+    if right == "exit":
         says_right = True
-    elif right.startswith("!"):
-        says_right = not re.search(right[1:], output)
+    elif right == "gpu":
+        differs = difference(result, gpu)
+        says_right = not differs
+        wanted = gpu.status
     else:
-        says_right = re.search(right, output) is not None
-    if result.status == 0 and says_right:
+        says_right = right.startswith("!") != bool(re.search(right.removeprefix("!"), output))
+    if result.status == wanted and says_right:
         return "right", ""
     if refusal := REFUSED.search(result.err):
         return "refused", first_line(result.err[refusal.start() + len("vgpu: "):])
-    status = f"exit status {result.status}" if result.status >= 0 else signal.Signals(
-        -result.status).name
-    return "wrong", f"{status}; {cause_of(result)}"
+    if result.status != wanted:
+        status = f"exit status {result.status}" if result.status >= 0 else signal.Signals(
+            -result.status).name
+        return "wrong", f"{status}; {cause_of(result)}"
+    if differs:
+        return "wrong", first_line(f"the GPU prints other lines: {differs}")
+    return "wrong", cause_of(result) or "it does not say that it is right"
 
 
-def outcome_of(program, options):
-    given = shlex.split(program.get("options") or "")
-
-    def engine(name):
-        return run([options.vgpu, *given, *(["--engine", name] if name else []), "--",
-                    *shlex.split(program["command"])], program["folder"], options.seconds,
-                   options.memory << 30)
-
-    result = engine("")
-    outcome, cause = judged(result, program["right"])
-    seconds = result.seconds
-    if program["right"] == "engines" and outcome == "right":
-        other = engine("ptx")
-        outcome, cause = judged(other, "engines")
-        cause = f"--engine ptx: {cause}" if cause else ""
-        seconds += other.seconds
-        lines, others = same_in_every_run(result.out), same_in_every_run(other.out)
-        if outcome == "right" and lines != others:
-            difference = [pair for pair in zip(lines, others) if pair[0] != pair[1]]
-            cause = "the engines differ: " + (" | ".join(difference[0]) if difference else
-                                              f"{len(lines)} and {len(others)} lines")
-            outcome = "wrong"
-    return outcome, f"{seconds:.1f}", cause
+def row_of(program, options):
+    """The row of a program that ran; for one without a check the GPU's run is the measure."""
+    result = run_of(options.runs, program, "vgpu")
+    gpu = run_of(options.runs, program, "gpu")
+    measured = gpu is not None and gpu.status is not None
+    if result is None or (program["right"] == "gpu" and not measured):
+        return None
+    on_gpu = ""
+    if gpu:
+        right = "exit" if program["right"] == "gpu" else program["right"]
+        on_gpu = judged(gpu, right, gpu)[0]
+        if on_gpu not in ("right", "late"):
+            on_gpu = "wrong"
+    outcome, cause = judged(result, program["right"], gpu)
+    if options.differences and measured and outcome == "right":
+        if differs := difference(result, gpu):
+            print(f"{program['program']}: {differs}")
+    return {name: program.get(name, "") for name in COLUMNS} | {
+        "judge": "gpu" if program["right"] == "gpu" else "program", "gpu": on_gpu,
+        "outcome": outcome, "seconds": f"{result.seconds:.1f}", "cause": cause}
 
 
-def rows_of(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
-
-
-def write(path, rows, comment):
+def make_table(options):
+    rows = {(program["repository"], program["program"]): row
+            for program in rows_of(options.list) if (row := row_of(program, options))}
     text = io.StringIO()
-    text.write(comment)
+    text.writelines(f"# {line}\n" for line in options.comment.splitlines())
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()
-    for _, row in sorted(rows.items()):
-        table.writerow(row)
-    whole_file.replace(path, text.getvalue())
+    table.writerows(row for _, row in sorted(rows.items()))
+    whole_file.replace(options.table, text.getvalue())
+    counts = collections.Counter((row["gpu"] or "no run", row["outcome"]) for row in rows.values())
+    for (gpu, outcome), count in sorted(counts.items()):
+        print(f"GPU {gpu}, vgpu {outcome}: {count}")
+    return 1 if any(row["outcome"] == "wrong" and row["gpu"] in ("", "right")
+                    for row in rows.values()) else 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("list", type=pathlib.Path)
-    parser.add_argument("--vgpu", required=True, type=os.path.abspath)
-    parser.add_argument("--table", required=True, type=pathlib.Path)
-    parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--memory", type=int, default=8, metavar="GIB")
-    parser.add_argument("--only", type=re.compile, default=re.compile(""))
-    parser.add_argument("--outcome", type=re.compile)
-    parser.add_argument("--missing", action="store_true")
+    ways = parser.add_subparsers(required=True)
+    runs = ways.add_parser("run")
+    runs.set_defaults(do=run_all)
+    runs.add_argument("--vgpu", metavar="COMMAND")
+    runs.add_argument("--seconds", type=float, default=60)
+    runs.add_argument("--jobs", type=int, default=1)
+    runs.add_argument("--cores", type=int)
+    runs.add_argument("--until", type=float, default=float("inf"))
+    runs.add_argument("--only", type=re.compile, default=re.compile(""))
+    runs.add_argument("--missing", action="store_true")
+    runs.add_argument("--memory", type=int, default=8, metavar="GIB")
+    table = ways.add_parser("table")
+    table.set_defaults(do=make_table)
+    table.add_argument("--table", required=True, type=pathlib.Path)
+    table.add_argument("--comment", default="bench/vgpu/programs.py: default checks")
+    table.add_argument("--differences", action="store_true")
+    for way in (runs, table):
+        way.add_argument("list", type=pathlib.Path)
+        way.add_argument("--runs", required=True, type=pathlib.Path)
     options = parser.parse_args()
-
-    rows = {}
-    if options.table.exists():
-        rows = {(row["repository"], row["program"]): row for row in rows_of(options.table)}
-    comment = (f"# bench/vgpu/programs.py --seconds {options.seconds:g}: default checks, "
-               f"{os.cpu_count()} threads\n")
-    for program in rows_of(options.list):
-        key = program["repository"], program["program"]
-        known = rows.get(key)
-        if not options.only.search(program["program"]) or (options.missing and known):
-            continue
-        if options.outcome and not (known and options.outcome.search(known["outcome"])):
-            continue
-        outcome, seconds, cause = outcome_of(program, options)
-        judge = "engines" if program["right"] == "engines" else "program"
-        rows[key] = {name: program.get(name, "") for name in COLUMNS} | {
-            "judge": judge, "outcome": outcome, "seconds": seconds, "cause": cause}
-        write(options.table, rows, comment)
-        print(f"{program['program']}: {outcome} {seconds} {cause}", flush=True)
-    counts = collections.Counter(row["outcome"] for row in rows.values())
-    print(", ".join(f"{count} {outcome}" for outcome, count in counts.most_common()))
-    return 1 if counts["wrong"] else 0
+    return options.do(options)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/vgpu/programs.py on programs of known outcome, with vgpu itself.
+"""bench/vgpu/programs.py on programs of known outcome, with vgpu itself. No GPU is here: programs that
+use none stand for what one says.
 
 usage: test_program_table.py VGPU PRINT RACE UNSUPPORTED
 """
@@ -18,63 +19,113 @@ def row(name, command, right, options=""):
     return (name, "us/ours", "0", ".", command, right, "", options)
 
 
-def run(folder, rows, *arguments):
+def script(*arguments, folder):
+    done = subprocess.run([sys.executable, SCRIPT, *arguments], cwd=folder, check=False,
+                          stdout=subprocess.PIPE, text=True)
+    print(done.stdout)
+    return done
+
+
+def write_list(folder, rows):
     with open(os.path.join(folder, "list.csv"), "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([COLUMNS, *rows])
-    table = os.path.join(folder, "table.csv")
-    status = subprocess.run([sys.executable, SCRIPT, "list.csv", "--vgpu", VGPU, "--table", table,
-                             "--seconds", "20", *arguments], cwd=folder, check=False).returncode
-    with open(table, newline="", encoding="utf-8") as file:
+
+
+def run(folder, rows, *arguments):
+    write_list(folder, rows)
+    done = script("run", "list.csv", "--runs", "runs", "--seconds", "5", *arguments, folder=folder)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def table(folder, rows, *arguments):
+    write_list(folder, rows)
+    done = script("table", "list.csv", "--runs", "runs", "--table", "table.csv", *arguments,
+                  folder=folder)
+    with open(os.path.join(folder, "table.csv"), newline="", encoding="utf-8") as file:
         lines = [line for line in file if not line.startswith("#")]
-    return status, {line["program"]: line for line in csv.DictReader(lines)}
+    return done, {line["program"]: line for line in csv.DictReader(lines)}
 
 
-def check(table, name, outcome, cause=""):
-    found = table[name]
-    assert found["outcome"] == outcome, found
+def check(found, outcome, cause="", gpu=""):
+    assert (found["outcome"], found["gpu"]) == (outcome, gpu), found
     assert cause in found["cause"], found
     assert float(found["seconds"]) >= 0
 
 
-def main():
-    right = [
+def outcomes(folder):
+    under_vgpu = ("--vgpu", f"{VGPU} --device h100", "--jobs", "2", "--cores", "1")
+    rows = [
         row("by status", PRINT, "exit"),
         row("by text", PRINT, "after"),
         row("without a text", PRINT, "!wrong"),
-        row("by engines", PRINT, "engines"),
         row("race", RACE, "exit"),
         row("race unchecked", RACE, "exit", "--check none"),
         row("refused", f"sh -c '{UNSUPPORTED}; exit 3'", "exit"),
         row("endless", "sh -c 'while :; do :; done'", "exit"),
+        row("nobody knows", PRINT, "gpu"),
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        status, table = run(folder, right, "--seconds", "2")
-        assert status == 0, status
-        for name in ("by status", "by text", "without a text", "by engines", "race unchecked"):
-            check(table, name, "right")
-        assert table["by engines"]["judge"] == "engines"
-        check(table, "race", "finding", "race: ")
-        check(table, "refused", "refused", "cudaArrayGetSparseProperties is not implemented")
-        check(table, "endless", "late")
+    run(folder, rows, *under_vgpu)
+    done, found = table(folder, rows)
+    assert done.returncode == 0, done
+    for name in ("by status", "by text", "without a text", "race unchecked"):
+        check(found[name], "right")
+        assert found[name]["judge"] == "program"
+    check(found["race"], "finding", "race: ")
+    check(found["refused"], "refused", "cudaArrayGetSparseProperties is not implemented")
+    check(found["endless"], "late")
+    assert float(found["endless"]["seconds"]) >= 5
+    assert "nobody knows" not in found  # no GPU said what is right
 
-        # Rows stay until their program runs again.
-        wrong = [
-            row("by status", "false", "exit"),
-            row("by text", PRINT, "no such text"),
-            row("crash", "sh -c 'kill -SEGV $$'", "exit"),
-        ]
-        status, table = run(folder, wrong, "--missing")
-        assert status == 1, status
-        check(table, "by status", "right")
-        check(table, "crash", "wrong", "exit status 139")
-        status, table = run(folder, wrong, "--only", "^by")
-        assert status == 1, status
-        check(table, "by status", "wrong", "exit status 1")
-        check(table, "by text", "wrong")
-        check(table, "race", "finding")
-        status, table = run(folder, right, "--outcome", "wrong")
-        check(table, "by status", "right")
-        check(table, "crash", "wrong")
+    wrong = [
+        row("by status", "false", "exit"),
+        row("by text", PRINT, "no such text"),
+        row("with a text", PRINT, "!after"),
+        row("crash", "sh -c 'kill -SEGV $$'", "exit"),
+    ]
+    assert table(folder, wrong)[1].keys() == {"by text"}  # other commands have not run
+    ran = run(folder, wrong, *under_vgpu, "--missing")
+    assert "by text" not in ran and "crash" in ran, ran
+    done, found = table(folder, wrong)
+    assert done.returncode == 1, done
+    check(found["by status"], "wrong", "exit status 1")
+    check(found["by text"], "wrong")
+    check(found["with a text"], "wrong")
+    check(found["crash"], "wrong", "exit status 139")
 
 
-main()
+def against_a_gpu(folder):
+    # One command, and a script that is replaced between the two runs.
+    rows = [row(name, f"sh '{name}.sh'", right) for name, right in
+            (("same", "gpu"), ("digits", "gpu"), ("times", "gpu"), ("number", "gpu"),
+             ("words", "gpu"), ("more", "gpu"), ("fails alike", "gpu"), ("wrong on both", "exit"),
+             ("wrong on the gpu", "exit"))]
+    gpu = {"same": "sum 1", "digits": "sum 1.23456e3 of 7", "times": "took 3 ms", "number": "sum 1.5",
+           "words": "sum 1 cold", "more": "one", "fails alike": "no; exit 3",
+           "wrong on both": "no; exit 1", "wrong on the gpu": "no; exit 1"}
+    here = gpu | {"digits": "sum 1.23457e3 of 7", "times": "took 900 ms", "number": "sum 1.6",
+                  "words": "sum 1 warm", "more": "one; echo two", "wrong on the gpu": "yes"}
+    for texts, arguments in ((gpu, ()), (here, ("--vgpu", VGPU))):
+        for name, text in texts.items():
+            with open(os.path.join(folder, f"{name}.sh"), "w", encoding="utf-8") as file:
+                file.write(f"echo {text}\n")
+        run(folder, rows, *arguments)
+    done, found = table(folder, rows, "--differences")
+    assert done.returncode == 1, done
+    for name in ("same", "digits", "times"):
+        check(found[name], "right", gpu="right")
+        assert found[name]["judge"] == "gpu"
+    check(found["fails alike"], "right", gpu="wrong")
+    check(found["number"], "wrong", "sum 1.6 | sum 1.5", gpu="right")
+    check(found["words"], "wrong", "sum 1 warm | sum 1 cold", gpu="right")
+    check(found["more"], "wrong", "2 lines | 1", gpu="right")
+    check(found["wrong on both"], "wrong", gpu="wrong")
+    check(found["wrong on the gpu"], "right", gpu="wrong")
+    assert "wrong on the gpu: yes | no" in done.stdout, done.stdout
+    # Only a program that a GPU runs right makes the status 1.
+    assert table(folder, rows[-2:])[0].returncode == 0
+
+
+for test in (outcomes, against_a_gpu):
+    with tempfile.TemporaryDirectory() as place:
+        test(place)
