@@ -139,6 +139,7 @@ class PlanTuner {
 bool same(const SimtPlan& one, const SimtPlan& other) {
   if (one.large_tiles || other.large_tiles) return one.large_tiles == other.large_tiles;
   if (one.small.kernel != other.small.kernel) return false;
+  if (one.small.kernel == SmallKernel::kOuterProduct) return true;
   return one.small.sided == other.small.sided && one.small.thin == other.small.thin;
 }
 
@@ -149,11 +150,9 @@ std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
   const PartPlan& part = plan.small.sided.part;
   const ThinPlan& thin = plan.small.thin;
   const int is_planned = planned ? 1 : 0, swapped = plan.small.sided.swapped ? 1 : 0;
-  if (plan.large_tiles)
-    return fmt::format("{},large,,,,,,{},{:.3f}\n", to_string(problem), is_planned, one.median);
-  if (plan.small.kernel == SmallKernel::kShallow) {
-    return fmt::format("{},shallow,{},,,,{:.0f},{},{:.3f}\n", to_string(problem), 1 << thin.lanes,
-                       thin.cycles, is_planned, one.median);
+  if (plan.large_tiles || plan.small.kernel == SmallKernel::kOuterProduct) {
+    return fmt::format("{},{},,,,,,{},{:.3f}\n", to_string(problem),
+                       plan.large_tiles ? "large" : "outer", is_planned, one.median);
   }
   if (plan.small.kernel == SmallKernel::kThin) {
     return fmt::format("{},{},{}x{},{},,{},{:.0f},{},{:.3f}\n", to_string(problem),

@@ -54,7 +54,7 @@ std::vector<Variable> variables() {
   return all;
 }
 
-enum class Kind { kTiles, kThin, kShallow, kLarge };
+enum class Kind { kTiles, kThin, kLarge };
 
 struct Row {
   Kind kind;
@@ -77,8 +77,6 @@ double cycles_of(const Measured& of, const Row& row) {
       return part_cycles(row.shape, row.part, tiles, kSms);
     case Kind::kThin:
       return thin_cycles(row.shape, row.thin, kSms);
-    case Kind::kShallow:
-      return shallow_cycles(row.shape, row.thin, kSms);
     default:
       return large_tiles_cycles(of.p, kSms);
   }
@@ -110,9 +108,6 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
   }
   if (kernel == "large") {
     row.kind = Kind::kLarge;
-  } else if (kernel == "shallow") {
-    row.kind = Kind::kShallow;
-    while (1 << row.thin.lanes < std::atoi(words[2].c_str())) ++row.thin.lanes;
   } else if (kernel == "thin" || kernel == "direct") {
     row.kind = Kind::kThin;
     row.thin.direct = kernel == "direct";
@@ -231,7 +226,7 @@ void report(const std::vector<Measured>& all) {
     const Row best = by([](const Row&x) { return x.us; }),
               chosen = by([&](const Row&x) { return cycles_of(of, x); });
     const auto words = [&](const Row& x) {
-      constexpr const char* kNames[] = {"tiles", "thin", "shallow", "large"};
+      constexpr const char* kNames[] = {"tiles", "thin", "large"};
       char text[160];
       std::snprintf(text, sizeof text, "%s %d c%d p%d / %s%d x%d p%d: %.2f us, predicted %.2f",
                     kNames[static_cast<int>(x.kind)], x.part.tile, x.part.cluster, x.part.parts,

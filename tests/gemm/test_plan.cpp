@@ -53,7 +53,7 @@ TEST(Plan, DecidesByShape) {
                 {"kernel for", "few rows or columns"},
                 {"computes C^T", "no"}}},
            Row{"4096x1x4096", Precision::kAuto, {{"computes C^T", "yes"}}},
-           Row{"4096x4096x2", Precision::kIeee, {{"kernel for", "small k"}}},
+           Row{"4096x4096x2", Precision::kIeee, {{"kernel for", "outer product"}}},
            Row{"4096",
                Precision::kAuto,
                {{"kernel", "ladder_guarded"},

@@ -55,7 +55,7 @@ STRIDES_OF = {"simt_parts": {8: "A's row step", 16: "A's k step", 40: "B's colum
 SHARE_TERMS = ("split_bf16", "guarded")
 # Kernels outside their rung's namespace.
 KERNELS_OF = {"tensor_tiles": "tensor_tiles", "part_tile": "simt_parts",
-              "thin_product": "simt_parts", "shallow_product": "simt_parts"}
+              "thin_product": "simt_parts", "outer_product": "simt_parts"}
 OFF_BY_ONE = {b"lt": b"le", b"le": b"lt", b"gt": b"ge", b"ge": b"gt"}
 TAKEN_OUT = {
     "barrier": rb"\b(bar|barrier)\.(?!warp)[^;\n]*;",

@@ -19,7 +19,8 @@ namespace {
 bool gains_by_split_k(const Problem& p, const DeviceFacts& device) {
   if (p.m == 0 || p.n == 0) return true;
   const SmallPlan small = plan_small(p, {}, device);
-  return small.cycles() <= large_tiles_cycles(p, device.sms);
+  return small.kernel == SmallKernel::kOuterProduct ||
+         small.cycles() <= large_tiles_cycles(p, device.sms);
 }
 
 // Whether the pre-pass of the larger operand would take longer than the product gains from it.
@@ -149,6 +150,10 @@ bool fits_split(const Problem& p) { return std::max({p.m, p.n, p.k}) <= kMaxExte
 bool fits_split_k(const Problem& p) {
   constexpr std::int64_t kLeastTile = 16;
   return fits_split(p) && ceil_div(p.m, kLeastTile) * ceil_div(p.n, kLeastTile) <= kMaxExtent;
+}
+
+bool takes_outer_product(const Problem& p) {
+  return (reads_ab(p) ? p.k : 0) <= limit::outer_k && p.n >= limit::outer_columns;
 }
 
 KernelChoice choose_kernel(const Problem& problem, Precision precision, const DeviceFacts& device) {

@@ -56,8 +56,9 @@ bool fits_split_k(const Problem& p);
 
 // The kernels of ladder_split_k, for row-major problems: for a small k, for at most kThinVectors
 // rows or columns of C, and for all.
-enum class SmallKernel : unsigned char { kShallow, kThin, kSplitK };
+enum class SmallKernel : unsigned char { kOuterProduct, kThin, kSplitK };
 inline constexpr int kThinVectors = 16;
+bool takes_outer_product(const Problem& p);
 
 // The error that tiny elements may add to fp16x3, including the compensation's factor, so that it
 // stays below SGEMM's.

@@ -251,11 +251,6 @@ SmallPlan plan_few_or_tiles(const PartShape& shape, int sms) {
     best = {SmallKernel::kThin, {{}, is_swapped}, thin};
     least = thin.cycles;
   }
-  each_shallow_plan(shape, sms, [&](const ThinPlan& plan) {
-    if (plan.cycles >= least) return;
-    best = {SmallKernel::kShallow, {}, plan};
-    least = plan.cycles;
-  });
   return best;
 }
 
@@ -266,6 +261,7 @@ SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& d
   if (const auto tuned = TunedPlans::of_process().find(shape, device.sms);
       tuned && !tuned->large_tiles)
     return tuned->small;
+  if (takes_outer_product(p)) return {SmallKernel::kOuterProduct, {{}, p.m > p.n}};
   return plan_once(shape, device.sms, plan_few_or_tiles);
 }
 

@@ -76,8 +76,7 @@ struct SidedPartPlan {
 SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms);
 
 // A product of few rows. Of a K-major B, 2^lanes threads compute `columns` columns; else, four.
-// direct: a small product of any number of rows, whose threads share nothing. Of a small k,
-// 2^lanes threads share a row of C.
+// direct: a small product of any number of rows, whose threads share nothing.
 struct ThinPlan {
   bool along_k = false, direct = false;
   int lanes = 0, columns = 4, parts = 1;
@@ -90,14 +89,14 @@ struct ThinPlan {
 };
 
 // The plan of ladder_split_k for a row-major problem. `sided` is that of SmallKernel::kSplitK; of
-// kThin only `swapped` is set, of kShallow nothing.
+// the others only `swapped` is set.
 struct SmallPlan {
   SmallKernel kernel;
   SidedPartPlan sided{};
   ThinPlan thin{};
 
-  constexpr double cycles() const {  // predicted
-    return kernel == SmallKernel::kSplitK ? sided.part.cycles : thin.cycles;
+  constexpr double cycles() const {  // predicted; 0 of kOuterProduct
+    return kernel == SmallKernel::kThin ? thin.cycles : sided.part.cycles;
   }
 };
 SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& device);

@@ -84,14 +84,11 @@ void put_plan(Words& to, const Tiling& tiling) {
 void put_plan(Words& to, const SmallPlan& plan) {
   const auto& [part, swapped] = plan.sided;
   put(to, "kernel for",
-      plan.kernel == SmallKernel::kShallow ? "small k"
-      : plan.thin.direct                   ? "the smallest products"
-      : plan.kernel == SmallKernel::kThin  ? "few rows or columns"
-                                           : "k-splits");
-  if (plan.kernel == SmallKernel::kShallow) {
-    put(to, "threads per row", 1 << plan.thin.lanes);
-    return;
-  }
+      plan.kernel == SmallKernel::kOuterProduct ? "outer product"
+      : plan.thin.direct                        ? "the smallest products"
+      : plan.kernel == SmallKernel::kThin       ? "few rows or columns"
+                                                : "k-splits");
+  if (plan.kernel == SmallKernel::kOuterProduct) return;
   put(to, "computes C^T", swapped ? "yes" : "no");
   if (plan.kernel == SmallKernel::kThin) {
     put(to, "threads per column", 1 << plan.thin.lanes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of products of few rows, and of small k.
+// Plans of products of few rows.
 #include "gemm/plan/thin_plan.hpp"
 
 #include <algorithm>
@@ -140,33 +140,6 @@ void each_thin_plan(const PartShape& x, int sms,
     for (plan.columns = plan.along_k && x.rows <= 2 ? 1 : kMostColumns;
          plan.columns <= kMostColumns; plan.columns *= 4)
       with_parts();
-  }
-}
-
-double shallow_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
-  const int lanes = 1 << plan.lanes, columns = lanes * kShallowColumns,
-            rows = kThinThreads / lanes * kShallowRows;
-  const auto blocks = static_cast<double>(ceil_div(x.rows, rows) * ceil_div(x.cols, columns)),
-             steps = static_cast<double>(ceil_div(x.k, kShallowStep)),
-             bytes = 4.0 * static_cast<double>(x.rows) * static_cast<double>(x.cols);
-  const double copies = (x.a_aligned ? 1 : thin_cost::shallow_unaligned) * rows +
-                        (x.b_aligned ? 1 : thin_cost::shallow_unaligned) * columns;
-  return thin_cost::shallow_launch +
-         std::max(std::ceil(blocks / sms) *
-                      (thin_cost::shallow_block +
-                       steps * (thin_cost::shallow_step + thin_cost::shallow_copy * copies)),
-                  bytes / (thin_cost::shallow_stores * sms));
-}
-
-void each_shallow_plan(const PartShape& x, int sms,
-                       const std::function<void(const ThinPlan&)>& visit) {
-  constexpr int kFewLanes = 3, kManyLanes = 5;
-  if (x.k > limit::shallow_k) return;
-  ThinPlan plan;
-  for (plan.lanes = kFewLanes; plan.lanes <= kManyLanes; ++plan.lanes) {
-    if (plan.lanes > kFewLanes && x.cols <= kShallowColumns << (plan.lanes - 1)) break;
-    plan.cycles = shallow_cycles(x, plan, sms);
-    visit(plan);
   }
 }
 

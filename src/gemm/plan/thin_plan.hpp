@@ -25,13 +25,6 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms);
 // Calls `visit` with every plan that is considered; none with more than kThinVectors rows.
 void each_thin_plan(const PartShape& x, int sms, const std::function<void(const ThinPlan&)>& visit);
 
-// The same for a small k; none with more than limit::shallow_k.
-void each_shallow_plan(const PartShape& x, int sms,
-                       const std::function<void(const ThinPlan&)>& visit);
-double shallow_cycles(const PartShape& x, const ThinPlan& plan, int sms);
-// Sums of a thread, and steps of k that are copied together.
-inline constexpr int kShallowRows = 8, kShallowColumns = 4, kShallowStep = 8;
-
 // The plan of least predicted time; of 0 cycles where there is none.
 ThinPlan plan_thin(const PartShape& x, int sms);
 

@@ -15,7 +15,7 @@ namespace ladder {
 namespace {
 
 constexpr std::string_view kRule =
-    "is not 'M N K OPS ALIGNED SMS large', '... shallow LANES', '... thin|direct straight|swapped "
+    "is not 'M N K OPS ALIGNED SMS large|outer', '... thin|direct straight|swapped "
     "LANES COLUMNS "
     "K-SPLITS' or '... tiles TILE straight|swapped CLUSTER K-SPLITS'";
 
@@ -49,7 +49,7 @@ void put(std::ostream& to, const PartShape& x, int sms, const SimtPlan& plan) {
     to << (thin.direct ? "direct " : "thin ") << side << ' ' << (1 << thin.lanes) << ' '
        << thin.columns << ' ' << thin.parts << '\n';
   } else {
-    to << "shallow " << (1 << thin.lanes) << '\n';
+    to << "outer\n";
   }
 }
 
@@ -79,17 +79,8 @@ bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan
   plan = {};
   if (kernel == "large") {
     plan.large_tiles = true;
-  } else if (kernel == "shallow") {
-    plan.small.kernel = SmallKernel::kShallow;
-    int lanes = 0;
-    if (!(from >> lanes)) return false;
-    bool found = false;
-    each_shallow_plan(x, sms, [&](const ThinPlan& other) {
-      if (1 << other.lanes != lanes) return;
-      plan.small.thin = other;
-      found = true;
-    });
-    if (!found) return false;
+  } else if (kernel == "outer") {
+    plan.small = {SmallKernel::kOuterProduct, {{}, x.rows > x.cols}};
   } else {
     if (kernel == "tiles") from >> tile;
     if (!(from >> side) || (side != "straight" && side != "swapped")) return false;
@@ -141,9 +132,8 @@ std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
   }
   keep_fastest(thin, [](const SimtPlan& plan) { return plan.small.thin.cycles; });
   parts.insert(parts.end(), thin.begin(), thin.end());
-  each_shallow_plan(x, device.sms, [&](const ThinPlan& plan) {
-    parts.push_back({false, {SmallKernel::kShallow, {}, plan}});
-  });
+  if (x.k <= limit::outer_k)
+    parts.push_back({false, {SmallKernel::kOuterProduct, {{}, p.m > p.n}}});
   parts.push_back({true, {SmallKernel::kSplitK}});
   return parts;
 }
@@ -207,7 +197,7 @@ Status TunedPlans::add(std::string_view text) {
 std::string TunedPlans::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream to;
-  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, shallow LANES, thin|direct "
+  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, outer, thin|direct "
         "straight|swapped LANES "
         "COLUMNS K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS\n";
   for (const auto& [key, plan] : plans_) put(to, key.first, key.second, plan);

@@ -31,7 +31,6 @@ struct PartJob {
   int tiles_m, cluster, parts;
   unsigned* gSums;  // (tiles, parts - 1, tile), for sums on their way (sent_sums.cuh)
   int lanes = 0;    // of a product of few rows: log2 of the threads that share its columns
-  int tiles_n = 0;  // of a product of small k
 };
 
 // A block's tile, k-split and rank in the cluster.

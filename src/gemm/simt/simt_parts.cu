@@ -8,7 +8,6 @@
 #include "gemm/simt/batch.hpp"
 #include "gemm/simt/direct_product.cuh"
 #include "gemm/simt/part_tile.cuh"
-#include "gemm/simt/shallow_product.cuh"
 #include "gemm/simt/thin_product.cuh"
 #include "problem/accept.hpp"
 
@@ -134,15 +133,13 @@ using LaunchRows = Status (*)(const PartJob&, const ThinPlan&, Stream);
 template <int R>
 static constexpr std::array<LaunchRows, 2> kLaunchRows{launch_rows<R, false>, launch_rows<R, true>};
 
-template <int kLanes>
-static Status launch_shallow(PartJob x, Stream stream) {
-  using T = ShallowTile<kLanes>;
-  x.tiles_n = static_cast<int>(ceil_div(x.n, T::BN));
+static Status launch_outer(PartJob x, Stream stream) {
+  x.tiles_m = static_cast<int>(ceil_div(x.n, kOuterCols));
   CallMemory turn;
   if (Status s = turn.take(stream, 0, 0); !s) return s;
-  const auto bytes = static_cast<int>(ceil_div(x.k, T::BK) * T::kStep * 4);
-  return launch_dependent("small k", shallow_product<T>, x.tiles_n * ceil_div(x.m, T::BM), 1,
-                          T::kThreads, bytes, stream, x);
+  return launch_dependent("outer product", outer_product,
+                          x.tiles_m * ceil_div(x.m, kOuterBlockRows), 1, kOuterThreads, 0, stream,
+                          x);
 }
 
 static Status accepts(const Problem& p, const Device& device) {
@@ -186,11 +183,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (p.m == 0 || p.n == 0) return Status::ok();
   const PartJob x = job_of(p, o);
   const SmallPlan plan = plan_small(p, at, device);
-  if (plan.kernel == SmallKernel::kShallow) {
-    return plan.thin.lanes == 3   ? launch_shallow<8>(x, stream)
-           : plan.thin.lanes == 4 ? launch_shallow<16>(x, stream)
-                                  : launch_shallow<32>(x, stream);
-  }
+  if (plan.kernel == SmallKernel::kOuterProduct) return launch_outer(x, stream);
   PartJob job = plan.sided.swapped ? swap_sides(x) : x;
   if (plan.kernel == SmallKernel::kThin) {
     for (PartOperand* const side : {&job.a, &job.b}) {  // one vector along k has no next one
