@@ -88,7 +88,7 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double sums = static_cast<double>(rows) * columns;
   double cycles =
       thin_cost::launch + thin_cost::row * rows * of_vector * waves +
-      std::hypot(latency, loads, multiplies) + of_sm * sums * thin_cost::sum +
+      std::hypot(latency, loads, multiplies) +
       (x.turned ? of_sm * thin_cost::turned * static_cast<double>(x.rows) * columns : 0.0) +
       blocks * thin_cost::block;
   if (plan.parts > 1) {
