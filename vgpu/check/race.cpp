@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "check/race_state.hpp"
+#include "ir/bulk.hpp"
 
 namespace vgpu::check {
 namespace {
@@ -215,7 +216,8 @@ Attempt RaceCheck::State::attempt_of(const observer::Warp& warp, const ir::Insn&
 void RaceCheck::async_write(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                             const SharedRange& where, Agent agent, u32 epoch) {
   State& s = *state_;
-  const Attempt attempt = s.attempt_of(warp, insn, lane, where, agent, epoch, true);
+  Attempt attempt = s.attempt_of(warp, insn, lane, where, agent, epoch, true);
+  if (ir::reduces_shared(insn)) attempt.mark.info |= Mark::kStrong;
   BlockMemory& memory = s.memories[attempt.rank];
   const u32 info = attempt.mark.info;
   if (memory.copier.empty()) {

@@ -15,11 +15,12 @@ namespace vgpu::check {
 // One access to a word: the agent's clock, and packed in `info` the instruction's index, whether
 // the access was strong, and a 4-bit mask of the bytes accessed.
 struct Mark {
+  static constexpr u32 kStrong = 16;
   u32 clock = 0;
   u32 info = 0;
   u32 pc() const { return info >> 5; }
   u32 bytes() const { return info & 15; }
-  bool strong() const { return (info & 16) != 0; }
+  bool strong() const { return (info & kStrong) != 0; }
 };
 
 // Structure of arrays, indexed by word, so that loops over neighbouring words vectorise.

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/bulk.hpp"
 
+#include "ir/operations.hpp"
+
 namespace vgpu::ir {
+
+bool reduces_shared(const Insn& insn) {
+  static const auto kBulk = *find_operation("bulk");
+  if (insn.op != kBulk) return false;
+  const auto kind = static_cast<BulkKind>(insn.sub);
+  const BulkReduction what = kind == BulkKind::kSendWords ? WordReduction::of(insn.imm).what
+                             : kind == BulkKind::kSend    ? static_cast<BulkReduction>(insn.width)
+                                                          : BulkReduction::kCopy;
+  return what != BulkReduction::kCopy;
+}
 
 bool can_reduce(BulkReduction what, TensorType type) {
   using enum BulkReduction;

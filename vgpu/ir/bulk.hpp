@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of bulk copies: cp.async.bulk, cp.async.bulk.tensor, their reductions, st.async.
+// Operands of bulk copies: cp.async.bulk, cp.async.bulk.tensor, their reductions, st.async,
+// red.async.
 #pragma once
 #include <optional>
 
@@ -12,7 +13,8 @@ enum class BulkKind : u8 {  // Insn::sub of bulk
   kLoad,                    // global memory to the shared memory of one or more blocks
   kStore,                   // shared to global memory
   kSend,                    // shared memory to shared memory of a block of the cluster
-  // registers (Insn::width words of Insn::bytes) to shared memory of a block (st.async)
+  // registers (Insn::width words of Insn::bytes) to shared memory of a block: st.async and, with a
+  // WordReduction in Insn::imm, red.async
   kSendWords,
 };
 enum class BulkReduction : u8 {
@@ -26,6 +28,15 @@ enum class BulkReduction : u8 {
   kOr,
   kXor
 };  // Insn::width
+
+struct WordReduction {
+  BulkReduction what = BulkReduction::kCopy;
+  TensorType type{};
+  constexpr i64 packed() const { return static_cast<i64>(what) | static_cast<i64>(type) << 8; }
+  static constexpr WordReduction of(i64 packed) {
+    return {static_cast<BulkReduction>(packed & 255), static_cast<TensorType>(packed >> 8)};
+  }
+};
 
 // Positions of a bulk copy's operands in Program::lists, from Insn::list on. Each entry is a slot,
 // or kNone if absent. Addresses are 64-bit slots, the size and the coordinates 32-bit, the block
@@ -41,6 +52,8 @@ enum BulkOperand : u32 {
   kBulkOperands = kBulkAt + 5,
 };
 
+// Whether a copy to a block's shared memory is a reduction, which is atomic.
+bool reduces_shared(const Insn& insn);
 // Whether PTX allows this reduction for elements of this type.
 bool can_reduce(BulkReduction what, TensorType type);
 // Whether the result in global memory may depend on the order of the blocks: sums of floating-point

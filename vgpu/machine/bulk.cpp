@@ -329,7 +329,12 @@ void send_words(Warp& warp, const Lane& lane) {
   watch_bulk_shared(lane, to, bytes, true);
   barrier.block->mbarriers->bulk_lands(
       warp, lane, barrier.offset, {to.block, to.offset, bytes}, bytes,
-      [data, to, bytes] { std::memcpy(to.host(), data.data(), bytes); });
+      [data, to, bytes, reduction = WordReduction::of(insn.imm)] {
+        if (reduction.what == BulkReduction::kCopy)
+          std::memcpy(to.host(), data.data(), bytes);
+        else
+          Reducer(reduction.what, reduction.type).apply(to.host(), data.data(), bytes, false);
+      });
 }
 
 }  // namespace

@@ -128,6 +128,35 @@ TEST_F(Clusters, SendWords) {
   EXPECT_EQ(fault(3).kind, FaultKind::kRace);
 }
 
+TEST_F(Clusters, ReduceWords) {
+  config.cluster = {2, 1, 1};
+  std::uint32_t odd = 0xabc;
+  for (std::uint32_t t = 0; t < 64; ++t) odd ^= 3 * t;
+  const std::uint64_t expected[] = {4,
+                                    6,
+                                    20,
+                                    83,
+                                    0xffffffd8,
+                                    0xffffffe5,
+                                    2017,
+                                    static_cast<std::uint32_t>(1 - 2016),
+                                    (std::uint64_t{2016} << 33) + 1,
+                                    0xffff0000,
+                                    0x10ffff,
+                                    odd};
+  for_each_schedule([&] {
+    for (const bool race : {false, true}) {
+      config.check_race = race;
+      auto* const out = array<std::uint64_t>(24);
+      launch("reduce_words", {2, 1, 1}, {64, 1, 1}, out, 0);
+      for (int i = 0; i < 24; ++i) EXPECT_EQ(out[i], expected[i % 12]) << i;
+    }
+  });
+  const vgpu::Fault early =
+      fault_of("reduce_words", {2, 1, 1}, {64, 1, 1}, array<std::uint64_t>(24), 1);
+  EXPECT_EQ(early.kind, FaultKind::kRace);
+}
+
 TEST_F(Clusters, RelaxedArrival) {
   config.cluster = {2, 1, 1};
   for_each_schedule([&] {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async.bulk, cp.reduce.async.bulk and their tensor forms, st.async, the fences of the
-// asynchronous proxy, prefetches. PTX ISA, "Data Movement and Conversion Instructions: Bulk copy,
-// Tensor copy, st.async", "membar, fence".
+// cp.async.bulk, cp.reduce.async.bulk and their tensor forms, st.async, red.async, the fences of
+// the asynchronous proxy, prefetches. PTX ISA, "Data Movement and Conversion Instructions: Bulk
+// copy, Tensor copy, st.async", "red.async", "membar, fence".
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -197,24 +198,39 @@ void FunctionLowering::bulk_commit() {
 }
 
 // st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v2|.v4}.type [a], b, [mbarrier];
+// red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b,
+// [mbarrier];
 void FunctionLowering::send_words() {
   const auto parts = opcode().parts;
+  const bool reduces = opcode().base() == "red";
+  WordReduction reduction;
   u32 count = 1;
-  bool counted = false, to_cluster = false;
+  bool counted = false, to_cluster = reduces;
   for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
     const std::string_view part = parts[i];
     if (part == "shared::cluster")
       to_cluster = true;
     else if (part == "mbarrier::complete_tx::bytes")
       counted = true;
-    else if (part == "v2" || part == "v4")
+    else if (!reduces && (part == "v2" || part == "v4"))
       count = part == "v2" ? 2 : 4;
-    else if (part != "async" && part != "weak")
+    else if (const auto operation = reduction_from(part); reduces && operation)
+      reduction.what = *operation;
+    else if (part != "async" && (reduces ? part != "relaxed" && part != "cluster" : part != "weak"))
       refuse(fmt::format("modifier .{}", part));
   }
   const auto type = ptx::type_from(parts.back());
   const u32 bytes = type ? ptx::size_of(*type) : 0;
   if (!to_cluster || !counted || (bytes != 4 && bytes != 8)) refuse();
+  if (reduces) {
+    const auto element = element_from(parts.back());
+    const bool sums = reduction.what == BulkReduction::kAdd;
+    if (reduction.what == BulkReduction::kCopy || !element ||
+        !can_reduce(reduction.what, *element) ||
+        (bytes == 8 && !(sums && *element == TensorType::kUint64)))
+      refuse("that reduction of that type");
+    reduction.type = *element;
+  }
   if (bytes * count > 16) refuse("more than 16 bytes per thread");
   if (operand_count() != 3) refuse("another number of operands");
   const Operand& what = operand(1);
@@ -232,6 +248,7 @@ void FunctionLowering::send_words() {
   at(pc).sub = static_cast<u8>(BulkKind::kSendWords);
   at(pc).bytes = static_cast<u8>(bytes);
   at(pc).width = static_cast<u8>(count);
+  at(pc).imm = reduction.packed();
   list_operands(pc, operands);
 }
 

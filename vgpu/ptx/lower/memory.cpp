@@ -288,6 +288,7 @@ void FunctionLowering::parameter(const Access& access, const Operand& where, con
 // atom and red, in any of their spellings: the operation, the type, and where.
 void FunctionLowering::atom() {
   const bool reduction = opcode().base() == "red";
+  if (reduction && opcode().has("async")) return send_words();
   u32 vector = 1;
   std::string operation;
   std::string_view noftz;

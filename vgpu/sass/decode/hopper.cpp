@@ -34,6 +34,16 @@ void reduction_at(Reader& r) {
   r.insn.mode = r.named(87, 3, {".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"});
 }
 
+void add_sent_words(Reader& r) {
+  if (r.uniform_index(64) != kZeroUniform) r.refuse("a descriptor");
+  Operand to;
+  to.kind = Kind::kAddress;
+  to.index = static_cast<std::uint8_t>(r.field(24, 8));
+  to.wide = true;
+  r.add(to);
+  r.add(r.general_at(32));
+}
+
 // Destination, source, size and mask of a bulk copy.
 void add_bulk(Reader& r) {
   r.add(uniform_address(r, 32));
@@ -207,14 +217,18 @@ void decode_stas(Reader& r) {
   static constexpr std::uint8_t kBytes[] = {4, 8, 16};
   const std::uint8_t size = r.named(73, 3, {nullptr, nullptr, nullptr, nullptr, "", ".64", ".128"});
   r.insn.bytes = kBytes[size - 4];
-  if (r.uniform_index(64) != kZeroUniform) r.refuse("a descriptor");
   r.expect(90, 2, {3});
-  Operand to;
-  to.kind = Kind::kAddress;
-  to.index = static_cast<std::uint8_t>(r.field(24, 8));
-  to.wide = true;
-  r.add(to);
-  r.add(r.general_at(32));
+  add_sent_words(r);
+}
+
+// REDAS: the same, with a reduction.
+void decode_redas(Reader& r) {
+  reduction_at(r);
+  r.expect(72, 1, {1});
+  r.insn.source_type = r.named(73, 3, {"", ".S32", ".64"});
+  r.insn.bytes = r.insn.source_type == 2 ? 8 : 4;
+  r.expect(90, 2, {2});
+  add_sent_words(r);
 }
 
 // Barrier of the cluster: arrives, waits.

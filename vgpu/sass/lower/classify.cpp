@@ -78,11 +78,9 @@ ir::u16 traits_of(const Instruction& i) {
       (i.op == Op::kSetmaxreg && i.mode == kTryAlloc))
     traits |= ir::kWaits;
   if (i.op == Op::kUblkPrefetch || i.op == Op::kUtmaReduce || i.op == Op::kUtmaPrefetch ||
-      i.op == Op::kStas || class_of(i.op, false).pipes == ir::kPipeTex)
+      i.op == Op::kStas || i.op == Op::kRedas || class_of(i.op, false).pipes == ir::kPipeTex)
     traits |= ir::kNotMeasured;
-  const bool sparse =
-      i.op == Op::kGmma ? i.extended : (i.op == Op::kHmma || i.op == Op::kImma) && i.wrap;
-  if (sparse) traits |= ir::kNotMeasured;
+  if (i.op == Op::kGmma && i.extended) traits |= ir::kNotMeasured;  // a sparse A
   if (i.uniform &&
       (i.op == Op::kFlo || i.op == Op::kBrev || i.op == Op::kPlop3 || i.op == Op::kSgxt))
     traits |= ir::kPipeNotMeasured;

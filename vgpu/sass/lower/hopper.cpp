@@ -176,6 +176,11 @@ void Lowering::lower_send(const Instruction& i) {
   const u32 pc = emit_bulk(BulkKind::kSendWords, 0, operands);
   at(pc).bytes = 4;
   at(pc).width = static_cast<u8>(words);
+  if (i.op != Op::kRedas) return;
+  const WordReduction reduction{static_cast<BulkReduction>(1 + i.mode),
+                                reduced_type(i.source_type)};
+  if (!can_reduce(reduction.what, reduction.type)) refuse("that reduction of that type");
+  at(pc).imm = reduction.packed();
 }
 
 void Lowering::lower_hopper(const Instruction& i) {
@@ -196,6 +201,7 @@ void Lowering::lower_hopper(const Instruction& i) {
       emit("bulk.commit_group");
       return;
     case Op::kStas:
+    case Op::kRedas:
       return lower_send(i);
     case Op::kUtmaCache: {
       enum { kForget, kPrefetch };

@@ -461,6 +461,49 @@ extern "C" __global__ void send_words(u32* out, int how, int flaw) {
   cluster_sync();
 }
 
+// Every thread reduces words of the neighbour's shared memory. Defect 1: no wait.
+#define RED_ASYNC(operation, constraint, word, value)                                              \
+  asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." operation \
+               " [%0], %1, [%2];" ::"r"(there + 8 * (word)),                                       \
+               constraint(value), "r"(barrier)                                                     \
+               : "memory")
+extern "C" __global__ void reduce_words(u64* out, int flaw) {
+  __shared__ u64 words[12];
+  __shared__ u64 full;
+  const u32 t = threadIdx.x, rank = cluster_rank();
+  const u64 first[] = {0, 0, 100, 5, 3, 0xffffff9c, 1, 1, 1, 0xffffffff, 0x100000, 0xabc};
+  for (u32 i = t; i < 12; i += blockDim.x) words[i] = first[i];
+  if (t == 0) {
+    init(&full, 1);
+    fence_init();
+  }
+  fence_proxy();
+  cluster_sync();
+  if (t == 0) expect(&full, 64 * (11 * 4 + 8));
+  u32 there, barrier;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(there)
+               : "r"(address(words)), "r"(1 - rank));
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(barrier)
+               : "r"(address(&full)), "r"(1 - rank));
+  RED_ASYNC("inc.u32", "r", 0, 9);
+  RED_ASYNC("dec.u32", "r", 1, 9);
+  RED_ASYNC("min.u32", "r", 2, t + 20);
+  RED_ASYNC("max.u32", "r", 3, t + 20);
+  RED_ASYNC("min.s32", "r", 4, t - 40);
+  RED_ASYNC("max.s32", "r", 5, t - 90);
+  RED_ASYNC("add.u32", "r", 6, t);
+  RED_ASYNC("add.s32", "r", 7, 0 - t);
+  RED_ASYNC("add.u64", "l", 8, u64{t} << 33);
+  RED_ASYNC("and.b32", "r", 9, ~(1u << t % 16));
+  RED_ASYNC("or.b32", "r", 10, 1u << t % 16);
+  RED_ASYNC("xor.b32", "r", 11, 3 * t);
+  if (flaw != 1) wait(&full, 0);
+  for (u32 i = t; i < 12; i += blockDim.x) out[12 * rank + i] = words[i];
+  cluster_sync();
+}
+
 // One block waits at the cluster barrier, the other waits elsewhere for ever. One warp initialises
 // an mbarrier while the others arrive at the cluster barrier, relaxed; then all use the neighbour's
 // mbarrier. Defects: 1, no fence after the initialisation; 2, initialisation after the fence; 3, a
