@@ -90,6 +90,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return about_primary(__func__, device, [&](Runtime&, Context& primary) {
     if (context == nullptr) return cudaErrorInvalidValue;
     ++primary.retained;
+    primary.destroyed = false;
     *context = handle_of(&primary);
     return cudaSuccess;
   });
@@ -98,7 +99,10 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   return about_primary(__func__, device, [&](Runtime& runtime, Context& primary) {
     if (primary.retained == 0) return cudaErrorDeviceUninitialized;
-    if (--primary.retained == 0 && !primary.used) clear(runtime, primary);
+    if (--primary.retained == 0 && !primary.used) {
+      clear(runtime, primary);
+      primary.destroyed = true;  // until it is retained again
+    }
     return cudaSuccess;
   });
 }

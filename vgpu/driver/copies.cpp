@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "driver/arrays.hpp"
+#include "runtime/array_copies.hpp"
 #include "runtime/copies.hpp"
 
 namespace vgpu::driver {
@@ -55,19 +56,6 @@ bool divides_elements(const Side& side, const cudaExtent& extent) {
   return side.x % element != 0 || extent.width % element != 0;
 }
 
-// An array as the memory that holds it, for a copy that counts in bytes.
-cudaPitchedPtr memory_of_array(const Side& side, const cudaExtent& extent) {
-  const Image& image = Runtime::get().arrays.known(array_of(side.array)).image;
-  const auto inside = [](std::size_t first, std::size_t count, std::uint64_t size) {
-    return first <= size && count <= size - first;
-  };
-  const std::size_t row = std::size_t{image.width} * image.format.bytes();
-  if (!inside(side.x, extent.width, row) || !inside(side.y, extent.height, image.height) ||
-      !inside(side.z, extent.depth, std::uint64_t{image.depth} * image.layers))
-    throw Failure{cudaErrorInvalidValue, ""};
-  return {reinterpret_cast<void*>(image.address), image.pitch, row, image.height};
-}
-
 // The runtime counts in elements of an array where one takes part: its width, and places in arrays.
 cudaMemcpy3DParms parameters_of(const Side& from, const Side& to, const cudaExtent& extent) {
   cudaMemcpy3DParms what{};
@@ -84,7 +72,7 @@ cudaMemcpy3DParms parameters_of(const Side& from, const Side& to, const cudaExte
       return;
     }
     if (in_bytes) {
-      memory = memory_of_array(side, extent);
+      memory = vgpu::runtime::memory_of_array(Runtime::get(), array_of(side.array), at, extent);
       return;
     }
     element = element_bytes(side.array);

@@ -44,17 +44,19 @@ Link& known_link(CUlinkState state) {
   return *found->second;
 }
 
+[[noreturn]] void refuse(std::string_view why, cudaError_t error) {
+  throw Failure{error, fmt::format("{}: {}", vgpu::runtime::driver_call(), why)};
+}
+
 [[noreturn]] void refuse_mixture() {
-  throw Failure{cudaErrorNotSupported,
-                fmt::format("{}: machine code cannot be linked with other code: give PTX",
-                            vgpu::runtime::driver_call())};
+  refuse("machine code cannot be linked with other code: give PTX", cudaErrorNotSupported);
 }
 
 // By the type of the ELF file. Throws Failure for what is none.
 bool is_relocatable(const std::string& code) {
   Elf64_Ehdr header{};
   if (code.size() < sizeof header || !code.starts_with(ELFMAG))
-    throw Failure{cudaErrorInvalidKernelImage, "no machine code"};
+    refuse("this is no machine code", cudaErrorInvalidKernelImage);
   std::memcpy(&header, code.data(), sizeof header);
   return header.e_type == ET_REL;
 }
@@ -63,8 +65,7 @@ bool is_relocatable(const std::string& code) {
 void add_code(Link& link, std::string code) {
   if (!is_relocatable(code)) {
     link.failed = cudaErrorNoKernelImageForDevice;
-    throw Failure{link.failed, fmt::format("{}: the machine code is not relocatable",
-                                           vgpu::runtime::driver_call())};
+    refuse("the machine code is not relocatable", link.failed);
   }
   if (!link.units.empty() || !link.code.empty()) refuse_mixture();
   link.code = std::move(code);
@@ -72,7 +73,8 @@ void add_code(Link& link, std::string code) {
 
 void add_ptx(Link& link, std::string text, const std::string& name) {
   if (!link.code.empty()) refuse_mixture();
-  if (text.find(".version") == text.npos) throw Failure{cudaErrorInvalidKernelImage, "no PTX"};
+  if (text.find(".version") == text.npos)
+    refuse("text without '.version' is no PTX", cudaErrorInvalidKernelImage);
   text.resize(std::min(text.find('\0'), text.size()));
   vgpu::ptx::parse(text);  // refuses what is not PTX
   link.units.push_back({name, std::move(text)});

@@ -10,19 +10,30 @@
 namespace vgpu::runtime {
 namespace {
 
+// Throws Failure for a box beyond an image, whose rows have so many units.
+void check_inside(const Image& image, std::uint64_t row, const cudaPos& at,
+                  const cudaExtent& extent) {
+  const auto inside = [](std::size_t first, std::size_t count, std::uint64_t size) {
+    return first <= size && count <= size - first;
+  };
+  if (!inside(at.x, extent.width, row) || !inside(at.y, extent.height, image.height) ||
+      !inside(at.z, extent.depth, std::uint64_t{image.depth} * image.layers))
+    throw Failure{cudaErrorInvalidValue, ""};
+}
+
+cudaPitchedPtr memory_of(const Image& image) {
+  return {reinterpret_cast<void*>(image.address), image.pitch,
+          std::size_t{image.width} * image.format.bytes(), image.height};
+}
+
 // Replaces an array by its memory, and elements by bytes. Returns the bytes of an element.
 std::size_t lay_bare(const Runtime& runtime, cudaArray_t& array, cudaPos& at,
                      cudaPitchedPtr& memory, const cudaExtent& extent) {
   if (memory.ptr != nullptr) throw Failure{cudaErrorInvalidValue, ""};
   const Image& image = runtime.arrays.known(array).image;
   const std::size_t bytes = image.format.bytes();
-  const auto inside = [](std::size_t first, std::size_t count, std::uint64_t size) {
-    return first <= size && count <= size - first;
-  };
-  if (!inside(at.x, extent.width, image.width) || !inside(at.y, extent.height, image.height) ||
-      !inside(at.z, extent.depth, std::uint64_t{image.depth} * image.layers))
-    throw Failure{cudaErrorInvalidValue, ""};
-  memory = {reinterpret_cast<void*>(image.address), image.pitch, image.width * bytes, image.height};
+  check_inside(image, image.width, at, extent);
+  memory = memory_of(image);
   at.x *= bytes;
   array = nullptr;
   return bytes;
@@ -65,6 +76,13 @@ cudaMemcpy3DParms without_arrays(const Runtime& runtime, const cudaMemcpy3DParms
   return plain;
 }
 
+cudaPitchedPtr memory_of_array(const Runtime& runtime, cudaArray_const_t array, const cudaPos& at,
+                               const cudaExtent& extent) {
+  const Image& image = runtime.arrays.known(array).image;
+  check_inside(image, std::uint64_t{image.width} * image.format.bytes(), at, extent);
+  return memory_of(image);
+}
+
 namespace {
 
 // A rectangle of an array, x and width in bytes as the functions for two dimensions have them.
@@ -73,35 +91,50 @@ struct Part {
   std::size_t x, y;
 };
 
-cudaMemcpy3DParms rectangle(const Runtime& runtime, const Part& part, std::size_t width,
-                            std::size_t height, cudaMemcpyKind kind) {
+// One side of a copy: the array, or the memory that holds it where the copy divides elements.
+struct ArraySide {
+  cudaArray_t array = nullptr;
+  cudaPos at{};
+  cudaPitchedPtr memory{};
+  cudaExtent extent{};
+};
+
+bool divides_elements(const Runtime& runtime, const Part& part, std::size_t width) {
   const std::size_t bytes = runtime.arrays.known(part.array).image.format.bytes();
-  if (part.x % bytes != 0 || width % bytes != 0) throw Failure{cudaErrorInvalidValue, ""};
-  cudaMemcpy3DParms what{};
-  what.extent = {width / bytes, height, 1};
-  what.kind = kind;
-  return what;
+  return part.x % bytes != 0 || width % bytes != 0;
+}
+
+ArraySide side_of(const Runtime& runtime, const Part& part, std::size_t width, std::size_t height,
+                  bool in_bytes) {
+  if (!in_bytes) {
+    const std::size_t bytes = runtime.arrays.known(part.array).image.format.bytes();
+    return {const_cast<cudaArray_t>(part.array),
+            {part.x / bytes, part.y, 0},
+            {},
+            {width / bytes, height, 1}};
+  }
+  ArraySide side{nullptr, {part.x, part.y, 0}, {}, {width, height, 1}};
+  side.memory = memory_of_array(runtime, part.array, side.at, side.extent);
+  return side;
 }
 
 cudaMemcpy3DParms to_array(const Runtime& runtime, const Part& to, const void* from,
                            std::size_t pitch, std::size_t width, std::size_t height,
                            cudaMemcpyKind kind) {
-  cudaMemcpy3DParms what = rectangle(runtime, to, width, height, kind);
+  const ArraySide side = side_of(runtime, to, width, height, divides_elements(runtime, to, width));
   if (height > 1 && width > pitch) throw Failure{cudaErrorInvalidPitchValue, ""};
-  what.srcPtr = {const_cast<void*>(from), pitch, width, height};
-  what.dstArray = const_cast<cudaArray_t>(to.array);
-  what.dstPos = {to.x / runtime.arrays.known(to.array).image.format.bytes(), to.y, 0};
-  return what;
+  return {nullptr,     {},      {const_cast<void*>(from), pitch, width, height},
+          side.array,  side.at, side.memory,
+          side.extent, kind};
 }
 
 cudaMemcpy3DParms from_array(const Runtime& runtime, void* to, std::size_t pitch, const Part& from,
                              std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  cudaMemcpy3DParms what = rectangle(runtime, from, width, height, kind);
+  const ArraySide side =
+      side_of(runtime, from, width, height, divides_elements(runtime, from, width));
   if (height > 1 && width > pitch) throw Failure{cudaErrorInvalidPitchValue, ""};
-  what.dstPtr = {to, pitch, width, height};
-  what.srcArray = const_cast<cudaArray_t>(from.array);
-  what.srcPos = {from.x / runtime.arrays.known(from.array).image.format.bytes(), from.y, 0};
-  return what;
+  return {side.array,  side.at, side.memory, nullptr, {}, {to, pitch, width, height},
+          side.extent, kind};
 }
 
 // cudaMemcpyToArray and its relatives continue in the next row. Calls `copy` with the row, the
@@ -186,14 +219,13 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
                                      cudaArray_const_t from, size_t from_x, size_t from_y,
                                      size_t width, size_t height, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    cudaMemcpy3DParms what =
-        from_array(runtime, nullptr, width, {from, from_x, from_y}, width, height, kind);
-    const cudaMemcpy3DParms other =
-        to_array(runtime, {to, to_x, to_y}, nullptr, width, width, height, kind);
-    what.dstPtr = {};
-    what.dstArray = other.dstArray;
-    what.dstPos = other.dstPos;
-    return copy_at_once(runtime, "cudaMemcpy2DArrayToArray", {what});
+    const Part source{from, from_x, from_y}, target{to, to_x, to_y};
+    const bool in_bytes =
+        divides_elements(runtime, source, width) || divides_elements(runtime, target, width);
+    const ArraySide a = side_of(runtime, source, width, height, in_bytes);
+    const ArraySide b = side_of(runtime, target, width, height, in_bytes);
+    return copy_at_once(runtime, "cudaMemcpy2DArrayToArray",
+                        {{a.array, a.at, a.memory, b.array, b.at, b.memory, a.extent, kind}});
   });
 }
 VGPU_TWIN(cudaMemcpy2DArrayToArray, _ptds, 9);

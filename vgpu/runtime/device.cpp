@@ -81,6 +81,7 @@ cudaError_t cudaSetDevice(int device) {
   return about_device(device, [&](Runtime& runtime, const vgpu::Device&) {
     Context& primary = runtime.contexts.primary(device);
     primary.used = true;
+    primary.destroyed = false;
     set_context(&primary);
     return cudaSuccess;
   });

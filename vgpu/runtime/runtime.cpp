@@ -152,6 +152,7 @@ void attach(Runtime& runtime) {
   if (current_context() != nullptr || !driver_call().empty()) return;
   Context& primary = runtime.contexts.primary(Runtime::ordinal());
   primary.used = true;
+  primary.destroyed = false;
   push_context(primary);
 }
 

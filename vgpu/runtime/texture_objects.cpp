@@ -132,6 +132,7 @@ Texture texture_of(const Runtime& runtime, const TextureRegistry::Entry& entry) 
                  (runtime.arrays.known(entry.resource.res.array.array).flags &
                   (cudaArrayCubemap | cudaArrayLayered)) == cudaArrayCubemap;
   texture.seamless = desc.seamlessCubemap != 0;
+  texture.anisotropic = desc.maxAnisotropy > 1;
   texture.bias = desc.mipmapLevelBias;
   texture.least_level = desc.minMipmapLevelClamp;
   texture.most_level = desc.maxMipmapLevelClamp;

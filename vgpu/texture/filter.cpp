@@ -186,7 +186,10 @@ Texel fetch(const Texture& texture, ir::TextureShape shape, const Coordinates& a
   }
   const auto fixed = static_cast<std::uint32_t>(level * kFractions);
   const std::uint32_t first = fixed >> 8;
-  const std::int64_t weight = fixed & 255;
+  std::int64_t weight = fixed & 255;
+  // Anisotropic samplers blend levels only in the middle half between them.
+  if (texture.anisotropic)
+    weight = std::clamp<std::int64_t>(2 * weight - kFractions / 2, 0, kFractions);
   const TexelFormat& format = texture.levels[0].format;
   if (!is_floating(texture) || (weight == 0 && format.kind == TexelKind::kFloat))
     return of_level(texture, texture.levels[first], shape, at, taps);

@@ -49,6 +49,7 @@ struct Texture {
   bool srgb = false;
   bool cube = false;      // of one cube, without layers
   bool seamless = false;  // filters across the edges of a cube
+  bool anisotropic = false;
   std::array<float, 4> border{};
   float bias = 0, least_level = 0, most_level = 0;
 };

@@ -61,7 +61,7 @@ void check_primary(CUdevice device) {
   require(primary == again && current() == nullptr, "one primary context, not made current");
   EXPECT(ERROR_INVALID_CONTEXT, cuCtxDestroy(primary));
   CHECK(cuCtxSetCurrent(primary));
-  CUdeviceptr memory = 0;
+  CUdeviceptr memory = 0, other = 0;
   CHECK(cuMemAlloc(&memory, 64));
   CHECK(cuDevicePrimaryCtxRelease(device));
   CHECK(cuMemsetD8(memory, 1, 64));
@@ -70,6 +70,8 @@ void check_primary(CUdevice device) {
   CHECK(cuDevicePrimaryCtxRelease(device));
   CHECK(cuDevicePrimaryCtxGetState(device, &flags, &active));
   require(active == 0, "released");
+  require(current() == primary, "it stays on the stack");
+  EXPECT(ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc(&other, 64));
   CHECK(cuDevicePrimaryCtxRetain(&primary, device));
   EXPECT(ERROR_INVALID_VALUE, cuMemsetD8(memory, 1, 64));  // went with the context
   CHECK(cuDevicePrimaryCtxRelease(device));

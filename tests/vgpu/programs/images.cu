@@ -88,6 +88,20 @@ void copies() {
     }
   }
 
+  // Parts of elements.
+  unsigned char part[5];
+  require(cudaMemcpy2DFromArray(part, 5, one, 6, 1, 5, 1, cudaMemcpyDeviceToHost), "some bytes");
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(&values[kWidth]);
+  require(std::memcmp(part, bytes + 6, 5) == 0, "bytes of an array");
+  std::vector<float> changed = read(two, kWidth, kHeight);
+  std::memcpy(reinterpret_cast<unsigned char*>(changed.data()) + 2, part, 5);
+  require(cudaMemcpy2DToArray(two, 2, 0, part, 5, 5, 1, cudaMemcpyHostToDevice), "some bytes");
+  require(cudaMemcpy2DArrayToArray(two, 10, 0, two, 3, 0, 4, 1), "some bytes");
+  std::memcpy(reinterpret_cast<unsigned char*>(changed.data()) + 10,
+              reinterpret_cast<unsigned char*>(changed.data()) + 3, 4);
+  const std::vector<float> now = read(two, kWidth, kHeight);
+  require(std::memcmp(now.data(), changed.data(), now.size() * 4) == 0, "bytes into an array");
+
   // Captured, and replayed with other values.
   float *device = nullptr, *out = nullptr;
   require(cudaMalloc(&device, values.size() * 4), "cudaMalloc");
