@@ -133,6 +133,8 @@ void check_lt(cublasLtHandle_t handle, const Case& t, int kind) {
             (what + ", of integers: " + cublasGetStatusName(status)).c_str());
     return destroy();
   }
+  // cuBLASLt 13.0 accepts one row with a gradient of A, and does not write D.
+  if (!on_virtual_gpu() && kind == CUBLASLT_EPILOGUE_BGRADA && m == 1) return destroy();
   const auto refused = [&](cublasStatus_t by) {
     if (!with_epilogue || on_virtual_gpu()) return false;
     if (by == CUBLAS_STATUS_SUCCESS && count != 0) return false;
@@ -193,7 +195,8 @@ void check_lt(cublasLtHandle_t handle, const Case& t, int kind) {
             require(extras.bit(i, j) == (v > 0), "a bit of the mask");
           v = std::max(v, 0.0);
         } else if ((kind & kGelu) != 0) {
-          if ((kind & kAux) != 0) {
+          // What cuBLASLt stores where D is FP8 is not documented.
+          if ((kind & kAux) != 0 && (on_virtual_gpu() || !is_fp8(t.d))) {
             const Format format = format_of(extras.aux.type);
             require(std::abs(extras.aux.value(0, i, j) - v) <=
                         e + format.unit * (std::abs(v) + e) + format.least,
