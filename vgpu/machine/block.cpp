@@ -56,7 +56,7 @@ Block::Block(const Launch& of, observer::Counters& into, SiteMemo* memos, Cluste
   warps = std::make_unique<Warp[]>(warp_count);
   const u64 window_bytes = (u64{kernel.window_bytes} + 63) / 64 * 64;
   windows_ = std::make_unique<std::byte[]>(window_bytes * warp_count + 64);
-  const u64 shared_bytes = launch.shared_end - program.shared_begin;
+  const u64 shared_bytes = launch.shared_read_end - program.shared_begin;
   shared_ = std::make_unique<std::byte[]>(shared_bytes + 1024);
   std::byte* const shared = aligned(shared_.get(), 1024);
   race = cluster.race();

@@ -19,7 +19,8 @@ Cluster::Cluster(const Launch& launch, observer::Counters& counters, SiteMemo* m
   const u32 count = static_cast<u32>(launch.config.cluster.count());
   if (launch.observer != nullptr) {
     const u32 warps = static_cast<u32>((launch.config.block.count() + kLanes - 1) / kLanes);
-    race_ = launch.observer->races(launch.shared_end - launch.program.shared_begin, warps, count);
+    race_ =
+        launch.observer->races(launch.shared_read_end - launch.program.shared_begin, warps, count);
   }
   for (u32 rank = 0; rank < count; ++rank) {
     blocks_.push_back(std::make_unique<Block>(launch, counters, memos, *this, rank));
