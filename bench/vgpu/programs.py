@@ -34,8 +34,8 @@ It has one row per program that ran under vgpu, in the order of their names:
 
 `gpu` is the same of the run on the GPU: right, wrong or late, nothing if there was none. `seconds`
 and `cause` are those of the run under vgpu; the cause is the first line of vgpu's report, or the
-program's. --differences prints for all programs where the lines of the two runs differ. Exit status 0
-if no program is wrong that a GPU runs right.
+program's. --differences prints for all programs where the lines of the two runs differ. Exit status
+0 if no program is wrong that a GPU runs right.
 """
 import argparse
 import collections

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/vgpu/programs.py on programs of known outcome, with vgpu itself. No GPU is here: programs that
-use none stand for what one says.
+"""bench/vgpu/programs.py on programs of known outcome, with vgpu itself. No GPU is here: programs
+that use none stand for what one says.
 
 usage: test_program_table.py VGPU PRINT RACE UNSUPPORTED
 """
@@ -100,7 +100,8 @@ def against_a_gpu(folder):
             (("same", "gpu"), ("digits", "gpu"), ("times", "gpu"), ("number", "gpu"),
              ("words", "gpu"), ("more", "gpu"), ("fails alike", "gpu"), ("wrong on both", "exit"),
              ("wrong on the gpu", "exit"))]
-    gpu = {"same": "sum 1", "digits": "sum 1.23456e3 of 7", "times": "took 3 ms", "number": "sum 1.5",
+    gpu = {"same": "sum 1", "digits": "sum 1.23456e3 of 7", "times": "took 3 ms",
+           "number": "sum 1.5",
            "words": "sum 1 cold", "more": "one", "fails alike": "no; exit 3",
            "wrong on both": "no; exit 1", "wrong on the gpu": "no; exit 1"}
     here = gpu | {"digits": "sum 1.23457e3 of 7", "times": "took 900 ms", "number": "sum 1.6",
