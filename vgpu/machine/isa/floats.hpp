@@ -169,15 +169,20 @@ inline double widen(u32 code, Format format) {
 
 // a * b + c rounded to odd, for factors whose product is exact in double. Rounding the result again
 // to 11 or 8 bits gives the same value as rounding the exact value once.
-inline double multiply_add_to_odd(double a, double b, double c) {
+[[gnu::always_inline]] inline double multiply_add_to_odd(double a, double b, double c) {
   const double p = a * b;
   const double s = p + c;
   const double back = s - p;
-  const double error = (p - (s - back)) + (c - back);
-  if (!(error != 0) || is_nan(error) || s - s != 0) return s;  // exact, infinite or NaN
-  u64 bits = bits_as<u64>(s);
-  if ((error < 0) != (s < 0)) bits -= 1;  // |s| was rounded up
-  return bits_as<double>(bits | 1);
+  const double error = (p - (s - back)) + (c - back);  // 0, or NaN, if s is exact, infinite or NaN
+  const u64 towards_zero = bits_as<u64>(s) - ((error < 0) != (s < 0) ? 1 : 0);
+  return (error < 0) | (error > 0) ? bits_as<double>(towards_zero | 1) : s;
+}
+// The same for a conversion to single precision.
+[[gnu::always_inline]] inline float single_to_odd(double a) {
+  const float s = static_cast<float>(a);
+  const double back{s};
+  const u32 towards_zero = bits_as<u32>(s) - (__builtin_fabs(back) > __builtin_fabs(a) ? 1 : 0);
+  return (back < a) | (back > a) ? bits_as<float>(towards_zero | 1) : s;
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

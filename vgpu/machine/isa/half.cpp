@@ -2,7 +2,7 @@
 // Arithmetic in the 16-bit formats, single and in pairs. Every result is the exact value rounded
 // once. Sums of two 11- or 8-bit significands, and their products, may first be rounded to 24 bits
 // without changing the result. Exceptions are bfloat16 products outside single precision's range
-// and the fused operation; both are computed in double precision.
+// and the fused operation; both are computed in double precision and rounded to odd.
 #include <cmath>
 
 #include "machine/isa/compare.hpp"
@@ -23,8 +23,8 @@ template <>
 struct Traits<bf16> {
   static constexpr Format kFormat = kBfloat;
   [[gnu::always_inline]] static bf16 round(float a) { return to_bfloat(a); }
-  static bf16 product(float a, float b) {
-    return bf16{static_cast<u16>(narrow(double{a} * double{b}, kBfloat, Rounding::kNearest))};
+  [[gnu::always_inline]] static bf16 product(float a, float b) {
+    return to_bfloat(single_to_odd(double{a} * double{b}));
   }
 };
 
@@ -48,10 +48,9 @@ template <class H, bool kFlush, After kAfter>
 }
 
 template <class H>
-inline H fused(H a, H b, H c) {
-  const double exact =
-      multiply_add_to_odd(double{to_float(a)}, double{to_float(b)}, double{to_float(c)});
-  return H{static_cast<u16>(narrow(exact, Traits<H>::kFormat, Rounding::kNearest))};
+[[gnu::always_inline]] inline H fused(H a, H b, H c) {
+  return Traits<H>::round(single_to_odd(
+      multiply_add_to_odd(double{to_float(a)}, double{to_float(b)}, double{to_float(c)})));
 }
 
 template <class H>

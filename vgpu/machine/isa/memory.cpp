@@ -216,24 +216,25 @@ void access_stray_local(Warp& warp, std::byte* window, const Insn& insn, u32 mas
 template <bool kStore>
 void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* offsets) {
   const u32 bytes = insn.bytes, total = bytes * insn.vector;
+  const u64 first = offsets[__builtin_ctz(mask)];
+  u64 apart = 0;
+  for (u32 i = 0; i < kLanes; ++i) apart |= (mask >> i & 1) != 0 ? offsets[i] ^ first : 0;
+  const bool in_row = apart == 0 && mask == kAllLanes;
   u32 stray = 0;
-  for (u32 m = mask; m != 0; m &= m - 1) {
+  for (u32 m = in_row ? 1 : mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     if (offsets[i] > warp.local_bytes || total > warp.local_bytes - offsets[i] ||
         (offsets[i] & (total - 1)) != 0) {
       if (!forgives_local(warp, offsets[i], total))
         fault_access({warp, insn, i}, AddressSpace::kLocal, offsets[i], total);
-      stray |= 1u << i;
+      stray |= in_row ? kAllLanes : 1u << i;
     }
   }
   watch_local(warp, insn, mask & ~stray, offsets, bytes, insn.vector,
-              kStore ? Touch::kStore : Touch::kLoad);
-  const u64 first = offsets[__builtin_ctz(mask)];
-  u64 apart = 0;
-  for (u32 i = 0; i < kLanes; ++i) apart |= (mask >> i & 1) != 0 ? offsets[i] ^ first : 0;
+              kStore ? Touch::kStore : Touch::kLoad, in_row);
   observer::SiteCount& count = warp.site_counts[insn.site];
   ++count.local_requests;
-  if (apart == 0 && mask == kAllLanes) {
+  if (in_row) {
     count.local_sectors += (total + 3) / 4 * 4;  // each word of all lanes fills four sectors
   } else {
     alignas(64) u64 words[kLanes];
@@ -247,7 +248,7 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
     access_stray_local<kStore>(warp, window, insn, stray, offsets);
     mask &= ~stray;
   }
-  if (apart == 0 && mask == kAllLanes && bytes == 4 && insn.width == 4) {
+  if (in_row && mask != 0 && bytes == 4 && insn.width == 4) {
     for (u32 e = 0; e < insn.vector; ++e) {
       const u32 offset = element_slot(warp, insn, e);
       if (offset == kNone) continue;

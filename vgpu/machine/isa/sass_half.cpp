@@ -12,20 +12,27 @@ enum class Form { kFma, kAdd, kMultiply };
 struct Halves {
   Halves(const std::byte* window, u32 offset, Modifiers m, unsigned half_at, Modifiers negate,
          Modifiers absolute)
-      : row(reinterpret_cast<const u32*>(window + offset)),
-        half(bits_of(m, half_at, 2)),
-        keep(has(m, absolute) ? 0x7fff7fff : kAllLanes),
-        flip(has(m, negate) ? 0x80008000 : 0) {}
-  [[gnu::always_inline]] u32 unmodified(u32 i) const {
-    const u32 v = row[i];
-    if (half == 1) return (v & 0xffff) | v << 16;
-    if (half == 2) return (v >> 16) | (v & 0xffff0000);
-    if (half == 3) return v << 16 | (v >> 16 ^ 0x8000);
-    return v;
+      : keep(has(m, absolute) ? 0x7fff7fff : kAllLanes), flip(has(m, negate) ? 0x80008000 : 0) {
+    const u32* const row = reinterpret_cast<const u32*>(window + offset);
+    const auto fill = [&](auto pick) __attribute__((always_inline)) {
+      for (u32 i = 0; i < kLanes; ++i) unmodified[i] = pick(row[i]);
+    };
+    switch (bits_of(m, half_at, 2)) {
+      case 1:
+        fill([](u32 v) { return (v & 0xffff) | v << 16; });
+        break;
+      case 2:
+        fill([](u32 v) { return v >> 16 | (v & 0xffff0000); });
+        break;
+      case 3:
+        fill([](u32 v) { return v << 16 | (v >> 16 ^ 0x8000); });
+        break;
+      default:
+        fill([](u32 v) { return v; });
+    }
   }
-  [[gnu::always_inline]] u32 operator[](u32 i) const { return (unmodified(i) & keep) ^ flip; }
-  const u32* row;
-  unsigned half;
+  [[gnu::always_inline]] u32 operator[](u32 i) const { return (unmodified[i] & keep) ^ flip; }
+  alignas(64) u32 unmodified[kLanes];
   u32 keep, flip;
 };
 
@@ -39,26 +46,26 @@ template <class H>
   return double{to_float(H{static_cast<u16>(flushed(bits, m))})};
 }
 
-template <class H>
-[[gnu::always_inline]] inline u32 rounded_half(double value) {
-  return narrow(value, std::is_same_v<H, f16> ? kHalf : kBfloat, Rounding::kNearest);
-}
+[[gnu::always_inline]] inline void round_to(float a, f16& to) { to = to_half(a); }
+[[gnu::always_inline]] inline void round_to(float a, bf16& to) { to = to_bfloat(a); }
 
+// Results in the halves from bit `shift` on, as numbers that are rounded once more.
 template <class H, Form kForm>
-[[gnu::always_inline]] inline u32 half_result(u32 a, u32 b, u32 c, Modifiers m,
-                                              bool single_result) {
-  const double x = number<H>(a, m), y = number<H>(b, m), z = number<H>(c, m);
-  double r;
-  if constexpr (kForm == Form::kFma)
-    r = multiply_add_to_odd(x, y, z);
-  else if constexpr (kForm == Form::kAdd)
-    r = x + y;
-  else
-    r = x * y;
-  if (has(m, kSaturate)) r = saturate(r);
-  if (has(m, kRelu) && r <= 0) r = 0;
-  if (single_result) return bits_as<u32>(canonical(static_cast<float>(r)));
-  return flushed(rounded_half<H>(r), m);
+[[gnu::always_inline]] inline void calculate(const Halves& a, const Halves& b, const Halves& c,
+                                             u32 shift, Modifiers m, double* r) {
+  for (u32 i = 0; i < kLanes; ++i) {
+    const double x = number<H>(a[i] >> shift, m), y = number<H>(b[i] >> shift, m);
+    if constexpr (kForm == Form::kFma)
+      r[i] = multiply_add_to_odd(x, y, number<H>(c[i] >> shift, m));
+    else
+      r[i] = kForm == Form::kAdd ? x + y : x * y;
+  }
+  if (has(m, kSaturate)) {
+    for (u32 i = 0; i < kLanes; ++i) r[i] = saturate(r[i]);
+  }
+  if (has(m, kRelu)) {
+    for (u32 i = 0; i < kLanes; ++i) r[i] = r[i] <= 0 ? 0 : r[i];
+  }
 }
 
 template <class H, Form kForm>
@@ -67,18 +74,23 @@ void halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Halves a(window, insn.s[0], m, kHalfAAt, kNegateA, kAbsoluteA),
       b(window, insn.s[1], m, kHalfBAt, kNegateB, kAbsoluteB),
       c(window, insn.s[2], m, kHalfCAt, kNegateC, kAbsoluteC);
-  const bool single_result = has(m, kHigh);
-  u32* const d = slot<u32>(window, insn.d);
-  for (u32 left = mask; left != 0; left &= left - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(left));
-    const u32 low = half_result<H, kForm>(a[i], b[i], c[i], m, single_result);
-    if (single_result) {
-      d[i] = low;
-      continue;
+  alignas(64) double numbers[kLanes];
+  alignas(64) u32 results[kLanes] = {};
+  calculate<H, kForm>(a, b, c, 0, m, numbers);
+  if (has(m, kHigh)) {  // a result in single precision
+    for (u32 i = 0; i < kLanes; ++i)
+      results[i] = bits_as<u32>(canonical(static_cast<float>(numbers[i])));
+  } else {
+    for (const u32 shift : {0u, 16u}) {
+      if (shift != 0) calculate<H, kForm>(a, b, c, shift, m, numbers);
+      for (u32 i = 0; i < kLanes; ++i) {
+        H half;
+        round_to(single_to_odd(numbers[i]), half);
+        results[i] |= flushed(half.bits, m) << shift;
+      }
     }
-    const u32 high = half_result<H, kForm>(a[i] >> 16, b[i] >> 16, c[i] >> 16, m, false);
-    d[i] = low | high << 16;
   }
+  blend(slot<u32>(window, insn.d), results, mask);
 }
 
 // Mask of the lanes for whose lower (upper) halves the comparison given by the modifiers is true.
@@ -144,7 +156,7 @@ void choose_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
     const bool least = (p >> i & 1) != 0;
     const u32 a = halves.a[i], b = halves.b[i];
-    const u32 sign = signs & (halves.a.unmodified(i) ^ halves.b.unmodified(i));
+    const u32 sign = signs & (halves.a.unmodified[i] ^ halves.b.unmodified[i]);
     return lesser_half<H>(flushed(a, m), flushed(b, m), least, has(m, kHigh), sign) |
            lesser_half<H>(flushed(a >> 16, m), flushed(b >> 16, m), least, has(m, kHigh),
                           sign >> 16)

@@ -3,42 +3,18 @@
 // PTX's .sync forms these operate on the active lanes: the code reconverges them beforehand.
 #include "machine/fault.hpp"
 #include "machine/isa/sass.hpp"
+#include "machine/isa/shuffle.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
 // s: value, lane operand, clamp and segment; list: whether the source is in range.
 void shuffle(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  const u32 *b = slot<u32>(window, insn.s[1]), *c = slot<u32>(window, insn.s[2]);
-  alignas(64) u32 value[kLanes], result[kLanes];
-  __builtin_memcpy(value, slot<u32>(window, insn.s[0]), sizeof(value));
-  u32 in_range = 0;
-  for (u32 i = 0; i < kLanes; ++i) {
-    const u32 segment = c[i] >> 8 & 31, by = b[i] & 31;
-    const i32 last = static_cast<i32>((i & segment) | (c[i] & 31 & ~segment)),
-              lane = static_cast<i32>(i);
-    i32 source;
-    bool inside;
-    switch (insn.sub) {
-      case 0:  // IDX
-        source = static_cast<i32>((i & segment) | (by & ~segment));
-        inside = source <= last;
-        break;
-      case 1:  // UP
-        source = lane - static_cast<i32>(by);
-        inside = source >= last;
-        break;
-      case 2:  // DOWN
-        source = lane + static_cast<i32>(by);
-        inside = source <= last;
-        break;
-      default:  // BFLY
-        source = static_cast<i32>(i ^ by);
-        inside = source <= last;
-    }
-    in_range |= static_cast<u32>(inside) << i;
-    result[i] = value[inside ? source & 31 : lane];
-  }
+  constexpr ShuffleMode kModes[] = {ShuffleMode::kIndex, ShuffleMode::kUp, ShuffleMode::kDown,
+                                    ShuffleMode::kButterfly};
+  alignas(64) u32 result[kLanes];
+  const u32 in_range = shuffled(kModes[insn.sub], slot<u32>(window, insn.s[0]),
+                                slot<u32>(window, insn.s[1]), slot<u32>(window, insn.s[2]), result);
   if (insn.d != kNone) blend(slot<u32>(window, insn.d), result, mask);
   if (insn.list != kNone) set_predicate(window, insn.list, in_range, mask);
 }

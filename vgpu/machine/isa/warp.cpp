@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions that exchange data between lanes of a warp. Those with .sync first wait for the
 // lanes in their member masks.
+#include "machine/isa/shuffle.hpp"
 #include "machine/isa/synchronise.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
@@ -9,38 +10,10 @@ namespace {
 // s: value, lane operand, clamp and segment, members; list: predicate "source in range".
 void shuffle(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   synchronised(warp, insn, mask, slot<u32>(window, insn.s[3]), [&](u32 ready) {
-    const u32* const b = slot<u32>(window, insn.s[1]);
-    const u32* const c = slot<u32>(window, insn.s[2]);
-    alignas(64) u32 value[kLanes];
-    __builtin_memcpy(value, slot<u32>(window, insn.s[0]), sizeof(value));
     alignas(64) u32 result[kLanes];
-    u32 in_range = 0;
-    for (u32 i = 0; i < kLanes; ++i) {
-      const u32 segment = c[i] >> 8 & 31;
-      const u32 last = (i & segment) | (c[i] & 31 & ~segment);
-      const u32 by = b[i] & 31;
-      i32 source;
-      bool inside;
-      switch (static_cast<ShuffleMode>(insn.sub)) {
-        case ShuffleMode::kUp:
-          source = static_cast<i32>(i) - static_cast<i32>(by);
-          inside = source >= static_cast<i32>(last);
-          break;
-        case ShuffleMode::kDown:
-          source = static_cast<i32>(i + by);
-          inside = source <= static_cast<i32>(last);
-          break;
-        case ShuffleMode::kButterfly:
-          source = static_cast<i32>(i ^ by);
-          inside = source <= static_cast<i32>(last);
-          break;
-        default:
-          source = static_cast<i32>((i & segment) | (by & ~segment));
-          inside = source <= static_cast<i32>(last);
-      }
-      in_range |= static_cast<u32>(inside) << i;
-      result[i] = value[inside ? source & 31 : static_cast<i32>(i)];
-    }
+    const u32 in_range =
+        shuffled(static_cast<ShuffleMode>(insn.sub), slot<u32>(window, insn.s[0]),
+                 slot<u32>(window, insn.s[1]), slot<u32>(window, insn.s[2]), result);
     if (insn.d != kNone) blend(slot<u32>(window, insn.d), result, ready);
     if (insn.list != kNone) set_predicate(window, insn.list, in_range, ready);
   });

@@ -301,8 +301,19 @@ void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offs
 
 // Marks of local memory have the layout of its words: word w of lane l at 32 w + l.
 void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offsets, u32 bytes,
-                        u32 vector, Touch kind) {
+                        u32 vector, Touch kind, bool in_row) {
   u8* const written = warp.local_written;
+  if (in_row && bytes >= 4) {
+    u8* const row = written + offsets[0] / 4 * kLanes;
+    const u32 size = bytes * vector / 4 * kLanes;
+    if (kind == Touch::kStore) {
+      __builtin_memset(row, kWhole, size);
+      return;
+    }
+    u32 lacking = 0;
+    for (u32 i = 0; i < size; ++i) lacking |= static_cast<u32>(row[i] == 0);
+    if (lacking == 0) return;
+  }
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     for (u32 e = 0; e < vector; ++e) {

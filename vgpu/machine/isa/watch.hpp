@@ -14,8 +14,9 @@ void watch_global_access(Warp& warp, const Insn& insn, u32 mask, const u64* addr
                          Pattern pattern, Touch touch, bool ordered, const std::byte* stored);
 void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes,
                          Pattern pattern, Touch touch);
+// `in_row`: all lanes access the same offset.
 void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offsets, u32 bytes,
-                        u32 vector, Touch touch);
+                        u32 vector, Touch touch, bool in_row);
 
 [[gnu::always_inline]] inline void watch_global(Warp& warp, const Insn& insn, u32 mask,
                                                 const u64* addresses, u32 bytes, Pattern pattern,
@@ -32,9 +33,9 @@ void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offse
 }
 [[gnu::always_inline]] inline void watch_local(Warp& warp, const Insn& insn, u32 mask,
                                                const u64* offsets, u32 bytes, u32 vector,
-                                               Touch touch) {
-  if (__builtin_expect(warp.local_written != nullptr, 0))
-    watch_local_access(warp, insn, mask, offsets, bytes, vector, touch);
+                                               Touch touch, bool in_row) {
+  if (__builtin_expect(warp.local_written != nullptr, 0) && mask != 0)
+    watch_local_access(warp, insn, mask, offsets, bytes, vector, touch, in_row);
 }
 
 }  // namespace vgpu::machine::VGPU_ISA
