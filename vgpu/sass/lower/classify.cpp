@@ -80,7 +80,6 @@ ir::u16 traits_of(const Instruction& i) {
   if (i.op == Op::kUblkPrefetch || i.op == Op::kUtmaReduce || i.op == Op::kUtmaPrefetch ||
       i.op == Op::kStas || i.op == Op::kRedas || class_of(i.op, false).pipes == ir::kPipeTex)
     traits |= ir::kNotMeasured;
-  if (i.op == Op::kGmma && i.extended) traits |= ir::kNotMeasured;  // a sparse A
   if (i.uniform &&
       (i.op == Op::kFlo || i.op == Op::kBrev || i.op == Op::kPlop3 || i.op == Op::kSgxt))
     traits |= ir::kPipeNotMeasured;
