@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the guard costs: guarded and unguarded products and cuBLAS's SGEMM, in rounds. Prints one CSV
-// line per problem and kernel: problem,kernel,stream_us,graph_us,tflops,ratio. `stream_us`: calls
-// back to back in a stream; `graph_us`: a call in a graph, replayed back to back, of which `tflops`
-// and `ratio` (to ladder_fp16x3) are computed. Results are medians; operands are uniform in [-1, 1).
+// What the guard costs: guarded and unguarded products and cuBLAS's SGEMM, in rounds. Prints one
+// CSV line per problem and kernel: problem,kernel,stream_us,graph_us,tflops,ratio. `stream_us`:
+// calls back to back in a stream; `graph_us`: a call in a graph, replayed back to back, of which
+// `tflops` and `ratio` (to ladder_fp16x3) are computed. Results are medians; operands are uniform
+// in [-1, 1).
 //   bench_guard MxNxK...
 #include <cuda_runtime.h>
 

@@ -9,8 +9,8 @@ programs.py table LIST --runs FOLDER --table results/vgpu/programs.csv [--commen
 
 LIST is a CSV file with the columns program, repository, commit, folder, command, right, note and
 options (of vgpu). `run` executes each command in its folder, without a shell: with --vgpu under
-vgpu (COMMAND may have options, "build/bin/vgpu --device h100"), else as it is, on the machine's GPU.
-What a run did becomes a file in FOLDER. --jobs programs run at a time, each with --cores
+vgpu (COMMAND may have options, "build/bin/vgpu --device h100"), else as it is, on the GPU of the
+machine. What a run did becomes a file in FOLDER. --jobs programs run at a time, each with --cores
 processors of its own. --until: no program starts, and none runs on, after that many seconds; those
 without a result are left to the next call with --missing.
 

@@ -49,7 +49,7 @@ __device__ __forceinline__ void share_out(unsigned* gTaken, unsigned* gDone, uns
 // usual product's code stays together.
 template <class F>
 __device__ __noinline__ void split_in_product(const SplitPass& pass, GuardState& state,
-                                                 char* shared) {
+                                              char* shared) {
   constexpr int kWide = 32, kFloat4s = 8;
   const int padded = pass.slabs * F::BK;
   const auto groups = [](const SplitOperand& x) {

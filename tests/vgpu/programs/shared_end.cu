@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 12-byte value at the end of shared memory, which ptxas loads by an instruction of 16 bytes; and,
-// with an argument, a load of the word behind it.
+// A 12-byte value at the end of shared memory, which ptxas loads by an instruction of 16 bytes;
+// and, with an argument, a load of the word behind it.
 #include "require.hpp"
 
 constexpr int kHead = 32;  // the loaded value is aligned to 16 bytes
