@@ -175,14 +175,16 @@ inline double widen(u32 code, Format format) {
   const double back = s - p;
   const double error = (p - (s - back)) + (c - back);  // 0, or NaN, if s is exact, infinite or NaN
   const u64 towards_zero = bits_as<u64>(s) - ((error < 0) != (s < 0) ? 1 : 0);
-  return (error < 0) | (error > 0) ? bits_as<double>(towards_zero | 1) : s;
+  const bool inexact = (error < 0) | (error > 0);
+  return inexact ? bits_as<double>(towards_zero | 1) : s;
 }
 // The same for a conversion to single precision.
 [[gnu::always_inline]] inline float single_to_odd(double a) {
   const float s = static_cast<float>(a);
   const double back{s};
   const u32 towards_zero = bits_as<u32>(s) - (__builtin_fabs(back) > __builtin_fabs(a) ? 1 : 0);
-  return (back < a) | (back > a) ? bits_as<float>(towards_zero | 1) : s;
+  const bool inexact = (back < a) | (back > a);
+  return inexact ? bits_as<float>(towards_zero | 1) : s;
 }
 
 }  // namespace vgpu::machine::VGPU_ISA
