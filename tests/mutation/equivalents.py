@@ -308,6 +308,11 @@ NOT_CAUGHT = {
     "One more strip than there is: its terms belong to no vector, or are overwritten by the other operand's kernel, which runs later here.": [
         ("bound", "if (it + 1 < count) send_largest(it + 1);", SPLIT, ("split_strips<",)),
     ],
+    "Only where C^T is computed a tile's stores pass C's last row; no problem is with this tile.": [
+        ("bound m",
+         "if (row >= x.m || col >= x.n) return; < store1(x, row0 + i / BN, col0 + i % BN, sum);",
+         ("simt_parts",), ("part_tile<",)),
+    ],
     "An edge of C in a case that no problem has with this tile: beta, exceptional elements, pairs.": [
         ("bound",
          "const int first = col + group / 2 * 8 + group % 2;  // of this lane's columns, once exchanged < store_rows(sums, x, rows, col, scale);",

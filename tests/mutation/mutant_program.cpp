@@ -177,6 +177,7 @@ std::vector<Case> cases_of_parts() {
   add(133, 2, 260, 4);
   add(70, 261, 3, 1, 0.0F);
   add(70, 264, 3, 1);
+  add(163, 70, 301, 3);
   for (const std::int64_t k : {37, 150, 517}) {  // the smaller tiles, copied element by element
     add(67, 61, k, 1);
     add(29, 30, k, 3);
