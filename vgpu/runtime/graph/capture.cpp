@@ -140,10 +140,12 @@ bool joined(Runtime& runtime, const Capture& capture) {
 
 cudaError_t end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
   Stream* stream = runtime.streams.find(handle);
-  if (graph == nullptr) return cudaErrorInvalidValue;
-  *graph = nullptr;
+  const std::shared_ptr<Capture> capture = stream != nullptr ? stream->capture : nullptr;
+  // A capture into a graph that the caller has need not return it.
+  const bool callers = capture != nullptr && capture->owned == nullptr;
+  if (graph == nullptr && !callers) return cudaErrorInvalidValue;
+  if (graph != nullptr) *graph = nullptr;
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  const std::shared_ptr<Capture> capture = stream->capture;
   if (capture == nullptr) return cudaErrorIllegalState;
   if (capture->origin != stream) {
     capture->broken = true;
@@ -156,8 +158,8 @@ cudaError_t end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
   leave(runtime, capture);
   if (capture->broken) return cudaErrorStreamCaptureInvalidated;
   if (!whole) return cudaErrorStreamCaptureUnjoined;
-  *graph = capture->owned != nullptr ? runtime.graphs.keep(std::move(capture->owned))
-                                     : handle_of(capture->graph);
+  if (graph == nullptr) return cudaSuccess;
+  *graph = callers ? handle_of(capture->graph) : runtime.graphs.keep(std::move(capture->owned));
   return cudaSuccess;
 }
 
