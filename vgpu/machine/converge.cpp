@@ -126,6 +126,27 @@ void meet(Warp& warp, const Insn&, u32 wanted) {
   arrive(warp, GroupState::kWarpBarrier, wanted, wanted);
 }
 
+void meet_apart(Warp& warp, const u32* masks) {
+  const u32 wanted = masks[first_lane(warp.mask)];
+  bool one = (wanted & warp.live & ~warp.mask) == 0;
+  for (u32 left = warp.mask; left != 0; left &= left - 1) one &= masks[first_lane(left)] == wanted;
+  if (one) {
+    ++warp.pc;
+    return;
+  }
+  warp.block->counters.broke = true;
+  for (u32 left = warp.mask; left != 0;) {
+    const u32 members = masks[first_lane(left)],
+              lanes = (members & left) | (1u << first_lane(left));
+    warp.parked[warp.parked_count++] = {
+        warp.pc, lanes, warp.frame, GroupState::kWarpBarrier, members, warp.instructions};
+    left &= ~lanes;
+  }
+  warp.mask = 0;
+  settle(warp);
+  select_group(warp);
+}
+
 // In a recursive function the row may hold barriers of several activations. Lanes of one barrier
 // have equal masks. Barriers of other activations have other masks: lanes that wait in a caller
 // take part in theirs and not in this one.

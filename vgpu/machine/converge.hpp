@@ -26,6 +26,10 @@ void arrive_early(Warp& warp);
 // WARPSYNC: the same for the lanes in the mask `wanted`.
 void meet(Warp& warp, const Insn& insn, u32 wanted);
 
+// WARPSYNC.EXCLUSIVE: the same for each of the lanes' masks; the lanes of a mask continue as a
+// group of their own.
+void meet_apart(Warp& warp, const u32* masks);
+
 // BREAK: the lanes in `mask` leave the convergence barrier at `row` (one mask per lane).
 void leave(u32* row, u32 mask);
 

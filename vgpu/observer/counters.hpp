@@ -87,7 +87,8 @@ struct Counters {
   bool waited = false;                // a thread polled memory for a value that was not there yet
   bool called_driver = false;         // vprintf, malloc or free
   bool parted = false;                // kParted
-  // Machine code: lanes arrived early at a BSYNC (machine/converge.hpp) after a BREAK.
+  // Machine code: lanes arrived early at a BSYNC (machine/converge.hpp) after a BREAK, or a
+  // WARPSYNC.EXCLUSIVE parted lanes.
   bool broke = false;
 };
 

@@ -73,6 +73,22 @@ TEST_F(Warps, BarrierInBothBranches) {
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], i < 16 ? (i + 16) * 3 : (i - 16) * 2) << i;
 }
 
+TEST_F(Warps, LabelledGroupsReduceApart) {
+  std::vector<int> labels(64), in(64);
+  for (int i = 0; i < 64; ++i) labels[i] = i * i % 5, in[i] = i * 37 % 64;
+  int* const out = array<int>(128);
+  launch("labelled", {1, 1, 1}, {64, 1, 1}, array(labels), array(in), out);
+  for (int i = 0; i < 64; ++i) {
+    if (labels[i] == 4) continue;
+    int most = -1, sum = 0;
+    for (int k = i / 32 * 32; k < i / 32 * 32 + 32; ++k) {
+      if (labels[k] == labels[i]) most = std::max(most, in[k]), sum += in[k];
+    }
+    EXPECT_EQ(out[2 * i], most) << i;
+    EXPECT_EQ(out[2 * i + 1], sum) << i;
+  }
+}
+
 TEST_F(Warps, CooperativeGroups) {
   std::vector<int> in(64);
   for (int i = 0; i < 64; ++i) in[i] = i * 3;

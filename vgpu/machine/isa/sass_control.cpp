@@ -92,6 +92,9 @@ void synchronise_warp(Warp& warp, std::byte* window, const Insn& insn, u32) {
       insn.s[0] == kNone ? kAllLanes : slot<u32>(window, insn.s[0])[__builtin_ctz(warp.mask)];
   meet(warp, insn, wanted);
 }
+void synchronise_warp_apart(Warp& warp, std::byte* window, const Insn& insn, u32) {
+  meet_apart(warp, slot<u32>(window, insn.s[0]));
+}
 
 // BSSY: these lanes will reconverge.
 void set_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
@@ -132,6 +135,7 @@ void define_sass_control(OperationSink& sink) {
   op_special(sink, "sass.exit.if", &exit_thread_if, true);
   op_special(sink, "sass.bsync", &synchronise, true);
   op_special(sink, "sass.warpsync", &synchronise_warp, true);
+  op_special(sink, "sass.warpsync.exclusive", &synchronise_warp_apart, true);
   op_special(sink, "sass.bssy", &set_barrier);
   op_special(sink, "sass.bmov", &restore_barrier);
   op_special(sink, "sass.break", &leave_barrier);

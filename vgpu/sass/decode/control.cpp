@@ -206,10 +206,10 @@ void decode_warpsync_mask(Reader& r) {
   r.add(Reader::immediate(r.field(32, 32)));
 }
 
-// WARPSYNC mask, WARPSYNC.ALL; WARPSYNC.COLLECTIVE mask, target: the lanes execute the following
-// code together.
+// WARPSYNC mask, WARPSYNC.ALL. WARPSYNC.EXCLUSIVE mask: the lanes of each mask go on apart from the
+// others (mode 1). WARPSYNC.COLLECTIVE mask, target: the lanes execute the following code together.
 void decode_warpsync(Reader& r) {
-  r.suffix_if(r.bit(85), ".EXCLUSIVE");
+  r.insn.mode = r.suffix_if(r.bit(85), ".EXCLUSIVE") ? 1 : 0;
   r.insn.high = r.suffix_if(r.bit(86), ".COLLECTIVE");
   r.expect(87, 4, {7});
   if (r.insn.opcode == 0x948) {

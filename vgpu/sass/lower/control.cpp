@@ -99,7 +99,7 @@ void Lowering::lower_control(const Instruction& i) {
       return;
     }
     case Op::kWarpsync: {
-      const u32 pc = emit("sass.warpsync");
+      const u32 pc = emit(i.mode == 1 ? "sass.warpsync.exclusive" : "sass.warpsync");
       at(pc).s[0] = i.count == 0 ? kNone : source(i[0]);
       return;
     }

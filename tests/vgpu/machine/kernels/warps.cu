@@ -222,3 +222,15 @@ extern "C" __global__ void tells_at_once(int* word, int* flag, int* out) {
 extern "C" __global__ void tells_later(int* word, int* flag, int* out) {
   tell(word, flag, out, true);
 }
+
+// Each lane's group are the lanes with its label. ptxas parts them by WARPSYNC.EXCLUSIVE.
+extern "C" __global__ void labelled(const int* labels, const int* in, int* out) {
+  const unsigned i = threadIdx.x;
+  if (labels[i] == 4) return;
+  const auto group =
+      cooperative_groups::labeled_partition(cooperative_groups::coalesced_threads(), labels[i]);
+  const int most = cooperative_groups::reduce(group, in[i], cooperative_groups::greater<int>());
+  const int sum = cooperative_groups::reduce(group, in[i], cooperative_groups::plus<int>());
+  out[2 * i] = most;
+  out[2 * i + 1] = sum;
+}
