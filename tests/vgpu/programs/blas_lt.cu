@@ -249,6 +249,7 @@ void check_scales(cublasLtHandle_t handle) {
   set(desc, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
   set(desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales);
   set(desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales + kApart);
+  set(desc, CUBLASLT_MATMUL_DESC_C_SCALE_POINTER, scales);  // of a wider C that is not read
   set(desc, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, scales + 2 * kApart);
   set(desc, CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, scales + 3 * kApart);
   const cublasStatus_t done = cublasLtMatmul(handle, desc, &one, x.device, layout_of(x), y.device,
@@ -268,6 +269,11 @@ void check_scales(cublasLtHandle_t handle) {
   require(cudaMemcpy(host, scales, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
   require(std::abs(host[3 * kApart] - largest) <= 1e-5 * largest,
           "the largest magnitude before D's scale");
+  if (!on_virtual_gpu()) return;
+  require(cublasLtMatmul(handle, desc, &one, x.device, layout_of(x), y.device, layout_of(y), &one,
+                         half.device, layout_of(half), z.device, layout_of(z), nullptr, nullptr, 0,
+                         nullptr) == CUBLAS_STATUS_NOT_SUPPORTED,
+          "a scale of a wider C that is read");
 }
 
 // alpha by rows; what is refused.

@@ -88,11 +88,13 @@ bool aux_type_fits(const Matmul& matmul, const Product& p) {
   return fp8 && type == p.c.type && (type == CUDA_R_16F || type == CUDA_R_16BF);
 }
 
-// Scales are those of fp8 matrices.
+bool is_scaled_without_fp8(const Operand& x) { return x.scale != nullptr && !is_fp8(x.type); }
+
+// Scales are those of fp8 matrices. cuBLASLt takes one of a wider C beside fp8 operands, too; what
+// it does with it is not documented.
 bool scales_fit(const Product& p) {
-  for (const Operand* const operand : {&p.a, &p.b, &p.c, &p.d})
-    if (operand->scale != nullptr && !is_fp8(operand->type)) return false;
-  return true;
+  return !is_scaled_without_fp8(p.a) && !is_scaled_without_fp8(p.b) &&
+         !is_scaled_without_fp8(p.d) && (!is_scaled_without_fp8(p.c) || is_fp8(p.a.type));
 }
 
 // What a descriptor asks for that this library does not have; "" if nothing.
@@ -247,6 +249,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t oper
   p.c.data = c;
   p.d.data = d;
   set_scalars(p, matmul_of(operation).pointer_mode, alpha, beta);
+  if (is_scaled_without_fp8(p.c)) {
+    if (p.beta.on_device() || !p.beta.valid() || p.beta.value<float>() != 0.0F)
+      return vgpu::blas::refuse(kName, "a scale of a C that is not fp8, with beta");
+    p.c.scale = nullptr;
+  }
   if (p.alphas != nullptr && !vgpu::blas::on_device(p.alphas, p.m, p.scale_type))
     return CUBLAS_STATUS_INVALID_VALUE;
   if (p.m != 0 && p.n != 0 && p.batch != 0 && !epilogue_is_whole(p))
