@@ -61,7 +61,7 @@ import whole_file  # noqa: E402
 COLUMNS = ("program", "repository", "commit", "command", "judge", "gpu", "outcome", "seconds",
            "cause", "note")
 FINDING_STATUS = 86
-REMARK = "times between events are those of this host's clock"
+REMARKS = ("times between events are those of this host's clock", "no fault in itself")
 KEPT = 200_000  # characters of an output
 REFUSED = re.compile(r"^vgpu: .*(not implemented|not supported|unsupported|cannot be executed|"
                      r"no code|cannot run|cannot be replaced|is refused|has no |stripped|unknown )",
@@ -186,9 +186,10 @@ def first_line(text, pattern=r"\S"):
 
 
 def report_of(result):
-    """The first line of what vgpu said, without its name."""
-    return first_line("\n".join(line[len("vgpu: "):] for line in result.err.splitlines()
-                                if line.startswith("vgpu: ") and REMARK not in line))
+    """The first line of vgpu's first report, without its name. Remarks are none."""
+    reports = re.split(r"^(?=vgpu: (?! ))", result.err, flags=re.M)[1:]
+    return first_line("\n".join(report[len("vgpu: "):].splitlines()[0] for report in reports
+                                if not any(remark in report for remark in REMARKS)))
 
 
 def cause_of(result):
