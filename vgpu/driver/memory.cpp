@@ -289,3 +289,14 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigne
 CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
   return with_context(__func__, [&] { return cudaIpcCloseMemHandle(pointer_of(address)); });
 }
+
+CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {
+  return with_context(
+      __func__, [&] { return cudaIpcGetEventHandle(same<cudaIpcEventHandle_t>(handle), event); });
+}
+
+CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle handle) {
+  return with_context(__func__, [&] {
+    return cudaIpcOpenEventHandle(event, *same<cudaIpcEventHandle_t>(&handle));
+  });
+}

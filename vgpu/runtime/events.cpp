@@ -2,6 +2,7 @@
 // Events. The times between events are host times: they measure the virtual GPU, not a real GPU.
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "runtime/graph/capture.hpp"
@@ -9,9 +10,10 @@
 
 namespace vgpu::runtime {
 
-cudaEvent_t Streams::create_event(unsigned flags) {
+cudaEvent_t Streams::create_event(unsigned flags, std::shared_ptr<SharedEvent> shared) {
   auto event = std::make_unique<Event>();
   event->flags = flags;
+  event->shared = std::move(shared);
   const auto handle = reinterpret_cast<cudaEvent_t>(event.get());
   events_[handle] = std::move(event);
   return handle;
@@ -33,7 +35,9 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     constexpr unsigned kKnown =
         cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     if (event == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
-    *event = runtime.streams.create_event(flags);
+    const bool is_shared = (flags & cudaEventInterprocess) != 0;
+    if (is_shared && (flags & cudaEventDisableTiming) == 0) return cudaErrorInvalidValue;
+    *event = runtime.streams.create_event(flags, is_shared ? SharedEvent::create() : nullptr);
     return cudaSuccess;
   });
 }
@@ -73,7 +77,7 @@ cudaError_t with_event(cudaEvent_t handle, Use use) {
   return call([&](Runtime& runtime) {
     const Event* event = runtime.streams.find(handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
-    if (!event->captured) return use(runtime, Tasks{event->work, event->last_task});
+    if (!event->captured) return use(runtime, Tasks{event->work, event->last_task}, event->shared);
     if (const auto capture = event->capture.lock()) capture->broken = true;
     return cudaErrorCapturedEvent;
   });
@@ -92,11 +96,26 @@ Task::Clock::time_point time_of(const Event& event) {
 
 }  // namespace
 
-cudaError_t cudaEventQuery(cudaEvent_t event) { return with_event(event, ask); }
+using Shared = std::shared_ptr<SharedEvent>;
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return with_event(event, [](Runtime& runtime, const Tasks& tasks, const Shared& shared) {
+    const cudaError_t own = ask(runtime, tasks);
+    if (own != cudaSuccess || shared == nullptr || shared->is_over(shared->recorded())) return own;
+    const Unlocked meanwhile(runtime.mutex);
+    std::this_thread::yield();
+    return cudaErrorNotReady;
+  });
+}
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return with_event(event, [](Runtime& runtime, const Tasks& tasks) {
+  return with_event(event, [](Runtime& runtime, const Tasks& tasks, const Shared& shared) {
+    const std::uint64_t recorded = shared == nullptr ? 0 : shared->recorded();
     await(runtime, tasks);
+    while (shared != nullptr && !shared->is_over(recorded)) {
+      const Unlocked meanwhile(runtime.mutex);
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
     return cudaSuccess;
   });
 }

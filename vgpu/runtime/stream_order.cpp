@@ -88,11 +88,22 @@ void mark(Runtime& runtime, Event& event, Stream& stream) {
   event.work = std::move(tasks.unfinished);
   event.last_task = tasks.last;
   event.time = Task::Clock::now();
+  if (event.shared == nullptr) return;
+  submit(runtime, stream,
+         [shared = event.shared, n = event.shared->record()] { shared->complete(n); });
 }
 
-cudaError_t follow(Stream& stream, const Event& event) {
+cudaError_t follow(Runtime& runtime, Stream& stream, const Event& event) {
   stream.tail.insert(stream.tail.end(), event.work.begin(), event.work.end());
   stream.last_task = std::max(stream.last_task, event.last_task);
+  const std::uint64_t n = event.shared == nullptr ? 0 : event.shared->recorded();
+  if (event.shared == nullptr || event.shared->is_over(n)) return cudaSuccess;
+  submit(runtime, stream, [&runtime, shared = event.shared, n] {
+    for (bool still = false; !shared->is_over(n); still = true) {
+      if (runtime.fault.code != cudaSuccess) throw Abandoned();
+      static_cast<void>(runtime.queue.let_others_run(WorkQueue::Writer::kAnybody, still));
+    }
+  });
   return cudaSuccess;
 }
 

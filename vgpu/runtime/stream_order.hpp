@@ -25,7 +25,7 @@ Tasks tasks_of(Runtime& runtime, Stream& stream);
 // Lets the event stand for what the stream's next work would follow.
 void mark(Runtime& runtime, Event& event, Stream& stream);
 // The stream's next work follows what the event stands for.
-cudaError_t follow(Stream& stream, const Event& event);
+cudaError_t follow(Runtime& runtime, Stream& stream, const Event& event);
 
 // Queues `work`, which runs with the runtime's lock held. What it throws becomes the sticky error.
 // If there is such an error, it does not run. `blocking`: waits for it, and throws what await does.

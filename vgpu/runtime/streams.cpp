@@ -171,7 +171,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
     if (flags == cudaEventWaitExternal && capture_of(stream) != nullptr)
       return record(stream, EventWork{event, false});
     if (!waited->captured) {
-      if (capture_of(stream) == nullptr) return follow(stream, *waited);
+      if (capture_of(stream) == nullptr) return follow(runtime, stream, *waited);
       break_capture(stream);
       return cudaErrorStreamCaptureIsolation;
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/api.hpp"
+#include "runtime/shared_event.hpp"
 #include "runtime/work_queue.hpp"
 
 namespace vgpu::runtime {
@@ -45,6 +46,7 @@ struct Event {
   std::weak_ptr<Capture> capture;
   std::vector<Node*> after;
   bool captured = false;
+  std::shared_ptr<SharedEvent> shared;  // null unless other processes may use the event
 };
 
 class Streams {
@@ -64,7 +66,7 @@ class Streams {
     for (auto& [handle, stream] : streams_) use(*stream);
   }
 
-  cudaEvent_t create_event(unsigned flags);
+  cudaEvent_t create_event(unsigned flags, std::shared_ptr<SharedEvent> shared);
   Event* find(cudaEvent_t handle);
   bool destroy(cudaEvent_t handle);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory shared between two processes (cudaIpc): kernels of both change it. The second
-// process is forked before either uses CUDA.
+// Device memory and events shared between two processes (cudaIpc): kernels of both change the
+// memory. The second process is forked before either uses CUDA.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +38,79 @@ void receive(int from, void* to, std::size_t bytes) {
   require(::read(from, to, bytes) == static_cast<ssize_t>(bytes), "a pipe");
 }
 
+__global__ void wait_for_host(const volatile int* value) {
+  while (*value == 0) {
+  }
+}
+
+// The first process records the event behind a kernel that it holds up. A stream, a query and a
+// synchronisation of this process wait for that kernel, and so does the first process for what this
+// one records.
+void wait_for_event(int in, int out) {
+  cudaIpcEventHandle_t handle;
+  receive(in, &handle, sizeof handle);
+  cudaEvent_t event = nullptr;
+  require(cudaIpcOpenEventHandle(&event, handle), "cudaIpcOpenEventHandle");
+  require(cudaEventQuery(event), cudaErrorNotReady, "work of the first process is under way");
+  cudaGetLastError();
+  int* value = nullptr;
+  require(cudaMallocManaged(&value, sizeof *value), "cudaMallocManaged");
+  *value = 0;
+  cudaStream_t stream = nullptr;
+  require(cudaStreamCreate(&stream), "a stream");
+  require(cudaStreamWaitEvent(stream, event, 0), "cudaStreamWaitEvent");
+  add<<<1, 1, 0, stream>>>(value, 1, 1);
+  usleep(20000);
+  require(cudaStreamQuery(stream), cudaErrorNotReady, "the stream waits");
+  cudaGetLastError();
+  char go = 1;
+  send(out, &go, 1);
+  require(cudaEventSynchronize(event), "cudaEventSynchronize");
+  require(cudaStreamSynchronize(stream), "the stream");
+  require(*value == 1, "the kernel behind the event");
+  require(cudaEventQuery(event), "the event is over");
+  require(cudaEventRecord(event, stream), "recorded by the other process");
+  require(cudaEventSynchronize(event), "that is over");
+  send(out, &go, 1);
+  require(cudaEventDestroy(event), "cudaEventDestroy");
+  require(cudaStreamDestroy(stream), "cudaStreamDestroy");
+  require(cudaFree(value), "cudaFree");
+  cudaIpcEventHandle_t wrong{};
+  require(cudaIpcOpenEventHandle(&event, wrong) != cudaSuccess, "what is no handle");
+  cudaGetLastError();
+}
+
+void record_event(int in, int out) {
+  cudaEvent_t event = nullptr, plain = nullptr;
+  require(cudaEventCreateWithFlags(&event, cudaEventInterprocess), cudaErrorInvalidValue,
+          "an event of several processes has no time");
+  require(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming),
+          "an event");
+  require(cudaEventCreate(&plain), "an event");
+  cudaIpcEventHandle_t handle;
+  require(cudaIpcGetEventHandle(&handle, plain) != cudaSuccess, "an event of one process");
+  require(cudaIpcGetEventHandle(&handle, event), "cudaIpcGetEventHandle");
+  cudaEvent_t own = nullptr;
+  require(cudaIpcOpenEventHandle(&own, handle) != cudaSuccess, "a process's own handle");
+  cudaGetLastError();
+  int* hold = nullptr;
+  require(cudaMallocManaged(&hold, sizeof *hold), "cudaMallocManaged");
+  *hold = 0;
+  wait_for_host<<<1, 1>>>(hold);
+  require(cudaEventRecord(event), "cudaEventRecord");
+  send(out, &handle, sizeof handle);
+  char go = 0;
+  receive(in, &go, 1);
+  require(cudaEventQuery(event), cudaErrorNotReady, "the kernel is held up");
+  cudaGetLastError();
+  *static_cast<volatile int*>(hold) = 1;
+  require(cudaEventSynchronize(event), "cudaEventSynchronize");
+  receive(in, &go, 1);
+  require(cudaEventQuery(event), "what the other process recorded is over");
+  for (cudaEvent_t one : {event, plain}) require(cudaEventDestroy(one), "cudaEventDestroy");
+  require(cudaFree(hold), "cudaFree");
+}
+
 int other_process(int in, int out) {
   cudaIpcMemHandle_t handles[kBuffers];
   receive(in, handles, sizeof handles);
@@ -71,6 +144,7 @@ int other_process(int in, int out) {
           "what is no handle");
   char done = 1;
   send(out, &done, 1);
+  wait_for_event(in, out);
   return 0;
 }
 
@@ -115,6 +189,7 @@ int main() {
       require(values[i] == i + 100 + 10 * b + 1 + (b == 0 ? 1 : 0), "what both processes added");
     require(cudaFree(buffers[b]), "cudaFree");
   }
+  record_event(back[0], there[1]);
   int* fresh = nullptr;
   require(cudaMalloc(&fresh, kCounts[0] * sizeof(int)), "cudaMalloc");
   require(cudaFree(fresh), "cudaFree");

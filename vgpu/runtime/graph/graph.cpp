@@ -234,7 +234,7 @@ cudaError_t submit_node(Runtime& runtime, Stream& stream, const Node& node) {
         } else if constexpr (std::is_same_v<T, EventWork>) {
           Event* event = runtime.streams.find(work.event);
           if (event == nullptr) return cudaErrorInvalidResourceHandle;
-          if (!work.records) return follow(stream, *event);
+          if (!work.records) return follow(runtime, stream, *event);
           mark(runtime, *event, stream);
           return cudaSuccess;
         } else if constexpr (std::is_same_v<T, AllocateWork>) {
