@@ -26,8 +26,8 @@ template <ShuffleMode kMode>
 
 // The value of each lane's source to `result`, or the lane's own where the source is out of range.
 // by, clamp: the lane operand; clamp and segment. Returns the lanes whose source is in range.
-inline u32 shuffled(ShuffleMode mode, const u32* value, const u32* by, const u32* clamp,
-                    u32* result) {
+[[gnu::always_inline]] inline u32 shuffled(ShuffleMode mode, const u32* value, const u32* by,
+                                           const u32* clamp, u32* result) {
   switch (mode) {
     case ShuffleMode::kUp:
       return shuffled<ShuffleMode::kUp>(value, by, clamp, result);

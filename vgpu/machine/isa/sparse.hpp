@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions of the kept elements of mma.sp's A, from the metadata of the warp's threads.
+// Functions are static: code compiled for different instruction sets must not share them.
 #pragma once
 #include "ir/sparse.hpp"
 #include "machine/isa/lanes.hpp"
@@ -15,7 +16,7 @@ struct Metadata {
   u8 of[kSparseRows][kChunks];
 };
 template <u32 kChunks, bool kNarrow, bool kHalves>
-Metadata<kChunks> metadata_of(const Warp& warp, std::byte* window, const Insn& insn) {
+static Metadata<kChunks> metadata_of(const Warp& warp, std::byte* window, const Insn& insn) {
   constexpr SparseLayout kLayout{kChunks, kNarrow};
   const u32* const words = slot<u32>(window, insn.s[0]);
   const u32 selector = static_cast<u32>(insn.imm);
@@ -41,7 +42,7 @@ struct KeptElements {
   u32 operator()(u32 i, u32 k) const { return along[i][k]; }
 };
 template <u32 kKept, bool kWide>
-KeptElements<kKept> kept_elements(const Warp& warp, std::byte* window, const Insn& insn) {
+static KeptElements<kKept> kept_elements(const Warp& warp, std::byte* window, const Insn& insn) {
   constexpr u32 kOfChunk = kWide ? 1 : 2;
   const auto metadata = metadata_of<kKept / kOfChunk, false, kWide>(warp, window, insn);
   KeptElements<kKept> kept;
