@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "measure/operands.hpp"
 #include "operands/virtual_gpu.hpp"
@@ -35,12 +36,23 @@ std::uint64_t value_of(const CountedLaunch& launch, const std::string& metric) {
   return 0;
 }
 
-// The launch that computes the product: the one with the most tensor core products, else FFMAs.
+// The operations of the launch's matrix instructions, of the types for which there is a metric.
+std::uint64_t matrix_operations(const CountedLaunch& launch) {
+  std::uint64_t operations = 0;
+  for (const Metrics* metrics : {&launch.exact, &launch.estimates}) {
+    for (const auto& [metric, value] : *metrics)
+      operations += metric.starts_with("sm__ops_path_tensor") ? value : 0;
+  }
+  return operations;
+}
+
+// The launch that computes the product: the one with the most operations of tensor cores, else
+// instructions of theirs (which arithmetic on halves counts for, too), else FFMAs.
 const CountedLaunch& main_launch(const Counters& counters) {
   const auto work = [](const CountedLaunch& launch) {
     std::uint64_t products = 0;
     for (const char* metric : kTensorProducts) products += value_of(launch, metric);
-    return std::pair(products, value_of(launch, kMultiplyAdds));
+    return std::tuple(matrix_operations(launch), products, value_of(launch, kMultiplyAdds));
   };
   return *std::max_element(counters.launches.begin(), counters.launches.end(),
                            [&](const auto& a, const auto& b) { return work(a) < work(b); });

@@ -68,7 +68,7 @@ EQUIVALENT = {
     ],
     "Each vector has its own block, and no block has a second group.": [
         ("bound",
-         "const bool mine = vector < x.vectors; < split_along<F, kWide, kWide == 32 ? 2 : kFloat4s, kExtra == Extra::kCount>(",
+         "const bool mine = vector < x.vectors; < split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(",
          ("split_fp16",), ("split_at_once<ladder::TermFormat<__half, 2>, 256",)),
         ("barrier",
          "__syncthreads();  // before the next group's use of shared memory < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
@@ -76,9 +76,6 @@ EQUIVALENT = {
          ("first_pass<ladder::TermFormat<__half, 2>, 256, 1,",
           "first_pass<ladder::TermFormat<__half, 2>, 256, 4,",
           "first_pass<ladder::TermFormat<__half, 2>, 32, 2,")),
-        ("bound",
-         "const bool mine = vector < x.vectors; < split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(x, pass.k, pass.slabs, in_operand);",
-         ("split_fp16",), ("first_pass<ladder::TermFormat<__half, 2>, 256, 1,",)),
     ],
     "The cluster's last barrier: a block has received everything that is sent to it, and sends from registers.": [
         ("barrier", "ptx::cluster_sync();  // no block exits while others send to it",
@@ -96,16 +93,6 @@ EQUIVALENT = {
         ("bound",
          "const SplitOperand x = operand_of(pass, group < groups_a); < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
          SPLIT, ("first_pass<",)),
-        ("bound",
-         "if (!mine || at >= padded) continue; < split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(x, pass.k, pass.slabs, in_operand);",
-         SPLIT, ("first_pass<",)),
-        ("bound",
-         "for (int at = tid * share; at < end; ++at) { < sample_pairs<kBlock>(a, b, pass.k, block, pass.sample);",
-         ("guarded",), ("first_pass<",)),
-        ("barrier",
-         "__syncthreads();  // before the next group's use of shared memory < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
-         ("guarded",),
-         ("first_pass<ladder::TermFormat<__half, 2>, 256, 4, (ladder::split_detail::Extra)2>",)),
     ],
     "The first stage is waited for separately only to start earlier.": [
         ("poll", "if (first_unit) ptx::mbarrier_wait(ptx::shared_address(&barriers.full[0]), 0);",
@@ -188,7 +175,7 @@ EQUIVALENT = {
     ],
     "Each vector has its own block.": [
         ("bound",
-         "const bool mine = vector < x.vectors; < split_along<F, kWide, kWide == 32 ? 2 : kFloat4s, kExtra == Extra::kCount>(",
+         "const bool mine = vector < x.vectors; < split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(",
          ("split_bf16",), ("split_at_once<ladder::TermFormat<__nv_bfloat16, 3>, 256",)),
     ],
     "The stage after the last one: nothing is copied to it, and it is not used.": [
