@@ -2,7 +2,7 @@
 // Results of mma.sp and wgmma.mma_async.sp, bit for bit. The program prints one line per kernel,
 // kind of input and seed, with a hash of the registers of D: "place", small integers, whose sums
 // are exact and show which elements meet; "wide", numbers of many binades, whose sums are rounded.
-// sparse_cores.h100.txt has an H100's lines; the virtual GPU must print the same.
+// sparse_cores.h200.txt has an H200's lines; the virtual GPU must print the same.
 #include "../vgpu/machine/kernels/sparse.cu"
 #include "../vgpu/machine/kernels/wgmma_sparse.cu"
 

@@ -85,8 +85,8 @@ struct Census {
 
 // One thread's counts of elements of one row or column, from their FP16 terms, two at a time. The
 // first term of an element just below a level may be rounded up to it, by 2^-12 of its magnitude:
-// the bound's margin of 1% covers that (choice.cuh). Each half counts to 2048 and stays there,
-// which is on the safe side.
+// the bound's margin of 1% covers that (choice.cuh). Each half counts to 2048 and stays there:
+// the bound then counts fewer elements than there are.
 struct TermCounts {
   __half2 above[kLevels]{};
   std::uint32_t seconds = 0;

@@ -45,8 +45,8 @@ __device__ __forceinline__ void share_out(unsigned* gTaken, unsigned* gDone, uns
   ptx::fence_proxy_async_global();
 }
 
-// The pre-pass for terms of format F, by all blocks of a product's grid. Not inlined, so that the
-// usual product's code stays together.
+// The pre-pass for terms of format F, by all blocks of a product's grid. Not inlined: the
+// product with two FP16 terms then starts sooner (docs/lab/guard-cost.md).
 template <class F>
 __device__ __noinline__ void split_in_product(const SplitPass& pass, GuardState& state,
                                               char* shared) {

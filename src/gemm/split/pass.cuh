@@ -458,12 +458,11 @@ Status split_operands(const SplitPass& pass, cudaStream_t stream) {
   using namespace split_detail;
   const bool across = has_mn_major(pass);
   if (across && pass.k <= kStripDepth) {
+    if (pass.k <= 256) return launch_at_once<F, 32, 2, kExtra>(pass, stream);
     constexpr bool kCount = kExtra == Extra::kCount;  // counts need registers
-    return pass.k <= 256 ? launch_at_once<F, 32, 2, kExtra>(pass, stream)
-                         : pass.k <= 1024
-               ? launch_at_once < F,
-           kCount ? 64 : 256, kCount ? 4 : 1, kExtra > (pass, stream) : launch_at_once < F,
-           kCount ? 128 : 64, kCount ? 4 : 8, kExtra > (pass, stream);
+    constexpr int kWide = kCount ? 64 : 256, kFloat4s = kCount ? 4 : 1;
+    if (pass.k <= 1024) return launch_at_once<F, kWide, kFloat4s, kExtra>(pass, stream);
+    return launch_at_once < F, kCount ? 128 : 64, kCount ? 4 : 8, kExtra > (pass, stream);
   }
   if (across && pass.k <= StripRing::kDepth && permits_strips(pass.a) && permits_strips(pass.b))
     return launch_strips<F, kExtra>(pass, stream);

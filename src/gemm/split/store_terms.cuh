@@ -31,7 +31,7 @@ __device__ __forceinline__ typename F::Term* terms_of(const SplitOperand& x, int
 }
 
 // Splits four consecutive elements along k, from the k-th of the vector on, and stores their terms.
-// kCount: counts them.
+// kCount: counts the elements by these terms.
 template <class F, bool kCount>
 __device__ __forceinline__ void store_terms(typename F::Term* gVector, int k, const float (&x)[4],
                                             int s, [[maybe_unused]] TermCounts& counts) {
