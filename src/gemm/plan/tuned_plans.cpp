@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "gemm/plan/costs.hpp"
+#include "gemm/plan/menus.hpp"
 #include "gemm/plan/part_tiles.hpp"
 #include "gemm/plan/thin_plan.hpp"
 
@@ -15,9 +16,13 @@ namespace ladder {
 namespace {
 
 constexpr std::string_view kRule =
-    "is not 'M N K OPS ALIGNED SMS large|outer', '... thin|direct straight|swapped "
-    "LANES COLUMNS "
-    "K-SPLITS' or '... tiles TILE straight|swapped CLUSTER K-SPLITS'";
+    "is not 'M N K OPS ALIGNED SMS outer', '... large TILE straight|swapped none|equal|all "
+    "as-is|packed', '... "
+    "thin|direct straight|swapped LANES COLUMNS K-SPLITS' or '... tiles TILE straight|swapped "
+    "CLUSTER K-SPLITS'";
+
+constexpr std::array<std::string_view, 3> kShares{"none", "equal", "all"};
+constexpr std::array<std::string_view, 2> kPacked{"as-is", "packed"};
 
 // "64x64x16/128/4": rows, columns, k; threads; warps along k; then the forms of operands.
 std::string name_of(const PartTileCost& t) {
@@ -25,6 +30,15 @@ std::string name_of(const PartTileCost& t) {
   name << t.bm << 'x' << t.bn << 'x' << t.bk << '/' << t.threads << '/' << t.wk
        << (t.k_major ? "k" : "");
   return name.str();
+}
+
+std::string name_of(const TileShape& t) { return std::to_string(t.m) + "x" + std::to_string(t.n); }
+
+// The words of a plan of large tiles.
+std::array<std::string, 4> words_of(const LargePlan& plan) {
+  return {name_of(kLargeTiles[plan.tile]), plan.swapped ? "swapped" : "straight",
+          std::string(kShares[static_cast<std::size_t>(plan.shares)]),
+          std::string(kPacked[plan.packs])};
 }
 
 std::string ops_of(const PartShape& x) {
@@ -39,15 +53,17 @@ void put(std::ostream& to, const PartShape& x, int sms, const SimtPlan& plan) {
      << sms << ' ';
   const PartPlan& part = plan.small.sided.part;
   const ThinPlan& thin = plan.small.thin;
-  const char* const side = plan.small.sided.swapped ? "swapped" : "straight";
-  if (plan.large_tiles) {
-    to << "large\n";
+  const auto side = [](bool swapped) { return swapped ? "swapped " : "straight "; };
+  if (plan.large) {
+    to << "large";
+    for (const std::string& word : words_of(*plan.large)) to << ' ' << word;
+    to << '\n';
   } else if (plan.small.kernel == SmallKernel::kSplitK) {
-    to << "tiles " << name_of(kPartTiles[static_cast<std::size_t>(part.tile)]) << ' ' << side << ' '
-       << part.cluster << ' ' << part.parts << '\n';
+    to << "tiles " << name_of(kPartTiles[static_cast<std::size_t>(part.tile)]) << ' '
+       << side(plan.small.sided.swapped) << part.cluster << ' ' << part.parts << '\n';
   } else if (plan.small.kernel == SmallKernel::kThin) {
-    to << (thin.direct ? "direct " : "thin ") << side << ' ' << (1 << thin.lanes) << ' '
-       << thin.columns << ' ' << thin.parts << '\n';
+    to << (thin.direct ? "direct " : "thin ") << side(plan.small.sided.swapped) << (1 << thin.lanes)
+       << ' ' << thin.columns << ' ' << thin.parts << '\n';
   } else {
     to << "outer\n";
   }
@@ -66,8 +82,20 @@ bool is_possible(const PartShape& x, int sms, const SimtPlan& plan) {
   return found;
 }
 
+// The planner's plan of large tiles with these words. False if it considers none.
+bool find_large(const PartShape& x, int sms, const std::array<std::string, 4>& words,
+                SimtPlan& plan) {
+  const auto op = [](bool transposed) { return transposed ? Op::kTranspose : Op::kNone; };
+  Problem p = make_problem(x.rows, x.cols, x.k, 1, 0, op(!x.a_k_major), op(x.b_k_major));
+  const Alignment at{x.a_aligned ? 16 : 4, x.b_aligned ? 16 : 4};
+  each_large_plan(p, at, sms, [&](const LargePlan& other) {
+    if (words_of(other) == words) plan.large = other;
+  });
+  return plan.large.has_value();
+}
+
 bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan) {
-  std::string ops, aligned, kernel, tile, side;
+  std::string ops, aligned, kernel, tile, side, shares, packed;
   if (!(from >> x.rows >> x.cols >> x.k >> ops >> aligned >> sms >> kernel)) return false;
   x.a_k_major = ops.starts_with('N');
   x.b_k_major = ops.ends_with('T');
@@ -78,8 +106,10 @@ bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan
     return false;
   plan = {};
   if (kernel == "large") {
-    plan.large_tiles = true;
-  } else if (kernel == "outer") {
+    return (from >> tile >> side >> shares >> packed) && (from >> std::ws).eof() &&
+           find_large(x, sms, {tile, side, shares, packed}, plan);
+  }
+  if (kernel == "outer") {
     plan.small = {SmallKernel::kOuterProduct, {{}, x.rows > x.cols}};
   } else {
     if (kernel == "tiles") from >> tile;
@@ -115,7 +145,7 @@ std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
   std::vector<SimtPlan> parts;
   for (const bool is_swapped : {false, true}) {
     each_part_plan(is_swapped ? swapped(x) : x, kPartTiles, device.sms, [&](const PartPlan& part) {
-      parts.push_back({false, {SmallKernel::kSplitK, {part, is_swapped}}});
+      parts.push_back({std::nullopt, {SmallKernel::kSplitK, {part, is_swapped}}});
     });
   }
   const auto keep_fastest = [&](auto& all, auto cycles) {
@@ -127,14 +157,14 @@ std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
   std::vector<SimtPlan> thin;
   for (const bool is_swapped : {false, true}) {
     each_thin_plan(is_swapped ? swapped(x) : x, device.sms, [&](const ThinPlan& plan) {
-      thin.push_back({false, {SmallKernel::kThin, {{}, is_swapped}, plan}});
+      thin.push_back({std::nullopt, {SmallKernel::kThin, {{}, is_swapped}, plan}});
     });
   }
   keep_fastest(thin, [](const SimtPlan& plan) { return plan.small.thin.cycles; });
   parts.insert(parts.end(), thin.begin(), thin.end());
   if (x.k <= limit::outer_k)
-    parts.push_back({false, {SmallKernel::kOuterProduct, {{}, p.m > p.n}}});
-  parts.push_back({true, {SmallKernel::kSplitK}});
+    parts.push_back({std::nullopt, {SmallKernel::kOuterProduct, {{}, p.m > p.n}}});
+  each_large_plan(p, at, device.sms, [&](const LargePlan& plan) { parts.push_back({plan}); });
   return parts;
 }
 
@@ -197,9 +227,10 @@ Status TunedPlans::add(std::string_view text) {
 std::string TunedPlans::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream to;
-  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, outer, thin|direct "
-        "straight|swapped LANES "
-        "COLUMNS K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS\n";
+  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE straight|swapped "
+        "none|equal|all as-is|packed, thin|direct straight|swapped LANES COLUMNS K-SPLITS, or "
+        "tiles TILE "
+        "straight|swapped CLUSTER K-SPLITS\n";
   for (const auto& [key, plan] : plans_) put(to, key.first, key.second, plan);
   return to.str();
 }

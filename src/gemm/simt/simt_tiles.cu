@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGEMM on CUDA cores by tiles of 128 x 256: producer and consumer warps as in r12, and besides:
-// any layout, operands that are not aligned packed first, the last tiles split along k (stream-K),
-// four chains of additions for a deep k.
+// SGEMM on CUDA cores by tiles of 128 x 256 or 64 x 512: producer and consumer warps as in r12, and
+// besides: any layout and alignment, operands packed first if that is faster, C or C^T, the last tiles split along k (stream-K), four chains
+// of additions for a deep k.
 #include "device/launch.cuh"
+#include "device/launch_dependent.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/shared_memory.cuh"
@@ -11,24 +12,27 @@
 #include "device/schedule.cuh"
 #include "device/vector.cuh"
 #include "gemm/call.hpp"
-#include "gemm/plan/costs.hpp"
+#include "gemm/plan/large_plan.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/simt/copy_tile.cuh"
 #include "gemm/simt/pack.cuh"
 #include "gemm/simt/simt_exchange.cuh"
 #include "problem/accept.hpp"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace ladder::simt_tiles {
 
-template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_>
+template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_, int RAW_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_;
-  static constexpr int WM = WM_, WN = WN_;  // outputs per warp
-  static constexpr int TM = TM_, TN = TN_;  // outputs per thread, in pieces of 4 x 4
-  static constexpr int STAGES = STAGES_;    // tiles in shared memory
+  static constexpr int WM = WM_, WN = WN_;            // outputs per warp
+  static constexpr int TM = TM_, TN = TN_;            // outputs per thread, in pieces of 4 x 4
+  static constexpr int STAGES = STAGES_, RAW = RAW_;  // most tiles in shared memory; raw ones
   static constexpr int kLanesM = WM / TM, kLanesN = WN / TN;  // lanes of a warp, kLanesM x kLanesN
   static constexpr int kConsumers = BM / WM * (BN / WN) * 32;
   static constexpr int kProducers = 128;  // a warpgroup, the unit of setmaxnreg
@@ -50,9 +54,8 @@ struct Tile {
         empty;  // the copies have arrived; the consumers have read them
   };
   static constexpr int kPartial = BM * BN;  // elements
-  static constexpr int kShared =
-      sizeof(Stage) * STAGES + kPartial * sizeof(float);  // stages, kept sums
-  static_assert(kShared <= 232'448, "shared memory of a block on compute capability 9.0");
+  static constexpr int kShared = 232'448;   // of a block on compute capability 9.0
+  static constexpr int kForStages = kShared - kPartial * sizeof(float);  // the rest: kept sums
 };
 
 constexpr int kBand = 16;  // tile rows
@@ -64,29 +67,39 @@ __device__ __forceinline__ void barriers_are_there() {
   ptx::barrier_sync(1, T::kThreads);
 }
 
-// Arrives at a stage's full barrier: asynchronously when this thread's cp.async copies have
-// arrived, and per warp for stores.
-template <class Stage, class CopyA, class CopyB>
-__device__ __forceinline__ void arrive(std::uint32_t stage) {
-  ptx::cp_async_arrive(stage + offsetof(Stage, full));
-  if constexpr (CopyA::kStores || CopyB::kStores) {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(stage + offsetof(Stage, full));
-  }
-}
+// The producers' copies and the stages that are left beside raw tiles.
+template <class T, bool kAlongA, bool kAlongB, bool kAligned>
+struct Copies {
+  using A = TileCopy<T::BM, T::BK, T::kProducers, kAlongA, kAligned>;
+  using B = TileCopy<T::BN, T::BK, T::kProducers, kAlongB, kAligned>;
+  static constexpr int kRaw = (A::kRaw + B::kRaw) * sizeof(float);  // bytes of one raw tile
+  static constexpr bool kDirect = !A::kStores || !B::kStores, kStores = A::kStores || B::kStores;
+  static constexpr int kStages =
+      std::min<int>(T::STAGES, (T::kForStages - T::RAW * kRaw) / sizeof(typename T::Stage));
+  static constexpr int kRawBegin = kStages * sizeof(typename T::Stage);
+  // Of a full barrier: threads, by cp.async, and warps, by stores.
+  static constexpr int kArrivals =
+      (kDirect ? T::kProducers : 0) + (kStores ? T::kProducers / 32 : 0);
+  static_assert(kStages >= 3, "a tile on its way, one in use and the next one");
+};
 
 // Copies the consumers' stages in order, and one stage more, which they prefetch but do not use.
-template <class T, class CopyA, class CopyB>
+template <class T, class C>
 __device__ __forceinline__ void produce(const Source& a, const Source& b, int depth,
                                         const Tiling& plan, char* shared) {
   using Stage = typename T::Stage;
+  constexpr int kLast = (C::kStages - 1) * sizeof(Stage), kLastRaw = (T::RAW - 1) * C::kRaw;
   const int tid = static_cast<int>(threadIdx.x) - T::kConsumers;
   const std::uint32_t first = __shfl_sync(0xffffffffU, ptx::shared_address(shared), 0);
-  const std::uint32_t last = __shfl_sync(0xffffffffU, first + (T::STAGES - 1) * sizeof(Stage), 0);
+  const std::uint32_t last = __shfl_sync(0xffffffffU, first + kLast, 0);
   std::uint32_t stage = first;
   std::uint32_t parity = 1;  // initially, all stages are empty
-  const auto advance = [&] {
-    arrive<Stage, CopyA, CopyB>(stage);
+  const auto arrive = [&] {
+    if constexpr (C::kDirect) ptx::cp_async_arrive(stage + offsetof(Stage, full));
+    if constexpr (C::kStores) {
+      __syncwarp();
+      if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(stage + offsetof(Stage, full));
+    }
     parity ^= stage == last;
     stage = stage == last ? first : stage + sizeof(Stage);
   };
@@ -94,28 +107,54 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
   bool first_tile = true;
   for (Work work; schedule.next(work);) {
     const TilePlace place = place_of<kBand>(plan, work.tile);
-    const int k0 = work.begin * T::BK, end = min(depth, work.end * T::BK);
-    int left = end - k0;
-    CopyA copy_a(a, place.m * T::BM, k0, left, tid);
-    CopyB copy_b(b, place.n * T::BN, k0, left, tid);
+    const int k0 = work.begin * T::BK;
+    int left = min(depth, work.end * T::BK) - k0, to_fetch = left;
+    typename C::A copy_a(a, place.m * T::BM, k0, depth, tid);
+    typename C::B copy_b(b, place.n * T::BN, k0, depth, tid);
     if (first_tile) barriers_are_there<T>();
     first_tile = false;
+    std::uint32_t to = first + C::kRawBegin, raw = to;
+    const auto next_raw = [&](std::uint32_t at) {
+      return at == first + C::kRawBegin + kLastRaw ? first + C::kRawBegin : at + C::kRaw;
+    };
+    const auto fetch_raw = [&] {
+      if (to_fetch > 0) {
+        if constexpr (C::B::kRaw > 0) copy_b.fetch(to + C::A::kRaw * 4, to_fetch);
+        if constexpr (C::A::kRaw > 0) copy_a.fetch(to, to_fetch);
+      }
+      ptx::cp_async_commit();
+      to = next_raw(to);
+      to_fetch -= T::BK;
+    };
+    if constexpr (C::kRaw > 0) {
 #pragma unroll 1
-    for (; left >= T::BK; left -= T::BK) {
-      ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
-      copy_b.whole(stage + offsetof(Stage, b), left);
-      copy_a.whole(stage + offsetof(Stage, a), left);
-      advance();
+      for (int i = 0; i < T::RAW - 1; ++i) fetch_raw();
     }
-    if (left > 0) {
+#pragma unroll 1
+    for (; left > 0; left -= T::BK) {
+      if constexpr (C::kRaw > 0) {
+        fetch_raw();
+        ptx::cp_async_wait<T::RAW - 1>();
+        __syncwarp();
+        if constexpr (C::B::kRaw > 0) copy_b.take(raw + C::A::kRaw * 4);
+        if constexpr (C::A::kRaw > 0) copy_a.take(raw);
+        raw = next_raw(raw);
+      }
       ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
-      copy_b.part(stage + offsetof(Stage, b), left);
-      copy_a.part(stage + offsetof(Stage, a), left);
-      advance();
+      const std::uint32_t to_a = stage + offsetof(Stage, a), to_b = stage + offsetof(Stage, b);
+      if constexpr (C::B::kRaw > 0)
+        copy_b.put(to_b);
+      else
+        copy_b.fetch(to_b, left);
+      if constexpr (C::A::kRaw > 0)
+        copy_a.put(to_a);
+      else
+        copy_a.fetch(to_a, left);
+      arrive();
     }
   }
   ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
-  advance();
+  arrive();
   ptx::cp_async_commit();
   ptx::cp_async_wait<0>();
 }
@@ -143,38 +182,66 @@ __device__ __forceinline__ void store_tile(const float (&rC)[T::TM][T::TN], Stor
   }
 }
 
-// For rows of C that are not 16-byte aligned: sums go through the warp's shared memory, so that the
-// warp stores whole rows of its outputs. Direct 4-byte stores from the lanes would write each
-// sector four times.
+// Where C is in memory. turned: the tiles' rows are columns of C.
+struct Target {
+  float* g;
+  std::int64_t row_step, col_step;
+  bool aligned, turned;
+};
+
+// For rows of C that are not 16-byte aligned, and for C^T: sums go through the warp's shared memory,
+// so that the warp stores whole rows of its outputs. Direct 4-byte stores from the lanes would
+// write each sector four times.
 template <class T>
 __device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], const Problem& p,
-                                           float* gC, const TilePlace& place, float* sWarp) {
+                                           const Target& c, const TilePlace& place, float* sWarp) {
+  static_assert(T::WM == 64 && T::WN == 64, "the warp reads as many rows as columns");
   const WarpPlace<T> at;
-  // Four columns of eight lanes, and four rows, are in the 32 banks.
-  const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4); };
+  // Of a row, of a column, and of the lanes' outputs, 32 are in the 32 banks.
+  const auto index = [](int row, int col) {
+    return row * T::WN + (col ^ (row / 4 % 4 | row % 4 << 2 | row / 16 % 2 << 4));
+  };
   store_tile<T>(rC, [&](int i, int j, const float* r) {
 #pragma unroll
     for (int e = 0; e < 4; ++e) sWarp[index(at.lane_row + i, at.lane_col + j + e)] = r[e];
   });
   __syncwarp();
   const float alpha = p.alpha, beta = p.beta;
-  const int row0 = place.m * T::BM + at.row, col0 = place.n * T::BN + at.col + at.lane;
+  const int row0 = place.m * T::BM + at.row, col0 = place.n * T::BN + at.col;
 #pragma unroll 8
   for (int i = 0; i < T::WM; ++i) {
 #pragma unroll
-    for (int j = 0; j < T::WN; j += 32) {
-      float* g = gC + (row0 + i) * p.ldc + col0 + j;
-      const bool inside = row0 + i < p.m && col0 + j < p.n;
-      float c = 0.0F;
-      if (beta != 0.0F && inside) c = *g;
-      if (inside) *g = alpha * sWarp[index(i, at.lane + j)] + beta * c;
+    for (int half = 0; half < T::WN; half += 32) {
+      const int j = at.lane + half, row = c.turned ? j : i, col = c.turned ? i : j;
+      float* g = c.g + (row0 + row) * c.row_step + (col0 + col) * c.col_step;
+      const bool inside = row0 + row < p.m && col0 + col < p.n;
+      float old = 0.0F;
+      if (beta != 0.0F && inside) old = *g;
+      if (inside) *g = alpha * sWarp[index(row, col)] + beta * old;
     }
   }
   __syncwarp();
 }
 
+// Accumulates the partial sums of the blocks before this one that share the tile: all that are left,
+// if this block ends the tile; else those by which a binary tree of blocks comes to this one, so
+// that the last block does not read the sums of all others one after the other. A block waits only
+// for blocks of lower number.
 template <class T>
-__device__ __forceinline__ void consume(const Problem& p, float* gC, const Tiling& plan,
+__device__ __forceinline__ void accumulate_others(float (&rC)[T::TM][T::TN], const Exchange& x,
+                                                  const Tiling& plan, int tile, bool ends_tile) {
+  const int block = static_cast<int>(blockIdx.x);
+  int others = 1;
+  while (Schedule::begins_inside(plan, tile, block - others)) ++others;
+  const int first = block - others;
+  // The last of n blocks has the sums of 2^i, where 2^i is the largest that divides n.
+  for (const int left = ends_tile ? 0 : others & (others + 1); others > left;
+       others -= others & -others)
+    accumulate_partial<T>(rC, x, first + others - 1);
+}
+
+template <class T, int kStages>
+__device__ __forceinline__ void consume(const Problem& p, const Target& c, const Tiling& plan,
                                         const Exchange& x, char* shared) {
   using Stage = typename T::Stage;
   // Position of this warp and lane
@@ -184,7 +251,7 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Tilin
   // Every shared address in the main loop is a stage's uniform address plus a constant.
   const auto uniform = [](std::uint32_t value) { return __shfl_sync(0xffffffffU, value, 0); };
   const std::uint32_t first = uniform(ptx::shared_address(shared));
-  const std::uint32_t end = uniform(ptx::shared_address(shared) + T::STAGES * sizeof(Stage));
+  const std::uint32_t end = uniform(ptx::shared_address(shared) + kStages * sizeof(Stage));
   const std::uint32_t at_a = c_row * sizeof(float),
                       at_b = offsetof(Stage, b) + c_col * sizeof(float);
   float rA[2][T::TM], rB[2][T::TN];  // this step of k and the next
@@ -201,7 +268,7 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Tilin
     }
   };
 
-  float* const sKept = reinterpret_cast<float*>(shared + T::STAGES * sizeof(Stage));
+  float* const sKept = reinterpret_cast<float*>(shared + T::kForStages);
   std::uint32_t stage = first, parity = 0;
   Schedule schedule(plan, static_cast<int>(blockIdx.x));
   Work work;
@@ -233,7 +300,7 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Tilin
 #pragma unroll
           for (int j = 0; j < T::TN;
                ++j) {  // alternating direction, which reuses an operand register at once
-            const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
+            const int jj = i % 2 == 1 ? j : T::TN - 1 - j;
             rC[i][jj] += rA[kk % 2][i] * rB[kk % 2][jj];
           }
         }
@@ -247,32 +314,28 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Tilin
       keep<T>(rC, sKept);
       continue;
     }
-    if (work.end < plan.steps) {
+    const bool ends_tile = work.end == plan.steps;
+    if (work.first > 0) accumulate_others<T>(rC, x, plan, work.tile, ends_tile);
+    if (!ends_tile) {
       forward_partial<T>(rC, x);
       continue;
-    }
-    if (work.first > 0) {
-      int giver = static_cast<int>(blockIdx.x);
-      do {
-        accumulate_partial<T>(rC, x, --giver);
-      } while (Schedule::begins_inside(plan, work.tile, giver));
     }
     const TilePlace place = place_of<kBand>(plan, work.tile);
     const int row0 = place.m * T::BM + c_row, col0 = place.n * T::BN + c_col;
     const float alpha = p.alpha, beta = p.beta;
-    if (plan.aligned_c) {
+    if (!c.aligned) {
+      store_rows<T>(rC, p, c, place, kept_by_warp<T>(sKept));
+    } else {
       store_tile<T>(rC, [&](int i, int j, const float* r) {
         const int row = row0 + i, col = col0 + j;
-        float* g = gC + row * p.ldc + col;
+        float* g = c.g + row * p.ldc + col;
         const bool inside = row < p.m && col < p.n;
-        float4 c{};
-        if (beta != 0.0F && inside) c = load4(g);
-        const float4 v{alpha * r[0] + beta * c.x, alpha * r[1] + beta * c.y,
-                       alpha * r[2] + beta * c.z, alpha * r[3] + beta * c.w};
+        float4 old{};
+        if (beta != 0.0F && inside) old = load4(g);
+        const float4 v{alpha * r[0] + beta * old.x, alpha * r[1] + beta * old.y,
+                       alpha * r[2] + beta * old.z, alpha * r[3] + beta * old.w};
         if (inside) store4(g, v);
       });
-    } else {
-      store_rows<T>(rC, p, gC, place, kept_by_warp<T>(sKept));
     }
   } while (schedule.next(work));
 }
@@ -280,62 +343,66 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Tilin
 template <class T, bool kAlongA, bool kAlongB, bool kAligned>
 __global__ void __launch_bounds__(T::kThreads, 1)
     kernel(const __grid_constant__ Problem p, const __grid_constant__ Source a,
-           const __grid_constant__ Source b, float* gC, const __grid_constant__ Tiling plan,
-           const __grid_constant__ Exchange x) {
-  using CopyA = TileCopy<T::BM, T::BK, T::kProducers, kAlongA, kAligned>;
-  using CopyB = TileCopy<T::BN, T::BK, T::kProducers, kAlongB, kAligned>;
+           const __grid_constant__ Source b, const __grid_constant__ Target c,
+           const __grid_constant__ Tiling plan, const __grid_constant__ Exchange x) {
+  using C = Copies<T, kAlongA, kAlongB, kAligned>;
   extern __shared__ float4 shared4[];
   char* const shared = reinterpret_cast<char*>(shared4);
-  if (threadIdx.x < T::STAGES) {
-    constexpr int kArrivals =
-        T::kProducers + (CopyA::kStores || CopyB::kStores ? T::kProducers / 32 : 0);
+  if (threadIdx.x < C::kStages) {
     auto& s = reinterpret_cast<typename T::Stage*>(shared)[threadIdx.x];
-    ptx::mbarrier_init(ptx::shared_address(&s.full), kArrivals);
+    ptx::mbarrier_init(ptx::shared_address(&s.full), C::kArrivals);
     ptx::mbarrier_init(ptx::shared_address(&s.empty), T::kConsumers);
     ptx::fence_mbarrier_init();
   }
   if (threadIdx.x >= T::kConsumers) {
     ptx::release_registers<T::kProducerRegisters>();
-    produce<T, CopyA, CopyB>(a, b, static_cast<int>(p.k), plan, shared);
+    produce<T, C>(a, b, static_cast<int>(p.k), plan, shared);
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T>(p, gC, plan, x, shared);
+    consume<T, C::kStages>(p, c, plan, x, shared);
   }
 }
 
 static Status accepts(const Problem&, const Device& device) { return accept_hopper(device); }
 
-using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
-static_assert(TileShape{DefaultTile::BM, DefaultTile::BN, DefaultTile::BK, 1} == kLargeTile,
-              "the tile of the plan");
-
-template <bool kAligned>
-static auto choose(bool along_a, bool along_b) {
-  using T = DefaultTile;
-  if (along_a) return along_b ? kernel<T, true, true, kAligned> : kernel<T, true, false, kAligned>;
-  return along_b ? kernel<T, false, true, kAligned> : kernel<T, false, false, kAligned>;
-}
+// A tile's kernels, by whether they are aligned, and A's and B's rows are along k.
+template <class T>
+struct Kernels {
+  static constexpr TileShape kShape{T::BM, T::BN, T::BK, 1};
+  using Pointer = decltype(&kernel<T, false, false, false>);
+  static constexpr Pointer kAll[2][2][2] = {
+      {{kernel<T, false, false, false>, kernel<T, false, true, false>},
+       {kernel<T, true, false, false>, kernel<T, true, true, false>}},
+      {{kernel<T, false, false, true>, kernel<T, false, true, true>},
+       {kernel<T, true, false, true>, kernel<T, true, true, true>}}};
+};
+using Wide = Tile<128, 256, 8, 64, 64, 16, 8, 8, 3>;
+using Flat = Tile<64, 512, 8, 64, 64, 16, 8, 5, 2>;
+static_assert(std::array{Kernels<Wide>::kShape, Kernels<Flat>::kShape} == kLargeTiles,
+              "the tiles of the plan");
 
 // Whether rows in memory are 16-byte aligned and a multiple of four elements long.
 static bool aligned_by_4(const float* x, std::int64_t ld, std::int64_t used) {
   return reinterpret_cast<std::uintptr_t>(x) % sizeof(float4) == 0 && (ld | used) % 4 == 0;
 }
 
-static std::int64_t to_pack(const Source& x, int depth, std::int64_t uses) {
-  if (uses < limit::pack_uses || aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size)) return 0;
-  return depth * packed_ld(x.size);
-}
-
-static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStream_t stream) {
-  using T = DefaultTile;
+// Launches tiles T. The problem is that of C^T if c.turned.
+template <class T>
+static Status launch_tiles(const Problem& p, Source a, Source b, const Target& c,
+                           const LargePlan& plan, Stream stream) {
+  const Tiling& tiling = plan.tiling;
   const int depth = static_cast<int>(p.k);
-  Source a{o.a, p.lda, static_cast<int>(p.m), p.op_a == Op::kNone};
-  Source b{o.b, p.ldb, static_cast<int>(p.n), p.op_b == Op::kTranspose};
-  const std::int64_t partials = std::int64_t{sms} * T::kPartial;
-  const std::int64_t packed_a = to_pack(a, depth, p.n), packed_b = to_pack(b, depth, p.m);
+  const auto is_aligned = [&](const Source& x) {
+    return aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size);
+  };
+  const auto to_pack = [&](const Source& x) {
+    return plan.packs && !is_aligned(x) ? depth * packed_ld(x.size) : 0;
+  };
+  const std::int64_t partials = std::int64_t{tiling.blocks} * T::kPartial, packed_a = to_pack(a),
+                     packed_b = to_pack(b);
   CallMemory memory;
   if (Status s = memory.take(stream, (partials + packed_a + packed_b) * 4,
-                             std::int64_t{sms} * (T::kConsumers / 32));
+                             std::int64_t{tiling.blocks} * (T::kConsumers / 32));
       !s)
     return s;
   const Exchange exchange{reinterpret_cast<float*>(memory.scratch()), memory.flags()};
@@ -346,28 +413,38 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
   if (packed_b > 0) {
     if (Status s = pack(b, depth, gPacked + packed_a, stream); !s) return s;
   }
-  const bool aligned = aligned_by_4(a.g, a.ld, a.along_k ? depth : a.size) &&
-                       aligned_by_4(b.g, b.ld, b.along_k ? depth : b.size);
-  const auto chosen =
-      aligned ? choose<true>(a.along_k, b.along_k) : choose<false>(a.along_k, b.along_k);
+  const bool aligned = is_aligned(a) && is_aligned(b);
+  const auto chosen = Kernels<T>::kAll[aligned][a.along_k][b.along_k];
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  Tiling plan = plan_large_tiles(p, sms);
-  plan.aligned_c = aligned_by_4(o.c, p.ldc, p.n);
-  return launch_kernel("large tiles", chosen, plan.blocks, T::kThreads, T::kShared, stream, p, a, b,
-                       o.c, plan, exchange);
+  return launch_kernel("large tiles", chosen, tiling.blocks, T::kThreads, T::kShared, stream, p, a,
+                       b, c, tiling, exchange);
+}
+
+static Status launch_part(const Problem& given, const Operands& o, const Alignment& at, int sms,
+                          Stream stream) {
+  Problem p = given;
+  Source a{o.a, p.lda, static_cast<int>(p.m), p.op_a == Op::kNone};
+  Source b{o.b, p.ldb, static_cast<int>(p.n), p.op_b == Op::kTranspose};
+  const LargePlan plan = plan_large_tiles(p, at, sms);
+  if (plan.swapped) {
+    std::swap(p.m, p.n);
+    std::swap(a, b);
+  }
+  const Target c{o.c, plan.swapped ? 1 : p.ldc, plan.swapped ? p.ldc : 1,
+                 !plan.swapped && aligned_by_4(o.c, p.ldc, p.n), plan.swapped};
+  const auto launch_tile = plan.tile == 0 ? launch_tiles<Wide> : launch_tiles<Flat>;
+  return launch_tile(p, a, b, c, plan, stream);
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
-  using T = DefaultTile;
   RowMajorCall call;
   if (Status s = row_major_call(original, given, call); !s) return s;
   std::optional<Status> failed;
   const Status launched = launch_parts(
-      call.p, call.o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3) {
+      call.p, call.o, Wide::BM, Wide::BN, [&](const Problem& part, const Operands& o, dim3) {
         if (failed) return;
-        if (const Status part_status = launch_part(part, at, call.device.sms, stream); !part_status)
-          failed = part_status;
+        if (const Status s = launch_part(part, o, call.at, call.device.sms, stream); !s) failed = s;
       });
   return failed.value_or(launched);
 }
