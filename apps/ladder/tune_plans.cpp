@@ -152,10 +152,9 @@ std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
   const ThinPlan& thin = plan.small.thin;
   const int is_planned = planned ? 1 : 0, swapped = plan.small.sided.swapped ? 1 : 0;
   if (plan.large) {
-    return fmt::format("{},large,{},{},{},{},{:.0f},{},{:.3f}\n", to_string(problem),
-                       plan.large->tile, plan.large->swapped ? 1 : 0,
-                       static_cast<int>(plan.large->shares), plan.large->packs ? 1 : 0,
-                       plan.large->cycles, is_planned, one.median);
+    return fmt::format("{},large,,{},,{},{:.0f},{},{:.3f}\n", to_string(problem),
+                       plan.large->swapped ? 1 : 0, plan.large->shares ? 1 : 0, plan.large->cycles,
+                       is_planned, one.median);
   }
   if (plan.small.kernel == SmallKernel::kOuterProduct)
     return fmt::format("{},outer,,,,,,{},{:.3f}\n", to_string(problem), is_planned, one.median);

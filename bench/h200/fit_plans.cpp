@@ -109,8 +109,7 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
   }
   if (kernel == "large") {
     row.kind = Kind::kLarge;
-    const LargePlan wanted{static_cast<std::size_t>(std::atoi(words[2].c_str())), is_swapped,
-                           static_cast<Shares>(std::atoi(words[4].c_str())), words[5] == "1"};
+    const LargePlan wanted{is_swapped, words[5] == "1"};
     bool found = false;
     each_large_plan(to.p, {}, kSms, [&](const LargePlan& plan) {
       if (!(plan == wanted)) return;
@@ -239,11 +238,11 @@ void report(const std::vector<Measured>& all) {
       constexpr const char* kNames[] = {"tiles", "thin", "large"};
       char text[160];
       std::snprintf(text, sizeof text,
-                    "%s %d c%d p%d / %s%d x%d p%d / %zu%s %d%s: %.2f us, predicted %.2f",
+                    "%s %d c%d p%d / %s%d x%d p%d / %s %d: %.2f us, predicted %.2f",
                     kNames[static_cast<int>(x.kind)], x.part.tile, x.part.cluster, x.part.parts,
                     x.thin.direct ? "direct " : "", 1 << x.thin.lanes, x.thin.columns, x.thin.parts,
-                    x.large.tile, x.large.swapped ? "s" : "", static_cast<int>(x.large.shares),
-                    x.large.packs ? "p" : "", x.us, cycles_of(of, x) / kCyclesPerUs);
+                    x.large.swapped ? "s" : "", x.large.shares ? 1 : 0, x.us,
+                    cycles_of(of, x) / kCyclesPerUs);
       return std::string(text);
     };
     lost += std::log(chosen.us / best.us);

@@ -44,15 +44,15 @@ TEST(TunedPlans, AFileHoldsEveryCandidateOfEveryKind) {
 }
 
 TEST(TunedPlans, AWrongFileAddsNothingAndNamesTheLine) {
-  constexpr const char* kGood = "512 512 512 NN 44 132 large 128x256 straight none as-is\n";
+  constexpr const char* kGood = "512 512 512 NN 44 132 large straight whole\n";
   for (const char* const wrong : {
            "512 512 512 NN 44 132 huge",                                    // no such kernel
            "512 512 512 NN 44 132",                                         // none
-           "512 512 0 NN 44 132 large 128x256 straight none as-is",         // empty
-           "512 512 512 NX 44 132 large 128x256 straight none as-is",       // operations
-           "512 512 512 NN 4 132 large 128x256 straight none as-is",        // alignments
-           "512 512 512 NN 44 0 large 128x256 straight none as-is",         // SMs
-           "512 512 512 NN 44 132 large 128x256 straight none as-is 1",     // too many words
+           "512 512 0 NN 44 132 large straight whole",                      // empty
+           "512 512 512 NX 44 132 large straight whole",                    // operations
+           "512 512 512 NN 4 132 large straight whole",                     // alignments
+           "512 512 512 NN 44 0 large straight whole",                      // SMs
+           "512 512 512 NN 44 132 large straight whole 1",                  // too many words
            "512 512 512 NN 44 132 thin",                                    // not thin
            "512 512 512 NN 44 132 thin straight 32 4 1",                    // the same
            "8 512 512 NN 44 132 thin straight 3 4 1",                       // 3 threads

@@ -65,11 +65,9 @@ void expect_products(const Case& c, Op op_a, Op op_b) {
   p.ldb = b.ld;
   std::vector<LargePlan> plans;
   each_large_plan(p, {}, kSms, [&](const LargePlan& plan) { plans.push_back(plan); });
-  ASSERT_GE(plans.size(), 4U);
+  ASSERT_GE(plans.size(), 2U);
   for (const LargePlan& plan : plans) {
-    SCOPED_TRACE(to_string(p) + ", tile " + std::to_string(plan.tile) +
-                 (plan.swapped ? ", C^T" : "") + ", shares " +
-                 std::to_string(static_cast<int>(plan.shares)) + (plan.packs ? ", packed" : ""));
+    SCOPED_TRACE(to_string(p) + (plan.swapped ? ", C^T" : "") + (plan.shares ? ", shared" : ""));
     Matrix result(c.m, c.n, c.more, c.offset, 3);
     p.ldc = result.ld;
     std::vector<float> expected = result.x;
@@ -116,7 +114,7 @@ TEST(LargeTiles, AddEveryStepOnceInEveryPlan) {
 
 // Two waves and more of tiles, of which blocks share the last ones; chains of additions.
 TEST(LargeTiles, ShareTheLastWaves) {
-  expect_products({64 * 9 + 1, 512 * 16 - 3, 20, 0, 0, 0}, Op::kNone, Op::kNone);
+  expect_products({128 * 9 + 1, 256 * 16 - 3, 20, 0, 0, 0}, Op::kNone, Op::kNone);
   expect_products({130, 261, 2057, 1, 0, 1}, Op::kTranspose, Op::kNone);
 }
 

@@ -57,15 +57,6 @@ __device__ __forceinline__ void cp_async_first(std::uint32_t s, const float* g, 
   }
 }
 
-// The same of four floats, with L2::256B: L2 reads the 256 bytes around them from memory, of which
-// the next copies take the rest.
-__device__ __forceinline__ void cp_async_with_neighbors(std::uint32_t s, const float* g,
-                                                        int count) {
-  asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(s), "l"(g),
-               "r"(4 * count)
-               : "memory");
-}
-
 // cp.async.mbarrier.arrive.noinc: an arrival of this thread, made when its copies so far have
 // landed.
 __device__ __forceinline__ void cp_async_arrive(std::uint32_t barrier) {

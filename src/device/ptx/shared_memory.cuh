@@ -12,13 +12,6 @@ __device__ __forceinline__ void store_shared(std::uint32_t s, float value) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(s), "f"(value) : "memory");
 }
 
-// ld.shared from a shared address.
-__device__ __forceinline__ float load_shared(std::uint32_t s) {
-  float value;
-  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(s) : "memory");
-  return value;
-}
-
 // ld.shared.v4 from a shared address.
 __device__ __forceinline__ void load_shared4(float* r, std::uint32_t s) {
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"

@@ -177,7 +177,7 @@ bool gains_by_one_launch(const Problem& problem, std::int64_t count, Precision p
   const std::string_view alone = choose_kernel(problem, precision, device).kernel;
   return alone == "ladder_split_k" ||
          (alone == "ladder_large_tiles" &&
-          ceil_div(p.m, kLargeTiles[0].m) * ceil_div(p.n, kLargeTiles[0].n) < device.sms);
+          ceil_div(p.m, kLargeTile.m) * ceil_div(p.n, kLargeTile.n) < device.sms);
 }
 
 double guard_budget(double k) {

@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the tile of a large product on CUDA cores, and how blocks share tiles along k, by the
-// least predicted time in cycles.
+// Plans large tiles on CUDA cores, of C or C^T, whole or shared by blocks along k, by the least
+// predicted time in cycles.
 #pragma once
 #include "device/tiling.hpp"
 #include "gemm/plan/facts.hpp"
 
 #include <ladder/problem.hpp>
 
-#include <cstddef>
 #include <functional>
 
 namespace ladder {
 
-// How blocks share tiles along k: not at all; each tile has the same number of blocks; all blocks
-// have the same number of steps (stream-K), of the last two waves of tiles if there are more.
-enum class Shares { kNone, kEqual, kAll };
-
 struct LargePlan {
-  std::size_t tile = 0;  // of kLargeTiles
   bool swapped = false;  // C^T = B^T A^T is computed
-  Shares shares = Shares::kNone;
-  bool packs = false;  // operands that are not 16-byte aligned are packed first
+  bool shares = false;   // all blocks have as many steps of k (stream-K), of all tiles or the last
   Tiling tiling{};
   double cycles = 0;  // predicted
 
   // Whether the launches are the same.
   bool operator==(const LargePlan& other) const {
-    return tile == other.tile && swapped == other.swapped && shares == other.shares &&
-           packs == other.packs;
+    return swapped == other.swapped && shares == other.shares;
   }
 };
 

@@ -49,6 +49,6 @@ constexpr std::array<TileShape, 4> split_tiles(int bk) {
 inline constexpr TileShape kWideFusedTile{128, 128, kSlab, 1}, kNarrowFusedTile{128, 64, kSlab, 1};
 
 // Large products on CUDA cores.
-inline constexpr std::array kLargeTiles{TileShape{128, 256, 8, 1}, TileShape{64, 512, 8, 1}};
+inline constexpr TileShape kLargeTile{128, 256, 8, 1};
 
 }  // namespace ladder

@@ -78,9 +78,8 @@ void put_tiling(Words& to, const Tiling& tiling) {
 void put_plan(Words& /*to*/, std::monostate /*scaled*/) {}
 
 void put_plan(Words& to, const LargePlan& plan) {
-  const TileShape& t = kLargeTiles[plan.tile];
   put(to, "computes C^T", plan.swapped ? "yes" : "no");
-  put_tile(to, t.m, t.n, t.k);
+  put_tile(to, kLargeTile.m, kLargeTile.n, kLargeTile.k);
   put_tiling(to, plan.tiling);
 }
 

@@ -2,13 +2,12 @@
 #include "gemm/plan/tuned_plans.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "gemm/plan/costs.hpp"
-#include "gemm/plan/menus.hpp"
 #include "gemm/plan/part_tiles.hpp"
 #include "gemm/plan/thin_plan.hpp"
 
@@ -16,29 +15,15 @@ namespace ladder {
 namespace {
 
 constexpr std::string_view kRule =
-    "is not 'M N K OPS ALIGNED SMS outer', '... large TILE straight|swapped none|equal|all "
-    "as-is|packed', '... "
+    "is not 'M N K OPS ALIGNED SMS outer', '... large straight|swapped whole|shared', '... "
     "thin|direct straight|swapped LANES COLUMNS K-SPLITS' or '... tiles TILE straight|swapped "
     "CLUSTER K-SPLITS'";
 
-constexpr std::array<std::string_view, 3> kShares{"none", "equal", "all"};
-constexpr std::array<std::string_view, 2> kPacked{"as-is", "packed"};
-
 // "64x64x16/128/4": rows, columns, k; threads; warps along k; then the forms of operands.
 std::string name_of(const PartTileCost& t) {
-  std::ostringstream name;
-  name << t.bm << 'x' << t.bn << 'x' << t.bk << '/' << t.threads << '/' << t.wk
-       << (t.k_major ? "k" : "");
-  return name.str();
-}
-
-std::string name_of(const TileShape& t) { return std::to_string(t.m) + "x" + std::to_string(t.n); }
-
-// The words of a plan of large tiles.
-std::array<std::string, 4> words_of(const LargePlan& plan) {
-  return {name_of(kLargeTiles[plan.tile]), plan.swapped ? "swapped" : "straight",
-          std::string(kShares[static_cast<std::size_t>(plan.shares)]),
-          std::string(kPacked[plan.packs])};
+  const auto number = [](int value) { return std::to_string(value); };
+  return number(t.bm) + 'x' + number(t.bn) + 'x' + number(t.bk) + '/' + number(t.threads) + '/' +
+         number(t.wk) + (t.k_major ? "k" : "");
 }
 
 std::string ops_of(const PartShape& x) {
@@ -48,55 +33,62 @@ std::string aligned_of(const PartShape& x) {
   return std::string(x.a_aligned ? "4" : "1") + (x.b_aligned ? "4" : "1");
 }
 
-void put(std::ostream& to, const PartShape& x, int sms, const SimtPlan& plan) {
-  to << x.rows << ' ' << x.cols << ' ' << x.k << ' ' << ops_of(x) << ' ' << aligned_of(x) << ' '
-     << sms << ' ';
-  const PartPlan& part = plan.small.sided.part;
-  const ThinPlan& thin = plan.small.thin;
-  const auto side = [](bool swapped) { return swapped ? "swapped " : "straight "; };
+std::string text_of(const SimtPlan& plan) {
   if (plan.large) {
-    to << "large";
-    for (const std::string& word : words_of(*plan.large)) to << ' ' << word;
-    to << '\n';
-  } else if (plan.small.kernel == SmallKernel::kSplitK) {
-    to << "tiles " << name_of(kPartTiles[static_cast<std::size_t>(part.tile)]) << ' '
-       << side(plan.small.sided.swapped) << part.cluster << ' ' << part.parts << '\n';
-  } else if (plan.small.kernel == SmallKernel::kThin) {
-    to << (thin.direct ? "direct " : "thin ") << side(plan.small.sided.swapped) << (1 << thin.lanes)
-       << ' ' << thin.columns << ' ' << thin.parts << '\n';
-  } else {
-    to << "outer\n";
+    return std::string(plan.large->swapped ? "large swapped " : "large straight ") +
+           (plan.large->shares ? "shared" : "whole");
   }
+  if (plan.small.kernel == SmallKernel::kOuterProduct) return "outer";
+  const auto words = [&](std::string text, int one, int other) {
+    text += plan.small.sided.swapped ? " swapped " : " straight ";
+    return text + std::to_string(one) + ' ' + std::to_string(other);
+  };
+  if (plan.small.kernel == SmallKernel::kSplitK) {
+    const PartPlan& part = plan.small.sided.part;
+    const PartTileCost& tile = kPartTiles[static_cast<std::size_t>(part.tile)];
+    return words("tiles " + name_of(tile), part.cluster, part.parts);
+  }
+  const ThinPlan& thin = plan.small.thin;
+  return words(thin.direct ? "direct" : "thin", 1 << thin.lanes, thin.columns) + ' ' +
+         std::to_string(thin.parts);
 }
 
-// Whether the planner considers this plan for the shape. It considers all that a kernel can run.
-bool is_possible(const PartShape& x, int sms, const SimtPlan& plan) {
-  const PartShape side = plan.small.sided.swapped ? swapped(x) : x;
-  bool found = false;
-  if (plan.small.kernel == SmallKernel::kThin) {
-    each_thin_plan(side, sms, [&](const ThinPlan& other) { found |= other == plan.small.thin; });
-  } else {
-    each_part_plan(side, kPartTiles, sms,
-                   [&](const PartPlan& other) { found |= other == plan.small.sided.part; });
+// All plans that a kernel can run: `most` of the tiles and of the thin ones, those of least
+// predicted time first.
+std::vector<SimtPlan> plans_of(const PartShape& x, int sms, std::size_t most) {
+  std::vector<SimtPlan> plans, thin;
+  for (const bool is_swapped : {false, true}) {
+    const PartShape side = is_swapped ? swapped(x) : x;
+    each_part_plan(side, kPartTiles, sms, [&](const PartPlan& part) {
+      plans.push_back({std::nullopt, {SmallKernel::kSplitK, {part, is_swapped}}});
+    });
+    each_thin_plan(side, sms, [&](const ThinPlan& plan) {
+      thin.push_back({std::nullopt, {SmallKernel::kThin, {{}, is_swapped}, plan}});
+    });
   }
-  return found;
-}
-
-// The planner's plan of large tiles with these words. False if it considers none.
-bool find_large(const PartShape& x, int sms, const std::array<std::string, 4>& words,
-                SimtPlan& plan) {
+  const auto keep_fastest = [&](std::vector<SimtPlan>& all) {
+    std::sort(all.begin(), all.end(), [](const SimtPlan& one, const SimtPlan& other) {
+      return one.small.cycles() < other.small.cycles();
+    });
+    if (all.size() > most) all.resize(most);
+  };
+  keep_fastest(plans);
+  keep_fastest(thin);
+  plans.insert(plans.end(), thin.begin(), thin.end());
+  if (x.k <= limit::outer_k)
+    plans.push_back({std::nullopt, {SmallKernel::kOuterProduct, {{}, x.rows > x.cols}}});
   const auto op = [](bool transposed) { return transposed ? Op::kTranspose : Op::kNone; };
-  Problem p = make_problem(x.rows, x.cols, x.k, 1, 0, op(!x.a_k_major), op(x.b_k_major));
-  const Alignment at{x.a_aligned ? 16 : 4, x.b_aligned ? 16 : 4};
-  each_large_plan(p, at, sms, [&](const LargePlan& other) {
-    if (words_of(other) == words) plan.large = other;
-  });
-  return plan.large.has_value();
+  each_large_plan(make_problem(x.rows, x.cols, x.k, 1, 0, op(!x.a_k_major), op(x.b_k_major)),
+                  {x.a_aligned ? 16 : 4, x.b_aligned ? 16 : 4}, sms,
+                  [&](const LargePlan& plan) { plans.push_back({plan}); });
+  return plans;
 }
 
+// A plan is read by comparison with the text of each that is possible.
 bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan) {
-  std::string ops, aligned, kernel, tile, side, shares, packed;
-  if (!(from >> x.rows >> x.cols >> x.k >> ops >> aligned >> sms >> kernel)) return false;
+  std::string ops, aligned, word, text;
+  if (!(from >> x.rows >> x.cols >> x.k >> ops >> aligned >> sms >> text)) return false;
+  while (from >> word) text += ' ' + word;
   x.a_k_major = ops.starts_with('N');
   x.b_k_major = ops.ends_with('T');
   x.a_aligned = aligned.starts_with('4');
@@ -104,68 +96,18 @@ bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan
   if (std::min({x.rows, x.cols, x.k}) < 1 || sms < 1 || ops != ops_of(x) ||
       aligned != aligned_of(x))
     return false;
-  plan = {};
-  if (kernel == "large") {
-    return (from >> tile >> side >> shares >> packed) && (from >> std::ws).eof() &&
-           find_large(x, sms, {tile, side, shares, packed}, plan);
-  }
-  if (kernel == "outer") {
-    plan.small = {SmallKernel::kOuterProduct, {{}, x.rows > x.cols}};
-  } else {
-    if (kernel == "tiles") from >> tile;
-    if (!(from >> side) || (side != "straight" && side != "swapped")) return false;
-    plan.small.sided.swapped = side == "swapped";
-    PartPlan& part = plan.small.sided.part;
-    ThinPlan& thin = plan.small.thin;
-    if (kernel == "thin" || kernel == "direct") {
-      thin.direct = kernel == "direct";
-      int lanes = 0;
-      if (!(from >> lanes >> thin.columns >> thin.parts) || lanes < 1) return false;
-      plan.small.kernel = SmallKernel::kThin;
-      thin.along_k = plan.small.sided.swapped ? x.a_k_major : x.b_k_major;
-      while (1 << thin.lanes < lanes && thin.lanes < kMostThinLanes) ++thin.lanes;
-      if (1 << thin.lanes != lanes) return false;
-    } else {
-      const auto* const at =
-          std::find_if(kPartTiles.begin(), kPartTiles.end(),
-                       [&](const PartTileCost& t) { return name_of(t) == tile; });
-      if (at == kPartTiles.end() || !(from >> part.cluster >> part.parts)) return false;
-      part.tile = static_cast<int>(at - kPartTiles.begin());
-    }
-    if (!is_possible(x, sms, plan)) return false;
-  }
-  return (from >> std::ws).eof();
+  const std::vector<SimtPlan> plans = plans_of(x, sms, std::numeric_limits<std::size_t>::max());
+  const auto at = std::ranges::find(plans, text, text_of);
+  if (at == plans.end()) return false;
+  plan = *at;
+  return true;
 }
 
 }  // namespace
 
 std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
                                       const DeviceFacts& device, std::size_t tiles) {
-  const PartShape x = part_shape(p, at);
-  std::vector<SimtPlan> parts;
-  for (const bool is_swapped : {false, true}) {
-    each_part_plan(is_swapped ? swapped(x) : x, kPartTiles, device.sms, [&](const PartPlan& part) {
-      parts.push_back({std::nullopt, {SmallKernel::kSplitK, {part, is_swapped}}});
-    });
-  }
-  const auto keep_fastest = [&](auto& all, auto cycles) {
-    std::sort(all.begin(), all.end(),
-              [&](const auto& one, const auto& other) { return cycles(one) < cycles(other); });
-    if (all.size() > tiles) all.resize(tiles);
-  };
-  keep_fastest(parts, [](const SimtPlan& plan) { return plan.small.sided.part.cycles; });
-  std::vector<SimtPlan> thin;
-  for (const bool is_swapped : {false, true}) {
-    each_thin_plan(is_swapped ? swapped(x) : x, device.sms, [&](const ThinPlan& plan) {
-      thin.push_back({std::nullopt, {SmallKernel::kThin, {{}, is_swapped}, plan}});
-    });
-  }
-  keep_fastest(thin, [](const SimtPlan& plan) { return plan.small.thin.cycles; });
-  parts.insert(parts.end(), thin.begin(), thin.end());
-  if (x.k <= limit::outer_k)
-    parts.push_back({std::nullopt, {SmallKernel::kOuterProduct, {{}, p.m > p.n}}});
-  each_large_plan(p, at, device.sms, [&](const LargePlan& plan) { parts.push_back({plan}); });
-  return parts;
+  return plans_of(part_shape(p, at), device.sms, tiles);
 }
 
 TunedPlans& TunedPlans::of_process() {
@@ -227,11 +169,14 @@ Status TunedPlans::add(std::string_view text) {
 std::string TunedPlans::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream to;
-  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE straight|swapped "
-        "none|equal|all as-is|packed, thin|direct straight|swapped LANES COLUMNS K-SPLITS, or "
-        "tiles TILE "
-        "straight|swapped CLUSTER K-SPLITS\n";
-  for (const auto& [key, plan] : plans_) put(to, key.first, key.second, plan);
+  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large straight|swapped whole|shared, "
+        "thin|direct straight|swapped LANES COLUMNS K-SPLITS, or tiles TILE straight|swapped "
+        "CLUSTER K-SPLITS\n";
+  for (const auto& [key, plan] : plans_) {
+    const auto& [x, sms] = key;
+    to << x.rows << ' ' << x.cols << ' ' << x.k << ' ' << ops_of(x) << ' ' << aligned_of(x) << ' '
+       << sms << ' ' << text_of(plan) << '\n';
+  }
   return to.str();
 }
 

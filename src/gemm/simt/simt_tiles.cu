@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGEMM on CUDA cores by tiles of 128 x 256 or 64 x 512: producer and consumer warps as in r12, and
-// besides: any layout and alignment, operands packed first if that is faster, C or C^T, the last tiles split along k (stream-K), four chains
-// of additions for a deep k.
+// SGEMM on CUDA cores by tiles of 128 x 256: producer and consumer warps as in r12, and besides: any
+// layout, operands that are not aligned packed first, C or C^T, tiles split along k (stream-K), four
+// chains of additions for a deep k.
 #include "device/launch.cuh"
-#include "device/launch_dependent.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/shared_memory.cuh"
@@ -19,20 +18,18 @@
 #include "gemm/simt/simt_exchange.cuh"
 #include "problem/accept.hpp"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <span>
 #include <utility>
 
 namespace ladder::simt_tiles {
 
-template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_, int RAW_>
+template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_;
-  static constexpr int WM = WM_, WN = WN_;            // outputs per warp
-  static constexpr int TM = TM_, TN = TN_;            // outputs per thread, in pieces of 4 x 4
-  static constexpr int STAGES = STAGES_, RAW = RAW_;  // most tiles in shared memory; raw ones
+  static constexpr int WM = WM_, WN = WN_;  // outputs per warp
+  static constexpr int TM = TM_, TN = TN_;  // outputs per thread, in pieces of 4 x 4
+  static constexpr int STAGES = STAGES_;    // tiles in shared memory
   static constexpr int kLanesM = WM / TM, kLanesN = WN / TN;  // lanes of a warp, kLanesM x kLanesN
   static constexpr int kConsumers = BM / WM * (BN / WN) * 32;
   static constexpr int kProducers = 128;  // a warpgroup, the unit of setmaxnreg
@@ -54,8 +51,9 @@ struct Tile {
         empty;  // the copies have arrived; the consumers have read them
   };
   static constexpr int kPartial = BM * BN;  // elements
-  static constexpr int kShared = 232'448;   // of a block on compute capability 9.0
-  static constexpr int kForStages = kShared - kPartial * sizeof(float);  // the rest: kept sums
+  static constexpr int kShared =
+      sizeof(Stage) * STAGES + kPartial * sizeof(float);  // stages, kept sums
+  static_assert(kShared <= 232'448, "shared memory of a block on compute capability 9.0");
 };
 
 constexpr int kBand = 16;  // tile rows
@@ -67,39 +65,29 @@ __device__ __forceinline__ void barriers_are_there() {
   ptx::barrier_sync(1, T::kThreads);
 }
 
-// The producers' copies and the stages that are left beside raw tiles.
-template <class T, bool kAlongA, bool kAlongB, bool kAligned>
-struct Copies {
-  using A = TileCopy<T::BM, T::BK, T::kProducers, kAlongA, kAligned>;
-  using B = TileCopy<T::BN, T::BK, T::kProducers, kAlongB, kAligned>;
-  static constexpr int kRaw = (A::kRaw + B::kRaw) * sizeof(float);  // bytes of one raw tile
-  static constexpr bool kDirect = !A::kStores || !B::kStores, kStores = A::kStores || B::kStores;
-  static constexpr int kStages =
-      std::min<int>(T::STAGES, (T::kForStages - T::RAW * kRaw) / sizeof(typename T::Stage));
-  static constexpr int kRawBegin = kStages * sizeof(typename T::Stage);
-  // Of a full barrier: threads, by cp.async, and warps, by stores.
-  static constexpr int kArrivals =
-      (kDirect ? T::kProducers : 0) + (kStores ? T::kProducers / 32 : 0);
-  static_assert(kStages >= 3, "a tile on its way, one in use and the next one");
-};
+// Arrives at a stage's full barrier: asynchronously when this thread's cp.async copies have
+// arrived, and per warp for stores.
+template <class Stage, class CopyA, class CopyB>
+__device__ __forceinline__ void arrive(std::uint32_t stage) {
+  ptx::cp_async_arrive(stage + offsetof(Stage, full));
+  if constexpr (CopyA::kStores || CopyB::kStores) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(stage + offsetof(Stage, full));
+  }
+}
 
 // Copies the consumers' stages in order, and one stage more, which they prefetch but do not use.
-template <class T, class C>
+template <class T, class CopyA, class CopyB>
 __device__ __forceinline__ void produce(const Source& a, const Source& b, int depth,
                                         const Tiling& plan, char* shared) {
   using Stage = typename T::Stage;
-  constexpr int kLast = (C::kStages - 1) * sizeof(Stage), kLastRaw = (T::RAW - 1) * C::kRaw;
   const int tid = static_cast<int>(threadIdx.x) - T::kConsumers;
   const std::uint32_t first = __shfl_sync(0xffffffffU, ptx::shared_address(shared), 0);
-  const std::uint32_t last = __shfl_sync(0xffffffffU, first + kLast, 0);
+  const std::uint32_t last = __shfl_sync(0xffffffffU, first + (T::STAGES - 1) * sizeof(Stage), 0);
   std::uint32_t stage = first;
   std::uint32_t parity = 1;  // initially, all stages are empty
-  const auto arrive = [&] {
-    if constexpr (C::kDirect) ptx::cp_async_arrive(stage + offsetof(Stage, full));
-    if constexpr (C::kStores) {
-      __syncwarp();
-      if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(stage + offsetof(Stage, full));
-    }
+  const auto advance = [&] {
+    arrive<Stage, CopyA, CopyB>(stage);
     parity ^= stage == last;
     stage = stage == last ? first : stage + sizeof(Stage);
   };
@@ -107,54 +95,28 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
   bool first_tile = true;
   for (Work work; schedule.next(work);) {
     const TilePlace place = place_of<kBand>(plan, work.tile);
-    const int k0 = work.begin * T::BK;
-    int left = min(depth, work.end * T::BK) - k0, to_fetch = left;
-    typename C::A copy_a(a, place.m * T::BM, k0, depth, tid);
-    typename C::B copy_b(b, place.n * T::BN, k0, depth, tid);
+    const int k0 = work.begin * T::BK, end = min(depth, work.end * T::BK);
+    int left = end - k0;
+    CopyA copy_a(a, place.m * T::BM, k0, left, tid);
+    CopyB copy_b(b, place.n * T::BN, k0, left, tid);
     if (first_tile) barriers_are_there<T>();
     first_tile = false;
-    std::uint32_t to = first + C::kRawBegin, raw = to;
-    const auto next_raw = [&](std::uint32_t at) {
-      return at == first + C::kRawBegin + kLastRaw ? first + C::kRawBegin : at + C::kRaw;
-    };
-    const auto fetch_raw = [&] {
-      if (to_fetch > 0) {
-        if constexpr (C::B::kRaw > 0) copy_b.fetch(to + C::A::kRaw * 4, to_fetch);
-        if constexpr (C::A::kRaw > 0) copy_a.fetch(to, to_fetch);
-      }
-      ptx::cp_async_commit();
-      to = next_raw(to);
-      to_fetch -= T::BK;
-    };
-    if constexpr (C::kRaw > 0) {
 #pragma unroll 1
-      for (int i = 0; i < T::RAW - 1; ++i) fetch_raw();
-    }
-#pragma unroll 1
-    for (; left > 0; left -= T::BK) {
-      if constexpr (C::kRaw > 0) {
-        fetch_raw();
-        ptx::cp_async_wait<T::RAW - 1>();
-        __syncwarp();
-        if constexpr (C::B::kRaw > 0) copy_b.take(raw + C::A::kRaw * 4);
-        if constexpr (C::A::kRaw > 0) copy_a.take(raw);
-        raw = next_raw(raw);
-      }
+    for (; left >= T::BK; left -= T::BK) {
       ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
-      const std::uint32_t to_a = stage + offsetof(Stage, a), to_b = stage + offsetof(Stage, b);
-      if constexpr (C::B::kRaw > 0)
-        copy_b.put(to_b);
-      else
-        copy_b.fetch(to_b, left);
-      if constexpr (C::A::kRaw > 0)
-        copy_a.put(to_a);
-      else
-        copy_a.fetch(to_a, left);
-      arrive();
+      copy_b.whole(stage + offsetof(Stage, b), left);
+      copy_a.whole(stage + offsetof(Stage, a), left);
+      advance();
+    }
+    if (left > 0) {
+      ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
+      copy_b.part(stage + offsetof(Stage, b), left);
+      copy_a.part(stage + offsetof(Stage, a), left);
+      advance();
     }
   }
   ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
-  arrive();
+  advance();
   ptx::cp_async_commit();
   ptx::cp_async_wait<0>();
 }
@@ -240,7 +202,7 @@ __device__ __forceinline__ void accumulate_others(float (&rC)[T::TM][T::TN], con
     accumulate_partial<T>(rC, x, first + others - 1);
 }
 
-template <class T, int kStages>
+template <class T>
 __device__ __forceinline__ void consume(const Problem& p, const Target& c, const Tiling& plan,
                                         const Exchange& x, char* shared) {
   using Stage = typename T::Stage;
@@ -251,7 +213,7 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
   // Every shared address in the main loop is a stage's uniform address plus a constant.
   const auto uniform = [](std::uint32_t value) { return __shfl_sync(0xffffffffU, value, 0); };
   const std::uint32_t first = uniform(ptx::shared_address(shared));
-  const std::uint32_t end = uniform(ptx::shared_address(shared) + kStages * sizeof(Stage));
+  const std::uint32_t end = uniform(ptx::shared_address(shared) + T::STAGES * sizeof(Stage));
   const std::uint32_t at_a = c_row * sizeof(float),
                       at_b = offsetof(Stage, b) + c_col * sizeof(float);
   float rA[2][T::TM], rB[2][T::TN];  // this step of k and the next
@@ -268,7 +230,7 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
     }
   };
 
-  float* const sKept = reinterpret_cast<float*>(shared + T::kForStages);
+  float* const sKept = reinterpret_cast<float*>(shared + T::STAGES * sizeof(Stage));
   std::uint32_t stage = first, parity = 0;
   Schedule schedule(plan, static_cast<int>(blockIdx.x));
   Work work;
@@ -340,66 +302,71 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
   } while (schedule.next(work));
 }
 
-template <class T, bool kAlongA, bool kAlongB, bool kAligned>
+template <class T, bool kAlongA, bool kAlongB>
 __global__ void __launch_bounds__(T::kThreads, 1)
     kernel(const __grid_constant__ Problem p, const __grid_constant__ Source a,
            const __grid_constant__ Source b, const __grid_constant__ Target c,
            const __grid_constant__ Tiling plan, const __grid_constant__ Exchange x) {
-  using C = Copies<T, kAlongA, kAlongB, kAligned>;
+  using CopyA = TileCopy<T::BM, T::BK, T::kProducers, kAlongA>;
+  using CopyB = TileCopy<T::BN, T::BK, T::kProducers, kAlongB>;
   extern __shared__ float4 shared4[];
   char* const shared = reinterpret_cast<char*>(shared4);
-  if (threadIdx.x < C::kStages) {
+  if (threadIdx.x < T::STAGES) {
+    constexpr int kArrivals =
+        T::kProducers + (CopyA::kStores || CopyB::kStores ? T::kProducers / 32 : 0);
     auto& s = reinterpret_cast<typename T::Stage*>(shared)[threadIdx.x];
-    ptx::mbarrier_init(ptx::shared_address(&s.full), C::kArrivals);
+    ptx::mbarrier_init(ptx::shared_address(&s.full), kArrivals);
     ptx::mbarrier_init(ptx::shared_address(&s.empty), T::kConsumers);
     ptx::fence_mbarrier_init();
   }
   if (threadIdx.x >= T::kConsumers) {
     ptx::release_registers<T::kProducerRegisters>();
-    produce<T, C>(a, b, static_cast<int>(p.k), plan, shared);
+    produce<T, CopyA, CopyB>(a, b, static_cast<int>(p.k), plan, shared);
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T, C::kStages>(p, c, plan, x, shared);
+    consume<T>(p, c, plan, x, shared);
   }
 }
 
 static Status accepts(const Problem&, const Device& device) { return accept_hopper(device); }
 
-// A tile's kernels, by whether they are aligned, and A's and B's rows are along k.
-template <class T>
-struct Kernels {
-  static constexpr TileShape kShape{T::BM, T::BN, T::BK, 1};
-  using Pointer = decltype(&kernel<T, false, false, false>);
-  static constexpr Pointer kAll[2][2][2] = {
-      {{kernel<T, false, false, false>, kernel<T, false, true, false>},
-       {kernel<T, true, false, false>, kernel<T, true, true, false>}},
-      {{kernel<T, false, false, true>, kernel<T, false, true, true>},
-       {kernel<T, true, false, true>, kernel<T, true, true, true>}}};
-};
-using Wide = Tile<128, 256, 8, 64, 64, 16, 8, 8, 3>;
-using Flat = Tile<64, 512, 8, 64, 64, 16, 8, 5, 2>;
-static_assert(std::array{Kernels<Wide>::kShape, Kernels<Flat>::kShape} == kLargeTiles,
-              "the tiles of the plan");
+using LargeTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
+static_assert(TileShape{LargeTile::BM, LargeTile::BN, LargeTile::BK, 1} == kLargeTile,
+              "the tile of the plan");
+
+static auto choose(bool along_a, bool along_b) {
+  using T = LargeTile;
+  if (along_a) return along_b ? kernel<T, true, true> : kernel<T, true, false>;
+  return along_b ? kernel<T, false, true> : kernel<T, false, false>;
+}
 
 // Whether rows in memory are 16-byte aligned and a multiple of four elements long.
 static bool aligned_by_4(const float* x, std::int64_t ld, std::int64_t used) {
   return reinterpret_cast<std::uintptr_t>(x) % sizeof(float4) == 0 && (ld | used) % 4 == 0;
 }
 
-// Launches tiles T. The problem is that of C^T if c.turned.
-template <class T>
-static Status launch_tiles(const Problem& p, Source a, Source b, const Target& c,
-                           const LargePlan& plan, Stream stream) {
+// Elements of the packed operand; 0 if it need not be packed.
+static std::int64_t to_pack(const Source& x, int depth) {
+  return aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size) ? 0 : depth * packed_ld(x.size);
+}
+
+static Status launch_part(const Problem& given, const Operands& o, const Alignment& at, int sms,
+                          cudaStream_t stream) {
+  using T = LargeTile;
+  Problem p = given;
+  Source a{o.a, p.lda, static_cast<int>(p.m), p.op_a == Op::kNone};
+  Source b{o.b, p.ldb, static_cast<int>(p.n), p.op_b == Op::kTranspose};
+  const LargePlan plan = plan_large_tiles(p, at, sms);
+  if (plan.swapped) {
+    std::swap(p.m, p.n);
+    std::swap(a, b);
+  }
+  const Target c{o.c, plan.swapped ? 1 : p.ldc, plan.swapped ? p.ldc : 1,
+                 !plan.swapped && aligned_by_4(o.c, p.ldc, p.n), plan.swapped};
   const Tiling& tiling = plan.tiling;
   const int depth = static_cast<int>(p.k);
-  const auto is_aligned = [&](const Source& x) {
-    return aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size);
-  };
-  const auto to_pack = [&](const Source& x) {
-    return plan.packs && !is_aligned(x) ? depth * packed_ld(x.size) : 0;
-  };
-  const std::int64_t partials = std::int64_t{tiling.blocks} * T::kPartial, packed_a = to_pack(a),
-                     packed_b = to_pack(b);
+  const std::int64_t partials = std::int64_t{tiling.blocks} * T::kPartial,
+                     packed_a = to_pack(a, depth), packed_b = to_pack(b, depth);
   CallMemory memory;
   if (Status s = memory.take(stream, (partials + packed_a + packed_b) * 4,
                              std::int64_t{tiling.blocks} * (T::kConsumers / 32));
@@ -413,28 +380,11 @@ static Status launch_tiles(const Problem& p, Source a, Source b, const Target& c
   if (packed_b > 0) {
     if (Status s = pack(b, depth, gPacked + packed_a, stream); !s) return s;
   }
-  const bool aligned = is_aligned(a) && is_aligned(b);
-  const auto chosen = Kernels<T>::kAll[aligned][a.along_k][b.along_k];
+  const auto chosen = choose(a.along_k, b.along_k);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
   return launch_kernel("large tiles", chosen, tiling.blocks, T::kThreads, T::kShared, stream, p, a,
                        b, c, tiling, exchange);
-}
-
-static Status launch_part(const Problem& given, const Operands& o, const Alignment& at, int sms,
-                          Stream stream) {
-  Problem p = given;
-  Source a{o.a, p.lda, static_cast<int>(p.m), p.op_a == Op::kNone};
-  Source b{o.b, p.ldb, static_cast<int>(p.n), p.op_b == Op::kTranspose};
-  const LargePlan plan = plan_large_tiles(p, at, sms);
-  if (plan.swapped) {
-    std::swap(p.m, p.n);
-    std::swap(a, b);
-  }
-  const Target c{o.c, plan.swapped ? 1 : p.ldc, plan.swapped ? p.ldc : 1,
-                 !plan.swapped && aligned_by_4(o.c, p.ldc, p.n), plan.swapped};
-  const auto launch_tile = plan.tile == 0 ? launch_tiles<Wide> : launch_tiles<Flat>;
-  return launch_tile(p, a, b, c, plan, stream);
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
@@ -442,7 +392,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (Status s = row_major_call(original, given, call); !s) return s;
   std::optional<Status> failed;
   const Status launched = launch_parts(
-      call.p, call.o, Wide::BM, Wide::BN, [&](const Problem& part, const Operands& o, dim3) {
+      call.p, call.o, LargeTile::BM, LargeTile::BN,
+      [&](const Problem& part, const Operands& o, dim3) {
         if (failed) return;
         if (const Status s = launch_part(part, o, call.at, call.device.sms, stream); !s) failed = s;
       });
