@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuTensorMapEncodeTiled and cuTensorMapReplaceAddress. CUDA Driver API, "Tensor Map Object
-// Management".
+// cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col, cuTensorMapReplaceAddress. CUDA Driver API,
+// "Tensor Map Object Management".
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "driver/api.hpp"
 #include "machine/tensor/tensor_map.hpp"
@@ -41,6 +43,59 @@ std::string misplaced(const CUtensorMap* map) {
                      address);
 }
 
+// What both modes have.
+struct Common {
+  CUtensorMapDataType type;
+  cuuint32_t rank;
+  void* address;
+  const cuuint64_t *sizes, *strides;
+  const cuuint32_t* steps;
+  CUtensorMapInterleave interleave;
+  CUtensorMapSwizzle swizzle;
+  CUtensorMapL2promotion promotion;
+  CUtensorMapFloatOOBfill fill;
+};
+
+// `given`: the mode's own arrays are not null. add(map, rank): its own arguments.
+template <class Add>
+CUresult encode_map(std::string_view name, CUtensorMap* to, const Common& of, bool given, Add add) {
+  const Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(Runtime::get().mutex);
+  if (runtime.device().target() < 90) {
+    say(fmt::format("{}: {} has no tensor maps: they came with compute capability 9.0", name,
+                    runtime.device().id));
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  if (const std::string why = misplaced(to); !why.empty()) return refuse(name, why);
+  if (!given || of.sizes == nullptr || of.steps == nullptr ||
+      (of.strides == nullptr && of.rank > 1)) {
+    return refuse(name, "an array of dimensions, strides, box or steps is null");
+  }
+  TensorMap map;
+  map.type = static_cast<TensorType>(of.type);
+  map.rank = of.rank;
+  map.address = reinterpret_cast<std::uint64_t>(of.address);
+  map.strides[0] = vgpu::bytes_of(map.type);
+  const std::uint32_t rank = std::min(of.rank, TensorMap::kMostRank);
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    map.sizes[d] = of.sizes[d];
+    if (d != 0) map.strides[d] = of.strides[d - 1];
+    map.steps[d] = of.steps[d];
+  }
+  map.interleave = static_cast<TensorInterleave>(of.interleave);
+  map.swizzle = static_cast<TensorSwizzle>(of.swizzle);
+  map.promotion = static_cast<TensorPromotion>(of.promotion);
+  map.fill = static_cast<TensorFill>(of.fill);
+  add(map, rank);
+  if (const std::string why = broken_rule(map); !why.empty()) return refuse(name, why);
+  if (const std::string why = refusal(map); !why.empty()) {
+    say(fmt::format("{}: {} are not implemented", name, why));
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  encode(map, bytes_of(to));
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 CUresult cuTensorMapEncodeTiled(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank,
@@ -48,40 +103,28 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* to, CUtensorMapDataType type, cuuin
                                 const cuuint32_t* box, const cuuint32_t* steps,
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
-  constexpr std::string_view kName = "cuTensorMapEncodeTiled";
-  const Runtime& runtime = Runtime::get();
-  const std::lock_guard lock(Runtime::get().mutex);
-  if (runtime.device().target() < 90) {
-    say(fmt::format("{}: {} has no tensor maps: they came with compute capability 9.0", kName,
-                    runtime.device().id));
-    return CUDA_ERROR_NOT_SUPPORTED;
-  }
-  if (const std::string why = misplaced(to); !why.empty()) return refuse(kName, why);
-  if (sizes == nullptr || box == nullptr || steps == nullptr || (strides == nullptr && rank > 1)) {
-    return refuse(kName, "an array of dimensions, strides, box or steps is null");
-  }
-  TensorMap map;
-  map.type = static_cast<TensorType>(type);
-  map.rank = rank;
-  map.address = reinterpret_cast<std::uint64_t>(address);
-  map.strides[0] = vgpu::bytes_of(map.type);
-  for (std::uint32_t d = 0; d < rank && d < TensorMap::kMostRank; ++d) {
-    map.sizes[d] = sizes[d];
-    if (d != 0) map.strides[d] = strides[d - 1];
-    map.box[d] = box[d];
-    map.steps[d] = steps[d];
-  }
-  map.interleave = static_cast<TensorInterleave>(interleave);
-  map.swizzle = static_cast<TensorSwizzle>(swizzle);
-  map.promotion = static_cast<TensorPromotion>(promotion);
-  map.fill = static_cast<TensorFill>(fill);
-  if (const std::string why = broken_rule(map); !why.empty()) return refuse(kName, why);
-  if (const std::string why = refusal(map); !why.empty()) {
-    say(fmt::format("{}: {} are not implemented", kName, why));
-    return CUDA_ERROR_NOT_SUPPORTED;
-  }
-  encode(map, bytes_of(to));
-  return CUDA_SUCCESS;
+  const Common of{type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill};
+  return encode_map("cuTensorMapEncodeTiled", to, of, box != nullptr,
+                    [&](TensorMap& map, std::uint32_t dimensions) {
+                      std::copy_n(box, dimensions, map.box.begin());
+                    });
+}
+
+CUresult cuTensorMapEncodeIm2col(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank,
+                                 void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
+                                 const int* lower, const int* upper, cuuint32_t channels,
+                                 cuuint32_t pixels, const cuuint32_t* steps,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  const Common of{type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill};
+  return encode_map("cuTensorMapEncodeIm2col", to, of, lower != nullptr && upper != nullptr,
+                    [&](TensorMap& map, std::uint32_t dimensions) {
+                      map.im2col = true;
+                      map.box = {channels, pixels, 1, 1, 1};
+                      if (dimensions < 3) return;  // which broken_rule() names
+                      std::copy_n(lower, dimensions - 2, map.lower.begin());
+                      std::copy_n(upper, dimensions - 2, map.upper.begin());
+                    });
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap* where, void* address) {

@@ -49,8 +49,12 @@ enum BulkOperand : u32 {
   kBulkBlocks,  // multicast
   // Insn::vector coordinates (0 for a copy without tensor map), or the words of kSendWords
   kBulkAt,
-  kBulkOperands = kBulkAt + 5,
+  // im2col mode: 16 bits each, or, from machine code, all in the lower half of a register
+  kBulkOffsets = kBulkAt + 5,
+  kBulkOperands = kBulkOffsets + 3,
 };
+// Insn::imm of a copy by tensor map.
+inline constexpr i64 kBulkTiled = 0, kBulkIm2col = 1;
 
 // Whether a copy to a block's shared memory is a reduction, which is atomic.
 bool reduces_shared(const Insn& insn);

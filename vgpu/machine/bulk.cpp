@@ -27,7 +27,7 @@ struct Operands {
   u64 shared = 0, other = 0, barrier = 0;
   u32 bytes = 0;
   u32 blocks = 0;  // 0: no multicast
-  std::array<i32, TensorMap::kMostRank> at{};
+  BoxPlace place;
 };
 
 template <class T>
@@ -48,7 +48,17 @@ Operands operands_of(const Warp& warp, const Insn& insn, u32 lane) {
     o.bytes = value<u32>(warp, insn, kBulkSize, lane);
     o.blocks = value<u16>(warp, insn, kBulkBlocks, lane);
   }
-  for (u32 d = 0; d < insn.vector; ++d) o.at[d] = value<i32>(warp, insn, kBulkAt + d, lane);
+  for (u32 d = 0; d < insn.vector; ++d) o.place.at[d] = value<i32>(warp, insn, kBulkAt + d, lane);
+  const u32 dimensions = insn.vector < 3 ? 0 : insn.vector - 2u;  // of an image
+  if ((insn.flags & kFlagMachine) != 0) {  // in the lower half of a register: 16, 8 or 5 bits each
+    const u32 packed = value<u32>(warp, insn, kBulkOffsets, lane),
+              bits = 16 / std::max(dimensions, 1u);
+    for (u32 d = 0; d < dimensions; ++d)
+      o.place.offsets[d] = static_cast<i32>(packed >> bits * d & ((1u << bits) - 1));
+  } else {
+    for (u32 d = 0; d < dimensions; ++d)
+      o.place.offsets[d] = value<u16>(warp, insn, kBulkOffsets + d, lane);
+  }
   return o;
 }
 
@@ -104,7 +114,7 @@ struct Transfer {
       return;
     }
     alignas(16) std::byte bytes[kMostLineBytes];
-    for_each_line(map, to.at.data(), false, [&](const BoxLine& line) {
+    for_each_line(map, to.place, false, [&](const BoxLine& line) {
       fill_outside(map, line, bytes);
       if (line.inside != 0) {
         std::memcpy(bytes + line.skipped, reinterpret_cast<const void*>(line.global), line.inside);
@@ -121,7 +131,7 @@ struct Transfer {
       std::memcpy(data.data(), shared + address, data.size());
       return data;
     }
-    for_each_line(map, to.at.data(), true, [&](const BoxLine& line) {
+    for_each_line(map, to.place, true, [&](const BoxLine& line) {
       get_line(map, line, data.data() + line.shared, shared, address);
     });
     return data;
@@ -138,7 +148,7 @@ struct Transfer {
       put(to.other, data.data(), to.bytes);
       return;
     }
-    for_each_line(map, to.at.data(), true, [&](const BoxLine& line) {
+    for_each_line(map, to.place, true, [&](const BoxLine& line) {
       if (line.inside != 0) put(line.global, data.data() + line.shared + line.skipped, line.inside);
     });
   }
@@ -169,12 +179,17 @@ Transfer transfer_of(const Lane& lane) {
     bad_operand(lane, fmt::format("a copy of {} dimensions by a tensor map of {}", insn.vector,
                                   transfer.map.rank));
   }
+  const bool im2col = insn.imm == kBulkIm2col;
+  if (transfer.map.im2col != im2col) {
+    bad_operand(lane, fmt::format("a copy in {} mode by a tensor map of {} mode",
+                                  im2col ? "im2col" : "tiled", im2col ? "tiled" : "im2col"));
+  }
   // Hardware reports this as an illegal instruction.
-  const i64 first = i64{transfer.to.at[0]} * transfer.map.element_bytes();
+  const i64 first = i64{transfer.to.place.at[0]} * transfer.map.element_bytes();
   if (first % kPlainAlignment != 0) {
     bad_operand(lane, fmt::format("the first coordinate of a copy by tensor map must be a multiple "
                                   "of 16 bytes, not {} ({})",
-                                  first, transfer.to.at[0]));
+                                  first, transfer.to.place.at[0]));
   }
   return transfer;
 }
@@ -199,7 +214,7 @@ u64 check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, Bu
     return transfer.to.bytes != 0 ? touch(transfer.to.other, transfer.to.bytes) : 0;
   }
   u64 more = 0;
-  for_each_line(transfer.map, transfer.to.at.data(), writes, [&](const BoxLine& line) {
+  for_each_line(transfer.map, transfer.to.place, writes, [&](const BoxLine& line) {
     if (line.inside == 0) return;
     touch(line.global, line.inside);
     if ((line.global - line.skipped) % kSector != 0) more += kSector;

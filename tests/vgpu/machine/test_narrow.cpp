@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices of integers of 1 to 8 bits and of 8-bit floating-point numbers, compared
 // with sums over the elements. The places of the elements are those of the PTX ISA's figures.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <random>
 
 #include "engine_fixture.hpp"
 #include "float_formats.hpp"
+#include "sass/elf/cubin.hpp"
 
 namespace {
 
@@ -248,6 +250,39 @@ TEST_F(Narrow, PartsOfRegistersBecomeFloats) {
       const uint32_t part = word >> bits * (k % (32 / bits)) & ((1u << bits) - 1);
       ASSERT_EQ(d[k * kLanes + lane], static_cast<float>(value_of(part, bits, is_signed))) << k;
     }
+  }
+}
+
+// HSETP2 with .H_AND, which ptxas does not emit: its bit is set in the kernel's machine code.
+TEST_F(Narrow, OnePredicateForBothHalves) {
+  std::string code = read(VGPU_TEST_CUBIN "/narrow.cubin");
+  const vgpu::sass::Cubin cubin(std::as_bytes(std::span(code)));
+  const auto kernel = std::find_if(cubin.kernels().begin(), cubin.kernels().end(),
+                                   [](const auto& each) { return each.name == "compare_halves"; });
+  ASSERT_NE(kernel, cubin.kernels().end());
+  const auto first = kernel->code.data() - std::as_bytes(std::span(code)).data();
+  int changed = 0;
+  for (auto at = static_cast<std::size_t>(first); at < first + kernel->code.size(); at += 16) {
+    const bool compares = code[at] == 0x34 && (code[at + 1] & 15) == 2;
+    if (compares) code[at + 8] = static_cast<char>(code[at + 8] | 0x80);
+    changed += compares ? 1 : 0;
+  }
+  ASSERT_EQ(changed, 1);
+  module = vgpu::Module::from_cubin(std::as_bytes(std::span(code)), memory);
+  const std::vector<uint32_t> numbers = {0x3c003c00, 0x3c004000, 0x40003c00, 0x40004000};
+  std::vector<uint32_t> a, b;
+  for (int i = 0; i < kLanes; ++i) {
+    a.push_back(numbers[static_cast<std::size_t>(i % 4)]);
+    b.push_back(numbers[static_cast<std::size_t>(i / 4 % 4)]);
+  }
+  uint32_t* const d = array<uint32_t>(kLanes);
+  EXPECT_EQ(launch("compare_halves", {1, 1, 1}, {kLanes, 1, 1}, d, array(a), array(b),
+                   array<uint32_t>(kLanes))
+                .engine,
+            "sass");
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const bool both = (a[i] & 0xffff) < (b[i] & 0xffff) && a[i] >> 16 < b[i] >> 16;
+    EXPECT_EQ(d[i], both ? 1u : 2u) << i;
   }
 }
 

@@ -46,6 +46,13 @@ inline std::string canonical(std::string text) {
     }
   }
   while (result.ends_with(' ')) result.pop_back();
-  for (std::size_t at; (at = result.find(" ,")) != result.npos;) result.erase(at, 1);
+  for (const char* blank : {" ,", " ["}) {  // the disassembler has c[0x0] [0x160] before sm_90
+    for (std::size_t at = 1; (at = result.find(blank, at)) != result.npos;) {
+      if (blank[1] == ',' || result[at - 1] == ']')
+        result.erase(at, 1);
+      else
+        ++at;
+    }
+  }
   return result;
 }

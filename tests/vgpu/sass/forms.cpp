@@ -30,7 +30,6 @@ namespace {
 
 using vgpu::sass::Word;
 
-constexpr int kTarget = 90;
 constexpr std::uint64_t kSchedule = ~std::uint64_t{0} << (105 - 64);  // of Word::high
 
 struct Place {
@@ -47,6 +46,7 @@ struct Use {
   Word word;  // with the schedule, which the disassembler examines
   std::uint64_t count = 0;
 };
+using Words = std::map<Word, Use, Order>;  // of one architecture
 struct Form {
   std::uint64_t count = 0, unknown = 0;
   std::string why;
@@ -64,42 +64,67 @@ class Survey {
       add_program(path, bytes);
   }
 
-  // Compares with NVIDIA's disassembler, which gets all instructions as one kernel.
+  // Compares with NVIDIA's disassembler.
   void disassemble(const std::string& program) {
-    const std::string path =
-        fmt::format("{}/forms.{}.bin", std::filesystem::temp_directory_path().string(), getpid());
-    {
-      std::ofstream file(path, std::ios::binary);
-      for (const auto& [word, use] : words_) {
-        file.write(reinterpret_cast<const char*>(&use.word), sizeof use.word);
-      }
-    }
-    const std::string command = fmt::format("'{}' -b SM90 '{}'", program, path);
-    const std::unique_ptr<FILE, int (*)(FILE*)> listing(popen(command.c_str(), "r"), &pclose);
-    char line[4096];
-    while (listing && std::fgets(line, sizeof line, listing.get()) != nullptr) {
-      const std::string text(line);
-      const std::size_t begin = text.find("/*"), end = text.find("*/"), stop = text.rfind(';');
-      if (begin == text.npos || end == text.npos || stop == text.npos || stop < end) continue;
-      const std::size_t first = text.find_first_not_of(' ', end + 2);
-      theirs_.push_back(without_hints(text.substr(first, stop - first)));
-    }
-    std::filesystem::remove(path);
-    if (theirs_.size() != words_.size())
-      throw std::runtime_error(
-          fmt::format("{} lists {} of {} instructions", program, theirs_.size(), words_.size()));
+    for (const auto& [target, words] : words_) theirs_[target] = listing(program, target, words);
   }
 
   bool report(bool lists) {
     std::map<std::string, Form> forms;
+    for (const auto& [target, words] : words_) compare(target, words, forms);
     std::uint64_t wrong = 0;
+    for (const auto& [name, form] : forms) {
+      wrong += form.unknown != 0;
+      if (lists || form.unknown != 0)
+        fmt::print("{:8} {:8} {}\n", form.count, form.unknown == 0 ? "known" : "unknown", name);
+      if (form.unknown != 0) fmt::print("    {}\n", form.why);
+    }
+    for (const std::string& refusal : refusals_) fmt::print("refused: {}\n", refusal);
+    fmt::print("{} kernels, {} refused; {} forms, {} unknown ({:.2f}% known)\n", kernels_,
+               refusals_.size(), forms.size(), wrong,
+               100.0 * static_cast<double>(forms.size() - wrong) /
+                   static_cast<double>(std::max<std::size_t>(forms.size(), 1)));
+    return kernels_ != 0 && wrong == 0 && refusals_.empty();
+  }
+
+ private:
+  // The disassembler's texts, in the order of the words, which it gets as one kernel.
+  static std::vector<std::string> listing(const std::string& program, int target,
+                                          const Words& words) {
+    const std::string path =
+        fmt::format("{}/forms.{}.bin", std::filesystem::temp_directory_path().string(), getpid());
+    {
+      std::ofstream file(path, std::ios::binary);
+      for (const auto& [word, use] : words) {
+        file.write(reinterpret_cast<const char*>(&use.word), sizeof use.word);
+      }
+    }
+    const std::string command = fmt::format("'{}' -b SM{} '{}'", program, target, path);
+    const std::unique_ptr<FILE, int (*)(FILE*)> lines(popen(command.c_str(), "r"), &pclose);
+    std::vector<std::string> texts;
+    char line[4096];
+    while (lines && std::fgets(line, sizeof line, lines.get()) != nullptr) {
+      const std::string text(line);
+      const std::size_t begin = text.find("/*"), end = text.find("*/"), stop = text.rfind(';');
+      if (begin == text.npos || end == text.npos || stop == text.npos || stop < end) continue;
+      const std::size_t first = text.find_first_not_of(' ', end + 2);
+      texts.push_back(without_hints(text.substr(first, stop - first)));
+    }
+    std::filesystem::remove(path);
+    if (texts.size() != words.size())
+      throw std::runtime_error(
+          fmt::format("{} lists {} of {} instructions", program, texts.size(), words.size()));
+    return texts;
+  }
+
+  void compare(int target, const Words& words, std::map<std::string, Form>& forms) {
+    const std::vector<std::string>& texts = theirs_[target];
     std::uint32_t address = 0;
-    for (const auto& [word, use] : words_) {
-      const std::string* const theirs =
-          theirs_.empty() ? nullptr : &theirs_[address / sizeof(Word)];
+    for (const auto& [word, use] : words) {
+      const std::string* const theirs = texts.empty() ? nullptr : &texts[address / sizeof(Word)];
       std::string name = theirs != nullptr ? mnemonic(*theirs) : "", why;
       try {
-        const std::string text = vgpu::sass::decode(word, address, kTarget).text;
+        const std::string text = vgpu::sass::decode(word, address, target).text;
         if (name.empty()) name = mnemonic(text);
         if (theirs != nullptr && canonical(text) != canonical(*theirs))
           why = fmt::format("decoded as {}, not as {}", text, *theirs);
@@ -119,21 +144,8 @@ class Survey {
       }
       address += sizeof(Word);
     }
-    for (const auto& [name, form] : forms) {
-      wrong += form.unknown != 0;
-      if (lists || form.unknown != 0)
-        fmt::print("{:8} {:8} {}\n", form.count, form.unknown == 0 ? "known" : "unknown", name);
-      if (form.unknown != 0) fmt::print("    {}\n", form.why);
-    }
-    for (const std::string& refusal : refusals_) fmt::print("refused: {}\n", refusal);
-    fmt::print("{} kernels, {} refused; {} forms, {} unknown ({:.2f}% known)\n", kernels_,
-               refusals_.size(), forms.size(), wrong,
-               100.0 * static_cast<double>(forms.size() - wrong) /
-                   static_cast<double>(std::max<std::size_t>(forms.size(), 1)));
-    return kernels_ != 0 && wrong == 0 && refusals_.empty();
   }
 
- private:
   // Without cached registers and notes.
   static std::string without_hints(std::string text) {
     for (std::size_t at; (at = text.find(".reuse")) != text.npos;) text.erase(at, 6);
@@ -172,8 +184,7 @@ class Survey {
           vgpu::image::fat_binary_bytes(rest.first<vgpu::image::kFatBinaryHeader>());
       if (size > rest.size()) throw std::runtime_error(path + " has a damaged fat binary");
       for (const vgpu::image::Entry& entry : vgpu::image::read_entries(rest.first(size))) {
-        if (entry.kind == vgpu::image::Kind::kCubin && entry.target == std::uint32_t{kTarget})
-          add_cubin(path, vgpu::image::contents(entry));
+        if (entry.kind == vgpu::image::Kind::kCubin) add_cubin(path, vgpu::image::contents(entry));
       }
       at += size;
     }
@@ -186,7 +197,7 @@ class Survey {
       for (std::size_t at = 0; at + sizeof(Word) <= kernel.code.size(); at += sizeof(Word)) {
         Word word;
         std::memcpy(&word, kernel.code.data() + at, sizeof word);
-        Use& use = words_[{word.low, word.high & ~kSchedule}];
+        Use& use = words_[cubin.target()][{word.low, word.high & ~kSchedule}];
         if (use.count++ == 0) use = {{path, kernel.name, static_cast<std::uint32_t>(at)}, word, 1};
       }
     }
@@ -199,8 +210,8 @@ class Survey {
     }
   }
 
-  std::map<Word, Use, Order> words_;
-  std::vector<std::string> theirs_;  // in the order of words_
+  std::map<int, Words> words_;                      // of each architecture
+  std::map<int, std::vector<std::string>> theirs_;  // in the order of those
   std::vector<std::string> refusals_;
   std::uint64_t kernels_ = 0;
 };

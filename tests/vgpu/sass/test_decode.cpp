@@ -59,8 +59,7 @@ std::string base_of(const std::string& text) {
 TEST(SassDecode, Corpus) {
   // Kernels with these run from PTX.
   const std::set<std::string> refused = {"RPCMOV", "UP2UR", "UR2UP"};
-  const char* const forms[] = {"SYNCS.ARRIVE.TRANS64.TMASK", "UTMALDG.4D.IM2COL", "BRA.U UP",
-                               "BRA.U !UP"};
+  const char* const forms[] = {"SYNCS.ARRIVE.TRANS64.TMASK", "BRA.U UP", "BRA.U !UP"};
   std::size_t decoded = 0;
   for (const Line& line : corpus()) {
     try {
@@ -85,7 +84,6 @@ std::set<std::string> refused(int architecture) {
   if (architecture == 75) return {"TXQ"};
   if (architecture < 90) {
     forms.merge(std::set<std::string>{"ARRIVES", "ATOMS.ARRIVE"});
-    if (architecture == 89) forms.insert("QMMA");
     return forms;
   }
   forms = {"TXQ",        "CS2R.32",       "ARRIVES", "SYNCS.ARRIVE", "SYNCS.PHASECHK",
@@ -93,9 +91,9 @@ std::set<std::string> refused(int architecture) {
   if (architecture == 100) {
     forms.insert("CREDUX");
   } else {
-    forms.merge(std::set<std::string>{"BRXU", "CS2UR", "IMNMX", "UIMNMX", "QMMA", "UFFMA", "UFMUL",
-                                      "UFSEL", "UI2F", "VIADD.16x2", "VIADD.S32.ISAT", "VIADD.S8x4",
-                                      "VIADD.U8x4", "VIMNMX.S8x4", "VIMNMX.U8x4"});
+    forms.merge(std::set<std::string>{"BRXU", "CS2UR", "IMNMX", "UIMNMX", "UFFMA", "UFMUL", "UFSEL",
+                                      "UI2F", "VIADD.S32.ISAT", "VIADD.S8x4", "VIADD.U8x4",
+                                      "VIMNMX.S8x4", "VIMNMX.U8x4"});
   }
   return forms;
 }

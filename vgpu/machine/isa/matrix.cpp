@@ -144,19 +144,20 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
-// mma.sp of 8-bit numbers, as ptxas makes it for sm_90: a product of f16 with the lower pairs of
+// Products of 8-bit numbers, as ptxas makes them for sm_90: a product of f16 with the lower pairs of
 // bytes of A's registers, then one with the upper pairs that is added to it; then the sum is added
-// to C.
-template <class A, class B>
+// to C. QMMA of sm_89 and sm_120 is executed likewise; its sums are exact where these are. kWords:
+// of a row of A.
+template <class A, class B, class Out, u32 kWords, bool kSparse>
 void mma_of_bytes(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
   warp.roles |= observer::kMultiplies;
-  constexpr u32 M = 16, kWords = 8, kC = 4;
-  using Factors = WordFactors<M, kWords, true>;
+  constexpr u32 M = 16, kC = 4, kRegistersC = kC / kPerRegister<Out>;
+  using Factors = WordFactors<M, kWords, kSparse>;
   constexpr u32 N = Factors::kColumns, L = 2 * kWords;
   const u32* const d_slots = warp.lists + insn.list;
-  const u32* const c_slots = d_slots + kC + Factors::kRegisters;
-  const Factors factors(warp, window, insn, d_slots + kC);
+  const u32* const c_slots = d_slots + kRegistersC + Factors::kRegisters;
+  const Factors factors(warp, window, insn, d_slots + kRegistersC);
   alignas(64) float sums[M][N] = {};
   for (u32 half = 0; half < 2; ++half) {
     for (u32 i = 0; i < M; ++i) {
@@ -168,17 +169,17 @@ void mma_of_bytes(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
           b[k][j] = value_of(B{static_cast<u8>(factors.of_b(i, j, k / 2) >> shift)});
       }
       __builtin_memcpy(c[0], sums[i], sizeof(c[0]));
-      multiply_as<f16, float>(warp, a, b, c);
+      multiply_as<f16, Out>(warp, a, b, c);
       __builtin_memcpy(sums[i], c[0], sizeof(c[0]));
     }
   }
   for (u32 lane = 0; lane < kLanes; ++lane) {
     for (u32 i = 0; i < kC; ++i) {
       const Place at = place_in_c(lane, i);
-      sums[at.row][at.column] += element<float>(window, c_slots, i, lane);
+      sums[at.row][at.column] += value_of(element<Out>(window, c_slots, i, lane));
     }
   }
-  put<float>(window, d_slots, kC, [&](u32 lane, u32 i) {
+  put<Out>(window, d_slots, kRegistersC, [&](u32 lane, u32 i) {
     const Place at = place_in_c(lane, i);
     return sums[at.row][at.column];
   });
@@ -339,6 +340,14 @@ void define_sparse(OperationSink& sink, const char* shape, const char* types) {
   sink.add(shape, types, {}, &mma<In, Out, 16, K, false, true>, true);
 }
 
+template <class A, class B, class Out>
+void define_bytes(OperationSink& sink, const char* types) {
+  sink.add("mma.m16n8k16.", types, {}, &mma_of_bytes<A, B, Out, 4, false>, true);
+  sink.add("mma.m16n8k32.", types, {}, &mma_of_bytes<A, B, Out, 8, false>, true);
+  if constexpr (std::is_same_v<Out, float>)
+    sink.add("mma.sp.m16n8k64.", types, {}, &mma_of_bytes<A, B, Out, 8, true>, true);
+}
+
 template <class In, class Out>
 void define_wmma(OperationSink& sink, const char* types) {
   sink.add("wmma.m16n16k16.", types, {}, &wmma<In, Out, 16, 16, 16>, true);
@@ -373,10 +382,14 @@ void define_matrix(OperationSink& sink) {
   define_sparse<f16, float, 32>(sink, "mma.sp.m16n8k32.", "f16.f32");
   define_sparse<f16, f16, 32>(sink, "mma.sp.m16n8k32.", "f16.f16");
   define_sparse<bf16, float, 32>(sink, "mma.sp.m16n8k32.", "bf16.f32");
-  op_special(sink, "mma.sp.m16n8k64.e4m3.e4m3.f32", &mma_of_bytes<e4m3, e4m3>, true);
-  op_special(sink, "mma.sp.m16n8k64.e4m3.e5m2.f32", &mma_of_bytes<e4m3, e5m2>, true);
-  op_special(sink, "mma.sp.m16n8k64.e5m2.e4m3.f32", &mma_of_bytes<e5m2, e4m3>, true);
-  op_special(sink, "mma.sp.m16n8k64.e5m2.e5m2.f32", &mma_of_bytes<e5m2, e5m2>, true);
+  define_bytes<e4m3, e4m3, float>(sink, "e4m3.e4m3.f32");
+  define_bytes<e4m3, e4m3, f16>(sink, "e4m3.e4m3.f16");
+  define_bytes<e4m3, e5m2, float>(sink, "e4m3.e5m2.f32");
+  define_bytes<e4m3, e5m2, f16>(sink, "e4m3.e5m2.f16");
+  define_bytes<e5m2, e4m3, float>(sink, "e5m2.e4m3.f32");
+  define_bytes<e5m2, e4m3, f16>(sink, "e5m2.e4m3.f16");
+  define_bytes<e5m2, e5m2, float>(sink, "e5m2.e5m2.f32");
+  define_bytes<e5m2, e5m2, f16>(sink, "e5m2.e5m2.f16");
   define_wmma<f16, float>(sink, "f16.f32");
   define_wmma<f16, f16>(sink, "f16.f16");
   define_wmma<bf16, float>(sink, "bf16.f32");

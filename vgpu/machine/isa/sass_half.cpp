@@ -108,16 +108,21 @@ struct TwoHalves {
   Halves a, b;
 };
 
-// d, list: a predicate for the lower and one for the upper halves.
+// d, list: a predicate for the lower and one for the upper halves, or, with .H_AND (kHigh), for both
+// halves and for its complement.
 template <class H>
 void set_predicates(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const TwoHalves halves(window, insn, m);
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
-  const u32 low = compare_halves<H>(m, halves.a, halves.b, 0),
-            high = compare_halves<H>(m, halves.a, halves.b, 16);
-  if (insn.d != kNone) set_predicate(window, insn.d, combined(low, p, m), mask);
-  if (insn.list != kNone) set_predicate(window, insn.list, combined(high, p, m), mask);
+  u32 first = compare_halves<H>(m, halves.a, halves.b, 0),
+      second = compare_halves<H>(m, halves.a, halves.b, 16);
+  if (has(m, kHigh)) {
+    first &= second;
+    second = ~first;
+  }
+  if (insn.d != kNone) set_predicate(window, insn.d, combined(first, p, m), mask);
+  if (insn.list != kNone) set_predicate(window, insn.list, combined(second, p, m), mask);
 }
 
 // All bits of a half, or the number 1.

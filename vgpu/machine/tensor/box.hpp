@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies by tensor map: the box at given coordinates, line by line, between a tensor in device
-// memory and shared memory. PTX ISA, "Tensors: Tiled mode, Swizzling modes".
+// Copies by tensor map: the box (in im2col mode the column of pixels) at given coordinates, line by
+// line, between a tensor in device memory and shared memory. PTX ISA, "Tensors: Tiled mode, Im2col
+// mode, Swizzling modes".
 #pragma once
+#include <array>
 #include <cstring>
 
 #include "machine/tensor/tensor_map.hpp"
@@ -17,16 +19,61 @@ struct BoxLine {
   std::uint32_t inside = 0;   // bytes after these inside the tensor; the rest is outside
 };
 
-// Calls f(BoxLine) for every line of the box at coordinates `at`, including lines outside the
-// tensor. `stores`: a store clips a line at the end of the tensor's line only at a 16-byte boundary
+// Where a copy begins, and what im2col mode adds to the coordinates of each of its pixels.
+struct BoxPlace {
+  std::array<std::int32_t, TensorMap::kMostRank> at{};
+  std::array<std::int32_t, TensorMap::kMostImageRank> offsets{};
+};
+
+// The coordinates of the box's lines, one after another; [0] is not used.
+class BoxLines {
+ public:
+  BoxLines(const TensorMap& map, const BoxPlace& place) : map_(map), place_(place) {
+    for (std::uint32_t d = 1; d < map.rank; ++d) position_[d] = place.at[d];
+  }
+  std::int64_t coordinate(std::uint32_t d) const {
+    return position_[d] + (map_.im2col && d + 1 < map_.rank ? place_.offsets[d - 1] : 0);
+  }
+  bool next() { return map_.im2col ? next_pixel() : next_in_box(); }
+
+ private:
+  bool next_in_box() {
+    for (std::uint32_t d = 1; d < map_.rank; ++d) {
+      position_[d] += map_.steps[d];
+      if (++passed_[d] < map_.count(d)) return true;
+      position_[d] = place_.at[d];
+      passed_[d] = 0;
+    }
+    return false;
+  }
+  // From image to image, each within its corners.
+  bool next_pixel() {
+    if (++passed_[1] == map_.count(1)) return false;
+    const std::uint32_t images = map_.rank - 1;
+    for (std::uint32_t d = 1; d < images; ++d) {
+      position_[d] += map_.steps[d];
+      if (position_[d] < static_cast<std::int64_t>(map_.sizes[d]) + map_.upper[d - 1]) return true;
+      position_[d] = map_.lower[d - 1];
+    }
+    position_[images] += map_.steps[images];
+    return true;
+  }
+
+  const TensorMap& map_;
+  const BoxPlace& place_;
+  std::array<std::int64_t, TensorMap::kMostRank> position_{};
+  std::array<std::uint32_t, TensorMap::kMostRank> passed_{};
+};
+
+// Calls f(BoxLine) for every line of the box at `place`, including lines outside the tensor. `stores`: a store clips a line at the end of the tensor's line only at a 16-byte boundary
 // (measured on an H200).
 template <class F>
-void for_each_line(const TensorMap& map, const std::int32_t* at, bool stores, F f) {
+void for_each_line(const TensorMap& map, const BoxPlace& place, bool stores, F f) {
   const std::uint64_t element = map.strides[0];
   const std::uint32_t pitch = map.line_pitch();
   BoxLine line;
   line.bytes = static_cast<std::uint32_t>(map.count(0) * element);
-  const std::int64_t first = at[0], end = first + map.count(0);
+  const std::int64_t first = place.at[0], end = first + map.count(0);
   const std::int64_t inside_first = first < 0 ? 0 : first;
   const std::int64_t size = static_cast<std::int64_t>(map.sizes[0]);
   const std::int64_t inside_end = end < size ? end : size;
@@ -37,12 +84,12 @@ void for_each_line(const TensorMap& map, const std::int32_t* at, bool stores, F 
     inside =
         static_cast<std::uint32_t>(static_cast<std::uint64_t>(inside_end - inside_first) * element);
   }
-  std::uint32_t index[TensorMap::kMostRank] = {};
-  for (;;) {
+  BoxLines lines(map, place);
+  do {
     std::uint64_t address = map.address + static_cast<std::uint64_t>(inside_first) * element;
     bool is_inside = inside != 0;
     for (std::uint32_t d = 1; d < map.rank; ++d) {
-      const std::int64_t coordinate = at[d] + static_cast<std::int64_t>(index[d]) * map.steps[d];
+      const std::int64_t coordinate = lines.coordinate(d);
       is_inside &= coordinate >= 0 && coordinate < static_cast<std::int64_t>(map.sizes[d]);
       address += static_cast<std::uint64_t>(coordinate) * map.strides[d];
     }
@@ -57,10 +104,7 @@ void for_each_line(const TensorMap& map, const std::int32_t* at, bool stores, F 
     }
     f(line);
     line.shared += pitch;
-    std::uint32_t d = 1;
-    while (d < map.rank && ++index[d] == map.count(d)) index[d++] = 0;
-    if (d >= map.rank) return;
-  }
+  } while (lines.next());
 }
 
 // The swizzled address of the 16-byte chunk at a shared address: the chunk's index within the

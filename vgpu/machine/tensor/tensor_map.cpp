@@ -3,13 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace vgpu {
 namespace {
 
 constexpr std::uint64_t kMostSize = std::uint64_t{1} << 32, kStrideEnd = std::uint64_t{1} << 40;
-constexpr std::uint32_t kMostBox = 256, kMostStep = 8;
+constexpr std::uint32_t kMostBox = 256, kMostPixels = 1024, kMostStep = 8;
 
 bool is_packed(TensorType type) {
   return type == TensorType::k16U4Align8 || type == TensorType::k16U4Align16 ||
@@ -40,7 +42,8 @@ struct Record {
   std::uint32_t sizes[5] = {};  // minus one
   std::uint16_t box[5] = {};
   std::uint8_t steps[5] = {};
-  std::uint8_t type = 0, rank = 0, interleave = 0, swizzle = 0, promotion = 0, fill = 0;
+  std::uint8_t type = 0, rank = 0, interleave = 0, swizzle = 0, promotion = 0, fill = 0, im2col = 0;
+  std::int16_t lower[3] = {}, upper[3] = {};
 };
 static_assert(sizeof(Record) <= TensorMap::kBytes);
 constexpr std::uint64_t kMagic = 0x70616d2075706776;  // "vgpu map"
@@ -106,12 +109,16 @@ std::string check_tensor(const TensorMap& map) {
   return "";
 }
 
-// boxDim and elementStrides.
+// boxDim, or what im2col mode has instead, and elementStrides.
 std::string check_box(const TensorMap& map) {
+  constexpr const char *kTiled[] = {"boxDim[0]", "boxDim[1]", "boxDim[2]", "boxDim[3]",
+                                    "boxDim[4]"},
+                       *kIm2col[] = {"channelsPerPixel", "pixelsPerColumn"};
+  const char* const* const names = map.im2col ? kIm2col : kTiled;
   for (std::uint32_t d = 0; d < map.rank; ++d) {
-    if (map.box[d] == 0 || map.box[d] > kMostBox) {
-      return fmt::format("boxDim[{}] must be 1 to {}, not {}", d, kMostBox, map.box[d]);
-    }
+    const std::uint32_t most = map.im2col && d == 1 ? kMostPixels : kMostBox;
+    if (map.box[d] == 0 || map.box[d] > most)
+      return fmt::format("{} must be 1 to {}, not {}", names[d], most, map.box[d]);
     // Checked for d = 0 too, although that stride has no effect without interleave.
     if (map.steps[d] == 0 || map.steps[d] > kMostStep) {
       return fmt::format("elementStrides[{}] must be 1 to {}, not {}", d, kMostStep, map.steps[d]);
@@ -119,20 +126,42 @@ std::string check_box(const TensorMap& map) {
   }
   if (is_padded(map.type)) {
     if (map.box[0] != 128)
-      return fmt::format("boxDim[0] must be 128 for this packed type, not {}", map.box[0]);
+      return fmt::format("{} must be 128 for this packed type, not {}", names[0], map.box[0]);
     return "";
   }
   const std::uint32_t line =
       map.type == TensorType::k16U4Align8 ? map.box[0] / 2 : map.box[0] * bytes_of(map.type);
   if (map.interleave == TensorInterleave::kNone) {
     if (line % 16 != 0) {
-      return fmt::format("boxDim[0] must be a multiple of 16 bytes without interleave, not {}",
+      return fmt::format("{} must be a multiple of 16 bytes without interleave, not {}", names[0],
                          line);
     }
     const std::uint32_t span = swizzle_bytes(map.swizzle);
     if (span != 0 && line > span) {
-      return fmt::format("boxDim[0] must be at most the swizzle's {} bytes, not {}", span, line);
+      return fmt::format("{} must be at most the swizzle's {} bytes, not {}", names[0], span, line);
     }
+  }
+  return "";
+}
+
+// pixelBoxLowerCorner and pixelBoxUpperCorner.
+std::string check_corners(const TensorMap& map) {
+  if (!map.im2col) return "";
+  // The offsets of all dimensions have 16 bits: 16, 8 or 5 each.
+  const std::uint32_t dimensions = map.rank - 2;
+  const std::int32_t end = dimensions == 1 ? 32768 : dimensions == 2 ? 128 : 16;
+  for (std::uint32_t d = 0; d < dimensions; ++d) {
+    for (const bool lower : {true, false}) {
+      const std::int32_t corner = (lower ? map.lower : map.upper)[d];
+      if (corner < -end || corner >= end)
+        return fmt::format("pixelBox{}Corner[{}] must be {} to {} with tensorRank {}, not {}",
+                           lower ? "Lower" : "Upper", d, -end, end - 1, map.rank, corner);
+    }
+    if (static_cast<std::int64_t>(map.sizes[d + 1]) + map.upper[d] <= map.lower[d])
+      return fmt::format(
+          "the box between pixelBoxLowerCorner and pixelBoxUpperCorner has no pixel "
+          "along globalDim[{}] = {}: from {} to the last one plus {}",
+          d + 1, map.sizes[d + 1], map.lower[d], map.upper[d]);
   }
   return "";
 }
@@ -184,7 +213,7 @@ std::uint32_t bytes_of(TensorType type) {
 }
 
 std::uint32_t TensorMap::count(std::uint32_t dimension) const {
-  const std::uint32_t step = dimension == 0 ? 1 : steps[dimension];
+  const std::uint32_t step = dimension == 0 || im2col ? 1 : steps[dimension];
   return (box[dimension] + step - 1) / step;
 }
 
@@ -207,10 +236,11 @@ std::string broken_rule(const TensorMap& map) {
   if (map.rank == 0 || map.rank > TensorMap::kMostRank) {
     return fmt::format("tensorRank must be 1 to {}, not {}", TensorMap::kMostRank, map.rank);
   }
-  if (map.interleave != TensorInterleave::kNone && map.rank < 3) {
-    return fmt::format("tensorRank must be at least 3 with interleave, not {}", map.rank);
+  if ((map.im2col || map.interleave != TensorInterleave::kNone) && map.rank < 3) {
+    return fmt::format("tensorRank must be at least 3 {}, not {}",
+                       map.im2col ? "in im2col mode" : "with interleave", map.rank);
   }
-  for (const auto check : {&check_tensor, &check_box, &check_modes}) {
+  for (const auto check : {&check_tensor, &check_box, &check_corners, &check_modes}) {
     if (std::string broken = check(map); !broken.empty()) return broken;
   }
   return "";
@@ -240,6 +270,11 @@ void encode(const TensorMap& map, std::span<std::byte, TensorMap::kBytes> to) {
   record.swizzle = static_cast<std::uint8_t>(map.swizzle);
   record.promotion = static_cast<std::uint8_t>(map.promotion);
   record.fill = static_cast<std::uint8_t>(map.fill);
+  record.im2col = map.im2col ? 1 : 0;
+  for (std::uint32_t d = 0; d < TensorMap::kMostImageRank; ++d) {
+    record.lower[d] = static_cast<std::int16_t>(map.lower[d]);
+    record.upper[d] = static_cast<std::int16_t>(map.upper[d]);
+  }
   record.check = check_of(record);
   std::memset(to.data(), 0, to.size());
   std::memcpy(to.data(), &record, sizeof(record));
@@ -264,6 +299,9 @@ std::optional<TensorMap> decode(std::span<const std::byte, TensorMap::kBytes> fr
   map.swizzle = static_cast<TensorSwizzle>(record.swizzle);
   map.promotion = static_cast<TensorPromotion>(record.promotion);
   map.fill = static_cast<TensorFill>(record.fill);
+  map.im2col = record.im2col != 0;
+  std::copy(std::begin(record.lower), std::end(record.lower), map.lower.begin());
+  std::copy(std::begin(record.upper), std::end(record.upper), map.upper.begin());
   return map;
 }
 

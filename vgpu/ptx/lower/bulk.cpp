@@ -50,6 +50,7 @@ struct FunctionLowering::BulkForm {
   BulkKind kind{};
   u32 dimensions = 0;  // 0: no tensor map
   bool multicast = false, policy = false, prefetch = false;
+  bool im2col = false;
   BulkReduction reduction{};
   std::optional<TensorType> element;  // element type of a reduction without tensor map
 };
@@ -68,6 +69,8 @@ FunctionLowering::BulkForm FunctionLowering::bulk_form() {
       tensor = true;
     else if (tensor && part.size() == 2 && part[0] >= '1' && part[0] <= '5' && part[1] == 'd')
       form.dimensions = static_cast<u32>(part[0] - '0');
+    else if (tensor && (part == "im2col" || part == "im2col_no_offs"))
+      form.im2col = true;
     else if (is_shared(part) || part == "global")
       (to.empty() ? to : from) = part;
     else if (part == "bulk_group")
@@ -88,6 +91,7 @@ FunctionLowering::BulkForm FunctionLowering::bulk_form() {
       refuse(fmt::format("modifier .{}", part));
   }
   if (tensor && form.dimensions == 0) refuse();
+  if (form.im2col && form.dimensions < 3) refuse("im2col mode of less than three dimensions");
   if (form.prefetch) return form;
   if (is_shared(to) && from == "global")
     form.kind = BulkKind::kLoad;
@@ -166,6 +170,15 @@ void FunctionLowering::bulk() {
     operands[kBulkSize] = source(operand(next++), RegisterClass::k32);
   }
   if (form.kind != BulkKind::kStore) operands[kBulkBarrier] = wide_address(operand(next++));
+  if (form.im2col && form.kind == BulkKind::kLoad) {
+    const Operand& offsets = operand(next++);
+    const u32 count = form.dimensions - 2;
+    const bool given = offsets.kind == Kind::kVector && offsets.elements.size() == count;
+    if (!given && count != 1) refuse("another number of offsets");
+    for (u32 d = 0; d < count; ++d)
+      operands[kBulkOffsets + d] =
+          source(given ? offsets.elements[d] : offsets, RegisterClass::k16);
+  }
   if (form.multicast) operands[kBulkBlocks] = source(operand(next++), RegisterClass::k16);
   if (form.policy) ++next;
   if (operand_count() != next) refuse("another number of operands");
@@ -175,6 +188,7 @@ void FunctionLowering::bulk() {
   at(pc).site = program_.sites++;
   at(pc).sub = static_cast<u8>(form.kind);
   at(pc).vector = static_cast<u8>(form.dimensions);
+  at(pc).imm = form.im2col ? kBulkIm2col : kBulkTiled;
   at(pc).width = static_cast<u8>(form.reduction);
   at(pc).bytes = static_cast<u8>(form.element.value_or(TensorType::kUint8));
   list_operands(pc, operands);

@@ -155,15 +155,16 @@ void decode_warpgroup(Reader& r) {
 
 // [UR]: with the coordinates in the registers that follow; [UR]: address of the tensor map.
 // UTMALDG: shared memory, mbarrier, coordinates. UTMASTG, UTMAREDG: shared memory, coordinates.
+// A third register has a multicast's mask in its upper half, im2col mode's offsets in its lower one.
 void decode_utma(Reader& r) {
   Instruction& i = r.insn;
   if (i.op == Op::kUtmaPrefetch) r.suffix(".L2");
   i.shift = static_cast<std::uint8_t>(1 + r.named(79, 3, {".1D", ".2D", ".3D", ".4D", ".5D"}));
-  if (r.bit(82)) r.refuse("im2col");
+  i.wrap = r.suffix_if(r.bit(82), ".IM2COL");
   if (i.op == Op::kUtmaReduce) reduction_at(r);
-  const bool extra = i.opcode == 0x3b4;
-  i.high = extra && r.suffix_if(r.bit(75), ".MULTICAST");
-  if (extra && !i.high) r.refuse("a third register without multicast");
+  const bool extra = i.opcode == 0x3b4 || i.opcode == 0x3b8;
+  i.high = i.opcode == 0x3b4 && r.suffix_if(r.bit(75), ".MULTICAST");
+  if (extra && !i.high && !i.wrap) r.refuse("a third register without multicast or offsets");
   r.add(uniform_address(r, 32));
   r.add(uniform_address(r, 24));
   if (extra) r.add(r.uniform_at(64));

@@ -65,6 +65,28 @@ void integer_operands(Reader& r) {
 
 }  // namespace
 
+// D = A B + C of 8-bit floating-point numbers. `shift` is k; `type` and `source_type` are those of A
+// and B; `high`: the sums have single precision; `wrap`: A is sparse.
+void decode_qmma(Reader& r) {
+  const bool sparse = r.insn.wrap = r.suffix_if(r.bit(80), ".SP"), names = r.architecture() < 90;
+  r.expect(74, 1, {1});
+  r.expect(76, 1, {sparse});
+  const bool deep = r.bit(75);
+  if (sparse && deep) r.refuse("an unknown shape");
+  r.insn.shift = sparse ? 64 : deep ? 32 : 16;
+  r.suffix(sparse ? ".16864" : deep ? ".16832" : ".16816");
+  r.insn.high = r.named(77, 1, {".F16", ".F32"}) != 0;
+  r.insn.type = r.named(78, 1, {".E4M3", ".E5M2"}) != 0 ? kE5m2 : kE4m3;
+  r.insn.source_type = r.named(79, 1, {".E4M3", ".E5M2"}) != 0 ? kE5m2 : kE4m3;
+  r.add(r.general_at(16));
+  r.add(r.general_at(24));
+  if (names) r.add_behind(".ROW");
+  r.add(r.general_at(32));
+  if (names) r.add_behind(".COL");
+  r.add(r.general_at(64));
+  if (sparse) add_metadata(r);
+}
+
 // D = A B + C in integers with C of `mode` x 8. `wrap`: A is sparse.
 void decode_imma(Reader& r) {
   static constexpr struct {

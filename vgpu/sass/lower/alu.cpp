@@ -170,7 +170,6 @@ void Lowering::lower_half(const Instruction& i) {
     return;
   }
   if (i.op == Op::kHsetp2) {
-    if (i.high) refuse("one predicate for both halves");
     const u32 pc = emit_alu(named("sass.hsetp2", "sass.bsetp2"), predicate_out(i[0]),
                             {source(i[2]), source(i[3]), zero_, predicate(i[4])},
                             common(i) | pairs(i[2], i[3]) | (i[4].negated ? kNegateP : 0));

@@ -130,9 +130,11 @@ void Lowering::lower_tensor_copy(const Instruction& i) {
   operands[kBulkOther] = uniform_pair(i[1].uniform, 1);
   if (loads) operands[kBulkBarrier] = uniform_wide(next++, 2);
   if (i.high) operands[kBulkBlocks] = source(i[2]);
+  if (loads && i.wrap) operands[kBulkOffsets] = source(i[2]);
   for (u32 n = 0; n < dimensions; ++n) operands[kBulkAt + n] = row(uniforms_ + next++);
   if (next > kZeroUniform) refuse("registers that do not exist");
   const u32 pc = emit_bulk(loads ? BulkKind::kLoad : BulkKind::kStore, dimensions, operands);
+  at(pc).imm = i.wrap ? kBulkIm2col : kBulkTiled;
   if (i.op != Op::kUtmaReduce) return;
   const auto reduction = static_cast<BulkReduction>(1 + i.mode);
   at(pc).width = static_cast<u8>(reduction);

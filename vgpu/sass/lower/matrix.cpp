@@ -49,6 +49,22 @@ void Lowering::lower_matrix(const Instruction& i) {
       if (i.wrap) metadata(pc, i, {depth / (2 * pairs), false});
       return;
     }
+    case Op::kQmma: {
+      const auto named = [](u8 type) { return type == kE5m2 ? "e5m2" : "e4m3"; };
+      const u32 words = i.shift / 4u, sums = i.high ? 4 : 2;  // words: registers along k
+      const std::string name =
+          fmt::format("mma.{}m16n8k{}.{}.{}.{}", sparse, u32{i.shift}, named(i.type),
+                      named(i.source_type), i.high ? "f32" : "f16");
+      if (!find_operation(name)) refuse("a shape that these types do not have");
+      const u32 pc = emit(name);
+      at(pc).list = static_cast<u32>(program_.lists.size());
+      list(i[0], sums, true);
+      list(i[1], words / (i.wrap ? 4 : 2), false);
+      list(i[2], words / 4, false);
+      list(i[3], sums, false);
+      if (i.wrap) metadata(pc, i, {words, true});
+      return;
+    }
     case Op::kImma:
     case Op::kBmma: {
       const bool bits = i.op == Op::kBmma;

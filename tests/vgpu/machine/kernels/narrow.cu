@@ -209,6 +209,9 @@ PACKED(
     matches,
     "and.b32 t, %1, 3; match.sync.any.b32 u, t, 0xffffffff; redux.add.sync.u32 t, t, 0xffffffff; "
     "add.u32 %0, t, u;")
+// Bit 0: the lower halves compare, bit 1: the upper ones.
+PACKED(compare_halves,
+       "setp.lt.f16x2 p|q, %1, %2; selp.b32 t, 1, 0, p; selp.b32 u, 2, 0, q; or.b32 %0, t, u;")
 // Signs of three registers: PLOP3 of registers.
 PACKED(signs,
        "setp.lt.s32 p, %1, 0; setp.lt.s32 q, %2, 0; xor.pred p, p, q; setp.lt.s32 q, %3, 0; "

@@ -89,7 +89,7 @@ PRODUCT(u4_u4_k128, 4, 4, 0, ORDERED("m16n8k128", "s32.u4.u4.s32"))
 // Metadata in any order.
 TWO(f16_any_order_k32, 4, 4, "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
 TWO(s8_any_order_k32, 4, 2, "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32")
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
 PRODUCT(e4m3_e4m3_k64, 4, 4, 0, ORDERED("m16n8k64", "f32.e4m3.e4m3.f32"))
 PRODUCT(e4m3_e5m2_k64, 4, 4, 0, ORDERED("m16n8k64", "f32.e4m3.e5m2.f32"))
 PRODUCT(e5m2_e4m3_k64, 4, 4, 0, ORDERED("m16n8k64", "f32.e5m2.e4m3.f32"))
