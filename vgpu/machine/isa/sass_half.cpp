@@ -108,8 +108,8 @@ struct TwoHalves {
   Halves a, b;
 };
 
-// d, list: a predicate for the lower and one for the upper halves, or, with .H_AND (kHigh), for both
-// halves and for its complement.
+// d, list: a predicate for the lower and one for the upper halves, or, with .H_AND (kHigh), one for
+// both halves and its complement.
 template <class H>
 void set_predicates(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);

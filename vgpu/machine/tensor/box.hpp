@@ -65,7 +65,8 @@ class BoxLines {
   std::array<std::uint32_t, TensorMap::kMostRank> passed_{};
 };
 
-// Calls f(BoxLine) for every line of the box at `place`, including lines outside the tensor. `stores`: a store clips a line at the end of the tensor's line only at a 16-byte boundary
+// Calls f(BoxLine) for every line of the box at `place`, including lines outside the tensor.
+// `stores`: a store clips a line at the end of the tensor's line only at a 16-byte boundary
 // (measured on an H200).
 template <class F>
 void for_each_line(const TensorMap& map, const BoxPlace& place, bool stores, F f) {

@@ -48,8 +48,8 @@ struct TensorMap {
   TensorSwizzle swizzle = TensorSwizzle::kNone;
   TensorPromotion promotion = TensorPromotion::kNone;
   TensorFill fill = TensorFill::kZero;
-  // Im2col mode: the tensor is a batch of images. By dimension of an image (width, height, depth), a
-  // column's pixels lie from `lower` to the image's last one plus `upper`.
+  // Im2col mode: the tensor is a batch of images. By dimension of an image (width, height, depth),
+  // a column's pixels lie from `lower` to the image's last one plus `upper`.
   bool im2col = false;
   std::array<std::int32_t, kMostImageRank> lower{}, upper{};
 

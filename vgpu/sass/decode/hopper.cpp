@@ -155,7 +155,8 @@ void decode_warpgroup(Reader& r) {
 
 // [UR]: with the coordinates in the registers that follow; [UR]: address of the tensor map.
 // UTMALDG: shared memory, mbarrier, coordinates. UTMASTG, UTMAREDG: shared memory, coordinates.
-// A third register has a multicast's mask in its upper half, im2col mode's offsets in its lower one.
+// A third register has a multicast's mask in its upper half, im2col mode's offsets in its lower
+// half.
 void decode_utma(Reader& r) {
   Instruction& i = r.insn;
   if (i.op == Op::kUtmaPrefetch) r.suffix(".L2");

@@ -65,8 +65,8 @@ void integer_operands(Reader& r) {
 
 }  // namespace
 
-// D = A B + C of 8-bit floating-point numbers. `shift` is k; `type` and `source_type` are those of A
-// and B; `high`: the sums have single precision; `wrap`: A is sparse.
+// D = A B + C of 8-bit floating-point numbers. `shift` is k; `type` and `source_type` are those of
+// A and B; `high`: the sums have single precision; `wrap`: A is sparse.
 void decode_qmma(Reader& r) {
   const bool sparse = r.insn.wrap = r.suffix_if(r.bit(80), ".SP"), names = r.architecture() < 90;
   r.expect(74, 1, {1});
