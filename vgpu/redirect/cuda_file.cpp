@@ -18,7 +18,7 @@ namespace {
 
 constexpr RuntimeName kNames[] = {
 #define VGPU_STUB(name) {#name, #name},
-#include "runtime/names.inc"
+#include "runtime_names.inc"
 #undef VGPU_STUB
 #define VGPU_OF_12(name, target) {#name, #target},
 #define VGPU_MOVED(name, target) {#name, #target},
@@ -30,7 +30,7 @@ constexpr RuntimeName kNames[] = {
 };
 constexpr std::size_t kCount13 = 0
 #define VGPU_STUB(name) +1
-#include "runtime/names.inc"
+#include "runtime_names.inc"
 #undef VGPU_STUB
     ;
 constexpr std::span<const RuntimeName> kAll(kNames);

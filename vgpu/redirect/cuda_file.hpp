@@ -23,7 +23,7 @@ struct RuntimeName {
   const char* target;  // of the virtual GPU's function; null if there is none
 };
 
-// The functions of CUDA 13 (runtime/names.inc), then those of CUDA 12 that differ (names12.inc).
+// The functions of CUDA 13 (vgpu/names.cmake), then those of CUDA 12 that differ (names12.inc).
 std::span<const RuntimeName> runtime_names();
 
 // Addresses are relative to where the file is loaded.
