@@ -87,6 +87,27 @@ To* same(From* from) {
   return reinterpret_cast<To*>(from);
 }
 
+// An argument of the driver's function as the runtime's function has it. Handles are pointers to
+// types without a definition, or the runtime has no type for what they point to.
+template <class To, class From>
+To as_argument(From from) {
+  using Pointed = std::remove_pointer_t<To>;
+  if constexpr (std::is_same_v<To, From>)
+    return from;
+  else if constexpr (std::is_pointer_v<To> && std::is_integral_v<From>)
+    return static_cast<To>(pointer_of(from));
+  else if constexpr (!std::is_pointer_v<To>)
+    return static_cast<To>(from);
+  else if constexpr (std::is_object_v<Pointed> && requires { sizeof(Pointed) + sizeof(*from); })
+    return same<Pointed>(from);
+  else
+    return reinterpret_cast<To>(from);
+}
+template <class... To, class... From>
+cudaError_t forward(cudaError_t (*function)(To...), From... arguments) {
+  return function(as_argument<To>(arguments)...);
+}
+
 inline bool is_known(CUsharedconfig config) {
   return config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE &&
          config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
@@ -100,3 +121,14 @@ CUresult store(T* out, U value) {
 }
 
 }  // namespace vgpu::driver
+
+// Defines the driver's function `name` of `count` parameters by the runtime's function that has the
+// same ones.
+#define VGPU_FORWARD(within, name, function, count)                                          \
+  CUresult name(VGPU_PARAMETERS_##count(name)) {                                             \
+    return within(__func__,                                                                  \
+                  [&] { return vgpu::driver::forward(&function, VGPU_ARGUMENTS_##count); }); \
+  }                                                                                          \
+  static_assert(true)
+#define VGPU_WITH_DRIVER(name, function, count) VGPU_FORWARD(with_driver, name, function, count)
+#define VGPU_WITH_CONTEXT(name, function, count) VGPU_FORWARD(with_context, name, function, count)

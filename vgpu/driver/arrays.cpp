@@ -127,12 +127,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* mipmap, const CUDA_ARRAY3D_DES
       });
 }
 
-CUresult cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray mipmap, unsigned number) {
-  return with_context(__func__, [&] {
-    return cudaGetMipmappedArrayLevel(reinterpret_cast<cudaArray_t*>(level),
-                                      reinterpret_cast<cudaMipmappedArray_t>(mipmap), number);
-  });
-}
+VGPU_WITH_CONTEXT(cuMipmappedArrayGetLevel, cudaGetMipmappedArrayLevel, 3);
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray mipmap) {
   if (mipmap == nullptr) return CUDA_ERROR_INVALID_HANDLE;
@@ -244,9 +239,7 @@ CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resour
   });
 }
 
-CUresult cuTexObjectDestroy(CUtexObject object) {
-  return with_context(__func__, [&] { return cudaDestroyTextureObject(object); });
-}
+VGPU_WITH_CONTEXT(cuTexObjectDestroy, cudaDestroyTextureObject, 1);
 
 CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
   return with_context(__func__, [&] {
@@ -260,6 +253,4 @@ CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* reso
   });
 }
 
-CUresult cuSurfObjectDestroy(CUsurfObject object) {
-  return with_context(__func__, [&] { return cudaDestroySurfaceObject(object); });
-}
+VGPU_WITH_CONTEXT(cuSurfObjectDestroy, cudaDestroySurfaceObject, 1);

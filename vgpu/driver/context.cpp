@@ -304,9 +304,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
   });
 }
 
-CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
-  return with_context(__func__, [&] { return cudaDeviceGetStreamPriorityRange(least, greatest); });
-}
+VGPU_WITH_CONTEXT(cuCtxGetStreamPriorityRange, cudaDeviceGetStreamPriorityRange, 2);
 
 CUresult cuCtxResetPersistingL2Cache() {
   return with_context(__func__, [] { return cudaCtxResetPersistingL2Cache(); });

@@ -58,9 +58,7 @@ CUresult about(const char* name, CUdevice number, Body body) {
 
 }  // namespace
 
-CUresult cuDeviceGetCount(int* count) {
-  return with_driver(__func__, [&] { return cudaGetDeviceCount(count); });
-}
+VGPU_WITH_DRIVER(cuDeviceGetCount, cudaGetDeviceCount, 1);
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   return with_driver(__func__, [&] {
@@ -130,25 +128,10 @@ CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
   });
 }
 
-CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
-  return with_driver(__func__, [&] { return cudaDeviceGetPCIBusId(text, length, device); });
-}
-
-CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
-  return with_driver(__func__, [&] { return cudaDeviceGetByPCIBusId(device, text); });
-}
-
-CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
-  return with_driver(__func__, [&] { return cudaDeviceCanAccessPeer(can, device, peer); });
-}
-
-CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice from,
-                                 CUdevice to) {
-  return with_driver(__func__, [&] {
-    return cudaDeviceGetP2PAttribute(
-        value, static_cast<cudaDeviceP2PAttr>(static_cast<int>(attribute)), from, to);
-  });
-}
+VGPU_WITH_DRIVER(cuDeviceGetPCIBusId, cudaDeviceGetPCIBusId, 3);
+VGPU_WITH_DRIVER(cuDeviceGetByPCIBusId, cudaDeviceGetByPCIBusId, 2);
+VGPU_WITH_DRIVER(cuDeviceCanAccessPeer, cudaDeviceCanAccessPeer, 3);
+VGPU_WITH_DRIVER(cuDeviceGetP2PAttribute, cudaDeviceGetP2PAttribute, 4);
 
 CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType type, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device&) {
@@ -157,37 +140,12 @@ CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType type,
   });
 }
 
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
-  return with_driver(__func__, [&] { return cudaDeviceGetDefaultMemPool(pool, device); });
-}
-
-CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
-  return with_driver(__func__, [&] { return cudaDeviceGetMemPool(pool, device); });
-}
-
-CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
-  return with_driver(__func__, [&] { return cudaDeviceSetMemPool(device, pool); });
-}
-
-CUresult cuDeviceGraphMemTrim(CUdevice device) {
-  return with_driver(__func__, [&] { return cudaDeviceGraphMemTrim(device); });
-}
-
-CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
-                                      void* value) {
-  return with_driver(__func__, [&] {
-    return cudaDeviceGetGraphMemAttribute(
-        device, static_cast<cudaGraphMemAttributeType>(static_cast<int>(attribute)), value);
-  });
-}
-
-CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
-                                      void* value) {
-  return with_driver(__func__, [&] {
-    return cudaDeviceSetGraphMemAttribute(
-        device, static_cast<cudaGraphMemAttributeType>(static_cast<int>(attribute)), value);
-  });
-}
+VGPU_WITH_DRIVER(cuDeviceGetDefaultMemPool, cudaDeviceGetDefaultMemPool, 2);
+VGPU_WITH_DRIVER(cuDeviceGetMemPool, cudaDeviceGetMemPool, 2);
+VGPU_WITH_DRIVER(cuDeviceSetMemPool, cudaDeviceSetMemPool, 2);
+VGPU_WITH_DRIVER(cuDeviceGraphMemTrim, cudaDeviceGraphMemTrim, 1);
+VGPU_WITH_DRIVER(cuDeviceGetGraphMemAttribute, cudaDeviceGetGraphMemAttribute, 3);
+VGPU_WITH_DRIVER(cuDeviceSetGraphMemAttribute, cudaDeviceSetGraphMemAttribute, 3);
 
 // Without effect: every launch is counted, whether a profiler is on or off.
 CUresult cuProfilerStart() {

@@ -200,14 +200,8 @@ CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
   });
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
-                                                              int threads, size_t dynamic_shared,
-                                                              unsigned flags) {
-  return with_context(__func__, [&] {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
-                                                                  dynamic_shared, flags);
-  });
-}
+VGPU_WITH_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+                  cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 5);
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
                                                      size_t dynamic_shared) {
@@ -252,12 +246,8 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction func
                                                    CU_OCCUPANCY_DEFAULT);
 }
 
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks,
-                                                 int threads) {
-  return with_context(__func__, [&] {
-    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads);
-  });
-}
+VGPU_WITH_CONTEXT(cuOccupancyAvailableDynamicSMemPerBlock,
+                  cudaOccupancyAvailableDynamicSMemPerBlock, 4);
 
 CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
                                             const CUlaunchConfig* config) {

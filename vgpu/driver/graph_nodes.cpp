@@ -117,27 +117,9 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
   });
 }
 
-CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
-  return with_driver(__func__, [&] { return cudaGraphKernelNodeCopyAttributes(to, from); });
-}
-
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute,
-                                       CUkernelNodeAttrValue* value_out) {
-  return with_driver(__func__, [&] {
-    return cudaGraphKernelNodeGetAttribute(
-        node, static_cast<cudaLaunchAttributeID>(static_cast<int>(attribute)),
-        same<cudaKernelNodeAttrValue>(value_out));
-  });
-}
-
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute,
-                                       const CUkernelNodeAttrValue* value) {
-  return with_driver(__func__, [&] {
-    return cudaGraphKernelNodeSetAttribute(
-        node, static_cast<cudaLaunchAttributeID>(static_cast<int>(attribute)),
-        same<const cudaKernelNodeAttrValue>(value));
-  });
-}
+VGPU_WITH_DRIVER(cuGraphKernelNodeCopyAttributes, cudaGraphKernelNodeCopyAttributes, 2);
+VGPU_WITH_DRIVER(cuGraphKernelNodeGetAttribute, cudaGraphKernelNodeGetAttribute, 3);
+VGPU_WITH_DRIVER(cuGraphKernelNodeSetAttribute, cudaGraphKernelNodeSetAttribute, 3);
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
                               size_t count, const CUDA_MEMCPY3D* copy, CUcontext) {
@@ -176,16 +158,8 @@ CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
   });
 }
 
-CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* params) {
-  return with_driver(
-      __func__, [&] { return cudaGraphMemsetNodeGetParams(node, same<cudaMemsetParams>(params)); });
-}
-
-CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* params) {
-  return with_driver(__func__, [&] {
-    return cudaGraphMemsetNodeSetParams(node, same<const cudaMemsetParams>(params));
-  });
-}
+VGPU_WITH_DRIVER(cuGraphMemsetNodeGetParams, cudaGraphMemsetNodeGetParams, 2);
+VGPU_WITH_DRIVER(cuGraphMemsetNodeSetParams, cudaGraphMemsetNodeSetParams, 2);
 
 CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
@@ -194,109 +168,25 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
   });
 }
 
-CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                            size_t count, const CUDA_HOST_NODE_PARAMS* params) {
-  return with_driver(__func__, [&] {
-    return cudaGraphAddHostNode(node, graph, needs, count, same<const cudaHostNodeParams>(params));
-  });
-}
-
-CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* params) {
-  return with_driver(
-      __func__, [&] { return cudaGraphHostNodeGetParams(node, same<cudaHostNodeParams>(params)); });
-}
-
-CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* params) {
-  return with_driver(__func__, [&] {
-    return cudaGraphHostNodeSetParams(node, same<const cudaHostNodeParams>(params));
-  });
-}
-
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                      const CUDA_HOST_NODE_PARAMS* params) {
-  return with_driver(__func__, [&] {
-    return cudaGraphExecHostNodeSetParams(exec, node, same<const cudaHostNodeParams>(params));
-  });
-}
-
-CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                                  size_t count, CUgraph child) {
-  return with_driver(__func__,
-                     [&] { return cudaGraphAddChildGraphNode(node, graph, needs, count, child); });
-}
-
-CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
-  return with_driver(__func__, [&] { return cudaGraphChildGraphNodeGetGraph(node, graph); });
-}
-
-CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
-  return with_driver(__func__,
-                     [&] { return cudaGraphExecChildGraphNodeSetParams(exec, node, child); });
-}
-
-CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                             size_t count) {
-  return with_driver(__func__, [&] { return cudaGraphAddEmptyNode(node, graph, needs, count); });
-}
-
-CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                                   size_t count, CUevent event) {
-  return with_driver(__func__,
-                     [&] { return cudaGraphAddEventRecordNode(node, graph, needs, count, event); });
-}
-
-CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
-  return with_driver(__func__, [&] { return cudaGraphEventRecordNodeGetEvent(node, event); });
-}
-
-CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
-  return with_driver(__func__, [&] { return cudaGraphEventRecordNodeSetEvent(node, event); });
-}
-
-CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
-  return with_driver(__func__,
-                     [&] { return cudaGraphExecEventRecordNodeSetEvent(exec, node, event); });
-}
-
-CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                                 size_t count, CUevent event) {
-  return with_driver(__func__,
-                     [&] { return cudaGraphAddEventWaitNode(node, graph, needs, count, event); });
-}
-
-CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
-  return with_driver(__func__, [&] { return cudaGraphEventWaitNodeGetEvent(node, event); });
-}
-
-CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
-  return with_driver(__func__, [&] { return cudaGraphEventWaitNodeSetEvent(node, event); });
-}
-
-CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
-  return with_driver(__func__,
-                     [&] { return cudaGraphExecEventWaitNodeSetEvent(exec, node, event); });
-}
-
-CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                                size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
-  return with_driver(__func__, [&] {
-    return cudaGraphAddMemAllocNode(node, graph, needs, count,
-                                    same<cudaMemAllocNodeParams>(params));
-  });
-}
-
-CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
-  return with_driver(__func__, [&] {
-    return cudaGraphMemAllocNodeGetParams(node, same<cudaMemAllocNodeParams>(params));
-  });
-}
-
-CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                               size_t count, CUdeviceptr address) {
-  return with_driver(__func__, [&] {
-    return cudaGraphAddMemFreeNode(node, graph, needs, count, pointer_of(address));
-  });
-}
+VGPU_WITH_DRIVER(cuGraphAddHostNode, cudaGraphAddHostNode, 5);
+VGPU_WITH_DRIVER(cuGraphHostNodeGetParams, cudaGraphHostNodeGetParams, 2);
+VGPU_WITH_DRIVER(cuGraphHostNodeSetParams, cudaGraphHostNodeSetParams, 2);
+VGPU_WITH_DRIVER(cuGraphExecHostNodeSetParams, cudaGraphExecHostNodeSetParams, 3);
+VGPU_WITH_DRIVER(cuGraphAddChildGraphNode, cudaGraphAddChildGraphNode, 5);
+VGPU_WITH_DRIVER(cuGraphChildGraphNodeGetGraph, cudaGraphChildGraphNodeGetGraph, 2);
+VGPU_WITH_DRIVER(cuGraphExecChildGraphNodeSetParams, cudaGraphExecChildGraphNodeSetParams, 3);
+VGPU_WITH_DRIVER(cuGraphAddEmptyNode, cudaGraphAddEmptyNode, 4);
+VGPU_WITH_DRIVER(cuGraphAddEventRecordNode, cudaGraphAddEventRecordNode, 5);
+VGPU_WITH_DRIVER(cuGraphEventRecordNodeGetEvent, cudaGraphEventRecordNodeGetEvent, 2);
+VGPU_WITH_DRIVER(cuGraphEventRecordNodeSetEvent, cudaGraphEventRecordNodeSetEvent, 2);
+VGPU_WITH_DRIVER(cuGraphExecEventRecordNodeSetEvent, cudaGraphExecEventRecordNodeSetEvent, 3);
+VGPU_WITH_DRIVER(cuGraphAddEventWaitNode, cudaGraphAddEventWaitNode, 5);
+VGPU_WITH_DRIVER(cuGraphEventWaitNodeGetEvent, cudaGraphEventWaitNodeGetEvent, 2);
+VGPU_WITH_DRIVER(cuGraphEventWaitNodeSetEvent, cudaGraphEventWaitNodeSetEvent, 2);
+VGPU_WITH_DRIVER(cuGraphExecEventWaitNodeSetEvent, cudaGraphExecEventWaitNodeSetEvent, 3);
+VGPU_WITH_DRIVER(cuGraphAddMemAllocNode, cudaGraphAddMemAllocNode, 5);
+VGPU_WITH_DRIVER(cuGraphMemAllocNodeGetParams, cudaGraphMemAllocNodeGetParams, 2);
+VGPU_WITH_DRIVER(cuGraphAddMemFreeNode, cudaGraphAddMemFreeNode, 5);
 
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
   return with_driver(__func__, [&] {

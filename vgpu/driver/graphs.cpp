@@ -4,70 +4,18 @@
 
 using namespace vgpu::driver;
 
-CUresult cuGraphCreate(CUgraph* graph, unsigned flags) {
-  return with_driver(__func__, [&] { return cudaGraphCreate(graph, flags); });
-}
-
-CUresult cuGraphDestroy(CUgraph graph) {
-  return with_driver(__func__, [&] { return cudaGraphDestroy(graph); });
-}
-
-CUresult cuGraphClone(CUgraph* copy, CUgraph graph) {
-  return with_driver(__func__, [&] { return cudaGraphClone(copy, graph); });
-}
-
-CUresult cuGraphNodeFindInClone(CUgraphNode* found, CUgraphNode original, CUgraph copy) {
-  return with_driver(__func__, [&] { return cudaGraphNodeFindInClone(found, original, copy); });
-}
-
-CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
-  return with_driver(__func__,
-                     [&] { return cudaGraphNodeGetType(node, same<cudaGraphNodeType>(type)); });
-}
-
-CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
-  return with_driver(__func__, [&] { return cudaGraphGetNodes(graph, nodes, count); });
-}
-
-CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
-  return with_driver(__func__, [&] { return cudaGraphGetRootNodes(graph, nodes, count); });
-}
-
-CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode* from, CUgraphNode* to,
-                            CUgraphEdgeData* edges, size_t* count) {
-  return with_driver(__func__, [&] {
-    return cudaGraphGetEdges(graph, from, to, same<cudaGraphEdgeData>(edges), count);
-  });
-}
-
-CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode* needs, CUgraphEdgeData* edges,
-                                       size_t* count) {
-  return with_driver(__func__, [&] {
-    return cudaGraphNodeGetDependencies(node, needs, same<cudaGraphEdgeData>(edges), count);
-  });
-}
-
-CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode* nodes,
-                                         CUgraphEdgeData* edges, size_t* count) {
-  return with_driver(__func__, [&] {
-    return cudaGraphNodeGetDependentNodes(node, nodes, same<cudaGraphEdgeData>(edges), count);
-  });
-}
-
-CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
-                                   const CUgraphEdgeData* edges, size_t count) {
-  return with_driver(__func__, [&] {
-    return cudaGraphAddDependencies(graph, from, to, same<const cudaGraphEdgeData>(edges), count);
-  });
-}
-
-CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
-                                      const CUgraphEdgeData* edges, size_t count) {
-  return with_driver(__func__, [&] {
-    return cudaGraphRemoveDependencies(graph, from, to, same<const cudaGraphEdgeData>(edges),
-                                       count);
-  });
-}
+VGPU_WITH_DRIVER(cuGraphCreate, cudaGraphCreate, 2);
+VGPU_WITH_DRIVER(cuGraphDestroy, cudaGraphDestroy, 1);
+VGPU_WITH_DRIVER(cuGraphClone, cudaGraphClone, 2);
+VGPU_WITH_DRIVER(cuGraphNodeFindInClone, cudaGraphNodeFindInClone, 3);
+VGPU_WITH_DRIVER(cuGraphNodeGetType, cudaGraphNodeGetType, 2);
+VGPU_WITH_DRIVER(cuGraphGetNodes, cudaGraphGetNodes, 3);
+VGPU_WITH_DRIVER(cuGraphGetRootNodes, cudaGraphGetRootNodes, 3);
+VGPU_WITH_DRIVER(cuGraphGetEdges_v2, cudaGraphGetEdges, 5);
+VGPU_WITH_DRIVER(cuGraphNodeGetDependencies_v2, cudaGraphNodeGetDependencies, 4);
+VGPU_WITH_DRIVER(cuGraphNodeGetDependentNodes_v2, cudaGraphNodeGetDependentNodes, 4);
+VGPU_WITH_DRIVER(cuGraphAddDependencies_v2, cudaGraphAddDependencies, 5);
+VGPU_WITH_DRIVER(cuGraphRemoveDependencies_v2, cudaGraphRemoveDependencies, 5);
 
 // The older forms have no data of edges.
 CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, size_t* count) {
@@ -92,13 +40,8 @@ CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode* from, const
   return cuGraphRemoveDependencies_v2(graph, from, to, nullptr, count);
 }
 
-CUresult cuGraphDestroyNode(CUgraphNode node) {
-  return with_driver(__func__, [&] { return cudaGraphDestroyNode(node); });
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
-  return with_context(__func__, [&] { return cudaGraphInstantiateWithFlags(exec, graph, flags); });
-}
+VGPU_WITH_DRIVER(cuGraphDestroyNode, cudaGraphDestroyNode, 1);
+VGPU_WITH_CONTEXT(cuGraphInstantiateWithFlags, cudaGraphInstantiateWithFlags, 3);
 
 CUresult cuGraphInstantiate_v2(CUgraphExec* exec, CUgraph graph, CUgraphNode* error_node, char* log,
                                size_t bytes) {
@@ -112,49 +55,20 @@ CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, CUgraphNode* error
   return cuGraphInstantiate_v2(exec, graph, error_node, log, bytes);
 }
 
-CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph,
-                                      CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
-  return with_context(__func__, [&] {
-    return cudaGraphInstantiateWithParams(exec, graph, same<cudaGraphInstantiateParams>(params));
-  });
-}
+VGPU_WITH_CONTEXT(cuGraphInstantiateWithParams, cudaGraphInstantiateWithParams, 3);
 
 VGPU_TWIN(cuGraphInstantiateWithParams, _ptsz, 3);
-
-CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t* flags) {
-  return with_driver(__func__,
-                     [&] { return cudaGraphExecGetFlags(exec, same<unsigned long long>(flags)); });
-}
-
-CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enabled) {
-  return with_driver(__func__, [&] { return cudaGraphNodeSetEnabled(exec, node, enabled); });
-}
-
-CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned* enabled) {
-  return with_driver(__func__, [&] { return cudaGraphNodeGetEnabled(exec, node, enabled); });
-}
-
-CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
-  return with_context(__func__, [&] { return cudaGraphUpload(exec, stream); });
-}
+VGPU_WITH_DRIVER(cuGraphExecGetFlags, cudaGraphExecGetFlags, 2);
+VGPU_WITH_DRIVER(cuGraphNodeSetEnabled, cudaGraphNodeSetEnabled, 3);
+VGPU_WITH_DRIVER(cuGraphNodeGetEnabled, cudaGraphNodeGetEnabled, 3);
+VGPU_WITH_CONTEXT(cuGraphUpload, cudaGraphUpload, 2);
 
 VGPU_TWIN(cuGraphUpload, _ptsz, 2);
-
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-  return with_context(__func__, [&] { return cudaGraphLaunch(exec, stream); });
-}
+VGPU_WITH_CONTEXT(cuGraphLaunch, cudaGraphLaunch, 2);
 
 VGPU_TWIN(cuGraphLaunch, _ptsz, 2);
-
-CUresult cuGraphExecDestroy(CUgraphExec exec) {
-  return with_driver(__func__, [&] { return cudaGraphExecDestroy(exec); });
-}
-
-CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
-  return with_driver(__func__, [&] {
-    return cudaGraphExecUpdate(exec, graph, same<cudaGraphExecUpdateResultInfo>(info));
-  });
-}
+VGPU_WITH_DRIVER(cuGraphExecDestroy, cudaGraphExecDestroy, 1);
+VGPU_WITH_DRIVER(cuGraphExecUpdate_v2, cudaGraphExecUpdate, 3);
 
 CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* error_node,
                            CUgraphExecUpdateResult* update) {
@@ -165,30 +79,9 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* error_n
   return result;
 }
 
-CUresult cuGraphDebugDotPrint(CUgraph graph, const char* path, unsigned flags) {
-  return with_driver(__func__, [&] { return cudaGraphDebugDotPrint(graph, path, flags); });
-}
-
-CUresult cuUserObjectCreate(CUuserObject* object, void* pointer, CUhostFn destroy, unsigned count,
-                            unsigned flags) {
-  return with_driver(__func__,
-                     [&] { return cudaUserObjectCreate(object, pointer, destroy, count, flags); });
-}
-
-CUresult cuUserObjectRetain(CUuserObject object, unsigned count) {
-  return with_driver(__func__, [&] { return cudaUserObjectRetain(object, count); });
-}
-
-CUresult cuUserObjectRelease(CUuserObject object, unsigned count) {
-  return with_driver(__func__, [&] { return cudaUserObjectRelease(object, count); });
-}
-
-CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count,
-                                 unsigned flags) {
-  return with_driver(__func__,
-                     [&] { return cudaGraphRetainUserObject(graph, object, count, flags); });
-}
-
-CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned count) {
-  return with_driver(__func__, [&] { return cudaGraphReleaseUserObject(graph, object, count); });
-}
+VGPU_WITH_DRIVER(cuGraphDebugDotPrint, cudaGraphDebugDotPrint, 3);
+VGPU_WITH_DRIVER(cuUserObjectCreate, cudaUserObjectCreate, 5);
+VGPU_WITH_DRIVER(cuUserObjectRetain, cudaUserObjectRetain, 2);
+VGPU_WITH_DRIVER(cuUserObjectRelease, cudaUserObjectRelease, 2);
+VGPU_WITH_DRIVER(cuGraphRetainUserObject, cudaGraphRetainUserObject, 4);
+VGPU_WITH_DRIVER(cuGraphReleaseUserObject, cudaGraphReleaseUserObject, 3);

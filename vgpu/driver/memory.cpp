@@ -33,9 +33,7 @@ CUresult allocate(const char* name, CUdeviceptr* address, std::size_t bytes, Ori
 
 }  // namespace
 
-CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
-  return with_context(__func__, [&] { return cudaMemGetInfo(free, total); });
-}
+VGPU_WITH_CONTEXT(cuMemGetInfo_v2, cudaMemGetInfo, 2);
 
 CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
   return allocate(__func__, address, bytes, Origin::kDevice, 0, __builtin_return_address(0));
@@ -54,9 +52,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, s
   });
 }
 
-CUresult cuMemFree_v2(CUdeviceptr address) {
-  return with_context(__func__, [&] { return cudaFree(pointer_of(address)); });
-}
+VGPU_WITH_CONTEXT(cuMemFree_v2, cudaFree, 1);
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
   return in_context(__func__, [&](Runtime& runtime) {
@@ -79,9 +75,7 @@ CUresult cuMemAllocHost_v2(void** pointer, size_t bytes) {
   return allocate(__func__, pointer, bytes, Origin::kPinnedHost, 0, __builtin_return_address(0));
 }
 
-CUresult cuMemFreeHost(void* pointer) {
-  return with_context(__func__, [&] { return cudaFreeHost(pointer); });
-}
+VGPU_WITH_CONTEXT(cuMemFreeHost, cudaFreeHost, 1);
 
 CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   constexpr unsigned kKnown =
@@ -102,21 +96,14 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsig
   });
 }
 
-CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
-  return with_context(__func__, [&] { return cudaHostGetFlags(flags, pointer); });
-}
-
-CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {
-  return with_context(__func__, [&] { return cudaHostRegister(pointer, bytes, flags); });
-}
+VGPU_WITH_CONTEXT(cuMemHostGetFlags, cudaHostGetFlags, 2);
+VGPU_WITH_CONTEXT(cuMemHostRegister_v2, cudaHostRegister, 3);
 
 CUresult cuMemHostRegister(void* pointer, size_t bytes, unsigned flags) {
   return cuMemHostRegister_v2(pointer, bytes, flags);
 }
 
-CUresult cuMemHostUnregister(void* pointer) {
-  return with_context(__func__, [&] { return cudaHostUnregister(pointer); });
-}
+VGPU_WITH_CONTEXT(cuMemHostUnregister, cudaHostUnregister, 1);
 
 CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
   if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
@@ -181,10 +168,6 @@ CUresult store_allocated(const char* name, CUdeviceptr* address, std::size_t byt
   });
 }
 
-cudaMemPoolAttr attribute_of(CUmemPool_attribute attribute) {
-  return static_cast<cudaMemPoolAttr>(static_cast<int>(attribute));
-}
-
 }  // namespace
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
@@ -200,76 +183,21 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPoo
   });
 }
 VGPU_TWIN(cuMemAllocFromPoolAsync, _ptsz, 4);
-
-CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  return with_context(__func__, [&] { return cudaFreeAsync(pointer_of(address), stream); });
-}
+VGPU_WITH_CONTEXT(cuMemFreeAsync, cudaFreeAsync, 2);
 VGPU_TWIN(cuMemFreeAsync, _ptsz, 2);
-
-CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* wanted) {
-  return with_driver(__func__,
-                     [&] { return cudaMemPoolCreate(pool, same<const cudaMemPoolProps>(wanted)); });
-}
-
-CUresult cuMemPoolDestroy(CUmemoryPool pool) {
-  return with_driver(__func__, [&] { return cudaMemPoolDestroy(pool); });
-}
-
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes) {
-  return with_driver(__func__, [&] { return cudaMemPoolTrimTo(pool, bytes); });
-}
-
-CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
-  return with_driver(__func__,
-                     [&] { return cudaMemPoolSetAttribute(pool, attribute_of(attribute), value); });
-}
-
-CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
-  return with_driver(__func__,
-                     [&] { return cudaMemPoolGetAttribute(pool, attribute_of(attribute), value); });
-}
-
-CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* list, size_t count) {
-  return with_driver(__func__, [&] {
-    return cudaMemPoolSetAccess(pool, same<const cudaMemAccessDesc>(list), count);
-  });
-}
-
-CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
-  return with_driver(__func__, [&] {
-    return cudaMemPoolGetAccess(same<cudaMemAccessFlags>(flags), pool,
-                                same<cudaMemLocation>(location));
-  });
-}
-
-CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location,
-                                CUmemAllocationType type) {
-  return with_driver(__func__, [&] {
-    return cudaMemGetDefaultMemPool(pool, same<cudaMemLocation>(location),
-                                    static_cast<cudaMemAllocationType>(static_cast<int>(type)));
-  });
-}
-
-CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
-  return with_driver(__func__, [&] {
-    return cudaMemGetMemPool(pool, same<cudaMemLocation>(location),
-                             static_cast<cudaMemAllocationType>(static_cast<int>(type)));
-  });
-}
-
-CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
-  return with_driver(__func__, [&] {
-    return cudaMemSetMemPool(same<cudaMemLocation>(location),
-                             static_cast<cudaMemAllocationType>(static_cast<int>(type)), pool);
-  });
-}
+VGPU_WITH_DRIVER(cuMemPoolCreate, cudaMemPoolCreate, 2);
+VGPU_WITH_DRIVER(cuMemPoolDestroy, cudaMemPoolDestroy, 1);
+VGPU_WITH_DRIVER(cuMemPoolTrimTo, cudaMemPoolTrimTo, 2);
+VGPU_WITH_DRIVER(cuMemPoolSetAttribute, cudaMemPoolSetAttribute, 3);
+VGPU_WITH_DRIVER(cuMemPoolGetAttribute, cudaMemPoolGetAttribute, 3);
+VGPU_WITH_DRIVER(cuMemPoolSetAccess, cudaMemPoolSetAccess, 3);
+VGPU_WITH_DRIVER(cuMemPoolGetAccess, cudaMemPoolGetAccess, 3);
+VGPU_WITH_DRIVER(cuMemGetDefaultMemPool, cudaMemGetDefaultMemPool, 3);
+VGPU_WITH_DRIVER(cuMemGetMemPool, cudaMemGetMemPool, 3);
+VGPU_WITH_DRIVER(cuMemSetMemPool, cudaMemSetMemPool, 3);
 
 // Memory of other processes.
-CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
-  return with_context(__func__, [&] {
-    return cudaIpcGetMemHandle(same<cudaIpcMemHandle_t>(handle), pointer_of(address));
-  });
-}
+VGPU_WITH_CONTEXT(cuIpcGetMemHandle, cudaIpcGetMemHandle, 2);
 
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
   return with_context(__func__, [&] {
@@ -286,14 +214,8 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigne
   return cuIpcOpenMemHandle_v2(address, handle, flags);
 }
 
-CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
-  return with_context(__func__, [&] { return cudaIpcCloseMemHandle(pointer_of(address)); });
-}
-
-CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {
-  return with_context(
-      __func__, [&] { return cudaIpcGetEventHandle(same<cudaIpcEventHandle_t>(handle), event); });
-}
+VGPU_WITH_CONTEXT(cuIpcCloseMemHandle, cudaIpcCloseMemHandle, 1);
+VGPU_WITH_CONTEXT(cuIpcGetEventHandle, cudaIpcGetEventHandle, 2);
 
 CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle handle) {
   return with_context(__func__, [&] {

@@ -158,22 +158,10 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_optio
                       library_options, vgpu::runtime::load_library_file, path);
 }
 
-CUresult cuLibraryUnload(CUlibrary library) {
-  return with_driver(__func__, [&] { return cudaLibraryUnload(library); });
-}
-
-CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
-  return with_driver(__func__, [&] { return cudaLibraryGetKernel(kernel, library, name); });
-}
-
-CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
-  return with_driver(__func__, [&] { return cudaLibraryGetKernelCount(count, library); });
-}
-
-CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary library) {
-  return with_driver(__func__,
-                     [&] { return cudaLibraryEnumerateKernels(kernels, count, library); });
-}
+VGPU_WITH_DRIVER(cuLibraryUnload, cudaLibraryUnload, 1);
+VGPU_WITH_DRIVER(cuLibraryGetKernel, cudaLibraryGetKernel, 3);
+VGPU_WITH_DRIVER(cuLibraryGetKernelCount, cudaLibraryGetKernelCount, 2);
+VGPU_WITH_DRIVER(cuLibraryEnumerateKernels, cudaLibraryEnumerateKernels, 3);
 
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary handle) {
   return in_context(__func__, [&](Runtime&) {

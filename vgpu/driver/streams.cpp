@@ -4,66 +4,25 @@
 
 using namespace vgpu::driver;
 
-namespace {
-
-cudaStreamCaptureMode mode_of(CUstreamCaptureMode mode) {
-  return static_cast<cudaStreamCaptureMode>(static_cast<int>(mode));
-}
-
-cudaStreamAttrID attribute_of(CUstreamAttrID attribute) {
-  return static_cast<cudaStreamAttrID>(static_cast<int>(attribute));
-}
-
-}  // namespace
-
-CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
-  return with_context(__func__, [&] { return cudaStreamCreateWithFlags(stream, flags); });
-}
-
-CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
-  return with_context(__func__,
-                      [&] { return cudaStreamCreateWithPriority(stream, flags, priority); });
-}
-
-CUresult cuStreamDestroy_v2(CUstream stream) {
-  return with_driver(__func__, [&] { return cudaStreamDestroy(stream); });
-}
+VGPU_WITH_CONTEXT(cuStreamCreate, cudaStreamCreateWithFlags, 2);
+VGPU_WITH_CONTEXT(cuStreamCreateWithPriority, cudaStreamCreateWithPriority, 3);
+VGPU_WITH_DRIVER(cuStreamDestroy_v2, cudaStreamDestroy, 1);
 
 CUresult cuStreamDestroy(CUstream stream) { return cuStreamDestroy_v2(stream); }
 
-CUresult cuStreamSynchronize(CUstream stream) {
-  return with_context(__func__, [&] { return cudaStreamSynchronize(stream); });
-}
+VGPU_WITH_CONTEXT(cuStreamSynchronize, cudaStreamSynchronize, 1);
 VGPU_TWIN(cuStreamSynchronize, _ptsz, 1);
-
-CUresult cuStreamQuery(CUstream stream) {
-  return with_context(__func__, [&] { return cudaStreamQuery(stream); });
-}
+VGPU_WITH_CONTEXT(cuStreamQuery, cudaStreamQuery, 1);
 VGPU_TWIN(cuStreamQuery, _ptsz, 1);
-
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  return with_context(__func__, [&] { return cudaStreamWaitEvent(stream, event, flags); });
-}
+VGPU_WITH_CONTEXT(cuStreamWaitEvent, cudaStreamWaitEvent, 3);
 VGPU_TWIN(cuStreamWaitEvent, _ptsz, 3);
-
-CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
-  return with_context(__func__, [&] { return cudaStreamGetFlags(stream, flags); });
-}
+VGPU_WITH_CONTEXT(cuStreamGetFlags, cudaStreamGetFlags, 2);
 VGPU_TWIN(cuStreamGetFlags, _ptsz, 2);
-
-CUresult cuStreamGetPriority(CUstream stream, int* priority) {
-  return with_context(__func__, [&] { return cudaStreamGetPriority(stream, priority); });
-}
+VGPU_WITH_CONTEXT(cuStreamGetPriority, cudaStreamGetPriority, 2);
 VGPU_TWIN(cuStreamGetPriority, _ptsz, 2);
-
-CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
-  return with_context(__func__, [&] { return cudaStreamGetId(stream, id); });
-}
+VGPU_WITH_CONTEXT(cuStreamGetId, cudaStreamGetId, 2);
 VGPU_TWIN(cuStreamGetId, _ptsz, 2);
-
-CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
-  return with_context(__func__, [&] { return cudaStreamGetDevice(stream, device); });
-}
+VGPU_WITH_CONTEXT(cuStreamGetDevice, cudaStreamGetDevice, 2);
 VGPU_TWIN(cuStreamGetDevice, _ptsz, 2);
 
 CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
@@ -84,82 +43,32 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* gree
   return cuStreamGetCtx(stream, context);
 }
 VGPU_TWIN(cuStreamGetCtx_v2, _ptsz, 3);
-
-CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute,
-                              const CUstreamAttrValue* value) {
-  return with_context(__func__, [&] {
-    return cudaStreamSetAttribute(stream, attribute_of(attribute),
-                                  same<const cudaStreamAttrValue>(value));
-  });
-}
+VGPU_WITH_CONTEXT(cuStreamSetAttribute, cudaStreamSetAttribute, 3);
 VGPU_TWIN(cuStreamSetAttribute, _ptsz, 3);
-
-CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue* value) {
-  return with_context(__func__, [&] {
-    return cudaStreamGetAttribute(stream, attribute_of(attribute),
-                                  same<cudaStreamAttrValue>(value));
-  });
-}
+VGPU_WITH_CONTEXT(cuStreamGetAttribute, cudaStreamGetAttribute, 3);
 VGPU_TWIN(cuStreamGetAttribute, _ptsz, 3);
-
-CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
-  return with_context(__func__, [&] { return cudaStreamCopyAttributes(to, from); });
-}
+VGPU_WITH_CONTEXT(cuStreamCopyAttributes, cudaStreamCopyAttributes, 2);
 VGPU_TWIN(cuStreamCopyAttributes, _ptsz, 2);
-
-CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes,
-                                unsigned flags) {
-  return with_context(__func__, [&] {
-    return cudaStreamAttachMemAsync(stream, pointer_of(address), bytes, flags);
-  });
-}
+VGPU_WITH_CONTEXT(cuStreamAttachMemAsync, cudaStreamAttachMemAsync, 4);
 VGPU_TWIN(cuStreamAttachMemAsync, _ptsz, 4);
-
-CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
-  return with_context(__func__, [&] { return cudaLaunchHostFunc(stream, function, data); });
-}
+VGPU_WITH_CONTEXT(cuLaunchHostFunc, cudaLaunchHostFunc, 3);
 VGPU_TWIN(cuLaunchHostFunc, _ptsz, 3);
 
 // The callback receives the driver's code, which for the errors of a stream is the runtime's number.
-CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data,
-                             unsigned flags) {
-  return with_context(__func__, [&] {
-    return cudaStreamAddCallback(stream, reinterpret_cast<cudaStreamCallback_t>(callback), data,
-                                 flags);
-  });
-}
+VGPU_WITH_CONTEXT(cuStreamAddCallback, cudaStreamAddCallback, 4);
 VGPU_TWIN(cuStreamAddCallback, _ptsz, 4);
-
-CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
-  return with_context(__func__, [&] { return cudaStreamBeginCapture(stream, mode_of(mode)); });
-}
+VGPU_WITH_CONTEXT(cuStreamBeginCapture_v2, cudaStreamBeginCapture, 2);
 VGPU_TWIN(cuStreamBeginCapture_v2, _ptsz, 2);
 
 CUresult cuStreamBeginCapture(CUstream stream) {
   return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 VGPU_TWIN(cuStreamBeginCapture, _ptsz, 1);
-
-CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode* nodes,
-                                     const CUgraphEdgeData* edges, size_t count,
-                                     CUstreamCaptureMode mode) {
-  return with_context(__func__, [&] {
-    return cudaStreamBeginCaptureToGraph(stream, graph, nodes, same<const cudaGraphEdgeData>(edges),
-                                         count, mode_of(mode));
-  });
-}
+VGPU_WITH_CONTEXT(cuStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph, 6);
 VGPU_TWIN(cuStreamBeginCaptureToGraph, _ptsz, 6);
-
-CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  return with_context(__func__, [&] { return cudaStreamEndCapture(stream, graph); });
-}
+VGPU_WITH_CONTEXT(cuStreamEndCapture, cudaStreamEndCapture, 2);
 VGPU_TWIN(cuStreamEndCapture, _ptsz, 2);
-
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  return with_context(__func__, [&] {
-    return cudaStreamIsCapturing(stream, same<cudaStreamCaptureStatus>(status));
-  });
-}
+VGPU_WITH_CONTEXT(cuStreamIsCapturing, cudaStreamIsCapturing, 2);
 VGPU_TWIN(cuStreamIsCapturing, _ptsz, 2);
 
 CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
@@ -183,15 +92,7 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, 
   return cuStreamGetCaptureInfo_v3(stream, status, id, nullptr, nullptr, nullptr, nullptr);
 }
 VGPU_TWIN(cuStreamGetCaptureInfo, _ptsz, 3);
-
-CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode* nodes,
-                                              const CUgraphEdgeData* edges, size_t count,
-                                              unsigned flags) {
-  return with_context(__func__, [&] {
-    return cudaStreamUpdateCaptureDependencies(stream, nodes, same<const cudaGraphEdgeData>(edges),
-                                               count, flags);
-  });
-}
+VGPU_WITH_CONTEXT(cuStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies, 5);
 VGPU_TWIN(cuStreamUpdateCaptureDependencies_v2, _ptsz, 5);
 
 CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes, size_t count,
@@ -199,44 +100,19 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes, 
   return cuStreamUpdateCaptureDependencies_v2(stream, nodes, nullptr, count, flags);
 }
 VGPU_TWIN(cuStreamUpdateCaptureDependencies, _ptsz, 4);
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return with_driver(__func__, [&] {
-    return cudaThreadExchangeStreamCaptureMode(same<cudaStreamCaptureMode>(mode));
-  });
-}
-
-CUresult cuEventCreate(CUevent* event, unsigned flags) {
-  return with_context(__func__, [&] { return cudaEventCreateWithFlags(event, flags); });
-}
-
-CUresult cuEventRecord(CUevent event, CUstream stream) {
-  return with_context(__func__, [&] { return cudaEventRecord(event, stream); });
-}
+VGPU_WITH_DRIVER(cuThreadExchangeStreamCaptureMode, cudaThreadExchangeStreamCaptureMode, 1);
+VGPU_WITH_CONTEXT(cuEventCreate, cudaEventCreateWithFlags, 2);
+VGPU_WITH_CONTEXT(cuEventRecord, cudaEventRecord, 2);
 VGPU_TWIN(cuEventRecord, _ptsz, 2);
-
-CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
-  return with_context(__func__, [&] { return cudaEventRecordWithFlags(event, stream, flags); });
-}
+VGPU_WITH_CONTEXT(cuEventRecordWithFlags, cudaEventRecordWithFlags, 3);
 VGPU_TWIN(cuEventRecordWithFlags, _ptsz, 3);
-
-CUresult cuEventQuery(CUevent event) {
-  return with_driver(__func__, [&] { return cudaEventQuery(event); });
-}
-
-CUresult cuEventSynchronize(CUevent event) {
-  return with_driver(__func__, [&] { return cudaEventSynchronize(event); });
-}
-
-CUresult cuEventDestroy_v2(CUevent event) {
-  return with_driver(__func__, [&] { return cudaEventDestroy(event); });
-}
+VGPU_WITH_DRIVER(cuEventQuery, cudaEventQuery, 1);
+VGPU_WITH_DRIVER(cuEventSynchronize, cudaEventSynchronize, 1);
+VGPU_WITH_DRIVER(cuEventDestroy_v2, cudaEventDestroy, 1);
 
 CUresult cuEventDestroy(CUevent event) { return cuEventDestroy_v2(event); }
 
-CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
-  return with_driver(__func__, [&] { return cudaEventElapsedTime(milliseconds, start, end); });
-}
+VGPU_WITH_DRIVER(cuEventElapsedTime_v2, cudaEventElapsedTime, 3);
 
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
   return cuEventElapsedTime_v2(milliseconds, start, end);
