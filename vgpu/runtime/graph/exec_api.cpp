@@ -138,18 +138,13 @@ Node& copy_in(Runtime& runtime, cudaGraphExec_t handle, cudaGraphNode_t node) {
   return *found->second;
 }
 
-// Replaces the node's work by that which `make(Runtime&)` returns. It must be of the same kind.
-template <class Make>
-cudaError_t replace(cudaGraphExec_t exec, cudaGraphNode_t handle, Make make) {
+// Replaces the node's work by that which `make(Runtime&, arguments...)` returns.
+template <class Make, class... Arguments>
+cudaError_t replace(Make make, cudaGraphExec_t exec, cudaGraphNode_t handle,
+                    Arguments... arguments) {
   return call([&](Runtime& runtime) {
     Node& node = copy_in(runtime, exec, handle);
-    Work work = make(runtime);
-    if (work.index() != node.work.index()) return cudaErrorInvalidValue;
-    if (auto* kernel = std::get_if<KernelWork>(&work)) {
-      kernel->cooperative = std::get<KernelWork>(node.work).cooperative;
-      kernel->cluster = std::get<KernelWork>(node.work).cluster;
-    }
-    node.work = std::move(work);
+    replace_work(node, make(runtime, arguments...));
     return cudaSuccess;
   });
 }
@@ -251,90 +246,17 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
   });
 }
 
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const cudaKernelNodeParams* params) {
-  return replace(exec, node, [&](Runtime& runtime) { return work_of(runtime, params); });
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const cudaMemcpy3DParms* params) {
-  return replace(exec, node, [&](Runtime& runtime) { return work_of(runtime, params); });
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
-                                               const void* from, size_t bytes,
-                                               cudaMemcpyKind kind) {
-  return replace(exec, node, [&](Runtime&) -> Work {
-    return copy_work(to, bytes, from, bytes, bytes, 1, kind);
-  });
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                     const void* symbol, const void* from,
-                                                     size_t bytes, size_t offset,
-                                                     cudaMemcpyKind kind) {
-  return replace(exec, node, [&](Runtime& runtime) -> Work {
-    return copy_work(symbol_slice(runtime, symbol, offset, bytes), bytes, from, bytes, bytes, 1,
-                     kind);
-  });
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                       void* to, const void* symbol, size_t bytes,
-                                                       size_t offset, cudaMemcpyKind kind) {
-  return replace(exec, node, [&](Runtime& runtime) -> Work {
-    return copy_work(to, bytes, symbol_slice(runtime, symbol, offset, bytes), bytes, bytes, 1,
-                     kind);
-  });
-}
-
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const cudaMemsetParams* params) {
-  return replace(exec, node, [&](Runtime& runtime) { return work_of(runtime, params); });
-}
-
-cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                           const cudaHostNodeParams* params) {
-  return replace(exec, node, [&](Runtime& runtime) { return work_of(runtime, params); });
-}
-
-cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                 cudaGraph_t child) {
-  return replace(exec, node, [&](Runtime& runtime) -> Work {
-    const Graph* graph = runtime.graphs.find(child);
-    if (graph == nullptr) throw Failure{cudaErrorInvalidValue, ""};
-    return ChildWork{clone(*graph, nullptr)};
-  });
-}
-
-namespace {
-
-cudaError_t replace_event(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event,
-                          bool records) {
-  return replace(exec, node, [&](Runtime& runtime) -> Work {
-    if (runtime.streams.find(event) == nullptr) throw Failure{cudaErrorInvalidValue, ""};
-    return EventWork{event, records};
-  });
-}
-
-}  // namespace
-
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                 cudaEvent_t event) {
-  return replace_event(exec, node, event, true);
-}
-
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                               cudaEvent_t event) {
-  return replace_event(exec, node, event, false);
-}
-
-cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                       cudaGraphNodeParams* params) {
-  return replace(exec, node, [&](Runtime& runtime) {
-    return work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
-  });
-}
+VGPU_NODE(cudaGraphExecKernelNodeSetParams, 3, replace, work_of);
+VGPU_NODE(cudaGraphExecMemcpyNodeSetParams, 3, replace, work_of);
+VGPU_NODE(cudaGraphExecMemcpyNodeSetParams1D, 6, replace, copy_1d);
+VGPU_NODE(cudaGraphExecMemcpyNodeSetParamsToSymbol, 7, replace, copy_to_symbol);
+VGPU_NODE(cudaGraphExecMemcpyNodeSetParamsFromSymbol, 7, replace, copy_from_symbol);
+VGPU_NODE(cudaGraphExecMemsetNodeSetParams, 3, replace, work_of);
+VGPU_NODE(cudaGraphExecHostNodeSetParams, 3, replace, work_of);
+VGPU_NODE(cudaGraphExecChildGraphNodeSetParams, 3, replace, child_work);
+VGPU_NODE(cudaGraphExecEventRecordNodeSetEvent, 3, replace, record_work);
+VGPU_NODE(cudaGraphExecEventWaitNodeSetEvent, 3, replace, wait_work);
+VGPU_NODE(cudaGraphExecNodeSetParams, 3, replace, work_of);
 
 namespace {
 

@@ -8,22 +8,31 @@
 
 using namespace vgpu::runtime;
 
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
+namespace {
+
+// Replaces the node's work by that which `make(Runtime&, arguments...)` returns.
+template <class Make, class... Arguments>
+cudaError_t set(Make make, cudaGraphNode_t node, Arguments... arguments) {
   return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
-    *params = parameters_of(known_work<KernelWork>(runtime, node));
+    replace_work(known_node(runtime, node), make(runtime, arguments...));
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
+}  // namespace
+
+VGPU_NODE(cudaGraphKernelNodeSetParams, 2, set, work_of);
+VGPU_NODE(cudaGraphMemcpyNodeSetParams, 2, set, work_of);
+VGPU_NODE(cudaGraphMemcpyNodeSetParams1D, 5, set, copy_1d);
+VGPU_NODE(cudaGraphMemcpyNodeSetParamsToSymbol, 6, set, copy_to_symbol);
+VGPU_NODE(cudaGraphMemcpyNodeSetParamsFromSymbol, 6, set, copy_from_symbol);
+VGPU_NODE(cudaGraphMemsetNodeSetParams, 2, set, work_of);
+VGPU_NODE(cudaGraphHostNodeSetParams, 2, set, work_of);
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
   return call([&](Runtime& runtime) {
-    auto& work = known_work<KernelWork>(runtime, node);
-    const bool cooperative = work.cooperative;
-    const dim3 cluster = work.cluster;
-    work = std::get<KernelWork>(work_of(runtime, params));
-    work.cooperative = cooperative;
-    work.cluster = cluster;
+    if (params == nullptr) return cudaErrorInvalidValue;
+    *params = parameters_of(known_work<KernelWork>(runtime, node));
     return cudaSuccess;
   });
 }
@@ -80,52 +89,10 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms
   });
 }
 
-cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
-  return call([&](Runtime& runtime) {
-    known_work<CopyWork>(runtime, node) = std::get<CopyWork>(work_of(runtime, params));
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from,
-                                           size_t bytes, cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    known_work<CopyWork>(runtime, node) = copy_work(to, bytes, from, bytes, bytes, 1, kind);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol,
-                                                 const void* from, size_t bytes, size_t offset,
-                                                 cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    known_work<CopyWork>(runtime, node) =
-        copy_work(symbol_slice(runtime, symbol, offset, bytes), bytes, from, bytes, bytes, 1, kind);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
-                                                   const void* symbol, size_t bytes, size_t offset,
-                                                   cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    known_work<CopyWork>(runtime, node) =
-        copy_work(to, bytes, symbol_slice(runtime, symbol, offset, bytes), bytes, bytes, 1, kind);
-    return cudaSuccess;
-  });
-}
-
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* params) {
   return call([&](Runtime& runtime) {
     if (params == nullptr) return cudaErrorInvalidValue;
     *params = known_work<SetWork>(runtime, node).what;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
-  return call([&](Runtime& runtime) {
-    known_work<SetWork>(runtime, node) = std::get<SetWork>(work_of(runtime, params));
     return cudaSuccess;
   });
 }
@@ -135,13 +102,6 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams*
     if (params == nullptr) return cudaErrorInvalidValue;
     const auto& work = known_work<HostWork>(runtime, node);
     *params = {work.function, work.data};
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    known_work<HostWork>(runtime, node) = std::get<HostWork>(work_of(runtime, params));
     return cudaSuccess;
   });
 }

@@ -16,25 +16,20 @@ using namespace vgpu::runtime;
 
 namespace {
 
-struct After {
-  const cudaGraphNode_t* nodes;
-  std::size_t count;
-};
-
-// Adds a node with the work that `make(Runtime&)` returns.
-template <class Make>
-cudaError_t add(cudaGraphNode_t* out, cudaGraph_t handle, After after, Make make) {
+// Adds a node with the work that `make(Runtime&, arguments...)` returns.
+template <class Make, class... Arguments>
+cudaError_t add(Make make, cudaGraphNode_t* out, cudaGraph_t handle, const cudaGraphNode_t* after,
+                std::size_t count, Arguments... arguments) {
   return call([&](Runtime& runtime) {
-    if (out == nullptr || (after.nodes == nullptr && after.count != 0))
-      return cudaErrorInvalidValue;
+    if (out == nullptr || (after == nullptr && count != 0)) return cudaErrorInvalidValue;
     Graph& graph = known_graph(runtime, handle);
     std::vector<Node*> needs;
-    for (std::size_t i = 0; i < after.count; ++i) {
-      needs.push_back(&known_node(runtime, after.nodes[i]));
+    for (std::size_t i = 0; i < count; ++i) {
+      needs.push_back(&known_node(runtime, after[i]));
       const bool twice = std::find(needs.begin(), needs.end() - 1, needs.back()) != needs.end() - 1;
       if (needs.back()->graph != &graph || twice) return cudaErrorInvalidValue;
     }
-    *out = handle_of(add_node(graph, make(runtime), std::move(needs)));
+    *out = handle_of(add_node(graph, make(runtime, arguments...), std::move(needs)));
     return cudaSuccess;
   });
 }
@@ -52,10 +47,6 @@ cudaError_t give(const std::vector<T>& list, T* out, std::size_t* count) {
     *count = list.size();
   }
   return cudaSuccess;
-}
-
-void* to_symbol(Runtime& runtime, const void* symbol, std::size_t bytes, std::size_t offset) {
-  return symbol_slice(runtime, symbol, offset, bytes);
 }
 
 }  // namespace
@@ -101,100 +92,27 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t handl
   });
 }
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph,
-                                   const cudaGraphNode_t* after, size_t count,
-                                   const cudaKernelNodeParams* params) {
-  return add(out, graph, {after, count},
-             [&](Runtime& runtime) { return work_of(runtime, params); });
-}
-
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph,
-                                   const cudaGraphNode_t* after, size_t count,
-                                   const cudaMemcpy3DParms* params) {
-  return add(out, graph, {after, count},
-             [&](Runtime& runtime) { return work_of(runtime, params); });
-}
-
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph,
-                                     const cudaGraphNode_t* after, size_t count, void* to,
-                                     const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return add(out, graph, {after, count},
-             [&](Runtime&) -> Work { return copy_work(to, bytes, from, bytes, bytes, 1, kind); });
-}
-
-cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
-                                           const cudaGraphNode_t* after, size_t count,
-                                           const void* symbol, const void* from, size_t bytes,
-                                           size_t offset, cudaMemcpyKind kind) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
-    return copy_work(to_symbol(runtime, symbol, bytes, offset), bytes, from, bytes, bytes, 1, kind);
-  });
-}
-
-cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
-                                             const cudaGraphNode_t* after, size_t count, void* to,
-                                             const void* symbol, size_t bytes, size_t offset,
-                                             cudaMemcpyKind kind) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
-    return copy_work(to, bytes, to_symbol(runtime, symbol, bytes, offset), bytes, bytes, 1, kind);
-  });
-}
-
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph,
-                                   const cudaGraphNode_t* after, size_t count,
-                                   const cudaMemsetParams* params) {
-  return add(out, graph, {after, count},
-             [&](Runtime& runtime) { return work_of(runtime, params); });
-}
-
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph,
-                                 const cudaGraphNode_t* after, size_t count,
-                                 const cudaHostNodeParams* params) {
-  return add(out, graph, {after, count},
-             [&](Runtime& runtime) { return work_of(runtime, params); });
-}
-
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* out, cudaGraph_t graph,
-                                       const cudaGraphNode_t* after, size_t count,
-                                       cudaGraph_t child) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
-    return ChildWork{clone(known_graph(runtime, child), nullptr)};
-  });
-}
+VGPU_NODE(cudaGraphAddKernelNode, 5, add, work_of);
+VGPU_NODE(cudaGraphAddMemcpyNode, 5, add, work_of);
+VGPU_NODE(cudaGraphAddMemcpyNode1D, 8, add, copy_1d);
+VGPU_NODE(cudaGraphAddMemcpyNodeToSymbol, 9, add, copy_to_symbol);
+VGPU_NODE(cudaGraphAddMemcpyNodeFromSymbol, 9, add, copy_from_symbol);
+VGPU_NODE(cudaGraphAddMemsetNode, 5, add, work_of);
+VGPU_NODE(cudaGraphAddHostNode, 5, add, work_of);
+VGPU_NODE(cudaGraphAddChildGraphNode, 5, add, child_work);
+VGPU_NODE(cudaGraphAddEventRecordNode, 5, add, record_work);
+VGPU_NODE(cudaGraphAddEventWaitNode, 5, add, wait_work);
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                   const cudaGraphNode_t* after, size_t count) {
-  return add(out, graph, {after, count}, [](Runtime&) -> Work { return EmptyWork{}; });
-}
-
-namespace {
-
-Work event_work(Runtime& runtime, cudaEvent_t event, bool records) {
-  if (runtime.streams.find(event) == nullptr) throw Failure{cudaErrorInvalidValue, ""};
-  return EventWork{event, records};
-}
-
-}  // namespace
-
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* out, cudaGraph_t graph,
-                                        const cudaGraphNode_t* after, size_t count,
-                                        cudaEvent_t event) {
-  return add(out, graph, {after, count},
-             [&](Runtime& runtime) { return event_work(runtime, event, true); });
-}
-
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
-                                      const cudaGraphNode_t* after, size_t count,
-                                      cudaEvent_t event) {
-  return add(out, graph, {after, count},
-             [&](Runtime& runtime) { return event_work(runtime, event, false); });
+  return add([](Runtime&) -> Work { return EmptyWork{}; }, out, graph, after, count);
 }
 
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count,
                                      cudaMemAllocNodeParams* params) {
   const void* caller = __builtin_return_address(0);
-  return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
+  const auto make = [&](Runtime& runtime) -> Work {
     if (params == nullptr) throw Failure{cudaErrorInvalidValue, ""};
     const cudaMemLocation& location = params->poolProps.location;
     if (location.type != cudaMemLocationTypeDevice || !runtime.has_device(location.id))
@@ -202,23 +120,25 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
     auto memory = std::make_shared<GraphMemory>(runtime, params->bytesize, location.id, caller);
     params->dptr = memory->pointer();
     return AllocateWork{*params, std::move(memory)};
-  });
+  };
+  return add(make, out, graph, after, count);
 }
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                     const cudaGraphNode_t* after, size_t count, void* pointer) {
-  return add(out, graph, {after, count}, [&](Runtime&) -> Work { return FreeWork{pointer}; });
+  return add([&](Runtime&) -> Work { return FreeWork{pointer}; }, out, graph, after, count);
 }
 
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData*, size_t count, cudaGraphNodeParams* params) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
+  const auto make = [&](Runtime& runtime) -> Work {
     if (params == nullptr || params->type != cudaGraphNodeTypeConditional)
       return work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
     ConditionalWork work = conditional_work(known_graph(runtime, graph), params->conditional);
     params->conditional.phGraph_out = work.handles.data();
     return work;
-  });
+  };
+  return add(make, out, graph, after, count);
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {

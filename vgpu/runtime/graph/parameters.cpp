@@ -5,14 +5,21 @@
 
 #include <cstring>
 
+#include "runtime/graph/known.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/memory_operations.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/symbols.hpp"
 
 namespace vgpu::runtime {
 namespace {
 
 [[noreturn]] void refuse() { throw Failure{cudaErrorInvalidValue, ""}; }
+
+Work event_work(Runtime& runtime, cudaEvent_t event, bool records) {
+  if (runtime.streams.find(event) == nullptr) refuse();
+  return EventWork{event, records};
+}
 
 }  // namespace
 
@@ -66,19 +73,14 @@ Work work_of(Runtime& runtime, const cudaGraphNodeParams* params) {
       const cudaHostNodeParams old{params->host.fn, params->host.userData};
       return work_of(runtime, &old);
     }
-    case cudaGraphNodeTypeGraph: {
-      const Graph* child = runtime.graphs.find(params->graph.graph);
-      if (child == nullptr) refuse();
-      return ChildWork{clone(*child, nullptr)};
-    }
+    case cudaGraphNodeTypeGraph:
+      return child_work(runtime, params->graph.graph);
     case cudaGraphNodeTypeEmpty:
       return EmptyWork{};
     case cudaGraphNodeTypeEventRecord:
-      if (runtime.streams.find(params->eventRecord.event) == nullptr) refuse();
-      return EventWork{params->eventRecord.event, true};
+      return record_work(runtime, params->eventRecord.event);
     case cudaGraphNodeTypeWaitEvent:
-      if (runtime.streams.find(params->eventWait.event) == nullptr) refuse();
-      return EventWork{params->eventWait.event, false};
+      return wait_work(runtime, params->eventWait.event);
     default:
       throw Failure{cudaErrorNotSupported, fmt::format("graph nodes of type {} are not implemented",
                                                        static_cast<int>(params->type))};
@@ -92,6 +94,36 @@ cudaKernelNodeParams parameters_of(const KernelWork& work) {
           static_cast<unsigned>(work.shared),
           const_cast<void**>(work.pointers.data()),
           nullptr};
+}
+
+Work copy_1d(Runtime&, void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return copy_work(to, bytes, from, bytes, bytes, 1, kind);
+}
+
+Work copy_to_symbol(Runtime& runtime, const void* symbol, const void* from, size_t bytes,
+                    size_t offset, cudaMemcpyKind kind) {
+  return copy_1d(runtime, symbol_slice(runtime, symbol, offset, bytes), from, bytes, kind);
+}
+
+Work copy_from_symbol(Runtime& runtime, void* to, const void* symbol, size_t bytes, size_t offset,
+                      cudaMemcpyKind kind) {
+  return copy_1d(runtime, to, symbol_slice(runtime, symbol, offset, bytes), bytes, kind);
+}
+
+Work child_work(Runtime& runtime, cudaGraph_t child) {
+  return ChildWork{clone(known_graph(runtime, child), nullptr)};
+}
+
+Work record_work(Runtime& runtime, cudaEvent_t event) { return event_work(runtime, event, true); }
+Work wait_work(Runtime& runtime, cudaEvent_t event) { return event_work(runtime, event, false); }
+
+void replace_work(Node& node, Work work) {
+  if (work.index() != node.work.index()) refuse();
+  if (auto* kernel = std::get_if<KernelWork>(&work)) {
+    kernel->cooperative = std::get<KernelWork>(node.work).cooperative;
+    kernel->cluster = std::get<KernelWork>(node.work).cluster;
+  }
+  node.work = std::move(work);
 }
 
 }  // namespace vgpu::runtime
