@@ -164,6 +164,23 @@ Transform transform(cudaDataType scale_type) {
 
 using namespace vgpu::blas::lt;  // NOLINT: the entry points are cuBLASLt's own names
 
+// The functions that all kinds of descriptors have.
+#define VGPU_DESCRIPTOR(name, id_type, table)                                                   \
+  cublasStatus_t name##Destroy(name##_t descriptor) { return destroy(descriptor); }             \
+  cublasStatus_t name##SetAttribute(name##_t descriptor, id_type id, const void* value,         \
+                                    size_t bytes) {                                             \
+    return set(table, descriptor, id, value, bytes);                                            \
+  }                                                                                             \
+  cublasStatus_t name##GetAttribute(name##_t descriptor, id_type id, void* value, size_t bytes, \
+                                    size_t* written) {                                          \
+    return get(table, descriptor, id, value, bytes, written);                                   \
+  }                                                                                             \
+  static_assert(true)
+VGPU_DESCRIPTOR(cublasLtMatrixLayout, cublasLtMatrixLayoutAttribute_t, kLayout);
+VGPU_DESCRIPTOR(cublasLtMatmulDesc, cublasLtMatmulDescAttributes_t, kMatmul);
+VGPU_DESCRIPTOR(cublasLtMatrixTransformDesc, cublasLtMatrixTransformDescAttributes_t, kTransform);
+VGPU_DESCRIPTOR(cublasLtMatmulPreference, cublasLtMatmulPreferenceAttributes_t, kPreference);
+
 cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t out, size_t bytes,
                                                  cudaDataType type, uint64_t rows, uint64_t columns,
                                                  int64_t ld) {
@@ -173,20 +190,6 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* out, cudaDataT
                                           uint64_t rows, uint64_t columns, int64_t ld) {
   return create(out, layout(type, rows, columns, ld));
 }
-cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t descriptor) {
-  return destroy(descriptor);
-}
-cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t descriptor,
-                                                cublasLtMatrixLayoutAttribute_t id,
-                                                const void* value, size_t bytes) {
-  return set(kLayout, descriptor, id, value, bytes);
-}
-cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t descriptor,
-                                                cublasLtMatrixLayoutAttribute_t id, void* value,
-                                                size_t bytes, size_t* written) {
-  return get(kLayout, descriptor, id, value, bytes, written);
-}
-
 cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t out, size_t bytes,
                                                cublasComputeType_t compute,
                                                cudaDataType_t scale_type) {
@@ -196,20 +199,6 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* out, cublasCompute
                                         cudaDataType_t scale_type) {
   return create(out, matmul(compute, scale_type));
 }
-cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t descriptor) {
-  return destroy(descriptor);
-}
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t descriptor,
-                                              cublasLtMatmulDescAttributes_t id, const void* value,
-                                              size_t bytes) {
-  return set(kMatmul, descriptor, id, value, bytes);
-}
-cublasStatus_t cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t descriptor,
-                                              cublasLtMatmulDescAttributes_t id, void* value,
-                                              size_t bytes, size_t* written) {
-  return get(kMatmul, descriptor, id, value, bytes, written);
-}
-
 cublasStatus_t cublasLtMatrixTransformDescInit_internal(cublasLtMatrixTransformDesc_t out,
                                                         size_t bytes, cudaDataType scale_type) {
   return init(out, bytes, transform(scale_type));
@@ -218,36 +207,9 @@ cublasStatus_t cublasLtMatrixTransformDescCreate(cublasLtMatrixTransformDesc_t* 
                                                  cudaDataType scale_type) {
   return create(out, transform(scale_type));
 }
-cublasStatus_t cublasLtMatrixTransformDescDestroy(cublasLtMatrixTransformDesc_t descriptor) {
-  return destroy(descriptor);
-}
-cublasStatus_t cublasLtMatrixTransformDescSetAttribute(cublasLtMatrixTransformDesc_t descriptor,
-                                                       cublasLtMatrixTransformDescAttributes_t id,
-                                                       const void* value, size_t bytes) {
-  return set(kTransform, descriptor, id, value, bytes);
-}
-cublasStatus_t cublasLtMatrixTransformDescGetAttribute(cublasLtMatrixTransformDesc_t descriptor,
-                                                       cublasLtMatrixTransformDescAttributes_t id,
-                                                       void* value, size_t bytes, size_t* written) {
-  return get(kTransform, descriptor, id, value, bytes, written);
-}
-
 cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t out, size_t bytes) {
   return init(out, bytes, Preference{});
 }
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* out) {
   return create(out, Preference{});
-}
-cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t descriptor) {
-  return destroy(descriptor);
-}
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t descriptor,
-                                                    cublasLtMatmulPreferenceAttributes_t id,
-                                                    const void* value, size_t bytes) {
-  return set(kPreference, descriptor, id, value, bytes);
-}
-cublasStatus_t cublasLtMatmulPreferenceGetAttribute(cublasLtMatmulPreference_t descriptor,
-                                                    cublasLtMatmulPreferenceAttributes_t id,
-                                                    void* value, size_t bytes, size_t* written) {
-  return get(kPreference, descriptor, id, value, bytes, written);
 }
