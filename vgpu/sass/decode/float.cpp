@@ -13,6 +13,25 @@ void compare_at(Reader& r) {
               {doubles ? ".MIN" : ".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN",
                ".LTU", ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", doubles ? ".MAX" : ".T"}));
 }
+
+// Sources with signs and absolute values.
+void add_two(Reader& r) {
+  Operand a = r.a(), b = r.second();
+  r.modify_first(a, kBoth);
+  r.modify_low(b, kBoth);
+  r.add(a);
+  r.add(b);
+}
+void add_three(Reader& r) {
+  Operand a = r.a(), b = r.b(), c = r.c();
+  r.modify_first(a, kBoth);
+  r.modify_b(b, kBoth);
+  r.modify_c(c, kBoth);
+  r.add(a);
+  r.add(b);
+  r.add(c);
+}
+
 void combine_at(Reader& r) {
   r.insn.combine = static_cast<Combine>(r.named(74, 2, {".AND", ".OR", ".XOR"}));
 }
@@ -30,13 +49,7 @@ void decode_ffma(Reader& r) {
   r.rounding_at(78);
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
   r.add(r.reg(16));
-  Operand a = r.a(), b = r.b(), c = r.c();
-  r.modify_first(a, kBoth);
-  r.modify_b(b, kBoth);
-  r.modify_c(c, kBoth);
-  r.add(a);
-  r.add(b);
-  r.add(c);
+  add_three(r);
 }
 
 // FADD, FMUL.
@@ -49,11 +62,7 @@ void decode_fadd(Reader& r) {
   r.rounding_at(78);
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
   r.add(r.reg(16));
-  Operand a = r.a(), b = r.second();
-  r.modify_first(a, kBoth);
-  r.modify_low(b, kBoth);
-  r.add(a);
-  r.add(b);
+  add_two(r);
 }
 
 // FMNMX, FSEL: the predicate selects the result.
@@ -62,11 +71,7 @@ void decode_fsel(Reader& r) {
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   if (r.insn.op == Op::kFmnmx) extremes_at(r);
   r.add(r.reg(16));
-  Operand a = r.a(), b = r.second();
-  r.modify_first(a, kBoth);
-  r.modify_low(b, kBoth);
-  r.add(a);
-  r.add(b);
+  add_two(r);
   r.add(r.predicate_at(87, 90));
 }
 
@@ -78,11 +83,7 @@ void decode_fsetp(Reader& r) {
   combine_at(r);
   r.add(r.predicate_at(81));
   r.add(r.predicate_at(84));
-  Operand a = r.a(), b = r.second();
-  r.modify_first(a, kBoth);
-  r.modify_low(b, kBoth);
-  r.add(a);
-  r.add(b);
+  add_two(r);
   r.add(r.predicate_at(87, 90));
 }
 
@@ -94,22 +95,14 @@ void decode_fset(Reader& r) {
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   combine_at(r);
   r.add(r.reg(16));
-  Operand a = r.a(), b = r.second();
-  r.modify_first(a, kBoth);
-  r.modify_low(b, kBoth);
-  r.add(a);
-  r.add(b);
+  add_two(r);
   r.add(r.predicate_at(87, 90));
 }
 
 void decode_fchk(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   r.add(r.predicate_at(81));
-  Operand a = r.a(), b = r.second();
-  r.modify_first(a, kBoth);
-  r.modify_low(b, kBoth);
-  r.add(a);
-  r.add(b);
+  add_two(r);
 }
 
 void decode_mufu(Reader& r) {
@@ -132,24 +125,14 @@ void decode_dfma(Reader& r) {
   r.literal = Reader::Literal::kDouble;
   r.rounding_at(78);
   r.add(r.reg(16));
-  Operand a = r.a(), b = r.b(), c = r.c();
-  r.modify_first(a, kBoth);
-  r.modify_b(b, kBoth);
-  r.modify_c(c, kBoth);
-  r.add(a);
-  r.add(b);
-  r.add(c);
+  add_three(r);
 }
 
 void decode_dmul(Reader& r) {
   r.literal = Reader::Literal::kDouble;
   r.rounding_at(78);
   r.add(r.reg(16));
-  Operand a = r.a(), b = r.second();
-  r.modify_first(a, kBoth);
-  r.modify_low(b, kBoth);
-  r.add(a);
-  r.add(b);
+  add_two(r);
 }
 
 // The second operand is encoded as c.
