@@ -50,7 +50,8 @@ def main(vgpu, program):
         ncu.write_text(f"#!/bin/sh\nVGPU='{vgpu}' exec '{sys.executable}' '{__file__}' "
                        "--as-ncu \"$@\"\n")
         ncu.chmod(0o755)
-        collect = ["collect", "--rows", rows, "--ncu", ncu, "--environment", "a line", "--", program]
+        collect = ["collect", "--rows", rows, "--ncu", ncu, "--environment", "a line", "--",
+                   program]
         compare = ["compare", "--rows", rows, "--vgpu", vgpu, "--", program]
         for _ in range(2):  # the second time replaces the rows
             status, text = run(*collect)

@@ -145,9 +145,9 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 }
 
 // Products of 8-bit numbers, as ptxas makes them for sm_90: a product of f16 with the lower pairs
-// of bytes of A's registers, then one with the upper pairs that is added to it; then the sum is added
-// to C. QMMA of sm_89 and sm_120 is executed likewise; its sums are exact where these are. kWords:
-// of a row of A.
+// of bytes of A's registers, then one with the upper pairs that is added to it; then the sum is
+// added to C. QMMA of sm_89 and sm_120 is executed likewise; its sums are exact where these are.
+// kWords: of a row of A.
 template <class A, class B, class Out, u32 kWords, bool kSparse>
 void mma_of_bytes(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
