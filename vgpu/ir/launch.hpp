@@ -75,7 +75,8 @@ struct LaunchConfig {
   // does not fault. Those bytes are marked as in doubt (Memory::doubt), and a later read of them is
   // reported.
   bool defer_doubts = false;
-  // Reports lanes of a warp that wait at different barriers, which hardware may tolerate.
+  // Reports lanes of a warp that wait at different barriers, and uses of shared memory of a block
+  // of the cluster that has ended. Hardware may tolerate both.
   bool check_sync = true;
   // Reports accesses outside, but near, the local memory that a thread's functions declare.
   // Hardware may tolerate these too.

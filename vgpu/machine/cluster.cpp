@@ -200,7 +200,8 @@ SharedPlace shared_place(const Lane& lane, u64 address, u32 bytes, u32 alignment
   if (offset < lane.warp.shared_begin || offset + bytes > lane.warp.shared_end) {
     fault_access(lane, AddressSpace::kShared, offset, bytes);
   }
-  if (block.done) {
+  // Hardware may still have that memory.
+  if (block.done && lane.warp.block->launch.config.check_sync) {
     const Dim3& index = block.index;
     fault(
         lane, FaultKind::kClusterExit,

@@ -59,6 +59,11 @@ TEST_F(Clusters, FlawsOfSums) {
   const vgpu::Fault leaves = fault(0, 1);
   EXPECT_TRUE(leaves.kind == FaultKind::kClusterExit || leaves.kind == FaultKind::kRace)
       << leaves.what();
+  config.check_race = false;
+  EXPECT_EQ(fault(0, 1).kind, FaultKind::kClusterExit);
+  config.check_sync = false;  // hardware may still have that memory
+  launch("cluster_sum", {4, 1, 1}, {96, 1, 1}, array<int>(1), array<int>(1000), 1000, 0, 1);
+  config.check_race = config.check_sync = true;
   const vgpu::Fault waits = fault(0, 2);
   EXPECT_EQ(waits.kind, FaultKind::kRace) << waits.what();
   expect_text(waits, {"of the cluster's rank", "bulk.cu:"});
