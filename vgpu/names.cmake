@@ -1,6 +1,7 @@
-# vgpu_names(<file> <header>... DECLARED <regex> [BESIDES <name>...]): writes a row VGPU_STUB(name), in
-# the order of the names, for each function that these headers of the toolkit declare behind a word
-# that matches, for its forms of the per-thread default stream, and for names that no header has.
+# vgpu_names(<file> <header>... DECLARED <regex> [BESIDES <name>...]): writes a row VGPU_STUB(name),
+# in the order of the names, for each function that these headers of the toolkit declare behind a
+# word that matches, for its forms of the per-thread default stream, and for names that no header
+# has.
 function(vgpu_names file)
   cmake_parse_arguments(arg "" DECLARED BESIDES ${ARGN})
   set(names ${arg_BESIDES})

@@ -142,6 +142,16 @@ CUDA_MEMCPY3D copy_of(const cudaMemcpy3DParms& what) {
   return copy;
 }
 
+namespace {
+
+// Between contexts; memory is accessible from all.
+cudaMemcpy3DParms parameters_of(const CUDA_MEMCPY3D_PEER& peer) {
+  CUDA_MEMCPY3D copy = *same<const CUDA_MEMCPY3D>(&peer);
+  copy.reserved0 = copy.reserved1 = nullptr;
+  return driver::parameters_of(copy);
+}
+
+}  // namespace
 }  // namespace vgpu::driver
 
 using namespace vgpu::driver;
@@ -162,124 +172,67 @@ CUresult with_parameters(const char* name, const Copy* copy, Use use) {
   });
 }
 
-// Between contexts; memory is accessible from all.
-CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER& peer) {
-  CUDA_MEMCPY3D copy = *same<const CUDA_MEMCPY3D>(&peer);
-  copy.reserved0 = copy.reserved1 = nullptr;
-  return copy;
-}
-
-CUresult copy(const char* name, void* to, const void* from, std::size_t bytes,
-              cudaMemcpyKind kind) {
-  return with_context(name, [&] { return cudaMemcpy(to, from, bytes, kind); });
-}
-
-CUresult copy_async(const char* name, void* to, const void* from, std::size_t bytes,
-                    cudaMemcpyKind kind, CUstream stream) {
-  return with_context(name, [&] { return cudaMemcpyAsync(to, from, bytes, kind, stream); });
-}
-
 }  // namespace
 
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return copy(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault);
-}
-VGPU_TWIN(cuMemcpy, _ptds, 3);
-
-CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return copy_async(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault, stream);
-}
-VGPU_TWIN(cuMemcpyAsync, _ptsz, 4);
+// Copies of bytes, at once and in a stream.
+#define VGPU_COPY(at_once, in_stream, To, From, kind)                                             \
+  CUresult at_once(To to, From from, size_t bytes) {                                              \
+    return with_context(__func__, [&] {                                                           \
+      return cudaMemcpy(as_argument<void*>(to), as_argument<const void*>(from), bytes, kind);     \
+    });                                                                                           \
+  }                                                                                               \
+  VGPU_TWIN(at_once, _ptds, 3);                                                                   \
+  CUresult in_stream(To to, From from, size_t bytes, CUstream stream) {                           \
+    return with_context(__func__, [&] {                                                           \
+      return cudaMemcpyAsync(as_argument<void*>(to), as_argument<const void*>(from), bytes, kind, \
+                             stream);                                                             \
+    });                                                                                           \
+  }                                                                                               \
+  VGPU_TWIN(in_stream, _ptsz, 4)
+VGPU_COPY(cuMemcpy, cuMemcpyAsync, CUdeviceptr, CUdeviceptr, cudaMemcpyDefault);
+VGPU_COPY(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, CUdeviceptr, const void*, cudaMemcpyHostToDevice);
+VGPU_COPY(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, void*, CUdeviceptr, cudaMemcpyDeviceToHost);
+VGPU_COPY(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr,
+          cudaMemcpyDeviceToDevice);
 
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes) {
-  return copy(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice);
+  return with_context(__func__, [&] {
+    return cudaMemcpy(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice);
+  });
 }
 VGPU_TWIN(cuMemcpyPeer, _ptds, 5);
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes,
                            CUstream stream) {
-  return copy_async(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice,
-                    stream);
+  return with_context(__func__, [&] {
+    return cudaMemcpyAsync(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice,
+                           stream);
+  });
 }
 VGPU_TWIN(cuMemcpyPeerAsync, _ptsz, 6);
 
-CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
-  return copy(__func__, pointer_of(to), from, bytes, cudaMemcpyHostToDevice);
-}
-VGPU_TWIN(cuMemcpyHtoD_v2, _ptds, 3);
-
-CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
-  return copy(__func__, to, pointer_of(from), bytes, cudaMemcpyDeviceToHost);
-}
-VGPU_TWIN(cuMemcpyDtoH_v2, _ptds, 3);
-
-CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return copy(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice);
-}
-VGPU_TWIN(cuMemcpyDtoD_v2, _ptds, 3);
-
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
-  return copy_async(__func__, pointer_of(to), from, bytes, cudaMemcpyHostToDevice, stream);
-}
-VGPU_TWIN(cuMemcpyHtoDAsync_v2, _ptsz, 4);
-
-CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return copy_async(__func__, to, pointer_of(from), bytes, cudaMemcpyDeviceToHost, stream);
-}
-VGPU_TWIN(cuMemcpyDtoHAsync_v2, _ptsz, 4);
-
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return copy_async(__func__, pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice,
-                    stream);
-}
-VGPU_TWIN(cuMemcpyDtoDAsync_v2, _ptsz, 4);
-
-CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy) {
-  return with_parameters(__func__, copy,
-                         [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
-}
-VGPU_TWIN(cuMemcpy2D_v2, _ptds, 1);
+// Copies by a structure.
+#define VGPU_COPY_BY(at_once, in_stream, Copy)                                                 \
+  CUresult at_once(const Copy* copy) {                                                         \
+    return with_parameters(__func__, copy,                                                     \
+                           [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); }); \
+  }                                                                                            \
+  VGPU_TWIN(at_once, _ptds, 1);                                                                \
+  CUresult in_stream(const Copy* copy, CUstream stream) {                                      \
+    return with_parameters(__func__, copy, [&](const cudaMemcpy3DParms& what) {                \
+      return cudaMemcpy3DAsync(&what, stream);                                                 \
+    });                                                                                        \
+  }                                                                                            \
+  VGPU_TWIN(in_stream, _ptsz, 2)
+VGPU_COPY_BY(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, CUDA_MEMCPY2D);
+VGPU_COPY_BY(cuMemcpy3D_v2, cuMemcpy3DAsync_v2, CUDA_MEMCPY3D);
+VGPU_COPY_BY(cuMemcpy3DPeer, cuMemcpy3DPeerAsync, CUDA_MEMCPY3D_PEER);
 
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) {
   return with_parameters(__func__, copy,
                          [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
 }
 VGPU_TWIN(cuMemcpy2DUnaligned_v2, _ptds, 1);
-
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return with_parameters(__func__, copy, [&](const cudaMemcpy3DParms& what) {
-    return cudaMemcpy3DAsync(&what, stream);
-  });
-}
-VGPU_TWIN(cuMemcpy2DAsync_v2, _ptsz, 2);
-
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) {
-  return with_parameters(__func__, copy,
-                         [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
-}
-VGPU_TWIN(cuMemcpy3D_v2, _ptds, 1);
-
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
-  return with_parameters(__func__, copy, [&](const cudaMemcpy3DParms& what) {
-    return cudaMemcpy3DAsync(&what, stream);
-  });
-}
-VGPU_TWIN(cuMemcpy3DAsync_v2, _ptsz, 2);
-
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* peer) {
-  const CUDA_MEMCPY3D copy = peer != nullptr ? without_contexts(*peer) : CUDA_MEMCPY3D{};
-  return with_parameters(__func__, peer != nullptr ? &copy : nullptr,
-                         [](const cudaMemcpy3DParms& what) { return cudaMemcpy3D(&what); });
-}
-VGPU_TWIN(cuMemcpy3DPeer, _ptds, 1);
-
-CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* peer, CUstream stream) {
-  const CUDA_MEMCPY3D copy = peer != nullptr ? without_contexts(*peer) : CUDA_MEMCPY3D{};
-  return with_parameters(
-      __func__, peer != nullptr ? &copy : nullptr,
-      [&](const cudaMemcpy3DParms& what) { return cudaMemcpy3DAsync(&what, stream); });
-}
-VGPU_TWIN(cuMemcpy3DPeerAsync, _ptsz, 2);
 
 namespace {
 
