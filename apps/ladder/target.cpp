@@ -104,6 +104,7 @@ Target on_virtual(Target target, const std::string& name) {
       bad_device(fmt::format("{}{}: this process already runs on virtual:{}", kVirtualPrefix, name,
                              current));
     }
+    ::setenv("VGPU_FAIL_FAST", "1", 1);  // under `vgpu`, too: findings are faults of a kernel
     return with_cuda(std::move(target), 0);
   }
   if (std::getenv(kReplaced) != nullptr) {

@@ -26,8 +26,8 @@ It has one row per program that ran under vgpu, in the order of their names:
 
   program, repository, commit, command, judge (program, gpu), gpu, outcome, seconds, cause, note
 
-  right       as above
-  finding     a check fired
+  right       as above; the cause is what a check found, if one fired
+  finding     a check fired, and the program is not right
   refused     vgpu named something that it does not do
   late        stopped after --seconds
   wrong       anything else: another result, another exit status, a crash
@@ -61,6 +61,9 @@ import whole_file  # noqa: E402
 COLUMNS = ("program", "repository", "commit", "command", "judge", "gpu", "outcome", "seconds",
            "cause", "note")
 FINDING_STATUS = 86
+# Findings after which a program goes on, or which it gets from a GPU, too.
+AS_ON_A_GPU = ("vgpu/race", "vgpu/uninitialized-read", "vgpu/barrier-divergence", "vgpu/assertion",
+               "vgpu/trap")
 REMARKS = ("times between events are those of this host's clock", "no fault in itself")
 KEPT = 200_000  # characters of an output
 REFUSED = re.compile(r"^vgpu: .*(not implemented|not supported|unsupported|cannot be executed|"
@@ -71,7 +74,8 @@ TIMES = re.compile(r"\b(time[sd]?|elapsed|seconds?|sec|m?s|us|ns|msec|usec|[GMK]
                    r"throughput|g?flops?/?s?|fps|rate|speed-?up|performance)\b", re.I)
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 DIGITS = 1e-3
-Run = collections.namedtuple("Run", "status seconds out err")
+# `own`: the status of the program where vgpu ended with its own, because a check fired.
+Run = collections.namedtuple("Run", "status seconds out err own", defaults=(None,))
 
 
 def ended(process, seconds):
@@ -151,13 +155,18 @@ def run_all(options):
         if left < 1:
             return
         command = shlex.split(program["command"])
-        if vgpu:
-            command = [*vgpu, *shlex.split(program.get("options") or ""), "--", *command]
         cores = free.get()
         try:
             left = end - time.monotonic()
-            result = run(command, program["folder"], min(options.seconds, left),
-                         options.memory << 30 if vgpu else 0, cores)
+            with tempfile.TemporaryDirectory() as folder:
+                report = os.path.join(folder, "sarif")
+                if vgpu:
+                    own = shlex.split(program.get("options") or "")
+                    command = [*vgpu, "--sarif", report, *own, "--", *command]
+                result = run(command, program["folder"], min(options.seconds, left),
+                             options.memory << 30 if vgpu else 0, cores)
+                if vgpu and result.status == FINDING_STATUS:
+                    result = result._replace(own=own_status(report))
         except OSError as error:
             result = Run(127, 0.0, "", str(error))
         finally:
@@ -175,6 +184,18 @@ def run_all(options):
         for future in [pool.submit(one, program) for program in todo]:
             future.result()
     return 0
+
+
+def own_status(report):
+    """The exit status of the program that a SARIF file tells of; None if launches failed that a GPU
+    may execute."""
+    try:
+        with open(report, encoding="utf-8") as file:
+            told = json.load(file)["runs"][0]
+    except OSError:
+        return None
+    alike = all(result["ruleId"] in AS_ON_A_GPU for result in told["results"])
+    return told["invocations"][0]["exitCode"] if alike else None
 
 
 def first_line(text, pattern=r"\S"):
@@ -221,8 +242,8 @@ def judged(result, right, gpu):
     """Outcome and cause of one run."""
     if result.status is None:
         return "late", report_of(result)
-    if result.status == FINDING_STATUS:
-        return "finding", cause_of(result)
+    fired = result.status == FINDING_STATUS
+    status = result.own if fired else result.status
     output = result.out + result.err
     wanted = 0
     differs = ""
@@ -234,8 +255,10 @@ def judged(result, right, gpu):
         wanted = gpu.status
     else:
         says_right = right.startswith("!") != bool(re.search(right.removeprefix("!"), output))
-    if result.status == wanted and says_right:
-        return "right", ""
+    if status == wanted and says_right:
+        return "right", cause_of(result) if fired else ""
+    if fired:
+        return "finding", cause_of(result)
     if refusal := REFUSED.search(result.err):
         return "refused", first_line(result.err[refusal.start() + len("vgpu: "):])
     if result.status != wanted:

@@ -167,10 +167,14 @@ int run(const Options& options) {
                                                          : "";
   const std::string devices = vgpu::with_absolute_files(options.device);
   Environment environment = vgpu::app::current_environment();
+  const std::string fail_fast = options.fail_fast                                       ? "1"
+                                : vgpu::app::get(environment, "VGPU_FAIL_FAST").empty() ? "0"
+                                                                                        : "";
   prepend(environment, "LD_LIBRARY_PATH", libraries);
   const std::pair<const char*, const std::string&> variables[] = {
       {"VGPU_DEVICE", devices},
       {"VGPU_CHECK", options.check},
+      {"VGPU_FAIL_FAST", fail_fast},
       {"VGPU_THREADS", options.threads},
       {"VGPU_SCHEDULE", options.schedule},
       {"VGPU_NUMERICS", options.numerics},
@@ -262,6 +266,9 @@ int parse_and_run(int argc, char** argv) {
                  "comma-separated: " + vgpu::known_checks() +
                      "; default: memory,race,init-global,sync (init: also shared and local memory)")
       ->type_name("LIST");
+  app.add_flag("--fail-fast", options.fail_fast,
+               "fail a launch at the first finding, too, where hardware would go on: race, init, "
+               "sync");
   app.add_option("--counters", options.counters,
                  "write every launch's counters as JSON; %p becomes the process id. Without it the "
                  "first process "

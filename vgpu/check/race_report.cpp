@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "check/race_state.hpp"
+#include "observer/findings.hpp"
 
 namespace vgpu::check {
 namespace {
@@ -58,35 +59,41 @@ std::string RaceCheck::State::who(u32 agent, u32 rank) const {
 
 void RaceCheck::State::report(const Attempt& attempt, u32 agent, const Mark& other,
                               bool other_writes, u32 word) const {
-  const u32 rank = attempt.warp.home->rank;
-  std::string here = who(attempt.me, rank);
-  if (attempt.async != nullptr) here = fmt::format("{} of {}", name_of(attempt.async->kind), here);
-  std::string why = "with no barrier between";
-  if (agent >= warps) {
-    const AgentName& name = *kind_of(agent);
-    why = awaited(name.kind);
-    if (name.kind == AgentKind::kBarrier || name.owner != attempt.me) why += " and told this warp";
-  }
-  observer::fault(
-      {attempt.warp, attempt.insn, attempt.lane}, FaultKind::kRace,
-      fmt::format("{} {} and {} {} one word of shared memory, {}", who(agent, rank),
-                  verb(other_writes), here, verb(attempt.is_write), why),
-      fmt::format(
-          "shared address 0x{:x}{}\nthe other access is {}", begin + 4 * word,
-          attempt.rank == rank ? "" : fmt::format(" of the cluster's rank {}", attempt.rank),
-          observer::place(program, other.pc())));
+  const observer::Lane at{attempt.warp, attempt.insn, attempt.lane};
+  observer::find(at, FaultKind::kRace, other.pc(), [&]() -> observer::Description {
+    const u32 rank = attempt.warp.home->rank;
+    std::string here = who(attempt.me, rank);
+    if (attempt.async != nullptr)
+      here = fmt::format("{} of {}", name_of(attempt.async->kind), here);
+    std::string why = "with no barrier between";
+    if (agent >= warps) {
+      const AgentName& name = *kind_of(agent);
+      why = awaited(name.kind);
+      if (name.kind == AgentKind::kBarrier || name.owner != attempt.me)
+        why += " and told this warp";
+    }
+    return {fmt::format("{} {} and {} {} one word of shared memory, {}", who(agent, rank),
+                        verb(other_writes), here, verb(attempt.is_write), why),
+            fmt::format(
+                "shared address 0x{:x}{}\nthe other access is {}", begin + 4 * word,
+                attempt.rank == rank ? "" : fmt::format(" of the cluster's rank {}", attempt.rank),
+                observer::place(program, other.pc()))};
+  });
 }
 
 void RaceCheck::State::report_fence(const Attempt& attempt, u32 word) const {
   const BlockMemory& memory = memories[attempt.rank];
-  const u32 rank = attempt.warp.home->rank;
-  observer::fault({attempt.warp, attempt.insn, attempt.lane}, FaultKind::kRace,
-                  fmt::format("{} writes a word of shared memory and {} of {} reads it, with no "
-                              "fence.proxy.async between",
-                              who(memory.writer[word], rank), name_of(attempt.async->kind),
-                              who(attempt.me, rank)),
-                  fmt::format("shared address 0x{:x}\nthe write is {}", begin + 4 * word,
-                              observer::place(program, memory.writes.at(word).pc())));
+  const observer::Lane at{attempt.warp, attempt.insn, attempt.lane};
+  const u32 pc = memory.writes.at(word).pc();
+  observer::find(at, FaultKind::kRace, pc, [&]() -> observer::Description {
+    const u32 rank = attempt.warp.home->rank;
+    return {fmt::format("{} writes a word of shared memory and {} of {} reads it, with no "
+                        "fence.proxy.async between",
+                        who(memory.writer[word], rank), name_of(attempt.async->kind),
+                        who(attempt.me, rank)),
+            fmt::format("shared address 0x{:x}\nthe write is {}", begin + 4 * word,
+                        observer::place(program, pc))};
+  });
 }
 
 void RaceCheck::end_block(const observer::Warp& first) {
@@ -105,10 +112,12 @@ void RaceCheck::end_block(const observer::Warp& first) {
   };
   const auto look = [&](u32 agent, const Mark& mark, bool writes, u32 word) {
     if (seen(agent, mark)) return;
-    observer::fault({first, first.code[mark.pc()], 0}, FaultKind::kRace,
-                    fmt::format("the block ends while {} may still {} its shared memory",
-                                s.who(agent, block.rank), writes ? "write" : "read"),
-                    fmt::format("shared address 0x{:x}", s.begin + 4 * word));
+    const observer::Lane at{first, first.code[mark.pc()], 0};
+    observer::find(at, FaultKind::kRace, ir::kNone, [&]() -> observer::Description {
+      return {fmt::format("the block ends while {} may still {} its shared memory",
+                          s.who(agent, block.rank), writes ? "write" : "read"),
+              fmt::format("shared address 0x{:x}", s.begin + 4 * word)};
+    });
   };
   const u32 words = static_cast<u32>(memory.writer.size());
   for (u32 word = 0; word < words; ++word) {

@@ -119,9 +119,9 @@ struct RaceCheck::State {
 
   // race_report.cpp
   std::string who(u32 agent, u32 rank) const;
-  [[noreturn]] void report(const Attempt& attempt, u32 agent, const Mark& other, bool other_writes,
-                           u32 word) const;
-  [[noreturn]] void report_fence(const Attempt& attempt, u32 word) const;
+  void report(const Attempt& attempt, u32 agent, const Mark& other, bool other_writes,
+              u32 word) const;
+  void report_fence(const Attempt& attempt, u32 word) const;
 
   const ir::Program& program;
   u32 begin, block_warps, warps;

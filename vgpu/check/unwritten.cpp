@@ -66,11 +66,7 @@ UnwrittenReads::Site& UnwrittenReads::site_of(const observer::Warp& warp, const 
   if (is_new || block < site.block) {
     site.block = block;
     site.pc = pc;
-    try {
-      describe();
-    } catch (const Fault& fault) {
-      site.fault = fault;
-    }
+    site.fault = describe();
   }
   return site;
 }
@@ -79,7 +75,7 @@ void UnwrittenReads::note_shared(const observer::Warp& warp, const ir::Insn& ins
                                  u32 offset, u32 bytes) {
   const std::lock_guard lock(mutex_);
   Site& site = site_of(warp, insn, [&] {
-    observer::fault(
+    return observer::made_fault(
         {warp, insn, lane}, FaultKind::kUninitialized,
         fmt::format("read of {} bytes of shared memory that the block did not write before", bytes),
         fmt::format("shared address 0x{:x}: {} byte(s) into the block's {} bytes", offset,
@@ -95,7 +91,7 @@ void UnwrittenReads::note_local(const observer::Warp& warp, const ir::Insn& insn
                                 u64 offset, u32 bytes) {
   const std::lock_guard lock(mutex_);
   Site& site = site_of(warp, insn, [&] {
-    observer::fault(
+    return observer::made_fault(
         {warp, insn, lane}, FaultKind::kUninitialized,
         fmt::format("read of {} bytes of local memory that the thread never wrote", bytes),
         fmt::format("local address 0x{:x} of the thread's {} bytes", offset, warp.local_bytes));
@@ -112,9 +108,9 @@ std::vector<const UnwrittenReads::Site*> UnwrittenReads::sites() const {
   return sorted;
 }
 
-void require_no_effect(const UnwrittenReads& reads, Memory& memory, const MemoryImage& before,
-                       const Ending& first, bool defer,
-                       const std::function<Ending(const UnwrittenFill&)>& run) {
+std::optional<Fault> effect_of(const UnwrittenReads& reads, Memory& memory,
+                               const MemoryImage& before, const Ending& first, bool defer,
+                               const std::function<Ending(const UnwrittenFill&)>& run) {
   const MemoryImage after(*memory.map());
   const auto try_with = [&](const UnwrittenFill& fill) {
     before.restore();
@@ -145,10 +141,11 @@ void require_no_effect(const UnwrittenReads& reads, Memory& memory, const Memory
     doubt = report(*culprit, byte, found.text);
     if (only_memory) continue;
     after.restore();
-    throw *doubt;
+    return doubt;
   }
   after.restore();
-  if (doubt && !memory.doubt(in_doubt, *doubt)) throw *doubt;
+  if (doubt && memory.doubt(in_doubt, *doubt)) doubt.reset();
+  return doubt;
 }
 
 }  // namespace vgpu::check

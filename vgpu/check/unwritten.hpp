@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,7 @@ class UnwrittenReads {
   std::string first() const { return sites().front()->fault.what(); }
 
  private:
-  // `describe` makes the fault that reports the read.
+  // `describe` returns the fault that reports the read.
   template <class Describe>
   Site& site_of(const observer::Warp& warp, const ir::Insn& insn, Describe describe);
 
@@ -57,12 +58,12 @@ struct Ending {
   std::string output;
 };
 
-// Throws Fault (kUninitialized) if the kernel's effect depends on the values that `reads` records.
-// With `defer`, differences in device memory alone do not throw, provided that Memory can mark all
-// those bytes as in doubt. `before` is memory before the first run, `first` its ending; `run`
+// Returns a Fault (kUninitialized) if the kernel's effect depends on the values that `reads`
+// records. With `defer`, differences in device memory alone are none, provided that Memory can mark
+// all those bytes as in doubt. `before` is memory before the first run, `first` its ending; `run`
 // executes the kernel again with the given fill. Restores memory to its state after the first run.
-void require_no_effect(const UnwrittenReads& reads, Memory& memory, const MemoryImage& before,
-                       const Ending& first, bool defer,
-                       const std::function<Ending(const observer::UnwrittenFill&)>& run);
+std::optional<Fault> effect_of(const UnwrittenReads& reads, Memory& memory,
+                               const MemoryImage& before, const Ending& first, bool defer,
+                               const std::function<Ending(const observer::UnwrittenFill&)>& run);
 
 }  // namespace vgpu::check

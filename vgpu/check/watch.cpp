@@ -7,24 +7,26 @@
 
 #include "check/unwritten.hpp"
 #include "memory/shadow.hpp"
+#include "observer/findings.hpp"
 
 namespace vgpu::check {
 void BlockWatch::report_conflict(const observer::Lane& at, u64 address, u32 other,
                                  bool other_writes, bool writes) const {
-  std::string who = "several blocks";
-  const bool several = other == global.first;
-  if (!several) {
-    const u64 linear = other - global.first - 1;
-    who = fmt::format("block ({}, {}, {})", linear % grid_.x, linear / grid_.x % grid_.y,
-                      linear / grid_.x / grid_.y);
-  }
-  const char* const did =
-      other_writes ? (several ? "write" : "writes") : (several ? "read" : "reads");
-  observer::fault(
-      at, FaultKind::kRace,
-      fmt::format("{} {} and this block {} one word of global memory, and blocks have no order",
-                  who, did, writes ? "writes" : "reads"),
-      fmt::format("address 0x{:x}: {}", address, memory_.describe(address)));
+  observer::find(at, FaultKind::kRace, ir::kNone, [&]() -> observer::Description {
+    std::string who = "several blocks";
+    const bool several = other == global.first;
+    if (!several) {
+      const u64 linear = other - global.first - 1;
+      who = fmt::format("block ({}, {}, {})", linear % grid_.x, linear / grid_.x % grid_.y,
+                        linear / grid_.x / grid_.y);
+    }
+    const char* const did =
+        other_writes ? (several ? "write" : "writes") : (several ? "read" : "reads");
+    return {
+        fmt::format("{} {} and this block {} one word of global memory, and blocks have no order",
+                    who, did, writes ? "writes" : "reads"),
+        fmt::format("address 0x{:x}: {}", address, memory_.describe(address))};
+  });
 }
 
 observer::LaunchMarks launch_marks(const Memory& memory, const LaunchConfig& config) {
@@ -54,6 +56,7 @@ BlockWatch::BlockWatch(const observer::LaunchMarks& marks, const Memory& memory,
 void BlockWatch::start_block(u64 linear) {
   mark = global.first + 1 + static_cast<u32>(linear);
   synchronised = false;
+  unwritten_begin_ = unwritten_end_ = 0;
   std::fill(shared_.begin(), shared_.end(), 0);
   shared_unwritten = shared_words;
 }
@@ -100,29 +103,38 @@ void BlockWatch::touch_word(const observer::Warp& warp, const ir::Insn& insn, u3
   }
 }
 
-void BlockWatch::report_global(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
-                               u64 address, u32 bytes) {
+bool BlockWatch::counts_as_written(u64 address) {
+  if (address >= unwritten_begin_ && address < unwritten_end_) return false;
   const std::shared_ptr<const AllocationMap> now = memory_.map();
   const Allocation* const allocation = now->find(address);
-  if (allocation != nullptr && allocation->written) return;
+  if (allocation == nullptr) return false;
+  if (allocation->written) return true;
+  unwritten_begin_ = allocation->begin;
+  unwritten_end_ = allocation->end;
+  return false;
+}
+
+void BlockWatch::report_global(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                               u64 address, u32 bytes) {
+  if (counts_as_written(address)) return;
   const Shadow& shadow = *memory_.shadow();
   u64 first = address;
   while (first != address + bytes && shadow.is_written(first, 1)) ++first;
   if (first == address + bytes) return;  // another block has written them since
   const bool any_half = shadow.is_written(address, 2) || shadow.is_written(address + 2, 2);
   if ((insn.flags & ir::kFlagHalf) != 0 && any_half) return;
-  std::string where = fmt::format("address 0x{:x}: {}", first, memory_.describe(first));
-  if (const auto doubt = memory_.doubt_in(reinterpret_cast<const void*>(first), 1)) {  // NOLINT
-    observer::fault(
-        {warp, insn, lane}, FaultKind::kUninitialized,
-        fmt::format(
-            "read of {} bytes of global memory that hold what came of unwritten shared memory",
-            bytes),
-        where + "\n" + doubt->why->what());
-  }
-  observer::fault({warp, insn, lane}, FaultKind::kUninitialized,
-                  fmt::format("read of {} bytes of global memory that was never written", bytes),
-                  where);
+  const observer::Lane at{warp, insn, lane};
+  observer::find(at, FaultKind::kUninitialized, ir::kNone, [&]() -> observer::Description {
+    const std::string where = fmt::format("address 0x{:x}: {}", first, memory_.describe(first));
+    if (const auto doubt = memory_.doubt_in(reinterpret_cast<const void*>(first), 1)) {  // NOLINT
+      return {
+          fmt::format(
+              "read of {} bytes of global memory that hold what came of unwritten shared memory",
+              bytes),
+          where + "\n" + doubt->why->what()};
+    }
+    return {fmt::format("read of {} bytes of global memory that was never written", bytes), where};
+  });
 }
 
 void BlockWatch::note_shared(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u32 offset,

@@ -49,13 +49,17 @@ class BlockWatch final : public observer::Watch {
                   u32 bytes) override;
 
  private:
-  [[noreturn]] void report_conflict(const observer::Lane& at, u64 address, u32 other,
-                                    bool other_writes, bool writes) const;
+  void report_conflict(const observer::Lane& at, u64 address, u32 other, bool other_writes,
+                       bool writes) const;
+
+  // Whether the whole allocation at the address counts as written.
+  bool counts_as_written(u64 address);
 
   const Memory& memory_;
   Dim3 grid_;
   UnwrittenReads& unwritten_;
   std::vector<u32> shared_;
+  u64 unwritten_begin_ = 0, unwritten_end_ = 0;  // the last allocation that does not
 };
 
 }  // namespace vgpu::check

@@ -8,6 +8,7 @@
 #include "check/checks.hpp"
 #include "count/report.hpp"
 #include "engine/kernel.hpp"
+#include "ir/findings.hpp"
 #include "machine/device_runtime.hpp"
 #include "machine/grid.hpp"
 #include "memory/image.hpp"
@@ -67,12 +68,20 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   launch.device_runtime = &device_runtime;
   const machine::GridRun run = machine::run_grid(launch);
   // Where others wrote memory meanwhile, another run would not be the same.
-  if (before && checks.unwritten().any() && !is_race(run) && !run.waited) {
+  const bool races =
+      is_race(run) || (config.findings != nullptr && config.findings->any(FaultKind::kRace));
+  if (before && checks.unwritten().any() && !races && !run.waited) {
     const auto again = [&](const observer::UnwrittenFill& fill) {
       return ending(machine::run_again(launch, run, fill));
     };
-    check::require_no_effect(checks.unwritten(), memory, *before, ending(run), config.defer_doubts,
-                             again);
+    const std::optional<Fault> fault = check::effect_of(checks.unwritten(), memory, *before,
+                                                        ending(run), config.defer_doubts, again);
+    if (fault && config.findings == nullptr) throw *fault;
+    if (fault) {
+      const FindingKey key(fault->kind, ir::kNone, ir::kNone);
+      config.findings->add(key, ~std::uint64_t{0}, *fault);
+      config.findings->count(key, 1);
+    }
   }
   if (run.error) std::rethrow_exception(run.error);
 

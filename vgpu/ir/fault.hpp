@@ -55,6 +55,9 @@ struct Fault : std::runtime_error {
   int ptx_line = 0;
   std::string file;  // "" where unknown
   int line = 0;
+  // What, in which kernel, where, and where the other access is: equal for reports that differ only
+  // in blocks, threads and addresses, or in the copies that a compiler made of one source line.
+  std::string identity;
 };
 
 }  // namespace vgpu

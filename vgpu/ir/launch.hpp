@@ -13,6 +13,7 @@
 namespace vgpu {
 
 class DeviceHeap;      // memory/heap.hpp: the heap of malloc in kernels
+class Findings;        // ir/findings.hpp
 class TextureObjects;  // texture/texture.hpp
 
 // Knows whether a launch whose threads all poll memory waits for something that will come.
@@ -85,6 +86,9 @@ struct LaunchConfig {
   bool count = true;                 // fill the LaunchReport's counts
   bool count_lines = false;          // ... and its lines
   bool trace = false;                // ... and its instructions
+  // Collects what these checks find, but for bad addresses and what cannot go on, and the launch
+  // completes. Null: the first finding ends it.
+  Findings* findings = nullptr;
   CopySchedule schedule;
   Numerics numerics = Numerics::kSingle;
   bool cooperative = false;  // blocks may wait for each other, so all run concurrently

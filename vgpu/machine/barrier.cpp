@@ -7,6 +7,7 @@
 
 #include "machine/converge.hpp"
 #include "machine/fault.hpp"
+#include "observer/findings.hpp"
 
 namespace vgpu::machine {
 namespace {
@@ -127,8 +128,10 @@ void check(Warp& warp, const Insn& insn, const Arrival& arrival) {
     const Group& group = warp.parked[i];
     if (group.state == GroupState::kBarrier && group.wait == arrival.number &&
         group.pc != warp.pc) {
-      fault(at, FaultKind::kBarrierDivergence, "threads of one warp wait at different barriers",
-            "others of the warp wait at " + place(warp.block->launch.program, group.pc));
+      observer::find(at, FaultKind::kBarrierDivergence, group.pc, [&]() -> observer::Description {
+        return {"threads of one warp wait at different barriers",
+                "others of the warp wait at " + place(warp.block->launch.program, group.pc)};
+      });
     }
   }
 }

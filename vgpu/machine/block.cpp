@@ -60,6 +60,7 @@ Block::Block(const Launch& of, observer::Counters& into, SiteMemo* memos, Cluste
   shared_ = std::make_unique<std::byte[]>(shared_bytes + 1024);
   std::byte* const shared = aligned(shared_.get(), 1024);
   race = cluster.race();
+  findings = cluster.findings();
   if (launch.observer != nullptr) watch = launch.observer->watch(shared_bytes);
   mbarriers = std::make_unique<Mbarriers>(*this);
   if (program.warpgroups) warpgroups = std::make_unique<Warpgroups>(*this);

@@ -16,6 +16,7 @@
 #include "machine/fault.hpp"
 #include "machine/mbarrier.hpp"
 #include "machine/tensor/box.hpp"
+#include "observer/findings.hpp"
 
 namespace vgpu::machine {
 namespace {
@@ -453,9 +454,11 @@ void BulkGroups::wait(u32 mask, u64 pending, bool reads) {
 void BulkGroups::finish() {
   for (Copy& copy : copies_) {
     if (warp_->race != nullptr && copy.epoch > waited_[copy.lane]) {
-      fault({*warp_, *copy.insn, copy.lane}, FaultKind::kRace,
-            "the block ends while a bulk store may still read its shared memory",
-            "cp.async.bulk.wait_group.read must come before the end");
+      const Lane at{*warp_, *copy.insn, copy.lane};
+      observer::find(at, FaultKind::kRace, kNone, []() -> observer::Description {
+        return {"the block ends while a bulk store may still read its shared memory",
+                "cp.async.bulk.wait_group.read must come before the end"};
+      });
     }
     advance(copy, true);
   }

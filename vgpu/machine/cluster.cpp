@@ -22,6 +22,7 @@ Cluster::Cluster(const Launch& launch, observer::Counters& counters, SiteMemo* m
     race_ =
         launch.observer->races(launch.shared_read_end - launch.program.shared_begin, warps, count);
   }
+  if (launch.config.findings != nullptr) findings_.emplace(*launch.config.findings);
   for (u32 rank = 0; rank < count; ++rank) {
     blocks_.push_back(std::make_unique<Block>(launch, counters, memos, *this, rank));
   }

@@ -10,6 +10,7 @@
 
 #include "machine/fault.hpp"
 #include "machine/machine.hpp"
+#include "observer/findings.hpp"
 
 namespace vgpu::machine {
 
@@ -41,6 +42,8 @@ class Cluster {
   u64 missing() const;
 
   observer::Races* race() { return race_.get(); }  // null if races are not checked
+  // Null if the first finding ends the launch.
+  observer::FindingLog* findings() { return findings_ ? &*findings_ : nullptr; }
 
   // Consecutive rounds in which all warps that could run only polled memory.
   u64 idle_rounds = 0;
@@ -59,6 +62,7 @@ class Cluster {
   bool run_together(i64 quantum);
 
   std::unique_ptr<observer::Races> race_;
+  std::optional<observer::FindingLog> findings_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Arrival> arrivals_;  // by rank and warp
   observer::PhaseClock clock_;

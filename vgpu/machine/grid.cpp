@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "ir/driver_constants.hpp"
+#include "ir/findings.hpp"
 #include "ir/special.hpp"
 #include "machine/cluster.hpp"
 #include "machine/fault.hpp"
@@ -405,6 +406,8 @@ GridRun run_again(const Launch& launch, const GridRun& first, const observer::Un
   Launch again = launch;
   again.config.check_race = again.config.check_init = again.config.trace = false;
   again.observer = nullptr;
+  Findings known;  // those of the first run
+  if (again.config.findings != nullptr) again.config.findings = &known;
   again.fill = fill;
   again.most_instructions = std::max<u64>(kQuantum, kLonger * first.longest);
   return run_grid(again);

@@ -22,7 +22,7 @@ class Mbarriers {
   static constexpr u32 kBytes = 8;  // size and alignment of an mbarrier
 
   void start_block() { all_.clear(); }
-  void finish();  // called when the block ends; faults if a bulk copy is incomplete
+  void finish();  // called when the block ends; reports bulk copies that are incomplete
   // Executes mbarrier.* of the kind Insn::sub (MbarrierKind). s[0]: address; s[1]: count, state or
   // parity; s[2]: transaction bytes.
   void execute(Warp& warp, const Insn& insn, u32 mask);

@@ -9,6 +9,7 @@
 #include "machine/async.hpp"
 #include "machine/mbarrier.hpp"
 #include "machine/mbarrier_lanes.hpp"
+#include "observer/findings.hpp"
 
 namespace vgpu::machine {
 
@@ -61,8 +62,10 @@ void Mbarriers::finish() {
   for (const auto& [address, barrier] : all_) {
     if (barrier.bulk.empty()) continue;
     const BulkEvent& event = barrier.bulk.front();
-    fault({*event.warp, *event.insn, event.lane}, FaultKind::kRace,
-          "the block ends while a bulk copy may still write its shared memory", describe(address));
+    const Lane at{*event.warp, *event.insn, event.lane};
+    observer::find(at, FaultKind::kRace, kNone, [&, of = address]() -> observer::Description {
+      return {"the block ends while a bulk copy may still write its shared memory", describe(of)};
+    });
   }
 }
 

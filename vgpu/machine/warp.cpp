@@ -9,6 +9,7 @@
 #include "machine/converge.hpp"
 #include "machine/fault.hpp"
 #include "machine/operations.hpp"
+#include "observer/findings.hpp"
 
 namespace vgpu::machine {
 namespace {
@@ -181,6 +182,18 @@ void exit_lanes(Warp& warp) {
   warp.block->cluster.lanes_left();
 }
 
+namespace {
+
+// The thread then waits for the others as if the mask named it, too.
+void find_unnamed(const Lane& at, const char* instruction, u32 mask) {
+  observer::find(at, FaultKind::kBarrierDivergence, kNone, [&]() -> observer::Description {
+    return {fmt::format("a thread executes {} whose mask 0x{:08x} does not name it", instruction,
+                        mask)};
+  });
+}
+
+}  // namespace
+
 u32 converge(Warp& warp, const Insn& insn, const u32* members) {
   for (u32 i = 0; i < warp.parked_count;) {
     const Group& group = warp.parked[i];
@@ -196,11 +209,7 @@ u32 converge(Warp& warp, const Insn& insn, const u32* members) {
   for (u32 m = warp.mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     if ((members[i] >> i & 1) == 0) {
-      fault(
-          {warp, insn, i}, FaultKind::kBarrierDivergence,
-          fmt::format("a thread executes a .sync instruction whose mask 0x{:08x} does not name it",
-                      members[i]),
-          "");
+      find_unnamed({warp, insn, i}, "a .sync instruction", members[i]);
     }
     if ((members[i] & warp.live & ~warp.mask) == 0)
       ready |= 1u << i;
@@ -224,11 +233,7 @@ void warp_barrier(Warp& warp, const Insn& insn, const u32* members) {
   for (u32 m = warp.mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     if ((members[i] >> i & 1) == 0) {
-      fault(
-          {warp, insn, i}, FaultKind::kBarrierDivergence,
-          fmt::format("a thread executes bar.warp.sync with mask 0x{:08x}, which does not name it",
-                      members[i]),
-          "");
+      find_unnamed({warp, insn, i}, "bar.warp.sync", members[i]);
     }
     if (members[i] != wait) {  // lanes with another mask execute this again
       u32 other = 0;

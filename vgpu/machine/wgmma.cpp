@@ -9,6 +9,7 @@
 #include "machine/bulk_check.hpp"
 #include "machine/fault.hpp"
 #include "machine/sparse.hpp"
+#include "observer/findings.hpp"
 
 namespace vgpu::machine {
 namespace {
@@ -249,25 +250,31 @@ void Warpgroups::use(const Warp& warp, const Insn& insn, Registers& registers) c
   const Program& program = block_.launch.program;
   const RegisterWatch& own = program.watches.at(static_cast<u32>(&insn - warp.code));
   if (own.follows_writes && !registers.fenced) {
-    fault({warp, insn, 0}, FaultKind::kRace, "wgmma without a wgmma.fence before it",
-          "its registers may still be written by instructions before");
+    observer::find({warp, insn, 0}, FaultKind::kRace, kNone, []() -> observer::Description {
+      return {"wgmma without a wgmma.fence before it",
+              "its registers may still be written by instructions before"};
+    });
   }
   for (const auto* list : {&own.writes, &own.reads}) {
     for (const u32 reg : *list) {
       const auto written = registers.written.find(reg);
       if (written == registers.written.end()) continue;
-      fault({warp, insn, 0}, FaultKind::kRace,
-            fmt::format("wgmma {} a register that was written behind the last wgmma.fence",
-                        list == &own.writes ? "adds to" : "reads"),
-            "written at " + place(program, written->second));
+      const u32 by = written->second;
+      observer::find({warp, insn, 0}, FaultKind::kRace, by, [&]() -> observer::Description {
+        return {fmt::format("wgmma {} a register that was written behind the last wgmma.fence",
+                            list == &own.writes ? "adds to" : "reads"),
+                "written at " + place(program, by)};
+      });
     }
   }
   for (const auto& [number, pc] : registers.under_way) {
     const RegisterWatch& other = program.watches.at(pc);
     if (common_register(own.writes, other.reads) || common_register(own.reads, other.writes)) {
-      fault({warp, insn, 0}, FaultKind::kRace,
-            "wgmma uses A's registers as sums while another wgmma is under way",
-            "the other is " + place(program, pc));
+      observer::find({warp, insn, 0}, FaultKind::kRace, pc,
+                     [&, by = pc]() -> observer::Description {
+                       return {"wgmma uses A's registers as sums while another wgmma is under way",
+                               "the other is " + place(program, by)};
+                     });
     }
   }
 }
@@ -284,11 +291,13 @@ void Warpgroups::look(const Warp& warp, const Insn& insn) {
                              : common_register(watch.writes, other.reads) ? "writes a register of A"
                                                                           : nullptr;
     if (what == nullptr) continue;
-    fault({warp, insn, static_cast<u32>(__builtin_ctz(warp.mask))}, FaultKind::kRace,
-          fmt::format(
-              "an instruction {} of wgmma that is under way: no wgmma.wait_group has waited for it",
-              what),
-          "the wgmma is " + place(program, product));
+    const Lane at{warp, insn, static_cast<u32>(__builtin_ctz(warp.mask))};
+    observer::find(at, FaultKind::kRace, product, [&, by = product]() -> observer::Description {
+      return {fmt::format("an instruction {} of wgmma that is under way: no wgmma.wait_group has "
+                          "waited for it",
+                          what),
+              "the wgmma is " + place(program, by)};
+    });
   }
   if (!watch.follows_writes || watch.writes.empty()) return;
   const auto source =

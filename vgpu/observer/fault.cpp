@@ -2,6 +2,7 @@
 #include "observer/fault.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,14 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+// The source line, or, where it is not known, the instruction.
+std::string position(const ir::Program& program, u32 pc) {
+  const ir::Statement* const statement = pc == ir::kNone ? nullptr : statement_of(program, pc);
+  if (statement == nullptr) return "";
+  return statement->file.empty() ? fmt::format("{:x}", statement->place)
+                                 : fmt::format("{}:{}", statement->file, statement->line);
+}
+
 }  // namespace
 
 std::string place(const ir::Program& program, u32 pc) {
@@ -40,7 +49,8 @@ std::string place(const ir::Program& program, u32 pc) {
   return text + ")";
 }
 
-void fault(const Lane& at, FaultKind kind, const std::string& what, const std::string& details) {
+Fault made_fault(const Lane& at, FaultKind kind, const std::string& what,
+                 const std::string& details, u32 other) {
   const Block& block = *at.warp.home;
   const ir::Program& program = block.program;
   const u32 pc = static_cast<u32>(&at.insn - at.warp.code);
@@ -69,7 +79,14 @@ void fault(const Lane& at, FaultKind kind, const std::string& what, const std::s
     made.file = statement->file;
     made.line = static_cast<int>(statement->line);
   }
-  throw made;
+  std::string here = position(program, pc), there = position(program, other);
+  if (there < here) std::swap(here, there);  // either access of a race may come last
+  made.identity = fmt::format("{}|{}|{}|{}", to_string(kind), program.display_name, here, there);
+  return made;
+}
+
+void fault(const Lane& at, FaultKind kind, const std::string& what, const std::string& details) {
+  throw made_fault(at, kind, what, details);
 }
 
 void fault(const Lane& at, FaultKind kind, const char* what) {

@@ -14,6 +14,8 @@ using ir::u32;
 using ir::u64;
 using ir::u8;
 
+class FindingLog;
+
 struct Block {
   Block(const ir::Program& of, u32 rank_in_cluster) : program(of), rank(rank_in_cluster) {}
 
@@ -21,6 +23,7 @@ struct Block {
   u32 rank;  // in the cluster
   Dim3 index;
   u64 linear = 0;
+  FindingLog* findings = nullptr;  // null: the first finding ends the launch
 };
 
 struct Warp {
@@ -38,7 +41,11 @@ struct Lane {
   u32 lane;
 };
 
-// Throws the Fault: `what` is its first line, `details` further lines.
+// The fault that reports what the lane did: `what` is its first line, `details` further lines;
+// `other` is another instruction that it is about, or kNone.
+Fault made_fault(const Lane& at, FaultKind kind, const std::string& what,
+                 const std::string& details, u32 other = ir::kNone);
+// Throws it.
 [[noreturn]] void fault(const Lane& at, FaultKind kind, const char* what);
 [[noreturn]] void fault(const Lane& at, FaultKind kind, const std::string& what,
                         const std::string& details);

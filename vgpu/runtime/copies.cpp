@@ -111,8 +111,11 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
   for (std::size_t row = 0; row < plane.rows; ++row) {
     if (runtime.settings.checks.init_shared && !runtime.memory.can_doubt(target + row * to_pitch)) {
       if (auto fault = doubt_about(runtime, function, source + row * from_pitch, plane.width)) {
-        keep_fault(runtime, *fault);
-        return runtime.fault.code;
+        if (runtime.settings.fail_fast) {
+          keep_fault(runtime, *fault);
+          return runtime.fault.code;
+        }
+        keep_finding(runtime, *fault, 1);
       }
     }
     std::memmove(target + row * to_pitch, source + row * from_pitch, plane.width);

@@ -99,6 +99,7 @@ void vgpuClearFault() {
   settle(runtime);
   if (std::exchange(runtime.reported, false)) vgpu::report_cleared(runtime.settings.report_file);
   runtime.fault = {};
+  runtime.found.clear();
   last_error() = cudaSuccess;
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -206,6 +207,11 @@ cudaError_t error_of(FaultKind kind) {
   return cudaErrorLaunchFailure;
 }
 
+void report(Runtime& runtime, const Fault& fault) {
+  report_check(runtime,
+               {to_string(fault.kind), fault.kernel, fault.what(), fault.file, fault.line});
+}
+
 }  // namespace
 
 void keep_fault(Runtime& runtime, const Fault& fault) {
@@ -215,8 +221,13 @@ void keep_fault(Runtime& runtime, const Fault& fault) {
                      task == nullptr ? 0 : task->number, task == nullptr};
   }
   say(fault.what());
-  report_check(runtime,
-               {to_string(fault.kind), fault.kernel, fault.what(), fault.file, fault.line});
+  report(runtime, fault);
+}
+
+void keep_finding(Runtime& runtime, const Fault& fault, std::uint64_t times) {
+  const FoundList::Seen seen = runtime.found.note(fault, times);
+  if (seen == FoundList::Seen::kNew) say(fault.what());
+  if (seen != FoundList::Seen::kBefore) report(runtime, fault);
 }
 
 Function& known_function(Runtime& runtime, const void* handle) {
@@ -330,11 +341,18 @@ void run(Runtime& runtime, Queued& launch) {
       seconds != 0)
     config.deadline = {std::chrono::steady_clock::now() + std::chrono::seconds(seconds), seconds};
   LaunchRecord record{function.shown, config.grid, config.block, {}, Runtime::ordinal(), {}, {}};
+  Findings findings;
+  if (!runtime.settings.fail_fast) config.findings = &findings;
+  std::optional<Fault> fault;
   try {
     const Unlocked meanwhile(runtime.mutex);
     execute(runtime, function, launch.kernel, config, launch.params, config.cooperative, record);
-  } catch (const Fault& fault) {
-    keep_fault(runtime, fault);
+  } catch (const Fault& thrown) {
+    fault = thrown;
+  }
+  for (const Found& found : findings.sorted()) keep_finding(runtime, found.fault, found.times);
+  if (fault) {
+    keep_fault(runtime, *fault);
     return;
   }
   runtime.clock = std::max(runtime.clock, record.report.end_clock);

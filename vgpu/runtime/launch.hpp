@@ -53,4 +53,7 @@ cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const R
 // program sees the error when it synchronises, else from now on.
 void keep_fault(Runtime& runtime, const Fault& fault);
 
+// Reports what a check found `times` times in work that went on; the same only once.
+void keep_finding(Runtime& runtime, const Fault& fault, std::uint64_t times);
+
 }  // namespace vgpu::runtime

@@ -50,7 +50,14 @@ void after_fork() { Runtime::get().mutex.unlock(); }
 void after_fork_in_child() {
   Runtime& runtime = Runtime::get();
   runtime.forked |= !runtime.queue.after_fork();
+  runtime.found.clear();
   runtime.mutex.unlock();
+}
+
+void say_found() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  if (const std::string text = runtime.found.summary(); !text.empty()) say(text);
 }
 
 void report_leaks() {
@@ -87,6 +94,7 @@ Runtime::Runtime()
   if (settings.checks.init || settings.checks.race) memory.track(settings.checks.race);
   // These handlers are registered before the program's own and therefore called after them.
   if (!settings.counters_file.empty()) std::atexit(close_log);
+  if (!settings.fail_fast) std::atexit(say_found);
   if (settings.checks.leak) std::atexit(report_leaks);
   std::atexit(end_work);
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);

@@ -20,6 +20,7 @@
 #include "runtime/check_report.hpp"
 #include "runtime/context.hpp"
 #include "runtime/failure.hpp"
+#include "runtime/findings.hpp"
 #include "runtime/graph/graph.hpp"
 #include "runtime/interprocess.hpp"
 #include "runtime/launch_log.hpp"
@@ -69,6 +70,7 @@ class Runtime {
   Graphs graphs;
   LaunchLog log;
   LastFault fault;
+  FoundList found;
   std::deque<Printed> output;
   std::atomic<bool> initialised = false;  // by cuInit or by a call of the runtime API
   bool forked = false;                    // the parent had unfinished work at the fork

@@ -241,10 +241,13 @@ Settings settings_from(Lookup environment) {
   number("VGPU_TIMEOUT", 1, settings.timeout_seconds);
   const std::string blocking = value("CUDA_LAUNCH_BLOCKING");
   settings.launch_blocking = !blocking.empty() && blocking != "0";
-  const std::string source = value("VGPU_SOURCE");
-  settings.count_lines = source == "1";
-  if (!source.empty() && source != "0" && source != "1")
-    check("VGPU_SOURCE", fmt::format("'{}': 0 or 1", source));
+  const auto flag = [&](const char* name, bool& into) {
+    const std::string text = value(name);
+    if (!text.empty()) into = text == "1";
+    if (!text.empty() && text != "0" && text != "1") check(name, fmt::format("'{}': 0 or 1", text));
+  };
+  flag("VGPU_SOURCE", settings.count_lines);
+  flag("VGPU_FAIL_FAST", settings.fail_fast);
   if (const auto text = value("VGPU_ENGINE"); !text.empty()) {
     check("VGPU_ENGINE", parse_engine(text, settings.engine));
   }

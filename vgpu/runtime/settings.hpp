@@ -6,6 +6,8 @@
 //   VGPU_CHECK     checks, comma-separated: memory, race, init-global, sync (the default is these
 //                  four), init, leak, all, none
 //   VGPU_THREADS   number of host threads per launch (default: all)
+//   VGPU_FAIL_FAST 1 (default): a launch fails at the first finding; 0, as `vgpu` sets it: it goes
+//                  on after what hardware would not stop for
 //   VGPU_SCHEDULE  when the data of asynchronous copies arrive: eager (default), lazy, random:SEED
 //   VGPU_ENGINE    auto (default): machine code if the fat binary contains code that the engine can
 //                  execute, otherwise PTX; sass; ptx
@@ -74,6 +76,7 @@ struct Settings {
   bool count_lines = false;
   std::uint64_t sample_blocks = 0;    // blocks per launch to execute; 0: all
   std::uint64_t timeout_seconds = 0;  // of one launch; 0: none
+  bool fail_fast = true;              // a launch fails at the first finding
   bool launch_blocking = false;       // a launch waits for the end of its kernel
   EngineChoice engine = EngineChoice::kAuto;
   std::string counters_file, counters_claims, report_file;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine_fixture.hpp"
+#include "ir/findings.hpp"
 
 namespace {
 
@@ -300,6 +301,50 @@ TEST_F(Checks, ABlockReadsWhatAnotherWrites) {
   }
   config.check_race = false;
   launch("shift_in_place", {8, 1, 1}, {32, 1, 1}, data, 256, 1);
+}
+
+TEST_F(Checks, WithFindingsALaunchGoesOn) {
+  std::vector<std::string> first;
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    vgpu::Findings findings;
+    config.findings = &findings;
+    config.host_threads = threads;
+    int* const out = fresh<int>(64);
+    launch("missing_barrier", {40, 1, 1}, {64, 1, 1}, out);
+    EXPECT_EQ(out[63], 1);
+    // The second warp writes what the first has read, and reads what it has written.
+    std::vector<std::string> texts;
+    for (const vgpu::Found& found : findings.sorted()) {
+      EXPECT_EQ(found.fault.kind, FaultKind::kRace);
+      EXPECT_EQ(found.block, 0u);
+      EXPECT_EQ(found.times, 40u * 32);
+      texts.emplace_back(found.fault.what());
+    }
+    EXPECT_EQ(texts.size(), 2u);
+    if (first.empty()) first = texts;
+    EXPECT_EQ(texts, first);
+  }
+}
+
+TEST_F(Checks, WithFindingsUnwrittenMemoryIsRead) {
+  vgpu::Findings findings;
+  config.findings = &findings;
+  int* const out = fresh<int>(32);
+  const int* const in = fresh<int>(100);
+  launch("copy_words", {1, 1, 1}, {32, 1, 1}, out, in, 3);
+  EXPECT_EQ(std::vector<int>(out, out + 32), std::vector<int>(32, in[0]));
+  ASSERT_EQ(findings.sorted().size(), 1u);
+  EXPECT_EQ(findings.sorted()[0].fault.kind, kRead);
+  EXPECT_EQ(findings.sorted()[0].times, 32u);
+  // What matters of shared memory is found after the launch, which has its effect.
+  float* const products = written<float>(32 * 32);
+  launch("edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
+  EXPECT_EQ(products[19 * 32 + 19], 361);
+  ASSERT_EQ(findings.sorted().size(), 2u);
+  expect_text(findings.sorted()[1].fault, {"shared memory", "it matters: with 0x00"});
+  // A bad address ends the launch.
+  EXPECT_EQ(fault_of("copy_words", {1, 1, 1}, {32, 1, 1}, out, in, 1 << 20).kind,
+            FaultKind::kOutOfBounds);
 }
 
 TEST_F(Checks, WarpsThatWriteEqualValuesDoNotRace) {

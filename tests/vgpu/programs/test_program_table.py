@@ -2,7 +2,7 @@
 """bench/vgpu/programs.py on programs of known outcome, with vgpu itself. No GPU is here: programs
 that use none stand for what one says.
 
-usage: test_program_table.py VGPU PRINT RACE UNSUPPORTED
+usage: test_program_table.py VGPU PRINT RACE UNSUPPORTED FAULTS
 """
 import csv
 import os
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-VGPU, PRINT, RACE, UNSUPPORTED = (os.path.abspath(path) for path in sys.argv[1:5])
+VGPU, PRINT, RACE, UNSUPPORTED, FAULTS = (os.path.abspath(path) for path in sys.argv[1:6])
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../bench/vgpu/programs.py")
 COLUMNS = ("program", "repository", "commit", "folder", "command", "right", "note", "options")
 
@@ -60,6 +60,8 @@ def outcomes(folder):
         row("by text", PRINT, "after"),
         row("without a text", PRINT, "!wrong"),
         row("race", RACE, "exit"),
+        row("race and another status", f"sh -c '{RACE}; exit 3'", "exit"),
+        row("fault", f"{FAULTS} write", "exit"),
         row("race unchecked", RACE, "exit", "--check none"),
         row("refused", f"sh -c '{UNSUPPORTED}; exit 3'", "exit"),
         row("endless", "sh -c 'while :; do :; done'", "exit"),
@@ -71,7 +73,9 @@ def outcomes(folder):
     for name in ("by status", "by text", "without a text", "race unchecked"):
         check(found[name], "right")
         assert found[name]["judge"] == "program"
-    check(found["race"], "finding", "race: ")
+    check(found["race"], "right", "race: ")
+    check(found["race and another status"], "finding")
+    check(found["fault"], "finding", "out of bounds: ")
     check(found["refused"], "refused", "cudaArrayGetSparseProperties is not implemented")
     check(found["endless"], "late")
     assert float(found["endless"]["seconds"]) >= 5

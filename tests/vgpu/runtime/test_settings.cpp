@@ -90,6 +90,9 @@ TEST(Printable, WritesOutControlCharacters) {
 TEST(Settings, BadValuesNameVariableAndRule) {
   EXPECT_EQ(from({{"VGPU_SOURCE", "yes"}}).error, "VGPU_SOURCE: 'yes': 0 or 1");
   EXPECT_FALSE(from({{"VGPU_SOURCE", "0"}}).count_lines);
+  EXPECT_EQ(from({{"VGPU_FAIL_FAST", "no"}}).error, "VGPU_FAIL_FAST: 'no': 0 or 1");
+  EXPECT_FALSE(from({{"VGPU_FAIL_FAST", "0"}}).fail_fast);
+  EXPECT_TRUE(from({}).fail_fast && from({{"VGPU_FAIL_FAST", "1"}}).fail_fast);
   EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
             "VGPU_CHECK: check 'speed': known checks are memory (on but for none), race, init, "
             "init-global, "

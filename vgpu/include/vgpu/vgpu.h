@@ -41,7 +41,8 @@ int vgpuSetRaceCheck(int on);
    "random:SEED". Returns the former setting, or NULL (without any change) for any other text. */
 const char* vgpuSetSchedule(const char* schedule);
 
-/* The report of the last fault (several lines), and the name of its kind: "out of bounds", "use
+/* The report of the last fault (several lines; without --fail-fast none of what a launch goes on
+   after), and the name of its kind: "out of bounds", "use
    after free", "misaligned address", ... Both are "" if there was no fault since the start or the
    last vgpuClearFault. */
 const char* vgpuLastFault(void);

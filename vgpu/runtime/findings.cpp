@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vgpu {
+namespace {
+
+std::string in_one_line(const Fault& fault) {
+  const std::string where =
+      fault.file.empty() ? fault.instruction : fmt::format("{}:{}", fault.file, fault.line);
+  return fmt::format("{}, kernel {}, at {}", to_string(fault.kind), fault.kernel, where);
+}
+
+}  // namespace
+
+FoundList::Seen FoundList::note(const Fault& fault, std::uint64_t times) {
+  const auto [known, is_new] = by_identity_.try_emplace(fault.identity, entries_.size());
+  if (is_new) entries_.push_back({entries_.size() < kMostPrinted ? in_one_line(fault) : "", 0});
+  entries_[known->second].times += times;
+  if (!is_new) return Seen::kBefore;
+  return entries_.size() > kMostPrinted ? Seen::kNewNotPrinted : Seen::kNew;
+}
+
+std::string FoundList::summary() const {
+  const auto again = [](const Entry& entry) { return entry.times > 1; };
+  const std::size_t printed = std::min(entries_.size(), kMostPrinted);
+  std::string text;
+  if (std::any_of(entries_.begin(), entries_.end(), again)) {
+    text = fmt::format("{} finding{}, found so many times:", entries_.size(),
+                       entries_.size() == 1 ? "" : "s");
+    for (std::size_t i = 0; i < printed; ++i)
+      text += fmt::format("\n  {:>8}: {}", entries_[i].times, entries_[i].text);
+  }
+  if (printed < entries_.size()) {
+    text += fmt::format("{}{} more findings are not printed; --junit and --sarif have all",
+                        text.empty() ? "" : "\n", entries_.size() - printed);
+  }
+  return text;
+}
+
+}  // namespace vgpu
