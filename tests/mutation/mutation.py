@@ -217,7 +217,8 @@ def trapped(data, edits):
 def run(options, program, rung, schedule="eager", counters=None, only=()):
     """What caught it: a check's name, "result", "hang", "refused"; "" if nothing did. Of the rung's
     runs `only` some, or all."""
-    command = [options.vgpu, "--device", options.device, "--schedule", schedule, "--threads", "1"]
+    command = [options.vgpu, "--fail-fast", "--device", options.device, "--schedule", schedule,
+               "--threads", "1"]
     command += ["--counters", counters] if counters else []
     try:
         result = subprocess.run(command + ["--", program, rung, *map(str, only)],
