@@ -147,6 +147,15 @@ TEST_P(Atomics, Vectors) {
     EXPECT_EQ(old[2 * t], 10.0f * static_cast<float>(t));
     EXPECT_EQ(old[2 * t + 1], static_cast<float>(t));
   }
+  unsigned* const least = array<unsigned>(2);
+  unsigned* const most = array<unsigned>(2);
+  unsigned* const before = array<unsigned>(32);
+  launch("extreme_vectors", {1, 1, 1}, {32, 1, 1}, least, most, before);
+  EXPECT_EQ(least[0], 0xcfc00000u);  // 0, -31
+  EXPECT_EQ(least[1], 0u);
+  EXPECT_EQ(most[0], 0x00004fc0u);  // 31, 0
+  EXPECT_EQ(most[1], 0x40003c00u);
+  EXPECT_EQ(before[31] & 0xffff, 0x4f80u);  // 30
   const vgpu::Fault fault = fault_of("add_misaligned", {1, 1, 1}, {1, 1, 1}, singles);
   EXPECT_EQ(fault.kind, vgpu::FaultKind::kMisaligned) << fault.what();
 }

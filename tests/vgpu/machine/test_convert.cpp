@@ -332,6 +332,53 @@ std::vector<Case> float_cases() {
                      return bits_of(v > 0 ? std::min(v, 1.0F) : 0.0F);
                    },
                    {}});
+  // Instructions that are two operations.
+  const auto saturated = [](double v) { return v > 0 ? std::min(v, 1.0) : 0.0; };
+  cases.push_back({"cvt.rn.sat.f32.s32",
+                   "fr",
+                   [=](u64 a, u64, u64, u64) { return single(i32(a) > 0 ? 1.0F : 0.0F); },
+                   {}});
+  cases.push_back({"cvt.rz.sat.f16.u8",
+                   "hh",
+                   [=](u64 a, u64, u64, u64) -> u64 { return (a & 0xff) != 0 ? 0x3c00 : 0; },
+                   {}});
+  cases.push_back(
+      {"cvt.sat.f64.f16",
+       "gh",
+       [=](u64 a, u64, u64, u64) { return twice(saturated(static_cast<double>(half(a)))); },
+       {}});
+  cases.push_back({"cvt.rm.f64.bf16",
+                   "gh",
+                   [](u64 a, u64, u64, u64) { return twice(static_cast<double>(bfloat(a))); },
+                   {}});
+  cases.push_back({"cvt.rn.ftz.bf16.f32",
+                   "hf",
+                   [](u64 a, u64, u64, u64) {
+                     const float v = as_float(a);
+                     return kBfloat.encode(std::fpclassify(v) == FP_SUBNORMAL ? v * 0.0F : v,
+                                           Round::kNearest);
+                   },
+                   {}});
+  cases.push_back({"cvt.bf16.f16",
+                   "hh",
+                   [](u64 a, u64, u64, u64) { return kBfloat.encode(half(a), Round::kNearest); },
+                   {}});
+  for (const int bits : {2, 4}) {
+    for (const bool is_signed : {false, true}) {
+      const int most = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1,
+                least = is_signed ? -most - 1 : 0;
+      cases.push_back(
+          {"cvt.pack.sat." + std::string(is_signed ? "s" : "u") + std::to_string(bits) + ".s32.b32",
+           "rrrr",
+           [=](u64 a, u64 b, u64 c, u64) {
+             const auto field = [&](u64 v) {
+               return static_cast<u64>(std::clamp(i32(v), least, most)) & ((1u << bits) - 1);
+             };
+             return (c << 2 * bits | field(a) << bits | field(b)) & 0xffffffff;
+           },
+           {}});
+    }
+  }
   return cases;
 }
 

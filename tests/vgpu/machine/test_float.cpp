@@ -298,6 +298,20 @@ std::vector<Case> exact_cases() {
                    "ff",
                    [](u64 a, u64, u64, u64) { return single(flushed(1 / flushed(as_float(a)))); },
                    {}});
+  // From and for the upper 32 bits.
+  for (const bool root : {false, true}) {
+    cases.push_back({root ? "rsqrt.approx.ftz.f64" : "rcp.approx.ftz.f64",
+                     "gg",
+                     [root](u64 a, u64, u64, u64) -> u64 {
+                       const auto upper = [](u64 bits) {
+                         const bool subnormal = (bits >> 52 & 0x7ff) == 0;
+                         return bits >> (subnormal ? 63 : 32) << (subnormal ? 63 : 32);
+                       };
+                       const double v = as_double(upper(a));
+                       return upper(twice(1 / (root ? std::sqrt(v) : v)));
+                     },
+                     {}});
+  }
   cases.push_back({"sqrt.approx.f32",
                    "ff",
                    [](u64 a, u64, u64, u64) { return single(std::sqrt(as_float(a))); },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic, comparisons and moves, by the PTX manual's definitions.
 #include <gtest/gtest.h>
+#include <cmath>
 
 #include <algorithm>
 #include <limits>
@@ -274,6 +275,13 @@ std::vector<Case> comparison_cases() {
       {"selp.b16", "hhhp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; }, {}});
   cases.push_back(
       {"slct.u32.s32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return i32(c) >= 0 ? a : b; }, {}});
+  cases.push_back({"slct.ftz.u16.f32",
+                   "hhhf",
+                   [](u64 a, u64 b, u64 c, u64) {
+                     const float v = as_float(c);
+                     return v >= 0 || std::fpclassify(v) == FP_SUBNORMAL ? a : b;
+                   },
+                   {}});
   cases.push_back({"slct.f64.f32",
                    "gggf",
                    [](u64 a, u64 b, u64 c, u64) { return as_float(c) >= 0 ? a : b; },

@@ -51,6 +51,14 @@ double from_half(std::uint16_t h) {
   return (h >> 15) != 0 ? -magnitude : magnitude;
 }
 
+Matrix turned(const Matrix& m, int rows, int columns) {
+  Matrix result(m.size());
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) result[j * rows + i] = m[i * columns + j];
+  }
+  return result;
+}
+
 class Tensor : public EngineTest {
  protected:
   void SetUp() override { load("tensor"); }
@@ -148,13 +156,6 @@ TEST_F(Tensor, Wmma) {
       {"wmma_bf16_wide_cc", 8, 32, 16, 'b', true, true},
       {"wmma_tf32_square_rc", 16, 16, 8, 't', false, true},
   };
-  const auto turned = [](const Matrix& m, int rows, int columns) {
-    Matrix result(m.size());
-    for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < columns; ++j) result[j * rows + i] = m[i * columns + j];
-    }
-    return result;
-  };
   for (const auto& t : cases) {
     SCOPED_TRACE(t.name);
     const Matrix a = numbers(t.m, t.k, 16), b = numbers(t.k, t.n, 17), c = numbers(t.m, t.n, 18);
@@ -177,6 +178,118 @@ TEST_F(Tensor, Wmma) {
       launch(t.name, one, warp, d, halves(ga, t.type == 'b'), halves(gb, t.type == 'b'),
              singles(c));
     expect_equal(d, expected, t.n);
+  }
+}
+
+TEST_F(Tensor, WmmaOfIntegersAndDoubles) {
+  const struct {
+    const char* name;
+    int m, n, k;
+    bool a_by_column, b_by_column;
+  } cases[] = {
+      {"wmma_s8_square_rc", 16, 16, 16, false, true},
+      {"wmma_s8_square_cr", 16, 16, 16, true, false},
+      {"wmma_s8_tall_cc", 32, 8, 16, true, true},
+      {"wmma_s8_wide_rr", 8, 32, 16, false, false},
+      {"wmma_f64_rc", 8, 8, 4, false, true},
+      {"wmma_f64_cr", 8, 8, 4, true, false},
+  };
+  for (const auto& t : cases) {
+    SCOPED_TRACE(t.name);
+    const bool doubles = t.k == 4;
+    const auto scaled = [&](Matrix m) {
+      for (double& v : m) v *= 4;
+      return m;
+    };
+    const Matrix a = scaled(numbers(t.m, t.k, 19)), b = scaled(numbers(t.k, t.n, 20)),
+                 c = scaled(numbers(t.m, t.n, 21));
+    const Matrix ga = t.a_by_column ? turned(a, t.m, t.k) : a,
+                 gb = t.b_by_column ? turned(b, t.k, t.n) : b;
+    const Matrix expected = product(a, b, c, t.m, t.n, t.k, 2);
+    if (doubles) {
+      double* const d = array<double>(expected.size());
+      launch(t.name, {1, 1, 1}, {32, 1, 1}, d, array(ga), array(gb), array(c));
+      expect_equal(d, expected, t.n);
+      continue;
+    }
+    const auto bytes = [&](const Matrix& m) {
+      return array(std::vector<signed char>(m.begin(), m.end()));
+    };
+    int* const d = array<int>(expected.size());
+    launch(t.name, {1, 1, 1}, {32, 1, 1}, d, bytes(ga), bytes(gb),
+           array(std::vector<int>(c.begin(), c.end())));
+    expect_equal(d, expected, t.n);
+  }
+}
+
+TEST_F(Tensor, WmmaWithTwoTypesOfSums) {
+  const Matrix a = numbers(16, 16, 22), b = numbers(16, 16, 23), c = numbers(16, 16, 24);
+  const Matrix expected = product(a, b, c, 16, 16, 16, 2);
+  float* const d = array<float>(256);
+  launch("wmma_from_half", {1, 1, 1}, {32, 1, 1}, d, halves(a, false), halves(b, false),
+         halves(c, false));
+  expect_equal(d, expected, 16);
+  std::uint16_t* const h = array<std::uint16_t>(256);
+  launch("wmma_to_half", {1, 1, 1}, {32, 1, 1}, h, halves(a, false), halves(b, false), singles(c));
+  std::vector<double> got;
+  for (int i = 0; i < 256; ++i) got.push_back(from_half(h[i]));
+  expect_equal(got.data(), expected, 16);
+}
+
+// The number of elements of a row is 32 / bits for each word.
+TEST_F(Tensor, WmmaOfNarrowElements) {
+  for (const auto& [name, bits, words, xors] :
+       {std::tuple{"wmma_u4", 4, 4, false}, std::tuple{"wmma_b1", 1, 4, true},
+        std::tuple{"wmma_b1_and", 1, 4, false}}) {
+    SCOPED_TRACE(name);
+    const int k = words * 32 / bits;
+    std::vector<unsigned> a(8 * words), b(8 * words);
+    unsigned state = 7;
+    for (auto* const all : {&a, &b}) {
+      for (unsigned& word : *all) word = state = state * 1664525u + 1013904223u;
+    }
+    std::vector<int> c(64);
+    for (int i = 0; i < 64; ++i) c[i] = 1000 * i;
+    Matrix expected(64);
+    for (int i = 0; i < 8; ++i) {
+      for (int j = 0; j < 8; ++j) {
+        int sum = c[8 * j + i];
+        for (int l = 0; l < k; ++l) {
+          const auto one = [&, bits = bits, words = words](const std::vector<unsigned>& m,
+                                                           int row) {
+            return static_cast<int>(m[row * words + l * bits / 32] >> l * bits % 32 &
+                                    ((1u << bits) - 1));
+          };
+          sum += xors ? one(a, i) ^ one(b, j) : one(a, i) * one(b, j);
+        }
+        expected[8 * j + i] = sum;
+      }
+    }
+    int* const d = array<int>(64);
+    launch(name, {1, 1, 1}, {32, 1, 1}, d, array(a), array(b), array(c));
+    expect_equal(d, expected, 8);
+  }
+}
+
+TEST_F(Tensor, QuartersOfAWarp) {
+  for (const char* const name : {"mma_quads_rc", "mma_quads_rr", "mma_quads_cc", "mma_quads_cr"}) {
+    SCOPED_TRACE(name);
+    Matrix all_a, all_b, all_c, expected;
+    const auto append = [](Matrix& to, const Matrix& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    for (int quad = 0; quad < 4; ++quad) {
+      const Matrix a = numbers(8, 4, 30 + quad), b = numbers(4, 8, 40 + quad),
+                   c = numbers(8, 8, 50 + quad);
+      append(all_a, a);
+      append(all_b, b);
+      append(all_c, c);
+      append(expected, product(a, b, c, 8, 8, 4));
+    }
+    float* const d = array<float>(256);
+    launch(name, {1, 1, 1}, {32, 1, 1}, d, halves(all_a, false), halves(all_b, false),
+           singles(all_c));
+    expect_equal(d, expected, 8);
   }
 }
 
@@ -208,7 +321,7 @@ TEST_F(Tensor, WhatIsMissingIsNamed) {
               "{%r0,%r1,%r2,%r3};")
           .find("known are m16n8k4"),
       std::string::npos);
-  EXPECT_NE(refused("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 "
+  EXPECT_NE(refused("mma.sync.aligned.m8n8k4.row.diagonal.f32.f16.f16.f32 "
                     "{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, {%r0,%r1}, "
                     "{%r2,%r3}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};")
                 .find("m8n8k4"),

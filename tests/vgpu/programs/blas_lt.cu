@@ -393,6 +393,57 @@ void check_transform(cublasLtHandle_t handle) {
   }
 }
 
+// What a program does that looks for the fastest algorithm.
+void check_algorithms(cublasLtHandle_t handle) {
+  int ids[8] = {}, count = 0;
+  ok(cublasLtMatmulAlgoGetIds(handle, CUBLAS_COMPUTE_32F, k32F, k32F, k32F, k32F, k32F, 8, ids,
+                              &count),
+     "ids");
+  require(count >= 1, "an algorithm");
+  cublasLtMatmulAlgo_t algorithm;
+  ok(cublasLtMatmulAlgoInit(handle, CUBLAS_COMPUTE_32F, k32F, k32F, k32F, k32F, k32F, ids[0],
+                            &algorithm),
+     "an algorithm by its id");
+  require(cublasLtMatmulAlgoInit(handle, CUBLAS_COMPUTE_32F, k32F, k32F, k32F, k32F, k32F, -1,
+                                 &algorithm) != CUBLAS_STATUS_SUCCESS,
+          "an id that is none");
+  std::size_t bytes = 0;
+  ok(cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_TILE_IDS, nullptr, 0, &bytes),
+     "the size of the list of tiles");
+  std::vector<std::uint32_t> tiles(bytes / 4);
+  if (bytes != 0) {
+    ok(cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_TILE_IDS, tiles.data(),
+                                         bytes, &bytes),
+       "the list of tiles");
+  }
+  require(tiles.size() == bytes / 4, "the size that was said");
+  std::int32_t able = -1;
+  ok(cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT, &able,
+                                       sizeof able, &bytes),
+     "whether it has batches");
+  require(able != -1 && bytes == sizeof able, "whether it has batches");
+  require(cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT,
+                                            &able, 1, &bytes) == CUBLAS_STATUS_INVALID_VALUE,
+          "a value that is too short");
+
+  const std::int32_t splits = 2;
+  std::int32_t found = 0, id = -1;
+  ok(cublasLtMatmulAlgoConfigSetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &splits,
+                                          sizeof splits),
+     "splits");
+  ok(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &found,
+                                          sizeof found, nullptr),
+     "splits");
+  require(found == splits, "the configuration is kept");
+  ok(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_ID, &id, sizeof id,
+                                          &bytes),
+     "the id");
+  require(id == ids[0] && bytes == sizeof id, "the id");
+  require(cublasLtMatmulAlgoConfigSetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_ID, &id,
+                                               sizeof id) == CUBLAS_STATUS_INVALID_VALUE,
+          "the id can only be read");
+}
+
 }  // namespace
 
 int main() {
@@ -409,4 +460,5 @@ int main() {
   part("special", check_special);
   part("documented", check_documented);
   part("transform", check_transform);
+  part("algorithms", check_algorithms);
 }

@@ -6,6 +6,7 @@
 #pragma GCC visibility pop
 
 #include <cstdint>
+#include <new>
 
 namespace vgpu::blas::lt {
 
@@ -47,11 +48,25 @@ struct Transform {
   std::int32_t op_a = CUBLAS_OP_N, op_b = CUBLAS_OP_N;
 };
 
+struct Algorithm {
+  std::int32_t id = 0;
+  std::uint32_t tile = CUBLASLT_MATMUL_TILE_UNDEFINED;
+  std::int32_t splits = 1;
+  std::uint32_t reduction = CUBLASLT_REDUCTION_SCHEME_NONE, swizzling = 0, option = 0;
+  std::uint32_t stages = CUBLASLT_MATMUL_STAGES_UNDEFINED;
+  std::uint16_t inner_shape = 0, cluster_shape = 0;
+};
+
+static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 static_assert(sizeof(Layout) <= sizeof(cublasLtMatrixLayoutOpaque_t));
 static_assert(sizeof(Matmul) <= sizeof(cublasLtMatmulDescOpaque_t));
 static_assert(sizeof(Preference) <= sizeof(cublasLtMatmulPreferenceOpaque_t));
 static_assert(sizeof(Transform) <= sizeof(cublasLtMatrixTransformDescOpaque_t));
 
+inline void put(const Algorithm& algorithm, cublasLtMatmulAlgo_t& into) {
+  into = {};
+  new (&into) Algorithm(algorithm);
+}
 inline const Layout& layout_of(cublasLtMatrixLayout_t layout) {
   return *reinterpret_cast<const Layout*>(layout);
 }

@@ -12,7 +12,6 @@ namespace vgpu::blas::lt {
 namespace {
 
 constexpr const char* kName = "cublasLtMatmul";
-constexpr int kAlgorithm = 0;
 constexpr float kZero[4] = {};
 
 // A product of descriptors, or why there is none.
@@ -226,6 +225,7 @@ void fill(cublasLtMatmulHeuristicResult_t& result) {
   result = {};
   result.state = CUBLAS_STATUS_SUCCESS;
   result.wavesCount = 1;
+  put(Algorithm{}, result.algo);
 }
 
 }  // namespace
@@ -276,26 +276,6 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
   if (described.status != CUBLAS_STATUS_SUCCESS) return described.status;
   fill(results[0]);
   *returned = 1;
-  return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeType_t,
-                                        cudaDataType_t, cudaDataType_t, cudaDataType_t,
-                                        cudaDataType_t, cudaDataType_t, int requested, int ids[],
-                                        int* returned) {
-  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  if (requested < 1 || ids == nullptr || returned == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  ids[0] = kAlgorithm;
-  *returned = 1;
-  return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType_t, cudaDataType_t,
-                                      cudaDataType_t, cudaDataType_t, cudaDataType_t,
-                                      cudaDataType_t, int id, cublasLtMatmulAlgo_t* algorithm) {
-  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  if (id != kAlgorithm || algorithm == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  *algorithm = {};
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -212,6 +212,23 @@ template <class H, class F>
   return to_bfloat(to_float(a) + to_float(b));
 }
 
+// F{}(a, b) of 16 bits each, and of both halves of a word.
+template <class H, class F>
+void define_half_atomic(OperationSink& sink, const char* one, const char* two, F) {
+  define<u16>(sink, one, [](u16 a, u16 b, u16, bool) { return F{}(H{a}, H{b}).bits; });
+  define<u32>(sink, two, [](u32 a, u32 b, u32, bool) { return both<H>(a, b, F{}); });
+}
+template <class H>
+void define_half_atomics(OperationSink& sink, const char* add_one, const char* min_one,
+                         const char* max_one, const char* add_two, const char* min_two,
+                         const char* max_two) {
+  define_half_atomic<H>(sink, add_one, add_two, [](H a, H b) { return add(a, b); });
+  define_half_atomic<H>(sink, min_one, min_two,
+                        [](H a, H b) { return extreme_half<H, false>(a, b); });
+  define_half_atomic<H>(sink, max_one, max_two,
+                        [](H a, H b) { return extreme_half<H, true>(a, b); });
+}
+
 }  // namespace
 
 void define_atomic(OperationSink& sink) {
@@ -234,16 +251,11 @@ void define_atomic(OperationSink& sink) {
   });
   define<double>(sink, "atom.add.f64",
                  [](double a, double b, double, bool) { return canonical(a + b); });
-  define<u16>(sink, "atom.add.noftz.f16",
-              [](u16 a, u16 b, u16, bool) { return add(f16{a}, f16{b}).bits; });
-  define<u16>(sink, "atom.add.noftz.bf16",
-              [](u16 a, u16 b, u16, bool) { return add(bf16{a}, bf16{b}).bits; });
-  define<u32>(sink, "atom.add.noftz.f16x2", [](u32 a, u32 b, u32, bool) {
-    return both<f16>(a, b, [](f16 x, f16 y) { return add(x, y); });
-  });
-  define<u32>(sink, "atom.add.noftz.bf16x2", [](u32 a, u32 b, u32, bool) {
-    return both<bf16>(a, b, [](bf16 x, bf16 y) { return add(x, y); });
-  });
+  define_half_atomics<f16>(sink, "atom.add.noftz.f16", "atom.min.noftz.f16", "atom.max.noftz.f16",
+                           "atom.add.noftz.f16x2", "atom.min.noftz.f16x2", "atom.max.noftz.f16x2");
+  define_half_atomics<bf16>(sink, "atom.add.noftz.bf16", "atom.min.noftz.bf16",
+                            "atom.max.noftz.bf16", "atom.add.noftz.bf16x2", "atom.min.noftz.bf16x2",
+                            "atom.max.noftz.bf16x2");
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

@@ -98,6 +98,10 @@ void define_compare(OperationSink& sink) {
   op(sink, "slct.b64.s32 slct.u64.s32 slct.s64.s32 slct.f64.s32",
      [](u64 a, u64 b, i32 c) { return c >= 0 ? a : b; });
   // -0 counts as 0, and NaN chooses b.
+  op(sink, "slct.b16.f32 slct.u16.f32 slct.s16.f32",
+     [](u16 a, u16 b, float c) { return c >= 0 ? a : b; });
+  op(sink, "slct.ftz.b16.f32 slct.ftz.u16.f32 slct.ftz.s16.f32",
+     [](u16 a, u16 b, float c) { return flush(c) >= 0 ? a : b; });
   op(sink, "slct.b32.f32 slct.u32.f32 slct.s32.f32 slct.f32.f32",
      [](u32 a, u32 b, float c) { return c >= 0 ? a : b; });
   op(sink, "slct.ftz.b32.f32 slct.ftz.u32.f32 slct.ftz.s32.f32 slct.ftz.f32.f32",

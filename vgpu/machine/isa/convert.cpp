@@ -352,6 +352,22 @@ void define_bytes(OperationSink& sink, const char* from_singles, const char* fro
   });
 }
 
+// Two integers of a few bits below those that c has already.
+template <u32 kBits, bool kSigned>
+[[gnu::always_inline]] inline u32 pack_narrow(i32 a, i32 b, u32 c) {
+  constexpr i32 kMask = (1 << kBits) - 1, kMost = kSigned ? kMask / 2 : kMask,
+                kLeast = kSigned ? -kMost - 1 : 0;
+  const auto field = [](i32 x) {
+    return static_cast<u32>((x < kLeast ? kLeast : x > kMost ? kMost : x) & kMask);
+  };
+  return c << 2 * kBits | field(a) << kBits | field(b);
+}
+template <u32 kBits>
+void define_pack(OperationSink& sink, const char* of_unsigned, const char* of_signed) {
+  op(sink, of_unsigned, [](i32 a, i32 b, u32 c) { return pack_narrow<kBits, false>(a, b, c); });
+  op(sink, of_signed, [](i32 a, i32 b, u32 c) { return pack_narrow<kBits, true>(a, b, c); });
+}
+
 void define_packed(OperationSink& sink) {
   constexpr Rounding kRn = Rounding::kNearest, kRz = Rounding::kZero;
   define_packed16<kHalf, kRn, false, false>(sink, "cvt.rn.f16x2.f32", nullptr);
@@ -403,6 +419,8 @@ void define_packed(OperationSink& sink) {
   op(sink, "cvt.pack.sat.s16.s32", [](i32 a, i32 b) {
     return static_cast<u32>(clamp_integer<i16>(a)) << 16 | static_cast<u16>(clamp_integer<i16>(b));
   });
+  define_pack<4>(sink, "cvt.pack.sat.u4.s32.b32", "cvt.pack.sat.s4.s32.b32");
+  define_pack<2>(sink, "cvt.pack.sat.u2.s32.b32", "cvt.pack.sat.s2.s32.b32");
   op(sink, "cvt.pack.sat.u8.s32.b32", [](i32 a, i32 b, u32 c) {
     return c << 16 | static_cast<u32>(clamp_integer<u8>(a)) << 8 | clamp_integer<u8>(b);
   });

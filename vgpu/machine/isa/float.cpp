@@ -144,6 +144,12 @@ void define_f32(OperationSink& sink) {
      [](float a, float b) { return out<true, false>(flush(a) / flush(b)); });
 }
 
+// The upper 32 bits of a number, the others 0; of a subnormal number a zero.
+[[gnu::always_inline]] inline double upper_half(double a) {
+  const u64 bits = bits_as<u64>(canonical(a)), exponent = u64{0x7ff} << 52;
+  return bits_as<double>(bits & ((bits & exponent) == 0 ? u64{1} << 63 : ~u64{0} << 32));
+}
+
 void define_f64(OperationSink& sink) {
   for (const char* s : {".f64", ".rn.f64"})
     define_arithmetic<double, Rounding::kNearest, false, false>(sink, s);
@@ -154,9 +160,10 @@ void define_f64(OperationSink& sink) {
   define_quotients<double, Rounding::kZero, false>(sink, ".rz.f64");
   define_quotients<double, Rounding::kDown, false>(sink, ".rm.f64");
   define_quotients<double, Rounding::kUp, false>(sink, ".rp.f64");
-  op(sink, "rcp.approx.ftz.f64", [](double a) { return canonical(1.0 / a); });
-  op(sink, "rsqrt.approx.f64 rsqrt.approx.ftz.f64",
-     [](double a) { return canonical(1.0 / root(a)); });
+  op(sink, "rsqrt.approx.f64", [](double a) { return canonical(1.0 / root(a)); });
+  // From the upper 32 bits, for the upper 32 bits.
+  op(sink, "rcp.approx.ftz.f64", [](double a) { return upper_half(1.0 / upper_half(a)); });
+  op(sink, "rsqrt.approx.ftz.f64", [](double a) { return upper_half(1.0 / root(upper_half(a))); });
 }
 
 template <bool kFlush>

@@ -187,4 +187,14 @@ inline double widen(u32 code, Format format) {
   return inexact ? bits_as<float>(towards_zero | 1) : s;
 }
 
+// The larger or smaller of two; a number rather than none.
+template <class H, bool kMax>
+[[gnu::always_inline]] inline H extreme_half(H a, H b) {
+  const float x = to_float(a), y = to_float(b);
+  const u16 equal = static_cast<u16>(kMax ? a.bits & b.bits : a.bits | b.bits);
+  const u16 picked = (kMax ? x > y : x < y) ? a.bits : b.bits;
+  u16 r = x == y ? equal : picked;
+  r = is_nan(x) ? b.bits : is_nan(y) ? a.bits : r;
+  return H{is_nan(x) && is_nan(y) ? u16{0x7fff} : r};
+}
 }  // namespace vgpu::machine::VGPU_ISA

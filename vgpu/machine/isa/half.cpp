@@ -116,15 +116,6 @@ void define_arithmetic(OperationSink& sink, const char* adds, const char* subs, 
   });
 }
 
-template <class H, bool kMax>
-[[gnu::always_inline]] inline H extreme(H a, H b) {
-  const float x = to_float(a), y = to_float(b);
-  const u16 equal = static_cast<u16>(kMax ? a.bits & b.bits : a.bits | b.bits);
-  const u16 picked = (kMax ? x > y : x < y) ? a.bits : b.bits;
-  u16 r = x == y ? equal : picked;
-  r = is_nan(x) ? b.bits : is_nan(y) ? a.bits : r;
-  return H{is_nan(x) && is_nan(y) ? u16{0x7fff} : r};
-}
 template <class H>
 [[gnu::always_inline]] inline H nan_first(H a, H b, H r) {
   const float x = to_float(a), y = to_float(b);
@@ -143,19 +134,20 @@ template <class H, bool kMax, bool kFlush>
 void define_extremes(OperationSink& sink, const char* plain, const char* nan, const char* sign,
                      const char* nan_sign, const char* one, const char* two) {
   define_binary<H>(sink, plain, one, two, [](H a, H b) {
-    return extreme<H, kMax>(flush_half<H, kFlush>(a), flush_half<H, kFlush>(b));
+    return extreme_half<H, kMax>(flush_half<H, kFlush>(a), flush_half<H, kFlush>(b));
   });
   define_binary<H>(sink, nan, one, two, [](H a, H b) {
-    return nan_first(a, b, extreme<H, kMax>(flush_half<H, kFlush>(a), flush_half<H, kFlush>(b)));
+    return nan_first(a, b,
+                     extreme_half<H, kMax>(flush_half<H, kFlush>(a), flush_half<H, kFlush>(b)));
   });
   define_binary<H>(sink, sign, one, two, [](H a, H b) {
-    const H r =
-        extreme<H, kMax>(magnitude(flush_half<H, kFlush>(a)), magnitude(flush_half<H, kFlush>(b)));
+    const H r = extreme_half<H, kMax>(magnitude(flush_half<H, kFlush>(a)),
+                                      magnitude(flush_half<H, kFlush>(b)));
     return (r.bits & 0x7fff) == 0x7fff ? r : with_signs(a, b, r);
   });
   define_binary<H>(sink, nan_sign, one, two, [](H a, H b) {
-    const H r =
-        extreme<H, kMax>(magnitude(flush_half<H, kFlush>(a)), magnitude(flush_half<H, kFlush>(b)));
+    const H r = extreme_half<H, kMax>(magnitude(flush_half<H, kFlush>(a)),
+                                      magnitude(flush_half<H, kFlush>(b)));
     return nan_first(a, b, with_signs(a, b, r));
   });
 }
@@ -301,6 +293,10 @@ void define_half(OperationSink& sink) {
   define_arithmetic<f16, true, After::kSaturate>(
       sink, "add.ftz.sat add.rn.ftz.sat", "sub.ftz.sat sub.rn.ftz.sat",
       "mul.ftz.sat mul.rn.ftz.sat", "fma.rn.ftz.sat", ".f16", ".f16x2");
+  define_ternary<f16>(sink, "fma.rn.ftz.relu", ".f16", ".f16x2", [](f16 a, f16 b, f16 c) {
+    return finish<f16, true, After::kRelu>(
+        fused(flush_half<f16, true>(a), flush_half<f16, true>(b), flush_half<f16, true>(c)));
+  });
   define_extremes<f16, false, true>(sink, "min.ftz", "min.ftz.NaN", "min.ftz.xorsign.abs",
                                     "min.ftz.NaN.xorsign.abs", ".f16", ".f16x2");
   define_extremes<f16, true, true>(sink, "max.ftz", "max.ftz.NaN", "max.ftz.xorsign.abs",

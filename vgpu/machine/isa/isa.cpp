@@ -27,6 +27,7 @@ void define(OperationSink& sink) {
   define_matrix_integer(sink);
   define_wgmma(sink);
   define_texture(sink);
+  define_video(sink);
   define_sass_float(sink);
   define_sass_half(sink);
   define_sass_integer(sink);

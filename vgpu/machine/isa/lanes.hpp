@@ -188,5 +188,6 @@ void define_matrix(OperationSink& sink);
 void define_matrix_integer(OperationSink& sink);
 void define_wgmma(OperationSink& sink);
 void define_texture(OperationSink& sink);
+void define_video(OperationSink& sink);
 
 }  // namespace vgpu::machine::VGPU_ISA

@@ -144,6 +144,41 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
+// mma.m8n8k4 of f16. sub: 1 where A is column-major, 2 where B is.
+template <class Out>
+void mma_of_quads(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  if (!whole_warp(warp, insn, mask)) return;
+  warp.roles |= observer::kMultiplies;
+  constexpr u32 kSize = 8, K = 4, kSums = 8, kQuads = 4;  // elements of a lane
+  constexpr bool kSingle = std::is_same_v<Out, float>;
+  constexpr u32 kRegistersC = kSums / kPerRegister<Out>, kRegistersA = 2;
+  const u32* const d_slots = warp.lists + insn.list;
+  const u32* const a_slots = d_slots + kRegistersC;
+  const u32* const b_slots = a_slots + kRegistersA;
+  const u32* const c_slots = b_slots + kRegistersA;
+  const bool a_by_lane = (insn.sub & 1) == 0, b_by_lane = (insn.sub & 2) != 0;
+  float a[kQuads][kSize][K], b[kQuads][K][kSize], c[kQuads][kSize][kSize];
+  for (u32 lane = 0; lane < kLanes; ++lane) {
+    const u32 quad = lane / 4 % kQuads;
+    for (u32 i = 0; i < K; ++i) {
+      const Place of_a = place_in_quad(a_by_lane, lane, i),
+                  of_b = place_in_quad(b_by_lane, lane, i);
+      a[quad][of_a.row][of_a.column] = value_of(element<f16>(window, a_slots, i, lane));
+      b[quad][of_b.column][of_b.row] = value_of(element<f16>(window, b_slots, i, lane));
+    }
+    for (u32 i = 0; i < kSums; ++i) {
+      const Place at = place_in_quad_sums(kSingle, lane, i);
+      c[quad][at.row][at.column] = value_of(element<Out>(window, c_slots, i, lane));
+    }
+  }
+  for (u32 quad = 0; quad < kQuads; ++quad) multiply_as<f16, Out>(warp, a[quad], b[quad], c[quad]);
+  put<Out>(window, d_slots, kRegistersC, [&](u32 lane, u32 i) {
+    const Place at = place_in_quad_sums(kSingle, lane, i);
+    return c[lane / 4 % kQuads][at.row][at.column];
+  });
+  ++warp.pc;
+}
+
 // Products of 8-bit numbers, as ptxas makes them for sm_90: a product of f16 with the lower pairs
 // of bytes of A's registers, then one with the upper pairs that is added to it; then the sum is
 // added to C. QMMA of sm_89 and sm_120 is executed likewise; its sums are exact where these are.
@@ -224,17 +259,21 @@ void wmma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 }
 
 // Address of element i of a lane's wmma fragment. s: base, leading dimension in elements. imm: i,
-// then one byte each: columns, rows, bytes per element, whether the matrix is column-major.
+// then one byte each: columns, rows, bytes per element, whether the matrix is column-major. sub: a
+// WmmaFragment.
 template <class T>
 void wmma_address(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 i = static_cast<u32>(insn.imm & 0xff), columns = static_cast<u32>(insn.imm >> 8 & 0xff);
   const u32 rows = static_cast<u32>(insn.imm >> 16 & 0xff),
             bytes = static_cast<u32>(insn.imm >> 24 & 0xff);
   const bool by_column = (insn.imm >> 32 & 1) != 0;
+  const auto fragment = static_cast<WmmaFragment>(insn.sub);
   const T* const base = slot<T>(window, insn.s[0]);
   const u32* const line = slot<u32>(window, insn.s[1]);
   write_lanes<u64>(window, insn.d, mask, [&](u32 lane) {
-    const Place at = place_in_wmma(lane, i, columns, rows * columns);
+    const Place at = fragment == WmmaFragment::kOwn
+                         ? place_in_wmma(lane, i, columns, rows * columns)
+                         : place_in_mma(fragment, lane, i, rows, columns, bytes == 1 ? 4 : 1);
     const u64 index =
         by_column ? u64{at.column} * line[lane] + at.row : u64{at.row} * line[lane] + at.column;
     return u64{base[lane]} + index * bytes;
@@ -360,6 +399,8 @@ void define_wmma(OperationSink& sink, const char* types) {
 void define_matrix(OperationSink& sink) {
   op_special(sink, "mma.m16n8k4.tf32.f32", &mma<tf32, float, 16, 4>, true);
   op_special(sink, "mma.m16n8k8.tf32.f32", &mma<tf32, float, 16, 8>, true);
+  op_special(sink, "mma.m8n8k4.f16.f32", &mma_of_quads<float>, true);
+  op_special(sink, "mma.m8n8k4.f16.f16", &mma_of_quads<f16>, true);
   op_special(sink, "mma.m16n8k8.f16.f32", &mma<f16, float, 16, 8>, true);
   op_special(sink, "mma.m16n8k8.f16.f16", &mma<f16, f16, 16, 8>, true);
   op_special(sink, "mma.m16n8k8.bf16.f32", &mma<bf16, float, 16, 8>, true);

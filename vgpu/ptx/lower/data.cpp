@@ -2,6 +2,8 @@
 // Moves, conversions, comparisons, and arithmetic with a carry.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ir/address.hpp"
 #include "ir/compare_kind.hpp"
 #include "ptx/lower/lowering.hpp"
@@ -98,6 +100,37 @@ void FunctionLowering::isspacep() {
   write(pc, Field::kD, named(operand(0)));
 }
 
+// The operations that an instruction without one of its name consists of; none if it is not known.
+static std::vector<std::string> steps_of_conversion(const std::string& name, std::string_view to,
+                                                    std::string_view from) {
+  const auto without = [&](std::string_view part) {
+    std::string rest = name;
+    const std::size_t at = rest.find(part);
+    return at == rest.npos ? std::string() : rest.erase(at, part.size() - 1);  // keeps one dot
+  };
+  if (find_operation(name)) return {name};
+  std::vector<std::string> steps;
+  const auto found = [&] {
+    return std::all_of(steps.begin(), steps.end(),
+                       [](const std::string& step) { return find_operation(step); });
+  };
+  // A saturated number is rounded first.
+  if (std::string plain = without(".sat."); !plain.empty()) {
+    steps = {plain, fmt::format("cvt.sat.{0}.{0}", to)};
+    if (found()) return steps;
+  }
+  if (name == "cvt.rn.ftz.bf16.f32") return {"cvt.ftz.f32.f32", "cvt.rn.bf16.f32"};
+  if (to == from) return {"mov.b16"};  // cvt.bf16.bf16
+  // A wider type needs no rounding; a narrower one is rounded to the nearest.
+  for (const std::string_view mode : {".rn.", ".rz.", ".rm.", ".rp."}) {
+    steps = {without(mode)};
+    if (!steps[0].empty() && found()) return steps;
+  }
+  steps = {fmt::format("cvt.rn.{}.{}", to, from)};
+  if (name == fmt::format("cvt.{}.{}", to, from) && found()) return steps;
+  return {};
+}
+
 // cvt's types may be narrower than its registers. The value is then truncated before the conversion
 // and extended after it.
 void FunctionLowering::cvt() {
@@ -106,43 +139,45 @@ void FunctionLowering::cvt() {
   constexpr std::string_view kOther = ".satfinite.relu.";
   if (const std::size_t at = name.find(kOther); at != name.npos)
     name.replace(at, kOther.size(), ".relu.satfinite.");
-  const auto op = find_operation(name);
-  if (!op) refuse();
-  const Shape& shape = operations()[*op].shape;
-  if (operand_count() != 2 || shape.sources[1] != Arg::kAbsent) {
+  const auto parts = opcode().parts;
+  if (parts.size() < 3) refuse();
+  const std::string_view type = parts[parts.size() - 2];
+  const std::vector<std::string> steps = steps_of_conversion(name, type, parts.back());
+  if (steps.empty()) refuse();
+  const auto shape = [](const std::string& step) -> const Shape& {
+    return operations()[*find_operation(step)].shape;
+  };
+  if (operand_count() != 2 || shape(steps[0]).sources[1] != Arg::kAbsent) {
     emit_shaped(name);
     return;
   }
   static constexpr const char* kUnsigned[] = {"", "u16", "u32", "u64"};
   static constexpr const char* kSigned[] = {"", "s16", "s32", "s64"};
-  const auto convert = [&](const Value& from, RegisterClass to, bool is_signed) {
+  const auto resize = [&](const Value& value, const Value& into, bool is_signed) {
     const char* const* const names = is_signed ? kSigned : kUnsigned;
-    const u32 pc = emit(
-        fmt::format("cvt.{}.{}", names[static_cast<int>(to)], names[static_cast<int>(from.type)]),
-        true);
-    read(pc, Field::kS0, from);
-    return pc;
+    convert(fmt::format("cvt.{}.{}", names[static_cast<int>(into.type)],
+                        names[static_cast<int>(value.type)]),
+            value, into);
   };
-  const RegisterClass source_type = class_of(shape.sources[0]);
-  Value from;
+  const RegisterClass source_type = class_of(shape(steps[0]).sources[0]);
+  Value value;
   if (operand(1).kind == Kind::kRegister && named(operand(1)).type != source_type) {
-    from = temporary(source_type);
-    write(convert(named(operand(1)), source_type, false), Field::kD, from);
+    value = temporary(source_type);
+    resize(named(operand(1)), value, false);
   } else {
-    from = source(operand(1), source_type);
+    value = source(operand(1), source_type);
   }
-  const RegisterClass result_type = class_of(shape.dest);
   const Value to = named(operand(0));
-  const u32 pc = emit(name);
-  read(pc, Field::kS0, from);
-  if (to.type == result_type) {
-    write(pc, Field::kD, to);
-    return;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const RegisterClass result_type = class_of(shape(steps[i]).dest);
+    const bool last = i + 1 == steps.size() && to.type == result_type;
+    const Value result = last ? to : temporary(result_type);
+    const u32 pc = emit(steps[i], i != 0);
+    read(pc, Field::kS0, value);
+    write(pc, Field::kD, result);
+    value = result;
   }
-  const Value result = temporary(result_type);
-  write(pc, Field::kD, result);
-  const std::string_view type = opcode().parts[opcode().parts.size() - 2];
-  write(convert(result, to.type, type.front() == 's'), Field::kD, to);
+  if (to.type != value.type) resize(value, to, type.front() == 's');
 }
 
 // setp.lt.and.ftz.f32 -> the operation "setp.lt.ftz.f32" and how its result is combined.

@@ -96,6 +96,7 @@ class FunctionLowering {
   void lop3();
   void carry();
   void cache_policy();
+  void video();
   void setp_parts(std::string& key, u8& combination) const;
   void place_test(u32 pc, std::size_t first_source, u8 combination);
 
@@ -142,9 +143,15 @@ class FunctionLowering {
   // lower_matrix.cpp
   void mma();
   void sparse_mma();
+  void quad_products();
   void wmma();
   void wmma_product();
+  void wmma_by_mma(const std::string& types, bool saturates);
   void wmma_move(bool stores);
+  struct WmmaForm;
+  WmmaForm wmma_form() const;
+  void gather_bytes(std::span<const Value, 4> bytes, const Value& to);
+  void convert(const std::string& operation, const Value& from, const Value& to);
   void need_registers(std::span<const std::size_t> counts) const;
   u32 matrix_product(const std::string& name, std::span<const std::size_t> counts,
                      RegisterClass type);

@@ -1,53 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma, mma.sp, wmma, ldmatrix, stmatrix, movmatrix. PTX ISA, "Warp Level Matrix Multiply-Accumulate
+// mma, mma.sp, ldmatrix, stmatrix, movmatrix. PTX ISA, "Warp Level Matrix Multiply-Accumulate
 // Instructions".
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-
 #include "ir/sparse.hpp"
 #include "ptx/lower/lowering.hpp"
+#include "ptx/lower/matrix_shape.hpp"
 
 namespace vgpu::ptx {
 namespace {
 
 constexpr std::string_view kKnownMma =
-    "known are m16n8k4 and m16n8k8 of .tf32, m16n8k8 and m16n8k16 of .f16 and .bf16, m8n8k4 of "
-    ".f64, m16n8k16 and m16n8k32 of .e4m3 and .e5m2, m8n8k16, m16n8k16 and m16n8k32 of .s8 and "
+    "known are m16n8k4 and m16n8k8 of .tf32, m8n8k4 of .f16, m16n8k8 and m16n8k16 of .f16 and "
+    ".bf16, m8n8k4, m16n8k4, m16n8k8 and m16n8k16 of .f64, m16n8k16 and m16n8k32 of .e4m3 and "
+    ".e5m2, m8n8k16, m16n8k16 and m16n8k32 of .s8 and "
     ".u8, of .s4 and .u4 with k twice as large, of .b1 with k eight times as large";
 constexpr std::string_view kKnownSparse =
     "known are m16n8k8 and m16n8k16 of .tf32, m16n8k16 and m16n8k32 of .f16 and .bf16, m16n8k64 of "
     ".e4m3 and .e5m2 with .f32, m16n8k32 and m16n8k64 of .s8 and .u8, of .s4 and .u4 with k twice "
     "as large";
-constexpr std::string_view kKnownWmma = "known are .f16 and .bf16 with k16, m16n16k8 of .tf32";
-
-struct Dimensions {
-  u32 m = 0, n = 0, k = 0;
-};
-
-// m16n8k16
-bool parse(std::string_view text, Dimensions& d) {
-  const auto number = [&](char name, u32& value) {
-    if (text.empty() || text.front() != name) return false;
-    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), value);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return error == std::errc();
-  };
-  return number('m', d.m) && number('n', d.n) && number('k', d.k) && text.empty();
-}
-
-u32 bits_of(std::string_view type) {
-  if (type == "f64") return 64;
-  if (is_any_of(type, {"f32", "tf32", "s32"})) return 32;
-  if (is_any_of(type, {"s8", "u8", "e4m3", "e5m2"})) return 8;
-  return is_any_of(type, {"s4", "u4"}) ? 4 : type == "b1" ? 1 : 16;
-}
-
-// Number of registers of a fragment with `elements` elements per warp.
-std::size_t registers_of(u32 elements, std::string_view type) {
-  return type == "f64" ? elements / kLanes : elements * bits_of(type) / (32 * kLanes);
-}
 
 }  // namespace
 
@@ -84,7 +55,9 @@ void FunctionLowering::mma() {
   if (parts.size() > 1 && parts[1].starts_with("sp")) return sparse_mma();
   Dimensions size;
   const bool saturates = parts.size() > 6 && parts[6] == "satfinite";
-  const std::size_t at_d = saturates ? 7 : 6;
+  const bool nearest = parts.size() > 7 && parts[6] == "rn" && parts[7] == "f64";
+  const std::size_t at_d = saturates || nearest ? 7 : 6;
+  if (parts.size() == 10 && parts[3] == "m8n8k4" && parts[7] == "f16") return quad_products();
   if (parts.size() < at_d + 4 || parts[1] != "sync" || parts[2] != "aligned" ||
       !parse(parts[3], size) || parts[4] != "row" || parts[5] != "col")
     refuse(std::string(kKnownMma));
@@ -109,6 +82,22 @@ void FunctionLowering::mma() {
   const u32 pc =
       matrix_product(name, counts, of_d == "f64" ? RegisterClass::k64 : RegisterClass::k32);
   at(pc).sub = saturates ? 1 : 0;
+}
+
+// mma.sync.aligned.m8n8k4.ALAYOUT.BLAYOUT.D.f16.f16.C d, a, b, c; each eight threads have a
+// product.
+void FunctionLowering::quad_products() {
+  const auto parts = opcode().parts;
+  const std::string_view of_d = parts[6];
+  const std::string name = fmt::format("mma.m8n8k4.f16.{}", of_d);
+  for (const std::size_t layout : {4, 5}) {
+    if (!is_any_of(parts[layout], {"row", "col"})) refuse(std::string(kKnownMma));
+  }
+  if (parts[8] != "f16" || parts[9] != of_d || !find_operation(name))
+    refuse(std::string(kKnownMma));
+  const std::size_t sums = of_d == "f16" ? 4 : 8, counts[] = {sums, 2, 2, sums};
+  const u32 pc = matrix_product(name, counts, RegisterClass::k32);
+  at(pc).sub = static_cast<u8>((parts[4] == "col" ? 1 : 0) | (parts[5] == "col" ? 2 : 0));
 }
 
 // mma.sp{::ordered_metadata}.sync.aligned.SHAPE.row.col{.satfinite}.D.A.B.C d, a, b, c, e, f; e:
@@ -199,122 +188,6 @@ void FunctionLowering::product_of_bytes(const std::string& name,
     read(pc, Field::kS0, addend);
     read(pc, Field::kS1, sums[i]);
     destination(pc, operand(0).elements[i], RegisterClass::k32);
-  }
-}
-
-void FunctionLowering::wmma() {
-  const auto parts = opcode().parts;
-  if (parts.size() < 2) refuse();
-  if (parts[1] == "mma")
-    wmma_product();
-  else if (parts[1] == "load" || parts[1] == "store")
-    wmma_move(parts[1] == "store");
-  else
-    refuse();
-}
-
-// wmma.mma.sync.aligned.ALAYOUT.BLAYOUT.SHAPE.D.C or .D.A.B.C d, a, b, c; The layouts describe the
-// matrices in memory, not the fragments.
-void FunctionLowering::wmma_product() {
-  const auto parts = opcode().parts;
-  Dimensions size;
-  if (parts.size() < 9 || parts[2] != "sync" || parts[3] != "aligned" || !parse(parts[6], size)) {
-    refuse(std::string(kKnownWmma));
-  }
-  const bool half = parts.size() == 9;
-  const std::string_view of_d = parts[7], of_c = parts.back(), of_a = half ? "f16" : parts[8];
-  const std::string name = fmt::format("wmma.{}.{}.{}", parts[6], of_a, of_d);
-  if (of_c != of_d || (!half && (parts.size() != 11 || parts[9] != of_a)) ||
-      !find_operation(name)) {
-    refuse(std::string(kKnownWmma));
-  }
-  const auto factor = [&](u32 elements) { return half ? 8 : registers_of(elements, of_a); };
-  const std::size_t counts[] = {registers_of(size.m * size.n, of_d), factor(size.m * size.k),
-                                factor(size.k * size.n), registers_of(size.m * size.n, of_d)};
-  matrix_product(name, counts, RegisterClass::k32);
-}
-
-// wmma.load.a|b|c.sync.aligned.LAYOUT.SHAPE{.space}.TYPE r, [p]{, stride};
-// wmma.store.d.sync.aligned.LAYOUT.SHAPE{.space}.TYPE [p], r{, stride};
-// One load or store an element, at addresses computed for each.
-void FunctionLowering::wmma_move(bool stores) {
-  const auto parts = opcode().parts;
-  Dimensions size;
-  if (parts.size() < 8 || parts[3] != "sync" || parts[4] != "aligned" || !parse(parts[6], size)) {
-    refuse(std::string(kKnownWmma));
-  }
-  const std::string_view matrix = parts[2], type = parts.back();
-  const bool factor = matrix == "a" || matrix == "b", by_column = parts[5] == "col";
-  const bool known =
-      factor ? is_any_of(type, {"f16", "bf16", "tf32"}) : is_any_of(type, {"f16", "f32"});
-  if (!known || (!factor && matrix != (stores ? "d" : "c"))) refuse(std::string(kKnownWmma));
-  std::string space = "generic";
-  for (std::size_t i = 7; i + 1 < parts.size(); ++i) {
-    if (parts[i] == "global")
-      space = "global";
-    else if (is_any_of(parts[i], {"shared", "shared::cta"}))
-      space = "shared";
-    else
-      refuse(fmt::format("modifier .{}", parts[i]));
-  }
-  const u32 rows = matrix == "b" ? size.k : size.m, columns = matrix == "a" ? size.k : size.n;
-  const bool shape_known = size.k == 16 ? type != "tf32" && size.m * size.n == 256
-                                        : size.k == 8 && size.m == 16 && size.n == 16 &&
-                                              (type == "tf32" || type == "f32");
-  if (!shape_known || columns > 32 || rows > 32) refuse(std::string(kKnownWmma));
-  const u32 bytes = bits_of(type) / 8;
-  const std::size_t count = factor && type == "f16" ? 8 : registers_of(rows * columns, type);
-  const Operand& where = operand(stores ? 0 : 1);
-  const Operand& what = operand(stores ? 1 : 0);
-  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
-  if (what.kind != Kind::kVector || what.elements.size() != count)
-    refuse("another number of registers");
-  const Operand& base = where.elements[0];
-  const Value from = base.kind == Kind::kRegister ? named(base) : source(base, RegisterClass::k64);
-  const Value line = operand_count() > 2 ? source(operand(2), RegisterClass::k32)
-                                         : constant(by_column ? rows : columns, RegisterClass::k32);
-  emit("warp.whole");
-  for (std::size_t r = 0; r < count; ++r) {
-    const Value whole = stores                      ? source(what.elements[r], RegisterClass::k32)
-                        : is_sink(what.elements[r]) ? temporary(RegisterClass::k32)
-                                                    : named(what.elements[r]);
-    if (whole.type != RegisterClass::k32) refuse("its registers have another size");
-    const u32 parts_of_register = bytes == 2 ? 2 : 1;
-    Value pieces[2] = {whole, whole};
-    for (u32 e = 0; e < parts_of_register; ++e) {
-      const u64 i = r * parts_of_register + e;
-      const u32 address =
-          emit(from.type == RegisterClass::k32 ? "wmma.address32" : "wmma.address", true);
-      const Value there = temporary(RegisterClass::k64);
-      at(address).imm =
-          static_cast<i64>(i | columns << 8 | rows << 16 | u64{bytes} << 24 | u64{by_column} << 32);
-      read(address, Field::kS0, from);
-      read(address, Field::kS1, line);
-      write(address, Field::kD, there);
-      if (bytes == 2) {
-        pieces[e] = temporary(RegisterClass::k16);
-        if (stores) {
-          const u32 half = emit(fmt::format("unpack.32.16.{}", e), true);
-          read(half, Field::kS0, whole);
-          write(half, Field::kD, pieces[e]);
-        }
-      }
-      const u32 pc = emit(fmt::format("{}.{}.{}x1", stores ? "st" : "ld", space, bytes), true);
-      at(pc).site = program_.sites++;
-      at(pc).bytes = at(pc).width = static_cast<u8>(bytes);
-      at(pc).imm = where.offset;
-      if (stores) at(pc).flags |= kFlagStore;
-      read(pc, Field::kS0, there);
-      if (stores)
-        read(pc, Field::kD, pieces[e]);
-      else
-        write(pc, Field::kD, pieces[e]);
-    }
-    if (stores || bytes != 2) continue;
-    const u32 pair = emit("pack.16x2", true);
-    read(pair, Field::kS0, pieces[0]);
-    read(pair, Field::kS1, pieces[1]);
-    write(pair, Field::kD, whole);
   }
 }
 

@@ -295,10 +295,12 @@ void FunctionLowering::atom() {
   AtomicSpace space = AtomicSpace::kGeneric;
   bool acquires = false, releases = false;
   const auto parts = opcode().parts;
-  for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
-    const std::string_view part = parts[i];
+  std::string_view of_type;
+  for (const std::string_view part : parts.subspan(1)) {
     const std::string_view named_space = space_named(part);
-    if (part == "shared::cluster")
+    if (ptx::type_from(part) || is_any_of(part, {"bf16", "bf16x2"}))
+      of_type = part;
+    else if (part == "shared::cluster")
       space = AtomicSpace::kCluster;
     else if (named_space == "global")
       space = AtomicSpace::kGlobal;
@@ -318,7 +320,7 @@ void FunctionLowering::atom() {
     else
       operation = std::string(part);
   }
-  const std::string name = fmt::format("atom.{}{}.{}", operation, noftz, parts.back());
+  const std::string name = fmt::format("atom.{}{}.{}", operation, noftz, of_type);
   const auto op = find_operation(name);
   if (!op) refuse();
   const RegisterClass type = class_of(operations()[*op].shape.dest);
@@ -343,8 +345,8 @@ void FunctionLowering::atom() {
   read(pc, Field::kS2, c);
   // Mark the program if its result may depend on the order of blocks.
   const bool global = space == AtomicSpace::kGlobal || space == AtomicSpace::kGeneric;
-  const bool floating = parts.back().front() == 'f' ||
-                        parts.back().front() == 'b';  // .f32, .bf16; bits are not added
+  const bool floating =
+      of_type.front() == 'f' || of_type.front() == 'b';  // .f32, .bf16; bits are not added
   const bool sums = operation == "add" && floating;
   if (global &&
       (sums || operation == "exch" || compares || operation == "inc" || operation == "dec")) {
@@ -359,14 +361,14 @@ void FunctionLowering::atom() {
 }
 
 // Elements of a vector are updated one by one, each atomically: "the atomicity is guaranteed for
-// each element separately" (PTX ISA, "red"). Only additions are supported.
+// each element separately" (PTX ISA, "red").
 void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpace space,
                                    std::size_t where) {
   const RegisterClass type = class_of(operations()[*find_operation(name)].shape.dest);
   const u32 bytes = register_bytes(type);
   const Operand& what = operand(where + 1);
-  if (!opcode().has("add") || space == AtomicSpace::kShared || space == AtomicSpace::kCluster ||
-      bytes > 4 || bytes * count > 16)
+  if (space == AtomicSpace::kShared || space == AtomicSpace::kCluster || bytes > 4 ||
+      bytes * count > 16)
     refuse();
   if (what.kind != Kind::kVector || what.elements.size() != count)
     refuse("another number of elements");

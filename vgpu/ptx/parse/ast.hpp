@@ -86,7 +86,7 @@ struct Operand {
     kPrototype,    // target: index into Function::prototypes, name
   };
   Kind kind = Kind::kSink;
-  bool negated = false;  // !p
+  bool negated = false;  // !p; -r of vmad
   bool is_unsigned = false;
   bool is_generic = false;
   Symbol symbol;

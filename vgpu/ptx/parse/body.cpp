@@ -233,6 +233,7 @@ void Parser::instruction(Function& function, Instruction result, const char* beg
   const std::string_view base = result.opcode->base();
   is_call_ = base == "call";
   is_branch_ = base == "bra";
+  has_signs_ = base == "vmad";
   scratch_.clear();
   if (!token_.is(';')) {
     for (;;) {

@@ -28,6 +28,10 @@ Operand Parser::operand(int depth) {
     advance();
     first = name_operand(false);
     first.negated = true;
+  } else if (negates_register()) {
+    advance();
+    first = name_operand(false);
+    first.negated = true;
   } else if (token_.is('{')) {
     first = group(Operand::Kind::kVector, '}', depth);
   } else if (token_.is('(') && is_call_) {
@@ -48,6 +52,14 @@ Operand Parser::operand(int depth) {
   pair.kind = Operand::Kind::kPair;
   pair.elements = keep_operands(begin);
   return pair;
+}
+
+// A minus before a register, which vmad has; else it begins a constant.
+bool Parser::negates_register() const {
+  if (!has_signs_ || !token_.is('-')) return false;
+  Lexer ahead = lexer_;
+  const Token next = ahead.next();
+  return next.is_name() && scopes_.find(next.text.substr(0, next.text.find('.'))).reg != kNone;
 }
 
 Operand Parser::group(Operand::Kind kind, char close, int depth) {

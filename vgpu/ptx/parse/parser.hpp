@@ -122,6 +122,7 @@ class Parser {
 
   // Operands
   Operand operand(int depth);
+  bool negates_register() const;
   Operand group(Operand::Kind kind, char close, int depth);
   Operand address(int depth);
   Operand name_operand(bool with_offset);
@@ -149,7 +150,7 @@ class Parser {
   std::unordered_map<std::uint64_t, std::uint32_t> last_location_;  // by file, line, column
   std::uint32_t location_ = kNone;
   std::vector<Operand> scratch_;
-  bool is_call_ = false, is_branch_ = false;  // the instruction being parsed
+  bool is_call_ = false, is_branch_ = false, has_signs_ = false;  // the instruction being parsed
 };
 
 }  // namespace vgpu::ptx

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomics on vectors (sm_90).
 
+#include <cuda_fp16.h>
+
 extern "C" __global__ void add_vectors(float* singles, unsigned* halves, float* old) {
   const float x = static_cast<float>(threadIdx.x);
   float* const at = singles + threadIdx.x % 4 * 4;
@@ -23,6 +25,21 @@ extern "C" __global__ void add_vectors(float* singles, unsigned* halves, float* 
                : "memory");
   old[2 * threadIdx.x] = a;
   old[2 * threadIdx.x + 1] = b;
+}
+
+// Both orders of the opcode's parts. 1.0 and 2.0, x and -x as f16; old values of the smaller ones.
+extern "C" __global__ void extreme_vectors(unsigned* least, unsigned* most, unsigned* old) {
+  const unsigned short x = __half_as_ushort(__int2half_rn(static_cast<int>(threadIdx.x)));
+  const unsigned both = x | static_cast<unsigned>(x ^ 0x8000) << 16;
+  asm volatile("red.global.v2.f16x2.min.noftz [%0], {%1, %2};" ::"l"(least), "r"(both),
+               "r"(0x40003c00)
+               : "memory");
+  unsigned first, second;
+  asm volatile("atom.global.max.noftz.v2.f16x2 {%0, %1}, [%2], {%3, %4};"
+               : "=r"(first), "=r"(second)
+               : "l"(most), "r"(both), "r"(0x40003c00)
+               : "memory");
+  old[threadIdx.x] = first;
 }
 
 extern "C" __global__ void add_misaligned(float* at) {

@@ -206,8 +206,8 @@ extern "C" __global__ void transpose(unsigned short* out, const unsigned short* 
 
 // D = 2 A B + C with wmma; A and B in the layouts of L and R, D row-major, through shared or global
 // memory.
-template <int M, int N, int K, class In, class Out, class L, class R>
-__device__ void wmma_product(Out* gd, const In* ga, const In* gb, const Out* gc) {
+template <int M, int N, int K, class In, class Sum, class Out, class L, class R>
+__device__ void wmma_product(Out* gd, const In* ga, const In* gb, const Sum* gc) {
   using namespace nvcuda::wmma;
   using Fragment = std::conditional_t<std::is_same_v<In, float>, precision::tf32, In>;
   constexpr int lda = std::is_same_v<L, row_major> ? K : M,
@@ -217,17 +217,18 @@ __device__ void wmma_product(Out* gd, const In* ga, const In* gb, const Out* gc)
   __syncwarp();
   fragment<matrix_a, M, N, K, Fragment, L> a;
   fragment<matrix_b, M, N, K, Fragment, R> b;
-  fragment<accumulator, M, N, K, Out> c, d;
+  fragment<accumulator, M, N, K, Sum> c;
+  fragment<accumulator, M, N, K, Out> d;
   load_matrix_sync(a, sa, lda);
   load_matrix_sync(b, gb, ldb);
   load_matrix_sync(c, gc, N, mem_row_major);
-  for (int i = 0; i < a.num_elements; ++i) a.x[i] = a.x[i] + a.x[i];
+  for (int i = 0; i < a.num_elements; ++i) a.x[i] = static_cast<In>(a.x[i] + a.x[i]);
   mma_sync(d, a, b, c);
   store_matrix_sync(gd, d, N, mem_row_major);
 }
-#define WMMA(name, M, N, K, In, Out, L, R)                                              \
-  extern "C" __global__ void name(Out* gd, const In* ga, const In* gb, const Out* gc) { \
-    wmma_product<M, N, K, In, Out, nvcuda::wmma::L, nvcuda::wmma::R>(gd, ga, gb, gc);   \
+#define WMMA(name, M, N, K, In, Out, L, R)                                                 \
+  extern "C" __global__ void name(Out* gd, const In* ga, const In* gb, const Out* gc) {    \
+    wmma_product<M, N, K, In, Out, Out, nvcuda::wmma::L, nvcuda::wmma::R>(gd, ga, gb, gc); \
   }
 WMMA(wmma_f16_square_rr, 16, 16, 16, __half, float, row_major, row_major)
 WMMA(wmma_f16_square_rc, 16, 16, 16, __half, float, row_major, col_major)
@@ -239,6 +240,82 @@ WMMA(wmma_bf16_square_rc, 16, 16, 16, __nv_bfloat16, float, row_major, col_major
 WMMA(wmma_bf16_tall_rr, 32, 8, 16, __nv_bfloat16, float, row_major, row_major)
 WMMA(wmma_bf16_wide_cc, 8, 32, 16, __nv_bfloat16, float, col_major, col_major)
 WMMA(wmma_tf32_square_rc, 16, 16, 8, float, float, row_major, col_major)
+WMMA(wmma_s8_square_rc, 16, 16, 16, signed char, int, row_major, col_major)
+WMMA(wmma_s8_square_cr, 16, 16, 16, signed char, int, col_major, row_major)
+WMMA(wmma_s8_tall_cc, 32, 8, 16, signed char, int, col_major, col_major)
+WMMA(wmma_s8_wide_rr, 8, 32, 16, signed char, int, row_major, row_major)
+WMMA(wmma_f64_rc, 8, 8, 4, double, double, row_major, col_major)
+WMMA(wmma_f64_cr, 8, 8, 4, double, double, col_major, row_major)
+// Sums in single precision from and to f16.
+extern "C" __global__ void wmma_from_half(float* gd, const __half* ga, const __half* gb,
+                                          const __half* gc) {
+  using nvcuda::wmma::row_major;
+  wmma_product<16, 16, 16, __half, __half, float, row_major, row_major>(gd, ga, gb, gc);
+}
+extern "C" __global__ void wmma_to_half(__half* gd, const __half* ga, const __half* gb,
+                                        const float* gc) {
+  using nvcuda::wmma::row_major;
+  wmma_product<16, 16, 16, __half, float, __half, row_major, row_major>(gd, ga, gb, gc);
+}
+
+// Products of narrow elements, whose rows of A and columns of B are words in memory. T: u4 or b1.
+template <class T, int K>
+__device__ void narrow_product(int* gd, const u32* ga, const u32* gb, const int* gc, bool xors) {
+  using namespace nvcuda::wmma;
+  fragment<matrix_a, 8, 8, K, T, row_major> a;
+  fragment<matrix_b, 8, 8, K, T, col_major> b;
+  fragment<accumulator, 8, 8, K, int> c;
+  load_matrix_sync(a, ga, K);
+  load_matrix_sync(b, gb, K);
+  load_matrix_sync(c, gc, 8, mem_col_major);
+  if constexpr (K == 128)
+    bmma_sync(c, a, b, c, xors ? experimental::bmmaBitOpXOR : experimental::bmmaBitOpAND);
+  else
+    mma_sync(c, a, b, c);
+  store_matrix_sync(gd, c, 8, mem_col_major);
+}
+extern "C" __global__ void wmma_u4(int* gd, const u32* ga, const u32* gb, const int* gc) {
+  narrow_product<nvcuda::wmma::experimental::precision::u4, 32>(gd, ga, gb, gc, false);
+}
+extern "C" __global__ void wmma_b1(int* gd, const u32* ga, const u32* gb, const int* gc) {
+  narrow_product<nvcuda::wmma::experimental::precision::b1, 128>(gd, ga, gb, gc, true);
+}
+extern "C" __global__ void wmma_b1_and(int* gd, const u32* ga, const u32* gb, const int* gc) {
+  narrow_product<nvcuda::wmma::experimental::precision::b1, 128>(gd, ga, gb, gc, false);
+}
+
+// mma.m8n8k4 of f16, one product for each quarter of the warp. a, b: 8 x 4 and 4 x 8 in the layouts
+// that the name has, one matrix after the other; d: 8 x 8.
+#define QUADS(name, layouts, a_by_lane, b_by_lane)                                               \
+  extern "C" __global__ void name(float* gd, const unsigned short* ga, const unsigned short* gb, \
+                                  const float* gc) {                                             \
+    const int lane = static_cast<int>(threadIdx.x), quad = lane / 4 % 4;                         \
+    const int far = lane < 16 ? 0 : 4, near = lane % 4;                                          \
+    unsigned short a[4], b[4];                                                                   \
+    for (int i = 0; i < 4; ++i) {                                                                \
+      a[i] = (a_by_lane) ? ga[32 * quad + 4 * (near + far) + i]                                  \
+                         : ga[32 * quad + 4 * (i + far) + near];                                 \
+      b[i] =                                                                                     \
+          (b_by_lane) ? gb[32 * quad + 8 * i + near + far] : gb[32 * quad + 8 * near + i + far]; \
+    }                                                                                            \
+    float c[8];                                                                                  \
+    const auto place = [&](int i) {                                                              \
+      return 64 * quad + 8 * ((lane & 1) + (i & 2) + far) + (i & 4) + (lane & 2) + (i & 1);      \
+    };                                                                                           \
+    for (int i = 0; i < 8; ++i) c[i] = gc[place(i)];                                             \
+    asm volatile("mma.sync.aligned.m8n8k4." layouts                                              \
+                 ".f32.f16.f16.f32 {%0,%1,%2,%3,%4,%5,%6,%7}, {%8,%9}, {%10,%11}, "              \
+                 "{%0,%1,%2,%3,%4,%5,%6,%7};"                                                    \
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]),       \
+                   "+f"(c[6]), "+f"(c[7])                                                        \
+                 : "r"(pair(a[0], a[1])), "r"(pair(a[2], a[3])), "r"(pair(b[0], b[1])),          \
+                   "r"(pair(b[2], b[3])));                                                       \
+    for (int i = 0; i < 8; ++i) gd[place(i)] = c[i];                                             \
+  }
+QUADS(mma_quads_rc, "row.col", true, true)
+QUADS(mma_quads_rr, "row.row", true, false)
+QUADS(mma_quads_cc, "col.col", false, true)
+QUADS(mma_quads_cr, "col.row", false, false)
 
 // Not all lanes of the warp execute it.
 extern "C" __global__ void half_a_warp(unsigned short* out, int threads) {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Video instructions, compared with the PTX ISA's definitions.
+#include <algorithm>
+
+#include "conformance.hpp"
+
+namespace {
+
+using namespace conformance;
+
+i64 clamped(i64 value, i64 least, i64 most) { return std::clamp(value, least, most); }
+u64 word(i64 value) { return static_cast<u32>(value); }
+constexpr i64 kLeast = -0x80000000LL, kMost = 0x7fffffff, kMostUnsigned = 0xffffffff;
+
+std::vector<Case> words() {
+  return {
+      {"vadd.u32.u32.u32", "rrr", [](u64 a, u64 b, u64, u64) { return word(i64(a) + i64(b)); }, {}},
+      {"vadd.s32.u32.s32.sat",
+       "rrr",
+       [](u64 a, u64 b, u64, u64) { return word(clamped(i64(u32(a)) + i32(b), kLeast, kMost)); },
+       {}},
+      {"vadd.u32.s32.s32.sat %d, %a.b1, %b.h1;",
+       "rrr",
+       [](u64 a, u64 b, u64, u64) {
+         return word(clamped(i8(a >> 8) + i16(b >> 16), 0, kMostUnsigned));
+       },
+       {}},
+      {"vsub.s32.s32.s32.min",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) { return word(std::min(i64(i32(a)) - i32(b), i64(i32(c)))); },
+       {}},
+      {"vabsdiff.u32.s32.u32.add",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) { return word(std::abs(i64(i32(a)) - i64(u32(b))) + i64(c)); },
+       {}},
+      {"vmin.u32.s32.s32.sat %d.b1, %a, %b, %c;",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) {
+         const i64 least = clamped(std::min(i32(a), i32(b)), 0, 255);
+         return (u32(c) & 0xffff00ffu) | static_cast<u64>(least) << 8;
+       },
+       {}},
+      {"vmax.s32.u32.s32.max",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) {
+         return word(std::max(std::max(i64(u32(a)), i64(i32(b))), i64(i32(c))));
+       },
+       {}},
+      {"vshl.u32.u32.u32.clamp",
+       "rrr",
+       [](u64 a, u64 b, u64, u64) { return u32(b) >= 32 ? 0 : word(i64(u64(u32(a)) << u32(b))); },
+       {}},
+      {"vshr.s32.s32.u32.wrap %d.h1, %a, %b, %c;",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) {
+         return (u32(c) & 0xffff) | (u32(i32(a) >> (b & 31)) & 0xffff0000u);
+       },
+       {}},
+      {"vmad.s32.s32.u32.sat.shr7 %d, %a.h0, %b.h1, %c;",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) {
+         const i64 sum = i64(i16(a)) * u16(b >> 16) + i32(c);
+         return word(clamped(sum >> 7, kLeast, kMost));
+       },
+       {}},
+      {"vmad.s32.s32.s32.shr15 %d, %a.b0, -%b.b3, %c;",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) { return word((i32(c) - i64(i8(a)) * i8(b >> 24)) >> 15); },
+       {}},
+      {"vmad.u32.u32.u32.po %d, %a.h0, %b.h0, %c;",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) { return word(i64(u64{u16(a)} * u16(b) + u32(c) + 1)); },
+       {}},
+      {"vset.u32.s32.lt",
+       "rrr",
+       [](u64 a, u64 b, u64, u64) { return u64{i64(u32(a)) < i32(b)}; },
+       {}},
+      {"vset.s32.s32.ge.add",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) { return word(i64(c) + (i32(a) >= i32(b) ? 1 : 0)); },
+       {}},
+  };
+}
+
+// f of each half or byte; T: its type.
+template <class T, class F>
+u64 parts(u64 a, u64 b, F f) {
+  u64 d = 0;
+  for (unsigned at = 0; at < 32; at += 8 * sizeof(T)) {
+    const u64 part = static_cast<u64>(f(T(a >> at), T(b >> at)));
+    d |= (part & ((u64{1} << 8 * sizeof(T)) - 1)) << at;
+  }
+  return d;
+}
+
+std::vector<Case> halves_and_bytes() {
+  return {
+      {"vadd2.s32.s32.s32.sat",
+       "rrrr",
+       [](u64 a, u64 b, u64, u64) {
+         return parts<i16>(a, b, [](int x, int y) { return std::clamp(x + y, -32768, 32767); });
+       },
+       {}},
+      {"vsub4.u32.u32.u32",
+       "rrrr",
+       [](u64 a, u64 b, u64, u64) { return parts<u8>(a, b, [](int x, int y) { return x - y; }); },
+       {}},
+      {"vavrg4.s32.s32.s32",
+       "rrrr",
+       [](u64 a, u64 b, u64, u64) {
+         return parts<i8>(a, b, [](int x, int y) { return (x + y + (x + y >= 0)) >> 1; });
+       },
+       {}},
+      {"vmin2.u32.u32.u32",
+       "rrrr",
+       [](u64 a, u64 b, u64, u64) {
+         return parts<u16>(a, b, [](int x, int y) { return std::min(x, y); });
+       },
+       {}},
+      {"vmax4.s32.s32.s32.add",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) {
+         for (int at = 0; at < 32; at += 8)
+           c += static_cast<u64>(std::max(i8(a >> at), i8(b >> at)));
+         return c & 0xffffffff;
+       },
+       {}},
+      {"vset2.u32.u32.ne",
+       "rrrr",
+       [](u64 a, u64 b, u64, u64) { return parts<u16>(a, b, [](int x, int y) { return x != y; }); },
+       {}},
+  };
+}
+
+class VideoInstruction : public testing::TestWithParam<Case> {};
+TEST_P(VideoInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Words, VideoInstruction, testing::ValuesIn(words()), with_index);
+INSTANTIATE_TEST_SUITE_P(HalvesAndBytes, VideoInstruction, testing::ValuesIn(halves_and_bytes()),
+                         with_index);
+
+}  // namespace
