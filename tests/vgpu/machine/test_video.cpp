@@ -25,10 +25,6 @@ std::vector<Case> words() {
          return word(clamped(i8(a >> 8) + i16(b >> 16), 0, kMostUnsigned));
        },
        {}},
-      {"vsub.s32.s32.s32.min",
-       "rrrr",
-       [](u64 a, u64 b, u64 c, u64) { return word(std::min(i64(i32(a)) - i32(b), i64(i32(c)))); },
-       {}},
       {"vabsdiff.u32.s32.u32.add",
        "rrrr",
        [](u64 a, u64 b, u64 c, u64) { return word(std::abs(i64(i32(a)) - i64(u32(b))) + i64(c)); },

@@ -155,8 +155,8 @@ static void check_refusals() {
           "C on the host");
   require(gemm(n, n, 4, 4, 5, &one, a, 4, a, 5, &one, a, 4) == CUBLAS_STATUS_EXECUTION_FAILED,
           "A too small");
-  require(cublasSsymm(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, 4, 4, &one, a, 4, a, 4,
-                      &one, a, 4) == CUBLAS_STATUS_NOT_SUPPORTED,
+  float x = 1, y = 1, c = 0, s = 0;
+  require(cublasSrotg(handle, &x, &y, &c, &s) == CUBLAS_STATUS_NOT_SUPPORTED,
           "a function that is a stub");
 }
 

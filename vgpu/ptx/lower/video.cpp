@@ -72,7 +72,10 @@ void FunctionLowering::video() {
   // Where the compiler does not follow the manual.
   const bool shifts = v.kind == VideoKind::kShl || v.kind == VideoKind::kShr;
   const bool all_signed = v.has(kVideoSignedA) && v.has(kVideoSignedB);
+  const bool sums = v.kind == VideoKind::kAdd || v.kind == VideoKind::kSub;
   if (shifts && v.has(kVideoSaturates)) refuse("a shift with .sat");
+  if (sums && (v.second == VideoSecond::kMin || v.second == VideoSecond::kMax))
+    refuse("the least or greatest of a sum");
   if (v.has(kVideoNegated) && !all_signed) refuse("a negated product of unsigned numbers");
   if (v.kind == VideoKind::kMad && v.has(kVideoSaturates) && v.scale != 0 &&
       !v.has(kVideoSignedA) && !v.has(kVideoSignedB))

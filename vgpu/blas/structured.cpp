@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+// Level 2 and 3 of symmetric, Hermitian, triangular, banded and packed matrices, by their
+// definitions.
+#include "blas/structured.hpp"
+
+#include <complex>
+#include <string>
+#include <vector>
+
+namespace vgpu::blas {
+namespace {
+
+bool is_known_op(cublasOperation_t op) {
+  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
+
+template <class W>
+W scaled(const W& factor, const W& old) {  // what a factor of 0 leaves is not read
+  return factor == W{0} ? W{0} : factor * old;
+}
+
+// y = alpha A x + beta y; at(i, j) is A's element.
+template <class W, class At, class A>
+cublasStatus_t times_vector(const char* name, cublasHandle_t handle, bool valid,
+                            const Scalar& alpha, const A& a, At at, const Vector<W>& x,
+                            const Scalar& beta, const Vector<W>& y) {
+  return enqueue(
+      name, handle, valid && x.step != 0 && y.step != 0 && alpha.valid() && beta.valid(),
+      [=] {
+        const W factor = alpha.value<W>(), kept = beta.value<W>();
+        for (std::int64_t i = 0; i < y.n; ++i) {
+          W sum{};
+          for (std::int64_t j = 0; j < x.n && factor != W{0}; ++j) sum += at(i, j) * x[j];
+          y.set(i, factor * sum + scaled(kept, kept == W{0} ? W{0} : y[i]));
+        }
+        y.mark();
+      },
+      a, x, y);
+}
+
+template <class W>
+cublasStatus_t mirrored_times_vector(const char* name, cublasHandle_t handle, bool hermitian,
+                                     const Scalar& alpha, const Triangle<W>& a, const Vector<W>& x,
+                                     const Scalar& beta, const Vector<W>& y) {
+  const auto at = [=](std::int64_t i, std::int64_t j) { return a.mirrored(i, j, hermitian); };
+  return times_vector(name, handle, a.valid(), alpha, a, at, x, beta, y);
+}
+
+// A general banded matrix: `below` and `above` diagonals beside the main one.
+template <class W>
+struct Band {
+  W* data = nullptr;
+  std::int64_t rows = 0, columns = 0, below = 0, above = 0, ld = 1;
+
+  W at(std::int64_t i, std::int64_t j) const {
+    return i - j > below || j - i > above ? W{0} : data[j * ld + above + i - j];
+  }
+  bool valid() const {
+    return rows >= 0 && columns >= 0 && below >= 0 && above >= 0 && ld > below + above;
+  }
+  bool on_device() const {
+    const bool none = rows == 0 || columns == 0;
+    return blas::on_device(data, none ? 0 : (columns - 1) * ld + below + above + 1, kTypeOf<W>);
+  }
+};
+
+template <class W>
+cublasStatus_t band_times_vector(const char* name, cublasHandle_t handle, cublasOperation_t op,
+                                 const Scalar& alpha, const Band<W>& a, const Vector<W>& x,
+                                 const Scalar& beta, const Vector<W>& y) {
+  const auto at = [=](std::int64_t i, std::int64_t j) {
+    if (op == CUBLAS_OP_N) return a.at(i, j);
+    return op == CUBLAS_OP_C ? conjugate(a.at(j, i)) : a.at(j, i);
+  };
+  return times_vector(name, handle, is_known_op(op) && a.valid(), alpha, a, at, x, beta, y);
+}
+
+// x = op(T) x, or the x of op(T) x = b in b's place.
+template <class W>
+cublasStatus_t triangle_and_vector(const char* name, cublasHandle_t handle, cublasOperation_t op,
+                                   cublasDiagType_t diagonal, bool solves, const Triangle<W>& t,
+                                   const Vector<W>& x) {
+  return enqueue(
+      name, handle, is_known_op(op) && t.valid() && x.step != 0,
+      [=] {
+        const bool unit = diagonal == CUBLAS_DIAG_UNIT, down = t.lower() == (op == CUBLAS_OP_N);
+        std::vector<W> values;
+        for (std::int64_t i = 0; i < t.n; ++i) values.push_back(x[i]);
+        const std::vector<W> before = values;
+        for (std::int64_t step = 0; step < t.n; ++step) {
+          const std::int64_t i = down ? step : t.n - 1 - step;
+          W sum = solves ? before[i] : t.of(op, unit, i, i) * before[i];
+          for (std::int64_t j = down ? 0 : i + 1; j < (down ? i : t.n); ++j) {
+            if (solves)
+              sum -= t.of(op, unit, i, j) * values[j];
+            else
+              sum += t.of(op, unit, i, j) * before[j];
+          }
+          values[i] = solves && !unit ? sum / t.of(op, unit, i, i) : sum;
+        }
+        for (std::int64_t i = 0; i < t.n; ++i) x.set(i, values[i]);
+        x.mark();
+      },
+      t, x);
+}
+
+// The stored triangle becomes value(i, j); a Hermitian matrix keeps a real diagonal.
+template <class W, class Value>
+void set_triangle(const Triangle<W>& a, bool hermitian, Value value) {
+  for (std::int64_t j = 0; j < a.n; ++j) {
+    for (std::int64_t i = a.lower() ? j : 0; i < (a.lower() ? a.n : j + 1); ++i) {
+      const W now = value(i, j);
+      a.at(i, j) = hermitian && i == j ? W(std::real(now)) : now;
+    }
+  }
+  a.mark();
+}
+
+// A += alpha x y^T, and the mirrored product where there are two vectors. ^H where `hermitian`.
+template <class W>
+cublasStatus_t update(const char* name, cublasHandle_t handle, bool hermitian, bool two,
+                      const Scalar& alpha, const Vector<W>& x, const Vector<W>& y,
+                      const Triangle<W>& a) {
+  return enqueue(
+      name, handle, a.valid() && x.step != 0 && y.step != 0 && alpha.valid(),
+      [=] {
+        const W factor = alpha.value<W>();
+        if (factor == W{0}) return;
+        const auto turned = [&](W value) { return hermitian ? conjugate(value) : value; };
+        set_triangle(a, hermitian, [&](std::int64_t i, std::int64_t j) {
+          const W first = a.at(i, j) + factor * x[i] * turned(y[j]);
+          return two ? first + turned(factor) * y[i] * turned(x[j]) : first;
+        });
+      },
+      x, y, a);
+}
+
+template <class W>
+cublasStatus_t outer_conjugated(const char* name, cublasHandle_t handle, const Scalar& alpha,
+                                const Vector<W>& x, const Vector<W>& y, const Matrix<W>& a) {
+  return enqueue(
+      name, handle, a.valid() && x.step != 0 && y.step != 0 && alpha.valid(),
+      [=] {
+        const W factor = alpha.value<W>();
+        for (std::int64_t j = 0; j < a.columns && factor != W{0}; ++j) {
+          for (std::int64_t i = 0; i < a.rows; ++i) a.at(i, j) += factor * x[i] * conjugate(y[j]);
+        }
+        a.mark();
+      },
+      x, y, a);
+}
+
+// C = alpha A B + beta C, or B A, with a symmetric or Hermitian A.
+template <class W>
+cublasStatus_t mirrored_product(const char* name, cublasHandle_t handle, bool hermitian,
+                                cublasSideMode_t side, const Scalar& alpha, const Triangle<W>& a,
+                                const Matrix<W>& b, const Scalar& beta, const Matrix<W>& c) {
+  const bool left = side == CUBLAS_SIDE_LEFT;
+  return enqueue(
+      name, handle, a.valid() && b.valid() && c.valid() && alpha.valid() && beta.valid(),
+      [=] {
+        const W factor = alpha.value<W>(), kept = beta.value<W>();
+        for (std::int64_t j = 0; j < c.columns; ++j) {
+          for (std::int64_t i = 0; i < c.rows; ++i) {
+            W sum{};
+            for (std::int64_t l = 0; l < a.n && factor != W{0}; ++l)
+              sum += left ? a.mirrored(i, l, hermitian) * b.at(l, j)
+                          : b.at(i, l) * a.mirrored(l, j, hermitian);
+            c.at(i, j) = factor * sum + scaled(kept, kept == W{0} ? W{0} : c.at(i, j));
+          }
+        }
+        c.mark();
+      },
+      a, b, c);
+}
+
+// C = alpha op(A) op(B)^T + beta C in a triangle, and with `two` conj(alpha) op(B) op(A)^T, too; ^H
+// where `hermitian`.
+template <class W>
+cublasStatus_t rank_update(const char* name, cublasHandle_t handle, bool hermitian, bool two,
+                           cublasOperation_t op, std::int64_t k, const Scalar& alpha,
+                           const Matrix<W>& a, const Matrix<W>& b, const Scalar& beta,
+                           const Triangle<W>& c) {
+  const bool valid = is_known_op(op) && a.valid() && b.valid() && c.valid() && alpha.valid() &&
+                     beta.valid() && k >= 0;
+  return enqueue(
+      name, handle, valid,
+      [=] {
+        const W factor = alpha.value<W>(), kept = beta.value<W>();
+        const auto turned = [&](W value) { return hermitian ? conjugate(value) : value; };
+        const auto of = [&](const Matrix<W>& m, std::int64_t i, std::int64_t l) {
+          return op == CUBLAS_OP_N ? m.at(i, l) : turned(m.at(l, i));
+        };
+        set_triangle(c, hermitian, [&](std::int64_t i, std::int64_t j) {
+          W first{}, second{};
+          for (std::int64_t l = 0; l < k && factor != W{0}; ++l) {
+            first += of(a, i, l) * turned(of(b, j, l));
+            if (two) second += of(b, i, l) * turned(of(a, j, l));
+          }
+          return factor * first + turned(factor) * second +
+                 scaled(kept, kept == W{0} ? W{0} : c.at(i, j));
+        });
+      },
+      a, b, c);
+}
+
+// C = alpha op(T) B, or B op(T). C may be B.
+template <class W>
+cublasStatus_t triangular_product(const char* name, cublasHandle_t handle, cublasSideMode_t side,
+                                  cublasOperation_t op, cublasDiagType_t diagonal,
+                                  const Scalar& alpha, const Triangle<W>& t, const Matrix<W>& b,
+                                  const Matrix<W>& c) {
+  const bool left = side == CUBLAS_SIDE_LEFT;
+  return enqueue(
+      name, handle, is_known_op(op) && t.valid() && b.valid() && c.valid() && alpha.valid(),
+      [=] {
+        const W factor = alpha.value<W>();
+        const bool unit = diagonal == CUBLAS_DIAG_UNIT;
+        std::vector<W> product;
+        for (std::int64_t j = 0; j < c.columns; ++j) {
+          for (std::int64_t i = 0; i < c.rows; ++i) {
+            W sum{};
+            for (std::int64_t l = 0; l < t.n && factor != W{0}; ++l)
+              sum += left ? t.of(op, unit, i, l) * b.at(l, j) : b.at(i, l) * t.of(op, unit, l, j);
+            product.push_back(factor * sum);
+          }
+        }
+        for (std::int64_t j = 0; j < c.columns; ++j) {
+          for (std::int64_t i = 0; i < c.rows; ++i) c.at(i, j) = product[j * c.rows + i];
+        }
+        c.mark();
+      },
+      t, b, c);
+}
+
+template <class W>
+Vector<W> elements(const void* data, std::int64_t n, std::int64_t step) {
+  return {const_cast<void*>(data), kTypeOf<W>, n, step};
+}
+template <class W>
+Matrix<W> whole(const void* data, std::int64_t rows, std::int64_t columns, std::int64_t ld) {
+  return {static_cast<W*>(const_cast<void*>(data)), rows, columns, ld};
+}
+template <class W>
+Matrix<W> operand(const void* data, cublasOperation_t op, std::int64_t n, std::int64_t k,
+                  std::int64_t ld) {
+  return op == CUBLAS_OP_N ? whole<W>(data, n, k, ld) : whole<W>(data, k, n, ld);
+}
+template <class W>
+Triangle<W> full(const void* data, cublasFillMode_t fill, std::int64_t n, std::int64_t ld) {
+  return {static_cast<W*>(const_cast<void*>(data)), n, ld, 0, Storage::kFull, fill};
+}
+template <class W>
+Triangle<W> banded(const void* data, cublasFillMode_t fill, std::int64_t n, std::int64_t k,
+                   std::int64_t ld) {
+  return {static_cast<W*>(const_cast<void*>(data)), n, ld, k, Storage::kBanded, fill};
+}
+template <class W>
+Triangle<W> packed(const void* data, cublasFillMode_t fill, std::int64_t n) {
+  return {static_cast<W*>(const_cast<void*>(data)), n, 1, 0, Storage::kPacked, fill};
+}
+
+}  // namespace
+}  // namespace vgpu::blas
+
+using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
+
+#define VGPU_NUMBER(pointer, T) scalar(handle, pointer, kTypeOf<T>)
+
+#define VGPU_ALL(INT, SUFFIX, L, C, W)                                                             \
+  cublasStatus_t cublas##L##symv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
+                                            const C* alpha, const C* a, INT lda, const C* x,       \
+                                            INT incx, const C* beta, C* y, INT incy) {             \
+    return mirrored_times_vector("cublas" #L "symv", handle, false, VGPU_NUMBER(alpha, W),         \
+                                 full<W>(a, fill, n, lda), elements<W>(x, n, incx),                \
+                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
+  }                                                                                                \
+  cublasStatus_t cublas##L##gbmv_v2##SUFFIX(                                                       \
+      cublasHandle_t handle, cublasOperation_t op, INT m, INT n, INT below, INT above,             \
+      const C* alpha, const C* a, INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) {  \
+    return band_times_vector(                                                                      \
+        "cublas" #L "gbmv", handle, op, VGPU_NUMBER(alpha, W),                                     \
+        Band<W>{reinterpret_cast<W*>(const_cast<C*>(a)), m, n, below, above, lda},                 \
+        elements<W>(x, op == CUBLAS_OP_N ? n : m, incx), VGPU_NUMBER(beta, W),                     \
+        elements<W>(y, op == CUBLAS_OP_N ? m : n, incy));                                          \
+  }                                                                                                \
+  cublasStatus_t cublas##L##syr_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,    \
+                                           const C* alpha, const C* x, INT incx, C* a, INT lda) {  \
+    return update("cublas" #L "syr", handle, false, false, VGPU_NUMBER(alpha, W),                  \
+                  elements<W>(x, n, incx), elements<W>(x, n, incx), full<W>(a, fill, n, lda));     \
+  }                                                                                                \
+  cublasStatus_t cublas##L##syr2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
+                                            const C* alpha, const C* x, INT incx, const C* y,      \
+                                            INT incy, C* a, INT lda) {                             \
+    return update("cublas" #L "syr2", handle, false, true, VGPU_NUMBER(alpha, W),                  \
+                  elements<W>(x, n, incx), elements<W>(y, n, incy), full<W>(a, fill, n, lda));     \
+  }                                                                                                \
+  cublasStatus_t cublas##L##trmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
+                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
+                                            INT n, const C* a, INT lda, C* x, INT incx) {          \
+    return triangle_and_vector("cublas" #L "trmv", handle, op, diagonal, false,                    \
+                               full<W>(a, fill, n, lda), elements<W>(x, n, incx));                 \
+  }                                                                                                \
+  cublasStatus_t cublas##L##trsv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
+                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
+                                            INT n, const C* a, INT lda, C* x, INT incx) {          \
+    return triangle_and_vector("cublas" #L "trsv", handle, op, diagonal, true,                     \
+                               full<W>(a, fill, n, lda), elements<W>(x, n, incx));                 \
+  }                                                                                                \
+  cublasStatus_t cublas##L##tbmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
+                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
+                                            INT n, INT k, const C* a, INT lda, C* x, INT incx) {   \
+    return triangle_and_vector("cublas" #L "tbmv", handle, op, diagonal, false,                    \
+                               banded<W>(a, fill, n, k, lda), elements<W>(x, n, incx));            \
+  }                                                                                                \
+  cublasStatus_t cublas##L##tbsv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
+                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
+                                            INT n, INT k, const C* a, INT lda, C* x, INT incx) {   \
+    return triangle_and_vector("cublas" #L "tbsv", handle, op, diagonal, true,                     \
+                               banded<W>(a, fill, n, k, lda), elements<W>(x, n, incx));            \
+  }                                                                                                \
+  cublasStatus_t cublas##L##tpmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
+                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
+                                            INT n, const C* a, C* x, INT incx) {                   \
+    return triangle_and_vector("cublas" #L "tpmv", handle, op, diagonal, false,                    \
+                               packed<W>(a, fill, n), elements<W>(x, n, incx));                    \
+  }                                                                                                \
+  cublasStatus_t cublas##L##tpsv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
+                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
+                                            INT n, const C* a, C* x, INT incx) {                   \
+    return triangle_and_vector("cublas" #L "tpsv", handle, op, diagonal, true,                     \
+                               packed<W>(a, fill, n), elements<W>(x, n, incx));                    \
+  }                                                                                                \
+  cublasStatus_t cublas##L##symm_v2##SUFFIX(                                                       \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, INT m, INT n,           \
+      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const C* beta, C* c, INT ldc) {    \
+    return mirrored_product("cublas" #L "symm", handle, false, side, VGPU_NUMBER(alpha, W),        \
+                            full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),               \
+                            whole<W>(b, m, n, ldb), VGPU_NUMBER(beta, W), whole<W>(c, m, n, ldc)); \
+  }                                                                                                \
+  cublasStatus_t cublas##L##syr2k_v2##SUFFIX(                                                      \
+      cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
+      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const C* beta, C* c, INT ldc) {    \
+    return rank_update("cublas" #L "syr2k", handle, false, true, op, k, VGPU_NUMBER(alpha, W),     \
+                       operand<W>(a, op, n, k, lda), operand<W>(b, op, n, k, ldb),                 \
+                       VGPU_NUMBER(beta, W), full<W>(c, fill, n, ldc));                            \
+  }                                                                                                \
+  cublasStatus_t cublas##L##syrkx##SUFFIX(                                                         \
+      cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
+      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const C* beta, C* c, INT ldc) {    \
+    return rank_update("cublas" #L "syrkx", handle, false, false, op, k, VGPU_NUMBER(alpha, W),    \
+                       operand<W>(a, op, n, k, lda), operand<W>(b, op, n, k, ldb),                 \
+                       VGPU_NUMBER(beta, W), full<W>(c, fill, n, ldc));                            \
+  }                                                                                                \
+  cublasStatus_t cublas##L##trmm_v2##SUFFIX(                                                       \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,   \
+      cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* a, INT lda, const C* b,    \
+      INT ldb, C* c, INT ldc) {                                                                    \
+    return triangular_product("cublas" #L "trmm", handle, side, op, diagonal,                      \
+                              VGPU_NUMBER(alpha, W),                                               \
+                              full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),             \
+                              whole<W>(b, m, n, ldb), whole<W>(c, m, n, ldc));                     \
+  }
+
+#define VGPU_REAL(INT, SUFFIX, L, C, W)                                                            \
+  cublasStatus_t cublas##L##sbmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
+                                            INT k, const C* alpha, const C* a, INT lda,            \
+                                            const C* x, INT incx, const C* beta, C* y, INT incy) { \
+    return mirrored_times_vector("cublas" #L "sbmv", handle, false, VGPU_NUMBER(alpha, W),         \
+                                 banded<W>(a, fill, n, k, lda), elements<W>(x, n, incx),           \
+                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
+  }                                                                                                \
+  cublasStatus_t cublas##L##spmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
+                                            const C* alpha, const C* a, const C* x, INT incx,      \
+                                            const C* beta, C* y, INT incy) {                       \
+    return mirrored_times_vector("cublas" #L "spmv", handle, false, VGPU_NUMBER(alpha, W),         \
+                                 packed<W>(a, fill, n), elements<W>(x, n, incx),                   \
+                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
+  }                                                                                                \
+  cublasStatus_t cublas##L##spr_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,    \
+                                           const C* alpha, const C* x, INT incx, C* a) {           \
+    return update("cublas" #L "spr", handle, false, false, VGPU_NUMBER(alpha, W),                  \
+                  elements<W>(x, n, incx), elements<W>(x, n, incx), packed<W>(a, fill, n));        \
+  }                                                                                                \
+  cublasStatus_t cublas##L##spr2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
+                                            const C* alpha, const C* x, INT incx, const C* y,      \
+                                            INT incy, C* a) {                                      \
+    return update("cublas" #L "spr2", handle, false, true, VGPU_NUMBER(alpha, W),                  \
+                  elements<W>(x, n, incx), elements<W>(y, n, incy), packed<W>(a, fill, n));        \
+  }
+
+#define VGPU_COMPLEX(INT, SUFFIX, L, C, W, R)                                                      \
+  cublasStatus_t cublas##L##hemv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
+                                            const C* alpha, const C* a, INT lda, const C* x,       \
+                                            INT incx, const C* beta, C* y, INT incy) {             \
+    return mirrored_times_vector("cublas" #L "hemv", handle, true, VGPU_NUMBER(alpha, W),          \
+                                 full<W>(a, fill, n, lda), elements<W>(x, n, incx),                \
+                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
+  }                                                                                                \
+  cublasStatus_t cublas##L##hbmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
+                                            INT k, const C* alpha, const C* a, INT lda,            \
+                                            const C* x, INT incx, const C* beta, C* y, INT incy) { \
+    return mirrored_times_vector("cublas" #L "hbmv", handle, true, VGPU_NUMBER(alpha, W),          \
+                                 banded<W>(a, fill, n, k, lda), elements<W>(x, n, incx),           \
+                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
+  }                                                                                                \
+  cublasStatus_t cublas##L##hpmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
+                                            const C* alpha, const C* a, const C* x, INT incx,      \
+                                            const C* beta, C* y, INT incy) {                       \
+    return mirrored_times_vector("cublas" #L "hpmv", handle, true, VGPU_NUMBER(alpha, W),          \
+                                 packed<W>(a, fill, n), elements<W>(x, n, incx),                   \
+                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
+  }                                                                                                \
+  cublasStatus_t cublas##L##her_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,    \
+                                           const R* alpha, const C* x, INT incx, C* a, INT lda) {  \
+    return update("cublas" #L "her", handle, true, false, VGPU_NUMBER(alpha, R),                   \
+                  elements<W>(x, n, incx), elements<W>(x, n, incx), full<W>(a, fill, n, lda));     \
+  }                                                                                                \
+  cublasStatus_t cublas##L##hpr_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,    \
+                                           const R* alpha, const C* x, INT incx, C* a) {           \
+    return update("cublas" #L "hpr", handle, true, false, VGPU_NUMBER(alpha, R),                   \
+                  elements<W>(x, n, incx), elements<W>(x, n, incx), packed<W>(a, fill, n));        \
+  }                                                                                                \
+  cublasStatus_t cublas##L##her2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
+                                            const C* alpha, const C* x, INT incx, const C* y,      \
+                                            INT incy, C* a, INT lda) {                             \
+    return update("cublas" #L "her2", handle, true, true, VGPU_NUMBER(alpha, W),                   \
+                  elements<W>(x, n, incx), elements<W>(y, n, incy), full<W>(a, fill, n, lda));     \
+  }                                                                                                \
+  cublasStatus_t cublas##L##hpr2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
+                                            const C* alpha, const C* x, INT incx, const C* y,      \
+                                            INT incy, C* a) {                                      \
+    return update("cublas" #L "hpr2", handle, true, true, VGPU_NUMBER(alpha, W),                   \
+                  elements<W>(x, n, incx), elements<W>(y, n, incy), packed<W>(a, fill, n));        \
+  }                                                                                                \
+  cublasStatus_t cublas##L##gerc_v2##SUFFIX(cublasHandle_t handle, INT m, INT n, const C* alpha,   \
+                                            const C* x, INT incx, const C* y, INT incy, C* a,      \
+                                            INT lda) {                                             \
+    return outer_conjugated("cublas" #L "gerc", handle, VGPU_NUMBER(alpha, W),                     \
+                            elements<W>(x, m, incx), elements<W>(y, n, incy),                      \
+                            whole<W>(a, m, n, lda));                                               \
+  }                                                                                                \
+  cublasStatus_t cublas##L##hemm_v2##SUFFIX(                                                       \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, INT m, INT n,           \
+      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const C* beta, C* c, INT ldc) {    \
+    return mirrored_product("cublas" #L "hemm", handle, true, side, VGPU_NUMBER(alpha, W),         \
+                            full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),               \
+                            whole<W>(b, m, n, ldb), VGPU_NUMBER(beta, W), whole<W>(c, m, n, ldc)); \
+  }                                                                                                \
+  cublasStatus_t cublas##L##herk_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
+                                            cublasOperation_t op, INT n, INT k, const R* alpha,    \
+                                            const C* a, INT lda, const R* beta, C* c, INT ldc) {   \
+    return rank_update("cublas" #L "herk", handle, true, false, op, k, VGPU_NUMBER(alpha, R),      \
+                       operand<W>(a, op, n, k, lda), operand<W>(a, op, n, k, lda),                 \
+                       VGPU_NUMBER(beta, R), full<W>(c, fill, n, ldc));                            \
+  }                                                                                                \
+  cublasStatus_t cublas##L##her2k_v2##SUFFIX(                                                      \
+      cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
+      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const R* beta, C* c, INT ldc) {    \
+    return rank_update("cublas" #L "her2k", handle, true, true, op, k, VGPU_NUMBER(alpha, W),      \
+                       operand<W>(a, op, n, k, lda), operand<W>(b, op, n, k, ldb),                 \
+                       VGPU_NUMBER(beta, R), full<W>(c, fill, n, ldc));                            \
+  }                                                                                                \
+  cublasStatus_t cublas##L##herkx##SUFFIX(                                                         \
+      cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
+      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const R* beta, C* c, INT ldc) {    \
+    return rank_update("cublas" #L "herkx", handle, true, false, op, k, VGPU_NUMBER(alpha, W),     \
+                       operand<W>(a, op, n, k, lda), operand<W>(b, op, n, k, ldb),                 \
+                       VGPU_NUMBER(beta, R), full<W>(c, fill, n, ldc));                            \
+  }
+
+#define VGPU_STRUCTURED(INT, SUFFIX)                                  \
+  VGPU_ALL(INT, SUFFIX, S, float, float)                              \
+  VGPU_ALL(INT, SUFFIX, D, double, double)                            \
+  VGPU_ALL(INT, SUFFIX, C, cuComplex, std::complex<float>)            \
+  VGPU_ALL(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>)     \
+  VGPU_REAL(INT, SUFFIX, S, float, float)                             \
+  VGPU_REAL(INT, SUFFIX, D, double, double)                           \
+  VGPU_COMPLEX(INT, SUFFIX, C, cuComplex, std::complex<float>, float) \
+  VGPU_COMPLEX(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double)
+
+VGPU_STRUCTURED(int, )
+VGPU_STRUCTURED(int64_t, _64)
