@@ -9,8 +9,8 @@
 #include "device/ptx/sync.cuh"
 #include "device/ptx/wgmma_registers.cuh"
 #include "device/ring.cuh"
-#include "device/tensor_cluster.cuh"
-#include "device/tma_operands.cuh"
+#include "gemm/tensor/tensor_cluster.cuh"
+#include "gemm/tensor/tma_operands.cuh"
 
 #include <cuda_runtime.h>
 

@@ -68,7 +68,7 @@ EQUIVALENT = {
     ],
     "Each vector has its own block, and no block has a second group.": [
         ("bound",
-         "const bool mine = vector < x.vectors; < split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(",
+         "const bool mine = vector < x.vectors; < split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(group.x, pass.k, pass.slabs,",
          ("split_fp16",), ("split_at_once<ladder::TermFormat<__half, 2>, 256",)),
         ("barrier",
          "__syncthreads();  // before the next group's use of shared memory < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
@@ -91,7 +91,7 @@ EQUIVALENT = {
          "for (int group = block; group < groups; group += blocks) { < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
          SPLIT, ("first_pass<",)),
         ("bound",
-         "const SplitOperand x = operand_of(pass, group < groups_a); < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
+         ": x(operand_of(pass, group < groups_of_a)), < pass, OperandGroup(pass, group, groups_a), s);",
          SPLIT, ("first_pass<",)),
     ],
     "The first stage is waited for separately only to start earlier.": [
@@ -175,7 +175,7 @@ EQUIVALENT = {
     ],
     "Each vector has its own block.": [
         ("bound",
-         "const bool mine = vector < x.vectors; < split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(",
+         "const bool mine = vector < x.vectors; < split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(group.x, pass.k, pass.slabs,",
          ("split_bf16",), ("split_at_once<ladder::TermFormat<__nv_bfloat16, 3>, 256",)),
     ],
     "The stage after the last one: nothing is copied to it, and it is not used.": [

@@ -193,8 +193,7 @@ __device__ __forceinline__ void wide_tiles(const SplitTarget& x, int first, int 
 }
 
 // A persistent kernel. It does nothing unless *gChoice is `choice`.
-template <int kDummy = 0>
-__global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
+static __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
     wide_product(const __grid_constant__ SplitTarget x, const int* gChoice, SplitChoice choice,
                  const __grid_constant__ WideParts of, const __grid_constant__ KeptC kept) {
   __shared__ WideTile::Shared s;
@@ -224,7 +223,7 @@ class WideJob {
   Status launch(const int* gChoice, SplitChoice choice, cudaStream_t stream, char* scratch,
                 unsigned* gFlags, const KeptC& kept) const {
     const WideParts of{static_cast<int>(parts_), reinterpret_cast<double*>(scratch), gFlags};
-    return launch_dependent("product in FP64", wide_product<>, std::min(tiles_ * parts_, slots_), 1,
+    return launch_dependent("product in FP64", wide_product, std::min(tiles_ * parts_, slots_), 1,
                             T::kThreads, 0, stream, x_, gChoice, choice, of, kept);
   }
 
@@ -235,8 +234,7 @@ class WideJob {
 
 // Copies C to a contiguous (m, n) array. This kernel reads C before the preceding kernel has ended;
 // that kernel must have waited for its own predecessors and must not write C.
-template <int kDummy = 0>
-__global__ void __launch_bounds__(256)
+static __global__ void __launch_bounds__(256)
     keep_c(const __grid_constant__ Target<float> c, float* gKept) {
   ptx::launch_dependents();
   const std::int64_t all = std::int64_t{c.m} * c.n, stride = std::int64_t{gridDim.x} * blockDim.x;

@@ -3,11 +3,11 @@
 #pragma once
 #include "device/runtime.cuh"
 #include "device/tensor_map.cuh"
-#include "device/tma_operands.cuh"
 #include "gemm/call.hpp"
 #include "gemm/plan/choice.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/split/pass.cuh"
+#include "gemm/tensor/tma_operands.cuh"
 
 #include <cstdint>
 

@@ -106,10 +106,10 @@ __device__ inline bool few_products_are_large(const Extremes& a, const Extremes&
 
 // Whether C has more exceptional elements than the CUDA cores can recompute, one by one, in the
 // time of a product.
-__device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, const Extremes& b,
-                                            int lines_b) {
+__device__ inline bool many_are_exceptional(const Extremes& a, int vectors_a, const Extremes& b,
+                                            int vectors_b) {
   constexpr double kMost = 1.0 / 64;
-  return a.exceptional + 0.0 > kMost * lines_a || b.exceptional + 0.0 > kMost * lines_b;
+  return a.exceptional + 0.0 > kMost * vectors_a || b.exceptional + 0.0 > kMost * vectors_b;
 }
 
 __device__ __forceinline__ bool grows(unsigned packed) {

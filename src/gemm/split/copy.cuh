@@ -20,12 +20,11 @@ struct RingBarriers {
 
 // Copies all units of this block's tiles, in order, kPieces per slab. vector(tile) is the first row
 // or column of a tile. begin() waits until the operand is complete; the first tile's position is
-// computed before. load(unit, barrier, vector, piece, slab)
-// starts a copy. The first unit is copied alone: all blocks start at the same time, and further
-// copies would only delay it.
-template <int kPieces, class Order, int kUnits, class Line, class Begin, class Load>
+// computed before. load(unit, barrier, vector, piece, slab) starts a copy. The first unit is copied
+// alone: all blocks start at the same time, and further copies would only delay it.
+template <int kPieces, class Order, int kUnits, class VectorOf, class Begin, class Load>
 __device__ __forceinline__ void fill_ring(const Tiling& plan, const RingBarriers<kUnits>& barriers,
-                                          Line vector, Begin begin, Load load) {
+                                          VectorOf vector, Begin begin, Load load) {
   auto ring = Ring<kUnits>::of_producer();
   bool first_unit = true;
   Order order(plan, static_cast<int>(blockIdx.x));
@@ -63,7 +62,7 @@ __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUten
   ptx::prefetch_tensor_map(map_b);
 }
 
-// Ends the pipelines' barriers, before their memory is used otherwise. Nothing was copied.
+// Invalidates the pipelines' barriers before their memory is reused. No copy has been started.
 template <class T>
 __device__ __forceinline__ void drop_rings(typename T::Shared& s) {
   if (threadIdx.x != 0) return;
@@ -73,7 +72,7 @@ __device__ __forceinline__ void drop_rings(typename T::Shared& s) {
   for (auto& empty : s.empty_b) ptx::mbarrier_invalidate(ptx::shared_address(&empty));
 }
 
-constexpr int kWarpAside = 3;
+constexpr int kSpareWarp = 3;  // of the producer warpgroup: it does not copy
 
 // Warp 0 copies A, warp 1 copies B. Each waits only for its own pipeline and its own operand.
 template <class T, class Order, class BeginA, class BeginB>

@@ -61,7 +61,7 @@ struct alignas(16) Extremes {
 };
 
 // Extremes in device memory, zero before and after a product. Blocks add to kCopies of them, in
-// cache lines of their own, so that few atomic operations meet at one address.
+// cache lines of their own, so that few atomic operations contend for one address.
 struct SharedExtremes {
   static constexpr int kCopies = 4;
   struct alignas(128) Copy {

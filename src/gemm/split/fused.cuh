@@ -6,13 +6,13 @@
 #include "device/ptx/sync.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
-#include "device/tma_operands.cuh"
 #include "gemm/split/call.cuh"
 #include "gemm/split/copy.cuh"
 #include "gemm/split/fused_guard.cuh"
 #include "gemm/split/fused_tile.cuh"
 #include "gemm/split/pass.cuh"
 #include "gemm/split/store.cuh"
+#include "gemm/tensor/tma_operands.cuh"
 
 #include <algorithm>
 #include <utility>
@@ -84,7 +84,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     ptx::mbarrier_wait(ptx::shared_address(&s.full_a[unit]), slab / T::kUnitsA % 2);
     read_raw<T>(fragment, s.a[unit], group);
   };
-  const auto look_at = [&](unsigned slab) {
+  const auto find_largest_of = [&](unsigned slab) {
     largest_of<T>(largest, fragment);
     // The stage is free once all loads have arrived. The comparison with a value that never occurs
     // makes the arrival depend on them.
@@ -98,7 +98,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     for (float& sum : product.sums) sum = 0.0F;
     SumScales scales;
     load(taken);
-    look_at(taken);
+    find_largest_of(taken);
     if (taken == 0) begin_fused<T>();
 
       // Main loop
@@ -120,7 +120,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
       ptx::mbarrier_wait(ptx::shared_address(&s.full_b[unit]), taken / T::kUnitsB % 2);
       multiply_fragment<T>(partial, split, s.b[unit]);
       ++taken;
-      if (more) look_at(taken);
+      if (more) find_largest_of(taken);
       ptx::wgmma_wait<0>();
 #pragma unroll
       for (float& sum : partial) ptx::changed(sum);
@@ -305,7 +305,8 @@ class FusedJob {
     using split_detail::Extra;
     SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, sample, x.a.vectors, x.b.vectors};
     pass.a.vectors = 0;
-    return split_operands < F, kGuarded ? Extra::kSample : Extra::kNone > (pass, stream);
+    constexpr Extra kExtra = kGuarded ? Extra::kSample : Extra::kNone;
+    return split_operands<F, kExtra>(pass, stream);
   }
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream,
                  const FusedGuard& guard = {}) const {
@@ -314,17 +315,15 @@ class FusedJob {
     const split_detail::FusedExchange exchange{{reinterpret_cast<float*>(sums), gFlags},
                                                reinterpret_cast<int2*>(sums + sums_bytes()),
                                                chosen_.parts};
-    const auto launch =
-        is_wide()     ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
-            : x.a.along_k ? launch_fused<Tile<64, true>>
-                      : launch_fused<Tile<64, false>>;
-    return launch(x, chosen_.plan, exchange, guard, stream);
+    const auto wide = x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>;
+    const auto narrow = x.a.along_k ? launch_fused<Tile<64, true>> : launch_fused<Tile<64, false>>;
+    return (is_wide() ? wide : narrow)(x, chosen_.plan, exchange, guard, stream);
   }
 
  private:
   static constexpr int kGroups = 2;  // consumer warpgroups per block
   template <int BN, bool kAlongK>
-  using Tile = FusedTile<F, kProducts, BN, kAlongK, kGuarded, 4, 3>;
+  using Tile = FusedTile<F, kProducts, BN, kAlongK, kGuarded>;
   static_assert(kSplitShape<Tile<128, true>> == kWideFusedTile &&
                     kSplitShape<Tile<64, true>> == kNarrowFusedTile,
                 "the tiles of the plan");

@@ -5,15 +5,15 @@
 // a slab's partial sums accounts for its scales.
 //
 // Lanes read the rows in an order that has no bank conflicts within a half-warp. This order
-// determines the rows of the accumulators (line_of).
+// determines the rows of the accumulators (row_of_half).
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
 #include "device/ptx/wgmma_registers.cuh"
-#include "device/tensor_tile.cuh"
 #include "gemm/split/store_terms.cuh"
 #include "gemm/split/tile.cuh"
+#include "gemm/tensor/tensor_tile.cuh"
 
 #include <cstdint>
 #include <type_traits>
@@ -24,11 +24,11 @@ namespace ladder {
 // K-major.
 template <int BM, int BK, bool kAlongK>
 struct RawUnit {
-  static constexpr int kBox = kSwizzleBytes / 4;       // contiguous elements per row of a box
-  static constexpr int kBoxLines = kAlongK ? BM : BK;  // rows per box
+  static constexpr int kBox = kSwizzleBytes / 4;      // contiguous elements per row of a box
+  static constexpr int kBoxRows = kAlongK ? BM : BK;  // rows per box
   static constexpr int kBoxes = (kAlongK ? BK : BM) / kBox;
   static_assert(BM % kBox == 0 && BK % kBox == 0, "whole boxes");
-  alignas(1024) float box[kBoxes][kBoxLines][kBox];
+  alignas(1024) float box[kBoxes][kBoxRows][kBox];
 
   // Starts the TMA loads, for vectors from `first` on. Elements out of bounds become zeros.
   __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first,
@@ -43,13 +43,12 @@ struct RawUnit {
 };
 
 // A is the raw operand. kGuarded: the blocks decide whether the terms were accurate enough.
-template <class Format, int kProducts, int BN, bool kAlongK_, bool kGuarded_, int kUnitsA_,
-          int kUnitsB_>
+template <class Format, int kProducts, int BN, bool kAlongK_, bool kGuarded_>
 struct FusedTile : SplitShape<Format, kProducts, 128, BN, 240, 24> {
   using Shape = typename FusedTile::SplitShape;
   static constexpr bool kAlongK = kAlongK_;
   static constexpr bool kGuarded = kGuarded_;
-  static constexpr int kUnitsA = kUnitsA_, kUnitsB = kUnitsB_;
+  static constexpr int kUnitsA = 4, kUnitsB = 3;           // stages: what shared memory holds
   static constexpr int kReaders = Shape::kWarpgroups * 4;  // warps that read a stage
   static constexpr int kStep = 16;                         // k per wgmma
   static constexpr int kSteps = Shape::BK / kStep;         // per slab

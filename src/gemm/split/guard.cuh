@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The policy of a guarded product. Each block reads what the pre-pass found and reaches the same
 // verdict. Where that is not fp16x3, the same launch computes the product otherwise: in FP64, or
-// with three bf16 terms, for which its blocks first share out another pre-pass. No launch is needed
-// for what the verdict seldom asks for. See docs/guard.md, "What happens".
+// with three bf16 terms, for which its blocks first compute another pre-pass together. Verdicts
+// other than fp16x3 are rare, and cost no launch of their own. See docs/guard.md, "What happens".
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/reuse.cuh"
@@ -51,38 +51,25 @@ template <class F>
 __device__ __noinline__ void split_in_product(const SplitPass& pass, GuardState& state,
                                               char* shared) {
   constexpr int kWide = 32, kFloat4s = 8;
-  const int padded = pass.slabs * F::BK;
-  const auto groups = [](const SplitOperand& x) {
-    return x.along_k ? (x.vectors + kThreads / kWide - 1) / (kThreads / kWide)
-                     : (x.vectors + kEdge - 1) / kEdge * kChunks;
-  };
-  const int first_a = groups(pass.a);
-  share_out(&state.taken[0], &state.done[0], first_a + groups(pass.b), [&](int group) {
-    const bool of_a = group < first_a;
-    const SplitOperand x = operand_of(pass, of_a);
-    const int in_operand = of_a ? group : group - first_a;
-    if (x.along_k) {
-      split_along<F, kWide, kFloat4s, false>(x, pass.k, pass.slabs, in_operand);
-    } else {
-      find_largest<kThreads>(x, pass.k, in_operand,
-                             *reinterpret_cast<std::uint32_t(*)[kThreads / kEdge][kEdge]>(shared));
-    }
+  const int first_a = first_groups<kWide>(pass.a);
+  share_out(&state.taken[0], &state.done[0], first_a + first_groups<kWide>(pass.b), [&](int group) {
+    first_group<F, kWide, kFloat4s, false>(
+        pass, OperandGroup(pass, group, first_a),
+        *reinterpret_cast<std::uint32_t(*)[kThreads / kEdge][kEdge]>(shared));
   });
   if (pass.a.along_k && pass.b.along_k) return;
-  const int second_a = groups_across(pass.a, padded);
+  const int padded = pass.slabs * F::BK, second_a = groups_across(pass.a, padded);
   share_out(&state.taken[1], &state.done[1], second_a + groups_across(pass.b, padded),
             [&](int group) {
-              const bool of_a = group < second_a;
-              split_group_across<F, false>(operand_of(pass, of_a), pass.k, pass.slabs,
-                                           of_a ? group : group - second_a,
+              const OperandGroup of(pass, group, second_a);
+              split_group_across<F, false>(of.x, pass.k, pass.slabs, of.index,
                                            *reinterpret_cast<AcrossShared*>(shared));
             });
 }
 
 // Not inlined: with its registers, those of the product would not suffice.
-template <int kDummy = 0>
-__device__ __noinline__ void wide_tiles_apart(const SplitTarget& x, int first, int step,
-                                              WideTile::Shared& s, int id) {
+static __device__ __noinline__ void wide_tiles_apart(const SplitTarget& x, int first, int step,
+                                                     WideTile::Shared& s, int id) {
   wide_tiles<false>(x, first, step, {}, {}, s, id);
 }
 
@@ -116,7 +103,7 @@ struct Guard {
     __shared__ Verdict s_verdict;
     ptx::wait_for_prerequisites();
     ptx::launch_dependents();
-    if (threadIdx.x / 32 == kWarpAside) {
+    if (threadIdx.x / 32 == kSpareWarp) {
       const Verdict verdict = verdict_of(*g, x.c.m, x.c.n, x.k, needed);
       if (threadIdx.x % 32 == 0) {
         s_verdict = verdict;
@@ -131,7 +118,7 @@ struct Guard {
   }
 
   // By the warp that read it: of all blocks, the last one zeroes what the pre-pass found.
-  __device__ __forceinline__ void forget() const {
+  __device__ __forceinline__ void clear_counts() const {
     const unsigned lane = threadIdx.x % 32;
     bool last = false;
     __threadfence();
@@ -148,7 +135,7 @@ struct Guard {
   __device__ __forceinline__ void compute_otherwise(SplitChoice choice, const SplitTarget& x,
                                                     char* shared) const {
     using F = typename T::Format;
-    if (threadIdx.x / 32 == kWarpAside) forget();
+    if (threadIdx.x / 32 == kSpareWarp) clear_counts();
     __syncthreads();  // `shared` holds no barriers any more
     if (choice == SplitChoice::kBinary64) {
       const int group = static_cast<int>(threadIdx.x) / WideTile::kThreads;

@@ -40,7 +40,7 @@ static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream)
   constexpr int kThreads = 256, kEach = 8, kBlocksOfSm = 4;
   const std::int64_t blocks = std::min(ceil_div(std::int64_t{c.m} * c.n, kThreads * kEach),
                                        std::int64_t{kBlocksOfSm} * sms);
-  return launch_dependent("copy of C", split_detail::keep_c<>, blocks, 1, kThreads, 0, stream, c,
+  return launch_dependent("copy of C", split_detail::keep_c, blocks, 1, kThreads, 0, stream, c,
                           gKept);
 }
 

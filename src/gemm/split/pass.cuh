@@ -5,20 +5,21 @@
 // order suits tensor maps, whatever the operand's leading dimension, alignment and transposition.
 //
 // A K-major operand is read once. An M- or N-major operand is read once by the blocks of a cluster:
-// by the same kernel if registers hold its vectors (strip.cuh), or by a separate kernel, concurrent
-// with that of the K-major operand, if shared memory does (ring.cuh). If k is larger, or the
-// operand does not allow 16-byte copies, it is read twice: the first kernel finds the largest
-// magnitudes, and a second one splits, starting with the elements read last, which are still in L2.
+// by the same kernel if registers hold its vectors (register_strip.cuh), or by a separate kernel,
+// concurrent with that of the K-major operand, if shared memory does (shared_strip.cuh). If k is
+// larger, or the operand does not allow 16-byte copies, it is read twice: the first kernel finds
+// the largest magnitudes, and a second one splits, starting with the elements read last, which are
+// still in L2.
 #pragma once
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/runtime.cuh"
-#include "gemm/split/ring.cuh"
+#include "gemm/split/register_strip.cuh"
 #include "gemm/split/sample.cuh"
+#include "gemm/split/shared_strip.cuh"
 #include "gemm/split/store_terms.cuh"
-#include "gemm/split/strip.cuh"
 
 #include <cuda_runtime.h>
 
@@ -156,6 +157,10 @@ __device__ __forceinline__ void find_largest(const SplitOperand& x, int k, int g
 // census of each vector.
 enum class Extra { kNone, kSample, kCount };
 
+__host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
+  return (blocks + cluster - 1) / cluster * cluster;
+}
+
 // Computes the growth sample if this is one of the first kSampleBlocks blocks, and returns whether
 // it is. The sample takes as long as the pre-pass of a few vectors. Kernels that also count
 // (Extra::kCount) lack the registers for sample_stretches() and use sample_pairs() for any k.
@@ -174,29 +179,27 @@ __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
   sample_pairs<kBlock>(a, b, pass.k, block, pass.sample);
   return true;
 }
-__host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
-  return (blocks + cluster - 1) / cluster * cluster;
+
+// Threads of a block that splits with kWide threads per vector, and the groups of an operand: of
+// its vectors if it is K-major, else of chunks of its columns along k.
+template <int kWide>
+constexpr int kBlockOf = kWide < kThreads ? kThreads : kWide;
+template <int kWide>
+__host__ __device__ constexpr int first_groups(const SplitOperand& x) {
+  constexpr int kVectors = kBlockOf<kWide> / kWide;
+  return x.along_k ? (x.vectors + kVectors - 1) / kVectors
+                   : (x.vectors + kEdge - 1) / kEdge * kChunks;
 }
 
-template <class F, int kWide, int kFloat4s, Extra kExtra>
-__device__ __forceinline__ void first_pass_groups(const SplitPass& pass, int groups_a, int groups) {
-  constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
-  int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
-  if constexpr (kExtra != Extra::kNone) {
-    if (sampled<kBlock, kExtra>(pass, block)) return;
-    block -= kSampleBlocks;
-    blocks -= kSampleBlocks;
-  }
-  for (int group = block; group < groups; group += blocks) {
-    const SplitOperand x = operand_of(pass, group < groups_a);
-    const int in_operand = group < groups_a ? group : group - groups_a;
-    if (x.along_k) {
-      split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(x, pass.k, pass.slabs, in_operand);
-    } else {
-      __shared__ std::uint32_t s[kBlock / kEdge][kEdge];
-      find_largest<kBlock>(x, pass.k, in_operand, s);
-    }
-    __syncthreads();  // before the next group's use of shared memory
+// Splits a group of vectors of a K-major operand, or finds the largest magnitudes in a chunk of an
+// M- or N-major one.
+template <class F, int kWide, int kFloat4s, bool kCount>
+__device__ __forceinline__ void first_group(const SplitPass& pass, const OperandGroup& group,
+                                            std::uint32_t (&s)[kBlockOf<kWide> / kEdge][kEdge]) {
+  if (group.x.along_k) {
+    split_along<F, kWide, kFloat4s, kCount>(group.x, pass.k, pass.slabs, group.index);
+  } else {
+    find_largest<kBlockOf<kWide>>(group.x, pass.k, group.index, s);
   }
 }
 
@@ -208,17 +211,30 @@ constexpr int kPassBlocks = kWide > kThreads                           ? 2
                             : kFloat4s > 4 || kExtra == Extra::kSample ? 4
                                                                        : 5;
 
-// The first kernel of the pre-pass. Each block splits a group of vectors of a K-major operand, or
-// finds the largest magnitudes in a chunk of an M- or N-major one. `beside`: the preceding kernel
-// splits the other operand concurrently; this kernel ends after it.
 template <class F, int kWide, int kFloat4s, Extra kExtra>
-__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide,
-                                  kPassBlocks<kWide, kFloat4s, kExtra>)
+__device__ __forceinline__ void first_pass_groups(const SplitPass& pass, int groups_a, int groups) {
+  int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+  if constexpr (kExtra != Extra::kNone) {
+    if (sampled<kBlockOf<kWide>, kExtra>(pass, block)) return;
+    block -= kSampleBlocks;
+    blocks -= kSampleBlocks;
+  }
+  __shared__ std::uint32_t s[kBlockOf<kWide> / kEdge][kEdge];
+  // One iteration. Without the loop ptxas spills registers where the kernel also counts.
+  for (int group = block; group < groups; group += blocks) {
+    first_group<F, kWide, kFloat4s, kExtra == Extra::kCount>(
+        pass, OperandGroup(pass, group, groups_a), s);
+    __syncthreads();  // before the next group's use of shared memory
+  }
+}
+
+// The first kernel of the pre-pass: one group per block. `beside`: the preceding kernel splits the
+// other operand concurrently; this kernel ends after it.
+template <class F, int kWide, int kFloat4s, Extra kExtra>
+__global__ void __launch_bounds__(kBlockOf<kWide>, kPassBlocks<kWide, kFloat4s, kExtra>)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
-  if (!beside)
-    ptx::
-        // first: the next kernel reads A and B once all blocks have waited
-        wait_for_prerequisites();
+  // Before launch_dependents: the next kernel reads A and B once all blocks have waited.
+  if (!beside) ptx::wait_for_prerequisites();
   ptx::launch_dependents();
   first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);
   if (beside && blockIdx.x == 0) ptx::wait_for_prerequisites();
@@ -242,18 +258,15 @@ __global__ void __launch_bounds__(kStripThreads, 4)
     if (block < 0) return;
   }
   if (block < strips.blocks) {
-    const bool of_a = block < strips.blocks_of_a;
+    const OperandGroup strip(pass, block, strips.blocks_of_a);
     split_strip<F, kExtra == Extra::kCount>(
-        operand_of(pass, of_a), pass.k, pass.slabs,
-        (of_a ? block : block - strips.blocks_of_a) / strips.cluster, block % strips.cluster,
+        strip.x, pass.k, pass.slabs, strip.index / strips.cluster, strip.index % strips.cluster,
         strips.cluster, strips.tiles);
-    return;
+  } else if (block - strips.blocks < groups) {
+    const OperandGroup group(pass, block - strips.blocks, groups_a);
+    split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(group.x, pass.k, pass.slabs,
+                                                             group.index);
   }
-  const int group = block - strips.blocks;
-  if (group >= groups) return;
-  const bool of_a = group < groups_a;
-  split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(
-      operand_of(pass, of_a), pass.k, pass.slabs, of_a ? group : group - groups_a);
 }
 
 // The second kernel of the pre-pass: splits an M- or N-major operand and transposes it through
@@ -334,10 +347,9 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ AcrossShared shared;
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
-  const int group = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // reversed: last read, in L2
-  const bool of_a = group < groups_a;
-  split_group_across<F, kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
-                                of_a ? group : group - groups_a, shared);
+  // Reversed: the elements read last are in L2.
+  const OperandGroup group(pass, static_cast<int>(gridDim.x - 1 - blockIdx.x), groups_a);
+  split_group_across<F, kCount>(group.x, pass.k, pass.slabs, group.index, shared);
 }
 
 }  // namespace split_detail
@@ -367,15 +379,11 @@ inline bool has_mn_major(const SplitPass& pass) {
 
 template <class F, int kWide, int kFloat4s, Extra kExtra>
 Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
-  constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
-  const auto groups = [&](const SplitOperand& x) {
-    return x.along_k ? ceil_div(x.vectors, kBlock / kWide) : ceil_div(x.vectors, kEdge) * kChunks;
-  };
-  const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
+  const int groups_a = first_groups<kWide>(pass.a), all = groups_a + first_groups<kWide>(pass.b);
   if (all == 0 && kExtra == Extra::kNone) return Status::ok();
   return launch_dependent("split pre-pass", first_pass<F, kWide, kFloat4s, kExtra>,
-                          all + (kExtra != Extra::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream,
-                          pass, static_cast<int>(groups_a), static_cast<int>(all), beside);
+                          std::int64_t{all} + (kExtra != Extra::kNone ? kSampleBlocks : 0), 1,
+                          kBlockOf<kWide>, 0, stream, pass, groups_a, all, beside);
 }
 
 // Splits K-major operands and finds the largest magnitudes of the others, if any remain.
@@ -459,10 +467,13 @@ Status split_operands(const SplitPass& pass, cudaStream_t stream) {
   const bool across = has_mn_major(pass);
   if (across && pass.k <= kStripDepth) {
     if (pass.k <= 256) return launch_at_once<F, 32, 2, kExtra>(pass, stream);
-    constexpr bool kCount = kExtra == Extra::kCount;  // counts need registers
-    constexpr int kWide = kCount ? 64 : 256, kFloat4s = kCount ? 4 : 1;
-    if (pass.k <= 1024) return launch_at_once<F, kWide, kFloat4s, kExtra>(pass, stream);
-    return launch_at_once < F, kCount ? 128 : 64, kCount ? 4 : 8, kExtra > (pass, stream);
+    if constexpr (kExtra == Extra::kCount) {  // counts need registers
+      if (pass.k <= 1024) return launch_at_once<F, 64, 4, kExtra>(pass, stream);
+      return launch_at_once<F, 128, 4, kExtra>(pass, stream);
+    } else {
+      if (pass.k <= 1024) return launch_at_once<F, 256, 1, kExtra>(pass, stream);
+      return launch_at_once<F, 64, 8, kExtra>(pass, stream);
+    }
   }
   if (across && pass.k <= StripRing::kDepth && permits_strips(pass.a) && permits_strips(pass.b))
     return launch_strips<F, kExtra>(pass, stream);

@@ -7,13 +7,13 @@
 #include "device/ptx/sync.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
-#include "device/tma_operands.cuh"
 #include "gemm/split/call.cuh"
 #include "gemm/split/choice.cuh"
 #include "gemm/split/copy.cuh"
 #include "gemm/split/store.cuh"
 #include "gemm/split/tile.cuh"
 #include "gemm/tensor/tile_order.cuh"
+#include "gemm/tensor/tma_operands.cuh"
 
 #include <algorithm>
 #include <array>
@@ -56,8 +56,8 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
   }
 }
 
-// begin() waits until the terms are there; what needs none of them is done before. up: the factor
-// of the promotion if kCompensated.
+// begin() waits until the terms are complete; work that needs none of them precedes it. up: the
+// factor of the promotion if kCompensated.
 template <class T, class Order, bool kParts, bool kCompensated, class Begin>
 __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x,
                                         const Tiling& plan, const Exchange& exchange, float up,
@@ -126,17 +126,17 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
 }
 
 // The product, by all threads of a block, in their roles. `s` has its pipelines initialised.
-// aside() is for one warp that neither copies nor multiplies.
-template <class T, bool kParts, bool kCompensated, class Begin, class Aside>
+// on_spare_warp() is for one warp that neither copies nor multiplies.
+template <class T, bool kParts, bool kCompensated, class Begin, class OnSpareWarp>
 __device__ __forceinline__ void multiply(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                          typename T::Shared& s, const SplitTarget& x,
                                          const Tiling& plan, const Exchange& exchange, float up,
-                                         Begin begin, Aside aside) {
+                                         Begin begin, OnSpareWarp on_spare_warp) {
   using Order = std::conditional_t<kParts, PartSchedule, Schedule>;
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
     produce<T, Order>(map_a, map_b, s, plan, begin, begin);
-    if (threadIdx.x / 32 == kWarpAside) aside();
+    if (threadIdx.x / 32 == kSpareWarp) on_spare_warp();
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
     consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, up, begin);
@@ -166,9 +166,9 @@ __global__ void __launch_bounds__(T::kThreads, 1)
       guard.compute_otherwise(verdict.choice, x, shared);
     } else if (static_cast<int>(blockIdx.x) < plan.blocks) {
       multiply<T, kParts, true>(
-          map_a, map_b, s, x, plan, exchange, verdict.up, [] {}, [&] { guard.forget(); });
-    } else if (threadIdx.x / 32 == kWarpAside) {
-      guard.forget();
+          map_a, map_b, s, x, plan, exchange, verdict.up, [] {}, [&] { guard.clear_counts(); });
+    } else if (threadIdx.x / 32 == kSpareWarp) {
+      guard.clear_counts();
     }
   } else {
     __syncthreads();
@@ -227,9 +227,9 @@ struct Menu {
       CooperativeTile<F, kProducts, BN, (BN == 256 ? kUnits / 3 + (F::kTerms == 2) : kUnits / 2),
                       (BN == 256 ? kUnits - kUnits / 3 - (F::kTerms == 2) : kUnits / 2)>;
   static constexpr int kGiven = 64 * 128 * 4;  // bytes of the sums that the warpgroups exchange
-  using Turns =
+  using PingPong =
       PingPongTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
-  using All = TileList<Tile<256>, Tile<128>, Turns, Tile<64>>;
+  using All = TileList<Tile<256>, Tile<128>, PingPong, Tile<64>>;
   static_assert(All::kShapes == split_tiles(F::BK), "a kernel for each tile of the menu");
   static constexpr SplitCost kCost{kProducts, F::kTerms* F::kSlabBytes, F::kSlabBytes};
   static_assert(std::ranges::any_of(kSplitFormats,

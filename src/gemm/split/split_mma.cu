@@ -3,9 +3,10 @@
 // are split in registers: no pre-pass, no workspace. Any layout, transposition, leading dimension,
 // alpha, beta; Inf, NaN and numbers near the ends of the range as SGEMM.
 //
-// Terms hold numbers from 2^-103 on, and products of numbers near the largest may overflow. Where a
-// slab of k has a smaller one (zeros apart), its products are those of FP32; where a tile's sums
-// are not finite, all of its products are. Such sums have as many roundings as those of terms.
+// A slab of k with a nonzero number below 2^-103, which terms do not represent exactly, is
+// multiplied in FP32. A tile whose sums are not finite is computed again in FP32, since products of
+// terms may overflow where products of their numbers do not. Both have as many roundings as sums of
+// terms.
 #include "device/launch.cuh"
 #include "device/loan.hpp"
 #include "device/runtime.cuh"
@@ -49,7 +50,7 @@ struct Job {
 template <class T>
 using Sums = float[T::kRows / 2][T::kCols][4];
 
-// The terms of kBlock vectors from i0 on, in fragments' order: words[term][step][piece][p].
+// The fragments of the terms of kBlock vectors from i0 on: words[term][step][piece][p].
 template <class F>
 using BlockTerms = std::uint32_t[F::kTerms][F::kDepth / kGroup * F::kSteps][kBlock / kPiece][2];
 template <class F, class Panel>
@@ -94,7 +95,8 @@ __device__ __forceinline__ void add_terms(Sums<T>& sums, const float* sA, const 
       for (int j = 0; j < T::kCols; ++j) {
         float sum[4] = {};
 #pragma unroll
-        for (int both = F::kTerms - 1; both >= 0; --both) {  // the sum of the terms' numbers
+        // The smallest products first: a tensor core's truncation is proportional to the sum.
+        for (int both = F::kTerms - 1; both >= 0; --both) {  // index of A's term plus that of B's
 #pragma unroll
           for (int w = both; w >= 0; --w) {
 #pragma unroll
@@ -260,7 +262,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   static_assert(
       F::kDepth <= words_of(kPrecision).promoted && 2 * F::kDepth >= words_of(kPrecision).promoted,
       "the error bound holds for sums of half the depth, or more");
-  // No memory is needed; a call that is asked for its need only enqueues nothing.
+  // A call that only queries the needed workspace enqueues nothing. This kernel needs none.
   if (Loan* const loan = Loan::current(); loan != nullptr) {
     if (Status s = loan->take({}); !s) return s;
   }

@@ -3,10 +3,10 @@
 // (their row or column has Inf or NaN) are recomputed from the operands in FP32.
 #pragma once
 #include "device/launch.cuh"
-#include "device/tile_store.cuh"
 #include "gemm/split/choice.cuh"
 #include "gemm/split/pass.cuh"
 #include "gemm/tensor/tensor_exchange.cuh"
+#include "gemm/tensor/tile_store.cuh"
 
 #include <cstdint>
 

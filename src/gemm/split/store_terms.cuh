@@ -78,6 +78,16 @@ __device__ __forceinline__ SplitOperand operand_of(const SplitPass& pass, bool a
           a ? pass.a.gExtremes : pass.b.gExtremes};
 }
 
+// One of the groups of vectors that share the pre-pass's work. Those of A come first, `groups_of_a`
+// of them.
+struct OperandGroup {
+  SplitOperand x;
+  int index;  // among the groups of this operand
+  __device__ __forceinline__ OperandGroup(const SplitPass& pass, int group, int groups_of_a)
+      : x(operand_of(pass, group < groups_of_a)),
+        index(group < groups_of_a ? group : group - groups_of_a) {}
+};
+
 // A block of kThreads threads writes the terms of kVectors vectors, in tiles of kEdge along k. Each
 // thread counts its own elements.
 template <int kVectors, int kThreads>

@@ -9,8 +9,8 @@
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
-#include "device/tensor_tile.cuh"
 #include "gemm/split/terms.cuh"
+#include "gemm/tensor/tensor_tile.cuh"
 
 #include <cstdint>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// FP32 operands in shared memory, and their terms in a warp's registers, as mma.sync takes them.
+// FP32 operands in shared memory, and their terms in a warp's registers in mma.sync's fragments.
 //
-// A warp multiplies along k in any order, if it is the same for A and B: place t of an mma takes
-// four neighbours of k from 4 t on. Its rows and columns may change places, too: those of four
-// pieces of eight are interleaved, so that row 4 g + j is row g of piece j. Every load from shared
-// memory then brings four floats of a lane, along k or across it, and every store to C as well.
+// A product does not depend on the order of k, if A and B have the same: lane t of a group of four
+// holds k = 4 t to 4 t + 3. Nor does it depend on the order of rows and columns: four pieces of
+// eight are interleaved, so that row 4 g + j is row g of piece j. A lane therefore loads four
+// consecutive floats from shared memory, along or across k, and stores four consecutive elements of
+// C.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mma.cuh"
@@ -21,9 +22,9 @@ constexpr int kWarp = 32, kGroup = 16;  // kGroup: k per load of fragments
 constexpr int kPiece = 8;               // rows or columns of a piece
 constexpr int kBlock = 4 * kPiece;      // of four interleaved pieces
 
-// A tile of an operand in shared memory: kVectors rows of op(A) or columns of op(B), BK deep.
-// Lines run along k or across it, as in global memory. Chunks of four floats change places within
-// a line, so that the eight lanes that are served at once use all banks.
+// A tile of an operand in shared memory: kVectors rows of op(A) or columns of op(B), BK deep. Its
+// lines of consecutive floats run along or across k, as in global memory. A swizzle of chunks of
+// four floats within a line lets the eight lanes of a wavefront access all banks.
 template <bool kAlongK_, int kVectors_, int BK_, int kThreads>
 struct Panel {
   static constexpr bool kAlongK = kAlongK_;
@@ -74,8 +75,8 @@ struct Panel {
     }
   }
 
-  // Whether one of this thread's chunks has a number that its terms would not hold to the last
-  // bit: not zero, and below 2^-103, so that a term may be subnormal.
+  // Whether one of this thread's chunks has a nonzero number below 2^-103. A term of it may be
+  // subnormal, so that the terms do not represent it exactly.
   static __device__ __forceinline__ bool has_tiny(const float* s) {
     constexpr std::uint32_t kLeast = 2 * ((127U - 103U) << 23) - 1;
     std::uint32_t least = ~0U;
@@ -104,8 +105,8 @@ struct Panel {
   }
 };
 
-// How an element is split, and what is added. kPairs: (term of A, term of B), the smallest products
-// first: the tensor core cuts a sum in proportion to it. kDepth: k of one sum on the tensor core.
+// How an element is split, and how many products of terms are added. kDepth: k per sum on the
+// tensor core.
 template <class Term_, int kTerms_, int kProducts_, int kDepth_>
 struct Terms {
   using Term = Term_;
@@ -116,7 +117,7 @@ struct Terms {
                 "products of terms whose numbers add up to less than the number of terms");
   static_assert(kDepth % kGroup == 0, "whole loads of fragments");
 
-  // words[term][step][p]: of place t, the words p = 0, 1 of a fragment.
+  // words[term][step][p]: this lane's registers p = 0, 1 of a fragment.
   static __device__ __forceinline__ void split(std::uint32_t (&words)[kTerms][kSteps][2],
                                                const float (&x)[4]) {
 #pragma unroll

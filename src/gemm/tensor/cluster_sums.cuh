@@ -5,7 +5,7 @@
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/cluster_memory.cuh"
-#include "device/tile_store.cuh"
+#include "gemm/tensor/tile_store.cuh"
 
 #include <cstdint>
 
@@ -16,9 +16,8 @@ namespace ladder {
 template <class T>
 struct ClusterSums {
   static constexpr int kRows = T::BM / T::kCluster;
-  static constexpr int kLine =
-      T::BN + 8;  // padding: 8 rows of sums, with 16-bit operands, use all banks
-  alignas(16) float of_part[T::kCluster][kRows][kLine];
+  static constexpr int kStride = T::BN + 8;  // padded: with 16-bit operands, 8 rows use all banks
+  alignas(16) float of_part[T::kCluster][kRows][kStride];
 };
 
 // Sends a warpgroup's partial sums of k-split `rank` to the blocks that add them.
@@ -31,16 +30,16 @@ __device__ __forceinline__ void send_sums(const Product<typename T::Base>& produ
   const std::uint32_t to = ptx::shared_address(&s.of_part[rank][row % kRows][col]);
   Product<typename T::Base>::for_each_pair([&](int i, int j, int first, int second) {
     const std::uint32_t offset =
-        (i % kRows * ClusterSums<T>::kLine + j) * static_cast<std::uint32_t>(sizeof(float));
+        (i % kRows * ClusterSums<T>::kStride + j) * static_cast<std::uint32_t>(sizeof(float));
     ptx::store_cluster2(ptx::shared_address_of(to, row / kRows + i / kRows) + offset,
                         product.sums[first], product.sums[second]);
   });
 }
 
-// Adds the k-splits of this block's rows of the tile at (row, col) and stores them. kLines: beta =
-// 0 and the rows of C are 16-byte aligned multiples of 16 bytes. Called by all consumers after all
-// blocks have sent.
-template <class T, bool kLines>
+// Adds the k-splits of this block's rows of the tile at (row, col) and stores them. kVectorStores:
+// beta = 0, and the rows of C are 16-byte aligned multiples of 16 bytes. Called by all consumers
+// after all blocks have sent.
+template <class T, bool kVectorStores>
 __device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<typename T::Out>& c,
                                          int row, int col, int rank) {
   using Out = typename T::Out;
@@ -50,19 +49,19 @@ __device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<t
 #pragma unroll
   for (int i = 0; i < kPieces; i += kThreads) {
     const int piece = i + static_cast<int>(threadIdx.x) % kThreads;
-    const int line = piece / kInRow, at = piece % kInRow * kPiece;
-    const int in_row = row + rank * ClusterSums<T>::kRows + line, in_col = col + at;
+    const int in_share = piece / kInRow, at = piece % kInRow * kPiece;
+    const int in_row = row + rank * ClusterSums<T>::kRows + in_share, in_col = col + at;
     float sums[kPiece]{};
 #pragma unroll
     for (int part = 0; part < T::kCluster; ++part) {
 #pragma unroll
       for (int j = 0; j < kPiece; j += 4) {
-        add4(sums + j, *reinterpret_cast<const float4*>(&s.of_part[part][line][at + j]));
+        add4(sums + j, *reinterpret_cast<const float4*>(&s.of_part[part][in_share][at + j]));
       }
     }
     if (in_row >= c.m || in_col >= c.n) continue;
     Out* const gC = c.gC + in_row * c.ld + in_col;
-    if constexpr (kLines) {
+    if constexpr (kVectorStores) {
       alignas(16) std::uint32_t w[4];
 #pragma unroll
       for (int j = 0; j < 4; ++j) {

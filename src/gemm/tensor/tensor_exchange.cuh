@@ -6,8 +6,8 @@
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/schedule.cuh"
-#include "device/tile_store.cuh"
 #include "gemm/partial_sums.cuh"
+#include "gemm/tensor/tile_store.cuh"
 
 #include <cstdint>
 

@@ -6,14 +6,14 @@
 #include "device/ptx/sync.cuh"
 #include "device/ptx/warp.cuh"
 #include "device/ring.cuh"
-#include "device/tensor_cluster.cuh"
-#include "device/tma_operands.cuh"
 #include "gemm/call.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/tensor/cluster_sums.cuh"
+#include "gemm/tensor/stagger.cuh"
+#include "gemm/tensor/tensor_cluster.cuh"
 #include "gemm/tensor/tensor_exchange.cuh"
 #include "gemm/tensor/tile_order.cuh"
-#include "gemm/tensor/warpgroup_turns.cuh"
+#include "gemm/tensor/tma_operands.cuh"
 
 #include <array>
 #include <span>
@@ -91,7 +91,7 @@ template <class T, Finish kFinish>
 constexpr bool kStartsAtOnce = !T::kSmall && kFinish != Finish::kParts;
 
 template <class T, Finish kFinish>
-using Turns = WarpgroupTurns<T, T::kWarpgroups == 2 && !T::kSmall && kFinish != Finish::kParts>;
+using StaggerOf = Stagger<T, T::kWarpgroups == 2 && !T::kSmall && kFinish != Finish::kParts>;
 
 // Producer warp: copies the first stage if the first tile's position is known without a division.
 // The block copies the whole stage by itself, without multicast.
@@ -182,13 +182,13 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
     // Main loop. A stage's products start before those of the preceding stage have ended. The rest
     // of the preceding tile is stored while the first products run.
     int step = work.begin, before = -1;  // the preceding stage
-    const Turns<T, kFinish> turns(group, work, ends_with(schedule));
+    const StaggerOf<T, kFinish> stagger(group, work, ends_with(schedule));
     const auto advance = [&](auto set, auto meanwhile) {
-      if (turns.due(step)) {
+      if (stagger.due(step)) {
         product.wait_for_all();
         if (before >= 0) release_stage<T>(s.empty[before]);
         before = -1;
-        turns.wait();
+        stagger.wait();
       }
       ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
       product.template multiply<decltype(set)::value, kWidth>(s.stage[ring.stage()],
@@ -226,7 +226,7 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
       if constexpr (kTwoSets) advance(second, [] {});
     }
     if (kTwoSets && step < work.end) advance(first, [] {});
-    turns.pass_on();
+    stagger.pass_on();
     [[maybe_unused]] const Work done = work;
     const TileOrigin here = at;
     more = schedule.next(work);  // while the last products run
@@ -416,21 +416,31 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return Tiles::kLaunch[chosen.tile](p, o, chosen, stream);
 }
 
+static Status accepts(const Problem& p, const Device& device) {
+  if (Status s = accept_hopper(device); !s) return s;
+  return accept_for_tensor_maps(p);
+}
+
 template <class In, class Out>
-static constexpr KernelInfo info(std::string_view id) {
-  KernelInfo row = tensor_kernel<In, Out>(
-      id, "tensor_tiles", "tensor cores; tile, k-splits and narrow last tiles by shape",
-      launch<In, Out>);
-  row.role = Role::kLibrary;
-  return row;
+static constexpr KernelInfo info(std::string_view id, Precision precision) {
+  return {.id = id,
+          .rung = "tensor_tiles",
+          .idea = "tensor cores; tile, k-splits and narrow last tiles by shape",
+          .role = Role::kLibrary,
+          .precision = precision,
+          .min_cc = 90,
+          .in = kTypeOf<In>,
+          .out = kTypeOf<Out>,
+          .accepts = accepts,
+          .launch = launch<In, Out>};
 }
 
 static constexpr KernelInfo kKernels[] = {
-    info<__nv_bfloat16, __nv_bfloat16>("ladder_bf16"),
-    info<__nv_bfloat16, float>("ladder_bf16_f32"),
-    info<__half, __half>("ladder_fp16"),
-    info<__half, float>("ladder_fp16_f32"),
-    info<float, float>("ladder_tf32"),
+    info<__nv_bfloat16, __nv_bfloat16>("ladder_bf16", Precision::kBf16),
+    info<__nv_bfloat16, float>("ladder_bf16_f32", Precision::kBf16),
+    info<__half, __half>("ladder_fp16", Precision::kFp16),
+    info<__half, float>("ladder_fp16_f32", Precision::kFp16),
+    info<float, float>("ladder_tf32", Precision::kTf32),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

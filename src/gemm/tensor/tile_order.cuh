@@ -2,8 +2,8 @@
 // Device: positions of a plan's tiles, including narrow ones, and the order in which a block
 // computes them.
 #pragma once
-#include "device/tensor_cluster.cuh"
 #include "gemm/plan/tile_plan.hpp"
+#include "gemm/tensor/tensor_cluster.cuh"
 
 namespace ladder {
 

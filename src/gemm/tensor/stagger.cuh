@@ -7,7 +7,7 @@
 #pragma once
 #include "device/ptx/sync.cuh"
 #include "device/ptx/warp.cuh"
-#include "device/tensor_tile.cuh"
+#include "gemm/tensor/tensor_tile.cuh"
 #include "gemm/tensor/tile_order.cuh"
 
 #include <type_traits>
@@ -26,12 +26,12 @@ __device__ __forceinline__ bool ends_with(const Order& schedule) {
 
 // kOn = false: no stagger.
 template <class T, bool kOn>
-class WarpgroupTurns {
+class Stagger {
  public:
   // No stagger for work with fewer steps than pipeline stages. With at least as many, the first
   // warpgroup reaches its next end only after the second one has released a stage behind this wait,
   // so that no warpgroup arrives at the barrier twice.
-  __device__ __forceinline__ WarpgroupTurns(int warpgroup, const Work& work, bool last) {
+  __device__ __forceinline__ Stagger(int warpgroup, const Work& work, bool last) {
     const bool taken = kOn && work.end - work.begin >= T::STAGES;
     passes_on_ = taken && warpgroup == 0;
     due_ = taken && warpgroup == 1 ? work.end - (last ? T::STAGES : kAhead) : work.end;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split pre-pass of an M- or N-major operand whose k is too large for registers (strip.cuh). The
-// blocks of a cluster read a strip of neighbouring vectors once, each block one range of k, into a
-// pipeline in shared memory. They exchange the vectors' largest magnitudes, and write the terms
-// while the next strips are being copied.
+// Split pre-pass of an M- or N-major operand whose k is too large for registers
+// (register_strip.cuh). The blocks of a cluster read a strip of neighbouring vectors once, each
+// block one range of k, into a pipeline in shared memory. They exchange the vectors' largest
+// magnitudes, and write the terms while the next strips are being copied.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     ptx::fence_mbarrier_init();
   }
   ptx::cluster_sync();  // before any block sends
-  ptx::
-      wait_for_prerequisites();  // first: what comes next reads A and B once all blocks have waited
+  // Before launch_dependents: the next kernel reads A and B once all blocks have waited.
+  ptx::wait_for_prerequisites();
   ptx::launch_dependents();
   const int rank = static_cast<int>(blockIdx.x) % work.blocks;
   const int cluster = static_cast<int>(blockIdx.x) / work.blocks,
@@ -114,12 +114,14 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
             own = warp % R::kFloat4s * 4 + lane % 4;  // vector of the strip
   const int row = part * 32 + lane / 4 * 4;           // of a step, the first of four
   const int place = R::place(row, own / 4) + own % 4;
+  const auto strip_of = [&](int it) {
+    return OperandGroup(pass, cluster + it * clusters, work.strips_of_a);
+  };
   const auto load = [&](int it) {
-    const int strip = cluster + it * clusters;
     if (it < count) {
-      const bool of_a = strip < work.strips_of_a;
-      load_strip(s + it % R::STAGES * R::kFloats, operand_of(pass, of_a), pass.k,
-                 (of_a ? strip : strip - work.strips_of_a) * R::kVectors, begin, work.steps);
+      const OperandGroup strip = strip_of(it);
+      load_strip(s + it % R::STAGES * R::kFloats, strip.x, pass.k, strip.index * R::kVectors, begin,
+                 work.steps);
     }
     ptx::cp_async_commit();
   };
@@ -176,10 +178,9 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     std::uint32_t largest = 0;
     for (int block = 0; block < work.blocks; ++block)
       largest = max(largest, sLargest.sent[slot][block][own]);
-    const int strip = cluster + it * clusters;
-    const bool of_a = strip < work.strips_of_a;
-    const SplitOperand x = operand_of(pass, of_a);
-    const int vector = (of_a ? strip : strip - work.strips_of_a) * R::kVectors + own;
+    const OperandGroup strip = strip_of(it);
+    const SplitOperand& x = strip.x;
+    const int vector = strip.index * R::kVectors + own;
     const bool mine = vector < x.vectors;
     const int scale = exponent_of<F>(largest);
     if (mine && rank == 0 && part == 0 && lane < 4) x.gExponent[vector] = scale;
@@ -211,10 +212,8 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
   ptx::cluster_sync();  // no block exits while others send to it
   if constexpr (kCount) {
     for (int it = warp; rank == 0 && it < count; it += R::kThreads / 32) {
-      const int strip = cluster + it * clusters;
-      const bool of_a = strip < work.strips_of_a;
-      settle(operand_of(pass, of_a), pass.k,
-             (of_a ? strip : strip - work.strips_of_a) * R::kVectors, R::kVectors);
+      const OperandGroup strip = strip_of(it);
+      settle(strip.x, pass.k, strip.index * R::kVectors, R::kVectors);
     }
   }
 }

@@ -8,8 +8,8 @@
 #include "device/ptx/tma.cuh"
 #include "device/ring.cuh"
 #include "device/round.cuh"
-#include "device/target.cuh"
-#include "device/tensor_tile.cuh"
+#include "gemm/tensor/target.cuh"
+#include "gemm/tensor/tensor_tile.cuh"
 
 #include <cstddef>
 #include <cstdint>
@@ -110,10 +110,11 @@ class DirectStore {
 // whole box are elsewhere. All boxes except those of these rests are therefore aligned to L2 cache
 // lines, in B and in C. The part of a rest that is less than a chunk has its own map, c_tail, with
 // boxes of kTail columns.
-template <class T, int kNarrow = T::BN, int kBuffers = 2>
+template <class T, int kNarrow = T::BN>
 class TileStore {
  public:
   using Out = typename T::Out;
+  static constexpr int kBuffers = 2;
   static constexpr bool kPacked = sizeof(Out) == 2;
   static constexpr int kCols = kSwizzleBytes / static_cast<int>(sizeof(Out));  // per box
   static constexpr int kRows = T::kTf32 ? 32 : 64;  // per box and per chunk
@@ -124,7 +125,6 @@ class TileStore {
   static constexpr int kWordsPerChunk = (kPacked ? T::kSums / 2 : T::kSums) / kChunks;
   static constexpr int kTail =
       kNarrow % kCols;  // columns of a narrow tile's last chunk, if it has fewer
-  static_assert((kBuffers & (kBuffers - 1)) == 0, "buffers are counted by their number's low bits");
   struct Buffers {
     alignas(1024) char chunk[kBuffers][kChunkBytes];
     // For forwarded chunks: the barriers "four warps have written it" and "it has been read", and

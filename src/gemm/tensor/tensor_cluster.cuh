@@ -8,7 +8,7 @@
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/schedule.cuh"
-#include "device/tensor_tile.cuh"
+#include "gemm/tensor/tensor_tile.cuh"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split pre-pass of an M- or N-major operand if the registers of a cluster hold all of k. The
 // blocks of the cluster read a strip of neighbouring vectors once, each block one range of k. They
-// exchange the vectors' largest magnitudes and write the terms. For larger k: ring.cuh.
+// exchange the vectors' largest magnitudes and write the terms. For larger k: shared_strip.cuh.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"

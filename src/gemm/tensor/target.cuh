@@ -3,7 +3,7 @@
 // beta, edge and alignment.
 #pragma once
 #include "device/round.cuh"
-#include "device/tensor_tile.cuh"
+#include "gemm/tensor/tensor_tile.cuh"
 
 #include <cstdint>
 
@@ -59,9 +59,7 @@ __device__ __forceinline__ void store_columns(const Product<T>& product,
     Product<T>::template for_each_pair<kFirst, kLast>([&](int i, int j, int first, int second) {
       if (i < m && j < n) store_element(c, gC + i * c.ld + j, product.sums[first]);
       if (i < m && j + 1 < n) store_element(c, gC + i * c.ld + j + 1, product.sums[second]);
-      asm volatile(
-          "" ::
-              : "memory");  // serialises the reads of C, which do not all fit the registers
+      asm volatile("" ::: "memory");  // in order: all reads of C at once exceed the registers
     });
   }
 }

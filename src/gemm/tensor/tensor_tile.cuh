@@ -185,9 +185,9 @@ class Product {
     const int at = warp % 2 * 64 + g * 8;  // bytes along a row
 #pragma unroll
     for (int k = 0; k < T::BK; k += 4) {
-      const int line = k + t;
+      const int k_row = k + t;
       const auto two =
-          *reinterpret_cast<const uint2*>(box + line * kSwizzleBytes + (at ^ (line % 8 * 16)));
+          *reinterpret_cast<const uint2*>(box + k_row * kSwizzleBytes + (at ^ (k_row % 8 * 16)));
       rB[k / 8][k % 8 / 2] = ptx::to_tf32(two.x);
       rB[k / 8][k % 8 / 2 + 1] = ptx::to_tf32(two.y);
     }
