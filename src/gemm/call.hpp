@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every call of the library checks before it chooses a kernel, and what every launcher asks.
+// Checks of every call of the library before it chooses a kernel, and the facts that every launcher
+// plans by.
 #pragma once
 #include "gemm/plan/facts.hpp"
 
@@ -13,7 +14,7 @@ namespace ladder {
 struct Call {
   const Device* device = nullptr;
   int ordinal = 0;     // of the CUDA device
-  bool empty = false;  // nothing is to be done, and no device was asked for
+  bool empty = false;  // no element of C is written, and `device` is null
 };
 
 // Errors (kInvalidArgument): a rule of validate(), types that are not f32, a null operand that is

@@ -39,7 +39,7 @@ __device__ __forceinline__ void consume_partial(const Group& group, const Exchan
   if (group.leads()) ptx::store_relaxed(gReady, 0);
 }
 
-// Whether this block is the last of `blocks` to arrive, and then sees what all of them wrote. For
+// Whether this block is the last of `blocks` to arrive; if so, it sees what all of them wrote. For
 // all threads of the block; `s_last` is in shared memory, counter() is the address of the arrival
 // counter, which the last block resets.
 template <class Counter>

@@ -32,7 +32,7 @@ __device__ __forceinline__ void mbarrier_arrive_at(std::uint32_t barrier, int ra
       : "memory");
 }
 
-// ld.acquire, st.relaxed: after a load of the stored value, all blocks see what happened before the
+// ld.acquire, st.relaxed: a thread that loads the stored value also sees all accesses before the
 // __threadfence() that precedes the store.
 __device__ __forceinline__ unsigned load_acquire(const unsigned* flag) {
   unsigned value;

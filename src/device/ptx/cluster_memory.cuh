@@ -6,8 +6,8 @@
 
 namespace ladder::ptx {
 
-// barrier.cluster.arrive and .wait, apart. Relaxed does not release the thread's stores;
-// fence_mbarrier_init() does that for barriers.
+// barrier.cluster.arrive and .wait as two steps. A relaxed arrival does not release the thread's
+// stores; fence_mbarrier_init() releases the initialisation of mbarriers.
 __device__ __forceinline__ void cluster_arrive_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
@@ -18,21 +18,22 @@ __device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// mapa: where in the cluster's shared memory lies what has this address in block `rank`.
+// mapa: the shared::cluster address of what has this shared address in block `rank`. The functions
+// below take such addresses.
 __device__ __forceinline__ std::uint32_t shared_address_of(std::uint32_t address, int rank) {
   std::uint32_t remote;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
   return remote;
 }
 
-// st.shared::cluster.v2: two numbers, to where shared_address_of() says.
+// st.shared::cluster.v2.
 __device__ __forceinline__ void store_cluster2(std::uint32_t remote, float x, float y) {
   asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(remote), "f"(x), "f"(y)
                : "memory");
 }
 
-// st.async: four words to where shared_address_of() says, aligned to 16; the barrier there, of the
-// same block, learns of the 16 bytes. Orders nothing else that this thread has stored.
+// st.async: stores 16 bytes, aligned to 16, and completes them on an mbarrier of the same block. It
+// orders no other store of this thread.
 __device__ __forceinline__ void send4(std::uint32_t remote, uint4 x, std::uint32_t remote_barrier) {
   asm volatile(
       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
@@ -41,7 +42,7 @@ __device__ __forceinline__ void send4(std::uint32_t remote, uint4 x, std::uint32
       : "memory");
 }
 
-// ld.shared::cluster, of a number or of a word as it lies there.
+// ld.shared::cluster.
 __device__ __forceinline__ float load_cluster(std::uint32_t remote) {
   float x;
   asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(remote) : "memory");

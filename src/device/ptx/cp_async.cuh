@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from global to shared memory that bypass registers and run while the thread goes on. One
-// function an instruction; PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy".
+// Asynchronous copies from global to shared memory, which bypass registers. One function per
+// instruction; PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy".
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 
@@ -10,8 +10,8 @@
 
 namespace ladder::ptx {
 
-// cp.async: kBytes from g to s, both aligned to kBytes; with read = false zeros, and g is not
-// accessed. 16 bytes go past L1, which would only hold a second copy of them.
+// cp.async: copies kBytes from g to s, both aligned to kBytes. With read = false it writes zeros
+// and does not access g. Copies of 16 bytes bypass L1.
 template <int kBytes>
 __device__ __forceinline__ void cp_async(std::uint32_t s, const float* g, bool read = true) {
   static_assert(kBytes == 4 || kBytes == 16, "cp.async copies 4, 8 or 16 bytes; .cg only 16");
@@ -57,8 +57,7 @@ __device__ __forceinline__ void cp_async_first(std::uint32_t s, const float* g, 
   }
 }
 
-// cp.async.mbarrier.arrive.noinc: an arrival of this thread, made when its copies so far have
-// landed.
+// cp.async.mbarrier.arrive.noinc: arrives once all preceding copies of this thread have completed.
 __device__ __forceinline__ void cp_async_arrive(std::uint32_t barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that overlap with the one before them in a stream. One function an instruction; PTX ISA,
-// "Parallel Synchronization and Communication Instructions: griddepcontrol".
+// Programmatic dependent launch: a kernel overlaps the preceding one of its stream. One function
+// per instruction; PTX ISA, "Parallel Synchronization and Communication Instructions:
+// griddepcontrol".
 #pragma once
 #include <cuda_runtime.h>
 
 namespace ladder::ptx {
 
-// griddepcontrol.launch_dependents: once all blocks have said so or ended, the next kernel's blocks
-// may start.
+// griddepcontrol.launch_dependents: the dependent kernel may start once all blocks of this kernel
+// have executed this instruction or exited.
 __device__ __forceinline__ void launch_dependents() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
-// griddepcontrol.wait: until the kernels before have ended and their stores are seen; at once where
-// this kernel was not launched to overlap.
+// griddepcontrol.wait: waits until the preceding kernels have ended and their stores are visible.
+// Returns at once if this kernel was not launched to overlap them.
 __device__ __forceinline__ void wait_for_prerequisites() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 }

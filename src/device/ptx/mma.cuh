@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor cores by the warp, and what brings their operands. One function an instruction; PTX ISA,
-// "Warp Level Matrix Multiply-Accumulate Instructions: ldmatrix, stmatrix, mma" and "cvt". g = lane
-// / 4, t = lane % 4.
+// Matrix instructions of a warp, and loads of their fragments. One function per instruction; PTX
+// ISA, "Warp Level Matrix Multiply-Accumulate Instructions: ldmatrix, stmatrix, mma" and "cvt". g =
+// lane / 4, t = lane % 4.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -9,8 +9,8 @@
 
 namespace ladder::ptx {
 
-// ldmatrix.x4: four pieces of 8 rows x 16 bytes, of which lane 8 q + i names row i of piece q. r[q]
-// is word t of row g.
+// ldmatrix.x4: four matrices of 8 rows x 16 bytes. Lane 8 q + i passes the address of row i of
+// matrix q. r[q] is the 32-bit element t of its row g.
 __device__ __forceinline__ void load_matrix4(std::uint32_t (&r)[4], std::uint32_t s) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -18,8 +18,8 @@ __device__ __forceinline__ void load_matrix4(std::uint32_t (&r)[4], std::uint32_
                : "memory");
 }
 
-// cvt.rn.tf32: to the nearest tf32, ties to even. A tensor core would cut. One instruction from
-// sm_90 on, where ties away from zero (.rna) take a comparison and an addition under its predicate.
+// cvt.rn.tf32: rounds to the nearest tf32, ties to even; a tensor core would truncate. This is one
+// instruction from sm_90 on. Rounding ties away from zero (.rna) takes two.
 __device__ __forceinline__ std::uint32_t to_tf32(std::uint32_t bits) {
   std::uint32_t rounded;
   asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(rounded) : "r"(bits));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relaxed loads and stores of words in device memory that blocks exchange. One function per
-// instruction; PTX ISA, "ld", "st". Each word of a vector is an access of its own.
+// Relaxed loads and stores of values that blocks exchange through device memory. One function per
+// instruction; PTX ISA, "ld", "st". Each element of a vector is a separate access.
 #pragma once
 #include <cuda_runtime.h>
 
 namespace ladder::ptx {
 
-// ld.relaxed.gpu: sees the value that another block has stored, and nothing else that it did.
+// ld.relaxed.gpu: may return what another block stored, and orders no other access.
 __device__ __forceinline__ unsigned load_relaxed(const unsigned* word) {
   unsigned value;
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
@@ -21,7 +21,7 @@ __device__ __forceinline__ uint4 load_relaxed(const uint4* words) {
   return x;
 }
 
-// st.relaxed.gpu. cluster.cuh has that of one word.
+// st.relaxed.gpu. cluster.cuh has the scalar one.
 __device__ __forceinline__ void store_relaxed(uint4* to, uint4 x) {
   asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(x.x), "r"(x.y),
                "r"(x.z), "r"(x.w)

@@ -13,8 +13,8 @@ __device__ __forceinline__ void mbarrier_invalidate(std::uint32_t barrier) {
   asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
-// fence.proxy.async.global: orders this thread's accesses to global memory, and what it has seen of
-// other threads', before later asynchronous ones.
+// fence.proxy.async.global: orders this thread's accesses to global memory, and those of other
+// threads that it has observed, before later asynchronous ones.
 __device__ __forceinline__ void fence_proxy_async_global() {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single warps do at barriers and alone. One function per instruction; PTX ISA, "Parallel
+// Named barriers and the election of a lane. One function per instruction; PTX ISA, "Parallel
 // Synchronization and Communication Instructions: barrier, elect.sync".
 #pragma once
 #include <cuda_runtime.h>
 
 namespace ladder::ptx {
 
-// barrier.arrive: the same without waiting for the others.
+// barrier.arrive: arrives at a named barrier without waiting.
 __device__ __forceinline__ void barrier_arrive(int id, int threads) {
   asm volatile("barrier.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma.mma_async: a warpgroup multiplies 64 x K by K x N and goes on. The fragment d holds 64 x N
+// wgmma.mma_async: a warpgroup starts the product of 64 x K and K x N. The fragment d holds 64 x N
 // sums, N / 2 per thread: with g = lane / 4 and t = lane % 4, element d[4 j + q] is in row 16 (warp
 // % 4) + g + 8 (q / 2) and column 8 j + 2 t + q % 2. d must not be touched before wgmma_wait().
 // With add = false, d is overwritten. PTX ISA, "Asynchronous Warpgroup Level Matrix

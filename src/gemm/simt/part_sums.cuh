@@ -23,9 +23,7 @@ struct PartJob {
   PartOperand a, b;
   float* gC;
   std::int64_t row_step, col_step;  // of C; one of them is 1
-  bool
-      // aligned groups of four contiguous elements of C permit 128-bit stores
-      aligned;
+  bool aligned;  // aligned groups of four contiguous elements of C permit 128-bit stores
   int m, n, k;
   float alpha, beta;
   int tiles_m, cluster, parts;
@@ -96,7 +94,7 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
     return sum;
   };
   const auto in_order = [](float4 v) { return kSwapped ? make_float4(v.y, v.x, v.w, v.z) : v; };
-  // The rows of the tile, or groups of four columns of it, that C has come first.
+  // Float4 that are not wholly beyond C, in the order of four(): those beyond C come last.
   const int inside =
       x.col_step == 1 ? min(BM, x.m - row0) * (BN / 4) : (min(BN, x.n - col0) + 3) / 4 * BM;
   __syncthreads();

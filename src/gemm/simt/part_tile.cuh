@@ -84,8 +84,8 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
     }
     ptx::cp_async_commit();
   };
-  // A turn of a warp is one step of k. b has the columns of B for this turn and the next, and so
-  // has a for the rows of A; if A is K-major, a has the rows for four turns.
+  // A warp multiplies one step of k per turn. b holds the columns of B of this turn and the next; a
+  // holds the rows of A of both, or, if A is K-major, of four turns.
   float a[T::kAlongK ? T::TM : 2][T::kAlongK ? 4 : T::TM], b[2][T::TN];
   constexpr int kFour = T::kAlongK ? 4 : 1;
   const std::uint32_t from_a = (T::kAlongK ? (row + lane_m * 4) * CopierA::kStride + turn * 4
@@ -185,7 +185,7 @@ struct PartStrides {
   int blocks;
 };
 
-// The products of a batch, in turn, whose k is not split among clusters.
+// The products of a batch, one after another. Their k is not split among clusters.
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     part_tile_of_batch(const __grid_constant__ PartJob first,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partial sums that blocks send to a block of higher number through device memory. Each word tells
-// by itself whether it has arrived, so that no fence, flag or second launch is needed. The memory
-// is zero before and after.
+// Partial sums that blocks send to a block of higher number through device memory. A nonzero value
+// has arrived, so that no fence, flag or second launch is needed. The memory is zero before and
+// after.
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/cluster.cuh"

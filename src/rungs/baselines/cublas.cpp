@@ -21,8 +21,8 @@ struct DestroyHandle {
 };
 using Handle = std::unique_ptr<cublasContext, DestroyHandle>;
 
-// One handle a device, made at first use: creating one takes milliseconds and device memory. It is
-// for one thread at a time.
+// One handle per device, created at first use, which takes milliseconds and device memory. One
+// thread at a time may use it.
 static cublasStatus_t handle_of_device(cublasHandle_t* handle) {
   constexpr int kMaxDevices = 64;
   static std::array<Handle, kMaxDevices> handles;
@@ -34,8 +34,8 @@ static cublasStatus_t handle_of_device(cublasHandle_t* handle) {
     cublasHandle_t fresh = nullptr;
     if (const auto status = cublasCreate(&fresh); status != CUBLAS_STATUS_SUCCESS) return status;
     slot.reset(fresh);
-    // Where cuBLAS shares k out it adds the parts of 16-bit results in 16 bits by default, and
-    // whole numbers come out wrong.
+    // By default, cuBLAS adds the k-splits of 16-bit results in 16 bits, and sums of integers are
+    // not exact.
     if (const auto status =
             cublasSetMathMode(fresh, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
         status != CUBLAS_STATUS_SUCCESS)
@@ -62,7 +62,7 @@ static cublasStatus_t run(const Problem& problem, const Operands& o, Stream stre
                           p.ldb, a, p.lda, &p.beta, o.c, p.ldc);
   }
   const cudaDataType_t in = type_of(p.in), out = type_of(p.out);
-  // Of 16-bit operands cuBLAS reads A and B even where alpha = 0.
+  // With 16-bit operands, cuBLAS reads A and B even if alpha = 0.
   const std::int64_t depth = reads_ab(p) ? p.k : 0;
   return cublasGemmEx_64(handle, operation(p.op_b), operation(p.op_a), p.n, p.m, depth, &p.alpha, b,
                          in, p.ldb, a, in, p.lda, &p.beta, o.c, out, p.ldc, compute,
@@ -76,7 +76,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return {Code::kLaunchFailed, std::string("cuBLAS: ") + cublasGetStatusString(status)};
 }
 
-// Only there does cuBLAS have kernels for it; elsewhere it would compute something else.
+// On other devices cuBLAS has no kernel for it and would compute in another precision.
 static Status accepts_emulation(const Problem& problem, const Device& device) {
   if (Status s = accepts(problem, device); !s) return s;
   if (device.cc == 100 || device.cc == 103) return Status::ok();

@@ -26,7 +26,7 @@ constexpr cudaDataType_t type_of(Type type) {
   return CUDA_R_32F;
 }
 
-// A product with FP32 accumulation; with `tf32` of operands that the hardware cuts to TF32.
+// A product with FP32 accumulation; `tf32`: of operands that the hardware truncates to TF32.
 struct Launches {
   decltype(KernelInfo::launch) fp32, tf32;
 };

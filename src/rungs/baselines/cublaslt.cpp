@@ -32,7 +32,7 @@ static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_cuda(device, 0); !s) return s;
   if (device.is_virtual)
     return {Code::kUnsupportedDevice, "cuBLAS is not executed on the virtual GPU"};
-  // Its matrices have no size 0; without a product there is nothing to choose.
+  // Its matrices have no size 0, and a C that is only scaled has no algorithms to choose from.
   if (p.m > 0 && p.n > 0 && !reads_ab(p))
     return {Code::kUnsupportedProblem, "needs k > 0 and alpha != 0"};
   return Status::ok();
@@ -87,14 +87,13 @@ static Status check(const char* what, cudaError_t error) {
   return error == cudaSuccess ? Status::ok() : failed(what, cudaGetErrorString(error));
 }
 
-// The largest power of two up to 256 that divides an address: algorithms with wide loads ask for
-// it.
+// The largest power of two up to 256 that divides an address. Algorithms with wide loads need it.
 static std::uint32_t alignment_of(const void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   return address == 0 ? 256 : 1U << std::min(8, std::countr_zero(address));
 }
 
-// Of K-major operands in row-major form: its A is B.
+// The scales of K-major operands of a row-major problem. cuBLASLt's A is the problem's B.
 static Status set_scales(cublasLtMatmulDesc_t matmul, const Problem& p, const Operands& o) {
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
     return check("scales", cublasLtMatmulDescSetAttribute(matmul, attribute, &value, sizeof value));
@@ -237,7 +236,7 @@ static Status choose(const Product& x, const void* c, cublasLtHandle_t handle, v
   float least = std::numeric_limits<float>::infinity();
   for (const Choice& candidate : candidates) {
     if (!multiply(x, candidate, c, scratch.get(), handle, workspace, nullptr))
-      continue;  // named, but not able
+      continue;  // the heuristic named it, but it does not run
     (void)cudaEventRecord(events[0].get(), nullptr);
     bool ran = true;
     for (int i = 0; i < kLaunches; ++i)
@@ -286,8 +285,8 @@ static Status run(const Problem& problem, const Operands& o, Stream stream,
                 {alignment_of(x.left), alignment_of(x.right), alignment_of(o.c)}};
   auto known = lib.choices.find(key);
   if (known == lib.choices.end()) {
-    // A stream that is recorded into a graph cannot be waited for: a problem is launched once
-    // before.
+    // A stream that is being captured cannot be synchronised, so that a problem must be launched
+    // once before.
     if (is_capturing(stream))
       return failed("choice", "a problem's first launch cannot be recorded into a graph");
     Choice best;

@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
-  // The same value in every lane of a warp: ptxas keeps what follows from it in uniform registers.
+  // Uniform in a warp: ptxas keeps values that are derived from it in uniform registers.
   const std::uint32_t first = __shfl_sync(0xffffffffU, ptx::shared_address(stages), 0);
   if (threadIdx.x >= T::kConsumers) {
     ptx::release_registers<T::kProducerRegisters>();

@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
   extern __shared__ float4 shared[];  // on 16 bytes
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
-  // Who am I: some places of A and B to copy, WM x WN outputs of a warp; in an mma, row g or column
-  // g, place t.
+  // Who am I: elements of A and B to copy, WM x WN outputs of a warp; in an mma, row or column g
+  // and lane t of four.
   const int tid = static_cast<int>(threadIdx.x), warp = tid / 32, lane = tid % 32, g = lane / 4,
             t = lane % 4;
   const BlockTile tile = block_tile();
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
   const int c_row = warp / (T::BN / T::WN) * T::WM, c_col = warp % (T::BN / T::WN) * T::WN;
 
   // Tensors and shapes. Rows of A and columns of B beyond the edge are copied from within it: their
-  // products land in outputs that nobody stores.
+  // products only enter outputs that are not stored.
   const float* gA[T::BM / kRowsA];
 #pragma unroll
   for (int i = 0; i < T::BM / kRowsA; ++i) {

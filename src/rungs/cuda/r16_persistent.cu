@@ -28,7 +28,7 @@ struct Tile : product::TileOf<In, Out, BM, BN, STAGES> {
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
   struct Shared {
     typename Base::Stage stage[STAGES];
-    alignas(1024) char out[Base::kConsumers][2][64 * 128];  // 64 columns on their way to C
+    alignas(1024) char out[Base::kConsumers][2][64 * 128];  // 64 columns to be stored
     std::uint64_t full[STAGES], empty[STAGES];              // barriers: copied; read by both blocks
   };
   static_assert(Base::kBoxes % kPair == 0, "each block of a pair copies half of B");
@@ -36,7 +36,7 @@ struct Tile : product::TileOf<In, Out, BM, BN, STAGES> {
                 "a block launches with 168 registers per thread");
 };
 
-// Where this block's tile of a pair of tiles is in C. Bands of kBand pairs run column by column.
+// Origin in C of this block's tile of a pair. Pairs run in bands of kBand, column by column.
 struct Place {
   int row, col;
 };
@@ -77,7 +77,7 @@ __device__ __forceinline__ void consume(const product::Call& c, typename T::Shar
   const int tid = threadIdx.x % kWarpgroup, group = threadIdx.x / kWarpgroup - 1, lane = tid % 32;
   float sums[T::kSums];                      // (WM,BN)
   std::uint32_t results[T::kSums / 2] = {};  // of the previous tile, two per register
-  Place before{-1, 0};                       // its place, if it has not left yet
+  Place before{-1, 0};                       // its origin, until it is stored
   unsigned n = 0;                            // stages read
 
   // Starts a stage's products.
@@ -85,12 +85,12 @@ __device__ __forceinline__ void consume(const product::Call& c, typename T::Shar
     ptx::mbarrier_wait(ptx::shared_address(&s.full[n % T::STAGES]), n / T::STAGES % 2);
     product::multiply<T>(sums, s.stage[n++ % T::STAGES], group * T::WM, add);
   };
-  // The stage `ago` stages before the next one has been read. Tells both blocks.
+  // Releases, in both blocks, the stage that was read `ago` stages before the next one.
   const auto release = [&](unsigned ago) {
     const std::uint32_t empty = ptx::shared_address(&s.empty[(n - ago) % T::STAGES]);
     if (lane < kPair) ptx::mbarrier_arrive_at(empty, lane);
   };
-  // Sends 64 columns of the previous tile to C through shared memory.
+  // Stores 64 columns of the previous tile to C through shared memory.
   const auto send = [&](int piece) {
     if (before.row < 0) return;
     product::store_box(c, s.out[group][piece % 2], results, piece, group, before.row, before.col);
@@ -99,7 +99,7 @@ __device__ __forceinline__ void consume(const product::Call& c, typename T::Shar
 #pragma unroll 1
   for (int pair = blockIdx.x / kPair; pair < pairs; pair += gridDim.x / kPair) {
     // Main loop. A stage's products start before those of the previous stage have ended. The
-    // previous tile leaves beside the first ones.
+    // previous tile is stored during the first ones.
 #pragma unroll
     for (int step = 0; step < 4; ++step) {
       if (step == 0 || step < c.steps) start(step > 0);

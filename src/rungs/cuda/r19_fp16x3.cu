@@ -43,7 +43,7 @@ struct Tile {
   static_assert(sizeof(Shared) <= 227 * 1024, "shared memory of a block");
 };
 
-// Tile number `tile` by bands of kBand tile rows, column by column in a band.
+// Position of tile `tile`: bands of kBand tile rows, column by column in a band.
 struct Place {
   int m, n;
 };
@@ -73,8 +73,8 @@ __device__ __forceinline__ void produce(const terms::Product& x, typename T::Sha
   }
 }
 
-// The products of terms of a unit of A, from `row` on, and a unit of B. The smallest are first:
-// truncation takes from a sum in proportion to it. t1 t1 is below the last bit.
+// The products of terms of a unit of A, from `row` on, and a unit of B. The smallest are first,
+// because truncation is proportional to the sum. t1 t1 is below the last bit.
 template <class T>
 __device__ __forceinline__ void multiply(float (&partial)[T::kPartials], const typename T::Unit& a,
                                          const typename T::Unit& b, int row) {

@@ -32,7 +32,7 @@ struct Tile : product::TileOf<In, Out, BM, BN, STAGES> {
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
   struct Shared {
     typename Base::Stage stage[STAGES];
-    alignas(1024) char out[Base::kConsumers][2][64 * 128];  // 64 columns on their way to C
+    alignas(1024) char out[Base::kConsumers][2][64 * 128];  // 64 columns to be stored
     std::uint64_t full[STAGES], empty[STAGES];              // barriers: copied; read by both blocks
   };
   static_assert(sizeof(In) == 1 && Base::BK == kScaleBlock, "a stage has one scale per row of A");
@@ -48,7 +48,7 @@ struct Scales {
   std::int64_t ldb;  // K/128, rounded up
 };
 
-// Where this block's tile of a pair of tiles is in C. Bands of kBand pairs run column by column.
+// Origin in C of this block's tile of a pair. Pairs run in bands of kBand, column by column.
 struct Place {
   int row, col;
 };
@@ -94,7 +94,7 @@ __device__ __forceinline__ void multiply(float (&partial)[T::kPartials], std::ui
   ptx::wgmma_commit();
 }
 
-// What a thread multiplies partial sums with: its two rows' scales of A, the halves' of B.
+// The scales of a thread's partial sums: of A for its two rows, of B for the halves.
 __device__ __forceinline__ float4 scales_of(const product::Call& c, const Scales& x,
                                             std::int64_t step, int row, int col) {
   const float *gA = x.gA + step * c.m, *gB = x.gB + step;
