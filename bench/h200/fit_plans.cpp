@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "gemm/plan/costs.hpp"
-#include "gemm/plan/large_plan.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/plan/part_tiles.hpp"
 #include "gemm/plan/thin_plan.hpp"
+#include "gemm/plan/tile_plan.hpp"
 
 namespace ladder {
 namespace {
@@ -61,7 +61,6 @@ struct Row {
   PartShape shape;  // of the side that the plan takes
   PartPlan part;
   ThinPlan thin;
-  LargePlan large;
   double us, weight = 0;
 };
 
@@ -79,7 +78,7 @@ double cycles_of(const Measured& of, const Row& row) {
     case Kind::kThin:
       return thin_cycles(row.shape, row.thin, kSms);
     default:
-      return large_cycles(of.p, {}, row.large);
+      return large_tiles_cycles(of.p, kSms);
   }
 }
 
@@ -109,14 +108,6 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
   }
   if (kernel == "large") {
     row.kind = Kind::kLarge;
-    const LargePlan wanted{is_swapped, words[5] == "1"};
-    bool found = false;
-    each_large_plan(to.p, {}, kSms, [&](const LargePlan& plan) {
-      if (!(plan == wanted)) return;
-      row.large = plan;
-      found = true;
-    });
-    if (!found) return false;
   } else if (kernel == "thin" || kernel == "direct") {
     row.kind = Kind::kThin;
     row.thin.direct = kernel == "direct";
@@ -237,12 +228,10 @@ void report(const std::vector<Measured>& all) {
     const auto words = [&](const Row& x) {
       constexpr const char* kNames[] = {"tiles", "thin", "large"};
       char text[160];
-      std::snprintf(text, sizeof text,
-                    "%s %d c%d p%d / %s%d x%d p%d / %s %d: %.2f us, predicted %.2f",
+      std::snprintf(text, sizeof text, "%s %d c%d p%d / %s%d x%d p%d: %.2f us, predicted %.2f",
                     kNames[static_cast<int>(x.kind)], x.part.tile, x.part.cluster, x.part.parts,
                     x.thin.direct ? "direct " : "", 1 << x.thin.lanes, x.thin.columns, x.thin.parts,
-                    x.large.swapped ? "s" : "", x.large.shares ? 1 : 0, x.us,
-                    cycles_of(of, x) / kCyclesPerUs);
+                    x.us, cycles_of(of, x) / kCyclesPerUs);
       return std::string(text);
     };
     lost += std::log(chosen.us / best.us);

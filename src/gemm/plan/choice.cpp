@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "gemm/plan/costs.hpp"
-#include "gemm/plan/large_plan.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/plan/tuned_plans.hpp"
 #include "problem/accept.hpp"
@@ -21,7 +20,7 @@ bool gains_by_split_k(const Problem& p, const DeviceFacts& device) {
   if (p.m == 0 || p.n == 0) return true;
   const SmallPlan small = plan_small(p, {}, device);
   return small.kernel == SmallKernel::kOuterProduct ||
-         small.cycles() <= plan_large_tiles(p, {}, device.sms).cycles;
+         small.cycles() <= large_tiles_cycles(p, device.sms);
 }
 
 // Whether the pre-pass of the larger operand would take longer than the product gains from it.
@@ -92,12 +91,12 @@ KernelChoice choose_of_hopper(const Problem& p, Precision precision, const Devic
       [[fallthrough]];
     case Precision::kIeee:
       if (const auto tuned = TunedPlans::of_process().find(part_shape(p, {}), device.sms)) {
-        return {tuned->large ? "ladder_large_tiles" : "ladder_split_k",
+        return {tuned->large_tiles ? "ladder_large_tiles" : "ladder_split_k",
                 "LADDER_PLANS has a measured plan"};
       }
       if (fits_split_k(p) && gains_by_split_k(p, device))
-        return {"ladder_split_k", "it is predicted to be faster than large tiles"};
-      return {"ladder_large_tiles", "large tiles are predicted to be faster than small ones"};
+        return {"ladder_split_k", "it is predicted to be faster than tiles of 128x256"};
+      return {"ladder_large_tiles", "tiles of 128x256 fill the device"};
     case Precision::kTf32:
       return {"ladder_tf32", "the kernel of this precision"};
     case Precision::kBf16:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGEMM on CUDA cores by tiles of 128 x 256: producer and consumer warps as in r12, and besides: any
-// layout, operands that are not aligned packed first, C or C^T, tiles split along k (stream-K), four
-// chains of additions for a deep k.
+// SGEMM on CUDA cores by tiles of 128 x 256: producer and consumer warps as in r12, and besides:
+// any layout, operands that are not aligned packed first, the last tiles split along k (stream-K),
+// four chains of additions for a deep k.
 #include "device/launch.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -11,7 +11,7 @@
 #include "device/schedule.cuh"
 #include "device/vector.cuh"
 #include "gemm/call.hpp"
-#include "gemm/plan/large_plan.hpp"
+#include "gemm/plan/costs.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/simt/copy_tile.cuh"
 #include "gemm/simt/pack.cuh"
@@ -20,7 +20,6 @@
 
 #include <optional>
 #include <span>
-#include <utility>
 
 namespace ladder::simt_tiles {
 
@@ -144,66 +143,38 @@ __device__ __forceinline__ void store_tile(const float (&rC)[T::TM][T::TN], Stor
   }
 }
 
-// Where C is in memory. turned: the tiles' rows are columns of C.
-struct Target {
-  float* g;
-  std::int64_t row_step, col_step;
-  bool aligned, turned;
-};
-
-// For rows of C that are not 16-byte aligned, and for C^T: sums go through the warp's shared memory,
-// so that the warp stores whole rows of its outputs. Direct 4-byte stores from the lanes would
-// write each sector four times.
+// For rows of C that are not 16-byte aligned: sums go through the warp's shared memory, so that the
+// warp stores whole rows of its outputs. Direct 4-byte stores from the lanes would write each
+// sector four times.
 template <class T>
 __device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], const Problem& p,
-                                           const Target& c, const TilePlace& place, float* sWarp) {
-  static_assert(T::WM == 64 && T::WN == 64, "the warp reads as many rows as columns");
+                                           float* gC, const TilePlace& place, float* sWarp) {
   const WarpPlace<T> at;
-  // Of a row, of a column, and of the lanes' outputs, 32 are in the 32 banks.
-  const auto index = [](int row, int col) {
-    return row * T::WN + (col ^ (row / 4 % 4 | row % 4 << 2 | row / 16 % 2 << 4));
-  };
+  // Four columns of eight lanes, and four rows, are in the 32 banks.
+  const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4); };
   store_tile<T>(rC, [&](int i, int j, const float* r) {
 #pragma unroll
     for (int e = 0; e < 4; ++e) sWarp[index(at.lane_row + i, at.lane_col + j + e)] = r[e];
   });
   __syncwarp();
   const float alpha = p.alpha, beta = p.beta;
-  const int row0 = place.m * T::BM + at.row, col0 = place.n * T::BN + at.col;
+  const int row0 = place.m * T::BM + at.row, col0 = place.n * T::BN + at.col + at.lane;
 #pragma unroll 8
   for (int i = 0; i < T::WM; ++i) {
 #pragma unroll
-    for (int half = 0; half < T::WN; half += 32) {
-      const int j = at.lane + half, row = c.turned ? j : i, col = c.turned ? i : j;
-      float* g = c.g + (row0 + row) * c.row_step + (col0 + col) * c.col_step;
-      const bool inside = row0 + row < p.m && col0 + col < p.n;
-      float old = 0.0F;
-      if (beta != 0.0F && inside) old = *g;
-      if (inside) *g = alpha * sWarp[index(row, col)] + beta * old;
+    for (int j = 0; j < T::WN; j += 32) {
+      float* g = gC + (row0 + i) * p.ldc + col0 + j;
+      const bool inside = row0 + i < p.m && col0 + j < p.n;
+      float c = 0.0F;
+      if (beta != 0.0F && inside) c = *g;
+      if (inside) *g = alpha * sWarp[index(i, at.lane + j)] + beta * c;
     }
   }
   __syncwarp();
 }
 
-// Accumulates the partial sums of the blocks before this one that share the tile: all that are left,
-// if this block ends the tile; else those by which a binary tree of blocks comes to this one, so
-// that the last block does not read the sums of all others one after the other. A block waits only
-// for blocks of lower number.
 template <class T>
-__device__ __forceinline__ void accumulate_others(float (&rC)[T::TM][T::TN], const Exchange& x,
-                                                  const Tiling& plan, int tile, bool ends_tile) {
-  const int block = static_cast<int>(blockIdx.x);
-  int others = 1;
-  while (Schedule::begins_inside(plan, tile, block - others)) ++others;
-  const int first = block - others;
-  // The last of n blocks has the sums of 2^i, where 2^i is the largest that divides n.
-  for (const int left = ends_tile ? 0 : others & (others + 1); others > left;
-       others -= others & -others)
-    accumulate_partial<T>(rC, x, first + others - 1);
-}
-
-template <class T>
-__device__ __forceinline__ void consume(const Problem& p, const Target& c, const Tiling& plan,
+__device__ __forceinline__ void consume(const Problem& p, float* gC, const Tiling& plan,
                                         const Exchange& x, char* shared) {
   using Stage = typename T::Stage;
   // Position of this warp and lane
@@ -262,7 +233,7 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
 #pragma unroll
           for (int j = 0; j < T::TN;
                ++j) {  // alternating direction, which reuses an operand register at once
-            const int jj = i % 2 == 1 ? j : T::TN - 1 - j;
+            const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
             rC[i][jj] += rA[kk % 2][i] * rB[kk % 2][jj];
           }
         }
@@ -276,39 +247,43 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
       keep<T>(rC, sKept);
       continue;
     }
-    const bool ends_tile = work.end == plan.steps;
-    if (work.first > 0) accumulate_others<T>(rC, x, plan, work.tile, ends_tile);
-    if (!ends_tile) {
+    if (work.end < plan.steps) {
       forward_partial<T>(rC, x);
       continue;
+    }
+    if (work.first > 0) {
+      int giver = static_cast<int>(blockIdx.x);
+      do {
+        accumulate_partial<T>(rC, x, --giver);
+      } while (Schedule::begins_inside(plan, work.tile, giver));
     }
     const TilePlace place = place_of<kBand>(plan, work.tile);
     const int row0 = place.m * T::BM + c_row, col0 = place.n * T::BN + c_col;
     const float alpha = p.alpha, beta = p.beta;
-    if (!c.aligned) {
-      store_rows<T>(rC, p, c, place, kept_by_warp<T>(sKept));
-    } else {
+    if (plan.aligned_c) {
       store_tile<T>(rC, [&](int i, int j, const float* r) {
         const int row = row0 + i, col = col0 + j;
-        float* g = c.g + row * p.ldc + col;
+        float* g = gC + row * p.ldc + col;
         const bool inside = row < p.m && col < p.n;
-        float4 old{};
-        if (beta != 0.0F && inside) old = load4(g);
-        const float4 v{alpha * r[0] + beta * old.x, alpha * r[1] + beta * old.y,
-                       alpha * r[2] + beta * old.z, alpha * r[3] + beta * old.w};
+        float4 c{};
+        if (beta != 0.0F && inside) c = load4(g);
+        const float4 v{alpha * r[0] + beta * c.x, alpha * r[1] + beta * c.y,
+                       alpha * r[2] + beta * c.z, alpha * r[3] + beta * c.w};
         if (inside) store4(g, v);
       });
+    } else {
+      store_rows<T>(rC, p, gC, place, kept_by_warp<T>(sKept));
     }
   } while (schedule.next(work));
 }
 
-template <class T, bool kAlongA, bool kAlongB>
+template <class T, bool kAlongA, bool kAlongB, bool kAligned>
 __global__ void __launch_bounds__(T::kThreads, 1)
     kernel(const __grid_constant__ Problem p, const __grid_constant__ Source a,
-           const __grid_constant__ Source b, const __grid_constant__ Target c,
-           const __grid_constant__ Tiling plan, const __grid_constant__ Exchange x) {
-  using CopyA = TileCopy<T::BM, T::BK, T::kProducers, kAlongA>;
-  using CopyB = TileCopy<T::BN, T::BK, T::kProducers, kAlongB>;
+           const __grid_constant__ Source b, float* gC, const __grid_constant__ Tiling plan,
+           const __grid_constant__ Exchange x) {
+  using CopyA = TileCopy<T::BM, T::BK, T::kProducers, kAlongA, kAligned>;
+  using CopyB = TileCopy<T::BN, T::BK, T::kProducers, kAlongB, kAligned>;
   extern __shared__ float4 shared4[];
   char* const shared = reinterpret_cast<char*>(shared4);
   if (threadIdx.x < T::STAGES) {
@@ -324,20 +299,21 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     produce<T, CopyA, CopyB>(a, b, static_cast<int>(p.k), plan, shared);
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T>(p, c, plan, x, shared);
+    consume<T>(p, gC, plan, x, shared);
   }
 }
 
 static Status accepts(const Problem&, const Device& device) { return accept_hopper(device); }
 
-using LargeTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
-static_assert(TileShape{LargeTile::BM, LargeTile::BN, LargeTile::BK, 1} == kLargeTile,
+using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
+static_assert(TileShape{DefaultTile::BM, DefaultTile::BN, DefaultTile::BK, 1} == kLargeTile,
               "the tile of the plan");
 
+template <bool kAligned>
 static auto choose(bool along_a, bool along_b) {
-  using T = LargeTile;
-  if (along_a) return along_b ? kernel<T, true, true> : kernel<T, true, false>;
-  return along_b ? kernel<T, false, true> : kernel<T, false, false>;
+  using T = DefaultTile;
+  if (along_a) return along_b ? kernel<T, true, true, kAligned> : kernel<T, true, false, kAligned>;
+  return along_b ? kernel<T, false, true, kAligned> : kernel<T, false, false, kAligned>;
 }
 
 // Whether rows in memory are 16-byte aligned and a multiple of four elements long.
@@ -345,31 +321,21 @@ static bool aligned_by_4(const float* x, std::int64_t ld, std::int64_t used) {
   return reinterpret_cast<std::uintptr_t>(x) % sizeof(float4) == 0 && (ld | used) % 4 == 0;
 }
 
-// Elements of the packed operand; 0 if it need not be packed.
-static std::int64_t to_pack(const Source& x, int depth) {
-  return aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size) ? 0 : depth * packed_ld(x.size);
+static std::int64_t to_pack(const Source& x, int depth, std::int64_t uses) {
+  if (uses < limit::pack_uses || aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size)) return 0;
+  return depth * packed_ld(x.size);
 }
 
-static Status launch_part(const Problem& given, const Operands& o, const Alignment& at, int sms,
-                          cudaStream_t stream) {
-  using T = LargeTile;
-  Problem p = given;
+static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStream_t stream) {
+  using T = DefaultTile;
+  const int depth = static_cast<int>(p.k);
   Source a{o.a, p.lda, static_cast<int>(p.m), p.op_a == Op::kNone};
   Source b{o.b, p.ldb, static_cast<int>(p.n), p.op_b == Op::kTranspose};
-  const LargePlan plan = plan_large_tiles(p, at, sms);
-  if (plan.swapped) {
-    std::swap(p.m, p.n);
-    std::swap(a, b);
-  }
-  const Target c{o.c, plan.swapped ? 1 : p.ldc, plan.swapped ? p.ldc : 1,
-                 !plan.swapped && aligned_by_4(o.c, p.ldc, p.n), plan.swapped};
-  const Tiling& tiling = plan.tiling;
-  const int depth = static_cast<int>(p.k);
-  const std::int64_t partials = std::int64_t{tiling.blocks} * T::kPartial,
-                     packed_a = to_pack(a, depth), packed_b = to_pack(b, depth);
+  const std::int64_t partials = std::int64_t{sms} * T::kPartial;
+  const std::int64_t packed_a = to_pack(a, depth, p.n), packed_b = to_pack(b, depth, p.m);
   CallMemory memory;
   if (Status s = memory.take(stream, (partials + packed_a + packed_b) * 4,
-                             std::int64_t{tiling.blocks} * (T::kConsumers / 32));
+                             std::int64_t{sms} * (T::kConsumers / 32));
       !s)
     return s;
   const Exchange exchange{reinterpret_cast<float*>(memory.scratch()), memory.flags()};
@@ -380,22 +346,28 @@ static Status launch_part(const Problem& given, const Operands& o, const Alignme
   if (packed_b > 0) {
     if (Status s = pack(b, depth, gPacked + packed_a, stream); !s) return s;
   }
-  const auto chosen = choose(a.along_k, b.along_k);
+  const bool aligned = aligned_by_4(a.g, a.ld, a.along_k ? depth : a.size) &&
+                       aligned_by_4(b.g, b.ld, b.along_k ? depth : b.size);
+  const auto chosen =
+      aligned ? choose<true>(a.along_k, b.along_k) : choose<false>(a.along_k, b.along_k);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  return launch_kernel("large tiles", chosen, tiling.blocks, T::kThreads, T::kShared, stream, p, a,
-                       b, c, tiling, exchange);
+  Tiling plan = plan_large_tiles(p, sms);
+  plan.aligned_c = aligned_by_4(o.c, p.ldc, p.n);
+  return launch_kernel("large tiles", chosen, plan.blocks, T::kThreads, T::kShared, stream, p, a, b,
+                       o.c, plan, exchange);
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
+  using T = DefaultTile;
   RowMajorCall call;
   if (Status s = row_major_call(original, given, call); !s) return s;
   std::optional<Status> failed;
   const Status launched = launch_parts(
-      call.p, call.o, LargeTile::BM, LargeTile::BN,
-      [&](const Problem& part, const Operands& o, dim3) {
+      call.p, call.o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3) {
         if (failed) return;
-        if (const Status s = launch_part(part, o, call.at, call.device.sms, stream); !s) failed = s;
+        if (const Status part_status = launch_part(part, at, call.device.sms, stream); !part_status)
+          failed = part_status;
       });
   return failed.value_or(launched);
 }
