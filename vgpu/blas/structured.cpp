@@ -362,31 +362,35 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
                               whole<W>(b, m, n, ldb), whole<W>(c, m, n, ldc));                     \
   }
 
-#define VGPU_REAL(INT, SUFFIX, L, C, W)                                                            \
-  cublasStatus_t cublas##L##sbmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
-                                            INT k, const C* alpha, const C* a, INT lda,            \
-                                            const C* x, INT incx, const C* beta, C* y, INT incy) { \
-    return mirrored_times_vector("cublas" #L "sbmv", handle, false, VGPU_NUMBER(alpha, W),         \
-                                 banded<W>(a, fill, n, k, lda), elements<W>(x, n, incx),           \
-                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
-  }                                                                                                \
-  cublasStatus_t cublas##L##spmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
-                                            const C* alpha, const C* a, const C* x, INT incx,      \
-                                            const C* beta, C* y, INT incy) {                       \
-    return mirrored_times_vector("cublas" #L "spmv", handle, false, VGPU_NUMBER(alpha, W),         \
-                                 packed<W>(a, fill, n), elements<W>(x, n, incx),                   \
-                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
-  }                                                                                                \
-  cublasStatus_t cublas##L##spr_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,    \
-                                           const C* alpha, const C* x, INT incx, C* a) {           \
-    return update("cublas" #L "spr", handle, false, false, VGPU_NUMBER(alpha, W),                  \
-                  elements<W>(x, n, incx), elements<W>(x, n, incx), packed<W>(a, fill, n));        \
-  }                                                                                                \
-  cublasStatus_t cublas##L##spr2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
-                                            const C* alpha, const C* x, INT incx, const C* y,      \
-                                            INT incy, C* a) {                                      \
-    return update("cublas" #L "spr2", handle, false, true, VGPU_NUMBER(alpha, W),                  \
-                  elements<W>(x, n, incx), elements<W>(y, n, incy), packed<W>(a, fill, n));        \
+// What real symmetric and complex Hermitian matrices have alike; R is the type of a rank-1 update's
+// alpha.
+#define VGPU_BANDED_AND_PACKED(INT, SUFFIX, L, C, W, R, BANDED, PACKED, HERMITIAN)                \
+  cublasStatus_t cublas##L##BANDED##mv_v2##SUFFIX(                                                \
+      cublasHandle_t handle, cublasFillMode_t fill, INT n, INT k, const C* alpha, const C* a,     \
+      INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) {                             \
+    return mirrored_times_vector("cublas" #L#BANDED "mv", handle, HERMITIAN,                      \
+                                 VGPU_NUMBER(alpha, W), banded<W>(a, fill, n, k, lda),            \
+                                 elements<W>(x, n, incx), VGPU_NUMBER(beta, W),                   \
+                                 elements<W>(y, n, incy));                                        \
+  }                                                                                               \
+  cublasStatus_t cublas##L##PACKED##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,   \
+                                                  INT n, const C* alpha, const C* a, const C* x,  \
+                                                  INT incx, const C* beta, C* y, INT incy) {      \
+    return mirrored_times_vector(                                                                 \
+        "cublas" #L#PACKED "mv", handle, HERMITIAN, VGPU_NUMBER(alpha, W), packed<W>(a, fill, n), \
+        elements<W>(x, n, incx), VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                  \
+  }                                                                                               \
+  cublasStatus_t cublas##L##PACKED##r_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,    \
+                                                 INT n, const R* alpha, const C* x, INT incx,     \
+                                                 C* a) {                                          \
+    return update("cublas" #L#PACKED "r", handle, HERMITIAN, false, VGPU_NUMBER(alpha, R),        \
+                  elements<W>(x, n, incx), elements<W>(x, n, incx), packed<W>(a, fill, n));       \
+  }                                                                                               \
+  cublasStatus_t cublas##L##PACKED##r2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,   \
+                                                  INT n, const C* alpha, const C* x, INT incx,    \
+                                                  const C* y, INT incy, C* a) {                   \
+    return update("cublas" #L#PACKED "r2", handle, HERMITIAN, true, VGPU_NUMBER(alpha, W),        \
+                  elements<W>(x, n, incx), elements<W>(y, n, incy), packed<W>(a, fill, n));       \
   }
 
 #define VGPU_COMPLEX(INT, SUFFIX, L, C, W, R)                                                      \
@@ -397,41 +401,16 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
                                  full<W>(a, fill, n, lda), elements<W>(x, n, incx),                \
                                  VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
   }                                                                                                \
-  cublasStatus_t cublas##L##hbmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
-                                            INT k, const C* alpha, const C* a, INT lda,            \
-                                            const C* x, INT incx, const C* beta, C* y, INT incy) { \
-    return mirrored_times_vector("cublas" #L "hbmv", handle, true, VGPU_NUMBER(alpha, W),          \
-                                 banded<W>(a, fill, n, k, lda), elements<W>(x, n, incx),           \
-                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
-  }                                                                                                \
-  cublasStatus_t cublas##L##hpmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
-                                            const C* alpha, const C* a, const C* x, INT incx,      \
-                                            const C* beta, C* y, INT incy) {                       \
-    return mirrored_times_vector("cublas" #L "hpmv", handle, true, VGPU_NUMBER(alpha, W),          \
-                                 packed<W>(a, fill, n), elements<W>(x, n, incx),                   \
-                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
-  }                                                                                                \
   cublasStatus_t cublas##L##her_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,    \
                                            const R* alpha, const C* x, INT incx, C* a, INT lda) {  \
     return update("cublas" #L "her", handle, true, false, VGPU_NUMBER(alpha, R),                   \
                   elements<W>(x, n, incx), elements<W>(x, n, incx), full<W>(a, fill, n, lda));     \
-  }                                                                                                \
-  cublasStatus_t cublas##L##hpr_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,    \
-                                           const R* alpha, const C* x, INT incx, C* a) {           \
-    return update("cublas" #L "hpr", handle, true, false, VGPU_NUMBER(alpha, R),                   \
-                  elements<W>(x, n, incx), elements<W>(x, n, incx), packed<W>(a, fill, n));        \
   }                                                                                                \
   cublasStatus_t cublas##L##her2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
                                             const C* alpha, const C* x, INT incx, const C* y,      \
                                             INT incy, C* a, INT lda) {                             \
     return update("cublas" #L "her2", handle, true, true, VGPU_NUMBER(alpha, W),                   \
                   elements<W>(x, n, incx), elements<W>(y, n, incy), full<W>(a, fill, n, lda));     \
-  }                                                                                                \
-  cublasStatus_t cublas##L##hpr2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
-                                            const C* alpha, const C* x, INT incx, const C* y,      \
-                                            INT incy, C* a) {                                      \
-    return update("cublas" #L "hpr2", handle, true, true, VGPU_NUMBER(alpha, W),                   \
-                  elements<W>(x, n, incx), elements<W>(y, n, incy), packed<W>(a, fill, n));        \
   }                                                                                                \
   cublasStatus_t cublas##L##gerc_v2##SUFFIX(cublasHandle_t handle, INT m, INT n, const C* alpha,   \
                                             const C* x, INT incx, const C* y, INT incy, C* a,      \
@@ -469,14 +448,17 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
                        VGPU_NUMBER(beta, R), full<W>(c, fill, n, ldc));                            \
   }
 
-#define VGPU_STRUCTURED(INT, SUFFIX)                                  \
-  VGPU_ALL(INT, SUFFIX, S, float, float)                              \
-  VGPU_ALL(INT, SUFFIX, D, double, double)                            \
-  VGPU_ALL(INT, SUFFIX, C, cuComplex, std::complex<float>)            \
-  VGPU_ALL(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>)     \
-  VGPU_REAL(INT, SUFFIX, S, float, float)                             \
-  VGPU_REAL(INT, SUFFIX, D, double, double)                           \
-  VGPU_COMPLEX(INT, SUFFIX, C, cuComplex, std::complex<float>, float) \
+#define VGPU_STRUCTURED(INT, SUFFIX)                                                            \
+  VGPU_ALL(INT, SUFFIX, S, float, float)                                                        \
+  VGPU_ALL(INT, SUFFIX, D, double, double)                                                      \
+  VGPU_ALL(INT, SUFFIX, C, cuComplex, std::complex<float>)                                      \
+  VGPU_ALL(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>)                               \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, S, float, float, float, sb, sp, false)                    \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, D, double, double, double, sb, sp, false)                 \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, C, cuComplex, std::complex<float>, float, hb, hp, true)   \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double, hb, hp, \
+                         true)                                                                  \
+  VGPU_COMPLEX(INT, SUFFIX, C, cuComplex, std::complex<float>, float)                           \
   VGPU_COMPLEX(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double)
 
 VGPU_STRUCTURED(int, )

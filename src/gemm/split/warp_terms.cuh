@@ -4,8 +4,8 @@
 // A product does not depend on the order of k, if A and B have the same: lane t of a group of four
 // holds k = 4 t to 4 t + 3. Nor does it depend on the order of rows and columns: four pieces of
 // eight are interleaved, so that row 4 g + j is row g of piece j. A lane therefore loads four
-// consecutive floats from shared memory, along or across k, and stores four consecutive elements of
-// C.
+// consecutive floats of a K-major or an M- or N-major panel from shared memory, and stores four
+// consecutive elements of C.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mma.cuh"
@@ -22,9 +22,9 @@ constexpr int kWarp = 32, kGroup = 16;  // kGroup: k per load of fragments
 constexpr int kPiece = 8;               // rows or columns of a piece
 constexpr int kBlock = 4 * kPiece;      // of four interleaved pieces
 
-// A tile of an operand in shared memory: kVectors rows of op(A) or columns of op(B), BK deep. Its
-// lines of consecutive floats run along or across k, as in global memory. A swizzle of chunks of
-// four floats within a line lets the eight lanes of a wavefront access all banks.
+// A tile of an operand in shared memory: kVectors rows of op(A) or columns of op(B), BK deep,
+// K-major or M- or N-major as in global memory. A swizzle of vectors of four floats within a row in
+// memory lets the eight lanes of a wavefront access all banks.
 template <bool kAlongK_, int kVectors_, int BK_, int kThreads>
 struct Panel {
   static constexpr bool kAlongK = kAlongK_;
