@@ -70,7 +70,7 @@ class PlanTuner {
     };
     for (const SimtPlan& plan :
          simt_candidates(p, {}, facts_, static_cast<std::size_t>(tuning_.candidates))) {
-      if (Status s = add(plan, plan.large_tiles ? large_ : parts_); !s) return s;
+      if (Status s = add(plan, plan.large ? large_ : parts_); !s) return s;
     }
     if (cublas_ != nullptr) {
       if (Status s = add(std::nullopt, *cublas_); !s) return s;
@@ -84,8 +84,9 @@ class PlanTuner {
     const auto plan = ladder::plan(problem, Precision::kIeee, facts_);
     if (!plan) return std::nullopt;
     if (const auto* small = std::get_if<SmallPlan>(&plan.value().tiles))
-      return SimtPlan{false, *small};
-    return SimtPlan{true, {SmallKernel::kSplitK}};
+      return SimtPlan{std::nullopt, *small};
+    if (const auto* large = std::get_if<LargePlan>(&plan.value().tiles)) return SimtPlan{*large};
+    return std::nullopt;
   }
 
  private:
@@ -137,7 +138,7 @@ class PlanTuner {
 };
 
 bool same(const SimtPlan& one, const SimtPlan& other) {
-  if (one.large_tiles || other.large_tiles) return one.large_tiles == other.large_tiles;
+  if (one.large || other.large) return one.large == other.large;
   if (one.small.kernel != other.small.kernel) return false;
   if (one.small.kernel == SmallKernel::kOuterProduct) return true;
   return one.small.sided == other.small.sided && one.small.thin == other.small.thin;
@@ -150,10 +151,12 @@ std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
   const PartPlan& part = plan.small.sided.part;
   const ThinPlan& thin = plan.small.thin;
   const int is_planned = planned ? 1 : 0, swapped = plan.small.sided.swapped ? 1 : 0;
-  if (plan.large_tiles || plan.small.kernel == SmallKernel::kOuterProduct) {
-    return fmt::format("{},{},,,,,,{},{:.3f}\n", to_string(problem),
-                       plan.large_tiles ? "large" : "outer", is_planned, one.median);
+  if (plan.large) {
+    return fmt::format("{},large,{},,,{},{:.0f},{},{:.3f}\n", to_string(problem), plan.large->tile,
+                       plan.large->shares ? 1 : 0, plan.large->cycles, is_planned, one.median);
   }
+  if (plan.small.kernel == SmallKernel::kOuterProduct)
+    return fmt::format("{},outer,,,,,,{},{:.3f}\n", to_string(problem), is_planned, one.median);
   if (plan.small.kernel == SmallKernel::kThin) {
     return fmt::format("{},{},{}x{},{},,{},{:.0f},{},{:.3f}\n", to_string(problem),
                        thin.direct ? "direct" : "thin", 1 << thin.lanes, thin.columns, swapped,

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "gemm/plan/costs.hpp"
+#include "gemm/plan/large_plan.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/plan/part_tiles.hpp"
 #include "gemm/plan/thin_plan.hpp"
-#include "gemm/plan/tile_plan.hpp"
 
 namespace ladder {
 namespace {
@@ -35,6 +35,7 @@ struct Variable {
 };
 
 std::array<PartTileCost, kPartTiles.size()> tiles = kPartTiles;
+std::array<LargeTileCost, kLargeTiles.size()> large_tiles = kLargeTiles;
 
 std::vector<Variable> variables() {
   std::vector<Variable> all;
@@ -51,6 +52,11 @@ std::vector<Variable> variables() {
     all.push_back({"rate of tile " + std::to_string(i), &tiles[i].rate, tiles[i].rate});
     all.push_back({"start of tile " + std::to_string(i), &tiles[i].start, tiles[i].start});
   }
+  for (std::size_t i = 0; i < large_tiles.size(); ++i) {
+    LargeTileCost& t = large_tiles[i];
+    all.push_back({"step of large tile " + std::to_string(i), &t.step, t.step});
+    all.push_back({"tile of large tile " + std::to_string(i), &t.tile, t.tile});
+  }
   return all;
 }
 
@@ -61,6 +67,7 @@ struct Row {
   PartShape shape;  // of the side that the plan takes
   PartPlan part;
   ThinPlan thin;
+  LargePlan large;
   double us, weight = 0;
 };
 
@@ -78,7 +85,7 @@ double cycles_of(const Measured& of, const Row& row) {
     case Kind::kThin:
       return thin_cycles(row.shape, row.thin, kSms);
     default:
-      return large_tiles_cycles(of.p, kSms);
+      return large_cycles(of.p, {}, row.large, large_tiles, kSms);
   }
 }
 
@@ -108,6 +115,14 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
   }
   if (kernel == "large") {
     row.kind = Kind::kLarge;
+    const LargePlan wanted{std::atoi(words[2].c_str()), words[5] == "1"};
+    bool found = false;
+    each_large_plan(to.p, {}, kSms, [&](const LargePlan& plan) {
+      if (!(plan == wanted)) return;
+      row.large = plan;
+      found = true;
+    });
+    if (!found) return false;
   } else if (kernel == "thin" || kernel == "direct") {
     row.kind = Kind::kThin;
     row.thin.direct = kernel == "direct";
@@ -228,10 +243,11 @@ void report(const std::vector<Measured>& all) {
     const auto words = [&](const Row& x) {
       constexpr const char* kNames[] = {"tiles", "thin", "large"};
       char text[160];
-      std::snprintf(text, sizeof text, "%s %d c%d p%d / %s%d x%d p%d: %.2f us, predicted %.2f",
+      std::snprintf(text, sizeof text,
+                    "%s %d c%d p%d / %s%d x%d p%d / %d s%d: %.2f us, predicted %.2f",
                     kNames[static_cast<int>(x.kind)], x.part.tile, x.part.cluster, x.part.parts,
                     x.thin.direct ? "direct " : "", 1 << x.thin.lanes, x.thin.columns, x.thin.parts,
-                    x.us, cycles_of(of, x) / kCyclesPerUs);
+                    x.large.tile, x.large.shares ? 1 : 0, x.us, cycles_of(of, x) / kCyclesPerUs);
       return std::string(text);
     };
     lost += std::log(chosen.us / best.us);

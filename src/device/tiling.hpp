@@ -14,8 +14,7 @@ struct Tiling {
   int whole_tiles;  // first tiles, one block each, round robin
   int split_tiles;  // last tiles; all blocks share their split_tiles * steps steps
   int blocks;
-  int chain;       // steps of k per chain of additions
-  bool aligned_c;  // C takes 128-bit stores
+  int chain;  // steps of k per chain of additions
 };
 
 // Host: plan for C of m x n in tiles of bm x bn, k in steps of bk. Every tile is whole and summed

@@ -178,8 +178,8 @@ TEST(Plan, CoversAnyShape) {
       for (const Precision precision : {Precision::kIeee, Precision::kAuto, Precision::kTf32,
                                         Precision::kBf16, Precision::kFp16x3, Precision::kBf16x9}) {
         const Plan planned = plan(p, precision, {.sms = sms}).value();
-        if (const auto* large = std::get_if<Tiling>(&planned.tiles))
-          expect_complete(*large, 1, sms);
+        if (const auto* large = std::get_if<LargePlan>(&planned.tiles))
+          expect_complete(large->tiling, 1, sms);
         if (const auto* fused = std::get_if<FusedPlan>(&planned.tiles))
           expect_complete(fused->plan, fused->parts, sms);
         if (const auto* tensor = std::get_if<TensorPlan>(&planned.tiles)) {

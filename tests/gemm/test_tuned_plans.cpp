@@ -24,7 +24,7 @@ TEST(TunedPlans, AFileHoldsEveryCandidateOfEveryKind) {
     const Problem p = make_problem(m, n, k);
     const auto candidates = simt_candidates(p, {}, {}, 40);
     ASSERT_GE(candidates.size(), 2U);
-    EXPECT_TRUE(candidates.back().large_tiles);
+    EXPECT_TRUE(candidates.back().large);
     for (const SimtPlan& plan : candidates) {
       TunedPlans written, read;
       written.set(part_shape(p, {}), kSms, plan);
@@ -33,9 +33,9 @@ TEST(TunedPlans, AFileHoldsEveryCandidateOfEveryKind) {
       EXPECT_EQ(read.text(), written.text());
       const auto found = read.find(part_shape(p, {}), kSms);
       ASSERT_TRUE(found);
-      EXPECT_EQ(found->large_tiles, plan.large_tiles);
+      EXPECT_EQ(found->large, plan.large);
       EXPECT_EQ(found->small.kernel, plan.small.kernel);
-      EXPECT_EQ(found->small.sided.swapped, !plan.large_tiles && plan.small.sided.swapped);
+      EXPECT_EQ(found->small.sided.swapped, plan.small.sided.swapped);
       EXPECT_EQ(found->small.sided.part.tile, plan.small.sided.part.tile);
       EXPECT_EQ(found->small.sided.part.parts, plan.small.sided.part.parts);
       EXPECT_EQ(found->small.thin, plan.small.thin);
@@ -44,15 +44,15 @@ TEST(TunedPlans, AFileHoldsEveryCandidateOfEveryKind) {
 }
 
 TEST(TunedPlans, AWrongFileAddsNothingAndNamesTheLine) {
-  constexpr const char* kGood = "512 512 512 NN 44 132 large\n";
+  constexpr const char* kGood = "512 512 512 NN 44 132 large 128x256 whole\n";
   for (const char* const wrong : {
            "512 512 512 NN 44 132 huge",                                    // no such kernel
            "512 512 512 NN 44 132",                                         // none
-           "512 512 0 NN 44 132 large",                                     // empty
-           "512 512 512 NX 44 132 large",                                   // operations
-           "512 512 512 NN 4 132 large",                                    // alignments
-           "512 512 512 NN 44 0 large",                                     // SMs
-           "512 512 512 NN 44 132 large 1",                                 // too many words
+           "512 512 0 NN 44 132 large 128x256 whole",                      // empty
+           "512 512 512 NX 44 132 large 128x256 whole",                    // operations
+           "512 512 512 NN 4 132 large 128x256 whole",                     // alignments
+           "512 512 512 NN 44 0 large 128x256 whole",                      // SMs
+           "512 512 512 NN 44 132 large 128x256 whole 1",                  // too many words
            "512 512 512 NN 44 132 thin",                                    // not thin
            "512 512 512 NN 44 132 thin straight 32 4 1",                    // the same
            "8 512 512 NN 44 132 thin straight 3 4 1",                       // 3 threads
@@ -82,7 +82,7 @@ TEST(TunedPlans, ThePlannerTakesThem) {
     ASSERT_TRUE(got) << got.status().message();
     EXPECT_EQ(got.value().choice.why, "LADDER_PLANS has a measured plan");
     const auto* const small = std::get_if<SmallPlan>(&got.value().tiles);
-    ASSERT_EQ(small == nullptr, wanted.large_tiles);
+    ASSERT_EQ(small == nullptr, wanted.large.has_value());
     if (small == nullptr) continue;
     EXPECT_EQ(small->sided.swapped, wanted.small.sided.swapped);
     EXPECT_EQ(small->sided.part.tile, wanted.small.sided.part.tile);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "gemm/plan/costs.hpp"
+#include "gemm/plan/large_plan.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/plan/tuned_plans.hpp"
 #include "problem/accept.hpp"
@@ -20,7 +21,7 @@ bool gains_by_split_k(const Problem& p, const DeviceFacts& device) {
   if (p.m == 0 || p.n == 0) return true;
   const SmallPlan small = plan_small(p, {}, device);
   return small.kernel == SmallKernel::kOuterProduct ||
-         small.cycles() <= large_tiles_cycles(p, device.sms);
+         small.cycles() <= plan_large_tiles(p, {}, device.sms).cycles;
 }
 
 // Whether the pre-pass of the larger operand would take longer than the product gains from it.
@@ -91,12 +92,12 @@ KernelChoice choose_of_hopper(const Problem& p, Precision precision, const Devic
       [[fallthrough]];
     case Precision::kIeee:
       if (const auto tuned = TunedPlans::of_process().find(part_shape(p, {}), device.sms)) {
-        return {tuned->large_tiles ? "ladder_large_tiles" : "ladder_split_k",
+        return {tuned->large ? "ladder_large_tiles" : "ladder_split_k",
                 "LADDER_PLANS has a measured plan"};
       }
       if (fits_split_k(p) && gains_by_split_k(p, device))
-        return {"ladder_split_k", "it is predicted to be faster than tiles of 128x256"};
-      return {"ladder_large_tiles", "tiles of 128x256 fill the device"};
+        return {"ladder_split_k", "it is predicted to be faster than large tiles"};
+      return {"ladder_large_tiles", "large tiles are predicted to be faster than small ones"};
     case Precision::kTf32:
       return {"ladder_tf32", "the kernel of this precision"};
     case Precision::kBf16:
@@ -176,7 +177,7 @@ bool gains_by_one_launch(const Problem& problem, std::int64_t count, Precision p
   const std::string_view alone = choose_kernel(problem, precision, device).kernel;
   return alone == "ladder_split_k" ||
          (alone == "ladder_large_tiles" &&
-          ceil_div(p.m, kLargeTile.m) * ceil_div(p.n, kLargeTile.n) < device.sms);
+          ceil_div(p.m, kLargeTiles[0].m) * ceil_div(p.n, kLargeTiles[0].n) < device.sms);
 }
 
 double guard_budget(double k) {

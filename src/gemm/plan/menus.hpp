@@ -48,7 +48,4 @@ constexpr std::array<TileShape, 4> split_tiles(int bk) {
 // A fused split of the larger operand: of C, or C^T, with more or with at most 64 columns.
 inline constexpr TileShape kWideFusedTile{128, 128, kSlab, 1}, kNarrowFusedTile{128, 64, kSlab, 1};
 
-// Large products on CUDA cores.
-inline constexpr TileShape kLargeTile{128, 256, 8, 1};
-
 }  // namespace ladder

@@ -258,8 +258,7 @@ SmallPlan plan_few_or_tiles(const PartShape& shape, int sms) {
 
 SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& device) {
   const PartShape shape = part_shape(p, at);
-  if (const auto tuned = TunedPlans::of_process().find(shape, device.sms);
-      tuned && !tuned->large_tiles)
+  if (const auto tuned = TunedPlans::of_process().find(shape, device.sms); tuned && !tuned->large)
     return tuned->small;
   if (takes_outer_product(p)) return {SmallKernel::kOuterProduct, {{}, p.m > p.n}};
   return plan_once(shape, device.sms, plan_few_or_tiles);

@@ -39,7 +39,8 @@ Result<Plan> plan(const Problem& problem, Precision precision, const DeviceFacts
                                      clocks(*tile), clocks(kEveryGpuTiles[0])}};
   }
   if (device.cc != kHopper) return needs(choice, kHopper, device.cc);
-  if (choice.kernel == "ladder_large_tiles") return Plan{choice, plan_large_tiles(p, device.sms)};
+  if (choice.kernel == "ladder_large_tiles")
+    return Plan{choice, plan_large_tiles(p, at, device.sms)};
   if (choice.kernel == "ladder_split_k") return Plan{choice, plan_small(p, at, device)};
   const bool is_tf32 = precision == Precision::kTf32;
   if (is_tf32 || precision == Precision::kBf16 || precision == Precision::kFp16) {
@@ -76,9 +77,9 @@ void put_tiling(Words& to, const Tiling& tiling) {
 
 void put_plan(Words& /*to*/, std::monostate /*scaled*/) {}
 
-void put_plan(Words& to, const Tiling& tiling) {
-  put_tile(to, kLargeTile.m, kLargeTile.n, kLargeTile.k);
-  put_tiling(to, tiling);
+void put_plan(Words& to, const LargePlan& plan) {
+  put_tile(to, plan.shape().m, plan.shape().n, kLargeStep);
+  put_tiling(to, plan.tiling);
 }
 
 void put_plan(Words& to, const SmallPlan& plan) {
@@ -138,6 +139,7 @@ std::vector<std::pair<std::string, std::string>> describe(const Plan& plan) {
 }
 
 double predicted_clocks(const Plan& plan) {
+  if (const auto* large = std::get_if<LargePlan>(&plan.tiles)) return large->cycles;
   if (const auto* small = std::get_if<SmallPlan>(&plan.tiles)) return small->cycles();
   if (const auto* tensor = std::get_if<TensorPlan>(&plan.tiles)) return tensor->clocks;
   if (const auto* every = std::get_if<EveryGpuPlan>(&plan.tiles)) return every->clocks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan of a library call: kernel, reason and tiles. The launchers call the same functions.
 #pragma once
+#include "gemm/plan/large_plan.hpp"
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/plan/tile_plan.hpp"
 
@@ -24,7 +25,7 @@ struct Plan {
   // Of: a C that is only scaled; ladder_large_tiles; ladder_split_k; products on tensor cores, with
   // a pre-pass of both operands if they are split; the same with a fused split; the kernels of
   // every GPU.
-  std::variant<std::monostate, Tiling, SmallPlan, TensorPlan, FusedPlan, EveryGpuPlan> tiles;
+  std::variant<std::monostate, LargePlan, SmallPlan, TensorPlan, FusedPlan, EveryGpuPlan> tiles;
 };
 
 // Errors: kUnsupportedDevice (the library has no kernel for it in this precision),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/plan/tile_plan.hpp"
 
-#include <utility>
+#include <algorithm>
 
 #include "gemm/plan/choice.hpp"
 #include "gemm/plan/costs.hpp"
@@ -215,59 +215,6 @@ FusedPlan plan_fused(const Problem& p, int sms) {
   plan.whole_tiles = 0;
   plan.split_tiles = tiles;
   return chosen;
-}
-
-Tiling plan_large_tiles(const Problem& p, int sms) {
-  constexpr int kChains = 4, kChainsFrom = 2048;  // rounding errors grow with a chain of additions
-  Tiling plan = plan_whole_tiles(p.m, p.n, p.k, kLargeTile.m, kLargeTile.n, kLargeTile.k, sms);
-  const std::int64_t tiles = plan.whole_tiles, all_steps = tiles * plan.steps;
-  if (tiles >= sms) {
-    const std::int64_t waves = ceil_div(tiles, sms);
-    if (ceil_div(all_steps, sms) + limit::fixup_steps < waves * plan.steps)
-      plan.whole_tiles = static_cast<int>(std::max<std::int64_t>(waves - 2, 0) * sms);
-  } else if (const std::int64_t shares = std::min(sms / tiles, plan.steps / limit::share_steps);
-             shares > 1) {
-    plan.blocks = static_cast<int>(tiles * shares);
-    plan.whole_tiles = 0;
-  } else if (2 * tiles > sms && all_steps / sms + limit::fixup_steps < plan.steps) {
-    plan.blocks = sms;
-    plan.whole_tiles = 0;
-  }
-  plan.split_tiles = static_cast<int>(tiles) - plan.whole_tiles;
-  plan.chain = p.k > kChainsFrom ? static_cast<int>(ceil_div(plan.steps, kChains)) : plan.steps;
-  return plan;
-}
-
-double large_tiles_cycles(const Problem& p, int sms) {
-  const Tiling plan = plan_large_tiles(p, sms);
-  const std::int64_t tiles = std::int64_t{plan.tiles_m} * plan.tiles_n,
-                     waves = ceil_div(tiles, plan.blocks),
-                     shares = ceil_div(tiles * plan.steps, plan.blocks);
-  const bool along_a = p.op_a == Op::kNone, along_b = p.op_b != Op::kNone,
-             splits = plan.split_tiles > 0;
-  const auto unaligned = [](std::int64_t ld, std::int64_t used) { return (ld | used) % 4 != 0; };
-  bool packs_none = true;
-  double step = 1, cycles = 0;
-  for (const auto& [is_unaligned, uses] : {std::pair{unaligned(p.lda, along_a ? p.k : p.m), p.n},
-                                           std::pair{unaligned(p.ldb, along_b ? p.k : p.n), p.m}}) {
-    if (!is_unaligned) continue;
-    if (uses >= limit::pack_uses) {
-      cycles += large_cost::pack;
-    } else {
-      packs_none = false;
-    }
-  }
-  if (!packs_none) step += large_cost::unaligned;
-  if (along_b) step += large_cost::transposed;
-  cycles += large_cost::step * step * static_cast<double>(splits ? shares : waves * plan.steps) +
-            large_cost::tile * static_cast<double>(waves);
-  if (splits) {
-    cycles += large_cost::split +
-              large_cost::share *
-                  std::max(1.0, static_cast<double>(plan.blocks) / static_cast<double>(tiles));
-  }
-  const double bytes = 4.0 * static_cast<double>(p.m) * static_cast<double>(p.n);
-  return std::max(cycles, bytes / (large_cost::stores_per_cycle * sms));
 }
 
 }  // namespace ladder

@@ -97,9 +97,4 @@ struct FusedPlan {
 };
 FusedPlan plan_fused(const Problem& p, int sms);
 
-// Tiles of 128 x 256 on CUDA cores. The last ones are split along k (stream-K) if that is faster.
-Tiling plan_large_tiles(const Problem& p, int sms);
-// Its predicted time, comparable with that of plan_small(). C is not empty.
-double large_tiles_cycles(const Problem& p, int sms);
-
 }  // namespace ladder

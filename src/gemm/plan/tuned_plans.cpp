@@ -15,8 +15,9 @@ namespace ladder {
 namespace {
 
 constexpr std::string_view kRule =
-    "is not 'M N K OPS ALIGNED SMS large|outer', '... thin|direct straight|swapped LANES COLUMNS "
-    "K-SPLITS' or '... tiles TILE straight|swapped CLUSTER K-SPLITS'";
+    "is not 'M N K OPS ALIGNED SMS outer', '... large TILE whole|shared', '... "
+    "thin|direct straight|swapped LANES COLUMNS K-SPLITS' or '... tiles TILE straight|swapped "
+    "CLUSTER K-SPLITS'";
 
 // "64x64x16/128/4": rows, columns, k; threads; warps along k; then the forms of operands.
 std::string name_of(const PartTileCost& t) {
@@ -33,7 +34,11 @@ std::string aligned_of(const PartShape& x) {
 }
 
 std::string text_of(const SimtPlan& plan) {
-  if (plan.large_tiles) return "large";
+  if (plan.large) {
+    const LargeTileCost& t = plan.large->shape();
+    return "large " + std::to_string(t.m) + 'x' + std::to_string(t.n) +
+           (plan.large->shares ? " shared" : " whole");
+  }
   if (plan.small.kernel == SmallKernel::kOuterProduct) return "outer";
   const auto words = [&](std::string text, int one, int other) {
     text += plan.small.sided.swapped ? " swapped " : " straight ";
@@ -56,10 +61,10 @@ std::vector<SimtPlan> plans_of(const PartShape& x, int sms, std::size_t most) {
   for (const bool is_swapped : {false, true}) {
     const PartShape side = is_swapped ? swapped(x) : x;
     each_part_plan(side, kPartTiles, sms, [&](const PartPlan& part) {
-      plans.push_back({false, {SmallKernel::kSplitK, {part, is_swapped}}});
+      plans.push_back({std::nullopt, {SmallKernel::kSplitK, {part, is_swapped}}});
     });
     each_thin_plan(side, sms, [&](const ThinPlan& plan) {
-      thin.push_back({false, {SmallKernel::kThin, {{}, is_swapped}, plan}});
+      thin.push_back({std::nullopt, {SmallKernel::kThin, {{}, is_swapped}, plan}});
     });
   }
   const auto keep_fastest = [&](std::vector<SimtPlan>& all) {
@@ -72,8 +77,11 @@ std::vector<SimtPlan> plans_of(const PartShape& x, int sms, std::size_t most) {
   keep_fastest(thin);
   plans.insert(plans.end(), thin.begin(), thin.end());
   if (x.k <= limit::outer_k)
-    plans.push_back({false, {SmallKernel::kOuterProduct, {{}, x.rows > x.cols}}});
-  plans.push_back({true, {SmallKernel::kSplitK}});
+    plans.push_back({std::nullopt, {SmallKernel::kOuterProduct, {{}, x.rows > x.cols}}});
+  const auto op = [](bool transposed) { return transposed ? Op::kTranspose : Op::kNone; };
+  each_large_plan(make_problem(x.rows, x.cols, x.k, 1, 0, op(!x.a_k_major), op(x.b_k_major)),
+                  {x.a_aligned ? 16 : 4, x.b_aligned ? 16 : 4}, sms,
+                  [&](const LargePlan& plan) { plans.push_back({plan}); });
   return plans;
 }
 
@@ -162,8 +170,9 @@ Status TunedPlans::add(std::string_view text) {
 std::string TunedPlans::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream to;
-  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: large, outer, thin|direct straight|swapped LANES "
-        "COLUMNS K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS\n";
+  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE whole|shared, "
+        "thin|direct straight|swapped LANES COLUMNS K-SPLITS, or tiles TILE straight|swapped "
+        "CLUSTER K-SPLITS\n";
   for (const auto& [key, plan] : plans_) {
     const auto& [x, sms] = key;
     to << x.rows << ' ' << x.cols << ' ' << x.k << ' ' << ops_of(x) << ' ' << aligned_of(x) << ' '

@@ -2,6 +2,7 @@
 // Measured plans of FP32 products on CUDA cores. They replace the planner's for the same shape.
 // `ladder tune --suite` writes them; LADDER_PLANS names the file that a process reads.
 #pragma once
+#include "gemm/plan/large_plan.hpp"
 #include "gemm/plan/part_plan.hpp"
 
 #include <ladder/problem.hpp>
@@ -19,13 +20,12 @@ namespace ladder {
 
 // ladder_large_tiles, or ladder_split_k with `small`.
 struct SimtPlan {
-  bool large_tiles = false;
+  std::optional<LargePlan> large = std::nullopt;
   SmallPlan small{SmallKernel::kSplitK};
 };
 
-// The plans to choose from, those of least predicted time first: ladder_large_tiles where it takes
-// the problem, each kernel of ladder_split_k that does, and `tiles` plans with tiles. `p` is
-// row-major.
+// The plans to choose from: `tiles` plans of each kernel of ladder_split_k, those of least predicted
+// time first, and all plans of ladder_large_tiles. `p` is row-major.
 std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
                                       const DeviceFacts& device, std::size_t tiles);
 

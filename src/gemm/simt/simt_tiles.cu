@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGEMM on CUDA cores by tiles of 128 x 256: producer and consumer warps as in r12, and besides:
-// any layout, operands that are not aligned packed first, the last tiles split along k (stream-K),
-// four chains of additions for a deep k.
+// SGEMM on CUDA cores by large tiles: producer and consumer warps as in r12, and besides: any
+// layout, operands that are not aligned packed first, tiles split along k (stream-K), four chains
+// of additions for a deep k. The tiles are those of gemm/plan/large_tiles.inc.
 #include "device/launch.cuh"
+#include "device/launch_dependent.cuh"
 #include "device/ptx/cp_async.cuh"
+#include "device/ptx/dependent.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/shared_memory.cuh"
 #include "device/ptx/sync.cuh"
@@ -11,8 +13,7 @@
 #include "device/schedule.cuh"
 #include "device/vector.cuh"
 #include "gemm/call.hpp"
-#include "gemm/plan/costs.hpp"
-#include "gemm/plan/menus.hpp"
+#include "gemm/plan/large_plan.hpp"
 #include "gemm/simt/copy_tile.cuh"
 #include "gemm/simt/pack.cuh"
 #include "gemm/simt/simt_exchange.cuh"
@@ -23,7 +24,8 @@
 
 namespace ladder::simt_tiles {
 
-template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_>
+template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_,
+          int kBlocksOfSm_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_;
   static constexpr int WM = WM_, WN = WN_;  // outputs per warp
@@ -33,15 +35,18 @@ struct Tile {
   static constexpr int kConsumers = BM / WM * (BN / WN) * 32;
   static constexpr int kProducers = 128;  // a warpgroup, the unit of setmaxnreg
   static constexpr int kThreads = kConsumers + kProducers;
-  static constexpr int kConsumerRegisters = 192, kProducerRegisters = 120;
+  static constexpr int kBlocksOfSm = kBlocksOfSm_;
+  static constexpr int kRegisters = 65'536 / (kThreads * kBlocksOfSm) / 8 * 8;  // at launch
+  static constexpr int kConsumerRegisters = 192,
+                       kProducerRegisters =
+                           (kThreads * kRegisters - kConsumers * kConsumerRegisters) / kProducers;
   static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles must divide the block tile");
   static_assert((kLanesM == 4 && kLanesN == 8) || (kLanesM == 8 && kLanesN == 4),
                 "lane_m and lane_n split a lane's five bits into two and three");
   static_assert(TM % 4 == 0 && TN % 4 == 0,
                 "a thread reads its operands and stores its outputs four at a time");
   static_assert(kConsumers % 128 == 0, "setmaxnreg is for whole warpgroups");
-  static_assert(kConsumers * kConsumerRegisters + kProducers * kProducerRegisters <= kThreads * 168,
-                "registers at launch: 65,536 over 384 threads, by eights");
+  static_assert(kProducerRegisters % 8 == 0, "the unit of setmaxnreg");
 
   struct Stage {
     float a[BK][BM + kRowPadding];
@@ -52,10 +57,10 @@ struct Tile {
   static constexpr int kPartial = BM * BN;  // elements
   static constexpr int kShared =
       sizeof(Stage) * STAGES + kPartial * sizeof(float);  // stages, kept sums
-  static_assert(kShared <= 232'448, "shared memory of a block on compute capability 9.0");
+  static_assert((kShared + 1024) * kBlocksOfSm <= 233'472,
+                "shared memory of an SM of compute capability 9.0");
+  static constexpr int kBand = 2048 / BM;  // tile rows
 };
-
-constexpr int kBand = 16;  // tile rows
 
 // Synchronises the block after the barriers' initialisation. Warps first do what does not need the
 // barriers.
@@ -93,7 +98,7 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
   Schedule schedule(plan, static_cast<int>(blockIdx.x));
   bool first_tile = true;
   for (Work work; schedule.next(work);) {
-    const TilePlace place = place_of<kBand>(plan, work.tile);
+    const TilePlace place = place_of<T::kBand>(plan, work.tile);
     const int k0 = work.begin * T::BK, end = min(depth, work.end * T::BK);
     int left = end - k0;
     CopyA copy_a(a, place.m * T::BM, k0, left, tid);
@@ -118,6 +123,7 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
   advance();
   ptx::cp_async_commit();
   ptx::cp_async_wait<0>();
+  ptx::launch_dependents();
 }
 
 // Position of a warp's outputs in the block's tile, and of a lane's in the warp's. Lanes that share
@@ -173,8 +179,30 @@ __device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], cons
   __syncwarp();
 }
 
+struct Target {
+  float* gC;
+  bool aligned;  // takes 128-bit stores
+};
+
+// Accumulates the partial sums of the blocks before this one that share the tile: all that are
+// left, if this block ends the tile; else those by which a binary tree of blocks comes to this one,
+// so that the last block does not read the sums of all others one after the other. A block waits
+// only for blocks of lower number.
 template <class T>
-__device__ __forceinline__ void consume(const Problem& p, float* gC, const Tiling& plan,
+__device__ __forceinline__ void accumulate_others(float (&rC)[T::TM][T::TN], const Exchange& x,
+                                                  const Tiling& plan, int tile, bool ends_tile) {
+  const int block = static_cast<int>(blockIdx.x);
+  int others = 1;
+  while (Schedule::begins_inside(plan, tile, block - others)) ++others;
+  const int first = block - others;
+  // The last of n blocks has the sums of 2^i, where 2^i is the largest that divides n.
+  for (const int left = ends_tile ? 0 : others & (others + 1); others > left;
+       others -= others & -others)
+    accumulate_partial<T>(rC, x, first + others - 1);
+}
+
+template <class T>
+__device__ __forceinline__ void consume(const Problem& p, const Target& c, const Tiling& plan,
                                         const Exchange& x, char* shared) {
   using Stage = typename T::Stage;
   // Position of this warp and lane
@@ -247,43 +275,39 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Tilin
       keep<T>(rC, sKept);
       continue;
     }
-    if (work.end < plan.steps) {
+    const bool ends_tile = work.end == plan.steps;
+    if (work.first > 0) accumulate_others<T>(rC, x, plan, work.tile, ends_tile);
+    if (!ends_tile) {
       forward_partial<T>(rC, x);
       continue;
     }
-    if (work.first > 0) {
-      int giver = static_cast<int>(blockIdx.x);
-      do {
-        accumulate_partial<T>(rC, x, --giver);
-      } while (Schedule::begins_inside(plan, work.tile, giver));
-    }
-    const TilePlace place = place_of<kBand>(plan, work.tile);
+    const TilePlace place = place_of<T::kBand>(plan, work.tile);
     const int row0 = place.m * T::BM + c_row, col0 = place.n * T::BN + c_col;
     const float alpha = p.alpha, beta = p.beta;
-    if (plan.aligned_c) {
+    if (c.aligned) {
       store_tile<T>(rC, [&](int i, int j, const float* r) {
         const int row = row0 + i, col = col0 + j;
-        float* g = gC + row * p.ldc + col;
+        float* g = c.gC + row * p.ldc + col;
         const bool inside = row < p.m && col < p.n;
-        float4 c{};
-        if (beta != 0.0F && inside) c = load4(g);
-        const float4 v{alpha * r[0] + beta * c.x, alpha * r[1] + beta * c.y,
-                       alpha * r[2] + beta * c.z, alpha * r[3] + beta * c.w};
+        float4 old{};
+        if (beta != 0.0F && inside) old = load4(g);
+        const float4 v{alpha * r[0] + beta * old.x, alpha * r[1] + beta * old.y,
+                       alpha * r[2] + beta * old.z, alpha * r[3] + beta * old.w};
         if (inside) store4(g, v);
       });
     } else {
-      store_rows<T>(rC, p, gC, place, kept_by_warp<T>(sKept));
+      store_rows<T>(rC, p, c.gC, place, kept_by_warp<T>(sKept));
     }
   } while (schedule.next(work));
 }
 
-template <class T, bool kAlongA, bool kAlongB, bool kAligned>
-__global__ void __launch_bounds__(T::kThreads, 1)
+template <class T, bool kAlongA, bool kAlongB>
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     kernel(const __grid_constant__ Problem p, const __grid_constant__ Source a,
-           const __grid_constant__ Source b, float* gC, const __grid_constant__ Tiling plan,
-           const __grid_constant__ Exchange x) {
-  using CopyA = TileCopy<T::BM, T::BK, T::kProducers, kAlongA, kAligned>;
-  using CopyB = TileCopy<T::BN, T::BK, T::kProducers, kAlongB, kAligned>;
+           const __grid_constant__ Source b, const __grid_constant__ Target c,
+           const __grid_constant__ Tiling plan, const __grid_constant__ Exchange x) {
+  using CopyA = TileCopy<T::BM, T::BK, T::kProducers, kAlongA>;
+  using CopyB = TileCopy<T::BN, T::BK, T::kProducers, kAlongB>;
   extern __shared__ float4 shared4[];
   char* const shared = reinterpret_cast<char*>(shared4);
   if (threadIdx.x < T::STAGES) {
@@ -294,81 +318,79 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     ptx::mbarrier_init(ptx::shared_address(&s.empty), T::kConsumers);
     ptx::fence_mbarrier_init();
   }
+  ptx::wait_for_prerequisites();
   if (threadIdx.x >= T::kConsumers) {
     ptx::release_registers<T::kProducerRegisters>();
     produce<T, CopyA, CopyB>(a, b, static_cast<int>(p.k), plan, shared);
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T>(p, gC, plan, x, shared);
+    consume<T>(p, c, plan, x, shared);
   }
 }
 
 static Status accepts(const Problem&, const Device& device) { return accept_hopper(device); }
-
-using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
-static_assert(TileShape{DefaultTile::BM, DefaultTile::BN, DefaultTile::BK, 1} == kLargeTile,
-              "the tile of the plan");
-
-template <bool kAligned>
-static auto choose(bool along_a, bool along_b) {
-  using T = DefaultTile;
-  if (along_a) return along_b ? kernel<T, true, true, kAligned> : kernel<T, true, false, kAligned>;
-  return along_b ? kernel<T, false, true, kAligned> : kernel<T, false, false, kAligned>;
-}
 
 // Whether rows in memory are 16-byte aligned and a multiple of four elements long.
 static bool aligned_by_4(const float* x, std::int64_t ld, std::int64_t used) {
   return reinterpret_cast<std::uintptr_t>(x) % sizeof(float4) == 0 && (ld | used) % 4 == 0;
 }
 
-static std::int64_t to_pack(const Source& x, int depth, std::int64_t uses) {
-  if (uses < limit::pack_uses || aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size)) return 0;
-  return depth * packed_ld(x.size);
+// Elements of the packed operand; 0 if it need not be packed.
+static std::int64_t to_pack(const Source& x, int depth) {
+  return aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size) ? 0 : packed_elements(x, depth);
 }
 
-static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStream_t stream) {
-  using T = DefaultTile;
-  const int depth = static_cast<int>(p.k);
+template <class T>
+static auto choose(bool along_a, bool along_b) {
+  if (along_a) return along_b ? kernel<T, true, true> : kernel<T, true, false>;
+  return along_b ? kernel<T, false, true> : kernel<T, false, false>;
+}
+
+template <class T>
+static Status launch_tiles(const Problem& p, const Operands& o, const Tiling& tiling,
+                           Stream stream) {
   Source a{o.a, p.lda, static_cast<int>(p.m), p.op_a == Op::kNone};
   Source b{o.b, p.ldb, static_cast<int>(p.n), p.op_b == Op::kTranspose};
-  const std::int64_t partials = std::int64_t{sms} * T::kPartial;
-  const std::int64_t packed_a = to_pack(a, depth, p.n), packed_b = to_pack(b, depth, p.m);
+  const int depth = static_cast<int>(p.k);
+  const std::int64_t partials = std::int64_t{tiling.blocks} * T::kPartial,
+                     packed_a = to_pack(a, depth), packed_b = to_pack(b, depth);
   CallMemory memory;
   if (Status s = memory.take(stream, (partials + packed_a + packed_b) * 4,
-                             std::int64_t{sms} * (T::kConsumers / 32));
+                             std::int64_t{tiling.blocks} * (T::kConsumers / 32));
       !s)
     return s;
   const Exchange exchange{reinterpret_cast<float*>(memory.scratch()), memory.flags()};
   float* const gPacked = exchange.gPartial + partials;
-  if (packed_a > 0) {
-    if (Status s = pack(a, depth, gPacked, stream); !s) return s;
-  }
-  if (packed_b > 0) {
-    if (Status s = pack(b, depth, gPacked + packed_a, stream); !s) return s;
-  }
-  const bool aligned = aligned_by_4(a.g, a.ld, a.along_k ? depth : a.size) &&
-                       aligned_by_4(b.g, b.ld, b.along_k ? depth : b.size);
-  const auto chosen =
-      aligned ? choose<true>(a.along_k, b.along_k) : choose<false>(a.along_k, b.along_k);
-  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
-  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  Tiling plan = plan_large_tiles(p, sms);
-  plan.aligned_c = aligned_by_4(o.c, p.ldc, p.n);
-  return launch_kernel("large tiles", chosen, plan.blocks, T::kThreads, T::kShared, stream, p, a, b,
-                       o.c, plan, exchange);
+  if (Status s = pack(a, packed_a > 0 ? gPacked : nullptr, b,
+                      packed_b > 0 ? gPacked + packed_a : nullptr, depth, stream);
+      !s)
+    return s;
+  return launch_dependent("large tiles", choose<T>(a.along_k, b.along_k), tiling.blocks, 1,
+                          T::kThreads, T::kShared, stream, p, a, b,
+                          Target{o.c, aligned_by_4(o.c, p.ldc, p.n)}, tiling, exchange);
 }
 
+// In the order of kLargeTiles.
+static constexpr Status (*kLaunch[])(const Problem&, const Operands&, const Tiling&, Stream){
+#define LADDER_LARGE_TILE(BM, BN, STAGES, blocks, step, tile) \
+  launch_tiles<Tile<BM, BN, kLargeStep, 64, 64, 16, 8, STAGES, blocks>>,
+#include "gemm/plan/large_tiles.inc"
+#undef LADDER_LARGE_TILE
+};
+
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
-  using T = DefaultTile;
+  constexpr int kLeastExtent = 64;  // of a tile
   RowMajorCall call;
   if (Status s = row_major_call(original, given, call); !s) return s;
   std::optional<Status> failed;
-  const Status launched = launch_parts(
-      call.p, call.o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3) {
-        if (failed) return;
-        if (const Status part_status = launch_part(part, at, call.device.sms, stream); !part_status)
-          failed = part_status;
-      });
+  const Status launched =
+      launch_parts(call.p, call.o, kLeastExtent, kLeastExtent,
+                   [&](const Problem& part, const Operands& o, dim3) {
+                     if (failed) return;
+                     const LargePlan plan = plan_large_tiles(part, call.at, call.device.sms);
+                     if (const Status s = kLaunch[plan.tile](part, o, plan.tiling, stream); !s)
+                       failed = s;
+                   });
   return failed.value_or(launched);
 }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gemm/plan/large_plan.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "gemm/plan/costs.hpp"
+#include "gemm/plan/tuned_plans.hpp"
+
+namespace ladder {
+namespace {
+
+// nullopt if that is no other plan, or the shares have too few steps. slots: blocks that run at
+// once.
+std::optional<Tiling> share_tiles(Tiling plan, int slots) {
+  const std::int64_t tiles = plan.whole_tiles, all_steps = tiles * plan.steps;
+  if (tiles >= slots) {
+    const std::int64_t waves = ceil_div(tiles, slots);
+    if (ceil_div(all_steps, slots) + limit::fixup_steps >= waves * plan.steps) return std::nullopt;
+    plan.whole_tiles = static_cast<int>(std::max<std::int64_t>(waves - 2, 0) * slots);
+  } else {
+    // Tiles that all have the same number of blocks have fewer shares to add.
+    constexpr double kFewIdle = 0.05;
+    const std::int64_t most = std::min<std::int64_t>(slots, all_steps / limit::share_steps),
+                       equal = most / tiles * tiles;
+    if (most <= tiles) return std::nullopt;
+    const std::int64_t blocks =
+        static_cast<double>(most - equal) <= kFewIdle * static_cast<double>(most) ? equal : most;
+    plan.blocks = static_cast<int>(blocks);
+    plan.whole_tiles = 0;
+  }
+  plan.split_tiles = static_cast<int>(tiles) - plan.whole_tiles;
+  return plan;
+}
+
+struct Side {
+  bool along_k, aligned;
+  double elements;
+};
+
+std::pair<Side, Side> sides_of(const Problem& p, const Alignment& at) {
+  const auto side = [&](bool along_k, int address, std::int64_t ld, std::int64_t vectors) {
+    return Side{along_k, address % 16 == 0 && (ld | (along_k ? p.k : vectors)) % 4 == 0,
+                static_cast<double>(vectors) * static_cast<double>(p.k)};
+  };
+  return {side(p.op_a == Op::kNone, at.a, p.lda, p.m), side(p.op_b != Op::kNone, at.b, p.ldb, p.n)};
+}
+
+template <class Visit>
+void each_plan(const Problem& p, const Alignment& at, int sms, Visit visit) {
+  constexpr int kChains = 4, kChainsFrom = 2048;  // rounding errors grow with a chain of additions
+  for (std::size_t i = 0; i < kLargeTiles.size(); ++i) {
+    const LargeTileCost& t = kLargeTiles[i];
+    const int slots = sms * t.blocks_of_sm;
+    Tiling whole = plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, kLargeStep, slots);
+    if (p.k > kChainsFrom) whole.chain = static_cast<int>(ceil_div(whole.steps, kChains));
+    for (const bool shares : {false, true}) {
+      const std::optional<Tiling> tiling = shares ? share_tiles(whole, slots) : whole;
+      if (!tiling) continue;
+      LargePlan plan{static_cast<int>(i), shares, *tiling};
+      plan.cycles = large_cycles(p, at, plan, kLargeTiles, sms);
+      visit(plan);
+    }
+  }
+}
+
+}  // namespace
+
+double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan,
+                    std::span<const LargeTileCost> tiles, int sms) {
+  const LargeTileCost& t = tiles[static_cast<std::size_t>(plan.tile)];
+  const auto [a, b] = sides_of(p, at);
+  const Tiling& tiling = plan.tiling;
+  double step = t.step, cycles = large_cost::launch;
+  for (const auto& [x, vectors] : {std::pair{a, t.m}, std::pair{b, t.n}}) {
+    if (!x.aligned) {
+      cycles += large_cost::pack + large_cost::packed * x.elements / sms;
+    } else if (x.along_k) {
+      step += large_cost::along_k * vectors;
+    }
+  }
+  // Of a step of as many blocks as an SM has.
+  const auto step_of = [&](std::int64_t blocks) {
+    if (blocks > sms) return step * t.blocks_of_sm;
+    return t.blocks_of_sm > 1 ? step * large_cost::alone : step;
+  };
+  const std::int64_t all = std::int64_t{tiling.tiles_m} * tiling.tiles_n,
+                     waves = ceil_div(all, tiling.blocks);
+  if (plan.shares) {
+    const auto shares = static_cast<double>(ceil_div(all * tiling.steps, tiling.blocks));
+    cycles += step_of(tiling.blocks) * shares + large_cost::split +
+              large_cost::share *
+                  std::max(1.0, static_cast<double>(tiling.blocks) / static_cast<double>(all));
+  } else {
+    const std::int64_t last = all - (waves - 1) * tiling.blocks;
+    cycles +=
+        tiling.steps * (static_cast<double>(waves - 1) * step_of(tiling.blocks) + step_of(last));
+  }
+  cycles += t.tile * static_cast<double>(waves);
+  const double bytes = 4.0 * static_cast<double>(p.m) * static_cast<double>(p.n);
+  return std::max(cycles, bytes / (large_cost::stores_per_cycle * sms));
+}
+
+void each_large_plan(const Problem& p, const Alignment& at, int sms,
+                     const std::function<void(const LargePlan&)>& visit) {
+  each_plan(p, at, sms, visit);
+}
+
+LargePlan plan_large_tiles(const Problem& p, const Alignment& at, int sms) {
+  if (const auto tuned = TunedPlans::of_process().find(part_shape(p, at), sms);
+      tuned && tuned->large)
+    return *tuned->large;
+  LargePlan best;
+  each_plan(p, at, sms, [&](const LargePlan& plan) {
+    if (best.cycles == 0 || plan.cycles < best.cycles) best = plan;
+  });
+  return best;
+}
+
+}  // namespace ladder
