@@ -99,6 +99,9 @@ option(LADDER_CUBLAS "use cuBLAS where it is found" ON)
 if(LADDER_CUBLAS AND TARGET CUDA::cublas)
   set(LADDER_HAVE_cublas ON)
 endif()
+if(TARGET CUDA::curand)
+  set(LADDER_HAVE_curand ON)
+endif()
 
 # ladder_part(<variable> <what it is> <need>...): ON if every need is present, else OFF with a
 # message.

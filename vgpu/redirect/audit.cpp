@@ -24,6 +24,7 @@ using namespace vgpu;
 
 constexpr std::string_view kDriver = "libcuda.so.1", kDriverForLinking = "libcuda.so";
 constexpr std::size_t kMostNames = 1024;
+constexpr std::uintptr_t kStandIn = 1;                // no trampolines are there
 constexpr int kCannotRun = 126, kNotSupported = 801;  // cudaErrorNotSupported
 
 void say(const std::string& text) {
@@ -147,16 +148,17 @@ void vgpu_enter() { std::abort(); }  // nothing is redirected: see obstacle()
 
 unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version : LAV_CURRENT; }
 
-// Called before a library is looked for; returns where it is to be looked for.
-char* la_objsearch(const char* name, std::uintptr_t*, unsigned flag) {
-  const char* const ours = flag == LA_SER_ORIG ? stand_in(name) : nullptr;
+// Called before a library is looked for; returns where it is to be looked for. A stand-in gets what
+// it asks for, which may be the library that it stands for.
+char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned flag) {
+  const char* const ours = flag == LA_SER_ORIG && *cookie != kStandIn ? stand_in(name) : nullptr;
   return const_cast<char*>(ours != nullptr ? ours : name);
 }
 
-// Called when a file has been loaded. `cookie` becomes its trampolines or null.
+// Called when a file has been loaded. `cookie` becomes its trampolines, kStandIn or null.
 unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t* cookie) {
-  *cookie = 0;
   const std::string path = path_of(*loaded);
+  *cookie = path.starts_with(folder()) ? kStandIn : 0;
   const CudaFile file = read_cuda_file(path);
   if (const std::string why = obstacle(file); !why.empty()) {
     if (!is_of_toolkit(path)) {
@@ -185,7 +187,7 @@ unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t* cookie) {
 }
 
 unsigned la_objclose(std::uintptr_t* cookie) {
-  release(reinterpret_cast<void*>(*cookie));
+  if (*cookie != kStandIn) release(reinterpret_cast<void*>(*cookie));
   return 0;
 }
 }

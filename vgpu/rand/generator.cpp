@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generators. cuRAND documents that a host generator makes the numbers of a device generator: those
+// of the toolkit's library make them when a function is called, and they are copied to the device
+// in the order of the stream.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+
+#include "include/vgpu/vgpu.h"
+#include "rand/toolkit.hpp"
+
+// Programs use it only as an opaque handle.
+struct curandGenerator_st {
+  curandGenerator_t theirs;  // the toolkit's host generator
+  bool on_host;
+  cudaStream_t stream;
+};
+
+// By the function of the toolkit with that name.
+#define VGPU_CALL(way, function, ...) way<function>(#function, __VA_ARGS__)
+
+namespace {
+
+using vgpu::rand::say, vgpu::rand::toolkit;
+
+curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool on_host) {
+  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  int device = 0;
+  if (!on_host && cudaGetDevice(&device) != cudaSuccess) return CURAND_STATUS_INITIALIZATION_FAILED;
+  curandGenerator_t theirs = nullptr;
+  const auto status = VGPU_CALL(toolkit, curandCreateGeneratorHost, &theirs, type);
+  if (status != CURAND_STATUS_SUCCESS) return status;
+  *generator = new (std::nothrow) curandGenerator_st{theirs, on_host, nullptr};
+  if (*generator != nullptr) return CURAND_STATUS_SUCCESS;
+  (void)VGPU_CALL(toolkit, curandDestroyGenerator, theirs);
+  return CURAND_STATUS_ALLOCATION_FAILED;
+}
+
+template <auto* Function, class... Arguments>
+curandStatus_t set(const char* name, curandGenerator_t generator, Arguments... arguments) {
+  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  return toolkit<Function>(name, generator->theirs, arguments...);
+}
+
+// What a stream is to copy to the device.
+struct Numbers {
+  std::unique_ptr<unsigned char[]> values;
+  void* to;
+  std::size_t bytes;
+};
+
+void copy(void* numbers) {
+  const std::unique_ptr<Numbers> mine(static_cast<Numbers*>(numbers));
+  std::memcpy(mine->to, mine->values.get(), mine->bytes);
+  vgpuMarkWritten(mine->to, mine->bytes);
+}
+
+curandStatus_t refuse(const char* name, const std::string& what) {
+  say(fmt::format("{}: {}", name, what));
+  return CURAND_STATUS_LAUNCH_FAILURE;
+}
+
+template <auto* Function, class T, class... Parameters>
+curandStatus_t generate(const char* name, curandGenerator_t generator, T* out, std::size_t count,
+                        Parameters... parameters) {
+  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  if (generator->on_host) {
+    cudaPointerAttributes memory{};
+    if (cudaPointerGetAttributes(&memory, out) == cudaSuccess &&
+        memory.type == cudaMemoryTypeDevice)
+      return refuse(name, "the output of a host generator is in device memory");
+    return toolkit<Function>(name, generator->theirs, out, count, parameters...);
+  }
+  if (count > std::numeric_limits<std::size_t>::max() / sizeof(T) ||
+      (count != 0 && vgpuDeviceContains(out, count * sizeof(T)) == 0))
+    return refuse(name, "the output is not wholly in device memory");
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(generator->stream, &capture) != cudaSuccess)
+    return CURAND_STATUS_PREEXISTING_FAILURE;
+  if (capture != cudaStreamCaptureStatusNone)
+    return refuse(name, "in a stream that is being captured, it is not supported");
+  auto numbers =
+      std::unique_ptr<Numbers>(new (std::nothrow) Numbers{nullptr, out, count * sizeof(T)});
+  if (numbers != nullptr) numbers->values.reset(new (std::nothrow) unsigned char[numbers->bytes]);
+  if (numbers == nullptr || numbers->values == nullptr) return CURAND_STATUS_ALLOCATION_FAILED;
+  const auto status = toolkit<Function>(
+      name, generator->theirs, reinterpret_cast<T*>(numbers->values.get()), count, parameters...);
+  if (status != CURAND_STATUS_SUCCESS || count == 0) return status;
+  if (cudaLaunchHostFunc(generator->stream, copy, numbers.get()) != cudaSuccess)
+    return CURAND_STATUS_LAUNCH_FAILURE;
+  (void)numbers.release();
+  return CURAND_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type) {
+  return create(generator, type, false);
+}
+
+curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type) {
+  return create(generator, type, true);
+}
+
+curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
+  const auto status = VGPU_CALL(set, curandDestroyGenerator, generator);
+  delete generator;
+  return status;
+}
+
+curandStatus_t curandGetVersion(int* version) {
+  if (version == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
+  return VGPU_CALL(toolkit, curandGetVersion, version);
+}
+
+curandStatus_t curandGetProperty(libraryPropertyType type, int* value) {
+  if (value == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
+  return VGPU_CALL(toolkit, curandGetProperty, type, value);
+}
+
+curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
+  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  generator->stream = stream;
+  return CURAND_STATUS_SUCCESS;
+}
+
+curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
+                                                  unsigned long long seed) {
+  return VGPU_CALL(set, curandSetPseudoRandomGeneratorSeed, generator, seed);
+}
+
+curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) {
+  return VGPU_CALL(set, curandSetGeneratorOffset, generator, offset);
+}
+
+curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order) {
+  if (generator != nullptr && !generator->on_host) {
+    if (order == CURAND_ORDERING_PSEUDO_DYNAMIC)
+      say("curandSetGeneratorOrdering: CURAND_ORDERING_PSEUDO_DYNAMIC, which depends on the GPU, "
+          "is "
+          "not supported");
+    // They are the same. MT19937's host generator knows only one of them.
+    if (order == CURAND_ORDERING_PSEUDO_BEST) order = CURAND_ORDERING_PSEUDO_DEFAULT;
+  }
+  return VGPU_CALL(set, curandSetGeneratorOrdering, generator, order);
+}
+
+curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator,
+                                                       unsigned int dimensions) {
+  return VGPU_CALL(set, curandSetQuasiRandomGeneratorDimensions, generator, dimensions);
+}
+
+// The toolkit's generators make their states when they are first used.
+curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
+  return generator == nullptr ? CURAND_STATUS_NOT_INITIALIZED : CURAND_STATUS_SUCCESS;
+}
+
+curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int* out, std::size_t count) {
+  return VGPU_CALL(generate, curandGenerate, generator, out, count);
+}
+
+curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long* out,
+                                      std::size_t count) {
+  return VGPU_CALL(generate, curandGenerateLongLong, generator, out, count);
+}
+
+curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* out, std::size_t count) {
+  return VGPU_CALL(generate, curandGenerateUniform, generator, out, count);
+}
+
+curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* out,
+                                           std::size_t count) {
+  return VGPU_CALL(generate, curandGenerateUniformDouble, generator, out, count);
+}
+
+curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, std::size_t count,
+                                    float mean, float deviation) {
+  return VGPU_CALL(generate, curandGenerateNormal, generator, out, count, mean, deviation);
+}
+
+curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* out,
+                                          std::size_t count, double mean, double deviation) {
+  return VGPU_CALL(generate, curandGenerateNormalDouble, generator, out, count, mean, deviation);
+}
+
+curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out, std::size_t count,
+                                       float mean, float deviation) {
+  return VGPU_CALL(generate, curandGenerateLogNormal, generator, out, count, mean, deviation);
+}
+
+curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out,
+                                             std::size_t count, double mean, double deviation) {
+  return VGPU_CALL(generate, curandGenerateLogNormalDouble, generator, out, count, mean, deviation);
+}
+
+curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* out,
+                                     std::size_t count, double lambda) {
+  return VGPU_CALL(generate, curandGeneratePoisson, generator, out, count, lambda);
+}
+
+curandStatus_t curandGeneratePoissonMethod(curandGenerator_t generator, unsigned int* out,
+                                           std::size_t count, double lambda,
+                                           curandMethod_t method) {
+  return VGPU_CALL(generate, curandGeneratePoissonMethod, generator, out, count, lambda, method);
+}
+
+curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t* vectors[],
+                                           curandDirectionVectorSet_t set) {
+  return VGPU_CALL(toolkit, curandGetDirectionVectors32, vectors, set);
+}
+
+curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t* vectors[],
+                                           curandDirectionVectorSet_t set) {
+  return VGPU_CALL(toolkit, curandGetDirectionVectors64, vectors, set);
+}
+
+curandStatus_t curandGetScrambleConstants32(unsigned int** constants) {
+  return VGPU_CALL(toolkit, curandGetScrambleConstants32, constants);
+}
+
+curandStatus_t curandGetScrambleConstants64(unsigned long long** constants) {
+  return VGPU_CALL(toolkit, curandGetScrambleConstants64, constants);
+}
