@@ -73,6 +73,7 @@ curandStatus_t generate(const char* name, curandGenerator_t generator, T* out, s
     if (cudaPointerGetAttributes(&memory, out) == cudaSuccess &&
         memory.type == cudaMemoryTypeDevice)
       return refuse(name, "the output of a host generator is in device memory");
+    if (out == nullptr && count != 0) return refuse(name, "the output is a null pointer");
     return toolkit<Function>(name, generator->theirs, out, count, parameters...);
   }
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(T) ||
@@ -89,6 +90,9 @@ curandStatus_t generate(const char* name, curandGenerator_t generator, T* out, s
   if (numbers == nullptr || numbers->values == nullptr) return CURAND_STATUS_ALLOCATION_FAILED;
   const auto status = toolkit<Function>(
       name, generator->theirs, reinterpret_cast<T*>(numbers->values.get()), count, parameters...);
+  if (status == CURAND_STATUS_INTERNAL_ERROR)
+    say(fmt::format("{}: the toolkit's host generators do not support it",
+                    name));
   if (status != CURAND_STATUS_SUCCESS || count == 0) return status;
   if (cudaLaunchHostFunc(generator->stream, copy, numbers.get()) != cudaSuccess)
     return CURAND_STATUS_LAUNCH_FAILURE;
@@ -210,18 +214,22 @@ curandStatus_t curandGeneratePoissonMethod(curandGenerator_t generator, unsigned
 
 curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t* vectors[],
                                            curandDirectionVectorSet_t set) {
+  if (vectors == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
   return VGPU_CALL(toolkit, curandGetDirectionVectors32, vectors, set);
 }
 
 curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t* vectors[],
                                            curandDirectionVectorSet_t set) {
+  if (vectors == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
   return VGPU_CALL(toolkit, curandGetDirectionVectors64, vectors, set);
 }
 
 curandStatus_t curandGetScrambleConstants32(unsigned int** constants) {
+  if (constants == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
   return VGPU_CALL(toolkit, curandGetScrambleConstants32, constants);
 }
 
 curandStatus_t curandGetScrambleConstants64(unsigned long long** constants) {
+  if (constants == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
   return VGPU_CALL(toolkit, curandGetScrambleConstants64, constants);
 }

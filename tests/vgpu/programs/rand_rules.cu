@@ -111,6 +111,14 @@ void check_refusals() {
   status(curandGenerate(generator, device, 17), CURAND_STATUS_LAUNCH_FAILURE, "17 of 16");
   status(curandGenerate(generator, device, ~std::size_t{0} / 4 + 2), CURAND_STATUS_LAUNCH_FAILURE,
          "more bytes than there are");
+  status(curandGenerate(generator, nullptr, 1), CURAND_STATUS_LAUNCH_FAILURE, "null");
+  status(curandGenerate(generator, nullptr, 0), kOk, "none of null");
+  status(curandGeneratePoissonMethod(generator, device, 16, 5, CURAND_KNUTH),
+         CURAND_STATUS_INTERNAL_ERROR, "method");
+  status(curandGetDirectionVectors32(nullptr, CURAND_DIRECTION_VECTORS_32_JOEKUO6),
+         CURAND_STATUS_OUT_OF_RANGE, "no place for vectors");
+  status(curandGetScrambleConstants64(nullptr), CURAND_STATUS_OUT_OF_RANGE, "no place");
+  status(curandGetVersion(nullptr), CURAND_STATUS_OUT_OF_RANGE, "no place for a version");
   status(curandSetGeneratorOrdering(generator, CURAND_ORDERING_PSEUDO_DYNAMIC),
          CURAND_STATUS_OUT_OF_RANGE, "dynamic order");
   cudaStream_t stream = nullptr;
@@ -124,6 +132,7 @@ void check_refusals() {
   status(curandGenerate(generator, device, 16), kOk, "after the capture");
   require(cudaStreamSynchronize(stream), "stream");
   const auto on_host = make(CURAND_RNG_PSEUDO_DEFAULT, true);
+  status(curandGenerate(on_host, nullptr, 1), CURAND_STATUS_LAUNCH_FAILURE, "null");
   status(curandGenerate(on_host, device, 16), CURAND_STATUS_LAUNCH_FAILURE, "device memory");
   status(curandGenerate(on_host, host.data(), 16), kOk, "host memory");
   require(copy_of(device, 16) == host, "a refused call takes no numbers");
