@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "require.hpp"
@@ -180,6 +181,25 @@ void check_streams() {
   require(cudaFree(sums), "cudaFree");
 }
 
+// Threads with generators of their own do not disturb each other.
+void check_threads() {
+  constexpr int kThreads = 8;
+  std::vector<std::vector<unsigned>> found(kThreads);
+  std::vector<std::thread> threads;
+  for (auto& numbers : found) {
+    threads.emplace_back([&numbers] {
+      const auto generator = make(CURAND_RNG_PSEUDO_PHILOX4_32_10);
+      auto* const data = allocate<unsigned>(kCount);
+      for (int i = 0; i < 3; ++i) status(curandGenerate(generator, data, kCount), kOk, "generate");
+      numbers = copy_of(data);
+      status(curandDestroyGenerator(generator), kOk, "destroy");
+      require(cudaFree(data), "cudaFree");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& numbers : found) require(numbers == found[0], "numbers of threads");
+}
+
 // The largest distance between the distribution function and that of the numbers, times the root of
 // their number: more than 1.95 has a probability of 0.001.
 template <class T, class Function>
@@ -276,6 +296,7 @@ int main() {
   check_wrong_calls();
   if (on_virtual_gpu()) check_refusals();
   check_streams();
+  check_threads();
   for (const auto type : {CURAND_RNG_PSEUDO_XORWOW, CURAND_RNG_PSEUDO_MRG32K3A,
                           CURAND_RNG_PSEUDO_MTGP32, CURAND_RNG_PSEUDO_PHILOX4_32_10})
     check_distributions(type);
