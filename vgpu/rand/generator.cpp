@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <string>
 
 #include "include/vgpu/vgpu.h"
 #include "rand/toolkit.hpp"
@@ -91,8 +92,7 @@ curandStatus_t generate(const char* name, curandGenerator_t generator, T* out, s
   const auto status = toolkit<Function>(
       name, generator->theirs, reinterpret_cast<T*>(numbers->values.get()), count, parameters...);
   if (status == CURAND_STATUS_INTERNAL_ERROR)
-    say(fmt::format("{}: the toolkit's host generators do not support it",
-                    name));
+    say(fmt::format("{}: the toolkit's host generators do not support it", name));
   if (status != CURAND_STATUS_SUCCESS || count == 0) return status;
   if (cudaLaunchHostFunc(generator->stream, copy, numbers.get()) != cudaSuccess)
     return CURAND_STATUS_LAUNCH_FAILURE;
