@@ -48,11 +48,11 @@ TEST(TunedPlans, AWrongFileAddsNothingAndNamesTheLine) {
   for (const char* const wrong : {
            "512 512 512 NN 44 132 huge",                                    // no such kernel
            "512 512 512 NN 44 132",                                         // none
-           "512 512 0 NN 44 132 large 128x256 whole",                      // empty
-           "512 512 512 NX 44 132 large 128x256 whole",                    // operations
-           "512 512 512 NN 4 132 large 128x256 whole",                     // alignments
-           "512 512 512 NN 44 0 large 128x256 whole",                      // SMs
-           "512 512 512 NN 44 132 large 128x256 whole 1",                  // too many words
+           "512 512 0 NN 44 132 large 128x256 whole",                       // empty
+           "512 512 512 NX 44 132 large 128x256 whole",                     // operations
+           "512 512 512 NN 4 132 large 128x256 whole",                      // alignments
+           "512 512 512 NN 44 0 large 128x256 whole",                       // SMs
+           "512 512 512 NN 44 132 large 128x256 whole 1",                   // too many words
            "512 512 512 NN 44 132 thin",                                    // not thin
            "512 512 512 NN 44 132 thin straight 32 4 1",                    // the same
            "8 512 512 NN 44 132 thin straight 3 4 1",                       // 3 threads

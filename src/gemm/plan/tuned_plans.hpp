@@ -24,8 +24,8 @@ struct SimtPlan {
   SmallPlan small{SmallKernel::kSplitK};
 };
 
-// The plans to choose from: `tiles` plans of each kernel of ladder_split_k, those of least predicted
-// time first, and all plans of ladder_large_tiles. `p` is row-major.
+// The plans to choose from: `tiles` plans of each kernel of ladder_split_k, those of least
+// predicted time first, and all plans of ladder_large_tiles. `p` is row-major.
 std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
                                       const DeviceFacts& device, std::size_t tiles);
 
