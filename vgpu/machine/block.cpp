@@ -86,6 +86,7 @@ Block::Block(const Launch& of, observer::Counters& into, SiteMemo* memos, Cluste
     warp.run_counts = counters.runs.data();
     warp.guard_counts = counters.guards.data();
     warp.site_counts = counters.sites.data();
+    warp.counted = launch.config.count || launch.config.trace;
     warp.samples = counters.samples.empty() ? nullptr : counters.samples.data();
     warp.memos = memos;
     warp.shared = shared - program.shared_begin;

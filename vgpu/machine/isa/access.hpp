@@ -11,6 +11,7 @@ AccessCost global_cost(const u64* addresses, u32 mask, u32 bytes);
 AccessCost atomic_cost(const u64* addresses, u32 mask, u32 bytes);
 AccessCost shared_load_cost(const u32* offsets, u32 mask, u32 bytes);
 AccessCost shared_store_cost(const u32* offsets, u32 mask, u32 bytes);
+AccessCost no_cost(const u32* offsets, u32 mask, u32 bytes);
 
 // Pattern of the lanes' addresses. The two frequent ones, contiguous and uniform, have cheap
 // special cases.
@@ -124,7 +125,7 @@ template <class Address>
   } else if (pattern == Pattern::kUniform) {
     ++count.global_sectors;  // aligned: it never crosses a sector
     count.global_bytes += bytes;
-  } else {
+  } else if (warp.counted) {
     const AccessCost cost = warp.memos[insn.site].global(global_cost, addresses, mask, bytes);
     count.global_sectors += cost.units;
     count.global_bytes += u64{bytes} * cost.addresses;
@@ -137,6 +138,7 @@ template <class Address>
   ++count.global_requests;
   if (__builtin_expect(warp.samples != nullptr, 0))
     sample_global(warp, insn, mask, addresses, bytes);
+  if (!warp.counted) return;
   const AccessCost cost = warp.memos[insn.site].global(atomic_cost, addresses, mask, bytes);
   count.global_sectors += cost.units;
   count.global_bytes += u64{bytes} * cost.addresses;
@@ -151,9 +153,9 @@ template <bool kStore>
   if (bytes == 4 && pattern != Pattern::kScattered) {
     ++count.shared_wavefronts;
     count.shared_bytes += pattern == Pattern::kUniform ? 4 : 4 * kLanes;
-  } else {
-    const AccessCost cost = warp.memos[insn.site].shared(
-        kStore ? shared_store_cost : shared_load_cost, offsets, mask, bytes);
+  } else if (warp.counted || warp.race != nullptr) {  // which needs the memo
+    const auto count_of = !warp.counted ? no_cost : kStore ? shared_store_cost : shared_load_cost;
+    const AccessCost cost = warp.memos[insn.site].shared(count_of, offsets, mask, bytes);
     count.shared_wavefronts += cost.units;
     count.shared_bytes += u64{bytes} * cost.addresses;
   }

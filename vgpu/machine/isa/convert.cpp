@@ -370,7 +370,8 @@ void define_pack(OperationSink& sink, const char* of_unsigned, const char* of_si
 
 void define_packed(OperationSink& sink) {
   constexpr Rounding kRn = Rounding::kNearest, kRz = Rounding::kZero;
-  define_packed16<kHalf, kRn, false, false>(sink, "cvt.rn.f16x2.f32", nullptr);
+  op(sink, "cvt.rn.f16x2.f32",
+     [](float a, float b) { return u32{to_half(a).bits} << 16 | to_half(b).bits; });
   define_packed16<kHalf, kRz, false, false>(sink, "cvt.rz.f16x2.f32", nullptr);
   define_packed16<kHalf, kRn, true, false>(sink, "cvt.rn.relu.f16x2.f32", "cvt.rn.relu.f16.f32");
   define_packed16<kHalf, kRz, true, false>(sink, "cvt.rz.relu.f16x2.f32", "cvt.rz.relu.f16.f32");
@@ -382,7 +383,8 @@ void define_packed(OperationSink& sink) {
                                           "cvt.rn.relu.satfinite.f16.f32");
   define_packed16<kHalf, kRz, true, true>(sink, "cvt.rz.relu.satfinite.f16x2.f32",
                                           "cvt.rz.relu.satfinite.f16.f32");
-  define_packed16<kBfloat, kRn, false, false>(sink, "cvt.rn.bf16x2.f32", nullptr);
+  op(sink, "cvt.rn.bf16x2.f32",
+     [](float a, float b) { return u32{to_bfloat(a).bits} << 16 | to_bfloat(b).bits; });
   define_packed16<kBfloat, kRz, false, false>(sink, "cvt.rz.bf16x2.f32", nullptr);
   define_packed16<kBfloat, kRn, true, false>(sink, "cvt.rn.relu.bf16x2.f32",
                                              "cvt.rn.relu.bf16.f32");

@@ -21,5 +21,6 @@ AccessCost shared_load_cost(const u32* offsets, u32 mask, u32 bytes) {
 AccessCost shared_store_cost(const u32* offsets, u32 mask, u32 bytes) {
   return store_cost(offsets, mask, bytes);
 }
+AccessCost no_cost(const u32*, u32, u32) { return {}; }
 
 }  // namespace vgpu::machine::VGPU_ISA
