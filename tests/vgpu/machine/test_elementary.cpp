@@ -63,5 +63,10 @@ TEST(Elementary, CosineOfTurns) {
                          [](double x) { return std::cos(x * kTurn); }, 0x1p-20F, 0x1p8F);
 }
 
+TEST(Elementary, Tanh) {
+  expect_library_results([](double x) { return estimate_tanh(x); },
+                         [](double x) { return std::tanh(x); }, 0x1p-100F, 0x1p100F);
+}
+
 }  // namespace
 }  // namespace vgpu::machine::VGPU_ISA

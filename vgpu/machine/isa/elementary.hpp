@@ -92,6 +92,18 @@ template <std::size_t kTerms>
   return __builtin_fabs(x) < kMost ? value : kNoEstimate;
 }
 
+// tanh, by its power series below 1/16, else by e^(2x).
+[[gnu::always_inline]] inline double estimate_tanh(double x) {
+  constexpr double kTwoOverLog2 = 2.88539008177792681472, kMost = 32;  // where it is 1
+  static constexpr double kSeries[] = {1.0,         -1.0 / 3,         2.0 / 15,         -17.0 / 315,
+                                       62.0 / 2835, -1382 / 155925.0, 21844 / 6081075.0};
+  const double size = __builtin_fabs(x);
+  const double power = estimate_exp2((size < kMost ? size : kMost) * kTwoOverLog2);
+  const double large = __builtin_copysign((power - 1) / (power + 1), x);
+  const double value = size < 0x1p-4 ? x * polynomial(kSeries, x * x) : large;
+  return x == x ? value : kNoEstimate;
+}
+
 // Writes f(lane), rounded to single precision, to `results`. Returns the lanes where it is not
 // certain that this is the correctly rounded value of the function.
 template <class F>

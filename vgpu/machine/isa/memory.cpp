@@ -85,6 +85,43 @@ template <class T, bool kStore, class At>
   }
 }
 
+// The same of all lanes, whose elements are next to each other, or, for a load, one.
+template <class T, bool kStore>
+[[gnu::always_inline]] inline void move_narrow_row(u32* reg, std::byte* memory, bool uniform) {
+  alignas(64) T values[kLanes];
+  if constexpr (kStore) {
+    for (u32 i = 0; i < kLanes; ++i) values[i] = static_cast<T>(reg[i]);
+    __builtin_memcpy(memory, values, sizeof(values));
+  } else {
+    if (uniform) {
+      T value;
+      __builtin_memcpy(&value, memory, sizeof(T));
+      for (u32 i = 0; i < kLanes; ++i) values[i] = value;
+    } else {
+      __builtin_memcpy(values, memory, sizeof(values));
+    }
+    for (u32 i = 0; i < kLanes; ++i) reg[i] = static_cast<u32>(values[i]);
+  }
+}
+
+template <bool kStore>
+[[gnu::always_inline]] inline bool moves_narrow_row(std::byte* window, const Insn& insn,
+                                                    std::byte* memory, Pattern pattern) {
+  const bool uniform = pattern == Pattern::kUniform;
+  if (insn.vector != 1 || insn.d == kNone || insn.width != 4 || insn.bytes >= 4 ||
+      pattern == Pattern::kScattered || (kStore && uniform))
+    return false;
+  u32* const reg = slot<u32>(window, insn.d);
+  const bool is_signed = !kStore && (insn.flags & kFlagSigned) != 0;
+  if (insn.bytes == 1)
+    is_signed ? move_narrow_row<i8, kStore>(reg, memory, uniform)
+              : move_narrow_row<u8, kStore>(reg, memory, uniform);
+  else
+    is_signed ? move_narrow_row<i16, kStore>(reg, memory, uniform)
+              : move_narrow_row<u16, kStore>(reg, memory, uniform);
+  return true;
+}
+
 // The same for any sizes, at addresses given by a function of the lane and the byte.
 template <bool kStore, class At>
 void move_any(const Warp& warp, std::byte* window, const Insn& insn, u32 mask, At at) {
@@ -116,6 +153,25 @@ void move_any(const Warp& warp, std::byte* window, const Insn& insn, u32 mask, A
   }
 }
 
+template <class T>
+[[gnu::always_inline]] inline bool holds(const std::byte* memory, u64 value) {
+  T held;
+  __builtin_memcpy(&held, memory, sizeof(T));
+  return held == static_cast<T>(value);
+}
+[[gnu::always_inline]] inline bool holds(const std::byte* memory, u64 value, u32 bytes) {
+  switch (bytes) {
+    case 1:
+      return holds<u8>(memory, value);
+    case 2:
+      return holds<u16>(memory, value);
+    case 4:
+      return holds<u32>(memory, value);
+    default:
+      return holds<u64>(memory, value);
+  }
+}
+
 // The lanes whose store writes what memory, at(lane, byte), holds already.
 template <class At>
 u32 unchanged_lanes(const Warp& warp, const std::byte* window, const Insn& insn, u32 mask, At at) {
@@ -125,7 +181,7 @@ u32 unchanged_lanes(const Warp& warp, const std::byte* window, const Insn& insn,
     bool same = true;
     for (u32 e = 0; e < insn.vector && same; ++e) {
       const u64 value = read_register(window, element_slot(warp, insn, e), insn.width, i);
-      same = __builtin_memcmp(&value, at(i, e * insn.bytes), insn.bytes) == 0;
+      same = holds(at(i, e * insn.bytes), value, insn.bytes);
     }
     unchanged |= static_cast<u32>(same) << i;
   }
@@ -159,10 +215,12 @@ template <u32 kBytes, u32 kVector, bool kStore, bool kCounted>
     race_strong(warp, mask, !kStore, kStore,
                 [&](u32 i) { return observer::Races::location(addresses[i]); });
   }
+  const auto at = [&](u32 i, u32 byte) {
+    return reinterpret_cast<std::byte*>(addresses[i]) + byte;
+  };
   if constexpr (kBytes == 0) {
-    move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) {
-      return reinterpret_cast<std::byte*>(addresses[i]) + byte;
-    });
+    if (!moves_narrow_row<kStore>(window, insn, at(0, 0), pattern))
+      move_any<kStore>(warp, window, insn, mask, at);
   } else {
     move_lanes<kBytes, kVector, kStore>(warp, window, insn, mask, 0, addresses, pattern);
   }
@@ -182,7 +240,8 @@ template <u32 kBytes, u32 kVector, bool kStore>
                       (insn.flags & (kFlagStrong | kFlagCompared)) != 0,
                       [&] { return unchanged_lanes(warp, window, insn, mask, at); });
   if constexpr (kBytes == 0) {
-    move_any<kStore>(warp, window, insn, mask, at);
+    if (!moves_narrow_row<kStore>(window, insn, at(0, 0), pattern))
+      move_any<kStore>(warp, window, insn, mask, at);
   } else {
     move_lanes<kBytes, kVector, kStore>(warp, window, insn, mask,
                                         reinterpret_cast<u64>(warp.shared), offsets, pattern);

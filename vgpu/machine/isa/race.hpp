@@ -8,19 +8,15 @@
 
 namespace vgpu::machine::VGPU_ISA {
 
-// An access to be checked: of the words place(0), place(1), ... The bytes are those of every word.
-struct Touched {
-  const observer::Races::Glance& glance;
-  u32 info;  // as in the history of accesses: instruction, strong, bytes
-};
+// Of an access, as in the history of accesses: instruction, strong, bytes.
 inline constexpr u32 kStrongBit = 16, kWholeWord = 15;
 
-// Whether all earlier accesses to these words are the warp's own or happened before this one,
-// judged by the oldest clocks that the warp knows of the other warps and of asynchronous copies.
-// Strong accesses do not conflict with each other.
+// Whether all earlier accesses to the words place(0), place(1), ... are the warp's own or happened
+// before this one, with info_of(0), info_of(1), ..., judged by the oldest clocks that the warp knows
+// of the other warps and of asynchronous copies. Strong accesses do not conflict with each other.
 template <bool kWrite>
-[[gnu::always_inline]] inline bool is_in_order(const Touched& access, u32 words, auto place) {
-  const observer::Races::Glance& g = access.glance;
+[[gnu::always_inline]] inline bool is_in_order(const observer::Races::Glance& g, u32 words,
+                                               auto place, auto info_of) {
   const u32 seen = g.oldest, me = g.me, seen_async = g.oldest_async;
   u32 late = 0, late_async = 0;
   for (u32 i = 0; i < words; ++i) late |= g.write_clock[place(i)] > seen ? kAllLanes : 0;
@@ -36,11 +32,10 @@ template <bool kWrite>
     }
   }
   if (late == 0 || late_async != 0) return late_async == 0;
-  const u32 bytes = access.info & kWholeWord, strong = access.info & kStrongBit;
   late = 0;
   for (u32 i = 0; i < words; ++i) {
-    const u32 info = g.write_info[place(i)];
-    const bool apart = (info & bytes) == 0 || (info & strong) != 0;
+    const u32 both = g.write_info[place(i)] & info_of(i);
+    const bool apart = (both & kWholeWord) == 0 || (both & kStrongBit) != 0;
     late |= (g.write_clock[place(i)] > seen && !apart ? kAllLanes : 0) & (g.writer[place(i)] ^ me);
   }
   if constexpr (kWrite) {
@@ -82,17 +77,18 @@ template <bool kWrite>
   const observer::Races::Glance& g = warp.race->glance(warp);
   const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (strong ? kStrongBit : 0);
   const u32 words = bytes < 4 ? 1 : bytes / 4;
+  const u32 whole = info | kWholeWord;
+  const auto whole_of = [whole](u32) __attribute__((always_inline)) { return whole; };
   if (bytes >= 4) {
-    const Touched access{g, info | kWholeWord};
     const auto run_in_order = [&](u32 first, u32 count) __attribute__((always_inline)) {
       return is_in_order<kWrite>(
-          access, count, [first](u32 i) __attribute__((always_inline)) { return first + i; });
+          g, count, [first](u32 i) __attribute__((always_inline)) { return first + i; }, whole_of);
     };
     if (pattern != Pattern::kScattered) {
       const auto run = [&](u32 count) __attribute__((always_inline)) {
         const u32 first = (offsets[0] - g.begin) / 4;
         if (!run_in_order(first, count)) return false;
-        remember<kWrite>(g, first, count, access.info);
+        remember<kWrite>(g, first, count, whole);
         return true;
       };
       // Constant lengths are loops without remainders.
@@ -110,9 +106,9 @@ template <bool kWrite>
       for (const WordRun& run : runs) {
         const u32 first = base + static_cast<u32>(run.first);
         if (run.words == 1)
-          remember<kWrite>(g, first, 1, access.info);
+          remember<kWrite>(g, first, 1, whole);
         else
-          remember<kWrite>(g, first, run.words, access.info);
+          remember<kWrite>(g, first, run.words, whole);
       }
       return true;
     }
@@ -123,29 +119,26 @@ template <bool kWrite>
   for (u32 i = 0; i < kLanes; ++i)
     places[i] = (((mask >> i & 1) != 0 ? offsets[i] : first_offset) - g.begin) / 4;
   if (bytes >= 4) {
-    const Touched access{g, info | kWholeWord};
     for (u32 w = 0; w < words; ++w) {
-      if (!is_in_order<kWrite>(
-              access, kLanes, [&](u32 i) __attribute__((always_inline)) { return places[i] + w; }))
-        return false;
+      const auto place = [&](u32 i) __attribute__((always_inline)) { return places[i] + w; };
+      if (!is_in_order<kWrite>(g, kLanes, place, whole_of)) return false;
     }
     for (u32 m = mask; m != 0; m &= m - 1)
-      remember<kWrite>(g, places[__builtin_ctz(m)], words, access.info);
+      remember<kWrite>(g, places[__builtin_ctz(m)], words, whole);
     return true;
   }
-  const auto info_of = [&](u32 lane) {
-    return info | ((1u << bytes) - 1) << (offsets[lane] - g.begin) % 4;
-  };
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    if (!is_in_order<kWrite>(
-            {g, info_of(lane)},
-            1, [&](u32) __attribute__((always_inline)) { return places[lane]; }))
-      return false;
+  alignas(64) u32 infos[kLanes];
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u32 offset = (mask >> i & 1) != 0 ? offsets[i] : first_offset;
+    infos[i] = info | ((1u << bytes) - 1) << (offset - g.begin) % 4;
   }
+  if (!is_in_order<kWrite>(
+          g, kLanes, [&](u32 i) __attribute__((always_inline)) { return places[i]; },
+          [&](u32 i) __attribute__((always_inline)) { return infos[i]; }))
+    return false;
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    remember<kWrite>(g, places[lane], 1, info_of(lane));
+    remember<kWrite>(g, places[lane], 1, infos[lane]);
   }
   return true;
 }

@@ -148,22 +148,41 @@ void find_leading(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.list != kNone) set_predicate(window, insn.list, found, lanes);
 }
 
+// Four bytes of `bytes`, each by four bits of `selectors`: its number, and whether to replicate its
+// sign instead.
+[[gnu::always_inline]] inline u32 permuted(u64 bytes, u32 selectors) {
+  u32 result = 0;
+  for (u32 k = 0; k < 4; ++k) {
+    const u32 selector = selectors >> 4 * k & 15;
+    u32 byte = static_cast<u32>(bytes >> 8 * (selector & 7)) & 0xff;
+    if ((selector & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
+    result |= byte << 8 * k;
+  }
+  return result;
+}
+
 template <bool kUniform>
 void permute(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
   const unsigned mode = bits_of(modifiers(insn), kTypeAt, 3);
-  write_row<kUniform>(window, insn.d, mask, [&](u32 i) {
-    const u64 bytes = a[i] | u64{c[i]} << 32;
-    const u32 selectors = mode == 0 ? b[i] : kPermuteModes[mode - 1][b[i] & 3];
-    u32 result = 0;
+  u32 apart = 0;
+  for (u32 i = 0; i < kLanes; ++i) apart |= b[i] ^ b[0];
+  constexpr u32 kSigns = 0x8888;
+  if (!kUniform && mode == 0 && apart == 0 && (b[0] & kSigns) == 0) {
+    // All lanes take the same bytes, of 32 bits.
+    alignas(64) u32 result[kLanes] = {};
     for (u32 k = 0; k < 4; ++k) {
-      const u32 selector = selectors >> 4 * k & 15;
-      u32 byte = static_cast<u32>(bytes >> 8 * (selector & 7)) & 0xff;
-      if ((selector & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
-      result |= byte << 8 * k;
+      const u32 selector = b[0] >> 4 * k & 7, right = 8 * (selector & 3), left = 8 * k;
+      const u32* const from = selector < 4 ? a : c;
+      for (u32 i = 0; i < kLanes; ++i) result[i] |= (from[i] >> right & 0xff) << left;
     }
-    return result;
+    write_row<kUniform>(window, insn.d, mask, [&](u32 i) { return result[i]; });
+    return;
+  }
+  write_row<kUniform>(window, insn.d, mask, [&](u32 i) {
+    const u32 selectors = mode == 0 ? b[i] : kPermuteModes[mode - 1][b[i] & 3];
+    return permuted(a[i] | u64{c[i]} << 32, selectors);
   });
 }
 

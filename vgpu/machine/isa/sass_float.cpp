@@ -316,6 +316,10 @@ void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       return write_function(
           window, insn, mask,
           [](double x) __attribute__((always_inline)) { return estimate_log2(x); });
+    case kTanh:
+      return write_function(
+          window, insn, mask,
+          [](double x) __attribute__((always_inline)) { return estimate_tanh(x); });
     default:
       break;
   }

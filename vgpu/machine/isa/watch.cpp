@@ -59,10 +59,15 @@ void check_written(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
 
 void mark_written(Warp& warp, u32 mask, const u64* addresses, u32 bytes, Pattern pattern) {
   const observer::LaunchMarks& marks = warp.watch->global;
-  if (pattern != Pattern::kScattered && bytes >= 4) {
-    const u64 at = addresses[0] - marks.begin;
-    const Words words = words_of(at, bytes, pattern);
-    if (at < marks.bytes) __builtin_memset(marks.written + words.first, kWhole, words.count);
+  const u64 first = addresses[__builtin_ctz(mask)] - marks.begin;
+  if (pattern != Pattern::kScattered &&
+      (bytes >= 4 || (pattern == Pattern::kContiguous && first % 4 == 0))) {
+    const Words words = words_of(first, bytes, pattern);
+    if (first >= marks.bytes) return;
+    if (words.count == kLanes)
+      __builtin_memset(marks.written + words.first, kWhole, kLanes);  // one instruction
+    else
+      __builtin_memset(marks.written + words.first, kWhole, words.count);
     return;
   }
   for (u32 m = mask; m != 0; m &= m - 1) {
