@@ -38,7 +38,10 @@ observer::LaunchMarks launch_marks(const Memory& memory, const LaunchConfig& con
   if (config.check_init) marks.written = shadow->written();
   if (config.check_race && config.grid.count() > 1) {
     marks.first = shadow->new_marks(config.grid.count() + 1);
-    if (marks.first != 0) marks.touched = shadow->touched();
+    if (marks.first != 0) {
+      marks.touched = shadow->touched();
+      marks.rows = shadow->rows();
+    }
   }
   return marks;
 }
@@ -65,6 +68,8 @@ void BlockWatch::touch_word(const observer::Warp& warp, const ir::Insn& insn, u3
                             bool is_write, const u32* stored) {
   const observer::LaunchMarks& marks = global;
   u32* const entry = marks.touched + (address - marks.begin) / 4;
+  const u64 row = (address - marks.begin) / 4 / Shadow::kRowWords;
+  Shadow::part(marks.rows + row, marks.touched + row * Shadow::kRowWords, marks.first);
   u32* const word = reinterpret_cast<u32*>(address);  // NOLINT: device memory is host memory
   const u32 mine = mark;
   u32 old = __atomic_load_n(entry, __ATOMIC_ACQUIRE);

@@ -15,6 +15,11 @@ constexpr std::uint8_t kWhole = 15;
 constexpr unsigned kDoubtShift = 4;
 constexpr std::uint64_t kPage = 4096;
 
+std::size_t rows_of(std::size_t bytes) {
+  constexpr std::size_t kRow = 4 * Shadow::kRowWords;
+  return (bytes + kRow - 1) / kRow;
+}
+
 // Bit mask of the bytes [first, last) of a word.
 std::uint8_t bits(std::uint64_t first, std::uint64_t last) {
   return static_cast<std::uint8_t>(((1u << (last - first)) - 1) << first);
@@ -36,17 +41,24 @@ void clear(std::uint8_t* begin, std::uint8_t* end) {
 }  // namespace
 
 Shadow::Shadow(std::uint64_t begin, std::size_t bytes)
-    : begin_(begin), bytes_(bytes / 4 * 4), marks_(bytes_ / 4), touches_(bytes_) {
-  if (marks_.begin() == nullptr || touches_.begin() == nullptr || !open(4)) {
+    : begin_(begin),
+      bytes_(bytes / 4 * 4),
+      marks_(bytes_ / 4),
+      touches_(rows_of(bytes_) * kRowWords * 4),
+      row_touches_(rows_of(bytes_) * 4) {
+  if (marks_.begin() == nullptr || touches_.begin() == nullptr || row_touches_.begin() == nullptr ||
+      !open(4)) {
     throw std::system_error(errno, std::generic_category(),
                             "cannot reserve addresses for the memory checks");
   }
   written_ = reinterpret_cast<std::uint8_t*>(marks_.begin());
   touched_ = reinterpret_cast<std::uint32_t*>(touches_.begin());
+  rows_ = reinterpret_cast<std::uint32_t*>(row_touches_.begin());
 }
 
 bool Shadow::open(std::size_t bytes) {
-  return marks_.open((bytes + 3) / 4) && touches_.open(bytes / 4 * 4);
+  return marks_.open((bytes + 3) / 4) && touches_.open(rows_of(bytes) * kRowWords * 4) &&
+         row_touches_.open(rows_of(bytes) * 4);
 }
 
 void Shadow::mark_written(std::uint64_t address, std::size_t size) {
@@ -108,11 +120,33 @@ void Shadow::copy_written(std::uint64_t to, std::uint64_t from, std::size_t size
   }
 }
 
+void Shadow::part(std::uint32_t* row, std::uint32_t* words, std::uint32_t first) {
+  const std::uint32_t parted = kStoring | first;
+  std::uint32_t old = __atomic_load_n(row, __ATOMIC_ACQUIRE);
+  for (;;) {
+    const bool marked = (old & kMarkBits) >= first;
+    if (old == kLocked) {
+      old = __atomic_load_n(row, __ATOMIC_ACQUIRE);
+      continue;
+    }
+    if (marked && (old & ~kMarkBits) == kStoring) return;
+    if (!__atomic_compare_exchange_n(row, &old, marked ? kLocked : parted, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+      continue;
+    if (!marked) return;
+    for (std::uint64_t i = 0; i < kRowWords; ++i)
+      __atomic_store_n(words + i, old, __ATOMIC_RELAXED);
+    __atomic_store_n(row, parted, __ATOMIC_RELEASE);
+    return;
+  }
+}
+
 std::uint32_t Shadow::new_marks(std::uint64_t count) {
   constexpr std::uint64_t kMost = kMarkBits;
   if (count >= kMost - 1) return 0;
   if (next_mark_ + count > kMost) {
     madvise(touched_, bytes_, MADV_DONTNEED);
+    madvise(rows_, rows_of(bytes_) * 4, MADV_DONTNEED);
     next_mark_ = 1;
   }
   const std::uint32_t first = next_mark_;

@@ -24,7 +24,7 @@ class Shadow {
   // refuses.
   bool open(std::size_t bytes);
   std::size_t opened() const {
-    return marks_.opened() + touches_.opened();
+    return marks_.opened() + touches_.opened() + row_touches_.opened();
   }  // bytes of the shadow itself
   bool covers(std::uint64_t address, std::size_t size) const {
     return address - begin_ < bytes_ && size <= bytes_ - (address - begin_);
@@ -49,6 +49,15 @@ class Shadow {
                                  kStoring = 3u << 30;
   static constexpr std::uint32_t kMarkBits = kReadBySeveral - 1;
   std::uint32_t* touched() const { return touched_; }
+
+  // The same per row of words, while all accesses were to the whole row. Then kStoring with the
+  // launch's first mark says that its words have marks of their own, and kLocked that another host
+  // thread changes the row.
+  static constexpr std::uint64_t kRowWords = 32;
+  static constexpr std::uint32_t kLocked = kStoring | kMarkBits;
+  std::uint32_t* rows() const { return rows_; }
+  // Gives the words of a row marks of their own. `first`: the launch's first mark.
+  static void part(std::uint32_t* row, std::uint32_t* words, std::uint32_t first);
   // Reserves `count` marks for a launch and returns the first, at least 1. Returns 0 if `count`
   // exceeds 30 bits.
   std::uint32_t new_marks(std::uint64_t count);
@@ -56,9 +65,9 @@ class Shadow {
  private:
   std::uint64_t begin_;
   std::size_t bytes_;
-  Reservation marks_, touches_;
+  Reservation marks_, touches_, row_touches_;
   std::uint8_t* written_ = nullptr;
-  std::uint32_t* touched_ = nullptr;
+  std::uint32_t *touched_ = nullptr, *rows_ = nullptr;
   std::uint32_t next_mark_ = 1;
 };
 

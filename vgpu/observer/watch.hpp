@@ -12,10 +12,10 @@ namespace vgpu::observer {
 
 // The marks of global memory for one launch.
 struct LaunchMarks {
-  u64 begin = 0, bytes = 0;  // range of the memory that has marks
-  u8* written = nullptr;     // null: not checked
-  u32* touched = nullptr;    // null: not checked
-  u32 first = 0;             // the mark for "several blocks"; block n has the mark first + 1 + n
+  u64 begin = 0, bytes = 0;                 // range of the memory that has marks
+  u8* written = nullptr;                    // null: not checked
+  u32 *touched = nullptr, *rows = nullptr;  // null: not checked
+  u32 first = 0;  // the mark for "several blocks"; block n has the mark first + 1 + n
 };
 
 // What shared and local memory hold before a block writes to them.

@@ -3,6 +3,8 @@
 // source, and its correct counterpart without a report.
 #include <algorithm>
 #include <cstdint>
+#include <random>
+#include <set>
 
 #include "engine_fixture.hpp"
 #include "ir/findings.hpp"
@@ -301,6 +303,46 @@ TEST_F(Checks, ABlockReadsWhatAnotherWrites) {
   }
   config.check_race = false;
   launch("shift_in_place", {8, 1, 1}, {32, 1, 1}, data, 256, 1);
+}
+
+TEST_F(Checks, BlocksConflictWhereTheirWordsDo) {
+  struct Range {
+    int first, count, writes, unused;
+  };
+  constexpr int kWords = 160, kBlocks = 3, kLanes = 32;
+  std::mt19937 random(20);
+  const auto below = [&](int most) {
+    return static_cast<int>(random() % static_cast<unsigned>(most));
+  };
+  int conflicts = 0;
+  for (int round = 0; round < 600; ++round) {
+    config.host_threads = round % 2 == 0 ? 1 : 2;
+    int* const data = written<int>(kWords);
+    Range* const ranges = written<Range>(kBlocks);
+    std::vector<std::set<int>> readers(kWords), writers(kWords);
+    for (int b = 0; b < kBlocks; ++b) {
+      const bool whole = below(2) == 0;  // the words of one warp's access
+      const int first = whole ? kLanes * below(kWords / kLanes - 1) : below(kWords - 2 * kLanes);
+      ranges[b] = {first, whole ? kLanes : 1 + below(2 * kLanes), below(3) == 0 ? 1 : 0, 0};
+      for (int word = first; word < first + ranges[b].count; ++word)
+        (ranges[b].writes != 0 ? writers : readers).at(static_cast<std::size_t>(word)).insert(b);
+    }
+    bool conflict = false;
+    for (std::size_t word = 0; word < kWords; ++word) {
+      std::set<int> all = writers[word];
+      all.insert(readers[word].begin(), readers[word].end());
+      conflict |= all.size() > 1 && !writers[word].empty();
+    }
+    conflicts += conflict ? 1 : 0;
+    if (conflict) {
+      expect_fault(FaultKind::kRace, "one word of global memory", "touch_ranges", {kBlocks, 1, 1},
+                   {2 * kLanes, 1, 1}, data, ranges);
+    } else {
+      launch("touch_ranges", {kBlocks, 1, 1}, {2 * kLanes, 1, 1}, data, ranges);
+    }
+  }
+  EXPECT_GT(conflicts, 100);
+  EXPECT_LT(conflicts, 500);
 }
 
 TEST_F(Checks, WithFindingsALaunchGoesOn) {

@@ -102,6 +102,27 @@ TEST(Shadow, MarksOfLaunchesGrowAndBeginAnewWhenTheyRunOut) {
   EXPECT_EQ(shadow.new_marks(std::uint64_t{1} << 30), 0u);
 }
 
+TEST(Shadow, PartsRowsIntoWords) {
+  Shadow shadow(kBegin, kBytes);
+  const std::uint32_t first = shadow.new_marks(10), parted = Shadow::kStoring | first;
+  const auto part = [&](std::uint32_t row) {
+    shadow.rows()[1] = row;
+    Shadow::part(shadow.rows() + 1, shadow.touched() + Shadow::kRowWords, first);
+    EXPECT_EQ(shadow.rows()[1], parted);
+  };
+  part(0);
+  EXPECT_EQ(shadow.touched()[Shadow::kRowWords], 0u);
+  part(Shadow::kWritten | (first + 3));
+  for (std::size_t i = 0; i < Shadow::kRowWords; ++i)
+    EXPECT_EQ(shadow.touched()[Shadow::kRowWords + i], Shadow::kWritten | (first + 3));
+  EXPECT_EQ(shadow.touched()[Shadow::kRowWords - 1], 0u);
+  EXPECT_EQ(shadow.touched()[2 * Shadow::kRowWords], 0u);
+  part(parted);  // again
+  EXPECT_EQ(shadow.touched()[Shadow::kRowWords], Shadow::kWritten | (first + 3));
+  EXPECT_EQ(shadow.new_marks(Shadow::kMarkBits - 5), 1u);
+  EXPECT_EQ(shadow.rows()[1], 0u);
+}
+
 TEST(Memory, TracksWhatIsAllocatedAfterwards) {
   Memory memory(1 << 20);
   void* const before = memory.allocate(64);

@@ -82,7 +82,7 @@ void mark_written(Warp& warp, u32 mask, const u64* addresses, u32 bytes, Pattern
   }
 }
 
-// How an access changes the mark of a word.
+// How an access changes the mark of a word, or of a row.
 struct Known {
   u32 written, storing, read, several, first;
   explicit Known(const Warp& warp)
@@ -98,6 +98,11 @@ struct Known {
     const u32 foreign = static_cast<u32>(entry != written);
     if constexpr (kWrite) return foreign;
     return foreign & static_cast<u32>(entry != read) & static_cast<u32>(entry != several);
+  }
+  // Whether the words of the row with this mark have marks of their own.
+  [[gnu::always_inline]] u32 is_parted(u32 row) const {
+    return static_cast<u32>(row >= (Shadow::kStoring | first)) &
+           static_cast<u32>(row != Shadow::kLocked);
   }
   // The mark after the access. False if another block's access may conflict with it.
   template <bool kWrite>
@@ -167,6 +172,49 @@ template <bool kWrite, class Entry>
   }
 }
 
+// Marks a row, of which the access touches all words or some, and stores the first values of all.
+// False if its words have marks of their own, which it gives them where needed.
+template <bool kWrite>
+bool mark_row(const Known& known, const observer::LaunchMarks& marks, u64 row, bool whole,
+              const u32* stored) {
+  u32* const entry = marks.rows + row;
+  const u64 word = row * Shadow::kRowWords;
+  u32 old = __atomic_load_n(entry, __ATOMIC_ACQUIRE), next = 0;
+  for (;;) {
+    if (known.is_foreign<kWrite>(old) == 0) return true;
+    if (known.is_parted(old) != 0) return false;
+    if (old == Shadow::kLocked) {
+      old = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+      continue;
+    }
+    if (!whole || !known.step<kWrite>(old, next)) {
+      Shadow::part(entry, marks.touched + word, known.first);
+      return false;
+    }
+    const u32 first = stored == nullptr ? next : Shadow::kLocked;
+    if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      continue;
+    if (stored == nullptr) return true;
+    u32* const memory = reinterpret_cast<u32*>(marks.begin + word * 4);
+    for (u64 i = 0; i < Shadow::kRowWords; ++i)
+      __atomic_store_n(memory + i, stored[i], __ATOMIC_RELAXED);
+    __atomic_store_n(entry, next, __ATOMIC_RELEASE);
+    return true;
+  }
+}
+
+// Calls visit(row, words of it) for the rows that the words are in.
+template <class Visit>
+[[gnu::always_inline]] inline void for_rows(Words words, Visit visit) {
+  const u64 end = words.first + words.count;
+  for (u64 word = words.first; word < end;) {
+    const u64 row = word / Shadow::kRowWords, next = (row + 1) * Shadow::kRowWords;
+    const u64 last = next < end ? next : end;
+    visit(row, Words{word, last - word});
+    word = last;
+  }
+}
+
 template <bool kWrite>
 bool mark_words(const Known& known, const observer::LaunchMarks& marks, Words words,
                 const u32* stored) {
@@ -196,6 +244,8 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
     for (u32 word = 0; word < bytes / 4; ++word) {
       const u64 address = addresses[i] + word * 4;
       const u32* const value = stored.of(i, word);
+      const u64 row = (at / 4 + word) / Shadow::kRowWords;
+      if (mark_row<kWrite>(known, marks, row, false, nullptr)) continue;
       if (!mark<kWrite, u32>(known, marks.touched + at / 4 + word, address, value))
         warp.watch->touch_word(warp, insn, i, address, kWrite, value);
     }
@@ -207,14 +257,22 @@ void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 byt
            const std::byte* window) {
   const observer::LaunchMarks& marks = warp.watch->global;
   const Known known(warp);
-  const u32* const touched = marks.touched;
+  const u32 *const touched = marks.touched, *const rows = marks.rows;
   u32 bad = 0;
   Words words;
   if (pattern != Pattern::kScattered) {
     const u64 at = addresses[0] - marks.begin;
     if (at >= marks.bytes) return;
     words = words_of(at, bytes, pattern);
-    for (u64 i = 0; i < words.count; ++i) bad |= known.is_foreign<kWrite>(touched[words.first + i]);
+    for_rows(
+        words, [&](u64 row, Words piece) __attribute__((always_inline)) {
+          const u32 entry = rows[row];
+          if (known.is_foreign<kWrite>(entry) == 0) return;
+          bad |= known.is_parted(entry) ^ 1;
+          if (bad != 0) return;
+          for (u64 i = 0; i < piece.count; ++i)
+            bad |= known.is_foreign<kWrite>(touched[piece.first + i]);
+        });
     if (bad == 0) return;
     if (pattern == Pattern::kUniform) mask = 1;
   } else if (mask == kAllLanes && bytes == 4) {
@@ -222,15 +280,28 @@ void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 byt
     for (u32 i = 0; i < kLanes; ++i)
       outside |= static_cast<u64>(addresses[i] - marks.begin >= marks.bytes);
     if (outside == 0) {
-      alignas(64) u32 entries[kLanes];
+      alignas(64) u32 entries[kLanes], row_entries[kLanes];
+      for (u32 i = 0; i < kLanes; ++i)
+        row_entries[i] = rows[(addresses[i] - marks.begin) / 4 / Shadow::kRowWords];
       for (u32 i = 0; i < kLanes; ++i) entries[i] = touched[(addresses[i] - marks.begin) / 4];
-      for (u32 i = 0; i < kLanes; ++i) bad |= known.is_foreign<kWrite>(entries[i]);
+      for (u32 i = 0; i < kLanes; ++i) {
+        const u32 of_word =
+            (known.is_parted(row_entries[i]) ^ 1) | known.is_foreign<kWrite>(entries[i]);
+        bad |= known.is_foreign<kWrite>(row_entries[i]) & of_word;
+      }
       if (bad == 0) return;
     }
   }
   const Stored stored(warp, window, insn);
-  if (words.count != 0 && mark_words<kWrite>(known, marks, words, stored.of(0, 0))) return;
-  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, stored);
+  bool marked = words.count != 0;
+  for_rows(
+      words, [&](u64 row, Words piece) __attribute__((always_inline)) {
+        const u32* const values = stored.of(0, 0);
+        const u32* const first = values == nullptr ? nullptr : values + (piece.first - words.first);
+        if (!mark_row<kWrite>(known, marks, row, piece.count == Shadow::kRowWords, first))
+          marked &= mark_words<kWrite>(known, marks, piece, first);
+      });
+  if (!marked) touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, stored);
 }
 
 }  // namespace

@@ -196,6 +196,18 @@ extern "C" __global__ void agree_in_vectors(int4* vectors, double* doubles, usho
   pairs[lane] = {static_cast<unsigned short>(lane),
                  static_cast<unsigned short>(lane + (differs == 3 ? extra : 0))};
 }
+// Block b reads or writes the words that ranges[b] says: first, number, whether it writes.
+extern "C" __global__ void touch_ranges(int* data, const int4* ranges) {
+  const int4 range = ranges[blockIdx.x];
+  const int at = static_cast<int>(threadIdx.x);
+  int* const to = data + range.x + at;
+  int value = static_cast<int>(blockIdx.x);
+  if (at >= range.y) return;
+  if (range.z != 0)
+    asm volatile("st.global.s32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+  else
+    asm volatile("ld.global.s32 %0, [%1];" : "=r"(value) : "l"(to));
+}
 // The last block writes a second time.
 extern "C" __global__ void agree_at_first(int* word, int last) {
   asm volatile("st.global.s32 [%0], 7;" ::"l"(word) : "memory");
