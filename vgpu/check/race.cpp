@@ -13,10 +13,17 @@ namespace {
 
 // If a cluster would start with a greater clock, the history is cleared and clocks restart at 0.
 constexpr u32 kLastClock = 1u << 31;
+constexpr u32 kWholeMark = 15;
 
 void raise(std::vector<u32>& to, const std::vector<u32>& from) {
   if (to.size() < from.size()) to.resize(from.size());
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::max(to[i], from[i]);
+}
+
+// By Mark::info of two accesses to a word, in any order.
+bool may_conflict(u32 one, u32 other) {
+  const u32 both = one & other;
+  return (both & kWholeMark) != 0 && (both & Mark::kStrong) == 0;
 }
 
 }  // namespace
@@ -166,7 +173,7 @@ void RaceCheck::State::touch(const Attempt& attempt, u32 first, u32 bytes) {
   Attempt whole = attempt;
   BlockMemory& memory = memories[attempt.rank];
   const u32 word = first / 4, end = (first + bytes + 3) / 4;
-  whole.mark.info |= bytes >= 4 ? 15 : ((1u << bytes) - 1) << first % 4;
+  whole.mark.info |= bytes >= 4 ? kWholeMark : ((1u << bytes) - 1) << first % 4;
   if (!is_ordered(whole, word, end)) {
     for (u32 w = word; w < end; ++w) check(whole, w);
   }
@@ -208,7 +215,7 @@ Attempt RaceCheck::State::attempt_of(const observer::Warp& warp, const ir::Insn&
                                      const SharedRange& where, Agent agent, u32 epoch,
                                      bool writes) {
   last_epoch = std::max(last_epoch, epoch);
-  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | 15;
+  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | kWholeMark;
   return {
       warp, insn, lane, index_of(warp), {0, info}, where.block->rank, writes, kind_of(agent.index)};
 }
@@ -267,12 +274,12 @@ void RaceCheck::async_read(const observer::Warp& warp, const ir::Insn& insn, u32
 // words that could conflict are the warp's own or ordered before it.
 bool RaceCheck::State::is_ordered(const Attempt& attempt, u32 first, u32 last) const {
   const BlockMemory& memory = memories[attempt.rank];
-  const u32 me = attempt.me, bytes = attempt.mark.bytes();
+  const u32 me = attempt.me;
   const u32 seen = oldest[me], seen_async = oldest_async[me];
   u32 late = 0;
   for (u32 w = first; w < last; ++w) {
     late |= u32{memory.writes.clock[w] > seen} & u32{memory.writer[w] != me} &
-            u32{(memory.writes.info[w] & bytes) != 0};
+            u32{may_conflict(attempt.mark.info, memory.writes.info[w])};
   }
   if (!memory.copier.empty()) {
     for (u32 w = first; w < last; ++w) late |= u32{memory.copies.clock[w] > seen_async};
@@ -291,13 +298,13 @@ bool RaceCheck::State::is_ordered(const Attempt& attempt, u32 first, u32 last) c
 bool RaceCheck::State::reads_are_ordered(const Attempt& attempt, u32 first, u32 last) const {
   const BlockMemory& memory = memories[attempt.rank];
   const std::vector<u32>& row = known[attempt.me];
-  const u32 base = attempt.rank * block_warps, bytes = attempt.mark.bytes();
+  const u32 base = attempt.rank * block_warps;
   u32 late = 0;
   const auto look = [&](u32 agent, const Marks& marks) {
     if (agent == attempt.me) return;
     const u32 seen = row[agent];
     for (u32 w = first; w < last; ++w)
-      late |= u32{marks.clock[w] > seen} & u32{(marks.info[w] & bytes) != 0};
+      late |= u32{marks.clock[w] > seen} & u32{may_conflict(attempt.mark.info, marks.info[w])};
   };
   for (u32 v = 0; v < block_warps; ++v) look(base + v, memory.reads[v]);
   for (const Reader& reader : memory.remote_reads) look(reader.agent, reader.marks);

@@ -48,7 +48,7 @@ struct WordRun {
   std::int32_t first = 0;
   std::uint32_t words = 0;
 };
-inline constexpr std::uint32_t kMostRuns = 16;
+inline constexpr std::uint32_t kMostRuns = 4;
 // Not std::span: code compiled for its own instruction set must be inlined.
 struct WordRuns {
   const WordRun* first = nullptr;

@@ -144,6 +144,12 @@ template <class Address>
   count.global_bytes += u64{bytes} * cost.addresses;
 }
 
+// Whether the race check asks the memo for the runs of words of such a scattered access. Where some
+// lanes are not active, few patterns occur again.
+[[gnu::always_inline]] inline bool has_runs(const Warp& warp, u32 mask, u32 bytes) {
+  return warp.race != nullptr && mask == kAllLanes && bytes >= 4;
+}
+
 template <bool kStore>
 [[gnu::always_inline]] inline void count_shared(Warp& warp, const Insn& insn, u32 mask,
                                                 const u32* offsets, u32 bytes, Pattern pattern) {
@@ -153,7 +159,7 @@ template <bool kStore>
   if (bytes == 4 && pattern != Pattern::kScattered) {
     ++count.shared_wavefronts;
     count.shared_bytes += pattern == Pattern::kUniform ? 4 : 4 * kLanes;
-  } else if (warp.counted || warp.race != nullptr) {  // which needs the memo
+  } else if (warp.counted || has_runs(warp, mask, bytes)) {
     const auto count_of = !warp.counted ? no_cost : kStore ? shared_store_cost : shared_load_cost;
     const AccessCost cost = warp.memos[insn.site].shared(count_of, offsets, mask, bytes);
     count.shared_wavefronts += cost.units;

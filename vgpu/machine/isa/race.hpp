@@ -95,7 +95,8 @@ template <bool kWrite>
       if (bytes == 4) return pattern == Pattern::kContiguous ? run(kLanes) : run(1);
       return run(pattern == Pattern::kContiguous ? kLanes * words : words);
     }
-    const WordRuns runs = warp.memos[insn.site].shared.runs(bytes);
+    const WordRuns runs =
+        has_runs(warp, mask, bytes) ? warp.memos[insn.site].shared.runs(bytes) : WordRuns{};
     if (runs.count != 0) {
       const u32 base = (offsets[__builtin_ctz(mask)] - g.begin) / 4;
       for (const WordRun& run : runs) {
@@ -123,8 +124,10 @@ template <bool kWrite>
       const auto place = [&](u32 i) __attribute__((always_inline)) { return places[i] + w; };
       if (!is_in_order<kWrite>(g, kLanes, place, whole_of)) return false;
     }
-    for (u32 m = mask; m != 0; m &= m - 1)
-      remember<kWrite>(g, places[__builtin_ctz(m)], words, whole);
+    for (u32 m = mask; m != 0; m &= m - 1) {
+      const u32 place = places[__builtin_ctz(m)];
+      words == 1 ? remember<kWrite>(g, place, 1, whole) : remember<kWrite>(g, place, words, whole);
+    }
     return true;
   }
   alignas(64) u32 infos[kLanes];
