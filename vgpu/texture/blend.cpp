@@ -16,9 +16,20 @@ constexpr int kSumDigits = 2;  // that a sum of four texels keeps behind its own
 constexpr int kNoExponent = -2000;
 constexpr double kSignedByte = 127;
 
+constexpr int kMantissaDigits = 52, kBias = 1023;
+
+// 2^exponent, and the exponent of a number as std::frexp has it: of normal numbers.
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + kBias) << kMantissaDigits);
+}
+int exponent_of(double value) {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> kMantissaDigits & 2047) - kBias +
+         1;
+}
+
 // To a multiple of 2^exponent, ties away from zero.
 double round_to(double value, int exponent) {
-  return std::ldexp(std::round(std::ldexp(value, -exponent)), exponent);
+  return std::round(value * power_of_two(-exponent)) * power_of_two(exponent);
 }
 
 // 127 * 256 becomes 32767: a sum of 7 bits and a fraction of 8 is multiplied by 1 + 2^-7 + 2^-15,
@@ -60,7 +71,7 @@ std::uint32_t Blend::result() const { return largest_texel() != 0 ? fraction() :
 
 std::uint32_t Blend::fraction() const {
   double sum = 0;
-  for (const Term& term : terms_) sum += term.value * static_cast<double>(term.weight);
+  for (const Term& term : terms()) sum += term.value * static_cast<double>(term.weight);
   double most = largest_texel(), rounded = std::floor(sum / kFractions + 0.5);
   if (most == kSignedByte) {
     most = 32767;
@@ -79,12 +90,10 @@ std::uint32_t Blend::floating() const {
   std::array<int, kQuads> exponents{};
   exponents.fill(kNoExponent);
   double special = 0;  // the sum of those that are no finite numbers
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     if (!std::isfinite(term.value)) special += term.value;
     if (term.value == 0 || !std::isfinite(term.value)) continue;
-    int exponent = 0;
-    std::frexp(term.value, &exponent);
-    if (srgb_) exponent = srgb_exponent(term.value);
+    const int exponent = srgb_ ? srgb_exponent(term.value) : exponent_of(term.value);
     exponents[term.quad] = std::max(exponents[term.quad], exponent);
   }
   if (std::isnan(special)) return half ? 0x7fffe000 : 0x7fffffff;
@@ -93,17 +102,17 @@ std::uint32_t Blend::floating() const {
   if (most == kNoExponent) return 0;
   const int unit = most - kept - kWeightDigits - kSumDigits;
   std::array<double, kQuads> sums{};  // in units
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
+    if (term.value == 0) continue;
     const int last = exponents[term.quad] - kept;
-    const double cut = std::trunc(std::ldexp(term.value, -last));
+    const double cut = std::trunc(term.value * power_of_two(-last));
     sums[term.quad] +=
-        std::ldexp(cut * static_cast<double>(term.weight), last - kWeightDigits - unit);
+        cut * static_cast<double>(term.weight) * power_of_two(last - kWeightDigits - unit);
   }
   double sum = 0;
-  for (const double quad : sums) sum += std::ldexp(std::floor(quad), unit);
+  for (const double quad : sums) sum += std::floor(quad) * power_of_two(unit);
   if (sum == 0) return 0;
-  int exponent = 0;
-  std::frexp(sum, &exponent);
+  const int exponent = exponent_of(sum);
   constexpr int kLeastHalf = -24;
   sum = round_to(sum, half ? std::max(exponent - digits, kLeastHalf) : exponent - digits);
   const auto result = static_cast<float>(sum);

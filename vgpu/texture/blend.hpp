@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "texture/address.hpp"
 #include "texture/texture.hpp"
@@ -28,10 +29,11 @@ class Blend {
 
  private:
   struct Term {
-    double value = 0;
-    std::int64_t weight = 0;
-    std::size_t quad = 0;
+    double value;
+    std::int64_t weight;
+    std::size_t quad;
   };
+  std::span<const Term> terms() const { return {terms_.data(), count_}; }
   std::uint32_t fraction() const;
   std::uint32_t floating() const;
 
@@ -41,7 +43,7 @@ class Blend {
 
   TexelFormat format_;
   bool srgb_;
-  std::array<Term, 4 * kQuads> terms_{};
+  std::array<Term, 4 * kQuads> terms_;  // the first count_
   std::size_t count_ = 0;
 };
 

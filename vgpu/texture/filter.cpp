@@ -157,8 +157,8 @@ Texel blended(const TexelFormat& format, const Channels& channels) {
 
 Channels channels_of(const Texture& texture) {
   const TexelFormat& format = texture.levels[0].format;
-  const Blend color(format, texture.srgb), alpha(format, false);
-  return {color, color, color, alpha};
+  return {Blend(format, texture.srgb), Blend(format, texture.srgb), Blend(format, texture.srgb),
+          Blend(format, false)};
 }
 
 Texel of_level(const Texture& texture, const Image& image, ir::TextureShape shape,
