@@ -12,8 +12,9 @@ namespace vgpu::machine::VGPU_ISA {
 inline constexpr u32 kStrongBit = 16, kWholeWord = 15;
 
 // Whether all earlier accesses to the words place(0), place(1), ... are the warp's own or happened
-// before this one, with info_of(0), info_of(1), ..., judged by the oldest clocks that the warp knows
-// of the other warps and of asynchronous copies. Strong accesses do not conflict with each other.
+// before this one, which is info_of(0), info_of(1), ... there, judged by the oldest clocks that the
+// warp knows of the other warps and of asynchronous copies. Strong accesses do not conflict with
+// each other.
 template <bool kWrite>
 [[gnu::always_inline]] inline bool is_in_order(const observer::Races::Glance& g, u32 words,
                                                auto place, auto info_of) {
