@@ -252,45 +252,67 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
   }
 }
 
+// Whether an access to these words changes no mark.
+template <bool kWrite>
+[[gnu::always_inline]] inline bool is_settled(const Known& known,
+                                              const observer::LaunchMarks& marks, Words words) {
+  u32 unsettled = 0;
+  const auto look = [&](u64 row, Words piece) __attribute__((always_inline)) {
+    const u32 entry = marks.rows[row];
+    if (known.is_foreign<kWrite>(entry) == 0) return;
+    unsettled |= known.is_parted(entry) ^ 1;
+    for (u64 i = 0; i < piece.count; ++i)
+      unsettled |= known.is_foreign<kWrite>(marks.touched[piece.first + i]);
+  };
+  if (words.first % Shadow::kRowWords + words.count <= Shadow::kRowWords)
+    look(words.first / Shadow::kRowWords, words);
+  else
+    for_rows(words, look);
+  return unsettled == 0;
+}
+
+// The lanes whose accesses to a word may change its mark. Lanes that are not active stand for the
+// first one that is.
+template <bool kWrite>
+[[gnu::always_inline]] inline u32 unsettled_lanes(const Known& known,
+                                                  const observer::LaunchMarks& marks, u32 mask,
+                                                  const u64* addresses) {
+  const u64 first = addresses[__builtin_ctz(mask)];
+  alignas(64) u64 places[kLanes];
+  alignas(64) u32 entries[kLanes], rows[kLanes];
+  u64 outside = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    places[i] = ((mask >> i & 1) != 0 ? addresses[i] : first) - marks.begin;
+    outside |= static_cast<u64>(places[i] >= marks.bytes);
+  }
+  if (outside != 0) return mask;
+  // Words that this launch has marked are in rows that it has parted.
+  u32 unsettled = 0;
+  for (u32 i = 0; i < kLanes; ++i) entries[i] = marks.touched[places[i] / 4];
+  for (u32 i = 0; i < kLanes; ++i) unsettled |= known.is_foreign<kWrite>(entries[i]);
+  if (unsettled == 0) return 0;
+  for (u32 i = 0; i < kLanes; ++i) rows[i] = marks.rows[places[i] / 4 / Shadow::kRowWords];
+  return lanes_where([&](u32 i) __attribute__((always_inline)) {
+    const u32 of_word = (known.is_parted(rows[i]) ^ 1) | known.is_foreign<kWrite>(entries[i]);
+    return (known.is_foreign<kWrite>(rows[i]) & of_word) != 0;
+  });
+}
+
 template <bool kWrite>
 void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes, Pattern pattern,
            const std::byte* window) {
   const observer::LaunchMarks& marks = warp.watch->global;
   const Known known(warp);
-  const u32 *const touched = marks.touched, *const rows = marks.rows;
-  u32 bad = 0;
   Words words;
   if (pattern != Pattern::kScattered) {
     const u64 at = addresses[0] - marks.begin;
     if (at >= marks.bytes) return;
     words = words_of(at, bytes, pattern);
-    for_rows(
-        words, [&](u64 row, Words piece) __attribute__((always_inline)) {
-          const u32 entry = rows[row];
-          if (known.is_foreign<kWrite>(entry) == 0) return;
-          bad |= known.is_parted(entry) ^ 1;
-          if (bad != 0) return;
-          for (u64 i = 0; i < piece.count; ++i)
-            bad |= known.is_foreign<kWrite>(touched[piece.first + i]);
-        });
-    if (bad == 0) return;
+    if (is_settled<kWrite>(known, marks, words)) return;
     if (pattern == Pattern::kUniform) mask = 1;
-  } else if (mask == kAllLanes && bytes == 4) {
-    u64 outside = 0;
-    for (u32 i = 0; i < kLanes; ++i)
-      outside |= static_cast<u64>(addresses[i] - marks.begin >= marks.bytes);
-    if (outside == 0) {
-      alignas(64) u32 entries[kLanes], row_entries[kLanes];
-      for (u32 i = 0; i < kLanes; ++i)
-        row_entries[i] = rows[(addresses[i] - marks.begin) / 4 / Shadow::kRowWords];
-      for (u32 i = 0; i < kLanes; ++i) entries[i] = touched[(addresses[i] - marks.begin) / 4];
-      for (u32 i = 0; i < kLanes; ++i) {
-        const u32 of_word =
-            (known.is_parted(row_entries[i]) ^ 1) | known.is_foreign<kWrite>(entries[i]);
-        bad |= known.is_foreign<kWrite>(row_entries[i]) & of_word;
-      }
-      if (bad == 0) return;
-    }
+  } else if (bytes == 4) {
+    mask &= unsettled_lanes<kWrite>(known, marks, mask, addresses);
+    if (mask == 0) return;
   }
   const Stored stored(warp, window, insn);
   bool marked = words.count != 0;
