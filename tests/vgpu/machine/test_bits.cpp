@@ -46,9 +46,14 @@ void logic(std::vector<Case>& cases) {
 }
 
 // Bit by bit, as the manual's pseudo code has it.
+// As an H100 has it: the upper bits of a position or a length matter where the field has 64 bits.
+template <class T>
+u64 bound(u64 value) {
+  return sizeof(T) == 8 ? std::min<u64>(value & 0xffffffff, 255) : value & 0xff;
+}
 template <class T>
 u64 bfe(u64 a, u64 b, u64 c) {
-  const u64 pos = b & 0xff, len = c & 0xff;
+  const u64 pos = bound<T>(b), len = bound<T>(c);
   const u64 msb = 8 * sizeof(T) - 1;
   u64 sign = 0;
   if (std::is_signed_v<T> && len != 0) sign = a >> std::min(pos + len - 1, msb) & 1;
@@ -61,7 +66,7 @@ u64 bfe(u64 a, u64 b, u64 c) {
 }
 template <class T>
 u64 bfi(u64 a, u64 b, u64 c, u64 d) {
-  const u64 pos = c & 0xff, len = d & 0xff;
+  const u64 pos = bound<T>(c), len = bound<T>(d);
   const u64 msb = 8 * sizeof(T) - 1;
   u64 f = b;
   for (u64 i = 0; i < len && pos + i <= msb; ++i) {

@@ -47,10 +47,18 @@ template <class T>
   return bits == 0 ? kNone : kBits<T> - 1 - static_cast<u32>(std::countl_zero(bits));
 }
 
+// A position or a length of bfe and bfi: the lower 8 bits. An H100 does not cut them off where the
+// value has 64 bits, in which 256 is beyond its end, too.
+template <class T>
+[[gnu::always_inline]] inline u32 field_bound(u32 bound) {
+  if constexpr (sizeof(T) == 8) return bound < 0xff ? bound : 0xff;
+  return bound & 0xff;
+}
+
 template <class T>
 [[gnu::always_inline]] inline T extract(T a, u32 position, u32 length) {
-  position &= 0xff;
-  length &= 0xff;
+  position = field_bound<T>(position);
+  length = field_bound<T>(length);
   using U = std::make_unsigned_t<T>;
   if (length == 0) return 0;
   const u32 last = position + length - 1;
@@ -66,8 +74,8 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline T insert(T a, T b, u32 position, u32 length) {
-  position &= 0xff;
-  length &= 0xff;
+  position = field_bound<T>(position);
+  length = field_bound<T>(length);
   const T field = length >= kBits<T> ? static_cast<T>(~T(0)) : static_cast<T>((T(1) << length) - 1);
   const T mask = shift_left(field, position);
   return static_cast<T>((b & ~mask) | (shift_left(a, position) & mask));

@@ -43,7 +43,8 @@ template <class T>
                                     : static_cast<i32>(value);
 }
 
-// Division by zero gives all ones (and the dividend as remainder), as the hardware's sequence does.
+// Division by zero gives all ones, as the hardware's sequence does, and the dividend as remainder
+// (of 16 bits: all ones).
 template <class T>
 [[gnu::always_inline]] inline T divide(T a, T b) {
   if (b == 0) return static_cast<T>(-1);
@@ -54,7 +55,7 @@ template <class T>
 }
 template <class T>
 [[gnu::always_inline]] inline T remainder(T a, T b) {
-  if (b == 0) return a;
+  if (b == 0) return sizeof(T) == 2 ? static_cast<T>(-1) : a;
   if constexpr (std::is_signed_v<T>) {
     if (b == T(-1)) return 0;
   }
