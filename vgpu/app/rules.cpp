@@ -41,6 +41,10 @@ constexpr std::array kRules = {
          "before its use; expect the bytes that are copied."},
     Rule{"bad operand", "vgpu/bad-operand", "An instruction does not permit its operand",
          "The report names the instruction and the values that it takes."},
+    Rule{"illegal instruction", "vgpu/illegal-instruction",
+         "A copy by tensor map has coordinates or a type that its instruction does not permit",
+         "The report names the rule. Align the first coordinate; begin within the box of im2col "
+         "mode's corners; reduce in a type that has the operation."},
     Rule{"setmaxnreg", "vgpu/setmaxnreg", "The warps of a warpgroup disagree on their registers",
          "Have all four warps execute the same setmaxnreg, and the sum of all registers fit."},
     Rule{"shared memory of a block that has ended", "vgpu/cluster-exit",

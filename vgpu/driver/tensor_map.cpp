@@ -88,6 +88,8 @@ CUresult encode_map(std::string_view name, CUtensorMap* to, const Common& of, bo
   map.fill = static_cast<TensorFill>(of.fill);
   add(map, rank);
   if (const std::string why = broken_rule(map); !why.empty()) return refuse(name, why);
+  if (map.swizzle > TensorSwizzle::k128B && runtime.device().target() < 100)
+    return refuse(name, "swizzles of 32- or 64-byte atoms came with compute capability 10.0");
   if (const std::string why = refusal(map); !why.empty()) {
     say(fmt::format("{}: {} are not implemented", name, why));
     return CUDA_ERROR_NOT_SUPPORTED;

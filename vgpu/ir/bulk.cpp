@@ -35,6 +35,22 @@ bool can_reduce(BulkReduction what, TensorType type) {
   }
 }
 
+bool can_reduce_tensor(BulkReduction what, TensorType type) {
+  using enum BulkReduction;
+  switch (type) {
+    case TensorType::kInt32:
+      return what != kInc && what != kDec;
+    case TensorType::kInt64:
+      return what == kMin || what == kMax;
+    case TensorType::kFloat32Ftz:
+    case TensorType::kTfloat32:
+    case TensorType::kTfloat32Ftz:
+      return what == kAdd;
+    default:
+      return can_reduce(what, type);
+  }
+}
+
 bool depends_on_order(BulkReduction what, std::optional<TensorType> type) {
   using enum BulkReduction;
   return what == kInc || what == kDec || (what == kAdd && (!type || is_floating(*type)));

@@ -60,6 +60,8 @@ inline constexpr i64 kBulkTiled = 0, kBulkIm2col = 1;
 bool reduces_shared(const Insn& insn);
 // Whether PTX allows this reduction for elements of this type.
 bool can_reduce(BulkReduction what, TensorType type);
+// Whether hardware has it for the elements of a tensor map of this type (measured on an H100).
+bool can_reduce_tensor(BulkReduction what, TensorType type);
 // Whether the result in global memory may depend on the order of the blocks: sums of floating-point
 // numbers, .inc and .dec. No type: it is in a tensor map, so it may be floating-point.
 bool depends_on_order(BulkReduction what, std::optional<TensorType> type);

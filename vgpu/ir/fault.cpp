@@ -31,6 +31,8 @@ const char* to_string(FaultKind kind) {
       return "mbarrier";
     case FaultKind::kBadOperand:
       return "bad operand";
+    case FaultKind::kIllegal:
+      return "illegal instruction";
     case FaultKind::kRegisters:
       return "setmaxnreg";
     case FaultKind::kClusterExit:

@@ -36,6 +36,7 @@ enum class FaultKind {
   kUninitialized,
   kMbarrier,    // an mbarrier not initialised, overwritten, or used against its rules
   kBadOperand,  // an operand outside the range that its instruction allows
+  kIllegal,     // the same where hardware reports an illegal instruction
   // a setmaxnreg that not all warps of a warpgroup execute, or one in the wrong direction
   kRegisters,
   kClusterExit,  // access to shared memory of a cluster's block that has exited

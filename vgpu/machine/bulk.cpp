@@ -185,13 +185,9 @@ Transfer transfer_of(const Lane& lane) {
     bad_operand(lane, fmt::format("a copy in {} mode by a tensor map of {} mode",
                                   im2col ? "im2col" : "tiled", im2col ? "tiled" : "im2col"));
   }
-  // Hardware reports this as an illegal instruction.
-  const i64 first = i64{transfer.to.place.at[0]} * transfer.map.element_bytes();
-  if (first % kPlainAlignment != 0) {
-    bad_operand(lane, fmt::format("the first coordinate of a copy by tensor map must be a multiple "
-                                  "of 16 bytes, not {} ({})",
-                                  first, transfer.to.place.at[0]));
-  }
+  const bool stores = static_cast<BulkKind>(insn.sub) == BulkKind::kStore;
+  if (const std::string why = broken_place(transfer.map, transfer.to.place, stores); !why.empty())
+    illegal(lane, why);
   return transfer;
 }
 
@@ -277,6 +273,9 @@ void load(Warp& warp, const Lane& lane) {
 void store(Warp& warp, const Lane& lane) {
   const auto transfer = std::make_shared<const Transfer>(transfer_of(lane));
   const auto reduction = static_cast<BulkReduction>(lane.insn.width);
+  if (transfer->tensor && reduction != BulkReduction::kCopy &&
+      !can_reduce_tensor(reduction, transfer->map.type))
+    illegal(lane, "there is no such reduction of elements of the tensor map's type");
   check_global_side(warp, lane, *transfer,
                     reduction == BulkReduction::kCopy ? BulkAccess::kWrite : BulkAccess::kUpdate);
   const u32 bytes = transfer->bytes(), reach = transfer->shared_bytes();

@@ -18,6 +18,11 @@ struct Half {
 struct Bfloat {
   u16 bits;
 };
+struct Flushed {  // single precision without subnormal numbers
+  float value;
+};
+
+float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0F, x) : x; }
 
 float to_float(Half h) {
   const u32 sign = u32{h.bits} >> 15 << 31, exponent = h.bits >> 10 & 31, fraction = h.bits & 1023;
@@ -51,6 +56,8 @@ T reduced(BulkReduction what, T old, T with) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat>) {
     const float a = to_float(old), b = to_float(with);
     return from_float(what == kAdd ? a + b : what == kMin ? std::fmin(a, b) : std::fmax(a, b), T{});
+  } else if constexpr (std::is_same_v<T, Flushed>) {
+    return {flush(reduced(what, flush(old.value), flush(with.value)))};
   } else if constexpr (std::is_floating_point_v<T>) {
     const T sum = old + with;
     if (!std::isnan(sum)) return sum;
@@ -124,7 +131,12 @@ void Reducer::apply(std::byte* to, const std::byte* from, u32 bytes, bool atomic
       reduce<Bfloat>(what_, to, from, bytes, atomic);
       return;
     case TensorType::kFloat32:
+    case TensorType::kTfloat32:
       reduce<float>(what_, to, from, bytes, atomic);
+      return;
+    case TensorType::kFloat32Ftz:
+    case TensorType::kTfloat32Ftz:
+      reduce<Flushed>(what_, to, from, bytes, atomic);
       return;
     default:
       reduce<double>(what_, to, from, bytes, atomic);

@@ -21,6 +21,9 @@ struct Lane {
 [[noreturn]] inline void bad_operand(const Lane& lane, const std::string& what) {
   fault(lane, FaultKind::kBadOperand, what, "");
 }
+[[noreturn]] inline void illegal(const Lane& lane, const std::string& what) {
+  fault(lane, FaultKind::kIllegal, what, "");
+}
 
 // Throws the Fault of a bad access of `bytes` bytes; derives the reason from the address.
 [[noreturn]] void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes);

@@ -187,6 +187,8 @@ cudaError_t error_of(FaultKind kind) {
       return cudaErrorIllegalAddress;
     case FaultKind::kMisaligned:
       return cudaErrorMisalignedAddress;
+    case FaultKind::kIllegal:
+      return cudaErrorIllegalInstruction;
     case FaultKind::kAssert:
       return cudaErrorAssert;
     case FaultKind::kDeadlock:

@@ -2,16 +2,20 @@
 // Copies by tensor maps in im2col mode, of images of one to three dimensions: what loads put into
 // shared memory must be the columns of a convolution, computed here from their definition (pixel p
 // of a column is the one at a filter's element p places after the first, in the order of width,
-// height, depth, images); stores must undo them. The rules of cuTensorMapEncodeIm2col. Ends with 1
-// if anything differs; the same on hardware and on the virtual GPU.
+// height, depth, images); stores, which need a box inside the image, must undo them. The rules of
+// cuTensorMapEncodeIm2col and of the instructions. Prints checksums of what memory has, and ends
+// with 1 if anything differs from the definition. im2col_maps.h100 is an H100's output.
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace {
@@ -45,6 +49,8 @@ struct Convolution {
   Offsets lower{-1, -1, -1}, upper{-1, -1, -1};
   unsigned channels_per_pixel = 16, pixels_per_column = 32;
   CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+  CUtensorMapFloatOOBfill fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_UINT16;  // of 16 bits
 
   unsigned rank() const { return dimensions + 2; }
   std::size_t elements() const {
@@ -70,10 +76,15 @@ struct Convolution {
     }
     extents[dimensions + 1] = images;
     strides[dimensions] = bytes;
-    return kEncode(map, CU_TENSOR_MAP_DATA_TYPE_UINT16, rank(), memory, extents, strides,
-                   lower.data(), upper.data(), channels_per_pixel, pixels_per_column, traversal,
-                   CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return kEncode(map, type, rank(), memory, extents, strides, lower.data(), upper.data(),
+                   channels_per_pixel, pixels_per_column, traversal, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                   swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
+  }
+  // A store needs the box inside the image.
+  bool can_store() const {
+    for (unsigned d = 0; d < dimensions; ++d)
+      if (lower[d] < 0 || upper[d] > 0) return false;
+    return true;
   }
 };
 
@@ -188,49 +199,84 @@ unsigned place_of(const Convolution& c, unsigned pixel, unsigned channel) {
   return (byte ^ (byte / 128 % chunks[c.swizzle] * 16)) / 2;
 }
 
-void check(const char* what, const Convolution& c, const Column& column) {
-  std::uint16_t *tensor = nullptr, *out = nullptr;
-  const std::size_t bytes = c.elements() * sizeof(std::uint16_t);
-  const unsigned area = place_of(c, c.pixels_per_column, 0) + 512;  // the last pixel's chunks move
-  const int reach = static_cast<int>(area * 2);
-  require(cudaMalloc(&tensor, bytes), "cudaMalloc");
-  require(cudaMalloc(&out, static_cast<std::size_t>(reach)), "cudaMalloc");
-  std::vector<std::uint16_t> numbers(c.elements()), got(area);
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint16_t>(i + 1);
-  require(cudaMemcpy(tensor, numbers.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  CUtensorMap map;
-  const CUresult encoded = c.encode(&map, tensor);
-  int wrong = encoded == CUDA_SUCCESS ? 0 : 1, undone = 0, inside = 0;
-  if (wrong == 0) {
-    const int copied = static_cast<int>(c.channels_per_pixel * c.pixels_per_column * 2);
-    const Coordinates at = coordinates(c, column, column.place);
-    copy<<<1, 64, reach>>>(out, map, c.rank(), at, copied, reach, false);
-    require(cudaMemcpy(got.data(), out, static_cast<std::size_t>(reach), cudaMemcpyDeviceToHost),
-            "load");
-    Column plain = column;
-    plain.filter = {};
-    std::vector<std::uint16_t> stored(c.elements());
-    for (unsigned p = 0; p < c.pixels_per_column; ++p) {
-      for (unsigned channel = 0; channel < c.channels_per_pixel; ++channel) {
-        const int pixel = static_cast<int>(p), n = static_cast<int>(channel);
-        const long from = element(c, column, pixel, n), to = element(c, plain, pixel, n);
-        const std::uint16_t loaded = got[place_of(c, p, channel)];
-        wrong += loaded != (from < 0 ? 0 : numbers[static_cast<std::size_t>(from)]) ? 1 : 0;
-        inside += from < 0 ? 0 : 1;
-        if (to >= 0) stored[static_cast<std::size_t>(to)] = loaded;
-      }
-    }
-    require(cudaMemset(tensor, 0, bytes), "cudaMemset");
-    copy<<<1, 64, reach>>>(out, map, c.rank(), at, copied, reach, true);
-    require(cudaMemcpy(numbers.data(), tensor, bytes, cudaMemcpyDeviceToHost), "store");
-    for (std::size_t i = 0; i < numbers.size(); ++i) undone += numbers[i] != stored[i] ? 1 : 0;
+unsigned checksum(const std::vector<std::uint16_t>& words) {
+  unsigned hash = 0x811c9dc5;  // FNV-1a
+  for (const std::uint16_t word : words) hash = (hash ^ word) * 0x01000193;
+  return hash;
+}
+
+// The tensor and a place for the contents of shared memory, on the device.
+struct Memory {
+  explicit Memory(const Convolution& c)
+      : numbers(c.elements()), area(place_of(c, c.pixels_per_column, 0) + 512) {
+    require(cudaMalloc(&tensor, bytes()), "cudaMalloc");
+    require(cudaMalloc(&out, reach()), "cudaMalloc");
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint16_t>(i + 1);
+    require(cudaMemcpy(tensor, numbers.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
   }
-  std::printf("%-34s %d dimensions, swizzle %d: %4d elements inside; %d of %u differ, %d stored\n",
-              what, static_cast<int>(c.dimensions), static_cast<int>(c.swizzle), inside, wrong,
-              c.channels_per_pixel * c.pixels_per_column, undone);
-  failures += wrong != 0 || undone != 0 || inside == 0 ? 1 : 0;
-  cudaFree(tensor);
-  cudaFree(out);
+  ~Memory() {
+    cudaFree(tensor);
+    cudaFree(out);
+  }
+  std::size_t bytes() const { return numbers.size() * sizeof(std::uint16_t); }
+  std::size_t reach() const { return area * sizeof(std::uint16_t); }
+  void launch(const Convolution& c, const CUtensorMap& map, const Coordinates& at, bool stores) {
+    const int copied = static_cast<int>(c.channels_per_pixel * c.pixels_per_column * 2);
+    copy<<<1, 64, reach()>>>(out, map, c.rank(), at, copied, static_cast<int>(reach()), stores);
+  }
+
+  std::vector<std::uint16_t> numbers;
+  unsigned area;  // the last pixel's chunks move
+  std::uint16_t *tensor = nullptr, *out = nullptr;
+};
+
+// The elements of the tensor that differ from what a store of `got` should have left.
+int check_store(const Convolution& c, const Column& column, Memory& memory, const CUtensorMap& map,
+                const std::vector<std::uint16_t>& got) {
+  Column plain = column;
+  plain.filter = {};
+  std::vector<std::uint16_t> stored(c.elements());
+  for (unsigned p = 0; p < c.pixels_per_column; ++p) {
+    for (unsigned channel = 0; channel < c.channels_per_pixel; ++channel) {
+      const long to = element(c, plain, static_cast<int>(p), static_cast<int>(channel));
+      if (to >= 0) stored[static_cast<std::size_t>(to)] = got[place_of(c, p, channel)];
+    }
+  }
+  require(cudaMemset(memory.tensor, 0, memory.bytes()), "cudaMemset");
+  memory.launch(c, map, coordinates(c, column, column.place), true);
+  require(cudaMemcpy(memory.numbers.data(), memory.tensor, memory.bytes(), cudaMemcpyDeviceToHost),
+          "store");
+  int wrong = 0;
+  for (std::size_t i = 0; i < stored.size(); ++i) wrong += memory.numbers[i] != stored[i] ? 1 : 0;
+  std::printf("; stored 0x%08x, %d differ", checksum(memory.numbers), wrong);
+  return wrong;
+}
+
+void check(const char* what, const Convolution& c, const Column& column) {
+  Memory memory(c);
+  std::vector<std::uint16_t> got(memory.area);
+  CUtensorMap map;
+  if (c.encode(&map, memory.tensor) != CUDA_SUCCESS) {
+    std::printf("%s: no tensor map\n", what);
+    ++failures;
+    return;
+  }
+  memory.launch(c, map, coordinates(c, column, column.place), false);
+  require(cudaMemcpy(got.data(), memory.out, memory.reach(), cudaMemcpyDeviceToHost), "load");
+  int wrong = 0, inside = 0;
+  for (unsigned p = 0; p < c.pixels_per_column; ++p) {
+    for (unsigned channel = 0; channel < c.channels_per_pixel; ++channel) {
+      const long from = element(c, column, static_cast<int>(p), static_cast<int>(channel));
+      const std::uint16_t loaded = got[place_of(c, p, channel)];
+      wrong += loaded != (from < 0 ? 0 : memory.numbers[static_cast<std::size_t>(from)]) ? 1 : 0;
+      inside += from < 0 ? 0 : 1;
+    }
+  }
+  std::printf("%-34s %u dimensions, swizzle %d: %4d elements inside; 0x%08x, %d differ", what,
+              c.dimensions, static_cast<int>(c.swizzle), inside, checksum(got), wrong);
+  if (c.can_store()) wrong += check_store(c, column, memory, map, got);
+  std::printf("\n");
+  failures += wrong != 0 || inside == 0 ? 1 : 0;
 }
 
 void columns() {
@@ -254,6 +300,9 @@ void columns() {
       c.lower = {0, 0, 0};
       c.upper = {-1, -2, 0};
       check("filters within the image", c, {0, 2, {1, 2, 0}});
+      c.steps = {2, 1, 1};
+      check("every second of them", c, {0, 1, {1, 0, 0}});
+      c.steps = {1, 1, 1};
       c.channels = 40;
       c.channels_per_pixel = 8;
       check("few channels of many", c, {16, 1, {1, 1, 0}});
@@ -304,10 +353,69 @@ void rules() {
   cudaFree(memory);
 }
 
+// What a copy at coordinates ends with, in a process of its own.
+void ending(const char* what, const Convolution& c, const Coordinates& at, bool stores) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    Memory memory(c);
+    CUtensorMap map;
+    if (c.encode(&map, memory.tensor) != CUDA_SUCCESS) std::printf("no tensor map\n");
+    memory.launch(c, map, at, stores);
+    const cudaError_t error = cudaDeviceSynchronize();
+    std::printf("%s of %s: %s\n", stores ? "store" : "load", what, cudaGetErrorName(error));
+    std::fflush(stdout);
+    _exit(0);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) ++failures;
+}
+
+// Before this process uses CUDA.
+void endings() {
+  Convolution c;
+  for (const int x : {-2, -1, 5, 6}) {
+    const std::string what = "a column that begins at " + std::to_string(x) + " of -1 to 5";
+    ending(what.c_str(), c, {{0, x, 0, 0}, {}}, false);
+  }
+  ending("a column that begins at 4 of -1 to 3", c, {{0, 0, 4, 0}, {}}, false);
+  ending("image -1", c, {{0, 0, 0, -1}, {}}, false);
+  ending("image 3 of 3", c, {{0, 0, 0, 3}, {}}, false);
+  ending("channel -8", c, {{-8, 0, 0, 0}, {}}, false);
+  ending("channel 4", c, {{4, 0, 0, 0}, {}}, false);
+  ending("a box that begins at -1", c, {{0, 0, 0, 0}, {}}, true);
+  c.lower = c.upper = {0, 0, 0};
+  ending("a box of the image", c, {{0, 0, 0, 0}, {}}, true);
+  ending("a column that begins at 7 of 0 to 6", c, {{0, 7, 0, 0}, {}}, true);
+  ending("channel -8", c, {{-8, 0, 0, 0}, {}}, true);
+  ending("channel 16 of 16", c, {{16, 0, 0, 0}, {}}, true);
+  c.upper = {1, 0, 0};
+  ending("a box that ends beyond the image", c, {{0, 0, 0, 0}, {}}, true);
+}
+
+// What loads put outside the image where NaN is asked for.
+void fills() {
+  for (const CUtensorMapDataType type :
+       {CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16}) {
+    Convolution c;
+    c.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+    c.type = type;
+    Memory memory(c);
+    CUtensorMap map;
+    std::uint16_t first = 0;
+    if (c.encode(&map, memory.tensor) != CUDA_SUCCESS) ++failures;
+    memory.launch(c, map, coordinates(c, {}, 0), false);
+    require(cudaMemcpy(&first, memory.out, sizeof(first), cudaMemcpyDeviceToHost), "load");
+    std::printf("outside, type %d: 0x%04x\n", static_cast<int>(type), first);
+  }
+}
+
 }  // namespace
 
 int main() {
+  endings();
   columns();
+  fills();
   rules();
   std::printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

@@ -1,30 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/tensor/box.hpp"
 
+#include <fmt/format.h>
+
 namespace vgpu {
 namespace {
 
 constexpr std::uint32_t kChunk = 16;
 
-// All bits of the significand set: a NaN in every format.
-void fill_nan(TensorType type, std::byte* to, std::uint32_t bytes) {
-  const auto repeat = [&](auto value) {
-    for (std::uint32_t i = 0; i < bytes; i += sizeof(value))
-      std::memcpy(to + i, &value, sizeof(value));
-  };
-  switch (bytes_of(type)) {
-    case 2:
-      repeat(std::uint16_t{0x7fff});
-      return;
-    case 4:
-      repeat(std::uint32_t{0x7fffffff});
-      return;
-    default:
-      repeat(std::uint64_t{0x7fffffffffffffff});
-  }
+// A NaN in every format: that which fma.oob takes for zero (from an H100).
+void fill_nan(std::byte* to, std::uint32_t bytes) {
+  constexpr std::uint16_t kNan = 0x7ff7;
+  for (std::uint32_t i = 0; i < bytes; i += sizeof(kNan)) std::memcpy(to + i, &kNan, sizeof(kNan));
 }
 
 }  // namespace
+
+std::string broken_place(const TensorMap& map, const BoxPlace& place, bool stores) {
+  const std::int64_t first = std::int64_t{place.at[0]} * map.element_bytes();
+  if (first % kChunk != 0) {
+    return fmt::format(
+        "the first coordinate of a copy by tensor map must be a multiple of 16 bytes, not {} ({})",
+        first, place.at[0]);
+  }
+  for (std::uint32_t d = 0; stores && d < map.rank; ++d) {
+    if (place.at[d] >= 0) continue;
+    return fmt::format("coordinate {} of a store by tensor map must not be negative: {}", d,
+                       place.at[d]);
+  }
+  if (!map.im2col) return "";
+  for (std::uint32_t d = 1; d + 1 < map.rank; ++d) {
+    const std::int64_t lower = map.lower[d - 1],
+                       last = static_cast<std::int64_t>(map.sizes[d]) - 1 + map.upper[d - 1];
+    if (place.at[d] < lower || place.at[d] > last) {
+      return fmt::format(
+          "coordinate {} of a copy in im2col mode must lie between its tensor map's corners, {} to "
+          "{}, not be {}",
+          d, lower, last, place.at[d]);
+    }
+    if (stores && (map.lower[d - 1] < 0 || map.upper[d - 1] > 0)) {
+      return fmt::format(
+          "a store in im2col mode needs corners inside the tensor: along dimension {} they are {} "
+          "and {}, not at least 0 and at most 0",
+          d, map.lower[d - 1], map.upper[d - 1]);
+    }
+  }
+  return "";
+}
 
 std::uint32_t swizzled(TensorSwizzle swizzle, std::uint32_t address) {
   std::uint32_t mask = 0;
@@ -85,7 +107,7 @@ void convert_inside(const TensorMap& map, const BoxLine& line, std::byte* bytes)
 void fill_outside(const TensorMap& map, const BoxLine& line, std::byte* bytes) {
   const auto fill = [&](std::uint32_t begin, std::uint32_t end) {
     if (map.fill == TensorFill::kNan)
-      fill_nan(map.type, bytes + begin, end - begin);
+      fill_nan(bytes + begin, end - begin);
     else
       std::memset(bytes + begin, 0, end - begin);
   };

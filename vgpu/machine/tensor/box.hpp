@@ -25,6 +25,10 @@ struct BoxPlace {
   std::array<std::int32_t, TensorMap::kMostImageRank> offsets{};
 };
 
+// The rule that a copy at this place breaks, which hardware reports as an illegal instruction (an
+// H100's rules); "" if none.
+std::string broken_place(const TensorMap& map, const BoxPlace& place, bool stores);
+
 // The coordinates of the box's lines, one after another; [0] is not used.
 class BoxLines {
  public:
