@@ -52,6 +52,7 @@ enum class Special : u8 {
   kGridWorkspaceLow,
   kGridWorkspaceHigh,
   kOne,
+  kVirtualConfiguration,  // %nwarpid, in bits 8 to 15
   kClusteridX,  // index of the cluster in the grid
   kClusteridY,
   kClusteridZ,
@@ -78,5 +79,7 @@ std::optional<SpecialRegister> find_special(std::string_view name);
 
 // Value of %nsmid, an H100's or H200's number of SMs; blocks are assigned to SMs round-robin.
 inline constexpr u32 kMultiprocessors = 132;
+// Value of %nwarpid: warps that a multiprocessor can have.
+inline constexpr u32 kMostWarps = 64;
 
 }  // namespace vgpu::ir

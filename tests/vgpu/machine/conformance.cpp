@@ -177,6 +177,12 @@ u64 bits_of(float value) {
 u64 single(float value) { return std::isnan(value) ? 0x7fffffff : bits_of(value); }
 u64 twice(double value) { return std::isnan(value) ? 0xfff8000000000000 : bits_of(value); }
 
+u64 twice(double value, std::initializer_list<u64> operands) {
+  for (const u64 bits : operands)
+    if (std::isnan(as_double(bits))) return bits | u64{1} << 51;
+  return twice(value);
+}
+
 void PrintTo(const Case& c, std::ostream* out) { *out << c.instruction; }
 
 std::string name_of(const Case& c) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <ostream>
 #include <string>
 #include <type_traits>
@@ -66,6 +67,8 @@ u64 bits_of(float value);
 
 // NaN results: the canonical NaN of each precision.
 u64 single(float value);
-u64 twice(double value);  // double precision
+u64 twice(double value);  // double precision, if no operand is NaN
+// Double precision, as an H100 has it: the first of these operands that is NaN, made quiet.
+u64 twice(double value, std::initializer_list<u64> operands);
 
 }  // namespace conformance

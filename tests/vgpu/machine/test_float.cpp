@@ -117,18 +117,25 @@ void double_arithmetic(std::vector<Case>& cases) {
     const char* name;
     std::size_t operands;
     double (*f)(double, double, double);
+    const char* nan;  // the order in which operands that are NaN become the result
   };
-  const Operation kOperations[] = {{"add", 2, add<double>},      {"sub", 2, subtract<double>},
-                                   {"mul", 2, multiply<double>}, {"fma", 3, fused<double>},
-                                   {"div", 2, divide<double>},   {"rcp", 1, reciprocal<double>},
-                                   {"sqrt", 1, root<double>}};
+  const Operation kOperations[] = {
+      {"add", 2, add<double>, "ba"},      {"sub", 2, subtract<double>, "ba"},
+      {"mul", 2, multiply<double>, "ba"}, {"fma", 3, fused<double>, "bca"},
+      {"div", 2, divide<double>, "ab"},   {"rcp", 1, reciprocal<double>, "a"},
+      {"sqrt", 1, root<double>, "a"}};
   for (const Operation& o : kOperations) {
     for (const Mode& mode : kModes) {
       cases.push_back({std::string(o.name) + mode.name + ".f64",
                        std::string(o.operands + 1, 'g'),
                        [=](u64 a, u64 b, u64 c, u64) {
+                         const u64 all[] = {a, b, c};
+                         u64 order[3];
+                         for (std::size_t i = 0; i < 3; ++i)
+                           order[i] = all[o.nan[std::min(i, o.operands - 1)] - 'a'];
                          return twice(under<double>(mode.rounding, o.f, as_double(a), as_double(b),
-                                                    as_double(c)));
+                                                    as_double(c)),
+                                      {order[0], order[1], order[2]});
                        },
                        {}});
     }
@@ -185,23 +192,32 @@ void extremes_and_signs(std::vector<Case>& cases) {
                    {}});
   cases.push_back({"min.f64",
                    "ggg",
-                   [](u64 a, u64 b, u64, u64) { return twice(least(as_double(a), as_double(b))); },
+                   [](u64 a, u64 b, u64, u64) {
+                     const double r = least(as_double(a), as_double(b));
+                     return twice(r, {std::isnan(r) ? b : 0});
+                   },
                    {}});
+  cases.push_back({"max.f64",
+                   "ggg",
+                   [](u64 a, u64 b, u64, u64) {
+                     const double r = greatest(as_double(a), as_double(b));
+                     return twice(r, {std::isnan(r) ? b : 0});
+                   },
+                   {}});
+  // Sums with zero, on an H100.
+  cases.push_back({"neg.f32", "ff", [](u64 a, u64, u64, u64) { return single(-as_float(a)); }, {}});
   cases.push_back(
-      {"max.f64",
-       "ggg",
-       [](u64 a, u64 b, u64, u64) { return twice(greatest(as_double(a), as_double(b))); },
-       {}});
-  cases.push_back({"neg.f32", "ff", [](u64 a, u64, u64, u64) { return a ^ 0x80000000; }, {}});
-  cases.push_back({"abs.f32", "ff", [](u64 a, u64, u64, u64) { return a & 0x7fffffff; }, {}});
+      {"abs.f32", "ff", [](u64 a, u64, u64, u64) { return single(std::fabs(as_float(a))); }, {}});
   cases.push_back({"abs.ftz.f32",
                    "ff",
-                   [](u64 a, u64, u64, u64) { return bits_of(flushed(as_float(a))) & 0x7fffffff; },
+                   [](u64 a, u64, u64, u64) { return single(std::fabs(flushed(as_float(a)))); },
                    {}});
   cases.push_back(
-      {"neg.f64", "gg", [](u64 a, u64, u64, u64) { return a ^ 0x8000000000000000; }, {}});
-  cases.push_back(
-      {"abs.f64", "gg", [](u64 a, u64, u64, u64) { return a & 0x7fffffffffffffff; }, {}});
+      {"neg.f64", "gg", [](u64 a, u64, u64, u64) { return twice(-as_double(a), {a}); }, {}});
+  cases.push_back({"abs.f64",
+                   "gg",
+                   [](u64 a, u64, u64, u64) { return twice(std::fabs(as_double(a)), {a}); },
+                   {}});
   cases.push_back({"copysign.f32",
                    "fff",
                    [](u64 a, u64 b, u64, u64) { return (a & 0x80000000) | (b & 0x7fffffff); },
@@ -308,7 +324,8 @@ std::vector<Case> exact_cases() {
                          return bits >> (subnormal ? 63 : 32) << (subnormal ? 63 : 32);
                        };
                        const double v = as_double(upper(a));
-                       return upper(twice(1 / (root ? std::sqrt(v) : v)));
+                       const double r = 1 / (root ? std::sqrt(v) : v);
+                       return std::isnan(r) ? 0x7fffffff00000000 : upper(bits_of(r));
                      },
                      {}});
   }

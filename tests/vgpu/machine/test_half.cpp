@@ -73,11 +73,18 @@ std::vector<Case> half_cases() {
     });
     cases.push_back({std::string("neg.") + type.two,
                      "rr",
-                     [](u64 a, u64, u64, u64) { return a ^ 0x80008000; },
+                     [&f](u64 a, u64, u64, u64) {
+                       const auto negated = [&f](u64 v) -> u64 {
+                         return std::isnan(value_of(v, f)) ? 0x7fff : v ^ 0x8000;
+                       };
+                       return negated(a & 0xffff) | negated(a >> 16 & 0xffff) << 16;
+                     },
                      {}});
     cases.push_back({std::string("abs.") + type.one,
                      "hh",
-                     [](u64 a, u64, u64, u64) { return a & 0x7fff; },
+                     [&f](u64 a, u64, u64, u64) -> u64 {
+                       return std::isnan(value_of(a, f)) ? 0x7fff : a & 0x7fff;
+                     },
                      {}});
     cases.push_back({std::string("setp.lt.") + type.one,
                      "phh",

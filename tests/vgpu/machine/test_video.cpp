@@ -63,6 +63,29 @@ std::vector<Case> words() {
        "rrrr",
        [](u64 a, u64 b, u64 c, u64) { return word((i32(c) - i64(i8(a)) * i8(b >> 24)) >> 15); },
        {}},
+      // Where the compiler takes unsigned words for signed ones; as an H100 has it.
+      {"vmad.u32.u32.u32.shr15 %d, %a, -%b, %c;",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) { return word((i32(c) - i64(i32(a)) * i32(b)) >> 15); },
+       {}},
+      {"vmad.u32.u32.u32.sat.shr7 %d, %a.b0, %b, %c;",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) {
+         return std::min<u64>(u64(i64(u8(a)) * i32(b) + i32(c)) >> 7, kMostUnsigned);
+       },
+       {}},
+      // The sum has 32 bits, which are extended by their sign.
+      {"vadd.u32.u32.u32.max",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) {
+         const i32 sum = i32(u32(a + b));
+         return word(sum < 0 ? sum : std::max<i64>(sum, i64(u32(c))));
+       },
+       {}},
+      {"vsub.s32.u32.s32.max",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) { return word(std::max(i32(u32(a - b)), i32(c))); },
+       {}},
       {"vmad.u32.u32.u32.po %d, %a.h0, %b.h0, %c;",
        "rrrr",
        [](u64 a, u64 b, u64 c, u64) { return word(i64(u64{u16(a)} * u16(b) + u32(c) + 1)); },

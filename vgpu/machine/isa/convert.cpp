@@ -209,10 +209,10 @@ void define_integer_to_float(OperationSink& sink, const char* prefix) {
 
 template <Rounding kMode>
 float double_to_float(double a) {
-  if constexpr (kMode == Rounding::kNearest)
-    return canonical(static_cast<float>(a));
-  else
-    return bits_as<float>(narrow(a, kSingle, kMode));
+  if constexpr (kMode == Rounding::kNearest) {
+    if (!is_nan(a)) return static_cast<float>(a);
+  }
+  return bits_as<float>(narrow_double(a, kSingle, kMode));
 }
 
 // Conversions to a narrower floating-point format.
@@ -229,6 +229,7 @@ void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, c
     define(sink, ftz, kF16, kF32, [](float a) { return to_half(flush(a)); });
     define(sink, sat, kF16, kF32, [](float a) { return to_half(saturate(a)); });
     define(sink, plain, kBf16, kF32, [](float a) { return to_bfloat(a); });
+    define(sink, ftz, kBf16, kF32, [](float a) { return to_bfloat(flush(a)); });
   } else {
     define_each(sink, plain, kF16, kF32,
                 [](float a) { return f16{static_cast<u16>(narrow(double{a}, kHalf, kMode))}; });
@@ -240,11 +241,14 @@ void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, c
     });
     define_each(sink, plain, kBf16, kF32,
                 [](float a) { return bf16{static_cast<u16>(narrow(double{a}, kBfloat, kMode))}; });
+    define_each(sink, ftz, kBf16, kF32, [](float a) {
+      return bf16{static_cast<u16>(narrow(double{flush(a)}, kBfloat, kMode))};
+    });
   }
   define_each(sink, plain, kF16, kF64,
-              [](double a) { return f16{static_cast<u16>(narrow(a, kHalf, kMode))}; });
+              [](double a) { return f16{static_cast<u16>(narrow_double(a, kHalf, kMode))}; });
   define_each(sink, plain, kBf16, kF64,
-              [](double a) { return bf16{static_cast<u16>(narrow(a, kBfloat, kMode))}; });
+              [](double a) { return bf16{static_cast<u16>(narrow_double(a, kBfloat, kMode))}; });
   define_each(sink, plain, kBf16, kF16, [](f16 a) {
     return bf16{static_cast<u16>(narrow(double{to_float(a)}, kBfloat, kMode))};
   });
@@ -254,26 +258,24 @@ void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, c
 }
 
 void define_widening(OperationSink& sink) {
-  define(sink, "cvt.", kF64, kF32, [](float a) { return canonical(static_cast<double>(a)); });
-  define(sink, "cvt.ftz.", kF64, kF32,
-         [](float a) { return canonical(static_cast<double>(flush(a))); });
+  define(sink, "cvt.", kF64, kF32, [](float a) { return widen(a); });
+  define(sink, "cvt.ftz.", kF64, kF32, [](float a) { return widen(canonical(flush(a))); });
   define(sink, "cvt.sat.", kF64, kF32, [](float a) { return static_cast<double>(saturate(a)); });
   define(sink, "cvt.", kF32, kF16, [](f16 a) { return canonical(to_float(a)); });
   define(sink, "cvt.ftz.", kF32, kF16, [](f16 a) { return canonical(to_float(a)); });
   define(sink, "cvt.sat.", kF32, kF16, [](f16 a) { return saturate(to_float(a)); });
-  define(sink, "cvt.", kF64, kF16,
-         [](f16 a) { return canonical(static_cast<double>(to_float(a))); });
-  define(sink, "cvt.", kF32, kBf16, [](bf16 a) { return canonical(to_float(a)); });
+  define(sink, "cvt.", kF64, kF16, [](f16 a) { return widen(to_float(a)); });
+  define(sink, "cvt.", kF32, kBf16, [](bf16 a) { return to_float(a); });
   define(sink, "cvt.ftz.", kF32, kBf16, [](bf16 a) { return canonical(flush(to_float(a))); });
-  define(sink, "cvt.", kF64, kBf16,
-         [](bf16 a) { return canonical(static_cast<double>(to_float(a))); });
+  define(sink, "cvt.", kF64, kBf16, [](bf16 a) { return widen(to_float(a)); });
   define(sink, "cvt.", kF32, kF32, [](float a) { return a; });
-  define(sink, "cvt.ftz.", kF32, kF32, [](float a) { return flush(a); });
+  define(sink, "cvt.ftz.", kF32, kF32, [](float a) { return canonical(flush(a)); });
   define(sink, "cvt.sat.", kF32, kF32, [](float a) { return saturate(a); });
   define(sink, "cvt.ftz.sat.", kF32, kF32, [](float a) { return saturate(flush(a)); });
   define(sink, "cvt.", kF64, kF64, [](double a) { return a; });
   define(sink, "cvt.sat.", kF64, kF64, [](double a) { return saturate(a); });
-  define(sink, "cvt.", kF16, kF16, [](f16 a) { return a; });
+  define(sink, "cvt.", kF16, kF16, [](f16 a) { return is_nan(to_float(a)) ? f16{0x7fff} : a; });
+  define(sink, "cvt.", kBf16, kBf16, [](bf16 a) { return is_nan(to_float(a)) ? bf16{0x7fff} : a; });
   define(sink, "cvt.sat.", kF16, kF16, [](f16 a) { return to_half(saturate(to_float(a))); });
 }
 
@@ -284,7 +286,7 @@ void define_integral(OperationSink& sink, const char* plain, const char* ftz, co
   define(sink, ftz, kF32, kF32, [](float a) { return canonical(integral<kMode>(flush(a))); });
   define(sink, sat, kF32, kF32, [](float a) { return saturate(integral<kMode>(a)); });
   define(sink, ftz_sat, kF32, kF32, [](float a) { return saturate(integral<kMode>(flush(a))); });
-  define(sink, plain, kF64, kF64, [](double a) { return canonical(integral<kMode>(a)); });
+  define(sink, plain, kF64, kF64, [](double a) { return keep_nan(integral<kMode>(a), a); });
   define(sink, sat, kF64, kF64, [](double a) { return saturate(integral<kMode>(a)); });
   define(sink, plain, kF16, kF16, [](f16 a) { return to_half(integral<kMode>(to_float(a))); });
   define(sink, plain, kBf16, kBf16, [](bf16 a) { return to_bfloat(integral<kMode>(to_float(a))); });

@@ -32,11 +32,14 @@ template <bool kFlush, class T>
   else
     return a;
 }
-template <bool kFlush, bool kSaturate, class T>
-[[gnu::always_inline]] inline T out(T a) {
+// A result. `operands`: in the order in which one that is NaN becomes the result.
+template <bool kFlush, bool kSaturate, class T, class... Operands>
+[[gnu::always_inline]] inline T out(T a, Operands... operands) {
   if constexpr (kFlush) a = flush(a);
   if constexpr (kSaturate)
     return saturate(a);
+  else if constexpr (sizeof(T) == 8)
+    return keep_nan(a, operands...);
   else
     return canonical(a);
 }
@@ -56,28 +59,32 @@ void define_arithmetic(OperationSink& sink, const char* suffix) {
       sink, "add",
       [](T a, T b) {
         return out<kFlush, kSaturate>(
-            rounded<kMode>([](T x, T y, T) { return x + y; }, in<kFlush>(a), in<kFlush>(b), T(0)));
+            rounded<kMode>([](T x, T y, T) { return x + y; }, in<kFlush>(a), in<kFlush>(b), T(0)),
+            b, a);
       },
       suffix);
   define_rounded<kMode>(
       sink, "sub",
       [](T a, T b) {
         return out<kFlush, kSaturate>(
-            rounded<kMode>([](T x, T y, T) { return x - y; }, in<kFlush>(a), in<kFlush>(b), T(0)));
+            rounded<kMode>([](T x, T y, T) { return x - y; }, in<kFlush>(a), in<kFlush>(b), T(0)),
+            b, a);
       },
       suffix);
   define_rounded<kMode>(
       sink, "mul",
       [](T a, T b) {
         return out<kFlush, kSaturate>(
-            rounded<kMode>([](T x, T y, T) { return x * y; }, in<kFlush>(a), in<kFlush>(b), T(0)));
+            rounded<kMode>([](T x, T y, T) { return x * y; }, in<kFlush>(a), in<kFlush>(b), T(0)),
+            b, a);
       },
       suffix);
   define_rounded<kMode>(
       sink, "fma mad",
       [](T a, T b, T c) {
         return out<kFlush, kSaturate>(rounded<kMode>([](T x, T y, T z) { return fused(x, y, z); },
-                                                     in<kFlush>(a), in<kFlush>(b), in<kFlush>(c)));
+                                                     in<kFlush>(a), in<kFlush>(b), in<kFlush>(c)),
+                                      b, c, a);
       },
       suffix);
 }
@@ -88,21 +95,22 @@ void define_quotients(OperationSink& sink, const char* suffix) {
       sink, "div",
       [](T a, T b) {
         return out<kFlush, false>(
-            rounded<kMode>([](T x, T y, T) { return x / y; }, in<kFlush>(a), in<kFlush>(b), T(0)));
+            rounded<kMode>([](T x, T y, T) { return x / y; }, in<kFlush>(a), in<kFlush>(b), T(0)),
+            a, b);
       },
       suffix);
   define_rounded<kMode>(
       sink, "rcp",
       [](T a) {
         return out<kFlush, false>(
-            rounded<kMode>([](T x, T one, T) { return one / x; }, in<kFlush>(a), T(1), T(0)));
+            rounded<kMode>([](T x, T one, T) { return one / x; }, in<kFlush>(a), T(1), T(0)), a);
       },
       suffix);
   define_rounded<kMode>(
       sink, "sqrt",
       [](T a) {
         return out<kFlush, false>(
-            rounded<kMode>([](T x, T, T) { return root(x); }, in<kFlush>(a), T(0), T(0)));
+            rounded<kMode>([](T x, T, T) { return root(x); }, in<kFlush>(a), T(0), T(0)), a);
       },
       suffix);
 }
@@ -144,10 +152,13 @@ void define_f32(OperationSink& sink) {
      [](float a, float b) { return out<true, false>(flush(a) / flush(b)); });
 }
 
-// The upper 32 bits of a number, the others 0; of a subnormal number a zero.
+// The upper 32 bits of a number, the others 0; of a subnormal number a zero. NaN is canonical, as
+// in single precision.
 [[gnu::always_inline]] inline double upper_half(double a) {
-  const u64 bits = bits_as<u64>(canonical(a)), exponent = u64{0x7ff} << 52;
-  return bits_as<double>(bits & ((bits & exponent) == 0 ? u64{1} << 63 : ~u64{0} << 32));
+  constexpr u64 kExponent = u64{0x7ff} << 52, kUpper = ~u64{0} << 32;
+  const u64 bits = bits_as<u64>(a);
+  const double upper = bits_as<double>(bits & ((bits & kExponent) == 0 ? u64{1} << 63 : kUpper));
+  return is_nan(a) && is_nan(upper) ? bits_as<double>(0x7fffffff00000000ull) : upper;
 }
 
 void define_f64(OperationSink& sink) {
@@ -160,7 +171,7 @@ void define_f64(OperationSink& sink) {
   define_quotients<double, Rounding::kZero, false>(sink, ".rz.f64");
   define_quotients<double, Rounding::kDown, false>(sink, ".rm.f64");
   define_quotients<double, Rounding::kUp, false>(sink, ".rp.f64");
-  op(sink, "rsqrt.approx.f64", [](double a) { return canonical(1.0 / root(a)); });
+  op(sink, "rsqrt.approx.f64", [](double a) { return keep_nan(1.0 / root(a), a); });
   // From the upper 32 bits, for the upper 32 bits.
   op(sink, "rcp.approx.ftz.f64", [](double a) { return upper_half(1.0 / upper_half(a)); });
   op(sink, "rsqrt.approx.ftz.f64", [](double a) { return upper_half(1.0 / root(upper_half(a))); });
@@ -240,13 +251,20 @@ void define_extremes(OperationSink& sink, const char* name, const char* nan, con
   });
 }
 
+// Signs are changed by sums with zero, which make NaN canonical or quiet.
 void define_signs(OperationSink& sink) {
-  op(sink, "abs.f32", [](float a) { return magnitude(a); });
-  op(sink, "abs.ftz.f32", [](float a) { return magnitude(flush(a)); });
-  op(sink, "neg.f32", [](u32 a) { return a ^ 0x80000000; });
-  op(sink, "neg.ftz.f32", [](float a) { return bits_as<u32>(flush(a)) ^ 0x80000000; });
-  op(sink, "abs.f64", [](u64 a) { return a & 0x7fffffffffffffff; });
-  op(sink, "neg.f64", [](u64 a) { return a ^ 0x8000000000000000; });
+  op(sink, "abs.f32", [](float a) { return canonical(magnitude(a)); });
+  op(sink, "abs.ftz.f32", [](float a) { return canonical(magnitude(flush(a))); });
+  op(sink, "neg.f32", [](u32 a) { return bits_as<u32>(canonical(-bits_as<float>(a))); });
+  op(sink, "neg.ftz.f32", [](float a) { return bits_as<u32>(canonical(-flush(a))); });
+  op(sink, "abs.f64", [](u64 a) {
+    const double x = bits_as<double>(a);
+    return bits_as<u64>(keep_nan(__builtin_fabs(x), x));
+  });
+  op(sink, "neg.f64", [](u64 a) {
+    const double x = bits_as<double>(a);
+    return bits_as<u64>(keep_nan(-x, x));
+  });
   // The result takes the sign of the first operand.
   op(sink, "copysign.f32", [](u32 a, u32 b) { return (a & 0x80000000) | (b & 0x7fffffff); });
   op(sink, "copysign.f64",
@@ -270,8 +288,8 @@ void define_float(OperationSink& sink) {
                                "max.NaN.xorsign.abs.f32");
   define_extremes<true, true>(sink, "max.ftz.f32", "max.ftz.NaN.f32", "max.ftz.xorsign.abs.f32",
                               "max.ftz.NaN.xorsign.abs.f32");
-  op(sink, "min.f64", [](double a, double b) { return canonical(extreme<double, false>(a, b)); });
-  op(sink, "max.f64", [](double a, double b) { return canonical(extreme<double, true>(a, b)); });
+  op(sink, "min.f64", [](double a, double b) { return quiet(extreme<double, false>(a, b)); });
+  op(sink, "max.f64", [](double a, double b) { return quiet(extreme<double, true>(a, b)); });
   define_signs(sink);
 }
 

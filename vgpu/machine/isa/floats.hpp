@@ -14,13 +14,28 @@ enum class Rounding : u8 { kNearest, kZero, kDown, kUp, kNearestAway };
   return bits_as<float>((bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits);
 }
 
-// NaN results are canonical, whatever NaNs the operands are: 0x7fffffff in single precision,
-// 0xfff8000000000000 in double precision. This also makes results equal on every host.
+// NaN results are canonical: 0x7fffffff in single precision, whatever NaNs the operands are,
+// 0xfff8000000000000 in double precision where no operand is NaN. This also makes results equal on
+// every host.
 [[gnu::always_inline]] inline float canonical(float a) {
   return !is_nan(a) ? a : bits_as<float>(0x7fffffffu);
 }
 [[gnu::always_inline]] inline double canonical(double a) {
   return !is_nan(a) ? a : bits_as<double>(0xfff8000000000000ull);
+}
+
+// Double precision keeps NaNs, as an H100 does: the result is the first of the operands here that
+// is NaN, made quiet, with its own sign whatever the modifiers are.
+inline constexpr u64 kQuiet = u64{1} << 51;
+[[gnu::always_inline]] inline double quiet(double a) {
+  return is_nan(a) ? bits_as<double>(bits_as<u64>(a) | kQuiet) : a;
+}
+[[gnu::always_inline]] inline double keep_nan(double result, double a) {
+  return is_nan(a) ? quiet(a) : canonical(result);
+}
+template <class... Rest>
+[[gnu::always_inline]] inline double keep_nan(double result, double a, Rest... rest) {
+  return is_nan(a) ? quiet(a) : keep_nan(result, rest...);
 }
 
 template <class T>
@@ -113,6 +128,21 @@ inline u32 narrow(double value, Format format, Rounding mode, bool finite = fals
   return sign | static_cast<u32>(code);
 }
 
+// The same of a number in double precision: NaN keeps its sign and the upper bits of its payload.
+inline u32 narrow_double(double value, Format format, Rounding mode) {
+  if (!is_nan(value)) return narrow(value, format, mode);
+  const u64 bits = bits_as<u64>(value) | kQuiet;
+  const u32 sign = static_cast<u32>(bits >> 63) << (format.exponent + format.fraction);
+  const u32 magnitude = (1u << (format.exponent + format.fraction)) - 1;
+  return sign | (static_cast<u32>(bits >> (52 - format.fraction)) & magnitude);
+}
+[[gnu::always_inline]] inline double widen(float a) {
+  const u32 bits = bits_as<u32>(a);
+  const u64 nan =
+      u64{bits & 0x80000000} << 32 | u64{0x7ff} << 52 | kQuiet | u64{bits & 0x7fffff} << 29;
+  return is_nan(a) ? bits_as<double>(nan) : static_cast<double>(a);
+}
+
 // Exact for every format, except for the payload of a NaN.
 inline double widen(u32 code, Format format) {
   const int bits = format.exponent + format.fraction;
@@ -186,6 +216,10 @@ inline double widen(u32 code, Format format) {
   const bool inexact = (back < a) | (back > a);
   return inexact ? bits_as<float>(towards_zero | 1) : s;
 }
+
+// Whether a number of 16 bits is the NaN, of either sign, that copies by tensor map put outside the
+// tensor.
+[[gnu::always_inline]] inline bool is_outside(u32 bits) { return (bits & 0x7fff) == 0x7ff7; }
 
 // The larger or smaller of two; a number rather than none.
 template <class H, bool kMax>

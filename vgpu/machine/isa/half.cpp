@@ -117,6 +117,10 @@ void define_arithmetic(OperationSink& sink, const char* adds, const char* subs, 
 }
 
 template <class H>
+[[gnu::always_inline]] inline H canonical_half(H a) {
+  return is_nan(to_float(a)) ? H{0x7fff} : a;
+}
+template <class H>
 [[gnu::always_inline]] inline H nan_first(H a, H b, H r) {
   const float x = to_float(a), y = to_float(b);
   return H{is_nan(x) || is_nan(y) ? u16{0x7fff} : r.bits};
@@ -154,11 +158,14 @@ void define_extremes(OperationSink& sink, const char* plain, const char* nan, co
 
 template <class H>
 void define_signs(OperationSink& sink, const char* one, const char* two) {
-  define_unary<H>(sink, "abs", one, two, [](H a) { return magnitude(a); });
-  define_unary<H>(sink, "neg", one, two, [](H a) { return H{static_cast<u16>(a.bits ^ 0x8000)}; });
-  define_unary<H>(sink, "abs.ftz", one, two, [](H a) { return magnitude(flush_half<H, true>(a)); });
+  const auto negated = [](H a) { return H{static_cast<u16>(a.bits ^ 0x8000)}; };
+  using Negated = decltype(negated);
+  define_unary<H>(sink, "abs", one, two, [](H a) { return canonical_half(magnitude(a)); });
+  define_unary<H>(sink, "neg", one, two, [](H a) { return canonical_half(Negated{}(a)); });
+  define_unary<H>(sink, "abs.ftz", one, two,
+                  [](H a) { return canonical_half(magnitude(flush_half<H, true>(a))); });
   define_unary<H>(sink, "neg.ftz", one, two,
-                  [](H a) { return H{static_cast<u16>(flush_half<H, true>(a).bits ^ 0x8000)}; });
+                  [](H a) { return canonical_half(Negated{}(flush_half<H, true>(a))); });
 }
 
 template <class H>
@@ -183,6 +190,14 @@ void define_format(OperationSink& sink, const char* one, const char* two) {
                                                 "mul.sat mul.rn.sat", "fma.rn.sat", one, two);
   define_ternary<H>(sink, "fma.rn.relu", one, two,
                     [](H a, H b, H c) { return finish<H, false, After::kRelu>(fused(a, b, c)); });
+  define_ternary<H>(sink, "fma.rn.oob", one, two, [](H a, H b, H c) {
+    return is_outside(a.bits) || is_outside(b.bits) ? H{0} : fused(a, b, c);
+  });
+  define_ternary<H>(sink, "fma.rn.oob.relu", one, two, [](H a, H b, H c) {
+    return is_outside(a.bits) || is_outside(b.bits)
+               ? H{0}
+               : finish<H, false, After::kRelu>(fused(a, b, c));
+  });
   define_extremes<H, false, false>(sink, "min", "min.NaN", "min.xorsign.abs", "min.NaN.xorsign.abs",
                                    one, two);
   define_extremes<H, true, false>(sink, "max", "max.NaN", "max.xorsign.abs", "max.NaN.xorsign.abs",

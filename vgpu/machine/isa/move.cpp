@@ -34,7 +34,9 @@ u64 uniform_special(const Warp& warp, Special special) {
     case Special::kWarpid:
       return warp.id;
     case Special::kNwarpid:
-      return 64;  // maximum warps per multiprocessor
+      return kMostWarps;
+    case Special::kVirtualConfiguration:
+      return kMostWarps << 8;
     case Special::kSmid:
       return block.linear % kMultiprocessors;
     case Special::kNsmid:
@@ -176,6 +178,16 @@ void define_move(OperationSink& sink) {
   op(sink, "pack.32x2", [](u32 a, u32 b) { return a | u64{b} << 32; });
   op(sink, "pack.16x4",
      [](u16 a, u16 b, u16 c, u16 d) { return a | u64{b} << 16 | u64{c} << 32 | u64{d} << 48; });
+  op(sink, "pack.8x2", [](u16 a, u16 b) { return static_cast<u16>((a & 0xff) | b << 8); });
+  op(sink, "pack.8x4", [](u16 a, u16 b, u16 c, u16 d) {
+    return (a & 0xffu) | (b & 0xffu) << 8 | (c & 0xffu) << 16 | u32{d} << 24;
+  });
+  op(sink, "unpack.16.8.0", [](u16 a) { return static_cast<u16>(a & 0xff); });
+  op(sink, "unpack.16.8.1", [](u16 a) { return static_cast<u16>(a >> 8); });
+  op(sink, "unpack.32.8.0", [](u32 a) { return static_cast<u16>(a & 0xff); });
+  op(sink, "unpack.32.8.1", [](u32 a) { return static_cast<u16>(a >> 8 & 0xff); });
+  op(sink, "unpack.32.8.2", [](u32 a) { return static_cast<u16>(a >> 16 & 0xff); });
+  op(sink, "unpack.32.8.3", [](u32 a) { return static_cast<u16>(a >> 24); });
   op(sink, "unpack.32.16.0", [](u32 a) { return static_cast<u16>(a); });
   op(sink, "unpack.32.16.1", [](u32 a) { return static_cast<u16>(a >> 16); });
   op(sink, "unpack.64.32.0", [](u64 a) { return static_cast<u32>(a); });

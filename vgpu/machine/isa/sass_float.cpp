@@ -119,21 +119,27 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     else
       return x * y;
   };
+  const auto finish = [&](u32 i, double result) __attribute__((always_inline)) {
+    const double x = bits_as<double>(a[i]), y = bits_as<double>(b[i]);
+    if constexpr (kForm == Form::kFma)
+      return bits_as<u64>(keep_nan(result, y, bits_as<double>(c[i]), x));
+    else
+      return bits_as<u64>(keep_nan(result, y, x));
+  };
   const unsigned rounding = bits_of(m, kRoundingAt, 2);
   if (rounding == 0) {
     write_pairs(
         window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
           const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
-          return bits_as<u64>(
-              canonical(compute(bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z)));
+          return finish(i, compute(bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z));
         });
     return;
   }
   write_pairs(window, insn.d, mask, [&](u32 i) {
     if ((mask >> i & 1) == 0) return u64{0};
     const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
-    return bits_as<u64>(canonical(
-        rounded_by(rounding, compute, bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z)));
+    return finish(
+        i, rounded_by(rounding, compute, bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z));
   });
 }
 
@@ -250,7 +256,9 @@ enum Function { kCos, kSin, kExp2, kLog2, kRcp, kRsqrt, kRcp64, kRsqrt64, kSqrt,
 
 constexpr double kTurn = 6.283185307179586477;  // MUFU's argument is in turns, not radians
 
-u32 upper_half(double value) { return static_cast<u32>(bits_as<u64>(canonical(value)) >> 32); }
+u32 upper_half(double value) {
+  return is_nan(value) ? 0x7fffffff : static_cast<u32>(bits_as<u64>(value) >> 32);
+}
 
 u32 evaluate(unsigned function, u32 bits) {
   const double upper = bits_as<double>(u64{bits} << 32);

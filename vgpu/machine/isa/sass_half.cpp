@@ -66,6 +66,10 @@ template <class H, Form kForm>
   if (has(m, kRelu)) {
     for (u32 i = 0; i < kLanes; ++i) r[i] = r[i] <= 0 ? 0 : r[i];
   }
+  if (has(m, kExtended)) {
+    for (u32 i = 0; i < kLanes; ++i)
+      r[i] = is_outside(a[i] >> shift) || is_outside(b[i] >> shift) ? 0 : r[i];
+  }
 }
 
 template <class H, Form kForm>

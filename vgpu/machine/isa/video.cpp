@@ -75,7 +75,22 @@ i128 primary(const Video& v, i64 a, i64 b) {
   return v.kind == VideoKind::kShl ? word.part(static_cast<u32>(i128{a} << by), 0) : a >> by;
 }
 
+// Two forms of vmad in which the compiler takes unsigned words for signed ones: a negated product,
+// and a sum with a scale and saturation, which it then takes for an unsigned number of 64 bits.
+bool scales_unsigned(const Video& v) {
+  return v.kind == VideoKind::kMad && v.scale != 0 && v.has(kVideoSaturates) &&
+         !v.has(kVideoSignedA) && !v.has(kVideoSignedB) && !v.has(kVideoNegated);
+}
+bool takes_signed_words(const Video& v) {
+  return (v.kind == VideoKind::kMad && v.has(kVideoNegated)) || scales_unsigned(v);
+}
+
 u32 multiply_add(const Video& v, i64 a, i64 b, u32 c) {
+  if (scales_unsigned(v)) {
+    const i64 addend = v.has(kVideoNegatedC) ? -i64{static_cast<i32>(c)} : i64{static_cast<i32>(c)};
+    const u64 sum = static_cast<u64>(a * b + addend + (v.has(kVideoPlusOne) ? 1 : 0));
+    return static_cast<u32>(Range{32, false}.clamp(sum >> v.scale));
+  }
   const bool is_signed =
       (v.flags & (kVideoSignedA | kVideoSignedB | kVideoNegated | kVideoNegatedC)) != 0;
   const i128 addend = is_signed ? i128{static_cast<i32>(c)} : i128{c};
@@ -87,9 +102,15 @@ u32 multiply_add(const Video& v, i64 a, i64 b, u32 c) {
                                                  : static_cast<i64>(scaled));
 }
 
-// What the second operation makes of a scalar result, which is not cut to 32 bits for it.
+// What the second operation makes of a scalar result, which is not cut to 32 bits for it. For the
+// maximum it is, of sums, whose 32 bits the compiler extends by their sign.
 u32 combine(const Video& v, i64 result, u32 c) {
   const i64 other = Range{32, v.has(kVideoSignedD)}.part(c, 0);
+  const bool sums = v.kind == VideoKind::kAdd || v.kind == VideoKind::kSub;
+  if (sums && v.second == VideoSecond::kMax) {
+    result = static_cast<i32>(static_cast<u32>(result));
+    if (!v.has(kVideoSignedD) && result < 0) return static_cast<u32>(result);
+  }
   switch (v.second) {
     case VideoSecond::kAdd:
       return static_cast<u32>(result + other);
@@ -111,8 +132,11 @@ u32 combine(const Video& v, i64 result, u32 c) {
 
 u32 scalar(const Video& v, u32 a, u32 b, u32 c) {
   const Selected of_a = selected(v.select_a), of_b = selected(v.select_b);
-  const i64 x = Range{of_a.bits, v.has(kVideoSignedA)}.part(a, of_a.at),
-            y = Range{of_b.bits, v.has(kVideoSignedB)}.part(b, of_b.at);
+  const bool words = takes_signed_words(v);
+  const i64 x = Range{of_a.bits, v.has(kVideoSignedA) || (words && of_a.bits == 32)}.part(a,
+                                                                                          of_a.at),
+            y = Range{of_b.bits, v.has(kVideoSignedB) || (words && of_b.bits == 32)}.part(b,
+                                                                                          of_b.at);
   if (v.kind == VideoKind::kMad) return multiply_add(v, x, y, c);
   const i128 exact = primary(v, x, y);
   const Range d{selected(v.select_d).bits, v.has(kVideoSignedD)};

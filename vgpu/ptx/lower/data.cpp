@@ -37,10 +37,12 @@ void FunctionLowering::unpack() {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (is_sink(parts[i])) continue;
     const Value to = named(parts[i]);
-    if (8 * register_bytes(to.type) * parts.size() != width)
+    // Parts of 8 bits are in registers of 16.
+    const std::size_t part = width / parts.size(), most = 8 * register_bytes(to.type);
+    const std::string name = fmt::format("unpack.{}.{}.{}", width, part, i);
+    if ((part != most && (part != 8 || most != 16)) || !find_operation(name))
       refuse("the parts do not fill the whole");
-    const u32 pc =
-        emit(fmt::format("unpack.{}.{}.{}", width, 8 * register_bytes(to.type), i), helper);
+    const u32 pc = emit(name, helper);
     helper = true;
     read(pc, Field::kS0, from);
     write(pc, Field::kD, to);
@@ -119,8 +121,6 @@ static std::vector<std::string> steps_of_conversion(const std::string& name, std
     steps = {plain, fmt::format("cvt.sat.{0}.{0}", to)};
     if (found()) return steps;
   }
-  if (name == "cvt.rn.ftz.bf16.f32") return {"cvt.ftz.f32.f32", "cvt.rn.bf16.f32"};
-  if (to == from) return {"mov.b16"};  // cvt.bf16.bf16
   // A wider type needs no rounding; a narrower one is rounded to the nearest.
   for (const std::string_view mode : {".rn.", ".rz.", ".rm.", ".rp."}) {
     steps = {without(mode)};

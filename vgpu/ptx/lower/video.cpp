@@ -74,12 +74,11 @@ void FunctionLowering::video() {
   const bool all_signed = v.has(kVideoSignedA) && v.has(kVideoSignedB);
   const bool sums = v.kind == VideoKind::kAdd || v.kind == VideoKind::kSub;
   if (shifts && v.has(kVideoSaturates)) refuse("a shift with .sat");
-  if (sums && (v.second == VideoSecond::kMin || v.second == VideoSecond::kMax))
-    refuse("the least or greatest of a sum");
-  if (v.has(kVideoNegated) && !all_signed) refuse("a negated product of unsigned numbers");
-  if (v.kind == VideoKind::kMad && v.has(kVideoSaturates) && v.scale != 0 &&
-      !v.has(kVideoSignedA) && !v.has(kVideoSignedB))
-    refuse("an unsigned product with .sat and a scale");
+  if (sums &&
+      (v.second == VideoSecond::kMin || (v.second == VideoSecond::kMax && v.has(kVideoSaturates))))
+    refuse("the least of a sum, or the greatest with .sat");
+  if (v.has(kVideoNegated) && !all_signed && v.has(kVideoSaturates))
+    refuse("a negated product of unsigned numbers with .sat");
   if (third && operand(3).negated) v.flags |= kVideoNegatedC;
   Value sources[3];
   for (std::size_t i = 0; i < 3; ++i) {

@@ -240,6 +240,12 @@ void decode_nanosleep(Reader& r) {
   r.add(r.insn.opcode == 0x95d ? Reader::immediate(r.field(32, 32)) : r.general_at(32));
 }
 
+// An event for a profiler's counters.
+void decode_pmtrig(Reader& r) {
+  r.expect(87, 4, {kTrue});
+  r.add(Reader::immediate(r.field(32, 32)));
+}
+
 // Instructions without an effect in this model: their other bits are hints.
 void decode_nothing(Reader& r) {
   r.ignore(16, 48);

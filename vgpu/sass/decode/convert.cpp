@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions. Types: 0 to 3 integers of 8, 16, 32 and 64 bits; floating point: instruction.hpp.
 #include <iterator>
+#include <string>
 
 #include "sass/decode/families.hpp"
 
@@ -123,12 +124,16 @@ void decode_f2fp(Reader& r) {
   enum { kPair, kOne, kMerged };
   const std::uint64_t mode = r.field(89, 2);
   if (mode > kMerged || (mode == kPair && !singles)) r.refuse("an unknown form");
-  r.expect(78, 1, {singles && mode != kPair ? 1u : 0u});
-  r.suffix(!singles ? ".UNPACK_B" : mode == kOne ? ".PACK_B" : ".PACK_AB");
+  const bool joins = mode == kPair && r.bit(78);  // one number; the other half is c's
+  if (!joins) {
+    r.expect(78, 1, {singles && mode != kPair ? 1u : 0u});
+    r.suffix(!singles ? ".UNPACK_B" : mode == kOne ? ".PACK_B" : ".PACK_AB");
+  }
   r.suffix_if(mode == kMerged, "_MERGE_C");
+  r.suffix_if(joins, ".MERGE_C");
   r.insn.rounding = r.named(79, 2, {"", nullptr, nullptr, ".RZ"});
   r.add(r.reg(16));
-  if (singles && mode != kOne)
+  if (singles && mode != kOne && !joins)
     r.add(r.a());
   else
     r.unused(24);
@@ -139,9 +144,49 @@ void decode_f2fp(Reader& r) {
     Operand c = r.c();
     if (r.bit(72)) c.half = Half::kUpper;
     r.add(c);
+  } else if (joins) {
+    if (r.reg(64).index != kZeroRegister) r.refuse("a half of a register that is kept");
+    r.add(Reader::general(kZeroRegister));
   } else {
     r.expect(64, 8, {kZeroRegister});
   }
+}
+
+// I2IP: two integers, clamped, and the lower bits of c above them.
+void decode_i2ip(Reader& r) {
+  static constexpr std::uint8_t kBits[] = {8, 16, 2, 4};
+  const std::uint64_t size = r.field(77, 2);
+  r.insn.type = kBits[size];
+  r.insn.is_signed = r.bit(76);
+  r.suffix(r.insn.is_signed ? ".S" : ".U");
+  r.suffix(std::to_string(r.insn.type).c_str());
+  r.suffix(".S32.SAT");
+  r.expect(74, 1, {1});
+  r.expect(72, 2, {size == 2 ? 3u : size == 3 ? 2u : 0u});
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.b());
+  r.add(r.c());
+  if (size == 2) r.add_behind(".28");
+  if (size == 3) r.add_behind(".24");
+}
+
+// F2IP: FP32 to a byte, with zeros above it.
+void decode_f2ip(Reader& r) {
+  r.literal = Reader::Literal::kSingle;
+  r.suffix(".U8.F32");
+  r.insn.type = 0;
+  r.insn.source_type = kF32;
+  r.insn.rounding = r.named(78, 2, {"", ".FLOOR", ".CEIL", ".TRUNC"});
+  r.expect(74, 1, {1});
+  r.suffix(".NTZ");
+  r.insn.mode = 1;
+  r.expect(24, 8, {kZeroRegister});
+  r.expect(64, 8, {kZeroRegister});
+  r.add(r.reg(16));
+  r.add_text("RZ");
+  r.add(r.b());
+  r.add_text("RZ");
 }
 
 }  // namespace vgpu::sass

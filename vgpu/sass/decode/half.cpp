@@ -80,7 +80,12 @@ void decode_hfma2(Reader& r) {
   const bool matrix_pipe = (r.insn.opcode & 0x1ff) == 0x35;
   r.suffix_if(matrix_pipe, ".MMA");
   format(r, r.bit(85));
-  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  // A product of which a factor lies outside the tensor, and the sum, are zero.
+  if (!matrix_pipe) r.insn.extended = r.suffix_if(r.bit(76), ".OOB");
+  if (r.insn.extended)
+    r.expect(80, 1, {1});
+  else
+    r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
   r.insn.wrap = r.suffix_if(r.bit(79), ".RELU");  // negative results become zero
   r.expect(87, 4, {0, kTrue});

@@ -180,7 +180,8 @@ void Lowering::lower_half(const Instruction& i) {
   u64 m = (i.saturate ? kSaturate : 0) | (i.flush ? kFlush : 0) | (i.high ? kHigh : 0) |
           signs_a(i[1]) | signs_b(i[2]) | half_bits(i[1]) << kHalfAAt | half_bits(i[2]) << kHalfBAt;
   if (i.op == Op::kHfma2) {
-    m |= signs_c(i[3]) | half_bits(i[3]) << kHalfCAt | (i.wrap ? kRelu : 0);
+    m |= signs_c(i[3]) | half_bits(i[3]) << kHalfCAt | (i.wrap ? kRelu : 0) |
+         (i.extended ? kExtended : 0);
     // The compiler loads constants in this form: -0 * 0 + constant.
     const bool moves = i[1].kind == Kind::kRegister && i[1].index == kZeroRegister &&
                        i[1].negated && i[2].kind == Kind::kRegister &&

@@ -51,9 +51,36 @@ u32 Lowering::signed_single(const Operand& o, u32 to) {
   return to;
 }
 
+// One number of 16 bits, with zeros above it.
+void Lowering::lower_join(const Instruction& i) {
+  const std::string name =
+      fmt::format("cvt.{}{}{}.{}.f32", kToFloat[i.rounding], i.high ? ".relu" : "",
+                  i.saturate ? ".satfinite" : "", float_name(i.type));
+  if (!find_operation(name)) refuse(fmt::format("there is no conversion {}", name));
+  emit_alu(name, wide_scratch(1), {source(i[1])});
+  const u32 pc = emit("cvt.u32.u16", true);
+  at(pc).d = destination(i[0]);
+  at(pc).s[0] = wide_scratch(1);
+}
+
+// I2IP.
+void Lowering::lower_integer_packing(const Instruction& i) {
+  const std::string name = fmt::format("cvt.pack.sat.{}{}.s32{}", i.is_signed ? 's' : 'u', i.type,
+                                       i.type == 16 ? "" : ".b32");
+  if (i.type == 16) {
+    if (i[3].kind != Kind::kRegister || i[3].index != kZeroRegister) refuse("a third operand");
+    emit_alu(name, destination(i[0]), {source(i[1]), source(i[2])});
+  } else {
+    emit_alu(name, destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
+  }
+}
+
 void Lowering::lower_packing(const Instruction& i) {
   static constexpr const char* kPairs[] = {nullptr,  "f16x2", "f32",    nullptr,
                                            "bf16x2", "tf32",  "e5m2x2", "e4m3x2"};
+  const bool joins = i.count == 3 && i[2].kind == Kind::kRegister && i[2].index == kZeroRegister &&
+                     i.source_type == kF32 && is_narrow(i.type);
+  if (joins) return lower_join(i);
   const bool to_bytes = i.type >= kE5m2, from_bytes = i.source_type >= kE5m2;
   const std::string name =
       fmt::format("cvt.{}{}{}.{}.{}", kToFloat[i.rounding], i.high ? ".relu" : "",
@@ -131,7 +158,8 @@ u32 Lowering::convertible(const Operand& from, u8 type, bool is_float, bool is_s
 
 void Lowering::lower_conversion(const Instruction& i) {
   if (i.op == Op::kF2fp) return lower_packing(i);
-  const bool from_integer = i.op == Op::kI2f || i.op == Op::kI2fp, to_integer = i.op == Op::kF2i;
+  const bool from_integer = i.op == Op::kI2f || i.op == Op::kI2fp,
+             to_integer = i.op == Op::kF2i || i.op == Op::kF2ip;
   const char* const flush = i.flush ? ".ftz" : "";
   const u8 size = from_integer ? std::max<u8>(i.source_type, 2) : i.type;
   const std::string integer = fmt::format("{}{}", i.is_signed ? 's' : 'u', 8u << size);

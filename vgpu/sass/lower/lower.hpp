@@ -45,6 +45,8 @@ class Lowering {
   void lower_conversion(const Instruction& i);
   void lower_clamp(const Instruction& i);
   void lower_packing(const Instruction& i);
+  void lower_join(const Instruction& i);
+  void lower_integer_packing(const Instruction& i);
   void lower_move(const Instruction& i);
   void lower_memory(const Instruction& i);
   void lower_texture(const Instruction& i);

@@ -39,6 +39,9 @@ void Lowering::lower_move(const Instruction& i) {
     case 0x00:
       special = Special::kLaneid;
       break;
+    case 0x02:
+      special = Special::kVirtualConfiguration;
+      break;
     case 0x21:
       special = Special::kTidX;
       break;
