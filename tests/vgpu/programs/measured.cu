@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results that the PTX ISA leaves open, or that its text and hardware tell differently: NaN, fields
-// beyond the value, division by zero, saturation of video instructions, rare conversions. The file
+// beyond the value, division by zero, saturation of video instructions, rare conversions, sines of
+// tiny and huge numbers. The file
 // that is the argument has lines "instruction operands = result", in hexadecimal, with the results
 // of an H100; the program prints the same lines with the results of this device.
 #include <cuda_runtime.h>
@@ -91,6 +92,9 @@ __device__ u64 bits(unsigned short v) { return v; }
   X3(vsub_s32_u32_s32_max, "vsub.s32.u32.s32.max %0, %1, %2.b2, %3;", r, r, r, r)           \
   X3(vmad_u32_u32_u32_sat_shr7, "vmad.u32.u32.u32.sat.shr7 %0, %1.b0, %2, %3;", r, r, r, r) \
   X3(vmad_u32_u32_u32_shr15, "vmad.u32.u32.u32.shr15 %0, %1, -%2, %3;", r, r, r, r)         \
+  X1(sin_approx_ftz_f32, "sin.approx.ftz.f32 %0, %1;", f, f)                                \
+  X1(cos_approx_ftz_f32, "cos.approx.ftz.f32 %0, %1;", f, f)                                \
+  X1(sin_approx_f32, "sin.approx.f32 %0, %1;", f, f)                                        \
   X3(vmad_s32_u32_s32_shr15, "vmad.s32.u32.s32.shr15 %0, %1, -%2, %3;", r, r, r, r)
 
 constexpr unsigned kMostOperands = 4;

@@ -104,6 +104,30 @@ template <std::size_t kTerms>
   return x == x ? value : kNoEstimate;
 }
 
+// The angle whose sine is the sine or cosine of `turns`, found as an H100 finds it: it drops what is
+// below 2^-25 turns, and takes the complement of the units within every second quarter, which is
+// one less than the distance from the quarter's end.
+inline constexpr double kTurn = 6.283185307179586477;
+template <bool kCosine>
+[[gnu::always_inline]] inline double angle_of(double turns) {
+  constexpr double kUnits = 0x1p25, kQuarter = 0x1p23, kWhole = 0x1p52;
+  const auto floor = [](double x) __attribute__((always_inline)) {  // 0 <= x < 2^52
+    const double rounded = (x + kWhole) - kWhole;
+    return rounded - (rounded > x ? 1.0 : 0.0);
+  };
+  const double size = __builtin_fabs(turns);
+  const double units = floor(size * kUnits < kWhole ? size * kUnits : 0.0);  // else whole turns
+  const double part = units - floor(units / kUnits) * kUnits;
+  const double quarter = floor(part / kQuarter), rest = part - quarter * kQuarter;
+  const bool odd = quarter == 1 || quarter == 3;
+  const double folded = odd != kCosine ? kQuarter - 1 - rest : rest;
+  const bool negative = kCosine ? quarter == 1 || quarter == 2 : quarter >= 2;
+  const u64 sign = kCosine ? 0 : bits_as<u64>(turns) >> 63 << 63;
+  const double angle = folded * (kTurn / kUnits);
+  const double value = bits_as<double>(bits_as<u64>(negative ? -angle : angle) ^ sign);
+  return size < __builtin_huge_val() ? value : kNoEstimate;
+}
+
 // Writes f(lane), rounded to single precision, to `results`. Returns the lanes where it is not
 // certain that this is the correctly rounded value of the function.
 template <class F>

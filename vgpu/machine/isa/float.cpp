@@ -2,8 +2,8 @@
 // Single and double precision. Operations that PTX defines by IEEE 754 are exact. The approximate
 // functions (div.approx, rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh with .approx) are computed by
 // the host library in double precision and rounded: at least as accurate as the hardware, but not
-// bitwise equal.
-#include "machine/isa/floats.hpp"
+// bitwise equal. sin and cos are those of the angle that the hardware reduces their argument to.
+#include "machine/isa/elementary.hpp"
 
 #include <cmath>
 
@@ -177,6 +177,16 @@ void define_f64(OperationSink& sink) {
   op(sink, "rsqrt.approx.ftz.f64", [](double a) { return upper_half(1.0 / root(upper_half(a))); });
 }
 
+// As the compiler's instructions compute them: the product with 1 / (2 pi) is rounded towards zero.
+double turns_of(float radians) {
+  constexpr float kTurns = 0x1.45f306p-3F;
+  const double product = double{radians} * double{kTurns};
+  const float nearest = static_cast<float>(product);
+  const bool beyond = __builtin_fabs(double{nearest}) > __builtin_fabs(product);
+  return double{bits_as<float>(bits_as<u32>(nearest) - (beyond ? 1 : 0))};
+}
+float sine_of(double angle) { return canonical(static_cast<float>(std::sin(angle))); }
+
 template <bool kFlush>
 void define_approximate(OperationSink& sink, const char* suffix) {
   op(
@@ -187,16 +197,10 @@ void define_approximate(OperationSink& sink, const char* suffix) {
       },
       suffix);
   op_each(
-      sink, "sin.approx",
-      [](float a) {
-        return out<kFlush, false>(static_cast<float>(std::sin(static_cast<double>(in<kFlush>(a)))));
-      },
+      sink, "sin.approx", [](float a) { return sine_of(angle_of<false>(turns_of(in<kFlush>(a)))); },
       suffix);
   op_each(
-      sink, "cos.approx",
-      [](float a) {
-        return out<kFlush, false>(static_cast<float>(std::cos(static_cast<double>(in<kFlush>(a)))));
-      },
+      sink, "cos.approx", [](float a) { return sine_of(angle_of<true>(turns_of(in<kFlush>(a)))); },
       suffix);
   op_each(
       sink, "lg2.approx",

@@ -254,8 +254,6 @@ void check_division(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 
 enum Function { kCos, kSin, kExp2, kLog2, kRcp, kRsqrt, kRcp64, kRsqrt64, kSqrt, kTanh };
 
-constexpr double kTurn = 6.283185307179586477;  // MUFU's argument is in turns, not radians
-
 u32 upper_half(double value) {
   return is_nan(value) ? 0x7fffffff : static_cast<u32>(bits_as<u64>(value) >> 32);
 }
@@ -268,10 +266,10 @@ u32 evaluate(unsigned function, u32 bits) {
   double result = 0;
   switch (function) {
     case kCos:
-      result = std::cos(x * kTurn);
+      result = std::sin(angle_of<true>(x));  // of turns, not radians
       break;
     case kSin:
-      result = std::sin(x * kTurn);
+      result = std::sin(angle_of<false>(x));
       break;
     case kExp2:
       result = std::exp2(x);
@@ -310,12 +308,14 @@ void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   switch (insn.sub) {
     case kCos:
       return write_function(
-          window, insn, mask,
-          [](double x) __attribute__((always_inline)) { return estimate_sin(x * kTurn, 1); });
+          window, insn, mask, [](double x) __attribute__((always_inline)) {
+            return estimate_sin(angle_of<true>(x), 0);
+          });
     case kSin:
       return write_function(
-          window, insn, mask,
-          [](double x) __attribute__((always_inline)) { return estimate_sin(x * kTurn, 0); });
+          window, insn, mask, [](double x) __attribute__((always_inline)) {
+            return estimate_sin(angle_of<false>(x), 0);
+          });
     case kExp2:
       return write_function(
           window, insn, mask,
