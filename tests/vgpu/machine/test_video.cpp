@@ -74,6 +74,20 @@ std::vector<Case> words() {
          return std::min<u64>(u64(i64(u8(a)) * i32(b) + i32(c)) >> 7, kMostUnsigned);
        },
        {}},
+      // The shifted number has 34 bits.
+      {"vshl.s32.s32.u32.sat.clamp.add %d, %a, %b.b0, %c;",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) {
+         const unsigned by = std::min<unsigned>(u8(b), 32);
+         const u64 wide = (u64(i64(i32(a))) << by) & 0x3ffffffff;
+         const i64 number = i64(wide) - ((wide >> 33) != 0 ? i64{1} << 34 : 0);
+         return word(clamped(number, kLeast, kMost) + i64(c));
+       },
+       {}},
+      {"vshr.s32.s32.u32.sat.wrap.add %d, %a, %b.b0, %c;",
+       "rrrr",
+       [](u64 a, u64 b, u64 c, u64) { return word((i32(a) >> (b & 31)) + i64(c)); },
+       {}},
       // The sum has 32 bits, which are extended by their sign.
       {"vadd.u32.u32.u32.max",
        "rrrr",

@@ -30,71 +30,77 @@ __device__ u64 bits(unsigned v) { return v; }
 __device__ u64 bits(unsigned short v) { return v; }
 
 // X(name, PTX, letter of the result, letters of the operands)
-#define INSTRUCTIONS(X1, X2, X3, X4)                                                        \
-  X2(add_rn_f64, "add.rn.f64 %0, %1, %2;", d, d, d)                                         \
-  X2(sub_rz_f64, "sub.rz.f64 %0, %1, %2;", d, d, d)                                         \
-  X2(mul_rm_f64, "mul.rm.f64 %0, %1, %2;", d, d, d)                                         \
-  X3(fma_rn_f64, "fma.rn.f64 %0, %1, %2, %3;", d, d, d, d)                                  \
-  X1(sqrt_rn_f64, "sqrt.rn.f64 %0, %1;", d, d)                                              \
-  X1(rcp_approx_ftz_f64, "rcp.approx.ftz.f64 %0, %1;", d, d)                                \
-  X1(rsqrt_approx_ftz_f64, "rsqrt.approx.ftz.f64 %0, %1;", d, d)                            \
-  X1(abs_f64, "abs.f64 %0, %1;", d, d)                                                      \
-  X1(neg_f64, "neg.f64 %0, %1;", d, d)                                                      \
-  X1(cvt_rni_f64_f64, "cvt.rni.f64.f64 %0, %1;", d, d)                                      \
-  X2(div_rn_f64, "div.rn.f64 %0, %1, %2;", d, d, d)                                         \
-  X2(min_f64, "min.f64 %0, %1, %2;", d, d, d)                                               \
-  X1(cvt_rn_f32_f64, "cvt.rn.f32.f64 %0, %1;", f, d)                                        \
-  X1(cvt_rz_f16_f64, "cvt.rz.f16.f64 %0, %1;", h, d)                                        \
-  X1(cvt_rp_bf16_f64, "cvt.rp.bf16.f64 %0, %1;", h, d)                                      \
-  X1(cvt_f64_f32, "cvt.f64.f32 %0, %1;", d, f)                                              \
-  X1(cvt_ftz_f64_f32, "cvt.ftz.f64.f32 %0, %1;", d, f)                                      \
-  X1(abs_f32, "abs.f32 %0, %1;", f, f)                                                      \
-  X1(neg_f32, "neg.f32 %0, %1;", f, f)                                                      \
-  X1(neg_ftz_f32, "neg.ftz.f32 %0, %1;", f, f)                                              \
-  X1(cvt_ftz_f32_f32, "cvt.ftz.f32.f32 %0, %1;", f, f)                                      \
-  X1(cvt_rn_relu_bf16_f32, "cvt.rn.relu.bf16.f32 %0, %1;", h, f)                            \
-  X1(cvt_rn_relu_f16_f32, "cvt.rn.relu.f16.f32 %0, %1;", h, f)                              \
-  X1(cvt_f64_f16, "cvt.f64.f16 %0, %1;", d, h)                                              \
-  X1(cvt_f64_bf16, "cvt.f64.bf16 %0, %1;", d, h)                                            \
-  X1(cvt_f32_f16, "cvt.f32.f16 %0, %1;", f, h)                                              \
-  X1(cvt_f32_bf16, "cvt.f32.bf16 %0, %1;", f, h)                                            \
-  X1(abs_f16, "abs.f16 %0, %1;", h, h)                                                      \
-  X1(neg_bf16, "neg.bf16 %0, %1;", h, h)                                                    \
-  X1(cvt_rn_bf16_f16, "cvt.rn.bf16.f16 %0, %1;", h, h)                                      \
-  X1(cvt_f16_f16, "cvt.f16.f16 %0, %1;", h, h)                                              \
-  X3(fma_rn_oob_f16, "fma.rn.oob.f16 %0, %1, %2, %3;", h, h, h, h)                          \
-  X3(fma_rn_oob_bf16, "fma.rn.oob.bf16 %0, %1, %2, %3;", h, h, h, h)                        \
-  X3(fma_rn_oob_relu_f16, "fma.rn.oob.relu.f16 %0, %1, %2, %3;", h, h, h, h)                \
-  X3(fma_rn_oob_relu_bf16, "fma.rn.oob.relu.bf16 %0, %1, %2, %3;", h, h, h, h)              \
-  X3(bfe_u64, "bfe.u64 %0, %1, %2, %3;", l, l, r, r)                                        \
-  X3(bfe_s64, "bfe.s64 %0, %1, %2, %3;", l, l, r, r)                                        \
-  X4(bfi_b64, "bfi.b64 %0, %1, %2, %3, %4;", l, l, l, r, r)                                 \
-  X2(rem_u16, "rem.u16 %0, %1, %2;", h, h, h)                                               \
-  X2(rem_s16, "rem.s16 %0, %1, %2;", h, h, h)                                               \
-  X1(cvt_rni_u8_f32, "cvt.rni.u8.f32 %0, %1;", h, f)                                        \
-  X1(cvt_rzi_u8_f32, "cvt.rzi.u8.f32 %0, %1;", h, f)                                        \
-  X1(cvt_rz_relu_f16_f32, "cvt.rz.relu.f16.f32 %0, %1;", h, f)                              \
-  X1(cvt_rz_relu_bf16_f32, "cvt.rz.relu.bf16.f32 %0, %1;", h, f)                            \
-  X1(cvt_rn_ftz_bf16_f32, "cvt.rn.ftz.bf16.f32 %0, %1;", h, f)                              \
-  X3(cvt_pack_sat_s8_s32_b32, "cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;", r, r, r, r)        \
-  X3(cvt_pack_sat_u8_s32_b32, "cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;", r, r, r, r)        \
-  X3(cvt_pack_sat_s4_s32_b32, "cvt.pack.sat.s4.s32.b32 %0, %1, %2, %3;", r, r, r, r)        \
-  X3(cvt_pack_sat_u4_s32_b32, "cvt.pack.sat.u4.s32.b32 %0, %1, %2, %3;", r, r, r, r)        \
-  X3(cvt_pack_sat_s2_s32_b32, "cvt.pack.sat.s2.s32.b32 %0, %1, %2, %3;", r, r, r, r)        \
-  X3(cvt_pack_sat_u2_s32_b32, "cvt.pack.sat.u2.s32.b32 %0, %1, %2, %3;", r, r, r, r)        \
-  X2(cvt_pack_sat_s16_s32, "cvt.pack.sat.s16.s32 %0, %1, %2;", r, r, r)                     \
-  X2(cvt_pack_sat_u16_s32, "cvt.pack.sat.u16.s32 %0, %1, %2;", r, r, r)                     \
-  X3(vadd_u32_u32_u32_max, "vadd.u32.u32.u32.max %0, %1, %2.b2, %3;", r, r, r, r)           \
-  X3(vadd_s32_s32_s32_max, "vadd.s32.s32.s32.max %0, %1, %2.b2, %3;", r, r, r, r)           \
-  X3(vadd_s32_u32_s32_max, "vadd.s32.u32.s32.max %0, %1, %2.b2, %3;", r, r, r, r)           \
-  X3(vsub_u32_u32_u32_max, "vsub.u32.u32.u32.max %0, %1, %2.b2, %3;", r, r, r, r)           \
-  X3(vsub_s32_s32_s32_max, "vsub.s32.s32.s32.max %0, %1, %2.b2, %3;", r, r, r, r)           \
-  X3(vsub_s32_u32_s32_max, "vsub.s32.u32.s32.max %0, %1, %2.b2, %3;", r, r, r, r)           \
-  X3(vmad_u32_u32_u32_sat_shr7, "vmad.u32.u32.u32.sat.shr7 %0, %1.b0, %2, %3;", r, r, r, r) \
-  X3(vmad_u32_u32_u32_shr15, "vmad.u32.u32.u32.shr15 %0, %1, -%2, %3;", r, r, r, r)         \
-  X1(sin_approx_ftz_f32, "sin.approx.ftz.f32 %0, %1;", f, f)                                \
-  X1(cos_approx_ftz_f32, "cos.approx.ftz.f32 %0, %1;", f, f)                                \
-  X1(sin_approx_f32, "sin.approx.f32 %0, %1;", f, f)                                        \
+#define INSTRUCTIONS(X1, X2, X3, X4)                                                               \
+  X2(add_rn_f64, "add.rn.f64 %0, %1, %2;", d, d, d)                                                \
+  X2(sub_rz_f64, "sub.rz.f64 %0, %1, %2;", d, d, d)                                                \
+  X2(mul_rm_f64, "mul.rm.f64 %0, %1, %2;", d, d, d)                                                \
+  X3(fma_rn_f64, "fma.rn.f64 %0, %1, %2, %3;", d, d, d, d)                                         \
+  X1(sqrt_rn_f64, "sqrt.rn.f64 %0, %1;", d, d)                                                     \
+  X1(rcp_approx_ftz_f64, "rcp.approx.ftz.f64 %0, %1;", d, d)                                       \
+  X1(rsqrt_approx_ftz_f64, "rsqrt.approx.ftz.f64 %0, %1;", d, d)                                   \
+  X1(abs_f64, "abs.f64 %0, %1;", d, d)                                                             \
+  X1(neg_f64, "neg.f64 %0, %1;", d, d)                                                             \
+  X1(cvt_rni_f64_f64, "cvt.rni.f64.f64 %0, %1;", d, d)                                             \
+  X2(div_rn_f64, "div.rn.f64 %0, %1, %2;", d, d, d)                                                \
+  X2(min_f64, "min.f64 %0, %1, %2;", d, d, d)                                                      \
+  X1(cvt_rn_f32_f64, "cvt.rn.f32.f64 %0, %1;", f, d)                                               \
+  X1(cvt_rz_f16_f64, "cvt.rz.f16.f64 %0, %1;", h, d)                                               \
+  X1(cvt_rp_bf16_f64, "cvt.rp.bf16.f64 %0, %1;", h, d)                                             \
+  X1(cvt_f64_f32, "cvt.f64.f32 %0, %1;", d, f)                                                     \
+  X1(cvt_ftz_f64_f32, "cvt.ftz.f64.f32 %0, %1;", d, f)                                             \
+  X1(abs_f32, "abs.f32 %0, %1;", f, f)                                                             \
+  X1(neg_f32, "neg.f32 %0, %1;", f, f)                                                             \
+  X1(neg_ftz_f32, "neg.ftz.f32 %0, %1;", f, f)                                                     \
+  X1(cvt_ftz_f32_f32, "cvt.ftz.f32.f32 %0, %1;", f, f)                                             \
+  X1(cvt_rn_relu_bf16_f32, "cvt.rn.relu.bf16.f32 %0, %1;", h, f)                                   \
+  X1(cvt_rn_relu_f16_f32, "cvt.rn.relu.f16.f32 %0, %1;", h, f)                                     \
+  X1(cvt_f64_f16, "cvt.f64.f16 %0, %1;", d, h)                                                     \
+  X1(cvt_f64_bf16, "cvt.f64.bf16 %0, %1;", d, h)                                                   \
+  X1(cvt_f32_f16, "cvt.f32.f16 %0, %1;", f, h)                                                     \
+  X1(cvt_f32_bf16, "cvt.f32.bf16 %0, %1;", f, h)                                                   \
+  X1(abs_f16, "abs.f16 %0, %1;", h, h)                                                             \
+  X1(neg_bf16, "neg.bf16 %0, %1;", h, h)                                                           \
+  X1(cvt_rn_bf16_f16, "cvt.rn.bf16.f16 %0, %1;", h, h)                                             \
+  X1(cvt_f16_f16, "cvt.f16.f16 %0, %1;", h, h)                                                     \
+  X3(fma_rn_oob_f16, "fma.rn.oob.f16 %0, %1, %2, %3;", h, h, h, h)                                 \
+  X3(fma_rn_oob_bf16, "fma.rn.oob.bf16 %0, %1, %2, %3;", h, h, h, h)                               \
+  X3(fma_rn_oob_relu_f16, "fma.rn.oob.relu.f16 %0, %1, %2, %3;", h, h, h, h)                       \
+  X3(fma_rn_oob_relu_bf16, "fma.rn.oob.relu.bf16 %0, %1, %2, %3;", h, h, h, h)                     \
+  X3(bfe_u64, "bfe.u64 %0, %1, %2, %3;", l, l, r, r)                                               \
+  X3(bfe_s64, "bfe.s64 %0, %1, %2, %3;", l, l, r, r)                                               \
+  X4(bfi_b64, "bfi.b64 %0, %1, %2, %3, %4;", l, l, l, r, r)                                        \
+  X2(rem_u16, "rem.u16 %0, %1, %2;", h, h, h)                                                      \
+  X2(rem_s16, "rem.s16 %0, %1, %2;", h, h, h)                                                      \
+  X1(cvt_rni_u8_f32, "cvt.rni.u8.f32 %0, %1;", h, f)                                               \
+  X1(cvt_rzi_u8_f32, "cvt.rzi.u8.f32 %0, %1;", h, f)                                               \
+  X1(cvt_rz_relu_f16_f32, "cvt.rz.relu.f16.f32 %0, %1;", h, f)                                     \
+  X1(cvt_rz_relu_bf16_f32, "cvt.rz.relu.bf16.f32 %0, %1;", h, f)                                   \
+  X1(cvt_rn_ftz_bf16_f32, "cvt.rn.ftz.bf16.f32 %0, %1;", h, f)                                     \
+  X3(cvt_pack_sat_s8_s32_b32, "cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;", r, r, r, r)               \
+  X3(cvt_pack_sat_u8_s32_b32, "cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;", r, r, r, r)               \
+  X3(cvt_pack_sat_s4_s32_b32, "cvt.pack.sat.s4.s32.b32 %0, %1, %2, %3;", r, r, r, r)               \
+  X3(cvt_pack_sat_u4_s32_b32, "cvt.pack.sat.u4.s32.b32 %0, %1, %2, %3;", r, r, r, r)               \
+  X3(cvt_pack_sat_s2_s32_b32, "cvt.pack.sat.s2.s32.b32 %0, %1, %2, %3;", r, r, r, r)               \
+  X3(cvt_pack_sat_u2_s32_b32, "cvt.pack.sat.u2.s32.b32 %0, %1, %2, %3;", r, r, r, r)               \
+  X2(cvt_pack_sat_s16_s32, "cvt.pack.sat.s16.s32 %0, %1, %2;", r, r, r)                            \
+  X2(cvt_pack_sat_u16_s32, "cvt.pack.sat.u16.s32 %0, %1, %2;", r, r, r)                            \
+  X3(vadd_u32_u32_u32_max, "vadd.u32.u32.u32.max %0, %1, %2.b2, %3;", r, r, r, r)                  \
+  X3(vadd_s32_s32_s32_max, "vadd.s32.s32.s32.max %0, %1, %2.b2, %3;", r, r, r, r)                  \
+  X3(vadd_s32_u32_s32_max, "vadd.s32.u32.s32.max %0, %1, %2.b2, %3;", r, r, r, r)                  \
+  X3(vsub_u32_u32_u32_max, "vsub.u32.u32.u32.max %0, %1, %2.b2, %3;", r, r, r, r)                  \
+  X3(vsub_s32_s32_s32_max, "vsub.s32.s32.s32.max %0, %1, %2.b2, %3;", r, r, r, r)                  \
+  X3(vsub_s32_u32_s32_max, "vsub.s32.u32.s32.max %0, %1, %2.b2, %3;", r, r, r, r)                  \
+  X3(vmad_u32_u32_u32_sat_shr7, "vmad.u32.u32.u32.sat.shr7 %0, %1.b0, %2, %3;", r, r, r, r)        \
+  X3(vmad_u32_u32_u32_shr15, "vmad.u32.u32.u32.shr15 %0, %1, -%2, %3;", r, r, r, r)                \
+  X3(vshl_s32_s32_u32_sat_clamp_add, "vshl.s32.s32.u32.sat.clamp.add %0, %1, %2.b0, %3;", r, r, r, \
+     r)                                                                                            \
+  X3(vshl_s32_s32_u32_sat_wrap_add, "vshl.s32.s32.u32.sat.wrap.add %0, %1, %2.b0, %3;", r, r, r,   \
+     r)                                                                                            \
+  X3(vshr_s32_s32_u32_sat_clamp_add, "vshr.s32.s32.u32.sat.clamp.add %0, %1, %2.b0, %3;", r, r, r, \
+     r)                                                                                            \
+  X1(sin_approx_ftz_f32, "sin.approx.ftz.f32 %0, %1;", f, f)                                       \
+  X1(cos_approx_ftz_f32, "cos.approx.ftz.f32 %0, %1;", f, f)                                       \
+  X1(sin_approx_f32, "sin.approx.f32 %0, %1;", f, f)                                               \
   X3(vmad_s32_u32_s32_shr15, "vmad.s32.u32.s32.shr15 %0, %1, -%2, %3;", r, r, r, r)
 
 constexpr unsigned kMostOperands = 4;

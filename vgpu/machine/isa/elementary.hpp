@@ -61,8 +61,8 @@ template <std::size_t kTerms>
   return x != 1 ? value : kNoEstimate;
 }
 
-// sin(x + quarters * pi / 2), by the power series around the nearest multiple of pi / 2.
-[[gnu::always_inline]] inline double estimate_sin(double x, u64 quarters) {
+// By the power series around the nearest multiple of pi / 2.
+[[gnu::always_inline]] inline double estimate_sin(double x) {
   constexpr double kTwoOverPi = 0.636619772367581343076;
   // pi / 2 in three parts, of which the first two have 33 bits: their multiples are exact.
   constexpr double kFirst = 0x1.921fb544p0, kSecond = 0x1.0b4611a6p-34,
@@ -83,7 +83,7 @@ template <std::size_t kTerms>
   const double shifted = x * kTwoOverPi + kShift;
   const double turns = shifted - kShift;
   const double rest = ((x - turns * kFirst) - turns * kSecond) - turns * kThird;
-  const u64 quadrant = bits_as<u64>(shifted) + quarters;
+  const u64 quadrant = bits_as<u64>(shifted);
   const double square = rest * rest;
   const double sine = rest * polynomial(kSine, square), cosine = polynomial(kCosine, square);
   const bool odd = (quadrant & 1) != 0;
@@ -104,21 +104,25 @@ template <std::size_t kTerms>
   return x == x ? value : kNoEstimate;
 }
 
-// The angle whose sine is the sine or cosine of `turns`, found as an H100 finds it: it drops what is
-// below 2^-25 turns, and takes the complement of the units within every second quarter, which is
-// one less than the distance from the quarter's end.
+// For 0 <= x < 2^52; without an instruction that the oldest x86-64 lacks.
+[[gnu::always_inline]] inline double floor_of(double x) {
+  constexpr double kWhole = 0x1p52;
+  const double rounded = (x + kWhole) - kWhole;
+  return rounded - (rounded > x ? 1.0 : 0.0);
+}
+
 inline constexpr double kTurn = 6.283185307179586477;
+
+// The angle whose sine is the sine or cosine of `turns`, found as an H100 finds it: it drops what
+// is below 2^-25 turns, and takes the complement of the units within every second quarter, which is
+// one less than the distance from the quarter's end.
 template <bool kCosine>
 [[gnu::always_inline]] inline double angle_of(double turns) {
   constexpr double kUnits = 0x1p25, kQuarter = 0x1p23, kWhole = 0x1p52;
-  const auto floor = [](double x) __attribute__((always_inline)) {  // 0 <= x < 2^52
-    const double rounded = (x + kWhole) - kWhole;
-    return rounded - (rounded > x ? 1.0 : 0.0);
-  };
   const double size = __builtin_fabs(turns);
-  const double units = floor(size * kUnits < kWhole ? size * kUnits : 0.0);  // else whole turns
-  const double part = units - floor(units / kUnits) * kUnits;
-  const double quarter = floor(part / kQuarter), rest = part - quarter * kQuarter;
+  const double units = floor_of(size * kUnits < kWhole ? size * kUnits : 0.0);  // else whole turns
+  const double part = units - floor_of(units / kUnits) * kUnits;
+  const double quarter = floor_of(part / kQuarter), rest = part - quarter * kQuarter;
   const bool odd = quarter == 1 || quarter == 3;
   const double folded = odd != kCosine ? kQuarter - 1 - rest : rest;
   const bool negative = kCosine ? quarter == 1 || quarter == 2 : quarter >= 2;

@@ -308,14 +308,12 @@ void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   switch (insn.sub) {
     case kCos:
       return write_function(
-          window, insn, mask, [](double x) __attribute__((always_inline)) {
-            return estimate_sin(angle_of<true>(x), 0);
-          });
+          window, insn, mask,
+          [](double x) __attribute__((always_inline)) { return estimate_sin(angle_of<true>(x)); });
     case kSin:
       return write_function(
-          window, insn, mask, [](double x) __attribute__((always_inline)) {
-            return estimate_sin(angle_of<false>(x), 0);
-          });
+          window, insn, mask,
+          [](double x) __attribute__((always_inline)) { return estimate_sin(angle_of<false>(x)); });
     case kExp2:
       return write_function(
           window, insn, mask,

@@ -71,6 +71,10 @@ i128 primary(const Video& v, i64 a, i64 b) {
       break;
   }
   const i64 by = v.has(kVideoWraps) ? b & 31 : b > 32 ? 32 : b;
+  if (v.has(kVideoSaturates)) {  // the result has 34 bits before it is clamped
+    const i128 exact = v.kind == VideoKind::kShl ? i128{a} * (i128{1} << by) : i128{a >> by};
+    return static_cast<i64>(static_cast<u64>(exact) << 30) >> 30;
+  }
   const Range word{32, v.has(kVideoSignedA)};
   return v.kind == VideoKind::kShl ? word.part(static_cast<u32>(i128{a} << by), 0) : a >> by;
 }

@@ -73,7 +73,8 @@ void FunctionLowering::video() {
   const bool shifts = v.kind == VideoKind::kShl || v.kind == VideoKind::kShr;
   const bool all_signed = v.has(kVideoSignedA) && v.has(kVideoSignedB);
   const bool sums = v.kind == VideoKind::kAdd || v.kind == VideoKind::kSub;
-  if (shifts && v.has(kVideoSaturates)) refuse("a shift with .sat");
+  if (shifts && v.has(kVideoSaturates) && !(v.has(kVideoSignedD) && v.has(kVideoSignedA)))
+    refuse("a shift of unsigned numbers with .sat");
   if (sums &&
       (v.second == VideoSecond::kMin || (v.second == VideoSecond::kMax && v.has(kVideoSaturates))))
     refuse("the least of a sum, or the greatest with .sat");
