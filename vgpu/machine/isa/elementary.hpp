@@ -104,13 +104,6 @@ template <std::size_t kTerms>
   return x == x ? value : kNoEstimate;
 }
 
-// For 0 <= x < 2^52; without an instruction that the oldest x86-64 lacks.
-[[gnu::always_inline]] inline double floor_of(double x) {
-  constexpr double kWhole = 0x1p52;
-  const double rounded = (x + kWhole) - kWhole;
-  return rounded - (rounded > x ? 1.0 : 0.0);
-}
-
 inline constexpr double kTurn = 6.283185307179586477;
 
 // The angle whose sine is the sine or cosine of `turns`, found as an H100 finds it: it drops what
@@ -118,17 +111,20 @@ inline constexpr double kTurn = 6.283185307179586477;
 // one less than the distance from the quarter's end.
 template <bool kCosine>
 [[gnu::always_inline]] inline double angle_of(double turns) {
-  constexpr double kUnits = 0x1p25, kQuarter = 0x1p23, kWhole = 0x1p52;
+  constexpr double kUnits = 0x1p25, kWhole = 0x1p52;
+  constexpr u64 kQuarter = u64{1} << 23;
   const double size = __builtin_fabs(turns);
-  const double units = floor_of(size * kUnits < kWhole ? size * kUnits : 0.0);  // else whole turns
-  const double part = units - floor_of(units / kUnits) * kUnits;
-  const double quarter = floor_of(part / kQuarter), rest = part - quarter * kQuarter;
-  const bool odd = quarter == 1 || quarter == 3;
-  const double folded = odd != kCosine ? kQuarter - 1 - rest : rest;
-  const bool negative = kCosine ? quarter == 1 || quarter == 2 : quarter >= 2;
-  const u64 sign = kCosine ? 0 : bits_as<u64>(turns) >> 63 << 63;
-  const double angle = folded * (kTurn / kUnits);
-  const double value = bits_as<double>(bits_as<u64>(negative ? -angle : angle) ^ sign);
+  const double scaled = size * kUnits < kWhole ? size * kUnits : 0.0;  // else whole turns
+  // kWhole + x has the integer next to x in its lower bits.
+  const double shifted = kWhole + scaled;
+  const u64 units = bits_as<u64>(shifted) - (shifted - kWhole > scaled ? 1 : 0);
+  const u64 quarter = units / kQuarter;
+  const u64 complement = u64{0} - ((quarter ^ (kCosine ? 1 : 0)) & 1);
+  const u64 folded = (units ^ complement) & (kQuarter - 1);
+  const double angle = (bits_as<double>(folded | bits_as<u64>(kWhole)) - kWhole) * (kTurn / kUnits);
+  const u64 negative = (kCosine ? quarter + 1 : quarter) << 62 & u64{1} << 63;
+  const u64 sign = kCosine ? 0 : bits_as<u64>(turns) & u64{1} << 63;
+  const double value = bits_as<double>(bits_as<u64>(angle) ^ negative ^ sign);
   return size < __builtin_huge_val() ? value : kNoEstimate;
 }
 

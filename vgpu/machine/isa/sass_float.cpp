@@ -128,11 +128,19 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   };
   const unsigned rounding = bits_of(m, kRoundingAt, 2);
   if (rounding == 0) {
+    alignas(64) u64 results[kLanes];
+    u64 nans = 0;
+    for (u32 i = 0; i < kLanes; ++i) {
+      const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
+      const double result = compute(bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z);
+      results[i] = bits_as<u64>(result);
+      nans |= is_nan(result) ? u64{1} : u64{0};
+    }
+    if (__builtin_expect(nans != 0, 0)) {
+      for (u32 i = 0; i < kLanes; ++i) results[i] = finish(i, bits_as<double>(results[i]));
+    }
     write_pairs(
-        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-          const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
-          return finish(i, compute(bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z));
-        });
+        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) { return results[i]; });
     return;
   }
   write_pairs(window, insn.d, mask, [&](u32 i) {
