@@ -57,11 +57,10 @@ void arithmetic(std::vector<Case>& cases) {
   cases.push_back(binary<T>("max", [](T a, T b) { return std::max(a, b); }));
   cases.push_back(
       binary<T>("div", [](T a, T b) { return b == 0 ? T(-1) : static_cast<T>(W(a) / W(b)); }));
-  cases.push_back(
-      binary<T>("rem", [](T a, T b) {
-        const T by_zero = sizeof(T) == 2 ? T(-1) : a;  // as an H100 has it
-        return b == 0 ? by_zero : static_cast<T>(W(a) % W(b));
-      }));
+  cases.push_back(binary<T>("rem", [](T a, T b) {
+    const T by_zero = sizeof(T) == 2 ? T(-1) : a;  // as an H100 has it
+    return b == 0 ? by_zero : static_cast<T>(W(a) % W(b));
+  }));
   if constexpr (sizeof(T) < 8) {
     const char wide = letter(2 * sizeof(T)), narrow = letter(sizeof(T));
     cases.push_back({"mul.wide." + ptx_name<T>(),
