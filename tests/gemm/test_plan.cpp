@@ -179,7 +179,7 @@ TEST(Plan, CoversAnyShape) {
                                         Precision::kBf16, Precision::kFp16x3, Precision::kBf16x9}) {
         const Plan planned = plan(p, precision, {.sms = sms}).value();
         if (const auto* large = std::get_if<LargePlan>(&planned.tiles))
-          expect_complete(large->tiling, 1, sms);
+          expect_complete(large->tiling, 1, sms * large->shape().blocks_of_sm);
         if (const auto* fused = std::get_if<FusedPlan>(&planned.tiles))
           expect_complete(fused->plan, fused->parts, sms);
         if (const auto* tensor = std::get_if<TensorPlan>(&planned.tiles)) {
