@@ -205,7 +205,7 @@ double loss(const std::vector<Measured>& all) {
 
 void fit(const std::vector<Measured>& all, std::vector<Variable>& free) {
   double best = loss(all);
-  for (const double step : {2.0, 1.3, 1.1, 1.03, 1.3, 1.1, 1.03}) {
+  for (const double step : {2.0, 1.3, 1.1, 1.03, 1.3, 1.1, 1.03, 1.01}) {
     for (bool better = true; better;) {
       const double before = best;
       for (Variable& one : free) {
@@ -231,7 +231,9 @@ void report(const std::vector<Measured>& all) {
     std::string text;
   };
   std::vector<Line> lines;
+  constexpr double kLongUs = 20, kSlower = 1.05;
   double lost = 0, ahead = 0, possible = 0;
+  int slower = 0, long_ones = 0;
   for (const Measured& of : all) {
     if (of.rows.empty() || of.cublas == 0) continue;
     const auto by = [&](auto value) {
@@ -253,6 +255,10 @@ void report(const std::vector<Measured>& all) {
     lost += std::log(chosen.us / best.us);
     ahead += std::log(of.cublas / chosen.us);
     possible += std::log(of.cublas / best.us);
+    if (of.cublas > kLongUs) {
+      ++long_ones;
+      slower += chosen.us > kSlower * of.cublas ? 1 : 0;
+    }
     char text[64];
     std::snprintf(text, sizeof text, "%.3f %.3f ", chosen.us / best.us, of.cublas / chosen.us);
     lines.push_back({chosen.us / best.us,
@@ -265,6 +271,8 @@ void report(const std::vector<Measured>& all) {
     std::printf("%s\n", lines[i].text.c_str());
   std::printf("%.0f problems: chosen / fastest %.4f; cuBLAS / chosen %.4f, / fastest %.4f\n", count,
               std::exp(lost / count), std::exp(ahead / count), std::exp(possible / count));
+  std::printf("%d problems above %.0f us, %d slower than cuBLAS by over 5%%\n", long_ones, kLongUs,
+              slower);
 }
 
 }  // namespace
