@@ -20,7 +20,7 @@ enum Habit : unsigned {
 
 struct Named {
   std::string_view rung;
-  std::array<std::string_view, 8> parameters;  // names of its Tile's integer arguments, in order
+  std::array<std::string_view, 9> parameters;  // names of its Tile's integer arguments, in order
   unsigned habits = kNoHabit;
 };
 
@@ -41,7 +41,7 @@ constexpr Named kNamed[] = {
     {"r15_warp_specialized", {"BM", "BN", "STAGES"}, kWarpgroups},
     {"r16_persistent", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kPairs},
     {"r17_stream_k", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kPairs | kEvenly},
-    {"simt_tiles", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES"}, kEvenly},
+    {"simt_tiles", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES", "blocks"}, kEvenly},
     {"tensor_tiles", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kEvenly},
 };
 
@@ -172,7 +172,8 @@ std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel)
   for (const Named& named : kNamed) {
     if (named.rung != rung) continue;
     const std::vector<int> values = arguments_of_tile(kernel);
-    for (std::size_t i = 0; i < values.size() && !named.parameters[i].empty(); ++i)
+    const std::size_t count = std::min(values.size(), named.parameters.size());
+    for (std::size_t i = 0; i < count && !named.parameters[i].empty(); ++i)
       set(tile, named.parameters[i], values[i]);
     tile.warpgroups = (named.habits & kWarpgroups) != 0;
     tile.in_step = (named.habits & kInStep) != 0;
@@ -218,7 +219,9 @@ std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen,
   return tile;
 }
 
-bool plans_its_tile(std::string_view rung) { return rung == "simt_parts" || rung == "library"; }
+bool plans_its_tile(std::string_view rung) {
+  return rung == "simt_parts" || rung == "simt_tiles" || rung == "library";
+}
 
 std::string of_k(std::int64_t times, std::int64_t over) {
   const std::int64_t common = std::gcd(times, over);
