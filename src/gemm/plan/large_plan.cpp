@@ -11,8 +11,8 @@
 namespace ladder {
 namespace {
 
-// nullopt if that is no other plan, or the shares have too few steps. slots: blocks that run at
-// once.
+// The tiling with stream-K; nullopt if its schedule would be that of whole tiles, or a block would
+// have fewer than share_steps steps. slots: blocks that run at once.
 std::optional<Tiling> share_tiles(Tiling plan, int slots) {
   const std::int64_t tiles = plan.whole_tiles, all_steps = tiles * plan.steps;
   if (tiles >= slots) {
@@ -80,7 +80,7 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
       step += large_cost::along_k * vectors;
     }
   }
-  // Of a step of as many blocks as an SM has.
+  // Cycles of one step of every block of an SM, if `blocks` blocks run at once.
   const auto step_of = [&](std::int64_t blocks) {
     if (blocks > sms) return step * t.blocks_of_sm;
     return t.blocks_of_sm > 1 ? step * large_cost::alone : step;
