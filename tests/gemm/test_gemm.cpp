@@ -277,8 +277,8 @@ TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
   };
   for (const Precision precision : {Precision::kIeee, Precision::kAuto}) {
     for (const char* few :
-         {"64", "256", "64x64x65536", "1x4096x4096", "65536x32x256", "128x128x8192", "640",
-          "32x4096x4096", "256x256x8192", "256x192x16384", "256x256x16390", "1000x1000x3"})
+         {"64", "256", "64x64x65536", "1x4096x4096", "65536x8x256", "128x128x8192", "512",
+          "8x4096x4096", "96x96x16384", "1000x1000x3"})
       EXPECT_EQ(rung(few, precision), "ladder_split_k") << few;
     for (const char* shallow : {"4096x4096x8", "2048x2048x128", "128x65536x128", "65536x128x128"})
       EXPECT_EQ(rung(shallow, precision), "ladder_large_tiles") << shallow;
@@ -290,7 +290,7 @@ TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
   // Few rows or columns: the larger operand is split in the product kernel if tensor maps accept
   // it.
   for (const char* thin :
-       {"64x4096x4096", "65536x64x1024", "128x14336x4096", "2048x128x2048", "256x256x16384"})
+       {"64x4096x4096", "65536x64x1024", "128x14336x4096", "2048x128x2048", "512x512x16384"})
     EXPECT_EQ(rung(thin, Precision::kAuto), "ladder_guarded") << thin;
   for (const char* thin : {"64x4095x4096", "4096x64x4097", "64x4096x4100"})
     EXPECT_NE(rung(thin, Precision::kAuto), "ladder_guarded") << thin;

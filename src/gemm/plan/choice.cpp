@@ -16,12 +16,18 @@
 namespace ladder {
 namespace {
 
-// Whether smaller tiles and k-splits, or the kernels for few rows and small k, take less time.
-bool gains_by_split_k(const Problem& p, const DeviceFacts& device) {
-  if (p.m == 0 || p.n == 0) return true;
+// Predicted cycles on CUDA cores: of smaller tiles and k-splits or the kernels for few rows and
+// small k, and of large tiles.
+struct CudaCoreCycles {
+  double small, large;
+};
+CudaCoreCycles cuda_core_cycles(const Problem& p, const DeviceFacts& device) {
+  if (p.m == 0 || p.n == 0) return {0, 0};
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const double large = plan_large_tiles(p, {}, device.sms).cycles;
+  if (!fits_split_k(p)) return {kNever, large};
   const SmallPlan small = plan_small(p, {}, device);
-  return small.kernel == SmallKernel::kOuterProduct ||
-         small.cycles() <= plan_large_tiles(p, {}, device.sms).cycles;
+  return {small.kernel == SmallKernel::kOuterProduct ? 0 : small.cycles(), large};
 }
 
 // Whether the pre-pass of the larger operand would take longer than the product gains from it.
@@ -37,18 +43,27 @@ bool fills_last_slab(std::int64_t k) {
   return k % kSlab == 0 || k % kSlab >= kLeastOfLast;
 }
 
-// Whether tensor cores with split operands gain more time than the pre-passes, the choice and the
-// kernels that return at once cost.
-bool gains_by_split(const Problem& p) {
+// Predicted cycles with split operands, by a guarded kernel.
+double guarded_cycles(const Problem& p, const DeviceFacts& device) {
   const auto [few, many] = std::minmax(p.m, p.n);
-  const double products = flops(p) / 2;
-  const bool thin = gains_by_fusing(p) && few >= limit::guarded_thin_vectors &&
-                    products >= limit::guarded_thin_products;
-  const bool deep = few >= limit::guarded_deep_vectors && many <= limit::deep_vectors &&
-                    products >= limit::guarded_deep_products;
-  if ((thin || deep) && fits_fused(p, {}) && fills_last_slab(p.k)) return true;
-  return few >= limit::guarded_vectors && products >= limit::guarded_products &&
-         static_cast<double>(p.m) * static_cast<double>(p.n) >= limit::guarded_elements;
+  const auto k = static_cast<double>(p.k), sms = static_cast<double>(device.sms);
+  if (takes_fused(p, {}, true)) {
+    const FusedPlan fused = plan_fused(p, device.sms);
+    const TileShape& t = fused.shape;
+    const double steps = 1.0 * fused.plan.tiles_m * fused.plan.tiles_n * fused.plan.steps / sms;
+    return guarded_cost::fused + guarded_cost::fused_step * steps * t.m * t.n +
+           guarded_cost::fused_few * static_cast<double>(few) * k / sms +
+           guarded_cost::k_split * fused.parts;
+  }
+  const SplitFormat& format = split_format(Precision::kFp16x3);
+  const bool a_along = p.op_a == Op::kNone, b_along = p.op_b != Op::kNone;
+  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n),
+               along = (a_along ? m : 0) + (b_along ? n : 0), across = m + n - along;
+  return guarded_cost::launch +
+         guarded_cost::product *
+             plan_split_tiles(p, format.cost, split_tiles(format.bk), device.sms).clocks +
+         (guarded_cost::along_k * along + guarded_cost::across_k * across) * k / sms +
+         (across > 0 ? guarded_cost::transposes : 0) + guarded_cost::outputs * m * n / sms;
 }
 
 const EveryGpuTile* every_gpu_tile(Precision precision) {
@@ -86,18 +101,21 @@ KernelChoice choose_by_clocks(const Problem& p, const DeviceFacts& device) {
 KernelChoice choose_of_hopper(const Problem& p, Precision precision, const DeviceFacts& device) {
   switch (precision) {
     case Precision::kAuto:
-      if (gains_by_split(p) && fits_split(p) && guard_holds(static_cast<double>(p.k)))
+    case Precision::kIeee: {
+      const CudaCoreCycles cycles = cuda_core_cycles(p, device);
+      if (precision == Precision::kAuto && fits_split(p) && p.m > 0 && p.n > 0 &&
+          guard_holds(static_cast<double>(p.k)) &&
+          guarded_cycles(p, device) < std::min(cycles.small, cycles.large))
         return {"ladder_guarded",
                 "tensor cores gain more than the split pre-pass and the range check cost", true};
-      [[fallthrough]];
-    case Precision::kIeee:
       if (const auto tuned = TunedPlans::of_process().find(part_shape(p, {}), device.sms)) {
         return {tuned->large ? "ladder_large_tiles" : "ladder_split_k",
                 "LADDER_PLANS has a measured plan"};
       }
-      if (fits_split_k(p) && gains_by_split_k(p, device))
+      if (cycles.small <= cycles.large)
         return {"ladder_split_k", "it is predicted to be faster than large tiles"};
       return {"ladder_large_tiles", "large tiles are predicted to be faster than small ones"};
+    }
     case Precision::kTf32:
       return {"ladder_tf32", "the kernel of this precision"};
     case Precision::kBf16:

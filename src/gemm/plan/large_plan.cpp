@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gemm/plan/costs.hpp"
+#include "gemm/plan/part_plan.hpp"
 #include "gemm/plan/tuned_plans.hpp"
 
 namespace ladder {
@@ -13,16 +14,19 @@ namespace {
 
 // The tiling with stream-K; nullopt if its schedule would be that of whole tiles, or a block would
 // have fewer than share_steps steps. slots: blocks that run at once.
-std::optional<Tiling> share_tiles(Tiling plan, int slots) {
+std::optional<Tiling> share_tiles(Tiling plan, int step, int slots) {
   const std::int64_t tiles = plan.whole_tiles, all_steps = tiles * plan.steps;
+  const std::int64_t of_step = step / kLargeStep;
   if (tiles >= slots) {
     const std::int64_t waves = ceil_div(tiles, slots);
-    if (ceil_div(all_steps, slots) + limit::fixup_steps >= waves * plan.steps) return std::nullopt;
+    if (ceil_div(all_steps, slots) + limit::fixup_steps / of_step >= waves * plan.steps)
+      return std::nullopt;
     plan.whole_tiles = static_cast<int>(std::max<std::int64_t>(waves - 2, 0) * slots);
   } else {
     // Tiles that all have the same number of blocks have fewer shares to add.
     constexpr double kFewIdle = 0.05;
-    const std::int64_t most = std::min<std::int64_t>(slots, all_steps / limit::share_steps),
+    const std::int64_t most =
+                           std::min<std::int64_t>(slots, all_steps * of_step / limit::share_steps),
                        equal = most / tiles * tiles;
     if (most <= tiles) return std::nullopt;
     const std::int64_t blocks =
@@ -53,10 +57,10 @@ void each_plan(const Problem& p, const Alignment& at, int sms, Visit visit) {
   for (std::size_t i = 0; i < kLargeTiles.size(); ++i) {
     const LargeTileCost& t = kLargeTiles[i];
     const int slots = sms * t.blocks_of_sm;
-    Tiling whole = plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, kLargeStep, slots);
+    Tiling whole = plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, slots);
     if (p.k > kChainsFrom) whole.chain = static_cast<int>(ceil_div(whole.steps, kChains));
     for (const bool shares : {false, true}) {
-      const std::optional<Tiling> tiling = shares ? share_tiles(whole, slots) : whole;
+      const std::optional<Tiling> tiling = shares ? share_tiles(whole, t.k, slots) : whole;
       if (!tiling) continue;
       LargePlan plan{static_cast<int>(i), shares, *tiling};
       plan.cycles = large_cycles(p, at, plan, kLargeTiles, sms);
@@ -72,14 +76,18 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
   const LargeTileCost& t = tiles[static_cast<std::size_t>(plan.tile)];
   const auto [a, b] = sides_of(p, at);
   const Tiling& tiling = plan.tiling;
-  double step = t.step, cycles = large_cost::launch;
+  const double bytes_ab = 4.0 * (a.elements + b.elements),
+               beyond = std::max(0.0, 1 - thin_cost::cached_bytes / bytes_ab);
+  double step = t.step + t.from_memory * beyond, cycles = large_cost::launch, along_k = 0;
   for (const auto& [x, vectors] : {std::pair{a, t.m}, std::pair{b, t.n}}) {
     if (!x.aligned) {
       cycles += large_cost::pack + large_cost::packed * x.elements / sms;
     } else if (x.along_k) {
-      step += large_cost::along_k * vectors;
+      along_k += vectors;
     }
   }
+  // Few of these rows are copied in time that nothing else takes.
+  step += (t.k == kLargeStep ? large_cost::along_k : large_cost::along_more_k) * along_k * along_k;
   // Cycles of one step of every block of an SM, if `blocks` blocks run at once.
   const auto step_of = [&](std::int64_t blocks) {
     if (blocks > sms) return step * t.blocks_of_sm;
@@ -89,9 +97,11 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
                      waves = ceil_div(all, tiling.blocks);
   if (plan.shares) {
     const auto shares = static_cast<double>(ceil_div(all * tiling.steps, tiling.blocks));
-    cycles += step_of(tiling.blocks) * shares + large_cost::split +
-              large_cost::share *
-                  std::max(1.0, static_cast<double>(tiling.blocks) / static_cast<double>(all));
+    const double sums = t.m * t.n * t.blocks_of_sm;
+    cycles += step_of(tiling.blocks) * shares +
+              sums * (large_cost::split +
+                      large_cost::share * std::max(1.0, static_cast<double>(tiling.blocks) /
+                                                            static_cast<double>(all)));
   } else {
     const std::int64_t last = all - (waves - 1) * tiling.blocks;
     cycles +=
@@ -99,7 +109,8 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
   }
   cycles += t.tile * static_cast<double>(waves);
   const double bytes = 4.0 * static_cast<double>(p.m) * static_cast<double>(p.n);
-  return std::max(cycles, bytes / (large_cost::stores_per_cycle * sms));
+  return std::max(
+      {cycles, bytes / (large_cost::stores_per_cycle * sms), memory_cycles(bytes_ab, sms)});
 }
 
 void each_large_plan(const Problem& p, const Alignment& at, int sms,

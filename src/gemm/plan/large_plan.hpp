@@ -14,15 +14,17 @@
 namespace ladder {
 
 struct LargeTileCost {
-  int m, n;          // outputs
-  int blocks_of_sm;  // that run on an SM at once
-  double step;       // cycles per step of k, of one of them
-  double tile;       // cycles: first copies and store
+  int m, n;            // outputs
+  int k;               // of a step
+  int blocks_of_sm;    // that run on an SM at once
+  double step;         // cycles per step of k, of one of them
+  double from_memory;  // more, of operands that L2 does not hold
+  double tile;         // cycles: first copies and store
 };
-inline constexpr int kLargeStep = 8;  // of k
+inline constexpr int kLargeStep = 8;  // of k, of a warp per stage
 inline constexpr std::array kLargeTiles{
-#define LADDER_LARGE_TILE(BM, BN, STAGES, blocks, step, tile) \
-  LargeTileCost{BM, BN, blocks, step, tile},
+#define LADDER_LARGE_TILE(BM, BN, WK, STAGES, blocks, step, from_memory, tile) \
+  LargeTileCost{BM, BN, kLargeStep * WK, blocks, step, from_memory, tile},
 #include "gemm/plan/large_tiles.inc"
 #undef LADDER_LARGE_TILE
 };

@@ -37,6 +37,9 @@ class TileTimes {
         tiles_(ceil_div(x.rows, t.bm) * ceil_div(x.cols, t.bn) * x.batch),
         steps_(ceil_div(x.k, t.bk)),
         bytes_(4.0 * static_cast<double>(tiles_) * static_cast<double>(x.k) * (t.bm + t.bn)),
+        memory_(memory_cycles(
+            4.0 * static_cast<double>(x.k) * static_cast<double>((x.rows + x.cols) * x.batch),
+            sms)),
         store_((x.turned ? parts_cost::store_turned : 1) * parts_cost::store * t.bm * t.bn * t.wk /
                4096 / sms) {
     const double multiplies = static_cast<double>(t.bm) * t.bn * t.bk / (kMultipliesOfSm * t.rate),
@@ -83,7 +86,7 @@ class TileTimes {
              8.0 * static_cast<double>(tiles_ * elements * (parts - 1)) /
                  (parts_cost::bytes_of_sm * sms_);
     }
-    return std::max(sum, bytes_ / (parts_cost::bytes_of_sm * sms_));
+    return std::max({sum, bytes_ / (parts_cost::bytes_of_sm * sms_), memory_});
   }
 
  private:
@@ -91,7 +94,7 @@ class TileTimes {
   const PartTileCost& tile_;
   int sms_;
   std::int64_t tiles_, steps_;
-  double bytes_, store_;
+  double bytes_, memory_, store_;
   double step_[kMostOfSm + 1]{};  // of as many blocks of an SM, each a step of k
 };
 
@@ -106,6 +109,10 @@ std::int64_t capacity_of(int sms, int of_sm, int cluster) {
 }
 
 }  // namespace
+
+double memory_cycles(double bytes, int sms) {
+  return bytes > thin_cost::cached_bytes ? bytes / (parts_cost::memory_bytes * sms) : 0;
+}
 
 std::int64_t part_capacity(int sms, int of_sm, int cluster) {
   // A plan asks for the same few numbers some hundred times.

@@ -47,6 +47,9 @@ struct PartPlan {
   }
 };
 
+// The least cycles in which `bytes` of operands come from memory; 0 if L2 holds them.
+double memory_cycles(double bytes, int sms);
+
 // Number of blocks that run concurrently, in clusters, with `of_sm` blocks per SM. Large clusters
 // leave SMs unused that no further cluster fits.
 std::int64_t part_capacity(int sms, int of_sm, int cluster);

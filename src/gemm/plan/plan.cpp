@@ -78,7 +78,7 @@ void put_tiling(Words& to, const Tiling& tiling) {
 void put_plan(Words& /*to*/, std::monostate /*scaled*/) {}
 
 void put_plan(Words& to, const LargePlan& plan) {
-  put_tile(to, plan.shape().m, plan.shape().n, kLargeStep);
+  put_tile(to, plan.shape().m, plan.shape().n, plan.shape().k);
   put_tiling(to, plan.tiling);
 }
 

@@ -40,14 +40,18 @@ double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double warps =
       std::ceil(blocks / sms) * std::ceil(std::min<double>(kThinThreads, threads) / 32);
   const double loads = batches * at_once / (plan.along_k ? lanes * vector : 1);
-  // Lines of memory that a warp's loads and its store reach.
+  // Lines of memory that a warp's load from B and its store reach. If lanes span k and A is not
+  // K-major, each k of a block is a line of A.
   const double of_b = plan.along_k ? 32.0 / lanes : vector,
-               of_a = plan.along_k ? (x.a_k_major ? 1 : lanes) : 1,
+               of_a = plan.along_k && !x.a_k_major && x.rows > 1 ? static_cast<double>(x.k) : 0,
                of_c = x.turned ? (plan.along_k ? 32.0 / lanes : 32 * vector) : vector;
-  return thin_cost::direct_launch + thin_cost::direct_latency * batches +
-         warps * (thin_cost::direct_load * loads * 2 +
-                  thin_cost::direct_line * (loads * (of_a + of_b) + of_c)) +
-         thin_cost::block * blocks;
+  const double sum = thin_cost::direct_launch + thin_cost::direct_latency * batches +
+                     warps * (loads * (thin_cost::direct_load + thin_cost::direct_line * of_b) +
+                              thin_cost::direct_stored_line * of_c) +
+                     blocks * (thin_cost::block + thin_cost::direct_a_line / sms * of_a);
+  // Each row of C reads all of B.
+  return std::max(sum,
+                  4.0 * rows * static_cast<double>(x.k) * cols / (parts_cost::bytes_of_sm * sms));
 }
 
 }  // namespace
@@ -78,10 +82,10 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double of_lines = std::min(1.0, lanes / (x.b_aligned ? 8.0 : 32.0));
   const double rate = (x.b_aligned ? thin_cost::elements_of_16 : thin_cost::elements_of_4) *
                       std::pow(of_lines, thin_cost::lines);
-  // Memory favours longer rows of B.
+  // Memory favours longer rows of B, if k is the fast index.
   const double memory =
       thin_cost::memory_elements *
-      std::pow(std::min(1.0, lanes / (plan.along_k ? 128.0 : 32.0)), thin_cost::memory_rows);
+      std::pow(std::min(1.0, plan.along_k ? lanes / 128.0 : 8.0 / lanes), thin_cost::memory_rows);
   const double loads = of_b / (cached ? rate : std::min(rate, memory)) + of_a / rate;
   const double multiplies =
       of_sm * groups * of_vector * kThinThreads * 4.0 * rows / thin_cost::multiplies;

@@ -22,9 +22,24 @@ struct Source {
   bool along_k;  // k is the fast index, so that a copy transposes
 };
 
-// Rows in shared memory are padded by 4 elements: the 8 steps x 4 neighbours that a warp transposes
-// together are in 32 different banks.
-constexpr int kRowPadding = 4;
+// Rows in shared memory, one per step of k, are padded by 4 elements, and each eight rows by 8 more:
+// what a warp transposes together, 8 steps of 4 rows or 16 of 8, is in different banks.
+constexpr int kRowPadding = 4, kRowsAtOnce = 8;
+
+// Elements from a step of k to the eighth after it.
+template <int kSize>
+__host__ __device__ constexpr int group_stride() {
+  return kRowsAtOnce * (kSize + kRowPadding) + 8;
+}
+template <int kSize, int BK>
+__host__ __device__ constexpr int shared_rows() {
+  static_assert(BK % kRowsAtOnce == 0, "whole groups");
+  return BK / kRowsAtOnce * group_stride<kSize>();
+}
+template <int kSize>
+__device__ __forceinline__ int row_at(int step) {
+  return step / kRowsAtOnce * group_stride<kSize>() + step % kRowsAtOnce * (kSize + kRowPadding);
+}
 
 // kThreads threads copy to a shared address: whole(s, left) copies the next BK of `left` steps,
 // part(s, left) the last ones, if they are fewer. The loop over whole tiles has few instructions
@@ -47,10 +62,12 @@ class TileCopy<kSize, BK, kThreads, true> {
   static constexpr bool kStores = true;
 
   __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int left, int tid)
-      : row_(tid / kLanes), deep_(tid % kLanes * 4) {
+      : deep_(tid % kLanes * 4) {
+    const int row = tid / kLanes;
+    at_ = (row_at<kSize>(deep_) + row) * 4;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
-      const std::int64_t at = min(i0 + row_ + i * kAcross, x.size - 1);
+      const std::int64_t at = min(i0 + row + i * kAcross, x.size - 1);
       g_[i] = x.g + at * x.ld + k + deep_;
     }
     load(left);
@@ -70,7 +87,7 @@ class TileCopy<kSize, BK, kThreads, true> {
   }
 
   __device__ __forceinline__ void part(std::uint32_t s, int /*left*/) {
-    s += (deep_ * kRow + row_) * 4;
+    s += at_;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
       ptx::store_shared(s + (0 * kRow + i * kAcross) * 4, r_[i].x);
@@ -89,7 +106,7 @@ class TileCopy<kSize, BK, kThreads, true> {
     }
   }
 
-  int row_, deep_;
+  int deep_, at_;  // at_ in bytes
   const float* g_[kPieces];
   float4 r_[kPieces];
 };
@@ -98,7 +115,6 @@ class TileCopy<kSize, BK, kThreads, true> {
 // so that it needs one pointer.
 template <int kSize, int BK, int kThreads>
 class TileCopy<kSize, BK, kThreads, false> {
-  static constexpr int kRow = kSize + kRowPadding;
   static constexpr int kAcross = kThreads / BK;
   static constexpr int kPieces = kSize / 4 / kAcross;
   static_assert(kThreads % BK == 0 && kSize % (4 * kAcross) == 0, "whole rows");
@@ -109,7 +125,7 @@ class TileCopy<kSize, BK, kThreads, false> {
   __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int /*left*/, int tid)
       : deep_(tid / kAcross), step_(x.ld * BK) {
     const int i = i0 + tid % kAcross * 4;
-    at_ = (deep_ * kRow + tid % kAcross * 4) * 4;
+    at_ = (row_at<kSize>(deep_) + tid % kAcross * 4) * 4;
     g_ = x.g + (k + deep_) * x.ld + i;
 #pragma unroll
     for (int p = 0; p < kPieces; ++p) inside_[p] = i + p * kAcross * 4 < x.size;

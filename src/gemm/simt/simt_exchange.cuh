@@ -2,6 +2,7 @@
 // Partial sums of a warp of simt_tiles: forwarded to the next block through device memory, or kept
 // in shared memory between two chains of additions.
 #pragma once
+#include "device/ptx/sync.cuh"
 #include "gemm/partial_sums.cuh"
 
 #include <cuda_runtime.h>
@@ -30,7 +31,7 @@ __device__ __forceinline__ void forward_partial(float (&rC)[T::TM][T::TN], const
   const int tid = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);
   float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid;
 #pragma unroll
-  for (int i = 0; i < T::TM * T::TN; ++i) gP[i * T::kConsumers] = rC[i / T::TN][i % T::TN];
+  for (int i = 0; i < T::kOwn * T::TN; ++i) gP[i * T::kConsumers] = rC[i / T::TN][i % T::TN];
   announce_partial(WarpOf<T>{tid}, x, block);
 }
 
@@ -42,7 +43,7 @@ __device__ __forceinline__ void accumulate_partial(float (&rC)[T::TM][T::TN], co
   consume_partial(WarpOf<T>{tid}, x, block, [&] {
     const float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid;
 #pragma unroll
-    for (int i = 0; i < T::TM * T::TN; ++i)
+    for (int i = 0; i < T::kOwn * T::TN; ++i)
       rC[i / T::TN][i % T::TN] += __ldcg(gP + i * T::kConsumers);
   });
 }
@@ -51,7 +52,7 @@ __device__ __forceinline__ void accumulate_partial(float (&rC)[T::TM][T::TN], co
 // its own bank.
 template <class T>
 __device__ __forceinline__ float* kept_by_warp(float* sKept) {
-  return sKept + threadIdx.x / 32 * (32 * T::TM * T::TN);
+  return sKept + threadIdx.x / 32 * (32 * T::kOwn * T::TN);
 }
 
 // Keeps the sums of one chain of additions in shared memory and adds them to those of the next.
@@ -66,6 +67,33 @@ __device__ __forceinline__ void add_kept(float (&rC)[T::TM][T::TN], float* sKept
   const float* const s = kept_by_warp<T>(sKept) + threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < T::TM * T::TN; ++i) rC[i % T::TM][i / T::TM] += s[i * 32];
+}
+
+// The same for two groups of warps, whose sums are of the same outputs. Each ends with the sums of
+// one half of the rows, in the first rows of rC: the first group with those of the first half.
+// begins, ends: whether this is the first or the last chain.
+template <class T>
+__device__ __forceinline__ void add_groups(float (&rC)[T::TM][T::TN], float* sKept, int group,
+                                           bool begins, bool ends) {
+  constexpr int kWarps = T::kGroup / 32, kHalf = 32 * T::kOwn * T::TN;
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  float* const own = sKept + warp * kHalf + lane;
+  float* const other = sKept + (warp + (group == 0 ? kWarps : -kWarps)) * kHalf + lane;
+  const auto sync = [&] { ptx::barrier_sync(2 + warp % kWarps, 64); };
+  sync();  // the other group has read its sums, and stored through the same memory
+#pragma unroll
+  for (int i = 0; i < T::kOwn * T::TN; ++i) {
+    const int row = i % T::kOwn, col = i / T::kOwn;
+    const float sum = group == 0 ? rC[row + T::kOwn][col] : rC[row][col];
+    other[i * 32] = begins ? sum : sum + other[i * 32];
+  }
+  sync();
+#pragma unroll
+  for (int i = 0; i < T::kOwn * T::TN; ++i) {
+    const int row = i % T::kOwn, col = i / T::kOwn;
+    rC[row][col] = (group == 0 ? rC[row][col] : rC[row + T::kOwn][col]) + own[i * 32];
+    if (!ends) own[i * 32] = rC[row][col];
+  }
 }
 
 }  // namespace ladder

@@ -24,15 +24,17 @@
 
 namespace ladder::simt_tiles {
 
-template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_,
+template <int BM_, int BN_, int BK_, int WM_, int WN_, int WK_, int TM_, int TN_, int STAGES_,
           int kBlocksOfSm_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_;
   static constexpr int WM = WM_, WN = WN_;  // outputs per warp
+  static constexpr int WK = WK_;            // groups of warps, each with BK / WK steps of a stage
   static constexpr int TM = TM_, TN = TN_;  // outputs per thread, in pieces of 4 x 4
   static constexpr int STAGES = STAGES_;    // tiles in shared memory
   static constexpr int kLanesM = WM / TM, kLanesN = WN / TN;  // lanes of a warp, kLanesM x kLanesN
-  static constexpr int kConsumers = BM / WM * (BN / WN) * 32;
+  static constexpr int kGroup = BM / WM * (BN / WN) * 32;     // threads
+  static constexpr int kConsumers = kGroup * WK;
   static constexpr int kProducers = 128;  // a warpgroup, the unit of setmaxnreg
   static constexpr int kThreads = kConsumers + kProducers;
   static constexpr int kBlocksOfSm = kBlocksOfSm_;
@@ -47,10 +49,14 @@ struct Tile {
                 "a thread reads its operands and stores its outputs four at a time");
   static_assert(kConsumers % 128 == 0, "setmaxnreg is for whole warpgroups");
   static_assert(kProducerRegisters % 8 == 0, "the unit of setmaxnreg");
+  static_assert(WK == 1 || WK == 2, "two groups exchange halves of their sums");
+  static constexpr int kSteps = BK / WK;  // of k, of a warp per stage
+  static constexpr int kOwn = TM / WK;    // rows of sums that a thread adds up and stores
+  static_assert(kSteps == kRowsAtOnce, "the padding of shared memory is between groups");
 
   struct Stage {
-    float a[BK][BM + kRowPadding];
-    float b[BK][BN + kRowPadding];
+    float a[shared_rows<BM, BK>()];
+    float b[shared_rows<BN, BK>()];
     alignas(16) std::uint64_t full,
         empty;  // the copies have arrived; the consumers have read them
   };
@@ -131,7 +137,8 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
 // wavefronts.
 template <class T>
 struct WarpPlace {
-  int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  int lane = static_cast<int>(threadIdx.x) % 32,
+      warp = static_cast<int>(threadIdx.x) % T::kGroup / 32;
   int row = warp / (T::BN / T::WN) * T::WM, col = warp % (T::BN / T::WN) * T::WN;
   int of8 = lane % 2 + lane / 8 * 2, of4 = lane / 2 % 4;
   int lane_row = (T::kLanesM == 8 ? of8 : of4) * 4, lane_col = (T::kLanesN == 8 ? of8 : of4) * 4;
@@ -142,7 +149,7 @@ struct WarpPlace {
 template <class T, class Store>
 __device__ __forceinline__ void store_tile(const float (&rC)[T::TM][T::TN], Store store) {
 #pragma unroll
-  for (int i = 0; i < T::TM; ++i) {
+  for (int i = 0; i < T::kOwn; ++i) {
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4)
       store(i / 4 * 4 * T::kLanesM + i % 4, j * T::kLanesN, &rC[i][j]);
@@ -154,7 +161,8 @@ __device__ __forceinline__ void store_tile(const float (&rC)[T::TM][T::TN], Stor
 // sector four times.
 template <class T>
 __device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], const Problem& p,
-                                           float* gC, const TilePlace& place, float* sWarp) {
+                                           float* gC, const TilePlace& place, int first_row,
+                                           float* sWarp) {
   const WarpPlace<T> at;
   // Four columns of eight lanes, and four rows, are in the 32 banks.
   const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4); };
@@ -164,9 +172,9 @@ __device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], cons
   });
   __syncwarp();
   const float alpha = p.alpha, beta = p.beta;
-  const int row0 = place.m * T::BM + at.row, col0 = place.n * T::BN + at.col + at.lane;
+  const int row0 = place.m * T::BM + at.row + first_row, col0 = place.n * T::BN + at.col + at.lane;
 #pragma unroll 8
-  for (int i = 0; i < T::WM; ++i) {
+  for (int i = 0; i < T::WM / T::WK; ++i) {
 #pragma unroll
     for (int j = 0; j < T::WN; j += 32) {
       float* g = gC + (row0 + i) * p.ldc + col0 + j;
@@ -208,13 +216,15 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
   // Position of this warp and lane
   const WarpPlace<T> me;
   const int c_row = me.row + me.lane_row, c_col = me.col + me.lane_col;
+  const int group = T::WK == 1 ? 0 : static_cast<int>(threadIdx.x) / T::kGroup;
 
   // Every shared address in the main loop is a stage's uniform address plus a constant.
   const auto uniform = [](std::uint32_t value) { return __shfl_sync(0xffffffffU, value, 0); };
   const std::uint32_t first = uniform(ptx::shared_address(shared));
   const std::uint32_t end = uniform(ptx::shared_address(shared) + T::STAGES * sizeof(Stage));
-  const std::uint32_t at_a = c_row * sizeof(float),
-                      at_b = offsetof(Stage, b) + c_col * sizeof(float);
+  const std::uint32_t at_a = (c_row + group * group_stride<T::BM>()) * sizeof(float),
+                      at_b = offsetof(Stage, b) +
+                             (c_col + group * group_stride<T::BN>()) * sizeof(float);
   float rA[2][T::TM], rB[2][T::TN];  // this step of k and the next
   const auto read_fragments = [&](std::uint32_t stage, int kk, int to) {
 #pragma unroll
@@ -247,9 +257,10 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
       if (next == end) next = first, parity ^= 1;
       bool ready = false;
 #pragma unroll
-      for (int kk = 0; kk < T::BK; ++kk) {
-        if (kk == T::BK - 2) ready = ptx::mbarrier_try_wait(next + offsetof(Stage, full), parity);
-        if (kk == T::BK - 1) {
+      for (int kk = 0; kk < T::kSteps; ++kk) {
+        if (kk == T::kSteps - 2)
+          ready = ptx::mbarrier_try_wait(next + offsetof(Stage, full), parity);
+        if (kk == T::kSteps - 1) {
           ptx::mbarrier_arrive(stage + offsetof(Stage, empty));
           if (!ready) ptx::mbarrier_wait(next + offsetof(Stage, full), parity);
           read_fragments(next, 0, 0);
@@ -270,11 +281,14 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
     }
 
     // Epilogue
-    if (work.begin > work.first) add_kept<T>(rC, sKept);
-    if (work.end < work.last) {
-      keep<T>(rC, sKept);
-      continue;
+    const bool begins = work.begin == work.first, ends = work.end == work.last;
+    if constexpr (T::WK == 1) {
+      if (!begins) add_kept<T>(rC, sKept);
+      if (!ends) keep<T>(rC, sKept);
+    } else {
+      add_groups<T>(rC, sKept, group, begins, ends);
     }
+    if (!ends) continue;
     const bool ends_tile = work.end == plan.steps;
     if (work.first > 0) accumulate_others<T>(rC, x, plan, work.tile, ends_tile);
     if (!ends_tile) {
@@ -282,7 +296,8 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
       continue;
     }
     const TilePlace place = place_of<T::kBand>(plan, work.tile);
-    const int row0 = place.m * T::BM + c_row, col0 = place.n * T::BN + c_col;
+    const int first_row = group * (T::WM / T::WK);
+    const int row0 = place.m * T::BM + c_row + first_row, col0 = place.n * T::BN + c_col;
     const float alpha = p.alpha, beta = p.beta;
     if (c.aligned) {
       store_tile<T>(rC, [&](int i, int j, const float* r) {
@@ -296,7 +311,7 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
         if (inside) store4(g, v);
       });
     } else {
-      store_rows<T>(rC, p, c.gC, place, kept_by_warp<T>(sKept));
+      store_rows<T>(rC, p, c.gC, place, first_row, kept_by_warp<T>(sKept));
     }
   } while (schedule.next(work));
 }
@@ -372,8 +387,8 @@ static Status launch_tiles(const Problem& p, const Operands& o, const Tiling& ti
 
 // In the order of kLargeTiles.
 static constexpr Status (*kLaunch[])(const Problem&, const Operands&, const Tiling&, Stream){
-#define LADDER_LARGE_TILE(BM, BN, STAGES, blocks, step, tile) \
-  launch_tiles<Tile<BM, BN, kLargeStep, 64, 64, 16, 8, STAGES, blocks>>,
+#define LADDER_LARGE_TILE(BM, BN, WK, STAGES, blocks, step, from_memory, tile) \
+  launch_tiles<Tile<BM, BN, kLargeStep * WK, 64, 64, WK, 16, 8, STAGES, blocks>>,
 #include "gemm/plan/large_tiles.inc"
 #undef LADDER_LARGE_TILE
 };
