@@ -22,8 +22,8 @@ struct Source {
   bool along_k;  // k is the fast index, so that a copy transposes
 };
 
-// Rows in shared memory, one per step of k, are padded by 4 elements, and each eight rows by 8 more:
-// what a warp transposes together, 8 steps of 4 rows or 16 of 8, is in different banks.
+// Rows in shared memory, one per step of k, are padded by 4 elements, and every eight rows by 8
+// more: what a warp transposes together, 8 steps of 4 rows or 16 of 8, is in different banks.
 constexpr int kRowPadding = 4, kRowsAtOnce = 8;
 
 // Elements from a step of k to the eighth after it.
