@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The check "race" within and between blocks: every race is reported with its place in the source,
+// and its correct counterpart without a report.
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checks_fixture.hpp"
+
+namespace {
+
+using vgpu::FaultKind;
+
+class Races : public ChecksTest {};
+
+constexpr FaultKind kRead = FaultKind::kUninitialized;
+
+TEST_F(Races, WhatAnotherWarpWritesTooLateIsARace) {
+  int* const out = fresh<int>(64);
+  EXPECT_EQ(fault_of("missing_barrier", {1}, {64}, out).kind, FaultKind::kRace);
+  config.check_race = false;
+  EXPECT_EQ(fault_of("missing_barrier", {1}, {64}, out).kind, kRead);
+}
+
+TEST_F(Races, TwoBlocksWriteOneWord) {
+  for (const unsigned threads : {1u, 2u}) {
+    config.host_threads = threads;
+    launch("write_word", {64}, {32}, fresh<int>(64), 1);
+    expect_fault(FaultKind::kRace, "one word of global memory", "write_word", {64}, {32},
+                 fresh<int>(64), 0);
+    launch("write_word", {1}, {32}, fresh<int>(1), 0);
+  }
+  // Different halves of a word do not conflict.
+  launch("write_half", {5}, {3}, fresh<short>(15));
+}
+
+TEST_F(Races, ABlockReadsWhatAnotherWrites) {
+  int* const data = written<int>(256);
+  for (const unsigned threads : {1u, 2u}) {
+    config.host_threads = threads;
+    launch("shift_in_place", {8}, {32}, data, 256, 0);
+    // The right neighbour writes after the read, the left one before it.
+    expect_fault(FaultKind::kRace, "blocks have no order", "shift_in_place", {8}, {32}, data, 256,
+                 1);
+    expect_fault(FaultKind::kRace, "blocks have no order", "shift_in_place", {7}, {32}, data + 32,
+                 224, -32);
+  }
+  config.check_race = false;
+  launch("shift_in_place", {8}, {32}, data, 256, 1);
+}
+
+TEST_F(Races, BlocksConflictWhereTheirWordsDo) {
+  struct Range {
+    int first, count, writes, unused;
+  };
+  constexpr int kWords = 160, kBlocks = 3, kLanes = 32;
+  std::mt19937 random(20);
+  const auto below = [&](int most) {
+    return static_cast<int>(random() % static_cast<unsigned>(most));
+  };
+  int conflicts = 0;
+  for (int round = 0; round < 600; ++round) {
+    config.host_threads = round % 2 == 0 ? 1 : 2;
+    int* const data = written<int>(kWords);
+    Range* const ranges = written<Range>(kBlocks);
+    std::vector<std::set<int>> readers(kWords), writers(kWords);
+    for (int b = 0; b < kBlocks; ++b) {
+      const bool whole = below(2) == 0;  // the words of one warp's access
+      const int first = whole ? kLanes * below(kWords / kLanes - 1) : below(kWords - 2 * kLanes);
+      ranges[b] = {first, whole ? kLanes : 1 + below(2 * kLanes), below(3) == 0 ? 1 : 0, 0};
+      for (int word = first; word < first + ranges[b].count; ++word)
+        (ranges[b].writes != 0 ? writers : readers).at(static_cast<std::size_t>(word)).insert(b);
+    }
+    bool conflict = false;
+    for (std::size_t word = 0; word < kWords; ++word) {
+      std::set<int> all = writers[word];
+      all.insert(readers[word].begin(), readers[word].end());
+      conflict |= all.size() > 1 && !writers[word].empty();
+    }
+    conflicts += conflict ? 1 : 0;
+    if (conflict) {
+      expect_fault(FaultKind::kRace, "one word of global memory", "touch_ranges", {kBlocks},
+                   {2 * kLanes}, data, ranges);
+    } else {
+      launch("touch_ranges", {kBlocks}, {2 * kLanes}, data, ranges);
+    }
+  }
+  EXPECT_GT(conflicts, 100);
+  EXPECT_LT(conflicts, 500);
+}
+
+TEST_F(Races, WithFindingsALaunchGoesOn) {
+  std::vector<std::string> first;
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    vgpu::Findings findings;
+    config.findings = &findings;
+    config.host_threads = threads;
+    int* const out = fresh<int>(64);
+    launch("missing_barrier", {40}, {64}, out);
+    EXPECT_EQ(out[63], 1);
+    // The second warp writes what the first has read, and reads what it has written.
+    std::vector<std::string> texts;
+    for (const vgpu::Found& found : findings.sorted()) {
+      EXPECT_EQ(found.fault.kind, FaultKind::kRace);
+      EXPECT_EQ(found.block, 0u);
+      EXPECT_EQ(found.times, 40u * 32);
+      texts.emplace_back(found.fault.what());
+    }
+    EXPECT_EQ(texts.size(), 2u);
+    if (first.empty()) first = texts;
+    EXPECT_EQ(texts, first);
+  }
+}
+
+TEST_F(Races, WarpsThatWriteEqualValuesDoNotRace) {
+  int* const out = fresh<int>(128);
+  launch("agree_in_block", {2}, {128}, out, 0, 4);
+  EXPECT_EQ(out[127], 14);
+  expect_fault(FaultKind::kRace, "one word of shared memory", "agree_in_block", {1}, {128}, out, 1,
+               4);
+  // Who does not write may not read.
+  expect_fault(FaultKind::kRace, "one word of shared memory", "agree_in_block", {1}, {128}, out, 0,
+               3);
+}
+
+TEST_F(Races, BlocksThatWriteEqualValuesDoNotRace) {
+  int* const word = fresh<int>(1);
+  for (const unsigned threads : {1u, 2u}) {
+    config.host_threads = threads;
+    int* const out = fresh<int>(64 * 32);
+    launch("agree_in_grid", {64}, {32}, out, word, 0);
+    EXPECT_EQ(out[64 * 32 - 1], 7);
+    expect_fault(FaultKind::kRace, "one word of global memory", "agree_in_grid", {64}, {32}, out,
+                 word, 1);
+    launch("agree_at_first", {64}, {32}, word, 7);
+    expect_fault(FaultKind::kRace, "one word of global memory", "agree_at_first", {64}, {32}, word,
+                 8);
+  }
+}
+
+TEST_F(Races, BlocksThatWriteEqualVectorsDoNotRace) {
+  constexpr unsigned kBlocks = 64;
+  for (const unsigned threads : {1u, 2u}) {
+    config.host_threads = threads;
+    for (const int differs : {0, 1, 2, 3}) {
+      int* const vectors = fresh<int>(32 * 4);
+      double* const doubles = fresh<double>(32);
+      std::uint16_t* const pairs = fresh<std::uint16_t>(32 * 2);
+      if (differs != 0) {
+        expect_fault(FaultKind::kRace, "one word of global memory", "agree_in_vectors", {kBlocks},
+                     {32}, vectors, doubles, pairs, differs);
+        continue;
+      }
+      launch("agree_in_vectors", {kBlocks}, {32}, vectors, doubles, pairs, differs);
+      EXPECT_EQ(vectors[31 * 4 + 3], 34);
+      EXPECT_EQ(doubles[31], 31);
+      EXPECT_EQ(pairs[31 * 2 + 1], 31);
+    }
+  }
+}
+
+TEST_F(Races, AtomicsOrderBlocks) {
+  launch("add_atomically", {64}, {32}, written<int>(1));
+  int* const sum = written<int>(1);
+  launch("last_block_adds", {64}, {32}, fresh<int>(64), sum, written<unsigned>(1));
+  EXPECT_EQ(*sum, 64 * 63 / 2);
+}
+
+TEST_F(Races, LaunchesAreOrdered) {
+  int* const data = written<int>(64);
+  for (int i = 0; i < 3; ++i) launch("write_word", {64}, {32}, data, 1);
+  launch("write_word", {32}, {32}, data, 2);
+}
+
+TEST_F(Races, OffMeansOff) {
+  config.check_init = config.check_race = false;
+  launch("sum_shared", {1}, {64}, fresh<int>(64), 0);
+  launch("write_word", {64}, {32}, fresh<int>(64), 0);
+}
+
+TEST_F(Races, BuffersSwitchedByXor) {
+  float* const in = written<float>(1024);
+  float* const out = fresh<float>(1024);
+  if (from_machine_code() && architecture() >= 90) {
+    const vgpu::Fault fault = fault_of("buffers_by_xor", {1}, {256}, in, out);
+    EXPECT_EQ(fault.kind, FaultKind::kOutOfBounds) << fault.what();
+    EXPECT_EQ(fault.thread, (vgpu::Dim3{192, 0, 0}));
+    EXPECT_NE(std::string(fault.what()).find("shared"), std::string::npos) << fault.what();
+  } else {
+    launch("buffers_by_xor", {1}, {256}, in, out);
+  }
+}
+
+TEST_F(Races, AtomicsMadeByExchangesAreNoRaces) {
+  constexpr unsigned kThreads = 192;
+  const auto sums_are = [&](const std::string& kernel, auto one, auto sum) {
+    auto* const in = written<decltype(one)>(kThreads);
+    std::fill(in, in + kThreads, one);
+    auto* const out = fresh<decltype(one)>(3);
+    launch(kernel, {1}, {kThreads}, in, out);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(out[i], sum) << kernel;
+  };
+  sums_are("sum_long", 1ull, 64ull);
+  sums_are("sum_float", 1.0F, 64.0F);
+  sums_are("sum_double", 1.0, 64.0);
+  sums_are("sum_half", std::uint16_t{0x3c00}, std::uint16_t{0x5400});
+  sums_are("sum_bfloat", std::uint16_t{0x3f80}, std::uint16_t{0x4280});
+  std::uint16_t* const swapped = fresh<std::uint16_t>(3);
+  launch("swap_shorts", {1}, {kThreads}, swapped);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(swapped[i], 1);
+}
+
+TEST_F(Races, AtomicsMadeByExchangesCountExactlyWhereNobodyIsInTheWay) {
+  if (!from_machine_code())
+    GTEST_SKIP() << "what the assembler makes of PTX's atomics is not known";
+  float* const in = written<float>(64);
+  float* const out = fresh<float>(3);
+  const auto is_exact = [&](unsigned threads) {
+    const vgpu::LaunchReport report = launch("sum_float", {1}, {threads}, in, out);
+    return report.exact.contains("smsp__inst_executed.sum") &&
+           report.exact.contains("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum");
+  };
+  for (int i = 0; i < 64; ++i) in[i] = 1.0F;
+  EXPECT_TRUE(is_exact(3));
+  EXPECT_FALSE(is_exact(32));
+  EXPECT_FALSE(is_exact(64));
+}
+
+TEST_F(Races, PlainLoadsBesideAtomicsAreRaces) {
+  float* const out = fresh<float>(64);
+  launch("load_and_add", {1}, {64}, out, 0);
+  EXPECT_EQ(fault_of("load_and_add", {1}, {64}, out, 1).kind, FaultKind::kRace);
+  launch("load_and_exchange", {1}, {64}, out, 0);
+  EXPECT_EQ(fault_of("load_and_exchange", {1}, {64}, out, 1).kind, FaultKind::kRace);
+}
+
+TEST_F(Races, FencesAndAtomicsOrderWarps) {
+  int* const out = fresh<int>(32);
+  int* const flag = written<int>(1);
+  for (const int far : {0, 1}) {
+    for (const int qualified : {0, 1}) {
+      for_each_schedule([&] {
+        launch("hand_over", {1}, {64}, out, flag, far, qualified, 0);
+        for (int i = 0; i < 32; ++i) ASSERT_EQ(out[i], i * i);
+      });
+    }
+    const auto fault = [&](int flaw) {
+      return fault_of("hand_over", {1}, {64}, out, flag, far, 0, flaw).kind;
+    };
+    EXPECT_EQ(fault(1), FaultKind::kRace);
+    // Machine code does not distinguish an acquire load from other strong loads.
+    if (!from_machine_code()) {
+      EXPECT_EQ(fault(2), FaultKind::kRace);
+    }
+  }
+}
+
+}  // namespace
