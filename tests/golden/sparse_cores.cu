@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of mma.sp and wgmma.mma_async.sp, bit for bit. The program prints one line per kernel,
-// kind of input and seed, with a hash of the registers of D: "place", small integers, whose sums
-// are exact and show which elements meet; "wide", numbers of many binades, whose sums are rounded.
-// sparse_cores.h200.txt has an H200's lines; the virtual GPU must print the same.
+// Results of mma.sp and wgmma.mma_async.sp, bit for bit. The program prints one line per kernel and
+// kind of input, with a hash of the registers of D for each seed: "place", small integers, whose
+// sums are exact and show which elements meet; "wide", numbers of many binades, whose sums are
+// rounded. sparse_cores.h200.txt has an H200's lines; the virtual GPU must print the same.
 #include "../vgpu/machine/kernels/sparse.cu"
 #include "../vgpu/machine/kernels/wgmma_sparse.cu"
 
@@ -167,17 +167,17 @@ u32* on_device(const Words& words) {
   return device;
 }
 
-void print(const char* name, bool wide, u32 seed, const u32* d, size_t count) {
+u64 hash_of(const u32* d, size_t count) {
   Words words(count);
-  require(cudaMemcpy(words.data(), d, count * sizeof(u32), cudaMemcpyDeviceToHost), name);
+  require(cudaMemcpy(words.data(), d, count * sizeof(u32), cudaMemcpyDeviceToHost), "a kernel");
   u64 hash = 1469598103934665603u;  // FNV-1a
   for (const u32 word : words) {
     for (int at = 0; at < 32; at += 8) hash = (hash ^ (word >> at & 255)) * 1099511628211u;
   }
-  std::printf("%s,%s,%u,%016llx\n", wide ? name : "place", wide ? "wide" : name, seed, hash);
+  return hash;
 }
 
-void run(const Product& product, bool wide, u32 seed) {
+u64 run(const Product& product, bool wide, u32 seed) {
   constexpr size_t kThreads = 32;
   Inputs inputs(1000 * seed + u32{wide} + 7, wide);
   const Words a = inputs.words(kThreads * product.factors, product.a),
@@ -187,11 +187,11 @@ void run(const Product& product, bool wide, u32 seed) {
                                          std::strstr(product.name, "any_order") != nullptr);
   u32* const d = on_device(c);
   product.kernel<<<1, kThreads>>>(d, on_device(a), on_device(b), on_device(c), on_device(metadata));
-  print(product.name, wide, seed, d, c.size());
+  return hash_of(d, c.size());
 }
 
 // A: 64 rows, B: 16 columns of 64 bytes, both with a swizzle of 128 bytes.
-void run(const GroupProduct& product, bool wide, u32 seed) {
+u64 run(const GroupProduct& product, bool wide, u32 seed) {
   constexpr size_t kThreads = 128, kWordsOfA = 2048, kWordsOfB = 1024;
   constexpr u32 kBytes = 4 * (kWordsOfA + kWordsOfB);
   constexpr u64 kLayout = u64{1} << 62 | u64{64} << 32 | u64{1} << 16;
@@ -206,14 +206,17 @@ void run(const GroupProduct& product, bool wide, u32 seed) {
   product.kernel<<<1, kThreads, kBytes>>>(on_device(image), kBytes, kLayout,
                                           kLayout | 4 * kWordsOfA >> 4, 1, on_device(c),
                                           on_device(a), on_device(metadata), d);
-  print(product.name, wide, seed, d, c.size());
+  return hash_of(d, c.size());
 }
 
 template <class Rows>
 void run_all(const Rows& rows) {
   for (const auto& row : rows) {
     for (const bool wide : {false, true}) {
-      for (u32 seed = 0; seed < 4; ++seed) run(row, wide, seed);
+      std::printf("%s,%s", wide ? row.name : "place", wide ? "wide" : row.name);
+      for (u32 seed = 0; seed < 4; ++seed)
+        std::printf("%c%016llx", seed == 0 ? ',' : ' ', run(row, wide, seed));
+      std::printf("\n");
     }
   }
 }

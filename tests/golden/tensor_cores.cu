@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of tensor cores, bit for bit, and the addresses that wgmma reads by descriptor. The
-// program prints one line per instruction, kind of input and seed, with a hash of the result's bits
-// (with --bits: the bits). tensor_cores.h200.txt has an H200's lines, written by
+// program prints one line per instruction and kind of input, with a hash of the result's bits for
+// each seed (with --bits also the bits). tensor_cores.h200.txt has an H200's lines, written by
 // bench/h200/numerics.sh; the virtual GPU must print the same.
 #include "tensor_inputs.hpp"
 
@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -214,11 +215,15 @@ u64 hash(const u32* values, std::size_t count) {  // FNV-1a over 32-bit words
   return state;
 }
 
-void print(const char* name, const char* kind, int seed, const u32* values, std::size_t count,
-           bool bits) {
-  std::printf("%s,%s,%d,%016llx", name, kind, seed,
-              static_cast<unsigned long long>(hash(values, count)));
-  for (std::size_t i = 0; bits && i < count; ++i) std::printf(",%08x", values[i]);
+// The results of consecutive seeds, `each` registers per seed.
+void print(const std::string& name, const char* kind, const u32* values, std::size_t each,
+           int seeds, bool bits) {
+  std::printf("%s,%s", name.c_str(), kind);
+  for (int seed = 0; seed < seeds; ++seed, values += each) {
+    std::printf("%c%016llx", seed == 0 ? ',' : ' ',
+                static_cast<unsigned long long>(hash(values, each)));
+    for (std::size_t i = 0; bits && i < each; ++i) std::printf(" %08x", values[i]);
+  }
   std::printf("\n");
 }
 
@@ -233,11 +238,8 @@ void run(int seeds, bool bits) {
     product<kOp, kByWarp><<<seeds, kThreads>>>(gA.at(), gB.at(), gD.at());
     require(cudaGetLastError(), "launch");
     const std::vector<u32> result = gD.values();
-    const std::size_t each = kThreads * kRegisters<kOp>;
-    const std::string name = std::string(kByWarp ? "mma." : "wgmma.") + name_of(kOp);
-    for (int seed = 0; seed < seeds; ++seed) {
-      print(name.c_str(), kKindNames[kind], seed, result.data() + seed * each, each, bits);
-    }
+    print(std::string(kByWarp ? "mma." : "wgmma.") + name_of(kOp), kKindNames[kind], result.data(),
+          kThreads * kRegisters<kOp>, seeds, bits);
   }
 }
 
@@ -259,9 +261,12 @@ void run_placed(bool bits) {
       gDescriptors.at(), gD.at());
   require(cudaGetLastError(), "launch");
   const std::vector<float> result = gD.values();
-  for (std::size_t i = 0; i < placements.size(); ++i) {
-    print("place", placements[i].name.c_str(), static_cast<int>(i),
-          reinterpret_cast<const u32*>(result.data() + i * each), each, bits);
+  for (std::size_t i = 0, next; i < placements.size(); i = next) {
+    for (next = i + 1; next < placements.size() && placements[next].name == placements[i].name;)
+      ++next;
+    print("place", placements[i].name.c_str(),
+          reinterpret_cast<const u32*>(result.data() + i * each), each, static_cast<int>(next - i),
+          bits);
   }
 }
 
