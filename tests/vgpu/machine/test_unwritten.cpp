@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check "init": every read of unwritten memory is reported with its place in the source, and its
-// correct counterpart without a report.
+// The check "init": every read of unwritten memory is reported with its place in the source, and
+// its correct counterpart without a report.
 #include <cstdint>
 #include <string>
 #include <vector>

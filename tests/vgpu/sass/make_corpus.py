@@ -1,56 +1,67 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a corpus: encodings of one architecture's instructions with the text that NVIDIA's
-disassembler has for them. corpus.txt is sm_90's (corpus_products.txt has its matrix products),
-corpus_<architecture>.txt that of another one.
+"""Makes a corpus: encodings of instructions with the text that NVIDIA's disassembler has for them.
 
-usage: make_corpus.py [--few] [corpus.txt] CUBIN... > new   (cuobjdump in PATH; nvcc -cubin
-                                                            -arch=sm_90a makes cubins)
+usage: make_corpus.py [corpus.txt] CUBIN... > new                  sm_90 (corpus_products.txt has
+                                                                   its matrix products)
+       make_corpus.py --others [corpus_others.txt] CUBIN... > new  all other architectures
 
-One instruction a line: address, the 128 bits as two words, text. Of instructions that differ only
-in the numbers of their registers, in immediates' values or in scheduling hints, a few are kept;
-with --few one, and none besides that differs in guard or predicates only. The lines of an earlier
+cuobjdump and nvdisasm must be in PATH; nvcc -cubin -arch=sm_90a makes cubins.
+
+One instruction per line: address, the 128 bits as two words, text. With --others the architectures
+whose disassembler has that text come first. Of instructions that differ only in the numbers of
+their registers, in immediates' values or in scheduling hints, two are kept; with --others one per
+architecture, and none besides that differs in guard or predicates only. The lines of an earlier
 corpus come first.
 """
 import re
+import struct
 import subprocess
 import sys
+import tempfile
 
-FEW = "--few" in sys.argv
-KEPT_OF_A_SHAPE = 1 if FEW else 2
-
-
-def instructions(path):
-    if path.endswith(".txt"):
-        with open(path) as corpus:
-            for line in corpus:
-                if not line.startswith("#"):
-                    address, low, high, text = line.rstrip("\n").split(" ", 3)
-                    yield int(address, 16), low, high, text
-    else:
-        yield from disassembled(path)
+OTHERS = "--others" in sys.argv
+KEPT_OF_A_SHAPE = 2  # of sm_90
 
 
-def disassembled(cubin):
-    listing = subprocess.run(["cuobjdump", "-sass", cubin], capture_output=True, text=True,
-                             check=True).stdout
-    first = None
+def cleaned(text):
+    text = re.sub(r"\(\*.*?\*\)|\s[&?]\S+", "", text)
+    return re.sub(r"\s+", " ", text.replace(".reuse", "").rstrip(" ;")).strip()
+
+
+def disassembled(listing):
+    """(architecture, address, bits 0 to 63, bits 64 to 127, text) of each instruction."""
+    first = architecture = None
     for line in listing.splitlines():
-        match = re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;?\s*/\* 0x([0-9a-f]{16}) \*/", line)
-        if match:
+        if match := re.match(r"\s*code for sm_(\d+)", line):
+            architecture = int(match.group(1))
+        if match := re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;?\s*/\* 0x([0-9a-f]{16}) \*/", line):
             first = match
-            continue
-        match = re.match(r"\s*/\* 0x([0-9a-f]{16}) \*/", line)
-        if match and first:
-            text = re.sub(r"\(\*.*?\*\)|\s[&?]\S+", "", first.group(2))
-            text = text.replace(".reuse", "").rstrip(" ;")
-            yield int(first.group(1),
-                      16), first.group(3), match.group(1), re.sub(r"\s+", " ", text).strip()
+        elif (match := re.match(r"\s*/\* 0x([0-9a-f]{16}) \*/", line)) and first:
+            yield (architecture, int(first.group(1), 16), first.group(3), match.group(1),
+                   cleaned(first.group(2)))
             first = None
 
 
+def run(*command, check=False):
+    return subprocess.run(command, capture_output=True, text=True, check=check)
+
+
+def instructions(path):
+    if not path.endswith(".txt"):
+        yield from disassembled(run("cuobjdump", "-sass", path, check=True).stdout)
+        return
+    with open(path) as corpus:
+        for line in corpus:
+            if not line.startswith("#"):
+                architectures, rest = line.rstrip("\n").split(" ", 1) if OTHERS else ("90", line)
+                address, low, high, text = rest.rstrip("\n").split(" ", 3)
+                for architecture in architectures.split(","):
+                    yield int(architecture), int(address, 16), low, high, text
+
+
 def shape(low, text):
-    if FEW:
+    if OTHERS:
         text = re.sub(r"^@\S+ ", "", text).replace("!", "").replace("URZ", "UR0")
         text = re.sub(r"\b(U?P)T", r"\g<1>0", text).replace("RZ", "R0")
     text = re.sub(r"\b(U?R|U?P|B|SB)\d+", r"\1#", text)
@@ -58,18 +69,62 @@ def shape(low, text):
     return low[-3:], re.sub(r"(?<=[ ,\[])[+-]?[0-9.]+(e[+-]?\d+)?(?=[,\s]|$)", "#", text)
 
 
+def disassembly(architecture, address, words):
+    """The texts of encodings at consecutive addresses; None for an unknown one."""
+    texts = [None] * len(words)
+    places = list(range(len(words)))  # what is left of them
+    with tempfile.NamedTemporaryFile() as raw:
+        while places:
+            raw.seek(0)
+            raw.truncate()
+            for place in places:
+                raw.write(struct.pack("<QQ", *(int(word, 16) for word in words[place])))
+            raw.flush()
+            result = run("nvdisasm", "-hex", "-ndf", "-base", hex(address), "-b",
+                         f"SM{architecture}", raw.name)
+            unknown = re.search(r"at address 0x([0-9a-f]+)", result.stderr)
+            if not unknown:
+                for place, found in zip(places, disassembled(result.stdout), strict=True):
+                    texts[place] = found[-1]
+                break
+            del places[(int(unknown.group(1), 16) - address) // 16]
+    return texts
+
+
+def add_architecture(kept, architecture, shapes):
+    """`kept` has rows [architectures, instruction] by shape, `shapes` the architecture's
+    instructions."""
+    known = [row for key in shapes for row in kept.get(key, [])]
+    texts = disassembly(architecture, 0, [row[1][1:3] for row in known])
+    for row, text in zip(known, texts):
+        address, *words, expected = row[1]
+        # What depends on the address is disassembled by itself.
+        if text == expected or text and disassembly(architecture, address, [words]) == [expected]:
+            row[0].append(architecture)
+    for key, instruction in shapes.items():
+        rows = kept.setdefault(key, [])
+        if not any(architecture in architectures for architectures, _ in rows):
+            rows.append([[architecture], instruction])
+
+
 def main():
-    kept = {}
-    for cubin in (argument for argument in sys.argv[1:] if argument != "--few"):
-        for address, low, high, text in instructions(cubin):
-            same = kept.setdefault(shape(low, text), [])
-            if len(same) < KEPT_OF_A_SHAPE:
-                same.append(f"{address:x} {low} {high} {text}")
+    kept, others = {}, {}
+    for path in (argument for argument in sys.argv[1:] if argument != "--others"):
+        for architecture, *instruction in instructions(path):
+            key = shape(instruction[1], instruction[3])
+            if OTHERS:
+                others.setdefault(architecture, {}).setdefault(key, instruction)
+            elif len(kept.setdefault(key, [])) < KEPT_OF_A_SHAPE:
+                kept[key].append([[90], instruction])
+    for architecture, shapes in others.items():
+        add_architecture(kept, architecture, shapes)
     print("# SPDX-License-Identifier: Apache-2.0")
-    print("# Made by make_corpus.py. Address, bits 0 to 63, bits 64 to 127, text.")
+    first = "Architectures, address" if OTHERS else "Address"
+    print(f"# Made by make_corpus.py. {first}, bits 0 to 63, bits 64 to 127, text.")
     for key in sorted(kept):
-        for line in kept[key]:
-            print(line)
+        for architectures, (address, low, high, text) in kept[key]:
+            first = ",".join(map(str, sorted(architectures))) + " " if OTHERS else ""
+            print(f"{first}{address:x} {low} {high} {text}")
 
 
 main()

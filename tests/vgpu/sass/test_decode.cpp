@@ -28,11 +28,18 @@ struct Line {
   std::string text;
 };
 
-void read_corpus(const std::string& name, std::vector<Line>& lines) {
+// Lines of corpus_others.txt begin with the architectures that they are of.
+void read_corpus(const std::string& name, std::vector<Line>& lines, int architecture = 0) {
   std::ifstream file(VGPU_SASS_CORPORA "/corpus" + name + ".txt");
   for (std::string text; std::getline(file, text);) {
     if (text.starts_with('#')) continue;
     std::istringstream in(text);
+    if (std::string architectures; architecture != 0) {
+      in >> architectures;
+      if (("," + architectures + ",").find("," + std::to_string(architecture) + ",") ==
+          std::string::npos)
+        continue;
+    }
     Line line;
     in >> std::hex >> line.address >> line.word.low >> line.word.high >> std::ws;
     std::getline(in, line.text);
@@ -46,7 +53,7 @@ std::vector<Line> corpus(int architecture = 90) {
     read_corpus("", lines);
     read_corpus("_products", lines);
   } else {
-    read_corpus("_" + std::to_string(architecture), lines);
+    read_corpus("_others", lines, architecture);
   }
   return lines;
 }
