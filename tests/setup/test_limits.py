@@ -31,6 +31,7 @@ class Limits(unittest.TestCase):
                            "CMakeLists.txt": f"set(a {LONG})", "a.cmake": f"# {LONG}",
                            "a.py": f"a = 1  # {LONG}", "a.sh": f"echo {LONG}",
                            "Makefile": f"all:\n\techo {LONG}",
+                           "page.md": f"# Page\n\n{LONG}\n",
                            "tool": f"#!/usr/bin/env python3\n# {LONG}"}.items():
             status, output = check({path: f"\n{line}\n" if path != "tool" else line})
             self.assertEqual(status, 1, path)
@@ -43,7 +44,8 @@ class Limits(unittest.TestCase):
     def test_what_cannot_be_broken(self):
         status, output = check({"a.cpp": f'auto a = "{LONG}";\nauto b = R"({LONG}\n{LONG})";\n',
                                 "a.py": f'a = """{LONG}\n{LONG}"""\n', "a.hpp": "// " + 110 * "x",
-                                "page.md": LONG, "rows.json": LONG})
+                                "page.md": f"| {LONG} |\n```\n{LONG}\n```\n<!-- rows -->\n{LONG}\n"
+                                           f"<!-- /rows -->\n    {LONG}\n", "rows.json": LONG})
         self.assertEqual((status, output.strip()), (0, ""))
 
     def test_a_large_generated_file(self):
