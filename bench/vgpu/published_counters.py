@@ -7,7 +7,8 @@ the virtual GPU says.
                                                       results/h200/published.csv
   published_counters.py compare PROGRAMS --vgpu VGPU  anywhere: writes
                                                       results/h200/published-compared.csv
-  published_counters.py table                         the latter as a table of docs/virtual-gpu.md
+  published_counters.py table                         the latter as a table of
+                                                      docs/virtual-gpu/counters.md
 
 LADDERS names the ladders and their commits; PROGRAMS/NAME is the program of each, built with nvcc
 -O3 -cudart shared -lineinfo for sm_90. Of each kernel the first launch at each of the program's
@@ -34,6 +35,8 @@ sys.path.insert(0, str(ROOT / "tests/golden"))
 import golden  # noqa: E402  (its folder is known only now)
 sys.path.insert(0, str(ROOT / "bench"))
 import whole_file  # noqa: E402
+sys.path.insert(0, str(ROOT / "bench/h200"))
+import pages  # noqa: E402
 
 # The kernels' numbers, the program's first sizes, and the number of launches per kernel and size.
 Ladder = collections.namedtuple("Ladder", "owner commit kernels sizes launches")
@@ -50,7 +53,6 @@ LADDERS = {
 KERNELS = "^(sgemm|mysgemm|runSgemm)"
 FIELDS = ["ladder", "kernel", "size", "symbol", "sass_sha256"]
 ROWS, COMPARED = ROOT / "results/h200/published.csv", ROOT / "results/h200/published-compared.csv"
-PAGE, BEGIN, END = ROOT / "docs/virtual-gpu.md", "<!-- published -->\n", "<!-- /published -->\n"
 
 
 def digests(program):
@@ -192,13 +194,8 @@ def table_lines(text):
 
 
 def table(options):
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    _, found, after = rest.partition(END)
-    if not found:
-        sys.exit(
-            f"published_counters: {PAGE} has no pair of markers {BEGIN.strip()} and {END.strip()}")
-    whole_file.replace(
-        PAGE, before + BEGIN +"".join(table_lines(options.compared.read_text())) + END + after)
+    pages.put_into("docs/virtual-gpu/counters.md", "published",
+                   "".join(table_lines(options.compared.read_text())))
 
 
 def main():

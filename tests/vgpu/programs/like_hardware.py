@@ -5,7 +5,7 @@
 usage: like_hardware.py VGPU PROGRAM EXPECTED [--argument ARGUMENT] [--except REGEX]
                         [--engine ENGINE]
 
-Lines that begin with the expression are not compared: docs/virtual-gpu.md says of them that they
+Lines that begin with the expression are not compared: docs/virtual-gpu/execution.md says that they
 are not bit for bit the hardware's. At most half of all lines may be such.
 """
 import argparse

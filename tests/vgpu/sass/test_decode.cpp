@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoder, compared with NVIDIA's disassembler: every line of a corpus must decode to the same
 // text, or be one of the instructions that are refused by name. Bits without a known meaning must
-// be refused. The table of architectures in docs/virtual-gpu.md is made here.
+// be refused. The table of architectures in docs/virtual-gpu/execution.md is made
+// here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -168,8 +169,9 @@ TEST(SassDecode, TableOfTheDocumentation) {
   std::ifstream file(VGPU_DOCUMENTATION);
   std::ostringstream page;
   page << file.rdbuf();
-  EXPECT_NE(page.str().find(table()), std::string::npos) << "docs/virtual-gpu.md should have\n"
-                                                         << table();
+  EXPECT_NE(page.str().find(table()), std::string::npos)
+      << "docs/virtual-gpu/execution.md should have\n"
+      << table();
 }
 
 TEST(SassDecode, RefusalsNameTheInstruction) {
