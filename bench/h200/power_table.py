@@ -8,7 +8,7 @@ import pages
 
 
 def loads(rows):
-    yield "| bf16 | TFLOP/s | of the tensor cores' products a clock | SM clock, MHz | W | J a TFLOP |\n|---|---:|---:|---:|---:|---:|\n"
+    yield "| bf16 | TFLOP/s | of the tensor cores' products per clock | SM clock, MHz | W | J per TFLOP |\n|---|---:|---:|---:|---:|---:|\n"
     for row in rows:
         yield (
             f"| {row['load']} | {float(row['tflops']):.0f} | {float(row['of_peak_a_clock']):.3f} | {row['effective_mhz']} "
@@ -20,7 +20,7 @@ RUNG, OTHER = ("ladder_",
 
 
 def cycles(rows):
-    yield "| | cycles: products alone | r17 | cuBLAS | r17 ahead | with all SMs at the tensor cores' rate |\n"
+    yield "| | cycles: products alone | r17 | cuBLAS | cuBLAS / r17 | with all SMs at the tensor cores' rate |\n"
     yield "|---|---:|---:|---:|---:|---:|\n"
     found = {(row["n"], row["kernel"]): row for row in rows}
     for (side, kernel), row in found.items():

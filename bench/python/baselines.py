@@ -266,7 +266,7 @@ def errors_of(torch, kernel, a, b, c):
 
 
 def rows_of(torch, kernels, shape, l2_bytes, warm, budget):
-    """A row a kernel, of one shape: verified one by one, then timed in turn."""
+    """One row per kernel, for one shape: verified one by one, then timed in turn."""
     sets, rows, verified = {}, [], []  # sets: of operands, by type
     for kernel in kernels:
         kind = TYPES.get(kernel.precision, "f32")
@@ -301,7 +301,7 @@ def main(argv):
         "torch_ieee, triton_tf32x3, gemmul8, ... or how they start, or the name of one of Ladder's "
         "CUDA kernels; repeatable; default all but Ladder's")
     parser.add_argument("--l2", choices=("cold", "warm"), default="cold")
-    parser.add_argument("--budget", type=float, default=1.0, help="seconds a kernel")
+    parser.add_argument("--budget", type=float, default=1.0, help="seconds per kernel")
     parser.add_argument("--save", required=True, help="the file of rows")
     options = parser.parse_args(argv)
     try:

@@ -113,8 +113,8 @@ class Rounds:
         return [(which, first.elapsed_time(last), host_s) for which, first, last, host_s in timed]
 
     def measure(self, budget):
-        """Samples in ms of each kernel: until the noise of all is low, or `budget` seconds a kernel
-        are spent."""
+        """Samples in ms of each kernel: until the noise of all is low, or `budget` seconds per
+        kernel are spent."""
         count = len(self.launches)
         begin, host_s = time.monotonic(), [[] for _ in range(count)]
         while self.warmup_s < WARMUP_S * count:

@@ -26,7 +26,7 @@ KERNELS = ["naive", "coalesced", "tiled", "block_tiled", "scale", "divergent"]
 
 
 def rates(program, repetitions):
-    """{(engine, kernel, mode): instructions a second of one core}"""
+    """{(engine, kernel, mode): instructions per second of one core}"""
     command = [
         program, "--benchmark_format=json", f"--benchmark_repetitions={repetitions}",
         "--benchmark_min_time=0.2", "--benchmark_filter=^run/.*(" + "|".join(KERNELS) +

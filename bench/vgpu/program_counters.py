@@ -19,17 +19,13 @@ refused or nothing could be compared.
 import argparse
 import csv
 import io
-import json
 import pathlib
-import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/golden"))
 import golden  # noqa: E402  (its folder is known only now)
 sys.path.insert(0, str(ROOT / "bench"))
-import published_counters  # noqa: E402
 import whole_file  # noqa: E402
 
 FIELDS = ["program", "arguments", "launch", "symbol", "sass_sha256"]
@@ -45,16 +41,15 @@ def named(options):
 
 def read_rows(path):
     """Comments as (program, arguments, text), and rows."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    comments = [tuple(line[2:].split(" | ", 2)) for line in lines if line.startswith("# ")]
-    return comments, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    comments, rows = golden.read_rows(path) if path.exists() else ([], [])
+    return [tuple(line[2:].split(" | ", 2)) for line in comments], rows
 
 
 def collect(options):
     output, launches = golden.profile(options.ncu, options.program)
     if not launches:
         sys.exit(f"program_counters: {options.program[0]} launches no kernel")
-    hashes = published_counters.digests(options.program[0])
+    hashes = golden.digests(options.program[0])
     program, arguments = named(options)
     comments, rows = read_rows(options.rows)
     comments = [comment for comment in comments if comment[:2] != (program, arguments)]
@@ -76,28 +71,15 @@ def collect(options):
     return 0
 
 
-def run_virtual(options):
-    """What the program prints, and the counters of its launches."""
-    with tempfile.TemporaryDirectory() as folder:
-        counters = pathlib.Path(folder) / "counters.json"
-        run = subprocess.run([
-            options.vgpu, "--device", "h200", "--numerics", "hopper", "--engine", "sass", "--check",
-            "none", "--counters", counters, "--", *options.program
-        ], stdout=subprocess.PIPE, text=True, check=False)
-        if run.returncode != 0:
-            sys.exit(f"program_counters: on the virtual GPU the program ends with {run.returncode}"
-                     f"\n{run.stdout}")
-        return run.stdout, json.loads(counters.read_text())["launches"]
-
-
 def compare(options):
     program, arguments = named(options)
     comments, rows = read_rows(options.rows)
     rows = [row for row in rows if (row["program"], row["arguments"]) == (program, arguments)]
     if not rows:
         sys.exit(f"program_counters: {options.rows} has no rows of {program} {arguments}")
-    hashes = published_counters.digests(options.program[0])
-    output, launches = run_virtual(options)
+    hashes = golden.digests(options.program[0])
+    output, launches = golden.counted(options.vgpu, options.program,
+                                      ["--engine", "sass", "--check", "none"])
     differing = []
     measured = [text for *names, text in comments
                 if names == [program, arguments] and text.startswith("result")]

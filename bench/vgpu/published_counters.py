@@ -21,7 +21,6 @@ import argparse
 import collections
 import concurrent.futures
 import csv
-import hashlib
 import io
 import json
 import pathlib
@@ -55,13 +54,6 @@ FIELDS = ["ladder", "kernel", "size", "symbol", "sass_sha256"]
 ROWS, COMPARED = ROOT / "results/h200/published.csv", ROOT / "results/h200/published-compared.csv"
 
 
-def digests(program):
-    return {
-        symbol: hashlib.sha256(code).hexdigest()
-        for symbol, code in golden.sass_sections(program).items()
-    }
-
-
 def collect_kernel(options, name, kernel):
     """A row for each size: the first launch of the kernel there."""
     ladder, program = LADDERS[name], (options.programs / name).resolve()
@@ -76,7 +68,7 @@ def collect_kernel(options, name, kernel):
 
 def collect(options):
     kernels = [(name, kernel) for name, ladder in LADDERS.items() for kernel in ladder.kernels]
-    hashes = {name: digests(options.programs / name) for name in LADDERS}
+    hashes = {name: golden.digests(options.programs / name) for name in LADDERS}
     # Nsight Compute serialises launches; the programs' preparations can overlap.
     file = io.StringIO()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -148,10 +140,9 @@ def compare_kernel(options, name, kernel, rows, hashes):
 
 
 def compare(options):
-    lines = options.rows.read_text().splitlines()
-    comments = [line for line in lines if line.startswith("#")]
+    comments, all_rows = golden.read_rows(options.rows)
     measured = collections.defaultdict(list)
-    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+    for row in all_rows:
         measured[row["ladder"], int(row["kernel"])].append(row)
     values = unequal = 0
     file = io.StringIO()
@@ -159,7 +150,8 @@ def compare(options):
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["ladder", "kernel", "sizes", "engine", "compared", "differing"])
     for (name, kernel), rows in measured.items():
-        result = compare_kernel(options, name, kernel, rows, digests(options.programs / name))
+        result = compare_kernel(options, name, kernel, rows,
+                                golden.digests(options.programs / name))
         if result is None:
             continue
         compared, differing, engine = result
@@ -175,10 +167,9 @@ def compare(options):
     return 1 if unequal or not values else 0
 
 
-def table_lines(text):
-    lines = text.splitlines()
-    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-    yield f"{lines[0].lstrip('# ')}.\n\n"
+def table_lines(path):
+    comments, rows = golden.read_rows(path)
+    yield f"{comments[0].lstrip('# ')}.\n\n"
     yield "| ladder | kernels | sizes | launches | values compared | equal |\n|---|---|---|---:|---:|---:|\n"
     for name, ladder in LADDERS.items():
         mine = [row for row in rows if row["ladder"] == name]
@@ -195,7 +186,7 @@ def table_lines(text):
 
 def table(options):
     pages.put_into("docs/virtual-gpu/counters.md", "published",
-                   "".join(table_lines(options.compared.read_text())))
+                   "".join(table_lines(options.compared)))
 
 
 def main():

@@ -105,6 +105,37 @@ def sass_sections(program):
     return code
 
 
+def digests(program):
+    """{mangled name: hash of its machine code}"""
+    return {
+        symbol: hashlib.sha256(code).hexdigest()
+        for symbol, code in sass_sections(program).items()
+    }
+
+
+def read_rows(path):
+    """The comment lines of a CSV file, and its rows."""
+    with open(path) as file:
+        lines = file.read().splitlines()
+    comments = [line for line in lines if line.startswith("#")]
+    return comments, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def counted(vgpu, command, options=()):
+    """What the command prints on the virtual H200, and the counters of its launches."""
+    with tempfile.TemporaryDirectory() as folder:
+        counters = os.path.join(folder, "counters.json")
+        result = subprocess.run([
+            vgpu, "--device", "h200", "--numerics", "hopper", *options, "--counters", counters,
+            "--", *command
+        ], stdout=subprocess.PIPE, text=True, check=False)
+        if result.returncode != 0:
+            sys.exit(f"on the virtual GPU {command[0]} ends with {result.returncode}\n"
+                     f"{result.stdout}")
+        with open(counters) as file:
+            return result.stdout, json.load(file)["launches"]
+
+
 def ptx_modules(program):
     """The PTX in an executable's fat binaries, as texts. It is compressed by zstd."""
     library = ctypes.util.find_library("zstd")
@@ -188,24 +219,21 @@ def collect(options):
         sys.exit(f"golden: ncu saw {len(rows)} kernels in {len(launches)} launches of rungs")
     comments, kept = [], []
     if options.only:
-        with open(options.golden) as file:
-            lines = list(file)
-        comments = [line for line in lines if line.startswith("#")]
+        comments, rows_before = read_rows(options.golden)
         kept = [[row.get(field, "") for field in FIELDS + METRICS]
-                for row in csv.DictReader(line for line in lines if not line.startswith("#"))
-                if row["kernel"].partition("#")[0] not in options.only]
-    sections = sass_sections(options.launcher)
+                for row in rows_before if row["kernel"].partition("#")[0] not in options.only]
+    hashes = digests(options.launcher)
     missing = set()
     measured = []
     for (*names, result), row in zip(launches, rows):
         symbol, values = row["Kernel Name"], values_of(row)
         missing.update(f"{metric} ({row.get(metric)!r})" for metric in METRICS
                        if metric not in values)
-        measured.append([*names, result, symbol, hashlib.sha256(sections[symbol]).hexdigest()]
+        measured.append([*names, result, symbol, hashes[symbol]]
                         + [values.get(metric, "") for metric in METRICS])
     with open(options.golden, "w", newline="") as file:
         only = ": " + " ".join(options.only) if options.only else ""
-        file.write("".join(comments) + f"# {options.environment}{only}\n")
+        file.writelines(f"{line}\n" for line in [*comments, f"# {options.environment}{only}"])
         csv.writer(file, lineterminator="\n").writerows([FIELDS + METRICS] + kept + measured)
     print(f"golden: {len(launches)} launches, {len(METRICS)} metrics each -> {options.golden}")
     for metric in sorted(missing):
@@ -214,7 +242,7 @@ def collect(options):
 
 def read_golden(path):
     golden = {}
-    for row in csv.DictReader(line for line in open(path) if not line.startswith("#")):
+    for row in read_rows(path)[1]:
         kernel, shape, result, symbol, sha256 = (row.pop(field) for field in FIELDS)
         golden[kernel, shape] = {
             "result": result, "symbol": symbol, "sha256": sha256,
@@ -228,19 +256,14 @@ def read_golden(path):
 def run_virtual(options):
     """[((kernel, shape, result), counters)] of every launch on the virtual GPU, and
     {(kernel, shape)} of those that it refused."""
-    with tempfile.TemporaryDirectory() as folder:
-        counters = os.path.join(folder, "counters.json")
-        result = subprocess.run(
-            [options.vgpu, "--device", "h200", "--numerics", "hopper", "--counters", counters, "--",
-             options.launcher] + SHAPES, check=True, stdout=subprocess.PIPE, text=True)
-        launches = json.load(open(counters))["launches"]
-    names = launched(result.stdout)
+    output, launches = counted(options.vgpu, [options.launcher, *SHAPES])
+    names = launched(output)
     if len(launches) != len(names):
         sys.exit(
             f"golden: the virtual GPU saw {len(launches)} kernels in {len(names)} launches of rungs"
         )
     refused = {tuple(line.split()[1:3])
-               for line in result.stdout.splitlines() if line.startswith("refused ")}
+               for line in output.splitlines() if line.startswith("refused ")}
     return list(zip(names, launches)), refused
 
 
@@ -252,14 +275,13 @@ PREDICATED_PRODUCTS = {
 }
 
 
-def is_measured_code(sections, expected):
-    code = sections.get(expected["symbol"])
-    return code is not None and hashlib.sha256(code).hexdigest() == expected["sha256"]
+def is_measured_code(hashes, expected):
+    return hashes.get(expected["symbol"]) == expected["sha256"]
 
 
 def check(options):
     golden = read_golden(options.golden)
-    sections = sass_sections(options.launcher)
+    hashes = digests(options.launcher)
     compared, differing, engines = collections.Counter(), 0, collections.Counter()
     launches, refused = run_virtual(options)
     for (kernel, shape, result), launch in launches:
@@ -267,7 +289,7 @@ def check(options):
         if expected is None:
             print(f"skip {kernel} {shape}: not measured yet (bench/h200/golden.sh)")
             continue
-        if not is_measured_code(sections, expected):
+        if not is_measured_code(hashes, expected):
             print(f"skip {kernel} {shape}: its machine code is not the one that was measured "
                   "(another compiler or source: measure again with bench/h200/golden.sh)")
             continue
@@ -295,7 +317,7 @@ def check(options):
                         f"{'equal' if value == got else 'estimate'} {kernel} {shape} {metric}: hardware {value}, "
                         f"virtual GPU {got}")
     for kernel, shape in sorted(refused & golden.keys()):
-        if is_measured_code(sections, golden.pop((kernel, shape))):
+        if is_measured_code(hashes, golden.pop((kernel, shape))):
             differing += 1
             print(f"DIFFERS {kernel} {shape}: the virtual GPU refuses it")
     for kernel, shape in golden:
