@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits the planner's costs of FP32 on CUDA cores to the times that `ladder tune --suite --rows`
 // wrote: the planner's own formulas, with the rows of costs.inc and the tiles' rates as variables.
-//   bench/h200/fit_plans ROWS.csv...
+//   fit_plans ROWS.csv...
 // Prints the fitted values for costs.inc and part_tiles.inc, then how well the plans of least
 // predicted time do.
 #include <algorithm>
