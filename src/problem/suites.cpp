@@ -2,7 +2,6 @@
 #include "problem/suites.hpp"
 
 #include <cstdint>
-#include <initializer_list>
 
 #include "problem/number.hpp"
 #include "problem/random_suite.hpp"
@@ -13,22 +12,7 @@ namespace {
 using Sizes = std::vector<std::int64_t>;
 constexpr std::size_t kMostShapes = 4096;  // per text; a larger number is assumed to be a mistake
 
-std::vector<Problem> cubes(const Sizes& sizes) {
-  std::vector<Problem> problems;
-  problems.reserve(sizes.size());
-  for (const std::int64_t n : sizes) problems.push_back(make_problem(n, n, n));
-  return problems;
-}
-
-struct Mnk {
-  std::int64_t m, n, k;
-};
-std::vector<Problem> problems_of(const std::vector<Mnk>& shapes) {
-  std::vector<Problem> problems;
-  problems.reserve(shapes.size());
-  for (const auto& [m, n, k] : shapes) problems.push_back(make_problem(m, n, k));
-  return problems;
-}
+std::vector<Problem> shapes(const char* text) { return parse_shapes(text).value(); }
 
 std::vector<Problem> layouts() {
   constexpr std::int64_t kSide = 4096;
@@ -48,12 +32,9 @@ std::vector<Problem> layouts() {
 // Each shape is listed twice, with beta = 0 and with beta = 1.
 std::vector<Problem> thin() {
   std::vector<Problem> all;
-  for (const auto& [m, n, k] : std::initializer_list<Mnk>{{64, 4096, 4096},
-                                                          {128, 14336, 4096},
-                                                          {512, 14336, 4096},
-                                                          {14336, 128, 4096},
-                                                          {65536, 64, 1024}}) {
-    for (const float beta : {0.0F, 1.0F}) all.push_back(make_problem(m, n, k, 1, beta));
+  for (const Problem& p :
+       shapes("64x4096x4096,128x14336x4096,512x14336x4096,14336x128x4096,65536x64x1024")) {
+    for (const float beta : {0.0F, 1.0F}) all.push_back(make_problem(p.m, p.n, p.k, 1, beta));
   }
   return all;
 }
@@ -61,63 +42,25 @@ std::vector<Problem> thin() {
 // A hundred problems for testing kernel selection: shapes of all other suites, transposed operands,
 // wide leading dimensions, alpha and beta.
 std::vector<Problem> mixed() {
-  std::vector<Problem> all = cubes({16,  32,   64,   96,   128,  192,  256,  384,  512,  640, 768,
-                                    896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 4096, 8192});
-  const auto add = [&](const std::vector<Problem>& more) {
-    all.insert(all.end(), more.begin(), more.end());
-  };
-  add(cubes({127, 129, 255, 257, 511, 513, 1000, 1023, 1025, 2047, 2049, 4092, 4093}));
-  add(problems_of({{65536, 128, 128},
-                   {65536, 64, 1024},
-                   {16384, 256, 4096},
-                   {32768, 32, 256},
-                   {16384, 16, 1024},
-                   {8192, 1, 4096},
-                   {100000, 10, 64},
-                   {4096, 8, 4096}}));
-  add(problems_of({{128, 65536, 128},
-                   {64, 65536, 1024},
-                   {256, 16384, 4096},
-                   {32, 32768, 256},
-                   {16, 16384, 1024},
-                   {1, 8192, 4096},
-                   {10, 100000, 64},
-                   {128, 14336, 4096}}));
-  add(problems_of({{64, 64, 65536},
-                   {256, 256, 16384},
-                   {512, 512, 32768},
-                   {128, 128, 8192},
-                   {32, 32, 16384},
-                   {1000, 1000, 10000},
-                   {16, 16, 65536},
-                   {300, 200, 5000}}));
-  add(problems_of({{4096, 4096, 8},
-                   {4096, 4096, 16},
-                   {4096, 4096, 32},
-                   {4096, 4096, 64},
-                   {4096, 4096, 128},
-                   {8192, 8192, 1024},
-                   {2048, 2048, 64},
-                   {1000, 1000, 3}}));
-  add(problems_of({{1, 4096, 4096},
-                   {2, 4096, 4096},
-                   {4, 4096, 4096},
-                   {8, 4096, 4096},
-                   {16, 4096, 4096},
-                   {32, 4096, 4096},
-                   {64, 4096, 4096},
-                   {128, 4096, 4096}}));
-  add(problems_of({{2048, 4096, 4096},
-                   {2048, 12288, 4096},
-                   {2048, 14336, 4096},
-                   {2048, 4096, 14336},
-                   {2048, 2048, 128},
-                   {2048, 128, 2048},
-                   {2048, 32000, 4096}}));
+  std::vector<Problem> all = shapes(
+      "16,32,64,96,128,192,256,384,512,640,768,896,1024,1280,1536,1792,2048,2560,3072,4096,"
+      "8192,"
+      "127,129,255,257,511,513,1000,1023,1025,2047,2049,4092,4093,"
+      "65536x128x128,65536x64x1024,16384x256x4096,32768x32x256,16384x16x1024,8192x1x4096,"
+      "100000x10x64,4096x8x4096,"
+      "128x65536x128,64x65536x1024,256x16384x4096,32x32768x256,16x16384x1024,1x8192x4096,"
+      "10x100000x64,128x14336x4096,"
+      "64x64x65536,256x256x16384,512x512x32768,128x128x8192,32x32x16384,1000x1000x10000,"
+      "16x16x65536,300x200x5000,"
+      "4096x4096x8,4096x4096x16,4096x4096x32,4096x4096x64,4096x4096x128,8192x8192x1024,"
+      "2048x2048x64,1000x1000x3,"
+      "1..128*2x4096x4096,"
+      "2048x4096x4096,2048x12288x4096,2048x14336x4096,2048x4096x14336,2048x2048x128,"
+      "2048x128x2048,2048x32000x4096");
   for (const std::int64_t n : {256, 1024, 2048, 4096}) {
-    add({make_problem(n, n, n, 1, 0, Op::kNone, Op::kTranspose),
-         make_problem(n, n, n, 1, 0, Op::kTranspose, Op::kNone),
-         make_problem(n, n, n, 1, 0, Op::kTranspose, Op::kTranspose)});
+    all.push_back(make_problem(n, n, n, 1, 0, Op::kNone, Op::kTranspose));
+    all.push_back(make_problem(n, n, n, 1, 0, Op::kTranspose, Op::kNone));
+    all.push_back(make_problem(n, n, n, 1, 0, Op::kTranspose, Op::kTranspose));
   }
   for (const std::int64_t n : {512, 1024, 4096}) {
     all.push_back(make_problem(n, n, n, 0.5F, 1));
@@ -131,36 +74,20 @@ std::vector<Problem> mixed() {
 
 std::vector<Suite> make_suites() {
   return {
-      {"square", "powers of two from 128 to 16384",
-       cubes({128, 256, 512, 1024, 2048, 4096, 8192, 16384})},
+      {"square", "powers of two from 128 to 16384", shapes("128..16384*2")},
       {"odd", "their neighbours, the published ladders' 4092 and a prime",
-       cubes({127, 129, 255, 257, 511, 513, 1023, 1025, 2047, 2049, 3072, 4092, 4093, 4095, 4097})},
-      {"small", "cubes below a wave of blocks", cubes({8, 16, 32, 64, 96, 128, 192, 256, 384})},
-      {"tall", "many rows, few columns",
-       problems_of({{65536, 128, 128}, {65536, 64, 1024}, {16384, 256, 4096}})},
-      {"wide", "few rows, many columns",
-       problems_of({{128, 65536, 128}, {16, 4096, 4096}, {128, 14336, 4096}})},
+       shapes("127,129,255,257,511,513,1023,1025,2047,2049,3072,4092,4093,4095,4097")},
+      {"small", "cubes below a wave of blocks", shapes("8,16,32,64,96,128,192,256,384")},
+      {"tall", "many rows, few columns", shapes("65536x128x128,65536x64x1024,16384x256x4096")},
+      {"wide", "few rows, many columns", shapes("128x65536x128,16x4096x4096,128x14336x4096")},
       {"thin", "few rows or columns, written (beta = 0) and added to (beta = 1)", thin()},
-      {"deep", "long sums of few results",
-       problems_of({{64, 64, 65536}, {256, 256, 16384}, {512, 512, 32768}})},
+      {"deep", "long sums of few results", shapes("64x64x65536,256x256x16384,512x512x32768")},
       {"transformer",
        "one layer of a model with 4096 features, 2048 tokens: projections, feed-forward, scores",
-       problems_of({{2048, 4096, 4096},
-                    {2048, 12288, 4096},
-                    {2048, 14336, 4096},
-                    {2048, 4096, 14336},
-                    {2048, 2048, 128},
-                    {2048, 128, 2048},
-                    {2048, 32000, 4096}})},
+       shapes("2048x4096x4096,2048x12288x4096,2048x14336x4096,2048x4096x14336,"
+              "2048x2048x128,2048x128x2048,2048x32000x4096")},
       {"batches", "1 to 128 tokens against one matrix of 4096 x 4096",
-       problems_of({{1, 4096, 4096},
-                    {2, 4096, 4096},
-                    {4, 4096, 4096},
-                    {8, 4096, 4096},
-                    {16, 4096, 4096},
-                    {32, 4096, 4096},
-                    {64, 4096, 4096},
-                    {128, 4096, 4096}})},
+       shapes("1..128*2x4096x4096")},
       {"layouts", "4096 with either operand transposed, and with odd leading dimensions",
        layouts()},
       {"mixed", "a hundred problems of every class: where a choice of kernels may lose", mixed()},
