@@ -26,86 +26,46 @@ struct Word : vgpu::sass::Word {
   }
 };
 
-// Opcodes that are identified by all bits, including the form bits 9 to 11.
-std::optional<Kind> whole_opcode(std::uint16_t opcode) {
-  switch (opcode) {
-    case 0x83b:  // LDSM
-    case 0x984:
-      return Kind::kLoadShared;
-    case 0x388:
-    case 0x988:
-      return Kind::kStoreShared;
-    case 0x981:
-      return Kind::kLoadGlobal;
-    case 0x385:
-    case 0x386:
-    case 0x985:
-    case 0x986:
-      return Kind::kStoreGlobal;
-    case 0xfae:
-      return Kind::kAsyncCopy;
-    case 0x9af:
-      return Kind::kCommitCopies;
-    case 0x91a:
-      return Kind::kWaitCopies;
-    case 0x983:
-    case 0x387:
-    case 0x987:
-      return Kind::kLocal;
-    case 0xb1d:
-    case 0x31d:
-      return Kind::kBarrier;
-    case 0x3a7:
-    case 0x5a7:
-    case 0x9a7:
-    case 0x5b2:
-      return Kind::kMbarrier;
-    case 0x947:
-      return Kind::kBranch;
-    case 0x94d:
-      return Kind::kExit;
-    default:
-      return std::nullopt;
-  }
+struct KindRow {
+  Kind kind;
+  std::string_view name;
+  std::vector<std::uint16_t> opcodes;   // of all bits
+  std::vector<std::uint16_t> any_form;  // without the form bits 9 to 11
+};
+
+const std::vector<KindRow>& kinds() {
+  static const std::vector<KindRow> kRows = {
+      {Kind::kFfma, "FFMA", {}, {0x023}},
+      {Kind::kFloat, "other float", {}, {0x020, 0x021, 0x008, 0x009, 0x00b}},
+      {Kind::kImad, "IMAD", {}, {0x024, 0x025, 0x026, 0x027}},
+      {Kind::kInteger,
+       "integer",
+       {},
+       {0x02, 0x07, 0x0c, 0x10, 0x11, 0x12, 0x16, 0x17, 0x19, 0x1c, 0x36, 0x35, 0x48}},
+      {Kind::kLoadShared, "LDS", {kLoadMatrix, 0x984}, {}},
+      {Kind::kStoreShared, "STS", {0x388, 0x988}, {}},
+      {Kind::kLoadGlobal, "LDG", {0x981}, {}},
+      {Kind::kStoreGlobal, "STG", {0x385, 0x386, 0x985, 0x986}, {}},
+      {Kind::kAsyncCopy, "LDGSTS", {0xfae}, {}},
+      {Kind::kCommitCopies, "LDGDEPBAR", {0x9af}, {}},
+      {Kind::kWaitCopies, "DEPBAR", {0x91a}, {}},
+      {Kind::kLocal, "local", {0x983, 0x387, 0x987}, {}},
+      {Kind::kTensor, "HMMA", {}, {0x3c}},
+      {Kind::kWarpgroup, "HGMMA", {}, {0x1f0}},
+      {Kind::kMbarrier, "SYNCS", {0x3a7, 0x5a7, 0x9a7, 0x5b2}, {}},
+      {Kind::kBarrier, "BAR", {0xb1d, 0x31d}, {}},
+      {Kind::kBranch, "BRA", {0x947}, {}},
+      {Kind::kExit, "EXIT", {0x94d}, {}},
+  };
+  return kRows;
 }
 
 Kind kind_of(std::uint16_t opcode) {
-  if (const auto whole = whole_opcode(opcode)) return *whole;
-  switch (opcode & 0x1ff) {
-    case 0x023:
-      return Kind::kFfma;
-    case 0x020:
-    case 0x021:
-    case 0x008:
-    case 0x009:
-    case 0x00b:
-      return Kind::kFloat;
-    case 0x024:
-    case 0x025:
-    case 0x026:
-    case 0x027:
-      return Kind::kImad;
-    case 0x02:
-    case 0x07:
-    case 0x0c:
-    case 0x10:
-    case 0x11:
-    case 0x12:
-    case 0x16:
-    case 0x17:
-    case 0x19:
-    case 0x1c:
-    case 0x36:
-    case 0x35:
-    case 0x48:
-      return Kind::kInteger;
-    case 0x3c:
-      return Kind::kTensor;
-    case 0x1f0:
-      return Kind::kWarpgroup;
-    default:
-      return Kind::kOther;
-  }
+  for (const KindRow& row : kinds())
+    if (std::ranges::count(row.opcodes, opcode) != 0) return row.kind;
+  for (const KindRow& row : kinds())
+    if (std::ranges::count(row.any_form, opcode & 0x1ff) != 0) return row.kind;
+  return Kind::kOther;
 }
 
 // Access width of a memory instruction: bits 73 to 75.
@@ -160,46 +120,10 @@ std::vector<MachineInstruction> decode(std::span<const std::byte> code) {
 }
 
 std::string name_of(const MachineInstruction& i) {
-  const std::string width = i.bytes == 16 ? ".128" : i.bytes == 8 ? ".64" : "";
-  switch (i.kind) {
-    case Kind::kFfma:
-      return "FFMA";
-    case Kind::kFloat:
-      return "other float";
-    case Kind::kImad:
-      return "IMAD";
-    case Kind::kInteger:
-      return "integer";
-    case Kind::kLoadShared:
-      return i.opcode == kLoadMatrix ? "LDSM" : "LDS" + width;
-    case Kind::kStoreShared:
-      return "STS" + width;
-    case Kind::kLoadGlobal:
-      return "LDG" + width;
-    case Kind::kStoreGlobal:
-      return "STG" + width;
-    case Kind::kAsyncCopy:
-      return "LDGSTS" + width;
-    case Kind::kCommitCopies:
-      return "LDGDEPBAR";
-    case Kind::kWaitCopies:
-      return "DEPBAR";
-    case Kind::kLocal:
-      return "local" + width;
-    case Kind::kTensor:
-      return "HMMA";
-    case Kind::kWarpgroup:
-      return "HGMMA";
-    case Kind::kMbarrier:
-      return "SYNCS";
-    case Kind::kBarrier:
-      return "BAR";
-    case Kind::kBranch:
-      return "BRA";
-    case Kind::kExit:
-      return "EXIT";
-    case Kind::kOther:
-      break;
+  if (i.opcode == kLoadMatrix) return "LDSM";
+  for (const KindRow& row : kinds()) {
+    if (row.kind == i.kind)
+      return std::string(row.name) + (i.bytes == 16 ? ".128" : i.bytes == 8 ? ".64" : "");
   }
   return "other";
 }

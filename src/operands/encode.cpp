@@ -138,36 +138,14 @@ float round_to(Type type, float value) {
   return value;
 }
 
+// In the order of Type.
 double unit_of(Type type) {
-  switch (type) {
-    case Type::kF32:
-      return 0x1p-24;
-    case Type::kBf16:
-      return 0x1p-8;
-    case Type::kF16:
-      return 0x1p-11;
-    case Type::kE4m3:
-      return 0x1p-4;
-    case Type::kE5m2:
-      return 0x1p-3;
-  }
-  return 0;
+  constexpr double kUnits[] = {0x1p-24, 0x1p-8, 0x1p-11, 0x1p-4, 0x1p-3};
+  return kUnits[static_cast<std::size_t>(type)];
 }
-
 double half_subnormal_of(Type type) {
-  switch (type) {
-    case Type::kF32:
-      return 0x1p-150;
-    case Type::kBf16:
-      return 0x1p-134;
-    case Type::kF16:
-      return 0x1p-25;
-    case Type::kE4m3:
-      return 0x1p-10;
-    case Type::kE5m2:
-      return 0x1p-17;
-  }
-  return 0;
+  constexpr double kHalves[] = {0x1p-150, 0x1p-134, 0x1p-25, 0x1p-10, 0x1p-17};
+  return kHalves[static_cast<std::size_t>(type)];
 }
 
 std::int64_t whole_numbers(Type type) { return static_cast<std::int64_t>(1 / unit_of(type)); }
