@@ -350,12 +350,10 @@ void add_bench(CLI::App& app, Verb& chosen) {
   verb->add_option("--resume", options->resume)->group("")->take_last();
   verb->footer(
       suites_help() +
-      "Without --suite and --shape: square on a GPU, 128..512*2 on the host. Each kernel "
-      "is verified on each "
-      "shape first.\n"
-      "Exit status: 1 where a kernel failed, became SLOWER, or its time cannot be "
-      "believed, and where "
-      "--compare finds\n"
+      "Without --suite and --shape: square on a GPU, 128..512*2 on the host. Each kernel is "
+      "verified on each shape first.\n"
+      "Exit status: 1 where a kernel failed, became SLOWER, or its time cannot be believed, and "
+      "where --compare finds\n"
       "no row of the same kernel and shape.\n"
       "Examples:\n"
       "  ladder bench --save rows.json\n"

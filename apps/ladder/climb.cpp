@@ -283,8 +283,7 @@ class Climb {
     if (counted) {
       printer_.line(
           "x least: bytes requested over the fewest possible. roofline: TFLOP/s if every requested "
-          "byte "
-          "came");
+          "byte came");
       printer_.line(std::string("from device memory; caches raise it.") +
                     (estimated ? " ~: rests on a counter that is an estimate." : ""));
     }
@@ -331,8 +330,7 @@ void add_climb(CLI::App& app, Verb& chosen) {
              "seconds of timing per kernel; default 1.5 on a GPU, 0.5 on the host");
   verb->footer(
       "Without --shape: 4096x4096x4096 on a GPU, 256x256x256 on the virtual one, 512x512x512 on "
-      "the host. "
-      "Host rungs\n"
+      "the host. Host rungs\n"
       "leave shapes beyond 1024x1024x1024 to the GPU unless they are named.\n"
       "Examples:\n"
       "  ladder climb\n"

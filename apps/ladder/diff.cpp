@@ -133,8 +133,7 @@ void add_diff(CLI::App& app, Verb& chosen) {
   verb->add_flag("--no-source", o->no_source, "without the diff of the sources");
   verb->footer(
       "Examples:\n  ladder diff r04 r05\n  ladder diff r06 r07 --device a6000 --no-source\n  "
-      "ladder diff h03 "
-      "h04 --no-source");
+      "ladder diff h03 h04 --no-source");
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 }
 

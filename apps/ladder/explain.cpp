@@ -402,8 +402,7 @@ void add_explain(CLI::App& app, Verb& chosen) {
   add_number(*verb, "-k", o->k, kSizeRange, "depth");
   add_number(*verb, "--beta", o->beta, kFloatRange,
              "0: C is not read; default 1, as the published ladders have it, with --accuracy and "
-             "of CPU rungs 0, "
-             "as measured");
+             "of CPU rungs 0, as measured");
   verb->add_option("--clock", o->clock, "boost, base or MHz: what peak and times refer to");
   verb->add_option("--measured", o->measured,
                    "rows to stand beside the prediction; default results/DEVICE/climb-4096.json");
@@ -413,8 +412,7 @@ void add_explain(CLI::App& app, Verb& chosen) {
   verb->add_option("--source", o->source, "the checkout whose results are read");
   verb->footer(
       "Runs on the virtual GPU; no GPU is needed, also for devices that are not here. CPU rungs "
-      "are "
-      "explained for this\n"
+      "are explained for this\n"
       "machine, which is measured.\n"
       "Examples:\n"
       "  ladder explain r05\n"

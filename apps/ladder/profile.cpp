@@ -185,8 +185,7 @@ void add_profile(CLI::App& app, Verb& chosen) {
       ->allow_extra_args(false);
   verb->footer(
       "Without a GPU, without ncu, or where the driver keeps its counters to itself, it says so "
-      "and shows "
-      "the virtual\n"
+      "and shows the virtual\n"
       "GPU's.\nExamples:\n  ladder profile r05\n  ladder profile r07 --shape 250x251x253 --metric "
       "smsp__inst_executed.sum");
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });

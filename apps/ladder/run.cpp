@@ -324,8 +324,7 @@ void add_run(CLI::App& app, Verb& chosen) {
       "Examples:\n"
       "  ladder new r20_mine && ladder run r20_mine.cu\n"
       "  ladder run sgemm.cu --kernel sgemm_naive --grid \"CEIL_DIV(M, 32), CEIL_DIV(N, 32)\" "
-      "--block \"32, "
-      "32\"\n"
+      "--block \"32, 32\"\n"
       "  ladder run sgemm.cu --kernel \"sgemm<128, 128, 8>\" --grid \"N / 128, M / 128\" --block "
       "256 \\\n"
       "             --needs \"M % 128 == 0 && N % 128 == 0 && K % 8 == 0\" --explain-on a6000");

@@ -170,12 +170,9 @@ void add_show(CLI::App& app, Verb& chosen) {
   verb->add_flag("--hot", o->hot, "only what runs most");
   verb->footer(
       "Machine code is nvdisasm's text where that is installed (LADDER_NVDISASM), else the virtual "
-      "GPU's; of "
-      "CPU rungs "
-      "it is objdump's.\n"
+      "GPU's; of CPU rungs it is objdump's.\n"
       "Examples:\n  ladder show r05 --ptx --hot\n  ladder show r07 --sass\n  ladder show r10 "
-      "--resources\n  "
-      "ladder show h04 --hot");
+      "--resources\n  ladder show h04 --hot");
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 }
 

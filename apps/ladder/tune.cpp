@@ -313,12 +313,11 @@ int run(const TuneOptions& options) {
   for (const std::string& line : tune::table(job, outcome.value())) printer.line(line);
   const auto with = tune::agreement(earlier, outcome.value());
   if (with)
-    printer.line(fmt::format(
-        "against the times of {}: rank correlation {:.2f} of {} candidates; the first choice "
-        "reaches {:.0f}% of "
-        "the best rate, the best of the first ten {:.0f}%",
-        options.points, with->rank_correlation, with->candidates, 100 * with->first_choice,
-        100 * with->best_of_ten));
+    printer.line(
+        fmt::format("against the times of {}: rank correlation {:.2f} of {} candidates; the first "
+                    "choice reaches {:.0f}% of the best rate, the best of the first ten {:.0f}%",
+                    options.points, with->rank_correlation, with->candidates,
+                    100 * with->first_choice, 100 * with->best_of_ten));
   files.finish(outcome.value(), with, printer);
   if (outcome.value().interrupted) return kInterrupted;
   return outcome.value().winner ? kOk : kFailed;
@@ -376,9 +375,7 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->add_option("--source", options->source, "the checkout that candidates are compiled from");
   verb->footer(
       "The best so far is on disk at any moment; Ctrl-C ends the search with it. On the virtual "
-      "GPU "
-      "candidates "
-      "are\n"
+      "GPU candidates are\n"
       "ranked by a model, and saved only with --output.\n"
       "Examples:\n"
       "  ladder tune r09 --budget 120\n"

@@ -57,14 +57,12 @@ std::vector<std::string> to_text(const HostExplanation& e) {
                         m.fma_clock_hz * 1e-9, m.tile_clock_hz * 1e-9)
           : "");
   say("  peak           {:.0f} GFLOP/s of multiply-adds ({}, {} floats a vector: {:.2f} of them "
-      "start in a "
-      "cycle of a core)",
+      "start in a cycle of a core)",
       m.fma_flops * 1e-9, m.target, m.vector_bytes / 4, m.multiply_adds_per_cycle());
   say("  from L1        {:.0f} GFLOP/s with operands that a register tile reads ({:.2f} a cycle)",
       m.tile_flops * 1e-9, m.fed_per_cycle());
   say("  reads          {:.0f} GB/s from L1 ({:.2f} vectors a cycle), {:.0f} from L2, {:.0f} from "
-      "L3, {:.1f} "
-      "from memory",
+      "L3, {:.1f} from memory",
       m.l1_bandwidth * 1e-9, m.loads_per_cycle(), m.l2_bandwidth * 1e-9, m.l3_bandwidth * 1e-9,
       m.memory_bandwidth * 1e-9);
   say("  addition       {:.1f} cycles until the next one may use it", m.add_cycles);

@@ -210,9 +210,7 @@ std::string sentence(const Prediction& p, const Subject& subject) {
   }
   return fmt::format(
              "No pipe is busy all the time (the busiest, {}, {:.0f}%): {} resident warp{} of {} "
-             "block{} wait "
-             "for memory and at "
-             "barriers.",
+             "block{} wait for memory and at barriers.",
              top.name, 100 * p.busiest, p.occupancy.warps, p.occupancy.warps == 1 ? "" : "s",
              p.occupancy.blocks, p.occupancy.blocks == 1 ? "" : "s") +
          (subject.seen.launches > 1

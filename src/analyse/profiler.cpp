@@ -61,8 +61,7 @@ Result<std::vector<Profiled>> parse_ncu(std::string_view output) {
   if (output.find("ERR_NVGPUCTRPERM") != std::string_view::npos)
     return Status(Code::kUnsupportedDevice,
                   "the driver does not let this user read counters (ERR_NVGPUCTRPERM); an "
-                  "administrator can load the "
-                  "driver with NVreg_RestrictProfilingToAdminUsers=0");
+                  "administrator can load the driver with NVreg_RestrictProfilingToAdminUsers=0");
   std::istringstream lines{std::string(output)};
   std::vector<std::string> header;
   std::vector<Profiled> launches;

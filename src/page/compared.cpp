@@ -112,8 +112,7 @@ std::string compare_section(const Contents& c) {
   const std::string& name_b = c.rows[b].row->kernel;
   std::string html =
       "<section id=\"compare\">\n<h2>Two kernels side by side</h2>\n<div class=\"controls "
-      "scripted\" "
-      "hidden>\n";
+      "scripted\" hidden>\n";
   html += fmt::format("<label>first <select id=\"first\">{}</select></label>\n", options(c, a));
   html += fmt::format("<label>second <select id=\"second\">{}</select></label>\n</div>\n",
                       options(c, b));
@@ -121,8 +120,7 @@ std::string compare_section(const Contents& c) {
   for (const std::string& sentence : sentences(c, name_a, name_b)) html += escape(sentence) + " ";
   html += fmt::format(
       "</p>\n<div class=\"scroll\"><table id=\"pair\"><thead><tr><th scope=\"col\"></th><th "
-      "scope=\"col\">{}</th><th "
-      "scope=\"col\">{}</th></tr></thead><tbody>\n",
+      "scope=\"col\">{}</th><th scope=\"col\">{}</th></tr></thead><tbody>\n",
       escape(name_a), escape(name_b));
   const std::vector<Number> left = numbers_of(c, c.rows[a]), right = numbers_of(c, c.rows[b]);
   const auto text = [](const std::vector<Number>& numbers, const std::string& name) {

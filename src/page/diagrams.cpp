@@ -73,9 +73,7 @@ std::string who(std::uint32_t lanes) {
 std::string cell(int x, int y, std::uint32_t lanes, const char* kind) {
   const std::string box = fmt::format(
       "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/><text "
-      "class=\"lane\" "
-      "x=\"{}\" "
-      "y=\"{}\">{}</text>",
+      "class=\"lane\" x=\"{}\" y=\"{}\">{}</text>",
       kind, x, y, kCell - 1, kCell - 1, lane_color(std::countr_zero(lanes)), x + kCell / 2, y + 12,
       who(lanes));
   if (std::popcount(lanes) == 1) return box + "\n";

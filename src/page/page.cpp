@@ -63,8 +63,7 @@ std::string chart_figure(const Chart& chart, const std::string& svg) {
       "<figure class=\"chart\" id=\"chart-{0}\"><div "
       "class=\"scroll\">{1}</div><figcaption><details><summary>In "
       "words</summary><p>{2}</p></details> <a download=\"{0}.vl.json\" "
-      "href=\"data:application/json,{3}\">Vega-Lite "
-      "specification</a></figcaption></figure>\n",
+      "href=\"data:application/json,{3}\">Vega-Lite specification</a></figcaption></figure>\n",
       chart.name, drawn, escape(chart.description), percent_encoded(compact(chart.spec)));
 }
 
@@ -79,18 +78,13 @@ constexpr Heading kHeadings[] = {
      "Dashed: libraries. Hollow: neighbours of a power of two."},
     {"time", "time", "Time over size",
      "Both axes are logarithmic. Beside each name: to which power of N the time grows from half of "
-     "its "
-     "largest "
-     "cube to that cube."},
+     "its largest cube to that cube."},
     {"roofline", "roofline", "Roofline",
      "Each rung twice: by the bytes that it takes from L2 and by those that must come from device "
-     "memory. "
-     "Bytes are the "
-     "model's; where a rung touches its roof, that is what holds it back."},
+     "memory. Bytes are the model's; where a rung touches its roof, that is what holds it back."},
     {"accuracy", "accuracy", "Accuracy beside speed",
      "Error: the Frobenius norm of C minus the FP64 result, over that of the result. Below is more "
-     "exact, to "
-     "the right faster."},
+     "exact, to the right faster."},
     {"occupancy", "occupancy", "Occupancy and its limits",
      "Blocks that fit on an SM by each resource; the least of a row binds."},
     {"samples", "samples", "Samples, clock and power",
@@ -117,9 +111,8 @@ std::string chart_sections(const Contents& c, std::span<const std::string> pictu
 std::string tables(const Contents& c) {
   std::string html =
       "<section id=\"rows\">\n<h2>All rows</h2>\n<p class=\"controls scripted\" hidden><label>show "
-      "only rows "
-      "with "
-      "<input id=\"filter\" type=\"search\"></label> A click on a column's title sorts.</p>\n";
+      "only rows with <input id=\"filter\" type=\"search\"></label> A click on a column's title "
+      "sorts.</p>\n";
   std::map<std::pair<TableKind, Place>, std::string> bodies;
   for (const Document& document : c.documents) {
     for (const Row& row : document.rows) {
@@ -212,8 +205,7 @@ std::string reproduce(const Contents& c) {
   commands += "build/bin/ladder report" + files + " --html report.html\n";
   return html + fmt::format("</div>\n<pre>{}</pre>\n", escape(commands)) +
          "<p>How it was measured, and why so: docs/measurement.md. What stands behind the "
-         "analysis: "
-         "docs/analysis.md.</p>\n"
+         "analysis: docs/analysis.md.</p>\n"
          "</section>\n";
 }
 
@@ -300,8 +292,8 @@ std::string html(const Contents& c, std::span<const std::string> pictures) {
                            tables(c) + reproduce(c);
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-      "name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n";
+      "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" "
+      "href=\"data:,\">\n";
   // The only script is the page's own, and nothing is fetched. Style attributes only set the
   // lengths of bars.
   const std::string css = "\n" + style(), script = fmt::format("\n{}", file("page.js"));
@@ -318,9 +310,7 @@ std::string html(const Contents& c, std::span<const std::string> pictures) {
       escape(c.rows.front().document->environment.version), escape(title), css);
   page += fmt::format(
       "<header><h1>{}</h1>\n<p>{}</p>\n<button id=\"theme\" class=\"scripted\" type=\"button\" "
-      "hidden>light "
-      "or "
-      "dark</button></header>\n",
+      "hidden>light or dark</button></header>\n",
       escape(title), escape(summary(c)));
   page += navigation(body) + "<main>\n" + body +
           "</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n";

@@ -35,8 +35,7 @@ Status run_python(const std::vector<std::string>& arguments) {
   const std::string program = python();
   const std::string how =
       "scripts/setup installs it, or: pip install vl-convert-python in a virtual environment whose "
-      "Python "
-      "LADDER_PYTHON names";
+      "Python LADDER_PYTHON names";
   if (program.empty())
     return {Code::kIo,
             "charts are drawn by vl-convert, and there is no Python (LADDER_PYTHON, PATH); " + how};

@@ -81,8 +81,7 @@ std::string pace(const Explanation& e) {
     const double share = std::min(100.0, 100 * pipe.ms / p.ms);
     html += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{} ms</td><td>{:.0f}%</td><td class=\"bar\"><span "
-        "style=\"width:{:.1f}%\"></span>"
-        "</td></tr>\n",
+        "style=\"width:{:.1f}%\"></span></td></tr>\n",
         escape(pipe.name), figure(pipe.ms), share, share);
   }
   return html + "</tbody></table>\n";
@@ -151,12 +150,9 @@ std::string rungs_section(const Contents& c) {
   if (c.explained.empty() && c.unexplained.empty()) return "";
   std::string html =
       "<section id=\"rungs\">\n<h2>Rung by rung</h2>\n<p>From the kernel's machine code, and from "
-      "a warp in "
-      "the middle of a "
-      "small problem that the virtual GPU traced. Colours and numbers are lanes; x4: so many lanes "
-      "want the "
-      "same word; grey: "
-      "fetched, not wanted.</p>\n<div id=\"pick-rung\" class=\"controls\"></div>\n";
+      "a warp in the middle of a small problem that the virtual GPU traced. Colours and numbers "
+      "are lanes; x4: so many lanes want the same word; grey: fetched, not wanted.</p>\n<div "
+      "id=\"pick-rung\" class=\"controls\"></div>\n";
   std::string sections;
   for (const Explanation& e : c.explained) sections += section(e);
   html += drawn_once(sections);

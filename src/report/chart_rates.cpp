@@ -246,8 +246,7 @@ Result<Chart> time_chart(std::span<const Document> documents, Precision precisio
     return Status(Code::kInvalidArgument, "no kernel was timed on two cubes: nothing to draw");
   std::string says =
       "Lines on logarithmic axes, milliseconds over N. From half of the largest cube to the "
-      "largest time "
-      "grows with";
+      "largest time grows with";
   std::vector<std::string> labels;
   for (const Curve& curve : curves) {
     const double power = power_of(curve);

@@ -100,8 +100,7 @@ std::string rates_text(const host::Rates& r) {
   if (!missing.empty())
     text += fmt::format(
         "; left out, because what was measured cannot be true or changed meanwhile (a shared or "
-        "virtual "
-        "machine): {}",
+        "virtual machine): {}",
         joined(missing, ", "));
   return text;
 }

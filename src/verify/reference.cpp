@@ -125,7 +125,7 @@ ReferenceKind choose_reference(const Problem& problem, const Device& device) {
   const double host_bytes = static_cast<double>(available_host_memory());
   const double seconds =
       2 * flops(problem) / (host_flops() * std::max(1U, std::thread::hardware_concurrency()));
-  // below both, a transfer to the GPU is not worthwhile; the host compares about 1e8 bytes a second
+  // below both, a transfer to the GPU is not worthwhile: the host compares about 1e8 bytes per s
   constexpr double kSmall = 0.05;  // seconds of host time for the products
   constexpr double kSmallBytes = 1 << 22;
   const bool fits_host = 1.5 * wide_bytes < host_bytes;

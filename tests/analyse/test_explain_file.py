@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from command_line import Folder, ladder
+from command_line import PLAIN, Folder, ladder
 
 SEVERAL = """
 namespace own {
@@ -29,15 +29,6 @@ __global__ void keeps(float* x, int at) {
   float array[64];
   for (int i = 0; i < 64; ++i) array[i * at & 63] = x[i];
   x[at] = array[at & 63] + array[at / 3 & 63];
-}
-"""
-PLAIN = """
-__global__ void sgemm(int M, int N, int K, float alpha, const float* A, const float* B, float beta, float* C) {
-  const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= M || col >= N) return;
-  float sum = 0;
-  for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
-  C[row * N + col] = alpha * sum + beta * C[row * N + col];
 }
 """
 

@@ -13,7 +13,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from command_line import LADDER, Folder, ladder
+from command_line import LADDER, LAUNCH, PLAIN, Folder, ladder
 
 SOURCE = pathlib.Path(sys.argv[2])
 
@@ -305,19 +305,6 @@ class Profile(unittest.TestCase):
         if "no counters of hardware" in result.stdout:
             self.assertRegex(result.stdout, "no GPU|ncu|ERR_NVGPUCTRPERM")
         self.assertRegex(result.stdout, r"op_ffma_pred_on.sum +\S+ +262144")
-
-
-PLAIN = """
-#define CEIL_DIV(M, N) (((M) + (N)-1) / (N))
-__global__ void sgemm(int M, int N, int K, float alpha, const float* A, const float* B, float beta, float* C) {
-  const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= M || col >= N) return;
-  float sum = 0;
-  for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
-  C[row * N + col] = alpha * sum + beta * C[row * N + col];
-}
-"""
-LAUNCH = ("--kernel", "sgemm", "--grid", "CEIL_DIV(N, 32), CEIL_DIV(M, 8)", "--block", "32, 8")
 
 
 class OwnKernel(Folder):

@@ -21,24 +21,17 @@ Status sleeps(const Problem&, const Operands&, Stream) {
 }
 Status fails(const Problem&, const Operands&, Stream) { return {Code::kLaunchFailed, "no"}; }
 
-constexpr KernelInfo kShort{.id = "short",
-                            .rung = "short",
-                            .idea = "test",
-                            .place = Place::kHost,
-                            .accepts = accepts,
-                            .launch = sleeps<2>};
-constexpr KernelInfo kLong{.id = "long",
-                           .rung = "long",
-                           .idea = "test",
-                           .place = Place::kHost,
-                           .accepts = accepts,
-                           .launch = sleeps<6>};
-constexpr KernelInfo kFailing{.id = "f",
-                              .rung = "f",
-                              .idea = "test",
-                              .place = Place::kHost,
-                              .accepts = accepts,
-                              .launch = fails};
+constexpr KernelInfo on_host(const char* id,
+                             Status (*launch)(const Problem&, const Operands&, Stream)) {
+  return {.id = id,
+          .rung = id,
+          .idea = "test",
+          .place = Place::kHost,
+          .accepts = accepts,
+          .launch = launch};
+}
+constexpr KernelInfo kShort = on_host("short", sleeps<2>), kLong = on_host("long", sleeps<6>),
+                     kFailing = on_host("f", fails);
 
 MeasureOptions quick() {
   MeasureOptions options;
@@ -114,18 +107,7 @@ Status fills(const Problem& p, const Operands& o, Stream) {
 }
 
 TEST(Measure, RaisesAnAlarmWhereNothingIsWritten) {
-  const KernelInfo idle{.id = "i",
-                        .rung = "i",
-                        .idea = "test",
-                        .place = Place::kHost,
-                        .accepts = accepts,
-                        .launch = idles};
-  const KernelInfo busy{.id = "b",
-                        .rung = "b",
-                        .idea = "test",
-                        .place = Place::kHost,
-                        .accepts = accepts,
-                        .launch = fills};
+  const KernelInfo idle = on_host("i", idles), busy = on_host("b", fills);
   const std::array kernels{&idle, &busy};
   const auto results = measure(kernels, make_problem(5, 4, 3), host_device(), quick());
   ASSERT_TRUE(results) << results.status().message();

@@ -30,10 +30,8 @@ bool has_nonsense(const std::string& text) {
 TEST(RatesText, ShowsWhatIsSound) {
   EXPECT_EQ(rates_text(sound()),
             "measured, AVX3: 180 GFLOP/s of FP32 multiply-adds at 2.90 GHz; 170 GFLOP/s of those "
-            "with operands "
-            "from L1 at 2.80 GHz; 3.10 GHz with scalar additions; reads 300 GB/s from L1, 90.0 "
-            "GB/s from L2, "
-            "12.0 GB/s from memory");
+            "with operands from L1 at 2.80 GHz; 3.10 GHz with scalar additions; reads 300 GB/s "
+            "from L1, 90.0 GB/s from L2, 12.0 GB/s from memory");
 }
 
 TEST(RatesText, LeavesOutWhatCannotBe) {

@@ -12,6 +12,20 @@ LADDER = pathlib.Path(sys.argv[1])
 VIRTUAL = (LADDER.parent.parent / "lib" / "vgpu" / "libcudart.so.13").exists()
 
 
+# A kernel that is no rung, and how it is launched.
+PLAIN = """
+#define CEIL_DIV(M, N) (((M) + (N)-1) / (N))
+__global__ void sgemm(int M, int N, int K, float alpha, const float* A, const float* B, float beta, float* C) {
+  const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M || col >= N) return;
+  float sum = 0;
+  for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+  C[row * N + col] = alpha * sum + beta * C[row * N + col];
+}
+"""
+LAUNCH = ("--kernel", "sgemm", "--grid", "CEIL_DIV(N, 32), CEIL_DIV(M, 8)", "--block", "32, 8")
+
+
 def ladder(*arguments, **keywords):
     return subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=240,
                           check=False, **keywords)

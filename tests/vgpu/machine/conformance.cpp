@@ -114,9 +114,8 @@ std::string module_of(const Case& c) {
   std::string text =
       ".version 8.8\n.target sm_90\n.address_size 64\n"
       ".visible .entry kernel(.param .u64 pd, .param .u64 pa, .param .u64 pb, .param .u64 pc, "
-      ".param .u64 pe,"
-      " .param .u32 divided)\n{\n.reg .b32 %x, %thread, %block, %threads, %odd;\n.reg .b64 %at, "
-      "%offset;\n"
+      ".param .u64 pe, .param .u32 divided)\n{\n.reg .b32 %x, %thread, %block, %threads, "
+      "%odd;\n.reg .b64 %at, %offset;\n"
       ".reg .pred %off;\n";
   for (std::size_t i = 0; i < c.types.size(); ++i) {
     text += std::string(".reg ") + register_type(c.types[i]) + " %" + "dabce"[i] + ";\n";
@@ -130,8 +129,7 @@ std::string module_of(const Case& c) {
   }
   text +=
       "ld.param.u32 %odd, [divided];\n and.b32 %odd, %odd, %thread;\n setp.ne.u32 %off, %odd, 0;\n "
-      "@%off bra "
-      "DONE;\n";
+      "@%off bra DONE;\n";
   text += body_of(c);
   text += "DONE:\n ld.param.u64 %at, [pd];\n add.u64 %at, %at, %offset;\n" +
           store("%d", c.types[0], "%at");

@@ -306,8 +306,7 @@ TEST_F(Tensor, WhatIsMissingIsNamed) {
   const auto refused = [&](const std::string& instruction) {
     load_text(
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n.reg .b32 "
-        "%r<16>;\n.reg .f32 "
-        "%f<9>;\n" +
+        "%r<16>;\n.reg .f32 %f<9>;\n" +
         instruction + "\nret;\n}\n");
     try {
       launch("k", {1, 1, 1}, {32, 1, 1});
@@ -321,14 +320,14 @@ TEST_F(Tensor, WhatIsMissingIsNamed) {
               "{%r0,%r1,%r2,%r3};")
           .find("known are m16n8k4"),
       std::string::npos);
-  EXPECT_NE(refused("mma.sync.aligned.m8n8k4.row.diagonal.f32.f16.f16.f32 "
-                    "{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, {%r0,%r1}, "
-                    "{%r2,%r3}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};")
-                .find("m8n8k4"),
-            std::string::npos);
+  EXPECT_NE(
+      refused(
+          "mma.sync.aligned.m8n8k4.row.diagonal.f32.f16.f16.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, "
+          "{%r0,%r1}, {%r2,%r3}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};")
+          .find("m8n8k4"),
+      std::string::npos);
   EXPECT_NE(refused("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, "
-                    "{%r0,%r1,%r2}, {%r3}, "
-                    "{%f0,%f1,%f2,%f3};")
+                    "{%r0,%r1,%r2}, {%r3}, {%f0,%f1,%f2,%f3};")
                 .find("another number of registers"),
             std::string::npos);
 }

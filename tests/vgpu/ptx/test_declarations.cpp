@@ -95,8 +95,7 @@ TEST(Declarations, FloatsKeepTheirBits) {
 TEST(Declarations, AddressesInInitialisers) {
   const Module m = module_of(
       ".global .u64 p[4] = {generic(later)+8, later-4, f, 7};\n.global .u8 pieces[3] = "
-      "{0xFF(later), "
-      "0xFF00(later), 0xFF0000(later)};\n"
+      "{0xFF(later), 0xFF00(later), 0xFF0000(later)};\n"
       ".global .u32 later[4];\n.func f() { ret; }");
   ASSERT_EQ(m.variables[0].relocations.size(), 3u);
   const std::vector<Relocation>& r = m.variables[0].relocations;
@@ -116,8 +115,7 @@ TEST(Declarations, AddressesInInitialisers) {
 TEST(Declarations, ADefinitionReplacesItsDeclaration) {
   const Module m = module_of(
       ".extern .global .u32 v;\n.visible .global .u32 v = 3;\n.extern .global .u32 v;\n.visible "
-      ".func "
-      "(.param .b32 r) f(.param .b32 a);\n"
+      ".func (.param .b32 r) f(.param .b32 a);\n"
       ".func g() { .reg .b32 x; .param .b32 a; .param .b32 b; call (b), f, (a); ret; }\n"
       ".func (.param .b32 r) f(.param .b32 a) { ret; }\n.func (.param .b32 r) f(.param .b32 a);");
   ASSERT_EQ(m.variables.size(), 1u);
@@ -132,8 +130,7 @@ TEST(Declarations, ADefinitionReplacesItsDeclaration) {
 TEST(Declarations, ParametersArePacked) {
   const Module m = module_of(
       ".entry k(.param .u8 a, .param .align 4 .b8 b[6], .param .u64 .ptr .global .align 16 c, "
-      ".param .v2 "
-      ".f32 d, .param .b64 .ptr .align 1 e) { ret; }");
+      ".param .v2 .f32 d, .param .b64 .ptr .align 1 e) { ret; }");
   const Function& k = m.functions[0];
   ASSERT_EQ(k.params.size(), 5u);
   EXPECT_EQ(k.params[1].offset, 4u);

@@ -124,8 +124,7 @@ TEST_F(Operands, Calls) {
   EXPECT_EQ(of("call f")[0].kind, Kind::kSymbol);
   const auto indirect =
       of("P: .callprototype (.param .b32 _) _ (.param .b64 _, .param .align 8 .b8 _[16]) "
-         ".noreturn;\ncall "
-         "(argument), %rd1, (argument), P");
+         ".noreturn;\ncall (argument), %rd1, (argument), P");
   ASSERT_EQ(indirect.size(), 4u);
   EXPECT_EQ(indirect[3].kind, Kind::kPrototype);
   const Prototype& p = kernel().prototypes.at(indirect[3].target);

@@ -11,9 +11,9 @@ namespace vgpu::ptx {
 namespace {
 
 TEST(Statements, InnerNamesHideOuterOnes) {
-  const Module m = parse(kernel_text(
-      ".reg .b32 t, %r<4>; mov.b32 t, 0;\n{ .reg .b64 t, %r<2>; mov.b64 t, %r1; mov.b64 t, "
-      "%r3; }\nmov.b32 t, %r1;"));
+  const Module m =
+      parse(kernel_text(".reg .b32 t, %r<4>; mov.b32 t, 0;\n{ .reg .b64 t, %r<2>; mov.b64 t, %r1; "
+                        "mov.b64 t, %r3; }\nmov.b32 t, %r1;"));
   const Function& k = m.functions[0];
   EXPECT_EQ(k.body[0].operands[0].reg, k.body[3].operands[0].reg);
   EXPECT_NE(k.body[0].operands[0].reg, k.body[1].operands[0].reg);
@@ -72,8 +72,7 @@ TEST(Statements, BranchTables) {
 TEST(Statements, CallTables) {
   const Module m = parse(
       ".version 8.0 .target sm_80 .func f(); .func g(); .entry k() { .reg .b64 a; T: .calltargets "
-      "f, g; call "
-      "a, T; }");
+      "f, g; call a, T; }");
   const Function& k = m.functions[2];
   ASSERT_EQ(k.call_tables.size(), 1u);
   EXPECT_EQ(k.call_tables[0].targets[1], (Symbol{Symbol::Kind::kFunction, 1}));
@@ -102,13 +101,11 @@ TEST(Statements, PragmasStandBeforeAnInstruction) {
 TEST(Statements, InlinedLocationsChain) {
   const Module m = parse(
       ".version 8.0\n.target sm_80\n.file 1 \"a.cu\"\n.file 2 \"b.h\", 12, 34\n.entry k() {\n.loc "
-      "1 10 "
-      "5\nret;\n"
+      "1 10 5\nret;\n"
       ".loc 2 7 3, function_name $L__info_string0, inlined_at 1 10 5\nexit;\n"
       ".loc 2 9 1, function_name $L__info_string0+2, inlined_at 2 7 3\ntrap; }\n"
       ".entry none() { ret; }\n.section .debug_str\n{\n$L__info_string0:\n.b8 95,90,102\n.b8 "
-      "0\n}\n.section "
-      ".debug_info { .b32 1 { } }");
+      "0\n}\n.section .debug_info { .b32 1 { } }");
   const auto& body = m.functions[0].body;
   const Location& trap = m.locations.at(body[2].location);
   EXPECT_EQ(trap.line, 9u);

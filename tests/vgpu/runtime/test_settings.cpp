@@ -95,8 +95,7 @@ TEST(Settings, BadValuesNameVariableAndRule) {
   EXPECT_TRUE(from({}).fail_fast && from({{"VGPU_FAIL_FAST", "1"}}).fail_fast);
   EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
             "VGPU_CHECK: check 'speed': known checks are memory (on but for none), race, init, "
-            "init-global, "
-            "sync, leak, all and none");
+            "init-global, sync, leak, all and none");
   const Settings off = from({{"VGPU_CHECK", "none"}});
   EXPECT_TRUE(from({{"VGPU_CHECK", "race"}}).checks.memory && from({}).checks.memory);
   EXPECT_FALSE(off.checks.memory || off.checks.race || off.checks.init || off.checks.sync ||
