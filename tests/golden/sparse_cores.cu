@@ -5,6 +5,7 @@
 // rounded. sparse_cores.h200.txt has an H200's lines; the virtual GPU must print the same.
 #include "../vgpu/machine/kernels/sparse.cu"
 #include "../vgpu/machine/kernels/wgmma_sparse.cu"
+#include "../vgpu/programs/require.hpp"
 
 #include <cuda_runtime.h>
 
@@ -86,12 +87,6 @@ const GroupProduct kGroupProducts[] = {
     ROW(bf16_registers_1, "bf16", "bf16", "f32", 8),  ROW(tf32_shared_0, "tf32", "tf32", "f32", 8),
     ROW(bytes_registers_0, "e4m3", "e5m2", "f32", 8), ROW(integers_shared_0, "s8", "u8", "s32", 8),
 };
-
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "sparse_cores: %s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 
 class Inputs {
  public:

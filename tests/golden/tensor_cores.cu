@@ -3,10 +3,10 @@
 // program prints one line per instruction and kind of input, with a hash of the result's bits for
 // each seed (with --bits also the bits). tensor_cores.h200.txt has an H200's lines, written by
 // bench/h200/numerics.sh; the virtual GPU must print the same.
+#include "../vgpu/programs/device_array.hpp"
 #include "tensor_inputs.hpp"
 
 #include <cuda_bf16.h>
-#include <cuda_runtime.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -21,12 +21,6 @@ using namespace tensor_inputs;
 constexpr int kThreads = 128;
 template <Op kOp>
 constexpr int kRegisters = registers_of(kOp);
-
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "tensor_cores: %s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 
 // The suffix after m64n8, and the operands after scale-d.
 template <Op kOp>
@@ -184,31 +178,6 @@ __global__ void __launch_bounds__(kThreads) placed(const u64* gDescriptors, floa
   for (int r = 0; r < 32; ++r) gD[(blockIdx.x * kThreads + threadIdx.x) * 32 + r] = d[r];
 }
 
-template <class T>
-class Array {
- public:
-  explicit Array(std::size_t count) : count_(count) {
-    require(cudaMalloc(&at_, count * sizeof(T)), "cudaMalloc");
-  }
-  explicit Array(const std::vector<T>& values) : Array(values.size()) {
-    require(cudaMemcpy(at_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice),
-            "cudaMemcpy");
-  }
-  ~Array() { cudaFree(at_); }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  T* at() const { return at_; }
-  std::vector<T> values() const {
-    std::vector<T> made(count_);
-    require(cudaMemcpy(made.data(), at_, count_ * sizeof(T), cudaMemcpyDeviceToHost), "a kernel");
-    return made;
-  }
-
- private:
-  T* at_ = nullptr;
-  std::size_t count_;
-};
-
 u64 hash(const u32* values, std::size_t count) {  // FNV-1a over 32-bit words
   u64 state = 0xcbf29ce484222325;
   for (std::size_t i = 0; i < count; ++i) state = (state ^ values[i]) * 0x100000001b3;
@@ -233,11 +202,11 @@ void run(int seeds, bool bits) {
     std::vector<u8> a, b;
     std::vector<u32> d;
     for (int seed = 0; seed < seeds; ++seed) append_inputs(kOp, kind, seed, a, b, d);
-    const Array<u8> gA(a), gB(b);
-    const Array<u32> gD(d);
-    product<kOp, kByWarp><<<seeds, kThreads>>>(gA.at(), gB.at(), gD.at());
+    const DeviceArray<u8> gA(a), gB(b);
+    const DeviceArray<u32> gD(d);
+    product<kOp, kByWarp><<<seeds, kThreads>>>(gA.get(), gB.get(), gD.get());
     require(cudaGetLastError(), "launch");
-    const std::vector<u32> result = gD.values();
+    const std::vector<u32> result = gD.read();
     print(std::string(kByWarp ? "mma." : "wgmma.") + name_of(kOp), kKindNames[kind], result.data(),
           kThreads * kRegisters<kOp>, seeds, bits);
   }
@@ -252,15 +221,15 @@ void run_placed(bool bits) {
     descriptors.push_back(p.b);
   }
   const std::size_t each = kThreads * 32;
-  const Array<u64> gDescriptors(descriptors);
-  const Array<float> gD(placements.size() * each);
+  const DeviceArray<u64> gDescriptors(descriptors);
+  const DeviceArray<float> gD(placements.size() * each);
   require(cudaFuncSetAttribute(placed<kDirections>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                kPlacedBytes),
           "shared memory");
   placed<kDirections><<<static_cast<unsigned>(placements.size()), kThreads, kPlacedBytes>>>(
-      gDescriptors.at(), gD.at());
+      gDescriptors.get(), gD.get());
   require(cudaGetLastError(), "launch");
-  const std::vector<float> result = gD.values();
+  const std::vector<float> result = gD.read();
   for (std::size_t i = 0, next; i < placements.size(); i = next) {
     for (next = i + 1; next < placements.size() && placements[next].name == placements[i].name;)
       ++next;

@@ -4,17 +4,13 @@
 // dimensions, both ways an operand may lie. And what the plan promises.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
-#include <new>
 #include <string>
-#include <vector>
 
 #include "device/launch_dependent.cuh"
-#include "device/runtime.cuh"
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/plan/part_tiles.hpp"
 #include "gemm/simt/part_tile.cuh"
+#include "part_job.cuh"
 
 namespace ladder {
 namespace {
@@ -25,101 +21,22 @@ struct Shape {
   int cluster, parts;
 };
 
-class OnDevice {
- public:
-  explicit OnDevice(const std::vector<float>& x) : count_(x.size()) {
-    if (cudaMalloc(&memory_, bytes()) != cudaSuccess) throw std::bad_alloc();
-    if (cudaMemcpy(memory_, x.data(), bytes(), cudaMemcpyHostToDevice) != cudaSuccess)
-      throw std::bad_alloc();
-  }
-  ~OnDevice() { static_cast<void>(cudaFree(memory_)); }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-  [[nodiscard]] float* get() const { return static_cast<float*>(memory_); }
-  [[nodiscard]] std::vector<float> read() const {
-    std::vector<float> x(count_);
-    if (cudaMemcpy(x.data(), memory_, bytes(), cudaMemcpyDeviceToHost) != cudaSuccess) x.clear();
-    return x;
-  }
-
- private:
-  [[nodiscard]] std::size_t bytes() const { return count_ * sizeof(float); }
-  std::size_t count_;
-  void* memory_ = nullptr;
-};
-
-// A matrix (lines, k) or (m, n) whose fast direction is one or the other; between its rows NaN.
-struct Matrix {
-  Matrix(int slow, int fast, int more, int seed) : ld(fast + more) {
-    x.assign(static_cast<std::size_t>(slow) * ld, std::numeric_limits<float>::quiet_NaN());
-    for (int i = 0; i < slow; ++i) {
-      for (int j = 0; j < fast; ++j)
-        x[static_cast<std::size_t>(i) * ld + j] =
-            static_cast<float>((i * 7 + j * 3 + seed) % 5 - 2);
-    }
-  }
-  int ld;
-  std::vector<float> x;
-};
-
 template <class T>
 void expect_product(const Shape& s) {
   SCOPED_TRACE("tile " + std::to_string(T::BM) + " x " + std::to_string(T::BN) + ", " +
                std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
                ", cluster " + std::to_string(s.cluster) + ", parts " + std::to_string(s.parts));
-  const Matrix a = s.a_along ? Matrix(s.m, s.k, s.more, 1) : Matrix(s.k, s.m, s.more, 1);
-  const Matrix b = s.b_along ? Matrix(s.n, s.k, s.more, 2) : Matrix(s.k, s.n, s.more, 2);
-  Matrix c = s.c_rows ? Matrix(s.m, s.n, s.more, 3) : Matrix(s.n, s.m, s.more, 3);
-  const OnDevice on_a(a.x), on_b(b.x), on_c(c.x);
-  const auto side = [](const OnDevice& x, int ld, int lines, bool along) {
-    return PartOperand{x.get(), along ? ld : 1, along ? 1 : ld, lines, ld % 4 == 0};
-  };
   const int tiles_m = (s.m + T::BM - 1) / T::BM, tiles = tiles_m * ((s.n + T::BN - 1) / T::BN);
-  PartJob x{.a = side(on_a, a.ld, s.m, s.a_along),
-            .b = side(on_b, b.ld, s.n, s.b_along),
-            .gC = on_c.get(),
-            .row_step = s.c_rows ? c.ld : 1,
-            .col_step = s.c_rows ? 1 : c.ld,
-            .aligned = c.ld % 4 == 0,
-            .m = s.m,
-            .n = s.n,
-            .k = s.k,
-            .alpha = 2.0F,
-            .beta = -1.0F,
-            .tiles_m = tiles_m,
-            .cluster = s.cluster,
-            .parts = s.parts,
-            .gSums = nullptr};
-  CallMemory memory;
-  const std::int64_t sums = std::int64_t{tiles} * (s.parts - 1) * T::BM * T::BN;
-  const Status taken = memory.take(nullptr, 0, sums);
-  ASSERT_TRUE(taken) << taken.message();
-  x.gSums = memory.flags();
-  const std::int64_t blocks = std::int64_t{tiles} * s.parts * s.cluster;
-  const Status status =
-      launch_dependent("tile", part_tile<T>, blocks, s.cluster, T::kThreads, T::kBytes, nullptr, x);
-  ASSERT_TRUE(status) << status.message();
-  const auto at = [](const Matrix& x, int line, int k, bool along) {
-    return x.x[static_cast<std::size_t>(along ? line : k) * x.ld + (along ? k : line)];
-  };
-  std::vector<float> expected = c.x;
-  for (int i = 0; i < s.m; ++i) {
-    for (int j = 0; j < s.n; ++j) {
-      float sum = 0;
-      for (int k = 0; k < s.k; ++k) sum += at(a, i, k, s.a_along) * at(b, j, k, s.b_along);
-      float& to = expected[static_cast<std::size_t>(s.c_rows ? i : j) * c.ld + (s.c_rows ? j : i)];
-      to = 2 * sum - to;
-    }
-  }
-  const std::vector<float> found = on_c.read();
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (std::isnan(expected[i])) {
-      ASSERT_TRUE(std::isnan(found[i])) << "between rows, at " << i;
-    } else {
-      ASSERT_EQ(found[i], expected[i]) << "at " << i;
-    }
-  }
+  PartJob job{};
+  job.tiles_m = tiles_m;
+  job.cluster = s.cluster;
+  job.parts = s.parts;
+  expect_launched({s.m, s.n, s.k, s.a_along, s.b_along, s.c_rows, 2.0F, -1.0F}, s.more, 0, job,
+                  std::int64_t{tiles} * (s.parts - 1) * T::BM * T::BN, [&](const PartJob& x) {
+                    return launch_dependent("tile", part_tile<T>,
+                                            std::int64_t{tiles} * s.parts * s.cluster, s.cluster,
+                                            T::kThreads, T::kBytes, nullptr, x);
+                  });
 }
 
 TEST(PartTiles, AddEveryPartOfKOnce) {

@@ -4,61 +4,17 @@
 // are aligned or not, and NaN and Inf between rows.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
-#include <new>
 #include <string>
-#include <type_traits>
-#include <vector>
 
 #include "device/launch_dependent.cuh"
-#include "device/runtime.cuh"
 #include "gemm/plan/costs.hpp"
 #include "gemm/plan/thin_plan.hpp"
 #include "gemm/simt/direct_product.cuh"
 #include "gemm/simt/thin_product.cuh"
+#include "part_job.cuh"
 
 namespace ladder {
 namespace {
-
-class OnDevice {
- public:
-  explicit OnDevice(const std::vector<float>& x) : count_(x.size()) {
-    if (cudaMalloc(&memory_, bytes()) != cudaSuccess) throw std::bad_alloc();
-    if (cudaMemcpy(memory_, x.data(), bytes(), cudaMemcpyHostToDevice) != cudaSuccess)
-      throw std::bad_alloc();
-  }
-  ~OnDevice() { static_cast<void>(cudaFree(memory_)); }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-  [[nodiscard]] float* get() const { return static_cast<float*>(memory_); }
-  [[nodiscard]] std::vector<float> read() const {
-    std::vector<float> x(count_);
-    if (cudaMemcpy(x.data(), memory_, bytes(), cudaMemcpyDeviceToHost) != cudaSuccess) x.clear();
-    return x;
-  }
-
- private:
-  [[nodiscard]] std::size_t bytes() const { return count_ * sizeof(float); }
-  std::size_t count_;
-  void* memory_ = nullptr;
-};
-
-// A matrix of lines; between its rows NaN and before it `skip` elements.
-struct Matrix {
-  Matrix(int slow, int fast, int more, int skip_, int seed) : ld(fast + more), skip(skip_) {
-    x.assign(static_cast<std::size_t>(slow) * ld + skip, std::numeric_limits<float>::quiet_NaN());
-    for (int i = 0; i < slow; ++i) {
-      for (int j = 0; j < fast; ++j)
-        x[at(i, j)] = static_cast<float>((i * 7 + j * 3 + seed + i * j % 3) % 5 - 2);
-    }
-  }
-  [[nodiscard]] std::size_t at(int i, int j) const {
-    return static_cast<std::size_t>(i) * ld + j + skip;
-  }
-  int ld, skip;
-  std::vector<float> x;
-};
 
 struct Shape {
   int m, n, k, more;  // more: of the leading dimensions
@@ -67,65 +23,14 @@ struct Shape {
   float alpha = 2.0F, beta = -1.0F;
 };
 
-// Launches a product for the job and the number of words that it may need.
 template <class Launch>
-void expect_launched(const Shape& s, bool b_along, int skip, std::int64_t sums, Launch launch) {
-  const Matrix a =
-      s.a_along ? Matrix(s.m, s.k, s.more, skip, 1) : Matrix(s.k, s.m, s.more, skip, 1);
-  const Matrix b = b_along ? Matrix(s.n, s.k, s.more, skip, 2) : Matrix(s.k, s.n, s.more, skip, 2);
-  const Matrix c = s.c_rows ? Matrix(s.m, s.n, s.more, 0, 3) : Matrix(s.n, s.m, s.more, 0, 3);
-  const OnDevice on_a(a.x), on_b(b.x), on_c(c.x);
-  const auto side = [](const OnDevice& x, const Matrix& of, int lines, bool along) {
-    return PartOperand{x.get() + of.skip, along ? of.ld : 1, along ? 1 : of.ld, lines,
-                       of.ld % 4 == 0 && of.skip == 0};
-  };
-  PartJob x{.a = side(on_a, a, s.m, s.a_along),
-            .b = side(on_b, b, s.n, b_along),
-            .gC = on_c.get(),
-            .row_step = s.c_rows ? c.ld : 1,
-            .col_step = s.c_rows ? 1 : c.ld,
-            .aligned = c.ld % 4 == 0,
-            .m = s.m,
-            .n = s.n,
-            .k = s.k,
-            .alpha = s.alpha,
-            .beta = s.beta,
-            .tiles_m = 1,
-            .cluster = 1,
-            .parts = s.parts,
-            .gSums = nullptr,
-            .lanes = s.lanes};
-  CallMemory memory;
-  const Status taken = memory.take(nullptr, 0, sums);
-  ASSERT_TRUE(taken) << taken.message();
-  x.gSums = memory.flags();
-  const Status status = launch(x);
-  ASSERT_TRUE(status) << status.message();
-  std::vector<float> expected = c.x;
-  for (int i = 0; i < s.m; ++i) {
-    for (int j = 0; j < s.n; ++j) {
-      float sum = 0;
-      for (int k = 0; k < s.k; ++k)
-        sum += a.x[s.a_along ? a.at(i, k) : a.at(k, i)] * b.x[b_along ? b.at(j, k) : b.at(k, j)];
-      float& to = expected[s.c_rows ? c.at(i, j) : c.at(j, i)];
-      to = s.beta == 0 ? s.alpha * sum : s.alpha * sum + s.beta * to;
-    }
-  }
-  const std::vector<float> found = on_c.read();
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (std::isnan(expected[i])) {
-      ASSERT_TRUE(std::isnan(found[i])) << "between rows, at " << i;
-    } else {
-      ASSERT_EQ(found[i], expected[i]) << "at " << i;
-    }
-  }
-  std::vector<unsigned> left(static_cast<std::size_t>(sums));
-  if (sums == 0) return;
-  ASSERT_EQ(
-      cudaMemcpy(left.data(), x.gSums, left.size() * sizeof(unsigned), cudaMemcpyDeviceToHost),
-      cudaSuccess);
-  for (const unsigned word : left) ASSERT_EQ(word, 0U) << "a sum was left";
+void expect_job(const Shape& s, bool b_along, int skip, std::int64_t sums, Launch launch) {
+  PartJob job{};
+  job.tiles_m = job.cluster = 1;
+  job.parts = s.parts;
+  job.lanes = s.lanes;
+  expect_launched({s.m, s.n, s.k, s.a_along, b_along, s.c_rows, s.alpha, s.beta}, s.more, skip, job,
+                  sums, launch);
 }
 
 template <class T>
@@ -143,11 +48,11 @@ void expect_product(const Shape& s) {
       return &thin_across<T>;
     }
   }();
-  expect_launched(s, T::kAlongK, T::kFloat4 ? 0 : 1,
-                  std::int64_t{tiles} * (s.parts - 1) * T::R * columns, [&](const PartJob& x) {
-                    return launch_dependent("few rows", kKernel, std::int64_t{tiles} * s.parts, 1,
-                                            T::kThreads, T::kBytes, nullptr, x);
-                  });
+  expect_job(s, T::kAlongK, T::kFloat4 ? 0 : 1,
+             std::int64_t{tiles} * (s.parts - 1) * T::R * columns, [&](const PartJob& x) {
+               return launch_dependent("few rows", kKernel, std::int64_t{tiles} * s.parts, 1,
+                                       T::kThreads, T::kBytes, nullptr, x);
+             });
 }
 
 template <bool kFloat4>
@@ -158,7 +63,7 @@ void expect_direct(const Shape& s, bool b_along) {
   const int threads = b_along ? s.n << s.lanes : kFloat4 ? s.n / 4 : s.n;
   const dim3 grid(static_cast<unsigned>((threads + kDirectThreads - 1) / kDirectThreads),
                   static_cast<unsigned>(s.m));
-  expect_launched(s, b_along, kFloat4 ? 0 : 1, 0, [&](const PartJob& x) {
+  expect_job(s, b_along, kFloat4 ? 0 : 1, 0, [&](const PartJob& x) {
     return launch_dependent("direct", b_along ? direct_along<kFloat4> : direct_across<kFloat4>,
                             grid, 1, kDirectThreads, 0, nullptr, x);
   });

@@ -45,6 +45,13 @@ struct Place {
 };
 inline thread_local Place place;
 
+inline void require(bool condition, const char* what, int line = __builtin_LINE()) {
+  place = {line};
+  if (condition) return;
+  std::fprintf(stderr, "wrong: %s (line %d)\n", what, line);
+  wrong_result();
+}
+
 // If tests go on, the place is printed when a signal ends the program.
 inline const bool tells_place = [] {
   const auto tell = [](int number) {

@@ -5,19 +5,14 @@
 #include <cuda.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "../verdict.hpp"
-
-inline void require(bool condition, const char* what, int line = __builtin_LINE()) {
-  place = {line};
-  if (condition) return;
-  std::fprintf(stderr, "wrong: %s (line %d)\n", what, line);
-  wrong_result();
-}
+#ifdef __CUDACC__
+#include "../programs/require.hpp"
+#endif
 
 inline void require_result(CUresult found, CUresult expected, const char* what, int line) {
   if (found == expected) return;
@@ -31,24 +26,6 @@ inline void require_result(CUresult found, CUresult expected, const char* what, 
 inline void require(CUresult result, const char* what, int line = __builtin_LINE()) {
   require_result(result, CUDA_SUCCESS, what, line);
 }
-
-#ifdef __CUDACC__
-inline void require(cudaError_t error, const char* what, int line = __builtin_LINE()) {
-  place = {line};
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s (line %d)\n", what, cudaGetErrorName(error), line);
-  wrong_result();
-}
-
-inline void require(cudaError_t found, cudaError_t expected, const char* what,
-                    int line = __builtin_LINE()) {
-  place = {line};
-  if (found == expected) return;
-  std::fprintf(stderr, "wrong: %s: %s, expected %s (line %d)\n", what, cudaGetErrorName(found),
-               cudaGetErrorName(expected), line);
-  wrong_result();
-}
-#endif
 
 // The call's result, and its text if that is wrong.
 #define EXPECT(expected, call) \

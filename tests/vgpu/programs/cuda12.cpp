@@ -22,12 +22,6 @@ struct Guarded {
   }
 };
 
-static void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "wrong: %s\n", what);
-  std::exit(1);
-}
-
 int main() {
   Guarded<Properties12> properties;
   const int result = cudaGetDeviceProperties_v2(&properties.value, 0);

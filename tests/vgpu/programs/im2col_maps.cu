@@ -18,15 +18,11 @@
 #include <string>
 #include <vector>
 
+#include "require.hpp"
+
 namespace {
 
 int failures = 0;
-
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::printf("%s: %s\n", what, cudaGetErrorName(error));
-  std::exit(1);
-}
 
 using Encode = decltype(&cuTensorMapEncodeIm2col);
 using Offsets = std::array<int, 3>;  // width, height, depth

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results that the PTX ISA leaves open, or that its text and hardware tell differently: NaN, fields
+// Results that the PTX ISA leaves open, or for which its text and hardware differ: NaN, fields
 // beyond the value, division by zero, saturation of video instructions, rare conversions, sines of
-// tiny and huge numbers. The file
-// that is the argument has lines "instruction operands = result", in hexadecimal, with the results
-// of an H100; the program prints the same lines with the results of this device.
-#include <cuda_runtime.h>
-
+// tiny and huge numbers. The file that is the argument has lines "instruction operands = result",
+// in hexadecimal, with the results of an H100; the program prints the same lines with the results
+// of this device.
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "device_array.hpp"
 
 namespace {
 
@@ -130,12 +129,6 @@ struct Known {
 #define ROW(name, text, ...) {text, name},
 const Known kKnown[] = {INSTRUCTIONS(ROW, ROW, ROW, ROW)};
 
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::printf("%s: %s\n", what, cudaGetErrorName(error));
-  std::exit(1);
-}
-
 // Consecutive lines of one instruction.
 struct Group {
   std::string name;
@@ -149,26 +142,18 @@ struct Group {
       std::printf("%s is not known\n", name.c_str());
       return;
     }
-    std::vector<u64> operands(rows.size() * kMostOperands), results(rows.size());
+    std::vector<u64> operands(rows.size() * kMostOperands);
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (std::size_t k = 0; k < rows[i].size(); ++k) operands[i * kMostOperands + k] = rows[i][k];
-    u64 *from = nullptr, *to = nullptr;
-    require(cudaMalloc(&from, operands.size() * sizeof(u64)), "cudaMalloc");
-    require(cudaMalloc(&to, results.size() * sizeof(u64)), "cudaMalloc");
-    require(
-        cudaMemcpy(from, operands.data(), operands.size() * sizeof(u64), cudaMemcpyHostToDevice),
-        "cudaMemcpy");
+    const DeviceArray<u64> from(operands), to(rows.size());
     const unsigned count = static_cast<unsigned>(rows.size());
-    known->kernel<<<(count + 63) / 64, 64>>>(from, to, count);
-    require(cudaMemcpy(results.data(), to, results.size() * sizeof(u64), cudaMemcpyDeviceToHost),
-            name.c_str());
+    known->kernel<<<(count + 63) / 64, 64>>>(from.get(), to.get(), count);
+    const std::vector<u64> results = to.read();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::printf("%s", name.c_str());
       for (const u64 operand : rows[i]) std::printf(" %llx", operand);
       std::printf(" = %llx\n", results[i]);
     }
-    cudaFree(from);
-    cudaFree(to);
   }
 };
 

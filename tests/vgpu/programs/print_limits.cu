@@ -23,8 +23,8 @@ __global__ void wide(const char* endless) {
 }
 __global__ void forms() {
   if (printf(odd, 1, 2, 3, 4, 255) != 5) wrong = 1;
-  if (printf("%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d "
-             "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d%%\n",
+  if (printf("%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d "
+             "%d %d %d %d %d %d%%\n",
              1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
              25, 26, 27, 28, 29, 30, 31, 32, 33, 34) != 32)
     wrong = 2;

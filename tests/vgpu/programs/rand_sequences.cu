@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 namespace {
 
@@ -54,29 +54,8 @@ void ok(curandStatus_t status, const std::string& what) {
 }
 
 template <class T>
-class Array {
- public:
-  explicit Array(unsigned count) : count_(count) {
-    require(cudaMalloc(&data_, count * sizeof(T)), "cudaMalloc");
-  }
-  ~Array() { cudaFree(data_); }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  T* data() const { return data_; }
-  std::vector<T> host() const {
-    std::vector<T> values(count_);
-    require(cudaMemcpy(values.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost), "copy");
-    return values;
-  }
-
- private:
-  unsigned count_;
-  T* data_ = nullptr;
-};
-
-template <class T>
-void equal(const Array<T>& found, const Array<T>& expected, const std::string& what) {
-  const std::vector<T> a = found.host(), b = expected.host();
+void equal(const DeviceArray<T>& found, const DeviceArray<T>& expected, const std::string& what) {
+  const std::vector<T> a = found.read(), b = expected.read();
   for (std::size_t i = 0; i < a.size(); ++i)
     require(a[i] == b[i], (what + ": number " + std::to_string(i)).c_str());
 }
@@ -89,14 +68,14 @@ void check_pseudo(curandRngType_t type, Pseudo<State> order, unsigned count) {
   ok(curandCreateGenerator(&generator, type), name);
   ok(curandSetGeneratorOrdering(generator, order.order), name);
   ok(curandSetPseudoRandomGeneratorSeed(generator, kSeed), name);
-  Array<unsigned> bits(count), expected_bits(count);
-  Array<float> uniform(count), expected_uniform(count);
-  expect<<<(order.subsequences + 255) / 256, 256>>>(order, expected_bits.data(),
-                                                    expected_uniform.data(), count);
+  DeviceArray<unsigned> bits(count), expected_bits(count);
+  DeviceArray<float> uniform(count), expected_uniform(count);
+  expect<<<(order.subsequences + 255) / 256, 256>>>(order, expected_bits.get(),
+                                                    expected_uniform.get(), count);
   ok(curandSetGeneratorOffset(generator, kOffset), name);
-  ok(curandGenerate(generator, bits.data(), count), name);
+  ok(curandGenerate(generator, bits.get(), count), name);
   ok(curandSetGeneratorOffset(generator, kOffset), name);
-  ok(curandGenerateUniform(generator, uniform.data(), count), name);
+  ok(curandGenerateUniform(generator, uniform.get(), count), name);
   equal(bits, expected_bits, name + ", bits");
   equal(uniform, expected_uniform, name + ", uniform");
   ok(curandDestroyGenerator(generator), name);
@@ -116,9 +95,9 @@ void check_quasi(curandRngType_t type, Start start, Generate generate) {
   ok(curandCreateGenerator(&generator, type), name);
   ok(curandSetQuasiRandomGeneratorDimensions(generator, kDimensions), name);
   ok(curandSetGeneratorOffset(generator, kOffset), name);
-  Array<T> bits(kDimensions * kPoints), expected(kDimensions * kPoints);
-  ok(generate(generator, bits.data(), kDimensions * kPoints), name);
-  expect_points<<<1, kDimensions>>>(start, expected.data());
+  DeviceArray<T> bits(kDimensions * kPoints), expected(kDimensions * kPoints);
+  ok(generate(generator, bits.get(), kDimensions * kPoints), name);
+  expect_points<<<1, kDimensions>>>(start, expected.get());
   equal(bits, expected, name);
   ok(curandDestroyGenerator(generator), name);
 }

@@ -5,16 +5,8 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "../verdict.hpp"
-
-inline void require(bool condition, const char* what, int line = __builtin_LINE()) {
-  place = {line};
-  if (condition) return;
-  std::fprintf(stderr, "wrong: %s (line %d)\n", what, line);
-  wrong_result();
-}
 
 inline void require(cudaError_t error, const char* what, int line = __builtin_LINE()) {
   place = {line};

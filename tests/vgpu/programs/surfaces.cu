@@ -112,7 +112,7 @@ void loads_and_stores(const Results& results, const Format& format) {
                       texels(format, shape.extent.width * rows * planes, true, random));
     const cudaSurfaceObject_t s = surface(array.get());
     const std::string name = std::string(shape.name) + " " + format.name();
-    const Buffer<T> out(kThreads);
+    const DeviceArray<T> out(kThreads);
     load<T, cudaBoundaryModeZero><<<1, kThreads>>>(s, out.get(), dim);
     results.show(name + " load zero", out.read());
     load<T, cudaBoundaryModeClamp><<<1, kThreads>>>(s, out.get(), dim);
@@ -120,11 +120,11 @@ void loads_and_stores(const Results& results, const Format& format) {
     const std::vector<std::uint8_t> bytes = texels(format, kThreads, true, random);
     std::vector<T> values(kThreads);
     std::memcpy(values.data(), bytes.data(), bytes.size());
-    const Buffer<T> in(values);
+    const DeviceArray<T> in(values);
     store<T, cudaBoundaryModeZero><<<1, kThreads>>>(s, in.get(), dim);
     results.show(name + " store zero", contents(array.get(), shape, format.bytes()));
     const std::vector<T> reversed(values.rbegin(), values.rend());
-    const Buffer<T> others(reversed);
+    const DeviceArray<T> others(reversed);
     store<T, cudaBoundaryModeClamp><<<1, kThreads>>>(s, others.get(), dim);
     results.show(name + " store clamp", contents(array.get(), shape, format.bytes()));
     require(cudaDestroySurfaceObject(s), "cudaDestroySurfaceObject");
@@ -180,7 +180,7 @@ void queries(const Results& results) {
     resource.res.array.array = array.get();
     const cudaTextureObject_t t = texture(resource, {});
     const cudaSurfaceObject_t s = surface(array.get());
-    const Buffer<int> out(6);
+    const DeviceArray<int> out(6);
     ask<<<1, 1>>>(t, s, out.get());
     require(cudaDeviceSynchronize(), "ask");
     const std::vector<int> answers = out.read();
@@ -241,7 +241,7 @@ void mipmaps(const Results& results) {
             at.push_back({random.unit() * 2 - 0.5f, random.unit() * 2 - 0.5f, random.unit() * 8 - 1,
                           random.unit() * 8});
           }
-          const Buffer<float4> in(at), out(kThreads);
+          const DeviceArray<float4> in(at), out(kThreads);
           const std::string name = "mipmap " + format.name() + " " + std::to_string(filter) +
                                    std::to_string(between) + " " + std::to_string(kind);
           level<<<1, kThreads>>>(t, in.get(), out.get());

@@ -16,13 +16,9 @@
 #include <utility>
 #include <vector>
 
-namespace {
+#include "require.hpp"
 
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::printf("%s: %s\n", what, cudaGetErrorName(error));
-  std::exit(1);
-}
+namespace {
 
 using Encode = decltype(&cuTensorMapEncodeTiled);
 

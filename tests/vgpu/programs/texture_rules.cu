@@ -146,8 +146,8 @@ class Probe {
     const cudaResourceDesc resource = image.resource();
     cudaTextureObject_t t = 0;
     require(cudaCreateTextureObject(&t, &resource, &texture.desc, nullptr), "a texture");
-    const Buffer<Point> points(at);
-    const Buffer<float4> out(at.size());
+    const DeviceArray<Point> points(at);
+    const DeviceArray<float4> out(at.size());
     const int n = static_cast<int>(at.size());
     fetch_all<<<(n + 127) / 128, 128>>>(texture.way, t, points.get(), out.get(), n);
     require(cudaDeviceSynchronize(), "fetch");

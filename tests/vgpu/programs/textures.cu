@@ -41,8 +41,8 @@ __global__ void fetch_all(cudaTextureObject_t t, const float4* at, T* out, int n
 
 template <class T>
 std::vector<T> fetched(Dim dim, cudaTextureObject_t t, const std::vector<float4>& points) {
-  const Buffer<float4> at(points);
-  const Buffer<T> out(points.size());
+  const DeviceArray<float4> at(points);
+  const DeviceArray<T> out(points.size());
   const int n = static_cast<int>(points.size()), blocks = (n + 127) / 128;
   switch (dim) {
     case k1D:
@@ -385,7 +385,7 @@ void memory(const Results& results) {
     c.format = format;
     c.extent = {500, 0, 0};
     Random random(seed_of(name_of(c)));
-    const Buffer<std::uint8_t> linear(texels(format, 600, false, random));
+    const DeviceArray<std::uint8_t> linear(texels(format, 600, false, random));
     cudaResourceDesc resource{};
     resource.resType = cudaResourceTypeLinear;
     resource.res.linear.devPtr = linear.get();

@@ -3,8 +3,6 @@
 // arrays, and a line of output per case with a hash of the results. With a file as its argument the
 // program also writes every result there, so that differences between two machines can be found.
 #pragma once
-#include <cuda_runtime.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,13 +10,9 @@
 #include <string>
 #include <vector>
 
-namespace textures {
+#include "device_array.hpp"
 
-inline void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::printf("%s: %s\n", what, cudaGetErrorName(error));
-  std::exit(1);
-}
+namespace textures {
 
 class Random {
  public:
@@ -32,32 +26,6 @@ class Random {
 
  private:
   std::uint64_t state_;
-};
-
-// Memory of the device that holds a vector's elements.
-template <class T>
-class Buffer {
- public:
-  explicit Buffer(std::size_t size) : size_(size) {
-    require(cudaMalloc(&data_, size * sizeof(T)), "cudaMalloc");
-    require(cudaMemset(data_, 0, size * sizeof(T)), "cudaMemset");
-  }
-  explicit Buffer(const std::vector<T>& values) : Buffer(values.size()) {
-    require(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice), "copy");
-  }
-  ~Buffer() { cudaFree(data_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  T* get() const { return data_; }
-  std::vector<T> read() const {
-    std::vector<T> values(size_);
-    require(cudaMemcpy(values.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost), "read");
-    return values;
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_;
 };
 
 // An array's format: "u8", "f32" ..., and the number of channels.
