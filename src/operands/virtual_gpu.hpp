@@ -11,7 +11,7 @@ void check_races(bool on);  // for subsequent launches
 // Sets when asynchronous copies of subsequent launches complete: "eager", "lazy" or "random:SEED".
 // Returns the previous setting, or "" without a virtual GPU.
 std::string set_schedule(const std::string& schedule);
-std::string last_fault();  // the report of the last fault, "" if there was none
+std::string last_fault();       // the report of the last fault, "" if there was none
 std::string last_fault_kind();  // "race", "out of bounds", ...; "" if there was none
 bool last_fault_is_race();
 void clear_fault();  // makes the device usable again after a fault

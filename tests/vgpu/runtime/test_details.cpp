@@ -105,7 +105,8 @@ TEST(SourceView, ShowsTheScheduleOfMachineCode) {
   EXPECT_TRUE(
       has(text, "hot loop 0xd0 to 0x140, 2,000 iterations of a warp: 31 stall cycles, 2 waits\n"))
       << text;
-  EXPECT_TRUE(has(text, "issue                       8 slots, an SM's busy for 2.00 cycles\n")) << text;
+  EXPECT_TRUE(has(text, "issue                       8 slots, an SM's busy for 2.00 cycles\n"))
+      << text;
   EXPECT_TRUE(has(text,
                   "0x110 FADD R3, R3, R4 (k.cu:3) waits for scoreboard 1 of 0xe0 LDG.E R3, [R2] "
                   "(k.cu:2)\n"))
