@@ -65,7 +65,8 @@ inline constexpr Doubts kCalledDriver = 1u << 8;
 // Machine code: the lanes of one call returned separately or to different addresses, or a BRX
 // diverged to more than two targets.
 inline constexpr Doubts kParted = 1u << 9;
-// PTX: loads that ptxas merges, or of which it loads only the elements that are used.
+// PTX: loads that ptxas merges or moves behind branches, or of which it loads only the elements
+// that are used.
 inline constexpr Doubts kLooseLoads = 1u << 10;
 // Machine code: threads wait for each other by generic loads, which count as shared ones, too.
 inline constexpr Doubts kGenericPolls = 1u << 11;
@@ -90,6 +91,14 @@ inline constexpr Doubts kUnknownPipe = 1u << 19;
 inline constexpr Doubts kGridWaits = 1u << 20;
 // The device's architecture was not measured: what follows from rules that were found on sm_90.
 inline constexpr Doubts kOtherArchitecture = 1u << 21;
+// PTX: ptxas may have moved instructions of the class behind branches (ir::Sinkable). From here on:
+// kFadd, kFmul, kFfma, then kDadd, kDmul, kDfma.
+inline constexpr Doubts kSunkSingle = 1u << 23, kSunkDouble = 1u << 26;
+constexpr Doubts sunk(Operation operation) {
+  return operation <= Operation::kFfma
+             ? kSunkSingle << (static_cast<int>(operation) - static_cast<int>(Operation::kFadd))
+             : kSunkDouble << (static_cast<int>(operation) - static_cast<int>(Operation::kDadd));
+}
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // Whether an instruction goes to the half of the FMA pipe that is free.

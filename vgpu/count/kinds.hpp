@@ -20,7 +20,8 @@ inline constexpr std::string_view kLoops =
 inline constexpr std::string_view kSpilled =
     "counted in PTX; which variables stay in registers is the assembler's choice";
 inline constexpr std::string_view kFused =
-    "counted in PTX; products and sums may be fused, divisions and roots become sequences";
+    "counted in PTX; products and sums may be fused or move behind branches, divisions and roots "
+    "become sequences";
 inline constexpr std::string_view kWidth =
     "wavefronts beyond one for each 4 bytes of a lane; the hardware adds arbitration with other "
     "traffic";
@@ -94,7 +95,8 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
                           Share share, Operations operations, Doubts also = kNever) {
   constexpr std::string_view kTime =
       "how often a thread looks at what it waits for depends on time; the assembler merges "
-      "loads of one place and drops unused elements; lanes that diverged in a loop may load apart";
+      "loads of one place, moves loads behind branches and drops unused elements; lanes that "
+      "diverged in a loop may load apart";
   return {name,
           unit,
           Section::kMemory,
@@ -200,9 +202,17 @@ constexpr Metric of_warpgroups(Section section, std::string_view name, std::stri
 }
 
 constexpr Metric arithmetic(Doubts from_ptx, std::string_view name, std::string_view title,
-                            Operations operations) {
-  return {name,       "inst", Section::kInstructions,        title,    lanes,
-          operations, {},     from_ptx | kOtherArchitecture, kRetries, kFused};
+                            Operation operation) {
+  return {name,
+          "inst",
+          Section::kInstructions,
+          title,
+          lanes,
+          {operation},
+          {},
+          from_ptx | sunk(operation) | kOtherArchitecture,
+          kRetries,
+          kFused};
 }
 
 // What bulk stores write. Where a row begins does not matter with a tensor map.

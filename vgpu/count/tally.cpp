@@ -68,6 +68,25 @@ std::vector<Instruction> instructions(const ir::Program& program,
 
 namespace {
 
+// Arithmetic and loads that fewer lanes may execute than PTX says.
+Doubts moved(const ir::Program& program, const observer::Counters& counters) {
+  const auto lanes = [&](u32 pc) {
+    const u32 guard = program.code[pc].guard_site;
+    const bool guarded =
+        guard != ir::kNone && program.origin[pc].what.operation != ir::Counted::kBranch;
+    return guarded ? counters.guards[guard].lanes : counters.runs[program.run_at[pc]].lanes;
+  };
+  Doubts doubts = kNever;
+  for (const ir::Sinkable& item : program.sinkable) {
+    std::uint64_t used = 0;
+    for (u32 place : item.places) used += lanes(place);
+    if (used >= lanes(item.pc)) continue;
+    const ir::Counted operation = program.origin[item.pc].what.operation;
+    doubts |= operation == ir::Counted::kLoad ? kLooseLoads : sunk(operation);
+  }
+  return doubts;
+}
+
 // Accesses by some lanes of a warp, in a kernel whose lanes diverged in a loop.
 Doubts accesses_apart(const ir::Program& program, const observer::Counters& counters) {
   const u32 entry = program.functions[0].entry;  // each warp executes it once
@@ -138,7 +157,7 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   if (any(ir::kLooseLoad)) doubts |= kLooseLoads;
   if (any(ir::kMovesFragment)) doubts |= kFragments;
   if (any(ir::kNotMeasured)) doubts |= kUnclassified;
-  if (!program.machine_code) doubts |= accesses_apart(program, counters);
+  if (!program.machine_code) doubts |= accesses_apart(program, counters) | moved(program, counters);
   if (counters.broke) doubts |= kBroke;
   if (counters.called_driver) doubts |= kCalledDriver;
   if (counters.parted || returns > calls) doubts |= kParted;

@@ -166,6 +166,13 @@ struct RegisterWatch {
   bool follows_writes = false;  // some wgmma may use a value written after the last fence
 };
 
+// PTX: an instruction whose result is not used on all ways from it, so that ptxas may move it to
+// `places`: instructions behind a branch, or with a guard.
+struct Sinkable {
+  u32 pc = 0;
+  std::vector<u32> places;
+};
+
 struct BranchTable {
   std::vector<u32> targets;  // instructions
 };
@@ -201,6 +208,7 @@ struct Program {
   std::vector<BranchTable> branch_tables;
   // Handle of a function pointer -> index into functions, or kNone.
   std::vector<u32> address_to_function;
+  std::vector<Sinkable> sinkable;
   // By instruction; empty for a kernel whose waits and fences are provably correct.
   std::map<u32, RegisterWatch> watches;
   u32 sites = 0, guard_sites = 0;

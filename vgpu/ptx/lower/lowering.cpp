@@ -6,6 +6,7 @@
 
 #include "ptx/lower/classify.hpp"
 #include "ptx/lower/compared_loads.hpp"
+#include "ptx/lower/sinking.hpp"
 
 #include <fmt/format.h>
 
@@ -283,6 +284,7 @@ void FunctionLowering::finish() {
     std::stable_sort(uses_.begin(), uses_.end(),
                      [](const RegisterUse& a, const RegisterUse& b) { return a.pc < b.pc; });
   }
+  find_sinkable(program_, code.entry, classes_, uses_, flow);
   const RegisterAllocation allocation = allocate(classes_, uses_, flow);
 
   u32 top = static_cast<u32>(constant_bytes_.size());
