@@ -86,9 +86,7 @@ void decode_syncs_exchange(Reader& r) {
   if (old.index != kZeroUniform) r.refuse("what the mbarrier was before");
   Operand address = uniform_address(r, 24);
   address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
-  r.add(old);
-  r.add(address);
-  r.add(r.uniform_at(32));
+  r.add({old, address, r.uniform_at(32)});
 }
 
 // SYNCS.ARRIVE.TRANS64 Rd, [address], Rb: the numbers of arrivals and of bytes are 0, 1 or Rb.
@@ -98,18 +96,14 @@ void decode_syncs_arrive(Reader& r) {
   if (r.bit(73)) r.refuse("an arrival that gives the lanes before it");
   r.insn.high = r.suffix_if(r.bit(75), ".OPTOUT");  // decrements the expected arrivals
   r.insn.mode = r.named(84, 3, {"", ".A1T0", ".A0T1", ".A0TR", ".A0TX", ".ART0"});
-  r.add(r.general_at(16));
-  r.add(near_address(r, 64));
-  r.add(r.general_at(32));
+  r.add({r.general_at(16), near_address(r, 64), r.general_at(32)});
 }
 
 // SYNCS.PHASECHK P, [address], Rb: whether the phase with the parity in bit 31 of Rb is complete.
 void decode_syncs_test(Reader& r) {
   r.expect(70, 2, {1});
   r.suffix_if(r.bit(72), ".TRYWAIT");
-  r.add(r.predicate_at(81));
-  r.add(near_address(r, 64));
-  r.add(r.general_at(32));
+  r.add({r.predicate_at(81), near_address(r, 64), r.general_at(32)});
 }
 
 void decode_syncs_invalidate(Reader& r) { r.add(near_address(r, 64)); }

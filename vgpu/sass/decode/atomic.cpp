@@ -100,8 +100,7 @@ void decode_atomg(Reader& r) {
   result_at(r, r.insn.opcode == 0x38a ? 0 : 1);  // without a descriptor
   if (r.architecture() < 100) r.expect(76, 1, {0});
   r.insn.strong = true;
-  r.add(r.predicate_at(81));
-  r.add(r.general_at(16));
+  r.add({r.predicate_at(81), r.general_at(16)});
   add_far(r, atomic_address(r, 76, true));
   r.add(r.general_at(32));
 }
@@ -114,8 +113,7 @@ void decode_atomg_float(Reader& r) {
   order_at(r);
   r.expect(84, 3, {1});
   result_at(r, 1);
-  r.add(r.predicate_at(81));
-  r.add(r.general_at(16));
+  r.add({r.predicate_at(81), r.general_at(16)});
   add_far(r, atomic_address(r, 90, true));
   r.add(r.general_at(32));
 }
@@ -157,13 +155,10 @@ void decode_atomg_cas(Reader& r) {
   order_at(r);
   r.expect(84, 3, {1});
   r.ignore(89, 2);
-  r.add(r.predicate_at(81));
-  r.add(r.general_at(16));
+  r.add({r.predicate_at(81), r.general_at(16)});
   r.expect(72, 1, {1});
   r.expect(76, 1, {0});
-  r.add(register_address(r, false));
-  r.add(r.general_at(32));
-  r.add(r.general_at(64));
+  r.add({register_address(r, false), r.general_at(32), r.general_at(64)});
 }
 
 void decode_atoms(Reader& r) {
@@ -178,18 +173,14 @@ void decode_atoms(Reader& r) {
     r.insn.mode = r.named(87, 4, kAtomics);
     atomic_size(r, false);
   }
-  r.add(r.general_at(16));
-  r.add(near_address(r, 64, true));
+  r.add({r.general_at(16), near_address(r, 64, true)});
   if (!increments) r.add(r.general_at(32));
 }
 
 void decode_atoms_cas(Reader& r) {
   r.insn.mode = r.named(87, 2, {".CAS", ".CAST", nullptr, ".CAST.SPIN"}) == 0 ? 9 : 10;
   r.insn.bytes = r.named(73, 3, {"", nullptr, ".64"}) == 2 ? 8 : 4;
-  r.add(r.general_at(16));
-  r.add(register_address(r, true));
-  r.add(r.general_at(32));
-  r.add(r.general_at(64));
+  r.add({r.general_at(16), register_address(r, true), r.general_at(32), r.general_at(64)});
 }
 
 }  // namespace vgpu::sass

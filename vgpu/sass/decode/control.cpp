@@ -189,13 +189,11 @@ void decode_bmov(Reader& r) {
   if (r.insn.opcode == 0x355) {
     r.insn.high = r.bit(84);
     r.suffix(r.insn.high ? ".32.CLEAR" : ".32");
-    r.add(r.general_at(16));
-    r.add(Reader::barrier(r.field(24, 4)));
+    r.add({r.general_at(16), Reader::barrier(r.field(24, 4))});
   } else {
     r.suffix(".32");
     r.expect(84, 1, {0});
-    r.add(Reader::barrier(r.field(24, 4)));
-    r.add(r.general_at(32));
+    r.add({Reader::barrier(r.field(24, 4)), r.general_at(32)});
   }
 }
 

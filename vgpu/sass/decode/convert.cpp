@@ -99,8 +99,7 @@ void decode_i2fp(Reader& r) {
   r.insn.is_signed = r.bit(74);
   r.suffix(r.insn.is_signed ? ".F32.S32" : ".F32.U32");
   r.insn.rounding = r.named(78, 2, {"", nullptr, nullptr, ".RZ"});
-  r.add(r.reg(16));
-  r.add(r.second());
+  r.add({r.reg(16), r.second()});
 }
 
 // Packs two FP32 values (PACK_AB), packs or unpacks one operand (PACK_B, UNPACK_B), or joins 16
@@ -163,10 +162,7 @@ void decode_i2ip(Reader& r) {
   r.suffix(".S32.SAT");
   r.expect(74, 1, {1});
   r.expect(72, 2, {size == 2 ? 3u : size == 3 ? 2u : 0u});
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.b());
-  r.add(r.c());
+  r.add({r.reg(16), r.a(), r.b(), r.c()});
   if (size == 2) r.add_behind(".28");
   if (size == 3) r.add_behind(".24");
 }

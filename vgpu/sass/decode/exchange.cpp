@@ -6,14 +6,12 @@ namespace vgpu::sass {
 
 void decode_shfl(Reader& r) {
   r.insn.mode = r.named(58, 2, {".IDX", ".UP", ".DOWN", ".BFLY"});
-  r.add(r.predicate_at(81));
-  r.add(r.general_at(16));
-  r.add(r.general_at(24));
+  r.add({r.predicate_at(81), r.general_at(16), r.general_at(24)});
   const unsigned opcode = r.insn.opcode;
   const bool fixed_lane = opcode == 0xf89 || opcode == 0x989,
              fixed_clamp = opcode == 0xf89 || opcode == 0x589;
-  r.add(fixed_lane ? Reader::immediate(r.field(53, 5)) : r.general_at(32));
-  r.add(fixed_clamp ? Reader::immediate(r.field(40, 13)) : r.general_at(64));
+  r.add({fixed_lane ? Reader::immediate(r.field(53, 5)) : r.general_at(32),
+         fixed_clamp ? Reader::immediate(r.field(40, 13)) : r.general_at(64)});
 }
 
 // VOTE, VOTEU: the mask of lanes whose predicate is true, and whether it is true in all lanes or in
@@ -29,8 +27,7 @@ void decode_vote(Reader& r) {
     r.add(d);
   else
     r.insn.high = true;  // the predicate is the only result
-  r.add(p);
-  r.add(r.predicate_at(87, 90));
+  r.add({p, r.predicate_at(87, 90)});
 }
 
 void decode_match(Reader& r) {
@@ -43,29 +40,24 @@ void decode_match(Reader& r) {
   r.insn.bytes = r.suffix_if(r.bit(73), ".U64") ? 8 : 4;
   const Operand p = r.predicate_at(81);
   if (r.insn.high) r.add(p);
-  r.add(r.general_at(16));
-  r.add(r.general_at(24));
+  r.add({r.general_at(16), r.general_at(24)});
 }
 
 void decode_redux(Reader& r) {
   r.insn.mode = r.named(78, 3, {"", ".OR", ".XOR", ".SUM", ".MIN", ".MAX"});
   r.insn.is_signed = r.suffix_if(r.bit(73), ".S32");
-  r.add(r.uniform_at(16));
-  r.add(r.general_at(24));
+  r.add({r.uniform_at(16), r.general_at(24)});
 }
 
 void decode_elect(Reader& r) {
   Operand p = r.predicate_at(81);
-  r.add(p);
-  r.add(r.uniform_at(16));
-  r.add(r.predicate_at(87, 90));
+  r.add({p, r.uniform_at(16), r.predicate_at(87, 90)});
 }
 
 void decode_qspc(Reader& r) {
   r.suffix(".E");
   r.insn.mode = r.named(72, 4, {nullptr, ".G", nullptr, ".L", nullptr, ".S", nullptr, ".D"});
-  r.add(r.predicate_at(81));
-  r.add(r.general_at(16));
+  r.add({r.predicate_at(81), r.general_at(16)});
   Operand address;
   address.kind = Kind::kAddress;
   address.index = static_cast<std::uint8_t>(r.field(24, 8));

@@ -19,17 +19,14 @@ void add_two(Reader& r) {
   Operand a = r.a(), b = r.second();
   r.modify_first(a, kBoth);
   r.modify_low(b, kBoth);
-  r.add(a);
-  r.add(b);
+  r.add({a, b});
 }
 void add_three(Reader& r) {
   Operand a = r.a(), b = r.b(), c = r.c();
   r.modify_first(a, kBoth);
   r.modify_b(b, kBoth);
   r.modify_c(c, kBoth);
-  r.add(a);
-  r.add(b);
-  r.add(c);
+  r.add({a, b, c});
 }
 
 void combine_at(Reader& r) {
@@ -81,8 +78,7 @@ void decode_fsetp(Reader& r) {
   compare_at(r);
   r.insn.flush = r.insn.op == Op::kFsetp && r.suffix_if(r.bit(80), ".FTZ");
   combine_at(r);
-  r.add(r.predicate_at(81));
-  r.add(r.predicate_at(84));
+  r.add({r.predicate_at(81), r.predicate_at(84)});
   add_two(r);
   r.add(r.predicate_at(87, 90));
 }
@@ -145,8 +141,7 @@ void decode_dadd(Reader& r) {
   Operand b = r.c();
   r.modify_first(a, kBoth);
   r.modify_c(b, kBoth);
-  r.add(a);
-  r.add(b);
+  r.add({a, b});
 }
 
 }  // namespace vgpu::sass

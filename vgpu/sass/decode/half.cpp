@@ -36,8 +36,7 @@ void add_pairs(Reader& r, Operand a, Operand b) {
   a.half = half_at(r, 74);
   r.modify_first(a, kBoth);
   half_low(r, b);
-  r.add(a);
-  r.add(b);
+  r.add({a, b});
 }
 
 // HSET2, HSETP2: bits 64 to 71 hold modifiers, not a register.
@@ -107,9 +106,7 @@ void decode_hfma2(Reader& r) {
     if (b.half != Half::kPair || b.kind == Kind::kImmediate) r.refuse("a half that is neither");
     b.half = Half::kCrossed;
   }
-  r.add(a);
-  r.add(b);
-  r.add(c);
+  r.add({a, b, c});
 }
 
 // The minimum if the predicate is true, otherwise the maximum.
@@ -133,8 +130,7 @@ void decode_vhmnmx(Reader& r) {
   c.half = half_at(r, 76);
   c.absolute = r.bit(83);
   c.negated = r.bit(84);
-  r.add(c);
-  r.add(r.predicate_at(87, 90));
+  r.add({c, r.predicate_at(87, 90)});
 }
 
 // One result per half: if true, all bits are set or, with .BF, the value is 1.
@@ -148,8 +144,7 @@ void decode_hset2(Reader& r) {
 // One predicate per half; with .H_AND one predicate for both halves, and its complement.
 void decode_hsetp2(Reader& r) {
   compare_pairs(r, nullptr, ".H_AND");
-  r.add(r.predicate_at(81));
-  r.add(r.predicate_at(84));
+  r.add({r.predicate_at(81), r.predicate_at(84)});
   add_pairs(r, r.a(), r.form() == 1 ? r.reg(32) : r.c());
   r.add(r.predicate_at(87, 90));
 }

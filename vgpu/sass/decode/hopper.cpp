@@ -40,15 +40,12 @@ void add_sent_words(Reader& r) {
   to.kind = Kind::kAddress;
   to.index = static_cast<std::uint8_t>(r.field(24, 8));
   to.wide = true;
-  r.add(to);
-  r.add(r.general_at(32));
+  r.add({to, r.general_at(32)});
 }
 
 // Destination, source, size and mask of a bulk copy.
 void add_bulk(Reader& r) {
-  r.add(uniform_address(r, 32));
-  r.add(uniform_address(r, 24));
-  r.add(r.uniform_at(64));
+  r.add({uniform_address(r, 32), uniform_address(r, 24), r.uniform_at(64)});
   add_policy(r);
   r.expect(91, 1, {1});
 }
@@ -166,8 +163,7 @@ void decode_utma(Reader& r) {
   const bool extra = i.opcode == 0x3b4 || i.opcode == 0x3b8;
   i.high = i.opcode == 0x3b4 && r.suffix_if(r.bit(75), ".MULTICAST");
   if (extra && !i.high && !i.wrap) r.refuse("a third register without multicast or offsets");
-  r.add(uniform_address(r, 32));
-  r.add(uniform_address(r, 24));
+  r.add({uniform_address(r, 32), uniform_address(r, 24)});
   if (extra) r.add(r.uniform_at(64));
   add_policy(r);
   r.expect(91, 1, {1});
@@ -196,8 +192,7 @@ void decode_ublkred(Reader& r) {
 
 // [UR]: global address, UR: size.
 void decode_ublkpf(Reader& r) {
-  r.add(uniform_address(r, 24));
-  r.add(r.uniform_at(64));
+  r.add({uniform_address(r, 24), r.uniform_at(64)});
   r.expect(91, 1, {1});
 }
 

@@ -35,13 +35,10 @@ void decode_iadd3(Reader& r) {
   add_carry_out(r, q);
   r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);  // carries out
   if (r.prints_absent_predicates()) add_absent(r, any ? 2u - r.insn.mode : 2u);
-  r.add(a);
-  r.add(b);
-  r.add(c);
+  r.add({a, b, c});
   const Operand in = r.predicate_at(87, 90), in2 = r.predicate_at(77, 80);
   if (r.insn.extended) {
-    r.add(in);
-    r.add(in2);
+    r.add({in, in2});
   } else if (in.index != kTrue || in2.index != kTrue) {
     r.refuse("a carry without .X");
   }
@@ -75,8 +72,7 @@ void imad(Reader& r, bool wide) {
     if (b.kind != Kind::kImmediate) b.negated = r.bit(63);
     c.negated = r.bit(75);
   }
-  r.add(b);
-  r.add(c);
+  r.add({b, c});
   const Operand in = r.predicate_at(87, 90);
   r.ignore(84, 3);  // an unused second carry
   r.ignore(76, 1);
@@ -116,8 +112,7 @@ void decode_lea(Reader& r) {
   if (low.kind != Kind::kImmediate) low.negated = r.bit(63);
   if (low.negated && &low == &c) r.refuse("a negated summand");
   r.bitwise = r.insn.extended;
-  r.add(a);
-  r.add(b);
+  r.add({a, b});
   if (r.insn.high && !r.insn.is_signed)
     r.add(c);
   else if (c.kind != (r.insn.uniform ? Kind::kUniform : Kind::kRegister))
@@ -137,13 +132,9 @@ void decode_lop3(Reader& r) {
   r.insn.mode = p.index != kTrue ? 1 : 0;  // predicates written
   if (r.suffix_if(r.bit(80), ".PAND")) r.insn.high = true;
   add_carry_out(r, p);
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.b());
-  r.add(r.c());
+  r.add({r.reg(16), r.a(), r.b(), r.c()});
   r.insn.table = static_cast<std::uint8_t>(r.field(72, 8));
-  r.add(Reader::immediate(r.insn.table));
-  r.add(r.predicate_at(87, 90));
+  r.add({Reader::immediate(r.insn.table), r.predicate_at(87, 90)});
   r.ignore(84, 3);
 }
 
@@ -151,15 +142,10 @@ void decode_plop3(Reader& r) {
   r.suffix(".LUT");
   r.insn.table = static_cast<std::uint8_t>(r.field(64, 3) | r.field(72, 5) << 3);
   r.insn.table2 = static_cast<std::uint8_t>(r.field(16, 8));
-  r.add(r.predicate_at(81));
-  r.add(r.predicate_at(84));
-  r.add(r.predicate_at(87, 90));
-  r.add(r.predicate_at(77, 80));
+  r.add({r.predicate_at(81), r.predicate_at(84), r.predicate_at(87, 90), r.predicate_at(77, 80)});
   Operand third = r.predicate_at(68, 71);
   if (r.bit(67)) third.kind = Kind::kUniformPredicate;
-  r.add(third);
-  r.add(Reader::immediate(r.insn.table));
-  r.add(Reader::immediate(r.insn.table2));
+  r.add({third, Reader::immediate(r.insn.table), Reader::immediate(r.insn.table2)});
   r.ignore(91, 1);
 }
 
@@ -168,15 +154,13 @@ void decode_plop3_signs(Reader& r) {
   r.suffix(".LUT");
   r.insn.table = static_cast<std::uint8_t>(r.field(72, 8));
   r.insn.table2 = static_cast<std::uint8_t>(r.field(16, 8));
-  r.add(r.predicate_at(81));
-  r.add(r.predicate_at(84));
+  r.add({r.predicate_at(81), r.predicate_at(84)});
   for (const Operand& o : {r.a(), r.b(), r.c()}) {
     if (o.kind != Kind::kRegister && o.kind != Kind::kUniform) r.refuse("another operand");
     r.add(o);
     r.add_behind(".SIGN");
   }
-  r.add(Reader::immediate(r.insn.table));
-  r.add(Reader::immediate(r.insn.table2));
+  r.add({Reader::immediate(r.insn.table), Reader::immediate(r.insn.table2)});
 }
 
 void decode_shf(Reader& r) {
@@ -185,10 +169,7 @@ void decode_shf(Reader& r) {
   r.insn.wrap = r.suffix_if(r.bit(75), ".W");
   r.insn.type = r.named(73, 2, {".S64", ".U64", ".S32", ".U32"});
   r.insn.high = r.suffix_if(r.bit(80), ".HI");
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.b());
-  r.add(r.c());
+  r.add({r.reg(16), r.a(), r.b(), r.c()});
   r.ignore(77, 3);
   r.expect(81, 3, {0, 7});
   r.ignore(84, 3);
@@ -204,13 +185,13 @@ void decode_isetp(Reader& r) {
   r.suffix_if(!wide && !r.insn.is_signed, ".U32");
   r.insn.combine = static_cast<Combine>(r.named(74, 2, {".AND", ".OR", ".XOR"}));
   r.insn.extended = r.suffix_if(r.bit(72), ".EX");
-  r.add(r.predicate_at(81));
-  r.add(r.predicate_at(84));
-  r.add(r.a());
+  r.add({r.predicate_at(81), r.predicate_at(84), r.a()});
   const Operand lower = r.predicate_at(68, 71);
   r.expect(64, 4, {0});
-  r.add(r.form() == 1 ? r.reg(32) : r.form() == 4 ? Reader::immediate(r.field(32, 32)) : r.b());
-  r.add(r.predicate_at(87, 90));
+  r.add({r.form() == 1   ? r.reg(32)
+         : r.form() == 4 ? Reader::immediate(r.field(32, 32))
+                         : r.b(),
+         r.predicate_at(87, 90)});
   if (r.insn.extended)
     r.add(lower);
   else if (!is_true(lower) && !(lower.index == 0 && !lower.negated))
@@ -241,14 +222,11 @@ void decode_vimnmx(Reader& r) {
   const Operand p = r.predicate_at(81), q = r.predicate_at(84);
   if (p.index != kTrue || q.index != kTrue) {
     r.insn.mode = 2;  // predicates written
-    r.add(p);
-    r.add(q);
+    r.add({p, q});
   } else if (r.architecture() == 100) {
     add_absent(r, 2);
   }
-  r.add(r.a());
-  r.add(r.second());
-  r.add(r.predicate_at(87, 90));
+  r.add({r.a(), r.second(), r.predicate_at(87, 90)});
 }
 
 // The same before sm_90, of 32 bits only.
@@ -256,31 +234,21 @@ void decode_imnmx(Reader& r) {
   r.insn.is_signed = r.bit(73);
   r.suffix_if(!r.insn.is_signed, ".U32");
   r.expect(81, 6, {0, 0x3f});
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.second());
-  r.add(r.predicate_at(87, 90));
+  r.add({r.reg(16), r.a(), r.second(), r.predicate_at(87, 90)});
 }
 
 void decode_vimnmx3(Reader& r) {
   vector_type_at(r);
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.b());
-  r.add(r.c());
-  r.add(r.predicate_at(87, 90));
+  r.add({r.reg(16), r.a(), r.b(), r.c(), r.predicate_at(87, 90)});
 }
 
 // The minimum or maximum of a + b and c.
 void decode_viaddmnmx(Reader& r) {
   vector_type_at(r);
-  r.add(r.reg(16));
-  r.add(r.a());
+  r.add({r.reg(16), r.a()});
   Operand b = r.b(), c = r.c();
   r.modify_b(b, Modifier::kNegate);
-  r.add(b);
-  r.add(c);
-  r.add(r.predicate_at(87, 90));
+  r.add({b, c, r.predicate_at(87, 90)});
   r.expect(81, 6, {0, 0x3f});
 }
 
@@ -289,10 +257,7 @@ void decode_vabsdiff(Reader& r) {
   r.insn.is_signed = r.bit(73);
   r.suffix_if(!r.insn.is_signed, ".U32");
   r.expect(81, 3, {kTrue});
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.b());
-  r.add(r.c());
+  r.add({r.reg(16), r.a(), r.b(), r.c()});
 }
 
 // The same for each byte; `mode`: adds the four and c.
@@ -301,10 +266,7 @@ void decode_vabsdiff4(Reader& r) {
   r.suffix_if(!r.insn.is_signed, ".U8");
   r.insn.mode = r.suffix_if(r.bit(75), ".ACC") ? 1 : 0;
   r.expect(81, 3, {kTrue});
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.b());
-  r.add(r.c());
+  r.add({r.reg(16), r.a(), r.b(), r.c()});
 }
 
 // `high`: of each half.
@@ -314,8 +276,7 @@ void decode_viadd(Reader& r) {
   Operand a = r.a(), b = r.second();
   a.negated = r.bit(72);
   if (b.kind != Kind::kImmediate) b.negated = r.bit(63);
-  r.add(a);
-  r.add(b);
+  r.add({a, b});
 }
 
 // One source: IABS, POPC, BREV.
@@ -344,19 +305,13 @@ void decode_flo(Reader& r) {
 
 void decode_prmt(Reader& r) {
   r.insn.type = r.named(72, 3, {"", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR", ".RC16"});
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.b());
-  r.add(r.c());
+  r.add({r.reg(16), r.a(), r.b(), r.c()});
 }
 
 void decode_sel(Reader& r) {
   const bool wide = r.insn.uniform && r.form() == 6;
   if (r.suffix_if(wide && r.architecture() >= 120, ".64")) r.insn.op = Op::kSel64;
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.second());
-  r.add(r.predicate_at(87, 90));
+  r.add({r.reg(16), r.a(), r.second(), r.predicate_at(87, 90)});
   if (r.insn.op == Op::kSel64) make_pairs(r);
 }
 
@@ -371,9 +326,7 @@ void decode_bit_range(Reader& r) {
   } else {
     r.suffix_if(r.insn.wrap, ".W");
   }
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.second());
+  r.add({r.reg(16), r.a(), r.second()});
 }
 
 // The dot product of four pairs of bytes, or (`mode`) of two numbers of 16 bits with two bytes of
@@ -391,10 +344,7 @@ void decode_idp(Reader& r) {
   r.suffix(pairs ? "16" : "8");
   r.insn.high = r.bit(74);  // b is signed
   r.suffix(r.insn.high ? ".S8" : ".U8");
-  r.add(r.reg(16));
-  r.add(r.a());
-  r.add(r.b());
-  r.add(r.c());
+  r.add({r.reg(16), r.a(), r.b(), r.c()});
 }
 
 }  // namespace vgpu::sass

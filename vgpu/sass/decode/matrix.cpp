@@ -19,10 +19,7 @@ void matrices(Reader& r) {
 }
 
 // The metadata of a sparse product and the number of the threads that have it.
-void add_metadata(Reader& r) {
-  r.add(r.general_at(40));
-  r.add(Reader::immediate(r.field(48, 2)));
-}
+void add_metadata(Reader& r) { r.add({r.general_at(40), Reader::immediate(r.field(48, 2))}); }
 
 }  // namespace
 
@@ -43,10 +40,7 @@ void decode_hmma(Reader& r) {
   r.insn.source_type = kTypes[type];
   r.suffix_if(type == 1, ".BF16");
   r.suffix_if(type == 2, ".TF32");
-  r.add(r.general_at(16));
-  r.add(r.general_at(24));
-  r.add(r.general_at(32));
-  r.add(r.general_at(64));
+  r.add({r.general_at(16), r.general_at(24), r.general_at(32), r.general_at(64)});
   if (sparse) add_metadata(r);
 }
 
@@ -55,8 +49,7 @@ namespace {
 void integer_operands(Reader& r) {
   r.expect(73, 1, {0});
   r.expect(74, 1, {1});
-  r.add(r.general_at(16));
-  r.add(r.general_at(24));
+  r.add({r.general_at(16), r.general_at(24)});
   r.add_behind(".ROW");
   r.add(r.general_at(32));
   r.add_behind(".COL");
@@ -78,8 +71,7 @@ void decode_qmma(Reader& r) {
   r.insn.high = r.named(77, 1, {".F16", ".F32"}) != 0;
   r.insn.type = r.named(78, 1, {".E4M3", ".E5M2"}) != 0 ? kE5m2 : kE4m3;
   r.insn.source_type = r.named(79, 1, {".E4M3", ".E5M2"}) != 0 ? kE5m2 : kE4m3;
-  r.add(r.general_at(16));
-  r.add(r.general_at(24));
+  r.add({r.general_at(16), r.general_at(24)});
   if (names) r.add_behind(".ROW");
   r.add(r.general_at(32));
   if (names) r.add_behind(".COL");
@@ -140,28 +132,22 @@ void decode_dmma(Reader& r) {
                                       first ? nullptr : ".16x8x8", first ? nullptr : ".16x8x16"});
   r.insn.mode = shape == 0 ? 8 : 16;
   r.insn.shift = static_cast<std::uint16_t>(shape == 0 ? 4 : 2 << shape);
-  r.add(r.general_at(16));
-  r.add(r.general_at(24));
-  r.add(r.general_at(32));
-  r.add(r.general_at(64));
+  r.add({r.general_at(16), r.general_at(24), r.general_at(32), r.general_at(64)});
 }
 
 void decode_ldsm(Reader& r) {
   matrices(r);
-  r.add(r.general_at(16));
-  r.add(near_address(r, 32));
+  r.add({r.general_at(16), near_address(r, 32)});
 }
 
 void decode_stsm(Reader& r) {
   matrices(r);
-  r.add(near_address(r, 64));
-  r.add(r.general_at(32));
+  r.add({near_address(r, 64), r.general_at(32)});
 }
 
 void decode_movm(Reader& r) {
   r.suffix(".16.MT88");
-  r.add(r.general_at(16));
-  r.add(r.general_at(24));
+  r.add({r.general_at(16), r.general_at(24)});
 }
 
 }  // namespace vgpu::sass

@@ -140,15 +140,13 @@ void decode_store_far(Reader& r) {
 void decode_lds(Reader& r) {
   if (r.architecture() < 80) r.suffix_if(r.bit(76), ".U");
   size_at(r, kSizes);
-  r.add(r.general_at(16));
-  r.add(near_address(r, 32, true));
+  r.add({r.general_at(16), near_address(r, 32, true)});
   r.unused(64);
 }
 
 void decode_sts(Reader& r) {
   size_at(r, kSizes);
-  r.add(near_address(r, 64, true));
-  r.add(r.general_at(32));
+  r.add({near_address(r, 64, true), r.general_at(32)});
   r.unused(16);
 }
 
@@ -157,16 +155,14 @@ void decode_ldl(Reader& r) {
   r.named(84, 3, {".EF", "", ".EL", ".LU", ".EU", ".NA"});
   size_at(r, kSizes);
   r.ignore(87, 4);
-  r.add(r.general_at(16));
-  r.add(near_address(r, 32));
+  r.add({r.general_at(16), near_address(r, 32)});
 }
 
 void decode_stl(Reader& r) {
   r.named(84, 3, {".EF", "", ".EL", ".LU", ".EU", ".NA"});
   size_at(r, kSizes);
   r.ignore(87, 4);
-  r.add(near_address(r, 64));
-  r.add(r.general_at(32));
+  r.add({near_address(r, 64), r.general_at(32)});
 }
 
 // LDC, ULDC: a constant's index may be in a register.
@@ -189,8 +185,7 @@ void decode_ldc(Reader& r) {
   } else {
     r.unused(24);
   }
-  r.add(uniform ? r.uniform_at(16) : r.general_at(16));
-  r.add(source);
+  r.add({uniform ? r.uniform_at(16) : r.general_at(16), source});
   r.expect(91, 1, {r.insn.opcode == 0xabb || late ? 1u : 0u});
 }
 

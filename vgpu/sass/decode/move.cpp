@@ -14,8 +14,7 @@ void decode_mov(Reader& r) {
   Operand d = r.reg(16), a = r.second();
   if (wide && a.kind != Kind::kRegister && a.kind != Kind::kUniform) r.refuse("another operand");
   d.pair = a.pair = wide;
-  r.add(d);
-  r.add(a);
+  r.add({d, a});
 }
 
 void decode_p2r(Reader& r) {
@@ -25,8 +24,7 @@ void decode_p2r(Reader& r) {
   r.unused(64);
   r.add(d);
   r.add_text("PR");
-  r.add(a);
-  r.add(Reader::immediate(r.field(32, 32)));
+  r.add({a, Reader::immediate(r.field(32, 32))});
 }
 
 // Moves a byte of a register to predicates.
@@ -47,8 +45,7 @@ void decode_r2ur(Reader& r) {
   r.insn.mode = p.index != kTrue ? 1 : 0;
   r.insn.combine = r.suffix_if(r.bit(84), ".OR") ? Combine::kOr : Combine::kAnd;
   if (r.insn.mode != 0) r.add(p);
-  r.add(r.uniform_at(16));
-  r.add(r.general_at(24));
+  r.add({r.uniform_at(16), r.general_at(24)});
   r.unused(32);
 }
 

@@ -40,6 +40,9 @@ class Reader {
 
   // Operands, in the order of the text.
   Operand& add(const Operand& operand);
+  void add(std::initializer_list<Operand> operands) {
+    for (const Operand& operand : operands) add(operand);
+  }
   void add_text(const std::string& text) { texts_ += (texts_.empty() ? "" : ", ") + text; }
   void add_prefixed(const std::string& prefix, const Operand& operand);
   void add_behind(const std::string& text) { texts_ += text; }  // after the last operand

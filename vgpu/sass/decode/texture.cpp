@@ -31,8 +31,7 @@ void shape_at(Reader& r) {
 void results_at(Reader& r) {
   const Operand resident = r.predicate_at(81);
   if (resident.index != kTrue) r.add(resident);
-  r.add(r.general_at(64));
-  r.add(r.general_at(16));
+  r.add({r.general_at(64), r.general_at(16)});
 }
 
 void mask_at(Reader& r) {
@@ -86,9 +85,7 @@ void decode_tld4(Reader& r) {
 
 // Width, height and depth, as the mask selects.
 void decode_txq(Reader& r) {
-  r.add(r.general_at(64));
-  r.add(r.general_at(16));
-  r.add(r.general_at(24));
+  r.add({r.general_at(64), r.general_at(16), r.general_at(24)});
   r.add_text("TEX_HEADER_DIMENSION");
   object_at(r);
   mask_at(r);
@@ -129,15 +126,13 @@ void decode_suld(Reader& r) {
   access(r);
   r.expect(81, 3, {7});
   r.unused(32);
-  r.add(r.general_at(16));
-  r.add(coordinates_at(r));
+  r.add({r.general_at(16), coordinates_at(r)});
   object_at(r);
 }
 
 void decode_sust(Reader& r) {
   access(r);
-  r.add(coordinates_at(r));
-  r.add(r.general_at(32));
+  r.add({coordinates_at(r), r.general_at(32)});
   object_at(r);
 }
 
@@ -151,8 +146,7 @@ void decode_sust_formatted(Reader& r) {
                          {nullptr, ".R", nullptr, ".RG", nullptr, nullptr, nullptr, nullptr,
                           nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, ""});
   bounds_at(r);
-  r.add(coordinates_at(r));
-  r.add(r.general_at(32));
+  r.add({coordinates_at(r), r.general_at(32)});
   object_at(r);
 }
 
@@ -168,8 +162,7 @@ void decode_sured(Reader& r) {
   r.expect(84, 3, {1});
   order_at(r);
   bounds_at(r);
-  r.add(coordinates_at(r));
-  r.add(r.general_at(32));
+  r.add({coordinates_at(r), r.general_at(32)});
   object_at(r);
 }
 

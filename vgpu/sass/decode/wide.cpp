@@ -29,8 +29,7 @@ void decode_iadd64(Reader& r) {
   Operand a = r.a(), b = r.second();
   a.negated = r.bit(72);
   if (b.kind != Kind::kImmediate) b.negated = r.bit(63);
-  r.add(a);
-  r.add(b);
+  r.add({a, b});
   make_pairs(r);
 }
 
@@ -45,17 +44,14 @@ void decode_iadd3_64(Reader& r) {
   Operand a = r.a(), b = r.b();
   a.negated = r.bit(72);
   if (b.kind == Kind::kUniform) b.negated = r.bit(63);
-  r.add(a);
-  r.add(b);
-  r.add(r.c());
+  r.add({a, b, r.c()});
   make_pairs(r);
 }
 
 // SEL.64: the immediate has 33 bits.
 void decode_sel64(Reader& r) {
   r.suffix(".64");
-  r.add(r.reg(16));
-  r.add(r.a());
+  r.add({r.reg(16), r.a()});
   if (r.form() == 2) {
     const bool negative = r.bit(64);
     Operand b = Reader::immediate(r.field(32, 32));
