@@ -2,8 +2,6 @@
 #include "check/race.hpp"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 #include "check/race_state.hpp"
 #include "ir/bulk.hpp"
@@ -11,14 +9,7 @@
 namespace vgpu::check {
 namespace {
 
-// If a cluster would start with a greater clock, the history is cleared and clocks restart at 0.
-constexpr u32 kLastClock = 1u << 31;
 constexpr u32 kWholeMark = 15;
-
-void raise(std::vector<u32>& to, const std::vector<u32>& from) {
-  if (to.size() < from.size()) to.resize(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::max(to[i], from[i]);
-}
 
 // By Mark::info of two accesses to a word, in any order.
 bool may_conflict(u32 one, u32 other) {
@@ -63,34 +54,6 @@ RaceCheck::State::State(const ir::Program& of, u32 shared_begin, u64 shared_byte
   }
 }
 
-void RaceCheck::start() {
-  State& s = *state_;
-  u32 past = s.past + s.last_epoch;
-  for (u32 w = 0; w < s.warps; ++w) {
-    if (!s.known[w].empty()) past = std::max(past, s.known[w][w]);
-  }
-  s.past = past;
-  s.last_epoch = 0;
-  if (s.past > kLastClock) {
-    s.past = 0;
-    for (BlockMemory& memory : s.memories) memory.forget();
-  }
-  s.agents.clear();
-  s.by_key.clear();
-  fenced_ = false;
-  s.transferred.clear();
-  for (u32 w = 0; w < s.warps; ++w) {
-    s.released[w].clear();
-    s.acquired[w].clear();
-  }
-  for (BlockMemory& memory : s.memories) memory.async_reads.clear();
-  for (u32 w = 0; w < s.warps; ++w) {
-    s.known[w].assign(s.first_agent(), s.past);
-    s.known[w][w] = s.past + 1;
-  }
-  for (u32 w = 0; w < s.warps; ++w) s.update_oldest(w);
-}
-
 const RaceCheck::Glance& RaceCheck::glance(const observer::Warp& warp) {
   State& s = *state_;
   const BlockMemory& memory = s.memories[warp.home->rank];
@@ -102,36 +65,6 @@ const RaceCheck::Glance& RaceCheck::glance(const observer::Warp& warp) {
   found.oldest = s.oldest[me];
   found.oldest_async = s.oldest_async[me];
   return found;
-}
-
-void RaceCheck::State::update_oldest(u32 warp) {
-  const std::vector<u32>& row = known[warp];
-  u32 least = row[warp];
-  for (u32 v = 0; v < warps; ++v) least = v == warp ? least : std::min(least, row[v]);
-  oldest[warp] = least;
-  u32 async = ~0u;
-  for (std::size_t a = first_agent(); a < row.size(); ++a) async = std::min(async, row[a]);
-  oldest_async[warp] = async;
-}
-
-void RaceCheck::State::join(u32 warp, const std::vector<u32>& clocks) {
-  if (clocks.empty()) return;
-  raise(known[warp], clocks);
-  update_oldest(warp);
-}
-
-u32 RaceCheck::State::agent_of(const AgentName& name) {
-  const auto [found, added] =
-      by_key.try_emplace({static_cast<u32>(name.kind), name.owner, name.place},
-                         first_agent() + static_cast<u32>(agents.size()));
-  if (added) {
-    agents.push_back(name);
-    for (u32 w = 0; w < warps; ++w) {
-      known[w].push_back(past);
-      oldest_async[w] = past;
-    }
-  }
-  return found->second;
 }
 
 void RaceCheck::access(const observer::Warp& warp, const ir::Insn& insn, u32 mask,
@@ -373,151 +306,6 @@ void RaceCheck::State::check_fence(const Attempt& attempt, u32 word) const {
   const BlockMemory& memory = memories[attempt.rank];
   const u32 clock = memory.writes.clock[word], writer = memory.writer[word];
   if (clock > past && clock > known[attempt.me][warps + writer]) report_fence(attempt, word);
-}
-
-void RaceCheck::barrier(const observer::Block& block, const u32* arrived, u32 waited) {
-  State& s = *state_;
-  const u32 base = block.rank * s.block_warps;
-  std::vector<u32> joined;
-  for (u32 w = 0; w < s.block_warps; ++w) {
-    if (arrived[w] != 0) raise(joined, s.known[base + w]);
-  }
-  for (u32 w = 0; w < s.block_warps; ++w) {
-    if ((waited >> w & 1) != 0) raise(s.known[base + w], joined);
-    if (arrived[w] != 0) ++s.known[base + w][base + w];
-    s.update_oldest(base + w);
-  }
-}
-
-void RaceCheck::copies_landed(const observer::Warp& warp, u32 mask, const u32* epochs) {
-  State& s = *state_;
-  const u32 me = s.index_of(warp);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    const u32 of = agent(AgentKind::kCopies, warp, lane).index;
-    u32& seen = s.known[me][of];
-    seen = std::max(seen, s.past + epochs[lane]);
-  }
-  s.update_oldest(me);
-}
-
-RaceCheck::Made RaceCheck::made(const observer::Warp& warp, const ir::Insn& insn) const {
-  const u32 me = state_->index_of(warp);
-  return {me, state_->known[me][me], static_cast<u32>(&insn - warp.code)};
-}
-
-void RaceCheck::use(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
-                    const SharedRange& where, const Made& made) {
-  State& s = *state_;
-  const u32 me = s.index_of(warp);
-  if (me == made.warp || s.known[me][made.warp] >= made.clock) return;
-  if (s.known[me][2 * s.warps + made.warp] >= made.clock) return;
-  s.report({warp, insn, lane, me, {}, where.block->rank, false, {}}, made.warp,
-           {made.clock, made.pc << 5}, true, (where.offset - s.begin) / 4);
-}
-
-void RaceCheck::arrive(const observer::Warp& warp, PhaseClock& clock) {
-  State& s = *state_;
-  const u32 me = s.index_of(warp);
-  raise(clock.arriving, s.known[me]);
-  ++s.known[me][me];
-}
-
-void RaceCheck::copies_arrive(const observer::Warp& warp, u32 mask, const u32* epochs,
-                              PhaseClock& clock) {
-  State& s = *state_;
-  const u32 me = s.index_of(warp);
-  std::vector<u32> handed = s.known[me];
-  handed[me] = 0;
-  raise(clock.arriving, handed);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    tells(clock, agent(AgentKind::kCopies, warp, lane), epochs[lane]);
-  }
-}
-
-void RaceCheck::complete(PhaseClock& clock) {
-  raise(clock.completed, clock.arriving);
-  std::fill(clock.arriving.begin(), clock.arriving.end(), 0);
-}
-
-void RaceCheck::wait(const observer::Warp& warp, const PhaseClock& clock) {
-  state_->join(state_->index_of(warp), clock.completed);
-}
-
-void RaceCheck::fence(const observer::Warp& warp) {
-  State& s = *state_;
-  const u32 me = s.index_of(warp);
-  fenced_ = true;
-  s.join(me, s.acquired[me]);
-  s.acquired[me].clear();
-  s.released[me] = s.known[me];
-  ++s.known[me][me];
-}
-
-void RaceCheck::strong(const observer::Warp& warp, u64 location, bool reads, bool writes) {
-  State& s = *state_;
-  const u32 me = s.index_of(warp);
-  if (reads) {
-    if (const auto found = s.transferred.find(location); found != s.transferred.end()) {
-      if (s.program.machine_code)
-        s.join(me, found->second);
-      else
-        raise(s.acquired[me], found->second);
-    }
-  }
-  if (!writes) return;
-  // A read-modify-write continues the release sequence of the value that it replaces.
-  if (reads)
-    raise(s.transferred[location], s.released[me]);
-  else
-    s.transferred[location] = s.released[me];
-}
-
-Agent RaceCheck::agent(AgentKind kind, const observer::Warp& warp, u32 lane) {
-  return {state_->agent_of({kind, state_->index_of(warp), lane})};
-}
-
-Agent RaceCheck::agent_of_barrier(const observer::Block& block, u32 address) {
-  return {state_->agent_of({AgentKind::kBarrier, block.rank, address})};
-}
-
-void RaceCheck::arrive_relaxed(const observer::Warp& warp, PhaseClock& clock) {
-  const State& s = *state_;
-  const std::vector<u32>& row = s.known[s.index_of(warp)];
-  if (clock.arriving.size() < row.size()) clock.arriving.resize(row.size());
-  for (u32 a = 2 * s.warps; a < s.first_agent(); ++a)
-    clock.arriving[a] = std::max(clock.arriving[a], row[a]);
-  raise(clock.arriving, s.released[s.index_of(warp)]);
-}
-
-void RaceCheck::fence_barriers(const observer::Warp& warp) {
-  State& s = *state_;
-  const u32 me = s.index_of(warp);
-  std::vector<u32>& row = s.known[me];
-  row[2 * s.warps + me] = row[me]++;
-}
-
-void RaceCheck::fence_proxy(const observer::Warp& warp) {
-  State& s = *state_;
-  const u32 me = s.index_of(warp);
-  std::vector<u32>& row = s.known[me];
-  for (u32 v = 0; v < s.warps; ++v) row[s.warps + v] = std::max(row[s.warps + v], row[v]);
-  ++row[me];
-}
-
-void RaceCheck::knows(const observer::Warp& warp, Agent agent, u32 epoch) {
-  State& s = *state_;
-  const u32 me = s.index_of(warp);
-  u32& seen = s.known[me][agent.index];
-  seen = std::max(seen, s.past + epoch);
-  s.update_oldest(me);
-}
-
-void RaceCheck::tells(PhaseClock& clock, Agent agent, u32 epoch) {
-  if (clock.arriving.size() <= agent.index) clock.arriving.resize(agent.index + 1);
-  u32& told = clock.arriving[agent.index];
-  told = std::max(told, state_->past + epoch);
 }
 
 }  // namespace vgpu::check

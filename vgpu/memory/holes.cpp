@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/holes.hpp"
+
+#include <iterator>
+
+namespace vgpu {
+
+void Holes::add(std::uint64_t begin, std::uint64_t size) {
+  by_begin_.emplace(begin, size);
+  by_size_.emplace(size, begin);
+}
+
+void Holes::remove(std::map<std::uint64_t, std::uint64_t>::iterator hole) {
+  by_size_.erase({hole->second, hole->first});
+  by_begin_.erase(hole);
+}
+
+std::uint64_t Holes::take(std::size_t bytes) {
+  const auto found = by_size_.lower_bound({bytes, 0});
+  if (found == by_size_.end()) return 0;
+  const auto [size, begin] = *found;
+  remove(by_begin_.find(begin));
+  if (size > bytes) add(begin + bytes, size - bytes);
+  return begin;
+}
+
+void Holes::give(std::uint64_t begin, std::uint64_t size) {
+  const auto after = by_begin_.lower_bound(begin);
+  if (after != by_begin_.end() && begin + size == after->first) {
+    size += after->second;
+    remove(after);
+  }
+  const auto next = by_begin_.lower_bound(begin);
+  if (next != by_begin_.begin() && std::prev(next)->first + std::prev(next)->second == begin) {
+    const auto before = std::prev(next);
+    begin = before->first;
+    size += before->second;
+    remove(before);
+  }
+  add(begin, size);
+}
+
+}  // namespace vgpu
