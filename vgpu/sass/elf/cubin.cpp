@@ -50,6 +50,7 @@ enum Attribute : std::uint8_t {  // EIATTR_*
   kRegisters = 0x2f,
   kCluster = 0x3d,
   kLargeParamInfo = 0x45,  // of kernels with parameters of more than 4 KB
+  kBarriers = 0x4c,
 };
 
 }  // namespace
@@ -215,6 +216,9 @@ void Cubin::read_kernel_info(KernelInfo& kernel) const {
         kernel.params[ordinal] = param;
         break;
       }
+      case kBarriers:
+        kernel.barriers = read8(value, 0);
+        break;
       case kCluster:
         for (std::uint32_t d = 0; d < 3; ++d) kernel.cluster[d] = read32(value, 4 * d);
         break;

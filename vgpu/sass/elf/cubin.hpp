@@ -50,6 +50,8 @@ struct KernelInfo {
   std::uint32_t param_base = 0;     // offset of the parameters in constant bank 0
   std::uint32_t param_bytes = 0;
   std::uint32_t registers = 0;
+  // Named barriers: the highest number used plus 1; 16 if a number is computed at run time.
+  std::uint32_t barriers = 0;
   std::uint32_t stack_bytes = 0;          // local memory per thread, without recursive calls
   std::uint32_t shared_bytes = 0;         // including the reserved bytes at the front
   std::uint32_t max_threads = 0;          // __launch_bounds__; 0 if not given
