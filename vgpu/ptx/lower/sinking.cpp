@@ -91,8 +91,8 @@ class Sinking {
     return global && (insn.flags & kFlagStrong) == 0;
   }
 
-  // What several runs leave in one register, a loop's sum or what both sides of a branch compute, is
-  // used where its run ends.
+  // What several runs leave in one register, a loop's sum or what both sides of a branch compute,
+  // is used where its run ends.
   void find_movable() {
     std::vector<u32> writers(classes_.size());
     std::vector<u32> lasting;  // writes that nothing behind them in their run overwrites

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products, and loads, of which some lanes use the results: in a block that ptxas predicates, in one
-// that it branches around, in one that leads to where other ways meet, under a predicate, in a loop.
-// The assembly keeps the compiler above ptxas from moving them. Thread i < n stores.
+// Products, and loads, of which some lanes use the results: in a block that ptxas predicates, in
+// one that it branches around, in one that leads to where other ways meet, under a predicate, in a
+// loop. The assembly keeps the compiler above ptxas from moving them. Thread i < n stores.
 
 namespace {
 
