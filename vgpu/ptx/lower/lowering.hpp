@@ -111,6 +111,8 @@ class FunctionLowering {
   Access access() const;
   void ld();
   void st();
+  u32 width_of(const Operand& what, u32 bytes) const;
+  std::vector<Value> stored(const Operand& what, u32 width);
   void memory(const Access& access, const Operand& address, const Operand& data, bool is_store);
   void copy_params();
   void parameter(const Access& access, const Operand& address, const Operand& data, bool is_store);

@@ -74,6 +74,32 @@ void FunctionLowering::st() {
     memory(access(), operand(0), operand(1), true);
 }
 
+namespace {
+
+std::span<const ptx::Operand> elements_of(const ptx::Operand& what) {
+  return what.kind == ptx::Operand::Kind::kVector ? what.elements : std::span(&what, 1);
+}
+
+}  // namespace
+
+// The width of the registers that are loaded or stored.
+u32 FunctionLowering::width_of(const Operand& what, u32 bytes) const {
+  u32 width = 0;
+  for (const Operand& e : elements_of(what)) {
+    if (e.kind == Kind::kRegister) width = register_bytes(named(e).type);
+  }
+  return width == 0 ? std::max(bytes, 2u) : width;
+}
+
+std::vector<FunctionLowering::Value> FunctionLowering::stored(const Operand& what, u32 width) {
+  const RegisterClass type = width == 2   ? RegisterClass::k16
+                             : width == 4 ? RegisterClass::k32
+                                          : RegisterClass::k64;
+  std::vector<Value> values;
+  for (const Operand& e : elements_of(what)) values.push_back(source(e, type));
+  return values;
+}
+
 void FunctionLowering::memory(const Access& access, const Operand& where, const Operand& what,
                               bool is_store) {
   const u32 bytes = ptx::size_of(access.type);
@@ -86,13 +112,7 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
     return;
   }
   if (access.space == "const" && is_store) refuse();
-  // Find the width of its registers.
-  u32 width = 0;
-  const auto elements = what.kind == Kind::kVector ? what.elements : std::span(&what, 1);
-  for (const Operand& e : elements) {
-    if (e.kind == Kind::kRegister) width = register_bytes(named(e).type);
-  }
-  if (width == 0) width = std::max(bytes, 2u);
+  const u32 width = width_of(what, bytes);
   std::string name = is_store ? "st." : "ld.";
   if (access.space == "local" || access.space == "cluster") {
     name += access.space;
@@ -103,12 +123,7 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
     name += access.space + ".any";
   }
   std::vector<Value> sources;
-  if (is_store) {
-    const RegisterClass type = width == 2   ? RegisterClass::k16
-                               : width == 4 ? RegisterClass::k32
-                                            : RegisterClass::k64;
-    for (const Operand& e : elements) sources.push_back(source(e, type));
-  }
+  if (is_store) sources = stored(what, width);
   Operand base = where.elements[0];
   Value local_base;
   const bool local_symbol = base.kind == Kind::kSymbol &&
@@ -234,19 +249,9 @@ void FunctionLowering::parameter(const Access& access, const Operand& where, con
                                  bool is_store) {
   const u32 bytes = ptx::size_of(access.type);
   const Operand& base = where.elements[0];
-  u32 width = 0;
-  const auto elements = what.kind == Kind::kVector ? what.elements : std::span(&what, 1);
-  for (const Operand& e : elements) {
-    if (e.kind == Kind::kRegister) width = register_bytes(named(e).type);
-  }
-  if (width == 0) width = std::max(bytes, 2u);
+  const u32 width = width_of(what, bytes);
   std::vector<Value> sources;
-  if (is_store) {
-    const RegisterClass type = width == 2   ? RegisterClass::k16
-                               : width == 4 ? RegisterClass::k32
-                                            : RegisterClass::k64;
-    for (const Operand& e : elements) sources.push_back(source(e, type));
-  }
+  if (is_store) sources = stored(what, width);
   const bool symbol = base.kind == Kind::kSymbol;
   const bool of_kernel =
       symbol && base.symbol.kind == ptx::Symbol::Kind::kParam && function_.is_entry;
