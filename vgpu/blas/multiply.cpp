@@ -22,58 +22,40 @@ void by_loop(std::int64_t m, std::int64_t n, std::int64_t k, const W* a, const W
 }
 
 #ifdef VGPU_OPENBLAS
-bool fits(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return m != 0 && n != 0 && k != 0 && std::max({m, n, k}) <= std::numeric_limits<blasint>::max();
+#define VGPU_GEMM(name) cblas_##name
+// Real factors are passed by value, complex ones by their address.
+float gemm_factor(const float& value) { return value; }
+double gemm_factor(const double& value) { return value; }
+template <class T>
+const void* gemm_factor(const std::complex<T>& value) {
+  return &value;
 }
-
-// The arguments from the layout to lda, and so on, which all types have in common.
-template <class Function, class W, class Number>
-void by_blas(Function function, std::int64_t m, std::int64_t n, std::int64_t k, Number one,
-             const W* a, const W* b, Number zero, W* c) {
-  const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
-  function(CblasColMajor, CblasNoTrans, CblasNoTrans, size(m), size(n), size(k), one, a, size(m), b,
-           size(k), zero, c, size(m));
-}
+#else
+#define VGPU_GEMM(name) nullptr
 #endif
+
+template <class Function, class W>
+void by([[maybe_unused]] Function function, std::int64_t m, std::int64_t n, std::int64_t k,
+        const W* a, const W* b, W* c) {
+#ifdef VGPU_OPENBLAS
+  const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
+  const W one{1}, zero{0};
+  if (m != 0 && n != 0 && k != 0 && std::max({m, n, k}) <= std::numeric_limits<blasint>::max())
+    return function(CblasColMajor, CblasNoTrans, CblasNoTrans, size(m), size(n), size(k),
+                    gemm_factor(one), a, size(m), b, size(k), gemm_factor(zero), c, size(m));
+#endif
+  by_loop(m, n, k, a, b, c);
+}
 
 }  // namespace
 
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, const float* b,
-              float* c) {
-#ifdef VGPU_OPENBLAS
-  if (fits(m, n, k)) return by_blas(cblas_sgemm, m, n, k, 1.0f, a, b, 0.0f, c);
-#endif
-  by_loop(m, n, k, a, b, c);
-}
-
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b,
-              double* c) {
-#ifdef VGPU_OPENBLAS
-  if (fits(m, n, k)) return by_blas(cblas_dgemm, m, n, k, 1.0, a, b, 0.0, c);
-#endif
-  by_loop(m, n, k, a, b, c);
-}
-
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const std::complex<float>* a,
-              const std::complex<float>* b, std::complex<float>* c) {
-#ifdef VGPU_OPENBLAS
-  const std::complex<float> one = 1, zero = 0;
-  if (fits(m, n, k))
-    return by_blas(cblas_cgemm, m, n, k, static_cast<const void*>(&one), a, b,
-                   static_cast<const void*>(&zero), c);
-#endif
-  by_loop(m, n, k, a, b, c);
-}
-
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const std::complex<double>* a,
-              const std::complex<double>* b, std::complex<double>* c) {
-#ifdef VGPU_OPENBLAS
-  const std::complex<double> one = 1, zero = 0;
-  if (fits(m, n, k))
-    return by_blas(cblas_zgemm, m, n, k, static_cast<const void*>(&one), a, b,
-                   static_cast<const void*>(&zero), c);
-#endif
-  by_loop(m, n, k, a, b, c);
-}
+#define VGPU_MULTIPLY(W, function)                                                              \
+  void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const W* a, const W* b, W* c) { \
+    by(function, m, n, k, a, b, c);                                                             \
+  }
+VGPU_MULTIPLY(float, VGPU_GEMM(sgemm))
+VGPU_MULTIPLY(double, VGPU_GEMM(dgemm))
+VGPU_MULTIPLY(std::complex<float>, VGPU_GEMM(cgemm))
+VGPU_MULTIPLY(std::complex<double>, VGPU_GEMM(zgemm))
 
 }  // namespace vgpu::blas

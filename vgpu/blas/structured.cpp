@@ -267,99 +267,89 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
 #define VGPU_NUMBER(pointer, T) scalar(handle, pointer, kTypeOf<T>)
 
-#define VGPU_ALL(INT, SUFFIX, L, C, W)                                                             \
-  cublasStatus_t cublas##L##symv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
-                                            const C* alpha, const C* a, INT lda, const C* x,       \
-                                            INT incx, const C* beta, C* y, INT incy) {             \
-    return mirrored_times_vector("cublas" #L "symv", handle, false, VGPU_NUMBER(alpha, W),         \
+// The product and the solution of a triangle, stored as TR says, and a vector.
+#define VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, TR, STORED, ...)                                 \
+  cublasStatus_t cublas##L##TR##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,    \
+                                              cublasOperation_t op, cublasDiagType_t diagonal, \
+                                              INT n, __VA_ARGS__, C* x, INT incx) {            \
+    return triangle_and_vector("cublas" #L#TR "mv", handle, op, diagonal, false, STORED,       \
+                               elements<W>(x, n, incx));                                       \
+  }                                                                                            \
+  cublasStatus_t cublas##L##TR##sv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,    \
+                                              cublasOperation_t op, cublasDiagType_t diagonal, \
+                                              INT n, __VA_ARGS__, C* x, INT incx) {            \
+    return triangle_and_vector("cublas" #L#TR "sv", handle, op, diagonal, true, STORED,        \
+                               elements<W>(x, n, incx));                                       \
+  }
+
+#define VGPU_ALL(INT, SUFFIX, L, C, W)                                                            \
+  cublasStatus_t cublas##L##gbmv_v2##SUFFIX(                                                      \
+      cublasHandle_t handle, cublasOperation_t op, INT m, INT n, INT below, INT above,            \
+      const C* alpha, const C* a, INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) { \
+    return band_times_vector(                                                                     \
+        "cublas" #L "gbmv", handle, op, VGPU_NUMBER(alpha, W),                                    \
+        Band<W>{reinterpret_cast<W*>(const_cast<C*>(a)), m, n, below, above, lda},                \
+        elements<W>(x, op == CUBLAS_OP_N ? n : m, incx), VGPU_NUMBER(beta, W),                    \
+        elements<W>(y, op == CUBLAS_OP_N ? m : n, incy));                                         \
+  }                                                                                               \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tr, full<W>(a, fill, n, lda), const C* a, INT lda)        \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tb, banded<W>(a, fill, n, k, lda), INT k, const C* a,     \
+                  INT lda)                                                                        \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tp, packed<W>(a, fill, n), const C* a)                    \
+  cublasStatus_t cublas##L##trmm_v2##SUFFIX(                                                      \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,  \
+      cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* a, INT lda, const C* b,   \
+      INT ldb, C* c, INT ldc) {                                                                   \
+    return triangular_product("cublas" #L "trmm", handle, side, op, diagonal,                     \
+                              VGPU_NUMBER(alpha, W),                                              \
+                              full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),            \
+                              whole<W>(b, m, n, ldb), whole<W>(c, m, n, ldc));                    \
+  }
+
+// What symmetric and Hermitian matrices have alike; R is the type of a rank-1 update's alpha and of
+// another one's beta, RC the same in cuBLAS.
+#define VGPU_MIRRORED(INT, SUFFIX, L, C, W, RC, R, SY, HERMITIAN)                                  \
+  cublasStatus_t cublas##L##SY##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n, \
+                                              const C* alpha, const C* a, INT lda, const C* x,     \
+                                              INT incx, const C* beta, C* y, INT incy) {           \
+    return mirrored_times_vector("cublas" #L#SY "mv", handle, HERMITIAN, VGPU_NUMBER(alpha, W),    \
                                  full<W>(a, fill, n, lda), elements<W>(x, n, incx),                \
                                  VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
   }                                                                                                \
-  cublasStatus_t cublas##L##gbmv_v2##SUFFIX(                                                       \
-      cublasHandle_t handle, cublasOperation_t op, INT m, INT n, INT below, INT above,             \
-      const C* alpha, const C* a, INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) {  \
-    return band_times_vector(                                                                      \
-        "cublas" #L "gbmv", handle, op, VGPU_NUMBER(alpha, W),                                     \
-        Band<W>{reinterpret_cast<W*>(const_cast<C*>(a)), m, n, below, above, lda},                 \
-        elements<W>(x, op == CUBLAS_OP_N ? n : m, incx), VGPU_NUMBER(beta, W),                     \
-        elements<W>(y, op == CUBLAS_OP_N ? m : n, incy));                                          \
-  }                                                                                                \
-  cublasStatus_t cublas##L##syr_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,    \
-                                           const C* alpha, const C* x, INT incx, C* a, INT lda) {  \
-    return update("cublas" #L "syr", handle, false, false, VGPU_NUMBER(alpha, W),                  \
+  cublasStatus_t cublas##L##SY##r_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,  \
+                                             const RC* alpha, const C* x, INT incx, C* a,          \
+                                             INT lda) {                                            \
+    return update("cublas" #L#SY "r", handle, HERMITIAN, false, VGPU_NUMBER(alpha, R),             \
                   elements<W>(x, n, incx), elements<W>(x, n, incx), full<W>(a, fill, n, lda));     \
   }                                                                                                \
-  cublasStatus_t cublas##L##syr2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
-                                            const C* alpha, const C* x, INT incx, const C* y,      \
-                                            INT incy, C* a, INT lda) {                             \
-    return update("cublas" #L "syr2", handle, false, true, VGPU_NUMBER(alpha, W),                  \
+  cublasStatus_t cublas##L##SY##r2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n, \
+                                              const C* alpha, const C* x, INT incx, const C* y,    \
+                                              INT incy, C* a, INT lda) {                           \
+    return update("cublas" #L#SY "r2", handle, HERMITIAN, true, VGPU_NUMBER(alpha, W),             \
                   elements<W>(x, n, incx), elements<W>(y, n, incy), full<W>(a, fill, n, lda));     \
   }                                                                                                \
-  cublasStatus_t cublas##L##trmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
-                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
-                                            INT n, const C* a, INT lda, C* x, INT incx) {          \
-    return triangle_and_vector("cublas" #L "trmv", handle, op, diagonal, false,                    \
-                               full<W>(a, fill, n, lda), elements<W>(x, n, incx));                 \
-  }                                                                                                \
-  cublasStatus_t cublas##L##trsv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
-                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
-                                            INT n, const C* a, INT lda, C* x, INT incx) {          \
-    return triangle_and_vector("cublas" #L "trsv", handle, op, diagonal, true,                     \
-                               full<W>(a, fill, n, lda), elements<W>(x, n, incx));                 \
-  }                                                                                                \
-  cublasStatus_t cublas##L##tbmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
-                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
-                                            INT n, INT k, const C* a, INT lda, C* x, INT incx) {   \
-    return triangle_and_vector("cublas" #L "tbmv", handle, op, diagonal, false,                    \
-                               banded<W>(a, fill, n, k, lda), elements<W>(x, n, incx));            \
-  }                                                                                                \
-  cublasStatus_t cublas##L##tbsv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
-                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
-                                            INT n, INT k, const C* a, INT lda, C* x, INT incx) {   \
-    return triangle_and_vector("cublas" #L "tbsv", handle, op, diagonal, true,                     \
-                               banded<W>(a, fill, n, k, lda), elements<W>(x, n, incx));            \
-  }                                                                                                \
-  cublasStatus_t cublas##L##tpmv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
-                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
-                                            INT n, const C* a, C* x, INT incx) {                   \
-    return triangle_and_vector("cublas" #L "tpmv", handle, op, diagonal, false,                    \
-                               packed<W>(a, fill, n), elements<W>(x, n, incx));                    \
-  }                                                                                                \
-  cublasStatus_t cublas##L##tpsv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
-                                            cublasOperation_t op, cublasDiagType_t diagonal,       \
-                                            INT n, const C* a, C* x, INT incx) {                   \
-    return triangle_and_vector("cublas" #L "tpsv", handle, op, diagonal, true,                     \
-                               packed<W>(a, fill, n), elements<W>(x, n, incx));                    \
-  }                                                                                                \
-  cublasStatus_t cublas##L##symm_v2##SUFFIX(                                                       \
+  cublasStatus_t cublas##L##SY##mm_v2##SUFFIX(                                                     \
       cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, INT m, INT n,           \
       const C* alpha, const C* a, INT lda, const C* b, INT ldb, const C* beta, C* c, INT ldc) {    \
-    return mirrored_product("cublas" #L "symm", handle, false, side, VGPU_NUMBER(alpha, W),        \
+    return mirrored_product("cublas" #L#SY "mm", handle, HERMITIAN, side, VGPU_NUMBER(alpha, W),   \
                             full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),               \
                             whole<W>(b, m, n, ldb), VGPU_NUMBER(beta, W), whole<W>(c, m, n, ldc)); \
   }                                                                                                \
-  cublasStatus_t cublas##L##syr2k_v2##SUFFIX(                                                      \
+  cublasStatus_t cublas##L##SY##r2k_v2##SUFFIX(                                                    \
       cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
-      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const C* beta, C* c, INT ldc) {    \
-    return rank_update("cublas" #L "syr2k", handle, false, true, op, k, VGPU_NUMBER(alpha, W),     \
-                       operand<W>(a, op, n, k, lda), operand<W>(b, op, n, k, ldb),                 \
-                       VGPU_NUMBER(beta, W), full<W>(c, fill, n, ldc));                            \
+      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const RC* beta, C* c, INT ldc) {   \
+    return rank_update("cublas" #L#SY "r2k", handle, HERMITIAN, true, op, k,                       \
+                       VGPU_NUMBER(alpha, W), operand<W>(a, op, n, k, lda),                        \
+                       operand<W>(b, op, n, k, ldb), VGPU_NUMBER(beta, R),                         \
+                       full<W>(c, fill, n, ldc));                                                  \
   }                                                                                                \
-  cublasStatus_t cublas##L##syrkx##SUFFIX(                                                         \
+  cublasStatus_t cublas##L##SY##rkx##SUFFIX(                                                       \
       cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
-      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const C* beta, C* c, INT ldc) {    \
-    return rank_update("cublas" #L "syrkx", handle, false, false, op, k, VGPU_NUMBER(alpha, W),    \
-                       operand<W>(a, op, n, k, lda), operand<W>(b, op, n, k, ldb),                 \
-                       VGPU_NUMBER(beta, W), full<W>(c, fill, n, ldc));                            \
-  }                                                                                                \
-  cublasStatus_t cublas##L##trmm_v2##SUFFIX(                                                       \
-      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,   \
-      cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* a, INT lda, const C* b,    \
-      INT ldb, C* c, INT ldc) {                                                                    \
-    return triangular_product("cublas" #L "trmm", handle, side, op, diagonal,                      \
-                              VGPU_NUMBER(alpha, W),                                               \
-                              full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),             \
-                              whole<W>(b, m, n, ldb), whole<W>(c, m, n, ldc));                     \
+      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const RC* beta, C* c, INT ldc) {   \
+    return rank_update("cublas" #L#SY "rkx", handle, HERMITIAN, false, op, k,                      \
+                       VGPU_NUMBER(alpha, W), operand<W>(a, op, n, k, lda),                        \
+                       operand<W>(b, op, n, k, ldb), VGPU_NUMBER(beta, R),                         \
+                       full<W>(c, fill, n, ldc));                                                  \
   }
 
 // What real symmetric and complex Hermitian matrices have alike; R is the type of a rank-1 update's
@@ -393,72 +383,41 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
                   elements<W>(x, n, incx), elements<W>(y, n, incy), packed<W>(a, fill, n));       \
   }
 
-#define VGPU_COMPLEX(INT, SUFFIX, L, C, W, R)                                                      \
-  cublasStatus_t cublas##L##hemv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
-                                            const C* alpha, const C* a, INT lda, const C* x,       \
-                                            INT incx, const C* beta, C* y, INT incy) {             \
-    return mirrored_times_vector("cublas" #L "hemv", handle, true, VGPU_NUMBER(alpha, W),          \
-                                 full<W>(a, fill, n, lda), elements<W>(x, n, incx),                \
-                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
-  }                                                                                                \
-  cublasStatus_t cublas##L##her_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,    \
-                                           const R* alpha, const C* x, INT incx, C* a, INT lda) {  \
-    return update("cublas" #L "her", handle, true, false, VGPU_NUMBER(alpha, R),                   \
-                  elements<W>(x, n, incx), elements<W>(x, n, incx), full<W>(a, fill, n, lda));     \
-  }                                                                                                \
-  cublasStatus_t cublas##L##her2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,   \
-                                            const C* alpha, const C* x, INT incx, const C* y,      \
-                                            INT incy, C* a, INT lda) {                             \
-    return update("cublas" #L "her2", handle, true, true, VGPU_NUMBER(alpha, W),                   \
-                  elements<W>(x, n, incx), elements<W>(y, n, incy), full<W>(a, fill, n, lda));     \
-  }                                                                                                \
-  cublasStatus_t cublas##L##gerc_v2##SUFFIX(cublasHandle_t handle, INT m, INT n, const C* alpha,   \
-                                            const C* x, INT incx, const C* y, INT incy, C* a,      \
-                                            INT lda) {                                             \
-    return outer_conjugated("cublas" #L "gerc", handle, VGPU_NUMBER(alpha, W),                     \
-                            elements<W>(x, m, incx), elements<W>(y, n, incy),                      \
-                            whole<W>(a, m, n, lda));                                               \
-  }                                                                                                \
-  cublasStatus_t cublas##L##hemm_v2##SUFFIX(                                                       \
-      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, INT m, INT n,           \
-      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const C* beta, C* c, INT ldc) {    \
-    return mirrored_product("cublas" #L "hemm", handle, true, side, VGPU_NUMBER(alpha, W),         \
-                            full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),               \
-                            whole<W>(b, m, n, ldb), VGPU_NUMBER(beta, W), whole<W>(c, m, n, ldc)); \
-  }                                                                                                \
-  cublasStatus_t cublas##L##herk_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,          \
-                                            cublasOperation_t op, INT n, INT k, const R* alpha,    \
-                                            const C* a, INT lda, const R* beta, C* c, INT ldc) {   \
-    return rank_update("cublas" #L "herk", handle, true, false, op, k, VGPU_NUMBER(alpha, R),      \
-                       operand<W>(a, op, n, k, lda), operand<W>(a, op, n, k, lda),                 \
-                       VGPU_NUMBER(beta, R), full<W>(c, fill, n, ldc));                            \
-  }                                                                                                \
-  cublasStatus_t cublas##L##her2k_v2##SUFFIX(                                                      \
-      cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
-      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const R* beta, C* c, INT ldc) {    \
-    return rank_update("cublas" #L "her2k", handle, true, true, op, k, VGPU_NUMBER(alpha, W),      \
-                       operand<W>(a, op, n, k, lda), operand<W>(b, op, n, k, ldb),                 \
-                       VGPU_NUMBER(beta, R), full<W>(c, fill, n, ldc));                            \
-  }                                                                                                \
-  cublasStatus_t cublas##L##herkx##SUFFIX(                                                         \
-      cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
-      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const R* beta, C* c, INT ldc) {    \
-    return rank_update("cublas" #L "herkx", handle, true, false, op, k, VGPU_NUMBER(alpha, W),     \
-                       operand<W>(a, op, n, k, lda), operand<W>(b, op, n, k, ldb),                 \
-                       VGPU_NUMBER(beta, R), full<W>(c, fill, n, ldc));                            \
+#define VGPU_COMPLEX(INT, SUFFIX, L, C, W, R)                                                    \
+  cublasStatus_t cublas##L##gerc_v2##SUFFIX(cublasHandle_t handle, INT m, INT n, const C* alpha, \
+                                            const C* x, INT incx, const C* y, INT incy, C* a,    \
+                                            INT lda) {                                           \
+    return outer_conjugated("cublas" #L "gerc", handle, VGPU_NUMBER(alpha, W),                   \
+                            elements<W>(x, m, incx), elements<W>(y, n, incy),                    \
+                            whole<W>(a, m, n, lda));                                             \
+  }                                                                                              \
+  cublasStatus_t cublas##L##herk_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,        \
+                                            cublasOperation_t op, INT n, INT k, const R* alpha,  \
+                                            const C* a, INT lda, const R* beta, C* c, INT ldc) { \
+    return rank_update("cublas" #L "herk", handle, true, false, op, k, VGPU_NUMBER(alpha, R),    \
+                       operand<W>(a, op, n, k, lda), operand<W>(a, op, n, k, lda),               \
+                       VGPU_NUMBER(beta, R), full<W>(c, fill, n, ldc));                          \
   }
 
-#define VGPU_STRUCTURED(INT, SUFFIX)                                                            \
-  VGPU_ALL(INT, SUFFIX, S, float, float)                                                        \
-  VGPU_ALL(INT, SUFFIX, D, double, double)                                                      \
-  VGPU_ALL(INT, SUFFIX, C, cuComplex, std::complex<float>)                                      \
-  VGPU_ALL(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>)                               \
-  VGPU_BANDED_AND_PACKED(INT, SUFFIX, S, float, float, float, sb, sp, false)                    \
-  VGPU_BANDED_AND_PACKED(INT, SUFFIX, D, double, double, double, sb, sp, false)                 \
-  VGPU_BANDED_AND_PACKED(INT, SUFFIX, C, cuComplex, std::complex<float>, float, hb, hp, true)   \
-  VGPU_BANDED_AND_PACKED(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double, hb, hp, \
-                         true)                                                                  \
-  VGPU_COMPLEX(INT, SUFFIX, C, cuComplex, std::complex<float>, float)                           \
+#define VGPU_STRUCTURED(INT, SUFFIX)                                                             \
+  VGPU_ALL(INT, SUFFIX, S, float, float)                                                         \
+  VGPU_ALL(INT, SUFFIX, D, double, double)                                                       \
+  VGPU_ALL(INT, SUFFIX, C, cuComplex, std::complex<float>)                                       \
+  VGPU_ALL(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>)                                \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, S, float, float, float, sb, sp, false)                     \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, D, double, double, double, sb, sp, false)                  \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, C, cuComplex, std::complex<float>, float, hb, hp, true)    \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double, hb, hp,  \
+                         true)                                                                   \
+  VGPU_MIRRORED(INT, SUFFIX, S, float, float, float, float, sy, false)                           \
+  VGPU_MIRRORED(INT, SUFFIX, D, double, double, double, double, sy, false)                       \
+  VGPU_MIRRORED(INT, SUFFIX, C, cuComplex, std::complex<float>, cuComplex, std::complex<float>,  \
+                sy, false)                                                                       \
+  VGPU_MIRRORED(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, cuDoubleComplex,          \
+                std::complex<double>, sy, false)                                                 \
+  VGPU_MIRRORED(INT, SUFFIX, C, cuComplex, std::complex<float>, float, float, he, true)          \
+  VGPU_MIRRORED(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double, double, he, true) \
+  VGPU_COMPLEX(INT, SUFFIX, C, cuComplex, std::complex<float>, float)                            \
   VGPU_COMPLEX(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double)
 
 VGPU_STRUCTURED(int, )
