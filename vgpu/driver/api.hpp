@@ -132,3 +132,7 @@ CUresult store(T* out, U value) {
   static_assert(true)
 #define VGPU_WITH_DRIVER(name, function, count) VGPU_FORWARD(with_driver, name, function, count)
 #define VGPU_WITH_CONTEXT(name, function, count) VGPU_FORWARD(with_context, name, function, count)
+// ... also with the default stream of the calling thread.
+#define VGPU_IN_STREAM(name, function, count) \
+  VGPU_WITH_CONTEXT(name, function, count);   \
+  VGPU_TWIN(name, _ptsz, count)

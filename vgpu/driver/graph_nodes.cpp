@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes of graphs and their parameters. CUDA Driver API, "Graph Management".
+#include <tuple>
+#include <utility>
+
 #include "driver/copies.hpp"
 #include "driver/launch.hpp"
 
@@ -28,6 +31,24 @@ CUresult with_kernel(const char* name, const Params* params, Use use) {
     return use(&node);
   });
 }
+
+// The runtime's function with the same arguments, of which the last are a kernel's parameters.
+template <class... To, class... From>
+CUresult forward_kernel(const char* name, cudaError_t (*function)(To...), From... arguments) {
+  const std::tuple all(arguments...);
+  constexpr std::size_t kLast = sizeof...(From) - 1;
+  return with_kernel(name, std::get<kLast>(all), [&](const cudaKernelNodeParams* kernel) {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+      return function(std::get<i>(all)..., kernel);
+    }
+    (std::make_index_sequence<kLast>());
+  });
+}
+#define VGPU_KERNEL_NODE(name, function, count)                           \
+  CUresult name(VGPU_PARAMETERS_##count(name)) {                          \
+    return forward_kernel(__func__, &(function), VGPU_ARGUMENTS_##count); \
+  }                                                                       \
+  static_assert(true)
 
 template <class Params>
 CUresult get_kernel(const char* name, CUgraphNode node, Params* params) {
@@ -69,52 +90,18 @@ CUresult with_copy(const char* name, const CUDA_MEMCPY3D* copy, Use use) {
 
 }  // namespace
 
-CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                              size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* params) {
-  return with_kernel(__func__, params, [&](const cudaKernelNodeParams* kernel) {
-    return cudaGraphAddKernelNode(node, graph, needs, count, kernel);
-  });
-}
+VGPU_KERNEL_NODE(cuGraphAddKernelNode, cudaGraphAddKernelNode, 5);
+VGPU_KERNEL_NODE(cuGraphAddKernelNode_v2, cudaGraphAddKernelNode, 5);
+VGPU_KERNEL_NODE(cuGraphKernelNodeSetParams, cudaGraphKernelNodeSetParams, 2);
+VGPU_KERNEL_NODE(cuGraphKernelNodeSetParams_v2, cudaGraphKernelNodeSetParams, 2);
+VGPU_KERNEL_NODE(cuGraphExecKernelNodeSetParams, cudaGraphExecKernelNodeSetParams, 3);
+VGPU_KERNEL_NODE(cuGraphExecKernelNodeSetParams_v2, cudaGraphExecKernelNodeSetParams, 3);
 
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* params) {
   return get_kernel(__func__, node, params);
 }
-
-CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* params) {
-  return with_kernel(__func__, params, [&](const cudaKernelNodeParams* kernel) {
-    return cudaGraphKernelNodeSetParams(node, kernel);
-  });
-}
-
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                        const CUDA_KERNEL_NODE_PARAMS_v1* params) {
-  return with_kernel(__func__, params, [&](const cudaKernelNodeParams* kernel) {
-    return cudaGraphExecKernelNodeSetParams(exec, node, kernel);
-  });
-}
-
-CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                                 size_t count, const CUDA_KERNEL_NODE_PARAMS_v2* params) {
-  return with_kernel(__func__, params, [&](const cudaKernelNodeParams* kernel) {
-    return cudaGraphAddKernelNode(node, graph, needs, count, kernel);
-  });
-}
-
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2* params) {
   return get_kernel(__func__, node, params);
-}
-
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* params) {
-  return with_kernel(__func__, params, [&](const cudaKernelNodeParams* kernel) {
-    return cudaGraphKernelNodeSetParams(node, kernel);
-  });
-}
-
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
-                                           const CUDA_KERNEL_NODE_PARAMS_v2* params) {
-  return with_kernel(__func__, params, [&](const cudaKernelNodeParams* kernel) {
-    return cudaGraphExecKernelNodeSetParams(exec, node, kernel);
-  });
 }
 
 VGPU_WITH_DRIVER(cuGraphKernelNodeCopyAttributes, cudaGraphKernelNodeCopyAttributes, 2);

@@ -183,8 +183,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPoo
   });
 }
 VGPU_TWIN(cuMemAllocFromPoolAsync, _ptsz, 4);
-VGPU_WITH_CONTEXT(cuMemFreeAsync, cudaFreeAsync, 2);
-VGPU_TWIN(cuMemFreeAsync, _ptsz, 2);
+VGPU_IN_STREAM(cuMemFreeAsync, cudaFreeAsync, 2);
 VGPU_WITH_DRIVER(cuMemPoolCreate, cudaMemPoolCreate, 2);
 VGPU_WITH_DRIVER(cuMemPoolDestroy, cudaMemPoolDestroy, 1);
 VGPU_WITH_DRIVER(cuMemPoolTrimTo, cudaMemPoolTrimTo, 2);

@@ -10,20 +10,13 @@ VGPU_WITH_DRIVER(cuStreamDestroy_v2, cudaStreamDestroy, 1);
 
 CUresult cuStreamDestroy(CUstream stream) { return cuStreamDestroy_v2(stream); }
 
-VGPU_WITH_CONTEXT(cuStreamSynchronize, cudaStreamSynchronize, 1);
-VGPU_TWIN(cuStreamSynchronize, _ptsz, 1);
-VGPU_WITH_CONTEXT(cuStreamQuery, cudaStreamQuery, 1);
-VGPU_TWIN(cuStreamQuery, _ptsz, 1);
-VGPU_WITH_CONTEXT(cuStreamWaitEvent, cudaStreamWaitEvent, 3);
-VGPU_TWIN(cuStreamWaitEvent, _ptsz, 3);
-VGPU_WITH_CONTEXT(cuStreamGetFlags, cudaStreamGetFlags, 2);
-VGPU_TWIN(cuStreamGetFlags, _ptsz, 2);
-VGPU_WITH_CONTEXT(cuStreamGetPriority, cudaStreamGetPriority, 2);
-VGPU_TWIN(cuStreamGetPriority, _ptsz, 2);
-VGPU_WITH_CONTEXT(cuStreamGetId, cudaStreamGetId, 2);
-VGPU_TWIN(cuStreamGetId, _ptsz, 2);
-VGPU_WITH_CONTEXT(cuStreamGetDevice, cudaStreamGetDevice, 2);
-VGPU_TWIN(cuStreamGetDevice, _ptsz, 2);
+VGPU_IN_STREAM(cuStreamSynchronize, cudaStreamSynchronize, 1);
+VGPU_IN_STREAM(cuStreamQuery, cudaStreamQuery, 1);
+VGPU_IN_STREAM(cuStreamWaitEvent, cudaStreamWaitEvent, 3);
+VGPU_IN_STREAM(cuStreamGetFlags, cudaStreamGetFlags, 2);
+VGPU_IN_STREAM(cuStreamGetPriority, cudaStreamGetPriority, 2);
+VGPU_IN_STREAM(cuStreamGetId, cudaStreamGetId, 2);
+VGPU_IN_STREAM(cuStreamGetDevice, cudaStreamGetDevice, 2);
 
 CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
   return in_context(__func__, [&](Runtime& runtime) {
@@ -43,33 +36,23 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* gree
   return cuStreamGetCtx(stream, context);
 }
 VGPU_TWIN(cuStreamGetCtx_v2, _ptsz, 3);
-VGPU_WITH_CONTEXT(cuStreamSetAttribute, cudaStreamSetAttribute, 3);
-VGPU_TWIN(cuStreamSetAttribute, _ptsz, 3);
-VGPU_WITH_CONTEXT(cuStreamGetAttribute, cudaStreamGetAttribute, 3);
-VGPU_TWIN(cuStreamGetAttribute, _ptsz, 3);
-VGPU_WITH_CONTEXT(cuStreamCopyAttributes, cudaStreamCopyAttributes, 2);
-VGPU_TWIN(cuStreamCopyAttributes, _ptsz, 2);
-VGPU_WITH_CONTEXT(cuStreamAttachMemAsync, cudaStreamAttachMemAsync, 4);
-VGPU_TWIN(cuStreamAttachMemAsync, _ptsz, 4);
-VGPU_WITH_CONTEXT(cuLaunchHostFunc, cudaLaunchHostFunc, 3);
-VGPU_TWIN(cuLaunchHostFunc, _ptsz, 3);
+VGPU_IN_STREAM(cuStreamSetAttribute, cudaStreamSetAttribute, 3);
+VGPU_IN_STREAM(cuStreamGetAttribute, cudaStreamGetAttribute, 3);
+VGPU_IN_STREAM(cuStreamCopyAttributes, cudaStreamCopyAttributes, 2);
+VGPU_IN_STREAM(cuStreamAttachMemAsync, cudaStreamAttachMemAsync, 4);
+VGPU_IN_STREAM(cuLaunchHostFunc, cudaLaunchHostFunc, 3);
 
 // The callback receives the driver's code, which for the errors of a stream is the runtime's number.
-VGPU_WITH_CONTEXT(cuStreamAddCallback, cudaStreamAddCallback, 4);
-VGPU_TWIN(cuStreamAddCallback, _ptsz, 4);
-VGPU_WITH_CONTEXT(cuStreamBeginCapture_v2, cudaStreamBeginCapture, 2);
-VGPU_TWIN(cuStreamBeginCapture_v2, _ptsz, 2);
+VGPU_IN_STREAM(cuStreamAddCallback, cudaStreamAddCallback, 4);
+VGPU_IN_STREAM(cuStreamBeginCapture_v2, cudaStreamBeginCapture, 2);
 
 CUresult cuStreamBeginCapture(CUstream stream) {
   return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 VGPU_TWIN(cuStreamBeginCapture, _ptsz, 1);
-VGPU_WITH_CONTEXT(cuStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph, 6);
-VGPU_TWIN(cuStreamBeginCaptureToGraph, _ptsz, 6);
-VGPU_WITH_CONTEXT(cuStreamEndCapture, cudaStreamEndCapture, 2);
-VGPU_TWIN(cuStreamEndCapture, _ptsz, 2);
-VGPU_WITH_CONTEXT(cuStreamIsCapturing, cudaStreamIsCapturing, 2);
-VGPU_TWIN(cuStreamIsCapturing, _ptsz, 2);
+VGPU_IN_STREAM(cuStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph, 6);
+VGPU_IN_STREAM(cuStreamEndCapture, cudaStreamEndCapture, 2);
+VGPU_IN_STREAM(cuStreamIsCapturing, cudaStreamIsCapturing, 2);
 
 CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                                    CUgraph* graph, const CUgraphNode** nodes,
@@ -92,8 +75,7 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, 
   return cuStreamGetCaptureInfo_v3(stream, status, id, nullptr, nullptr, nullptr, nullptr);
 }
 VGPU_TWIN(cuStreamGetCaptureInfo, _ptsz, 3);
-VGPU_WITH_CONTEXT(cuStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies, 5);
-VGPU_TWIN(cuStreamUpdateCaptureDependencies_v2, _ptsz, 5);
+VGPU_IN_STREAM(cuStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies, 5);
 
 CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes, size_t count,
                                            unsigned flags) {
@@ -102,10 +84,8 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes, 
 VGPU_TWIN(cuStreamUpdateCaptureDependencies, _ptsz, 4);
 VGPU_WITH_DRIVER(cuThreadExchangeStreamCaptureMode, cudaThreadExchangeStreamCaptureMode, 1);
 VGPU_WITH_CONTEXT(cuEventCreate, cudaEventCreateWithFlags, 2);
-VGPU_WITH_CONTEXT(cuEventRecord, cudaEventRecord, 2);
-VGPU_TWIN(cuEventRecord, _ptsz, 2);
-VGPU_WITH_CONTEXT(cuEventRecordWithFlags, cudaEventRecordWithFlags, 3);
-VGPU_TWIN(cuEventRecordWithFlags, _ptsz, 3);
+VGPU_IN_STREAM(cuEventRecord, cudaEventRecord, 2);
+VGPU_IN_STREAM(cuEventRecordWithFlags, cudaEventRecordWithFlags, 3);
 VGPU_WITH_DRIVER(cuEventQuery, cudaEventQuery, 1);
 VGPU_WITH_DRIVER(cuEventSynchronize, cudaEventSynchronize, 1);
 VGPU_WITH_DRIVER(cuEventDestroy_v2, cudaEventDestroy, 1);

@@ -237,16 +237,11 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* desc, cudaExtent* extent, un
     if (desc != nullptr) *desc = known.format;
     if (extent != nullptr) *extent = known.extent;
     if (flags != nullptr) *flags = known.flags;
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* desc, cudaArray_const_t array) {
-  return call([&](Runtime& runtime) {
-    if (desc == nullptr) return cudaErrorInvalidValue;
-    *desc = runtime.arrays.known(array).format;
-    return cudaSuccess;
-  });
+  return call_for(desc, [&](Runtime& runtime) { return runtime.arrays.known(array).format; });
 }
 
 cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* mipmap,

@@ -62,19 +62,12 @@ cudaError_t find_driver_entry(const char* symbol, void** function, int version,
 }  // namespace
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return query([&](Runtime& runtime) {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    *count = static_cast<int>(runtime.settings.devices.size());
-    return cudaSuccess;
-  });
+  return query_for(
+      count, [&](Runtime& runtime) { return static_cast<int>(runtime.settings.devices.size()); });
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  return query([&](Runtime&) {
-    if (device == nullptr) return cudaErrorInvalidValue;
-    *device = Runtime::ordinal();
-    return cudaSuccess;
-  });
+  return query_for(device, [&](Runtime&) { return Runtime::ordinal(); });
 }
 
 cudaError_t cudaSetDevice(int device) {
@@ -112,11 +105,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return query([&](Runtime&) {
-    if (flags == nullptr) return cudaErrorInvalidValue;
-    *flags = cudaDeviceMapHost;
-    return cudaSuccess;
-  });
+  return query_for(flags, [&](Runtime&) { return cudaDeviceMapHost; });
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
@@ -248,11 +237,7 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
 }
 
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
-  return call([&](Runtime&) {
-    if (config == nullptr) return cudaErrorInvalidValue;
-    *config = cudaFuncCachePreferNone;
-    return cudaSuccess;
-  });
+  return call_for(config, [&](Runtime&) { return cudaFuncCachePreferNone; });
 }
 
 cudaError_t cudaCtxResetPersistingL2Cache() {

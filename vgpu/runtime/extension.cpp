@@ -18,12 +18,24 @@ const char* keep(std::string& place, std::string text) {
   return place.c_str();
 }
 
-// Waits until nothing is queued.
-void settle(Runtime& runtime) {
-  try {
-    await(runtime, all_tasks(runtime));
-  } catch (const Failure&) {  // the sticky error, which later calls return
-  }
+// body(Runtime&) under the lock.
+template <class Body>
+auto locked(Body body) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  return body(runtime);
+}
+
+// The same when nothing is queued any more.
+template <class Body>
+auto settled(Body body) {
+  return locked([&](Runtime& runtime) {
+    try {
+      await(runtime, all_tasks(runtime));
+    } catch (const Failure&) {  // the sticky error, which later calls return
+    }
+    return body(runtime);
+  });
 }
 
 }  // namespace
@@ -34,89 +46,64 @@ const char* vgpuDeviceName() {
 }
 
 void vgpuResetCounters() {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  settle(runtime);
-  runtime.log.reset();
+  settled([](Runtime& runtime) { runtime.log.reset(); });
 }
 
 const char* vgpuCountersJson() {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  settle(runtime);
   static std::string text;
-  return keep(text, runtime.log.json());
+  return settled([](Runtime& runtime) { return keep(text, runtime.log.json()); });
 }
 
 int vgpuSetTrace(int on) {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  return std::exchange(runtime.settings.trace, on != 0);
+  return locked([&](Runtime& runtime) { return std::exchange(runtime.settings.trace, on != 0); });
 }
 
 const char* vgpuTraceJson() {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  settle(runtime);
   static std::string text;
-  return keep(text, runtime.log.trace_json());
+  return settled([](Runtime& runtime) { return keep(text, runtime.log.trace_json()); });
 }
 
 int vgpuSetRaceCheck(int on) {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  return std::exchange(runtime.settings.checks.race, on != 0);
+  return locked(
+      [&](Runtime& runtime) { return std::exchange(runtime.settings.checks.race, on != 0); });
 }
 
 const char* vgpuSetSchedule(const char* schedule) {
   vgpu::CopySchedule wanted;
   if (schedule == nullptr || !vgpu::parse_schedule(schedule, wanted).empty()) return nullptr;
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
   static std::string text;
-  return keep(text, vgpu::to_string(std::exchange(runtime.settings.schedule, wanted)));
+  return locked([&](Runtime& runtime) {
+    return keep(text, vgpu::to_string(std::exchange(runtime.settings.schedule, wanted)));
+  });
 }
 
 const char* vgpuLastFault() {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  settle(runtime);
   static std::string text;
-  return keep(text, runtime.fault.report);
+  return settled([](Runtime& runtime) { return keep(text, runtime.fault.report); });
 }
 
 const char* vgpuLastFaultKind() {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  settle(runtime);
   static std::string text;
-  return keep(text, runtime.fault.kind);
+  return settled([](Runtime& runtime) { return keep(text, runtime.fault.kind); });
 }
 
 void vgpuClearFault() {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  settle(runtime);
-  if (std::exchange(runtime.reported, false)) vgpu::report_cleared(runtime.settings.report_file);
-  runtime.fault = {};
-  runtime.found.clear();
-  last_error() = cudaSuccess;
+  settled([](Runtime& runtime) {
+    if (std::exchange(runtime.reported, false)) vgpu::report_cleared(runtime.settings.report_file);
+    runtime.fault = {};
+    runtime.found.clear();
+    last_error() = cudaSuccess;
+  });
 }
 
 void vgpuMarkWritten(const void* pointer, size_t bytes) {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  runtime.memory.mark_written(pointer, bytes);
+  locked([&](Runtime& runtime) { runtime.memory.mark_written(pointer, bytes); });
 }
 
 int vgpuDeviceContains(const void* pointer, size_t bytes) {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  return runtime.memory.contains(pointer, bytes);
+  return locked([&](Runtime& runtime) { return runtime.memory.contains(pointer, bytes); });
 }
 
 size_t vgpuMemoryUsed(int device) {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  return runtime.pointers.bytes_on(device);
+  return locked([&](Runtime& runtime) { return runtime.pointers.bytes_on(device); });
 }

@@ -46,11 +46,8 @@ cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribut
 }
 
 cudaError_t find_kernel(const void* host_function, void** kernel) {
-  return query([&](Runtime& runtime) {
-    if (kernel == nullptr) return cudaErrorInvalidValue;
-    *kernel = &known_function(runtime, host_function);
-    return cudaSuccess;
-  });
+  return query_for(kernel,
+                   [&](Runtime& runtime) { return &known_function(runtime, host_function); });
 }
 
 }  // namespace
@@ -68,11 +65,8 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* host_funct
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* handle) {
-  return query([&](Runtime& runtime) {
-    if (name == nullptr) return cudaErrorInvalidValue;
-    *name = known_function(runtime, handle).name.c_str();
-    return cudaSuccess;
-  });
+  return query_for(name,
+                   [&](Runtime& runtime) { return known_function(runtime, handle).name.c_str(); });
 }
 
 cudaError_t cudaFuncGetParamInfo(const void* handle, size_t index, size_t* offset, size_t* size) {

@@ -225,10 +225,7 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* name, cu
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
-  return call([&](Runtime& runtime) {
-    unload_library(runtime, known_library(handle));
-    return cudaSuccess;
-  });
+  return call([&](Runtime& runtime) { unload_library(runtime, known_library(handle)); });
 }
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t handle, const char* name) {
@@ -240,10 +237,8 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t handle, con
 }
 
 cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t handle) {
-  return call([&](Runtime& runtime) {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    *count = static_cast<unsigned>(module_of(runtime, known_library(handle)).kernel_names().size());
-    return cudaSuccess;
+  return call_for(count, [&](Runtime& runtime) {
+    return static_cast<unsigned>(module_of(runtime, known_library(handle)).kernel_names().size());
   });
 }
 

@@ -138,22 +138,36 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   });
 }
 
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+namespace {
+
+using PoolOf = cudaMemPool_t (Pools::*)(int device);
+
+cudaError_t pool_of(cudaMemPool_t* pool, int device, PoolOf of) {
   return call([&](Runtime& runtime) {
     if (pool == nullptr) return cudaErrorInvalidValue;
     if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
-    *pool = runtime.pools.default_of(device);
+    *pool = (runtime.pools.*of)(device);
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+cudaError_t pool_of(cudaMemPool_t* pool, const cudaMemLocation* location,
+                    cudaMemAllocationType type, PoolOf of) {
   return call([&](Runtime& runtime) {
-    if (pool == nullptr) return cudaErrorInvalidValue;
-    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
-    *pool = runtime.pools.current_of(device);
+    if (pool == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location))
+      return cudaErrorInvalidValue;
+    *pool = (runtime.pools.*of)(location->id);
     return cudaSuccess;
   });
+}
+
+}  // namespace
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return pool_of(pool, device, &Pools::default_of);
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return pool_of(pool, device, &Pools::current_of);
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
@@ -168,22 +182,11 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 
 cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
                                      cudaMemAllocationType type) {
-  return call([&](Runtime& runtime) {
-    if (pool == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location))
-      return cudaErrorInvalidValue;
-    *pool = runtime.pools.default_of(location->id);
-    return cudaSuccess;
-  });
+  return pool_of(pool, location, type, &Pools::default_of);
 }
-
 cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
                               cudaMemAllocationType type) {
-  return call([&](Runtime& runtime) {
-    if (pool == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location))
-      return cudaErrorInvalidValue;
-    *pool = runtime.pools.current_of(location->id);
-    return cudaSuccess;
-  });
+  return pool_of(pool, location, type, &Pools::current_of);
 }
 
 cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,

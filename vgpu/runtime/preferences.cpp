@@ -10,11 +10,7 @@ using namespace vgpu::runtime;
 
 // Banks are four bytes wide on every device since Maxwell, whatever width is set.
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
-  return call([&](Runtime&) {
-    if (config == nullptr) return cudaErrorInvalidValue;
-    *config = cudaSharedMemBankSizeFourByte;
-    return cudaSuccess;
-  });
+  return call_for(config, [&](Runtime&) { return cudaSharedMemBankSizeFourByte; });
 }
 
 namespace {

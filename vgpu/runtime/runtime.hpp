@@ -127,9 +127,19 @@ cudaError_t out_of_memory(Runtime& runtime);
 // Returns the reason why the calling thread can't use the runtime at all, or cudaSuccess.
 cudaError_t refusal(Runtime& runtime);
 
-// Runs an entry point's body, `cudaError_t body(Runtime&)`, under the lock and converts exceptions
-// to error codes. `call` returns the sticky error if there is one. `query` runs the body even then;
-// it is for entry points that only query the device.
+template <class Body>
+cudaError_t outcome(Body body, Runtime& runtime) {
+  if constexpr (std::is_void_v<decltype(body(runtime))>) {
+    body(runtime);
+    return cudaSuccess;
+  } else {
+    return body(runtime);
+  }
+}
+
+// Runs an entry point's body, `cudaError_t` or `void body(Runtime&)`, under the lock and converts
+// exceptions to error codes. `call` returns the sticky error if there is one. `query` runs the body
+// even then; it is for entry points that only query the device.
 template <class Body>
 cudaError_t query(Body body) {
   Runtime& runtime = Runtime::get();
@@ -137,7 +147,7 @@ cudaError_t query(Body body) {
   if (const cudaError_t error = refusal(runtime); error != cudaSuccess) return finish(error);
   if (driver_call().empty()) runtime.initialised = true;
   try {
-    return finish(body(runtime));
+    return finish(outcome(body, runtime));
   } catch (const Failure& failure) {
     return finish(failure);
   } catch (const std::bad_alloc&) {
@@ -151,9 +161,27 @@ template <class Body>
 cudaError_t call(Body body) {
   return query([&](Runtime& runtime) {
     attach(runtime);
-    const cudaError_t error = runtime.fault.seen ? runtime.fault.code : body(runtime);
+    const cudaError_t error = runtime.fault.seen ? runtime.fault.code : outcome(body, runtime);
     runtime.queue.wait_for_room();
     return error;
+  });
+}
+
+// The same for entry points that store value(Runtime&).
+template <class T, class Value>
+cudaError_t query_for(T* result, Value value) {
+  return query([&](Runtime& runtime) {
+    if (result == nullptr) return cudaErrorInvalidValue;
+    *result = value(runtime);
+    return cudaSuccess;
+  });
+}
+template <class T, class Value>
+cudaError_t call_for(T* result, Value value) {
+  return call([&](Runtime& runtime) {
+    if (result == nullptr) return cudaErrorInvalidValue;
+    *result = value(runtime);
+    return cudaSuccess;
   });
 }
 

@@ -98,17 +98,9 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes
 VGPU_TWIN(cudaMemcpyFromSymbolAsync, _ptsz, 6);
 
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
-  return call([&](Runtime& runtime) {
-    if (address == nullptr) return cudaErrorInvalidValue;
-    *address = find(runtime, symbol).address;
-    return cudaSuccess;
-  });
+  return call_for(address, [&](Runtime& runtime) { return find(runtime, symbol).address; });
 }
 
 cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
-  return call([&](Runtime& runtime) {
-    if (bytes == nullptr) return cudaErrorInvalidValue;
-    *bytes = find(runtime, symbol).bytes;
-    return cudaSuccess;
-  });
+  return call_for(bytes, [&](Runtime& runtime) { return find(runtime, symbol).bytes; });
 }

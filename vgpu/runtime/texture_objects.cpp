@@ -167,6 +167,23 @@ void TextureRegistry::remove(unsigned long long handle) {
 
 using namespace vgpu::runtime;
 
+namespace {
+
+cudaError_t destroy_object(unsigned long long object, bool is_surface) {
+  return call([&](Runtime& runtime) {
+    if (object == 0) return;
+    runtime.textures.known(object, is_surface);
+    runtime.textures.remove(object);
+  });
+}
+
+cudaError_t get_resource(cudaResourceDesc* desc, unsigned long long object, bool is_surface) {
+  return call_for(
+      desc, [&](Runtime& runtime) { return runtime.textures.known(object, is_surface).resource; });
+}
+
+}  // namespace
+
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource,
                                     const cudaTextureDesc* texture,
                                     const cudaResourceViewDesc* view) {
@@ -184,28 +201,16 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
 }
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
-  return call([&](Runtime& runtime) {
-    if (object == 0) return cudaSuccess;
-    runtime.textures.known(object, false);
-    runtime.textures.remove(object);
-    return cudaSuccess;
-  });
+  return destroy_object(object, false);
 }
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* desc, cudaTextureObject_t object) {
-  return call([&](Runtime& runtime) {
-    if (desc == nullptr) return cudaErrorInvalidValue;
-    *desc = runtime.textures.known(object, false).resource;
-    return cudaSuccess;
-  });
+  return get_resource(desc, object, false);
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* desc, cudaTextureObject_t object) {
-  return call([&](Runtime& runtime) {
-    if (desc == nullptr) return cudaErrorInvalidValue;
-    *desc = runtime.textures.known(object, false).texture;
-    return cudaSuccess;
-  });
+  return call_for(desc,
+                  [&](Runtime& runtime) { return runtime.textures.known(object, false).texture; });
 }
 
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* desc,
@@ -229,20 +234,11 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResou
 }
 
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
-  return call([&](Runtime& runtime) {
-    if (object == 0) return cudaSuccess;
-    runtime.textures.known(object, true);
-    runtime.textures.remove(object);
-    return cudaSuccess;
-  });
+  return destroy_object(object, true);
 }
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* desc, cudaSurfaceObject_t object) {
-  return call([&](Runtime& runtime) {
-    if (desc == nullptr) return cudaErrorInvalidValue;
-    *desc = runtime.textures.known(object, true).resource;
-    return cudaSuccess;
-  });
+  return get_resource(desc, object, true);
 }
 
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const cudaChannelFormatDesc* desc,

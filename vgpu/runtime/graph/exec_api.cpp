@@ -145,7 +145,6 @@ cudaError_t replace(Make make, cudaGraphExec_t exec, cudaGraphNode_t handle,
   return call([&](Runtime& runtime) {
     Node& node = copy_in(runtime, exec, handle);
     replace_work(node, make(runtime, arguments...));
-    return cudaSuccess;
   });
 }
 
@@ -172,11 +171,7 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t gr
 VGPU_TWIN(cudaGraphInstantiateWithParams, _ptsz, 3);
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
-  return call([&](Runtime& runtime) {
-    if (flags == nullptr) return cudaErrorInvalidValue;
-    *flags = known_exec(runtime, exec).flags;
-    return cudaSuccess;
-  });
+  return call_for(flags, [&](Runtime& runtime) { return known_exec(runtime, exec).flags; });
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
@@ -189,7 +184,6 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     known_exec(runtime, exec);
     stream_for(runtime, stream);
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaGraphUpload, _ptsz, 2);
@@ -274,16 +268,10 @@ Node& switchable(Runtime& runtime, cudaGraphExec_t exec, cudaGraphNode_t handle)
 }  // namespace
 
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
-  return call([&](Runtime& runtime) {
-    switchable(runtime, exec, node).enabled = enabled != 0;
-    return cudaSuccess;
-  });
+  return call([&](Runtime& runtime) { switchable(runtime, exec, node).enabled = enabled != 0; });
 }
 
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
-  return call([&](Runtime& runtime) {
-    if (enabled == nullptr) return cudaErrorInvalidValue;
-    *enabled = switchable(runtime, exec, node).enabled ? 1 : 0;
-    return cudaSuccess;
-  });
+  return call_for(
+      enabled, [&](Runtime& runtime) { return switchable(runtime, exec, node).enabled ? 1 : 0; });
 }

@@ -48,18 +48,23 @@ bool Graphs::destroy(cudaGraph_t handle) { return graphs_.erase(handle) != 0; }
 
 namespace {
 
-// Finds a graph in `graph` and its child graphs.
+// What find(graph) returns for the first of the node's graphs for which it is not null.
+template <class Find>
+auto find_in_children(const Node& node, Find find) -> decltype(find(std::declval<Graph&>())) {
+  if (const auto* child = std::get_if<ChildWork>(&node.work)) return find(*child->graph);
+  if (const auto* work = std::get_if<ConditionalWork>(&node.work)) {
+    for (const auto& body : work->bodies) {
+      if (auto* found = find(*body)) return found;
+    }
+  }
+  return nullptr;
+}
+
 Graph* find_graph(Graph& graph, const void* handle) {
   if (&graph == handle) return &graph;
   for (const auto& node : graph.nodes) {
-    if (const auto* child = std::get_if<ChildWork>(&node->work)) {
-      if (Graph* found = find_graph(*child->graph, handle)) return found;
-    }
-    if (const auto* work = std::get_if<ConditionalWork>(&node->work)) {
-      for (const auto& body : work->bodies) {
-        if (Graph* found = find_graph(*body, handle)) return found;
-      }
-    }
+    if (Graph* found = find_in_children(*node, [&](Graph& g) { return find_graph(g, handle); }))
+      return found;
   }
   return nullptr;
 }
@@ -67,14 +72,8 @@ Graph* find_graph(Graph& graph, const void* handle) {
 Node* find_node(Graph& graph, const void* handle) {
   for (const auto& node : graph.nodes) {
     if (node.get() == handle) return node.get();
-    if (const auto* child = std::get_if<ChildWork>(&node->work)) {
-      if (Node* found = find_node(*child->graph, handle)) return found;
-    }
-    if (const auto* work = std::get_if<ConditionalWork>(&node->work)) {
-      for (const auto& body : work->bodies) {
-        if (Node* found = find_node(*body, handle)) return found;
-      }
-    }
+    if (Node* found = find_in_children(*node, [&](Graph& g) { return find_node(g, handle); }))
+      return found;
   }
   return nullptr;
 }

@@ -15,7 +15,6 @@ template <class Make, class... Arguments>
 cudaError_t set(Make make, cudaGraphNode_t node, Arguments... arguments) {
   return call([&](Runtime& runtime) {
     replace_work(known_node(runtime, node), make(runtime, arguments...));
-    return cudaSuccess;
   });
 }
 
@@ -30,10 +29,8 @@ VGPU_NODE(cudaGraphMemsetNodeSetParams, 2, set, work_of);
 VGPU_NODE(cudaGraphHostNodeSetParams, 2, set, work_of);
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
-    *params = parameters_of(known_work<KernelWork>(runtime, node));
-    return cudaSuccess;
+  return call_for(params, [&](Runtime& runtime) {
+    return parameters_of(known_work<KernelWork>(runtime, node));
   });
 }
 
@@ -77,24 +74,17 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_
     known_work<KernelWork>(runtime, to).cooperative =
         known_work<KernelWork>(runtime, from).cooperative;
     known_work<KernelWork>(runtime, to).cluster = known_work<KernelWork>(runtime, from).cluster;
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
-    *params = known_work<CopyWork>(runtime, node).what;
-    return cudaSuccess;
-  });
+  return call_for(params,
+                  [&](Runtime& runtime) { return known_work<CopyWork>(runtime, node).what; });
 }
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
-    *params = known_work<SetWork>(runtime, node).what;
-    return cudaSuccess;
-  });
+  return call_for(params,
+                  [&](Runtime& runtime) { return known_work<SetWork>(runtime, node).what; });
 }
 
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* params) {
@@ -107,19 +97,14 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams*
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
-  return call([&](Runtime& runtime) {
-    if (graph == nullptr) return cudaErrorInvalidValue;
-    *graph = handle_of(known_work<ChildWork>(runtime, node).graph.get());
-    return cudaSuccess;
+  return call_for(graph, [&](Runtime& runtime) {
+    return handle_of(known_work<ChildWork>(runtime, node).graph.get());
   });
 }
 
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return call([&](Runtime& runtime) {
-    if (event == nullptr) return cudaErrorInvalidValue;
-    *event = known_work<EventWork>(runtime, node).event;
-    return cudaSuccess;
-  });
+  return call_for(event,
+                  [&](Runtime& runtime) { return known_work<EventWork>(runtime, node).event; });
 }
 
 cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
@@ -139,11 +124,8 @@ cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t eve
 }
 
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
-    *params = known_work<AllocateWork>(runtime, node).what;
-    return cudaSuccess;
-  });
+  return call_for(params,
+                  [&](Runtime& runtime) { return known_work<AllocateWork>(runtime, node).what; });
 }
 
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {

@@ -152,11 +152,7 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
-  return call([&](Runtime& runtime) {
-    if (type == nullptr) return cudaErrorInvalidValue;
-    *type = type_of(known_node(runtime, node));
-    return cudaSuccess;
-  });
+  return call_for(type, [&](Runtime& runtime) { return type_of(known_node(runtime, node)); });
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
