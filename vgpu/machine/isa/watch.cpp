@@ -10,6 +10,26 @@ namespace {
 
 constexpr u32 kWhole = 15;
 
+// Marks that other host threads may change at the same time. What is read is the former or the
+// later value, and threads that write a mark write the same. Compilers do not vectorise atomic
+// accesses, so these are plain ones but for ThreadSanitizer.
+template <class T>
+[[gnu::always_inline]] inline T peek(const T& mark) {
+#ifdef __SANITIZE_THREAD__
+  return __atomic_load_n(&mark, __ATOMIC_RELAXED);
+#else
+  return mark;
+#endif
+}
+[[gnu::always_inline]] inline void set_whole(u8* marks, u64 count) {
+#ifdef __SANITIZE_THREAD__
+  for (u64 i = 0; i < count; ++i)
+    __atomic_store_n(marks + i, static_cast<u8>(kWhole), __ATOMIC_RELAXED);
+#else
+  __builtin_memset(marks, kWhole, count);
+#endif
+}
+
 // Mask of the bytes in its word that an access of 1 or 2 bytes covers.
 [[gnu::always_inline]] inline u32 part(u64 address, u32 bytes) {
   return ((1u << bytes) - 1) << (address & 3);
@@ -26,7 +46,7 @@ struct Words {
 
 bool read_words(const u8* written, Words words) {
   u32 lacking = 0;
-  for (u64 i = 0; i < words.count; ++i) lacking |= written[words.first + i] ^ kWhole;
+  for (u64 i = 0; i < words.count; ++i) lacking |= peek(written[words.first + i]) ^ kWhole;
   return lacking == 0;
 }
 
@@ -38,9 +58,9 @@ void check_lanes_written(Warp& warp, const Insn& insn, u32 mask, const u64* addr
     if (at >= marks.bytes) continue;
     u32 lacking = 0;
     if (bytes >= 4) {
-      for (u32 w = 0; w < bytes / 4; ++w) lacking |= marks.written[at / 4 + w] ^ kWhole;
+      for (u32 w = 0; w < bytes / 4; ++w) lacking |= peek(marks.written[at / 4 + w]) ^ kWhole;
     } else {
-      lacking = part(at, bytes) & ~u32{marks.written[at / 4]};
+      lacking = part(at, bytes) & ~u32{peek(marks.written[at / 4])};
     }
     if (__builtin_expect(lacking != 0, 0))
       warp.watch->report_global(warp, insn, i, addresses[i], bytes);
@@ -65,16 +85,16 @@ void mark_written(Warp& warp, u32 mask, const u64* addresses, u32 bytes, Pattern
     const Words words = words_of(first, bytes, pattern);
     if (first >= marks.bytes) return;
     if (words.count == kLanes)
-      __builtin_memset(marks.written + words.first, kWhole, kLanes);  // one instruction
+      set_whole(marks.written + words.first, kLanes);  // one instruction
     else
-      __builtin_memset(marks.written + words.first, kWhole, words.count);
+      set_whole(marks.written + words.first, words.count);
     return;
   }
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u64 at = addresses[__builtin_ctz(m)] - marks.begin;
     if (at >= marks.bytes) continue;
     if (bytes >= 4) {
-      for (u32 w = 0; w < bytes / 4; ++w) marks.written[at / 4 + w] = kWhole;
+      for (u32 w = 0; w < bytes / 4; ++w) set_whole(marks.written + at / 4 + w, 1);
     } else {
       // Other host threads may write the word's other bytes.
       __atomic_fetch_or(marks.written + at / 4, static_cast<u8>(part(at, bytes)), __ATOMIC_RELAXED);
@@ -258,11 +278,11 @@ template <bool kWrite>
                                               const observer::LaunchMarks& marks, Words words) {
   u32 unsettled = 0;
   const auto look = [&](u64 row, Words piece) __attribute__((always_inline)) {
-    const u32 entry = marks.rows[row];
+    const u32 entry = peek(marks.rows[row]);
     if (known.is_foreign<kWrite>(entry) == 0) return;
     unsettled |= known.is_parted(entry) ^ 1;
     for (u64 i = 0; i < piece.count; ++i)
-      unsettled |= known.is_foreign<kWrite>(marks.touched[piece.first + i]);
+      unsettled |= known.is_foreign<kWrite>(peek(marks.touched[piece.first + i]));
   };
   if (words.first % Shadow::kRowWords + words.count <= Shadow::kRowWords)
     look(words.first / Shadow::kRowWords, words);
@@ -288,10 +308,10 @@ template <bool kWrite>
   if (outside != 0) return mask;
   // Words that this launch has marked are in rows that it has parted.
   u32 unsettled = 0;
-  for (u32 i = 0; i < kLanes; ++i) entries[i] = marks.touched[places[i] / 4];
+  for (u32 i = 0; i < kLanes; ++i) entries[i] = peek(marks.touched[places[i] / 4]);
   for (u32 i = 0; i < kLanes; ++i) unsettled |= known.is_foreign<kWrite>(entries[i]);
   if (unsettled == 0) return 0;
-  for (u32 i = 0; i < kLanes; ++i) rows[i] = marks.rows[places[i] / 4 / Shadow::kRowWords];
+  for (u32 i = 0; i < kLanes; ++i) rows[i] = peek(marks.rows[places[i] / 4 / Shadow::kRowWords]);
   return lanes_where([&](u32 i) __attribute__((always_inline)) {
     const u32 of_word = (known.is_parted(rows[i]) ^ 1) | known.is_foreign<kWrite>(entries[i]);
     return (known.is_foreign<kWrite>(rows[i]) & of_word) != 0;
