@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logic, shifts, bit fields, permutation of bytes, and logic on predicates.
-#include "machine/isa/lanes.hpp"
+#include "machine/isa/bit_functions.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
 namespace {
@@ -81,13 +81,6 @@ template <class T>
   return static_cast<T>((b & ~mask) | (shift_left(a, position) & mask));
 }
 
-[[gnu::always_inline]] inline u32 reverse32(u32 a) {
-  a = (a >> 1 & 0x55555555) | (a & 0x55555555) << 1;
-  a = (a >> 2 & 0x33333333) | (a & 0x33333333) << 2;
-  a = (a >> 4 & 0x0f0f0f0f) | (a & 0x0f0f0f0f) << 4;
-  return __builtin_bswap32(a);
-}
-
 void define_fields(OperationSink& sink) {
   op(sink, "popc.b32", [](u32 a) { return static_cast<u32>(__builtin_popcount(a)); });
   op(sink, "popc.b64", [](u64 a) { return static_cast<u32>(__builtin_popcountll(a)); });
@@ -131,62 +124,39 @@ void define_fields(OperationSink& sink) {
 
 void define_funnel(OperationSink& sink) {
   op(sink, "shf.l.wrap.b32",
-     [](u32 a, u32 b, u32 c) { return static_cast<u32>(((u64{b} << 32 | a) << (c & 31)) >> 32); });
+     [](u32 a, u32 b, u32 c) { return static_cast<u32>((pair_of(a, b) << (c & 31)) >> 32); });
   op(sink, "shf.r.wrap.b32",
-     [](u32 a, u32 b, u32 c) { return static_cast<u32>((u64{b} << 32 | a) >> (c & 31)); });
+     [](u32 a, u32 b, u32 c) { return static_cast<u32>(pair_of(a, b) >> (c & 31)); });
   op(sink, "shf.l.clamp.b32", [](u32 a, u32 b, u32 c) {
-    return c >= 32 ? a : static_cast<u32>(((u64{b} << 32 | a) << (c & 31)) >> 32);
+    return c >= 32 ? a : static_cast<u32>((pair_of(a, b) << (c & 31)) >> 32);
   });
-  op(sink, "shf.r.clamp.b32", [](u32 a, u32 b, u32 c) {
-    return c >= 32 ? b : static_cast<u32>((u64{b} << 32 | a) >> (c & 31));
-  });
-}
-
-[[gnu::always_inline]] inline u32 byte_of(u64 pair, u32 selector) {
-  const u32 byte = static_cast<u32>(pair >> (8 * (selector & 7))) & 0xff;
-  if ((selector & 8) == 0) return byte;
-  return (byte & 0x80) != 0 ? 0xff : 0;  // its sign, replicated
-}
-
-[[gnu::always_inline]] inline u32 permute(u32 a, u32 b, u32 selectors) {
-  const u64 pair = u64{b} << 32 | a;
-  return byte_of(pair, selectors) | byte_of(pair, selectors >> 4) << 8 |
-         byte_of(pair, selectors >> 8) << 16 | byte_of(pair, selectors >> 12) << 24;
+  op(sink, "shf.r.clamp.b32",
+     [](u32 a, u32 b, u32 c) { return c >= 32 ? b : static_cast<u32>(pair_of(a, b) >> (c & 31)); });
 }
 
 void define_permute(OperationSink& sink) {
-  op(sink, "prmt.b32", [](u32 a, u32 b, u32 c) { return permute(a, b, c); });
+  op(sink, "prmt.b32", [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), c); });
   op(sink, "prmt.b32.f4e",
-     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[0][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[0][c & 3]); });
   op(sink, "prmt.b32.b4e",
-     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[1][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[1][c & 3]); });
   op(sink, "prmt.b32.rc8",
-     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[2][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[2][c & 3]); });
   op(sink, "prmt.b32.ecl",
-     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[3][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[3][c & 3]); });
   op(sink, "prmt.b32.ecr",
-     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[4][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[4][c & 3]); });
   op(sink, "prmt.b32.rc16",
-     [](u32 a, u32 b, u32 c) { return permute(a, b, kPermuteModes[5][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[5][c & 3]); });
 }
 
-// The truth table is uniform over all lanes (an immediate), so its minterms are selected once.
 void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  const u32 table = *slot<u32>(window, insn.s[3]);
-  u32 minterm[8];
-  for (u32 k = 0; k < 8; ++k) minterm[k] = (table >> k & 1) != 0 ? kAllLanes : 0;
-  const u32* const a = slot<u32>(window, insn.s[0]);
-  const u32* const b = slot<u32>(window, insn.s[1]);
-  const u32* const c = slot<u32>(window, insn.s[2]);
+  const u32 table = *slot<u32>(window, insn.s[3]);  // an immediate, the same for all lanes
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
   write_lanes<u32>(
-      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-        const u32 x = a[i], y = b[i], z = c[i];
-        const u32 low = (~y & ((~z & minterm[0]) | (z & minterm[1]))) |
-                        (y & ((~z & minterm[2]) | (z & minterm[3])));
-        const u32 high = (~y & ((~z & minterm[4]) | (z & minterm[5]))) |
-                         (y & ((~z & minterm[6]) | (z & minterm[7])));
-        return (~x & low) | (x & high);
-      });
+      window, insn.d,
+      mask, [&](u32 i) __attribute__((always_inline)) { return look_up(table, a[i], b[i], c[i]); });
 }
 
 // The |n|-th set bit, counted from bit `base` inclusive. n > 0: upwards; n < 0: downwards; 0: the

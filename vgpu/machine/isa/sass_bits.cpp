@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine code: bits, predicates and moves. Operands a, b, c are s[0] to s[2]; s[3] a predicate; d
 // and list results.
+#include "machine/isa/bit_functions.hpp"
 #include "machine/isa/sass.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
 namespace {
-
-[[gnu::always_inline]] inline u32 look_up(u32 table, u32 a, u32 b, u32 c) {
-  const auto row = [table](u32 n) { return 0u - (table >> n & 1); };
-  const auto choose = [](u32 by, u32 off, u32 on) { return off ^ (by & (off ^ on)); };
-  const u32 off = choose(b, choose(c, row(0), row(1)), choose(c, row(2), row(3)));
-  const u32 on = choose(b, choose(c, row(4), row(5)), choose(c, row(6), row(7)));
-  return choose(a, off, on);
-}
 
 template <bool kUniform>
 void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
@@ -119,13 +112,7 @@ template <bool kUniform>
 void reverse(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 flip = mask_if(modifiers(insn), kNegateA);
   const u32* const a = slot<u32>(window, insn.s[0]);
-  write_row<kUniform>(window, insn.d, mask, [&](u32 i) {
-    u32 v = a[i] ^ flip;
-    v = (v >> 1 & 0x55555555) | (v & 0x55555555) << 1;
-    v = (v >> 2 & 0x33333333) | (v & 0x33333333) << 2;
-    v = (v >> 4 & 0x0f0f0f0f) | (v & 0x0f0f0f0f) << 4;
-    return __builtin_bswap32(v);
-  });
+  write_row<kUniform>(window, insn.d, mask, [&](u32 i) { return reverse32(a[i] ^ flip); });
 }
 
 // The highest bit that differs from the sign (signed) or is set; with .SH its distance from the
@@ -146,19 +133,6 @@ void find_leading(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   }
   blend(slot<u32>(window, insn.d), result, lanes);
   if (insn.list != kNone) set_predicate(window, insn.list, found, lanes);
-}
-
-// Four bytes of `bytes`, each by four bits of `selectors`: its number, and whether to replicate its
-// sign instead.
-[[gnu::always_inline]] inline u32 permuted(u64 bytes, u32 selectors) {
-  u32 result = 0;
-  for (u32 k = 0; k < 4; ++k) {
-    const u32 selector = selectors >> 4 * k & 15;
-    u32 byte = static_cast<u32>(bytes >> 8 * (selector & 7)) & 0xff;
-    if ((selector & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
-    result |= byte << 8 * k;
-  }
-  return result;
 }
 
 template <bool kUniform>
@@ -182,7 +156,7 @@ void permute(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   }
   write_row<kUniform>(window, insn.d, mask, [&](u32 i) {
     const u32 selectors = mode == 0 ? b[i] : kPermuteModes[mode - 1][b[i] & 3];
-    return permuted(a[i] | u64{c[i]} << 32, selectors);
+    return permuted(pair_of(a[i], c[i]), selectors);
   });
 }
 
