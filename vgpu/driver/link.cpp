@@ -15,9 +15,9 @@
 #include <fmt/format.h>
 
 #include "driver/jit_log.hpp"
-#include "driver/ptx_linker.hpp"
 #include "engine/engine.hpp"
 #include "ptx/parse/ast.hpp"
+#include "ptx/parse/linker.hpp"
 #include "runtime/image/fatbin.hpp"
 
 using namespace vgpu::driver;
@@ -27,7 +27,7 @@ namespace {
 
 struct Link {
   JitLog log;
-  std::vector<PtxUnit> units;
+  std::vector<vgpu::ptx::PtxUnit> units;
   std::string code;  // machine code, the only input; or the result
   bool is_complete = false;
   cudaError_t failed = cudaSuccess;  // what an input was refused with that ends the link
@@ -79,8 +79,8 @@ void add_ptx(Link& link, std::string text, const std::string& name) {
   vgpu::ptx::parse(text);  // refuses what is not PTX
   link.units.push_back({name, std::move(text)});
   try {
-    link_ptx(link.units);
-  } catch (const DefinedTwice&) {
+    vgpu::ptx::link_ptx(link.units);
+  } catch (const vgpu::ptx::DefinedTwice&) {
     link.failed = cudaErrorInvalidSource;
     throw;
   }
@@ -137,7 +137,7 @@ CUresult about(const char* name, CUlinkState state, Body body) {
         return body(runtime, link);
       } catch (const image::Damaged& error) {
         throw Failure{cudaErrorInvalidKernelImage, fmt::format("{}: {}", name, error.what())};
-      } catch (const DefinedTwice& error) {
+      } catch (const vgpu::ptx::DefinedTwice& error) {
         throw Failure{cudaErrorInvalidSource, fmt::format("{}: {}", name, error.what())};
       } catch (const std::invalid_argument& error) {
         throw Failure{cudaErrorInvalidPtx, fmt::format("{}: {}", name, error.what())};
@@ -201,7 +201,7 @@ CUresult cuLinkComplete(CUlinkState state, void** code, size_t* bytes) {
     if (code == nullptr) return cudaErrorInvalidValue;
     if (link.failed != cudaSuccess) return link.failed;
     if (link.is_complete) return cudaErrorInvalidResourceHandle;
-    if (link.code.empty()) link.code = link_ptx(link.units);
+    if (link.code.empty()) link.code = vgpu::ptx::link_ptx(link.units);
     link.units.clear();
     link.is_complete = true;
     *code = link.code.data();

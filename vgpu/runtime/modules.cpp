@@ -12,6 +12,7 @@
 
 #include "engine/cubin_module.hpp"
 #include "engine/kernel.hpp"
+#include "ptx/parse/linker.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/image/cubin.hpp"
 #include "runtime/runtime.hpp"
@@ -66,15 +67,31 @@ std::string FatBinary::present() {
   return list.empty() ? "nothing" : list;
 }
 
+std::function<std::string()> FatBinary::ptx(const Device& device) {
+  const auto target = static_cast<std::uint32_t>(device.target());
+  if (const image::Entry* entry = image::choose_ptx(entries(), target); entry != nullptr)
+    return [entry] { return image::ptx_text(*entry); };
+  if (wrapper_ == nullptr) return nullptr;
+  std::vector<image::Entry> units;
+  for (const auto fat_binary : image::linked_units(wrapper_)) {
+    const auto in_unit = image::read_entries(fat_binary);
+    const image::Entry* entry = image::choose_ptx(in_unit, target);
+    if (entry != nullptr) units.push_back(*entry);  // the device's runtime has no PTX
+  }
+  if (units.empty()) return nullptr;
+  return [units] {
+    std::vector<ptx::PtxUnit> texts;
+    for (const image::Entry& unit : units)
+      texts.push_back({fmt::format("unit {}", texts.size() + 1), image::ptx_text(unit)});
+    return ptx::link_ptx(texts);
+  };
+}
+
 void FatBinary::refuse_without_ptx(const std::string& user) {
-  const std::string remedy =
-      wrapper_ != nullptr && image::is_linked(wrapper_)
-          ? "relocatable device code is linked without its PTX: build with -arch=sm_90, "
-            "or without -rdc=true"
-          : "build with -gencode arch=compute_80,code=compute_80";
-  throw Failure{
-      cudaErrorNoKernelImageForDevice,
-      fmt::format("no PTX in the fat binary for {} (only {}): {}", user, present(), remedy)};
+  throw Failure{cudaErrorNoKernelImageForDevice,
+                fmt::format("no PTX in the fat binary for {} (only {}): build with -gencode "
+                            "arch=compute_80,code=compute_80",
+                            user, present())};
 }
 
 Module& FatBinary::module(const Device& device, Memory& memory, EngineChoice engine,
@@ -85,22 +102,18 @@ Module& FatBinary::module(const Device& device, Memory& memory, EngineChoice eng
 
 std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, EngineChoice engine,
                                         const std::string& user) {
-  const image::Entry* entry =
-      image::choose_ptx(entries(), static_cast<std::uint32_t>(device.target()));
   try {
+    const std::function<std::string()> text = ptx(device);
     const std::span<const std::byte> code =
         engine != EngineChoice::kPtx ? cubin(device) : std::span<const std::byte>();
     if (!code.empty()) {
-      const bool falls_back = entry != nullptr && engine == EngineChoice::kAuto;
-      std::function<std::string()> text;
-      if (falls_back) text = [entry] { return image::ptx_text(*entry); };
       try {
-        return sass::from_images(code, std::move(text), memory);
+        return sass::from_images(code, engine == EngineChoice::kAuto ? text : nullptr, memory);
       } catch (const std::invalid_argument& error) {
         damage_ = error.what();
       }
     }
-    if (!damage_.empty() && (entry == nullptr || engine != EngineChoice::kAuto)) {
+    if (!damage_.empty() && (!text || engine != EngineChoice::kAuto)) {
       throw Failure{cudaErrorInvalidKernelImage,
                     fmt::format("{}: damaged machine code: {}", user, damage_)};
     }
@@ -112,8 +125,8 @@ std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, En
               "arch=compute_{},code=sm_{}, or choose another engine",
               device.target(), user, present(), device.target(), device.target())};
     }
-    if (entry == nullptr) refuse_without_ptx(user);
-    auto module = Module::from_ptx(image::ptx_text(*entry), memory);
+    if (!text) refuse_without_ptx(user);
+    auto module = Module::from_ptx(text(), memory);
     if (!damage_.empty()) {
       say(fmt::format("{}: its machine code is damaged, PTX runs instead: {}", user, damage_));
       for (const std::string& name : module->kernel_names())

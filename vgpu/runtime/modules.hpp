@@ -5,6 +5,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,6 +49,8 @@ class FatBinary {
   const std::vector<image::Entry>& entries();
   std::unique_ptr<Module> load(const Device& device, Memory& memory, EngineChoice engine,
                                const std::string& user);
+  // Gives the PTX for this device, of linked code that of all units, linked; null if there is none.
+  std::function<std::string()> ptx(const Device& device);
   std::string present();
   [[noreturn]] void refuse_without_ptx(const std::string& user);
 

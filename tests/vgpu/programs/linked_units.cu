@@ -4,17 +4,21 @@
 #include "require.hpp"
 
 __device__ int calls = 0;
+static __device__ int own = 1;  // the other unit has one of the same name
 
 extern __device__ int table[4];
 extern __constant__ int scale;
 __device__ int factorial(int n);
 __device__ void store(int* to, int value);
 void add_on_device(int* data, int n);
+int own_of_the_other();
 
 using Function = int (*)(int);
 extern __device__ Function functions[2];
 
 __device__ __noinline__ int twice(int value) { return 2 * value; }
+
+static __global__ void change_own() { own += 10; }
 
 __global__ void by_table(int* data) {
   const int i = threadIdx.x;
@@ -41,6 +45,11 @@ int main(int argc, char**) {
   int count = 0;
   require(cudaMemcpyFromSymbol(&count, calls, sizeof count), "cudaMemcpyFromSymbol");
   require(count == kCount, "the number of calls");
+
+  change_own<<<1, 1>>>();
+  int mine = 0;
+  require(cudaMemcpyFromSymbol(&mine, own, sizeof mine), "cudaMemcpyFromSymbol");
+  require(mine == 11 && own_of_the_other() == 102, "variables of one name");
 
   by_table<<<1, kCount>>>(device);
   require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");

@@ -4,6 +4,7 @@
 
 __device__ int table[4] = {10, 20, 30, 40};
 __constant__ int scale = 3;
+static __device__ int own = 2;
 
 extern __device__ int calls;
 __device__ int twice(int value);
@@ -19,6 +20,14 @@ __device__ __noinline__ void store(int* to, int value) {
 }
 
 __global__ void add(int* data) { data[threadIdx.x] += twice(threadIdx.x); }
+
+static __global__ void change_own() { own += 100; }
+int own_of_the_other() {
+  int value = 0;
+  change_own<<<1, 1>>>();
+  require(cudaMemcpyFromSymbol(&value, own, sizeof value), "cudaMemcpyFromSymbol");
+  return value;
+}
 
 void add_on_device(int* data, int n) {
   add<<<1, n>>>(data);

@@ -27,7 +27,9 @@ constexpr std::uint64_t kLargestPlainSize = std::uint64_t{1} << 30;
 struct Wrapper {
   std::uint32_t magic, version;
   const std::byte* data;
+  const std::byte* const* units;  // of kLinkedVersion: those of the units, and a null pointer
 };
+constexpr std::uint32_t kLinkedVersion = 2;
 
 Wrapper read_wrapper(const void* wrapper) {
   Wrapper w;
@@ -72,16 +74,28 @@ std::size_t fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader> header
   return bytes;
 }
 
+namespace {
+
+std::span<const std::byte> whole(const std::byte* fat_binary) {
+  return {fat_binary, fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader>(
+                          fat_binary, kFatBinaryHeader))};
+}
+
+}  // namespace
+
 std::span<const std::byte> fat_binary_of(const void* wrapper) {
   const Wrapper w = read_wrapper(wrapper);
   if (w.data == nullptr) throw Damaged("registration wrapper points to nothing");
-  return {w.data,
-          fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader>(w.data, kFatBinaryHeader))};
+  return whole(w.data);
 }
 
-bool is_linked(const void* wrapper) {
-  constexpr std::uint32_t kLinkedVersion = 2;
-  return read_wrapper(wrapper).version == kLinkedVersion;
+std::vector<std::span<const std::byte>> linked_units(const void* wrapper) {
+  const Wrapper w = read_wrapper(wrapper);
+  std::vector<std::span<const std::byte>> units;
+  if (w.version != kLinkedVersion || w.units == nullptr) return units;
+  for (const std::byte* const* unit = w.units; *unit != nullptr; ++unit)
+    units.push_back(whole(*unit));
+  return units;
 }
 
 std::vector<Entry> read_entries(std::span<const std::byte> fat_binary) {

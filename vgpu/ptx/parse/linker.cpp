@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/ptx_linker.hpp"
+#include "ptx/parse/linker.hpp"
 
 #include <fmt/format.h>
 
@@ -12,14 +12,11 @@
 #include <tuple>
 #include <vector>
 
+#include "ptx/parse/ast.hpp"
 #include "ptx/parse/lexer.hpp"
 
-namespace vgpu::driver {
+namespace vgpu::ptx {
 namespace {
-
-using ptx::Token;
-
-enum class Linkage { kInternal, kVisible, kWeak, kExtern };
 
 // A variable or a function at module scope, as a range of tokens.
 struct Statement {
@@ -47,7 +44,7 @@ unsigned number_in(std::string_view text) {
 class Splitter {
  public:
   explicit Splitter(const PtxUnit& unit) : text_(unit.text) {
-    ptx::Lexer lexer(text_);
+    Lexer lexer(text_);
     do {
       parts_.tokens.push_back(lexer.next());
     } while (parts_.tokens.back().kind != Token::Kind::kEnd);
@@ -175,9 +172,11 @@ std::string link_ptx(std::span<const PtxUnit> units) {
     return best;
   };
   std::map<std::string_view, std::size_t> strong;  // the unit that defines a name
-  std::set<std::string_view> common;               // names that units share
+  std::set<std::string_view> common;               // names with linkage
+  std::map<std::string_view, std::set<std::size_t>> units_with;
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (const Statement& s : all[i].statements) {
+      units_with[s.name].insert(i);
       if (s.linkage != Linkage::kInternal) common.insert(s.name);
       if (!s.is_definition || s.linkage != Linkage::kVisible) continue;
       const auto [known, is_new] = strong.emplace(s.name, i);
@@ -194,8 +193,8 @@ std::string link_ptx(std::span<const PtxUnit> units) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::set<std::string_view> own;
     for (const Statement& s : all[i].statements) {
-      const bool may_meet = i != 0 || (all.size() > 1 && common.contains(s.name));
-      if (may_meet && s.linkage == Linkage::kInternal && !s.name.empty()) own.insert(s.name);
+      const bool meets = units_with[s.name].size() > 1 && (i != 0 || common.contains(s.name));
+      if (meets && s.linkage == Linkage::kInternal && !s.name.empty()) own.insert(s.name);
     }
     for (const Statement& s : all[i].statements) {
       const bool repeated = s.is_definition && s.linkage == Linkage::kWeak &&
@@ -212,4 +211,4 @@ std::string link_ptx(std::span<const PtxUnit> units) {
   return out;
 }
 
-}  // namespace vgpu::driver
+}  // namespace vgpu::ptx

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace vgpu::driver {
+namespace vgpu::ptx {
 
 struct PtxUnit {
   std::string name;  // for messages
@@ -21,4 +21,4 @@ struct DefinedTwice : std::invalid_argument {
 // for text that is not PTX, and DefinedTwice.
 std::string link_ptx(std::span<const PtxUnit> units);
 
-}  // namespace vgpu::driver
+}  // namespace vgpu::ptx

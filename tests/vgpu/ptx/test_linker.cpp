@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/ptx_linker.hpp"
 #include "ptx/parse/ast.hpp"
+#include "ptx/parse/linker.hpp"
 
-namespace vgpu::driver {
+namespace vgpu::ptx {
 namespace {
 
 std::string unit(const std::string& body, const std::string& version = "8.0",
@@ -22,7 +22,7 @@ std::string link(const std::vector<std::string>& texts) {
   for (const std::string& text : texts)
     units.push_back({"unit " + std::to_string(units.size()), text});
   std::string linked = link_ptx(units);
-  ptx::parse(linked);  // throws unless it is PTX
+  parse(linked);  // throws unless it is PTX
   return linked;
 }
 
@@ -54,6 +54,11 @@ TEST(LinkingPtx, NamesWithoutLinkageStayApart) {
   EXPECT_EQ(count(linked, "[own__unit1]"), 1);
   EXPECT_EQ(count(linked, "call helper__unit1;"), 1);
   EXPECT_NE(linked.find(".entry second()"), linked.npos);  // kernels keep their names
+}
+
+TEST(LinkingPtx, ANameOfOneUnitAloneIsKept) {
+  const std::string linked = link({unit(".entry k() { ret; }"), unit(".global .u32 own = 1;")});
+  EXPECT_NE(linked.find(".global .u32 own = 1;"), linked.npos) << linked;
 }
 
 TEST(LinkingPtx, AnInternalNameGivesWayToAVisibleOneOfAnotherUnit) {
@@ -123,4 +128,4 @@ TEST(LinkingPtx, BrokenTextIsAnErrorOrIgnored) {
 }
 
 }  // namespace
-}  // namespace vgpu::driver
+}  // namespace vgpu::ptx
