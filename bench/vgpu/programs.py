@@ -74,6 +74,7 @@ TIMES = re.compile(r"\b(time[sd]?|elapsed|seconds?|sec|m?s|us|ns|msec|usec|[GMK]
                    r"throughput|g?flops?/?s?|fps|rate|speed-?up|performance)\b", re.I)
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 DIGITS = 1e-3
+VIRTUAL = " (virtual)"  # which a virtual device adds to the GPU's name
 # `own`: the status of the program where vgpu ended with its own, because a check fired.
 Run = collections.namedtuple("Run", "status seconds out err own", defaults=(None,))
 
@@ -230,7 +231,8 @@ def same_line(line, other):
 
 def difference(result, other):
     """The first lines in which two runs of a program differ, or nothing."""
-    lines, others = ([line for line in text.splitlines() if not TIMES.search(line)]
+    lines, others = ([line.replace(VIRTUAL, "") for line in text.splitlines()
+                      if not TIMES.search(line)]
                      for text in (result.out, other.out))
     for pair in zip(lines, others):
         if not same_line(*pair):

@@ -101,15 +101,15 @@ def outcomes(folder):
 def against_a_gpu(folder):
     # One command, and a script that is replaced between the two runs.
     rows = [row(name, f"sh '{name}.sh'", right) for name, right in
-            (("same", "gpu"), ("digits", "gpu"), ("times", "gpu"), ("number", "gpu"),
-             ("words", "gpu"), ("more", "gpu"), ("fails alike", "gpu"), ("wrong on both", "exit"),
+            (("same", "gpu"), ("name", "gpu"), ("digits", "gpu"), ("times", "gpu"),
+             ("number", "gpu"), ("words", "gpu"), ("more", "gpu"), ("fails alike", "gpu"), ("wrong on both", "exit"),
              ("wrong on the gpu", "exit"))]
-    gpu = {"same": "sum 1", "digits": "sum 1.23456e3 of 7", "times": "took 3 ms",
-           "number": "sum 1.5",
-           "words": "sum 1 cold", "more": "one", "fails alike": "no; exit 3",
-           "wrong on both": "no; exit 1", "wrong on the gpu": "no; exit 1"}
-    here = gpu | {"digits": "sum 1.23457e3 of 7", "times": "took 900 ms", "number": "sum 1.6",
-                  "words": "sum 1 warm", "more": "one; echo two", "wrong on the gpu": "yes"}
+    gpu = {"same": "sum 1", "name": "'on NVIDIA H100'", "digits": "sum 1.23456e3 of 7",
+           "times": "took 3 ms", "number": "sum 1.5", "words": "sum 1 cold", "more": "one",
+           "fails alike": "no; exit 3", "wrong on both": "no; exit 1", "wrong on the gpu": "no; exit 1"}
+    here = gpu | {"name": "'on NVIDIA H100 (virtual)'", "digits": "sum 1.23457e3 of 7",
+                  "times": "took 900 ms", "number": "sum 1.6", "words": "sum 1 warm",
+                  "more": "one; echo two", "wrong on the gpu": "yes"}
     for texts, arguments in ((gpu, ()), (here, ("--vgpu", VGPU))):
         for name, text in texts.items():
             with open(os.path.join(folder, f"{name}.sh"), "w", encoding="utf-8") as file:
@@ -117,7 +117,7 @@ def against_a_gpu(folder):
         run(folder, rows, *arguments)
     done, found = table(folder, rows, "--differences")
     assert done.returncode == 1, done
-    for name in ("same", "digits", "times"):
+    for name in ("same", "name", "digits", "times"):
         check(found[name], "right", gpu="right")
         assert found[name]["judge"] == "gpu"
     check(found["fails alike"], "right", gpu="wrong")

@@ -40,9 +40,8 @@ std::size_t fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader> header
 // taken from its own header, because no other source exists.
 std::span<const std::byte> fat_binary_of(const void* wrapper);
 
-// The fat binaries of the units of a program whose device code nvlink has linked (-rdc=true), which
-// its wrapper lists for the driver's linker; none of other programs. The linked code has no PTX, but
-// the units may.
+// The fat binaries of the units of a program whose device code nvlink has linked (-rdc=true): its
+// wrapper lists them for the driver. None of other programs. Linked code has no PTX; the units may.
 std::vector<std::span<const std::byte>> linked_units(const void* wrapper);
 
 // All entries, in order.
