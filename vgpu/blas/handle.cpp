@@ -22,14 +22,20 @@ cublasStatus_t set(cublasHandle_t handle, T cublasContext::*field, T value) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// Copies `columns` pieces of `bytes` bytes. The steps are in elements of `element` bytes.
+// Copies `columns` pieces of `bytes` bytes, in the order of the stream if there is one. The steps
+// are in elements of `element` bytes.
 cublasStatus_t copy(int64_t bytes, int64_t columns, int64_t element, const void* from,
-                    int64_t from_step, void* to, int64_t to_step, cudaMemcpyKind kind) {
+                    int64_t from_step, void* to, int64_t to_step, cudaMemcpyKind kind,
+                    const cudaStream_t* stream = nullptr) {
   if (bytes < 0 || columns < 0 || element <= 0 || from_step <= 0 || to_step <= 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   const auto size = [](int64_t value) { return static_cast<size_t>(value); };
-  const auto error = cudaMemcpy2D(to, size(to_step * element), from, size(from_step * element),
-                                  size(bytes), size(columns), kind);
+  const size_t to_pitch = size(to_step * element), from_pitch = size(from_step * element);
+  const auto error =
+      stream == nullptr
+          ? cudaMemcpy2D(to, to_pitch, from, from_pitch, size(bytes), size(columns), kind)
+          : cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, size(bytes), size(columns), kind,
+                              *stream);
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
@@ -91,6 +97,20 @@ cublasStatus_t cublasGetSmCountTarget(cublasHandle_t handle, int* target) {
   return store(handle, target, &cublasContext::multiprocessor_target);
 }
 
+#define VGPU_SETTING(NAME, T, FIELD)                                \
+  cublasStatus_t cublasSet##NAME(cublasHandle_t handle, T value) {  \
+    return set(handle, &cublasContext::FIELD, value);               \
+  }                                                                 \
+  cublasStatus_t cublasGet##NAME(cublasHandle_t handle, T* value) { \
+    return store(handle, value, &cublasContext::FIELD);             \
+  }
+VGPU_SETTING(EmulationStrategy, cublasEmulationStrategy_t, emulation)
+VGPU_SETTING(EmulationSpecialValuesSupport, cudaEmulationSpecialValuesSupport, special_values)
+VGPU_SETTING(FixedPointEmulationMantissaControl, cudaEmulationMantissaControl, mantissa_control)
+VGPU_SETTING(FixedPointEmulationMaxMantissaBitCount, int, most_mantissa_bits)
+VGPU_SETTING(FixedPointEmulationMantissaBitOffset, int, mantissa_bit_offset)
+VGPU_SETTING(FixedPointEmulationMantissaBitCountPointer, int*, mantissa_bits)
+
 // Without effect: the host's GEMM has its own workspace.
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void*, size_t) {
   return handle == nullptr ? CUBLAS_STATUS_NOT_INITIALIZED : CUBLAS_STATUS_SUCCESS;
@@ -122,24 +142,28 @@ const char* cublasGetStatusName(cublasStatus_t status) { return vgpu::blas::name
 
 const char* cublasGetStatusString(cublasStatus_t status) { return vgpu::blas::text_of(status); }
 
-cublasStatus_t cublasSetMatrix(int rows, int columns, int element, const void* from, int from_ld,
-                               void* to, int to_ld) {
-  return copy(int64_t{rows} * element, columns, element, from, from_ld, to, to_ld,
-              cudaMemcpyHostToDevice);
-}
-
-cublasStatus_t cublasGetMatrix(int rows, int columns, int element, const void* from, int from_ld,
-                               void* to, int to_ld) {
-  return copy(int64_t{rows} * element, columns, element, from, from_ld, to, to_ld,
-              cudaMemcpyDeviceToHost);
-}
-
-cublasStatus_t cublasSetVector(int n, int element, const void* from, int from_step, void* to,
-                               int to_step) {
-  return copy(element, n, element, from, from_step, to, to_step, cudaMemcpyHostToDevice);
-}
-
-cublasStatus_t cublasGetVector(int n, int element, const void* from, int from_step, void* to,
-                               int to_step) {
-  return copy(element, n, element, from, from_step, to, to_step, cudaMemcpyDeviceToHost);
-}
+// How a function waits: the asynchronous ones do so as cudaMemcpy2DAsync does.
+#define VGPU_COPIES(INT, SUFFIX, NAME, KIND)                                                       \
+  cublasStatus_t cublas##NAME##Matrix##SUFFIX(                                                     \
+      INT rows, INT columns, INT element, const void* from, INT from_ld, void* to, INT to_ld) {    \
+    return copy(int64_t{rows} * element, columns, element, from, from_ld, to, to_ld, KIND);        \
+  }                                                                                                \
+  cublasStatus_t cublas##NAME##Vector##SUFFIX(INT n, INT element, const void* from, INT from_step, \
+                                              void* to, INT to_step) {                             \
+    return copy(element, n, element, from, from_step, to, to_step, KIND);                          \
+  }                                                                                                \
+  cublasStatus_t cublas##NAME##MatrixAsync##SUFFIX(INT rows, INT columns, INT element,             \
+                                                   const void* from, INT from_ld, void* to,        \
+                                                   INT to_ld, cudaStream_t stream) {               \
+    return copy(int64_t{rows} * element, columns, element, from, from_ld, to, to_ld, KIND,         \
+                &stream);                                                                          \
+  }                                                                                                \
+  cublasStatus_t cublas##NAME##VectorAsync##SUFFIX(INT n, INT element, const void* from,           \
+                                                   INT from_step, void* to, INT to_step,           \
+                                                   cudaStream_t stream) {                          \
+    return copy(element, n, element, from, from_step, to, to_step, KIND, &stream);                 \
+  }
+VGPU_COPIES(int, , Set, cudaMemcpyHostToDevice)
+VGPU_COPIES(int, , Get, cudaMemcpyDeviceToHost)
+VGPU_COPIES(int64_t, _64, Set, cudaMemcpyHostToDevice)
+VGPU_COPIES(int64_t, _64, Get, cudaMemcpyDeviceToHost)

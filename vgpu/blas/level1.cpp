@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Level 1: operations on vectors.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
-#include <initializer_list>
-#include <string>
+#include <cstring>
 
 #include "blas/vectors.hpp"
 
@@ -61,24 +61,6 @@ cublasStatus_t swap(const char* name, cublasHandle_t handle, const Vector<W>& x,
           const W former = x[i];
           x.set(i, y[i]);
           y.set(i, former);
-        }
-        x.mark();
-        y.mark();
-      },
-      x, y);
-}
-
-template <class W>
-cublasStatus_t rot(const char* name, cublasHandle_t handle, const Vector<W>& x, const Vector<W>& y,
-                   const Scalar& cosine, const Scalar& sine) {
-  return enqueue(
-      name, handle, cosine.valid() && sine.valid(),
-      [=] {
-        const W c = cosine.value<W>(), s = sine.value<W>();
-        for (std::int64_t i = 0; i < x.n; ++i) {
-          const W a = x[i], b = y[i];
-          x.set(i, c * a + s * b);
-          y.set(i, c * b - s * a);
         }
         x.mark();
         y.mark();
@@ -227,11 +209,11 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
                   CONJUGATED, Target(handle, reinterpret_cast<W*>(result)));                   \
   }
 
-#define VGPU_ROT(INT, SUFFIX, L, T)                                                            \
-  cublasStatus_t cublas##L##rot_v2##SUFFIX(cublasHandle_t handle, INT n, T* x, INT incx, T* y, \
-                                           INT incy, const T* c, const T* s) {                 \
-    return rot("cublas" #L "rot", handle, vector<T>(x, n, incx), vector<T>(y, n, incy),        \
-               scalar(handle, c, kTypeOf<T>), scalar(handle, s, kTypeOf<T>));                  \
+#define VGPU_REAL_SCAL(INT, SUFFIX, L, C, W, R)                                                 \
+  cublasStatus_t cublas##L##scal_v2##SUFFIX(cublasHandle_t handle, INT n, const R* alpha, C* x, \
+                                            INT incx) {                                         \
+    return scal("cublas" #L "scal", handle, scalar(handle, alpha, kTypeOf<R>),                  \
+                vector<W>(x, n, incx));                                                         \
   }
 
 #define VGPU_VECTORS(INT, SUFFIX)                                            \
@@ -249,30 +231,16 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
   VGPU_DOT(INT, SUFFIX, Cdotc, true, cuComplex, std::complex<float>)         \
   VGPU_DOT(INT, SUFFIX, Zdotu, false, cuDoubleComplex, std::complex<double>) \
   VGPU_DOT(INT, SUFFIX, Zdotc, true, cuDoubleComplex, std::complex<double>)  \
-  VGPU_ROT(INT, SUFFIX, S, float)                                            \
-  VGPU_ROT(INT, SUFFIX, D, double)
+  VGPU_REAL_SCAL(INT, SUFFIX, Cs, cuComplex, std::complex<float>, float)     \
+  VGPU_REAL_SCAL(INT, SUFFIX, Zd, cuDoubleComplex, std::complex<double>, double)
 
 VGPU_VECTORS(int, )
 VGPU_VECTORS(int64_t, _64)
 
-// The forms that name their types: of real vectors, computed in single or double precision.
+// The forms that name their types.
 
 namespace vgpu::blas {
 namespace {
-
-bool is_real(cudaDataType type) {
-  return type == CUDA_R_16F || type == CUDA_R_16BF || type == CUDA_R_32F || type == CUDA_R_64F;
-}
-
-// Calls `compute(W{})` with W by the execution type, if that and all other types are known.
-template <class Compute>
-cublasStatus_t typed(const char* name, cudaDataType execution,
-                     std::initializer_list<cudaDataType> types, Compute compute) {
-  if (!std::all_of(types.begin(), types.end(), is_real) ||
-      (execution != CUDA_R_32F && execution != CUDA_R_64F))
-    return refuse(name, "a type that is neither 16F, 16BF, 32F nor 64F, or another execution type");
-  return execution == CUDA_R_32F ? compute(float{}) : compute(double{});
-}
 
 // Puts `find()` where a number of that type goes.
 template <class Find, class... Operands>
@@ -284,8 +252,10 @@ cublasStatus_t reduce_to(const char* name, cublasHandle_t handle, void* pointer,
     return target.finish(enqueue(
         name, handle, target.valid(),
         [=] {
+          alignas(16) unsigned char bits[16] = {};
+          store(type, bits, 0, find());
           Bytes value{};
-          store(type, &value, 0, find());
+          std::memcpy(&value, bits, sizeof value);
           target.set(value);
         },
         operands...));
@@ -295,13 +265,76 @@ cublasStatus_t reduce_to(const char* name, cublasHandle_t handle, void* pointer,
       return put(std::uint16_t{});
     case 4:
       return put(std::uint32_t{});
+    case 16:
+      return put(std::array<std::uint64_t, 2>{});
     default:
       return put(std::uint64_t{});
   }
 }
 
+// Where a complex vector has a real result, the execution type is real.
+cudaDataType computes(cudaDataType execution, cudaDataType x) {
+  if (!is_complex(x)) return execution;
+  return execution == CUDA_R_64F ? CUDA_C_64F : CUDA_C_32F;
+}
+
+// That of a function that only moves elements or compares them.
+cudaDataType widest(cudaDataType x) { return is_complex(x) ? CUDA_C_64F : CUDA_R_64F; }
+
+template <class W>
+cublasStatus_t dot_to(const char* name, cublasHandle_t handle, const Vector<W>& x,
+                      const Vector<W>& y, bool conjugated, void* result, cudaDataType type) {
+  const auto find = [=] {
+    W total{};
+    for (std::int64_t i = 0; i < x.n; ++i) total += (conjugated ? conjugate(x[i]) : x[i]) * y[i];
+    return total;
+  };
+  return reduce_to(name, handle, result, type, find, x, y);
+}
+
 }  // namespace
 }  // namespace vgpu::blas
+
+#define VGPU_DOT_EX(INT, SUFFIX, NAME, CONJUGATED)                                               \
+  cublasStatus_t cublas##NAME##SUFFIX(                                                           \
+      cublasHandle_t handle, INT n, const void* x, cudaDataType x_type, INT incx, const void* y, \
+      cudaDataType y_type, INT incy, void* result, cudaDataType type, cudaDataType execution) {  \
+    return typed("cublas" #NAME, execution, {x_type, y_type, type}, [&](auto w) {                \
+      using W = decltype(w);                                                                     \
+      return dot_to("cublas" #NAME, handle, vector<W>(x, n, incx, x_type),                       \
+                    vector<W>(y, n, incy, y_type), CONJUGATED, result, type);                    \
+    });                                                                                          \
+  }
+#define VGPU_NORM_EX(INT, SUFFIX, NAME, FIND)                                      \
+  cublasStatus_t cublas##NAME##SUFFIX(cublasHandle_t handle, INT n, const void* x, \
+                                      cudaDataType x_type, INT incx, void* result, \
+                                      cudaDataType type, cudaDataType execution) { \
+    const cudaDataType by = computes(execution, x_type);                           \
+    return typed("cublas" #NAME, by, {x_type, type}, [&](auto w) {                 \
+      const auto a = vector<decltype(w)>(x, incx <= 0 ? 0 : n, incx, x_type);      \
+      return reduce_to(                                                            \
+          "cublas" #NAME, handle, result, type, [=] { return FIND(a); }, a);       \
+    });                                                                            \
+  }
+#define VGPU_EXTREME_EX(INT, SUFFIX, NAME, LARGEST)                                                \
+  cublasStatus_t cublas##NAME##SUFFIX(cublasHandle_t handle, INT n, const void* x,                 \
+                                      cudaDataType x_type, INT incx, INT* result) {                \
+    return typed("cublas" #NAME, widest(x_type), {x_type}, [&](auto w) {                           \
+      using W = decltype(w);                                                                       \
+      return reduce("cublas" #NAME, handle, vector<W>(x, n, incx, x_type), Target(handle, result), \
+                    [](const Vector<W>& v) { return extreme(v, LARGEST); });                       \
+    });                                                                                            \
+  }
+#define VGPU_MOVE_EX(INT, SUFFIX, NAME, MOVE, CONST)                                               \
+  cublasStatus_t cublas##NAME##SUFFIX(cublasHandle_t handle, INT n, CONST void* x,                 \
+                                      cudaDataType x_type, INT incx, void* y, cudaDataType y_type, \
+                                      INT incy) {                                                  \
+    return typed("cublas" #NAME, widest(x_type), {x_type, y_type}, [&](auto w) {                   \
+      using W = decltype(w);                                                                       \
+      return MOVE("cublas" #NAME, handle, vector<W>(x, n, incx, x_type),                           \
+                  vector<W>(y, n, incy, y_type));                                                  \
+    });                                                                                            \
+  }
 
 #define VGPU_VECTORS_EX(INT, SUFFIX)                                                               \
   cublasStatus_t cublasAxpyEx##SUFFIX(cublasHandle_t handle, INT n, const void* alpha,             \
@@ -322,35 +355,14 @@ cublasStatus_t reduce_to(const char* name, cublasHandle_t handle, void* pointer,
                   vector<decltype(w)>(x, n, incx, x_type));                                        \
     });                                                                                            \
   }                                                                                                \
-  cublasStatus_t cublasDotEx##SUFFIX(                                                              \
-      cublasHandle_t handle, INT n, const void* x, cudaDataType x_type, INT incx, const void* y,   \
-      cudaDataType y_type, INT incy, void* result, cudaDataType type, cudaDataType execution) {    \
-    return typed("cublasDotEx", execution, {x_type, y_type, type}, [&](auto w) {                   \
-      using W = decltype(w);                                                                       \
-      const auto a = vector<W>(x, n, incx, x_type), b = vector<W>(y, n, incy, y_type);             \
-      const auto find = [=] {                                                                      \
-        W total{};                                                                                 \
-        for (std::int64_t i = 0; i < a.n; ++i) total += a[i] * b[i];                               \
-        return total;                                                                              \
-      };                                                                                           \
-      return reduce_to("cublasDotEx", handle, result, type, find, a, b);                           \
-    });                                                                                            \
-  }                                                                                                \
-  cublasStatus_t cublasDotcEx##SUFFIX(                                                             \
-      cublasHandle_t handle, INT n, const void* x, cudaDataType x_type, INT incx, const void* y,   \
-      cudaDataType y_type, INT incy, void* result, cudaDataType type, cudaDataType execution) {    \
-    return cublasDotEx##SUFFIX(handle, n, x, x_type, incx, y, y_type, incy, result, type,          \
-                               execution);                                                         \
-  }                                                                                                \
-  cublasStatus_t cublasNrm2Ex##SUFFIX(cublasHandle_t handle, INT n, const void* x,                 \
-                                      cudaDataType x_type, INT incx, void* result,                 \
-                                      cudaDataType type, cudaDataType execution) {                 \
-    return typed("cublasNrm2Ex", execution, {x_type, type}, [&](auto w) {                          \
-      const auto a = vector<decltype(w)>(x, incx <= 0 ? 0 : n, incx, x_type);                      \
-      return reduce_to(                                                                            \
-          "cublasNrm2Ex", handle, result, type, [=] { return norm(a); }, a);                       \
-    });                                                                                            \
-  }
+  VGPU_DOT_EX(INT, SUFFIX, DotEx, false)                                                           \
+  VGPU_DOT_EX(INT, SUFFIX, DotcEx, true)                                                           \
+  VGPU_NORM_EX(INT, SUFFIX, Nrm2Ex, norm)                                                          \
+  VGPU_NORM_EX(INT, SUFFIX, AsumEx, sum)                                                           \
+  VGPU_EXTREME_EX(INT, SUFFIX, IamaxEx, true)                                                      \
+  VGPU_EXTREME_EX(INT, SUFFIX, IaminEx, false)                                                     \
+  VGPU_MOVE_EX(INT, SUFFIX, CopyEx, copy, const)                                                   \
+  VGPU_MOVE_EX(INT, SUFFIX, SwapEx, swap, )
 
 VGPU_VECTORS_EX(int, )
 VGPU_VECTORS_EX(int64_t, _64)

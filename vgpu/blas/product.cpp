@@ -254,6 +254,7 @@ cudaDataType scale_type_of(cublasComputeType_t compute, cudaDataType c) {
       return CUDA_R_32I;
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC:
+    case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
       return is_complex(c) ? CUDA_C_64F : CUDA_R_64F;
     default:
       return is_complex(c) ? CUDA_C_32F : CUDA_R_32F;
@@ -284,6 +285,7 @@ bool is_known(const Product& p) {
       return (scale == CUDA_R_32F && all(CUDA_R_32F)) || (scale == CUDA_C_32F && all(CUDA_C_32F));
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC:
+    case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
       return (scale == CUDA_R_64F && all(CUDA_R_64F)) || (scale == CUDA_C_64F && all(CUDA_C_64F));
     default:
       return false;
@@ -330,6 +332,7 @@ cublasStatus_t run(cudaStream_t stream, const Product& p) {
   switch (p.compute) {
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC:
+    case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
       if (is_complex(p.d.type)) return enqueue<std::complex<double>>(stream, p);
       return enqueue<double>(stream, p);
     case CUBLAS_COMPUTE_32I:

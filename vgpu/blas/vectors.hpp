@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors with steps, and matrices, of the functions of levels 1 to 3 that are no products.
 #pragma once
+#include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
+#include <string>
 
 #include "blas/api.hpp"
 
@@ -92,5 +96,28 @@ class Target {
   Result* pointer_;
   bool on_device_;
 };
+
+inline bool is_real(cudaDataType type) {
+  return type == CUDA_R_16F || type == CUDA_R_16BF || type == CUDA_R_32F || type == CUDA_R_64F;
+}
+
+// Calls `compute(W{})` with W by the execution type, if that and all other types are known.
+template <class Compute>
+cublasStatus_t typed_real(const char* name, cudaDataType execution,
+                          std::initializer_list<cudaDataType> types, Compute compute) {
+  if (!std::all_of(types.begin(), types.end(), is_real) ||
+      (execution != CUDA_R_32F && execution != CUDA_R_64F))
+    return refuse(name, "this combination of types");
+  return execution == CUDA_R_32F ? compute(float{}) : compute(double{});
+}
+template <class Compute>
+cublasStatus_t typed(const char* name, cudaDataType execution,
+                     std::initializer_list<cudaDataType> types, Compute compute) {
+  if (!is_complex(execution)) return typed_real(name, execution, types, compute);
+  const auto is_known = [](cudaDataType type) { return is_real(type) || is_complex(type); };
+  if (!std::all_of(types.begin(), types.end(), is_known))
+    return refuse(name, "this combination of types");
+  return execution == CUDA_C_32F ? compute(std::complex<float>{}) : compute(std::complex<double>{});
+}
 
 }  // namespace vgpu::blas

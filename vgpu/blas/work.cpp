@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "include/vgpu/vgpu.h"
@@ -23,6 +24,14 @@ void say(const char* text) {
 cublasStatus_t refuse(const char* function, const std::string& what) {
   say(fmt::format("{}: {} is not supported", function, what).c_str());
   return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t refuse_once(const char* function, const std::string& what) {
+  static std::mutex mutex;
+  static auto* const said = new std::set<std::string>;
+  const std::scoped_lock lock(mutex);
+  return said->insert(function + what).second ? refuse(function, what)
+                                              : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
 namespace {

@@ -16,6 +16,8 @@ void say(const char* text);
 
 // Says what is not supported, and returns that status.
 cublasStatus_t refuse(const char* function, const std::string& what);
+// The same of a function with which programs search: each text is said once.
+cublasStatus_t refuse_once(const char* function, const std::string& what);
 
 // Enqueues the work behind what is on the stream, or adds it to the graph that captures the stream.
 // CUBLAS_STATUS_EXECUTION_FAILED if an earlier fault makes that impossible.

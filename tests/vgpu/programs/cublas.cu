@@ -155,8 +155,8 @@ static void check_refusals() {
           "C on the host");
   require(gemm(n, n, 4, 4, 5, &one, a, 4, a, 5, &one, a, 4) == CUBLAS_STATUS_EXECUTION_FAILED,
           "A too small");
-  float x = 1, y = 1, c = 0, s = 0;
-  require(cublasSrotg(handle, &x, &y, &c, &s) == CUBLAS_STATUS_NOT_SUPPORTED,
+  require(cublasUint8gemmBias(handle, n, n, n, 0, 0, 0, nullptr, 0, 0, nullptr, 0, 0, nullptr, 0, 0,
+                              0, 0) == CUBLAS_STATUS_NOT_SUPPORTED,
           "a function that is a stub");
 }
 

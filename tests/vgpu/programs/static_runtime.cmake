@@ -41,7 +41,7 @@ add_test(NAME vgpu.static.processes COMMAND ${Python3_EXECUTABLE} ${here}/proces
 set_tests_properties(vgpu.static.processes PROPERTIES LABELS vgpu TIMEOUT 120)
 if(TARGET vgpu_cublas)
   vgpu_static(cublas CUDA::cublas)
-  vgpu_test(static.cublas --stderr "cublasSrotg_v2 is not implemented" -- cublas.static)
+  vgpu_test(static.cublas --stderr "cublasUint8gemmBias is not implemented" -- cublas.static)
 endif()
 
 # A program and a library that it is linked to or loads later, each with a runtime.

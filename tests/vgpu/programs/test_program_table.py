@@ -102,11 +102,12 @@ def against_a_gpu(folder):
     # One command, and a script that is replaced between the two runs.
     rows = [row(name, f"sh '{name}.sh'", right) for name, right in
             (("same", "gpu"), ("name", "gpu"), ("digits", "gpu"), ("times", "gpu"),
-             ("number", "gpu"), ("words", "gpu"), ("more", "gpu"), ("fails alike", "gpu"), ("wrong on both", "exit"),
-             ("wrong on the gpu", "exit"))]
+             ("number", "gpu"), ("words", "gpu"), ("more", "gpu"), ("fails alike", "gpu"),
+             ("wrong on both", "exit"), ("wrong on the gpu", "exit"))]
     gpu = {"same": "sum 1", "name": "'on NVIDIA H100'", "digits": "sum 1.23456e3 of 7",
            "times": "took 3 ms", "number": "sum 1.5", "words": "sum 1 cold", "more": "one",
-           "fails alike": "no; exit 3", "wrong on both": "no; exit 1", "wrong on the gpu": "no; exit 1"}
+           "fails alike": "no; exit 3", "wrong on both": "no; exit 1",
+           "wrong on the gpu": "no; exit 1"}
     here = gpu | {"name": "'on NVIDIA H100 (virtual)'", "digits": "sum 1.23457e3 of 7",
                   "times": "took 900 ms", "number": "sum 1.6", "words": "sum 1 warm",
                   "more": "one; echo two", "wrong on the gpu": "yes"}

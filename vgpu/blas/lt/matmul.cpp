@@ -273,6 +273,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
     return CUBLAS_STATUS_INVALID_VALUE;
   *returned = 0;
   const Described described = describe(operation, a, b, c, d);
+  if (!described.refused.empty()) return vgpu::blas::refuse_once(__func__, described.refused);
   if (described.status != CUBLAS_STATUS_SUCCESS) return described.status;
   fill(results[0]);
   *returned = 1;

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLAS's rotations, batches of small matrices, groups of products, packed storage, and the forms
+// that name their types, by what they promise: products give back what was factorised, rotations
+// make zeros.
+#include <cublas_v2.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "require.hpp"
+
+namespace {
+
+cublasHandle_t handle;
+std::mt19937 generator(5);
+double uniform() { return std::uniform_real_distribution(-1.0, 1.0)(generator); }
+
+void ok(cublasStatus_t status, const char* what) {
+  require(status == CUBLAS_STATUS_SUCCESS,
+          (std::string(what) + ": " + cublasGetStatusName(status)).c_str());
+}
+void done() { require(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
+void near(std::complex<double> got, std::complex<double> want, const char* what) {
+  require(std::abs(got - want) <= 1e-4 * (1 + std::abs(want)), what);
+}
+
+// Managed memory, which host and device address alike.
+template <class T>
+struct Array {
+  T* data = nullptr;
+  int n;
+  explicit Array(int count) : n(count) {
+    require(cudaMallocManaged(&data, sizeof(T) * static_cast<std::size_t>(n)), "managed");
+  }
+  Array(std::initializer_list<T> values) : Array(static_cast<int>(values.size())) {
+    std::copy(values.begin(), values.end(), data);
+  }
+  ~Array() { cudaFree(data); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  T& operator[](int i) { return data[i]; }
+  operator T*() { return data; }
+};
+
+// Calls S, D, C or Z's function by the element's type.
+#define BY_TYPE(NAME)                                \
+  template <class W, class... A>                     \
+  cublasStatus_t NAME(W, A&&... a) {                 \
+    if constexpr (std::is_same_v<W, float>)          \
+      return cublasS##NAME(handle, a...);            \
+    else if constexpr (std::is_same_v<W, double>)    \
+      return cublasD##NAME(handle, a...);            \
+    else if constexpr (std::is_same_v<W, cuComplex>) \
+      return cublasC##NAME(handle, a...);            \
+    else                                             \
+      return cublasZ##NAME(handle, a...);            \
+  }
+BY_TYPE(getrfBatched)
+BY_TYPE(getrsBatched)
+BY_TYPE(getriBatched)
+BY_TYPE(matinvBatched)
+BY_TYPE(geqrfBatched)
+BY_TYPE(gelsBatched)
+BY_TYPE(trsmBatched)
+BY_TYPE(tpttr)
+BY_TYPE(trttp)
+BY_TYPE(rotg)
+
+template <class C>
+struct Number {
+  using Standard = C;
+};
+template <>
+struct Number<cuComplex> {
+  using Standard = std::complex<float>;
+};
+template <>
+struct Number<cuDoubleComplex> {
+  using Standard = std::complex<double>;
+};
+
+// A batch of matrices of cuBLAS's type C, column after column.
+template <class C>
+struct Batch {
+  using W = typename Number<C>::Standard;
+  static constexpr int kCount = 3;
+  int rows, columns, ld;
+  Array<C> all;
+  Array<C*> pointers{kCount};
+  std::vector<W> before;
+
+  Batch(int r, int c, int padding) : rows(r), columns(c), ld(r + padding), all(kCount * ld * c) {
+    for (int i = 0; i < all.n; ++i) {
+      if constexpr (std::is_arithmetic_v<W>)
+        all[i] = static_cast<W>(uniform());
+      else
+        all[i] = {static_cast<typename W::value_type>(uniform()),
+                  static_cast<typename W::value_type>(uniform())};
+    }
+    for (int b = 0; b < kCount; ++b) {
+      pointers[b] = all + b * ld * c;
+      for (int i = 0; i < std::min(r, c); ++i) at(b, i, i) += W(8);  // far from singular
+    }
+    before.assign(reinterpret_cast<W*>(all.data), reinterpret_cast<W*>(all.data) + all.n);
+  }
+  W& at(int b, int i, int j) { return reinterpret_cast<W*>(pointers[b])[j * ld + i]; }
+  W was(int b, int i, int j) const { return before[(b * columns + j) * ld + i]; }
+};
+
+template <class W>
+W turned(W value) {
+  if constexpr (std::is_arithmetic_v<W>)
+    return value;
+  else
+    return std::conj(value);
+}
+
+// op(A) x = b for the solutions that took b's place.
+template <class C>
+void check_solved(const Batch<C>& a, Batch<C>& x, cublasOperation_t op, const char* what) {
+  for (int b = 0; b < x.kCount; ++b) {
+    for (int j = 0; j < x.columns; ++j) {
+      for (int i = 0; i < a.columns; ++i) {
+        std::complex<double> sum = 0;
+        for (int l = 0; l < a.columns; ++l) {
+          const auto element = op == CUBLAS_OP_N   ? a.was(b, i, l)
+                               : op == CUBLAS_OP_T ? a.was(b, l, i)
+                                                   : turned(a.was(b, l, i));
+          sum += std::complex<double>(element) * std::complex<double>(x.at(b, l, j));
+        }
+        near(sum, x.was(b, i, j), what);
+      }
+    }
+  }
+}
+
+template <class C>
+void check_lu(bool pivots) {
+  constexpr int kCount = Batch<C>::kCount, kN = 6;
+  Batch<C> a(kN, kN, 2), inverse(kN, kN, 1);
+  Array<int> places(kN * kCount), info(kCount);
+  int* const used = pivots ? places.data : nullptr;
+  if (pivots)
+    for (int b = 0; b < kCount; ++b) a.at(b, 0, 0) = a.before[b * kN * a.ld] = 0;
+  ok(getrfBatched(C{}, kN, a.pointers, a.ld, used, info, kCount), "getrfBatched");
+  done();
+  for (int b = 0; b < kCount; ++b) {
+    require(info[b] == 0, "getrf: info");
+    require(!pivots || places[b * kN] > 1, "getrf: the first row changes places");
+  }
+  for (const auto op : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
+    Batch<C> x(kN, 2, 3);
+    int said = 7;
+    ok(getrsBatched(C{}, op, kN, 2, a.pointers, a.ld, used, x.pointers, x.ld, &said, kCount),
+       "getrsBatched");
+    done();
+    require(said == 0, "getrs: info");
+    check_solved(a, x, op, "getrs");
+  }
+  ok(getriBatched(C{}, kN, a.pointers, a.ld, used, inverse.pointers, inverse.ld, info, kCount),
+     "getriBatched");
+  done();
+  for (int b = 0; b < kCount; ++b) {
+    require(info[b] == 0, "getri: info");
+    for (int i = 0; i < kN; ++i) {
+      for (int j = 0; j < kN; ++j) {
+        std::complex<double> sum = 0;
+        for (int l = 0; l < kN; ++l)
+          sum += std::complex<double>(a.was(b, i, l)) * std::complex<double>(inverse.at(b, l, j));
+        near(sum, i == j ? 1 : 0, "getri");
+      }
+    }
+  }
+}
+
+template <class C>
+void check_inverse() {
+  constexpr int kCount = Batch<C>::kCount, kN = 5;
+  Batch<C> a(kN, kN, 0), inverse(kN, kN, 2);
+  for (int i = 0; i < kN; ++i) a.at(1, i, 3) = 0;  // the second one has no inverse
+  Array<int> info(kCount);
+  ok(matinvBatched(C{}, kN, a.pointers, a.ld, inverse.pointers, inverse.ld, info, kCount),
+     "matinvBatched");
+  done();
+  require(info[0] == 0 && info[1] == 4 && info[2] == 0, "matinv: info");
+  std::complex<double> sum = 0;
+  for (int l = 0; l < kN; ++l)
+    sum += std::complex<double>(a.at(2, 1, l)) * std::complex<double>(inverse.at(2, l, 1));
+  near(sum, 1, "matinv");
+  require(a.at(2, 1, 1) == a.was(2, 1, 1), "matinv leaves A");
+  require(matinvBatched(C{}, 33, a.pointers, 33, inverse.pointers, 33, info, kCount) ==
+              CUBLAS_STATUS_INVALID_VALUE,
+          "matinv: at most 32 rows");
+}
+
+// Of Q R: |column of R| = |column of A|, and R^H R = A^H A.
+template <class C>
+void check_qr() {
+  constexpr int kCount = Batch<C>::kCount, kM = 7, kN = 4;
+  Batch<C> a(kM, kN, 1), tau(kN, 1, 0);
+  int info = 7;
+  ok(geqrfBatched(C{}, kM, kN, a.pointers, a.ld, tau.pointers, &info, kCount), "geqrfBatched");
+  done();
+  require(info == 0, "geqrf: info");
+  for (int b = 0; b < kCount; ++b) {
+    for (int i = 0; i < kN; ++i) {
+      for (int j = i; j < kN; ++j) {
+        std::complex<double> r = 0, was = 0;
+        for (int l = 0; l <= i; ++l)
+          r += std::complex<double>(turned(a.at(b, l, i))) * std::complex<double>(a.at(b, l, j));
+        for (int l = 0; l < kM; ++l)
+          was +=
+              std::complex<double>(turned(a.was(b, l, i))) * std::complex<double>(a.was(b, l, j));
+        near(r, was, "geqrf");
+      }
+    }
+  }
+  Batch<C> c(kM, 2, 2), least(kM, kN, 1);
+  Array<int> singular(kCount);
+  ok(gelsBatched(C{}, CUBLAS_OP_N, kM, kN, 2, least.pointers, least.ld, c.pointers, c.ld, &info,
+                 singular.data, kCount),
+     "gelsBatched");
+  done();
+  for (int b = 0; b < kCount; ++b) {
+    require(singular[b] == 0, "gels: no zero on the diagonal");
+    for (int j = 0; j < 2; ++j) {
+      for (int k = 0; k < kN; ++k) {  // what is left is orthogonal to A's columns
+        std::complex<double> sum = 0;
+        for (int i = 0; i < kM; ++i) {
+          std::complex<double> rest = c.was(b, i, j);
+          for (int l = 0; l < kN; ++l)
+            rest -= std::complex<double>(least.was(b, i, l)) * std::complex<double>(c.at(b, l, j));
+          sum += std::complex<double>(turned(least.was(b, i, k))) * rest;
+        }
+        near(sum, 0, "gels");
+      }
+    }
+  }
+}
+
+template <class C>
+void check_trsm(bool left, bool lower, cublasOperation_t op, bool unit) {
+  using W = typename Batch<C>::W;
+  constexpr int kCount = Batch<C>::kCount, kM = 5, kN = 3;
+  const int order = left ? kM : kN;
+  Batch<C> a(order, order, 1), x(kM, kN, 2);
+  const W factor = 2;
+  C alpha;
+  std::memcpy(&alpha, &factor, sizeof alpha);
+  ok(trsmBatched(C{}, left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT,
+                 lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER, op,
+                 unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT, kM, kN, &alpha, a.pointers, a.ld,
+                 x.pointers, x.ld, kCount),
+     "trsmBatched");
+  done();
+  const auto triangle = [&](int b, int i, int j) -> std::complex<double> {
+    if (op != CUBLAS_OP_N) std::swap(i, j);
+    if (i == j && unit) return 1;
+    if (lower ? i < j : i > j) return 0;
+    return op == CUBLAS_OP_C ? turned(a.was(b, i, j)) : a.was(b, i, j);
+  };
+  for (int b = 0; b < kCount; ++b) {
+    for (int i = 0; i < kM; ++i) {
+      for (int j = 0; j < kN; ++j) {
+        std::complex<double> sum = 0;
+        for (int l = 0; l < order; ++l)
+          sum += left ? triangle(b, i, l) * std::complex<double>(x.at(b, l, j))
+                      : std::complex<double>(x.at(b, i, l)) * triangle(b, l, j);
+        near(sum, 2.0 * std::complex<double>(x.was(b, i, j)), "trsmBatched");
+      }
+    }
+  }
+}
+
+template <class C>
+void check_packed(cublasFillMode_t fill) {
+  constexpr int kN = 5;
+  Batch<C> a(kN, kN, 2), back(kN, kN, 1);
+  Array<C> packed(kN * (kN + 1) / 2);
+  ok(trttp(C{}, fill, kN, a.pointers[0], a.ld, packed.data), "trttp");
+  ok(tpttr(C{}, fill, kN, packed.data, back.pointers[0], back.ld), "tpttr");
+  done();
+  const bool lower = fill == CUBLAS_FILL_MODE_LOWER;
+  for (int i = 0; i < kN; ++i) {
+    for (int j = 0; j < kN; ++j) {
+      const bool held = lower ? i >= j : i <= j;
+      require(back.at(0, i, j) == (held ? a.was(0, i, j) : back.was(0, i, j)), "tpttr");
+    }
+  }
+  constexpr int second = 1;  // (1, 0) of a lower triangle, (0, 1) of an upper one
+  require(reinterpret_cast<typename Batch<C>::W*>(packed.data)[second] ==
+              (lower ? a.was(0, 1, 0) : a.was(0, 0, 1)),
+          "trttp's order");
+}
+
+template <class C>
+void check_givens(cublasPointerMode_t mode) {
+  using W = typename Number<C>::Standard;
+  ok(cublasSetPointerMode(handle, mode), "mode");
+  for (const auto& [first, second] :
+       {std::pair{3.0, 4.0}, {4.0, -3.0}, {0.0, 2.0}, {-5.0, 0.0}, {0.0, 0.0}}) {
+    Array<W> a{W(first)}, b{W(second)}, s(1);
+    Array<decltype(std::abs(W{}))> c(1);
+    const auto number = [](Array<W>& of) { return reinterpret_cast<C*>(of.data); };
+    if constexpr (!std::is_arithmetic_v<W>) b[0] *= W(0, 1);
+    const W x = a[0], y = b[0];
+    ok(rotg(C{}, number(a), number(b), c.data, number(s)), "rotg");
+    done();
+    near(W(c[0]) * x + s[0] * y, a[0], "rotg: r");
+    near(W(c[0]) * y - turned(s[0]) * x, 0, "rotg: zero");
+    near(c[0] * c[0] + std::norm(s[0]), 1, "rotg: a rotation");
+  }
+  ok(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST), "mode");
+}
+
+void check_modified() {
+  for (int i = 0; i < 200; ++i) {
+    const double sizes[] = {1e-9, 1, 1e9};
+    float d1 = static_cast<float>(std::abs(uniform()) * sizes[i % 3]),
+          d2 = static_cast<float>(uniform() * (i % 5 == 0 ? 1 : std::copysign(1, uniform())) *
+                                  sizes[i / 3 % 3]),
+          x = static_cast<float>(uniform()), param[5] = {9, 0, 0, 0, 0};
+    const float was_d1 = d1, was_x = x, y = static_cast<float>(uniform());
+    ok(cublasSrotmg(handle, &d1, &d2, &x, &y, param), "rotmg");
+    require(param[0] == -2 || param[0] == -1 || param[0] == 0 || param[0] == 1, "rotmg: the flag");
+    if (param[0] == -2 || (d1 == 0 && d2 == 0)) continue;
+    Array<float> vx{was_x}, vy{y};
+    ok(cublasSrotm(handle, 1, vx, 1, vy, 1, param), "rotm");
+    done();
+    near(vx[0], x, "rotm gives rotmg's x");
+    require(std::abs(vy[0]) <= 1e-4 * (std::abs(y) + std::abs(was_x)) *
+                                   std::max({1.0F, std::abs(param[2]), std::abs(param[4])}),
+            "rotm makes y zero");
+    require(d1 == 0 || (std::abs(d1) > 0x1p-25 && std::abs(d1) < 0x1p25) || was_d1 == 0,
+            "rotmg scales d1");
+  }
+  Array<float> a{1, 2}, b{3, 4};
+  float none[5] = {-2, 9, 9, 9, 9}, all[5] = {-1, 2, 3, 5, 7};
+  ok(cublasSrotm(handle, 2, a, 1, b, 1, none), "rotm");
+  ok(cublasRotmEx(handle, 2, a, CUDA_R_32F, 1, b, CUDA_R_32F, 1, all, CUDA_R_32F, CUDA_R_32F),
+     "RotmEx");
+  all[1] = 100;  // the host's numbers are read when the function is called
+  done();
+  require(a[0] == 2 * 1 + 5 * 3 && a[1] == 2 * 2 + 5 * 4 && b[0] == 3 * 1 + 7 * 3, "rotm");
+}
+
+void check_rotations() {
+  const float c = 0.6F, s = 0.8F;
+  const cuComplex turned_s = {0, 0.8F};
+  Array<cuComplex> x{{1, 2}}, y{{3, -1}};
+  ok(cublasCsrot(handle, 1, x, 1, y, 1, &c, &s), "csrot");
+  done();
+  near({x[0].x, x[0].y}, {0.6 + 2.4, 1.2 - 0.8}, "csrot: x");
+  near({y[0].x, y[0].y}, {1.8 - 0.8, -0.6 - 1.6}, "csrot: y");
+  Array<cuComplex> u{{1, 2}}, v{{3, -1}};
+  ok(cublasCrot(handle, 1, u, 1, v, 1, &c, &turned_s), "crot");
+  done();
+  near({u[0].x, u[0].y}, {0.6 + 0.8, 1.2 + 2.4}, "crot: x");
+  near({v[0].x, v[0].y}, {1.8 - 1.6, -0.6 + 0.8}, "crot: y");
+  Array<float> a{1}, b{2};
+  ok(cublasRotEx(handle, 1, a, CUDA_R_32F, 1, b, CUDA_R_32F, 1, &c, &s, CUDA_R_32F, CUDA_R_32F),
+     "RotEx");
+  const float half = 0.5F;
+  ok(cublasCsscal(handle, 1, &half, x, 1), "csscal");
+  done();
+  near(a[0], 0.6 + 1.6, "RotEx");
+  near({x[0].x, x[0].y}, {1.5, 0.2}, "csscal");
+}
+
+void check_typed() {
+  Array<cuComplex> x{{1, 2}, {-3, 4}}, y{{2, -1}, {1, 1}}, dot(1);
+  int most = 0;
+  float sum = 0, norm = 0;
+  ok(cublasDotEx(handle, 2, x, CUDA_C_32F, 1, y, CUDA_C_32F, 1, &dot[0], CUDA_C_32F, CUDA_C_32F),
+     "DotEx");
+  near({dot[0].x, dot[0].y},
+       std::complex<double>(1, 2) * std::complex<double>(2, -1) +
+           std::complex<double>(-3, 4) * std::complex<double>(1, 1),
+       "DotEx");
+  ok(cublasDotcEx(handle, 2, x, CUDA_C_32F, 1, y, CUDA_C_32F, 1, &dot[0], CUDA_C_32F, CUDA_C_32F),
+     "DotcEx");
+  near({dot[0].x, dot[0].y},
+       std::complex<double>(1, -2) * std::complex<double>(2, -1) +
+           std::complex<double>(-3, -4) * std::complex<double>(1, 1),
+       "DotcEx");
+  ok(cublasIamaxEx(handle, 2, x, CUDA_C_32F, 1, &most), "IamaxEx");
+  ok(cublasAsumEx(handle, 2, x, CUDA_C_32F, 1, &sum, CUDA_R_32F, CUDA_R_32F), "AsumEx");
+  ok(cublasNrm2Ex(handle, 2, x, CUDA_C_32F, 1, &norm, CUDA_R_32F, CUDA_R_32F), "Nrm2Ex");
+  require(most == 2 && sum == 10, "IamaxEx, AsumEx");
+  near(norm, std::sqrt(30.0), "Nrm2Ex");
+  ok(cublasCopyEx(handle, 2, x, CUDA_C_32F, 1, y, CUDA_C_32F, -1), "CopyEx");
+  ok(cublasSwapEx(handle, 1, x, CUDA_C_32F, 1, x + 1, CUDA_C_32F, 1), "SwapEx");
+  done();
+  require(y[0].x == -3 && y[1].x == 1 && x[0].y == 4 && x[1].y == 2, "CopyEx, SwapEx");
+}
+
+// Against the plain forms.
+void check_products() {
+  constexpr int kN = 4;
+  Batch<cuComplex> a(kN, kN, 0), b(kN, kN, 0), plain(kN, kN, 0), other(kN, kN, 0);
+  const cuComplex one = {1, 0}, zero = {0, 0};
+  const float real_one = 1, real_zero = 0;
+  const auto equal = [&](const char* what) {
+    done();
+    for (int i = 0; i < kN; ++i) {
+      for (int j = 0; j <= i; ++j) near(other.at(0, i, j), plain.at(0, i, j), what);
+    }
+  };
+  ok(cublasCgemm(handle, CUBLAS_OP_N, CUBLAS_OP_C, kN, kN, kN, &one, a.pointers[0], kN,
+                 b.pointers[0], kN, &zero, plain.pointers[0], kN),
+     "cgemm");
+  ok(cublasCgemm3m(handle, CUBLAS_OP_N, CUBLAS_OP_C, kN, kN, kN, &one, a.pointers[0], kN,
+                   b.pointers[0], kN, &zero, other.pointers[0], kN),
+     "cgemm3m");
+  equal("cgemm3m");
+  other.at(0, 2, 1) = 0;
+  ok(cublasCgemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_C, kN, kN, kN, &one, a.pointers[0], CUDA_C_32F,
+                   kN, b.pointers[0], CUDA_C_32F, kN, &zero, other.pointers[0], CUDA_C_32F, kN),
+     "CgemmEx");
+  equal("CgemmEx");
+  ok(cublasCherk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, kN, kN, &real_one, a.pointers[0], kN,
+                 &real_zero, plain.pointers[0], kN),
+     "cherk");
+  ok(cublasCherkEx(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, kN, kN, &real_one, a.pointers[0],
+                   CUDA_C_32F, kN, &real_zero, other.pointers[0], CUDA_C_32F, kN),
+     "CherkEx");
+  equal("CherkEx");
+  ok(cublasCsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, kN, kN, &one, a.pointers[0], kN,
+                 &zero, plain.pointers[0], kN),
+     "csyrk");
+  ok(cublasCsyrk3mEx(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, kN, kN, &one, a.pointers[0],
+                     CUDA_C_32F, kN, &zero, other.pointers[0], CUDA_C_32F, kN),
+     "Csyrk3mEx");
+  equal("Csyrk3mEx");
+}
+
+void check_groups() {
+  // Two groups: two products of 2 x 3 x 4, one of 3 x 3 x 3 with A transposed.
+  Batch<double> a(4, 4, 0), b(4, 4, 0), c(4, 4, 0);
+  const cublasOperation_t op_a[] = {CUBLAS_OP_N, CUBLAS_OP_T}, op_b[] = {CUBLAS_OP_N, CUBLAS_OP_N};
+  const int m[] = {2, 3}, n[] = {3, 3}, k[] = {4, 3}, ld[] = {4, 4}, sizes[] = {2, 1};
+  const double alpha[] = {2, 3}, beta[] = {0, 1};
+  ok(cublasDgemmGroupedBatched(handle, op_a, op_b, m, n, k, alpha, a.pointers, ld, b.pointers, ld,
+                               beta, c.pointers, ld, 2, sizes),
+     "DgemmGroupedBatched");
+  done();
+  for (int product = 0; product < 3; ++product) {
+    const int g = product == 2;
+    for (int i = 0; i < 4; ++i) {
+      for (int j = 0; j < 4; ++j) {
+        double want = beta[g] * c.was(product, i, j);
+        for (int l = 0; l < k[g]; ++l)
+          want +=
+              alpha[g] * (g ? a.was(product, l, i) : a.was(product, i, l)) * b.was(product, l, j);
+        const bool inside = i < m[g] && j < n[g];
+        near(c.at(product, i, j), inside ? want : c.was(product, i, j), "groups");
+      }
+    }
+  }
+}
+
+void check_settings() {
+  cublasEmulationStrategy_t strategy;
+  ok(cublasSetEmulationStrategy(handle, CUBLAS_EMULATION_STRATEGY_EAGER), "a strategy");
+  ok(cublasGetEmulationStrategy(handle, &strategy), "the strategy");
+  require(strategy == CUBLAS_EMULATION_STRATEGY_EAGER, "the strategy");
+  Batch<double> a(2, 2, 0), b(2, 2, 0), c(2, 2, 0);
+  const double one = 1, zero = 0;
+  ok(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, a.pointers[0], CUDA_R_64F, 2,
+                  b.pointers[0], CUDA_R_64F, 2, &zero, c.pointers[0], CUDA_R_64F, 2,
+                  CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT, CUBLAS_GEMM_DEFAULT),
+     "emulated FP64");
+  done();
+  near(c.at(0, 1, 0), a.was(0, 1, 0) * b.was(0, 0, 0) + a.was(0, 1, 1) * b.was(0, 1, 0),
+       "emulated FP64");
+
+  cudaStream_t stream;
+  require(cudaStreamCreate(&stream), "a stream");
+  const double host[6] = {1, 2, 3, 4, 5, 6};
+  double back[4] = {}, *device = nullptr;
+  require(cudaMalloc(&device, sizeof host), "cudaMalloc");
+  ok(cublasSetMatrixAsync(2, 2, sizeof(double), host, 3, device, 2, stream), "SetMatrixAsync");
+  ok(cublasGetVectorAsync(4, sizeof(double), device, 1, back, 1, stream), "GetVectorAsync");
+  require(cudaStreamSynchronize(stream), "the stream");
+  require(back[0] == 1 && back[1] == 2 && back[2] == 4 && back[3] == 5, "asynchronous copies");
+  require(cublasSetMatrixAsync(2, 2, 8, host, 0, device, 2, stream) == CUBLAS_STATUS_INVALID_VALUE,
+          "a leading dimension of 0");
+  cudaFree(device);
+  cudaStreamDestroy(stream);
+}
+
+template <class C>
+void check_all() {
+  check_lu<C>(true);
+  check_lu<C>(false);
+  check_inverse<C>();
+  check_qr<C>();
+  for (const bool left : {true, false}) {
+    for (const bool lower : {true, false}) {
+      for (const auto op : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
+        check_trsm<C>(left, lower, op, false);
+        check_trsm<C>(left, lower, op, true);
+      }
+    }
+  }
+  check_packed<C>(CUBLAS_FILL_MODE_LOWER);
+  check_packed<C>(CUBLAS_FILL_MODE_UPPER);
+  check_givens<C>(CUBLAS_POINTER_MODE_HOST);
+  check_givens<C>(CUBLAS_POINTER_MODE_DEVICE);
+}
+
+}  // namespace
+
+int main() {
+  ok(cublasCreate(&handle), "cublasCreate");
+  check_all<float>();
+  check_all<double>();
+  check_all<cuComplex>();
+  check_all<cuDoubleComplex>();
+  check_modified();
+  check_rotations();
+  check_typed();
+  check_products();
+  check_groups();
+  check_settings();
+  ok(cublasDestroy(handle), "cublasDestroy");
+  std::puts("right");
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of small matrices: triangular systems, LU and QR factorisations, inverses, least squares.
+#include <cmath>
+#include <complex>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "blas/vectors.hpp"
+
+namespace vgpu::blas {
+namespace {
+
+// Matrices of one shape, by an array of pointers in device memory.
+template <class W>
+struct Batch {
+  W* const* pointers = nullptr;
+  std::int64_t count = 0, rows = 0, columns = 0, ld = 1;
+
+  template <class C>
+  Batch(C* const* data, std::int64_t n, std::int64_t r, std::int64_t c, std::int64_t step)
+      : pointers(reinterpret_cast<W* const*>(
+            const_cast<void* const*>(reinterpret_cast<const void* const*>(data)))),
+        count(n),
+        rows(r),
+        columns(c),
+        ld(step) {}
+  Matrix<W> operator[](std::int64_t i) const { return {pointers[i], rows, columns, ld}; }
+  bool valid() const { return count >= 0 && Matrix<W>{nullptr, rows, columns, ld}.valid(); }
+  bool on_device() const {
+    return blas::on_device(pointers, count * std::int64_t{sizeof *pointers}, CUDA_R_8I);
+  }
+};
+
+// Integers in device memory: pivots, or what became of each matrix. There may be none.
+struct Integers {
+  int* data = nullptr;
+  std::int64_t count = 0;
+
+  Integers(const int* numbers, std::int64_t n) : data(const_cast<int*>(numbers)), count(n) {}
+  bool on_device() const { return data == nullptr || blas::on_device(data, count, CUDA_R_32I); }
+  Integers of(std::int64_t matrix, std::int64_t n) const {
+    return {data == nullptr ? nullptr : data + matrix * n, n};
+  }
+  void set(std::int64_t i, std::int64_t value) const {
+    if (data == nullptr) return;
+    data[i] = static_cast<int>(value);
+    mark_written(data + i, 1, CUDA_R_32I);
+  }
+};
+
+// Enqueues each(i) for every matrix of the batch that lies in device memory.
+template <class Each, class First, class... Others>
+cublasStatus_t for_each(const char* name, cublasHandle_t handle, bool valid, Each each,
+                        const First& first, const Others&... others) {
+  const auto lies_there = [](const auto& operand, std::int64_t i) {
+    if constexpr (requires { operand.pointers; })
+      return operand[i].on_device();
+    else
+      return true;
+  };
+  return enqueue(
+      name, handle, valid,
+      [=] {
+        for (std::int64_t i = 0; i < first.count; ++i) {
+          if (lies_there(first, i) && (lies_there(others, i) && ...))
+            each(i);
+          else
+            say((std::string(name) + ": a matrix is not wholly in device memory").c_str());
+        }
+      },
+      first, others...);
+}
+
+// P A = L U in A's place, with the numbers of the rows, from 1, that changed places; without pivots
+// if there are no places for them. Returns the number, from 1, of the first diagonal element that
+// is 0.
+template <class W>
+std::int64_t factorise(const Matrix<W>& a, const Integers& pivots) {
+  std::int64_t singular = 0;
+  for (std::int64_t k = 0; k < a.columns; ++k) {
+    std::int64_t best = k;
+    for (std::int64_t i = k + 1; i < a.rows && pivots.data != nullptr; ++i) {
+      if (std::abs(a.at(i, k)) > std::abs(a.at(best, k))) best = i;
+    }
+    pivots.set(k, best + 1);
+    for (std::int64_t j = 0; j < a.columns && best != k; ++j) std::swap(a.at(k, j), a.at(best, j));
+    if (a.at(k, k) == W{0}) {
+      if (singular == 0) singular = k + 1;
+      continue;
+    }
+    for (std::int64_t i = k + 1; i < a.rows; ++i) {
+      a.at(i, k) /= a.at(k, k);
+      for (std::int64_t j = k + 1; j < a.columns; ++j) a.at(i, j) -= a.at(i, k) * a.at(k, j);
+    }
+  }
+  a.mark();
+  return singular;
+}
+
+// The x of op(T) x = b in b's place, of a triangle of `a`.
+template <class W>
+void solve_triangle(const Matrix<W>& a, std::int64_t n, bool lower, bool unit, cublasOperation_t op,
+                    W* x, std::int64_t step = 1) {
+  const bool turned = op != CUBLAS_OP_N, down = lower != turned;
+  for (std::int64_t done = 0; done < n; ++done) {
+    const std::int64_t i = down ? done : n - 1 - done;
+    const auto at = [&](std::int64_t j) {
+      const W value = turned ? a.at(j, i) : a.at(i, j);
+      return op == CUBLAS_OP_C ? conjugate(value) : value;
+    };
+    W value = x[i * step];
+    for (std::int64_t j = down ? 0 : i + 1; j < (down ? i : n); ++j) value -= at(j) * x[j * step];
+    x[i * step] = unit ? value : value / at(i);
+  }
+}
+
+// Solves op(A) x = b, of A's factors.
+template <class W>
+void solve_factored(const Matrix<W>& a, const Integers& pivots, cublasOperation_t op, W* x) {
+  const std::int64_t n = a.rows;
+  const auto swap = [&](std::int64_t i) {
+    if (pivots.data != nullptr) std::swap(x[i], x[pivots.data[i] - 1]);
+  };
+  if (op == CUBLAS_OP_N) {
+    for (std::int64_t i = 0; i < n; ++i) swap(i);
+    solve_triangle(a, n, true, true, op, x);
+    solve_triangle(a, n, false, false, op, x);
+  } else {
+    solve_triangle(a, n, false, false, op, x);
+    solve_triangle(a, n, true, true, op, x);
+    for (std::int64_t i = n; i-- > 0;) swap(i);
+  }
+}
+
+template <class W>
+void invert_factored(const Matrix<W>& a, const Integers& pivots, const Matrix<W>& inverse) {
+  for (std::int64_t j = 0; j < a.rows; ++j) {
+    std::vector<W> column(a.rows);
+    column[j] = 1;
+    solve_factored(a, pivots, CUBLAS_OP_N, column.data());
+    std::copy(column.begin(), column.end(), &inverse.at(0, j));
+  }
+  inverse.mark();
+}
+
+// Applies the conjugate transpose of the reflector whose vector is in column k of `a`.
+template <class W>
+void apply_reflector(const Matrix<W>& a, std::int64_t k, W tau, W* x) {
+  W sum = x[k];
+  for (std::int64_t i = k + 1; i < a.rows; ++i) sum += conjugate(a.at(i, k)) * x[i];
+  sum *= conjugate(tau);
+  x[k] -= sum;
+  for (std::int64_t i = k + 1; i < a.rows; ++i) x[i] -= sum * a.at(i, k);
+}
+
+// A = Q R as LAPACK stores it: R, below it the reflectors' vectors, and their factors in tau.
+template <class W>
+void reflect(const Matrix<W>& a, W* tau) {
+  for (std::int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
+    const W alpha = a.at(k, k);
+    Real<W> rest = 0;
+    for (std::int64_t i = k + 1; i < a.rows; ++i) rest = std::hypot(rest, std::abs(a.at(i, k)));
+    if (rest == 0 && std::imag(alpha) == 0) {
+      tau[k] = 0;
+      continue;
+    }
+    const Real<W> beta = -std::copysign(std::hypot(std::abs(alpha), rest), std::real(alpha));
+    tau[k] = (W{beta} - alpha) / W{beta};
+    for (std::int64_t i = k + 1; i < a.rows; ++i) a.at(i, k) /= alpha - W{beta};
+    a.at(k, k) = beta;
+    for (std::int64_t j = k + 1; j < a.columns; ++j) apply_reflector(a, k, tau[k], &a.at(0, j));
+  }
+  a.mark();
+}
+
+template <class W>
+cublasStatus_t getrf(const char* name, cublasHandle_t handle, const Batch<W>& a,
+                     const Integers& pivots, const Integers& info) {
+  return for_each(
+      name, handle, a.valid(),
+      [=](std::int64_t i) { info.set(i, factorise(a[i], pivots.of(i, a.rows))); }, a, pivots, info);
+}
+
+// `info` is the host's: what is wrong with the arguments.
+template <class W>
+cublasStatus_t getrs(const char* name, cublasHandle_t handle, cublasOperation_t op,
+                     const Batch<W>& a, const Integers& pivots, const Batch<W>& b, int* info) {
+  const bool valid = a.valid() && b.valid() && info != nullptr;
+  if (info != nullptr) *info = !a.valid() ? -5 : !b.valid() ? -8 : 0;
+  return for_each(
+      name, handle, valid,
+      [=](std::int64_t i) {
+        for (std::int64_t j = 0; j < b.columns; ++j)
+          solve_factored(a[i], pivots.of(i, a.rows), op, &b[i].at(0, j));
+        b[i].mark();
+      },
+      a, pivots, b);
+}
+
+template <class W>
+cublasStatus_t getri(const char* name, cublasHandle_t handle, const Batch<W>& a,
+                     const Integers& pivots, const Batch<W>& inverse, const Integers& info) {
+  return for_each(
+      name, handle, a.valid() && inverse.valid(),
+      [=](std::int64_t i) {
+        std::int64_t singular = 0;
+        for (std::int64_t k = a.rows; k-- > 0;) {
+          if (a[i].at(k, k) == W{0}) singular = k + 1;
+        }
+        if (singular == 0) invert_factored(a[i], pivots.of(i, a.rows), inverse[i]);
+        info.set(i, singular);
+      },
+      a, pivots, inverse, info);
+}
+
+constexpr std::int64_t kMostInverted = 32;
+
+template <class W>
+cublasStatus_t matinv(const char* name, cublasHandle_t handle, const Batch<W>& a,
+                      const Batch<W>& inverse, const Integers& info) {
+  return for_each(
+      name, handle, a.valid() && inverse.valid() && a.rows <= kMostInverted,
+      [=](std::int64_t i) {
+        std::vector<W> factors;
+        for (std::int64_t j = 0; j < a.rows; ++j)
+          factors.insert(factors.end(), &a[i].at(0, j), &a[i].at(0, j) + a.rows);
+        // In the host's memory, so that nothing of it is marked.
+        std::vector<int> pivots(a.rows);
+        const Matrix<W> copy{factors.data(), a.rows, a.rows, std::max<std::int64_t>(1, a.rows)};
+        const Integers places(pivots.data(), a.rows);
+        const std::int64_t singular = factorise(copy, places);
+        if (singular == 0) invert_factored(copy, places, inverse[i]);
+        info.set(i, singular);
+      },
+      a, inverse, info);
+}
+
+template <class W>
+cublasStatus_t geqrf(const char* name, cublasHandle_t handle, const Batch<W>& a,
+                     const Batch<W>& tau, int* info) {
+  if (info != nullptr) *info = a.valid() ? 0 : -4;
+  return for_each(
+      name, handle, a.valid() && info != nullptr,
+      [=](std::int64_t i) {
+        reflect(a[i], tau[i].data);
+        tau[i].mark();
+      },
+      a, tau);
+}
+
+// The x of least |A x - c| in the first rows of c, A with at least as many rows as columns.
+template <class W>
+cublasStatus_t gels(const char* name, cublasHandle_t handle, cublasOperation_t op,
+                    const Batch<W>& a, const Batch<W>& c, int* info, const Integers& singular) {
+  if (op != CUBLAS_OP_N || a.rows < a.columns)
+    return refuse(name, "a transposed A, or one with more columns than rows");
+  if (info != nullptr) *info = !a.valid() ? -6 : !c.valid() ? -8 : 0;
+  return for_each(
+      name, handle, a.valid() && c.valid() && info != nullptr,
+      [=](std::int64_t i) {
+        const Matrix<W> q = a[i], x = c[i];
+        std::vector<W> tau(a.columns);
+        reflect(q, tau.data());
+        std::int64_t zero = 0;
+        for (std::int64_t k = a.columns; k-- > 0;) {
+          if (q.at(k, k) == W{0}) zero = k + 1;
+        }
+        singular.set(i, zero);
+        for (std::int64_t j = 0; j < c.columns && zero == 0; ++j) {
+          for (std::int64_t k = 0; k < a.columns; ++k) apply_reflector(q, k, tau[k], &x.at(0, j));
+          solve_triangle(q, a.columns, false, false, CUBLAS_OP_N, &x.at(0, j));
+        }
+        x.mark();
+      },
+      a, c, singular);
+}
+
+// op(A) X = alpha B, or X op(A) = alpha B; X takes B's place.
+template <class W>
+cublasStatus_t trsm(const char* name, cublasHandle_t handle, bool left, cublasFillMode_t fill,
+                    cublasOperation_t op, cublasDiagType_t diagonal, const Scalar& alpha,
+                    const Batch<W>& a, const Batch<W>& b) {
+  const bool lower = fill == CUBLAS_FILL_MODE_LOWER, unit = diagonal == CUBLAS_DIAG_UNIT;
+  return for_each(
+      name, handle, a.valid() && b.valid() && alpha.valid(),
+      [=](std::int64_t i) {
+        const W factor = alpha.value<W>();
+        const Matrix<W> x = b[i];
+        for (std::int64_t j = 0; j < b.columns; ++j) {
+          for (std::int64_t k = 0; k < b.rows; ++k)
+            x.at(k, j) = factor == W{0} ? W{0} : factor * x.at(k, j);
+        }
+        // X op(A) = B is op(A)^T X^T = B^T: a row of X by the transposed of op(A).
+        const auto turned = [&](std::int64_t row) {
+          std::vector<W> line(b.columns);
+          for (std::int64_t j = 0; j < b.columns; ++j)
+            line[j] = op == CUBLAS_OP_C ? conjugate(x.at(row, j)) : x.at(row, j);
+          solve_triangle(a[i], b.columns, lower, unit,
+                         op == CUBLAS_OP_N ? CUBLAS_OP_T : CUBLAS_OP_N, line.data());
+          for (std::int64_t j = 0; j < b.columns; ++j)
+            x.at(row, j) = op == CUBLAS_OP_C ? conjugate(line[j]) : line[j];
+        };
+        for (std::int64_t line = 0; line < (left ? b.columns : b.rows) && factor != W{0}; ++line) {
+          if (left)
+            solve_triangle(a[i], b.rows, lower, unit, op, &x.at(0, line));
+          else
+            turned(line);
+        }
+        x.mark();
+      },
+      a, b);
+}
+
+}  // namespace
+}  // namespace vgpu::blas
+
+using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
+
+#define VGPU_BATCHES(L, C, W)                                                                      \
+  cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, C* const a[], int lda,      \
+                                         int* pivots, int* info, int count) {                      \
+    return getrf("cublas" #L "getrfBatched", handle, Batch<W>(a, count, n, n, lda),                \
+                 Integers(pivots, std::int64_t{n} * count), Integers(info, count));                \
+  }                                                                                                \
+  cublasStatus_t cublas##L##getrsBatched(                                                          \
+      cublasHandle_t handle, cublasOperation_t op, int n, int columns, const C* const a[],         \
+      int lda, const int* pivots, C* const b[], int ldb, int* info, int count) {                   \
+    return getrs("cublas" #L "getrsBatched", handle, op, Batch<W>(a, count, n, n, lda),            \
+                 Integers(pivots, std::int64_t{n} * count), Batch<W>(b, count, n, columns, ldb),   \
+                 info);                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const C* const a[],         \
+                                         int lda, const int* pivots, C* const c[], int ldc,        \
+                                         int* info, int count) {                                   \
+    return getri("cublas" #L "getriBatched", handle, Batch<W>(a, count, n, n, lda),                \
+                 Integers(pivots, std::int64_t{n} * count), Batch<W>(c, count, n, n, ldc),         \
+                 Integers(info, count));                                                           \
+  }                                                                                                \
+  cublasStatus_t cublas##L##matinvBatched(cublasHandle_t handle, int n, const C* const a[],        \
+                                          int lda, C* const c[], int ldc, int* info, int count) {  \
+    return matinv("cublas" #L "matinvBatched", handle, Batch<W>(a, count, n, n, lda),              \
+                  Batch<W>(c, count, n, n, ldc), Integers(info, count));                           \
+  }                                                                                                \
+  cublasStatus_t cublas##L##geqrfBatched(cublasHandle_t handle, int m, int n, C* const a[],        \
+                                         int lda, C* const tau[], int* info, int count) {          \
+    const int least = std::max(0, std::min(m, n));                                                 \
+    return geqrf("cublas" #L "geqrfBatched", handle, Batch<W>(a, count, m, n, lda),                \
+                 Batch<W>(tau, count, least, 1, std::max(1, least)), info);                        \
+  }                                                                                                \
+  cublasStatus_t cublas##L##gelsBatched(cublasHandle_t handle, cublasOperation_t op, int m, int n, \
+                                        int columns, C* const a[], int lda, C* const c[], int ldc, \
+                                        int* info, int* singular, int count) {                     \
+    return gels("cublas" #L "gelsBatched", handle, op, Batch<W>(a, count, m, n, lda),              \
+                Batch<W>(c, count, m, columns, ldc), info, Integers(singular, count));             \
+  }
+#define VGPU_TRSM_BATCHES(INT, SUFFIX, L, C, W)                                                  \
+  cublasStatus_t cublas##L##trsmBatched##SUFFIX(                                                 \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op, \
+      cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* const a[], INT lda,      \
+      C* const b[], INT ldb, INT count) {                                                        \
+    const bool left = side == CUBLAS_SIDE_LEFT;                                                  \
+    const INT order = left ? m : n;                                                              \
+    return trsm("cublas" #L "trsmBatched", handle, left, fill, op, diagonal,                     \
+                scalar(handle, alpha, kTypeOf<W>), Batch<W>(a, count, order, order, lda),        \
+                Batch<W>(b, count, m, n, ldb));                                                  \
+  }
+#define VGPU_ALL_BATCHES(L, C, W)   \
+  VGPU_BATCHES(L, C, W)             \
+  VGPU_TRSM_BATCHES(int, , L, C, W) \
+  VGPU_TRSM_BATCHES(int64_t, _64, L, C, W)
+
+VGPU_ALL_BATCHES(S, float, float)
+VGPU_ALL_BATCHES(D, double, double)
+VGPU_ALL_BATCHES(C, cuComplex, std::complex<float>)
+VGPU_ALL_BATCHES(Z, cuDoubleComplex, std::complex<double>)
