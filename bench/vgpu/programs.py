@@ -21,6 +21,7 @@ without a result are left to the next call with --missing.
   !REGEX      the output does not contain it; the exit status is 0
   gpu         the program has no check. Its exit status and its lines are those of the GPU, apart
               from lines that state times and rates, and from numbers' last digits
+  gpu unordered  the same in any order, where the program's threads print
 
 It has one row per program that ran under vgpu, in the order of their names:
 
@@ -63,7 +64,7 @@ COLUMNS = ("program", "repository", "commit", "command", "judge", "gpu", "outcom
 FINDING_STATUS = 86
 # Findings after which a program goes on, or which it gets from a GPU, too.
 AS_ON_A_GPU = ("vgpu/race", "vgpu/uninitialized-read", "vgpu/barrier-divergence", "vgpu/assertion",
-               "vgpu/trap")
+               "vgpu/trap", "vgpu/invalid-free", "vgpu/bad-host-pointer")
 REMARKS = ("times between events are those of this host's clock", "no fault in itself")
 KEPT = 200_000  # characters of an output
 REFUSED = re.compile(r"^vgpu: .*(not implemented|not supported|unsupported|cannot be executed|"
@@ -74,6 +75,7 @@ TIMES = re.compile(r"\b(time[sd]?|elapsed|seconds?|sec|m?s|us|ns|msec|usec|[GMK]
                    r"throughput|g?flops?/?s?|fps|rate|speed-?up|performance)\b", re.I)
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 DIGITS = 1e-3
+GPU_JUDGES = ("gpu", "gpu unordered")
 VIRTUAL = " (virtual)"  # which a virtual device adds to the GPU's name
 # `own`: the status of the program where vgpu ended with its own, because a check fired.
 Run = collections.namedtuple("Run", "status seconds out err own", defaults=(None,))
@@ -229,11 +231,13 @@ def same_line(line, other):
     return all(abs(a - b) <= DIGITS * max(abs(a), abs(b)) for a, b in pairs)
 
 
-def difference(result, other):
+def difference(result, other, unordered=False):
     """The first lines in which two runs of a program differ, or nothing."""
     lines, others = ([line.replace(VIRTUAL, "") for line in text.splitlines()
                       if not TIMES.search(line)]
                      for text in (result.out, other.out))
+    if unordered:
+        lines, others = sorted(lines), sorted(others)
     for pair in zip(lines, others):
         if not same_line(*pair):
             return " | ".join(pair)
@@ -251,8 +255,8 @@ def judged(result, right, gpu):
     differs = ""
     if right == "exit":
         says_right = True
-    elif right == "gpu":
-        differs = difference(result, gpu)
+    elif right in GPU_JUDGES:
+        differs = difference(result, gpu, right == "gpu unordered")
         says_right = not differs
         wanted = gpu.status
     else:
@@ -277,11 +281,11 @@ def row_of(program, options):
     result = run_of(options.runs, program, "vgpu")
     gpu = run_of(options.runs, program, "gpu")
     measured = gpu is not None and gpu.status is not None
-    if result is None or (program["right"] == "gpu" and not measured):
+    if result is None or (program["right"] in GPU_JUDGES and not measured):
         return None
     on_gpu = ""
     if gpu:
-        right = "exit" if program["right"] == "gpu" else program["right"]
+        right = "exit" if program["right"] in GPU_JUDGES else program["right"]
         on_gpu = judged(gpu, right, gpu)[0]
         if on_gpu not in ("right", "late"):
             on_gpu = "wrong"
@@ -290,7 +294,7 @@ def row_of(program, options):
         if differs := difference(result, gpu):
             print(f"{program['program']}: {differs}")
     return {name: program.get(name, "") for name in COLUMNS} | {
-        "judge": "gpu" if program["right"] == "gpu" else "program", "gpu": on_gpu,
+        "judge": "gpu" if program["right"] in GPU_JUDGES else "program", "gpu": on_gpu,
         "outcome": outcome, "seconds": f"{result.seconds:.1f}", "cause": cause}
 
 
