@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 
+#include "memory/shadow.hpp"
 #include "runtime/array_copies.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/host_memory.hpp"
@@ -85,6 +87,35 @@ std::optional<Fault> doubt_about(Runtime& runtime, const char* function, const v
   return fault;
 }
 
+// How many of the bytes were never written, of an allocation that was filled.
+std::size_t unwritten_in(const Memory& memory, const void* from, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(from);
+  const Allocation* const block = memory.find(address);
+  const Shadow* const shadow = memory.shadow();
+  if (block == nullptr || block->written || !block->name.empty() || shadow == nullptr ||
+      block->end - block->begin > Memory::kFillLimit || !shadow->covers(address, bytes))
+    return 0;
+  const std::uint64_t first = address - shadow->begin();
+  std::size_t unwritten = 0;
+  for (std::uint64_t byte = first; byte != first + bytes; ++byte)
+    unwritten += (shadow->written()[byte / 4] >> byte % 4 & 1) == 0 ? 1 : 0;
+  return unwritten;
+}
+
+// Says once what the program may take for results.
+void remark_unwritten(const Runtime& runtime, const char* function, const void* to,
+                      const void* from, std::size_t bytes) {
+  static std::atomic_flag said;
+  if (!runtime.settings.checks.init || said.test()) return;
+  if (runtime.memory.find(reinterpret_cast<std::uintptr_t>(to)) != nullptr) return;
+  const std::size_t unwritten = unwritten_in(runtime.memory, from, bytes);
+  if (unwritten == 0 || said.test_and_set()) return;
+  say(
+      fmt::format("{}: {} of the {} bytes that the host receives were never written: {:#x} here, "
+                  "often 0 on a GPU\n  no fault in itself, if the program does not use them",
+                  function, unwritten, bytes, Memory::kFill));
+}
+
 }  // namespace
 
 cudaError_t check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
@@ -118,6 +149,8 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
         keep_finding(runtime, *fault, 1);
       }
     }
+    remark_unwritten(runtime, function, target + row * to_pitch, source + row * from_pitch,
+                     plane.width);
     std::memmove(target + row * to_pitch, source + row * from_pitch, plane.width);
     runtime.memory.copy_written(target + row * to_pitch, source + row * from_pitch, plane.width);
   }
