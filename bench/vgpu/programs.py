@@ -20,7 +20,8 @@ without a result are left to the next call with --missing.
   REGEX       the output contains it; the exit status is 0
   !REGEX      the output does not contain it; the exit status is 0
   gpu         the program has no check. Its exit status and its lines are those of the GPU, apart
-              from lines that state times and rates, and from numbers' last digits
+              from lines that state times, rates and amounts of memory, and from numbers' last
+              digits
   gpu unordered  the same in any order, where the program's threads print
 
 It has one row per program that ran under vgpu, in the order of their names:
@@ -70,9 +71,10 @@ KEPT = 200_000  # characters of an output
 REFUSED = re.compile(r"^vgpu: .*(not implemented|not supported|unsupported|cannot be executed|"
                      r"no code|cannot run|cannot be replaced|is refused|has no |stripped|unknown )",
                      re.M)
-# What differs between two runs of a sound program.
+# What differs between two runs of a sound program, or on GPUs of different memory.
 TIMES = re.compile(r"\b(time[sd]?|elapsed|seconds?|sec|m?s|us|ns|msec|usec|[GMK]i?B/s|bandwidth|"
-                   r"throughput|g?flops?/?s?|fps|rate|speed-?up|performance)\b", re.I)
+                   r"throughput|g?flops?/?s?|fps|rate|speed-?up|performance|FreeMem|TotalMem|"
+                   r"global mem(ory)?)\b", re.I)
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 DIGITS = 1e-3
 GPU_JUDGES = ("gpu", "gpu unordered")
