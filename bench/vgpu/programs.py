@@ -22,7 +22,6 @@ without a result are left to the next call with --missing.
   gpu         the program has no check. Its exit status and its lines are those of the GPU, apart
               from lines that state times, rates and amounts of memory, and from numbers' last
               digits
-  gpu unordered  the same in any order, where the program's threads print
 
 It has one row per program that ran under vgpu, in the order of their names:
 
@@ -68,6 +67,7 @@ AS_ON_A_GPU = ("vgpu/race", "vgpu/uninitialized-read", "vgpu/barrier-divergence"
                "vgpu/trap", "vgpu/invalid-free", "vgpu/bad-host-pointer")
 REMARKS = ("times between events are those of this host's clock", "no fault in itself")
 KEPT = 200_000  # characters of an output
+CUT = "\n[...]\n"
 REFUSED = re.compile(r"^vgpu: .*(not implemented|not supported|unsupported|cannot be executed|"
                      r"no code|cannot run|cannot be replaced|is refused|has no |stripped|unknown )",
                      re.M)
@@ -77,7 +77,6 @@ TIMES = re.compile(r"\b(time[sd]?|elapsed|seconds?|sec|m?s|us|ns|msec|usec|[GMK]
                    r"global mem(ory)?)\b", re.I)
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 DIGITS = 1e-3
-GPU_JUDGES = ("gpu", "gpu unordered")
 VIRTUAL = " (virtual)"  # which a virtual device adds to the GPU's name
 # `own`: the status of the program where vgpu ended with its own, because a check fired.
 Run = collections.namedtuple("Run", "status seconds out err own", defaults=(None,))
@@ -101,7 +100,7 @@ def kept(file):
     file.seek(0)
     text = file.read().decode("utf-8", "replace")
     half = KEPT // 2
-    return text if len(text) <= KEPT else text[:half] + "\n[...]\n" + text[-half:]
+    return text if len(text) <= KEPT else text[:half] + CUT + text[-half:]
 
 
 def run(command, folder, seconds, memory, cores):
@@ -233,17 +232,25 @@ def same_line(line, other):
     return all(abs(a - b) <= DIGITS * max(abs(a), abs(b)) for a, b in pairs)
 
 
-def difference(result, other, unordered=False):
+def difference(result, other):
     """The first lines in which two runs of a program differ, or nothing."""
-    lines, others = ([line.replace(VIRTUAL, "") for line in text.splitlines()
-                      if not TIMES.search(line)]
-                     for text in (result.out, other.out))
-    if unordered:
-        lines, others = sorted(lines), sorted(others)
-    for pair in zip(lines, others):
-        if not same_line(*pair):
-            return " | ".join(pair)
-    return "" if len(lines) == len(others) else f"{len(lines)} lines | {len(others)}"
+    parts = [part for text in (result.out, other.out) for part in compared(text)]
+    for lines, others in zip(parts[:len(parts) // 2], parts[len(parts) // 2:]):
+        for pair in zip(lines, others):
+            if not same_line(*pair):
+                return " | ".join(pair)
+    if len(parts) == 2 and len(parts[0]) != len(parts[1]):
+        return f"{len(parts[0])} lines | {len(parts[1])}"
+    return "" if len(parts) % 2 == 0 else "an output is longer"
+
+
+def compared(text):
+    """The lines to compare; of an output that was cut those before the cut, and those behind it
+    from the last one on."""
+    before, *behind = text.replace(VIRTUAL, "").split(CUT)
+    parts = [before.splitlines()[:-1 if behind else None]]
+    parts += [part.splitlines()[:0:-1] for part in behind]
+    return [[line for line in part if not TIMES.search(line)] for part in parts]
 
 
 def judged(result, right, gpu):
@@ -257,8 +264,8 @@ def judged(result, right, gpu):
     differs = ""
     if right == "exit":
         says_right = True
-    elif right in GPU_JUDGES:
-        differs = difference(result, gpu, right == "gpu unordered")
+    elif right == "gpu":
+        differs = difference(result, gpu)
         says_right = not differs
         wanted = gpu.status
     else:
@@ -283,11 +290,11 @@ def row_of(program, options):
     result = run_of(options.runs, program, "vgpu")
     gpu = run_of(options.runs, program, "gpu")
     measured = gpu is not None and gpu.status is not None
-    if result is None or (program["right"] in GPU_JUDGES and not measured):
+    if result is None or (program["right"] == "gpu" and not measured):
         return None
     on_gpu = ""
     if gpu:
-        right = "exit" if program["right"] in GPU_JUDGES else program["right"]
+        right = "exit" if program["right"] == "gpu" else program["right"]
         on_gpu = judged(gpu, right, gpu)[0]
         if on_gpu not in ("right", "late"):
             on_gpu = "wrong"
@@ -296,7 +303,7 @@ def row_of(program, options):
         if differs := difference(result, gpu):
             print(f"{program['program']}: {differs}")
     return {name: program.get(name, "") for name in COLUMNS} | {
-        "judge": "gpu" if program["right"] in GPU_JUDGES else "program", "gpu": on_gpu,
+        "judge": "gpu" if program["right"] == "gpu" else "program", "gpu": on_gpu,
         "outcome": outcome, "seconds": f"{result.seconds:.1f}", "cause": cause}
 
 
