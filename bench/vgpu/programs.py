@@ -73,8 +73,8 @@ REFUSED = re.compile(r"^vgpu: .*(not implemented|not supported|unsupported|canno
                      re.M)
 # What differs between two runs of a sound program, or on GPUs of different memory.
 TIMES = re.compile(r"\b(time[sd]?|elapsed|seconds?|sec|m?s|us|ns|msec|usec|[GMK]i?B/s|bandwidth|"
-                   r"throughput|g?flops?/?s?|fps|rate|speed-?up|performance|FreeMem|TotalMem|"
-                   r"global mem(ory)?)\b", re.I)
+                   r"throughput|g?flops?/?s?|fps|rate|speed-?up|performance)\b|"
+                   r"mem\w*\b.*\d ?[KMG]i?B\b", re.I)
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 DIGITS = 1e-3
 VIRTUAL = " (virtual)"  # which a virtual device adds to the GPU's name
