@@ -2,7 +2,6 @@
 // Batches of small matrices: triangular systems, LU and QR factorisations, inverses, least squares.
 #include <cmath>
 #include <complex>
-#include <numeric>
 #include <string>
 #include <vector>
 
