@@ -73,25 +73,22 @@ __device__ __forceinline__ void wait_for_cluster() {
   }
 }
 
-// Origin of a block's tile of C, within the cluster's tile.
-struct Origin {
+// Origin of a block's tile of C, which may be narrow. The columns beyond a narrow tile's last whole
+// box ("rest") are not contiguous with its boxes.
+struct TileOrigin {
   int row, col;
+  int width, rest;  // columns; column of the origin as derived from the rest
   template <class T>
   __device__ __forceinline__ int col_of_box(int j) const {  // of B
-    return col + j * T::BK;
+    return (j * T::BK < kInWholeBoxes<T, T::kNarrow> ? col : rest) + j * T::BK;
   }
-  // Column of the origin as derived from the columns beyond the last whole box, see TileOrigin.
-  __device__ __forceinline__ int col_by_rest() const { return col; }
 };
+// Of a tile of full width, within the cluster's.
 template <class T>
-__device__ __forceinline__ Origin origin_in(const TilePlace& pair, int rank) {
-  if constexpr (T::kSharing == 1) return {pair.m * T::BM, pair.n * T::BN};
-  return {pair.m * T::kPairM + (T::kSharesB ? rank * T::BM : 0),
-          pair.n * T::kPairN + (T::kSharesB ? 0 : rank * T::BN)};
-}
-template <class T>
-__device__ __forceinline__ Origin origin_of(const Tiling& plan, int tile, int rank) {
-  return origin_in<T>(place_of<T::kBand>(plan, tile), rank);
+__device__ __forceinline__ TileOrigin origin_in(const TilePlace& pair, int rank) {
+  const int row = pair.m * T::kPairM + (T::kSharing > 1 && T::kSharesB ? rank * T::BM : 0),
+            col = pair.n * T::kPairN + (T::kSharesB ? 0 : rank * T::BN);
+  return {row, col, T::BN, col};
 }
 
 // Initialises the barriers; called by one thread per block before the cluster synchronises. A full
@@ -108,10 +105,10 @@ __device__ __forceinline__ void init_stages(Shared& s) {
 
 // One thread per block starts its own copies and its part of the shared ones, and only the needed
 // boxes of B. `barrier` completes when all bytes have arrived.
-template <class T, class At>
+template <class T>
 __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorMaps& maps,
-                                             std::uint32_t barrier, int rank, const At& at, int k,
-                                             int boxes = T::BN / T::BK) {
+                                             std::uint32_t barrier, int rank, const TileOrigin& at,
+                                             int k, int boxes) {
   if constexpr (T::kSharing == 1) {
     load_stage<T>(s, maps, barrier, at.row, at.col, k, boxes);
   } else {

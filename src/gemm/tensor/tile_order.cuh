@@ -7,20 +7,6 @@
 
 namespace ladder {
 
-// Origin of a tile that may be narrow. The columns beyond a narrow tile's last whole box ("rest")
-// are not contiguous with its boxes.
-struct TileOrigin : Origin {
-  int width, rest;  // columns; column of the origin as derived from the rest
-  template <class T>
-  __device__ __forceinline__ int col_of_box(int j) const {
-    return (j * T::BK < kInWholeBoxes<T, T::kNarrow> ? col : rest) + j * T::BK;
-  }
-  __device__ __forceinline__ int col_by_rest() const { return rest; }
-};
-template <class T>
-__device__ __forceinline__ TileOrigin wide_tile(const Origin& at) {
-  return {at, T::BN, at.col};
-}
 template <class T>
 __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, int rank) {
   const NarrowTiles& narrow = plan.narrow;
@@ -30,9 +16,9 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
     if (tile < T::kBand * plan.tiles_n) {
       const auto rows = static_cast<unsigned>(min(T::kBand, plan.tiles_m));
       const int n = static_cast<int>(static_cast<unsigned>(tile) / rows);
-      return wide_tile<T>(origin_in<T>({tile - n * static_cast<int>(rows), n}, rank));
+      return origin_in<T>({tile - n * static_cast<int>(rows), n}, rank);
     }
-    return wide_tile<T>(origin_of<T>(static_cast<const Tiling&>(plan), tile, rank));
+    return origin_in<T>(place_of<T::kBand>(plan, tile), rank);
   }
   tile -= narrow.first;
   TilePlace pair{tile % narrow.rows, tile / narrow.rows};
@@ -46,8 +32,7 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
     col = 0;
   }
   constexpr int kBoxes = kInWholeBoxes<T, T::kNarrow>, kRest = T::kNarrow - kBoxes;  // columns
-  return {{(narrow.m + pair.m) * T::kPairM + rank * T::BM, col + pair.n * kBoxes},
-          T::kNarrow,
+  return {(narrow.m + pair.m) * T::kPairM + rank * T::BM, col + pair.n * kBoxes, T::kNarrow,
           col + (tile_columns - 1) * kBoxes + pair.n * kRest};
 }
 
@@ -55,7 +40,7 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
 template <class T>
 __device__ __forceinline__ TileOrigin first_origin(const FirstTiles& first, int unit, int rank) {
   const int n = static_cast<int>(static_cast<unsigned>(unit) * first.inverse / FirstTiles::kOne);
-  return wide_tile<T>(origin_in<T>({unit - n * first.rows, n}, rank));
+  return origin_in<T>({unit - n * first.rows, n}, rank);
 }
 
 // Schedule of one unit if no tile is split: round robin.

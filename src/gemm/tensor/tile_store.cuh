@@ -180,7 +180,7 @@ class TileStore {
                   "tf32's tiles have one width");
     row_ = at.row + product.row();
     col_ = at.col + product.col();
-    rest_ = at.col_by_rest() + product.col();
+    rest_ = at.rest + product.col();
     narrow_ = kWidth < T::BN;
     chunks_ = kChunksOf<kWidth>;
     if (kPacked && c.alpha == 1.0F) {
