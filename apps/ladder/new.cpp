@@ -56,11 +56,6 @@ __global__ void __launch_bounds__(T::kThreads)
   store_scaled(o.c + row * p.ldc + col, acc, p.alpha, p.beta);
 }}
 
-static Status accepts(const Problem& p, const Device& device) {{
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}}
-
 static Status launch(const Problem& p, const Operands& o, Stream stream) {{
   return launch_parts(p, o, Tile::BM, Tile::BN, [&](const Problem& part, const Operands& at, dim3 grid) {{
     kernel<Tile><<<grid, dim3(Tile::BN, Tile::BM), 0, stream>>>(part, at);
@@ -68,13 +63,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {{
 }}
 
 static constexpr KernelInfo kKernels[] = {{
-    {{.id = "{name}",
-     .rung = "{name}",
-     .idea = "the one idea, in a few words",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch}},
-}};
+    plain_rung<kMinCc>("{name}", "the one idea, in a few words", launch)}};
 extern const std::span<const KernelInfo> kInfo{{kKernels}};
 
 }}  // namespace ladder::{name}

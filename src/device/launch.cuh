@@ -18,8 +18,6 @@ __device__ __forceinline__ void store_scaled(float* gC, float acc, float alpha, 
   *gC = beta == 0.0F ? alpha * acc : alpha * acc + beta * *gC;
 }
 
-constexpr int kMinCc = 75;  // CUDA-core kernels are built as PTX for Turing and later
-
 // Blocks start in the order x, y, z. If x spanned all tile columns of a wide C, every few rows of A
 // would stream all of B through L2. At most this many tiles in x keep the concurrently used part of
 // B small enough for L2.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ladder {
 
@@ -47,7 +48,9 @@ inline Status accept_cuda(const Device& device, int min_cc) {
                                         std::to_string(device.cc % 10)};
 }
 
-constexpr int kAmpere = 80, kHopper = 90;  // the first GPUs with cp.async, bf16 and tf32; with TMA
+// Kernels on CUDA cores are built as PTX for Turing and later. The others are the first GPUs with
+// cp.async, bf16 and tf32, and with TMA.
+constexpr int kMinCc = 75, kAmpere = 80, kHopper = 90;
 
 // For kernels with instructions of sm_90a, which no later GPU has.
 inline Status accept_hopper(const Device& device) {
@@ -56,6 +59,39 @@ inline Status accept_hopper(const Device& device) {
   return {Code::kUnsupportedDevice, "needs instructions of compute capability 9.0 alone, " +
                                         device.name + " has " + std::to_string(device.cc / 10) +
                                         "." + std::to_string(device.cc % 10)};
+}
+
+// Row-major operands without transposition, from compute capability kCc on; kHopper: on it alone.
+template <int kCc>
+Status accept_plain(const Problem& p, const Device& device) {
+  if (Status s = kCc == kHopper ? accept_hopper(device) : accept_cuda(device, kCc); !s) return s;
+  return accept_row_major_nn(p);
+}
+
+// The registry's row of a rung for such operands. `rung`: the file's name, where that has several.
+template <int kCc>
+constexpr KernelInfo plain_rung(std::string_view id, std::string_view idea,
+                                decltype(KernelInfo::launch) launch, std::string_view rung = {},
+                                Precision precision = Precision::kIeee) {
+  return {.id = id,
+          .rung = rung.empty() ? id : rung,
+          .idea = idea,
+          .precision = precision,
+          .min_cc = kCc,
+          .accepts = accept_plain<kCc>,
+          .launch = launch};
+}
+
+// The row of a host rung, which takes any problem.
+constexpr KernelInfo host_rung(std::string_view id, std::string_view idea,
+                               decltype(KernelInfo::launch) launch, bool all_cores = false) {
+  return {.id = id,
+          .rung = id,
+          .idea = idea,
+          .place = Place::kHost,
+          .all_cores = all_cores,
+          .accepts = [](const Problem&, const Device&) { return Status::ok(); },
+          .launch = launch};
 }
 
 }  // namespace ladder

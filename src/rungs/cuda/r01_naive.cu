@@ -43,11 +43,6 @@ __global__ void __launch_bounds__(T::kThreads)
   store_scaled(o.c + row * p.ldc + col, acc, p.alpha, p.beta);
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return launch_parts(p, o, Tile::BM, Tile::BN,
                       [&](const Problem& part, const Operands& at, dim3 grid) {
@@ -56,13 +51,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r01_naive",
-     .rung = "r01_naive",
-     .idea = "one thread per output, a warp along a column",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch},
-};
+    plain_rung<kMinCc>("r01_naive", "one thread per output, a warp along a column", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r01_naive

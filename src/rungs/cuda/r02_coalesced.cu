@@ -42,11 +42,6 @@ __global__ void __launch_bounds__(T::kThreads)
   store_scaled(o.c + row * p.ldc + col, acc, p.alpha, p.beta);
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return launch_parts(p, o, Tile::BM, Tile::BN,
                       [&](const Problem& part, const Operands& at, dim3 grid) {
@@ -55,13 +50,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r02_coalesced",
-     .rung = "r02_coalesced",
-     .idea = "a warp along a row: coalesced loads and stores",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch},
-};
+    plain_rung<kMinCc>("r02_coalesced", "a warp along a row: coalesced loads and stores", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r02_coalesced

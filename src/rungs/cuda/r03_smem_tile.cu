@@ -59,11 +59,6 @@ __global__ void __launch_bounds__(T::kThreads)
   if (row < p.m && col < p.n) store_scaled(o.c + row * p.ldc + col, acc, p.alpha, p.beta);
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 template <class T>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return launch_parts(p, o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3 grid) {
@@ -72,19 +67,10 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r03_smem_tile_16",
-     .rung = "r03_smem_tile",
-     .idea = "16 x 16 tiles in shared memory",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch<Tile<16>>},
-    {.id = "r03_smem_tile_32",
-     .rung = "r03_smem_tile",
-     .idea = "32 x 32 tiles in shared memory",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch<Tile<32>>},
-};
+    plain_rung<kMinCc>("r03_smem_tile_16", "16 x 16 tiles in shared memory", launch<Tile<16>>,
+                       "r03_smem_tile"),
+    plain_rung<kMinCc>("r03_smem_tile_32", "32 x 32 tiles in shared memory", launch<Tile<32>>,
+                       "r03_smem_tile")};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r03_smem_tile

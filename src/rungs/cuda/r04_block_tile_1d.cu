@@ -72,11 +72,6 @@ __global__ void __launch_bounds__(T::kThreads)
   }
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 using DefaultTile = Tile<64, 64, 8, 8>;
 
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
@@ -87,13 +82,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r04_block_tile_1d",
-     .rung = "r04_block_tile_1d",
-     .idea = "a column of 8 outputs per thread",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch},
-};
+    plain_rung<kMinCc>("r04_block_tile_1d", "a column of 8 outputs per thread", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r04_block_tile_1d

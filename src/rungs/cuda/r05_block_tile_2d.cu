@@ -89,11 +89,6 @@ __global__ void __launch_bounds__(T::kThreads)
   }
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 using DefaultTile = Tile<128, 128, 8, 8, 8>;
 
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
@@ -103,14 +98,8 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   });
 }
 
-static constexpr KernelInfo kKernels[] = {
-    {.id = "r05_block_tile_2d",
-     .rung = "r05_block_tile_2d",
-     .idea = "8 x 8 outputs per thread, an outer product in registers",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch},
-};
+static constexpr KernelInfo kKernels[] = {plain_rung<kMinCc>(
+    "r05_block_tile_2d", "8 x 8 outputs per thread, an outer product in registers", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r05_block_tile_2d

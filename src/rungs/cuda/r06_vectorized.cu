@@ -103,11 +103,6 @@ __global__ void __launch_bounds__(T::kThreads)
   }
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 using DefaultTile = Tile<128, 128, 8, 8, 8>;
 
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
@@ -118,14 +113,8 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   });
 }
 
-static constexpr KernelInfo kKernels[] = {
-    {.id = "r06_vectorized",
-     .rung = "r06_vectorized",
-     .idea = "128-bit loads and stores, A transposed in shared memory",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch},
-};
+static constexpr KernelInfo kKernels[] = {plain_rung<kMinCc>(
+    "r06_vectorized", "128-bit loads and stores, A transposed in shared memory", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r06_vectorized

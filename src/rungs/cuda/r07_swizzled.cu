@@ -116,11 +116,6 @@ __global__ void __launch_bounds__(T::kThreads)
   }
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 using DefaultTile = Tile<128, 128, 8, 8, 8>;
 
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
@@ -132,13 +127,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r07_swizzled",
-     .rung = "r07_swizzled",
-     .idea = "no bank conflicts, by an XOR swizzle",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch},
-};
+    plain_rung<kMinCc>("r07_swizzled", "no bank conflicts, by an XOR swizzle", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r07_swizzled

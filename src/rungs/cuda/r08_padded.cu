@@ -112,11 +112,6 @@ __global__ void __launch_bounds__(T::kThreads)
   }
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 using DefaultTile = Tile<128, 128, 8, 8, 8>;
 
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
@@ -128,13 +123,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r08_padded",
-     .rung = "r08_padded",
-     .idea = "no bank conflicts, by padding",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch},
-};
+    plain_rung<kMinCc>("r08_padded", "no bank conflicts, by padding", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r08_padded

@@ -162,11 +162,6 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
   }
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 template <class T>
 static Status launch_tile(const Problem& p, const Operands& o, Stream stream) {
   const auto chosen = aligned_by_4(p, o) ? kernel<T, true> : kernel<T, false>;
@@ -193,13 +188,7 @@ extern const SearchSpace kSpace{"r09_autotuned", kParameters, kByHand, [](std::s
                                 }};
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r09_autotuned",
-     .rung = "r09_autotuned",
-     .idea = "tile parameters searched under constraints",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch},
-};
+    plain_rung<kMinCc>("r09_autotuned", "tile parameters searched under constraints", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r09_autotuned

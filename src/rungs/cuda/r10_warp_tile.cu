@@ -166,11 +166,6 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
   }
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kMinCc); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 template <class T>
 static Status launch_tile(const Problem& p, const Operands& o, Stream stream) {
   const auto chosen = aligned_by_4(p, o) ? kernel<T, true> : kernel<T, false>;
@@ -199,13 +194,7 @@ extern const SearchSpace kSpace{
     }};
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r10_warp_tile",
-     .rung = "r10_warp_tile",
-     .idea = "a tile for each warp",
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch},
-};
+    plain_rung<kMinCc>("r10_warp_tile", "a tile for each warp", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r10_warp_tile

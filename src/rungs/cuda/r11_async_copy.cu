@@ -165,11 +165,6 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
   }
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, kAmpere); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 using DefaultTile = Tile<128, 128, 24, 64, 32, 8, 8, 3>;
 
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
@@ -185,13 +180,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r11_async_copy",
-     .rung = "r11_async_copy",
-     .idea = "copies to shared memory run meanwhile",
-     .min_cc = kAmpere,
-     .accepts = accepts,
-     .launch = launch},
-};
+    plain_rung<kAmpere>("r11_async_copy", "copies to shared memory run meanwhile", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r11_async_copy

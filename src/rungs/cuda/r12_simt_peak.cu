@@ -214,11 +214,6 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   }
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_hopper(device); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   using T = DefaultTile;
@@ -237,13 +232,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r12_simt_peak",
-     .rung = "r12_simt_peak",
-     .idea = "some warps copy, the others compute",
-     .min_cc = 90,
-     .accepts = accepts,
-     .launch = launch},
-};
+    plain_rung<kHopper>("r12_simt_peak", "some warps copy, the others compute", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r12_simt_peak

@@ -186,11 +186,6 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
   }
 }
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_hopper(device); !s) return s;
-  return accept_row_major_nn(p);
-}
-
 using DefaultTile = Tile<128, 256, 16, 64, 64, 4>;
 
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
@@ -206,14 +201,8 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "r13_mma_sync",
-     .rung = "r13_mma_sync",
-     .idea = "products on tensor cores, a warp at a time",
-     .precision = Precision::kTf32,
-     .min_cc = kHopper,
-     .accepts = accepts,
-     .launch = launch},
-};
+    plain_rung<kHopper>("r13_mma_sync", "products on tensor cores, a warp at a time", launch,
+                        "r13_mma_sync", Precision::kTf32)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r13_mma_sync

@@ -10,6 +10,8 @@
 
 #include <span>
 
+#include "problem/accept.hpp"
+
 namespace ladder::h01_naive {
 
 // Distance in elements between neighbours of op(X) along its rows and its columns.
@@ -20,8 +22,6 @@ struct Strides {
 static Strides strides(Op op, std::int64_t ld) {
   return op == Op::kNone ? Strides{ld, 1} : Strides{1, ld};
 }
-
-static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 
 static Status launch(const Problem& problem, const Operands& operands, Stream) {
   // Who am I: a column-major product is the row-major product of the exchanged operands.
@@ -48,14 +48,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
   return Status::ok();
 }
 
-static constexpr KernelInfo kKernels[] = {
-    {.id = "h01_naive",
-     .rung = "h01_naive",
-     .idea = "three loops on the CPU",
-     .place = Place::kHost,
-     .accepts = accepts,
-     .launch = launch},
-};
+static constexpr KernelInfo kKernels[] = {host_rung("h01_naive", "three loops on the CPU", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::h01_naive

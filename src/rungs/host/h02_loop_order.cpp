@@ -13,9 +13,9 @@
 #include <span>
 #include <vector>
 
-namespace ladder::h02_loop_order {
+#include "problem/accept.hpp"
 
-static Status accepts(const Problem&, const Device&) { return Status::ok(); }
+namespace ladder::h02_loop_order {
 
 static Status launch(const Problem& problem, const Operands& operands, Stream) {
   // Who am I: a column-major product is the row-major product of the exchanged operands.
@@ -53,13 +53,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "h02_loop_order",
-     .rung = "h02_loop_order",
-     .idea = "the inner loop has stride 1",
-     .place = Place::kHost,
-     .accepts = accepts,
-     .launch = launch},
-};
+    host_rung("h02_loop_order", "the inner loop has stride 1", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::h02_loop_order

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "problem/accept.hpp"
+
 namespace ladder::h03_cache_block {
 
 // Sizes in elements. A row of C's block (NC) stays in L1 through KC steps of k, the block of B (KC
@@ -27,8 +29,6 @@ struct Tile {
   static_assert(MC * KC * kFloat <= (4 << 20) / 4,
                 "a block of A takes a small part of a core's share of L3");
 };
-
-static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 
 static Status launch(const Problem& problem, const Operands& operands, Stream) {
   // Who am I: a column-major product is the row-major product of the exchanged operands.
@@ -80,13 +80,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "h03_cache_block",
-     .rung = "h03_cache_block",
-     .idea = "blocks that stay in L1, L2 and L3",
-     .place = Place::kHost,
-     .accepts = accepts,
-     .launch = launch},
-};
+    host_rung("h03_cache_block", "blocks that stay in L1, L2 and L3", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::h03_cache_block

@@ -15,14 +15,13 @@
 
 #include "host/blocking.hpp"
 #include "host/pack.hpp"
+#include "problem/accept.hpp"
 
 namespace ladder::h04_simd_pack {
 
 using host::Panels;
 using host::piece;
 using host::pieces;
-
-static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 
 static Status launch(const Problem& problem, const Operands& operands, Stream) {
   // Who am I: a column-major product is the row-major product of the exchanged operands. Copied
@@ -84,13 +83,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "h04_simd_pack",
-     .rung = "h04_simd_pack",
-     .idea = "a tile in vector registers, packed panels",
-     .place = Place::kHost,
-     .accepts = accepts,
-     .launch = launch},
-};
+    host_rung("h04_simd_pack", "a tile in vector registers, packed panels", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::h04_simd_pack

@@ -16,6 +16,7 @@
 #include "host/blocking.hpp"
 #include "host/pack.hpp"
 #include "host/team.hpp"
+#include "problem/accept.hpp"
 
 namespace ladder::h05_threads {
 
@@ -29,8 +30,6 @@ using host::Team;
 static Piece within(const Piece& all, const Piece& part) {
   return {all.begin + part.begin, part.size};
 }
-
-static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 
 // The threads that are worth starting. A team that waits in its spin loop starts within two
 // microseconds, in which a core does half of this.
@@ -203,14 +202,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "h05_threads",
-     .rung = "h05_threads",
-     .idea = "all cores, packed A shared",
-     .place = Place::kHost,
-     .all_cores = true,
-     .accepts = accepts,
-     .launch = launch},
-};
+    host_rung("h05_threads", "all cores, packed A shared", launch, true)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::h05_threads
