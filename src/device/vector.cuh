@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses to four consecutive elements: 128-bit ones if all sizes and addresses are multiples of
+// Four elements at a time. Accesses are 128-bit ones if all sizes and addresses are multiples of
 // four elements, else guarded 32-bit ones. The decision (aligned_by_4) is made per launch, not per
 // access.
 #pragma once
@@ -18,6 +18,18 @@ inline bool aligned_by_4(const Problem& p, const Operands& o) {
   return sizes && (address(o.a) | address(o.b) | address(o.c)) % sizeof(float4) == 0;
 }
 
+__device__ __forceinline__ float4 operator+(float4 x, float4 y) {
+  return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
+}
+__device__ __forceinline__ float4 float4_of(const float* r) {
+  return make_float4(r[0], r[1], r[2], r[3]);
+}
+__device__ __forceinline__ void set4(float* r, float4 four) {
+  r[0] = four.x, r[1] = four.y, r[2] = four.z, r[3] = four.w;
+}
+__device__ __forceinline__ void add4(float* r, float4 four) {
+  r[0] += four.x, r[1] += four.y, r[2] += four.z, r[3] += four.w;
+}
 __device__ __forceinline__ float4 load4(const float* x) {
   return *reinterpret_cast<const float4*>(x);
 }

@@ -3,10 +3,10 @@
 // through distributed shared memory. Clusters send theirs to that of the last k-split. The order of
 // additions is fixed by the shape.
 #pragma once
-#include "device/four.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
+#include "device/vector.cuh"
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/sent_sums.cuh"
 #include "gemm/simt/vector_copy.cuh"

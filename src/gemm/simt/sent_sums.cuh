@@ -3,9 +3,9 @@
 // has arrived, so that no fence, flag or second launch is needed. The memory is zero before and
 // after.
 #pragma once
-#include "device/four.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/relaxed.cuh"
+#include "device/vector.cuh"
 
 #include <cuda_runtime.h>
 

@@ -90,10 +90,6 @@ static Status launch_thin(PartJob x, const ThinPlan& plan, Stream stream) {
   x.lanes = plan.lanes;
   x.parts = plan.parts;
   const int columns = 1 << T::log_columns(plan.lanes);
-  const std::int64_t tiles = ceil_div(x.n, columns);
-  CallMemory memory;
-  if (Status s = memory.take(stream, 0, tiles * (plan.parts - 1) * T::R * columns); !s) return s;
-  if (plan.parts > 1) x.gSums = memory.flags();
   constexpr auto* kKernel = [] {
     if constexpr (T::kAlongK) {
       return &thin_along<T>;
@@ -101,8 +97,8 @@ static Status launch_thin(PartJob x, const ThinPlan& plan, Stream stream) {
       return &thin_across<T>;
     }
   }();
-  return launch_dependent("few rows", kKernel, tiles * plan.parts, 1, T::kThreads, T::kBytes,
-                          stream, x);
+  return launch_split_k(kKernel, x, ceil_div(x.n, columns), T::R * columns, T::kThreads, T::kBytes,
+                        stream);
 }
 
 static Status launch_direct(PartJob x, const ThinPlan& plan, Stream stream) {

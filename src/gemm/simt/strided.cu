@@ -8,6 +8,7 @@
 #include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
+#include "device/vector.cuh"
 #include "gemm/plan/choice.hpp"
 #include "problem/accept.hpp"
 
@@ -92,8 +93,7 @@ template <int kLanes, int kCount>
 __device__ __forceinline__ void read_fragment(float (&r)[kCount], const float* s, int lane) {
 #pragma unroll
   for (int i = 0; i < kCount; i += 4) {
-    const float4 v = *reinterpret_cast<const float4*>(s + index_of<kLanes>(lane, i));
-    r[i] = v.x, r[i + 1] = v.y, r[i + 2] = v.z, r[i + 3] = v.w;
+    set4(r + i, load4(s + index_of<kLanes>(lane, i)));
   }
 }
 

@@ -3,9 +3,9 @@
 // directly to registers; and products with small k, where C is written once, directly from
 // registers.
 #pragma once
-#include "device/four.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
+#include "device/vector.cuh"
 #include "gemm/simt/part_sums.cuh"
 #include "gemm/simt/thin_sums.cuh"
 

@@ -235,16 +235,10 @@ __global__ void __launch_bounds__(kAddThreads)
     sum.z = __fmaf_rn(four.z, high, sum.z), sum.w = __fmaf_rn(four.w, high, sum.w);
   }
   if (!me.add_groups(sum)) return;
-  const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   const int row = me.row + me.tid / 32 * 16, col = me.col + Product<T>::lane_col(me.tid);
   const SplitRows rows{{row + row_of_half<T>(0), row + row_of_half<T>(1)},
                        {scales.exponent(0), scales.exponent(1)}};
-  const bool whole_pairs =
-      x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + 8 * me.four + 2 <= x.c.n;
-  int2 scale[1];
-  load_scales(scale, x.b, col, me.four);
-  const bool odd = store_scaled4(x, r, 4 * me.four, rows, col, scale[0], whole_pairs);
-  if (__any_sync(0xFFFFFFFFU, odd)) store_exceptional_of(x, rows, col, me.four, me.four + 1);
+  store_added(x, sum, rows, col, me.four);
 }
 
 template <class T>

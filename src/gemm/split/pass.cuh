@@ -16,6 +16,7 @@
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/runtime.cuh"
+#include "device/vector.cuh"
 #include "gemm/split/register_strip.cuh"
 #include "gemm/split/sample.cuh"
 #include "gemm/split/shared_strip.cuh"
@@ -47,8 +48,7 @@ __device__ __forceinline__ void split_along(const SplitOperand& x, int k, int sl
     for (int q = 0; q < kFloat4s; ++q) {
       const int at = from + 4 * (q * kWide + tid);
       if (x.aligned && at + 4 <= end) {
-        const float4 four = __ldcs(reinterpret_cast<const float4*>(gX + at));
-        r[q][0] = four.x, r[q][1] = four.y, r[q][2] = four.z, r[q][3] = four.w;
+        set4(r[q], __ldcs(reinterpret_cast<const float4*>(gX + at)));
       } else {
 #pragma unroll
         for (int i = 0; i < 4; ++i) r[q][i] = at + i < end ? gX[at + i] : 0.0F;

@@ -2,11 +2,11 @@
 // The product kernel of split operands, and its call: the split pre-pass of A and B, the product,
 // and, with split-K, the sum of the k-splits.
 #pragma once
-#include "device/four.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
+#include "device/vector.cuh"
 #include "gemm/split/call.cuh"
 #include "gemm/split/choice.cuh"
 #include "gemm/split/copy.cuh"

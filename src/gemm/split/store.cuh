@@ -301,6 +301,18 @@ __device__ __forceinline__ bool selected(const int* gChoice, SplitChoice choice)
 
 }  // namespace split_detail
 
+// Stores the four sums that a thread of a kernel that adds k-splits has, of group `four`.
+__device__ __forceinline__ void store_added(const SplitTarget& x, float4 sum, const SplitRows& rows,
+                                            int col, int four) {
+  const float r[4] = {sum.x, sum.y, sum.z, sum.w};
+  const bool whole_pairs =
+      x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + 8 * four + 2 <= x.c.n;
+  int2 scale[1];
+  load_scales(scale, x.b, col, four);
+  const bool odd = store_scaled4(x, r, 4 * four, rows, col, scale[0], whole_pairs);
+  if (__any_sync(0xFFFFFFFFU, odd)) store_exceptional_of(x, rows, col, four, four + 1);
+}
+
 // Adds the `parts` k-splits of each tile and stores it: add_parts of tensor_exchange.cuh for split
 // operands.
 template <class T, int kBand>
@@ -314,13 +326,8 @@ __global__ void __launch_bounds__(kAddThreads)
   if (!add_float4s(me, gPartial, plan, parts, sum)) return;
   const int row = me.row + Product<T>::lane_row(me.tid),
             col = me.col + Product<T>::lane_col(me.tid);
-  const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   const SplitRows rows{{row, row + 8}, {x.a.gExponent[row], x.a.gExponent[row + 8]}};
-  const bool whole_pairs = x.c.pairs && x.c.beta == 0.0F && col + 8 * me.four + 2 <= x.c.n;
-  int2 scale[1];
-  load_scales(scale, x.b, col, me.four);
-  const bool odd = store_scaled4(x, r, 4 * me.four, rows, col, scale[0], whole_pairs);
-  if (__any_sync(0xFFFFFFFFU, odd)) store_exceptional_of(x, rows, col, me.four, me.four + 1);
+  store_added(x, sum, rows, col, me.four);
 }
 
 }  // namespace ladder

@@ -3,8 +3,8 @@
 // its share of the tile's rows from all blocks through distributed shared memory, adds the k-splits
 // in order and stores the result.
 #pragma once
-#include "device/four.cuh"
 #include "device/ptx/cluster_memory.cuh"
+#include "device/vector.cuh"
 #include "gemm/tensor/tile_store.cuh"
 
 #include <cstdint>

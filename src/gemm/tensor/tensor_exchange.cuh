@@ -2,10 +2,10 @@
 // Partial sums of tensor-core tiles that several blocks share along k: a block forwards them to the
 // next one (stream-K), or all are written to device memory and a second kernel adds them (split-K).
 #pragma once
-#include "device/four.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/schedule.cuh"
+#include "device/vector.cuh"
 #include "gemm/partial_sums.cuh"
 #include "gemm/tensor/tile_store.cuh"
 

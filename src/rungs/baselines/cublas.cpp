@@ -4,7 +4,6 @@
 #include "rungs/baselines/cublas_terms.hpp"
 
 #include <array>
-#include <memory>
 #include <mutex>
 #include <span>
 
@@ -16,10 +15,7 @@ static Status accepts(const Problem&, const Device& device) {
   return {Code::kUnsupportedDevice, "cuBLAS is not executed on the virtual GPU"};
 }
 
-struct DestroyHandle {
-  void operator()(cublasHandle_t handle) const { cublasDestroy(handle); }
-};
-using Handle = std::unique_ptr<cublasContext, DestroyHandle>;
+using Handle = Owned<cublasHandle_t, cublasDestroy>;
 
 // One handle per device, created at first use, which takes milliseconds and device memory. One
 // thread at a time may use it.

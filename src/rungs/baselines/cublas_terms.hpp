@@ -6,7 +6,20 @@
 
 #include <cublas_v2.h>
 
+#include <memory>
+#include <type_traits>
+
 namespace ladder::cublas {
+
+template <auto kDestroy>
+struct Destroy {
+  template <class T>
+  void operator()(T* object) const {
+    kDestroy(object);
+  }
+};
+template <class Pointer, auto kDestroy>
+using Owned = std::unique_ptr<std::remove_pointer_t<Pointer>, Destroy<kDestroy>>;
 
 constexpr cublasOperation_t operation(Op op) { return op == Op::kNone ? CUBLAS_OP_N : CUBLAS_OP_T; }
 

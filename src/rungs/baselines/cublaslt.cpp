@@ -14,7 +14,6 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -53,28 +52,13 @@ static Status accepts_bytes(const Problem& p, const Device& device) {
   return Status::ok();
 }
 
-template <class T, cublasStatus_t (*kDestroy)(T)>
-struct Destroy {
-  void operator()(std::remove_pointer_t<T>* object) const { kDestroy(object); }
-};
-using Handle = std::unique_ptr<cublasLtContext, Destroy<cublasLtHandle_t, cublasLtDestroy>>;
-using Matmul = std::unique_ptr<cublasLtMatmulDescOpaque_t,
-                               Destroy<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>>;
-using Matrix = std::unique_ptr<cublasLtMatrixLayoutOpaque_t,
-                               Destroy<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>>;
-using Preference =
-    std::unique_ptr<cublasLtMatmulPreferenceOpaque_t,
-                    Destroy<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>>;
-
-struct Free {
-  void operator()(void* memory) const { cudaFree(memory); }
-};
-using Memory = std::unique_ptr<void, Free>;
-
-struct DestroyEvent {
-  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-};
-using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
+using cublas::Owned;
+using Handle = Owned<cublasLtHandle_t, cublasLtDestroy>;
+using Matmul = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
+using Matrix = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
+using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
+using Memory = Owned<void*, cudaFree>;
+using Event = Owned<cudaEvent_t, cudaEventDestroy>;
 
 static Status failed(const char* what, const std::string& why) {
   return {Code::kLaunchFailed, std::string("cuBLASLt: ") + what + ": " + why};
