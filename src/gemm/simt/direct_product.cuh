@@ -30,28 +30,23 @@ __global__ void __launch_bounds__(kDirectThreads) direct_along(const __grid_cons
   float sum = 0.0F;
 #pragma unroll 1
   for (int k = lane * kVector; k < x.k; k += kFew * step) {
-    float4 a[kFew], b[kFew];
+    float a[kFew][kVector]{}, b[kFew][kVector]{};
 #pragma unroll
     for (int i = 0; i < kFew; ++i) {
       const int at = k + i * step;
-      a[i] = b[i] = make_float4(0, 0, 0, 0);
       if (at >= x.k) continue;
       if constexpr (kFloat4) {
-        a[i] = *reinterpret_cast<const float4*>(gA + at);
-        b[i] = *reinterpret_cast<const float4*>(gB + at);
+        set4(a[i], load4(gA + at));
+        set4(b[i], load4(gB + at));
       } else {
-        a[i].x = gA[at * x.a.k_step];
-        b[i].x = gB[at];
+        a[i][0] = gA[at * x.a.k_step];
+        b[i][0] = gB[at];
       }
     }
 #pragma unroll
     for (int i = 0; i < kFew; ++i) {
-      sum = __fmaf_rn(a[i].x, b[i].x, sum);
-      if constexpr (kFloat4) {
-        sum = __fmaf_rn(a[i].y, b[i].y, sum);
-        sum = __fmaf_rn(a[i].z, b[i].z, sum);
-        sum = __fmaf_rn(a[i].w, b[i].w, sum);
-      }
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) sum = __fmaf_rn(a[i][v], b[i][v], sum);
     }
   }
 #pragma unroll 1
@@ -70,37 +65,30 @@ __global__ void __launch_bounds__(kDirectThreads) direct_across(const __grid_con
   ptx::launch_dependents();
   if (column >= x.n) return;
   ptx::wait_for_prerequisites();
-  float4 sum = make_float4(0, 0, 0, 0);
+  float sum[kVector]{};
 #pragma unroll 1
   for (int k = 0; k < x.k; k += kFew, gA += kFew * x.a.k_step, gB += kFew * x.b.k_step) {
-    float4 b[kFew];
-    float a[kFew];
+    float a[kFew]{}, b[kFew][kVector]{};
 #pragma unroll
     for (int i = 0; i < kFew; ++i) {
-      a[i] = 0.0F;
-      b[i] = make_float4(0, 0, 0, 0);
       if (k + i >= x.k) continue;
       a[i] = gA[i * x.a.k_step];
       if constexpr (kFloat4) {
-        b[i] = *reinterpret_cast<const float4*>(gB + i * x.b.k_step);
+        set4(b[i], load4(gB + i * x.b.k_step));
       } else {
-        b[i].x = gB[i * x.b.k_step];
+        b[i][0] = gB[i * x.b.k_step];
       }
     }
 #pragma unroll
     for (int i = 0; i < kFew; ++i) {
-      sum.x = __fmaf_rn(a[i], b[i].x, sum.x);
-      if constexpr (kFloat4) {
-        sum.y = __fmaf_rn(a[i], b[i].y, sum.y);
-        sum.z = __fmaf_rn(a[i], b[i].z, sum.z);
-        sum.w = __fmaf_rn(a[i], b[i].w, sum.w);
-      }
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) sum[v] = __fmaf_rn(a[i], b[i][v], sum[v]);
     }
   }
   if constexpr (kFloat4) {
-    store4(x, row, column, sum);
+    store4(x, row, column, float4_of(sum));
   } else {
-    store1(x, row, column, sum.x);
+    store1(x, row, column, sum[0]);
   }
 }
 
