@@ -14,9 +14,15 @@ struct CostRow {
   std::string_view unit, meaning, measured_by;
 };
 
+namespace measured_by {
+constexpr std::string_view hopper = "bench/h200/hopper.sh", split = "bench/h200/split.sh",
+                           sizes = "bench/h200/sizes.sh", thin = "bench/h200/thin.sh",
+                           every_gpu = "bench/every_gpu.sh";
+}
+
 // The rows of costs.inc: as an array, for tests, and as named constants.
 #define LADDER_COST(table, name, value, unit, meaning, command) \
-  CostRow{#table, #name, value, unit, meaning, command},
+  CostRow{#table, #name, value, unit, meaning, measured_by::command},
 #define LADDER_LIMIT(name, ...) LADDER_COST(limit, name, __VA_ARGS__)
 inline constexpr std::array kCostsOfH200{
 #include "gemm/plan/costs.inc"
