@@ -51,9 +51,10 @@ double guarded_cycles(const Problem& p, const DeviceFacts& device) {
     const FusedPlan fused = plan_fused(p, device.sms);
     const TileShape& t = fused.shape;
     const double steps = 1.0 * fused.plan.tiles_m * fused.plan.tiles_n * fused.plan.steps / sms;
-    return guarded_cost::fused + guarded_cost::fused_step * steps * t.m * t.n +
-           guarded_cost::fused_few * static_cast<double>(few) * k / sms +
-           guarded_cost::k_split * fused.parts;
+    const double sum = guarded_cost::fused + guarded_cost::fused_step * steps * t.m * t.n +
+                       guarded_cost::fused_few * static_cast<double>(few) * k / sms +
+                       guarded_cost::k_split * fused.parts;
+    return std::max(sum, memory_cycles(4 * static_cast<double>(few + many) * k, device.sms));
   }
   const SplitFormat& format = split_format(Precision::kFp16x3);
   const bool a_along = p.op_a == Op::kNone, b_along = p.op_b != Op::kNone;
@@ -103,7 +104,7 @@ KernelChoice choose_of_hopper(const Problem& p, Precision precision, const Devic
     case Precision::kAuto:
     case Precision::kIeee: {
       const CudaCoreCycles cycles = cuda_core_cycles(p, device);
-      if (precision == Precision::kAuto && fits_split(p) && p.m > 0 && p.n > 0 &&
+      if (precision == Precision::kAuto && fits_split(p) && std::min(p.m, p.n) > kThinVectors &&
           guard_holds(static_cast<double>(p.k)) &&
           guarded_cycles(p, device) < std::min(cycles.small, cycles.large))
         return {"ladder_guarded",
