@@ -50,6 +50,12 @@ EQUIVALENT = {
          ("part_tile",)) for copier in ("CopierA copier_a(x.a, row0, begin * T::BK);",
                                         "CopierB copier_b(x.b, col0, begin * T::BK);")
     ],
+    "Four sums that end with the last column are stored one by one.": [
+        ("bound",
+         f"if (x.aligned && x.col_step == 1 && col + 4 <= x.n) {{ < store4(x, row0 + at.row, col0 + at.col, {sums});",
+         ("simt_parts",), ("part_tile",))
+        for sums in ("sum", "in_order(of_slabs(s + at.row * kStride + at.col))")
+    ],
     "A share of k is empty only where k is 0; a stage behind its end is not multiplied, or has zeros.": [
         ("bound",
          "if (step < end) { < for (int i = 0; i < T::STAGES - 1; ++i) load(shared + i * (T::kStageFloats * 4), begin + i);",
