@@ -202,8 +202,13 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
 
 namespace {
 
-// Rounds a memory limit as an H200 (driver 580) does: up to a minimum, then up to a whole unit.
-size_t rounded_limit(cudaLimit limit, size_t value) {
+// Rounds a memory limit as an H200 (driver 580) does: up to a minimum, then up to a whole unit; the
+// share of L2 for persisting accesses as an H100 does, up to whole ways.
+size_t rounded_limit(const vgpu::Device& device, cudaLimit limit, size_t value) {
+  if (limit == cudaLimitPersistingL2CacheSize) {
+    const size_t way = device.l2_bytes / 16;
+    return (value + way - 1) / way * way;
+  }
   constexpr size_t kKiB = 1024;
   const size_t least = limit == cudaLimitMallocHeapSize ? 4096 * kKiB : 512 * kKiB;
   const size_t unit = limit == cudaLimitMallocHeapSize ? 64 * kKiB : 256;
@@ -217,8 +222,11 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     if (!valid_limit(runtime, limit)) return cudaErrorInvalidValue;
     if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
     const bool of_memory = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
-    if (of_memory && value > runtime.device().memory_bytes) return cudaErrorMemoryAllocation;
-    if (of_memory) value = rounded_limit(limit, value);
+    const vgpu::Device& of_device = runtime.device();
+    if (of_memory && value > of_device.memory_bytes) return cudaErrorMemoryAllocation;
+    const bool of_l2 = limit == cudaLimitPersistingL2CacheSize && of_device.persisting_l2_bytes > 0;
+    if (of_l2 && value > of_device.persisting_l2_bytes) return cudaErrorInvalidValue;
+    if (of_memory || of_l2) value = rounded_limit(of_device, limit, value);
     if (of_memory) await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
     // The limit is fixed once a kernel has used the resource.
     if (limit == cudaLimitPrintfFifoSize && runtime.printed) return cudaErrorInvalidValue;

@@ -100,7 +100,7 @@ cudaDeviceProp properties_of(const Device& device, int ordinal) {
   p.memoryBusWidth = device.memory_bus_bits;
   p.l2CacheSize = static_cast<int>(device.l2_bytes);
   p.persistingL2CacheMaxSize = static_cast<int>(device.persisting_l2_bytes);
-  p.accessPolicyMaxWindowSize = 134217728;
+  p.accessPolicyMaxWindowSize = kMostAccessPolicyBytes;
   p.gpuPciDeviceID = device.pci_device_id;
   p.gpuPciSubsystemID = device.pci_subsystem_id;
   set_texture_limits(p);

@@ -9,6 +9,8 @@
 
 namespace vgpu::runtime {
 
+constexpr int kMostAccessPolicyBytes = 128 << 20;  // of an access policy window
+
 cudaDeviceProp properties_of(const Device& device, int ordinal);
 
 // Empty for an attribute that CUDA 13.0 does not define.

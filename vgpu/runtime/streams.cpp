@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "runtime/device_properties.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/stream_order.hpp"
@@ -222,6 +223,17 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return finish(cudaSuccess);
 }
 
+namespace {
+
+// As an H100 (driver 580) accepts them.
+bool accepts(const cudaAccessPolicyWindow& window) {
+  return window.hitRatio >= 0 && window.hitRatio <= 1 &&
+         window.num_bytes <= kMostAccessPolicyBytes &&
+         window.missProp != cudaAccessPropertyPersisting;
+}
+
+}  // namespace
+
 cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attribute,
                                    const cudaStreamAttrValue* value) {
   return call([&](Runtime& runtime) {
@@ -230,6 +242,10 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attribu
     if (value == nullptr) return cudaErrorInvalidValue;
     if (attribute == cudaLaunchAttributePriority)
       stream->priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
+    if (attribute == cudaLaunchAttributeAccessPolicyWindow) {
+      if (!accepts(value->accessPolicyWindow)) return cudaErrorInvalidValue;
+      stream->window = value->accessPolicyWindow;
+    }
     // The other attributes concern scheduling and have no effect here. Reading them returns the
     // defaults.
     return cudaSuccess;
@@ -243,6 +259,8 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attribu
     if (value == nullptr) return cudaErrorInvalidValue;
     *value = {};
     if (attribute == cudaLaunchAttributePriority) value->priority = stream.priority;
+    if (attribute == cudaLaunchAttributeAccessPolicyWindow)
+      value->accessPolicyWindow = stream.window;
     if (attribute == cudaLaunchAttributeSynchronizationPolicy)
       value->syncPolicy = cudaSyncPolicyAuto;
     return cudaSuccess;
@@ -256,6 +274,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
     const Stream* source = runtime.streams.find(from);
     if (target == nullptr || source == nullptr) return cudaErrorInvalidResourceHandle;
     target->priority = source->priority;
+    target->window = source->window;
     return cudaSuccess;
   });
 }

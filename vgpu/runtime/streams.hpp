@@ -28,12 +28,13 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
-  int device = 0;                    // ordinal
-  std::shared_ptr<Capture> capture;  // null if the stream is not being captured
-  std::vector<Node*> last;           // the dependencies of the next captured node
-  std::vector<Ticket> tail = {};     // the tasks that its next work follows (stream_order.hpp)
-  std::uint64_t last_task = 0;       // the highest number of those and all earlier ones
-  const Context* context = nullptr;  // null for the default streams: the calling thread's
+  int device = 0;                      // ordinal
+  std::shared_ptr<Capture> capture;    // null if the stream is not being captured
+  std::vector<Node*> last;             // the dependencies of the next captured node
+  std::vector<Ticket> tail = {};       // the tasks that its next work follows (stream_order.hpp)
+  std::uint64_t last_task = 0;         // the highest number of those and all earlier ones
+  const Context* context = nullptr;    // null for the default streams: the calling thread's
+  cudaAccessPolicyWindow window = {};  // without effect
 };
 
 struct Event {

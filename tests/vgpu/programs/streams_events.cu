@@ -9,6 +9,43 @@ static void CUDART_CB note(cudaStream_t, cudaError_t status, void* flag) {
   *static_cast<int*>(flag) += status == cudaSuccess ? 10 : 1000;
 }
 
+// What an H100 (driver 580) accepts, and what it says afterwards.
+static void check_access_policy(cudaStream_t stream, void* data) {
+  constexpr auto kWindow = cudaLaunchAttributeAccessPolicyWindow;
+  cudaStreamAttrValue value{}, found{};
+  value.accessPolicyWindow = {data, 256, 0.5F, cudaAccessPropertyPersisting,
+                              cudaAccessPropertyStreaming};
+  require(cudaStreamSetAttribute(stream, kWindow, &value), "cudaStreamSetAttribute");
+  const auto is_refused = [&](std::size_t bytes, float ratio, cudaAccessProperty miss) {
+    cudaStreamAttrValue wrong = value;
+    wrong.accessPolicyWindow.num_bytes = bytes;
+    wrong.accessPolicyWindow.hitRatio = ratio;
+    wrong.accessPolicyWindow.missProp = miss;
+    const cudaError_t error = cudaStreamSetAttribute(stream, kWindow, &wrong);
+    cudaGetLastError();
+    return error == cudaErrorInvalidValue;
+  };
+  require(is_refused(256, 1.5F, cudaAccessPropertyStreaming), "a ratio above 1");
+  require(is_refused(256, -0.5F, cudaAccessPropertyStreaming), "a ratio below 0");
+  require(is_refused(256, 0.5F, cudaAccessPropertyPersisting), "misses that persist");
+  require(is_refused(1U << 28, 0.5F, cudaAccessPropertyStreaming), "a window that is too large");
+  require(cudaStreamGetAttribute(stream, kWindow, &found), "cudaStreamGetAttribute");
+  require(found.accessPolicyWindow.base_ptr == data && found.accessPolicyWindow.num_bytes == 256 &&
+              found.accessPolicyWindow.hitRatio == 0.5F,
+          "the window that was accepted");
+
+  cudaDeviceProp properties{};
+  std::size_t bytes = 0;
+  require(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  const std::size_t way = properties.l2CacheSize / 16, most = properties.persistingL2CacheMaxSize;
+  require(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1), "cudaDeviceSetLimit");
+  require(cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize), "cudaDeviceGetLimit");
+  require(bytes == way, "whole ways of L2");
+  require(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, most + 1) == cudaErrorInvalidValue,
+          "more of L2 than may be set aside");
+  cudaGetLastError();
+}
+
 int main() {
   cudaStream_t a, b;
   cudaEvent_t start, stop, untimed;
@@ -46,6 +83,8 @@ int main() {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
   require(cudaStreamIsCapturing(a, &capture), "cudaStreamIsCapturing");
   require(capture == cudaStreamCaptureStatusNone, "nothing is captured");
+
+  check_access_policy(a, data);
 
   require(cudaFreeAsync(data, a), "cudaFreeAsync");
   require(cudaStreamDestroy(a), "cudaStreamDestroy");
