@@ -67,6 +67,19 @@ double guarded_cycles(const Problem& p, const DeviceFacts& device) {
          (across > 0 ? guarded_cost::transposes : 0) + guarded_cost::outputs * m * n / sms;
 }
 
+// Whether a guarded kernel is predicted to be faster than CUDA cores. Those take at least as long
+// as their multiply-adds, so that their plans need not be compared where that decides.
+bool gains_by_split(const Problem& p, const DeviceFacts& device) {
+  if (!fits_split(p) || std::min(p.m, p.n) <= kThinVectors ||
+      !guard_holds(static_cast<double>(p.k)))
+    return false;
+  constexpr double kFmasPerCycle = 128;  // of an SM
+  const double cycles = guarded_cycles(p, device);
+  if (cycles < flops(p) / 2 / (kFmasPerCycle * device.sms)) return true;
+  const CudaCoreCycles cuda_cores = cuda_core_cycles(p, device);
+  return cycles < std::min(cuda_cores.small, cuda_cores.large);
+}
+
 const EveryGpuTile* every_gpu_tile(Precision precision) {
   for (const EveryGpuTile& tile : kEveryGpuTiles) {
     if (tile.precision == precision) return &tile;
@@ -102,17 +115,16 @@ KernelChoice choose_by_clocks(const Problem& p, const DeviceFacts& device) {
 KernelChoice choose_of_hopper(const Problem& p, Precision precision, const DeviceFacts& device) {
   switch (precision) {
     case Precision::kAuto:
-    case Precision::kIeee: {
-      const CudaCoreCycles cycles = cuda_core_cycles(p, device);
-      if (precision == Precision::kAuto && fits_split(p) && std::min(p.m, p.n) > kThinVectors &&
-          guard_holds(static_cast<double>(p.k)) &&
-          guarded_cycles(p, device) < std::min(cycles.small, cycles.large))
+      if (gains_by_split(p, device))
         return {"ladder_guarded",
                 "tensor cores gain more than the split pre-pass and the range check cost", true};
+      [[fallthrough]];
+    case Precision::kIeee: {
       if (const auto tuned = TunedPlans::of_process().find(part_shape(p, {}), device.sms)) {
         return {tuned->large ? "ladder_large_tiles" : "ladder_split_k",
                 "LADDER_PLANS has a measured plan"};
       }
+      const CudaCoreCycles cycles = cuda_core_cycles(p, device);
       if (cycles.small <= cycles.large)
         return {"ladder_split_k", "it is predicted to be faster than large tiles"};
       return {"ladder_large_tiles", "large tiles are predicted to be faster than small ones"};
