@@ -2,8 +2,8 @@
 // Fits the planner's costs of FP32 on CUDA cores to the times that `ladder tune --suite --rows`
 // wrote: the planner's own formulas, with the rows of costs.inc and the tiles' rates as variables.
 //   fit_plans ROWS.csv...
-// Prints the fitted values for costs.inc and part_tiles.inc, then how well the plans of least
-// predicted time do.
+// Prints the fitted values for costs.inc, large_tiles.inc and part_tiles.inc, and before and after
+// them how well the plans of least predicted time do.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,8 +28,8 @@ namespace {
 constexpr int kSms = 132;
 constexpr double kCyclesPerUs = 1900, kLongUs = 20;
 
-// The costs of large tiles are those whose predictions are right, the others those by which fast
-// plans are chosen.
+// What a fit minimises: errors of predicted times (of large tiles), or the time that is lost by the
+// choice of plans (by all other costs).
 enum class Aim { kRight, kChoice };
 
 struct Variable {
@@ -317,8 +317,8 @@ void report(const std::vector<Measured>& all) {
   std::sort(lines.begin(), lines.end(),
             [](const Line& x, const Line& y) { return x.lost > y.lost; });
   const auto count = static_cast<double>(lines.size());
-  for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), std::getenv("ALL") ? 3000 : 60);
-       ++i)
+  constexpr std::size_t kShown = 60;
+  for (std::size_t i = 0; i < std::min(lines.size(), kShown); ++i)
     std::printf("%s\n", lines[i].text.c_str());
   std::printf("%.0f problems: chosen / fastest %.4f; cuBLAS / chosen %.4f, / fastest %.4f\n", count,
               std::exp(lost / count), std::exp(ahead / count), std::exp(possible / count));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product of the kernels for parts of k and for few rows, whichever plan there is for it.
+// A product by the kernels with k-splits and for few rows, with any of its plans.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -73,9 +73,8 @@ bool gains_by_split(const Problem& p, const DeviceFacts& device) {
   if (!fits_split(p) || std::min(p.m, p.n) <= kThinVectors ||
       !guard_holds(static_cast<double>(p.k)))
     return false;
-  constexpr double kFmasPerCycle = 128;  // of an SM
   const double cycles = guarded_cycles(p, device);
-  if (cycles < flops(p) / 2 / (kFmasPerCycle * device.sms)) return true;
+  if (cycles < flops(p) / 2 / (fp32_lanes_per_sm(device.cc) * device.sms)) return true;
   const CudaCoreCycles cuda_cores = cuda_core_cycles(p, device);
   return cycles < std::min(cuda_cores.small, cuda_cores.large);
 }
