@@ -69,9 +69,11 @@ __device__ __forceinline__ void add_kept(float (&rC)[T::TM][T::TN], float* sKept
   for (int i = 0; i < T::TM * T::TN; ++i) rC[i % T::TM][i / T::TM] += s[i * 32];
 }
 
-// The same for two groups of warps, whose sums are of the same outputs. Each ends with the sums of
-// one half of the rows, in the first rows of rC: the first group with those of the first half.
-// begins, ends: whether this is the first or the last chain.
+// For tiles whose two groups of warps split k, in place of keep() and add_kept(): adds the sums of
+// both groups, and of the chains before this one, which shared memory keeps. After the last chain a
+// thread of the first group has the total of the first half of its rows, one of the second group
+// that of the second half, both in the first kOwn rows of rC. begins, ends: whether this is the
+// first chain, and the last.
 template <class T>
 __device__ __forceinline__ void add_groups(float (&rC)[T::TM][T::TN], float* sKept, int group,
                                            bool begins, bool ends) {
@@ -80,7 +82,7 @@ __device__ __forceinline__ void add_groups(float (&rC)[T::TM][T::TN], float* sKe
   float* const own = sKept + warp * kHalf + lane;
   float* const other = sKept + (warp + (group == 0 ? kWarps : -kWarps)) * kHalf + lane;
   const auto sync = [&] { ptx::barrier_sync(2 + warp % kWarps, 64); };
-  sync();  // the other group has read its sums, and stored through the same memory
+  sync();  // the other group no longer uses this memory, also for the stores of the last tile
 #pragma unroll
   for (int i = 0; i < T::kOwn * T::TN; ++i) {
     const int row = i % T::kOwn, col = i / T::kOwn;

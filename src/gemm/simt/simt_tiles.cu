@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SGEMM on CUDA cores by large tiles: producer and consumer warps as in r12, and besides: any
 // layout, operands that are not aligned packed first, tiles split along k (stream-K), four chains
-// of additions for a deep k. The tiles are those of gemm/plan/large_tiles.inc.
+// of additions for a deep k, two groups of warps that split the k of a stage. The tiles are those
+// of gemm/plan/large_tiles.inc.
 #include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/ptx/cp_async.cuh"
