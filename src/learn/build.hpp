@@ -12,7 +12,8 @@
 
 namespace ladder::learn {
 
-// The library's entry, of type `void (void* const* parameters)`: each points to a parameter's value.
+// The library's entry, of type `void (void* const* parameters)`: each points to the value of a
+// parameter.
 constexpr const char* kEntry = "ladder_exercise_call";
 
 struct Compilation {

@@ -38,6 +38,9 @@ class Limits(unittest.TestCase):
             self.assertIn("more than 100 columns", output)
             self.assertTrue(output.startswith(f"{path}:"), output)
 
+    def test_apostrophes_of_a_comment_are_no_quotes(self):
+        self.assertEqual(check({"a.hpp": f"// It's {LONG}that isn't shorter.\n"})[0], 1)
+
     def test_a_long_line_of_a_docstring(self):
         self.assertEqual(check({"a.py": f'"""A tool.\n\n{LONG}\n"""\n'})[0], 1)
 
