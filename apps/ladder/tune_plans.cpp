@@ -146,23 +146,24 @@ bool same(const SimtPlan& one, const SimtPlan& other) {
 
 std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
   if (!one.plan)
-    return fmt::format("{},cublas,,,,,,{},{:.3f}\n", to_string(problem), 0, one.median);
+    return fmt::format("{},cublas,,,,,,,{},{:.3f}\n", to_string(problem), 0, one.median);
   const SimtPlan& plan = *one.plan;
   const PartPlan& part = plan.small.sided.part;
   const ThinPlan& thin = plan.small.thin;
   const int is_planned = planned ? 1 : 0, swapped = plan.small.sided.swapped ? 1 : 0;
   if (plan.large) {
-    return fmt::format("{},large,{},,,{},{:.0f},{},{:.3f}\n", to_string(problem), plan.large->tile,
-                       plan.large->shares ? 1 : 0, plan.large->cycles, is_planned, one.median);
+    return fmt::format("{},large,{},,{},,{},{:.0f},{},{:.3f}\n", to_string(problem),
+                       plan.large->tile, plan.large->packs ? 1 : 0, plan.large->shares ? 1 : 0,
+                       plan.large->cycles, is_planned, one.median);
   }
   if (plan.small.kernel == SmallKernel::kOuterProduct)
-    return fmt::format("{},outer,,,,,,{},{:.3f}\n", to_string(problem), is_planned, one.median);
+    return fmt::format("{},outer,,,,,,,{},{:.3f}\n", to_string(problem), is_planned, one.median);
   if (plan.small.kernel == SmallKernel::kThin) {
-    return fmt::format("{},{},{}x{},{},,{},{:.0f},{},{:.3f}\n", to_string(problem),
+    return fmt::format("{},{},{}x{},{},,,{},{:.0f},{},{:.3f}\n", to_string(problem),
                        thin.direct ? "direct" : "thin", 1 << thin.lanes, thin.columns, swapped,
                        thin.parts, thin.cycles, is_planned, one.median);
   }
-  return fmt::format("{},tiles,{},{},{},{},{:.0f},{},{:.3f}\n", to_string(problem), part.tile,
+  return fmt::format("{},tiles,{},{},,{},{},{:.0f},{},{:.3f}\n", to_string(problem), part.tile,
                      swapped, part.cluster, part.parts, part.cycles, is_planned, one.median);
 }
 
@@ -178,7 +179,7 @@ int tune_plans(const PlanTuning& tuning, const Target& target) {
   PlanTuner tuner(tuning, device);
   TablePrinter printer(stdout, stderr, detect_style());
   TunedPlans kept;
-  std::string rows = "problem,kernel,tile,swapped,cluster,k_splits,cycles,planned,us\n";
+  std::string rows = "problem,kernel,tile,swapped,packed,cluster,k_splits,cycles,planned,us\n";
   double gain = 0;
   int count = 0, replaced = 0;
   catch_interrupt();

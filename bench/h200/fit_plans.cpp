@@ -109,7 +109,7 @@ std::vector<std::string> split(const std::string& line) {
 // False for a row that has no prediction.
 bool read_row(const std::vector<std::string>& words, Measured& to) {
   Row row{};
-  row.us = std::atof(words[8].c_str());
+  row.us = std::atof(words[9].c_str());
   const std::string& kernel = words[1];
   const bool is_swapped = words[3] == "1";
   const PartShape x = part_shape(to.p, {});
@@ -120,7 +120,7 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
   }
   if (kernel == "large") {
     row.kind = Kind::kLarge;
-    const LargePlan wanted{std::atoi(words[2].c_str()), words[5] == "1"};
+    const LargePlan wanted{std::atoi(words[2].c_str()), words[6] == "1", words[4] == "1"};
     bool found = false;
     each_large_plan(to.p, {}, kSms, [&](const LargePlan& plan) {
       if (!(plan == wanted)) return;
@@ -135,11 +135,11 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
     if (std::sscanf(words[2].c_str(), "%dx%d", &lanes, &row.thin.columns) != 2) return false;
     while (1 << row.thin.lanes < lanes) ++row.thin.lanes;
     row.thin.along_k = row.shape.b_k_major;
-    row.thin.parts = std::atoi(words[5].c_str());
+    row.thin.parts = std::atoi(words[6].c_str());
   } else if (kernel == "tiles") {
     row.kind = Kind::kTiles;
-    const PartPlan wanted{std::atoi(words[2].c_str()), std::atoi(words[4].c_str()),
-                          std::atoi(words[5].c_str())};
+    const PartPlan wanted{std::atoi(words[2].c_str()), std::atoi(words[5].c_str()),
+                          std::atoi(words[6].c_str())};
     bool found = false;
     each_part_plan(row.shape, kPartTiles, kSms, [&](const PartPlan& plan) {
       if (plan.tile != wanted.tile || plan.cluster != wanted.cluster || plan.parts != wanted.parts)
@@ -162,7 +162,7 @@ void read_file(const char* path, std::vector<Measured>& all) {
     const auto words = split(line);
     long m = 0, n = 0, k = 0;
     char a = 'N', b = 'N';
-    if (words.size() != 9 ||
+    if (words.size() != 10 ||
         std::sscanf(words[0].c_str(), "%ldx%ldx%ld (op %c%c)", &m, &n, &k, &a, &b) < 3)
       continue;
     if (all.empty() || all.back().name != words[0]) {
@@ -296,10 +296,11 @@ void report(const std::vector<Measured>& all) {
       constexpr const char* kNames[] = {"tiles", "thin", "large"};
       char text[160];
       std::snprintf(text, sizeof text,
-                    "%s %d c%d p%d / %s%d x%d p%d / %d s%d: %.2f us, predicted %.2f",
+                    "%s %d c%d p%d / %s%d x%d p%d / %d s%d%s: %.2f us, predicted %.2f",
                     kNames[static_cast<int>(x.kind)], x.part.tile, x.part.cluster, x.part.parts,
                     x.thin.direct ? "direct " : "", 1 << x.thin.lanes, x.thin.columns, x.thin.parts,
-                    x.large.tile, x.large.shares ? 1 : 0, x.us, cycles_of(of, x) / kCyclesPerUs);
+                    x.large.tile, x.large.shares ? 1 : 0, x.large.packs ? " packed" : "", x.us,
+                    cycles_of(of, x) / kCyclesPerUs);
       return std::string(text);
     };
     lost += std::log(chosen.us / best.us);

@@ -32,16 +32,16 @@ void expect_products(const Case& c, Op op_a, Op op_b) {
   p.lda = a.ld;
   p.ldb = b.ld;
   std::vector<LargePlan> plans;
-  each_large_plan(p, {}, kSms, [&](const LargePlan& plan) { plans.push_back(plan); });
+  const int address = c.offset * static_cast<int>(sizeof(float));
+  const Alignment at{address == 0 ? 256 : address, address == 0 ? 256 : address};
+  each_large_plan(p, at, kSms, [&](const LargePlan& plan) { plans.push_back(plan); });
   ASSERT_GE(plans.size(), 2U);
   for (const LargePlan& plan : plans) {
     SCOPED_TRACE(to_string(p) + ", tile " + std::to_string(plan.tile) +
-                 (plan.shares ? ", shared" : ""));
+                 (plan.shares ? ", shared" : "") + (plan.packs ? ", packed" : ""));
     PaddedMatrix result(c.m, c.n, c.more, c.offset, 3);
     p.ldc = result.ld;
-    const int address = c.offset * static_cast<int>(sizeof(float));
-    const PartShape shape =
-        part_shape(p, {address == 0 ? 256 : address, address == 0 ? 256 : address});
+    const PartShape shape = part_shape(p, at);
     TunedPlans::of_process().set(shape, kSms, SimtPlan{plan});
     const Status status =
         find_kernels("ladder_large_tiles")

@@ -54,6 +54,8 @@ std::pair<Side, Side> sides_of(const Problem& p, const Alignment& at) {
 template <class Visit>
 void each_plan(const Problem& p, const Alignment& at, int sms, Visit visit) {
   constexpr int kChains = 4, kChainsFrom = 2048;  // rounding errors grow with a chain of additions
+  const auto [a, b] = sides_of(p, at);
+  const bool all_aligned = a.aligned && b.aligned;
   for (std::size_t i = 0; i < kLargeTiles.size(); ++i) {
     const LargeTileCost& t = kLargeTiles[i];
     const int slots = sms * t.blocks_of_sm;
@@ -62,9 +64,12 @@ void each_plan(const Problem& p, const Alignment& at, int sms, Visit visit) {
     for (const bool shares : {false, true}) {
       const std::optional<Tiling> tiling = shares ? share_tiles(whole, t.k, slots) : whole;
       if (!tiling) continue;
-      LargePlan plan{static_cast<int>(i), shares, *tiling};
-      plan.cycles = large_cycles(p, at, plan, kLargeTiles, sms);
-      visit(plan);
+      for (const bool packs : {false, true}) {
+        if (packs && all_aligned) continue;
+        LargePlan plan{static_cast<int>(i), shares, packs, *tiling};
+        plan.cycles = large_cycles(p, at, plan, kLargeTiles, sms);
+        visit(plan);
+      }
     }
   }
 }
@@ -79,15 +84,18 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
   const double bytes_ab = 4.0 * (a.elements + b.elements),
                beyond = std::max(0.0, 1 - thin_cost::cached_bytes / bytes_ab);
   double step = t.step + t.from_memory * beyond, cycles = large_cost::launch, along_k = 0;
+  const bool by_element = !plan.packs && !(a.aligned && b.aligned);
   for (const auto& [x, vectors] : {std::pair{a, t.m}, std::pair{b, t.n}}) {
-    if (!x.aligned) {
-      cycles += large_cost::pack + large_cost::packed * x.elements / sms;
-    } else if (x.along_k) {
-      along_k += vectors;
-    }
+    const bool packed = plan.packs && !x.aligned;
+    if (packed) cycles += large_cost::pack + large_cost::packed * x.elements / sms;
+    if (by_element) step += large_cost::element * vectors * t.k;
+    if (x.along_k && !packed) along_k += vectors;
   }
   // Few of these rows are copied in time that nothing else takes.
-  step += (t.k == kLargeStep ? large_cost::along_k : large_cost::along_more_k) * along_k * along_k;
+  const bool one = t.k == kLargeStep;
+  step += along_k * along_k *
+          (by_element ? (one ? large_cost::element_along_k : large_cost::element_along_more_k)
+                      : (one ? large_cost::along_k : large_cost::along_more_k));
   // Cycles of one step of every block of an SM, if `blocks` blocks run at once.
   const auto step_of = [&](std::int64_t blocks) {
     if (blocks > sms) return step * t.blocks_of_sm;

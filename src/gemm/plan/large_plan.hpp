@@ -32,13 +32,14 @@ inline constexpr std::array kLargeTiles{
 struct LargePlan {
   int tile = 0;         // of kLargeTiles
   bool shares = false;  // all blocks have as many steps of k (stream-K), of all tiles or the last
+  bool packs = false;   // operands that are not aligned; else they are copied element by element
   Tiling tiling{};
   double cycles = 0;  // predicted
 
   const LargeTileCost& shape() const { return kLargeTiles[static_cast<std::size_t>(tile)]; }
   // Whether the launches are the same.
   bool operator==(const LargePlan& other) const {
-    return tile == other.tile && shares == other.shares;
+    return tile == other.tile && shares == other.shares && packs == other.packs;
   }
 };
 

@@ -80,6 +80,7 @@ void put_plan(Words& /*to*/, std::monostate /*scaled*/) {}
 void put_plan(Words& to, const LargePlan& plan) {
   put_tile(to, plan.shape().m, plan.shape().n, plan.shape().k);
   put_tiling(to, plan.tiling);
+  put(to, "packs unaligned operands", plan.packs ? "yes" : "no");
 }
 
 void put_plan(Words& to, const SmallPlan& plan) {

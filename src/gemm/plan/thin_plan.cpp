@@ -70,13 +70,16 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double groups =
       std::ceil(share / (plan.along_k ? 4.0 * lanes : static_cast<double>(kThinThreads) / lanes));
   const int of_vector = plan.along_k ? plan.columns : 1;
-  const double waves = std::ceil(of_sm / (rows <= 4 ? 3 : 2));
+  const double waves = std::ceil(
+      of_sm / (plan.along_k ? thin_blocks_along(rows, plan.columns) : thin_blocks_across(rows)));
   const double bytes = 4.0 * static_cast<double>(x.k) * static_cast<double>(x.cols);
   const bool cached = bytes <= thin_cost::cached_bytes;
   const double latency = waves * std::ceil(groups / at_once) *
                          (cached ? thin_cost::latency : thin_cost::memory_latency);
-  // Of B, whole sectors of eight elements are read.
-  const double of_b = of_sm * share * std::max(plan.along_k ? 1 : 8, columns),
+  // Of B, whole sectors of eight elements are read. Rows whose length is no multiple of eight begin
+  // inside a sector.
+  const int inside = plan.along_k || x.cols % 8 == 0 ? 0 : x.b_aligned ? 4 : 7;
+  const double of_b = of_sm * share * std::max(plan.along_k ? 1 : 8, columns + inside),
                of_a = of_sm * share * rows;
   // A warp's load of more lines takes longer.
   const double of_lines = std::min(1.0, lanes / (x.b_aligned ? 8.0 : 32.0));

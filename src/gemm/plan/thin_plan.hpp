@@ -16,6 +16,12 @@ constexpr int thin_loads_along(int rows, int columns) {
 }
 constexpr int thin_loads_across(int rows) { return rows <= 2 ? 8 : rows <= 8 ? 4 : 2; }
 
+// Blocks that run on an SM at once.
+constexpr int thin_blocks_along(int rows, int columns) {
+  return columns == 1 ? 4 : rows <= 2 ? 3 : 2;
+}
+constexpr int thin_blocks_across(int rows) { return rows == 1 ? 4 : rows <= 4 ? 3 : 2; }
+
 // Columns of a block.
 int thin_columns(const ThinPlan& plan);
 

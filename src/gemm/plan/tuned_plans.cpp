@@ -15,7 +15,7 @@ namespace ladder {
 namespace {
 
 constexpr std::string_view kRule =
-    "is not 'M N K OPS ALIGNED SMS outer', '... large TILE whole|shared', '... "
+    "is not 'M N K OPS ALIGNED SMS outer', '... large TILE whole|shared [packed]', '... "
     "thin|direct straight|swapped LANES COLUMNS K-SPLITS' or '... tiles TILE straight|swapped "
     "CLUSTER K-SPLITS'";
 
@@ -37,7 +37,7 @@ std::string text_of(const SimtPlan& plan) {
   if (plan.large) {
     const LargeTileCost& t = plan.large->shape();
     return "large " + std::to_string(t.m) + 'x' + std::to_string(t.n) +
-           (plan.large->shares ? " shared" : " whole");
+           (plan.large->shares ? " shared" : " whole") + (plan.large->packs ? " packed" : "");
   }
   if (plan.small.kernel == SmallKernel::kOuterProduct) return "outer";
   const auto words = [&](std::string text, int one, int other) {
@@ -170,7 +170,7 @@ Status TunedPlans::add(std::string_view text) {
 std::string TunedPlans::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream to;
-  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE whole|shared, "
+  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE whole|shared [packed], "
         "thin|direct straight|swapped LANES COLUMNS K-SPLITS, or tiles TILE straight|swapped "
         "CLUSTER K-SPLITS\n";
   for (const auto& [key, plan] : plans_) {

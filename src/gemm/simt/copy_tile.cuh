@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace ladder {
 
@@ -20,6 +21,7 @@ struct Source {
   std::int64_t ld;
   int size;      // rows of op(A), columns of op(B)
   bool along_k;  // k is the fast index, so that a copy transposes
+  bool aligned;  // rows in memory are 16-byte aligned and a multiple of four elements long
 };
 
 // Rows in shared memory, one per step of k, are padded by 4 elements, and every eight rows by 8
@@ -44,9 +46,11 @@ __device__ __forceinline__ int row_at(int step) {
 // kThreads threads copy to a shared address: whole(s, left) copies the next BK of `left` steps,
 // part(s, left) the last ones, if they are fewer. The loop over whole tiles has few instructions
 // besides the copies, because the producers only get the issue slots that the consumers leave.
-// Rows are 16-byte aligned.
+// TileCopy takes aligned operands, ElementCopy any.
 template <int kSize, int BK, int kThreads, bool kAlongK>
 class TileCopy;
+template <int kSize, int BK, int kThreads, bool kAlongK>
+class ElementCopy;
 
 // The transposing copy: neighbouring lanes load a row's BK steps with 128-bit accesses, one tile
 // ahead, and store the elements one by one. This makes fewer and larger requests than cp.async.
@@ -150,5 +154,89 @@ class TileCopy<kSize, BK, kThreads, false> {
   const float* g_;
   bool inside_[kPieces];
 };
+
+// 4-byte copies; neighbouring lanes copy 8 steps of k of 4 rows, which differ in their banks.
+template <int kSize, int BK, int kThreads>
+class ElementCopy<kSize, BK, kThreads, true> {
+  static constexpr int kAcross = kThreads / kRowsAtOnce;  // rows at once
+  static_assert(kSize % kAcross == 0, "whole rows");
+
+ public:
+  static constexpr bool kStores = false;
+
+  __device__ __forceinline__ ElementCopy(const Source& x, int i0, int k, int /*left*/, int tid)
+      : deep_(tid % kRowsAtOnce), step_(x.ld * kAcross) {
+    const int row = tid / kRowsAtOnce;
+    at_ = (row_at<kSize>(deep_) + row) * 4;
+    rows_ = x.size - i0 - row;
+    g_ = x.g + (i0 + row) * x.ld + k + deep_;
+  }
+
+  __device__ __forceinline__ void whole(std::uint32_t s, int /*left*/) {
+    const float* g = g_;
+#pragma unroll
+    for (int i = 0; i < kSize; i += kAcross, g += step_) copy(s + i * 4, g, i < rows_, BK);
+    g_ += BK;
+  }
+  __device__ __forceinline__ void part(std::uint32_t s, int left) {
+    const float* g = g_;
+#pragma unroll 1
+    for (int i = 0; i < kSize; i += kAcross, g += step_) copy(s + i * 4, g, i < rows_, left);
+  }
+
+ private:
+  __device__ __forceinline__ void copy(std::uint32_t s, const float* g, bool inside, int left) {
+#pragma unroll
+    for (int k = 0; k < BK; k += kRowsAtOnce)
+      ptx::cp_async<4>(s + at_ + row_at<kSize>(k) * 4, g + k, inside && deep_ + k < left);
+  }
+
+  int deep_, at_, rows_;  // at_ in bytes
+  std::int64_t step_;
+  const float* g_;
+};
+
+// 4-byte copies; a warp copies 32 neighbours in memory.
+template <int kSize, int BK, int kThreads>
+class ElementCopy<kSize, BK, kThreads, false> {
+  static constexpr int kWarps = kThreads / 32, kPieces = kSize / 32;
+  static_assert(BK % kWarps == 0 && kRowsAtOnce % kWarps == 0 && kSize % 32 == 0, "whole rows");
+
+ public:
+  static constexpr bool kStores = false;
+
+  __device__ __forceinline__ ElementCopy(const Source& x, int i0, int k, int /*left*/, int tid)
+      : deep_(tid / 32), step_(x.ld * kWarps) {
+    const int i = i0 + tid % 32;
+    at_ = (row_at<kSize>(deep_) + tid % 32) * 4;
+    g_ = x.g + (k + deep_) * x.ld + i;
+    columns_ = x.size - i;
+  }
+
+  __device__ __forceinline__ void whole(std::uint32_t s, int /*left*/) {
+#pragma unroll
+    for (int k = 0; k < BK; k += kWarps, g_ += step_) copy(s + row_at<kSize>(k) * 4, true);
+  }
+  __device__ __forceinline__ void part(std::uint32_t s, int left) {
+#pragma unroll 1
+    for (int k = 0; k < BK; k += kWarps, g_ += step_)
+      copy(s + row_at<kSize>(k) * 4, deep_ + k < left);
+  }
+
+ private:
+  __device__ __forceinline__ void copy(std::uint32_t s, bool inside) {
+#pragma unroll
+    for (int p = 0; p < kPieces; ++p)
+      ptx::cp_async<4>(s + at_ + p * 128, g_ + p * 32, inside && p * 32 < columns_);
+  }
+
+  int deep_, at_, columns_;  // at_ in bytes
+  std::int64_t step_;
+  const float* g_;
+};
+
+template <int kSize, int BK, int kThreads, bool kAlongK, bool kAligned>
+using CopyOf = std::conditional_t<kAligned, TileCopy<kSize, BK, kThreads, kAlongK>,
+                                  ElementCopy<kSize, BK, kThreads, kAlongK>>;
 
 }  // namespace ladder

@@ -102,7 +102,7 @@ inline Status pack(Source& a, float* gA, Source& b, float* gB, int depth, cudaSt
                   2);
   for (Source* const x : {&a, &b}) {
     const Packing& p = x == &a ? of_a : of_b;
-    if (p.ld_y > 0) *x = {p.gY, p.ld_y, static_cast<int>(p.ld_y), false};
+    if (p.ld_y > 0) *x = {p.gY, p.ld_y, static_cast<int>(p.ld_y), false, true};
   }
   return launch_dependent("packing", pack_detail::pack, grid, 1, kThreads, 0, stream, of_a, of_b);
 }

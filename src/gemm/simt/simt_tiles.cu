@@ -317,13 +317,13 @@ __device__ __forceinline__ void consume(const Problem& p, const Target& c, const
   } while (schedule.next(work));
 }
 
-template <class T, bool kAlongA, bool kAlongB>
+template <class T, bool kAlongA, bool kAlongB, bool kAligned>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     kernel(const __grid_constant__ Problem p, const __grid_constant__ Source a,
            const __grid_constant__ Source b, const __grid_constant__ Target c,
            const __grid_constant__ Tiling plan, const __grid_constant__ Exchange x) {
-  using CopyA = TileCopy<T::BM, T::BK, T::kProducers, kAlongA>;
-  using CopyB = TileCopy<T::BN, T::BK, T::kProducers, kAlongB>;
+  using CopyA = CopyOf<T::BM, T::BK, T::kProducers, kAlongA, kAligned>;
+  using CopyB = CopyOf<T::BN, T::BK, T::kProducers, kAlongB, kAligned>;
   extern __shared__ float4 shared4[];
   char* const shared = reinterpret_cast<char*>(shared4);
   if (threadIdx.x < T::STAGES) {
@@ -351,25 +351,26 @@ static bool aligned_by_4(const float* x, std::int64_t ld, std::int64_t used) {
   return reinterpret_cast<std::uintptr_t>(x) % sizeof(float4) == 0 && (ld | used) % 4 == 0;
 }
 
-// Elements of the packed operand; 0 if it need not be packed.
-static std::int64_t to_pack(const Source& x, int depth) {
-  return aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size) ? 0 : packed_elements(x, depth);
-}
-
-template <class T>
+template <class T, bool kAligned>
 static auto choose(bool along_a, bool along_b) {
-  if (along_a) return along_b ? kernel<T, true, true> : kernel<T, true, false>;
-  return along_b ? kernel<T, false, true> : kernel<T, false, false>;
+  if (along_a) return along_b ? kernel<T, true, true, kAligned> : kernel<T, true, false, kAligned>;
+  return along_b ? kernel<T, false, true, kAligned> : kernel<T, false, false, kAligned>;
 }
 
 template <class T>
-static Status launch_tiles(const Problem& p, const Operands& o, const Tiling& tiling,
+static Status launch_tiles(const Problem& p, const Operands& o, const LargePlan& plan,
                            Stream stream) {
-  Source a{o.a, p.lda, static_cast<int>(p.m), p.op_a == Op::kNone};
-  Source b{o.b, p.ldb, static_cast<int>(p.n), p.op_b == Op::kTranspose};
+  const Tiling& tiling = plan.tiling;
   const int depth = static_cast<int>(p.k);
+  const auto source = [&](const float* g, std::int64_t ld, std::int64_t size, bool along_k) {
+    return Source{g, ld, static_cast<int>(size), along_k,
+                  aligned_by_4(g, ld, along_k ? depth : size)};
+  };
+  Source a = source(o.a, p.lda, p.m, p.op_a == Op::kNone),
+         b = source(o.b, p.ldb, p.n, p.op_b == Op::kTranspose);
   const std::int64_t partials = std::int64_t{tiling.blocks} * T::kPartial,
-                     packed_a = to_pack(a, depth), packed_b = to_pack(b, depth);
+                     packed_a = !plan.packs || a.aligned ? 0 : packed_elements(a, depth),
+                     packed_b = !plan.packs || b.aligned ? 0 : packed_elements(b, depth);
   CallMemory memory;
   if (Status s = memory.take(stream, (partials + packed_a + packed_b) * 4,
                              std::int64_t{tiling.blocks} * (T::kConsumers / 32));
@@ -381,13 +382,15 @@ static Status launch_tiles(const Problem& p, const Operands& o, const Tiling& ti
                       packed_b > 0 ? gPacked + packed_a : nullptr, depth, stream);
       !s)
     return s;
-  return launch_dependent("large tiles", choose<T>(a.along_k, b.along_k), tiling.blocks, 1,
-                          T::kThreads, T::kShared, stream, p, a, b,
+  return launch_dependent("large tiles",
+                          a.aligned && b.aligned ? choose<T, true>(a.along_k, b.along_k)
+                                                 : choose<T, false>(a.along_k, b.along_k),
+                          tiling.blocks, 1, T::kThreads, T::kShared, stream, p, a, b,
                           Target{o.c, aligned_by_4(o.c, p.ldc, p.n)}, tiling, exchange);
 }
 
 // In the order of kLargeTiles.
-static constexpr Status (*kLaunch[])(const Problem&, const Operands&, const Tiling&, Stream){
+static constexpr Status (*kLaunch[])(const Problem&, const Operands&, const LargePlan&, Stream){
 #define LADDER_LARGE_TILE(BM, BN, WK, STAGES, blocks, step, from_memory, tile) \
   launch_tiles<Tile<BM, BN, kLargeStep * WK, 64, 64, WK, 16, 8, STAGES, blocks>>,
 #include "gemm/plan/large_tiles.inc"
@@ -404,8 +407,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
                    [&](const Problem& part, const Operands& o, dim3) {
                      if (failed) return;
                      const LargePlan plan = plan_large_tiles(part, call.at, call.device.sms);
-                     if (const Status s = kLaunch[plan.tile](part, o, plan.tiling, stream); !s)
-                       failed = s;
+                     if (const Status s = kLaunch[plan.tile](part, o, plan, stream); !s) failed = s;
                    });
   return failed.value_or(launched);
 }

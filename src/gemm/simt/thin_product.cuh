@@ -5,6 +5,7 @@
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
+#include "device/ptx/global_memory.cuh"
 #include "device/vector.cuh"
 #include "gemm/simt/part_sums.cuh"
 #include "gemm/simt/thin_sums.cuh"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace ladder {
 
@@ -29,6 +31,7 @@ template <int R, int V_, bool kFloat4>
 struct ThinAlong : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
   static constexpr int V = V_, kFew = thin_loads_along(R, V);
   static constexpr bool kAlongK = true;
+  static constexpr int kBlocksOfSm = thin_blocks_along(R, V);
   // The sums replace A in shared memory.
   static constexpr int kBytes = 4 * R * std::max(ThinAlong::kChunk, kThinThreads* V);
   // Of a block whose groups have 2^lanes threads.
@@ -43,23 +46,23 @@ template <int R, bool kFloat4>
 struct ThinAcross : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
   static constexpr int V = 4, kFew = thin_loads_across(R);
   static constexpr bool kAlongK = false;
+  static constexpr int kBlocksOfSm = thin_blocks_across(R);
   static constexpr int kPad = 8;  // lanes between sums, against bank conflicts
   static constexpr int kBytes =
       4 * R * std::max(ThinAcross::kChunk, kThinThreads / 8 * (32 + kPad));
   static __host__ __device__ constexpr int log_columns(int lanes) { return lanes + 2; }
 };
 
-// Elements at g, g + step, ... of which `left` exist.
-template <bool kFloat4>
+// Elements at g, g + step, ... of which `left` exist. kVector: four or none of consecutive ones.
+// Loads without branches between them are in flight together.
+template <bool kVector>
 __device__ __forceinline__ void load_four(float (&to)[4], const float* g, int step, int left) {
-  if constexpr (kFloat4) {
-    if (left >= 4) {
-      set4(to, *reinterpret_cast<const float4*>(g));
-      return;
-    }
-  }
+  if constexpr (kVector) {
+    set4(to, left > 0 ? ptx::load_streaming4(g) : float4{});
+  } else {
 #pragma unroll
-  for (int j = 0; j < 4; ++j) to[j] = j * step < left ? g[j * step] : 0.0F;
+    for (int j = 0; j < 4; ++j) to[j] = j * step < left ? g[j * step] : 0.0F;
+  }
 }
 
 // Copies k of A from `first` on to s: (R, kChunk), or (kChunk, R) if B is not K-major. Zeros follow
@@ -103,8 +106,19 @@ __device__ __forceinline__ void wait_for_rows() {
   __syncthreads();
 }
 
+// Calls `multiply` with whether all loads of B are of four elements or none.
+template <class T, class Multiply>
+__device__ __forceinline__ void with_vectors(bool whole, Multiply multiply) {
+  if (T::kFloat4 && whole) {
+    multiply(std::bool_constant<T::kFloat4>{});
+  } else {
+    multiply(std::false_type{});
+  }
+}
+
 template <class T>
-__global__ void __launch_bounds__(T::kThreads, 2) thin_along(const __grid_constant__ PartJob x) {
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
+    thin_along(const __grid_constant__ PartJob x) {
   extern __shared__ __align__(16) float s[];
   constexpr int R = T::R, V = T::V;
   const int lanes = 1 << x.lanes, lane = static_cast<int>(threadIdx.x) % lanes,
@@ -119,47 +133,51 @@ __global__ void __launch_bounds__(T::kThreads, 2) thin_along(const __grid_consta
     const int count = min(T::kChunk, me.end - chunk);
     if (chunk != me.begin) __syncthreads();
     copy_rows<T>(x, ptx::shared_address(s), chunk, count, (count + stride - 1) / stride * stride);
-    float b[T::kFew][V][4];
-    const auto load = [&](int k) {
+    const auto multiply = [&](auto vector) {
+      constexpr bool kVector = decltype(vector)::value;
+      float b[T::kFew][V][4];
+      const auto load = [&](int k) {
 #pragma unroll
-      for (int i = 0; i < T::kFew; ++i) {
+        for (int i = 0; i < T::kFew; ++i) {
 #pragma unroll
-        for (int v = 0; v < V; ++v) {
-          const int at = k + i * stride + first, column = me.column0 + v * groups + group;
-          load_four<T::kFloat4>(b[i][v], x.b.g + column * x.b.vector_step + chunk + at, kStep,
-                                column < x.n ? count - at : 0);
+          for (int v = 0; v < V; ++v) {
+            const int at = k + i * stride + first, column = me.column0 + v * groups + group;
+            load_four<kVector>(b[i][v], x.b.g + column * x.b.vector_step + chunk + at, kStep,
+                               column < x.n ? count - at : 0);
+          }
         }
-      }
-    };
-    load(0);  // beside A, on which they do not depend
-    wait_for_rows();
-    for (int k = 0;;) {
+      };
+      load(0);  // beside A, on which they do not depend
+      wait_for_rows();
+      for (int k = 0;;) {
 #pragma unroll
-      for (int i = 0; i < T::kFew; ++i) {
-        if (k + i * stride < count) {
+        for (int i = 0; i < T::kFew; ++i) {
+          if (k + i * stride < count) {
 #pragma unroll
-          for (int r = 0; r < R; ++r) {
-            float a[4];
-            const float* const at = s + r * T::kChunk + k + i * stride + first;
-            if constexpr (T::kFloat4) {
-              set4(a, *reinterpret_cast<const float4*>(at));
-            } else {
+            for (int r = 0; r < R; ++r) {
+              float a[4];
+              const float* const at = s + r * T::kChunk + k + i * stride + first;
+              if constexpr (T::kFloat4) {
+                set4(a, load4(at));
+              } else {
 #pragma unroll
-              for (int j = 0; j < 4; ++j) a[j] = at[j * kStep];
-            }
+                for (int j = 0; j < 4; ++j) a[j] = at[j * kStep];
+              }
 #pragma unroll
-            for (int v = 0; v < V; ++v) {
+              for (int v = 0; v < V; ++v) {
 #pragma unroll
-              for (int j = 0; j < 4; ++j)
-                acc[r * V + v] = __fmaf_rn(a[j], b[i][v][j], acc[r * V + v]);
+                for (int j = 0; j < 4; ++j)
+                  acc[r * V + v] = __fmaf_rn(a[j], b[i][v][j], acc[r * V + v]);
+              }
             }
           }
         }
+        k += T::kFew * stride;
+        if (k >= count) break;
+        load(k);
       }
-      k += T::kFew * stride;
-      if (k >= count) break;
-      load(k);
-    }
+    };
+    with_vectors<T>(count % 4 == 0, multiply);
   }
   __syncthreads();
   // Sums to s: (warps per group, R, columns).
@@ -177,7 +195,8 @@ __global__ void __launch_bounds__(T::kThreads, 2) thin_along(const __grid_consta
 }
 
 template <class T>
-__global__ void __launch_bounds__(T::kThreads, 2) thin_across(const __grid_constant__ PartJob x) {
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
+    thin_across(const __grid_constant__ PartJob x) {
   extern __shared__ __align__(16) float s[];
   constexpr int R = T::R, kOfA = R % 4 == 0 ? 4 : 1;
   const int lanes = 1 << x.lanes, lane = static_cast<int>(threadIdx.x) % lanes,
@@ -195,40 +214,44 @@ __global__ void __launch_bounds__(T::kThreads, 2) thin_across(const __grid_const
     copy_rows<T>(x, ptx::shared_address(s), chunk, count, count);
     const float* g = x.b.g + (chunk + row) * x.b.k_step + me.column0 + first;
     const std::int64_t step = rows * x.b.k_step;
-    float b[T::kFew][4];
-    const auto load = [&](int k) {
+    const auto multiply = [&](auto vector) {
+      constexpr bool kVector = decltype(vector)::value;
+      float b[T::kFew][4];
+      const auto load = [&](int k) {
 #pragma unroll
-      for (int i = 0; i < T::kFew; ++i, g += step)
-        load_four<T::kFloat4>(b[i], g, kStep, k + i * rows < count ? left : 0);
-    };
-    load(row);  // beside A, on which they do not depend
-    wait_for_rows();
-    for (int k = row;;) {
+        for (int i = 0; i < T::kFew; ++i, g += step)
+          load_four<kVector>(b[i], g, kStep, k + i * rows < count ? left : 0);
+      };
+      load(row);  // beside A, on which they do not depend
+      wait_for_rows();
+      for (int k = row;;) {
 #pragma unroll
-      for (int i = 0; i < T::kFew; ++i) {
-        if (k + i * rows < count) {
+        for (int i = 0; i < T::kFew; ++i) {
+          if (k + i * rows < count) {
 #pragma unroll
-          for (int r = 0; r < R; r += kOfA) {
-            float a[kOfA];
-            const float* const at = s + (k + i * rows) * R + r;
-            if constexpr (kOfA == 4) {
-              set4(a, *reinterpret_cast<const float4*>(at));
-            } else {
-              a[0] = *at;
-            }
+            for (int r = 0; r < R; r += kOfA) {
+              float a[kOfA];
+              const float* const at = s + (k + i * rows) * R + r;
+              if constexpr (kOfA == 4) {
+                set4(a, load4(at));
+              } else {
+                a[0] = *at;
+              }
 #pragma unroll
-            for (int of = 0; of < kOfA; ++of) {
+              for (int of = 0; of < kOfA; ++of) {
 #pragma unroll
-              for (int j = 0; j < 4; ++j)
-                acc[(r + of) * 4 + j] = __fmaf_rn(a[of], b[i][j], acc[(r + of) * 4 + j]);
+                for (int j = 0; j < 4; ++j)
+                  acc[(r + of) * 4 + j] = __fmaf_rn(a[of], b[i][j], acc[(r + of) * 4 + j]);
+              }
             }
           }
         }
+        k += T::kFew * rows;
+        if (k >= count) break;
+        load(k);
       }
-      k += T::kFew * rows;
-      if (k >= count) break;
-      load(k);
-    }
+    };
+    with_vectors<T>(x.n % 4 == 0 || me.column0 + 4 * lanes <= x.n, multiply);
   }
   __syncthreads();
   // Sums to s: (warps, R, four, lanes), padded.
