@@ -83,7 +83,7 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
   const Tiling& tiling = plan.tiling;
   const double bytes_ab = 4.0 * (a.elements + b.elements),
                beyond = std::max(0.0, 1 - thin_cost::cached_bytes / bytes_ab);
-  double step = t.step + t.from_memory * beyond, cycles = large_cost::launch, along_k = 0;
+  double step = t.step, cycles = large_cost::launch, along_k = 0;
   const bool by_element = !plan.packs && !(a.aligned && b.aligned);
   for (const auto& [x, vectors] : {std::pair{a, t.m}, std::pair{b, t.n}}) {
     const bool packed = plan.packs && !x.aligned;
@@ -91,11 +91,10 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
     if (by_element) step += large_cost::element * vectors * t.k;
     if (x.along_k && !packed) along_k += vectors;
   }
-  // Few of these rows are copied in time that nothing else takes.
-  const bool one = t.k == kLargeStep;
-  step += along_k * along_k *
-          (by_element ? (one ? large_cost::element_along_k : large_cost::element_along_more_k)
-                      : (one ? large_cost::along_k : large_cost::along_more_k));
+  step += t.from_memory * beyond * along_k / (t.m + t.n);
+  // Few of these rows, or long pieces of them, are copied in time that nothing else takes.
+  if (t.k == kLargeStep)
+    step += (by_element ? large_cost::element_along_k : large_cost::along_k) * along_k * along_k;
   // Cycles of one step of every block of an SM, if `blocks` blocks run at once.
   const auto step_of = [&](std::int64_t blocks) {
     if (blocks > sms) return step * t.blocks_of_sm;

@@ -18,7 +18,7 @@ struct LargeTileCost {
   int k;               // of a step
   int blocks_of_sm;    // that run on an SM at once
   double step;         // cycles per step of k, of one of them
-  double from_memory;  // more, of operands that L2 does not hold
+  double from_memory;  // more, of K-major operands that L2 does not hold
   double tile;         // cycles: first copies and store
 };
 inline constexpr int kLargeStep = 8;  // of k, of a warp per stage
