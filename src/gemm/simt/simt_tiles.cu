@@ -164,25 +164,34 @@ template <class T>
 __device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], const Problem& p,
                                            float* gC, const TilePlace& place, int first_row,
                                            float* sWarp) {
+  constexpr int kRows = T::WM / T::WK, kAtOnce = 8, kPieces = T::WN / 32;
   const WarpPlace<T> at;
-  // Four columns of eight lanes, and four rows, are in the 32 banks.
-  const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4); };
+  // The 16-byte vectors of eight lanes, two along a row and four along a column, are in different
+  // banks.
+  const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4 * 8); };
   store_tile<T>(rC, [&](int i, int j, const float* r) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) sWarp[index(at.lane_row + i, at.lane_col + j + e)] = r[e];
+    store4(sWarp + index(at.lane_row + i, at.lane_col + j), float4_of(r));
   });
   __syncwarp();
   const float alpha = p.alpha, beta = p.beta;
   const int row0 = place.m * T::BM + at.row + first_row, col0 = place.n * T::BN + at.col + at.lane;
-#pragma unroll 8
-  for (int i = 0; i < T::WM / T::WK; ++i) {
+  float* g = gC + row0 * p.ldc + col0;
+#pragma unroll 1
+  for (int row = 0; row < kRows && row0 + row < p.m; row += kAtOnce) {
+    float r[kAtOnce][kPieces];
 #pragma unroll
-    for (int j = 0; j < T::WN; j += 32) {
-      float* g = gC + (row0 + i) * p.ldc + col0 + j;
-      const bool inside = row0 + i < p.m && col0 + j < p.n;
-      float c = 0.0F;
-      if (beta != 0.0F && inside) c = *g;
-      if (inside) *g = alpha * sWarp[index(i, at.lane + j)] + beta * c;
+    for (int i = 0; i < kAtOnce; ++i) {
+#pragma unroll
+      for (int j = 0; j < kPieces; ++j) r[i][j] = alpha * sWarp[index(row + i, at.lane + j * 32)];
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i, g += p.ldc) {
+#pragma unroll
+      for (int j = 0; j < kPieces; ++j) {
+        const bool inside = row0 + row + i < p.m && col0 + j * 32 < p.n;
+        if (beta != 0.0F && inside) r[i][j] += beta * g[j * 32];
+        if (inside) g[j * 32] = r[i][j];
+      }
     }
   }
   __syncwarp();
