@@ -2,9 +2,9 @@
 // r17_stream_k: no SM idles in the last wave.
 // NEW:     The last tiles are split along K (stream-K: Osama et al., PPoPP 2023).
 // WHY:     r16's 256 pairs of tiles at 4096 fill 3.9 of the 4 waves of 66 pairs of blocks.
-// PREDICT: Blocks share the steps of the last one to two waves equally: 3% at 4096 and 8192, less
-//          the time to forward partial sums.
-// LIMITS:  As r16. Less than a wave of tiles is not split. Results do not depend on timing.
+// PREDICT: Equal shares of the last one to two waves' steps: 3% at 4096 and 8192, less forwarding.
+// LIMITS:  As r16. Splits nothing where forwarding would take longer than SMs idle, as at 4096, and
+//          nothing of less than a wave. Results do not depend on timing.
 // NEXT:    r18 multiplies FP32 operands.
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/sync.cuh"
@@ -17,6 +17,7 @@ namespace ladder::r17_stream_k {
 using product::kWarpgroup;
 constexpr int kPair = 2;  // blocks of a cluster: tiles of neighbouring rows, with B in common
 constexpr int kBand = 8;  // rows of pairs whose tiles are adjacent in time: they share B in L2
+constexpr std::int64_t kForward = 16;  // steps that forwarding a tile's partial sums takes
 
 template <class In, class Out, int BM, int BN, int STAGES>
 struct Tile : product::TileOf<In, Out, BM, BN, STAGES> {
@@ -139,15 +140,13 @@ __device__ __forceinline__ void consume(const product::Call& c, typename T::Shar
     const int steps = work.end - work.begin;
     const bool continues = work.begin > 0;
     if (continues) {
-      while (ptx::load_acquire(x.gReady + from) == 0) {
-      }
+      while (ptx::load_acquire(x.gReady + from) == 0) continue;
 #pragma unroll
       for (int i = 0; i < T::kSums / 4; ++i)
         reinterpret_cast<float4*>(sums)[i] = __ldcg(gPartial(from) + i * kWarpgroup);
       set_flag(from, 0);  // for the next launch
     }
-    // Main loop. A stage's products start before those of the previous stage have ended. The
-    // previous tile is stored during the first ones.
+    // Main loop, as r16's: the previous tile is stored during the first steps.
 #pragma unroll
     for (int step = 0; step < 4; ++step) {
       if (step == 0 || step < steps) start(continues || step > 0);
@@ -225,9 +224,10 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   const std::int64_t slots = sms * T::kConsumers, bytes = slots * T::kSums * kWarpgroup * 4;
   Status s = product::describe(p, o, T::BM, T::BN, stream, memory, c, bytes, slots);
   if (!s || c.steps == 0) return s;
-  // The last full wave and the rest are split.
+  // The last full wave and the rest are split, if more steps would be idle than forwarding takes.
   const int tiles = (c.tiles_m + 1) / kPair * c.tiles_n, pairs = std::min(sms / kPair, tiles);
-  const int split = tiles % pairs > 0 ? tiles % pairs + pairs : 0;
+  const int rest = tiles % pairs, idle = rest > 0 ? pairs - rest : 0;
+  const int split = idle * std::int64_t{c.steps} > kForward * pairs ? rest + pairs : 0;
   const Partials x{reinterpret_cast<float4*>(memory.scratch()), memory.flags(), tiles - split,
                    split};
   return product::launch<T>("r17_stream_k", kernel<T>, pairs * kPair, stream, c, x);
