@@ -203,27 +203,25 @@ __device__ __forceinline__ void store(const Product& x, int row, int col, float 
   *gC = x.alpha * sum + (x.beta == 0.0F ? 0.0F : x.beta * *gC);
 }
 
-// Stores 2 sums of products of scaled terms, for column `col` and the next. Leaves out elements of
-// exceptional vectors, and returns whether there are any. of_row: the row's scale_of().
+// The same for it and its right neighbour, at an aligned address.
+__device__ __forceinline__ void store(const Product& x, int row, int col, float2 sums) {
+  auto* const gC = reinterpret_cast<float2*>(x.gC + row * x.ldc + col);
+  const float2 old = x.beta == 0.0F ? float2{} : *gC;
+  *gC = {x.alpha * sums.x + x.beta * old.x, x.alpha * sums.y + x.beta * old.y};
+}
+
+// Plain vectors: zeros, and those whose scales are within 2^-63 and 2^63, so that the scales of any
+// two combine to one normal factor.
 template <class F>
-__device__ __forceinline__ bool store_pair(const Product& x, int row, int of_row, int col,
-                                           const float* sums) {
-  const uint2 largest = *reinterpret_cast<const uint2*>(x.b.gLargest + col);
-  const int of_left = scale_of<F>(largest.x), of_right = scale_of<F>(largest.y);
-  const float left = times_power(sums[0], -of_row - of_left);
-  const float right = times_power(sums[1], -of_row - of_right);
-  const bool inside = row < x.a.vectors && of_row != kExceptional;
-  const bool stores_left = inside && col < x.b.vectors && of_left != kExceptional;
-  const bool stores_right = inside && col + 1 < x.b.vectors && of_right != kExceptional;
-  if (x.pairs && stores_left && stores_right) {
-    auto* const gC = reinterpret_cast<float2*>(x.gC + row * x.ldc + col);
-    const float2 old = x.beta == 0.0F ? float2{} : *gC;
-    *gC = {x.alpha * left + x.beta * old.x, x.alpha * right + x.beta * old.y};
-  } else {
-    if (stores_left) store(x, row, col, left);
-    if (stores_right) store(x, row, col + 1, right);
-  }
-  return max(of_row, max(of_left, of_right)) == kExceptional;
+constexpr std::uint32_t kLeastPlain = (127 - 63 + F::kTop) << 23;  // bits of the largest magnitude
+template <class F>
+__device__ __forceinline__ bool is_plain(std::uint32_t largest) {
+  return largest == 0 || largest - kLeastPlain<F> < 127U << 23;
+}
+// The inverse of a plain vector's scale.
+template <class F>
+__device__ __forceinline__ float unscale(std::uint32_t largest) {
+  return __uint_as_float((max(largest, kLeastPlain<F>) & kInfinity) - (F::kTop << 23));
 }
 
 // One warp computes again, from the operands and in FP32, the elements in `rows` x `cols` of C from
@@ -240,6 +238,55 @@ __device__ __forceinline__ void store_exceptional(const Product& x, int row0, in
       if (lane == 0) store(x, row, col, sum);
     }
   }
+}
+
+// A warp stores its sums of products of scaled terms: 16 rows of a tile from row0 on, halves of
+// kVectors columns from col0 on. ptx/wgmma.cuh says which of them a thread holds. Undoing any scale
+// takes eight times as many instructions as undoing plain ones.
+template <class F, int kHalves, int kSums>
+__device__ __forceinline__ void store_sums(const Product& x, const float (&sums)[kHalves][kSums],
+                                           int row0, int col0) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int row[2] = {row0 + lane / 4, row0 + lane / 4 + 8};
+  const std::uint32_t of_row[2] = {__ldg(x.a.gLargest + row[0]), __ldg(x.a.gLargest + row[1])};
+  bool plain = is_plain<F>(of_row[0]) && is_plain<F>(of_row[1]);
+#pragma unroll
+  for (int i = 0; i < kHalves * F::kVectors; i += 32)
+    plain &= is_plain<F>(__ldg(x.b.gLargest + col0 + i + lane));
+  const auto for_each_pair = [&](const auto& store) {
+#pragma unroll
+    for (int half = 0; half < kHalves; ++half) {
+#pragma unroll
+      for (int i = 0; i < kSums; i += 2) {
+        const int col = col0 + half * F::kVectors + i / 4 * 8 + lane % 4 * 2;
+        const uint2 of_col = __ldg(reinterpret_cast<const uint2*>(x.b.gLargest + col));
+        store(i / 2 % 2, col, of_col, sums[half] + i);
+      }
+    }
+  };
+  const bool inside = row0 + 16 <= x.a.vectors && col0 + kHalves * F::kVectors <= x.b.vectors;
+  if (__all_sync(0xFFFFFFFFU, plain && inside && x.pairs)) {
+    const float unscaled[2] = {unscale<F>(of_row[0]), unscale<F>(of_row[1])};
+    for_each_pair([&](int e, int col, uint2 of_col, const float* two) {
+      store(x, row[e], col,
+            float2{two[0] * (unscaled[e] * unscale<F>(of_col.x)),
+                   two[1] * (unscaled[e] * unscale<F>(of_col.y))});
+    });
+    return;
+  }
+  bool exceptional = false;
+  for_each_pair([&](int e, int col, uint2 of_col, const float* two) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int scale = scale_of<F>(of_row[e]), other = scale_of<F>(i == 0 ? of_col.x : of_col.y);
+      const bool odd = max(scale, other) == kExceptional;
+      if (row[e] < x.a.vectors && col + i < x.b.vectors && !odd)
+        store(x, row[e], col + i, times_power(two[i], -scale - other));
+      exceptional |= odd;
+    }
+  });
+  if (__any_sync(0xFFFFFFFFU, exceptional))
+    store_exceptional(x, row0, 16, col0, kHalves * F::kVectors);
 }
 
 // Requires Hopper, and sizes that fit int.

@@ -126,22 +126,8 @@ __device__ __forceinline__ void consume(const terms::Product& x, typename T::Sha
       }
     }
 
-    // Epilogue
-    using F = typename T::Format;
-    const int row0 = place.m * T::BM + row_of_group + warp % 4 * 16, col0 = place.n * T::BN;
-    const int row[2] = {row0 + lane / 4, row0 + lane / 4 + 8};
-    const int of_row[2] = {terms::scale_of<F>(x.a.gLargest[row[0]]),
-                           terms::scale_of<F>(x.a.gLargest[row[1]])};
-    bool exceptional = false;
-#pragma unroll
-    for (int half = 0; half < T::kHalves; ++half) {
-#pragma unroll
-      for (int i = 0; i < T::kPartials; i += 2) {
-        const int e = i / 2 % 2, col = col0 + half * T::kHalf + i / 4 * 8 + lane % 4 * 2;
-        exceptional |= terms::store_pair<F>(x, row[e], of_row[e], col, sums[half] + i);
-      }
-    }
-    if (__any_sync(0xFFFFFFFFU, exceptional)) terms::store_exceptional(x, row0, 16, col0, T::BN);
+    terms::store_sums<typename T::Format>(x, sums, place.m * T::BM + row_of_group + warp % 4 * 16,
+                                          place.n * T::BN);
   }
 }
 
