@@ -4,15 +4,20 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <random>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "memory/memory.hpp"
+#include "memory/reservation.hpp"
 
 namespace vgpu {
 namespace {
@@ -85,6 +90,31 @@ TEST(Memory, LargeBlocksReadAsZeroAlsoWhenReused) {
   auto* again = static_cast<unsigned char*>(memory.allocate(kBytes));
   ASSERT_EQ(again, block);
   EXPECT_EQ(again[0] | again[5000] | again[kBytes - 1], 0);
+}
+
+// The first step of a reservation keeps small pages, for programs that use little.
+TEST(Reservation, AsksForLargePagesWhereMuchIsUsed) {
+  Reservation range(64 * kMiB);
+  ASSERT_TRUE(range.open(8 * kMiB));
+  ASSERT_TRUE(range.open(40 * kMiB));
+  const auto large = [](const void* at) {
+    std::ifstream maps("/proc/self/smaps");
+    bool here = false;
+    for (std::string line; std::getline(maps, line);) {
+      std::uint64_t begin = 0, end = 0;
+      if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " ", &begin, &end) == 2)
+        here = begin <= address(at) && address(at) < end;
+      else if (here && line.starts_with("VmFlags:"))
+        return line.find(" hg") != line.npos;
+    }
+    return false;
+  };
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage"))
+    GTEST_SKIP() << "this kernel has no large pages";
+  EXPECT_FALSE(large(range.begin() + kMiB));
+  EXPECT_TRUE(large(range.begin() + 20 * kMiB));
+  EXPECT_TRUE(large(range.begin() + 39 * kMiB));
+  EXPECT_FALSE(large(range.begin() + 60 * kMiB));
 }
 
 TEST(Memory, FreedBlocksHoldNoHostMemory) {
