@@ -15,7 +15,7 @@ Checks::Checks(const ir::Program& program, const LaunchConfig& config, const Mem
       shared_init_(shared_init) {}
 
 std::unique_ptr<observer::Races> Checks::races(u64 shared_bytes, u32 warps, u32 blocks) const {
-  if (!config_.check_race) return nullptr;
+  if (!config_.check_race || shared_bytes == 0) return nullptr;
   return std::make_unique<RaceCheck>(program_, program_.shared_begin, shared_bytes, warps, blocks);
 }
 

@@ -78,7 +78,8 @@ u32 RaceCheck::State::agent_of(const AgentName& name) {
 void RaceCheck::barrier(const observer::Block& block, const u32* arrived, u32 waited) {
   State& s = *state_;
   const u32 base = block.rank * s.block_warps;
-  std::vector<u32> joined;
+  std::vector<u32>& joined = s.joined;
+  joined.clear();
   for (u32 w = 0; w < s.block_warps; ++w) {
     if (arrived[w] != 0) raise(joined, s.known[base + w]);
   }

@@ -129,6 +129,7 @@ struct RaceCheck::State {
   std::vector<std::vector<u32>> known;  // [warp][agent]
   // Indexed by warp: minimum of its `known` over the other warps, and over asynchronous agents.
   std::vector<u32> oldest, oldest_async;
+  std::vector<u32> joined;  // of a barrier; kept for its storage
   std::vector<Glance> glances;
   // Vector clocks. By warp: those that its strong writes transfer since its last fence, and those
   // that its next fence will acquire. By location: those of its last strong write.

@@ -80,6 +80,7 @@ void release(Block& block, u32 number) {
     block.race->barrier(block, barrier.arrived, waited);
   }
   barrier = {};
+  block.pending_barriers &= ~(1u << number);
 }
 
 struct Arrival {
@@ -112,7 +113,8 @@ void check(Warp& warp, const Insn& insn, const Arrival& arrival) {
           "");
   }
   const Block::Barrier& barrier = warp.block->barriers[arrival.number];
-  if (barrier.pending && barrier.expected != arrival.threads) {
+  const bool pending = (warp.block->pending_barriers >> arrival.number & 1) != 0;
+  if (pending && barrier.expected != arrival.threads) {
     fault(at, FaultKind::kBarrierDivergence,
           fmt::format("threads arrive at barrier {} with different counts: {} and {}",
                       arrival.number, barrier.expected, arrival.threads),
@@ -143,14 +145,17 @@ void barrier_arrive(Warp& warp, const Insn& insn) {
   check(warp, insn, arrival);
   Block& block = *warp.block;
   Block::Barrier& barrier = block.barriers[arrival.number];
-  if (!barrier.pending) {
-    barrier.pending = true;
+  const u32 bit = 1u << arrival.number;
+  if ((block.pending_barriers & bit) == 0) {
+    block.pending_barriers |= bit;
     barrier.expected = arrival.threads;
     barrier.first_pc = warp.pc;
   }
   barrier.arrived[warp.id] |= warp.mask;
-  barrier.ones += static_cast<u32>(__builtin_popcount(arrival.predicate & warp.mask));
-  barrier.zeros += static_cast<u32>(__builtin_popcount(~arrival.predicate & warp.mask));
+  if (insn.s[2] != kNone) {
+    barrier.ones += static_cast<u32>(__builtin_popcount(arrival.predicate & warp.mask));
+    barrier.zeros += static_cast<u32>(__builtin_popcount(~arrival.predicate & warp.mask));
+  }
   if (static_cast<BarrierKind>(insn.sub) == BarrierKind::kArrive) {
     ++warp.pc;
     if (complete(block, barrier)) release(block, arrival.number);
@@ -161,8 +166,9 @@ void barrier_arrive(Warp& warp, const Insn& insn) {
 }
 
 void barrier_exit(Block& block) {
-  for (u32 n = 0; n < Block::kBarriers; ++n) {
-    if (block.barriers[n].pending && complete(block, block.barriers[n])) release(block, n);
+  for (u32 m = block.pending_barriers; m != 0; m &= m - 1) {
+    const u32 n = static_cast<u32>(__builtin_ctz(m));
+    if (complete(block, block.barriers[n])) release(block, n);
   }
 }
 

@@ -131,7 +131,8 @@ void Block::start(u64 linear_index) {
   output.clear();
   idle_rounds = turns_ = 0;
   done = blocked = false;
-  for (Barrier& barrier : barriers) barrier = {};
+  for (; pending_barriers != 0; pending_barriers &= pending_barriers - 1)
+    barriers[__builtin_ctz(pending_barriers)] = {};
   if (watch != nullptr) watch->start_block(linear);
   mbarriers->start_block();
   if (warpgroups != nullptr) warpgroups->start_block();

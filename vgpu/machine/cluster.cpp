@@ -36,6 +36,10 @@ void Cluster::start(u64 linear_index) {
   for (Arrival& arrival : arrivals_) arrival = {};
   clock_ = {};
   if (race_ != nullptr) race_->start();
+  if (size() == 1) {
+    blocks_[0]->start(linear_index);
+    return;
+  }
   const Dim3 &grid = blocks_[0]->launch.config.grid, &of = blocks_[0]->launch.config.cluster;
   const u64 across = grid.x / of.x, down = grid.y / of.y;
   const u64 x = linear_index % across * of.x, y = linear_index / across % down * of.y,

@@ -183,8 +183,7 @@ struct Block : observer::Block {
   i64 turn(u32 who, i64 most);
 
   struct Barrier {
-    u32 expected = 0;  // expected threads; 0: all that have not exited
-    bool pending = false;
+    u32 expected = 0;          // expected threads; 0: all that have not exited
     u32 arrived[kLanes] = {};  // by warp
     u32 first_pc = 0;
     u32 ones = 0, zeros = 0;  // lanes that arrived with predicate true, false
@@ -198,6 +197,7 @@ struct Block : observer::Block {
   u32 warp_count = 0;
   std::unique_ptr<Warp[]> warps;
   Barrier barriers[kBarriers];
+  u32 pending_barriers = 0;  // bit mask of those at which threads have arrived; others are empty
   PrintFifo output;
   observer::Races* race = nullptr;  // owned by the cluster
   std::unique_ptr<observer::Watch> watch;

@@ -134,14 +134,13 @@ void Lowering::lower_absolute_call(const Instruction& i) {
 }
 
 void Lowering::lower_barrier(const Instruction& i) {
-  const u32 result_row = scratch_ + 9;  // reserved for the result that B2R reads
   if (i.op == Op::kB2r) {
     const bool to_predicate = i.count > 1;
     if (to_predicate) {
       if (i[0].index != kZeroRegister) refuse("two results");
       emit_alu("mov.pred", predicate(i[1]), {kReductionPredicate});
     } else {
-      emit_alu("sass.mov", destination(i[0]), {row(result_row)});
+      emit_alu("sass.mov", destination(i[0]), {row(reduction_)});
     }
     return;
   }
@@ -178,7 +177,7 @@ void Lowering::lower_barrier(const Instruction& i) {
       at(pc).sub = static_cast<u8>(kKinds[i.type]);
       at(pc).s[2] = predicate(p);
       if (p.negated) at(pc).flags |= kFlagNegate;
-      at(pc).d = i.type == 0 ? row(result_row) : kReductionPredicate;
+      at(pc).d = i.type == 0 ? row(reduction_) : kReductionPredicate;
     }
   }
 }

@@ -49,7 +49,7 @@ void Lowering::refuse(const std::string& why) const {
 
 void Lowering::run() {
   const std::size_t count = text_.size() / 16;
-  u32 most = 0, most_uniform = 0;
+  u32 most = 0, most_uniform = 0, used_barriers = 0;
   for (std::size_t n = 0; n < count; ++n) {
     const u32 address = static_cast<u32>(n * 16);
     instructions_.push_back(decode({read64(text_, address), read64(text_, address + 8)}, address,
@@ -61,6 +61,7 @@ void Lowering::run() {
       if (o.kind == Kind::kUniform && o.index != kZeroUniform)
         most_uniform = std::max<u32>(most_uniform, o.index);
       if (o.uniform != kZeroUniform) most_uniform = std::max<u32>(most_uniform, o.uniform);
+      if (o.kind == Kind::kBarrier) used_barriers = std::max<u32>(used_barriers, o.index + 1);
     }
   }
   mark_compared_loads(instructions_);
@@ -69,7 +70,10 @@ void Lowering::run() {
   if (calls)
     most = std::max<u32>(most, 12);  // argument registers, even if the code does not set them
   uniforms_ = std::min<u32>(most + 4, 255);
-  barriers_ = uniforms_ + std::min<u32>(most_uniform + 4, 63);
+  reduction_ = uniforms_ + std::min<u32>(most_uniform + 4, 63);
+  barriers_ = reduction_ + 1;
+  // Every other row is written by the instruction that reads it, or never read.
+  undefined_rows_ = barriers_ + used_barriers;
   trash_ = barriers_ + 16;
   scratch_ = trash_ + 4;
   rows_ = scratch_ + 12;
@@ -224,7 +228,7 @@ void Lowering::finish() {
   FunctionCode& function = program_.functions[0];
   function.window_bytes = base + rows_ * 128;
   function.undefined = {
-      {0, kPredicateBytes}, {kUniformPredicates, kPredicateBytes}, {base, rows_ * 128}};
+      {0, kPredicateBytes}, {kUniformPredicates, kPredicateBytes}, {base, undefined_rows_ * 128}};
   function.constants = std::move(constants_);
   for (Insn& insn : program_.code) {
     const std::string& name = operations()[insn.op].name;

@@ -153,8 +153,10 @@ class Lowering {
   const Instruction* current_ = nullptr;
   std::vector<std::byte> constants_;
   std::map<u64, u32> known_constants_, known_pairs_, known_bank_;
-  u32 registers_ = 0, uniforms_ = 0, barriers_ = 0, trash_ = 0, scratch_ = 0,
-      rows_ = 0;  // first rows
+  // First rows. reduction_: what BAR.RED leaves for B2R.
+  u32 registers_ = 0, uniforms_ = 0, reduction_ = 0, barriers_ = 0, trash_ = 0, scratch_ = 0,
+      rows_ = 0;
+  u32 undefined_rows_ = 0;  // the first ones, which may be read before they are written
   u32 zero_ = 0;
   bool indexes_addresses_ = false;
 };
