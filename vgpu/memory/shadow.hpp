@@ -53,7 +53,7 @@ class Shadow {
   // The same per row of words, while all accesses were to the whole row. Then kStoring with the
   // launch's first mark says that its words have marks of their own, and kLocked that another host
   // thread changes the row.
-  static constexpr std::uint64_t kRowWords = 32;
+  static constexpr std::uint64_t kRowWords = 16;
   static constexpr std::uint32_t kLocked = kStoring | kMarkBits;
   std::uint32_t* rows() const { return rows_; }
   // Gives the words of a row marks of their own. `first`: the launch's first mark.

@@ -37,6 +37,24 @@ TEST_F(Control, NestedBranchesWithEarlyExits) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], kSums[i]) << i;
 }
 
+TEST_F(Control, RotatedWords) {
+  std::vector<unsigned> in(32), other(32);
+  for (unsigned i = 0; i < 32; ++i) {
+    in[i] = 0x9e3779b9u * (i + 1);
+    other[i] = 0x85ebca6bu * (i + 3);
+  }
+  unsigned* const out = array<unsigned>(128);
+  launch("add_rotated", {1, 1, 1}, {32, 1, 1}, array(in), array(other), out);
+  for (unsigned i = 0; i < 32; ++i) {
+    const unsigned a = in[i], b = other[i];
+    EXPECT_EQ(out[i], (a << 7 | a >> 25) + b) << i;
+    EXPECT_EQ(out[32 + i], (b << 31 | b >> 1) - a) << i;
+    EXPECT_EQ(out[64 + i], (b << 12 | a >> 20) + a) << i;
+    const long long far = static_cast<long long>(static_cast<int>(a)) * 8 + 5;
+    EXPECT_EQ(out[96 + i], static_cast<unsigned>(far >> 32) + static_cast<unsigned>(far)) << i;
+  }
+}
+
 TEST_F(Control, Switch) {
   constexpr int kCases[][2] = {{0x20, 0x25},  {0x21, 0x63}, {0x22, 0x70},  {0x23, 0x1c},
                                {0x24, -0x24}, {0x25, 0x94}, {0x26, 0x13},  {0x27, 0x127},

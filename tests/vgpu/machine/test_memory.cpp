@@ -110,6 +110,27 @@ TEST_F(MemorySpaces, LocalArrays) {
   EXPECT_GE(attributes(*module->find_kernel("local_array")).local_bytes, 64u);
 }
 
+TEST_F(MemorySpaces, NarrowRowsOfLocalMemory) {
+  std::vector<int> order(16);
+  for (int k = 0; k < 16; ++k) order[k] = (k * 7 + 3) & 15;
+  long long* const out = array<long long>(64);
+  launch("local_rows", {1, 1, 1}, {64, 1, 1}, array(order), out);
+  for (int i = 0; i < 64; ++i) {
+    signed char bytes[16];
+    unsigned char unsigned_bytes[16];
+    short halves[16];
+    for (int k = 0; k < 16; ++k) {
+      bytes[order[k]] = static_cast<signed char>(k * 29 + i);
+      unsigned_bytes[order[k]] = static_cast<unsigned char>(k * 31 - i);
+      halves[order[k]] = static_cast<short>(k * 3001 - i * 7);
+    }
+    long long sum = 0;
+    for (int k = 0; k < 16; ++k)
+      sum = sum * 3 + bytes[order[15 - k]] - unsigned_bytes[order[k]] + halves[order[k * 5 & 15]];
+    EXPECT_EQ(out[i], sum) << i;
+  }
+}
+
 TEST_F(MemorySpaces, BytesOfLocalMemory) {
   std::vector<int> index(64);
   for (int i = 0; i < 64; ++i) index[i] = i * 3;

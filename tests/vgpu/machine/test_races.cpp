@@ -54,25 +54,30 @@ TEST_F(Races, ABlockReadsWhatAnotherWrites) {
 
 TEST_F(Races, BlocksConflictWhereTheirWordsDo) {
   struct Range {
-    int first, count, writes, unused;
+    int first, count, writes, pitch;
   };
-  constexpr int kWords = 160, kBlocks = 3, kLanes = 32;
+  constexpr int kWords = 320, kBlocks = 3, kLanes = 32, kHalf = 16;
   std::mt19937 random(20);
   const auto below = [&](int most) {
     return static_cast<int>(random() % static_cast<unsigned>(most));
   };
   int conflicts = 0;
-  for (int round = 0; round < 600; ++round) {
+  for (int round = 0; round < 1200; ++round) {
     config.host_threads = round % 2 == 0 ? 1 : 2;
     int* const data = written<int>(kWords);
     Range* const ranges = written<Range>(kBlocks);
     std::vector<std::set<int>> readers(kWords), writers(kWords);
     for (int b = 0; b < kBlocks; ++b) {
       const bool whole = below(2) == 0;  // the words of one warp's access
-      const int first = whole ? kLanes * below(kWords / kLanes - 1) : below(kWords - 2 * kLanes);
-      ranges[b] = {first, whole ? kLanes : 1 + below(2 * kLanes), below(3) == 0 ? 1 : 0, 0};
-      for (int word = first; word < first + ranges[b].count; ++word)
+      const bool tile = below(3) == 0;   // a row for each half warp
+      const int pitch = !tile ? kHalf : whole ? kHalf * (1 + below(4)) : 1 + below(4 * kHalf);
+      const int room = kWords - 3 * pitch - kHalf;
+      const int first = whole ? kHalf * below(room / kHalf) : below(room);
+      ranges[b] = {first, whole ? kLanes : 1 + below(2 * kLanes), below(3) == 0 ? 1 : 0, pitch};
+      for (int at = 0; at < ranges[b].count; ++at) {
+        const int word = first + at % kHalf + at / kHalf * pitch;
         (ranges[b].writes != 0 ? writers : readers).at(static_cast<std::size_t>(word)).insert(b);
+      }
     }
     bool conflict = false;
     for (std::size_t word = 0; word < kWords; ++word) {
@@ -88,8 +93,8 @@ TEST_F(Races, BlocksConflictWhereTheirWordsDo) {
       launch("touch_ranges", {kBlocks}, {2 * kLanes}, data, ranges);
     }
   }
-  EXPECT_GT(conflicts, 100);
-  EXPECT_LT(conflicts, 500);
+  EXPECT_GT(conflicts, 200);
+  EXPECT_LT(conflicts, 1000);
 }
 
 TEST_F(Races, WithFindingsALaunchGoesOn) {

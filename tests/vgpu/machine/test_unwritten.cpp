@@ -224,6 +224,9 @@ TEST_F(UnwrittenReads, LocalMemory) {
 TEST_F(UnwrittenReads, LocalMemoryThatTheThreadDidNotWrite) {
   expect_fault(kRead, "local memory", "local_array", {1}, {32}, fresh<int>(32), 5, 5);
   int* const out = written<int>(32);
+  launch("local_chars", {1}, {32}, out, 6, 5);
+  EXPECT_EQ(out[31], 5);
+  expect_fault(kRead, "local memory", "local_chars", {1}, {32}, out, 5, 5);
   launch("local_ahead", {1}, {32}, out, 5, 4, 1);
   launch("local_ahead", {1}, {32}, out, 5, 5, 0);
   EXPECT_EQ(out[31], -1);

@@ -93,6 +93,30 @@ void access_stray_local(Warp& warp, std::byte* window, const Insn& insn, u32 mas
   }
 }
 
+// Moves one element of at most 4 bytes of all lanes between a row of local memory and a register.
+template <bool kStore>
+[[gnu::always_inline]] inline void move_local_row(const Insn& insn, std::byte* memory, u32* reg,
+                                                  u32 at) {
+  if (insn.bytes == 4) {
+    if constexpr (kStore)
+      __builtin_memcpy(memory, reg, 4 * kLanes);
+    else
+      __builtin_memcpy(reg, memory, 4 * kLanes);
+    return;
+  }
+  u32* const row = reinterpret_cast<u32*>(memory);
+  const u32 shift = at % 4 * 8, unused = 32 - 8 * u32{insn.bytes}, ones = ~0u >> unused;
+  if constexpr (kStore) {
+    for (u32 i = 0; i < kLanes; ++i)
+      row[i] = (row[i] & ~(ones << shift)) | (reg[i] & ones) << shift;
+  } else if ((insn.flags & kFlagSigned) != 0) {
+    for (u32 i = 0; i < kLanes; ++i)
+      reg[i] = static_cast<u32>(static_cast<i32>(row[i] >> shift << unused) >> unused);
+  } else {
+    for (u32 i = 0; i < kLanes; ++i) reg[i] = row[i] >> shift & ones;
+  }
+}
+
 template <bool kStore>
 void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* offsets) {
   const u32 bytes = insn.bytes, total = bytes * insn.vector;
@@ -128,15 +152,12 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
     access_stray_local<kStore>(warp, window, insn, stray, offsets);
     mask &= ~stray;
   }
-  if (in_row && mask != 0 && bytes == 4 && insn.width == 4) {
+  if (in_row && mask != 0 && bytes <= 4 && insn.width == 4) {
     for (u32 e = 0; e < insn.vector; ++e) {
       const u32 offset = element_slot(warp, insn, e);
       if (offset == kNone) continue;
-      std::byte* const row = local_byte(warp, 0, static_cast<u32>(first) + 4 * e);
-      if constexpr (kStore)
-        __builtin_memcpy(row, window + offset, 4 * kLanes);
-      else
-        __builtin_memcpy(window + offset, row, 4 * kLanes);
+      const u32 at = static_cast<u32>(first) + bytes * e;
+      move_local_row<kStore>(insn, local_byte(warp, 0, at / 4 * 4), slot<u32>(window, offset), at);
     }
     return;
   }

@@ -163,6 +163,14 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
         });
     return;
   }
+  if (high && shift != 0 && flip == 0 && insn.list == kNone && !extended) {
+    write_row<kUniform>(
+        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+          const u32 upper = sign_extends ? static_cast<u32>(static_cast<i32>(a[i]) >> 31) : c[i];
+          return (upper << shift | a[i] >> (32 - shift)) + (b[i] ^ fb) + (fb & 1);
+        });
+    return;
+  }
   alignas(64) u32 result[kLanes], carries[kLanes];
   for (u32 i = 0; i < kLanes; ++i) {
     u32 shifted;

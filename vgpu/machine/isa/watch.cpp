@@ -30,6 +30,16 @@ template <class T>
 #endif
 }
 
+// Stores the first values of words whose marks are locked.
+[[gnu::always_inline]] inline void store_words(u64 address, const u32* values, u64 count) {
+#ifdef __SANITIZE_THREAD__
+  for (u64 i = 0; i < count; ++i)
+    __atomic_store_n(reinterpret_cast<u32*>(address) + i, values[i], __ATOMIC_RELAXED);
+#else
+  __builtin_memcpy(reinterpret_cast<void*>(address), values, count * 4);
+#endif
+}
+
 // Mask of the bytes in its word that an access of 1 or 2 bytes covers.
 [[gnu::always_inline]] inline u32 part(u64 address, u32 bytes) {
   return ((1u << bytes) - 1) << (address & 3);
@@ -185,8 +195,7 @@ template <bool kWrite, class Entry>
     if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
       continue;
     if (stored == nullptr) return true;
-    for (u32 i = 0; i < kWords; ++i)
-      __atomic_store_n(reinterpret_cast<u32*>(address) + i, stored[i], __ATOMIC_RELAXED);
+    store_words(address, stored, kWords);
     __atomic_store_n(entry, next, __ATOMIC_RELEASE);
     return true;
   }
@@ -215,12 +224,33 @@ bool mark_row(const Known& known, const observer::LaunchMarks& marks, u64 row, b
     if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
       continue;
     if (stored == nullptr) return true;
-    u32* const memory = reinterpret_cast<u32*>(marks.begin + word * 4);
-    for (u64 i = 0; i < Shadow::kRowWords; ++i)
-      __atomic_store_n(memory + i, stored[i], __ATOMIC_RELAXED);
+    store_words(marks.begin + word * 4, stored, Shadow::kRowWords);
     __atomic_store_n(entry, next, __ATOMIC_RELEASE);
     return true;
   }
+}
+
+// Marks two neighbouring rows, of which the access touches all words. False if they need a look one
+// by one.
+template <bool kWrite>
+[[gnu::always_inline]] inline bool mark_two_rows(const Known& known,
+                                                 const observer::LaunchMarks& marks, u64 row,
+                                                 const u32* stored) {
+  constexpr u64 kEach = ~u64{0} / ~u32{0};
+  u64* const entry = reinterpret_cast<u64*>(marks.rows + row);
+  u64 old = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+  u32 low, high;
+  if (!known.step<kWrite>(static_cast<u32>(old), low) ||
+      !known.step<kWrite>(static_cast<u32>(old >> 32), high))
+    return false;
+  const u64 next = low | u64{high} << 32;
+  const u64 first = stored == nullptr ? next : kEach * Shadow::kLocked;
+  if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return false;
+  if (stored == nullptr) return true;
+  store_words(marks.begin + row * Shadow::kRowWords * 4, stored, 2 * Shadow::kRowWords);
+  __atomic_store_n(entry, next, __ATOMIC_RELEASE);
+  return true;
 }
 
 // Calls visit(row, words of it) for the rows that the words are in.
@@ -276,18 +306,22 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
 template <bool kWrite>
 [[gnu::always_inline]] inline bool is_settled(const Known& known,
                                               const observer::LaunchMarks& marks, Words words) {
+  const u64 row = words.first / Shadow::kRowWords,
+            last = (words.first + words.count - 1) / Shadow::kRowWords;
+  u32 foreign = 0, whole = 0;
+  for (u64 r = row; r <= last; ++r) {
+    const u32 entry = peek(marks.rows[r]), is_foreign = known.is_foreign<kWrite>(entry);
+    foreign |= is_foreign;
+    whole |= is_foreign & (known.is_parted(entry) ^ 1);
+  }
+  if (foreign == 0 || whole != 0) return foreign == 0;
   u32 unsettled = 0;
-  const auto look = [&](u64 row, Words piece) __attribute__((always_inline)) {
-    const u32 entry = peek(marks.rows[row]);
-    if (known.is_foreign<kWrite>(entry) == 0) return;
-    unsettled |= known.is_parted(entry) ^ 1;
-    for (u64 i = 0; i < piece.count; ++i)
-      unsettled |= known.is_foreign<kWrite>(peek(marks.touched[piece.first + i]));
-  };
-  if (words.first % Shadow::kRowWords + words.count <= Shadow::kRowWords)
-    look(words.first / Shadow::kRowWords, words);
-  else
-    for_rows(words, look);
+  for_rows(
+      words, [&](u64 r, Words piece) __attribute__((always_inline)) {
+        if (known.is_foreign<kWrite>(peek(marks.rows[r])) == 0) return;
+        for (u64 i = 0; i < piece.count; ++i)
+          unsettled |= known.is_foreign<kWrite>(peek(marks.touched[piece.first + i]));
+      });
   return unsettled == 0;
 }
 
@@ -318,32 +352,68 @@ template <bool kWrite>
   });
 }
 
+// Marks an access to words without gaps. stored: what it stores there, or null. False if a word's
+// mark may conflict.
+template <bool kWrite>
+[[gnu::always_inline]] inline bool touch_words(const Known& known,
+                                               const observer::LaunchMarks& marks, Words words,
+                                               const u32* stored) {
+  constexpr u64 kTwo = 2 * Shadow::kRowWords;
+  if (words.count == kTwo && words.first % kTwo == 0 &&
+      mark_two_rows<kWrite>(known, marks, words.first / Shadow::kRowWords, stored))
+    return true;
+  bool marked = true;
+  for_rows(
+      words, [&](u64 row, Words piece) __attribute__((always_inline)) {
+        const u32* const first = stored == nullptr ? nullptr : stored + (piece.first - words.first);
+        if (!mark_row<kWrite>(known, marks, row, piece.count == Shadow::kRowWords, first))
+          marked &= mark_words<kWrite>(known, marks, piece, first);
+      });
+  return marked;
+}
+
+// Marks 4-byte accesses whose half warp of lanes is without gaps: a row of a tile. Returns the other
+// lanes.
+template <bool kWrite>
+u32 touch_halves(const Known& known, const observer::LaunchMarks& marks, u32 mask,
+                 const u64* addresses, const Stored& stored) {
+  constexpr u32 kHalf = kLanes / 2;
+  u32 left = mask;
+  for (u32 first = 0; first < kLanes; first += kHalf) {
+    const u32 lanes = ((1u << kHalf) - 1) << first;
+    if ((mask & lanes) != lanes) continue;
+    u64 distance = 0;
+    for (u32 i = 0; i < kHalf; ++i)
+      distance |= addresses[first + i] - addresses[first] - u64{i} * 4;
+    const u64 at = addresses[first] - marks.begin;
+    if (distance == 0 && at < marks.bytes &&
+        touch_words<kWrite>(known, marks, {at / 4, kHalf}, stored.of(first, 0)))
+      left &= ~lanes;
+  }
+  return left;
+}
+
 template <bool kWrite>
 void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes, Pattern pattern,
            const std::byte* window) {
   const observer::LaunchMarks& marks = warp.watch->global;
   const Known known(warp);
-  Words words;
   if (pattern != Pattern::kScattered) {
     const u64 at = addresses[0] - marks.begin;
     if (at >= marks.bytes) return;
-    words = words_of(at, bytes, pattern);
+    const Words words = words_of(at, bytes, pattern);
     if (is_settled<kWrite>(known, marks, words)) return;
-    if (pattern == Pattern::kUniform) mask = 1;
-  } else if (bytes == 4) {
-    mask &= unsettled_lanes<kWrite>(known, marks, mask, addresses);
-    if (mask == 0) return;
+    const Stored stored(warp, window, insn);
+    if (touch_words<kWrite>(known, marks, words, stored.of(0, 0))) return;
+    touch_lanes<kWrite>(warp, insn, pattern == Pattern::kUniform ? 1 : mask, addresses, bytes,
+                        stored);
+    return;
   }
+  if (bytes == 4) mask &= unsettled_lanes<kWrite>(known, marks, mask, addresses);
+  if (mask == 0) return;
   const Stored stored(warp, window, insn);
-  bool marked = words.count != 0;
-  for_rows(
-      words, [&](u64 row, Words piece) __attribute__((always_inline)) {
-        const u32* const values = stored.of(0, 0);
-        const u32* const first = values == nullptr ? nullptr : values + (piece.first - words.first);
-        if (!mark_row<kWrite>(known, marks, row, piece.count == Shadow::kRowWords, first))
-          marked &= mark_words<kWrite>(known, marks, piece, first);
-      });
-  if (!marked) touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, stored);
+  if (bytes == 4) mask = touch_halves<kWrite>(known, marks, mask, addresses, stored);
+  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, stored);
 }
 
 }  // namespace
@@ -430,6 +500,16 @@ void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offse
     }
     u32 lacking = 0;
     for (u32 i = 0; i < size; ++i) lacking |= static_cast<u32>(row[i] == 0);
+    if (lacking == 0) return;
+  } else if (in_row && vector == 1) {
+    u8* const row = written + offsets[0] / 4 * kLanes;
+    const u8 bits = static_cast<u8>(part(offsets[0], bytes));
+    if (kind == Touch::kStore) {
+      for (u32 i = 0; i < kLanes; ++i) row[i] |= bits;
+      return;
+    }
+    u32 lacking = 0;
+    for (u32 i = 0; i < kLanes; ++i) lacking |= static_cast<u32>((row[i] & bits) == 0);
     if (lacking == 0) return;
   }
   for (u32 m = mask; m != 0; m &= m - 1) {

@@ -143,6 +143,12 @@ extern "C" __global__ void local_array(int* out, int written, int read) {
   out[threadIdx.x] = values[read * 3 % 16];  // reads local memory
 }
 
+extern "C" __global__ void local_chars(int* out, int written, int read) {
+  volatile char values[16];
+  for (int i = 0; i < written; ++i) values[i] = static_cast<char>(i);
+  out[threadIdx.x] = values[read];
+}
+
 // Loads an element of the array in any case, and uses it only if asked to.
 extern "C" __global__ void local_ahead(int* out, int written, int read, int use) {
   volatile int values[16];
@@ -197,11 +203,12 @@ extern "C" __global__ void agree_in_vectors(int4* vectors, double* doubles, usho
   pairs[lane] = {static_cast<unsigned short>(lane),
                  static_cast<unsigned short>(lane + (differs == 3 ? extra : 0))};
 }
-// Block b reads or writes the words that ranges[b] says: first, number, whether it writes.
+// Block b reads or writes the words that ranges[b] says: first, number, whether it writes, and how
+// far half warps are apart.
 extern "C" __global__ void touch_ranges(int* data, const int4* ranges) {
   const int4 range = ranges[blockIdx.x];
   const int at = static_cast<int>(threadIdx.x);
-  int* const to = data + range.x + at;
+  int* const to = data + range.x + at % 16 + at / 16 * range.w;
   int value = static_cast<int>(blockIdx.x);
   if (at >= range.y) return;
   if (range.z != 0)

@@ -173,3 +173,13 @@ extern "C" __global__ void spin_within_warp(int* lock, int* counter) {
   __threadfence();
   atomicExch(lock, 0);
 }
+
+// A rotated word plus another, and an address of 64 bits: LEA.HI of machine code.
+extern "C" __global__ void add_rotated(const unsigned* in, const unsigned* other, unsigned* out) {
+  const unsigned i = threadIdx.x, a = in[i], b = other[i];
+  out[i] = __funnelshift_l(a, a, 7) + b;
+  out[32 + i] = __funnelshift_l(b, b, 31) - a;
+  out[64 + i] = __funnelshift_l(a, b, 12) + a;
+  const long long far = (static_cast<long long>(static_cast<int>(a)) << 3) + 5;
+  out[96 + i] = static_cast<unsigned>(far >> 32) + static_cast<unsigned>(far);
+}

@@ -93,6 +93,22 @@ extern "C" __global__ void local_array(const int* index, int* out) {
   for (int k = 0; k < 16; ++k) sum += values[(k + index[i]) & 15] * (k + 1);
   out[i] = sum;
 }
+// The same index in all lanes.
+extern "C" __global__ void local_rows(const int* order, long long* out) {
+  signed char bytes[16];
+  unsigned char unsigned_bytes[16];
+  short halves[16];
+  const int i = static_cast<int>(threadIdx.x);
+  for (int k = 0; k < 16; ++k) {
+    bytes[order[k]] = static_cast<signed char>(k * 29 + i);
+    unsigned_bytes[order[k]] = static_cast<unsigned char>(k * 31 - i);
+    halves[order[k]] = static_cast<short>(k * 3001 - i * 7);
+  }
+  long long sum = 0;
+  for (int k = 0; k < 16; ++k)
+    sum = sum * 3 + bytes[order[15 - k]] - unsigned_bytes[order[k]] + halves[order[k * 5 & 15]];
+  out[i] = sum;
+}
 extern "C" __global__ void local_bytes(const int* index, long long* out) {
   union {
     unsigned char bytes[32];
