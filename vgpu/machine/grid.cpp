@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <map>
 #include <system_error>
 #include <thread>
@@ -37,6 +39,10 @@ constexpr i64 kClusterTurn = 1 << 16;
 constexpr u64 kTogether = 8;        // clusters that interleave, unless all of them wait
 constexpr u64 kIdleRounds = 1000;   // consecutive idle rounds that count as a deadlock
 constexpr u64 kRoundsPerLook = 16;  // idle rounds between two calls of Patience::wait
+// How long one thread runs before others start, where their number is the host's: to start and to
+// join them takes about as long, and a small launch needs none. It looks after so many instructions.
+constexpr std::chrono::microseconds kAlone{50};
+constexpr i64 kAloneQuantum = 1 << 12;
 
 // Kernels compute with default rounding and with subnormals, whatever mode the program has set.
 class FloatEnvironment {
@@ -201,9 +207,11 @@ void work_in_order(const Launch& launch, observer::Counters& counters, Outcome& 
   outcome.end_clock = clock.latest;
 }
 
-// One of several workers that take clusters from a common counter.
+// One of several workers that take clusters from a common counter. start_others: what the first one
+// does when it has run long; may be null.
 void work(const Launch& launch, observer::Counters& counters, std::atomic<u64>& next,
-          std::atomic<u64>& first_error, Outcome& outcome) {
+          std::atomic<u64>& first_error, Outcome& outcome,
+          std::function<void()> start_others = nullptr) {
   const FloatEnvironment environment;
   std::vector<SiteMemo> memos(launch.program.sites);
   const std::vector<u64>& chosen = launch.config.blocks;
@@ -211,9 +219,16 @@ void work(const Launch& launch, observer::Counters& counters, std::atomic<u64>& 
       chosen.empty() ? launch.config.grid.count() / launch.config.cluster.count() : chosen.size();
   u64 current = 0;
   DeviceClock clock;
+  const auto until = std::chrono::steady_clock::now() + kAlone;
+  const auto look_at_clock = [&] {
+    if (!start_others || std::chrono::steady_clock::now() < until) return;
+    start_others();
+    start_others = nullptr;
+  };
   try {
     Cluster cluster(launch, counters, memos.data(), clock);
     for (;;) {
+      look_at_clock();
       const u64 turn = next.fetch_add(1);
       if (turn >= count) return;
       current = chosen.empty() ? turn : chosen[turn];
@@ -223,7 +238,8 @@ void work(const Launch& launch, observer::Counters& counters, std::atomic<u64>& 
       // Values that depend on which blocks ran before on this worker would change between runs.
       clock.latest = launch.config.begin_clock;
       cluster.start(current);
-      while (!take_turn(launch, cluster, outcome, kQuantum)) {
+      while (!take_turn(launch, cluster, outcome, start_others ? kAloneQuantum : kQuantum)) {
+        look_at_clock();
         if (cluster.idle_rounds > kIdleRounds) {
           report_waiting(cluster.block(0), cluster.size() > 1
                                                ? "no other thread of the cluster runs"
@@ -372,14 +388,20 @@ GridRun run_grid(const Launch& launch) {
     std::atomic<u64> next = 0, first_error = ~u64{0};
     std::vector<std::thread> threads;
     threads.reserve(workers);
-    try {
-      for (unsigned i = 1; i < workers; ++i) {
-        threads.emplace_back([&, i] { work(launch, counters[i], next, first_error, outcomes[i]); });
+    const auto start_others = [&] {
+      try {
+        for (unsigned i = 1; i < workers; ++i) {
+          threads.emplace_back(
+              [&, i] { work(launch, counters[i], next, first_error, outcomes[i]); });
+        }
+      } catch (const std::system_error&) {
+        // No more threads can be created; the existing ones share all blocks.
       }
-    } catch (const std::system_error&) {
-      // No more threads can be created; the existing ones share all blocks.
-    }
-    work(launch, counters[0], next, first_error, outcomes[0]);
+    };
+    if (config.host_threads != 0) start_others();
+    const bool later = config.host_threads == 0 && workers > 1;
+    work(launch, counters[0], next, first_error, outcomes[0],
+         later ? std::function<void()>(start_others) : nullptr);
     for (std::thread& thread : threads) thread.join();
   }
 
