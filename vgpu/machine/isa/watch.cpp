@@ -9,6 +9,7 @@ namespace vgpu::machine::VGPU_ISA {
 namespace {
 
 constexpr u32 kWhole = 15;
+constexpr u32 kHalf = kLanes / 2;
 
 // Marks that other host threads may change at the same time. What is read is the former or the
 // later value, and threads that write a mark write the same. Compilers do not vectorise atomic
@@ -302,27 +303,52 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
   }
 }
 
+template <bool kWrite>
+[[gnu::always_inline]] inline u32 foreign_words(const Known& known,
+                                                const observer::LaunchMarks& marks, Words words) {
+  u32 foreign = 0;
+  for (u64 i = 0; i < words.count; ++i)
+    foreign |= known.is_foreign<kWrite>(peek(marks.touched[words.first + i]));
+  return foreign;
+}
+
+// The same as is_settled, where some of the rows, from `row` to `last`, are not settled as a whole.
+template <bool kWrite>
+bool are_words_settled(const Known& known, const observer::LaunchMarks& marks, Words words, u64 row,
+                       u64 last) {
+  u32 whole = 0, settled = 0;
+  for (u64 r = row; r <= last; ++r) {
+    const u32 entry = peek(marks.rows[r]), foreign = known.is_foreign<kWrite>(entry);
+    whole |= foreign & (known.is_parted(entry) ^ 1);
+    settled |= foreign ^ 1;
+  }
+  if (whole != 0) return false;
+  u32 foreign = 0;
+  if (settled == 0 && words.count == kLanes)
+    return foreign_words<kWrite>(known, marks, {words.first, kLanes}) == 0;
+  for_rows(
+      words, [&](u64 r, Words piece) __attribute__((always_inline)) {
+        if (known.is_foreign<kWrite>(peek(marks.rows[r])) != 0)
+          foreign |= foreign_words<kWrite>(known, marks, piece);
+      });
+  return foreign == 0;
+}
+
 // Whether an access to these words changes no mark.
 template <bool kWrite>
 [[gnu::always_inline]] inline bool is_settled(const Known& known,
                                               const observer::LaunchMarks& marks, Words words) {
   const u64 row = words.first / Shadow::kRowWords,
             last = (words.first + words.count - 1) / Shadow::kRowWords;
-  u32 foreign = 0, whole = 0;
-  for (u64 r = row; r <= last; ++r) {
-    const u32 entry = peek(marks.rows[r]), is_foreign = known.is_foreign<kWrite>(entry);
-    foreign |= is_foreign;
-    whole |= is_foreign & (known.is_parted(entry) ^ 1);
+  const u32 entry = peek(marks.rows[row]);
+  u32 foreign = known.is_foreign<kWrite>(entry);
+  if (words.count == 1) {
+    return foreign == 0 || (known.is_parted(entry) != 0 &&
+                            known.is_foreign<kWrite>(peek(marks.touched[words.first])) == 0);
   }
-  if (foreign == 0 || whole != 0) return foreign == 0;
-  u32 unsettled = 0;
-  for_rows(
-      words, [&](u64 r, Words piece) __attribute__((always_inline)) {
-        if (known.is_foreign<kWrite>(peek(marks.rows[r])) == 0) return;
-        for (u64 i = 0; i < piece.count; ++i)
-          unsettled |= known.is_foreign<kWrite>(peek(marks.touched[piece.first + i]));
-      });
-  return unsettled == 0;
+  foreign |= known.is_foreign<kWrite>(peek(marks.rows[last]));
+  for (u64 r = row + 1; r < last; ++r) foreign |= known.is_foreign<kWrite>(peek(marks.rows[r]));
+  return foreign == 0 || are_words_settled<kWrite>(known, marks, words, row, last);
 }
 
 // The lanes whose accesses to a word may change its mark. Lanes that are not active stand for the
@@ -340,12 +366,22 @@ template <bool kWrite>
     outside |= static_cast<u64>(places[i] >= marks.bytes);
   }
   if (outside != 0) return mask;
+  const auto row_at = [&](u64 place) { return peek(marks.rows[place / 4 / Shadow::kRowWords]); };
+  if (known.is_foreign<kWrite>(row_at(first - marks.begin)) == 0) {
+    // The lanes of each half warp in one row: a tile's.
+    u64 apart = 0;
+    for (u32 i = 0; i < kLanes; ++i)
+      apart |= (places[i] ^ places[i & kHalf]) / (4 * Shadow::kRowWords);
+    const u32 foreign = known.is_foreign<kWrite>(row_at(places[0])) |
+                        known.is_foreign<kWrite>(row_at(places[kHalf]));
+    if (apart == 0 && foreign == 0) return 0;
+  }
   // Words that this launch has marked are in rows that it has parted.
   u32 unsettled = 0;
   for (u32 i = 0; i < kLanes; ++i) entries[i] = peek(marks.touched[places[i] / 4]);
   for (u32 i = 0; i < kLanes; ++i) unsettled |= known.is_foreign<kWrite>(entries[i]);
   if (unsettled == 0) return 0;
-  for (u32 i = 0; i < kLanes; ++i) rows[i] = peek(marks.rows[places[i] / 4 / Shadow::kRowWords]);
+  for (u32 i = 0; i < kLanes; ++i) rows[i] = row_at(places[i]);
   return lanes_where([&](u32 i) __attribute__((always_inline)) {
     const u32 of_word = (known.is_parted(rows[i]) ^ 1) | known.is_foreign<kWrite>(entries[i]);
     return (known.is_foreign<kWrite>(rows[i]) & of_word) != 0;
@@ -377,7 +413,6 @@ template <bool kWrite>
 template <bool kWrite>
 u32 touch_halves(const Known& known, const observer::LaunchMarks& marks, u32 mask,
                  const u64* addresses, const Stored& stored) {
-  constexpr u32 kHalf = kLanes / 2;
   u32 left = mask;
   for (u32 first = 0; first < kLanes; first += kHalf) {
     const u32 lanes = ((1u << kHalf) - 1) << first;
