@@ -59,7 +59,7 @@ BlockWatch::BlockWatch(const observer::LaunchMarks& marks, const Memory& memory,
 void BlockWatch::start_block(u64 linear) {
   mark = global.first + 1 + static_cast<u32>(linear);
   synchronised = false;
-  unwritten_begin_ = unwritten_end_ = 0;
+  known_begin_ = known_end_ = 0;
   std::fill(shared_.begin(), shared_.end(), 0);
   shared_unwritten = shared_words;
 }
@@ -109,14 +109,14 @@ void BlockWatch::touch_word(const observer::Warp& warp, const ir::Insn& insn, u3
 }
 
 bool BlockWatch::counts_as_written(u64 address) {
-  if (address >= unwritten_begin_ && address < unwritten_end_) return false;
+  if (address >= known_begin_ && address < known_end_) return known_written_;
   const std::shared_ptr<const AllocationMap> now = memory_.map();
   const Allocation* const allocation = now->find(address);
   if (allocation == nullptr) return false;
-  if (allocation->written) return true;
-  unwritten_begin_ = allocation->begin;
-  unwritten_end_ = allocation->end;
-  return false;
+  known_begin_ = allocation->begin;
+  known_end_ = allocation->end;
+  known_written_ = allocation->written;
+  return known_written_;
 }
 
 void BlockWatch::report_global(const observer::Warp& warp, const ir::Insn& insn, u32 lane,

@@ -59,7 +59,8 @@ class BlockWatch final : public observer::Watch {
   Dim3 grid_;
   UnwrittenReads& unwritten_;
   std::vector<u32> shared_;
-  u64 unwritten_begin_ = 0, unwritten_end_ = 0;  // the last allocation that does not
+  u64 known_begin_ = 0, known_end_ = 0;  // the allocation asked for last, and whether it does
+  bool known_written_ = false;
 };
 
 }  // namespace vgpu::check
