@@ -40,7 +40,8 @@ constexpr u64 kTogether = 8;        // clusters that interleave, unless all of t
 constexpr u64 kIdleRounds = 1000;   // consecutive idle rounds that count as a deadlock
 constexpr u64 kRoundsPerLook = 16;  // idle rounds between two calls of Patience::wait
 // How long one thread runs before others start, where their number is the host's: to start and to
-// join them takes about as long, and a small launch needs none. It looks after so many instructions.
+// join them takes about as long, and a small launch needs none. It looks at the clock after each
+// block, and after so many instructions of one.
 constexpr std::chrono::microseconds kAlone{50};
 constexpr i64 kAloneQuantum = 1 << 12;
 

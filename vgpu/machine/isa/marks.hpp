@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Common parts of the memory checks' marks of words, and the marks of blocks' accesses to global
+// memory.
+#pragma once
+#include "machine/isa/access.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+
+// Marks that other host threads may change at the same time. What is read is the former or the
+// later value, and threads that write a mark write the same. Compilers do not vectorise atomic
+// accesses, so these are plain ones but for ThreadSanitizer.
+template <class T>
+[[gnu::always_inline]] inline T peek(const T& mark) {
+#ifdef __SANITIZE_THREAD__
+  return __atomic_load_n(&mark, __ATOMIC_RELAXED);
+#else
+  return mark;
+#endif
+}
+// The words of an access without gaps between lanes: `count` words from `first`.
+struct Words {
+  u64 first = 0, count = 0;
+};
+[[gnu::always_inline]] inline Words words_of(u64 begin, u32 bytes, Pattern pattern) {
+  const u64 size = pattern == Pattern::kContiguous ? u64{bytes} * kLanes : bytes;
+  return {begin / 4, (begin % 4 + size + 3) / 4};
+}
+
+// Marks the words that lanes load, or store, for the check of conflicts between blocks. `window`: as
+// `stored` of watch_global.
+void touch_loaded(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
+                  Pattern pattern);
+void touch_stored(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
+                  Pattern pattern, const std::byte* window);
+
+}  // namespace vgpu::machine::VGPU_ISA

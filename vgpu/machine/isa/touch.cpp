@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which blocks accessed a word of global memory: marks by rows where all accesses are to whole rows,
+// else by words (memory/shadow.hpp).
+#include "machine/isa/marks.hpp"
+
+#include "memory/shadow.hpp"
+
+namespace vgpu::machine::VGPU_ISA {
+namespace {
+
+constexpr u32 kHalf = kLanes / 2;
+
+// Stores the first values of words whose marks are locked.
+[[gnu::always_inline]] inline void store_words(u64 address, const u32* values, u64 count) {
+#ifdef __SANITIZE_THREAD__
+  for (u64 i = 0; i < count; ++i)
+    __atomic_store_n(reinterpret_cast<u32*>(address) + i, values[i], __ATOMIC_RELAXED);
+#else
+  __builtin_memcpy(reinterpret_cast<void*>(address), values, count * 4);
+#endif
+}
+
+// How an access changes the mark of a word, or of a row.
+struct Known {
+  u32 written, storing, read, several, first;
+  explicit Known(const Warp& warp)
+      : written(Shadow::kWritten | warp.watch->mark),
+        storing(Shadow::kStoring | warp.watch->mark),
+        read(Shadow::kReadByOne | warp.watch->mark),
+        several(Shadow::kReadBySeveral | warp.watch->global.first),
+        first(warp.watch->global.first) {}
+  // Whether an access leaves `entry` unchanged: the block's own word, or, for a load, a word that
+  // several blocks have read.
+  template <bool kWrite>
+  [[gnu::always_inline]] u32 is_foreign(u32 entry) const {
+    const u32 foreign = static_cast<u32>(entry != written);
+    if constexpr (kWrite) return foreign;
+    return foreign & static_cast<u32>(entry != read) & static_cast<u32>(entry != several);
+  }
+  // Whether the words of the row with this mark have marks of their own.
+  [[gnu::always_inline]] u32 is_parted(u32 row) const {
+    return static_cast<u32>(row >= (Shadow::kStoring | first)) &
+           static_cast<u32>(row != Shadow::kLocked);
+  }
+  // The mark after the access. False if another block's access may conflict with it.
+  template <bool kWrite>
+  [[gnu::always_inline]] bool step(u32 entry, u32& next) const {
+    const bool unmarked = (entry & Shadow::kMarkBits) < first;  // by an earlier launch, if at all
+    if constexpr (kWrite) {
+      next = written;
+      return unmarked || entry == written || entry == read;
+    }
+    const bool known = is_foreign<kWrite>(entry) == 0;
+    next = unmarked ? read : known ? entry : several;
+    return unmarked || known || (entry & ~Shadow::kMarkBits) == Shadow::kReadByOne;
+  }
+};
+
+// The words that the lanes store, lane after lane. None for a null window.
+struct Stored {
+  u32 per_lane = 0;
+  alignas(64) u32 words[kLanes * 8];
+  Stored(const Warp& warp, const std::byte* window, const Insn& insn) {
+    if (window == nullptr) return;
+    per_lane = insn.vector * insn.bytes / 4;
+    for (u32 e = 0; e < insn.vector; ++e) {
+      const u32 offset = insn.vector == 1 ? insn.d : warp.lists[insn.list + e];
+      if (insn.bytes == 4 && insn.width == 4) {
+        const u32* const reg = reinterpret_cast<const u32*>(window + offset);
+        for (u32 i = 0; i < kLanes; ++i) words[i * per_lane + e] = reg[i];
+        continue;
+      }
+      std::byte* const bytes = reinterpret_cast<std::byte*>(words) + e * insn.bytes;
+      for (u32 i = 0; i < kLanes; ++i) {
+        const u64 value = read_register(window, offset, insn.width, i);
+        __builtin_memcpy(bytes + i * per_lane * 4, &value, insn.bytes);
+      }
+    }
+  }
+  const u32* of(u32 lane, u32 word) const {
+    return per_lane == 0 ? nullptr : words + lane * per_lane + word;
+  }
+};
+
+// Marks one word or two neighbouring ones, and stores their first values. Other host threads may
+// mark them, too. False if an access to one of them may conflict with another block's.
+template <bool kWrite, class Entry>
+[[gnu::always_inline]] inline bool mark(const Known& known, u32* touched, u64 address,
+                                        const u32* stored) {
+  constexpr u32 kWords = sizeof(Entry) / 4;
+  constexpr Entry kEach = ~Entry{0} / ~u32{0};
+  Entry* const entry = reinterpret_cast<Entry*>(touched);
+  Entry old = __atomic_load_n(entry, __ATOMIC_RELAXED), next = 0;
+  for (;;) {
+    next = 0;
+    for (u32 i = 0; i < kWords; ++i) {
+      u32 changed;
+      if (!known.step<kWrite>(static_cast<u32>(old >> 32 * i), changed)) return false;
+      next |= Entry{changed} << 32 * i;
+    }
+    if (next == old) return true;
+    const Entry first = stored == nullptr ? next : kEach * known.storing;
+    if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      continue;
+    if (stored == nullptr) return true;
+    store_words(address, stored, kWords);
+    __atomic_store_n(entry, next, __ATOMIC_RELEASE);
+    return true;
+  }
+}
+
+// Marks a row, of which the access touches all words or some, and stores the first values of all.
+// False if its words have marks of their own, which it gives them where needed.
+template <bool kWrite>
+bool mark_row(const Known& known, const observer::LaunchMarks& marks, u64 row, bool whole,
+              const u32* stored) {
+  u32* const entry = marks.rows + row;
+  const u64 word = row * Shadow::kRowWords;
+  u32 old = __atomic_load_n(entry, __ATOMIC_ACQUIRE), next = 0;
+  for (;;) {
+    if (known.is_foreign<kWrite>(old) == 0) return true;
+    if (known.is_parted(old) != 0) return false;
+    if (old == Shadow::kLocked) {
+      old = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+      continue;
+    }
+    if (!whole || !known.step<kWrite>(old, next)) {
+      Shadow::part(entry, marks.touched + word, known.first);
+      return false;
+    }
+    const u32 first = stored == nullptr ? next : Shadow::kLocked;
+    if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      continue;
+    if (stored == nullptr) return true;
+    store_words(marks.begin + word * 4, stored, Shadow::kRowWords);
+    __atomic_store_n(entry, next, __ATOMIC_RELEASE);
+    return true;
+  }
+}
+
+// Marks two neighbouring rows, of which the access touches all words. False if they need a look one
+// by one.
+template <bool kWrite>
+[[gnu::always_inline]] inline bool mark_two_rows(const Known& known,
+                                                 const observer::LaunchMarks& marks, u64 row,
+                                                 const u32* stored) {
+  constexpr u64 kEach = ~u64{0} / ~u32{0};
+  u64* const entry = reinterpret_cast<u64*>(marks.rows + row);
+  u64 old = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+  u32 low, high;
+  if (!known.step<kWrite>(static_cast<u32>(old), low) ||
+      !known.step<kWrite>(static_cast<u32>(old >> 32), high))
+    return false;
+  const u64 next = low | u64{high} << 32;
+  const u64 first = stored == nullptr ? next : kEach * Shadow::kLocked;
+  if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return false;
+  if (stored == nullptr) return true;
+  store_words(marks.begin + row * Shadow::kRowWords * 4, stored, 2 * Shadow::kRowWords);
+  __atomic_store_n(entry, next, __ATOMIC_RELEASE);
+  return true;
+}
+
+// Calls visit(row, words of it) for the rows that the words are in.
+template <class Visit>
+[[gnu::always_inline]] inline void for_rows(Words words, Visit visit) {
+  const u64 end = words.first + words.count;
+  for (u64 word = words.first; word < end;) {
+    const u64 row = word / Shadow::kRowWords, next = (row + 1) * Shadow::kRowWords;
+    const u64 last = next < end ? next : end;
+    visit(row, Words{word, last - word});
+    word = last;
+  }
+}
+
+template <bool kWrite>
+bool mark_words(const Known& known, const observer::LaunchMarks& marks, Words words,
+                const u32* stored) {
+  const u64 end = words.first + words.count;
+  for (u64 word = words.first; word < end;) {
+    u32* const touched = marks.touched + word;
+    const u64 address = marks.begin + word * 4;
+    const bool pair = word % 2 == 0 && word + 2 <= end;
+    if (!(pair ? mark<kWrite, u64>(known, touched, address, stored)
+               : mark<kWrite, u32>(known, touched, address, stored)))
+      return false;
+    word += pair ? 2 : 1;
+    if (stored != nullptr) stored += pair ? 2 : 1;
+  }
+  return true;
+}
+
+template <bool kWrite>
+void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
+                 const Stored& stored) {
+  const observer::LaunchMarks& marks = warp.watch->global;
+  const Known known(warp);
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    const u64 at = addresses[i] - marks.begin;
+    if (at >= marks.bytes) continue;
+    for (u32 word = 0; word < bytes / 4; ++word) {
+      const u64 address = addresses[i] + word * 4;
+      const u32* const value = stored.of(i, word);
+      const u64 row = (at / 4 + word) / Shadow::kRowWords;
+      if (mark_row<kWrite>(known, marks, row, false, nullptr)) continue;
+      if (!mark<kWrite, u32>(known, marks.touched + at / 4 + word, address, value))
+        warp.watch->touch_word(warp, insn, i, address, kWrite, value);
+    }
+  }
+}
+
+template <bool kWrite>
+[[gnu::always_inline]] inline u32 foreign_words(const Known& known,
+                                                const observer::LaunchMarks& marks, Words words) {
+  u32 foreign = 0;
+  for (u64 i = 0; i < words.count; ++i)
+    foreign |= known.is_foreign<kWrite>(peek(marks.touched[words.first + i]));
+  return foreign;
+}
+
+// The same as is_settled, where some of the rows, from `row` to `last`, are not settled as a whole.
+template <bool kWrite>
+bool are_words_settled(const Known& known, const observer::LaunchMarks& marks, Words words, u64 row,
+                       u64 last) {
+  u32 whole = 0, settled = 0;
+  for (u64 r = row; r <= last; ++r) {
+    const u32 entry = peek(marks.rows[r]), foreign = known.is_foreign<kWrite>(entry);
+    whole |= foreign & (known.is_parted(entry) ^ 1);
+    settled |= foreign ^ 1;
+  }
+  if (whole != 0) return false;
+  u32 foreign = 0;
+  if (settled == 0 && words.count == kLanes)
+    return foreign_words<kWrite>(known, marks, {words.first, kLanes}) == 0;
+  for_rows(
+      words, [&](u64 r, Words piece) __attribute__((always_inline)) {
+        if (known.is_foreign<kWrite>(peek(marks.rows[r])) != 0)
+          foreign |= foreign_words<kWrite>(known, marks, piece);
+      });
+  return foreign == 0;
+}
+
+// Whether an access to these words changes no mark.
+template <bool kWrite>
+[[gnu::always_inline]] inline bool is_settled(const Known& known,
+                                              const observer::LaunchMarks& marks, Words words) {
+  const u64 row = words.first / Shadow::kRowWords,
+            last = (words.first + words.count - 1) / Shadow::kRowWords;
+  const u32 entry = peek(marks.rows[row]);
+  u32 foreign = known.is_foreign<kWrite>(entry);
+  if (words.count == 1) {
+    return foreign == 0 || (known.is_parted(entry) != 0 &&
+                            known.is_foreign<kWrite>(peek(marks.touched[words.first])) == 0);
+  }
+  foreign |= known.is_foreign<kWrite>(peek(marks.rows[last]));
+  for (u64 r = row + 1; r < last; ++r) foreign |= known.is_foreign<kWrite>(peek(marks.rows[r]));
+  return foreign == 0 || are_words_settled<kWrite>(known, marks, words, row, last);
+}
+
+// The lanes whose accesses to a word may change its mark. Lanes that are not active stand for the
+// first one that is.
+template <bool kWrite>
+[[gnu::always_inline]] inline u32 unsettled_lanes(const Known& known,
+                                                  const observer::LaunchMarks& marks, u32 mask,
+                                                  const u64* addresses) {
+  const u64 first = addresses[__builtin_ctz(mask)];
+  alignas(64) u64 places[kLanes];
+  alignas(64) u32 entries[kLanes], rows[kLanes];
+  u64 outside = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    places[i] = ((mask >> i & 1) != 0 ? addresses[i] : first) - marks.begin;
+    outside |= static_cast<u64>(places[i] >= marks.bytes);
+  }
+  if (outside != 0) return mask;
+  const auto row_at = [&](u64 place) { return peek(marks.rows[place / 4 / Shadow::kRowWords]); };
+  if (known.is_foreign<kWrite>(row_at(first - marks.begin)) == 0) {
+    // The lanes of each half warp in one row: a tile's.
+    u64 apart = 0;
+    for (u32 i = 0; i < kLanes; ++i)
+      apart |= (places[i] ^ places[i & kHalf]) / (4 * Shadow::kRowWords);
+    const u32 foreign = known.is_foreign<kWrite>(row_at(places[0])) |
+                        known.is_foreign<kWrite>(row_at(places[kHalf]));
+    if (apart == 0 && foreign == 0) return 0;
+  }
+  // Words that this launch has marked are in rows that it has parted.
+  u32 unsettled = 0;
+  for (u32 i = 0; i < kLanes; ++i) entries[i] = peek(marks.touched[places[i] / 4]);
+  for (u32 i = 0; i < kLanes; ++i) unsettled |= known.is_foreign<kWrite>(entries[i]);
+  if (unsettled == 0) return 0;
+  for (u32 i = 0; i < kLanes; ++i) rows[i] = row_at(places[i]);
+  return lanes_where([&](u32 i) __attribute__((always_inline)) {
+    const u32 of_word = (known.is_parted(rows[i]) ^ 1) | known.is_foreign<kWrite>(entries[i]);
+    return (known.is_foreign<kWrite>(rows[i]) & of_word) != 0;
+  });
+}
+
+// Marks an access to words without gaps. stored: what it stores there, or null. False if a word's
+// mark may conflict.
+template <bool kWrite>
+[[gnu::always_inline]] inline bool touch_words(const Known& known,
+                                               const observer::LaunchMarks& marks, Words words,
+                                               const u32* stored) {
+  constexpr u64 kTwo = 2 * Shadow::kRowWords;
+  if (words.count == kTwo && words.first % kTwo == 0 &&
+      mark_two_rows<kWrite>(known, marks, words.first / Shadow::kRowWords, stored))
+    return true;
+  bool marked = true;
+  for_rows(
+      words, [&](u64 row, Words piece) __attribute__((always_inline)) {
+        const u32* const first = stored == nullptr ? nullptr : stored + (piece.first - words.first);
+        if (!mark_row<kWrite>(known, marks, row, piece.count == Shadow::kRowWords, first))
+          marked &= mark_words<kWrite>(known, marks, piece, first);
+      });
+  return marked;
+}
+
+// Marks the half warps whose 4-byte accesses are without gaps: rows of a tile. Returns the other
+// lanes.
+template <bool kWrite>
+u32 touch_halves(const Known& known, const observer::LaunchMarks& marks, u32 mask,
+                 const u64* addresses, const Stored& stored) {
+  u32 left = mask;
+  for (u32 first = 0; first < kLanes; first += kHalf) {
+    const u32 lanes = ((1u << kHalf) - 1) << first;
+    if ((mask & lanes) != lanes) continue;
+    u64 distance = 0;
+    for (u32 i = 0; i < kHalf; ++i)
+      distance |= addresses[first + i] - addresses[first] - u64{i} * 4;
+    const u64 at = addresses[first] - marks.begin;
+    if (distance == 0 && at < marks.bytes &&
+        touch_words<kWrite>(known, marks, {at / 4, kHalf}, stored.of(first, 0)))
+      left &= ~lanes;
+  }
+  return left;
+}
+
+template <bool kWrite>
+void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes, Pattern pattern,
+           const std::byte* window) {
+  const observer::LaunchMarks& marks = warp.watch->global;
+  const Known known(warp);
+  if (pattern != Pattern::kScattered) {
+    const u64 at = addresses[0] - marks.begin;
+    if (at >= marks.bytes) return;
+    const Words words = words_of(at, bytes, pattern);
+    if (is_settled<kWrite>(known, marks, words)) return;
+    const Stored stored(warp, window, insn);
+    if (touch_words<kWrite>(known, marks, words, stored.of(0, 0))) return;
+    touch_lanes<kWrite>(warp, insn, pattern == Pattern::kUniform ? 1 : mask, addresses, bytes,
+                        stored);
+    return;
+  }
+  if (bytes == 4) mask &= unsettled_lanes<kWrite>(known, marks, mask, addresses);
+  if (mask == 0) return;
+  const Stored stored(warp, window, insn);
+  if (bytes == 4) mask = touch_halves<kWrite>(known, marks, mask, addresses, stored);
+  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, stored);
+}
+
+}  // namespace
+
+void touch_loaded(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
+                  Pattern pattern) {
+  touch<false>(warp, insn, mask, addresses, bytes, pattern, nullptr);
+}
+
+void touch_stored(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
+                  Pattern pattern, const std::byte* window) {
+  touch<true>(warp, insn, mask, addresses, bytes, pattern, window);
+}
+
+}  // namespace vgpu::machine::VGPU_ISA
