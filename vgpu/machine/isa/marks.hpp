@@ -26,7 +26,7 @@ struct Words {
   return {begin / 4, (begin % 4 + size + 3) / 4};
 }
 
-// Marks the words that lanes load, or store, for the check of conflicts between blocks. `window`: as
+// Marks the words that lanes load, or store, for the check of conflicts between blocks. `window` is
 // `stored` of watch_global.
 void touch_loaded(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
                   Pattern pattern);

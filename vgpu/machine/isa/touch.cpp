@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which blocks accessed a word of global memory: marks by rows where all accesses are to whole rows,
-// else by words (memory/shadow.hpp).
+// Which blocks accessed a word of global memory: marks by rows where all accesses are to whole
+// ones, else by words (memory/shadow.hpp).
 #include "machine/isa/marks.hpp"
 
 #include "memory/shadow.hpp"
