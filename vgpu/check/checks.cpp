@@ -15,13 +15,15 @@ Checks::Checks(const ir::Program& program, const LaunchConfig& config, const Mem
       shared_init_(shared_init) {}
 
 std::unique_ptr<observer::Races> Checks::races(u64 shared_bytes, u32 warps, u32 blocks) const {
-  if (!config_.check_race || shared_bytes == 0) return nullptr;
-  return std::make_unique<RaceCheck>(program_, program_.shared_begin, shared_bytes, warps, blocks);
+  if (!config_.check_race) return nullptr;
+  return std::make_unique<RaceCheck>(program_, program_.shared_begin, shared_bytes, warps, blocks,
+                                     marks_.epochs);
 }
 
-std::unique_ptr<observer::Watch> Checks::watch(u64 shared_bytes) const {
+std::unique_ptr<observer::Watch> Checks::watch(u64 shared_bytes,
+                                               const observer::Races* races) const {
   if (!config_.check_init && marks_.touched == nullptr) return nullptr;
-  return std::make_unique<BlockWatch>(marks_, memory_, config_.grid, unwritten_,
+  return std::make_unique<BlockWatch>(marks_, memory_, config_, races, unwritten_,
                                       program_.shared_begin, shared_init_ ? shared_bytes : 0);
 }
 

@@ -17,7 +17,8 @@ class Checks final : public observer::Observer {
   Checks(const ir::Program& program, const LaunchConfig& config, const Memory& memory,
          bool shared_init);
   std::unique_ptr<observer::Races> races(u64 shared_bytes, u32 warps, u32 blocks) const override;
-  std::unique_ptr<observer::Watch> watch(u64 shared_bytes) const override;
+  std::unique_ptr<observer::Watch> watch(u64 shared_bytes,
+                                         const observer::Races* races) const override;
   const UnwrittenReads& unwritten() const { return unwritten_; }
 
  private:

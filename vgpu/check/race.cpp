@@ -20,8 +20,10 @@ bool may_conflict(u32 one, u32 other) {
 }  // namespace
 
 RaceCheck::RaceCheck(const ir::Program& program, u32 shared_begin, u64 shared_bytes, u32 warps,
-                     u32 blocks)
-    : state_(std::make_unique<State>(program, shared_begin, shared_bytes, warps, blocks)) {}
+                     u32 blocks, u32 epochs)
+    : state_(std::make_unique<State>(program, shared_begin, shared_bytes, warps, blocks)) {
+  state_->most_epochs = epochs;
+}
 
 RaceCheck::~RaceCheck() = default;
 

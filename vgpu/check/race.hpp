@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Race detection on shared memory with vector clocks. A race: two agents access one word, at least
+// Race detection on shared memory with vector clocks, which also order accesses to global memory
+// (watch.hpp). A race: two agents access one word, at least
 // one writes, and no synchronisation orders the accesses. Agents are the warps of a cluster and the
 // asynchronous operations: cp.async copies per thread, bulk copies per mbarrier on which they
 // complete, bulk groups per thread, wgmma groups per warp. An asynchronous access is ordered before
@@ -31,8 +32,9 @@ using observer::SharedRange;
 class RaceCheck final : public observer::Races {
  public:
   // For a cluster of `blocks` blocks, each with `warps` warps and `shared_bytes` bytes of shared
-  // memory.
-  RaceCheck(const ir::Program& program, u32 shared_begin, u64 shared_bytes, u32 warps, u32 blocks);
+  // memory. `epochs`: as LaunchMarks::epochs.
+  RaceCheck(const ir::Program& program, u32 shared_begin, u64 shared_bytes, u32 warps, u32 blocks,
+            u32 epochs);
   ~RaceCheck() override;
 
   void start() override;
@@ -67,6 +69,8 @@ class RaceCheck final : public observer::Races {
   void knows(const observer::Warp& warp, Agent agent, u32 epoch) override;
   void tells(PhaseClock& clock, Agent agent, u32 epoch) override;
   void end_block(const observer::Warp& first) override;
+  Moments moments(const observer::Warp& warp) override;
+  bool is_ordered(const observer::Warp& warp, u32 moment) const override;
 
  private:
   struct State;

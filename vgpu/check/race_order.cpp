@@ -29,6 +29,9 @@ void RaceCheck::start() {
     s.past = 0;
     for (BlockMemory& memory : s.memories) memory.forget();
   }
+  s.epochs.clear();
+  s.seen_epochs.assign(s.warps, 0);
+  ++changes_;
   s.agents.clear();
   s.by_key.clear();
   fenced_ = false;
@@ -85,9 +88,10 @@ void RaceCheck::barrier(const observer::Block& block, const u32* arrived, u32 wa
   }
   for (u32 w = 0; w < s.block_warps; ++w) {
     if ((waited >> w & 1) != 0) raise(s.known[base + w], joined);
-    if (arrived[w] != 0) ++s.known[base + w][base + w];
+    if (arrived[w] != 0) s.tick(base + w);
     s.update_oldest(base + w);
   }
+  ++changes_;
 }
 
 void RaceCheck::copies_landed(const observer::Warp& warp, u32 mask, const u32* epochs) {
@@ -121,7 +125,8 @@ void RaceCheck::arrive(const observer::Warp& warp, PhaseClock& clock) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   raise(clock.arriving, s.known[me]);
-  ++s.known[me][me];
+  s.tick(me);
+  ++changes_;
 }
 
 void RaceCheck::copies_arrive(const observer::Warp& warp, u32 mask, const u32* epochs,
@@ -144,6 +149,7 @@ void RaceCheck::complete(PhaseClock& clock) {
 
 void RaceCheck::wait(const observer::Warp& warp, const PhaseClock& clock) {
   state_->join(state_->index_of(warp), clock.completed);
+  ++changes_;
 }
 
 void RaceCheck::fence(const observer::Warp& warp) {
@@ -153,7 +159,8 @@ void RaceCheck::fence(const observer::Warp& warp) {
   s.join(me, s.acquired[me]);
   s.acquired[me].clear();
   s.released[me] = s.known[me];
-  ++s.known[me][me];
+  s.tick(me);
+  ++changes_;
 }
 
 void RaceCheck::strong(const observer::Warp& warp, u64 location, bool reads, bool writes) {
@@ -161,10 +168,12 @@ void RaceCheck::strong(const observer::Warp& warp, u64 location, bool reads, boo
   const u32 me = s.index_of(warp);
   if (reads) {
     if (const auto found = s.transferred.find(location); found != s.transferred.end()) {
-      if (s.program.machine_code)
+      if (s.program.machine_code) {
         s.join(me, found->second);
-      else
+        ++changes_;
+      } else {
         raise(s.acquired[me], found->second);
+      }
     }
   }
   if (!writes) return;
@@ -196,7 +205,9 @@ void RaceCheck::fence_barriers(const observer::Warp& warp) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   std::vector<u32>& row = s.known[me];
-  row[2 * s.warps + me] = row[me]++;
+  row[2 * s.warps + me] = row[me];
+  s.tick(me);
+  ++changes_;
 }
 
 void RaceCheck::fence_proxy(const observer::Warp& warp) {
@@ -204,7 +215,8 @@ void RaceCheck::fence_proxy(const observer::Warp& warp) {
   const u32 me = s.index_of(warp);
   std::vector<u32>& row = s.known[me];
   for (u32 v = 0; v < s.warps; ++v) row[s.warps + v] = std::max(row[s.warps + v], row[v]);
-  ++row[me];
+  s.tick(me);
+  ++changes_;
 }
 
 void RaceCheck::knows(const observer::Warp& warp, Agent agent, u32 epoch) {
@@ -219,6 +231,34 @@ void RaceCheck::tells(PhaseClock& clock, Agent agent, u32 epoch) {
   if (clock.arriving.size() <= agent.index) clock.arriving.resize(agent.index + 1);
   u32& told = clock.arriving[agent.index];
   told = std::max(told, state_->past + epoch);
+}
+
+RaceCheck::Moments RaceCheck::moments(const observer::Warp& warp) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  const u64 past_epochs = u64{s.most_epochs} * s.warps;
+  if (s.epochs.empty() || s.epoch_ticks != s.ticks) {
+    if (s.epochs.size() == past_epochs) return {1 + static_cast<u32>(past_epochs), 0};
+    s.epoch_ticks = s.ticks;
+    for (u32 w = 0; w < s.warps; ++w) s.epochs.push_back(s.known[w][w]);
+  }
+  const u32 last = static_cast<u32>(s.epochs.size()) / s.warps - 1;
+  const auto is_seen = [&](u32 epoch) {
+    for (u32 w = 0; w < s.warps; ++w)
+      if (w != me && s.epochs[epoch * s.warps + w] > s.known[me][w]) return false;
+    return true;
+  };
+  u32& seen = s.seen_epochs[me];
+  while (seen < last && is_seen(seen)) ++seen;
+  return {1 + seen * s.warps, 1 + last * s.warps + me};
+}
+
+bool RaceCheck::is_ordered(const observer::Warp& warp, u32 moment) const {
+  const State& s = *state_;
+  const u32 me = s.index_of(warp);
+  if (moment == 0) return true;
+  const u32 other = (moment - 1) % s.warps;
+  return other == me || s.epochs[moment - 1] <= s.known[me][other];
 }
 
 }  // namespace vgpu::check

@@ -103,6 +103,10 @@ struct RaceCheck::State {
   Attempt attempt_of(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                      const SharedRange& where, Agent agent, u32 epoch, bool writes);
 
+  void tick(u32 warp) {
+    ++known[warp][warp];
+    ++ticks;
+  }
   void update_oldest(u32 warp);
   void join(u32 warp, const std::vector<u32>& clocks);
   void touch(const Attempt& attempt, u32 first, u32 bytes);
@@ -137,8 +141,15 @@ struct RaceCheck::State {
   std::unordered_map<u64, std::vector<u32>> transferred;
   std::vector<AgentName> agents;
   std::map<std::tuple<u32, u32, u32>, u32> by_key;
-  u32 past = 0;        // clocks up to this value belong to earlier blocks
-  u32 last_epoch = 0;  // greatest epoch of an asynchronous agent since start()
+  // Moments of accesses to global memory. An epoch is a time in which no warp's clock changes, and
+  // begins with the first access in it; moment 1 + e * warps + w is warp w's in epoch e. There is
+  // none behind the last of `most_epochs`, and accesses have moment 0 then.
+  u32 most_epochs = 0;
+  std::vector<u32> epochs;         // the clock of every moment but 0
+  std::vector<u32> seen_epochs;    // by warp: as many are ordered before it
+  u64 ticks = 0, epoch_ticks = 0;  // changes of clocks, and those before the last epoch
+  u32 past = 0;                    // clocks up to this value belong to earlier blocks
+  u32 last_epoch = 0;              // greatest epoch of an asynchronous agent since start()
 };
 
 }  // namespace vgpu::check

@@ -10,22 +10,50 @@
 #include "observer/findings.hpp"
 
 namespace vgpu::check {
+namespace {
+
+// Marks of a launch, unless its clusters alone need more.
+constexpr u64 kMarks = u64{1} << 24;
+constexpr u64 kMostEpochs = 1024;  // of a cluster
+
+u32 warps_of(const LaunchConfig& config) {
+  return static_cast<u32>((config.block.count() + ir::kLanes - 1) / ir::kLanes);
+}
+
+Dim3 grid_of_clusters(const LaunchConfig& config) {
+  const Dim3 &grid = config.grid, &of = config.cluster;
+  return {grid.x / of.x, grid.y / of.y, grid.z / of.z};
+}
+
+}  // namespace
+
 void BlockWatch::report_conflict(const observer::Lane& at, u64 address, u32 other,
                                  bool other_writes, bool writes) const {
   observer::find(at, FaultKind::kRace, ir::kNone, [&]() -> observer::Description {
-    std::string who = "several blocks";
-    const bool several = other == global.first;
-    if (!several) {
-      const u64 linear = other - global.first - 1;
-      who = fmt::format("block ({}, {}, {})", linear % grid_.x, linear / grid_.x % grid_.y,
-                        linear / grid_.x / grid_.y);
+    const char *did = other_writes ? "writes" : "reads", *does = writes ? "writes" : "reads";
+    const std::string where = fmt::format("address 0x{:x}: {}", address, memory_.describe(address));
+    if (is_own(other)) {
+      const u32 warp = (other - mark - 1) % warps, rank = warp / warps_of(config_);
+      const std::string of =
+          rank == at.warp.home->rank ? "" : fmt::format(" of the cluster's rank {}", rank);
+      return {fmt::format("warp {}{} {} and warp {} {} one word of global memory, with no barrier "
+                          "between",
+                          warp % warps_of(config_), of, did, at.warp.id, does),
+              where};
     }
-    const char* const did =
-        other_writes ? (several ? "write" : "writes") : (several ? "read" : "reads");
+    std::string who = "several blocks";
+    if (other == global.first) {
+      did = other_writes ? "write" : "read";
+    } else {
+      const u64 linear = (other - global.first - 1) / global.moments;
+      const Dim3 grid = grid_of_clusters(config_);
+      who = fmt::format("{} ({}, {}, {})", config_.cluster.count() > 1 ? "cluster" : "block",
+                        linear % grid.x, linear / grid.x % grid.y, linear / grid.x / grid.y);
+    }
     return {
         fmt::format("{} {} and this block {} one word of global memory, and blocks have no order",
-                    who, did, writes ? "writes" : "reads"),
-        fmt::format("address 0x{:x}: {}", address, memory_.describe(address))};
+                    who, did, does),
+        where};
   });
 }
 
@@ -36,8 +64,13 @@ observer::LaunchMarks launch_marks(const Memory& memory, const LaunchConfig& con
   marks.begin = shadow->begin();
   marks.bytes = shadow->bytes();
   if (config.check_init) marks.written = shadow->written();
-  if (config.check_race && config.grid.count() > 1) {
-    marks.first = shadow->new_marks(config.grid.count() + 1);
+  const u64 clusters = grid_of_clusters(config).count();
+  const u64 warps = warps_of(config) * config.cluster.count();
+  if (config.check_race && clusters * warps > 1) {
+    if (warps > 1)
+      marks.epochs = static_cast<u32>(std::min(kMarks / (clusters * warps), kMostEpochs));
+    marks.moments = static_cast<u32>(1 + marks.epochs * warps);
+    marks.first = shadow->new_marks(clusters * marks.moments + 1);
     if (marks.first != 0) {
       marks.touched = shadow->touched();
       marks.rows = shadow->rows();
@@ -46,9 +79,11 @@ observer::LaunchMarks launch_marks(const Memory& memory, const LaunchConfig& con
   return marks;
 }
 
-BlockWatch::BlockWatch(const observer::LaunchMarks& marks, const Memory& memory, const Dim3& grid,
+BlockWatch::BlockWatch(const observer::LaunchMarks& marks, const Memory& memory,
+                       const LaunchConfig& config, const observer::Races* races,
                        UnwrittenReads& unwritten, u32 begin, u64 shared_bytes)
-    : Watch(marks), memory_(memory), grid_(grid), unwritten_(unwritten) {
+    : Watch(marks), memory_(memory), config_(config), races_(races), unwritten_(unwritten) {
+  warps = static_cast<u32>(warps_of(config) * config.cluster.count());
   shared_begin = begin;
   if (shared_bytes == 0) return;
   shared_.resize((shared_bytes + 3) / 4);
@@ -57,7 +92,12 @@ BlockWatch::BlockWatch(const observer::LaunchMarks& marks, const Memory& memory,
 }
 
 void BlockWatch::start_block(u64 linear) {
-  mark = global.first + 1 + static_cast<u32>(linear);
+  const Dim3 &grid = config_.grid, &of = config_.cluster, clusters = grid_of_clusters(config_);
+  const u64 x = linear % grid.x / of.x, y = linear / grid.x % grid.y / of.y,
+            z = linear / grid.x / grid.y / of.z;
+  const u64 cluster = (z * clusters.y + y) * clusters.x + x;
+  mark = global.first + 1 + static_cast<u32>(cluster * global.moments);
+  warp_marks.assign(warps_of(config_), {});
   synchronised = false;
   known_begin_ = known_end_ = 0;
   std::fill(shared_.begin(), shared_.end(), 0);
@@ -65,13 +105,12 @@ void BlockWatch::start_block(u64 linear) {
 }
 
 void BlockWatch::touch_word(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
-                            bool is_write, const u32* stored) {
+                            bool is_write, u32 mine, const u32* stored) {
   const observer::LaunchMarks& marks = global;
   u32* const entry = marks.touched + (address - marks.begin) / 4;
   const u64 row = (address - marks.begin) / 4 / Shadow::kRowWords;
   Shadow::part(marks.rows + row, marks.touched + row * Shadow::kRowWords, marks.first);
   u32* const word = reinterpret_cast<u32*>(address);  // NOLINT: device memory is host memory
-  const u32 mine = mark;
   u32 old = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
   for (;;) {
     const u32 toucher = old & Shadow::kMarkBits, how = old & ~Shadow::kMarkBits;
@@ -81,19 +120,19 @@ void BlockWatch::touch_word(const observer::Warp& warp, const ir::Insn& insn, u3
     }
     const bool touched = toucher >= marks.first;  // ignore marks of earlier launches
     const bool written = touched && how == Shadow::kWritten;
-    const bool foreign = !synchronised && touched && toucher != mine;
+    const bool past = is_own(toucher) && races_->is_ordered(warp, toucher - mark);
     bool agrees = false;
-    if (foreign && (written || is_write)) {
+    if (touched && !past && !synchronised && (written || is_write)) {
       const bool holds_it = stored != nullptr && __atomic_load_n(word, __ATOMIC_RELAXED) == *stored;
       agrees = written && (is_write ? holds_it : toucher == marks.first);
       if (!agrees) report_conflict({warp, insn, lane}, address, toucher, written, is_write);
     }
     u32 next = old;
     if (is_write) {
-      next = Shadow::kWritten | (agrees ? marks.first : mine);
-    } else if (!touched) {
+      next = Shadow::kWritten | (agrees ? (is_own(toucher) ? mark : marks.first) : mine);
+    } else if (!touched || (!written && past)) {
       next = Shadow::kReadByOne | mine;
-    } else if (!written && toucher != mine) {
+    } else if (!written && !is_own(toucher)) {
       next = Shadow::kReadBySeveral | marks.first;
     }
     if (next == old) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects reads of memory that was never written, and conflicting accesses of two blocks to one
-// word of global memory.
+// Detects reads of memory that was never written, and conflicting accesses of two blocks, or of two
+// warps of a block, to one word of global memory.
 //
 // Unwritten memory. A load of global memory faults if any of its bytes was never written, whether
 // or not the value is used. compute-sanitizer's initcheck has the same rule (Compute Sanitizer
@@ -10,11 +10,13 @@
 // compilers copy structures together with their padding, and load ahead of the branch that decides
 // whether the value is used.
 //
-// Conflicts. The blocks of a grid are not ordered, so two blocks conflict if both access one word
-// with plain accesses of at least 4 bytes and at least one of them writes, unless all that write
-// store the value that the word holds; several blocks that do so, and all others, may then read it.
-// A block that has read memory with an atomic or a strong load (volatile, relaxed, acquire) may be
-// synchronised with other blocks, so its later accesses are not checked.
+// Conflicts. Two warps conflict if both access one word with plain accesses of at least 4 bytes, at
+// least one of them writes, and they have no order, unless all that write store the value that the
+// word holds; several that do so, and all others, may then read it. Warps of different clusters
+// have no order; those of one cluster, or of a block outside clusters, have that of race.hpp. A
+// block that has read memory with an atomic or a strong load (volatile, relaxed, acquire) may be
+// ordered behind others, so its later accesses are not checked. A word has the mark of one access:
+// the write, or else the first read that is not ordered before the last one.
 #pragma once
 #include <memory>
 #include <vector>
@@ -36,11 +38,12 @@ observer::LaunchMarks launch_marks(const Memory& memory, const LaunchConfig& con
 class BlockWatch final : public observer::Watch {
  public:
   // `shared_bytes`: 0 if reads of unwritten shared memory are not checked.
-  BlockWatch(const observer::LaunchMarks& marks, const Memory& memory, const Dim3& grid,
-             UnwrittenReads& unwritten, u32 shared_begin, u64 shared_bytes);
+  BlockWatch(const observer::LaunchMarks& marks, const Memory& memory, const LaunchConfig& config,
+             const observer::Races* races, UnwrittenReads& unwritten, u32 shared_begin,
+             u64 shared_bytes);
   void start_block(u64 linear) override;
   void touch_word(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
-                  bool is_write, const u32* stored) override;
+                  bool is_write, u32 mine, const u32* stored) override;
   void report_global(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u64 address,
                      u32 bytes) override;
   void note_shared(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u32 offset,
@@ -49,6 +52,7 @@ class BlockWatch final : public observer::Watch {
                   u32 bytes) override;
 
  private:
+  bool is_own(u32 touched) const { return touched - mark < global.moments; }
   void report_conflict(const observer::Lane& at, u64 address, u32 other, bool other_writes,
                        bool writes) const;
 
@@ -56,7 +60,8 @@ class BlockWatch final : public observer::Watch {
   bool counts_as_written(u64 address);
 
   const Memory& memory_;
-  Dim3 grid_;
+  const LaunchConfig& config_;
+  const observer::Races* races_;
   UnwrittenReads& unwritten_;
   std::vector<u32> shared_;
   u64 known_begin_ = 0, known_end_ = 0;  // the allocation asked for last, and whether it does

@@ -61,7 +61,7 @@ Block::Block(const Launch& of, observer::Counters& into, SiteMemo* memos, Cluste
   std::byte* const shared = aligned(shared_.get(), 1024);
   race = cluster.race();
   findings = cluster.findings();
-  if (launch.observer != nullptr) watch = launch.observer->watch(shared_bytes);
+  if (launch.observer != nullptr) watch = launch.observer->watch(shared_bytes, race);
   mbarriers = std::make_unique<Mbarriers>(*this);
   if (program.warpgroups) warpgroups = std::make_unique<Warpgroups>(*this);
   register_moves.resize((warp_count + kWarpsOfGroup - 1) / kWarpsOfGroup);

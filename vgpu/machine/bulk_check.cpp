@@ -54,8 +54,9 @@ void watch_bulk_global(Warp& warp, const Lane& lane, u64 address, u32 bytes, Bul
       }
     }
     if (marks.touched != nullptr && bits == kWhole && access != BulkAccess::kUpdate) {
+      // What waits for the copy is not known to be ordered behind the warp that issued it.
       warp.watch->touch_word(warp, lane.insn, lane.lane, word, access == BulkAccess::kWrite,
-                             nullptr);
+                             warp.watch->mark, nullptr);
     }
   }
 }

@@ -19,8 +19,8 @@ class Observer {
   // For a cluster of `blocks` blocks, each with `warps` warps and `shared_bytes` bytes of shared
   // memory. Null: races in shared memory are not checked.
   virtual std::unique_ptr<Races> races(u64 shared_bytes, u32 warps, u32 blocks) const = 0;
-  // For a block. Null: its accesses are not checked.
-  virtual std::unique_ptr<Watch> watch(u64 shared_bytes) const = 0;
+  // For a block, with the races of its cluster. Null: its accesses are not checked.
+  virtual std::unique_ptr<Watch> watch(u64 shared_bytes, const Races* races) const = 0;
 };
 
 }  // namespace vgpu::observer

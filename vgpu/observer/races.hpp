@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface through which the machine tells a check of races what happens to a cluster's shared
-// memory. Agents are the warps of a cluster and the asynchronous operations: cp.async copies per
-// thread, bulk copies per mbarrier on which they complete, bulk groups per thread, wgmma groups per
-// warp. check/race.hpp has the rules.
+// memory, and what orders its warps. Agents: the cluster's warps and the asynchronous operations:
+// cp.async copies per thread, bulk copies per mbarrier on which they complete, bulk groups per
+// thread, wgmma groups per warp. check/race.hpp has the rules.
 #pragma once
 #include <vector>
 
@@ -105,6 +105,18 @@ class Races {
   // fence and a strong write is ordered before this warp once it has read that value and executed a
   // fence. Machine code has no instruction for an acquiring load: there every strong read acquires.
   virtual void strong(const Warp& warp, u64 location, bool reads, bool writes) = 0;
+  // The moments of a warp's accesses to global memory, in the numbers that its cluster has for them
+  // (LaunchMarks). Number 0 is a moment that all warps of the cluster are ordered behind.
+  struct Moments {
+    u32 seen = 1;  // all moments below are ordered before the warp
+    u32 now = 0;   // the warp's own
+  };
+  virtual Moments moments(const Warp& warp) = 0;
+  // Counts what may have changed the moments of the cluster's warps.
+  u64 changes() const { return changes_; }
+  // Whether what happened at this moment of the cluster is ordered before the warp.
+  virtual bool is_ordered(const Warp& warp, u32 moment) const = 0;
+
   // Identifies a word: its address in global memory, or its place in the cluster's shared memory.
   static u64 location(u64 address) { return address / 4; }
   static u64 location(u32 rank, u32 offset) { return u64{1} << 63 | u64{rank} << 32 | offset / 4; }
@@ -136,6 +148,7 @@ class Races {
 
  protected:
   bool fenced_ = false;
+  u64 changes_ = 1;
 };
 
 }  // namespace vgpu::observer

@@ -84,7 +84,7 @@ void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (reads != 0) {
     const Pattern read = pattern_of(from, reads, bytes);
     count_global(warp, insn, reads, from, bytes, read);
-    if (parts == 0) watch_global(warp, insn, reads, from, bytes, read, Touch::kLoad, false);
+    if (parts == 0) watch_global(warp, insn, reads, from, bytes, read, Touch::kCopy, false);
   }
   count_shared<true>(warp, insn, mask, to, bytes, pattern);
   if (bytes == 16 && !copies_whole_sectors(reads, to, from))

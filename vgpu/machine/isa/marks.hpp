@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common parts of the memory checks' marks of words, and the marks of blocks' accesses to global
+// Common parts of the memory checks' marks of words, and the marks of warps' accesses to global
 // memory.
 #pragma once
 #include "machine/isa/access.hpp"
@@ -26,10 +26,10 @@ struct Words {
   return {begin / 4, (begin % 4 + size + 3) / 4};
 }
 
-// Marks the words that lanes load, or store, for the check of conflicts between blocks. `window` is
-// `stored` of watch_global.
+// Marks the words that lanes load, or store, for the check of conflicts between warps. `copies`: the
+// loads of asynchronous copies. `window` is `stored` of watch_global.
 void touch_loaded(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
-                  Pattern pattern);
+                  Pattern pattern, bool copies);
 void touch_stored(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
                   Pattern pattern, const std::byte* window);
 

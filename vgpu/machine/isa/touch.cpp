@@ -20,41 +20,75 @@ constexpr u32 kHalf = kLanes / 2;
 #endif
 }
 
-// How an access changes the mark of a word, or of a row.
-struct Known {
-  u32 written, storing, read, several, first;
-  explicit Known(const Warp& warp)
-      : written(Shadow::kWritten | warp.watch->mark),
-        storing(Shadow::kStoring | warp.watch->mark),
-        read(Shadow::kReadByOne | warp.watch->mark),
-        several(Shadow::kReadBySeveral | warp.watch->global.first),
-        first(warp.watch->global.first) {}
-  // Whether an access leaves `entry` unchanged: the block's own word, or, for a load, a word that
-  // several blocks have read.
+// How a warp's access changes the mark of a word of global memory, or of a row
+// (memory/shadow.hpp).
+struct Known : observer::WarpMarks {
+  // Whether an access leaves `entry` unchanged: the warp's own word, or, for a load, a word that
+  // was written before it, that another warp of the cluster reads, or that several blocks have
+  // read.
   template <bool kWrite>
   [[gnu::always_inline]] u32 is_foreign(u32 entry) const {
     const u32 foreign = static_cast<u32>(entry != written);
     if constexpr (kWrite) return foreign;
-    return foreign & static_cast<u32>(entry != read) & static_cast<u32>(entry != several);
+    return foreign & static_cast<u32>(entry - (Shadow::kWritten | base) >= seen) &
+           static_cast<u32>(entry - (Shadow::kReadByOne | (base + recent)) >= count - recent) &
+           static_cast<u32>(entry != several);
+  }
+  // Whether the mark is of an access that is ordered before the warp's.
+  [[gnu::always_inline]] bool is_past(u32 entry) const {
+    const u32 moment = (entry & Shadow::kMarkBits) - base;
+    return moment < seen || (moment < count && (moment - 1) % warps == me);
   }
   // Whether the words of the row with this mark have marks of their own.
   [[gnu::always_inline]] u32 is_parted(u32 row) const {
     return static_cast<u32>(row >= (Shadow::kStoring | first)) &
            static_cast<u32>(row != Shadow::kLocked);
   }
-  // The mark after the access. False if another block's access may conflict with it.
+  // The mark after the access. False if another warp's access may conflict with it.
   template <bool kWrite>
   [[gnu::always_inline]] bool step(u32 entry, u32& next) const {
+    const u32 how = entry & ~Shadow::kMarkBits;
     const bool unmarked = (entry & Shadow::kMarkBits) < first;  // by an earlier launch, if at all
     if constexpr (kWrite) {
       next = written;
-      return unmarked || entry == written || entry == read;
+      return unmarked || entry == written || entry == read ||
+             ((how == Shadow::kWritten || how == Shadow::kReadByOne) && is_past(entry));
     }
-    const bool known = is_foreign<kWrite>(entry) == 0;
-    next = unmarked ? read : known ? entry : several;
-    return unmarked || known || (entry & ~Shadow::kMarkBits) == Shadow::kReadByOne;
+    next = unmarked ? read : entry;
+    if (unmarked || is_foreign<kWrite>(entry) == 0) return true;
+    if (how == Shadow::kWritten) return is_past(entry);
+    next = (entry & Shadow::kMarkBits) - base < count ? read : several;
+    return how == Shadow::kReadByOne;
   }
 };
+
+// `copies`: for the accesses of asynchronous copies, and what waits for these is not known.
+[[gnu::noinline]] Known made_known(const Warp& warp, bool copies) {
+  const observer::Races::Moments moments = warp.race->moments(warp);
+  const observer::Watch& watch = *warp.watch;
+  const u32 now = copies ? 0 : moments.now;
+  Known known;
+  known.changes = warp.race->changes();
+  known.mine = watch.mark + now;
+  known.written = Shadow::kWritten | known.mine;
+  known.storing = Shadow::kStoring | known.mine;
+  known.read = Shadow::kReadByOne | known.mine;
+  known.several = Shadow::kReadBySeveral | watch.global.first;
+  known.first = watch.global.first;
+  known.base = watch.mark;
+  known.count = watch.global.moments;
+  known.seen = moments.seen;
+  known.recent = now < moments.seen ? now : moments.seen;
+  known.me = warp.block->rank * warp.block->warp_count + warp.id;
+  known.warps = watch.warps;
+  return known;
+}
+[[gnu::always_inline]] inline Known known_of(const Warp& warp, bool copies) {
+  if (copies) return made_known(warp, true);
+  observer::WarpMarks& kept = warp.watch->warp_marks[warp.id];
+  if (__builtin_expect(kept.changes != warp.race->changes(), 0)) kept = made_known(warp, false);
+  return {kept};
+}
 
 // The words that the lanes store, lane after lane. None for a null window.
 struct Stored {
@@ -192,9 +226,8 @@ bool mark_words(const Known& known, const observer::LaunchMarks& marks, Words wo
 
 template <bool kWrite>
 void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
-                 const Stored& stored) {
+                 const Known& known, const Stored& stored) {
   const observer::LaunchMarks& marks = warp.watch->global;
-  const Known known(warp);
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     const u64 at = addresses[i] - marks.begin;
@@ -205,7 +238,7 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
       const u64 row = (at / 4 + word) / Shadow::kRowWords;
       if (mark_row<kWrite>(known, marks, row, false, nullptr)) continue;
       if (!mark<kWrite, u32>(known, marks.touched + at / 4 + word, address, value))
-        warp.watch->touch_word(warp, insn, i, address, kWrite, value);
+        warp.watch->touch_word(warp, insn, i, address, kWrite, known.mine, value);
     }
   }
 }
@@ -337,9 +370,9 @@ u32 touch_halves(const Known& known, const observer::LaunchMarks& marks, u32 mas
 
 template <bool kWrite>
 void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes, Pattern pattern,
-           const std::byte* window) {
+           bool copies, const std::byte* window) {
   const observer::LaunchMarks& marks = warp.watch->global;
-  const Known known(warp);
+  const Known known = known_of(warp, copies);
   if (pattern != Pattern::kScattered) {
     const u64 at = addresses[0] - marks.begin;
     if (at >= marks.bytes) return;
@@ -348,26 +381,26 @@ void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 byt
     const Stored stored(warp, window, insn);
     if (touch_words<kWrite>(known, marks, words, stored.of(0, 0))) return;
     touch_lanes<kWrite>(warp, insn, pattern == Pattern::kUniform ? 1 : mask, addresses, bytes,
-                        stored);
+                        known, stored);
     return;
   }
   if (bytes == 4) mask &= unsettled_lanes<kWrite>(known, marks, mask, addresses);
   if (mask == 0) return;
   const Stored stored(warp, window, insn);
   if (bytes == 4) mask = touch_halves<kWrite>(known, marks, mask, addresses, stored);
-  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, stored);
+  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, known, stored);
 }
 
 }  // namespace
 
 void touch_loaded(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
-                  Pattern pattern) {
-  touch<false>(warp, insn, mask, addresses, bytes, pattern, nullptr);
+                  Pattern pattern, bool copies) {
+  touch<false>(warp, insn, mask, addresses, bytes, pattern, copies, nullptr);
 }
 
 void touch_stored(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
                   Pattern pattern, const std::byte* window) {
-  touch<true>(warp, insn, mask, addresses, bytes, pattern, window);
+  touch<true>(warp, insn, mask, addresses, bytes, pattern, false, window);
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

@@ -88,14 +88,14 @@ void watch_global_access(Warp& warp, const Insn& insn, u32 mask, const u64* addr
   observer::Watch& watch = *warp.watch;
   if (watch.global.written != nullptr && !warp.memos[insn.site].written) {
     if (kind != Touch::kStore) check_written(warp, insn, mask, addresses, bytes, pattern);
-    if (kind != Touch::kLoad) mark_written(warp, mask, addresses, bytes, pattern);
+    if (kind >= Touch::kStore) mark_written(warp, mask, addresses, bytes, pattern);
   }
   if (watch.global.touched == nullptr) return;
   if (ordered) {
     watch.synchronised |= kind != Touch::kStore;
   } else if (bytes >= 4) {
-    if (kind == Touch::kLoad)
-      touch_loaded(warp, insn, mask, addresses, bytes, pattern);
+    if (kind < Touch::kStore)
+      touch_loaded(warp, insn, mask, addresses, bytes, pattern, kind == Touch::kCopy);
     else
       touch_stored(warp, insn, mask, addresses, bytes, pattern, stored);
   }

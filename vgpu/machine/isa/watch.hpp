@@ -6,7 +6,8 @@
 
 namespace vgpu::machine::VGPU_ISA {
 
-enum class Touch : u8 { kLoad, kStore, kUpdate };  // kUpdate: atomics
+// kUpdate: atomics; kCopy: loads of asynchronous copies
+enum class Touch : u8 { kLoad, kCopy, kStore, kUpdate };
 
 // `ordered`: the access is strong or atomic and does not conflict with other blocks' accesses.
 // `stored`: the window with the registers that `st` stores; null for other instructions.

@@ -339,3 +339,95 @@ extern "C" __global__ void hand_over(int* out, int* flag, int far, int qualified
     out[lane] = data[lane];
   }
 }
+
+// Two warps of a block use one row of words: how 0, the second reads what the first writes; 1, it
+// writes what the first reads; 2, it writes another value; 3, it writes the same; 4, both add; 5,
+// both add atomically. between: 0, nothing; 1, a barrier; 2, a named barrier.
+extern "C" __global__ void share_words(int* data, int how, int between) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  int* const at = data + lane;
+  int value = 7;
+  const auto step = [&](bool writes, int stored) {
+    if (writes)
+      asm volatile("st.global.s32 [%0], %1;" ::"l"(at), "r"(stored) : "memory");
+    else
+      asm volatile("ld.global.s32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  };
+  const auto use = [&] {
+    if (how < 4) step(warp == 0 ? how != 1 : how != 0, how == 2 ? 7 + warp : 7);
+    if (how == 4) *at += 1;
+    if (how == 5) atomicAdd(at, 1);
+  };
+  if (warp == 0) use();
+  if (between == 1) __syncthreads();
+  if (between == 2) asm volatile("barrier.sync 1, 64;" ::: "memory");
+  if (warp == 1) use();
+  if (value == INT_MIN) asm volatile("trap;");
+}
+
+// In each phase warp w of a block reads or writes the words that ranges says: first, number,
+// whether it writes. Barriers are between phases.
+extern "C" __global__ void touch_in_phases(int* data, const int4* ranges, int phases) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warps = static_cast<int>(blockDim.x) / 32;
+  for (int phase = 0; phase < phases; ++phase) {
+    const int4 range = ranges[phase * warps + warp];
+    for (int i = lane; i < range.y; i += 32) {
+      int* const to = data + range.x + i;
+      int value = phase * warps + warp;
+      if (range.z != 0)
+        asm volatile("st.global.s32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+      else
+        asm volatile("ld.global.s32 %0, [%1];" : "=r"(value) : "l"(to) : "memory");
+      if (value == INT_MIN) asm volatile("trap;");
+    }
+    __syncthreads();
+  }
+}
+
+// Warp 0 gives words in global memory to warp 1 through a flag in shared memory.
+extern "C" __global__ void hand_over_words(int* data, int fenced) {
+  __shared__ int flag;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    data[lane] = lane;
+    if (fenced != 0) __threadfence_block();
+    __syncwarp();
+    if (lane == 0) atomicExch(&flag, 1);
+  } else {
+    while (atomicAdd(&flag, 0) == 0) continue;
+    if (fenced != 0) __threadfence_block();
+    data[lane] += 1;
+  }
+}
+
+#if __CUDA_ARCH__ >= 800
+// Warp 1 overwrites words when the asynchronous copies by warp 0 have read them.
+extern "C" __global__ void copy_and_overwrite(int* data, int* out) {
+  __shared__ int words[32];
+  __shared__ unsigned long long arrived;
+  const unsigned barrier = static_cast<unsigned>(__cvta_generic_to_shared(&arrived));
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(barrier));
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(words + lane));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(data + lane) : "memory");
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+  } else {
+    unsigned done = 0;
+    while (done == 0) {
+      asm volatile(
+          "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; "
+          "}"
+          : "=r"(done)
+          : "r"(barrier)
+          : "memory");
+    }
+    out[lane] = words[lane];
+    data[lane] = -1;
+  }
+}
+#endif

@@ -8,3 +8,14 @@ extern "C" __global__ void elected(unsigned* out) {
                : "=r"(leader), "=r"(is_leader));
   out[threadIdx.x] = leader * 2 + is_leader;
 }
+
+// The second block of a cluster reads what the first has written.
+extern "C" __global__ void share_in_cluster(int* data, int synchronised) {
+  const int lane = static_cast<int>(threadIdx.x);
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  if (rank == 0) data[blockIdx.x / 2 * 32 + lane] = lane;
+  if (synchronised != 0)
+    asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+  if (rank == 1) data[blockIdx.x / 2 * 32 + lane] += 1;
+}
