@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,19 @@ struct Launchable {
   std::uint32_t param_bytes = 0;
 };
 
+// A copy or a fill that a kernel asks for.
+struct DeviceCopy {
+  std::uint64_t to = 0, from = 0, bytes = 0;
+  std::optional<int> value;  // a fill's
+};
+
 struct DeviceLaunch {
   std::string kernel;  // mangled
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> params;
   bool tail = false;  // begins when the launching grid and all that it launched have ended
+  std::optional<DeviceCopy> copy = std::nullopt;  // instead of a kernel
 };
 
 // Levels of launches by kernels (CUDA C++ Programming Guide, "Nesting Depth").

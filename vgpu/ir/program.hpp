@@ -153,7 +153,7 @@ struct FunctionCode {
 struct Call {
   enum class Kind : u8 { kFunction, kIndirect, kPrint, kAssert, kAllocate, kFree, kDevice };
   Kind kind = Kind::kFunction;
-  u32 callee = kNone;                     // index into Program::functions
+  u32 callee = kNone;                     // index into Program::functions; kDevice: DeviceFunction
   std::vector<ParamPlace> args, returns;  // in the caller's window
 };
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/device_runtime.hpp"
 #include "machine/fault.hpp"
 #include "machine/print.hpp"
 
@@ -134,7 +135,11 @@ void call(Warp& warp, const Insn& insn) {
       free(warp, insn, what);
       ++warp.pc;
       return;
-    case Call::Kind::kDevice:  // of machine code only, by absolute address
+    case Call::Kind::kDevice:
+      warp.block->launch.device_runtime->call(warp, insn, what,
+                                              static_cast<DeviceFunction>(what.callee));
+      ++warp.pc;
+      return;
     case Call::Kind::kAssert:
       report_assertion(warp, insn, what);
   }

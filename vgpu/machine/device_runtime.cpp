@@ -45,10 +45,21 @@ void write_generic(Warp& warp, const Lane& at, u64 address, const void* from, u3
 struct DeviceRuntime::Arguments {
   const Lane at;
   const Call& call;
+  // Word i of the arguments, which are in registers in machine code, and in parameters in PTX.
+  // Those of 8 bytes begin at an even word. 0 beyond the last.
   u32 word(std::size_t i) const {
-    const ParamPlace& place = call.args[i];
     u32 value = 0;
-    std::memcpy(&value, at.warp.window + place.slot + u64{at.lane} * place.bytes, 4);
+    std::size_t first = 0;
+    for (const ParamPlace& place : call.args) {
+      if (place.bytes == 8) first += first % 2;
+      const std::size_t end = first + (place.bytes + 3) / 4;
+      if (i < end) {
+        std::memcpy(&value,
+                    at.warp.window + place.slot + u64{at.lane} * place.bytes + (i - first) * 4, 4);
+        break;
+      }
+      first = end;
+    }
     return value;
   }
   u64 wide(std::size_t i) const { return word(i) | u64{word(i + 1)} << 32; }
@@ -85,7 +96,7 @@ u64 DeviceRuntime::parameter_buffer(Warp& warp, const Arguments& arguments) {
     return 0;
   }
   DeviceLaunch& made = buffers_[buffer];
-  made = {kernel.name, grid, block, arguments.word(8), {}, false};
+  made = {kernel.name, grid, block, arguments.word(8), {}};
   made.params.resize(kernel.param_bytes);
   return buffer;
 }
@@ -101,6 +112,19 @@ u32 DeviceRuntime::launch(Warp& warp, const Arguments& arguments) {
   made.tail = arguments.wide(2) == kTailStream;
   launches_.push_back(std::move(made));
   warp.block->launch.config.heap->free(buffer);
+  return kSuccess;
+}
+
+// (to, from, bytes, kind, stream) or (to, value, bytes, stream)
+u32 DeviceRuntime::copy(const Warp& warp, const Arguments& arguments, bool fills) {
+  DeviceLaunch made;
+  made.copy = {arguments.wide(0), arguments.wide(2), arguments.wide(4), std::nullopt};
+  if (fills) made.copy->value = static_cast<int>(arguments.word(2));
+  made.tail = arguments.word(fills ? 6 : 8) == kTailStream;
+  for (const u64 address : {made.copy->to, fills ? made.copy->to : made.copy->from}) {
+    if (space_of(address, warp.shared_window) != AddressSpace::kGlobal) return kInvalidValue;
+  }
+  launches_.push_back(std::move(made));
   return kSuccess;
 }
 
@@ -126,6 +150,12 @@ u64 DeviceRuntime::run(Warp& warp, const Arguments& arguments, DeviceFunction fu
       return parameter_buffer(warp, arguments);
     case DeviceFunction::kLaunch: {
       const u32 error = launch(warp, arguments);
+      if (error != kSuccess) last_error(warp, arguments.at.lane) = error;
+      return error;
+    }
+    case DeviceFunction::kCopy:
+    case DeviceFunction::kFill: {
+      const u32 error = copy(warp, arguments, function == DeviceFunction::kFill);
       if (error != kSuccess) last_error(warp, arguments.at.lane) = error;
       return error;
     }
@@ -162,7 +192,8 @@ void DeviceRuntime::call(Warp& warp, const Insn& insn, const Call& what, DeviceF
     u64 result = run(warp, {{warp, insn, lane}, what}, function);
     for (const ParamPlace& place : what.returns) {
       if (&place != what.returns.data() && function != DeviceFunction::kGetParameterBuffer) break;
-      std::memcpy(warp.window + place.slot + u64{lane} * place.bytes, &result, 4);
+      const u32 bytes = place.bytes < sizeof result ? place.bytes : sizeof result;
+      std::memcpy(warp.window + place.slot + u64{lane} * place.bytes, &result, bytes);
       result >>= 32;
     }
   }

@@ -29,6 +29,7 @@ class DeviceRuntime {
   u64 run(Warp& warp, const Arguments& arguments, DeviceFunction function);
   u64 parameter_buffer(Warp& warp, const Arguments& arguments);
   u32 launch(Warp& warp, const Arguments& arguments);
+  u32 copy(const Warp& warp, const Arguments& arguments, bool fills);
   static void set_conditional(Warp& warp, const Arguments& arguments);
   u32& last_error(const Warp& warp, u32 lane);
 

@@ -14,6 +14,7 @@
 
 #include "count/report.hpp"
 #include "engine/cubin_module.hpp"
+#include "runtime/copies.hpp"
 #include "runtime/kernel_patience.hpp"
 #include "runtime/occupancy.hpp"
 #include "runtime/sampling.hpp"
@@ -420,6 +421,17 @@ void require_executable(const Queued& queued) {
   }
 }
 
+void run_copy(Runtime& runtime, const Function& by, const DeviceCopy& what) {
+  const std::string name =
+      fmt::format("{} in {}", what.value ? "cudaMemsetAsync" : "cudaMemcpyAsync", by.shown);
+  void* const to = reinterpret_cast<void*>(what.to);            // NOLINT(performance-no-int-to-ptr)
+  const void* const from = reinterpret_cast<void*>(what.from);  // NOLINT
+  if (what.value)
+    set(runtime, name.c_str(), to, what.bytes, *what.value, {what.bytes});
+  else
+    copy(runtime, name.c_str(), to, what.bytes, from, what.bytes, {what.bytes}, cudaMemcpyDefault);
+}
+
 // Executes what a kernel launched, in order; each with what it launches itself, and after that what
 // is to begin at the end of all.
 void run_launches(Runtime& runtime, Function& by, const std::vector<DeviceLaunch>& launches,
@@ -427,6 +439,10 @@ void run_launches(Runtime& runtime, Function& by, const std::vector<DeviceLaunch
   for (const bool tail : {false, true}) {
     for (const DeviceLaunch& one : launches) {
       if (one.tail != tail || runtime.fault.code != cudaSuccess) continue;
+      if (one.copy) {
+        run_copy(runtime, by, *one.copy);
+        continue;
+      }
       Function& function = runtime.modules.function_named(by.binary, one.kernel);
       const Kernel& kernel = loaded_kernel(runtime, function);
       Request request;

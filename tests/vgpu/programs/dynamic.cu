@@ -60,6 +60,24 @@ __global__ void of_each_thread(long long* out) {
   sum_of<<<1, 2>>>(wide, out + 2 * i);
 }
 
+// A fill, a launch and copies, in order; the last at the tail of the grid.
+__global__ void copies(int* values, int n, int* codes) {
+  const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(int);
+  cudaMemcpyAsync(values + 2 * n, values, bytes, cudaMemcpyDeviceToDevice, cudaStreamTailLaunch);
+  codes[0] = cudaMemsetAsync(values, 1, bytes, nullptr);
+  add<<<1, n>>>(values, n, 1);
+  codes[1] = cudaMemcpyAsync(values + n, values, bytes, cudaMemcpyDeviceToDevice, nullptr);
+  add<<<1, n>>>(values, n, 1);
+  __shared__ int shared;
+  shared = 0;
+  codes[2] = cudaMemcpyAsync(values, &shared, sizeof(int), cudaMemcpyDeviceToDevice, nullptr);
+  codes[3] = cudaGetLastError();
+}
+
+__global__ void copies_too_much(int* values) {
+  cudaMemcpyAsync(values, values + 64, 4096, cudaMemcpyDeviceToDevice, nullptr);
+}
+
 __global__ void errors(int* codes, int* values) {
   codes[0] = cudaGetLastError();
   add<<<1, 2000>>>(values, 1, 1);  // too many threads
@@ -86,6 +104,14 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "fault") == 0) {
     launches_fault<<<1, 1>>>();
     require(cudaDeviceSynchronize(), cudaErrorIllegalAddress, "the fault");
+    return 0;
+  }
+  if (argc > 1 && std::strcmp(argv[1], "copy") == 0) {
+    int* few = nullptr;
+    require(cudaMalloc(&few, 512), "cudaMalloc");
+    require(cudaMemset(few, 0, 512), "cudaMemset");
+    copies_too_much<<<1, 1>>>(few);
+    require(cudaDeviceSynchronize(), cudaErrorInvalidValue, "a copy beyond the end");
     return 0;
   }
   constexpr int kCount = 100;
@@ -125,6 +151,22 @@ int main(int argc, char** argv) {
               answers[2] == cudaErrorInvalidConfiguration && answers[3] == cudaSuccess,
           "the error of a launch");
   require(answers[4] == cudaSuccess && answers[5] == 0, "cudaGetDevice");
+  constexpr int kCopied = 64;
+  int* copied = nullptr;
+  require(cudaMalloc(&copied, 3 * kCopied * sizeof(int)), "cudaMalloc");
+  copies<<<1, 1>>>(copied, kCopied, codes);
+  require(cudaDeviceSynchronize(), "copies");
+  const auto after = read(copied, 3 * kCopied);
+  for (int i = 0; i < kCopied; ++i) {
+    require(after[i] == 0x01010103, "a fill, and launches behind it");
+    require(after[kCopied + i] == 0x01010102, "a copy between launches");
+    require(after[2 * kCopied + i] == 0x01010103, "a copy at the tail");
+  }
+  const auto of_copies = read(codes, 4);
+  require(of_copies[0] == cudaSuccess && of_copies[1] == cudaSuccess &&
+              of_copies[2] == cudaErrorInvalidValue && of_copies[3] == cudaErrorInvalidValue,
+          "errors of copies");
+  require(cudaFree(copied), "cudaFree");
   for (void* memory :
        {static_cast<void*>(values), static_cast<void*>(sums), static_cast<void*>(codes)})
     require(cudaFree(memory), "cudaFree");

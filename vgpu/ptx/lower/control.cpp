@@ -2,6 +2,7 @@
 // Branches, calls, barriers and the instructions between lanes.
 #include <fmt/format.h>
 
+#include "ir/provided.hpp"
 #include "ptx/lower/lowering.hpp"
 
 namespace vgpu::ptx {
@@ -34,6 +35,18 @@ void FunctionLowering::call_arguments(const Operand& list, std::vector<ParamPlac
   }
 }
 
+void FunctionLowering::call_device_runtime(Call& what, u32 function) {
+  what.kind = Call::Kind::kDevice;
+  what.callee = function;
+  for (u32 i = 0; i < module_.functions.size(); ++i) {
+    const ptx::Function& kernel = module_.functions[i];
+    if (kernel.is_entry && !kernel.is_declaration) {
+      program_.launchable[function_address(i)] = {std::string(kernel.name),
+                                                  static_cast<u32>(kernel.param_bytes)};
+    }
+  }
+}
+
 // call (results), function, (arguments), prototype or table;
 void FunctionLowering::call() {
   Call what;
@@ -61,10 +74,13 @@ void FunctionLowering::call() {
         what.kind = Call::Kind::kAllocate;
       else if (name == "free" && what.args.size() == 1)
         what.kind = Call::Kind::kFree;
+      else if (const auto function_of_runtime = ir::device_function(name))
+        call_device_runtime(what, static_cast<u32>(*function_of_runtime));
       else
         refuse(fmt::format("function {} has no body here", name));
       // The addresses that malloc returns depend on the order of blocks.
-      if (what.kind == Call::Kind::kAllocate || what.kind == Call::Kind::kFree)
+      if (what.kind == Call::Kind::kAllocate || what.kind == Call::Kind::kFree ||
+          what.kind == Call::Kind::kDevice)
         program_.heap = program_.ordered = true;
     }
   } else {

@@ -32,6 +32,8 @@ class Walker {
   void include(u32 function) {
     function = resolve_alias(module_, function);
     if (layout_.member_of[function] != kNone || module_.functions[function].is_declaration) return;
+    // The address of a kernel is for launches.
+    if (module_.functions[function].is_entry && !layout_.members.empty()) return;
     layout_.member_of[function] = static_cast<u32>(layout_.members.size());
     Layout::Member& member = layout_.members.emplace_back();
     member.function = function;

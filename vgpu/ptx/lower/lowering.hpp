@@ -140,6 +140,7 @@ class FunctionLowering {
   void nothing();
   void nanosleep();
   void call_arguments(const Operand& list, std::vector<ParamPlace>& into);
+  void call_device_runtime(Call& what, u32 function);
   void results(u32 pc, const Operand& operand);  // d, or d|p
 
   // lower_matrix.cpp
