@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "blas/multiply.hpp"
+#include "blas/scales.hpp"
 
 namespace vgpu::blas {
 namespace {
@@ -50,7 +51,9 @@ bool is_on_device(const View& view, std::int64_t batch) {
   const auto bytes = static_cast<std::int64_t>(bytes_of(operand.type));
   const auto* const first =
       static_cast<const char*>(operand.data) + std::min<std::int64_t>(0, last) * bytes;
-  return on_device(first, std::abs(last) + view.elements(), operand.type);
+  const std::int64_t count = std::abs(last) + view.elements();
+  return on_device(first, count, operand.type) &&
+         on_device(first + operand.plane_offset, count, operand.type);
 }
 
 cublasStatus_t refuse_operand(const char* function, char name, const View& view) {
@@ -108,6 +111,45 @@ std::complex<float> rounded(std::complex<float> value, Rounding rounding) {
 double rounded(double value, Rounding) { return value; }
 std::complex<double> rounded(std::complex<double> value, Rounding) { return value; }
 
+template <class W>
+W load_element(const Operand& operand, const void* data, std::int64_t i) {
+  if constexpr (kIsComplex<W>) {
+    if (operand.is_planar()) {
+      const void* const imaginary = static_cast<const char*>(data) + operand.plane_offset;
+      return {load<Real<W>>(operand.type, data, i), load<Real<W>>(operand.type, imaginary, i)};
+    }
+  }
+  return load<W>(operand.type, data, i);
+}
+
+template <class W>
+void store_element(const Operand& operand, void* data, std::int64_t i, W value) {
+  if constexpr (kIsComplex<W>) {
+    if (operand.is_planar()) {
+      store(operand.type, data, i, value.real());
+      store(operand.type, static_cast<char*>(data) + operand.plane_offset, i, value.imag());
+      return;
+    }
+  }
+  store(operand.type, data, i, value);
+}
+
+// Multiplies packed elements by their scales. `outer`: of the view's rows, or else of its columns.
+template <class W>
+void scale_elements(const View& view, bool rows_are_outer, std::vector<W>& packed) {
+  if (view.operand.scales == Scales::kOne) return;
+  const std::int64_t outers = rows_are_outer ? view.rows : view.columns,
+                     k = rows_are_outer ? view.columns : view.rows;
+  W* out = packed.data();
+  for (std::int64_t j = 0; j < view.columns; ++j) {
+    for (std::int64_t i = 0; i < view.rows; ++i) {
+      const std::int64_t place =
+          scale_at(view.operand, outers, k, rows_are_outer ? i : j, rows_are_outer ? j : i);
+      *out++ *= load<W>(CUDA_R_32F, view.operand.scale, place);
+    }
+  }
+}
+
 // op() of the matrix, column-major.
 template <class W>
 std::vector<W> pack(const View& view, const void* data, Rounding rounding) {
@@ -115,7 +157,7 @@ std::vector<W> pack(const View& view, const void* data, Rounding rounding) {
   W* out = packed.data();
   for (std::int64_t j = 0; j < view.columns; ++j) {
     for (std::int64_t i = 0; i < view.rows; ++i) {
-      const W value = load<W>(view.operand.type, data, view.offset(i, j));
+      const W value = load_element<W>(view.operand, data, view.offset(i, j));
       *out++ = rounded(view.op == CUBLAS_OP_C ? conjugate(value) : value, rounding);
     }
   }
@@ -124,7 +166,8 @@ std::vector<W> pack(const View& view, const void* data, Rounding rounding) {
 
 template <class W>
 W scale_of(const Operand& operand) {
-  return operand.scale == nullptr ? W{1} : load<W>(CUDA_R_32F, operand.scale, 0);
+  const bool none = operand.scale == nullptr || operand.scales != Scales::kOne;
+  return none ? W{1} : load<W>(CUDA_R_32F, operand.scale, 0);
 }
 
 template <class W>
@@ -138,6 +181,10 @@ class Computation {
     for (std::int64_t entry = 0; entry < p_.batch; ++entry) {
       if (!whole(entry)) return;
       run(entry);
+    }
+    if (p_.mantissa_bits != nullptr) {
+      *p_.mantissa_bits = -1;
+      mark_written(p_.mantissa_bits, 1, CUDA_R_32I);
     }
     if (p_.epilogue.largest == nullptr) return;
     store(CUDA_R_32F, p_.epilogue.largest, 0, static_cast<float>(largest_));
@@ -171,6 +218,8 @@ class Computation {
       a = pack<W>(view_a(p_), at(p_.a, entry), rounding);
     if (reads_operands() || p_.epilogue.has(CUBLASLT_EPILOGUE_BGRADB))
       b = pack<W>(view_b(p_), at(p_.b, entry), rounding);
+    if (!a.empty()) scale_elements(view_a(p_), true, a);
+    if (!b.empty()) scale_elements(view_b(p_), false, b);
     if (reads_operands()) multiply(p_.m, p_.n, p_.k, a.data(), b.data(), sums.data());
     scale(entry, sums);
     if constexpr (!kIsComplex<W>) {
@@ -192,7 +241,7 @@ class Computation {
         W& x = sums[static_cast<std::size_t>(j * p_.m + i)];
         const W factor = p_.alphas != nullptr ? load<W>(p_.scale_type, p_.alphas, i) : alpha_;
         x *= factor * of_operands;
-        if (c_data != nullptr) x += of_c * load<W>(p_.c.type, c_data, c.offset(i, j));
+        if (c_data != nullptr) x += of_c * load_element<W>(p_.c, c_data, c.offset(i, j));
       }
     }
   }
@@ -203,13 +252,15 @@ class Computation {
     void* const data = const_cast<void*>(at(p_.d, entry));
     for (std::int64_t j = 0; j < p_.n; ++j) {
       for (std::int64_t i = 0; i < p_.m; ++i)
-        store(p_.d.type, data, d.offset(i, j),
-              factor * sums[static_cast<std::size_t>(j * p_.m + i)]);
+        store_element(p_.d, data, d.offset(i, j),
+                      factor * sums[static_cast<std::size_t>(j * p_.m + i)]);
     }
-    for (std::int64_t line = 0; line < d.lines(); ++line)
-      mark_written(
-          static_cast<char*>(data) + static_cast<std::size_t>(line * p_.d.ld) * bytes_of(p_.d.type),
-          d.line(), p_.d.type);
+    for (std::int64_t line = 0; line < d.lines(); ++line) {
+      char* const first =
+          static_cast<char*>(data) + static_cast<std::size_t>(line * p_.d.ld) * bytes_of(p_.d.type);
+      mark_written(first, d.line(), p_.d.type);
+      if (p_.d.is_planar()) mark_written(first + p_.d.plane_offset, d.line(), p_.d.type);
+    }
   }
 
   const Product& p_;
@@ -228,6 +279,15 @@ bool is_zero(const Scalar& scalar) {
 
 bool is_valid_op(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
+
+// Planar complex: products of half precision.
+bool is_planar_product(const Product& p) {
+  const cudaDataType a = p.a.type, d = p.d.type;
+  return p.a.is_planar() && p.b.is_planar() && p.c.is_planar() && p.d.is_planar() &&
+         p.compute == CUBLAS_COMPUTE_32F && p.scale_type == CUDA_C_32F &&
+         (a == CUDA_R_16F || a == CUDA_R_16BF) && p.b.type == a && p.c.type == d &&
+         (d == a || d == CUDA_R_32F);
 }
 
 bool is_32f_to(cudaDataType a, cudaDataType c, cudaDataType d) {
@@ -262,6 +322,8 @@ cudaDataType scale_type_of(cublasComputeType_t compute, cudaDataType c) {
 }
 
 bool is_known(const Product& p) {
+  if (p.a.is_planar() || p.b.is_planar() || p.c.is_planar() || p.d.is_planar())
+    return is_planar_product(p);
   const cudaDataType a = p.a.type, c = p.c.type, d = p.d.type, scale = p.scale_type;
   const auto all = [&](cudaDataType type) {
     return a == type && p.b.type == type && c == type && d == type;
@@ -339,7 +401,7 @@ cublasStatus_t run(cudaStream_t stream, const Product& p) {
     case CUBLAS_COMPUTE_32I_PEDANTIC:
       return enqueue<double>(stream, p);  // exact
     default:
-      if (is_complex(p.d.type)) return enqueue<std::complex<float>>(stream, p);
+      if (is_complex(p.d.type) || p.d.is_planar()) return enqueue<std::complex<float>>(stream, p);
       return enqueue<float>(stream, p);
   }
 }

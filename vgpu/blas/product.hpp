@@ -9,12 +9,22 @@
 
 namespace vgpu::blas {
 
+// Scales of an fp8 matrix, floats in device memory: one of the whole matrix; of rows of op(A) or
+// columns of op(B); of 128 elements of these along k, row after row within 128; of 128 x 128
+// elements, with those along k together in columns of a multiple of 4.
+enum class Scales { kOne, kOuter, kOf128, kOf128x128 };
+
 struct Operand {
   const void* data = nullptr;  // if `is_array`, an array of pointers in device memory
   cudaDataType type = CUDA_R_32F;
   std::int64_t ld = 0, stride = 0;  // stride: elements between batch entries
   bool is_array = false, row_major = false;
-  const void* scale = nullptr;  // of fp8: a float in device memory; null: 1
+  const void* scale = nullptr;  // of fp8; null: 1
+  Scales scales = Scales::kOne;
+  // Of planar complex matrices, whose `type` is that of their planes: bytes from the real parts to
+  // the imaginary ones.
+  std::int64_t plane_offset = 0;
+  bool is_planar() const { return plane_offset != 0; }
 };
 
 struct Product {
@@ -29,6 +39,9 @@ struct Product {
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
   cudaDataType scale_type = CUDA_R_32F;
   Epilogue epilogue;
+  // In device memory, or null: where the number of mantissa bits that emulation kept is written. It
+  // is -1, since nothing is emulated.
+  std::int32_t* mantissa_bits = nullptr;
 };
 
 // The type of alpha and beta of the functions that do not let the caller choose.

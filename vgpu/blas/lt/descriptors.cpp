@@ -85,6 +85,16 @@ constexpr Attribute kTransform[] = {
     VGPU_ATTRIBUTE(CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, Transform, op_a),
     VGPU_ATTRIBUTE(CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSB, Transform, op_b),
 };
+constexpr Attribute kEmulation[] = {
+    VGPU_ATTRIBUTE(CUBLASLT_EMULATION_DESC_STRATEGY, Emulation, strategy),
+    VGPU_ATTRIBUTE(CUBLASLT_EMULATION_DESC_SPECIAL_VALUES_SUPPORT, Emulation, special_values),
+    VGPU_ATTRIBUTE(CUBLASLT_EMULATION_DESC_FIXEDPOINT_MANTISSA_CONTROL, Emulation,
+                   mantissa_control),
+    VGPU_ATTRIBUTE(CUBLASLT_EMULATION_DESC_FIXEDPOINT_MAX_MANTISSA_BIT_COUNT, Emulation, most_bits),
+    VGPU_ATTRIBUTE(CUBLASLT_EMULATION_DESC_FIXEDPOINT_MANTISSA_BIT_OFFSET, Emulation, bit_offset),
+    VGPU_ATTRIBUTE(CUBLASLT_EMULATION_DESC_FIXEDPOINT_MANTISSA_BIT_COUNT_POINTER, Emulation,
+                   kept_bits),
+};
 constexpr Attribute kAlgorithmConfiguration[] = {
     VGPU_ATTRIBUTE(CUBLASLT_ALGO_CONFIG_TILE_ID, Algorithm, tile),
     VGPU_ATTRIBUTE(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, Algorithm, splits),
@@ -191,6 +201,7 @@ VGPU_DESCRIPTOR(cublasLtMatrixLayout, cublasLtMatrixLayoutAttribute_t, kLayout);
 VGPU_DESCRIPTOR(cublasLtMatmulDesc, cublasLtMatmulDescAttributes_t, kMatmul);
 VGPU_DESCRIPTOR(cublasLtMatrixTransformDesc, cublasLtMatrixTransformDescAttributes_t, kTransform);
 VGPU_DESCRIPTOR(cublasLtMatmulPreference, cublasLtMatmulPreferenceAttributes_t, kPreference);
+VGPU_DESCRIPTOR(cublasLtEmulationDesc, cublasLtEmulationDescAttributes_t, kEmulation);
 
 cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t out, size_t bytes,
                                                  cudaDataType type, uint64_t rows, uint64_t columns,
@@ -217,6 +228,12 @@ cublasStatus_t cublasLtMatrixTransformDescInit_internal(cublasLtMatrixTransformD
 cublasStatus_t cublasLtMatrixTransformDescCreate(cublasLtMatrixTransformDesc_t* out,
                                                  cudaDataType scale_type) {
   return create(out, transform(scale_type));
+}
+cublasStatus_t cublasLtEmulationDescInit_internal(cublasLtEmulationDesc_t out, size_t bytes) {
+  return init(out, bytes, Emulation{});
+}
+cublasStatus_t cublasLtEmulationDescCreate(cublasLtEmulationDesc_t* out) {
+  return create(out, Emulation{});
 }
 cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t out, size_t bytes) {
   return init(out, bytes, Preference{});

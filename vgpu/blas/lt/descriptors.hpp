@@ -48,6 +48,13 @@ struct Transform {
   std::int32_t op_a = CUBLAS_OP_N, op_b = CUBLAS_OP_N;
 };
 
+// How products in double precision are emulated. This library computes them in double precision.
+struct Emulation {
+  std::int32_t strategy = CUBLAS_EMULATION_STRATEGY_DEFAULT, special_values = 0xffff;
+  std::int32_t mantissa_control = 0, most_bits = 0, bit_offset = 0;
+  std::int32_t* kept_bits = nullptr;
+};
+
 struct Algorithm {
   std::int32_t id = 0;
   std::uint32_t tile = CUBLASLT_MATMUL_TILE_UNDEFINED;
@@ -61,6 +68,7 @@ static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 static_assert(sizeof(Layout) <= sizeof(cublasLtMatrixLayoutOpaque_t));
 static_assert(sizeof(Matmul) <= sizeof(cublasLtMatmulDescOpaque_t));
 static_assert(sizeof(Preference) <= sizeof(cublasLtMatmulPreferenceOpaque_t));
+static_assert(sizeof(Emulation) <= sizeof(cublasLtEmulationDescOpaque_t));
 static_assert(sizeof(Transform) <= sizeof(cublasLtMatrixTransformDescOpaque_t));
 
 inline void put(const Algorithm& algorithm, cublasLtMatmulAlgo_t& into) {
@@ -72,6 +80,9 @@ inline const Layout& layout_of(cublasLtMatrixLayout_t layout) {
 }
 inline const Matmul& matmul_of(cublasLtMatmulDesc_t matmul) {
   return *reinterpret_cast<const Matmul*>(matmul);
+}
+inline const Emulation& emulation_of(const void* emulation) {
+  return *static_cast<const Emulation*>(emulation);
 }
 inline const Transform& transform_of(cublasLtMatrixTransformDesc_t transform) {
   return *reinterpret_cast<const Transform*>(transform);

@@ -7,6 +7,7 @@
 
 #include "blas/lt/descriptors.hpp"
 #include "blas/product.hpp"
+#include "blas/scales.hpp"
 
 namespace vgpu::blas::lt {
 namespace {
@@ -27,15 +28,44 @@ struct Described {
   }
 };
 
-Operand operand_of(const Layout& layout, const void* data, const void* scale) {
+// The type of a plane of a planar complex matrix; any other type stays.
+cudaDataType plane_type(cudaDataType type) {
+  switch (type) {
+    case CUDA_C_16F:
+      return CUDA_R_16F;
+    case CUDA_C_16BF:
+      return CUDA_R_16BF;
+    case CUDA_C_32F:
+      return CUDA_R_32F;
+    default:
+      return type;
+  }
+}
+
+Scales scales_of(std::int32_t mode) {
+  switch (mode) {
+    case CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F:
+      return Scales::kOuter;
+    case CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F:
+      return Scales::kOf128;
+    case CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F:
+      return Scales::kOf128x128;
+    default:
+      return Scales::kOne;
+  }
+}
+
+Operand operand_of(const Layout& layout, const void* scale, std::int32_t scale_mode) {
   const auto type = static_cast<cudaDataType>(layout.type);
-  return {data,
-          type,
+  return {nullptr,
+          layout.plane_offset != 0 ? plane_type(type) : type,
           layout.ld,
           layout.stride,
           layout.batch_mode != CUBLASLT_BATCH_MODE_STRIDED,
           layout.order == CUBLASLT_ORDER_ROW,
-          scale};
+          scale,
+          scales_of(scale_mode),
+          layout.plane_offset};
 }
 
 bool has_shape(const Layout& layout, std::int64_t op, std::int64_t rows, std::int64_t columns) {
@@ -70,7 +100,7 @@ Epilogue epilogue_of(const Matmul& matmul, const Product& p) {
 std::string unsupported_epilogue(const Product& p) {
   const Epilogue& e = p.epilogue;
   if (e.is_default()) return "";
-  if (is_complex(p.d.type)) return "an epilogue of complex numbers";
+  if (is_complex(p.d.type) || p.d.is_planar()) return "an epilogue of complex numbers";
   if (p.a.type == CUDA_R_8I) return "an epilogue of integers";
   if (p.d.row_major && e.has_activation() && (e.has_aux() || e.reads_bias() || e.writes_bias()))
     return "ReLU or GELU with a bias or an auxiliary matrix where D is row-major";
@@ -96,6 +126,33 @@ bool scales_fit(const Product& p) {
          !is_scaled_without_fp8(p.d) && (!is_scaled_without_fp8(p.c) || is_fp8(p.a.type));
 }
 
+int compute_capability() {
+  int device = 0, major = 0, minor = 0;
+  const bool known =
+      cudaGetDevice(&device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess;
+  return known ? major * 10 + minor : 0;
+}
+
+// Scales of parts of A and B, which Hopper has: of both outer vectors, or of 128 elements with such
+// or with 128 x 128. "" if they are such, or of whole matrices.
+std::string unsupported_scales(const Matmul& matmul, const Product& p) {
+  const std::int32_t a = matmul.a_scale_mode, b = matmul.b_scale_mode;
+  for (const int mode : {matmul.c_scale_mode, matmul.d_scale_mode, matmul.aux_scale_mode}) {
+    if (mode != CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F) return fmt::format("scale mode {}", mode);
+  }
+  if (a == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F && b == a) return "";
+  const bool outer = p.a.scales == Scales::kOuter && p.b.scales == Scales::kOuter;
+  const bool blocks = (p.a.scales == Scales::kOf128 &&
+                       (p.b.scales == Scales::kOf128 || p.b.scales == Scales::kOf128x128)) ||
+                      (p.a.scales == Scales::kOf128x128 && p.b.scales == Scales::kOf128);
+  if ((!outer && !blocks) || p.batch != 1 || is_fp8(p.d.type) || compute_capability() != 90)
+    return fmt::format("scale modes {} and {} of A and B with this device, batch or type of D", a,
+                       b);
+  return "";
+}
+
 // What a descriptor asks for that this library does not have; "" if nothing.
 std::string unsupported(const Matmul& matmul, const Product& p) {
   if (matmul.op_c != CUBLAS_OP_N) return "CUBLASLT_MATMUL_DESC_TRANSC";
@@ -107,10 +164,7 @@ std::string unsupported(const Matmul& matmul, const Product& p) {
     return "a scale or a largest magnitude of the auxiliary matrix";
   if (matmul.d_out_scale != nullptr || matmul.d_out_scale_mode != 0)
     return "CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER";
-  for (const int mode : {matmul.a_scale_mode, matmul.b_scale_mode, matmul.c_scale_mode,
-                         matmul.d_scale_mode, matmul.aux_scale_mode}) {
-    if (mode != CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F) return fmt::format("scale mode {}", mode);
-  }
+  if (std::string what = unsupported_scales(matmul, p); !what.empty()) return what;
   if (!is_known(p.epilogue)) return fmt::format("epilogue {}", matmul.epilogue);
   return unsupported_epilogue(p);
 }
@@ -125,13 +179,10 @@ bool fits_fp8(const Product& p) {
          p.a.ld % 16 == 0 && p.b.ld % 16 == 0 && !p.a.row_major && !p.b.row_major && !p.d.row_major;
 }
 
-bool has_fp8() {
-  int device = 0, major = 0, minor = 0;
-  return cudaGetDevice(&device) == cudaSuccess &&
-         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess &&
-         major * 10 + minor >= 89;
-}
+bool has_fp8() { return compute_capability() >= 89; }
+
+// Scales of parts of a matrix must be given.
+bool has_scales(const Operand& x) { return x.scales == Scales::kOne || x.scale != nullptr; }
 
 Described describe(cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a_layout,
                    cublasLtMatrixLayout_t b_layout, cublasLtMatrixLayout_t c_layout,
@@ -153,10 +204,11 @@ Described describe(cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a_layo
   p.n = static_cast<std::int64_t>(d.columns);
   p.k = static_cast<std::int64_t>(p.op_a == CUBLAS_OP_N ? a.columns : a.rows);
   p.batch = d.batch;
-  p.a = operand_of(a, nullptr, matmul.a_scale);
-  p.b = operand_of(b, nullptr, matmul.b_scale);
-  p.c = operand_of(c, nullptr, matmul.c_scale);
-  p.d = operand_of(d, nullptr, matmul.d_scale);
+  p.a = operand_of(a, matmul.a_scale, matmul.a_scale_mode);
+  p.b = operand_of(b, matmul.b_scale, matmul.b_scale_mode);
+  p.c = operand_of(c, matmul.c_scale, matmul.c_scale_mode);
+  p.d = operand_of(d, matmul.d_scale, matmul.d_scale_mode);
+  if (matmul.emulation != nullptr) p.mantissa_bits = emulation_of(matmul.emulation).kept_bits;
   p.compute = static_cast<cublasComputeType_t>(matmul.compute);
   p.scale_type = static_cast<cudaDataType>(matmul.scale_type);
   p.epilogue = epilogue_of(matmul, p);
@@ -164,7 +216,7 @@ Described describe(cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a_layo
   const bool fit = has_shape(a, p.op_a, p.m, p.k) && has_shape(b, p.op_b, p.k, p.n) &&
                    has_shape(c, CUBLAS_OP_N, p.m, p.n) && c.order == d.order &&
                    a.batch == d.batch && b.batch == d.batch && c.batch == d.batch &&
-                   aux_type_fits(matmul, p) && scales_fit(p);
+                   aux_type_fits(matmul, p) && scales_fit(p) && has_scales(p.a) && has_scales(p.b);
   if (!fit) {
     described.status = CUBLAS_STATUS_INVALID_VALUE;
     return described;
@@ -202,11 +254,14 @@ bool epilogue_is_whole(const Product& p) {
                      : bytes_of(e.aux_type) == 0 || !on_device(e.aux, elements, e.aux_type))
       return false;
   }
-  for (const void* scale :
-       {p.a.scale, p.b.scale, p.c.scale, p.d.scale, static_cast<const void*>(e.largest)}) {
+  for (const void* scale : {p.c.scale, p.d.scale, static_cast<const void*>(e.largest),
+                            static_cast<const void*>(p.mantissa_bits)}) {
     if (scale != nullptr && !on_device(scale, 1, CUDA_R_32F)) return false;
   }
-  return true;
+  const auto has = [&](const Operand& x, std::int64_t outer) {
+    return x.scale == nullptr || on_device(x.scale, scale_count(x, outer, p.k), CUDA_R_32F);
+  };
+  return has(p.a, p.m) && has(p.b, p.n);
 }
 
 void set_scalars(Product& p, int mode, const void* alpha, const void* beta) {
