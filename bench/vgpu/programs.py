@@ -22,6 +22,7 @@ without a result are left to the next call with --missing.
   gpu         the program has no check. Its exit status and its lines are those of the GPU, apart
               from lines that state times, rates and amounts of memory, and from numbers' last
               digits
+  lines       as gpu, with the lines in any order: kernels print them, and blocks have no order
 
 It has one row per program that ran under vgpu, in the order of their names:
 
@@ -77,6 +78,7 @@ TIMES = re.compile(r"\b(time[sd]?|elapsed|seconds?|sec|m?s|us|ns|msec|usec|[GMK]
                    r"mem\w*\b.*\d ?[KMG]i?B\b", re.I)
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 DIGITS = 1e-3
+OF_A_GPU = ("gpu", "lines")  # the outputs that a GPU's run judges
 VIRTUAL = " (virtual)"  # which a virtual device adds to the GPU's name
 # `own`: the status of the program where vgpu ended with its own, because a check fired.
 Run = collections.namedtuple("Run", "status seconds out err own", defaults=(None,))
@@ -232,9 +234,9 @@ def same_line(line, other):
     return all(abs(a - b) <= DIGITS * max(abs(a), abs(b)) for a, b in pairs)
 
 
-def difference(result, other):
+def difference(result, other, order=list):
     """The first lines in which two runs of a program differ, or nothing."""
-    parts = [part for text in (result.out, other.out) for part in compared(text)]
+    parts = [order(part) for text in (result.out, other.out) for part in compared(text)]
     for lines, others in zip(parts[:len(parts) // 2], parts[len(parts) // 2:]):
         for pair in zip(lines, others):
             if not same_line(*pair):
@@ -264,8 +266,8 @@ def judged(result, right, gpu):
     differs = ""
     if right == "exit":
         says_right = True
-    elif right == "gpu":
-        differs = difference(result, gpu)
+    elif right in OF_A_GPU:
+        differs = difference(result, gpu, sorted if right == "lines" else list)
         says_right = not differs
         wanted = gpu.status
     else:
@@ -290,11 +292,11 @@ def row_of(program, options):
     result = run_of(options.runs, program, "vgpu")
     gpu = run_of(options.runs, program, "gpu")
     measured = gpu is not None and gpu.status is not None
-    if result is None or (program["right"] == "gpu" and not measured):
+    if result is None or (program["right"] in OF_A_GPU and not measured):
         return None
     on_gpu = ""
     if gpu:
-        right = "exit" if program["right"] == "gpu" else program["right"]
+        right = "exit" if program["right"] in OF_A_GPU else program["right"]
         on_gpu = judged(gpu, right, gpu)[0]
         if on_gpu not in ("right", "late"):
             on_gpu = "wrong"
@@ -303,7 +305,7 @@ def row_of(program, options):
         if differs := difference(result, gpu):
             print(f"{program['program']}: {differs}")
     return {name: program.get(name, "") for name in COLUMNS} | {
-        "judge": "gpu" if program["right"] == "gpu" else "program", "gpu": on_gpu,
+        "judge": "gpu" if program["right"] in OF_A_GPU else "program", "gpu": on_gpu,
         "outcome": outcome, "seconds": f"{result.seconds:.1f}", "cause": cause}
 
 

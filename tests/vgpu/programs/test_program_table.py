@@ -104,12 +104,14 @@ def against_a_gpu(folder):
             (("same", "gpu"), ("name", "gpu"), ("digits", "gpu"), ("times", "gpu"),
              ("number", "gpu"), ("words", "gpu"), ("more", "gpu"), ("fails alike", "gpu"),
              ("long", "gpu"), ("long and other", "gpu"), ("memory", "gpu"),
-             ("sum of memory", "gpu"),
+             ("sum of memory", "gpu"), ("in order", "gpu"), ("in any order", "lines"),
+             ("other lines", "lines"),
              ("wrong on both", "exit"), ("wrong on the gpu", "exit"))]
     gpu = {"same": "sum 1", "name": "'on NVIDIA H100'", "digits": "sum 1.23456e3 of 7",
            "times": "took 3 ms", "number": "sum 1.5", "words": "sum 1 cold", "more": "one",
            "memory": "FreeMem: 81079MB", "sum of memory": "global memory: sum 3",
            "long": "GPU; seq 60000", "long and other": "GPU; seq 60000",
+           "in order": "1; echo 2", "in any order": "1; echo 2", "other lines": "1; echo 2",
            "fails alike": "no; exit 3", "wrong on both": "no; exit 1",
            "wrong on the gpu": "no; exit 1"}
     here = gpu | {"name": "'on NVIDIA H100 (virtual)'", "digits": "sum 1.23457e3 of 7",
@@ -117,6 +119,7 @@ def against_a_gpu(folder):
                   "memory": "FreeMem: 7MB", "sum of memory": "global memory: sum 4",
                   "long": "'GPU (virtual)'; seq 60000",
                   "long and other": "'GPU (virtual)'; seq 59999; echo 7",
+                  "in order": "2; echo 1", "in any order": "2; echo 1", "other lines": "2; echo 2",
                   "more": "one; echo two", "wrong on the gpu": "yes"}
     for texts, arguments in ((gpu, ()), (here, ("--vgpu", VGPU))):
         for name, text in texts.items():
@@ -125,10 +128,12 @@ def against_a_gpu(folder):
         run(folder, rows, *arguments)
     done, found = table(folder, rows, "--differences")
     assert done.returncode == 1, done
-    for name in ("same", "name", "digits", "times", "long", "memory"):
+    for name in ("same", "name", "digits", "times", "long", "memory", "in any order"):
         check(found[name], "right", gpu="right")
         assert found[name]["judge"] == "gpu"
     check(found["fails alike"], "right", gpu="wrong")
+    check(found["in order"], "wrong", "2 | 1", gpu="right")
+    check(found["other lines"], "wrong", "2 | 1", gpu="right")
     check(found["number"], "wrong", "sum 1.6 | sum 1.5", gpu="right")
     check(found["words"], "wrong", "sum 1 warm | sum 1 cold", gpu="right")
     check(found["sum of memory"], "wrong", "sum 4 | global memory: sum 3", gpu="right")
