@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the scales of parts of an fp8 matrix are (cuBLAS, "Scaling Factors Layouts"). `outer`: a row
-// of op(A) or a column of op(B), of which there are `outers`; `inner`: a place along k.
+// Where the scales of parts of an fp8 matrix are (cuBLAS, "Scaling Factors Layouts"). `outer`: a
+// row of op(A) or a column of op(B), of which there are `outers`; `inner`: a place along k.
 #pragma once
 #include <algorithm>
 #include <cstdint>
