@@ -23,6 +23,7 @@
 
 #include "ir/launch.hpp"
 #include "memory/memory.hpp"
+#include "observer/races.hpp"
 #include "observer/watch.hpp"
 
 namespace vgpu::check {

@@ -2,6 +2,7 @@
 // Branches, calls, barriers and the instructions between lanes.
 #include <fmt/format.h>
 
+#include "ir/address.hpp"
 #include "ir/provided.hpp"
 #include "ptx/lower/lowering.hpp"
 
