@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SGEMM on CUDA cores by large tiles: producer and consumer warps as in r12, and besides: any
-// layout, operands that are not aligned packed first, tiles split along k (stream-K), four chains
-// of additions for a deep k, two groups of warps that split the k of a stage. The tiles are those
-// of gemm/plan/large_tiles.inc.
+// layout, operands that are not aligned copied element by element or packed first, tiles split
+// along k (stream-K), four chains of additions for a deep k, two groups of warps that split the k
+// of a stage. The tiles are those of gemm/plan/large_tiles.inc.
 #include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/ptx/cp_async.cuh"
@@ -166,9 +166,9 @@ __device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], cons
                                            float* sWarp) {
   constexpr int kRows = T::WM / T::WK, kAtOnce = 8, kPieces = T::WN / 32;
   const WarpPlace<T> at;
-  // Four columns of eight lanes, and four rows, are in the 32 banks. 16-byte stores of the sums, and
-  // a pointer that the loop advances, cost 9% at 4096: ptxas puts the sums of the main loop in other
-  // register banks.
+  // Four columns of eight lanes, and four rows, are in the 32 banks. 16-byte stores of the sums,
+  // and a pointer that the loop advances, cost 9% at 4096: ptxas puts the sums of the main loop in
+  // other register banks (docs/lab/register-banks.md).
   const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4); };
   store_tile<T>(rC, [&](int i, int j, const float* r) {
 #pragma unroll

@@ -26,8 +26,8 @@ struct Words {
   return {begin / 4, (begin % 4 + size + 3) / 4};
 }
 
-// Marks the words that lanes load, or store, for the check of conflicts between warps. `copies`: the
-// loads of asynchronous copies. `window` is `stored` of watch_global.
+// Marks the words that lanes load, or store, for the check of conflicts between warps. `copies`:
+// the loads are those of asynchronous copies. `window` is `stored` of watch_global.
 void touch_loaded(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
                   Pattern pattern, bool copies);
 void touch_stored(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
