@@ -184,7 +184,9 @@ bool fits_split_k(const Problem& p) {
 }
 
 bool takes_outer_product(const Problem& p) {
-  return (reads_ab(p) ? p.k : 0) <= limit::outer_k && p.n >= limit::outer_columns;
+  if (p.n < limit::outer_columns) return false;
+  const bool aligned = (p.n | p.ldc) % 4 == 0;
+  return !reads_ab(p) || (p.k <= limit::outer_k && aligned && p.m * p.n > limit::direct_elements);
 }
 
 KernelChoice choose_kernel(const Problem& problem, Precision precision, const DeviceFacts& device) {
