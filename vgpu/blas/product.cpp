@@ -281,13 +281,12 @@ bool is_valid_op(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
 }
 
-// Planar complex: products of half precision.
+// Planar complex: half precision throughout, as on an H200.
 bool is_planar_product(const Product& p) {
-  const cudaDataType a = p.a.type, d = p.d.type;
+  const cudaDataType a = p.a.type;
   return p.a.is_planar() && p.b.is_planar() && p.c.is_planar() && p.d.is_planar() &&
          p.compute == CUBLAS_COMPUTE_32F && p.scale_type == CUDA_C_32F &&
-         (a == CUDA_R_16F || a == CUDA_R_16BF) && p.b.type == a && p.c.type == d &&
-         (d == a || d == CUDA_R_32F);
+         (a == CUDA_R_16F || a == CUDA_R_16BF) && p.b.type == a && p.c.type == a && p.d.type == a;
 }
 
 bool is_32f_to(cudaDataType a, cudaDataType c, cudaDataType d) {

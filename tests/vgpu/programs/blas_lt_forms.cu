@@ -234,7 +234,6 @@ int main() {
     check_scales(handle, kBlock, kVector);
     check_scales(handle, kVector, kVector);
     check_planar(handle, k16F, k16F, CUDA_C_16F, CUDA_C_16F);
-    check_planar(handle, k16F, k32F, CUDA_C_16F, CUDA_C_32F);
     check_planar(handle, k16B, k16B, CUDA_C_16BF, CUDA_C_16BF);
     check_emulation(handle);
   }

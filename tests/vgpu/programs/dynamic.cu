@@ -61,13 +61,14 @@ __global__ void of_each_thread(long long* out) {
 }
 
 // A fill, a launch and copies, in order; the last at the tail of the grid.
-__global__ void copies(int* values, int n, int* codes) {
+__global__ void copies(int* values, int n, int* codes, bool of_shared) {
   const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(int);
   cudaMemcpyAsync(values + 2 * n, values, bytes, cudaMemcpyDeviceToDevice, cudaStreamTailLaunch);
   codes[0] = cudaMemsetAsync(values, 1, bytes, nullptr);
   add<<<1, n>>>(values, n, 1);
   codes[1] = cudaMemcpyAsync(values + n, values, bytes, cudaMemcpyDeviceToDevice, nullptr);
   add<<<1, n>>>(values, n, 1);
+  if (!of_shared) return;
   __shared__ int shared;
   shared = 0;
   codes[2] = cudaMemcpyAsync(values, &shared, sizeof(int), cudaMemcpyDeviceToDevice, nullptr);
@@ -107,6 +108,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc > 1 && std::strcmp(argv[1], "copy") == 0) {
+    if (!on_virtual_gpu()) return 77;
     int* few = nullptr;
     require(cudaMalloc(&few, 512), "cudaMalloc");
     require(cudaMemset(few, 0, 512), "cudaMemset");
@@ -154,7 +156,9 @@ int main(int argc, char** argv) {
   constexpr int kCopied = 64;
   int* copied = nullptr;
   require(cudaMalloc(&copied, 3 * kCopied * sizeof(int)), "cudaMalloc");
-  copies<<<1, 1>>>(copied, kCopied, codes);
+  // CUDA forbids copies of shared memory; vgpu refuses them.
+  const bool refuses = on_virtual_gpu();
+  copies<<<1, 1>>>(copied, kCopied, codes, refuses);
   require(cudaDeviceSynchronize(), "copies");
   const auto after = read(copied, 3 * kCopied);
   for (int i = 0; i < kCopied; ++i) {
@@ -163,9 +167,10 @@ int main(int argc, char** argv) {
     require(after[2 * kCopied + i] == 0x01010103, "a copy at the tail");
   }
   const auto of_copies = read(codes, 4);
-  require(of_copies[0] == cudaSuccess && of_copies[1] == cudaSuccess &&
-              of_copies[2] == cudaErrorInvalidValue && of_copies[3] == cudaErrorInvalidValue,
-          "errors of copies");
+  require(of_copies[0] == cudaSuccess && of_copies[1] == cudaSuccess, "copies are accepted");
+  require(
+      !refuses || (of_copies[2] == cudaErrorInvalidValue && of_copies[3] == cudaErrorInvalidValue),
+      "errors of copies");
   require(cudaFree(copied), "cudaFree");
   for (void* memory :
        {static_cast<void*>(values), static_cast<void*>(sums), static_cast<void*>(codes)})
