@@ -22,52 +22,55 @@ constexpr u32 kHalf = kLanes / 2;
 
 // How a warp's access changes the mark of a word of global memory, or of a row
 // (memory/shadow.hpp).
-struct Known : observer::WarpMarks {
+struct Known {
+  const observer::WarpMarks& of;
   // Whether an access leaves `entry` unchanged: the warp's own word, or, for a load, a word that
   // was written before it, that another warp of the cluster reads, or that several blocks have
   // read.
   template <bool kWrite>
   [[gnu::always_inline]] u32 is_foreign(u32 entry) const {
-    const u32 foreign = static_cast<u32>(entry != written);
+    const u32 foreign = static_cast<u32>(entry != of.written);
     if constexpr (kWrite) return foreign;
-    return foreign & static_cast<u32>(entry - (Shadow::kWritten | base) >= seen) &
-           static_cast<u32>(entry - (Shadow::kReadByOne | (base + recent)) >= count - recent) &
-           static_cast<u32>(entry != several);
+    return foreign & static_cast<u32>(entry - (Shadow::kWritten | of.base) >= of.seen) &
+           static_cast<u32>(entry - (Shadow::kReadByOne | (of.base + of.recent)) >=
+                            of.count - of.recent) &
+           static_cast<u32>(entry != of.several);
   }
   // Whether the mark is of an access that is ordered before the warp's.
   [[gnu::always_inline]] bool is_past(u32 entry) const {
-    const u32 moment = (entry & Shadow::kMarkBits) - base;
-    return moment < seen || (moment < count && (moment - 1) % warps == me);
+    const u32 moment = (entry & Shadow::kMarkBits) - of.base;
+    return moment < of.seen || (moment < of.count && (moment - 1) % of.warps == of.me);
   }
   // Whether the words of the row with this mark have marks of their own.
   [[gnu::always_inline]] u32 is_parted(u32 row) const {
-    return static_cast<u32>(row >= (Shadow::kStoring | first)) &
+    return static_cast<u32>(row >= (Shadow::kStoring | of.first)) &
            static_cast<u32>(row != Shadow::kLocked);
   }
   // The mark after the access. False if another warp's access may conflict with it.
   template <bool kWrite>
   [[gnu::always_inline]] bool step(u32 entry, u32& next) const {
     const u32 how = entry & ~Shadow::kMarkBits;
-    const bool unmarked = (entry & Shadow::kMarkBits) < first;  // by an earlier launch, if at all
+    const bool unmarked =
+        (entry & Shadow::kMarkBits) < of.first;  // by an earlier launch, if at all
     if constexpr (kWrite) {
-      next = written;
-      return unmarked || entry == written || entry == read ||
+      next = of.written;
+      return unmarked || entry == of.written || entry == of.read ||
              ((how == Shadow::kWritten || how == Shadow::kReadByOne) && is_past(entry));
     }
-    next = unmarked ? read : entry;
+    next = unmarked ? of.read : entry;
     if (unmarked || is_foreign<kWrite>(entry) == 0) return true;
     if (how == Shadow::kWritten) return is_past(entry);
-    next = (entry & Shadow::kMarkBits) - base < count ? read : several;
+    next = (entry & Shadow::kMarkBits) - of.base < of.count ? of.read : of.several;
     return how == Shadow::kReadByOne;
   }
 };
 
 // `copies`: for the accesses of asynchronous copies, and what waits for these is not known.
-[[gnu::noinline]] Known made_known(const Warp& warp, bool copies) {
+[[gnu::noinline]] observer::WarpMarks made_known(const Warp& warp, bool copies) {
   const observer::Races::Moments moments = warp.race->moments(warp);
   const observer::Watch& watch = *warp.watch;
   const u32 now = copies ? 0 : moments.now;
-  Known known;
+  observer::WarpMarks known;
   known.changes = warp.race->changes();
   known.mine = watch.mark + now;
   known.written = Shadow::kWritten | known.mine;
@@ -83,11 +86,11 @@ struct Known : observer::WarpMarks {
   known.warps = watch.warps;
   return known;
 }
-[[gnu::always_inline]] inline Known known_of(const Warp& warp, bool copies) {
-  if (copies) return made_known(warp, true);
+// The warp's marks, kept while nothing changes their order.
+[[gnu::always_inline]] inline const observer::WarpMarks& kept_marks(const Warp& warp) {
   observer::WarpMarks& kept = warp.watch->warp_marks[warp.id];
   if (__builtin_expect(kept.changes != warp.race->changes(), 0)) kept = made_known(warp, false);
-  return {kept};
+  return kept;
 }
 
 // The words that the lanes store, lane after lane. None for a null window.
@@ -133,7 +136,7 @@ template <bool kWrite, class Entry>
       next |= Entry{changed} << 32 * i;
     }
     if (next == old) return true;
-    const Entry first = stored == nullptr ? next : kEach * known.storing;
+    const Entry first = stored == nullptr ? next : kEach * known.of.storing;
     if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
       continue;
     if (stored == nullptr) return true;
@@ -159,7 +162,7 @@ bool mark_row(const Known& known, const observer::LaunchMarks& marks, u64 row, b
       continue;
     }
     if (!whole || !known.step<kWrite>(old, next)) {
-      Shadow::part(entry, marks.touched + word, known.first);
+      Shadow::part(entry, marks.touched + word, known.of.first);
       return false;
     }
     const u32 first = stored == nullptr ? next : Shadow::kLocked;
@@ -238,7 +241,7 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
       const u64 row = (at / 4 + word) / Shadow::kRowWords;
       if (mark_row<kWrite>(known, marks, row, false, nullptr)) continue;
       if (!mark<kWrite, u32>(known, marks.touched + at / 4 + word, address, value))
-        warp.watch->touch_word(warp, insn, i, address, kWrite, known.mine, value);
+        warp.watch->touch_word(warp, insn, i, address, kWrite, known.of.mine, value);
     }
   }
 }
@@ -369,10 +372,10 @@ u32 touch_halves(const Known& known, const observer::LaunchMarks& marks, u32 mas
 }
 
 template <bool kWrite>
-void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes, Pattern pattern,
-           bool copies, const std::byte* window) {
+[[gnu::always_inline]] inline void touch(Warp& warp, const Insn& insn, u32 mask,
+                                         const u64* addresses, u32 bytes, Pattern pattern,
+                                         const Known& known, const std::byte* window) {
   const observer::LaunchMarks& marks = warp.watch->global;
-  const Known known = known_of(warp, copies);
   if (pattern != Pattern::kScattered) {
     const u64 at = addresses[0] - marks.begin;
     if (at >= marks.bytes) return;
@@ -391,16 +394,26 @@ void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 byt
   touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, known, stored);
 }
 
+[[gnu::noinline]] void touch_copied(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
+                                    u32 bytes, Pattern pattern) {
+  const observer::WarpMarks made = made_known(warp, true);
+  touch<false>(warp, insn, mask, addresses, bytes, pattern, {made}, nullptr);
+}
+
 }  // namespace
 
 void touch_loaded(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
                   Pattern pattern, bool copies) {
-  touch<false>(warp, insn, mask, addresses, bytes, pattern, copies, nullptr);
+  if (copies) {
+    touch_copied(warp, insn, mask, addresses, bytes, pattern);
+    return;
+  }
+  touch<false>(warp, insn, mask, addresses, bytes, pattern, {kept_marks(warp)}, nullptr);
 }
 
 void touch_stored(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
                   Pattern pattern, const std::byte* window) {
-  touch<true>(warp, insn, mask, addresses, bytes, pattern, false, window);
+  touch<true>(warp, insn, mask, addresses, bytes, pattern, {kept_marks(warp)}, window);
 }
 
 }  // namespace vgpu::machine::VGPU_ISA
