@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that launch kernels: in streams, at the tail of a grid, recursively, with errors that the
-// launching thread sees, and with a fault in a launched kernel ("fault").
+// Kernels that launch kernels, copies and fills: in streams, at the tail of a grid, recursively,
+// with errors that the launching thread sees, with a fault in a launched kernel ("fault"), and with
+// a copy beyond the end of its destination ("copy"; vgpu alone refuses it).
 #include <cstring>
 #include <vector>
 

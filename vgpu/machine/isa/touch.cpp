@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which blocks accessed a word of global memory: marks by rows where all accesses are to whole
-// ones, else by words (memory/shadow.hpp).
+// Which warps accessed a word of global memory: marks by rows where all accesses are to whole ones,
+// else by words (memory/shadow.hpp).
 #include "machine/isa/marks.hpp"
 
 #include "memory/shadow.hpp"
@@ -20,8 +20,7 @@ constexpr u32 kHalf = kLanes / 2;
 #endif
 }
 
-// How a warp's access changes the mark of a word of global memory, or of a row
-// (memory/shadow.hpp).
+// How a warp's access changes the mark of a word or of a row.
 struct Known {
   const observer::WarpMarks& of;
   // Whether an access leaves `entry` unchanged: the warp's own word, or, for a load, a word that
@@ -65,7 +64,8 @@ struct Known {
   }
 };
 
-// `copies`: for the accesses of asynchronous copies, and what waits for these is not known.
+// `copies`: the warp's marks for its asynchronous copies. Their time is the earliest one, since
+// what orders them is not known.
 [[gnu::noinline]] observer::WarpMarks made_known(const Warp& warp, bool copies) {
   const observer::Races::Moments moments = warp.race->moments(warp);
   const observer::Watch& watch = *warp.watch;
@@ -120,7 +120,7 @@ struct Stored {
 };
 
 // Marks one word or two neighbouring ones, and stores their first values. Other host threads may
-// mark them, too. False if an access to one of them may conflict with another block's.
+// mark them, too. False if an access to one of them may conflict with another warp's.
 template <bool kWrite, class Entry>
 [[gnu::always_inline]] inline bool mark(const Known& known, u32* touched, u64 address,
                                         const u32* stored) {
