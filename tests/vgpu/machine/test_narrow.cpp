@@ -60,6 +60,28 @@ class Narrow : public EngineTest {
  protected:
   void SetUp() override { load("narrow", VGPU_TEST_PTX_90); }
 
+  // Loads the machine code in which the one instruction with this opcode (bits 0 to 11) of `kernel`
+  // is changed to one that ptxas does not emit.
+  void load_changed(const std::string& name, unsigned opcode,
+                    const std::function<void(char*)>& change) {
+    std::string code = read(VGPU_TEST_CUBIN "/narrow.cubin");
+    const auto bytes = std::as_bytes(std::span(code));
+    const vgpu::sass::Cubin cubin(bytes);
+    const auto kernel = std::find_if(cubin.kernels().begin(), cubin.kernels().end(),
+                                     [&](const auto& each) { return each.name == name; });
+    ASSERT_NE(kernel, cubin.kernels().end());
+    char* const first = code.data() + (kernel->code.data() - bytes.data());
+    int changed = 0;
+    for (char* at = first; at < first + kernel->code.size(); at += 16) {
+      if (static_cast<unsigned char>(at[0]) != (opcode & 255) || (at[1] & 15u) != opcode >> 8)
+        continue;
+      change(at);
+      ++changed;
+    }
+    ASSERT_EQ(changed, 1);
+    module = vgpu::Module::from_cubin(std::as_bytes(std::span(code)), memory);
+  }
+
   // `product` of the elements at k of a row and a column.
   void check_integers(const std::string& name, int rows, int depth, int bits, bool clamps,
                       const std::function<int64_t(uint32_t, uint32_t)>& product) {
@@ -253,22 +275,10 @@ TEST_F(Narrow, PartsOfRegistersBecomeFloats) {
   }
 }
 
-// HSETP2 with .H_AND, which ptxas does not emit: its bit is set in the kernel's machine code.
+// HSETP2 with .H_AND, which ptxas does not emit.
 TEST_F(Narrow, OnePredicateForBothHalves) {
-  std::string code = read(VGPU_TEST_CUBIN "/narrow.cubin");
-  const vgpu::sass::Cubin cubin(std::as_bytes(std::span(code)));
-  const auto kernel = std::find_if(cubin.kernels().begin(), cubin.kernels().end(),
-                                   [](const auto& each) { return each.name == "compare_halves"; });
-  ASSERT_NE(kernel, cubin.kernels().end());
-  const auto first = kernel->code.data() - std::as_bytes(std::span(code)).data();
-  int changed = 0;
-  for (auto at = static_cast<std::size_t>(first); at < first + kernel->code.size(); at += 16) {
-    const bool compares = code[at] == 0x34 && (code[at + 1] & 15) == 2;
-    if (compares) code[at + 8] = static_cast<char>(code[at + 8] | 0x80);
-    changed += compares ? 1 : 0;
-  }
-  ASSERT_EQ(changed, 1);
-  module = vgpu::Module::from_cubin(std::as_bytes(std::span(code)), memory);
+  load_changed("compare_halves", 0x234,
+               [](char* code) { code[8] = static_cast<char>(code[8] | 0x80); });
   const std::vector<uint32_t> numbers = {0x3c003c00, 0x3c004000, 0x40003c00, 0x40004000};
   std::vector<uint32_t> a, b;
   for (int i = 0; i < kLanes; ++i) {
@@ -283,6 +293,47 @@ TEST_F(Narrow, OnePredicateForBothHalves) {
   for (std::size_t i = 0; i < kLanes; ++i) {
     const bool both = (a[i] & 0xffff) < (b[i] & 0xffff) && a[i] >> 16 < b[i] >> 16;
     EXPECT_EQ(d[i], both ? 1u : 2u) << i;
+  }
+}
+
+// FSWZADD, which ptxas emits for textures of architectures before sm_90. The results are an H200's.
+TEST_F(Narrow, SwizzledSums) {
+  const uint32_t nan = 0x7fffffff, infinity = 0x7f800000, minus = 0x80000000, kept = 0x01010101;
+  const std::vector<uint32_t> a = {0x3f800000, 0x40000000, 0x40800000, 0x41000000,
+                                   0x7fc00000, minus,      infinity,   0x000116c2},
+                              b = {0x41800000, 0x42000000, 0x42800000, 0x43000000,
+                                   minus,      minus,      minus,      0x800116c2};
+  struct Case {
+    unsigned signs, threads;
+    bool ndv;
+    std::vector<uint32_t> sums;
+  };
+  const Case cases[] = {
+      {0x1b,
+       8,
+       true,
+       {0x41880000, 0xc1f00000, 0x42700000, 0x43000000, nan, 0, 0xff800000, 0x800116c2}},
+      {0x1b,
+       8,
+       false,
+       {0x41880000, 0xc1f00000, 0x42700000, 0x43000000, nan, 0, 0xff800000, 0x800116c2}},
+      {0xff, 8, true, {0x41800000, 0x42000000, 0x42800000, 0x43000000, 0, 0, 0, 0x800116c2}},
+      {0xcc, 8, true, {0x41800000, 0x42080000, 0x42800000, 0x43080000, 0, minus, 0, 0}},
+      {0x1b, 6, true, {0x41880000, 0xc1f00000, 0x42700000, 0x43000000, nan, 0, kept, kept}},
+      {0x1b, 6, false, {0x41880000, 0xc1f00000, 0x42700000, 0x43000000, 0, 0, kept, kept}},
+  };
+  for (const Case& each : cases) {
+    load_changed("permuted", 0x216, [&](char* code) {
+      code[0] = 0x22;
+      code[1] = static_cast<char>((code[1] & ~15) | 8);
+      code[4] = static_cast<char>(each.signs);
+      code[9] = each.ndv ? 0x20 : 0;
+    });
+    uint32_t* const d = array<uint32_t>(8, kept);
+    EXPECT_EQ(
+        launch("permuted", {1, 1, 1}, {each.threads, 1, 1}, d, array(a), array(b), array(a)).engine,
+        "sass");
+    EXPECT_EQ(std::vector<uint32_t>(d, d + 8), each.sums) << each.signs << ' ' << each.ndv;
   }
 }
 

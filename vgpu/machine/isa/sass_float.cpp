@@ -106,6 +106,31 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       });
 }
 
+// a + b. Two bits of `sub` per place in a quad of lanes, the highest for the first lane, say what is
+// added: 1: a - b; 2: b - a; 3: 0 + b. Without kHigh (.NDV), lanes of quads with an inactive lane
+// get 0. Measured on an H200.
+void swizzled_add(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const float *a = slot<float>(window, insn.s[0]), *b = slot<float>(window, insn.s[1]);
+  const bool flushes = has(m, kFlush);
+  alignas(64) float x[kLanes], y[kLanes], r[kLanes];
+  for (u32 i = 0; i < kLanes; ++i) {
+    const unsigned signs = insn.sub >> (6 - 2 * (i % 4)) & 3;
+    x[i] = signs == 3 ? 0 : signs == 2 ? -a[i] : a[i];
+    y[i] = signs == 1 ? -b[i] : b[i];
+    if (flushes) x[i] = flush(x[i]), y[i] = flush(y[i]);
+  }
+  with_rounding(
+      bits_of(m, kRoundingAt, 2), x, y, r, r, [&]() __attribute__((always_inline)) {
+        for (u32 i = 0; i < kLanes; ++i) r[i] = x[i] + y[i];
+      });
+  const u32 pairs = warp.mask & warp.mask >> 1,
+            whole = has(m, kHigh) ? kAllLanes : (pairs & pairs >> 2 & 0x11111111) * 15;
+  write_lanes<float>(window, insn.d, mask, [&](u32 i) {
+    return (whole >> i & 1) == 0 ? 0 : canonical(flushes ? flush(r[i]) : r[i]);
+  });
+}
+
 template <Form kForm>
 void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -382,6 +407,7 @@ void define_sass_float(OperationSink& sink) {
   op_special(sink, "sass.fset", &set_singles);
   op_special(sink, "sass.fsetp", &compare_singles);
   op_special(sink, "sass.dsetp", &compare_doubles);
+  op_special(sink, "sass.fswzadd", &swizzled_add);
   op_special(sink, "sass.fchk", &check_division);
   op_special(sink, "sass.mufu", &function);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single- and double-precision floating point.
+#include <array>
+
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {
@@ -93,6 +95,20 @@ void decode_fset(Reader& r) {
   r.add(r.reg(16));
   add_two(r);
   r.add(r.predicate_at(87, 90));
+}
+
+// a + b, whose signs depend on the lane's place in its quad (four consecutive lanes): one pair of
+// signs per place, the first lane's in the highest bits. Z: a counts as 0.
+void decode_fswzadd(Reader& r) {
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.rounding_at(78);
+  r.insn.high = r.suffix_if(r.bit(77), ".NDV");
+  r.add({r.general_at(16), r.general_at(24), r.general_at(64)});
+  r.insn.mode = static_cast<std::uint8_t>(r.field(32, 8));
+  std::string signs;
+  for (int place = 3; place >= 0; --place)
+    signs += std::array{"PP", "PN", "NP", "ZP"}[r.insn.mode >> 2 * place & 3];
+  r.add_text(signs);
 }
 
 void decode_fchk(Reader& r) {

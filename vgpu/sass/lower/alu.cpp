@@ -92,6 +92,12 @@ void Lowering::lower_float(const Instruction& i) {
       at(pc).list = predicate_out(i[1]);
       return;
     }
+    case Op::kFswzadd: {
+      const u32 pc =
+          emit_alu("sass.fswzadd", destination(i[0]), {source(i[1]), source(i[2])}, common(i));
+      at(pc).sub = i.mode;
+      return;
+    }
     case Op::kFchk:
       emit_alu("sass.fchk", predicate(i[0]), {source(i[1]), source(i[2])});
       return;

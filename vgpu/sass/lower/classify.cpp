@@ -78,7 +78,8 @@ ir::u16 traits_of(const Instruction& i) {
       (i.op == Op::kSetmaxreg && i.mode == kTryAlloc))
     traits |= ir::kWaits;
   if (i.op == Op::kUblkPrefetch || i.op == Op::kUtmaReduce || i.op == Op::kUtmaPrefetch ||
-      i.op == Op::kStas || i.op == Op::kRedas || class_of(i.op, false).pipes == ir::kPipeTex)
+      i.op == Op::kStas || i.op == Op::kRedas || i.op == Op::kFswzadd ||
+      class_of(i.op, false).pipes == ir::kPipeTex)
     traits |= ir::kNotMeasured;
   if (i.uniform &&
       (i.op == Op::kFlo || i.op == Op::kBrev || i.op == Op::kPlop3 || i.op == Op::kSgxt))

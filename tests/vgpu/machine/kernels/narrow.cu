@@ -309,3 +309,8 @@ extern "C" __global__ void scaled_products(float* d, const float* a, const float
   d[96 + t] = a[96 + t] * b[t] * 4.0F;
   d[128 + t] = a[128 + t] * b[t] * 8.0F;
 }
+extern "C" __global__ void permuted(unsigned* d, const unsigned* a, const unsigned* b,
+                                    const unsigned* c) {
+  const unsigned t = threadIdx.x;
+  d[t] = __byte_perm(a[t], b[t], c[t]);
+}
