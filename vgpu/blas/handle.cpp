@@ -55,14 +55,6 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
-  return set(handle, &cublasContext::stream, stream);
-}
-
-cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream_t* stream) {
-  return store(handle, stream, &cublasContext::stream);
-}
-
 cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t mode) {
   if (mode != CUBLAS_POINTER_MODE_HOST && mode != CUBLAS_POINTER_MODE_DEVICE)
     return CUBLAS_STATUS_INVALID_VALUE;
@@ -73,43 +65,23 @@ cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_
   return store(handle, mode, &cublasContext::pointer_mode);
 }
 
-cublasStatus_t cublasSetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t mode) {
-  return set(handle, &cublasContext::atomics_mode, mode);
-}
-
-cublasStatus_t cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t* mode) {
-  return store(handle, mode, &cublasContext::atomics_mode);
-}
-
-cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
-  return set(handle, &cublasContext::math_mode, mode);
-}
-
-cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* mode) {
-  return store(handle, mode, &cublasContext::math_mode);
-}
-
-cublasStatus_t cublasSetSmCountTarget(cublasHandle_t handle, int target) {
-  return set(handle, &cublasContext::multiprocessor_target, target);
-}
-
-cublasStatus_t cublasGetSmCountTarget(cublasHandle_t handle, int* target) {
-  return store(handle, target, &cublasContext::multiprocessor_target);
-}
-
-#define VGPU_SETTING(NAME, T, FIELD)                                \
-  cublasStatus_t cublasSet##NAME(cublasHandle_t handle, T value) {  \
-    return set(handle, &cublasContext::FIELD, value);               \
-  }                                                                 \
-  cublasStatus_t cublasGet##NAME(cublasHandle_t handle, T* value) { \
-    return store(handle, value, &cublasContext::FIELD);             \
+#define VGPU_SETTING(NAME, V2, T, FIELD)                                \
+  cublasStatus_t cublasSet##NAME##V2(cublasHandle_t handle, T value) {  \
+    return set(handle, &cublasContext::FIELD, value);                   \
+  }                                                                     \
+  cublasStatus_t cublasGet##NAME##V2(cublasHandle_t handle, T* value) { \
+    return store(handle, value, &cublasContext::FIELD);                 \
   }
-VGPU_SETTING(EmulationStrategy, cublasEmulationStrategy_t, emulation)
-VGPU_SETTING(EmulationSpecialValuesSupport, cudaEmulationSpecialValuesSupport, special_values)
-VGPU_SETTING(FixedPointEmulationMantissaControl, cudaEmulationMantissaControl, mantissa_control)
-VGPU_SETTING(FixedPointEmulationMaxMantissaBitCount, int, most_mantissa_bits)
-VGPU_SETTING(FixedPointEmulationMantissaBitOffset, int, mantissa_bit_offset)
-VGPU_SETTING(FixedPointEmulationMantissaBitCountPointer, int*, mantissa_bits)
+VGPU_SETTING(Stream, _v2, cudaStream_t, stream)
+VGPU_SETTING(AtomicsMode, , cublasAtomicsMode_t, atomics_mode)
+VGPU_SETTING(MathMode, , cublasMath_t, math_mode)
+VGPU_SETTING(SmCountTarget, , int, multiprocessor_target)
+VGPU_SETTING(EmulationStrategy, , cublasEmulationStrategy_t, emulation)
+VGPU_SETTING(EmulationSpecialValuesSupport, , cudaEmulationSpecialValuesSupport, special_values)
+VGPU_SETTING(FixedPointEmulationMantissaControl, , cudaEmulationMantissaControl, mantissa_control)
+VGPU_SETTING(FixedPointEmulationMaxMantissaBitCount, , int, most_mantissa_bits)
+VGPU_SETTING(FixedPointEmulationMantissaBitOffset, , int, mantissa_bit_offset)
+VGPU_SETTING(FixedPointEmulationMantissaBitCountPointer, , int*, mantissa_bits)
 
 // Without effect: the host's GEMM has its own workspace.
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void*, size_t) {

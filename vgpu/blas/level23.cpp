@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Level 2 and 3 without GEMM: matrix times vector, outer products, sums of matrices, products with
 // a diagonal or with the own transpose, triangular systems.
-#include <algorithm>
 #include <complex>
-#include <string>
-#include <vector>
 
 #include "blas/vectors.hpp"
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotations of level 1: Givens' (rot, rotg) and the modified ones (rotm, rotmg), as the reference
 // BLAS defines them.
-#include <array>
 #include <cmath>
 #include <complex>
-#include <string>
 
 #include "blas/vectors.hpp"
 

@@ -15,70 +15,45 @@ int refuse_unimplemented(const char* name, bool& said) {
 
 cublasStatus_t property(libraryPropertyType type, int* value) {
   if (value == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  switch (type) {
-    case MAJOR_VERSION:
-      *value = CUBLAS_VER_MAJOR;
-      return CUBLAS_STATUS_SUCCESS;
-    case MINOR_VERSION:
-      *value = CUBLAS_VER_MINOR;
-      return CUBLAS_STATUS_SUCCESS;
-    case PATCH_LEVEL:
-      *value = CUBLAS_VER_PATCH;
-      return CUBLAS_STATUS_SUCCESS;
-  }
-  return CUBLAS_STATUS_INVALID_VALUE;
+  static_assert(MAJOR_VERSION == 0 && MINOR_VERSION == 1 && PATCH_LEVEL == 2);
+  constexpr int kVersion[] = {CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH};
+  if (type < MAJOR_VERSION || type > PATCH_LEVEL) return CUBLAS_STATUS_INVALID_VALUE;
+  *value = kVersion[type];
+  return CUBLAS_STATUS_SUCCESS;
 }
 
-const char* name_of(cublasStatus_t status) {
-  switch (status) {
-    case CUBLAS_STATUS_SUCCESS:
-      return "CUBLAS_STATUS_SUCCESS";
-    case CUBLAS_STATUS_NOT_INITIALIZED:
-      return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case CUBLAS_STATUS_ALLOC_FAILED:
-      return "CUBLAS_STATUS_ALLOC_FAILED";
-    case CUBLAS_STATUS_INVALID_VALUE:
-      return "CUBLAS_STATUS_INVALID_VALUE";
-    case CUBLAS_STATUS_ARCH_MISMATCH:
-      return "CUBLAS_STATUS_ARCH_MISMATCH";
-    case CUBLAS_STATUS_MAPPING_ERROR:
-      return "CUBLAS_STATUS_MAPPING_ERROR";
-    case CUBLAS_STATUS_EXECUTION_FAILED:
-      return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case CUBLAS_STATUS_INTERNAL_ERROR:
-      return "CUBLAS_STATUS_INTERNAL_ERROR";
-    case CUBLAS_STATUS_NOT_SUPPORTED:
-      return "CUBLAS_STATUS_NOT_SUPPORTED";
-    case CUBLAS_STATUS_LICENSE_ERROR:
-      return "CUBLAS_STATUS_LICENSE_ERROR";
+namespace {
+
+struct Text {
+  cublasStatus_t status;
+  const char *name, *text;
+};
+#define VGPU_STATUS(name, text) \
+  { CUBLAS_STATUS_##name, "CUBLAS_STATUS_" #name, text }
+constexpr Text kTexts[] = {
+    VGPU_STATUS(SUCCESS, "success"),
+    VGPU_STATUS(NOT_INITIALIZED, "the library was not initialized"),
+    VGPU_STATUS(ALLOC_FAILED, "the resource allocation failed"),
+    VGPU_STATUS(INVALID_VALUE, "an unsupported value or parameter was passed to the function"),
+    VGPU_STATUS(ARCH_MISMATCH,
+                "the function requires an architectural feature absent from the device"),
+    VGPU_STATUS(MAPPING_ERROR, "an access to GPU memory space failed"),
+    VGPU_STATUS(EXECUTION_FAILED, "the function failed to launch on the GPU"),
+    VGPU_STATUS(INTERNAL_ERROR, "an internal operation failed"),
+    VGPU_STATUS(NOT_SUPPORTED, "the requested functionality is not supported"),
+    VGPU_STATUS(LICENSE_ERROR, "the license check failed"),
+};
+
+Text texts_of(cublasStatus_t status) {
+  for (const Text& each : kTexts) {
+    if (each.status == status) return each;
   }
-  return "unrecognized status";
+  return {status, "unrecognized status", "unrecognized status"};
 }
 
-const char* text_of(cublasStatus_t status) {
-  switch (status) {
-    case CUBLAS_STATUS_SUCCESS:
-      return "success";
-    case CUBLAS_STATUS_NOT_INITIALIZED:
-      return "the library was not initialized";
-    case CUBLAS_STATUS_ALLOC_FAILED:
-      return "the resource allocation failed";
-    case CUBLAS_STATUS_INVALID_VALUE:
-      return "an unsupported value or parameter was passed to the function";
-    case CUBLAS_STATUS_ARCH_MISMATCH:
-      return "the function requires an architectural feature absent from the device";
-    case CUBLAS_STATUS_MAPPING_ERROR:
-      return "an access to GPU memory space failed";
-    case CUBLAS_STATUS_EXECUTION_FAILED:
-      return "the function failed to launch on the GPU";
-    case CUBLAS_STATUS_INTERNAL_ERROR:
-      return "an internal operation failed";
-    case CUBLAS_STATUS_NOT_SUPPORTED:
-      return "the requested functionality is not supported";
-    case CUBLAS_STATUS_LICENSE_ERROR:
-      return "the license check failed";
-  }
-  return "unrecognized status";
-}
+}  // namespace
+
+const char* name_of(cublasStatus_t status) { return texts_of(status).name; }
+const char* text_of(cublasStatus_t status) { return texts_of(status).text; }
 
 }  // namespace vgpu::blas

@@ -4,7 +4,6 @@
 #include "blas/structured.hpp"
 
 #include <complex>
-#include <string>
 #include <vector>
 
 namespace vgpu::blas {

@@ -3,7 +3,6 @@
 #include "blas/structured.hpp"
 
 #include <complex>
-#include <string>
 
 namespace vgpu::blas {
 namespace {

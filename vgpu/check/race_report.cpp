@@ -2,8 +2,6 @@
 // The texts of race reports, and the check at the end of a block.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "check/race_state.hpp"
 #include "observer/findings.hpp"
 
@@ -12,34 +10,16 @@ namespace {
 
 const char* verb(bool writes) { return writes ? "writes" : "reads"; }
 
-// The missing wait for an agent's operation.
-std::string awaited(AgentKind kind) {
-  switch (kind) {
-    case AgentKind::kCopies:
-      return "but nothing has waited for the copy";
-    case AgentKind::kBarrier:
-      return "but nothing has waited for the mbarrier that the copy completes on";
-    case AgentKind::kGroups:
-      return "but nothing has waited until the store had read it (cp.async.bulk.wait_group.read)";
-    case AgentKind::kMatrix:
-      return "but nothing has waited for the product (wgmma.wait_group)";
-  }
-  return "";
-}
-
-const char* name_of(AgentKind kind) {
-  switch (kind) {
-    case AgentKind::kCopies:
-      return "an asynchronous copy";
-    case AgentKind::kBarrier:
-      return "a bulk copy";
-    case AgentKind::kGroups:
-      return "a bulk store";
-    case AgentKind::kMatrix:
-      return "wgmma";
-  }
-  return "";
-}
+// By AgentKind.
+constexpr const char* kNames[] = {"an asynchronous copy", "a bulk copy", "a bulk store", "wgmma"};
+constexpr const char* kMissingWaits[] = {
+    "but nothing has waited for the copy",
+    "but nothing has waited for the mbarrier that the copy completes on",
+    "but nothing has waited until the store had read it (cp.async.bulk.wait_group.read)",
+    "but nothing has waited for the product (wgmma.wait_group)",
+};
+const char* name_of(AgentKind kind) { return kNames[static_cast<unsigned>(kind)]; }
+const char* awaited(AgentKind kind) { return kMissingWaits[static_cast<unsigned>(kind)]; }
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <mutex>
 
 namespace vgpu::driver {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices. CUDA Driver API, "Device Management".
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "driver/api.hpp"

@@ -2,7 +2,6 @@
 // Kernels: a CUkernel and its CUfunction are one object. CUDA Driver API, "Library Management",
 // "Execution Control", "Occupancy".
 #include <algorithm>
-#include <limits>
 
 #include "driver/launch.hpp"
 #include "runtime/library.hpp"

@@ -2,8 +2,6 @@
 // CUDA Driver API, "Stream Memory Operations", and the nodes of graphs for them.
 #include "runtime/memory_operations.hpp"
 
-#include <algorithm>
-
 #include "driver/api.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/graph/known.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/fault.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "memory/heap.hpp"

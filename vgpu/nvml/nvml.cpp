@@ -158,24 +158,20 @@ Return nvmlShutdown() {
 }
 
 const char* nvmlErrorString(Return code) {
-  switch (code) {
-    case kSuccess:
-      return "Success";
-    case kUninitialized:
-      return "Uninitialized";
-    case kInvalidArgument:
-      return "Invalid Argument";
-    case kNotSupported:
-      return "Not Supported";
-    case kNotFound:
-      return "Not Found";
-    case kInsufficientSize:
-      return "Insufficient Size";
-    case kDriverNotLoaded:
-      return "Driver Not Loaded";
-    default:
-      return "Unknown Error";
+  static constexpr struct {
+    Return code;
+    const char* text;
+  } kTexts[] = {{kSuccess, "Success"},
+                {kUninitialized, "Uninitialized"},
+                {kInvalidArgument, "Invalid Argument"},
+                {kNotSupported, "Not Supported"},
+                {kNotFound, "Not Found"},
+                {kInsufficientSize, "Insufficient Size"},
+                {kDriverNotLoaded, "Driver Not Loaded"}};
+  for (const auto& [known, text] : kTexts) {
+    if (known == code) return text;
   }
+  return "Unknown Error";
 }
 
 // The driver that comes with CUDA 13.0.

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>

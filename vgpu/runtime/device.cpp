@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device management. Devices are always present. Device queries succeed even after a fault.
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <set>
 #include <string>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/texture_objects.hpp"
 
-#include <algorithm>
-
 #include "runtime/arrays.hpp"
 #include "runtime/device_properties.hpp"
 #include "runtime/runtime.hpp"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches: the texels that a filter takes, and their weighted sum.
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "texture/address.hpp"

@@ -2,7 +2,6 @@
 // cublasLtMatmul and the choice of its algorithm, of which there is one here.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 
 #include "blas/lt/descriptors.hpp"

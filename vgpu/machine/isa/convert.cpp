@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cvt between all integer and floating-point types. 8-bit values are held in 16-bit registers,
 // sign- or zero-extended according to their type.
-#include <cmath>
 
 #include "machine/isa/floats.hpp"
 

@@ -4,9 +4,7 @@
 // setmaxnreg".
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
-#include <optional>
 
 #include "ptx/lower/lowering.hpp"
 

@@ -3,8 +3,6 @@
 // Instructions: barrier.cluster", "Data Movement and Conversion Instructions: mapa, getctarank".
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "ir/address.hpp"
 #include "ptx/lower/lowering.hpp"
 

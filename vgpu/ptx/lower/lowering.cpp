@@ -2,7 +2,6 @@
 #include "ptx/lower/lowering.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "ptx/lower/classify.hpp"
 #include "ptx/lower/compared_loads.hpp"
@@ -187,30 +186,24 @@ void FunctionLowering::read(u32 pc, Field field, const Value& value, u32 element
     uses_.push_back({pc, value.index, false, false});
     return;
   }
-  switch (field) {
-    case Field::kS0:
-      at(pc).s[0] = value.index;
-      break;
-    case Field::kS1:
-      at(pc).s[1] = value.index;
-      break;
-    case Field::kS2:
-      at(pc).s[2] = value.index;
-      break;
-    case Field::kS3:
-      at(pc).s[3] = value.index;
-      break;
+  slot({pc, field, element, 0}) = value.index;
+}
+
+u32& FunctionLowering::slot(const Fixup& place) {
+  Insn& insn = at(place.pc);
+  switch (place.field) {
     case Field::kD:
-      at(pc).d = value.index;
-      break;
+      return insn.d;
     case Field::kList:
-      at(pc).list = value.index;
-      break;
+      return insn.list;
     case Field::kGuard:
-      at(pc).guard = value.index;
-      break;
+      return insn.guard;
+    case Field::kLists:
+      return program_.lists[place.element];
+    case Field::kPlace:
+      return insn.s[0];
     default:
-      program_.lists[element] = value.index;
+      return insn.s[static_cast<u32>(place.field) - static_cast<u32>(Field::kS0)];
   }
 }
 
@@ -302,39 +295,8 @@ void FunctionLowering::finish() {
   for (u32 reg : allocation.undefined)
     code.undefined.emplace_back(slot_of(reg), slot_bytes(classes_[reg]));
 
-  for (const Fixup& f : fixups_) {
-    Insn& insn = at(f.pc);
-    const u32 slot = f.field == Field::kPlace ? places + places_[f.reg].slot : slot_of(f.reg);
-    switch (f.field) {
-      case Field::kD:
-        insn.d = slot;
-        break;
-      case Field::kS0:
-        insn.s[0] = slot;
-        break;
-      case Field::kS1:
-        insn.s[1] = slot;
-        break;
-      case Field::kS2:
-        insn.s[2] = slot;
-        break;
-      case Field::kS3:
-        insn.s[3] = slot;
-        break;
-      case Field::kList:
-        insn.list = slot;
-        break;
-      case Field::kGuard:
-        insn.guard = slot;
-        break;
-      case Field::kLists:
-        program_.lists[f.element] = slot;
-        break;
-      case Field::kPlace:
-        insn.s[0] = slot;
-        break;
-    }
-  }
+  for (const Fixup& f : fixups_)
+    slot(f) = f.field == Field::kPlace ? places + places_[f.reg].slot : slot_of(f.reg);
   for (u32 call : calls_) {
     for (ParamPlace& p : program_.calls[call].args) p.slot += places;
     for (ParamPlace& p : program_.calls[call].returns) p.slot += places;

@@ -51,6 +51,7 @@ class FunctionLowering {
 
   // lowering.cpp
   void instruction(const ptx::Instruction& instruction);
+  u32& slot(const Fixup& place);
   bool repeats_load();
   void generic();
   void finish();

@@ -3,7 +3,6 @@
 // exist since CUDA 12.
 #include "ir/texture.hpp"
 
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>

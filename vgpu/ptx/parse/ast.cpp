@@ -2,7 +2,6 @@
 #include "ptx/parse/ast.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace vgpu::ptx {
 namespace {

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <string_view>
 #include <tuple>
 #include <vector>

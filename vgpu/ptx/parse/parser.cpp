@@ -2,7 +2,6 @@
 // Module level: directives, function headers and debug sections.
 #include "ptx/parse/parser.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <utility>
 

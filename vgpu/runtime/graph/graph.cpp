@@ -2,7 +2,6 @@
 #include "runtime/graph/graph.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 

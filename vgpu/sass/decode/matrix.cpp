@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warp-level matrix instructions.
-#include <iterator>
 
 #include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"

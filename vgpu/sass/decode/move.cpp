@@ -51,80 +51,37 @@ void decode_r2ur(Reader& r) {
 
 namespace {
 
-const char* special_name(std::uint64_t number) {
-  switch (number) {
-    case 0x00:
-      return "SR_LANEID";
-    case 0x02:
-      return "SR_VIRTCFG";
-    case 0x03:
-      return "SR_VIRTID";
-    case 0x20:
-      return "SR_TID";
-    case 0x21:
-      return "SR_TID.X";
-    case 0x22:
-      return "SR_TID.Y";
-    case 0x23:
-      return "SR_TID.Z";
-    case 0x25:
-      return "SR_CTAID.X";
-    case 0x26:
-      return "SR_CTAID.Y";
-    case 0x27:
-      return "SR_CTAID.Z";
-    case 0x2f:
-      return "SR_SWINHI";
-    case 0x32:
-      return "SR_SMEMSZ";
-    case 0x37:
-      return "SR_LMEMHIOFF";
-    case 0x38:
-      return "SR_EQMASK";
-    case 0x39:
-      return "SR_LTMASK";
-    case 0x3a:
-      return "SR_LEMASK";
-    case 0x3b:
-      return "SR_GTMASK";
-    case 0x3c:
-      return "SR_GEMASK";
-    case 0x43:
-      return "SR_VIRTUALSMID";
-    case 0x50:
-      return "SR_CLOCKLO";
-    case 0x51:
-      return "SR_CLOCKHI";
-    case 0x52:
-      return "SR_GLOBALTIMERLO";
-    case 0x53:
-      return "SR_GLOBALTIMERHI";
-    case 0x88:
-      return "SR_CgaCtaId";
-    case 0xff:
-      return "SRZ";
-    default:
-      return nullptr;
+struct NamedSpecial {
+  std::uint64_t number;
+  const char* name;
+};
+constexpr NamedSpecial kSpecials[] = {
+#define SPECIAL(number, name, special) {number, name},
+#define UNREAD(number, name) {number, name},
+#include "sass/special_registers.def"
+};
+
+// Reads the register's number. Returns its name.
+const char* special_register(Reader& r) {
+  const std::uint64_t number = r.field(72, 8);
+  r.insn.mode = static_cast<std::uint8_t>(number);
+  for (const NamedSpecial& each : kSpecials) {
+    if (each.number == number) return each.name;
   }
+  r.refuse(fmt::format("special register 0x{:x}", number));
 }
 
 }  // namespace
 
 // S2R, S2UR.
 void decode_s2r(Reader& r) {
-  const std::uint64_t number = r.field(72, 8);
-  const char* const name = special_name(number);
-  if (name == nullptr) r.refuse(fmt::format("special register 0x{:x}", number));
-  r.insn.mode = static_cast<std::uint8_t>(number);
+  const char* const name = special_register(r);
   r.add(r.insn.opcode == 0x9c3 ? r.uniform_at(16) : r.general_at(16));
   r.add_text(name);
 }
 
 void decode_cs2r(Reader& r) {
-  const std::uint64_t number = r.field(72, 8);
-  const char* const name = special_name(number);
-  if (name == nullptr) r.refuse(fmt::format("special register 0x{:x}", number));
-  r.insn.mode = static_cast<std::uint8_t>(number);
+  const char* const name = special_register(r);
   r.insn.bytes = r.bit(80) ? 8 : 4;
   r.suffix_if(r.insn.bytes == 4, ".32");
   r.add(r.general_at(16));

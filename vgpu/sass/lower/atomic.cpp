@@ -10,35 +10,13 @@ namespace {
 
 // The name of the PTX operation, or "" if there is none.
 std::string atomic_name(const Instruction& i) {
-  static constexpr const char* kSized[] = {"add", "min", "max"};
-  const char* const type =
-      i.bytes == 8 ? (i.is_signed ? "s64" : "u64") : (i.is_signed ? "s32" : "u32");
-  const char* const bits = i.bytes == 8 ? "b64" : "b32";
-  switch (i.mode) {
-    case 0:
-    case 1:
-    case 2:
-      return fmt::format("atom.{}.{}", kSized[i.mode], type);
-    case 3:
-      return i.bytes == 4 ? "atom.inc.u32" : "";
-    case 4:
-      return i.bytes == 4 ? "atom.dec.u32" : "";
-    case 5:
-      return fmt::format("atom.and.{}", bits);
-    case 6:
-      return fmt::format("atom.or.{}", bits);
-    case 7:
-      return fmt::format("atom.xor.{}", bits);
-    case 8:
-      return fmt::format("atom.exch.{}", bits);
-    case 9:
-    case 10:
-      return fmt::format("atom.cas.{}", bits);
-    case 11:
-      return "atom.add.u32";  // each lane adds 1
-    default:
-      return "";
-  }
+  static constexpr const char* kNames[] = {"add", "min", "max",  "inc", "dec", "and",
+                                           "or",  "xor", "exch", "cas", "cas"};
+  constexpr unsigned kInc = 3, kDec = 4, kAnd = 5, kCas = 10, kAddOne = 11;
+  if (i.mode == kAddOne) return "atom.add.u32";  // each lane adds 1
+  if (i.mode > kCas || ((i.mode == kInc || i.mode == kDec) && i.bytes != 4)) return "";
+  const char kind = i.mode >= kAnd ? 'b' : i.is_signed && i.mode < kInc ? 's' : 'u';
+  return fmt::format("atom.{}.{}{}", kNames[i.mode], kind, i.bytes == 8 ? 64 : 32);
 }
 
 const char* float_name(const Instruction& i) {

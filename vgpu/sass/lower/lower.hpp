@@ -48,6 +48,7 @@ class Lowering {
   void lower_join(const Instruction& i);
   void lower_integer_packing(const Instruction& i);
   void lower_move(const Instruction& i);
+  u8 special_of(const Instruction& i) const;
   void lower_memory(const Instruction& i);
   void lower_texture(const Instruction& i);
   void lower_texture_query(const Instruction& i);

@@ -6,6 +6,25 @@
 
 namespace vgpu::sass {
 
+// The ir::Special that is read.
+u8 Lowering::special_of(const Instruction& i) const {
+  constexpr unsigned kClockLow = 0x50, kGlobaltimerLow = 0x52;
+  Special special{};
+  switch (i.mode) {
+#define UNREAD(number, name)
+#define SPECIAL(number, name, value) \
+  case number:                       \
+    special = Special::value;        \
+    break;
+#include "sass/special_registers.def"
+    default:
+      refuse("the special register");
+  }
+  if (i.bytes == 8 && i.mode == kClockLow) special = Special::kClock64;
+  if (i.bytes == 8 && i.mode == kGlobaltimerLow) special = Special::kGlobaltimer;
+  return static_cast<u8>(special);
+}
+
 void Lowering::lower_move(const Instruction& i) {
   switch (i.op) {
     case Op::kMov:
@@ -34,92 +53,22 @@ void Lowering::lower_move(const Instruction& i) {
     emit_alu(i.bytes == 8 ? "sass.mov64" : "sass.mov", destination(i[0]), {zero_});
     return;
   }
-  Special special;
-  switch (i.mode) {
-    case 0x00:
-      special = Special::kLaneid;
-      break;
-    case 0x02:
-      special = Special::kVirtualConfiguration;
-      break;
-    case 0x21:
-      special = Special::kTidX;
-      break;
-    case 0x22:
-      special = Special::kTidY;
-      break;
-    case 0x23:
-      special = Special::kTidZ;
-      break;
-    case 0x25:
-      special = Special::kCtaidX;
-      break;
-    case 0x26:
-      special = Special::kCtaidY;
-      break;
-    case 0x27:
-      special = Special::kCtaidZ;
-      break;
-    case 0x2f:
-      special = Special::kSharedWindowHi;
-      break;
-    case 0x32:
-      special = Special::kSharedEnd;
-      break;
-    case 0x37:
-      special = Special::kZero;  // where the stack ends, which grows down
-      break;
-    case 0x38:
-      special = Special::kLanemaskEq;
-      break;
-    case 0x39:
-      special = Special::kLanemaskLt;
-      break;
-    case 0x3a:
-      special = Special::kLanemaskLe;
-      break;
-    case 0x3b:
-      special = Special::kLanemaskGt;
-      break;
-    case 0x3c:
-      special = Special::kLanemaskGe;
-      break;
-    case 0x43:
-      special = Special::kSmid;
-      break;
-    case 0x50:
-      special = i.bytes == 8 ? Special::kClock64 : Special::kClock;
-      break;
-    case 0x51:
-      special = Special::kClockHi;
-      break;
-    case 0x52:
-      special = i.bytes == 8 ? Special::kGlobaltimer : Special::kGlobaltimerLo;
-      break;
-    case 0x53:
-      special = Special::kGlobaltimerHi;
-      break;
-    case 0x88:
-      special = Special::kClusterCtarank;
-      break;
-    default:
-      refuse("the special register");
-  }
+  const u8 special = special_of(i);
   const bool wide = i.op == Op::kCs2r && i.bytes == 8, uniform = i[0].kind == Kind::kUniform;
   if (!wide && !uniform) {
     const u32 pc = emit_alu("special.32", destination(i[0]), {});
-    at(pc).sub = static_cast<u8>(special);
+    at(pc).sub = special;
     return;
   }
   if (uniform) {
     const u32 pc = emit("special.32", true, false);
     at(pc).d = scratch();
-    at(pc).sub = static_cast<u8>(special);
+    at(pc).sub = special;
     emit_alu("sass.r2ur", destination(i[0]), {scratch()});
     return;
   }
   const u32 pc = emit_alu("special.64", wide_scratch(0), {});
-  at(pc).sub = static_cast<u8>(special);
+  at(pc).sub = special;
   for (u32 half = 0; half < 2; ++half) {
     const u32 part = emit(half == 0 ? "unpack.64.32.0" : "unpack.64.32.1", true);
     at(part).s[0] = wide_scratch(0);
