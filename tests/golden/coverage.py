@@ -20,12 +20,13 @@ import re
 import struct
 import subprocess
 import sys
+import textwrap
 
 from golden import ptx_modules, sass_sections, text_sections
 
 HEAD = """// SPDX-License-Identifier: Apache-2.0
-// Made by tests/golden/coverage.py; a test compares it with the kernels. COVERED, COVERED_PTX(
-// instruction, executed by a test, measured on a GPU): those that are neither are left out.
+// Made by tests/golden/coverage.py; a test compares it with the kernels. The instructions that a
+// test executes: COVERED, COVERED_PTX(instruction, whether it was measured on a GPU).
 """
 
 
@@ -70,7 +71,7 @@ def instructions(code, names):
 
 
 def find(options):
-    """Rows COVERED of the list, how many are measured, and the number of golden rows."""
+    """The list's items, how many are measured, and the number of golden rows."""
     opcodes, ptx_names = names_of(options.vgpu)
     sections = sass_sections(options.launcher)
     modules = [functions(module) for module in ptx_modules(options.launcher)]
@@ -94,13 +95,13 @@ def find(options):
     texts = [ptx.read_text() for folder in folders for ptx in folder.glob("*.ptx")
              ] + [module for program in programs for module in ptx_modules(program)]
     ptx_executed = ptx_measured.union(*(ptx_instructions(text, ptx_names) for text in texts))
-    lines = [
-        f'{macro}("{name}", true, {"true" if name in known else "false"})\n'
+    items = [
+        f'{macro}("{name}",{"true" if name in known else "false"})'
         for macro, all_names, known in (("COVERED", executed, measured),
                                         ("COVERED_PTX", ptx_executed, ptx_measured))
         for name in sorted(all_names)
     ]
-    return lines, len(measured) + len(ptx_measured), rows
+    return items, len(measured) + len(ptx_measured), rows
 
 
 def main():
@@ -111,21 +112,22 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("places", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
-    lines, measured, rows = find(options)
+    items, measured, rows = find(options)
     if not rows:
         print("coverage: no machine code is that of the measured rows: not compared")
         sys.exit(77)
     if options.action == "write":
         with open(options.list, "w") as file:
-            file.write(HEAD + "".join(lines) + "#undef COVERED\n#undef COVERED_PTX\n")
+            file.write(HEAD + textwrap.fill(" ".join(items), 100, break_on_hyphens=False) +
+                       "\n#undef COVERED\n#undef COVERED_PTX\n")
         return
     with open(options.list) as file:
-        listed = [line for line in file if line.startswith("COVERED")]
-    for line in sorted(set(lines) ^ set(listed)):
-        print(("missing: " if line in lines else "wrong: ") + line, end="")
-    if lines != listed:
+        listed = re.findall(r'COVERED\w*\("[^)]*\)', file.read())
+    for item in sorted(set(items) ^ set(listed)):
+        print(("missing: " if item in items else "wrong: ") + item)
+    if items != listed:
         sys.exit("coverage: the list is out of date: coverage.py write")
-    print(f"coverage: {len(lines)} instructions executed, {measured} measured")
+    print(f"coverage: {len(items)} instructions executed, {measured} measured")
 
 
 main()

@@ -46,12 +46,10 @@ List ptx_instructions() {
 }
 
 void cover(List& sass, List& ptx) {
-#define COVERED(name, is_executed, is_measured) \
-  sass.at(name).executed = is_executed;         \
-  sass.at(name).measured = is_measured;
-#define COVERED_PTX(name, is_executed, is_measured) \
-  ptx.at(name).executed = is_executed;              \
-  ptx.at(name).measured = is_measured;
+#define COVERED(name, is_measured) \
+  sass.at(name).executed = true, sass.at(name).measured = is_measured;
+#define COVERED_PTX(name, is_measured) \
+  ptx.at(name).executed = true, ptx.at(name).measured = is_measured;
 #include "app/coverage.inc"
 }
 
