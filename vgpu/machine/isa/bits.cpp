@@ -21,20 +21,13 @@ template <class T>
 
 template <class T>
 void define_logic(OperationSink& sink, const char* type) {
-  op(
-      sink, "and.", [](T a, T b) { return static_cast<T>(a & b); }, type);
-  op(
-      sink, "or.", [](T a, T b) { return static_cast<T>(a | b); }, type);
-  op(
-      sink, "xor.", [](T a, T b) { return static_cast<T>(a ^ b); }, type);
-  op(
-      sink, "not.", [](T a) { return static_cast<T>(~a); }, type);
-  op(
-      sink, "cnot.", [](T a) { return static_cast<T>(a == 0); }, type);
-  op(
-      sink, "shl.", [](T a, u32 by) { return shift_left(a, by); }, type);
-  op(
-      sink, "shr.", [](T a, u32 by) { return shift_right(a, by); }, type);
+  op(sink, "and.", type, [](T a, T b) { return static_cast<T>(a & b); });
+  op(sink, "or.", type, [](T a, T b) { return static_cast<T>(a | b); });
+  op(sink, "xor.", type, [](T a, T b) { return static_cast<T>(a ^ b); });
+  op(sink, "not.", type, [](T a) { return static_cast<T>(~a); });
+  op(sink, "cnot.", type, [](T a) { return static_cast<T>(a == 0); });
+  op(sink, "shl.", type, [](T a, u32 by) { return shift_left(a, by); });
+  op(sink, "shr.", type, [](T a, u32 by) { return shift_right(a, by); });
 }
 
 // Position of the most significant bit that differs from the sign, all ones if none does.
@@ -154,9 +147,8 @@ void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 table = *slot<u32>(window, insn.s[3]);  // an immediate, the same for all lanes
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
-  write_lanes<u32>(
-      window, insn.d,
-      mask, [&](u32 i) __attribute__((always_inline)) { return look_up(table, a[i], b[i], c[i]); });
+  write_lanes<u32>(window, insn.d, mask,
+                   [&](u32 i) VGPU_INLINE { return look_up(table, a[i], b[i], c[i]); });
 }
 
 // The |n|-th set bit, counted from bit `base` inclusive. n > 0: upwards; n < 0: downwards; 0: the
@@ -179,7 +171,7 @@ void predicate_logic(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 }
 
 template <class F>
-void define_predicate(OperationSink& sink, const char* name, F, bool binary) {
+void define_predicate(OperationSink& sink, const char* name, bool binary, F) {
   sink.add(name, "", Shape{Arg::kPred, {Arg::kPred, binary ? Arg::kPred : Arg::kAbsent}},
            &predicate_logic<F>);
 }
@@ -203,16 +195,11 @@ void define_bits(OperationSink& sink) {
            &lop3);
   op_each(sink, "fns.b32",
           [](u32 a, u32 base, i32 offset) { return find_nth_set(a, base, offset); });
-  define_predicate(
-      sink, "and.pred", [](u32 a, u32 b) { return a & b; }, true);
-  define_predicate(
-      sink, "or.pred", [](u32 a, u32 b) { return a | b; }, true);
-  define_predicate(
-      sink, "xor.pred", [](u32 a, u32 b) { return a ^ b; }, true);
-  define_predicate(
-      sink, "not.pred", [](u32 a, u32) { return ~a; }, false);
-  define_predicate(
-      sink, "mov.pred", [](u32 a, u32) { return a; }, false);
+  define_predicate(sink, "and.pred", true, [](u32 a, u32 b) { return a & b; });
+  define_predicate(sink, "or.pred", true, [](u32 a, u32 b) { return a | b; });
+  define_predicate(sink, "xor.pred", true, [](u32 a, u32 b) { return a ^ b; });
+  define_predicate(sink, "not.pred", false, [](u32 a, u32) { return ~a; });
+  define_predicate(sink, "mov.pred", false, [](u32 a, u32) { return a; });
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

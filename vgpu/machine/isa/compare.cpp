@@ -36,30 +36,20 @@ void define_bit_tests(OperationSink& sink, const char* type) {
 // not matter.
 template <class T, class Bits, Bits kExponent, Bits kFraction>
 void define_classes(OperationSink& sink, const char* type) {
-  op(
-      sink, "testp.finite.", [](T a) { return (bits_as<Bits>(a) & kExponent) != kExponent; }, type);
-  op(
-      sink, "testp.infinite.",
-      [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) == kExponent; }, type);
-  op(
-      sink, "testp.number.",
-      [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) <= kExponent; }, type);
-  op(
-      sink, "testp.notanumber.",
-      [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) > kExponent; }, type);
-  op(
-      sink, "testp.normal.",
-      [](T a) {
-        const Bits e = bits_as<Bits>(a) & kExponent;
-        return e != 0 && e != kExponent;
-      },
-      type);
-  op(
-      sink, "testp.subnormal.",
-      [](T a) {
-        return (bits_as<Bits>(a) & kExponent) == 0 && (bits_as<Bits>(a) & kFraction) != 0;
-      },
-      type);
+  op(sink, "testp.finite.", type, [](T a) { return (bits_as<Bits>(a) & kExponent) != kExponent; });
+  op(sink, "testp.infinite.", type,
+     [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) == kExponent; });
+  op(sink, "testp.number.", type,
+     [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) <= kExponent; });
+  op(sink, "testp.notanumber.", type,
+     [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) > kExponent; });
+  op(sink, "testp.normal.", type, [](T a) {
+    const Bits e = bits_as<Bits>(a) & kExponent;
+    return e != 0 && e != kExponent;
+  });
+  op(sink, "testp.subnormal.", type, [](T a) {
+    return (bits_as<Bits>(a) & kExponent) == 0 && (bits_as<Bits>(a) & kFraction) != 0;
+  });
 }
 
 }  // namespace

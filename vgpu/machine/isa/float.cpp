@@ -46,73 +46,52 @@ template <bool kFlush, bool kSaturate, class T, class... Operands>
 
 // Vectorised for rounding to nearest, otherwise lane by lane.
 template <Rounding kMode, class F>
-void define_rounded(OperationSink& sink, const char* name, F f, const char* suffix) {
+void define_rounded(OperationSink& sink, const char* name, const char* suffix, F f) {
   if constexpr (kMode == Rounding::kNearest)
-    op(sink, name, f, suffix);
+    op(sink, name, suffix, f);
   else
-    op_each(sink, name, f, suffix);
+    op_each(sink, name, suffix, f);
 }
 
 template <class T, Rounding kMode, bool kFlush, bool kSaturate>
 void define_arithmetic(OperationSink& sink, const char* suffix) {
-  define_rounded<kMode>(
-      sink, "add",
-      [](T a, T b) {
-        return out<kFlush, kSaturate>(
-            rounded<kMode>([](T x, T y, T) { return x + y; }, in<kFlush>(a), in<kFlush>(b), T(0)),
-            b, a);
-      },
-      suffix);
-  define_rounded<kMode>(
-      sink, "sub",
-      [](T a, T b) {
-        return out<kFlush, kSaturate>(
-            rounded<kMode>([](T x, T y, T) { return x - y; }, in<kFlush>(a), in<kFlush>(b), T(0)),
-            b, a);
-      },
-      suffix);
-  define_rounded<kMode>(
-      sink, "mul",
-      [](T a, T b) {
-        return out<kFlush, kSaturate>(
-            rounded<kMode>([](T x, T y, T) { return x * y; }, in<kFlush>(a), in<kFlush>(b), T(0)),
-            b, a);
-      },
-      suffix);
-  define_rounded<kMode>(
-      sink, "fma mad",
-      [](T a, T b, T c) {
-        return out<kFlush, kSaturate>(rounded<kMode>([](T x, T y, T z) { return fused(x, y, z); },
-                                                     in<kFlush>(a), in<kFlush>(b), in<kFlush>(c)),
-                                      b, c, a);
-      },
-      suffix);
+  define_rounded<kMode>(sink, "add", suffix, [](T a, T b) {
+    return out<kFlush, kSaturate>(
+        rounded<kMode>([](T x, T y, T) { return x + y; }, in<kFlush>(a), in<kFlush>(b), T(0)), b,
+        a);
+  });
+  define_rounded<kMode>(sink, "sub", suffix, [](T a, T b) {
+    return out<kFlush, kSaturate>(
+        rounded<kMode>([](T x, T y, T) { return x - y; }, in<kFlush>(a), in<kFlush>(b), T(0)), b,
+        a);
+  });
+  define_rounded<kMode>(sink, "mul", suffix, [](T a, T b) {
+    return out<kFlush, kSaturate>(
+        rounded<kMode>([](T x, T y, T) { return x * y; }, in<kFlush>(a), in<kFlush>(b), T(0)), b,
+        a);
+  });
+  define_rounded<kMode>(sink, "fma mad", suffix, [](T a, T b, T c) {
+    return out<kFlush, kSaturate>(rounded<kMode>([](T x, T y, T z) { return fused(x, y, z); },
+                                                 in<kFlush>(a), in<kFlush>(b), in<kFlush>(c)),
+                                  b, c, a);
+  });
 }
 
 template <class T, Rounding kMode, bool kFlush>
 void define_quotients(OperationSink& sink, const char* suffix) {
-  define_rounded<kMode>(
-      sink, "div",
-      [](T a, T b) {
-        return out<kFlush, false>(
-            rounded<kMode>([](T x, T y, T) { return x / y; }, in<kFlush>(a), in<kFlush>(b), T(0)),
-            a, b);
-      },
-      suffix);
-  define_rounded<kMode>(
-      sink, "rcp",
-      [](T a) {
-        return out<kFlush, false>(
-            rounded<kMode>([](T x, T one, T) { return one / x; }, in<kFlush>(a), T(1), T(0)), a);
-      },
-      suffix);
-  define_rounded<kMode>(
-      sink, "sqrt",
-      [](T a) {
-        return out<kFlush, false>(
-            rounded<kMode>([](T x, T, T) { return root(x); }, in<kFlush>(a), T(0), T(0)), a);
-      },
-      suffix);
+  define_rounded<kMode>(sink, "div", suffix, [](T a, T b) {
+    return out<kFlush, false>(
+        rounded<kMode>([](T x, T y, T) { return x / y; }, in<kFlush>(a), in<kFlush>(b), T(0)), a,
+        b);
+  });
+  define_rounded<kMode>(sink, "rcp", suffix, [](T a) {
+    return out<kFlush, false>(
+        rounded<kMode>([](T x, T one, T) { return one / x; }, in<kFlush>(a), T(1), T(0)), a);
+  });
+  define_rounded<kMode>(sink, "sqrt", suffix, [](T a) {
+    return out<kFlush, false>(
+        rounded<kMode>([](T x, T, T) { return root(x); }, in<kFlush>(a), T(0), T(0)), a);
+  });
 }
 
 // `op` without a rounding modifier is .rn; sums and products may be written either way.
@@ -189,33 +168,19 @@ float sine_of(double angle) { return canonical(static_cast<float>(std::sin(angle
 
 template <bool kFlush>
 void define_approximate(OperationSink& sink, const char* suffix) {
-  op(
-      sink, "rsqrt.approx",
-      [](float a) {
-        return out<kFlush, false>(
-            static_cast<float>(1.0 / root(static_cast<double>(in<kFlush>(a)))));
-      },
-      suffix);
-  op_each(
-      sink, "sin.approx", [](float a) { return sine_of(angle_of<false>(turns_of(in<kFlush>(a)))); },
-      suffix);
-  op_each(
-      sink, "cos.approx", [](float a) { return sine_of(angle_of<true>(turns_of(in<kFlush>(a)))); },
-      suffix);
-  op_each(
-      sink, "lg2.approx",
-      [](float a) {
-        return out<kFlush, false>(
-            static_cast<float>(std::log2(static_cast<double>(in<kFlush>(a)))));
-      },
-      suffix);
-  op_each(
-      sink, "ex2.approx",
-      [](float a) {
-        return out<kFlush, false>(
-            static_cast<float>(std::exp2(static_cast<double>(in<kFlush>(a)))));
-      },
-      suffix);
+  op(sink, "rsqrt.approx", suffix, [](float a) {
+    return out<kFlush, false>(static_cast<float>(1.0 / root(static_cast<double>(in<kFlush>(a)))));
+  });
+  op_each(sink, "sin.approx", suffix,
+          [](float a) { return sine_of(angle_of<false>(turns_of(in<kFlush>(a)))); });
+  op_each(sink, "cos.approx", suffix,
+          [](float a) { return sine_of(angle_of<true>(turns_of(in<kFlush>(a)))); });
+  op_each(sink, "lg2.approx", suffix, [](float a) {
+    return out<kFlush, false>(static_cast<float>(std::log2(static_cast<double>(in<kFlush>(a)))));
+  });
+  op_each(sink, "ex2.approx", suffix, [](float a) {
+    return out<kFlush, false>(static_cast<float>(std::exp2(static_cast<double>(in<kFlush>(a)))));
+  });
 }
 
 // Minimum or maximum. If one operand is NaN the result is the other; -0 is less than +0.

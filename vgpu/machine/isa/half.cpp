@@ -65,34 +65,24 @@ template <class H>
 // The scalar operation f under `name`.H and both halves of a pair under `name`.Hx2.
 template <class H, class F>
 void define_unary(OperationSink& sink, const char* name, const char* one, const char* two, F) {
-  op_each(
-      sink, name, [](H a) { return F{}(a); }, one);
-  op_each(
-      sink, name, [](u32 a) { return join(F{}(half_of<H>(a, 0)), F{}(half_of<H>(a, 1))); }, two);
+  op_each(sink, name, one, [](H a) { return F{}(a); });
+  op_each(sink, name, two,
+          [](u32 a) { return join(F{}(half_of<H>(a, 0)), F{}(half_of<H>(a, 1))); });
 }
 template <class H, class F>
 void define_binary(OperationSink& sink, const char* name, const char* one, const char* two, F) {
-  op(
-      sink, name, [](H a, H b) { return F{}(a, b); }, one);
-  op(
-      sink, name,
-      [](u32 a, u32 b) {
-        return join(F{}(half_of<H>(a, 0), half_of<H>(b, 0)),
-                    F{}(half_of<H>(a, 1), half_of<H>(b, 1)));
-      },
-      two);
+  op(sink, name, one, [](H a, H b) { return F{}(a, b); });
+  op(sink, name, two, [](u32 a, u32 b) {
+    return join(F{}(half_of<H>(a, 0), half_of<H>(b, 0)), F{}(half_of<H>(a, 1), half_of<H>(b, 1)));
+  });
 }
 template <class H, class F>
 void define_ternary(OperationSink& sink, const char* name, const char* one, const char* two, F) {
-  op_each(
-      sink, name, [](H a, H b, H c) { return F{}(a, b, c); }, one);
-  op_each(
-      sink, name,
-      [](u32 a, u32 b, u32 c) {
-        return join(F{}(half_of<H>(a, 0), half_of<H>(b, 0), half_of<H>(c, 0)),
-                    F{}(half_of<H>(a, 1), half_of<H>(b, 1), half_of<H>(c, 1)));
-      },
-      two);
+  op_each(sink, name, one, [](H a, H b, H c) { return F{}(a, b, c); });
+  op_each(sink, name, two, [](u32 a, u32 b, u32 c) {
+    return join(F{}(half_of<H>(a, 0), half_of<H>(b, 0), half_of<H>(c, 0)),
+                F{}(half_of<H>(a, 1), half_of<H>(b, 1), half_of<H>(c, 1)));
+  });
 }
 
 template <class H, bool kFlush, After kAfter>

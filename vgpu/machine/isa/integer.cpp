@@ -65,50 +65,30 @@ template <class T>
 // Operations that every integer type has.
 template <class T>
 void define_type(OperationSink& sink, const char* type) {
-  op(
-      sink, "add.", [](T a, T b) { return wrapping_add(a, b); }, type);
-  op(
-      sink, "sub.", [](T a, T b) { return wrapping_subtract(a, b); }, type);
-  op(
-      sink, "mul.lo.", [](T a, T b) { return wrapping_multiply(a, b); }, type);
-  op(
-      sink, "mul.hi.", [](T a, T b) { return high_half(a, b); }, type);
-  op(
-      sink, "mad.lo.", [](T a, T b, T c) { return wrapping_add(wrapping_multiply(a, b), c); },
-      type);
-  op(
-      sink, "mad.hi.", [](T a, T b, T c) { return wrapping_add(high_half(a, b), c); }, type);
+  op(sink, "add.", type, [](T a, T b) { return wrapping_add(a, b); });
+  op(sink, "sub.", type, [](T a, T b) { return wrapping_subtract(a, b); });
+  op(sink, "mul.lo.", type, [](T a, T b) { return wrapping_multiply(a, b); });
+  op(sink, "mul.hi.", type, [](T a, T b) { return high_half(a, b); });
+  op(sink, "mad.lo.", type, [](T a, T b, T c) { return wrapping_add(wrapping_multiply(a, b), c); });
+  op(sink, "mad.hi.", type, [](T a, T b, T c) { return wrapping_add(high_half(a, b), c); });
   if constexpr (sizeof(T) < 8) {
     using W = Wide<T>;
-    op(
-        sink, "mul.wide.",
-        [](T a, T b) { return static_cast<W>(static_cast<W>(a) * static_cast<W>(b)); }, type);
-    op(
-        sink, "mad.wide.",
-        [](T a, T b, W c) {
-          return wrapping_add(static_cast<W>(static_cast<W>(a) * static_cast<W>(b)), c);
-        },
-        type);
+    op(sink, "mul.wide.", type,
+       [](T a, T b) { return static_cast<W>(static_cast<W>(a) * static_cast<W>(b)); });
+    op(sink, "mad.wide.", type, [](T a, T b, W c) {
+      return wrapping_add(static_cast<W>(static_cast<W>(a) * static_cast<W>(b)), c);
+    });
   }
-  op(
-      sink, "sad.",
-      [](T a, T b, T c) {
-        return wrapping_add(c, a < b ? wrapping_subtract(b, a) : wrapping_subtract(a, b));
-      },
-      type);
-  op_each(
-      sink, "div.", [](T a, T b) { return divide(a, b); }, type);
-  op_each(
-      sink, "rem.", [](T a, T b) { return remainder(a, b); }, type);
-  op(
-      sink, "min.", [](T a, T b) { return a < b ? a : b; }, type);
-  op(
-      sink, "max.", [](T a, T b) { return a > b ? a : b; }, type);
+  op(sink, "sad.", type, [](T a, T b, T c) {
+    return wrapping_add(c, a < b ? wrapping_subtract(b, a) : wrapping_subtract(a, b));
+  });
+  op_each(sink, "div.", type, [](T a, T b) { return divide(a, b); });
+  op_each(sink, "rem.", type, [](T a, T b) { return remainder(a, b); });
+  op(sink, "min.", type, [](T a, T b) { return a < b ? a : b; });
+  op(sink, "max.", type, [](T a, T b) { return a > b ? a : b; });
   if constexpr (std::is_signed_v<T>) {
-    op(
-        sink, "neg.", [](T a) { return wrapping_subtract(T(0), a); }, type);
-    op(
-        sink, "abs.", [](T a) { return a < 0 ? wrapping_subtract(T(0), a) : a; }, type);
+    op(sink, "neg.", type, [](T a) { return wrapping_subtract(T(0), a); });
+    op(sink, "abs.", type, [](T a) { return a < 0 ? wrapping_subtract(T(0), a) : a; });
   }
 }
 
@@ -300,39 +280,31 @@ template <u32 kBits, bool kSigned, bool kSignedA, bool kSignedB, Parts kResult>
   return kResult == Parts::kSum ? c : parts;
 }
 
-template <u32 kBits, bool kSigned, bool kSignedA, bool kSignedB>
-void define_differences(OperationSink& sink, const char* name) {
-  const auto define = [&]<Parts kResult>(std::integral_constant<Parts, kResult>, const char* end) {
-    op(
-        sink, name,
-        [](u32 a, u32 b, u32 c) {
-          return absolute_differences<kBits, kSigned, kSignedA, kSignedB, kResult>(a, b, c);
-        },
-        end);
+template <u32 kBits, bool kSigned, bool kSignedA, bool kSignedB, Parts kResult>
+void define_differences(OperationSink& sink, const char* types, const char* end) {
+  const auto compute = [](u32 a, u32 b, u32 c) {
+    return absolute_differences<kBits, kSigned, kSignedA, kSignedB, kResult>(a, b, c);
   };
-  define(std::integral_constant<Parts, Parts::kTruncate>{}, "");
-  define(std::integral_constant<Parts, Parts::kSaturate>{}, ".sat");
-  define(std::integral_constant<Parts, Parts::kSum>{}, ".add");
+  using F = decltype(compute);
+  sink.add_joined(kBits == 8 ? "vabsdiff4." : "vabsdiff2.", types, end, Signature<F>::shape(),
+                  &Signature<F>::template all<F>);
+}
+template <u32 kBits, bool kSigned, bool kSignedA, bool kSignedB>
+void define_differences(OperationSink& sink, const char* types) {
+  define_differences<kBits, kSigned, kSignedA, kSignedB, Parts::kTruncate>(sink, types, "");
+  define_differences<kBits, kSigned, kSignedA, kSignedB, Parts::kSaturate>(sink, types, ".sat");
+  define_differences<kBits, kSigned, kSignedA, kSignedB, Parts::kSum>(sink, types, ".add");
 }
 template <u32 kBits>
 void define_all_differences(OperationSink& sink) {
-  constexpr bool kBytes = kBits == 8;
-  define_differences<kBits, false, false, false>(
-      sink, kBytes ? "vabsdiff4.u32.u32.u32" : "vabsdiff2.u32.u32.u32");
-  define_differences<kBits, false, false, true>(
-      sink, kBytes ? "vabsdiff4.u32.u32.s32" : "vabsdiff2.u32.u32.s32");
-  define_differences<kBits, false, true, false>(
-      sink, kBytes ? "vabsdiff4.u32.s32.u32" : "vabsdiff2.u32.s32.u32");
-  define_differences<kBits, false, true, true>(
-      sink, kBytes ? "vabsdiff4.u32.s32.s32" : "vabsdiff2.u32.s32.s32");
-  define_differences<kBits, true, false, false>(
-      sink, kBytes ? "vabsdiff4.s32.u32.u32" : "vabsdiff2.s32.u32.u32");
-  define_differences<kBits, true, false, true>(
-      sink, kBytes ? "vabsdiff4.s32.u32.s32" : "vabsdiff2.s32.u32.s32");
-  define_differences<kBits, true, true, false>(
-      sink, kBytes ? "vabsdiff4.s32.s32.u32" : "vabsdiff2.s32.s32.u32");
-  define_differences<kBits, true, true, true>(
-      sink, kBytes ? "vabsdiff4.s32.s32.s32" : "vabsdiff2.s32.s32.s32");
+  define_differences<kBits, false, false, false>(sink, "u32.u32.u32");
+  define_differences<kBits, false, false, true>(sink, "u32.u32.s32");
+  define_differences<kBits, false, true, false>(sink, "u32.s32.u32");
+  define_differences<kBits, false, true, true>(sink, "u32.s32.s32");
+  define_differences<kBits, true, false, false>(sink, "s32.u32.u32");
+  define_differences<kBits, true, false, true>(sink, "s32.u32.s32");
+  define_differences<kBits, true, true, false>(sink, "s32.s32.u32");
+  define_differences<kBits, true, true, true>(sink, "s32.s32.s32");
 }
 
 }  // namespace

@@ -15,6 +15,9 @@
 #include "machine/operations.hpp"
 #include "memory/lane_sets.hpp"
 
+// Of a lambda.
+#define VGPU_INLINE __attribute__((always_inline))
+
 namespace vgpu::machine::VGPU_ISA {
 
 template <class T>
@@ -137,7 +140,7 @@ struct Signature<D (C::*)(S...) const> {
   template <class F, bool kEach, std::size_t... K>
   [[gnu::always_inline]] static void apply(std::byte* window, const Insn& insn, u32 mask,
                                            std::index_sequence<K...>) {
-    [&](const Source<S>... s) __attribute__((always_inline)) {
+    [&](const Source<S>... s) VGPU_INLINE {
       if constexpr (kEach) {
         D* const d = slot<D>(window, insn.d);
         for (u32 m = mask; m != 0; m &= m - 1) {
@@ -145,25 +148,30 @@ struct Signature<D (C::*)(S...) const> {
           d[i] = F{}(s[i]...);
         }
       } else {
-        write_lanes<D>(
-            window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-              return static_cast<D>(F{}(s[i]...));
-            });
+        write_lanes<D>(window, insn.d, mask,
+                       [&](u32 i) VGPU_INLINE { return static_cast<D>(F{}(s[i]...)); });
       }
-    }
-    (Source<S>(window, insn.s[K])...);
+    }(Source<S>(window, insn.s[K])...);
   }
 };
 
 template <class F>
-void op(OperationSink& sink, const char* names, F, const char* suffix = "") {
+void op(OperationSink& sink, const char* names, const char* suffix, F) {
   sink.add(names, suffix, Signature<F>::shape(), &Signature<F>::template all<F>);
+}
+template <class F>
+void op(OperationSink& sink, const char* names, F f) {
+  op(sink, names, "", f);
 }
 
 // For functions that do not vectorise or are expensive: computes only the active lanes.
 template <class F>
-void op_each(OperationSink& sink, const char* names, F, const char* suffix = "") {
+void op_each(OperationSink& sink, const char* names, const char* suffix, F) {
   sink.add(names, suffix, Signature<F>::shape(), &Signature<F>::template each<F>);
+}
+template <class F>
+void op_each(OperationSink& sink, const char* names, F f) {
+  op_each(sink, names, "", f);
 }
 
 // For instructions whose operands lowering places itself.

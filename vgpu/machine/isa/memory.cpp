@@ -329,16 +329,13 @@ void param_fixed(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     __builtin_memcpy(&value, warp.params + insn.imm + e * insn.bytes, insn.bytes);
     value = extend(value, insn.bytes, (insn.flags & kFlagSigned) != 0);
     if (insn.width == 8) {
-      write_lanes<u64>(
-          window, offset, mask, [&](u32) __attribute__((always_inline)) { return value; });
+      write_lanes<u64>(window, offset, mask, [&](u32) VGPU_INLINE { return value; });
     } else if (insn.width == 4) {
       const u32 low = static_cast<u32>(value);
-      write_lanes<u32>(
-          window, offset, mask, [&](u32) __attribute__((always_inline)) { return low; });
+      write_lanes<u32>(window, offset, mask, [&](u32) VGPU_INLINE { return low; });
     } else {
       const u16 low = static_cast<u16>(value);
-      write_lanes<u16>(
-          window, offset, mask, [&](u32) __attribute__((always_inline)) { return low; });
+      write_lanes<u16>(window, offset, mask, [&](u32) VGPU_INLINE { return low; });
     }
   }
 }

@@ -162,8 +162,7 @@ void special(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
           wide = uniform_special(warp, which);
       }
       const T value = static_cast<T>(wide);
-      write_lanes<T>(
-          window, insn.d, mask, [&](u32) __attribute__((always_inline)) { return value; });
+      write_lanes<T>(window, insn.d, mask, [&](u32) VGPU_INLINE { return value; });
     }
   }
 }

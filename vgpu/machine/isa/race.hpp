@@ -79,14 +79,14 @@ template <bool kWrite>
   const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (strong ? kStrongBit : 0);
   const u32 words = bytes < 4 ? 1 : bytes / 4;
   const u32 whole = info | kWholeWord;
-  const auto whole_of = [whole](u32) __attribute__((always_inline)) { return whole; };
+  const auto whole_of = [whole](u32) VGPU_INLINE { return whole; };
   if (bytes >= 4) {
-    const auto run_in_order = [&](u32 first, u32 count) __attribute__((always_inline)) {
+    const auto run_in_order = [&](u32 first, u32 count) VGPU_INLINE {
       return is_in_order<kWrite>(
-          g, count, [first](u32 i) __attribute__((always_inline)) { return first + i; }, whole_of);
+          g, count, [first](u32 i) VGPU_INLINE { return first + i; }, whole_of);
     };
     if (pattern != Pattern::kScattered) {
-      const auto run = [&](u32 count) __attribute__((always_inline)) {
+      const auto run = [&](u32 count) VGPU_INLINE {
         const u32 first = (offsets[0] - g.begin) / 4;
         if (!run_in_order(first, count)) return false;
         remember<kWrite>(g, first, count, whole);
@@ -122,7 +122,7 @@ template <bool kWrite>
     places[i] = (((mask >> i & 1) != 0 ? offsets[i] : first_offset) - g.begin) / 4;
   if (bytes >= 4) {
     for (u32 w = 0; w < words; ++w) {
-      const auto place = [&](u32 i) __attribute__((always_inline)) { return places[i] + w; };
+      const auto place = [&](u32 i) VGPU_INLINE { return places[i] + w; };
       if (!is_in_order<kWrite>(g, kLanes, place, whole_of)) return false;
     }
     for (u32 m = mask; m != 0; m &= m - 1) {
@@ -137,8 +137,8 @@ template <bool kWrite>
     infos[i] = info | ((1u << bytes) - 1) << (offset - g.begin) % 4;
   }
   if (!is_in_order<kWrite>(
-          g, kLanes, [&](u32 i) __attribute__((always_inline)) { return places[i]; },
-          [&](u32 i) __attribute__((always_inline)) { return infos[i]; }))
+          g, kLanes, [&](u32 i) VGPU_INLINE { return places[i]; },
+          [&](u32 i) VGPU_INLINE { return infos[i]; }))
     return false;
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));

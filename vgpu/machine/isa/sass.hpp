@@ -82,8 +82,8 @@ struct Sign {
 // whether it is for less, equal, greater, unordered.
 template <class T, class A, class B>
 [[gnu::always_inline]] inline u32 compare(Modifiers m, A a, B b) {
-  const auto where = [&](auto holds) __attribute__((always_inline)) {
-    return lanes_where([&](u32 i) __attribute__((always_inline)) { return holds(a(i), b(i)); });
+  const auto where = [&](auto holds) VGPU_INLINE {
+    return lanes_where([&](u32 i) VGPU_INLINE { return holds(a(i), b(i)); });
   };
   const unsigned how = bits_of(m, kCompareAt, 4);
   const u32 flip = (how & 8) != 0 ? kAllLanes : 0;  // the complement is of ordered values

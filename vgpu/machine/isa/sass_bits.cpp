@@ -14,7 +14,7 @@ void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
   const u32 table = bits_of(m, kTableAt, 8);
-  const auto write = [&](auto f) __attribute__((always_inline)) {
+  const auto write = [&](auto f) VGPU_INLINE {
     if (insn.list != kNone) {
       const u32 some = where<kUniform>([&](u32 i) { return f(i) != 0; });
       const u32 p = predicate(window, insn.s[3], m, kNegateP);
@@ -24,18 +24,17 @@ void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   };
   switch (table) {
     case 0xc0:
-      return write([&](u32 i) __attribute__((always_inline)) { return a[i] & b[i]; });
+      return write([&](u32 i) VGPU_INLINE { return a[i] & b[i]; });
     case 0xfc:
-      return write([&](u32 i) __attribute__((always_inline)) { return a[i] | b[i]; });
+      return write([&](u32 i) VGPU_INLINE { return a[i] | b[i]; });
     case 0x3c:
-      return write([&](u32 i) __attribute__((always_inline)) { return a[i] ^ b[i]; });
+      return write([&](u32 i) VGPU_INLINE { return a[i] ^ b[i]; });
     case 0xf8:
-      return write([&](u32 i) __attribute__((always_inline)) { return a[i] | (b[i] & c[i]); });
+      return write([&](u32 i) VGPU_INLINE { return a[i] | (b[i] & c[i]); });
     case 0x96:
-      return write([&](u32 i) __attribute__((always_inline)) { return a[i] ^ b[i] ^ c[i]; });
+      return write([&](u32 i) VGPU_INLINE { return a[i] ^ b[i] ^ c[i]; });
     default:
-      return write([&](u32 i)
-                       __attribute__((always_inline)) { return look_up(table, a[i], b[i], c[i]); });
+      return write([&](u32 i) VGPU_INLINE { return look_up(table, a[i], b[i], c[i]); });
   }
 }
 
@@ -64,16 +63,15 @@ void shf(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const bool right = has(m, kRight), high = has(m, kHigh);
   const u32 limit = wide64 ? 64 : 32;
   const u32 wrap = has(m, kWrap) ? limit - 1 : kAllLanes;
-  const auto write = [&](auto f) __attribute__((always_inline)) {
-    write_row<kUniform>(
-        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-          const u32 count = b[i] & wrap;
-          return f(i, count > limit ? limit : count);
-        });
+  const auto write = [&](auto f) VGPU_INLINE {
+    write_row<kUniform>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+      const u32 count = b[i] & wrap;
+      return f(i, count > limit ? limit : count);
+    });
   };
-  const auto value = [&](u32 i) __attribute__((always_inline)) { return a[i] | u64{c[i]} << 32; };
+  const auto value = [&](u32 i) VGPU_INLINE { return a[i] | u64{c[i]} << 32; };
   if (wide64) {
-    write([&](u32 i, u32 n) __attribute__((always_inline)) {
+    write([&](u32 i, u32 n) VGPU_INLINE {
       const u64 shifted = !right ? n > 63 ? 0 : value(i) << n
                           : is_signed
                               ? static_cast<u64>(static_cast<i64>(value(i)) >> (n > 63 ? 63 : n))
@@ -82,21 +80,19 @@ void shf(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       return static_cast<u32>(high ? shifted >> 32 : shifted);
     });
   } else if (right && high && is_signed) {
-    write([&](u32 i, u32 n) __attribute__((always_inline)) {
+    write([&](u32 i, u32 n) VGPU_INLINE {
       return static_cast<u32>(static_cast<i32>(c[i]) >> (n > 31 ? 31 : n));
     });
   } else if (right && high) {
-    write([&](u32 i, u32 n) __attribute__((always_inline)) { return n > 31 ? 0 : c[i] >> n; });
+    write([&](u32 i, u32 n) VGPU_INLINE { return n > 31 ? 0 : c[i] >> n; });
   } else if (!right && !high) {
-    write([&](u32 i, u32 n) __attribute__((always_inline)) { return n > 31 ? 0 : a[i] << n; });
+    write([&](u32 i, u32 n) VGPU_INLINE { return n > 31 ? 0 : a[i] << n; });
   } else if (right) {
-    write([&](u32 i, u32 n) __attribute__((always_inline)) {
-      return n > 31 ? c[i] : a[i] >> n | c[i] << 1 << (31 - n);
-    });
+    write([&](u32 i, u32 n)
+              VGPU_INLINE { return n > 31 ? c[i] : a[i] >> n | c[i] << 1 << (31 - n); });
   } else {
-    write([&](u32 i, u32 n) __attribute__((always_inline)) {
-      return n > 31 ? a[i] : c[i] << n | a[i] >> 1 >> (31 - n);
-    });
+    write([&](u32 i, u32 n)
+              VGPU_INLINE { return n > 31 ? a[i] : c[i] << n | a[i] >> 1 >> (31 - n); });
   }
 }
 
@@ -190,8 +186,7 @@ void make_mask(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 template <bool kUniform>
 void move(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
-  write_row<kUniform>(
-      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) { return a[i]; });
+  write_row<kUniform>(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return a[i]; });
 }
 template <bool kUniform>
 void move_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {

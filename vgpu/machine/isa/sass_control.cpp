@@ -99,16 +99,14 @@ void synchronise_warp_apart(Warp& warp, std::byte* window, const Insn& insn, u32
 // BSSY: these lanes will reconverge.
 void set_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   warp.restored[insn.sub] &= ~mask;
-  write_lanes<u32>(
-      window, insn.d, mask, [&](u32) __attribute__((always_inline)) { return mask; });
+  write_lanes<u32>(window, insn.d, mask, [&](u32) VGPU_INLINE { return mask; });
 }
 
 // BMOV: restores a barrier as it was before a call.
 void restore_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   warp.restored[insn.sub] |= mask;
   const u32* const value = slot<u32>(window, insn.s[0]);
-  write_lanes<u32>(
-      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) { return value[i]; });
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return value[i]; });
 }
 
 // BREAK: these lanes leave the barrier.

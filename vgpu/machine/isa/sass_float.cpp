@@ -48,11 +48,10 @@ template <bool kMinusProduct, bool kMinusSummand>
 void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const float *a = slot<float>(window, insn.s[0]), *b = slot<float>(window, insn.s[1]),
               *c = slot<float>(window, insn.s[2]);
-  write_lanes<float>(
-      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-        return canonical(
-            __builtin_fmaf(kMinusProduct ? -a[i] : a[i], b[i], kMinusSummand ? -c[i] : c[i]));
-      });
+  write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+    return canonical(
+        __builtin_fmaf(kMinusProduct ? -a[i] : a[i], b[i], kMinusSummand ? -c[i] : c[i]));
+  });
 }
 
 // a * b + c, a + b or a * b with all modifiers. kScaled: a * b times the power of two that
@@ -65,7 +64,7 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       sc(m, kNegateC, kAbsoluteC);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
-  const auto compute = [](float x, float y, float z) __attribute__((always_inline)) {
+  const auto compute = [](float x, float y, float z) VGPU_INLINE {
     if constexpr (kForm == Form::kFma)
       return __builtin_fmaf(x, y, z);
     else if constexpr (kForm == Form::kAdd)
@@ -78,15 +77,14 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const float scale = kForm == Form::kScaled ? std::ldexp(1.0F, insn.sub - 4) : 0;
   const unsigned rounding = bits_of(m, kRoundingAt, 2);
   if (rounding == 0 && !has(m, kFlush | kSaturate)) {
-    write_lanes<float>(
-        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-          return canonical(compute(bits_as<float>(sa(a[i])), bits_as<float>(sb(b[i])),
-                                   kForm == Form::kFma ? bits_as<float>(sc(c[i])) : scale));
-        });
+    write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+      return canonical(compute(bits_as<float>(sa(a[i])), bits_as<float>(sb(b[i])),
+                               kForm == Form::kFma ? bits_as<float>(sc(c[i])) : scale));
+    });
     return;
   }
   const bool flushes = has(m, kFlush), saturates = has(m, kSaturate);
-  const auto in = [&](u32 bits) __attribute__((always_inline)) {
+  const auto in = [&](u32 bits) VGPU_INLINE {
     return flushes ? flush(bits_as<float>(bits)) : bits_as<float>(bits);
   };
   alignas(64) float x[kLanes], y[kLanes], z[kLanes], r[kLanes];
@@ -95,15 +93,13 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     y[i] = in(sb(b[i]));
     z[i] = kForm == Form::kFma ? in(sc(c[i])) : scale;
   }
-  with_rounding(
-      rounding, x, y, z, r, [&]() __attribute__((always_inline)) {
-        for (u32 i = 0; i < kLanes; ++i) r[i] = compute(x[i], y[i], z[i]);
-      });
-  write_lanes<float>(
-      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-        const float result = flushes ? flush(r[i]) : r[i];
-        return saturates ? saturate(result) : canonical(result);
-      });
+  with_rounding(rounding, x, y, z, r, [&]() VGPU_INLINE {
+    for (u32 i = 0; i < kLanes; ++i) r[i] = compute(x[i], y[i], z[i]);
+  });
+  write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+    const float result = flushes ? flush(r[i]) : r[i];
+    return saturates ? saturate(result) : canonical(result);
+  });
 }
 
 // a + b. Two bits of `sub` per place in a quad of lanes, the highest for the first lane, say what is
@@ -120,10 +116,9 @@ void swizzled_add(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     y[i] = signs == 1 ? -b[i] : b[i];
     if (flushes) x[i] = flush(x[i]), y[i] = flush(y[i]);
   }
-  with_rounding(
-      bits_of(m, kRoundingAt, 2), x, y, r, r, [&]() __attribute__((always_inline)) {
-        for (u32 i = 0; i < kLanes; ++i) r[i] = x[i] + y[i];
-      });
+  with_rounding(bits_of(m, kRoundingAt, 2), x, y, r, r, [&]() VGPU_INLINE {
+    for (u32 i = 0; i < kLanes; ++i) r[i] = x[i] + y[i];
+  });
   const u32 pairs = warp.mask & warp.mask >> 1,
             whole = has(m, kHigh) ? kAllLanes : (pairs & pairs >> 2 & 0x11111111) * 15;
   write_lanes<float>(window, insn.d, mask, [&](u32 i) {
@@ -136,7 +131,7 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB), sc(m, kNegateC, kAbsoluteC);
   const Pair a(window, insn.s[0]), b(window, insn.s[1]), c(window, insn.s[2]);
-  const auto compute = [](double x, double y, double z) __attribute__((always_inline)) {
+  const auto compute = [](double x, double y, double z) VGPU_INLINE {
     if constexpr (kForm == Form::kFma)
       return __builtin_fma(x, y, z);
     else if constexpr (kForm == Form::kAdd)
@@ -144,7 +139,7 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     else
       return x * y;
   };
-  const auto finish = [&](u32 i, double result) __attribute__((always_inline)) {
+  const auto finish = [&](u32 i, double result) VGPU_INLINE {
     const double x = bits_as<double>(a[i]), y = bits_as<double>(b[i]);
     if constexpr (kForm == Form::kFma)
       return bits_as<u64>(keep_nan(result, y, bits_as<double>(c[i]), x));
@@ -164,8 +159,7 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     if (__builtin_expect(nans != 0, 0)) {
       for (u32 i = 0; i < kLanes; ++i) results[i] = finish(i, bits_as<double>(results[i]));
     }
-    write_pairs(
-        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) { return results[i]; });
+    write_pairs(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return results[i]; });
     return;
   }
   write_pairs(window, insn.d, mask, [&](u32 i) {
@@ -202,10 +196,8 @@ void select(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
-  write_lanes<u32>(
-      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-        return (p >> i & 1) != 0 ? sa(a[i]) : sb(b[i]);
-      });
+  write_lanes<u32>(window, insn.d, mask,
+                   [&](u32 i) VGPU_INLINE { return (p >> i & 1) != 0 ? sa(a[i]) : sb(b[i]); });
 }
 
 u32 singles_that_compare(std::byte* window, const Insn& insn, Modifiers m) {
@@ -323,54 +315,45 @@ template <class F>
   const Single sa(modifiers(insn), kNegateA, kAbsoluteA);
   const u32* const a = slot<u32>(window, insn.s[0]);
   alignas(64) float results[kLanes];
-  const u32 doubtful =
-      mask & round_estimates(
-                 results, [&](u32 i) __attribute__((always_inline)) {
-                   return estimate(static_cast<double>(flush(bits_as<float>(sa(a[i])))));
-                 });
+  const u32 doubtful = mask & round_estimates(results, [&](u32 i) VGPU_INLINE {
+                         return estimate(static_cast<double>(flush(bits_as<float>(sa(a[i])))));
+                       });
   for (u32 left = doubtful; left != 0; left &= left - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(left));
     results[i] = bits_as<float>(evaluate(insn.sub, sa(a[i])));
   }
-  write_lanes<float>(
-      window, insn.d,
-      mask, [&](u32 i) __attribute__((always_inline)) { return canonical(flush(results[i])); });
+  write_lanes<float>(window, insn.d, mask,
+                     [&](u32 i) VGPU_INLINE { return canonical(flush(results[i])); });
 }
 
 void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   switch (insn.sub) {
     case kCos:
-      return write_function(
-          window, insn, mask,
-          [](double x) __attribute__((always_inline)) { return estimate_sin(angle_of<true>(x)); });
+      return write_function(window, insn, mask,
+                            [](double x) VGPU_INLINE { return estimate_sin(angle_of<true>(x)); });
     case kSin:
-      return write_function(
-          window, insn, mask,
-          [](double x) __attribute__((always_inline)) { return estimate_sin(angle_of<false>(x)); });
+      return write_function(window, insn, mask,
+                            [](double x) VGPU_INLINE { return estimate_sin(angle_of<false>(x)); });
     case kExp2:
-      return write_function(
-          window, insn, mask,
-          [](double x) __attribute__((always_inline)) { return estimate_exp2(x); });
+      return write_function(window, insn, mask,
+                            [](double x) VGPU_INLINE { return estimate_exp2(x); });
     case kLog2:
-      return write_function(
-          window, insn, mask,
-          [](double x) __attribute__((always_inline)) { return estimate_log2(x); });
+      return write_function(window, insn, mask,
+                            [](double x) VGPU_INLINE { return estimate_log2(x); });
     case kTanh:
-      return write_function(
-          window, insn, mask,
-          [](double x) __attribute__((always_inline)) { return estimate_tanh(x); });
+      return write_function(window, insn, mask,
+                            [](double x) VGPU_INLINE { return estimate_tanh(x); });
     default:
       break;
   }
   const Modifiers m = modifiers(insn);
   const Single sa(m, kNegateA, kAbsoluteA);
   const u32* const a = slot<u32>(window, insn.s[0]);
-  const auto write = [&](auto f) __attribute__((always_inline)) {
-    write_lanes<float>(
-        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-          const double x = flush(bits_as<float>(sa(a[i])));
-          return canonical(flush(static_cast<float>(f(x))));
-        });
+  const auto write = [&](auto f) VGPU_INLINE {
+    write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+      const double x = flush(bits_as<float>(sa(a[i])));
+      return canonical(flush(static_cast<float>(f(x))));
+    });
   };
   switch (insn.sub) {
     case kRcp:

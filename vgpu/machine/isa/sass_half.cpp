@@ -14,7 +14,7 @@ struct Halves {
          Modifiers absolute)
       : keep(has(m, absolute) ? 0x7fff7fff : kAllLanes), flip(has(m, negate) ? 0x80008000 : 0) {
     const u32* const row = reinterpret_cast<const u32*>(window + offset);
-    const auto fill = [&](auto pick) __attribute__((always_inline)) {
+    const auto fill = [&](auto pick) VGPU_INLINE {
       for (u32 i = 0; i < kLanes; ++i) unmodified[i] = pick(row[i]);
     };
     switch (bits_of(m, half_at, 2)) {

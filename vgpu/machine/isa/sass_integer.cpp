@@ -18,10 +18,9 @@ void add3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 signs = (fa & 1) + (fb & 1) + (fc & 1);
   const bool extended = has(m, kExtended);
   if (!extended && insn.list == kNone && insn.target == kNone) {
-    write_row<kUniform>(
-        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-          return (a[i] ^ fa) + (b[i] ^ fb) + (c[i] ^ fc) + signs;
-        });
+    write_row<kUniform>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+      return (a[i] ^ fa) + (b[i] ^ fb) + (c[i] ^ fc) + signs;
+    });
     return;
   }
   const u32 in = extended ? predicate(window, insn.s[3], m, kNegateP) : 0;
@@ -35,7 +34,7 @@ void add3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     carries[i] = u32{sum < x} + u32{sum2 < z} + u32{sum3 < carry};
   }
   blend(slot<u32>(window, insn.d), result, lanes);
-  const auto carry_of = [&](u32 least) __attribute__((always_inline)) {
+  const auto carry_of = [&](u32 least) VGPU_INLINE {
     return lanes_where([&](u32 i) { return carries[i] >= least; });
   };
   if (insn.list != kNone) set_predicate(window, insn.list, carry_of(1), lanes);
@@ -71,16 +70,14 @@ void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 fb = mask_if(m, kNegateB), fc = mask_if(m, kNegateC);
   if (has(m, kExtended)) {
     const u32 in = predicate(window, insn.s[3], m, kNegateP);
-    write_row<kUniform>(
-        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-          return a[i] * ((b[i] ^ fb) + (fb & 1)) + (c[i] ^ fc) + (in >> i & 1);
-        });
+    write_row<kUniform>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+      return a[i] * ((b[i] ^ fb) + (fb & 1)) + (c[i] ^ fc) + (in >> i & 1);
+    });
     return;
   }
-  write_row<kUniform>(
-      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-        return a[i] * ((b[i] ^ fb) + (fb & 1)) + (c[i] ^ fc) + (fc & 1);
-      });
+  write_row<kUniform>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+    return a[i] * ((b[i] ^ fb) + (fb & 1)) + (c[i] ^ fc) + (fc & 1);
+  });
 }
 
 template <bool kSignedProduct>
@@ -97,10 +94,9 @@ void multiply_add_wide(std::byte* window, const Insn& insn, u32 lanes) {
   const Pair c(window, insn.s[2]);
   const u64 fb = has(m, kNegateB) ? ~u64{0} : 0, fc = has(m, kNegateC) ? ~u64{0} : 0;
   if (!has(m, kExtended) && insn.list == kNone) {
-    write_pairs(
-        window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
-          return (product<kSignedProduct>(a[i], b[i]) ^ fb) + (fb & 1) + (c[i] ^ fc) + (fc & 1);
-        });
+    write_pairs(window, insn.d, lanes, [&](u32 i) VGPU_INLINE {
+      return (product<kSignedProduct>(a[i], b[i]) ^ fb) + (fb & 1) + (c[i] ^ fc) + (fc & 1);
+    });
     return;
   }
   const u32 in = has(m, kExtended) ? predicate(window, insn.s[3], m, kNegateP) : 0;
@@ -156,19 +152,17 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 fb = mask_if(m, kNegateB);
   const u32 in = extended ? predicate(window, insn.s[3], m, kNegateP) : 0;
   if (!high && insn.list == kNone && !extended) {
-    write_row<kUniform>(
-        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-          return ((a[i] << shift) ^ static_cast<u32>(flip)) + static_cast<u32>(minus) +
-                 (b[i] ^ fb) + (fb & 1);
-        });
+    write_row<kUniform>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+      return ((a[i] << shift) ^ static_cast<u32>(flip)) + static_cast<u32>(minus) + (b[i] ^ fb) +
+             (fb & 1);
+    });
     return;
   }
   if (high && shift != 0 && flip == 0 && insn.list == kNone && !extended) {
-    write_row<kUniform>(
-        window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-          const u32 upper = sign_extends ? static_cast<u32>(static_cast<i32>(a[i]) >> 31) : c[i];
-          return (upper << shift | a[i] >> (32 - shift)) + (b[i] ^ fb) + (fb & 1);
-        });
+    write_row<kUniform>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+      const u32 upper = sign_extends ? static_cast<u32>(static_cast<i32>(a[i]) >> 31) : c[i];
+      return (upper << shift | a[i] >> (32 - shift)) + (b[i] ^ fb) + (fb & 1);
+    });
     return;
   }
   alignas(64) u32 result[kLanes], carries[kLanes];
@@ -201,13 +195,13 @@ void isetp(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 lanes = lanes_of<kUniform>(mask);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   const u32 top = has(m, kSigned) ? 0x80000000 : 0;
-  const auto less = [&]() __attribute__((always_inline)) {
+  const auto less = [&]() VGPU_INLINE {
     return where<kUniform>([&](u32 i) { return (a[i] ^ top) < (b[i] ^ top); });
   };
-  const auto greater = [&]() __attribute__((always_inline)) {
+  const auto greater = [&]() VGPU_INLINE {
     return where<kUniform>([&](u32 i) { return (a[i] ^ top) > (b[i] ^ top); });
   };
-  const auto equal = [&]() __attribute__((always_inline)) {
+  const auto equal = [&]() VGPU_INLINE {
     return where<kUniform>([&](u32 i) { return a[i] == b[i]; });
   };
   const bool extended = has(m, kExtended);
@@ -246,9 +240,8 @@ template <bool kUniform>
 void select(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 p = predicate(window, insn.s[3], modifiers(insn), kNegateP);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
-  write_row<kUniform>(
-      window, insn.d,
-      mask, [&](u32 i) __attribute__((always_inline)) { return (p >> i & 1) != 0 ? a[i] : b[i]; });
+  write_row<kUniform>(window, insn.d, mask,
+                      [&](u32 i) VGPU_INLINE { return (p >> i & 1) != 0 ? a[i] : b[i]; });
 }
 
 // The lesser (greater) of two numbers or, with kHigh, of each half.
@@ -291,12 +284,11 @@ void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
             *c = slot<u32>(window, insn.s[2]);
   if (!extreme.halves) {
     const u32 top = extreme.top;
-    const auto write = [&](auto least) __attribute__((always_inline)) {
-      write_lanes<u32>(
-          window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-            const u32 x = (a[i] + (c[i] ^ fc) + one) ^ top, y = b[i] ^ top;
-            return extreme.result((least(i) ? x < y ? x : y : x > y ? x : y) ^ top);
-          });
+    const auto write = [&](auto least) VGPU_INLINE {
+      write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+        const u32 x = (a[i] + (c[i] ^ fc) + one) ^ top, y = b[i] ^ top;
+        return extreme.result((least(i) ? x < y ? x : y : x > y ? x : y) ^ top);
+      });
     };
     if ((p & mask) == mask)
       write([](u32) { return true; });

@@ -28,8 +28,7 @@ void vote(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u32 ballot = predicate(window, insn.s[3], m, kNegateP) & voters;
   const u32 to = lanes_of<kUniform>(mask);
   if (insn.d != kNone)
-    write_lanes<u32>(
-        window, insn.d, to, [&](u32) __attribute__((always_inline)) { return ballot; });
+    write_lanes<u32>(window, insn.d, to, [&](u32) VGPU_INLINE { return ballot; });
   if (insn.list == kNone) return;
   const bool all = ballot == voters, any = ballot != 0;
   const bool result = insn.sub == 0 ? all : insn.sub == 1 ? any : all || !any;
@@ -86,16 +85,14 @@ void reduce(Warp&, std::byte* window, const Insn& insn, u32 mask) {
         sum = less ? sum : v;
     }
   }
-  write_lanes<u32>(
-      window, insn.d, kAllLanes, [&](u32) __attribute__((always_inline)) { return sum; });
+  write_lanes<u32>(window, insn.d, kAllLanes, [&](u32) VGPU_INLINE { return sum; });
 }
 
 // Elects one active lane; d: its index, list: whether it is this lane.
 void elect(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 leader = static_cast<u32>(__builtin_ctz(mask));
   if (insn.d != kNone)
-    write_lanes<u32>(
-        window, insn.d, kAllLanes, [&](u32) __attribute__((always_inline)) { return leader; });
+    write_lanes<u32>(window, insn.d, kAllLanes, [&](u32) VGPU_INLINE { return leader; });
   if (insn.list != kNone) set_predicate(window, insn.list, 1u << leader, mask);
 }
 
@@ -109,8 +106,7 @@ void to_uniform(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     for (u32 i = 0; i < kLanes; ++i) other |= static_cast<u32>(a[i] != value) << i;
     set_predicate(window, insn.list, other, mask);
   }
-  write_lanes<u32>(
-      window, insn.d, kAllLanes, [&](u32) __attribute__((always_inline)) { return value; });
+  write_lanes<u32>(window, insn.d, kAllLanes, [&](u32) VGPU_INLINE { return value; });
 }
 
 // d = constant bank `sub` at s[0] + imm; bytes, sign and width as in loads.

@@ -21,7 +21,7 @@ template <ShuffleMode kMode>
     sources[i] = in_range[i] != 0 ? source & 31 : i;
   }
   for (u32 i = 0; i < kLanes; ++i) result[i] = value[sources[i]];
-  return lanes_where([&](u32 i) __attribute__((always_inline)) { return in_range[i] != 0; });
+  return lanes_where([&](u32 i) VGPU_INLINE { return in_range[i] != 0; });
 }
 
 // The value of each lane's source to `result`, or the lane's own where the source is out of range.
