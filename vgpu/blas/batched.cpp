@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "blas/vectors.hpp"
@@ -49,26 +50,24 @@ struct Integers {
 };
 
 // Enqueues each(i) for every matrix of the batch that lies in device memory.
-template <class Each, class First, class... Others>
-cublasStatus_t for_each(const char* name, cublasHandle_t handle, bool valid, Each each,
-                        const First& first, const Others&... others) {
+template <class Each, class... Operands>
+cublasStatus_t for_each(const char* name, cublasHandle_t handle, bool valid,
+                        const std::tuple<const Operands&...>& operands, Each each) {
   const auto lies_there = [](const auto& operand, std::int64_t i) {
     if constexpr (requires { operand.pointers; })
       return operand[i].on_device();
     else
       return true;
   };
-  return enqueue(
-      name, handle, valid,
-      [=] {
-        for (std::int64_t i = 0; i < first.count; ++i) {
-          if (lies_there(first, i) && (lies_there(others, i) && ...))
-            each(i);
-          else
-            say((std::string(name) + ": a matrix is not wholly in device memory").c_str());
-        }
-      },
-      first, others...);
+  const std::tuple<Operands...> all = operands;
+  return enqueue(name, handle, valid, operands, [=] {
+    for (std::int64_t i = 0; i < std::get<0>(all).count; ++i) {
+      if (std::apply([&](const auto&... one) { return (lies_there(one, i) && ...); }, all))
+        each(i);
+      else
+        say((std::string(name) + ": a matrix is not wholly in device memory").c_str());
+    }
+  });
 }
 
 // P A = L U in A's place, with the numbers of the rows, from 1, that changed places; without pivots
@@ -176,9 +175,8 @@ void reflect(const Matrix<W>& a, W* tau) {
 template <class W>
 cublasStatus_t getrf(const char* name, cublasHandle_t handle, const Batch<W>& a,
                      const Integers& pivots, const Integers& info) {
-  return for_each(
-      name, handle, a.valid(),
-      [=](std::int64_t i) { info.set(i, factorise(a[i], pivots.of(i, a.rows))); }, a, pivots, info);
+  return for_each(name, handle, a.valid(), std::tie(a, pivots, info),
+                  [=](std::int64_t i) { info.set(i, factorise(a[i], pivots.of(i, a.rows))); });
 }
 
 // `info` is the host's: what is wrong with the arguments.
@@ -187,30 +185,25 @@ cublasStatus_t getrs(const char* name, cublasHandle_t handle, cublasOperation_t 
                      const Batch<W>& a, const Integers& pivots, const Batch<W>& b, int* info) {
   const bool valid = a.valid() && b.valid() && info != nullptr;
   if (info != nullptr) *info = !a.valid() ? -5 : !b.valid() ? -8 : 0;
-  return for_each(
-      name, handle, valid,
-      [=](std::int64_t i) {
-        for (std::int64_t j = 0; j < b.columns; ++j)
-          solve_factored(a[i], pivots.of(i, a.rows), op, &b[i].at(0, j));
-        b[i].mark();
-      },
-      a, pivots, b);
+  return for_each(name, handle, valid, std::tie(a, pivots, b), [=](std::int64_t i) {
+    for (std::int64_t j = 0; j < b.columns; ++j)
+      solve_factored(a[i], pivots.of(i, a.rows), op, &b[i].at(0, j));
+    b[i].mark();
+  });
 }
 
 template <class W>
 cublasStatus_t getri(const char* name, cublasHandle_t handle, const Batch<W>& a,
                      const Integers& pivots, const Batch<W>& inverse, const Integers& info) {
-  return for_each(
-      name, handle, a.valid() && inverse.valid(),
-      [=](std::int64_t i) {
-        std::int64_t singular = 0;
-        for (std::int64_t k = a.rows; k-- > 0;) {
-          if (a[i].at(k, k) == W{0}) singular = k + 1;
-        }
-        if (singular == 0) invert_factored(a[i], pivots.of(i, a.rows), inverse[i]);
-        info.set(i, singular);
-      },
-      a, pivots, inverse, info);
+  return for_each(name, handle, a.valid() && inverse.valid(), std::tie(a, pivots, inverse, info),
+                  [=](std::int64_t i) {
+                    std::int64_t singular = 0;
+                    for (std::int64_t k = a.rows; k-- > 0;) {
+                      if (a[i].at(k, k) == W{0}) singular = k + 1;
+                    }
+                    if (singular == 0) invert_factored(a[i], pivots.of(i, a.rows), inverse[i]);
+                    info.set(i, singular);
+                  });
 }
 
 constexpr std::int64_t kMostInverted = 32;
@@ -220,7 +213,7 @@ cublasStatus_t matinv(const char* name, cublasHandle_t handle, const Batch<W>& a
                       const Batch<W>& inverse, const Integers& info) {
   return for_each(
       name, handle, a.valid() && inverse.valid() && a.rows <= kMostInverted,
-      [=](std::int64_t i) {
+      std::tie(a, inverse, info), [=](std::int64_t i) {
         std::vector<W> factors;
         for (std::int64_t j = 0; j < a.rows; ++j)
           factors.insert(factors.end(), &a[i].at(0, j), &a[i].at(0, j) + a.rows);
@@ -231,21 +224,18 @@ cublasStatus_t matinv(const char* name, cublasHandle_t handle, const Batch<W>& a
         const std::int64_t singular = factorise(copy, places);
         if (singular == 0) invert_factored(copy, places, inverse[i]);
         info.set(i, singular);
-      },
-      a, inverse, info);
+      });
 }
 
 template <class W>
 cublasStatus_t geqrf(const char* name, cublasHandle_t handle, const Batch<W>& a,
                      const Batch<W>& tau, int* info) {
   if (info != nullptr) *info = a.valid() ? 0 : -4;
-  return for_each(
-      name, handle, a.valid() && info != nullptr,
-      [=](std::int64_t i) {
-        reflect(a[i], tau[i].data);
-        tau[i].mark();
-      },
-      a, tau);
+  return for_each(name, handle, a.valid() && info != nullptr, std::tie(a, tau),
+                  [=](std::int64_t i) {
+                    reflect(a[i], tau[i].data);
+                    tau[i].mark();
+                  });
 }
 
 // The x of least |A x - c| in the first rows of c, A with at least as many rows as columns.
@@ -255,24 +245,23 @@ cublasStatus_t gels(const char* name, cublasHandle_t handle, cublasOperation_t o
   if (op != CUBLAS_OP_N || a.rows < a.columns)
     return refuse(name, "a transposed A, or one with more columns than rows");
   if (info != nullptr) *info = !a.valid() ? -6 : !c.valid() ? -8 : 0;
-  return for_each(
-      name, handle, a.valid() && c.valid() && info != nullptr,
-      [=](std::int64_t i) {
-        const Matrix<W> q = a[i], x = c[i];
-        std::vector<W> tau(a.columns);
-        reflect(q, tau.data());
-        std::int64_t zero = 0;
-        for (std::int64_t k = a.columns; k-- > 0;) {
-          if (q.at(k, k) == W{0}) zero = k + 1;
-        }
-        singular.set(i, zero);
-        for (std::int64_t j = 0; j < c.columns && zero == 0; ++j) {
-          for (std::int64_t k = 0; k < a.columns; ++k) apply_reflector(q, k, tau[k], &x.at(0, j));
-          solve_triangle(q, a.columns, false, false, CUBLAS_OP_N, &x.at(0, j));
-        }
-        x.mark();
-      },
-      a, c, singular);
+  return for_each(name, handle, a.valid() && c.valid() && info != nullptr, std::tie(a, c, singular),
+                  [=](std::int64_t i) {
+                    const Matrix<W> q = a[i], x = c[i];
+                    std::vector<W> tau(a.columns);
+                    reflect(q, tau.data());
+                    std::int64_t zero = 0;
+                    for (std::int64_t k = a.columns; k-- > 0;) {
+                      if (q.at(k, k) == W{0}) zero = k + 1;
+                    }
+                    singular.set(i, zero);
+                    for (std::int64_t j = 0; j < c.columns && zero == 0; ++j) {
+                      for (std::int64_t k = 0; k < a.columns; ++k)
+                        apply_reflector(q, k, tau[k], &x.at(0, j));
+                      solve_triangle(q, a.columns, false, false, CUBLAS_OP_N, &x.at(0, j));
+                    }
+                    x.mark();
+                  });
 }
 
 // op(A) X = alpha B, or X op(A) = alpha B; X takes B's place.
@@ -282,8 +271,7 @@ cublasStatus_t trsm(const char* name, cublasHandle_t handle, bool left, cublasFi
                     const Batch<W>& a, const Batch<W>& b) {
   const bool lower = fill == CUBLAS_FILL_MODE_LOWER, unit = diagonal == CUBLAS_DIAG_UNIT;
   return for_each(
-      name, handle, a.valid() && b.valid() && alpha.valid(),
-      [=](std::int64_t i) {
+      name, handle, a.valid() && b.valid() && alpha.valid(), std::tie(a, b), [=](std::int64_t i) {
         const W factor = alpha.value<W>();
         const Matrix<W> x = b[i];
         for (std::int64_t j = 0; j < b.columns; ++j) {
@@ -307,8 +295,7 @@ cublasStatus_t trsm(const char* name, cublasHandle_t handle, bool left, cublasFi
             turned(line);
         }
         x.mark();
-      },
-      a, b);
+      });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <tuple>
 
 #include "blas/vectors.hpp"
 
@@ -14,71 +15,56 @@ namespace {
 template <class W>
 cublasStatus_t axpy(const char* name, cublasHandle_t handle, const Scalar& alpha,
                     const Vector<W>& x, const Vector<W>& y) {
-  return enqueue(
-      name, handle, alpha.valid(),
-      [=] {
-        const W factor = alpha.value<W>();
-        if (factor == W{0}) return;
-        for (std::int64_t i = 0; i < x.n; ++i) y.set(i, y[i] + factor * x[i]);
-        y.mark();
-      },
-      x, y);
+  return enqueue(name, handle, alpha.valid(), std::tie(x, y), [=] {
+    const W factor = alpha.value<W>();
+    if (factor == W{0}) return;
+    for (std::int64_t i = 0; i < x.n; ++i) y.set(i, y[i] + factor * x[i]);
+    y.mark();
+  });
 }
 
 template <class W>
 cublasStatus_t scal(const char* name, cublasHandle_t handle, const Scalar& alpha,
                     const Vector<W>& x) {
   if (x.step <= 0) return CUBLAS_STATUS_SUCCESS;  // as BLAS has it
-  return enqueue(
-      name, handle, alpha.valid(),
-      [=] {
-        const W factor = alpha.value<W>();
-        for (std::int64_t i = 0; i < x.n; ++i) x.set(i, factor * x[i]);
-        x.mark();
-      },
-      x);
+  return enqueue(name, handle, alpha.valid(), std::tie(x), [=] {
+    const W factor = alpha.value<W>();
+    for (std::int64_t i = 0; i < x.n; ++i) x.set(i, factor * x[i]);
+    x.mark();
+  });
 }
 
 template <class W>
 cublasStatus_t copy(const char* name, cublasHandle_t handle, const Vector<W>& x,
                     const Vector<W>& y) {
-  return enqueue(
-      name, handle, true,
-      [=] {
-        for (std::int64_t i = 0; i < x.n; ++i) y.set(i, x[i]);
-        y.mark();
-      },
-      x, y);
+  return enqueue(name, handle, true, std::tie(x, y), [=] {
+    for (std::int64_t i = 0; i < x.n; ++i) y.set(i, x[i]);
+    y.mark();
+  });
 }
 
 template <class W>
 cublasStatus_t swap(const char* name, cublasHandle_t handle, const Vector<W>& x,
                     const Vector<W>& y) {
-  return enqueue(
-      name, handle, true,
-      [=] {
-        for (std::int64_t i = 0; i < x.n; ++i) {
-          const W former = x[i];
-          x.set(i, y[i]);
-          y.set(i, former);
-        }
-        x.mark();
-        y.mark();
-      },
-      x, y);
+  return enqueue(name, handle, true, std::tie(x, y), [=] {
+    for (std::int64_t i = 0; i < x.n; ++i) {
+      const W former = x[i];
+      x.set(i, y[i]);
+      y.set(i, former);
+    }
+    x.mark();
+    y.mark();
+  });
 }
 
 template <class W>
 cublasStatus_t dot(const char* name, cublasHandle_t handle, const Vector<W>& x, const Vector<W>& y,
                    bool conjugated, const Target<W>& result) {
-  return result.finish(enqueue(
-      name, handle, result.valid(),
-      [=] {
-        W sum{};
-        for (std::int64_t i = 0; i < x.n; ++i) sum += (conjugated ? conjugate(x[i]) : x[i]) * y[i];
-        result.set(sum);
-      },
-      x, y));
+  return result.finish(enqueue(name, handle, result.valid(), std::tie(x, y), [=] {
+    W sum{};
+    for (std::int64_t i = 0; i < x.n; ++i) sum += (conjugated ? conjugate(x[i]) : x[i]) * y[i];
+    result.set(sum);
+  }));
 }
 
 // The sum of all elements' magnitudes: of complex numbers |re| + |im|.
@@ -131,9 +117,9 @@ template <class W, class Result, class Find>
 cublasStatus_t reduce(const char* name, cublasHandle_t handle, const Vector<W>& x,
                       const Target<Result>& result, Find find) {
   const Vector<W> taken{x.data, x.type, x.step <= 0 ? 0 : x.n, x.step};
-  return result.finish(enqueue(
-      name, handle, result.valid(),
-      [=] { result.set(taken.n <= 0 ? Result{} : static_cast<Result>(find(taken))); }, taken));
+  return result.finish(enqueue(name, handle, result.valid(), std::tie(taken), [=] {
+    result.set(taken.n <= 0 ? Result{} : static_cast<Result>(find(taken)));
+  }));
 }
 
 // The number, from 1, of the first element whose magnitude is the largest, or the smallest.
@@ -249,16 +235,13 @@ cublasStatus_t reduce_to(const char* name, cublasHandle_t handle, void* pointer,
   const auto put = [&](auto bytes) {
     using Bytes = decltype(bytes);
     const Target<Bytes> target(handle, static_cast<Bytes*>(pointer));
-    return target.finish(enqueue(
-        name, handle, target.valid(),
-        [=] {
-          alignas(16) unsigned char bits[16] = {};
-          store(type, bits, 0, find());
-          Bytes value{};
-          std::memcpy(&value, bits, sizeof value);
-          target.set(value);
-        },
-        operands...));
+    return target.finish(enqueue(name, handle, target.valid(), std::tie(operands...), [=] {
+      alignas(16) unsigned char bits[16] = {};
+      store(type, bits, 0, find());
+      Bytes value{};
+      std::memcpy(&value, bits, sizeof value);
+      target.set(value);
+    }));
   };
   switch (bytes_of(type)) {
     case 2:

@@ -2,6 +2,7 @@
 // Level 2 and 3 without GEMM: matrix times vector, outer products, sums of matrices, products with
 // a diagonal or with the own transpose, triangular systems.
 #include <complex>
+#include <tuple>
 
 #include "blas/vectors.hpp"
 
@@ -24,36 +25,31 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, cublasOperation_t o
                     const Vector<W>& y) {
   const bool valid =
       is_op(op) && a.valid() && x.step != 0 && y.step != 0 && alpha.valid() && beta.valid();
-  return enqueue(
-      name, handle, valid,
-      [=] {
-        const W factor = alpha.value<W>(), kept = beta.value<W>();
-        for (std::int64_t i = 0; i < y.n; ++i) {
-          W sum{};
-          if (factor != W{0}) {
-            for (std::int64_t j = 0; j < x.n; ++j) sum += element(a, op, i, j) * x[j];
-          }
-          y.set(i, factor * sum + (kept == W{0} ? W{0} : kept * y[i]));
-        }
-        y.mark();
-      },
-      a, x, y);
+  return enqueue(name, handle, valid, std::tie(a, x, y), [=] {
+    const W factor = alpha.value<W>(), kept = beta.value<W>();
+    for (std::int64_t i = 0; i < y.n; ++i) {
+      W sum{};
+      if (factor != W{0}) {
+        for (std::int64_t j = 0; j < x.n; ++j) sum += element(a, op, i, j) * x[j];
+      }
+      y.set(i, factor * sum + (kept == W{0} ? W{0} : kept * y[i]));
+    }
+    y.mark();
+  });
 }
 
 template <class W>
 cublasStatus_t ger(const char* name, cublasHandle_t handle, const Scalar& alpha, const Vector<W>& x,
                    const Vector<W>& y, const Matrix<W>& a) {
-  return enqueue(
-      name, handle, a.valid() && x.step != 0 && y.step != 0 && alpha.valid(),
-      [=] {
-        const W factor = alpha.value<W>();
-        if (factor == W{0}) return;
-        for (std::int64_t j = 0; j < a.columns; ++j) {
-          for (std::int64_t i = 0; i < a.rows; ++i) a.at(i, j) += factor * x[i] * y[j];
-        }
-        a.mark();
-      },
-      x, y, a);
+  return enqueue(name, handle, a.valid() && x.step != 0 && y.step != 0 && alpha.valid(),
+                 std::tie(x, y, a), [=] {
+                   const W factor = alpha.value<W>();
+                   if (factor == W{0}) return;
+                   for (std::int64_t j = 0; j < a.columns; ++j) {
+                     for (std::int64_t i = 0; i < a.rows; ++i) a.at(i, j) += factor * x[i] * y[j];
+                   }
+                   a.mark();
+                 });
 }
 
 template <class W>
@@ -75,34 +71,29 @@ cublasStatus_t geam(const char* name, cublasHandle_t handle, cublasOperation_t o
     const bool zero = factor.valid() && !factor.on_device() && factor.value<W>() == W{0};
     return zero ? Matrix<W>{nullptr, 0, 0, 1} : matrix;
   };
-  return enqueue(
-      name, handle, valid,
-      [=] {
-        const W of_a = alpha.value<W>(), of_b = beta.value<W>();
-        for (std::int64_t j = 0; j < c.columns; ++j) {
-          for (std::int64_t i = 0; i < c.rows; ++i) {
-            const W first = of_a == W{0} ? W{0} : of_a * element(a, op_a, i, j);
-            c.at(i, j) = of_b == W{0} ? first : first + of_b * element(b, op_b, i, j);
-          }
-        }
-        c.mark();
-      },
-      read(a, alpha), read(b, beta), c);
+  const Matrix<W> read_a = read(a, alpha), read_b = read(b, beta);
+  return enqueue(name, handle, valid, std::tie(read_a, read_b, c), [=] {
+    const W of_a = alpha.value<W>(), of_b = beta.value<W>();
+    for (std::int64_t j = 0; j < c.columns; ++j) {
+      for (std::int64_t i = 0; i < c.rows; ++i) {
+        const W first = of_a == W{0} ? W{0} : of_a * element(a, op_a, i, j);
+        c.at(i, j) = of_b == W{0} ? first : first + of_b * element(b, op_b, i, j);
+      }
+    }
+    c.mark();
+  });
 }
 
 template <class W>
 cublasStatus_t dgmm(const char* name, cublasHandle_t handle, cublasSideMode_t side,
                     const Matrix<W>& a, const Vector<W>& x, const Matrix<W>& c) {
-  return enqueue(
-      name, handle, a.valid() && c.valid(),
-      [=] {
-        for (std::int64_t j = 0; j < c.columns; ++j) {
-          for (std::int64_t i = 0; i < c.rows; ++i)
-            c.at(i, j) = a.at(i, j) * x[side == CUBLAS_SIDE_LEFT ? i : j];
-        }
-        c.mark();
-      },
-      a, x, c);
+  return enqueue(name, handle, a.valid() && c.valid(), std::tie(a, x, c), [=] {
+    for (std::int64_t j = 0; j < c.columns; ++j) {
+      for (std::int64_t i = 0; i < c.rows; ++i)
+        c.at(i, j) = a.at(i, j) * x[side == CUBLAS_SIDE_LEFT ? i : j];
+    }
+    c.mark();
+  });
 }
 
 // C = alpha op(A) op(A)^T + beta C, one triangle of it.
@@ -112,23 +103,20 @@ cublasStatus_t syrk(const char* name, cublasHandle_t handle, cublasFillMode_t fi
                     const Scalar& beta, const Matrix<W>& c) {
   const bool valid = is_op(op) && a.valid() && c.valid() && alpha.valid() && beta.valid() &&
                      (fill == CUBLAS_FILL_MODE_LOWER || fill == CUBLAS_FILL_MODE_UPPER);
-  return enqueue(
-      name, handle, valid,
-      [=] {
-        const W factor = alpha.value<W>(), kept = beta.value<W>();
-        const cublasOperation_t transpose = op == CUBLAS_OP_N ? CUBLAS_OP_N : CUBLAS_OP_T;
-        for (std::int64_t j = 0; j < c.columns; ++j) {
-          const bool lower = fill == CUBLAS_FILL_MODE_LOWER;
-          for (std::int64_t i = lower ? j : 0; i < (lower ? c.rows : j + 1); ++i) {
-            W sum{};
-            for (std::int64_t l = 0; l < k && factor != W{0}; ++l)
-              sum += element(a, transpose, i, l) * element(a, transpose, j, l);
-            c.at(i, j) = factor * sum + (kept == W{0} ? W{0} : kept * c.at(i, j));
-          }
-        }
-        c.mark();
-      },
-      a, c);
+  return enqueue(name, handle, valid, std::tie(a, c), [=] {
+    const W factor = alpha.value<W>(), kept = beta.value<W>();
+    const cublasOperation_t transpose = op == CUBLAS_OP_N ? CUBLAS_OP_N : CUBLAS_OP_T;
+    for (std::int64_t j = 0; j < c.columns; ++j) {
+      const bool lower = fill == CUBLAS_FILL_MODE_LOWER;
+      for (std::int64_t i = lower ? j : 0; i < (lower ? c.rows : j + 1); ++i) {
+        W sum{};
+        for (std::int64_t l = 0; l < k && factor != W{0}; ++l)
+          sum += element(a, transpose, i, l) * element(a, transpose, j, l);
+        c.at(i, j) = factor * sum + (kept == W{0} ? W{0} : kept * c.at(i, j));
+      }
+    }
+    c.mark();
+  });
 }
 
 // Solves T x = b in place for triangular T, of which `at` gives the element (i, j).
@@ -150,25 +138,22 @@ cublasStatus_t trsm(const char* name, cublasHandle_t handle, cublasSideMode_t si
   const bool valid = is_op(op) && a.valid() && b.valid() && alpha.valid() &&
                      (fill == CUBLAS_FILL_MODE_LOWER || fill == CUBLAS_FILL_MODE_UPPER) &&
                      (side == CUBLAS_SIDE_LEFT || side == CUBLAS_SIDE_RIGHT);
-  return enqueue(
-      name, handle, valid,
-      [=] {
-        const W factor = alpha.value<W>();
-        const bool left = side == CUBLAS_SIDE_LEFT, unit = diagonal == CUBLAS_DIAG_UNIT;
-        // On the right, op(A) transposed is on the left of every row.
-        const bool lower = (fill == CUBLAS_FILL_MODE_LOWER) == ((op == CUBLAS_OP_N) == left);
-        const auto at = [&](std::int64_t i, std::int64_t j) {
-          return left ? element(a, op, i, j) : element(a, op, j, i);
-        };
-        for (std::int64_t line = 0; line < (left ? b.columns : b.rows); ++line) {
-          const auto x = [&](std::int64_t i) -> W& { return left ? b.at(i, line) : b.at(line, i); };
-          for (std::int64_t i = 0; i < a.rows; ++i)
-            x(i) = factor == W{0} ? W{0} : factor * x(i);  // alpha = 0 does not read B
-          if (factor != W{0}) solve<W>(a.rows, lower, unit, at, x);
-        }
-        b.mark();
-      },
-      a, b);
+  return enqueue(name, handle, valid, std::tie(a, b), [=] {
+    const W factor = alpha.value<W>();
+    const bool left = side == CUBLAS_SIDE_LEFT, unit = diagonal == CUBLAS_DIAG_UNIT;
+    // On the right, op(A) transposed is on the left of every row.
+    const bool lower = (fill == CUBLAS_FILL_MODE_LOWER) == ((op == CUBLAS_OP_N) == left);
+    const auto at = [&](std::int64_t i, std::int64_t j) {
+      return left ? element(a, op, i, j) : element(a, op, j, i);
+    };
+    for (std::int64_t line = 0; line < (left ? b.columns : b.rows); ++line) {
+      const auto x = [&](std::int64_t i) -> W& { return left ? b.at(i, line) : b.at(line, i); };
+      for (std::int64_t i = 0; i < a.rows; ++i)
+        x(i) = factor == W{0} ? W{0} : factor * x(i);  // alpha = 0 does not read B
+      if (factor != W{0}) solve<W>(a.rows, lower, unit, at, x);
+    }
+    b.mark();
+  });
 }
 
 template <class W>

@@ -3,6 +3,7 @@
 // BLAS defines them.
 #include <cmath>
 #include <complex>
+#include <tuple>
 
 #include "blas/vectors.hpp"
 
@@ -13,19 +14,16 @@ namespace {
 template <class W>
 cublasStatus_t rot(const char* name, cublasHandle_t handle, const Vector<W>& x, const Vector<W>& y,
                    const Scalar& cosine, const Scalar& sine) {
-  return enqueue(
-      name, handle, cosine.valid() && sine.valid(),
-      [=] {
-        const W c = cosine.value<W>(), s = sine.value<W>();
-        for (std::int64_t i = 0; i < x.n; ++i) {
-          const W a = x[i], b = y[i];
-          x.set(i, c * a + s * b);
-          y.set(i, c * b - conjugate(s) * a);
-        }
-        x.mark();
-        y.mark();
-      },
-      x, y);
+  return enqueue(name, handle, cosine.valid() && sine.valid(), std::tie(x, y), [=] {
+    const W c = cosine.value<W>(), s = sine.value<W>();
+    for (std::int64_t i = 0; i < x.n; ++i) {
+      const W a = x[i], b = y[i];
+      x.set(i, c * a + s * b);
+      y.set(i, c * b - conjugate(s) * a);
+    }
+    x.mark();
+    y.mark();
+  });
 }
 
 // Numbers of one type that a function reads and replaces, in host or device memory.
@@ -56,7 +54,7 @@ template <class Work, class... All>
 cublasStatus_t with_numbers(const char* name, cublasHandle_t handle, Work work,
                             const All&... numbers) {
   const bool valid = ((numbers.data != nullptr) && ...);
-  const cublasStatus_t status = enqueue(name, handle, valid, work, numbers...);
+  const cublasStatus_t status = enqueue(name, handle, valid, std::tie(numbers...), work);
   const Target<char> target(handle, nullptr);
   return target.finish(status);
 }
@@ -124,20 +122,17 @@ cublasStatus_t rotm(const char* name, cublasHandle_t handle, const Vector<W>& x,
   // From the host's memory the numbers are taken now.
   const auto now =
       param.in_host_memory && param.data != nullptr ? Modified<W>::read(param) : Modified<W>{};
-  return enqueue(
-      name, handle, param.data != nullptr,
-      [=] {
-        const auto h = param.in_host_memory ? now : Modified<W>::read(param);
-        if (h.flag == W{-2}) return;
-        for (std::int64_t i = 0; i < x.n; ++i) {
-          const W a = x[i], b = y[i];
-          x.set(i, h.h11 * a + h.h12 * b);
-          y.set(i, h.h21 * a + h.h22 * b);
-        }
-        x.mark();
-        y.mark();
-      },
-      x, y, param);
+  return enqueue(name, handle, param.data != nullptr, std::tie(x, y, param), [=] {
+    const auto h = param.in_host_memory ? now : Modified<W>::read(param);
+    if (h.flag == W{-2}) return;
+    for (std::int64_t i = 0; i < x.n; ++i) {
+      const W a = x[i], b = y[i];
+      x.set(i, h.h11 * a + h.h12 * b);
+      y.set(i, h.h21 * a + h.h22 * b);
+    }
+    x.mark();
+    y.mark();
+  });
 }
 
 // The H that makes the second part of H (sqrt(d1) x, sqrt(d2) y) zero.

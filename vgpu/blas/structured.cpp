@@ -4,6 +4,7 @@
 #include "blas/structured.hpp"
 
 #include <complex>
+#include <tuple>
 #include <vector>
 
 namespace vgpu::blas {
@@ -23,18 +24,17 @@ template <class W, class At, class A>
 cublasStatus_t times_vector(const char* name, cublasHandle_t handle, bool valid,
                             const Scalar& alpha, const A& a, At at, const Vector<W>& x,
                             const Scalar& beta, const Vector<W>& y) {
-  return enqueue(
-      name, handle, valid && x.step != 0 && y.step != 0 && alpha.valid() && beta.valid(),
-      [=] {
-        const W factor = alpha.value<W>(), kept = beta.value<W>();
-        for (std::int64_t i = 0; i < y.n; ++i) {
-          W sum{};
-          for (std::int64_t j = 0; j < x.n && factor != W{0}; ++j) sum += at(i, j) * x[j];
-          y.set(i, factor * sum + scaled(kept, kept == W{0} ? W{0} : y[i]));
-        }
-        y.mark();
-      },
-      a, x, y);
+  return enqueue(name, handle, valid && x.step != 0 && y.step != 0 && alpha.valid() && beta.valid(),
+                 std::tie(a, x, y), [=] {
+                   const W factor = alpha.value<W>(), kept = beta.value<W>();
+                   for (std::int64_t i = 0; i < y.n; ++i) {
+                     W sum{};
+                     for (std::int64_t j = 0; j < x.n && factor != W{0}; ++j)
+                       sum += at(i, j) * x[j];
+                     y.set(i, factor * sum + scaled(kept, kept == W{0} ? W{0} : y[i]));
+                   }
+                   y.mark();
+                 });
 }
 
 template <class W>
@@ -79,28 +79,25 @@ template <class W>
 cublasStatus_t triangle_and_vector(const char* name, cublasHandle_t handle, cublasOperation_t op,
                                    cublasDiagType_t diagonal, bool solves, const Triangle<W>& t,
                                    const Vector<W>& x) {
-  return enqueue(
-      name, handle, is_known_op(op) && t.valid() && x.step != 0,
-      [=] {
-        const bool unit = diagonal == CUBLAS_DIAG_UNIT, down = t.lower() == (op == CUBLAS_OP_N);
-        std::vector<W> values;
-        for (std::int64_t i = 0; i < t.n; ++i) values.push_back(x[i]);
-        const std::vector<W> before = values;
-        for (std::int64_t step = 0; step < t.n; ++step) {
-          const std::int64_t i = down ? step : t.n - 1 - step;
-          W sum = solves ? before[i] : t.of(op, unit, i, i) * before[i];
-          for (std::int64_t j = down ? 0 : i + 1; j < (down ? i : t.n); ++j) {
-            if (solves)
-              sum -= t.of(op, unit, i, j) * values[j];
-            else
-              sum += t.of(op, unit, i, j) * before[j];
-          }
-          values[i] = solves && !unit ? sum / t.of(op, unit, i, i) : sum;
-        }
-        for (std::int64_t i = 0; i < t.n; ++i) x.set(i, values[i]);
-        x.mark();
-      },
-      t, x);
+  return enqueue(name, handle, is_known_op(op) && t.valid() && x.step != 0, std::tie(t, x), [=] {
+    const bool unit = diagonal == CUBLAS_DIAG_UNIT, down = t.lower() == (op == CUBLAS_OP_N);
+    std::vector<W> values;
+    for (std::int64_t i = 0; i < t.n; ++i) values.push_back(x[i]);
+    const std::vector<W> before = values;
+    for (std::int64_t step = 0; step < t.n; ++step) {
+      const std::int64_t i = down ? step : t.n - 1 - step;
+      W sum = solves ? before[i] : t.of(op, unit, i, i) * before[i];
+      for (std::int64_t j = down ? 0 : i + 1; j < (down ? i : t.n); ++j) {
+        if (solves)
+          sum -= t.of(op, unit, i, j) * values[j];
+        else
+          sum += t.of(op, unit, i, j) * before[j];
+      }
+      values[i] = solves && !unit ? sum / t.of(op, unit, i, i) : sum;
+    }
+    for (std::int64_t i = 0; i < t.n; ++i) x.set(i, values[i]);
+    x.mark();
+  });
 }
 
 // The stored triangle becomes value(i, j); a Hermitian matrix keeps a real diagonal.
@@ -120,33 +117,32 @@ template <class W>
 cublasStatus_t update(const char* name, cublasHandle_t handle, bool hermitian, bool two,
                       const Scalar& alpha, const Vector<W>& x, const Vector<W>& y,
                       const Triangle<W>& a) {
-  return enqueue(
-      name, handle, a.valid() && x.step != 0 && y.step != 0 && alpha.valid(),
-      [=] {
-        const W factor = alpha.value<W>();
-        if (factor == W{0}) return;
-        const auto turned = [&](W value) { return hermitian ? conjugate(value) : value; };
-        set_triangle(a, hermitian, [&](std::int64_t i, std::int64_t j) {
-          const W first = a.at(i, j) + factor * x[i] * turned(y[j]);
-          return two ? first + turned(factor) * y[i] * turned(x[j]) : first;
-        });
-      },
-      x, y, a);
+  return enqueue(name, handle, a.valid() && x.step != 0 && y.step != 0 && alpha.valid(),
+                 std::tie(x, y, a), [=] {
+                   const W factor = alpha.value<W>();
+                   if (factor == W{0}) return;
+                   const auto turned = [&](W value) {
+                     return hermitian ? conjugate(value) : value;
+                   };
+                   set_triangle(a, hermitian, [&](std::int64_t i, std::int64_t j) {
+                     const W first = a.at(i, j) + factor * x[i] * turned(y[j]);
+                     return two ? first + turned(factor) * y[i] * turned(x[j]) : first;
+                   });
+                 });
 }
 
 template <class W>
 cublasStatus_t outer_conjugated(const char* name, cublasHandle_t handle, const Scalar& alpha,
                                 const Vector<W>& x, const Vector<W>& y, const Matrix<W>& a) {
-  return enqueue(
-      name, handle, a.valid() && x.step != 0 && y.step != 0 && alpha.valid(),
-      [=] {
-        const W factor = alpha.value<W>();
-        for (std::int64_t j = 0; j < a.columns && factor != W{0}; ++j) {
-          for (std::int64_t i = 0; i < a.rows; ++i) a.at(i, j) += factor * x[i] * conjugate(y[j]);
-        }
-        a.mark();
-      },
-      x, y, a);
+  return enqueue(name, handle, a.valid() && x.step != 0 && y.step != 0 && alpha.valid(),
+                 std::tie(x, y, a), [=] {
+                   const W factor = alpha.value<W>();
+                   for (std::int64_t j = 0; j < a.columns && factor != W{0}; ++j) {
+                     for (std::int64_t i = 0; i < a.rows; ++i)
+                       a.at(i, j) += factor * x[i] * conjugate(y[j]);
+                   }
+                   a.mark();
+                 });
 }
 
 // C = alpha A B + beta C, or B A, with a symmetric or Hermitian A.
@@ -155,22 +151,20 @@ cublasStatus_t mirrored_product(const char* name, cublasHandle_t handle, bool he
                                 cublasSideMode_t side, const Scalar& alpha, const Triangle<W>& a,
                                 const Matrix<W>& b, const Scalar& beta, const Matrix<W>& c) {
   const bool left = side == CUBLAS_SIDE_LEFT;
-  return enqueue(
-      name, handle, a.valid() && b.valid() && c.valid() && alpha.valid() && beta.valid(),
-      [=] {
-        const W factor = alpha.value<W>(), kept = beta.value<W>();
-        for (std::int64_t j = 0; j < c.columns; ++j) {
-          for (std::int64_t i = 0; i < c.rows; ++i) {
-            W sum{};
-            for (std::int64_t l = 0; l < a.n && factor != W{0}; ++l)
-              sum += left ? a.mirrored(i, l, hermitian) * b.at(l, j)
-                          : b.at(i, l) * a.mirrored(l, j, hermitian);
-            c.at(i, j) = factor * sum + scaled(kept, kept == W{0} ? W{0} : c.at(i, j));
-          }
-        }
-        c.mark();
-      },
-      a, b, c);
+  return enqueue(name, handle, a.valid() && b.valid() && c.valid() && alpha.valid() && beta.valid(),
+                 std::tie(a, b, c), [=] {
+                   const W factor = alpha.value<W>(), kept = beta.value<W>();
+                   for (std::int64_t j = 0; j < c.columns; ++j) {
+                     for (std::int64_t i = 0; i < c.rows; ++i) {
+                       W sum{};
+                       for (std::int64_t l = 0; l < a.n && factor != W{0}; ++l)
+                         sum += left ? a.mirrored(i, l, hermitian) * b.at(l, j)
+                                     : b.at(i, l) * a.mirrored(l, j, hermitian);
+                       c.at(i, j) = factor * sum + scaled(kept, kept == W{0} ? W{0} : c.at(i, j));
+                     }
+                   }
+                   c.mark();
+                 });
 }
 
 // C = alpha op(A) op(B)^T + beta C in a triangle, and with `two` conj(alpha) op(B) op(A)^T, too; ^H
@@ -182,25 +176,22 @@ cublasStatus_t rank_update(const char* name, cublasHandle_t handle, bool hermiti
                            const Triangle<W>& c) {
   const bool valid = is_known_op(op) && a.valid() && b.valid() && c.valid() && alpha.valid() &&
                      beta.valid() && k >= 0;
-  return enqueue(
-      name, handle, valid,
-      [=] {
-        const W factor = alpha.value<W>(), kept = beta.value<W>();
-        const auto turned = [&](W value) { return hermitian ? conjugate(value) : value; };
-        const auto of = [&](const Matrix<W>& m, std::int64_t i, std::int64_t l) {
-          return op == CUBLAS_OP_N ? m.at(i, l) : turned(m.at(l, i));
-        };
-        set_triangle(c, hermitian, [&](std::int64_t i, std::int64_t j) {
-          W first{}, second{};
-          for (std::int64_t l = 0; l < k && factor != W{0}; ++l) {
-            first += of(a, i, l) * turned(of(b, j, l));
-            if (two) second += of(b, i, l) * turned(of(a, j, l));
-          }
-          return factor * first + turned(factor) * second +
-                 scaled(kept, kept == W{0} ? W{0} : c.at(i, j));
-        });
-      },
-      a, b, c);
+  return enqueue(name, handle, valid, std::tie(a, b, c), [=] {
+    const W factor = alpha.value<W>(), kept = beta.value<W>();
+    const auto turned = [&](W value) { return hermitian ? conjugate(value) : value; };
+    const auto of = [&](const Matrix<W>& m, std::int64_t i, std::int64_t l) {
+      return op == CUBLAS_OP_N ? m.at(i, l) : turned(m.at(l, i));
+    };
+    set_triangle(c, hermitian, [&](std::int64_t i, std::int64_t j) {
+      W first{}, second{};
+      for (std::int64_t l = 0; l < k && factor != W{0}; ++l) {
+        first += of(a, i, l) * turned(of(b, j, l));
+        if (two) second += of(b, i, l) * turned(of(a, j, l));
+      }
+      return factor * first + turned(factor) * second +
+             scaled(kept, kept == W{0} ? W{0} : c.at(i, j));
+    });
+  });
 }
 
 // C = alpha op(T) B, or B op(T). C may be B.
@@ -212,7 +203,7 @@ cublasStatus_t triangular_product(const char* name, cublasHandle_t handle, cubla
   const bool left = side == CUBLAS_SIDE_LEFT;
   return enqueue(
       name, handle, is_known_op(op) && t.valid() && b.valid() && c.valid() && alpha.valid(),
-      [=] {
+      std::tie(t, b, c), [=] {
         const W factor = alpha.value<W>();
         const bool unit = diagonal == CUBLAS_DIAG_UNIT;
         std::vector<W> product;
@@ -228,8 +219,7 @@ cublasStatus_t triangular_product(const char* name, cublasHandle_t handle, cubla
           for (std::int64_t i = 0; i < c.rows; ++i) c.at(i, j) = product[j * c.rows + i];
         }
         c.mark();
-      },
-      t, b, c);
+      });
 }
 
 template <class W>

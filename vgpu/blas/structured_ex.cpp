@@ -3,6 +3,7 @@
 #include "blas/structured.hpp"
 
 #include <complex>
+#include <tuple>
 
 namespace vgpu::blas {
 namespace {
@@ -11,17 +12,14 @@ namespace {
 template <class W>
 cublasStatus_t store_as(const char* name, cublasHandle_t handle, const Triangle<W>& from,
                         const Triangle<W>& to) {
-  return enqueue(
-      name, handle, from.valid() && to.valid(),
-      [=] {
-        for (std::int64_t j = 0; j < from.n; ++j) {
-          for (std::int64_t i = 0; i < from.n; ++i) {
-            if (from.holds(i, j)) to.at(i, j) = from.at(i, j);
-          }
-        }
-        to.mark();
-      },
-      from, to);
+  return enqueue(name, handle, from.valid() && to.valid(), std::tie(from, to), [=] {
+    for (std::int64_t j = 0; j < from.n; ++j) {
+      for (std::int64_t i = 0; i < from.n; ++i) {
+        if (from.holds(i, j)) to.at(i, j) = from.at(i, j);
+      }
+    }
+    to.mark();
+  });
 }
 
 template <class W, class C>

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <string>
+#include <tuple>
 
 #include "blas/api.hpp"
 
@@ -50,11 +51,11 @@ struct Matrix {
 
 // Checks the handle and the operands, and enqueues the work. `valid`: the sizes are.
 template <class Work, class... Operands>
-cublasStatus_t enqueue(const char* function, cublasHandle_t handle, bool valid, Work work,
-                       const Operands&... operands) {
+cublasStatus_t enqueue(const char* function, cublasHandle_t handle, bool valid,
+                       const std::tuple<const Operands&...>& operands, Work work) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (!valid) return CUBLAS_STATUS_INVALID_VALUE;
-  if (!(operands.on_device() && ...)) {
+  if (!std::apply([](auto&... each) { return (each.on_device() && ...); }, operands)) {
     say((std::string(function) + ": an operand is not wholly in device memory").c_str());
     return CUBLAS_STATUS_EXECUTION_FAILED;
   }
