@@ -121,22 +121,11 @@ void Lowering::lower_float(const Instruction& i) {
 // UFSETP: the result of an active lane, which all have, becomes the uniform predicate.
 void Lowering::lower_uniform_comparison(const Instruction& i) {
   if (i[1].index != kTrue) refuse("two results");
-  const u32 compare = emit("sass.fsetp", true, false);
-  at(compare).d = kCarryPredicates;
-  at(compare).s[0] = source(i[2]);
-  at(compare).s[1] = source(i[3]);
-  at(compare).s[2] = zero_;
-  at(compare).s[3] = predicate(i[4]);
-  at(compare).imm =
-      static_cast<i64>(common(i) | signs_a(i[2]) | signs_b(i[3]) | (i[4].negated ? kNegateP : 0));
-  at(compare).list = kNone;
-  const u32 select = emit("sass.sel", true, false);
-  at(select).d = scratch();
-  at(select).s[0] = constant(1);
-  at(select).s[1] = zero_;
-  at(select).s[2] = zero_;
-  at(select).s[3] = kCarryPredicates;
-  helper("sass.r2ur", address_rows(), scratch(), kNone);
+  helper("sass.fsetp", kCarryPredicates, {source(i[2]), source(i[3]), zero_, predicate(i[4])},
+         common(i) | signs_a(i[2]) | signs_b(i[3]) | (i[4].negated ? kNegateP : 0));
+  program_.code.back().list = kNone;
+  helper("sass.sel", scratch(), {constant(1), zero_, zero_, kCarryPredicates});
+  helper("sass.r2ur", address_rows(), {scratch()});
   const u32 pc =
       emit_alu("u.sass.isetp", predicate_out(i[0]), {address_rows(), zero_, zero_, 4 * kTrue},
                u64{static_cast<u8>(Compare::kNotEqual)} << kCompareAt);
@@ -224,13 +213,7 @@ void Lowering::lower_extreme(const Instruction& i) {
   }
   if (i.uniform) {
     if (i.mode != 0) refuse("predicates");
-    const u32 pc = emit("sass.vimnmx", true, false);
-    at(pc).d = scratch();
-    at(pc).s[0] = a;
-    at(pc).s[1] = b;
-    at(pc).s[2] = c;
-    at(pc).s[3] = predicate(p);
-    at(pc).imm = static_cast<i64>(m);
+    helper("sass.vimnmx", scratch(), {a, b, c, predicate(p)}, m);
     emit_alu("sass.r2ur", destination(i[0]), {scratch()});
     return;
   }
@@ -341,13 +324,8 @@ void Lowering::lower_integer(const Instruction& i) {
       return;
     }
     case Op::kPlop3Signs: {
-      for (u32 n = 0; n < 3; ++n) {
-        const u32 from = source(i[2 + n]);
-        const u32 sign = emit("setp.lt.s32", true, false);
-        at(sign).d = kSignPredicates + 4 * n;
-        at(sign).s[0] = from;
-        at(sign).s[1] = zero_;
-      }
+      for (u32 n = 0; n < 3; ++n)
+        helper("setp.lt.s32", kSignPredicates + 4 * n, {source(i[2 + n]), zero_});
       const u32 pc = emit_alu("sass.plop3", predicate_out(i[0]),
                               {kSignPredicates, kSignPredicates + 4, kSignPredicates + 8},
                               u64{i.table} << kTableAt | u64{i.table2} << kTable2At);

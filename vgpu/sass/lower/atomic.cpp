@@ -83,23 +83,15 @@ void Lowering::lower_atomic(const Instruction& i) {
     one.only_global = floating || (i.bytes == 8 && !compares && i.mode != 8);
     lower_one_atomic(one, where);
   }
-  for (u32 e = 0; wanted && elements > 1 && e < elements; ++e) {
-    const u32 move = emit("sass.mov", true);
-    at(move).d = destination(*result) + e * 128;
-    at(move).s[0] = row(scratch_ + e);
-  }
+  for (u32 e = 0; wanted && elements > 1 && e < elements; ++e)
+    emit_uncounted("sass.mov", destination(*result) + e * 128, {row(scratch_ + e)});
 }
 
 void Lowering::lower_one_atomic(const Atomic& one, const Operand& where) {
   const bool wide = one.bytes == 8, shared = one.space == AtomicSpace::kShared;
   u32 values[2] = {one.values[0], one.values[1]};
-  for (u32 k = 0; wide && k < (one.compares ? 2u : 1u); ++k) {
-    const u32 pack = emit("pack.32x2", true, false);
-    at(pack).d = wide_scratch(k);
-    at(pack).s[0] = values[k];
-    at(pack).s[1] = values[k] + 128;
-    values[k] = wide_scratch(k);
-  }
+  for (u32 k = 0; wide && k < (one.compares ? 2u : 1u); ++k)
+    values[k] = helper("pack.32x2", wide_scratch(k), {values[k], values[k] + 128});
   const u32 pc = emit(one.name, one.helper);
   Insn& insn = at(pc);
   insn.site = program_.sites++;
@@ -119,22 +111,14 @@ void Lowering::lower_one_atomic(const Atomic& one, const Operand& where) {
   }
   if (one.to == kNone) return;
   insn.flags |= kFlagHasResult;
+  const u32 old = wide ? wide_scratch(2) : scratch();
   if (one.says_success) {
-    for (u32 half = 0; half < (wide ? 2u : 1u); ++half) {  // 64-bit: the upper word is zero
-      const u32 compare = emit(half != 0 ? "sass.mov" : wide ? "sass.equal64" : "sass.equal", true);
-      at(compare).d = one.to + half * 128;
-      at(compare).s[0] = half != 0 ? zero_ : wide ? wide_scratch(2) : scratch();
-      at(compare).s[1] = values[0];
-    }
-    return;
-  }
-  for (u32 half = 0; half < (wide ? 2u : 1u); ++half) {
-    const u32 part = emit(!wide       ? "mov.b32"
-                          : half == 0 ? "unpack.64.32.0"
-                                      : "unpack.64.32.1",
-                          true);
-    at(part).d = one.to + half * 128;
-    at(part).s[0] = wide ? wide_scratch(2) : scratch();
+    emit_uncounted(wide ? "sass.equal64" : "sass.equal", one.to, {old, values[0]});
+    if (wide) emit_uncounted("sass.mov", one.to + 128, {zero_});
+  } else if (wide) {
+    unpack(one.to, old);
+  } else {
+    emit_uncounted("mov.b32", one.to, {old});
   }
 }
 

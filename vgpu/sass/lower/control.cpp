@@ -59,9 +59,7 @@ void Lowering::lower_control(const Instruction& i) {
       return lower_absolute_call(i);
     case Op::kLepc: {
       emit_alu("sass.mov", destination(i[0]), {constant(i.target)});
-      const u32 upper = emit("sass.mov", true);
-      at(upper).d = destination(i[0]) + 128;
-      at(upper).s[0] = zero_;
+      emit_uncounted("sass.mov", destination(i[0]) + 128, {zero_});
       return;
     }
     case Op::kExit: {
@@ -92,10 +90,7 @@ void Lowering::lower_control(const Instruction& i) {
       const u32 pc = emit_alu(saves ? "sass.mov" : "sass.bmov",
                               saves ? destination(i[0]) : source(i[0]), {source(i[1])});
       if (!saves) at(pc).sub = i[0].index;
-      if (!saves || !i.high) return;
-      const u32 clear = emit("sass.mov", true);
-      at(clear).d = source(i[1]);
-      at(clear).s[0] = zero_;
+      if (saves && i.high) emit_uncounted("sass.mov", source(i[1]), {zero_});
       return;
     }
     case Op::kWarpsync: {
@@ -111,12 +106,8 @@ void Lowering::lower_control(const Instruction& i) {
 // Arguments of the driver's functions are in registers from R4 on, 64-bit arguments in pairs.
 void Lowering::lower_absolute_call(const Instruction& i) {
   static constexpr u32 kPairs[] = {4, 6, 10}, kLine = 8, kResult = 4, kArgumentRows = 9;
-  for (u32 n = 0; n < 3; ++n) {
-    const u32 pack = emit("pack.32x2", true, false);
-    at(pack).d = wide_scratch(n);
-    at(pack).s[0] = row(kPairs[n]);
-    at(pack).s[1] = row(kPairs[n] + 1);
-  }
+  for (u32 n = 0; n < 3; ++n)
+    helper("pack.32x2", wide_scratch(n), {row(kPairs[n]), row(kPairs[n] + 1)});
   const u32 pc = emit("sass.call.absolute");
   at(pc).s[0] = i.opcode == 0x343 ? source(i[0]) : kNone;
   at(pc).imm = i.target;
@@ -147,15 +138,10 @@ void Lowering::lower_barrier(const Instruction& i) {
   const bool count_in_register = i.opcode == 0x31d || i.opcode == 0x91d, both = i.opcode == 0x31d;
   u32 number = source(i[0]), count = count_in_register ? source(i[1]) : constant(i.target);
   if (both) {  // the upper half holds the count
-    const u32 parts[2] = {wide_scratch(0), wide_scratch(1)};
-    for (const bool upper : {false, true}) {
-      const u32 part = emit(upper ? "shr.u32" : "and.b32", true);
-      at(part).d = parts[upper ? 1 : 0];
-      at(part).s[0] = number;
-      at(part).s[1] = constant(upper ? 16 : 15);
-    }
-    number = parts[0];
-    count = parts[1];
+    emit_uncounted("and.b32", wide_scratch(0), {number, constant(15)});
+    emit_uncounted("shr.u32", wide_scratch(1), {number, constant(16)});
+    number = wide_scratch(0);
+    count = wide_scratch(1);
   }
   const u32 pc = emit("bar");
   Insn& insn = at(pc);

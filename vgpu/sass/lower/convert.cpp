@@ -42,13 +42,7 @@ constexpr const char* kToInteger[] = {"rni", "rmi", "rpi", "rzi"};
 u32 Lowering::signed_single(const Operand& o, u32 to) {
   const u32 from = source(o);
   if (!o.negated && !o.absolute) return from;
-  const u32 pc = emit("sass.fsel", true, false);
-  at(pc).d = to;
-  at(pc).s[0] = from;
-  at(pc).s[1] = from;
-  at(pc).s[3] = 4 * kTrue;
-  at(pc).imm = static_cast<i64>(signs(o));
-  return to;
+  return helper("sass.fsel", to, {from, from, zero_, 4 * kTrue}, signs(o));
 }
 
 // One number of 16 bits, with zeros above it.
@@ -58,9 +52,7 @@ void Lowering::lower_join(const Instruction& i) {
                   i.saturate ? ".satfinite" : "", float_name(i.type));
   if (!find_operation(name)) refuse(fmt::format("there is no conversion {}", name));
   emit_alu(name, wide_scratch(1), {source(i[1])});
-  const u32 pc = emit("cvt.u32.u16", true);
-  at(pc).d = destination(i[0]);
-  at(pc).s[0] = wide_scratch(1);
+  emit_uncounted("cvt.u32.u16", destination(i[0]), {wide_scratch(1)});
 }
 
 // I2IP.
@@ -92,11 +84,7 @@ void Lowering::lower_packing(const Instruction& i) {
   if (i.count < operands + 1u || to_bytes != (merged != 0)) refuse("another number of operands");
   // 16 bits of a register, in the layout of PTX values of this size.
   const auto half = [&](const Operand& o, u32 to) {
-    const u32 from = source(o);
-    const u32 pc = emit(o.half == Half::kUpper ? "unpack.32.16.1" : "unpack.32.16.0", true, false);
-    at(pc).d = to;
-    at(pc).s[0] = from;
-    return to;
+    return helper(o.half == Half::kUpper ? "unpack.32.16.1" : "unpack.32.16.0", to, {source(o)});
   };
   const u32 kept = to_bytes ? half(i[merged], wide_scratch(2)) : 0;
   const u32 first = from_bytes ? half(i[1], wide_scratch(0)) : source(i[1]);
@@ -106,26 +94,17 @@ void Lowering::lower_packing(const Instruction& i) {
   else
     emit_alu(name, d, {first});
   if (!to_bytes) return;
-  const u32 pack = emit("pack.16x2", true);
-  at(pack).d = destination(i[0]);
-  at(pack).s[0] = d;
-  at(pack).s[1] = kept;
+  emit_uncounted("pack.16x2", destination(i[0]), {d, kept});
 }
 
 // The slot of a conversion's operand, in the layout of PTX values of its type.
 u32 Lowering::convertible(const Operand& from, u8 type, bool is_float, bool is_signed) {
   if (type == 3) {  // 64 bits
-    const u32 wide = wide_scratch(0);
-    const u32 pc = emit("pack.32x2", true, false);
-    const u32 pair = source_pair(from);
-    at(pc).d = wide;
-    at(pc).s[0] = pair;
-    at(pc).s[1] = pair + 128;
+    const u32 wide = wide_scratch(0), pair = source_pair(from);
+    helper("pack.32x2", wide, {pair, pair + 128});
     for (const char* const sign :
          {from.absolute ? "abs.f64" : nullptr, from.negated ? "neg.f64" : nullptr}) {
-      if (sign == nullptr) continue;
-      const u32 change = emit(sign, true, false);
-      at(change).d = at(change).s[0] = wide;
+      if (sign != nullptr) helper(sign, wide, {wide});
     }
     return wide;
   }
@@ -134,26 +113,18 @@ u32 Lowering::convertible(const Operand& from, u8 type, bool is_float, bool is_s
     for (const char* const sign :
          {from.absolute ? "and.b32" : nullptr, from.negated ? "xor.b32" : nullptr}) {
       if (sign != nullptr)
-        word = helper(sign, scratch(), word, constant(*sign == 'a' ? 0x7fff7fff : 0x80008000));
+        word = helper(sign, scratch(), {word, constant(*sign == 'a' ? 0x7fff7fff : 0x80008000)});
     }
-    const u32 pc =
-        emit(from.half == Half::kUpper ? "unpack.32.16.1" : "unpack.32.16.0", true, false);
-    at(pc).d = wide_scratch(0);
-    at(pc).s[0] = word;
-    return wide_scratch(0);
+    return helper(from.half == Half::kUpper ? "unpack.32.16.1" : "unpack.32.16.0", wide_scratch(0),
+                  {word});
   }
   if (is_float) return signed_single(from, scratch());
   u32 word = source(from);
   if (type == 2) return word;
   if (const u32 low = lowest_bit(from.half); low != 0)
-    word = helper("shr.u32", scratch(), word, constant(low));
-  const u32 bits = constant(type == 0 ? 8 : 16);
-  const u32 pc = emit("sass.sgxt", true, false);
-  at(pc).d = scratch();
-  at(pc).s[0] = word;
-  at(pc).s[1] = bits;
-  at(pc).imm = is_signed ? static_cast<i64>(kSigned) : 0;
-  return scratch();
+    word = helper("shr.u32", scratch(), {word, constant(low)});
+  return helper("sass.sgxt", scratch(), {word, constant(type == 0 ? 8 : 16)},
+                is_signed ? kSigned : 0);
 }
 
 void Lowering::lower_conversion(const Instruction& i) {
@@ -187,16 +158,11 @@ void Lowering::lower_conversion(const Instruction& i) {
   }
   emit_alu(name, wide_scratch(1), {operand});
   if (narrow_result) {
-    const u32 pc = emit(to_integer && i.is_signed ? "cvt.s32.s16" : "cvt.u32.u16", true);
-    at(pc).d = destination(i[0]);
-    at(pc).s[0] = wide_scratch(1);
+    emit_uncounted(to_integer && i.is_signed ? "cvt.s32.s16" : "cvt.u32.u16", destination(i[0]),
+                   {wide_scratch(1)});
     return;
   }
-  for (u32 half = 0; half < 2; ++half) {
-    const u32 pc = emit(half == 0 ? "unpack.64.32.0" : "unpack.64.32.1", true);
-    at(pc).d = destination(i[0]) + half * 128;
-    at(pc).s[0] = wide_scratch(1);
-  }
+  unpack(destination(i[0]), wide_scratch(1));
 }
 
 // MUFU of a number of 16 bits.
@@ -207,19 +173,15 @@ void Lowering::lower_half_function(const Instruction& i) {
   emit_alu(fmt::format("{}.approx{}.{}", i.mode == kTanh ? "tanh" : "ex2",
                        i.mode == kExp2 && i.type == kBf16 ? ".ftz" : "", float_name(i.type)),
            wide_scratch(1), {operand});
-  const u32 pc = emit("cvt.u32.u16", true);
-  at(pc).d = destination(i[0]);
-  at(pc).s[0] = wide_scratch(1);
+  emit_uncounted("cvt.u32.u16", destination(i[0]), {wide_scratch(1)});
 }
 
 // I2I: to the nearest number of the narrower type.
 void Lowering::lower_clamp(const Instruction& i) {
   constexpr std::int32_t kLeast[] = {0, -128, 0, -32768}, kMost[] = {255, 127, 65535, 32767};
   emit_alu("min.s32", scratch(), {source(i[1]), constant(static_cast<u32>(kMost[i.type]))});
-  const u32 pc = emit("max.s32", true);
-  at(pc).d = destination(i[0]);
-  at(pc).s[0] = scratch();
-  at(pc).s[1] = constant(static_cast<u32>(kLeast[i.type]));
+  emit_uncounted("max.s32", destination(i[0]),
+                 {scratch(), constant(static_cast<u32>(kLeast[i.type]))});
 }
 
 }  // namespace vgpu::sass

@@ -35,20 +35,12 @@ TensorType reduced_type(u8 code) {
 
 }  // namespace
 
-u32 Lowering::helper(const char* operation, u32 d, u32 a, u32 b) {
-  const u32 pc = emit(operation, true, false);
-  at(pc).d = d;
-  at(pc).s[0] = a;
-  at(pc).s[1] = b;
-  return d;
-}
-
 u32 Lowering::uniform_pair(u32 first, u32 to) {
   const u32 low = row(uniforms_ + first);
-  return helper("pack.32x2", wide_scratch(to), low, low + 128);
+  return helper("pack.32x2", wide_scratch(to), {low, low + 128});
 }
 u32 Lowering::uniform_wide(u32 index, u32 to) {
-  return helper("cvt.u64.u32", wide_scratch(to), row(uniforms_ + index), kNone);
+  return helper("cvt.u64.u32", wide_scratch(to), {row(uniforms_ + index)});
 }
 
 void Lowering::lower_gmma(const Instruction& i) {
@@ -67,7 +59,7 @@ void Lowering::lower_gmma(const Instruction& i) {
   if (c.index == kZeroRegister || (adds.index == kTrue && adds.negated))
     scale = kFalsePredicate;
   else if (adds.negated)
-    scale = helper("not.pred", kNegatedPredicate, scale, kNone);
+    scale = helper("not.pred", kNegatedPredicate, {scale});
   const u32 of_a = registers ? kNone : uniform_pair(a.index, 0),
             of_b = uniform_pair(b.index + 2u, 1);
   const u32 pc = emit("wgmma.mma_async");
@@ -172,8 +164,8 @@ void Lowering::lower_send(const Instruction& i) {
   const u32 address = row(i[0].index), words = i.bytes / 4;
   std::array<u32, kBulkOperands> operands;
   operands.fill(kNone);
-  operands[kBulkShared] = helper("cvt.u64.u32", wide_scratch(0), address, kNone);
-  operands[kBulkBarrier] = helper("cvt.u64.u32", wide_scratch(1), address + 128, kNone);
+  operands[kBulkShared] = helper("cvt.u64.u32", wide_scratch(0), {address});
+  operands[kBulkBarrier] = helper("cvt.u64.u32", wide_scratch(1), {address + 128});
   for (u32 n = 0; n < words; ++n) operands[kBulkAt + n] = source(i[1]) + 128 * n;
   const u32 pc = emit_bulk(BulkKind::kSendWords, 0, operands);
   at(pc).bytes = 4;

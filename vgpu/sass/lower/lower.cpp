@@ -110,11 +110,29 @@ u32 Lowering::emit(std::string_view operation, bool helper, bool guarded) {
 
 u32 Lowering::emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources,
                        u64 modifiers) {
-  const u32 pc = emit(operation);
+  return fill(emit(operation), d, sources, modifiers);
+}
+
+u32 Lowering::helper(std::string_view operation, u32 d, std::initializer_list<u32> sources,
+                     u64 modifiers) {
+  fill(emit(operation, true, false), d, sources, modifiers);
+  return d;
+}
+
+u32 Lowering::emit_uncounted(std::string_view operation, u32 d,
+                             std::initializer_list<u32> sources) {
+  return fill(emit(operation, true), d, sources, 0);
+}
+
+void Lowering::unpack(u32 d, u32 from) {
+  emit_uncounted("unpack.64.32.0", d, {from});
+  emit_uncounted("unpack.64.32.1", d + 128, {from});
+}
+
+u32 Lowering::fill(u32 pc, u32 d, std::initializer_list<u32> sources, u64 modifiers) {
   Insn& insn = at(pc);
   insn.d = d;
-  u32 n = 0;
-  for (const u32 s : sources) insn.s[n++] = s;
+  std::copy(sources.begin(), sources.end(), insn.s);
   insn.imm = static_cast<i64>(modifiers);
   return pc;
 }

@@ -13,21 +13,21 @@ void Lowering::compute_address(const Instruction& i) {
   for (const Operand& o : i.operands) {
     if (o.kind != Kind::kAddress) continue;
     const u32 given = o.index == kZeroRegister ? zero_ : row(o.index);
-    if (o.scale != 0) helper("shl.b32", address_rows(), given, constant(o.scale));
+    if (o.scale != 0) helper("shl.b32", address_rows(), {given, constant(o.scale)});
     if ((i.op == Op::kLdl || i.op == Op::kStl) && o.uniform != kZeroUniform) {
-      helper("add.u32", address_rows(), o.scale != 0 ? address_rows() : given,
-             row(uniforms_ + o.uniform));
+      helper("add.u32", address_rows(),
+             {o.scale != 0 ? address_rows() : given, row(uniforms_ + o.uniform)});
     }
     if (!o.wide && !o.narrow) continue;
     if (o.uniform == kZeroUniform) continue;
     const u32 a = wide_scratch(0), b = uniform_pair(o.uniform, 1);
     if (o.narrow || o.index == kZeroRegister)
-      helper("cvt.u64.u32", a, given, kNone);
+      helper("cvt.u64.u32", a, {given});
     else
-      helper("pack.32x2", a, given, given + 128);
-    helper("add.u64", a, a, b);
-    helper("unpack.64.32.0", address_rows(), a, kNone);
-    helper("unpack.64.32.1", address_rows() + 128, a, kNone);
+      helper("pack.32x2", a, {given, given + 128});
+    helper("add.u64", a, {a, b});
+    helper("unpack.64.32.0", address_rows(), {a});
+    helper("unpack.64.32.1", address_rows() + 128, {a});
   }
 }
 
@@ -111,9 +111,7 @@ void Lowering::lower_constant(const Instruction& i) {
     const u32 constants = bank_constant(from, words);
     emit_alu(prefix + (words == 1 ? "sass.mov" : "sass.mov64"), destination(i[0]), {constants});
     if (words < 4) return;
-    const u32 pc = emit(prefix + "sass.mov64", true);
-    at(pc).d = destination(i[0]) + 2 * 128;
-    at(pc).s[0] = constants + 2 * 128;
+    emit_uncounted(prefix + "sass.mov64", destination(i[0]) + 2 * 128, {constants + 2 * 128});
     return;
   }
   if (from.bank != 0 && from.bank != 2 && from.bank != 3 && from.bank != 4)

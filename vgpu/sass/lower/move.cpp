@@ -61,19 +61,14 @@ void Lowering::lower_move(const Instruction& i) {
     return;
   }
   if (uniform) {
-    const u32 pc = emit("special.32", true, false);
-    at(pc).d = scratch();
-    at(pc).sub = special;
+    helper("special.32", scratch(), {});
+    program_.code.back().sub = special;
     emit_alu("sass.r2ur", destination(i[0]), {scratch()});
     return;
   }
   const u32 pc = emit_alu("special.64", wide_scratch(0), {});
   at(pc).sub = special;
-  for (u32 half = 0; half < 2; ++half) {
-    const u32 part = emit(half == 0 ? "unpack.64.32.0" : "unpack.64.32.1", true);
-    at(part).s[0] = wide_scratch(0);
-    at(part).d = destination(i[0]) + half * 128;
-  }
+  unpack(destination(i[0]), wide_scratch(0));
 }
 
 }  // namespace vgpu::sass

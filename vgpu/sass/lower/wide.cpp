@@ -51,15 +51,9 @@ void Lowering::lower_wide_integer(const Instruction& i) {
 void Lowering::lower_wide_comparison(const Instruction& i) {
   constexpr u32 kYes = 4 * kTrue;
   const u64 compares = u64{static_cast<u8>(i.compare)} << kCompareAt;
-  const u32 lower = emit(twin("sass.isetp"), true, false);
-  at(lower).d = kCarryPredicates;
-  at(lower).s[0] = half_of(i[2], false);
-  at(lower).s[1] = half_of(i[3], false);
-  at(lower).s[2] = zero_;
-  at(lower).s[3] = kYes;
-  at(lower).imm = static_cast<i64>(compares);
-  at(lower).list = kNone;
-  at(lower).target = kNone;
+  helper(twin("sass.isetp"), kCarryPredicates,
+         {half_of(i[2], false), half_of(i[3], false), zero_, kYes}, compares);
+  program_.code.back().list = program_.code.back().target = kNone;
   const u32 pc =
       emit_alu(twin("sass.isetp"), predicate_out(i[0]),
                {half_of(i[2], true), half_of(i[3], true), zero_, predicate(i[4])},
