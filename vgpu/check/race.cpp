@@ -138,8 +138,7 @@ Marks& RaceCheck::State::reads_of(BlockMemory& memory, const Attempt& attempt) {
 
 void RaceCheck::copy(const observer::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
                      u32 bytes, const u32* epochs) {
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : ir::SetBits(mask)) {
     async_write(warp, insn, lane, {warp.home, offsets[lane], bytes},
                 agent(AgentKind::kCopies, warp, lane), epochs[lane]);
   }

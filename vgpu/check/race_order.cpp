@@ -97,8 +97,7 @@ void RaceCheck::barrier(const observer::Block& block, const u32* arrived, u32 wa
 void RaceCheck::copies_landed(const observer::Warp& warp, u32 mask, const u32* epochs) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : ir::SetBits(mask)) {
     const u32 of = agent(AgentKind::kCopies, warp, lane).index;
     u32& seen = s.known[me][of];
     seen = std::max(seen, s.past + epochs[lane]);
@@ -136,10 +135,8 @@ void RaceCheck::copies_arrive(const observer::Warp& warp, u32 mask, const u32* e
   std::vector<u32> handed = s.known[me];
   handed[me] = 0;
   raise(clock.arriving, handed);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : ir::SetBits(mask))
     tells(clock, agent(AgentKind::kCopies, warp, lane), epochs[lane]);
-  }
 }
 
 void RaceCheck::complete(PhaseClock& clock) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check/race.hpp"
+#include "ir/set_bits.hpp"
 
 namespace vgpu::check {
 

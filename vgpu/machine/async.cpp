@@ -18,8 +18,7 @@ u64 mixed(u64 x) {  // splitmix64's finaliser
 }  // namespace
 
 void verify_parts(Warp& warp, const Insn& insn, u32 mask, const u64* from, const u32* sizes) {
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     if (sizes[i] > insn.bytes) {
       fault({warp, insn, i}, FaultKind::kBadOperand, "src-size of cp.async is greater than cp-size",
             "");
@@ -74,10 +73,7 @@ void CopyQueue::begin(const Insn& insn, u32 mask, const u32* to, const u64* from
   ++warp_->progress;
   if (warp_->race != nullptr) warp_->race->copy(*warp_, insn, mask, to, insn.bytes, epoch_);
   if (!delays()) {
-    for (u32 m = mask; m != 0; m &= m - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(m));
-      write(insn.bytes, to[lane], from[lane], sizes[lane]);
-    }
+    for (const u32 lane : SetBits(mask)) write(insn.bytes, to[lane], from[lane], sizes[lane]);
     return;
   }
   Copy& copy = under_way_.emplace_back();
@@ -91,8 +87,7 @@ void CopyQueue::begin(const Insn& insn, u32 mask, const u32* to, const u64* from
 
 void CopyQueue::land(u32 mask, const u32* epochs) {
   for (Copy& copy : under_way_) {
-    for (u32 m = copy.mask & mask; m != 0; m &= m - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    for (const u32 lane : SetBits(copy.mask & mask)) {
       if (copy.epochs[lane] > epochs[lane]) continue;
       write(copy.insn->bytes, copy.to[lane], copy.from[lane], copy.sizes[lane]);
       copy.mask &= ~(1u << lane);
@@ -102,27 +97,20 @@ void CopyQueue::land(u32 mask, const u32* epochs) {
 }
 
 void CopyQueue::end_epoch(u32 mask, u32* ended) {
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    ended[lane] = epoch_[lane]++;
-  }
+  for (const u32 lane : SetBits(mask)) ended[lane] = epoch_[lane]++;
   if (!under_way_.empty() && !delays()) land(mask, ended);
 }
 
 void CopyQueue::commit(u32 mask) {
   u32 ended[kLanes];
   end_epoch(mask, ended);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    groups_[lane].push_back(ended[lane]);
-  }
+  for (const u32 lane : SetBits(mask)) groups_[lane].push_back(ended[lane]);
 }
 
 void CopyQueue::wait(u32 mask, u64 pending) {
   u32 waited = 0;
   u32 epochs[kLanes];
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     std::vector<u32>& groups = groups_[lane];
     if (groups.size() <= pending) continue;
     const auto end = groups.end() - static_cast<std::ptrdiff_t>(pending);

@@ -34,8 +34,7 @@ void write_result(Warp& warp, const Group& group, const Block::Barrier& barrier)
   u32 predicate = 0;
   switch (static_cast<BarrierKind>(insn.sub)) {
     case BarrierKind::kReducePopulation:
-      for (u32 m = group.mask; m != 0; m &= m - 1)
-        reinterpret_cast<u32*>(slot)[__builtin_ctz(m)] = barrier.ones;
+      for (const u32 lane : SetBits(group.mask)) reinterpret_cast<u32*>(slot)[lane] = barrier.ones;
       return;
     case BarrierKind::kReduceAnd:
       predicate = barrier.zeros == 0 ? kAllLanes : 0;
@@ -166,10 +165,8 @@ void barrier_arrive(Warp& warp, const Insn& insn) {
 }
 
 void barrier_exit(Block& block) {
-  for (u32 m = block.pending_barriers; m != 0; m &= m - 1) {
-    const u32 n = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 n : SetBits(block.pending_barriers))
     if (complete(block, block.barriers[n])) release(block, n);
-  }
 }
 
 }  // namespace vgpu::machine

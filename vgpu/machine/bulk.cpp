@@ -263,8 +263,7 @@ void load(Warp& warp, const Lane& lane) {
   }
   ++count.bulk_multicasts;
   count.bulk_multicast_reads += reads * static_cast<u64>(__builtin_popcount(transfer.to.blocks));
-  for (u32 m = transfer.to.blocks; m != 0; m &= m - 1) {
-    const u32 rank = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 rank : SetBits(transfer.to.blocks)) {
     land(cluster_address(warp, rank, transfer.to.shared % kWindowBytes),
          cluster_address(warp, rank, transfer.to.barrier % kWindowBytes));
   }
@@ -357,8 +356,8 @@ void send_words(Warp& warp, const Lane& lane) {
 void bulk_copy(Warp& warp, const Insn& insn, u32 mask) {
   ++warp.progress;
   if ((insn.flags & kFlagMachine) != 0) mask &= 0u - mask;  // executed once per warp
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
+  for (const u32 index : SetBits(mask)) {
+    const Lane lane{warp, insn, index};
     switch (static_cast<BulkKind>(insn.sub)) {
       case BulkKind::kLoad:
         load(warp, lane);
@@ -378,10 +377,8 @@ void bulk_copy(Warp& warp, const Insn& insn, u32 mask) {
 
 void check_tensor_map(Warp& warp, const Insn& insn, u32 mask) {
   const u64* const address = reinterpret_cast<const u64*>(warp.window + insn.s[0]);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask))
     read_map({warp, insn, lane}, address[lane] + static_cast<u64>(insn.imm));
-  }
 }
 
 void BulkGroups::start_block() {
@@ -423,16 +420,14 @@ void BulkGroups::begin(const Insn& insn, u32 lane, std::function<std::vector<std
 }
 
 void BulkGroups::commit(u32 mask) {
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     unread_[lane].push_back(epoch_[lane]);
     unwritten_[lane].push_back(epoch_[lane]++);
   }
 }
 
 void BulkGroups::wait(u32 mask, u64 pending, bool reads) {
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     std::vector<u32>& groups = reads ? unread_[lane] : unwritten_[lane];
     if (groups.size() <= pending) continue;
     const auto end = groups.end() - static_cast<std::ptrdiff_t>(pending);

@@ -36,8 +36,7 @@ Frame* new_frame(Warp& warp, const FunctionCode& function) {
 void copy_lanes(std::byte* to_window, const ParamPlace& to, const std::byte* from_window,
                 const ParamPlace& from, u32 mask) {
   const u32 bytes = std::min(to.bytes, from.bytes);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     std::memcpy(to_window + to.slot + u64{i} * to.bytes,
                 from_window + from.slot + u64{i} * from.bytes, bytes);
   }
@@ -79,10 +78,7 @@ void call_indirect(Warp& warp, const Insn& insn, const Call& what) {
   const u64* const target = reinterpret_cast<const u64*>(warp.window + insn.s[0]);
   const u32 first = static_cast<u32>(__builtin_ctz(warp.mask));
   u32 same = 0;
-  for (u32 m = warp.mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
-    same |= static_cast<u32>(target[i] == target[first]) << i;
-  }
+  for (const u32 i : SetBits(warp.mask)) same |= static_cast<u32>(target[i] == target[first]) << i;
   const u64 distance = target[first] - windows().function;
   const u64 index = distance / 16 - 1;
   if (distance % 16 != 0 || index >= program.address_to_function.size() ||

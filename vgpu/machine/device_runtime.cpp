@@ -187,8 +187,7 @@ std::vector<DeviceLaunch> DeviceRuntime::finish(DeviceHeap* heap) {
 void DeviceRuntime::call(Warp& warp, const Insn& insn, const Call& what, DeviceFunction function) {
   warp.block->counters.called_driver = true;
   ++warp.progress;
-  for (u32 m = warp.mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(warp.mask)) {
     u64 result = run(warp, {{warp, insn, lane}, what}, function);
     for (const ParamPlace& place : what.returns) {
       if (&place != what.returns.data() && function != DeviceFunction::kGetParameterBuffer) break;

@@ -127,8 +127,7 @@ void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
   const Launch& launch = warp.block->launch;
   const Allocation* last = nullptr;
   bool may_be_freed = false;  // by free() in a running kernel
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     const u64 address = addresses[lane];
     const bool inside = last != nullptr && address >= last->begin && address < last->end;
     const Allocation* allocation = inside ? last : launch.map->find(address);
@@ -152,8 +151,7 @@ void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
 void verify_shared(const Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes) {
   const bool vector_load = bytes > sizeof(u32) && !is_write(insn, AddressSpace::kShared);
   const u32 end = vector_load ? warp.block->launch.shared_read_end : warp.shared_end;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     const u64 address = offsets[lane];
     if (address % bytes != 0 || address < warp.shared_begin || address >= warp.shared_end ||
         address + needed(insn, bytes) > end) {

@@ -13,6 +13,7 @@
 #include "ir/address.hpp"
 #include "ir/launch.hpp"
 #include "ir/program.hpp"
+#include "ir/set_bits.hpp"
 #include "machine/print_fifo.hpp"
 #include "memory/access.hpp"
 #include "memory/memory.hpp"

@@ -84,8 +84,8 @@ u64 Mbarriers::address_of(const Warp& warp, const Insn& insn, u32 lane) {
 
 // Resolves the addresses of mbarriers that must belong to this block.
 void Mbarriers::addresses(const Warp& warp, const Insn& insn, u32 mask, u32* to) const {
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
+  for (const u32 index : SetBits(mask)) {
+    const Lane lane{warp, insn, index};
     const SharedPlace place = shared_place(lane, address_of(warp, insn, lane.lane), kBytes, kBytes);
     if (place.block != &block_)
       bad_operand(lane, "only an arrival or a count of bytes may go to another block's mbarrier");
@@ -260,8 +260,7 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
     Mbarrier& barrier = at({warp, insn, static_cast<u32>(__builtin_ctz(lanes))}, address);
     const auto complete = [&] {
       u32 result = 0;
-      for (u32 m = lanes; m != 0; m &= m - 1) {
-        const u32 lane = static_cast<u32>(__builtin_ctz(m));
+      for (const u32 lane : SetBits(lanes)) {
         const u64 asked = (insn.flags & kFlagMachine) != 0
                               ? operand<u32>(warp, insn.s[1], lane) >> 31
                           : static_cast<MbarrierKind>(insn.sub) == MbarrierKind::kWaitParity
@@ -307,8 +306,7 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
 void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
   const MbarrierKind kind = static_cast<MbarrierKind>(insn.sub);
   if (kind == MbarrierKind::kPending) {
-    for (u32 m = mask; m != 0; m &= m - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    for (const u32 lane : SetBits(mask)) {
       reinterpret_cast<u32*>(warp.window + insn.d)[lane] =
           static_cast<u32>(operand<u64>(warp, insn.s[1], lane) & kMostArrivals);
     }
@@ -333,8 +331,7 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
     return;
   }
   ++warp.progress;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     const Lane at_lane{warp, insn, lane};
     if (kind == MbarrierKind::kInit)
       initialise(at_lane, to[lane],
@@ -347,8 +344,8 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
 // Arrivals and transaction counts, at mbarriers of this block or of others of the cluster.
 void Mbarriers::change_all(Warp& warp, const Insn& insn, u32 mask) {
   ++warp.progress;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
+  for (const u32 index : SetBits(mask)) {
+    const Lane lane{warp, insn, index};
     const SharedPlace place = shared_place(lane, address_of(warp, insn, lane.lane), kBytes, kBytes);
     if (place.block != &block_ && insn.d != kNone) {
       bad_operand(lane, "an arrival at another block's mbarrier has no state to return");

@@ -97,8 +97,8 @@ void Mbarriers::copies_arrive(Warp& warp, const Insn& insn, u32 mask) {
     const auto come = [this, &warp, &insn, address, lanes, epochs, bytes] {
       Mbarrier& then = all_.at(address);
       warp.copies->land(lanes, epochs.data());
-      for (u32 m = lanes; m != 0; m &= m - 1) {
-        const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
+      for (const u32 index : SetBits(lanes)) {
+        const Lane lane{warp, insn, index};
         if (bytes)
           expect(lane, then, -1);
         else

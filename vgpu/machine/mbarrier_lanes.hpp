@@ -21,10 +21,8 @@ void for_each_address(u32 mask, const u32* addresses, F f) {
   while (mask != 0) {
     const u32 address = addresses[__builtin_ctz(mask)];
     u32 same = 0;
-    for (u32 m = mask; m != 0; m &= m - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    for (const u32 lane : SetBits(mask))
       same |= static_cast<u32>(addresses[lane] == address) << lane;
-    }
     f(address, same);
     mask &= ~same;
   }

@@ -240,8 +240,7 @@ void print(Warp& warp, const Insn& insn, const Call& what) {
   warp.block->counters.called_driver = true;
   const std::size_t capacity = warp.block->output.capacity();
   const std::size_t room = capacity - std::min(capacity, PrintFifo::kCallBytes);
-  for (u32 m = warp.mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(warp.mask)) {
     const Reader reader(warp, insn, lane);
     int result = -1;
     if (const u64 pattern = argument<u64>(warp, what.args[0], lane); pattern != 0) {
@@ -257,8 +256,7 @@ void allocate(Warp& warp, const Call& what) {
   DeviceHeap* const heap = warp.block->launch.config.heap;
   warp.block->counters.called_driver = true;
   ++warp.progress;
-  for (u32 m = warp.mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(warp.mask)) {
     const u64 bytes = argument<u64>(warp, what.args[0], lane);
     give_result(warp, what, lane, heap == nullptr ? 0 : heap->allocate(bytes));
   }
@@ -268,8 +266,7 @@ void free(Warp& warp, const Insn& insn, const Call& what) {
   DeviceHeap* const heap = warp.block->launch.config.heap;
   warp.block->counters.called_driver = true;
   ++warp.progress;
-  for (u32 m = warp.mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(warp.mask)) {
     const u64 address = argument<u64>(warp, what.args[0], lane);
     if (address == 0 || (heap != nullptr && heap->free(address))) continue;
     const Allocation* const known = heap == nullptr ? nullptr : heap->find(address);

@@ -198,8 +198,7 @@ void reduce(T* at, T value, SurfaceReduction reduction) {
 void fetch_texels(Warp& warp, std::byte* window, const Insn& insn, u32 mask, TexelReads& reads) {
   const auto shape = static_cast<TextureShape>(insn.sub);
   Objects objects(warp, window, insn);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     const Texture& texture = objects.texture(lane);
     const Words words(warp, window, insn, lane);
     Taps taps;
@@ -214,8 +213,7 @@ void fetch_texels(Warp& warp, std::byte* window, const Insn& insn, u32 mask, Tex
 void gather_texels(Warp& warp, std::byte* window, const Insn& insn, u32 mask, TexelReads& reads) {
   const auto shape = static_cast<TextureShape>(insn.sub);
   Objects objects(warp, window, insn);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     const Texture& texture = objects.texture(lane);
     Taps taps;
     const Coordinates at = coordinates_of(Words(warp, window, insn, lane), insn);
@@ -226,8 +224,7 @@ void gather_texels(Warp& warp, std::byte* window, const Insn& insn, u32 mask, Te
 }
 
 void query_texture(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     const u64 handle = handle_of(window, insn, lane);
     const Texture* const texture = objects_of(warp).texture(handle);
     const Surface* const surface = objects_of(warp).surface(handle);
@@ -262,8 +259,7 @@ u32 locate_elements(Warp& warp, const std::byte* window, const Insn& insn, u32 m
   const bool converts = (insn.flags & kFlagFormatted) != 0;
   u32 inside = 0;
   Objects objects(warp, window, insn);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     const Surface& surface = objects.surface(lane);
     const u32 bytes = converts ? surface.image.format.bytes() : u32{insn.bytes} * insn.vector;
     const SurfacePoint point = point_of(Words(warp, window, insn, lane), shape);
@@ -289,8 +285,7 @@ u32 locate_elements(Warp& warp, const std::byte* window, const Insn& insn, u32 m
 
 void load_elements(const Warp& warp, std::byte* window, const Insn& insn, u32 mask, u32 inside,
                    const u64* addresses) {
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(mask)) {
     for (u32 e = 0; e < insn.vector; ++e) {
       u64 value = 0;
       if ((inside >> lane & 1) != 0) {
@@ -305,8 +300,7 @@ void load_elements(const Warp& warp, std::byte* window, const Insn& insn, u32 ma
 
 void store_elements(const Warp& warp, const std::byte* window, const Insn& insn, u32 inside,
                     const u64* addresses) {
-  for (u32 m = inside; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(inside)) {
     auto* const to = reinterpret_cast<std::byte*>(addresses[lane]);
     std::array<u32, 4> channels{};
     for (u32 e = 0; e < insn.vector; ++e) {
@@ -326,8 +320,7 @@ void store_elements(const Warp& warp, const std::byte* window, const Insn& insn,
 void reduce_elements(const Warp& warp, const std::byte* window, const Insn& insn, u32 inside,
                      const u64* addresses) {
   const SurfaceForm form = SurfaceForm::of(insn.imm);
-  for (u32 m = inside; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 lane : SetBits(inside)) {
     const u64 value = read_lane(window, warp.lists[insn.list], insn.width, lane);
     void* const at = reinterpret_cast<void*>(addresses[lane]);
     if (insn.bytes == 8 && form.is_signed)

@@ -206,8 +206,7 @@ u32 converge(Warp& warp, const Insn& insn, const u32* members) {
     }
   }
   u32 ready = 0, needed = 0;
-  for (u32 m = warp.mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(warp.mask)) {
     if ((members[i] >> i & 1) == 0) {
       find_unnamed({warp, insn, i}, "a .sync instruction", members[i]);
     }
@@ -230,8 +229,7 @@ u32 converge(Warp& warp, const Insn& insn, const u32* members) {
 
 void warp_barrier(Warp& warp, const Insn& insn, const u32* members) {
   const u32 wait = members[__builtin_ctz(warp.mask)];
-  for (u32 m = warp.mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(warp.mask)) {
     if ((members[i] >> i & 1) == 0) {
       find_unnamed({warp, insn, i}, "bar.warp.sync", members[i]);
     }

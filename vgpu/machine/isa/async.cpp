@@ -161,8 +161,7 @@ void map_address(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const rank = slot<u32>(window, insn.s[1]);
   T* const to = slot<T>(window, insn.d);
   const u64 base = (insn.flags & kFlagGeneric) != 0 ? warp.shared_window : 0;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     if (rank[i] >= warp.block->cluster.size()) {
       fault({warp, insn, i}, FaultKind::kBadOperand,
             "mapa with a rank that the cluster does not have");
@@ -176,10 +175,7 @@ void address_rank(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const T* const from = slot<T>(window, insn.s[0]);
   u32* const to = slot<u32>(window, insn.d);
   const u64 base = (insn.flags & kFlagGeneric) != 0 ? warp.shared_window : 0;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
-    to[i] = rank_of(warp, from[i] - base);
-  }
+  for (const u32 i : SetBits(mask)) to[i] = rank_of(warp, from[i] - base);
 }
 
 }  // namespace

@@ -37,8 +37,7 @@ template <class T>
 void verify_halves(Warp& warp, const Insn& insn, u32 mask, u32 in_shared, const u64* addresses,
                    const u32* offsets, const T* compared, const T* next) {
   if constexpr (sizeof(T) == sizeof(u32)) {
-    for (u32 m = mask; m != 0; m &= m - 1) {
-      const u32 i = static_cast<u32>(__builtin_ctz(m));
+    for (const u32 i : SetBits(mask)) {
       if ((bits_as<u32>(compared[i]) ^ bits_as<u32>(next[i])) >> 16 == 0) continue;
       u64 upper[kLanes] = {};
       u32 upper_offset[kLanes] = {};
@@ -95,8 +94,8 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   }
   std::byte* hosts[kLanes] = {};
   u32 remote = 0;
-  for (u32 m = in_cluster; m != 0; m &= m - 1) {
-    const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
+  for (const u32 index : SetBits(in_cluster)) {
+    const Lane lane{warp, insn, index};
     const SharedPlace place = shared_place(lane, offsets[lane.lane], sizeof(T), sizeof(T));
     touch_shared_place(lane, place, sizeof(T), true, observer::Access::kStrong);
     remote += place.block != warp.block ? 1 : 0;
@@ -109,10 +108,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
         sizeof(T) == 4 && pattern_of(offsets, in_cluster, sizeof(T)) == Pattern::kContiguous;
     count_remote(warp.site_counts[insn.site], remote, sizeof(T), measured);
   }
-  for (u32 m = in_shared; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
-    hosts[i] = warp.shared + offsets[i];
-  }
+  for (const u32 i : SetBits(in_shared)) hosts[i] = warp.shared + offsets[i];
   if (const u32 in_global = mask & ~in_shared & ~in_cluster; in_global != 0) {
     const Pattern pattern = pattern_of(addresses, in_global, sizeof(T));
     check_global(warp, insn, in_global, addresses, sizeof(T), pattern);
@@ -140,8 +136,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     verify_halves(warp, insn, mask, in_shared, addresses, offsets, b, c);
   T* const d = slot<T>(window, insn.d);
   bool changed = false, lost = false;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     T old;
     if (((in_shared | in_cluster) >> i & 1) != 0) {
       T* const at = reinterpret_cast<T*>(hosts[i]);
@@ -165,8 +160,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 void check_aligned(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 addresses[kLanes];
   lane_addresses(window, insn, addresses);
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     if (addresses[i] % insn.bytes != 0) {
       fault_access({warp, insn, i}, AddressSpace::kGlobal, addresses[i], insn.bytes);
     }

@@ -24,8 +24,7 @@ void branch_indexed(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const index = slot<u32>(window, insn.s[0]);
   const u32 first = index[__builtin_ctz(mask)];
   u32 same = 0;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     if (index[i] >= table.targets.size()) {
       fault({warp, insn, i}, FaultKind::kTrap, "brx.idx with an index outside its table");
     }

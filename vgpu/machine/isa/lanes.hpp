@@ -143,10 +143,7 @@ struct Signature<D (C::*)(S...) const> {
     [&](const Source<S>... s) VGPU_INLINE {
       if constexpr (kEach) {
         D* const d = slot<D>(window, insn.d);
-        for (u32 m = mask; m != 0; m &= m - 1) {
-          const u32 i = static_cast<u32>(__builtin_ctz(m));
-          d[i] = F{}(s[i]...);
-        }
+        for (const u32 i : SetBits(mask)) d[i] = F{}(s[i]...);
       } else {
         write_lanes<D>(window, insn.d, mask,
                        [&](u32 i) VGPU_INLINE { return static_cast<D>(F{}(s[i]...)); });

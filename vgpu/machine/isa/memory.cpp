@@ -72,8 +72,7 @@ template <u32 kBytes, u32 kVector, bool kStore>
 template <bool kStore>
 void access_stray_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
                         const u64* offsets) {
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     for (u32 e = 0; e < insn.vector; ++e) {
       const u32 offset = element_slot(warp, insn, e);
       if (offset == kNone) continue;
@@ -125,8 +124,7 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
   for (u32 i = 0; i < kLanes; ++i) apart |= (mask >> i & 1) != 0 ? offsets[i] ^ first : 0;
   const bool in_row = apart == 0 && mask == kAllLanes;
   u32 stray = 0;
-  for (u32 m = in_row ? 1 : mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(in_row ? 1 : mask)) {
     if (offsets[i] > warp.local_bytes || total > warp.local_bytes - offsets[i] ||
         (offsets[i] & (total - 1)) != 0) {
       if (!forgives_local(warp, offsets[i], total))
@@ -161,8 +159,7 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
     }
     return;
   }
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     for (u32 e = 0; e < insn.vector; ++e) {
       const u32 offset = element_slot(warp, insn, e);
       if (offset == kNone) continue;
@@ -190,8 +187,7 @@ void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
   count.shared_bytes += u64{total} * cost.addresses;
   std::byte* hosts[kLanes] = {};
   u32 remote = 0;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     const SharedPlace place = shared_place({warp, insn, i}, addresses[i], total, total);
     touch_shared_place({warp, insn, i}, place, total, kStore, access);
     remote += place.block != warp.block ? 1 : 0;
@@ -220,8 +216,7 @@ void cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 // Kernel parameters, by offset into their block.
 void load_params(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* offsets) {
   const u32 total = u32{insn.bytes} * insn.vector;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     if (offsets[i] > warp.param_bytes || total > warp.param_bytes - offsets[i] ||
         (offsets[i] & (total - 1)) != 0) {
       fault_access({warp, insn, i}, AddressSpace::kParam, offsets[i], total);
@@ -275,10 +270,8 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     return;
   }
   u32 lanes_of[6] = {};
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask))
     lanes_of[static_cast<int>(space_of(addresses[i], warp.shared_window))] |= 1u << i;
-  }
   const auto lanes = [&](AddressSpace space) { return lanes_of[static_cast<int>(space)]; };
   if (const u32 m = lanes(AddressSpace::kGlobal); m != 0) {
     access_global<kBytes, kVector, kStore, true>(warp, window, insn, m, addresses);
@@ -290,8 +283,7 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     offsets[i] = static_cast<u32>(long_offsets[i]);
   }
   // Addresses below local memory fall into the shared window, which precedes the local one.
-  for (u32 m = lanes(AddressSpace::kShared); m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(lanes(AddressSpace::kShared))) {
     const u64 below = long_offsets[i] - kWindowBytes;
     if (offsets[i] < kWindowBytes - kMostLocalBytes ||
         !forgives_local(warp, below, u32{insn.bytes} * insn.vector))

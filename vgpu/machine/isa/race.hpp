@@ -140,18 +140,14 @@ template <bool kWrite>
           g, kLanes, [&](u32 i) VGPU_INLINE { return places[i]; },
           [&](u32 i) VGPU_INLINE { return infos[i]; }))
     return false;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    remember<kWrite>(g, places[lane], 1, infos[lane]);
-  }
+  for (const u32 lane : SetBits(mask)) remember<kWrite>(g, places[lane], 1, infos[lane]);
   return true;
 }
 
 // For strong accesses, after their conflicts are checked. location(i) is lane i's.
 inline void race_strong(Warp& warp, u32 mask, bool reads, bool writes, auto location) {
   if (warp.race == nullptr || !warp.race->fenced()) return;
-  for (u32 m = mask; m != 0; m &= m - 1)
-    warp.race->strong(warp, location(static_cast<u32>(__builtin_ctz(m))), reads, writes);
+  for (const u32 lane : SetBits(mask)) warp.race->strong(warp, location(lane), reads, writes);
 }
 
 // unchanged(): the lanes that write what memory holds already.

@@ -318,10 +318,7 @@ template <class F>
   const u32 doubtful = mask & round_estimates(results, [&](u32 i) VGPU_INLINE {
                          return estimate(static_cast<double>(flush(bits_as<float>(sa(a[i])))));
                        });
-  for (u32 left = doubtful; left != 0; left &= left - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(left));
-    results[i] = bits_as<float>(evaluate(insn.sub, sa(a[i])));
-  }
+  for (const u32 i : SetBits(doubtful)) results[i] = bits_as<float>(evaluate(insn.sub, sa(a[i])));
   write_lanes<float>(window, insn.d, mask,
                      [&](u32 i) VGPU_INLINE { return canonical(flush(results[i])); });
 }
@@ -366,10 +363,7 @@ void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       break;
   }
   u32* const d = slot<u32>(window, insn.d);
-  for (u32 left = mask; left != 0; left &= left - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(left));
-    d[i] = evaluate(insn.sub, sa(a[i]));
-  }
+  for (const u32 i : SetBits(mask)) d[i] = evaluate(insn.sub, sa(a[i]));
 }
 
 }  // namespace

@@ -43,8 +43,7 @@ void match(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const high = insn.bytes == 8 ? low + kLanes : nullptr;
   alignas(64) u32 result[kLanes] = {};
   u32 agreed = 0;
-  for (u32 left = mask; left != 0; left &= left - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(left));
+  for (const u32 i : SetBits(mask)) {
     for (u32 k = 0; k < kLanes; ++k) {
       const bool same = low[k] == low[i] && (high == nullptr || high[k] == high[i]);
       result[i] |= static_cast<u32>(same) << k;
@@ -115,8 +114,7 @@ void load_constant(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const std::vector<std::byte>& bank = warp.block->launch.banks[insn.sub];
   const u32* const index = slot<u32>(window, insn.s[0]);
   const u32 lanes = lanes_of<kUniform>(mask);
-  for (u32 left = lanes; left != 0; left &= left - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(left));
+  for (const u32 i : SetBits(lanes)) {
     const u32 at = index[i] + static_cast<u32>(insn.imm);
     if (at > bank.size() || insn.bytes > bank.size() - at || at % insn.bytes != 0) {
       fault_constant({warp, insn, i}, at, static_cast<u32>(bank.size()));

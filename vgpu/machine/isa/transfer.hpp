@@ -36,10 +36,7 @@ template <u32 kBytes, u32 kVector, bool kStore, class Address>
           for (u32 i = 0; i < kLanes; ++i) to[i * kVector] = reg[i];
         }
       } else {
-        for (u32 m = mask; m != 0; m &= m - 1) {
-          const u32 i = static_cast<u32>(__builtin_ctz(m));
-          *reinterpret_cast<T*>(memory + addresses[i]) = reg[i];
-        }
+        for (const u32 i : SetBits(mask)) *reinterpret_cast<T*>(memory + addresses[i]) = reg[i];
       }
     } else {
       if (pattern == Pattern::kContiguous) {
@@ -57,10 +54,8 @@ template <u32 kBytes, u32 kVector, bool kStore, class Address>
         for (u32 i = 0; i < kLanes; ++i)
           reg[i] = *reinterpret_cast<const T*>(memory + addresses[i]);
       } else {
-        for (u32 m = mask; m != 0; m &= m - 1) {
-          const u32 i = static_cast<u32>(__builtin_ctz(m));
+        for (const u32 i : SetBits(mask))
           reg[i] = *reinterpret_cast<const T*>(memory + addresses[i]);
-        }
       }
     }
   }
@@ -69,8 +64,7 @@ template <u32 kBytes, u32 kVector, bool kStore, class Address>
 // One element, narrower than the register of 4 bytes.
 template <class T, bool kStore, class At>
 [[gnu::always_inline]] inline void move_narrow(u32* reg, u32 mask, At at) {
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     T value;
     if constexpr (kStore) {
       value = static_cast<T>(reg[i]);
@@ -132,8 +126,7 @@ void move_any(const Warp& warp, std::byte* window, const Insn& insn, u32 mask, A
       is_signed ? move_narrow<i16, kStore>(reg, mask, at) : move_narrow<u16, kStore>(reg, mask, at);
     return;
   }
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     for (u32 e = 0; e < insn.vector; ++e) {
       const u32 offset = element_slot(warp, insn, e);
       if (offset == kNone) continue;
@@ -173,8 +166,7 @@ template <class T>
 template <class At>
 u32 unchanged_lanes(const Warp& warp, const std::byte* window, const Insn& insn, u32 mask, At at) {
   u32 unchanged = 0;
-  for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(m));
+  for (const u32 i : SetBits(mask)) {
     bool same = true;
     for (u32 e = 0; e < insn.vector && same; ++e) {
       const u64 value = read_register(window, element_slot(warp, insn, e), insn.width, i);

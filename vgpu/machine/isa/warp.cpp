@@ -88,9 +88,8 @@ void reduce(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       const u32 first = static_cast<u32>(__builtin_ctz(left));
       const u32 group = members[first] & ready;
       T sum = value[first];
-      for (u32 m = group & ~(1u << first); m != 0; m &= m - 1)
-        sum = F{}(sum, value[__builtin_ctz(m)]);
-      for (u32 m = group; m != 0; m &= m - 1) result[__builtin_ctz(m)] = sum;
+      for (const u32 i : SetBits(group & ~(1u << first))) sum = F{}(sum, value[i]);
+      for (const u32 i : SetBits(group)) result[i] = sum;
       left &= ~(group | 1u << first);
     }
     blend(slot<T>(window, insn.d), result, ready);
