@@ -96,6 +96,8 @@ To as_argument(From from) {
     return from;
   else if constexpr (std::is_pointer_v<To> && std::is_integral_v<From>)
     return static_cast<To>(pointer_of(from));
+  else if constexpr (std::is_class_v<To>)
+    return *same<const To>(&from);
   else if constexpr (!std::is_pointer_v<To>)
     return static_cast<To>(from);
   else if constexpr (std::is_object_v<Pointed> && requires { sizeof(Pointed) + sizeof(*from); })

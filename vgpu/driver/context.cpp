@@ -82,8 +82,6 @@ CUresult about_current(const char* name, Body body) {
   });
 }
 
-cudaLimit limit_of(CUlimit limit) { return static_cast<cudaLimit>(static_cast<int>(limit)); }
-
 }  // namespace
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
@@ -269,13 +267,9 @@ CUresult cuCtxSynchronize_v2(CUcontext handle) {
   return result;
 }
 
-CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
-  return with_context(__func__, [&] { return cudaDeviceSetLimit(limit_of(limit), value); });
-}
+VGPU_WITH_CONTEXT(cuCtxSetLimit, cudaDeviceSetLimit, 2);
 
-CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
-  return with_context(__func__, [&] { return cudaDeviceGetLimit(value, limit_of(limit)); });
-}
+VGPU_WITH_CONTEXT(cuCtxGetLimit, cudaDeviceGetLimit, 2);
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
   return about_current(__func__,

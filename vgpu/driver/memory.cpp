@@ -31,6 +31,16 @@ CUresult allocate(const char* name, CUdeviceptr* address, std::size_t bytes, Ori
   return result;
 }
 
+// Calls get(&pointer) and stores what it gets.
+template <class Get>
+cudaError_t store_address(CUdeviceptr* address, Get get) {
+  if (address == nullptr) return cudaErrorInvalidValue;
+  void* pointer = nullptr;
+  const cudaError_t error = get(&pointer);
+  if (error == cudaSuccess) *address = address_of(pointer);
+  return error;
+}
+
 }  // namespace
 
 VGPU_WITH_CONTEXT(cuMemGetInfo_v2, cudaMemGetInfo, 2);
@@ -45,10 +55,8 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, s
       (element != 4 && element != 8 && element != 16))
     return missing_context() != CUDA_SUCCESS ? missing_context() : CUDA_ERROR_INVALID_VALUE;
   return with_context(__func__, [&] {
-    void* pointer = nullptr;
-    const cudaError_t error = cudaMallocPitch(&pointer, pitch, width, height);
-    if (error == cudaSuccess) *address = address_of(pointer);
-    return error;
+    return store_address(
+        address, [&](void** pointer) { return cudaMallocPitch(pointer, pitch, width, height); });
   });
 }
 
@@ -88,11 +96,8 @@ CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsigned flags) {
   return with_context(__func__, [&] {
-    void* device = nullptr;
-    if (address == nullptr) return cudaErrorInvalidValue;
-    const cudaError_t error = cudaHostGetDevicePointer(&device, pointer, flags);
-    if (error == cudaSuccess) *address = address_of(device);
-    return error;
+    return store_address(
+        address, [&](void** device) { return cudaHostGetDevicePointer(device, pointer, flags); });
   });
 }
 
@@ -120,14 +125,7 @@ cudaMemLocation location_of(CUdevice device) {
 
 }  // namespace
 
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location,
-                               unsigned flags, CUstream stream) {
-  return with_context(__func__, [&] {
-    return cudaMemPrefetchAsync(pointer_of(address), bytes, *same<cudaMemLocation>(&location),
-                                flags, stream);
-  });
-}
-VGPU_TWIN(cuMemPrefetchAsync_v2, _ptsz, 5);
+VGPU_IN_STREAM(cuMemPrefetchAsync_v2, cudaMemPrefetchAsync, 5);
 
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
   return with_context(__func__, [&] {
@@ -136,14 +134,7 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, 
 }
 VGPU_TWIN(cuMemPrefetchAsync, _ptsz, 4);
 
-CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
-                        CUmemLocation location) {
-  return with_context(__func__, [&] {
-    return cudaMemAdvise(pointer_of(address), bytes,
-                         static_cast<cudaMemoryAdvise>(static_cast<int>(advice)),
-                         *same<cudaMemLocation>(&location));
-  });
-}
+VGPU_WITH_CONTEXT(cuMemAdvise_v2, cudaMemAdvise, 4);
 
 CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device) {
   return with_context(__func__, [&] {
@@ -153,33 +144,22 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUd
   });
 }
 
-namespace {
-
-// Calls allocate(&pointer) and stores what it allocated.
-template <class Allocate>
-CUresult store_allocated(const char* name, CUdeviceptr* address, std::size_t bytes,
-                         Allocate allocate) {
-  return with_context(name, [&] {
-    void* pointer = nullptr;
-    if (address == nullptr || bytes == 0) return cudaErrorInvalidValue;
-    const cudaError_t error = allocate(&pointer);
-    if (error == cudaSuccess) *address = address_of(pointer);
-    return error;
-  });
-}
-
-}  // namespace
-
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
-  return store_allocated(__func__, address, bytes,
+  return with_context(__func__, [&] {
+    if (bytes == 0) return cudaErrorInvalidValue;
+    return store_address(address,
                          [&](void** pointer) { return cudaMallocAsync(pointer, bytes, stream); });
+  });
 }
 VGPU_TWIN(cuMemAllocAsync, _ptsz, 3);
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
-  return store_allocated(__func__, address, bytes, [&](void** pointer) {
-    return cudaMallocFromPoolAsync(pointer, bytes, pool, stream);
+  return with_context(__func__, [&] {
+    if (bytes == 0) return cudaErrorInvalidValue;
+    return store_address(address, [&](void** pointer) {
+      return cudaMallocFromPoolAsync(pointer, bytes, pool, stream);
+    });
   });
 }
 VGPU_TWIN(cuMemAllocFromPoolAsync, _ptsz, 4);
@@ -200,12 +180,9 @@ VGPU_WITH_CONTEXT(cuIpcGetMemHandle, cudaIpcGetMemHandle, 2);
 
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
   return with_context(__func__, [&] {
-    void* pointer = nullptr;
-    if (address == nullptr) return cudaErrorInvalidValue;
-    const cudaError_t error =
-        cudaIpcOpenMemHandle(&pointer, *same<cudaIpcMemHandle_t>(&handle), flags);
-    if (error == cudaSuccess) *address = address_of(pointer);
-    return error;
+    return store_address(address, [&](void** pointer) {
+      return cudaIpcOpenMemHandle(pointer, *same<cudaIpcMemHandle_t>(&handle), flags);
+    });
   });
 }
 
@@ -216,8 +193,4 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigne
 VGPU_WITH_CONTEXT(cuIpcCloseMemHandle, cudaIpcCloseMemHandle, 1);
 VGPU_WITH_CONTEXT(cuIpcGetEventHandle, cudaIpcGetEventHandle, 2);
 
-CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle handle) {
-  return with_context(__func__, [&] {
-    return cudaIpcOpenEventHandle(event, *same<cudaIpcEventHandle_t>(&handle));
-  });
-}
+VGPU_WITH_CONTEXT(cuIpcOpenEventHandle, cudaIpcOpenEventHandle, 2);

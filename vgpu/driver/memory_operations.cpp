@@ -53,29 +53,15 @@ CUgraphNodeParams any_params(const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
 
 }  // namespace
 
-CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                                unsigned flags) {
-  return operate(__func__, stream, MemoryOperation::kWait32, address, value, flags);
-}
-VGPU_TWIN(cuStreamWaitValue32_v2, _ptsz, 4);
-
-CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                                unsigned flags) {
-  return operate(__func__, stream, MemoryOperation::kWait64, address, value, flags);
-}
-VGPU_TWIN(cuStreamWaitValue64_v2, _ptsz, 4);
-
-CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                                 unsigned flags) {
-  return operate(__func__, stream, MemoryOperation::kWrite32, address, value, flags);
-}
-VGPU_TWIN(cuStreamWriteValue32_v2, _ptsz, 4);
-
-CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                                 unsigned flags) {
-  return operate(__func__, stream, MemoryOperation::kWrite64, address, value, flags);
-}
-VGPU_TWIN(cuStreamWriteValue64_v2, _ptsz, 4);
+#define VGPU_MEMORY_OPERATION(name, kind, Value)                                     \
+  CUresult name(CUstream stream, CUdeviceptr address, Value value, unsigned flags) { \
+    return operate(__func__, stream, MemoryOperation::kind, address, value, flags);  \
+  }                                                                                  \
+  VGPU_TWIN(name, _ptsz, 4)
+VGPU_MEMORY_OPERATION(cuStreamWaitValue32_v2, kWait32, cuuint32_t);
+VGPU_MEMORY_OPERATION(cuStreamWaitValue64_v2, kWait64, cuuint64_t);
+VGPU_MEMORY_OPERATION(cuStreamWriteValue32_v2, kWrite32, cuuint32_t);
+VGPU_MEMORY_OPERATION(cuStreamWriteValue64_v2, kWrite64, cuuint64_t);
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count,
                                CUstreamBatchMemOpParams* operations, unsigned flags) {

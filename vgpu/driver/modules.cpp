@@ -80,9 +80,7 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
   return load_data(__func__, module, image, no_log());
 }
 
-CUresult cuModuleUnload(CUmodule module) {
-  return with_context(__func__, [&] { return cudaLibraryUnload(library_of(module)); });
-}
+VGPU_WITH_CONTEXT(cuModuleUnload, cudaLibraryUnload, 1);
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   return with_driver(__func__, [&] { return store(mode, CU_MODULE_LAZY_LOADING); });
@@ -96,17 +94,9 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   });
 }
 
-CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
-  return with_context(__func__,
-                      [&] { return cudaLibraryGetKernelCount(count, library_of(module)); });
-}
+VGPU_WITH_CONTEXT(cuModuleGetFunctionCount, cudaLibraryGetKernelCount, 2);
 
-CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule module) {
-  return with_context(__func__, [&] {
-    return cudaLibraryEnumerateKernels(reinterpret_cast<cudaKernel_t*>(functions), count,
-                                       library_of(module));
-  });
-}
+VGPU_WITH_CONTEXT(cuModuleEnumerateFunctions, cudaLibraryEnumerateKernels, 3);
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule module,
                               const char* name) {

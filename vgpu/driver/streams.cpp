@@ -55,16 +55,7 @@ VGPU_IN_STREAM(cuStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph, 6);
 VGPU_IN_STREAM(cuStreamEndCapture, cudaStreamEndCapture, 2);
 VGPU_IN_STREAM(cuStreamIsCapturing, cudaStreamIsCapturing, 2);
 
-CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
-                                   CUgraph* graph, const CUgraphNode** nodes,
-                                   const CUgraphEdgeData** edges, size_t* count) {
-  return with_context(__func__, [&] {
-    return cudaStreamGetCaptureInfo(stream, same<cudaStreamCaptureStatus>(status),
-                                    same<unsigned long long>(id), graph, nodes,
-                                    same<const cudaGraphEdgeData*>(edges), count);
-  });
-}
-VGPU_TWIN(cuStreamGetCaptureInfo_v3, _ptsz, 7);
+VGPU_IN_STREAM(cuStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo, 7);
 
 CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                                    CUgraph* graph, const CUgraphNode** nodes, size_t* count) {
