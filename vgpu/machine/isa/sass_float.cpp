@@ -102,9 +102,9 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
-// a + b. Two bits of `sub` per place in a quad of lanes, the highest for the first lane, say what is
-// added: 1: a - b; 2: b - a; 3: 0 + b. Without kHigh (.NDV), lanes of quads with an inactive lane
-// get 0. Measured on an H200.
+// a + b. `sub` has two bits per place in a quad of lanes, the highest for the first lane. 1: a - b;
+// 2: b - a; 3: 0 + b. Without kHigh (.NDV), lanes of quads with an inactive lane get 0. Measured on
+// an H200.
 void swizzled_add(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const float *a = slot<float>(window, insn.s[0]), *b = slot<float>(window, insn.s[1]);
