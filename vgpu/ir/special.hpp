@@ -53,7 +53,7 @@ enum class Special : u8 {
   kGridWorkspaceHigh,
   kOne,
   kVirtualConfiguration,  // %nwarpid, in bits 8 to 15
-  kClusteridX,  // index of the cluster in the grid
+  kClusteridX,            // index of the cluster in the grid
   kClusteridY,
   kClusteridZ,
   kNclusteridX,

@@ -13,47 +13,38 @@ namespace {
 constexpr int kRuntimeVersion = 12000;  // the least that is known of the program's own runtime
 
 // The fields of cudaDeviceProp that both versions have, between those that CUDA 13 has not.
-#define VGPU_FIELDS_1(F)                                                                   \
-  F(name)                                                                                  \
-  F(uuid)                                                                                  \
-  F(luid)                                                                                  \
-  F(luidDeviceNodeMask) F(totalGlobalMem) F(sharedMemPerBlock) F(regsPerBlock) F(warpSize) \
-      F(memPitch) F(maxThreadsPerBlock) F(maxThreadsDim) F(maxGridSize)
+// clang-format off
+#define VGPU_FIELDS_1(F) \
+  F(name) F(uuid) F(luid) F(luidDeviceNodeMask) F(totalGlobalMem) F(sharedMemPerBlock) \
+  F(regsPerBlock) F(warpSize) F(memPitch) F(maxThreadsPerBlock) F(maxThreadsDim) F(maxGridSize)
 #define VGPU_FIELDS_2(F) \
   F(totalConstMem) F(major) F(minor) F(textureAlignment) F(texturePitchAlignment)
 #define VGPU_FIELDS_3(F) F(integrated) F(canMapHostMemory)
 #define VGPU_FIELDS_4(F) F(maxTexture1D) F(maxTexture1DMipmap)
-#define VGPU_FIELDS_5(F)                                                                        \
-  F(maxTexture2D)                                                                               \
-  F(maxTexture2DMipmap)                                                                         \
-  F(maxTexture2DLinear)                                                                         \
-  F(maxTexture2DGather) F(maxTexture3D) F(maxTexture3DAlt) F(maxTextureCubemap)                 \
-      F(maxTexture1DLayered) F(maxTexture2DLayered) F(maxTextureCubemapLayered) F(maxSurface1D) \
-          F(maxSurface2D) F(maxSurface3D) F(maxSurface1DLayered) F(maxSurface2DLayered)         \
-              F(maxSurfaceCubemap) F(maxSurfaceCubemapLayered) F(surfaceAlignment)              \
-                  F(concurrentKernels) F(ECCEnabled) F(pciBusID) F(pciDeviceID) F(pciDomainID)  \
-                      F(tccDriver) F(asyncEngineCount) F(unifiedAddressing)
-#define VGPU_FIELDS_6(F)                                                                \
-  F(memoryBusWidth)                                                                     \
-  F(l2CacheSize)                                                                        \
-  F(persistingL2CacheMaxSize)                                                           \
-  F(maxThreadsPerMultiProcessor) F(streamPrioritiesSupported) F(globalL1CacheSupported) \
-      F(localL1CacheSupported) F(sharedMemPerMultiprocessor) F(regsPerMultiprocessor)   \
-          F(managedMemory) F(isMultiGpuBoard) F(multiGpuBoardGroupID) F(hostNativeAtomicSupported)
-#define VGPU_FIELDS_7(F)     \
-  F(pageableMemoryAccess)    \
-  F(concurrentManagedAccess) \
-  F(computePreemptionSupported) F(canUseHostPointerForRegisteredMem) F(cooperativeLaunch)
-#define VGPU_FIELDS_8(F)                                                                         \
-  F(sharedMemPerBlockOptin)                                                                      \
-  F(pageableMemoryAccessUsesHostPageTables)                                                      \
-  F(directManagedMemAccessFromHost)                                                              \
-  F(maxBlocksPerMultiProcessor) F(accessPolicyMaxWindowSize) F(reservedSharedMemPerBlock)        \
-      F(hostRegisterSupported) F(sparseCudaArraySupported) F(hostRegisterReadOnlySupported)      \
-          F(timelineSemaphoreInteropSupported) F(memoryPoolsSupported) F(gpuDirectRDMASupported) \
-              F(gpuDirectRDMAFlushWritesOptions) F(gpuDirectRDMAWritesOrdering)                  \
-                  F(memoryPoolSupportedHandleTypes) F(deferredMappingCudaArraySupported)         \
-                      F(ipcEventSupported) F(clusterLaunch) F(unifiedFunctionPointers)
+#define VGPU_FIELDS_5(F) \
+  F(maxTexture2D) F(maxTexture2DMipmap) F(maxTexture2DLinear) F(maxTexture2DGather) \
+  F(maxTexture3D) F(maxTexture3DAlt) F(maxTextureCubemap) F(maxTexture1DLayered) \
+  F(maxTexture2DLayered) F(maxTextureCubemapLayered) F(maxSurface1D) F(maxSurface2D) \
+  F(maxSurface3D) F(maxSurface1DLayered) F(maxSurface2DLayered) F(maxSurfaceCubemap) \
+  F(maxSurfaceCubemapLayered) F(surfaceAlignment) F(concurrentKernels) F(ECCEnabled) F(pciBusID) \
+  F(pciDeviceID) F(pciDomainID) F(tccDriver) F(asyncEngineCount) F(unifiedAddressing)
+#define VGPU_FIELDS_6(F) \
+  F(memoryBusWidth) F(l2CacheSize) F(persistingL2CacheMaxSize) F(maxThreadsPerMultiProcessor) \
+  F(streamPrioritiesSupported) F(globalL1CacheSupported) F(localL1CacheSupported) \
+  F(sharedMemPerMultiprocessor) F(regsPerMultiprocessor) F(managedMemory) F(isMultiGpuBoard) \
+  F(multiGpuBoardGroupID) F(hostNativeAtomicSupported)
+#define VGPU_FIELDS_7(F) \
+  F(pageableMemoryAccess) F(concurrentManagedAccess) F(computePreemptionSupported) \
+  F(canUseHostPointerForRegisteredMem) F(cooperativeLaunch)
+#define VGPU_FIELDS_8(F) \
+  F(sharedMemPerBlockOptin) F(pageableMemoryAccessUsesHostPageTables) \
+  F(directManagedMemAccessFromHost) F(maxBlocksPerMultiProcessor) F(accessPolicyMaxWindowSize) \
+  F(reservedSharedMemPerBlock) F(hostRegisterSupported) F(sparseCudaArraySupported) \
+  F(hostRegisterReadOnlySupported) F(timelineSemaphoreInteropSupported) F(memoryPoolsSupported) \
+  F(gpuDirectRDMASupported) F(gpuDirectRDMAFlushWritesOptions) F(gpuDirectRDMAWritesOrdering) \
+  F(memoryPoolSupportedHandleTypes) F(deferredMappingCudaArraySupported) F(ipcEventSupported) \
+  F(clusterLaunch) F(unifiedFunctionPointers)
+// clang-format on
 
 #define VGPU_DECLARE(field) decltype(cudaDeviceProp::field) field;
 struct Properties12 {
