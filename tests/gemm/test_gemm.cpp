@@ -7,16 +7,18 @@
 #include <ladder/sgemm.hpp>
 
 #include <cstdlib>
-#include <memory>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include "gemm/plan/plan.hpp"
 #include "host/query.hpp"
+#include "support/device_memory.hpp"
 
 namespace ladder {
 namespace {
+
+using namespace test;
 
 // Small integers: every sum is exact, so that results are compared with ==.
 std::vector<float> integers(std::int64_t count, int seed) {
@@ -81,33 +83,19 @@ TEST(Sgemm, TakesThePrecisionThatIsAskedFor) {
   EXPECT_EQ(x.c, x.expected);
 }
 
-struct Free {
-  void operator()(void* pointer) const { cudaFree(pointer); }
-};
-using OnDevice = std::unique_ptr<float, Free>;
-OnDevice upload(const std::vector<float>& x) {
-  void* memory = nullptr;
-  if (cudaMalloc(&memory, x.size() * sizeof(float)) != cudaSuccess) return nullptr;
-  cudaMemcpy(memory, x.data(), x.size() * sizeof(float), cudaMemcpyDefault);
-  return OnDevice(static_cast<float*>(memory));
-}
-
 TEST(Sgemm, MultipliesDeviceOperands) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
   Case x = make_case(Op::kNone, Op::kNone, Layout::kRowMajor);
-  const OnDevice a = upload(x.a), b = upload(x.b), c = upload(x.c);
-  ASSERT_TRUE(a && b && c);
+  const auto a = upload(x.a), b = upload(x.b), c = upload(x.c);
   const Status status = sgemm(x.problem, {a.get(), b.get(), c.get()});
   ASSERT_TRUE(status) << status.message();
-  ASSERT_EQ(cudaMemcpy(x.c.data(), c.get(), x.c.size() * sizeof(float), cudaMemcpyDefault),
-            cudaSuccess);
-  EXPECT_EQ(x.c, x.expected);
+  EXPECT_EQ(download(c, x.c.size()), x.expected);
 }
 
 TEST(Sgemm, OperandsInDifferentPlacesAreRefused) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
   Case x = make_case(Op::kNone, Op::kNone, Layout::kRowMajor);
-  const OnDevice b = upload(x.b);
+  const auto b = upload(x.b);
   const std::vector<float> before = x.c;
   const Status status = sgemm(x.problem, {x.a.data(), b.get(), x.c.data()});
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
@@ -192,12 +180,11 @@ TEST(Batch, MultipliesDeviceOperandsInEveryPrecision) {
   for (const Precision precision : precisions()) {
     for (BatchCase& x : batch_cases()) {
       if (!select(x.p, Place::kCuda, precision, device)) continue;
-      const OnDevice a = upload(x.a), b = upload(x.b), c = upload(x.c);
+      const auto a = upload(x.a), b = upload(x.b), c = upload(x.c);
       const Status status = sgemm(x.p, {a.get(), b.get(), c.get()}, x.batch, nullptr, precision);
       ASSERT_TRUE(status) << status.message();
-      std::vector<float> got(x.c.size());
-      cudaMemcpy(got.data(), c.get(), got.size() * sizeof(float), cudaMemcpyDefault);
-      EXPECT_EQ(got, x.expected) << to_string(precision) << ' ' << to_string(x.p);
+      EXPECT_EQ(download(c, x.c.size()), x.expected)
+          << to_string(precision) << ' ' << to_string(x.p);
     }
   }
 }

@@ -38,7 +38,7 @@ std::vector<float> alternating() {
 }
 
 __global__ void __launch_bounds__(256) sample(SplitOperand a, SplitOperand b, GrowthSample to) {
-  split_detail::sample_pairs<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
+  sample_pairs<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
 }
 
 // As the blocks of the pre-pass do: each adds what a warp has found.
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(32)
 
 __global__ void __launch_bounds__(32)
     decide(const GuardState* state, int m, int n, PlacesNeeded needed, Verdict* to) {
-  const Verdict verdict = split_detail::verdict_of(*state, m, n, kDepth, needed);
+  const Verdict verdict = verdict_of(*state, m, n, kDepth, needed);
   if (threadIdx.x == 31) *to = verdict;
 }
 

@@ -13,6 +13,8 @@
 #include <random>
 #include <vector>
 
+#include "support/device_memory.hpp"
+
 namespace ladder {
 namespace {
 
@@ -25,27 +27,14 @@ struct Case {
 template <class T>
 class Memory {
  public:
-  explicit Memory(std::size_t count, unsigned char fill) : count_(count) {
-    EXPECT_EQ(cudaMalloc(&g_, count * sizeof(T)), cudaSuccess);
-    EXPECT_EQ(cudaMemset(g_, fill, count * sizeof(T)), cudaSuccess);
-  }
-  explicit Memory(const std::vector<T>& values) : Memory(values.size(), 0) {
-    EXPECT_EQ(cudaMemcpy(g_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice),
-              cudaSuccess);
-  }
-  ~Memory() { (void)cudaFree(g_); }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  T* get() const { return g_; }
-  std::vector<T> copy() const {
-    std::vector<T> values(count_);
-    EXPECT_EQ(cudaMemcpy(values.data(), g_, count_ * sizeof(T), cudaMemcpyDeviceToHost),
-              cudaSuccess);
-    return values;
-  }
+  explicit Memory(std::size_t count, unsigned char fill)
+      : g_(test::filled_array<T>(count, fill)), count_(count) {}
+  explicit Memory(const std::vector<T>& values) : g_(test::upload(values)), count_(values.size()) {}
+  T* get() const { return g_.get(); }
+  std::vector<T> copy() const { return test::download(g_, count_); }
 
  private:
-  T* g_ = nullptr;
+  test::OnDevice<T> g_;
   std::size_t count_;
 };
 
@@ -89,7 +78,7 @@ class Device {
       : g(x.host),
         words(static_cast<std::size_t>(x.lines) * x.slabs * F::kTerms * F::BK, 0xFF),
         exponents(x.lines, 0xFF),
-        largest(static_cast<std::size_t>(split_detail::kChunks) * x.lines, 0xFF),
+        largest(static_cast<std::size_t>(kChunks) * x.lines, 0xFF),
         census(x.lines, 0),
         extremes(1, 0) {}
   SplitOperand operand(const Lines<F>& x) const {
@@ -187,13 +176,13 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor, 
 // additions would decide.
 template <class F>
 Growth growth_of(Lines<F>& a, Lines<F>& b) {
-  constexpr int kEdge = split_detail::kSampleEdge;
+  constexpr int kEdge = kSampleEdge;
   Growth growth{0, 0};
-  for (int pair = 0; pair < split_detail::kPairs; ++pair) {
+  for (int pair = 0; pair < kSampledPairs; ++pair) {
     const int line_a = a.lines * (2 * (pair / kEdge) + 1) / (2 * kEdge);
     const int line_b = b.lines * (2 * (pair % kEdge) + 1) / (2 * kEdge);
     double sum = 0, squares = 0, products = 0;
-    for (int k = 0; k < std::min(a.k, split_detail::kSampleDepth); ++k) {
+    for (int k = 0; k < std::min(a.k, kSampleDepth); ++k) {
       const double p = static_cast<double>(a.at(line_a, k)) * b.at(line_b, k);
       if (std::isfinite(p)) sum += p, products += p * p;
       squares += sum * sum;
@@ -205,9 +194,9 @@ Growth growth_of(Lines<F>& a, Lines<F>& b) {
 }
 
 // The pass, and what its sample finds.
-template <split_detail::Extra kLook, class F>
+template <Extra kLook, class F>
 void pass(Lines<F>& a, Lines<F>& b, const Device<F>& device_a, const Device<F>& device_b) {
-  const Memory<Chain> chains(std::size_t{kSampleBlocks} * split_detail::kPairs, 0xFF);
+  const Memory<Chain> chains(std::size_t{kSampleBlocks} * kSampledPairs, 0xFF);
   const Memory<unsigned> done(1, 0), growth(1, 0);
   SplitPass pass{device_a.operand(a), device_b.operand(b), a.k, a.slabs};
   pass.sample = {chains.get(), done.get(), growth.get()};
@@ -228,8 +217,7 @@ void run(const Case& c, double relative, double floor) {
   Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 1), b(c.lines_b, c.k, c.along_b, c.padding, 2);
   const Device<F> device_a(a), device_b(b);
   constexpr bool kCounts = std::is_same_v<typename F::Term, __half>;
-  pass<kCounts ? split_detail::Extra::kCount : split_detail::Extra::kSample>(a, b, device_a,
-                                                                             device_b);
+  pass<kCounts ? Extra::kCount : Extra::kSample>(a, b, device_a, device_b);
   check(a, device_a, relative, floor, kCounts);
   check(b, device_b, relative, floor, kCounts);
 }
@@ -256,7 +244,7 @@ TEST(SplitPass, SamplesWithoutACensus) {
                                     << c.along_a << c.along_b);
     Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 3), b(c.lines_b, c.k, c.along_b, c.padding, 4);
     const Device<F> device_a(a), device_b(b);
-    pass<split_detail::Extra::kSample>(a, b, device_a, device_b);
+    pass<Extra::kSample>(a, b, device_a, device_b);
   }
 }
 

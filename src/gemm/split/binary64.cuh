@@ -11,12 +11,10 @@
 #include "gemm/split/choice.cuh"
 #include "gemm/split/store.cuh"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cstdint>
 
-namespace ladder::split_detail {
+namespace ladder {
 
 struct WideTile {
   static constexpr int BM = 64, BN = 64, BK = 16;
@@ -244,4 +242,4 @@ static __global__ void __launch_bounds__(256)
   ptx::wait_for_prerequisites();  // the next kernel waits for this one only
 }
 
-}  // namespace ladder::split_detail
+}  // namespace ladder

@@ -10,11 +10,9 @@
 #include "device/ptx/mbarrier.cuh"
 #include "gemm/split/store_terms.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
-namespace ladder::split_detail {
+namespace ladder {
 
 // The layout of a block's part of a strip in shared memory is free of bank conflicts both for the
 // copies, 16 bytes of neighbouring vectors per lane, and for the reads, in which each lane reads
@@ -218,4 +216,4 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
   }
 }
 
-}  // namespace ladder::split_detail
+}  // namespace ladder

@@ -6,14 +6,10 @@
 #include "gemm/split/operand.cuh"
 #include "gemm/split/terms.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 #include <type_traits>
 
 namespace ladder {
-
-namespace split_detail {
 
 constexpr int kChunks = 32;  // ranges of k, each with its own largest magnitudes
 constexpr int kEdge = 64;    // vectors, and k, of a tile in shared memory
@@ -168,5 +164,4 @@ __device__ __forceinline__ void settle(const SplitOperand& x, int k, int vector0
   settle(x, k, mine, census, has_inf_or_nan, vector0 / count);
 }
 
-}  // namespace split_detail
 }  // namespace ladder

@@ -6,6 +6,7 @@
 // slab. A's units and B's halves have separate pipelines, so that each unit is released as soon as
 // the last product has read it. Shared memory would hold only two stages of both operands.
 #pragma once
+#include "device/ptx/library.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
@@ -56,12 +57,29 @@ struct TermUnit {
   }
 };
 
-// The pipelines of both operands, with their full and empty barriers.
+// The barriers of a pipeline: a unit has arrived; all readers have released it.
+template <int kUnits>
+struct UnitBarriers {
+  std::uint64_t full[kUnits], empty[kUnits];
+
+  __device__ __forceinline__ void init(int readers) {
+    for (auto& barrier : full) ptx::mbarrier_init(ptx::shared_address(&barrier), 1);
+    for (auto& barrier : empty) ptx::mbarrier_init(ptx::shared_address(&barrier), readers);
+  }
+  // Before the memory is reused. No copy has been started.
+  __device__ __forceinline__ void invalidate() {
+    for (auto& barrier : full) ptx::mbarrier_invalidate(ptx::shared_address(&barrier));
+    for (auto& barrier : empty) ptx::mbarrier_invalidate(ptx::shared_address(&barrier));
+  }
+};
+
+// The pipelines of both operands.
 template <class UnitA, int kUnitsA, class UnitB, int kUnitsB>
 struct UnitRings {
   UnitA a[kUnitsA];
   UnitB b[kUnitsB];
-  std::uint64_t full_a[kUnitsA], empty_a[kUnitsA], full_b[kUnitsB], empty_b[kUnitsB];
+  UnitBarriers<kUnitsA> of_a;
+  UnitBarriers<kUnitsB> of_b;
 };
 
 // Common to all tiles of split operands: two consumer warpgroups and one producer warpgroup.
