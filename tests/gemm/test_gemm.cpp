@@ -256,7 +256,7 @@ TEST(Select, TakesTheHighestRungThatAccepts) {
       << none.status().message();
 }
 
-TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
+TEST(Select, TakesSplitKWhereTilesAreFewAndTermsWhereTheyGain) {
   const Device hopper{.name = "a Hopper", .has_cuda = true, .cc = 90, .sm_count = 132};
   const auto rung = [&](const std::string& shape, Precision precision) {
     const auto found = select(parse_shape(shape).value(), Place::kCuda, precision, hopper);

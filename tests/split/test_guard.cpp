@@ -21,7 +21,7 @@ Precision chosen_on(Matrices x) {
   return choice ? choice.value() : Precision::kTf32;
 }
 
-TEST(Guard, TakesTwoWordsWhereThatIsProved) {
+TEST(Guard, TakesTwoTermsWhereThatIsProved) {
   for (const auto& [op_a, op_b] : kOps) {
     const Problem p = make_problem(96, 80, 512, 1, 0, op_a, op_b);
     EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);
@@ -51,7 +51,7 @@ Matrices graded(const Problem& p) {
   return x;
 }
 
-TEST(Guard, TakesThreeWordsWhereTinyMeetsHuge) {
+TEST(Guard, TakesThreeTermsWhereTinyMeetsHuge) {
   for (const auto& [op_a, op_b] : kOps) {
     const Problem p = make_problem(64, 72, 320, 1, 0, op_a, op_b);
     EXPECT_EQ(chosen_on(graded(p)), Precision::kBf16x6);
@@ -111,7 +111,7 @@ TEST(Guard, IsNoFurtherOffThanAChainOnAnyKindOfData) {
   }
 }
 
-TEST(Guard, TakesThreeWordsWhereProductsCancel) {
+TEST(Guard, TakesThreeTermsWhereProductsCancel) {
   for (const auto& [op_a, op_b] : kOps) {
     Matrices x = drawn(make_problem(64, 72, 512, 1, 0, op_a, op_b), Distribution::kCancelling);
     EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
@@ -120,7 +120,7 @@ TEST(Guard, TakesThreeWordsWhereProductsCancel) {
   }
 }
 
-TEST(Guard, TakesNoWordsWhereFewProductsAreLarge) {
+TEST(Guard, TakesNoTermsWhereFewProductsAreLarge) {
   for (const auto& [op_a, op_b] : kOps) {
     EXPECT_EQ(
         chosen_on(drawn(make_problem(140, 133, 515, 1, 0, op_a, op_b), Distribution::kSpread4)),
@@ -146,13 +146,13 @@ TEST(Guard, TakesNoWordsWhereFewProductsAreLarge) {
   EXPECT_EQ(error_of(selection, run(kernel("ladder_guarded"), selection)), 0);
 }
 
-TEST(Guard, TakesNoWordsWhereManyLinesHoldNan) {
+TEST(Guard, TakesNoTermsWhereManyRowsHoldNan) {
   Matrices x = uniform(make_problem(150, 140, 200));
   for (std::int64_t i = 0; i < x.p.m; i += 2) x.at_a(i, 3 * i % x.p.k) = kNan;
   EXPECT_EQ(chosen_on(x), Precision::kIeee);
 }
 
-TEST(Guard, TakesNoWordsWhereNoWordsWillDo) {
+TEST(Guard, TakesNoTermsWhereNoTermsWillDo) {
   Matrices x = uniform(make_problem(34, 33, 200));
   x.at_a(2, 2) = 0x1p120F;
   x.at_a(2, 3) = 0x1p-100F;
@@ -258,7 +258,7 @@ TEST(Guard, ComputesOnSeveralStreamsAtOnce) {
 // follows the product.
 const std::pair<std::int64_t, std::int64_t> kThin[] = {{2048, 40}, {72, 2052}};
 
-TEST(GuardOfThin, TakesTwoWordsWhereEach64IsProved) {
+TEST(GuardOfThin, TakesTwoTermsWhereEach64IsProved) {
   for (const auto& [m, n] : kThin) {
     for (const auto& [op_a, op_b] : kOps) {
       const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
@@ -275,20 +275,20 @@ TEST(GuardOfThin, TakesTwoWordsWhereEach64IsProved) {
 }
 
 // Changes one range of 64 elements in one row of an operand.
-void expect_no_words(const Problem& p, const std::function<void(Matrices&)>& change) {
+void expect_no_terms(const Problem& p, const std::function<void(Matrices&)>& change) {
   Matrices x = uniform(p);
   change(x);
   EXPECT_EQ(chosen_on(x), Precision::kIeee);
   EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);  // no state remains from earlier calls
 }
 
-TEST(GuardOfThin, TakesNoWordsWhereOne64OfOneLineIsNotProved) {
+TEST(GuardOfThin, TakesNoTermsWhereOne64OfOneVectorIsNotProved) {
   for (const auto& [m, n] : kThin) {
     for (const auto& [op_a, op_b] : kOps) {
       const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
-      expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 255) = 0x1p20F; });
-      expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
-      expect_no_words(
+      expect_no_terms(p, [](Matrices& x) { x.at_a(x.p.m - 1, 255) = 0x1p20F; });
+      expect_no_terms(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
+      expect_no_terms(
           // scales so different that sums lose their earlier or later products
           p, [](Matrices& x) {
             const bool tall = x.p.m > x.p.n;
@@ -344,15 +344,15 @@ TEST(Guard, KeepsIntegersExact) { expect_exact(make_problem(70, 66, 300), true);
 // C that is small compared with k: many blocks compute a part of each tile.
 const std::pair<std::int64_t, std::int64_t> kDeep[] = {{132, 72}, {40, 136}};
 
-TEST(GuardOfDeep, TakesTwoWordsWhereEach64IsProvedAndNoneElsewhere) {
+TEST(GuardOfDeep, TakesTwoTermsWhereEach64IsProvedAndNoneElsewhere) {
   for (const auto& [m, n] : kDeep) {
     for (const auto& [op_a, op_b] : kOps) {
       EXPECT_EQ(chosen_on(uniform(make_problem(m, n, 4160, 1, 0, op_a, op_b))), Precision::kFp16x3);
     }
     const Problem p = make_problem(m, n, 4160);
-    expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 4159) = 0x1p20F; });
-    expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
-    expect_no_words(p,
+    expect_no_terms(p, [](Matrices& x) { x.at_a(x.p.m - 1, 4159) = 0x1p20F; });
+    expect_no_terms(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
+    expect_no_terms(p,
                     [](Matrices& x) {  // a block's scale is so different that its products are lost
                       for (std::int64_t k = 4096; k < 4160; ++k) {
                         float& raw = x.p.m > x.p.n ? x.at_a(7, k) : x.at_b(k, 7);
