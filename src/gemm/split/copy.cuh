@@ -43,8 +43,8 @@ template <class T>
 __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                            typename T::Shared& s) {
   if (threadIdx.x != 0) return;
-  s.of_a.init(T::kReaders);
-  s.of_b.init(T::kReaders);
+  s.for_each_barrier([](std::uint32_t full) { ptx::mbarrier_init(full, 1); },
+                     [](std::uint32_t empty) { ptx::mbarrier_init(empty, T::kReaders); });
   ptx::fence_mbarrier_init();
   ptx::prefetch_tensor_map(map_a);
   ptx::prefetch_tensor_map(map_b);

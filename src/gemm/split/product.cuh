@@ -160,10 +160,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   if constexpr (Guard::kGuards) {
     const Verdict verdict = guard.verdict(x);
     if (verdict.choice != SplitChoice::kFp16x3) {
-      if (threadIdx.x == 0) {
-        s.of_a.invalidate();
-        s.of_b.invalidate();
-      }
+      const auto invalidate = [](std::uint32_t barrier) { ptx::mbarrier_invalidate(barrier); };
+      if (threadIdx.x == 0) s.for_each_barrier(invalidate, invalidate);
       guard.compute_otherwise(verdict.choice, x, shared);
     } else if (static_cast<int>(blockIdx.x) < plan.blocks) {
       multiply<T, kParts, true>(

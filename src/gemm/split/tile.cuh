@@ -61,16 +61,6 @@ struct TermUnit {
 template <int kUnits>
 struct UnitBarriers {
   std::uint64_t full[kUnits], empty[kUnits];
-
-  __device__ __forceinline__ void init(int readers) {
-    for (auto& barrier : full) ptx::mbarrier_init(ptx::shared_address(&barrier), 1);
-    for (auto& barrier : empty) ptx::mbarrier_init(ptx::shared_address(&barrier), readers);
-  }
-  // Before the memory is reused. No copy has been started.
-  __device__ __forceinline__ void invalidate() {
-    for (auto& barrier : full) ptx::mbarrier_invalidate(ptx::shared_address(&barrier));
-    for (auto& barrier : empty) ptx::mbarrier_invalidate(ptx::shared_address(&barrier));
-  }
 };
 
 // The pipelines of both operands.
@@ -80,6 +70,15 @@ struct UnitRings {
   UnitB b[kUnitsB];
   UnitBarriers<kUnitsA> of_a;
   UnitBarriers<kUnitsB> of_b;
+
+  // Calls each function with the shared addresses of its kind of barrier.
+  template <class OnFull, class OnEmpty>
+  __device__ __forceinline__ void for_each_barrier(OnFull on_full, OnEmpty on_empty) {
+    for (auto& barrier : of_a.full) on_full(ptx::shared_address(&barrier));
+    for (auto& barrier : of_b.full) on_full(ptx::shared_address(&barrier));
+    for (auto& barrier : of_a.empty) on_empty(ptx::shared_address(&barrier));
+    for (auto& barrier : of_b.empty) on_empty(ptx::shared_address(&barrier));
+  }
 };
 
 // Common to all tiles of split operands: two consumer warpgroups and one producer warpgroup.
