@@ -31,10 +31,10 @@ class LeastMagnitude {
   __device__ __forceinline__ void take(std::uint32_t magnitude) {
     least_ = min(least_, magnitude - 1);
   }
-  // inverse_of() what `scale` makes of it; 0 if there is none.
-  template <class Scale>
-  __device__ __forceinline__ std::uint32_t inverse(Scale scale) const {
-    return least_ == kNone ? 0U : inverse_of(scale(__uint_as_float(least_ + 1)));
+  // inverse_of() it times 2^scale; 0 if there is none, or in a row or column with Inf or NaN.
+  __device__ __forceinline__ std::uint32_t inverse(int scale) const {
+    if (scale == kExceptional || least_ == kNone) return 0;
+    return inverse_of(times_power(__uint_as_float(least_ + 1), scale));
   }
 
  private:
@@ -57,12 +57,11 @@ struct Census {
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) above[i] += other.above[i];
   }
-  // Adds up the lanes of each group of kLanes neighbours that are equal modulo kStep; all of them
-  // receive the result.
-  template <int kLanes, int kStep = 1>
+  // Adds up a warp's lanes that are equal modulo kStep; all of them receive the result.
+  template <int kStep = 1>
   __device__ __forceinline__ void add_lanes() {
 #pragma unroll
-    for (int distance = kLanes / 2; distance >= kStep; distance /= 2) {
+    for (int distance = 16; distance >= kStep; distance /= 2) {
       Census other;
       other.inverse = __shfl_xor_sync(0xFFFFFFFFU, inverse, distance);
       other.seconds = __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);

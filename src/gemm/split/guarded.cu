@@ -79,8 +79,7 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
                              {rule.level, rule.allowed, sample.gGrowth, gLost, gLost + 2, gChoice});
       !s)
     return s;
-  return WideJob(x, call.device.sms)
-      .launch(gChoice, SplitChoice::kBinary64, stream, parts, gSample + kOfSample, kept);
+  return WideJob(x, call.device.sms).launch(gChoice, stream, parts, gSample + kOfSample, kept);
 }
 
 // A product with two fp16 terms, and the same product with three bf16 terms.

@@ -38,11 +38,6 @@ SplitBytes split_bytes(std::int64_t vectors, std::int64_t k, bool along_k) {
           along_k ? 0 : whole(std::int64_t{kChunks} * vectors * 4)};
 }
 
-// An operand with `vectors` = 0 is skipped: it is split already.
-inline bool has_mn_major(const SplitPass& pass) {
-  return (!pass.a.along_k && pass.a.vectors > 0) || (!pass.b.along_k && pass.b.vectors > 0);
-}
-
 template <class F, int kWide, int kFloat4s, Extra kExtra>
 Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
   const int groups_a = first_groups<kWide>(pass.a), all = groups_a + first_groups<kWide>(pass.b);
@@ -124,10 +119,12 @@ Status launch_across(const SplitPass& pass, cudaStream_t stream) {
                           pass, groups_a);
 }
 
-// Enqueues the pre-pass of both operands. Errors: kLaunchFailed.
+// Enqueues the pre-pass of both operands. One with `vectors` = 0 is skipped: it is split already.
+// Errors: kLaunchFailed.
 template <class F, Extra kExtra = Extra::kNone>
 Status split_operands(const SplitPass& pass, cudaStream_t stream) {
-  const bool across = has_mn_major(pass);
+  const bool across = (!pass.a.along_k && pass.a.vectors > 0) ||
+                      (!pass.b.along_k && pass.b.vectors > 0);  // M- or N-major
   if (across && pass.k <= kStripDepth) {
     if (pass.k <= 256) return launch_at_once<F, 32, 2, kExtra>(pass, stream);
     if constexpr (kExtra == Extra::kCount) {  // counts need registers

@@ -91,8 +91,8 @@ __device__ __forceinline__ void split_along(const SplitOperand& x, int k, int sl
     __shared__ Census s[kBlock / 32];
     __shared__ int sScale[kBlock / 32];
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    Census census = counts.census(inverse_of(least, scale));
-    census.template add_lanes<32>();
+    Census census = counts.census(least.inverse(scale));
+    census.add_lanes();
     if (lane == 0) s[warp] = census, sScale[warp] = scale;
     __syncthreads();
     if (warp > 0) return;
@@ -314,7 +314,7 @@ __device__ __forceinline__ void split_group_across(const SplitOperand& x, int k,
     if (row == 0) sCounts[lane].x = 0;
     Across::gather(sCounts, counts);
     sync_pass<kPassThreads>();
-    if (vector < x.vectors) atomicMax(&sCounts[lane].x, inverse_of(least, shared.scale[lane]));
+    if (vector < x.vectors) atomicMax(&sCounts[lane].x, least.inverse(shared.scale[lane]));
     sync_pass<kPassThreads>();
     if (row == 0 && vector < x.vectors)
       x.gCensus[vector].add_atomically(PackedCounts::census_of(sCounts[lane]));

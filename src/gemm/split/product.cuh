@@ -54,9 +54,12 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
   }
 }
 
+template <bool kParts>
+using PartOrder = std::conditional_t<kParts, PartSchedule, Schedule>;
+
 // begin() waits until the terms are complete; work that needs none of them precedes it. up: the
 // factor of the promotion if kCompensated.
-template <class T, class Order, bool kParts, bool kCompensated, class Begin>
+template <class T, bool kParts, bool kCompensated, class Begin>
 __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x,
                                         const Tiling& plan, const Exchange& exchange, float up,
                                         Begin begin) {
@@ -66,7 +69,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
   Product<T> product(T::kPingPong ? 0 : group);  // (WM,WN)
   auto ring_a = Ring<T::kUnitsA>::of_consumer();
   auto ring_b = Ring<T::kUnitsB>::of_consumer();
-  Order order(plan, block);
+  PartOrder<kParts> order(plan, block);
   Work work;
   bool more = order.next(work);
   TilePlace place = place_of<kBand>(plan, work.tile);
@@ -130,14 +133,13 @@ __device__ __forceinline__ void multiply(const CUtensorMap& map_a, const CUtenso
                                          typename T::Shared& s, const SplitTarget& x,
                                          const Tiling& plan, const Exchange& exchange, float up,
                                          Begin begin, OnSpareWarp on_spare_warp) {
-  using Order = std::conditional_t<kParts, PartSchedule, Schedule>;
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
-    produce<T, Order>(map_a, map_b, s, plan, begin, begin);
+    produce<T, PartOrder<kParts>>(map_a, map_b, s, plan, begin, begin);
     if (threadIdx.x / 32 == kSpareWarp) on_spare_warp();
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, up, begin);
+    consume<T, kParts, kCompensated>(s, x, plan, exchange, up, begin);
   }
 }
 

@@ -92,7 +92,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   if (blocks > 1) ptx::cluster_arrive();  // this block has read the others' magnitudes
   if (row == 0 && rank == 0 && vector < x.vectors) x.gExponent[vector] = sScale[lane];
   __syncthreads();  // scales are there
-  if constexpr (kCount) atomicMax(&sCounts[lane].x, inverse_of(least, sScale[lane]));
+  if constexpr (kCount) atomicMax(&sCounts[lane].x, least.inverse(sScale[lane]));
   using Across = AcrossTile<kStripVectors, kStripThreads>;
   typename Across::Counts counts;
 #pragma unroll

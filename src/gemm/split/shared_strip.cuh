@@ -199,8 +199,8 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
       }
     }
     if constexpr (kCount) {
-      Census census = counts.census(inverse_of(least, scale));
-      census.template add_lanes<32, 4>();
+      Census census = counts.census(least.inverse(scale));
+      census.add_lanes<4>();
       if (mine && lane < 4) x.gCensus[vector].add_atomically(census);
     }
     __syncthreads();  // all threads have read the strip

@@ -130,12 +130,6 @@ struct AcrossTile {
   }
 };
 
-// The scaled inverse of a thread's least magnitude; 0 of a vector with Inf or NaN.
-__device__ __forceinline__ std::uint32_t inverse_of(const LeastMagnitude& least, int scale) {
-  if (scale == kExceptional) return 0;
-  return least.inverse([&](float x) { return times_power(x, scale); });
-}
-
 // By one warp: adds the censuses of its lanes' vectors to the operand's extremes. Lanes with `mine`
 // false have none.
 __device__ __forceinline__ void settle(const SplitOperand& x, int k, bool mine,

@@ -57,21 +57,12 @@ Target<Out> target_of(const Problem& p, const Operands& o) {
   return {gC, p.ldc, static_cast<int>(p.m), static_cast<int>(p.n), p.alpha, p.beta, pairs};
 }
 
-// Whether C may be stored by TMA, which permits alpha but no beta. TMA bounds a row only at
-// multiples of 16 bytes: a store to a row that ends within 16 bytes continues to their end
-// (observed on an H200; loads end at the element).
-template <class Out>
-bool stores_by_map(const Problem& p, const Operands& o) {
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(Out));
-  return p.beta == 0.0F && p.n * kSize % 16 == 0 && tensor_map_takes(o.c, p.ldc * kSize);
-}
-
 // Launch parameters of a kernel that uses TMA.
 template <class T>
 struct TensorLaunch {
   TensorMaps maps;
   Target<typename T::Out> c;
-  bool by_map;        // C may be stored by TMA
+  bool by_map;        // C may be stored by TMA, which permits alpha but no beta
   CallMemory memory;  // its scratch begins with the requested bytes
 };
 
@@ -127,7 +118,11 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
       return s;
   }
   launch.c = target_of<Out>(p, o);
-  launch.by_map = stores_by_map<Out>(p, o);
+  // TMA bounds a row only at multiples of 16 bytes: a store to a row that ends within 16 bytes
+  // continues to their end (observed on an H200; loads end at the element).
+  constexpr std::int64_t kOutSize = sizeof(Out);
+  launch.by_map =
+      p.beta == 0.0F && p.n * kOutSize % 16 == 0 && tensor_map_takes(o.c, p.ldc * kOutSize);
   if (!launch.by_map) return Status::ok();
   return make_tensor_map(launch.maps.c, kTypeOf<Out>, o.c, p.m, p.n, p.ldc, Store::kRows,
                          Store::kCols);
