@@ -7,6 +7,7 @@
 #include <ladder/sgemm.hpp>
 
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -130,6 +131,21 @@ TEST(Sgemm, OperandsThatAreNotUsedMayBeNull) {
   EXPECT_EQ(c, twice);
   p.m = 0;
   EXPECT_TRUE(sgemm(p, {}));
+}
+
+TEST(Sgemm, AnInfiniteAlphaIsNotUsedWhereKIsZero) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
+  const Device device = query_device(0).value();
+  const Problem p = make_problem(8, 9, 0, std::numeric_limits<float>::infinity(), 2);
+  const std::vector<float> before = integers(72, 4);
+  std::vector<float> twice = before;
+  for (float& x : twice) x *= 2;
+  for (const Precision precision : precisions()) {
+    if (!select(p, Place::kCuda, precision, device)) continue;
+    const auto c = upload(before);
+    ASSERT_TRUE(sgemm(p, {nullptr, nullptr, c.get()}, nullptr, precision));
+    EXPECT_EQ(download(c, before.size()), twice) << to_string(precision);
+  }
 }
 
 // `count` products of one shape, with one allocation per operand and gaps between the matrices,
