@@ -50,6 +50,7 @@ struct Tile : ClusterTile<In, In, 128, 256, 4, kBlocks> {
   using Base = TensorTile<In, In, 128, 256, 4>;
   static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
+  [[maybe_unused]] static constexpr int kNarrow = 256;
   struct Shared {
     typename Base::Stage stage[4];
     std::uint64_t full[4], empty[4];
@@ -102,11 +103,11 @@ __global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
   const int rank = rank_in_cluster<T>(), unit = static_cast<int>(blockIdx.x) / T::kCluster;
   const int units = static_cast<int>(gridDim.x) / T::kCluster;
   const auto tile_of = [&](int i) { return (unit + i * units) % plan.whole_tiles; };
-  const auto load = [&](Ring<4>& ring, const Origin& at, int step) {
+  const auto load = [&](Ring<4>& ring, const TileOrigin& at, int step) {
     const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
     ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
     ptx::mbarrier_arrive_expect(full, T::kBytes);
-    load_cluster<T>(s.stage[ring.stage()], maps, full, rank, at, step * T::BK);
+    load_cluster<T>(s.stage[ring.stage()], maps, full, rank, at, step * T::BK, T::BN / T::BK);
     ring.advance();
   };
   if (threadIdx.x < kWarpgroup) {
@@ -114,7 +115,7 @@ __global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
     if (threadIdx.x == 0) {
       auto ring = Ring<4>::of_producer();
       for (int i = 0; i < (kFeed == Feed::kResident ? 1 : tiles); ++i) {
-        const Origin at = origin_of<T>(plan, tile_of(i), rank);
+        const TileOrigin at = origin_in<T>(place_of<T::kBand>(plan, tile_of(i)), rank);
 #pragma unroll 1
         for (int step = 0; step < (kFeed == Feed::kResident ? 4 : plan.steps); ++step)
           load(ring, at, step);
@@ -149,7 +150,7 @@ __global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
       }
       product.wait();
       if constexpr (kFeed != Feed::kResident) release_stage<T>(s.empty[before]);
-      if (c.m > 0) store_tile(product, c, 0, 0);
+      if (c.m > 0) store_columns<0, T::BN>(product, c, 0, 0);
     }
   }
   __syncwarp();

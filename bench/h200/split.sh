@@ -41,7 +41,7 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   done
   # Paths that the battery's problems do not reach: the fused product, and the product in FP64.
   bench/h200/sanitize.sh racecheck "$programs/test_split" --gtest_brief=1 \
-    --gtest_filter='Fused.*:GuardOfThin.*:Guard.TakesNoWords*'
+    --gtest_filter='Fused.*:GuardOfThin.*:Guard.TakesNoTerms*'
 fi
 echo "--- measured"
 shapes=(1024 2048 4096 8192 4092)

@@ -9,53 +9,55 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <span>
 
 namespace ladder {
 
-// Launches `kernel` after the preceding one. Errors: kLaunchFailed.
+// Blocks along x, or all three dimensions.
+struct Grid : dim3 {
+  Grid(dim3 grid) : dim3(grid) {}
+  Grid(std::int64_t blocks) : dim3(static_cast<unsigned>(blocks)) {}
+};
+
+// The functions below return kLaunchFailed as an error.
 template <class Kernel, class... Arguments>
-Status launch_kernel(const char* name, Kernel kernel, dim3 grid, int threads, int shared_bytes,
-                     cudaStream_t stream, const Arguments&... arguments) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
-  config.stream = stream;
+Status launch_with(std::span<cudaLaunchAttribute> attributes, const char* name, Kernel kernel,
+                   const Grid& grid, int threads, int shared_bytes, cudaStream_t stream,
+                   const Arguments&... arguments) {
+  const cudaLaunchConfig_t config{grid,
+                                  dim3(static_cast<unsigned>(threads)),
+                                  static_cast<std::size_t>(shared_bytes),
+                                  stream,
+                                  attributes.data(),
+                                  static_cast<unsigned>(attributes.size())};
   const cudaError_t error = cudaLaunchKernelEx(&config, kernel, arguments...);
   return error == cudaSuccess ? Status::ok() : cuda_failure(name, error);
 }
 
-// Launches `kernel` in clusters of `cluster` blocks along x. Its blocks may start before the
-// preceding kernel has ended, and the kernel itself waits for that (griddepcontrol). Errors:
-// kLaunchFailed.
+// Launches `kernel` after the preceding one.
 template <class Kernel, class... Arguments>
-Status launch_dependent(const char* name, Kernel kernel, dim3 grid, int cluster, int threads,
+Status launch_kernel(const char* name, Kernel kernel, const Grid& grid, int threads,
+                     int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
+  return launch_with({}, name, kernel, grid, threads, shared_bytes, stream, arguments...);
+}
+
+// Launches `kernel` in clusters of `cluster` blocks along x. Its blocks may start before the
+// preceding kernel has ended, and the kernel itself waits for that (griddepcontrol).
+template <class Kernel, class... Arguments>
+Status launch_dependent(const char* name, Kernel kernel, const Grid& grid, int cluster, int threads,
                         int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
-  cudaError_t error = shared_bytes > 0
-                          ? allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes)
-                          : cudaSuccess;
-  if (error != cudaSuccess) return cuda_failure(name, error);
+  if (shared_bytes > 0) {
+    const void* const function = reinterpret_cast<const void*>(kernel);
+    if (const cudaError_t error = allow_shared(function, shared_bytes); error != cudaSuccess)
+      return cuda_failure(name, error);
+  }
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[0].val.programmaticStreamSerializationAllowed = 1;
   attributes[1].id = cudaLaunchAttributeClusterDimension;
   attributes[1].val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
-  config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = cluster > 1 ? 2 : 1;
-  error = cudaLaunchKernelEx(&config, kernel, arguments...);
-  return error == cudaSuccess ? Status::ok() : cuda_failure(name, error);
-}
-template <class Kernel, class... Arguments>
-Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int cluster,
-                        int threads, int shared_bytes, cudaStream_t stream,
-                        const Arguments&... arguments) {
-  return launch_dependent(name, kernel, dim3(static_cast<unsigned>(blocks)), cluster, threads,
-                          shared_bytes, stream, arguments...);
+  return launch_with(std::span(attributes).first(cluster > 1 ? 2 : 1), name, kernel, grid, threads,
+                     shared_bytes, stream, arguments...);
 }
 
 }  // namespace ladder

@@ -6,8 +6,6 @@
 #pragma once
 #include "device/tiling.hpp"
 
-#include <cuda_runtime.h>
-
 namespace ladder {
 
 // A chain of steps of a piece of a tile. A piece is the whole tile or a block's share of it.

@@ -1,37 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/tensor_product.cuh"
 
+#include "device/scale.hpp"
 #include "device/tensor_map.cuh"
 #include "problem/accept.hpp"
 
-#include <algorithm>
-
 namespace ladder::product {
-namespace {
-
-// C = beta C, where K or alpha is 0.
-template <class Out>
-__global__ void scale(const __grid_constant__ Call c) {
-  const std::int64_t all = std::int64_t{c.m} * c.n, stride = std::int64_t{gridDim.x} * blockDim.x;
-  for (auto i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < all; i += stride) {
-    Out& x = static_cast<Out*>(c.gC)[i / c.n * c.ldc + i % c.n];
-    x = static_cast<Out>(c.beta == 0.0F ? 0.0F : c.beta * static_cast<float>(x));
-  }
-}
-
-Status launch_scale(const Call& c, Type out, cudaStream_t stream) {
-  if (c.m == 0 || c.n == 0) return Status::ok();
-  const auto kernel = out == Type::kF32    ? scale<float>
-                      : out == Type::kBf16 ? scale<__nv_bfloat16>
-                                           : scale<__half>;
-  constexpr int kThreads = 256, kMostBlocks = 4096;
-  const std::int64_t blocks = (std::int64_t{c.m} * c.n + kThreads - 1) / kThreads;
-  kernel<<<static_cast<unsigned>(std::min<std::int64_t>(blocks, kMostBlocks)), kThreads, 0,
-           stream>>>(c);
-  return launched("scale");
-}
-
-}  // namespace
 
 Status accept(const Problem& p, const Device& device) {
   if (Status s = accept_hopper(device); !s) return s;
@@ -52,7 +26,7 @@ Status describe(const Problem& p, const Operands& o, int bm, int bn, cudaStream_
   c.pairs = p.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(c.gC) % (2 * out_size) == 0;
   c.by_map = out_size == 2 && p.beta == 0.0F && p.n * out_size % 16 == 0 &&
              tensor_map_takes(c.gC, p.ldc * out_size);  // rows of stores are multiples of 16 bytes
-  if (c.steps == 0) return launch_scale(c, p.out, stream);
+  if (c.steps == 0) return scale_c(p, o, stream);
   struct Matrix {
     CUtensorMap& map;
     const void* g;

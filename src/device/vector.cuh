@@ -5,8 +5,6 @@
 #pragma once
 #include <ladder/kernel.hpp>
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder {

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,33 +46,28 @@ std::vector<Argument> used_operands(const Problem& p, const Operands& o) {
 }
 
 // A process's devices do not change: each thread queries each device once and keeps the result.
-Result<const Device*> queried(int ordinal) {
-  static thread_local std::vector<std::unique_ptr<const Device>> known;
+template <class Value>
+Result<const Value*> queried(int ordinal, Result<Value> (*query)(int)) {
+  static thread_local std::vector<std::unique_ptr<const Value>> known;
   const auto at = static_cast<std::size_t>(ordinal);
   if (known.size() <= at) known.resize(at + 1);
   if (!known[at]) {
-    auto device = query_device(ordinal);
-    if (!device) return device.status();
-    known[at] = std::make_unique<const Device>(std::move(device).value());
+    auto value = query(ordinal);
+    if (!value) return value.status();
+    known[at] = std::make_unique<const Value>(std::move(value).value());
   }
   return known[at].get();
 }
 
-// As above, of what the planner needs.
-cudaError_t facts_of(int ordinal, DeviceFacts& facts) {
-  static thread_local std::vector<std::optional<DeviceFacts>> known;
-  const auto at = static_cast<std::size_t>(ordinal);
-  if (known.size() <= at) known.resize(at + 1);
-  if (!known[at]) {
-    DeviceFacts found;
-    cudaError_t error = cudaDeviceGetAttribute(&found.sms, cudaDevAttrMultiProcessorCount, ordinal);
-    if (error == cudaSuccess)
-      error = cudaDeviceGetAttribute(&found.l2_bytes, cudaDevAttrL2CacheSize, ordinal);
-    if (error != cudaSuccess) return error;
-    known[at] = found;
-  }
-  facts = *known[at];
-  return cudaSuccess;
+// What the planner needs.
+Result<DeviceFacts> facts_of(int ordinal) {
+  DeviceFacts facts;
+  cudaError_t error = cudaDeviceGetAttribute(&facts.sms, cudaDevAttrMultiProcessorCount, ordinal);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&facts.l2_bytes, cudaDevAttrL2CacheSize, ordinal);
+  if (error == cudaSuccess) return facts;
+  return Status(Code::kLaunchFailed,
+                std::string("attributes of the device: ") + cudaGetErrorString(error));
 }
 
 Status require_current(const char* name, int ordinal) {
@@ -87,7 +81,7 @@ Status require_current(const char* name, int ordinal) {
 Result<Call> on_device(int ordinal) {
   static const Device host = host_device();
   if (ordinal == kHostMemory) return Call{.device = &host};
-  const auto device = queried(ordinal);
+  const auto device = queried(ordinal, query_device);
   if (!device) return device.status();
   return Call{.device = device.value(), .ordinal = ordinal};
 }
@@ -131,11 +125,11 @@ Status row_major_call(const Problem& problem, const Operands& operands, RowMajor
   };
   call.at = {alignment(call.o.a), alignment(call.o.b)};
   int device = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = facts_of(device, call.device);
-  if (error == cudaSuccess) return Status::ok();
-  return {Code::kLaunchFailed,
-          std::string("attributes of the device: ") + cudaGetErrorString(error)};
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess)
+    return {Code::kLaunchFailed, std::string("current device: ") + cudaGetErrorString(error)};
+  const auto facts = queried(device, facts_of);
+  if (facts) call.device = *facts.value();
+  return facts.status();
 }
 
 Result<Call> checked_matrix(const char* name, const float* matrix) {

@@ -2,6 +2,7 @@
 // Checks of every call of the library before it chooses a kernel, and the facts that every launcher
 // plans by.
 #pragma once
+#include "device/scale.hpp"
 #include "gemm/plan/facts.hpp"
 
 #include <ladder/device.hpp>
@@ -34,5 +35,13 @@ struct RowMajorCall {
 };
 // Errors: kLaunchFailed.
 Status row_major_call(const Problem& problem, const Operands& operands, RowMajorCall& call);
+
+// Calls launch(call) with a call in row-major form, or scales C if A and B are not read.
+template <class Launch>
+Status launch_row_major(const Problem& p, const Operands& o, Stream stream, Launch launch) {
+  RowMajorCall call;
+  if (Status s = row_major_call(p, o, call); !s) return s;
+  return reads_ab(call.p) ? launch(call) : scale_c(call.p, call.o, stream);
+}
 
 }  // namespace ladder

@@ -2,7 +2,6 @@
 #include <ladder/registry.hpp>
 #include <ladder/sgemm.hpp>
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 #include <span>

@@ -23,12 +23,13 @@ RowMajorOperand as_row_major(const Problem& problem, Operand which) {
   return {row_major.problem, (which == Operand::kA) != row_major.swapped};
 }
 
-// The operand's number of rows of op(A) or columns of op(B), its leading dimension and op.
-std::int64_t vectors_of(const Problem& p, Operand which) {
-  return which == Operand::kA ? p.m : p.n;
+struct Side {
+  std::int64_t vectors, ld;  // vectors: rows of op(A) or columns of op(B)
+  Op op;
+};
+Side side_of(const Problem& p, Operand which) {
+  return which == Operand::kA ? Side{p.m, p.lda, p.op_a} : Side{p.n, p.ldb, p.op_b};
 }
-std::int64_t ld_of(const Problem& p, Operand which) { return which == Operand::kA ? p.lda : p.ldb; }
-Op op_of(const Problem& p, Operand which) { return which == Operand::kA ? p.op_a : p.op_b; }
 
 // The other sizes of a problem do not count, nor whether it scales A and B away.
 Problem of_operand(Problem p, Operand which) {
@@ -58,7 +59,7 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
   if (problem.in != Type::kF32 || problem.out != Type::kF32)
     return Status(Code::kInvalidArgument, "in, out: pack takes f32 operands");
   const char* const name = which == Operand::kA ? "a" : "b";
-  if (vectors_of(problem, which) == 0 || problem.k == 0)
+  if (side_of(problem, which).vectors == 0 || problem.k == 0)
     return Status(Code::kInvalidArgument, std::string(name) + ": an empty matrix has no terms");
   const auto call = checked_matrix(name, matrix);
   if (!call) return call.status();
@@ -73,17 +74,13 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
   packed.device_ = call.value().ordinal;
   packed.bytes_ = split_fp16::packed_bytes(p, of_a);
   void* terms = nullptr;
-  if (const cudaError_t error = cudaMalloc(&terms, static_cast<std::size_t>(packed.bytes_));
-      error != cudaSuccess) {
+  const auto bytes = static_cast<std::size_t>(packed.bytes_);
+  if (const cudaError_t error = cudaMalloc(&terms, bytes); error != cudaSuccess)
     return Status(Code::kOutOfMemory, std::string("terms: ") + cudaGetErrorString(error));
-  }
   packed.terms_ = std::shared_ptr<void>(terms, [](void* at) { static_cast<void>(cudaFree(at)); });
   // Tiles also read, but do not use, the scales beyond the last row or column.
-  if (const cudaError_t error =
-          cudaMemsetAsync(terms, 0, static_cast<std::size_t>(packed.bytes_), stream);
-      error != cudaSuccess) {
+  if (const cudaError_t error = cudaMemsetAsync(terms, 0, bytes, stream); error != cudaSuccess)
     return Status(Code::kLaunchFailed, std::string("terms: ") + cudaGetErrorString(error));
-  }
   const Operands operands{of_a ? matrix : nullptr, of_a ? nullptr : matrix, nullptr};
   if (Status status = split_fp16::pack(p, operands, of_a, terms, stream); !status) return status;
   return packed;
@@ -104,14 +101,15 @@ Status sgemm(const Problem& problem, const Operands& operands, const PackedOpera
   if (!call || call.value().empty) return call.status();
   if (problem.layout != packed.of_.layout)
     return {Code::kInvalidArgument, "layout: not the one that the operand was packed with"};
-  if (op_of(problem, which) != op_of(packed.of_, which))
+  const Side given_side = side_of(problem, which), packed_side = side_of(packed.of_, which);
+  if (given_side.op != packed_side.op)
     return {Code::kInvalidArgument,
             std::string("op_") + name + ": not the one that the operand was packed with"};
-  if (vectors_of(problem, which) != vectors_of(packed.of_, which))
-    return mismatch(is_a ? "m" : "n", vectors_of(packed.of_, which), vectors_of(problem, which));
+  if (given_side.vectors != packed_side.vectors)
+    return mismatch(is_a ? "m" : "n", packed_side.vectors, given_side.vectors);
   if (problem.k != packed.of_.k) return mismatch("k", packed.of_.k, problem.k);
-  if (ld_of(problem, which) != ld_of(packed.of_, which))
-    return mismatch(std::string("ld") + name, ld_of(packed.of_, which), ld_of(problem, which));
+  if (given_side.ld != packed_side.ld)
+    return mismatch(std::string("ld") + name, packed_side.ld, given_side.ld);
   if (call.value().ordinal != packed.device_)
     return mismatch("c's device", packed.device_, call.value().ordinal);
   if (Status status = accepted(problem, *call.value().device); !status) return status;

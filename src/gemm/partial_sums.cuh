@@ -5,8 +5,6 @@
 #pragma once
 #include "device/ptx/cluster.cuh"
 
-#include <cuda_runtime.h>
-
 namespace ladder {
 
 // Partial sums of the tiles that a block begins and does not end. A consumer only waits for a block

@@ -101,10 +101,10 @@ TEST(Tile, rungs_on_tensor_cores) {
 }
 
 TEST(Tile, split_operands_have_terms_and_products) {
-  const auto tile = tile_of(
-      "ladder_bf16x6",
-      "void ladder::split_detail::kernel<ladder::CooperativeTile<ladder::TermFormat<__nv_bfloat16, "
-      "3>, 6, 64, 4, 4>, false, false>(CUtensorMap_st)");
+  const auto tile =
+      tile_of("ladder_bf16x6",
+              "void ladder::kernel<ladder::CooperativeTile<ladder::TermFormat<__nv_bfloat16, "
+              "3>, 6, 64, 4, 4>, false, false>(CUtensorMap_st)");
   ASSERT_TRUE(tile);
   EXPECT_EQ(tile->terms, 3);
   EXPECT_EQ(tile->products, 6);

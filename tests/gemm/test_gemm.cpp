@@ -7,16 +7,19 @@
 #include <ladder/sgemm.hpp>
 
 #include <cstdlib>
-#include <memory>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include "gemm/plan/plan.hpp"
 #include "host/query.hpp"
+#include "support/device_memory.hpp"
 
 namespace ladder {
 namespace {
+
+using namespace test;
 
 // Small integers: every sum is exact, so that results are compared with ==.
 std::vector<float> integers(std::int64_t count, int seed) {
@@ -81,33 +84,19 @@ TEST(Sgemm, TakesThePrecisionThatIsAskedFor) {
   EXPECT_EQ(x.c, x.expected);
 }
 
-struct Free {
-  void operator()(void* pointer) const { cudaFree(pointer); }
-};
-using OnDevice = std::unique_ptr<float, Free>;
-OnDevice upload(const std::vector<float>& x) {
-  void* memory = nullptr;
-  if (cudaMalloc(&memory, x.size() * sizeof(float)) != cudaSuccess) return nullptr;
-  cudaMemcpy(memory, x.data(), x.size() * sizeof(float), cudaMemcpyDefault);
-  return OnDevice(static_cast<float*>(memory));
-}
-
 TEST(Sgemm, MultipliesDeviceOperands) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
   Case x = make_case(Op::kNone, Op::kNone, Layout::kRowMajor);
-  const OnDevice a = upload(x.a), b = upload(x.b), c = upload(x.c);
-  ASSERT_TRUE(a && b && c);
+  const auto a = upload(x.a), b = upload(x.b), c = upload(x.c);
   const Status status = sgemm(x.problem, {a.get(), b.get(), c.get()});
   ASSERT_TRUE(status) << status.message();
-  ASSERT_EQ(cudaMemcpy(x.c.data(), c.get(), x.c.size() * sizeof(float), cudaMemcpyDefault),
-            cudaSuccess);
-  EXPECT_EQ(x.c, x.expected);
+  EXPECT_EQ(download(c, x.c.size()), x.expected);
 }
 
 TEST(Sgemm, OperandsInDifferentPlacesAreRefused) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
   Case x = make_case(Op::kNone, Op::kNone, Layout::kRowMajor);
-  const OnDevice b = upload(x.b);
+  const auto b = upload(x.b);
   const std::vector<float> before = x.c;
   const Status status = sgemm(x.problem, {x.a.data(), b.get(), x.c.data()});
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
@@ -142,6 +131,21 @@ TEST(Sgemm, OperandsThatAreNotUsedMayBeNull) {
   EXPECT_EQ(c, twice);
   p.m = 0;
   EXPECT_TRUE(sgemm(p, {}));
+}
+
+TEST(Sgemm, AnInfiniteAlphaIsNotUsedWhereKIsZero) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
+  const Device device = query_device(0).value();
+  const Problem p = make_problem(8, 9, 0, std::numeric_limits<float>::infinity(), 2);
+  const std::vector<float> before = integers(72, 4);
+  std::vector<float> twice = before;
+  for (float& x : twice) x *= 2;
+  for (const Precision precision : precisions()) {
+    if (!select(p, Place::kCuda, precision, device)) continue;
+    const auto c = upload(before);
+    ASSERT_TRUE(sgemm(p, {nullptr, nullptr, c.get()}, nullptr, precision));
+    EXPECT_EQ(download(c, before.size()), twice) << to_string(precision);
+  }
 }
 
 // `count` products of one shape, with one allocation per operand and gaps between the matrices,
@@ -192,12 +196,11 @@ TEST(Batch, MultipliesDeviceOperandsInEveryPrecision) {
   for (const Precision precision : precisions()) {
     for (BatchCase& x : batch_cases()) {
       if (!select(x.p, Place::kCuda, precision, device)) continue;
-      const OnDevice a = upload(x.a), b = upload(x.b), c = upload(x.c);
+      const auto a = upload(x.a), b = upload(x.b), c = upload(x.c);
       const Status status = sgemm(x.p, {a.get(), b.get(), c.get()}, x.batch, nullptr, precision);
       ASSERT_TRUE(status) << status.message();
-      std::vector<float> got(x.c.size());
-      cudaMemcpy(got.data(), c.get(), got.size() * sizeof(float), cudaMemcpyDefault);
-      EXPECT_EQ(got, x.expected) << to_string(precision) << ' ' << to_string(x.p);
+      EXPECT_EQ(download(c, x.c.size()), x.expected)
+          << to_string(precision) << ' ' << to_string(x.p);
     }
   }
 }
@@ -269,7 +272,7 @@ TEST(Select, TakesTheHighestRungThatAccepts) {
       << none.status().message();
 }
 
-TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
+TEST(Select, TakesSplitKWhereTilesAreFewAndTermsWhereTheyGain) {
   const Device hopper{.name = "a Hopper", .has_cuda = true, .cc = 90, .sm_count = 132};
   const auto rung = [&](const std::string& shape, Precision precision) {
     const auto found = select(parse_shape(shape).value(), Place::kCuda, precision, hopper);

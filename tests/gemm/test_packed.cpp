@@ -8,20 +8,17 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "host/query.hpp"
+#include "support/device_memory.hpp"
 
 namespace ladder {
 namespace {
 
-struct Free {
-  void operator()(float* g) const { static_cast<void>(cudaFree(g)); }
-};
-using OnDevice = std::unique_ptr<float, Free>;
+using OnDevice = test::OnDevice<float>;
 
 OnDevice normal(std::int64_t count, unsigned seed) {
   std::mt19937 engine(seed);
@@ -29,10 +26,7 @@ OnDevice normal(std::int64_t count, unsigned seed) {
   std::vector<float> x(static_cast<std::size_t>(count));
   for (float& value : x) value = draw(engine);
   x[x.size() / 3] = std::numeric_limits<float>::infinity();  // a row without terms
-  void* g = nullptr;
-  if (cudaMalloc(&g, x.size() * sizeof(float)) != cudaSuccess) return nullptr;
-  cudaMemcpy(g, x.data(), x.size() * sizeof(float), cudaMemcpyDefault);
-  return OnDevice(static_cast<float*>(g));
+  return test::upload(x);
 }
 
 std::vector<std::uint32_t> bits(const OnDevice& g, std::int64_t count) {

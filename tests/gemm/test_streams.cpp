@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "host/query.hpp"
+#include "support/device_memory.hpp"
 
 namespace ladder {
 namespace {
@@ -30,23 +31,7 @@ const auto kWays = testing::Values("fp16x3", "bf16x6", "ieee", "auto", "r12_simt
                                    "ladder_tf32", "ladder_guarded");
 constexpr unsigned kLimitSeconds = 120;  // of a test in which kernels wait for each other for ever
 
-struct Free {
-  void operator()(float* at) const { EXPECT_EQ(cudaFree(at), cudaSuccess); }
-};
-using Memory = std::unique_ptr<float, Free>;
-
-Memory device_memory(std::size_t count) {
-  void* at = nullptr;
-  EXPECT_EQ(cudaMalloc(&at, count * sizeof(float)), cudaSuccess);
-  return Memory(static_cast<float*>(at));
-}
-
-Memory on_device(const std::vector<float>& x) {
-  Memory memory = device_memory(x.size());
-  EXPECT_EQ(cudaMemcpy(memory.get(), x.data(), x.size() * sizeof(float), cudaMemcpyHostToDevice),
-            cudaSuccess);
-  return memory;
-}
+using Memory = test::OnDevice<float>;
 
 // Small integers: every sum is exact, in every precision.
 std::vector<float> integers(std::int64_t count, unsigned seed) {
@@ -66,9 +51,9 @@ class Cube {
     const std::vector<float> a = integers(count, seed), b = integers(count, seed + 1);
     expected_.resize(a.size());
     EXPECT_TRUE(sgemm(problem, {a.data(), b.data(), expected_.data()}));
-    a_ = on_device(a);
-    b_ = on_device(b);
-    c_ = device_memory(a.size());
+    a_ = test::upload(a);
+    b_ = test::upload(b);
+    c_ = test::device_array<float>(a.size());
   }
   Status multiply(Stream stream, const std::string& way) const {
     const Operands operands{a_.get(), b_.get(), c_.get()};

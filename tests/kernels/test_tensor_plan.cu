@@ -10,10 +10,13 @@
 #include <array>
 #include <vector>
 
+#include "support/device_memory.hpp"
 #include "tile_shapes.hpp"
 
 namespace ladder {
 namespace {
+
+using namespace test;
 
 constexpr std::size_t kPair = 4;
 
@@ -32,29 +35,24 @@ __global__ void mark(const __grid_constant__ Tiling plan, int* done) {
 // Clusters of `parts` blocks, each with one tile.
 __global__ void mark_in_clusters(const __grid_constant__ Tiling plan, int parts, int* done) {
   const int block = static_cast<int>(blockIdx.x);
-  mark_steps(PartSchedule(plan, block / parts, block % parts, parts), plan.steps, done);
+  mark_steps(PartSchedule(plan, parts, block % parts, block / parts), plan.steps, done);
 }
 
 void expect_complete(const TensorPlan& chosen) {
   const Tiling& plan = chosen.plan;
   const int tiles = plan.whole_tiles + plan.split_tiles;
   if (chosen.plan.narrow.width == 0) ASSERT_EQ(tiles, plan.tiles_m * plan.tiles_n);
-  std::vector<int> done(static_cast<std::size_t>(tiles) * plan.steps);
-  int* gDone = nullptr;
-  const std::size_t bytes = done.size() * sizeof(int);
-  ASSERT_EQ(cudaMalloc(&gDone, bytes), cudaSuccess);
-  ASSERT_EQ(cudaMemset(gDone, 0, bytes), cudaSuccess);
+  const std::size_t all = static_cast<std::size_t>(tiles) * plan.steps;
+  const auto done = filled_array<int>(all, 0);
   const auto run = chosen.parts > 1       ? mark<PartSchedule>
                    : plan.split_tiles > 0 ? mark<Schedule>
                                           : mark<WholeSchedule>;
   if (const int parts = kShapes[chosen.tile].parts; parts > 1) {
-    mark_in_clusters<<<plan.blocks * parts, 1>>>(plan, parts, gDone);
+    mark_in_clusters<<<plan.blocks * parts, 1>>>(plan, parts, done.get());
   } else {
-    run<<<plan.blocks, 1>>>(plan, gDone);
+    run<<<plan.blocks, 1>>>(plan, done.get());
   }
-  ASSERT_EQ(cudaMemcpy(done.data(), gDone, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
-  ASSERT_EQ(cudaFree(gDone), cudaSuccess);
-  for (const int times : done) ASSERT_EQ(times, 1);
+  for (const int times : download(done, all)) ASSERT_EQ(times, 1);
 }
 
 TEST(TensorPlan, CoversEveryStepOnce) {
@@ -164,14 +162,9 @@ TEST(TensorPlan, NarrowTilesCoverCOnceInFewerWaves) {
           << "as many waves, the last ones shorter";
     }
     const std::size_t places = static_cast<std::size_t>(plan.tiles_m) * 2 * eights;
-    std::vector<int> done(places + 1);
-    int* gDone = nullptr;
-    const std::size_t bytes = done.size() * sizeof(int);
-    ASSERT_EQ(cudaMalloc(&gDone, bytes), cudaSuccess);
-    ASSERT_EQ(cudaMemset(gDone, 0, bytes), cudaSuccess);
-    mark_places<<<plan.blocks * Pair::kCluster, 1>>>(plan, n, gDone, gDone + places);
-    ASSERT_EQ(cudaMemcpy(done.data(), gDone, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
-    ASSERT_EQ(cudaFree(gDone), cudaSuccess);
+    const auto gDone = filled_array<int>(places + 1, 0);
+    mark_places<<<plan.blocks * Pair::kCluster, 1>>>(plan, n, gDone.get(), gDone.get() + places);
+    std::vector<int> done = download(gDone, places + 1);
     EXPECT_EQ(done.back(), 0) << m << " x " << n;
     done.pop_back();
     for (const int times : done) ASSERT_EQ(times, 1) << m << " x " << n;
@@ -208,13 +201,9 @@ TEST(TensorPlan, FirstTilesAreThoseOfTheSchedule) {
         const FirstTiles first = first_tiles(plan, Pair::kBand);
         ++(first.known ? known : unknown);
         if (!first.known) continue;
-        int *gWrong = nullptr, wrong = -1;
-        ASSERT_EQ(cudaMalloc(&gWrong, sizeof(int)), cudaSuccess);
-        ASSERT_EQ(cudaMemset(gWrong, 0, sizeof(int)), cudaSuccess);
-        compare_first<<<plan.blocks * Pair::kCluster, 1>>>(plan, first, gWrong);
-        ASSERT_EQ(cudaMemcpy(&wrong, gWrong, sizeof(int), cudaMemcpyDeviceToHost), cudaSuccess);
-        ASSERT_EQ(cudaFree(gWrong), cudaSuccess);
-        EXPECT_EQ(wrong, 0) << m << " x " << n << " on " << sms;
+        const auto wrong = filled_array<int>(1, 0);
+        compare_first<<<plan.blocks * Pair::kCluster, 1>>>(plan, first, wrong.get());
+        EXPECT_EQ(download(wrong, 1).front(), 0) << m << " x " << n << " on " << sms;
       }
     }
   }

@@ -11,8 +11,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
+
+#include "support/device_memory.hpp"
 
 namespace ladder::test {
 
@@ -23,32 +24,6 @@ struct Counted {
   int all() const { return allocations + frees + waits; }
 };
 Counted& counted();
-
-struct FreeOnDevice {
-  void operator()(void* at) const { EXPECT_EQ(cudaFree(at), cudaSuccess); }
-};
-template <class T>
-using OnDevice = std::unique_ptr<T[], FreeOnDevice>;
-
-template <class T>
-OnDevice<T> device_array(std::size_t count) {
-  void* at = nullptr;
-  EXPECT_EQ(cudaMalloc(&at, std::max<std::size_t>(1, count) * sizeof(T)), cudaSuccess);
-  return OnDevice<T>(static_cast<T*>(at));
-}
-template <class T>
-OnDevice<T> upload(const std::vector<T>& x) {
-  auto at = device_array<T>(x.size());
-  EXPECT_EQ(cudaMemcpy(at.get(), x.data(), x.size() * sizeof(T), cudaMemcpyHostToDevice),
-            cudaSuccess);
-  return at;
-}
-template <class T>
-std::vector<T> download(const OnDevice<T>& at, std::size_t count) {
-  std::vector<T> x(count);
-  EXPECT_EQ(cudaMemcpy(x.data(), at.get(), count * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
-  return x;
-}
 
 inline std::vector<float> integers(std::int64_t count, unsigned seed) {
   std::vector<float> x(static_cast<std::size_t>(count));
@@ -88,6 +63,20 @@ struct Handle {
 struct Shape {
   std::int64_t m, n, k;
 };
+
+// Every layout and pair of operations.
+struct Form {
+  ladder_layout layout;
+  ladder_op op_a, op_b;
+};
+inline const std::vector<Form> kForms = [] {
+  std::vector<Form> all;
+  for (const auto layout : {LADDER_ROW_MAJOR, LADDER_COL_MAJOR}) {
+    for (const auto op_a : {LADDER_OP_N, LADDER_OP_T})
+      for (const auto op_b : {LADDER_OP_N, LADDER_OP_T}) all.push_back({layout, op_a, op_b});
+  }
+  return all;
+}();
 
 // A call with its operands on the host and on the device.
 class Example {

@@ -181,59 +181,25 @@ TEST_F(Arguments, AtRandom) {
     const std::int64_t size = one_of(-1, 0, 1, 5);
     const std::int64_t large = one_of(std::int64_t{0}, std::int64_t{-1}, INT64_MAX, INT64_MIN,
                                       std::int64_t{1} << 33, std::int64_t{7});
-    for (int change = 0; change < 1 + round % 3; ++change) {
-      switch (random() % 16) {
-        case 0:
-          x.call.m = size;
-          break;
-        case 1:
-          x.call.n = size;
-          break;
-        case 2:
-          x.call.k = size;
-          break;
-        case 3:
-          x.call.lda = std::min<std::int64_t>(large, 10);
-          break;
-        case 4:
-          x.call.ldb = std::min<std::int64_t>(large, 7);
-          break;
-        case 5:
-          x.call.ldc = std::min<std::int64_t>(large, 8);
-          break;
-        case 6:
-          x.call.batch_count = one_of(-1, 0, 1, 2);
-          break;
-        case 7:
-          x.call.stride_c = one_of(large, large);
-          x.call.batch_count = 1;
-          break;
-        case 8:
-          x.call.op_a = static_cast<ladder_op>(large);
-          break;
-        case 9:
-          x.call.layout = static_cast<ladder_layout>(large);
-          break;
-        case 10:
-          x.call.precision = static_cast<ladder_precision>(random() % 10);
-          break;
-        case 11:
-          x.call.flags = random() % 8;
-          break;
-        case 12:
-          x.call.a = nullptr;
-          break;
-        case 13:
-          x.call.epilogue.activation = static_cast<ladder_activation>(random() % 5);
-          break;
-        case 14:
-          x.call.epilogue.bias_kind = static_cast<ladder_bias>(random() % 4);
-          break;
-        default:
-          x.call.struct_size = static_cast<size_t>(large);
-          break;
-      }
-    }
+    const std::function<void()> changes[] = {
+        [&] { x.call.m = size; },
+        [&] { x.call.n = size; },
+        [&] { x.call.k = size; },
+        [&] { x.call.lda = std::min<std::int64_t>(large, 10); },
+        [&] { x.call.ldb = std::min<std::int64_t>(large, 7); },
+        [&] { x.call.ldc = std::min<std::int64_t>(large, 8); },
+        [&] { x.call.batch_count = one_of(-1, 0, 1, 2); },
+        [&] { x.call.stride_c = large, x.call.batch_count = 1; },
+        [&] { x.call.op_a = static_cast<ladder_op>(large); },
+        [&] { x.call.layout = static_cast<ladder_layout>(large); },
+        [&] { x.call.precision = static_cast<ladder_precision>(random() % 10); },
+        [&] { x.call.flags = random() % 8; },
+        [&] { x.call.a = nullptr; },
+        [&] { x.call.epilogue.activation = static_cast<ladder_activation>(random() % 5); },
+        [&] { x.call.epilogue.bias_kind = static_cast<ladder_bias>(random() % 4); },
+        [&] { x.call.struct_size = static_cast<size_t>(large); },
+    };
+    for (int change = 0; change < 1 + round % 3; ++change) changes[random() % std::size(changes)]();
     const bool reads_inside = x.call.op_a == LADDER_OP_N && x.call.layout == LADDER_ROW_MAJOR;
     if (!reads_inside && x.call.struct_size == sizeof x.call) continue;  // A would be larger
     const ladder_status status = x.run(handle);

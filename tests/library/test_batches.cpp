@@ -27,19 +27,15 @@ ladder_gemm_plan plan_of(const Handle& handle, const Example& x) {
 TEST_F(Batches, OfEveryLayoutAndOperationAreOneLaunch) {
   const Handle handle;
   for (const Shape shape : {Shape{37, 29, 41}, {1, 64, 16}, {130, 8, 70}, {96, 128, 64}}) {
-    for (const ladder_layout layout : {LADDER_ROW_MAJOR, LADDER_COL_MAJOR}) {
-      for (const ladder_op op_a : {LADDER_OP_N, LADDER_OP_T}) {
-        for (const ladder_op op_b : {LADDER_OP_N, LADDER_OP_T}) {
-          const Example x(shape, layout, op_a, op_b, 5);
-          const ladder_gemm_plan plan = plan_of(handle, x);
-          EXPECT_STREQ(plan.why, "batch_count: one launch computes all products");
-          EXPECT_STREQ(plan.kernel, "ladder_split_k");
-          EXPECT_EQ(plan.workspace_bytes, 0U);
-          ASSERT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();
-          EXPECT_EQ(x.result(), x.expected()) << shape.m << "x" << shape.n << "x" << shape.k
-                                              << " layout " << layout << " ops " << op_a << op_b;
-        }
-      }
+    for (const auto& [layout, op_a, op_b] : kForms) {
+      const Example x(shape, layout, op_a, op_b, 5);
+      const ladder_gemm_plan plan = plan_of(handle, x);
+      EXPECT_STREQ(plan.why, "batch_count: one launch computes all products");
+      EXPECT_STREQ(plan.kernel, "ladder_split_k");
+      EXPECT_EQ(plan.workspace_bytes, 0U);
+      ASSERT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();
+      EXPECT_EQ(x.result(), x.expected()) << shape.m << "x" << shape.n << "x" << shape.k
+                                          << " layout " << layout << " ops " << op_a << op_b;
     }
   }
 }

@@ -17,7 +17,6 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr ladder_layout kLayouts[] = {LADDER_ROW_MAJOR, LADDER_COL_MAJOR};
-constexpr ladder_op kOps[] = {LADDER_OP_N, LADDER_OP_T};
 
 class Calls : public WithDevice {};
 
@@ -25,26 +24,22 @@ TEST_F(Calls, EveryLayoutOperationAndPrecision) {
   const Handle handle;
   int refused = 0;
   for (const ladder_precision precision : kPrecisions) {
-    for (const ladder_layout layout : kLayouts) {
-      for (const ladder_op op_a : kOps) {
-        for (const ladder_op op_b : kOps) {
-          Example x({37, 29, 41}, layout, op_a, op_b);
-          x.call.precision = precision;
-          const ladder_status status = x.run(handle);
-          const std::string name = std::string(ladder_precision_string(precision)) + " layout " +
-                                   std::to_string(layout) + " ops " + std::to_string(op_a) +
-                                   std::to_string(op_b);
-          if (status == LADDER_STATUS_NOT_SUPPORTED) {
-            EXPECT_TRUE(!computes(precision) || precision == LADDER_PRECISION_TF32) << name;
-            EXPECT_NE(std::string(ladder_last_error()).find("precision: "), std::string::npos);
-            EXPECT_EQ(x.result(), x.c) << name;
-            ++refused;
-            continue;
-          }
-          ASSERT_EQ(status, LADDER_STATUS_OK) << name << ": " << ladder_last_error();
-          EXPECT_EQ(x.result(), x.expected()) << name;
-        }
+    for (const auto& [layout, op_a, op_b] : kForms) {
+      Example x({37, 29, 41}, layout, op_a, op_b);
+      x.call.precision = precision;
+      const ladder_status status = x.run(handle);
+      const std::string name = std::string(ladder_precision_string(precision)) + " layout " +
+                               std::to_string(layout) + " ops " + std::to_string(op_a) +
+                               std::to_string(op_b);
+      if (status == LADDER_STATUS_NOT_SUPPORTED) {
+        EXPECT_TRUE(!computes(precision) || precision == LADDER_PRECISION_TF32) << name;
+        EXPECT_NE(std::string(ladder_last_error()).find("precision: "), std::string::npos);
+        EXPECT_EQ(x.result(), x.c) << name;
+        ++refused;
+        continue;
       }
+      ASSERT_EQ(status, LADDER_STATUS_OK) << name << ": " << ladder_last_error();
+      EXPECT_EQ(x.result(), x.expected()) << name;
     }
   }
   // on Hopper: tf32 with a transposed operand

@@ -21,7 +21,6 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN(),
                 kInfinity = std::numeric_limits<float>::infinity();
 constexpr ladder_layout kLayouts[] = {LADDER_ROW_MAJOR, LADDER_COL_MAJOR};
-constexpr ladder_op kOps[] = {LADDER_OP_N, LADDER_OP_T};
 
 // A matrix with gaps and guards of NaN, on both sides. `at` is the index of an element of op(X).
 struct Matrix {
@@ -203,17 +202,13 @@ TEST_F(Products, OfRealNumbers) {
     if (!computes(precision) || precision == LADDER_PRECISION_TF32) continue;
     for (const Shape shape :
          {Shape{1, 1, 1}, Shape{129, 67, 35}, Shape{5, 260, 97}, Shape{64, 96, 160}}) {
-      for (const ladder_layout layout : kLayouts) {
-        for (const ladder_op op_a : kOps) {
-          for (const ladder_op op_b : kOps) {
-            const bool aligned = shape.m % 4 == 0;  // rows of 16 bytes, or none
-            Product x(shape, layout, op_a, op_b, aligned ? 0 : 1 + seed % 3);
-            if (++seed % 2 == 0) x.beta = 0;
-            x.draw(seed);
-            compute(x, precision);
-            if (HasFatalFailure()) return;
-          }
-        }
+      for (const auto& [layout, op_a, op_b] : kForms) {
+        const bool aligned = shape.m % 4 == 0;  // rows of 16 bytes, or none
+        Product x(shape, layout, op_a, op_b, aligned ? 0 : 1 + seed % 3);
+        if (++seed % 2 == 0) x.beta = 0;
+        x.draw(seed);
+        compute(x, precision);
+        if (HasFatalFailure()) return;
       }
     }
   }

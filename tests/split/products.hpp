@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "operands/input.hpp"
+#include "support/device_memory.hpp"
 #include "verify/bound.hpp"
 
 namespace ladder {
@@ -36,16 +36,6 @@ inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr float kLargest = std::numeric_limits<float>::max();
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
-
-struct Free {
-  void operator()(float* g) const { (void)cudaFree(g); }
-};
-inline std::unique_ptr<float, Free> on_device(const std::vector<float>& values) {
-  float* g = nullptr;
-  if (cudaMalloc(&g, values.size() * sizeof(float)) != cudaSuccess) return nullptr;
-  (void)cudaMemcpy(g, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice);
-  return std::unique_ptr<float, Free>(g);
-}
 
 inline const KernelInfo& kernel(const std::string& id) {
   for (const auto infos : {split_bf16::kInfo, split_fp16::kInfo, guarded::kInfo}) {
@@ -73,14 +63,10 @@ inline Matrices uniform(const Problem& p, std::uint64_t seed = 3) {
 }
 
 inline std::vector<float> run(const KernelInfo& which, const Matrices& x) {
-  const auto a = on_device(x.a), b = on_device(x.b), c = on_device(x.c);
+  const auto a = test::upload(x.a), b = test::upload(x.b), c = test::upload(x.c);
   const Status status = which.launch(x.p, {a.get(), b.get(), c.get()}, nullptr);
   EXPECT_TRUE(status) << status.message();
-  std::vector<float> result(x.c.size());
-  EXPECT_EQ(
-      cudaMemcpy(result.data(), c.get(), result.size() * sizeof(float), cudaMemcpyDeviceToHost),
-      cudaSuccess);
-  return result;
+  return test::download(c, x.c.size());
 }
 
 struct Sums {

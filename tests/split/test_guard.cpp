@@ -4,6 +4,7 @@
 #include <ladder/guard.hpp>
 
 #include <functional>
+#include <span>
 
 #include "products.hpp"
 #include "verify/atlas.hpp"
@@ -20,7 +21,7 @@ Precision chosen_on(Matrices x) {
   return choice ? choice.value() : Precision::kTf32;
 }
 
-TEST(Guard, TakesTwoWordsWhereThatIsProved) {
+TEST(Guard, TakesTwoTermsWhereThatIsProved) {
   for (const auto& [op_a, op_b] : kOps) {
     const Problem p = make_problem(96, 80, 512, 1, 0, op_a, op_b);
     EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);
@@ -39,19 +40,22 @@ TEST(Guard, TakesTwoWordsWhereThatIsProved) {
   }
 }
 
-TEST(Guard, TakesThreeWordsWhereTinyMeetsHuge) {
+// Elements that are small in A are large in B.
+Matrices graded(const Problem& p) {
+  Matrices x = uniform(p);
+  for (std::int64_t k = 0; k < p.k; ++k) {
+    const int by = static_cast<int>(k % 40);
+    for (std::int64_t i = 0; i < p.m; ++i) x.at_a(i, k) = std::ldexp(x.at_a(i, k), by);
+    for (std::int64_t j = 0; j < p.n; ++j) x.at_b(k, j) = std::ldexp(x.at_b(k, j), -by);
+  }
+  return x;
+}
+
+TEST(Guard, TakesThreeTermsWhereTinyMeetsHuge) {
   for (const auto& [op_a, op_b] : kOps) {
-    Matrices x = uniform(make_problem(64, 72, 320, 1, 0, op_a, op_b));
-    // graded: elements that are small in A are large in B
-    for (std::int64_t k = 0; k < x.p.k; ++k) {
-      for (std::int64_t i = 0; i < x.p.m; ++i)
-        x.at_a(i, k) = std::ldexp(x.at_a(i, k), static_cast<int>(k % 40));
-      for (std::int64_t j = 0; j < x.p.n; ++j)
-        x.at_b(k, j) = std::ldexp(x.at_b(k, j), -static_cast<int>(k % 40));
-    }
-    EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
-    Matrices one =
-        uniform(make_problem(64, 72, 320, 1, 0, op_a, op_b));  // one row, one huge element
+    const Problem p = make_problem(64, 72, 320, 1, 0, op_a, op_b);
+    EXPECT_EQ(chosen_on(graded(p)), Precision::kBf16x6);
+    Matrices one = uniform(p);  // one row, one huge element
     one.at_a(13, 7) = 0x1p40F;
     EXPECT_EQ(chosen_on(one), Precision::kBf16x6);
   }
@@ -107,7 +111,7 @@ TEST(Guard, IsNoFurtherOffThanAChainOnAnyKindOfData) {
   }
 }
 
-TEST(Guard, TakesThreeWordsWhereProductsCancel) {
+TEST(Guard, TakesThreeTermsWhereProductsCancel) {
   for (const auto& [op_a, op_b] : kOps) {
     Matrices x = drawn(make_problem(64, 72, 512, 1, 0, op_a, op_b), Distribution::kCancelling);
     EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
@@ -116,7 +120,7 @@ TEST(Guard, TakesThreeWordsWhereProductsCancel) {
   }
 }
 
-TEST(Guard, TakesNoWordsWhereFewProductsAreLarge) {
+TEST(Guard, TakesNoTermsWhereFewProductsAreLarge) {
   for (const auto& [op_a, op_b] : kOps) {
     EXPECT_EQ(
         chosen_on(drawn(make_problem(140, 133, 515, 1, 0, op_a, op_b), Distribution::kSpread4)),
@@ -142,29 +146,19 @@ TEST(Guard, TakesNoWordsWhereFewProductsAreLarge) {
   EXPECT_EQ(error_of(selection, run(kernel("ladder_guarded"), selection)), 0);
 }
 
-TEST(Guard, TakesNoWordsWhereManyLinesHoldNan) {
+TEST(Guard, TakesNoTermsWhereManyRowsHoldNan) {
   Matrices x = uniform(make_problem(150, 140, 200));
   for (std::int64_t i = 0; i < x.p.m; i += 2) x.at_a(i, 3 * i % x.p.k) = kNan;
   EXPECT_EQ(chosen_on(x), Precision::kIeee);
 }
 
-TEST(Guard, TakesNoWordsWhereNoWordsWillDo) {
+TEST(Guard, TakesNoTermsWhereNoTermsWillDo) {
   Matrices x = uniform(make_problem(34, 33, 200));
   x.at_a(2, 2) = 0x1p120F;
   x.at_a(2, 3) = 0x1p-100F;
   x.at_b(2, 5) = 0;
   x.at_b(3, 5) = 0x1p100F;
   EXPECT_EQ(chosen_on(x), Precision::kIeee);
-}
-
-TEST(Guard, KeepsIntegersExact) {
-  const Problem p = make_problem(70, 66, 300);
-  const Images images = make_images(p, {Values::kIntegers, 5}, Precision::kIeee).value();
-  Matrices x{p, images.a, images.b, images.c};
-  const std::vector<float> c = run(kernel("ladder_guarded"), x);
-  for (std::int64_t i = 0; i < p.m; ++i) {
-    for (std::int64_t j = 0; j < p.n; ++j) ASSERT_EQ(c[i * p.ldc + j], exact(x, i, j).sum);
-  }
 }
 
 TEST(Guard, RefusesAKWhoseBoundIsNotBelowSgemms) {
@@ -179,36 +173,27 @@ TEST(Guard, RefusesAKWhoseBoundIsNotBelowSgemms) {
 class Prepared {
  public:
   explicit Prepared(const Matrices& x)
-      : p_(x.p), a_(on_device(x.a)), b_(on_device(x.b)), c_(on_device(x.c)) {}
+      : p_(x.p), a_(test::upload(x.a)), b_(test::upload(x.b)), c_(test::upload(x.c)) {}
   void launch(cudaStream_t stream) const {
     const Status s = kernel("ladder_guarded").launch(p_, {a_.get(), b_.get(), c_.get()}, stream);
     EXPECT_TRUE(s) << s.message();
   }
   // C, which is overwritten with NaN.
   std::vector<float> take() const {
-    std::vector<float> c(static_cast<std::size_t>(p_.m * p_.ldc));
-    const std::size_t bytes = c.size() * sizeof(float);
-    EXPECT_EQ(cudaMemcpy(c.data(), c_.get(), bytes, cudaMemcpyDeviceToHost), cudaSuccess);
-    EXPECT_EQ(cudaMemset(c_.get(), 0xFF, bytes), cudaSuccess);
+    std::vector<float> c = test::download(c_, static_cast<std::size_t>(p_.m * p_.ldc));
+    EXPECT_EQ(cudaMemset(c_.get(), 0xFF, c.size() * sizeof(float)), cudaSuccess);
     return c;
   }
 
  private:
   Problem p_;
-  std::unique_ptr<float, Free> a_, b_, c_;
+  test::OnDevice<float> a_, b_, c_;
 };
 
 // One of each choice, in tiles of several blocks.
 std::vector<Matrices> of_each_choice(Op op_a, Op op_b) {
   const Problem p = make_problem(196, 300, 328, 1, 0, op_a, op_b);
-  Matrices graded = uniform(p);
-  for (std::int64_t k = 0; k < p.k; ++k) {
-    for (std::int64_t i = 0; i < p.m; ++i)
-      graded.at_a(i, k) = std::ldexp(graded.at_a(i, k), static_cast<int>(k % 40));
-    for (std::int64_t j = 0; j < p.n; ++j)
-      graded.at_b(k, j) = std::ldexp(graded.at_b(k, j), -static_cast<int>(k % 40));
-  }
-  return {uniform(p), graded, drawn(p, Distribution::kSpread4)};
+  return {uniform(p), graded(p), drawn(p, Distribution::kSpread4)};
 }
 
 TEST(Guard, LeavesNothingToTheNextCall) {
@@ -219,26 +204,36 @@ TEST(Guard, LeavesNothingToTheNextCall) {
   }
 }
 
-TEST(Guard, DecidesInEveryReplayOfAGraph) {
-  const std::vector<Matrices> x = of_each_choice(Op::kNone, Op::kNone);
-  std::vector<Prepared> calls(x.begin(), x.end());
-  std::vector<std::vector<float>> expected;
-  for (const Prepared& call : calls) {
-    call.launch(nullptr);
-    expected.push_back(call.take());
+// One call of each choice, with its result.
+struct Calls {
+  explicit Calls(Op op) {
+    for (const Matrices& x : of_each_choice(op, op)) all.emplace_back(x);
+    for (const Prepared& call : all) {
+      call.launch(nullptr);
+      results.push_back(call.take());
+    }
   }
+  void expect_results() const {
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].take(), results[i]) << i;
+  }
+  std::vector<Prepared> all;
+  std::vector<std::vector<float>> results;
+};
+
+TEST(Guard, DecidesInEveryReplayOfAGraph) {
+  const Calls calls(Op::kNone);
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
   cudaGraph_t graph = nullptr;
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
-  for (const Prepared& call : calls) call.launch(stream);
+  for (const Prepared& call : calls.all) call.launch(stream);
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   cudaGraphExec_t exec = nullptr;
   ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
   for (int replay = 0; replay < 2; ++replay) {
     ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-    for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls[i].take(), expected[i]) << i;
+    calls.expect_results();
   }
   EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
@@ -246,22 +241,16 @@ TEST(Guard, DecidesInEveryReplayOfAGraph) {
 }
 
 TEST(Guard, ComputesOnSeveralStreamsAtOnce) {
-  const std::vector<Matrices> x = of_each_choice(Op::kTranspose, Op::kTranspose);
-  std::vector<Prepared> calls(x.begin(), x.end());
-  std::vector<std::vector<float>> expected;
-  for (const Prepared& call : calls) {
-    call.launch(nullptr);
-    expected.push_back(call.take());
-  }
+  const Calls calls(Op::kTranspose);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  std::vector<cudaStream_t> streams(calls.size());
+  std::vector<cudaStream_t> streams(calls.all.size());
   for (cudaStream_t& stream : streams)
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   for (int round = 0; round < 2; ++round) {
-    for (std::size_t i = 0; i < calls.size(); ++i) calls[i].launch(streams[i]);
+    for (std::size_t i = 0; i < streams.size(); ++i) calls.all[i].launch(streams[i]);
   }
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls[i].take(), expected[i]) << i;
+  calls.expect_results();
   for (cudaStream_t stream : streams) EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
@@ -269,7 +258,7 @@ TEST(Guard, ComputesOnSeveralStreamsAtOnce) {
 // follows the product.
 const std::pair<std::int64_t, std::int64_t> kThin[] = {{2048, 40}, {72, 2052}};
 
-TEST(GuardOfThin, TakesTwoWordsWhereEach64IsProved) {
+TEST(GuardOfThin, TakesTwoTermsWhereEach64IsProved) {
   for (const auto& [m, n] : kThin) {
     for (const auto& [op_a, op_b] : kOps) {
       const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
@@ -286,20 +275,20 @@ TEST(GuardOfThin, TakesTwoWordsWhereEach64IsProved) {
 }
 
 // Changes one range of 64 elements in one row of an operand.
-void expect_no_words(const Problem& p, const std::function<void(Matrices&)>& change) {
+void expect_no_terms(const Problem& p, const std::function<void(Matrices&)>& change) {
   Matrices x = uniform(p);
   change(x);
   EXPECT_EQ(chosen_on(x), Precision::kIeee);
   EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);  // no state remains from earlier calls
 }
 
-TEST(GuardOfThin, TakesNoWordsWhereOne64OfOneLineIsNotProved) {
+TEST(GuardOfThin, TakesNoTermsWhereOne64OfOneVectorIsNotProved) {
   for (const auto& [m, n] : kThin) {
     for (const auto& [op_a, op_b] : kOps) {
       const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
-      expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 255) = 0x1p20F; });
-      expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
-      expect_no_words(
+      expect_no_terms(p, [](Matrices& x) { x.at_a(x.p.m - 1, 255) = 0x1p20F; });
+      expect_no_terms(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
+      expect_no_terms(
           // scales so different that sums lose their earlier or later products
           p, [](Matrices& x) {
             const bool tall = x.p.m > x.p.n;
@@ -338,30 +327,32 @@ void expect_exact(const Problem& p, bool proved) {
   }
 }
 
-TEST(GuardOfThin, KeepsIntegersExactAndCWhereItIsNeededAgain) {
+void expect_exact(std::span<const std::pair<std::int64_t, std::int64_t>> shapes, std::int64_t k) {
   for (const float beta : {0.0F, 2.0F}) {
-    for (const auto& [m, n] : kThin) {
-      for (const bool proved : {false, true}) {
-        Problem p = make_problem(m, n, 320, 1, beta);
-        p.ldc += 3;
-        expect_exact(p, proved);
-      }
+    for (const auto& [m, n] : shapes) {
+      Problem p = make_problem(m, n, k, 1, beta);
+      p.ldc += 3;
+      for (const bool proved : {false, true}) expect_exact(p, proved);
     }
   }
 }
 
+TEST(GuardOfThin, KeepsIntegersExactAndCWhereItIsNeededAgain) { expect_exact(kThin, 320); }
+
+TEST(Guard, KeepsIntegersExact) { expect_exact(make_problem(70, 66, 300), true); }
+
 // C that is small compared with k: many blocks compute a part of each tile.
 const std::pair<std::int64_t, std::int64_t> kDeep[] = {{132, 72}, {40, 136}};
 
-TEST(GuardOfDeep, TakesTwoWordsWhereEach64IsProvedAndNoneElsewhere) {
+TEST(GuardOfDeep, TakesTwoTermsWhereEach64IsProvedAndNoneElsewhere) {
   for (const auto& [m, n] : kDeep) {
     for (const auto& [op_a, op_b] : kOps) {
       EXPECT_EQ(chosen_on(uniform(make_problem(m, n, 4160, 1, 0, op_a, op_b))), Precision::kFp16x3);
     }
     const Problem p = make_problem(m, n, 4160);
-    expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 4159) = 0x1p20F; });
-    expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
-    expect_no_words(p,
+    expect_no_terms(p, [](Matrices& x) { x.at_a(x.p.m - 1, 4159) = 0x1p20F; });
+    expect_no_terms(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
+    expect_no_terms(p,
                     [](Matrices& x) {  // a block's scale is so different that its products are lost
                       for (std::int64_t k = 4096; k < 4160; ++k) {
                         float& raw = x.p.m > x.p.n ? x.at_a(7, k) : x.at_b(k, 7);
@@ -381,17 +372,7 @@ TEST(GuardOfDeep, HasSpecialValuesWhereSgemmHasThem) {
   }
 }
 
-TEST(GuardOfDeep, KeepsIntegersExactAndCWhereItIsNeededAgain) {
-  for (const float beta : {0.0F, 2.0F}) {
-    for (const auto& [m, n] : kDeep) {
-      for (const bool proved : {false, true}) {
-        Problem p = make_problem(m, n, 4160, 1, beta);
-        p.ldc += 3;
-        expect_exact(p, proved);
-      }
-    }
-  }
-}
+TEST(GuardOfDeep, KeepsIntegersExactAndCWhereItIsNeededAgain) { expect_exact(kDeep, 4160); }
 
 }  // namespace
 }  // namespace ladder

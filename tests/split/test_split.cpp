@@ -37,7 +37,7 @@ TEST(SplitSpecials, InfKeepsAlphaBetaAndC) {
   }
 }
 
-TEST(SplitSpecials, ZerosAreZeroAndLinesOfThemStay) {
+TEST(SplitSpecials, ZerosAreZeroAndRowsOfThemStay) {
   for (const std::string& id : kAll) {
     Matrices x = uniform(make_problem(130, 70, 256));
     for (std::int64_t k = 0; k < x.p.k; ++k) {

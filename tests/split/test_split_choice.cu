@@ -38,7 +38,7 @@ std::vector<float> alternating() {
 }
 
 __global__ void __launch_bounds__(256) sample(SplitOperand a, SplitOperand b, GrowthSample to) {
-  split_detail::sample_pairs<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
+  sample_pairs<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
 }
 
 // As the blocks of the pre-pass do: each adds what a warp has found.
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(32)
 
 __global__ void __launch_bounds__(32)
     decide(const GuardState* state, int m, int n, PlacesNeeded needed, Verdict* to) {
-  const Verdict verdict = split_detail::verdict_of(*state, m, n, kDepth, needed);
+  const Verdict verdict = verdict_of(*state, m, n, kDepth, needed);
   if (threadIdx.x == 31) *to = verdict;
 }
 
@@ -95,80 +95,80 @@ Verdict ask(const std::vector<Census>& a, const std::vector<Census>& b,
   return verdict;
 }
 
-std::vector<Census> lines(std::size_t count, const Census& census) {
+std::vector<Census> many(std::size_t count, const Census& census) {
   return std::vector<Census>(count, census);
 }
 
 void expect(const Verdict& verdict, SplitChoice choice) { EXPECT_EQ(verdict.choice, choice); }
 
-TEST(SplitChoice, DenseLinesTakeTwoWords) {
-  expect(ask(lines(700, kDense), lines(9000, kDense)), SplitChoice::kFp16x3);
-  expect(ask(lines(700, kDenseWithTiny), lines(300, kDense)), SplitChoice::kFp16x3);
-  expect(ask(lines(700, kDenseWithTiny), lines(300, kDenseWithTiny)), SplitChoice::kFp16x3);
+TEST(SplitChoice, DenseVectorsTakeTwoTerms) {
+  expect(ask(many(700, kDense), many(9000, kDense)), SplitChoice::kFp16x3);
+  expect(ask(many(700, kDenseWithTiny), many(300, kDense)), SplitChoice::kFp16x3);
+  expect(ask(many(700, kDenseWithTiny), many(300, kDenseWithTiny)), SplitChoice::kFp16x3);
 }
 
-TEST(SplitChoice, OneLineFarFromTheOthersIsSeenWhereverItIs) {
+TEST(SplitChoice, OneVectorFarFromTheOthersIsSeenWhereverItIs) {
   for (const std::size_t at : {0UL, 511UL, 512UL, 8191UL, 8999UL}) {
-    auto b = lines(9000, kDense);
+    auto b = many(9000, kDense);
     b[at] = kGraded;
-    expect(ask(lines(40, kGraded), b), SplitChoice::kBf16x6);
+    expect(ask(many(40, kGraded), b), SplitChoice::kBf16x6);
     b[at] = kMinute;
-    expect(ask(lines(40, kDense), b), SplitChoice::kBinary64);
+    expect(ask(many(40, kDense), b), SplitChoice::kBinary64);
   }
 }
 
 TEST(SplitChoice, SparseAgainstDenseOverlaps) {
   Census half = kDenseWithTiny;  // half of A is zero
   half.above[0] = half.above[1] = half.above[2] = 2040;
-  expect(ask(lines(64, half), lines(64, kDense)), SplitChoice::kFp16x3);
+  expect(ask(many(64, half), many(64, kDense)), SplitChoice::kFp16x3);
   // they may miss each other's result
-  expect(ask(lines(64, half), lines(64, half)), SplitChoice::kBf16x6);
+  expect(ask(many(64, half), many(64, half)), SplitChoice::kBf16x6);
 }
 
-TEST(SplitChoice, LinesOfZerosCountForNothing) {
-  auto a = lines(90, kDenseWithTiny);
+TEST(SplitChoice, VectorsOfZerosCountForNothing) {
+  auto a = many(90, kDenseWithTiny);
   a[17] = kZeros;
-  expect(ask(a, lines(5, kDense)), SplitChoice::kFp16x3);
-  expect(ask(lines(3, kZeros), lines(5, kZeros)), SplitChoice::kFp16x3);
+  expect(ask(a, many(5, kDense)), SplitChoice::kFp16x3);
+  expect(ask(many(3, kZeros), many(5, kZeros)), SplitChoice::kFp16x3);
 }
 
-TEST(SplitChoice, ManyLinesWithInfOrNanTakeNoWords) {
-  auto a = lines(300, kDense);
+TEST(SplitChoice, ManyVectorsWithInfOrNanTakeNoTerms) {
+  auto a = many(300, kDense);
   std::fill_n(a.begin(), 5, kZeros);  // such vectors are not counted
-  expect(ask(a, lines(5, kDense), ones(), 4), SplitChoice::kFp16x3);
-  expect(ask(a, lines(5, kDense), ones(), 5), SplitChoice::kBinary64);
-  expect(ask(lines(5, kZeros), lines(300, kDense), ones(), 1), SplitChoice::kBinary64);
+  expect(ask(a, many(5, kDense), ones(), 4), SplitChoice::kFp16x3);
+  expect(ask(a, many(5, kDense), ones(), 5), SplitChoice::kBinary64);
+  expect(ask(many(5, kZeros), many(300, kDense), ones(), 1), SplitChoice::kBinary64);
 }
 
-TEST(SplitChoice, FewLargeProductsTakeNoWords) {
+TEST(SplitChoice, FewLargeProductsTakeNoTerms) {
   Census few = kDense;
   few.above[0] = 3;
-  expect(ask(lines(70, few), lines(50, kDense)), SplitChoice::kFp16x3);
+  expect(ask(many(70, few), many(50, kDense)), SplitChoice::kFp16x3);
   few.above[0] = 2;
-  expect(ask(lines(70, few), lines(50, kDense)), SplitChoice::kBinary64);  // 2 x 4000 of 4096
-  auto mixed = lines(70, few);
+  expect(ask(many(70, few), many(50, kDense)), SplitChoice::kBinary64);  // 2 x 4000 of 4096
+  auto mixed = many(70, few);
   std::fill_n(mixed.begin(), 35, kDense);
-  expect(ask(mixed, lines(50, kDense)), SplitChoice::kFp16x3);
+  expect(ask(mixed, many(50, kDense)), SplitChoice::kFp16x3);
   few.above[0] = 90;
-  expect(ask(lines(70, few), lines(50, few)), SplitChoice::kBinary64);
+  expect(ask(many(70, few), many(50, few)), SplitChoice::kBinary64);
   few.above[0] = 91;
-  expect(ask(lines(70, few), lines(50, few)), SplitChoice::kFp16x3);
+  expect(ask(many(70, few), many(50, few)), SplitChoice::kFp16x3);
 }
 
-TEST(SplitChoice, SumsThatStaySmallTakeThreeWords) {
-  expect(ask(lines(70, kDense), lines(50, kDense), alternating()), SplitChoice::kBf16x6);
+TEST(SplitChoice, SumsThatStaySmallTakeThreeTerms) {
+  expect(ask(many(70, kDense), many(50, kDense), alternating()), SplitChoice::kBf16x6);
   auto later = alternating();  // a chain that grows at the end counts as growing
   for (std::size_t k = kDepth - 64; k < kDepth; ++k) later[k] = 1.0F;
-  expect(ask(lines(70, kDense), lines(50, kDense), later), SplitChoice::kBf16x6);
+  expect(ask(many(70, kDense), many(50, kDense), later), SplitChoice::kBf16x6);
   for (std::size_t k = kDepth - 512; k < kDepth; ++k) later[k] = 1.0F;
-  expect(ask(lines(70, kDense), lines(50, kDense), later), SplitChoice::kFp16x3);
-  expect(ask(lines(70, kDense), lines(50, kDense), std::vector<float>(kDepth, 0.0F)),
+  expect(ask(many(70, kDense), many(50, kDense), later), SplitChoice::kFp16x3);
+  expect(ask(many(70, kDense), many(50, kDense), std::vector<float>(kDepth, 0.0F)),
          SplitChoice::kFp16x3);
 }
 
 TEST(SplitChoice, SumsOfIntegersAreNotCompensated) {
-  EXPECT_EQ(ask(lines(64, kIntegers), lines(70, kIntegers)).up, 1.0F);
-  EXPECT_EQ(ask(lines(64, kIntegers), lines(70, kDense)).up, kCompensation);
+  EXPECT_EQ(ask(many(64, kIntegers), many(70, kIntegers)).up, 1.0F);
+  EXPECT_EQ(ask(many(64, kIntegers), many(70, kDense)).up, kCompensation);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass over split operands by itself: words that sum to their element, zeros behind each line,
-// scales, exceptional lines, and the census, for lines along and across k, aligned or not. Runs on
-// a GPU, or under the virtual one, whose race check sees a tile that two blocks do.
+// The split pre-pass by itself: terms that sum to their element, zeros behind each vector, scales,
+// exceptional vectors, and the census, for K-major and other operands, aligned or not. Runs on a
+// GPU, or under the virtual one, whose race check sees a tile that two blocks write.
 #include "gemm/split/pass.cuh"
 
 #include <gtest/gtest.h>
@@ -13,11 +13,13 @@
 #include <random>
 #include <vector>
 
+#include "support/device_memory.hpp"
+
 namespace ladder {
 namespace {
 
 struct Case {
-  int lines_a, lines_b, k;
+  int vectors_a, vectors_b, k;
   bool along_a, along_b;
   int padding;  // of leading dimensions
 };
@@ -25,58 +27,45 @@ struct Case {
 template <class T>
 class Memory {
  public:
-  explicit Memory(std::size_t count, unsigned char fill) : count_(count) {
-    EXPECT_EQ(cudaMalloc(&g_, count * sizeof(T)), cudaSuccess);
-    EXPECT_EQ(cudaMemset(g_, fill, count * sizeof(T)), cudaSuccess);
-  }
-  explicit Memory(const std::vector<T>& values) : Memory(values.size(), 0) {
-    EXPECT_EQ(cudaMemcpy(g_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice),
-              cudaSuccess);
-  }
-  ~Memory() { (void)cudaFree(g_); }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  T* get() const { return g_; }
-  std::vector<T> copy() const {
-    std::vector<T> values(count_);
-    EXPECT_EQ(cudaMemcpy(values.data(), g_, count_ * sizeof(T), cudaMemcpyDeviceToHost),
-              cudaSuccess);
-    return values;
-  }
+  explicit Memory(std::size_t count, unsigned char fill)
+      : g_(test::filled_array<T>(count, fill)), count_(count) {}
+  explicit Memory(const std::vector<T>& values) : g_(test::upload(values)), count_(values.size()) {}
+  T* get() const { return g_.get(); }
+  std::vector<T> copy() const { return test::download(g_, count_); }
 
  private:
-  T* g_ = nullptr;
+  test::OnDevice<T> g_;
   std::size_t count_;
 };
 
 // An operand on its way: values on the host, everything else on the device.
 template <class F>
-struct Lines {
-  Lines(int lines, int k, bool along, int padding, std::uint32_t seed)
-      : lines(lines),
+struct Vectors {
+  Vectors(int vectors, int k, bool along, int padding, std::uint32_t seed)
+      : vectors(vectors),
         k(k),
         along(along),
-        ld((along ? k : lines) + padding),
+        ld((along ? k : vectors) + padding),
         slabs((k + F::BK - 1) / F::BK) {
     std::mt19937 engine(seed);
     std::normal_distribution<float> normal;
-    host.assign(static_cast<std::size_t>(along ? lines : k) * ld,
+    host.assign(static_cast<std::size_t>(along ? vectors : k) * ld,
                 std::numeric_limits<float>::quiet_NaN());
-    for (int line = 0; line < lines; ++line) {
-      for (int i = 0; i < k; ++i) at(line, i) = std::ldexp(normal(engine), line % 50 - 25);
+    for (int vector = 0; vector < vectors; ++vector) {
+      for (int i = 0; i < k; ++i) at(vector, i) = std::ldexp(normal(engine), vector % 50 - 25);
     }
-    if (lines > 3) {
+    if (vectors > 3) {
       at(0, k / 2) = std::numeric_limits<float>::infinity();
       for (int i = 0; i < k; ++i) at(1, i) = 0;
       for (int i = 0; i < k; ++i) at(2, i) = std::ldexp(at(2, i), -120);  // some subnormal
       at(3, 0) = 0x1p120F;                                                // all others tiny
     }
   }
-  float& at(int line, int i) {
-    return host[along ? std::size_t(line) * ld + i : std::size_t(i) * ld + line];
+  float& at(int vector, int i) {
+    return host[along ? std::size_t(vector) * ld + i : std::size_t(i) * ld + vector];
   }
 
-  int lines, k;
+  int vectors, k;
   bool along;
   int ld, slabs;
   std::vector<float> host;
@@ -85,27 +74,27 @@ struct Lines {
 template <class F>
 class Device {
  public:
-  explicit Device(const Lines<F>& x)
+  explicit Device(const Vectors<F>& x)
       : g(x.host),
-        words(static_cast<std::size_t>(x.lines) * x.slabs * F::kTerms * F::BK, 0xFF),
-        exponents(x.lines, 0xFF),
-        largest(static_cast<std::size_t>(split_detail::kChunks) * x.lines, 0xFF),
-        census(x.lines, 0),
+        terms(static_cast<std::size_t>(x.vectors) * x.slabs * F::kTerms * F::BK, 0xFF),
+        exponents(x.vectors, 0xFF),
+        largest(static_cast<std::size_t>(kChunks) * x.vectors, 0xFF),
+        census(x.vectors, 0),
         extremes(1, 0) {}
-  SplitOperand operand(const Lines<F>& x) const {
+  SplitOperand operand(const Vectors<F>& x) const {
     return {.g = g.get(),
             .ld = x.ld,
-            .vectors = x.lines,
+            .vectors = x.vectors,
             .along_k = x.along,
             .aligned = x.ld % 4 == 0,
-            .gTerms = words.get(),
+            .gTerms = terms.get(),
             .gExponent = exponents.get(),
             .gLargest = largest.get(),
             .gCensus = census.get(),
             .gExtremes = extremes.get()};
   }
   Memory<float> g;
-  Memory<typename F::Term> words;
+  Memory<typename F::Term> terms;
   Memory<int> exponents;
   Memory<std::uint32_t> largest;
   Memory<Census> census;
@@ -119,48 +108,48 @@ Extremes found(const SharedExtremes& x) {
 }
 
 template <class F>
-void check(Lines<F>& x, const Device<F>& device, double relative, double floor, bool counted) {
-  const auto words = device.words.copy();
+void check(Vectors<F>& x, const Device<F>& device, double relative, double floor, bool counted) {
+  const auto terms = device.terms.copy();
   const auto exponents = device.exponents.copy();
   Extremes expected_of_all;
   bool has_seconds = false;
-  for (int line = 0; line < x.lines; ++line) {
+  for (int vector = 0; vector < x.vectors; ++vector) {
     float largest = 0;
     bool exceptional = false;
     for (int i = 0; i < x.k; ++i) {
-      exceptional |= !std::isfinite(x.at(line, i));
-      largest = std::max(largest, std::abs(x.at(line, i)));
+      exceptional |= !std::isfinite(x.at(vector, i));
+      largest = std::max(largest, std::abs(x.at(vector, i)));
     }
-    ASSERT_EQ(exponents[line] == kExceptional, exceptional) << "line " << line;
+    ASSERT_EQ(exponents[vector] == kExceptional, exceptional) << "vector " << vector;
     if (exceptional) {
       ++expected_of_all.exceptional;
       continue;
     }
     if (largest > 0) {
-      ASSERT_EQ(std::ilogb(std::ldexp(static_cast<double>(largest), exponents[line])), F::kTop);
+      ASSERT_EQ(std::ilogb(std::ldexp(static_cast<double>(largest), exponents[vector])), F::kTop);
     }
     Census expected{};
     for (int i = 0; i < x.slabs * F::BK; ++i) {
-      const double element = i < x.k ? static_cast<double>(x.at(line, i)) : 0.0;
-      const double scaled = std::ldexp(element, exponents[line]);
+      const double element = i < x.k ? static_cast<double>(x.at(vector, i)) : 0.0;
+      const double scaled = std::ldexp(element, exponents[vector]);
       double sum = 0;
       for (int w = 0; w < F::kTerms; ++w) {
         const std::size_t at =
-            (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kTerms * F::BK + w * F::BK +
-            i % F::BK;
-        sum += static_cast<double>(static_cast<float>(words[at]));
+            (static_cast<std::size_t>(vector) * x.slabs + i / F::BK) * F::kTerms * F::BK +
+            w * F::BK + i % F::BK;
+        sum += static_cast<double>(static_cast<float>(terms[at]));
       }
       ASSERT_LE(std::abs(sum - scaled), relative * std::abs(scaled) + floor)
-          << "line " << line << " k " << i;
+          << "vector " << vector << " k " << i;
       const double top = std::ldexp(1.0, F::kTop);
       const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::abs(scaled)));
       if (element != 0)
         expected_of_all.inverse = std::max(expected_of_all.inverse, ~(bits | 0x80000000U));
       const std::size_t second =
-          (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kTerms * F::BK + F::BK +
+          (static_cast<std::size_t>(vector) * x.slabs + i / F::BK) * F::kTerms * F::BK + F::BK +
           i % F::BK;
-      has_seconds |= static_cast<float>(words[second]) != 0;
-      const double first = static_cast<float>(words[second - F::BK]);
+      has_seconds |= static_cast<float>(terms[second]) != 0;
+      const double first = static_cast<float>(terms[second - F::BK]);
       for (int l = 0; l < kLevels; ++l) {
         expected.above[l] += std::abs(first) >= std::ldexp(top, -level_bits(l)) ? 1 : 0;
       }
@@ -186,15 +175,15 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor, 
 // What the sample must find. None of the cases has a chain at the limit, where the order of
 // additions would decide.
 template <class F>
-Growth growth_of(Lines<F>& a, Lines<F>& b) {
-  constexpr int kEdge = split_detail::kSampleEdge;
+Growth growth_of(Vectors<F>& a, Vectors<F>& b) {
+  constexpr int kEdge = kSampleEdge;
   Growth growth{0, 0};
-  for (int pair = 0; pair < split_detail::kPairs; ++pair) {
-    const int line_a = a.lines * (2 * (pair / kEdge) + 1) / (2 * kEdge);
-    const int line_b = b.lines * (2 * (pair % kEdge) + 1) / (2 * kEdge);
+  for (int pair = 0; pair < kSampledPairs; ++pair) {
+    const int vector_a = a.vectors * (2 * (pair / kEdge) + 1) / (2 * kEdge);
+    const int vector_b = b.vectors * (2 * (pair % kEdge) + 1) / (2 * kEdge);
     double sum = 0, squares = 0, products = 0;
-    for (int k = 0; k < std::min(a.k, split_detail::kSampleDepth); ++k) {
-      const double p = static_cast<double>(a.at(line_a, k)) * b.at(line_b, k);
+    for (int k = 0; k < std::min(a.k, kSampleDepth); ++k) {
+      const double p = static_cast<double>(a.at(vector_a, k)) * b.at(vector_b, k);
       if (std::isfinite(p)) sum += p, products += p * p;
       squares += sum * sum;
     }
@@ -205,14 +194,14 @@ Growth growth_of(Lines<F>& a, Lines<F>& b) {
 }
 
 // The pass, and what its sample finds.
-template <split_detail::Extra kLook, class F>
-void pass(Lines<F>& a, Lines<F>& b, const Device<F>& device_a, const Device<F>& device_b) {
-  const Memory<Chain> chains(std::size_t{kSampleBlocks} * split_detail::kPairs, 0xFF);
+template <Extra kExtra, class F>
+void pass(Vectors<F>& a, Vectors<F>& b, const Device<F>& device_a, const Device<F>& device_b) {
+  const Memory<Chain> chains(std::size_t{kSampleBlocks} * kSampledPairs, 0xFF);
   const Memory<unsigned> done(1, 0), growth(1, 0);
   SplitPass pass{device_a.operand(a), device_b.operand(b), a.k, a.slabs};
   pass.sample = {chains.get(), done.get(), growth.get()};
-  pass.sampled_a = a.lines, pass.sampled_b = b.lines;
-  const Status status = split_operands<F, kLook>(pass, nullptr);
+  pass.sampled_a = a.vectors, pass.sampled_b = b.vectors;
+  const Status status = split_operands<F, kExtra>(pass, nullptr);
   ASSERT_TRUE(status) << status.message();
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   const Growth expected = growth_of(a, b), found = Growth::unpacked(growth.copy().front());
@@ -223,13 +212,13 @@ void pass(Lines<F>& a, Lines<F>& b, const Device<F>& device_a, const Device<F>& 
 
 template <class F>
 void run(const Case& c, double relative, double floor) {
-  SCOPED_TRACE(testing::Message() << c.lines_a << "x" << c.lines_b << "x" << c.k << " along "
+  SCOPED_TRACE(testing::Message() << c.vectors_a << "x" << c.vectors_b << "x" << c.k << " along "
                                   << c.along_a << c.along_b << " padding " << c.padding);
-  Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 1), b(c.lines_b, c.k, c.along_b, c.padding, 2);
+  Vectors<F> a(c.vectors_a, c.k, c.along_a, c.padding, 1),
+      b(c.vectors_b, c.k, c.along_b, c.padding, 2);
   const Device<F> device_a(a), device_b(b);
   constexpr bool kCounts = std::is_same_v<typename F::Term, __half>;
-  pass<kCounts ? split_detail::Extra::kCount : split_detail::Extra::kSample>(a, b, device_a,
-                                                                             device_b);
+  pass<kCounts ? Extra::kCount : Extra::kSample>(a, b, device_a, device_b);
   check(a, device_a, relative, floor, kCounts);
   check(b, device_b, relative, floor, kCounts);
 }
@@ -245,30 +234,31 @@ constexpr Case kCases[] = {{70, 66, 100, true, true, 0},    {9, 130, 320, true, 
                            {41, 47, 3000, false, false, 1}, {9, 30, 2040, true, true, 1},
                            {20, 34, 8192, false, false, 2}, {7, 40, 4100, true, false, 0}};
 
-TEST(SplitPass, TwoHalvesHoldTwentyTwoBits) {
+TEST(SplitPass, TwoFp16TermsHoldTwentyTwoBits) {
   for (const Case& c : kCases) run<TermFormat<__half, 2>>(c, 0x1p-23, 0x1p-25);
 }
 
 TEST(SplitPass, SamplesWithoutACensus) {
   for (const Case& c : kCases) {
     using F = TermFormat<__half, 2>;
-    SCOPED_TRACE(testing::Message() << c.lines_a << "x" << c.lines_b << "x" << c.k << " along "
+    SCOPED_TRACE(testing::Message() << c.vectors_a << "x" << c.vectors_b << "x" << c.k << " along "
                                     << c.along_a << c.along_b);
-    Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 3), b(c.lines_b, c.k, c.along_b, c.padding, 4);
+    Vectors<F> a(c.vectors_a, c.k, c.along_a, c.padding, 3),
+        b(c.vectors_b, c.k, c.along_b, c.padding, 4);
     const Device<F> device_a(a), device_b(b);
-    pass<split_detail::Extra::kSample>(a, b, device_a, device_b);
+    pass<Extra::kSample>(a, b, device_a, device_b);
   }
 }
 
-TEST(SplitPass, ThreeBrainWordsHoldAllBits) {
+TEST(SplitPass, ThreeBf16TermsHoldAllBits) {
   for (const Case& c : kCases) run<TermFormat<__nv_bfloat16, 3>>(c, 0, 0x1p-125);
 }
 
-TEST(SplitPass, TwoBrainWordsHoldSixteenBits) {
+TEST(SplitPass, TwoBf16TermsHoldSixteenBits) {
   run<TermFormat<__nv_bfloat16, 2>>(kCases[3], 0x1p-17, 0x1p-125);
 }
 
-TEST(SplitPass, TwoTf32WordsHoldTwentyTwoBits) {
+TEST(SplitPass, TwoTf32TermsHoldTwentyTwoBits) {
   run<TermFormat<float, 2>>(kCases[3], 0x1p-23, 0x1p-125);
 }
 

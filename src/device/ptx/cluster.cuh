@@ -2,8 +2,6 @@
 // Barriers of a cluster, and flags in global memory. One function per instruction; PTX ISA,
 // "Special Registers", "barrier.cluster", "mapa", "mbarrier.arrive", "ld", "st".
 #pragma once
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder::ptx {

@@ -4,31 +4,35 @@
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder::ptx {
 
-// cp.async: copies kBytes from g to s, both aligned to kBytes. With read = false it writes zeros
-// and does not access g. Copies of 16 bytes bypass L1.
+// cp.async: copies the first `bytes` of kBytes from g to s, both aligned to kBytes, and writes
+// zeros in place of the others. bytes = 0 does not access g. Copies of 16 bytes bypass L1.
 template <int kBytes>
-__device__ __forceinline__ void cp_async(std::uint32_t s, const float* g, bool read = true) {
-  static_assert(kBytes == 4 || kBytes == 16, "cp.async copies 4, 8 or 16 bytes; .cg only 16");
-  const int size = read ? kBytes : 0;
+__device__ __forceinline__ void cp_async_part(std::uint32_t s, const float* g, int bytes) {
+  static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16, "the sizes of cp.async; .cg only 16");
   if constexpr (kBytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s), "l"(g), "r"(size)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s), "l"(g), "r"(bytes)
                  : "memory");
   } else {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(s), "l"(g), "n"(kBytes),
-                 "r"(size)
+                 "r"(bytes)
                  : "memory");
   }
 }
-
+template <int kBytes>
+__device__ __forceinline__ void cp_async(std::uint32_t s, const float* g, bool read = true) {
+  cp_async_part<kBytes>(s, g, read ? kBytes : 0);
+}
 template <int kBytes>
 __device__ __forceinline__ void cp_async(float* s, const float* g, bool read = true) {
   cp_async<kBytes>(shared_address(s), g, read);
+}
+template <int kFloats>
+__device__ __forceinline__ void cp_async_first(std::uint32_t s, const float* g, int count) {
+  cp_async_part<4 * kFloats>(s, g, 4 * count);
 }
 
 // cp.async.commit_group: this thread's copies since the last commit become one group, which may be
@@ -42,19 +46,6 @@ template <int kPending>
 __device__ __forceinline__ void cp_async_wait() {
   static_assert(kPending >= 0, "a number of groups");
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
-}
-
-// cp.async of kFloats floats, 1, 2 or 4. Only the first `count` are read; zeros replace the others.
-template <int kFloats>
-__device__ __forceinline__ void cp_async_first(std::uint32_t s, const float* g, int count) {
-  if constexpr (kFloats == 4) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s), "l"(g), "r"(4 * count)
-                 : "memory");
-  } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(s), "l"(g), "n"(4 * kFloats),
-                 "r"(4 * count)
-                 : "memory");
-  }
 }
 
 // cp.async.mbarrier.arrive.noinc: arrives once all preceding copies of this thread have completed.

@@ -3,7 +3,6 @@
 // per instruction; PTX ISA, "Parallel Synchronization and Communication Instructions:
 // griddepcontrol".
 #pragma once
-#include <cuda_runtime.h>
 
 namespace ladder::ptx {
 

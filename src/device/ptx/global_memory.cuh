@@ -2,7 +2,6 @@
 // Loads from global memory with cache operators. One function per instruction; PTX ISA,
 // "ld.global.nc".
 #pragma once
-#include <cuda_runtime.h>
 
 namespace ladder::ptx {
 

@@ -2,8 +2,6 @@
 // Barriers in shared memory, named by shared address. One function per instruction; PTX ISA,
 // "Parallel Synchronization and Communication Instructions: mbarrier".
 #pragma once
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder::ptx {

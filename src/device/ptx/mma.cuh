@@ -3,8 +3,6 @@
 // ISA, "Warp Level Matrix Multiply-Accumulate Instructions: ldmatrix, stmatrix, mma" and "cvt". g =
 // lane / 4, t = lane % 4.
 #pragma once
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder::ptx {

@@ -2,7 +2,6 @@
 // Relaxed loads and stores of values that blocks exchange through device memory. One function per
 // instruction; PTX ISA, "ld", "st". Each element of a vector is a separate access.
 #pragma once
-#include <cuda_runtime.h>
 
 namespace ladder::ptx {
 

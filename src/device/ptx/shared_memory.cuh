@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared memory by shared address. One function per instruction; PTX ISA, "Data Movement: ld, st".
 #pragma once
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder::ptx {

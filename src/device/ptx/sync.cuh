@@ -2,9 +2,6 @@
 // What the warps of a block share: named barriers and registers. One function per instruction; PTX
 // ISA, "Parallel Synchronization and Communication Instructions: barrier" and "setmaxnreg".
 #pragma once
-#include <cuda_runtime.h>
-
-#include <cstdint>
 
 namespace ladder::ptx {
 

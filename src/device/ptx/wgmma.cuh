@@ -5,7 +5,6 @@
 // With add = false, d is overwritten. PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Multiply-Accumulate Instructions".
 #pragma once
-#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <cstdint>

@@ -11,12 +11,10 @@
 #include "gemm/split/choice.cuh"
 #include "gemm/split/store.cuh"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cstdint>
 
-namespace ladder::split_detail {
+namespace ladder {
 
 struct WideTile {
   static constexpr int BM = 64, BN = 64, BK = 16;
@@ -192,13 +190,13 @@ __device__ __forceinline__ void wide_tiles(const SplitTarget& x, int first, int 
   }
 }
 
-// A persistent kernel. It does nothing unless *gChoice is `choice`.
+// A persistent kernel. It does nothing unless the guard chose FP64.
 static __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
-    wide_product(const __grid_constant__ SplitTarget x, const int* gChoice, SplitChoice choice,
+    wide_product(const __grid_constant__ SplitTarget x, const int* gChoice,
                  const __grid_constant__ WideParts of, const __grid_constant__ KeptC kept) {
   __shared__ WideTile::Shared s;
   ptx::wait_for_prerequisites();
-  if (!selected(gChoice, choice)) return;
+  if (__ldcg(gChoice) != static_cast<int>(SplitChoice::kBinary64)) return;
   wide_tiles<true>(x, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x), of, kept, s, 1);
 }
 
@@ -219,12 +217,12 @@ class WideJob {
   // Number of flags required of CallMemory::flags().
   std::int64_t flags() const { return parts_ > 1 ? tiles_ : 0; }
 
-  // Enqueues the product, which runs if *gChoice is `choice`. Errors: kLaunchFailed.
-  Status launch(const int* gChoice, SplitChoice choice, cudaStream_t stream, char* scratch,
-                unsigned* gFlags, const KeptC& kept) const {
+  // Errors: kLaunchFailed.
+  Status launch(const int* gChoice, cudaStream_t stream, char* scratch, unsigned* gFlags,
+                const KeptC& kept) const {
     const WideParts of{static_cast<int>(parts_), reinterpret_cast<double*>(scratch), gFlags};
     return launch_dependent("product in FP64", wide_product, std::min(tiles_ * parts_, slots_), 1,
-                            T::kThreads, 0, stream, x_, gChoice, choice, of, kept);
+                            T::kThreads, 0, stream, x_, gChoice, of, kept);
   }
 
  private:
@@ -244,4 +242,4 @@ static __global__ void __launch_bounds__(256)
   ptx::wait_for_prerequisites();  // the next kernel waits for this one only
 }
 
-}  // namespace ladder::split_detail
+}  // namespace ladder

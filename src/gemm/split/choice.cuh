@@ -9,15 +9,11 @@
 // at least P + Q - K indices k have both, so that (|A||B|)_ij >= (P + Q - K) 2^(28 - s - t). The
 // tiny elements add an error of at most 2^-25 K 2^15 per operand that has any.
 #pragma once
-#include "gemm/split/extremes.cuh"
 #include "gemm/split/operand.cuh"
 #include "gemm/split/terms.cuh"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 namespace ladder {
@@ -76,8 +72,6 @@ struct Verdict {
   float up;
 };
 
-namespace split_detail {
-
 // Whether the bound for two FP16 terms holds for every element of C.
 __device__ inline bool fp16x3_is_proved(const Extremes& a, const Extremes& b, int k,
                                         const PlacesNeeded& needed) {
@@ -134,5 +128,4 @@ __device__ inline Verdict verdict_of(const GuardState& state, int m, int n, int 
           up};
 }
 
-}  // namespace split_detail
 }  // namespace ladder

@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The producer of split operands: one thread per operand fills that operand's pipeline.
 #pragma once
-#include "device/ptx/cp_async.cuh"
-#include "device/ptx/mbarrier.cuh"
-#include "device/ptx/reuse.cuh"
-#include "device/ptx/tma.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
+#include "gemm/split/tile.cuh"
 
 #include <cstdint>
 
-namespace ladder::split_detail {
-
-// The full and empty barriers of one pipeline.
-template <int kUnits>
-struct RingBarriers {
-  std::uint64_t (&full)[kUnits], (&empty)[kUnits];
-};
+namespace ladder {
 
 // Copies all units of this block's tiles, in order, kPieces per slab. vector(tile) is the first row
 // or column of a tile. begin() waits until the operand is complete; the first tile's position is
 // computed before. load(unit, barrier, vector, piece, slab) starts a copy. The first unit is copied
 // alone: all blocks start at the same time, and further copies would only delay it.
 template <int kPieces, class Order, int kUnits, class VectorOf, class Begin, class Load>
-__device__ __forceinline__ void fill_ring(const Tiling& plan, const RingBarriers<kUnits>& barriers,
+__device__ __forceinline__ void fill_ring(const Tiling& plan, const UnitBarriers<kUnits>& barriers,
                                           VectorOf vector, Begin begin, Load load) {
   auto ring = Ring<kUnits>::of_producer();
   bool first_unit = true;
@@ -47,29 +38,16 @@ __device__ __forceinline__ void fill_ring(const Tiling& plan, const RingBarriers
 
 constexpr int kBand = 16;  // tile rows
 
-// Initialises the pipelines' barriers and prefetches the tensor maps. The block must synchronise
-// afterwards.
+// The block must synchronise afterwards.
 template <class T>
 __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                            typename T::Shared& s) {
   if (threadIdx.x != 0) return;
-  for (auto& full : s.full_a) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-  for (auto& full : s.full_b) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-  for (auto& empty : s.empty_a) ptx::mbarrier_init(ptx::shared_address(&empty), T::kReaders);
-  for (auto& empty : s.empty_b) ptx::mbarrier_init(ptx::shared_address(&empty), T::kReaders);
+  s.for_each_barrier([](std::uint32_t full) { ptx::mbarrier_init(full, 1); },
+                     [](std::uint32_t empty) { ptx::mbarrier_init(empty, T::kReaders); });
   ptx::fence_mbarrier_init();
   ptx::prefetch_tensor_map(map_a);
   ptx::prefetch_tensor_map(map_b);
-}
-
-// Invalidates the pipelines' barriers before their memory is reused. No copy has been started.
-template <class T>
-__device__ __forceinline__ void drop_rings(typename T::Shared& s) {
-  if (threadIdx.x != 0) return;
-  for (auto& full : s.full_a) ptx::mbarrier_invalidate(ptx::shared_address(&full));
-  for (auto& full : s.full_b) ptx::mbarrier_invalidate(ptx::shared_address(&full));
-  for (auto& empty : s.empty_a) ptx::mbarrier_invalidate(ptx::shared_address(&empty));
-  for (auto& empty : s.empty_b) ptx::mbarrier_invalidate(ptx::shared_address(&empty));
 }
 
 constexpr int kSpareWarp = 3;  // of the producer warpgroup: it does not copy
@@ -81,19 +59,17 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensor
                                         BeginB begin_b) {
   if (threadIdx.x == 0) {
     fill_ring<1, Order>(
-        plan, RingBarriers<T::kUnitsA>{s.full_a, s.empty_a},
-        [&](int tile) { return place_of<kBand>(plan, tile).m * T::BM; }, begin_a,
+        plan, s.of_a, [&](int tile) { return place_of<kBand>(plan, tile).m * T::BM; }, begin_a,
         [&](int unit, std::uint32_t full, int vector, int /*piece*/, int slab) {
           s.a[unit].load(map_a, full, vector, slab);
         });
   } else if (threadIdx.x == 32) {
     fill_ring<T::kHalves, Order>(
-        plan, RingBarriers<T::kUnitsB>{s.full_b, s.empty_b},
-        [&](int tile) { return place_of<kBand>(plan, tile).n * T::BN; }, begin_b,
+        plan, s.of_b, [&](int tile) { return place_of<kBand>(plan, tile).n * T::BN; }, begin_b,
         [&](int unit, std::uint32_t full, int vector, int half, int slab) {
           s.b[unit].load(map_b, full, vector + half * T::kHalf, slab);
         });
   }
 }
 
-}  // namespace ladder::split_detail
+}  // namespace ladder

@@ -4,7 +4,6 @@
 // would read it, write its terms, and the product would read those.
 #pragma once
 #include "device/ptx/sync.cuh"
-#include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "gemm/split/call.cuh"
 #include "gemm/split/copy.cuh"
@@ -18,8 +17,6 @@
 #include <utility>
 
 namespace ladder {
-
-namespace split_detail {
 
 // Undoes the scales and stores a warpgroup's part of the tile at (vector, col).
 template <class T>
@@ -81,7 +78,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
   // behind those they would wait.
   const auto load = [&](unsigned slab) {
     const unsigned unit = slab % T::kUnitsA;
-    ptx::mbarrier_wait(ptx::shared_address(&s.full_a[unit]), slab / T::kUnitsA % 2);
+    ptx::mbarrier_wait(ptx::shared_address(&s.of_a.full[unit]), slab / T::kUnitsA % 2);
     read_raw<T>(fragment, s.a[unit], group);
   };
   const auto find_largest_of = [&](unsigned slab) {
@@ -90,7 +87,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     // makes the arrival depend on them.
     constexpr std::uint32_t kNever = 0xFFFFFFFFU;
     if (leads && max(largest[0], largest[1]) != kNever)
-      ptx::mbarrier_arrive(ptx::shared_address(&s.empty_a[slab % T::kUnitsA]));
+      ptx::mbarrier_arrive(ptx::shared_address(&s.of_a.empty[slab % T::kUnitsA]));
   };
   Schedule order(plan, block);
   for (Work work; order.next_whole(work);) {
@@ -117,14 +114,14 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
       if (more) load(taken + 1);
       float partial[T::kPartials];  // (WM,WN)
       const unsigned unit = taken % T::kUnitsB;
-      ptx::mbarrier_wait(ptx::shared_address(&s.full_b[unit]), taken / T::kUnitsB % 2);
+      ptx::mbarrier_wait(ptx::shared_address(&s.of_b.full[unit]), taken / T::kUnitsB % 2);
       multiply_fragment<T>(partial, split, s.b[unit]);
       ++taken;
       if (more) find_largest_of(taken);
       ptx::wgmma_wait<0>();
 #pragma unroll
       for (float& sum : partial) ptx::changed(sum);
-      if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.empty_b[unit]));
+      if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.of_b.empty[unit]));
       promote_scaled<T>(product.sums, partial, scales);
     }
 
@@ -143,7 +140,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
       int giver = block;
       do {
         --giver;
-        accumulate_partial(product, exchange.sums, giver, group, [&](const float4* g) {
+        accumulate_partial<T>(exchange.sums, giver, group, [&](const float4* g) {
           scales.take_sums(__ldcg(scales_of(giver)), product.sums,
                            [&](int i) { return __ldcg(g + i / 4 * kWarpgroup); });
           if constexpr (T::kGuarded) {
@@ -264,8 +261,6 @@ Status launch_fused(const SplitTarget& x, const Tiling& plan, const FusedExchang
       kAddThreads, 0, stream, x, plan, exchange, guard.gChoice);
 }
 
-}  // namespace split_detail
-
 // Tiling and workspace layout of a row-major product with terms of format F and one fused split.
 // The larger operand is split in the product kernel ("raw"); if that is B, C^T is computed.
 // kGuarded: the kernel's blocks decide whether the terms were accurate enough.
@@ -296,7 +291,6 @@ class FusedJob {
   }
   // Both enqueue. Errors: kLaunchFailed.
   Status pass(const SplitTarget& x, cudaStream_t stream, const GrowthSample& sample = {}) const {
-    using split_detail::Extra;
     SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, sample, x.a.vectors, x.b.vectors};
     pass.a.vectors = 0;
     constexpr Extra kExtra = kGuarded ? Extra::kSample : Extra::kNone;
@@ -304,11 +298,10 @@ class FusedJob {
   }
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream,
                  const FusedGuard& guard = {}) const {
-    using split_detail::launch_fused;
     char* const sums = scratch + terms_.all();
-    const split_detail::FusedExchange exchange{{reinterpret_cast<float*>(sums), gFlags},
-                                               reinterpret_cast<int2*>(sums + sums_bytes()),
-                                               chosen_.parts};
+    const FusedExchange exchange{{reinterpret_cast<float*>(sums), gFlags},
+                                 reinterpret_cast<int2*>(sums + sums_bytes()),
+                                 chosen_.parts};
     const auto wide = x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>;
     const auto narrow = x.a.along_k ? launch_fused<Tile<64, true>> : launch_fused<Tile<64, false>>;
     return (is_wide() ? wide : narrow)(x, chosen_.plan, exchange, guard, stream);

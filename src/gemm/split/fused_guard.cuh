@@ -9,8 +9,6 @@
 #include "gemm/split/choice.cuh"
 #include "gemm/split/fused_tile.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder {
@@ -23,8 +21,6 @@ struct FusedGuard {
   unsigned* gDone;    // number of finished blocks; zero before and after
   int* gChoice;       // (kChoiceFields)
 };
-
-namespace split_detail {
 
 // The number of elements below the level in a slab: the larger one of this thread's two rows. 0 for
 // rows of zeros, and for rows with Inf or NaN, whose elements of C are recomputed in FP32.
@@ -150,5 +146,4 @@ __device__ __forceinline__ void decide(const typename T::Shared& s, const FusedG
   x.gLost[0] = x.gLost[1] = *x.gDone = *x.gGrowth = 0;
 }
 
-}  // namespace split_detail
 }  // namespace ladder

@@ -5,19 +5,19 @@
 // other than fp16x3 are rare, and cost no launch of their own. See docs/guard.md, "What happens".
 #pragma once
 #include "device/ptx/cluster.cuh"
-#include "device/ptx/reuse.cuh"
+#include "device/ptx/library.cuh"
 #include "device/ptx/tma.cuh"
 #include "gemm/split/binary64.cuh"
 #include "gemm/split/product.cuh"
 
 #include <algorithm>
 
-namespace ladder::split_detail {
+namespace ladder {
 
 // All blocks of the grid compute work(group) for groups of which each is taken by one block, and
 // return once all are done: the terms that they wrote can be copied. A block waits only for blocks
 // that have taken a group, hence are running and wait for none. work() is called by the first
-// kThreads threads. gTaken and gDone are zero before.
+// kPassThreads threads. gTaken and gDone are zero before.
 template <class Work>
 __device__ __forceinline__ void share_out(unsigned* gTaken, unsigned* gDone, unsigned groups,
                                           Work work) {
@@ -29,7 +29,7 @@ __device__ __forceinline__ void share_out(unsigned* gTaken, unsigned* gDone, uns
     __syncthreads();
     const unsigned group = s_group;
     if (group >= groups) break;
-    if (threadIdx.x < kThreads) work(static_cast<int>(group));
+    if (threadIdx.x < kPassThreads) work(static_cast<int>(group));
     ++mine;
   }
   ptx::fence_proxy_async_global();
@@ -55,7 +55,7 @@ __device__ __noinline__ void split_in_product(const SplitPass& pass, GuardState&
   share_out(&state.taken[0], &state.done[0], first_a + first_groups<kWide>(pass.b), [&](int group) {
     first_group<F, kWide, kFloat4s, false>(
         pass, OperandGroup(pass, group, first_a),
-        *reinterpret_cast<std::uint32_t(*)[kThreads / kEdge][kEdge]>(shared));
+        *reinterpret_cast<std::uint32_t(*)[kPassThreads / kEdge][kEdge]>(shared));
   });
   if (pass.a.along_k && pass.b.along_k) return;
   const int padded = pass.slabs * F::BK, second_a = groups_across(pass.a, padded);
@@ -83,13 +83,12 @@ struct Guard {
       std::max({static_cast<int>(sizeof(typename T::Shared)),
                 kWideGroups* static_cast<int>(sizeof(WideTile::Shared)),
                 static_cast<int>(sizeof(AcrossShared))});
-  static_assert(kThreads <= T::kThreads && T::kThreads % WideTile::kThreads == 0,
+  static_assert(kPassThreads <= T::kThreads && T::kThreads % WideTile::kThreads == 0,
                 "the product's threads do the other kernels' work");
 
   int least_blocks;
-  const int* gChoice;
+  int* gChoice;  // (kChoiceFields)
   GuardState* g;
-  int* gAnswer;  // (kChoiceFields): gChoice, to be written
   PlacesNeeded needed;
   // With three bf16 terms:
   CUtensorMap map_a, map_b;
@@ -108,8 +107,8 @@ struct Guard {
       if (threadIdx.x % 32 == 0) {
         s_verdict = verdict;
         if (blockIdx.x == 0) {
-          gAnswer[kWhichChoice] = static_cast<int>(verdict.choice);
-          gAnswer[kWhichMark] = kChoiceMark;
+          gChoice[kWhichChoice] = static_cast<int>(verdict.choice);
+          gChoice[kWhichMark] = kChoiceMark;
         }
       }
     }
@@ -161,4 +160,4 @@ struct Guard {
   }
 };
 
-}  // namespace ladder::split_detail
+}  // namespace ladder

@@ -27,7 +27,7 @@ static Status accepts(const Problem& p, const Device& device) {
 
 // Workspace layout: the choice, the sample's chains, then the products' own workspace.
 constexpr std::int64_t kChainsAt = 4096, kHead = 86'016;
-static_assert(kChainsAt + kSampleBlocks * split_detail::kPairs * sizeof(Chain) <= kHead &&
+static_assert(kChainsAt + kSampleBlocks * kSampledPairs * sizeof(Chain) <= kHead &&
                   kHead % 1024 == 0,
               "the sample");
 
@@ -40,8 +40,7 @@ static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream)
   constexpr int kThreads = 256, kEach = 8, kBlocksOfSm = 4;
   const std::int64_t blocks = std::min(ceil_div(std::int64_t{c.m} * c.n, kThreads * kEach),
                                        std::int64_t{kBlocksOfSm} * sms);
-  return launch_dependent("copy of C", split_detail::keep_c, blocks, 1, kThreads, 0, stream, c,
-                          gKept);
+  return launch_dependent("copy of C", keep_c, blocks, 1, kThreads, 0, stream, c, gKept);
 }
 
 // Computes the product, whose kernel also checks whether its terms were accurate enough. If not,
@@ -49,7 +48,7 @@ static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream)
 static Status launch_fused(const RowMajorCall& call, Stream stream) {
   const Problem& p = call.p;
   const Fused job(p, call.o, call.device.sms);
-  const split_detail::WideJob again(job.target(nullptr), call.device.sms);
+  const WideJob again(job.target(nullptr), call.device.sms);
   const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
                      of_job = ceil_div(job.scratch_bytes(), 16) * 16;
   constexpr std::int64_t kOfGuard = 3, kOfSample = 2;  // flags
@@ -70,7 +69,7 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
   unsigned* const gSample = gLost + kOfGuard;
   const GrowthSample sample{chains_at(scratch), gSample, gSample + 1};
   if (Status s = job.pass(x, stream, sample); !s) return s;
-  split_detail::KeptC kept;
+  KeptC kept;
   if (kept_bytes > 0) {
     if (Status s = keep(target_of<float>(p, call.o), gKept, call.device.sms, stream); !s) return s;
     const bool as_c = x.col_step == 1;  // else C^T is computed
@@ -80,8 +79,7 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
                              {rule.level, rule.allowed, sample.gGrowth, gLost, gLost + 2, gChoice});
       !s)
     return s;
-  return split_detail::WideJob(x, call.device.sms)
-      .launch(gChoice, SplitChoice::kBinary64, stream, parts, gSample + kOfSample, kept);
+  return WideJob(x, call.device.sms).launch(gChoice, stream, parts, gSample + kOfSample, kept);
 }
 
 // A product with two fp16 terms, and the same product with three bf16 terms.
@@ -100,27 +98,24 @@ Status launch_product(const Both& both, Stream stream) {
   const SplitTarget &x = both.x, &y = both.y;
   const TensorPlan &plan = both.of_two.plan(), &other = both.of_three.plan();
   const auto k = static_cast<double>(x.k);
-  split_detail::Guard<Other> guard{.least_blocks = other.plan.blocks,
-                                   .gChoice = both.gChoice,
-                                   .g = both.gState,
-                                   .gAnswer = both.gChoice,
-                                   .needed = places_needed(k, guard_budget(k)),
-                                   .map_a = {},
-                                   .map_b = {},
-                                   .y = y,
-                                   .plan = other.plan,
-                                   .exchange = both.of_three.exchange(both.terms, both.gFlags)};
+  Guard<Other> guard{.least_blocks = other.plan.blocks,
+                     .gChoice = both.gChoice,
+                     .g = both.gState,
+                     .needed = places_needed(k, guard_budget(k)),
+                     .map_a = {},
+                     .map_b = {},
+                     .y = y,
+                     .plan = other.plan,
+                     .exchange = both.of_three.exchange(both.terms, both.gFlags)};
   using F = typename Other::Format;
   if (Status s = map_terms<F>(guard.map_a, y.a, other.plan.steps, Other::BM); !s) return s;
   if (Status s = map_terms<F>(guard.map_b, y.b, other.plan.steps, Other::kHalf); !s) return s;
-  return split_detail::launch_tile<T>(plan, x, both.of_two.exchange(both.terms, both.gFlags), guard,
-                                      stream);
+  return launch_tile<T>(plan, x, both.of_two.exchange(both.terms, both.gFlags), guard, stream);
 }
 
 // A kernel for each tile of the menu, of which both formats have the same.
 template <class... T, class... Other>
-constexpr auto kernels_of(split_detail::TileList<T...> /*of_two*/,
-                          split_detail::TileList<Other...> /*of_three*/) {
+constexpr auto kernels_of(TileList<T...> /*of_two*/, TileList<Other...> /*of_three*/) {
   static_assert(((T::BM == Other::BM && T::BN == Other::BN) && ...), "the same tiles");
   return std::array{launch_product<T, Other>...};
 }
@@ -132,12 +127,8 @@ static TensorPlan other_plan(const Problem& p, const TensorPlan& plan, int sms) 
   return plan_split_tiles(p, Bf16Job::Tiles::kCost, shapes, sms, false);
 }
 
-static Status launch(const Problem& original, const Operands& given, Stream stream) {
-  RowMajorCall call;
-  if (Status s = row_major_call(original, given, call); !s) return s;
+static Status launch_both(const RowMajorCall& call, Stream stream) {
   const Problem& p = call.p;
-  if (!reads_ab(p)) return scale_only<float>(p, call.o, stream);
-  if (takes_fused(p, call.at, true)) return launch_fused(call, stream);
   const Fp16Job of_two(p, call.o, call.device.sms);
   const Bf16Job of_three(p, call.o, other_plan(p, of_two.plan(), call.device.sms));
 
@@ -159,8 +150,15 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
       of_two, of_three, of_two.target(terms, gCensus, gState->of), of_three.target(terms), terms,
       gFlags, gState,   reinterpret_cast<int*>(memory.scratch())};
   const GrowthSample sample{chains_at(memory.scratch()), &gState->sampled, &gState->growth};
-  if (Status s = of_two.pass<split_detail::Extra::kCount>(both.x, stream, sample); !s) return s;
+  if (Status s = of_two.pass<Extra::kCount>(both.x, stream, sample); !s) return s;
   return kProducts[of_two.plan().tile](both, stream);
+}
+
+static Status launch(const Problem& original, const Operands& given, Stream stream) {
+  return launch_row_major(original, given, stream, [&](const RowMajorCall& call) {
+    return takes_fused(call.p, call.at, true) ? launch_fused(call, stream)
+                                              : launch_both(call, stream);
+  });
 }
 
 static constexpr KernelInfo kKernels[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors of a split operand and of the split pre-pass.
 #pragma once
-#include "gemm/split/extremes.cuh"
+#include "gemm/split/census.cuh"
 
 #include <cstdint>
 

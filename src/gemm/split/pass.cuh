@@ -13,346 +13,14 @@
 #pragma once
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
-#include "device/ptx/dependent.cuh"
-#include "device/ptx/sync.cuh"
 #include "device/runtime.cuh"
-#include "device/vector.cuh"
-#include "gemm/split/register_strip.cuh"
-#include "gemm/split/sample.cuh"
+#include "gemm/split/pass_kernels.cuh"
 #include "gemm/split/shared_strip.cuh"
-#include "gemm/split/store_terms.cuh"
 
-#include <cuda_runtime.h>
-
+#include <algorithm>
 #include <cstdint>
 
 namespace ladder {
-
-namespace split_detail {
-
-constexpr int kThreads = 256;
-
-// Splits vectors of a K-major operand, kWide threads per vector. A vector that does not fit the
-// registers is read twice.
-template <class F, int kWide, int kFloat4s, bool kCount>
-__device__ __forceinline__ void split_along(const SplitOperand& x, int k, int slabs, int group) {
-  constexpr int kBlock = kWide < kThreads ? kThreads : kWide, kReach = 4 * kFloat4s * kWide;
-  const int tid = static_cast<int>(threadIdx.x) % kWide;
-  const int vector = group * (kBlock / kWide) + static_cast<int>(threadIdx.x) / kWide;
-  const bool mine = vector < x.vectors;
-  const float* gX = x.g + static_cast<std::int64_t>(mine ? vector : 0) * x.ld;
-  const int end = mine ? k : 0;
-  float r[kFloat4s][4];
-  const auto load = [&](int from) {
-#pragma unroll
-    for (int q = 0; q < kFloat4s; ++q) {
-      const int at = from + 4 * (q * kWide + tid);
-      if (x.aligned && at + 4 <= end) {
-        set4(r[q], __ldcs(reinterpret_cast<const float4*>(gX + at)));
-      } else {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) r[q][i] = at + i < end ? gX[at + i] : 0.0F;
-      }
-    }
-  };
-  std::uint32_t largest = 0;
-  LeastMagnitude least;
-  for (int from = 0; from < k; from += kReach) {
-    load(from);
-#pragma unroll
-    for (int q = 0; q < kFloat4s; ++q) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const std::uint32_t of_element = magnitude(r[q][i]);
-        largest = max(largest, of_element);
-        if constexpr (kCount) least.take(of_element);
-      }
-    }
-  }
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2) {
-    largest = max(largest, __shfl_xor_sync(0xFFFFFFFFU, largest, distance));
-  }
-  if constexpr (kWide > 32) {
-    __shared__ std::uint32_t s[kBlock / 32];
-    const int warp = static_cast<int>(threadIdx.x) / 32,
-              first = warp - tid / 32;  // index in the block; first warp of the vector
-    if (tid % 32 == 0) s[warp] = largest;
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < kWide / 32; ++i) largest = max(largest, s[first + i]);
-  }
-  const int scale = exponent_of<F>(largest);
-  if (mine && tid == 0) x.gExponent[vector] = scale;
-  const int padded = slabs * F::BK;
-  auto* const gVector = terms_of<F>(x, vector, slabs);
-  TermCounts counts;
-  for (int from = 0; from < padded; from += kReach) {
-    if (padded > kReach) load(from);
-#pragma unroll
-    for (int q = 0; q < kFloat4s; ++q) {
-      const int at = from + 4 * (q * kWide + tid);
-      if (mine && at < padded) store_terms<F, kCount>(gVector, at, r[q], scale, counts);
-    }
-  }
-  if constexpr (kCount) {
-    constexpr int kVectors = kBlock / kWide, kWarps = kWide / 32;  // of the block; of a vector
-    __shared__ Census s[kBlock / 32];
-    __shared__ int sScale[kBlock / 32];
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    Census census = counts.census(inverse_of(least, scale));
-    census.template add_lanes<32>();
-    if (lane == 0) s[warp] = census, sScale[warp] = scale;
-    __syncthreads();
-    if (warp > 0) return;
-    Extremes all;
-    if (lane < kVectors) {  // beyond the last vector there are zeros, which count for nothing
-      census = s[lane * kWarps];
-#pragma unroll 1
-      for (int i = 1; i < kWarps; ++i) census.add(s[lane * kWarps + i]);
-      all.take(census, sScale[lane * kWarps] == kExceptional, k);
-    }
-    all.take_warp();
-    if (lane == 0) x.gExtremes->add(all, static_cast<int>(blockIdx.x));
-  }
-}
-
-// First k of chunk `chunk` of `chunks`, a multiple of the tile edge.
-__device__ __forceinline__ int chunk_begin(int k, int chunk, int chunks) {
-  const int tiles = (k + kEdge - 1) / kEdge;
-  return static_cast<int>(std::int64_t{tiles} * chunk / chunks) * kEdge;
-}
-
-// The functions below synchronise the kBlock threads that call them, not the whole block.
-constexpr int kPassBarrier = 1;
-
-// Finds each vector's largest magnitude within chunk group / strips of k. The operand is M- or
-// N-major.
-template <int kBlock>
-__device__ __forceinline__ void find_largest(const SplitOperand& x, int k, int group,
-                                             std::uint32_t (&s)[kBlock / kEdge][kEdge]) {
-  constexpr int kRows = kBlock / kEdge;
-  const int strips = (x.vectors + kEdge - 1) / kEdge;
-  const int lane = static_cast<int>(threadIdx.x) % kEdge,
-            row = static_cast<int>(threadIdx.x) / kEdge;
-  const int vector = group % strips * kEdge + lane, chunk = group / strips;
-  const int begin = chunk_begin(k, chunk, kChunks),
-            end = min(k, chunk_begin(k, chunk + 1, kChunks));
-  std::uint32_t largest = 0;
-  if (vector < x.vectors) {
-#pragma unroll 8
-    for (int at = begin + row; at < end; at += kRows) {
-      largest = max(largest, magnitude(x.g[at * x.ld + vector]));
-    }
-  }
-  s[row][lane] = largest;
-  ptx::barrier_sync(kPassBarrier, kBlock);
-  if (row > 0 || vector >= x.vectors) return;
-#pragma unroll
-  for (int i = 1; i < kRows; ++i) largest = max(largest, s[i][lane]);
-  x.gLargest[static_cast<std::int64_t>(chunk) * x.vectors + vector] = largest;
-}
-
-// What the pre-pass computes besides the terms: nothing; the growth sample; or the sample and the
-// census of each vector.
-enum class Extra { kNone, kSample, kCount };
-
-__host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
-  return (blocks + cluster - 1) / cluster * cluster;
-}
-
-// Computes the growth sample if this is one of the first kSampleBlocks blocks, and returns whether
-// it is. The sample takes as long as the pre-pass of a few vectors. Kernels that also count
-// (Extra::kCount) lack the registers for sample_stretches() and use sample_pairs() for any k.
-template <int kBlock, Extra kExtra>
-__device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
-  constexpr int kShallow = 2048;
-  if (block >= kSampleBlocks) return false;
-  SplitOperand a = pass.a, b = pass.b;
-  a.vectors = pass.sampled_a, b.vectors = pass.sampled_b;
-  if constexpr (kExtra == Extra::kSample) {
-    if (pass.k > kShallow) {
-      sample_stretches<kBlock>(a, b, pass.k, block, pass.sample);
-      return true;
-    }
-  }
-  sample_pairs<kBlock>(a, b, pass.k, block, pass.sample);
-  return true;
-}
-
-// Threads of a block that splits with kWide threads per vector, and the groups of an operand: of
-// its vectors if it is K-major, else of chunks of its columns along k.
-template <int kWide>
-constexpr int kBlockOf = kWide < kThreads ? kThreads : kWide;
-template <int kWide>
-__host__ __device__ constexpr int first_groups(const SplitOperand& x) {
-  constexpr int kVectors = kBlockOf<kWide> / kWide;
-  return x.along_k ? (x.vectors + kVectors - 1) / kVectors
-                   : (x.vectors + kEdge - 1) / kEdge * kChunks;
-}
-
-// Splits a group of vectors of a K-major operand, or finds the largest magnitudes in a chunk of an
-// M- or N-major one.
-template <class F, int kWide, int kFloat4s, bool kCount>
-__device__ __forceinline__ void first_group(const SplitPass& pass, const OperandGroup& group,
-                                            std::uint32_t (&s)[kBlockOf<kWide> / kEdge][kEdge]) {
-  if (group.x.along_k) {
-    split_along<F, kWide, kFloat4s, kCount>(group.x, pass.k, pass.slabs, group.index);
-  } else {
-    find_largest<kBlockOf<kWide>>(group.x, pass.k, group.index, s);
-  }
-}
-
-// Minimum resident blocks per SM (for `__launch_bounds__`), so that one block's loads overlap
-// another's stores. Without this bound, kernels that sample would use so many registers that half
-// as many blocks are resident.
-template <int kWide, int kFloat4s, Extra kExtra>
-constexpr int kPassBlocks = kWide > kThreads                           ? 2
-                            : kFloat4s > 4 || kExtra == Extra::kSample ? 4
-                                                                       : 5;
-
-template <class F, int kWide, int kFloat4s, Extra kExtra>
-__device__ __forceinline__ void first_pass_groups(const SplitPass& pass, int groups_a, int groups) {
-  int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
-  if constexpr (kExtra != Extra::kNone) {
-    if (sampled<kBlockOf<kWide>, kExtra>(pass, block)) return;
-    block -= kSampleBlocks;
-    blocks -= kSampleBlocks;
-  }
-  __shared__ std::uint32_t s[kBlockOf<kWide> / kEdge][kEdge];
-  // One iteration. Without the loop ptxas spills registers where the kernel also counts.
-  for (int group = block; group < groups; group += blocks) {
-    first_group<F, kWide, kFloat4s, kExtra == Extra::kCount>(
-        pass, OperandGroup(pass, group, groups_a), s);
-    __syncthreads();  // before the next group's use of shared memory
-  }
-}
-
-// The first kernel of the pre-pass: one group per block. `beside`: the preceding kernel splits the
-// other operand concurrently; this kernel ends after it.
-template <class F, int kWide, int kFloat4s, Extra kExtra>
-__global__ void __launch_bounds__(kBlockOf<kWide>, kPassBlocks<kWide, kFloat4s, kExtra>)
-    first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
-  // Before launch_dependents: the next kernel reads A and B once all blocks have waited.
-  if (!beside) ptx::wait_for_prerequisites();
-  ptx::launch_dependents();
-  first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);
-  if (beside && blockIdx.x == 0) ptx::wait_for_prerequisites();
-}
-
-// The whole pre-pass in one kernel, if the strips' registers hold all of k: first the strips of A
-// and B, then the groups of vectors of a K-major operand. All blocks are in clusters.
-struct Strips {
-  int blocks_of_a, blocks;  // blocks: of the strips of A and B
-  int cluster, tiles;
-};
-template <class F, int kWide, int kFloat4s, Extra kExtra>
-__global__ void __launch_bounds__(kStripThreads, 4)
-    split_at_once(const __grid_constant__ SplitPass pass, Strips strips, int groups_a, int groups) {
-  ptx::wait_for_prerequisites();  // before launch_dependents: the next kernel reads A and B
-  ptx::launch_dependents();
-  int block = static_cast<int>(blockIdx.x);
-  if constexpr (kExtra != Extra::kNone) {
-    if (sampled<kStripThreads, kExtra>(pass, block)) return;
-    block -= whole_clusters(kSampleBlocks, strips.cluster);
-    if (block < 0) return;
-  }
-  if (block < strips.blocks) {
-    const OperandGroup strip(pass, block, strips.blocks_of_a);
-    split_strip<F, kExtra == Extra::kCount>(
-        strip.x, pass.k, pass.slabs, strip.index / strips.cluster, strip.index % strips.cluster,
-        strips.cluster, strips.tiles);
-  } else if (block - strips.blocks < groups) {
-    const OperandGroup group(pass, block - strips.blocks, groups_a);
-    split_along<F, kWide, kFloat4s, kExtra == Extra::kCount>(group.x, pass.k, pass.slabs,
-                                                             group.index);
-  }
-}
-
-// The second kernel of the pre-pass: splits an M- or N-major operand and transposes it through
-// shared memory in tiles of kEdge x kEdge, kAtOnce tiles per group.
-constexpr int kAtOnce = 4;
-struct AcrossShared {
-  float s[kEdge][kEdge + 1];  // (k, vector); padded: columns are free of bank conflicts
-  int scale[kEdge];
-};
-// The groups of each kEdge vectors, and of an operand.
-__host__ __device__ constexpr int groups_of_strip(int padded) {
-  return (padded + kAtOnce * kEdge - 1) / (kAtOnce * kEdge);
-}
-__host__ __device__ constexpr int groups_across(const SplitOperand& x, int padded) {
-  return x.along_k ? 0 : (x.vectors + kEdge - 1) / kEdge * groups_of_strip(padded);
-}
-template <class F, bool kCount>
-__device__ __forceinline__ void split_group_across(const SplitOperand& x, int k, int slabs,
-                                                   int group, AcrossShared& shared) {
-  constexpr int kRows = kThreads / kEdge;
-  const auto sync = [] { ptx::barrier_sync(kPassBarrier, kThreads); };
-  const int strips = (x.vectors + kEdge - 1) / kEdge;
-  const int k_begin = group / strips * (kAtOnce * kEdge);
-  const int tid = static_cast<int>(threadIdx.x), lane = tid % kEdge, row = tid / kEdge;
-  const int vector0 = group % strips * kEdge, vector = vector0 + lane;
-  if (row == 0 && vector < x.vectors) {
-    std::uint32_t largest = 0;
-#pragma unroll 8
-    for (int chunk = 0; chunk < kChunks; ++chunk) {
-      largest =
-          max(largest, __ldcg(x.gLargest + static_cast<std::int64_t>(chunk) * x.vectors + vector));
-    }
-    shared.scale[lane] = exponent_of<F>(largest);
-    if (k_begin == 0) x.gExponent[vector] = shared.scale[lane];
-  }
-  using Across = AcrossTile<kEdge, kThreads>;
-  typename Across::Counts counts;
-  LeastMagnitude least;
-  const int padded = slabs * F::BK;
-  for (int k0 = k_begin; k0 < min(padded, k_begin + kAtOnce * kEdge); k0 += kEdge) {
-    float r[kEdge / kRows];
-#pragma unroll
-    for (int i = 0; i < kEdge / kRows; ++i) {
-      const int at = k0 + row + i * kRows;
-      const bool inside = at < k && vector < x.vectors;
-      const float element =
-          x.g[inside ? at * x.ld + vector : 0];  // no branch, so that the loads overlap
-      r[i] = inside ? element : 0.0F;
-    }
-    sync();
-#pragma unroll
-    for (int i = 0; i < kEdge / kRows; ++i) {
-      shared.s[row + i * kRows][lane] = r[i];
-      if constexpr (kCount) least.take(magnitude(r[i]));
-    }
-    sync();
-    Across::template write<F, kCount>(x, shared.s, shared.scale, vector0, k0, slabs, counts);
-  }
-  if constexpr (kCount) {
-    __shared__ uint4 sCounts[kEdge];
-    __shared__ bool last;
-    if (row == 0) sCounts[lane].x = 0;
-    Across::gather(sCounts, counts);
-    sync();
-    if (vector < x.vectors) atomicMax(&sCounts[lane].x, inverse_of(least, shared.scale[lane]));
-    sync();
-    if (row == 0 && vector < x.vectors)
-      x.gCensus[vector].add_atomically(PackedCounts::census_of(sCounts[lane]));
-    const auto blocks = static_cast<unsigned>(groups_of_strip(padded));
-    if (!arrives_last([&] { return &x.gCensus[vector0].arrived; }, blocks, last)) return;
-    if (row == 0) settle(x, k, vector0 + tid / 32 * 32, 32);
-  }
-}
-
-template <class F, bool kCount>
-__global__ void __launch_bounds__(kThreads)
-    split_across(const __grid_constant__ SplitPass pass, int groups_a) {
-  __shared__ AcrossShared shared;
-  ptx::launch_dependents();
-  ptx::wait_for_prerequisites();
-  // Reversed: the elements read last are in L2.
-  const OperandGroup group(pass, static_cast<int>(gridDim.x - 1 - blockIdx.x), groups_a);
-  split_group_across<F, kCount>(group.x, pass.k, pass.slabs, group.index, shared);
-}
-
-}  // namespace split_detail
 
 // Bytes of an operand's terms, scale exponents and largest magnitudes, each a multiple of 1024.
 struct SplitBytes {
@@ -367,14 +35,7 @@ SplitBytes split_bytes(std::int64_t vectors, std::int64_t k, bool along_k) {
   const std::int64_t slabs = ceil_div(k, F::BK);
   return {whole(vectors * slabs * F::kTerms * F::kSlabBytes),
           whole(ceil_div(vectors, kTileVectors) * kTileVectors * 4),
-          along_k ? 0 : whole(std::int64_t{split_detail::kChunks} * vectors * 4)};
-}
-
-namespace split_detail {
-
-// An operand with `vectors` = 0 is skipped: it is split already.
-inline bool has_mn_major(const SplitPass& pass) {
-  return (!pass.a.along_k && pass.a.vectors > 0) || (!pass.b.along_k && pass.b.vectors > 0);
+          along_k ? 0 : whole(std::int64_t{kChunks} * vectors * 4)};
 }
 
 template <class F, int kWide, int kFloat4s, Extra kExtra>
@@ -454,17 +115,16 @@ Status launch_across(const SplitPass& pass, cudaStream_t stream) {
   const int padded = pass.slabs * F::BK;
   const int groups_a = groups_across(pass.a, padded);
   return launch_dependent("split pre-pass, second kernel", split_across<F, kCount>,
-                          groups_a + groups_across(pass.b, padded), 1, kThreads, 0, stream, pass,
-                          groups_a);
+                          groups_a + groups_across(pass.b, padded), 1, kPassThreads, 0, stream,
+                          pass, groups_a);
 }
 
-}  // namespace split_detail
-
-// Enqueues the pre-pass of both operands. Errors: kLaunchFailed.
-template <class F, split_detail::Extra kExtra = split_detail::Extra::kNone>
+// Enqueues the pre-pass of both operands. One with `vectors` = 0 is skipped: it is split already.
+// Errors: kLaunchFailed.
+template <class F, Extra kExtra = Extra::kNone>
 Status split_operands(const SplitPass& pass, cudaStream_t stream) {
-  using namespace split_detail;
-  const bool across = has_mn_major(pass);
+  const bool across = (!pass.a.along_k && pass.a.vectors > 0) ||
+                      (!pass.b.along_k && pass.b.vectors > 0);  // M- or N-major
   if (across && pass.k <= kStripDepth) {
     if (pass.k <= 256) return launch_at_once<F, 32, 2, kExtra>(pass, stream);
     if constexpr (kExtra == Extra::kCount) {  // counts need registers

@@ -20,8 +20,6 @@
 
 namespace ladder {
 
-namespace split_detail {
-
 // If the warpgroups alternate slabs: adds the sums of both, each one half of the columns, and
 // stores them.
 template <class T>
@@ -56,9 +54,12 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
   }
 }
 
+template <bool kParts>
+using PartOrder = std::conditional_t<kParts, PartSchedule, Schedule>;
+
 // begin() waits until the terms are complete; work that needs none of them precedes it. up: the
 // factor of the promotion if kCompensated.
-template <class T, class Order, bool kParts, bool kCompensated, class Begin>
+template <class T, bool kParts, bool kCompensated, class Begin>
 __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x,
                                         const Tiling& plan, const Exchange& exchange, float up,
                                         Begin begin) {
@@ -68,7 +69,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
   Product<T> product(T::kPingPong ? 0 : group);  // (WM,WN)
   auto ring_a = Ring<T::kUnitsA>::of_consumer();
   auto ring_b = Ring<T::kUnitsB>::of_consumer();
-  Order order(plan, block);
+  PartOrder<kParts> order(plan, block);
   Work work;
   bool more = order.next(work);
   TilePlace place = place_of<kBand>(plan, work.tile);
@@ -86,18 +87,18 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
         ring_b.advance();
         continue;
       }
-      ptx::mbarrier_wait(ptx::shared_address(&s.full_a[ring_a.stage()]), ring_a.parity());
+      ptx::mbarrier_wait(ptx::shared_address(&s.of_a.full[ring_a.stage()]), ring_a.parity());
 #pragma unroll
       for (int half = 0; half < T::kHalves; ++half) {
         float partial[T::kPartials];  // (WM,kHalf)
-        ptx::mbarrier_wait(ptx::shared_address(&s.full_b[ring_b.stage()]), ring_b.parity());
+        ptx::mbarrier_wait(ptx::shared_address(&s.of_b.full[ring_b.stage()]), ring_b.parity());
         multiply_terms<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
         ptx::wgmma_wait<0>();
 #pragma unroll
         for (float& sum : partial) ptx::changed(sum);
-        if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.empty_b[ring_b.stage()]));
+        if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.of_b.empty[ring_b.stage()]));
         if (leads && half == T::kHalves - 1)
-          ptx::mbarrier_arrive(ptx::shared_address(&s.empty_a[ring_a.stage()]));
+          ptx::mbarrier_arrive(ptx::shared_address(&s.of_a.empty[ring_a.stage()]));
         promote<T, kCompensated>(product.sums + half * T::kPartials, partial, up);
         ring_b.advance();
       }
@@ -132,14 +133,13 @@ __device__ __forceinline__ void multiply(const CUtensorMap& map_a, const CUtenso
                                          typename T::Shared& s, const SplitTarget& x,
                                          const Tiling& plan, const Exchange& exchange, float up,
                                          Begin begin, OnSpareWarp on_spare_warp) {
-  using Order = std::conditional_t<kParts, PartSchedule, Schedule>;
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
-    produce<T, Order>(map_a, map_b, s, plan, begin, begin);
+    produce<T, PartOrder<kParts>>(map_a, map_b, s, plan, begin, begin);
     if (threadIdx.x / 32 == kSpareWarp) on_spare_warp();
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, up, begin);
+    consume<T, kParts, kCompensated>(s, x, plan, exchange, up, begin);
   }
 }
 
@@ -162,7 +162,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   if constexpr (Guard::kGuards) {
     const Verdict verdict = guard.verdict(x);
     if (verdict.choice != SplitChoice::kFp16x3) {
-      drop_rings<T>(s);
+      const auto invalidate = [](std::uint32_t barrier) { ptx::mbarrier_invalidate(barrier); };
+      if (threadIdx.x == 0) s.for_each_barrier(invalidate, invalidate);
       guard.compute_otherwise(verdict.choice, x, shared);
     } else if (static_cast<int>(blockIdx.x) < plan.blocks) {
       multiply<T, kParts, true>(
@@ -239,13 +240,11 @@ struct Menu {
                 "a row of the planner's formats");
 };
 
-}  // namespace split_detail
-
 // Tiling and workspace layout of one row-major product with terms of format F.
 template <class F, int kProducts>
 class SplitJob {
  public:
-  using Tiles = split_detail::Menu<F, kProducts>;
+  using Tiles = Menu<F, kProducts>;
 
   SplitJob(const Problem& p, const Operands& o, int sms)
       : SplitJob(p, o, plan_split_tiles(p, Tiles::kCost, split_tiles(F::BK), sms)) {}
@@ -295,7 +294,7 @@ class SplitJob {
     return {reinterpret_cast<float*>(scratch + own_terms()), gFlags};
   }
   // Both enqueue. Errors: kLaunchFailed.
-  template <split_detail::Extra kExtra = split_detail::Extra::kNone>
+  template <Extra kExtra = Extra::kNone>
   Status pass(const SplitTarget& x, cudaStream_t stream, const GrowthSample& sample = {}) const {
     SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, sample, x.a.vectors, x.b.vectors};
     if (packed_a_ != nullptr) pass.a.vectors = 0;
@@ -303,7 +302,7 @@ class SplitJob {
     return split_operands<F, kExtra>(pass, stream);
   }
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream) const {
-    constexpr auto kLaunch = split_detail::unguarded(typename Tiles::All{});
+    constexpr auto kLaunch = unguarded(typename Tiles::All{});
     return kLaunch[chosen_.tile](chosen_, x, exchange(scratch, gFlags), {}, stream);
   }
 
@@ -325,10 +324,9 @@ class SplitJob {
 // accept_split() accepts. Errors: kLaunchFailed.
 template <class F, int kProducts>
 Status launch_split(const Problem& original, const Operands& given, Stream stream) {
-  RowMajorCall call;
-  if (Status s = row_major_call(original, given, call); !s) return s;
-  if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  return launch_job(SplitJob<F, kProducts>(call.p, call.o, call.device.sms), stream);
+  return launch_row_major(original, given, stream, [&](const RowMajorCall& call) {
+    return launch_job(SplitJob<F, kProducts>(call.p, call.o, call.device.sms), stream);
+  });
 }
 
 }  // namespace ladder

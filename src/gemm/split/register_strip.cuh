@@ -6,15 +6,12 @@
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
-#include "device/ptx/dependent.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "gemm/split/store_terms.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
-namespace ladder::split_detail {
+namespace ladder {
 
 constexpr int kStripThreads = 256, kHeld = 32;  // kHeld: elements per thread
 constexpr int kMostBlocks = 8;                  // per cluster: the portable maximum
@@ -95,7 +92,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   if (blocks > 1) ptx::cluster_arrive();  // this block has read the others' magnitudes
   if (row == 0 && rank == 0 && vector < x.vectors) x.gExponent[vector] = sScale[lane];
   __syncthreads();  // scales are there
-  if constexpr (kCount) atomicMax(&sCounts[lane].x, inverse_of(least, sScale[lane]));
+  if constexpr (kCount) atomicMax(&sCounts[lane].x, least.inverse(sScale[lane]));
   using Across = AcrossTile<kStripVectors, kStripThreads>;
   typename Across::Counts counts;
 #pragma unroll
@@ -125,4 +122,4 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   if (blocks > 1) ptx::cluster_wait();  // no block exits while others read its memory
 }
 
-}  // namespace ladder::split_detail
+}  // namespace ladder

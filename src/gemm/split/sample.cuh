@@ -6,8 +6,6 @@
 #include "gemm/partial_sums.cuh"
 #include "gemm/split/operand.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder {
@@ -58,11 +56,9 @@ struct Chain {
   }
 };
 
-namespace split_detail {
-
 constexpr int kSampleEdge = 8;      // rows of op(A), and columns of op(B)
 constexpr int kSampleDepth = 8192;  // only the first k: growth shows by then
-constexpr int kPairs = kSampleEdge * kSampleEdge;
+constexpr int kSampledPairs = kSampleEdge * kSampleEdge;
 
 // Index of the i-th sampled row or column.
 __device__ __forceinline__ std::int64_t sampled_vector(int vectors, int i) {
@@ -81,7 +77,7 @@ template <int kThreads>
 __device__ __forceinline__ void sample_pairs(const SplitOperand& a, const SplitOperand& b, int k,
                                              int block, const GrowthSample& to) {
   constexpr int kWarps = kThreads / 32,
-                kAtOnce = kPairs / kSampleBlocks;  // columns of op(B) per row of op(A)
+                kAtOnce = kSampledPairs / kSampleBlocks;  // columns of op(B) per row of op(A)
   __shared__ Chain s[kAtOnce][kWarps];
   const int tid = static_cast<int>(threadIdx.x);
   const std::int64_t next_a = a.along_k ? 1 : a.ld, next_b = b.along_k ? 1 : b.ld;
@@ -132,9 +128,9 @@ __device__ __forceinline__ void sample_stretches(const SplitOperand& a, const Sp
                                                  int k, int block, const GrowthSample& to) {
   static_assert(kSampleDepth % kSampleBlocks == 0, "equal shares of k per block");
   constexpr int kStretch = kSampleDepth / kSampleBlocks;  // at most
-  constexpr int kParts = kThreads / kPairs;               // of a pair's chain, one thread per part
+  constexpr int kParts = kThreads / kSampledPairs;        // of a pair's chain, one thread per part
   constexpr int kVectorsAtOnce = kThreads / kStretch, kLoads = kSampleEdge / kVectorsAtOnce;
-  static_assert(kThreads % kPairs == 0 && kThreads % kStretch == 0 &&
+  static_assert(kThreads % kSampledPairs == 0 && kThreads % kStretch == 0 &&
                     kSampleEdge % kVectorsAtOnce == 0 && kSampleBlocks % kParts == 0,
                 "equal shares per thread");
   // One float of padding per part, so that lanes that read different parts and rows access
@@ -177,13 +173,14 @@ __device__ __forceinline__ void sample_stretches(const SplitOperand& a, const Sp
     chain.append(isfinite(p) ? p : 0.0);
   }
   chain.append_lanes<kParts>();
-  if (part == 0) to.gChains[block * kPairs + pair] = chain;
+  if (part == 0) to.gChains[block * kSampledPairs + pair] = chain;
   if (!arrives_last([&] { return to.gDone; }, kSampleBlocks, last)) return;
   constexpr int kBlocksOfPart = kSampleBlocks / kParts;
   Chain all;
 #pragma unroll
   for (int i = 0; i < kBlocksOfPart; ++i)
-    all.append(chain_of_other_block(to.gChains + (part * kBlocksOfPart + i) * kPairs + pair));
+    all.append(
+        chain_of_other_block(to.gChains + (part * kBlocksOfPart + i) * kSampledPairs + pair));
   all.append_lanes<kParts>();
   const int chains = __syncthreads_count(part == 0 && all.counts() ? 1 : 0),
             grown = __syncthreads_count(part == 0 && all.grows() ? 1 : 0);
@@ -192,5 +189,4 @@ __device__ __forceinline__ void sample_stretches(const SplitOperand& a, const Sp
   *to.gDone = 0;
 }
 
-}  // namespace split_detail
 }  // namespace ladder

@@ -10,11 +10,9 @@
 #include "device/ptx/mbarrier.cuh"
 #include "gemm/split/store_terms.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
-namespace ladder::split_detail {
+namespace ladder {
 
 // The layout of a block's part of a strip in shared memory is free of bank conflicts both for the
 // copies, 16 bytes of neighbouring vectors per lane, and for the reads, in which each lane reads
@@ -201,8 +199,8 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
       }
     }
     if constexpr (kCount) {
-      Census census = counts.census(inverse_of(least, scale));
-      census.template add_lanes<32, 4>();
+      Census census = counts.census(least.inverse(scale));
+      census.add_lanes<4>();
       if (mine && lane < 4) x.gCensus[vector].add_atomically(census);
     }
     __syncthreads();  // all threads have read the strip
@@ -218,4 +216,4 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
   }
 }
 
-}  // namespace ladder::split_detail
+}  // namespace ladder

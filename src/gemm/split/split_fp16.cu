@@ -18,13 +18,12 @@ using Fused = FusedJob<Terms, 3>;
 
 template <bool kAlwaysFused>
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
-  RowMajorCall call;
-  if (Status s = row_major_call(original, given, call); !s) return s;
-  if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  const bool fused =
-      kAlwaysFused ? fits_fused(call.p, call.at) : takes_fused(call.p, call.at, false);
-  if (fused) return launch_job(Fused(call.p, call.o, call.device.sms), stream);
-  return launch_job(Job(call.p, call.o, call.device.sms), stream);
+  return launch_row_major(original, given, stream, [&](const RowMajorCall& call) {
+    const bool fused =
+        kAlwaysFused ? fits_fused(call.p, call.at) : takes_fused(call.p, call.at, false);
+    return fused ? launch_job(Fused(call.p, call.o, call.device.sms), stream)
+                 : launch_job(Job(call.p, call.o, call.device.sms), stream);
+  });
 }
 
 static constexpr KernelInfo kKernels[] = {
@@ -54,12 +53,11 @@ Status pack(const Problem& problem, const Operands& operands, bool of_a, void* t
 
 Status launch_packed(const Problem& problem, const Operands& operands, bool of_a, void* terms,
                      Stream stream) {
-  if (!reads_ab(problem)) return scale_only<float>(problem, operands, stream);
-  RowMajorCall call;
-  if (Status s = row_major_call(problem, operands, call); !s) return s;
-  Job job(call.p, call.o, call.device.sms);
-  job.use_packed(of_a, static_cast<char*>(terms));
-  return launch_job(job, stream);
+  return launch_row_major(problem, operands, stream, [&](const RowMajorCall& call) {
+    Job job(call.p, call.o, call.device.sms);
+    job.use_packed(of_a, static_cast<char*>(terms));
+    return launch_job(job, stream);
+  });
 }
 
 }  // namespace ladder::split_fp16

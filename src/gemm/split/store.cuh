@@ -292,15 +292,6 @@ __device__ __forceinline__ void store_split(Product<T>& product, const SplitTarg
                              plain);
 }
 
-namespace split_detail {
-
-// Whether the device chose this kernel's work. Without a guard (gChoice is null) it always does.
-__device__ __forceinline__ bool selected(const int* gChoice, SplitChoice choice) {
-  return gChoice == nullptr || __ldcg(gChoice) == static_cast<int>(choice);
-}
-
-}  // namespace split_detail
-
 // Stores the four sums that a thread of a kernel that adds k-splits has, of group `four`.
 __device__ __forceinline__ void store_added(const SplitTarget& x, float4 sum, const SplitRows& rows,
                                             int col, int four) {
@@ -314,13 +305,13 @@ __device__ __forceinline__ void store_added(const SplitTarget& x, float4 sum, co
 }
 
 // Adds the `parts` k-splits of each tile and stores it: add_parts of tensor_exchange.cuh for split
-// operands.
+// operands. gChoice: null without a guard.
 template <class T, int kBand>
 __global__ void __launch_bounds__(kAddThreads)
     add_split_parts(const __grid_constant__ SplitTarget x, float* gPartial,
                     const __grid_constant__ Tiling plan, int parts, const int* gChoice) {
   constexpr int kAdders = kAddThreads / kWarpgroup;
-  if (!split_detail::selected(gChoice, SplitChoice::kFp16x3)) return;
+  if (gChoice != nullptr && __ldcg(gChoice) != static_cast<int>(SplitChoice::kFp16x3)) return;
   const auto me = AddPlace<T, kAdders>::template here<kBand>(plan);
   float4 sum;
   if (!add_float4s(me, gPartial, plan, parts, sum)) return;

@@ -6,14 +6,10 @@
 #include "gemm/split/operand.cuh"
 #include "gemm/split/terms.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 #include <type_traits>
 
 namespace ladder {
-
-namespace split_detail {
 
 constexpr int kChunks = 32;  // ranges of k, each with its own largest magnitudes
 constexpr int kEdge = 64;    // vectors, and k, of a tile in shared memory
@@ -134,12 +130,6 @@ struct AcrossTile {
   }
 };
 
-// The scaled inverse of a thread's least magnitude; 0 of a vector with Inf or NaN.
-__device__ __forceinline__ std::uint32_t inverse_of(const LeastMagnitude& least, int scale) {
-  if (scale == kExceptional) return 0;
-  return least.inverse([&](float x) { return times_power(x, scale); });
-}
-
 // By one warp: adds the censuses of its lanes' vectors to the operand's extremes. Lanes with `mine`
 // false have none.
 __device__ __forceinline__ void settle(const SplitOperand& x, int k, bool mine,
@@ -168,5 +158,4 @@ __device__ __forceinline__ void settle(const SplitOperand& x, int k, int vector0
   settle(x, k, mine, census, has_inf_or_nan, vector0 / count);
 }
 
-}  // namespace split_detail
 }  // namespace ladder

@@ -30,8 +30,6 @@ struct TermFormat {
   static_assert(kTerms == 2 || kTerms == 3, "the formats that shared memory is laid out for");
 };
 
-namespace split_detail {
-
 template <class Term>
 __device__ __forceinline__ Term to_term(float x, Term type) {
   return from_float(x, type);
@@ -43,14 +41,12 @@ __device__ __forceinline__ float to_term(float x, float /*type*/) {
   return __uint_as_float((bits + 0xFFFU + odd) & ~0x1FFFU);
 }
 
-}  // namespace split_detail
-
 // Splits x, which is scaled already. All differences are exact.
 template <class F>
 __device__ __forceinline__ void split(float x, typename F::Term (&terms)[F::kTerms]) {
 #pragma unroll
   for (int w = 0; w < F::kTerms; ++w) {
-    terms[w] = split_detail::to_term(x, typename F::Term{});
+    terms[w] = to_term(x, typename F::Term{});
     x -= static_cast<float>(terms[w]);
   }
 }

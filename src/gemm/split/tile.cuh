@@ -6,6 +6,7 @@
 // slab. A's units and B's halves have separate pipelines, so that each unit is released as soon as
 // the last product has read it. Shared memory would hold only two stages of both operands.
 #pragma once
+#include "device/ptx/library.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
@@ -56,12 +57,28 @@ struct TermUnit {
   }
 };
 
-// The pipelines of both operands, with their full and empty barriers.
+// The barriers of a pipeline: a unit has arrived; all readers have released it.
+template <int kUnits>
+struct UnitBarriers {
+  std::uint64_t full[kUnits], empty[kUnits];
+};
+
+// The pipelines of both operands.
 template <class UnitA, int kUnitsA, class UnitB, int kUnitsB>
 struct UnitRings {
   UnitA a[kUnitsA];
   UnitB b[kUnitsB];
-  std::uint64_t full_a[kUnitsA], empty_a[kUnitsA], full_b[kUnitsB], empty_b[kUnitsB];
+  UnitBarriers<kUnitsA> of_a;
+  UnitBarriers<kUnitsB> of_b;
+
+  // Calls each function with the shared addresses of its kind of barrier.
+  template <class OnFull, class OnEmpty>
+  __device__ __forceinline__ void for_each_barrier(OnFull on_full, OnEmpty on_empty) {
+    for (auto& barrier : of_a.full) on_full(ptx::shared_address(&barrier));
+    for (auto& barrier : of_b.full) on_full(ptx::shared_address(&barrier));
+    for (auto& barrier : of_a.empty) on_empty(ptx::shared_address(&barrier));
+    for (auto& barrier : of_b.empty) on_empty(ptx::shared_address(&barrier));
+  }
 };
 
 // Common to all tiles of split operands: two consumer warpgroups and one producer warpgroup.

@@ -126,8 +126,7 @@ struct Terms {
 #pragma unroll
       for (int w = 0; w < kTerms; ++w) {
         if constexpr (kTf32) {
-          const float first = split_detail::to_term(low, 0.0F),
-                      second = split_detail::to_term(high, 0.0F);
+          const float first = to_term(low, 0.0F), second = to_term(high, 0.0F);
           words[w][two][0] = __float_as_uint(first);
           words[w][two][1] = __float_as_uint(second);
           low -= first;

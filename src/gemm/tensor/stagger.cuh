@@ -5,10 +5,10 @@
 // Without the stagger, both epilogues coincide and the tensor cores idle. The stagger affects only
 // the timing of products, not their results.
 #pragma once
+#include "device/ptx/library.cuh"
 #include "device/ptx/sync.cuh"
-#include "device/ptx/warp.cuh"
+#include "device/schedule.cuh"
 #include "gemm/tensor/tensor_tile.cuh"
-#include "gemm/tensor/tile_order.cuh"
 
 #include <type_traits>
 
@@ -17,11 +17,8 @@ namespace ladder {
 // Whether the schedule's current work is its last; false if the schedule does not know.
 template <class Order>
 __device__ __forceinline__ bool ends_with(const Order& schedule) {
-  if constexpr (std::is_same_v<Order, WholeSchedule>) {
-    return schedule.at_last();
-  } else {
-    return false;
-  }
+  if constexpr (requires { schedule.at_last(); }) return schedule.at_last();
+  return false;
 }
 
 // kOn = false: no stagger.

@@ -64,10 +64,4 @@ __device__ __forceinline__ void store_columns(const Product<T>& product,
   }
 }
 
-template <class T>
-__device__ __forceinline__ void store_tile(const Product<T>& product,
-                                           const Target<typename T::Out>& c, int row, int col) {
-  store_columns<0, T::BN>(product, c, row, col);
-}
-
 }  // namespace ladder

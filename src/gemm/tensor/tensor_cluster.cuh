@@ -44,6 +44,11 @@ __device__ __forceinline__ int warp_in_block() {
   return static_cast<int>(__shfl_sync(0xffffffffU, threadIdx.x / 32, 0));
 }
 
+// Index of the unit: a block, or the blocks of a cluster, which compute tiles together.
+template <class T>
+__device__ __forceinline__ int unit_of() {
+  return static_cast<int>(blockIdx.x / T::kCluster);
+}
 template <class T>
 __device__ __forceinline__ int rank_in_cluster() {
   return T::kCluster == 1 ? 0 : ptx::cluster_rank();

@@ -54,8 +54,8 @@ __device__ __forceinline__ void forward_partial(const Product<T>& product, const
 
 // Calls add(address) for the partial sums of `block`.
 template <class T, class Add>
-__device__ __forceinline__ void accumulate_partial(const Product<T>& /*of*/, const Exchange& x,
-                                                   int block, int warpgroup, Add add) {
+__device__ __forceinline__ void accumulate_partial(const Exchange& x, int block, int warpgroup,
+                                                   Add add) {
   consume_partial(WarpgroupOf<T>{warpgroup}, x, block, [&] {
     add(static_cast<const float4*>(float4s_of<T>(x.gPartial, block, warpgroup)));
   });
@@ -65,7 +65,7 @@ __device__ __forceinline__ void accumulate_partial(const Product<T>& /*of*/, con
 template <class T>
 __device__ __forceinline__ void accumulate_partial(Product<T>& product, const Exchange& x,
                                                    int block, int warpgroup) {
-  accumulate_partial(product, x, block, warpgroup, [&](const float4* g) {
+  accumulate_partial<T>(x, block, warpgroup, [&](const float4* g) {
 #pragma unroll
     for (int i = 0; i < kFloat4s<T>; ++i) add4(product.sums + 4 * i, __ldcg(g + i * kWarpgroup));
   });

@@ -8,12 +8,11 @@
 // C^T = B^T A^T: wgmma's first operand, B^T, is in registers, which hold any layout, and its second
 // one is A, which is K-major.
 #pragma once
-#include "device/ptx/cp_async.cuh"
+#include "device/ptx/mbarrier.cuh"
 #include "device/ptx/mma.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma_registers.cuh"
 
-#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <ladder/problem.hpp>
 
@@ -62,6 +61,7 @@ constexpr int kInWholeBoxes = kColumns - kColumns % T::BK;
 // constant or global memory.
 struct TensorMaps {
   CUtensorMap a, b, c;
+  CUtensorMap c_tail;  // of a narrow tile's last columns, see TileStore
 };
 
 // Prefetches the descriptors, so that the first copies do not wait for them.

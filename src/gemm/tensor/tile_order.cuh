@@ -67,12 +67,11 @@ class WholeSchedule {
 // k-split.
 class PartSchedule {
  public:
-  __device__ __forceinline__ PartSchedule(const Tiling& plan, int block) {
-    const int parts = plan.blocks / plan.whole_tiles, part = block / plan.whole_tiles;
-    take(plan, block % plan.whole_tiles, part, parts);
-  }
-  __device__ __forceinline__ PartSchedule(const Tiling& plan, int tile, int part, int parts) {
-    take(plan, tile, part, parts);
+  __device__ __forceinline__ PartSchedule(const Tiling& plan, int block)
+      : PartSchedule(plan, plan.blocks / plan.whole_tiles, block / plan.whole_tiles,
+                     block % plan.whole_tiles) {}
+  __device__ __forceinline__ PartSchedule(const Tiling& plan, int parts, int part, int tile) {
+    work_ = {tile, begin_of(plan, part, parts), begin_of(plan, part + 1, parts)};
   }
   __device__ __forceinline__ bool next(Work& work) {
     work = work_;
@@ -82,9 +81,6 @@ class PartSchedule {
   }
 
  private:
-  __device__ __forceinline__ void take(const Tiling& plan, int tile, int part, int parts) {
-    work_ = {tile, begin_of(plan, part, parts), begin_of(plan, part + 1, parts)};
-  }
   __device__ __forceinline__ static int begin_of(const Tiling& plan, int part, int parts) {
     // The first copies wait for this division; a 64-bit one takes a microsecond. The product fits
     // 32 bits: at most 2^25 steps, 64 k-splits.

@@ -44,8 +44,7 @@ class DirectStore {
   static constexpr int kChunksLater = 0, kTail = 0;
   struct Buffers {};
 
-  template <class Maps>
-  __device__ __forceinline__ DirectStore(Buffers& /*buffers*/, const Maps& /*maps*/,
+  __device__ __forceinline__ DirectStore(Buffers& /*buffers*/, const TensorMaps& /*maps*/,
                                          int /*warpgroup*/) {}
 
   template <int kWidth, class At>
@@ -87,8 +86,7 @@ class DirectStore {
   template <int kPieces, class Spare>
   __device__ __forceinline__ void finish(Spare /*spare*/) const {}
   __device__ __forceinline__ static void init(Buffers& /*buffers*/) {}
-  template <class Maps>
-  __device__ __forceinline__ static void serve(Buffers& /*buffers*/, const Maps& /*maps*/) {}
+  __device__ __forceinline__ static void serve(Buffers& /*buffers*/, const TensorMaps& /*maps*/) {}
 };
 
 // Stores the tile by TMA, for beta = 0: in chunks of 8 KB (swizzled rows of 128 bytes) that
@@ -144,8 +142,7 @@ class TileStore {
 
   // Called by one lane of a producer warp: stores the forwarded chunks until finish() announces the
   // end, and waits until shared memory has been read.
-  template <class Maps>
-  __device__ __forceinline__ static void serve(Buffers& buffers, const Maps& maps) {
+  __device__ __forceinline__ static void serve(Buffers& buffers, const TensorMaps& maps) {
     if constexpr (kPacked) {
       for (auto ring = Ring<kBuffers>::of_consumer();; ring.advance()) {
         const int i = ring.stage();
@@ -154,8 +151,8 @@ class TileStore {
         if (place.x == kNothing) return;
         ptx::fence_proxy_async();
         const bool tail = kTail > 0 && place.y < 0;
-        ptx::tma_store(tail ? tail_of(maps) : maps.c, ptx::shared_address(buffers.chunk[i]),
-                       place.x, tail ? ~place.y : place.y);
+        ptx::tma_store(tail ? maps.c_tail : maps.c, ptx::shared_address(buffers.chunk[i]), place.x,
+                       tail ? ~place.y : place.y);
         ptx::bulk_commit();
         ptx::bulk_wait_read<0>();
         ptx::mbarrier_arrive(ptx::shared_address(&buffers.read[i]));
@@ -163,12 +160,8 @@ class TileStore {
     }
   }
 
-  template <class Maps>
-  __device__ __forceinline__ TileStore(Buffers& buffers, const Maps& maps, int warpgroup)
-      : buffers_(ptx::shared_address(buffers.chunk)),
-        map_(maps.c),
-        tail_map_(tail_of(maps)),
-        warpgroup_(warpgroup) {}
+  __device__ __forceinline__ TileStore(Buffers& buffers, const TensorMaps& maps, int warpgroup)
+      : buffers_(ptx::shared_address(buffers.chunk)), maps_(maps), warpgroup_(warpgroup) {}
 
   // Receives the product's sums for the first kWidth columns of the block's tile. The tensor cores
   // idle meanwhile, so a 16-bit C skips the multiplication if alpha = 1. A 32-bit C lacks the
@@ -225,14 +218,6 @@ class TileStore {
   template <int kWidth>
   static constexpr int kChunksOf = T::kTf32 ? kChunks : (kWidth + kCols - 1) / kCols;
 
-  template <class Maps>
-  __device__ __forceinline__ static const CUtensorMap& tail_of(const Maps& maps) {
-    if constexpr (kTail > 0) {
-      return maps.c_tail;
-    } else {
-      return maps.c;
-    }
-  }
   __device__ __forceinline__ int col_of(int h) const {
     return (kNarrow == T::BN || h * kCols < kInWholeBoxes<T, kNarrow> ? col_ : rest_) + h * kCols;
   }
@@ -308,10 +293,10 @@ class TileStore {
     if (!leads()) return;
     ptx::fence_proxy_async();  // for all threads that synchronised before
     if constexpr (T::kTf32) {
-      ptx::tma_store(map_, buffer, col_, row_ + h * kRows);
-      ptx::tma_store(map_, buffer + kRows * kSwizzleBytes, col_ + kCols, row_ + h * kRows);
+      ptx::tma_store(maps_.c, buffer, col_, row_ + h * kRows);
+      ptx::tma_store(maps_.c, buffer + kRows * kSwizzleBytes, col_ + kCols, row_ + h * kRows);
     } else {
-      ptx::tma_store(is_tail(h) ? tail_map_ : map_, buffer, col_of(h), row_);
+      ptx::tma_store(is_tail(h) ? maps_.c_tail : maps_.c, buffer, col_of(h), row_);
     }
     ptx::bulk_commit();
   }
@@ -365,7 +350,7 @@ class TileStore {
   static constexpr int kWrittenAt = offsetof(Buffers, written), kReadAt = offsetof(Buffers, read),
                        kPlaceAt = offsetof(Buffers, place), kEntry = 8;  // bytes
   std::uint32_t buffers_;                                                // shared address
-  const CUtensorMap &map_, &tail_map_;
+  const TensorMaps& maps_;
   int warpgroup_, row_ = 0, col_ = 0, rest_ = 0;
   bool narrow_ = false;
   std::uint32_t parity_ =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host code common to the products that use TMA. Operands whose rows are not 16-byte aligned are
-// first copied to aligned rows. Problems that read neither A nor B only scale C.
+// first copied to aligned rows.
 #pragma once
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
@@ -10,17 +10,13 @@
 #include "gemm/tensor/tile_store.cuh"
 #include "problem/accept.hpp"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
+#include <type_traits>
 
 namespace ladder {
 
-namespace tma_detail {
-
-constexpr int kThreads = 256;
+constexpr int kCopyThreads = 256;
 
 // Copies rows of `used` elements to rows of ld_y elements, padded with zeros.
 template <class Word>
@@ -37,14 +33,14 @@ struct RowCopies {
 
 // One copy per blockIdx.y, 16 bytes per thread.
 template <class Word>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kCopyThreads)
     copy_rows(const __grid_constant__ RowCopies<Word> copies) {
   constexpr int kWidth = 16 / static_cast<int>(sizeof(Word));
   const RowCopy<Word>& c = copies.of[blockIdx.y];
   const std::int64_t in_row = c.ld_y / kWidth, all = c.lines * in_row;
   ptx::launch_dependents();
-  for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; at < all;
-       at += std::int64_t{gridDim.x} * kThreads) {
+  for (std::int64_t at = std::int64_t{blockIdx.x} * kCopyThreads + threadIdx.x; at < all;
+       at += std::int64_t{gridDim.x} * kCopyThreads) {
     const std::int64_t row = at / in_row, col = at % in_row * kWidth;
     alignas(16) Word r[kWidth];
 #pragma unroll
@@ -52,29 +48,6 @@ __global__ void __launch_bounds__(kThreads)
     *reinterpret_cast<uint4*>(c.gY + row * c.ld_y + col) = *reinterpret_cast<const uint4*>(r);
   }
 }
-
-// C = beta C, if alpha or k is zero.
-template <class Out>
-__global__ void __launch_bounds__(kThreads) scale(const __grid_constant__ Target<Out> c) {
-  const std::int64_t all = std::int64_t{c.m} * c.n;
-  for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; at < all;
-       at += std::int64_t{gridDim.x} * kThreads) {
-    store_element(c, c.gC + at / c.n * c.ld + at % c.n, 0.0F);
-  }
-}
-
-inline int blocks_for(std::int64_t elements) {
-  constexpr std::int64_t kMost = 4096;
-  return static_cast<int>(std::clamp<std::int64_t>(ceil_div(elements, kThreads), 1, kMost));
-}
-
-template <class In>
-std::int64_t padded_row(std::int64_t used) {  // elements, rounded up to whole rows of the swizzle
-  constexpr std::int64_t kElements = kSwizzleBytes / sizeof(In);
-  return ceil_div(used, kElements) * kElements;
-}
-
-}  // namespace tma_detail
 
 template <class Out>
 Target<Out> target_of(const Problem& p, const Operands& o) {
@@ -84,30 +57,12 @@ Target<Out> target_of(const Problem& p, const Operands& o) {
   return {gC, p.ldc, static_cast<int>(p.m), static_cast<int>(p.n), p.alpha, p.beta, pairs};
 }
 
-// Scales C, for problems without a product. Errors: kLaunchFailed.
-template <class Out>
-Status scale_only(const Problem& p, const Operands& o, cudaStream_t stream) {
-  if (p.m == 0 || p.n == 0) return Status::ok();
-  return launch_kernel("scale", tma_detail::scale<Out>, tma_detail::blocks_for(p.m * p.n),
-                       tma_detail::kThreads, 0, stream, target_of<Out>(p, o));
-}
-
-// Whether C may be stored by TMA, which permits alpha but no beta. TMA bounds a row only at
-// multiples of 16 bytes: a store to a row that ends within 16 bytes continues to their end
-// (observed on an H200; loads end at the element).
-template <class Out>
-bool stores_by_map(const Problem& p, const Operands& o) {
-  constexpr std::int64_t kGrain = 16;
-  return p.beta == 0.0F && p.n * static_cast<std::int64_t>(sizeof(Out)) % kGrain == 0 &&
-         tensor_map_takes(o.c, p.ldc * static_cast<std::int64_t>(sizeof(Out)));
-}
-
 // Launch parameters of a kernel that uses TMA.
 template <class T>
 struct TensorLaunch {
   TensorMaps maps;
   Target<typename T::Out> c;
-  bool by_map;        // C may be stored by TMA
+  bool by_map;        // C may be stored by TMA, which permits alpha but no beta
   CallMemory memory;  // its scratch begins with the requested bytes
 };
 
@@ -117,37 +72,36 @@ struct TensorLaunch {
 template <class T>
 Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorLaunch<T>& launch,
                std::int64_t scratch_bytes = 0, std::int64_t flags = 0) {
-  using namespace tma_detail;
   using In = typename T::In;
   using Out = typename T::Out;
+  using Store = TileStore<T>;
   using Word = std::conditional_t<sizeof(In) == 2, std::uint16_t, std::uint32_t>;
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(In));
+  constexpr std::int64_t kSize = sizeof(In), kMostBlocks = 4096;
   struct Matrix {
     CUtensorMap& map;
     const float* g;
     std::int64_t lines, used, ld;
     int box_rows;
     bool is_copied = !tensor_map_takes(g, ld* kSize);
-    std::int64_t copied_ld = is_copied ? padded_row<In>(used) : 0;
+    // Whole rows of the swizzle.
+    std::int64_t copied_ld = is_copied ? ceil_div(used, T::BK) * T::BK : 0;
+    std::int64_t copied() const { return lines * copied_ld; }
   };
   const Matrix matrices[] = {{launch.maps.a, o.a, p.m, p.k, p.lda, T::kBoxRows},
                              {launch.maps.b, o.b, p.k, p.n, p.ldb, T::BK}};
-  const std::int64_t copies = matrices[0].lines * matrices[0].copied_ld +
-                              matrices[1].lines * matrices[1].copied_ld;  // elements
   scratch_bytes = ceil_div(scratch_bytes, 256) * 256;
-  if (Status s = launch.memory.take(stream, scratch_bytes + copies * kSize, flags); !s) return s;
+  const std::int64_t copied_bytes = (matrices[0].copied() + matrices[1].copied()) * kSize;
+  if (Status s = launch.memory.take(stream, scratch_bytes + copied_bytes, flags); !s) return s;
   auto* gFree = reinterpret_cast<Word*>(launch.memory.scratch() + scratch_bytes);
-  RowCopies<Word> to_copy{};
+  RowCopies<Word> copies{};
   unsigned count = 0;
-  std::int64_t most = 0;  // elements per copy
   for (const Matrix& x : matrices) {
     const void* g = x.g;
     if (x.is_copied) {
-      to_copy.of[count++] = {
+      copies.of[count++] = {
           reinterpret_cast<const Word*>(x.g), x.ld, x.lines, x.used, gFree, x.copied_ld};
-      most = std::max(most, x.lines * x.copied_ld);
       g = gFree;
-      gFree += x.lines * x.copied_ld;
+      gFree += x.copied();
     }
     if (Status s = make_tensor_map(x.map, kTypeOf<In>, g, x.lines, x.used,
                                    x.is_copied ? x.copied_ld : x.ld, x.box_rows, T::BK);
@@ -155,15 +109,21 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
       return s;
   }
   if (count > 0) {
-    const dim3 grid(static_cast<unsigned>(blocks_for(most * kSize / 16)), count);
-    if (Status s = launch_kernel("copy_rows", copy_rows<Word>, grid, kThreads, 0, stream, to_copy);
+    const std::int64_t most = std::max(matrices[0].copied(), matrices[1].copied()) * kSize / 16;
+    const auto blocks = std::clamp<std::int64_t>(ceil_div(most, kCopyThreads), 1, kMostBlocks);
+    if (Status s =
+            launch_kernel("copy_rows", copy_rows<Word>, dim3(static_cast<unsigned>(blocks), count),
+                          kCopyThreads, 0, stream, copies);
         !s)
       return s;
   }
   launch.c = target_of<Out>(p, o);
-  launch.by_map = stores_by_map<Out>(p, o);
+  // TMA bounds a row only at multiples of 16 bytes: a store to a row that ends within 16 bytes
+  // continues to their end (observed on an H200; loads end at the element).
+  constexpr std::int64_t kOutSize = sizeof(Out);
+  launch.by_map =
+      p.beta == 0.0F && p.n * kOutSize % 16 == 0 && tensor_map_takes(o.c, p.ldc * kOutSize);
   if (!launch.by_map) return Status::ok();
-  using Store = TileStore<T>;
   return make_tensor_map(launch.maps.c, kTypeOf<Out>, o.c, p.m, p.n, p.ldc, Store::kRows,
                          Store::kCols);
 }
