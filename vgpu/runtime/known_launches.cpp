@@ -13,9 +13,6 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of all effects
 constexpr std::size_t kMostKnown = 512, kMostOfOneKey = 4;
-// How often a launch is executed with its memory noted although it never found it unchanged. After
-// that it is every time that the number of executions doubles.
-constexpr std::uint64_t kTries = 4;
 
 // All that a launch depends on, but for memory and textures.
 std::string key_of(const Kernel& kernel, const LaunchConfig& config,
@@ -98,7 +95,8 @@ bool LaunchTurn::repeat(LaunchReport& report) {
   }
   KnownLaunches::History* const history = key_.empty() ? nullptr : &launches_.history_of(hash_);
   const std::uint64_t before = history == nullptr ? 0 : history->executed++;
-  if (before != 0 && (before <= kTries || std::has_single_bit(before)))
+  // A launch that never finds its memory unchanged is noted ever more rarely.
+  if (std::has_single_bit(before))
     changes_ = launches_.memory_.watch_changes();
   else
     key_.clear();
