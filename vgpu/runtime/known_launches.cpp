@@ -7,11 +7,13 @@
 
 #include "engine/kernel.hpp"
 #include "memory/content_hash.hpp"
+#include "memory/host_room.hpp"
 
 namespace vgpu::runtime {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of all effects
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // of all effects
+constexpr std::size_t kShare = 8;  // of the host's free memory, which all effects may take
 constexpr std::size_t kMostKnown = 512, kMostOfOneKey = 4;
 
 // All that a launch depends on, but for memory and textures.
@@ -33,6 +35,12 @@ std::string key_of(const Kernel& kernel, const LaunchConfig& config,
 }
 
 }  // namespace
+
+std::size_t KnownLaunches::most_bytes() {
+  if (most_bytes_ == 0)
+    most_bytes_ = std::min<std::uint64_t>(kMostBytes, host_room().memory.bytes / kShare);
+  return most_bytes_;
+}
 
 void KnownLaunches::host_function_ends() {
   Changes* const changes = memory_.changes();
@@ -75,7 +83,7 @@ void KnownLaunches::keep(Known launch) {
     same += known->hash == first.hash ? 1 : 0;
     known = known->hash == first.hash && same > kMostOfOneKey ? drop(known) : std::next(known);
   }
-  while (known_.size() > kMostKnown || bytes_ > kMostBytes) drop(std::prev(known_.end()));
+  while (known_.size() > kMostKnown || bytes_ > most_bytes()) drop(std::prev(known_.end()));
 }
 
 LaunchTurn::LaunchTurn(KnownLaunches& launches, const Kernel& kernel, LaunchConfig& config,
@@ -118,7 +126,8 @@ void LaunchTurn::executed(const LaunchReport& report) {
   changes_->end_writing(false);
   writes_ = false;
   noted_ = true;
-  auto effect = MemoryEffect::of(*touched_, launches_.memory_, *changes_, begin_, kMostBytes / 2);
+  auto effect =
+      MemoryEffect::of(*touched_, launches_.memory_, *changes_, begin_, launches_.most_bytes() / 2);
   if (!effect) return;
   launches_.keep({hash_, std::move(key_), config_.textures, std::move(*effect), report,
                   report.end_clock - config_.begin_clock});

@@ -46,10 +46,11 @@ class KnownLaunches {
               LaunchReport& report);
   History& history_of(std::uint64_t hash);
   void keep(Known launch);
+  std::size_t most_bytes();  // that all effects may take
 
   Memory& memory_;
-  std::list<Known> known_;  // the one used last is first
-  std::size_t bytes_ = 0;   // of all effects
+  std::list<Known> known_;                  // the one used last is first
+  std::size_t bytes_ = 0, most_bytes_ = 0;  // of all effects; 0: not known yet
   std::array<History, 4096> histories_{};
   unsigned running_ = 0;  // launches that were begun and have not ended
   std::uint64_t reused_ = 0;
