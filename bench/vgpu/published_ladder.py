@@ -34,7 +34,10 @@ def kernel_numbers(text):
 
 def run(options, program, number, folder):
     """(seconds per launch at each finished size, verdict, detail)"""
-    command = [options.vgpu, "--check", options.check, "--", program, str(number)]
+    command = [
+        options.vgpu, "--no-reuse", "--check", options.check, "--", program,
+        str(number)
+    ]
     with open(os.path.join(folder, "out"), "w+", errors="replace") as out, \
             open(os.path.join(folder, "err"), "w+", errors="replace") as err:
         # Line by line, so that the finished sizes are known when the time is up.

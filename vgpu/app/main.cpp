@@ -194,6 +194,7 @@ int run(const Options& options) {
         !error.empty())
       return fail(kBadArgument, error);
   }
+  if (options.no_reuse) vgpu::app::set(environment, "VGPU_REUSE", "0");
   if (options.source) vgpu::app::set(environment, "VGPU_SOURCE", "1");
   if (options.verbose) vgpu::app::set(environment, "VGPU_VERBOSE", "1");
   vgpu::app::set(environment, "VGPU_REPORT", report);
@@ -288,6 +289,8 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--timeout", options.timeout,
                  "end a kernel that runs longer than SECONDS; it counts as a check that fired")
       ->type_name("SECONDS");
+  app.add_flag("--no-reuse", options.no_reuse,
+               "execute every launch, also one that repeats an earlier one on the same memory");
   app.add_option("--threads", options.threads, "host threads of a launch (default: all)")
       ->type_name("N");
   app.add_option("--numerics", options.numerics,
@@ -317,7 +320,8 @@ int parse_and_run(int argc, char** argv) {
                "write the baseline instead of comparing; estimates with --estimates only")
       ->needs(baseline);
   app.add_flag("--verbose", options.verbose,
-               "say for each file that uses CUDA which way it comes to the virtual GPU");
+               "say for each file that uses CUDA which way it comes to the virtual GPU, and at the "
+               "end how many launches reused the results of earlier ones");
   bool instructions = false, devices = false, json = false;
   app.add_flag("--list-instructions", instructions,
                "print the instructions that are known, and end");

@@ -10,7 +10,7 @@ struct Options {
   std::string device, check, counters, threads, schedule, numerics, engine, blas;
   std::string kernel, launch_skip, launch_count, sample_blocks,
       timeout;  // validated by the parsers of settings.hpp
-  bool fail_fast = false, print = false, source = false, verbose = false;
+  bool fail_fast = false, no_reuse = false, print = false, source = false, verbose = false;
   std::string junit, sarif, baseline, tolerance;  // tolerance: by parse_tolerance
   bool github = false, update_baseline = false, estimates = false;
   std::vector<std::string> command;

@@ -101,6 +101,9 @@ struct LaunchReport {
   std::uint64_t lost_prints = 0;
   // The kernel called printf, malloc or free, which on hardware are the driver's code.
   bool called_driver = false;
+  // The launch did nothing but change memory, and what it did follows from its code, its
+  // configuration and the memory that it touched. Only known where that is noted.
+  bool repeatable = false;
   // A read of local memory that the thread never wrote, where no second run shows whether it
   // matters.
   std::string unwritten;

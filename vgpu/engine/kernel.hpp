@@ -2,6 +2,7 @@
 // A kernel of the engine's interface. Its attributes are known at once; its program is lowered on
 // first use.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <mutex>
 
@@ -16,6 +17,8 @@ class Kernel {
       : attributes_(std::move(attributes)), lower_(std::move(lower)) {}
 
   const KernelAttributes& attributes() const { return attributes_; }
+  // Unlike any other kernel's of this process, also of modules that were unloaded.
+  std::uint64_t number() const { return number_; }
   // Why this PTX form runs instead of the kernel's machine code; "" if it does not.
   const std::string& fallback() const { return fallback_; }
   void set_fallback(std::string why) const { fallback_ = std::move(why); }
@@ -30,6 +33,8 @@ class Kernel {
   mutable std::once_flag once_;
   mutable ir::Program program_;
   mutable std::string fallback_;
+  inline static std::atomic<std::uint64_t> last_number_ = 0;
+  const std::uint64_t number_ = ++last_number_;
 };
 
 // As Module::from_ptx. Variables that `others` also defines are shared with it.

@@ -12,6 +12,7 @@
 #include "machine/device_runtime.hpp"
 #include "machine/grid.hpp"
 #include "memory/image.hpp"
+#include "memory/touched_memory.hpp"
 
 namespace vgpu {
 namespace {
@@ -93,6 +94,10 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   report.end_clock = run.end_clock;
   report.launches = device_runtime.finish(config.heap);
   report.called_driver = run.counters.called_driver;
+  const bool found = config.findings != nullptr && config.findings->any();
+  report.repeatable = config.touched != nullptr && config.touched->is_complete() &&
+                      !report.called_driver && !run.counters.read_clock && !run.waited && !found &&
+                      !checks.unwritten().any() && report.launches.empty();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }

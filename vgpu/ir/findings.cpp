@@ -30,6 +30,11 @@ bool Findings::any(FaultKind kind) const {
                      [&](const auto& entry) { return entry.first.kind == kind; });
 }
 
+bool Findings::any() const {
+  const std::lock_guard lock(mutex_);
+  return !found_.empty();
+}
+
 std::vector<Found> Findings::sorted() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::pair<std::uint64_t, Found>> by_instruction;

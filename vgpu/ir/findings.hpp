@@ -34,6 +34,7 @@ class Findings {
   void add(const FindingKey& key, std::uint64_t block, const Fault& fault);
   void count(const FindingKey& key, std::uint64_t times);  // after add()
   bool any(FaultKind kind) const;
+  bool any() const;
   // Sorted by block, then by instruction, so that the order does not depend on host threads.
   std::vector<Found> sorted() const;
 

@@ -15,6 +15,7 @@ namespace vgpu {
 class DeviceHeap;      // memory/heap.hpp: the heap of malloc in kernels
 class Findings;        // ir/findings.hpp
 class TextureObjects;  // texture/texture.hpp
+class TouchedMemory;   // memory/touched_memory.hpp
 
 // Knows whether a launch whose threads all poll memory waits for something that will come.
 class Patience {
@@ -104,8 +105,9 @@ struct LaunchConfig {
   std::optional<Deadline> deadline;
   // Null: there are no texture and no surface objects.
   std::shared_ptr<const TextureObjects> textures;
-  unsigned depth = 0;  // launches by kernels that led to this one
-  int device = 0;      // ordinal
+  TouchedMemory* touched = nullptr;  // notes what the launch touches; may be null
+  unsigned depth = 0;                // launches by kernels that led to this one
+  int device = 0;                    // ordinal
   int devices = 1;
   // Least value of %clock and %globaltimer; LaunchReport::end_clock of the device's last launch.
   std::uint64_t begin_clock = 0;

@@ -23,7 +23,10 @@ u32 part(u64 word, u64 begin, u64 end) {
 void check_bulk_global(const Lane& lane, u64 address, u64 bytes, bool writes) {
   const Launch& launch = lane.warp.block->launch;
   const Allocation* const allocation = allocation_at(launch, address);
-  if (allocation != nullptr && !allocation->freed && bytes <= allocation->end - address) return;
+  if (allocation != nullptr && !allocation->freed && bytes <= allocation->end - address) {
+    note_touched(launch, *allocation, address, bytes);
+    return;
+  }
   const bool freed = allocation != nullptr && allocation->freed;
   const u64 at = allocation == nullptr || freed ? address : allocation->end;
   fault(lane, freed ? FaultKind::kUseAfterFree : FaultKind::kOutOfBounds,

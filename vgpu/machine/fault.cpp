@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "memory/heap.hpp"
+#include "memory/touched_memory.hpp"
 
 namespace vgpu::machine {
 namespace {
@@ -102,6 +103,15 @@ u32 needed(const Insn& insn, u32 bytes) {
   return (insn.flags & kFlagHalf) != 0 ? static_cast<u32>(sizeof(u16)) : bytes;
 }
 
+// The part of the allocation that further accesses need not note as touched.
+TouchedMemory::Range touched_at(const Launch& launch, const Allocation& allocation, u64 address) {
+  TouchedMemory* const touched = launch.config.touched;
+  // The workspace is the launch's own.
+  if (touched == nullptr || allocation.begin == launch.grid_workspace)
+    return {allocation.begin, allocation.end};
+  return touched->touch(allocation, address);
+}
+
 const Allocation* on_heap(const Launch& launch, u64 address) {
   return launch.config.heap == nullptr ? nullptr : launch.config.heap->find(address);
 }
@@ -123,6 +133,10 @@ std::string describe_global(const Launch& launch, u64 address) {
   return launch.memory.describe(address);
 }
 
+void note_touched(const Launch& launch, const Allocation& allocation, u64 address, u64 bytes) {
+  if (launch.config.touched != nullptr) launch.config.touched->touch(allocation, address, bytes);
+}
+
 void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
   const Launch& launch = warp.block->launch;
   const Allocation* last = nullptr;
@@ -138,9 +152,10 @@ void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
       fault_access({warp, insn, lane}, AddressSpace::kGlobal, address, bytes);
     }
     SiteMemo& memo = warp.memos[insn.site];
+    const TouchedMemory::Range known = touched_at(launch, *allocation, address);
     if (last == nullptr && !may_be_freed) {
-      memo.begin = allocation->begin;
-      memo.end = allocation->end;
+      memo.begin = known.begin;
+      memo.end = known.end;
       memo.written = allocation->written;
     }
     memo.written &= allocation->written;

@@ -303,7 +303,12 @@ void fill_banks(Launch& launch) {
   put(places.params_address, windows().param + code.param_base);
   std::copy(params.begin(), params.end(), first.begin() + code.param_base);
   banks[2] = code.bank2;
-  if (code.bank3 != nullptr) banks[3].assign(code.bank3, code.bank3 + code.bank3_bytes);
+  if (code.bank3 != nullptr) {
+    const u64 address = reinterpret_cast<u64>(code.bank3);
+    if (const Allocation* const bank = launch.map->find(address); bank != nullptr)
+      note_touched(launch, *bank, address, code.bank3_bytes);
+    banks[3].assign(code.bank3, code.bank3 + code.bank3_bytes);
+  }
   banks[4] = code.bank4;
 }
 

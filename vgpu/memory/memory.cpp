@@ -94,7 +94,9 @@ bool Memory::Impl::reserve() {
 
 // Opens the arena, and its shadow, up to an address.
 bool Memory::Impl::open(std::uint64_t end) {
-  return arena.open(end - begin()) && (shadow == nullptr || shadow->open(end - begin()));
+  const std::uint64_t bytes = end - begin();
+  return arena.open(bytes) && (shadow == nullptr || shadow->open(bytes)) &&
+         (changes == nullptr || changes->open(bytes));
 }
 
 std::uint64_t Memory::Impl::cost(std::uint64_t bytes) const {
@@ -206,6 +208,7 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
     impl_->clear(begin, begin + bytes);
   }
   impl_->never_used = std::max(impl_->never_used, begin + taken);
+  impl_->note_change(begin, bytes);
   return pointer;
 }
 
@@ -238,6 +241,7 @@ bool Memory::resume(void* pointer) {
   block.written = impl_->shadow == nullptr;
   if (!block.written) impl_->shadow->forget(block.begin, bytes);
   if (bytes <= kFillLimit) std::memset(pointer, kFill, bytes);
+  impl_->note_change(block.begin, bytes);
   impl_->map.reset();
   impl_->allocated += bytes;
   return true;

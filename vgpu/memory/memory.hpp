@@ -16,8 +16,9 @@
 
 namespace vgpu {
 
-class Shadow;  // shadow.hpp
-struct Fault;  // engine.hpp
+class Changes;  // changes.hpp
+class Shadow;   // shadow.hpp
+struct Fault;   // engine.hpp
 
 struct Allocation {
   // Addresses; end is one past the last requested byte, without padding.
@@ -100,6 +101,14 @@ class Memory {
   void mark_written(const void* pointer, std::size_t bytes);
   // For copies: bytes that are unwritten in the source become unwritten in the destination.
   void copy_written(const void* to, const void* from, std::size_t bytes);
+
+  // Fills part of an allocation, unless it holds the value already, and marks it as written.
+  void fill(void* to, int value, std::size_t bytes);
+
+  // Notes from now on which pages change: by the functions of this class, and by kernels and others
+  // that say so. Null if there is no memory yet.
+  Changes* watch_changes();
+  Changes* changes() const;  // null if not watched
 
   // The host may access the live allocation that begins at `pointer` without the engine's
   // knowledge. It counts as written from now on.

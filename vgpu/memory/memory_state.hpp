@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "memory/changes.hpp"
 #include "memory/holes.hpp"
 #include "memory/memory.hpp"
 #include "memory/reservation.hpp"
@@ -31,7 +32,8 @@ struct Memory::Impl {
   std::uint64_t never_used = 0;          // addresses from here on were never allocated
   std::deque<std::uint64_t> quarantine;  // begins, oldest first
   std::size_t quarantine_bytes = 0;
-  std::unique_ptr<Shadow> shadow;  // null if nothing is tracked
+  std::unique_ptr<Shadow> shadow;    // null if nothing is tracked
+  std::unique_ptr<Changes> changes;  // null if not watched
   // Reasons of doubts, latest last; the shadow holds the bytes.
   std::vector<std::pair<Range, std::shared_ptr<const Fault>>> doubts;
   mutable std::shared_ptr<const AllocationMap> map;  // null if it must be rebuilt
@@ -52,6 +54,9 @@ struct Memory::Impl {
   // written.cpp
   Allocation* tracked(std::uint64_t address);
   void part_by_part(Allocation& block);
+  void note_change(std::uint64_t address, std::size_t bytes) {
+    if (changes != nullptr) changes->note(address, bytes);
+  }
 };
 
 }  // namespace vgpu

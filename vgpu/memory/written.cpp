@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of device memory were written, and which are in doubt.
+// Which bytes of device memory were written, which are in doubt, and when they changed last.
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <iterator>
 #include <system_error>
 
@@ -47,6 +48,7 @@ Shadow* Memory::shadow() const {
 void Memory::mark_written(const void* pointer, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const std::lock_guard lock(impl_->mutex);
+  impl_->note_change(address, bytes);
   if (impl_->shadow == nullptr || bytes == 0) return;
   const auto next = impl_->blocks.upper_bound(address);
   if (next == impl_->blocks.begin()) return;
@@ -66,6 +68,7 @@ void Memory::copy_written(const void* to, const void* from, std::size_t bytes) {
   bool tracked = false;  // whether the source may have unwritten bytes
   {
     const std::lock_guard lock(impl_->mutex);
+    impl_->note_change(target, bytes);
     if (impl_->shadow == nullptr || bytes == 0) return;
     const Allocation* const block = impl_->find(source);
     tracked = block != nullptr && !block->written;
@@ -80,6 +83,35 @@ void Memory::copy_written(const void* to, const void* from, std::size_t bytes) {
     }
   }
   if (!tracked) mark_written(to, bytes);
+}
+
+void Memory::fill(void* to, int value, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uint64_t>(to);
+  Changes* known = nullptr;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    const Allocation* const block = impl_->find(address);
+    if (impl_->changes != nullptr && impl_->changes->covers(address) && !block->shared)
+      known = impl_->changes.get();
+  }
+  if (known != nullptr && known->is_filled(address, bytes, value)) return;
+  std::memset(to, value, bytes);
+  mark_written(to, bytes);
+  if (known != nullptr) known->note_fill(address, bytes, value);
+}
+
+Changes* Memory::watch_changes() {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->changes == nullptr && impl_->arena.begin() != nullptr) {
+    auto made = std::make_unique<Changes>(impl_->begin(), impl_->arena.bytes());
+    if (made->open(impl_->arena.opened())) impl_->changes = std::move(made);
+  }
+  return impl_->changes.get();
+}
+
+Changes* Memory::changes() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->changes.get();
 }
 
 void Memory::share(const void* pointer) {
@@ -105,6 +137,7 @@ bool Memory::doubt(std::span<const Range> ranges, const Fault& why) {
   for (const Range& range : ranges) {
     impl_->part_by_part(*impl_->tracked(range.begin));
     impl_->shadow->doubt(range.begin, range.end - range.begin);
+    impl_->note_change(range.begin, range.end - range.begin);
     all = {std::min(all.begin, range.begin), std::max(all.end, range.end)};
   }
   std::erase_if(impl_->doubts, [&](const auto& known) {

@@ -61,6 +61,7 @@ void Counters::add(const Counters& other) {
   retried |= other.retried;
   waited |= other.waited;
   called_driver |= other.called_driver;
+  read_clock |= other.read_clock;
   parted |= other.parted;
   broke |= other.broke;
 }

@@ -86,6 +86,7 @@ struct Counters {
   bool retried = false;               // the exchange of a compare-and-swap loop failed
   bool waited = false;                // a thread polled memory for a value that was not there yet
   bool called_driver = false;         // vprintf, malloc or free
+  bool read_clock = false;            // %clock or %globaltimer
   bool parted = false;                // kParted
   // Machine code: lanes arrived early at a BSYNC (machine/converge.hpp) after a BREAK, or a
   // WARPSYNC.EXCLUSIVE parted lanes.

@@ -176,10 +176,8 @@ cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pi
   if (error != cudaSuccess || plane.width == 0 || plane.rows == 0) return error;
   if (plane.width == pitch) plane = {plane.width * plane.rows, 1};
   auto* target = static_cast<std::byte*>(to);
-  for (std::size_t row = 0; row < plane.rows; ++row) {
-    std::memset(target + row * pitch, value, plane.width);
-    runtime.memory.mark_written(target + row * pitch, plane.width);
-  }
+  for (std::size_t row = 0; row < plane.rows; ++row)
+    runtime.memory.fill(target + row * pitch, value & 255, plane.width);
   return cudaSuccess;
 }
 
@@ -228,7 +226,7 @@ cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemse
   const std::size_t size = what.elementSize, width = what.width * size;
   if (!is_element(what.elementSize)) return cudaErrorInvalidValue;
   const Plane plane{width, what.height};
-  // set() makes the checks and marks the bytes as written. Larger elements are stored afterwards.
+  // set() makes the checks. Larger elements are stored afterwards.
   if (const auto error =
           set(runtime, function, what.dst, what.pitch, static_cast<int>(what.value & 255), plane);
       error != cudaSuccess || size == 1) {
@@ -237,6 +235,7 @@ cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemse
   for (std::size_t row = 0; row < what.height; ++row) {
     std::byte* const at = static_cast<std::byte*>(what.dst) + row * what.pitch;
     for (std::size_t i = 0; i < width; i += size) std::memcpy(at + i, &what.value, size);
+    runtime.memory.mark_written(at, width);
   }
   return cudaSuccess;
 }

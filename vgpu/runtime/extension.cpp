@@ -68,6 +68,14 @@ int vgpuSetRaceCheck(int on) {
       [&](Runtime& runtime) { return std::exchange(runtime.settings.checks.race, on != 0); });
 }
 
+int vgpuSetReuse(int on) {
+  return locked([&](Runtime& runtime) { return std::exchange(runtime.settings.reuse, on != 0); });
+}
+
+size_t vgpuReusedLaunches() {
+  return settled([](Runtime& runtime) { return runtime.known.reused(); });
+}
+
 const char* vgpuSetSchedule(const char* schedule) {
   vgpu::CopySchedule wanted;
   if (schedule == nullptr || !vgpu::parse_schedule(schedule, wanted).empty()) return nullptr;

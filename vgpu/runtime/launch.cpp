@@ -347,11 +347,17 @@ void run(Runtime& runtime, Queued& launch) {
   Findings findings;
   if (!runtime.settings.fail_fast) config.findings = &findings;
   std::optional<Fault> fault;
-  try {
-    const Unlocked meanwhile(runtime.mutex);
-    execute(runtime, function, launch.kernel, config, launch.params, config.cooperative, record);
-  } catch (const Fault& thrown) {
-    fault = thrown;
+  const bool may_repeat =
+      runtime.settings.reuse && runtime.settings.sample_blocks == 0 && config.depth == 0;
+  LaunchTurn turn(runtime.known, launch.kernel, config, launch.params, may_repeat);
+  if (!turn.repeat(record.report)) {
+    try {
+      const Unlocked meanwhile(runtime.mutex);
+      execute(runtime, function, launch.kernel, config, launch.params, config.cooperative, record);
+    } catch (const Fault& thrown) {
+      fault = thrown;
+    }
+    if (!fault) turn.executed(record.report);
   }
   for (const Found& found : findings.sorted()) keep_finding(runtime, found.fault, found.times);
   if (fault) {

@@ -60,6 +60,14 @@ void say_found() {
   if (const std::string text = runtime.found.summary(); !text.empty()) say(text);
 }
 
+void say_reused() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  if (const std::uint64_t launches = runtime.known.reused(); launches != 0)
+    say(fmt::format("{} launch{} repeated an earlier one, and reused its results", launches,
+                    launches == 1 ? "" : "es"));
+}
+
 void report_leaks() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
@@ -95,6 +103,7 @@ Runtime::Runtime()
   // These handlers are registered before the program's own and therefore called after them.
   if (!settings.counters_file.empty()) std::atexit(close_log);
   if (!settings.fail_fast) std::atexit(say_found);
+  if (settings.verbose) std::atexit(say_reused);
   if (settings.checks.leak) std::atexit(report_leaks);
   std::atexit(end_work);
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);

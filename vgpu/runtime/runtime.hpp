@@ -23,6 +23,7 @@
 #include "runtime/findings.hpp"
 #include "runtime/graph/graph.hpp"
 #include "runtime/interprocess.hpp"
+#include "runtime/known_launches.hpp"
 #include "runtime/launch_log.hpp"
 #include "runtime/modules.hpp"
 #include "runtime/pointers.hpp"
@@ -59,6 +60,7 @@ class Runtime {
   WorkQueue queue{mutex};
   Settings settings;
   Memory memory;
+  KnownLaunches known{memory};
   Contexts contexts;
   Modules modules;
   Pointers pointers;

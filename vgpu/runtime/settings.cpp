@@ -248,6 +248,8 @@ Settings settings_from(Lookup environment) {
   };
   flag("VGPU_SOURCE", settings.count_lines);
   flag("VGPU_FAIL_FAST", settings.fail_fast);
+  flag("VGPU_REUSE", settings.reuse);
+  flag("VGPU_VERBOSE", settings.verbose);
   if (const auto text = value("VGPU_ENGINE"); !text.empty()) {
     check("VGPU_ENGINE", parse_engine(text, settings.engine));
   }

@@ -24,6 +24,9 @@
 //   VGPU_TIMEOUT   seconds after which a kernel is ended
 //   CUDA_LAUNCH_BLOCKING
 //                  1: a launch waits for the end of its kernel, as in CUDA
+//   VGPU_REUSE     1 (default): a launch that repeats an earlier one on the same memory reuses its
+//                  results; 0: every launch is executed
+//   VGPU_VERBOSE   1: also say how many launches reused results
 //   VGPU_REPORT    file to which every failed check is reported (check_report.hpp)
 #pragma once
 #include <cstdint>
@@ -78,6 +81,8 @@ struct Settings {
   std::uint64_t timeout_seconds = 0;  // of one launch; 0: none
   bool fail_fast = true;              // a launch fails at the first finding
   bool launch_blocking = false;       // a launch waits for the end of its kernel
+  bool reuse = true;                  // launches that repeat earlier ones do not run
+  bool verbose = false;
   EngineChoice engine = EngineChoice::kAuto;
   std::string counters_file, counters_claims, report_file;
   std::string error;  // the first invalid setting, and the rule that it breaks; "" if there is none

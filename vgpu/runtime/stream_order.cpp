@@ -119,10 +119,13 @@ void submit_host_function(Runtime& runtime, Stream& stream,
   queue_work(runtime, stream, [&runtime, function = std::move(function), always] {
     const cudaError_t error = runtime.fault.code;
     if (error != cudaSuccess && !always) return;
-    const Unlocked meanwhile(runtime.mutex);
-    Runtime::in_host_function() = true;
-    function(error);
-    Runtime::in_host_function() = false;
+    {
+      const Unlocked meanwhile(runtime.mutex);
+      Runtime::in_host_function() = true;
+      function(error);
+      Runtime::in_host_function() = false;
+    }
+    runtime.known.host_function_ends();
   });
 }
 

@@ -28,6 +28,8 @@ TEST(Settings, WithoutVariablesAreTheDefaults) {
   EXPECT_FALSE(settings.checks.leak);
   EXPECT_EQ(settings.host_threads, 0u);
   EXPECT_EQ(settings.counters_file, "");
+  EXPECT_TRUE(settings.reuse);
+  EXPECT_FALSE(settings.verbose);
 }
 
 TEST(Settings, AreRead) {
@@ -35,12 +37,16 @@ TEST(Settings, AreRead) {
                                   {"VGPU_CHECK", "memory,race,leak"},
                                   {"VGPU_THREADS", "3"},
                                   {"VGPU_COUNTERS", "c-%p.json"},
+                                  {"VGPU_REUSE", "0"},
+                                  {"VGPU_VERBOSE", "1"},
                                   {"VGPU_REPORT", "r"}});
   EXPECT_EQ(settings.error, "");
   EXPECT_TRUE(settings.checks.race && settings.checks.leak);
   EXPECT_FALSE(settings.checks.init || settings.checks.sync);
   EXPECT_EQ(settings.host_threads, 3u);
   EXPECT_EQ(settings.counters_file, "c-%p.json");
+  EXPECT_FALSE(settings.reuse);
+  EXPECT_TRUE(settings.verbose);
   EXPECT_EQ(settings.report_file, "r");
 }
 

@@ -37,6 +37,13 @@ const char* vgpuTraceJson(void);
 /* Turns the race check on (1) or off (0) for all later launches; returns the former setting. */
 int vgpuSetRaceCheck(int on);
 
+/* Turns on (1) or off (0) that launches reuse the results of earlier ones that did the same;
+   returns the former setting. */
+int vgpuSetReuse(int on);
+
+/* How many launches have reused results so far. */
+size_t vgpuReusedLaunches(void);
+
 /* Sets when the data of asynchronous copies arrive in the launches that follow: "eager", "lazy" or
    "random:SEED". Returns the former setting, or NULL (without any change) for any other text. */
 const char* vgpuSetSchedule(const char* schedule);
@@ -55,8 +62,9 @@ void vgpuClearFault(void);
 /* 1 if the `bytes` bytes at `pointer` lie in one live allocation that kernels may access. */
 int vgpuDeviceContains(const void* pointer, size_t bytes);
 
-/* Marks bytes of device memory as written, for the check of reads of memory that was never written.
-   Needed where the host writes device memory without a function of the CUDA runtime. */
+/* Says that bytes of device memory were written: the check of reads of memory that was never
+   written and the reuse of launches must know. Needed where the host writes device memory without a
+   function of the CUDA runtime, after it has written. */
 void vgpuMarkWritten(const void* pointer, size_t bytes);
 
 /* The bytes of device memory that the program has allocated on the device of that ordinal. */

@@ -117,6 +117,7 @@ u64 clock(Warp& warp, const Insn& insn) {
   const u32 pc = static_cast<u32>(&insn - warp.code);
   const Run& run = warp.runs[warp.run_at[pc]];
   ++warp.progress;
+  warp.block->counters.read_clock = true;
   const u64 own = warp.clock_lead + warp.instructions - run.counted + (pc - run.first);
   u64& latest = warp.block->cluster.device_clock.latest;
   if (own < latest) warp.clock_lead += latest - own;

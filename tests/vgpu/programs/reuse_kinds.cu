@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which launches reuse the results of earlier ones, and which are always executed.
+#include <cooperative_groups.h>
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "reuse_fixture.hpp"
+
+namespace {
+
+constexpr int kWords = 3000, kBlock = 128, kBlocks = (kWords + kBlock - 1) / kBlock;
+constexpr int kTimes = 6;
+
+__constant__ int table[4];
+
+__global__ void pure(int* out, const int* in) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < kWords) out[i] = in[i] + table[i % 4];
+}
+__global__ void in_place(int* data) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < kWords) data[i] = data[i] * 3 + 1;
+}
+__global__ void add_up(int* sum, const int* in) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < kWords) atomicAdd(sum, in[i]);
+}
+__global__ void prints(int* out) {
+  out[threadIdx.x] = 1;
+  if (threadIdx.x == 0) printf("printed\n");
+}
+__global__ void allocates(int* out) {
+  int* const memory = static_cast<int*>(malloc(4));
+  *memory = 7;
+  out[threadIdx.x] = *memory;
+  free(memory);
+}
+__global__ void reads_clock(int* out) { out[threadIdx.x] = clock() > 0 ? 1 : 2; }
+__global__ void reads_time(int* out) {
+  unsigned long long time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  out[threadIdx.x] = time > 0 ? 1 : 2;
+}
+__global__ void races(int* out) {
+  __shared__ int tile[2 * kBlock];
+  tile[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = tile[kBlock - 1 - threadIdx.x];
+}
+__global__ void polls(volatile int* flag, int* out) {
+  while (*flag == 0) {
+  }
+  out[threadIdx.x] = 1;
+}
+__global__ void synchronises(int* data) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < kWords) data[i] = i;
+  cooperative_groups::this_grid().sync();
+  if (i < kWords) data[i] += data[kWords - 1] > 0 ? 1 : 0;
+}
+
+// How many of kTimes equal rounds of work did reuse results.
+size_t reuses(const std::function<void()>& work) {
+  const size_t before = reused_launches();
+  for (int i = 0; i < kTimes; ++i) {
+    work();
+    require(cudaGetLastError(), "a launch");
+  }
+  require(cudaDeviceSynchronize(), "the launches");
+  return reused_launches() - before;
+}
+
+class Buffer {
+ public:
+  explicit Buffer(int value = 1) {
+    require(cudaMalloc(&data_, kWords * 4), "cudaMalloc");
+    require(cudaMemset(data_, value, kWords * 4), "cudaMemset");
+  }
+  ~Buffer() { cudaFree(data_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  operator int*() const { return data_; }
+  int first() const {
+    int word = 0;
+    require(cudaMemcpy(&word, data_, 4, cudaMemcpyDeviceToHost), "read");
+    return word;
+  }
+
+ private:
+  int* data_ = nullptr;
+};
+
+void reused_ones() {
+  const Buffer in, out, flush, sum, data;
+  const auto run = [&] { pure<<<kBlocks, kBlock>>>(out, in); };
+  require(reuses(run) == kTimes - 2, "the first launch is executed, and the second noted");
+  require(reuses([&] {
+            require(cudaMemset(flush, 0, kWords * 4), "flush");
+            run();
+          }) == kTimes,
+          "other memory may change");
+  require(reuses([&] {
+            require(cudaMemset(out, 0, kWords * 4), "clear");
+            run();
+          }) >= kTimes - 2,
+          "results are restored");
+  require(out.first() == 0x01010101, "the restored result");
+
+  require(reuses([&] {
+            require(cudaMemset(sum, 0, 4), "clear");
+            add_up<<<kBlocks, kBlock>>>(sum, in);
+          }) == kTimes - 2,
+          "a sum that was cleared");
+  require(sum.first() == static_cast<int>(0x01010101u * kWords), "the sum");
+  std::vector<int> input(kWords, 5);
+  require(reuses([&] {
+            require(cudaMemcpy(data, input.data(), kWords * 4, cudaMemcpyHostToDevice), "upload");
+            in_place<<<kBlocks, kBlock>>>(data);
+          }) == kTimes - 2,
+          "an update of what was restored");
+  require(data.first() == 16, "the update");
+  int* pointer = data;
+  void* arguments[] = {&pointer};
+  require(reuses([&] {
+            require(cudaLaunchCooperativeKernel(synchronises, dim3(kBlocks), dim3(kBlock),
+                                                arguments, 0, nullptr),
+                    "cooperative");
+          }) >= kTimes - 3,
+          "a grid that synchronises");
+
+  set_reuse(0);
+  require(reuses(run) == 0, "nothing is reused where that is off");
+  set_reuse(1);
+}
+
+void changes_are_seen() {
+  const Buffer in, out;
+  const auto run = [&] { pure<<<kBlocks, kBlock>>>(out, in); };
+  require(reuses(run) == kTimes - 2, "reused");
+  const int values[4] = {40, 41, 42, 43};
+  require(cudaMemcpyToSymbol(table, values, sizeof values), "the constants");
+  run();
+  require(out.first() == 0x01010101 + 40, "a changed constant");
+  const int word = 2;
+  require(cudaMemcpy(in, &word, 4, cudaMemcpyHostToDevice), "a word");
+  run();
+  require(out.first() == 42, "a changed input");
+  pure<<<kBlocks, kBlock>>>(in, out);
+  run();
+  require(out.first() == 122, "an input that a kernel changed");
+  const int none[4] = {};
+  require(cudaMemcpyToSymbol(table, none, sizeof none), "the constants");
+  const size_t before = reused_launches();
+  in_place<<<kBlocks, kBlock>>>(in);
+  in_place<<<kBlocks, kBlock>>>(in);
+  in_place<<<kBlocks, kBlock>>>(in);
+  require(in.first() == ((82 * 3 + 1) * 3 + 1) * 3 + 1, "updates");
+  require(reused_launches() == before, "an update is not a repetition");
+}
+
+void executed_ones() {
+  const Buffer out;
+  require(reuses([&] { prints<<<1, 32>>>(out); }) == 0, "a kernel that prints");
+  require(reuses([&] { allocates<<<1, 32>>>(out); }) == 0, "malloc in a kernel");
+  require(reuses([&] { reads_clock<<<1, 32>>>(out); }) == 0, "the clock");
+  require(reuses([&] { reads_time<<<1, 32>>>(out); }) == 0, "the timer");
+  require(reuses([&] { races<<<1, kBlock>>>(out); }) == 0, "a race");
+
+  int *managed, *pinned, *mapped, *pageable = new int[kWords]();
+  require(cudaMallocManaged(&managed, kWords * 4), "managed");
+  require(cudaMallocHost(&pinned, kWords * 4), "pinned");
+  require(cudaHostRegister(pageable, kWords * 4, cudaHostRegisterMapped), "registered");
+  require(cudaHostGetDevicePointer(&mapped, pageable, 0), "mapped");
+  for (int* const host : {managed, pinned, pageable}) std::memset(host, 0, kWords * 4);
+  for (int* const memory : {managed, pinned, mapped}) {
+    require(reuses([&] { pure<<<kBlocks, kBlock>>>(out, memory); }) == 0, "the host's memory");
+    require(reuses([&] { pure<<<kBlocks, kBlock>>>(memory, out); }) == 0, "results for the host");
+  }
+  require(reuses([&] {
+            *pinned = 0;
+            cudaStream_t other;
+            require(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), "stream");
+            polls<<<1, 32, 0, other>>>(pinned, out);
+            *static_cast<volatile int*>(pinned) = 1;
+            require(cudaStreamSynchronize(other), "the grid that waits");
+            require(cudaStreamDestroy(other), "stream");
+          }) == 0,
+          "a grid that waits for the host");
+  require(cudaHostUnregister(pageable), "unregister");
+  delete[] pageable;
+  require(cudaFreeHost(pinned), "free");
+  require(cudaFree(managed), "free");
+}
+
+}  // namespace
+
+int main() {
+  skip_on_hardware();
+  reused_ones();
+  changes_are_seen();
+  executed_ones();
+  std::printf("right\n");
+}

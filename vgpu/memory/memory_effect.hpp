@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launch did to device memory: what each touched piece held before and after it. If memory
+// holds the former again, the same launch would have the same effect, which can be copied.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "memory/touched_memory.hpp"
+
+namespace vgpu {
+
+class MemoryEffect {
+ public:
+  // After the launch, which began at `begin` (Changes::now). None if something else has changed the
+  // memory meanwhile, or if the effect takes more than `most` bytes.
+  static std::optional<MemoryEffect> of(const TouchedMemory& touched, Memory& memory,
+                                        Changes& changes, std::uint64_t begin, std::size_t most);
+
+  // If memory is as it was before the launch, makes it as it was after it; else returns false.
+  bool repeat(Memory& memory, Changes& changes);
+  std::size_t bytes() const;  // that this object takes
+
+ private:
+  struct Piece : MemoryPiece {
+    std::uint64_t after = 0;
+    std::size_t image = 0;  // where images_ has its contents and marks, if they were changed
+  };
+  bool holds(const Piece& piece, const Changes& changes, const Shadow* shadow) const;
+
+  std::vector<Allocation> allocations_;
+  std::vector<Piece> pieces_;
+  std::vector<std::byte> images_;
+  std::uint64_t moment_ = 0;  // when all pieces held what they held after the launch
+  std::size_t suspect_ = 0;   // the piece that was different last
+};
+
+}  // namespace vgpu
