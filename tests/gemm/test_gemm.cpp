@@ -282,7 +282,7 @@ TEST(Select, TakesSplitKWhereTilesAreFewAndTermsWhereTheyGain) {
     for (const char* few : {"64", "256", "64x64x65536", "1x4096x4096", "65536x8x256",
                             "128x128x8192", "512", "8x4096x4096", "96x96x16384", "1000x1000x3"})
       EXPECT_EQ(rung(few, precision), "ladder_split_k") << few;
-    for (const char* shallow : {"4096x4096x8", "2048x2048x128", "128x65536x128", "65536x128x128"})
+    for (const char* shallow : {"4096x4096x64", "2048x2048x128", "128x65536x128", "65536x128x128"})
       EXPECT_EQ(rung(shallow, precision), "ladder_large_tiles") << shallow;
   }
   for (const char* large : {"1024", "4096", "16384x256x4096", "2048x4096x14336"}) {

@@ -2,6 +2,7 @@
 #include "gemm/plan/large_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -96,9 +97,9 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
   // steps of 16, which copy twice as many bytes of a row at once.
   if (t.k == kLargeStep)
     step += (by_element ? large_cost::element_along_k : large_cost::along_k) * along_k * along_k;
-  // Cycles of one step of every block of an SM, if `blocks` blocks run at once.
-  const auto step_of = [&](std::int64_t blocks) {
-    if (blocks > sms) return step * t.blocks_of_sm;
+  // Cycles of one step of every block of an SM that has one of `blocks` blocks, or several.
+  const auto step_of = [&](std::int64_t blocks, std::int64_t most_alone) {
+    if (blocks > most_alone) return step * t.blocks_of_sm;
     return t.blocks_of_sm > 1 ? step * large_cost::alone : step;
   };
   const std::int64_t all = std::int64_t{tiling.tiles_m} * tiling.tiles_n,
@@ -106,19 +107,23 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
   if (plan.shares) {
     const auto shares = static_cast<double>(ceil_div(all * tiling.steps, tiling.blocks));
     const double sums = t.m * t.n * t.blocks_of_sm;
-    cycles += step_of(tiling.blocks) * shares +
+    cycles += step_of(tiling.blocks, sms) * shares +
               sums * (large_cost::split +
                       large_cost::share * std::max(1.0, static_cast<double>(tiling.blocks) /
                                                             static_cast<double>(all)));
   } else {
-    const std::int64_t last = all - (waves - 1) * tiling.blocks;
-    cycles +=
-        tiling.steps * (static_cast<double>(waves - 1) * step_of(tiling.blocks) + step_of(last));
+    // Which of the running blocks share an SM is the hardware's choice. If over half as many as
+    // there are SMs have a tile of the last wave, some of them do.
+    const std::int64_t last = all - (waves - 1) * tiling.blocks,
+                       most_alone = waves > 1 ? sms / 2 : sms;
+    cycles += tiling.steps * (static_cast<double>(waves - 1) * step_of(tiling.blocks, sms) +
+                              step_of(last, most_alone));
   }
   cycles += t.tile * static_cast<double>(waves);
   const double bytes = 4.0 * static_cast<double>(p.m) * static_cast<double>(p.n);
-  return std::max(
-      {cycles, bytes / (large_cost::stores_per_cycle * sms), memory_cycles(bytes_ab, sms)});
+  // Stores of C overlap with products only in part.
+  return std::max(std::hypot(cycles, bytes / (large_cost::stores_per_cycle * sms)),
+                  memory_cycles(bytes_ab, sms));
 }
 
 void each_large_plan(const Problem& p, const Alignment& at, int sms,

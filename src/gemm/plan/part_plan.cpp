@@ -37,14 +37,18 @@ class TileTimes {
         tiles_(ceil_div(x.rows, t.bm) * ceil_div(x.cols, t.bn) * x.batch),
         steps_(ceil_div(x.k, t.bk)),
         bytes_(4.0 * static_cast<double>(tiles_) * static_cast<double>(x.k) * (t.bm + t.bn)),
-        memory_(memory_cycles(
-            4.0 * static_cast<double>(x.k) * static_cast<double>((x.rows + x.cols) * x.batch),
-            sms)),
+        memory_(std::max(memory_cycles(4.0 * static_cast<double>(x.k) *
+                                           static_cast<double>((x.rows + x.cols) * x.batch),
+                                       sms),
+                         4.0 * static_cast<double>(x.rows) * static_cast<double>(x.cols * x.batch) /
+                             (large_cost::stores_per_cycle * sms))),
         store_((x.turned ? parts_cost::store_turned : 1) * parts_cost::store * t.bm * t.bn * t.wk /
                4096 / sms) {
     const double multiplies = static_cast<double>(t.bm) * t.bn * t.bk / (kMultipliesOfSm * t.rate),
-                 copies = copy(std::int64_t{t.bm} * t.bk, x.a_k_major, x.a_aligned, !t.k_major) +
-                          copy(std::int64_t{t.bn} * t.bk, x.b_k_major, x.b_aligned, true);
+                 copies = copy(std::int64_t{t.bm} * t.bk, x.a_k_major,
+                               x.a_aligned && (x.a_k_major ? x.k : x.rows) % 4 == 0, !t.k_major) +
+                          copy(std::int64_t{t.bn} * t.bk, x.b_k_major,
+                               x.b_aligned && x.cols % 4 == 0, true);
     const double independent = t.sums >= 64 ? 1 : t.sums >= 32 ? 0.94 : 0.77;
     for (int of_sm = 1; of_sm <= t.blocks_of_sm; ++of_sm) {
       const double warps = of_sm * t.threads / 128.0 * independent;
@@ -65,9 +69,14 @@ class TileTimes {
     const std::int64_t blocks = tiles_ * cluster * parts,
                        slots = part_capacity(sms_, tile_.blocks_of_sm, cluster),
                        waves = blocks / slots, rest = blocks % slots;
+    const double all_waves = static_cast<double>(blocks) / static_cast<double>(slots);
     double sum = tile_.start + static_cast<double>(waves) * of_block * step_[tile_.blocks_of_sm] +
-                 parts_cost::wave * static_cast<double>(waves - (rest > 0 ? 0 : 1));
-    if (rest > 0) {
+                 parts_cost::wave * std::max(0.0, all_waves - 1);
+    if (rest > 0 && waves > 0) {
+      // A block starts where one has ended, so that the last wave overlaps those before it.
+      sum += of_block * std::max(step_[1], step_[tile_.blocks_of_sm] *
+                                               (all_waves - static_cast<double>(waves)));
+    } else if (rest > 0) {
       int of_sm = 1;
       while (of_sm < tile_.blocks_of_sm && part_capacity(sms_, of_sm, cluster) < rest) ++of_sm;
       // Blocks are distributed unevenly: if SMs have room, one of them has one block more.
@@ -77,11 +86,11 @@ class TileTimes {
     sum += store_ * static_cast<double>(std::min(blocks, slots));
     if (cluster > 1) sum += parts_cost::cluster;
     if (parts > 1) {
-      constexpr std::int64_t kVectorsOfThread = 4, kPartsAtOnce = 4;
+      // A thread adds its vectors one after the other, eight partial sums of each at once.
+      constexpr std::int64_t kPartsAtOnce = 8;
       const std::int64_t elements = std::int64_t{tile_.bm} * tile_.bn;
-      const std::int64_t rounds =
-          ceil_div(elements / 4, std::int64_t{cluster} * tile_.threads * kVectorsOfThread) *
-          ceil_div(parts, kPartsAtOnce);
+      const std::int64_t rounds = ceil_div(elements / 4, std::int64_t{cluster} * tile_.threads) *
+                                  ceil_div(parts - 1, kPartsAtOnce);
       sum += parts_cost::k_splits + parts_cost::round * static_cast<double>(rounds) +
              8.0 * static_cast<double>(tiles_ * elements * (parts - 1)) /
                  (parts_cost::bytes_of_sm * sms_);

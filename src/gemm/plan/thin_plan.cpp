@@ -45,10 +45,10 @@ double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double of_b = plan.along_k ? 32.0 / lanes : vector,
                of_a = plan.along_k && !x.a_k_major && x.rows > 1 ? static_cast<double>(x.k) : 0,
                of_c = x.turned ? (plan.along_k ? 32.0 / lanes : 32 * vector) : vector;
-  const double sum = thin_cost::direct_launch + thin_cost::direct_latency * batches +
-                     warps * (loads * (thin_cost::direct_load + thin_cost::direct_line * of_b) +
-                              thin_cost::direct_stored_line * of_c) +
-                     blocks * (thin_cost::block + thin_cost::direct_a_line / sms * of_a);
+  const double sum =
+      thin_cost::direct_launch + thin_cost::direct_latency * batches +
+      warps * (loads * thin_cost::direct_line * of_b + thin_cost::direct_stored_line * of_c) +
+      blocks * (thin_cost::block + thin_cost::direct_a_line / sms * of_a);
   // Each row of C reads all of B.
   return std::max(sum,
                   4.0 * rows * static_cast<double>(x.k) * cols / (parts_cost::bytes_of_sm * sms));
@@ -90,18 +90,15 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
       thin_cost::memory_elements *
       std::pow(std::min(1.0, plan.along_k ? lanes / 128.0 : 8.0 / lanes), thin_cost::memory_rows);
   const double loads = of_b / (cached ? rate : std::min(rate, memory)) + of_a / rate;
-  const double multiplies =
-      of_sm * groups * of_vector * kThinThreads * 4.0 * rows / thin_cost::multiplies;
   const double sums = static_cast<double>(rows) * columns;
   double cycles =
-      thin_cost::launch + thin_cost::row * rows * of_vector * waves +
-      std::hypot(latency, loads, multiplies) +
+      thin_cost::launch + thin_cost::row * rows * of_vector * waves + std::hypot(latency, loads) +
       (x.turned ? of_sm * thin_cost::turned * static_cast<double>(x.rows) * columns : 0.0) +
       blocks * thin_cost::block;
   if (plan.parts > 1) {
     const double threads = std::max(1.0, kThinThreads / sums);
-    cycles += thin_cost::k_splits + thin_cost::round * std::ceil(sums / kThinThreads) *
-                                        std::ceil((plan.parts - 1) / threads / 16);
+    cycles += thin_cost::round * std::ceil(sums / kThinThreads) *
+              std::ceil((plan.parts - 1) / threads / 16);
   }
   return cycles;
 }

@@ -13,6 +13,8 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 
 namespace ladder {
@@ -52,18 +54,23 @@ __device__ __forceinline__ void store1(const PartJob& x, int row, int col, float
   *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
 }
 
+// Stores four elements that are neighbours in memory, of which `left` are inside C.
+__device__ __forceinline__ void store_four(const PartJob& x, float* g, int left, float4 sum) {
+  float sums[4];
+  set4(sums, sum);
+  if (x.aligned && left >= 4) {
+    store4_scaled<true>(g, sums, 4, x.alpha, x.beta);
+  } else {
+    store4_scaled<false>(g, sums, left, x.alpha, x.beta);
+  }
+}
+
 // Stores four consecutive elements of a row of C.
 __device__ __forceinline__ void store4(const PartJob& x, int row, int col, float4 sum) {
   if (row >= x.m || col >= x.n) return;
   float* const g = x.gC + row * x.row_step + col * x.col_step;
-  const auto scaled = [&](float of, float before) {
-    return x.beta == 0.0F ? x.alpha * of : x.alpha * of + x.beta * before;
-  };
-  if (x.aligned && x.col_step == 1 && col + 4 <= x.n) {
-    float4 c = make_float4(0, 0, 0, 0);
-    if (x.beta != 0.0F) c = *reinterpret_cast<const float4*>(g);
-    *reinterpret_cast<float4*>(g) =
-        make_float4(scaled(sum.x, c.x), scaled(sum.y, c.y), scaled(sum.z, c.z), scaled(sum.w, c.w));
+  if (x.col_step == 1) {
+    store_four(x, g, x.n - col, sum);
     return;
   }
   const float of[4]{sum.x, sum.y, sum.z, sum.w};
@@ -71,91 +78,126 @@ __device__ __forceinline__ void store4(const PartJob& x, int row, int col, float
   for (int j = 0; j < 4; ++j) store1(x, row, col + j, of[j]);
 }
 
-// Adds `s` (kSlabs, BM, kStride) of this block and of all others of the tile at (row0, col0), and
-// stores the tile. kSwapped: neighbours in a row are exchanged pairwise. Called by all threads,
-// after they have written their sums.
-template <int BM, int BN, int kStride, int kSlabs, int kThreads, bool kSwapped>
-__device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me, float* s, int row0,
-                                          int col0) {
-  constexpr int kFloat4s = BM * BN / 4, kSlab = BM * kStride;
-  static_assert(BN % 4 == 0 && kStride % 4 == 0, "whole float4 per row");
-  const int tid = static_cast<int>(threadIdx.x);
-  struct Four {
-    int row, col;
-  };
-  const auto four = [&](int i) -> Four {  // along C in memory
-    if (x.col_step == 1) return {i / (BN / 4), i % (BN / 4) * 4};
-    return {i % BM, i / BM * 4};
-  };
-  const auto of_slabs = [&](const float* at) {
-    float4 sum = *reinterpret_cast<const float4*>(at);
+// A block's tile of C in memory: `lines` rows of C of at most `width` elements each, or columns if
+// C is column-major. In shared memory, neighbours of a line are exchanged pairwise.
+template <int BM, int BN>
+struct PartOfC {
+  static constexpr int kPadding = 4;  // between lines: neighbouring lanes' float4 differ in banks
+  static constexpr int kSlab = std::max(BM * (BN + kPadding), BN*(BM + kPadding));  // floats
+  static constexpr int kLogM = std::countr_zero(unsigned{BM}),
+                       kLogN = std::countr_zero(unsigned{BN});
+  static_assert(1 << kLogM == BM && 1 << kLogN == BN, "powers of two");
+  bool by_row;
+  int log_width, stride, lines, width;  // the last two without what is beyond C
+  float* g;
+  std::int64_t step;  // elements between lines
+  __device__ __forceinline__ PartOfC(const PartJob& x, int row0, int col0)
+      : by_row(x.col_step == 1),
+        log_width(by_row ? kLogN : kLogM),
+        stride((1 << log_width) + kPadding),
+        lines(by_row ? min(BM, x.m - row0) : min(BN, x.n - col0)),
+        width(by_row ? x.n - col0 : x.m - row0),
+        g(x.gC + row0 * x.row_step + col0 * x.col_step),
+        step(by_row ? x.row_step : x.col_step) {}
+};
+
+template <int kSlabs, int kSlab>
+__device__ __forceinline__ float4 sum_of_slabs(const float* at) {
+  float4 sum = load4(at);
 #pragma unroll
-    for (int i = 1; i < kSlabs; ++i) sum = sum + *reinterpret_cast<const float4*>(at + i * kSlab);
-    return sum;
-  };
-  const auto in_order = [](float4 v) { return kSwapped ? make_float4(v.y, v.x, v.w, v.z) : v; };
-  // Float4 that are not wholly beyond C, in the order of four(): those beyond C come last.
-  const int inside =
-      x.col_step == 1 ? min(BM, x.m - row0) * (BN / 4) : (min(BN, x.n - col0) + 3) / 4 * BM;
+  for (int i = 1; i < kSlabs; ++i) sum = sum + load4(at + i * kSlab);
+  return make_float4(sum.y, sum.x, sum.w, sum.z);
+}
+
+// Stores the sums of `s` (kSlabs, lines, stride). Neighbouring threads store neighbours, V elements
+// each: if every thread stored four elements of an unaligned C, every sector would be written four
+// times.
+template <int V, int BM, int BN, int kSlabs, int kThreads>
+__device__ __forceinline__ void store_part(const PartJob& x, const PartOfC<BM, BN>& c,
+                                           const float* s) {
+  constexpr int kSlab = PartOfC<BM, BN>::kSlab;
+  static_assert(kThreads >= BM && kThreads >= BN, "whole lines at once");
+  const int tid = static_cast<int>(threadIdx.x), log_threads = c.log_width - (V == 4 ? 2 : 0);
+  const int at = (tid & ((1 << log_threads) - 1)) * V, more = kThreads >> log_threads;
+  if (at >= c.width) return;
+  int line = tid >> log_threads;
+  const float alpha = x.alpha, beta = x.beta;
+  const float* from = s + line * c.stride + (V == 1 ? at ^ 1 : at);
+  float* to = c.g + line * c.step + at;
+  const int stride = more * c.stride;
+  const std::int64_t step = more * c.step;
+#pragma unroll 4
+  for (; line < c.lines; line += more, from += stride, to += step) {
+    if constexpr (V == 4) {
+      float sums[4];
+      set4(sums, sum_of_slabs<kSlabs, kSlab>(from));
+      store4_scaled<true>(to, sums, 4, alpha, beta);
+    } else {
+      float sum = *from;
+#pragma unroll
+      for (int i = 1; i < kSlabs; ++i) sum += from[i * kSlab];
+      *to = beta == 0.0F ? alpha * sum : alpha * sum + beta * *to;
+    }
+  }
+}
+
+// Adds `s` (kSlabs, lines, stride) of this block and of all others of the tile, and stores the
+// tile. Called by all threads, after they have written their sums.
+template <int BM, int BN, int kSlabs, int kThreads>
+__device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
+                                          const PartOfC<BM, BN>& c, float* s) {
+  constexpr int kFloat4s = BM * BN / 4, kSlab = PartOfC<BM, BN>::kSlab;
+  const int tid = static_cast<int>(threadIdx.x);
   __syncthreads();
   if (x.cluster == 1 && x.parts == 1) {
-    if (x.col_step == 1 && !x.aligned) {
-      // Neighbouring threads store neighbours: threads that stored four elements each, one by one,
-      // would write every sector of C four times.
-#pragma unroll 4
-      for (int i = tid; i < 4 * inside; i += kThreads) {
-        const float* const at = s + i / BN * kStride + (kSwapped ? i % BN ^ 1 : i % BN);
-        float sum = *at;
-#pragma unroll
-        for (int slab = 1; slab < kSlabs; ++slab) sum += at[slab * kSlab];
-        store1(x, row0 + i / BN, col0 + i % BN, sum);
-      }
-      return;
-    }
-#pragma unroll 4
-    for (int i = tid; i < inside; i += kThreads) {
-      const Four at = four(i);
-      store4(x, row0 + at.row, col0 + at.col, in_order(of_slabs(s + at.row * kStride + at.col)));
+    if (x.aligned && (c.by_row ? x.n : x.m) % 4 == 0) {
+      store_part<4, BM, BN, kSlabs, kThreads>(x, c, s);
+    } else {
+      store_part<1, BM, BN, kSlabs, kThreads>(x, c, s);
     }
     return;
   }
-  std::uint32_t of_block[kMostCluster];  // addresses of the blocks' sums
   if (x.cluster > 1) {
     if constexpr (kSlabs > 1) {
 #pragma unroll 4
-      for (int i = tid * 4; i < kSlab; i += kThreads * 4)
-        *reinterpret_cast<float4*>(s + i) = of_slabs(s + i);
+      for (int i = tid * 4; i < kSlab; i += kThreads * 4) {
+        float4 sum = load4(s + i);
+#pragma unroll
+        for (int slab = 1; slab < kSlabs; ++slab) sum = sum + load4(s + slab * kSlab + i);
+        store4(s + i, sum);
+      }
     }
     ptx::cluster_sync();
-#pragma unroll
-    for (int block = 0; block < kMostCluster; ++block)
-      of_block[block] = ptx::shared_address_of(ptx::shared_address(s), min(block, x.cluster - 1));
   }
+  const std::uint32_t shared = ptx::shared_address(s);
+  const int log_float4s = c.log_width - 2, inside = c.lines << log_float4s;
   const int share = (inside + x.cluster - 1) / x.cluster, first = share * me.rank,
             end = min(inside, first + share);
   const int others = x.parts - 1;
   uint4* const gTile =
       reinterpret_cast<uint4*>(x.gSums) + std::int64_t{me.tile} * others * kFloat4s;
-#pragma unroll 2
+  constexpr int kUnrolled = kFloat4s > 2 * kThreads ? 2 : 1;
+#pragma unroll kUnrolled
   for (int i = first + tid; i < end; i += kThreads) {
-    const Four at = four(i);
-    const int offset = at.row * kStride + at.col;
-    float4 sum = make_float4(0, 0, 0, 0);
+    const int line = i >> log_float4s, at = (i & ((1 << log_float4s) - 1)) * 4;
+    const int offset = line * c.stride + at;
+    float4 sum{};
     if (x.cluster == 1) {
-      sum = of_slabs(s + offset);
+      sum = sum_of_slabs<kSlabs, kSlab>(s + offset);
     } else {
 #pragma unroll
       for (int block = 0; block < kMostCluster; ++block) {
-        if (block < x.cluster) sum = sum + ptx::load_cluster4(of_block[block] + 4 * offset);
+        if (block < x.cluster)
+          sum = sum + ptx::load_cluster4(ptx::shared_address_of(shared + 4 * offset, block));
       }
+      sum = make_float4(sum.y, sum.x, sum.w, sum.z);
     }
-    sum = in_order(sum);
     if (me.part < others) {
       send_sum(gTile + std::int64_t{me.part} * kFloat4s + i, sum);
     } else {
       constexpr int kAtOnce = 8;
       receive_sums<kAtOnce>(sum, gTile + i, kFloat4s, others);
-      store4(x, row0 + at.row, col0 + at.col, sum);
+      store_four(x, c.g + line * c.step + at, c.width - at, sum);
     }
   }
   if (x.cluster > 1) ptx::cluster_sync();  // no block exits while others read

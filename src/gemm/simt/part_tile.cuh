@@ -35,9 +35,7 @@ struct PartTile {
       std::conditional_t<kAlongK, KMajorCopier<BM, BK, kThreads>, VectorCopier<BM, BK, kThreads>>;
   using CopierB = VectorCopier<BN, BK, kThreads>;
   static constexpr int kStageFloats = CopierA::kFloats + CopierB::kFloats;
-  static constexpr int kStrideC =
-      BN + 4;  // stride of sums: neighbouring lanes' float4 differ in banks
-  static constexpr int kFloats = std::max(STAGES * kStageFloats, WK* BM* kStrideC);
+  static constexpr int kFloats = std::max(STAGES * kStageFloats, WK* PartOfC<BM, BN>::kSlab);
   static constexpr int kBytes = kFloats * 4;
   // Lanes i and i ^ 1 share rows of A, and lanes i and i ^ 2 share columns of B: a warp's 16-byte
   // shared loads then take two wavefronts instead of four.
@@ -74,8 +72,8 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
   const int begin = me.first(x, steps), end = me.first(x, steps, 1);
 
   ptx::wait_for_prerequisites();
-  CopierA copier_a(x.a, row0, begin * T::BK);
-  CopierB copier_b(x.b, col0, begin * T::BK);
+  CopierA copier_a(x.a, row0, begin * T::BK, x.k);
+  CopierB copier_b(x.b, col0, begin * T::BK, x.k);
   const std::uint32_t shared = ptx::shared_address(s);
   const auto load = [&](std::uint32_t into, int step) {
     if (step < end) {
@@ -159,18 +157,30 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
   // the SMs with the most room, several per SM.
   ptx::launch_dependents();
   __syncthreads();
-  const std::uint32_t to =
-      shared + ((turn * T::BM + row + lane_m * 4) * T::kStrideC + col + lane_n * 4) * 4;
+  const PartOfC<T::BM, T::BN> c(x, row0, col0);
+  const std::uint32_t slab = shared + turn * (c.kSlab * 4);
+  const auto store = [&](int line, int at, float4 sums) {
+    ptx::store_shared4(slab + (line * c.stride + at) * 4, sums.y, sums.x, sums.w, sums.z);
+  };
+  const int first_row = row + lane_m * 4, first_col = col + lane_n * 4;
+  if (c.by_row) {
 #pragma unroll
-  for (int i = 0; i < T::TM; ++i) {
+    for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
-    for (int j = 0; j < T::TN; j += 4) {
-      const int vector = index_of<T::kLanesM>(0, i), at = index_of<T::kLanesN>(0, j);
-      ptx::store_shared4(to + (vector * T::kStrideC + at) * 4, acc[i][j + 1], acc[i][j],
-                         acc[i][j + 3], acc[i][j + 2]);
+      for (int j = 0; j < T::TN; j += 4)
+        store(first_row + index_of<T::kLanesM>(0, i), first_col + index_of<T::kLanesN>(0, j),
+              float4_of(&acc[i][j]));
+    }
+  } else {
+#pragma unroll
+    for (int j = 0; j < T::TN; ++j) {
+#pragma unroll
+      for (int i = 0; i < T::TM; i += 4)
+        store(first_col + index_of<T::kLanesN>(0, j), first_row + index_of<T::kLanesM>(0, i),
+              {acc[i][j], acc[i + 1][j], acc[i + 2][j], acc[i + 3][j]});
     }
   }
-  add_parts<T::BM, T::BN, T::kStrideC, T::WK, T::kThreads, true>(x, me, s, row0, col0);
+  add_parts<T::BM, T::BN, T::WK, T::kThreads>(x, me, c, s);
 }
 
 template <class T>

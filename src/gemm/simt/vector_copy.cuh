@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies vectors (rows of op(A) or columns of op(B)) to shared memory: with 16-byte copies if the
-// elements are contiguous on both sides and aligned, else with 4-byte copies.
+// elements are contiguous on both sides, aligned and a multiple of four, else with 4-byte copies.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 
@@ -28,8 +28,8 @@ class VectorCopier {
       kVectors + 4;  // 4 vectors x 8 k are in 32 banks; float4 are 16-byte aligned
   static constexpr int kFloats = BK * kStride;
 
-  __device__ __forceinline__ VectorCopier(const PartOperand& x, int vector0, int k0)
-      : wide_(x.vector_step == 1 && x.aligned),
+  __device__ __forceinline__ VectorCopier(const PartOperand& x, int vector0, int k0, int /*k*/)
+      : wide_(x.vector_step == 1 && x.aligned && x.vectors % 4 == 0),
         along_k_(x.k_step == 1 && !wide_),
         step_(BK * x.k_step) {
     const int tid = static_cast<int>(threadIdx.x);
@@ -61,10 +61,11 @@ class VectorCopier {
           if (BK % kFloat4sAtOnce == 0 || k_ + i < BK) ptx::cp_async<16>(to + i * (kStride * 4), g);
         }
       } else {
-        const int count = min(max(left_, 0), 4);
-#pragma unroll 1
-        for (int i = 0; k_ + i < BK; i += kFloat4sAtOnce, g += more_)
-          ptx::cp_async_first<4>(to + i * (kStride * 4), g, k_ + i < left ? count : 0);
+#pragma unroll
+        for (int i = 0; i < BK; i += kFloat4sAtOnce, g += more_) {
+          if (BK % kFloat4sAtOnce == 0 || k_ + i < BK)
+            ptx::cp_async<16>(to + i * (kStride * 4), g, left_ > 0 && k_ + i < left);
+        }
       }
     } else if (along_k_) {
       if (whole_ && left >= BK) {
@@ -105,8 +106,8 @@ class KMajorCopier {
   static constexpr int kStride = BK + 4;  // padding: vectors differ in their banks
   static constexpr int kFloats = kVectors * kStride;
 
-  __device__ __forceinline__ KMajorCopier(const PartOperand& x, int vector0, int k0)
-      : wide_(x.aligned), left_(x.vectors - vector0) {
+  __device__ __forceinline__ KMajorCopier(const PartOperand& x, int vector0, int k0, int k)
+      : wide_(x.aligned && k % 4 == 0), left_(x.vectors - vector0) {
     const int tid = static_cast<int>(threadIdx.x), wide = wide_ ? BK / 4 : BK;
     k_ = tid % wide * (wide_ ? 4 : 1);
     line_ = tid / wide;
@@ -124,10 +125,10 @@ class KMajorCopier {
       for (int i = 0; i < kVectors; i += kFloat4sAtOnce, g += more_)
         ptx::cp_async<16>(to + i * (kStride * 4), g);
     } else if (wide_) {
-      const int count = min(max(left - k_, 0), 4);
-#pragma unroll 1
-      for (int i = 0; line_ + i < min(kVectors, left_); i += kFloat4sAtOnce, g += more_)
-        ptx::cp_async_first<4>(to + i * (kStride * 4), g, count);
+#pragma unroll
+      for (int i = 0; i < kVectors; i += kFloat4sAtOnce, g += more_) {
+        if (line_ + i < left_) ptx::cp_async<16>(to + i * (kStride * 4), g, k_ < left);
+      }
     } else {
 #pragma unroll
       for (int i = 0; i < kVectors; i += kAtOnce, g += more_) {
