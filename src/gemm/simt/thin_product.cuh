@@ -99,6 +99,14 @@ __device__ __forceinline__ void copy_rows(const PartJob& x, std::uint32_t s, int
   }
 }
 
+// Whether the dependent kernel is released at the start. Its blocks are then placed where this
+// kernel leaves room, and repeated products read other rows of B on each half of L2. If B is large,
+// the kernel is released after the last loads, so that SMs read the same rows each time.
+__device__ __forceinline__ bool releases_early(const PartJob& x) {
+  constexpr std::int64_t kLargeB = 1 << 22;  // elements
+  return std::int64_t{x.k} * x.n < kLargeB;
+}
+
 // Waits until all of the block's copies have landed.
 __device__ __forceinline__ void wait_for_rows() {
   ptx::cp_async_commit();
@@ -126,7 +134,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   const ThinPlace me(x, 1 << T::log_columns(x.lanes));
   const int stride = 4 * lanes, kStep = T::kFloat4 ? 1 : lanes;  // between a thread's elements
   const int first = T::kFloat4 ? lane * 4 : lane;
-  ptx::launch_dependents();
+  const bool early = releases_early(x);
+  if (early) ptx::launch_dependents();
   ptx::wait_for_prerequisites();
   float acc[R * V]{};
   for (int chunk = me.begin; chunk < me.end; chunk += T::kChunk) {
@@ -179,6 +188,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     };
     with_vectors<T>(count % 4 == 0, multiply);
   }
+  if (!early) ptx::launch_dependents();
   __syncthreads();
   // Sums to s: (warps per group, R, columns).
   const int log_columns = T::log_columns(x.lanes), columns = 1 << log_columns,
@@ -204,7 +214,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   const ThinPlace me(x, 1 << T::log_columns(x.lanes));
   const int kStep = T::kFloat4 ? 1 : lanes;  // between a thread's columns
   const int first = T::kFloat4 ? lane * 4 : lane;
-  ptx::launch_dependents();
+  const bool early = releases_early(x);
+  if (early) ptx::launch_dependents();
   ptx::wait_for_prerequisites();
   float acc[R * 4]{};
   const int left = x.n - me.column0 - first;
@@ -253,6 +264,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     };
     with_vectors<T>(x.n % 4 == 0 || me.column0 + 4 * lanes <= x.n, multiply);
   }
+  if (!early) ptx::launch_dependents();
   __syncthreads();
   // Sums to s: (warps, R, four, lanes), padded.
   const int warp = static_cast<int>(threadIdx.x) / 32, stride = lanes + T::kPad;
