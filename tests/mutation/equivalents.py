@@ -47,14 +47,8 @@ PAIRS_192, PAIRS_232, PAIRS_256 = (
 EQUIVALENT = {
     "A tile that is just whole is copied as one that is not.": [
         ("bound", f"whole_ = vector0 + kVectors <= x.vectors; < {copier}", ("simt_parts",),
-         ("part_tile",)) for copier in ("CopierA copier_a(x.a, row0, begin * T::BK);",
-                                        "CopierB copier_b(x.b, col0, begin * T::BK);")
-    ],
-    "Four sums that end with the last column are stored one by one.": [
-        ("bound",
-         f"if (x.aligned && x.col_step == 1 && col + 4 <= x.n) {{ < store4(x, row0 + at.row, col0 + at.col, {sums});",
-         ("simt_parts",), ("part_tile",))
-        for sums in ("sum", "in_order(of_slabs(s + at.row * kStride + at.col))")
+         ("part_tile",)) for copier in ("CopierA copier_a(x.a, row0, begin * T::BK, x.k);",
+                                        "CopierB copier_b(x.b, col0, begin * T::BK, x.k);")
     ],
     "A share of k is empty only where k is 0; a stage behind its end is not multiplied, or has zeros.": [
         ("bound",
@@ -85,9 +79,10 @@ EQUIVALENT = {
          ("split_fp16",), ("split_at_once<ladder::TermFormat<__half, 2>, 256",)),
         ("barrier",
          "__syncthreads();  // before the next group's use of shared memory < first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);",
-         ("split_fp16",),
+         ("split_fp16", "split_bf16"),
          ("first_pass<ladder::TermFormat<__half, 2>, 256, 1,",
           "first_pass<ladder::TermFormat<__half, 2>, 256, 4,",
+          "first_pass<ladder::TermFormat<__nv_bfloat16, 3>, 256, 4,",
           "first_pass<ladder::TermFormat<__half, 2>, 32, 2,")),
     ],
     "The cluster's last barrier: a block has received everything that is sent to it, and sends from registers.": [
@@ -282,10 +277,10 @@ NOT_CAUGHT = {
     "One more strip than there is: its terms belong to no vector, or are overwritten by the other operand's kernel, which runs later here.": [
         ("bound", "if (it + 1 < count) send_largest(it + 1);", SPLIT, ("split_strips<",)),
     ],
-    "Only where C^T is computed a tile's stores pass C's last row; no problem is with this tile.": [
-        ("bound m",
-         "if (row >= x.m || col >= x.n) return; < store1(x, row0 + i / BN, col0 + i % BN, sum);",
-         ("simt_parts",), ("part_tile<",)),
+    "An end of k in a case that no problem has with this tile.": [
+        ("bound",
+         "ptx::cp_async<16>(to + i * (kStride * 4), g, left_ > 0 && k_ + i < left); < copier_a.copy(into, x.k - step * T::BK);",
+         ("simt_parts",), ("part_tile<ladder::PartTile<false, 8, 4, 8, 4, 1, 2, 1, 8, 4, 8>",)),
     ],
     "An edge of C in a case that no problem has with this tile: beta, exceptional elements, pairs.": [
         ("bound",
