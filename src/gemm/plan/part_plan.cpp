@@ -78,13 +78,12 @@ class TileTimes {
                                                (all_waves - static_cast<double>(waves)));
     } else if (rest > 0) {
       // Blocks are distributed unevenly: if they come close to filling SMs, some SM has one more.
-      constexpr double kEven = 0.88;
       int of_sm = 1;
       while (of_sm < tile_.blocks_of_sm && part_capacity(sms_, of_sm, cluster) < rest) ++of_sm;
       const int more = std::min(of_sm + 1, tile_.blocks_of_sm);
       const double full =
           static_cast<double>(rest) / static_cast<double>(part_capacity(sms_, of_sm, cluster));
-      const double uneven = cluster > 2 ? 1 : full > kEven ? parts_cost::uneven : 0;
+      const double uneven = cluster > 2 ? 1 : full > parts_cost::even ? parts_cost::uneven : 0;
       sum += of_block * (step_[of_sm] + uneven * (step_[more] - step_[of_sm]));
     }
     sum += store_ * static_cast<double>(std::min(blocks, slots));
