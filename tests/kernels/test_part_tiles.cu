@@ -33,9 +33,11 @@ void expect_product(const Shape& s) {
   job.parts = s.parts;
   expect_launched({s.m, s.n, s.k, s.a_along, s.b_along, s.c_rows, 2.0F, -1.0F}, s.more, 0, job,
                   std::int64_t{tiles} * (s.parts - 1) * T::BM * T::BN, [&](const PartJob& x) {
-                    return launch_dependent("tile", part_tile<T>,
-                                            std::int64_t{tiles} * s.parts * s.cluster, s.cluster,
-                                            T::kThreads, T::kBytes, nullptr, x);
+                    return with_copies<T>(x, [&]<Copies kA, Copies kB>() {
+                      return launch_dependent("tile", part_tile<T, kA, kB>,
+                                              std::int64_t{tiles} * s.parts * s.cluster, s.cluster,
+                                              T::kThreads, T::kBytes, nullptr, x);
+                    });
                   });
 }
 

@@ -31,10 +31,13 @@ struct PartTile {
   static_assert(kLanesM * kLanesN == 32 && kLanesM > 1 && TM % 4 == 0 && TN % 4 == 0,
                 "all lanes, float4 of sums");
   static_assert(kStepsOfWarp % (kAlongK ? 4 : 2) == 0, "fragments alternate");
-  using CopierA =
-      std::conditional_t<kAlongK, KMajorCopier<BM, BK, kThreads>, VectorCopier<BM, BK, kThreads>>;
-  using CopierB = VectorCopier<BN, BK, kThreads>;
-  static constexpr int kStageFloats = CopierA::kFloats + CopierB::kFloats;
+  template <Copies kCopies>
+  using CopierA = std::conditional_t<kAlongK, KMajorCopier<BM, BK, kThreads, kCopies>,
+                                     VectorCopier<BM, BK, kThreads, kCopies>>;
+  template <Copies kCopies>
+  using CopierB = VectorCopier<BN, BK, kThreads, kCopies>;
+  static constexpr int kStageFloats =
+      CopierA<Copies::kWide>::kFloats + CopierB<Copies::kWide>::kFloats;
   static constexpr int kFloats = std::max(STAGES * kStageFloats, WK* PartOfC<BM, BN>::kSlab);
   static constexpr int kBytes = kFloats * 4;
   // Lanes i and i ^ 1 share rows of A, and lanes i and i ^ 2 share columns of B: a warp's 16-byte
@@ -55,10 +58,10 @@ __device__ __forceinline__ constexpr int index_of(int lane, int i) {
 }
 
 // The share of block number `block` in a product.
-template <class T>
+template <class T, Copies kCopiesA, Copies kCopiesB>
 __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
-  using CopierA = typename T::CopierA;
-  using CopierB = typename T::CopierB;
+  using CopierA = typename T::template CopierA<kCopiesA>;
+  using CopierB = typename T::template CopierB<kCopiesB>;
   extern __shared__ __align__(16) float s[];
   // Indices of this warp and lane
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -72,8 +75,8 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
   const int begin = me.first(x, steps), end = me.first(x, steps, 1);
 
   ptx::wait_for_prerequisites();
-  CopierA copier_a(x.a, row0, begin * T::BK, x.k);
-  CopierB copier_b(x.b, col0, begin * T::BK, x.k);
+  CopierA copier_a(x.a, row0, begin * T::BK);
+  CopierB copier_b(x.b, col0, begin * T::BK);
   const std::uint32_t shared = ptx::shared_address(s);
   const auto load = [&](std::uint32_t into, int step) {
     if (step < end) {
@@ -172,21 +175,26 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
               float4_of(&acc[i][j]));
     }
   } else {
+    // The sums of one 128-bit store are neighbouring registers throughout the main loop. With both
+    // forms of the store, more multiply-adds would have operands in one register bank. ptxas does
+    // not know that `zero` is 0, so that this form stores other values.
+    const unsigned zero = min(x.m, 0);
+    const auto copy = [&](float sum) { return __uint_as_float(__float_as_uint(sum) ^ zero); };
 #pragma unroll
     for (int j = 0; j < T::TN; ++j) {
 #pragma unroll
       for (int i = 0; i < T::TM; i += 4)
         store(first_col + index_of<T::kLanesN>(0, j), first_row + index_of<T::kLanesM>(0, i),
-              {acc[i][j], acc[i + 1][j], acc[i + 2][j], acc[i + 3][j]});
+              {copy(acc[i][j]), copy(acc[i + 1][j]), copy(acc[i + 2][j]), copy(acc[i + 3][j])});
     }
   }
   add_parts<T::BM, T::BN, T::WK, T::kThreads>(x, me, c, s);
 }
 
-template <class T>
+template <class T, Copies kA, Copies kB>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     part_tile(const __grid_constant__ PartJob x) {
-  multiply_part<T>(x, static_cast<int>(blockIdx.x));
+  multiply_part<T, kA, kB>(x, static_cast<int>(blockIdx.x));
 }
 
 // Elements between the products of a batch, and blocks of each.
@@ -196,7 +204,7 @@ struct PartStrides {
 };
 
 // The products of a batch, one after another. Their k is not split among clusters.
-template <class T>
+template <class T, Copies kA, Copies kB>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     part_tile_of_batch(const __grid_constant__ PartJob first,
                        const __grid_constant__ PartStrides stride) {
@@ -206,7 +214,33 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   x.b.g += number * stride.b;
   x.gC += number * stride.c;
   x.parts = 1;
-  multiply_part<T>(x, block % stride.blocks);
+  multiply_part<T, kA, kB>(x, block % stride.blocks);
+}
+
+// The result of visit.operator()<kA, kB>() with the copies of the job's operands.
+template <class T, class Visit>
+auto with_copies(const PartJob& x, Visit visit) {
+  const auto of_vectors = [](const PartOperand& side) {
+    if (side.vector_step == 1 && side.aligned && side.vectors % 4 == 0) return Copies::kWide;
+    return side.k_step == 1 ? Copies::kAlongK : Copies::kAcrossK;
+  };
+  const auto with_b = [&]<Copies kA>(std::integral_constant<Copies, kA>) {
+    switch (of_vectors(x.b)) {
+      case Copies::kWide:
+        return visit.template operator()<kA, Copies::kWide>();
+      case Copies::kAlongK:
+        return visit.template operator()<kA, Copies::kAlongK>();
+      default:
+        return visit.template operator()<kA, Copies::kAcrossK>();
+    }
+  };
+  using enum Copies;
+  const Copies a = !T::kAlongK ? of_vectors(x.a) : x.a.aligned && x.k % 4 == 0 ? kWide : kAlongK;
+  if (a == kWide) return with_b(std::integral_constant<Copies, kWide>{});
+  if constexpr (!T::kAlongK) {
+    if (a == kAcrossK) return with_b(std::integral_constant<Copies, kAcrossK>{});
+  }
+  return with_b(std::integral_constant<Copies, kAlongK>{});
 }
 
 // The results of `visit(std::type_identity<Tile>, of_batch)`, one per tile of kPartTiles, with

@@ -37,7 +37,10 @@ template <class T>
 static Status launch_tile(PartJob x, Stream stream) {
   x.tiles_m = static_cast<int>(ceil_div(x.m, T::BM));
   const std::int64_t tiles = x.tiles_m * ceil_div(x.n, T::BN);
-  return launch_split_k(part_tile<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
+  return with_copies<T>(x, [&]<Copies kA, Copies kB>() {
+    return launch_split_k(part_tile<T, kA, kB>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes,
+                          stream);
+  });
 }
 
 static constexpr std::array kLaunch =
@@ -52,11 +55,12 @@ static Status launch_tile_of_batch(PartJob x, std::int64_t count, PartStrides st
                      at_once = std::max<std::int64_t>(1, kMaxExtent / blocks);
   stride.blocks = static_cast<int>(blocks);
   for (std::int64_t i = 0; i < count; i += at_once) {
-    if (Status s = launch_dependent("products of a batch", part_tile_of_batch<T>,
-                                    blocks * std::min(count - i, at_once), x.cluster, T::kThreads,
-                                    T::kBytes, stream, x, stride);
-        !s)
-      return s;
+    Status s = with_copies<T>(x, [&]<Copies kA, Copies kB>() {
+      return launch_dependent("products of a batch", part_tile_of_batch<T, kA, kB>,
+                              blocks * std::min(count - i, at_once), x.cluster, T::kThreads,
+                              T::kBytes, stream, x, stride);
+    });
+    if (!s) return s;
     x.a.g += at_once * stride.a;
     x.b.g += at_once * stride.b;
     x.gC += at_once * stride.c;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies vectors (rows of op(A) or columns of op(B)) to shared memory: with 16-byte copies if the
-// elements are contiguous on both sides, aligned and a multiple of four, else with 4-byte copies.
+// Copies vectors (rows of op(A) or columns of op(B)) to shared memory, a stage of k at a time.
+// Which copies an operand takes is a template parameter: branches on it in the main loop, and the
+// predicates in front of them, cost 10 to 28% of a small k.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 
@@ -18,35 +19,35 @@ struct PartOperand {
   bool aligned;  // aligned groups of four elements permit 128-bit reads
 };
 
+enum class Copies {
+  kWide,     // 16 bytes: elements are contiguous on both sides, aligned and a multiple of four
+  kAlongK,   // 4 bytes, neighbouring lanes copy neighbours along k
+  kAcrossK,  // 4 bytes, neighbouring lanes copy neighbouring vectors
+};
+
 // kThreads threads copy kVectors vectors to shared memory (BK, kStride), BK elements along k per
-// call. Elements beyond k are zero. Vectors beyond the operand's last are zero or keep their old
-// content; no stored sum contains them.
-template <int kVectors, int BK, int kThreads>
+// call. Elements beyond k are zero, as are vectors beyond the operand's last.
+template <int kVectors, int BK, int kThreads, Copies kCopies>
 class VectorCopier {
  public:
   static constexpr int kStride =
       kVectors + 4;  // 4 vectors x 8 k are in 32 banks; float4 are 16-byte aligned
   static constexpr int kFloats = BK * kStride;
 
-  __device__ __forceinline__ VectorCopier(const PartOperand& x, int vector0, int k0, int /*k*/)
-      : wide_(x.vector_step == 1 && x.aligned && x.vectors % 4 == 0),
-        along_k_(x.k_step == 1 && !wide_),
-        step_(BK * x.k_step) {
+  __device__ __forceinline__ VectorCopier(const PartOperand& x, int vector0, int k0)
+      : step_(BK * (kAlongK ? 1 : x.k_step)) {
     const int tid = static_cast<int>(threadIdx.x);
-    // Lanes follow the contiguous dimension; along k, a warp copies 8 k of 4 vectors.
-    const int vector = wide_      ? tid % kFloat4s * 4
-                       : along_k_ ? tid / 8 % kVectorsAtOnce
-                                  : tid % kVectors;
-    k_ = wide_      ? tid / kFloat4s
-         : along_k_ ? tid % 8 + tid / (8 * kVectorsAtOnce) * 8
-                    : tid / kVectors;
-    g_ = x.g + (vector0 + vector) * x.vector_step + (k0 + k_) * x.k_step;
-    more_ = wide_      ? kFloat4sAtOnce * x.k_step
-            : along_k_ ? kVectorsAtOnce * x.vector_step
-                       : kAtOnce * x.k_step;
+    const int vector = kWide     ? tid % kFloat4s * 4
+                       : kAlongK ? tid / kLanesOfK % kVectorsAtOnce
+                                 : tid % kVectors;
+    k_ = kWide     ? tid / kFloat4s
+         : kAlongK ? tid % kLanesOfK + tid / (kLanesOfK * kVectorsAtOnce) * kLanesOfK
+                   : tid / kVectors;
+    g_ = x.g + (vector0 + vector) * (kAlongK ? x.vector_step : 1) +
+         (k0 + k_) * (kAlongK ? 1 : x.k_step);
+    more_ = kAlongK ? kVectorsAtOnce * x.vector_step : kAtOnce * x.k_step;
     place_ = (k_ * kStride + vector) * 4;
     left_ = x.vectors - vector0 - vector;
-    whole_ = vector0 + kVectors <= x.vectors;
   }
 
   // Copies the next BK elements along k, of which `left` are in bounds, to `s`.
@@ -54,45 +55,28 @@ class VectorCopier {
     const std::uint32_t to = s + place_;
     const float* g = g_;
     g_ += step_;
-    if (wide_) {
-      if (whole_ && left >= BK) {
+    if constexpr (kAlongK) {
+      const int inside = k_ < left ? left_ : 0;
 #pragma unroll
-        for (int i = 0; i < BK; i += kFloat4sAtOnce, g += more_) {
-          if (BK % kFloat4sAtOnce == 0 || k_ + i < BK) ptx::cp_async<16>(to + i * (kStride * 4), g);
-        }
-      } else {
+      for (int i = 0; i < kVectors; i += kVectorsAtOnce, g += more_)
+        ptx::cp_async<4>(to + i * 4, g, i < inside);
+    } else {
+      const int inside = left_ > 0 ? left - k_ : 0;
 #pragma unroll
-        for (int i = 0; i < BK; i += kFloat4sAtOnce, g += more_) {
-          if (BK % kFloat4sAtOnce == 0 || k_ + i < BK)
-            ptx::cp_async<16>(to + i * (kStride * 4), g, left_ > 0 && k_ + i < left);
-        }
+      for (int i = 0; i < BK; i += kAtOnce, g += more_) {
+        if (BK % kAtOnce == 0 || k_ + i < BK)
+          ptx::cp_async<kWide ? 16 : 4>(to + i * (kStride * 4), g, i < inside);
       }
-    } else if (along_k_) {
-      if (whole_ && left >= BK) {
-#pragma unroll
-        for (int i = 0; i < kVectors; i += kVectorsAtOnce, g += more_)
-          ptx::cp_async<4>(to + i * 4, g);
-      } else {
-#pragma unroll
-        for (int i = 0; i < kVectors; i += kVectorsAtOnce, g += more_) {
-          if (i < left_) ptx::cp_async<4>(to + i * 4, g, k_ < left);
-        }
-      }
-    } else if (left_ > 0) {
-#pragma unroll 4
-      for (int i = 0; i < BK; i += kAtOnce, g += more_)
-        ptx::cp_async<4>(to + i * (kStride * 4), g, k_ + i < left);
     }
   }
 
  private:
-  static constexpr int kFloat4s = kVectors / 4,
-                       kFloat4sAtOnce = std::max(1, kThreads / kFloat4s);  // k
-  static constexpr int kVectorsAtOnce = kThreads / BK,
-                       kAtOnce = std::max(1, kThreads / kVectors);  // vectors, k
-  static_assert(kThreads % kVectors == 0 && BK % 8 == 0 && kVectors % kVectorsAtOnce == 0,
+  static constexpr bool kWide = kCopies == Copies::kWide, kAlongK = kCopies == Copies::kAlongK;
+  static constexpr int kLanesOfK = 8;  // a warp copies 8 elements along k of 4 vectors
+  static constexpr int kFloat4s = kVectors / 4, kVectorsAtOnce = kThreads / BK,
+                       kAtOnce = std::max(1, kThreads / (kWide ? kFloat4s : kVectors));  // along k
+  static_assert(kThreads % kVectors == 0 && BK % kLanesOfK == 0 && kVectors % kVectorsAtOnce == 0,
                 "all threads copy");
-  bool wide_, along_k_, whole_;
   int k_, left_;
   std::uint32_t place_;
   const float* g_;
@@ -100,49 +84,36 @@ class VectorCopier {
 };
 
 // The same for a K-major operand, to shared memory (kVectors, kStride), without transposition.
-template <int kVectors, int BK, int kThreads>
+template <int kVectors, int BK, int kThreads, Copies kCopies>
 class KMajorCopier {
  public:
   static constexpr int kStride = BK + 4;  // padding: vectors differ in their banks
   static constexpr int kFloats = kVectors * kStride;
 
-  __device__ __forceinline__ KMajorCopier(const PartOperand& x, int vector0, int k0, int k)
-      : wide_(x.aligned && k % 4 == 0), left_(x.vectors - vector0) {
-    const int tid = static_cast<int>(threadIdx.x), wide = wide_ ? BK / 4 : BK;
-    k_ = tid % wide * (wide_ ? 4 : 1);
-    line_ = tid / wide;
-    g_ = x.g + (vector0 + line_) * x.vector_step + k0 + k_;
-    more_ = (wide_ ? kFloat4sAtOnce : kAtOnce) * x.vector_step;
-    place_ = (line_ * kStride + k_) * 4;
+  __device__ __forceinline__ KMajorCopier(const PartOperand& x, int vector0, int k0) {
+    const int tid = static_cast<int>(threadIdx.x), vector = tid / kLanes;
+    k_ = tid % kLanes * kElements;
+    g_ = x.g + (vector0 + vector) * x.vector_step + k0 + k_;
+    more_ = kVectorsAtOnce * x.vector_step;
+    place_ = (vector * kStride + k_) * 4;
+    left_ = x.vectors - vector0 - vector;
   }
   __device__ __forceinline__ void copy(std::uint32_t s, int left) {
     const std::uint32_t to = s + place_;
     const float* g = g_;
     g_ += BK;
-    const bool whole = left_ >= kVectors && left >= BK;
-    if (wide_ && whole) {
+    const int inside = k_ < left ? left_ : 0;
 #pragma unroll
-      for (int i = 0; i < kVectors; i += kFloat4sAtOnce, g += more_)
-        ptx::cp_async<16>(to + i * (kStride * 4), g);
-    } else if (wide_) {
-#pragma unroll
-      for (int i = 0; i < kVectors; i += kFloat4sAtOnce, g += more_) {
-        if (line_ + i < left_) ptx::cp_async<16>(to + i * (kStride * 4), g, k_ < left);
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < kVectors; i += kAtOnce, g += more_) {
-        if (line_ + i < left_) ptx::cp_async<4>(to + i * (kStride * 4), g, k_ < left);
-      }
-    }
+    for (int i = 0; i < kVectors; i += kVectorsAtOnce, g += more_)
+      ptx::cp_async<4 * kElements>(to + i * (kStride * 4), g, i < inside);
   }
 
  private:
-  static constexpr int kFloat4sAtOnce = kThreads / (BK / 4), kAtOnce = kThreads / BK;  // vectors
-  static_assert(kThreads % BK == 0 && kVectors % kAtOnce == 0 && kVectors % kFloat4sAtOnce == 0,
-                "all threads copy");
-  bool wide_;
-  int k_, line_, left_;
+  static_assert(kCopies != Copies::kAcrossK, "elements are contiguous along k");
+  static constexpr int kElements = kCopies == Copies::kWide ? 4 : 1, kLanes = BK / kElements,
+                       kVectorsAtOnce = kThreads / kLanes;
+  static_assert(kThreads % BK == 0 && kVectors % kVectorsAtOnce == 0, "all threads copy");
+  int k_, left_;
   std::uint32_t place_;
   const float* g_;
   std::int64_t more_;
