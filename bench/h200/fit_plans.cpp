@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits the planner's costs of FP32 on CUDA cores to the times that `ladder tune --suite --rows`
 // wrote: the planner's own formulas, with the rows of costs.inc and the tiles' rates as variables.
-//   fit_plans ROWS.csv...
+//   fit_plans [--large] ROWS.csv...
+// --large: fits the costs of large tiles first; else they stay as they are, but for store_ragged.
 // Prints the fitted values for costs.inc, large_tiles.inc and part_tiles.inc, and before and after
 // them how well the plans of least predicted time do.
 #include <algorithm>
@@ -44,7 +45,9 @@ std::array<LargeTileCost, kLargeTiles.size()> large_tiles = kLargeTiles;
 std::vector<Variable> variables(Aim aim) {
   std::vector<Variable> all;
   const auto add = [&](std::string_view table, std::string_view name, double* at) {
-    const bool fitted = aim == Aim::kRight ? table == "large" : table == "parts" || table == "thin";
+    const bool fitted = aim == Aim::kRight
+                            ? table == "large"
+                            : table == "parts" || table == "thin" || name == "store_ragged";
     if (fitted) all.push_back({std::string(table) + " " + std::string(name), at, *at});
   };
 #define LADDER_COST(table, name, ...) add(#table, #name, &table##_cost::name);
@@ -187,10 +190,10 @@ double weight_of(const Measured& of) {
   return of.cublas > kLongUs ? 2 * (1 + std::log10(of.cublas / kLongUs)) : 1;
 }
 
-// Whether a long product is slower than cuBLAS by over 5%.
+// Whether a product is slower than cuBLAS by over 5%.
 bool is_slower(const Measured& of, const Row& row) {
   constexpr double kSlower = 1.05;
-  return of.cublas > kLongUs && row.us > kSlower * of.cublas;
+  return row.us > kSlower * of.cublas;
 }
 
 double error_of(const Measured& of, const Row& row, double cycles, double usual) {
@@ -283,7 +286,7 @@ void report(const std::vector<Measured>& all) {
   };
   std::vector<Line> lines;
   double lost = 0, ahead = 0, possible = 0;
-  int slower = 0, long_ones = 0;
+  int slower[2]{}, counts[2]{};  // of all others, of long ones
   for (const Measured& of : all) {
     if (of.rows.empty() || of.cublas == 0) continue;
     const auto by = [&](auto value) {
@@ -306,10 +309,9 @@ void report(const std::vector<Measured>& all) {
     lost += std::log(chosen.us / best.us);
     ahead += std::log(of.cublas / chosen.us);
     possible += std::log(of.cublas / best.us);
-    if (of.cublas > kLongUs) {
-      ++long_ones;
-      slower += is_slower(of, chosen) ? 1 : 0;
-    }
+    const int is_long = of.cublas > kLongUs ? 1 : 0;
+    ++counts[is_long];
+    slower[is_long] += is_slower(of, chosen) ? 1 : 0;
     char text[64];
     std::snprintf(text, sizeof text, "%.3f %.3f ", chosen.us / best.us, of.cublas / chosen.us);
     lines.push_back({chosen.us / best.us,
@@ -323,8 +325,9 @@ void report(const std::vector<Measured>& all) {
     std::printf("%s\n", lines[i].text.c_str());
   std::printf("%.0f problems: chosen / fastest %.4f; cuBLAS / chosen %.4f, / fastest %.4f\n", count,
               std::exp(lost / count), std::exp(ahead / count), std::exp(possible / count));
-  std::printf("%d problems above %.0f us, %d slower than cuBLAS by over 5%%\n", long_ones, kLongUs,
-              slower);
+  for (const int is_long : {1, 0})
+    std::printf("%s %.0f us: %d problems, %d slower than cuBLAS by over 5%%\n",
+                is_long == 1 ? "above" : "up to", kLongUs, counts[is_long], slower[is_long]);
 }
 
 }  // namespace
@@ -333,14 +336,22 @@ void report(const std::vector<Measured>& all) {
 int main(int count, char** arguments) {
   using namespace ladder;
   std::vector<Measured> all;
-  for (int i = 1; i < count; ++i) read_file(arguments[i], all);
+  std::vector<Aim> aims;
+  for (int i = 1; i < count; ++i) {
+    if (arguments[i] == std::string_view("--large")) {
+      aims.push_back(Aim::kRight);
+    } else {
+      read_file(arguments[i], all);
+    }
+  }
   if (all.empty()) {
-    std::fprintf(stderr, "usage: %s ROWS.csv...\n", arguments[0]);
+    std::fprintf(stderr, "usage: %s [--large] ROWS.csv...\n", arguments[0]);
     return 2;
   }
+  aims.push_back(Aim::kChoice);
   weigh(all);
   report(all);
-  for (const Aim aim : {Aim::kRight, Aim::kChoice}) {
+  for (const Aim aim : aims) {
     std::vector<Variable> free = variables(aim);
     fit(all, free, aim);
     for (const Variable& one : free)

@@ -119,7 +119,8 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
     cycles += tiling.steps * (static_cast<double>(waves - 1) * step_of(tiling.blocks, sms) +
                               step_of(last, most_alone));
   }
-  cycles += t.tile * static_cast<double>(waves);
+  const double ragged = p.n % 4 != 0 ? large_cost::store_ragged * t.m * t.n : 0;
+  cycles += (t.tile + ragged) * static_cast<double>(waves);
   const double bytes = 4.0 * static_cast<double>(p.m) * static_cast<double>(p.n);
   // Stores of C overlap with products only in part.
   return std::max(std::hypot(cycles, bytes / (large_cost::stores_per_cycle * sms)),
