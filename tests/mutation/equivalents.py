@@ -45,11 +45,6 @@ PAIRS_192, PAIRS_232, PAIRS_256 = (
     f"bfloat16, 128, 256, 4, (ladder::Blocks)1, {columns}>, (ladder::tensor_tiles::Finish)0"
     for columns in (192, 232, 256))
 EQUIVALENT = {
-    "A tile that is just whole is copied as one that is not.": [
-        ("bound", f"whole_ = vector0 + kVectors <= x.vectors; < {copier}", ("simt_parts",),
-         ("part_tile",)) for copier in ("CopierA copier_a(x.a, row0, begin * T::BK, x.k);",
-                                        "CopierB copier_b(x.b, col0, begin * T::BK, x.k);")
-    ],
     "A share of k is empty only where k is 0; a stage behind its end is not multiplied, or has zeros.": [
         ("bound",
          "if (step < end) { < for (int i = 0; i < T::STAGES - 1; ++i) load(shared + i * (T::kStageFloats * 4), begin + i);",
@@ -276,11 +271,6 @@ NOT_CAUGHT = {
     ],
     "One more strip than there is: its terms belong to no vector, or are overwritten by the other operand's kernel, which runs later here.": [
         ("bound", "if (it + 1 < count) send_largest(it + 1);", SPLIT, ("split_strips<",)),
-    ],
-    "An end of k in a case that no problem has with this tile.": [
-        ("bound",
-         "ptx::cp_async<16>(to + i * (kStride * 4), g, left_ > 0 && k_ + i < left); < copier_a.copy(into, x.k - step * T::BK);",
-         ("simt_parts",), ("part_tile<ladder::PartTile<false, 8, 4, 8, 4, 1, 2, 1, 8, 4, 8>",)),
     ],
     "An edge of C in a case that no problem has with this tile: beta, exceptional elements, pairs.": [
         ("bound",
