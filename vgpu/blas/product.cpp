@@ -150,11 +150,39 @@ void scale_elements(const View& view, bool rows_are_outer, std::vector<W>& packe
   }
 }
 
+// Whether the elements are stored as what is computed with.
+template <class W>
+bool is_stored_as(const Operand& operand) {
+  return operand.type == kTypeOf<W> && !operand.is_planar();
+}
+
+// op() of a matrix of elements that stay as they are, column-major.
+template <class W>
+void copy_elements(const View& view, const W* data, W* to) {
+  if (view.offset(1, 0) == 1) {
+    for (std::int64_t j = 0; j < view.columns; ++j)
+      std::copy_n(data + view.offset(0, j), view.rows, to + j * view.rows);
+    return;
+  }
+  constexpr std::int64_t kTogether = 16;  // columns, which are rows of memory: a cache line
+  for (std::int64_t first = 0; first < view.columns; first += kTogether) {
+    const std::int64_t end = std::min(first + kTogether, view.columns);
+    for (std::int64_t i = 0; i < view.rows; ++i) {
+      for (std::int64_t j = first; j < end; ++j) to[j * view.rows + i] = data[view.offset(i, j)];
+    }
+  }
+}
+
 // op() of the matrix, column-major.
 template <class W>
 std::vector<W> pack(const View& view, const void* data, Rounding rounding) {
   std::vector<W> packed(static_cast<std::size_t>(view.rows * view.columns));
   W* out = packed.data();
+  const bool stays = rounding == Rounding::kNone && view.op != CUBLAS_OP_C;
+  if (stays && is_stored_as<W>(view.operand)) {
+    copy_elements(view, static_cast<const W*>(data), out);
+    return packed;
+  }
   for (std::int64_t j = 0; j < view.columns; ++j) {
     for (std::int64_t i = 0; i < view.rows; ++i) {
       const W value = load_element<W>(view.operand, data, view.offset(i, j));
@@ -224,9 +252,11 @@ class Computation {
     scale(entry, sums);
     if constexpr (!kIsComplex<W>) {
       apply(p_.epilogue, entry, p_.m, p_.n, p_.k, a, b, sums);
-      for (const W value : sums) {
-        const double magnitude = std::abs(static_cast<double>(value));
-        if (!(magnitude <= largest_)) largest_ = magnitude;
+      if (p_.epilogue.largest != nullptr) {
+        for (const W value : sums) {
+          const double magnitude = std::abs(static_cast<double>(value));
+          if (!(magnitude <= largest_)) largest_ = magnitude;
+        }
       }
     }
     write(entry, sums);
@@ -236,6 +266,11 @@ class Computation {
     const W of_operands = scale_of<W>(p_.a) * scale_of<W>(p_.b), of_c = beta_ * scale_of<W>(p_.c);
     const View c = view_c(p_);
     const void* const c_data = beta_ != W{0} ? at(p_.c, entry) : nullptr;  // else C is not read
+    if (c_data == nullptr && p_.alphas == nullptr) {
+      const W factor = alpha_ * of_operands;
+      for (W& x : sums) x *= factor;
+      return;
+    }
     for (std::int64_t j = 0; j < p_.n; ++j) {
       for (std::int64_t i = 0; i < p_.m; ++i) {
         W& x = sums[static_cast<std::size_t>(j * p_.m + i)];
@@ -250,7 +285,13 @@ class Computation {
     const View d = view_d(p_);
     const W factor = scale_of<W>(p_.d);
     void* const data = const_cast<void*>(at(p_.d, entry));
+    const bool by_columns = is_stored_as<W>(p_.d) && d.offset(1, 0) == 1;
     for (std::int64_t j = 0; j < p_.n; ++j) {
+      if (by_columns) {
+        std::transform(sums.data() + j * p_.m, sums.data() + (j + 1) * p_.m,
+                       static_cast<W*>(data) + d.offset(0, j), [&](W x) { return factor * x; });
+        continue;
+      }
       for (std::int64_t i = 0; i < p_.m; ++i)
         store_element(p_.d, data, d.offset(i, j),
                       factor * sums[static_cast<std::size_t>(j * p_.m + i)]);
