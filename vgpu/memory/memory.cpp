@@ -44,7 +44,7 @@ void Memory::Impl::clear(std::uint64_t begin, std::uint64_t end) {
 }
 
 // Ends the quarantine of a block, whose space belongs to the caller now.
-void Memory::Impl::release(std::deque<std::uint64_t>::iterator freed) {
+void Memory::Impl::release(const std::deque<std::uint64_t>::const_iterator& freed) {
   const auto block = blocks.find(*freed);
   quarantine_bytes -= block->second.end - block->second.begin;
   quarantine.erase(freed);

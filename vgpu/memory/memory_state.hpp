@@ -50,7 +50,7 @@ struct Memory::Impl {
   Bound host_memory() const;
   bool afford(std::size_t bytes);
   void clear(std::uint64_t begin, std::uint64_t end);
-  void release(std::deque<std::uint64_t>::iterator freed);
+  void release(const std::deque<std::uint64_t>::const_iterator& freed);
   void evict();
   std::uint64_t take_earlier_turn(std::size_t bytes);
   const AllocationMap& current() const;  // allocation_map.cpp
