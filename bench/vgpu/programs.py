@@ -5,7 +5,7 @@
 programs.py run LIST --runs FOLDER [--vgpu COMMAND] [--seconds 60] [--jobs 1] [--cores N]
             [--until SECONDS] [--only REGEX] [--missing] [--memory GIB]
 programs.py table LIST --runs FOLDER --table results/vgpu/programs.csv [--comment TEXT]
-            [--differences]
+            [--differences] [--update]
 
 LIST is a CSV file with the columns program, repository, commit, folder, command, right, note and
 options (of vgpu). `run` executes each command in its folder, without a shell: with --vgpu under
@@ -36,8 +36,9 @@ It has one row per program that ran under vgpu, in the order of their names:
 
 `gpu` is the same of the run on the GPU: right, wrong or late, nothing if there was none. `seconds`
 and `cause` are those of the run under vgpu; the cause is the first line of vgpu's report, or the
-program's. --differences prints for all programs where the lines of the two runs differ. Exit status
-0 if no program is wrong that a GPU runs right.
+program's. --differences prints for all programs where the lines of the two runs differ. --update
+keeps what the table has of other programs, and of programs that did not run on a GPU what one said
+before, and its comments. Exit status 0 if no program is wrong that a GPU runs right.
 """
 import argparse
 import collections
@@ -310,10 +311,17 @@ def row_of(program, options):
 
 
 def make_table(options):
-    rows = {(program["repository"], program["program"]): row
-            for program in rows_of(options.list) if (row := row_of(program, options))}
+    comment, rows = options.comment, {}
+    if options.update:
+        rows = {(row["repository"], row["program"]): row for row in rows_of(options.table)}
+        with open(options.table, encoding="utf-8") as file:
+            comment = "".join(line[2:] for line in file if line.startswith("#"))
+    for program in rows_of(options.list):
+        key = program["repository"], program["program"]
+        if row := row_of(program, options):
+            rows[key] = row | {"gpu": row["gpu"] or rows.get(key, row)["gpu"]}
     text = io.StringIO()
-    text.writelines(f"# {line}\n" for line in options.comment.splitlines())
+    text.writelines(f"# {line}\n" for line in comment.splitlines())
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()
     table.writerows(row for _, row in sorted(rows.items()))
@@ -344,6 +352,7 @@ def main():
     table.add_argument("--table", required=True, type=pathlib.Path)
     table.add_argument("--comment", default="bench/vgpu/programs.py: default checks")
     table.add_argument("--differences", action="store_true")
+    table.add_argument("--update", action="store_true")
     for way in (runs, table):
         way.add_argument("list", type=pathlib.Path)
         way.add_argument("--runs", required=True, type=pathlib.Path)

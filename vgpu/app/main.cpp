@@ -189,6 +189,10 @@ int run(const Options& options) {
   for (const auto& [variable, value] : variables) {
     if (!value.empty()) vgpu::app::set(environment, variable, value);
   }
+  // For 2^12 cycles OpenBLAS's threads, which compute cuBLAS's products, wait for the next one. By
+  // default they keep the processors from kernels for 2^26.
+  constexpr const char* kWait = "OPENBLAS_THREAD_TIMEOUT";
+  if (vgpu::app::get(environment, kWait).empty()) vgpu::app::set(environment, kWait, "12");
   if (options.blas == "ladder") {
     if (const std::string error = use_drop_in(fs::path(folder).parent_path(), environment);
         !error.empty())

@@ -4,37 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
 #include <vector>
 
+#include "blas/elements.hpp"
 #include "blas/multiply.hpp"
-#include "blas/scales.hpp"
 
 namespace vgpu::blas {
 namespace {
-
-// A stored matrix of which op() is `rows` x `columns`.
-struct View {
-  const Operand& operand;
-  cublasOperation_t op;
-  std::int64_t rows, columns;
-
-  std::int64_t stored_rows() const { return op == CUBLAS_OP_N ? rows : columns; }
-  std::int64_t stored_columns() const { return op == CUBLAS_OP_N ? columns : rows; }
-  // Elements from one column to the next, or from one row where rows are contiguous.
-  std::int64_t lines() const { return operand.row_major ? stored_rows() : stored_columns(); }
-  std::int64_t line() const { return operand.row_major ? stored_columns() : stored_rows(); }
-  std::int64_t offset(std::int64_t i, std::int64_t j) const {
-    const bool swapped = (op != CUBLAS_OP_N) != operand.row_major;
-    return swapped ? i * operand.ld + j : j * operand.ld + i;
-  }
-  std::int64_t elements() const {
-    return rows == 0 || columns == 0 ? 0 : (lines() - 1) * operand.ld + line();
-  }
-  bool valid() const { return operand.ld >= std::max<std::int64_t>(1, line()); }
-};
 
 const void* at(const Operand& operand, std::int64_t entry) {
   if (operand.is_array) return static_cast<const void* const*>(operand.data)[entry];
@@ -68,101 +46,6 @@ View view_a(const Product& p) { return {p.a, p.op_a, p.m, p.k}; }
 View view_b(const Product& p) { return {p.b, p.op_b, p.k, p.n}; }
 View view_c(const Product& p) { return {p.c, CUBLAS_OP_N, p.m, p.n}; }
 View view_d(const Product& p) { return {p.d, CUBLAS_OP_N, p.m, p.n}; }
-
-// How operands in single precision are rounded before they are multiplied.
-enum class Rounding { kNone, kTf32, kHalf, kBfloat };
-
-Rounding rounding_of(cublasComputeType_t compute) {
-  switch (compute) {
-    case CUBLAS_COMPUTE_32F_FAST_TF32:
-      return Rounding::kTf32;
-    case CUBLAS_COMPUTE_32F_FAST_16F:
-      return Rounding::kHalf;
-    case CUBLAS_COMPUTE_32F_FAST_16BF:
-      return Rounding::kBfloat;
-    default:
-      return Rounding::kNone;
-  }
-}
-
-// To the nearest number of 10 fraction bits, ties away from zero.
-float to_tf32(float value) {
-  constexpr std::uint32_t kHalf = 1u << 12, kKept = ~((1u << 13) - 1);
-  if (!std::isfinite(value)) return value;
-  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + kHalf) & kKept);
-}
-
-float rounded(float value, Rounding rounding) {
-  switch (rounding) {
-    case Rounding::kTf32:
-      return to_tf32(value);
-    case Rounding::kHalf:
-      return __half2float(__float2half(value));
-    case Rounding::kBfloat:
-      return __bfloat162float(__float2bfloat16(value));
-    case Rounding::kNone:
-      break;
-  }
-  return value;
-}
-std::complex<float> rounded(std::complex<float> value, Rounding rounding) {
-  return {rounded(value.real(), rounding), rounded(value.imag(), rounding)};
-}
-double rounded(double value, Rounding) { return value; }
-std::complex<double> rounded(std::complex<double> value, Rounding) { return value; }
-
-template <class W>
-W load_element(const Operand& operand, const void* data, std::int64_t i) {
-  if constexpr (kIsComplex<W>) {
-    if (operand.is_planar()) {
-      const void* const imaginary = static_cast<const char*>(data) + operand.plane_offset;
-      return {load<Real<W>>(operand.type, data, i), load<Real<W>>(operand.type, imaginary, i)};
-    }
-  }
-  return load<W>(operand.type, data, i);
-}
-
-template <class W>
-void store_element(const Operand& operand, void* data, std::int64_t i, W value) {
-  if constexpr (kIsComplex<W>) {
-    if (operand.is_planar()) {
-      store(operand.type, data, i, value.real());
-      store(operand.type, static_cast<char*>(data) + operand.plane_offset, i, value.imag());
-      return;
-    }
-  }
-  store(operand.type, data, i, value);
-}
-
-// Multiplies packed elements by their scales. `outer`: of the view's rows, or else of its columns.
-template <class W>
-void scale_elements(const View& view, bool rows_are_outer, std::vector<W>& packed) {
-  if (view.operand.scales == Scales::kOne) return;
-  const std::int64_t outers = rows_are_outer ? view.rows : view.columns,
-                     k = rows_are_outer ? view.columns : view.rows;
-  W* out = packed.data();
-  for (std::int64_t j = 0; j < view.columns; ++j) {
-    for (std::int64_t i = 0; i < view.rows; ++i) {
-      const std::int64_t place =
-          scale_at(view.operand, outers, k, rows_are_outer ? i : j, rows_are_outer ? j : i);
-      *out++ *= load<W>(CUDA_R_32F, view.operand.scale, place);
-    }
-  }
-}
-
-// op() of the matrix, column-major.
-template <class W>
-std::vector<W> pack(const View& view, const void* data, Rounding rounding) {
-  std::vector<W> packed(static_cast<std::size_t>(view.rows * view.columns));
-  W* out = packed.data();
-  for (std::int64_t j = 0; j < view.columns; ++j) {
-    for (std::int64_t i = 0; i < view.rows; ++i) {
-      const W value = load_element<W>(view.operand, data, view.offset(i, j));
-      *out++ = rounded(view.op == CUBLAS_OP_C ? conjugate(value) : value, rounding);
-    }
-  }
-  return packed;
-}
 
 template <class W>
 W scale_of(const Operand& operand) {
@@ -224,9 +107,11 @@ class Computation {
     scale(entry, sums);
     if constexpr (!kIsComplex<W>) {
       apply(p_.epilogue, entry, p_.m, p_.n, p_.k, a, b, sums);
-      for (const W value : sums) {
-        const double magnitude = std::abs(static_cast<double>(value));
-        if (!(magnitude <= largest_)) largest_ = magnitude;
+      if (p_.epilogue.largest != nullptr) {
+        for (const W value : sums) {
+          const double magnitude = std::abs(static_cast<double>(value));
+          if (!(magnitude <= largest_)) largest_ = magnitude;
+        }
       }
     }
     write(entry, sums);
@@ -236,6 +121,11 @@ class Computation {
     const W of_operands = scale_of<W>(p_.a) * scale_of<W>(p_.b), of_c = beta_ * scale_of<W>(p_.c);
     const View c = view_c(p_);
     const void* const c_data = beta_ != W{0} ? at(p_.c, entry) : nullptr;  // else C is not read
+    if (c_data == nullptr && p_.alphas == nullptr) {
+      const W factor = alpha_ * of_operands;
+      for (W& x : sums) x *= factor;
+      return;
+    }
     for (std::int64_t j = 0; j < p_.n; ++j) {
       for (std::int64_t i = 0; i < p_.m; ++i) {
         W& x = sums[static_cast<std::size_t>(j * p_.m + i)];
@@ -250,7 +140,13 @@ class Computation {
     const View d = view_d(p_);
     const W factor = scale_of<W>(p_.d);
     void* const data = const_cast<void*>(at(p_.d, entry));
+    const bool by_columns = is_stored_as<W>(p_.d) && d.offset(1, 0) == 1;
     for (std::int64_t j = 0; j < p_.n; ++j) {
+      if (by_columns) {
+        std::transform(sums.data() + j * p_.m, sums.data() + (j + 1) * p_.m,
+                       static_cast<W*>(data) + d.offset(0, j), [&](W x) { return factor * x; });
+        continue;
+      }
       for (std::int64_t i = 0; i < p_.m; ++i)
         store_element(p_.d, data, d.offset(i, j),
                       factor * sums[static_cast<std::size_t>(j * p_.m + i)]);

@@ -82,7 +82,12 @@ observer::LaunchMarks launch_marks(const Memory& memory, const LaunchConfig& con
 BlockWatch::BlockWatch(const observer::LaunchMarks& marks, const Memory& memory,
                        const LaunchConfig& config, const observer::Races* races,
                        UnwrittenReads& unwritten, u32 begin, u64 shared_bytes)
-    : Watch(marks), memory_(memory), config_(config), races_(races), unwritten_(unwritten) {
+    : Watch(marks),
+      memory_(memory),
+      shadow_(memory.shadow()),
+      config_(config),
+      races_(races),
+      unwritten_(unwritten) {
   warps = static_cast<u32>(warps_of(config) * config.cluster.count());
   shared_begin = begin;
   if (shared_bytes == 0) return;
@@ -161,11 +166,10 @@ bool BlockWatch::counts_as_written(u64 address) {
 void BlockWatch::report_global(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                                u64 address, u32 bytes) {
   if (counts_as_written(address)) return;
-  const Shadow& shadow = *memory_.shadow();
   u64 first = address;
-  while (first != address + bytes && shadow.is_written(first, 1)) ++first;
+  while (first != address + bytes && shadow_->is_written(first, 1)) ++first;
   if (first == address + bytes) return;  // another block has written them since
-  const bool any_half = shadow.is_written(address, 2) || shadow.is_written(address + 2, 2);
+  const bool any_half = shadow_->is_written(address, 2) || shadow_->is_written(address + 2, 2);
   if ((insn.flags & ir::kFlagHalf) != 0 && any_half) return;
   const observer::Lane at{warp, insn, lane};
   observer::find(at, FaultKind::kUninitialized, ir::kNone, [&]() -> observer::Description {

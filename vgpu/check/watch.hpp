@@ -61,6 +61,7 @@ class BlockWatch final : public observer::Watch {
   bool counts_as_written(u64 address);
 
   const Memory& memory_;
+  const Shadow* shadow_;
   const LaunchConfig& config_;
   const observer::Races* races_;
   UnwrittenReads& unwritten_;

@@ -43,13 +43,34 @@ void Memory::Impl::clear(std::uint64_t begin, std::uint64_t end) {
   std::memset(at(last), 0, end - last);
 }
 
+// Ends the quarantine of a block, whose space belongs to the caller now.
+void Memory::Impl::release(const std::deque<std::uint64_t>::const_iterator& freed) {
+  const auto block = blocks.find(*freed);
+  quarantine_bytes -= block->second.end - block->second.begin;
+  quarantine.erase(freed);
+  blocks.erase(block);
+}
+
 void Memory::Impl::evict() {
-  const auto oldest = blocks.find(quarantine.front());
-  const std::size_t bytes = oldest->second.end - oldest->second.begin;
-  quarantine.pop_front();
-  quarantine_bytes -= bytes;
-  holes.give(oldest->first, footprint(bytes));
-  blocks.erase(oldest);
+  const Allocation& oldest = blocks.at(quarantine.front());
+  const std::uint64_t begin = oldest.begin, bytes = oldest.end - begin;
+  release(quarantine.begin());
+  holes.give(begin, footprint(bytes));
+}
+
+// A program that allocates and frees by turns gets the block of the turn before the last one, so
+// that its launches repeat earlier ones. 0: none.
+std::uint64_t Memory::Impl::take_earlier_turn(std::size_t bytes) {
+  if (!turns.expects(bytes)) return 0;
+  bool last = true;
+  for (auto freed = quarantine.rbegin(); freed != quarantine.rend(); ++freed) {
+    const Allocation& block = blocks.at(*freed);
+    if (block.end - block.begin != bytes || std::exchange(last, false)) continue;
+    const std::uint64_t begin = block.begin;
+    release(std::next(freed).base());
+    return begin;
+  }
+  return 0;
 }
 
 const Allocation* Memory::Impl::find(std::uint64_t address) const {
@@ -186,7 +207,8 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
     return nullptr;
   if (!impl_->reserve() || !impl_->afford(bytes)) return nullptr;
   const std::size_t taken = footprint(bytes);
-  std::uint64_t begin = impl_->holes.take(taken);
+  std::uint64_t begin = name.empty() ? impl_->take_earlier_turn(bytes) : 0;
+  if (begin == 0) begin = impl_->holes.take(taken);
   while (begin == 0 && !impl_->quarantine.empty()) {
     impl_->evict();
     begin = impl_->holes.take(taken);
@@ -198,6 +220,7 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
   }
   impl_->map.reset();
   impl_->allocated += bytes;
+  impl_->turns.allocated(bytes);
   const bool written = impl_->shadow == nullptr || !name.empty();
   if (!written && begin < impl_->never_used) impl_->shadow->forget(begin, bytes);
   impl_->blocks.emplace(begin, Allocation{begin, begin + bytes, std::move(name), false, written});
@@ -253,6 +276,7 @@ bool Memory::free(void* pointer) {
   if (retired == nullptr) return false;
   const Allocation& block = *retired;
   const std::size_t bytes = block.end - block.begin;
+  impl_->turns.freed(bytes);
   impl_->quarantine.push_back(block.begin);
   impl_->quarantine_bytes += bytes;
   while (impl_->quarantine.size() > 1 && (impl_->quarantine_bytes > kQuarantineBytes ||

@@ -10,6 +10,7 @@
 #include "memory/memory.hpp"
 #include "memory/reservation.hpp"
 #include "memory/shadow.hpp"
+#include "memory/turns.hpp"
 
 namespace vgpu {
 
@@ -32,6 +33,7 @@ struct Memory::Impl {
   std::uint64_t never_used = 0;          // addresses from here on were never allocated
   std::deque<std::uint64_t> quarantine;  // begins, oldest first
   std::size_t quarantine_bytes = 0;
+  Turns turns;
   std::unique_ptr<Shadow> shadow;    // null if nothing is tracked
   std::unique_ptr<Changes> changes;  // null if not watched
   // Reasons of doubts, latest last; the shadow holds the bytes.
@@ -48,7 +50,9 @@ struct Memory::Impl {
   Bound host_memory() const;
   bool afford(std::size_t bytes);
   void clear(std::uint64_t begin, std::uint64_t end);
+  void release(const std::deque<std::uint64_t>::const_iterator& freed);
   void evict();
+  std::uint64_t take_earlier_turn(std::size_t bytes);
   const AllocationMap& current() const;  // allocation_map.cpp
   const Allocation* find(std::uint64_t address) const;
   // written.cpp

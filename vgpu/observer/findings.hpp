@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "ir/findings.hpp"
 #include "observer/fault.hpp"
@@ -25,7 +26,8 @@ class FindingLog {
   // Counts a finding. `describe` returns the fault that reports it.
   template <class Describe>
   void note(const FindingKey& key, u64 block, Describe describe) {
-    u64& times = times_[key];
+    if (last_ == nullptr || !(last_->first == key)) last_ = &*times_.try_emplace(key).first;
+    u64& times = last_->second;
     if (times == 0 && all_.wants(key, block)) all_.add(key, block, describe());
     ++times;
   }
@@ -39,6 +41,7 @@ class FindingLog {
   };
   Findings& all_;
   std::unordered_map<FindingKey, u64, Hash> times_;
+  std::pair<const FindingKey, u64>* last_ = nullptr;  // in times_
 };
 
 struct Description {

@@ -112,7 +112,8 @@ void remark_unwritten(const Runtime& runtime, const char* function, const void* 
                       const void* from, std::size_t bytes) {
   static std::atomic_flag said;
   if (!runtime.settings.checks.init || said.test()) return;
-  if (runtime.memory.find(reinterpret_cast<std::uintptr_t>(to)) != nullptr) return;
+  const Allocation* const target = runtime.memory.find(reinterpret_cast<std::uintptr_t>(to));
+  if (target != nullptr && !target->shared) return;
   const std::size_t unwritten = unwritten_in(runtime.memory, from, bytes);
   if (unwritten == 0 || said.test_and_set()) return;
   say(

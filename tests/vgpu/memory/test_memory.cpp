@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -18,6 +19,7 @@
 
 #include "memory/memory.hpp"
 #include "memory/reservation.hpp"
+#include "memory/shadow.hpp"
 
 namespace vgpu {
 namespace {
@@ -90,6 +92,37 @@ TEST(Memory, LargeBlocksReadAsZeroAlsoWhenReused) {
   auto* again = static_cast<unsigned char*>(memory.allocate(kBytes));
   ASSERT_EQ(again, block);
   EXPECT_EQ(again[0] | again[5000] | again[kBytes - 1], 0);
+}
+
+TEST(Memory, ALoopGetsTwoBlocksByTurns) {
+  Memory memory(64 * kMiB);
+  memory.track();
+  const auto turn = [&](std::size_t bytes) {
+    auto* const block = static_cast<unsigned char*>(memory.allocate(bytes));
+    EXPECT_EQ(block[0], Memory::kFill);
+    EXPECT_FALSE(memory.shadow()->is_written(address(block), 1));
+    block[0] = 1;
+    memory.mark_written(block, 1);
+    EXPECT_TRUE(memory.free(block));
+    return block;
+  };
+  const void* const other = memory.allocate(2000);
+  std::vector<unsigned char*> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(turn(1000));
+  EXPECT_EQ(std::set<unsigned char*>(blocks.begin(), blocks.begin() + 3).size(), 3u);
+  for (int i = 3; i < 8; ++i) {
+    EXPECT_EQ(blocks[i], blocks[i - 2]);
+    EXPECT_NE(blocks[i], blocks[i - 1]);
+  }
+  EXPECT_TRUE(memory.find(address(blocks[7]))->freed);
+  // Two that live at a time are no turns.
+  void* const first = memory.allocate(1000);
+  EXPECT_EQ(first, blocks[6]);
+  void* const second = memory.allocate(1000);
+  EXPECT_NE(second, blocks[7]);
+  EXPECT_TRUE(memory.free(first) && memory.free(second));
+  EXPECT_NE(memory.allocate(1000), first);
+  EXPECT_TRUE(memory.contains(other, 2000));
 }
 
 // The first step of a reservation keeps small pages, for programs that use little.

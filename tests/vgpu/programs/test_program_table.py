@@ -142,6 +142,13 @@ def against_a_gpu(folder):
     check(found["wrong on both"], "wrong", gpu="wrong")
     check(found["wrong on the gpu"], "right", gpu="wrong")
     assert "wrong on the gpu: yes | no" in done.stdout, done.stdout
+    # One ran again, on another machine without a GPU; another is not in the list.
+    os.unlink(os.path.join(folder, "runs/us_ours_wrong_on_the_gpu.gpu.json"))
+    run(folder, [row("wrong on the gpu", "sh 'words.sh'", "exit")], "--vgpu", VGPU)
+    again = table(folder, [row("wrong on the gpu", "sh 'words.sh'", "exit")], "--update")[1]
+    assert again.keys() == found.keys() and again["same"] == found["same"], again
+    check(again["wrong on the gpu"], "right", gpu="wrong")
+    assert again["wrong on the gpu"]["command"] == "sh 'words.sh'", again
     # Only a program that a GPU runs right makes the status 1.
     assert table(folder, rows[-2:])[0].returncode == 0
 

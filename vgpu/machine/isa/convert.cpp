@@ -180,6 +180,25 @@ template <Rounding kMode, class S>
   return rounded<kMode>([](double x, double y, double) { return x + y; }, high * 0x1p32, low, 0.0);
 }
 
+// Of at most 32 bits, without a change of the host's rounding mode: the nearest number, or its
+// neighbour.
+template <Rounding kMode, class S>
+[[gnu::always_inline]] inline float integer_to_single(S value) {
+  const double exact = static_cast<double>(value);
+  const float nearest = static_cast<float>(exact);
+  const u32 bits = bits_as<u32>(nearest);
+  const u32 negative = bits >> 31;
+  const u32 below = double{nearest} < exact ? 1 : 0;
+  const u32 above = double{nearest} > exact ? 1 : 0;
+  // Neighbours in their order: the next one up, or down, has one more or one less in `bits`.
+  const u32 up = kMode == Rounding::kUp ? below : kMode == Rounding::kZero ? below & negative : 0;
+  const u32 down = kMode == Rounding::kDown   ? above
+                   : kMode == Rounding::kZero ? above & (negative ^ 1)
+                                              : 0;
+  const u32 step = up - down;
+  return bits_as<float>(bits + (negative != 0 ? 0 - step : step));
+}
+
 template <Rounding kMode>
 void define_integer_to_float(OperationSink& sink, const char* prefix) {
   for_each_integer([&](auto from) {
@@ -191,9 +210,14 @@ void define_integer_to_float(OperationSink& sink, const char* prefix) {
       define(sink, prefix, kF64, from,
              [](Stored a) { return static_cast<double>(static_cast<S>(a)); });
     } else {
-      define_each(sink, prefix, kF32, from, [](Stored a) {
-        return bits_as<float>(narrow(to_odd_double(static_cast<S>(a)), kSingle, kMode));
-      });
+      if constexpr (sizeof(S) < 8) {
+        define(sink, prefix, kF32, from,
+               [](Stored a) { return integer_to_single<kMode>(static_cast<S>(a)); });
+      } else {
+        define_each(sink, prefix, kF32, from, [](Stored a) {
+          return bits_as<float>(narrow(to_odd_double(static_cast<S>(a)), kSingle, kMode));
+        });
+      }
       define_each(sink, prefix, kF64, from,
                   [](Stored a) { return integer_to_double<kMode>(static_cast<S>(a)); });
     }

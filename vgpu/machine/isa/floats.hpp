@@ -165,10 +165,13 @@ inline double widen(u32 code, Format format) {
   return negative ? -value : value;
 }
 
-// The frequent conversions, written so that the compiler vectorises them.
-[[gnu::always_inline]] inline float to_float(f16 h) {
-  const u32 sign = (h.bits & 0x8000u) << 16;
-  const u32 magnitude = h.bits & 0x7fffu;
+// The frequent conversions, written so that the compiler vectorises them: the lower halves of words
+// that are 0 above.
+template <class H>
+[[gnu::always_inline]] inline float half_to_float(u32 bits) {
+  if constexpr (std::is_same_v<H, bf16>) return bits_as<float>(bits << 16);
+  const u32 sign = (bits & 0x8000u) << 16;
+  const u32 magnitude = bits & 0x7fffu;
   const u32 subnormal = bits_as<u32>(static_cast<float>(static_cast<i32>(magnitude)) * 0x1p-24F);
   const u32 normal = (magnitude << 13) + 0x38000000u;
   const u32 special = (magnitude << 13) | 0x7f800000u;
@@ -176,37 +179,41 @@ inline double widen(u32 code, Format format) {
                                 : magnitude < 0x400 ? subnormal
                                                     : normal));
 }
-[[gnu::always_inline]] inline float to_float(bf16 b) {
-  return bits_as<float>(static_cast<u32>(b.bits) << 16);
-}
-
-[[gnu::always_inline]] inline f16 to_half(float a) {
+template <class H>
+[[gnu::always_inline]] inline u32 float_to_half(float a) {
   const u32 bits = bits_as<u32>(a);
-  const u32 sign = bits >> 16 & 0x8000u;
   const u32 magnitude = bits & 0x7fffffffu;
+  if constexpr (std::is_same_v<H, bf16>)
+    return magnitude > 0x7f800000u ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+  const u32 sign = bits >> 16 & 0x8000u;
   const u32 normal = (magnitude + 0xc8000fffu + (magnitude >> 13 & 1)) >> 13;
   const u32 subnormal = bits_as<u32>(bits_as<float>(magnitude) + 0.5F) - 0x3f000000u;
   const u32 code = magnitude >= 0x47800000u   ? 0x7c00u
                    : magnitude >= 0x38800000u ? normal
                                               : subnormal;
-  return f16{static_cast<u16>(magnitude > 0x7f800000u ? 0x7fffu : sign | code)};
+  return magnitude > 0x7f800000u ? 0x7fffu : sign | code;
+}
+[[gnu::always_inline]] inline float to_float(f16 h) { return half_to_float<f16>(h.bits); }
+[[gnu::always_inline]] inline float to_float(bf16 b) { return half_to_float<bf16>(b.bits); }
+[[gnu::always_inline]] inline f16 to_half(float a) {
+  return f16{static_cast<u16>(float_to_half<f16>(a))};
 }
 [[gnu::always_inline]] inline bf16 to_bfloat(float a) {
-  const u32 bits = bits_as<u32>(a);
-  const u32 code = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
-  return bf16{static_cast<u16>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : code)};
+  return bf16{static_cast<u16>(float_to_half<bf16>(a))};
 }
 
-// a * b + c rounded to odd, for factors whose product is exact in double. Rounding the result again
-// to 11 or 8 bits gives the same value as rounding the exact value once.
-[[gnu::always_inline]] inline double multiply_add_to_odd(double a, double b, double c) {
-  const double p = a * b;
-  const double s = p + c;
-  const double back = s - p;
-  const double error = (p - (s - back)) + (c - back);  // 0, or NaN, if s is exact, infinite or NaN
-  const u64 towards_zero = bits_as<u64>(s) - ((error < 0) != (s < 0) ? 1 : 0);
+// a * b + c rounded to odd, for factors whose product is exact in T. Rounding the result again to a
+// shorter format, of 11 or 8 bits, gives the same value as rounding the exact value once.
+template <class T>
+[[gnu::always_inline]] inline T multiply_add_to_odd(T a, T b, T c) {
+  using Bits = std::conditional_t<sizeof(T) == 8, u64, u32>;
+  const T p = a * b;
+  const T s = p + c;
+  const T back = s - p;
+  const T error = (p - (s - back)) + (c - back);  // 0, or NaN, if s is exact, infinite or NaN
+  const Bits towards_zero = bits_as<Bits>(s) - ((error < 0) != (s < 0) ? 1 : 0);
   const bool inexact = (error < 0) | (error > 0);
-  return inexact ? bits_as<double>(towards_zero | 1) : s;
+  return inexact ? bits_as<T>(towards_zero | 1) : s;
 }
 // The same for a conversion to single precision.
 [[gnu::always_inline]] inline float single_to_odd(double a) {

@@ -70,6 +70,35 @@ template <bool kWrite>
   }
 }
 
+// The same for single words: places[lane] + word. Pointers are copies, because what they point to
+// may be part of `g`, as far as the compiler knows.
+template <bool kWrite>
+[[gnu::always_inline]] inline void remember_places(const observer::Races::Glance& g, u32 mask,
+                                                   const u32* places, u32 word, u32 info) {
+  const u32 now = g.now, me = g.me, seen = g.oldest;
+  if constexpr (kWrite) {
+    u32 *const clock = g.write_clock + word, *const infos = g.write_info + word,
+               *const writer = g.writer + word;
+    for (const u32 lane : SetBits(mask)) {
+      const u32 place = places[lane];
+      clock[place] = now;
+      infos[place] = info;
+      writer[place] = me;
+    }
+  } else {
+    u32 *const clock = g.read_clock + word, *const infos = g.read_info + word,
+               *const last = g.last_read + word, *const reader = g.reader + word;
+    for (const u32 lane : SetBits(mask)) {
+      const u32 place = places[lane], before = last[place];
+      const u32 other = (before > seen ? kAllLanes : 0) & (reader[place] ^ me);
+      reader[place] = other == 0 ? me : observer::Races::kSeveral;
+      last[place] = before > now ? before : now;
+      clock[place] = now;
+      infos[place] = info;
+    }
+  }
+}
+
 // Call after count_shared, whose memo holds the pattern's runs.
 template <bool kWrite>
 [[gnu::always_inline]] inline bool race_at_a_glance(Warp& warp, const Insn& insn, u32 mask,
@@ -125,10 +154,7 @@ template <bool kWrite>
       const auto place = [&](u32 i) VGPU_INLINE { return places[i] + w; };
       if (!is_in_order<kWrite>(g, kLanes, place, whole_of)) return false;
     }
-    for (u32 m = mask; m != 0; m &= m - 1) {
-      const u32 place = places[__builtin_ctz(m)];
-      words == 1 ? remember<kWrite>(g, place, 1, whole) : remember<kWrite>(g, place, words, whole);
-    }
+    for (u32 w = 0; w < words; ++w) remember_places<kWrite>(g, mask, places, w, whole);
     return true;
   }
   alignas(64) u32 infos[kLanes];

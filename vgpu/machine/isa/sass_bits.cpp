@@ -141,13 +141,17 @@ void permute(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   constexpr u32 kSigns = 0x8888;
   if (!kUniform && mode == 0 && apart == 0 && (b[0] & kSigns) == 0) {
     // All lanes take the same bytes, of 32 bits.
-    alignas(64) u32 result[kLanes] = {};
+    const u32* from[4];
+    u32 right[4];
     for (u32 k = 0; k < 4; ++k) {
-      const u32 selector = b[0] >> 4 * k & 7, right = 8 * (selector & 3), left = 8 * k;
-      const u32* const from = selector < 4 ? a : c;
-      for (u32 i = 0; i < kLanes; ++i) result[i] |= (from[i] >> right & 0xff) << left;
+      const u32 selector = b[0] >> 4 * k & 7;
+      from[k] = selector < 4 ? a : c;
+      right[k] = 8 * (selector & 3);
     }
-    write_row<kUniform>(window, insn.d, mask, [&](u32 i) { return result[i]; });
+    write_lanes<u32>(window, insn.d, mask, [=](u32 i) VGPU_INLINE {
+      return (from[0][i] >> right[0] & 0xff) | (from[1][i] >> right[1] & 0xff) << 8 |
+             (from[2][i] >> right[2] & 0xff) << 16 | from[3][i] >> right[3] << 24;
+    });
     return;
   }
   write_row<kUniform>(window, insn.d, mask, [&](u32 i) {

@@ -170,23 +170,44 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
+// The minimum or maximum of two numbers; -0 is less than +0. If one is NaN, the other.
+template <bool kLeast>
+[[gnu::always_inline]] inline float extreme_number(float x, float y) {
+  const u32 a = bits_as<u32>(x), b = bits_as<u32>(y);
+  const float equal = bits_as<float>(kLeast ? a | b : a & b);
+  const float number = (kLeast ? x < y : x > y) ? x : y;
+  const float result = x == y ? equal : number;  // y if one is NaN
+  return is_nan(y) ? x : result;
+}
+
 // The minimum if s[3], else the maximum. If one operand is NaN the result is the other, with .NAN
-// it is NaN; -0 is less than +0. With .XORSIGN the result, of magnitudes, is negative where one of
-// the operands was.
+// it is NaN. With .XORSIGN the result, of magnitudes, is negative where one of the operands was.
 void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
+  if (!has(m, kFlush | kHigh | kWrap) && ((p & mask) == 0 || (p & mask) == mask)) {
+    const auto write = [&]<bool kLeast>() VGPU_INLINE {
+      write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+        return canonical(
+            extreme_number<kLeast>(bits_as<float>(sa(a[i])), bits_as<float>(sb(b[i]))));
+      });
+    };
+    if ((p & mask) != 0)
+      write.template operator()<true>();
+    else
+      write.template operator()<false>();
+    return;
+  }
   const bool flushes = has(m, kFlush), keeps_nan = has(m, kHigh);
   const u32 sign = mask_if(m, kWrap) & 0x80000000;
   write_lanes<float>(window, insn.d, mask, [&](u32 i) {
     float x = bits_as<float>(sa(a[i])), y = bits_as<float>(sb(b[i]));
     if (flushes) x = flush(x), y = flush(y);
-    const bool least = (p >> i & 1) != 0;
-    const u32 both = least ? bits_as<u32>(x) | bits_as<u32>(y) : bits_as<u32>(x) & bits_as<u32>(y);
-    const float number = x == y ? bits_as<float>(both) : (least ? x < y : x > y) ? x : y;
-    const float r = is_nan(x) ? (keeps_nan ? x : y) : is_nan(y) ? (keeps_nan ? y : x) : number;
+    const float number =
+        (p >> i & 1) != 0 ? extreme_number<true>(x, y) : extreme_number<false>(x, y);
+    const float r = keeps_nan && is_nan(x) ? x : keeps_nan && is_nan(y) ? y : number;
     return canonical(bits_as<float>(bits_as<u32>(r) ^ ((a[i] ^ b[i]) & sign)));
   });
 }

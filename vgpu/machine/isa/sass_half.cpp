@@ -41,22 +41,28 @@ struct Halves {
   return has(m, kFlush) && (bits & 0x7c00) == 0 ? bits & 0x8000 : bits & 0xffff;
 }
 
-template <class H>
-[[gnu::always_inline]] inline double number(u32 bits, Modifiers m) {
-  return double{to_float(H{static_cast<u16>(flushed(bits, m))})};
+template <class T, class H>
+[[gnu::always_inline]] inline T number(u32 bits, Modifiers m) {
+  return T{half_to_float<H>(flushed(bits, m))};
 }
 
-[[gnu::always_inline]] inline void round_to(float a, f16& to) { to = to_half(a); }
-[[gnu::always_inline]] inline void round_to(float a, bf16& to) { to = to_bfloat(a); }
+template <class H>
+[[gnu::always_inline]] inline u32 rounded_half(float a) {
+  return float_to_half<H>(a);
+}
+template <class H>
+[[gnu::always_inline]] inline u32 rounded_half(double a) {
+  return float_to_half<H>(single_to_odd(a));
+}
 
 // Results in the halves from bit `shift` on, as numbers that are rounded once more.
-template <class H, Form kForm>
+template <class H, Form kForm, class T>
 [[gnu::always_inline]] inline void calculate(const Halves& a, const Halves& b, const Halves& c,
-                                             u32 shift, Modifiers m, double* r) {
+                                             u32 shift, Modifiers m, T* r) {
   for (u32 i = 0; i < kLanes; ++i) {
-    const double x = number<H>(a[i] >> shift, m), y = number<H>(b[i] >> shift, m);
+    const T x = number<T, H>(a[i] >> shift, m), y = number<T, H>(b[i] >> shift, m);
     if constexpr (kForm == Form::kFma)
-      r[i] = multiply_add_to_odd(x, y, number<H>(c[i] >> shift, m));
+      r[i] = multiply_add_to_odd(x, y, number<T, H>(c[i] >> shift, m));
     else
       r[i] = kForm == Form::kAdd ? x + y : x * y;
   }
@@ -72,13 +78,13 @@ template <class H, Form kForm>
   }
 }
 
-template <class H, Form kForm>
-void halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  const Modifiers m = modifiers(insn);
+template <class H, Form kForm, class T>
+[[gnu::always_inline]] inline void halves_by(std::byte* window, const Insn& insn, u32 mask,
+                                             Modifiers m) {
   const Halves a(window, insn.s[0], m, kHalfAAt, kNegateA, kAbsoluteA),
       b(window, insn.s[1], m, kHalfBAt, kNegateB, kAbsoluteB),
       c(window, insn.s[2], m, kHalfCAt, kNegateC, kAbsoluteC);
-  alignas(64) double numbers[kLanes];
+  alignas(64) T numbers[kLanes];
   alignas(64) u32 results[kLanes] = {};
   calculate<H, kForm>(a, b, c, 0, m, numbers);
   if (has(m, kHigh)) {  // a result in single precision
@@ -87,22 +93,30 @@ void halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   } else {
     for (const u32 shift : {0u, 16u}) {
       if (shift != 0) calculate<H, kForm>(a, b, c, shift, m, numbers);
-      for (u32 i = 0; i < kLanes; ++i) {
-        H half;
-        round_to(single_to_odd(numbers[i]), half);
-        results[i] |= flushed(half.bits, m) << shift;
-      }
+      for (u32 i = 0; i < kLanes; ++i)
+        results[i] |= flushed(rounded_half<H>(numbers[i]), m) << shift;
     }
   }
   blend(slot<u32>(window, insn.d), results, mask);
+}
+
+// Single precision has room for sums, and for products of f16. bf16's products may be out of its
+// range, and a sum rounded to odd cannot be rounded to single precision once more.
+template <class H, Form kForm>
+void halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  if (kForm == Form::kAdd || (std::is_same_v<H, f16> && (kForm != Form::kFma || !has(m, kHigh))))
+    halves_by<H, kForm, float>(window, insn, mask, m);
+  else
+    halves_by<H, kForm, double>(window, insn, mask, m);
 }
 
 // Mask of the lanes for whose lower (upper) halves the comparison given by the modifiers is true.
 template <class H>
 u32 compare_halves(Modifiers m, const Halves& a, const Halves& b, u32 shift) {
   return compare<float>(
-      m, [&](u32 i) { return to_float(H{static_cast<u16>(flushed(a[i] >> shift, m))}); },
-      [&](u32 i) { return to_float(H{static_cast<u16>(flushed(b[i] >> shift, m))}); });
+      m, [&](u32 i) { return half_to_float<H>(flushed(a[i] >> shift, m)); },
+      [&](u32 i) { return half_to_float<H>(flushed(b[i] >> shift, m)); });
 }
 
 struct TwoHalves {
@@ -147,13 +161,16 @@ void set_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 // that of .XORSIGN.
 template <class H>
 [[gnu::always_inline]] inline u32 lesser_half(u32 a, u32 b, bool least, bool keeps_nan, u32 sign) {
-  const float x = to_float(H{static_cast<u16>(a)}), y = to_float(H{static_cast<u16>(b)});
-  if (is_nan(x) || is_nan(y)) {
-    if (keeps_nan || (is_nan(x) && is_nan(y))) return 0x7fff;
-    return ((is_nan(x) ? b : a) & 0xffff) | (sign & 0x8000);
-  }
-  const bool first = x == y ? ((a & 0x8000) != 0) == least : least ? x < y : x > y;
-  return ((first ? a : b) & 0xffff) | (sign & 0x8000);
+  constexpr u32 kInfinity = std::is_same_v<H, f16> ? 0x7c00 : 0x7f80;
+  const bool a_is_nan = (a & 0x7fff) > kInfinity, b_is_nan = (b & 0x7fff) > kInfinity;
+  const auto order = [](u32 v) VGPU_INLINE {
+    const i32 size = static_cast<i32>(v & 0x7fff);
+    return (v & 0x8000) != 0 ? ~size : size;
+  };
+  const u32 number = (order(a) < order(b)) == least ? a : b;
+  const u32 result = a_is_nan ? b : b_is_nan ? a : number;
+  const bool nan = keeps_nan ? a_is_nan | b_is_nan : a_is_nan & b_is_nan;
+  return nan ? 0x7fff : (result & 0xffff) | (sign & 0x8000);
 }
 
 template <class H>
@@ -162,15 +179,23 @@ void choose_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const TwoHalves halves(window, insn, m);
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
   const u32 signs = mask_if(m, kWrap);
-  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
-    const bool least = (p >> i & 1) != 0;
-    const u32 a = halves.a[i], b = halves.b[i];
-    const u32 sign = signs & (halves.a.unmodified[i] ^ halves.b.unmodified[i]);
-    return lesser_half<H>(flushed(a, m), flushed(b, m), least, has(m, kHigh), sign) |
-           lesser_half<H>(flushed(a >> 16, m), flushed(b >> 16, m), least, has(m, kHigh),
-                          sign >> 16)
-               << 16;
-  });
+  const bool keeps_nan = has(m, kHigh);
+  const auto write = [&](auto is_least) VGPU_INLINE {
+    write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+      const u32 a = halves.a[i], b = halves.b[i];
+      const u32 sign = signs & (halves.a.unmodified[i] ^ halves.b.unmodified[i]);
+      return lesser_half<H>(flushed(a, m), flushed(b, m), is_least(i), keeps_nan, sign) |
+             lesser_half<H>(flushed(a >> 16, m), flushed(b >> 16, m), is_least(i), keeps_nan,
+                            sign >> 16)
+                 << 16;
+    });
+  };
+  if ((p & mask) == mask)
+    write([](u32) { return true; });
+  else if ((p & mask) == 0)
+    write([](u32) { return false; });
+  else
+    write([&](u32 i) { return (p >> i & 1) != 0; });
 }
 
 // Of three operands, without .XORSIGN.

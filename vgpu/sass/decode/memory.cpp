@@ -179,6 +179,8 @@ void decode_ldc(Reader& r) {
   if (!uniform) {
     source.index = static_cast<std::uint8_t>(r.field(24, 8));
     source.shows_zero = true;
+    if (source.index != kZeroRegister)  // the offset has a sign
+      source.value = static_cast<std::uint32_t>(static_cast<std::int16_t>(source.value));
   } else if (r.insn.opcode == 0xabb || late) {
     source.uniform = r.uniform_index(24);
     source.shows_zero = source.wide = late;

@@ -299,7 +299,7 @@ std::string Reader::show(const Operand& operand) const {
       if (at.empty() && operand.shows_zero && operand.value == 0)
         at = operand.wide ? "URZ" : "RZ";
       else if (at.empty() || operand.value != 0)
-        at += fmt::format("{}0x{:x}", at.empty() ? "" : "+", operand.value);
+        at += (at.empty() ? "" : "+") + show_integer(operand.value);
       text = fmt::format("c[0x{:x}][{}]", operand.bank, at);
       break;
     }
