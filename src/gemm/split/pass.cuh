@@ -51,7 +51,8 @@ Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
 template <class F, Extra kExtra>
 Status launch_along(const SplitPass& pass, bool beside, cudaStream_t stream) {
   const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kExtra>
-                     : pass.k <= 1024 ? launch_first<F, 256, 1, kExtra>
+                     : pass.k <= 512  ? launch_first<F, 32, 4, kExtra>
+                     : pass.k <= 1024 ? launch_first<F, 64, 4, kExtra>
                      : pass.k <= 2048 ? launch_first<F, 64, 8, kExtra>
                      : pass.k <= 4096 ? launch_first<F, 256, 4, kExtra>
                      : pass.k <= 8192 ? launch_first<F, 256, 8, kExtra>
