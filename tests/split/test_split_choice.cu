@@ -38,7 +38,7 @@ std::vector<float> alternating() {
 }
 
 __global__ void __launch_bounds__(256) sample(SplitOperand a, SplitOperand b, GrowthSample to) {
-  sample_pairs<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
+  sample_pair<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
 }
 
 // As the blocks of the pre-pass do: each adds what a warp has found.

@@ -26,7 +26,7 @@ static Status accepts(const Problem& p, const Device& device) {
 }
 
 // Workspace layout: the choice, the sample's chains, then the products' own workspace.
-constexpr std::int64_t kChainsAt = 4096, kHead = 86'016;
+constexpr std::int64_t kChainsAt = 4096, kHead = 167'936;
 static_assert(kChainsAt + kSampleBlocks * kSampledPairs * sizeof(Chain) <= kHead &&
                   kHead % 1024 == 0,
               "the sample");

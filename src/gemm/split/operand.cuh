@@ -36,7 +36,7 @@ struct Growth {
 
 // Workspace and result of the growth sample, which kSampleBlocks blocks draw. Null pointers: no
 // sample.
-constexpr int kSampleBlocks = 32;
+constexpr int kSampleBlocks = 64;
 struct Chain;
 struct GrowthSample {
   Chain* gChains = nullptr;     // (kSampleBlocks, sampled elements of C)

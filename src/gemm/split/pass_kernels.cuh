@@ -150,7 +150,7 @@ __host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
 
 // Computes the growth sample if this is one of the first kSampleBlocks blocks, and returns whether
 // it is. The sample takes as long as the pre-pass of a few vectors. Kernels that also count
-// (Extra::kCount) lack the registers for sample_stretches() and use sample_pairs() for any k.
+// (Extra::kCount) lack the registers for sample_stretches() and use sample_pair() for any k.
 template <int kBlock, Extra kExtra>
 __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
   constexpr int kShallow = 2048;
@@ -163,7 +163,7 @@ __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
       return true;
     }
   }
-  sample_pairs<kBlock>(a, b, pass.k, block, pass.sample);
+  sample_pair<kBlock>(a, b, pass.k, block, pass.sample);
   return true;
 }
 

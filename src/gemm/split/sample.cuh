@@ -71,46 +71,35 @@ __device__ __forceinline__ void add_growth(const GrowthSample& to, int chains, i
             Growth{static_cast<unsigned>(chains), static_cast<unsigned>(grown)}.packed());
 }
 
-// Block `block` of kSampleBlocks computes the chains of kAtOnce elements of C over all of the
-// sampled depth, without exchange with other blocks. Inf and NaN count as zeros, here and below.
+// Block `block` of kSampleBlocks computes the chain of one element of C over all of the sampled
+// depth, without exchange with other blocks. Inf and NaN count as zeros, here and below.
 template <int kThreads>
-__device__ __forceinline__ void sample_pairs(const SplitOperand& a, const SplitOperand& b, int k,
-                                             int block, const GrowthSample& to) {
-  constexpr int kWarps = kThreads / 32,
-                kAtOnce = kSampledPairs / kSampleBlocks;  // columns of op(B) per row of op(A)
-  __shared__ Chain s[kAtOnce][kWarps];
+__device__ __forceinline__ void sample_pair(const SplitOperand& a, const SplitOperand& b, int k,
+                                            int block, const GrowthSample& to) {
+  static_assert(kSampleBlocks == kSampledPairs, "one pair per block");
+  constexpr int kWarps = kThreads / 32;
+  __shared__ Chain s[kWarps];
   const int tid = static_cast<int>(threadIdx.x);
   const std::int64_t next_a = a.along_k ? 1 : a.ld, next_b = b.along_k ? 1 : b.ld;
   const float* const gA =
       a.g + sampled_vector(a.vectors, block % kSampleEdge) * (a.along_k ? a.ld : 1);
-  const float* gB[kAtOnce];
-#pragma unroll
-  for (int j = 0; j < kAtOnce; ++j) {
-    gB[j] =
-        b.g + sampled_vector(b.vectors, block / kSampleEdge * kAtOnce + j) * (b.along_k ? b.ld : 1);
-  }
+  const float* const gB =
+      b.g + sampled_vector(b.vectors, block / kSampleEdge) * (b.along_k ? b.ld : 1);
   const int depth = min(k, kSampleDepth), share = (depth + kThreads - 1) / kThreads;
   const int end = min(depth, (tid + 1) * share);
-  Chain chain[kAtOnce];
-#pragma unroll 2
+  Chain chain;
+#pragma unroll 4
   for (int at = tid * share; at < end; ++at) {
-    const double left = gA[at * next_a];
-#pragma unroll
-    for (int j = 0; j < kAtOnce; ++j) {
-      const double p = left * gB[j][at * next_b];
-      chain[j].append(isfinite(p) ? p : 0.0);
-    }
+    const double p = static_cast<double>(gA[at * next_a]) * gB[at * next_b];
+    chain.append(isfinite(p) ? p : 0.0);
   }
-#pragma unroll
-  for (int j = 0; j < kAtOnce; ++j) {
-    chain[j].append_lanes<32>();
-    if (tid % 32 == 0) s[j][tid / 32] = chain[j];
-  }
+  chain.append_lanes<32>();
+  if (tid % 32 == 0) s[tid / 32] = chain;
   __syncthreads();
-  if (tid >= kAtOnce) return;
-  Chain all = s[tid][0];
-  for (int warp = 1; warp < kWarps; ++warp) all.append(s[tid][warp]);
-  add_growth(to, all.counts() ? 1 : 0, all.grows() ? 1 : 0);
+  if (tid != 0) return;
+#pragma unroll 1
+  for (int warp = 1; warp < kWarps; ++warp) chain.append(s[warp]);
+  add_growth(to, chain.counts() ? 1 : 0, chain.grows() ? 1 : 0);
 }
 
 __device__ __forceinline__ Chain chain_of_other_block(const Chain* g) {
