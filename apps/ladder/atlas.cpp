@@ -156,8 +156,7 @@ void add_atlas(CLI::App& app, Verb& chosen) {
   verb->add_option("--svg", options->svg, "picture of the largest errors on the deepest sum");
   verb->footer(
       "Errors against FP64: normwise ||C - R|| / ||R||; componentwise, the largest |C - R| / "
-      "(|A||B|); "
-      "median and\n"
+      "(|A||B|); median and\n"
       "largest |C - R| / |R|. A histogram in units of the last place is in the rows.\n"
       "Examples:\n"
       "  ladder atlas --json atlas.json\n"

@@ -45,8 +45,7 @@ std::vector<Problem> selected_problems(const BenchOptions& options, bool on_gpu)
   std::vector<Problem> problems;
   const auto add = [&](const std::vector<Problem>& more) {
     for (const Problem& problem : more) {
-      if (std::find(problems.begin(), problems.end(), problem) == problems.end())
-        problems.push_back(problem);
+      if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(problem);
     }
   };
   for (const std::string& name : options.suites) {
@@ -144,9 +143,8 @@ std::vector<Row> confirmed(const Document& before, std::vector<Row> rows, const 
     again.cold = {rows[i].timing->copies > 1};
     again.measure.budget_s *= kLonger;
     std::erase_if(again.kernels, [&](const KernelInfo* kernel) {
-      return std::none_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.kernel == kernel->id && together(row, rows[i]);
-      });
+      return std::ranges::none_of(
+          rows, [&](const Row& row) { return row.kernel == kernel->id && together(row, rows[i]); });
     });
     Recorder second("", "", target);
     if (!Bench(again, target, second, printer, device_lost).run({})) break;

@@ -32,7 +32,7 @@ void refuse(Row& row, const std::string& why) {
 }
 
 bool is_done(const std::vector<Row>& done, const Row& row, bool cold) {
-  return std::any_of(done.begin(), done.end(), [&](const Row& other) {
+  return std::ranges::any_of(done, [&](const Row& other) {
     return other.kernel == row.kernel && other.problem == row.problem &&
            (!other.timing || (other.timing->copies > 1) == cold);
   });
@@ -174,8 +174,8 @@ void Bench::time_groups(std::vector<Entry>& entries, Session& session) {
   for (Entry& entry : entries) {
     if (entry.probe_ms > 0) waiting.push_back(&entry);
   }
-  std::stable_sort(waiting.begin(), waiting.end(),
-                   [](const Entry* a, const Entry* b) { return a->probe_ms < b->probe_ms; });
+  std::ranges::stable_sort(
+      waiting, [](const Entry* a, const Entry* b) { return a->probe_ms < b->probe_ms; });
   while (!waiting.empty() && !interrupted() && !lost_) {
     const Entry& first = *waiting.front();
     std::vector<Entry*> group;
@@ -186,9 +186,8 @@ void Bench::time_groups(std::vector<Entry>& entries, Session& session) {
               (first.kernel->precision == Precision::kIeee))
         group.push_back(entry);
     }
-    std::erase_if(waiting, [&](Entry* entry) {
-      return std::find(group.begin(), group.end(), entry) != group.end();
-    });
+    std::erase_if(waiting,
+                  [&](Entry* entry) { return std::ranges::find(group, entry) != group.end(); });
     time_group(group, session);
   }
 }
@@ -214,8 +213,7 @@ void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
   }
   std::size_t baseline_at = kernels.size();
   if (usable) {
-    baseline_at = static_cast<std::size_t>(std::find(kernels.begin(), kernels.end(), baseline) -
-                                           kernels.begin());
+    baseline_at = static_cast<std::size_t>(std::ranges::find(kernels, baseline) - kernels.begin());
     if (baseline_at == kernels.size()) kernels.push_back(baseline);
   }
   printer_.progress(fmt::format("timing {}: {}", to_string(problem), names));

@@ -128,8 +128,7 @@ class Climb {
   // States what this machine cannot do before printing any results.
   void explain(const std::vector<Item>& items) {
     const auto any = [&](const auto& holds) {
-      return std::any_of(items.begin(), items.end(),
-                         [&](const Item& item) { return holds(*item.kernel); });
+      return std::ranges::any_of(items, [&](const Item& item) { return holds(*item.kernel); });
     };
     if (any([&](const KernelInfo& kernel) { return counts(kernel); })) {
       printer_.line(
@@ -338,9 +337,8 @@ void add_climb(CLI::App& app, Verb& chosen) {
       "  ladder climb --shape 4096x4096x4096 --json rows.json --cold");
   verb->callback([&app, &chosen, options] {
     const auto verbs = app.get_subcommands({});
-    options->has_report = std::any_of(verbs.begin(), verbs.end(), [](const CLI::App* other) {
-      return other->get_name() == "report";
-    });
+    options->has_report = std::ranges::any_of(
+        verbs, [](const CLI::App* other) { return other->get_name() == "report"; });
     chosen = [options] { return run(*options); };
   });
 }

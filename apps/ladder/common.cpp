@@ -53,8 +53,7 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
                                                 bool every_library_kernel) {
   std::vector<const KernelInfo*> selected;
   const auto add = [&](const KernelInfo* kernel) {
-    if (std::find(selected.begin(), selected.end(), kernel) == selected.end())
-      selected.push_back(kernel);
+    if (std::ranges::find(selected, kernel) == selected.end()) selected.push_back(kernel);
   };
   for (const std::string& name : options.kernels) {
     const auto found = find_kernels(name);
@@ -68,7 +67,7 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
     }
   }
   // Host rungs first; within a place the registry's order.
-  std::stable_sort(selected.begin(), selected.end(), [](const KernelInfo* a, const KernelInfo* b) {
+  std::ranges::stable_sort(selected, [](const KernelInfo* a, const KernelInfo* b) {
     return a->place == Place::kHost && b->place != Place::kHost;
   });
   return selected;

@@ -127,8 +127,7 @@ int examine() {
               "build again");
   tell_openblas(e);
   const bool host_kernels =
-      std::any_of(kernels().begin(), kernels().end(),
-                  [](const KernelInfo& k) { return k.place == Place::kHost; });
+      std::ranges::any_of(kernels(), [](const KernelInfo& k) { return k.place == Place::kHost; });
   const bool cuda = cuda_device_count() > 0 || !folder.empty();
   fmt::print("{}\n", cuda           ? "Everything that climbs can climb: ladder climb"
                      : host_kernels ? "Only host rungs can run here: ladder climb --device cpu"

@@ -167,7 +167,7 @@ std::string median_error(const std::vector<analyse::Explanation>& all, bool tens
   }
   if (errors.empty()) return "-";
   return fmt::format("{:.1f}% (at most {:.1f}%)", describe(errors).median,
-                     *std::max_element(errors.begin(), errors.end()));
+                     *std::ranges::max_element(errors));
 }
 
 // The bound by the hot loop's busiest pipe, against measurements.
@@ -264,8 +264,8 @@ int explain_call(const ExplainOptions& o) {
   const auto shape = parse_shape(o.call);
   if (!shape) throw BadInput("--call: " + shape.status().message());
   const auto all = precisions();
-  const auto precision = std::find_if(all.begin(), all.end(),
-                                      [&](Precision p) { return to_string(p) == o.precision; });
+  const auto precision =
+      std::ranges::find_if(all, [&](Precision p) { return to_string(p) == o.precision; });
   if (precision == all.end()) throw BadInput("--precision: there is no " + o.precision);
   const analyse::Machine machine = selected_machine(o.device, "boost");
   const auto op = [](const std::string& name) { return name == "T" ? Op::kTranspose : Op::kNone; };
@@ -326,7 +326,7 @@ RunOptions file_of(const ExplainOptions& o) {
 
 int run(const ExplainOptions& o) {
   const auto is_file = [](const std::string& name) { return name.ends_with(".cu"); };
-  if (std::any_of(o.kernels.begin(), o.kernels.end(), is_file)) return explain_file(file_of(o));
+  if (std::ranges::any_of(o.kernels, is_file)) return explain_file(file_of(o));
   if (!o.kernel.empty() || !o.grid.empty() || !o.block.empty())
     throw BadInput("--kernel, --grid, --block: of a FILE.cu");
   if (!o.call.empty()) return explain_call(o);

@@ -33,7 +33,7 @@ std::vector<fs::path> learners_folders(const std::vector<std::string>& named) {
       throw BadInput(
           fmt::format("--mark: {}: no exercise in it ({} is missing)", name, kProgressFile));
   }
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   return all;
 }
 
@@ -53,7 +53,7 @@ std::string row_of(const fs::path& folder, const CheckOptions& options) {
       if (exercise.id != name) continue;
       const Checked checked = check_solution(exercise, folder / kLearnerFile, options);
       const auto& grades = checked.marking.grades;
-      const auto passed = std::count_if(grades.begin(), grades.end(), [](const learn::Grade& g) {
+      const auto passed = std::ranges::count_if(grades, [](const learn::Grade& g) {
         return g.verdict == learn::Grade::Verdict::kPassed;
       });
       const learn::Grade* failed = checked.marking.failed();

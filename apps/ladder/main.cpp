@@ -22,7 +22,7 @@
 namespace {
 
 std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::ranges::replace(text, '\n', ' ');
   return ladder::printable(text);
 }
 
@@ -63,7 +63,7 @@ std::vector<std::string> with_negative_values(const CLI::App& verb,
 void require_values(const CLI::App& verb) {
   for (const CLI::Option* option : verb.get_options()) {
     const auto& values = option->results();
-    if (std::find(values.begin(), values.end(), "") != values.end())
+    if (std::ranges::find(values, "") != values.end())
       throw ladder::app::BadInput(option->get_name(false, true) + ": is empty; it needs a value");
   }
 }
@@ -131,7 +131,7 @@ int run(std::vector<std::string> arguments) {
   try {
     const CLI::App* verb = known_verb(app, arguments);
     if (verb != nullptr) arguments = with_negative_values(*verb, arguments);
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+    std::ranges::reverse(arguments);  // as CLI11 takes them
     app.parse(arguments);
     if (verb != nullptr) require_values(*verb);
     return chosen();

@@ -31,7 +31,7 @@ std::vector<std::string> kernel_names() {
     const std::string rung(kernel.rung);
     const std::string number = rung.substr(0, rung.find('_'));
     for (const std::string& name : {number, rung, std::string(kernel.id)}) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
   }
   return names;

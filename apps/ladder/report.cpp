@@ -44,15 +44,14 @@ std::vector<Document> read_all(const std::vector<std::string>& files) {
 void keep(std::vector<Document>& documents, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto named = [&](const Row& row) { return row.kernel.starts_with(name); };
-    if (std::none_of(documents.begin(), documents.end(), [&](const Document& d) {
-          return std::any_of(d.rows.begin(), d.rows.end(), named);
-        }))
+    if (std::ranges::none_of(documents,
+                             [&](const Document& d) { return std::ranges::any_of(d.rows, named); }))
       throw BadInput(fmt::format("--kernel: no row is of '{}'", name));
   }
   for (Document& document : documents) {
     std::erase_if(document.rows, [&](const Row& row) {
-      return std::none_of(names.begin(), names.end(),
-                          [&](const std::string& name) { return row.kernel.starts_with(name); });
+      return std::ranges::none_of(
+          names, [&](const std::string& name) { return row.kernel.starts_with(name); });
     });
   }
 }
@@ -67,13 +66,12 @@ void keep_shapes(std::vector<Document>& documents, const std::vector<std::string
   }
   for (Document& document : documents) {
     std::erase_if(document.rows, [&](const Row& row) {
-      return std::none_of(shapes.begin(), shapes.end(), [&](const Problem& p) {
+      return std::ranges::none_of(shapes, [&](const Problem& p) {
         return p.m == row.problem.m && p.n == row.problem.n && p.k == row.problem.k;
       });
     });
   }
-  if (std::all_of(documents.begin(), documents.end(),
-                  [](const Document& d) { return d.rows.empty(); }))
+  if (std::ranges::all_of(documents, [](const Document& d) { return d.rows.empty(); }))
     throw BadInput("--shape: no row is of it");
 }
 
@@ -147,8 +145,8 @@ page::Contents needed(const ReportOptions& o, const std::vector<Document>& docum
   }
   if (o.html.empty() && o.specs.empty() && !o.text) {
     page::Contents contents = gathered(o, documents, false);
-    const bool there = std::any_of(contents.charts.begin(), contents.charts.end(),
-                                   [&](const Chart& chart) { return chart.name == o.chart; });
+    const bool there = std::ranges::any_of(
+        contents.charts, [&](const Chart& chart) { return chart.name == o.chart; });
     const std::string kind = o.chart.substr(0, o.chart.find('-'));
     if (there || (kind != "climb" && kind != "roofline" && kind != "occupancy")) return contents;
   }
@@ -253,8 +251,7 @@ void add_report(CLI::App& app, Verb& chosen) {
   verb->add_option(
       "--chart", options->chart,
       "which one: climb (default), sizes, time, roofline, accuracy, occupancy, samples; "
-      "climb-tf32 and the like "
-      "for other precisions");
+      "climb-tf32 and the like for other precisions");
   verb->add_option("--specs", options->specs,
                    "write all charts as Vega-Lite specifications into this folder");
   verb->add_option("--with", options->with,

@@ -105,9 +105,8 @@ void show_resources(const analyse::Observation& seen, const Result<analyse::Kern
       seen.kernel, seen.threads, seen.registers, seen.shared_bytes);
   if (code) {
     const auto decoded = analyse::decode(code.value().bytes);
-    const auto spills = std::count_if(decoded.begin(), decoded.end(), [](const auto& i) {
-      return i.kind == analyse::Kind::kLocal;
-    });
+    const auto spills = std::ranges::count_if(
+        decoded, [](const auto& i) { return i.kind == analyse::Kind::kLocal; });
     fmt::print("  {} instructions, {} of them to local memory\n", decoded.size(), spills);
   }
   for (const vgpu::Device& device : vgpu::devices()) {

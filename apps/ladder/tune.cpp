@@ -98,9 +98,8 @@ std::pair<std::string, std::string> selected_axes(const std::string& text,
   for (const Parameter& parameter : space.parameters)
     there += (there.empty() ? "" : ", ") + std::string(parameter.name);
   for (const std::string& name : {axes.first, axes.second}) {
-    const bool known =
-        std::any_of(space.parameters.begin(), space.parameters.end(),
-                    [&](const Parameter& parameter) { return parameter.name == name; });
+    const bool known = std::ranges::any_of(
+        space.parameters, [&](const Parameter& parameter) { return parameter.name == name; });
     if (!known || axes.first == axes.second)
       throw BadInput(
           fmt::format("--axes: '{}' is not two of {} with a comma between", text, there));
@@ -366,8 +365,7 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->add_option(
       "--heat-map", options->heat_map,
       "FILE.svg (or FILE.vl.json, its Vega-Lite specification): the best rate for each pair of "
-      "values of two parameters; "
-      "FILE.csv: all candidates");
+      "values of two parameters; FILE.csv: all candidates");
   verb->add_option("--axes", options->axes,
                    "the two parameters of the heat map, e.g. BK,TM; default the first two");
   verb->add_option("--points", options->points,

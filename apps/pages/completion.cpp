@@ -49,9 +49,8 @@ const std::vector<std::string>* words_of(const Program& program, const CLI::Opti
 
 const CLI::Option* first_positional(const CLI::App& app) {
   const auto options = shown_options(app);
-  const auto found = std::find_if(options.begin(), options.end(), [](const CLI::Option* option) {
-    return option->get_positional();
-  });
+  const auto found = std::ranges::find_if(
+      options, [](const CLI::Option* option) { return option->get_positional(); });
   return found == options.end() ? nullptr : *found;
 }
 

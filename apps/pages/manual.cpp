@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 
 #include "pages/pages.hpp"
 
@@ -32,8 +31,7 @@ std::string verbatim(const std::string& text) {
 }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char ch) { return std::toupper(ch); });
+  std::ranges::transform(text, text.begin(), [](unsigned char ch) { return std::toupper(ch); });
   return text;
 }
 

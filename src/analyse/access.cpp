@@ -118,20 +118,19 @@ Cost cost_of(const Access& access) {
         static_cast<int>(vgpu::global_sectors(access.addresses.data(), access.mask, bytes));
     cost.lines = static_cast<int>(lines.size());
     cost.sector_use = cost.bytes / (cost.sectors * kBytesPerSector);
-    for (const auto& banks : bank_map(access))
-      cost.wavefronts += *std::max_element(banks.begin(), banks.end());
+    for (const auto& banks : bank_map(access)) cost.wavefronts += *std::ranges::max_element(banks);
     return cost;
   }
   std::array<std::uint32_t, kWarp> offsets{};
-  std::transform(access.addresses.begin(), access.addresses.end(), offsets.begin(),
-                 [](std::uint64_t address) { return static_cast<std::uint32_t>(address); });
+  std::ranges::transform(access.addresses, offsets.begin(),
+                         [](std::uint64_t address) { return static_cast<std::uint32_t>(address); });
   cost.wavefronts = static_cast<int>(
       access.store ? vgpu::shared_store_wavefronts(offsets.data(), access.mask, bytes)
                    : vgpu::shared_load_wavefronts(offsets.data(), access.mask, bytes));
   cost.least_wavefronts =
       (static_cast<int>(words_of(access, 0, kWarp).size()) + kBanks - 1) / kBanks;
   for (const auto& banks : bank_map(access))
-    cost.degree = std::max(cost.degree, *std::max_element(banks.begin(), banks.end()));
+    cost.degree = std::max(cost.degree, *std::ranges::max_element(banks));
   return cost;
 }
 

@@ -106,7 +106,7 @@ std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b) {
   };
   for (const std::string& name : names)
     list.push_back({name, share(ma, name), share(mb, name), name != unit});
-  std::stable_sort(list.begin(), list.end(), [](const Compare& x, const Compare& y) {
+  std::ranges::stable_sort(list, [](const Compare& x, const Compare& y) {
     return std::max(x.a, x.b) > std::max(y.a, y.b);
   });
   return list;

@@ -140,8 +140,8 @@ Loop explained_loop(std::span<const MachineInstruction> code, std::string& what)
   const std::vector<Loop> loops = loops_of(code);
   const Loop* longest = nullptr;
   for (const Loop& loop : loops) {
-    const bool inner = std::none_of(loops.begin(), loops.end(),
-                                    [&](const Loop& other) { return other.inside(loop); });
+    const bool inner =
+        std::ranges::none_of(loops, [&](const Loop& other) { return other.inside(loop); });
     if (inner && (longest == nullptr || loop.size() > longest->size())) longest = &loop;
   }
   what = longest != nullptr ? "the longest loop without a loop inside" : "no loop: all of the code";
@@ -168,9 +168,8 @@ Explanation explain_code(const FileKernel& kernel, const Machine& machine, int t
   e.subject.seen.shared_bytes = kernel.shared_bytes;
   e.subject.code = decode(kernel.code.bytes);
   own.local_bytes = kernel.local_bytes;
-  own.local_accesses =
-      static_cast<int>(std::count_if(e.subject.code.begin(), e.subject.code.end(),
-                                     [](const auto& i) { return i.kind == Kind::kLocal; }));
+  own.local_accesses = static_cast<int>(
+      std::ranges::count_if(e.subject.code, [](const auto& i) { return i.kind == Kind::kLocal; }));
   if (e.subject.code.empty()) return e;
   e.subject.loop = explained_loop(e.subject.code, own.loop);
   const std::vector<SourcePlace> places = places_of(kernel.code);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "analyse/explanation.hpp"
 
@@ -171,8 +172,7 @@ void schedule(Lines& lines, const Explanation& e) {
   const Schedule& s = e.schedule;
   if (s.pipes.empty()) return;
   const int warps = looping_warps(e.subject);
-  const auto ffma = std::find_if(s.pipes.begin(), s.pipes.end(),
-                                 [](const PipeSlots& p) { return p.name == "FP32"; });
+  const auto ffma = std::ranges::find(s.pipes, "FP32", &PipeSlots::name);
   const bool fp32 = e.peak == e.machine.peak_flops() && ffma != s.pipes.end();
   lines.emplace_back();
   add(lines, "THE SCHEDULE of an iteration: a block's {} warps, from control codes and pipe rates",
@@ -247,7 +247,7 @@ void pace(Lines& lines, const Explanation& e) {
 void counters(Lines& lines, const Explanation& e) {
   if (e.counters.empty()) return;
   const bool profiled =
-      std::any_of(e.counters.begin(), e.counters.end(), [](const auto& c) { return c.profiled; });
+      std::ranges::any_of(e.counters, [](const auto& c) { return c.profiled.has_value(); });
   lines.emplace_back();
   add(lines, "COUNTERS of this problem, from smaller ones (~ an estimate, * of the hot loop){}",
       profiled ? ", and Nsight Compute's" : "");
@@ -275,9 +275,7 @@ std::string with_unit(double value, const std::string& unit) {
 
 std::vector<LoopAccess> kinds_of_access(const Explanation& e) {
   std::vector<LoopAccess> list = merged_accesses(e.subject.seen.trace);
-  std::stable_sort(list.begin(), list.end(), [](const LoopAccess& a, const LoopAccess& b) {
-    return a.executions > b.executions;
-  });
+  std::ranges::stable_sort(list, std::greater(), &LoopAccess::executions);
   std::vector<std::string> known;
   std::erase_if(list, [&](const LoopAccess& a) {
     const Cost c = cost_of(a.access);
@@ -286,7 +284,7 @@ std::vector<LoopAccess> kinds_of_access(const Explanation& e) {
                                      : elements_of(a.access, e.subject.seen.matrices).substr(0, 1);
     const std::string key = fmt::format("{} {} {} {} {} {}", shared, a.access.store, a.access.bytes,
                                         c.wavefronts, c.sectors, place);
-    if (std::find(known.begin(), known.end(), key) != known.end()) return true;
+    if (std::ranges::find(known, key) != known.end()) return true;
     known.push_back(key);
     return false;
   });

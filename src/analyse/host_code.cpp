@@ -22,8 +22,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = 32 << 10;  // per function; a larger one is not a rung's kernel
 
 bool starts(std::string_view text, std::initializer_list<std::string_view> heads) {
-  return std::any_of(heads.begin(), heads.end(),
-                     [&](std::string_view head) { return text.starts_with(head); });
+  return std::ranges::any_of(heads, [&](std::string_view head) { return text.starts_with(head); });
 }
 
 bool is_fused(std::string_view name) {
@@ -201,8 +200,7 @@ Result<HostLoop> hot_loop(const HostFunction& f) {
     if (with_mix.mix.multiplies > 0) loops.push_back(std::move(with_mix));
   }
   const auto innermost = [&](const HostLoop& loop) {
-    return std::none_of(loops.begin(), loops.end(),
-                        [&](const HostLoop& other) { return other.inside(loop); });
+    return std::ranges::none_of(loops, [&](const HostLoop& other) { return other.inside(loop); });
   };
   const HostLoop* best = nullptr;
   for (const HostLoop& loop : loops) {

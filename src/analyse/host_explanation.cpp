@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <thread>
 
@@ -155,16 +156,13 @@ void predict_host(HostExplanation& e) {
   pipe("memory",
        std::max(e.traffic.memory, e.work.least_bytes() > m.l3_bytes ? e.work.least_bytes() : 0) /
            m.memory_bandwidth);
-  std::stable_sort(e.pipes.begin(), e.pipes.end(),
-                   [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
+  std::ranges::stable_sort(e.pipes, std::greater(), &Pipe::ms);
   e.ms = e.pipes.front().ms;
   e.tflops = flops(e.problem) / e.ms / 1e9;
   e.limiter = e.pipes.front().name;
   e.why = fmt::format(
       "A round of the hot loop has {} instructions, {} of them arithmetic on {} bits, for {:.0f} "
-      "products; "
-      "{} loads and "
-      "{} stores.",
+      "products; {} loads and {} stores.",
       mix.instructions, mix.arithmetic, mix.vector_bytes * 8, mix.multiplies, mix.loads,
       mix.stores);
 }

@@ -24,8 +24,7 @@ double per_flop(double bytes, const HostExplanation& e) {
 double ridge(const HostMachine& m) { return m.fma_flops / m.memory_bandwidth; }
 
 double pipe_ms(const HostExplanation& e, const std::string& name) {
-  const auto found =
-      std::find_if(e.pipes.begin(), e.pipes.end(), [&](const Pipe& p) { return p.name == name; });
+  const auto found = std::ranges::find(e.pipes, name, &Pipe::name);
   return found == e.pipes.end() ? 0 : found->ms;
 }
 
@@ -95,8 +94,7 @@ std::vector<std::string> to_text(const HostExplanation& e) {
                                                  mix.chained, mix.chained == 1 ? "" : "s"));
     std::vector<std::pair<int, std::string>> names;
     for (const auto& [name, count] : mix.names) names.emplace_back(count, name);
-    std::stable_sort(names.begin(), names.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(names, [](const auto& a, const auto& b) { return a.first > b.first; });
     constexpr std::size_t kMost = 8;
     for (std::size_t i = 0; i < std::min(kMost, names.size()); ++i)
       say("  {:<14} {:>4}", names[i].second, names[i].first);

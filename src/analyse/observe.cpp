@@ -54,8 +54,8 @@ const CountedLaunch& main_launch(const Counters& counters) {
     for (const char* metric : kTensorProducts) products += value_of(launch, metric);
     return std::tuple(matrix_operations(launch), products, value_of(launch, kMultiplyAdds));
   };
-  return *std::max_element(counters.launches.begin(), counters.launches.end(),
-                           [&](const auto& a, const auto& b) { return work(a) < work(b); });
+  return *std::ranges::max_element(counters.launches,
+                                   [&](const auto& a, const auto& b) { return work(a) < work(b); });
 }
 
 double blocks_of(const CountedLaunch& launch) {
@@ -140,9 +140,8 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
   if (access.memory != Memory::kGlobal || access.mask == 0) return "";
   const std::uint64_t first =
       access.addresses[static_cast<std::size_t>(std::countr_zero(access.mask))];
-  const auto matrix = std::find_if(matrices.begin(), matrices.end(), [&](const Matrix& m) {
-    return first >= m.begin && first - m.begin < m.bytes;
-  });
+  const auto matrix = std::ranges::find_if(
+      matrices, [&](const Matrix& m) { return first >= m.begin && first - m.begin < m.bytes; });
   if (matrix == matrices.end()) return "";
   std::map<std::int64_t, std::uint32_t> lanes_of_row;
   std::map<std::int64_t, std::vector<std::int64_t>> columns_of_row;
@@ -155,7 +154,7 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
     columns_of_row[element / matrix->ld].push_back(element % matrix->ld);
   }
   for (auto& [row, columns] : columns_of_row) {
-    std::sort(columns.begin(), columns.end());
+    std::ranges::sort(columns);
     columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   }
   const auto plural = [](const std::string& what, const std::string& text) {
@@ -165,9 +164,9 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
       access.bytes > matrix->element_bytes
           ? fmt::format(", {} elements each", access.bytes / matrix->element_bytes)
           : "";
-  const bool alike =
-      std::all_of(columns_of_row.begin(), columns_of_row.end(),
-                  [&](const auto& row) { return row.second == columns_of_row.begin()->second; });
+  const bool alike = std::ranges::all_of(columns_of_row, [&](const auto& row) {
+    return row.second == columns_of_row.begin()->second;
+  });
   if (alike) {
     std::vector<std::int64_t> rows;
     rows.reserve(columns_of_row.size());

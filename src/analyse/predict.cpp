@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace ladder::analyse {
 namespace {
@@ -55,10 +56,6 @@ std::vector<LoopAccess> frequent(std::vector<LoopAccess> accesses) {
 }
 
 double seconds(double cycles, const Machine& machine) { return cycles / machine.clock_hz; }
-
-}  // namespace
-
-namespace {
 
 // A trace of machine code identifies every instruction by its offset; its counts are averaged per
 // execution.
@@ -122,8 +119,8 @@ int multiplying_by_counts(const Subject& subject) {
   const TileShape& tile = *subject.seen_tile;
   const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
                                                  subject.loop.size());
-  const auto slots = std::count_if(body.begin(), body.end(),
-                                   [](const auto& i) { return i.kind == Kind::kWarpgroup; });
+  const auto slots =
+      std::ranges::count_if(body, [](const auto& i) { return i.kind == Kind::kWarpgroup; });
   if (slots == 0) return 0;
   const Quantisation tiles =
       quantisation_of(subject.seen.problem.m, subject.seen.problem.n, tile.bm, tile.bn);
@@ -181,8 +178,7 @@ struct Totals {
 bool on_tensor_cores(const Subject& subject) {
   const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
                                                  subject.loop.size());
-  return std::any_of(body.begin(), body.end(),
-                     [](const auto& i) { return i.kind == Kind::kTensor; });
+  return std::ranges::any_of(body, [](const auto& i) { return i.kind == Kind::kTensor; });
 }
 
 Totals totals_of(const Subject& subject, const Problem& problem) {
@@ -228,8 +224,8 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   if (subject.seen.registers == 0)
     return missing("registers are unknown: no machine code was found");
   const bool warpgroups = subject.tile && subject.tile->warpgroups;
-  const bool split = std::any_of(subject.code.begin(), subject.code.end(),
-                                 [](const auto& i) { return i.kind == Kind::kMbarrier; });
+  const bool split =
+      std::ranges::any_of(subject.code, [](const auto& i) { return i.kind == Kind::kMbarrier; });
   if (split && !warpgroups && looping_warps(subject) == (subject.seen.threads + kWarp - 1) / kWarp)
     return missing(
         "its warps wait on mbarriers for what others do, and which warps multiply is not known");
@@ -247,7 +243,7 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
                                                  subject.loop.size());
   const Kind product = on_tensor_cores(subject) ? Kind::kTensor : Kind::kFfma;
   const auto products = static_cast<double>(
-      std::count_if(body.begin(), body.end(), [&](const auto& i) { return i.kind == product; }));
+      std::ranges::count_if(body, [&](const auto& i) { return i.kind == product; }));
   p.rounds = totals.products / totals.warps / products;
 
   const double requested =
@@ -305,8 +301,7 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
        seconds(sm_rounds * p.round.l1 + (brought > 0 ? brought : 0), machine));
   pipe("L2", totals.l2_bytes / (machine.l2_bytes_per_cycle * machine.sm_count * machine.clock_hz));
   pipe("device memory", work_of(problem).least_bytes() / machine.bandwidth);
-  std::stable_sort(p.pipes.begin(), p.pipes.end(),
-                   [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
+  std::ranges::stable_sort(p.pipes, std::greater(), &Pipe::ms);
 
   p.ms = std::max(seconds(cycles, machine) * kMsPerSecond, p.pipes.front().ms);
   p.tflops = flops(problem) / p.ms / 1e9;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace ladder::analyse {
 namespace {
@@ -99,8 +100,7 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
              {"copies from L2", ms(sm_steps * step.copies)},
              {"device memory", work_of(problem).least_bytes() / machine.bandwidth * kMsPerSecond},
              {"results", ms(share * last)}};
-  std::stable_sort(p.pipes.begin(), p.pipes.end(),
-                   [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
+  std::ranges::stable_sort(p.pipes, std::greater(), &Pipe::ms);
   const double pass_ms = pass_seconds(t, problem, machine) * kMsPerSecond;
   p.ms = std::max(ms(cycles), p.pipes.front().ms) + pass_ms;
   p.tflops = flops(problem) / p.ms / 1e9;
@@ -109,11 +109,8 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
   if (pass_ms > 0) p.pipes.push_back({"pass over A and B", pass_ms});
   p.why = fmt::format(
       "{}A stage takes {:.0f} cycles (products {:.0f}, shared memory {:.0f}, copies {:.0f}{}), "
-      "{:.0f} of "
-      "them "
-      "a tile; "
-      "{:.0f} more pass before and after, with {} tiles on the busiest SM. The power cap is not in "
-      "it.",
+      "{:.0f} of them a tile; {:.0f} more pass before and after, with {} tiles on the busiest SM. "
+      "The power cap is not in it.",
       pass_ms > 0 ? fmt::format("Before the product A and B are split, {:.3g} of {:.3g} ms. ",
                                 pass_ms, p.ms)
                   : "",

@@ -41,7 +41,7 @@ std::optional<double> number_of(std::string text) {
 }
 
 std::size_t column(const std::vector<std::string>& header, std::string_view name) {
-  return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
+  return static_cast<std::size_t>(std::ranges::find(header, name) - header.begin());
 }
 
 }  // namespace

@@ -96,10 +96,9 @@ double PipeSlots::bound(int warps, const Machine& machine) const {
 }
 
 const PipeSlots* Schedule::binding(int warps, const Machine& machine) const {
-  const auto most =
-      std::max_element(pipes.begin(), pipes.end(), [&](const PipeSlots& a, const PipeSlots& b) {
-        return a.bound(warps, machine) < b.bound(warps, machine);
-      });
+  const auto most = std::ranges::max_element(pipes, [&](const PipeSlots& a, const PipeSlots& b) {
+    return a.bound(warps, machine) < b.bound(warps, machine);
+  });
   return most == pipes.end() || most->cycles == 0 ? nullptr : &*most;
 }
 

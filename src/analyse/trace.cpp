@@ -46,7 +46,7 @@ std::array<std::uint64_t, kWarp> distances(const Access& access) {
 }
 
 bool distances_allow(const std::array<std::uint64_t, kWarp>& lanes, int bytes) {
-  return std::all_of(lanes.begin(), lanes.end(), [bytes](std::uint64_t distance) {
+  return std::ranges::all_of(lanes, [bytes](std::uint64_t distance) {
     return distance % static_cast<std::uint64_t>(bytes) == 0;
   });
 }
@@ -88,7 +88,7 @@ std::vector<LoopAccess> merged_accesses(const Trace& trace) {
     }
   }
   for (auto& [key, list] : loads) {
-    std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) {
+    std::ranges::sort(list, [](const auto* a, const auto* b) {
       return a->access.addresses[0] < b->access.addresses[0];
     });
     for (std::size_t at = 0; at < list.size();) {

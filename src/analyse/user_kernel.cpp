@@ -31,7 +31,6 @@ constexpr const char* kPlain = R"cuda(#include <cuda_runtime.h>
 #include <ladder/kernel.hpp>
 #include "problem/accept.hpp"
 #include <climits>
-#include <cstdint>
 template <class A, class B>
 __host__ __device__ constexpr long long ceil_div(A a, B b) {{
   return (static_cast<long long>(a) + b - 1) / b;

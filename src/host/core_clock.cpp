@@ -45,7 +45,7 @@ double core_clock_now() {
   for (int i = 0; i < kPieces; ++i)
     hz[i] =
         static_cast<double>(kAdds) / std::max(1e-9, (Seconds(at[i + 1] - at[i]) - reading).count());
-  std::sort(hz.begin(), hz.end());
+  std::ranges::sort(hz);
   return hz.back() <= (1 + kSame) * hz.front() ? hz[kPieces / 2] : 0;
 }
 

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "host/limits.hpp"
-#include "problem/number.hpp"
 #include "problem/rates.hpp"
 
 namespace ladder {

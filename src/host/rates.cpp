@@ -8,7 +8,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 

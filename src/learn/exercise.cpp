@@ -103,15 +103,13 @@ Exercise exercise_of(const Json& json) {
   e.hints = json.at("hints").get<std::vector<std::string>>();
   for (const Json& item : json.at("wrong")) e.wrong.push_back(wrong_of(item));
   for (const Parameter& p : e.parameters) {
-    const bool compared =
-        std::any_of(e.expected.begin(), e.expected.end(),
-                    [&](const Expected& expected) { return expected.array == p.name; });
+    const bool compared = std::ranges::any_of(
+        e.expected, [&](const Expected& expected) { return expected.array == p.name; });
     if (p.is_output && !compared) throw std::invalid_argument("expected: lacks " + p.name);
   }
   for (const Expected& expected : e.expected) {
-    const bool exists =
-        std::any_of(e.parameters.begin(), e.parameters.end(),
-                    [&](const Parameter& p) { return p.is_output && p.name == expected.array; });
+    const bool exists = std::ranges::any_of(
+        e.parameters, [&](const Parameter& p) { return p.is_output && p.name == expected.array; });
     if (!exists) throw std::invalid_argument("expected: no output is called " + expected.array);
   }
   if (e.measured >= e.cases.size()) throw std::invalid_argument("measured: there is no such case");
@@ -142,7 +140,7 @@ Result<std::vector<Exercise>> read_course(const fs::path& lessons) {
   }
   if (folders.empty())
     return Status(Code::kIo, fmt::format("{}: holds no exercises", lessons.string()));
-  std::sort(folders.begin(), folders.end());
+  std::ranges::sort(folders);
   std::vector<Exercise> course;
   for (const fs::path& folder : folders) {
     auto exercise = read_exercise(folder);

@@ -10,10 +10,11 @@
 #pragma once
 #include <ladder/status.hpp>
 
+#include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ladder::learn {
@@ -31,22 +32,17 @@ struct Value {
   double value = 0, magnitude = 0;
 };
 
-struct Node;
-
 class Expression {
  public:
   // Adds the counters of sum() to the scope. Errors (kInvalidArgument): syntax, an unknown name.
   static Result<Expression> parse(std::string_view text, Scope& scope);
-  Expression(Expression&&) noexcept;
-  Expression& operator=(Expression&&) noexcept;
-  ~Expression();
 
   // NaN for an element outside its array and for a division by zero.
-  Value evaluate() const;
+  Value evaluate() const { return root_(); }
 
  private:
-  explicit Expression(std::unique_ptr<Node> root);
-  std::unique_ptr<Node> root_;
+  explicit Expression(std::function<Value()> root) : root_(std::move(root)) {}
+  std::function<Value()> root_;
 };
 
 // Parses and evaluates.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <optional>
 #include <sstream>
 
 #include "analyse/trace.hpp"
@@ -97,7 +96,7 @@ Measures measures_of(const Exercise& exercise, const Counters& counters) {
 }
 
 bool is_estimate(const Mark& mark, const Measures& measures) {
-  return std::any_of(measures.estimates.begin(), measures.estimates.end(), [&](const auto& entry) {
+  return std::ranges::any_of(measures.estimates, [&](const auto& entry) {
     return mark.measure.find(entry.first) != std::string::npos;
   });
 }
@@ -222,8 +221,7 @@ std::vector<std::string> fault_details(const Outcome& outcome, const Solution& s
       const auto digits = at + kFile.size();
       const auto end = line.find_first_not_of("0123456789", digits);
       const int number = parse_number<int>(line.substr(digits, end - digits)).value_or(0);
-      if (number > 0 && std::find(named.begin(), named.end(), number) == named.end())
-        named.push_back(number);
+      if (number > 0 && std::ranges::find(named, number) == named.end()) named.push_back(number);
       // The compiler saw the file in a temporary folder.
       const auto begin = line.find_last_of(" (\"", at);
       if (begin != line.npos && begin + 1 < at) {
@@ -283,13 +281,11 @@ void add_exercise_marks(Marking& marking, const Exercise& exercise, const TrialR
 }  // namespace
 
 bool Marking::passed() const {
-  return std::all_of(grades.begin(), grades.end(),
-                     [](const Grade& g) { return g.verdict == Verdict::kPassed; });
+  return std::ranges::all_of(grades, [](const Grade& g) { return g.verdict == Verdict::kPassed; });
 }
 
 const Grade* Marking::failed() const {
-  const auto at = std::find_if(grades.begin(), grades.end(),
-                               [](const Grade& g) { return g.verdict == Verdict::kFailed; });
+  const auto at = std::ranges::find(grades, Verdict::kFailed, &Grade::verdict);
   return at == grades.end() ? nullptr : &*at;
 }
 

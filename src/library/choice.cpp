@@ -5,7 +5,6 @@
 #include <ladder/sgemm.hpp>
 
 #include <algorithm>
-#include <span>
 #include <string>
 
 #include "gemm/plan/choice.hpp"

@@ -7,7 +7,6 @@
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>

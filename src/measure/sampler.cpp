@@ -125,7 +125,7 @@ Result<std::vector<Measurement>> sample(Rig& rig, const MeasureOptions& options)
       continue;
     }
     if (n >= options.max_samples || share >= options.budget_s) break;
-    const bool quiet = std::all_of(results.begin(), results.end(), [&](const Measurement& m) {
+    const bool quiet = std::ranges::all_of(results, [&](const Measurement& m) {
       return describe(m.samples_ms).noise() <= options.noise;
     });
     if (quiet && share >= options.settled_s) break;

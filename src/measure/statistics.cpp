@@ -20,7 +20,7 @@ Statistics describe(std::vector<double> samples) {
   Statistics s;
   s.n = samples.size();
   if (samples.empty()) return s;
-  std::sort(samples.begin(), samples.end());
+  std::ranges::sort(samples);
   s.min = samples.front();
   s.p5 = quantile(samples, 0.05);
   s.p25 = quantile(samples, 0.25);
@@ -29,7 +29,7 @@ Statistics describe(std::vector<double> samples) {
   s.p95 = quantile(samples, 0.95);
   s.max = samples.back();
   for (double& sample : samples) sample = std::abs(sample - s.median);
-  std::sort(samples.begin(), samples.end());
+  std::ranges::sort(samples);
   s.mad = quantile(samples, 0.5);
   return s;
 }

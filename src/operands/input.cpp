@@ -10,6 +10,7 @@
 #include "operands/drawing.hpp"
 #include "operands/encode.hpp"
 #include "operands/parallel.hpp"
+#include "problem/names.hpp"
 
 namespace ladder {
 namespace {
@@ -34,17 +35,7 @@ std::vector<float> fill(const Extent& extent, float gap, const Value& value) {
 
 }  // namespace
 
-const char* to_string(Values values) {
-  switch (values) {
-    case Values::kIntegers:
-      return "integers";
-    case Values::kUniform:
-      return "uniform";
-    case Values::kScaled:
-      return "scaled";
-  }
-  return "unknown";
-}
+const char* to_string(Values values) { return name_of(values, {"integers", "uniform", "scaled"}); }
 
 namespace {
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -29,8 +28,8 @@ void add(std::vector<Number>& numbers, const std::string& name, std::optional<do
 }
 
 const analyse::Explanation* explanation_of(const Contents& c, const std::string& kernel) {
-  const auto found = std::find_if(c.explained.begin(), c.explained.end(),
-                                  [&](const analyse::Explanation& e) { return e.id == kernel; });
+  const auto found = std::ranges::find_if(
+      c.explained, [&](const analyse::Explanation& e) { return e.id == kernel; });
   return found == c.explained.end() ? nullptr : &*found;
 }
 
@@ -132,8 +131,7 @@ std::string compare_section(const Contents& c) {
   std::vector<std::string> names;
   for (const auto* numbers : {&left, &right}) {
     for (const Number& number : *numbers) {
-      if (std::find(names.begin(), names.end(), number.name) == names.end())
-        names.push_back(number.name);
+      if (std::ranges::find(names, number.name) == names.end()) names.push_back(number.name);
     }
   }
   for (const std::string& name : names)

@@ -110,7 +110,7 @@ std::string warp_picture(const Access& access) {
                 fmt::format("{:+} B", static_cast<std::int64_t>((line - origin) * kLine)));
     for (int word = 0; word < kWords; ++word) {
       const int first = word / kSectorWords * kSectorWords;
-      const bool fetched = std::any_of(there.begin(), there.end(), [&](const auto& entry) {
+      const bool fetched = std::ranges::any_of(there, [&](const auto& entry) {
         return entry.first / kSectorWords == word / kSectorWords;
       });
       if (word == first)

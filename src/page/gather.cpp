@@ -21,8 +21,7 @@ void explain_rows(Contents& c, const analyse::Machine& machine, const Device& vi
     const Row& row = *pick.row;
     if (row.place != Place::kCuda || row.role == Role::kBaseline) continue;
     const auto all = kernels();
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const KernelInfo& k) { return k.id == row.kernel; });
+    const auto found = std::ranges::find(all, row.kernel, &KernelInfo::id);
     if (found == all.end()) {
       c.unexplained.push_back(row.kernel + ": not a kernel of this build");
       continue;
@@ -92,8 +91,8 @@ std::vector<Roof> roofs_of(const analyse::Machine& m, const Contents& c) {
   for (const analyse::Explanation& e : c.explained) {
     if (!e.prediction) continue;
     if (e.peak != m.peak_flops()) {
-      const bool there = std::any_of(roofs.begin(), roofs.end(),
-                                     [&](const Roof& r) { return r.name == e.peak_name; });
+      const bool there =
+          std::ranges::any_of(roofs, [&](const Roof& r) { return r.name == e.peak_name; });
       if (!there) roofs.push_back({e.peak_name, e.peak * 1e-12, 0});
     } else if (e.measured && e.measured->clock_mhz &&
                (least == 0 || *e.measured->clock_mhz < least)) {

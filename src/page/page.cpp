@@ -173,7 +173,7 @@ std::string commands_of(const Document& document, const std::string& file) {
   std::vector<std::string> kernels, shapes;
   bool cold = false, cuda = false, timed = false;
   const auto note = [](std::vector<std::string>& list, const std::string& text) {
-    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+    if (std::ranges::find(list, text) == list.end()) list.push_back(text);
   };
   for (const Row& row : document.rows) {
     note(kernels, row.kernel);
@@ -257,9 +257,8 @@ std::string summary(const Contents& c) {
 std::string style() {
   std::string css(file("page.css"));
   const std::string on_dark =
-      "--ground:#0d1117;--raised:#161b22;--ink:#e6edf3;--quiet:#aab3bd;--line:#30363d;--accent:#"
-      "56b4e9;"
-      "--waste:#30363d;--warn:#ff8f3e";
+      "--ground:#0d1117;--raised:#161b22;--ink:#e6edf3;--quiet:#aab3bd;--line:#30363d;"
+      "--accent:#56b4e9;--waste:#30363d;--warn:#ff8f3e";
   // The rules' selectors are listed without commas, so that each can be prefixed with another
   // selector.
   const auto below = [&](const std::string& root) {
@@ -299,10 +298,8 @@ std::string html(const Contents& c, std::span<const std::string> pictures) {
   const std::string css = "\n" + style(), script = fmt::format("\n{}", file("page.js"));
   page += fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-      "'sha256-{}'; "
-      "style-src-elem 'sha256-{}'; style-src-attr 'unsafe-inline'; img-src data:; base-uri 'none'; "
-      "form-action "
-      "'none'\">\n",
+      "'sha256-{}'; style-src-elem 'sha256-{}'; style-src-attr 'unsafe-inline'; img-src data:; "
+      "base-uri 'none'; form-action 'none'\">\n",
       sha256_base64(script), sha256_base64(css));
   page += fmt::format(
       "<meta name=\"generator\" content=\"ladder "

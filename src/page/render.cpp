@@ -10,7 +10,6 @@
 #include "page/files.hpp"
 #include "report/chart.hpp"
 #include "report/installation.hpp"
-#include "report/json.hpp"
 #include "report/temporary.hpp"
 #include "report/text.hpp"
 #include "tune/process.hpp"

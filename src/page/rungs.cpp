@@ -33,7 +33,7 @@ std::string accesses(const Explanation& e, analyse::Memory memory) {
         memory == analyse::Memory::kShared
             ? fmt::format("{} {} {} {}", a.access.store, a.access.bytes, c.wavefronts, c.broadcast)
             : fmt::format("{}", known.size());
-    if (std::find(known.begin(), known.end(), kind) != known.end()) continue;
+    if (std::ranges::find(known, kind) != known.end()) continue;
     known.push_back(kind);
     std::string caption =
         fmt::format("{}, {} B a lane, {}:{}. ", a.access.store ? "Store" : "Load", a.access.bytes,

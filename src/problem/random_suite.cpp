@@ -87,8 +87,8 @@ std::vector<Problem> draw(std::uint64_t seed, std::size_t count) {
                                           p.op_b == Op::kTranspose};
     if (fits(p) && drawn.insert(key).second) problems.push_back(p);
   }
-  std::stable_sort(problems.begin(), problems.end(),
-                   [](const Problem& a, const Problem& b) { return flops(a) < flops(b); });
+  std::ranges::stable_sort(problems,
+                           [](const Problem& a, const Problem& b) { return flops(a) < flops(b); });
   return problems;
 }
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <numeric>
 
+#include "problem/names.hpp"
+
 #define LADDER_RUNG(name)                         \
   namespace ladder::name {                        \
   extern const std::span<const KernelInfo> kInfo; \
@@ -55,44 +57,11 @@ bool means(std::string_view name, const KernelInfo& info) {
 
 const char* to_string(Place place) { return place == Place::kHost ? "host" : "cuda"; }
 const char* to_string(Role role) {
-  switch (role) {
-    case Role::kRung:
-      return "rung";
-    case Role::kLibrary:
-      return "library";
-    case Role::kLibraryKernel:
-      return "library kernel";
-    case Role::kBaseline:
-      return "baseline";
-  }
-  return "unknown";
+  return name_of(role, {"rung", "library", "library kernel", "baseline"});
 }
 const char* to_string(Precision precision) {
-  switch (precision) {
-    case Precision::kIeee:
-      return "ieee";
-    case Precision::kTf32:
-      return "tf32";
-    case Precision::kBf16:
-      return "bf16";
-    case Precision::kFp16:
-      return "fp16";
-    case Precision::kTf32x3:
-      return "tf32x3";
-    case Precision::kBf16x3:
-      return "bf16x3";
-    case Precision::kBf16x6:
-      return "bf16x6";
-    case Precision::kBf16x9:
-      return "bf16x9";
-    case Precision::kFp16x3:
-      return "fp16x3";
-    case Precision::kFp8:
-      return "fp8";
-    case Precision::kAuto:
-      return "auto";
-  }
-  return "unknown";
+  return name_of(precision, {"ieee", "tf32", "bf16", "fp16", "tf32x3", "bf16x3", "bf16x6", "bf16x9",
+                             "fp16x3", "fp8", "auto"});
 }
 
 std::span<const Precision> precisions() {
@@ -153,8 +122,8 @@ Result<std::vector<const KernelInfo*>> find_kernels(std::string_view name) {
 
   std::vector<std::string_view> near;
   for (const KernelInfo& info : kernels()) near.push_back(info.id);
-  std::stable_sort(near.begin(), near.end(),
-                   [&](auto a, auto b) { return distance(name, a) < distance(name, b); });
+  std::ranges::stable_sort(near,
+                           [&](auto a, auto b) { return distance(name, a) < distance(name, b); });
   near.resize(std::min<std::size_t>(3, near.size()));
   std::string message = "no kernel '" + std::string(name) + "'; nearest:";
   for (const auto id : near) message += " " + std::string(id);

@@ -31,7 +31,7 @@ template <class Key>
 auto distinct(const Atlas& atlas, Key key) {
   std::vector<decltype(key(atlas.rows.front()))> found;
   for (const AtlasRow& row : atlas.rows) {
-    if (std::find(found.begin(), found.end(), key(row)) == found.end()) found.push_back(key(row));
+    if (std::ranges::find(found, key(row)) == found.end()) found.push_back(key(row));
   }
   return found;
 }

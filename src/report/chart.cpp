@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string_view>
 
 #include "report/json_text.hpp"

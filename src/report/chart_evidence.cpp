@@ -35,7 +35,7 @@ struct Name {
 // "r06 to r12, cublas_ieee": the common label of several points. Two rungs are listed, more become
 // a range.
 std::string joined(std::vector<std::string> texts) {
-  std::sort(texts.begin(), texts.end());
+  std::ranges::sort(texts);
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
   const auto is_library = [](const std::string& text) { return text.size() > 3; };
   const auto libraries = std::stable_partition(texts.begin(), texts.end(), std::not_fn(is_library));
@@ -56,14 +56,12 @@ std::string joined(std::vector<std::string> texts) {
 // the leftmost x and the lowest or highest y.
 enum class At { kLowest, kHighest };
 std::vector<Name> gathered(std::vector<Name> names, double near_x, double line_y, At height) {
-  std::stable_sort(names.begin(), names.end(),
-                   [](const Name& a, const Name& b) { return a.x < b.x; });
+  std::ranges::stable_sort(names, {}, &Name::x);
   std::vector<std::vector<Name>> groups;
   for (const Name& name : names) {
-    const auto near =
-        std::find_if(groups.begin(), groups.end(), [&](const std::vector<Name>& group) {
-          return name.x - group.back().x < near_x && std::abs(name.y - group.back().y) < line_y;
-        });
+    const auto near = std::ranges::find_if(groups, [&](const std::vector<Name>& group) {
+      return name.x - group.back().x < near_x && std::abs(name.y - group.back().y) < line_y;
+    });
     if (near == groups.end()) {
       groups.push_back({name});
     } else {
@@ -86,7 +84,7 @@ std::vector<Name> gathered(std::vector<Name> names, double near_x, double line_y
 }
 
 double spread_of(const std::vector<double>& logs) {
-  const auto [low, high] = std::minmax_element(logs.begin(), logs.end());
+  const auto [low, high] = std::ranges::minmax_element(logs);
   return std::max(*high - *low, 0.5);
 }
 
@@ -106,10 +104,9 @@ Result<Chart> roofline_chart(std::span<const Roof> roofs, std::span<const Roofli
   low_x /= 2;
   high_x *= 2;
   low_y /= 2;
-  const double ceiling =
-      std::max_element(roofs.begin(), roofs.end(), [](const Roof& a, const Roof& b) {
-        return a.tflops < b.tflops;
-      })->tflops;
+  const double ceiling = std::ranges::max_element(roofs, [](const Roof& a, const Roof& b) {
+                           return a.tflops < b.tflops;
+                         })->tflops;
   Json lines = Json::array(), level_names = Json::array(), slope_names = Json::array(),
        marks = Json::array(), spans = Json::array(), names = Json::array();
   for (const Roof& roof : roofs) {

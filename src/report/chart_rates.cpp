@@ -57,8 +57,7 @@ std::vector<double> place_names(const std::vector<double>& ends, double step, do
   };
   std::vector<std::size_t> order(ends.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return ends[a] < ends[b]; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return ends[a] < ends[b]; });
   std::vector<Pool> pools;
   for (std::size_t i = 0; i < order.size(); ++i) {
     pools.push_back({ends[order[i]] - static_cast<double>(i) * step, 1});
@@ -98,13 +97,12 @@ std::vector<const Row*> alike(std::span<const Document> documents, Precision pre
 std::vector<Curve> curves_of(const std::vector<const Row*>& rows) {
   std::vector<Curve> curves;
   for (const Row* row : rows) {
-    auto found = std::find_if(curves.begin(), curves.end(),
-                              [&](const Curve& curve) { return curve.kernel == row->kernel; });
+    auto found = std::ranges::find(curves, row->kernel, &Curve::kernel);
     if (found == curves.end())
       found = curves.insert(curves.end(), {row->kernel, row->role == Role::kBaseline, {}});
     found->points.emplace(static_cast<double>(row->problem.m), *derive(*row).tflops);
   }
-  std::stable_sort(curves.begin(), curves.end(), [](const Curve& a, const Curve& b) {
+  std::ranges::stable_sort(curves, [](const Curve& a, const Curve& b) {
     return a.library != b.library ? b.library : !a.library && a.kernel < b.kernel;
   });
   return curves;
@@ -189,7 +187,7 @@ double power_of(const Curve& curve) {
 
 Result<Chart> climb_chart(std::span<const Bar> bars, const std::string& problem,
                           const std::string& device, Precision precision) {
-  if (std::none_of(bars.begin(), bars.end(), [](const Bar& bar) { return !bar.library; }))
+  if (std::ranges::none_of(bars, [](const Bar& bar) { return !bar.library; }))
     return no_row_has("a verified and timed rung");
   Json rows = Json::array(), best = Json::array();
   const Bar* library = nullptr;
@@ -220,8 +218,7 @@ Result<Chart> climb_chart(std::span<const Bar> bars, const std::string& problem,
 Result<Chart> sizes_chart(std::span<const Document> documents, Precision precision) {
   const std::vector<const Row*> rows = alike(documents, precision);
   const std::vector<Curve> curves = curves_of(rows);
-  if (std::none_of(curves.begin(), curves.end(),
-                   [](const Curve& curve) { return curve.points.size() > 1; }))
+  if (std::ranges::none_of(curves, [](const Curve& curve) { return curve.points.size() > 1; }))
     return Status(Code::kInvalidArgument, "no kernel was timed on two cubes: nothing to draw");
   std::string says = "Lines, TFLOP/s over N. At the largest:";
   std::vector<std::string> labels;

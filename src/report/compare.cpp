@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+
+#include "problem/names.hpp"
 
 #include "report/table.hpp"
 
@@ -45,23 +46,7 @@ RowChange start(const Row& row) {
 }  // namespace
 
 const char* to_string(Change change) {
-  switch (change) {
-    case Change::kSame:
-      return "SAME";
-    case Change::kFaster:
-      return "FASTER";
-    case Change::kSlower:
-      return "SLOWER";
-    case Change::kUnsure:
-      return "UNSURE";
-    case Change::kNew:
-      return "NEW";
-    case Change::kGone:
-      return "GONE";
-    case Change::kFailed:
-      return "FAILED";
-  }
-  return "UNSURE";
+  return name_of(change, {"SAME", "FASTER", "SLOWER", "UNSURE", "NEW", "GONE", "FAILED"});
 }
 
 std::optional<Interval> interval_of(const Row& row) {
@@ -157,7 +142,7 @@ std::vector<RowChange> compare(std::span<const Row> old_rows, std::span<const Ro
 
 // True if any current row has a matching previous row.
 static bool any_compared(std::span<const RowChange> changes) {
-  return std::any_of(changes.begin(), changes.end(), [](const RowChange& c) {
+  return std::ranges::any_of(changes, [](const RowChange& c) {
     return c.change != Change::kNew && c.change != Change::kGone;
   });
 }
@@ -166,8 +151,7 @@ std::string summary(std::span<const RowChange> changes) {
   std::string text;
   for (const Change which : {Change::kFailed, Change::kSlower, Change::kFaster, Change::kUnsure,
                              Change::kSame, Change::kNew, Change::kGone}) {
-    const auto n = std::count_if(changes.begin(), changes.end(),
-                                 [&](const RowChange& c) { return c.change == which; });
+    const auto n = std::ranges::count(changes, which, &RowChange::change);
     if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(which), n);
   }
   if (any_compared(changes)) return text;
@@ -193,8 +177,7 @@ std::vector<std::string> table(std::span<const RowChange> changes) {
 }
 
 bool passes(std::span<const RowChange> changes) {
-  return any_compared(changes) &&
-         std::none_of(changes.begin(), changes.end(), [](const RowChange& c) {
+  return any_compared(changes) && std::ranges::none_of(changes, [](const RowChange& c) {
            return c.change == Change::kSlower || c.change == Change::kFailed;
          });
 }

@@ -18,8 +18,7 @@ long rounded_up(double value, int step) {
 }  // namespace
 
 void Progress::expect(const std::string& group, double weight) {
-  auto found = std::find_if(groups_.begin(), groups_.end(),
-                            [&](const Group& one) { return one.name == group; });
+  auto found = std::ranges::find(groups_, group, &Group::name);
   if (found == groups_.end()) found = groups_.insert(groups_.end(), {.name = group});
   found->weight += weight;
   items_.push_back({static_cast<std::size_t>(found - groups_.begin()), weight});

@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "measure/count.hpp"
 #include "measure/measure.hpp"

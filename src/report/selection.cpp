@@ -32,9 +32,8 @@ std::optional<Problem> commonest(const std::vector<const Row*>& rows) {
   const Row* best = nullptr;
   std::ptrdiff_t most = 0;
   for (const Row* row : rows) {
-    const auto uses = std::count_if(rows.begin(), rows.end(), [&](const Row* other) {
-      return same_shape(other->problem, row->problem);
-    });
+    const auto uses = std::ranges::count_if(
+        rows, [&](const Row* other) { return same_shape(other->problem, row->problem); });
     const bool larger = best != nullptr && flops(row->problem) > flops(best->problem);
     if (best != nullptr && (uses < most || (uses == most && !larger))) continue;
     best = row;
@@ -73,24 +72,21 @@ std::vector<Pick> rows_at(std::span<const Document> documents, const Problem& pr
       if (!same_shape(row.problem, problem) || !was_run(row)) continue;
       auto& picks = groups[{row.timing.has_value(), row.place == Place::kCuda, row.device.name,
                             is_cold(row)}];
-      const bool known = std::any_of(picks.begin(), picks.end(), [&](const Pick& pick) {
-        return pick.row->kernel == row.kernel;
-      });
+      const bool known = std::ranges::any_of(
+          picks, [&](const Pick& pick) { return pick.row->kernel == row.kernel; });
       if (!known) picks.push_back({&row, &document, derive(row)});
     }
   }
-  const auto best =
-      std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-        const auto rank = [](const auto& group) {
-          return std::tuple(std::get<0>(group.first), std::get<1>(group.first),
-                            group.second.size());
-        };
-        return rank(a) < rank(b);
-      });
+  const auto best = std::ranges::max_element(groups, [](const auto& a, const auto& b) {
+    const auto rank = [](const auto& group) {
+      return std::tuple(std::get<0>(group.first), std::get<1>(group.first), group.second.size());
+    };
+    return rank(a) < rank(b);
+  });
   if (best == groups.end()) return {};
   std::vector<Pick> picks = std::move(best->second);
   // Files may list the rungs in any order. Ids begin with the rung's number.
-  std::stable_sort(picks.begin(), picks.end(), [](const Pick& a, const Pick& b) {
+  std::ranges::stable_sort(picks, [](const Pick& a, const Pick& b) {
     if (a.row->role != b.row->role) return a.row->role < b.row->role;
     return a.row->role != Role::kBaseline && a.row->kernel < b.row->kernel;
   });
@@ -99,15 +95,16 @@ std::vector<Pick> rows_at(std::span<const Document> documents, const Problem& pr
 
 std::vector<Pick> of_precision(std::span<const Pick> rows, Precision precision) {
   std::vector<Pick> chosen;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(chosen),
-               [&](const Pick& pick) { return stands_for(pick.row->precision) == precision; });
+  std::ranges::copy_if(rows, std::back_inserter(chosen), [&](const Pick& pick) {
+    return stands_for(pick.row->precision) == precision;
+  });
   return chosen;
 }
 
 std::vector<Precision> precisions_of(std::span<const Pick> rows) {
   std::vector<Precision> found;
   for (const Precision precision : precisions()) {
-    if (std::any_of(rows.begin(), rows.end(), [&](const Pick& pick) {
+    if (std::ranges::any_of(rows, [&](const Pick& pick) {
           return pick.row->role != Role::kBaseline &&
                  stands_for(pick.row->precision) == precision && pick.derived.tflops;
         }))

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "report/json.hpp"
 #include "report/text.hpp"
@@ -125,8 +124,7 @@ std::string markdown(std::span<const Document> documents) {
       if (row.verdict.outcome == Outcome::kRefused) continue;  // not run: no figures
       const TableKind kind = kind_of(row);
       const std::string caption = where_and_when(row, document.environment, kind);
-      auto found = std::find_if(tables.begin(), tables.end(),
-                                [&](const Table& t) { return t.caption == caption; });
+      auto found = std::ranges::find(tables, caption, &Table::caption);
       if (found == tables.end()) {
         std::vector<Column> all = columns(kind, row.place);
         all.insert(all.begin() + 1,

@@ -100,7 +100,7 @@ Temporary::~Temporary() {
 
 bool is_plain(const fs::path& path) {
   const std::string& text = path.native();
-  return std::all_of(text.begin(), text.end(), [](char ch) {
+  return std::ranges::all_of(text, [](char ch) {
     return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
            std::string_view("_./+-").find(ch) != std::string_view::npos;
   });

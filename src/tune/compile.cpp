@@ -2,7 +2,6 @@
 #include "tune/compile.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -203,7 +202,7 @@ Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
     const bool ours = word.find(scratch.folder.string()) != std::string::npos;
     if (word != "\\" && !word.ends_with(":") && !ours) files.push_back(word);
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   for (const std::string& file : files) {
     all += without_scratch(file) + "\n";
     std::error_code error;

@@ -91,7 +91,7 @@ std::optional<Agreement> agreement(const std::vector<EarlierCandidate>& earlier,
   }
   const auto correlation = rank_correlation(before, now);
   if (!correlation) return std::nullopt;
-  const double best = *std::min_element(before.begin(), before.end());
+  const double best = *std::ranges::min_element(before);
   const std::vector<double> order = ranks(now);
   // By the earlier times: rate of the best among the first `count` of today's order, relative to
   // the best rate.
@@ -102,8 +102,8 @@ std::optional<Agreement> agreement(const std::vector<EarlierCandidate>& earlier,
     }
     return least > 0 ? best / least : 0;
   };
-  return Agreement{before.size(), *correlation,
-                   chosen(*std::min_element(order.begin(), order.end())), chosen(10)};
+  return Agreement{before.size(), *correlation, chosen(*std::ranges::min_element(order)),
+                   chosen(10)};
 }
 
 }  // namespace ladder::tune

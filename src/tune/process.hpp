@@ -7,7 +7,6 @@
 #include <sys/types.h>
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 

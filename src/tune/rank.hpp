@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rank correlation of two orders: measures how well a model's ranking agrees with measured times.
 #pragma once
-#include <cstddef>
 #include <optional>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "report/json_text.hpp"
 
@@ -26,7 +25,7 @@ std::string real_name(std::string gpu) {
 double best_known_ms(const Tuning& outcome, std::size_t at) {
   if (outcome.final) {
     const auto& entrants = outcome.final->entrants;
-    const auto found = std::find(entrants.begin(), entrants.end(), at);
+    const auto found = std::ranges::find(entrants, at);
     if (found != entrants.end())
       return outcome.final->median_ms[static_cast<std::size_t>(found - entrants.begin())];
   }
@@ -39,8 +38,7 @@ std::vector<std::size_t> ranking(const Tuning& outcome) {
   if (outcome.final) order = outcome.final->entrants;
   const std::size_t fixed = order.size();
   for (std::size_t i = 0; i < outcome.candidates.size(); ++i) {
-    if (outcome.candidates[i].fate == Fate::kPassed &&
-        std::find(order.begin(), order.end(), i) == order.end())
+    if (outcome.candidates[i].fate == Fate::kPassed && std::ranges::find(order, i) == order.end())
       order.push_back(i);
   }
   std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(fixed), order.end(),
@@ -83,8 +81,7 @@ std::string fates(const Tuning& outcome) {
   std::string text;
   for (const Fate fate : {Fate::kPassed, Fate::kSlow, Fate::kSpills, Fate::kNotBuilt, Fate::kWrong,
                           Fate::kCrashed, Fate::kHung}) {
-    const auto n = std::count_if(outcome.candidates.begin(), outcome.candidates.end(),
-                                 [&](const Candidate& c) { return c.fate == fate; });
+    const auto n = std::ranges::count(outcome.candidates, fate, &Candidate::fate);
     if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, to_string(fate));
   }
   return text;
@@ -151,8 +148,7 @@ std::vector<std::string> table(const Job& job, const Tuning& outcome) {
         (timed ? "        ms   GFLOP/s" : "  blk/SM  occup'y  LDS/kFMA  wav/kFMA  model ms"));
     for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i)
       lines.push_back(row(job, outcome, order[i]));
-    const auto hand =
-        outcome.by_hand ? std::find(order.begin(), order.end(), *outcome.by_hand) : order.end();
+    const auto hand = outcome.by_hand ? std::ranges::find(order, *outcome.by_hand) : order.end();
     if (hand != order.end() && static_cast<std::size_t>(hand - order.begin()) >= kShown)
       lines.push_back(row(job, outcome, *hand));
   }

@@ -13,7 +13,7 @@ namespace {
 
 // Moves to the adjacent value of a parameter in a direction, if there is one.
 bool step(const Parameter& parameter, int direction, int& value) {
-  const auto at = std::find(parameter.values.begin(), parameter.values.end(), value);
+  const auto at = std::ranges::find(parameter.values, value);
   if (at == parameter.values.end()) return false;
   if (direction > 0 ? at + 1 == parameter.values.end() : at == parameter.values.begin())
     return false;
@@ -51,7 +51,7 @@ std::vector<Point> shuffled_points(const SearchSpace& space, std::uint64_t seed)
     std::swap(points[i - 1], points[random_bits(seed, kStreamOrder, i) % i]);
   }
   const Point by_hand(space.by_hand.begin(), space.by_hand.end());
-  const auto at = std::find(points.begin(), points.end(), by_hand);
+  const auto at = std::ranges::find(points, by_hand);
   if (at != points.end()) std::iter_swap(points.begin(), at);
   return points;
 }
@@ -59,7 +59,7 @@ std::vector<Point> shuffled_points(const SearchSpace& space, std::uint64_t seed)
 std::vector<Point> neighbours(const SearchSpace& space, const Point& point) {
   std::vector<Point> near;
   const auto add = [&](const Point& candidate) {
-    if (space.allowed(candidate) && std::find(near.begin(), near.end(), candidate) == near.end())
+    if (space.allowed(candidate) && std::ranges::find(near, candidate) == near.end())
       near.push_back(candidate);
   };
   for (std::size_t i = 0; i < point.size(); ++i) {

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
+
+#include "problem/names.hpp"
 
 #include "measure/statistics.hpp"
 
@@ -107,7 +108,7 @@ class Tuner {
     if (!options_.only.empty()) return options_.only;
     std::size_t at = std::min<std::size_t>(1, order.size());  // the hand-set tile stays first
     for (const Point& point : options_.first) {
-      const auto found = std::find(order.begin(), order.end(), point);
+      const auto found = std::ranges::find(order, point);
       if (static_cast<std::size_t>(found - order.begin()) < at) continue;
       std::rotate(order.begin() + static_cast<std::ptrdiff_t>(at++), found, found + 1);
     }
@@ -155,8 +156,7 @@ class Tuner {
     const std::size_t at = tuning_.candidates.size();
     index_[candidate.point] = at;
     const auto& by_hand = job_.space->by_hand;
-    if (std::equal(by_hand.begin(), by_hand.end(), candidate.point.begin(), candidate.point.end()))
-      tuning_.by_hand = at;
+    if (std::ranges::equal(by_hand, candidate.point)) tuning_.by_hand = at;
     tuning_.candidates.push_back(std::move(candidate));
     keep();
   }
@@ -216,7 +216,7 @@ class Tuner {
     for (std::size_t i = 0; i < tuning_.candidates.size(); ++i) {
       if (tuning_.candidates[i].fate == Fate::kPassed) passed.push_back(i);
     }
-    std::stable_sort(passed.begin(), passed.end(), [this](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(passed, [this](std::size_t a, std::size_t b) {
       return tuning_.candidates[a].ms < tuning_.candidates[b].ms;
     });
     passed.resize(std::min(count, passed.size()));
@@ -269,7 +269,7 @@ class Tuner {
     std::vector<std::size_t> entrants;
     std::vector<std::size_t> wanted = best(options_.finalists);
     if (tuning_.by_hand && tuning_.candidates[*tuning_.by_hand].fate == Fate::kPassed &&
-        std::find(wanted.begin(), wanted.end(), *tuning_.by_hand) == wanted.end())
+        std::ranges::find(wanted, *tuning_.by_hand) == wanted.end())
       wanted.push_back(*tuning_.by_hand);
     for (const std::size_t at : wanted) {
       if (over(end_)) break;
@@ -307,7 +307,7 @@ class Tuner {
     for (std::size_t i = 0; i < entrants.size(); ++i) {
       ranking.emplace_back(ladder::describe(answer.samples[i]).median, i);
     }
-    std::sort(ranking.begin(), ranking.end());
+    std::ranges::sort(ranking);
     Final final;
     for (const auto& [ms, i] : ranking) {
       final.entrants.push_back(entrants[i]);
@@ -358,23 +358,7 @@ class Tuner {
 }  // namespace
 
 const char* to_string(Fate fate) {
-  switch (fate) {
-    case Fate::kPassed:
-      return "passed";
-    case Fate::kSlow:
-      return "slow";
-    case Fate::kSpills:
-      return "spills";
-    case Fate::kNotBuilt:
-      return "not_built";
-    case Fate::kWrong:
-      return "wrong";
-    case Fate::kCrashed:
-      return "crashed";
-    case Fate::kHung:
-      return "hung";
-  }
-  return "unknown";
+  return name_of(fate, {"passed", "slow", "spills", "not_built", "wrong", "crashed", "hung"});
 }
 
 Result<Tuning> tune(const Job& job, const Options& options) {

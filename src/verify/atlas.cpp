@@ -6,6 +6,8 @@
 #include <numbers>
 #include <vector>
 
+#include "problem/names.hpp"
+
 #include "operands/buffer.hpp"
 
 namespace ladder {
@@ -71,25 +73,8 @@ std::span<const Distribution> distributions() {
 }
 
 const char* to_string(Distribution distribution) {
-  switch (distribution) {
-    case Distribution::kUniform:
-      return "uniform";
-    case Distribution::kPositive:
-      return "positive";
-    case Distribution::kNormal:
-      return "normal";
-    case Distribution::kSpread1:
-      return "spread 1";
-    case Distribution::kSpread2:
-      return "spread 2";
-    case Distribution::kSpread4:
-      return "spread 4";
-    case Distribution::kGraded:
-      return "graded";
-    case Distribution::kCancelling:
-      return "cancelling";
-  }
-  return "unknown";
+  return name_of(distribution, {"uniform", "positive", "normal", "spread 1", "spread 2", "spread 4",
+                                "graded", "cancelling"});
 }
 
 Images draw(const Problem& problem, Distribution distribution, std::uint64_t seed) {
@@ -148,7 +133,7 @@ AtlasErrors errors_of(const Problem& problem, const Reference& reference,
     const auto middle = relative.begin() + static_cast<std::ptrdiff_t>(relative.size() / 2);
     std::nth_element(relative.begin(), middle, relative.end());
     errors.median = *middle;
-    errors.largest = *std::max_element(relative.begin(), relative.end());
+    errors.largest = *std::ranges::max_element(relative);
   }
   return errors;
 }

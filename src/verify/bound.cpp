@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "operands/encode.hpp"
 #include "problem/split_error.hpp"

@@ -12,7 +12,6 @@
 #include "host/openblas.hpp"
 #include "operands/buffer.hpp"
 #include "operands/parallel.hpp"
-#include "operands/virtual_gpu.hpp"
 #include "verify/proof_device.hpp"
 
 namespace ladder {
@@ -173,7 +172,7 @@ namespace {
 template <class Entry>
 const Entry* find(std::list<Entry>& entries, const Problem& problem, const Input& input,
                   Precision precision, ReferenceKind kind) {
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+  const auto found = std::ranges::find_if(entries, [&](const Entry& entry) {
     return entry.problem == problem && entry.input == input && entry.precision == precision &&
            entry.kind == kind;
   });

@@ -129,8 +129,7 @@ class Bench {
   Status place(const std::vector<float>& image, Buffer& buffer) {
     if (image.empty()) return Status::ok();  // null: the kernel must not read it
     std::vector<float> all(image.size() + 2 * operand_guard_, std::nanf(""));
-    std::copy(image.begin(), image.end(),
-              all.begin() + static_cast<std::ptrdiff_t>(operand_guard_));
+    std::ranges::copy(image, all.begin() + static_cast<std::ptrdiff_t>(operand_guard_));
     const std::vector<std::byte> memory = encode(problem_.in, std::span(all));
     auto allocated = Buffer::allocate(kernel_->place, memory.size());
     if (!allocated) return allocated.status();
@@ -321,10 +320,9 @@ Verdict verify(const KernelInfo& kernel, std::span<const Case> cases, const Devi
     // Which warp accesses which word depends on the problem, not on the values. Hence only one case
     // per problem is checked for races.
     VerifyOptions case_options = options;
-    case_options.check_races &=
-        std::none_of(results.begin(), results.end(), [&](const CaseResult& earlier) {
-          return earlier.problem == in_types_of(kernel, which.problem);
-        });
+    case_options.check_races &= std::ranges::none_of(results, [&](const CaseResult& earlier) {
+      return earlier.problem == in_types_of(kernel, which.problem);
+    });
     results.push_back(verify_case(kernel, which, device, case_options, store));
     // After the device's context is lost every launch fails, so this is reported once.
     if (kernel.place == Place::kCuda && results.back().outcome == Outcome::kLaunchError &&

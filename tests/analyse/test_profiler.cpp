@@ -68,7 +68,7 @@ TEST(Golden, a_row_is_found_by_kernel_and_shape) {
 
 TEST(Ncu, command_asks_for_every_metric) {
   const auto command = ncu_command("ncu", {"a", "b"}, {"program", "x"});
-  EXPECT_NE(std::find(command.begin(), command.end(), "a,b"), command.end());
+  EXPECT_NE(std::ranges::find(command, "a,b"), command.end());
   EXPECT_EQ(command.back(), "x");
 }
 

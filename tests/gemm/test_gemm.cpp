@@ -8,7 +8,6 @@
 
 #include <cstdlib>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <vector>
 

@@ -2,10 +2,8 @@
 // Measured plans: their file, and that the planner takes them.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
-#include "gemm/plan/menus.hpp"
 #include "gemm/plan/part_tiles.hpp"
 #include "gemm/plan/plan.hpp"
 #include "gemm/plan/tuned_plans.hpp"

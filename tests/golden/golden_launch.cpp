@@ -84,7 +84,7 @@ std::size_t kernels_of(const ladder::KernelInfo& info, const ladder::Problem& p,
 }
 
 bool among(const std::vector<std::string>& names, std::string_view name) {
-  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+  return names.empty() || std::ranges::find(names, name) != names.end();
 }
 
 bool launch_all(const std::string& shape, const std::vector<std::string>& names,

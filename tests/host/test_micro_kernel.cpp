@@ -5,10 +5,7 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <iterator>
-#include <limits>
 #include <vector>
 
 #include "guarded.hpp"
@@ -124,7 +121,7 @@ TEST(MicroKernel, StreamedTilesAreTheSame) {
       for (const int cols : {width, width - 1}) {
         for (const int offset : {0, 1}) {
           alignas(64) float c[MicroKernel::kMostRows * 64 + 64];
-          std::fill(std::begin(c), std::end(c), kUntouched);
+          std::ranges::fill(c, kUntouched);
           std::vector<float> a(rows), b(width);
           for (int i = 0; i < rows; ++i) a[i] = value(i, 0);
           for (int j = 0; j < width; ++j) b[j] = value(0, j);

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -221,15 +220,15 @@ TEST(Cblas, GoesOnWithoutMemoryForPanels) {
     // B is transposed, so that it is packed. All elements are 1: every sum is k.
     constexpr int kRows = 32, kCols = 512, kDepth = 1024;
     static float a[kRows * kDepth], b[kCols * kDepth], c[kRows * kCols];
-    std::fill(std::begin(a), std::end(a), 1.0F);
-    std::fill(std::begin(b), std::end(b), 1.0F);
+    std::ranges::fill(a, 1.0F);
+    std::ranges::fill(b, 1.0F);
     if (!with_little_memory(0)) return false;
     void* volatile last = nullptr;  // so that the compiler cannot remove it
     do last = std::malloc(64);
     while (last != nullptr);
     cblas_sgemm(kRowMajor, kNoTrans, kTrans, kRows, kCols, kDepth, 1.0F, a, kDepth, b, kDepth, 0.0F,
                 c, kCols);
-    return std::count(std::begin(c), std::end(c), float{kDepth}) == kRows * kCols;
+    return std::ranges::count(c, float{kDepth}) == kRows * kCols;
   }));
 }
 

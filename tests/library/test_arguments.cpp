@@ -175,7 +175,7 @@ TEST_F(Arguments, AtRandom) {
     Example x({5, 6, 7}, LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_N, 2);
     constexpr std::size_t kGuard = 64;
     std::vector<float> guarded(x.c.size() + 2 * kGuard, 99);
-    std::copy(x.c.begin(), x.c.end(), guarded.begin() + kGuard);
+    std::ranges::copy(x.c, guarded.begin() + kGuard);
     const auto there = upload(guarded);
     x.call.c = there.get() + kGuard;
     const std::int64_t size = one_of(-1, 0, 1, 5);

@@ -2,8 +2,6 @@
 // Batches of FP32 products that one launch computes.
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "library/support.hpp"
 
 namespace ladder::test {

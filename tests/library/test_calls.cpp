@@ -43,8 +43,8 @@ TEST_F(Calls, EveryLayoutOperationAndPrecision) {
     }
   }
   // on Hopper: tf32 with a transposed operand
-  const auto lacking = std::count_if(std::begin(kPrecisions), std::end(kPrecisions),
-                                     [](ladder_precision p) { return !computes(p); });
+  const auto lacking =
+      std::ranges::count_if(kPrecisions, [](ladder_precision p) { return !computes(p); });
   EXPECT_EQ(refused, is_hopper() ? 6 : 8 * lacking);
 }
 

@@ -135,7 +135,7 @@ bool right(const ladder::KernelInfo& kernel, ladder::Problem p, High high) {
   }
   std::vector<float> sums(static_cast<std::size_t>(p.n));
   for (std::int64_t i = 0; i < p.m; ++i) {
-    std::fill(sums.begin(), sums.end(), 0.0F);
+    std::ranges::fill(sums, 0.0F);
     for (std::int64_t l = 0; l < p.k; ++l) {
       const float x = along_a ? a.at(i, l) : a.at(l, i);
       const float* const first = along_b ? &b.at(0, l) : &b.at(l, 0);
@@ -305,8 +305,7 @@ int main(int argc, char** argv) {
                                  : cases(hopper, plans)) {
       if (!kernel.accepts(c.problem, device.value())) continue;
       ++number;
-      if (!wanted.empty() &&
-          std::find(wanted.begin(), wanted.end(), std::to_string(number)) == wanted.end())
+      if (!wanted.empty() && std::ranges::find(wanted, std::to_string(number)) == wanted.end())
         continue;
       ++done;
       ladder::pretended = c.device;

@@ -9,7 +9,6 @@
 
 #include "page/digest.hpp"
 #include "report/chart.hpp"
-#include "report/json.hpp"
 #include "report/temporary.hpp"
 
 namespace ladder::page {

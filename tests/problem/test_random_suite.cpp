@@ -28,7 +28,7 @@ const std::vector<Problem>& many() {
 }
 
 double share(bool (*holds)(const Problem&)) {
-  const auto count = std::count_if(many().begin(), many().end(), holds);
+  const auto count = std::ranges::count_if(many(), holds);
   return static_cast<double>(count) / static_cast<double>(many().size());
 }
 
@@ -44,9 +44,8 @@ TEST(RandomSuite, KeepsItsBounds) {
     EXPECT_EQ(p, make_problem(p.m, p.n, p.k, 1, 0, p.op_a, p.op_b));
     EXPECT_TRUE(names.insert(to_string(p)).second) << to_string(p);
   }
-  EXPECT_TRUE(std::is_sorted(many().begin(), many().end(), [](const Problem& a, const Problem& b) {
-    return flops(a) < flops(b);
-  }));
+  EXPECT_TRUE(std::ranges::is_sorted(
+      many(), [](const Problem& a, const Problem& b) { return flops(a) < flops(b); }));
 }
 
 TEST(RandomSuite, DrawsEveryAlignmentAndTransposition) {
@@ -90,7 +89,7 @@ TEST(RandomSuite, IsTheSameEverywhere) {
   // A larger number adds problems.
   const std::vector<Problem> more = drawn("random:7:200");
   for (const Problem& p : drawn("random:7:100"))
-    EXPECT_NE(std::find(more.begin(), more.end(), p), more.end()) << to_string(p);
+    EXPECT_NE(std::ranges::find(more, p), more.end()) << to_string(p);
 }
 
 TEST(RandomSuite, QuotesWhatIsWrong) {

@@ -3,8 +3,6 @@
 // kernel, and the chart has the deepest sum.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "report/atlas.hpp"
 
 namespace ladder {

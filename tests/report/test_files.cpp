@@ -8,7 +8,6 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include "report/files.hpp"

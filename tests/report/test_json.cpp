@@ -113,7 +113,7 @@ TEST(Json, TheBaselineHasOnlyWhatDiffersFromTheRow) {
 
 TEST(Json, IsOneLineARow) {
   const std::string text = to_json(sample_document());
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2 + 1 + 3 + 1);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 2 + 1 + 3 + 1);
 }
 
 TEST(Json, NotANumberIsNullAndStaysSo) {

@@ -34,8 +34,8 @@ TEST(RooflineText, HigherRatesStandHigherAndRoofsAboveThem) {
                                           {"quick", 40, false, 30, 600}};
   const auto lines = roofline_text(roofs, points, 80);
   const auto line_of = [&](char mark) {
-    return std::find_if(
-               lines.begin(), lines.end(),
+    return std::ranges::find_if(
+               lines,
                [&](const std::string& line) { return line.find(mark, 8) != std::string::npos; }) -
            lines.begin();
   };

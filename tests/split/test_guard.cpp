@@ -140,7 +140,7 @@ TEST(Guard, TakesNoTermsWhereFewProductsAreLarge) {
     }
   }
   Matrices selection = uniform(make_problem(64, 72, 512));  // rows of the identity
-  std::fill(selection.a.begin(), selection.a.end(), 0.0F);
+  std::ranges::fill(selection.a, 0.0F);
   for (std::int64_t i = 0; i < selection.p.m; ++i) selection.at_a(i, 7 * i) = 1;
   EXPECT_EQ(chosen_on(selection), Precision::kIeee);
   EXPECT_EQ(error_of(selection, run(kernel("ladder_guarded"), selection)), 0);

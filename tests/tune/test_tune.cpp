@@ -141,7 +141,7 @@ TEST_F(TuneFake, TriesWhatItIsGivenFirstAndOnly) {
   const auto given = tune(job_, options_);
   ASSERT_TRUE(given) << given.status().message();
   for (const Candidate& c : given.value().candidates) tried.push_back(c.point);
-  std::sort(tried.begin(), tried.end());
+  std::ranges::sort(tried);
   EXPECT_EQ(tried, (std::vector<Point>{{0, 4}, {0, 25}}));
   EXPECT_FALSE(given.value().interrupted);
   EXPECT_EQ(given.value().compiled, 2U);

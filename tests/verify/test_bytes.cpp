@@ -90,7 +90,7 @@ TEST(Bytes, ImagesAreElementsTimesScales) {
       EXPECT_TRUE(std::isnan(x.plain_a[p.k]));
       if (values != Values::kUniform) continue;
       const auto numbers = std::span(x.plain_b).first(static_cast<std::size_t>(p.k));
-      EXPECT_GT(*std::max_element(numbers.begin(), numbers.end()), 220);
+      EXPECT_GT(*std::ranges::max_element(numbers), 220);
       EXPECT_TRUE(!blocks || x.scales_b[0] != x.scales_b[1]);
     }
   }
@@ -104,7 +104,7 @@ TEST(Bytes, SumsOfIntegersFitThirteenFractionBits) {
     double sum = 0;
     for (std::int64_t i = 0; i < k; ++i) sum += std::abs(x.plain_a[i] * x.plain_b[i]);
     EXPECT_LE(sum, 0x1p13) << k;
-    EXPECT_GT(*std::max_element(x.plain_a.begin(), x.plain_a.end()), 0);
+    EXPECT_GT(*std::ranges::max_element(x.plain_a), 0);
   }
 }
 

@@ -97,14 +97,14 @@ TEST(Identity, RejectsNanAndZeros) {
   Fixture setup(make_problem(20, 20, 20), Values::kUniform);
   setup.c[7] = NAN;
   EXPECT_FALSE(setup.check().ok);
-  std::fill(setup.c.begin(), setup.c.end(), 0.0F);
+  std::ranges::fill(setup.c, 0.0F);
   EXPECT_FALSE(setup.check().ok);
 }
 
 TEST(Identity, RejectsAnUnprovableZeroReference) {
   Fixture setup(make_problem(20, 20, 20), Values::kUniform);
-  std::fill(setup.images.a.begin(), setup.images.a.end(), 0.0F);
-  std::fill(setup.c.begin(), setup.c.end(), 0.0F);
+  std::ranges::fill(setup.images.a, 0.0F);
+  std::ranges::fill(setup.c, 0.0F);
   EXPECT_FALSE(setup.check().ok);
 }
 

@@ -23,7 +23,7 @@ std::vector<std::atomic<int>> count_each(std::int64_t items) {
 }
 
 bool once(const std::vector<std::atomic<int>>& times) {
-  return std::all_of(times.begin(), times.end(), [](const auto& n) { return n == 1; });
+  return std::ranges::all_of(times, [](const auto& n) { return n == 1; });
 }
 
 TEST(ParallelFor, WorksOnEveryItemOnce) {

@@ -130,8 +130,7 @@ bool is_launch(const Json& launch) {
   const auto numbers = [&](const char* kind) {
     if (!launch.contains(kind) || !launch.at(kind).is_object()) return false;
     const Json& all = launch.at(kind);
-    return std::all_of(all.begin(), all.end(),
-                       [](const Json& value) { return value.is_number_unsigned(); });
+    return std::ranges::all_of(all, [](const Json& value) { return value.is_number_unsigned(); });
   };
   return launch.is_object() && launch.contains("kernel") && launch.at("kernel").is_string() &&
          (!launch.contains(kDevice) || launch.at(kDevice).is_number_unsigned()) &&
@@ -148,14 +147,14 @@ std::string check_baseline(const std::string& json, bool estimates) {
                      file.at(kDevices).is_array();
   if (!whole) return "no counters file: 'devices' or 'launches' is missing";
   const Json &devices = file.at(kDevices), &launches = file.at(kLaunches);
-  if (!std::all_of(devices.begin(), devices.end(), [](const Json& d) { return d.is_string(); }))
+  if (!std::ranges::all_of(devices, [](const Json& d) { return d.is_string(); }))
     return "no counters file: 'devices' is no list of texts";
   for (std::size_t i = 0; i < launches.size(); ++i) {
     if (!is_launch(launches.at(i)))
       return fmt::format("no counters file: launch {} has no kernel, metrics or estimates", i);
   }
-  if (estimates && std::all_of(launches.begin(), launches.end(),
-                               [](const Json& launch) { return launch.at(kEstimates).empty(); }))
+  if (estimates && std::ranges::all_of(
+                       launches, [](const Json& launch) { return launch.at(kEstimates).empty(); }))
     return "has no estimates; --update-baseline --estimates writes them";
   return "";
 }

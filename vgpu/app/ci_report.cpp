@@ -186,8 +186,7 @@ std::string data(const std::string& text) {
 
 std::string junit(const Outcome& outcome) {
   const std::vector<TestCase> cases = cases_of(outcome);
-  const auto failed =
-      std::count_if(cases.begin(), cases.end(), [](const TestCase& c) { return c.failed(); });
+  const auto failed = std::ranges::count_if(cases, [](const TestCase& c) { return c.failed(); });
   const std::string sums = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{:.3f}\"",
                                        cases.size(), failed, outcome.seconds);
   std::string text = fmt::format(

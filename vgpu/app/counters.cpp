@@ -42,7 +42,7 @@ std::string put_in_place(const std::string& path) {
 CountersFiles finish_counters(const std::string& claims) {
   std::vector<fs::path> names;
   for (const auto& entry : fs::directory_iterator(claims)) names.push_back(entry.path());
-  std::sort(names.begin(), names.end(), [](const fs::path& a, const fs::path& b) {
+  std::ranges::sort(names, [](const fs::path& a, const fs::path& b) {
     const bool first_a = a.filename() == "first", first_b = b.filename() == "first";
     return first_a != first_b ? first_a : a < b;
   });

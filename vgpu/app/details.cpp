@@ -208,7 +208,7 @@ std::string loop_of(const Json& loop) {
 std::string lines_of(const Group& group, int most, const ReadFile& read) {
   constexpr const char* kInstructions = "smsp__inst_executed.sum";
   std::vector<SourceLine> lines = group.lines;
-  std::stable_sort(lines.begin(), lines.end(), [](const SourceLine& a, const SourceLine& b) {
+  std::ranges::stable_sort(lines, [](const SourceLine& a, const SourceLine& b) {
     return value(a, kInstructions) > value(b, kInstructions);
   });
   std::uint64_t all = 0;

@@ -39,8 +39,8 @@ bool same(const Group& a, const Group& b) {
 void add_line(Group& group, const Json& item) {
   const auto file = item.at("file").get<std::string>();
   const auto number = item.at("line").get<std::uint32_t>();
-  auto line = std::find_if(group.lines.begin(), group.lines.end(),
-                           [&](const SourceLine& l) { return l.line == number && l.file == file; });
+  auto line = std::ranges::find_if(
+      group.lines, [&](const SourceLine& l) { return l.line == number && l.file == file; });
   if (line == group.lines.end()) line = group.lines.insert(line, {file, number, {}, true, {}});
   if (item.contains("schedule")) line->schedule = item.at("schedule");
   for (const char* kind : {"metrics", "estimates"}) {
@@ -79,8 +79,7 @@ std::vector<Group> groups_of(const std::string& json) {
   if (!file.is_object()) return groups;
   for (const Json& launch : file.at("launches")) {
     Group head = head_of(file, launch);
-    auto at =
-        std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return same(g, head); });
+    auto at = std::ranges::find_if(groups, [&](const Group& g) { return same(g, head); });
     if (at == groups.end()) at = groups.insert(at, std::move(head));
     add(*at, launch);
   }

@@ -2,7 +2,6 @@
 // Groups the launches of a counters file that are shown together: the same kernel and
 // configuration.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>

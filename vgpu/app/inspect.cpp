@@ -45,19 +45,16 @@ Inspection judge(const std::string& program, const CudaFile& file,
         program));
   }
   const auto is_ours = [](const Library& library) {
-    return std::find(kStandIns.begin(), kStandIns.end(), library.name) != kStandIns.end() ||
+    return std::ranges::find(kStandIns, library.name) != kStandIns.end() ||
            library.file.runtime == StaticRuntime::kCuda13 ||
            library.file.runtime == StaticRuntime::kCuda12;
   };
-  if (file.runtime != StaticRuntime::kNone ||
-      std::any_of(libraries.begin(), libraries.end(), is_ours))
-    return {};
+  if (file.runtime != StaticRuntime::kNone || std::ranges::any_of(libraries, is_ours)) return {};
   for (const Library& library : libraries) {
     if (library.name.starts_with("libcudart.so")) {
       return fails(
           fmt::format("{} is linked to {}; the virtual GPU stands in for those of CUDA 12 and 13: "
-                      "rebuild it with "
-                      "one of them",
+                      "rebuild it with one of them",
                       program, library.name));
     }
   }

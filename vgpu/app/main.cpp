@@ -275,9 +275,8 @@ int parse_and_run(int argc, char** argv) {
                "fail a launch at the first finding, too, where hardware would go on: race, init, "
                "sync");
   app.add_option("--counters", options.counters,
-                 "write every launch's counters as JSON; %p becomes the process id. Without it the "
-                 "first process "
-                 "writes FILE, others FILE.PID")
+                 "write every launch's counters as JSON; %p becomes the process id. Without it the"
+                 " first process writes FILE, others FILE.PID")
       ->type_name("FILE");
   app.add_flag("--print", options.print, "print tables of the kernels' counters at the end");
   app.add_flag("--source", options.source,
@@ -298,13 +297,11 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--threads", options.threads, "host threads of a launch (default: all)")
       ->type_name("N");
   app.add_option("--numerics", options.numerics,
-                 "how tensor cores add: single (the default: one product after the other in single "
-                 "precision) or hopper "
-                 "(as an H200, bit for bit)");
+                 "how tensor cores add: single (the default: one product after the other in "
+                 "single precision) or hopper (as an H200, bit for bit)");
   app.add_option("--schedule", options.schedule,
                  "when asynchronous copies land: eager (default), lazy, random:SEED, which has "
-                 "warps and blocks "
-                 "take turns at random, too")
+                 "warps and blocks take turns at random, too")
       ->type_name("WHEN");
   app.add_option("--junit", options.junit, "write what was found as a JUnit report")
       ->type_name("FILE");
@@ -365,7 +362,7 @@ int parse_and_run(int argc, char** argv) {
   }
   for (const CLI::Option* option : app.get_options()) {
     const auto& values = option->results();
-    if (std::find(values.begin(), values.end(), "") != values.end())
+    if (std::ranges::find(values, "") != values.end())
       return fail(kBadArgument, option->get_name(false, true) + ": is empty; it needs a value");
   }
   if (const std::string error = vgpu::app::check_options(options); !error.empty())

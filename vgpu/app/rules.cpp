@@ -65,8 +65,7 @@ constexpr std::array kRules = {
 std::span<const Rule> rules() { return kRules; }
 
 const Rule& rule_of(std::string_view finding) {
-  const auto found = std::find_if(kRules.begin(), kRules.end(),
-                                  [&](const Rule& rule) { return rule.finding == finding; });
+  const auto found = std::ranges::find(kRules, finding, &Rule::finding);
   return found == kRules.end() ? kRules.back() : *found;
 }
 

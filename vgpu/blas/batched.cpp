@@ -137,7 +137,7 @@ void invert_factored(const Matrix<W>& a, const Integers& pivots, const Matrix<W>
     std::vector<W> column(a.rows);
     column[j] = 1;
     solve_factored(a, pivots, CUBLAS_OP_N, column.data());
-    std::copy(column.begin(), column.end(), &inverse.at(0, j));
+    std::ranges::copy(column, &inverse.at(0, j));
   }
   inverse.mark();
 }

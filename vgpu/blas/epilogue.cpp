@@ -103,7 +103,7 @@ bool is_known(const Epilogue& epilogue) {
       CUBLASLT_EPILOGUE_GELU_AUX, CUBLASLT_EPILOGUE_GELU_BIAS,   CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
       CUBLASLT_EPILOGUE_DGELU,    CUBLASLT_EPILOGUE_DGELU_BGRAD, CUBLASLT_EPILOGUE_BGRADA,
       CUBLASLT_EPILOGUE_BGRADB};
-  return std::find(std::begin(kAll), std::end(kAll), epilogue.kind) != std::end(kAll);
+  return std::ranges::find(kAll, epilogue.kind) != std::end(kAll);
 }
 
 template <class W>

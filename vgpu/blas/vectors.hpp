@@ -106,8 +106,7 @@ inline bool is_real(cudaDataType type) {
 template <class Compute>
 cublasStatus_t typed_real(const char* name, cudaDataType execution,
                           std::initializer_list<cudaDataType> types, Compute compute) {
-  if (!std::all_of(types.begin(), types.end(), is_real) ||
-      (execution != CUDA_R_32F && execution != CUDA_R_64F))
+  if (!std::ranges::all_of(types, is_real) || (execution != CUDA_R_32F && execution != CUDA_R_64F))
     return refuse(name, "this combination of types");
   return execution == CUDA_R_32F ? compute(float{}) : compute(double{});
 }
@@ -116,8 +115,7 @@ cublasStatus_t typed(const char* name, cudaDataType execution,
                      std::initializer_list<cudaDataType> types, Compute compute) {
   if (!is_complex(execution)) return typed_real(name, execution, types, compute);
   const auto is_known = [](cudaDataType type) { return is_real(type) || is_complex(type); };
-  if (!std::all_of(types.begin(), types.end(), is_known))
-    return refuse(name, "this combination of types");
+  if (!std::ranges::all_of(types, is_known)) return refuse(name, "this combination of types");
   return execution == CUDA_C_32F ? compute(std::complex<float>{}) : compute(std::complex<double>{});
 }
 

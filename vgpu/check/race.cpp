@@ -191,8 +191,7 @@ void RaceCheck::async_read(const observer::Warp& warp, const ir::Insn& insn, u32
     s.check_fence(attempt, w);
   }
   if (memory.last_async_read.empty()) memory.last_async_read.resize(memory.writer.size());
-  auto reader = std::find_if(memory.async_reads.begin(), memory.async_reads.end(),
-                             [&](const Reader& r) { return r.agent == agent.index; });
+  auto reader = std::ranges::find(memory.async_reads, agent.index, &Reader::agent);
   if (reader == memory.async_reads.end()) {
     reader = memory.async_reads.insert(reader, Reader{agent.index, Marks(memory.writer.size())});
   }

@@ -141,7 +141,7 @@ void RaceCheck::copies_arrive(const observer::Warp& warp, u32 mask, const u32* e
 
 void RaceCheck::complete(PhaseClock& clock) {
   raise(clock.completed, clock.arriving);
-  std::fill(clock.arriving.begin(), clock.arriving.end(), 0);
+  std::ranges::fill(clock.arriving, 0);
 }
 
 void RaceCheck::wait(const observer::Warp& warp, const PhaseClock& clock) {

@@ -60,7 +60,7 @@ struct BlockMemory {
   std::unordered_map<u32, Agreement> agreements;  // by word
 
   void forget() {
-    const auto clear = [](std::vector<u32>& clocks) { std::fill(clocks.begin(), clocks.end(), 0); };
+    const auto clear = [](std::vector<u32>& clocks) { std::ranges::fill(clocks, 0); };
     clear(writes.clock);
     clear(copies.clock);
     for (Marks& marks : reads) clear(marks.clock);

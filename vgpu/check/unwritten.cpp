@@ -100,10 +100,10 @@ void UnwrittenReads::note_local(const observer::Warp& warp, const ir::Insn& insn
 
 std::vector<const UnwrittenReads::Site*> UnwrittenReads::sites() const {
   std::vector<const Site*> sorted;
-  std::transform(sites_.begin(), sites_.end(), std::back_inserter(sorted),
-                 [](const auto& entry) { return &entry.second; });
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Site* a, const Site* b) { return a->block < b->block; });
+  std::ranges::transform(sites_, std::back_inserter(sorted),
+                         [](const auto& entry) { return &entry.second; });
+  std::ranges::stable_sort(sorted,
+                           [](const Site* a, const Site* b) { return a->block < b->block; });
   return sorted;
 }
 

@@ -105,7 +105,7 @@ void BlockWatch::start_block(u64 linear) {
   warp_marks.assign(warps_of(config_), {});
   synchronised = false;
   known_begin_ = known_end_ = 0;
-  std::fill(shared_.begin(), shared_.end(), 0);
+  std::ranges::fill(shared_, 0);
   shared_unwritten = shared_words;
 }
 

@@ -15,8 +15,7 @@ inline constexpr std::string_view kAssembler =
     "counted in PTX; the assembler merges, splits and unrolls";
 inline constexpr std::string_view kLoops =
     "counted in PTX, which the assembler merges, splits and unrolls; or repeated by who waits, as "
-    "time has "
-    "it; or the lanes of a call returned apart";
+    "time has it; or the lanes of a call returned apart";
 inline constexpr std::string_view kSpilled =
     "counted in PTX; which variables stay in registers is the assembler's choice";
 inline constexpr std::string_view kFused =
@@ -27,21 +26,16 @@ inline constexpr std::string_view kWidth =
     "traffic";
 inline constexpr std::string_view kCarveOut =
     "with all the shared memory that a multiprocessor can have; the driver chooses how much of it "
-    "a kernel "
-    "needs";
+    "a kernel needs";
 inline constexpr std::string_view kClasses =
     "counted in PTX; or the lanes of a call returned apart; or instructions whose class was not "
     "measured";
 inline constexpr std::string_view kCombined =
     "counted in PTX; the assembler may combine the lanes of an address first, and sends atomics "
-    "whose result "
-    "is not "
-    "used as reductions";
+    "whose result is not used as reductions";
 inline constexpr std::string_view kTorn =
     "as if each sector were moved once; the hardware looks several times at 16-byte copies that "
-    "are not of "
-    "whole "
-    "sectors to whole sectors";
+    "are not of whole sectors to whole sectors";
 
 inline constexpr std::string_view kPipes =
     "by the pipes of classes of instructions; or repeated by who waits, as time has it";
@@ -77,16 +71,23 @@ inline constexpr Operations kBulkStores = {kBulkStore, kBulkReduce, kBulkSend};
 inline constexpr Spaces kGlobal = {Space::kGlobal}, kShared = {Space::kShared},
                         kLocal = {Space::kLocal};
 
+// A metric that is exact without the doubts `ptx` or `sass`.
+constexpr Metric metric(Section section, std::string_view name, std::string_view unit,
+                        std::string_view title, Share share, Operations operations, Spaces spaces,
+                        Doubts ptx, Doubts sass, std::string_view method) {
+  return {name, unit, section, title, share, operations, spaces, ptx, sass, method};
+}
+
 constexpr Metric of_launch(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, std::string_view method = "") {
   const Doubts unless = method.empty() ? kNever : kAlways;
-  return {name, unit, section, title, nullptr, {}, {}, unless, unless, method};
+  return metric(section, name, unit, title, nullptr, {}, {}, unless, unless, method);
 }
 
 constexpr Metric exact(Section section, std::string_view name, std::string_view unit,
                        std::string_view title, Share share, Operations operations,
                        Spaces spaces = {}) {
-  return {name, unit, section, title, share, operations, spaces, kNever, kNever, ""};
+  return metric(section, name, unit, title, share, operations, spaces, kNever, kNever, "");
 }
 
 // Metrics of loads. While a thread waits for another one, its number of loads depends on timing;
@@ -97,53 +98,34 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
       "how often a thread looks at what it waits for depends on time; the assembler merges "
       "loads of one place, moves loads behind branches and drops unused elements; lanes that "
       "diverged in a loop may load apart";
-  return {name,
-          unit,
-          Section::kMemory,
-          title,
-          share,
-          operations,
-          {},
-          kPolls | kFragments | kLooseLoads | kLoadsApart | kOtherArchitecture | also,
-          kPolls | also,
-          also == kNever ? kTime : kTorn};
+  return metric(kMem, name, unit, title, share, operations, {},
+                kPolls | kFragments | kLooseLoads | kLoadsApart | kOtherArchitecture | also,
+                kPolls | also, also == kNever ? kTime : kTorn);
 }
 
 // What bulk loads bring to multiprocessors: whole boxes, also what lies outside the tensor.
 constexpr Metric of_boxes(std::string_view name, std::string_view title, Share share) {
-  return {name,
-          "bytes",
-          Section::kMemory,
-          title,
-          share,
-          {Operation::kBulkLoad},
-          {},
-          kUnevenBoxes | kOtherArchitecture,
-          kUnevenBoxes | kOtherArchitecture,
-          "as if rows of a box that begin within a sector took one more sector, and rows outside "
-          "the tensor did not"};
+  return metric(
+      kMem, name, "bytes", title, share, {Operation::kBulkLoad}, {},
+      kUnevenBoxes | kOtherArchitecture, kUnevenBoxes | kOtherArchitecture,
+      "as if rows of a box that begin within a sector took one more sector, and rows outside "
+      "the tensor did not");
 }
 
 constexpr Metric of_stores(std::string_view name, std::string_view unit, std::string_view title,
                            Share share) {
-  return {name,
-          unit,
-          Section::kMemory,
-          title,
-          share,
-          {Operation::kStore},
-          {},
-          kFragments | kStoresApart | kOtherArchitecture,
-          kNever,
-          "in which pieces wmma moves a fragment is the assembler's choice; lanes that "
-          "diverged in a loop may store apart"};
+  return metric(kMem, name, unit, title, share, {Operation::kStore}, {},
+                kFragments | kStoresApart | kOtherArchitecture, kNever,
+                "in which pieces wmma moves a fragment is the assembler's choice; lanes that "
+                "diverged in a loop may store apart");
 }
 
 // Exact from machine code only.
 constexpr Metric from_sass(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, Share share, Operations operations,
                            std::string_view method, Spaces spaces = {}, Doubts also = kNever) {
-  return {name, unit, section, title, share, operations, spaces, kAlways, kRetries | also, method};
+  return metric(section, name, unit, title, share, operations, spaces, kAlways, kRetries | also,
+                method);
 }
 
 // Exact from machine code only, and only if no thread waits in a loop: the number of its iterations
@@ -151,89 +133,56 @@ constexpr Metric from_sass(Section section, std::string_view name, std::string_v
 constexpr Metric of_loops(std::string_view name, std::string_view unit, std::string_view title,
                           Share share, Operations operations, std::string_view method,
                           Doubts also = kNever) {
-  return {name,  unit,    Section::kInstructions,
-          title, share,   operations,
-          {},    kAlways, kWaits | kParted | kBroke | kOtherArchitecture | also,
-          method};
+  return metric(kInst, name, unit, title, share, operations, {}, kAlways,
+                kWaits | kParted | kBroke | kOtherArchitecture | also, method);
 }
 
 // Thread instructions of a class with their guard true; `also`: further doubts.
 constexpr Metric of_class(std::string_view name, std::string_view title, Operations operations,
                           Doubts also = kWaits) {
-  return {name,    "inst",     Section::kInstructions,
-          title,   lanes_once, operations,
-          {},      kAlways,    kUnclassified | kRetries | kOtherArchitecture | also,
-          kClasses};
+  return metric(kInst, name, "inst", title, lanes_once, operations, {}, kAlways,
+                kUnclassified | kRetries | kOtherArchitecture | also, kClasses);
 }
 
 // Executions in a pipe, where a waiting loop may use it.
 constexpr Metric of_pipe(std::string_view name, std::string_view title, Share share,
                          Doubts also = kWaits | kParted | kBroke) {
-  return {name,
-          "inst",
-          Section::kInstructions,
-          title,
-          share,
-          kAnyOp,
-          {},
-          kAlways,
-          kUnclassified | kUnknownPipe | kRetries | kOtherArchitecture | also,
-          (also & kEitherHalf) != 0 ? kHalves : kPipes};
+  return metric(kInst, name, "inst", title, share, kAnyOp, {}, kAlways,
+                kUnclassified | kUnknownPipe | kRetries | kOtherArchitecture | also,
+                (also & kEitherHalf) != 0 ? kHalves : kPipes);
 }
 
 constexpr Metric of_tensor_path(std::string_view name, std::string_view title, Share share) {
-  return {name, "ops",   Section::kInstructions,        title,     share, kProducts,
-          {},   kAlways, kRetries | kOtherArchitecture, kAssembler};
+  return metric(kInst, name, "ops", title, share, kProducts, {}, kAlways,
+                kRetries | kOtherArchitecture, kAssembler);
 }
 
 // Products of warpgroups, which the assembler neither adds nor merges.
 constexpr Metric of_warpgroups(Section section, std::string_view name, std::string_view unit,
                                std::string_view title, Share share, Doubts also = kNever) {
-  return {name,
-          unit,
-          section,
-          title,
-          share,
-          kWarpgroupProducts,
-          {},
-          kOtherArchitecture | also,
-          kRetries | kOtherArchitecture | also,
-          also == kNever ? kLoops : kOperands};
+  return metric(section, name, unit, title, share, kWarpgroupProducts, {},
+                kOtherArchitecture | also, kRetries | kOtherArchitecture | also,
+                also == kNever ? kLoops : kOperands);
 }
 
 constexpr Metric arithmetic(Doubts from_ptx, std::string_view name, std::string_view title,
                             Operation operation) {
-  return {name,
-          "inst",
-          Section::kInstructions,
-          title,
-          lanes,
-          {operation},
-          {},
-          from_ptx | sunk(operation) | kOtherArchitecture,
-          kRetries,
-          kFused};
+  return metric(kInst, name, "inst", title, lanes, {operation}, {},
+                from_ptx | sunk(operation) | kOtherArchitecture, kRetries, kFused);
 }
 
 // What bulk stores write. Where a row begins does not matter with a tensor map.
 constexpr Metric of_bulk_stores(std::string_view name, std::string_view title,
                                 Operations operations) {
-  return {name,
-          "bytes",
-          Section::kMemory,
-          title,
-          bulk_writes,
-          operations,
-          {},
-          kUnevenStores,
-          kUnevenStores | kUnclassified,
-          "whole sectors; not measured where a copy without tensor map begins within one"};
+  return metric(kMem, name, "bytes", title, bulk_writes, operations, {}, kUnevenStores,
+                kUnevenStores | kUnclassified,
+                "whole sectors; not measured where a copy without tensor map begins within one");
 }
 
 constexpr Metric estimated(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, Share share, Operations operations,
                            std::string_view method, Spaces spaces = {}) {
-  return {name, unit, section, title, share, operations, spaces, kAlways, kAlways, method};
+  return metric(section, name, unit, title, share, operations, spaces, kAlways, kAlways, method);
 }
 
 }  // namespace vgpu::count::kinds

@@ -149,16 +149,8 @@ constexpr std::array kMetrics = {
     of_launch(kInst, "vgpu__warps_other.sum", "warps", "warps that do neither"),
 
     // Global and local memory. Like the hardware, asynchronous copies count as loads.
-    Metric{"smsp__inst_executed_op_global_ld.sum",
-           "inst",
-           kMem,
-           "global load instructions",
-           executions,
-           {kLoad},
-           kGlobal,
-           kAlways,
-           kPolls,
-           kLoops},
+    metric(kMem, "smsp__inst_executed_op_global_ld.sum", "inst", "global load instructions",
+           executions, {kLoad}, kGlobal, kAlways, kPolls, kLoops),
     from_sass(kMem, "smsp__inst_executed_op_global_st.sum", "inst", "global store instructions",
               executions, {kStore}, kAssembler, kGlobal),
     from_sass(kMem, "smsp__inst_executed_op_ldgsts.sum", "inst", "async copy instructions",
@@ -307,8 +299,7 @@ constexpr std::array kMetrics = {
 std::span<const Metric> metrics() { return kMetrics; }
 
 const Metric* find_metric(std::string_view name) {
-  const auto found = std::find_if(kMetrics.begin(), kMetrics.end(),
-                                  [&](const Metric& m) { return m.name == name; });
+  const auto found = std::ranges::find(kMetrics, name, &Metric::name);
   return found == kMetrics.end() ? nullptr : &*found;
 }
 

@@ -72,54 +72,10 @@ InstructionReport trace_of(const Instruction& instruction) {
 }  // namespace
 
 const char* to_string(Operation operation) {
-  static constexpr std::array<const char*, kOperations> kNames = {"other",
-                                                                  "fadd",
-                                                                  "fmul",
-                                                                  "ffma",
-                                                                  "float",
-                                                                  "half",
-                                                                  "half tensor",
-                                                                  "dadd",
-                                                                  "dmul",
-                                                                  "dfma",
-                                                                  "double",
-                                                                  "integer",
-                                                                  "bit",
-                                                                  "conversion",
-                                                                  "exchange",
-                                                                  "tensor float",
-                                                                  "tensor integer",
-                                                                  "tensor bit",
-                                                                  "tensor double",
-                                                                  "warpgroup tensor",
-                                                                  "byte warpgroup tensor",
-                                                                  "integer warpgroup tensor",
-                                                                  "load",
-                                                                  "store",
-                                                                  "atomic",
-                                                                  "reduction",
-                                                                  "async group",
-                                                                  "async copy",
-                                                                  "matrix load",
-                                                                  "matrix store",
-                                                                  "bulk load",
-                                                                  "bulk store",
-                                                                  "bulk reduction",
-                                                                  "bulk send",
-                                                                  "async store",
-                                                                  "texture",
-                                                                  "surface load",
-                                                                  "surface store",
-                                                                  "surface reduction",
-                                                                  "memory control",
-                                                                  "branch",
-                                                                  "control",
-                                                                  "barrier",
-                                                                  "mbarrier",
-                                                                  "mbarrier wait",
-                                                                  "misc",
-                                                                  "grid wait"};
-  static_assert(kNames.back() != nullptr, "a name for each");
+  static constexpr const char* kNames[] = {
+#define COUNTED(name, text, pipes) text,
+#include "ir/counter_class.def"
+  };
   return kNames[static_cast<std::size_t>(operation)];
 }
 

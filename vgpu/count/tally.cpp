@@ -131,11 +131,11 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
     if ((has & ir::kReturns) != 0) returns += executions;
   }
   const auto any = [&](u32 trait) { return (traits & trait) != 0; };
-  const bool torn = std::any_of(counters.sites.begin(), counters.sites.end(),
-                                [](const auto& site) { return site.torn_copies != 0; });
+  const bool torn =
+      std::ranges::any_of(counters.sites, [](const auto& site) { return site.torn_copies != 0; });
   const bool retried = program.machine_code && counters.retried;
-  const bool apart = std::any_of(counters.sites.begin(), counters.sites.end(),
-                                 [](const auto& site) { return site.remote_apart != 0; });
+  const bool apart =
+      std::ranges::any_of(counters.sites, [](const auto& site) { return site.remote_apart != 0; });
   Doubts doubts = (torn ? kTornCopies : kNever) | (uneven ? kUnevenBoxes : kNever);
   if (grid_waits) doubts |= kGridWaits;
   if (apart) doubts |= kRemoteApart;

@@ -81,13 +81,11 @@ std::string rule_of(const Number& number) {
 
 bool is_known(std::string_view id) {
   const auto known = devices();
-  return std::any_of(known.begin(), known.end(),
-                     [&](const Device& device) { return device.id == id; });
+  return std::ranges::any_of(known, [&](const Device& device) { return device.id == id; });
 }
 
 const Number* number_of(const std::string& key) {
-  const auto* const found = std::find_if(std::begin(kNumbers), std::end(kNumbers),
-                                         [&](const Number& number) { return number.key == key; });
+  const auto* const found = std::ranges::find(kNumbers, key, &Number::key);
   return found == std::end(kNumbers) ? nullptr : found;
 }
 
@@ -114,7 +112,7 @@ const std::string& text_of(const char* key, const Json& value, std::size_t longe
 
 void set_id(Device& device, const Json& value) {
   const std::string& id = text_of(kId, value, kLongestId);
-  const bool plain = std::all_of(id.begin(), id.end(), [](char c) {
+  const bool plain = std::ranges::all_of(id, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
   if (!plain) throw Wrong{fmt::format("{}: '{}': must be of a-z, 0-9, - and _", kId, id)};

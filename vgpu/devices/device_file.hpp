@@ -2,7 +2,6 @@
 // Devices described by JSON files (docs/device.schema.json), in the form that device_json() writes.
 #pragma once
 #include <string>
-#include <vector>
 
 #include "devices/devices.hpp"
 

@@ -47,8 +47,7 @@ const Device* find_device(std::string_view id) {
 
 void describe(const Device& device) {
   std::deque<Device>& list = described();
-  const auto former = std::find_if(list.begin(), list.end(),
-                                   [&](const Device& other) { return other.id == device.id; });
+  const auto former = std::ranges::find(list, device.id, &Device::id);
   if (former == list.end())
     list.push_back(device);
   else

@@ -29,9 +29,7 @@ constexpr Format kFormats[] = {
 }  // namespace
 
 cudaChannelFormatDesc channels_of(CUarray_format format, unsigned channels) {
-  const auto* const found =
-      std::find_if(std::begin(kFormats), std::end(kFormats),
-                   [&](const Format& known) { return known.format == format; });
+  const auto* const found = std::ranges::find(kFormats, format, &Format::format);
   if (found == std::end(kFormats) || (channels != 1 && channels != 2 && channels != 4))
     throw Failure{cudaErrorInvalidValue, ""};
   const auto bits = [&](unsigned channel) { return channel < channels ? found->bits : 0; };
@@ -70,9 +68,9 @@ CUresult describe(const char* name, CUarray array, CUDA_ARRAY3D_DESCRIPTOR* desc
     if (descriptor == nullptr) return cudaErrorInvalidValue;
     const cudaError_t error = cudaArrayGetInfo(&desc, &extent, &flags, array_of(array));
     if (error != cudaSuccess) return error;
-    const auto* const found = std::find_if(
-        std::begin(kFormats), std::end(kFormats),
-        [&](const Format& known) { return known.bits == desc.x && known.kind == desc.f; });
+    const auto* const found = std::ranges::find_if(kFormats, [&](const Format& known) {
+      return known.bits == desc.x && known.kind == desc.f;
+    });
     if (found == std::end(kFormats)) return cudaErrorNotSupported;
     const unsigned channels = 1U + (desc.y != 0) + (desc.z != 0) + (desc.w != 0);
     *descriptor = {extent.width, extent.height, extent.depth, found->format, channels, flags};

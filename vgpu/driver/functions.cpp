@@ -5,7 +5,6 @@
 
 #include "driver/launch.hpp"
 #include "runtime/library.hpp"
-#include "runtime/occupancy.hpp"
 
 using namespace vgpu::driver;
 using vgpu::runtime::Function;
@@ -22,44 +21,30 @@ cudaError_t put_attribute(Runtime& runtime, const char* name, int* value,
   if (value == nullptr) return cudaErrorInvalidValue;
   Function& function = kernel_of(runtime, handle);
   const cudaFuncAttributes all = vgpu::runtime::attributes_of(runtime, function);
-  const auto put = [&](auto number) {
-    *value = static_cast<int>(number);
-    return cudaSuccess;
-  };
+  if (attribute == CU_FUNC_ATTRIBUTE_NUM_REGS && all.numRegs == 0)
+    vgpu::runtime::say_unknown_registers(runtime, name, function);
   switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      return put(all.maxThreadsPerBlock);
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-      return put(all.sharedSizeBytes);
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-      return put(all.constSizeBytes);
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-      return put(all.localSizeBytes);
-    case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      if (all.numRegs == 0) vgpu::runtime::say_unknown_registers(runtime, name, function);
-      return put(all.numRegs);
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-      return put(all.ptxVersion);
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-      return put(all.binaryVersion);
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-      return put(all.cacheModeCA);
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      return put(all.maxDynamicSharedSizeBytes);
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      return put(all.preferredShmemCarveout);
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-      return put(all.clusterDimMustBeSet);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-      return put(all.requiredClusterWidth);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-      return put(all.requiredClusterHeight);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-      return put(all.requiredClusterDepth);
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-      return put(all.nonPortableClusterSizeAllowed);
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      return put(all.clusterSchedulingPolicyPreference);
+#define VGPU_ATTRIBUTE(name, field)       \
+  case CU_FUNC_ATTRIBUTE_##name:          \
+    *value = static_cast<int>(all.field); \
+    return cudaSuccess;
+    VGPU_ATTRIBUTE(MAX_THREADS_PER_BLOCK, maxThreadsPerBlock)
+    VGPU_ATTRIBUTE(SHARED_SIZE_BYTES, sharedSizeBytes)
+    VGPU_ATTRIBUTE(CONST_SIZE_BYTES, constSizeBytes)
+    VGPU_ATTRIBUTE(LOCAL_SIZE_BYTES, localSizeBytes)
+    VGPU_ATTRIBUTE(NUM_REGS, numRegs)
+    VGPU_ATTRIBUTE(PTX_VERSION, ptxVersion)
+    VGPU_ATTRIBUTE(BINARY_VERSION, binaryVersion)
+    VGPU_ATTRIBUTE(CACHE_MODE_CA, cacheModeCA)
+    VGPU_ATTRIBUTE(MAX_DYNAMIC_SHARED_SIZE_BYTES, maxDynamicSharedSizeBytes)
+    VGPU_ATTRIBUTE(PREFERRED_SHARED_MEMORY_CARVEOUT, preferredShmemCarveout)
+    VGPU_ATTRIBUTE(CLUSTER_SIZE_MUST_BE_SET, clusterDimMustBeSet)
+    VGPU_ATTRIBUTE(REQUIRED_CLUSTER_WIDTH, requiredClusterWidth)
+    VGPU_ATTRIBUTE(REQUIRED_CLUSTER_HEIGHT, requiredClusterHeight)
+    VGPU_ATTRIBUTE(REQUIRED_CLUSTER_DEPTH, requiredClusterDepth)
+    VGPU_ATTRIBUTE(NON_PORTABLE_CLUSTER_SIZE_ALLOWED, nonPortableClusterSizeAllowed)
+    VGPU_ATTRIBUTE(CLUSTER_SCHEDULING_POLICY_PREFERENCE, clusterSchedulingPolicyPreference)
+#undef VGPU_ATTRIBUTE
     default:
       return cudaErrorInvalidValue;
   }

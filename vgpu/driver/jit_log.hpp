@@ -2,7 +2,6 @@
 // The options with which a program loads or links code. Those that ask for a log receive what the
 // virtual GPU reports; those that steer a compiler have no effect.
 #pragma once
-#include <span>
 #include <string_view>
 
 #include "driver/api.hpp"

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include "driver/jit_log.hpp"
-#include "engine/engine.hpp"
 #include "ptx/parse/ast.hpp"
 #include "ptx/parse/linker.hpp"
 #include "runtime/image/fatbin.hpp"

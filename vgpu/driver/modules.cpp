@@ -2,7 +2,6 @@
 // Modules and libraries, which are one kind of object; a module belongs to the context in which it
 // was loaded. CUDA Driver API, "Module Management", "Library Management".
 #include "driver/jit_log.hpp"
-#include "runtime/launch.hpp"
 #include "runtime/library.hpp"
 
 using namespace vgpu::driver;

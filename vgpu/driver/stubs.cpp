@@ -4,7 +4,6 @@
 // returns CUDA_ERROR_NOT_SUPPORTED. The CUDA headers are deliberately not included, because the
 // stubs have no parameters.
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 
 #include "runtime/driver_function.hpp"
@@ -44,9 +43,8 @@ const EntryPoint kEntryPoints[] = {
 // the function has any, no other will do.
 DriverFunction find_driver_function(std::string_view name, int version, bool per_thread) {
   const auto named = [&](const EntryPoint& entry) { return entry.name == name; };
-  const bool has_per_thread =
-      std::any_of(std::begin(kEntryPoints), std::end(kEntryPoints),
-                  [&](const EntryPoint& entry) { return named(entry) && entry.per_thread; });
+  const bool has_per_thread = std::ranges::any_of(
+      kEntryPoints, [&](const EntryPoint& entry) { return named(entry) && entry.per_thread; });
   DriverFunction found;
   int found_version = 0;
   for (const EntryPoint& entry : kEntryPoints) {

@@ -225,9 +225,8 @@ class CubinModule final : public Module {
   void add_launchable(ir::Program& program) const {
     for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
       const auto& kernels = cubin_.kernels();
-      const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const auto& kernel) {
-        return kernel.section == symbol.section;
-      });
+      const auto found = std::ranges::find_if(
+          kernels, [&](const auto& kernel) { return kernel.section == symbol.section; });
       if (symbol.kernel && found != kernels.end())
         program.launchable[launch_handle(symbol.section)] = {found->name, found->param_bytes};
     }
@@ -243,8 +242,7 @@ class CubinModule final : public Module {
         return constant.bank == kAddresses && constant.offset + 4 > from &&
                constant.offset < from + 8;
       };
-      if (indexes_addresses ||
-          std::any_of(program.bank_constants.begin(), program.bank_constants.end(), reads))
+      if (indexes_addresses || std::ranges::any_of(program.bank_constants, reads))
         use_function(program, name);
     }
   }

@@ -56,9 +56,8 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   machine::Launch launch = machine::prepare(program, config, params, memory, workspace);
 
   // The kernel cannot run again if it uses the heap, because the heap has changed.
-  const bool has_local =
-      std::any_of(program.functions.begin(), program.functions.end(),
-                  [](const auto& function) { return function.local_bytes != 0; });
+  const bool has_local = std::ranges::any_of(
+      program.functions, [](const auto& function) { return function.local_bytes != 0; });
   const bool proves = config.check_init && config.check_init_shared &&
                       (launch.shared_end > program.shared_begin || has_local) && !program.heap;
   std::optional<MemoryImage> before;

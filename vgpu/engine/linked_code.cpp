@@ -25,9 +25,8 @@ void Linked::add(const sass::KernelInfo& function) {
 }
 
 const Part* Linked::in_section(std::uint32_t section) const {
-  const auto found = std::find_if(parts.begin(), parts.end(), [&](const Part& part) {
-    return part.function->section == section;
-  });
+  const auto found = std::ranges::find_if(
+      parts, [&](const Part& part) { return part.function->section == section; });
   return found == parts.end() ? nullptr : &*found;
 }
 
@@ -50,9 +49,8 @@ std::vector<sass::Relocation> code_relocations(const sass::Cubin& cubin,
 
 const sass::KernelInfo* function_in(const sass::Cubin& cubin, std::uint32_t section) {
   const auto& all = cubin.kernels();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const sass::KernelInfo& function) {
-    return function.section == section;
-  });
+  const auto found = std::ranges::find_if(
+      all, [&](const sass::KernelInfo& function) { return function.section == section; });
   return found == all.end() ? nullptr : &*found;
 }
 

@@ -1,59 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes of instructions that Nsight Compute's counters distinguish.
+// Classes of instructions that Nsight Compute's counters distinguish, and the pipes that they use.
 #pragma once
 #include <cstdint>
 
 namespace vgpu::ir {
 
-// Classes that Nsight Compute's metrics distinguish.
 enum class Counted : std::uint8_t {
-  kOther,
-  kFadd,  // single precision; kFloat: all but these three (comparisons, minima...)
-  kFmul,
-  kFfma,
-  kFloat,
-  kHalf,        // 16-bit floating point
-  kHalfTensor,  // 16-bit floating point that runs on the tensor pipe
-  kDadd,        // double precision
-  kDmul,
-  kDfma,
-  kDouble,
-  kInteger,
-  kBit,
-  kConversion,
-  kExchange,  // between threads of a warp: shuffles, votes, matches, reductions
-  kTensorFloat,
-  kTensorInteger,
-  kTensorBit,
-  kTensorDouble,
-  kTensorWarpgroup,  // of 16-bit types and tf32
-  kTensorWarpgroupByte,
-  kTensorWarpgroupInteger,
-  kLoad,
-  kStore,
-  kAtomic,      // atomic operation that returns the old value
-  kReduction,   // atomic operation that returns nothing
-  kAsyncGroup,  // closes a group of kAsyncCopy
-  kAsyncCopy,   // a thread's copy from global to shared memory: cp.async, LDGSTS
-  kMatrixLoad,
-  kMatrixStore,
-  kBulkLoad,  // cp.async.bulk, TMA
-  kBulkStore,
-  kBulkReduce,
-  kBulkSend,    // to the shared memory of a block of the cluster
-  kAsyncStore,  // of registers to such memory: st.async, STAS
-  kTexture,     // fetches and queries
-  kSurfaceLoad,
-  kSurfaceStore,
-  kSurfaceReduction,
-  kMemoryControl,  // fences, cache control, address queries
-  kBranch,         // what smsp__inst_executed_op_branch counts
-  kControl,        // other control flow
-  kBarrier,        // of the block
-  kMbarrier,
-  kMbarrierWait,  // a test of an mbarrier: test_wait, try_wait
-  kMisc,          // moves, reads of special registers, waits for copies
-  kGridWait,      // griddepcontrol.wait; like the hardware, counts no thread as predicated on
+#define COUNTED(name, text, pipes) name,
+#include "ir/counter_class.def"
 };
 inline constexpr int kCounted = static_cast<int>(Counted::kGridWait) + 1;
 
@@ -81,59 +35,13 @@ enum Pipe : std::uint16_t {
 };
 using Pipes = std::uint16_t;  // bits of Pipe
 
-// The pipes of most instructions of a class, as measured on an H200 and an H100.
+// The pipes of most instructions of a class.
 constexpr Pipes pipes_of(Counted operation, Space space) {
-  if (space == Space::kConstant) return kPipeAdu;
-  switch (operation) {
-    case Counted::kFadd:
-    case Counted::kFmul:
-    case Counted::kFfma:
-      return kPipeFma;
-    case Counted::kHalf:
-      return kPipeFma | kPipeFmaHeavy | kPipeFmaLite;
-    case Counted::kDadd:
-    case Counted::kDmul:
-    case Counted::kDfma:
-    case Counted::kDouble:
-      return kPipeFp64;
-    case Counted::kFloat:
-    case Counted::kInteger:
-    case Counted::kBit:
-      return kPipeAlu;
-    case Counted::kConversion:
-      return kPipeXu;
-    case Counted::kExchange:
-    case Counted::kLoad:
-    case Counted::kStore:
-    case Counted::kAtomic:
-    case Counted::kReduction:
-    case Counted::kAsyncGroup:
-    case Counted::kAsyncCopy:
-    case Counted::kMatrixLoad:
-    case Counted::kMatrixStore:
-    case Counted::kAsyncStore:
-    case Counted::kMemoryControl:
-      return kPipeLsu;
-    case Counted::kBulkLoad:
-    case Counted::kBulkStore:
-    case Counted::kBulkReduce:
-    case Counted::kBulkSend:
-      return kPipeTma;
-    case Counted::kTexture:
-    case Counted::kSurfaceLoad:
-    case Counted::kSurfaceStore:
-    case Counted::kSurfaceReduction:
-      return kPipeTex;
-    case Counted::kBranch:
-    case Counted::kControl:
-      return kPipeCbu;
-    case Counted::kBarrier:
-    case Counted::kMbarrier:
-    case Counted::kMbarrierWait:
-      return kPipeAdu;
-    default:
-      return kNoPipe;
-  }
+  constexpr Pipes kPipes[] = {
+#define COUNTED(name, text, pipes) pipes,
+#include "ir/counter_class.def"
+  };
+  return space == Space::kConstant ? Pipes{kPipeAdu} : kPipes[static_cast<int>(operation)];
 }
 
 struct Class {

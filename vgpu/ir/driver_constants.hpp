@@ -7,19 +7,19 @@
 namespace vgpu::ir {
 
 struct DriverConstant {
-  u32 offset, bytes;  // no bytes: the architecture has none that is known
+  u32 offset = 0, bytes = 0;  // no bytes: the architecture has none that is known
   bool holds(u32 at) const { return at >= offset && at < offset + bytes; }
 };
 
 struct DriverConstants {
-  DriverConstant block, grid;                  // extents
-  DriverConstant shared_window, local_window;  // 64-bit addresses
-  DriverConstant stack;                        // first address above it
-  DriverConstant dynamic_shared, reserved_shared, multiprocessors, grid_id;
-  DriverConstant constants;  // generic address of constant bank 3
-  DriverConstant workspace;  // of cooperative launches: upper half, lower half
-  DriverConstant in_cluster, cluster, cluster_size;
-  DriverConstant params_address, descriptor;
+  DriverConstant block = {}, grid = {};                  // extents
+  DriverConstant shared_window = {}, local_window = {};  // 64-bit addresses
+  DriverConstant stack = {};                             // first address above it
+  DriverConstant dynamic_shared = {}, reserved_shared = {}, multiprocessors = {}, grid_id = {};
+  DriverConstant constants = {};  // generic address of constant bank 3
+  DriverConstant workspace = {};  // of cooperative launches: upper half, lower half
+  DriverConstant in_cluster = {}, cluster = {}, cluster_size = {};
+  DriverConstant params_address = {}, descriptor = {};
   u32 params;  // where the parameters begin
 
   bool holds(u32 at) const {
@@ -36,26 +36,18 @@ constexpr DriverConstants driver_constants(int architecture) {
   if (architecture >= 100) {
     return {.block = {0x360, 12},
             .grid = {0x370, 12},
-            .shared_window = {},
             .local_window = {0x2f8, 8},
             .stack = {0x37c, 4},
-            .dynamic_shared = {},
             .reserved_shared = {0x16c, 4},
             .multiprocessors = {0x2d0, 4},
             .grid_id = {0x140, 8},
             .constants = {0x120, 8},
-            .workspace = {},
-            .in_cluster = {},
-            .cluster = {},
-            .cluster_size = {},
-            .params_address = {},
             .descriptor = {0x358, 8},
             .params = 0x380};
   }
   if (architecture >= 90) {
     return {.block = {0, 12},
             .grid = {0xc, 12},
-            .shared_window = {},
             .local_window = {0x20, 8},
             .stack = {0x28, 4},
             .dynamic_shared = {0x2c, 4},
@@ -82,10 +74,6 @@ constexpr DriverConstants driver_constants(int architecture) {
           .grid_id = {0x30, 8},
           .constants = {0x50, 8},
           .workspace = {0x8c, 8},
-          .in_cluster = {},
-          .cluster = {},
-          .cluster_size = {},
-          .params_address = {},
           .descriptor = {0x118, architecture >= 80 ? 8u : 0u},
           .params = 0x160};
 }

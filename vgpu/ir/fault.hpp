@@ -16,30 +16,8 @@ struct Unsupported : std::runtime_error {
 };
 
 enum class FaultKind {
-  kOutOfBounds,   // an access outside every live allocation, or outside shared or local memory
-  kUseAfterFree,  // an access to freed memory
-  kMisaligned,    // an address that is not a multiple of the access's size
-  // a barrier that some threads of the block can no longer reach, or that they reach at another
-  // instruction
-  kBarrierDivergence,
-  kDeadlock,       // every warp waits, and nothing can release any of them
-  kTimeout,        // the launch runs longer than allowed (LaunchConfig::deadline)
-  kAssert,         // a failed device-side assert()
-  kTrap,           // trap, or a call through a bad function pointer
-  kStackOverflow,  // calls nested too deeply for the thread's local memory
-  // (check "race") two threads or asynchronous copies access one word of shared memory, or two
-  // blocks one word of global memory; at least one of them writes, and no synchronisation orders
-  // them
-  kRace,
-  // (check "init") a load of memory that was never written; of shared memory only if the value
-  // affects the result
-  kUninitialized,
-  kMbarrier,    // an mbarrier not initialised, overwritten, or used against its rules
-  kBadOperand,  // an operand outside the range that its instruction allows
-  kIllegal,     // the same where hardware reports an illegal instruction
-  // a setmaxnreg that not all warps of a warpgroup execute, or one in the wrong direction
-  kRegisters,
-  kClusterExit,  // access to shared memory of a cluster's block that has exited
+#define FAULT(kind, name) kind,
+#include "ir/fault.def"
 };
 const char* to_string(FaultKind kind);  // "out of bounds", ...
 

@@ -26,8 +26,7 @@ void Findings::count(const FindingKey& key, std::uint64_t times) {
 
 bool Findings::any(FaultKind kind) const {
   const std::lock_guard lock(mutex_);
-  return std::any_of(found_.begin(), found_.end(),
-                     [&](const auto& entry) { return entry.first.kind == kind; });
+  return std::ranges::any_of(found_, [&](const auto& entry) { return entry.first.kind == kind; });
 }
 
 bool Findings::any() const {
@@ -39,7 +38,7 @@ std::vector<Found> Findings::sorted() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::pair<std::uint64_t, Found>> by_instruction;
   for (const auto& [key, found] : found_) by_instruction.emplace_back(key.instructions, found);
-  std::stable_sort(by_instruction.begin(), by_instruction.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(by_instruction, [](const auto& a, const auto& b) {
     return std::pair(a.second.block, a.first) < std::pair(b.second.block, b.first);
   });
   std::vector<Found> all;

@@ -59,7 +59,7 @@ class Chains {
       const Link& link = links_[static_cast<std::size_t>(at)];
       if (link.pass == kPasses - 1) chain.push_back(link.wait);
     }
-    std::reverse(chain.begin(), chain.end());
+    std::ranges::reverse(chain);
     return chain;
   }
 

@@ -9,64 +9,10 @@
 namespace vgpu::ir {
 
 enum class Special : u8 {
-  kTidX,
-  kTidY,
-  kTidZ,
-  kNtidX,
-  kNtidY,
-  kNtidZ,
-  kCtaidX,
-  kCtaidY,
-  kCtaidZ,
-  kNctaidX,
-  kNctaidY,
-  kNctaidZ,
-  kLaneid,
-  kWarpid,
-  kNwarpid,
-  kSmid,
-  kNsmid,
-  kGridid,
-  kLanemaskEq,
-  kLanemaskLe,
-  kLanemaskLt,
-  kLanemaskGe,
-  kLanemaskGt,
-  kClock,
-  kClockHi,
-  kClock64,
-  kGlobaltimer,
-  kGlobaltimerLo,
-  kGlobaltimerHi,
-  kDynamicSmem,
-  kTotalSmem,
-  kAggrSmem,
-  kReservedSmemBegin,
-  kReservedSmemEnd,
-  kReservedSmemCap,
-  kZero,
-  kSharedEnd,       // size of shared memory, with what is reserved at its beginning
-  kSharedWindowHi,  // upper half of generic addresses of shared memory
-  // address of the workspace with which cooperative groups synchronise the grid; 0 in other
-  // launches
-  kGridWorkspaceLow,
-  kGridWorkspaceHigh,
-  kOne,
-  kVirtualConfiguration,  // %nwarpid, in bits 8 to 15
-  kClusteridX,            // index of the cluster in the grid
-  kClusteridY,
-  kClusteridZ,
-  kNclusteridX,
-  kNclusteridY,
-  kNclusteridZ,
-  kClusterCtaidX,  // index of the block in the cluster
-  kClusterCtaidY,
-  kClusterCtaidZ,
-  kClusterNctaidX,
-  kClusterNctaidY,
-  kClusterNctaidZ,
-  kClusterCtarank,
-  kClusterNctarank,
+#define REGISTER(special, name) special,
+#define WIDE(special, name) special,
+#define UNNAMED(special) special,
+#include "ir/special.def"
 };
 
 struct SpecialRegister {

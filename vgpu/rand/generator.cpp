@@ -145,8 +145,7 @@ curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrd
   if (generator != nullptr && !generator->on_host) {
     if (order == CURAND_ORDERING_PSEUDO_DYNAMIC)
       say("curandSetGeneratorOrdering: CURAND_ORDERING_PSEUDO_DYNAMIC, which depends on the GPU, "
-          "is "
-          "not supported");
+          "is not supported");
     // They are the same. MT19937's host generator knows only one of them.
     if (order == CURAND_ORDERING_PSEUDO_BEST) order = CURAND_ORDERING_PSEUDO_DEFAULT;
   }

@@ -38,8 +38,7 @@ constexpr auto k13 = kAll.first(kCount13), k12 = kAll.subspan(kCount13);
 constexpr bool is_before(const RuntimeName& a, const RuntimeName& b) {
   return std::string_view(a.name) < b.name;
 }
-static_assert(std::is_sorted(k13.begin(), k13.end(), is_before) &&
-                  std::is_sorted(k12.begin(), k12.end(), is_before),
+static_assert(std::ranges::is_sorted(k13, is_before) && std::ranges::is_sorted(k12, is_before),
               "names are looked up by binary search");
 
 // Functions that one version of the runtime has and the others have not.
@@ -202,8 +201,7 @@ class Reader {
       entry.name = static_cast<unsigned>(row - kAll.data());
       file_.entry_points.push_back(entry);
     }
-    std::sort(file_.entry_points.begin(), file_.entry_points.end(),
-              [](const EntryPoint& a, const EntryPoint& b) { return a.address < b.address; });
+    std::ranges::sort(file_.entry_points, {}, &EntryPoint::address);
   }
 
   const Bytes& bytes_;
@@ -222,8 +220,8 @@ std::string_view file_name(std::string_view path) {
 
 bool is_of_toolkit(std::string_view path) {
   const std::string_view name = file_name(path);
-  return std::any_of(std::begin(kOfToolkit), std::end(kOfToolkit),
-                     [&](std::string_view known) { return name.starts_with(known); });
+  return std::ranges::any_of(kOfToolkit,
+                             [&](std::string_view known) { return name.starts_with(known); });
 }
 
 bool hides_runtime(std::string_view path, const CudaFile& file) {

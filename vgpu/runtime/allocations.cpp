@@ -130,8 +130,7 @@ std::string leaks(const Runtime& runtime) {
   }
   if (left.empty() && runtime.heap.live_blocks() == 0) return "";
   if (left.empty()) return heap_leaks(runtime);
-  std::sort(left.begin(), left.end(),
-            [](const Block& a, const Block& b) { return a.number < b.number; });
+  std::ranges::sort(left, {}, &Block::number);
   std::string report =
       fmt::format("leak: {} bytes in {} allocations were never freed", bytes, left.size());
   for (std::size_t i = 0; i < std::min(left.size(), kShown); ++i) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "runtime/copies.hpp"
-#include "runtime/graph/capture.hpp"
 
 namespace vgpu::runtime {
 namespace {

@@ -9,7 +9,7 @@ namespace {
 
 template <class T, std::size_t n>
 void assign(T (&field)[n], const std::array<T, n>& values) {
-  std::copy(values.begin(), values.end(), field);
+  std::ranges::copy(values, field);
 }
 
 // The values that every data-centre GPU from Ampere on reports.
@@ -76,7 +76,7 @@ cudaDeviceProp properties_of(const Device& device, int ordinal) {
   cudaDeviceProp p{};
   device.name.copy(p.name, sizeof p.name - 1);
   const auto uuid = vgpu::uuid(ordinal);
-  std::copy(uuid.begin(), uuid.end(), p.uuid.bytes);
+  std::ranges::copy(uuid, p.uuid.bytes);
   p.totalGlobalMem = device.memory_bytes;
   p.sharedMemPerBlock = device.shared_per_block;
   p.sharedMemPerBlockOptin = device.shared_per_block_optin;

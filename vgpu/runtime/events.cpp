@@ -84,8 +84,7 @@ cudaError_t with_event(cudaEvent_t handle, Use use) {
 }
 
 bool is_over(const Event& event) {
-  return std::all_of(event.work.begin(), event.work.end(),
-                     [](const Ticket& task) { return task->done; });
+  return std::ranges::all_of(event.work, [](const Ticket& task) { return task->done; });
 }
 
 Task::Clock::time_point time_of(const Event& event) {

@@ -28,7 +28,7 @@ std::string FoundList::summary() const {
   const auto again = [](const Entry& entry) { return entry.times > 1; };
   const std::size_t printed = std::min(entries_.size(), kMostPrinted);
   std::string text;
-  if (std::any_of(entries_.begin(), entries_.end(), again)) {
+  if (std::ranges::any_of(entries_, again)) {
     text = fmt::format("{} finding{}, found so many times:", entries_.size(),
                        entries_.size() == 1 ? "" : "s");
     for (std::size_t i = 0; i < printed; ++i)

@@ -25,11 +25,10 @@ Writer writer_of(const Runtime& runtime, std::uint64_t address) {
     }
   }
   const auto& managed = runtime.modules.managed_variables();
-  const bool is_managed =
-      std::any_of(managed.begin(), managed.end(), [&](const Variable& variable) {
-        const auto* const begin = static_cast<const std::byte*>(*variable.managed_pointer);
-        return begin != nullptr && pointer >= begin && pointer < begin + variable.bytes;
-      });
+  const bool is_managed = std::ranges::any_of(managed, [&](const Variable& variable) {
+    const auto* const begin = static_cast<const std::byte*>(*variable.managed_pointer);
+    return begin != nullptr && pointer >= begin && pointer < begin + variable.bytes;
+  });
   return is_managed ? Writer::kHost : Writer::kDevice;
 }
 

@@ -166,7 +166,7 @@ bool execute_sample(Runtime& runtime, Function& function, const Kernel& kernel, 
     }
     return false;
   }
-  std::sort(record.sampled_blocks.begin(), record.sampled_blocks.end());
+  std::ranges::sort(record.sampled_blocks);
   if (!strata.empty() && !std::exchange(function.sampling_said, true)) {
     say(fmt::format("{}: {} of {} blocks are executed; what the others would write is not written",
                     function.shown, record.sampled_blocks.size(), config.grid.count()));

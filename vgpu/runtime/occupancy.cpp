@@ -78,9 +78,8 @@ Occupancy occupancy(const Device& device, const BlockResources& block) {
                                              {o.by_shared, Resource::kShared},
                                              {o.by_warps, Resource::kWarps},
                                              {o.by_barriers, Resource::kBarriers}};
-  const auto& least =
-      *std::min_element(std::begin(limits), std::end(limits),
-                        [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto& least = *std::ranges::min_element(
+      limits, [](const auto& a, const auto& b) { return a.first < b.first; });
   o.blocks = least.first;
   o.limiter = least.second;
   o.warps = o.blocks * warps_of(block.threads);

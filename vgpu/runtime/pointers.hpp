@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <optional>
 
 #include "runtime/api.hpp"
 

@@ -45,8 +45,7 @@ cudaMemPool_t Pools::current_of(int device) {
 }
 
 bool Pools::is_default(cudaMemPool_t pool) const {
-  return std::any_of(defaults_.begin(), defaults_.end(),
-                     [&](const auto& item) { return item.second == pool; });
+  return std::ranges::any_of(defaults_, [&](const auto& item) { return item.second == pool; });
 }
 
 cudaError_t allocate_from(Runtime& runtime, cudaMemPool_t handle, void** pointer, std::size_t bytes,

@@ -92,9 +92,7 @@ std::string parse_checks(std::string_view text, Checks& checks) {
     const auto comma = text.find(',');
     const std::string_view word = text.substr(0, comma);
     text = comma == text.npos ? "" : text.substr(comma + 1);
-    const auto* const known =
-        std::find_if(std::begin(kCheckNames), std::end(kCheckNames),
-                     [&](const CheckName& check) { return check.name == word; });
+    const auto* const known = std::ranges::find(kCheckNames, word, &CheckName::name);
     if (known != std::end(kCheckNames)) {
       set(*known, true);
     } else if (word == kAll || word == kNone) {
@@ -109,9 +107,8 @@ std::string parse_checks(std::string_view text, Checks& checks) {
 std::vector<std::string> names_of(const Checks& checks) {
   std::vector<std::string> names;
   for (const CheckName& check : kCheckNames) {
-    const bool on =
-        std::all_of(check.parts.begin(), check.parts.end(),
-                    [&](bool Checks::*const part) { return part == nullptr || checks.*part; });
+    const bool on = std::ranges::all_of(
+        check.parts, [&](bool Checks::*const part) { return part == nullptr || checks.*part; });
     if (on) names.emplace_back(check.name);
   }
   return names;

@@ -146,7 +146,7 @@ void await(Runtime& runtime, const Tasks& tasks) {
 }
 
 cudaError_t ask(Runtime& runtime, const Tasks& tasks) {
-  if (!std::all_of(tasks.unfinished.begin(), tasks.unfinished.end(), is_finished)) {
+  if (!std::ranges::all_of(tasks.unfinished, is_finished)) {
     // A program that asks all the time must not keep the lock from the workers.
     const Unlocked meanwhile(runtime.mutex);
     std::this_thread::yield();

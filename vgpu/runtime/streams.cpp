@@ -181,8 +181,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
       return capture == nullptr ? cudaSuccess : cudaErrorStreamCaptureMerge;
     stream.capture = capture;
     for (Node* node : waited->after) {
-      if (std::find(stream.last.begin(), stream.last.end(), node) == stream.last.end())
-        stream.last.push_back(node);
+      if (std::ranges::find(stream.last, node) == stream.last.end()) stream.last.push_back(node);
     }
     return cudaSuccess;
   });

@@ -75,8 +75,8 @@ Ticket WorkQueue::add(std::function<void()> run, std::vector<Ticket> after, int 
 
 // The first queued task whose predecessors have ended.
 Ticket WorkQueue::runnable() const {
-  const auto found = std::find_if(pending_.begin(), pending_.end(), [](const Ticket& task) {
-    return !task->running && std::all_of(task->after.begin(), task->after.end(), is_done);
+  const auto found = std::ranges::find_if(pending_, [](const Ticket& task) {
+    return !task->running && std::ranges::all_of(task->after, is_done);
   });
   return found == pending_.end() ? nullptr : *found;
 }
@@ -90,7 +90,7 @@ void WorkQueue::execute(const Ticket& task) {
   task->after.clear();
   task->done = true;
   task->end = Task::Clock::now();
-  pending_.erase(std::find(pending_.begin(), pending_.end(), task));
+  pending_.erase(std::ranges::find(pending_, task));
   busy_ = false;
   fruitless_ = 0;
   if (task->awaited || (awaits_room_ && pending_.size() == kFewPending)) changed_.notify_all();
@@ -138,9 +138,9 @@ void WorkQueue::wait_until(const std::function<bool()>& condition) {
 }
 
 void WorkQueue::wait(const std::vector<Ticket>& tasks) {
-  if (std::all_of(tasks.begin(), tasks.end(), is_done)) return;
+  if (std::ranges::all_of(tasks, is_done)) return;
   for (const Ticket& task : tasks) task->awaited = true;
-  wait_until([&] { return std::all_of(tasks.begin(), tasks.end(), is_done); });
+  wait_until([&] { return std::ranges::all_of(tasks, is_done); });
 }
 
 void WorkQueue::wait_for_room() {
@@ -171,7 +171,7 @@ void WorkQueue::drop_queued() {
 bool WorkQueue::hopeless(Writer writer) const {
   if (!every_kernel_looked() || writer == Writer::kAnybody || waits_.empty()) return false;
   const auto may_go_on = [](const auto* condition) { return (*condition)(); };
-  if (std::any_of(waits_.begin(), waits_.end(), may_go_on)) return false;
+  if (std::ranges::any_of(waits_, may_go_on)) return false;
   const bool all_wait = closing_ || threads_of_process() <= workers_ + waits_.size();
   if (all_wait && writer == Writer::kDevice) return true;
   // Other threads may queue a copy; functions that handle signals may write the host's memory.

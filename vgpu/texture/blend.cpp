@@ -98,7 +98,7 @@ std::uint32_t Blend::floating() const {
   }
   if (std::isnan(special)) return half ? 0x7fffe000 : 0x7fffffff;
   if (special != 0) return std::bit_cast<std::uint32_t>(static_cast<float>(special));
-  const int most = *std::max_element(exponents.begin(), exponents.end());
+  const int most = *std::ranges::max_element(exponents);
   if (most == kNoExponent) return 0;
   const int unit = most - kept - kWeightDigits - kSumDigits;
   std::array<double, kQuads> sums{};  // in units

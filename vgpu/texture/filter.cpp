@@ -37,7 +37,7 @@ Texel read_alone(const Texture& texture, const Place& place, std::int64_t x, std
                  std::int64_t z, Taps& taps) {
   Texel texel = read(texture, place, x, y, z, taps);
   if (texture.to_float && place.image.format.kind == TexelKind::kSigned)
-    std::transform(texel.begin(), texel.end(), texel.begin(), at_least_minus_one);
+    std::ranges::transform(texel, texel.begin(), at_least_minus_one);
   return texel;
 }
 

@@ -21,7 +21,7 @@ double cut(double value, int digits) {
 // An estimate of a vector's length, as an H100 has it: the largest component and 11/32 of the
 // others.
 double length_of(const std::array<double, 3>& components) {
-  const double largest = *std::max_element(components.begin(), components.end());
+  const double largest = *std::ranges::max_element(components);
   double rest = -cut(largest, 10);
   for (const double component : components) rest += cut(component, 10);
   return cut(largest, 9) + rest * 11 / 32;

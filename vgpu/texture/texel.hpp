@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texels as they are in memory, and as kernels receive them.
 #pragma once
-#include <array>
 #include <cstdint>
 
 #include "texture/fetch.hpp"

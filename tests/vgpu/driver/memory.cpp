@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "require.hpp"
@@ -19,7 +18,7 @@ std::vector<T> contents(CUdeviceptr address, std::size_t count) {
 
 template <class T>
 bool all(const std::vector<T>& values, T value) {
-  return std::all_of(values.begin(), values.end(), [&](T found) { return found == value; });
+  return std::ranges::all_of(values, [&](T found) { return found == value; });
 }
 
 void check_fills() {

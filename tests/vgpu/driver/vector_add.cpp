@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // vector_add IMAGE [file]: adds two vectors by the driver API, with a kernel from the file, which
 // the program reads or the driver.
-#include <cmath>
 #include <cstring>
 #include <vector>
 

@@ -260,7 +260,7 @@ std::vector<u64> run(const std::string& instruction, const std::string& types,
                      const std::vector<u64>& values) {
   Bench bench({instruction, types, nullptr, {}});
   std::fill_n(bench.array(1), kThreads, u64{0});
-  std::copy(values.begin(), values.end(), bench.array(1));
+  std::ranges::copy(values, bench.array(1));
   bench.launch(false);
   std::vector<u64> results(values.size());
   for (std::size_t i = 0; i < values.size(); ++i)

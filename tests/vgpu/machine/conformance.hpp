@@ -12,6 +12,7 @@
 #include <ostream>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace conformance {
@@ -34,6 +35,12 @@ struct Case {
   std::vector<u64>
       values;  // more values for the operands, if the edge cases are not those of their types
 };
+
+inline void add(std::vector<Case>& cases, std::string instruction, std::string types,
+                std::function<u64(u64, u64, u64, u64)> expected, std::vector<u64> values = {}) {
+  cases.push_back(
+      {std::move(instruction), std::move(types), std::move(expected), std::move(values)});
+}
 
 std::string name_of(const Case& c);
 inline std::string with_index(const testing::TestParamInfo<Case>& info) {

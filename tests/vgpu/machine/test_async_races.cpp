@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipelines of asynchronous copies: the correct one gives the same result under every schedule and
 // no report; each defect is found, by the race check or as a deadlock.
-#include <functional>
 
 #include "engine_fixture.hpp"
 

@@ -23,7 +23,7 @@ TEST_P(Atomics, Histogram) {
   for (std::uint8_t& v : in) v = static_cast<std::uint8_t>(random() % 200);
   unsigned* const bins = array<unsigned>(256);
   launch("histogram", {7, 1, 1}, {128, 1, 1}, array(in), bins, 20000);
-  for (int k = 0; k < 256; ++k) EXPECT_EQ(bins[k], std::count(in.begin(), in.end(), k)) << k;
+  for (int k = 0; k < 256; ++k) EXPECT_EQ(bins[k], std::ranges::count(in, k)) << k;
 }
 
 TEST_P(Atomics, EveryOperation) {
@@ -166,7 +166,7 @@ TEST_P(Atomics, TheGridMeets) {
   std::vector<int> expected(n);
   for (int i = 0; i < n; ++i) expected[i] = i % 17;
   std::vector<int> in(2 * n, -1);
-  std::copy(expected.begin(), expected.end(), in.begin());
+  std::ranges::copy(expected, in.begin());
   for (int r = 0; r < rounds; ++r) {
     const std::vector<int> from = expected;
     for (int i = 0; i < n; ++i) expected[i] = from[(i + 1) % n] + from[(i + n - 70) % n];

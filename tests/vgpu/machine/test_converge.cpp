@@ -8,7 +8,6 @@
 #include <cstring>
 #include <optional>
 
-#include "ir/modifiers.hpp"
 #include "ir/operations.hpp"
 #include "machine/converge.hpp"
 #include "machine/grid.hpp"

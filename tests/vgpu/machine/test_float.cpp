@@ -87,28 +87,20 @@ void single_arithmetic(std::vector<Case>& cases) {
           if (sat && !o.saturates) continue;
           const std::string name =
               std::string(o.name) + mode.name + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + ".f32";
-          cases.push_back({name,
-                           std::string(o.operands + 1, 'f'),
-                           [=](u64 a, u64 b, u64 c, u64) {
-                             const auto in = [&](u64 v) {
-                               return ftz ? flushed(as_float(v)) : as_float(v);
-                             };
-                             float r = under<float>(mode.rounding, o.f, in(a), in(b), in(c));
-                             if (ftz) r = flushed(r);
-                             return sat ? bits_of(std::isnan(r) ? 0.0F : saturated(r)) : single(r);
-                           },
-                           {}});
+          add(cases, name, std::string(o.operands + 1, 'f'), [=](u64 a, u64 b, u64 c, u64) {
+            const auto in = [&](u64 v) { return ftz ? flushed(as_float(v)) : as_float(v); };
+            float r = under<float>(mode.rounding, o.f, in(a), in(b), in(c));
+            if (ftz) r = flushed(r);
+            return sat ? bits_of(std::isnan(r) ? 0.0F : saturated(r)) : single(r);
+          });
         }
       }
     }
   }
   for (const Operation& o : std::span(kOperations).first(3)) {  // without a rounding modifier
-    cases.push_back({std::string(o.name) + ".f32",
-                     "fff",
-                     [=](u64 a, u64 b, u64, u64) {
-                       return single(under<float>(FE_TONEAREST, o.f, as_float(a), as_float(b), 0));
-                     },
-                     {}});
+    add(cases, std::string(o.name) + ".f32", "fff", [=](u64 a, u64 b, u64, u64) {
+      return single(under<float>(FE_TONEAREST, o.f, as_float(a), as_float(b), 0));
+    });
   }
 }
 
@@ -126,18 +118,16 @@ void double_arithmetic(std::vector<Case>& cases) {
       {"sqrt", 1, root<double>, "a"}};
   for (const Operation& o : kOperations) {
     for (const Mode& mode : kModes) {
-      cases.push_back({std::string(o.name) + mode.name + ".f64",
-                       std::string(o.operands + 1, 'g'),
-                       [=](u64 a, u64 b, u64 c, u64) {
-                         const u64 all[] = {a, b, c};
-                         u64 order[3];
-                         for (std::size_t i = 0; i < 3; ++i)
-                           order[i] = all[o.nan[std::min(i, o.operands - 1)] - 'a'];
-                         return twice(under<double>(mode.rounding, o.f, as_double(a), as_double(b),
-                                                    as_double(c)),
-                                      {order[0], order[1], order[2]});
-                       },
-                       {}});
+      add(cases, std::string(o.name) + mode.name + ".f64", std::string(o.operands + 1, 'g'),
+          [=](u64 a, u64 b, u64 c, u64) {
+            const u64 all[] = {a, b, c};
+            u64 order[3];
+            for (std::size_t i = 0; i < 3; ++i)
+              order[i] = all[o.nan[std::min(i, o.operands - 1)] - 'a'];
+            return twice(
+                under<double>(mode.rounding, o.f, as_double(a), as_double(b), as_double(c)),
+                {order[0], order[1], order[2]});
+          });
     }
   }
 }
@@ -161,71 +151,41 @@ float signs(float a, float b, float of) {
 }
 
 void extremes_and_signs(std::vector<Case>& cases) {
-  cases.push_back({"min.f32",
-                   "fff",
-                   [](u64 a, u64 b, u64, u64) { return single(least(as_float(a), as_float(b))); },
-                   {}});
-  cases.push_back(
-      {"max.f32",
-       "fff",
-       [](u64 a, u64 b, u64, u64) { return single(greatest(as_float(a), as_float(b))); },
-       {}});
-  cases.push_back({"min.ftz.f32",
-                   "fff",
-                   [](u64 a, u64 b, u64, u64) {
-                     return single(least(flushed(as_float(a)), flushed(as_float(b))));
-                   },
-                   {}});
-  cases.push_back({"max.NaN.f32",
-                   "fff",
-                   [](u64 a, u64 b, u64, u64) {
-                     if (std::isnan(as_float(a)) || std::isnan(as_float(b))) return u64{0x7fffffff};
-                     return single(greatest(as_float(a), as_float(b)));
-                   },
-                   {}});
-  cases.push_back({"min.xorsign.abs.f32",
-                   "fff",
-                   [](u64 a, u64 b, u64, u64) {
-                     const float r = least(std::fabs(as_float(a)), std::fabs(as_float(b)));
-                     return single(signs(as_float(a), as_float(b), r));
-                   },
-                   {}});
-  cases.push_back({"min.f64",
-                   "ggg",
-                   [](u64 a, u64 b, u64, u64) {
-                     const double r = least(as_double(a), as_double(b));
-                     return twice(r, {std::isnan(r) ? b : 0});
-                   },
-                   {}});
-  cases.push_back({"max.f64",
-                   "ggg",
-                   [](u64 a, u64 b, u64, u64) {
-                     const double r = greatest(as_double(a), as_double(b));
-                     return twice(r, {std::isnan(r) ? b : 0});
-                   },
-                   {}});
+  add(cases, "min.f32", "fff",
+      [](u64 a, u64 b, u64, u64) { return single(least(as_float(a), as_float(b))); });
+  add(cases, "max.f32", "fff",
+      [](u64 a, u64 b, u64, u64) { return single(greatest(as_float(a), as_float(b))); });
+  add(cases, "min.ftz.f32", "fff", [](u64 a, u64 b, u64, u64) {
+    return single(least(flushed(as_float(a)), flushed(as_float(b))));
+  });
+  add(cases, "max.NaN.f32", "fff", [](u64 a, u64 b, u64, u64) {
+    if (std::isnan(as_float(a)) || std::isnan(as_float(b))) return u64{0x7fffffff};
+    return single(greatest(as_float(a), as_float(b)));
+  });
+  add(cases, "min.xorsign.abs.f32", "fff", [](u64 a, u64 b, u64, u64) {
+    const float r = least(std::fabs(as_float(a)), std::fabs(as_float(b)));
+    return single(signs(as_float(a), as_float(b), r));
+  });
+  add(cases, "min.f64", "ggg", [](u64 a, u64 b, u64, u64) {
+    const double r = least(as_double(a), as_double(b));
+    return twice(r, {std::isnan(r) ? b : 0});
+  });
+  add(cases, "max.f64", "ggg", [](u64 a, u64 b, u64, u64) {
+    const double r = greatest(as_double(a), as_double(b));
+    return twice(r, {std::isnan(r) ? b : 0});
+  });
   // Sums with zero, on an H100.
-  cases.push_back({"neg.f32", "ff", [](u64 a, u64, u64, u64) { return single(-as_float(a)); }, {}});
-  cases.push_back(
-      {"abs.f32", "ff", [](u64 a, u64, u64, u64) { return single(std::fabs(as_float(a))); }, {}});
-  cases.push_back({"abs.ftz.f32",
-                   "ff",
-                   [](u64 a, u64, u64, u64) { return single(std::fabs(flushed(as_float(a)))); },
-                   {}});
-  cases.push_back(
-      {"neg.f64", "gg", [](u64 a, u64, u64, u64) { return twice(-as_double(a), {a}); }, {}});
-  cases.push_back({"abs.f64",
-                   "gg",
-                   [](u64 a, u64, u64, u64) { return twice(std::fabs(as_double(a)), {a}); },
-                   {}});
-  cases.push_back({"copysign.f32",
-                   "fff",
-                   [](u64 a, u64 b, u64, u64) { return (a & 0x80000000) | (b & 0x7fffffff); },
-                   {}});
-  cases.push_back({"copysign.f64",
-                   "ggg",
-                   [](u64 a, u64 b, u64, u64) { return (a >> 63 << 63) | (b << 1 >> 1); },
-                   {}});
+  add(cases, "neg.f32", "ff", [](u64 a, u64, u64, u64) { return single(-as_float(a)); });
+  add(cases, "abs.f32", "ff", [](u64 a, u64, u64, u64) { return single(std::fabs(as_float(a))); });
+  add(cases, "abs.ftz.f32", "ff",
+      [](u64 a, u64, u64, u64) { return single(std::fabs(flushed(as_float(a)))); });
+  add(cases, "neg.f64", "gg", [](u64 a, u64, u64, u64) { return twice(-as_double(a), {a}); });
+  add(cases, "abs.f64", "gg",
+      [](u64 a, u64, u64, u64) { return twice(std::fabs(as_double(a)), {a}); });
+  add(cases, "copysign.f32", "fff",
+      [](u64 a, u64 b, u64, u64) { return (a & 0x80000000) | (b & 0x7fffffff); });
+  add(cases, "copysign.f64", "ggg",
+      [](u64 a, u64 b, u64, u64) { return (a >> 63 << 63) | (b << 1 >> 1); });
 }
 
 template <class T>
@@ -239,10 +199,8 @@ void classes(std::vector<Case>& cases) {
       return as_float(bits);
   };
   const auto test = [&](const char* name, auto f) {
-    cases.push_back({std::string("testp.") + name + "." + type,
-                     shape,
-                     [=](u64 a, u64, u64, u64) { return u64{f(value(a))}; },
-                     {}});
+    add(cases, std::string("testp.") + name + "." + type, shape,
+        [=](u64 a, u64, u64, u64) { return u64{f(value(a))}; });
   };
   test("finite", [](T a) { return std::isfinite(a); });
   test("infinite", [](T a) { return std::isinf(a); });
@@ -263,17 +221,12 @@ void comparisons(std::vector<Case>& cases) {
       return as_float(bits);
   };
   const auto test = [&](const std::string& name, auto f) {
-    cases.push_back({"setp." + name + "." + type,
-                     shape,
-                     [=](u64 a, u64 b, u64, u64) { return u64{f(value(a), value(b))}; },
-                     {}});
+    add(cases, "setp." + name + "." + type, shape,
+        [=](u64 a, u64 b, u64, u64) { return u64{f(value(a), value(b))}; });
     if (wide) return;
-    cases.push_back({"setp." + name + ".ftz." + type,
-                     shape,
-                     [=](u64 a, u64 b, u64, u64) {
-                       return u64{f(T(flushed(as_float(a))), T(flushed(as_float(b))))};
-                     },
-                     {}});
+    add(cases, "setp." + name + ".ftz." + type, shape, [=](u64 a, u64 b, u64, u64) {
+      return u64{f(T(flushed(as_float(a))), T(flushed(as_float(b))))};
+    });
   };
   const auto unordered = [](T a, T b) { return std::isnan(a) || std::isnan(b); };
   test("eq", [=](T a, T b) { return !unordered(a, b) && a == b; });
@@ -302,37 +255,27 @@ std::vector<Case> exact_cases() {
   comparisons<float>(cases);
   comparisons<double>(cases);
   // The engine's approximate functions are correctly rounded, which is within PTX's bounds.
-  cases.push_back({"div.approx.f32",
-                   "fff",
-                   [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); },
-                   {}});
-  cases.push_back({"div.full.f32",
-                   "fff",
-                   [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); },
-                   {}});
-  cases.push_back({"rcp.approx.ftz.f32",
-                   "ff",
-                   [](u64 a, u64, u64, u64) { return single(flushed(1 / flushed(as_float(a)))); },
-                   {}});
+  add(cases, "div.approx.f32", "fff",
+      [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); });
+  add(cases, "div.full.f32", "fff",
+      [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); });
+  add(cases, "rcp.approx.ftz.f32", "ff",
+      [](u64 a, u64, u64, u64) { return single(flushed(1 / flushed(as_float(a)))); });
   // From and for the upper 32 bits.
   for (const bool root : {false, true}) {
-    cases.push_back({root ? "rsqrt.approx.ftz.f64" : "rcp.approx.ftz.f64",
-                     "gg",
-                     [root](u64 a, u64, u64, u64) -> u64 {
-                       const auto upper = [](u64 bits) {
-                         const bool subnormal = (bits >> 52 & 0x7ff) == 0;
-                         return bits >> (subnormal ? 63 : 32) << (subnormal ? 63 : 32);
-                       };
-                       const double v = as_double(upper(a));
-                       const double r = 1 / (root ? std::sqrt(v) : v);
-                       return std::isnan(r) ? 0x7fffffff00000000 : upper(bits_of(r));
-                     },
-                     {}});
+    add(cases, root ? "rsqrt.approx.ftz.f64" : "rcp.approx.ftz.f64", "gg",
+        [root](u64 a, u64, u64, u64) -> u64 {
+          const auto upper = [](u64 bits) {
+            const bool subnormal = (bits >> 52 & 0x7ff) == 0;
+            return bits >> (subnormal ? 63 : 32) << (subnormal ? 63 : 32);
+          };
+          const double v = as_double(upper(a));
+          const double r = 1 / (root ? std::sqrt(v) : v);
+          return std::isnan(r) ? 0x7fffffff00000000 : upper(bits_of(r));
+        });
   }
-  cases.push_back({"sqrt.approx.f32",
-                   "ff",
-                   [](u64 a, u64, u64, u64) { return single(std::sqrt(as_float(a))); },
-                   {}});
+  add(cases, "sqrt.approx.f32", "ff",
+      [](u64 a, u64, u64, u64) { return single(std::sqrt(as_float(a))); });
   return cases;
 }
 

@@ -35,7 +35,7 @@ class Gemm : public EngineTest {
   }
 
   vgpu::LaunchReport multiply(const std::string& kernel) {
-    std::copy(initial_.begin(), initial_.end(), c_);
+    std::ranges::copy(initial_, c_);
     const bool wide = kernel == "register_tiled";
     const unsigned blocks = wide ? kN / 64 : kN / 32;
     const vgpu::Dim3 block =

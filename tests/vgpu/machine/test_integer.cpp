@@ -63,26 +63,18 @@ void arithmetic(std::vector<Case>& cases) {
   }));
   if constexpr (sizeof(T) < 8) {
     const char wide = letter(2 * sizeof(T)), narrow = letter(sizeof(T));
-    cases.push_back({"mul.wide." + ptx_name<T>(),
-                     {wide, narrow, narrow},
-                     [](u64 a, u64 b, u64, u64) {
-                       return static_cast<u64>(W(static_cast<T>(a)) * W(static_cast<T>(b)));
-                     },
-                     {}});
-    cases.push_back({"mad.wide." + ptx_name<T>(),
-                     {wide, narrow, narrow, wide},
-                     [](u64 a, u64 b, u64 c, u64) {
-                       return static_cast<u64>(W(static_cast<T>(a)) * W(static_cast<T>(b))) + c;
-                     },
-                     {}});
+    add(cases, "mul.wide." + ptx_name<T>(), {wide, narrow, narrow}, [](u64 a, u64 b, u64, u64) {
+      return static_cast<u64>(W(static_cast<T>(a)) * W(static_cast<T>(b)));
+    });
+    add(cases, "mad.wide." + ptx_name<T>(), {wide, narrow, narrow, wide},
+        [](u64 a, u64 b, u64 c, u64) {
+          return static_cast<u64>(W(static_cast<T>(a)) * W(static_cast<T>(b))) + c;
+        });
   }
   if constexpr (std::is_signed_v<T>) {
-    cases.push_back(
-        {"neg." + ptx_name<T>(), types<T>(1), [](u64 a, u64, u64, u64) { return 0 - a; }, {}});
-    cases.push_back({"abs." + ptx_name<T>(),
-                     types<T>(1),
-                     [](u64 a, u64, u64, u64) { return static_cast<T>(a) < 0 ? 0 - a : a; },
-                     {}});
+    add(cases, "neg." + ptx_name<T>(), types<T>(1), [](u64 a, u64, u64, u64) { return 0 - a; });
+    add(cases, "abs." + ptx_name<T>(), types<T>(1),
+        [](u64 a, u64, u64, u64) { return static_cast<T>(a) < 0 ? 0 - a : a; });
   }
 }
 
@@ -102,70 +94,39 @@ std::vector<Case> arithmetic_cases() {
   arithmetic<i32>(cases);
   arithmetic<u64>(cases);
   arithmetic<i64>(cases);
-  cases.push_back({"add.sat.s32",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) { return s32(clamp32(i64{i32(a)} + i32(b))); },
-                   {}});
-  cases.push_back({"sub.sat.s32",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) { return s32(clamp32(i64{i32(a)} - i32(b))); },
-                   {}});
-  cases.push_back(
-      {"mad.hi.sat.s32",
-       "rrrr",
-       [](u64 a, u64 b, u64 c, u64) { return s32(clamp32((i64{i32(a)} * i32(b) >> 32) + i32(c))); },
-       {}});
-  cases.push_back({"mul24.lo.u32",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) { return (a & 0xffffff) * (b & 0xffffff); },
-                   {}});
-  cases.push_back({"mul24.hi.u32",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) { return (a & 0xffffff) * (b & 0xffffff) >> 16; },
-                   {}});
-  cases.push_back({"mul24.lo.s32",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) { return s32(i64{low24(a)} * low24(b)); },
-                   {}});
-  cases.push_back({"mul24.hi.s32",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) { return s32(i64{low24(a)} * low24(b) >> 16); },
-                   {}});
-  cases.push_back({"mad24.lo.s32",
-                   "rrrr",
-                   [](u64 a, u64 b, u64 c, u64) { return s32(i64{low24(a)} * low24(b)) + c; },
-                   {}});
-  cases.push_back({"dp4a.s32.u32",
-                   "rrrr",
-                   [](u64 a, u64 b, u64 c, u64) {
-                     for (int k = 0; k < 4; ++k)
-                       c += static_cast<u64>(i64{i8(a >> 8 * k)} * u8(b >> 8 * k));
-                     return c;
-                   },
-                   {}});
-  cases.push_back({"dp4a.u32.u32",
-                   "rrrr",
-                   [](u64 a, u64 b, u64 c, u64) {
-                     for (int k = 0; k < 4; ++k) c += u64{u8(a >> 8 * k)} * u8(b >> 8 * k);
-                     return c;
-                   },
-                   {}});
-  cases.push_back({"dp2a.hi.s32.s32",
-                   "rrrr",
-                   [](u64 a, u64 b, u64 c, u64) {
-                     for (int k = 0; k < 2; ++k)
-                       c += static_cast<u64>(i64{i16(a >> 16 * k)} * i8(b >> (16 + 8 * k)));
-                     return c;
-                   },
-                   {}});
-  cases.push_back({"dp2a.lo.u32.s32",
-                   "rrrr",
-                   [](u64 a, u64 b, u64 c, u64) {
-                     for (int k = 0; k < 2; ++k)
-                       c += static_cast<u64>(i64{u16(a >> 16 * k)} * i8(b >> 8 * k));
-                     return c;
-                   },
-                   {}});
+  add(cases, "add.sat.s32", "rrr",
+      [](u64 a, u64 b, u64, u64) { return s32(clamp32(i64{i32(a)} + i32(b))); });
+  add(cases, "sub.sat.s32", "rrr",
+      [](u64 a, u64 b, u64, u64) { return s32(clamp32(i64{i32(a)} - i32(b))); });
+  add(cases, "mad.hi.sat.s32", "rrrr",
+      [](u64 a, u64 b, u64 c, u64) { return s32(clamp32((i64{i32(a)} * i32(b) >> 32) + i32(c))); });
+  add(cases, "mul24.lo.u32", "rrr",
+      [](u64 a, u64 b, u64, u64) { return (a & 0xffffff) * (b & 0xffffff); });
+  add(cases, "mul24.hi.u32", "rrr",
+      [](u64 a, u64 b, u64, u64) { return (a & 0xffffff) * (b & 0xffffff) >> 16; });
+  add(cases, "mul24.lo.s32", "rrr",
+      [](u64 a, u64 b, u64, u64) { return s32(i64{low24(a)} * low24(b)); });
+  add(cases, "mul24.hi.s32", "rrr",
+      [](u64 a, u64 b, u64, u64) { return s32(i64{low24(a)} * low24(b) >> 16); });
+  add(cases, "mad24.lo.s32", "rrrr",
+      [](u64 a, u64 b, u64 c, u64) { return s32(i64{low24(a)} * low24(b)) + c; });
+  add(cases, "dp4a.s32.u32", "rrrr", [](u64 a, u64 b, u64 c, u64) {
+    for (int k = 0; k < 4; ++k) c += static_cast<u64>(i64{i8(a >> 8 * k)} * u8(b >> 8 * k));
+    return c;
+  });
+  add(cases, "dp4a.u32.u32", "rrrr", [](u64 a, u64 b, u64 c, u64) {
+    for (int k = 0; k < 4; ++k) c += u64{u8(a >> 8 * k)} * u8(b >> 8 * k);
+    return c;
+  });
+  add(cases, "dp2a.hi.s32.s32", "rrrr", [](u64 a, u64 b, u64 c, u64) {
+    for (int k = 0; k < 2; ++k)
+      c += static_cast<u64>(i64{i16(a >> 16 * k)} * i8(b >> (16 + 8 * k)));
+    return c;
+  });
+  add(cases, "dp2a.lo.u32.s32", "rrrr", [](u64 a, u64 b, u64 c, u64) {
+    for (int k = 0; k < 2; ++k) c += static_cast<u64>(i64{u16(a >> 16 * k)} * i8(b >> 8 * k));
+    return c;
+  });
   return cases;
 }
 
@@ -176,34 +137,21 @@ std::vector<Case> carry_cases() {
     return "{ .reg .b32 l, h, m, n, o, q; mov.b64 {l, h}, %a; mov.b64 {m, n}, %b; " + text +
            " mov.b64 %d, {o, q}; }";
   };
-  cases.push_back({body("add.cc.u32 o, l, m; addc.u32 q, h, n;"),
-                   "ddd",
-                   [](u64 a, u64 b, u64, u64) { return a + b; },
-                   {}});
-  cases.push_back({body("sub.cc.u32 o, l, m; subc.u32 q, h, n;"),
-                   "ddd",
-                   [](u64 a, u64 b, u64, u64) { return a - b; },
-                   {}});
+  add(cases, body("add.cc.u32 o, l, m; addc.u32 q, h, n;"), "ddd",
+      [](u64 a, u64 b, u64, u64) { return a + b; });
+  add(cases, body("sub.cc.u32 o, l, m; subc.u32 q, h, n;"), "ddd",
+      [](u64 a, u64 b, u64, u64) { return a - b; });
   // The low 64 bits of a 64 x 64 product: the cross terms are added to the upper half.
-  cases.push_back(
-      {body(
-           "mul.lo.u32 o, l, m; mul.hi.u32 q, l, m; mad.lo.u32 q, l, n, q; mad.lo.u32 q, h, m, q;"),
-       "ddd",
-       [](u64 a, u64 b, u64, u64) { return a * b; },
-       {}});
-  cases.push_back(
-      {body("mad.lo.cc.u32 o, l, m, h; madc.hi.u32 q, l, m, n;"),
-       "ddd",
-       [](u64 a, u64 b, u64, u64) { return u64{u32(a)} * u32(b) + ((a >> 32) | (b >> 32 << 32)); },
-       {}});
-  cases.push_back(
-      {"{ .reg .b64 t; add.cc.u64 t, %a, %b; addc.cc.u64 t, %c, %c; addc.u64 %d, 0, 0; }",
-       "dddd",
-       [](u64 a, u64 b, u64 c, u64) {
-         const u64 in = a + b < a;
-         return static_cast<u64>((static_cast<unsigned __int128>(c) + c + in) >> 64);
-       },
-       {}});
+  add(cases,
+      body("mul.lo.u32 o, l, m; mul.hi.u32 q, l, m; mad.lo.u32 q, l, n, q; mad.lo.u32 q, h, m, q;"),
+      "ddd", [](u64 a, u64 b, u64, u64) { return a * b; });
+  add(cases, body("mad.lo.cc.u32 o, l, m, h; madc.hi.u32 q, l, m, n;"), "ddd",
+      [](u64 a, u64 b, u64, u64) { return u64{u32(a)} * u32(b) + ((a >> 32) | (b >> 32 << 32)); });
+  add(cases, "{ .reg .b64 t; add.cc.u64 t, %a, %b; addc.cc.u64 t, %c, %c; addc.u64 %d, 0, 0; }",
+      "dddd", [](u64 a, u64 b, u64 c, u64) {
+        const u64 in = a + b < a;
+        return static_cast<u64>((static_cast<unsigned __int128>(c) + c + in) >> 64);
+      });
   return cases;
 }
 
@@ -212,11 +160,8 @@ void comparisons(std::vector<Case>& cases) {
   const std::string t = letter(sizeof(T)) == 'h' ? "phh" : letter(sizeof(T)) == 'r' ? "prr" : "pdd";
   const std::string n = ptx_name<T>();
   const auto compare = [&](const std::string& op, auto f) {
-    cases.push_back(
-        {"setp." + op + "." + n,
-         t,
-         [f](u64 a, u64 b, u64, u64) { return u64{f(static_cast<T>(a), static_cast<T>(b))}; },
-         {}});
+    add(cases, "setp." + op + "." + n, t,
+        [f](u64 a, u64 b, u64, u64) { return u64{f(static_cast<T>(a), static_cast<T>(b))}; });
   };
   compare("eq", [](T a, T b) { return a == b; });
   compare("ne", [](T a, T b) { return a != b; });
@@ -240,59 +185,37 @@ std::vector<Case> comparison_cases() {
   comparisons<i32>(cases);
   comparisons<u64>(cases);
   comparisons<i64>(cases);
-  cases.push_back({"setp.lt.and.s32",
-                   "prrp",
-                   [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} & c; },
-                   {}});
-  cases.push_back({"setp.lt.or.s32",
-                   "prrp",
-                   [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} | c; },
-                   {}});
-  cases.push_back({"setp.lt.xor.s32 %d, %a, %b, !%c;",
-                   "prrp",
-                   [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} ^ (c ^ 1); },
-                   {}});
+  add(cases, "setp.lt.and.s32", "prrp",
+      [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} & c; });
+  add(cases, "setp.lt.or.s32", "prrp",
+      [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} | c; });
+  add(cases, "setp.lt.xor.s32 %d, %a, %b, !%c;", "prrp",
+      [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} ^ (c ^ 1); });
   // Two destinations: q is the complement, combined in the same way.
-  cases.push_back({"{ .reg .pred t; setp.lt.and.s32 t|%d, %a, %b, %c; }",
-                   "prrp",
-                   [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) >= i32(b)} & c; },
-                   {}});
-  cases.push_back(
-      {"setp.gt.u32 %d|_, %a, %b;", "prr", [](u64 a, u64 b, u64, u64) { return u64{a > b}; }, {}});
-  cases.push_back({"set.lt.u32.s32",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) { return i32(a) < i32(b) ? 0xffffffff : 0; },
-                   {}});
-  cases.push_back(
-      {"set.gt.f32.u32", "frr", [](u64 a, u64 b, u64, u64) { return a > b ? 0x3f800000 : 0; }, {}});
-  cases.push_back({"set.gt.and.s32.u32",
-                   "rrrp",
-                   [](u64 a, u64 b, u64 c, u64) { return a > b && c != 0 ? 0xffffffff : 0; },
-                   {}});
-  cases.push_back(
-      {"selp.b32", "rrrp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; }, {}});
-  cases.push_back(
-      {"selp.b64", "dddp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; }, {}});
-  cases.push_back(
-      {"selp.b16", "hhhp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; }, {}});
-  cases.push_back(
-      {"slct.u32.s32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return i32(c) >= 0 ? a : b; }, {}});
-  cases.push_back({"slct.ftz.u16.f32",
-                   "hhhf",
-                   [](u64 a, u64 b, u64 c, u64) {
-                     const float v = as_float(c);
-                     return v >= 0 || std::fpclassify(v) == FP_SUBNORMAL ? a : b;
-                   },
-                   {}});
-  cases.push_back({"slct.f64.f32",
-                   "gggf",
-                   [](u64 a, u64 b, u64 c, u64) { return as_float(c) >= 0 ? a : b; },
-                   {}});
-  cases.push_back({"and.pred", "ppp", [](u64 a, u64 b, u64, u64) { return a & b; }, {}});
-  cases.push_back({"or.pred", "ppp", [](u64 a, u64 b, u64, u64) { return a | b; }, {}});
-  cases.push_back({"xor.pred", "ppp", [](u64 a, u64 b, u64, u64) { return a ^ b; }, {}});
-  cases.push_back({"not.pred", "pp", [](u64 a, u64, u64, u64) { return a ^ 1; }, {}});
-  cases.push_back({"mov.pred", "pp", [](u64 a, u64, u64, u64) { return a; }, {}});
+  add(cases, "{ .reg .pred t; setp.lt.and.s32 t|%d, %a, %b, %c; }", "prrp",
+      [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) >= i32(b)} & c; });
+  add(cases, "setp.gt.u32 %d|_, %a, %b;", "prr", [](u64 a, u64 b, u64, u64) { return u64{a > b}; });
+  add(cases, "set.lt.u32.s32", "rrr",
+      [](u64 a, u64 b, u64, u64) { return i32(a) < i32(b) ? 0xffffffff : 0; });
+  add(cases, "set.gt.f32.u32", "frr",
+      [](u64 a, u64 b, u64, u64) { return a > b ? 0x3f800000 : 0; });
+  add(cases, "set.gt.and.s32.u32", "rrrp",
+      [](u64 a, u64 b, u64 c, u64) { return a > b && c != 0 ? 0xffffffff : 0; });
+  add(cases, "selp.b32", "rrrp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; });
+  add(cases, "selp.b64", "dddp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; });
+  add(cases, "selp.b16", "hhhp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; });
+  add(cases, "slct.u32.s32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return i32(c) >= 0 ? a : b; });
+  add(cases, "slct.ftz.u16.f32", "hhhf", [](u64 a, u64 b, u64 c, u64) {
+    const float v = as_float(c);
+    return v >= 0 || std::fpclassify(v) == FP_SUBNORMAL ? a : b;
+  });
+  add(cases, "slct.f64.f32", "gggf",
+      [](u64 a, u64 b, u64 c, u64) { return as_float(c) >= 0 ? a : b; });
+  add(cases, "and.pred", "ppp", [](u64 a, u64 b, u64, u64) { return a & b; });
+  add(cases, "or.pred", "ppp", [](u64 a, u64 b, u64, u64) { return a | b; });
+  add(cases, "xor.pred", "ppp", [](u64 a, u64 b, u64, u64) { return a ^ b; });
+  add(cases, "not.pred", "pp", [](u64 a, u64, u64, u64) { return a ^ 1; });
+  add(cases, "mov.pred", "pp", [](u64 a, u64, u64, u64) { return a; });
   return cases;
 }
 
@@ -308,60 +231,39 @@ u64 halves(u64 a, u64 b, const std::function<int(int, int)>& f, bool is_signed) 
 
 std::vector<Case> move_cases() {
   std::vector<Case> cases;
-  cases.push_back({"mov.b16", "hh", [](u64 a, u64, u64, u64) { return a; }, {}});
-  cases.push_back({"mov.b32", "rr", [](u64 a, u64, u64, u64) { return a; }, {}});
-  cases.push_back({"mov.b64", "dd", [](u64 a, u64, u64, u64) { return a; }, {}});
-  cases.push_back(
-      {"mov.b64 %d, {%a, %b};", "drr", [](u64 a, u64 b, u64, u64) { return b << 32 | a; }, {}});
-  cases.push_back(
-      {"mov.b32 %d, {%a, %b};", "rhh", [](u64 a, u64 b, u64, u64) { return b << 16 | a; }, {}});
-  cases.push_back({"mov.b64 %d, {%a, %b, %c, %e};",
-                   "dhhhh",
-                   [](u64 a, u64 b, u64 c, u64 d) { return d << 48 | c << 32 | b << 16 | a; },
-                   {}});
-  cases.push_back({"{ .reg .b32 t; mov.b64 {t, %d}, %a; }",
-                   "rd",
-                   [](u64 a, u64, u64, u64) { return a >> 32; },
-                   {}});
-  cases.push_back({"mov.b64 {%d, _}, %a;", "rd", [](u64 a, u64, u64, u64) { return a; }, {}});
-  cases.push_back({"{ .reg .b16 t; mov.b32 {t, %d}, %a; }",
-                   "hr",
-                   [](u64 a, u64, u64, u64) { return a >> 16; },
-                   {}});
-  cases.push_back(
-      {"mov.b64 {_, _, %d, _}, %a;", "hd", [](u64 a, u64, u64, u64) { return a >> 32; }, {}});
-  cases.push_back({"add.u16x2",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) {
-                     return halves(
-                         a, b, [](int x, int y) { return x + y; }, false);
-                   },
-                   {}});
-  cases.push_back({"max.s16x2",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) {
-                     return halves(
-                         a, b, [](int x, int y) { return std::max(x, y); }, true);
-                   },
-                   {}});
-  cases.push_back({"min.u16x2",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) {
-                     return halves(
-                         a, b, [](int x, int y) { return std::min(x, y); }, false);
-                   },
-                   {}});
-  cases.push_back({"max.relu.s16x2",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) {
-                     return halves(
-                         a, b,
-                         [](int x, int y) {
-                           return std::max({x, y, 0});
-                         },
-                         true);
-                   },
-                   {}});
+  add(cases, "mov.b16", "hh", [](u64 a, u64, u64, u64) { return a; });
+  add(cases, "mov.b32", "rr", [](u64 a, u64, u64, u64) { return a; });
+  add(cases, "mov.b64", "dd", [](u64 a, u64, u64, u64) { return a; });
+  add(cases, "mov.b64 %d, {%a, %b};", "drr", [](u64 a, u64 b, u64, u64) { return b << 32 | a; });
+  add(cases, "mov.b32 %d, {%a, %b};", "rhh", [](u64 a, u64 b, u64, u64) { return b << 16 | a; });
+  add(cases, "mov.b64 %d, {%a, %b, %c, %e};", "dhhhh",
+      [](u64 a, u64 b, u64 c, u64 d) { return d << 48 | c << 32 | b << 16 | a; });
+  add(cases, "{ .reg .b32 t; mov.b64 {t, %d}, %a; }", "rd",
+      [](u64 a, u64, u64, u64) { return a >> 32; });
+  add(cases, "mov.b64 {%d, _}, %a;", "rd", [](u64 a, u64, u64, u64) { return a; });
+  add(cases, "{ .reg .b16 t; mov.b32 {t, %d}, %a; }", "hr",
+      [](u64 a, u64, u64, u64) { return a >> 16; });
+  add(cases, "mov.b64 {_, _, %d, _}, %a;", "hd", [](u64 a, u64, u64, u64) { return a >> 32; });
+  add(cases, "add.u16x2", "rrr", [](u64 a, u64 b, u64, u64) {
+    return halves(
+        a, b, [](int x, int y) { return x + y; }, false);
+  });
+  add(cases, "max.s16x2", "rrr", [](u64 a, u64 b, u64, u64) {
+    return halves(
+        a, b, [](int x, int y) { return std::max(x, y); }, true);
+  });
+  add(cases, "min.u16x2", "rrr", [](u64 a, u64 b, u64, u64) {
+    return halves(
+        a, b, [](int x, int y) { return std::min(x, y); }, false);
+  });
+  add(cases, "max.relu.s16x2", "rrr", [](u64 a, u64 b, u64, u64) {
+    return halves(
+        a, b,
+        [](int x, int y) {
+          return std::max({x, y, 0});
+        },
+        true);
+  });
   return cases;
 }
 

@@ -67,8 +67,8 @@ class Narrow : public EngineTest {
     std::string code = read(VGPU_TEST_CUBIN "/narrow.cubin");
     const auto bytes = std::as_bytes(std::span(code));
     const vgpu::sass::Cubin cubin(bytes);
-    const auto kernel = std::find_if(cubin.kernels().begin(), cubin.kernels().end(),
-                                     [&](const auto& each) { return each.name == name; });
+    const auto kernel =
+        std::ranges::find_if(cubin.kernels(), [&](const auto& each) { return each.name == name; });
     ASSERT_NE(kernel, cubin.kernels().end());
     char* const first = code.data() + (kernel->code.data() - bytes.data());
     int changed = 0;

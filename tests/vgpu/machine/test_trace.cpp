@@ -47,8 +47,8 @@ TEST_F(Trace, keeps_counts_and_the_first_addresses) {
   config.host_threads = 3;
   const vgpu::LaunchReport report = launch("copy", {7, 1, 1}, {32, 1, 1}, in, out);
   const auto find = [&](const std::string& start) {
-    const auto at = std::find_if(report.instructions.begin(), report.instructions.end(),
-                                 [&](const auto& i) { return i.text.starts_with(start); });
+    const auto at = std::ranges::find_if(report.instructions,
+                                         [&](const auto& i) { return i.text.starts_with(start); });
     if (at == report.instructions.end()) throw std::runtime_error("no " + start);
     return *at;
   };

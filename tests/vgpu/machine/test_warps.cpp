@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shuffles, votes, reductions, special registers, barriers.
 #include <algorithm>
-#include <bit>
 
 #include "engine_fixture.hpp"
 
@@ -171,8 +170,7 @@ TEST_F(Warps, BarrierReductions) {
   for (int i = 0; i < 100; ++i) in[i] = i % 7 - 3;
   int* const out = array<int>(300);
   launch("reductions", {1, 1, 1}, {100, 1, 1}, array(in), out);
-  const int positive =
-      static_cast<int>(std::count_if(in.begin(), in.end(), [](int v) { return v > 0; }));
+  const int positive = static_cast<int>(std::ranges::count_if(in, [](int v) { return v > 0; }));
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(out[3 * i], positive);
     EXPECT_NE(out[3 * i + 1], 0);

@@ -2,8 +2,6 @@
 // Changes of memory are noted by page.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "memory/changes.hpp"
 #include "memory/memory.hpp"
 

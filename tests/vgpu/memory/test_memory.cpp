@@ -170,7 +170,7 @@ TEST(Memory, NeighboursAreApart) {
   Memory memory(64 * kMiB);
   std::vector<std::uint64_t> begins;
   for (int i = 0; i < 100; ++i) begins.push_back(address(memory.allocate(512)));
-  std::sort(begins.begin(), begins.end());
+  std::ranges::sort(begins);
   for (std::size_t i = 1; i < begins.size(); ++i) {
     EXPECT_GE(begins[i] - (begins[i - 1] + 512), Memory::kMinRedZone);
     EXPECT_EQ(memory.find(begins[i] - 1), nullptr);

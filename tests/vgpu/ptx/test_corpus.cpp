@@ -73,7 +73,7 @@ std::vector<Statement> scan(const std::string& original) {
       const std::size_t end = text.find(';', at);
       std::string statement = original.substr(at, end - at);
       const int first_line = line;
-      line += static_cast<int>(std::count(statement.begin(), statement.end(), '\n'));
+      line += static_cast<int>(std::ranges::count(statement, '\n'));
       at = end + 1;
       if (statement.front() == '.') continue;
       while (is_blank(statement.back())) statement.pop_back();
@@ -97,7 +97,7 @@ TEST_P(Corpus, EveryInstructionIsThereAtItsLine) {
   for (const Function& function : module.functions) {
     for (const Instruction& i : function.body) found.push_back(&i);
   }
-  std::stable_sort(found.begin(), found.end(), [](auto* a, auto* b) { return a->line < b->line; });
+  std::ranges::stable_sort(found, [](auto* a, auto* b) { return a->line < b->line; });
   ASSERT_EQ(found.size(), expected.size());
   EXPECT_GT(found.size(), 20u);
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -157,8 +157,7 @@ void check_operand(const Module& module, const Function& function, const Operand
       const auto is_it = [&](const Label& label) {
         return label.name == operand.name && label.position == operand.target;
       };
-      EXPECT_TRUE(std::any_of(function.labels.begin(), function.labels.end(), is_it))
-          << operand.name;
+      EXPECT_TRUE(std::ranges::any_of(function.labels, is_it)) << operand.name;
       break;
     }
     case Kind::kBranchTable:
@@ -298,8 +297,8 @@ TEST(CorpusFiles, JumpTablesReachTheirCases) {
   ASSERT_NE(choose, nullptr);
   ASSERT_EQ(choose->branch_tables.size(), 1u);
   EXPECT_EQ(choose->branch_tables[0].targets.size(), 11u);
-  const auto jump = std::find_if(choose->body.begin(), choose->body.end(),
-                                 [](const Instruction& i) { return i.opcode->base() == "brx"; });
+  const auto jump = std::ranges::find_if(
+      choose->body, [](const Instruction& i) { return i.opcode->base() == "brx"; });
   ASSERT_NE(jump, choose->body.end());
   EXPECT_EQ(jump->operands[1].kind, Operand::Kind::kBranchTable);
 }
@@ -308,8 +307,7 @@ TEST(CorpusFiles, HopperKernelHasItsDirectives) {
   const Module module = parse(corpus_text("ptx_corpus_hopper/hopper"));
   EXPECT_EQ(module.target, 90);
   EXPECT_EQ(module.target_suffix, 'a');
-  const auto kernel = std::find_if(module.functions.begin(), module.functions.end(),
-                                   [](auto& f) { return f.is_entry; });
+  const auto kernel = std::ranges::find_if(module.functions, [](auto& f) { return f.is_entry; });
   ASSERT_NE(kernel, module.functions.end());
   EXPECT_TRUE(kernel->explicit_cluster);
   EXPECT_EQ(kernel->required_cluster, (std::array<std::uint32_t, 3>{2, 1, 1}));
@@ -318,9 +316,8 @@ TEST(CorpusFiles, HopperKernelHasItsDirectives) {
   EXPECT_EQ(kernel->params[0].alignment, 128u);
   EXPECT_EQ(kernel->params[1].offset, 128u);
   EXPECT_EQ(kernel->param_bytes, 264u);
-  const auto copy =
-      std::find_if(kernel->body.begin(), kernel->body.end(),
-                   [](const Instruction& i) { return i.opcode->has("multicast::cluster"); });
+  const auto copy = std::ranges::find_if(
+      kernel->body, [](const Instruction& i) { return i.opcode->has("multicast::cluster"); });
   ASSERT_NE(copy, kernel->body.end());
   ASSERT_EQ(copy->operands.size(), 4u);
   ASSERT_EQ(copy->operands[1].kind, Operand::Kind::kAddress);

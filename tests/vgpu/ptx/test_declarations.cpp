@@ -201,7 +201,7 @@ TEST(Declarations, TheModuleOwnsWhatItShows) {
   {
     std::string text = kernel_text("ret;");
     const Module m = parse(text);
-    std::fill(text.begin(), text.end(), 'x');
+    std::ranges::fill(text, 'x');
     copy = m;
   }
   EXPECT_EQ(copy.functions[0].name, "k");

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -83,67 +85,17 @@ TEST_P(Garbage, PiecesMoved) {
 INSTANTIATE_TEST_SUITE_P(All, Garbage, testing::Range<std::size_t>(0, corpus().size()));
 
 TEST(GarbageText, TokensAtRandom) {
-  static const std::vector<std::string> kPieces = {"{",
-                                                   "}",
-                                                   "[",
-                                                   "]",
-                                                   "(",
-                                                   ")",
-                                                   ";",
-                                                   ":",
-                                                   ",",
-                                                   "<",
-                                                   ">",
-                                                   "|",
-                                                   "!",
-                                                   "@",
-                                                   "=",
-                                                   "+",
-                                                   "-",
-                                                   "*",
-                                                   "/",
-                                                   "~",
-                                                   ".reg",
-                                                   ".b32",
-                                                   ".pred",
-                                                   ".param",
-                                                   ".global",
-                                                   ".shared",
-                                                   ".align",
-                                                   ".v4",
-                                                   ".loc",
-                                                   ".entry",
-                                                   ".func",
-                                                   ".extern",
-                                                   ".visible",
-                                                   "k",
-                                                   "%r1",
-                                                   "%p1",
-                                                   "_",
-                                                   "L",
-                                                   "bra",
-                                                   "call",
-                                                   "ld.global.f32",
-                                                   "1",
-                                                   "0x10",
-                                                   "0f3F800000",
-                                                   "1.5",
-                                                   "\"s\"",
-                                                   ".branchtargets",
-                                                   ".callprototype",
-                                                   ".pragma",
-                                                   ".section",
-                                                   ".debug_str",
-                                                   ".b8",
-                                                   ".file",
-                                                   "generic",
-                                                   "inlined_at",
-                                                   "function_name"};
+  std::istringstream all(R"(
+      { } [ ] ( ) ; : , < > | ! @ = + - * / ~ .reg .b32 .pred .param .global .shared .align
+      .v4 .loc .entry .func .extern .visible k %r1 %p1 _ L bra call ld.global.f32 1 0x10
+      0f3F800000 1.5 "s" .branchtargets .callprototype .pragma .section .debug_str .b8 .file
+      generic inlined_at function_name)");
+  const std::vector<std::string> pieces(std::istream_iterator<std::string>(all), {});
   std::mt19937 random(3);
   for (int n = 0; n < 20000; ++n) {
     std::string text = ".version 8.0 ";
     if (random() % 2 == 0) text += ".entry k() { .reg .b32 %r<4>; .reg .pred %p<4>; ";
-    for (auto i = random() % 30; i > 0; --i) text += kPieces[random() % kPieces.size()] + " ";
+    for (auto i = random() % 30; i > 0; --i) text += pieces[random() % pieces.size()] + " ";
     survives(text);
   }
 }

@@ -5,7 +5,6 @@
 #include <bit>
 #include <string>
 
-#include "corpus.hpp"
 #include "ptx/parse/ast.hpp"
 
 namespace vgpu::ptx {

@@ -2,7 +2,6 @@
 // Complete fat binaries: the reader returns what nvcc wrote, for each way of compressing.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <vector>
 
 #include "fixture.hpp"

@@ -30,7 +30,7 @@ TEST(Sample, HasAsManyBlocksAsAskedForWithTheCorners) {
         counted += stratum.blocks.size();
         EXPECT_GE(stratum.blocks.size(), 1u);
         EXPECT_LE(stratum.blocks.size(), stratum.size);
-        EXPECT_TRUE(std::is_sorted(stratum.blocks.begin(), stratum.blocks.end()));
+        EXPECT_TRUE(std::ranges::is_sorted(stratum.blocks));
       }
       EXPECT_EQ(sizes, grid.count()) << "the strata are the whole grid";
       EXPECT_EQ(counted, blocks.size()) << "no block is in two strata";

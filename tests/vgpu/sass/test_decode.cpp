@@ -76,10 +76,9 @@ TEST(SassDecode, Corpus) {
       EXPECT_EQ(instruction.address, line.address);
       ++decoded;
     } catch (const UnknownInstruction& unknown) {
-      const bool expected = refused.contains(base_of(line.text)) ||
-                            std::any_of(std::begin(forms), std::end(forms), [&](const char* form) {
-                              return line.text.starts_with(form);
-                            });
+      const bool expected =
+          refused.contains(base_of(line.text)) ||
+          std::ranges::any_of(forms, [&](const char* form) { return line.text.starts_with(form); });
       EXPECT_TRUE(expected) << line.text << "\n" << unknown.what();
     }
   }
@@ -119,10 +118,9 @@ TEST(SassDecode, CorporaOfOtherArchitectures) {
     std::size_t decoded = 0;
     for (const Line& line : corpus(architecture)) {
       const std::string mnemonic = mnemonic_of(line.text);
-      const auto refusal =
-          std::find_if(refusals.begin(), refusals.end(), [&](const std::string& form) {
-            return mnemonic == form || mnemonic.starts_with(form + ".");
-          });
+      const auto refusal = std::ranges::find_if(refusals, [&](const std::string& form) {
+        return mnemonic == form || mnemonic.starts_with(form + ".");
+      });
       try {
         const Instruction instruction = vgpu::sass::decode(line.word, line.address, architecture);
         EXPECT_EQ(canonical(instruction.text), canonical(line.text)) << "sm_" << architecture;
@@ -156,7 +154,7 @@ std::string table() {
         unknown.insert(base_of(line.text));
       }
     }
-    const auto known = std::count_if(forms.begin(), forms.end(), [](auto& f) { return f.second; });
+    const auto known = std::ranges::count_if(forms, [](auto& f) { return f.second; });
     std::string names;
     for (const std::string& name : unknown) names += (names.empty() ? "`" : ", `") + name + "`";
     text += "| sm_" + std::to_string(architecture) + " | " + std::to_string(forms.size()) + " | " +

@@ -61,8 +61,7 @@ std::vector<Interval> intervals(std::size_t registers, std::span<const RegisterU
     live.out[r].for_each([&](std::size_t reg) { extend(reg, flow[r].last); });
   }
   std::erase_if(all, [](const Interval& i) { return i.begin == kNone; });
-  std::sort(all.begin(), all.end(),
-            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  std::ranges::sort(all, {}, &Interval::begin);
   return all;
 }
 

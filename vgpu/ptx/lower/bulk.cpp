@@ -17,7 +17,7 @@ namespace {
 std::optional<BulkReduction> reduction_from(std::string_view part) {
   static constexpr std::string_view kNames[] = {"add", "min", "max", "inc",
                                                 "dec", "and", "or",  "xor"};
-  const auto found = std::find(std::begin(kNames), std::end(kNames), part);
+  const auto found = std::ranges::find(kNames, part);
   if (found == std::end(kNames)) return std::nullopt;
   return static_cast<BulkReduction>(1 + (found - std::begin(kNames)));
 }
@@ -32,8 +32,7 @@ std::optional<TensorType> element_from(std::string_view part) {
                                     {"b64", TensorType::kUint64},  {"s64", TensorType::kInt64},
                                     {"f16", TensorType::kFloat16}, {"bf16", TensorType::kBfloat16},
                                     {"f32", TensorType::kFloat32}, {"f64", TensorType::kFloat64}};
-  const auto found = std::find_if(std::begin(kNames), std::end(kNames),
-                                  [&](const Name& n) { return n.name == part; });
+  const auto found = std::ranges::find(kNames, part, &Name::name);
   if (found == std::end(kNames)) return std::nullopt;
   return found->type;
 }

@@ -86,7 +86,7 @@ Counted copy(const Opcode& opcode) {
   if (opcode.has("mbarrier")) return kOther;
   if (!bulk) return kAsyncCopy;
   // cp.async.bulk.DESTINATION.SOURCE
-  const auto at = std::find_if(opcode.parts.begin(), opcode.parts.end(), [](std::string_view part) {
+  const auto at = std::ranges::find_if(opcode.parts, [](std::string_view part) {
     return part.starts_with("shared") || part == "global";
   });
   if (at == opcode.parts.end()) return kBulkStore;

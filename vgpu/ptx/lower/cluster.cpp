@@ -3,7 +3,6 @@
 // Instructions: barrier.cluster", "Data Movement and Conversion Instructions: mapa, getctarank".
 #include <fmt/format.h>
 
-#include "ir/address.hpp"
 #include "ptx/lower/lowering.hpp"
 
 namespace vgpu::ptx {

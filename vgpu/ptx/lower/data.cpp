@@ -113,8 +113,8 @@ static std::vector<std::string> steps_of_conversion(const std::string& name, std
   if (find_operation(name)) return {name};
   std::vector<std::string> steps;
   const auto found = [&] {
-    return std::all_of(steps.begin(), steps.end(),
-                       [](const std::string& step) { return find_operation(step); });
+    return std::ranges::all_of(
+        steps, [](const std::string& step) { return find_operation(step).has_value(); });
   };
   // A saturated number is rounded first.
   if (std::string plain = without(".sat."); !plain.empty()) {

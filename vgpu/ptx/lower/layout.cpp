@@ -84,7 +84,7 @@ class Walker {
   }
 
   static bool is_indirect(const ptx::Instruction& call) {
-    return std::any_of(call.operands.begin(), call.operands.end(), [](const ptx::Operand& o) {
+    return std::ranges::any_of(call.operands, [](const ptx::Operand& o) {
       return o.kind == ptx::Operand::Kind::kRegister;
     });
   }

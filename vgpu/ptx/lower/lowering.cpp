@@ -270,12 +270,10 @@ void FunctionLowering::finish() {
   for (u32 r = first_run; r < program_.runs.size(); ++r) {
     flow.push_back({program_.runs[r].first, program_.runs[r].last, successors(r, first_run)});
   }
-  std::stable_sort(uses_.begin(), uses_.end(),
-                   [](const RegisterUse& a, const RegisterUse& b) { return a.pc < b.pc; });
+  std::ranges::stable_sort(uses_, {}, &RegisterUse::pc);
   if (program_.warpgroups) {
     watch_wgmma(flow);
-    std::stable_sort(uses_.begin(), uses_.end(),
-                     [](const RegisterUse& a, const RegisterUse& b) { return a.pc < b.pc; });
+    std::ranges::stable_sort(uses_, {}, &RegisterUse::pc);
   }
   find_sinkable(program_, code.entry, classes_, uses_, flow);
   const RegisterAllocation allocation = allocate(classes_, uses_, flow);
@@ -326,8 +324,8 @@ void FunctionLowering::finish() {
     if (!use.writes) is_read[use.reg] = true;
   }
   for (u32 pc : results_) {
-    const auto result = std::find_if(uses_.begin(), uses_.end(),
-                                     [&](const RegisterUse& u) { return u.pc == pc && u.writes; });
+    const auto result =
+        std::ranges::find_if(uses_, [&](const RegisterUse& u) { return u.pc == pc && u.writes; });
     if (is_read[result->reg])
       program_.ordered = true;
     else

@@ -18,8 +18,8 @@ bool is_hint(std::string_view part) {
   static constexpr std::string_view kHints[] = {"ca",      "cg",  "cs",  "lu",     "cv",
                                                 "wb",      "wt",  "nc",  "weak",   "cta",
                                                 "cluster", "gpu", "sys", "unified"};
-  return std::find(std::begin(kHints), std::end(kHints), part) != std::end(kHints) ||
-         starts_with(part, "L1::") || starts_with(part, "L2::");
+  return std::ranges::find(kHints, part) != std::end(kHints) || starts_with(part, "L1::") ||
+         starts_with(part, "L2::");
 }
 
 bool is_strong(std::string_view part) {

@@ -220,7 +220,7 @@ class Sinking {
   }
 
   static void add(u32 place, std::vector<u32>& places) {
-    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+    if (std::ranges::find(places, place) == places.end()) places.push_back(place);
   }
 
   // An instruction that all lanes of a run execute.

@@ -13,7 +13,7 @@ namespace {
 
 template <class E, std::size_t N>
 std::optional<E> named_in(const std::array<std::string_view, N>& names, std::string_view name) {
-  const auto found = std::find(names.begin(), names.end(), name);
+  const auto found = std::ranges::find(names, name);
   return found == names.end() ? std::nullopt : std::optional(static_cast<E>(found - names.begin()));
 }
 

@@ -19,7 +19,7 @@ constexpr std::string_view kKnown =
 std::optional<WgmmaType> type_of(std::string_view name) {
   constexpr std::string_view kNames[] = {"f16", "bf16", "tf32", "e4m3", "e5m2",
                                          "s8",  "u8",   "f32",  "s32"};
-  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
+  const auto found = std::ranges::find(kNames, name);
   if (found == std::end(kNames)) return std::nullopt;
   return static_cast<WgmmaType>(found - std::begin(kNames));
 }

@@ -80,7 +80,7 @@ struct State {
 };
 
 bool any(const std::vector<u32>& registers, const auto& predicate) {
-  return std::any_of(registers.begin(), registers.end(), predicate);
+  return std::ranges::any_of(registers, predicate);
 }
 
 }  // namespace
@@ -116,8 +116,7 @@ void FunctionLowering::watch_wgmma(std::span<const Flow> flow) {
   std::vector<Step> steps;
   std::vector<std::pair<std::size_t, std::size_t>> steps_of;  // by run
   std::size_t use = 0, fixup = 0;
-  std::stable_sort(fixups_.begin(), fixups_.end(),
-                   [](const Fixup& a, const Fixup& b) { return a.pc < b.pc; });
+  std::ranges::stable_sort(fixups_, {}, &Fixup::pc);
   for (const Flow& run : flow) {
     const std::size_t first = steps.size();
     for (u32 pc = run.first; pc <= run.last; ++pc) {
@@ -205,8 +204,7 @@ void FunctionLowering::watch_wgmma(std::span<const Flow> flow) {
   if (!watched.empty()) {
     for (const Step& step : steps) {
       const bool needed = step.event == Event::kProduct || (follows_writes && !step.writes.empty());
-      if (needed && std::find(watched.begin(), watched.end(), &step) == watched.end())
-        watched.push_back(&step);
+      if (needed && std::ranges::find(watched, &step) == watched.end()) watched.push_back(&step);
     }
   }
   for (const Step* step : watched) {

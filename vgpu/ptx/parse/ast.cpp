@@ -24,8 +24,7 @@ const TypeRow& row(Type type) { return kTypes[static_cast<std::size_t>(type)]; }
 
 template <class T>
 const T* find_by_name(const std::vector<T>& list, std::string_view name) {
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const T& item) { return item.name == name; });
+  const auto found = std::ranges::find(list, name, &T::name);
   return found == list.end() ? nullptr : &*found;
 }
 

@@ -119,7 +119,7 @@ struct Opcode {
 };
 
 inline bool is_any_of(std::string_view part, std::initializer_list<std::string_view> set) {
-  return std::find(set.begin(), set.end(), part) != set.end();
+  return std::ranges::find(set, part) != set.end();
 }
 
 struct Instruction {

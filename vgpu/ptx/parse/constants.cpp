@@ -71,8 +71,8 @@ Parser::Constant Parser::constant(int depth) { return binary(constant_primary(de
 
 Parser::Constant Parser::binary(Constant left, int least_precedence, int depth) {
   for (;;) {
-    const auto found = std::find_if(std::begin(kOperators), std::end(kOperators),
-                                    [this](const Operator& o) { return token_.is(o.text); });
+    const auto found =
+        std::ranges::find_if(kOperators, [this](const Operator& o) { return token_.is(o.text); });
     if (found == std::end(kOperators) || found->precedence < least_precedence) return left;
     const int line = token_.line;
     advance();

@@ -132,7 +132,7 @@ bool joined(Runtime& runtime, const Capture& capture) {
     if (stream.capture.get() != &capture || &stream == capture.origin) return;
     for (const Node* node : stream.last) {
       const auto& end = capture.origin->last;
-      if (open.contains(node) && std::find(end.begin(), end.end(), node) == end.end()) all = false;
+      if (open.contains(node) && std::ranges::find(end, node) == end.end()) all = false;
     }
   });
   return all;

@@ -4,7 +4,6 @@
 #pragma once
 #include <memory>
 #include <thread>
-#include <vector>
 
 #include "runtime/graph/graph.hpp"
 #include "runtime/runtime.hpp"

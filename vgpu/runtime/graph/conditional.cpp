@@ -42,9 +42,8 @@ cudaGraphConditionalHandle Condition::handle() const {
 }
 
 ConditionalWork conditional_work(const Graph& graph, const cudaConditionalNodeParams& params) {
-  const auto found =
-      std::find_if(graph.conditions.begin(), graph.conditions.end(),
-                   [&](const auto& known) { return known->handle() == params.handle; });
+  const auto found = std::ranges::find_if(
+      graph.conditions, [&](const auto& known) { return known->handle() == params.handle; });
   const bool fits = params.type == cudaGraphCondTypeIf      ? params.size == 1 || params.size == 2
                     : params.type == cudaGraphCondTypeWhile ? params.size == 1
                                                             : params.size != 0;
@@ -62,7 +61,7 @@ ConditionalWork conditional_work(const Graph& graph, const cudaConditionalNodePa
 bool has_conditions(const Graph& graph) {
   bool found = false;
   for_each_graph(graph, [&](const Graph& one) {
-    found |= std::any_of(one.nodes.begin(), one.nodes.end(), [](const auto& node) {
+    found |= std::ranges::any_of(one.nodes, [](const auto& node) {
       return std::holds_alternative<ConditionalWork>(node->work);
     });
   });

@@ -2,7 +2,6 @@
 // Conditional nodes: graphs in a graph that run as a value in device memory says. Kernels set it
 // (cudaGraphSetConditional).
 #pragma once
-#include <cstdint>
 
 #include "runtime/graph/graph.hpp"
 

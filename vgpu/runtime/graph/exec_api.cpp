@@ -9,7 +9,6 @@
 #include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/parameters.hpp"
 #include "runtime/stream_order.hpp"
-#include "runtime/symbols.hpp"
 
 using namespace vgpu::runtime;
 
@@ -73,9 +72,8 @@ void free_former(Runtime& runtime, const std::vector<Node*>& list, unsigned long
 }
 
 bool has_memory(const std::vector<Node*>& list) {
-  return std::any_of(list.begin(), list.end(), [](const Node* node) {
-    return std::holds_alternative<AllocateWork>(node->work);
-  });
+  return std::ranges::any_of(
+      list, [](const Node* node) { return std::holds_alternative<AllocateWork>(node->work); });
 }
 
 cudaError_t submit_nodes(Runtime& runtime, Stream& stream, const std::vector<Node*>& list);
@@ -223,8 +221,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
       std::vector<std::size_t> a, b;
       for (const Node* need : now->needs) a.push_back(new_index.at(need));
       for (const Node* need : before->needs) b.push_back(old_index.at(need));
-      std::sort(a.begin(), a.end());
-      std::sort(b.begin(), b.end());
+      std::ranges::sort(a);
+      std::ranges::sort(b);
       if (a != b) return fail(cudaGraphExecUpdateErrorTopologyChanged, now);
     }
     std::map<Node*, Node*> copies;

@@ -26,7 +26,7 @@ Graph::~Graph() {
 }
 
 bool Graph::has_memory_nodes() const {
-  return std::any_of(nodes.begin(), nodes.end(), [](const std::unique_ptr<Node>& node) {
+  return std::ranges::any_of(nodes, [](const std::unique_ptr<Node>& node) {
     return std::holds_alternative<AllocateWork>(node->work) ||
            std::holds_alternative<FreeWork>(node->work);
   });

@@ -4,7 +4,6 @@
 
 #include "runtime/graph/known.hpp"
 #include "runtime/graph/parameters.hpp"
-#include "runtime/symbols.hpp"
 
 using namespace vgpu::runtime;
 

@@ -10,7 +10,6 @@
 #include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/known.hpp"
 #include "runtime/graph/parameters.hpp"
-#include "runtime/symbols.hpp"
 
 using namespace vgpu::runtime;
 
@@ -83,8 +82,7 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t handl
     const Node& node = known_node(runtime, handle);
     const auto& nodes = node.graph->nodes;
     const auto& copies = known_graph(runtime, copy).nodes;
-    const auto at =
-        std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.get() == &node; });
+    const auto at = std::ranges::find_if(nodes, [&](const auto& n) { return n.get() == &node; });
     const auto index = static_cast<std::size_t>(at - nodes.begin());
     if (index >= copies.size()) return cudaErrorInvalidValue;
     *out = handle_of(copies[index].get());
@@ -207,7 +205,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode
     Node& node = known_node(runtime, handle);
     std::vector<cudaGraphNode_t> list;
     for (const auto& other : node.graph->nodes) {
-      if (std::find(other->needs.begin(), other->needs.end(), &node) != other->needs.end())
+      if (std::ranges::find(other->needs, &node) != other->needs.end())
         list.push_back(handle_of(other.get()));
     }
     return give(list, nodes, count);
@@ -240,7 +238,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
                                      const cudaGraphNode_t* to, const cudaGraphEdgeData*,
                                      size_t count) {
   return change_edges(graph, from, to, count, [](std::vector<Node*>& needs, Node* node) {
-    if (std::find(needs.begin(), needs.end(), node) != needs.end()) return false;
+    if (std::ranges::find(needs, node) != needs.end()) return false;
     needs.push_back(node);
     return true;
   });

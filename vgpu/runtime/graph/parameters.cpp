@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "runtime/graph/known.hpp"
-#include "runtime/launch.hpp"
 #include "runtime/memory_operations.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/symbols.hpp"

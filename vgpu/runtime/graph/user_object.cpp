@@ -88,11 +88,10 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object
 cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count) {
   return call([&](Runtime& runtime) {
     Graph* found = runtime.graphs.find(graph);
-    if (found == nullptr ||
-        std::count(found->objects.begin(), found->objects.end(), object) < count)
+    if (found == nullptr || std::ranges::count(found->objects, object) < count)
       return cudaErrorInvalidValue;
     for (unsigned i = 0; i < count; ++i) {
-      found->objects.erase(std::find(found->objects.begin(), found->objects.end(), object));
+      found->objects.erase(std::ranges::find(found->objects, object));
     }
     return release_user_object(object, count) ? cudaSuccess : cudaErrorInvalidValue;
   });

@@ -6,8 +6,9 @@
 
 namespace vgpu::sass {
 
-// [R + offset] of shared and local memory; bit 91 adds a uniform register. `scaled`: bits 78 and 79
-// multiply the register by 4, 8 or 16.
+// [R + offset]. `scaled`: bits 78 and 79 multiply the register by 4, 8 or 16.
+Operand register_address(Reader& r, bool scaled);
+// The same for shared and local memory; bit 91 adds a uniform register.
 Operand near_address(Reader& r, unsigned uniform_position, bool scaled = false);
 // [UR]
 Operand uniform_address(Reader& r, unsigned position);

@@ -46,16 +46,6 @@ void float_sum(Reader& r) {
   r.insn.shift = kWords[r.insn.type];
 }
 
-Operand register_address(Reader& r, bool scaled) {
-  static constexpr std::uint8_t kScales[] = {0, 2, 3, 4};
-  Operand address;
-  address.kind = Kind::kAddress;
-  address.index = static_cast<std::uint8_t>(r.field(24, 8));
-  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
-  if (scaled) address.scale = kScales[r.field(78, 2)];
-  return address;
-}
-
 // `bit`: from sm_100 on, there is a descriptor. Those with a result have bit 63 for registers of 64
 // bits.
 Operand atomic_address(Reader& r, unsigned bit, bool has_result) {

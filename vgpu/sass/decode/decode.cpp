@@ -69,9 +69,8 @@ Index make_index() {
 Instruction decode(Word word, std::uint32_t address, int architecture) {
   static const Index& kIndex = *new Index(make_index());
   const auto& rows = kIndex[word.low & 0xfff];
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Entry* row) {
-    return row->architectures.has(architecture);
-  });
+  const auto found = std::ranges::find_if(
+      rows, [&](const Entry* row) { return row->architectures.has(architecture); });
   if (found == rows.end()) {
     Reader(word, address, architecture, "an instruction")
         .refuse(fmt::format("it is not implemented for sm_{}", architecture));
@@ -88,8 +87,7 @@ Instruction decode(Word word, std::uint32_t address, int architecture) {
 }
 
 bool is_known_architecture(int architecture) {
-  return std::find(std::begin(kArchitectures), std::end(kArchitectures), architecture) !=
-         std::end(kArchitectures);
+  return std::ranges::find(kArchitectures, architecture) != std::end(kArchitectures);
 }
 
 std::vector<Mnemonic> mnemonics() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exchange between the lanes of a warp: shuffles, votes, matches, reductions; and address queries.
+#include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {
@@ -58,10 +59,7 @@ void decode_qspc(Reader& r) {
   r.suffix(".E");
   r.insn.mode = r.named(72, 4, {nullptr, ".G", nullptr, ".L", nullptr, ".S", nullptr, ".D"});
   r.add({r.predicate_at(81), r.general_at(16)});
-  Operand address;
-  address.kind = Kind::kAddress;
-  address.index = static_cast<std::uint8_t>(r.field(24, 8));
-  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  Operand address = register_address(r, false);
   if (r.insn.opcode == 0x9aa) {
     r.expect(91, 1, {1});
     address.uniform = r.uniform_index(32);

@@ -7,13 +7,18 @@
 
 namespace vgpu::sass {
 
-Operand near_address(Reader& r, unsigned uniform_position, bool scaled) {
+Operand register_address(Reader& r, bool scaled) {
+  static constexpr std::uint8_t kScales[] = {0, 2, 3, 4};
   Operand address;
   address.kind = Kind::kAddress;
   address.index = static_cast<std::uint8_t>(r.field(24, 8));
   address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
-  static constexpr std::uint8_t kScales[] = {0, 2, 3, 4};
   if (scaled) address.scale = kScales[r.field(78, 2)];
+  return address;
+}
+
+Operand near_address(Reader& r, unsigned uniform_position, bool scaled) {
+  Operand address = register_address(r, scaled);
   if (r.bit(91)) {
     address.uniform = r.uniform_index(uniform_position);
     address.shows_zero = true;
@@ -24,10 +29,7 @@ Operand near_address(Reader& r, unsigned uniform_position, bool scaled) {
 }
 
 Operand far_address(Reader& r, unsigned descriptor_position, unsigned descriptor_bit) {
-  Operand address;
-  address.kind = Kind::kAddress;
-  address.index = static_cast<std::uint8_t>(r.field(24, 8));
-  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  Operand address = register_address(r, false);
   if (!r.bit(72)) r.refuse("an address of 32 bits");
   if (r.architecture() < 80) {
     if (!r.bit(91)) {

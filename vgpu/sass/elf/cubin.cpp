@@ -95,8 +95,7 @@ Cubin::Cubin(std::span<const std::byte> file) {
 }
 
 const Section* Cubin::find(std::string_view name) const {
-  const auto found = std::find_if(sections_.begin(), sections_.end(),
-                                  [&](const Section& s) { return s.name == name; });
+  const auto found = std::ranges::find(sections_, name, &Section::name);
   return found == sections_.end() ? nullptr : &*found;
 }
 

@@ -191,8 +191,7 @@ LineTable read_lines(const Cubin& cubin, const KernelInfo& kernel) {
   } catch (const BadCubin&) {
     return {};
   }
-  std::stable_sort(table.entries.begin(), table.entries.end(),
-                   [](const LineEntry& a, const LineEntry& b) { return a.address < b.address; });
+  std::ranges::stable_sort(table.entries, {}, &LineEntry::address);
   return table;
 }
 

@@ -3,7 +3,6 @@
 // and setmaxnreg.
 #include <algorithm>
 
-#include "ir/modifiers.hpp"
 #include "sass/lower/lower.hpp"
 
 namespace vgpu::sass {
@@ -48,7 +47,7 @@ void Lowering::lower_wait(const Instruction& i) {
     const auto here = [&](const Instruction& other) {
       return other.op == op && (other.mode == i.mode || (i.table >> other.mode & 1) != 0);
     };
-    const auto found = std::find_if(instructions_.begin(), instructions_.end(), here);
+    const auto found = std::ranges::find_if(instructions_, here);
     if (found == instructions_.end()) return false;
     at(emit(operation, helper)).imm = found->mode == i.mode ? i.shift : 0;
     return true;

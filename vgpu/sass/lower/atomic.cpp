@@ -2,7 +2,6 @@
 // Lowering of atomics to PTX operations with machine-code addresses.
 #include <fmt/format.h>
 
-#include "ir/modifiers.hpp"
 #include "sass/lower/lower.hpp"
 
 namespace vgpu::sass {

@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/address.hpp"
 #include "ir/driver_constants.hpp"
-#include "ir/modifiers.hpp"
 #include "sass/decode/decode.hpp"
 #include "sass/lower/classify.hpp"
 #include "sass/lower/compared_loads.hpp"
@@ -65,8 +63,8 @@ void Lowering::run() {
     }
   }
   mark_compared_loads(instructions_);
-  const bool calls = std::any_of(instructions_.begin(), instructions_.end(),
-                                 [](const Instruction& i) { return i.op == Op::kCallAbsolute; });
+  const bool calls = std::ranges::any_of(
+      instructions_, [](const Instruction& i) { return i.op == Op::kCallAbsolute; });
   if (calls)
     most = std::max<u32>(most, 12);  // argument registers, even if the code does not set them
   uniforms_ = std::min<u32>(most + 4, 255);
@@ -132,7 +130,7 @@ void Lowering::unpack(u32 d, u32 from) {
 u32 Lowering::fill(u32 pc, u32 d, std::initializer_list<u32> sources, u64 modifiers) {
   Insn& insn = at(pc);
   insn.d = d;
-  std::copy(sources.begin(), sources.end(), insn.s);
+  std::ranges::copy(sources, insn.s);
   insn.imm = static_cast<i64>(modifiers);
   return pc;
 }

@@ -2,7 +2,6 @@
 // Lowering of matrix instructions to PTX's, whose fragments have the same layout.
 #include <fmt/format.h>
 
-#include "ir/modifiers.hpp"
 #include "sass/lower/lower.hpp"
 
 namespace vgpu::sass {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of moves and of special registers.
-#include "ir/modifiers.hpp"
 #include "ir/special.hpp"
 #include "sass/lower/lower.hpp"
 
