@@ -77,7 +77,6 @@ class CubinModule final : public Module {
   std::byte* place(u64 bytes, std::string_view name) {
     void* const at = memory_.allocate(bytes, std::string(name));
     if (at == nullptr) throw std::bad_alloc();
-    if (bytes <= Memory::kFillLimit) std::memset(at, 0, bytes);  // larger ones are zero already
     allocations_.push_back(at);
     return static_cast<std::byte*>(at);
   }

@@ -77,7 +77,6 @@ class PtxModule final : public Module {
         void* const at = memory_.allocate(v.size, std::string(v.name));
         if (at == nullptr) throw std::bad_alloc();
         owned_[i] = true;
-        if (v.size <= Memory::kFillLimit) std::memset(at, 0, v.size);  // larger ones read as zero
         if (!v.initial.empty()) std::memcpy(at, v.initial.data(), v.initial.size());
         placement_.addresses[i] = reinterpret_cast<ir::u64>(at);
       }

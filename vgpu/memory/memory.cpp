@@ -17,7 +17,7 @@ namespace vgpu {
 namespace {
 
 constexpr std::size_t kMaxRedZone = std::size_t{1} << 20;
-// Freed blocks larger than this return their pages, in bytes.
+// Freed blocks of at least so many bytes return their pages.
 constexpr std::size_t kMaxResidentFreed = std::size_t{64} << 10;
 constexpr std::size_t kQuarantineBlocks = 4096;
 
@@ -33,8 +33,12 @@ std::size_t footprint(std::size_t bytes) {
 
 }  // namespace
 
-// Makes [begin, end) read as zero, by giving its whole pages back to the host.
+// Makes [begin, end) read as zero; gives the whole pages of a larger one back to the host.
 void Memory::Impl::clear(std::uint64_t begin, std::uint64_t end) {
+  if (end - begin < kMaxResidentFreed) {
+    std::memset(at(begin), 0, end - begin);
+    return;
+  }
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const std::uint64_t first = std::min((begin + page - 1) / page * page, end);
   const std::uint64_t last = std::max(end / page * page, first);
@@ -224,18 +228,13 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
   const bool written = impl_->shadow == nullptr || !name.empty();
   if (!written && begin < impl_->never_used) impl_->shadow->forget(begin, bytes);
   impl_->blocks.emplace(begin, Allocation{begin, begin + bytes, std::move(name), false, written});
-  void* pointer = impl_->at(begin);
-  if (bytes <= kFillLimit) {
-    std::memset(pointer, kFill, bytes);
-  } else if (begin < impl_->never_used) {
-    impl_->clear(begin, begin + bytes);
-  }
   impl_->never_used = std::max(impl_->never_used, begin + taken);
   impl_->note_change(begin, bytes);
-  return pointer;
+  return impl_->at(begin);
 }
 
-// Ends the life of the allocation that starts at `pointer`; null if there is none.
+// Ends the life of the allocation that starts at `pointer`, so that all free memory is zero. Null if
+// there is none.
 Allocation* Memory::Impl::retire(const void* pointer) {
   const auto found = blocks.find(reinterpret_cast<std::uint64_t>(pointer));
   if (found == blocks.end() || found->second.freed) return nullptr;
@@ -245,7 +244,7 @@ Allocation* Memory::Impl::retire(const void* pointer) {
   map.reset();
   allocated -= bytes;
   granted = bytes < kMaxResidentFreed ? granted + cost(bytes) : 0;
-  if (bytes >= kMaxResidentFreed) clear(block.begin, block.end);
+  clear(block.begin, block.end);
   return &block;
 }
 
@@ -263,7 +262,6 @@ bool Memory::resume(void* pointer) {
   block.freed = block.shared = false;
   block.written = impl_->shadow == nullptr;
   if (!block.written) impl_->shadow->forget(block.begin, bytes);
-  if (bytes <= kFillLimit) std::memset(pointer, kFill, bytes);
   impl_->note_change(block.begin, bytes);
   impl_->map.reset();
   impl_->allocated += bytes;

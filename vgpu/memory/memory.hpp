@@ -43,15 +43,12 @@ class AllocationMap {
   std::vector<Allocation> sorted_;
 };
 
-// Thread-safe. Blocks of up to kFillLimit bytes are filled with 0xCD. Larger ones are not touched,
-// so they cost no host memory until used, and read as zero.
+// Thread-safe. A new block is zero, and its pages cost host memory only once they are touched.
 class Memory {
  public:
   static constexpr std::size_t kAlignment = 512;
   static constexpr std::size_t kMinRedZone = 512;
-  static constexpr std::size_t kFillLimit = std::size_t{256} << 20;
   static constexpr std::size_t kQuarantineBytes = std::size_t{256} << 20;
-  static constexpr std::uint8_t kFill = 0xCD;
 
   // `capacity`: the virtual device's memory size in bytes; no more can be allocated at once, nor
   // more than the host has room for. The first allocation reserves addresses: as many as the

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "runtime/stream_order.hpp"
@@ -65,8 +64,6 @@ cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin
     block = runtime.memory.allocate(bytes);
   }
   if (block == nullptr) return out_of_memory(runtime);
-  // Managed memory begins as zero, as on hardware; large blocks are zero anyway.
-  if (origin == Origin::kManaged && bytes <= Memory::kFillLimit) std::memset(block, 0, bytes);
   // The host may write host-accessible memory at any time, and the runtime cannot detect it.
   if (origin != Origin::kDevice) runtime.memory.share(block);
   Block& added = runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags);

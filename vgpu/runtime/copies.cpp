@@ -87,13 +87,13 @@ std::optional<Fault> doubt_about(Runtime& runtime, const char* function, const v
   return fault;
 }
 
-// How many of the bytes were never written, of an allocation that was filled.
+// How many of the bytes were never written.
 std::size_t unwritten_in(const Memory& memory, const void* from, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(from);
   const Allocation* const block = memory.find(address);
   const Shadow* const shadow = memory.shadow();
   if (block == nullptr || block->written || !block->name.empty() || shadow == nullptr ||
-      block->end - block->begin > Memory::kFillLimit || !shadow->covers(address, bytes))
+      !shadow->covers(address, bytes))
     return 0;
   const std::uint64_t first = address - shadow->begin(), end = first + bytes;
   const std::uint8_t* const marks = shadow->written();
@@ -117,9 +117,9 @@ void remark_unwritten(const Runtime& runtime, const char* function, const void* 
   const std::size_t unwritten = unwritten_in(runtime.memory, from, bytes);
   if (unwritten == 0 || said.test_and_set()) return;
   say(
-      fmt::format("{}: {} of the {} bytes that the host receives were never written: {:#x} here, "
-                  "often 0 on a GPU\n  no fault in itself, if the program does not use them",
-                  function, unwritten, bytes, Memory::kFill));
+      fmt::format("{}: {} of the {} bytes that the host receives were never written: 0 here, on a "
+                  "GPU often 0\n  no fault in itself, if the program does not use them",
+                  function, unwritten, bytes));
 }
 
 }  // namespace

@@ -29,26 +29,43 @@ constexpr std::size_t kGiB = std::size_t{1} << 30;
 
 std::uint64_t address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
-TEST(Memory, BlocksAreAlignedAndFilled) {
+// Whether all bytes of a block are 0.
+bool is_zero(const unsigned char* block, std::size_t bytes) {
+  return std::count(block, block + bytes, 0) == static_cast<std::ptrdiff_t>(bytes);
+}
+
+TEST(Memory, BlocksAreAlignedAndZero) {
   Memory memory(kMiB);
   for (std::size_t bytes : {1, 511, 512, 513, 10000}) {
     const auto* block = static_cast<const unsigned char*>(memory.allocate(bytes));
     ASSERT_NE(block, nullptr);
     EXPECT_EQ(address(block) % Memory::kAlignment, 0u);
-    EXPECT_EQ(std::count(block, block + bytes, Memory::kFill), static_cast<std::ptrdiff_t>(bytes));
+    EXPECT_TRUE(is_zero(block, bytes)) << bytes;
   }
   EXPECT_EQ(memory.allocated_bytes(), 1u + 511 + 512 + 513 + 10000);
 }
 
-TEST(Memory, ReusedBlocksAreFilledAgain) {
+TEST(Memory, ReusedBlocksAreZeroAgain) {
+  for (const std::size_t bytes : {std::size_t{4096}, kMiB + 100}) {
+    Memory memory(512 * kMiB);
+    void* first = memory.allocate(bytes);
+    std::memset(first, 1, bytes);
+    memory.free(first);
+    memory.free(memory.allocate(Memory::kQuarantineBytes + 1));  // evicts the first one
+    const auto* again = static_cast<const unsigned char*>(memory.allocate(bytes));
+    ASSERT_EQ(again, first);
+    EXPECT_TRUE(is_zero(again, bytes)) << bytes;
+  }
+}
+
+TEST(Memory, ResumedBlocksAreZeroAgain) {
   Memory memory(512 * kMiB);
-  void* first = memory.allocate(4096);
-  std::memset(first, 1, 4096);
-  memory.free(first);
-  memory.free(memory.allocate(Memory::kQuarantineBytes + 1));  // evicts the first one
-  const auto* again = static_cast<const unsigned char*>(memory.allocate(4096));
-  ASSERT_EQ(again, first);
-  EXPECT_EQ(std::count(again, again + 4096, Memory::kFill), 4096);
+  for (const std::size_t bytes : {std::size_t{4096}, kMiB + 100}) {
+    auto* const block = static_cast<unsigned char*>(memory.allocate(bytes));
+    std::memset(block, 1, bytes);
+    ASSERT_TRUE(memory.suspend(block) && memory.resume(block));
+    EXPECT_TRUE(is_zero(block, bytes)) << bytes;
+  }
 }
 
 TEST(Memory, CapacityIsExactAndComesBack) {
@@ -76,22 +93,10 @@ TEST(Memory, ADeviceFarLargerThanTheHostCostsNothing) {
   Memory memory(141 * kGiB, [] { return HostRoom(); });
   auto* block = static_cast<unsigned char*>(memory.allocate(100 * kGiB));
   ASSERT_NE(block, nullptr);
-  EXPECT_EQ(block[0], 0);  // too large to be filled
+  EXPECT_EQ(block[0], 0);
   EXPECT_EQ(block[100 * kGiB - 1], 0);
   EXPECT_NE(memory.allocate(41 * kGiB), nullptr);
   EXPECT_EQ(memory.allocate(1), nullptr);
-}
-
-TEST(Memory, LargeBlocksReadAsZeroAlsoWhenReused) {
-  Memory memory(2 * kGiB);
-  constexpr std::size_t kBytes = Memory::kFillLimit + 100;
-  auto* block = static_cast<unsigned char*>(memory.allocate(kBytes));
-  block[0] = block[5000] = block[kBytes - 1] = 7;
-  memory.free(block);
-  memory.free(memory.allocate(512));  // evicts it from the quarantine
-  auto* again = static_cast<unsigned char*>(memory.allocate(kBytes));
-  ASSERT_EQ(again, block);
-  EXPECT_EQ(again[0] | again[5000] | again[kBytes - 1], 0);
 }
 
 TEST(Memory, ALoopGetsTwoBlocksByTurns) {
@@ -99,7 +104,7 @@ TEST(Memory, ALoopGetsTwoBlocksByTurns) {
   memory.track();
   const auto turn = [&](std::size_t bytes) {
     auto* const block = static_cast<unsigned char*>(memory.allocate(bytes));
-    EXPECT_EQ(block[0], Memory::kFill);
+    EXPECT_EQ(block[0], 0);
     EXPECT_FALSE(memory.shadow()->is_written(address(block), 1));
     block[0] = 1;
     memory.mark_written(block, 1);
