@@ -313,6 +313,17 @@ void check_special(cublasLtHandle_t handle) {
                              &zero, r.device, layout_of(r), r.device, layout_of(r), nullptr,
                              nullptr, 0, nullptr) == CUBLAS_STATUS_NOT_SUPPORTED,
           "a triangle of D");
+  // Scales come with FP4: not they are what is refused.
+  set(rows, CUBLASLT_MATMUL_DESC_FILL_MODE, CUBLAS_FILL_MODE_FULL);
+  set(rows, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
+  set(rows, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, alphas.device);
+  cublasLtMatrixLayout_t fp4 = nullptr;
+  ok(cublasLtMatrixLayoutCreate(&fp4, CUDA_R_4F_E2M1, 4, 3, 4), "a layout of FP4");
+  require(!on_virtual_gpu() ||
+              cublasLtMatmul(handle, rows, &one, p.device, fp4, q.device, layout_of(q), &zero,
+                             r.device, layout_of(r), r.device, layout_of(r), nullptr, nullptr, 0,
+                             nullptr) == CUBLAS_STATUS_NOT_SUPPORTED,
+          "FP4");
 }
 
 // What the documentation of epilogues and of C excludes.

@@ -212,6 +212,9 @@ Described describe(cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a_layo
   p.scale_type = static_cast<cudaDataType>(matmul.scale_type);
   p.epilogue = epilogue_of(matmul, p);
   p.repeats_c = true;
+  for (const Operand* const x : {&p.a, &p.b, &p.c, &p.d}) {
+    if (x->type == CUDA_R_4F_E2M1) return described.refuse("CUDA_R_4F_E2M1");
+  }
   const bool fit = has_shape(a, p.op_a, p.m, p.k) && has_shape(b, p.op_b, p.k, p.n) &&
                    has_shape(c, CUBLAS_OP_N, p.m, p.n) && c.order == d.order &&
                    a.batch == d.batch && b.batch == d.batch && c.batch == d.batch &&
