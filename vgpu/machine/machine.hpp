@@ -103,6 +103,8 @@ struct Warp : observer::Warp {
   i64 budget = 0;        // instructions until the warp yields
   u64 instructions = 0;  // executed
   u64 clock_lead = 0;    // value of %clock minus `instructions`
+  // Reads of %clock in a row with few instructions between, and `instructions` at the last read.
+  u64 clock_polls = 0, clock_read = 0;
   u64 progress = 0;      // counts changes of memory, clock reads, and strong loads of new addresses
   // Counts repeated strong loads and atomics, failed waits and sleeps.
   u64 polls = 0;

@@ -82,6 +82,7 @@ void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes) {
   warp.roles = 0;
   warp.instructions = warp.progress = warp.polls = 0;
   warp.clock_lead = warp.block->cluster.device_clock.latest;
+  warp.clock_polls = warp.clock_read = 0;
   std::fill(std::begin(warp.polled), std::end(warp.polled), 0);
   std::fill(std::begin(warp.polled_at), std::end(warp.polled_at), 0);
   warp.status = lanes == 0 ? WarpStatus::kDone : WarpStatus::kReady;

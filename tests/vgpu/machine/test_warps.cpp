@@ -140,6 +140,21 @@ TEST_F(Warps, ClocksAdvanceAndRepeat) {
   }
 }
 
+TEST_F(Warps, LongWaitsForTheClockTakeFewPolls) {
+  const auto polls = [&](long long ticks) {
+    long long* const out = array<long long>(32);
+    launch("waits", {1, 1, 1}, {32, 1, 1}, out, ticks);
+    return out[0];
+  };
+  // Each poll takes the same few ticks, at first.
+  const long long some = polls(1000), twice = polls(2000);
+  EXPECT_GT(some, 20);
+  EXPECT_NEAR(static_cast<double>(twice), 2.0 * static_cast<double>(some), 2);
+  const long long most = polls(10'000'000'000);
+  EXPECT_GT(most, 1000);
+  EXPECT_LT(most, 150'000);
+}
+
 TEST_F(Warps, ClocksDoNotGoBack) {
   for_each_schedule([&] {
     long long* const out = array<long long>(6);

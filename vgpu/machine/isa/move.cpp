@@ -112,13 +112,19 @@ u32 lane_special(Special special, u32 lane) {
 
 // A warp's clock advances by one per instruction. A warp that is behind the latest value read takes
 // that value and counts on from there. Runs are counted when they begin, so instructions after this
-// one are subtracted.
+// one are subtracted. A warp that waits for a time polls its clock: after many polls each one adds
+// their number, so that a wait of n takes some sqrt(2 n) polls.
 u64 clock(Warp& warp, const Insn& insn) {
   const u32 pc = static_cast<u32>(&insn - warp.code);
   const Run& run = warp.runs[warp.run_at[pc]];
   ++warp.progress;
   warp.block->counters.read_clock = true;
-  const u64 own = warp.clock_lead + warp.instructions - run.counted + (pc - run.first);
+  const u64 executed = warp.instructions - run.counted + (pc - run.first);
+  constexpr u64 kNear = 64, kManyPolls = 1000;
+  warp.clock_polls = executed - warp.clock_read <= kNear ? warp.clock_polls + 1 : 0;
+  warp.clock_read = executed;
+  if (warp.clock_polls > kManyPolls) warp.clock_lead += warp.clock_polls;
+  const u64 own = warp.clock_lead + executed;
   u64& latest = warp.block->cluster.device_clock.latest;
   if (own < latest) warp.clock_lead += latest - own;
   latest = std::max(own, latest);

@@ -109,6 +109,14 @@ extern "C" __global__ void clocks(long long* out) {
   if (v == 12345) out[threadIdx.x] = -1;
 }
 
+// Polls the clock until `ticks` have passed. out[thread]: the number of polls.
+extern "C" __global__ void waits(long long* out, long long ticks) {
+  const long long begin = clock64();
+  long long polls = 0;
+  while (clock64() - begin < ticks) ++polls;
+  out[threadIdx.x] = polls;
+}
+
 __device__ long long global_timer() {
   long long ns;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
