@@ -233,8 +233,8 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
   return impl_->at(begin);
 }
 
-// Ends the life of the allocation that starts at `pointer`, so that all free memory is zero. Null if
-// there is none.
+// Ends the life of the allocation that starts at `pointer`, so that all free memory is zero. Null
+// if there is none.
 Allocation* Memory::Impl::retire(const void* pointer) {
   const auto found = blocks.find(reinterpret_cast<std::uint64_t>(pointer));
   if (found == blocks.end() || found->second.freed) return nullptr;

@@ -147,11 +147,11 @@ TEST_F(Warps, LongWaitsForTheClockTakeFewPolls) {
     return out[0];
   };
   // Each poll takes the same few ticks, at first.
-  const long long some = polls(1000), twice = polls(2000);
-  EXPECT_GT(some, 20);
+  const long long some = polls(150), twice = polls(300);
+  EXPECT_GT(some, 10);
   EXPECT_NEAR(static_cast<double>(twice), 2.0 * static_cast<double>(some), 2);
   const long long most = polls(10'000'000'000);
-  EXPECT_GT(most, 1000);
+  EXPECT_GT(most, 64);
   EXPECT_LT(most, 150'000);
 }
 
