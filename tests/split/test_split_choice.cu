@@ -37,8 +37,8 @@ std::vector<float> alternating() {
   return values;
 }
 
-__global__ void __launch_bounds__(256) sample(SplitOperand a, SplitOperand b, GrowthSample to) {
-  sample_pair<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
+__global__ void __launch_bounds__(256) sample(SplitOperand a, SplitOperand b, unsigned* gGrowth) {
+  sample_element<256>(a, b, kDepth, static_cast<int>(blockIdx.x), gGrowth);
 }
 
 // As the blocks of the pre-pass do: each adds what a warp has found.
@@ -83,7 +83,7 @@ Verdict ask(const std::vector<Census>& a, const std::vector<Census>& b,
     add<<<(count + 31) / 32, 32>>>(gCensus + (of == 0 ? 0 : a.size()), count,
                                    of == 0 ? exceptional : 0, &gState->of[of]);
   }
-  sample<<<kSampleBlocks, 256>>>(x[0], x[1], {nullptr, nullptr, &gState->growth});
+  sample<<<kSampleBlocks, 256>>>(x[0], x[1], &gState->growth);
   const double budget = ieee_error(kDepth) - split_error(Precision::kFp16x3, kDepth).products;
   decide<<<1, 32>>>(gState, x[0].vectors, x[1].vectors, places_needed(kDepth, budget), gVerdict);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);

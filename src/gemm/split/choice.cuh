@@ -59,7 +59,6 @@ inline PlacesNeeded places_needed(double k, double budget) {
 struct GuardState {
   SharedExtremes of[2];        // of A and of B
   unsigned growth;             // of the sample, packed
-  unsigned sampled;            // blocks of the sample that have finished
   unsigned have_read;          // blocks of the product
   unsigned taken[2], done[2];  // groups of both kernels of another pre-pass
   unsigned have_split;         // blocks that have seen all groups done

@@ -25,13 +25,8 @@ static Status accepts(const Problem& p, const Device& device) {
           "takes k for which the bound of split products is below SGEMM's, not " + to_string(p)};
 }
 
-// Workspace layout: the choice, the sample's chains, then the products' own workspace.
-constexpr std::int64_t kChainsAt = 4096, kHead = 167'936;
-static_assert(kChainsAt + kSampleBlocks * kSampledPairs * sizeof(Chain) <= kHead &&
-                  kHead % 1024 == 0,
-              "the sample");
-
-static Chain* chains_at(char* scratch) { return reinterpret_cast<Chain*>(scratch + kChainsAt); }
+// Workspace layout: the choice, then the products' own workspace.
+constexpr std::int64_t kHead = 1024;
 
 using Fused = FusedJob<Fp16Terms, 3, true>;
 
@@ -51,7 +46,7 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
   const WideJob again(job.target(nullptr), call.device.sms);
   const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
                      of_job = ceil_div(job.scratch_bytes(), 16) * 16;
-  constexpr std::int64_t kOfGuard = 3, kOfSample = 2;  // flags
+  constexpr std::int64_t kOfGuard = 3, kOfSample = 1;  // flags
   CallMemory memory;
   if (Status s = memory.take(stream, kHead + of_job + again.scratch_bytes() + kept_bytes,
                              job.flags() + kOfGuard + kOfSample + again.flags());
@@ -66,9 +61,8 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
   unsigned* const gLost = gFlags + job.flags();
   const SlabRule rule = *slab_rule(static_cast<double>(p.k));
   const SplitTarget x = job.target(terms);
-  unsigned* const gSample = gLost + kOfGuard;
-  const GrowthSample sample{chains_at(scratch), gSample, gSample + 1};
-  if (Status s = job.pass(x, stream, sample); !s) return s;
+  unsigned* const gGrowth = gLost + kOfGuard;
+  if (Status s = job.pass(x, stream, gGrowth); !s) return s;
   KeptC kept;
   if (kept_bytes > 0) {
     if (Status s = keep(target_of<float>(p, call.o), gKept, call.device.sms, stream); !s) return s;
@@ -76,10 +70,10 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
     kept = {gKept, as_c ? p.n : 1, as_c ? 1 : p.n};
   }
   if (Status s = job.product(x, terms, gFlags, stream,
-                             {rule.level, rule.allowed, sample.gGrowth, gLost, gLost + 2, gChoice});
+                             {rule.level, rule.allowed, gGrowth, gLost, gLost + 2, gChoice});
       !s)
     return s;
-  return WideJob(x, call.device.sms).launch(gChoice, stream, parts, gSample + kOfSample, kept);
+  return WideJob(x, call.device.sms).launch(gChoice, stream, parts, gGrowth + kOfSample, kept);
 }
 
 // A product with two fp16 terms, and the same product with three bf16 terms.
@@ -149,8 +143,7 @@ static Status launch_both(const RowMajorCall& call, Stream stream) {
   const Both both{
       of_two, of_three, of_two.target(terms, gCensus, gState->of), of_three.target(terms), terms,
       gFlags, gState,   reinterpret_cast<int*>(memory.scratch())};
-  const GrowthSample sample{chains_at(memory.scratch()), &gState->sampled, &gState->growth};
-  if (Status s = of_two.pass<Extra::kCount>(both.x, stream, sample); !s) return s;
+  if (Status s = of_two.pass<Extra::kCount>(both.x, stream, &gState->growth); !s) return s;
   return kProducts[of_two.plan().tile](both, stream);
 }
 

@@ -34,20 +34,10 @@ struct Growth {
   }
 };
 
-// Workspace and result of the growth sample, which kSampleBlocks blocks draw. Null pointers: no
-// sample.
-constexpr int kSampleBlocks = 64;
-struct Chain;
-struct GrowthSample {
-  Chain* gChains = nullptr;     // (kSampleBlocks, sampled elements of C)
-  unsigned* gDone = nullptr;    // number of finished blocks; zero before and after
-  unsigned* gGrowth = nullptr;  // packed; zero before and after
-};
-
 struct SplitPass {
   SplitOperand a, b;
   int k, slabs;
-  GrowthSample sample{};
+  unsigned* gGrowth = nullptr;       // receives the growth sample, packed; zero before
   int sampled_a = 0, sampled_b = 0;  // rows of op(A), columns of op(B) of the sample
 };
 

@@ -148,22 +148,14 @@ __host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
   return (blocks + cluster - 1) / cluster * cluster;
 }
 
-// Computes the growth sample if this is one of the first kSampleBlocks blocks, and returns whether
-// it is. The sample takes as long as the pre-pass of a few vectors. Kernels that also count
-// (Extra::kCount) lack the registers for sample_stretches() and use sample_pair() for any k.
-template <int kBlock, Extra kExtra>
+// Computes an element of the growth sample if this is one of the first kSampleBlocks blocks, and
+// returns whether it is.
+template <int kBlock>
 __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
-  constexpr int kShallow = 2048;
   if (block >= kSampleBlocks) return false;
   SplitOperand a = pass.a, b = pass.b;
   a.vectors = pass.sampled_a, b.vectors = pass.sampled_b;
-  if constexpr (kExtra == Extra::kSample) {
-    if (pass.k > kShallow) {
-      sample_stretches<kBlock>(a, b, pass.k, block, pass.sample);
-      return true;
-    }
-  }
-  sample_pair<kBlock>(a, b, pass.k, block, pass.sample);
+  sample_element<kBlock>(a, b, pass.k, block, pass.gGrowth);
   return true;
 }
 
@@ -199,7 +191,7 @@ template <class F, int kWide, int kFloat4s, Extra kExtra>
 __device__ __forceinline__ void first_pass_groups(const SplitPass& pass, int groups_a, int groups) {
   int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
   if constexpr (kExtra != Extra::kNone) {
-    if (sampled<kBlockOf<kWide>, kExtra>(pass, block)) return;
+    if (sampled<kBlockOf<kWide>>(pass, block)) return;
     block -= kSampleBlocks;
     blocks -= kSampleBlocks;
   }
@@ -237,7 +229,7 @@ __global__ void __launch_bounds__(kStripThreads, 4)
   ptx::launch_dependents();
   int block = static_cast<int>(blockIdx.x);
   if constexpr (kExtra != Extra::kNone) {
-    if (sampled<kStripThreads, kExtra>(pass, block)) return;
+    if (sampled<kStripThreads>(pass, block)) return;
     block -= whole_clusters(kSampleBlocks, strips.cluster);
     if (block < 0) return;
   }
