@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cvt between all integer and floating-point types. 8-bit values are held in 16-bit registers,
 // sign- or zero-extended according to their type.
-#include <string>
 
 #include "machine/isa/floats.hpp"
 
@@ -36,15 +35,14 @@ void for_each_integer(F f) {
 
 // Adds the operation `prefix`to.from.
 template <class F, class To, class From>
-void define(OperationSink& sink, const std::string& prefix, Named<To> to, Named<From> from, F) {
+void define(OperationSink& sink, const char* prefix, Named<To> to, Named<From> from, F) {
   sink.add_conversion(prefix, to.name, from.name, Signature<F>::shape(),
                       &Signature<F>::template all<F>);
 }
 
 // As op_each().
 template <class F, class To, class From>
-void define_each(OperationSink& sink, const std::string& prefix, Named<To> to, Named<From> from,
-                 F) {
+void define_each(OperationSink& sink, const char* prefix, Named<To> to, Named<From> from, F) {
   sink.add_conversion(prefix, to.name, from.name, Signature<F>::shape(),
                       &Signature<F>::template each<F>);
 }
@@ -131,12 +129,13 @@ template <class D, Rounding kMode, bool kWide, class T>
 }
 
 template <Rounding kMode>
-void define_float_to_integer(OperationSink& sink, const std::string& plain) {
+void define_float_to_integer(OperationSink& sink, const char* plain, const char* ftz,
+                             const char* sat, const char* ftz_sat) {
   for_each_integer([&](auto to) {
     using D = typename decltype(to)::Value;
     using StoredD = typename decltype(to)::Stored;
     constexpr bool k64 = sizeof(D) == 8;
-    for (const auto& prefix : {plain, plain + "sat."}) {  // the range is clamped either way
+    for (const char* prefix : {plain, sat}) {  // the range is clamped either way
       define(sink, prefix, to, kF32,
              [](float a) { return static_cast<StoredD>(to_integer<D, kMode, k64>(a)); });
       define(sink, prefix, to, kF64,
@@ -146,7 +145,7 @@ void define_float_to_integer(OperationSink& sink, const std::string& plain) {
       define(sink, prefix, to, kBf16,
              [](bf16 a) { return static_cast<StoredD>(to_integer<D, kMode, k64>(to_float(a))); });
     }
-    for (const auto& prefix : {plain + "ftz.", plain + "ftz.sat."}) {
+    for (const char* prefix : {ftz, ftz_sat}) {
       define(sink, prefix, to, kF32,
              [](float a) { return static_cast<StoredD>(to_integer<D, kMode, k64>(flush(a))); });
     }
@@ -201,7 +200,7 @@ template <Rounding kMode, class S>
 }
 
 template <Rounding kMode>
-void define_integer_to_float(OperationSink& sink, const std::string& prefix) {
+void define_integer_to_float(OperationSink& sink, const char* prefix) {
   for_each_integer([&](auto from) {
     using S = typename decltype(from)::Value;
     using Stored = typename decltype(from)::Stored;
@@ -241,32 +240,31 @@ float double_to_float(double a) {
 
 // Conversions to a narrower floating-point format.
 template <Rounding kMode>
-void define_narrowing(OperationSink& sink, const std::string& plain) {
+void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, const char* sat,
+                      const char* ftz_sat) {
   define_each(sink, plain, kF32, kF64, [](double a) { return double_to_float<kMode>(a); });
-  define_each(sink, plain + "ftz.", kF32, kF64,
-              [](double a) { return flush(double_to_float<kMode>(a)); });
-  define_each(sink, plain + "sat.", kF32, kF64,
-              [](double a) { return saturate(double_to_float<kMode>(a)); });
-  define_each(sink, plain + "ftz.sat.", kF32, kF64,
+  define_each(sink, ftz, kF32, kF64, [](double a) { return flush(double_to_float<kMode>(a)); });
+  define_each(sink, sat, kF32, kF64, [](double a) { return saturate(double_to_float<kMode>(a)); });
+  define_each(sink, ftz_sat, kF32, kF64,
               [](double a) { return saturate(flush(double_to_float<kMode>(a))); });
   if constexpr (kMode == Rounding::kNearest) {
     define(sink, plain, kF16, kF32, [](float a) { return to_half(a); });
-    define(sink, plain + "ftz.", kF16, kF32, [](float a) { return to_half(flush(a)); });
-    define(sink, plain + "sat.", kF16, kF32, [](float a) { return to_half(saturate(a)); });
+    define(sink, ftz, kF16, kF32, [](float a) { return to_half(flush(a)); });
+    define(sink, sat, kF16, kF32, [](float a) { return to_half(saturate(a)); });
     define(sink, plain, kBf16, kF32, [](float a) { return to_bfloat(a); });
-    define(sink, plain + "ftz.", kBf16, kF32, [](float a) { return to_bfloat(flush(a)); });
+    define(sink, ftz, kBf16, kF32, [](float a) { return to_bfloat(flush(a)); });
   } else {
     define_each(sink, plain, kF16, kF32,
                 [](float a) { return f16{static_cast<u16>(narrow(double{a}, kHalf, kMode))}; });
-    define_each(sink, plain + "ftz.", kF16, kF32, [](float a) {
+    define_each(sink, ftz, kF16, kF32, [](float a) {
       return f16{static_cast<u16>(narrow(double{flush(a)}, kHalf, kMode))};
     });
-    define_each(sink, plain + "sat.", kF16, kF32, [](float a) {
+    define_each(sink, sat, kF16, kF32, [](float a) {
       return f16{static_cast<u16>(narrow(double{saturate(a)}, kHalf, kMode))};
     });
     define_each(sink, plain, kBf16, kF32,
                 [](float a) { return bf16{static_cast<u16>(narrow(double{a}, kBfloat, kMode))}; });
-    define_each(sink, plain + "ftz.", kBf16, kF32, [](float a) {
+    define_each(sink, ftz, kBf16, kF32, [](float a) {
       return bf16{static_cast<u16>(narrow(double{flush(a)}, kBfloat, kMode))};
     });
   }
@@ -305,25 +303,16 @@ void define_widening(OperationSink& sink) {
 }
 
 template <Rounding kMode>
-void define_integral(OperationSink& sink, const std::string& plain) {
+void define_integral(OperationSink& sink, const char* plain, const char* ftz, const char* sat,
+                     const char* ftz_sat) {
   define(sink, plain, kF32, kF32, [](float a) { return canonical(integral<kMode>(a)); });
-  define(sink, plain + "ftz.", kF32, kF32,
-         [](float a) { return canonical(integral<kMode>(flush(a))); });
-  define(sink, plain + "sat.", kF32, kF32, [](float a) { return saturate(integral<kMode>(a)); });
-  define(sink, plain + "ftz.sat.", kF32, kF32,
-         [](float a) { return saturate(integral<kMode>(flush(a))); });
+  define(sink, ftz, kF32, kF32, [](float a) { return canonical(integral<kMode>(flush(a))); });
+  define(sink, sat, kF32, kF32, [](float a) { return saturate(integral<kMode>(a)); });
+  define(sink, ftz_sat, kF32, kF32, [](float a) { return saturate(integral<kMode>(flush(a))); });
   define(sink, plain, kF64, kF64, [](double a) { return keep_nan(integral<kMode>(a), a); });
-  define(sink, plain + "sat.", kF64, kF64, [](double a) { return saturate(integral<kMode>(a)); });
+  define(sink, sat, kF64, kF64, [](double a) { return saturate(integral<kMode>(a)); });
   define(sink, plain, kF16, kF16, [](f16 a) { return to_half(integral<kMode>(to_float(a))); });
   define(sink, plain, kBf16, kBf16, [](bf16 a) { return to_bfloat(integral<kMode>(to_float(a))); });
-}
-
-template <Rounding kMode>
-void define_mode(OperationSink& sink, const char* to_integral, const char* to_float) {
-  define_float_to_integer<kMode>(sink, to_integral);
-  define_integral<kMode>(sink, to_integral);
-  define_integer_to_float<kMode>(sink, to_float);
-  define_narrowing<kMode>(sink, to_float);
 }
 
 // Packs two values into one register: the first operand goes to the upper half.
@@ -472,11 +461,34 @@ void define_packed(OperationSink& sink) {
 
 void define_convert(OperationSink& sink) {
   define_integers(sink);
-  define_mode<Rounding::kNearest>(sink, "cvt.rni.", "cvt.rn.");
-  define_mode<Rounding::kZero>(sink, "cvt.rzi.", "cvt.rz.");
-  define_mode<Rounding::kDown>(sink, "cvt.rmi.", "cvt.rm.");
-  define_mode<Rounding::kUp>(sink, "cvt.rpi.", "cvt.rp.");
+  define_float_to_integer<Rounding::kNearest>(sink, "cvt.rni.", "cvt.rni.ftz.", "cvt.rni.sat.",
+                                              "cvt.rni.ftz.sat.");
+  define_float_to_integer<Rounding::kZero>(sink, "cvt.rzi.", "cvt.rzi.ftz.", "cvt.rzi.sat.",
+                                           "cvt.rzi.ftz.sat.");
+  define_float_to_integer<Rounding::kDown>(sink, "cvt.rmi.", "cvt.rmi.ftz.", "cvt.rmi.sat.",
+                                           "cvt.rmi.ftz.sat.");
+  define_float_to_integer<Rounding::kUp>(sink, "cvt.rpi.", "cvt.rpi.ftz.", "cvt.rpi.sat.",
+                                         "cvt.rpi.ftz.sat.");
+  define_integer_to_float<Rounding::kNearest>(sink, "cvt.rn.");
+  define_integer_to_float<Rounding::kZero>(sink, "cvt.rz.");
+  define_integer_to_float<Rounding::kDown>(sink, "cvt.rm.");
+  define_integer_to_float<Rounding::kUp>(sink, "cvt.rp.");
+  define_narrowing<Rounding::kNearest>(sink, "cvt.rn.", "cvt.rn.ftz.", "cvt.rn.sat.",
+                                       "cvt.rn.ftz.sat.");
+  define_narrowing<Rounding::kZero>(sink, "cvt.rz.", "cvt.rz.ftz.", "cvt.rz.sat.",
+                                    "cvt.rz.ftz.sat.");
+  define_narrowing<Rounding::kDown>(sink, "cvt.rm.", "cvt.rm.ftz.", "cvt.rm.sat.",
+                                    "cvt.rm.ftz.sat.");
+  define_narrowing<Rounding::kUp>(sink, "cvt.rp.", "cvt.rp.ftz.", "cvt.rp.sat.", "cvt.rp.ftz.sat.");
   define_widening(sink);
+  define_integral<Rounding::kNearest>(sink, "cvt.rni.", "cvt.rni.ftz.", "cvt.rni.sat.",
+                                      "cvt.rni.ftz.sat.");
+  define_integral<Rounding::kZero>(sink, "cvt.rzi.", "cvt.rzi.ftz.", "cvt.rzi.sat.",
+                                   "cvt.rzi.ftz.sat.");
+  define_integral<Rounding::kDown>(sink, "cvt.rmi.", "cvt.rmi.ftz.", "cvt.rmi.sat.",
+                                   "cvt.rmi.ftz.sat.");
+  define_integral<Rounding::kUp>(sink, "cvt.rpi.", "cvt.rpi.ftz.", "cvt.rpi.sat.",
+                                 "cvt.rpi.ftz.sat.");
   define_packed(sink);
 }
 

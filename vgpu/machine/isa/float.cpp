@@ -6,7 +6,6 @@
 #include "machine/isa/elementary.hpp"
 
 #include <cmath>
-#include <string>
 
 namespace vgpu::machine::VGPU_ISA {
 namespace {
@@ -95,31 +94,38 @@ void define_quotients(OperationSink& sink, const char* suffix) {
   });
 }
 
-// `mode`: "", ".rn", ...
-template <Rounding kMode>
-void define_sums(OperationSink& sink, const std::string& mode) {
-  define_arithmetic<float, kMode, false, false>(sink, (mode + ".f32").c_str());
-  define_arithmetic<float, kMode, true, false>(sink, (mode + ".ftz.f32").c_str());
-  define_arithmetic<float, kMode, false, true>(sink, (mode + ".sat.f32").c_str());
-  define_arithmetic<float, kMode, true, true>(sink, (mode + ".ftz.sat.f32").c_str());
-  define_arithmetic<double, kMode, false, false>(sink, (mode + ".f64").c_str());
-}
-template <Rounding kMode>
-void define_mode(OperationSink& sink, const std::string& mode) {
-  define_sums<kMode>(sink, mode);
-  define_quotients<float, kMode, false>(sink, (mode + ".f32").c_str());
-  define_quotients<float, kMode, true>(sink, (mode + ".ftz.f32").c_str());
-  define_quotients<double, kMode, false>(sink, (mode + ".f64").c_str());
-}
-
-void define_modes(OperationSink& sink) {
-  define_sums<Rounding::kNearest>(sink, "");  // without a modifier is .rn
-  define_mode<Rounding::kNearest>(sink, ".rn");
-  define_mode<Rounding::kZero>(sink, ".rz");
-  define_mode<Rounding::kDown>(sink, ".rm");
-  define_mode<Rounding::kUp>(sink, ".rp");
-  define_quotients<float, Rounding::kNearest, false>(sink, ".approx.f32");
-  define_quotients<float, Rounding::kNearest, true>(sink, ".approx.ftz.f32");
+// `op` without a rounding modifier is .rn; sums and products may be written either way.
+void define_f32(OperationSink& sink) {
+  constexpr Rounding kRn = Rounding::kNearest, kRz = Rounding::kZero, kRm = Rounding::kDown,
+                     kRp = Rounding::kUp;
+  for (const char* s : {".f32", ".rn.f32"}) define_arithmetic<float, kRn, false, false>(sink, s);
+  for (const char* s : {".ftz.f32", ".rn.ftz.f32"})
+    define_arithmetic<float, kRn, true, false>(sink, s);
+  for (const char* s : {".sat.f32", ".rn.sat.f32"})
+    define_arithmetic<float, kRn, false, true>(sink, s);
+  for (const char* s : {".ftz.sat.f32", ".rn.ftz.sat.f32"})
+    define_arithmetic<float, kRn, true, true>(sink, s);
+  define_arithmetic<float, kRz, false, false>(sink, ".rz.f32");
+  define_arithmetic<float, kRm, false, false>(sink, ".rm.f32");
+  define_arithmetic<float, kRp, false, false>(sink, ".rp.f32");
+  define_arithmetic<float, kRz, true, false>(sink, ".rz.ftz.f32");
+  define_arithmetic<float, kRm, true, false>(sink, ".rm.ftz.f32");
+  define_arithmetic<float, kRp, true, false>(sink, ".rp.ftz.f32");
+  define_arithmetic<float, kRz, false, true>(sink, ".rz.sat.f32");
+  define_arithmetic<float, kRm, false, true>(sink, ".rm.sat.f32");
+  define_arithmetic<float, kRp, false, true>(sink, ".rp.sat.f32");
+  define_arithmetic<float, kRz, true, true>(sink, ".rz.ftz.sat.f32");
+  define_arithmetic<float, kRm, true, true>(sink, ".rm.ftz.sat.f32");
+  define_arithmetic<float, kRp, true, true>(sink, ".rp.ftz.sat.f32");
+  for (const char* s : {".rn.f32", ".approx.f32"}) define_quotients<float, kRn, false>(sink, s);
+  for (const char* s : {".rn.ftz.f32", ".approx.ftz.f32"})
+    define_quotients<float, kRn, true>(sink, s);
+  define_quotients<float, kRz, false>(sink, ".rz.f32");
+  define_quotients<float, kRm, false>(sink, ".rm.f32");
+  define_quotients<float, kRp, false>(sink, ".rp.f32");
+  define_quotients<float, kRz, true>(sink, ".rz.ftz.f32");
+  define_quotients<float, kRm, true>(sink, ".rm.ftz.f32");
+  define_quotients<float, kRp, true>(sink, ".rp.ftz.f32");
   op(sink, "div.full.f32", [](float a, float b) { return canonical(a / b); });
   op(sink, "div.full.ftz.f32",
      [](float a, float b) { return out<true, false>(flush(a) / flush(b)); });
@@ -134,7 +140,16 @@ void define_modes(OperationSink& sink) {
   return is_nan(a) && is_nan(upper) ? bits_as<double>(0x7fffffff00000000ull) : upper;
 }
 
-void define_approximate_f64(OperationSink& sink) {
+void define_f64(OperationSink& sink) {
+  for (const char* s : {".f64", ".rn.f64"})
+    define_arithmetic<double, Rounding::kNearest, false, false>(sink, s);
+  define_arithmetic<double, Rounding::kZero, false, false>(sink, ".rz.f64");
+  define_arithmetic<double, Rounding::kDown, false, false>(sink, ".rm.f64");
+  define_arithmetic<double, Rounding::kUp, false, false>(sink, ".rp.f64");
+  define_quotients<double, Rounding::kNearest, false>(sink, ".rn.f64");
+  define_quotients<double, Rounding::kZero, false>(sink, ".rz.f64");
+  define_quotients<double, Rounding::kDown, false>(sink, ".rm.f64");
+  define_quotients<double, Rounding::kUp, false>(sink, ".rp.f64");
   op(sink, "rsqrt.approx.f64", [](double a) { return keep_nan(1.0 / root(a), a); });
   // From the upper 32 bits, for the upper 32 bits.
   op(sink, "rcp.approx.ftz.f64", [](double a) { return upper_half(1.0 / upper_half(a)); });
@@ -228,8 +243,8 @@ void define_signs(OperationSink& sink) {
 }  // namespace
 
 void define_float(OperationSink& sink) {
-  define_modes(sink);
-  define_approximate_f64(sink);
+  define_f32(sink);
+  define_f64(sink);
   define_approximate<false>(sink, ".f32");
   define_approximate<true>(sink, ".ftz.f32");
   op_each(sink, "tanh.approx.f32",

@@ -195,14 +195,52 @@ void define_format(OperationSink& sink, const char* one, const char* two) {
   define_signs<H>(sink, one, two);
 }
 
+// setp of a pair: the low halves' result goes to p, the high ones' to q. set writes a mask or 1.0
+// to each half.
+enum class Test { kEq, kNe, kLt, kLe, kGt, kGe, kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan };
+constexpr const char* kTestNames[] = {"eq.",  "ne.",  "lt.",  "le.",  "gt.",  "ge.",  "equ.",
+                                      "neu.", "ltu.", "leu.", "gtu.", "geu.", "num.", "nan."};
+[[gnu::always_inline]] inline bool holds(Test test, float x, float y) {
+  const bool unordered = is_nan(x) || is_nan(y);
+  switch (test) {
+    case Test::kEq:
+      return x == y;
+    case Test::kNe:
+      return !unordered && x != y;
+    case Test::kLt:
+      return x < y;
+    case Test::kLe:
+      return x <= y;
+    case Test::kGt:
+      return x > y;
+    case Test::kGe:
+      return x >= y;
+    case Test::kEqu:
+      return unordered || x == y;
+    case Test::kNeu:
+      return unordered || x != y;
+    case Test::kLtu:
+      return unordered || x < y;
+    case Test::kLeu:
+      return unordered || x <= y;
+    case Test::kGtu:
+      return unordered || x > y;
+    case Test::kGeu:
+      return unordered || x >= y;
+    case Test::kNum:
+      return !unordered;
+    case Test::kNan:
+      return unordered;
+  }
+  return false;
+}
+
 template <class H, Test kTest, bool kFlush>
 [[gnu::always_inline]] inline bool holds(u32 a, u32 b, unsigned half) {
   return holds(kTest, to_float(flush_half<H, kFlush>(half_of<H>(a, half))),
                to_float(flush_half<H, kFlush>(half_of<H>(b, half))));
 }
 
-// setp of a pair: the low halves' result goes to p, the high ones' to q. set writes a mask or 1.0
-// to each half.
 template <class H, Test kTest, bool kFlush>
 void compare_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
@@ -274,10 +312,11 @@ void define_half(OperationSink& sink) {
   define_float_tests<f16>(sink, "ftz.f16",
                           [](f16 a) { return to_float(flush_half<f16, true>(a)); });
   define_float_tests<bf16>(sink, "bf16", [](bf16 a) { return to_float(a); });
-  define_pair_tests<f16, 0x3c00, false>(sink, "f16x2", "u32.f16x2", "f16x2.f16x2", AllTests());
+  using All = std::make_index_sequence<std::size(kTestNames)>;
+  define_pair_tests<f16, 0x3c00, false>(sink, "f16x2", "u32.f16x2", "f16x2.f16x2", All());
   define_pair_tests<f16, 0x3c00, true>(sink, "ftz.f16x2", "ftz.u32.f16x2", "ftz.f16x2.f16x2",
-                                       AllTests());
-  define_pair_tests<bf16, 0x3f80, false>(sink, "bf16x2", "u32.bf16x2", "bf16x2.bf16x2", AllTests());
+                                       All());
+  define_pair_tests<bf16, 0x3f80, false>(sink, "bf16x2", "u32.bf16x2", "bf16x2.bf16x2", All());
 }
 
 }  // namespace vgpu::machine::VGPU_ISA
