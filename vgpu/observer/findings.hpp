@@ -45,7 +45,7 @@ class FindingLog {
 };
 
 struct Description {
-  std::string what, details = "";
+  std::string what, details{};
 };
 
 // Reports a finding: throws it as a Fault, or, where the launch goes on, notes it and returns.
