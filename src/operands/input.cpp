@@ -35,7 +35,9 @@ std::vector<float> fill(const Extent& extent, float gap, const Value& value) {
 
 }  // namespace
 
-const char* to_string(Values values) { return name_of(values, {"integers", "uniform", "scaled"}); }
+const char* to_string(Values values) {
+  return name_of<Values::kScaled>(values, {"integers", "uniform", "scaled"});
+}
 
 namespace {
 

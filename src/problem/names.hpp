@@ -4,9 +4,10 @@
 
 namespace ladder {
 
-// The name of an enumerator; `names` has those of all, in their order.
-template <class Enum, std::size_t n>
-constexpr const char* name_of(Enum value, const char* const (&names)[n]) {
+// The name of an enumerator. `names` has one for each of an enumeration from 0 to kLast, in order.
+template <auto kLast, std::size_t n>
+constexpr const char* name_of(decltype(kLast) value, const char* const (&names)[n]) {
+  static_assert(n == static_cast<std::size_t>(kLast) + 1, "a name for each");
   const auto at = static_cast<std::size_t>(value);
   return at < n ? names[at] : "unknown";
 }

@@ -51,14 +51,18 @@ Status check_matrix(const char* ld_name, const Extent& extent, Layout layout) {
 
 }  // namespace
 
-const char* to_string(Type type) { return name_of(type, {"f32", "bf16", "f16", "e4m3", "e5m2"}); }
+const char* to_string(Type type) {
+  return name_of<Type::kE5m2>(type, {"f32", "bf16", "f16", "e4m3", "e5m2"});
+}
 
 std::int64_t bytes_of(Type type) {
   if (type == Type::kE4m3 || type == Type::kE5m2) return 1;
   return type == Type::kF32 ? 4 : 2;
 }
 
-const char* to_string(Scaling scaling) { return name_of(scaling, {"none", "tensor", "block"}); }
+const char* to_string(Scaling scaling) {
+  return name_of<Scaling::kBlock>(scaling, {"none", "tensor", "block"});
+}
 
 Problem make_problem(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, float beta,
                      Op op_a, Op op_b, Layout layout) {

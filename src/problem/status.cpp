@@ -6,8 +6,9 @@
 namespace ladder {
 
 const char* to_string(Code code) {
-  return name_of(code, {"ok", "invalid argument", "unsupported problem", "unsupported device",
-                        "out of memory", "launch failed", "input/output error"});
+  return name_of<Code::kIo>(
+      code, {"ok", "invalid argument", "unsupported problem", "unsupported device", "out of memory",
+             "launch failed", "input/output error"});
 }
 
 }  // namespace ladder

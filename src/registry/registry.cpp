@@ -57,11 +57,11 @@ bool means(std::string_view name, const KernelInfo& info) {
 
 const char* to_string(Place place) { return place == Place::kHost ? "host" : "cuda"; }
 const char* to_string(Role role) {
-  return name_of(role, {"rung", "library", "library kernel", "baseline"});
+  return name_of<Role::kBaseline>(role, {"rung", "library", "library kernel", "baseline"});
 }
 const char* to_string(Precision precision) {
-  return name_of(precision, {"ieee", "tf32", "bf16", "fp16", "tf32x3", "bf16x3", "bf16x6", "bf16x9",
-                             "fp16x3", "fp8", "auto"});
+  return name_of<Precision::kAuto>(precision, {"ieee", "tf32", "bf16", "fp16", "tf32x3", "bf16x3",
+                                               "bf16x6", "bf16x9", "fp16x3", "fp8", "auto"});
 }
 
 std::span<const Precision> precisions() {

@@ -46,7 +46,8 @@ RowChange start(const Row& row) {
 }  // namespace
 
 const char* to_string(Change change) {
-  return name_of(change, {"SAME", "FASTER", "SLOWER", "UNSURE", "NEW", "GONE", "FAILED"});
+  return name_of<Change::kFailed>(change,
+                                  {"SAME", "FASTER", "SLOWER", "UNSURE", "NEW", "GONE", "FAILED"});
 }
 
 std::optional<Interval> interval_of(const Row& row) {

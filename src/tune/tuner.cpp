@@ -358,7 +358,8 @@ class Tuner {
 }  // namespace
 
 const char* to_string(Fate fate) {
-  return name_of(fate, {"passed", "slow", "spills", "not_built", "wrong", "crashed", "hung"});
+  return name_of<Fate::kHung>(
+      fate, {"passed", "slow", "spills", "not_built", "wrong", "crashed", "hung"});
 }
 
 Result<Tuning> tune(const Job& job, const Options& options) {

@@ -73,8 +73,9 @@ std::span<const Distribution> distributions() {
 }
 
 const char* to_string(Distribution distribution) {
-  return name_of(distribution, {"uniform", "positive", "normal", "spread 1", "spread 2", "spread 4",
-                                "graded", "cancelling"});
+  return name_of<Distribution::kCancelling>(
+      distribution, {"uniform", "positive", "normal", "spread 1", "spread 2", "spread 4", "graded",
+                     "cancelling"});
 }
 
 Images draw(const Problem& problem, Distribution distribution, std::uint64_t seed) {

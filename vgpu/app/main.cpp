@@ -275,8 +275,8 @@ int parse_and_run(int argc, char** argv) {
                "fail a launch at the first finding, too, where hardware would go on: race, init, "
                "sync");
   app.add_option("--counters", options.counters,
-                 "write every launch's counters as JSON; %p becomes the process id. Without it the"
-                 " first process writes FILE, others FILE.PID")
+                 "write every launch's counters as JSON; %p becomes the process id. Without it "
+                 "the first process writes FILE, others FILE.PID")
       ->type_name("FILE");
   app.add_flag("--print", options.print, "print tables of the kernels' counters at the end");
   app.add_flag("--source", options.source,

@@ -71,7 +71,7 @@ inline constexpr Operations kBulkStores = {kBulkStore, kBulkReduce, kBulkSend};
 inline constexpr Spaces kGlobal = {Space::kGlobal}, kShared = {Space::kShared},
                         kLocal = {Space::kLocal};
 
-// A metric that is exact without the doubts `ptx` or `sass`.
+// A metric. `ptx`, `sass`: what makes its value an estimate, from PTX and from machine code.
 constexpr Metric metric(Section section, std::string_view name, std::string_view unit,
                         std::string_view title, Share share, Operations operations, Spaces spaces,
                         Doubts ptx, Doubts sass, std::string_view method) {

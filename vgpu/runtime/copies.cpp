@@ -116,10 +116,10 @@ void remark_unwritten(const Runtime& runtime, const char* function, const void* 
   if (target != nullptr && !target->shared) return;
   const std::size_t unwritten = unwritten_in(runtime.memory, from, bytes);
   if (unwritten == 0 || said.test_and_set()) return;
-  say(
-      fmt::format("{}: {} of the {} bytes that the host receives were never written: 0 here, on a "
-                  "GPU often 0\n  no fault in itself, if the program does not use them",
-                  function, unwritten, bytes));
+  say(fmt::format(
+      "{}: {} of the {} bytes that the host receives were never written: 0 here, on a "
+      "GPU what the memory held before\n  no fault in itself, if the program does not use them",
+      function, unwritten, bytes));
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ u64 clock(Warp& warp, const Insn& insn) {
   ++warp.progress;
   warp.block->counters.read_clock = true;
   const u64 executed = warp.instructions - run.counted + (pc - run.first);
-  constexpr u64 kNear = 64, kManyPolls = 64;
+  constexpr u64 kNear = 64, kManyPolls = 64;  // instructions between polls; polls
   warp.clock_polls = executed - warp.clock_read <= kNear ? warp.clock_polls + 1 : 0;
   warp.clock_read = executed;
   if (warp.clock_polls > kManyPolls) warp.clock_lead += warp.clock_polls;
