@@ -12,6 +12,7 @@
 #include "gemm/split/copy.cuh"
 #include "gemm/split/store.cuh"
 #include "gemm/split/tile.cuh"
+#include "gemm/split/turns.cuh"
 #include "gemm/tensor/tile_order.cuh"
 #include "gemm/tensor/tma_operands.cuh"
 
@@ -79,7 +80,9 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
 #pragma unroll
     for (float& sum : product.sums) sum = 0.0F;
 
-      // Main loop
+    const Turns<T> turns(group, work);
+
+    // Main loop
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       if (T::kPingPong && (step - work.begin) % 2 != group) {
@@ -92,7 +95,10 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
       for (int half = 0; half < T::kHalves; ++half) {
         float partial[T::kPartials];  // (WM,kHalf)
         ptx::mbarrier_wait(ptx::shared_address(&s.of_b.full[ring_b.stage()]), ring_b.parity());
+        turns.wait(step, half);
         multiply_terms<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
+        ptx::wgmma_wait<1>();
+        turns.pass_on(step, half);
         ptx::wgmma_wait<0>();
 #pragma unroll
         for (float& sum : partial) ptx::changed(sum);

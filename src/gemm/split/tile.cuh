@@ -142,8 +142,8 @@ struct PingPongTile : SplitTile<Format, kProducts, 64, 128, kUnits_, kUnits_> {
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
-// Multiplies one half of a slab, all products in one wgmma group, for the tile's rows from `row`
-// on. Overwrites `partial`.
+// Multiplies one half of a slab for the tile's rows from `row` on, in two wgmma groups: the last
+// product is the second one. Overwrites `partial`.
 template <class T>
 __device__ __forceinline__ void multiply_terms(float (&partial)[T::kPartials],
                                                const typename T::UnitA& a,
@@ -161,8 +161,8 @@ __device__ __forceinline__ void multiply_terms(float (&partial)[T::kPartials],
       const auto matrix_b = ptx::matrix_descriptor<kSlab>(at_b + step, 8 * kSlab);
       ptx::wgmma_shared<typename T::Term, false>(partial, matrix_a, matrix_b, i > 0 || step > 0);
     }
+    if (i >= T::kProducts - 2) ptx::wgmma_commit();
   }
-  ptx::wgmma_commit();
 }
 
 // Promotion: adds a slab's partial sums to the FP32 accumulators, rounding to nearest. The tensor
