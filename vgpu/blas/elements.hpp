@@ -121,20 +121,52 @@ bool is_stored_as(const Operand& operand) {
   return operand.type == kTypeOf<W> && !operand.is_planar();
 }
 
-// op() of a matrix of elements that stay as they are, column-major.
-template <class W>
-void copy_elements(const View& view, const W* data, W* to) {
+// op() of a matrix, column-major, of what `convert` makes of its elements.
+template <class W, class Stored, class Convert>
+void convert_elements(const View& view, const Stored* data, W* to, Convert convert) {
   if (view.offset(1, 0) == 1) {
-    for (std::int64_t j = 0; j < view.columns; ++j)
-      std::copy_n(data + view.offset(0, j), view.rows, to + j * view.rows);
+    for (std::int64_t j = 0; j < view.columns; ++j) {
+      const Stored* const column = data + view.offset(0, j);
+      std::transform(column, column + view.rows, to + j * view.rows, convert);
+    }
     return;
   }
   constexpr std::int64_t kTogether = 16;  // columns, which are rows of memory: a cache line
   for (std::int64_t first = 0; first < view.columns; first += kTogether) {
     const std::int64_t end = std::min(first + kTogether, view.columns);
     for (std::int64_t i = 0; i < view.rows; ++i) {
-      for (std::int64_t j = first; j < end; ++j) to[j * view.rows + i] = data[view.offset(i, j)];
+      for (std::int64_t j = first; j < end; ++j)
+        to[j * view.rows + i] = convert(data[view.offset(i, j)]);
     }
+  }
+}
+
+// The same of real elements, for the types that occur most. False for others.
+template <class W>
+bool convert_real(const View& view, const void* data, W* to, Rounding rounding) {
+  const auto by_table = [&](const auto* bits) {
+    const float* const numbers = numbers_of(view.operand.type);
+    convert_elements(view, bits, to, [&](auto code) { return W(numbers[code]); });
+    return true;
+  };
+  switch (view.operand.type) {
+    case CUDA_R_8F_E4M3:
+    case CUDA_R_8F_E5M2:
+      return rounding == Rounding::kNone && by_table(static_cast<const std::uint8_t*>(data));
+    case CUDA_R_16F:
+    case CUDA_R_16BF:
+      return rounding == Rounding::kNone && by_table(static_cast<const std::uint16_t*>(data));
+    case kTypeOf<W>:
+      if (rounding == Rounding::kNone)
+        convert_elements(view, static_cast<const W*>(data), to, [](W value) { return value; });
+      else if (rounding == Rounding::kTf32)
+        convert_elements(view, static_cast<const W*>(data), to,
+                         [](W value) { return rounded(value, Rounding::kTf32); });
+      else
+        return false;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -143,9 +175,13 @@ template <class W>
 std::vector<W> pack(const View& view, const void* data, Rounding rounding) {
   std::vector<W> packed(static_cast<std::size_t>(view.rows * view.columns));
   W* out = packed.data();
-  const bool stays = rounding == Rounding::kNone && view.op != CUBLAS_OP_C;
-  if (stays && is_stored_as<W>(view.operand)) {
-    copy_elements(view, static_cast<const W*>(data), out);
+  if constexpr (kIsComplex<W>) {
+    const bool stays = rounding == Rounding::kNone && view.op != CUBLAS_OP_C;
+    if (stays && is_stored_as<W>(view.operand)) {
+      convert_elements(view, static_cast<const W*>(data), out, [](W value) { return value; });
+      return packed;
+    }
+  } else if (convert_real(view, data, out, rounding)) {
     return packed;
   }
   for (std::int64_t j = 0; j < view.columns; ++j) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "blas/elements.hpp"
+#include "blas/known_products.hpp"
 #include "blas/multiply.hpp"
 
 namespace vgpu::blas {
@@ -166,7 +167,11 @@ class Computation {
 
 template <class W>
 cublasStatus_t enqueue(cudaStream_t stream, const Product& product) {
-  return submit(stream, [product] { Computation<W>(product).run(); });
+  return submit(stream, [product] {
+    if (is_computed(product)) return;
+    Computation<W>(product).run();
+    note_computed(product);
+  });
 }
 
 bool is_zero(const Scalar& scalar) {

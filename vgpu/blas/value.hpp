@@ -52,6 +52,9 @@ inline float from_fp8(std::uint8_t bits, __nv_fp8_interpretation_t kind) {
   return __half2float(__half(__nv_cvt_fp8_to_halfraw(bits, kind)));
 }
 
+// The numbers that the bit patterns of a type of floating-point numbers of 8 or 16 bits stand for.
+const float* numbers_of(cudaDataType type);
+
 // The element `i`. W is what is computed with: float, double, or a complex number of them.
 template <class W>
 W load(cudaDataType type, const void* data, std::int64_t i) {

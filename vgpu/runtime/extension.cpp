@@ -112,6 +112,20 @@ int vgpuDeviceContains(const void* pointer, size_t bytes) {
   return locked([&](Runtime& runtime) { return runtime.memory.contains(pointer, bytes); });
 }
 
+size_t vgpuWrittenIsMarked() {
+  return locked([&](Runtime& runtime) -> size_t {
+    Runtime::marks_writes() = Runtime::in_host_function();
+    return runtime.settings.reuse ? runtime.known.moment() : 0;
+  });
+}
+
+int vgpuMayHaveChanged(size_t moment, const void* pointer, size_t bytes) {
+  return locked([&](Runtime& runtime) {
+    return moment == 0 || !runtime.settings.reuse ||
+           runtime.known.may_have_changed(moment, reinterpret_cast<std::uint64_t>(pointer), bytes);
+  });
+}
+
 size_t vgpuMemoryUsed(int device) {
   return locked([&](Runtime& runtime) { return runtime.pointers.bytes_on(device); });
 }

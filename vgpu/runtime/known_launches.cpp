@@ -49,6 +49,20 @@ void KnownLaunches::host_function_ends() {
   changes->end_writing(true);
 }
 
+std::uint64_t KnownLaunches::moment() {
+  const Changes* const changes = running_ == 0 ? memory_.watch_changes() : nullptr;
+  return changes == nullptr ? 0 : changes->now();
+}
+
+bool KnownLaunches::may_have_changed(std::uint64_t moment, std::uint64_t address,
+                                     std::size_t bytes) const {
+  const Changes* const changes = memory_.changes();
+  const Allocation* const of = memory_.find(address);
+  return changes == nullptr || of == nullptr || of->freed || of->shared ||
+         bytes > of->end - address || !changes->covers(of->begin) || !changes->covers(of->end - 1) ||
+         changes->any_since(moment, address, bytes);
+}
+
 KnownLaunches::History& KnownLaunches::history_of(std::uint64_t hash) {
   History& history = histories_[hash % histories_.size()];
   if (history.hash != hash) history = {hash};

@@ -23,6 +23,9 @@ class KnownLaunches {
 
   std::uint64_t reused() const { return reused_; }  // number of launches that did not run
   void host_function_ends();
+  // A moment of the device's memory, 0 if its changes are not noted.
+  std::uint64_t moment();
+  bool may_have_changed(std::uint64_t moment, std::uint64_t address, std::size_t bytes) const;
 
  private:
   friend class LaunchTurn;

@@ -94,6 +94,11 @@ bool& Runtime::in_host_function() {
   return inside;
 }
 
+bool& Runtime::marks_writes() {
+  thread_local bool marks = false;
+  return marks;
+}
+
 Runtime::Runtime()
     : settings(settings_from(environment)), memory(memory_of(settings.devices) + kHostRoom) {
   if (settings.error.empty())

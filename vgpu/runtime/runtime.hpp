@@ -93,6 +93,7 @@ class Runtime {
   static int& ordinal();
   // Whether the calling thread runs a function of the program that is in a stream.
   static bool& in_host_function();
+  static bool& marks_writes();  // this host function, of what it writes (vgpuWrittenIsMarked)
   bool has_device(int number) const {
     return number >= 0 && static_cast<std::size_t>(number) < settings.devices.size();
   }

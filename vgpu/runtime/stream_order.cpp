@@ -125,7 +125,7 @@ void submit_host_function(Runtime& runtime, Stream& stream,
       function(error);
       Runtime::in_host_function() = false;
     }
-    runtime.known.host_function_ends();
+    if (!std::exchange(Runtime::marks_writes(), false)) runtime.known.host_function_ends();
   });
 }
 

@@ -67,6 +67,14 @@ int vgpuDeviceContains(const void* pointer, size_t bytes);
    function of the CUDA runtime, after it has written. */
 void vgpuMarkWritten(const void* pointer, size_t bytes);
 
+/* Called by a function that cudaLaunchHostFunc executes, at its end, if vgpuMarkWritten knows of all
+   device memory that it has written: other memory then counts as unchanged. Returns this moment, or
+   0 if changes are not noted, as with --no-reuse. */
+size_t vgpuWrittenIsMarked(void);
+
+/* 1 if bytes of device memory may have changed since such a moment. */
+int vgpuMayHaveChanged(size_t moment, const void* pointer, size_t bytes);
+
 /* The bytes of device memory that the program has allocated on the device of that ordinal. */
 size_t vgpuMemoryUsed(int device);
 
