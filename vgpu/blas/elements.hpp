@@ -172,17 +172,17 @@ bool convert_real(const View& view, const void* data, W* to, Rounding rounding) 
 
 // op() of the matrix, column-major.
 template <class W>
-std::vector<W> pack(const View& view, const void* data, Rounding rounding) {
-  std::vector<W> packed(static_cast<std::size_t>(view.rows * view.columns));
+void pack(const View& view, const void* data, Rounding rounding, std::vector<W>& packed) {
+  packed.resize(static_cast<std::size_t>(view.rows * view.columns));
   W* out = packed.data();
   if constexpr (kIsComplex<W>) {
     const bool stays = rounding == Rounding::kNone && view.op != CUBLAS_OP_C;
     if (stays && is_stored_as<W>(view.operand)) {
       convert_elements(view, static_cast<const W*>(data), out, [](W value) { return value; });
-      return packed;
+      return;
     }
   } else if (convert_real(view, data, out, rounding)) {
-    return packed;
+    return;
   }
   for (std::int64_t j = 0; j < view.columns; ++j) {
     for (std::int64_t i = 0; i < view.rows; ++i) {
@@ -190,7 +190,6 @@ std::vector<W> pack(const View& view, const void* data, Rounding rounding) {
       *out++ = rounded(view.op == CUBLAS_OP_C ? conjugate(value) : value, rounding);
     }
   }
-  return packed;
 }
 
 }  // namespace vgpu::blas

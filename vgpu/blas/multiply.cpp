@@ -11,12 +11,12 @@ namespace vgpu::blas {
 namespace {
 
 template <class W>
-void by_loop(std::int64_t m, std::int64_t n, std::int64_t k, const W* a, const W* b, W* c) {
+void by_loop(std::int64_t m, std::int64_t n, std::int64_t k, Factor<W> a, Factor<W> b, W* c) {
   std::fill_n(c, m * n, W{0});
   for (std::int64_t j = 0; j < n; ++j) {
     for (std::int64_t l = 0; l < k; ++l) {
-      const W factor = b[j * k + l];
-      for (std::int64_t i = 0; i < m; ++i) c[j * m + i] += a[l * m + i] * factor;
+      const W factor = b.data[j * b.ld + l];
+      for (std::int64_t i = 0; i < m; ++i) c[j * m + i] += a.data[l * a.ld + i] * factor;
     }
   }
 }
@@ -36,22 +36,24 @@ const void* gemm_factor(const std::complex<T>& value) {
 
 template <class Function, class W>
 void by([[maybe_unused]] Function function, std::int64_t m, std::int64_t n, std::int64_t k,
-        const W* a, const W* b, W* c) {
+        Factor<W> a, Factor<W> b, W* c) {
 #ifdef VGPU_OPENBLAS
   const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
   const W one{1}, zero{0};
-  if (m != 0 && n != 0 && k != 0 && std::max({m, n, k}) <= std::numeric_limits<blasint>::max())
+  if (m != 0 && n != 0 && k != 0 &&
+      std::max({m, n, k, a.ld, b.ld}) <= std::numeric_limits<blasint>::max())
     return function(CblasColMajor, CblasNoTrans, CblasNoTrans, size(m), size(n), size(k),
-                    gemm_factor(one), a, size(m), b, size(k), gemm_factor(zero), c, size(m));
+                    gemm_factor(one), a.data, size(a.ld), b.data, size(b.ld), gemm_factor(zero), c,
+                    size(m));
 #endif
   by_loop(m, n, k, a, b, c);
 }
 
 }  // namespace
 
-#define VGPU_MULTIPLY(W, function)                                                              \
-  void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const W* a, const W* b, W* c) { \
-    by(function, m, n, k, a, b, c);                                                             \
+#define VGPU_MULTIPLY(W, function)                                                                \
+  void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Factor<W> a, Factor<W> b, W* c) { \
+    by(function, m, n, k, a, b, c);                                                               \
   }
 VGPU_MULTIPLY(float, VGPU_GEMM(sgemm))
 VGPU_MULTIPLY(double, VGPU_GEMM(dgemm))

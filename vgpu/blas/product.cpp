@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -95,27 +96,54 @@ class Computation {
 
   bool reads_operands() const { return p_.k != 0 && alpha_ != W{0}; }
 
+  // Whether the host's BLAS can read the operand where it is.
+  bool is_in_place(const View& view, Rounding rounding) const {
+    return p_.epilogue.is_default() && rounding == Rounding::kNone && view.op == CUBLAS_OP_N &&
+           !view.operand.row_major && view.operand.scales == Scales::kOne &&
+           is_stored_as<W>(view.operand);
+  }
+  static Factor<W> stored_factor(const Operand& operand, std::int64_t entry) {
+    return {static_cast<const W*>(at(operand, entry)), operand.ld};
+  }
+
   void run(std::int64_t entry) {
+    const KnownSums known = known_sums(p_);
+    if (known.sums != nullptr) {
+      sums_ = *static_cast<const std::vector<W>*>(known.sums.get());
+      scale(entry, sums_);
+      write(entry, sums_);
+      return;
+    }
     const Rounding rounding = rounding_of(p_.compute);
-    std::vector<W> a, b, sums(static_cast<std::size_t>(p_.m * p_.n));
-    if (reads_operands() || p_.epilogue.has(CUBLASLT_EPILOGUE_BGRADA))
-      a = pack<W>(view_a(p_), at(p_.a, entry), rounding);
-    if (reads_operands() || p_.epilogue.has(CUBLASLT_EPILOGUE_BGRADB))
-      b = pack<W>(view_b(p_), at(p_.b, entry), rounding);
-    if (!a.empty()) scale_elements(view_a(p_), true, a);
-    if (!b.empty()) scale_elements(view_b(p_), false, b);
-    if (reads_operands()) multiply(p_.m, p_.n, p_.k, a.data(), b.data(), sums.data());
-    scale(entry, sums);
+    const bool needs_a = reads_operands() || p_.epilogue.has(CUBLASLT_EPILOGUE_BGRADA),
+               needs_b = reads_operands() || p_.epilogue.has(CUBLASLT_EPILOGUE_BGRADB);
+    const bool packs_a = needs_a && !is_in_place(view_a(p_), rounding),
+               packs_b = needs_b && !is_in_place(view_b(p_), rounding);
+    if (packs_a) pack(view_a(p_), at(p_.a, entry), rounding, a_);
+    if (packs_b) pack(view_b(p_), at(p_.b, entry), rounding, b_);
+    if (packs_a) scale_elements(view_a(p_), true, a_);
+    if (packs_b) scale_elements(view_b(p_), false, b_);
+    sums_.resize(static_cast<std::size_t>(p_.m * p_.n));
+    if (reads_operands()) {
+      const Factor<W> a = packs_a ? Factor<W>{a_.data(), p_.m} : stored_factor(p_.a, entry),
+                      b = packs_b ? Factor<W>{b_.data(), p_.k} : stored_factor(p_.b, entry);
+      multiply(p_.m, p_.n, p_.k, a, b, sums_.data());
+    } else {
+      std::fill(sums_.begin(), sums_.end(), W{0});
+    }
+    if (known.repeats)
+      keep_sums(p_, std::make_shared<const std::vector<W>>(sums_), sums_.size() * sizeof(W));
+    scale(entry, sums_);
     if constexpr (!kIsComplex<W>) {
-      apply(p_.epilogue, entry, p_.m, p_.n, p_.k, a, b, sums);
+      apply(p_.epilogue, entry, p_.m, p_.n, p_.k, a_, b_, sums_);
       if (p_.epilogue.largest != nullptr) {
-        for (const W value : sums) {
+        for (const W value : sums_) {
           const double magnitude = std::abs(static_cast<double>(value));
           if (!(magnitude <= largest_)) largest_ = magnitude;
         }
       }
     }
-    write(entry, sums);
+    write(entry, sums_);
   }
 
   void scale(std::int64_t entry, std::vector<W>& sums) const {
@@ -162,6 +190,7 @@ class Computation {
 
   const Product& p_;
   W alpha_{}, beta_{};
+  std::vector<W> a_, b_, sums_;  // op(A) and op(B), where packed, and what becomes D
   double largest_ = 0;
 };
 

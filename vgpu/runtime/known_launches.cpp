@@ -59,8 +59,8 @@ bool KnownLaunches::may_have_changed(std::uint64_t moment, std::uint64_t address
   const Changes* const changes = memory_.changes();
   const Allocation* const of = memory_.find(address);
   return changes == nullptr || of == nullptr || of->freed || of->shared ||
-         bytes > of->end - address || !changes->covers(of->begin) || !changes->covers(of->end - 1) ||
-         changes->any_since(moment, address, bytes);
+         bytes > of->end - address || !changes->covers(of->begin) ||
+         !changes->covers(of->end - 1) || changes->any_since(moment, address, bytes);
 }
 
 KnownLaunches::History& KnownLaunches::history_of(std::uint64_t hash) {
