@@ -351,22 +351,24 @@ template <bool kWrite>
   return marked;
 }
 
-// Marks the half warps whose 4-byte accesses are without gaps: rows of a tile. Returns the other
-// lanes.
+// Marks the runs of lanes whose accesses are next to each other. Returns the other lanes.
 template <bool kWrite>
-u32 touch_halves(const Known& known, const observer::LaunchMarks& marks, u32 mask,
-                 const u64* addresses, const Stored& stored) {
+u32 touch_runs(const Known& known, const observer::LaunchMarks& marks, u32 mask,
+               const u64* addresses, u32 bytes, const Stored& stored) {
+  // The lanes that go on where the lane before ends.
+  const u32 on = mask & mask << 1 & lanes_where([&](u32 i) __attribute__((always_inline)) {
+                   return addresses[i] == addresses[i == 0 ? 0 : i - 1] + bytes;
+                 });
   u32 left = mask;
-  for (u32 first = 0; first < kLanes; first += kHalf) {
-    const u32 lanes = ((1u << kHalf) - 1) << first;
-    if ((mask & lanes) != lanes) continue;
-    u64 distance = 0;
-    for (u32 i = 0; i < kHalf; ++i)
-      distance |= addresses[first + i] - addresses[first] - u64{i} * 4;
+  for (const u32 first : SetBits(mask & ~on)) {
+    const u32 count =
+        first + 1 == kLanes ? 1 : 1 + static_cast<u32>(__builtin_ctz(~(on >> (first + 1))));
     const u64 at = addresses[first] - marks.begin;
-    if (distance == 0 && at < marks.bytes &&
-        touch_words<kWrite>(known, marks, {at / 4, kHalf}, stored.of(first, 0)))
-      left &= ~lanes;
+    const Words words{at / 4, count * bytes / 4};
+    if (words.count == 1 || at >= marks.bytes) continue;
+    if (is_settled<kWrite>(known, marks, words) ||
+        touch_words<kWrite>(known, marks, words, stored.of(first, 0)))
+      left &= ~((kAllLanes >> (kLanes - count)) << first);
   }
   return left;
 }
@@ -390,7 +392,7 @@ template <bool kWrite>
   if (bytes == 4) mask &= unsettled_lanes<kWrite>(known, marks, mask, addresses);
   if (mask == 0) return;
   const Stored stored(warp, window, insn);
-  if (bytes == 4) mask = touch_halves<kWrite>(known, marks, mask, addresses, stored);
+  mask = touch_runs<kWrite>(known, marks, mask, addresses, bytes, stored);
   touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, known, stored);
 }
 
