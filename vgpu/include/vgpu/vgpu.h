@@ -67,9 +67,9 @@ int vgpuDeviceContains(const void* pointer, size_t bytes);
    function of the CUDA runtime, after it has written. */
 void vgpuMarkWritten(const void* pointer, size_t bytes);
 
-/* Called by a function that cudaLaunchHostFunc executes, at its end, if vgpuMarkWritten knows of all
-   device memory that it has written: other memory then counts as unchanged. Returns this moment, or
-   0 if changes are not noted, as with --no-reuse. */
+/* Called by a function that cudaLaunchHostFunc executes, at its end, if vgpuMarkWritten knows of
+   all device memory that it has written: other memory then counts as unchanged. Returns this
+   moment, or 0 if changes are not noted, as with --no-reuse. */
 size_t vgpuWrittenIsMarked(void);
 
 /* 1 if bytes of device memory may have changed since such a moment. */
