@@ -34,37 +34,26 @@ void decode_ldgsts(Reader& r) {
   r.expect(77, 4, {0});
   if (!r.bit(76)) r.refuse("an address without a descriptor");
   r.expect(91, 1, {1});
-  Operand to;
-  to.kind = Kind::kAddress;
-  to.index = static_cast<std::uint8_t>(r.field(16, 8));
-  to.value = static_cast<std::uint32_t>(r.signed_field(44, 20));
-  r.add(to);
-  Operand from;
-  from.kind = Kind::kAddress;
-  from.index = static_cast<std::uint8_t>(r.field(24, 8));
-  from.value = static_cast<std::uint32_t>(r.signed_field(32, 12));
+  r.add(r.address_at(16, r.signed_field(44, 20)));
+  Operand from = r.address_at(24, r.signed_field(32, 12));
   from.wide = true;
   from.bank = r.uniform_index(64);
   add_far(r, from);
-  const Operand p = r.predicate_at(87, 90);
-  if (p.index != kTrue || p.negated)
-    r.add(p);
-  else
-    r.insn.operands[r.insn.count++] = p;
+  r.add_unless_true(r.predicate_at(87, 90));
 }
 
 // The copies since the last LDGDEPBAR form a group, which counts on the scoreboard `mode`.
-void decode_ldgdepbar(Reader& r) { r.insn.mode = static_cast<std::uint8_t>(r.field(110, 3)); }
+void decode_ldgdepbar(Reader& r) { r.insn.mode = r.byte(110, 3); }
 
 // Waits until at most `shift` instructions are pending on the scoreboard `mode`, and none on those
 // of the mask `table`.
 void decode_depbar(Reader& r) {
   const bool counts = r.bit(47);
-  r.insn.mode = counts ? static_cast<std::uint8_t>(r.field(44, 3)) : kNoScoreboard;
-  r.insn.table = static_cast<std::uint8_t>(r.field(32, 6));
+  r.insn.mode = counts ? r.byte(44, 3) : kNoScoreboard;
+  r.insn.table = r.byte(32, 6);
   if (counts) {
     r.suffix(".LE");
-    r.insn.shift = static_cast<std::uint8_t>(r.field(38, 6));
+    r.insn.shift = r.byte(38, 6);
     r.add_text(fmt::format("SB{}", r.insn.mode));
     r.add(Reader::immediate(r.insn.shift));
   }

@@ -50,18 +50,14 @@ void float_sum(Reader& r) {
 // bits.
 Operand atomic_address(Reader& r, unsigned bit, bool has_result) {
   if (r.architecture() < 100) return far_address(r, 64, 71);
-  Operand address;
-  address.kind = Kind::kAddress;
-  address.index = static_cast<std::uint8_t>(r.field(24, 8));
   r.expect(72, 1, {1});
   if (r.insn.opcode == 0x38a) {
-    address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
     r.unused(64);
     r.expect(76, 1, {0});
-    return address;
+    return r.address_at(24, r.signed_field(40, 24));
   }
   if (has_result) r.expect(63, 1, {1});
-  address.value = static_cast<std::uint32_t>(r.signed_field(40, has_result ? 23 : 24));
+  Operand address = r.address_at(24, r.signed_field(40, has_result ? 23 : 24));
   r.expect(bit, 1, {1});
   r.expect(91, 1, {1});
   address.wide = true;
@@ -108,19 +104,23 @@ void decode_atomg_float(Reader& r) {
   r.add(r.general_at(32));
 }
 
-void decode_red(Reader& r) {
-  r.suffix(".E");
-  r.insn.mode = r.named(87, 3, kAtomics);
-  atomic_size(r, r.insn.mode == 0);
+static void reduction_operands(Reader& r) {
   order_at(r);
   r.expect(84, 3, {1});
   r.expect(81, 3, {0, 7, r.architecture() >= 100 ? 1u : 0u});
   result_at(r, 0);
-  r.expect(76, 1, {0});
-  r.ignore(90, 1);
   r.unused(16);
   add_far(r, atomic_address(r, 81, false));
   r.add(r.general_at(32));
+}
+
+void decode_red(Reader& r) {
+  r.suffix(".E");
+  r.insn.mode = r.named(87, 3, kAtomics);
+  atomic_size(r, r.insn.mode == 0);
+  r.expect(76, 1, {0});
+  r.ignore(90, 1);
+  reduction_operands(r);
 }
 
 // Floating-point RED.
@@ -128,13 +128,7 @@ void decode_red_float(Reader& r) {
   r.suffix(".E");
   r.expect(87, 4, {0, 8});
   float_sum(r);
-  order_at(r);
-  r.expect(84, 3, {1});
-  r.expect(81, 3, {0, 7, r.architecture() >= 100 ? 1u : 0u});
-  result_at(r, 0);
-  r.unused(16);
-  add_far(r, atomic_address(r, 81, false));
-  r.add(r.general_at(32));
+  reduction_operands(r);
 }
 
 // CAST: the result is whether the value was exchanged.

@@ -26,11 +26,14 @@ void add_target(Reader& r, std::uint32_t target) {
   r.add_text(fmt::format("0x{:x}", target));
 }
 
+void add_distance(Reader& r, std::uint32_t distance) {
+  const auto from = static_cast<std::int32_t>(distance);
+  r.add_behind(fmt::format(" {}0x{:x}", from < 0 ? "-" : "", magnitude(from)));
+}
 // Indirect targets: a register plus this offset from the beginning of the code.
 void add_relative(Reader& r, std::uint32_t target) {
   r.insn.target = target;
-  const auto distance = static_cast<std::int32_t>(target);
-  r.add_behind(fmt::format(" {}0x{:x}", distance < 0 ? "-" : "", magnitude(distance)));
+  add_distance(r, target);
 }
 
 }  // namespace
@@ -50,14 +53,14 @@ void decode_bra(Reader& r) {
   Operand p = r.predicate_at(87, 90);
   if (kind == 1) p.kind = Kind::kUniformPredicate;
   if (kind >= 2) {
-    if (p.index != kTrue || p.negated) r.refuse("a condition");
+    if (!is_true(p)) r.refuse("a condition");
     Operand lanes = r.uniform_at(24);
     if (r.architecture() < 80) {
       r.unused(24);
       r.expect(91, 1, {0});
       lanes.index = kZeroUniform;
       lanes.negated = true;
-      r.insn.operands[r.insn.count++] = lanes;
+      r.add_silently(lanes);
     } else {
       r.expect(91, 1, {1});
       r.bitwise = true;
@@ -66,10 +69,7 @@ void decode_bra(Reader& r) {
     }
   } else {
     if (kind == 1) r.ignore(91, 1);
-    if (p.index != kTrue || p.negated)
-      r.add(p);
-    else
-      r.insn.operands[0] = p, r.insn.count = 1;
+    r.add_unless_true(p);
     r.unused(24);
   }
   add_target(r, split_target(r));
@@ -95,9 +95,7 @@ void decode_brx(Reader& r) {
   r.expect(32, 2, {0});
   r.add(r.general_at(24));
   r.insn.target = split_target(r);
-  const auto distance =
-      static_cast<std::int32_t>(r.insn.target - r.insn.address - kInstructionBytes);
-  r.add_behind(fmt::format(" {}0x{:x}", distance < 0 ? "-" : "", magnitude(distance)));
+  add_distance(r, r.insn.target - r.insn.address - kInstructionBytes);
 }
 
 void decode_call(Reader& r) {
@@ -158,7 +156,7 @@ void decode_ret(Reader& r) {
 void decode_exit(Reader& r) {
   r.expect(84, 3, {0});
   const Operand p = r.predicate_at(87, 90);
-  if (p.index != kTrue || p.negated) r.add(p);
+  if (!is_true(p)) r.add(p);
 }
 
 // How lanes wait is the same for all in this model.
@@ -168,10 +166,8 @@ static void reconvergence_at(Reader& r) {
 
 void decode_bssy(Reader& r) {
   reconvergence_at(r);
-  const Operand barrier = Reader::barrier(r.field(16, 4));
-  r.add(barrier);
-  const Operand p = r.predicate_at(87, 90);
-  if (p.index != kTrue || p.negated) r.refuse("a condition");
+  r.add(Reader::barrier(r.field(16, 4)));
+  r.no_condition();
   const std::int64_t distance = r.signed_field(34, 30) * 4;
   add_target(r, static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance));
 }
@@ -180,8 +176,7 @@ void decode_bssy(Reader& r) {
 void decode_bsync(Reader& r) {
   reconvergence_at(r);
   r.add(Reader::barrier(r.field(16, 4)));
-  const Operand p = r.predicate_at(87, 90);
-  if (p.index != kTrue || p.negated) r.refuse("a condition besides the guard");
+  r.no_condition();
 }
 
 // Moves a convergence barrier to a register, or a register to a barrier.
@@ -227,8 +222,7 @@ void decode_warpsync(Reader& r) {
 }
 
 void decode_nanosleep(Reader& r) {
-  const Operand p = r.predicate_at(87, 90);
-  if (p.index != kTrue || p.negated) r.refuse("a condition");
+  r.no_condition();
   if (r.architecture() < 90)
     r.suffix_if(r.bit(85), ".WARP");
   else
@@ -264,11 +258,7 @@ void decode_cctl(Reader& r) {
     r.unused(32);
     return;
   }
-  Operand line;
-  line.kind = Kind::kAddress;
-  line.index = static_cast<std::uint8_t>(r.field(24, 8));
-  line.value = static_cast<std::uint32_t>(r.signed_field(32, 32));
-  r.add(line);
+  r.add(r.address_at(24, r.signed_field(32, 32)));
 }
 
 void decode_fence(Reader& r) { r.named(72, 2, {".S", ".G"}); }

@@ -34,7 +34,7 @@ void add_source(Reader& r) {
 void decode_i2f(Reader& r) {
   r.unused(24);
   r.insn.type = r.named(75, 3, {nullptr, ".F16", "", ".F64", ".BF16"});
-  r.insn.source_type = static_cast<std::uint8_t>(r.field(84, 2));
+  r.insn.source_type = r.byte(84, 2);
   r.insn.is_signed = r.bit(74);
   integer_type(r, r.insn.source_type, r.insn.is_signed);
   r.rounding_at(78);
@@ -52,9 +52,8 @@ void decode_i2f(Reader& r) {
 }
 
 void decode_f2i(Reader& r) {
-  r.literal = Reader::Literal::kSingle;
-  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
-  r.insn.type = static_cast<std::uint8_t>(r.field(75, 2));
+  r.flush_single();
+  r.insn.type = r.byte(75, 2);
   r.insn.is_signed = r.bit(72);
   integer_type(r, r.insn.type, r.insn.is_signed);
   r.insn.source_type = r.named(84, 3, {nullptr, ".F16", "", ".F64", ".BF16"});
@@ -71,8 +70,7 @@ void decode_i2i(Reader& r) {
 }
 
 void decode_f2f(Reader& r) {
-  r.literal = Reader::Literal::kSingle;
-  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.flush_single();
   r.insn.type = r.named(75, 3, {nullptr, ".F16", ".F32", ".F64", ".BF16"});
   r.insn.source_type = r.named(84, 3, {nullptr, ".F16", ".F32", ".F64", ".BF16"});
   r.rounding_at(78);
@@ -81,10 +79,9 @@ void decode_f2f(Reader& r) {
 }
 
 void decode_frnd(Reader& r) {
-  r.literal = Reader::Literal::kSingle;
-  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.flush_single();
   r.insn.type = r.named(75, 3, {nullptr, ".F16", "", ".F64", ".BF16"});
-  r.insn.source_type = static_cast<std::uint8_t>(r.field(84, 3));
+  r.insn.source_type = r.byte(84, 3);
   if (r.insn.type != r.insn.source_type) r.refuse("types");
   r.insn.rounding = r.named(78, 2, {"", ".FLOOR", ".CEIL", ".TRUNC"});
   r.add(r.reg(16));

@@ -10,6 +10,8 @@ namespace vgpu::sass {
 
 // FMNMX, HMNMX2. `high`: NaN if an operand is NaN. `wrap`: the sign of the operands' product.
 void extremes_at(Reader& r);
+// The comparison of floating-point numbers.
+void float_compare_at(Reader& r);
 
 // Prints `count` predicates that are not written.
 void add_absent(Reader& r, unsigned count);

@@ -7,15 +7,6 @@
 namespace vgpu::sass {
 namespace {
 
-void compare_at(Reader& r) {
-  // DSETP has .MIN and .MAX instead of .F and .T.
-  const bool doubles = r.insn.op == Op::kDsetp;
-  r.insn.compare = static_cast<Compare>(
-      r.named(76, 4,
-              {doubles ? ".MIN" : ".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN",
-               ".LTU", ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", doubles ? ".MAX" : ".T"}));
-}
-
 // Sources with signs and absolute values.
 void add_two(Reader& r) {
   Operand a = r.a(), b = r.second();
@@ -31,11 +22,16 @@ void add_three(Reader& r) {
   r.add({a, b, c});
 }
 
-void combine_at(Reader& r) {
-  r.insn.combine = static_cast<Combine>(r.named(74, 2, {".AND", ".OR", ".XOR"}));
-}
-
 }  // namespace
+
+void float_compare_at(Reader& r) {
+  // DSETP has .MIN and .MAX instead of .F and .T.
+  const bool doubles = r.insn.op == Op::kDsetp;
+  r.insn.compare = static_cast<Compare>(
+      r.named(76, 4,
+              {doubles ? ".MIN" : ".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN",
+               ".LTU", ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", doubles ? ".MAX" : ".T"}));
+}
 
 void extremes_at(Reader& r) {
   r.insn.high = r.suffix_if(r.bit(81), ".NAN");
@@ -43,8 +39,7 @@ void extremes_at(Reader& r) {
 }
 
 void decode_ffma(Reader& r) {
-  r.literal = Reader::Literal::kSingle;
-  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.flush_single();
   r.rounding_at(78);
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
   r.add(r.reg(16));
@@ -53,8 +48,7 @@ void decode_ffma(Reader& r) {
 
 // FADD, FMUL.
 void decode_fadd(Reader& r) {
-  r.literal = Reader::Literal::kSingle;
-  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.flush_single();
   if (r.insn.op == Op::kFmul) {
     r.insn.mode = r.named(84, 3, {nullptr, ".D8", ".D4", ".D2", "", ".M2", ".M4", ".M8"});
   }
@@ -66,8 +60,7 @@ void decode_fadd(Reader& r) {
 
 // FMNMX, FSEL: the predicate selects the result.
 void decode_fsel(Reader& r) {
-  r.literal = Reader::Literal::kSingle;
-  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  r.flush_single();
   if (r.insn.op == Op::kFmnmx) extremes_at(r);
   r.add(r.reg(16));
   add_two(r);
@@ -77,9 +70,9 @@ void decode_fsel(Reader& r) {
 // FSETP, DSETP.
 void decode_fsetp(Reader& r) {
   r.literal = r.insn.op == Op::kDsetp ? Reader::Literal::kDouble : Reader::Literal::kSingle;
-  compare_at(r);
+  float_compare_at(r);
   r.insn.flush = r.insn.op == Op::kFsetp && r.suffix_if(r.bit(80), ".FTZ");
-  combine_at(r);
+  r.combine_at(74);
   r.add({r.predicate_at(81), r.predicate_at(84)});
   add_two(r);
   r.add(r.predicate_at(87, 90));
@@ -87,11 +80,10 @@ void decode_fsetp(Reader& r) {
 
 // The result is 1.0 or 0.
 void decode_fset(Reader& r) {
-  r.literal = Reader::Literal::kSingle;
   r.suffix(".BF");
-  compare_at(r);
-  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
-  combine_at(r);
+  float_compare_at(r);
+  r.flush_single();
+  r.combine_at(74);
   r.add(r.reg(16));
   add_two(r);
   r.add(r.predicate_at(87, 90));
@@ -104,7 +96,7 @@ void decode_fswzadd(Reader& r) {
   r.rounding_at(78);
   r.insn.high = r.suffix_if(r.bit(77), ".NDV");
   r.add({r.general_at(16), r.general_at(24), r.general_at(64)});
-  r.insn.mode = static_cast<std::uint8_t>(r.field(32, 8));
+  r.insn.mode = r.byte(32, 8);
   std::string signs;
   for (int place = 3; place >= 0; --place)
     signs += std::array{"PP", "PN", "NP", "ZP"}[r.insn.mode >> 2 * place & 3];

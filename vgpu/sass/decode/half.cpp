@@ -44,30 +44,24 @@ void compare_pairs(Reader& r, const char* boolean, const char* both) {
   r.expect(64, 1, {0});
   format(r, r.bit(65));
   r.suffix_if(boolean != nullptr && r.bit(71), boolean);
-  r.insn.compare =
-      static_cast<Compare>(r.named(76, 4,
-                                   {".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN",
-                                    ".LTU", ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", ".T"}));
+  float_compare_at(r);
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   r.suffix_if(both != nullptr && r.bit(71), both);
   r.insn.high = r.bit(71);
-  r.insn.combine = static_cast<Combine>(r.named(69, 2, {".AND", ".OR", ".XOR"}));
+  r.combine_at(69);
 }
 
 }  // namespace
 
 // HADD2, HMUL2: pairs of 16-bit values. The result may be FP32.
 void decode_hadd2(Reader& r) {
-  const bool is_bfloat = r.bit(85);
-  r.literal = is_bfloat ? Reader::Literal::kBfloats : Reader::Literal::kHalves;
-  r.insn.type = is_bfloat ? 4 : 1;
   if (r.insn.op == Op::kHadd2) {
     r.insn.high = r.suffix_if(r.bit(78), ".F32");
   } else {
     r.expect(78, 1, {0});
     r.expect(76, 1, {0});
   }
-  r.suffix_if(is_bfloat, ".BF16_V2");
+  format(r, r.bit(85));
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
   r.add(r.reg(16));
@@ -90,15 +84,12 @@ void decode_hfma2(Reader& r) {
   r.expect(87, 4, {0, kTrue});
   r.add(r.reg(16));
   Operand a = r.a(), b = r.b(), c = r.c();
-  const bool c_is_high = r.form() != 2 && r.form() != 3 && r.form() != 7;
   r.modify_first(a, Modifier::kNegate);
   if (!matrix_pipe) a.half = half_at(r, 74);
-  Operand& high = c_is_high ? c : b;
-  Operand& low = c_is_high ? b : c;
-  if (low.kind != Kind::kImmediate) {
-    low.negated = r.bit(63);
-    if (!matrix_pipe) low.half = half_at(r, 60);
-  }
+  Operand& high = r.is_crossed() ? b : c;
+  Operand& low = r.is_crossed() ? c : b;
+  r.modify_low(low, Modifier::kNegate);
+  if (!matrix_pipe && low.kind != Kind::kImmediate) low.half = half_at(r, 60);
   high.absolute = r.bit(83);
   high.negated = r.bit(84);
   if (!matrix_pipe) high.half = half_at(r, 81);

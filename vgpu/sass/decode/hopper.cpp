@@ -11,9 +11,6 @@
 namespace vgpu::sass {
 namespace {
 
-// Adds an operand that the disassembler does not print.
-void add_silently(Reader& r, const Operand& operand) { r.insn.operands[r.insn.count++] = operand; }
-
 // N of an IGMMA: 8, 16, 24, 32, then multiples of 16. The field is three times the index, and one
 // more where A is sparse.
 unsigned integer_columns(Reader& r, bool sparse) {
@@ -36,9 +33,7 @@ void reduction_at(Reader& r) {
 
 void add_sent_words(Reader& r) {
   if (r.uniform_index(64) != kZeroUniform) r.refuse("a descriptor");
-  Operand to;
-  to.kind = Kind::kAddress;
-  to.index = static_cast<std::uint8_t>(r.field(24, 8));
+  Operand to = r.address_at(24, 0);
   to.wide = true;
   r.add({to, r.general_at(32)});
 }
@@ -103,7 +98,7 @@ void decode_gmma(Reader& r) {
   } else {
     Operand a = descriptors;
     a.negated = negates_a;
-    add_silently(r, a);
+    r.add_silently(a);
   }
   r.add_text(fmt::format("gdesc[UR{}]", descriptors.index));
   if (negates_a && !a_in_registers) r.add_behind(".negA");
@@ -112,7 +107,7 @@ void decode_gmma(Reader& r) {
   if (transposes_b) r.add_behind(".tnspB");
   Operand b = descriptors;
   b.negated = negates_b;
-  add_silently(r, b);
+  r.add_silently(b);
   r.add(r.general_at(64));
   i.high = transposes_a;
   i.right = transposes_b;
@@ -121,17 +116,11 @@ void decode_gmma(Reader& r) {
   adds.kind = Kind::kUniformPredicate;
   adds.index = static_cast<std::uint8_t>(kTrue - r.field(87, 3));
   adds.negated = r.bit(90);
-  if (adds.index != kTrue || adds.negated)
-    r.add(adds);
-  else
-    add_silently(r, adds);
+  r.add_unless_true(adds);
   if (sparse) {
     r.add(r.general_at(40));
     const Operand selector = Reader::immediate(r.field(48, 2));
-    if (family == kHalves)
-      r.add(selector);
-    else
-      add_silently(r, selector);
+    family == kHalves ? r.add(selector) : r.add_silently(selector);
   }
   r.expect(91, 1, {1});
   r.expect(84, 3, {0, 7});
@@ -145,7 +134,7 @@ void decode_warpgroup(Reader& r) {
   if (r.insn.mode != 2) return;
   r.expect(47, 1, {1});
   r.expect(44, 3, {0});
-  r.insn.shift = static_cast<std::uint8_t>(r.field(72, 3));
+  r.insn.shift = r.byte(72, 3);
   r.add_text("gsb0");
   r.add(Reader::immediate(r.insn.shift));
 }
@@ -199,7 +188,7 @@ void decode_ublkpf(Reader& r) {
 // The stores since the last one form a group, which counts on the scoreboard `mode`.
 void decode_utma_commit(Reader& r) {
   decode_nothing(r);
-  r.insn.mode = static_cast<std::uint8_t>(r.field(113, 3));
+  r.insn.mode = r.byte(113, 3);
 }
 
 // UTMACCTL.PF [UR]: prefetches a tensor map; .IV: forgets cached ones.

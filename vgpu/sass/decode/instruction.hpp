@@ -59,6 +59,10 @@ struct Operand {
   std::uint32_t value = 0;  // immediates; offsets (addresses: signed)
 };
 
+inline bool is_true(const Operand& predicate) {
+  return predicate.index == kTrue && !predicate.negated;
+}
+
 enum class Compare : std::uint8_t {  // bit 3: also true if an operand is NaN
   kFalse,
   kLess,

@@ -5,10 +5,17 @@
 namespace vgpu::sass {
 namespace {
 
-bool is_true(const Operand& predicate) { return predicate.index == kTrue && !predicate.negated; }
-
 void add_carry_out(Reader& r, const Operand& predicate) {
   if (predicate.index != kTrue) r.add(predicate);
+}
+
+void add_carry_in(Reader& r) {
+  r.ignore(84, 3);  // an unused second carry
+  const Operand in = r.predicate_at(87, 90);
+  if (r.insn.extended)
+    r.add(in);
+  else if (in.index != kTrue)
+    r.refuse("a carry without .X");
 }
 
 }  // namespace
@@ -22,16 +29,10 @@ void decode_iadd3(Reader& r) {
   const Operand p = r.predicate_at(81), q = r.predicate_at(84);
   Operand a = r.a(), b = r.b(), c = r.c();
   r.modify_first(a, Modifier::kNegate);
-  if (r.form() == 2 || r.form() == 3 || r.form() == 7) {
-    r.modify_high(b, Modifier::kNegate);
-    r.modify_low(c, Modifier::kNegate);
-  } else {
-    r.modify_low(b, Modifier::kNegate);
-    // Bit 74 is .X, not the absolute value.
-    c.negated = r.bit(75);
-  }
+  r.modify_b(b, Modifier::kNegate);  // bit 74 is .X, not the absolute value
+  r.modify_c(c, Modifier::kNegate);
   const bool any = p.index != kTrue || q.index != kTrue;
-  if (p.index != kTrue || q.index != kTrue) r.add(p);
+  if (any) r.add(p);
   add_carry_out(r, q);
   r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);  // carries out
   if (r.prints_absent_predicates()) add_absent(r, any ? 2u - r.insn.mode : 2u);
@@ -65,22 +66,11 @@ void imad(Reader& r, bool wide) {
   r.expect(72, 1, {0});
   r.add(r.a());
   Operand b = r.b(), c = r.c();
-  if (r.form() == 2 || r.form() == 3 || r.form() == 7) {
-    b.negated = r.bit(75);
-    if (c.kind != Kind::kImmediate) c.negated = r.bit(63);
-  } else {
-    if (b.kind != Kind::kImmediate) b.negated = r.bit(63);
-    c.negated = r.bit(75);
-  }
+  r.modify_b(b, Modifier::kNegate);
+  r.modify_c(c, Modifier::kNegate);
   r.add({b, c});
-  const Operand in = r.predicate_at(87, 90);
-  r.ignore(84, 3);  // an unused second carry
-  r.ignore(76, 1);
-  r.ignore(77, 4);
-  if (r.insn.extended)
-    r.add(in);
-  else if (in.index != kTrue)
-    r.refuse("a carry without .X");
+  r.ignore(76, 5);
+  add_carry_in(r);
 }
 
 }  // namespace
@@ -102,15 +92,14 @@ void decode_lea(Reader& r) {
   r.insn.high = r.suffix_if(r.bit(80), ".HI");
   r.insn.extended = r.suffix_if(r.bit(74), ".X");
   r.insn.is_signed = r.suffix_if(r.bit(73), ".SX32");
-  r.insn.shift = static_cast<std::uint8_t>(r.field(75, 5));
+  r.insn.shift = r.byte(75, 5);
   r.add(r.reg(16));
   add_carry_out(r, r.predicate_at(81));
   r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);
   Operand a = r.a(), b = r.b(), c = r.c();
   a.negated = r.bit(72);
-  Operand& low = r.form() == 2 || r.form() == 3 || r.form() == 7 ? c : b;
-  if (low.kind != Kind::kImmediate) low.negated = r.bit(63);
-  if (low.negated && &low == &c) r.refuse("a negated summand");
+  r.modify_low(r.is_crossed() ? c : b, Modifier::kNegate);
+  if (c.negated) r.refuse("a negated summand");
   r.bitwise = r.insn.extended;
   r.add({a, b});
   if (r.insn.high && !r.insn.is_signed)
@@ -118,12 +107,7 @@ void decode_lea(Reader& r) {
   else if (c.kind != (r.insn.uniform ? Kind::kUniform : Kind::kRegister))
     r.refuse("a third operand");
   r.add(Reader::immediate(r.insn.shift));
-  r.ignore(84, 3);
-  const Operand in = r.predicate_at(87, 90);
-  if (r.insn.extended)
-    r.add(in);
-  else if (in.index != kTrue)
-    r.refuse("a carry without .X");
+  add_carry_in(r);
 }
 
 void decode_lop3(Reader& r) {
@@ -133,7 +117,7 @@ void decode_lop3(Reader& r) {
   if (r.suffix_if(r.bit(80), ".PAND")) r.insn.high = true;
   add_carry_out(r, p);
   r.add({r.reg(16), r.a(), r.b(), r.c()});
-  r.insn.table = static_cast<std::uint8_t>(r.field(72, 8));
+  r.insn.table = r.byte(72, 8);
   r.add({Reader::immediate(r.insn.table), r.predicate_at(87, 90)});
   r.ignore(84, 3);
 }
@@ -141,7 +125,7 @@ void decode_lop3(Reader& r) {
 void decode_plop3(Reader& r) {
   r.suffix(".LUT");
   r.insn.table = static_cast<std::uint8_t>(r.field(64, 3) | r.field(72, 5) << 3);
-  r.insn.table2 = static_cast<std::uint8_t>(r.field(16, 8));
+  r.insn.table2 = r.byte(16, 8);
   r.add({r.predicate_at(81), r.predicate_at(84), r.predicate_at(87, 90), r.predicate_at(77, 80)});
   Operand third = r.predicate_at(68, 71);
   if (r.bit(67)) third.kind = Kind::kUniformPredicate;
@@ -152,8 +136,8 @@ void decode_plop3(Reader& r) {
 // The signs of three registers in place of predicates.
 void decode_plop3_signs(Reader& r) {
   r.suffix(".LUT");
-  r.insn.table = static_cast<std::uint8_t>(r.field(72, 8));
-  r.insn.table2 = static_cast<std::uint8_t>(r.field(16, 8));
+  r.insn.table = r.byte(72, 8);
+  r.insn.table2 = r.byte(16, 8);
   r.add({r.predicate_at(81), r.predicate_at(84)});
   for (const Operand& o : {r.a(), r.b(), r.c()}) {
     if (o.kind != Kind::kRegister && o.kind != Kind::kUniform) r.refuse("another operand");
@@ -183,7 +167,7 @@ void decode_isetp(Reader& r) {
   const bool wide = r.architecture() >= 100 && r.bit(80);
   r.suffix_if(wide, r.insn.is_signed ? ".S64" : ".U64");
   r.suffix_if(!wide && !r.insn.is_signed, ".U32");
-  r.insn.combine = static_cast<Combine>(r.named(74, 2, {".AND", ".OR", ".XOR"}));
+  r.combine_at(74);
   r.insn.extended = r.suffix_if(r.bit(72), ".EX");
   r.add({r.predicate_at(81), r.predicate_at(84), r.a()});
   const Operand lower = r.predicate_at(68, 71);
@@ -275,7 +259,7 @@ void decode_viadd(Reader& r) {
   r.add(r.reg(16));
   Operand a = r.a(), b = r.second();
   a.negated = r.bit(72);
-  if (b.kind != Kind::kImmediate) b.negated = r.bit(63);
+  r.modify_low(b, Modifier::kNegate);
   r.add({a, b});
 }
 
@@ -285,7 +269,7 @@ void decode_unary(Reader& r) {
   r.unused(24);
   r.add(r.reg(16));
   Operand a = r.second();
-  if (r.insn.op != Op::kIabs && a.kind != Kind::kImmediate) a.negated = r.bit(63);
+  if (r.insn.op != Op::kIabs) r.modify_low(a, Modifier::kNegate);
   r.add(a);
 }
 
@@ -299,7 +283,7 @@ void decode_flo(Reader& r) {
   r.insn.mode = r.insn.count;
   r.add(r.reg(16));
   Operand a = r.second();
-  if (a.kind != Kind::kImmediate) a.negated = r.bit(63);
+  r.modify_low(a, Modifier::kNegate);
   r.add(a);
 }
 

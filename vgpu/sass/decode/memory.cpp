@@ -9,10 +9,7 @@ namespace vgpu::sass {
 
 Operand register_address(Reader& r, bool scaled) {
   static constexpr std::uint8_t kScales[] = {0, 2, 3, 4};
-  Operand address;
-  address.kind = Kind::kAddress;
-  address.index = static_cast<std::uint8_t>(r.field(24, 8));
-  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  Operand address = r.address_at(24, r.signed_field(40, 24));
   if (scaled) address.scale = kScales[r.field(78, 2)];
   return address;
 }
@@ -102,12 +99,8 @@ bool plain(Reader& r) {
   return (r.insn.op == Op::kLd || r.insn.op == Op::kSt) && !r.bit(91);
 }
 Operand plain_address(Reader& r) {
-  Operand address;
-  address.kind = Kind::kAddress;
-  address.index = static_cast<std::uint8_t>(r.field(24, 8));
-  address.value = static_cast<std::uint32_t>(r.field(32, 32));
   r.expect(72, 1, {1});
-  return address;
+  return r.address_at(24, r.signed_field(32, 32));
 }
 
 }  // namespace
@@ -130,7 +123,7 @@ void decode_load_far(Reader& r) {
 void decode_store_far(Reader& r) {
   r.suffix(".E");
   eviction_at(r);
-  size_at(r, {".U8", ".S8", ".U16", ".S16", "", ".64", ".128"});
+  size_at(r, kSizes);
   order_at(r);
   r.expect(81, 3, {0, 7});
   r.ignore(87, 4);
@@ -154,14 +147,14 @@ void decode_sts(Reader& r) {
 
 // Local memory accesses have the same cache hints as global ones.
 void decode_ldl(Reader& r) {
-  r.named(84, 3, {".EF", "", ".EL", ".LU", ".EU", ".NA"});
+  eviction_at(r);
   size_at(r, kSizes);
   r.ignore(87, 4);
   r.add({r.general_at(16), near_address(r, 32)});
 }
 
 void decode_stl(Reader& r) {
-  r.named(84, 3, {".EF", "", ".EL", ".LU", ".EU", ".NA"});
+  eviction_at(r);
   size_at(r, kSizes);
   r.ignore(87, 4);
   r.add({near_address(r, 64), r.general_at(32)});

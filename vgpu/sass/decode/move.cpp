@@ -29,7 +29,7 @@ void decode_p2r(Reader& r) {
 
 // Moves a byte of a register to predicates.
 void decode_r2p(Reader& r) {
-  r.insn.mode = static_cast<std::uint8_t>(r.field(76, 2));
+  r.insn.mode = r.byte(76, 2);
   if (r.form() != 4) r.refuse("a mask in a register");
   r.unused(16);
   r.unused(64);

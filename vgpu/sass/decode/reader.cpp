@@ -50,6 +50,14 @@ double half_value(std::uint32_t code) {
   return (code >> 15 & 1) != 0 ? std::copysign(value, -1.0) : value;
 }
 
+Operand make_operand(Kind kind, std::uint64_t index, std::uint64_t value = 0) {
+  Operand operand;
+  operand.kind = kind;
+  operand.index = static_cast<std::uint8_t>(index);
+  operand.value = static_cast<std::uint32_t>(value);
+  return operand;
+}
+
 std::string show_integer(std::uint32_t value) {
   const auto as_signed = static_cast<std::int32_t>(value);
   return as_signed < 0 && as_signed > -0x10000 ? fmt::format("-0x{:x}", -as_signed)
@@ -97,44 +105,33 @@ std::uint8_t Reader::named(unsigned position, unsigned bits,
   return static_cast<std::uint8_t>(value);
 }
 
-Operand& Reader::add(const Operand& operand) {
+void Reader::add(const Operand& operand) {
   if (insn.count == Instruction::kMostOperands) refuse("too many operands");
-  texts_ += (texts_.empty() ? "" : ", ") + show(operand);
-  insn.operands[insn.count] = operand;
-  return insn.operands[insn.count++];
+  add_prefixed("", operand);
 }
 
 void Reader::add_prefixed(const std::string& prefix, const Operand& operand) {
   add_text(prefix + show(operand));
-  insn.operands[insn.count++] = operand;
+  add_silently(operand);
 }
 
-Operand Reader::general(std::uint64_t index) {
-  Operand operand;
-  operand.kind = Kind::kRegister;
-  operand.index = static_cast<std::uint8_t>(index);
-  return operand;
-}
+Operand Reader::general(std::uint64_t index) { return make_operand(Kind::kRegister, index); }
 
 std::uint8_t Reader::uniform_index(unsigned position) {
   constexpr std::uint8_t kZeroOfSixBits = 63;
-  if (architecture_ >= 100) return static_cast<std::uint8_t>(field(position, 8));
-  const auto index = static_cast<std::uint8_t>(field(position, 6));
+  if (architecture_ >= 100) return byte(position, 8);
+  const std::uint8_t index = byte(position, 6);
   return index == kZeroOfSixBits ? kZeroUniform : index;
 }
 
 Operand Reader::uniform_at(unsigned position) {
-  Operand operand;
-  operand.kind = Kind::kUniform;
-  operand.index = uniform_index(position);
-  return operand;
+  return make_operand(Kind::kUniform, uniform_index(position));
 }
 
-Operand Reader::barrier(std::uint64_t index) {
-  Operand operand;
-  operand.kind = Kind::kBarrier;
-  operand.index = static_cast<std::uint8_t>(index);
-  return operand;
+Operand Reader::barrier(std::uint64_t index) { return make_operand(Kind::kBarrier, index); }
+
+Operand Reader::address_at(unsigned position, std::int64_t offset) {
+  return make_operand(Kind::kAddress, field(position, 8), static_cast<std::uint64_t>(offset));
 }
 
 Operand Reader::reg(unsigned position) {
@@ -144,10 +141,8 @@ Operand Reader::reg(unsigned position) {
 bool Reader::prints_absent_predicates() const { return architecture_ >= 100; }
 
 Operand Reader::predicate_at(unsigned position) {
-  Operand operand;
-  operand.kind = insn.uniform ? Kind::kUniformPredicate : Kind::kPredicate;
-  operand.index = static_cast<std::uint8_t>(field(position, 3));
-  return operand;
+  return make_operand(insn.uniform ? Kind::kUniformPredicate : Kind::kPredicate,
+                      field(position, 3));
 }
 
 Operand Reader::predicate_at(unsigned position, unsigned negation) {
@@ -156,19 +151,11 @@ Operand Reader::predicate_at(unsigned position, unsigned negation) {
   return operand;
 }
 
-Operand Reader::immediate(std::uint64_t value) {
-  Operand operand;
-  operand.kind = Kind::kImmediate;
-  operand.value = static_cast<std::uint32_t>(value);
-  return operand;
-}
+Operand Reader::immediate(std::uint64_t value) { return make_operand(Kind::kImmediate, 0, value); }
 
 Operand Reader::low_constant() {
-  Operand operand;
-  operand.kind = Kind::kConstant;
-  operand.index = kZeroRegister;
-  operand.value = static_cast<std::uint32_t>(field(38, 16));
-  operand.bank = static_cast<std::uint8_t>(field(54, 5));
+  Operand operand = make_operand(Kind::kConstant, kZeroRegister, field(38, 16));
+  operand.bank = byte(54, 5);
   return operand;
 }
 
@@ -227,6 +214,10 @@ Operand Reader::second() {
 
 void Reader::unused(unsigned position) { expect(position, 8, {0, 63, 255}); }
 
+void Reader::no_condition() {
+  if (!is_true(predicate_at(87, 90))) refuse("a condition");
+}
+
 void Reader::modify_first(Operand& operand, Modifier modifier) {
   operand.negated = bit(72);
   if (modifier == Modifier::kNegateAndAbsolute) operand.absolute = bit(73);
@@ -244,17 +235,11 @@ void Reader::modify_high(Operand& operand, Modifier modifier) {
 }
 
 void Reader::modify_b(Operand& operand, Modifier modifier) {
-  if (form_ == 2 || form_ == 3 || form_ == 7)
-    modify_high(operand, modifier);
-  else
-    modify_low(operand, modifier);
+  is_crossed() ? modify_high(operand, modifier) : modify_low(operand, modifier);
 }
 
 void Reader::modify_c(Operand& operand, Modifier modifier) {
-  if (form_ == 2 || form_ == 3 || form_ == 7)
-    modify_low(operand, modifier);
-  else
-    modify_high(operand, modifier);
+  is_crossed() ? modify_low(operand, modifier) : modify_high(operand, modifier);
 }
 
 std::string Reader::show(const Operand& operand) const {
@@ -366,7 +351,7 @@ Instruction Reader::finish() {
     refuse(fmt::format("bit {} has a meaning that is not known", at));
   }
   std::string text;
-  if (insn.guard.index != kTrue || insn.guard.negated) text = "@" + show(insn.guard) + " ";
+  if (!is_true(insn.guard)) text = "@" + show(insn.guard) + " ";
   text += mnemonic_;
   if (!texts_.empty()) text += " " + texts_;
   insn.text = std::move(text);

@@ -21,6 +21,9 @@ class Reader {
 
   // Fields. Reading a field marks its bits as interpreted.
   std::uint64_t field(unsigned position, unsigned bits);
+  std::uint8_t byte(unsigned position, unsigned bits) {
+    return static_cast<std::uint8_t>(field(position, bits));
+  }
   bool bit(unsigned position) { return field(position, 1) != 0; }
   std::int64_t signed_field(unsigned position, unsigned bits);
   // Refuses the instruction unless the field has one of these values.
@@ -39,7 +42,11 @@ class Reader {
   std::uint8_t named(unsigned position, unsigned bits, std::initializer_list<const char*> names);
 
   // Operands, in the order of the text.
-  Operand& add(const Operand& operand);
+  void add(const Operand& operand);
+  void add_silently(const Operand& operand) { insn.operands[insn.count++] = operand; }
+  void add_unless_true(const Operand& predicate) {  // PT is not printed
+    is_true(predicate) ? add_silently(predicate) : add(predicate);
+  }
   void add(std::initializer_list<Operand> operands) {
     for (const Operand& operand : operands) add(operand);
   }
@@ -59,6 +66,7 @@ class Reader {
   Operand predicate_at(unsigned position, unsigned negation);  // `negation`: bit that negates it
   static Operand immediate(std::uint64_t value);
   static Operand barrier(std::uint64_t index);
+  Operand address_at(unsigned position, std::int64_t offset);  // [R + offset]
 
   // The operands of an arithmetic instruction. The form (bits 9 to 11) selects those of b and c;
   // "at n" is a register whose number begins at bit n.
@@ -79,7 +87,17 @@ class Reader {
   void rounding_at(unsigned position) {
     insn.rounding = named(position, 2, {"", ".RM", ".RP", ".RZ"});
   }
+  // b and c are at 64 and 32, not at 32 and 64.
+  bool is_crossed() const { return form_ == 2 || form_ == 3 || form_ == 7; }
+  void combine_at(unsigned position) {
+    insn.combine = static_cast<Combine>(named(position, 2, {".AND", ".OR", ".XOR"}));
+  }
+  void flush_single() {  // bit 80 of single precision
+    literal = Literal::kSingle;
+    insn.flush = suffix_if(bit(80), ".FTZ");
+  }
   void unused(unsigned position);  // an unused register field: must be 0 or RZ
+  void no_condition();             // refuses another predicate at 87 than PT
   // Reads the negation and absolute-value bits of the operand at 24 (bits 72, 73), at 32 (63, 62)
   // or at 64 (75, 74).
   enum class Modifier { kNegate, kNegateAndAbsolute };

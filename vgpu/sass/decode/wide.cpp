@@ -28,7 +28,7 @@ void decode_iadd64(Reader& r) {
   r.add(r.reg(16));
   Operand a = r.a(), b = r.second();
   a.negated = r.bit(72);
-  if (b.kind != Kind::kImmediate) b.negated = r.bit(63);
+  r.modify_low(b, Modifier::kNegate);
   r.add({a, b});
   make_pairs(r);
 }
@@ -73,7 +73,7 @@ void decode_mov64(Reader& r) {
   r.add(d);
   const std::uint64_t value = r.field(24, 64);
   r.insn.target = static_cast<std::uint32_t>(value >> 32);
-  r.insn.operands[r.insn.count++] = Reader::immediate(value);
+  r.add_silently(Reader::immediate(value));
   r.add_text(fmt::format("0x{:x}", value));
 }
 
