@@ -52,13 +52,13 @@ void measure(const std::vector<const KernelInfo*>& kernels, const Problem& probl
   const Images images = draw(problem, distribution, seed);
   const ReferenceKind kind = choose_reference(problem, target.main());
   const auto reference =
-      make_reference(as_operation(problem, images),
-                     kind == ReferenceKind::kIdentity ? ReferenceKind::kHost : kind);
-  if (!reference) throw BadInput("--shape: " + reference.status().message());
+      required(make_reference(as_operation(problem, images),
+                              kind == ReferenceKind::kIdentity ? ReferenceKind::kHost : kind),
+               "--shape");
   for (const KernelInfo* kernel : kernels) {
     if (interrupted()) return;
     const auto errors =
-        measure_errors(*kernel, problem, images, reference.value(), device_of(*kernel, target));
+        measure_errors(*kernel, problem, images, reference, device_of(*kernel, target));
     if (!errors) continue;  // refused: `ladder verify` gives the reason
     AtlasRow row{std::string(kernel->id), kernel->precision, distribution, problem,
                  errors.value(),          chosen_by(*kernel)};
@@ -108,31 +108,18 @@ int run(const AtlasOptions& options) {
   if (options.rows.empty()) {
     atlas = measure_all(options);
   } else {
-    const auto text = read_file(options.rows);
-    if (!text) throw BadInput("--rows: " + text.status().message());
-    auto read = atlas_from_json(text.value());
-    if (!read) throw BadInput("--rows: " + options.rows + ": " + read.status().message());
-    atlas = std::move(read).value();
+    atlas = required(atlas_from_json(required(read_file(options.rows), "--rows")),
+                     "--rows: " + options.rows);
   }
   if (!options.common.json.empty() && !atlas.rows.empty())
     write_file(options.common.json, to_json(atlas), "--json");
   if (interrupted()) return kInterrupted;
   if (!options.svg.empty()) {
-    const auto chart = atlas_chart(atlas);
-    if (!chart) throw BadInput("--svg: " + chart.status().message());
-    const auto pictures = page::render(std::span(&chart.value().spec, 1));
-    if (!pictures) throw BadInput("--svg: " + pictures.status().message());
-    write_file(options.svg, page::stand_alone(pictures.value().front(), chart.value().description),
-               "--svg");
+    const auto chart = required(atlas_chart(atlas), "--svg");
+    const auto pictures = required(page::render(std::span(&chart.spec, 1)), "--svg");
+    write_file(options.svg, page::stand_alone(pictures.front(), chart.description), "--svg");
   }
-  if (!options.into.empty()) {
-    const auto before = read_file(options.into);
-    if (!before) throw BadInput("--into: " + before.status().message());
-    const auto after = splice(before.value(), options.marker, atlas_markdown(atlas));
-    if (!after)
-      throw BadInput(fmt::format("--marker: {}: {}", options.into, after.status().message()));
-    write_file(options.into, after.value(), "--into");
-  }
+  if (!options.into.empty()) write_between(options.into, options.marker, atlas_markdown(atlas));
   return atlas.rows.empty() ? kFailed : kOk;
 }
 

@@ -49,14 +49,10 @@ std::vector<Problem> selected_problems(const BenchOptions& options, bool on_gpu)
     }
   };
   for (const std::string& name : options.suites) {
-    const auto suite = find_suite(name);
-    if (!suite) throw BadInput("--suite: " + suite.status().message());
-    add(suite.value());
+    add(required(find_suite(name), "--suite"));
   }
   for (const std::string& text : options.common.shapes) {
-    const auto shapes = parse_shapes(text);
-    if (!shapes) throw BadInput("--shape: " + shapes.status().message());
-    add(shapes.value());
+    add(required(parse_shapes(text), "--shape"));
   }
   if (problems.empty())
     add(on_gpu ? find_suite(kGpuSuite).value() : parse_shapes(kHostShapes).value());
@@ -65,12 +61,11 @@ std::vector<Problem> selected_problems(const BenchOptions& options, bool on_gpu)
 
 const KernelInfo* selected_baseline(const std::string& name) {
   if (name == "auto" || name == "none") return nullptr;
-  const auto found = find_kernels(name);
-  if (!found) throw BadInput("--baseline: " + found.status().message());
-  if (found.value().size() > 1)
-    throw BadInput(fmt::format("--baseline: '{}' is {} kernels; name one, auto or none", name,
-                               found.value().size()));
-  return found.value().front();
+  const auto found = required(find_kernels(name), "--baseline");
+  if (found.size() > 1)
+    throw BadInput(
+        fmt::format("--baseline: '{}' is {} kernels; name one, auto or none", name, found.size()));
+  return found.front();
 }
 
 std::vector<bool> selected_modes(const std::string& l2) {
@@ -81,9 +76,7 @@ std::vector<bool> selected_modes(const std::string& l2) {
 }
 
 Document read_rows(const std::string& path, const std::string& argument) {
-  auto document = read_document(path);
-  if (!document) throw BadInput(fmt::format("{}: {}", argument, document.status().message()));
-  return std::move(document).value();
+  return required(read_document(path), argument);
 }
 
 void require(bool ok, const char* rule) {
@@ -190,12 +183,10 @@ void continue_elsewhere(const BenchOptions& options, const Document& so_far,
                         TablePrinter& printer) {
   std::string path = options.save;
   if (path.empty() || !is_replaced(path)) {
-    auto file = Temporary::file("bench");
-    if (!file) throw BadInput(file.status().message());
-    path = file.value().keep().string();  // the resumed process removes it
+    auto file = required(Temporary::file("bench"));
+    path = file.keep().string();  // the resumed process removes it
   }
-  if (Status status = write_atomic(path, to_json(so_far)); !status)
-    throw BadInput(status.message());
+  required(write_atomic(path, to_json(so_far)));
   printer.line("the device was lost: the rest is measured by a new process");
   const Status failed = start_again({"--resume", path});
   throw BadInput("cannot start again: " + failed.message());

@@ -16,6 +16,8 @@
 #include "host/rates.hpp"
 #endif
 #include "operands/buffer.hpp"
+#include "report/files.hpp"
+#include "report/table.hpp"
 
 namespace ladder::app {
 namespace {
@@ -56,9 +58,7 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
     if (std::ranges::find(selected, kernel) == selected.end()) selected.push_back(kernel);
   };
   for (const std::string& name : options.kernels) {
-    const auto found = find_kernels(name);
-    if (!found) throw BadInput("--kernel: " + found.status().message());
-    for (const KernelInfo* kernel : found.value()) add(kernel);
+    for (const KernelInfo* kernel : required(find_kernels(name), "--kernel")) add(kernel);
   }
   if (options.kernels.empty()) {
     for (const KernelInfo& kernel : kernels()) {
@@ -76,9 +76,7 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
 std::vector<Problem> selected_shapes(const CommonOptions& options) {
   std::vector<Problem> problems;
   for (const std::string& text : options.shapes) {
-    const auto problem = parse_shape(text);
-    if (!problem) throw BadInput("--shape: " + problem.status().message());
-    problems.push_back(problem.value());
+    problems.push_back(required(parse_shape(text), "--shape"));
   }
   return problems;
 }
@@ -107,8 +105,7 @@ void require_memory(const Problem& problem, const Device& device, const std::str
 
 void require_writable(const std::string& path, const std::string& argument) {
   if (path.empty()) return;
-  if (Status status = check_writable(path); !status)
-    throw BadInput(argument + ": " + status.message());
+  required(check_writable(path), argument);
 }
 
 const Device& device_of(const KernelInfo& kernel, const Target& target) {
@@ -157,9 +154,18 @@ void Recorder::write() {
   written_ = true;
 }
 
+void required(const Status& status, const std::string& argument) {
+  if (!status) throw BadInput((argument.empty() ? "" : argument + ": ") + status.message());
+}
+
 void write_file(const std::string& path, std::string_view text, const std::string& argument) {
-  if (Status status = write_atomic(path, text); !status)
-    throw BadInput(argument + ": " + status.message());
+  required(write_atomic(path, text), argument);
+}
+
+void write_between(const std::string& path, const std::string& marker, const std::string& text) {
+  const std::string before = required(read_file(path), "--into");
+  const std::string after = required(splice(before, marker, text), "--marker: " + path);
+  if (after != before) write_file(path, after, "--into");
 }
 
 void catch_interrupt() {

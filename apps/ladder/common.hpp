@@ -27,6 +27,14 @@ struct BadInput : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The value of a result; throws BadInput, "ARGUMENT: why", for an error.
+void required(const Status& status, const std::string& argument = "");
+template <class T>
+T required(Result<T> result, const std::string& argument = "") {
+  if (!result) required(result.status(), argument);
+  return std::move(result).value();
+}
+
 // The valid range of a number on the command line; `rule` describes it.
 template <class T>
 struct Range {
@@ -116,6 +124,9 @@ class Recorder {
 
 // write_atomic(), but throws BadInput with the argument.
 void write_file(const std::string& path, std::string_view text, const std::string& argument);
+
+// Replaces the text between two markers of the file of --into (splice).
+void write_between(const std::string& path, const std::string& marker, const std::string& text);
 
 // After this call Ctrl-C (or SIGTERM, or SIGHUP) only sets a flag. A second one ends the process at
 // once.

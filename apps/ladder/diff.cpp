@@ -28,12 +28,11 @@ struct DiffOptions {
 };
 
 const KernelInfo& one_kernel(const std::string& name) {
-  const auto found = find_kernels(name);
-  if (!found) throw BadInput("RUNG: " + found.status().message());
-  for (const KernelInfo* kernel : found.value()) {
+  const auto found = required(find_kernels(name), "RUNG");
+  for (const KernelInfo* kernel : found) {
     if (kernel->role == Role::kRung) {
-      if (found.value().size() > 1)
-        fmt::print(stderr, "ladder: {} has {} variants; {} is taken\n", name, found.value().size(),
+      if (found.size() > 1)
+        fmt::print(stderr, "ladder: {} has {} variants; {} is taken\n", name, found.size(),
                    kernel->id);
       return *kernel;
     }
@@ -76,9 +75,7 @@ int run(const DiffOptions& o) {
   const bool host = !host_rungs({&first, &second}).empty();
   Problem problem = host ? make_problem(512, 512, 512) : make_problem(4096, 4096, 4096, 1, 1);
   if (!o.shape.empty()) {
-    const auto parsed = parse_shape(o.shape);
-    if (!parsed) throw BadInput("--shape: " + parsed.status().message());
-    problem = parsed.value();
+    problem = required(parse_shape(o.shape), "--shape");
   }
   if (host) {
     const int status = diff_host_rungs(first, second, problem);

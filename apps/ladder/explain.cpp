@@ -27,9 +27,7 @@ namespace ladder::app {
 
 analyse::Machine selected_machine(const std::string& device, const std::string& clock) {
   const std::string id = device.starts_with("virtual:") ? device.substr(8) : device;
-  auto found = analyse::find_machine(id);
-  if (!found) throw BadInput("--device: " + found.status().message());
-  analyse::Machine machine = std::move(found).value();
+  analyse::Machine machine = required(analyse::find_machine(id), "--device");
   if (clock == "boost") return machine;
   if (clock == "base") {
     if (!(machine.base_clock_hz > 0))
@@ -50,9 +48,7 @@ std::optional<Document> measured_rows(const std::string& path, const analyse::Ma
                    : path;
   std::error_code error;
   if (path.empty() && !fs::exists(file, error)) return std::nullopt;
-  auto document = read_document(file);
-  if (!document) throw BadInput("--measured: " + document.status().message());
-  return std::move(document).value();
+  return required(read_document(file), "--measured");
 }
 
 std::optional<analyse::Measured> measured_of(const std::optional<Document>& document,
@@ -98,23 +94,18 @@ Problem selected_problem(const ExplainOptions& o, bool host) {
   const std::int64_t side = host ? 512 : 4096;
   Problem problem = make_problem(side, side, side);
   if (!o.shape.empty()) {
-    const auto parsed = parse_shape(o.shape);
-    if (!parsed) throw BadInput("--shape: " + parsed.status().message());
-    problem = parsed.value();
+    problem = required(parse_shape(o.shape), "--shape");
   }
   problem = make_problem(o.m.value_or(problem.m), o.n.value_or(problem.n), o.k.value_or(problem.k),
                          1, o.beta.value_or(o.accuracy || host ? 0.0F : 1.0F));
-  if (Status status = validate(problem); !status)
-    throw BadInput("--shape, -m, -n, -k: " + status.message());
+  required(validate(problem), "--shape, -m, -n, -k");
   return problem;
 }
 
 std::vector<const KernelInfo*> named_kernels(const std::vector<std::string>& names) {
   std::vector<const KernelInfo*> list;
   for (const std::string& name : names) {
-    const auto found = find_kernels(name);
-    if (!found) throw BadInput("RUNG: " + found.status().message());
-    for (const KernelInfo* kernel : found.value()) list.push_back(kernel);
+    for (const KernelInfo* kernel : required(find_kernels(name), "RUNG")) list.push_back(kernel);
   }
   if (names.empty()) {
     for (const KernelInfo& kernel : kernels()) {
@@ -249,29 +240,25 @@ int accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machin
     fmt::print("{}\n{}", table, schedules);
     return kOk;
   }
-  const auto text = read_file(into);
-  if (!text) throw BadInput("--into: " + text.status().message());
-  const auto spliced = splice(text.value(), "accuracy", table);
-  if (!spliced) throw BadInput("--into: " + spliced.status().message());
-  const auto both = splice(spliced.value(), "schedule", schedules);
-  if (!both) throw BadInput("--into: " + both.status().message());
-  write_file(into, both.value(), "--into");
+  const auto first =
+      required(splice(required(read_file(into), "--into"), "accuracy", table), "--into");
+  const auto both = required(splice(first, "schedule", schedules), "--into");
+  write_file(into, both, "--into");
   return kOk;
 }
 
 // What a call of the library does, by its planner.
 int explain_call(const ExplainOptions& o) {
-  const auto shape = parse_shape(o.call);
-  if (!shape) throw BadInput("--call: " + shape.status().message());
+  const auto shape = required(parse_shape(o.call), "--call");
   const auto all = precisions();
   const auto precision =
       std::ranges::find_if(all, [&](Precision p) { return to_string(p) == o.precision; });
   if (precision == all.end()) throw BadInput("--precision: there is no " + o.precision);
   const analyse::Machine machine = selected_machine(o.device, "boost");
   const auto op = [](const std::string& name) { return name == "T" ? Op::kTranspose : Op::kNone; };
-  const Problem problem = make_problem(shape.value().m, shape.value().n, shape.value().k, 1,
-                                       o.beta.value_or(0.0F), op(o.op_a), op(o.op_b),
-                                       o.layout == "col" ? Layout::kColMajor : Layout::kRowMajor);
+  const Problem problem =
+      make_problem(shape.m, shape.n, shape.k, 1, o.beta.value_or(0.0F), op(o.op_a), op(o.op_b),
+                   o.layout == "col" ? Layout::kColMajor : Layout::kRowMajor);
   const auto planned =
       plan(problem, *precision, {machine.sm_count, static_cast<int>(machine.l2_bytes), machine.cc});
   if (!planned) {

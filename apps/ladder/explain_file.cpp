@@ -41,26 +41,22 @@ int threads_of(const std::string& block) {
 
 int explain_file(const RunOptions& o) {
   constexpr std::chrono::seconds kCompiles{300};
-  const auto text = read_file(o.file);
-  if (!text) throw BadInput("RUNG: " + text.status().message());
-  if (!o.grid.empty() || (o.kernel.empty() && !analyse::rung_in(text.value()).empty()))
+  if (!o.grid.empty() ||
+      (o.kernel.empty() && !analyse::rung_in(required(read_file(o.file), "RUNG")).empty()))
     return run_user_kernel(o);
   const analyse::Machine machine = selected_machine(o.explain_on, o.clock);
   const int threads = threads_of(o.block);
   catch_interrupt();
-  const auto scratch = Temporary::folder("explain");
-  if (!scratch) throw BadInput(scratch.status().message());
-  const auto cubin = analyse::build_code(o.file, machine.cc, scratch.value().path(), o.source,
+  const auto scratch = required(Temporary::folder("explain"));
+  const auto cubin = analyse::build_code(o.file, machine.cc, scratch.path(), o.source,
                                          tune::Clock::now() + kCompiles, interrupted);
   if (!cubin) {
     if (interrupted()) return kInterrupted;
     throw BadInput(cubin.status().message());
   }
-  auto kernels = analyse::kernels_in(cubin.value().string());
-  if (!kernels) throw BadInput(o.file + ": " + kernels.status().message());
-  const auto kernel = analyse::choose_kernel(std::move(kernels).value(), o.kernel);
-  if (!kernel) throw BadInput(o.file + ": " + kernel.status().message());
-  const analyse::Explanation e = analyse::explain_code(kernel.value(), machine, threads);
+  auto kernels = required(analyse::kernels_in(cubin.value().string()), o.file);
+  const auto kernel = required(analyse::choose_kernel(std::move(kernels), o.kernel), o.file);
+  const analyse::Explanation e = analyse::explain_code(kernel, machine, threads);
   if (o.json) {
     fmt::print("{}", analyse::to_json(e));
     return kOk;

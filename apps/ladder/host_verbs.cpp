@@ -27,9 +27,7 @@ const analyse::HostMachine& machine_for(const KernelInfo& kernel) {
   const int threads =
       kernel.all_cores ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency())) : 1;
   if (const auto known = measured.find(threads); known != measured.end()) return known->second;
-  auto machine = analyse::measure_host(threads);
-  if (!machine) throw BadInput("RUNG: " + machine.status().message());
-  return measured.emplace(threads, std::move(machine).value()).first->second;
+  return measured.emplace(threads, required(analyse::measure_host(threads), "RUNG")).first->second;
 }
 
 // Median milliseconds of a verified launch; nullopt if it is wrong, fails or would take too long.
@@ -102,13 +100,12 @@ int diff_host_rungs(const KernelInfo& a, const KernelInfo& b, const Problem& pro
 int show_host_rungs(const std::vector<const KernelInfo*>& rungs, bool hot) {
   for (const KernelInfo* kernel : rungs) {
     const auto function =
-        analyse::host_function(*kernel, make_problem(kShownSide, kShownSide, kShownSide));
-    if (!function)
-      throw BadInput(fmt::format("RUNG: {}: {}", kernel->id, function.status().message()));
-    const auto loop = analyse::hot_loop(function.value());
+        required(analyse::host_function(*kernel, make_problem(kShownSide, kShownSide, kShownSide)),
+                 fmt::format("RUNG: {}", kernel->id));
+    const auto loop = analyse::hot_loop(function);
     fmt::print("machine code of {}: {}, by objdump\n| the innermost loop with the most products\n",
-               kernel->id, function.value().name);
-    const auto& code = function.value().code;
+               kernel->id, function.name);
+    const auto& code = function.code;
     for (std::size_t i = 0; i < code.size(); ++i) {
       const bool in_loop = loop && i >= loop.value().first && i <= loop.value().last;
       if (!hot || in_loop)

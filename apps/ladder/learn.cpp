@@ -79,11 +79,7 @@ Progress started(const Assignment& own) {
   return *progress;
 }
 
-std::string text_of(const fs::path& file) {
-  const auto text = read_file(file.string());
-  if (!text) throw BadInput(text.status().message());
-  return text.value();
-}
+std::string text_of(const fs::path& file) { return required(read_file(file.string())); }
 
 std::string state_of(const std::optional<Progress>& progress) {
   if (!progress) return "";
@@ -236,9 +232,7 @@ int run(LearnOptions o) {
 }  // namespace
 
 std::vector<Exercise> course() {
-  auto all = learn::read_course(fs::path(source_folder()) / "lessons");
-  if (!all) throw BadInput(all.status().message());
-  return std::move(all).value();
+  return required(learn::read_course(fs::path(source_folder()) / "lessons"));
 }
 
 std::optional<Progress> read_progress(const fs::path& folder) {

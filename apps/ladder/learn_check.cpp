@@ -41,19 +41,18 @@ struct Ended {
 };
 
 Ended run_child(const std::vector<std::string>& command, tune::Deadline deadline, bool quiet) {
-  auto child = tune::Child::start(command, false);
-  if (!child) throw BadInput(child.status().message());
+  auto child = required(tune::Child::start(command, false));
   int printed = 0;
   for (std::string line;;) {
-    const auto read = child.value().read_line(line, deadline, interrupted);
-    if (read == tune::Child::Read::kEnd) return {true, child.value().wait()};
+    const auto read = child.read_line(line, deadline, interrupted);
+    if (read == tune::Child::Read::kEnd) return {true, child.wait()};
     if (read == tune::Child::Read::kLine) {
       ++printed;
       if (!quiet && printed <= kMostPrinted) fmt::print("  | {}\n", printable(line));
       if (!quiet && printed == kMostPrinted + 1) fmt::print("  | ...\n");
       continue;
     }
-    child.value().kill();
+    child.kill();
     if (read == tune::Child::Read::kStopped) throw BadInput("interrupted");
     return {};
   }
@@ -85,8 +84,7 @@ int run_trial_here(const TrialOptions& o) {
   const Target target = select_target(o.device);
   if (!target.cuda) throw BadInput("--device: " + target.why_no_cuda);
   const fs::path folder = fs::path(o.result).parent_path();
-  const auto exercise = learn::read_exercise(o.exercise);
-  if (!exercise) throw BadInput(exercise.status().message());
+  const auto exercise = required(learn::read_exercise(o.exercise));
   const int errors =
       ::open((folder / kErrors).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (errors >= 0) (void)::dup2(errors, STDERR_FILENO);
@@ -100,10 +98,9 @@ int run_trial_here(const TrialOptions& o) {
     limits.memory_bytes = ~std::uint64_t{0};
     limits.devices = "/dev";
   }
-  if (Status status = learn::confine({folder}, limits); !status) throw BadInput(status.message());
-  const auto result = learn::run_trial(exercise.value(), o.library, is_virtual);
-  if (!result) throw BadInput(result.status().message());
-  write_file(o.result, learn::to_json(result.value()), "RESULT");
+  required(learn::confine({folder}, limits));
+  const auto result = required(learn::run_trial(exercise, o.library, is_virtual));
+  write_file(o.result, learn::to_json(result), "RESULT");
   std::fflush(stdout);
   // The learner's destructors and exit handlers do not run.
   ::_exit(kOk);
@@ -114,12 +111,11 @@ Exercise for_device(Exercise exercise, const std::string& device) {
   if (device == kMarkingDevice) return exercise;
   const auto ordinal = parse_number<int>(device.substr(device.find(':') + 1));
   if (!ordinal) throw BadInput("--device: cuda: is followed by a device number from 0");
-  const auto found = query_device(*ordinal);
-  if (!found) throw BadInput("--device: " + found.status().message());
-  if (exercise.arch.ends_with('a') && exercise.arch != fmt::format("{}a", found.value().cc))
+  const auto found = required(query_device(*ordinal), "--device");
+  if (exercise.arch.ends_with('a') && exercise.arch != fmt::format("{}a", found.cc))
     throw BadInput(fmt::format("--device: this exercise needs compute capability {}",
                                exercise.arch.substr(0, 2)));
-  if (!exercise.arch.ends_with('a')) exercise.arch = std::to_string(found.value().cc);
+  if (!exercise.arch.ends_with('a')) exercise.arch = std::to_string(found.cc);
   return exercise;
 }
 
@@ -129,29 +125,25 @@ Checked check_solution(const Exercise& asked, const fs::path& file, const CheckO
   const Exercise exercise = for_device(asked, options.device);
   const auto begin = tune::Clock::now();
   const auto deadline = seconds_from_now(options.limits.seconds);
-  const auto scratch = Temporary::folder("learn");
-  if (!scratch) throw BadInput(scratch.status().message());
-  const fs::path folder = scratch.value().path();
+  const auto scratch = required(Temporary::folder("learn"));
+  const fs::path folder = scratch.path();
   Checked checked;
   const auto done = [&](learn::Marking marking) {
     checked.marking = std::move(marking);
     checked.seconds = std::chrono::duration<double>(tune::Clock::now() - begin).count();
     return checked;
   };
-  const auto source = read_file(file.string());
-  if (!source) throw BadInput(source.status().message());
-  const auto compiled = learn::compile(exercise, file, folder, deadline, interrupted);
-  if (!compiled) throw BadInput(compiled.status().message());
-  if (!compiled.value().errors.empty())
-    return done(learn::not_compiled(exercise, compiled.value()));
+  const auto source = required(read_file(file.string()));
+  const auto compiled = required(learn::compile(exercise, file, folder, deadline, interrupted));
+  if (!compiled.errors.empty()) return done(learn::not_compiled(exercise, compiled));
   const std::string result = (folder / "result.json").string();
-  const Ended ended = run_child(
-      {"env", "TMPDIR=" + folder.string(), fmt::format("VGPU_CHECK={}", kChecks),
-       fmt::format("/proc/{}/exe", ::getpid()), kTrialVerb, compiled.value().library.string(),
-       "--exercise", fs::absolute(exercise.folder).string(), "--result", result, "--device",
-       options.device, "--seconds", fmt::format("{}", options.limits.seconds), "--memory",
-       fmt::format("{}", options.limits.memory_bytes >> 20)},
-      deadline, options.quiet);
+  const Ended ended =
+      run_child({"env", "TMPDIR=" + folder.string(), fmt::format("VGPU_CHECK={}", kChecks),
+                 fmt::format("/proc/{}/exe", ::getpid()), kTrialVerb, compiled.library.string(),
+                 "--exercise", fs::absolute(exercise.folder).string(), "--result", result,
+                 "--device", options.device, "--seconds", fmt::format("{}", options.limits.seconds),
+                 "--memory", fmt::format("{}", options.limits.memory_bytes >> 20)},
+                deadline, options.quiet);
   if (!ended.in_time)
     return done(learn::not_ended(
         exercise, fmt::format("not done within {} s (--limit)", options.limits.seconds),
@@ -163,8 +155,7 @@ Checked check_solution(const Exercise& asked, const fs::path& file, const CheckO
     return done(learn::not_ended(
         exercise, fmt::format("the program ended without results: {}", ended.end.text),
         first_lines((folder / kErrors).string())));
-  return done(learn::mark(exercise, compiled.value(), trial.value(),
-                          {source.value(), file.filename().string()}));
+  return done(learn::mark(exercise, compiled, trial.value(), {source, file.filename().string()}));
 }
 
 void add_learn_trial(CLI::App& app, Verb& chosen) {

@@ -50,16 +50,10 @@ const std::vector<std::string>& common_metrics() {
   return metrics;
 }
 
-Problem shape_of(const std::string& text) {
-  const auto parsed = parse_shape(text);
-  if (!parsed) throw BadInput("--shape: " + parsed.status().message());
-  return parsed.value();
-}
+Problem shape_of(const std::string& text) { return required(parse_shape(text), "--shape"); }
 
 const KernelInfo& rung_of(const std::string& name) {
-  const auto found = find_kernels(name);
-  if (!found) throw BadInput("RUNG: " + found.status().message());
-  for (const KernelInfo* kernel : found.value()) {
+  for (const KernelInfo* kernel : required(find_kernels(name), "RUNG")) {
     if (kernel->place == Place::kCuda) return *kernel;
   }
   throw BadInput(fmt::format("RUNG: {} is no CUDA kernel", name));
@@ -154,22 +148,16 @@ int launch_once(const ProfileOptions& o, const std::string& device, bool print) 
   const Target target = select_target(device);
   if (!target.cuda) throw BadInput("--device: " + target.why_no_cuda);
   const Problem problem = shape_of(o.shape);
-  if (Status status = kernel.accepts(problem, *target.cuda); !status)
-    throw BadInput(status.message());
+  required(kernel.accepts(problem, *target.cuda));
   if (print) {
-    if (const auto counted = count(kernel, problem, *target.cuda, 1); !counted)
-      throw BadInput(counted.status().message());
+    required(count(kernel, problem, *target.cuda, 1));
     fmt::print("{}\n", virtual_gpu::counters_json());
     return kOk;
   }
-  const auto images = make_images(problem, {Values::kUniform, 1}, kernel.precision);
-  if (!images) throw BadInput(images.status().message());
-  const auto set = OperandSet::make(Place::kCuda, problem, images.value());
-  if (!set) throw BadInput(set.status().message());
-  if (Status status = kernel.launch(problem, set.value().operands(), nullptr); !status)
-    throw BadInput(status.message());
-  const Status status = synchronize();
-  if (!status) throw BadInput(status.message());
+  const auto images = required(make_images(problem, {Values::kUniform, 1}, kernel.precision));
+  const auto set = required(OperandSet::make(Place::kCuda, problem, images));
+  required(kernel.launch(problem, set.operands(), nullptr));
+  required(synchronize());
   return kOk;
 }
 

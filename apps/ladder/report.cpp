@@ -32,9 +32,7 @@ struct ReportOptions {
 std::vector<Document> read_all(const std::vector<std::string>& files) {
   std::vector<Document> documents;
   for (const std::string& file : files) {
-    auto document = read_document(file);
-    if (!document) throw BadInput(document.status().message());
-    documents.push_back(std::move(document).value());
+    documents.push_back(required(read_document(file)));
   }
   return documents;
 }
@@ -60,9 +58,7 @@ void keep(std::vector<Document>& documents, const std::vector<std::string>& name
 void keep_shapes(std::vector<Document>& documents, const std::vector<std::string>& names) {
   std::vector<Problem> shapes;
   for (const std::string& name : names) {
-    const auto shape = parse_shape(name);
-    if (!shape) throw BadInput("--shape: " + shape.status().message());
-    shapes.push_back(shape.value());
+    shapes.push_back(required(parse_shape(name), "--shape"));
   }
   for (Document& document : documents) {
     std::erase_if(document.rows, [&](const Row& row) {
@@ -88,9 +84,7 @@ void take_specs(std::vector<Chart>& charts, const std::string& folder) {
     std::error_code error;
     const std::string file = spec_file(folder, chart);
     if (!std::filesystem::exists(file, error)) continue;
-    auto text = read_file(file);
-    if (!text) throw BadInput("--with: " + text.status().message());
-    chart.spec = std::move(text).value();
+    chart.spec = required(read_file(file), "--with");
     ++taken;
   }
   if (taken == 0)
@@ -102,9 +96,7 @@ std::vector<std::string> rendered(const std::vector<Chart>& charts, const char* 
   std::vector<std::string> specs;
   specs.reserve(charts.size());
   for (const Chart& chart : charts) specs.push_back(chart.spec);
-  auto pictures = page::render(specs);
-  if (!pictures) throw BadInput(fmt::format("{}: {}", argument, pictures.status().message()));
-  return std::move(pictures).value();
+  return required(page::render(specs), argument);
 }
 
 const Chart& chosen_chart(const std::vector<Chart>& charts, const std::string& name) {
@@ -132,17 +124,13 @@ page::Contents gathered(const ReportOptions& o, const std::vector<Document>& doc
   for (const std::string& file : o.files)
     names.push_back(std::filesystem::path(file).filename().string());
   const Target target = analysed ? select_target("virtual:h200") : Target{};
-  auto contents = page::gather(documents, names, target.cuda ? &*target.cuda : nullptr);
-  if (!contents) throw BadInput(contents.status().message());
-  return std::move(contents).value();
+  return required(page::gather(documents, names, target.cuda ? &*target.cuda : nullptr));
 }
 
 // Analysing every kernel takes seconds, so it is skipped for output that needs only rows.
 page::Contents needed(const ReportOptions& o, const std::vector<Document>& documents) {
-  if (!o.html.empty() || !o.svg.empty()) {
-    if (Status status = page::can_render(); !status)
-      throw BadInput(fmt::format("{}: {}", o.html.empty() ? "--svg" : "--html", status.message()));
-  }
+  if (!o.html.empty() || !o.svg.empty())
+    required(page::can_render(), o.html.empty() ? "--svg" : "--html");
   if (o.html.empty() && o.specs.empty() && !o.text) {
     page::Contents contents = gathered(o, documents, false);
     const bool there = std::ranges::any_of(
@@ -214,12 +202,7 @@ int run(const ReportOptions& options) {
   }
   if (options.draws()) draw(options, documents);
   if (!options.into.empty()) {
-    const auto before = read_file(options.into);
-    if (!before) throw BadInput("--into: " + before.status().message());
-    const auto after = splice(before.value(), options.marker, markdown(documents));
-    if (!after)
-      throw BadInput(fmt::format("--marker: {}: {}", options.into, after.status().message()));
-    if (after.value() != before.value()) write_file(options.into, after.value(), "--into");
+    write_between(options.into, options.marker, markdown(documents));
   } else if (options.markdown || !options.draws()) {
     fmt::print("{}", markdown(documents));
   }

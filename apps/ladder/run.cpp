@@ -33,9 +33,7 @@ constexpr std::int64_t kGpuSide = 4096, kVirtualSide = 256;
 Problem problem_for(const RunOptions& o, std::int64_t side) {
   Problem problem = make_problem(side, side, side);
   if (!o.shape.empty()) {
-    const auto parsed = parse_shape(o.shape);
-    if (!parsed) throw BadInput("--shape: " + parsed.status().message());
-    problem = parsed.value();
+    problem = required(parse_shape(o.shape), "--shape");
   }
   problem.beta = o.beta;
   return problem;
@@ -84,13 +82,11 @@ int run_user_kernel(const RunOptions& o) {
     throw BadInput(fmt::format(
         "--source: {}: no checkout of ladder; its headers are needed to compile", o.source));
   catch_interrupt();
-  const auto scratch = Temporary::folder("run");
-  if (!scratch) throw BadInput(scratch.status().message());
+  const auto scratch = required(Temporary::folder("run"));
   const auto deadline = in_seconds(o.limit_s);
   const analyse::UserKernel kernel{o.file, o.kernel, o.grid, o.block, o.shared, o.strict, o.needs};
   constexpr int kCc = 90;
-  const auto built =
-      analyse::build(kernel, kCc, scratch.value().path(), o.source, deadline, interrupted);
+  const auto built = analyse::build(kernel, kCc, scratch.path(), o.source, deadline, interrupted);
   if (!built) {
     if (interrupted()) return kInterrupted;
     throw BadInput(built.status().message());
@@ -104,7 +100,7 @@ int run_user_kernel(const RunOptions& o) {
     std::fflush(stdout);
   }
 
-  const std::string folder = scratch.value().path().string(), verdict = folder + "/verdict";
+  const std::string folder = scratch.path().string(), verdict = folder + "/verdict";
   std::vector<std::string> command{"env",
                                    "TMPDIR=" + folder,
                                    fmt::format("/proc/{}/exe", ::getpid()),
@@ -128,22 +124,21 @@ int run_user_kernel(const RunOptions& o) {
   if (!o.only_explain && !o.kernel.empty() && !o.strict)
     command.insert(command.end(), {"--beta", "1"});
   if (o.no_explain) command.emplace_back("--no-explain");
-  auto child = tune::Child::start(command, false);
-  if (!child) throw BadInput(child.status().message());
+  auto child = required(tune::Child::start(command, false));
   for (std::string line;;) {
-    const auto read = child.value().read_line(line, deadline, interrupted);
+    const auto read = child.read_line(line, deadline, interrupted);
     if (read == tune::Child::Read::kLine) {
       fmt::print("{}\n", line);
       std::fflush(stdout);
       continue;
     }
     if (read == tune::Child::Read::kEnd) break;
-    child.value().kill();
+    child.kill();
     if (read == tune::Child::Read::kStopped) return kInterrupted;
     fmt::print(stderr, "ladder: {}: not done within {} s (--limit)\n", o.file, o.limit_s);
     return kFailed;
   }
-  return judge(o, child.value().wait(), verdict);
+  return judge(o, child.wait(), verdict);
 }
 
 namespace {
@@ -251,10 +246,9 @@ int explain_user(const RunOptions& o, const KernelInfo& kernel, const Device& de
 int try_kernels(const RunOptions& o) {
   const Target target = select_target(o.device);
   if (!target.cuda) throw BadInput("--device: " + target.why_no_cuda);
-  const auto library = analyse::UserLibrary::open(o.library);
-  if (!library) throw BadInput(library.status().message());
+  const auto library = required(analyse::UserLibrary::open(o.library));
   int status = kOk;
-  for (const KernelInfo* kernel : library.value().kernels()) {
+  for (const KernelInfo* kernel : library.kernels()) {
     if (o.only_explain) {
       status = std::max(status, explain_user(o, *kernel, *target.cuda));
       continue;

@@ -119,10 +119,9 @@ void show_resources(const analyse::Observation& seen, const Result<analyse::Kern
 }
 
 int run(const ShowOptions& o) {
-  const auto found = find_kernels(o.rung);
-  if (!found) throw BadInput("RUNG: " + found.status().message());
+  const auto found = required(find_kernels(o.rung), "RUNG");
   if (o.ptx + o.sass + o.resources > 1) throw BadInput("--ptx, --sass, --resources: one of them");
-  if (const auto rungs = host_rungs(found.value()); !rungs.empty()) {
+  if (const auto rungs = host_rungs(found); !rungs.empty()) {
     if (o.ptx || o.resources)
       throw BadInput("--ptx, --resources: of CUDA rungs; a CPU rung has machine code");
     return show_host_rungs(rungs, o.hot);
@@ -131,7 +130,7 @@ int run(const ShowOptions& o) {
   if (o.ptx) ::setenv("VGPU_ENGINE", "ptx", 1);
   const Target target = select_target("virtual:h200");
   int status = kOk;
-  for (const KernelInfo* kernel : found.value()) {
+  for (const KernelInfo* kernel : found) {
     if (kernel->place != Place::kCuda || kernel->role == Role::kBaseline)
       throw BadInput(fmt::format("RUNG: {} is no rung", kernel->id));
     const auto seen = analyse::observe(*kernel, *target.cuda, make_problem(1, 1, 1));
@@ -145,9 +144,8 @@ int run(const ShowOptions& o) {
     if (o.resources) {
       show_resources(seen.value(), code);
     } else if (o.ptx) {
-      const auto ptx = analyse::find_ptx("/proc/self/exe", name, target.cuda->cc);
-      if (!ptx) throw BadInput("--ptx: " + ptx.status().message());
-      show_ptx(o, seen.value(), ptx.value());
+      show_ptx(o, seen.value(),
+               required(analyse::find_ptx("/proc/self/exe", name, target.cuda->cc), "--ptx"));
     } else {
       if (!code) throw BadInput("--sass: " + code.status().message());
       show_sass(o, seen.value(), code.value());

@@ -45,16 +45,15 @@ struct TuneOptions {
 };
 
 const SearchSpace& selected_space(const std::string& name) {
-  const auto found = find_kernels(name);
-  if (!found) throw BadInput("RUNG: " + found.status().message());
-  if (const SearchSpace* space = search_space(found.value().front()->rung)) return *space;
+  const auto found = required(find_kernels(name), "RUNG");
+  if (const SearchSpace* space = search_space(found.front()->rung)) return *space;
   std::string there;
   for (const KernelInfo& kernel : kernels()) {
     if (search_space(kernel.rung) != nullptr)
       there += (there.empty() ? "" : ", ") + std::string(kernel.rung);
   }
   throw BadInput(fmt::format("RUNG: {} declares no search space; those that do: {}",
-                             found.value().front()->rung, there.empty() ? "none" : there));
+                             found.front()->rung, there.empty() ? "none" : there));
 }
 
 tune::Strategy selected_strategy(const std::string& name) {
@@ -70,9 +69,7 @@ tune::Strategy selected_strategy(const std::string& name) {
 
 Problem selected_problem(const std::string& shape) {
   if (shape.empty()) return make_problem(kSide, kSide, kSide);
-  const auto problem = parse_shape(shape);
-  if (!problem) throw BadInput("--shape: " + problem.status().message());
-  const Problem& p = problem.value();
+  const Problem p = required(parse_shape(shape), "--shape");
   if (p.m == 0 || p.n == 0 || p.k == 0)
     throw BadInput("--shape: nothing to time in an empty product");
   return p;
@@ -113,11 +110,8 @@ bool is_spec(const std::string& path) { return path.ends_with(".vl.json"); }
 std::vector<tune::EarlierCandidate> selected_points(const std::string& path,
                                                     const SearchSpace& space) {
   if (path.empty()) return {};
-  const auto text = read_file(path);
-  if (!text) throw BadInput("--points: " + text.status().message());
-  auto points = tune::earlier_candidates(text.value(), space);
-  if (!points) throw BadInput(fmt::format("--points: {}: {}", path, points.status().message()));
-  return std::move(points).value();
+  return required(tune::earlier_candidates(required(read_file(path), "--points"), space),
+                  "--points: " + path);
 }
 
 // The files that a search writes during its run and at its end.
@@ -132,11 +126,8 @@ class Files {
     axes_ = selected_axes(options.axes, *job.space);
     std::error_code error;
     if (output_.empty() || !fs::exists(output_, error)) return;
-    const auto text = read_file(output_);
-    if (!text) throw BadInput("--output: " + text.status().message());
-    before_ = text.value();
-    if (Status status = tune::check_tuned_file(before_, job); !status)
-      throw BadInput(fmt::format("--output: {}: {}", output_, status.message()));
+    before_ = required(read_file(output_), "--output");
+    required(tune::check_tuned_file(before_, job), "--output: " + output_);
     saved_ = tune::saved_tile(before_, *job.space);
   }
 
@@ -183,9 +174,10 @@ class Files {
   }
 
   void tuned(const tune::Tuning& outcome) const {
-    const auto text = tune::tuned_file(before_, job_, outcome, provenance_);
-    if (!text) throw BadInput(fmt::format("--output: {}: {}", output_, text.status().message()));
-    write_file(output_, text.value(), "--output");
+    write_file(
+        output_,
+        required(tune::tuned_file(before_, job_, outcome, provenance_), "--output: " + output_),
+        "--output");
   }
 
   const TuneOptions& options_;
@@ -223,10 +215,9 @@ int run_plans(const TuneOptions& options) {
     throw BadInput("RUNG: not with --suite, which tunes the library's plans");
   require_writable(options.output, "--output");
   require_writable(options.rows, "--rows");
-  auto problems = find_suite(options.suite);
-  if (!problems) throw BadInput("--suite: " + problems.status().message());
+  auto problems = required(find_suite(options.suite), "--suite");
   return tune_plans(
-      {std::move(problems).value(), options.output, options.rows, options.candidates, options.seed},
+      {std::move(problems), options.output, options.rows, options.candidates, options.seed},
       select_target(options.device));
 }
 
@@ -248,8 +239,7 @@ int run(const TuneOptions& options) {
       throw BadInput(fmt::format("--heat-map: '{}' ends in none of .svg, .vl.json and .csv",
                                  options.heat_map));
     // Checked before the search rather than after it.
-    if (Status status = page::can_render(); !status)
-      throw BadInput("--heat-map: " + status.message());
+    required(page::can_render(), "--heat-map");
   }
   require_writable(options.heat_map, "--heat-map");
   const std::vector<tune::EarlierCandidate> earlier = selected_points(options.points, space);

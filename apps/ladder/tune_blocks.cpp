@@ -81,9 +81,7 @@ int tune_blocks(const Problem& problem, double budget_s, const std::string& sour
   const std::vector<float> a = uniform(extent_a(problem).elements()),
                            b = uniform(extent_b(problem).elements());
   std::vector<float> c(static_cast<std::size_t>(extent_c(problem).elements()));
-  const auto found = find_kernels(std::string(kRung));
-  if (!found) throw BadInput("RUNG: " + found.status().message());
-  const KernelInfo& kernel = *found.value().front();
+  const KernelInfo& kernel = *required(find_kernels(std::string(kRung)), "RUNG").front();
   const host::Shape tile = host::micro_kernel().shape(2);
   Status failed;
   const auto seconds = [&](const host::Blocks& blocks) {

@@ -24,11 +24,7 @@ constexpr double kSampleMs = 0.4;
 // A plan replaces the planner's if it takes less than this share of its time.
 constexpr double kFaster = 0.97;
 
-const KernelInfo& kernel_named(const char* id) {
-  const auto found = find_kernels(id);
-  if (!found) throw BadInput(found.status().message());
-  return *found.value().front();
-}
+const KernelInfo& kernel_named(const char* id) { return *required(find_kernels(id)).front(); }
 
 struct Candidate {
   std::optional<SimtPlan> plan;  // none: cuBLAS
@@ -43,9 +39,7 @@ class PlanTuner {
   PlanTuner(const PlanTuning& tuning, const Device& device) : tuning_(tuning), device_(device) {
     facts_.sms = device.sm_count;
     facts_.cc = device.cc;
-    auto timer = Timer::make(Place::kCuda);
-    if (!timer) throw BadInput("--device: " + timer.status().message());
-    timer_ = std::move(timer).value();
+    timer_ = required(Timer::make(Place::kCuda), "--device");
     const auto cublas = find_kernels("cublas_ieee");
     if (cublas) cublas_ = cublas.value().front();
   }
