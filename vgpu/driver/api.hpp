@@ -116,10 +116,10 @@ inline bool is_known(CUsharedconfig config) {
 }
 
 template <class T, class U>
-CUresult store(T* out, U value) {
-  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+cudaError_t store(T* out, U value) {
+  if (out == nullptr) return cudaErrorInvalidValue;
   *out = static_cast<T>(value);
-  return CUDA_SUCCESS;
+  return cudaSuccess;
 }
 
 }  // namespace vgpu::driver

@@ -118,9 +118,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice device) { return cuDevicePrimaryCtxRes
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
   return about_primary(__func__, device, [&](Runtime&, Context& primary) {
-    if (!known_flags(flags)) return cudaErrorInvalidValue;
-    primary.flags = flags;
-    return cudaSuccess;
+    return known_flags(flags) ? store(&primary.flags, flags) : cudaErrorInvalidValue;
   });
 }
 
@@ -222,10 +220,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
   return in_driver(__func__, [&](Runtime& runtime) {
     const Context* const context =
         handle == nullptr ? vgpu::runtime::current_context() : &known_context(runtime, handle);
-    if (context == nullptr) return cudaErrorDeviceUninitialized;
-    if (id == nullptr) return cudaErrorInvalidValue;
-    *id = context->id;
-    return cudaSuccess;
+    return context == nullptr ? cudaErrorDeviceUninitialized : store(id, context->id);
   });
 }
 
@@ -236,9 +231,7 @@ CUresult cuCtxGetFlags(unsigned* flags) {
 
 CUresult cuCtxSetFlags(unsigned flags) {
   return about_current(__func__, [&](Context& current) {
-    if (!known_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
-    current.flags = flags;
-    return CUDA_SUCCESS;
+    return known_flags(flags) ? store(&current.flags, flags) : cudaErrorInvalidValue;
   });
 }
 
@@ -248,9 +241,7 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
       known_context(runtime, handle);
     else if (vgpu::runtime::current_context() == nullptr)
       return cudaErrorDeviceUninitialized;
-    if (version == nullptr) return cudaErrorInvalidValue;
-    *version = kApiVersion;
-    return cudaSuccess;
+    return store(version, kApiVersion);
   });
 }
 
@@ -304,18 +295,20 @@ CUresult cuCtxResetPersistingL2Cache() {
   return with_context(__func__, [] { return cudaCtxResetPersistingL2Cache(); });
 }
 
-CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+// Calls body(the device of the context `peer`) in the current context.
+template <class Body>
+static CUresult about_peer(const char* name, CUcontext peer, Body body) {
   CUdevice device = 0;
   const CUresult found =
       peer == nullptr ? CUDA_ERROR_INVALID_CONTEXT : cuCtxGetDevice_v2(&device, peer);
-  if (found != CUDA_SUCCESS) return found;
-  return with_context(__func__, [&] { return cudaDeviceEnablePeerAccess(device, flags); });
+  return found != CUDA_SUCCESS ? found : with_context(name, [&] { return body(device); });
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  return about_peer(__func__, peer,
+                    [&](int device) { return cudaDeviceEnablePeerAccess(device, flags); });
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer) {
-  CUdevice device = 0;
-  const CUresult found =
-      peer == nullptr ? CUDA_ERROR_INVALID_CONTEXT : cuCtxGetDevice_v2(&device, peer);
-  if (found != CUDA_SUCCESS) return found;
-  return with_context(__func__, [&] { return cudaDeviceDisablePeerAccess(device); });
+  return about_peer(__func__, peer, cudaDeviceDisablePeerAccess);
 }

@@ -50,7 +50,7 @@ template <class Body>
 CUresult about(const char* name, CUdevice number, Body body) {
   return with_driver(name, [&] {
     const Runtime& runtime = Runtime::get();
-    if (!runtime.has_device(number)) return CUDA_ERROR_INVALID_DEVICE;
+    if (!runtime.has_device(number)) return cudaErrorInvalidDevice;
     return body(runtime.settings.devices[static_cast<std::size_t>(number)]);
   });
 }
@@ -61,18 +61,18 @@ VGPU_WITH_DRIVER(cuDeviceGetCount, cudaGetDeviceCount, 1);
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   return with_driver(__func__, [&] {
-    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (!Runtime::get().has_device(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
+    if (device == nullptr) return cudaErrorInvalidValue;
+    if (!Runtime::get().has_device(ordinal)) return cudaErrorInvalidDevice;
     return store(device, ordinal);
   });
 }
 
 CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device& asked) {
-    if (name == nullptr || length < 1) return CUDA_ERROR_INVALID_VALUE;
+    if (name == nullptr || length < 1) return cudaErrorInvalidValue;
     const auto copied = asked.name.copy(name, static_cast<std::size_t>(length) - 1);
     name[copied] = '\0';
-    return CUDA_SUCCESS;
+    return cudaSuccess;
   });
 }
 
@@ -96,13 +96,13 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
       known = vgpu::runtime::attribute_of(asked, device,
                                           static_cast<cudaDeviceAttr>(static_cast<int>(attribute)));
     }
-    return known ? store(value, *known) : CUDA_ERROR_INVALID_VALUE;
+    return known ? store(value, *known) : cudaErrorInvalidValue;
   });
 }
 
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device& asked) {
-    if (major == nullptr || minor == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (major == nullptr || minor == nullptr) return cudaErrorInvalidValue;
     store(major, asked.major);
     return store(minor, asked.minor);
   });
@@ -110,7 +110,7 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
 
 CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device& asked) {
-    if (properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (properties == nullptr) return cudaErrorInvalidValue;
     const cudaDeviceProp all = vgpu::runtime::properties_of(asked, device);
     properties->maxThreadsPerBlock = all.maxThreadsPerBlock;
     std::copy(std::begin(all.maxThreadsDim), std::end(all.maxThreadsDim),
@@ -123,7 +123,7 @@ CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
     properties->regsPerBlock = all.regsPerBlock;
     properties->clockRate = asked.clock_khz;
     properties->textureAlign = static_cast<int>(all.textureAlignment);
-    return CUDA_SUCCESS;
+    return cudaSuccess;
   });
 }
 
@@ -134,7 +134,7 @@ VGPU_WITH_DRIVER(cuDeviceGetP2PAttribute, cudaDeviceGetP2PAttribute, 4);
 
 CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType type, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device&) {
-    if (type < 0 || type >= CU_EXEC_AFFINITY_TYPE_MAX) return CUDA_ERROR_INVALID_VALUE;
+    if (type < 0 || type >= CU_EXEC_AFFINITY_TYPE_MAX) return cudaErrorInvalidValue;
     return store(supported, 0);
   });
 }

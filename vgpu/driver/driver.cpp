@@ -80,7 +80,7 @@ CUresult cuInit(unsigned flags) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuDriverGetVersion(int* version) { return store(version, CUDA_VERSION); }
+CUresult cuDriverGetVersion(int* version) { return result_of(store(version, CUDA_VERSION)); }
 
 namespace {
 

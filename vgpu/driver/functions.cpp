@@ -110,11 +110,8 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
 }
 
 CUresult cuFuncGetName(const char** name, CUfunction function) {
-  return about(__func__, function, [&](Runtime&, const Function& known) {
-    if (name == nullptr) return cudaErrorInvalidValue;
-    *name = known.name.c_str();
-    return cudaSuccess;
-  });
+  return about(__func__, function,
+               [&](Runtime&, const Function& known) { return store(name, known.name.c_str()); });
 }
 
 CUresult cuKernelGetName(const char** name, CUkernel kernel) {
@@ -131,9 +128,7 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, siz
 
 CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
   return about(__func__, function, [&](Runtime&, const Function& known) {
-    if (module == nullptr) return cudaErrorInvalidValue;
-    *module = reinterpret_cast<CUmodule>(&vgpu::runtime::library_of(*known.binary));
-    return cudaSuccess;
+    return store(module, reinterpret_cast<CUmodule>(&vgpu::runtime::library_of(*known.binary)));
   });
 }
 
@@ -144,17 +139,13 @@ CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
 
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
   return about(__func__, kernel, [&](Runtime&, Function& known) {
-    if (function == nullptr) return cudaErrorInvalidValue;
-    *function = handle_of<CUfunction>(known);
-    return cudaSuccess;
+    return store(function, handle_of<CUfunction>(known));
   });
 }
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   return about(__func__, function, [&](Runtime&, const Function&) {
-    if (state == nullptr) return cudaErrorInvalidValue;
-    *state = CU_FUNCTION_LOADING_STATE_LOADED;
-    return cudaSuccess;
+    return store(state, CU_FUNCTION_LOADING_STATE_LOADED);
   });
 }
 

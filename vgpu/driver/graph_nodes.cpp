@@ -32,24 +32,6 @@ CUresult with_kernel(const char* name, const Params* params, Use use) {
   });
 }
 
-// The runtime's function with the same arguments, of which the last are a kernel's parameters.
-template <class... To, class... From>
-CUresult forward_kernel(const char* name, cudaError_t (*function)(To...), From... arguments) {
-  const std::tuple all(arguments...);
-  constexpr std::size_t kLast = sizeof...(From) - 1;
-  return with_kernel(name, std::get<kLast>(all), [&](const cudaKernelNodeParams* kernel) {
-    return [&]<std::size_t... i>(std::index_sequence<i...>) {
-      return function(std::get<i>(all)..., kernel);
-    }
-    (std::make_index_sequence<kLast>());
-  });
-}
-#define VGPU_KERNEL_NODE(name, function, count)                           \
-  CUresult name(VGPU_PARAMETERS_##count(name)) {                          \
-    return forward_kernel(__func__, &(function), VGPU_ARGUMENTS_##count); \
-  }                                                                       \
-  static_assert(true)
-
 template <class Params>
 CUresult get_kernel(const char* name, CUgraphNode node, Params* params) {
   return with_driver(name, [&] {
@@ -88,14 +70,45 @@ CUresult with_copy(const char* name, const CUDA_MEMCPY3D* copy, Use use) {
   });
 }
 
+template <class Use>
+CUresult with_fill(const char* name, const CUDA_MEMSET_NODE_PARAMS* fill, Use use) {
+  return with_driver(name, [&] { return use(same<const cudaMemsetParams>(fill)); });
+}
+
+// The runtime's function with the same arguments, of which the last are a node's parameters. A
+// context behind them is left out.
+template <class... To, class... From>
+CUresult forward_node(const char* name, cudaError_t (*function)(To...), From... arguments) {
+  const std::tuple all(arguments...);
+  constexpr std::size_t kLast = sizeof...(To) - 1;
+  const auto* const params = std::get<kLast>(all);
+  const auto use = [&](const auto* as_runtime) {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+      return function(std::get<i>(all)..., as_runtime);
+    }
+    (std::make_index_sequence<kLast>());
+  };
+  if constexpr (std::is_same_v<decltype(params), const CUDA_MEMCPY3D* const>)
+    return with_copy(name, params, use);
+  else if constexpr (std::is_same_v<decltype(params), const CUDA_MEMSET_NODE_PARAMS* const>)
+    return with_fill(name, params, use);
+  else
+    return with_kernel(name, params, use);
+}
+#define VGPU_FORWARD_NODE(name, function, count)                        \
+  CUresult name(VGPU_PARAMETERS_##count(name)) {                        \
+    return forward_node(__func__, &(function), VGPU_ARGUMENTS_##count); \
+  }                                                                     \
+  static_assert(true)
+
 }  // namespace
 
-VGPU_KERNEL_NODE(cuGraphAddKernelNode, cudaGraphAddKernelNode, 5);
-VGPU_KERNEL_NODE(cuGraphAddKernelNode_v2, cudaGraphAddKernelNode, 5);
-VGPU_KERNEL_NODE(cuGraphKernelNodeSetParams, cudaGraphKernelNodeSetParams, 2);
-VGPU_KERNEL_NODE(cuGraphKernelNodeSetParams_v2, cudaGraphKernelNodeSetParams, 2);
-VGPU_KERNEL_NODE(cuGraphExecKernelNodeSetParams, cudaGraphExecKernelNodeSetParams, 3);
-VGPU_KERNEL_NODE(cuGraphExecKernelNodeSetParams_v2, cudaGraphExecKernelNodeSetParams, 3);
+VGPU_FORWARD_NODE(cuGraphAddKernelNode, cudaGraphAddKernelNode, 5);
+VGPU_FORWARD_NODE(cuGraphAddKernelNode_v2, cudaGraphAddKernelNode, 5);
+VGPU_FORWARD_NODE(cuGraphKernelNodeSetParams, cudaGraphKernelNodeSetParams, 2);
+VGPU_FORWARD_NODE(cuGraphKernelNodeSetParams_v2, cudaGraphKernelNodeSetParams, 2);
+VGPU_FORWARD_NODE(cuGraphExecKernelNodeSetParams, cudaGraphExecKernelNodeSetParams, 3);
+VGPU_FORWARD_NODE(cuGraphExecKernelNodeSetParams_v2, cudaGraphExecKernelNodeSetParams, 3);
 
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* params) {
   return get_kernel(__func__, node, params);
@@ -108,12 +121,13 @@ VGPU_WITH_DRIVER(cuGraphKernelNodeCopyAttributes, cudaGraphKernelNodeCopyAttribu
 VGPU_WITH_DRIVER(cuGraphKernelNodeGetAttribute, cudaGraphKernelNodeGetAttribute, 3);
 VGPU_WITH_DRIVER(cuGraphKernelNodeSetAttribute, cudaGraphKernelNodeSetAttribute, 3);
 
-CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                              size_t count, const CUDA_MEMCPY3D* copy, CUcontext) {
-  return with_copy(__func__, copy, [&](const cudaMemcpy3DParms* what) {
-    return cudaGraphAddMemcpyNode(node, graph, needs, count, what);
-  });
-}
+VGPU_FORWARD_NODE(cuGraphAddMemcpyNode, cudaGraphAddMemcpyNode, 6);
+VGPU_FORWARD_NODE(cuGraphMemcpyNodeSetParams, cudaGraphMemcpyNodeSetParams, 2);
+VGPU_FORWARD_NODE(cuGraphExecMemcpyNodeSetParams, cudaGraphExecMemcpyNodeSetParams, 4);
+VGPU_FORWARD_NODE(cuGraphAddMemsetNode, cudaGraphAddMemsetNode, 6);
+VGPU_FORWARD_NODE(cuGraphExecMemsetNodeSetParams, cudaGraphExecMemsetNodeSetParams, 4);
+VGPU_WITH_DRIVER(cuGraphMemsetNodeGetParams, cudaGraphMemsetNodeGetParams, 2);
+VGPU_WITH_DRIVER(cuGraphMemsetNodeSetParams, cudaGraphMemsetNodeSetParams, 2);
 
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* copy) {
   return with_driver(__func__, [&] {
@@ -122,36 +136,6 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* copy) {
     const cudaError_t error = cudaGraphMemcpyNodeGetParams(node, &what);
     if (error == cudaSuccess) *copy = copy_of(what);
     return error;
-  });
-}
-
-CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* copy) {
-  return with_copy(__func__, copy, [&](const cudaMemcpy3DParms* what) {
-    return cudaGraphMemcpyNodeSetParams(node, what);
-  });
-}
-
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                        const CUDA_MEMCPY3D* copy, CUcontext) {
-  return with_copy(__func__, copy, [&](const cudaMemcpy3DParms* what) {
-    return cudaGraphExecMemcpyNodeSetParams(exec, node, what);
-  });
-}
-
-CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
-                              size_t count, const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
-  return with_driver(__func__, [&] {
-    return cudaGraphAddMemsetNode(node, graph, needs, count, same<const cudaMemsetParams>(params));
-  });
-}
-
-VGPU_WITH_DRIVER(cuGraphMemsetNodeGetParams, cudaGraphMemsetNodeGetParams, 2);
-VGPU_WITH_DRIVER(cuGraphMemsetNodeSetParams, cudaGraphMemsetNodeSetParams, 2);
-
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                        const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
-  return with_driver(__func__, [&] {
-    return cudaGraphExecMemsetNodeSetParams(exec, node, same<const cudaMemsetParams>(params));
   });
 }
 
@@ -189,32 +173,28 @@ namespace {
 
 // Calls the function for the type of the parameters, with them as the runtime has them. But for
 // kernels and copies they have the same layout in both APIs.
-template <class Kernel, class Copy, class Other>
-CUresult by_type(const char* name, CUgraphNodeParams* params, Kernel kernel, Copy copy,
-                 Other other) {
+template <class Kernel, class Copy, class Other, class... First>
+CUresult by_type(const char* name, CUgraphNodeParams* params, Kernel* kernel, Copy* copy,
+                 Other other, First... first) {
   if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) return with_kernel(name, &params->kernel, kernel);
+  if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
+    return forward_node(name, kernel, first..., &params->kernel);
   if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-    return with_copy(name, &params->memcpy.copyParams, copy);
-  return with_driver(name, [&] { return other(same<cudaGraphNodeParams>(params)); });
+    return forward_node(name, copy, first...,
+                        static_cast<const CUDA_MEMCPY3D*>(&params->memcpy.copyParams));
+  return with_driver(name, [&] { return other(first..., same<cudaGraphNodeParams>(params)); });
 }
 
 }  // namespace
 
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
                            const CUgraphEdgeData* edges, size_t count, CUgraphNodeParams* params) {
-  return by_type(
-      __func__, params,
-      [&](const cudaKernelNodeParams* kernel) {
-        return cudaGraphAddKernelNode(node, graph, needs, count, kernel);
-      },
-      [&](const cudaMemcpy3DParms* what) {
-        return cudaGraphAddMemcpyNode(node, graph, needs, count, what);
-      },
-      [&](cudaGraphNodeParams* other) {
-        return cudaGraphAddNode(node, graph, needs, same<const cudaGraphEdgeData>(edges), count,
-                                other);
-      });
+  const auto add_other = [&](CUgraphNode*, CUgraph, const CUgraphNode*, size_t,
+                             cudaGraphNodeParams* other) {
+    return cudaGraphAddNode(node, graph, needs, same<const cudaGraphEdgeData>(edges), count, other);
+  };
+  return by_type(__func__, params, &cudaGraphAddKernelNode, &cudaGraphAddMemcpyNode, add_other,
+                 node, graph, needs, count);
 }
 
 CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs, size_t count,
@@ -223,23 +203,11 @@ CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* nee
 }
 
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {
-  return by_type(
-      __func__, params,
-      [&](const cudaKernelNodeParams* kernel) {
-        return cudaGraphKernelNodeSetParams(node, kernel);
-      },
-      [&](const cudaMemcpy3DParms* what) { return cudaGraphMemcpyNodeSetParams(node, what); },
-      [&](cudaGraphNodeParams* other) { return cudaGraphNodeSetParams(node, other); });
+  return by_type(__func__, params, &cudaGraphKernelNodeSetParams, &cudaGraphMemcpyNodeSetParams,
+                 &cudaGraphNodeSetParams, node);
 }
 
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* params) {
-  return by_type(
-      __func__, params,
-      [&](const cudaKernelNodeParams* kernel) {
-        return cudaGraphExecKernelNodeSetParams(exec, node, kernel);
-      },
-      [&](const cudaMemcpy3DParms* what) {
-        return cudaGraphExecMemcpyNodeSetParams(exec, node, what);
-      },
-      [&](cudaGraphNodeParams* other) { return cudaGraphExecNodeSetParams(exec, node, other); });
+  return by_type(__func__, params, &cudaGraphExecKernelNodeSetParams,
+                 &cudaGraphExecMemcpyNodeSetParams, &cudaGraphExecNodeSetParams, exec, node);
 }

@@ -55,18 +55,12 @@ CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, CUgraphNode* error
   return cuGraphInstantiate_v2(exec, graph, error_node, log, bytes);
 }
 
-VGPU_WITH_CONTEXT(cuGraphInstantiateWithParams, cudaGraphInstantiateWithParams, 3);
-
-VGPU_TWIN(cuGraphInstantiateWithParams, _ptsz, 3);
+VGPU_IN_STREAM(cuGraphInstantiateWithParams, cudaGraphInstantiateWithParams, 3);
 VGPU_WITH_DRIVER(cuGraphExecGetFlags, cudaGraphExecGetFlags, 2);
 VGPU_WITH_DRIVER(cuGraphNodeSetEnabled, cudaGraphNodeSetEnabled, 3);
 VGPU_WITH_DRIVER(cuGraphNodeGetEnabled, cudaGraphNodeGetEnabled, 3);
-VGPU_WITH_CONTEXT(cuGraphUpload, cudaGraphUpload, 2);
-
-VGPU_TWIN(cuGraphUpload, _ptsz, 2);
-VGPU_WITH_CONTEXT(cuGraphLaunch, cudaGraphLaunch, 2);
-
-VGPU_TWIN(cuGraphLaunch, _ptsz, 2);
+VGPU_IN_STREAM(cuGraphUpload, cudaGraphUpload, 2);
+VGPU_IN_STREAM(cuGraphLaunch, cudaGraphLaunch, 2);
 VGPU_WITH_DRIVER(cuGraphExecDestroy, cudaGraphExecDestroy, 1);
 VGPU_WITH_DRIVER(cuGraphExecUpdate_v2, cudaGraphExecUpdate, 3);
 

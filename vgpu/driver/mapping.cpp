@@ -318,9 +318,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
                                                 CUmemGenericAllocationHandle handle) {
   return in_driver(__func__, [&](Runtime&) {
     const auto& memory = known_handle(handle).memory;
-    if (properties == nullptr) return cudaErrorInvalidValue;
-    *properties = memory->properties;
-    return cudaSuccess;
+    return store(properties, memory->properties);
   });
 }
 

@@ -103,11 +103,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsig
 
 VGPU_WITH_CONTEXT(cuMemHostGetFlags, cudaHostGetFlags, 2);
 VGPU_WITH_CONTEXT(cuMemHostRegister_v2, cudaHostRegister, 3);
-
-CUresult cuMemHostRegister(void* pointer, size_t bytes, unsigned flags) {
-  return cuMemHostRegister_v2(pointer, bytes, flags);
-}
-
+VGPU_WITH_CONTEXT(cuMemHostRegister, cudaHostRegister, 3);
 VGPU_WITH_CONTEXT(cuMemHostUnregister, cudaHostUnregister, 1);
 
 CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {

@@ -7,9 +7,7 @@ using namespace vgpu::driver;
 VGPU_WITH_CONTEXT(cuStreamCreate, cudaStreamCreateWithFlags, 2);
 VGPU_WITH_CONTEXT(cuStreamCreateWithPriority, cudaStreamCreateWithPriority, 3);
 VGPU_WITH_DRIVER(cuStreamDestroy_v2, cudaStreamDestroy, 1);
-
-CUresult cuStreamDestroy(CUstream stream) { return cuStreamDestroy_v2(stream); }
-
+VGPU_WITH_DRIVER(cuStreamDestroy, cudaStreamDestroy, 1);
 VGPU_IN_STREAM(cuStreamSynchronize, cudaStreamSynchronize, 1);
 VGPU_IN_STREAM(cuStreamQuery, cudaStreamQuery, 1);
 VGPU_IN_STREAM(cuStreamWaitEvent, cudaStreamWaitEvent, 3);
@@ -81,11 +79,6 @@ VGPU_IN_STREAM(cuEventRecordWithFlags, cudaEventRecordWithFlags, 3);
 VGPU_WITH_DRIVER(cuEventQuery, cudaEventQuery, 1);
 VGPU_WITH_DRIVER(cuEventSynchronize, cudaEventSynchronize, 1);
 VGPU_WITH_DRIVER(cuEventDestroy_v2, cudaEventDestroy, 1);
-
-CUresult cuEventDestroy(CUevent event) { return cuEventDestroy_v2(event); }
-
+VGPU_WITH_DRIVER(cuEventDestroy, cudaEventDestroy, 1);
 VGPU_WITH_DRIVER(cuEventElapsedTime_v2, cudaEventElapsedTime, 3);
-
-CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
-  return cuEventElapsedTime_v2(milliseconds, start, end);
-}
+VGPU_WITH_DRIVER(cuEventElapsedTime, cudaEventElapsedTime, 3);
