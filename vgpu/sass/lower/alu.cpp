@@ -14,6 +14,10 @@ u64 signs(const Operand& o, u64 negate, u64 absolute) {
 u64 signs_a(const Operand& o) { return signs(o, kNegateA, kAbsoluteA); }
 u64 signs_b(const Operand& o) { return signs(o, kNegateB, kAbsoluteB); }
 u64 signs_c(const Operand& o) { return signs(o, kNegateC, kAbsoluteC); }
+u64 sign_a(const Operand& o) { return o.negated ? kNegateA : 0; }
+u64 sign_b(const Operand& o) { return o.negated ? kNegateB : 0; }
+u64 sign_c(const Operand& o) { return o.negated ? kNegateC : 0; }
+u64 sign_p(const Operand& o) { return o.negated ? kNegateP : 0; }
 
 u64 common(const Instruction& i) {
   return (i.flush ? kFlush : 0) | (i.saturate ? kSaturate : 0) | u64{i.rounding} << kRoundingAt |
@@ -58,9 +62,8 @@ void Lowering::lower_float(const Instruction& i) {
       const bool multiplies = i.op == Op::kFmul;
       constexpr unsigned kUnscaled = 4;
       if (multiplies && i.mode != kUnscaled) {
-        const u32 pc =
-            emit_alu("sass.fmul.scaled", destination(i[0]), {source(i[1]), source(i[2])}, m);
-        at(pc).sub = i.mode;
+        emit_alu("sass.fmul.scaled", destination(i[0]), {source(i[1]), source(i[2])}, m).sub =
+            i.mode;
         return;
       }
       const char* const name = m == 0 ? (multiplies ? "mul.rn.f32" : "add.rn.f32")
@@ -74,11 +77,11 @@ void Lowering::lower_float(const Instruction& i) {
     case Op::kFsel:
       emit_alu(i.op == Op::kFmnmx ? "sass.fmnmx" : "sass.fsel", destination(i[0]),
                {source(i[1]), source(i[2]), zero_, predicate(i[3])},
-               common(i) | signs_a(i[1]) | signs_b(i[2]) | (i[3].negated ? kNegateP : 0));
+               common(i) | signs_a(i[1]) | signs_b(i[2]) | sign_p(i[3]));
       return;
     case Op::kFset:
       emit_alu("sass.fset", destination(i[0]), {source(i[1]), source(i[2]), zero_, predicate(i[3])},
-               common(i) | signs_a(i[1]) | signs_b(i[2]) | (i[3].negated ? kNegateP : 0));
+               common(i) | signs_a(i[1]) | signs_b(i[2]) | sign_p(i[3]));
       return;
     case Op::kFsetp:
     case Op::kDsetp: {
@@ -86,27 +89,22 @@ void Lowering::lower_float(const Instruction& i) {
       if (i.uniform) return lower_uniform_comparison(i);
       const u32 a = wide ? source_pair(i[2]) : source(i[2]),
                 b = wide ? source_pair(i[3]) : source(i[3]);
-      const u32 pc = emit_alu(
-          wide ? "sass.dsetp" : "sass.fsetp", predicate_out(i[0]), {a, b, zero_, predicate(i[4])},
-          common(i) | signs_a(i[2]) | signs_b(i[3]) | (i[4].negated ? kNegateP : 0));
-      at(pc).list = predicate_out(i[1]);
+      emit_alu(wide ? "sass.dsetp" : "sass.fsetp", {predicate_out(i[0]), predicate_out(i[1])},
+               {a, b, zero_, predicate(i[4])},
+               common(i) | signs_a(i[2]) | signs_b(i[3]) | sign_p(i[4]));
       return;
     }
-    case Op::kFswzadd: {
-      const u32 pc =
-          emit_alu("sass.fswzadd", destination(i[0]), {source(i[1]), source(i[2])}, common(i));
-      at(pc).sub = i.mode;
+    case Op::kFswzadd:
+      emit_alu("sass.fswzadd", destination(i[0]), {source(i[1]), source(i[2])}, common(i)).sub =
+          i.mode;
       return;
-    }
     case Op::kFchk:
       emit_alu("sass.fchk", predicate(i[0]), {source(i[1]), source(i[2])});
       return;
-    case Op::kMufu: {
+    case Op::kMufu:
       if (i.type != 0) return lower_half_function(i);
-      const u32 pc = emit_alu("sass.mufu", destination(i[0]), {source(i[1])}, signs_a(i[1]));
-      at(pc).sub = i.mode;
+      emit_alu("sass.mufu", destination(i[0]), {source(i[1])}, signs_a(i[1])).sub = i.mode;
       return;
-    }
     case Op::kDfma:
       emit_alu("sass.dfma", destination(i[0]),
                {source_pair(i[1]), source_pair(i[2]), source_pair(i[3])},
@@ -122,15 +120,13 @@ void Lowering::lower_float(const Instruction& i) {
 void Lowering::lower_uniform_comparison(const Instruction& i) {
   if (i[1].index != kTrue) refuse("two results");
   helper("sass.fsetp", kCarryPredicates, {source(i[2]), source(i[3]), zero_, predicate(i[4])},
-         common(i) | signs_a(i[2]) | signs_b(i[3]) | (i[4].negated ? kNegateP : 0));
+         common(i) | signs_a(i[2]) | signs_b(i[3]) | sign_p(i[4]));
   program_.code.back().list = kNone;
   helper("sass.sel", scratch(), {constant(1), zero_, zero_, kCarryPredicates});
   helper("sass.r2ur", address_rows(), {scratch()});
-  const u32 pc =
-      emit_alu("u.sass.isetp", predicate_out(i[0]), {address_rows(), zero_, zero_, 4 * kTrue},
-               u64{static_cast<u8>(Compare::kNotEqual)} << kCompareAt);
-  at(pc).list = kNone;
-  at(pc).target = kNone;
+  emit_alu("u.sass.isetp", {predicate_out(i[0]), kNone}, {address_rows(), zero_, zero_, 4 * kTrue},
+           u64{static_cast<u8>(Compare::kNotEqual)} << kCompareAt)
+      .target = kNone;
 }
 
 void Lowering::lower_half(const Instruction& i) {
@@ -146,29 +142,28 @@ void Lowering::lower_half(const Instruction& i) {
     need_plain_signs(i);
     emit_alu(named("sass.hmnmx2", "sass.bmnmx2"), destination(i[0]),
              {source(i[1]), source(i[2]), zero_, predicate(i[3])},
-             pairs(i[1], i[2]) | (i[3].negated ? kNegateP : 0) | (i.high ? kHigh : 0) |
-                 (i.wrap ? kWrap : 0) | (i.flush ? kFlush : 0));
+             pairs(i[1], i[2]) | sign_p(i[3]) | (i.high ? kHigh : 0) | (i.wrap ? kWrap : 0) |
+                 (i.flush ? kFlush : 0));
     return;
   }
   if (i.op == Op::kVhmnmx) {
     if (i.wrap) refuse(".XORSIGN of three operands");
     emit_alu(named("sass.hmnmx3", "sass.bmnmx3"), destination(i[0]),
              {source(i[1]), source(i[2]), source(i[3]), predicate(i[4])},
-             pairs(i[1], i[2]) | signs_c(i[3]) | half_bits(i[3]) << kHalfCAt |
-                 (i[4].negated ? kNegateP : 0) | (i.high ? kHigh : 0) | (i.flush ? kFlush : 0));
+             pairs(i[1], i[2]) | signs_c(i[3]) | half_bits(i[3]) << kHalfCAt | sign_p(i[4]) |
+                 (i.high ? kHigh : 0) | (i.flush ? kFlush : 0));
     return;
   }
   if (i.op == Op::kHset2) {
     emit_alu(named("sass.hset2", "sass.bset2"), destination(i[0]),
              {source(i[1]), source(i[2]), zero_, predicate(i[3])},
-             common(i) | pairs(i[1], i[2]) | (i[3].negated ? kNegateP : 0));
+             common(i) | pairs(i[1], i[2]) | sign_p(i[3]));
     return;
   }
   if (i.op == Op::kHsetp2) {
-    const u32 pc = emit_alu(named("sass.hsetp2", "sass.bsetp2"), predicate_out(i[0]),
-                            {source(i[2]), source(i[3]), zero_, predicate(i[4])},
-                            common(i) | pairs(i[2], i[3]) | (i[4].negated ? kNegateP : 0));
-    at(pc).list = predicate_out(i[1]);
+    emit_alu(named("sass.hsetp2", "sass.bsetp2"), {predicate_out(i[0]), predicate_out(i[1])},
+             {source(i[2]), source(i[3]), zero_, predicate(i[4])},
+             common(i) | pairs(i[2], i[3]) | sign_p(i[4]));
     return;
   }
   if (i.flush && i.op == Op::kHadd2 && i.high) refuse("subnormal halves as zeros");
@@ -204,7 +199,7 @@ void Lowering::lower_extreme(const Instruction& i) {
   const u32 n = 1u + i.mode;
   const Operand& p = i[n + (three || adds ? 3u : 2u)];
   const u64 m = (i.is_signed ? kSigned : 0) | (i.wrap ? kRelu : 0) | (halves ? kHigh : 0) |
-                (p.negated ? kNegateP : 0) | (adds && i[2].negated ? kNegateC : 0);
+                sign_p(p) | (adds && i[2].negated ? kNegateC : 0);
   const u32 a = source(i[n]), b = source(i[n + 1]);
   const u32 c = three || adds ? source(i[n + 2]) : zero_;
   if (three) {
@@ -217,11 +212,11 @@ void Lowering::lower_extreme(const Instruction& i) {
     emit_alu("sass.r2ur", destination(i[0]), {scratch()});
     return;
   }
-  const u32 pc =
+  Insn& insn =
       emit_alu("sass.vimnmx", destination(i[0]), {a, adds ? c : b, adds ? b : c, predicate(p)}, m);
   if (i.mode == 0) return;
-  at(pc).list = predicate_out(i[1]);
-  at(pc).target = predicate_out(i[2]);
+  insn.list = predicate_out(i[1]);
+  insn.target = predicate_out(i[2]);
 }
 
 // A 64-bit integer. An immediate is its lower word, which UIADD3.64 extends by its sign. Whether
@@ -238,30 +233,26 @@ void Lowering::lower_integer(const Instruction& i) {
     case Op::kIadd3: {
       const u32 outs = i.mode;
       const Operand &a = i[1 + outs], &b = i[2 + outs], &c = i[3 + outs];
-      u64 m = (i.extended ? kExtended : 0) | (a.negated ? kNegateA : 0) |
-              (b.negated ? kNegateB : 0) | (c.negated ? kNegateC : 0);
+      u64 m = (i.extended ? kExtended : 0) | sign_a(a) | sign_b(b) | sign_c(c);
       u32 in = zero_;
       if (i.extended) {
         in = predicate(i[4 + outs]);
-        m |= (i[4 + outs].negated ? kNegateP : 0) | (i[5 + outs].negated ? kNegateQ : 0) |
+        m |= sign_p(i[4 + outs]) | (i[5 + outs].negated ? kNegateQ : 0) |
              u64{predicate(i[5 + outs])} << kSlotAt;
       }
-      const u32 pc =
-          emit_alu(twin("sass.iadd3"), destination(i[0]), {source(a), source(b), source(c), in}, m);
-      at(pc).list = outs > 0 ? predicate_out(i[1]) : kNone;
-      at(pc).target = outs > 1 ? predicate_out(i[2]) : kNone;
+      emit_alu(twin("sass.iadd3"), {destination(i[0]), outs > 0 ? predicate_out(i[1]) : kNone},
+               {source(a), source(b), source(c), in}, m)
+          .target = outs > 1 ? predicate_out(i[2]) : kNone;
       return;
     }
     case Op::kIadd3Wide:
       emit_alu("u.sass.iadd3.wide", destination(i[0]),
                {wide_source(i[1]), wide_source(i[2]), wide_source(i[3])},
-               (i[1].negated ? kNegateA : 0) | (i[2].negated ? kNegateB : 0) |
-                   (i[3].negated ? kNegateC : 0));
+               sign_a(i[1]) | sign_b(i[2]) | sign_c(i[3]));
       return;
     case Op::kViadd:
       emit_alu(i.high ? "sass.iadd3.halves" : "sass.iadd3", destination(i[0]),
-               {source(i[1]), source(i[2]), zero_},
-               (i[1].negated ? kNegateA : 0) | (i[2].negated ? kNegateB : 0));
+               {source(i[1]), source(i[2]), zero_}, sign_a(i[1]) | sign_b(i[2]));
       return;
     case Op::kImad:
     case Op::kImadWide:
@@ -270,19 +261,18 @@ void Lowering::lower_integer(const Instruction& i) {
       const Operand &a = i[1 + outs], &b = i[2 + outs], &c = i[3 + outs];
       const bool wide = i.op != Op::kImad;
       const u32 third = wide ? wide_source(c) : source(c);
-      u64 m = (i.extended ? kExtended : 0) | (i.is_signed ? kSigned : 0) |
-              (b.negated ? kNegateB : 0) | (c.negated ? kNegateC : 0);
+      u64 m = (i.extended ? kExtended : 0) | (i.is_signed ? kSigned : 0) | sign_b(b) | sign_c(c);
       u32 in = zero_;
       if (i.extended) {
         in = predicate(i[4 + outs]);
-        m |= i[4 + outs].negated ? kNegateP : 0;
+        m |= sign_p(i[4 + outs]);
       }
       if (i.op == Op::kImadHi && (b.negated || c.negated)) refuse("a sign");
       const char* const name = i.op == Op::kImad       ? "sass.imad"
                                : i.op == Op::kImadWide ? "sass.imad.wide"
                                                        : "sass.imad.hi";
-      const u32 pc = emit_alu(twin(name), destination(i[0]), {source(a), source(b), third, in}, m);
-      at(pc).list = outs > 0 ? predicate_out(i[1]) : kNone;
+      emit_alu(twin(name), {destination(i[0]), outs > 0 ? predicate_out(i[1]) : kNone},
+               {source(a), source(b), third, in}, m);
       return;
     }
     case Op::kLea: {
@@ -293,59 +283,50 @@ void Lowering::lower_integer(const Instruction& i) {
       if (i.high && !i.is_signed) third = source(i[n++]);
       ++n;  // the shift
       u64 m = (i.extended ? kExtended : 0) | (i.high ? kHigh : 0) | (i.is_signed ? kSigned : 0) |
-              u64{i.shift} << kShiftAt | (a.negated ? kNegateA : 0) | (b.negated ? kNegateB : 0);
+              u64{i.shift} << kShiftAt | sign_a(a) | sign_b(b);
       u32 in = zero_;
       if (i.extended) {
         in = predicate(i[n]);
-        m |= i[n].negated ? kNegateP : 0;
+        m |= sign_p(i[n]);
       }
-      const u32 pc =
-          emit_alu(twin("sass.lea"), destination(i[0]), {source(a), source(b), third, in}, m);
-      at(pc).list = i.mode != 0 ? predicate_out(i[1]) : kNone;
+      emit_alu(twin("sass.lea"), {destination(i[0]), i.mode != 0 ? predicate_out(i[1]) : kNone},
+               {source(a), source(b), third, in}, m);
       return;
     }
     case Op::kLop3: {
       const u32 n = i.mode;  // predicates written
       const Operand& in = i[n + 5];
-      const u32 pc =
-          emit_alu(twin("sass.lop3"), destination(i[n]),
-                   {source(i[n + 1]), source(i[n + 2]), source(i[n + 3]), predicate(in)},
-                   u64{i.table} << kTableAt | (in.negated ? kNegateP : 0) | (i.high ? kHigh : 0));
-      at(pc).list = n != 0 ? predicate_out(i[0]) : kNone;
+      emit_alu(twin("sass.lop3"), {destination(i[n]), n != 0 ? predicate_out(i[0]) : kNone},
+               {source(i[n + 1]), source(i[n + 2]), source(i[n + 3]), predicate(in)},
+               u64{i.table} << kTableAt | sign_p(in) | (i.high ? kHigh : 0));
       return;
     }
     case Op::kPlop3: {
-      const u32 pc = emit_alu(twin("sass.plop3"), predicate_out(i[0]),
-                              {predicate(i[2]), predicate(i[3]), predicate(i[4])},
-                              u64{i.table} << kTableAt | u64{i.table2} << kTable2At |
-                                  (i[2].negated ? kNegateP : 0) | (i[3].negated ? kNegateQ : 0) |
-                                  (i[4].negated ? kNegateR : 0));
-      at(pc).list = predicate_out(i[1]);
+      emit_alu(twin("sass.plop3"), {predicate_out(i[0]), predicate_out(i[1])},
+               {predicate(i[2]), predicate(i[3]), predicate(i[4])},
+               u64{i.table} << kTableAt | u64{i.table2} << kTable2At | sign_p(i[2]) |
+                   (i[3].negated ? kNegateQ : 0) | (i[4].negated ? kNegateR : 0));
       return;
     }
     case Op::kPlop3Signs: {
       for (u32 n = 0; n < 3; ++n)
         helper("setp.lt.s32", kSignPredicates + 4 * n, {source(i[2 + n]), zero_});
-      const u32 pc = emit_alu("sass.plop3", predicate_out(i[0]),
-                              {kSignPredicates, kSignPredicates + 4, kSignPredicates + 8},
-                              u64{i.table} << kTableAt | u64{i.table2} << kTable2At);
-      at(pc).list = predicate_out(i[1]);
+      emit_alu("sass.plop3", {predicate_out(i[0]), predicate_out(i[1])},
+               {kSignPredicates, kSignPredicates + 4, kSignPredicates + 8},
+               u64{i.table} << kTableAt | u64{i.table2} << kTable2At);
       return;
     }
     case Op::kShf:
       emit_alu(twin("sass.shf"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])},
                common(i));
       return;
-    case Op::kIsetp: {
+    case Op::kIsetp:
       if (i[2].pair) return lower_wide_comparison(i);
-      const u32 pc = emit_alu(
-          twin("sass.isetp"), predicate_out(i[0]),
-          {source(i[2]), source(i[3]), zero_, predicate(i[4])},
-          common(i) | (i[4].negated ? kNegateP : 0) | (i.extended && i[5].negated ? kNegateQ : 0));
-      at(pc).list = predicate_out(i[1]);
-      at(pc).target = i.extended ? predicate(i[5]) : kNone;
+      emit_alu(twin("sass.isetp"), {predicate_out(i[0]), predicate_out(i[1])},
+               {source(i[2]), source(i[3]), zero_, predicate(i[4])},
+               common(i) | sign_p(i[4]) | (i.extended && i[5].negated ? kNegateQ : 0))
+          .target = i.extended ? predicate(i[5]) : kNone;
       return;
-    }
     case Op::kVimnmx:
     case Op::kVimnmx3:
     case Op::kViaddmnmx:
@@ -370,10 +351,9 @@ void Lowering::lower_integer(const Instruction& i) {
       return;
     case Op::kFlo: {
       const u32 n = i.mode;
-      const u32 pc = emit_alu(
-          twin("sass.flo"), destination(i[n]), {source(i[n + 1])},
-          (i[n + 1].negated ? kNegateA : 0) | (i.is_signed ? kSigned : 0) | (i.high ? kHigh : 0));
-      at(pc).list = n != 0 ? predicate_out(i[0]) : kNone;
+      emit_alu(twin("sass.flo"), {destination(i[n]), n != 0 ? predicate_out(i[0]) : kNone},
+               {source(i[n + 1])},
+               sign_a(i[n + 1]) | (i.is_signed ? kSigned : 0) | (i.high ? kHigh : 0));
       return;
     }
     case Op::kPrmt:
@@ -382,15 +362,14 @@ void Lowering::lower_integer(const Instruction& i) {
       return;
     case Op::kSel:
       emit_alu(twin("sass.sel"), destination(i[0]),
-               {source(i[1]), source(i[2]), zero_, predicate(i[3])}, i[3].negated ? kNegateP : 0);
+               {source(i[1]), source(i[2]), zero_, predicate(i[3])}, sign_p(i[3]));
       return;
     case Op::kSgxt:
       emit_alu(twin("sass.sgxt"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
       return;
-    case Op::kBmsk: {
+    case Op::kBmsk:
       emit_alu(twin("sass.bmsk"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
       return;
-    }
     case Op::kIdp:
       emit_alu(fmt::format("{}.{}.{}",
                            i.mode == 0 ? "dp4a"

@@ -31,10 +31,10 @@ void Lowering::lower_control(const Instruction& i) {
         at(pc).sub = i.mode == 3 ? 1 : 0;
         return;
       }
-      const u32 pc = emit_alu("sass.bra", kNone, {zero_, zero_, zero_, predicate(i[0])},
-                              i[0].negated ? kNegateP : 0);
-      at(pc).target = i.target;
-      at(pc).sub = i.text.find(".ANY") != i.text.npos ? 1 : 0;
+      Insn& insn = emit_alu("sass.bra", kNone, {zero_, zero_, zero_, predicate(i[0])},
+                            i[0].negated ? kNegateP : 0);
+      insn.target = i.target;
+      insn.sub = i.text.find(".ANY") != i.text.npos ? 1 : 0;
       return;
     }
     case Op::kBrx:
@@ -87,9 +87,9 @@ void Lowering::lower_control(const Instruction& i) {
     }
     case Op::kBmov: {
       const bool saves = i.opcode == 0x355;
-      const u32 pc = emit_alu(saves ? "sass.mov" : "sass.bmov",
-                              saves ? destination(i[0]) : source(i[0]), {source(i[1])});
-      if (!saves) at(pc).sub = i[0].index;
+      Insn& insn = emit_alu(saves ? "sass.mov" : "sass.bmov",
+                            saves ? destination(i[0]) : source(i[0]), {source(i[1])});
+      if (!saves) insn.sub = i[0].index;
       if (saves && i.high) emit_uncounted("sass.mov", source(i[1]), {zero_});
       return;
     }

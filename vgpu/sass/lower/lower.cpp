@@ -106,9 +106,16 @@ u32 Lowering::emit(std::string_view operation, bool helper, bool guarded) {
   return static_cast<u32>(program_.code.size()) - 1;
 }
 
-u32 Lowering::emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources,
-                       u64 modifiers) {
+Insn& Lowering::emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources,
+                         u64 modifiers) {
   return fill(emit(operation), d, sources, modifiers);
+}
+
+Insn& Lowering::emit_alu(std::string_view operation, const std::array<u32, 2>& results,
+                         std::initializer_list<u32> sources, u64 modifiers) {
+  Insn& insn = emit_alu(operation, results[0], sources, modifiers);
+  insn.list = results[1];
+  return insn;
 }
 
 u32 Lowering::helper(std::string_view operation, u32 d, std::initializer_list<u32> sources,
@@ -117,9 +124,9 @@ u32 Lowering::helper(std::string_view operation, u32 d, std::initializer_list<u3
   return d;
 }
 
-u32 Lowering::emit_uncounted(std::string_view operation, u32 d,
-                             std::initializer_list<u32> sources) {
-  return fill(emit(operation, true), d, sources, 0);
+void Lowering::emit_uncounted(std::string_view operation, u32 d,
+                              std::initializer_list<u32> sources) {
+  fill(emit(operation, true), d, sources, 0);
 }
 
 void Lowering::unpack(u32 d, u32 from) {
@@ -127,12 +134,12 @@ void Lowering::unpack(u32 d, u32 from) {
   emit_uncounted("unpack.64.32.1", d + 128, {from});
 }
 
-u32 Lowering::fill(u32 pc, u32 d, std::initializer_list<u32> sources, u64 modifiers) {
+Insn& Lowering::fill(u32 pc, u32 d, std::initializer_list<u32> sources, u64 modifiers) {
   Insn& insn = at(pc);
   insn.d = d;
   std::ranges::copy(sources, insn.s);
   insn.imm = static_cast<i64>(modifiers);
-  return pc;
+  return insn;
 }
 
 std::string Lowering::twin(const char* name) const {

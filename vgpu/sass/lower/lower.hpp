@@ -97,16 +97,20 @@ class Lowering {
   // the instruction that is lowered. `helper`: it is not counted.
   u32 emit(std::string_view operation, bool helper = false, bool guarded = true);
   Insn& at(u32 pc) { return program_.code[pc]; }
-  u32 emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources,
-               u64 modifiers = 0);
+  // The same with these operands; returns the instruction, until the next one.
+  Insn& emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources,
+                 u64 modifiers = 0);
+  // With two results, `d` and `list`.
+  Insn& emit_alu(std::string_view operation, const std::array<u32, 2>& results,
+                 std::initializer_list<u32> sources, u64 modifiers = 0);
   // An unguarded instruction that is not counted. Returns d.
   u32 helper(std::string_view operation, u32 d, std::initializer_list<u32> sources,
              u64 modifiers = 0);
   // One with the guard of the instruction that is lowered.
-  u32 emit_uncounted(std::string_view operation, u32 d, std::initializer_list<u32> sources);
+  void emit_uncounted(std::string_view operation, u32 d, std::initializer_list<u32> sources);
   // The halves of 64 bits per lane to the rows from d on.
   void unpack(u32 d, u32 from);
-  u32 fill(u32 pc, u32 d, std::initializer_list<u32> sources, u64 modifiers);
+  Insn& fill(u32 pc, u32 d, std::initializer_list<u32> sources, u64 modifiers);
   // Uniform registers as 64 bits per lane in wide_scratch(to), which is returned: two registers, or
   // one with zeros above.
   u32 uniform_pair(u32 first, u32 to);

@@ -123,52 +123,44 @@ void Lowering::lower_constant(const Instruction& i) {
   const u32 index = from.uniform != kZeroUniform  ? row(uniforms_ + from.uniform)
                     : from.index != kZeroRegister ? row(from.index)
                                                   : zero_;
-  const u32 pc = emit_alu(prefix + "sass.ldc", destination(i[0]), {index}, from.value);
-  at(pc).sub = from.bank;
-  at(pc).bytes = i.bytes;
-  if (i.is_signed) at(pc).flags |= kFlagSigned;
+  Insn& insn = emit_alu(prefix + "sass.ldc", destination(i[0]), {index}, from.value);
+  insn.sub = from.bank;
+  insn.bytes = i.bytes;
+  if (i.is_signed) insn.flags |= kFlagSigned;
 }
 
 void Lowering::lower_exchange(const Instruction& i) {
   switch (i.op) {
-    case Op::kShfl: {
-      const u32 pc =
-          emit_alu("sass.shfl", destination(i[1]), {source(i[2]), source(i[3]), source(i[4])});
-      at(pc).sub = i.mode;
-      at(pc).list = predicate_out(i[0]);
+    case Op::kShfl:
+      emit_alu("sass.shfl", {destination(i[1]), predicate_out(i[0])},
+               {source(i[2]), source(i[3]), source(i[4])})
+          .sub = i.mode;
       return;
-    }
     case Op::kVote: {
       u32 n = 0;
       const bool uniform = i.opcode == 0x886;
       const u32 d = i.high ? kNone : destination(i[n++]);
       const Operand &out = i[n], &in = i[n + 1];
-      const u32 pc = emit_alu(uniform ? "u.sass.vote" : "sass.vote", d,
-                              {zero_, zero_, zero_, predicate(in)}, in.negated ? kNegateP : 0);
-      at(pc).sub = i.mode;
-      at(pc).list = predicate_out(out);
+      emit_alu(uniform ? "u.sass.vote" : "sass.vote", {d, predicate_out(out)},
+               {zero_, zero_, zero_, predicate(in)}, in.negated ? kNegateP : 0)
+          .sub = i.mode;
       return;
     }
     case Op::kMatch: {
       const u32 n = i.high ? 1 : 0;
-      const u32 pc =
-          emit_alu("sass.match", destination(i[n]), {source(i[n + 1])}, i.high ? kHigh : 0);
-      at(pc).bytes = i.bytes;
-      at(pc).list = i.high ? predicate_out(i[0]) : kNone;
+      emit_alu("sass.match", {destination(i[n]), i.high ? predicate_out(i[0]) : kNone},
+               {source(i[n + 1])}, i.high ? kHigh : 0)
+          .bytes = i.bytes;
       return;
     }
-    case Op::kRedux: {
-      const u32 pc =
-          emit_alu("sass.redux", destination(i[0]), {source(i[1])}, i.is_signed ? kSigned : 0);
-      at(pc).sub = i.mode;
+    case Op::kRedux:
+      emit_alu("sass.redux", destination(i[0]), {source(i[1])}, i.is_signed ? kSigned : 0).sub =
+          i.mode;
       return;
-    }
-    case Op::kElect: {
+    case Op::kElect:
       if (i[2].index != kTrue || i[2].negated) refuse("a condition");
-      const u32 pc = emit_alu("sass.elect", destination(i[1]), {});
-      at(pc).list = predicate_out(i[0]);
+      emit_alu("sass.elect", {destination(i[1]), predicate_out(i[0])}, {});
       return;
-    }
     default: {  // QSPC
       if (i[1].index != kZeroRegister) refuse("a result in a register");
       const u32 pc = emit("sass.qspc");

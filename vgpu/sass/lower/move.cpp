@@ -32,18 +32,17 @@ void Lowering::lower_move(const Instruction& i) {
     case Op::kP2r:
     case Op::kR2p: {
       const bool reads = i.op == Op::kP2r;
-      const u32 pc = reads ? emit_alu("sass.p2r", destination(i[0]), {source(i[1]), 0})
-                           : emit_alu("sass.r2p", kNone, {source(i[0]), 0});
-      at(pc).target = i[reads ? 2 : 1].value;
-      at(pc).sub = i.mode;
+      Insn& insn = reads ? emit_alu("sass.p2r", destination(i[0]), {source(i[1]), 0})
+                         : emit_alu("sass.r2p", kNone, {source(i[0]), 0});
+      insn.target = i[reads ? 2 : 1].value;
+      insn.sub = i.mode;
       return;
     }
-    case Op::kR2ur: {
-      const u32 pc = emit_alu("sass.r2ur", destination(i[i.mode]), {source(i[i.mode + 1u])});
-      at(pc).list = i.mode != 0 ? predicate_out(i[0]) : kNone;
-      at(pc).sub = i.combine == Combine::kOr ? 1 : 0;
+    case Op::kR2ur:
+      emit_alu("sass.r2ur", {destination(i[i.mode]), i.mode != 0 ? predicate_out(i[0]) : kNone},
+               {source(i[i.mode + 1u])})
+          .sub = i.combine == Combine::kOr ? 1 : 0;
       return;
-    }
     default:
       break;
   }
@@ -55,8 +54,7 @@ void Lowering::lower_move(const Instruction& i) {
   const u8 special = special_of(i);
   const bool wide = i.op == Op::kCs2r && i.bytes == 8, uniform = i[0].kind == Kind::kUniform;
   if (!wide && !uniform) {
-    const u32 pc = emit_alu("special.32", destination(i[0]), {});
-    at(pc).sub = special;
+    emit_alu("special.32", destination(i[0]), {}).sub = special;
     return;
   }
   if (uniform) {
@@ -65,8 +63,7 @@ void Lowering::lower_move(const Instruction& i) {
     emit_alu("sass.r2ur", destination(i[0]), {scratch()});
     return;
   }
-  const u32 pc = emit_alu("special.64", wide_scratch(0), {});
-  at(pc).sub = special;
+  emit_alu("special.64", wide_scratch(0), {}).sub = special;
   unpack(destination(i[0]), wide_scratch(0));
 }
 

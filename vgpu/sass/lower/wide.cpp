@@ -54,13 +54,11 @@ void Lowering::lower_wide_comparison(const Instruction& i) {
   helper(twin("sass.isetp"), kCarryPredicates,
          {half_of(i[2], false), half_of(i[3], false), zero_, kYes}, compares);
   program_.code.back().list = program_.code.back().target = kNone;
-  const u32 pc =
-      emit_alu(twin("sass.isetp"), predicate_out(i[0]),
-               {half_of(i[2], true), half_of(i[3], true), zero_, predicate(i[4])},
-               compares | u64{static_cast<u8>(i.combine)} << kCombineAt |
-                   (i.is_signed ? kSigned : 0) | kExtended | (i[4].negated ? kNegateP : 0));
-  at(pc).list = predicate_out(i[1]);
-  at(pc).target = kCarryPredicates;
+  emit_alu(twin("sass.isetp"), {predicate_out(i[0]), predicate_out(i[1])},
+           {half_of(i[2], true), half_of(i[3], true), zero_, predicate(i[4])},
+           compares | u64{static_cast<u8>(i.combine)} << kCombineAt | (i.is_signed ? kSigned : 0) |
+               kExtended | (i[4].negated ? kNegateP : 0))
+      .target = kCarryPredicates;
 }
 
 }  // namespace vgpu::sass
