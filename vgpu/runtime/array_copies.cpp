@@ -176,42 +176,18 @@ cudaError_t copy_bytes_from(Runtime& runtime, cudaStream_t stream, const char* f
 
 using namespace vgpu::runtime;
 
-cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
-                                size_t width, size_t height, cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    return copy_at_once(runtime, "cudaMemcpy2DToArray",
-                        {to_array(runtime, {to, x, y}, from, pitch, width, height, kind)});
-  });
-}
+VGPU_COPY_FORMS(cudaMemcpy2DToArray,
+                to_array(runtime, {to, x, y}, from, pitch, width, height, kind), cudaArray_t to,
+                size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height,
+                cudaMemcpyKind kind);
 VGPU_TWIN(cudaMemcpy2DToArray, _ptds, 8);
-
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
-                                     size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
-                                     cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    return copy_in_stream(runtime, stream, "cudaMemcpy2DToArrayAsync",
-                          {to_array(runtime, {to, x, y}, from, pitch, width, height, kind)});
-  });
-}
 VGPU_TWIN(cudaMemcpy2DToArrayAsync, _ptsz, 9);
 
-cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x,
-                                  size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    return copy_at_once(runtime, "cudaMemcpy2DFromArray",
-                        {from_array(runtime, to, pitch, {from, x, y}, width, height, kind)});
-  });
-}
+VGPU_COPY_FORMS(cudaMemcpy2DFromArray,
+                from_array(runtime, to, pitch, {from, x, y}, width, height, kind), void* to,
+                size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
+                size_t height, cudaMemcpyKind kind);
 VGPU_TWIN(cudaMemcpy2DFromArray, _ptds, 8);
-
-cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x,
-                                       size_t y, size_t width, size_t height, cudaMemcpyKind kind,
-                                       cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    return copy_in_stream(runtime, stream, "cudaMemcpy2DFromArrayAsync",
-                          {from_array(runtime, to, pitch, {from, x, y}, width, height, kind)});
-  });
-}
 VGPU_TWIN(cudaMemcpy2DFromArrayAsync, _ptsz, 9);
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,

@@ -302,6 +302,25 @@ SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std:
 
 }  // namespace
 
+// Defines `name` and `nameAsync`, which fill as `operation` says, an expression of the parameters
+// and of `runtime`, `stream` and `function`, the name.
+#define VGPU_FILL_FORMS(name, operation, ...)                 \
+  cudaError_t name(__VA_ARGS__) {                             \
+    return call([&](Runtime& runtime) {                       \
+      const char* const function = #name;                     \
+      constexpr cudaStream_t stream = kDefaultStream;         \
+      refuse_in_captured_default(runtime);                    \
+      return operation;                                       \
+    });                                                       \
+  }                                                           \
+  cudaError_t name##Async(__VA_ARGS__, cudaStream_t stream) { \
+    return call([&](Runtime& runtime) {                       \
+      const char* const function = #name "Async";             \
+      return operation;                                       \
+    });                                                       \
+  }                                                           \
+  static_assert(true)
+
 cudaError_t vgpu::runtime::set_in(Runtime& runtime, cudaStream_t stream, const char* function,
                                   const SetWork& work) {
   Stream& on = stream_for(runtime, stream);
@@ -309,93 +328,47 @@ cudaError_t vgpu::runtime::set_in(Runtime& runtime, cudaStream_t stream, const c
                                    : submit_set(runtime, on, function, work.what);
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    return copy_at_once(runtime, "cudaMemcpy", copy_work(to, bytes, from, bytes, bytes, 1, kind));
-  });
-}
+VGPU_COPY_FORMS(cudaMemcpy, copy_work(to, bytes, from, bytes, bytes, 1, kind), void* to,
+                const void* from, size_t bytes, cudaMemcpyKind kind);
 VGPU_TWIN(cudaMemcpy, _ptds, 4);
-
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    return copy_in_stream(runtime, stream, "cudaMemcpyAsync",
-                          copy_work(to, bytes, from, bytes, bytes, 1, kind));
-  });
-}
 VGPU_TWIN(cudaMemcpyAsync, _ptsz, 5);
 
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                         size_t width, size_t height, cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    return copy_at_once(runtime, "cudaMemcpy2D",
-                        copy_work(to, to_pitch, from, from_pitch, width, height, kind));
-  });
-}
-VGPU_TWIN(cudaMemcpy2D, _ptds, 7);
+namespace {
 
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-      return cudaErrorInvalidMemcpyDirection;
-    return copy_in_stream(runtime, stream, "cudaMemcpy2DAsync",
-                          copy_work(to, to_pitch, from, from_pitch, width, height, kind));
-  });
+CopyWork rectangle(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                   std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    throw Failure{cudaErrorInvalidMemcpyDirection, ""};
+  return copy_work(to, to_pitch, from, from_pitch, width, height, kind);
 }
+
+CopyWork between_peers(const Runtime& runtime, void* to, int to_device, const void* from,
+                       int from_device, std::size_t bytes) {
+  if (!runtime.has_device(to_device) || !runtime.has_device(from_device))
+    throw Failure{cudaErrorInvalidDevice, ""};
+  return copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice);
+}
+
+}  // namespace
+
+VGPU_COPY_FORMS(cudaMemcpy2D, rectangle(to, to_pitch, from, from_pitch, width, height, kind),
+                void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                size_t height, cudaMemcpyKind kind);
+VGPU_TWIN(cudaMemcpy2D, _ptds, 7);
 VGPU_TWIN(cudaMemcpy2DAsync, _ptsz, 8);
 
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
-                           size_t bytes) {
-  return call([&](Runtime& runtime) {
-    if (!runtime.has_device(to_device) || !runtime.has_device(from_device))
-      return cudaErrorInvalidDevice;
-    return copy_at_once(runtime, "cudaMemcpyPeer",
-                        copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice));
-  });
-}
+VGPU_COPY_FORMS(cudaMemcpyPeer, between_peers(runtime, to, to_device, from, from_device, bytes),
+                void* to, int to_device, const void* from, int from_device, size_t bytes);
 
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
-                                size_t bytes, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    if (!runtime.has_device(to_device) || !runtime.has_device(from_device))
-      return cudaErrorInvalidDevice;
-    return copy_in_stream(runtime, stream, "cudaMemcpyPeerAsync",
-                          copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice));
-  });
-}
-
-cudaError_t cudaMemset(void* to, int value, size_t bytes) {
-  return call([&](Runtime& runtime) {
-    refuse_in_captured_default(runtime);
-    return set_in(runtime, kDefaultStream, "cudaMemset", set_work(to, bytes, value, bytes, 1));
-  });
-}
+VGPU_FILL_FORMS(cudaMemset, set_in(runtime, stream, function, set_work(to, bytes, value, bytes, 1)),
+                void* to, int value, size_t bytes);
 VGPU_TWIN(cudaMemset, _ptds, 3);
-
-cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    return set_in(runtime, stream, "cudaMemsetAsync", set_work(to, bytes, value, bytes, 1));
-  });
-}
 VGPU_TWIN(cudaMemsetAsync, _ptsz, 4);
 
-cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
-  return call([&](Runtime& runtime) {
-    refuse_in_captured_default(runtime);
-    return set_in(runtime, kDefaultStream, "cudaMemset2D",
-                  set_work(to, pitch, value, width, height));
-  });
-}
+VGPU_FILL_FORMS(cudaMemset2D,
+                set_in(runtime, stream, function, set_work(to, pitch, value, width, height)),
+                void* to, size_t pitch, int value, size_t width, size_t height);
 VGPU_TWIN(cudaMemset2D, _ptds, 5);
-
-cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    return set_in(runtime, stream, "cudaMemset2DAsync", set_work(to, pitch, value, width, height));
-  });
-}
 VGPU_TWIN(cudaMemset2DAsync, _ptsz, 6);
 
 namespace {
@@ -414,39 +387,17 @@ cudaError_t set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
 
 }  // namespace
 
-cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
-  return call([&](Runtime& runtime) {
-    refuse_in_captured_default(runtime);
-    return set_3d(runtime, kDefaultStream, "cudaMemset3D", memory, value, extent);
-  });
-}
+VGPU_FILL_FORMS(cudaMemset3D, set_3d(runtime, stream, function, memory, value, extent),
+                cudaPitchedPtr memory, int value, cudaExtent extent);
 VGPU_TWIN(cudaMemset3D, _ptds, 3);
-
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
-                              cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    return set_3d(runtime, stream, "cudaMemset3DAsync", memory, value, extent);
-  });
-}
 VGPU_TWIN(cudaMemset3DAsync, _ptsz, 4);
 
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* what) {
-  return call([&](Runtime& runtime) {
-    if (what == nullptr) return cudaErrorInvalidValue;
-    return copy_at_once(runtime, "cudaMemcpy3D", CopyWork{*what});
-  });
-}
-VGPU_TWIN(cudaMemcpy3D, _ptds, 1);
-
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    return what == nullptr ? cudaErrorInvalidValue
-                           : copy_in_stream(runtime, stream, "cudaMemcpy3DAsync", CopyWork{*what});
-  });
-}
-VGPU_TWIN(cudaMemcpy3DAsync, _ptsz, 2);
-
 namespace {
+
+CopyWork box(const cudaMemcpy3DParms* what) {
+  if (what == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  return {*what};
+}
 
 CopyWork between_peers(const Runtime& runtime, const cudaMemcpy3DPeerParms* what) {
   if (what == nullptr) throw Failure{cudaErrorInvalidValue, ""};
@@ -458,16 +409,10 @@ CopyWork between_peers(const Runtime& runtime, const cudaMemcpy3DPeerParms* what
 
 }  // namespace
 
-cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* what) {
-  return call([&](Runtime& runtime) {
-    return copy_at_once(runtime, "cudaMemcpy3DPeer", between_peers(runtime, what));
-  });
-}
-VGPU_TWIN(cudaMemcpy3DPeer, _ptds, 1);
+VGPU_COPY_FORMS(cudaMemcpy3D, box(what), const cudaMemcpy3DParms* what);
+VGPU_TWIN(cudaMemcpy3D, _ptds, 1);
+VGPU_TWIN(cudaMemcpy3DAsync, _ptsz, 2);
 
-cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* what, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    return copy_in_stream(runtime, stream, "cudaMemcpy3DPeerAsync", between_peers(runtime, what));
-  });
-}
+VGPU_COPY_FORMS(cudaMemcpy3DPeer, between_peers(runtime, what), const cudaMemcpy3DPeerParms* what);
+VGPU_TWIN(cudaMemcpy3DPeer, _ptds, 1);
 VGPU_TWIN(cudaMemcpy3DPeerAsync, _ptsz, 2);

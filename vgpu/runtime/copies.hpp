@@ -43,3 +43,16 @@ cudaError_t set_in(Runtime& runtime, cudaStream_t stream, const char* function,
 cudaError_t copy_at_once(Runtime& runtime, const char* function, const CopyWork& work);
 
 }  // namespace vgpu::runtime
+
+// Defines `name` and `nameAsync`, which copy as `work` says, an expression of the parameters and of
+// `runtime`.
+#define VGPU_COPY_FORMS(name, work, ...)                                                         \
+  cudaError_t name(__VA_ARGS__) {                                                                \
+    return call([&](Runtime& runtime) { return copy_at_once(runtime, #name, CopyWork{work}); }); \
+  }                                                                                              \
+  cudaError_t name##Async(__VA_ARGS__, cudaStream_t stream) {                                    \
+    return call([&](Runtime& runtime) {                                                          \
+      return copy_in_stream(runtime, stream, #name "Async", CopyWork{work});                     \
+    });                                                                                          \
+  }                                                                                              \
+  static_assert(true)
