@@ -2,8 +2,6 @@
 // cublasLtMatmul in FP32 by libladder.
 #include <cublasLt.h>
 
-#include <string>
-
 #include "cublas_calls.hpp"
 
 namespace {

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <thread>
 
 #ifdef LADDER_HAVE_HIGHWAY
 #include "host/best_rate.hpp"

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 

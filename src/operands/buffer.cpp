@@ -8,7 +8,6 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "host/limits.hpp"

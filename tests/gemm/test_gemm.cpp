@@ -6,7 +6,6 @@
 #include <ladder/registry.hpp>
 #include <ladder/sgemm.hpp>
 
-#include <cstdlib>
 #include <limits>
 #include <random>
 #include <vector>

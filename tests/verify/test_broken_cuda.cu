@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "device/ptx/cp_async.cuh"
 #include "host/query.hpp"

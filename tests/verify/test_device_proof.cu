@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 #include "operands/device_element.cuh"

@@ -2,7 +2,6 @@
 // Four chains of products of 64 by 64 bits, of which both halves are kept.
 #include "memory/content_hash.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <span>
-#include <vector>
 
 #include "problem/accept.hpp"
 

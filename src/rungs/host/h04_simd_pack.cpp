@@ -9,7 +9,6 @@
 // NEXT:    h05 uses all cores.
 #include <ladder/kernel.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <span>
 

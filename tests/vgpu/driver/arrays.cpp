@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // arrays PTX: arrays with their copies, and kernels that read a texture and write a surface.
 #include <array>
-#include <cstdint>
 #include <cstring>
 
 #include "require.hpp"

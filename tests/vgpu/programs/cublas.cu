@@ -2,9 +2,7 @@
 // The cuBLAS stand-in: layouts, scalars, batches, and calls that it refuses.
 #include <cublas_v2.h>
 
-#include <cmath>
 #include <limits>
-#include <type_traits>
 #include <vector>
 
 #include "require.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls functions as a program does that has CUDA 12's runtime linked in.
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #define OF_12(name, ...) extern "C" int name(__VA_ARGS__);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels with findings that hardware does not stop for. Each computes the right result.
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <thread>
 #include <utility>

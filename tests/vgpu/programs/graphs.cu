@@ -3,7 +3,6 @@
 // capture.
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <thread>
 #include <vector>
 

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
 #include <random>
 #include <string>
 #include <vector>

@@ -9,11 +9,8 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "require.hpp"

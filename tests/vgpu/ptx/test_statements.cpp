@@ -2,8 +2,6 @@
 // Scopes, labels, tables, guards, source locations.
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "corpus.hpp"
 #include "ptx/parse/ast.hpp"
 
