@@ -75,30 +75,34 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
   bool more = order.next(work);
   TilePlace place = place_of<kBand>(plan, work.tile);
   begin();
+  const Turns<(T::kHalves == 1)> turns(group);
+  int next_group = 0;  // of the warpgroups that alternate slabs
   for (; more; more = order.next(work), place = place_of<kBand>(plan, work.tile)) {
     const bool plain = !kParts && plain_scales<T>(x, place.m * T::BM, place.n * T::BN);
 #pragma unroll
     for (float& sum : product.sums) sum = 0.0F;
 
-    const Turns<T> turns(group, work);
-
-    // Main loop
+      // Main loop
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
-      if (T::kPingPong && (step - work.begin) % 2 != group) {
-        ring_a.advance();
-        ring_b.advance();
-        continue;
+      if constexpr (T::kPingPong) {
+        const bool other = next_group != group;
+        next_group ^= 1;
+        if (other) {
+          ring_a.advance();
+          ring_b.advance();
+          continue;
+        }
       }
       ptx::mbarrier_wait(ptx::shared_address(&s.of_a.full[ring_a.stage()]), ring_a.parity());
 #pragma unroll
       for (int half = 0; half < T::kHalves; ++half) {
         float partial[T::kPartials];  // (WM,kHalf)
         ptx::mbarrier_wait(ptx::shared_address(&s.of_b.full[ring_b.stage()]), ring_b.parity());
-        turns.wait(step, half);
+        turns.wait();
         multiply_terms<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
         ptx::wgmma_wait<1>();
-        turns.pass_on(step, half);
+        turns.pass_on();
         ptx::wgmma_wait<0>();
 #pragma unroll
         for (float& sum : partial) ptx::changed(sum);
@@ -130,6 +134,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
       store_split(product, x, place.m * T::BM, place.n * T::BN, plain);
     }
   }
+  turns.end(next_group);
 }
 
 // The product, by all threads of a block, in their roles. `s` has its pipelines initialised.
