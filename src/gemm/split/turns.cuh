@@ -32,7 +32,7 @@ class Turns {
   }
 
  private:
-  static constexpr int kBarrier = 2;  // and 3; barrier 1 is store_both()'s
+  static constexpr int kBarrier = 3;  // and 4; 1 and 2 are of store_both() and the warpgroups
   static constexpr int kThreads = 2 * kWarpgroup;
   int warpgroup_;
 };
