@@ -17,7 +17,7 @@ namespace ladder {
 template <class T, bool kGuarded>
 constexpr bool kTakesTurns = T::kHalves == 1 && (kGuarded || T::kPingPong);
 
-// For the whole of a kernel. Arrivals at a barrier cannot run ahead of waits: between two arrivals a
+// For the whole of a kernel. No arrival at a barrier runs ahead of a wait: between two arrivals a
 // warpgroup waits for the other's, which follows the wait for the first of the two.
 template <bool kOn>
 class Turns {
