@@ -212,6 +212,15 @@ EQUIVALENT = {
          "if (tile_ >= plan_.whole_tiles) return false; < bool more = schedule.next(work);",
          ("tensor_tiles",), ANY),
     ],
+    "A warpgroup's turn begins earlier, with the same result.": [
+        ("wait", "ptx::wgmma_wait<1>();", PLAIN, ("PingPongTile",)),
+        ("group", "if (kLastApart && i == T::kProducts - 2) ptx::wgmma_commit();", PLAIN,
+         ("PingPongTile",)),
+    ],
+    "No turn follows: the kernel ends.": [
+        ("barrier", "if (kOn && warpgroup_ == next) ptx::barrier_sync(kBarrier + next, kThreads);",
+         PLAIN, ("PingPongTile",)),
+    ],
     "The second warpgroup starts its products earlier, with the same result.": [
         ("barrier",
          "__device__ __forceinline__ void wait() const { ptx::barrier_sync(kBarrier, 2 * kWarpgroup); }",

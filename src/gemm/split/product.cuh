@@ -75,7 +75,8 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
   bool more = order.next(work);
   TilePlace place = place_of<kBand>(plan, work.tile);
   begin();
-  const Turns<kTakesTurns<T, kCompensated>> turns(group);
+  constexpr bool kTurns = kTakesTurns<T, kCompensated>;
+  const Turns<kTurns> turns(group);
   int next_group = 0;  // of the warpgroups that alternate slabs
   for (; more; more = order.next(work), place = place_of<kBand>(plan, work.tile)) {
     const bool plain = !kParts && plain_scales<T>(x, place.m * T::BM, place.n * T::BN);
@@ -100,7 +101,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
         float partial[T::kPartials];  // (WM,kHalf)
         ptx::mbarrier_wait(ptx::shared_address(&s.of_b.full[ring_b.stage()]), ring_b.parity());
         turns.wait();
-        multiply_terms<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
+        multiply_terms<T, kTurns>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
         turns.pass_on();
         ptx::wgmma_wait<0>();
 #pragma unroll

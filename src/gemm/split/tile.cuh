@@ -142,9 +142,9 @@ struct PingPongTile : SplitTile<Format, kProducts, 64, 128, kUnits_, kUnits_> {
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
-// Multiplies one half of a slab for the tile's rows from `row` on, in two wgmma groups: the last
-// product is the second one. Overwrites `partial`.
-template <class T>
+// Multiplies one half of a slab for the tile's rows from `row` on, in one wgmma group. kLastApart:
+// in two, of which the last product is the second. Overwrites `partial`.
+template <class T, bool kLastApart>
 __device__ __forceinline__ void multiply_terms(float (&partial)[T::kPartials],
                                                const typename T::UnitA& a,
                                                const typename T::UnitB& b, int row) {
@@ -161,8 +161,9 @@ __device__ __forceinline__ void multiply_terms(float (&partial)[T::kPartials],
       const auto matrix_b = ptx::matrix_descriptor<kSlab>(at_b + step, 8 * kSlab);
       ptx::wgmma_shared<typename T::Term, false>(partial, matrix_a, matrix_b, i > 0 || step > 0);
     }
-    if (i >= T::kProducts - 2) ptx::wgmma_commit();
+    if (kLastApart && i == T::kProducts - 2) ptx::wgmma_commit();
   }
+  ptx::wgmma_commit();
 }
 
 // Promotion: adds a slab's partial sums to the FP32 accumulators, rounding to nearest. The tensor

@@ -36,7 +36,7 @@ class Turns {
   }
   // `next`: the warpgroup that has the turn after the last product.
   __device__ __forceinline__ void end(int next) const {
-    if (warpgroup_ == next) wait();
+    if (kOn && warpgroup_ == next) ptx::barrier_sync(kBarrier + next, kThreads);
   }
 
  private:
