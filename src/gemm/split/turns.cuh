@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which a block's two consumer warpgroups start their products: in turns. A warpgroup
-// starts once only the last product of the other's preceding ones is under way. So the tensor cores
+// A block's two consumer warpgroups start their products alternately. A warpgroup starts once only
+// the last product of the other's preceding ones is under way. So the tensor cores
 // multiply for one warpgroup during the other's promotion. Without an order, some blocks start both
 // warpgroups at the same time, and keep doing so: the tensor cores then idle during both promotions
 // (docs/lab/guard-cost.md, "The warpgroups' phase").
