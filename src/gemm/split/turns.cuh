@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block's two consumer warpgroups start their products alternately. A warpgroup starts once only
-// the last product of the other's preceding ones is under way. So the tensor cores
-// multiply for one warpgroup during the other's promotion. Without an order, some blocks start both
-// warpgroups at the same time, and keep doing so: the tensor cores then idle during both promotions
+// the last product of the other's preceding ones is under way. So the tensor cores multiply for one
+// warpgroup during the other's promotion. Without an order, some blocks start both warpgroups at
+// the same time, and keep doing so: the tensor cores then idle during both promotions
 // (docs/lab/guard-cost.md, "The warpgroups' phase").
 #pragma once
 #include "device/ptx/library.cuh"
