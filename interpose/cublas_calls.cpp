@@ -275,8 +275,7 @@ std::optional<cublasStatus_t> attempt(const void* owner, const Product& product)
     case LADDER_STATUS_INTERNAL:
       report().add(product.function, "failed", ladder_last_error());
       return CUBLAS_STATUS_EXECUTION_FAILED;
-    default:
-      return forward(ladder_last_error());
+    default: return forward(ladder_last_error());
   }
 }
 

@@ -65,16 +65,10 @@ const char* set_epilogue(cublasLtMatmulDesc_t of, ladder_epilogue& epilogue) {
   const bool has_bias = (kind & CUBLASLT_EPILOGUE_BIAS) != 0;
   switch (kind & ~static_cast<std::uint32_t>(CUBLASLT_EPILOGUE_BIAS)) {
     case 0:
-    case CUBLASLT_EPILOGUE_DEFAULT:
-      break;
-    case CUBLASLT_EPILOGUE_RELU:
-      epilogue.activation = LADDER_ACTIVATION_RELU;
-      break;
-    case CUBLASLT_EPILOGUE_GELU:
-      epilogue.activation = LADDER_ACTIVATION_GELU_TANH;
-      break;
-    default:
-      return "epilogue: not one of libladder's";
+    case CUBLASLT_EPILOGUE_DEFAULT: break;
+    case CUBLASLT_EPILOGUE_RELU: epilogue.activation = LADDER_ACTIVATION_RELU; break;
+    case CUBLASLT_EPILOGUE_GELU: epilogue.activation = LADDER_ACTIVATION_GELU_TANH; break;
+    default: return "epilogue: not one of libladder's";
   }
   if (!has_bias) return nullptr;
   std::int32_t type = -1;  // by default that of D

@@ -88,12 +88,9 @@ struct Measured {
 
 double cycles_of(const Measured& of, const Row& row) {
   switch (row.kind) {
-    case Kind::kTiles:
-      return part_cycles(row.shape, row.part, tiles, kSms);
-    case Kind::kThin:
-      return thin_cycles(row.shape, row.thin, kSms);
-    default:
-      return large_cycles(of.p, {}, row.large, large_tiles, kSms);
+    case Kind::kTiles: return part_cycles(row.shape, row.part, tiles, kSms);
+    case Kind::kThin: return thin_cycles(row.shape, row.thin, kSms);
+    default: return large_cycles(of.p, {}, row.large, large_tiles, kSms);
   }
 }
 

@@ -180,14 +180,11 @@ double bound_of(const RandomCall& x) {
 double activated(ladder_activation activation, double y) {
   constexpr double kSqrtHalf = 0.70710678118654752, kSqrt2OverPi = 0.79788456080286536;
   switch (activation) {
-    case LADDER_ACTIVATION_RELU:
-      return y < 0 ? 0 : y;
-    case LADDER_ACTIVATION_GELU:
-      return y * (1 + std::erf(y * kSqrtHalf)) / 2;
+    case LADDER_ACTIVATION_RELU: return y < 0 ? 0 : y;
+    case LADDER_ACTIVATION_GELU: return y * (1 + std::erf(y * kSqrtHalf)) / 2;
     case LADDER_ACTIVATION_GELU_TANH:
       return y * (1 + std::tanh(kSqrt2OverPi * (y + 0.044715 * y * y * y))) / 2;
-    default:
-      return y;
+    default: return y;
   }
 }
 

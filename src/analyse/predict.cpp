@@ -19,17 +19,12 @@ bool matches(const MachineInstruction& i, const LoopAccess& access) {
   if (access.access.bytes != i.bytes) return false;
   const bool shared = access.access.memory == Memory::kShared;
   switch (i.kind) {
-    case Kind::kLoadShared:
-      return shared && !access.access.store;
-    case Kind::kStoreShared:
-      return shared && access.access.store;
+    case Kind::kLoadShared: return shared && !access.access.store;
+    case Kind::kStoreShared: return shared && access.access.store;
     case Kind::kLoadGlobal:
-    case Kind::kAsyncCopy:
-      return !shared && !access.access.store;
-    case Kind::kStoreGlobal:
-      return !shared && access.access.store;
-    default:
-      return false;
+    case Kind::kAsyncCopy: return !shared && !access.access.store;
+    case Kind::kStoreGlobal: return !shared && access.access.store;
+    default: return false;
   }
 }
 

@@ -25,38 +25,24 @@ std::vector<PipeSlots> pipes_of(std::span<const MachineInstruction> loop,
     take(kIssue, 1);
     switch (loop[at].kind) {
       case Kind::kFfma:
-      case Kind::kFloat:
-        take(kFp32, fp32);
-        break;
-      case Kind::kImad:
-        take(kMad, integer);
-        break;
-      case Kind::kInteger:
-        take(kAlu, integer);
-        break;
+      case Kind::kFloat: take(kFp32, fp32); break;
+      case Kind::kImad: take(kMad, integer); break;
+      case Kind::kInteger: take(kAlu, integer); break;
       case Kind::kLoadShared:
       case Kind::kStoreShared:
       case Kind::kLoadGlobal:
       case Kind::kStoreGlobal:
       case Kind::kAsyncCopy:
-      case Kind::kLocal:
-        take(kL1, costs[at].pipe);
-        break;
+      case Kind::kLocal: take(kL1, costs[at].pipe); break;
       case Kind::kTensor:
-      case Kind::kWarpgroup:
-        take(kMatrix, tensor_cycles);
-        break;
+      case Kind::kWarpgroup: take(kMatrix, tensor_cycles); break;
       case Kind::kCommitCopies:
       case Kind::kWaitCopies:
       case Kind::kMbarrier:
       case Kind::kBarrier:
       case Kind::kBranch:
-      case Kind::kExit:
-        take(kControl, 0);
-        break;
-      case Kind::kOther:
-        take(kRest, 0);
-        break;
+      case Kind::kExit: take(kControl, 0); break;
+      case Kind::kOther: take(kRest, 0); break;
     }
   }
   pipes.insert(pipes.begin() + 1, {"register reads", pipes[kIssue].slots, issue_cycles(loop)});

@@ -19,17 +19,12 @@ thread_local char last_error[1024] = "";
 
 ladder_status status_of(Code code) {
   switch (code) {
-    case Code::kOk:
-      return LADDER_STATUS_OK;
-    case Code::kInvalidArgument:
-      return LADDER_STATUS_INVALID_ARGUMENT;
+    case Code::kOk: return LADDER_STATUS_OK;
+    case Code::kInvalidArgument: return LADDER_STATUS_INVALID_ARGUMENT;
     case Code::kUnsupportedProblem:
-    case Code::kUnsupportedDevice:
-      return LADDER_STATUS_NOT_SUPPORTED;
-    case Code::kOutOfMemory:
-      return LADDER_STATUS_OUT_OF_MEMORY;
-    default:
-      return LADDER_STATUS_EXECUTION_FAILED;
+    case Code::kUnsupportedDevice: return LADDER_STATUS_NOT_SUPPORTED;
+    case Code::kOutOfMemory: return LADDER_STATUS_OUT_OF_MEMORY;
+    default: return LADDER_STATUS_EXECUTION_FAILED;
   }
 }
 

@@ -13,24 +13,16 @@ const TensorProducts* tensor_products(Precision precision) {
       kNine{2, 9, "a ninth of the 16-bit tensor peak"};
   switch (precision) {
     case Precision::kBf16:
-    case Precision::kFp16:
-      return &kOne;
-    case Precision::kTf32:
-      return &kTf32;
-    case Precision::kTf32x3:
-      return &kTf32x3;
-    case Precision::kFp8:
-      return &kByte;
+    case Precision::kFp16: return &kOne;
+    case Precision::kTf32: return &kTf32;
+    case Precision::kTf32x3: return &kTf32x3;
+    case Precision::kFp8: return &kByte;
     case Precision::kBf16x3:
-    case Precision::kFp16x3:
-      return &kThree;
-    case Precision::kBf16x6:
-      return &kSix;
-    case Precision::kBf16x9:
-      return &kNine;
+    case Precision::kFp16x3: return &kThree;
+    case Precision::kBf16x6: return &kSix;
+    case Precision::kBf16x9: return &kNine;
     case Precision::kIeee:
-    case Precision::kAuto:
-      break;
+    case Precision::kAuto: break;
   }
   return nullptr;
 }

@@ -70,16 +70,11 @@ struct Element<__nv_fp8_e5m2> {
 template <class Visit>
 auto with_element(Type type, const Visit& visit) {
   switch (type) {
-    case Type::kBf16:
-      return visit(Element<__nv_bfloat16>());
-    case Type::kF16:
-      return visit(Element<__half>());
-    case Type::kE4m3:
-      return visit(Element<__nv_fp8_e4m3>());
-    case Type::kE5m2:
-      return visit(Element<__nv_fp8_e5m2>());
-    case Type::kF32:
-      break;
+    case Type::kBf16: return visit(Element<__nv_bfloat16>());
+    case Type::kF16: return visit(Element<__half>());
+    case Type::kE4m3: return visit(Element<__nv_fp8_e4m3>());
+    case Type::kE5m2: return visit(Element<__nv_fp8_e5m2>());
+    case Type::kF32: break;
   }
   return visit(Element<float>());
 }

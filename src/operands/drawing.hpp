@@ -31,12 +31,9 @@ class Drawing {
 
   constexpr float at(Matrix which, std::int64_t line, std::int64_t column) const {
     switch (which) {
-      case Matrix::kA:
-        return a_by_rows_ ? a(line, column) : a(column, line);
-      case Matrix::kB:
-        return b_by_rows_ ? b(line, column) : b(column, line);
-      case Matrix::kC:
-        break;
+      case Matrix::kA: return a_by_rows_ ? a(line, column) : a(column, line);
+      case Matrix::kB: return b_by_rows_ ? b(line, column) : b(column, line);
+      case Matrix::kC: break;
     }
     return c_by_rows_ ? c(line, column) : c(column, line);
   }
@@ -49,12 +46,9 @@ class Drawing {
     const std::uint64_t bits =
         draw(of_a ? kStreamScalesA : kStreamScalesB, block * (std::int64_t{1} << 32) + outer_at);
     switch (input_.values) {
-      case Values::kIntegers:
-        return bits >> 63 == 0 ? 1.0F : 2.0F;
-      case Values::kUniform:
-        return (1.5F + 0.5F * uniform(bits)) / kWhole;
-      case Values::kScaled:
-        break;
+      case Values::kIntegers: return bits >> 63 == 0 ? 1.0F : 2.0F;
+      case Values::kUniform: return (1.5F + 0.5F * uniform(bits)) / kWhole;
+      case Values::kScaled: break;
     }
     return scaled(1.0F / kWhole, of_a ? outer(kStreamRow, outer_at) + inner(block)
                                       : outer(kStreamColumn, outer_at) - inner(block));
@@ -113,12 +107,9 @@ class Drawing {
     const std::int64_t source = input_.values == Values::kScaled ? k & ~std::int64_t{1} : k;
     const std::uint64_t bits = draw(kStreamA, i * inner_ + source);
     switch (input_.values) {
-      case Values::kIntegers:
-        return k % range_.stride == 0 ? integer(bits, range_.operand) : 0.0F;
-      case Values::kUniform:
-        return whole() * uniform(bits);
-      case Values::kScaled:
-        break;
+      case Values::kIntegers: return k % range_.stride == 0 ? integer(bits, range_.operand) : 0.0F;
+      case Values::kUniform: return whole() * uniform(bits);
+      case Values::kScaled: break;
     }
     if (scaling_ != Scaling::kNone) return kWhole * uniform(bits);
     return scaled(uniform(bits), outer(kStreamRow, i) + inner(source));
@@ -127,12 +118,9 @@ class Drawing {
   constexpr float b(std::int64_t k, std::int64_t j) const {
     const std::uint64_t bits = draw(kStreamB, k * columns_ + j);
     switch (input_.values) {
-      case Values::kIntegers:
-        return k % range_.stride == 0 ? integer(bits, range_.operand) : 0.0F;
-      case Values::kUniform:
-        return whole() * uniform(bits);
-      case Values::kScaled:
-        break;
+      case Values::kIntegers: return k % range_.stride == 0 ? integer(bits, range_.operand) : 0.0F;
+      case Values::kUniform: return whole() * uniform(bits);
+      case Values::kScaled: break;
     }
     const std::int64_t even = k & ~std::int64_t{1};
     float value = uniform(bits);
@@ -145,12 +133,9 @@ class Drawing {
   constexpr float c(std::int64_t i, std::int64_t j) const {
     const std::uint64_t bits = draw(kStreamC, i * columns_ + j);
     switch (input_.values) {
-      case Values::kIntegers:
-        return integer(bits, range_.c);
-      case Values::kUniform:
-        return uniform(bits);
-      case Values::kScaled:
-        break;
+      case Values::kIntegers: return integer(bits, range_.c);
+      case Values::kUniform: return uniform(bits);
+      case Values::kScaled: break;
     }
     return scaled(uniform(bits), outer(kStreamRow, i) + outer(kStreamColumn, j));
   }

@@ -124,16 +124,11 @@ std::vector<std::uint32_t> widen(std::span<const std::byte> memory) {
 float round_to(Type type, float value) {
   const auto word = std::bit_cast<std::uint32_t>(value);
   switch (type) {
-    case Type::kF32:
-      return value;
-    case Type::kBf16:
-      return std::bit_cast<float>(word_of_bf16(bf16_bits(word)));
-    case Type::kF16:
-      return std::bit_cast<float>(word_of_f16(f16_bits(word)));
-    case Type::kE4m3:
-      return std::bit_cast<float>(word_of_byte<kE4m3>(byte_bits<kE4m3>(word)));
-    case Type::kE5m2:
-      return std::bit_cast<float>(word_of_byte<kE5m2>(byte_bits<kE5m2>(word)));
+    case Type::kF32: return value;
+    case Type::kBf16: return std::bit_cast<float>(word_of_bf16(bf16_bits(word)));
+    case Type::kF16: return std::bit_cast<float>(word_of_f16(f16_bits(word)));
+    case Type::kE4m3: return std::bit_cast<float>(word_of_byte<kE4m3>(byte_bits<kE4m3>(word)));
+    case Type::kE5m2: return std::bit_cast<float>(word_of_byte<kE5m2>(byte_bits<kE5m2>(word)));
   }
   return value;
 }
@@ -152,16 +147,11 @@ std::int64_t whole_numbers(Type type) { return static_cast<std::int64_t>(1 / uni
 
 std::vector<std::byte> encode(Type type, std::span<const std::uint32_t> words) {
   switch (type) {
-    case Type::kF32:
-      break;
-    case Type::kBf16:
-      return narrow<bf16_bits>(words);
-    case Type::kF16:
-      return narrow<f16_bits>(words);
-    case Type::kE4m3:
-      return narrow<byte_bits<kE4m3>>(words);
-    case Type::kE5m2:
-      return narrow<byte_bits<kE5m2>>(words);
+    case Type::kF32: break;
+    case Type::kBf16: return narrow<bf16_bits>(words);
+    case Type::kF16: return narrow<f16_bits>(words);
+    case Type::kE4m3: return narrow<byte_bits<kE4m3>>(words);
+    case Type::kE5m2: return narrow<byte_bits<kE5m2>>(words);
   }
   const auto bytes = std::as_bytes(words);
   return {bytes.begin(), bytes.end()};
@@ -174,16 +164,11 @@ std::vector<std::byte> encode(Type type, std::span<const float> values) {
 
 std::vector<std::uint32_t> decode(Type type, std::span<const std::byte> memory) {
   switch (type) {
-    case Type::kF32:
-      break;
-    case Type::kBf16:
-      return widen<std::uint16_t, word_of_bf16>(memory);
-    case Type::kF16:
-      return widen<std::uint16_t, word_of_f16>(memory);
-    case Type::kE4m3:
-      return widen<std::uint8_t, word_of_byte<kE4m3>>(memory);
-    case Type::kE5m2:
-      return widen<std::uint8_t, word_of_byte<kE5m2>>(memory);
+    case Type::kF32: break;
+    case Type::kBf16: return widen<std::uint16_t, word_of_bf16>(memory);
+    case Type::kF16: return widen<std::uint16_t, word_of_f16>(memory);
+    case Type::kE4m3: return widen<std::uint8_t, word_of_byte<kE4m3>>(memory);
+    case Type::kE5m2: return widen<std::uint8_t, word_of_byte<kE5m2>>(memory);
   }
   std::vector<std::uint32_t> words(memory.size() / 4);
   std::memcpy(words.data(), memory.data(), 4 * words.size());

@@ -47,14 +47,10 @@ std::int64_t exact_integers(Precision precision) {
   switch (precision) {
     case Precision::kTf32:
     case Precision::kTf32x3:
-    case Precision::kFp16x3:
-      return 2048;
-    case Precision::kBf16x3:
-      return 256;
-    case Precision::kFp8:
-      return 4;
-    default:
-      return 4096;
+    case Precision::kFp16x3: return 2048;
+    case Precision::kBf16x3: return 256;
+    case Precision::kFp8: return 4;
+    default: return 4096;
   }
 }
 

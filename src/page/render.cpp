@@ -100,20 +100,11 @@ std::string escape(std::string_view text) {
   std::string safe;
   for (const char ch : printable(text, "\n\t")) {
     switch (ch) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += ch;
+      case '&': safe += "&amp;"; break;
+      case '<': safe += "&lt;"; break;
+      case '>': safe += "&gt;"; break;
+      case '"': safe += "&quot;"; break;
+      default: safe += ch;
     }
   }
   return safe;

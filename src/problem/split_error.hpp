@@ -37,14 +37,10 @@ constexpr WordModel words_of(Precision precision) {
   // the model assumes nothing about numbers below 2^-126.
   constexpr double kFp16 = 0x1p-25 / 0x1p14, kWide = 0x1p-125;
   switch (precision) {
-    case Precision::kFp16x3:
-      return {3, 0x1p-23, 0x1p-11, 0x1p-22, kFp16, 64, 16};
-    case Precision::kTf32x3:
-      return {3, 0x1p-23, 0x1p-11, 0x1p-22, kWide, 32, 8};
-    case Precision::kBf16x3:
-      return {3, 0x1p-17, 0x1p-8, 0x1p-16, kWide, 64, 16};
-    case Precision::kBf16x6:
-      return {6, 0, 0x1p-8, 2 * 0x1p-25 + 0x1p-34, kWide, 32, 16};
+    case Precision::kFp16x3: return {3, 0x1p-23, 0x1p-11, 0x1p-22, kFp16, 64, 16};
+    case Precision::kTf32x3: return {3, 0x1p-23, 0x1p-11, 0x1p-22, kWide, 32, 8};
+    case Precision::kBf16x3: return {3, 0x1p-17, 0x1p-8, 0x1p-16, kWide, 64, 16};
+    case Precision::kBf16x6: return {6, 0, 0x1p-8, 2 * 0x1p-25 + 0x1p-34, kWide, 32, 16};
     default:  // kBf16x9
       return {9, 0, 0x1p-8, 0, kWide, 32, 16};
   }

@@ -77,10 +77,8 @@ Precision stands_for(Precision precision) {
     case Precision::kTf32:
     case Precision::kBf16:
     case Precision::kFp16:
-    case Precision::kFp8:
-      return precision;
-    default:
-      return Precision::kIeee;
+    case Precision::kFp8: return precision;
+    default: return Precision::kIeee;
   }
 }
 

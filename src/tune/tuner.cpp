@@ -168,19 +168,11 @@ class Tuner {
     const Answer answer = worker_.trial(candidate.compiled.library.string(), rounds, bail, limit);
     candidate.reason = answer.reason;
     switch (answer.outcome) {
-      case Answer::Outcome::kStopped:
-        return false;
-      case Answer::Outcome::kRejected:
-        candidate.fate = Fate::kWrong;
-        return true;
-      case Answer::Outcome::kCrashed:
-        candidate.fate = Fate::kCrashed;
-        return true;
-      case Answer::Outcome::kHung:
-        candidate.fate = Fate::kHung;
-        return true;
-      case Answer::Outcome::kPassed:
-        break;
+      case Answer::Outcome::kStopped: return false;
+      case Answer::Outcome::kRejected: candidate.fate = Fate::kWrong; return true;
+      case Answer::Outcome::kCrashed: candidate.fate = Fate::kCrashed; return true;
+      case Answer::Outcome::kHung: candidate.fate = Fate::kHung; return true;
+      case Answer::Outcome::kPassed: break;
     }
     candidate.fate = answer.bailed_out ? Fate::kSlow : Fate::kPassed;
     if (tuning_.basis == Basis::kModelled) {

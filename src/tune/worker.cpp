@@ -71,8 +71,7 @@ Answer Worker::ask(const std::string& request, double limit_s) {
       child_.reset();
       if (Clock::now() >= deadline_) return failed(Answer::Outcome::kStopped, "no time left");
       return failed(Answer::Outcome::kHung, "no answer in time");
-    case Child::Read::kStopped:
-      break;
+    case Child::Read::kStopped: break;
   }
   child_.reset();
   return failed(Answer::Outcome::kStopped, "interrupted");

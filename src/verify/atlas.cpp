@@ -40,24 +40,18 @@ double value(const Draw& draw, Distribution distribution, std::int64_t index, st
   constexpr double kGrade = 40;  // binades
   const double u = draw.unit(index, 0);
   switch (distribution) {
-    case Distribution::kPositive:
-      return u;
-    case Distribution::kNormal:
-      return draw.normal(index);
-    case Distribution::kSpread1:
-      return draw.spread(index, 1);
-    case Distribution::kSpread2:
-      return draw.spread(index, 2);
-    case Distribution::kSpread4:
-      return draw.spread(index, 4);
+    case Distribution::kPositive: return u;
+    case Distribution::kNormal: return draw.normal(index);
+    case Distribution::kSpread1: return draw.spread(index, 1);
+    case Distribution::kSpread2: return draw.spread(index, 2);
+    case Distribution::kSpread4: return draw.spread(index, 4);
     case Distribution::kGraded: {
       const double grade = kGrade * static_cast<double>(k) /
                            static_cast<double>(std::max<std::int64_t>(1, depth - 1));
       return (2 * u - 1) * std::exp2(std::round(is_a ? grade : -grade));
     }
     case Distribution::kUniform:
-    case Distribution::kCancelling:
-      break;
+    case Distribution::kCancelling: break;
   }
   return 2 * u - 1;
 }

@@ -101,14 +101,10 @@ class OnDevice : public testing::Test {
 enum class Streams { kOne, kLegacy, kPerThread, kOwn };
 std::string to_string(Streams streams) {
   switch (streams) {
-    case Streams::kOne:
-      return "one";
-    case Streams::kLegacy:
-      return "legacy";
-    case Streams::kPerThread:
-      return "per_thread";
-    default:
-      return "own";
+    case Streams::kOne: return "one";
+    case Streams::kLegacy: return "legacy";
+    case Streams::kPerThread: return "per_thread";
+    default: return "own";
   }
 }
 

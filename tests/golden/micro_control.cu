@@ -146,32 +146,15 @@ __global__ void jump_table(int* x) {
   const int t = thread_number();
   int v = x[t];
   switch (v % 9) {
-    case 0:
-      v += 7;
-      break;
-    case 1:
-      v *= 3;
-      break;
-    case 2:
-      v ^= 0x55;
-      break;
-    case 3:
-      v = v << 3 | 1;
-      break;
-    case 4:
-      v -= x[3];
-      break;
-    case 5:
-      v = x[v & 63];
-      break;
-    case 6:
-      v = -v;
-      break;
-    case 7:
-      v = v * v;
-      break;
-    default:
-      v = ~v;
+    case 0: v += 7; break;
+    case 1: v *= 3; break;
+    case 2: v ^= 0x55; break;
+    case 3: v = v << 3 | 1; break;
+    case 4: v -= x[3]; break;
+    case 5: v = x[v & 63]; break;
+    case 6: v = -v; break;
+    case 7: v = v * v; break;
+    default: v = ~v;
   }
   x[1024 + t] = v;
 }

@@ -68,9 +68,7 @@ __global__ void byte_code(int* x) {
         stack[(step + 1) & 3] = sum;
         ++at;
         break;
-      case 2:
-        at += sum % 3 == 0 ? 2 : 1;
-        break;
+      case 2: at += sum % 3 == 0 ? 2 : 1; break;
       case 3:
         if (sum > 50) sum -= 40;
         at += 3;
@@ -79,9 +77,7 @@ __global__ void byte_code(int* x) {
         sum ^= x[(at + 1) & 63];
         at += 2;
         break;
-      default:
-        sum = sum * 2 + 1;
-        at += 5;
+      default: sum = sum * 2 + 1; at += 5;
     }
   }
   x[1024 + t] = sum + stack[0] + stack[1] + stack[2] + stack[3];

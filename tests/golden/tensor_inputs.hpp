@@ -30,19 +30,13 @@ struct Format {
 constexpr Format kSingle{4, 8, 23}, kHalf{2, 5, 10};
 constexpr Format format_of(Op op, bool of_b) {
   switch (op) {
-    case Op::kBf16:
-      return {2, 8, 7};
+    case Op::kBf16: return {2, 8, 7};
     case Op::kF16:
-    case Op::kF16ToF16:
-      return kHalf;
-    case Op::kTf32:
-      return kSingle;  // its low bits are random: they must not matter
-    case Op::kE5m2:
-      return {1, 5, 2};
-    case Op::kE4m3E5m2:
-      return of_b ? Format{1, 5, 2} : Format{1, 4, 3};
-    default:
-      return {1, 4, 3};
+    case Op::kF16ToF16: return kHalf;
+    case Op::kTf32: return kSingle;  // its low bits are random: they must not matter
+    case Op::kE5m2: return {1, 5, 2};
+    case Op::kE4m3E5m2: return of_b ? Format{1, 5, 2} : Format{1, 4, 3};
+    default: return {1, 4, 3};
   }
 }
 
@@ -81,14 +75,10 @@ inline u32 number(Random& random, Format f, int low, int high) {
 inline u32 element(Random& random, Format f, int kind, bool of_d) {
   const int most = (1 << f.exponent) - 1, one = most / 2, top = most - 1;
   switch (kind) {
-    case kEven:
-      return number(random, f, one - 3, one + 3);
-    case kWide:
-      return number(random, f, of_d ? 1 : one / 2, of_d ? top : one + one / 2 - 1);
-    case kCancelling:
-      return number(random, f, one - 1, one + 1);
-    case kSubnormal:
-      return number(random, f, 0, of_d ? 2 : one / 2 + 2);
+    case kEven: return number(random, f, one - 3, one + 3);
+    case kWide: return number(random, f, of_d ? 1 : one / 2, of_d ? top : one + one / 2 - 1);
+    case kCancelling: return number(random, f, one - 1, one + 1);
+    case kSubnormal: return number(random, f, 0, of_d ? 2 : one / 2 + 2);
     case kZeros:
       if (random.below(3) != 0)
         return number(random, f, 0, 0) >> (f.fraction + f.exponent) << (f.fraction + f.exponent);

@@ -158,14 +158,11 @@ inline bool is_hopper() { return capability() == 90; }
 inline bool computes(ladder_precision precision) {
   switch (precision) {
     case LADDER_PRECISION_IEEE:
-    case LADDER_PRECISION_AUTO:
-      return true;
+    case LADDER_PRECISION_AUTO: return true;
     case LADDER_PRECISION_TF32X3:
     case LADDER_PRECISION_BF16X3:
-    case LADDER_PRECISION_BF16X6:
-      return capability() >= 80;
-    default:
-      return is_hopper();
+    case LADDER_PRECISION_BF16X6: return capability() >= 80;
+    default: return is_hopper();
   }
 }
 

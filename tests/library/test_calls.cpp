@@ -162,15 +162,13 @@ TEST_F(Calls, Groups) {
 float activated(ladder_activation kind, float x) {
   const double wide = x;
   switch (kind) {
-    case LADDER_ACTIVATION_RELU:
-      return x < 0 ? 0 : x;
+    case LADDER_ACTIVATION_RELU: return x < 0 ? 0 : x;
     case LADDER_ACTIVATION_GELU:
       return static_cast<float>(wide * (1 + std::erf(wide / std::sqrt(2.0))) / 2);
     case LADDER_ACTIVATION_GELU_TANH:
       return static_cast<float>(
           wide / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (wide + 0.044715 * wide * wide * wide))));
-    default:
-      return x;
+    default: return x;
   }
 }
 

@@ -113,18 +113,12 @@ double largest(const Matrix& x, std::int64_t line, bool row) {
 // The precision that a call computes in, for its bound.
 Precision precision_of(ladder_precision precision) {
   switch (precision) {
-    case LADDER_PRECISION_TF32X3:
-      return Precision::kTf32x3;
-    case LADDER_PRECISION_BF16X3:
-      return Precision::kBf16x3;
-    case LADDER_PRECISION_BF16X6:
-      return Precision::kBf16x6;
-    case LADDER_PRECISION_BF16X9:
-      return Precision::kBf16x9;
-    case LADDER_PRECISION_FP16X3:
-      return Precision::kFp16x3;
-    default:
-      return Precision::kIeee;  // auto promises its bound
+    case LADDER_PRECISION_TF32X3: return Precision::kTf32x3;
+    case LADDER_PRECISION_BF16X3: return Precision::kBf16x3;
+    case LADDER_PRECISION_BF16X6: return Precision::kBf16x6;
+    case LADDER_PRECISION_BF16X9: return Precision::kBf16x9;
+    case LADDER_PRECISION_FP16X3: return Precision::kFp16x3;
+    default: return Precision::kIeee;  // auto promises its bound
   }
 }
 

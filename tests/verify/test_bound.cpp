@@ -34,8 +34,7 @@ float dot(const std::vector<float>& a, const std::vector<float>& b, Order order)
     case Order::kBackward:
       for (std::size_t i = k; i-- > 0;) sum += products[i];
       return sum;
-    case Order::kPairwise:
-      return pairwise(products, 0, k);
+    case Order::kPairwise: return pairwise(products, 0, k);
     case Order::kStrided: {
       float lanes[8] = {};
       for (std::size_t i = 0; i < k; ++i) lanes[i % 8] += products[i];

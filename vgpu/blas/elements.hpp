@@ -39,14 +39,10 @@ enum class Rounding { kNone, kTf32, kHalf, kBfloat };
 
 inline Rounding rounding_of(cublasComputeType_t compute) {
   switch (compute) {
-    case CUBLAS_COMPUTE_32F_FAST_TF32:
-      return Rounding::kTf32;
-    case CUBLAS_COMPUTE_32F_FAST_16F:
-      return Rounding::kHalf;
-    case CUBLAS_COMPUTE_32F_FAST_16BF:
-      return Rounding::kBfloat;
-    default:
-      return Rounding::kNone;
+    case CUBLAS_COMPUTE_32F_FAST_TF32: return Rounding::kTf32;
+    case CUBLAS_COMPUTE_32F_FAST_16F: return Rounding::kHalf;
+    case CUBLAS_COMPUTE_32F_FAST_16BF: return Rounding::kBfloat;
+    default: return Rounding::kNone;
   }
 }
 
@@ -59,14 +55,10 @@ inline float to_tf32(float value) {
 
 inline float rounded(float value, Rounding rounding) {
   switch (rounding) {
-    case Rounding::kTf32:
-      return to_tf32(value);
-    case Rounding::kHalf:
-      return __half2float(__float2half(value));
-    case Rounding::kBfloat:
-      return __bfloat162float(__float2bfloat16(value));
-    case Rounding::kNone:
-      break;
+    case Rounding::kTf32: return to_tf32(value);
+    case Rounding::kHalf: return __half2float(__float2half(value));
+    case Rounding::kBfloat: return __bfloat162float(__float2bfloat16(value));
+    case Rounding::kNone: break;
   }
   return value;
 }
@@ -165,8 +157,7 @@ bool convert_real(const View& view, const void* data, W* to, Rounding rounding) 
       else
         return false;
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 

@@ -10,13 +10,10 @@ namespace {
 
 cublasComputeType_t compute_of(cudaDataType type) {
   switch (type) {
-    case CUDA_R_16F:
-      return CUBLAS_COMPUTE_16F;
+    case CUDA_R_16F: return CUBLAS_COMPUTE_16F;
     case CUDA_R_64F:
-    case CUDA_C_64F:
-      return CUBLAS_COMPUTE_64F;
-    default:
-      return CUBLAS_COMPUTE_32F;
+    case CUDA_C_64F: return CUBLAS_COMPUTE_64F;
+    default: return CUBLAS_COMPUTE_32F;
   }
 }
 

@@ -244,14 +244,10 @@ cublasStatus_t reduce_to(const char* name, cublasHandle_t handle, void* pointer,
     }));
   };
   switch (bytes_of(type)) {
-    case 2:
-      return put(std::uint16_t{});
-    case 4:
-      return put(std::uint32_t{});
-    case 16:
-      return put(std::array<std::uint64_t, 2>{});
-    default:
-      return put(std::uint64_t{});
+    case 2: return put(std::uint16_t{});
+    case 4: return put(std::uint32_t{});
+    case 16: return put(std::array<std::uint64_t, 2>{});
+    default: return put(std::uint64_t{});
   }
 }
 

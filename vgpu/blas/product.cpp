@@ -236,17 +236,13 @@ bool is_fp8_product(const Product& p) {
 cudaDataType scale_type_of(cublasComputeType_t compute, cudaDataType c) {
   switch (compute) {
     case CUBLAS_COMPUTE_16F:
-    case CUBLAS_COMPUTE_16F_PEDANTIC:
-      return CUDA_R_16F;
+    case CUBLAS_COMPUTE_16F_PEDANTIC: return CUDA_R_16F;
     case CUBLAS_COMPUTE_32I:
-    case CUBLAS_COMPUTE_32I_PEDANTIC:
-      return CUDA_R_32I;
+    case CUBLAS_COMPUTE_32I_PEDANTIC: return CUDA_R_32I;
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC:
-    case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
-      return is_complex(c) ? CUDA_C_64F : CUDA_R_64F;
-    default:
-      return is_complex(c) ? CUDA_C_32F : CUDA_R_32F;
+    case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT: return is_complex(c) ? CUDA_C_64F : CUDA_R_64F;
+    default: return is_complex(c) ? CUDA_C_32F : CUDA_R_32F;
   }
 }
 
@@ -259,8 +255,7 @@ bool is_known(const Product& p) {
   };
   switch (p.compute) {
     case CUBLAS_COMPUTE_16F:
-    case CUBLAS_COMPUTE_16F_PEDANTIC:
-      return scale == CUDA_R_16F && all(CUDA_R_16F);
+    case CUBLAS_COMPUTE_16F_PEDANTIC: return scale == CUDA_R_16F && all(CUDA_R_16F);
     case CUBLAS_COMPUTE_32I:
     case CUBLAS_COMPUTE_32I_PEDANTIC:
       if (a != CUDA_R_8I || p.b.type != CUDA_R_8I || c != d) return false;
@@ -278,8 +273,7 @@ bool is_known(const Product& p) {
     case CUBLAS_COMPUTE_64F_PEDANTIC:
     case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
       return (scale == CUDA_R_64F && all(CUDA_R_64F)) || (scale == CUDA_C_64F && all(CUDA_C_64F));
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -327,8 +321,7 @@ cublasStatus_t run(cudaStream_t stream, const Product& p) {
       if (is_complex(p.d.type)) return enqueue<std::complex<double>>(stream, p);
       return enqueue<double>(stream, p);
     case CUBLAS_COMPUTE_32I:
-    case CUBLAS_COMPUTE_32I_PEDANTIC:
-      return enqueue<double>(stream, p);  // exact
+    case CUBLAS_COMPUTE_32I_PEDANTIC: return enqueue<double>(stream, p);  // exact
     default:
       if (is_complex(p.d.type) || p.d.is_planar()) return enqueue<std::complex<float>>(stream, p);
       return enqueue<float>(stream, p);

@@ -19,14 +19,10 @@ inline std::int64_t scale_stride(std::int64_t k) { return (scaled_blocks(k) + 3)
 inline std::int64_t scale_at(const Operand& operand, std::int64_t outers, std::int64_t k,
                              std::int64_t outer, std::int64_t inner) {
   switch (operand.scales) {
-    case Scales::kOuter:
-      return outer;
-    case Scales::kOf128:
-      return inner / kScaled * outers + outer;
-    case Scales::kOf128x128:
-      return outer / kScaled * scale_stride(k) + inner / kScaled;
-    case Scales::kOne:
-      break;
+    case Scales::kOuter: return outer;
+    case Scales::kOf128: return inner / kScaled * outers + outer;
+    case Scales::kOf128x128: return outer / kScaled * scale_stride(k) + inner / kScaled;
+    case Scales::kOne: break;
   }
   return 0;
 }

@@ -27,12 +27,10 @@ struct Triangle {
   // One that is held.
   W& at(std::int64_t i, std::int64_t j) const {
     switch (storage) {
-      case Storage::kBanded:
-        return data[j * ld + (lower() ? i - j : k + i - j)];
+      case Storage::kBanded: return data[j * ld + (lower() ? i - j : k + i - j)];
       case Storage::kPacked:
         return data[lower() ? i + j * (2 * n - j - 1) / 2 : i + j * (j + 1) / 2];
-      default:
-        return data[j * ld + i];
+      default: return data[j * ld + i];
     }
   }
   // The element of a symmetric or Hermitian matrix.

@@ -24,14 +24,10 @@ const float* numbers() {
 
 const float* numbers_of(cudaDataType type) {
   switch (type) {
-    case CUDA_R_8F_E4M3:
-      return numbers<std::uint8_t, CUDA_R_8F_E4M3>();
-    case CUDA_R_8F_E5M2:
-      return numbers<std::uint8_t, CUDA_R_8F_E5M2>();
-    case CUDA_R_16F:
-      return numbers<std::uint16_t, CUDA_R_16F>();
-    default:
-      return numbers<std::uint16_t, CUDA_R_16BF>();
+    case CUDA_R_8F_E4M3: return numbers<std::uint8_t, CUDA_R_8F_E4M3>();
+    case CUDA_R_8F_E5M2: return numbers<std::uint8_t, CUDA_R_8F_E5M2>();
+    case CUDA_R_16F: return numbers<std::uint16_t, CUDA_R_16F>();
+    default: return numbers<std::uint16_t, CUDA_R_16BF>();
   }
 }
 

@@ -25,21 +25,15 @@ constexpr std::size_t bytes_of(cudaDataType type) {
   switch (type) {
     case CUDA_R_8I:
     case CUDA_R_8F_E4M3:
-    case CUDA_R_8F_E5M2:
-      return 1;
+    case CUDA_R_8F_E5M2: return 1;
     case CUDA_R_16F:
-    case CUDA_R_16BF:
-      return 2;
+    case CUDA_R_16BF: return 2;
     case CUDA_R_32F:
-    case CUDA_R_32I:
-      return 4;
+    case CUDA_R_32I: return 4;
     case CUDA_R_64F:
-    case CUDA_C_32F:
-      return 8;
-    case CUDA_C_64F:
-      return 16;
-    default:
-      return 0;
+    case CUDA_C_32F: return 8;
+    case CUDA_C_64F: return 16;
+    default: return 0;
   }
 }
 
@@ -60,24 +54,15 @@ template <class W>
 W load(cudaDataType type, const void* data, std::int64_t i) {
   const auto at = [&](auto* typed) { return typed[i]; };
   switch (type) {
-    case CUDA_R_8I:
-      return W(at(static_cast<const std::int8_t*>(data)));
-    case CUDA_R_8F_E4M3:
-      return W(from_fp8(at(static_cast<const std::uint8_t*>(data)), __NV_E4M3));
-    case CUDA_R_8F_E5M2:
-      return W(from_fp8(at(static_cast<const std::uint8_t*>(data)), __NV_E5M2));
-    case CUDA_R_16F:
-      return W(__half2float(at(static_cast<const __half*>(data))));
-    case CUDA_R_16BF:
-      return W(__bfloat162float(at(static_cast<const __nv_bfloat16*>(data))));
-    case CUDA_R_32F:
-      return W(at(static_cast<const float*>(data)));
-    case CUDA_R_32I:
-      return W(static_cast<Real<W>>(at(static_cast<const std::int32_t*>(data))));
-    case CUDA_R_64F:
-      return W(static_cast<Real<W>>(at(static_cast<const double*>(data))));
-    default:
-      break;
+    case CUDA_R_8I: return W(at(static_cast<const std::int8_t*>(data)));
+    case CUDA_R_8F_E4M3: return W(from_fp8(at(static_cast<const std::uint8_t*>(data)), __NV_E4M3));
+    case CUDA_R_8F_E5M2: return W(from_fp8(at(static_cast<const std::uint8_t*>(data)), __NV_E5M2));
+    case CUDA_R_16F: return W(__half2float(at(static_cast<const __half*>(data))));
+    case CUDA_R_16BF: return W(__bfloat162float(at(static_cast<const __nv_bfloat16*>(data))));
+    case CUDA_R_32F: return W(at(static_cast<const float*>(data)));
+    case CUDA_R_32I: return W(static_cast<Real<W>>(at(static_cast<const std::int32_t*>(data))));
+    case CUDA_R_64F: return W(static_cast<Real<W>>(at(static_cast<const double*>(data))));
+    default: break;
   }
   if constexpr (kIsComplex<W>) {
     if (type == CUDA_C_32F) return W(at(static_cast<const std::complex<float>*>(data)));
@@ -108,9 +93,7 @@ void store(cudaDataType type, void* data, std::int64_t i, W value) {
       store(type, data, i, value.real());
   } else {
     switch (type) {
-      case CUDA_R_8I:
-        static_cast<std::int8_t*>(data)[i] = nearest<std::int8_t>(value);
-        break;
+      case CUDA_R_8I: static_cast<std::int8_t*>(data)[i] = nearest<std::int8_t>(value); break;
       case CUDA_R_8F_E4M3:
       case CUDA_R_8F_E5M2:
         static_cast<std::uint8_t*>(data)[i] =
@@ -123,18 +106,13 @@ void store(cudaDataType type, void* data, std::int64_t i, W value) {
       case CUDA_R_16BF:
         static_cast<__nv_bfloat16*>(data)[i] = __double2bfloat16(static_cast<double>(value));
         break;
-      case CUDA_R_32F:
-        static_cast<float*>(data)[i] = static_cast<float>(value);
-        break;
+      case CUDA_R_32F: static_cast<float*>(data)[i] = static_cast<float>(value); break;
       case CUDA_R_32I:  // sums of 32 bits wrap
         static_cast<std::int32_t*>(data)[i] =
             static_cast<std::int32_t>(static_cast<std::int64_t>(value));
         break;
-      case CUDA_R_64F:
-        static_cast<double*>(data)[i] = static_cast<double>(value);
-        break;
-      default:
-        break;
+      case CUDA_R_64F: static_cast<double*>(data)[i] = static_cast<double>(value); break;
+      default: break;
     }
   }
 }

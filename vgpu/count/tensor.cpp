@@ -18,17 +18,12 @@ constexpr u32 kWarps = 4;  // of a warpgroup: each does a quarter of its product
 
 TensorPath path_of(ir::WgmmaType type) {
   switch (type) {
-    case ir::WgmmaType::kBf16:
-      return TensorPath::kHgmmaBf16;
-    case ir::WgmmaType::kF16:
-      return TensorPath::kHgmmaFp16;
-    case ir::WgmmaType::kTf32:
-      return TensorPath::kHgmmaTf32;
+    case ir::WgmmaType::kBf16: return TensorPath::kHgmmaBf16;
+    case ir::WgmmaType::kF16: return TensorPath::kHgmmaFp16;
+    case ir::WgmmaType::kTf32: return TensorPath::kHgmmaTf32;
     case ir::WgmmaType::kS8:
-    case ir::WgmmaType::kU8:
-      return TensorPath::kIgmmaInt8;
-    default:
-      return TensorPath::kFp8;
+    case ir::WgmmaType::kU8: return TensorPath::kIgmmaInt8;
+    default: return TensorPath::kFp8;
   }
 }
 

@@ -167,14 +167,11 @@ cudaResourceDesc resource_of(const CUDA_RESOURCE_DESC& given) {
 cudaChannelFormatDesc format_in(const cudaResourceDesc& resource) {
   const Runtime& runtime = Runtime::get();
   switch (resource.resType) {
-    case cudaResourceTypeArray:
-      return runtime.arrays.known(resource.res.array.array).format;
+    case cudaResourceTypeArray: return runtime.arrays.known(resource.res.array.array).format;
     case cudaResourceTypeMipmappedArray:
       return runtime.arrays.known(resource.res.mipmap.mipmap).levels.front()->format;
-    case cudaResourceTypeLinear:
-      return resource.res.linear.desc;
-    default:
-      return resource.res.pitch2D.desc;
+    case cudaResourceTypeLinear: return resource.res.linear.desc;
+    default: return resource.res.pitch2D.desc;
   }
 }
 

@@ -23,13 +23,10 @@ struct Side {
 
 void* start_of(const Side& side) {
   switch (side.type) {
-    case CU_MEMORYTYPE_HOST:
-      return const_cast<void*>(side.host);
+    case CU_MEMORYTYPE_HOST: return const_cast<void*>(side.host);
     case CU_MEMORYTYPE_DEVICE:
-    case CU_MEMORYTYPE_UNIFIED:
-      return pointer_of(side.device);
-    default:
-      throw Failure{cudaErrorInvalidValue, ""};
+    case CU_MEMORYTYPE_UNIFIED: return pointer_of(side.device);
+    default: throw Failure{cudaErrorInvalidValue, ""};
   }
 }
 

@@ -38,13 +38,10 @@ CUresult result_of(cudaError_t error) {
     case cudaErrorInvalidHostPointer:
     case cudaErrorInvalidDevicePointer:
     case cudaErrorInvalidMemcpyDirection:
-    case cudaErrorInvalidChannelDescriptor:
-      return CUDA_ERROR_INVALID_VALUE;
+    case cudaErrorInvalidChannelDescriptor: return CUDA_ERROR_INVALID_VALUE;
     case cudaErrorInvalidSymbol:
-    case cudaErrorInvalidDeviceFunction:
-      return CUDA_ERROR_NOT_FOUND;
-    default:
-      return static_cast<CUresult>(error);
+    case cudaErrorInvalidDeviceFunction: return CUDA_ERROR_NOT_FOUND;
+    default: return static_cast<CUresult>(error);
   }
 }
 
@@ -92,20 +89,16 @@ const char* known_name(CUresult code) {
     return #name;
 #include "driver_results.inc"
 #undef VGPU_CODE
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
 // The texts are the runtime's, but for the codes that it has not.
 const char* text_of(CUresult code) {
   switch (code) {
-    case CUDA_ERROR_CONTEXT_ALREADY_CURRENT:
-      return "context already current";
-    case CUDA_ERROR_KEY_ROTATION:
-      return "resource contents are lost to a rotation of keys";
-    default:
-      return cudaGetErrorString(static_cast<cudaError_t>(code));
+    case CUDA_ERROR_CONTEXT_ALREADY_CURRENT: return "context already current";
+    case CUDA_ERROR_KEY_ROTATION: return "resource contents are lost to a rotation of keys";
+    default: return cudaGetErrorString(static_cast<cudaError_t>(code));
   }
 }
 

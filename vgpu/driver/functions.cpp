@@ -24,10 +24,8 @@ cudaError_t put_attribute(Runtime& runtime, const char* name, int* value,
   if (attribute == CU_FUNC_ATTRIBUTE_NUM_REGS && all.numRegs == 0)
     vgpu::runtime::say_unknown_registers(runtime, name, function);
   switch (attribute) {
-#define VGPU_ATTRIBUTE(name, field)       \
-  case CU_FUNC_ATTRIBUTE_##name:          \
-    *value = static_cast<int>(all.field); \
-    return cudaSuccess;
+#define VGPU_ATTRIBUTE(name, field) \
+  case CU_FUNC_ATTRIBUTE_##name: *value = static_cast<int>(all.field); return cudaSuccess;
     VGPU_ATTRIBUTE(MAX_THREADS_PER_BLOCK, maxThreadsPerBlock)
     VGPU_ATTRIBUTE(SHARED_SIZE_BYTES, sharedSizeBytes)
     VGPU_ATTRIBUTE(CONST_SIZE_BYTES, constSizeBytes)
@@ -45,8 +43,7 @@ cudaError_t put_attribute(Runtime& runtime, const char* name, int* value,
     VGPU_ATTRIBUTE(NON_PORTABLE_CLUSTER_SIZE_ALLOWED, nonPortableClusterSizeAllowed)
     VGPU_ATTRIBUTE(CLUSTER_SCHEDULING_POLICY_PREFERENCE, clusterSchedulingPolicyPreference)
 #undef VGPU_ATTRIBUTE
-    default:
-      return cudaErrorInvalidValue;
+    default: return cudaErrorInvalidValue;
   }
 }
 
@@ -58,8 +55,7 @@ cudaError_t set_attribute(CUfunction_attribute attribute, int value, const void*
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
       return cudaFuncSetAttribute(handle, static_cast<cudaFuncAttribute>(attribute), value);
-    default:
-      return cudaErrorInvalidValue;
+    default: return cudaErrorInvalidValue;
   }
 }
 

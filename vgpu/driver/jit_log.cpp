@@ -14,21 +14,11 @@ JitLog::JitLog(unsigned count, const CUjit_option* options, void** values) {
   }
   for (unsigned i = 0; i < count; ++i) {
     switch (options[i]) {
-      case CU_JIT_WALL_TIME:
-        wall_time_ = &values[i];
-        break;
-      case CU_JIT_INFO_LOG_BUFFER:
-        information_.text = static_cast<char*>(values[i]);
-        break;
-      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-        information_.size = &values[i];
-        break;
-      case CU_JIT_ERROR_LOG_BUFFER:
-        errors_.text = static_cast<char*>(values[i]);
-        break;
-      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-        errors_.size = &values[i];
-        break;
+      case CU_JIT_WALL_TIME: wall_time_ = &values[i]; break;
+      case CU_JIT_INFO_LOG_BUFFER: information_.text = static_cast<char*>(values[i]); break;
+      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: information_.size = &values[i]; break;
+      case CU_JIT_ERROR_LOG_BUFFER: errors_.text = static_cast<char*>(values[i]); break;
+      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: errors_.size = &values[i]; break;
       default:
         if (options[i] < CU_JIT_MAX_REGISTERS || options[i] >= CU_JIT_NUM_OPTIONS)
           error_ = CUDA_ERROR_INVALID_VALUE;

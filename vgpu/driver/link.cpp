@@ -107,12 +107,8 @@ cudaError_t add(const Runtime& runtime, Link& link, CUjitInputType type, const v
   if (data == nullptr || bytes == 0 || link.is_complete) return cudaErrorInvalidValue;
   std::string code(static_cast<const char*>(data), bytes);
   switch (type) {
-    case CU_JIT_INPUT_PTX:
-      add_ptx(link, std::move(code), name);
-      return cudaSuccess;
-    case CU_JIT_INPUT_CUBIN:
-      add_code(link, std::move(code));
-      return cudaSuccess;
+    case CU_JIT_INPUT_PTX: add_ptx(link, std::move(code), name); return cudaSuccess;
+    case CU_JIT_INPUT_CUBIN: add_code(link, std::move(code)); return cudaSuccess;
     case CU_JIT_INPUT_FATBINARY:
       add_fat_binary(runtime, link, std::as_bytes(std::span(code)), name);
       return cudaSuccess;
@@ -121,8 +117,7 @@ cudaError_t add(const Runtime& runtime, Link& link, CUjitInputType type, const v
       throw Failure{cudaErrorNotSupported,
                     fmt::format("{}: objects and libraries cannot be linked ({}): give PTX",
                                 vgpu::runtime::driver_call(), name)};
-    default:
-      return cudaErrorInvalidValue;
+    default: return cudaErrorInvalidValue;
   }
 }
 

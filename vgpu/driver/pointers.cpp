@@ -46,13 +46,11 @@ CUresult put_attribute(Runtime& runtime, const Place& place, CUpointer_attribute
     }
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put(data, on_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      return put(data, place.address);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return put(data, place.address);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (origin == Origin::kDevice) return CUDA_ERROR_INVALID_VALUE;
       return put(data, place.address);
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return put(data, 0);
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: return put(data, 0);
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
       return put(data, place.block != nullptr ? place.block->number : 0ULL);
@@ -62,26 +60,20 @@ CUresult put_attribute(Runtime& runtime, const Place& place, CUpointer_attribute
       return put(data, place.block != nullptr ? place.block->device : Runtime::ordinal());
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-      return put(data, 0);
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: return put(data, 0);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-      return put(data, place.allocation->begin);
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: return put(data, place.allocation->begin);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
       return put(data, place.allocation->end - place.allocation->begin);
-    case CU_POINTER_ATTRIBUTE_MAPPED:
-      return put(data, 1);
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return put(data, 0ULL);
+    case CU_POINTER_ATTRIBUTE_MAPPED: return put(data, 1);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return put(data, 0ULL);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       return put(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return put(data, place.block != nullptr ? place.block->pool : nullptr);
-    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
-      return CUDA_ERROR_NOT_SUPPORTED;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS: return CUDA_ERROR_NOT_SUPPORTED;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -97,10 +89,8 @@ CUresult put_nothing(CUpointer_attribute attribute, void* data) {
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
-      return put(data, 0ULL);
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return put(data, CU_DEVICE_INVALID);
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: return put(data, 0ULL);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put(data, CU_DEVICE_INVALID);
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
@@ -108,13 +98,10 @@ CUresult put_nothing(CUpointer_attribute attribute, void* data) {
     case CU_POINTER_ATTRIBUTE_MAPPED:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-      return put(data, 0);
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: return put(data, 0);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-      return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 

@@ -19,35 +19,26 @@ bool can_reduce(BulkReduction what, TensorType type) {
   using enum BulkReduction;
   switch (type) {
     case TensorType::kUint32:
-    case TensorType::kUint64:
-      return type == TensorType::kUint32 || (what != kInc && what != kDec);
+    case TensorType::kUint64: return type == TensorType::kUint32 || (what != kInc && what != kDec);
     case TensorType::kInt32:
-    case TensorType::kInt64:
-      return what == kAdd || what == kMin || what == kMax;
+    case TensorType::kInt64: return what == kAdd || what == kMin || what == kMax;
     case TensorType::kFloat16:
-    case TensorType::kBfloat16:
-      return what == kAdd || what == kMin || what == kMax;
+    case TensorType::kBfloat16: return what == kAdd || what == kMin || what == kMax;
     case TensorType::kFloat32:
-    case TensorType::kFloat64:
-      return what == kAdd;
-    default:
-      return false;
+    case TensorType::kFloat64: return what == kAdd;
+    default: return false;
   }
 }
 
 bool can_reduce_tensor(BulkReduction what, TensorType type) {
   using enum BulkReduction;
   switch (type) {
-    case TensorType::kInt32:
-      return what != kInc && what != kDec;
-    case TensorType::kInt64:
-      return what == kMin || what == kMax;
+    case TensorType::kInt32: return what != kInc && what != kDec;
+    case TensorType::kInt64: return what == kMin || what == kMax;
     case TensorType::kFloat32Ftz:
     case TensorType::kTfloat32:
-    case TensorType::kTfloat32Ftz:
-      return what == kAdd;
-    default:
-      return can_reduce(what, type);
+    case TensorType::kTfloat32Ftz: return what == kAdd;
+    default: return can_reduce(what, type);
   }
 }
 

@@ -32,10 +32,8 @@ constexpr bool is_floating(TensorType type) {
     case TensorType::kBfloat16:
     case TensorType::kFloat32Ftz:
     case TensorType::kTfloat32:
-    case TensorType::kTfloat32Ftz:
-      return true;
-    default:
-      return false;
+    case TensorType::kTfloat32Ftz: return true;
+    default: return false;
   }
 }
 

@@ -21,13 +21,10 @@ constexpr bool is_layered(TextureShape shape) {
 constexpr u32 dimensions(TextureShape shape) {
   switch (shape) {
     case TextureShape::k1D:
-    case TextureShape::k1DLayered:
-      return 1;
+    case TextureShape::k1DLayered: return 1;
     case TextureShape::k2D:
-    case TextureShape::k2DLayered:
-      return 2;
-    default:
-      return 3;
+    case TextureShape::k2DLayered: return 2;
+    default: return 3;
   }
 }
 

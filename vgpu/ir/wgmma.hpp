@@ -24,14 +24,11 @@ enum WgmmaFlag : u8 {   // Insn::sub
 constexpr u32 wgmma_bytes(WgmmaType type) {  // per element
   switch (type) {
     case WgmmaType::kF16:
-    case WgmmaType::kBf16:
-      return 2;
+    case WgmmaType::kBf16: return 2;
     case WgmmaType::kTf32:
     case WgmmaType::kF32:
-    case WgmmaType::kS32:
-      return 4;
-    default:
-      return 1;
+    case WgmmaType::kS32: return 4;
+    default: return 1;
   }
 }
 constexpr u32 kWgmmaBytesOfA = 32;           // of a row of A along k

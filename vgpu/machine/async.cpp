@@ -43,12 +43,9 @@ void CopyQueue::start_block() {
 
 bool schedule_delays(const CopySchedule& schedule, u64 place, u64 draw) {
   switch (schedule.kind) {
-    case CopySchedule::Kind::kEager:
-      return false;
-    case CopySchedule::Kind::kLazy:
-      return true;
-    case CopySchedule::Kind::kRandom:
-      break;
+    case CopySchedule::Kind::kEager: return false;
+    case CopySchedule::Kind::kLazy: return true;
+    case CopySchedule::Kind::kRandom: break;
   }
   return (schedule_bits(schedule, place, draw) & 1) != 0;
 }

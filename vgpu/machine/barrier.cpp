@@ -36,14 +36,9 @@ void write_result(Warp& warp, const Group& group, const Block::Barrier& barrier)
     case BarrierKind::kReducePopulation:
       for (const u32 lane : SetBits(group.mask)) reinterpret_cast<u32*>(slot)[lane] = barrier.ones;
       return;
-    case BarrierKind::kReduceAnd:
-      predicate = barrier.zeros == 0 ? kAllLanes : 0;
-      break;
-    case BarrierKind::kReduceOr:
-      predicate = barrier.ones != 0 ? kAllLanes : 0;
-      break;
-    default:
-      return;
+    case BarrierKind::kReduceAnd: predicate = barrier.zeros == 0 ? kAllLanes : 0; break;
+    case BarrierKind::kReduceOr: predicate = barrier.ones != 0 ? kAllLanes : 0; break;
+    default: return;
   }
   u32& p = *reinterpret_cast<u32*>(slot);
   p = (p & ~group.mask) | (predicate & group.mask);

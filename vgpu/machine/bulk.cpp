@@ -81,9 +81,7 @@ TensorMap read_map(const Lane& lane, u64 address) {
       from = warp.params + offset;
       break;
     }
-    case AddressSpace::kGlobal:
-      check_bulk_global(lane, address, TensorMap::kBytes, false);
-      break;
+    case AddressSpace::kGlobal: check_bulk_global(lane, address, TensorMap::kBytes, false); break;
     default:
       fault(lane, FaultKind::kBadOperand,
             "a tensor map must lie in global, constant or parameter memory",
@@ -359,18 +357,10 @@ void bulk_copy(Warp& warp, const Insn& insn, u32 mask) {
   for (const u32 index : SetBits(mask)) {
     const Lane lane{warp, insn, index};
     switch (static_cast<BulkKind>(insn.sub)) {
-      case BulkKind::kLoad:
-        load(warp, lane);
-        break;
-      case BulkKind::kStore:
-        store(warp, lane);
-        break;
-      case BulkKind::kSend:
-        send(warp, lane);
-        break;
-      case BulkKind::kSendWords:
-        send_words(warp, lane);
-        break;
+      case BulkKind::kLoad: load(warp, lane); break;
+      case BulkKind::kStore: store(warp, lane); break;
+      case BulkKind::kSend: send(warp, lane); break;
+      case BulkKind::kSendWords: send_words(warp, lane); break;
     }
   }
 }

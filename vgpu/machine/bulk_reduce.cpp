@@ -68,22 +68,14 @@ T reduced(BulkReduction what, T old, T with) {
   } else {
     using U = std::make_unsigned_t<T>;
     switch (what) {
-      case kAdd:
-        return static_cast<T>(static_cast<U>(old) + static_cast<U>(with));
-      case kMin:
-        return std::min(old, with);
-      case kMax:
-        return std::max(old, with);
-      case kInc:
-        return old >= with ? T{0} : static_cast<T>(old + 1);
-      case kDec:
-        return old == 0 || old > with ? with : static_cast<T>(old - 1);
-      case kAnd:
-        return old & with;
-      case kOr:
-        return old | with;
-      default:
-        return old ^ with;
+      case kAdd: return static_cast<T>(static_cast<U>(old) + static_cast<U>(with));
+      case kMin: return std::min(old, with);
+      case kMax: return std::max(old, with);
+      case kInc: return old >= with ? T{0} : static_cast<T>(old + 1);
+      case kDec: return old == 0 || old > with ? with : static_cast<T>(old - 1);
+      case kAnd: return old & with;
+      case kOr: return old | with;
+      default: return old ^ with;
     }
   }
 }
@@ -112,34 +104,17 @@ void reduce(BulkReduction what, std::byte* to, const std::byte* from, u32 bytes,
 
 void Reducer::apply(std::byte* to, const std::byte* from, u32 bytes, bool atomic) const {
   switch (type_) {
-    case TensorType::kUint32:
-      reduce<u32>(what_, to, from, bytes, atomic);
-      return;
-    case TensorType::kInt32:
-      reduce<i32>(what_, to, from, bytes, atomic);
-      return;
-    case TensorType::kUint64:
-      reduce<u64>(what_, to, from, bytes, atomic);
-      return;
-    case TensorType::kInt64:
-      reduce<i64>(what_, to, from, bytes, atomic);
-      return;
-    case TensorType::kFloat16:
-      reduce<Half>(what_, to, from, bytes, atomic);
-      return;
-    case TensorType::kBfloat16:
-      reduce<Bfloat>(what_, to, from, bytes, atomic);
-      return;
+    case TensorType::kUint32: reduce<u32>(what_, to, from, bytes, atomic); return;
+    case TensorType::kInt32: reduce<i32>(what_, to, from, bytes, atomic); return;
+    case TensorType::kUint64: reduce<u64>(what_, to, from, bytes, atomic); return;
+    case TensorType::kInt64: reduce<i64>(what_, to, from, bytes, atomic); return;
+    case TensorType::kFloat16: reduce<Half>(what_, to, from, bytes, atomic); return;
+    case TensorType::kBfloat16: reduce<Bfloat>(what_, to, from, bytes, atomic); return;
     case TensorType::kFloat32:
-    case TensorType::kTfloat32:
-      reduce<float>(what_, to, from, bytes, atomic);
-      return;
+    case TensorType::kTfloat32: reduce<float>(what_, to, from, bytes, atomic); return;
     case TensorType::kFloat32Ftz:
-    case TensorType::kTfloat32Ftz:
-      reduce<Flushed>(what_, to, from, bytes, atomic);
-      return;
-    default:
-      reduce<double>(what_, to, from, bytes, atomic);
+    case TensorType::kTfloat32Ftz: reduce<Flushed>(what_, to, from, bytes, atomic); return;
+    default: reduce<double>(what_, to, from, bytes, atomic);
   }
 }
 

@@ -113,12 +113,8 @@ void ensure_local(Warp& warp, const Insn& insn, u64 bytes) {
 void call(Warp& warp, const Insn& insn) {
   const Call& what = warp.block->launch.program.calls[insn.target];
   switch (what.kind) {
-    case Call::Kind::kFunction:
-      enter(warp, insn, what, what.callee);
-      return;
-    case Call::Kind::kIndirect:
-      call_indirect(warp, insn, what);
-      return;
+    case Call::Kind::kFunction: enter(warp, insn, what, what.callee); return;
+    case Call::Kind::kIndirect: call_indirect(warp, insn, what); return;
     case Call::Kind::kPrint:
       print(warp, insn, what);
       ++warp.pc;
@@ -136,8 +132,7 @@ void call(Warp& warp, const Insn& insn) {
                                               static_cast<DeviceFunction>(what.callee));
       ++warp.pc;
       return;
-    case Call::Kind::kAssert:
-      report_assertion(warp, insn, what);
+    case Call::Kind::kAssert: report_assertion(warp, insn, what);
   }
 }
 

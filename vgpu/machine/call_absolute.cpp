@@ -48,8 +48,7 @@ void call_absolute(Warp& warp, const Insn& insn) {
       free(warp, insn, program.calls[insn.target + 3]);
       ++warp.pc;
       return;
-    case kAssertAddress:
-      report_assertion(warp, insn, program.calls[insn.target + 1]);
+    case kAssertAddress: report_assertion(warp, insn, program.calls[insn.target + 1]);
     default:
       if (address >= kDeviceRuntimeAddress && warp.block->launch.device_runtime != nullptr) {
         const auto function = static_cast<DeviceFunction>((address - kDeviceRuntimeAddress) / 16);

@@ -146,8 +146,7 @@ u64 DeviceRuntime::run(Warp& warp, const Arguments& arguments, DeviceFunction fu
     return kSuccess;
   };
   switch (function) {
-    case DeviceFunction::kGetParameterBuffer:
-      return parameter_buffer(warp, arguments);
+    case DeviceFunction::kGetParameterBuffer: return parameter_buffer(warp, arguments);
     case DeviceFunction::kLaunch: {
       const u32 error = launch(warp, arguments);
       if (error != kSuccess) last_error(warp, arguments.at.lane) = error;
@@ -160,19 +159,13 @@ u64 DeviceRuntime::run(Warp& warp, const Arguments& arguments, DeviceFunction fu
       return error;
     }
     case DeviceFunction::kStreamCreate:
-    case DeviceFunction::kEventCreate:
-      return give(++handles_);
-    case DeviceFunction::kSetConditional:
-      set_conditional(warp, arguments);
-      return kSuccess;
+    case DeviceFunction::kEventCreate: return give(++handles_);
+    case DeviceFunction::kSetConditional: set_conditional(warp, arguments); return kSuccess;
     case DeviceFunction::kGetLastError:
       return std::exchange(last_error(warp, arguments.at.lane), kSuccess);
-    case DeviceFunction::kPeekAtLastError:
-      return last_error(warp, arguments.at.lane);
-    case DeviceFunction::kGetDevice:
-      return give(config.device);
-    case DeviceFunction::kGetDeviceCount:
-      return give(config.devices);
+    case DeviceFunction::kPeekAtLastError: return last_error(warp, arguments.at.lane);
+    case DeviceFunction::kGetDevice: return give(config.device);
+    case DeviceFunction::kGetDeviceCount: return give(config.devices);
     default:  // launches run one after another, in order, so that there is nothing to wait for
       return kSuccess;
   }

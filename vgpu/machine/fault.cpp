@@ -11,18 +11,12 @@ namespace {
 
 const char* name_of(AddressSpace space) {
   switch (space) {
-    case AddressSpace::kGlobal:
-      return "global";
-    case AddressSpace::kShared:
-      return "shared";
-    case AddressSpace::kLocal:
-      return "local";
-    case AddressSpace::kParam:
-      return "parameter";
-    case AddressSpace::kFunction:
-      return "function";
-    case AddressSpace::kCluster:
-      return "shared";
+    case AddressSpace::kGlobal: return "global";
+    case AddressSpace::kShared: return "shared";
+    case AddressSpace::kLocal: return "local";
+    case AddressSpace::kParam: return "parameter";
+    case AddressSpace::kFunction: return "function";
+    case AddressSpace::kCluster: return "shared";
   }
   return "";
 }
@@ -74,9 +68,7 @@ void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
     details = fmt::format("address 0x{:x} is no multiple of {}", address, bytes);
   } else {
     switch (space) {
-      case AddressSpace::kShared:
-        details = describe_shared(at.warp, address, bytes);
-        break;
+      case AddressSpace::kShared: details = describe_shared(at.warp, address, bytes); break;
       case AddressSpace::kLocal:
         // The stack of machine code grows down to 0.
         if (at.warp.machine_code && address > 0x80000000) kind = FaultKind::kStackOverflow;

@@ -105,7 +105,7 @@ struct Warp : observer::Warp {
   u64 clock_lead = 0;    // value of %clock minus `instructions`
   // Reads of %clock in a row with few instructions between, and `instructions` at the last read.
   u64 clock_polls = 0, clock_read = 0;
-  u64 progress = 0;      // counts changes of memory, clock reads, and strong loads of new addresses
+  u64 progress = 0;  // counts changes of memory, clock reads, and strong loads of new addresses
   // Counts repeated strong loads and atomics, failed waits and sleeps.
   u64 polls = 0;
   u64 polled[4] = {};     // hashes of the last of these (address and instruction)

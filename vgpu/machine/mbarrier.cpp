@@ -189,16 +189,10 @@ void Mbarriers::change(Warp& warp, const Lane& lane, u32 address) {
   const u32 count = operand<u32>(warp, insn.s[1], lane.lane);
   const u32 bytes = operand<u32>(warp, insn.s[2], lane.lane);
   switch (kind) {
-    case MbarrierKind::kExpect:
-      expect(lane, barrier, bytes);
-      break;
-    case MbarrierKind::kComplete:
-      expect(lane, barrier, -i64{bytes});
-      break;
+    case MbarrierKind::kExpect: expect(lane, barrier, bytes); break;
+    case MbarrierKind::kComplete: expect(lane, barrier, -i64{bytes}); break;
     case MbarrierKind::kArriveExpect:
-    case MbarrierKind::kDropExpect:
-      expect(lane, barrier, bytes);
-      [[fallthrough]];
+    case MbarrierKind::kDropExpect: expect(lane, barrier, bytes); [[fallthrough]];
     default:
       arrive(lane, barrier, count);
       if ((insn.flags & kFlagStrong) != 0 && warp.race != nullptr)

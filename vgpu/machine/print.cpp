@@ -63,8 +63,7 @@ class Reader {
         if (offset >= warp_.param_bytes) break;
         return static_cast<u8>(warp_.params[offset]);
       case AddressSpace::kCluster:
-      case AddressSpace::kFunction:
-        break;
+      case AddressSpace::kFunction: break;
     }
     fault_access({warp_, insn_, lane_}, space, space == AddressSpace::kGlobal ? address : offset,
                  1);
@@ -160,9 +159,7 @@ class Formatter {
                const std::string& as_written, std::string& result) {
     const bool wide = length.find_first_of("ljztLq") != std::string::npos;
     switch (kind) {
-      case '%':
-        result.push_back('%');
-        return;
+      case '%': result.push_back('%'); return;
       case 'd':
       case 'i': {
         long long value = wide ? take<long long>() : take<int>();
@@ -181,12 +178,8 @@ class Formatter {
         append(result, spec + "ll" + kind, value);
         return;
       }
-      case 'c':
-        append(result, spec + "c", take<int>());
-        return;
-      case 'p':
-        append(result, spec + "p", reinterpret_cast<void*>(take<u64>()));
-        return;
+      case 'c': append(result, spec + "c", take<int>()); return;
+      case 'p': append(result, spec + "p", reinterpret_cast<void*>(take<u64>())); return;
       case 's': {
         const u64 address = take<u64>();
         append(result, spec + "s", address == 0 ? "(null)" : reader_.text(address, room_).c_str());
@@ -199,11 +192,8 @@ class Formatter {
       case 'g':
       case 'G':
       case 'a':
-      case 'A':
-        append(result, spec + kind, take<double>());
-        return;
-      default:
-        result += "%" + as_written;  // printed unchanged, as the hardware's driver does
+      case 'A': append(result, spec + kind, take<double>()); return;
+      default: result += "%" + as_written;  // printed unchanged, as the hardware's driver does
     }
   }
 

@@ -10,12 +10,10 @@ namespace {
 
 constexpr const char* meaning_of(SparseRule rule) {
   switch (rule) {
-    case SparseRule::kHalves:
-      return "of .tf32 0b0100 and 0b1110 have a meaning";
+    case SparseRule::kHalves: return "of .tf32 0b0100 and 0b1110 have a meaning";
     case SparseRule::kOrdered:
       return "ordered metadata are two different positions, the lower one in the lower bits";
-    default:
-      return "metadata are two different positions";
+    default: return "metadata are two different positions";
   }
 }
 

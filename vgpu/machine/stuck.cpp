@@ -24,12 +24,10 @@ std::string reason(const Block& block, const Group& group) {
     case GroupState::kClusterBarrier:
       return fmt::format("wait at the cluster's barrier, which lacks {} threads",
                          block.cluster.missing());
-    case GroupState::kReconverge:
-      return "wait at a convergence barrier";
+    case GroupState::kReconverge: return "wait at a convergence barrier";
     case GroupState::kConverge:
       return fmt::format("wait at a .sync instruction with lanes 0x{:08x}", group.wait);
-    case GroupState::kReady:
-      return "can run";
+    case GroupState::kReady: return "can run";
   }
   return "";
 }

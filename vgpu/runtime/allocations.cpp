@@ -14,16 +14,11 @@ namespace {
 
 const char* kind(Origin origin) {
   switch (origin) {
-    case Origin::kDevice:
-      return "device";
-    case Origin::kManaged:
-      return "managed";
-    case Origin::kPinnedHost:
-      return "pinned host";
-    case Origin::kRegisteredHost:
-      return "registered host";
-    case Origin::kMapped:
-      return "mapped device";
+    case Origin::kDevice: return "device";
+    case Origin::kManaged: return "managed";
+    case Origin::kPinnedHost: return "pinned host";
+    case Origin::kRegisteredHost: return "registered host";
+    case Origin::kMapped: return "mapped device";
   }
   return "";
 }

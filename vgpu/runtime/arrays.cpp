@@ -159,17 +159,10 @@ TexelFormat texel_format(const cudaChannelFormatDesc& desc) {
       (desc.x != 32 && desc.x != 16 && (desc.x != 8 || real)))
     throw Failure{cudaErrorInvalidChannelDescriptor, ""};
   switch (desc.f) {
-    case cudaChannelFormatKindSigned:
-      format.kind = TexelKind::kSigned;
-      break;
-    case cudaChannelFormatKindUnsigned:
-      format.kind = TexelKind::kUnsigned;
-      break;
-    case cudaChannelFormatKindFloat:
-      format.kind = TexelKind::kFloat;
-      break;
-    default:
-      throw Failure{cudaErrorInvalidChannelDescriptor, ""};
+    case cudaChannelFormatKindSigned: format.kind = TexelKind::kSigned; break;
+    case cudaChannelFormatKindUnsigned: format.kind = TexelKind::kUnsigned; break;
+    case cudaChannelFormatKindFloat: format.kind = TexelKind::kFloat; break;
+    default: throw Failure{cudaErrorInvalidChannelDescriptor, ""};
   }
   format.bits = static_cast<std::uint8_t>(desc.x);
   return format;

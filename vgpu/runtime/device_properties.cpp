@@ -110,8 +110,7 @@ cudaDeviceProp properties_of(const Device& device, int ordinal) {
 std::optional<int> attribute_of(const Device& device, int ordinal, cudaDeviceAttr attribute) {
   const cudaDeviceProp p = properties_of(device, ordinal);
 #define VGPU_ATTRIBUTE(name, value) \
-  case cudaDevAttr##name:           \
-    return static_cast<int>(value);
+  case cudaDevAttr##name: return static_cast<int>(value);
   switch (attribute) {
     VGPU_ATTRIBUTE(MaxThreadsPerBlock, p.maxThreadsPerBlock)
     VGPU_ATTRIBUTE(MaxBlockDimX, p.maxThreadsDim[0])
@@ -238,8 +237,7 @@ std::optional<int> attribute_of(const Device& device, int ordinal, cudaDeviceAtt
     VGPU_ATTRIBUTE(HostMemoryPoolsSupported, 1)
     VGPU_ATTRIBUTE(OnlyPartialHostNativeAtomicSupported, 0)
 #undef VGPU_ATTRIBUTE
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

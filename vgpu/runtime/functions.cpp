@@ -36,8 +36,7 @@ cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribut
       if (value != 0 && value != 1) return cudaErrorInvalidValue;
       function.non_portable_cluster = value != 0;
       return cudaSuccess;
-    case cudaFuncAttributeClusterSchedulingPolicyPreference:
-      return cudaSuccess;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference: return cudaSuccess;
     default:
       throw Failure{cudaErrorNotSupported,
                     fmt::format("{}: function attribute {} is not implemented", function.shown,

@@ -14,14 +14,11 @@ Writer writer_of(const Runtime& runtime, std::uint64_t address) {
     const auto* const begin = reinterpret_cast<const std::byte*>(block->begin);  // NOLINT: as above
     if (runtime.interprocess.is_shared(begin)) return Writer::kAnybody;
     switch (block->origin) {
-      case Origin::kDevice:
-        return Writer::kDevice;
+      case Origin::kDevice: return Writer::kDevice;
       case Origin::kManaged:
-      case Origin::kPinnedHost:
-        return Writer::kHost;
+      case Origin::kPinnedHost: return Writer::kHost;
       case Origin::kRegisteredHost:
-      case Origin::kMapped:
-        return Writer::kAnybody;  // processes may share it
+      case Origin::kMapped: return Writer::kAnybody;  // processes may share it
     }
   }
   const auto& managed = runtime.modules.managed_variables();

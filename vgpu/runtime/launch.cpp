@@ -184,19 +184,13 @@ void execute(Runtime& runtime, Function& function, const Kernel& kernel, const L
 cudaError_t error_of(FaultKind kind) {
   switch (kind) {
     case FaultKind::kOutOfBounds:
-    case FaultKind::kUseAfterFree:
-      return cudaErrorIllegalAddress;
-    case FaultKind::kMisaligned:
-      return cudaErrorMisalignedAddress;
-    case FaultKind::kIllegal:
-      return cudaErrorIllegalInstruction;
-    case FaultKind::kAssert:
-      return cudaErrorAssert;
+    case FaultKind::kUseAfterFree: return cudaErrorIllegalAddress;
+    case FaultKind::kMisaligned: return cudaErrorMisalignedAddress;
+    case FaultKind::kIllegal: return cudaErrorIllegalInstruction;
+    case FaultKind::kAssert: return cudaErrorAssert;
     case FaultKind::kDeadlock:
-    case FaultKind::kTimeout:
-      return cudaErrorLaunchTimeout;
-    case FaultKind::kStackOverflow:
-      return cudaErrorHardwareStackError;
+    case FaultKind::kTimeout: return cudaErrorLaunchTimeout;
+    case FaultKind::kStackOverflow: return cudaErrorHardwareStackError;
     case FaultKind::kBarrierDivergence:
     case FaultKind::kTrap:
     case FaultKind::kRace:
@@ -204,8 +198,7 @@ cudaError_t error_of(FaultKind kind) {
     case FaultKind::kMbarrier:
     case FaultKind::kBadOperand:
     case FaultKind::kRegisters:
-    case FaultKind::kClusterExit:
-      return cudaErrorLaunchFailure;
+    case FaultKind::kClusterExit: return cudaErrorLaunchFailure;
   }
   return cudaErrorLaunchFailure;
 }

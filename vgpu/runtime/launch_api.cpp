@@ -105,8 +105,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
         case cudaLaunchAttributePriority:
         case cudaLaunchAttributeMemSyncDomainMap:
         case cudaLaunchAttributeMemSyncDomain:
-        case cudaLaunchAttributePreferredSharedMemoryCarveout:
-          break;
+        case cudaLaunchAttributePreferredSharedMemoryCarveout: break;
         default:
           throw Failure{
               cudaErrorNotSupported,

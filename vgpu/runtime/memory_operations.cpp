@@ -18,15 +18,12 @@ constexpr std::uint32_t kMostOperations = 256;
 bool is_known(const MemoryOperation& operation) {
   switch (operation.type) {
     case MemoryOperation::kWait32:
-    case MemoryOperation::kWait64:
-      return operation.flags <= MemoryOperation::kNor;
+    case MemoryOperation::kWait64: return operation.flags <= MemoryOperation::kNor;
     case MemoryOperation::kWrite32:
     case MemoryOperation::kWrite64:
       return operation.flags == 0;  // the one flag is of the first form of these functions
-    case MemoryOperation::kBarrier:
-      return operation.barrier <= 1;
-    default:
-      return false;
+    case MemoryOperation::kBarrier: return operation.barrier <= 1;
+    default: return false;
   }
 }
 
@@ -70,12 +67,9 @@ bool holds(const MemoryOperation& operation, std::uint64_t found) {
   switch (operation.flags) {
     case MemoryOperation::kGreaterOrEqual:
       return ((found - wanted) & (all ^ all >> 1)) == 0;  // of the difference as a signed number
-    case MemoryOperation::kEqual:
-      return found == wanted;
-    case MemoryOperation::kAnd:
-      return (found & wanted) != 0;
-    default:
-      return (~(found | wanted) & all) != 0;
+    case MemoryOperation::kEqual: return found == wanted;
+    case MemoryOperation::kAnd: return (found & wanted) != 0;
+    default: return (~(found | wanted) & all) != 0;
   }
 }
 

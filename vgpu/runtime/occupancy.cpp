@@ -48,16 +48,11 @@ int blocks_by_shared(const Device& device, std::size_t bytes) {
 
 const char* to_string(Resource resource) {
   switch (resource) {
-    case Resource::kBlocks:
-      return "blocks";
-    case Resource::kRegisters:
-      return "registers";
-    case Resource::kShared:
-      return "shared memory";
-    case Resource::kWarps:
-      return "warps";
-    case Resource::kBarriers:
-      return "barriers";
+    case Resource::kBlocks: return "blocks";
+    case Resource::kRegisters: return "registers";
+    case Resource::kShared: return "shared memory";
+    case Resource::kWarps: return "warps";
+    case Resource::kBarriers: return "barriers";
   }
   return "";
 }

@@ -144,25 +144,19 @@ class Parser {
         if (!take(')')) throw Wrong("a ( without )");
         return group;
       }
-      case '^':
-        return {{Kind::kBegin, 1, 1, {}}};
-      case '$':
-        return {{Kind::kEnd, 1, 1, {}}};
+      case '^': return {{Kind::kBegin, 1, 1, {}}};
+      case '$': return {{Kind::kEnd, 1, 1, {}}};
       case '*':
       case '+':
       case '?':
-      case '{':
-        throw Wrong("nothing to repeat");
-      case '.':
-        return {{Kind::kSet, 1, 1, ~set_of("\n\r")}};
-      case '[':
-        return {{Kind::kSet, 1, 1, bracket()}};
+      case '{': throw Wrong("nothing to repeat");
+      case '.': return {{Kind::kSet, 1, 1, ~set_of("\n\r")}};
+      case '[': return {{Kind::kSet, 1, 1, bracket()}};
       case '\\':
         if (take('b')) return {{Kind::kBoundary, 1, 1, {}}};
         if (take('B')) return {{Kind::kNoBoundary, 1, 1, {}}};
         return {{Kind::kSet, 1, 1, escaped()}};
-      default:
-        return {{Kind::kSet, 1, 1, set_of({&ch, 1})}};
+      default: return {{Kind::kSet, 1, 1, set_of({&ch, 1})}};
     }
   }
 
@@ -171,20 +165,13 @@ class Parser {
     const char ch = next("a \\ at the end");
     constexpr std::string_view kNames = "tnrfv0", kMeant("\t\n\r\f\v\0", 6);
     switch (ch) {
-      case 'd':
-        return set_of(kDigits);
-      case 'D':
-        return ~set_of(kDigits);
-      case 'w':
-        return set_of(kWord);
-      case 'W':
-        return ~set_of(kWord);
-      case 's':
-        return set_of(kBlank);
-      case 'S':
-        return ~set_of(kBlank);
-      default:
-        break;
+      case 'd': return set_of(kDigits);
+      case 'D': return ~set_of(kDigits);
+      case 'w': return set_of(kWord);
+      case 'W': return ~set_of(kWord);
+      case 's': return set_of(kBlank);
+      case 'S': return ~set_of(kBlank);
+      default: break;
     }
     if (const auto known = kNames.find(ch); known != kNames.npos)
       return set_of(kMeant.substr(known, 1));
@@ -261,16 +248,11 @@ class States {
   static bool passes(Kind kind, std::string_view text, std::size_t at) {
     const bool boundary = (at > 0 && is_word(text, at - 1)) != is_word(text, at);
     switch (kind) {
-      case Kind::kBegin:
-        return at == 0;
-      case Kind::kEnd:
-        return at == text.size();
-      case Kind::kBoundary:
-        return boundary;
-      case Kind::kNoBoundary:
-        return !boundary;
-      default:
-        return true;
+      case Kind::kBegin: return at == 0;
+      case Kind::kEnd: return at == text.size();
+      case Kind::kBoundary: return boundary;
+      case Kind::kNoBoundary: return !boundary;
+      default: return true;
     }
   }
 

@@ -205,22 +205,15 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
   return with_pool(handle, [&](const Pool& pool) {
     if (value == nullptr) return cudaErrorInvalidValue;
     switch (attribute) {
-      case cudaMemPoolReuseFollowEventDependencies:
-        return put(value, pool.follow_events);
-      case cudaMemPoolReuseAllowOpportunistic:
-        return put(value, pool.opportunistic);
-      case cudaMemPoolReuseAllowInternalDependencies:
-        return put(value, pool.internal_dependencies);
-      case cudaMemPoolAttrReleaseThreshold:
-        return put(value, pool.release_threshold);
+      case cudaMemPoolReuseFollowEventDependencies: return put(value, pool.follow_events);
+      case cudaMemPoolReuseAllowOpportunistic: return put(value, pool.opportunistic);
+      case cudaMemPoolReuseAllowInternalDependencies: return put(value, pool.internal_dependencies);
+      case cudaMemPoolAttrReleaseThreshold: return put(value, pool.release_threshold);
       case cudaMemPoolAttrReservedMemCurrent:
-      case cudaMemPoolAttrUsedMemCurrent:
-        return put(value, pool.used);
+      case cudaMemPoolAttrUsedMemCurrent: return put(value, pool.used);
       case cudaMemPoolAttrReservedMemHigh:
-      case cudaMemPoolAttrUsedMemHigh:
-        return put(value, pool.most_used);
-      default:
-        return cudaErrorInvalidValue;
+      case cudaMemPoolAttrUsedMemHigh: return put(value, pool.most_used);
+      default: return cudaErrorInvalidValue;
     }
   });
 }
@@ -230,22 +223,18 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
     if (value == nullptr) return cudaErrorInvalidValue;
     std::uint64_t high = 0;
     switch (attribute) {
-      case cudaMemPoolReuseFollowEventDependencies:
-        return take(value, pool.follow_events);
-      case cudaMemPoolReuseAllowOpportunistic:
-        return take(value, pool.opportunistic);
+      case cudaMemPoolReuseFollowEventDependencies: return take(value, pool.follow_events);
+      case cudaMemPoolReuseAllowOpportunistic: return take(value, pool.opportunistic);
       case cudaMemPoolReuseAllowInternalDependencies:
         return take(value, pool.internal_dependencies);
-      case cudaMemPoolAttrReleaseThreshold:
-        return take(value, pool.release_threshold);
+      case cudaMemPoolAttrReleaseThreshold: return take(value, pool.release_threshold);
       case cudaMemPoolAttrReservedMemHigh:
       case cudaMemPoolAttrUsedMemHigh:
         take(value, high);
         if (high != 0) return cudaErrorInvalidValue;  // the maximum can only be reset to 0
         pool.most_used = pool.used;
         return cudaSuccess;
-      default:
-        return cudaErrorInvalidValue;
+      default: return cudaErrorInvalidValue;
     }
   });
 }

@@ -39,16 +39,11 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, i
     if (!runtime.has_device(from) || !runtime.has_device(to) || from == to)
       return cudaErrorInvalidDevice;
     switch (attribute) {
-      case cudaDevP2PAttrPerformanceRank:
-        *value = 0;
-        return cudaSuccess;
+      case cudaDevP2PAttrPerformanceRank: *value = 0; return cudaSuccess;
       case cudaDevP2PAttrAccessSupported:
       case cudaDevP2PAttrNativeAtomicSupported:
-      case cudaDevP2PAttrCudaArrayAccessSupported:
-        *value = 1;
-        return cudaSuccess;
-      default:
-        return cudaErrorInvalidValue;
+      case cudaDevP2PAttrCudaArrayAccessSupported: *value = 1; return cudaSuccess;
+      default: return cudaErrorInvalidValue;
     }
   });
 }

@@ -195,12 +195,9 @@ std::string parse_engine(std::string_view text, EngineChoice& engine) {
 
 std::string to_string(const CopySchedule& schedule) {
   switch (schedule.kind) {
-    case CopySchedule::Kind::kEager:
-      return "eager";
-    case CopySchedule::Kind::kLazy:
-      return "lazy";
-    case CopySchedule::Kind::kRandom:
-      break;
+    case CopySchedule::Kind::kEager: return "eager";
+    case CopySchedule::Kind::kLazy: return "lazy";
+    case CopySchedule::Kind::kRandom: break;
   }
   return fmt::format("random:{}", schedule.seed);
 }

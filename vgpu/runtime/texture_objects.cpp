@@ -51,8 +51,7 @@ Image pitched_image(const cudaResourceDesc& resource, const cudaDeviceProp& limi
 
 std::vector<Image> images_of(const Runtime& runtime, const cudaResourceDesc& resource) {
   switch (resource.resType) {
-    case cudaResourceTypeArray:
-      return {runtime.arrays.known(resource.res.array.array).image};
+    case cudaResourceTypeArray: return {runtime.arrays.known(resource.res.array.array).image};
     case cudaResourceTypeMipmappedArray: {
       std::vector<Image> images;
       for (const auto& level : runtime.arrays.known(resource.res.mipmap.mipmap).levels)

@@ -37,15 +37,13 @@ std::int64_t resolve(std::int64_t index, std::uint32_t size, AddressMode mode) {
       const std::int64_t rest = index % n;
       return rest < 0 ? rest + n : rest;
     }
-    case AddressMode::kClamp:
-      return std::clamp<std::int64_t>(index, 0, n - 1);
+    case AddressMode::kClamp: return std::clamp<std::int64_t>(index, 0, n - 1);
     case AddressMode::kMirror: {
       std::int64_t rest = index % (2 * n);
       if (rest < 0) rest += 2 * n;
       return rest < n ? rest : 2 * n - 1 - rest;
     }
-    case AddressMode::kBorder:
-      break;
+    case AddressMode::kBorder: break;
   }
   return index >= 0 && index < n ? index : Taken::kOutside;
 }

@@ -34,18 +34,12 @@ namespace {
 // The inverse of cube_point, with coordinates from -1 to 1.
 std::array<float, 3> direction_of(std::uint32_t face, float s, float t, float largest) {
   switch (face) {
-    case 0:
-      return {largest, -t, -s};
-    case 1:
-      return {-largest, -t, s};
-    case 2:
-      return {s, largest, t};
-    case 3:
-      return {s, -largest, -t};
-    case 4:
-      return {s, -t, largest};
-    default:
-      return {-s, -t, -largest};
+    case 0: return {largest, -t, -s};
+    case 1: return {-largest, -t, s};
+    case 2: return {s, largest, t};
+    case 3: return {s, -largest, -t};
+    case 4: return {s, -t, largest};
+    default: return {-s, -t, -largest};
   }
 }
 

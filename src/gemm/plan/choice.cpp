@@ -128,14 +128,10 @@ KernelChoice choose_of_hopper(const Problem& p, Precision precision, const Devic
         return {"ladder_split_k", "it is predicted to be faster than large tiles"};
       return {"ladder_large_tiles", "large tiles are predicted to be faster than small ones"};
     }
-    case Precision::kTf32:
-      return {"ladder_tf32", "the kernel of this precision"};
-    case Precision::kBf16:
-      return {"ladder_bf16", "the kernel of this precision"};
-    case Precision::kFp16:
-      return {"ladder_fp16", "the kernel of this precision"};
-    default:
-      return {split_format(precision).kernel, "the kernel of this precision", true};
+    case Precision::kTf32: return {"ladder_tf32", "the kernel of this precision"};
+    case Precision::kBf16: return {"ladder_bf16", "the kernel of this precision"};
+    case Precision::kFp16: return {"ladder_fp16", "the kernel of this precision"};
+    default: return {split_format(precision).kernel, "the kernel of this precision", true};
   }
 }
 

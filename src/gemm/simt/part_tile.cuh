@@ -226,12 +226,9 @@ auto with_copies(const PartJob& x, Visit visit) {
   };
   const auto with_b = [&]<Copies kA>(std::integral_constant<Copies, kA>) {
     switch (of_vectors(x.b)) {
-      case Copies::kWide:
-        return visit.template operator()<kA, Copies::kWide>();
-      case Copies::kAlongK:
-        return visit.template operator()<kA, Copies::kAlongK>();
-      default:
-        return visit.template operator()<kA, Copies::kAcrossK>();
+      case Copies::kWide: return visit.template operator()<kA, Copies::kWide>();
+      case Copies::kAlongK: return visit.template operator()<kA, Copies::kAlongK>();
+      default: return visit.template operator()<kA, Copies::kAcrossK>();
     }
   };
   using enum Copies;

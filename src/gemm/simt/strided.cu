@@ -191,14 +191,11 @@ static Status launch_tiles(const StridedJob& x, Stream stream) {
 __device__ __forceinline__ float activate(Activation kind, float x) {
   constexpr float kHalfRoot = 0.70710678F, kRoot2OverPi = 0.79788456F, kCubic = 0.044715F;
   switch (kind) {
-    case Activation::kRelu:
-      return x < 0.0F ? 0.0F : x;  // NaN stays NaN
-    case Activation::kGelu:
-      return 0.5F * x * (1.0F + erff(x * kHalfRoot));
+    case Activation::kRelu: return x < 0.0F ? 0.0F : x;  // NaN stays NaN
+    case Activation::kGelu: return 0.5F * x * (1.0F + erff(x * kHalfRoot));
     case Activation::kGeluTanh:
       return 0.5F * x * (1.0F + tanhf(kRoot2OverPi * (x + kCubic * x * x * x)));
-    default:
-      return x;
+    default: return x;
   }
 }
 

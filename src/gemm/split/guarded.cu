@@ -182,12 +182,9 @@ Result<Precision> guarded_choice(Stream stream) {
   if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
   if (error != cudaSuccess) return cuda_failure("choice", error);
   switch (terms[kWhichMark] == kChoiceMark ? terms[kWhichChoice] : -1) {
-    case static_cast<int>(SplitChoice::kFp16x3):
-      return Precision::kFp16x3;
-    case static_cast<int>(SplitChoice::kBf16x6):
-      return Precision::kBf16x6;
-    case static_cast<int>(SplitChoice::kBinary64):
-      return Precision::kIeee;
+    case static_cast<int>(SplitChoice::kFp16x3): return Precision::kFp16x3;
+    case static_cast<int>(SplitChoice::kBf16x6): return Precision::kBf16x6;
+    case static_cast<int>(SplitChoice::kBinary64): return Precision::kIeee;
     default:
       return Status(Code::kInvalidArgument, "no guarded product was the last on this stream");
   }

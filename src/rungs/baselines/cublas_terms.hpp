@@ -25,16 +25,11 @@ constexpr cublasOperation_t operation(Op op) { return op == Op::kNone ? CUBLAS_O
 
 constexpr cudaDataType_t type_of(Type type) {
   switch (type) {
-    case Type::kF32:
-      return CUDA_R_32F;
-    case Type::kBf16:
-      return CUDA_R_16BF;
-    case Type::kF16:
-      return CUDA_R_16F;
-    case Type::kE4m3:
-      return CUDA_R_8F_E4M3;
-    case Type::kE5m2:
-      return CUDA_R_8F_E5M2;
+    case Type::kF32: return CUDA_R_32F;
+    case Type::kBf16: return CUDA_R_16BF;
+    case Type::kF16: return CUDA_R_16F;
+    case Type::kE4m3: return CUDA_R_8F_E4M3;
+    case Type::kE5m2: return CUDA_R_8F_E5M2;
   }
   return CUDA_R_32F;
 }

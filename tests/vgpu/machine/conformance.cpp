@@ -68,18 +68,12 @@ std::vector<u64> operands(unsigned seed, char type, const std::vector<u64>& more
 
 const char* register_type(char type) {
   switch (type) {
-    case 'p':
-      return ".pred";
-    case 'h':
-      return ".b16";
-    case 'r':
-      return ".b32";
-    case 'f':
-      return ".f32";
-    case 'g':
-      return ".f64";
-    default:
-      return ".b64";
+    case 'p': return ".pred";
+    case 'h': return ".b16";
+    case 'r': return ".b32";
+    case 'f': return ".f32";
+    case 'g': return ".f64";
+    default: return ".b64";
   }
 }
 
@@ -140,12 +134,9 @@ u64 width_mask(char type) {
   switch (type) {
     case 'p':
     case 'r':
-    case 'f':
-      return 0xffffffff;
-    case 'h':
-      return 0xffff;
-    default:
-      return ~u64{0};
+    case 'f': return 0xffffffff;
+    case 'h': return 0xffff;
+    default: return ~u64{0};
   }
 }
 

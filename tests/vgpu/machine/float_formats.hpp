@@ -56,14 +56,9 @@ struct Format {
         up = down > rise || (down == rise && (below & 1) != 0);
         break;
       }
-      case Round::kZero:
-        break;
-      case Round::kDown:
-        up = negative;
-        break;
-      case Round::kUp:
-        up = !negative;
-        break;
+      case Round::kZero: break;
+      case Round::kDown: up = negative; break;
+      case Round::kUp: up = !negative; break;
     }
     if (!up) return sign | below;
     return sign | (below == largest() ? beyond : below + 1);

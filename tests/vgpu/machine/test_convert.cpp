@@ -26,14 +26,10 @@ constexpr Mode kIntegerModes[] = {{".rni", Round::kNearest},
 
 long double integral(long double v, Round round) {
   switch (round) {
-    case Round::kZero:
-      return std::trunc(v);
-    case Round::kDown:
-      return std::floor(v);
-    case Round::kUp:
-      return std::ceil(v);
-    default:
-      return std::nearbyint(v);
+    case Round::kZero: return std::trunc(v);
+    case Round::kDown: return std::floor(v);
+    case Round::kUp: return std::ceil(v);
+    default: return std::nearbyint(v);
   }
 }
 

@@ -28,14 +28,11 @@ class Packed : public EngineTest {
       operand = array<u32>(kCount);
       for (u32 i = 0; i < kCount; ++i) {
         switch (random() % 4) {
-          case 0:
-            operand[i] = kEdges[random() % std::size(kEdges)];
-            break;
+          case 0: operand[i] = kEdges[random() % std::size(kEdges)]; break;
           case 1:  // numbers of similar magnitude
             operand[i] = (static_cast<u32>(random()) & 0x83ff83ff) | 0x3c003c00;
             break;
-          default:
-            operand[i] = static_cast<u32>(random());
+          default: operand[i] = static_cast<u32>(random());
         }
       }
     }

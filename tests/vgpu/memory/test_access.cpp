@@ -90,9 +90,7 @@ Lanes<Address> random_pattern(Random& random, std::uint32_t bytes, Address limit
   const Address base = random() % (limit / 2) / bytes * bytes;
   const Address unit = bytes;
   switch (random() % 6) {
-    case 0:
-      lanes = strided<Address>(base, unit * (random() % 40));
-      break;
+    case 0: lanes = strided<Address>(base, unit * (random() % 40)); break;
     case 1: {
       const std::uint32_t width = 1u << random() % 6;
       const Address across = random() % 3, down = random() % 130;
@@ -123,14 +121,10 @@ Lanes<Address> random_pattern(Random& random, std::uint32_t bytes, Address limit
 
 std::uint32_t random_mask(Random& random) {
   switch (random() % 4) {
-    case 0:
-      return kAll;
-    case 1:
-      return kAll >> random() % 32;
-    case 2:
-      return 1u << random() % 32;
-    default:
-      return random();
+    case 0: return kAll;
+    case 1: return kAll >> random() % 32;
+    case 2: return 1u << random() % 32;
+    default: return random();
   }
 }
 

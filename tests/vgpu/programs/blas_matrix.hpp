@@ -35,22 +35,14 @@ struct Format {
 };
 Format format_of(cudaDataType type) {
   switch (type) {
-    case CUDA_R_64F:
-      return {8, std::ldexp(1, -53), 0};
-    case CUDA_R_16F:
-      return {2, std::ldexp(1, -11), std::ldexp(1, -25)};
-    case CUDA_R_16BF:
-      return {2, std::ldexp(1, -8), 0};
-    case CUDA_R_8F_E4M3:
-      return {1, std::ldexp(1, -4), std::ldexp(1, -10)};
-    case CUDA_R_8F_E5M2:
-      return {1, std::ldexp(1, -3), std::ldexp(1, -17)};
-    case CUDA_R_8I:
-      return {1, 0, 0.5};
-    case CUDA_R_32I:
-      return {4, 0, 0};
-    default:
-      return {4, std::ldexp(1, -24), 0};
+    case CUDA_R_64F: return {8, std::ldexp(1, -53), 0};
+    case CUDA_R_16F: return {2, std::ldexp(1, -11), std::ldexp(1, -25)};
+    case CUDA_R_16BF: return {2, std::ldexp(1, -8), 0};
+    case CUDA_R_8F_E4M3: return {1, std::ldexp(1, -4), std::ldexp(1, -10)};
+    case CUDA_R_8F_E5M2: return {1, std::ldexp(1, -3), std::ldexp(1, -17)};
+    case CUDA_R_8I: return {1, 0, 0.5};
+    case CUDA_R_32I: return {4, 0, 0};
+    default: return {4, std::ldexp(1, -24), 0};
   }
 }
 
@@ -58,50 +50,27 @@ bool is_integer(cudaDataType type) { return type == CUDA_R_8I || type == CUDA_R_
 
 void put(cudaDataType type, void* data, long i, double value) {
   switch (type) {
-    case CUDA_R_64F:
-      static_cast<double*>(data)[i] = value;
-      break;
-    case CUDA_R_16F:
-      static_cast<__half*>(data)[i] = __double2half(value);
-      break;
-    case CUDA_R_16BF:
-      static_cast<__nv_bfloat16*>(data)[i] = __double2bfloat16(value);
-      break;
-    case CUDA_R_8F_E4M3:
-      static_cast<__nv_fp8_e4m3*>(data)[i] = __nv_fp8_e4m3(value);
-      break;
-    case CUDA_R_8F_E5M2:
-      static_cast<__nv_fp8_e5m2*>(data)[i] = __nv_fp8_e5m2(value);
-      break;
-    case CUDA_R_8I:
-      static_cast<signed char*>(data)[i] = static_cast<signed char>(value);
-      break;
-    case CUDA_R_32I:
-      static_cast<int*>(data)[i] = static_cast<int>(value);
-      break;
-    default:
-      static_cast<float*>(data)[i] = static_cast<float>(value);
+    case CUDA_R_64F: static_cast<double*>(data)[i] = value; break;
+    case CUDA_R_16F: static_cast<__half*>(data)[i] = __double2half(value); break;
+    case CUDA_R_16BF: static_cast<__nv_bfloat16*>(data)[i] = __double2bfloat16(value); break;
+    case CUDA_R_8F_E4M3: static_cast<__nv_fp8_e4m3*>(data)[i] = __nv_fp8_e4m3(value); break;
+    case CUDA_R_8F_E5M2: static_cast<__nv_fp8_e5m2*>(data)[i] = __nv_fp8_e5m2(value); break;
+    case CUDA_R_8I: static_cast<signed char*>(data)[i] = static_cast<signed char>(value); break;
+    case CUDA_R_32I: static_cast<int*>(data)[i] = static_cast<int>(value); break;
+    default: static_cast<float*>(data)[i] = static_cast<float>(value);
   }
 }
 
 double get(cudaDataType type, const void* data, long i) {
   switch (type) {
-    case CUDA_R_64F:
-      return static_cast<const double*>(data)[i];
-    case CUDA_R_16F:
-      return __half2float(static_cast<const __half*>(data)[i]);
-    case CUDA_R_16BF:
-      return __bfloat162float(static_cast<const __nv_bfloat16*>(data)[i]);
-    case CUDA_R_8F_E4M3:
-      return static_cast<float>(static_cast<const __nv_fp8_e4m3*>(data)[i]);
-    case CUDA_R_8F_E5M2:
-      return static_cast<float>(static_cast<const __nv_fp8_e5m2*>(data)[i]);
-    case CUDA_R_8I:
-      return static_cast<const signed char*>(data)[i];
-    case CUDA_R_32I:
-      return static_cast<const int*>(data)[i];
-    default:
-      return static_cast<const float*>(data)[i];
+    case CUDA_R_64F: return static_cast<const double*>(data)[i];
+    case CUDA_R_16F: return __half2float(static_cast<const __half*>(data)[i]);
+    case CUDA_R_16BF: return __bfloat162float(static_cast<const __nv_bfloat16*>(data)[i]);
+    case CUDA_R_8F_E4M3: return static_cast<float>(static_cast<const __nv_fp8_e4m3*>(data)[i]);
+    case CUDA_R_8F_E5M2: return static_cast<float>(static_cast<const __nv_fp8_e5m2*>(data)[i]);
+    case CUDA_R_8I: return static_cast<const signed char*>(data)[i];
+    case CUDA_R_32I: return static_cast<const int*>(data)[i];
+    default: return static_cast<const float*>(data)[i];
   }
 }
 

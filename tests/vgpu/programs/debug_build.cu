@@ -21,20 +21,13 @@ __host__ __device__ int product_down(int n, int* calls) {
 
 __host__ __device__ int choose(int n) {
   switch (n % 7) {
-    case 0:
-      return 5;
-    case 1:
-      return 50;
-    case 2:
-      return 12;
-    case 3:
-      return -4;
-    case 4:
-      return 99;
-    case 5:
-      return 31;
-    default:
-      return 0;
+    case 0: return 5;
+    case 1: return 50;
+    case 2: return 12;
+    case 3: return -4;
+    case 4: return 99;
+    case 5: return 31;
+    default: return 0;
   }
 }
 

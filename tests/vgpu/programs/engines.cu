@@ -73,29 +73,14 @@ __global__ void jumps(const int* in, int* out) {
   const int i = static_cast<int>(threadIdx.x);
   int v = in[i % 64];
   switch (v % 9) {
-    case 0:
-      v = v * 3;
-      break;
-    case 1:
-      v = v / 3 + out[i];
-      break;
-    case 2:
-      v ^= 0x55;
-      break;
-    case 3:
-      v = __popc(v);
-      break;
-    case 4:
-      v = v * v - 1;
-      break;
-    case 5:
-      out[i] = v;
-      return;
-    case 6:
-      v = -v;
-      break;
-    default:
-      v += 100;
+    case 0: v = v * 3; break;
+    case 1: v = v / 3 + out[i]; break;
+    case 2: v ^= 0x55; break;
+    case 3: v = __popc(v); break;
+    case 4: v = v * v - 1; break;
+    case 5: out[i] = v; return;
+    case 6: v = -v; break;
+    default: v += 100;
   }
   out[i] = v;
 }

@@ -147,16 +147,13 @@ __global__ void fetch(cudaTextureObject_t t, float* out, int n, float scale_x, f
 int resolved(int index, int size, cudaTextureAddressMode mode) {
   const auto modulo = [](int a, int b) { return (a % b + b) % b; };
   switch (mode) {
-    case cudaAddressModeWrap:
-      return modulo(index, size);
+    case cudaAddressModeWrap: return modulo(index, size);
     case cudaAddressModeMirror: {
       const int at = modulo(index, 2 * size);
       return at < size ? at : 2 * size - 1 - at;
     }
-    case cudaAddressModeClamp:
-      return index < 0 ? 0 : index >= size ? size - 1 : index;
-    default:
-      return index < 0 || index >= size ? -1 : index;
+    case cudaAddressModeClamp: return index < 0 ? 0 : index >= size ? size - 1 : index;
+    default: return index < 0 || index >= size ? -1 : index;
   }
 }
 

@@ -131,39 +131,21 @@ class World {
       case 2:
         pure<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], buffers_[from], n, 1 + one_of(2));
         break;
-      case 3:
-        in_place<<<blocks(kWords[to]), kBlock, 0, stream_>>>(buffers_[to], kWords[to]);
-        break;
-      case 4:
-        add_up<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], buffers_[from], n);
-        break;
+      case 3: in_place<<<blocks(kWords[to]), kBlock, 0, stream_>>>(buffers_[to], kWords[to]); break;
+      case 4: add_up<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], buffers_[from], n); break;
       case 5:
         take_numbers<<<blocks(n), kBlock, 0, stream_>>>(buffers_[from], buffers_[to], n);
         break;
       case 6:
         shift_bytes<<<blocks(n * 4), kBlock, 0, stream_>>>(bytes(to), bytes(from), n * 4);
         break;
-      case 7:
-        with_table<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], n);
-        break;
-      case 8:
-        from_table<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], n);
-        break;
-      case 9:
-        count_all<<<blocks(n), kBlock, 0, stream_>>>(n);
-        break;
-      case 10:
-        read_total<<<1, 32, 0, stream_>>>(buffers_[to]);
-        break;
-      case 11:
-        staged<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], buffers_[from], n);
-        break;
-      case 12:
-        from_texture<<<blocks(n), kBlock, 0, stream_>>>(texture_, buffers_[to], n);
-        break;
-      case 13:
-        to_surface<<<blocks(n), kBlock, 0, stream_>>>(surface_, buffers_[from], n);
-        break;
+      case 7: with_table<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], n); break;
+      case 8: from_table<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], n); break;
+      case 9: count_all<<<blocks(n), kBlock, 0, stream_>>>(n); break;
+      case 10: read_total<<<1, 32, 0, stream_>>>(buffers_[to]); break;
+      case 11: staged<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], buffers_[from], n); break;
+      case 12: from_texture<<<blocks(n), kBlock, 0, stream_>>>(texture_, buffers_[to], n); break;
+      case 13: to_surface<<<blocks(n), kBlock, 0, stream_>>>(surface_, buffers_[from], n); break;
       case 14:
         sparse<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], n, 1 + 40 * one_of(2));
         break;
@@ -201,12 +183,8 @@ class World {
         require(cudaFree(buffers_[to]), "free");
         make(to);
         break;
-      case 21:
-        set_table(one_of(2));
-        break;
-      case 22:
-        upload_array(one_of(2));
-        break;
+      case 21: set_table(one_of(2)); break;
+      case 22: upload_array(one_of(2)); break;
       case 23:
         require(cudaDeviceSynchronize(), "before the host writes");
         pinned_[one_of(1024)] = one_of(3);
@@ -218,8 +196,7 @@ class World {
         pure<<<blocks(n), kBlock, 0, stream_>>>(managed_, managed_, 0, 3);
         pure<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], managed_, std::min(n, 1024), 3);
         break;
-      default:
-        launch_graph(one_of(2));
+      default: launch_graph(one_of(2));
     }
     require(cudaGetLastError(), "a step");
     require(cudaEventRecord(done_, stream_), "record");

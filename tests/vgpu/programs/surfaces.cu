@@ -19,23 +19,12 @@ __global__ void load(cudaSurfaceObject_t s, T* out, int dim) {
   const int i = static_cast<int>(threadIdx.x), size = static_cast<int>(sizeof(T));
   const int3 at = around(i);
   switch (dim) {
-    case 0:
-      out[i] = surf1Dread<T>(s, at.x * size, kMode);
-      break;
-    case 1:
-      out[i] = surf2Dread<T>(s, at.x * size, at.y, kMode);
-      break;
-    case 2:
-      out[i] = surf3Dread<T>(s, at.x * size, at.y, at.z, kMode);
-      break;
-    case 3:
-      out[i] = surf1DLayeredread<T>(s, at.x * size, at.z, kMode);
-      break;
-    case 4:
-      out[i] = surf2DLayeredread<T>(s, at.x * size, at.y, at.z, kMode);
-      break;
-    default:
-      out[i] = surfCubemapread<T>(s, at.x * size, at.y, at.z, kMode);
+    case 0: out[i] = surf1Dread<T>(s, at.x * size, kMode); break;
+    case 1: out[i] = surf2Dread<T>(s, at.x * size, at.y, kMode); break;
+    case 2: out[i] = surf3Dread<T>(s, at.x * size, at.y, at.z, kMode); break;
+    case 3: out[i] = surf1DLayeredread<T>(s, at.x * size, at.z, kMode); break;
+    case 4: out[i] = surf2DLayeredread<T>(s, at.x * size, at.y, at.z, kMode); break;
+    default: out[i] = surfCubemapread<T>(s, at.x * size, at.y, at.z, kMode);
   }
 }
 

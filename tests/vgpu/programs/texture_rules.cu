@@ -26,16 +26,11 @@ struct Point {
 
 __device__ float4 fetch(Way way, cudaTextureObject_t t, const Point& p) {
   switch (way) {
-    case k1D:
-      return tex1D<float4>(t, p.x);
-    case k2D:
-      return tex2D<float4>(t, p.x, p.y);
-    case k3D:
-      return tex3D<float4>(t, p.x, p.y, p.z);
-    case kCube:
-      return texCubemap<float4>(t, p.x, p.y, p.z);
-    case kLevel:
-      return tex2DLod<float4>(t, p.x, p.y, p.level);
+    case k1D: return tex1D<float4>(t, p.x);
+    case k2D: return tex2D<float4>(t, p.x, p.y);
+    case k3D: return tex3D<float4>(t, p.x, p.y, p.z);
+    case kCube: return texCubemap<float4>(t, p.x, p.y, p.z);
+    case kLevel: return tex2DLod<float4>(t, p.x, p.y, p.level);
     default:
       return tex2DGrad<float4>(t, p.x, p.y, make_float2(p.dx[0], p.dx[1]),
                                make_float2(p.dy[0], p.dy[1]));

@@ -45,32 +45,15 @@ std::vector<T> fetched(Dim dim, cudaTextureObject_t t, const std::vector<float4>
   const DeviceArray<T> out(points.size());
   const int n = static_cast<int>(points.size()), blocks = (n + 127) / 128;
   switch (dim) {
-    case k1D:
-      fetch_all<k1D><<<blocks, 128>>>(t, at.get(), out.get(), n);
-      break;
-    case k2D:
-      fetch_all<k2D><<<blocks, 128>>>(t, at.get(), out.get(), n);
-      break;
-    case k3D:
-      fetch_all<k3D><<<blocks, 128>>>(t, at.get(), out.get(), n);
-      break;
-    case k1DLayered:
-      fetch_all<k1DLayered><<<blocks, 128>>>(t, at.get(), out.get(), n);
-      break;
-    case k2DLayered:
-      fetch_all<k2DLayered><<<blocks, 128>>>(t, at.get(), out.get(), n);
-      break;
-    case kCube:
-      fetch_all<kCube><<<blocks, 128>>>(t, at.get(), out.get(), n);
-      break;
-    case kCubeLayered:
-      fetch_all<kCubeLayered><<<blocks, 128>>>(t, at.get(), out.get(), n);
-      break;
-    case kFetch:
-      fetch_all<kFetch><<<blocks, 128>>>(t, at.get(), out.get(), n);
-      break;
-    default:
-      fetch_all<kGather><<<blocks, 128>>>(t, at.get(), out.get(), n);
+    case k1D: fetch_all<k1D><<<blocks, 128>>>(t, at.get(), out.get(), n); break;
+    case k2D: fetch_all<k2D><<<blocks, 128>>>(t, at.get(), out.get(), n); break;
+    case k3D: fetch_all<k3D><<<blocks, 128>>>(t, at.get(), out.get(), n); break;
+    case k1DLayered: fetch_all<k1DLayered><<<blocks, 128>>>(t, at.get(), out.get(), n); break;
+    case k2DLayered: fetch_all<k2DLayered><<<blocks, 128>>>(t, at.get(), out.get(), n); break;
+    case kCube: fetch_all<kCube><<<blocks, 128>>>(t, at.get(), out.get(), n); break;
+    case kCubeLayered: fetch_all<kCubeLayered><<<blocks, 128>>>(t, at.get(), out.get(), n); break;
+    case kFetch: fetch_all<kFetch><<<blocks, 128>>>(t, at.get(), out.get(), n); break;
+    default: fetch_all<kGather><<<blocks, 128>>>(t, at.get(), out.get(), n);
   }
   require(cudaDeviceSynchronize(), "fetch");
   return out.read();
@@ -106,8 +89,7 @@ float coordinate(int kind, float size, Random& random) {
       return (random.bits() % 2 == 0 ? 0.0f : size) + random.unit() * 2.0f - 1.0f;
     case 3:  // far away
       return (random.unit() - 0.5f) * 1000.0f;
-    default:
-      return random.unit() * size * 1.5f - size * 0.25f;
+    default: return random.unit() * size * 1.5f - size * 0.25f;
   }
 }
 

@@ -132,23 +132,12 @@ void check_operand(const Module& module, const Function& function, const Operand
     case Kind::kSymbol: {
       std::string_view name;
       switch (operand.symbol.kind) {
-        case Symbol::Kind::kParam:
-          name = function.params.at(operand.symbol.index).name;
-          break;
-        case Symbol::Kind::kReturn:
-          name = function.returns.at(operand.symbol.index).name;
-          break;
-        case Symbol::Kind::kBody:
-          name = function.variables.at(operand.symbol.index).name;
-          break;
-        case Symbol::Kind::kModule:
-          name = module.variables.at(operand.symbol.index).name;
-          break;
-        case Symbol::Kind::kFunction:
-          name = module.functions.at(operand.symbol.index).name;
-          break;
-        case Symbol::Kind::kUnresolved:
-          FAIL() << operand.name;
+        case Symbol::Kind::kParam: name = function.params.at(operand.symbol.index).name; break;
+        case Symbol::Kind::kReturn: name = function.returns.at(operand.symbol.index).name; break;
+        case Symbol::Kind::kBody: name = function.variables.at(operand.symbol.index).name; break;
+        case Symbol::Kind::kModule: name = module.variables.at(operand.symbol.index).name; break;
+        case Symbol::Kind::kFunction: name = module.functions.at(operand.symbol.index).name; break;
+        case Symbol::Kind::kUnresolved: FAIL() << operand.name;
       }
       EXPECT_EQ(name, operand.name);
       break;
@@ -169,14 +158,9 @@ void check_operand(const Module& module, const Function& function, const Operand
     case Kind::kPrototype:
       EXPECT_EQ(function.prototypes.at(operand.target).name, operand.name);
       break;
-    case Kind::kPair:
-      EXPECT_EQ(operand.elements.size(), 2u);
-      break;
-    case Kind::kAddress:
-      EXPECT_GE(operand.elements.size(), 1u);
-      break;
-    default:
-      break;
+    case Kind::kPair: EXPECT_EQ(operand.elements.size(), 2u); break;
+    case Kind::kAddress: EXPECT_GE(operand.elements.size(), 1u); break;
+    default: break;
   }
   for (const Operand& element : operand.elements) check_operand(module, function, element);
 }

@@ -30,27 +30,19 @@ struct Described {
 // The type of a plane of a planar complex matrix; any other type stays.
 cudaDataType plane_type(cudaDataType type) {
   switch (type) {
-    case CUDA_C_16F:
-      return CUDA_R_16F;
-    case CUDA_C_16BF:
-      return CUDA_R_16BF;
-    case CUDA_C_32F:
-      return CUDA_R_32F;
-    default:
-      return type;
+    case CUDA_C_16F: return CUDA_R_16F;
+    case CUDA_C_16BF: return CUDA_R_16BF;
+    case CUDA_C_32F: return CUDA_R_32F;
+    default: return type;
   }
 }
 
 Scales scales_of(std::int32_t mode) {
   switch (mode) {
-    case CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F:
-      return Scales::kOuter;
-    case CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F:
-      return Scales::kOf128;
-    case CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F:
-      return Scales::kOf128x128;
-    default:
-      return Scales::kOne;
+    case CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F: return Scales::kOuter;
+    case CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F: return Scales::kOf128;
+    case CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F: return Scales::kOf128x128;
+    default: return Scales::kOne;
   }
 }
 

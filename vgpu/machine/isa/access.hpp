@@ -205,25 +205,17 @@ inline void write_local(const Warp& warp, u32 lane, u32 offset, u32 bytes, u64 v
 [[gnu::always_inline]] inline u64 read_register(const std::byte* window, u32 offset, u32 width,
                                                 u32 lane) {
   switch (width) {
-    case 2:
-      return reinterpret_cast<const u16*>(window + offset)[lane];
-    case 4:
-      return reinterpret_cast<const u32*>(window + offset)[lane];
-    default:
-      return reinterpret_cast<const u64*>(window + offset)[lane];
+    case 2: return reinterpret_cast<const u16*>(window + offset)[lane];
+    case 4: return reinterpret_cast<const u32*>(window + offset)[lane];
+    default: return reinterpret_cast<const u64*>(window + offset)[lane];
   }
 }
 [[gnu::always_inline]] inline void write_register(std::byte* window, u32 offset, u32 width,
                                                   u32 lane, u64 value) {
   switch (width) {
-    case 2:
-      reinterpret_cast<u16*>(window + offset)[lane] = static_cast<u16>(value);
-      break;
-    case 4:
-      reinterpret_cast<u32*>(window + offset)[lane] = static_cast<u32>(value);
-      break;
-    default:
-      reinterpret_cast<u64*>(window + offset)[lane] = value;
+    case 2: reinterpret_cast<u16*>(window + offset)[lane] = static_cast<u16>(value); break;
+    case 4: reinterpret_cast<u32*>(window + offset)[lane] = static_cast<u32>(value); break;
+    default: reinterpret_cast<u64*>(window + offset)[lane] = value;
   }
 }
 [[gnu::always_inline]] inline u64 extend(u64 value, u32 bytes, bool is_signed) {

@@ -61,8 +61,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   lane_addresses(window, insn, addresses);
   u32 in_shared = 0, in_cluster = 0;
   switch (static_cast<AtomicSpace>(insn.sub)) {
-    case AtomicSpace::kGlobal:
-      break;
+    case AtomicSpace::kGlobal: break;
     case AtomicSpace::kShared:
       in_shared = mask;
       lane_offsets(warp, window, insn, offsets);

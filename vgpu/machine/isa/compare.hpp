@@ -15,15 +15,9 @@ namespace vgpu::machine::VGPU_ISA {
     u32 c = *slot<u32>(window, insn.s[2]);
     if ((insn.flags & kFlagNegate) != 0) c = ~c;
     switch (insn.sub) {
-      case kCombineAnd:
-        result &= c, complement &= c;
-        break;
-      case kCombineOr:
-        result |= c, complement |= c;
-        break;
-      default:
-        result ^= c, complement ^= c;
-        break;
+      case kCombineAnd: result &= c, complement &= c; break;
+      case kCombineOr: result |= c, complement |= c; break;
+      default: result ^= c, complement ^= c; break;
     }
   }
   if (insn.d != kNone) set_predicate(window, insn.d, result, mask);

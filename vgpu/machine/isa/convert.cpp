@@ -90,25 +90,17 @@ template <Rounding kMode, class T>
 [[gnu::always_inline]] inline T integral(T a) {
   if constexpr (sizeof(T) == 4) {
     switch (kMode) {
-      case Rounding::kZero:
-        return __builtin_truncf(a);
-      case Rounding::kDown:
-        return __builtin_floorf(a);
-      case Rounding::kUp:
-        return __builtin_ceilf(a);
-      default:
-        return __builtin_rintf(a);
+      case Rounding::kZero: return __builtin_truncf(a);
+      case Rounding::kDown: return __builtin_floorf(a);
+      case Rounding::kUp: return __builtin_ceilf(a);
+      default: return __builtin_rintf(a);
     }
   } else {
     switch (kMode) {
-      case Rounding::kZero:
-        return __builtin_trunc(a);
-      case Rounding::kDown:
-        return __builtin_floor(a);
-      case Rounding::kUp:
-        return __builtin_ceil(a);
-      default:
-        return __builtin_rint(a);
+      case Rounding::kZero: return __builtin_trunc(a);
+      case Rounding::kDown: return __builtin_floor(a);
+      case Rounding::kUp: return __builtin_ceil(a);
+      default: return __builtin_rint(a);
     }
   }
 }

@@ -101,20 +101,11 @@ inline u32 narrow(double value, Format format, Rounding mode, bool finite = fals
   const u64 half = u64{1} << (shift - 1);
   bool up = false;
   switch (mode) {
-    case Rounding::kNearest:
-      up = rest > half || (rest == half && (kept & 1) != 0);
-      break;
-    case Rounding::kNearestAway:
-      up = rest >= half;
-      break;
-    case Rounding::kZero:
-      break;
-    case Rounding::kDown:
-      up = rest != 0 && sign != 0;
-      break;
-    case Rounding::kUp:
-      up = rest != 0 && sign == 0;
-      break;
+    case Rounding::kNearest: up = rest > half || (rest == half && (kept & 1) != 0); break;
+    case Rounding::kNearestAway: up = rest >= half; break;
+    case Rounding::kZero: break;
+    case Rounding::kDown: up = rest != 0 && sign != 0; break;
+    case Rounding::kUp: up = rest != 0 && sign == 0; break;
   }
   const u64 base =
       normal ? (u64(exponent + bias) << format.fraction) + kept - (u64{1} << format.fraction)

@@ -203,34 +203,20 @@ constexpr const char* kTestNames[] = {"eq.",  "ne.",  "lt.",  "le.",  "gt.",  "g
 [[gnu::always_inline]] inline bool holds(Test test, float x, float y) {
   const bool unordered = is_nan(x) || is_nan(y);
   switch (test) {
-    case Test::kEq:
-      return x == y;
-    case Test::kNe:
-      return !unordered && x != y;
-    case Test::kLt:
-      return x < y;
-    case Test::kLe:
-      return x <= y;
-    case Test::kGt:
-      return x > y;
-    case Test::kGe:
-      return x >= y;
-    case Test::kEqu:
-      return unordered || x == y;
-    case Test::kNeu:
-      return unordered || x != y;
-    case Test::kLtu:
-      return unordered || x < y;
-    case Test::kLeu:
-      return unordered || x <= y;
-    case Test::kGtu:
-      return unordered || x > y;
-    case Test::kGeu:
-      return unordered || x >= y;
-    case Test::kNum:
-      return !unordered;
-    case Test::kNan:
-      return unordered;
+    case Test::kEq: return x == y;
+    case Test::kNe: return !unordered && x != y;
+    case Test::kLt: return x < y;
+    case Test::kLe: return x <= y;
+    case Test::kGt: return x > y;
+    case Test::kGe: return x >= y;
+    case Test::kEqu: return unordered || x == y;
+    case Test::kNeu: return unordered || x != y;
+    case Test::kLtu: return unordered || x < y;
+    case Test::kLeu: return unordered || x <= y;
+    case Test::kGtu: return unordered || x > y;
+    case Test::kGeu: return unordered || x >= y;
+    case Test::kNum: return !unordered;
+    case Test::kNan: return unordered;
   }
   return false;
 }

@@ -13,100 +13,57 @@ u64 uniform_special(const Warp& warp, Special special) {
   const Block& block = *warp.block;
   const LaunchConfig& config = block.launch.config;
   switch (special) {
-    case Special::kNtidX:
-      return config.block.x;
-    case Special::kNtidY:
-      return config.block.y;
-    case Special::kNtidZ:
-      return config.block.z;
-    case Special::kCtaidX:
-      return block.index.x;
-    case Special::kCtaidY:
-      return block.index.y;
-    case Special::kCtaidZ:
-      return block.index.z;
-    case Special::kNctaidX:
-      return config.grid.x;
-    case Special::kNctaidY:
-      return config.grid.y;
-    case Special::kNctaidZ:
-      return config.grid.z;
-    case Special::kWarpid:
-      return warp.id;
-    case Special::kNwarpid:
-      return kMostWarps;
-    case Special::kVirtualConfiguration:
-      return kMostWarps << 8;
-    case Special::kSmid:
-      return block.linear % kMultiprocessors;
-    case Special::kNsmid:
-      return kMultiprocessors;
-    case Special::kDynamicSmem:
-      return config.dynamic_shared_bytes;
+    case Special::kNtidX: return config.block.x;
+    case Special::kNtidY: return config.block.y;
+    case Special::kNtidZ: return config.block.z;
+    case Special::kCtaidX: return block.index.x;
+    case Special::kCtaidY: return block.index.y;
+    case Special::kCtaidZ: return block.index.z;
+    case Special::kNctaidX: return config.grid.x;
+    case Special::kNctaidY: return config.grid.y;
+    case Special::kNctaidZ: return config.grid.z;
+    case Special::kWarpid: return warp.id;
+    case Special::kNwarpid: return kMostWarps;
+    case Special::kVirtualConfiguration: return kMostWarps << 8;
+    case Special::kSmid: return block.linear % kMultiprocessors;
+    case Special::kNsmid: return kMultiprocessors;
+    case Special::kDynamicSmem: return config.dynamic_shared_bytes;
     case Special::kTotalSmem:
-    case Special::kAggrSmem:
-      return warp.shared_end - warp.shared_begin;
+    case Special::kAggrSmem: return warp.shared_end - warp.shared_begin;
     case Special::kReservedSmemEnd:
-    case Special::kReservedSmemCap:
-      return warp.shared_begin;
-    case Special::kSharedEnd:
-      return warp.shared_end;
-    case Special::kSharedWindowHi:
-      return windows().ranks >> 32;
-    case Special::kGridWorkspaceLow:
-      return block.launch.grid_workspace & 0xffffffff;
-    case Special::kGridWorkspaceHigh:
-      return block.launch.grid_workspace >> 32;
-    case Special::kOne:
-      return 1;
-    case Special::kClusteridX:
-      return block.index.x / config.cluster.x;
-    case Special::kClusteridY:
-      return block.index.y / config.cluster.y;
-    case Special::kClusteridZ:
-      return block.index.z / config.cluster.z;
-    case Special::kNclusteridX:
-      return config.grid.x / config.cluster.x;
-    case Special::kNclusteridY:
-      return config.grid.y / config.cluster.y;
-    case Special::kNclusteridZ:
-      return config.grid.z / config.cluster.z;
-    case Special::kClusterCtaidX:
-      return block.index.x % config.cluster.x;
-    case Special::kClusterCtaidY:
-      return block.index.y % config.cluster.y;
-    case Special::kClusterCtaidZ:
-      return block.index.z % config.cluster.z;
-    case Special::kClusterNctaidX:
-      return config.cluster.x;
-    case Special::kClusterNctaidY:
-      return config.cluster.y;
-    case Special::kClusterNctaidZ:
-      return config.cluster.z;
-    case Special::kClusterCtarank:
-      return block.rank;
-    case Special::kClusterNctarank:
-      return config.cluster.count();
-    default:
-      return 0;
+    case Special::kReservedSmemCap: return warp.shared_begin;
+    case Special::kSharedEnd: return warp.shared_end;
+    case Special::kSharedWindowHi: return windows().ranks >> 32;
+    case Special::kGridWorkspaceLow: return block.launch.grid_workspace & 0xffffffff;
+    case Special::kGridWorkspaceHigh: return block.launch.grid_workspace >> 32;
+    case Special::kOne: return 1;
+    case Special::kClusteridX: return block.index.x / config.cluster.x;
+    case Special::kClusteridY: return block.index.y / config.cluster.y;
+    case Special::kClusteridZ: return block.index.z / config.cluster.z;
+    case Special::kNclusteridX: return config.grid.x / config.cluster.x;
+    case Special::kNclusteridY: return config.grid.y / config.cluster.y;
+    case Special::kNclusteridZ: return config.grid.z / config.cluster.z;
+    case Special::kClusterCtaidX: return block.index.x % config.cluster.x;
+    case Special::kClusterCtaidY: return block.index.y % config.cluster.y;
+    case Special::kClusterCtaidZ: return block.index.z % config.cluster.z;
+    case Special::kClusterNctaidX: return config.cluster.x;
+    case Special::kClusterNctaidY: return config.cluster.y;
+    case Special::kClusterNctaidZ: return config.cluster.z;
+    case Special::kClusterCtarank: return block.rank;
+    case Special::kClusterNctarank: return config.cluster.count();
+    default: return 0;
   }
 }
 
 u32 lane_special(Special special, u32 lane) {
   const u32 bit = 1u << lane;
   switch (special) {
-    case Special::kLaneid:
-      return lane;
-    case Special::kLanemaskEq:
-      return bit;
-    case Special::kLanemaskLe:
-      return bit | (bit - 1);
-    case Special::kLanemaskLt:
-      return bit - 1;
-    case Special::kLanemaskGe:
-      return ~(bit - 1);
-    default:
-      return ~(bit | (bit - 1));  // kLanemaskGt
+    case Special::kLaneid: return lane;
+    case Special::kLanemaskEq: return bit;
+    case Special::kLanemaskLe: return bit | (bit - 1);
+    case Special::kLanemaskLt: return bit - 1;
+    case Special::kLanemaskGe: return ~(bit - 1);
+    default: return ~(bit | (bit - 1));  // kLanemaskGt
   }
 }
 
@@ -158,15 +115,10 @@ void special(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
         case Special::kClock:
         case Special::kClock64:
         case Special::kGlobaltimer:
-        case Special::kGlobaltimerLo:
-          wide = clock(warp, insn);
-          break;
+        case Special::kGlobaltimerLo: wide = clock(warp, insn); break;
         case Special::kClockHi:
-        case Special::kGlobaltimerHi:
-          wide = clock(warp, insn) >> 32;
-          break;
-        default:
-          wide = uniform_special(warp, which);
+        case Special::kGlobaltimerHi: wide = clock(warp, insn) >> 32; break;
+        default: wide = uniform_special(warp, which);
       }
       const T value = static_cast<T>(wide);
       write_lanes<T>(window, insn.d, mask, [&](u32) VGPU_INLINE { return value; });

@@ -60,12 +60,9 @@ struct Sign {
 // Combines a comparison's result with a predicate.
 [[gnu::always_inline]] inline u32 combined(u32 result, u32 predicate, Modifiers m) {
   switch (bits_of(m, kCombineAt, 2)) {
-    case 0:
-      return result & predicate;
-    case 1:
-      return result | predicate;
-    default:
-      return result ^ predicate;
+    case 0: return result & predicate;
+    case 1: return result | predicate;
+    default: return result ^ predicate;
   }
 }
 
@@ -88,22 +85,14 @@ template <class T, class A, class B>
   const unsigned how = bits_of(m, kCompareAt, 4);
   const u32 flip = (how & 8) != 0 ? kAllLanes : 0;  // the complement is of ordered values
   switch ((how & 8) != 0 ? ~how & 7 : how & 7) {
-    case 0:
-      return flip;
-    case 1:
-      return flip ^ where([](T x, T y) { return x < y; });
-    case 2:
-      return flip ^ where([](T x, T y) { return x == y; });
-    case 3:
-      return flip ^ where([](T x, T y) { return x <= y; });
-    case 4:
-      return flip ^ where([](T x, T y) { return x > y; });
-    case 5:
-      return flip ^ where([](T x, T y) { return (x < y) | (x > y); });
-    case 6:
-      return flip ^ where([](T x, T y) { return x >= y; });
-    default:
-      return flip ^ where([](T x, T y) { return (x <= y) | (x > y); });
+    case 0: return flip;
+    case 1: return flip ^ where([](T x, T y) { return x < y; });
+    case 2: return flip ^ where([](T x, T y) { return x == y; });
+    case 3: return flip ^ where([](T x, T y) { return x <= y; });
+    case 4: return flip ^ where([](T x, T y) { return x > y; });
+    case 5: return flip ^ where([](T x, T y) { return (x < y) | (x > y); });
+    case 6: return flip ^ where([](T x, T y) { return x >= y; });
+    default: return flip ^ where([](T x, T y) { return (x <= y) | (x > y); });
   }
 }
 

@@ -23,18 +23,12 @@ void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     write_row<kUniform>(window, insn.d, mask, f);
   };
   switch (table) {
-    case 0xc0:
-      return write([&](u32 i) VGPU_INLINE { return a[i] & b[i]; });
-    case 0xfc:
-      return write([&](u32 i) VGPU_INLINE { return a[i] | b[i]; });
-    case 0x3c:
-      return write([&](u32 i) VGPU_INLINE { return a[i] ^ b[i]; });
-    case 0xf8:
-      return write([&](u32 i) VGPU_INLINE { return a[i] | (b[i] & c[i]); });
-    case 0x96:
-      return write([&](u32 i) VGPU_INLINE { return a[i] ^ b[i] ^ c[i]; });
-    default:
-      return write([&](u32 i) VGPU_INLINE { return look_up(table, a[i], b[i], c[i]); });
+    case 0xc0: return write([&](u32 i) VGPU_INLINE { return a[i] & b[i]; });
+    case 0xfc: return write([&](u32 i) VGPU_INLINE { return a[i] | b[i]; });
+    case 0x3c: return write([&](u32 i) VGPU_INLINE { return a[i] ^ b[i]; });
+    case 0xf8: return write([&](u32 i) VGPU_INLINE { return a[i] | (b[i] & c[i]); });
+    case 0x96: return write([&](u32 i) VGPU_INLINE { return a[i] ^ b[i] ^ c[i]; });
+    default: return write([&](u32 i) VGPU_INLINE { return look_up(table, a[i], b[i], c[i]); });
   }
 }
 

@@ -16,14 +16,10 @@ using Wide = Sign<u64>;
 template <class T, class F>
 T rounded_by(unsigned mode, F f, T x, T y, T z) {
   switch (mode) {
-    case 0:
-      return f(x, y, z);
-    case 1:
-      return rounded<Rounding::kDown>(f, x, y, z);
-    case 2:
-      return rounded<Rounding::kUp>(f, x, y, z);
-    default:
-      return rounded<Rounding::kZero>(f, x, y, z);
+    case 0: return f(x, y, z);
+    case 1: return rounded<Rounding::kDown>(f, x, y, z);
+    case 2: return rounded<Rounding::kUp>(f, x, y, z);
+    default: return rounded<Rounding::kZero>(f, x, y, z);
   }
 }
 
@@ -314,17 +310,10 @@ u32 evaluate(unsigned function, u32 bits) {
     case kCos:
       result = std::sin(angle_of<true>(x));  // of turns, not radians
       break;
-    case kSin:
-      result = std::sin(angle_of<false>(x));
-      break;
-    case kExp2:
-      result = std::exp2(x);
-      break;
-    case kLog2:
-      result = std::log2(x);
-      break;
-    default:
-      result = std::tanh(x);
+    case kSin: result = std::sin(angle_of<false>(x)); break;
+    case kExp2: result = std::exp2(x); break;
+    case kLog2: result = std::log2(x); break;
+    default: result = std::tanh(x);
   }
   return bits_as<u32>(canonical(flush(static_cast<float>(result))));
 }
@@ -361,8 +350,7 @@ void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     case kTanh:
       return write_function(window, insn, mask,
                             [](double x) VGPU_INLINE { return estimate_tanh(x); });
-    default:
-      break;
+    default: break;
   }
   const Modifiers m = modifiers(insn);
   const Single sa(m, kNegateA, kAbsoluteA);
@@ -374,14 +362,10 @@ void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     });
   };
   switch (insn.sub) {
-    case kRcp:
-      return write([](double x) { return 1.0 / x; });
-    case kRsqrt:
-      return write([](double x) { return 1.0 / __builtin_sqrt(x); });
-    case kSqrt:
-      return write([](double x) { return __builtin_sqrt(x); });
-    default:
-      break;
+    case kRcp: return write([](double x) { return 1.0 / x; });
+    case kRsqrt: return write([](double x) { return 1.0 / __builtin_sqrt(x); });
+    case kSqrt: return write([](double x) { return __builtin_sqrt(x); });
+    default: break;
   }
   u32* const d = slot<u32>(window, insn.d);
   for (const u32 i : SetBits(mask)) d[i] = evaluate(insn.sub, sa(a[i]));

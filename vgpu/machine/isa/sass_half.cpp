@@ -18,17 +18,10 @@ struct Halves {
       for (u32 i = 0; i < kLanes; ++i) unmodified[i] = pick(row[i]);
     };
     switch (bits_of(m, half_at, 2)) {
-      case 1:
-        fill([](u32 v) { return (v & 0xffff) | v << 16; });
-        break;
-      case 2:
-        fill([](u32 v) { return v >> 16 | (v & 0xffff0000); });
-        break;
-      case 3:
-        fill([](u32 v) { return v << 16 | (v >> 16 ^ 0x8000); });
-        break;
-      default:
-        fill([](u32 v) { return v; });
+      case 1: fill([](u32 v) { return (v & 0xffff) | v << 16; }); break;
+      case 2: fill([](u32 v) { return v >> 16 | (v & 0xffff0000); }); break;
+      case 3: fill([](u32 v) { return v << 16 | (v >> 16 ^ 0x8000); }); break;
+      default: fill([](u32 v) { return v; });
     }
   }
   [[gnu::always_inline]] u32 operator[](u32 i) const { return (unmodified[i] & keep) ^ flip; }

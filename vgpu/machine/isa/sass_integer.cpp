@@ -208,29 +208,14 @@ void isetp(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 lower = extended ? predicate(window, insn.target, m, kNegateQ) : 0;
   u32 result;
   switch (bits_of(m, kCompareAt, 4)) {
-    case 0:
-      result = 0;
-      break;
-    case 1:
-      result = extended ? less() | (equal() & lower) : less();
-      break;
-    case 2:
-      result = extended ? equal() & lower : equal();
-      break;
-    case 3:
-      result = extended ? less() | (equal() & lower) : ~greater();
-      break;
-    case 4:
-      result = extended ? greater() | (equal() & lower) : greater();
-      break;
-    case 5:
-      result = ~equal() | lower;
-      break;
-    case 6:
-      result = extended ? greater() | (equal() & lower) : ~less();
-      break;
-    default:
-      result = kAllLanes;
+    case 0: result = 0; break;
+    case 1: result = extended ? less() | (equal() & lower) : less(); break;
+    case 2: result = extended ? equal() & lower : equal(); break;
+    case 3: result = extended ? less() | (equal() & lower) : ~greater(); break;
+    case 4: result = extended ? greater() | (equal() & lower) : greater(); break;
+    case 5: result = ~equal() | lower; break;
+    case 6: result = extended ? greater() | (equal() & lower) : ~less(); break;
+    default: result = kAllLanes;
   }
   combine(window, insn, m, result, lanes);
 }

@@ -65,23 +65,12 @@ void reduce(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     const u32 v = a[__builtin_ctz(left)], top = is_signed ? 0x80000000 : 0;
     const bool less = (v ^ top) < (sum ^ top);
     switch (insn.sub) {
-      case 0:
-        sum &= v;
-        break;
-      case 1:
-        sum |= v;
-        break;
-      case 2:
-        sum ^= v;
-        break;
-      case 3:
-        sum += v;
-        break;
-      case 4:
-        sum = less ? v : sum;
-        break;
-      default:
-        sum = less ? sum : v;
+      case 0: sum &= v; break;
+      case 1: sum |= v; break;
+      case 2: sum ^= v; break;
+      case 3: sum += v; break;
+      case 4: sum = less ? v : sum; break;
+      default: sum = less ? sum : v;
     }
   }
   write_lanes<u32>(window, insn.d, kAllLanes, [&](u32) VGPU_INLINE { return sum; });

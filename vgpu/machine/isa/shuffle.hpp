@@ -29,14 +29,11 @@ template <ShuffleMode kMode>
 [[gnu::always_inline]] inline u32 shuffled(ShuffleMode mode, const u32* value, const u32* by,
                                            const u32* clamp, u32* result) {
   switch (mode) {
-    case ShuffleMode::kUp:
-      return shuffled<ShuffleMode::kUp>(value, by, clamp, result);
-    case ShuffleMode::kDown:
-      return shuffled<ShuffleMode::kDown>(value, by, clamp, result);
+    case ShuffleMode::kUp: return shuffled<ShuffleMode::kUp>(value, by, clamp, result);
+    case ShuffleMode::kDown: return shuffled<ShuffleMode::kDown>(value, by, clamp, result);
     case ShuffleMode::kButterfly:
       return shuffled<ShuffleMode::kButterfly>(value, by, clamp, result);
-    default:
-      return shuffled<ShuffleMode::kIndex>(value, by, clamp, result);
+    default: return shuffled<ShuffleMode::kIndex>(value, by, clamp, result);
   }
 }
 

@@ -151,14 +151,10 @@ template <class T>
 }
 [[gnu::always_inline]] inline bool holds(const std::byte* memory, u64 value, u32 bytes) {
   switch (bytes) {
-    case 1:
-      return holds<u8>(memory, value);
-    case 2:
-      return holds<u16>(memory, value);
-    case 4:
-      return holds<u32>(memory, value);
-    default:
-      return holds<u64>(memory, value);
+    case 1: return holds<u8>(memory, value);
+    case 2: return holds<u16>(memory, value);
+    case 4: return holds<u32>(memory, value);
+    default: return holds<u64>(memory, value);
   }
 }
 

@@ -35,40 +35,26 @@ Selected selected(u8 selector) {
 
 bool holds(VideoTest test, i64 a, i64 b) {
   switch (test) {
-    case VideoTest::kEq:
-      return a == b;
-    case VideoTest::kNe:
-      return a != b;
-    case VideoTest::kLt:
-      return a < b;
-    case VideoTest::kLe:
-      return a <= b;
-    case VideoTest::kGt:
-      return a > b;
-    default:
-      return a >= b;
+    case VideoTest::kEq: return a == b;
+    case VideoTest::kNe: return a != b;
+    case VideoTest::kLt: return a < b;
+    case VideoTest::kLe: return a <= b;
+    case VideoTest::kGt: return a > b;
+    default: return a >= b;
   }
 }
 
 // Before saturation; exact.
 i128 primary(const Video& v, i64 a, i64 b) {
   switch (v.kind) {
-    case VideoKind::kAdd:
-      return a + b;
-    case VideoKind::kSub:
-      return a - b;
-    case VideoKind::kAbsDiff:
-      return a > b ? a - b : b - a;
-    case VideoKind::kMin:
-      return a < b ? a : b;
-    case VideoKind::kMax:
-      return a > b ? a : b;
-    case VideoKind::kAverage:
-      return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
-    case VideoKind::kSet:
-      return holds(v.test, a, b) ? 1 : 0;
-    default:
-      break;
+    case VideoKind::kAdd: return a + b;
+    case VideoKind::kSub: return a - b;
+    case VideoKind::kAbsDiff: return a > b ? a - b : b - a;
+    case VideoKind::kMin: return a < b ? a : b;
+    case VideoKind::kMax: return a > b ? a : b;
+    case VideoKind::kAverage: return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
+    case VideoKind::kSet: return holds(v.test, a, b) ? 1 : 0;
+    default: break;
   }
   const i64 by = v.has(kVideoWraps) ? b & 31 : b > 32 ? 32 : b;
   if (v.has(kVideoSaturates)) {  // the result has 34 bits before it is clamped
@@ -116,12 +102,9 @@ u32 combine(const Video& v, i64 result, u32 c) {
     if (!v.has(kVideoSignedD) && result < 0) return static_cast<u32>(result);
   }
   switch (v.second) {
-    case VideoSecond::kAdd:
-      return static_cast<u32>(result + other);
-    case VideoSecond::kMin:
-      return static_cast<u32>(result < other ? result : other);
-    case VideoSecond::kMax:
-      return static_cast<u32>(result > other ? result : other);
+    case VideoSecond::kAdd: return static_cast<u32>(result + other);
+    case VideoSecond::kMin: return static_cast<u32>(result < other ? result : other);
+    case VideoSecond::kMax: return static_cast<u32>(result > other ? result : other);
     case VideoSecond::kMerge: {
       const Selected place = selected(v.select_d);
       const u32 mask = place.bits == 32 ? ~0u : ((1u << place.bits) - 1) << place.at;
@@ -129,8 +112,7 @@ u32 combine(const Video& v, i64 result, u32 c) {
       const bool shifts = v.kind == VideoKind::kShl || v.kind == VideoKind::kShr;
       return (static_cast<u32>(result) << (shifts ? 0 : place.at) & mask) | (c & ~mask);
     }
-    default:
-      return static_cast<u32>(result);
+    default: return static_cast<u32>(result);
   }
 }
 

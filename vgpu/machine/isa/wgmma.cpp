@@ -308,16 +308,13 @@ WgmmaKernel kernel_of(const Insn& insn) {
   switch (static_cast<WgmmaType>(insn.bytes)) {
     case WgmmaType::kF16:
       return half ? kernel_for<f16, f16, f16>(insn) : kernel_for<f16, f16, float>(insn);
-    case WgmmaType::kBf16:
-      return kernel_for<bf16, bf16, float>(insn);
-    case WgmmaType::kTf32:
-      return kernel_for<tf32, tf32, float>(insn);
+    case WgmmaType::kBf16: return kernel_for<bf16, bf16, float>(insn);
+    case WgmmaType::kTf32: return kernel_for<tf32, tf32, float>(insn);
     case WgmmaType::kE4m3:
     case WgmmaType::kE5m2:
       return half ? narrow_kernel<e4m3, e5m2, f16>(insn, WgmmaType::kE4m3)
                   : narrow_kernel<e4m3, e5m2, float>(insn, WgmmaType::kE4m3);
-    default:
-      return narrow_kernel<i8, u8, i32>(insn, WgmmaType::kS8);
+    default: return narrow_kernel<i8, u8, i32>(insn, WgmmaType::kS8);
   }
 }
 

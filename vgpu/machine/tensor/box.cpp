@@ -51,17 +51,10 @@ std::string broken_place(const TensorMap& map, const BoxPlace& place, bool store
 std::uint32_t swizzled(TensorSwizzle swizzle, std::uint32_t address) {
   std::uint32_t mask = 0;
   switch (swizzle) {
-    case TensorSwizzle::k32B:
-      mask = 1;
-      break;
-    case TensorSwizzle::k64B:
-      mask = 3;
-      break;
-    case TensorSwizzle::k128B:
-      mask = 7;
-      break;
-    default:
-      return address;
+    case TensorSwizzle::k32B: mask = 1; break;
+    case TensorSwizzle::k64B: mask = 3; break;
+    case TensorSwizzle::k128B: mask = 7; break;
+    default: return address;
   }
   return address ^ ((address >> 7 & mask) << 4);
 }

@@ -23,14 +23,10 @@ bool is_padded(TensorType type) {
 
 std::uint32_t swizzle_bytes(TensorSwizzle swizzle) {
   switch (swizzle) {
-    case TensorSwizzle::kNone:
-      return 0;
-    case TensorSwizzle::k32B:
-      return 32;
-    case TensorSwizzle::k64B:
-      return 64;
-    default:
-      return 128;
+    case TensorSwizzle::kNone: return 0;
+    case TensorSwizzle::k32B: return 32;
+    case TensorSwizzle::k64B: return 64;
+    default: return 128;
   }
 }
 
@@ -190,25 +186,20 @@ std::string check_modes(const TensorMap& map) {
 
 std::uint32_t bytes_of(TensorType type) {
   switch (type) {
-    case TensorType::kUint8:
-      return 1;
+    case TensorType::kUint8: return 1;
     case TensorType::kUint16:
     case TensorType::kFloat16:
-    case TensorType::kBfloat16:
-      return 2;
+    case TensorType::kBfloat16: return 2;
     case TensorType::kUint32:
     case TensorType::kInt32:
     case TensorType::kFloat32:
     case TensorType::kFloat32Ftz:
     case TensorType::kTfloat32:
-    case TensorType::kTfloat32Ftz:
-      return 4;
+    case TensorType::kTfloat32Ftz: return 4;
     case TensorType::kUint64:
     case TensorType::kInt64:
-    case TensorType::kFloat64:
-      return 8;
-    default:
-      return 0;
+    case TensorType::kFloat64: return 8;
+    default: return 0;
   }
 }
 

@@ -192,18 +192,12 @@ void FunctionLowering::read(u32 pc, Field field, const Value& value, u32 element
 u32& FunctionLowering::slot(const Fixup& place) {
   Insn& insn = at(place.pc);
   switch (place.field) {
-    case Field::kD:
-      return insn.d;
-    case Field::kList:
-      return insn.list;
-    case Field::kGuard:
-      return insn.guard;
-    case Field::kLists:
-      return program_.lists[place.element];
-    case Field::kPlace:
-      return insn.s[0];
-    default:
-      return insn.s[static_cast<u32>(place.field) - static_cast<u32>(Field::kS0)];
+    case Field::kD: return insn.d;
+    case Field::kList: return insn.list;
+    case Field::kGuard: return insn.guard;
+    case Field::kLists: return program_.lists[place.element];
+    case Field::kPlace: return insn.s[0];
+    default: return insn.s[static_cast<u32>(place.field) - static_cast<u32>(Field::kS0)];
   }
 }
 

@@ -166,14 +166,9 @@ void FunctionLowering::address(u32 pc, const Operand& where) {
       read(pc, Field::kS0, value);
       return;
     }
-    case Kind::kSymbol:
-      read(pc, Field::kS0, address_of(base, RegisterClass::k64));
-      return;
-    case Kind::kInteger:
-      read(pc, Field::kS0, constant(base.bits, RegisterClass::k64));
-      return;
-    default:
-      refuse("its operand is no address");
+    case Kind::kSymbol: read(pc, Field::kS0, address_of(base, RegisterClass::k64)); return;
+    case Kind::kInteger: read(pc, Field::kS0, constant(base.bits, RegisterClass::k64)); return;
+    default: refuse("its operand is no address");
   }
 }
 

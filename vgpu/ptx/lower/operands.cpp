@@ -15,12 +15,9 @@ RegisterClass FunctionLowering::class_of(ptx::Type type) {
   if (type == ptx::Type::kPred) return RegisterClass::kPredicate;
   switch (ptx::size_of(type)) {
     case 1:
-    case 2:
-      return RegisterClass::k16;
-    case 4:
-      return RegisterClass::k32;
-    case 8:
-      return RegisterClass::k64;
+    case 2: return RegisterClass::k16;
+    case 4: return RegisterClass::k32;
+    case 8: return RegisterClass::k64;
     default:
       throw LoweringError(fmt::format("unsupported: registers of type .{}", ptx::to_string(type)));
   }
@@ -28,28 +25,20 @@ RegisterClass FunctionLowering::class_of(ptx::Type type) {
 
 RegisterClass FunctionLowering::class_of(Arg arg) {
   switch (arg) {
-    case Arg::kPred:
-      return RegisterClass::kPredicate;
-    case Arg::kInt16:
-      return RegisterClass::k16;
+    case Arg::kPred: return RegisterClass::kPredicate;
+    case Arg::kInt16: return RegisterClass::k16;
     case Arg::kInt64:
-    case Arg::kFloat64:
-      return RegisterClass::k64;
-    default:
-      return RegisterClass::k32;
+    case Arg::kFloat64: return RegisterClass::k64;
+    default: return RegisterClass::k32;
   }
 }
 
 const char* FunctionLowering::move_of(RegisterClass type) const {
   switch (type) {
-    case RegisterClass::kPredicate:
-      return "mov.pred";
-    case RegisterClass::k16:
-      return "mov.b16";
-    case RegisterClass::k32:
-      return "mov.b32";
-    default:
-      return "mov.b64";
+    case RegisterClass::kPredicate: return "mov.pred";
+    case RegisterClass::k16: return "mov.b16";
+    case RegisterClass::k32: return "mov.b32";
+    default: return "mov.b64";
   }
 }
 
@@ -87,8 +76,7 @@ FunctionLowering::Value FunctionLowering::named(const Operand& operand) const {
 
 u64 FunctionLowering::immediate(const Operand& operand, RegisterClass type) const {
   switch (operand.kind) {
-    case Kind::kInteger:
-      return operand.bits;
+    case Kind::kInteger: return operand.bits;
     case Kind::kFloat32: {
       if (type != RegisterClass::k64) return operand.bits;
       float single;
@@ -109,8 +97,7 @@ u64 FunctionLowering::immediate(const Operand& operand, RegisterClass type) cons
       std::memcpy(&bits, &single, sizeof(bits));
       return bits;
     }
-    default:
-      refuse("an operand is neither register nor constant");
+    default: refuse("an operand is neither register nor constant");
   }
 }
 
@@ -122,12 +109,9 @@ FunctionLowering::Value FunctionLowering::source(const Operand& operand, Registe
       if (value.type != type) refuse(fmt::format("operand {} has another size", operand.name));
       return value;
     }
-    case Kind::kSymbol:
-      return address_of(operand, type);
-    case Kind::kSpecial:
-      return special(operand, type);
-    default:
-      return constant(immediate(operand, type), type);
+    case Kind::kSymbol: return address_of(operand, type);
+    case Kind::kSpecial: return special(operand, type);
+    default: return constant(immediate(operand, type), type);
   }
 }
 
@@ -182,8 +166,7 @@ FunctionLowering::Value FunctionLowering::address_of(const Operand& operand, Reg
         refuse(fmt::format("the address of {}", operand.name));
       return constant(function_address(function), type);
     }
-    default:
-      refuse(fmt::format("the address of {}", operand.name));
+    default: refuse(fmt::format("the address of {}", operand.name));
   }
 }
 
@@ -203,14 +186,9 @@ u32 FunctionLowering::place_of(const Operand& symbol) {
   if (added) {
     u64 bytes = 0;
     switch (symbol.symbol.kind) {
-      case ptx::Symbol::Kind::kParam:
-        bytes = function_.params[symbol.symbol.index].size;
-        break;
-      case ptx::Symbol::Kind::kReturn:
-        bytes = function_.returns[symbol.symbol.index].size;
-        break;
-      default:
-        bytes = function_.variables[symbol.symbol.index].size;
+      case ptx::Symbol::Kind::kParam: bytes = function_.params[symbol.symbol.index].size; break;
+      case ptx::Symbol::Kind::kReturn: bytes = function_.returns[symbol.symbol.index].size; break;
+      default: bytes = function_.variables[symbol.symbol.index].size;
     }
     places_.push_back({places_bytes_, static_cast<u32>(bytes)});
     places_bytes_ += (static_cast<u32>(bytes) * kLanes + 63) / 64 * 64;

@@ -54,9 +54,7 @@ struct State {
 
   void apply(const Step& step) {
     switch (step.event) {
-      case Event::kFence:
-        written.assign(written.size(), false);
-        break;
+      case Event::kFence: written.assign(written.size(), false); break;
       case Event::kProduct:
         for (const u32 i : step.sums) sum[i] = 0;
         for (const u32 i : step.factors) factor[i] = 0;

@@ -46,15 +46,9 @@ Parser::Constant Parser::constant_primary(int depth) {
   }
   Constant value;
   switch (token_.kind) {
-    case Token::Kind::kInteger:
-      value.kind = Operand::Kind::kInteger;
-      break;
-    case Token::Kind::kFloat32:
-      value.kind = Operand::Kind::kFloat32;
-      break;
-    case Token::Kind::kFloat64:
-      value.kind = Operand::Kind::kFloat64;
-      break;
+    case Token::Kind::kInteger: value.kind = Operand::Kind::kInteger; break;
+    case Token::Kind::kFloat32: value.kind = Operand::Kind::kFloat32; break;
+    case Token::Kind::kFloat64: value.kind = Operand::Kind::kFloat64; break;
     default:
       if (!token_.is_name("WARP_SZ")) unexpected("a constant");
       advance();
@@ -83,15 +77,9 @@ Parser::Constant Parser::binary(Constant left, int least_precedence, int depth) 
     }
     const bool is_unsigned = left.is_unsigned || right.is_unsigned;
     switch (found->text) {
-      case '+':
-        left.bits += right.bits;
-        break;
-      case '-':
-        left.bits -= right.bits;
-        break;
-      case '*':
-        left.bits *= right.bits;
-        break;
+      case '+': left.bits += right.bits; break;
+      case '-': left.bits -= right.bits; break;
+      case '*': left.bits *= right.bits; break;
       case '/': {
         if (right.bits == 0) fail(line, "division by zero");
         const auto a = static_cast<std::int64_t>(left.bits),

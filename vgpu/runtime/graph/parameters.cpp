@@ -61,8 +61,7 @@ Work work_of(Runtime& runtime, const cudaGraphNodeParams* params) {
                                      p.sharedMemBytes, p.kernelParams, p.extra};
       return work_of(runtime, &old);
     }
-    case cudaGraphNodeTypeMemcpy:
-      return work_of(runtime, &params->memcpy.copyParams);
+    case cudaGraphNodeTypeMemcpy: return work_of(runtime, &params->memcpy.copyParams);
     case cudaGraphNodeTypeMemset: {
       const auto& p = params->memset;
       const cudaMemsetParams old{p.dst, p.pitch, p.value, p.elementSize, p.width, p.height};
@@ -72,14 +71,10 @@ Work work_of(Runtime& runtime, const cudaGraphNodeParams* params) {
       const cudaHostNodeParams old{params->host.fn, params->host.userData};
       return work_of(runtime, &old);
     }
-    case cudaGraphNodeTypeGraph:
-      return child_work(runtime, params->graph.graph);
-    case cudaGraphNodeTypeEmpty:
-      return EmptyWork{};
-    case cudaGraphNodeTypeEventRecord:
-      return record_work(runtime, params->eventRecord.event);
-    case cudaGraphNodeTypeWaitEvent:
-      return wait_work(runtime, params->eventWait.event);
+    case cudaGraphNodeTypeGraph: return child_work(runtime, params->graph.graph);
+    case cudaGraphNodeTypeEmpty: return EmptyWork{};
+    case cudaGraphNodeTypeEventRecord: return record_work(runtime, params->eventRecord.event);
+    case cudaGraphNodeTypeWaitEvent: return wait_work(runtime, params->eventWait.event);
     default:
       throw Failure{cudaErrorNotSupported, fmt::format("graph nodes of type {} are not implemented",
                                                        static_cast<int>(params->type))};

@@ -129,9 +129,7 @@ std::string contents(const Entry& entry) {
     case Compression::kNone:
       plain.assign(reinterpret_cast<const char*>(entry.stored.data()), entry.stored.size());
       break;
-    case Compression::kLz4:
-      plain = lz4_decompress(entry.stored, entry.plain_bytes);
-      break;
+    case Compression::kLz4: plain = lz4_decompress(entry.stored, entry.plain_bytes); break;
     case Compression::kZstd: {
       // Check the size before memory is allocated for it.
       if (ZSTD_getFrameContentSize(entry.stored.data(), entry.stored.size()) != entry.plain_bytes) {

@@ -7,14 +7,10 @@ namespace {
 
 Half half_at(Reader& r, unsigned position) {
   switch (r.field(position, 2)) {
-    case 0:
-      return Half::kPair;
-    case 2:
-      return Half::kLow;
-    case 3:
-      return Half::kHigh;
-    default:
-      r.refuse("a half that is neither");
+    case 0: return Half::kPair;
+    case 2: return Half::kLow;
+    case 3: return Half::kHigh;
+    default: r.refuse("a half that is neither");
   }
 }
 

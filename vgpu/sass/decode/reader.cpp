@@ -161,54 +161,38 @@ Operand Reader::low_constant() {
 
 Operand Reader::b() {
   switch (form_) {
-    case 1:
-      return reg(32);
+    case 1: return reg(32);
     case 2:
     case 3:
-    case 7:
-      return reg(64);
-    case 4:
-      return immediate(field(32, 32));
-    case 5:
-      return low_constant();
-    case 6:
-      return uniform_at(32);
-    default:
-      refuse("a form without operands");
+    case 7: return reg(64);
+    case 4: return immediate(field(32, 32));
+    case 5: return low_constant();
+    case 6: return uniform_at(32);
+    default: refuse("a form without operands");
   }
 }
 
 Operand Reader::c() {
   switch (form_) {
-    case 2:
-      return immediate(field(32, 32));
-    case 3:
-      return low_constant();
-    case 7:
-      return uniform_at(32);
-    case 0:
-      refuse("a form without operands");
-    default:
-      return reg(64);
+    case 2: return immediate(field(32, 32));
+    case 3: return low_constant();
+    case 7: return uniform_at(32);
+    case 0: refuse("a form without operands");
+    default: return reg(64);
   }
 }
 
 Operand Reader::second() {
   unused(64);
   switch (form_) {
-    case 1:
-      return reg(32);
+    case 1: return reg(32);
     case 2:
-    case 4:
-      return immediate(field(32, 32));
+    case 4: return immediate(field(32, 32));
     case 3:
-    case 5:
-      return low_constant();
+    case 5: return low_constant();
     case 6:
-    case 7:
-      return uniform_at(32);
-    default:
-      refuse("a form without operands");
+    case 7: return uniform_at(32);
+    default: refuse("a form without operands");
   }
 }
 
@@ -245,8 +229,7 @@ void Reader::modify_c(Operand& operand, Modifier modifier) {
 std::string Reader::show(const Operand& operand) const {
   std::string text;
   switch (operand.kind) {
-    case Kind::kNone:
-      return "";
+    case Kind::kNone: return "";
     case Kind::kRegister:
       text = operand.index == kZeroRegister ? "RZ" : fmt::format("R{}", operand.index);
       break;
@@ -261,10 +244,8 @@ std::string Reader::show(const Operand& operand) const {
     }
     case Kind::kImmediate:
       switch (literal) {
-        case Literal::kInteger:
-          return show_integer(operand.value);
-        case Literal::kSingle:
-          return show_number(std::bit_cast<float>(operand.value));
+        case Literal::kInteger: return show_integer(operand.value);
+        case Literal::kSingle: return show_number(std::bit_cast<float>(operand.value));
         case Literal::kDouble:
           return show_number(std::bit_cast<double>(std::uint64_t{operand.value} << 32));
         case Literal::kHalves:
@@ -307,25 +288,15 @@ std::string Reader::show(const Operand& operand) const {
                           magnitude(offset));
       return "[" + at + "]";
     }
-    case Kind::kBarrier:
-      return fmt::format("B{}", operand.index);
+    case Kind::kBarrier: return fmt::format("B{}", operand.index);
   }
   if (operand.absolute) text = "|" + text + "|";
   switch (operand.half) {
-    case Half::kPair:
-      break;
-    case Half::kLow:
-      text += ".H0_H0";
-      break;
-    case Half::kHigh:
-      text += ".H1_H1";
-      break;
-    case Half::kUpper:
-      text += ".H1";
-      break;
-    case Half::kCrossed:
-      text += ".H0_NH1";
-      break;
+    case Half::kPair: break;
+    case Half::kLow: text += ".H0_H0"; break;
+    case Half::kHigh: text += ".H1_H1"; break;
+    case Half::kUpper: text += ".H1"; break;
+    case Half::kCrossed: text += ".H0_NH1"; break;
     case Half::kByte1:
     case Half::kByte2:
     case Half::kByte3:

@@ -215,9 +215,7 @@ void Cubin::read_kernel_info(KernelInfo& kernel) const {
         kernel.params[ordinal] = param;
         break;
       }
-      case kBarriers:
-        kernel.barriers = read8(value, 0);
-        break;
+      case kBarriers: kernel.barriers = read8(value, 0); break;
       case kCluster:
         for (std::uint32_t d = 0; d < 3; ++d) kernel.cluster[d] = read32(value, 4 * d);
         break;
@@ -228,8 +226,7 @@ void Cubin::read_kernel_info(KernelInfo& kernel) const {
         kernel.max_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, 1u << 30));
         break;
       }
-      default:
-        break;
+      default: break;
     }
   });
   for (const Param& param : kernel.params) {

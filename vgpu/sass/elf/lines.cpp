@@ -110,27 +110,13 @@ class Unit {
       return;
     }
     switch (opcode) {
-      case 0:
-        extended();
-        break;
-      case 1:
-        emit();
-        break;
-      case 2:
-        advance(in_.unsigned_leb());
-        break;
-      case 3:
-        line_ += in_.signed_leb();
-        break;
-      case 4:
-        file_ = in_.unsigned_leb();
-        break;
-      case 8:
-        advance((255u - opcodes_) / range_);
-        break;
-      case 9:
-        address_ += static_cast<std::uint32_t>(in_.fixed(2));
-        break;
+      case 0: extended(); break;
+      case 1: emit(); break;
+      case 2: advance(in_.unsigned_leb()); break;
+      case 3: line_ += in_.signed_leb(); break;
+      case 4: file_ = in_.unsigned_leb(); break;
+      case 8: advance((255u - opcodes_) / range_); break;
+      case 9: address_ += static_cast<std::uint32_t>(in_.fixed(2)); break;
       default:
         for (unsigned n = arguments_[opcode - 1u]; n > 0; --n) in_.unsigned_leb();
     }

@@ -71,9 +71,7 @@ void Lowering::lower_float(const Instruction& i) {
       emit_alu(name, destination(i[0]), {source(i[1]), source(i[2])}, m);
       return;
     }
-    case Op::kFmnmx:
-      need_plain_signs(i);
-      [[fallthrough]];
+    case Op::kFmnmx: need_plain_signs(i); [[fallthrough]];
     case Op::kFsel:
       emit_alu(i.op == Op::kFmnmx ? "sass.fmnmx" : "sass.fsel", destination(i[0]),
                {source(i[1]), source(i[2]), zero_, predicate(i[3])},
@@ -98,9 +96,7 @@ void Lowering::lower_float(const Instruction& i) {
       emit_alu("sass.fswzadd", destination(i[0]), {source(i[1]), source(i[2])}, common(i)).sub =
           i.mode;
       return;
-    case Op::kFchk:
-      emit_alu("sass.fchk", predicate(i[0]), {source(i[1]), source(i[2])});
-      return;
+    case Op::kFchk: emit_alu("sass.fchk", predicate(i[0]), {source(i[1]), source(i[2])}); return;
     case Op::kMufu:
       if (i.type != 0) return lower_half_function(i);
       emit_alu("sass.mufu", destination(i[0]), {source(i[1])}, signs_a(i[1])).sub = i.mode;
@@ -329,9 +325,7 @@ void Lowering::lower_integer(const Instruction& i) {
       return;
     case Op::kVimnmx:
     case Op::kVimnmx3:
-    case Op::kViaddmnmx:
-      lower_extreme(i);
-      return;
+    case Op::kViaddmnmx: lower_extreme(i); return;
     case Op::kVabsdiff:
       emit_alu(i.is_signed ? "sad.s32" : "sad.u32", destination(i[0]),
                {source(i[1]), source(i[2]), source(i[3])});
@@ -341,9 +335,7 @@ void Lowering::lower_integer(const Instruction& i) {
                            i.mode == 0 ? "" : ".add"),
                destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
       return;
-    case Op::kIabs:
-      emit_alu("abs.s32", destination(i[0]), {source(i[1])});
-      return;
+    case Op::kIabs: emit_alu("abs.s32", destination(i[0]), {source(i[1])}); return;
     case Op::kPopc:
     case Op::kBrev:
       emit_alu(twin(i.op == Op::kPopc ? "sass.popc" : "sass.brev"), destination(i[0]),
@@ -378,8 +370,7 @@ void Lowering::lower_integer(const Instruction& i) {
                            i.is_signed ? "s32" : "u32", i.high ? "s32" : "u32"),
                destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
       return;
-    default:
-      refuse("it is not implemented");
+    default: refuse("it is not implemented");
   }
 }
 

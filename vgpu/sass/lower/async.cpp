@@ -26,11 +26,8 @@ void Lowering::lower_copy(const Instruction& i) {
 void Lowering::lower_copies(const Instruction& i) {
   program_.copies = true;
   switch (i.op) {
-    case Op::kLdgdepbar:
-      emit("cp.async.commit_group");
-      return;
-    case Op::kDepbar:
-      return lower_wait(i);
+    case Op::kLdgdepbar: emit("cp.async.commit_group"); return;
+    case Op::kDepbar: return lower_wait(i);
     default: {  // ARRIVES
       const u32 pc = emit("cp.async.mbarrier.arrive");
       at(pc).sub = i.mode;

@@ -22,16 +22,12 @@ const char* float_name(const Instruction& i) {
   switch (i.type) {
     case 0:
     case 1:
-    case 2:
-      return "atom.add.noftz.f16x2";
+    case 2: return "atom.add.noftz.f16x2";
     case 3:
     case 4:
-    case 5:
-      return "atom.add.noftz.bf16x2";
-    case 15:
-      return "atom.add.f64";
-    default:
-      return "atom.add.f32";
+    case 5: return "atom.add.noftz.bf16x2";
+    case 15: return "atom.add.f64";
+    default: return "atom.add.f32";
   }
 }
 

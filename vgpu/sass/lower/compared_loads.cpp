@@ -87,15 +87,12 @@ bool parts(const Instruction& i) {
   switch (i.op) {
     case Op::kBar:
     case Op::kCall:
-    case Op::kCallAbsolute:
-      return true;
+    case Op::kCallAbsolute: return true;
     case Op::kBra:
     case Op::kBrx:
     case Op::kRet:
-    case Op::kExit:
-      return always;
-    default:
-      return false;
+    case Op::kExit: return always;
+    default: return false;
   }
 }
 

@@ -55,8 +55,7 @@ void Lowering::lower_control(const Instruction& i) {
       }
       return;
     }
-    case Op::kCallAbsolute:
-      return lower_absolute_call(i);
+    case Op::kCallAbsolute: return lower_absolute_call(i);
     case Op::kLepc: {
       emit_alu("sass.mov", destination(i[0]), {constant(i.target)});
       emit_uncounted("sass.mov", destination(i[0]) + 128, {zero_});
@@ -98,8 +97,7 @@ void Lowering::lower_control(const Instruction& i) {
       at(pc).s[0] = i.count == 0 ? kNone : source(i[0]);
       return;
     }
-    default:
-      emit("sass.trap");
+    default: emit("sass.trap");
   }
 }
 
@@ -150,12 +148,8 @@ void Lowering::lower_barrier(const Instruction& i) {
   insn.s[1] = count;
   insn.s[2] = kNone;
   switch (i.mode) {
-    case 0:
-      at(pc).sub = static_cast<u8>(BarrierKind::kSync);
-      return;
-    case 1:
-      at(pc).sub = static_cast<u8>(BarrierKind::kArrive);
-      return;
+    case 0: at(pc).sub = static_cast<u8>(BarrierKind::kSync); return;
+    case 1: at(pc).sub = static_cast<u8>(BarrierKind::kArrive); return;
     default: {
       const Operand& p = i[i.count - 1u];
       static constexpr BarrierKind kKinds[] = {BarrierKind::kReducePopulation,

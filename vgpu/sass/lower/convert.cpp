@@ -20,15 +20,11 @@ u64 signs(const Operand& o) { return (o.negated ? kNegateA : 0) | (o.absolute ? 
 // Of an integer that is a part of its register.
 u32 lowest_bit(Half part) {
   switch (part) {
-    case Half::kByte1:
-      return 8;
+    case Half::kByte1: return 8;
     case Half::kUpper:
-    case Half::kByte2:
-      return 16;
-    case Half::kByte3:
-      return 24;
-    default:
-      return 0;
+    case Half::kByte2: return 16;
+    case Half::kByte3: return 24;
+    default: return 0;
   }
 }
 

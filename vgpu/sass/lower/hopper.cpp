@@ -18,10 +18,8 @@ WgmmaType factor_type(const Instruction& i, u8 code) {
       constexpr WgmmaType kTypes[] = {WgmmaType::kF16, WgmmaType::kBf16, WgmmaType::kTf32};
       return kTypes[code];
     }
-    case 1:
-      return code == 1 ? WgmmaType::kS8 : WgmmaType::kU8;
-    default:
-      return code == 1 ? WgmmaType::kE5m2 : WgmmaType::kE4m3;
+    case 1: return code == 1 ? WgmmaType::kS8 : WgmmaType::kU8;
+    default: return code == 1 ? WgmmaType::kE5m2 : WgmmaType::kE4m3;
   }
 }
 
@@ -179,24 +177,19 @@ void Lowering::lower_send(const Instruction& i) {
 
 void Lowering::lower_hopper(const Instruction& i) {
   switch (i.op) {
-    case Op::kGmma:
-      return lower_gmma(i);
-    case Op::kWarpgroup:
-      return lower_warpgroup(i);
+    case Op::kGmma: return lower_gmma(i);
+    case Op::kWarpgroup: return lower_warpgroup(i);
     case Op::kUtmaLoad:
     case Op::kUtmaStore:
-    case Op::kUtmaReduce:
-      return lower_tensor_copy(i);
+    case Op::kUtmaReduce: return lower_tensor_copy(i);
     case Op::kUblkcp:
-    case Op::kUblkReduce:
-      return lower_bulk(i);
+    case Op::kUblkReduce: return lower_bulk(i);
     case Op::kUtmaCommit:
       program_.copies = true;
       emit("bulk.commit_group");
       return;
     case Op::kStas:
-    case Op::kRedas:
-      return lower_send(i);
+    case Op::kRedas: return lower_send(i);
     case Op::kUtmaCache: {
       enum { kForget, kPrefetch };
       if (i.mode == kForget) {
@@ -212,11 +205,8 @@ void Lowering::lower_hopper(const Instruction& i) {
       emit("fence.mbarrier_init", true);
       at(emit("barrier.cluster.arrive")).sub = 1;
       return;
-    case Op::kClusterWait:
-      emit("barrier.cluster.wait");
-      return;
-    default:
-      emit("nop");  // prefetches of global memory
+    case Op::kClusterWait: emit("barrier.cluster.wait"); return;
+    default: emit("nop");  // prefetches of global memory
   }
 }
 

@@ -198,18 +198,12 @@ u32 Lowering::bank_constant(const Operand& o, u32 words) {
 
 u32 Lowering::source(const Operand& o) {
   switch (o.kind) {
-    case Kind::kRegister:
-      return o.index == kZeroRegister ? zero_ : row(o.index);
-    case Kind::kUniform:
-      return o.index == kZeroUniform ? zero_ : row(uniforms_ + o.index);
-    case Kind::kImmediate:
-      return constant(o.value);
-    case Kind::kConstant:
-      return bank_constant(o, 1);
-    case Kind::kBarrier:
-      return row(barriers_ + o.index);
-    default:
-      refuse("an operand of another kind");
+    case Kind::kRegister: return o.index == kZeroRegister ? zero_ : row(o.index);
+    case Kind::kUniform: return o.index == kZeroUniform ? zero_ : row(uniforms_ + o.index);
+    case Kind::kImmediate: return constant(o.value);
+    case Kind::kConstant: return bank_constant(o, 1);
+    case Kind::kBarrier: return row(barriers_ + o.index);
+    default: refuse("an operand of another kind");
   }
 }
 

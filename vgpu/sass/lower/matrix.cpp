@@ -92,9 +92,7 @@ void Lowering::lower_matrix(const Instruction& i) {
       list(i[3], rows / 4, false, 2);
       return;
     }
-    case Op::kMovm:
-      emit_alu("movmatrix", destination(i[0]), {source(i[1])});
-      return;
+    case Op::kMovm: emit_alu("movmatrix", destination(i[0]), {source(i[1])}); return;
     default: {
       const bool stores = i.op == Op::kStsm;
       const u32 pc = emit(stores ? "stmatrix" : "ldmatrix");

@@ -62,19 +62,12 @@ void Lowering::lower_memory(const Instruction& i) {
   const char* space = nullptr;
   switch (i.op) {
     case Op::kLdg:
-    case Op::kStg:
-      space = "global";
-      break;
+    case Op::kStg: space = "global"; break;
     case Op::kLds:
-    case Op::kSts:
-      space = "shared";
-      break;
+    case Op::kSts: space = "shared"; break;
     case Op::kLdl:
-    case Op::kStl:
-      space = "local";
-      break;
-    default:
-      space = "generic";
+    case Op::kStl: space = "local"; break;
+    default: space = "generic";
   }
   const bool is_store = i.op == Op::kStg || i.op == Op::kSts || i.op == Op::kStl || i.op == Op::kSt;
   const bool near = i.op == Op::kLds || i.op == Op::kSts || i.op == Op::kLdl || i.op == Op::kStl;

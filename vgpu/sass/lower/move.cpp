@@ -16,8 +16,7 @@ u8 Lowering::special_of(const Instruction& i) const {
     special = Special::value;        \
     break;
 #include "sass/special_registers.def"
-    default:
-      refuse("the special register");
+    default: refuse("the special register");
   }
   if (i.bytes == 8 && i.mode == kClockLow) special = Special::kClock64;
   if (i.bytes == 8 && i.mode == kGlobaltimerLow) special = Special::kGlobaltimer;
@@ -26,9 +25,7 @@ u8 Lowering::special_of(const Instruction& i) const {
 
 void Lowering::lower_move(const Instruction& i) {
   switch (i.op) {
-    case Op::kMov:
-      emit_alu(twin("sass.mov"), destination(i[0]), {source(i[1])});
-      return;
+    case Op::kMov: emit_alu(twin("sass.mov"), destination(i[0]), {source(i[1])}); return;
     case Op::kP2r:
     case Op::kR2p: {
       const bool reads = i.op == Op::kP2r;
@@ -43,8 +40,7 @@ void Lowering::lower_move(const Instruction& i) {
                {source(i[i.mode + 1u])})
           .sub = i.combine == Combine::kOr ? 1 : 0;
       return;
-    default:
-      break;
+    default: break;
   }
   // S2R, S2UR, CS2R.
   if (i.op == Op::kCs2r && i.mode == 0xff) {

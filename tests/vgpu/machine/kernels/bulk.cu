@@ -82,18 +82,10 @@ __device__ void load(int rank, void* to, const Map& map, u64* b, const int* at) 
       "l"(m), "r"(barrier), __VA_ARGS__                                                    \
       : "memory")
   switch (rank) {
-    case 1:
-      LOAD("1d", "%3", "r"(at[0]));
-      break;
-    case 2:
-      LOAD("2d", "%3, %4", "r"(at[0]), "r"(at[1]));
-      break;
-    case 3:
-      LOAD("3d", "%3, %4, %5", "r"(at[0]), "r"(at[1]), "r"(at[2]));
-      break;
-    case 4:
-      LOAD("4d", "%3, %4, %5, %6", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]));
-      break;
+    case 1: LOAD("1d", "%3", "r"(at[0])); break;
+    case 2: LOAD("2d", "%3, %4", "r"(at[0]), "r"(at[1])); break;
+    case 3: LOAD("3d", "%3, %4, %5", "r"(at[0]), "r"(at[1]), "r"(at[2])); break;
+    case 4: LOAD("4d", "%3, %4, %5, %6", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3])); break;
     default:
       LOAD("5d", "%3, %4, %5, %6, %7", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]));
   }

@@ -36,44 +36,19 @@ extern "C" __global__ void choose(const int* in, int* out) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   int v = in[i];
   switch (v & 15) {
-    case 0:
-      v += 5;
-      break;
-    case 1:
-      v *= 3;
-      break;
-    case 2:
-      v ^= 0x55;
-      [[fallthrough]];
-    case 3:
-      v -= 7;
-      break;
-    case 4:
-      v = -v;
-      break;
-    case 5:
-      v <<= 2;
-      break;
-    case 6:
-      v >>= 1;
-      break;
-    case 7:
-      v |= 0x100;
-      break;
-    case 8:
-      v = v * v;
-      break;
-    case 9:
-      v = 1;
-      break;
-    case 10:
-      v = ~v;
-      break;
-    case 11:
-      v += i;
-      break;
-    default:
-      v = 0;
+    case 0: v += 5; break;
+    case 1: v *= 3; break;
+    case 2: v ^= 0x55; [[fallthrough]];
+    case 3: v -= 7; break;
+    case 4: v = -v; break;
+    case 5: v <<= 2; break;
+    case 6: v >>= 1; break;
+    case 7: v |= 0x100; break;
+    case 8: v = v * v; break;
+    case 9: v = 1; break;
+    case 10: v = ~v; break;
+    case 11: v += i; break;
+    default: v = 0;
   }
   out[i] = v;
 }

@@ -124,16 +124,12 @@ extern "C" __global__ void misuse(int how, int count) {
   init(&b[0], how == 1 ? count : 2);
   u64 state = 0;
   switch (how) {
-    case 2:
-      arrive(&b[0], count);
-      break;
+    case 2: arrive(&b[0], count); break;
     case 3:
       asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(address(&b[0])) : "memory");
       try_wait(&b[0], 0);
       break;
-    case 4:
-      init(&b[0], 2);
-      break;
+    case 4: init(&b[0], 2); break;
     case 5:
       asm volatile("st.shared.u32 [%0], 7;" ::"r"(address(&b[0])) : "memory");
       arrive(&b[0]);
@@ -165,17 +161,14 @@ extern "C" __global__ void misuse(int how, int count) {
       asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address(&b[0]) + 4096)
                    : "memory");
       break;
-    case 11:
-      try_wait(&b[0], 2);
-      break;
+    case 11: try_wait(&b[0], 2); break;
     case 12:
       asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 64;" ::"r"(address(&b[0]))
                    : "memory");
       arrive(&b[0]);
       arrive(&b[0]);
       break;
-    default:
-      break;
+    default: break;
   }
 }
 

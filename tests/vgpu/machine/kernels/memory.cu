@@ -43,29 +43,14 @@ __device__ void widen(const void* in, void* out) {
 }
 extern "C" __global__ void sizes(const void* in, void* out, int which) {
   switch (which) {
-    case 0:
-      widen<signed char>(in, out);
-      break;
-    case 1:
-      widen<unsigned char>(in, out);
-      break;
-    case 2:
-      widen<short>(in, out);
-      break;
-    case 3:
-      widen<unsigned short>(in, out);
-      break;
-    case 4:
-      widen<int>(in, out);
-      break;
-    case 5:
-      widen<long long>(in, out);
-      break;
-    case 6:
-      widen<double>(in, out);
-      break;
-    default:
-      widen<float>(in, out);
+    case 0: widen<signed char>(in, out); break;
+    case 1: widen<unsigned char>(in, out); break;
+    case 2: widen<short>(in, out); break;
+    case 3: widen<unsigned short>(in, out); break;
+    case 4: widen<int>(in, out); break;
+    case 5: widen<long long>(in, out); break;
+    case 6: widen<double>(in, out); break;
+    default: widen<float>(in, out);
   }
 }
 

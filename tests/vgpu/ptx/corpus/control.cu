@@ -2,30 +2,18 @@
 // Branches: jump tables, loops with and without unrolling, early exits, divergence.
 __device__ __noinline__ int choose(int n, int x) {
   switch (n) {
-    case 0:
-      return x + 17;
-    case 1:
-      return x * 31;
-    case 2:
-      return x ^ 0x55;
-    case 3:
-      return x >> 3;
-    case 4:
-      return -x;
-    case 5:
-      return __popc(x);
-    case 6:
-      return __clz(x);
-    case 7:
-      return __brev(x);
-    case 8:
-      return __ffs(x);
-    case 9:
-      return x % 7;
-    case 10:
-      return x / 11;
-    default:
-      return 0;
+    case 0: return x + 17;
+    case 1: return x * 31;
+    case 2: return x ^ 0x55;
+    case 3: return x >> 3;
+    case 4: return -x;
+    case 5: return __popc(x);
+    case 6: return __clz(x);
+    case 7: return __brev(x);
+    case 8: return __ffs(x);
+    case 9: return x % 7;
+    case 10: return x / 11;
+    default: return 0;
   }
 }
 __global__ void loops(float* out, const float* in, int n) {
@@ -82,16 +70,9 @@ __global__ void table(int* out, int n) {
       out[5] = out[2] + out[3];
       __threadfence_block();
       break;
-    case 6:
-      atomicMax(out + 1, 7);
-      break;
-    case 7:
-      out[7] = static_cast<int>(clock64());
-      break;
-    case 8:
-      atomicCAS(out, 1, 2);
-      break;
-    default:
-      break;
+    case 6: atomicMax(out + 1, 7); break;
+    case 7: out[7] = static_cast<int>(clock64()); break;
+    case 8: atomicCAS(out, 1, 2); break;
+    default: break;
   }
 }
