@@ -206,20 +206,13 @@ struct SharedExtremes {
     atomicAdd(&g.vectors, x.vectors);
     atomicAdd(&g.large, x.large);
   }
-  // A thread computes this in fewer cycles than a warp would need to combine its lanes.
-  __device__ __forceinline__ Extremes of_all() const {
+  __device__ __forceinline__ Extremes copy(int i) const {
     constexpr int kLoads = sizeof(Extremes) / sizeof(uint4);
-    Extremes copies[kCopies];
+    Extremes x;
 #pragma unroll
-    for (int copy = 0; copy < kCopies; ++copy) {
-#pragma unroll
-      for (int i = 0; i < kLoads; ++i)
-        reinterpret_cast<uint4*>(&copies[copy])[i] =
-            __ldcg(reinterpret_cast<const uint4*>(&of[copy].x) + i);
-    }
-#pragma unroll
-    for (int copy = 1; copy < kCopies; ++copy) copies[0].take(copies[copy]);
-    return copies[0];
+    for (int load = 0; load < kLoads; ++load)
+      reinterpret_cast<uint4*>(&x)[load] = __ldcg(reinterpret_cast<const uint4*>(&of[i].x) + load);
+    return x;
   }
 };
 

@@ -71,6 +71,12 @@ struct Verdict {
   float up;
 };
 
+// A block's verdict, in shared memory, and the barrier that says when it is there.
+struct Decision {
+  Verdict verdict;
+  std::uint64_t made;
+};
+
 // Whether the bound for two FP16 terms holds for every element of C.
 __device__ inline bool fp16x3_is_proved(const Extremes& a, const Extremes& b, int k,
                                         const PlacesNeeded& needed) {
@@ -101,8 +107,9 @@ __device__ inline bool few_products_are_large(const Extremes& a, const Extremes&
 // time of a product.
 __device__ inline bool many_are_exceptional(const Extremes& a, int vectors_a, const Extremes& b,
                                             int vectors_b) {
-  constexpr double kMost = 1.0 / 64;
-  return a.exceptional + 0.0 > kMost * vectors_a || b.exceptional + 0.0 > kMost * vectors_b;
+  constexpr int kOneOf = 64;
+  return static_cast<int>(a.exceptional) > vectors_a / kOneOf ||
+         static_cast<int>(b.exceptional) > vectors_b / kOneOf;
 }
 
 __device__ __forceinline__ bool grows(unsigned packed) {
@@ -110,13 +117,20 @@ __device__ __forceinline__ bool grows(unsigned packed) {
   return 2 * growth.grown >= growth.chains;
 }
 
-// The verdict on a product of m rows and n columns.
+// The verdict on a product of m rows and n columns, by a whole warp.
 __device__ inline Verdict verdict_of(const GuardState& state, int m, int n, int k,
                                      const PlacesNeeded& needed) {
   constexpr float kLeast =
       static_cast<float>(1 << TermFormat<__half, 2>::kTop) * 0x1p-100F;  // of three BF16 terms
   const unsigned growth = __ldcg(&state.growth);
-  const Extremes a = state.of[0].of_all(), b = state.of[1].of_all();
+  constexpr int kCopies = SharedExtremes::kCopies;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const Extremes of_lane = state.of[lane / kCopies % 2].copy(lane % kCopies);
+  const Extremes none;
+  Extremes a = lane < kCopies ? of_lane : none;
+  Extremes b = lane >= kCopies && lane < 2 * kCopies ? of_lane : none;
+  a.take_warp();
+  b.take_warp();
   const float up = (a.seconds | b.seconds) == 0 ? 1.0F : kCompensation;
   if (a.has_below(kLeast) || b.has_below(kLeast) || few_products_are_large(a, b, k) ||
       many_are_exceptional(a, m, b, n)) {

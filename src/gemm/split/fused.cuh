@@ -174,8 +174,14 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   __syncthreads();
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
+    const auto always = [] { return true; };
     produce<T, Schedule>(
-        map_a, map_b, s, plan, [] {}, [] { begin_fused<T>(); });
+        map_a, map_b, s, plan, static_cast<int>(threadIdx.x), always,
+        [] {
+          begin_fused<T>();
+          return true;
+        },
+        always);
     if constexpr (T::kGuarded) {
       constexpr unsigned kCopy = 64;  // threads of the warps that copy
       if (threadIdx.x >= kCopy) {

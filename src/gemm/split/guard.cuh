@@ -14,33 +14,33 @@
 
 namespace ladder {
 
-// All blocks of the grid compute work(group) for groups of which each is taken by one block, and
-// return once all are done: the terms that they wrote can be copied. A block waits only for blocks
-// that have taken a group, hence are running and wait for none. work() is called by the first
-// kPassThreads threads. gTaken and gDone are zero before.
+// The first kPassThreads threads of all blocks of the grid compute work(group) for groups of which
+// each is taken by one block, and return once all are done: the terms that they wrote can be
+// copied. A block waits only for blocks that have taken a group, hence are running and wait for
+// none. gTaken and gDone are zero before.
 template <class Work>
 __device__ __forceinline__ void share_out(unsigned* gTaken, unsigned* gDone, unsigned groups,
                                           Work work) {
   __shared__ unsigned s_group;
   unsigned mine = 0;
   while (true) {
-    __syncthreads();  // the work of the preceding group, and its number, have been read
+    sync_pass<kPassThreads>();  // the work of the preceding group, and its number, have been read
     if (threadIdx.x == 0) s_group = atomicAdd(gTaken, 1U);
-    __syncthreads();
+    sync_pass<kPassThreads>();
     const unsigned group = s_group;
     if (group >= groups) break;
-    if (threadIdx.x < kPassThreads) work(static_cast<int>(group));
+    work(static_cast<int>(group));
     ++mine;
   }
   ptx::fence_proxy_async_global();
   __threadfence();
-  __syncthreads();
+  sync_pass<kPassThreads>();
   if (threadIdx.x == 0) {
     if (mine > 0) atomicAdd(gDone, mine);
     while (ptx::load_acquire(gDone) != groups) {
     }
   }
-  __syncthreads();
+  sync_pass<kPassThreads>();
   __threadfence();
   ptx::fence_proxy_async_global();
 }
@@ -78,16 +78,17 @@ template <class Tile_>
 struct Guard {
   using T = Tile_;
   static constexpr bool kGuards = true;
-  static constexpr int kWideGroups = T::kThreads / WideTile::kThreads;
+  static constexpr int kWideGroups = kConsumers<T> / WideTile::kThreads;
   static constexpr int kSharedBytes =
       std::max({static_cast<int>(sizeof(typename T::Shared)),
                 kWideGroups* static_cast<int>(sizeof(WideTile::Shared)),
                 static_cast<int>(sizeof(AcrossShared))});
-  static_assert(kPassThreads <= T::kThreads && T::kThreads % WideTile::kThreads == 0,
-                "the product's threads do the other kernels' work");
+  static_assert(kPassThreads == kConsumers<T> && kConsumers<T> % WideTile::kThreads == 0,
+                "the consumers do the other kernels' work");
 
   int least_blocks;
-  int* gChoice;  // (kChoiceFields)
+  bool copies_at_once;  // before the verdict: the other terms have memory of their own
+  int* gChoice;         // (kChoiceFields)
   GuardState* g;
   PlacesNeeded needed;
   // With three bf16 terms:
@@ -96,24 +97,22 @@ struct Guard {
   Tiling plan;
   Exchange exchange;
 
-  // Waits for the pre-pass. All threads of the block receive the verdict, which is the same in all
-  // blocks.
-  __device__ __forceinline__ Verdict verdict(const SplitTarget& x) const {
-    __shared__ Verdict s_verdict;
-    ptx::wait_for_prerequisites();
-    ptx::launch_dependents();
-    if (threadIdx.x / 32 == kSpareWarp) {
-      const Verdict verdict = verdict_of(*g, x.c.m, x.c.n, x.k, needed);
-      if (threadIdx.x % 32 == 0) {
-        s_verdict = verdict;
-        if (blockIdx.x == 0) {
-          gChoice[kWhichChoice] = static_cast<int>(verdict.choice);
-          gChoice[kWhichMark] = kChoiceMark;
-        }
-      }
-    }
-    __syncthreads();
-    return s_verdict;
+  // Waits for the verdict. Returns whether it is fp16x3.
+  __device__ __forceinline__ bool proceeds(const Decision& s, float& up) const {
+    ptx::mbarrier_wait(ptx::shared_address(&s.made), 0);
+    up = s.verdict.up;
+    return s.verdict.choice == SplitChoice::kFp16x3;
+  }
+
+  // By one warp, after the pre-pass. The verdict is the same in all blocks.
+  __device__ __forceinline__ void decide(Decision& s, const SplitTarget& x) const {
+    const Verdict verdict = verdict_of(*g, x.c.m, x.c.n, x.k, needed);
+    if (threadIdx.x % 32 != 0) return;
+    s.verdict = verdict;
+    ptx::mbarrier_arrive(ptx::shared_address(&s.made));
+    if (blockIdx.x != 0) return;
+    gChoice[kWhichChoice] = static_cast<int>(verdict.choice);
+    gChoice[kWhichMark] = kChoiceMark;
   }
 
   // By the warp that read it: of all blocks, the last one zeroes what the pre-pass found.
@@ -130,12 +129,12 @@ struct Guard {
     if (lane == 0) g->growth = g->have_read = 0;
   }
 
-  // Computes C with other terms than two of fp16, or with none.
+  // Computes C with other terms than two of fp16, or with none. By the consumers, whose registers
+  // the other kernels' functions need.
   __device__ __forceinline__ void compute_otherwise(SplitChoice choice, const SplitTarget& x,
                                                     char* shared) const {
-    using F = typename T::Format;
-    if (threadIdx.x / 32 == kSpareWarp) clear_counts();
-    __syncthreads();  // `shared` holds no barriers any more
+    auto& s = *reinterpret_cast<typename T::Shared*>(shared);
+    sync_pass<kPassThreads>();  // `shared` holds no barriers any more
     if (choice == SplitChoice::kBinary64) {
       const int group = static_cast<int>(threadIdx.x) / WideTile::kThreads;
       wide_tiles_apart(x, static_cast<int>(blockIdx.x) * kWideGroups + group,
@@ -143,20 +142,33 @@ struct Guard {
                        reinterpret_cast<WideTile::Shared*>(shared)[group], 1 + group);
       return;
     }
-    split_in_product<F>({y.a, y.b, y.k, plan.steps}, *g, shared);
+    split_in_product<typename T::Format>({y.a, y.b, y.k, plan.steps}, *g, shared);
     if (threadIdx.x == 0 && atomicAdd(&g->have_split, 1U) == gridDim.x - 1) {
       for (unsigned* const gCount :
            {&g->taken[0], &g->taken[1], &g->done[0], &g->done[1], &g->have_split})
         ptx::store_relaxed(gCount, 0);
     }
-    if (static_cast<int>(blockIdx.x) >= plan.blocks) return;
-    auto& s = *reinterpret_cast<typename T::Shared*>(shared);
     ptx::fence_proxy_async();
-    __syncthreads();
     init_rings<T>(map_a, map_b, s);
-    __syncthreads();
-    multiply<T, false, false>(
-        map_a, map_b, s, y, plan, exchange, 1.0F, [] {}, [] {});
+    sync_block();  // the terms are complete
+    if (static_cast<int>(blockIdx.x) >= plan.blocks) return;
+    consume<T, false, false>(
+        s, y, plan, exchange, [] {}, [](float& /*up*/) { return true; });
+  }
+  // The producer warpgroup's part of that.
+  __device__ __forceinline__ void copy_otherwise(SplitChoice choice, char* shared,
+                                                 int thread) const {
+    if (choice == SplitChoice::kBinary64) return;
+    sync_block();
+    if (static_cast<int>(blockIdx.x) >= plan.blocks) return;
+    const auto always = [] { return true; };
+    produce<T, Schedule>(map_a, map_b, *reinterpret_cast<typename T::Shared*>(shared), plan, thread,
+                         always, always, always);
+  }
+  __device__ __forceinline__ static void sync_block() {
+    constexpr int kBarrier = 5;
+    __syncwarp();
+    ptx::barrier_sync(kBarrier, T::kThreads);
   }
 };
 

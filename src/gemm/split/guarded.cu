@@ -27,6 +27,8 @@ static Status accepts(const Problem& p, const Device& device) {
 
 // Workspace layout: the choice, then the products' own workspace.
 constexpr std::int64_t kHead = 1024;
+// Most bytes of bf16 terms that have memory of their own.
+constexpr std::int64_t kMostApart = 64 << 20;
 
 using Fused = FusedJob<Fp16Terms, 3, true>;
 
@@ -81,7 +83,7 @@ struct Both {
   const Fp16Job& of_two;
   const Bf16Job& of_three;
   SplitTarget x, y;
-  char* terms;
+  char *terms, *other_terms;
   unsigned* gFlags;  // of the product
   GuardState* gState;
   int* gChoice;
@@ -93,6 +95,7 @@ Status launch_product(const Both& both, Stream stream) {
   const TensorPlan &plan = both.of_two.plan(), &other = both.of_three.plan();
   const auto k = static_cast<double>(x.k);
   Guard<Other> guard{.least_blocks = other.plan.blocks,
+                     .copies_at_once = both.terms != both.other_terms,
                      .gChoice = both.gChoice,
                      .g = both.gState,
                      .needed = places_needed(k, guard_budget(k)),
@@ -100,7 +103,7 @@ Status launch_product(const Both& both, Stream stream) {
                      .map_b = {},
                      .y = y,
                      .plan = other.plan,
-                     .exchange = both.of_three.exchange(both.terms, both.gFlags)};
+                     .exchange = both.of_three.exchange(both.other_terms, both.gFlags)};
   using F = typename Other::Format;
   if (Status s = map_terms<F>(guard.map_a, y.a, other.plan.steps, Other::BM); !s) return s;
   if (Status s = map_terms<F>(guard.map_b, y.b, other.plan.steps, Other::kHalf); !s) return s;
@@ -129,20 +132,31 @@ static Status launch_both(const RowMajorCall& call, Stream stream) {
   constexpr std::int64_t kOfGuard = ceil_div(sizeof(GuardState), sizeof(unsigned));  // flags
   constexpr std::int64_t kCensusWords = sizeof(Census) / sizeof(unsigned);
   const std::int64_t of_product = std::max(of_two.flags(), of_three.flags());
+  // The memory of both kinds of terms is the same if it is large.
+  const std::int64_t of_terms = ceil_div(of_two.scratch_bytes(), kHead) * kHead,
+                     of_others = of_three.scratch_bytes();
+  const bool apart = of_others <= kMostApart;
   CallMemory memory;
-  if (Status s =
-          memory.take(stream, kHead + std::max(of_two.scratch_bytes(), of_three.scratch_bytes()),
-                      kOfGuard + of_product + (p.m + p.n) * kCensusWords);
+  if (Status s = memory.take(stream,
+                             kHead + (apart ? of_terms + of_others : std::max(of_terms, of_others)),
+                             kOfGuard + of_product + (p.m + p.n) * kCensusWords);
       !s)
     return s;
   memory.keep_answer();
   char* const terms = memory.scratch() + kHead;
+  char* const other_terms = apart ? terms + of_terms : terms;
   auto* const gState = reinterpret_cast<GuardState*>(memory.flags());
   unsigned* const gFlags = memory.flags() + kOfGuard;
   auto* const gCensus = reinterpret_cast<Census*>(gFlags + of_product);
-  const Both both{
-      of_two, of_three, of_two.target(terms, gCensus, gState->of), of_three.target(terms), terms,
-      gFlags, gState,   reinterpret_cast<int*>(memory.scratch())};
+  const Both both{of_two,
+                  of_three,
+                  of_two.target(terms, gCensus, gState->of),
+                  of_three.target(other_terms),
+                  terms,
+                  other_terms,
+                  gFlags,
+                  gState,
+                  reinterpret_cast<int*>(memory.scratch())};
   if (Status s = of_two.pass<Extra::kCount>(both.x, stream, &gState->growth); !s) return s;
   return kProducts[of_two.plan().tile](both, stream);
 }

@@ -58,28 +58,41 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
 template <bool kParts>
 using PartOrder = std::conditional_t<kParts, PartSchedule, Schedule>;
 
-// begin() waits until the terms are complete; work that needs none of them precedes it. up: the
-// factor of the promotion if kCompensated.
-template <class T, bool kParts, bool kCompensated, class Begin>
-__device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x,
-                                        const Tiling& plan, const Exchange& exchange, float up,
-                                        Begin begin) {
+// Threads of the consumer warpgroups, which come first in a block. The producer warpgroup follows.
+template <class T>
+constexpr int kConsumers = T::kWarpgroups* kWarpgroup;
+
+// begin() waits until the terms are complete. Work that needs no terms precedes it. proceeds(up)
+// returns whether to compute the product, and the factor of the promotion if kCompensated. What
+// precedes it overlaps the making of the verdict: the instructions that a block executes first
+// come from L2 or memory, at up to 1 us per 128 bytes (docs/lab/guard-cost.md).
+template <class T, bool kParts, bool kCompensated, class Begin, class Proceeds>
+__device__ __forceinline__ bool consume(typename T::Shared& s, const SplitTarget& x,
+                                        const Tiling& plan, const Exchange& exchange, Begin begin,
+                                        Proceeds proceeds) {
   const int block = static_cast<int>(blockIdx.x),
-            group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+            group = static_cast<int>(threadIdx.x) / kWarpgroup;
   const bool leads = threadIdx.x % 32 == 0;
   Product<T> product(T::kPingPong ? 0 : group);  // (WM,WN)
   auto ring_a = Ring<T::kUnitsA>::of_consumer();
   auto ring_b = Ring<T::kUnitsB>::of_consumer();
   PartOrder<kParts> order(plan, block);
-  Work work;
+  Work work{};
   bool more = order.next(work);
   TilePlace place = place_of<kBand>(plan, work.tile);
   begin();
+  float up = 1.0F;
+  bool decided = false;
   constexpr bool kTurns = kTakesTurns<T, kCompensated>;
   const Turns<kTurns> turns(group);
   int next_group = 0;  // of the warpgroups that alternate slabs
   for (; more; more = order.next(work), place = place_of<kBand>(plan, work.tile)) {
     const bool plain = !kParts && plain_scales<T>(x, place.m * T::BM, place.n * T::BN);
+    if (!decided && !proceeds(up)) {
+      turns.end(0);
+      return false;
+    }
+    decided = true;
 #pragma unroll
     for (float& sum : product.sums) sum = 0.0F;
 
@@ -135,31 +148,19 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
     }
   }
   turns.end(next_group);
-}
-
-// The product, by all threads of a block, in their roles. `s` has its pipelines initialised.
-// on_spare_warp() is for one warp that neither copies nor multiplies.
-template <class T, bool kParts, bool kCompensated, class Begin, class OnSpareWarp>
-__device__ __forceinline__ void multiply(const CUtensorMap& map_a, const CUtensorMap& map_b,
-                                         typename T::Shared& s, const SplitTarget& x,
-                                         const Tiling& plan, const Exchange& exchange, float up,
-                                         Begin begin, OnSpareWarp on_spare_warp) {
-  if (threadIdx.x < kWarpgroup) {
-    ptx::release_registers<T::kProducerRegisters>();
-    produce<T, PartOrder<kParts>>(map_a, map_b, s, plan, begin, begin);
-    if (threadIdx.x / 32 == kSpareWarp) on_spare_warp();
-  } else {
-    ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T, kParts, kCompensated>(s, x, plan, exchange, up, begin);
-  }
+  return decided || proceeds(up);
 }
 
 // The policy of a product that always runs. guard.cuh has the other one.
 struct Unguarded {
   static constexpr bool kGuards = false;
   static constexpr int kSharedBytes = 0;
+  static constexpr bool copies_at_once = true;
   int least_blocks = 0;
   const int* gChoice = nullptr;
+  __device__ __forceinline__ bool proceeds(const Decision& /*s*/, float& /*up*/) const {
+    return true;
+  }
 };
 
 template <class T, bool kParts, class Guard>
@@ -170,25 +171,48 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   init_rings<T>(map_a, map_b, s);
+  __shared__ Decision s_decision;
   if constexpr (Guard::kGuards) {
-    const Verdict verdict = guard.verdict(x);
-    if (verdict.choice != SplitChoice::kFp16x3) {
+    if (threadIdx.x == 0) {
+      ptx::mbarrier_init(ptx::shared_address(&s_decision.made), 1);
+      ptx::fence_mbarrier_init();
+    }
+  }
+  __syncthreads();
+  const auto begin = [] {
+    ptx::wait_for_prerequisites();
+    ptx::launch_dependents();
+  };
+  const auto proceeds = [&](float& up) { return guard.proceeds(s_decision, up); };
+  if (threadIdx.x < kConsumers<T>) {
+    ptx::claim_registers<T::kConsumerRegisters>();
+    if (consume<T, kParts, Guard::kGuards>(s, x, plan, exchange, begin, proceeds)) return;
+    if constexpr (Guard::kGuards) {
+      guard.sync_block();  // no thread waits for the pipelines' barriers any more
       const auto invalidate = [](std::uint32_t barrier) { ptx::mbarrier_invalidate(barrier); };
       if (threadIdx.x == 0) s.for_each_barrier(invalidate, invalidate);
-      guard.compute_otherwise(verdict.choice, x, shared);
-    } else if (static_cast<int>(blockIdx.x) < plan.blocks) {
-      multiply<T, kParts, true>(
-          map_a, map_b, s, x, plan, exchange, verdict.up, [] {}, [&] { guard.clear_counts(); });
-    } else if (threadIdx.x / 32 == kSpareWarp) {
-      guard.clear_counts();
+      guard.compute_otherwise(s_decision.verdict.choice, x, shared);
     }
   } else {
-    __syncthreads();
-    const auto begin = [] {
-      ptx::wait_for_prerequisites();
-      ptx::launch_dependents();
+    ptx::release_registers<T::kProducerRegisters>();
+    const int thread = static_cast<int>(threadIdx.x) - kConsumers<T>;
+    float up = 1.0F;  // for the consumers
+    const auto copies = [&] {
+      begin();
+      return guard.copies_at_once || proceeds(up);
     };
-    multiply<T, kParts, false>(map_a, map_b, s, x, plan, exchange, 1.0F, begin, [] {});
+    produce<T, PartOrder<kParts>>(map_a, map_b, s, plan, thread, copies, copies,
+                                  [&] { return proceeds(up); });
+    if constexpr (Guard::kGuards) {
+      if (thread / 32 == kSpareWarp) {
+        begin();
+        guard.decide(s_decision, x);
+        guard.clear_counts();
+      }
+      if (proceeds(up)) return;
+      guard.sync_block();
+      guard.copy_otherwise(s_decision.verdict.choice, shared, thread);
+    }
   }
 }
 
