@@ -105,14 +105,19 @@ void prepend(Environment& environment, const char* name, const std::string& valu
   vgpu::app::set(environment, name, former.empty() ? value : value + ":" + former);
 }
 
+// Adds the setting of the C library, unless the user has one of that name.
+void tune(Environment& environment, const char* name, std::uint64_t value) {
+  constexpr const char* kVariable = "GLIBC_TUNABLES";
+  const std::string former = vgpu::app::get(environment, kVariable);
+  if (former.find(name) == former.npos)
+    prepend(environment, kVariable, fmt::format("{}={}", name, value));
+}
+
 // The loader reserves less memory for the thread-local variables of a program's libraries where
 // LD_AUDIT is set. This reserves what they need, and a little for programs that it starts.
 void reserve_tls(Environment& environment, std::uint64_t bytes) {
-  constexpr const char *kVariable = "GLIBC_TUNABLES", *kName = "glibc.rtld.optional_static_tls";
   constexpr std::uint64_t kLittle = 4096;
-  const std::string former = vgpu::app::get(environment, kVariable);
-  if (former.find(kName) == former.npos)
-    prepend(environment, kVariable, fmt::format("{}={}", kName, bytes + kLittle));
+  tune(environment, "glibc.rtld.optional_static_tls", bytes + kLittle);
 }
 
 // Puts the project's library in front of cuBLAS. It launches kernels for the products that it has,
@@ -207,6 +212,8 @@ int run(const Options& options) {
   if (!inspection.error.empty()) return fail(kBadArgument, inspection.error);
   if (!inspection.warning.empty()) fmt::print(stderr, "vgpu: {}\n", inspection.warning);
   reserve_tls(environment, inspection.tls_bytes);
+  // First accesses to much memory cost less in large pages.
+  tune(environment, "glibc.malloc.hugetlb", 1);
   if (vgpu::app::get(environment, "LD_AUDIT").find(kRedirect) == std::string::npos)
     prepend(environment, "LD_AUDIT", libraries + "/" + kRedirect);
 
