@@ -166,11 +166,11 @@ bool BlockWatch::counts_as_written(u64 address) {
 void BlockWatch::report_global(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                                u64 address, u32 bytes) {
   if (counts_as_written(address)) return;
-  u64 first = address;
-  while (first != address + bytes && shadow_->is_written(first, 1)) ++first;
+  const u64 first = shadow_->first_unwritten(address, bytes);
   if (first == address + bytes) return;  // another block has written them since
-  const bool any_half = shadow_->is_written(address, 2) || shadow_->is_written(address + 2, 2);
-  if ((insn.flags & ir::kFlagHalf) != 0 && any_half) return;
+  if ((insn.flags & ir::kFlagHalf) != 0 &&
+      (shadow_->is_written(address, 2) || shadow_->is_written(address + 2, 2)))
+    return;
   const observer::Lane at{warp, insn, lane};
   observer::find(at, FaultKind::kUninitialized, ir::kNone, [&]() -> observer::Description {
     const std::string where = fmt::format("address 0x{:x}: {}", first, memory_.describe(first));

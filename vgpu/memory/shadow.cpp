@@ -79,11 +79,11 @@ void Shadow::forget(std::uint64_t address, std::size_t size) {
   clear(written_ + first, written_ + last);
 }
 
-bool Shadow::is_written(std::uint64_t address, std::size_t size) const {
+std::uint64_t Shadow::first_unwritten(std::uint64_t address, std::size_t size) const {
   for (std::uint64_t byte = address - begin_; byte != address - begin_ + size; ++byte) {
-    if ((written_[byte / 4] >> byte % 4 & 1) == 0) return false;
+    if ((written_[byte / 4] >> byte % 4 & 1) == 0) return byte + begin_;
   }
-  return true;
+  return address + size;
 }
 
 void Shadow::doubt(std::uint64_t address, std::size_t size) {

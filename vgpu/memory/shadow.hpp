@@ -35,7 +35,11 @@ class Shadow {
   std::uint8_t* written() const { return written_; }
   void mark_written(std::uint64_t address, std::size_t size);
   void forget(std::uint64_t address, std::size_t size);
-  bool is_written(std::uint64_t address, std::size_t size) const;
+  // Address of the first byte that was not written; address + size if there is none.
+  std::uint64_t first_unwritten(std::uint64_t address, std::size_t size) const;
+  bool is_written(std::uint64_t address, std::size_t size) const {
+    return first_unwritten(address, size) == address + size;
+  }
   void doubt(std::uint64_t address, std::size_t size);
   // Address of the first byte in doubt; address + size if there is none.
   std::uint64_t first_in_doubt(std::uint64_t address, std::size_t size) const;
