@@ -345,6 +345,22 @@ template <bool kFinite>
   return kFinite && !finite(result) ? result - kUnit : result;
 }
 
+// An 8-bit number as f16.
+template <Format kFormat, bool kRelu>
+[[gnu::always_inline]] inline u32 byte_to_half(u32 byte) {
+  struct Table {
+    Table() {
+      for (u32 code = 0; code < 256; ++code) {
+        halves[code] = static_cast<u16>(narrow_one<kHalf, Rounding::kNearest, kRelu, false>(
+            static_cast<float>(widen(code, kFormat))));
+      }
+    }
+    u16 halves[256];
+  };
+  static const Table all;
+  return all.halves[byte];
+}
+
 // Pairs of 8-bit numbers from FP32 and from pairs of f16, always to the largest finite number, and
 // back.
 template <Format kFormat, bool kRelu>
@@ -362,10 +378,7 @@ void define_bytes(OperationSink& sink, const char* from_singles, const char* fro
                             narrow_one<kFormat, kRn, kRelu, true>(low));
   });
   op_each(sink, to_halves, [](u16 a) {
-    const float high = static_cast<float>(widen(a >> 8, kFormat)),
-                low = static_cast<float>(widen(a & 0xff, kFormat));
-    return narrow_one<kHalf, kRn, kRelu, false>(high) << 16 |
-           narrow_one<kHalf, kRn, kRelu, false>(low);
+    return byte_to_half<kFormat, kRelu>(a >> 8) << 16 | byte_to_half<kFormat, kRelu>(a & 0xff);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "machine/isa/elementary.hpp"
+#include "machine/isa/pair_order.hpp"
 #include "machine/isa/sass.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
@@ -144,19 +145,21 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   };
   const unsigned rounding = bits_of(m, kRoundingAt, 2);
   if (rounding == 0) {
-    alignas(64) u64 results[kLanes];
+    alignas(64) u64 x[kLanes], y[kLanes], z[kLanes], results[kLanes];
+    load_pairs(window, insn.s[0], x);
+    load_pairs(window, insn.s[1], y);
+    if (kForm == Form::kFma) load_pairs(window, insn.s[2], z);
     u64 nans = 0;
     for (u32 i = 0; i < kLanes; ++i) {
-      const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
-      const double result = compute(bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z);
+      const double result = compute(bits_as<double>(sa(x[i])), bits_as<double>(sb(y[i])),
+                                    kForm == Form::kFma ? bits_as<double>(sc(z[i])) : 0);
       results[i] = bits_as<u64>(result);
       nans |= is_nan(result) ? u64{1} : u64{0};
     }
-    if (__builtin_expect(nans != 0, 0)) {
-      for (u32 i = 0; i < kLanes; ++i) results[i] = finish(i, bits_as<double>(results[i]));
+    if (__builtin_expect(nans == 0, 1)) {
+      store_pairs(window, insn.d, mask, results);
+      return;
     }
-    write_pairs(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return results[i]; });
-    return;
   }
   write_pairs(window, insn.d, mask, [&](u32 i) {
     if ((mask >> i & 1) == 0) return u64{0};

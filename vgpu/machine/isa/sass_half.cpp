@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine code: pairs of 16-bit floating-point numbers.
+#include "machine/isa/half_rows.hpp"
 #include "machine/isa/sass.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
@@ -48,16 +49,43 @@ template <class H>
   return float_to_half<H>(single_to_odd(a));
 }
 
+template <class H, class T>
+inline constexpr bool kByHost = std::is_same_v<H, f16>&& std::is_same_v<T, float>;
+
+// The halves from bit `shift` on.
+template <class H, class T>
+[[gnu::always_inline]] inline void load_numbers(const Halves& from, u32 shift, Modifiers m, T* to) {
+  if constexpr (kByHost<H, T>) {
+    alignas(64) u32 bits[kLanes];
+    for (u32 i = 0; i < kLanes; ++i) bits[i] = flushed(from[i] >> shift, m);
+    widen_halves(bits, to);
+  } else {
+    for (u32 i = 0; i < kLanes; ++i) to[i] = number<T, H>(from[i] >> shift, m);
+  }
+}
+
+template <class H, class T>
+[[gnu::always_inline]] inline void round_numbers(const T* from, u32* to) {
+  if constexpr (kByHost<H, T>) {
+    narrow_to_halves(from, to);
+  } else {
+    for (u32 i = 0; i < kLanes; ++i) to[i] = rounded_half<H>(from[i]);
+  }
+}
+
 // Results in the halves from bit `shift` on, as numbers that are rounded once more.
 template <class H, Form kForm, class T>
 [[gnu::always_inline]] inline void calculate(const Halves& a, const Halves& b, const Halves& c,
                                              u32 shift, Modifiers m, T* r) {
-  for (u32 i = 0; i < kLanes; ++i) {
-    const T x = number<T, H>(a[i] >> shift, m), y = number<T, H>(b[i] >> shift, m);
-    if constexpr (kForm == Form::kFma)
-      r[i] = multiply_add_to_odd(x, y, number<T, H>(c[i] >> shift, m));
-    else
-      r[i] = kForm == Form::kAdd ? x + y : x * y;
+  alignas(64) T x[kLanes], y[kLanes];
+  load_numbers<H>(a, shift, m, x);
+  load_numbers<H>(b, shift, m, y);
+  if constexpr (kForm == Form::kFma) {
+    alignas(64) T z[kLanes];
+    load_numbers<H>(c, shift, m, z);
+    for (u32 i = 0; i < kLanes; ++i) r[i] = multiply_add_to_odd(x[i], y[i], z[i]);
+  } else {
+    for (u32 i = 0; i < kLanes; ++i) r[i] = kForm == Form::kAdd ? x[i] + y[i] : x[i] * y[i];
   }
   if (has(m, kSaturate)) {
     for (u32 i = 0; i < kLanes; ++i) r[i] = saturate(r[i]);
@@ -86,8 +114,9 @@ template <class H, Form kForm, class T>
   } else {
     for (const u32 shift : {0u, 16u}) {
       if (shift != 0) calculate<H, kForm>(a, b, c, shift, m, numbers);
-      for (u32 i = 0; i < kLanes; ++i)
-        results[i] |= flushed(rounded_half<H>(numbers[i]), m) << shift;
+      alignas(64) u32 halves[kLanes];
+      round_numbers<H>(numbers, halves);
+      for (u32 i = 0; i < kLanes; ++i) results[i] |= flushed(halves[i], m) << shift;
     }
   }
   blend(slot<u32>(window, insn.d), results, mask);
