@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "blas/halves.hpp"
 #include "blas/scales.hpp"
 #include "blas/value.hpp"
 
@@ -141,6 +142,14 @@ bool convert_real(const View& view, const void* data, W* to, Rounding rounding) 
     convert_elements(view, bits, to, [&](auto code) { return W(numbers[code]); });
     return true;
   };
+  if constexpr (std::is_same_v<W, float>) {
+    if (view.operand.type == CUDA_R_16F && rounding == Rounding::kNone && view.offset(1, 0) == 1) {
+      const auto* const halves = static_cast<const std::uint16_t*>(data);
+      for (std::int64_t j = 0; j < view.columns; ++j)
+        to_floats(halves + view.offset(0, j), view.rows, to + j * view.rows);
+      return true;
+    }
+  }
   switch (view.operand.type) {
     case CUDA_R_8F_E4M3:
     case CUDA_R_8F_E5M2:

@@ -101,6 +101,34 @@ void check_nan(cublasHandle_t blas) {
 
 }  // namespace
 
+// A column of all numbers in half precision, by 1.
+void check_every_half(cublasHandle_t blas) {
+  constexpr int kCount = 1 << 16;
+  std::vector<std::uint16_t> codes(kCount);
+  for (int i = 0; i < kCount; ++i) codes[i] = static_cast<std::uint16_t>(i);
+  const __half factor = 1;
+  void *a = nullptr, *b = nullptr, *c = nullptr;
+  require(cudaMalloc(&a, kCount * 2), "cudaMalloc");
+  require(cudaMalloc(&b, 2), "cudaMalloc");
+  require(cudaMalloc(&c, kCount * 4), "cudaMalloc");
+  require(cudaMemcpy(a, codes.data(), kCount * 2, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMemcpy(b, &factor, 2, cudaMemcpyHostToDevice), "cudaMemcpy");
+  const float one = 1, zero = 0;
+  ok(cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, kCount, 1, 1, &one, a, CUDA_R_16F, kCount, b,
+                  CUDA_R_16F, 1, &zero, c, CUDA_R_32F, kCount, CUBLAS_COMPUTE_32F,
+                  CUBLAS_GEMM_DEFAULT),
+     "every half");
+  std::vector<float> numbers(kCount);
+  require(cudaMemcpy(numbers.data(), c, kCount * 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  for (int i = 0; i < kCount; ++i) {
+    __half_raw code;
+    code.x = codes[i];
+    const float number = __half2float(__half(code));
+    require(numbers[i] == number || (std::isnan(numbers[i]) && std::isnan(number)), "a half");
+  }
+  for (void* const memory : {a, b, c}) require(cudaFree(memory), "cudaFree");
+}
+
 int main() {
   cublasHandle_t blas = nullptr;
   ok(cublasCreate(&blas), "cublasCreate");
@@ -109,6 +137,7 @@ int main() {
     for (int form = 0; form < 3; ++form) check_gemm_ex(blas, kCases[i % kGemmCases], form);
   }
   check_nan(blas);
+  check_every_half(blas);
   check_alignment(blas);
   ok(cublasDestroy(blas), "cublasDestroy");
 }
