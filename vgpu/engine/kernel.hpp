@@ -22,6 +22,9 @@ class Kernel {
   // Why this PTX form runs instead of the kernel's machine code; "" if it does not.
   const std::string& fallback() const { return fallback_; }
   void set_fallback(std::string why) const { fallback_ = std::move(why); }
+  // Whether a launch was on trial (memory/trial.hpp) in vain.
+  bool needs_order() const { return needs_order_; }
+  void set_needs_order() const { needs_order_ = true; }
   const ir::Program& program() const {
     std::call_once(once_, [this] { program_ = lower_(); });
     return program_;
@@ -33,6 +36,7 @@ class Kernel {
   mutable std::once_flag once_;
   mutable ir::Program program_;
   mutable std::string fallback_;
+  mutable std::atomic<bool> needs_order_ = false;
   inline static std::atomic<std::uint64_t> last_number_ = 0;
   const std::uint64_t number_ = ++last_number_;
 };

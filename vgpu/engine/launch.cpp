@@ -13,6 +13,7 @@
 #include "machine/grid.hpp"
 #include "memory/image.hpp"
 #include "memory/touched_memory.hpp"
+#include "memory/trial.hpp"
 
 namespace vgpu {
 namespace {
@@ -62,11 +63,30 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
                       (launch.shared_end > program.shared_begin || has_local) && !program.heap;
   std::optional<MemoryImage> before;
   if (proves) before.emplace(launch.map->first());
-  const check::Checks checks(program, config, memory, proves);
-  launch.observer = &checks;
   machine::DeviceRuntime device_runtime;
   launch.device_runtime = &device_runtime;
-  const machine::GridRun run = machine::run_grid(launch);
+  std::optional<check::Checks> first_checks;
+  const auto run_with = [&](Trial* trial, Findings* findings) {
+    launch.observer = &first_checks.emplace(program, config, memory, proves);
+    launch.trial = trial;
+    launch.config.findings = findings;
+    return machine::run_grid(launch);
+  };
+  std::optional<machine::GridRun> tried;
+  if (!proves && !kernel.needs_order() && machine::may_try(launch)) {
+    Trial trial(memory.map(), memory.shadow(), config.touched != nullptr);
+    Findings findings;
+    tried = run_with(&trial, config.findings == nullptr ? nullptr : &findings);
+    if (trial.failed() || tried->error || findings.any()) {
+      trial.undo();
+      tried.reset();
+      kernel.set_needs_order();
+    } else if (config.touched != nullptr) {
+      config.touched->set_sums(trial.take_sums());
+    }
+  }
+  const machine::GridRun run = tried ? std::move(*tried) : run_with(nullptr, config.findings);
+  const check::Checks& checks = *first_checks;
   // Where others wrote memory meanwhile, another run would not be the same.
   const bool races =
       is_race(run) || (config.findings != nullptr && config.findings->any(FaultKind::kRace));

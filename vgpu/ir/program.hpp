@@ -54,6 +54,7 @@ enum Flag : u16 {
   kFlagMachine = 256,
   kFlagCompared = 512,  // memory: the load or the exchange of an atomic operation written as a loop
   kFlagHalf = 1024,     // memory: the access covers one unknown half of the word
+  kFlagSum = 2048,      // atomics: adds floats, so that the order of several matters
 };
 
 enum class AtomicSpace : u8 { kGlobal, kShared, kGeneric, kCluster };  // Insn::sub of atom
@@ -222,7 +223,9 @@ struct Program {
   std::map<u64, Launchable> launchable;  // by the value of its function pointer
   // Machine code: places of functions, by the values of the pointers that variables hold.
   std::map<u64, u32> function_pointers;
-  bool ordered = false;     // the result may depend on the order of blocks, so they run in order
+  bool ordered = false;  // the result may depend on the order of blocks, so they run in order
+  // Adds floats to global memory without reading the sums from the atomic.
+  bool sums = false;
   std::string unsupported;  // "" or why it cannot be launched
 };
 

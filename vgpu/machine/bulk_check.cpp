@@ -24,7 +24,7 @@ void check_bulk_global(const Lane& lane, u64 address, u64 bytes, bool writes) {
   const Launch& launch = lane.warp.block->launch;
   const Allocation* const allocation = allocation_at(launch, address);
   if (allocation != nullptr && !allocation->freed && bytes <= allocation->end - address) {
-    note_touched(launch, *allocation, address, bytes);
+    note_touched(launch, *allocation, address, bytes, writes);
     return;
   }
   const bool freed = allocation != nullptr && allocation->freed;

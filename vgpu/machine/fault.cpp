@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/fault.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "memory/heap.hpp"
@@ -95,13 +97,25 @@ u32 needed(const Insn& insn, u32 bytes) {
   return (insn.flags & kFlagHalf) != 0 ? static_cast<u32>(sizeof(u16)) : bytes;
 }
 
-// The part of the allocation that further accesses need not note as touched.
-TouchedMemory::Range touched_at(const Launch& launch, const Allocation& allocation, u64 address) {
-  TouchedMemory* const touched = launch.config.touched;
+Trial::Use use_of(const Insn& insn) {
+  if ((insn.flags & kFlagSum) != 0) return Trial::Use::kSum;
+  return is_write(insn, AddressSpace::kGlobal) ? Trial::Use::kStore : Trial::Use::kLoad;
+}
+
+// The part of the allocation that further accesses of the instruction need not note.
+AddressRange noted_at(const Launch& launch, const Insn& insn, const Allocation& allocation,
+                      u64 address) {
+  AddressRange range{allocation.begin, allocation.end};
   // The workspace is the launch's own.
-  if (touched == nullptr || allocation.begin == launch.grid_workspace)
-    return {allocation.begin, allocation.end};
-  return touched->touch(allocation, address);
+  if (allocation.begin == launch.grid_workspace) return range;
+  const Trial::Use use = use_of(insn);
+  if (launch.trial != nullptr) range = launch.trial->use(allocation, address, use);
+  TouchedMemory* const touched = launch.config.touched;
+  if (touched == nullptr) return range;
+  const AddressRange piece = launch.trial != nullptr && use == Trial::Use::kSum
+                                 ? touched->add_to(allocation, address)
+                                 : touched->touch(allocation, address);
+  return {std::max(range.begin, piece.begin), std::min(range.end, piece.end)};
 }
 
 const Allocation* on_heap(const Launch& launch, u64 address) {
@@ -125,16 +139,23 @@ std::string describe_global(const Launch& launch, u64 address) {
   return launch.memory.describe(address);
 }
 
-void note_touched(const Launch& launch, const Allocation& allocation, u64 address, u64 bytes) {
+void note_touched(const Launch& launch, const Allocation& allocation, u64 address, u64 bytes,
+                  bool writes) {
   if (launch.config.touched != nullptr) launch.config.touched->touch(allocation, address, bytes);
+  if (launch.trial == nullptr) return;
+  launch.trial->use(allocation, address, bytes, writes ? Trial::Use::kStore : Trial::Use::kLoad);
 }
 
 void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
   const Launch& launch = warp.block->launch;
   const Allocation* last = nullptr;
+  AddressRange known{};
   bool may_be_freed = false;  // by free() in a running kernel
   for (const u32 lane : SetBits(mask)) {
     const u64 address = addresses[lane];
+    if (address >= known.begin && address < known.end && address % bytes == 0 &&
+        needed(insn, bytes) <= last->end - address)
+      continue;
     const bool inside = last != nullptr && address >= last->begin && address < last->end;
     const Allocation* allocation = inside ? last : launch.map->find(address);
     if (!inside) may_be_freed = allocation == nullptr;
@@ -144,7 +165,7 @@ void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
       fault_access({warp, insn, lane}, AddressSpace::kGlobal, address, bytes);
     }
     SiteMemo& memo = warp.memos[insn.site];
-    const TouchedMemory::Range known = touched_at(launch, *allocation, address);
+    known = noted_at(launch, insn, *allocation, address);
     if (last == nullptr && !may_be_freed) {
       memo.begin = known.begin;
       memo.end = known.end;

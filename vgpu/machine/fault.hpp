@@ -38,11 +38,12 @@ const Allocation* allocation_at(const Launch& launch, u64 address);
 std::string describe_global(const Launch& launch, u64 address);
 
 // Notes that the launch touches this part of a live allocation, where that is wanted.
-void note_touched(const Launch& launch, const Allocation& allocation, u64 address, u64 bytes);
+void note_touched(const Launch& launch, const Allocation& allocation, u64 address, u64 bytes,
+                  bool writes);
 
 // Checks accesses to device memory lane by lane, and faults at the first bad one. Otherwise stores
 // in the instruction's memo the allocation that the first lane accessed, or the part of it that was
-// noted as touched.
+// noted (TouchedMemory, Trial).
 void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes);
 
 // Faults at the first lane whose access to shared memory is bad.

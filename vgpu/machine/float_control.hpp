@@ -40,4 +40,16 @@ inline constexpr FloatControl kRoundingBits = 3 << 22, kRoundDown = 2 << 22, kRo
 #error "the machine runs on x86-64 and aarch64"
 #endif
 
+// Kernels compute with default rounding and with subnormals, whatever mode the program has set.
+class FloatEnvironment {
+ public:
+  FloatEnvironment() : saved_(float_control()) { set_float_control(kUsualControl); }
+  ~FloatEnvironment() { set_float_control(saved_); }
+  FloatEnvironment(const FloatEnvironment&) = delete;
+  FloatEnvironment& operator=(const FloatEnvironment&) = delete;
+
+ private:
+  FloatControl saved_;
+};
+
 }  // namespace vgpu::machine

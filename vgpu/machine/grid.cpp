@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a grid on the host's cores. Blocks whose results cannot depend on their order are
-// distributed dynamically to worker threads. If the order may matter (a float atomic, an atomic
-// whose old value is used, polling), blocks run in order on one thread, each for a quantum of
-// instructions, so that a block may wait for a later one. Under a random schedule several blocks
+// distributed dynamically to worker threads, of a launch on trial (memory/trial.hpp) also those
+// that add floats atomically. If the order may matter (an atomic whose old value is used, polling),
+// blocks run in order on one thread, each for a quantum of instructions, so that a block may wait
+// for a later one. Under a random schedule several blocks
 // interleave on that thread in slices of random length, which exposes missing synchronisation
 // between blocks.
 #include "machine/grid.hpp"
@@ -27,6 +28,7 @@
 #include "machine/fault.hpp"
 #include "machine/float_control.hpp"
 #include "machine/operations.hpp"
+#include "machine/sums.hpp"
 
 namespace vgpu::machine {
 namespace {
@@ -44,18 +46,6 @@ constexpr u64 kRoundsPerLook = 16;  // idle rounds between two calls of Patience
 // block, and after so many instructions of one.
 constexpr std::chrono::microseconds kAlone{50};
 constexpr i64 kAloneQuantum = 1 << 12;
-
-// Kernels compute with default rounding and with subnormals, whatever mode the program has set.
-class FloatEnvironment {
- public:
-  FloatEnvironment() : saved_(float_control()) { set_float_control(kUsualControl); }
-  ~FloatEnvironment() { set_float_control(saved_); }
-  FloatEnvironment(const FloatEnvironment&) = delete;
-  FloatEnvironment& operator=(const FloatEnvironment&) = delete;
-
- private:
-  FloatControl saved_;
-};
 
 struct Outcome {
   std::exception_ptr error;
@@ -208,10 +198,18 @@ void work_in_order(const Launch& launch, observer::Counters& counters, Outcome& 
   outcome.end_clock = clock.latest;
 }
 
+// What the workers of a launch share.
+struct Shared {
+  explicit Shared(Trial* trial) {
+    if (trial != nullptr) sums.emplace(*trial);
+  }
+  std::atomic<u64> next = 0, first_error = ~u64{0};
+  std::optional<SumOrder> sums;
+};
+
 // One of several workers that take clusters from a common counter. start_others: what the first one
 // does when it has run long; may be null.
-void work(const Launch& launch, observer::Counters& counters, std::atomic<u64>& next,
-          std::atomic<u64>& first_error, Outcome& outcome,
+void work(const Launch& launch, observer::Counters& counters, Shared& shared, Outcome& outcome,
           std::function<void()> start_others = nullptr) {
   const FloatEnvironment environment;
   std::vector<SiteMemo> memos(launch.program.sites);
@@ -230,14 +228,18 @@ void work(const Launch& launch, observer::Counters& counters, std::atomic<u64>& 
     Cluster cluster(launch, counters, memos.data(), clock);
     for (;;) {
       look_at_clock();
-      const u64 turn = next.fetch_add(1);
+      const u64 turn = shared.next.fetch_add(1);
       if (turn >= count) return;
       current = chosen.empty() ? turn : chosen[turn];
       // Blocks after the first faulty one need not run. Earlier ones must, because they may be
       // faulty too.
-      if (current > first_error.load()) return;
+      if (current > shared.first_error.load()) return;
       // Values that depend on which blocks ran before on this worker would change between runs.
       clock.latest = launch.config.begin_clock;
+      std::optional<ClusterSums> sums;
+      if (shared.sums) sums.emplace(*launch.trial);
+      for (u32 rank = 0; rank < cluster.size(); ++rank)
+        cluster.block(rank).sums = sums ? &*sums : nullptr;
       cluster.start(current);
       while (!take_turn(launch, cluster, outcome, start_others ? kAloneQuantum : kQuantum)) {
         look_at_clock();
@@ -248,14 +250,28 @@ void work(const Launch& launch, observer::Counters& counters, std::atomic<u64>& 
         }
       }
       outcome.end_clock = std::max(outcome.end_clock, clock.latest);
+      if (sums) shared.sums->ended(turn, sums->take());
     }
   } catch (...) {
     outcome.error = std::current_exception();
     outcome.error_block = current;
-    u64 known = first_error.load();
-    while (current < known && !first_error.compare_exchange_weak(known, current)) {
+    u64 known = shared.first_error.load();
+    while (current < known && !shared.first_error.compare_exchange_weak(known, current)) {
     }
   }
+}
+
+// Whether blocks may wait for each other, or depend on their order apart from what they add.
+bool is_ordered(const Launch& launch) {
+  const bool random = launch.config.schedule.kind == CopySchedule::Kind::kRandom;
+  return launch.program.ordered || launch.config.cooperative || (launch.program.sums && random);
+}
+
+unsigned most_workers(const LaunchConfig& config) {
+  const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
+  const unsigned host = std::max(
+      1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
+  return static_cast<unsigned>(std::min<u64>(host, blocks / config.cluster.count()));
 }
 
 // The contents of the constant banks.
@@ -306,7 +322,7 @@ void fill_banks(Launch& launch) {
   if (code.bank3 != nullptr) {
     const u64 address = reinterpret_cast<u64>(code.bank3);
     if (const Allocation* const bank = launch.map->find(address); bank != nullptr)
-      note_touched(launch, *bank, address, code.bank3_bytes);
+      note_touched(launch, *bank, address, code.bank3_bytes, false);
     banks[3].assign(code.bank3, code.bank3 + code.bank3_bytes);
   }
   banks[4] = code.bank4;
@@ -333,7 +349,7 @@ void check_config(const Program& program, const LaunchConfig& config,
     throw Unsupported(
         fmt::format("{}: some of its blocks alone: they run in clusters", program.display_name));
   }
-  if (!config.blocks.empty() && program.ordered) {
+  if (!config.blocks.empty() && (program.ordered || program.sums)) {
     throw Unsupported(fmt::format(
         "{}: some of its blocks alone: they may depend on each other (it uses what atomics "
         "return, adds floats atomically, or waits for values in memory)",
@@ -377,28 +393,28 @@ Launch prepare(const Program& program, const LaunchConfig& config,
   return launch;
 }
 
+bool may_try(const Launch& launch) {
+  return launch.program.sums && !is_ordered(launch) && most_workers(launch.config) > 1;
+}
+
 GridRun run_grid(const Launch& launch) {
   const LaunchConfig& config = launch.config;
-  const bool ordered = launch.program.ordered || config.cooperative;
-  const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
-  const unsigned host = std::max(
-      1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
-  const unsigned workers =
-      ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks / config.cluster.count()));
-  std::vector<observer::Counters> counters(workers,
-                                           observer::Counters(launch.program, config.trace));
+  const Program& program = launch.program;
+  const bool ordered = is_ordered(launch);
+  const bool alone = ordered || (program.sums && launch.trial == nullptr);
+  const unsigned workers = alone ? 1 : most_workers(config);
+  std::vector<observer::Counters> counters(workers, observer::Counters(program, config.trace));
   std::vector<Outcome> outcomes(workers);
   if (ordered) {
     work_in_order(launch, counters[0], outcomes[0]);
   } else {
-    std::atomic<u64> next = 0, first_error = ~u64{0};
+    Shared shared(launch.trial);
     std::vector<std::thread> threads;
     threads.reserve(workers);
     const auto start_others = [&] {
       try {
         for (unsigned i = 1; i < workers; ++i) {
-          threads.emplace_back(
-              [&, i] { work(launch, counters[i], next, first_error, outcomes[i]); });
+          threads.emplace_back([&, i] { work(launch, counters[i], shared, outcomes[i]); });
         }
       } catch (const std::system_error&) {
         // No more threads can be created; the existing ones share all blocks.
@@ -406,7 +422,7 @@ GridRun run_grid(const Launch& launch) {
     };
     if (config.host_threads != 0) start_others();
     const bool later = config.host_threads == 0 && workers > 1;
-    work(launch, counters[0], next, first_error, outcomes[0],
+    work(launch, counters[0], shared, outcomes[0],
          later ? std::function<void()>(start_others) : nullptr);
     for (std::thread& thread : threads) thread.join();
   }

@@ -36,6 +36,9 @@ Launch prepare(const Program& program, const LaunchConfig& config,
                std::span<const std::byte> params, Memory& memory,
                std::optional<GridWorkspace>& workspace);
 
+// Whether several workers would run the launch on trial.
+bool may_try(const Launch& launch);
+
 struct GridRun {
   std::exception_ptr error;  // of the lowest block that has one; null if none
   PrintFifo output;

@@ -17,6 +17,7 @@
 #include "machine/print_fifo.hpp"
 #include "memory/access.hpp"
 #include "memory/memory.hpp"
+#include "memory/trial.hpp"
 #include "observer/counters.hpp"
 #include "observer/observer.hpp"
 
@@ -28,6 +29,7 @@ struct Block;
 struct Warp;
 class BulkGroups;     // bulk.hpp
 class Cluster;        // cluster.hpp
+class ClusterSums;    // sums.hpp
 class CopyQueue;      // async.hpp
 class DeviceRuntime;  // device_runtime.hpp
 class Mbarriers;      // mbarrier.hpp
@@ -206,6 +208,7 @@ struct Block : observer::Block {
   std::unique_ptr<observer::Watch> watch;
   std::vector<CopyQueue> copies;  // by warp; empty if the program has none
   std::vector<BulkGroups> bulk;   // likewise
+  ClusterSums* sums = nullptr;    // where its float sums are kept; null: it adds at once
   std::unique_ptr<Mbarriers> mbarriers;
   std::unique_ptr<Warpgroups> warpgroups;  // null if the program has no wgmma
   // By warpgroup: its setmaxnreg instructions in order.
@@ -239,6 +242,7 @@ struct Launch {
   std::array<std::vector<std::byte>, 5> banks = {};  // constant banks, for machine code
   const observer::Observer* observer = nullptr;      // null: nothing is checked
   DeviceRuntime* device_runtime = nullptr;           // of kernels that launch kernels
+  Trial* trial = nullptr;                            // null: blocks with sums run in order
   observer::UnwrittenFill fill = {};
   u64 most_instructions = ~u64{0};  // limit for all warps of a cluster
 };

@@ -40,7 +40,8 @@ void require_live(const Lane& at, Warp& warp, const Image& image) {
       image.bytes() > allocation->end - image.address) {
     fault_access(at, AddressSpace::kGlobal, image.address, image.format.bytes());
   }
-  note_touched(warp.block->launch, *allocation, image.address, image.bytes());
+  const bool writes = (at.insn.flags & kFlagStore) != 0;
+  note_touched(warp.block->launch, *allocation, image.address, image.bytes(), writes);
   memo.begin = image.address;
   memo.end = image.address + image.bytes();
 }

@@ -20,6 +20,10 @@ class Changes;  // changes.hpp
 class Shadow;   // shadow.hpp
 struct Fault;   // engine.hpp
 
+struct AddressRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
 struct Allocation {
   // Addresses; end is one past the last requested byte, without padding.
   std::uint64_t begin = 0, end = 0;

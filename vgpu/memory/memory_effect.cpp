@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "memory/content_hash.hpp"
 #include "memory/shadow.hpp"
 
 namespace vgpu {
@@ -21,6 +22,11 @@ std::span<std::byte> marks_of(const MemoryPiece& piece, const Shadow* shadow) {
           (piece.bytes + 3) / 4};
 }
 
+std::uint64_t hash_of_marks(const MemoryPiece& piece, const Shadow* shadow) {
+  const auto marks = marks_of(piece, shadow);
+  return content_hash(marks.data(), marks.size());
+}
+
 std::size_t image_bytes(const MemoryPiece& piece) {
   return piece.bytes + (piece.marked ? (piece.bytes + 3) / 4 : 0);
 }
@@ -34,18 +40,27 @@ bool exists(const Allocation& known, const Memory& memory) {
 
 }  // namespace
 
-std::optional<MemoryEffect> MemoryEffect::of(const TouchedMemory& touched, Memory& memory,
+std::optional<MemoryEffect> MemoryEffect::of(TouchedMemory& touched, Memory& memory,
                                              Changes& changes, std::uint64_t begin,
                                              std::size_t most) {
   MemoryEffect effect;
   effect.allocations_ = touched.allocations();
+  effect.sums_ = touched.take_sums();
+  if (!effect.sums_.empty()) effect.summed_ = touched.summed();
   const Shadow* const shadow = memory.shadow();
   const std::vector<MemoryPiece> pieces = touched.pieces();
-  const bool alone = std::all_of(effect.allocations_.begin(), effect.allocations_.end(),
-                                 [&](const Allocation& of) { return exists(of, memory); }) &&
-                     std::none_of(pieces.begin(), pieces.end(), [&](const MemoryPiece& piece) {
-                       return changes.any_since(begin, piece.begin, piece.bytes);
-                     });
+  const auto others_changed = [&](const MemoryPiece& piece) {
+    return changes.any_since(begin, piece.begin, piece.bytes);
+  };
+  const bool alone =
+      std::ranges::all_of(effect.allocations_,
+                          [&](const Allocation& of) { return exists(of, memory); }) &&
+      std::ranges::none_of(pieces, others_changed) &&
+      std::ranges::none_of(effect.summed_, others_changed);
+  for (MemoryPiece& piece : effect.summed_) {
+    piece.before = hash_of_marks(piece, shadow);
+    changes.note(piece.begin, piece.bytes);
+  }
   std::size_t size = 0;
   for (const MemoryPiece& piece : pieces) {
     const std::uint64_t after = hash_of(piece, shadow);
@@ -83,6 +98,11 @@ bool MemoryEffect::repeat(Memory& memory, Changes& changes) {
     suspect_ = static_cast<std::size_t>(&piece - pieces_.data());
     return false;
   }
+  if (!std::ranges::all_of(summed_, [&](const MemoryPiece& piece) {
+        return hash_of_marks(piece, shadow) == piece.before;
+      }))
+    return false;
+  for (const MemoryPiece& piece : summed_) changes.note(piece.begin, piece.bytes);
   for (const Piece& piece : pieces_) {
     if (piece.after == piece.before) continue;
     const std::byte* const image = images_.data() + piece.image;
@@ -96,7 +116,10 @@ bool MemoryEffect::repeat(Memory& memory, Changes& changes) {
 }
 
 std::size_t MemoryEffect::bytes() const {
-  return allocations_.size() * sizeof(Allocation) + pieces_.size() * sizeof(Piece) + images_.size();
+  std::size_t sums = 0;
+  for (const std::vector<Sum>& part : sums_) sums += part.capacity() * sizeof(Sum) + sizeof(part);
+  return allocations_.size() * sizeof(Allocation) + pieces_.size() * sizeof(Piece) +
+         images_.size() + sums + summed_.size() * sizeof(MemoryPiece);
 }
 
 }  // namespace vgpu

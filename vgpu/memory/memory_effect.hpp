@@ -14,11 +14,13 @@ class MemoryEffect {
  public:
   // After the launch, which began at `begin` (Changes::now). None if something else has changed the
   // memory meanwhile, or if the effect takes more than `most` bytes.
-  static std::optional<MemoryEffect> of(const TouchedMemory& touched, Memory& memory,
-                                        Changes& changes, std::uint64_t begin, std::size_t most);
+  static std::optional<MemoryEffect> of(TouchedMemory& touched, Memory& memory, Changes& changes,
+                                        std::uint64_t begin, std::size_t most);
 
-  // If memory is as it was before the launch, makes it as it was after it; else returns false.
+  // If memory is as it was before the launch, makes it as it was after it, but for sums(), which
+  // the caller adds then; else returns false.
   bool repeat(Memory& memory, Changes& changes);
+  const Sums& sums() const { return sums_; }
   std::size_t bytes() const;  // that this object takes
 
  private:
@@ -31,8 +33,10 @@ class MemoryEffect {
   std::vector<Allocation> allocations_;
   std::vector<Piece> pieces_;
   std::vector<std::byte> images_;
-  std::uint64_t moment_ = 0;  // when all pieces held what they held after the launch
-  std::size_t suspect_ = 0;   // the piece that was different last
+  Sums sums_;
+  std::vector<MemoryPiece> summed_;  // pages with sums; `before` is the hash of their marks
+  std::uint64_t moment_ = 0;         // when all pieces held what they held after the launch
+  std::size_t suspect_ = 0;          // the piece that was different last
 };
 
 }  // namespace vgpu

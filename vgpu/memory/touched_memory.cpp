@@ -10,7 +10,7 @@ namespace vgpu {
 namespace {
 
 // States of a piece; any other value is the hash of what it held.
-constexpr std::uint64_t kUntouched = 0, kBusy = 1, kLeastHash = 2;
+constexpr std::uint64_t kUntouched = 0, kBusy = 1, kSummed = 2, kLeastHash = 3;
 
 }  // namespace
 
@@ -65,14 +65,15 @@ TouchedMemory::Table* TouchedMemory::table_of(const Allocation& allocation) {
   return table;
 }
 
-TouchedMemory::Range TouchedMemory::touch(const Allocation& allocation, std::uint64_t address) {
+AddressRange TouchedMemory::touch(const Allocation& allocation, std::uint64_t address) {
   Table* const table = table_of(allocation);
   if (table == nullptr) return {allocation.begin, allocation.end};
   const std::size_t index = (address - allocation.begin) / kPieceBytes;
   const MemoryPiece piece = Table::piece(allocation, index, shadow_);
   std::atomic<std::uint64_t>& state = table->states[index];
   std::uint64_t now = state.load(std::memory_order_acquire);
-  if (now == kUntouched && state.compare_exchange_strong(now, kBusy, std::memory_order_acq_rel)) {
+  if ((now == kUntouched || now == kSummed) &&
+      state.compare_exchange_strong(now, kBusy, std::memory_order_acq_rel)) {
     now = hash_of(piece, shadow_);
     state.store(now, std::memory_order_release);
   }
@@ -86,6 +87,23 @@ void TouchedMemory::touch(const Allocation& allocation, std::uint64_t address,
   while (address < end) address = touch(allocation, address).end;
 }
 
+AddressRange TouchedMemory::add_to(const Allocation& allocation, std::uint64_t address) {
+  Table* const table = table_of(allocation);
+  if (table == nullptr) return {allocation.begin, allocation.end};
+  const std::size_t index = (address - allocation.begin) / kPieceBytes;
+  std::uint64_t untouched = kUntouched;
+  table->states[index].compare_exchange_strong(untouched, kSummed, std::memory_order_acq_rel);
+  const MemoryPiece piece = Table::piece(allocation, index, shadow_);
+  return {piece.begin, piece.begin + piece.bytes};
+}
+
+void TouchedMemory::set_sums(std::optional<Sums> sums) {
+  if (sums)
+    sums_ = std::move(*sums);
+  else
+    complete_ = false;
+}
+
 std::vector<Allocation> TouchedMemory::allocations() const {
   std::vector<Allocation> touched;
   for (std::size_t i = 0; i < tables_.size(); ++i) {
@@ -94,17 +112,26 @@ std::vector<Allocation> TouchedMemory::allocations() const {
   return touched;
 }
 
-std::vector<MemoryPiece> TouchedMemory::pieces() const {
-  std::vector<MemoryPiece> touched;
+template <class Wanted>
+std::vector<MemoryPiece> TouchedMemory::pieces_where(Wanted wanted) const {
+  std::vector<MemoryPiece> pieces;
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     const Table* const table = tables_[i];
     for (std::size_t k = 0; table != nullptr && k < table->states.size(); ++k) {
-      if (table->states[k] == kUntouched) continue;
-      touched.push_back(Table::piece(map_->all()[i], k, shadow_));
-      touched.back().before = table->states[k];
+      if (!wanted(table->states[k].load())) continue;
+      pieces.push_back(Table::piece(map_->all()[i], k, shadow_));
+      pieces.back().before = table->states[k];
     }
   }
-  return touched;
+  return pieces;
+}
+
+std::vector<MemoryPiece> TouchedMemory::pieces() const {
+  return pieces_where([](std::uint64_t state) { return state >= kLeastHash; });
+}
+
+std::vector<MemoryPiece> TouchedMemory::summed() const {
+  return pieces_where([](std::uint64_t state) { return state == kSummed; });
 }
 
 }  // namespace vgpu

@@ -5,10 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "memory/changes.hpp"
 #include "memory/memory.hpp"
+#include "memory/sums.hpp"
 
 namespace vgpu {
 
@@ -36,11 +38,14 @@ class TouchedMemory {
 
   // To be called before the access. Returns a range around the address that is now noted as
   // touched.
-  struct Range {
-    std::uint64_t begin = 0, end = 0;
-  };
-  Range touch(const Allocation& allocation, std::uint64_t address);
+  AddressRange touch(const Allocation& allocation, std::uint64_t address);
   void touch(const Allocation& allocation, std::uint64_t address, std::uint64_t bytes);
+
+  // The same of an access that adds to a float, where the launch accesses the piece in no other way.
+  AddressRange add_to(const Allocation& allocation, std::uint64_t address);
+  // What such accesses have added, after the launch; none if that is not known.
+  void set_sums(std::optional<Sums> sums);
+  Sums take_sums() { return std::move(sums_); }
 
   // Whether all touched memory is known, and changes only where Changes says so.
   bool is_complete() const { return complete_; }
@@ -48,16 +53,20 @@ class TouchedMemory {
   // After the launch.
   std::vector<Allocation> allocations() const;
   std::vector<MemoryPiece> pieces() const;  // in order of address
+  std::vector<MemoryPiece> summed() const;  // to which it only adds; not among the others
 
  private:
   struct Table;
   Table* table_of(const Allocation& allocation);
+  template <class Wanted>
+  std::vector<MemoryPiece> pieces_where(Wanted wanted) const;
 
   std::shared_ptr<const AllocationMap> map_;
   const Changes& changes_;
   const Shadow* shadow_;
   std::vector<std::atomic<Table*>> tables_;  // by index of the allocation in the map
   std::atomic<bool> complete_ = true;
+  Sums sums_;
 };
 
 }  // namespace vgpu

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/kernel.hpp"
+#include "machine/sums.hpp"
 #include "memory/content_hash.hpp"
 #include "memory/host_room.hpp"
 
@@ -74,6 +75,7 @@ bool KnownLaunches::repeat(const std::string& key, std::uint64_t hash, const Lau
   for (auto known = known_.begin(); known != known_.end(); ++known) {
     if (known->hash != hash || known->textures != config.textures || known->key != key) continue;
     if (!known->effect.repeat(memory_, *memory_.changes())) continue;
+    machine::add_sums(known->effect.sums());
     known_.splice(known_.begin(), known_, known);
     report = known->report;
     report.end_clock = config.begin_clock + known->clocks;

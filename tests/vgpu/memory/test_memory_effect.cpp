@@ -174,6 +174,30 @@ TEST_F(TrackedEffect, HasMarks) {
   EXPECT_FALSE(memory.shadow()->is_written(address + 4999, 1));
 }
 
+TEST_F(TrackedEffect, LeavesOutWhatSumsChange) {
+  touched.emplace(memory.map(), *changes, memory.shadow());
+  const std::uint64_t begin = changes->now();
+  const auto address = reinterpret_cast<std::uint64_t>(blocks[2]);
+  touch(blocks[0], 0, 4);
+  touched->add_to(*memory.map()->find(address), address + 5000);
+  touched->set_sums(vgpu::Sums{{{nullptr, address + 5000, 7}}});
+  blocks[2][5000] = 8;
+  auto effect = vgpu::MemoryEffect::of(*touched, memory, *changes, begin, kMost);
+  ASSERT_TRUE(effect);
+  EXPECT_TRUE(changes->any_since(begin, address + 5000, 1));
+  EXPECT_FALSE(changes->any_since(begin, address, 1));
+  for (const char value : {8, 9, 10}) {
+    write(blocks[2] + 5000, value);
+    const std::uint64_t before = changes->now();
+    ASSERT_TRUE(effect->repeat(memory, *changes));
+    EXPECT_TRUE(changes->any_since(before, address + 5000, 1));
+    EXPECT_EQ(blocks[2][5000], value);
+    EXPECT_EQ(effect->sums()[0][0].value, 7u);
+  }
+  memory.shadow()->forget(address + 5004, 4);  // which would be found
+  EXPECT_FALSE(effect->repeat(memory, *changes));
+}
+
 TEST_F(TrackedEffect, IsNotRepeatedWhereAllocationsWereWrittenAsAWhole) {
   ASSERT_TRUE(launch());
   auto effect = launch();

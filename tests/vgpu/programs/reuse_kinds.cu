@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "reuse_fixture.hpp"
@@ -26,6 +27,10 @@ __global__ void in_place(int* data) {
 __global__ void add_up(int* sum, const int* in) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < kWords) atomicAdd(sum, in[i]);
+}
+__global__ void add_floats(float* sum, const int* in) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < kWords) atomicAdd(sum, static_cast<float>(in[i] % (i + 1)) / 3);
 }
 __global__ void prints(int* out) {
   out[threadIdx.x] = 1;
@@ -91,6 +96,19 @@ class Buffer {
   int* data_ = nullptr;
 };
 
+// One thread alone adds them at once, and then their former values count.
+void sums_of_floats(int* in) {
+  const Buffer sum, executed;
+  const auto add_to = [&](int* to) {
+    add_floats<<<kBlocks, kBlock>>>(reinterpret_cast<float*>(to), in);
+  };
+  require(reuses([&] { add_to(sum); }) == kTimes - 2, "a sum that grows");
+  set_reuse(0);
+  for (int i = 0; i < kTimes; ++i) add_to(executed);
+  set_reuse(1);
+  require(sum.first() == executed.first(), "the sum that grows");
+}
+
 void reused_ones() {
   const Buffer in, out, flush, sum, data;
   const auto run = [&] { pure<<<kBlocks, kBlock>>>(out, in); };
@@ -113,6 +131,7 @@ void reused_ones() {
           }) == kTimes - 2,
           "a sum that was cleared");
   require(sum.first() == static_cast<int>(0x01010101u * kWords), "the sum");
+  if (std::thread::hardware_concurrency() > 1) sums_of_floats(in);
   std::vector<int> input(kWords, 5);
   require(reuses([&] {
             require(cudaMemcpy(data, input.data(), kWords * 4, cudaMemcpyHostToDevice), "upload");

@@ -5,6 +5,7 @@
 #include "machine/isa/floats.hpp"
 #include "machine/isa/race.hpp"
 #include "machine/isa/watch.hpp"
+#include "machine/sums.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
 namespace {
@@ -30,6 +31,13 @@ template <class T, class F>
       !__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
   changed |= next != old;
   return bits_as<T>(old);
+}
+
+// A sum that was kept.
+template <class T, class F>
+void add_kept(u64 address, u64 value) {
+  T* const at = reinterpret_cast<T*>(address);
+  *at = F{}(*at, bits_as<T>(static_cast<Bits<T>>(value)), T{}, true);
 }
 
 // For an exchange that changes only the upper half of its word, only that half must be allocated.
@@ -135,6 +143,14 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     verify_halves(warp, insn, mask, in_shared, addresses, offsets, b, c);
   T* const d = slot<T>(window, insn.d);
   bool changed = false, lost = false;
+  if (ClusterSums* const sums = warp.block->sums; sums != nullptr && (insn.flags & kFlagSum) != 0) {
+    alignas(64) u64 values[kLanes];
+    for (u32 i = 0; i < kLanes; ++i) values[i] = bits_as<Bits<T>>(b[i]);
+    const u32 kept = mask & ~in_shared & ~in_cluster;
+    sums->note(&add_kept<T, F>, kept, addresses, values);
+    mask &= ~kept;
+    changed = kept != 0;
+  }
   for (const u32 i : SetBits(mask)) {
     T old;
     if (((in_shared | in_cluster) >> i & 1) != 0) {

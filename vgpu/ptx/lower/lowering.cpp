@@ -323,7 +323,7 @@ void FunctionLowering::finish() {
     if (is_read[result->reg])
       program_.ordered = true;
     else
-      at(pc).flags &= static_cast<u8>(~kFlagHasResult);
+      at(pc).flags &= static_cast<u16>(~kFlagHasResult);
   }
 }
 

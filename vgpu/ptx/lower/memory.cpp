@@ -348,9 +348,11 @@ void FunctionLowering::atom() {
   const bool floating =
       of_type.front() == 'f' || of_type.front() == 'b';  // .f32, .bf16; bits are not added
   const bool sums = operation == "add" && floating;
-  if (global &&
-      (sums || operation == "exch" || compares || operation == "inc" || operation == "dec")) {
+  if (global && (operation == "exch" || compares || operation == "inc" || operation == "dec"))
     program_.ordered = true;
+  if (global && sums) {
+    at(pc).flags |= kFlagSum;
+    program_.sums = true;
   }
   if (!reduction && !is_sink(operand(0))) {
     at(pc).flags |= kFlagHasResult;

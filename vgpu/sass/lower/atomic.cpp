@@ -48,7 +48,8 @@ void Lowering::lower_atomic(const Instruction& i) {
   const bool wanted = result != nullptr && result->index != kZeroRegister;
   // The result of these operations depends on the order of the blocks.
   const bool counts = i.mode == 3 || i.mode == 4 || i.mode == 8 || compares;
-  if (!shared && (floating || counts || wanted)) program_.ordered = true;
+  if (!shared && (counts || wanted)) program_.ordered = true;
+  if (!shared && floating) program_.sums = true;
   const u32 elements = floating ? i.shift : 1;
   // A vector: its elements are processed in order; its address must be a multiple of its size.
   if (elements > 1) {
@@ -75,6 +76,7 @@ void Lowering::lower_atomic(const Instruction& i) {
     // Shared memory supports no floating-point sums, and of the 64-bit operations only exchanges.
     // The code implements the others as compare-and-swap loops.
     one.served = generic ? predicate_out(i[0]) : kNone;
+    one.sums = !shared && floating;
     one.only_global = floating || (i.bytes == 8 && !compares && i.mode != 8);
     lower_one_atomic(one, where);
   }
@@ -94,6 +96,7 @@ void Lowering::lower_one_atomic(const Atomic& one, const Operand& where) {
   insn.flags |= kFlagStore | kFlagStrong;
   insn.sub = static_cast<u8>(one.space);
   if (current_->compared) insn.flags |= kFlagCompared;
+  if (one.sums) insn.flags |= kFlagSum;
   if (current_->half) insn.flags |= kFlagHalf;
   address(pc, where, !shared);
   insn.imm += one.offset;

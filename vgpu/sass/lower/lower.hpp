@@ -72,6 +72,7 @@ class Lowering {
     // Generic addresses: slot of a predicate, set in the lanes whose memory supports the operation.
     u32 served = kNone;
     bool only_global = false;  // only global memory supports the operation
+    bool sums = false;         // of floats in global memory
   };
   void lower_one_atomic(const Atomic& one, const Operand& where);
   void lower_constant(const Instruction& i);
