@@ -41,7 +41,8 @@ class TouchedMemory {
   AddressRange touch(const Allocation& allocation, std::uint64_t address);
   void touch(const Allocation& allocation, std::uint64_t address, std::uint64_t bytes);
 
-  // The same of an access that adds to a float, where the launch accesses the piece in no other way.
+  // The same of an access that adds to a float, where the launch accesses the piece in no other
+  // way.
   AddressRange add_to(const Allocation& allocation, std::uint64_t address);
   // What such accesses have added, after the launch; none if that is not known.
   void set_sums(std::optional<Sums> sums);

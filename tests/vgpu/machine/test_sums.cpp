@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that add floats atomically run on several host threads, and the sums are those of blocks in
-// order.
+// Blocks that add floats atomically run on several host threads, and the sums are those of blocks
+// in order.
 #include <numeric>
 #include <random>
 
