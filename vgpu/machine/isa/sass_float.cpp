@@ -123,6 +123,7 @@ void swizzled_add(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
+constexpr auto kSigns = kNegateA | kNegateB | kNegateC | kAbsoluteA | kAbsoluteB | kAbsoluteC;
 template <Form kForm>
 void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -149,13 +150,18 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     load_pairs(window, insn.s[0], x);
     load_pairs(window, insn.s[1], y);
     if (kForm == Form::kFma) load_pairs(window, insn.s[2], z);
-    u64 nans = 0;
-    for (u32 i = 0; i < kLanes; ++i) {
-      const double result = compute(bits_as<double>(sa(x[i])), bits_as<double>(sb(y[i])),
-                                    kForm == Form::kFma ? bits_as<double>(sc(z[i])) : 0);
-      results[i] = bits_as<u64>(result);
-      nans |= is_nan(result) ? u64{1} : u64{0};
-    }
+    const auto all_lanes = [&](auto of_a, auto of_b, auto of_c) VGPU_INLINE {
+      u64 nans = 0;
+      for (u32 i = 0; i < kLanes; ++i) {
+        const double result = compute(bits_as<double>(of_a(x[i])), bits_as<double>(of_b(y[i])),
+                                      kForm == Form::kFma ? bits_as<double>(of_c(z[i])) : 0);
+        results[i] = bits_as<u64>(result);
+        nans |= is_nan(result) ? u64{1} : u64{0};
+      }
+      return nans;
+    };
+    const auto as_is = [](u64 bits) VGPU_INLINE { return bits; };
+    const u64 nans = has(m, kSigns) ? all_lanes(sa, sb, sc) : all_lanes(as_is, as_is, as_is);
     if (__builtin_expect(nans == 0, 1)) {
       store_pairs(window, insn.d, mask, results);
       return;
