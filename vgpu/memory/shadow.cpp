@@ -81,7 +81,9 @@ void Shadow::forget(std::uint64_t address, std::size_t size) {
 
 std::uint64_t Shadow::first_unwritten(std::uint64_t address, std::size_t size) const {
   for (std::uint64_t byte = address - begin_; byte != address - begin_ + size; ++byte) {
-    if ((written_[byte / 4] >> byte % 4 & 1) == 0) return byte + begin_;
+    // Blocks on other host threads mark what they write meanwhile.
+    const std::uint8_t mark = __atomic_load_n(written_ + byte / 4, __ATOMIC_RELAXED);
+    if ((mark >> byte % 4 & 1) == 0) return byte + begin_;
   }
   return address + size;
 }
