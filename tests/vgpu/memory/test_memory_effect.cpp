@@ -186,7 +186,7 @@ TEST_F(TrackedEffect, LeavesOutWhatSumsChange) {
   ASSERT_TRUE(effect);
   EXPECT_TRUE(changes->any_since(begin, address + 5000, 1));
   EXPECT_FALSE(changes->any_since(begin, address, 1));
-  for (const char value : {8, 9, 10}) {
+  for (const char value : {'x', 'y', 'z'}) {
     write(blocks[2] + 5000, value);
     const std::uint64_t before = changes->now();
     ASSERT_TRUE(effect->repeat(memory, *changes));

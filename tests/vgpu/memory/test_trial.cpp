@@ -2,6 +2,7 @@
 // What fails a trial, and what undoing one restores.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "memory/shadow.hpp"
