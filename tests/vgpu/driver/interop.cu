@@ -29,16 +29,16 @@ void check_contexts() {
   CUcontext none = nullptr;
   EXPECT(ERROR_NOT_INITIALIZED, cuCtxGetCurrent(&none));
   int count = 0;
-  require(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  require(cudaGetDeviceCount(&count));
   require(current() == nullptr, "a call of the runtime initialises the driver, without a context");
-  require(cudaFree(nullptr), "cudaFree");
+  require(cudaFree(nullptr));
   CUcontext primary = nullptr, own = nullptr;
   CHECK(cuDevicePrimaryCtxRetain(&primary, 0));
   require(current() == primary, "the runtime uses the primary context");
   CHECK(cuCtxCreate(&own, nullptr, 0, 0));
   int* memory = nullptr;
   CUcontext owner = nullptr;
-  require(cudaMalloc(&memory, 64), "cudaMalloc");
+  require(cudaMalloc(&memory, 64));
   CHECK(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT,
                               reinterpret_cast<CUdeviceptr>(memory)));
   require(owner == own, "the runtime uses the current context");
@@ -47,15 +47,15 @@ void check_contexts() {
   require(cudaGetLastError(), cudaErrorInvalidValue, "the runtime's last error");
   require(current() == primary, "the primary context again");
   int devices = 0;
-  require(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+  require(cudaGetDeviceCount(&devices));
   if (devices > 1) {
     CUdevice device = -1;
     int ordinal = -1;
-    require(cudaSetDevice(1), "cudaSetDevice");
+    require(cudaSetDevice(1));
     CHECK(cuCtxGetDevice(&device));
     require(device == 1, "cudaSetDevice makes that device's context current");
     CHECK(cuCtxSetCurrent(primary));
-    require(cudaGetDevice(&ordinal), "cudaGetDevice");
+    require(cudaGetDevice(&ordinal));
     require(ordinal == 0, "cuCtxSetCurrent makes that context's device current");
   }
   // Errors of the driver API are not the runtime's.
@@ -68,16 +68,16 @@ void check_kernel(CUfunction function, CUstream stream) {
   int host[kCount];
   for (int i = 0; i < kCount; ++i) host[i] = i;
   int* values = nullptr;
-  require(cudaMallocManaged(&values, sizeof host), "cudaMallocManaged");
+  require(cudaMallocManaged(&values, sizeof host));
   CHECK(cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(values), host, sizeof host, stream));
   int n = kCount;
   void* arguments[] = {&values, &n};
   CHECK(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, stream, arguments, nullptr));
   times<<<1, 128, 0, stream>>>(values, n);
   cudaEvent_t event;
-  require(cudaEventCreate(&event), "cudaEventCreate");
+  require(cudaEventCreate(&event));
   CHECK(cuEventRecord(event, stream));
-  require(cudaEventSynchronize(event), "cudaEventSynchronize");
+  require(cudaEventSynchronize(event));
   CHECK(cuEventDestroy(event));
   for (int i = 0; i < kCount; ++i) require(values[i] == 4 * i, "two launches, one by each API");
   unsigned managed = 0;
@@ -99,7 +99,7 @@ void check_graph(CUfunction function, CUstream stream) {
   times<<<1, 128, 0, stream>>>(pointer, n);
   CHECK(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, stream, arguments, nullptr));
   cudaGraph_t graph;
-  require(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  require(cudaStreamEndCapture(stream, &graph));
   std::size_t count = 0;
   CHECK(cuGraphGetNodes(graph, nullptr, &count));
   require(count == 3, "three nodes");
@@ -111,14 +111,14 @@ void check_graph(CUfunction function, CUstream stream) {
   CUgraphExec exec = nullptr;
   CHECK(cuGraphInstantiate(&exec, graph, 0));
   CHECK(cuGraphLaunch(exec, stream));
-  require(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
+  require(cudaGraphLaunch(exec, stream));
   int found[kCount];
   CHECK(cuStreamSynchronize(stream));
   CHECK(cuMemcpyDtoH(found, values, sizeof found));
   for (const int value : found) require(value == 12, "a graph of both");
   CHECK(cuGraphExecDestroy(exec));
-  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
-  require(cudaFree(pointer), "cudaFree");
+  require(cudaGraphDestroy(graph));
+  require(cudaFree(pointer));
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ void check_graph(CUfunction function, CUstream stream) {
 int main() {
   check_contexts();
   cudaFunction_t kernel;
-  require(cudaGetFuncBySymbol(&kernel, reinterpret_cast<const void*>(&times)), "a CUfunction");
+  require(cudaGetFuncBySymbol(&kernel, reinterpret_cast<const void*>(&times)));
   CUmodule module = nullptr;
   CHECK(cuFuncGetModule(&module, kernel));
   CUdeviceptr by_driver = 0;
@@ -135,14 +135,14 @@ int main() {
   CHECK(cuFuncGetName(&name, kernel));
   CUfunction same = nullptr;
   CHECK(cuModuleGetFunction(&same, module, name));
-  require(cudaGetSymbolAddress(&by_runtime, scale), "cudaGetSymbolAddress");
+  require(cudaGetSymbolAddress(&by_runtime, scale));
   // A variable in an anonymous namespace has a name of the compiler's; its address is in memory
   // that the driver knows.
   CHECK(cuMemGetAddressRange(&by_driver, nullptr, reinterpret_cast<CUdeviceptr>(by_runtime)));
   require(by_driver == reinterpret_cast<CUdeviceptr>(by_runtime), "a variable's address");
 
   cudaStream_t stream;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  require(cudaStreamCreate(&stream));
   check_kernel(kernel, stream);
   check_kernel(same, stream);
   check_graph(kernel, stream);
@@ -154,14 +154,14 @@ int main() {
   // The runtime gives out the driver's functions, which in a new thread need a context.
   void* found = nullptr;
   cudaDriverEntryPointQueryResult status;
-  require(cudaGetDriverEntryPointByVersion("cuMemAlloc", &found, 12000, cudaEnableDefault, &status),
-          "cudaGetDriverEntryPointByVersion");
+  require(
+      cudaGetDriverEntryPointByVersion("cuMemAlloc", &found, 12000, cudaEnableDefault, &status));
   require(status == cudaDriverEntryPointSuccess && found == reinterpret_cast<void*>(&cuMemAlloc),
           "the driver's own function");
   std::thread([] {
     CUdeviceptr memory = 0;
     EXPECT(ERROR_INVALID_CONTEXT, cuMemAlloc(&memory, 4));
-    require(cudaFree(nullptr), "cudaFree");
+    require(cudaFree(nullptr));
     CHECK(cuMemAlloc(&memory, 4));
     CHECK(cuMemFree(memory));
   }).join();

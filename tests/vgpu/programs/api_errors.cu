@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the runtime's return values for valid and invalid calls. api_errors.h200 is the output on
-// an H200; the virtual GPU must print the same.
-#include <cuda_runtime.h>
+// The runtime's return values for valid and invalid calls, and a device's properties, as an H200 has
+// them.
+#include <iterator>
+#include <string>
 
-#include <cstdio>
-#include <cstdlib>
+#include "require.hpp"
 
 __global__ void nothing() {}
 
@@ -32,199 +32,247 @@ __constant__ int constant[4];
 
 static int no_kernel = 0;
 
-static void answer(const char* call, cudaError_t error) {
-  std::printf("%-90s %s, last %d\n", call, cudaGetErrorName(error),
-              static_cast<int>(cudaGetLastError()));
+// Of the launch before it.
+static void refused(cudaError_t expected = cudaErrorInvalidValue, int line = __builtin_LINE()) {
+  fails(cudaPeekAtLastError(), expected, line);
+  require(cudaDeviceSynchronize(), "the end of the launch", line);
 }
-
-// Macros, because the text of the call is printed.
-#define CALL(...) answer(#__VA_ARGS__, __VA_ARGS__)
-#define LAUNCH(...)                                           \
-  do {                                                        \
-    __VA_ARGS__;                                              \
-    answer(#__VA_ARGS__, cudaPeekAtLastError());              \
-    if (cudaDeviceSynchronize() != cudaSuccess) std::exit(1); \
-  } while (0)
+static void launched(int line = __builtin_LINE()) { refused(cudaSuccess, line); }
 
 static void launches() {
-  LAUNCH(nothing<<<1, 1024>>>());
-  LAUNCH(nothing<<<1, 1025>>>());
-  LAUNCH(nothing<<<0, 1>>>());
-  LAUNCH(nothing<<<1, 0>>>());
-  LAUNCH(nothing<<<dim3(1, 65535), 1>>>());
-  LAUNCH(nothing<<<dim3(1, 65536), 1>>>());
-  LAUNCH(nothing<<<1, dim3(1, 1, 64)>>>());
-  LAUNCH(nothing<<<1, dim3(1, 1, 65)>>>());
-  LAUNCH(nothing<<<dim3(0x80000000u), 1>>>());
-  LAUNCH(bounded<<<1, 128>>>(nullptr));
-  LAUNCH(bounded<<<1, 129>>>(nullptr));
-  LAUNCH(dynamic<<<1, 32, 49152>>>(nullptr));
-  LAUNCH(dynamic<<<1, 32, 49153>>>(nullptr));
-  LAUNCH(dynamic<<<1, 32, 300000>>>(nullptr));
-  LAUNCH(forty_kilobytes<<<1, 32, 9152>>>(nullptr));
-  LAUNCH(forty_kilobytes<<<1, 32, 9153>>>(nullptr));
+  nothing<<<1, 1024>>>(), launched();
+  nothing<<<1, 1025>>>(), refused();
+  nothing<<<0, 1>>>(), refused();
+  nothing<<<1, 0>>>(), refused();
+  nothing<<<dim3(1, 65535), 1>>>(), launched();
+  nothing<<<dim3(1, 65536), 1>>>(), refused();
+  nothing<<<1, dim3(1, 1, 64)>>>(), launched();
+  nothing<<<1, dim3(1, 1, 65)>>>(), refused();
+  nothing<<<dim3(0x80000000u), 1>>>(), refused();
+  bounded<<<1, 128>>>(nullptr), launched();
+  bounded<<<1, 129>>>(nullptr), refused();
+  dynamic<<<1, 32, 49152>>>(nullptr), launched();
+  dynamic<<<1, 32, 49153>>>(nullptr), refused();
+  dynamic<<<1, 32, 300000>>>(nullptr), refused();
+  forty_kilobytes<<<1, 32, 9152>>>(nullptr), launched();
+  forty_kilobytes<<<1, 32, 9153>>>(nullptr), refused();
   constexpr auto kMost = cudaFuncAttributeMaxDynamicSharedMemorySize;
-  CALL(cudaFuncSetAttribute(dynamic, kMost, 232448));
-  CALL(cudaFuncSetAttribute(dynamic, kMost, 232449));
-  CALL(cudaFuncSetAttribute(dynamic, kMost, -1));
-  CALL(cudaFuncSetAttribute(forty_kilobytes, kMost, 232448 - 40000));
-  CALL(cudaFuncSetAttribute(forty_kilobytes, kMost, 232448 - 40000 + 1));
-  CALL(cudaFuncSetAttribute(dynamic, cudaFuncAttributePreferredSharedMemoryCarveout, 101));
-  CALL(cudaFuncSetAttribute(reinterpret_cast<const void*>(&no_kernel), kMost, 1));
-  LAUNCH(dynamic<<<1, 32, 232448>>>(nullptr));
-  LAUNCH(dynamic<<<1, 32, 232449>>>(nullptr));
-  LAUNCH(forty_kilobytes<<<1, 32, 192448>>>(nullptr));
-  LAUNCH(forty_kilobytes<<<1, 32, 192449>>>(nullptr));
-  CALL(cudaLaunchKernel(&no_kernel, dim3(1), dim3(1), nullptr, 0, nullptr));
-  CALL(cudaFuncSetCacheConfig(reinterpret_cast<const void*>(&no_kernel), cudaFuncCachePreferL1));
-  CALL(cudaLaunchCooperativeKernel(nothing, dim3(100), dim3(1024), nullptr));
-  CALL(cudaLaunchCooperativeKernel(nothing, dim3(264), dim3(1024), nullptr));
-  CALL(cudaLaunchCooperativeKernel(nothing, dim3(265), dim3(1024), nullptr));
+  succeeds(cudaFuncSetAttribute(dynamic, kMost, 232448));
+  fails(cudaFuncSetAttribute(dynamic, kMost, 232449));
+  fails(cudaFuncSetAttribute(dynamic, kMost, -1));
+  succeeds(cudaFuncSetAttribute(forty_kilobytes, kMost, 232448 - 40000));
+  fails(cudaFuncSetAttribute(forty_kilobytes, kMost, 232448 - 40000 + 1));
+  fails(cudaFuncSetAttribute(dynamic, cudaFuncAttributePreferredSharedMemoryCarveout, 101));
+  fails(cudaFuncSetAttribute(reinterpret_cast<const void*>(&no_kernel), kMost, 1),
+        cudaErrorInvalidResourceHandle);
+  dynamic<<<1, 32, 232448>>>(nullptr), launched();
+  dynamic<<<1, 32, 232449>>>(nullptr), refused();
+  forty_kilobytes<<<1, 32, 192448>>>(nullptr), launched();
+  forty_kilobytes<<<1, 32, 192449>>>(nullptr), refused();
+  fails(cudaLaunchKernel(&no_kernel, dim3(1), dim3(1), nullptr, 0, nullptr),
+        cudaErrorInvalidResourceHandle);
+  fails(cudaFuncSetCacheConfig(reinterpret_cast<const void*>(&no_kernel), cudaFuncCachePreferL1),
+        cudaErrorInvalidResourceHandle);
+  succeeds(cudaLaunchCooperativeKernel(nothing, dim3(100), dim3(1024), nullptr));
+  succeeds(cudaLaunchCooperativeKernel(nothing, dim3(264), dim3(1024), nullptr));
+  fails(cudaLaunchCooperativeKernel(nothing, dim3(265), dim3(1024), nullptr),
+        cudaErrorCooperativeLaunchTooLarge);
 }
 
 static void functions() {
-  const void* const kernels[] = {
-      reinterpret_cast<const void*>(nothing), reinterpret_cast<const void*>(bounded),
-      reinterpret_cast<const void*>(dynamic), reinterpret_cast<const void*>(forty_kilobytes)};
-  for (const void* kernel : kernels) {
+  constexpr int kThreads[] = {1, 100, 256, 1024, 2048};
+  constexpr std::size_t kShared[] = {0, 9000, 40000, 192448};
+  const struct {
+    const void* kernel;
+    std::size_t shared;
+    int threads, dynamic;
+    int blocks[5][4];  // per multiprocessor, by threads and shared memory
+  } kernels[] = {
+      {reinterpret_cast<const void*>(nothing),
+       0,
+       1024,
+       49152,
+       {{32, 23, 5, 0}, {16, 16, 5, 0}, {8, 8, 5, 0}, {2, 2, 2, 0}, {0, 0, 0, 0}}},
+      {reinterpret_cast<const void*>(bounded),
+       0,
+       128,
+       49152,
+       {{32, 23, 5, 0}, {16, 16, 5, 0}, {8, 8, 5, 0}, {2, 2, 2, 0}, {0, 0, 0, 0}}},
+      {reinterpret_cast<const void*>(dynamic),
+       0,
+       1024,
+       232448,
+       {{32, 23, 5, 1}, {16, 16, 5, 1}, {8, 8, 5, 1}, {2, 2, 2, 1}, {0, 0, 0, 0}}},
+      {reinterpret_cast<const void*>(forty_kilobytes),
+       40000,
+       1024,
+       192448,
+       {{5, 4, 2, 1}, {5, 4, 2, 1}, {5, 4, 2, 1}, {2, 2, 2, 1}, {0, 0, 0, 0}}},
+  };
+  for (const auto& k : kernels) {
     cudaFuncAttributes f{};
-    CALL(cudaFuncGetAttributes(&f, kernel));
-    std::printf("shared %zu, local %zu, threads %d, binary %d, dynamic %d, carveout %d\n",
-                f.sharedSizeBytes, f.localSizeBytes, f.maxThreadsPerBlock, f.binaryVersion,
-                f.maxDynamicSharedSizeBytes, f.preferredShmemCarveout);
-    for (const int threads : {1, 100, 256, 1024, 2048}) {
-      for (const std::size_t shared : {0, 9000, 40000, 192448}) {
+    succeeds(cudaFuncGetAttributes(&f, k.kernel));
+    require(f.sharedSizeBytes == k.shared && f.localSizeBytes == 0, "the kernel's memory");
+    require(f.maxThreadsPerBlock == k.threads && f.binaryVersion == 90, "threads and version");
+    require(f.maxDynamicSharedSizeBytes == k.dynamic && f.preferredShmemCarveout == -1,
+            "dynamic shared memory");
+    for (std::size_t i = 0; i < std::size(kThreads); ++i) {
+      for (std::size_t j = 0; j < std::size(kShared); ++j) {
         int blocks = -1;
-        const cudaError_t error =
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared);
-        std::printf("%d threads, %zu bytes: %s, %d blocks\n", threads, shared,
-                    cudaGetErrorName(error), blocks);
+        succeeds(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k.kernel, kThreads[i],
+                                                               kShared[j]));
+        require(blocks == k.blocks[i][j], "blocks per multiprocessor");
       }
     }
   }
   int blocks = 0;
-  CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 0, 0));
+  fails(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 0, 0));
 }
 
 static void memory() {
   char host[8192];
   void *device = nullptr, *other = nullptr;
-  CALL(cudaMalloc(&device, 0));
-  CALL(cudaMalloc(nullptr, 4));
-  CALL(cudaMalloc(&device, std::size_t{1} << 50));
-  CALL(cudaMalloc(&device, 1000));
-  CALL(cudaMemcpy(device, host, 1000, cudaMemcpyHostToDevice));
-  CALL(cudaMemcpy(device, host, 8192, cudaMemcpyHostToDevice));
-  CALL(cudaMemcpy(host, host + 100, 50, cudaMemcpyHostToDevice));
-  CALL(cudaMemcpy(host, host + 100, 50, cudaMemcpyDeviceToHost));
-  CALL(cudaMemcpy(host, host + 100, 50, cudaMemcpyDefault));
-  CALL(cudaMemcpy(device, device, 50, cudaMemcpyHostToDevice));
-  CALL(cudaMemcpy(device, host, 50, cudaMemcpyDeviceToHost));
-  CALL(cudaMemcpy(device, host, 50, static_cast<cudaMemcpyKind>(9)));
-  CALL(cudaMemcpy(nullptr, host, 50, cudaMemcpyHostToDevice));
-  CALL(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
-  CALL(cudaMemset(device, 0, 1000));
-  CALL(cudaMemset(host, 0, 100));
-  CALL(cudaMemset(device, 0, 1 << 24));
-  CALL(cudaMemcpy2D(device, 10, host, 20, 15, 2, cudaMemcpyHostToDevice));
-  CALL(cudaFree(static_cast<char*>(device) + 16));
-  CALL(cudaFree(host));
-  CALL(cudaFree(device));
-  CALL(cudaFree(device));
-  CALL(cudaFree(nullptr));
-  CALL(cudaMallocHost(&device, 0));
-  CALL(cudaMallocHost(&device, 100));
-  CALL(cudaFree(device));
-  CALL(cudaFreeHost(device));
-  CALL(cudaMallocManaged(&device, 0));
-  CALL(cudaMallocManaged(&device, 100, 0));
-  CALL(cudaMallocAsync(&device, 100, nullptr));
-  CALL(cudaFreeAsync(device, nullptr));
-  CALL(cudaFreeAsync(device, nullptr));
-  CALL(cudaHostGetDevicePointer(&device, host, 0));
-  CALL(cudaHostRegister(host, sizeof host, 0));
-  CALL(cudaHostRegister(host, sizeof host, 0));
-  CALL(cudaHostGetDevicePointer(&device, host, 0));
-  CALL(cudaHostUnregister(host));
-  CALL(cudaHostUnregister(host));
-  CALL(cudaMemcpyToSymbol(variable, host, 16));
-  CALL(cudaMemcpyToSymbol(variable, host, 17));
-  CALL(cudaMemcpyToSymbol(variable, host, 4, 13));
-  CALL(cudaMemcpyToSymbol(constant, host, 16));
-  CALL(cudaMemcpyToSymbol(no_kernel, host, 4));
-  CALL(cudaMemcpyToSymbol(variable, host, 16, 0, cudaMemcpyDeviceToHost));
-  CALL(cudaMemcpyFromSymbol(host, variable, 16, 0, cudaMemcpyHostToDevice));
-  CALL(cudaGetSymbolAddress(&other, constant));
-  CALL(cudaGetSymbolAddress(&other, no_kernel));
+  succeeds(cudaMalloc(&device, 0));
+  fails(cudaMalloc(nullptr, 4));
+  fails(cudaMalloc(&device, std::size_t{1} << 50), cudaErrorMemoryAllocation);
+  succeeds(cudaMalloc(&device, 1000));
+  succeeds(cudaMemcpy(device, host, 1000, cudaMemcpyHostToDevice));
+  fails(cudaMemcpy(device, host, 8192, cudaMemcpyHostToDevice));
+  fails(cudaMemcpy(host, host + 100, 50, cudaMemcpyHostToDevice));
+  fails(cudaMemcpy(host, host + 100, 50, cudaMemcpyDeviceToHost));
+  succeeds(cudaMemcpy(host, host + 100, 50, cudaMemcpyDefault));
+  succeeds(cudaMemcpy(device, device, 50, cudaMemcpyHostToDevice));
+  fails(cudaMemcpy(device, host, 50, cudaMemcpyDeviceToHost));
+  fails(cudaMemcpy(device, host, 50, static_cast<cudaMemcpyKind>(9)),
+        cudaErrorInvalidMemcpyDirection);
+  fails(cudaMemcpy(nullptr, host, 50, cudaMemcpyHostToDevice));
+  succeeds(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
+  succeeds(cudaMemset(device, 0, 1000));
+  fails(cudaMemset(host, 0, 100));
+  fails(cudaMemset(device, 0, 1 << 24));
+  fails(cudaMemcpy2D(device, 10, host, 20, 15, 2, cudaMemcpyHostToDevice),
+        cudaErrorInvalidPitchValue);
+  fails(cudaFree(static_cast<char*>(device) + 16));
+  fails(cudaFree(host));
+  succeeds(cudaFree(device));
+  fails(cudaFree(device));
+  succeeds(cudaFree(nullptr));
+  succeeds(cudaMallocHost(&device, 0));
+  succeeds(cudaMallocHost(&device, 100));
+  fails(cudaFree(device));
+  succeeds(cudaFreeHost(device));
+  succeeds(cudaMallocManaged(&device, 0));
+  fails(cudaMallocManaged(&device, 100, 0));
+  succeeds(cudaMallocAsync(&device, 100, nullptr));
+  succeeds(cudaFreeAsync(device, nullptr));
+  fails(cudaFreeAsync(device, nullptr));
+  fails(cudaHostGetDevicePointer(&device, host, 0));
+  succeeds(cudaHostRegister(host, sizeof host, 0));
+  fails(cudaHostRegister(host, sizeof host, 0), cudaErrorHostMemoryAlreadyRegistered);
+  succeeds(cudaHostGetDevicePointer(&device, host, 0));
+  succeeds(cudaHostUnregister(host));
+  fails(cudaHostUnregister(host), cudaErrorHostMemoryNotRegistered);
+  succeeds(cudaMemcpyToSymbol(variable, host, 16));
+  fails(cudaMemcpyToSymbol(variable, host, 17));
+  fails(cudaMemcpyToSymbol(variable, host, 4, 13));
+  succeeds(cudaMemcpyToSymbol(constant, host, 16));
+  fails(cudaMemcpyToSymbol(no_kernel, host, 4), cudaErrorInvalidSymbol);
+  fails(cudaMemcpyToSymbol(variable, host, 16, 0, cudaMemcpyDeviceToHost),
+        cudaErrorInvalidMemcpyDirection);
+  fails(cudaMemcpyFromSymbol(host, variable, 16, 0, cudaMemcpyHostToDevice),
+        cudaErrorInvalidMemcpyDirection);
+  succeeds(cudaGetSymbolAddress(&other, constant));
+  fails(cudaGetSymbolAddress(&other, no_kernel), cudaErrorInvalidSymbol);
 }
 
 static void handles() {
   cudaEvent_t timed, untimed, unrecorded, none = nullptr;
   cudaStream_t stream;
   float milliseconds;
-  CALL(cudaEventCreate(&timed));
-  CALL(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
-  CALL(cudaEventCreate(&unrecorded));
-  CALL(cudaEventCreateWithFlags(&none, 77));
-  CALL(cudaEventElapsedTime(&milliseconds, timed, timed));
-  CALL(cudaEventRecord(timed));
-  CALL(cudaEventRecord(untimed));
-  CALL(cudaEventSynchronize(timed));
-  CALL(cudaEventElapsedTime(&milliseconds, timed, timed));
-  CALL(cudaEventElapsedTime(&milliseconds, timed, untimed));
-  CALL(cudaEventElapsedTime(&milliseconds, timed, unrecorded));
-  CALL(cudaEventElapsedTime(&milliseconds, nullptr, timed));
-  CALL(cudaEventQuery(timed));
-  CALL(cudaEventQuery(unrecorded));
-  CALL(cudaEventSynchronize(unrecorded));
-  CALL(cudaEventRecord(nullptr));
-  CALL(cudaEventDestroy(nullptr));
-  CALL(cudaStreamDestroy(nullptr));
-  CALL(cudaStreamQuery(nullptr));
-  CALL(cudaStreamCreateWithFlags(&stream, 9));
-  CALL(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, -3));
+  succeeds(cudaEventCreate(&timed));
+  succeeds(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+  succeeds(cudaEventCreate(&unrecorded));
+  fails(cudaEventCreateWithFlags(&none, 77));
+  fails(cudaEventElapsedTime(&milliseconds, timed, timed), cudaErrorInvalidResourceHandle);
+  succeeds(cudaEventRecord(timed));
+  succeeds(cudaEventRecord(untimed));
+  succeeds(cudaEventSynchronize(timed));
+  succeeds(cudaEventElapsedTime(&milliseconds, timed, timed));
+  fails(cudaEventElapsedTime(&milliseconds, timed, untimed), cudaErrorInvalidResourceHandle);
+  fails(cudaEventElapsedTime(&milliseconds, timed, unrecorded), cudaErrorInvalidResourceHandle);
+  fails(cudaEventElapsedTime(&milliseconds, nullptr, timed), cudaErrorInvalidResourceHandle);
+  succeeds(cudaEventQuery(timed));
+  succeeds(cudaEventQuery(unrecorded));
+  succeeds(cudaEventSynchronize(unrecorded));
+  fails(cudaEventRecord(nullptr), cudaErrorInvalidResourceHandle);
+  fails(cudaEventDestroy(nullptr), cudaErrorInvalidResourceHandle);
+  fails(cudaStreamDestroy(nullptr), cudaErrorInvalidResourceHandle);
+  succeeds(cudaStreamQuery(nullptr));
+  fails(cudaStreamCreateWithFlags(&stream, 9));
+  succeeds(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, -3));
   int priority = 1;
-  CALL(cudaStreamGetPriority(stream, &priority));
-  std::printf("priority %d\n", priority);
-  CALL(cudaStreamDestroy(stream));
+  succeeds(cudaStreamGetPriority(stream, &priority));
+  require(priority == -3, "the priority");
+  succeeds(cudaStreamDestroy(stream));
 }
 
 static void device() {
   int value = 0;
   cudaDeviceProp properties;
   std::size_t limit = 0;
-  CALL(cudaGetDeviceCount(nullptr));
-  CALL(cudaSetDevice(-1));
-  CALL(cudaSetDevice(100));
-  CALL(cudaGetDeviceProperties(&properties, 100));
-  CALL(cudaGetDeviceProperties(nullptr, 0));
-  CALL(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 100));
-  CALL(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(148), 0));
-  CALL(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
-  CALL(cudaDeviceSetLimit(static_cast<cudaLimit>(77), 4096));
-  CALL(cudaDeviceGetLimit(&limit, cudaLimitDevRuntimeSyncDepth));
-  CALL(cudaDeviceGetLimit(&limit, cudaLimitStackSize));
-  std::printf("limit %zu\n", limit);
+  fails(cudaGetDeviceCount(nullptr));
+  fails(cudaSetDevice(-1), cudaErrorInvalidDevice);
+  fails(cudaSetDevice(100), cudaErrorInvalidDevice);
+  fails(cudaGetDeviceProperties(&properties, 100), cudaErrorInvalidDevice);
+  fails(cudaGetDeviceProperties(nullptr, 0));
+  fails(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 100), cudaErrorInvalidDevice);
+  fails(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(148), 0));
+  succeeds(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
+  fails(cudaDeviceSetLimit(static_cast<cudaLimit>(77), 4096));
+  fails(cudaDeviceGetLimit(&limit, cudaLimitDevRuntimeSyncDepth), cudaErrorUnsupportedLimit);
+  succeeds(cudaDeviceGetLimit(&limit, cudaLimitStackSize));
+  require(limit == 4096, "the limit");
   int least = 0, greatest = 0;
-  CALL(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  std::printf("priorities %d to %d\n", least, greatest);
+  succeeds(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  require(least == 0 && greatest == -5, "the range of priorities");
 
-  // Every attribute that has a name of its own in CUDA 13.0, except the bus id, which differs from
-  // host to host.
-  for (int i = 1; i <= 147; ++i) {
-    const bool unnamed = i == 44 || (i >= 92 && i <= 94) || i == 96 || (i >= 102 && i <= 105) ||
-                         i == 107 || i == 110 || (i >= 122 && i <= 124) || (i >= 127 && i <= 129) ||
-                         i == 132 || i == 136 || i == 137 || i == 141 || i == 145 || i == 146;
-    const bool of_host =
-        i == cudaDevAttrPciBusId || i == cudaDevAttrPciDeviceId || i == cudaDevAttrPciDomainId;
-    if (unnamed || of_host) continue;
-    const cudaError_t error = cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(i), 0);
-    std::printf("attribute %d: %s, %d\n", i, cudaGetErrorName(error), value);
+  // Every attribute that has a name of its own in CUDA 13.0, except the PCI bus, device and domain,
+  // which differ from host to host.
+  constexpr int kAttributes[][2] = {
+      {1, 1024},        {2, 1024},        {3, 1024},     {4, 64},       {5, 2147483647},
+      {6, 65535},       {7, 65535},       {8, 49152},    {9, 65536},    {10, 32},
+      {11, 2147483647}, {12, 65536},      {13, 1980000}, {14, 512},     {15, 1},
+      {16, 132},        {17, 0},          {18, 0},       {19, 1},       {20, 0},
+      {21, 131072},     {22, 131072},     {23, 65536},   {24, 16384},   {25, 16384},
+      {26, 16384},      {27, 32768},      {28, 32768},   {29, 2048},    {30, 512},
+      {31, 1},          {32, 1},          {35, 0},       {36, 3201000}, {37, 6016},
+      {38, 62914560},   {39, 2048},       {40, 3},       {41, 1},       {42, 32768},
+      {43, 2048},       {45, 32768},      {46, 32768},   {47, 8192},    {48, 8192},
+      {49, 32768},      {51, 32},         {52, 32768},   {53, 32768},   {54, 2046},
+      {55, 32768},      {56, 131072},     {57, 65536},   {58, 16384},   {59, 16384},
+      {60, 16384},      {61, 32768},      {62, 2048},    {63, 32768},   {64, 32768},
+      {65, 2048},       {66, 32768},      {67, 32768},   {68, 2046},    {69, 268435456},
+      {70, 131072},     {71, 65000},      {72, 2097120}, {73, 32768},   {74, 32768},
+      {75, 9},          {76, 0},          {77, 32768},   {78, 1},       {79, 1},
+      {80, 1},          {81, 233472},     {82, 65536},   {83, 1},       {84, 0},
+      {85, 0},          {86, 0},          {87, 2},       {88, 0},       {89, 1},
+      {90, 1},          {91, 1},          {95, 1},       {97, 232448},  {98, 0},
+      {99, 1},          {100, 0},         {101, 0},      {106, 32},     {108, 39321600},
+      {109, 134217728}, {111, 1024},      {112, 1},      {113, 1},      {114, 1},
+      {115, 1},         {116, 1},         {117, 1},      {118, 100},    {119, 9},
+      {120, 1},         {121, 1},         {125, 1},      {126, 4},      {130, 0},
+      {131, -1},        {133, 0},         {134, 0},      {135, 0},      {138, 0},
+      {139, 590680286}, {140, 415174878}, {142, 1},      {143, 0},      {144, 1},
+      {147, 0}};
+  for (const auto& [attribute, expected] : kAttributes) {
+    succeeds(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(attribute), 0));
+    require(value == expected, ("attribute " + std::to_string(attribute)).c_str());
   }
-  CALL(cudaGetDeviceProperties(&properties, 0));
-  std::printf("memory %zu, L2 %d, bus %d bits, %d.%d, %d multiprocessors\n",
-              properties.totalGlobalMem, properties.l2CacheSize, properties.memoryBusWidth,
-              properties.major, properties.minor, properties.multiProcessorCount);
+  succeeds(cudaGetDeviceProperties(&properties, 0));
+  require(properties.totalGlobalMem == 150109880320 && properties.l2CacheSize == 62914560 &&
+              properties.memoryBusWidth == 6016 && properties.multiProcessorCount == 132 &&
+              properties.major == 9 && properties.minor == 0,
+          "properties");
 }
 
 int main() {

@@ -40,36 +40,36 @@ __global__ void follow(int* volatile* pointer, int* out) {
 
 static int* mapped(int count = 1) {
   int* pointer;
-  require(cudaHostAlloc(&pointer, count * sizeof(int), cudaHostAllocMapped), "cudaHostAlloc");
+  require(cudaHostAlloc(&pointer, count * sizeof(int), cudaHostAllocMapped));
   std::memset(pointer, 0, count * sizeof(int));
   return pointer;
 }
 
 static int* on_device(int value = 0) {
   int* pointer;
-  require(cudaMalloc(&pointer, sizeof(int)), "cudaMalloc");
-  require(cudaMemcpy(pointer, &value, sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMalloc(&pointer, sizeof(int)));
+  require(cudaMemcpy(pointer, &value, sizeof(int), cudaMemcpyHostToDevice));
   return pointer;
 }
 
 static int value_of(const int* pointer) {
   int value = -1;
-  require(cudaMemcpy(&value, pointer, sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(&value, pointer, sizeof(int), cudaMemcpyDeviceToHost));
   return value;
 }
 
 // A kernel's first launch may wait for the kernels that run until its code is loaded.
 static void load_kernels() {
   cudaFuncAttributes attributes;
-  require(cudaFuncGetAttributes(&attributes, wait_for), "load wait_for");
-  require(cudaFuncGetAttributes(&attributes, exchange), "load exchange");
-  require(cudaFuncGetAttributes(&attributes, store), "load store");
-  require(cudaFuncGetAttributes(&attributes, add), "load add");
-  require(cudaFuncGetAttributes(&attributes, follow), "load follow");
+  require(cudaFuncGetAttributes(&attributes, wait_for));
+  require(cudaFuncGetAttributes(&attributes, exchange));
+  require(cudaFuncGetAttributes(&attributes, store));
+  require(cudaFuncGetAttributes(&attributes, add));
+  require(cudaFuncGetAttributes(&attributes, follow));
   // Fills and copies may be kernels of the driver.
   int *one = on_device(), *two = on_device();
-  require(cudaMemset(one, 0, sizeof(int)), "cudaMemset");
-  require(cudaMemcpy(two, one, sizeof(int), cudaMemcpyDeviceToDevice), "cudaMemcpy");
+  require(cudaMemset(one, 0, sizeof(int)));
+  require(cudaMemcpy(two, one, sizeof(int), cudaMemcpyDeviceToDevice));
   add<<<1, 1, 0, cudaStreamPerThread>>>(one, 1);
   require(cudaDeviceSynchronize(), "the thread's stream");
 }
@@ -83,15 +83,13 @@ static int get(int* flag) {
 
 class Stream {
  public:
-  explicit Stream(unsigned flags) {
-    require(cudaStreamCreateWithFlags(&stream_, flags), "cudaStreamCreateWithFlags");
-  }
+  explicit Stream(unsigned flags) { require(cudaStreamCreateWithFlags(&stream_, flags)); }
   ~Stream() { destroy(); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   operator cudaStream_t() const { return stream_; }
   void destroy() {
-    if (stream_ != nullptr) require(cudaStreamDestroy(stream_), "cudaStreamDestroy");
+    if (stream_ != nullptr) require(cudaStreamDestroy(stream_));
     stream_ = nullptr;
   }
 
@@ -102,11 +100,11 @@ class Stream {
 static void host_and_kernel() {
   int *flag = mapped(), *out = on_device();
   wait_for<<<1, 1>>>(flag, out, 5);
-  require(cudaGetLastError(), "the launch");
+  require(cudaGetLastError());
   require(cudaStreamQuery(nullptr), cudaErrorNotReady, "the stream is not ready");
   require(cudaGetLastError(), "not being ready is no error");
   set(flag, 1);
-  require(cudaDeviceSynchronize(), "the kernel");
+  require(cudaDeviceSynchronize());
   require(cudaStreamQuery(nullptr), "the stream is ready");
   require(value_of(out) == 5, "what the kernel wrote");
 }
@@ -114,12 +112,11 @@ static void host_and_kernel() {
 // The host reads managed memory while a kernel writes it.
 static void managed_memory() {
   int concurrent = 0;
-  require(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, 0),
-          "cudaDevAttrConcurrentManagedAccess");
+  require(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, 0));
   if (concurrent == 0) return;
   constexpr int kRounds = 200;
   int *managed, *back = mapped();
-  require(cudaMallocManaged(&managed, sizeof(int)), "cudaMallocManaged");
+  require(cudaMallocManaged(&managed, sizeof(int)));
   set(managed, 0);
   exchange<<<1, 1>>>(managed, back, kRounds, 0);
   for (int i = 1; i <= kRounds; ++i) {
@@ -127,44 +124,44 @@ static void managed_memory() {
     while (get(managed) != i) {
     }
   }
-  require(cudaDeviceSynchronize(), "the exchange");
+  require(cudaDeviceSynchronize());
 }
 
 static void events() {
   int *flag = mapped(), *out = on_device();
   Stream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking);
   cudaEvent_t before, after;
-  require(cudaEventCreate(&before), "cudaEventCreate");
-  require(cudaEventCreate(&after), "cudaEventCreate");
-  require(cudaEventRecord(before, a), "cudaEventRecord");
+  require(cudaEventCreate(&before));
+  require(cudaEventCreate(&after));
+  require(cudaEventRecord(before, a));
   wait_for<<<1, 1, 0, a>>>(flag, out, 7);
-  require(cudaEventRecord(after, a), "cudaEventRecord");
+  require(cudaEventRecord(after, a));
   require(cudaEventSynchronize(before), "the event before the kernel");
   require(cudaEventQuery(before), "it is over");
   require(cudaEventQuery(after), cudaErrorNotReady, "the event behind the kernel");
   float time;
   require(cudaEventElapsedTime(&time, before, after), cudaErrorNotReady, "no time yet");
-  require(cudaStreamWaitEvent(b, after), "cudaStreamWaitEvent");
+  require(cudaStreamWaitEvent(b, after));
   add<<<1, 1, 0, b>>>(out, 10);
   require(cudaStreamQuery(b), cudaErrorNotReady, "the other stream waits for the event");
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   set(flag, 1);
-  require(cudaEventSynchronize(after), "cudaEventSynchronize");
-  require(cudaEventElapsedTime(&time, before, after), "cudaEventElapsedTime");
+  require(cudaEventSynchronize(after));
+  require(cudaEventElapsedTime(&time, before, after));
   require(time >= 20, "the time that the kernel waited");
-  require(cudaStreamSynchronize(b), "cudaStreamSynchronize");
+  require(cudaStreamSynchronize(b));
   require(value_of(out) == 17, "first the kernel, then the sum");
   // An event and a stream may go before their work has ended.
   set(flag, 0);
   wait_for<<<1, 1, 0, a>>>(flag, out, 1);
-  require(cudaEventRecord(after, a), "cudaEventRecord");
-  require(cudaStreamWaitEvent(b, after), "cudaStreamWaitEvent");
+  require(cudaEventRecord(after, a));
+  require(cudaStreamWaitEvent(b, after));
   add<<<1, 1, 0, b>>>(out, 1);
-  require(cudaEventDestroy(after), "cudaEventDestroy");
+  require(cudaEventDestroy(after));
   a.destroy();
   b.destroy();
   set(flag, 1);
-  require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  require(cudaDeviceSynchronize());
   require(value_of(out) == 2, "the work of streams that are gone");
 }
 
@@ -186,18 +183,15 @@ static void legacy_stream() {
 static void copies() {
   constexpr int kCount = 1 << 16;
   int *flag = mapped(), *pinned = mapped(kCount), *out = on_device(), *data;
-  require(cudaMalloc(&data, kCount * sizeof(int)), "cudaMalloc");
+  require(cudaMalloc(&data, kCount * sizeof(int)));
   const Stream stream(cudaStreamNonBlocking);
   wait_for<<<1, 1, 0, stream>>>(flag, out, 1);
   pinned[5] = 1;
-  require(cudaMemcpyAsync(data, pinned, kCount * sizeof(int), cudaMemcpyHostToDevice, stream),
-          "cudaMemcpyAsync");
+  require(cudaMemcpyAsync(data, pinned, kCount * sizeof(int), cudaMemcpyHostToDevice, stream));
   pinned[5] = 2;  // before the copy is made
-  require(cudaMemsetAsync(data + 1, 1, 2 * sizeof(int), stream), "cudaMemsetAsync");
-  require(cudaMemcpyAsync(pinned + 16, data, 8 * sizeof(int), cudaMemcpyDeviceToHost, stream),
-          "cudaMemcpyAsync");
-  require(cudaMemcpyAsync(data + 8, data, 8 * sizeof(int), cudaMemcpyDeviceToDevice, stream),
-          "cudaMemcpyAsync");
+  require(cudaMemsetAsync(data + 1, 1, 2 * sizeof(int), stream));
+  require(cudaMemcpyAsync(pinned + 16, data, 8 * sizeof(int), cudaMemcpyDeviceToHost, stream));
+  require(cudaMemcpyAsync(data + 8, data, 8 * sizeof(int), cudaMemcpyDeviceToDevice, stream));
   if (on_virtual_gpu()) {  // drivers allow copies within what they round allocations up to
     require(cudaMemcpyAsync(data + kCount, data, 4, cudaMemcpyDeviceToDevice, stream),
             cudaErrorInvalidValue, "a wrong copy is refused at once");
@@ -205,16 +199,15 @@ static void copies() {
   }
   require(cudaStreamQuery(stream), cudaErrorNotReady, "the copies wait for the kernel");
   set(flag, 1);
-  require(cudaStreamSynchronize(stream), "the copies");
+  require(cudaStreamSynchronize(stream));
   require(pinned[16 + 5] == 2 && pinned[16 + 1] == 0x01010101, "in the order of the stream");
   require(value_of(data + 8 + 5) == 2, "the copy on the device");
   // A pageable source may be changed when the call returns.
   int host = 3;
   store<<<1, 1, 0, stream>>>(data, 1);
-  require(cudaMemcpyAsync(data, &host, sizeof host, cudaMemcpyHostToDevice, stream),
-          "cudaMemcpyAsync");
+  require(cudaMemcpyAsync(data, &host, sizeof host, cudaMemcpyHostToDevice, stream));
   host = 4;
-  require(cudaStreamSynchronize(stream), "the copy");
+  require(cudaStreamSynchronize(stream));
   require(value_of(data) == 3, "what the source held at the call");
 }
 
@@ -225,13 +218,13 @@ static void other_streams() {
   int* pinned = mapped();
   *pinned = 1;
   wait_for<<<1, 1, 0, a>>>(flag, out, 1);
-  require(cudaMemcpyAsync(flag, pinned, sizeof(int), cudaMemcpyHostToDevice, b), "cudaMemcpyAsync");
+  require(cudaMemcpyAsync(flag, pinned, sizeof(int), cudaMemcpyHostToDevice, b));
   require(cudaStreamSynchronize(a), "a copy ends the wait");
-  require(cudaMemset(flag, 0, sizeof(int)), "cudaMemset");
+  require(cudaMemset(flag, 0, sizeof(int)));
   wait_for<<<1, 1, 0, a>>>(flag, out, 2);
   store<<<1, 1, 0, b>>>(flag, 1);
   require(cudaDeviceSynchronize(), "a kernel ends the wait");
-  require(cudaMemset(flag, 0, sizeof(int)), "cudaMemset");
+  require(cudaMemset(flag, 0, sizeof(int)));
   exchange<<<1, 1, 0, a>>>(flag, other, 20, 0);
   exchange<<<1, 1, 0, b>>>(other, flag, 19, 1);
   store<<<1, 1, 0, cudaStreamPerThread>>>(other, 1);
@@ -260,11 +253,11 @@ static void CUDART_CB second(cudaStream_t, cudaError_t status, void*) {
 static void host_functions() {
   int *flag = mapped(), *out = on_device();
   wait_for<<<1, 1>>>(flag, out, 1);
-  require(cudaLaunchHostFunc(nullptr, first, nullptr), "cudaLaunchHostFunc");
-  require(cudaStreamAddCallback(nullptr, second, nullptr, 0), "cudaStreamAddCallback");
+  require(cudaLaunchHostFunc(nullptr, first, nullptr));
+  require(cudaStreamAddCallback(nullptr, second, nullptr, 0));
   require(order.seen.empty(), "functions follow the kernel");
   set(flag, 1);
-  require(cudaDeviceSynchronize(), "the functions");
+  require(cudaDeviceSynchronize());
   require(order.seen == std::vector{1, 2}, "in the order of the stream");
   require(!on_virtual_gpu() || order.inside == cudaErrorNotPermitted,
           "a function may not use the device");
@@ -277,30 +270,30 @@ static void graphs() {
   const Stream stream(cudaStreamNonBlocking);
   cudaGraph_t graph;
   cudaGraphExec_t exec;
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   wait_for<<<1, 1, 0, stream>>>(flag, out, 4);
   add<<<1, 1, 0, stream>>>(out, 1);
-  require(cudaMemcpyAsync(pinned, out, sizeof(int), cudaMemcpyDeviceToHost, stream), "a node");
+  require(cudaMemcpyAsync(pinned, out, sizeof(int), cudaMemcpyDeviceToHost, stream));
   // A launch may wait for copies to pageable memory.
   int host = 0, *const copied = on_virtual_gpu() ? &host : pinned + 1;
-  require(cudaMemcpyAsync(copied, out, sizeof(int), cudaMemcpyDeviceToHost, stream), "a node");
-  require(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  require(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
-  require(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
+  require(cudaMemcpyAsync(copied, out, sizeof(int), cudaMemcpyDeviceToHost, stream));
+  require(cudaStreamEndCapture(stream, &graph));
+  require(cudaGraphInstantiate(&exec, graph, 0));
+  require(cudaGraphLaunch(exec, stream));
   require(cudaGraphLaunch(exec, cudaStreamPerThread), "a launch follows the former one");
   require(cudaStreamQuery(stream), cudaErrorNotReady, "the graph waits");
   require(cudaGraphExecDestroy(exec), "a graph may go before its work has ended");
-  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  require(cudaGraphDestroy(graph));
   require(*pinned == 0 && *copied == 0, "nothing is copied yet");
   set(flag, 1);
-  require(cudaDeviceSynchronize(), "the graph");
+  require(cudaDeviceSynchronize());
   require(*pinned == 5 && *copied == 5, "what the graph copied");
 }
 
 // Memory that is made while a kernel runs is the kernel's to use.
 static void new_memory() {
   int** place;
-  require(cudaHostAlloc(&place, sizeof *place, cudaHostAllocMapped), "cudaHostAlloc");
+  require(cudaHostAlloc(&place, sizeof *place, cudaHostAllocMapped));
   *place = nullptr;
   int* out = on_device();
   const Stream stream(cudaStreamNonBlocking);
@@ -327,7 +320,7 @@ static void freed_memory() {
 
   set(flag, 0);
   int* pooled;
-  require(cudaMallocAsync(&pooled, sizeof(int), stream), "cudaMallocAsync");
+  require(cudaMallocAsync(&pooled, sizeof(int), stream));
   wait_for<<<1, 1, 0, stream>>>(flag, pooled, 1);
   require(cudaFreeAsync(pooled, stream), "cudaFreeAsync does not wait");
   require(cudaStreamQuery(stream), cudaErrorNotReady, "the kernel waits");
@@ -358,8 +351,7 @@ static void by_threads() {
         set(flag, 1);
         require(cudaStreamSynchronize(stream), "a thread's stream");
         int value = 0;
-        require(cudaMemcpyAsync(&value, out, sizeof(int), cudaMemcpyDeviceToHost, stream),
-                "a copy");
+        require(cudaMemcpyAsync(&value, out, sizeof(int), cudaMemcpyDeviceToHost, stream));
         require(value == t + i, "a thread's sum");
       }
       allocated.arrive_and_wait();  // before a stream is destroyed

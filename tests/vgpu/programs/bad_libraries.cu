@@ -16,7 +16,7 @@ static bool loads(const void* code) {
   cudaLibrary_t library;
   if (cudaLibraryLoadData(&library, code, nullptr, nullptr, 0, nullptr, nullptr, 0) != cudaSuccess)
     return false;
-  require(cudaLibraryUnload(library), "cudaLibraryUnload");
+  require(cudaLibraryUnload(library));
   return true;
 }
 
@@ -40,7 +40,7 @@ static bool loads_from(const std::string& path, const std::string& bytes) {
   cudaLibrary_t library;
   const bool loaded = cudaLibraryLoadFromFile(&library, path.c_str(), nullptr, nullptr, 0, nullptr,
                                               nullptr, 0) == cudaSuccess;
-  if (loaded) require(cudaLibraryUnload(library), "cudaLibraryUnload");
+  if (loaded) require(cudaLibraryUnload(library));
   return loaded;
 }
 

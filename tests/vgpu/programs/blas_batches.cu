@@ -27,7 +27,7 @@ void ok(cublasStatus_t status, const char* what) {
   require(status == CUBLAS_STATUS_SUCCESS,
           (std::string(what) + ": " + cublasGetStatusName(status)).c_str());
 }
-void done() { require(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
+void done() { require(cudaDeviceSynchronize()); }
 void near(std::complex<double> got, std::complex<double> want, const char* what) {
   require(std::abs(got - want) <= 1e-4 * (1 + std::abs(want)), what);
 }
@@ -38,7 +38,7 @@ struct Array {
   T* data = nullptr;
   int n;
   explicit Array(int count) : n(count) {
-    require(cudaMallocManaged(&data, sizeof(T) * static_cast<std::size_t>(n)), "managed");
+    require(cudaMallocManaged(&data, sizeof(T) * static_cast<std::size_t>(n)));
   }
   Array(std::initializer_list<T> values) : Array(static_cast<int>(values.size())) {
     std::copy(values.begin(), values.end(), data);
@@ -483,13 +483,13 @@ void check_settings() {
        "emulated FP64");
 
   cudaStream_t stream;
-  require(cudaStreamCreate(&stream), "a stream");
+  require(cudaStreamCreate(&stream));
   const double host[6] = {1, 2, 3, 4, 5, 6};
   double back[4] = {}, *device = nullptr;
-  require(cudaMalloc(&device, sizeof host), "cudaMalloc");
+  require(cudaMalloc(&device, sizeof host));
   ok(cublasSetMatrixAsync(2, 2, sizeof(double), host, 3, device, 2, stream), "SetMatrixAsync");
   ok(cublasGetVectorAsync(4, sizeof(double), device, 1, back, 1, stream), "GetVectorAsync");
-  require(cudaStreamSynchronize(stream), "the stream");
+  require(cudaStreamSynchronize(stream));
   require(back[0] == 1 && back[1] == 2 && back[2] == 4 && back[3] == 5, "asynchronous copies");
   require(cublasSetMatrixAsync(2, 2, 8, host, 0, device, 2, stream) == CUBLAS_STATUS_INVALID_VALUE,
           "a leading dimension of 0");

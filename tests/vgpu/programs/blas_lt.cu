@@ -58,7 +58,7 @@ struct Extras {
     aux.stride = mask ? aux.ld / 8 * n : aux.ld * n;
     cudaFree(aux.device);
     aux.host.assign(static_cast<std::size_t>(aux.bytes()), 0xff);
-    require(cudaMalloc(&aux.device, aux.host.size()), "cudaMalloc");
+    require(cudaMalloc(&aux.device, aux.host.size()));
     if (mask)
       for (unsigned char& byte : aux.host) byte = static_cast<unsigned char>(any(0, 255));
     else
@@ -151,11 +151,11 @@ void check_lt(cublasLtHandle_t handle, const Case& t, int kind) {
            cublasGetStatusName(found.state) + ", workspace " + std::to_string(found.workspaceSize))
               .c_str());
   void* workspace = nullptr;
-  if (found.workspaceSize != 0) require(cudaMalloc(&workspace, found.workspaceSize), "cudaMalloc");
+  if (found.workspaceSize != 0) require(cudaMalloc(&workspace, found.workspaceSize));
   const cublasStatus_t done =
       cublasLtMatmul(handle, desc, s.alpha, a.device, la, b.device, lb, s.beta, c.device, lc,
                      d.device, ld, &found.algo, workspace, found.workspaceSize, nullptr);
-  require(cudaFree(workspace), "cudaFree");
+  require(cudaFree(workspace));
   if (refused(done)) return;
   ok(done, what);
   // How an epilogue rounds is not documented: it may begin with numbers of D's type, and have GELU
@@ -179,8 +179,7 @@ void check_lt(cublasLtHandle_t handle, const Case& t, int kind) {
     }
     if ((kind & kAux) != 0 && (kind & (kDrelu | kDgelu)) == 0 && with_epilogue)
       require(cudaMemcpy(extras.aux.host.data(), extras.aux.device, extras.aux.host.size(),
-                         cudaMemcpyDeviceToHost),
-              "cudaMemcpy");
+                         cudaMemcpyDeviceToHost));
     std::vector<double> sums(static_cast<std::size_t>(m)), errors(sums.size());
     for (long j = 0; j < n; ++j) {
       for (long i = 0; i < m; ++i) {
@@ -242,8 +241,8 @@ void check_scales(cublasLtHandle_t handle) {
   x.fill(), y.fill(), z.upload(), half.upload();
   constexpr int kApart = 4;  // for their alignment
   float *scales = nullptr, host[4 * kApart] = {2, 0, 0, 0, 4, 0, 0, 0, 0.5f};
-  require(cudaMalloc(&scales, sizeof host), "cudaMalloc");
-  require(cudaMemcpy(scales, host, sizeof host, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMalloc(&scales, sizeof host));
+  require(cudaMemcpy(scales, host, sizeof host, cudaMemcpyHostToDevice));
   cublasLtMatmulDesc_t desc = nullptr;
   ok(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, k32F), "a descriptor");
   set(desc, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
@@ -266,7 +265,7 @@ void check_scales(cublasLtHandle_t handle) {
   require(is_near(z, 0, wanted), "2 * 4 * 0.5 times the product");
   double largest = 0;
   for (const double value : wanted.value) largest = std::max(largest, std::abs(value) * 2);
-  require(cudaMemcpy(host, scales, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host, scales, sizeof host, cudaMemcpyDeviceToHost));
   require(std::abs(host[3 * kApart] - largest) <= 1e-5 * largest,
           "the largest magnitude before D's scale");
   if (!on_virtual_gpu()) return;

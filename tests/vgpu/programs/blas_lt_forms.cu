@@ -72,8 +72,8 @@ struct ScaleFactors {
     for (long i = 0; i < count; ++i)
       host.push_back(static_cast<float>(std::ldexp(1.5 + uniform(), any(-3, 3))));
     const std::size_t bytes = host.size() * sizeof(float);
-    require(cudaMalloc(&device, bytes), "cudaMalloc");
-    require(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    require(cudaMalloc(&device, bytes));
+    require(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));
   }
   ~ScaleFactors() { cudaFree(device); }
   ScaleFactors(const ScaleFactors&) = delete;
@@ -192,7 +192,7 @@ void check_emulation(cublasLtHandle_t handle) {
      "an emulation's attribute");
   require(value == 0xffff && written == sizeof value, "the default of special values");
   std::int32_t* kept = nullptr;
-  require(cudaMalloc(&kept, sizeof *kept), "cudaMalloc");
+  require(cudaMalloc(&kept, sizeof *kept));
   const std::int32_t bits = 55;
   ok(cublasLtEmulationDescSetAttribute(
          emulation, CUBLASLT_EMULATION_DESC_FIXEDPOINT_MAX_MANTISSA_BIT_COUNT, &bits, sizeof bits),
@@ -214,9 +214,9 @@ void check_emulation(cublasLtHandle_t handle) {
   require(cudaDeviceSynchronize(), "emulated double precision");
   take(d, "emulated double precision");
   require(is_near(d, 0, x), "emulated double precision");
-  require(cudaMemcpy(&value, kept, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(&value, kept, sizeof value, cudaMemcpyDeviceToHost));
   require(!on_virtual_gpu() || value == -1, "nothing is emulated");
-  require(cudaFree(kept), "cudaFree");
+  require(cudaFree(kept));
   ok(cublasLtEmulationDescDestroy(emulation), "destroy");
 }
 

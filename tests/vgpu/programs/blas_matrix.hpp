@@ -87,7 +87,7 @@ struct Matrix {
     ld = ((row_major ? n : m) + ld_unit - 1) / ld_unit * ld_unit + any(0, 3) * ld_unit;
     stride = ld * (row_major ? m : n) + any(0, 2) * ld_unit * 16;
     host.assign(static_cast<std::size_t>(bytes()), 0xff);
-    require(cudaMalloc(&device, host.size()), "cudaMalloc");
+    require(cudaMalloc(&device, host.size()));
   }
   ~Matrix() { cudaFree(device); }
   Matrix(const Matrix&) = delete;
@@ -106,9 +106,7 @@ struct Matrix {
     }
     upload();
   }
-  void upload() {
-    require(cudaMemcpy(device, host.data(), host.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
-  }
+  void upload() { require(cudaMemcpy(device, host.data(), host.size(), cudaMemcpyHostToDevice)); }
   double value(long entry, long i, long j) const { return get(type, host.data(), at(entry, i, j)); }
 };
 
@@ -215,7 +213,7 @@ bool is_near(const Matrix& d, long entry, Exact& x, bool tell = true) {
 // Takes the result from the device. What lies outside the matrix keeps its bits.
 void take(Matrix& d, const std::string& what) {
   const std::vector<unsigned char> former = d.host;
-  require(cudaMemcpy(d.host.data(), d.device, d.host.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(d.host.data(), d.device, d.host.size(), cudaMemcpyDeviceToHost));
   std::vector<char> inside(d.host.size(), 0);
   const long bytes = format_of(d.type).bytes;
   for (long entry = 0; entry < d.batch; ++entry) {

@@ -12,9 +12,8 @@ void** pointers(const Matrix& matrix) {
     list.push_back(static_cast<char*>(matrix.device) +
                    entry * matrix.stride * format_of(matrix.type).bytes);
   void** device = nullptr;
-  require(cudaMalloc(&device, list.size() * sizeof(void*)), "cudaMalloc");
-  require(cudaMemcpy(device, list.data(), list.size() * sizeof(void*), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
+  require(cudaMalloc(&device, list.size() * sizeof(void*)));
+  require(cudaMemcpy(device, list.data(), list.size() * sizeof(void*), cudaMemcpyHostToDevice));
   return device;
 }
 

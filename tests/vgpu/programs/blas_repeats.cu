@@ -22,16 +22,14 @@ Values any_values() {
 
 float* on_device(const Values& values) {
   float* device = nullptr;
-  require(cudaMalloc(&device, kElements * sizeof(float)), "cudaMalloc");
-  require(cudaMemcpy(device, values.data(), kElements * sizeof(float), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
+  require(cudaMalloc(&device, kElements * sizeof(float)));
+  require(cudaMemcpy(device, values.data(), kElements * sizeof(float), cudaMemcpyHostToDevice));
   return device;
 }
 
 Values values_of(const float* device) {
   Values values(kElements);
-  require(cudaMemcpy(values.data(), device, kElements * sizeof(float), cudaMemcpyDeviceToHost),
-          "cudaMemcpy");
+  require(cudaMemcpy(values.data(), device, kElements * sizeof(float), cudaMemcpyDeviceToHost));
   return values;
 }
 
@@ -54,7 +52,7 @@ class Test {
     ok(cublasSgemm(blas_, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &alpha, a, kSize, b, kSize,
                    &beta, c, kSize),
        "cublasSgemm");
-    require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    require(cudaDeviceSynchronize());
   }
 
   // What the host writes unseen is still there only if the product was not computed.
@@ -84,19 +82,19 @@ class Test {
     };
     check("the first time");
     a[7] = 5;
-    require(cudaMemcpy(da + 7, &a[7], sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy");
+    require(cudaMemcpy(da + 7, &a[7], sizeof(float), cudaMemcpyHostToDevice));
     check("a copy to A");
     b[0] += 1;
     add_one<<<1, 1>>>(db);
     check("a kernel that writes B");
-    require(cudaMemset(dc, 0, sizeof(float)), "cudaMemset");
+    require(cudaMemset(dc, 0, sizeof(float)));
     check("a fill of C");
     multiply(da, db, dc, 0, 2);
     check("another product into C");
     multiply(db, db, da);
     a = product_of(b, b);
     check("another product into A");
-    require(cudaFree(da), "cudaFree");
+    require(cudaFree(da));
     a = any_values();
     da = on_device(a);
     check("A in other memory");
@@ -108,8 +106,7 @@ class Test {
     for (int i = 0; i < 8; ++i) {
       if (i == 5) {
         a = any_values();
-        require(cudaMemcpy(da, a.data(), kElements * sizeof(float), cudaMemcpyHostToDevice),
-                "cudaMemcpy");
+        require(cudaMemcpy(da, a.data(), kElements * sizeof(float), cudaMemcpyHostToDevice));
       }
       multiply(da, db, dc, 1);
       const Values more = product_of(a, b);
@@ -134,7 +131,7 @@ class Test {
     float* da = nullptr;
     Values a = any_values();
     const Values b = any_values();
-    require(cudaMallocManaged(&da, kElements * sizeof(float)), "cudaMallocManaged");
+    require(cudaMallocManaged(&da, kElements * sizeof(float)));
     float *const db = on_device(b), *const dc = on_device(a);
     for (int i = 0; i < 4; ++i) {
       a[0] = static_cast<float>(i);
@@ -152,15 +149,14 @@ class Test {
     float* const dc = on_device(b);
     const float **as = nullptr, **bs = nullptr;
     float** cs = nullptr;
-    require(cudaMalloc(&as, sizeof *as), "cudaMalloc");
-    require(cudaMalloc(&bs, sizeof *bs), "cudaMalloc");
-    require(cudaMalloc(&cs, sizeof *cs), "cudaMalloc");
-    require(cudaMemcpy(bs, &db, sizeof *bs, cudaMemcpyHostToDevice), "cudaMemcpy");
-    require(cudaMemcpy(cs, &dc, sizeof *cs, cudaMemcpyHostToDevice), "cudaMemcpy");
+    require(cudaMalloc(&as, sizeof *as));
+    require(cudaMalloc(&bs, sizeof *bs));
+    require(cudaMalloc(&cs, sizeof *cs));
+    require(cudaMemcpy(bs, &db, sizeof *bs, cudaMemcpyHostToDevice));
+    require(cudaMemcpy(cs, &dc, sizeof *cs, cudaMemcpyHostToDevice));
     const float one = 1, zero = 0;
     for (int i = 0; i < 6; ++i) {
-      if (i % 2 == 0)
-        require(cudaMemcpy(as, &da[i / 2 % 2], sizeof *as, cudaMemcpyHostToDevice), "cudaMemcpy");
+      if (i % 2 == 0) require(cudaMemcpy(as, &da[i / 2 % 2], sizeof *as, cudaMemcpyHostToDevice));
       ok(cublasSgemmBatched(blas_, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &one, as, kSize,
                             bs, kSize, &zero, cs, kSize, 1),
          "cublasSgemmBatched");

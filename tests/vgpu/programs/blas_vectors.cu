@@ -37,7 +37,7 @@ struct Vector {
     host.assign(static_cast<std::size_t>(std::max(1, (n - 1) * std::abs(step) + 1)),
                 std::numeric_limits<float>::quiet_NaN());
     for (int i = 0; i < n; ++i) (*this)[i] = static_cast<float>(uniform());
-    require(cudaMalloc(&device, host.size() * sizeof(float)), "cudaMalloc");
+    require(cudaMalloc(&device, host.size() * sizeof(float)));
     upload();
   }
   ~Vector() { cudaFree(device); }
@@ -47,12 +47,10 @@ struct Vector {
     return host[static_cast<std::size_t>(step < 0 ? (i - n + 1) * step : i * step)];
   }
   void upload() {
-    require(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice),
-            "cudaMemcpy");
+    require(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice));
   }
   void take() {
-    require(cudaMemcpy(host.data(), device, host.size() * sizeof(float), cudaMemcpyDeviceToHost),
-            "cudaMemcpy");
+    require(cudaMemcpy(host.data(), device, host.size() * sizeof(float), cudaMemcpyDeviceToHost));
   }
 };
 
@@ -72,20 +70,20 @@ void check_vectors(cublasPointerMode_t mode) {
   const float factor = 0.75f;
   float *scalar = nullptr, *result = nullptr, value = 0;
   int *index = nullptr, at = 0;
-  require(cudaMalloc(&scalar, sizeof(float)), "cudaMalloc");
-  require(cudaMalloc(&result, sizeof(float)), "cudaMalloc");
-  require(cudaMalloc(&index, sizeof(int)), "cudaMalloc");
-  require(cudaMemcpy(scalar, &factor, sizeof factor, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMalloc(&scalar, sizeof(float)));
+  require(cudaMalloc(&result, sizeof(float)));
+  require(cudaMalloc(&index, sizeof(int)));
+  require(cudaMemcpy(scalar, &factor, sizeof factor, cudaMemcpyHostToDevice));
   const bool device = mode == CUBLAS_POINTER_MODE_DEVICE;
   const float* const alpha = device ? scalar : &factor;
   float* const out = device ? result : &value;
   int* const place = device ? index : &at;
   const auto number = [&] {
-    if (device) require(cudaMemcpy(&value, result, sizeof value, cudaMemcpyDeviceToHost), "number");
+    if (device) require(cudaMemcpy(&value, result, sizeof value, cudaMemcpyDeviceToHost));
     return static_cast<double>(value);
   };
   const auto position = [&] {
-    if (device) require(cudaMemcpy(&at, index, sizeof at, cudaMemcpyDeviceToHost), "position");
+    if (device) require(cudaMemcpy(&at, index, sizeof at, cudaMemcpyDeviceToHost));
     return at;
   };
 
@@ -149,16 +147,14 @@ void check_vectors(cublasPointerMode_t mode) {
 
 float* upload(const std::vector<float>& host) {
   float* device = nullptr;
-  require(cudaMalloc(&device, host.size() * sizeof(float)), "cudaMalloc");
-  require(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
+  require(cudaMalloc(&device, host.size() * sizeof(float)));
+  require(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice));
   return device;
 }
 
 std::vector<float> download(const float* device, std::size_t count) {
   std::vector<float> host(count);
-  require(cudaMemcpy(host.data(), device, count * sizeof(float), cudaMemcpyDeviceToHost),
-          "cudaMemcpy");
+  require(cudaMemcpy(host.data(), device, count * sizeof(float), cudaMemcpyDeviceToHost));
   return host;
 }
 
@@ -297,10 +293,10 @@ void check_sums_of_matrices() {
 void check_complex() {
   const Complex x[2] = {{1, 2}, {3, -1}}, y[2] = {{0, 1}, {2, 2}};
   cuComplex *dx = nullptr, *dy = nullptr, result{};
-  require(cudaMalloc(&dx, sizeof x), "cudaMalloc");
-  require(cudaMalloc(&dy, sizeof y), "cudaMalloc");
-  require(cudaMemcpy(dx, x, sizeof x, cudaMemcpyHostToDevice), "cudaMemcpy");
-  require(cudaMemcpy(dy, y, sizeof y, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMalloc(&dx, sizeof x));
+  require(cudaMalloc(&dy, sizeof y));
+  require(cudaMemcpy(dx, x, sizeof x, cudaMemcpyHostToDevice));
+  require(cudaMemcpy(dy, y, sizeof y, cudaMemcpyHostToDevice));
   const auto is = [&](Complex value) {
     return result.x == value.real() && result.y == value.imag();
   };
@@ -314,7 +310,7 @@ void check_complex() {
   const cuComplex one{1, 0}, zero{0, 0};
   ok(cublasCgemm(handle, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &one, dx, 2, dy, 2, &zero, dy, 1),
      "cublasCgemm");
-  require(cudaMemcpy(&result, dy, sizeof result, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(&result, dy, sizeof result, cudaMemcpyDeviceToHost));
   require(is(std::conj(x[0]) * y[0] + std::conj(x[1]) * y[1]), "cublasCgemm of the conjugate");
 }
 
@@ -331,10 +327,10 @@ void check_typed() {
   }
   __half *dx = nullptr, *dy = nullptr, result{};
   const std::size_t bytes = kCount * sizeof(__half);
-  require(cudaMalloc(&dx, bytes), "cudaMalloc");
-  require(cudaMalloc(&dy, bytes), "cudaMalloc");
-  require(cudaMemcpy(dx, x.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  require(cudaMemcpy(dy, y.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMalloc(&dx, bytes));
+  require(cudaMalloc(&dy, bytes));
+  require(cudaMemcpy(dx, x.data(), bytes, cudaMemcpyHostToDevice));
+  require(cudaMemcpy(dy, y.data(), bytes, cudaMemcpyHostToDevice));
   const auto half = CUDA_R_16F, single = CUDA_R_32F;
   const auto is = [&](double want) {
     return std::abs(__half2float(result) - want) <=
@@ -348,8 +344,8 @@ void check_typed() {
   ok(cublasAxpyEx(handle, kCount, &two, single, dx, half, 1, dy, half, 1, single), "cublasAxpyEx");
   ok(cublasScalEx(handle, kCount, &two, single, dx, half, 1, single), "cublasScalEx");
   std::vector<__half> scaled(kCount), sums(kCount);
-  require(cudaMemcpy(scaled.data(), dx, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  require(cudaMemcpy(sums.data(), dy, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(scaled.data(), dx, bytes, cudaMemcpyDeviceToHost));
+  require(cudaMemcpy(sums.data(), dy, bytes, cudaMemcpyDeviceToHost));
   for (std::size_t i = 0; i < kCount; ++i) {
     const float a = __half2float(x[i]), b = __half2float(y[i]);
     require(__half2float(scaled[i]) == 2 * a, "cublasScalEx");
@@ -390,15 +386,15 @@ void check_capture() {
   cudaGraphExec_t exec = nullptr;
   float* x = upload({1, 2});
   const float two = 2;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  require(cudaStreamCreate(&stream));
   ok(cublasSetStream(handle, stream), "cublasSetStream");
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "begin");
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   ok(cublasSscal(handle, 2, &two, x, 1), "cublasSscal");
-  require(cudaStreamEndCapture(stream, &graph), "end");
+  require(cudaStreamEndCapture(stream, &graph));
   require(download(x, 2)[1] == 2, "nothing is done yet");
-  require(cudaGraphInstantiate(&exec, graph), "instantiate");
-  for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(exec, stream), "launch");
-  require(cudaStreamSynchronize(stream), "synchronise");
+  require(cudaGraphInstantiate(&exec, graph));
+  for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(exec, stream));
+  require(cudaStreamSynchronize(stream));
   require(download(x, 2)[1] == 16, "three times");
   ok(cublasSetStream(handle, nullptr), "cublasSetStream");
 }

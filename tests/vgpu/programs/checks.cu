@@ -52,25 +52,23 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   const bool right = argc > 2 && std::strcmp(argv[2], "right") == 0;
   float *a, *b, host[64] = {};
-  require(cudaMalloc(&a, sizeof host), "cudaMalloc");
-  require(cudaMalloc(&b, sizeof host), "cudaMalloc");
+  require(cudaMalloc(&a, sizeof host));
+  require(cudaMalloc(&b, sizeof host));
   if (what == "copied") {  // the last element never arrives
-    require(cudaMemcpy(a, host, (right ? 64 : 63) * sizeof(float), cudaMemcpyHostToDevice),
-            "cudaMemcpy");
+    require(cudaMemcpy(a, host, (right ? 64 : 63) * sizeof(float), cudaMemcpyHostToDevice));
     scale<<<2, 32>>>(b, a, 64);
   } else if (what == "rows") {  // rows of 15 of 16 floats
-    require(cudaMemcpy2D(a, 64, host, 64, right ? 64 : 60, 4, cudaMemcpyHostToDevice),
-            "cudaMemcpy2D");
+    require(cudaMemcpy2D(a, 64, host, 64, right ? 64 : 60, 4, cudaMemcpyHostToDevice));
     scale<<<2, 32>>>(b, a, 64);
   } else if (what == "moved") {  // a copy of uninitialised memory
-    require(cudaMemset(a, 0, right ? sizeof host : 4), "cudaMemset");
-    require(cudaMemcpy(b, a, sizeof host, cudaMemcpyDeviceToDevice), "cudaMemcpy");
+    require(cudaMemset(a, 0, right ? sizeof host : 4));
+    require(cudaMemcpy(b, a, sizeof host, cudaMemcpyDeviceToDevice));
     scale<<<2, 32>>>(a, b, 64);
   } else if (what == "back") {  // copying it to the host is not a fault and gives no report
-    require(cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    require(cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost));
   } else if (what == "tile") {
     sum_tile<<<1, 32>>>(b, right);
-    require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // it has not been read yet
+    require(cudaDeviceSynchronize());  // it has not been read yet
     (void)cudaMemcpy(host, b, 4, cudaMemcpyDeviceToHost);
   } else if (what == "scratch") {  // the second kernel reads one element beyond the end
     spill_tile<<<1, 32>>>(a, 30);
@@ -78,20 +76,20 @@ int main(int argc, char** argv) {
     (void)cudaMemset(a, 0, sizeof host);  // none of the remaining bytes is marked
     (void)cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost);
   } else if (what == "total") {
-    require(cudaMemset(a, 0, 4), "cudaMemset");
+    require(cudaMemset(a, 0, 4));
     total<<<8, 32>>>(reinterpret_cast<int*>(a), right);
   } else if (what == "divided") {
     divided<<<1, 32>>>(reinterpret_cast<int*>(a), right);
   } else if (what == "leak") {
-    require(cudaFree(a), "cudaFree");
-    if (right) require(cudaFree(b), "cudaFree");
+    require(cudaFree(a));
+    if (right) require(cudaFree(b));
     return 0;
   }
   const cudaError_t error = cudaDeviceSynchronize();
   if (right) {
     require(error, "cudaDeviceSynchronize");
-    require(cudaFree(a), "cudaFree");
-    require(cudaFree(b), "cudaFree");
+    require(cudaFree(a));
+    require(cudaFree(b));
   }
   return 0;
 }

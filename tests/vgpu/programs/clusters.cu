@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the runtime's answers to launches with clusters, and the special registers of their
-// blocks. clusters.h200 is the output on an H200; the virtual GPU must print the same.
-#include <cuda_runtime.h>
-
-#include <cstdio>
-#include <initializer_list>
-#include <string>
+// The runtime's answers to launches with clusters, and the special registers of their blocks, as an
+// H200 has them.
 #include <vector>
+
+#include "device_array.hpp"
 
 __global__ void anywhere(int* out) {
   int rank = 0, blocks = 0, cluster = 0;
@@ -30,15 +27,6 @@ __global__ void large(int* out) {
 
 namespace {
 
-void answer(const std::string& call, cudaError_t error) {
-  std::printf("%-60s %s, last %d\n", call.c_str(), cudaGetErrorName(error),
-              static_cast<int>(cudaGetLastError()));
-}
-
-std::string text(dim3 d) {
-  return std::to_string(d.x) + "x" + std::to_string(d.y) + "x" + std::to_string(d.z);
-}
-
 struct Launch {
   cudaLaunchAttribute attribute{};
   cudaLaunchConfig_t config{};
@@ -53,71 +41,61 @@ struct Launch {
   }
 };
 
-void launch(const char* name, void (*kernel)(int*), dim3 grid, dim3 cluster) {
-  const Launch l(grid, cluster);
-  const cudaError_t error = cudaLaunchKernelEx(&l.config, kernel, static_cast<int*>(nullptr));
-  answer(std::string(name) + ", grid " + text(grid) + ", cluster " + text(cluster), error);
-  cudaDeviceSynchronize();
-}
+constexpr cudaError_t kBad = cudaErrorInvalidClusterSize;
 
-void show(const char* name, const int* out, int count) {
-  std::vector<int> host(static_cast<std::size_t>(count));
-  if (cudaMemcpy(host.data(), out, host.size() * sizeof(int), cudaMemcpyDeviceToHost) !=
-      cudaSuccess)
-    return;
-  std::printf("%s:", name);
-  for (const int value : host) std::printf(" %d", value);
-  std::printf("\n");
+void launch(void (*kernel)(int*), dim3 grid, dim3 cluster, cudaError_t expected = cudaSuccess,
+            int line = __builtin_LINE()) {
+  const Launch l(grid, cluster);
+  fails(cudaLaunchKernelEx(&l.config, kernel, static_cast<int*>(nullptr)), expected, line);
+  require(cudaDeviceSynchronize());
 }
 
 }  // namespace
 
 int main() {
-  for (const dim3 cluster : {dim3(1), dim3(2), dim3(3), dim3(4, 2), dim3(8), dim3(16),
-                             dim3(2, 2, 2), dim3(1, 1, 4), dim3(0)}) {
-    launch("anywhere", anywhere, dim3(48, 4, 4), cluster);
+  for (const dim3 cluster :
+       {dim3(1), dim3(2), dim3(3), dim3(4, 2), dim3(8), dim3(2, 2, 2), dim3(1, 1, 4)}) {
+    launch(anywhere, dim3(48, 4, 4), cluster);
   }
-  launch("anywhere", anywhere, dim3(7), dim3(2));
-  launch("anywhere", anywhere, dim3(4, 3), dim3(1, 2));
-  launch("pairs", pairs, dim3(8), dim3(2));
-  launch("pairs", pairs, dim3(8), dim3(4));
-  launch("pairs", pairs, dim3(8), dim3(1));
+  launch(anywhere, dim3(48, 4, 4), dim3(16), kBad);
+  launch(anywhere, dim3(48, 4, 4), dim3(0), kBad);
+  launch(anywhere, dim3(7), dim3(2), kBad);
+  launch(anywhere, dim3(4, 3), dim3(1, 2), kBad);
+  launch(pairs, dim3(8), dim3(2));
+  launch(pairs, dim3(8), dim3(4), kBad);
+  launch(pairs, dim3(8), dim3(1), kBad);
   pairs<<<7, 32>>>(nullptr);
-  answer("pairs<<<7, 32>>>", cudaPeekAtLastError());
+  fails(cudaPeekAtLastError(), kBad);
   pairs<<<8, 32>>>(nullptr);
-  answer("pairs<<<8, 32>>>", cudaPeekAtLastError());
-  answer("non-portable",
-         cudaFuncSetAttribute(anywhere, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-  launch("anywhere", anywhere, dim3(48), dim3(16));
-  launch("anywhere", anywhere, dim3(48), dim3(12));
-  launch("anywhere", anywhere, dim3(96), dim3(32));
+  succeeds(cudaPeekAtLastError());
+  succeeds(cudaFuncSetAttribute(anywhere, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  launch(anywhere, dim3(48), dim3(16));
+  launch(anywhere, dim3(48), dim3(12));
+  launch(anywhere, dim3(96), dim3(32), kBad);
 
-  int* out = nullptr;
-  cudaMalloc(&out, 64 * sizeof(int));
+  const DeviceArray<int> ranks(16), ranks_of_pairs(8);
   const Launch four(dim3(8, 2), dim3(4, 2));
-  answer("cluster 4x2", cudaLaunchKernelEx(&four.config, anywhere, out));
-  show("ranks of 4x2", out, 16);
-  pairs<<<8, 32>>>(out);
-  show("ranks of pairs", out, 8);
+  succeeds(cudaLaunchKernelEx(&four.config, anywhere, ranks.get()));
+  require(ranks.read() == std::vector{800, 801, 802, 803, 10800, 10801, 10802, 10803,  //
+                                      804, 805, 806, 807, 10804, 10805, 10806, 10807},
+          "ranks of 4x2");
+  pairs<<<8, 32>>>(ranks_of_pairs.get());
+  require(ranks_of_pairs.read() == std::vector{0, 1, 0, 1, 0, 1, 0, 1}, "ranks of pairs");
 
-  cudaFuncAttributes attributes{};
-  answer("attributes of pairs", cudaFuncGetAttributes(&attributes, pairs));
-  std::printf("must be set %d, required %d x %d x %d, non-portable %d\n",
-              attributes.clusterDimMustBeSet, attributes.requiredClusterWidth,
-              attributes.requiredClusterHeight, attributes.requiredClusterDepth,
-              attributes.nonPortableClusterSizeAllowed);
-  answer("attributes of anywhere", cudaFuncGetAttributes(&attributes, anywhere));
-  std::printf("must be set %d, required %d x %d x %d, non-portable %d\n",
-              attributes.clusterDimMustBeSet, attributes.requiredClusterWidth,
-              attributes.requiredClusterHeight, attributes.requiredClusterDepth,
-              attributes.nonPortableClusterSizeAllowed);
+  const auto has = [](void (*kernel)(int*), int set, int width, int height, int non_portable) {
+    cudaFuncAttributes f{};
+    succeeds(cudaFuncGetAttributes(&f, kernel));
+    require(f.clusterDimMustBeSet == set && f.requiredClusterWidth == width &&
+                f.requiredClusterHeight == height && f.requiredClusterDepth == height &&
+                f.nonPortableClusterSizeAllowed == non_portable,
+            "attributes");
+  };
+  has(pairs, 1, 2, 1, 0);
+  has(anywhere, 0, 0, 0, 1);
   int blocks = -1;
   const Launch any(dim3(64), dim3(1));
-  answer("potential size of large",
-         cudaOccupancyMaxPotentialClusterSize(&blocks, large, &any.config));
-  std::printf("%d\n", blocks);
-  answer("potential size of anywhere",
-         cudaOccupancyMaxPotentialClusterSize(&blocks, anywhere, &any.config));
-  std::printf("%d\n", blocks);
-  return 0;
+  succeeds(cudaOccupancyMaxPotentialClusterSize(&blocks, large, &any.config));
+  require(blocks == 8, "the potential size of large");
+  succeeds(cudaOccupancyMaxPotentialClusterSize(&blocks, anywhere, &any.config));
+  require(blocks == 16, "the potential size of anywhere");
 }

@@ -25,8 +25,7 @@ cudaGraphNode_t kernel_node(cudaGraph_t graph, cudaGraphNode_t after, void (*ker
   params.kernelParams = pointers;
   cudaGraphNode_t node = nullptr;
   require(cudaGraphAddKernelNode(&node, graph, after == nullptr ? nullptr : &after,
-                                 after == nullptr ? 0 : 1, &params),
-          "cudaGraphAddKernelNode");
+                                 after == nullptr ? 0 : 1, &params));
   return node;
 }
 
@@ -45,19 +44,18 @@ Conditional conditional_node(cudaGraph_t graph, cudaGraphNode_t after,
   params.conditional.size = size;
   cudaGraphNode_t node = nullptr;
   require(cudaGraphAddNode(&node, graph, after == nullptr ? nullptr : &after, nullptr,
-                           after == nullptr ? 0 : 1, &params),
-          "cudaGraphAddNode");
+                           after == nullptr ? 0 : 1, &params));
   return {node, params.conditional.phGraph_out};
 }
 
 int run(cudaGraph_t graph, int* value, int times = 1) {
   cudaGraphExec_t exec = nullptr;
-  require(cudaGraphInstantiate(&exec, graph), "cudaGraphInstantiate");
-  require(cudaMemset(value, 0, sizeof(int)), "cudaMemset");
-  for (int i = 0; i < times; ++i) require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
+  require(cudaGraphInstantiate(&exec, graph));
+  require(cudaMemset(value, 0, sizeof(int)));
+  for (int i = 0; i < times; ++i) require(cudaGraphLaunch(exec, nullptr));
   int result = -1;
-  require(cudaMemcpy(&result, value, sizeof result, cudaMemcpyDeviceToHost), "result");
-  require(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
+  require(cudaMemcpy(&result, value, sizeof result, cudaMemcpyDeviceToHost));
+  require(cudaGraphExecDestroy(exec));
   return result;
 }
 
@@ -65,9 +63,8 @@ struct New {
   cudaGraph_t graph = nullptr;
   cudaGraphConditionalHandle handle = 0;
   explicit New(unsigned initial = 0, unsigned flags = 0) {
-    require(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
-    require(cudaGraphConditionalHandleCreate(&handle, graph, initial, flags),
-            "cudaGraphConditionalHandleCreate");
+    require(cudaGraphCreate(&graph, 0));
+    require(cudaGraphConditionalHandleCreate(&handle, graph, initial, flags));
   }
   ~New() { cudaGraphDestroy(graph); }
 };
@@ -76,7 +73,7 @@ struct New {
 
 int main() {
   int* value = nullptr;
-  require(cudaMalloc(&value, sizeof(int)), "cudaMalloc");
+  require(cudaMalloc(&value, sizeof(int)));
 
   for (const unsigned condition : {0u, 1u, 7u}) {
     const New a;
@@ -87,7 +84,7 @@ int main() {
     kernel_node(a.graph, made.node, add, value, 1);
     require(run(a.graph, value) == (condition != 0 ? 11 : 21), "if and else");
     cudaGraphNodeType type{};
-    require(cudaGraphNodeGetType(made.node, &type), "cudaGraphNodeGetType");
+    require(cudaGraphNodeGetType(made.node, &type));
     require(type == cudaGraphNodeTypeConditional, "the node's type");
   }
 
@@ -117,15 +114,14 @@ int main() {
             "a handle of a body");
     const auto choice = conditional_node(body, nullptr, inner, cudaGraphCondTypeIf, 1);
     cudaStream_t stream = nullptr;
-    require(cudaStreamCreate(&stream), "cudaStreamCreate");
+    require(cudaStreamCreate(&stream));
     require(cudaStreamBeginCaptureToGraph(stream, choice.bodies[0], nullptr, nullptr, 0,
-                                          cudaStreamCaptureModeGlobal),
-            "cudaStreamBeginCaptureToGraph");
+                                          cudaStreamCaptureModeGlobal));
     add<<<1, 1, 0, stream>>>(value, 10);
-    require(cudaStreamEndCapture(stream, nullptr), "cudaStreamEndCapture");
+    require(cudaStreamEndCapture(stream, nullptr));
     kernel_node(body, choice.node, count, value, 40, a.handle);
     require(run(a.graph, value) == 44, "a condition in a loop");
-    require(cudaStreamDestroy(stream), "cudaStreamDestroy");
+    require(cudaStreamDestroy(stream));
   }
 
   const New a;
@@ -141,5 +137,5 @@ int main() {
   wrong.conditional.handle = 12345;
   require(cudaGraphAddNode(&node, a.graph, nullptr, nullptr, 0, &wrong), cudaErrorInvalidValue,
           "a handle that does not exist");
-  require(cudaFree(value), "cudaFree");
+  require(cudaFree(value));
 }

@@ -12,9 +12,8 @@ static cublasHandle_t handle;
 template <class T>
 static T* upload(const std::vector<T>& host) {
   T* device = nullptr;
-  require(cudaMalloc(&device, host.size() * sizeof(T)), "cudaMalloc");
-  require(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
+  require(cudaMalloc(&device, host.size() * sizeof(T)));
+  require(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
   return device;
 }
 
@@ -67,8 +66,7 @@ static void check_layouts() {
         }
       }
       std::vector<T> got(c.size());
-      require(cudaMemcpy(got.data(), dc, c.size() * sizeof(T), cudaMemcpyDeviceToHost),
-              "cudaMemcpy");
+      require(cudaMemcpy(got.data(), dc, c.size() * sizeof(T), cudaMemcpyDeviceToHost));
       require(got == c, "gemm's result, padding untouched");
     }
   }
@@ -82,11 +80,11 @@ static void check_scalars() {
   require(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &zero, a, 4, a, 4, &zero, c, 4) ==
               CUBLAS_STATUS_SUCCESS,
           "gemm");
-  require(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
   for (const float value : host) require(value == 0, "alpha = beta = 0 reads nothing");
 
   // Scalars on the device.
-  require(cudaMemset(c, 0, sizeof host), "cudaMemset");
+  require(cudaMemset(c, 0, sizeof host));
   float* b = upload(std::vector<float>(16, 1.0f));
   float* scalars = upload(std::vector<float>{2, 0});
   require(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE) == CUBLAS_STATUS_SUCCESS,
@@ -99,7 +97,7 @@ static void check_scalars() {
           "host scalars in device mode are refused");
   require(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST) == CUBLAS_STATUS_SUCCESS,
           "pointer mode");
-  require(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
   for (const float value : host) require(value == 8, "2 * 4");
 }
 
@@ -114,8 +112,7 @@ static void check_batches() {
                                     kSize, kStride, kBatch) == CUBLAS_STATUS_SUCCESS,
           "cublasSgemmStridedBatched");
   std::vector<float> got(kStride * kBatch);
-  require(cudaMemcpy(got.data(), c, got.size() * sizeof(float), cudaMemcpyDeviceToHost),
-          "cudaMemcpy");
+  require(cudaMemcpy(got.data(), c, got.size() * sizeof(float), cudaMemcpyDeviceToHost));
   for (int batch = 0; batch < kBatch; ++batch) {
     for (int i = 0; i < kSize * kSize; ++i) {
       float sum = 0;
@@ -167,7 +164,7 @@ static void check_math_mode() {
   for (const auto mode : {CUBLAS_DEFAULT_MATH, CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_PEDANTIC_MATH}) {
     require(cublasSetMathMode(handle, mode) == CUBLAS_STATUS_SUCCESS, "cublasSetMathMode");
     require(gemm(n, n, 1, 1, 1, &one, a, 1, a, 1, &zero, c, 1) == CUBLAS_STATUS_SUCCESS, "gemm");
-    require(cudaMemcpy(&host, c, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    require(cudaMemcpy(&host, c, sizeof host, cudaMemcpyDeviceToHost));
     // cuBLAS need not use tensor cores where it may.
     const bool coarse = mode == CUBLAS_TF32_TENSOR_OP_MATH;
     require(

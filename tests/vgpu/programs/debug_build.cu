@@ -53,10 +53,10 @@ __global__ void values(int* out) {
 int main() {
   constexpr int kConstants[] = {3, 1, 4, 1}, kCount = 128;
   int* out = nullptr;
-  require(cudaMalloc(&out, kCount * sizeof(int)), "cudaMalloc");
+  require(cudaMalloc(&out, kCount * sizeof(int)));
   values<<<2, 64>>>(out);
   std::vector<int> found(kCount);
-  require(cudaMemcpy(found.data(), out, kCount * sizeof(int), cudaMemcpyDeviceToHost), "the copy");
+  require(cudaMemcpy(found.data(), out, kCount * sizeof(int), cudaMemcpyDeviceToHost));
   for (int i = 0; i < kCount; ++i) {
     const int from = i / 64 * 64 + 63 - i % 64, lane = i % 32;
     require(found[i] == value_of(from, kConstants[from % 4]) + (lane == 31 ? i : i + 1), "a value");

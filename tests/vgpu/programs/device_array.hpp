@@ -10,11 +10,11 @@ template <class T>
 class DeviceArray {
  public:
   explicit DeviceArray(std::size_t size) : size_(size) {
-    require(cudaMalloc(&data_, size * sizeof(T)), "cudaMalloc");
-    require(cudaMemset(data_, 0, size * sizeof(T)), "cudaMemset");
+    require(cudaMalloc(&data_, size * sizeof(T)));
+    require(cudaMemset(data_, 0, size * sizeof(T)));
   }
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
-    require(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice), "copy");
+    require(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
   }
   ~DeviceArray() { cudaFree(data_); }
   DeviceArray(const DeviceArray&) = delete;
@@ -22,7 +22,7 @@ class DeviceArray {
   T* get() const { return data_; }
   std::vector<T> read() const {
     std::vector<T> values(size_);
-    require(cudaMemcpy(values.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost), "read");
+    require(cudaMemcpy(values.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
     return values;
   }
 

@@ -98,7 +98,7 @@ __global__ void launches_fault() { add<<<1, 1>>>(nullptr, 1, 1); }
 template <class T>
 std::vector<T> read(const T* from, int n) {
   std::vector<T> values(n);
-  require(cudaMemcpy(values.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost), "results");
+  require(cudaMemcpy(values.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost));
   return values;
 }
 
@@ -113,18 +113,18 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "copy") == 0) {
     if (!on_virtual_gpu()) return 77;
     int* few = nullptr;
-    require(cudaMalloc(&few, 512), "cudaMalloc");
-    require(cudaMemset(few, 0, 512), "cudaMemset");
+    require(cudaMalloc(&few, 512));
+    require(cudaMemset(few, 0, 512));
     copies_too_much<<<1, 1>>>(few);
     require(cudaDeviceSynchronize(), cudaErrorInvalidValue, "a copy beyond the end");
     return 0;
   }
   constexpr int kCount = 100;
   int* values = nullptr;
-  require(cudaMalloc(&values, 2 * kCount * sizeof(int)), "cudaMalloc");
-  require(cudaMemset(values, 0, 2 * kCount * sizeof(int)), "cudaMemset");
+  require(cudaMalloc(&values, 2 * kCount * sizeof(int)));
+  require(cudaMemset(values, 0, 2 * kCount * sizeof(int)));
   in_order<<<1, 32>>>(values, kCount);
-  require(cudaDeviceSynchronize(), "in_order");
+  require(cudaDeviceSynchronize());
   const auto got = read(values, 2 * kCount);
   for (int i = 0; i < kCount; ++i) {
     require(got[i] == 30, "launches in order");
@@ -133,24 +133,24 @@ int main(int argc, char** argv) {
 
   std::vector<int> powers(32);
   for (int i = 0; i < 32; ++i) powers[i] = static_cast<int>(1u << i);
-  require(cudaMemcpy(values, powers.data(), 32 * sizeof(int), cudaMemcpyHostToDevice), "copy");
-  require(cudaMemset(values + 32, 0, sizeof(int)), "cudaMemset");
+  require(cudaMemcpy(values, powers.data(), 32 * sizeof(int), cudaMemcpyHostToDevice));
+  require(cudaMemset(values + 32, 0, sizeof(int)));
   tree<<<1, 1>>>(values, 32, values + 32);
-  require(cudaDeviceSynchronize(), "tree");
+  require(cudaDeviceSynchronize());
   require(read(values + 32, 1)[0] == -1, "a sum by recursion");
 
   long long* sums = nullptr;
-  require(cudaMalloc(&sums, 2 * 96 * sizeof(long long)), "cudaMalloc");
+  require(cudaMalloc(&sums, 2 * 96 * sizeof(long long)));
   of_each_thread<<<3, 32>>>(sums);
-  require(cudaDeviceSynchronize(), "of_each_thread");
+  require(cudaDeviceSynchronize());
   const auto each = read(sums, 2 * 96);
   for (int i = 0; i < 192; ++i)
     require(each[i] == 40LL * (i / 2) + 780 + i % 2, "parameters of each thread");
 
   int* codes = nullptr;
-  require(cudaMalloc(&codes, 6 * sizeof(int)), "cudaMalloc");
+  require(cudaMalloc(&codes, 6 * sizeof(int)));
   errors<<<1, 1>>>(codes, values);
-  require(cudaDeviceSynchronize(), "errors");
+  require(cudaDeviceSynchronize());
   const auto answers = read(codes, 6);
   require(answers[0] == cudaSuccess && answers[1] == cudaErrorInvalidConfiguration &&
               answers[2] == cudaErrorInvalidConfiguration && answers[3] == cudaSuccess,
@@ -158,15 +158,14 @@ int main(int argc, char** argv) {
   require(answers[4] == cudaSuccess && answers[5] == 0, "cudaGetDevice");
   constexpr int kCopied = 64;
   int* copied = nullptr;
-  require(cudaMalloc(&copied, 3 * kCopied * sizeof(int)), "cudaMalloc");
+  require(cudaMalloc(&copied, 3 * kCopied * sizeof(int)));
   std::vector<int> numbers(3 * kCopied);
   for (int i = 0; i < 3 * kCopied; ++i) numbers[i] = i;
-  require(cudaMemcpy(copied, numbers.data(), 3 * kCopied * sizeof(int), cudaMemcpyHostToDevice),
-          "copy");
+  require(cudaMemcpy(copied, numbers.data(), 3 * kCopied * sizeof(int), cudaMemcpyHostToDevice));
   // An H200 with driver 580 fills with 0 whatever the value is.
   const int fill = on_virtual_gpu() ? 1 : 0, filled = fill * 0x01010101;
   copies_among_launches<<<1, 1>>>(copied, kCopied, fill, codes);
-  require(cudaDeviceSynchronize(), "copies_among_launches");
+  require(cudaDeviceSynchronize());
   const auto of_both = read(codes, 2);
   require(of_both[0] == cudaSuccess, "a fill is accepted");
   require(of_both[1] == cudaSuccess, "a copy is accepted");
@@ -178,13 +177,13 @@ int main(int argc, char** argv) {
   }
   if (on_virtual_gpu()) {
     copies_shared_memory<<<1, 1>>>(copied, codes);
-    require(cudaDeviceSynchronize(), "copies_shared_memory");
+    require(cudaDeviceSynchronize());
     const auto of_shared = read(codes, 2);
     require(of_shared[0] == cudaErrorInvalidValue && of_shared[1] == cudaErrorInvalidValue,
             "a copy of shared memory");
   }
-  require(cudaFree(copied), "cudaFree");
+  require(cudaFree(copied));
   for (void* memory :
        {static_cast<void*>(values), static_cast<void*>(sums), static_cast<void*>(codes)})
-    require(cudaFree(memory), "cudaFree");
+    require(cudaFree(memory));
 }

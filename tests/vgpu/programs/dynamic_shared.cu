@@ -13,14 +13,13 @@ __global__ void reverse(int* data, int n) {
 
 int main() {
   int optin = 0;
-  require(cudaDeviceGetAttribute(&optin, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0),
-          "cudaDeviceGetAttribute");
+  require(cudaDeviceGetAttribute(&optin, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
   const int n = optin / static_cast<int>(sizeof(int));
   std::vector<int> host(n), got(n);
   for (int i = 0; i < n; ++i) host[i] = i;
   int* device;
-  require(cudaMalloc(&device, n * sizeof(int)), "cudaMalloc");
-  require(cudaMemcpy(device, host.data(), n * sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMalloc(&device, n * sizeof(int)));
+  require(cudaMemcpy(device, host.data(), n * sizeof(int), cudaMemcpyHostToDevice));
 
   reverse<<<1, 256, optin>>>(device, n);
   require(cudaGetLastError(), cudaErrorInvalidValue, "without the attribute the launch is refused");
@@ -28,10 +27,9 @@ int main() {
   require(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, optin + 1),
           cudaErrorInvalidValue, "more than the device has cannot be allowed");
   cudaGetLastError();
-  require(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, optin),
-          "cudaFuncSetAttribute");
+  require(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, optin));
   reverse<<<1, 256, optin>>>(device, n);
-  require(cudaGetLastError(), "launch");
-  require(cudaMemcpy(got.data(), device, n * sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaGetLastError());
+  require(cudaMemcpy(got.data(), device, n * sizeof(int), cudaMemcpyDeviceToHost));
   for (int i = 0; i < n; ++i) require(got[i] == n - 1 - i, "an element");
 }

@@ -23,7 +23,7 @@ __global__ void nothing() {}
 
 static int* flag() {
   int* pointer;
-  require(cudaHostAlloc(&pointer, sizeof(int), cudaHostAllocMapped), "cudaHostAlloc");
+  require(cudaHostAlloc(&pointer, sizeof(int), cudaHostAllocMapped));
   *pointer = 0;
   return pointer;
 }
@@ -46,8 +46,8 @@ static void see_error_later() {
   wait_for<<<1, 1>>>(held);
   fault<<<1, 1>>>(nullptr);
   print<<<1, 1>>>(1);
-  require(cudaLaunchHostFunc(nullptr, count, &calls), "cudaLaunchHostFunc");
-  require(cudaStreamAddCallback(nullptr, take, &status, 0), "cudaStreamAddCallback");
+  require(cudaLaunchHostFunc(nullptr, count, &calls));
+  require(cudaStreamAddCallback(nullptr, take, &status, 0));
   require(cudaGetLastError(), "nothing has failed yet");
   *static_cast<volatile int*>(held) = 1;
   require(cudaMalloc(&memory, 4), "a call that does not synchronise");
@@ -56,7 +56,7 @@ static void see_error_later() {
   require(calls == 0, "no host function runs after it");
   require(status == cudaErrorIllegalAddress, "but a callback, with the error");
   require(cudaStreamQuery(nullptr), cudaErrorIllegalAddress, "a question");
-  require(cudaDeviceReset(), "cudaDeviceReset");
+  require(cudaDeviceReset());
 }
 
 static void fork_meanwhile() {
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
     for (;;) pause();
   }
   if (named("function")) {
-    require(cudaLaunchHostFunc(nullptr, end_process, nullptr), "cudaLaunchHostFunc");
+    require(cudaLaunchHostFunc(nullptr, end_process, nullptr));
     cudaDeviceSynchronize();
     for (;;) pause();
   }
@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
   }
   if (named("endless") || named("interrupted")) {
     int* out;
-    require(cudaMalloc(&out, 2 * sizeof(int)), "cudaMalloc");
+    require(cudaMalloc(&out, 2 * sizeof(int)));
     endless<<<1, 1>>>(out);
     if (named("interrupted")) std::raise(SIGINT);
     require(cudaDeviceSynchronize(), cudaErrorLaunchTimeout, "the kernel is ended");

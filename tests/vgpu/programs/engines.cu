@@ -175,7 +175,7 @@ __global__ void spills(const int* in, int* out, int n) {
 
 std::uint64_t hash_of(const void* data, std::size_t bytes) {
   std::vector<unsigned char> host(bytes);
-  require(cudaMemcpy(host.data(), data, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host.data(), data, bytes, cudaMemcpyDeviceToHost));
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const unsigned char byte : host) hash = (hash ^ byte) * 0x100000001b3;
   return hash;
@@ -190,9 +190,8 @@ void say(const char* name, const T* data, std::size_t count) {
 template <class T>
 T* array(const std::vector<T>& values) {
   T* data;
-  require(cudaMalloc(&data, values.size() * sizeof(T)), "cudaMalloc");
-  require(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
+  require(cudaMalloc(&data, values.size() * sizeof(T)));
+  require(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
   return data;
 }
 
@@ -276,5 +275,5 @@ int main() {
   patterns<float>("floats");
   patterns<double>("doubles");
   patterns<float4>("vectors");
-  require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  require(cudaDeviceSynchronize());
 }

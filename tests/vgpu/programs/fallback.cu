@@ -14,9 +14,9 @@ __global__ void sizes(unsigned* out) {
 int main() {
   unsigned* device = nullptr;
   unsigned host[32] = {};
-  require(cudaMalloc(&device, sizeof host), "cudaMalloc");
+  require(cudaMalloc(&device, sizeof host));
   sizes<<<1, 32>>>(device);
-  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDefault), "kernel");
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDefault));
   std::printf("%x %x\n", host[0], host[5]);
   cudaFree(device);
 }

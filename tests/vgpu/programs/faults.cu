@@ -18,14 +18,14 @@ int main(int argc, char** argv) {
   const auto named = [&](const char* name) { return std::strcmp(argv[1], name) == 0; };
   constexpr int kCount = 100;
   int *data, *out;
-  require(cudaMalloc(&data, kCount * sizeof(int)), "cudaMalloc");
-  require(cudaMalloc(&out, kCount * sizeof(int)), "cudaMalloc");
+  require(cudaMalloc(&data, kCount * sizeof(int)));
+  require(cudaMalloc(&out, kCount * sizeof(int)));
   cudaError_t expected = cudaErrorIllegalAddress;
   if (named("write")) write_past_end<<<1, 1>>>(data, kCount);
   if (named("read")) read_past_end<<<1, 1>>>(data, out, kCount);
   if (named("null")) harmless<<<1, 1>>>(nullptr);
   if (named("freed")) {
-    require(cudaFree(data), "cudaFree");
+    require(cudaFree(data));
     harmless<<<1, 1>>>(data);
   }
   if (named("misaligned")) {

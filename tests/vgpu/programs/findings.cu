@@ -43,31 +43,30 @@ static void launch_all(int* out, std::integer_sequence<int, kNumbers...>) {
 
 static void expect_indices(const int* out, int count) {
   std::vector<int> host(static_cast<std::size_t>(count), -1);
-  require(cudaMemcpy(host.data(), out, host.size() * sizeof(int), cudaMemcpyDeviceToHost),
-          "cudaMemcpy");
+  require(cudaMemcpy(host.data(), out, host.size() * sizeof(int), cudaMemcpyDeviceToHost));
   for (int i = 0; i < count; ++i) require(host[static_cast<std::size_t>(i)] == i, "a result");
 }
 
 static void in_thread() {
   cudaStream_t stream;
   int* out;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
-  require(cudaMalloc(&out, 64 * sizeof(int)), "cudaMalloc");
+  require(cudaStreamCreate(&stream));
+  require(cudaMalloc(&out, 64 * sizeof(int)));
   for (int i = 0; i < 8; ++i) racy<0><<<1, 64, 0, stream>>>(out, 0);
-  require(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  require(cudaStreamSynchronize(stream));
   expect_indices(out, 64);
 }
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "both";
   int *out, *fresh;
-  require(cudaMalloc(&out, 4096), "cudaMalloc");
-  require(cudaMalloc(&fresh, 4096), "cudaMalloc");
+  require(cudaMalloc(&out, 4096));
+  require(cudaMalloc(&fresh, 4096));
   if (what == "both") {
     for (int i = 0; i < 2; ++i) racy<0><<<1, 64>>>(out, 0);
-    require(cudaDeviceSynchronize(), "the race");
+    require(cudaDeviceSynchronize());
     reads_ahead<<<1, 64>>>(out, fresh, 0);
-    require(cudaDeviceSynchronize(), "the read");
+    require(cudaDeviceSynchronize());
     expect_indices(out, 64);
   } else if (what == "threads") {
     std::vector<std::thread> threads;
@@ -78,7 +77,7 @@ int main(int argc, char** argv) {
     expect_indices(out, 64);
   } else if (what == "often") {
     last_wins<<<2048, 256>>>(out);
-    require(cudaDeviceSynchronize(), "the races");
+    require(cudaDeviceSynchronize());
   } else if (what == "unnamed") {
     half_named<<<1, 32>>>(out, 0x0000ffff);
     expect_indices(out, 32);

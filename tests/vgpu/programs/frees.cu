@@ -9,11 +9,11 @@ int main(int argc, char** argv) {
   require(argc == 2, "one argument");
   const auto named = [&](const char* name) { return std::strcmp(argv[1], name) == 0; };
   char *device, *host;
-  require(cudaMalloc(&device, 4096), "cudaMalloc");
-  require(cudaMallocHost(&host, 4096), "cudaMallocHost");
+  require(cudaMalloc(&device, 4096));
+  require(cudaMallocHost(&host, 4096));
   cudaError_t error = cudaSuccess;
   if (named("twice")) {
-    require(cudaFree(device), "cudaFree");
+    require(cudaFree(device));
     error = cudaFree(device);
   }
   if (named("inside")) error = cudaFree(device + 16);

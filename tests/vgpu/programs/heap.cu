@@ -73,9 +73,9 @@ int main(int argc, char** argv) {
   constexpr std::size_t kHeap = 4 << 20;
   const auto named = [&](const char* name) { return argc > 1 && std::strcmp(argv[1], name) == 0; };
   int *numbers, host[64];
-  require(cudaMalloc(&numbers, sizeof host), "cudaMalloc");
-  require(cudaMemset(numbers, 0, sizeof host), "cudaMemset");
-  require(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1), "cudaDeviceSetLimit");  // 4 MB at least
+  require(cudaMalloc(&numbers, sizeof host));
+  require(cudaMemset(numbers, 0, sizeof host));
+  require(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1));  // 4 MB at least
   take<<<1, 64>>>();
   if (named("twice")) frees_twice<<<1, 1>>>();
   if (named("bad")) frees_bad<<<1, 1>>>();
@@ -89,12 +89,12 @@ int main(int argc, char** argv) {
   require(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 2 * kHeap), cudaErrorInvalidValue,
           "too late");
   std::size_t limit = 0;
-  require(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize), "cudaDeviceGetLimit");
+  require(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
   require(limit == kHeap, "the least heap");
 
   int* misaligned;
-  require(cudaMalloc(&misaligned, sizeof(int)), "cudaMalloc");
-  require(cudaMemset(misaligned, 0, sizeof(int)), "cudaMemset");
+  require(cudaMalloc(&misaligned, sizeof(int)));
+  require(cudaMemset(misaligned, 0, sizeof(int)));
   give<<<1, 64>>>(numbers, misaligned);
   require(cudaMemcpy(host, numbers, sizeof host, cudaMemcpyDeviceToHost),
           "blocks live from launch to launch");
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
 
   for (int round = 0; round < 3; ++round) {  // all memory is free again
     exhaust<<<1, 1>>>(numbers, 16000);
-    require(cudaMemcpy(host, numbers, sizeof(int), cudaMemcpyDeviceToHost), "exhaust");
+    require(cudaMemcpy(host, numbers, sizeof(int), cudaMemcpyDeviceToHost));
     require(host[0] > 40 && host[0] <= static_cast<int>(kHeap / 16000),
             "a null pointer when the heap is full");
   }
@@ -112,14 +112,14 @@ int main(int argc, char** argv) {
 
   divergent<<<2, 96>>>(misaligned);
   create<<<1, 4>>>(5);
-  require(cudaMemset(numbers, 0, sizeof(int)), "cudaMemset");
+  require(cudaMemset(numbers, 0, sizeof(int)));
   destroy<<<1, 4>>>(numbers, 5);
   require(cudaMemcpy(host, numbers, sizeof(int), cudaMemcpyDeviceToHost), "new and delete");
   require(host[0] == 4 * 5 * 15, "constructors");
-  require(cudaMemcpyFromSymbol(host, destroyed, sizeof(int)), "destroyed");
+  require(cudaMemcpyFromSymbol(host, destroyed, sizeof(int)));
   require(host[0] == 4 * 5, "destructors");
-  require(cudaMemcpy(host, misaligned, sizeof(int), cudaMemcpyDeviceToHost), "misaligned");
+  require(cudaMemcpy(host, misaligned, sizeof(int), cudaMemcpyDeviceToHost));
   require(host[0] == 0, "alignment, and lanes that do not call");
-  require(cudaFree(numbers), "cudaFree");
-  require(cudaFree(misaligned), "cudaFree");
+  require(cudaFree(numbers));
+  require(cudaFree(misaligned));
 }

@@ -10,11 +10,11 @@ __global__ void add(int* data) { data[threadIdx.x] += offset + threadIdx.x; }
 
 int main() {
   int *device, host[32];
-  require(cudaMalloc(&device, sizeof host), "cudaMalloc");
-  require(cudaMemset(device, 0, sizeof host), "cudaMemset");
+  require(cudaMalloc(&device, sizeof host));
+  require(cudaMemset(device, 0, sizeof host));
   add<<<1, 32>>>(device);
-  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
   cudaDeviceProp properties;
-  require(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  require(cudaGetDeviceProperties(&properties, 0));
   std::printf("%s: %d %d\n", properties.name, host[0], host[31]);
 }

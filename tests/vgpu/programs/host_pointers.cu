@@ -26,10 +26,10 @@ int main() {
 
   char* device;
   const std::size_t bytes = 3 * page;
-  require(cudaMalloc(&device, bytes), "cudaMalloc");
-  require(cudaMemset(device, 1, bytes), "cudaMemset");
+  require(cudaMalloc(&device, bytes));
+  require(cudaMemset(device, 1, bytes));
   cudaStream_t stream;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  require(cudaStreamCreate(&stream));
   const auto refused = [](cudaError_t error, const char* what) {
     require(error == cudaErrorInvalidValue, what);
   };
@@ -86,5 +86,5 @@ int main() {
   require(cut[2 * page + 5] == 1 && cut[3] == 0, "their contents");
   char* const fresh = map(1000, PROT_READ | PROT_WRITE);  // never accessed
   require(cudaMemcpy(fresh + 1, device, bytes, cudaMemcpyDeviceToHost), "to fresh memory");
-  require(cudaFree(device), "cudaFree");
+  require(cudaFree(device));
 }

@@ -3,8 +3,7 @@
 // shared memory must be the columns of a convolution, computed here from their definition (pixel p
 // of a column is the one at a filter's element p places after the first, in the order of width,
 // height, depth, images); stores, which need a box inside the image, must undo them. The rules of
-// cuTensorMapEncodeIm2col and of the instructions. Prints checksums of what memory has, and ends
-// with 1 if anything differs from the definition. im2col_maps.h100 is an H100's output.
+// cuTensorMapEncodeIm2col and of the instructions, as an H100 has them.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/wait.h>
@@ -12,16 +11,14 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "map_copy.cuh"
 #include "require.hpp"
 
 namespace {
-
-int failures = 0;
 
 using Encode = decltype(&cuTensorMapEncodeIm2col);
 using Offsets = std::array<int, 3>;  // width, height, depth
@@ -30,8 +27,7 @@ Encode encoder() {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result{};
   require(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeIm2col", &found, 12000,
-                                           cudaEnableDefault, &result),
-          "encoder");
+                                           cudaEnableDefault, &result));
   return reinterpret_cast<Encode>(found);
 }
 
@@ -121,10 +117,6 @@ long element(const Convolution& c, const Column& column, int pixel, int channel)
   return index * static_cast<long>(c.channels) + column.channel + channel;
 }
 
-__device__ unsigned address(const void* shared) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
-}
-
 #define LOAD(dimensions, where, of, ...)                                                        \
   asm volatile("cp.async.bulk.tensor." dimensions                                               \
                ".shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {" where \
@@ -146,7 +138,7 @@ __global__ void copy(std::uint16_t* out, const __grid_constant__ CUtensorMap map
   __shared__ std::uint64_t full;
   const int t = static_cast<int>(threadIdx.x), step = static_cast<int>(blockDim.x);
   for (int i = t; i < reach / 2; i += step) tile[i] = stores ? out[i] : 0xffff;
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  fence_proxy();
   __syncthreads();
   if (stores) {
     if (t != 0) return;
@@ -160,11 +152,7 @@ __global__ void copy(std::uint16_t* out, const __grid_constant__ CUtensorMap map
     return;
   }
   if (t == 0) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&full)) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&full)),
-                 "r"(bytes)
-                 : "memory");
+    expect(&full, bytes);
     if (rank == 3)
       LOAD("3d", "%3, %4, %5", "%6", "h"(c.offsets[0]));
     else if (rank == 4)
@@ -174,40 +162,24 @@ __global__ void copy(std::uint16_t* out, const __grid_constant__ CUtensorMap map
            "h"(c.offsets[1]), "h"(c.offsets[2]));
   }
   __syncthreads();
-  unsigned done = 0;
-  while (done == 0) {
-    asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, "
-        "p; }"
-        : "=r"(done)
-        : "r"(address(&full))
-        : "memory");
-  }
+  wait(&full);
   for (int i = t; i < reach / 2; i += step) out[i] = tile[i];
 }
 
 // The place of a pixel's channel in shared memory.
 unsigned place_of(const Convolution& c, unsigned pixel, unsigned channel) {
-  const unsigned chunks[] = {1, 2, 4, 8};
-  const unsigned pitch = c.swizzle == 0 ? c.channels_per_pixel * 2 : chunks[c.swizzle] * 16;
-  const unsigned byte = pixel * pitch + channel * 2;
-  return (byte ^ (byte / 128 % chunks[c.swizzle] * 16)) / 2;
+  return place_of(c.swizzle, c.channels_per_pixel, pixel, channel);
 }
 
-unsigned checksum(const std::vector<std::uint16_t>& words) {
-  unsigned hash = 0x811c9dc5;  // FNV-1a
-  for (const std::uint16_t word : words) hash = (hash ^ word) * 0x01000193;
-  return hash;
-}
-
-// The tensor and a place for the contents of shared memory, on the device.
+// The tensor and its map, and a place for the contents of shared memory, on the device.
 struct Memory {
   explicit Memory(const Convolution& c)
       : numbers(c.elements()), area(place_of(c, c.pixels_per_column, 0) + 512) {
-    require(cudaMalloc(&tensor, bytes()), "cudaMalloc");
-    require(cudaMalloc(&out, reach()), "cudaMalloc");
+    require(cudaMalloc(&tensor, bytes()));
+    require(cudaMalloc(&out, reach()));
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint16_t>(i + 1);
-    require(cudaMemcpy(tensor, numbers.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    require(cudaMemcpy(tensor, numbers.data(), bytes(), cudaMemcpyHostToDevice));
+    require(c.encode(&map, tensor) == CUDA_SUCCESS, "a tensor map");
   }
   ~Memory() {
     cudaFree(tensor);
@@ -215,7 +187,7 @@ struct Memory {
   }
   std::size_t bytes() const { return numbers.size() * sizeof(std::uint16_t); }
   std::size_t reach() const { return area * sizeof(std::uint16_t); }
-  void launch(const Convolution& c, const CUtensorMap& map, const Coordinates& at, bool stores) {
+  void launch(const Convolution& c, const Coordinates& at, bool stores) {
     const int copied = static_cast<int>(c.channels_per_pixel * c.pixels_per_column * 2);
     copy<<<1, 64, reach()>>>(out, map, c.rank(), at, copied, static_cast<int>(reach()), stores);
   }
@@ -223,55 +195,37 @@ struct Memory {
   std::vector<std::uint16_t> numbers;
   unsigned area;  // the last pixel's chunks move
   std::uint16_t *tensor = nullptr, *out = nullptr;
+  CUtensorMap map;
 };
 
-// The elements of the tensor that differ from what a store of `got` should have left.
-int check_store(const Convolution& c, const Column& column, Memory& memory, const CUtensorMap& map,
-                const std::vector<std::uint16_t>& got) {
-  Column plain = column;
-  plain.filter = {};
-  std::vector<std::uint16_t> stored(c.elements());
-  for (unsigned p = 0; p < c.pixels_per_column; ++p) {
-    for (unsigned channel = 0; channel < c.channels_per_pixel; ++channel) {
-      const long to = element(c, plain, static_cast<int>(p), static_cast<int>(channel));
-      if (to >= 0) stored[static_cast<std::size_t>(to)] = got[place_of(c, p, channel)];
-    }
-  }
-  require(cudaMemset(memory.tensor, 0, memory.bytes()), "cudaMemset");
-  memory.launch(c, map, coordinates(c, column, column.place), true);
-  require(cudaMemcpy(memory.numbers.data(), memory.tensor, memory.bytes(), cudaMemcpyDeviceToHost),
-          "store");
-  int wrong = 0;
-  for (std::size_t i = 0; i < stored.size(); ++i) wrong += memory.numbers[i] != stored[i] ? 1 : 0;
-  std::printf("; stored 0x%08x, %d differ", checksum(memory.numbers), wrong);
-  return wrong;
-}
-
+// A load of a column, and a store of what it loaded where that is possible.
 void check(const char* what, const Convolution& c, const Column& column) {
+  const auto name = std::string(what) + ", " + std::to_string(c.dimensions) +
+                    " dimensions, swizzle " + std::to_string(c.swizzle);
   Memory memory(c);
-  std::vector<std::uint16_t> got(memory.area);
-  CUtensorMap map;
-  if (c.encode(&map, memory.tensor) != CUDA_SUCCESS) {
-    std::printf("%s: no tensor map\n", what);
-    ++failures;
-    return;
-  }
-  memory.launch(c, map, coordinates(c, column, column.place), false);
-  require(cudaMemcpy(got.data(), memory.out, memory.reach(), cudaMemcpyDeviceToHost), "load");
-  int wrong = 0, inside = 0;
+  std::vector<std::uint16_t> loaded(memory.area, 0xffff), got(memory.area), stored(c.elements());
+  int inside = 0;
   for (unsigned p = 0; p < c.pixels_per_column; ++p) {
     for (unsigned channel = 0; channel < c.channels_per_pixel; ++channel) {
-      const long from = element(c, column, static_cast<int>(p), static_cast<int>(channel));
-      const std::uint16_t loaded = got[place_of(c, p, channel)];
-      wrong += loaded != (from < 0 ? 0 : memory.numbers[static_cast<std::size_t>(from)]) ? 1 : 0;
+      const auto of = [&](const Column& x) {
+        return element(c, x, static_cast<int>(p), static_cast<int>(channel));
+      };
+      const long from = of(column), to = of({column.channel, column.place, {}});
+      std::uint16_t& value = loaded[place_of(c, p, channel)];
+      value = from < 0 ? 0 : memory.numbers[static_cast<std::size_t>(from)];
+      if (to >= 0) stored[static_cast<std::size_t>(to)] = value;
       inside += from < 0 ? 0 : 1;
     }
   }
-  std::printf("%-34s %u dimensions, swizzle %d: %4d elements inside; 0x%08x, %d differ", what,
-              c.dimensions, static_cast<int>(c.swizzle), inside, checksum(got), wrong);
-  if (c.can_store()) wrong += check_store(c, column, memory, map, got);
-  std::printf("\n");
-  failures += wrong != 0 || inside == 0 ? 1 : 0;
+  const Coordinates at = coordinates(c, column, column.place);
+  memory.launch(c, at, false);
+  require(cudaMemcpy(got.data(), memory.out, memory.reach(), cudaMemcpyDeviceToHost));
+  require(inside > 0 && got == loaded, name.c_str());
+  if (!c.can_store()) return;
+  require(cudaMemset(memory.tensor, 0, memory.bytes()));
+  memory.launch(c, at, true);
+  require(cudaMemcpy(memory.numbers.data(), memory.tensor, memory.bytes(), cudaMemcpyDeviceToHost));
+  require(memory.numbers == stored, ("a store: " + name).c_str());
 }
 
 void columns() {
@@ -309,16 +263,13 @@ void columns() {
 
 void rules() {
   void* memory = nullptr;
-  require(cudaMalloc(&memory, 1 << 20), "cudaMalloc");
+  require(cudaMalloc(&memory, 1 << 20));
   const auto expect = [&](CUresult wanted, const char* what,
                           const std::function<void(Convolution&)>& change) {
     Convolution c;
     change(c);
     CUtensorMap map;
-    const CUresult got = c.encode(&map, memory);
-    if (got == wanted) return;
-    ++failures;
-    std::printf("%s: %d, not %d\n", what, static_cast<int>(got), static_cast<int>(wanted));
+    require(c.encode(&map, memory) == wanted, what);
   };
   const CUresult right = CUDA_SUCCESS, wrong = CUDA_ERROR_INVALID_VALUE;
   expect(wrong, "no dimensions", [](Convolution& c) { c.dimensions = 0; });
@@ -348,44 +299,41 @@ void rules() {
   cudaFree(memory);
 }
 
-// What a copy at coordinates ends with, in a process of its own.
-void ending(const char* what, const Convolution& c, const Coordinates& at, bool stores) {
+// A copy at coordinates ends with this error, in a process of its own.
+void ending(cudaError_t error, const char* what, const Convolution& c, const Coordinates& at,
+            bool stores) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
     Memory memory(c);
-    CUtensorMap map;
-    if (c.encode(&map, memory.tensor) != CUDA_SUCCESS) std::printf("no tensor map\n");
-    memory.launch(c, map, at, stores);
-    const cudaError_t error = cudaDeviceSynchronize();
-    std::printf("%s of %s: %s\n", stores ? "store" : "load", what, cudaGetErrorName(error));
-    std::fflush(stdout);
-    _exit(0);
+    memory.launch(c, at, stores);
+    _exit(cudaDeviceSynchronize() == error ? 0 : 1);
   }
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) ++failures;
+  require(child > 0 && waitpid(child, &status, 0) == child && status == 0, what);
 }
 
 // Before this process uses CUDA.
 void endings() {
   Convolution c;
+  constexpr cudaError_t kGood = cudaSuccess, kIllegal = cudaErrorIllegalInstruction;
   for (const int x : {-2, -1, 5, 6}) {
     const std::string what = "a column that begins at " + std::to_string(x) + " of -1 to 5";
-    ending(what.c_str(), c, {{0, x, 0, 0}, {}}, false);
+    ending(x < -1 || x > 5 ? kIllegal : kGood, what.c_str(), c, {{0, x, 0, 0}, {}}, false);
   }
-  ending("a column that begins at 4 of -1 to 3", c, {{0, 0, 4, 0}, {}}, false);
-  ending("image -1", c, {{0, 0, 0, -1}, {}}, false);
-  ending("image 3 of 3", c, {{0, 0, 0, 3}, {}}, false);
-  ending("channel -8", c, {{-8, 0, 0, 0}, {}}, false);
-  ending("channel 4", c, {{4, 0, 0, 0}, {}}, false);
-  ending("a box that begins at -1", c, {{0, 0, 0, 0}, {}}, true);
+  ending(kIllegal, "a column that begins at 4 of -1 to 3", c, {{0, 0, 4, 0}, {}}, false);
+  ending(kGood, "image -1", c, {{0, 0, 0, -1}, {}}, false);
+  ending(kGood, "image 3 of 3", c, {{0, 0, 0, 3}, {}}, false);
+  ending(kGood, "channel -8", c, {{-8, 0, 0, 0}, {}}, false);
+  ending(kIllegal, "channel 4", c, {{4, 0, 0, 0}, {}}, false);
+  ending(kIllegal, "store of a box that begins at -1", c, {{0, 0, 0, 0}, {}}, true);
   c.lower = c.upper = {0, 0, 0};
-  ending("a box of the image", c, {{0, 0, 0, 0}, {}}, true);
-  ending("a column that begins at 7 of 0 to 6", c, {{0, 7, 0, 0}, {}}, true);
-  ending("channel -8", c, {{-8, 0, 0, 0}, {}}, true);
-  ending("channel 16 of 16", c, {{16, 0, 0, 0}, {}}, true);
+  ending(kGood, "store of a box of the image", c, {{0, 0, 0, 0}, {}}, true);
+  ending(kIllegal, "store of a column that begins at 7 of 0 to 6", c, {{0, 7, 0, 0}, {}}, true);
+  ending(kIllegal, "store of channel -8", c, {{-8, 0, 0, 0}, {}}, true);
+  ending(kGood, "store of channel 16 of 16", c, {{16, 0, 0, 0}, {}}, true);
   c.upper = {1, 0, 0};
-  ending("a box that ends beyond the image", c, {{0, 0, 0, 0}, {}}, true);
+  ending(kIllegal, "store of a box that ends beyond the image", c, {{0, 0, 0, 0}, {}}, true);
 }
 
 // What loads put outside the image where NaN is asked for.
@@ -396,12 +344,10 @@ void fills() {
     c.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
     c.type = type;
     Memory memory(c);
-    CUtensorMap map;
     std::uint16_t first = 0;
-    if (c.encode(&map, memory.tensor) != CUDA_SUCCESS) ++failures;
-    memory.launch(c, map, coordinates(c, {}, 0), false);
-    require(cudaMemcpy(&first, memory.out, sizeof(first), cudaMemcpyDeviceToHost), "load");
-    std::printf("outside, type %d: 0x%04x\n", static_cast<int>(type), first);
+    memory.launch(c, coordinates(c, {}, 0), false);
+    require(cudaMemcpy(&first, memory.out, sizeof(first), cudaMemcpyDeviceToHost));
+    require(first == 0x7ff7, "outside the image");
   }
 }
 
@@ -412,6 +358,4 @@ int main() {
   columns();
   fills();
   rules();
-  std::printf("%d failures\n", failures);
-  return failures == 0 ? 0 : 1;
 }

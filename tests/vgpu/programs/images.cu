@@ -22,10 +22,10 @@ std::vector<float> pixels(int count) {
 
 cudaArray_t array_of(const std::vector<float>& values, int width, int height, unsigned flags = 0) {
   cudaArray_t array = nullptr;
-  require(cudaMallocArray(&array, &kFloats, width, height, flags), "cudaMallocArray");
+  require(cudaMallocArray(&array, &kFloats, width, height, flags));
   const std::size_t row = static_cast<std::size_t>(width) * 4;
-  require(cudaMemcpy2DToArray(array, 0, 0, values.data(), row, row, height, cudaMemcpyHostToDevice),
-          "cudaMemcpy2DToArray");
+  require(
+      cudaMemcpy2DToArray(array, 0, 0, values.data(), row, row, height, cudaMemcpyHostToDevice));
   return array;
 }
 
@@ -33,8 +33,7 @@ std::vector<float> read(cudaArray_t array, int width, int height) {
   std::vector<float> values(static_cast<std::size_t>(width) * height);
   const std::size_t row = static_cast<std::size_t>(width) * 4;
   require(
-      cudaMemcpy2DFromArray(values.data(), row, array, 0, 0, row, height, cudaMemcpyDeviceToHost),
-      "cudaMemcpy2DFromArray");
+      cudaMemcpy2DFromArray(values.data(), row, array, 0, 0, row, height, cudaMemcpyDeviceToHost));
   return values;
 }
 
@@ -52,14 +51,14 @@ cudaTextureObject_t texture_of(const cudaResourceDesc& resource, cudaTextureAddr
   how.filterMode = filter;
   how.normalizedCoords = normalized ? 1 : 0;
   cudaTextureObject_t texture = 0;
-  require(cudaCreateTextureObject(&texture, &resource, &how, nullptr), "cudaCreateTextureObject");
+  require(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
   return texture;
 }
 
 cudaSurfaceObject_t surface_of(cudaArray_t array) {
   const cudaResourceDesc resource = resource_of(array);
   cudaSurfaceObject_t surface = 0;
-  require(cudaCreateSurfaceObject(&surface, &resource), "cudaCreateSurfaceObject");
+  require(cudaCreateSurfaceObject(&surface, &resource));
   return surface;
 }
 
@@ -70,15 +69,14 @@ void copies() {
   cudaChannelFormatDesc format{};
   cudaExtent extent{};
   unsigned flags = 1;
-  require(cudaArrayGetInfo(&format, &extent, &flags, one), "cudaArrayGetInfo");
+  require(cudaArrayGetInfo(&format, &extent, &flags, one));
   require(format.x == 32 && extent.width == kWidth && extent.height == kHeight && flags == 0,
           "its description");
 
   // A rectangle, and an array to an array.
   const cudaArray_t two = array_of(std::vector<float>(kWidth * kHeight, -1.0f), kWidth, kHeight);
   require(
-      cudaMemcpy2DArrayToArray(two, 4 * 3, 2, one, 4 * 5, 1, 4 * 11, 7, cudaMemcpyDeviceToDevice),
-      "cudaMemcpy2DArrayToArray");
+      cudaMemcpy2DArrayToArray(two, 4 * 3, 2, one, 4 * 5, 1, 4 * 11, 7, cudaMemcpyDeviceToDevice));
   const auto moved = read(two, kWidth, kHeight);
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) {
@@ -90,13 +88,13 @@ void copies() {
 
   // Parts of elements.
   unsigned char part[5];
-  require(cudaMemcpy2DFromArray(part, 5, one, 6, 1, 5, 1, cudaMemcpyDeviceToHost), "some bytes");
+  require(cudaMemcpy2DFromArray(part, 5, one, 6, 1, 5, 1, cudaMemcpyDeviceToHost));
   const auto* const bytes = reinterpret_cast<const unsigned char*>(&values[kWidth]);
   require(std::memcmp(part, bytes + 6, 5) == 0, "bytes of an array");
   std::vector<float> changed = read(two, kWidth, kHeight);
   std::memcpy(reinterpret_cast<unsigned char*>(changed.data()) + 2, part, 5);
-  require(cudaMemcpy2DToArray(two, 2, 0, part, 5, 5, 1, cudaMemcpyHostToDevice), "some bytes");
-  require(cudaMemcpy2DArrayToArray(two, 10, 0, two, 3, 0, 4, 1), "some bytes");
+  require(cudaMemcpy2DToArray(two, 2, 0, part, 5, 5, 1, cudaMemcpyHostToDevice));
+  require(cudaMemcpy2DArrayToArray(two, 10, 0, two, 3, 0, 4, 1));
   std::memcpy(reinterpret_cast<unsigned char*>(changed.data()) + 10,
               reinterpret_cast<unsigned char*>(changed.data()) + 3, 4);
   const std::vector<float> now = read(two, kWidth, kHeight);
@@ -104,35 +102,33 @@ void copies() {
 
   // Captured, and replayed with other values.
   float *device = nullptr, *out = nullptr;
-  require(cudaMalloc(&device, values.size() * 4), "cudaMalloc");
-  require(cudaMalloc(&out, values.size() * 4), "cudaMalloc");
+  require(cudaMalloc(&device, values.size() * 4));
+  require(cudaMalloc(&out, values.size() * 4));
   cudaStream_t stream = nullptr;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  require(cudaStreamCreate(&stream));
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   require(cudaMemcpy2DToArrayAsync(one, 0, 0, device, 4 * kWidth, 4 * kWidth, kHeight,
-                                   cudaMemcpyDeviceToDevice, stream),
-          "cudaMemcpy2DToArrayAsync");
+                                   cudaMemcpyDeviceToDevice, stream));
   require(cudaMemcpy2DFromArrayAsync(out, 4 * kWidth, one, 0, 0, 4 * kWidth, kHeight,
-                                     cudaMemcpyDeviceToDevice, stream),
-          "cudaMemcpy2DFromArrayAsync");
+                                     cudaMemcpyDeviceToDevice, stream));
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
-  require(cudaStreamEndCapture(stream, &graph), "end of capture");
-  require(cudaGraphInstantiate(&exec, graph), "cudaGraphInstantiate");
+  require(cudaStreamEndCapture(stream, &graph));
+  require(cudaGraphInstantiate(&exec, graph));
   for (const float add : {1.0f, 2.0f}) {
     std::vector<float> sent = values, got(values.size());
     for (float& v : sent) v += add;
-    require(cudaMemcpy(device, sent.data(), sent.size() * 4, cudaMemcpyHostToDevice), "copy");
-    require(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
-    require(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    require(cudaMemcpy(got.data(), out, got.size() * 4, cudaMemcpyDeviceToHost), "copy");
+    require(cudaMemcpy(device, sent.data(), sent.size() * 4, cudaMemcpyHostToDevice));
+    require(cudaGraphLaunch(exec, stream));
+    require(cudaStreamSynchronize(stream));
+    require(cudaMemcpy(got.data(), out, got.size() * 4, cudaMemcpyDeviceToHost));
     require(got == sent && read(one, kWidth, kHeight) == sent, "a captured copy");
   }
-  require(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
-  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
-  require(cudaStreamDestroy(stream), "cudaStreamDestroy");
-  for (float* memory : {device, out}) require(cudaFree(memory), "cudaFree");
-  for (const cudaArray_t array : {one, two}) require(cudaFreeArray(array), "cudaFreeArray");
+  require(cudaGraphExecDestroy(exec));
+  require(cudaGraphDestroy(graph));
+  require(cudaStreamDestroy(stream));
+  for (float* memory : {device, out}) require(cudaFree(memory));
+  for (const cudaArray_t array : {one, two}) require(cudaFreeArray(array));
 }
 
 __global__ void fetch(cudaTextureObject_t t, float* out, int n, float scale_x, float scale_y) {
@@ -162,7 +158,7 @@ void fetches() {
   const cudaArray_t array = array_of(values, kWidth, kHeight);
   constexpr int kPoints = 97 * 97;
   float* out = nullptr;
-  require(cudaMalloc(&out, kPoints * 4), "cudaMalloc");
+  require(cudaMalloc(&out, kPoints * 4));
   for (int mode = 0; mode < 4; ++mode) {
     for (const auto filter : {cudaFilterModePoint, cudaFilterModeLinear}) {
       for (const bool normalized : {false, true}) {
@@ -172,7 +168,7 @@ void fetches() {
                                               normalized ? 1.0f / kWidth : 1.0f,
                                               normalized ? 1.0f / kHeight : 1.0f);
         std::vector<float> got(kPoints);
-        require(cudaMemcpy(got.data(), out, kPoints * 4, cudaMemcpyDeviceToHost), "results");
+        require(cudaMemcpy(got.data(), out, kPoints * 4, cudaMemcpyDeviceToHost));
         const bool repeats = address == cudaAddressModeWrap || address == cudaAddressModeMirror;
         const auto used = repeats && !normalized ? cudaAddressModeClamp : address;
         const auto texel = [&](int x, int y) {
@@ -200,12 +196,12 @@ void fetches() {
           // The weights have 8 bits of fraction, and the texels are below 16.
           require(std::fabs(got[i] - expected) < 16.0f * 2 / 256, "the filtered texel");
         }
-        require(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+        require(cudaDestroyTextureObject(texture));
       }
     }
   }
-  require(cudaFree(out), "cudaFree");
-  require(cudaFreeArray(array), "cudaFreeArray");
+  require(cudaFree(out));
+  require(cudaFreeArray(array));
 }
 
 __global__ void index_linear(cudaTextureObject_t t, float* out) {
@@ -216,20 +212,20 @@ __global__ void index_linear(cudaTextureObject_t t, float* out) {
 void linear_memory() {
   const auto values = pixels(20);
   float *memory = nullptr, *out = nullptr;
-  require(cudaMalloc(&memory, 20 * 4), "cudaMalloc");
-  require(cudaMalloc(&out, 32 * 4), "cudaMalloc");
-  require(cudaMemcpy(memory, values.data(), 20 * 4, cudaMemcpyHostToDevice), "copy");
+  require(cudaMalloc(&memory, 20 * 4));
+  require(cudaMalloc(&out, 32 * 4));
+  require(cudaMemcpy(memory, values.data(), 20 * 4, cudaMemcpyHostToDevice));
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeLinear;
   resource.res.linear = {memory, kFloats, 16 * 4};
   const auto texture = texture_of(resource, cudaAddressModeClamp, cudaFilterModePoint, false);
   index_linear<<<1, 32>>>(texture, out);
   float got[32];
-  require(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost), "results");
+  require(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 32; ++i)
     require(got[i] == (i >= 4 && i < 20 ? values[i - 4] : 0.0f), "an index outside reads zero");
-  require(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
-  for (float* p : {memory, out}) require(cudaFree(p), "cudaFree");
+  require(cudaDestroyTextureObject(texture));
+  for (float* p : {memory, out}) require(cudaFree(p));
 }
 
 __global__ void double_each(cudaSurfaceObject_t from, cudaSurfaceObject_t to, int width,
@@ -247,9 +243,8 @@ void surfaces() {
   double_each<<<kHeight, 64>>>(to, from, kWidth, kHeight);
   const auto got = read(one, kWidth, kHeight);
   for (std::size_t i = 0; i < got.size(); ++i) require(got[i] == 4 * values[i], "doubled twice");
-  for (const auto surface : {from, to})
-    require(cudaDestroySurfaceObject(surface), "cudaDestroySurfaceObject");
-  for (const cudaArray_t array : {one, two}) require(cudaFreeArray(array), "cudaFreeArray");
+  for (const auto surface : {from, to}) require(cudaDestroySurfaceObject(surface));
+  for (const cudaArray_t array : {one, two}) require(cudaFreeArray(array));
 }
 
 // Each host thread has its own objects, all at a time.
@@ -266,16 +261,15 @@ void threads() {
 int mistake(const char* name) {
   const auto values = pixels(kWidth * kHeight);
   float* out = nullptr;
-  require(cudaMalloc(&out, 128 * 4), "cudaMalloc");
+  require(cudaMalloc(&out, 128 * 4));
   cudaArray_t array = array_of(values, kWidth, kHeight, cudaArraySurfaceLoadStore);
   auto texture = texture_of(resource_of(array), cudaAddressModeClamp, cudaFilterModePoint, false);
   auto surface = surface_of(array);
-  if (std::strcmp(name, "freed") == 0) require(cudaFreeArray(array), "cudaFreeArray");
-  if (std::strcmp(name, "destroyed") == 0)
-    require(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+  if (std::strcmp(name, "freed") == 0) require(cudaFreeArray(array));
+  if (std::strcmp(name, "destroyed") == 0) require(cudaDestroyTextureObject(texture));
   if (std::strcmp(name, "kind") == 0) texture = surface;
   if (std::strcmp(name, "unwritten") == 0) {
-    require(cudaMallocArray(&array, &kFloats, kWidth, kHeight), "cudaMallocArray");
+    require(cudaMallocArray(&array, &kFloats, kWidth, kHeight));
     texture = texture_of(resource_of(array), cudaAddressModeClamp, cudaFilterModePoint, false);
   }
   if (std::strcmp(name, "outside") == 0)

@@ -43,8 +43,8 @@ int main() {
 
   require(std::strcmp(device_name(), "h200") == 0, "the device's name");
   int *data, *kept, host[64];
-  require(cudaMalloc(&data, sizeof host), "cudaMalloc");
-  require(cudaMalloc(&kept, sizeof host), "cudaMalloc");
+  require(cudaMalloc(&data, sizeof host));
+  require(cudaMalloc(&kept, sizeof host));
   touch<<<1, 64>>>(kept);
   require(contains(data, sizeof host) == 1, "the allocation");
   require(contains(data, sizeof host + 1) == 0, "a byte more");

@@ -27,7 +27,7 @@ __global__ void wait_for_signal(const volatile int* value) {
 
 void add_to(int* values, int n, int what) {
   add<<<(n + 127) / 128, 128>>>(values, n, what);
-  require(cudaDeviceSynchronize(), "add");
+  require(cudaDeviceSynchronize());
 }
 
 void send(int to, const void* from, std::size_t bytes) {
@@ -50,31 +50,31 @@ void wait_for_event(int in, int out) {
   cudaIpcEventHandle_t handle;
   receive(in, &handle, sizeof handle);
   cudaEvent_t event = nullptr;
-  require(cudaIpcOpenEventHandle(&event, handle), "cudaIpcOpenEventHandle");
+  require(cudaIpcOpenEventHandle(&event, handle));
   require(cudaEventQuery(event), cudaErrorNotReady, "work of the first process is under way");
   cudaGetLastError();
   int* value = nullptr;
-  require(cudaMallocManaged(&value, sizeof *value), "cudaMallocManaged");
+  require(cudaMallocManaged(&value, sizeof *value));
   *value = 0;
   cudaStream_t stream = nullptr;
-  require(cudaStreamCreate(&stream), "a stream");
-  require(cudaStreamWaitEvent(stream, event, 0), "cudaStreamWaitEvent");
+  require(cudaStreamCreate(&stream));
+  require(cudaStreamWaitEvent(stream, event, 0));
   add<<<1, 1, 0, stream>>>(value, 1, 1);
   usleep(20000);
   require(cudaStreamQuery(stream), cudaErrorNotReady, "the stream waits");
   cudaGetLastError();
   char go = 1;
   send(out, &go, 1);
-  require(cudaEventSynchronize(event), "cudaEventSynchronize");
-  require(cudaStreamSynchronize(stream), "the stream");
+  require(cudaEventSynchronize(event));
+  require(cudaStreamSynchronize(stream));
   require(*value == 1, "the kernel behind the event");
   require(cudaEventQuery(event), "the event is over");
   require(cudaEventRecord(event, stream), "recorded by the other process");
   require(cudaEventSynchronize(event), "that is over");
   send(out, &go, 1);
-  require(cudaEventDestroy(event), "cudaEventDestroy");
-  require(cudaStreamDestroy(stream), "cudaStreamDestroy");
-  require(cudaFree(value), "cudaFree");
+  require(cudaEventDestroy(event));
+  require(cudaStreamDestroy(stream));
+  require(cudaFree(value));
   cudaIpcEventHandle_t wrong{};
   require(cudaIpcOpenEventHandle(&event, wrong) != cudaSuccess, "what is no handle");
   cudaGetLastError();
@@ -84,31 +84,30 @@ void record_event(int in, int out) {
   cudaEvent_t event = nullptr, plain = nullptr;
   require(cudaEventCreateWithFlags(&event, cudaEventInterprocess), cudaErrorInvalidValue,
           "an event of several processes has no time");
-  require(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming),
-          "an event");
-  require(cudaEventCreate(&plain), "an event");
+  require(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming));
+  require(cudaEventCreate(&plain));
   cudaIpcEventHandle_t handle;
   require(cudaIpcGetEventHandle(&handle, plain) != cudaSuccess, "an event of one process");
-  require(cudaIpcGetEventHandle(&handle, event), "cudaIpcGetEventHandle");
+  require(cudaIpcGetEventHandle(&handle, event));
   cudaEvent_t own = nullptr;
   require(cudaIpcOpenEventHandle(&own, handle) != cudaSuccess, "a process's own handle");
   cudaGetLastError();
   int* hold = nullptr;
-  require(cudaMallocManaged(&hold, sizeof *hold), "cudaMallocManaged");
+  require(cudaMallocManaged(&hold, sizeof *hold));
   *hold = 0;
   wait_for_host<<<1, 1>>>(hold);
-  require(cudaEventRecord(event), "cudaEventRecord");
+  require(cudaEventRecord(event));
   send(out, &handle, sizeof handle);
   char go = 0;
   receive(in, &go, 1);
   require(cudaEventQuery(event), cudaErrorNotReady, "the kernel is held up");
   cudaGetLastError();
   *static_cast<volatile int*>(hold) = 1;
-  require(cudaEventSynchronize(event), "cudaEventSynchronize");
+  require(cudaEventSynchronize(event));
   receive(in, &go, 1);
   require(cudaEventQuery(event), "what the other process recorded is over");
-  for (cudaEvent_t one : {event, plain}) require(cudaEventDestroy(one), "cudaEventDestroy");
-  require(cudaFree(hold), "cudaFree");
+  for (cudaEvent_t one : {event, plain}) require(cudaEventDestroy(one));
+  require(cudaFree(hold));
 }
 
 int other_process(int in, int out) {
@@ -117,8 +116,7 @@ int other_process(int in, int out) {
   int *buffers[kBuffers] = {}, *again = nullptr;
   for (int b = 0; b < kBuffers; ++b) {
     void* opened = nullptr;
-    require(cudaIpcOpenMemHandle(&opened, handles[b], cudaIpcMemLazyEnablePeerAccess),
-            "cudaIpcOpenMemHandle");
+    require(cudaIpcOpenMemHandle(&opened, handles[b], cudaIpcMemLazyEnablePeerAccess));
     buffers[b] = static_cast<int*>(opened);
     add_to(buffers[b], kCounts[b], 10 * b + 1);
   }
@@ -131,11 +129,11 @@ int other_process(int in, int out) {
           "a handle opened again");
   require(again == buffers[0], "its pointer");
   cudaPointerAttributes attributes{};
-  require(cudaPointerGetAttributes(&attributes, again), "cudaPointerGetAttributes");
+  require(cudaPointerGetAttributes(&attributes, again));
   require(attributes.type == cudaMemoryTypeDevice, "its kind");
-  require(cudaIpcCloseMemHandle(again), "cudaIpcCloseMemHandle");
+  require(cudaIpcCloseMemHandle(again));
   add_to(buffers[0], kCounts[0], 1);  // still open
-  for (int* buffer : buffers) require(cudaIpcCloseMemHandle(buffer), "cudaIpcCloseMemHandle");
+  for (int* buffer : buffers) require(cudaIpcCloseMemHandle(buffer));
   require(cudaIpcCloseMemHandle(buffers[0]), cudaErrorInvalidValue, "closed twice");
   cudaGetLastError();
   cudaIpcMemHandle_t wrong{};
@@ -160,13 +158,12 @@ int main() {
   int* buffers[kBuffers];
   cudaIpcMemHandle_t handles[kBuffers];
   for (int b = 0; b < kBuffers; ++b) {
-    require(cudaMalloc(&buffers[b], kCounts[b] * sizeof(int)), "cudaMalloc");
+    require(cudaMalloc(&buffers[b], kCounts[b] * sizeof(int)));
     std::vector<int> values(kCounts[b]);
     for (int i = 0; i < kCounts[b]; ++i) values[i] = i;
     require(
-        cudaMemcpy(buffers[b], values.data(), values.size() * sizeof(int), cudaMemcpyHostToDevice),
-        "copy");
-    require(cudaIpcGetMemHandle(&handles[b], buffers[b]), "cudaIpcGetMemHandle");
+        cudaMemcpy(buffers[b], values.data(), values.size() * sizeof(int), cudaMemcpyHostToDevice));
+    require(cudaIpcGetMemHandle(&handles[b], buffers[b]));
     add_to(buffers[b], kCounts[b], 100);
   }
   void* own = nullptr;
@@ -182,17 +179,16 @@ int main() {
   for (int b = 0; b < kBuffers; ++b) {
     std::vector<int> values(kCounts[b]);
     require(
-        cudaMemcpy(values.data(), buffers[b], values.size() * sizeof(int), cudaMemcpyDeviceToHost),
-        "results");
+        cudaMemcpy(values.data(), buffers[b], values.size() * sizeof(int), cudaMemcpyDeviceToHost));
     if (b == 1) values[0] -= kSignal;
     for (int i = 0; i < kCounts[b]; ++i)
       require(values[i] == i + 100 + 10 * b + 1 + (b == 0 ? 1 : 0), "what both processes added");
-    require(cudaFree(buffers[b]), "cudaFree");
+    require(cudaFree(buffers[b]));
   }
   record_event(back[0], there[1]);
   int* fresh = nullptr;
-  require(cudaMalloc(&fresh, kCounts[0] * sizeof(int)), "cudaMalloc");
-  require(cudaFree(fresh), "cudaFree");
+  require(cudaMalloc(&fresh, kCounts[0] * sizeof(int)));
+  require(cudaFree(fresh));
   int status = -1;
   require(waitpid(child, &status, 0) == child && status == 0, "the other process");
 }

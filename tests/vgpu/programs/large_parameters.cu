@@ -22,11 +22,11 @@ void check() {
     numbers.values[i] = i % 100;
     expected += 3 * numbers.values[i] * (i % 7);
   }
-  require(cudaMalloc(&device, sizeof result), "cudaMalloc");
-  require(cudaMemset(device, 0, sizeof result), "cudaMemset");
+  require(cudaMalloc(&device, sizeof result));
+  require(cudaMemset(device, 0, sizeof result));
   sum<kCount><<<1, 32>>>(numbers, 3, device);
-  require(cudaGetLastError(), "launch");
-  require(cudaMemcpy(&result, device, sizeof result, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaGetLastError());
+  require(cudaMemcpy(&result, device, sizeof result, cudaMemcpyDeviceToHost));
   require(result == expected, "a sum of parameters");
 }
 

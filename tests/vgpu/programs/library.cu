@@ -67,8 +67,7 @@ static void launch_unresolved(void** arguments) {
   cudaLibrary_t library;
   cudaKernel_t kernel;
   for (const char* text : {kUnresolved, kPointer}) {
-    require(cudaLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0),
-            "a library");
+    require(cudaLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0));
     require(cudaLibraryGetKernel(&kernel, library, "lost"), "its kernel");
     require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr),
             cudaErrorNotSupported, "a function that nobody provides");
@@ -80,33 +79,31 @@ int main() {
   cudaLibrary_t library, broken;
   cudaKernel_t kernel, same;
   std::string text = kText;
-  require(cudaLibraryLoadData(&library, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-          "cudaLibraryLoadData");
+  require(cudaLibraryLoadData(&library, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   text.assign(text.size(), ' ');  // the library has its own copy
   unsigned count = 0;
-  require(cudaLibraryGetKernelCount(&count, library), "cudaLibraryGetKernelCount");
+  require(cudaLibraryGetKernelCount(&count, library));
   require(count == 1, "one kernel");
-  require(cudaLibraryGetKernel(&kernel, library, "count"), "cudaLibraryGetKernel");
-  require(cudaLibraryEnumerateKernels(&same, 1, library), "cudaLibraryEnumerateKernels");
+  require(cudaLibraryGetKernel(&kernel, library, "count"));
+  require(cudaLibraryEnumerateKernels(&same, 1, library));
   require(kernel == same, "the same kernel");
   require(cudaLibraryGetKernel(&same, library, "other"), cudaErrorSymbolNotFound, "no such kernel");
   const char* name = nullptr;
-  require(cudaFuncGetName(&name, kernel), "cudaFuncGetName");
+  require(cudaFuncGetName(&name, kernel));
   require(std::strcmp(name, "count") == 0, "its name");
 
   unsigned *out, *step, host = 5;
   std::size_t bytes = 0;
-  require(cudaMalloc(&out, 4), "cudaMalloc");
-  require(cudaMemcpy(out, &host, 4, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMalloc(&out, 4));
+  require(cudaMemcpy(out, &host, 4, cudaMemcpyHostToDevice));
   void* arguments[] = {&out};
-  require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr), "cudaLaunchKernel");
-  require(cudaLibraryGetGlobal(reinterpret_cast<void**>(&step), &bytes, library, "step"),
-          "cudaLibraryGetGlobal");
+  require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr));
+  require(cudaLibraryGetGlobal(reinterpret_cast<void**>(&step), &bytes, library, "step"));
   require(bytes == 4, "its size");
   host = 10;
-  require(cudaMemcpy(step, &host, 4, cudaMemcpyHostToDevice), "cudaMemcpy");
-  require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr), "cudaLaunchKernel");
-  require(cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(step, &host, 4, cudaMemcpyHostToDevice));
+  require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr));
+  require(cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost));
   require(host == 18, "5 + 3 + 10");
 
   require(refusal(".version 8.0 .target sm_80 nonsense"), cudaErrorInvalidPtx, "no PTX");
@@ -119,7 +116,7 @@ int main() {
     for (const char* text : {kUnresolved, kPointer, kTable})
       require(refusal(text), cudaErrorInvalidPtx, "a function that nobody provides");
   }
-  require(cudaLibraryUnload(library), "cudaLibraryUnload");
+  require(cudaLibraryUnload(library));
   if (on_virtual_gpu())
     require(cudaLibraryGetKernel(&kernel, library, "count"), cudaErrorInvalidResourceHandle,
             "it is gone");

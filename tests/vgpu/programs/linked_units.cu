@@ -35,28 +35,28 @@ int main(int argc, char**) {
   constexpr int kCount = 64;
   int *device, host[kCount], factorials[8] = {1};
   for (int i = 1; i < 8; ++i) factorials[i] = i * factorials[i - 1];
-  require(cudaMalloc(&device, sizeof host), "cudaMalloc");
+  require(cudaMalloc(&device, sizeof host));
   fill<<<1, kCount>>>(device, argc > 1 ? kCount : 0);
-  require(cudaDeviceSynchronize(), "fill");
+  require(cudaDeviceSynchronize());
   add_on_device(device, kCount);
-  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
   for (int i = 0; i < kCount; ++i)
     require(host[i] == factorials[i % 8] + 30 * (i % 4 + 1) + 2 * i, "an element");
   int count = 0;
-  require(cudaMemcpyFromSymbol(&count, calls, sizeof count), "cudaMemcpyFromSymbol");
+  require(cudaMemcpyFromSymbol(&count, calls, sizeof count));
   require(count == kCount, "the number of calls");
 
   change_own<<<1, 1>>>();
   int mine = 0;
-  require(cudaMemcpyFromSymbol(&mine, own, sizeof mine), "cudaMemcpyFromSymbol");
+  require(cudaMemcpyFromSymbol(&mine, own, sizeof mine));
   require(mine == 11 && own_of_the_other() == 102, "variables of one name");
 
   by_table<<<1, kCount>>>(device);
-  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
   for (int i = 0; i < kCount; ++i) require(host[i] == (2 + i % 2) * i, "by a table of functions");
   Function thrice;
-  require(cudaMemcpyFromSymbol(&thrice, functions, sizeof thrice, sizeof thrice), "a function");
+  require(cudaMemcpyFromSymbol(&thrice, functions, sizeof thrice, sizeof thrice));
   by_argument<<<1, kCount>>>(device, thrice);
-  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
   for (int i = 0; i < kCount; ++i) require(host[i] == 3 * i + 1, "by a function's address");
 }

@@ -25,11 +25,11 @@ static __global__ void change_own() { own += 100; }
 int own_of_the_other() {
   int value = 0;
   change_own<<<1, 1>>>();
-  require(cudaMemcpyFromSymbol(&value, own, sizeof value), "cudaMemcpyFromSymbol");
+  require(cudaMemcpyFromSymbol(&value, own, sizeof value));
   return value;
 }
 
 void add_on_device(int* data, int n) {
   add<<<1, n>>>(data);
-  require(cudaDeviceSynchronize(), "add");
+  require(cudaDeviceSynchronize());
 }

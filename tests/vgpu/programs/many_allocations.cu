@@ -12,14 +12,13 @@ int main() {
   for (int round = 0; round < 2; ++round) {
     for (std::size_t i = 0; i < kCount; ++i) {
       const char first = static_cast<char>(i);
-      require(cudaMalloc(&all[i], size(i)), "cudaMalloc");
-      require(cudaMemcpy(all[i], &first, 1, cudaMemcpyHostToDevice), "cudaMemcpy");
+      require(cudaMalloc(&all[i], size(i)));
+      require(cudaMemcpy(all[i], &first, 1, cudaMemcpyHostToDevice));
     }
-    for (std::size_t i = 0; i < kCount; i += 2) require(cudaFree(all[i]), "cudaFree");
-    for (std::size_t i = 0; i < kCount; i += 2)
-      require(cudaMalloc(&all[i], size(i + 500)), "cudaMalloc again");
+    for (std::size_t i = 0; i < kCount; i += 2) require(cudaFree(all[i]));
+    for (std::size_t i = 0; i < kCount; i += 2) require(cudaMalloc(&all[i], size(i + 500)));
     char last = 0;
-    require(cudaMemcpy(&last, all[99999], 1, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    require(cudaMemcpy(&last, all[99999], 1, cudaMemcpyDeviceToHost));
     require(last == static_cast<char>(99999), "contents");
     for (std::size_t i = 0; i < kCount; ++i)
       require(cudaFree(all[i * 7919 % kCount]), "cudaFree in another order");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results that the PTX ISA leaves open, or for which its text and hardware differ: NaN, fields
 // beyond the value, division by zero, saturation of video instructions, rare conversions, sines of
-// tiny and huge numbers. The file that is the argument has lines "instruction operands = result",
-// in hexadecimal, with the results of an H100; the program prints the same lines with the results
-// of this device.
-#include <cstdio>
+// tiny and huge numbers. The file that is the argument has the results of an H100: a line of
+// instructions, then lines "operands = results of each", in hexadecimal.
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -129,53 +129,61 @@ struct Known {
 #define ROW(name, text, ...) {text, name},
 const Known kKnown[] = {INSTRUCTIONS(ROW, ROW, ROW, ROW)};
 
-// Consecutive lines of one instruction.
-struct Group {
-  std::string name;
-  std::vector<std::vector<u64>> rows;
+using Row = std::vector<u64>;
 
-  void print() const {
-    const Known* known = nullptr;
-    for (const Known& k : kKnown)
-      if (std::string(k.text).rfind(name + " ", 0) == 0) known = &k;
-    if (known == nullptr) {
-      std::printf("%s is not known\n", name.c_str());
-      return;
-    }
-    std::vector<u64> operands(rows.size() * kMostOperands);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      for (std::size_t k = 0; k < rows[i].size(); ++k) operands[i * kMostOperands + k] = rows[i][k];
-    const DeviceArray<u64> from(operands), to(rows.size());
-    const unsigned count = static_cast<unsigned>(rows.size());
-    known->kernel<<<(count + 63) / 64, 64>>>(from.get(), to.get(), count);
-    const std::vector<u64> results = to.read();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::printf("%s", name.c_str());
-      for (const u64 operand : rows[i]) std::printf(" %llx", operand);
-      std::printf(" = %llx\n", results[i]);
+// Instructions on the same operands.
+struct Table {
+  std::vector<std::string> names;
+  std::vector<Row> operands, results;
+
+  void check() const {
+    std::vector<u64> flat(operands.size() * kMostOperands);
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      std::copy(operands[i].begin(), operands[i].end(), flat.begin() + i * kMostOperands);
+    const DeviceArray<u64> from(flat), to(operands.size());
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      const auto* const known = std::find_if(
+          std::begin(kKnown), std::end(kKnown),
+          [&](const Known& x) { return std::string(x.text).rfind(names[k] + " ", 0) == 0; });
+      require(known != std::end(kKnown), names[k].c_str());
+      const unsigned count = static_cast<unsigned>(operands.size());
+      known->kernel<<<(count + 63) / 64, 64>>>(from.get(), to.get(), count);
+      const Row found = to.read();
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        std::ostringstream what;
+        what << names[k] << std::hex;
+        for (const u64 operand : operands[i]) what << " " << operand;
+        what << ": " << found[i] << ", expected " << results[i].at(k);
+        require(found[i] == results[i][k], what.str().c_str());
+      }
     }
   }
 };
+
+Row numbers(const std::string& text) {
+  std::istringstream words(text);
+  Row row;
+  for (std::string word; words >> word;) row.push_back(std::stoull(word, nullptr, 16));
+  return row;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   std::ifstream file(argc > 1 ? argv[1] : "");
-  Group group;
+  std::vector<Table> tables;
   for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name, word;
-    words >> name;
-    if (name != group.name && !group.rows.empty()) {
-      group.print();
-      group.rows.clear();
+    const std::size_t equals = line.find(" = ");
+    if (equals == line.npos) {
+      std::istringstream words(line);
+      tables.emplace_back().names = {std::istream_iterator<std::string>(words), {}};
+      continue;
     }
-    group.name = name;
-    std::vector<u64> row;
-    while (words >> word && word != "=") row.push_back(std::stoull(word, nullptr, 16));
-    if (row.size() <= kMostOperands) group.rows.push_back(row);
+    require(!tables.empty(), "the first line names no instruction");
+    tables.back().operands.push_back(numbers(line.substr(0, equals)));
+    tables.back().results.push_back(numbers(line.substr(equals + 3)));
+    require(tables.back().operands.back().size() <= kMostOperands, "too many operands");
   }
-  if (group.rows.empty()) return 1;
-  group.print();
-  return 0;
+  for (const Table& table : tables) table.check();
+  return tables.empty() ? 1 : 0;
 }

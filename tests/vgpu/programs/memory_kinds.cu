@@ -16,27 +16,27 @@ static void run(int* data, const char* what) {
 
 static cudaMemoryType type_of(const void* pointer) {
   cudaPointerAttributes attributes;
-  require(cudaPointerGetAttributes(&attributes, pointer), "cudaPointerGetAttributes");
+  require(cudaPointerGetAttributes(&attributes, pointer));
   return attributes.type;
 }
 
 int main() {
   int *pinned, *mapped, *managed, *device;
-  require(cudaMallocHost(&pinned, 128), "cudaMallocHost");
-  require(cudaHostAlloc(&mapped, 128, cudaHostAllocMapped), "cudaHostAlloc");
-  require(cudaMallocManaged(&managed, 128), "cudaMallocManaged");
-  require(cudaMalloc(&device, 128), "cudaMalloc");
+  require(cudaMallocHost(&pinned, 128));
+  require(cudaHostAlloc(&mapped, 128, cudaHostAllocMapped));
+  require(cudaMallocManaged(&managed, 128));
+  require(cudaMalloc(&device, 128));
   std::vector<int> ordinary(32);
   for (int i = 0; i < 32; ++i) require(managed[i] == 0, "managed memory begins as zero");
   run(pinned, "pinned memory");
   run(managed, "managed memory");
   int* seen;
-  require(cudaHostGetDevicePointer(&seen, mapped, 0), "cudaHostGetDevicePointer");
+  require(cudaHostGetDevicePointer(&seen, mapped, 0));
   run(seen, "mapped memory");
-  require(cudaHostRegister(ordinary.data(), 128, cudaHostRegisterDefault), "cudaHostRegister");
+  require(cudaHostRegister(ordinary.data(), 128, cudaHostRegisterDefault));
   run(ordinary.data(), "registered memory");
   require(type_of(ordinary.data()) == cudaMemoryTypeHost, "registered memory's type");
-  require(cudaHostUnregister(ordinary.data()), "cudaHostUnregister");
+  require(cudaHostUnregister(ordinary.data()));
   require(type_of(ordinary.data()) == cudaMemoryTypeUnregistered, "ordinary memory's type");
   require(type_of(pinned) == cudaMemoryTypeHost, "pinned memory's type");
   require(type_of(managed + 3) == cudaMemoryTypeManaged, "managed memory's type");
@@ -46,14 +46,12 @@ int main() {
   constexpr int kWidth = 20, kRows = 5;
   char *plane, host[kRows][32], back[kRows][kWidth];
   std::size_t pitch = 0;
-  require(cudaMallocPitch(&plane, &pitch, kWidth, kRows), "cudaMallocPitch");
+  require(cudaMallocPitch(&plane, &pitch, kWidth, kRows));
   require(pitch >= kWidth && pitch % 512 == 0, "the pitch");
   for (int i = 0; i < kRows; ++i) std::memset(host[i], 'a' + i, sizeof host[i]);
-  require(cudaMemcpy2D(plane, pitch, host, 32, kWidth, kRows, cudaMemcpyHostToDevice),
-          "cudaMemcpy2D");
-  require(cudaMemset2D(plane + 5, pitch, '!', 2, kRows), "cudaMemset2D");
-  require(cudaMemcpy2D(back, kWidth, plane, pitch, kWidth, kRows, cudaMemcpyDeviceToHost),
-          "cudaMemcpy2D");
+  require(cudaMemcpy2D(plane, pitch, host, 32, kWidth, kRows, cudaMemcpyHostToDevice));
+  require(cudaMemset2D(plane + 5, pitch, '!', 2, kRows));
+  require(cudaMemcpy2D(back, kWidth, plane, pitch, kWidth, kRows, cudaMemcpyDeviceToHost));
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kWidth; ++j)
       require(back[i][j] == (j == 5 || j == 6 ? '!' : 'a' + i), "the plane");
@@ -64,16 +62,16 @@ int main() {
           cudaErrorInvalidValue, "a row too many");
 
   std::size_t free_before = 0, free_after = 0, total = 0;
-  require(cudaMemGetInfo(&free_before, &total), "cudaMemGetInfo");
+  require(cudaMemGetInfo(&free_before, &total));
   int* large;
-  require(cudaMalloc(&large, std::size_t{1} << 30), "cudaMalloc of 1 GiB");
-  require(cudaMemGetInfo(&free_after, &total), "cudaMemGetInfo");
+  require(cudaMalloc(&large, std::size_t{1} << 30));
+  require(cudaMemGetInfo(&free_after, &total));
   require(free_before - free_after == std::size_t{1} << 30, "memory taken");
   require(cudaMalloc(&seen, total), cudaErrorMemoryAllocation, "more than there is");
-  require(cudaFree(large), "cudaFree");
+  require(cudaFree(large));
   require(cudaFree(large), cudaErrorInvalidValue, "freed twice");
   require(cudaFree(pinned), cudaErrorInvalidValue, "pinned memory is not cudaFree's");
-  require(cudaFreeHost(pinned), "cudaFreeHost");
-  require(cudaFreeHost(mapped), "cudaFreeHost");
-  require(cudaFree(managed), "cudaFree");
+  require(cudaFreeHost(pinned));
+  require(cudaFreeHost(mapped));
+  require(cudaFree(managed));
 }

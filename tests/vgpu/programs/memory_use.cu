@@ -17,15 +17,15 @@ int main() {
   constexpr std::size_t kBytes = std::size_t{kThreads} * kGrid * sizeof(float);  // 64 MB
   float* x[kBlocks];
   for (float*& block : x) {
-    require(cudaMalloc(&block, kBytes), "cudaMalloc");
+    require(cudaMalloc(&block, kBytes));
     fill<<<kGrid, kThreads>>>(block, 1);
   }
   copy<<<kGrid, kThreads>>>(x[0], x[1]);
   for (int i = 0; i < kRounds; ++i)
     copy<<<1, kThreads>>>(x[1], x[2]);  // memory of past launches must not accumulate
   float last = 0;
-  require(cudaMemcpy(&last, x[1] + kBytes / sizeof(float) - 1, sizeof last, cudaMemcpyDeviceToHost),
-          "copy");
+  require(
+      cudaMemcpy(&last, x[1] + kBytes / sizeof(float) - 1, sizeof last, cudaMemcpyDeviceToHost));
   require(last == 2, "the last element");
   return 0;
 }

@@ -8,7 +8,7 @@ __global__ void fill(int* data, int value) { data[threadIdx.x] = value; }
 
 static std::uint64_t attribute(cudaMemPool_t pool, cudaMemPoolAttr which) {
   std::uint64_t value = ~0ull;
-  require(cudaMemPoolGetAttribute(pool, which, &value), "cudaMemPoolGetAttribute");
+  require(cudaMemPoolGetAttribute(pool, which, &value));
   return value;
 }
 
@@ -16,21 +16,21 @@ int main() {
   cudaStream_t stream;
   cudaMemPool_t pool, other;
   int *data, *more;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
-  require(cudaDeviceGetDefaultMemPool(&pool, 0), "cudaDeviceGetDefaultMemPool");
+  require(cudaStreamCreate(&stream));
+  require(cudaDeviceGetDefaultMemPool(&pool, 0));
   std::uint64_t threshold = ~0ull;
   require(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold),
           "the release threshold");
   require(attribute(pool, cudaMemPoolAttrReleaseThreshold) == threshold, "the release threshold");
 
-  require(cudaMallocAsync(&data, 4096, stream), "cudaMallocAsync");
+  require(cudaMallocAsync(&data, 4096, stream));
   require(attribute(pool, cudaMemPoolAttrUsedMemCurrent) == 4096, "4096 bytes are used");
   fill<<<1, 32, 0, stream>>>(data, 7);
   int value = 0;
-  require(cudaMemcpyAsync(&value, data + 31, 4, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-  require(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  require(cudaMemcpyAsync(&value, data + 31, 4, cudaMemcpyDeviceToHost, stream));
+  require(cudaStreamSynchronize(stream));
   require(value == 7, "what the kernel wrote");
-  require(cudaFreeAsync(data, stream), "cudaFreeAsync");
+  require(cudaFreeAsync(data, stream));
   require(attribute(pool, cudaMemPoolAttrUsedMemCurrent) == 0, "nothing is used");
   require(attribute(pool, cudaMemPoolAttrUsedMemHigh) == 4096, "4096 bytes were");
   require(cudaFreeAsync(data, stream), cudaErrorInvalidValue, "freed twice");
@@ -38,17 +38,17 @@ int main() {
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location = {cudaMemLocationTypeDevice, 0};
-  require(cudaMemPoolCreate(&other, &properties), "cudaMemPoolCreate");
-  require(cudaMallocFromPoolAsync(&more, 100, other, stream), "cudaMallocFromPoolAsync");
+  require(cudaMemPoolCreate(&other, &properties));
+  require(cudaMallocFromPoolAsync(&more, 100, other, stream));
   require(attribute(other, cudaMemPoolAttrUsedMemCurrent) == 100, "100 bytes are used");
   require(cudaFree(more), "cudaFree takes it too");
   require(attribute(other, cudaMemPoolAttrUsedMemCurrent) == 0, "nothing is used");
-  require(cudaDeviceSetMemPool(0, other), "cudaDeviceSetMemPool");
-  require(cudaMallocAsync(&more, 64, stream), "cudaMallocAsync");
+  require(cudaDeviceSetMemPool(0, other));
+  require(cudaMallocAsync(&more, 64, stream));
   require(attribute(other, cudaMemPoolAttrUsedMemCurrent) == 64, "64 bytes are used");
-  require(cudaFreeAsync(more, nullptr), "cudaFreeAsync");
-  require(cudaMemPoolTrimTo(other, 0), "cudaMemPoolTrimTo");
-  require(cudaMemPoolDestroy(other), "cudaMemPoolDestroy");
+  require(cudaFreeAsync(more, nullptr));
+  require(cudaMemPoolTrimTo(other, 0));
+  require(cudaMemPoolDestroy(other));
   require(cudaMemPoolDestroy(pool), cudaErrorInvalidValue, "the default pool stays");
   require(cudaMallocFromPoolAsync(&more, 100, other, stream), cudaErrorInvalidValue,
           "a destroyed pool");

@@ -10,25 +10,22 @@
 __global__ void nothing() {}
 
 int main() {
-  require(cudaProfilerStart(), "cudaProfilerStart");
+  require(cudaProfilerStart());
   nothing<<<1, 1>>>();
-  require(cudaProfilerStop(), "cudaProfilerStop");
+  require(cudaProfilerStop());
 
   cudaSharedMemConfig banks = cudaSharedMemBankSizeDefault;
-  require(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte),
-          "cudaDeviceSetSharedMemConfig");
-  require(cudaDeviceGetSharedMemConfig(&banks), "cudaDeviceGetSharedMemConfig");
+  require(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte));
+  require(cudaDeviceGetSharedMemConfig(&banks));
   require(banks == cudaSharedMemBankSizeFourByte, "banks of four bytes");
-  require(cudaFuncSetSharedMemConfig(nothing, cudaSharedMemBankSizeFourByte),
-          "cudaFuncSetSharedMemConfig");
+  require(cudaFuncSetSharedMemConfig(nothing, cudaSharedMemBankSizeFourByte));
   require(cudaDeviceSetSharedMemConfig(static_cast<cudaSharedMemConfig>(9)), cudaErrorInvalidValue,
           "no such size");
 
   int value = 0, devices = 0;
-  require(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+  require(cudaGetDeviceCount(&devices));
   if (devices > 1) {
-    require(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1),
-            "cudaDeviceGetP2PAttribute");
+    require(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1));
     require(value == 1, "two devices reach each other");
   }
   require(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, devices),
@@ -38,6 +35,6 @@ int main() {
   require(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &bytes),
           "the graphs' memory");
   require(bytes == 0, "none is reserved");
-  require(cudaDeviceGraphMemTrim(0), "cudaDeviceGraphMemTrim");
+  require(cudaDeviceGraphMemTrim(0));
   require(cudaDeviceGraphMemTrim(devices), cudaErrorInvalidDevice, "no such device");
 }

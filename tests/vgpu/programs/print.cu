@@ -12,6 +12,6 @@ __global__ void hello(double value) {
 int main() {
   std::printf("before\n");
   hello<<<2, 32>>>(1.5);
-  require(cudaDeviceSynchronize(), "kernel");
+  require(cudaDeviceSynchronize());
   std::printf("after\n");
 }

@@ -34,10 +34,9 @@ __global__ void forms() {
 
 int main(int argc, char** argv) {
   const auto named = [&](const char* name) { return argc > 1 && std::strcmp(argv[1], name) == 0; };
-  require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 12),
-          "cudaDeviceSetLimit");  // 512 KB at least
+  require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 12));  // 512 KB at least
   std::size_t limit = 0;
-  require(cudaDeviceGetLimit(&limit, cudaLimitPrintfFifoSize), "cudaDeviceGetLimit");
+  require(cudaDeviceGetLimit(&limit, cudaLimitPrintfFifoSize));
   require(limit == 512 << 10, "the least buffer");
   if (named("many")) many<<<3, 1>>>(10000);
   if (named("forms")) {
@@ -47,13 +46,13 @@ int main(int argc, char** argv) {
   if (named("wide")) {
     char* endless;
     constexpr std::size_t kBytes = 1 << 20;
-    require(cudaMalloc(&endless, kBytes), "cudaMalloc");
-    require(cudaMemset(endless, 'x', kBytes), "cudaMemset");
+    require(cudaMalloc(&endless, kBytes));
+    require(cudaMemset(endless, 'x', kBytes));
     wide<<<1, 1>>>(endless);
   }
-  require(cudaDeviceSynchronize(), "kernel");
+  require(cudaDeviceSynchronize());
   require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 20), cudaErrorInvalidValue, "too late");
   int number = 0;
-  require(cudaMemcpyFromSymbol(&number, wrong, sizeof number), "cudaMemcpyFromSymbol");
+  require(cudaMemcpyFromSymbol(&number, wrong, sizeof number));
   require(number == 0, "what printf returns");
 }

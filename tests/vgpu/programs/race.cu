@@ -10,8 +10,8 @@ __global__ void shift(int* data) {
 
 int main() {
   int* data;
-  require(cudaMalloc(&data, 64 * sizeof(int)), "cudaMalloc");
-  require(cudaMemset(data, 0, 64 * sizeof(int)), "cudaMemset");
+  require(cudaMalloc(&data, 64 * sizeof(int)));
+  require(cudaMemset(data, 0, 64 * sizeof(int)));
   shift<<<1, 64>>>(data);
   cudaDeviceSynchronize();
 }

@@ -60,11 +60,11 @@ std::vector<typename Kind::Number> numbers(const Case& wanted) {
   std::vector<typename Kind::Number> host(wanted.count);
   typename Kind::Number* device = nullptr;
   const auto bytes = host.size() * sizeof host[0];
-  require(cudaMalloc(&device, bytes), "cudaMalloc");
+  require(cudaMalloc(&device, bytes));
   if (wanted.first != 0) ok(Kind::generate(generator, device, wanted.first));
   ok(Kind::generate(generator, device + wanted.first, wanted.count - wanted.first));
-  require(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  require(cudaFree(device), "cudaFree");
+  require(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost));
+  require(cudaFree(device));
   ok(curandDestroyGenerator(generator));
   return host;
 }

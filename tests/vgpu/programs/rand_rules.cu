@@ -35,14 +35,14 @@ curandGenerator_t make(curandRngType_t type = CURAND_RNG_PSEUDO_DEFAULT, bool on
 template <class T>
 T* allocate(std::size_t count) {
   T* data = nullptr;
-  require(cudaMalloc(&data, count * sizeof(T)), "cudaMalloc");
+  require(cudaMalloc(&data, count * sizeof(T)));
   return data;
 }
 
 template <class T>
 std::vector<T> copy_of(const T* device, std::size_t count = kCount) {
   std::vector<T> values(count);
-  require(cudaMemcpy(values.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost), "copy");
+  require(cudaMemcpy(values.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost));
   return values;
 }
 
@@ -100,7 +100,7 @@ void check_wrong_calls() {
   status(curandGetProperty(libraryPropertyType(3), &part), CURAND_STATUS_OUT_OF_RANGE, "property");
   for (const auto generator : {pseudo, quasi, wide, blocks})
     status(curandDestroyGenerator(generator), kOk, "destroy");
-  require(cudaFree(data), "cudaFree");
+  require(cudaFree(data));
 }
 
 // What the virtual GPU refuses by name.
@@ -124,14 +124,14 @@ void check_refusals() {
          CURAND_STATUS_OUT_OF_RANGE, "dynamic order");
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
-  require(cudaStreamCreate(&stream), "stream");
+  require(cudaStreamCreate(&stream));
   status(curandSetStream(generator, stream), kOk, "stream");
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   status(curandGenerate(generator, device, 16), CURAND_STATUS_LAUNCH_FAILURE, "captured");
-  require(cudaStreamEndCapture(stream, &graph), "end of the capture");
-  require(cudaGraphDestroy(graph), "graph");
+  require(cudaStreamEndCapture(stream, &graph));
+  require(cudaGraphDestroy(graph));
   status(curandGenerate(generator, device, 16), kOk, "after the capture");
-  require(cudaStreamSynchronize(stream), "stream");
+  require(cudaStreamSynchronize(stream));
   const auto on_host = make(CURAND_RNG_PSEUDO_DEFAULT, true);
   status(curandGenerate(on_host, nullptr, 1), CURAND_STATUS_LAUNCH_FAILURE, "null");
   status(curandGenerate(on_host, device, 16), CURAND_STATUS_LAUNCH_FAILURE, "device memory");
@@ -139,8 +139,8 @@ void check_refusals() {
   require(copy_of(device, 16) == host, "a refused call takes no numbers");
   status(curandDestroyGenerator(generator), kOk, "destroy");
   status(curandDestroyGenerator(on_host), kOk, "destroy");
-  require(cudaStreamDestroy(stream), "stream");
-  require(cudaFree(device), "cudaFree");
+  require(cudaStreamDestroy(stream));
+  require(cudaFree(device));
 }
 
 __global__ void wait_and_add(volatile int* gate, const unsigned* numbers, unsigned* sums) {
@@ -153,14 +153,14 @@ __global__ void wait_and_add(volatile int* gate, const unsigned* numbers, unsign
 void check_streams() {
   const auto generator = make(), twin = make(CURAND_RNG_PSEUDO_DEFAULT, true);
   cudaStream_t stream = nullptr;
-  require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+  require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   status(curandSetStream(generator, stream), kOk, "stream");
   auto *const numbers = allocate<unsigned>(kCount), *const sums = allocate<unsigned>(kCount);
   int* gate = nullptr;
-  require(cudaMallocHost(&gate, sizeof *gate), "cudaMallocHost");
+  require(cudaMallocHost(&gate, sizeof *gate));
   *gate = 0;
-  require(cudaMemset(sums, 0, kCount * sizeof *sums), "cudaMemset");
-  require(cudaDeviceSynchronize(), "synchronize");
+  require(cudaMemset(sums, 0, kCount * sizeof *sums));
+  require(cudaDeviceSynchronize());
   std::vector<unsigned> first(kCount), second(kCount);
   status(curandGenerate(generator, numbers, kCount), kOk, "generate");
   wait_and_add<<<1, 256, 0, stream>>>(gate, numbers, sums);
@@ -169,16 +169,16 @@ void check_streams() {
   *static_cast<volatile int*>(gate) = 1;
   status(curandGenerate(twin, first.data(), kCount), kOk, "generate on the host");
   status(curandGenerate(twin, second.data(), kCount), kOk, "generate on the host");
-  require(cudaStreamSynchronize(stream), "stream");
+  require(cudaStreamSynchronize(stream));
   require(copy_of(numbers) == second, "the second numbers");
   std::transform(first.begin(), first.end(), second.begin(), first.begin(), std::plus<>());
   require(copy_of(sums) == first, "sums of the first and the second numbers");
   status(curandDestroyGenerator(generator), kOk, "destroy");
   status(curandDestroyGenerator(twin), kOk, "destroy");
-  require(cudaStreamDestroy(stream), "stream");
-  require(cudaFreeHost(gate), "cudaFreeHost");
-  require(cudaFree(numbers), "cudaFree");
-  require(cudaFree(sums), "cudaFree");
+  require(cudaStreamDestroy(stream));
+  require(cudaFreeHost(gate));
+  require(cudaFree(numbers));
+  require(cudaFree(sums));
 }
 
 // Threads with generators of their own do not disturb each other.
@@ -193,7 +193,7 @@ void check_threads() {
       for (int i = 0; i < 3; ++i) status(curandGenerate(generator, data, kCount), kOk, "generate");
       numbers = copy_of(data);
       status(curandDestroyGenerator(generator), kOk, "destroy");
-      require(cudaFree(data), "cudaFree");
+      require(cudaFree(data));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -258,9 +258,9 @@ void check_distributions(curandRngType_t type) {
     check_moments("poisson moments", copy_of(counts), mean, mean, 3 * mean * mean + mean);
   }
   status(curandDestroyGenerator(generator), kOk, "destroy");
-  require(cudaFree(floats), "cudaFree");
-  require(cudaFree(doubles), "cudaFree");
-  require(cudaFree(counts), "cudaFree");
+  require(cudaFree(floats));
+  require(cudaFree(doubles));
+  require(cudaFree(counts));
 }
 
 __global__ void draw(curandDiscreteDistribution_t distribution, unsigned* counts) {
@@ -287,7 +287,7 @@ void check_discrete(double mean) {
   }
   require(distance * std::sqrt(kCount) < 1.95, "curand_discrete");
   status(curandDestroyDistribution(distribution), kOk, "destroy a distribution");
-  require(cudaFree(counts), "cudaFree");
+  require(cudaFree(counts));
 }
 
 }  // namespace

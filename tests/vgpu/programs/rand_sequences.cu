@@ -105,8 +105,8 @@ void check_quasi(curandRngType_t type, Start start, Generate generate) {
 template <class T>
 T* on_device(const T* values, unsigned count) {
   T* data = nullptr;
-  require(cudaMalloc(&data, count * sizeof(T)), "cudaMalloc");
-  require(cudaMemcpy(data, values, count * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMalloc(&data, count * sizeof(T)));
+  require(cudaMemcpy(data, values, count * sizeof(T), cudaMemcpyHostToDevice));
   return data;
 }
 

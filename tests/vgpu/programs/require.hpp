@@ -8,7 +8,7 @@
 
 #include "../verdict.hpp"
 
-inline void require(cudaError_t error, const char* what, int line = __builtin_LINE()) {
+inline void require(cudaError_t error, const char* what = "a call", int line = __builtin_LINE()) {
   place = {line};
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "%s: %s (%s) (line %d)\n", what, cudaGetErrorName(error),
@@ -23,4 +23,14 @@ inline void require(cudaError_t found, cudaError_t expected, const char* what,
   std::fprintf(stderr, "wrong: %s: %s, expected %s (line %d)\n", what, cudaGetErrorName(found),
                cudaGetErrorName(expected), line);
   wrong_result();
+}
+
+// Of a call, and of cudaGetLastError behind it.
+inline void fails(cudaError_t found, cudaError_t expected = cudaErrorInvalidValue,
+                  int line = __builtin_LINE()) {
+  require(found, expected, "the call", line);
+  require(cudaGetLastError(), expected, "the last error", line);
+}
+inline void succeeds(cudaError_t found, int line = __builtin_LINE()) {
+  fails(found, cudaSuccess, line);
 }

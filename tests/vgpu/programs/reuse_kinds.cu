@@ -70,17 +70,17 @@ size_t reuses(const std::function<void()>& work) {
   const size_t before = reused_launches();
   for (int i = 0; i < kTimes; ++i) {
     work();
-    require(cudaGetLastError(), "a launch");
+    require(cudaGetLastError());
   }
-  require(cudaDeviceSynchronize(), "the launches");
+  require(cudaDeviceSynchronize());
   return reused_launches() - before;
 }
 
 class Buffer {
  public:
   explicit Buffer(int value = 1) {
-    require(cudaMalloc(&data_, kWords * 4), "cudaMalloc");
-    require(cudaMemset(data_, value, kWords * 4), "cudaMemset");
+    require(cudaMalloc(&data_, kWords * 4));
+    require(cudaMemset(data_, value, kWords * 4));
   }
   ~Buffer() { cudaFree(data_); }
   Buffer(const Buffer&) = delete;
@@ -88,7 +88,7 @@ class Buffer {
   operator int*() const { return data_; }
   int first() const {
     int word = 0;
-    require(cudaMemcpy(&word, data_, 4, cudaMemcpyDeviceToHost), "read");
+    require(cudaMemcpy(&word, data_, 4, cudaMemcpyDeviceToHost));
     return word;
   }
 
@@ -114,19 +114,19 @@ void reused_ones() {
   const auto run = [&] { pure<<<kBlocks, kBlock>>>(out, in); };
   require(reuses(run) == kTimes - 2, "the first launch is executed, and the second noted");
   require(reuses([&] {
-            require(cudaMemset(flush, 0, kWords * 4), "flush");
+            require(cudaMemset(flush, 0, kWords * 4));
             run();
           }) == kTimes,
           "other memory may change");
   require(reuses([&] {
-            require(cudaMemset(out, 0, kWords * 4), "clear");
+            require(cudaMemset(out, 0, kWords * 4));
             run();
           }) >= kTimes - 2,
           "results are restored");
   require(out.first() == 0x01010101, "the restored result");
 
   require(reuses([&] {
-            require(cudaMemset(sum, 0, 4), "clear");
+            require(cudaMemset(sum, 0, 4));
             add_up<<<kBlocks, kBlock>>>(sum, in);
           }) == kTimes - 2,
           "a sum that was cleared");
@@ -134,7 +134,7 @@ void reused_ones() {
   if (std::thread::hardware_concurrency() > 1) sums_of_floats(in);
   std::vector<int> input(kWords, 5);
   require(reuses([&] {
-            require(cudaMemcpy(data, input.data(), kWords * 4, cudaMemcpyHostToDevice), "upload");
+            require(cudaMemcpy(data, input.data(), kWords * 4, cudaMemcpyHostToDevice));
             in_place<<<kBlocks, kBlock>>>(data);
           }) == kTimes - 2,
           "an update of what was restored");
@@ -143,8 +143,7 @@ void reused_ones() {
   void* arguments[] = {&pointer};
   require(reuses([&] {
             require(cudaLaunchCooperativeKernel(synchronises, dim3(kBlocks), dim3(kBlock),
-                                                arguments, 0, nullptr),
-                    "cooperative");
+                                                arguments, 0, nullptr));
           }) >= kTimes - 3,
           "a grid that synchronises");
 
@@ -158,18 +157,18 @@ void changes_are_seen() {
   const auto run = [&] { pure<<<kBlocks, kBlock>>>(out, in); };
   require(reuses(run) == kTimes - 2, "reused");
   const int values[4] = {40, 41, 42, 43};
-  require(cudaMemcpyToSymbol(table, values, sizeof values), "the constants");
+  require(cudaMemcpyToSymbol(table, values, sizeof values));
   run();
   require(out.first() == 0x01010101 + 40, "a changed constant");
   const int word = 2;
-  require(cudaMemcpy(in, &word, 4, cudaMemcpyHostToDevice), "a word");
+  require(cudaMemcpy(in, &word, 4, cudaMemcpyHostToDevice));
   run();
   require(out.first() == 42, "a changed input");
   pure<<<kBlocks, kBlock>>>(in, out);
   run();
   require(out.first() == 122, "an input that a kernel changed");
   const int none[4] = {};
-  require(cudaMemcpyToSymbol(table, none, sizeof none), "the constants");
+  require(cudaMemcpyToSymbol(table, none, sizeof none));
   const size_t before = reused_launches();
   in_place<<<kBlocks, kBlock>>>(in);
   in_place<<<kBlocks, kBlock>>>(in);
@@ -187,10 +186,10 @@ void executed_ones() {
   require(reuses([&] { races<<<1, kBlock>>>(out); }) == 0, "a race");
 
   int *managed, *pinned, *mapped, *pageable = new int[kWords]();
-  require(cudaMallocManaged(&managed, kWords * 4), "managed");
-  require(cudaMallocHost(&pinned, kWords * 4), "pinned");
-  require(cudaHostRegister(pageable, kWords * 4, cudaHostRegisterMapped), "registered");
-  require(cudaHostGetDevicePointer(&mapped, pageable, 0), "mapped");
+  require(cudaMallocManaged(&managed, kWords * 4));
+  require(cudaMallocHost(&pinned, kWords * 4));
+  require(cudaHostRegister(pageable, kWords * 4, cudaHostRegisterMapped));
+  require(cudaHostGetDevicePointer(&mapped, pageable, 0));
   for (int* const host : {managed, pinned, pageable}) std::memset(host, 0, kWords * 4);
   for (int* const memory : {managed, pinned, mapped}) {
     require(reuses([&] { pure<<<kBlocks, kBlock>>>(out, memory); }) == 0, "the host's memory");
@@ -199,17 +198,17 @@ void executed_ones() {
   require(reuses([&] {
             *pinned = 0;
             cudaStream_t other;
-            require(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), "stream");
+            require(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
             polls<<<1, 32, 0, other>>>(pinned, out);
             *static_cast<volatile int*>(pinned) = 1;
             require(cudaStreamSynchronize(other), "the grid that waits");
-            require(cudaStreamDestroy(other), "stream");
+            require(cudaStreamDestroy(other));
           }) == 0,
           "a grid that waits for the host");
-  require(cudaHostUnregister(pageable), "unregister");
+  require(cudaHostUnregister(pageable));
   delete[] pageable;
-  require(cudaFreeHost(pinned), "free");
-  require(cudaFree(managed), "free");
+  require(cudaFreeHost(pinned));
+  require(cudaFree(managed));
 }
 
 }  // namespace

@@ -85,22 +85,22 @@ class World {
  public:
   World() {
     for (int i = 0; i < kBuffers; ++i) make(i);
-    for (cudaStream_t& stream : streams_) require(cudaStreamCreate(&stream), "stream");
-    require(cudaEventCreate(&done_), "event");
+    for (cudaStream_t& stream : streams_) require(cudaStreamCreate(&stream));
+    require(cudaEventCreate(&done_));
     const auto format = cudaCreateChannelDesc<int>();
-    require(cudaMallocArray(&array_, &format, 32, 32, cudaArraySurfaceLoadStore), "array");
+    require(cudaMallocArray(&array_, &format, 32, 32, cudaArraySurfaceLoadStore));
     cudaResourceDesc resource{};
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = array_;
-    require(cudaCreateTextureObject(&texture_, &resource, &cudaTextureDescZero(), nullptr), "tex");
-    require(cudaCreateSurfaceObject(&surface_, &resource), "surface");
+    require(cudaCreateTextureObject(&texture_, &resource, &cudaTextureDescZero(), nullptr));
+    require(cudaCreateSurfaceObject(&surface_, &resource));
     upload_array(1);
     set_table(1);
     const int zero = 0;
-    require(cudaMemcpyToSymbol(total, &zero, sizeof zero), "symbol");
-    require(cudaHostAlloc(&pinned_, 1024 * 4, cudaHostAllocMapped), "pinned");
+    require(cudaMemcpyToSymbol(total, &zero, sizeof zero));
+    require(cudaHostAlloc(&pinned_, 1024 * 4, cudaHostAllocMapped));
     for (int i = 0; i < 1024; ++i) pinned_[i] = i;
-    require(cudaMallocManaged(&managed_, 1024 * 4), "managed");
+    require(cudaMallocManaged(&managed_, 1024 * 4));
     for (int i = 0; i < 1024; ++i) managed_[i] = i;
   }
   ~World() {
@@ -149,38 +149,32 @@ class World {
       case 14:
         sparse<<<blocks(n), kBlock, 0, stream_>>>(buffers_[to], n, 1 + 40 * one_of(2));
         break;
-      case 15:
-        require(cudaMemsetAsync(buffers_[to], one_of(3), kWords[to] * 4, stream_), "fill");
-        break;
+      case 15: require(cudaMemsetAsync(buffers_[to], one_of(3), kWords[to] * 4, stream_)); break;
       case 16: {
         const int skipped = one_of(n / 2);
         require(
-            cudaMemsetAsync(buffers_[to] + skipped, one_of(3), 4 * (1 + one_of(n / 2)), stream_),
-            "fill of a part");
+            cudaMemsetAsync(buffers_[to] + skipped, one_of(3), 4 * (1 + one_of(n / 2)), stream_));
         break;
       }
       case 17: {
         const std::vector<int> values(kWords[to], one_of(4));
         require(cudaMemcpyAsync(buffers_[to], values.data(), kWords[to] * 4, cudaMemcpyHostToDevice,
-                                stream_),
-                "upload");
+                                stream_));
         break;
       }
       case 18: {
         const int value = one_of(3);
         require(
-            cudaMemcpyAsync(buffers_[to] + one_of(n), &value, 4, cudaMemcpyHostToDevice, stream_),
-            "upload of a word");
+            cudaMemcpyAsync(buffers_[to] + one_of(n), &value, 4, cudaMemcpyHostToDevice, stream_));
         break;
       }
       case 19:
-        require(
-            cudaMemcpyAsync(buffers_[to], buffers_[from], n * 4, cudaMemcpyDeviceToDevice, stream_),
-            "copy");
+        require(cudaMemcpyAsync(buffers_[to], buffers_[from], n * 4, cudaMemcpyDeviceToDevice,
+                                stream_));
         break;
       case 20:
         require(cudaDeviceSynchronize(), "before the free");
-        require(cudaFree(buffers_[to]), "free");
+        require(cudaFree(buffers_[to]));
         make(to);
         break;
       case 21: set_table(one_of(2)); break;
@@ -198,9 +192,9 @@ class World {
         break;
       default: launch_graph(one_of(2));
     }
-    require(cudaGetLastError(), "a step");
-    require(cudaEventRecord(done_, stream_), "record");
-    for (const cudaStream_t stream : streams_) require(cudaStreamWaitEvent(stream, done_), "wait");
+    require(cudaGetLastError());
+    require(cudaEventRecord(done_, stream_));
+    for (const cudaStream_t stream : streams_) require(cudaStreamWaitEvent(stream, done_));
   }
 
   std::uint64_t contents() const {
@@ -208,16 +202,16 @@ class World {
     std::uint64_t hash = 0xcbf29ce484222325;
     const auto add = [&](const void* data, int words, cudaMemcpyKind kind) {
       std::vector<int> host(words);
-      require(cudaMemcpy(host.data(), data, words * 4, kind), "download");
+      require(cudaMemcpy(host.data(), data, words * 4, kind));
       hash = hash_of(host, hash);
     };
     for (int i = 0; i < kBuffers; ++i) add(buffers_[i], kWords[i], cudaMemcpyDeviceToHost);
     add(pinned_, 1024, cudaMemcpyDefault);
     add(managed_, 1024, cudaMemcpyDefault);
     std::vector<int> image(1024), sum(1);
-    require(cudaMemcpy2DFromArray(image.data(), 128, array_, 0, 0, 128, 32, cudaMemcpyDeviceToHost),
-            "the array");
-    require(cudaMemcpyFromSymbol(sum.data(), total, 4), "the variable");
+    require(
+        cudaMemcpy2DFromArray(image.data(), 128, array_, 0, 0, 128, 32, cudaMemcpyDeviceToHost));
+    require(cudaMemcpyFromSymbol(sum.data(), total, 4));
     return hash_of(sum, hash_of(image, hash));
   }
 
@@ -230,35 +224,33 @@ class World {
   unsigned char* bytes(int i) const { return reinterpret_cast<unsigned char*>(buffers_[i]); }
   // Written, so that no check finds a read of unwritten memory.
   void make(int i) {
-    require(cudaMalloc(&buffers_[i], kWords[i] * 4), "cudaMalloc");
-    require(cudaMemset(buffers_[i], i, kWords[i] * 4), "cudaMemset");
+    require(cudaMalloc(&buffers_[i], kWords[i] * 4));
+    require(cudaMemset(buffers_[i], i, kWords[i] * 4));
   }
   void set_table(int value) {
     int values[16];
     for (int i = 0; i < 16; ++i) values[i] = value * i;
     require(
-        cudaMemcpyToSymbolAsync(table, values, sizeof values, 0, cudaMemcpyHostToDevice, stream_),
-        "the table");
+        cudaMemcpyToSymbolAsync(table, values, sizeof values, 0, cudaMemcpyHostToDevice, stream_));
   }
   void upload_array(int value) {
     const std::vector<int> texels(1024, value);
     require(cudaMemcpy2DToArrayAsync(array_, 0, 0, texels.data(), 128, 128, 32,
-                                     cudaMemcpyHostToDevice, stream_),
-            "the array");
+                                     cudaMemcpyHostToDevice, stream_));
   }
   // A fill, an update and a sum.
   void launch_graph(int which) {
     const int a = which, b = which + 2;
     cudaGraph_t graph;
-    require(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capture");
-    require(cudaMemsetAsync(buffers_[a], which, kWords[a] * 4, stream_), "captured fill");
+    require(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    require(cudaMemsetAsync(buffers_[a], which, kWords[a] * 4, stream_));
     in_place<<<blocks(kWords[a]), kBlock, 0, stream_>>>(buffers_[a], kWords[a]);
     add_up<<<blocks(kWords[a]), kBlock, 0, stream_>>>(buffers_[b], buffers_[a], kWords[a]);
-    require(cudaStreamEndCapture(stream_, &graph), "end of the capture");
+    require(cudaStreamEndCapture(stream_, &graph));
     cudaGraphExec_t executable;
-    require(cudaGraphInstantiate(&executable, graph, 0), "instantiate");
-    require(cudaGraphDestroy(graph), "destroy");
-    for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(executable, stream_), "launch");
+    require(cudaGraphInstantiate(&executable, graph, 0));
+    require(cudaGraphDestroy(graph));
+    for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(executable, stream_));
     graphs_.push_back(executable);
   }
 

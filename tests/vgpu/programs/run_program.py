@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one test program under vgpu and checks how it ends, what it prints and what it counted.
 
-run_program.py --vgpu VGPU [--option OPTION]... [--exit N] [--stdout REGEX] [--stdout-file FILE]
-[--stderr REGEX]...
+run_program.py --vgpu VGPU [--option OPTION]... [--exit N] [--stdout REGEX] [--stderr REGEX]...
                [--silent] [--counters FILE.json] [--setting NAME=VALUE]...
                [--installed-in NAME] -- PROGRAM ARGS...
 """
@@ -64,7 +63,6 @@ def parser():
     parser.add_argument("--option", action="append", default=[])
     parser.add_argument("--exit", type=int, default=0)
     parser.add_argument("--stdout")
-    parser.add_argument("--stdout-file")
     parser.add_argument("--stderr", action="append", default=[])
     parser.add_argument("--silent", action="store_true", help="nothing may be written to stderr")
     parser.add_argument("--counters")
@@ -102,14 +100,6 @@ def main():
             problems.append(f"exit status {result.returncode}, expected {options.exit}")
         if options.stdout is not None and not re.search(options.stdout, result.stdout):
             problems.append(f"stdout does not match {options.stdout!r}")
-        if options.stdout_file:
-            with open(options.stdout_file) as file:
-                expected = file.read()
-            if result.stdout != expected:
-                problems.append(f"stdout is not that of {options.stdout_file}")
-                for want, got in zip(expected.splitlines(), result.stdout.splitlines()):
-                    if want != got:
-                        problems.append(f"  - {want}\n  + {got}")
         for pattern in options.stderr:
             if not re.search(pattern, result.stderr):
                 problems.append(f"stderr does not match {pattern!r}")

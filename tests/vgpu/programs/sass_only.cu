@@ -8,7 +8,7 @@ __global__ void lonely(int* data) { data[0] = 1; }
 int main(int argc, char**) {
   const bool runs = argc > 1;
   int* data;
-  require(cudaMalloc(&data, sizeof(int)), "cudaMalloc");
+  require(cudaMalloc(&data, sizeof(int)));
   for (int i = 0; i < 2; ++i) {
     lonely<<<1, 1>>>(data);
     require(cudaGetLastError() == (runs ? cudaSuccess : cudaErrorNoKernelImageForDevice),
@@ -16,6 +16,6 @@ int main(int argc, char**) {
   }
   require(cudaDeviceSynchronize(), "the refusal is not sticky");
   int value = 0;
-  require(cudaMemcpy(&value, data, sizeof(value), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(&value, data, sizeof(value), cudaMemcpyDeviceToHost));
   if (runs) require(value == 1, "the kernel has run");
 }

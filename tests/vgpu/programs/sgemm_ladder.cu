@@ -65,11 +65,10 @@ int main() {
   constexpr std::size_t kBytes = kElements * sizeof(float);
   const auto a = matrix(kElements, 1), b = matrix(kElements, 2), c = matrix(kElements, 3);
   float *da, *db, *dc, *reference;
-  for (float** pointer : {&da, &db, &dc, &reference})
-    require(cudaMalloc(pointer, kBytes), "cudaMalloc");
-  require(cudaMemcpy(da, a.data(), kBytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  require(cudaMemcpy(db, b.data(), kBytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  require(cudaMemcpy(reference, c.data(), kBytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+  for (float** pointer : {&da, &db, &dc, &reference}) require(cudaMalloc(pointer, kBytes));
+  require(cudaMemcpy(da, a.data(), kBytes, cudaMemcpyHostToDevice));
+  require(cudaMemcpy(db, b.data(), kBytes, cudaMemcpyHostToDevice));
+  require(cudaMemcpy(reference, c.data(), kBytes, cudaMemcpyHostToDevice));
 
   cublasHandle_t handle;
   require(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
@@ -80,7 +79,7 @@ int main() {
                    CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT_TENSOR_OP) == CUBLAS_STATUS_SUCCESS,
       "cublasGemmEx");
   std::vector<float> expected(kElements), got(kElements);
-  require(cudaMemcpy(expected.data(), reference, kBytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(expected.data(), reference, kBytes, cudaMemcpyDeviceToHost));
   double norm = 0;
   for (const float value : expected) norm += std::abs(value);
   require(norm > 0, "the reference is not zero");
@@ -88,20 +87,19 @@ int main() {
   constexpr int kTile = 32;
   const dim3 grid(kSize / kTile, kSize / kTile);
   for (int kernel = 1; kernel <= 3; ++kernel) {
-    require(cudaMemcpy(dc, c.data(), kBytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    require(cudaMemcpy(dc, c.data(), kBytes, cudaMemcpyHostToDevice));
     if (kernel == 1)
       naive<<<grid, dim3(kTile, kTile)>>>(kSize, kSize, kSize, kAlpha, da, db, kBeta, dc);
     if (kernel == 2)
       coalesced<kTile><<<grid, kTile * kTile>>>(kSize, kSize, kSize, kAlpha, da, db, kBeta, dc);
     if (kernel == 3) {
       require(cudaFuncSetAttribute(tiled<kTile>, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                   cudaSharedmemCarveoutMaxShared),
-              "cudaFuncSetAttribute");
+                                   cudaSharedmemCarveoutMaxShared));
       tiled<kTile><<<grid, kTile * kTile>>>(kSize, kSize, kAlpha, da, db, kBeta, dc);
     }
-    require(cudaGetLastError(), "launch");
-    require(cudaDeviceSynchronize(), "kernel");
-    require(cudaMemcpy(got.data(), dc, kBytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    require(cudaGetLastError());
+    require(cudaDeviceSynchronize());
+    require(cudaMemcpy(got.data(), dc, kBytes, cudaMemcpyDeviceToHost));
     std::printf("kernel %d: %s\n", kernel, got == expected ? "equal" : "different");
     require(got == expected, "the kernel's result");
   }

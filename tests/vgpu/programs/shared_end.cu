@@ -19,8 +19,8 @@ int main(int argc, char**) {
   constexpr int kWords = kHead + 3;
   float3* in;
   float* out;
-  require(cudaMallocManaged(&in, (kHead + 1) * sizeof *in), "cudaMallocManaged");
-  require(cudaMallocManaged(&out, kHead * sizeof *out), "cudaMallocManaged");
+  require(cudaMallocManaged(&in, (kHead + 1) * sizeof *in));
+  require(cudaMallocManaged(&out, kHead * sizeof *out));
   for (int i = 0; i <= kHead; ++i) in[i] = make_float3(static_cast<float>(i), 2, 3);
   const bool beyond = argc == 2;
   sum_last<<<1, kHead>>>(in, out, beyond ? kWords : kHead - 1);
@@ -28,6 +28,6 @@ int main(int argc, char**) {
           "the kernel");
   require(beyond || out[0] == 31 + 32 + 2 + 3, "the sum");
   if (beyond) return 0;
-  require(cudaFree(in), "cudaFree");
-  require(cudaFree(out), "cudaFree");
+  require(cudaFree(in));
+  require(cudaFree(out));
 }

@@ -33,9 +33,8 @@ vgpu_test(static.threads --exit 86 --stderr "^vgpu: cudaFree: 0x[0-9a-f]+ is not
   threads.static)
 vgpu_test(static.unsupported --stderr "^vgpu: cudaArrayGetSparseProperties is not implemented\n" --
   unsupported.static)
-vgpu_test(static.api_errors --option=--check --option=none --stdout-file ${here}/api_errors.h200 --
-  api_errors.static)
-vgpu_test(static.tensor_maps --stdout-file ${here}/tensor_maps.h200 -- tensor_maps.static)
+vgpu_test(static.api_errors --option=--check --option=none -- api_errors.static)
+vgpu_test(static.tensor_maps -- tensor_maps.static)
 add_test(NAME vgpu.static.processes COMMAND ${Python3_EXECUTABLE} ${here}/processes.py
   $<TARGET_FILE:vgpu> $<TARGET_FILE:vgpu_program_processes.static>)
 set_tests_properties(vgpu.static.processes PROPERTIES LABELS vgpu TIMEOUT 120)

@@ -38,13 +38,12 @@ int main(int argc, char**) {
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kColumns; ++c) rows[r * kPitch + c] = static_cast<float>(r + c);
   }
-  require(cudaMalloc(&device, rows.size() * sizeof(float)), "cudaMalloc");
-  require(cudaMalloc(&sums, sizeof host), "cudaMalloc");
-  require(cudaMemcpy(device, rows.data(), rows.size() * sizeof(float), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
-  require(cudaMemset(sums, 0, sizeof host), "cudaMemset");
+  require(cudaMalloc(&device, rows.size() * sizeof(float)));
+  require(cudaMalloc(&sums, sizeof host));
+  require(cudaMemcpy(device, rows.data(), rows.size() * sizeof(float), cudaMemcpyHostToDevice));
+  require(cudaMemset(sums, 0, sizeof host));
   sum_rows<<<kRows, 32>>>(device, sums, kColumns, kPitch, kPadded);
-  require(cudaMemcpy(host, sums, sizeof host, cudaMemcpyDeviceToHost), "kernel");
+  require(cudaMemcpy(host, sums, sizeof host, cudaMemcpyDeviceToHost));
   if (argc > 1) {
     put_far<<<1, 32>>>(reinterpret_cast<int*>(device), 2000);
     require(cudaDeviceSynchronize(), cudaErrorIllegalAddress, "beyond the thread's memory");
@@ -53,7 +52,7 @@ int main(int argc, char**) {
   for (const int distance : {-200, 140}) {
     int found[32];
     put_far<<<1, 32>>>(reinterpret_cast<int*>(device), distance);
-    require(cudaMemcpy(found, device, sizeof found, cudaMemcpyDeviceToHost), "put_far");
+    require(cudaMemcpy(found, device, sizeof found, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 32; ++i)
       require(found[i] == i + 6, "what was written far away, and what is the thread's own");
   }

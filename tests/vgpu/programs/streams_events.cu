@@ -15,7 +15,7 @@ static void check_access_policy(cudaStream_t stream, void* data) {
   cudaStreamAttrValue value{}, found{};
   value.accessPolicyWindow = {data, 256, 0.5F, cudaAccessPropertyPersisting,
                               cudaAccessPropertyStreaming};
-  require(cudaStreamSetAttribute(stream, kWindow, &value), "cudaStreamSetAttribute");
+  require(cudaStreamSetAttribute(stream, kWindow, &value));
   const auto is_refused = [&](std::size_t bytes, float ratio, cudaAccessProperty miss) {
     cudaStreamAttrValue wrong = value;
     wrong.accessPolicyWindow.num_bytes = bytes;
@@ -29,17 +29,17 @@ static void check_access_policy(cudaStream_t stream, void* data) {
   require(is_refused(256, -0.5F, cudaAccessPropertyStreaming), "a ratio below 0");
   require(is_refused(256, 0.5F, cudaAccessPropertyPersisting), "misses that persist");
   require(is_refused(1U << 28, 0.5F, cudaAccessPropertyStreaming), "a window that is too large");
-  require(cudaStreamGetAttribute(stream, kWindow, &found), "cudaStreamGetAttribute");
+  require(cudaStreamGetAttribute(stream, kWindow, &found));
   require(found.accessPolicyWindow.base_ptr == data && found.accessPolicyWindow.num_bytes == 256 &&
               found.accessPolicyWindow.hitRatio == 0.5F,
           "the window that was accepted");
 
   cudaDeviceProp properties{};
   std::size_t bytes = 0;
-  require(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  require(cudaGetDeviceProperties(&properties, 0));
   const std::size_t way = properties.l2CacheSize / 16, most = properties.persistingL2CacheMaxSize;
-  require(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1), "cudaDeviceSetLimit");
-  require(cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize), "cudaDeviceGetLimit");
+  require(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1));
+  require(cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize));
   require(bytes == way, "whole ways of L2");
   require(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, most + 1) == cudaErrorInvalidValue,
           "more of L2 than may be set aside");
@@ -50,46 +50,46 @@ int main() {
   cudaStream_t a, b;
   cudaEvent_t start, stop, untimed;
   int* data;
-  require(cudaStreamCreate(&a), "cudaStreamCreate");
-  require(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  require(cudaEventCreate(&start), "cudaEventCreate");
-  require(cudaEventCreate(&stop), "cudaEventCreate");
-  require(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-  require(cudaMallocAsync(&data, 64 * sizeof(int), a), "cudaMallocAsync");
+  require(cudaStreamCreate(&a));
+  require(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
+  require(cudaEventCreate(&start));
+  require(cudaEventCreate(&stop));
+  require(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+  require(cudaMallocAsync(&data, 64 * sizeof(int), a));
 
-  require(cudaEventRecord(start, a), "cudaEventRecord");
+  require(cudaEventRecord(start, a));
   fill<<<1, 64, 0, a>>>(data, 7);
-  require(cudaEventRecord(stop, a), "cudaEventRecord");
-  require(cudaStreamWaitEvent(b, stop, 0), "cudaStreamWaitEvent");
+  require(cudaEventRecord(stop, a));
+  require(cudaStreamWaitEvent(b, stop, 0));
   int host[64], flag = 0;
-  require(cudaMemcpyAsync(host, data, sizeof host, cudaMemcpyDeviceToHost, b), "cudaMemcpyAsync");
-  require(cudaLaunchHostFunc(b, raise, &flag), "cudaLaunchHostFunc");
-  require(cudaStreamAddCallback(b, note, &flag, 0), "cudaStreamAddCallback");
-  require(cudaStreamSynchronize(b), "cudaStreamSynchronize");
+  require(cudaMemcpyAsync(host, data, sizeof host, cudaMemcpyDeviceToHost, b));
+  require(cudaLaunchHostFunc(b, raise, &flag));
+  require(cudaStreamAddCallback(b, note, &flag, 0));
+  require(cudaStreamSynchronize(b));
   require(flag == 11, "both host functions ran");
   require(host[0] == 7 && host[63] == 7, "the copy after the kernel");
-  require(cudaStreamQuery(a), "cudaStreamQuery");
-  require(cudaEventSynchronize(stop), "cudaEventSynchronize");
+  require(cudaStreamQuery(a));
+  require(cudaEventSynchronize(stop));
   float milliseconds = -1;
-  require(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
+  require(cudaEventElapsedTime(&milliseconds, start, stop));
   require(milliseconds > 0, "time has passed");
 
   unsigned flags = 0;
   int priority = 1;
-  require(cudaStreamGetFlags(b, &flags), "cudaStreamGetFlags");
+  require(cudaStreamGetFlags(b, &flags));
   require(flags == cudaStreamNonBlocking, "the stream's flags");
-  require(cudaStreamGetPriority(a, &priority), "cudaStreamGetPriority");
+  require(cudaStreamGetPriority(a, &priority));
   require(priority == 0, "the default priority");
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
-  require(cudaStreamIsCapturing(a, &capture), "cudaStreamIsCapturing");
+  require(cudaStreamIsCapturing(a, &capture));
   require(capture == cudaStreamCaptureStatusNone, "nothing is captured");
 
   check_access_policy(a, data);
 
-  require(cudaFreeAsync(data, a), "cudaFreeAsync");
-  require(cudaStreamDestroy(a), "cudaStreamDestroy");
-  require(cudaStreamDestroy(b), "cudaStreamDestroy");
-  require(cudaEventDestroy(start), "cudaEventDestroy");
-  require(cudaEventDestroy(stop), "cudaEventDestroy");
-  require(cudaEventDestroy(untimed), "cudaEventDestroy");
+  require(cudaFreeAsync(data, a));
+  require(cudaStreamDestroy(a));
+  require(cudaStreamDestroy(b));
+  require(cudaEventDestroy(start));
+  require(cudaEventDestroy(stop));
+  require(cudaEventDestroy(untimed));
 }

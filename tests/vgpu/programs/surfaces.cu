@@ -72,7 +72,7 @@ cudaSurfaceObject_t surface(cudaArray_t array) {
   resource.resType = cudaResourceTypeArray;
   resource.res.array.array = array;
   cudaSurfaceObject_t s = 0;
-  require(cudaCreateSurfaceObject(&s, &resource), "cudaCreateSurfaceObject");
+  require(cudaCreateSurfaceObject(&s, &resource));
   return s;
 }
 
@@ -86,7 +86,7 @@ std::vector<std::uint8_t> contents(cudaArray_t array, const Shape& shape, std::s
       make_cudaPitchedPtr(bytes.data(), shape.extent.width * element, shape.extent.width, rows);
   copy.extent = make_cudaExtent(shape.extent.width, rows, planes);
   copy.kind = cudaMemcpyDeviceToHost;
-  require(cudaMemcpy3D(&copy), "cudaMemcpy3D");
+  require(cudaMemcpy3D(&copy));
   return bytes;
 }
 
@@ -116,7 +116,7 @@ void loads_and_stores(const Results& results, const Format& format) {
     const DeviceArray<T> others(reversed);
     store<T, cudaBoundaryModeClamp><<<1, kThreads>>>(s, others.get(), dim);
     results.show(name + " store clamp", contents(array.get(), shape, format.bytes()));
-    require(cudaDestroySurfaceObject(s), "cudaDestroySurfaceObject");
+    require(cudaDestroySurfaceObject(s));
   }
 }
 
@@ -140,7 +140,7 @@ void reductions(const Results& results) {
   const cudaSurfaceObject_t s = surface(array.get());
   reduce<<<1, kThreads>>>(s);
   results.show("reductions", contents(array.get(), kShapes[1], 4));
-  require(cudaDestroySurfaceObject(s), "cudaDestroySurfaceObject");
+  require(cudaDestroySurfaceObject(s));
 }
 
 __global__ void ask(cudaTextureObject_t t, cudaSurfaceObject_t s, int* out) {
@@ -154,7 +154,7 @@ __global__ void ask(cudaTextureObject_t t, cudaSurfaceObject_t s, int* out) {
 
 cudaTextureObject_t texture(const cudaResourceDesc& resource, cudaTextureDesc desc) {
   cudaTextureObject_t t = 0;
-  require(cudaCreateTextureObject(&t, &resource, &desc, nullptr), "cudaCreateTextureObject");
+  require(cudaCreateTextureObject(&t, &resource, &desc, nullptr));
   return t;
 }
 
@@ -171,13 +171,13 @@ void queries(const Results& results) {
     const cudaSurfaceObject_t s = surface(array.get());
     const DeviceArray<int> out(6);
     ask<<<1, 1>>>(t, s, out.get());
-    require(cudaDeviceSynchronize(), "ask");
+    require(cudaDeviceSynchronize());
     const std::vector<int> answers = out.read();
     std::printf("queries %s:", shape.name);
     for (const int answer : answers) std::printf(" %d", answer);
     std::printf("\n");
-    require(cudaDestroySurfaceObject(s), "cudaDestroySurfaceObject");
-    require(cudaDestroyTextureObject(t), "cudaDestroyTextureObject");
+    require(cudaDestroySurfaceObject(s));
+    require(cudaDestroyTextureObject(t));
   }
 }
 
@@ -198,16 +198,15 @@ void mipmaps(const Results& results) {
     const Format format{cudaChannelFormatKindFloat, 32, channels};
     const cudaChannelFormatDesc desc = format.desc();
     cudaMipmappedArray_t mipmap = nullptr;
-    require(cudaMallocMipmappedArray(&mipmap, &desc, {32, 16, 0}, 6), "cudaMallocMipmappedArray");
+    require(cudaMallocMipmappedArray(&mipmap, &desc, {32, 16, 0}, 6));
     Random random(9);
     for (unsigned l = 0; l < 6; ++l) {
       cudaArray_t array = nullptr;
-      require(cudaGetMipmappedArrayLevel(&array, mipmap, l), "cudaGetMipmappedArrayLevel");
+      require(cudaGetMipmappedArrayLevel(&array, mipmap, l));
       const std::size_t width = 32u >> l, height = l < 4 ? 16u >> l : 1;
       const auto bytes = texels(format, width * height, false, random);
       require(cudaMemcpy2DToArray(array, 0, 0, bytes.data(), width * format.bytes(),
-                                  width * format.bytes(), height, cudaMemcpyHostToDevice),
-              "cudaMemcpy2DToArray");
+                                  width * format.bytes(), height, cudaMemcpyHostToDevice));
     }
     cudaResourceDesc resource{};
     resource.resType = cudaResourceTypeMipmappedArray;
@@ -237,11 +236,11 @@ void mipmaps(const Results& results) {
           results.show(name + " level", out.read());
           gradient<<<1, kThreads>>>(t, in.get(), out.get());
           results.show(name + " gradient", out.read());
-          require(cudaDestroyTextureObject(t), "cudaDestroyTextureObject");
+          require(cudaDestroyTextureObject(t));
         }
       }
     }
-    require(cudaFreeMipmappedArray(mipmap), "cudaFreeMipmappedArray");
+    require(cudaFreeMipmappedArray(mipmap));
   }
 }
 

@@ -18,32 +18,31 @@ __global__ void combine(float* out) {
 
 int main() {
   float *device, host[8];
-  require(cudaMalloc(&device, sizeof host), "cudaMalloc");
+  require(cudaMalloc(&device, sizeof host));
   combine<<<1, 8>>>(device);
-  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 8; ++i)
     require(host[i] == static_cast<float>((i % 4 + 1) * (10 + i)), "initial values");
-  require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  require(cudaDeviceSynchronize());
   require(shared_with_host == 6, "the managed variable after the kernel");
 
   const float changed[2] = {-1, 7};
-  require(cudaMemcpyToSymbol(factors, changed, sizeof changed, 2 * sizeof(float)),
-          "cudaMemcpyToSymbol");
+  require(cudaMemcpyToSymbol(factors, changed, sizeof changed, 2 * sizeof(float)));
   void* address = nullptr;
   std::size_t size = 0;
-  require(cudaGetSymbolSize(&size, table), "cudaGetSymbolSize");
+  require(cudaGetSymbolSize(&size, table));
   require(size == sizeof(int) * 8, "the variable's size");
-  require(cudaGetSymbolAddress(&address, table), "cudaGetSymbolAddress");
-  require(cudaMemset(address, 0, size / 2), "cudaMemset");
+  require(cudaGetSymbolAddress(&address, table));
+  require(cudaMemset(address, 0, size / 2));
   shared_with_host = 100;
   combine<<<1, 8>>>(device);
-  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
   const float expected[8] = {0, 0, 0, 0, 14, 30, -16, 119};
   for (int i = 0; i < 8; ++i) require(host[i] == expected[i], "changed values");
   require(shared_with_host == 101, "the managed variable after the host's change");
 
   double read = 0;
-  require(cudaMemcpyFromSymbol(&read, total, sizeof read), "cudaMemcpyFromSymbol");
+  require(cudaMemcpyFromSymbol(&read, total, sizeof read));
   require(read == 2.5, "what the kernel stored in a variable");
   require(cudaMemcpyToSymbol(factors, changed, sizeof changed, 3 * sizeof(float)),
           cudaErrorInvalidValue, "a copy past the variable's end is refused");

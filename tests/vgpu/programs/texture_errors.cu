@@ -1,105 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the runtime's return values for valid and invalid calls on arrays, textures and surfaces.
-// texture_errors.h100 is the output on an H100; the virtual GPU must print the same.
-#include <cuda_runtime.h>
+// The runtime's return values for valid and invalid calls on arrays, textures and surfaces, as an
+// H100 has them.
+#include <string>
 
-#include <cstdio>
-#include <cstring>
-
-static void answer(const char* call, cudaError_t error) {
-  std::printf("%-100s %s, last %d\n", call, cudaGetErrorName(error),
-              static_cast<int>(cudaGetLastError()));
-}
-
-// A macro, because the text of the call is printed.
-#define CALL(...) answer(#__VA_ARGS__, __VA_ARGS__)
-
-static void show(cudaArray_t array) {
-  cudaChannelFormatDesc d{};
-  cudaExtent e{};
-  unsigned flags = 0;
-  CALL(cudaArrayGetInfo(&d, &e, &flags, array));
-  std::printf("%d %d %d %d kind %d, %zu %zu %zu, flags %u\n", d.x, d.y, d.z, d.w, d.f, e.width,
-              e.height, e.depth, flags);
-}
+#include "require.hpp"
 
 static cudaChannelFormatDesc f(int x, int y, int z, int w, cudaChannelFormatKind kind) {
   return {x, y, z, w, kind};
+}
+
+static void has(cudaArray_t array, const cudaChannelFormatDesc& desc, cudaExtent extent,
+                unsigned flags, int line = __builtin_LINE()) {
+  cudaChannelFormatDesc d{};
+  cudaExtent e{};
+  unsigned found = 0;
+  succeeds(cudaArrayGetInfo(&d, &e, &found, array), line);
+  require(d.x == desc.x && d.y == desc.y && d.z == desc.z && d.w == desc.w && d.f == desc.f,
+          "the array's format", line);
+  require(e.width == extent.width && e.height == extent.height && e.depth == extent.depth,
+          "the array's extent", line);
+  require(found == flags, "the array's flags", line);
+}
+
+static void makes(const cudaChannelFormatDesc& desc, cudaExtent extent, unsigned flags = 0,
+                  int line = __builtin_LINE()) {
+  cudaArray_t array = nullptr;
+  succeeds(cudaMalloc3DArray(&array, &desc, extent, flags), line);
+  has(array, desc, extent, flags, line);
+  succeeds(cudaFreeArray(array), line);
+}
+
+static void refuses(cudaError_t expected, const cudaChannelFormatDesc& desc, cudaExtent extent,
+                    unsigned flags = 0, int line = __builtin_LINE()) {
+  cudaArray_t array = nullptr;
+  fails(cudaMalloc3DArray(&array, &desc, extent, flags), expected, line);
 }
 
 static void arrays() {
   constexpr auto kFloat = cudaChannelFormatKindFloat;
   constexpr auto kSigned = cudaChannelFormatKindSigned;
   constexpr auto kUnsigned = cudaChannelFormatKindUnsigned;
-  cudaArray_t a = nullptr;
-  const auto make = [&](const char* what, const cudaChannelFormatDesc& d, cudaExtent e,
-                        unsigned flags = 0) {
-    a = nullptr;
-    answer(what, cudaMalloc3DArray(&a, &d, e, flags));
-    if (a == nullptr) return;
-    show(a);
-    CALL(cudaFreeArray(a));
-  };
-#define MAKE(...) make("make(" #__VA_ARGS__ ")", __VA_ARGS__)
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 8, 0});
-  MAKE(f(32, 32, 0, 0, kFloat), {16, 8, 4});
-  MAKE(f(32, 32, 32, 0, kFloat), {16, 8, 0});
-  MAKE(f(32, 32, 32, 32, kFloat), {16, 0, 0});
-  MAKE(f(32, 16, 0, 0, kFloat), {16, 8, 0});
-  MAKE(f(0, 32, 0, 0, kFloat), {16, 8, 0});
-  MAKE(f(0, 0, 0, 0, kFloat), {16, 8, 0});
-  MAKE(f(8, 0, 0, 0, kFloat), {16, 8, 0});
-  MAKE(f(16, 0, 0, 0, kFloat), {16, 8, 0});
-  MAKE(f(64, 0, 0, 0, kFloat), {16, 8, 0});
-  MAKE(f(64, 0, 0, 0, kSigned), {16, 8, 0});
-  MAKE(f(8, 8, 0, 8, kUnsigned), {16, 8, 0});
-  MAKE(f(24, 0, 0, 0, kUnsigned), {16, 8, 0});
-  MAKE(f(8, 8, 8, 8, kSigned), {16, 8, 0});
-  MAKE(f(8, 0, 0, 0, cudaChannelFormatKindNone), {16, 8, 0});
-  MAKE(f(8, 0, 0, 0, static_cast<cudaChannelFormatKind>(77)), {16, 8, 0});
-  MAKE(f(32, 0, 0, 0, kFloat), {0, 0, 0});
-  MAKE(f(32, 0, 0, 0, kFloat), {0, 8, 0});
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 0, 4});
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 0, 4}, cudaArrayLayered);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 8, 4}, cudaArrayLayered);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 8, 0}, cudaArrayLayered);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 16, 6}, cudaArrayCubemap);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 8, 6}, cudaArrayCubemap);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 16, 5}, cudaArrayCubemap);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 16, 12}, cudaArrayCubemap);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 16, 12}, cudaArrayCubemap | cudaArrayLayered);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 16, 13}, cudaArrayCubemap | cudaArrayLayered);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 8, 0}, cudaArraySurfaceLoadStore);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 8, 0}, cudaArrayTextureGather);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 0, 0}, cudaArrayTextureGather);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 8, 4}, cudaArrayTextureGather);
-  MAKE(f(32, 0, 0, 0, kFloat), {16, 8, 0}, 0x1000);
-  MAKE(f(32, 0, 0, 0, kFloat), {131072, 0, 0});
-  MAKE(f(32, 0, 0, 0, kFloat), {131073, 0, 0});
-  MAKE(f(8, 0, 0, 0, kUnsigned), {131072, 2, 0});
-  MAKE(f(8, 0, 0, 0, kUnsigned), {131073, 2, 0});
-  MAKE(f(8, 0, 0, 0, kUnsigned), {2, 65536, 0});
-  MAKE(f(8, 0, 0, 0, kUnsigned), {2, 65537, 0});
-  MAKE(f(8, 0, 0, 0, kUnsigned), {16384, 2, 2});
-  MAKE(f(8, 0, 0, 0, kUnsigned), {16385, 2, 2});
-  MAKE(f(8, 0, 0, 0, kUnsigned), {2, 2, 16384});
-  MAKE(f(8, 0, 0, 0, kUnsigned), {2, 2, 16385});
-  MAKE(f(8, 0, 0, 0, kUnsigned), {32768, 0, 2048}, cudaArrayLayered);
-  MAKE(f(8, 0, 0, 0, kUnsigned), {32769, 0, 2}, cudaArrayLayered);
-  MAKE(f(8, 0, 0, 0, kUnsigned), {2, 0, 2049}, cudaArrayLayered);
-  MAKE(f(8, 0, 0, 0, kUnsigned), {32769, 2, 2}, cudaArrayLayered);
-  MAKE(f(8, 0, 0, 0, kUnsigned), {32768, 2, 0}, cudaArraySurfaceLoadStore);
-  MAKE(f(8, 0, 0, 0, kUnsigned), {131073, 2, 0}, cudaArraySurfaceLoadStore);
-#undef MAKE
+  constexpr auto kValue = cudaErrorInvalidValue, kDescriptor = cudaErrorInvalidChannelDescriptor;
+  makes(f(32, 0, 0, 0, kFloat), {16, 8, 0});
+  makes(f(32, 32, 0, 0, kFloat), {16, 8, 4});
+  refuses(kDescriptor, f(32, 32, 32, 0, kFloat), {16, 8, 0});
+  makes(f(32, 32, 32, 32, kFloat), {16, 0, 0});
+  refuses(kDescriptor, f(32, 16, 0, 0, kFloat), {16, 8, 0});
+  refuses(kDescriptor, f(0, 32, 0, 0, kFloat), {16, 8, 0});
+  refuses(kDescriptor, f(0, 0, 0, 0, kFloat), {16, 8, 0});
+  refuses(kDescriptor, f(8, 0, 0, 0, kFloat), {16, 8, 0});
+  makes(f(16, 0, 0, 0, kFloat), {16, 8, 0});
+  refuses(kDescriptor, f(64, 0, 0, 0, kFloat), {16, 8, 0});
+  refuses(kDescriptor, f(64, 0, 0, 0, kSigned), {16, 8, 0});
+  refuses(kDescriptor, f(8, 8, 0, 8, kUnsigned), {16, 8, 0});
+  refuses(kDescriptor, f(24, 0, 0, 0, kUnsigned), {16, 8, 0});
+  makes(f(8, 8, 8, 8, kSigned), {16, 8, 0});
+  refuses(kDescriptor, f(8, 0, 0, 0, cudaChannelFormatKindNone), {16, 8, 0});
+  refuses(kDescriptor, f(8, 0, 0, 0, static_cast<cudaChannelFormatKind>(77)), {16, 8, 0});
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {0, 0, 0});
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {0, 8, 0});
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {16, 0, 4});
+  makes(f(32, 0, 0, 0, kFloat), {16, 0, 4}, cudaArrayLayered);
+  makes(f(32, 0, 0, 0, kFloat), {16, 8, 4}, cudaArrayLayered);
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {16, 8, 0}, cudaArrayLayered);
+  makes(f(32, 0, 0, 0, kFloat), {16, 16, 6}, cudaArrayCubemap);
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {16, 8, 6}, cudaArrayCubemap);
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {16, 16, 5}, cudaArrayCubemap);
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {16, 16, 12}, cudaArrayCubemap);
+  makes(f(32, 0, 0, 0, kFloat), {16, 16, 12}, cudaArrayCubemap | cudaArrayLayered);
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {16, 16, 13}, cudaArrayCubemap | cudaArrayLayered);
+  makes(f(32, 0, 0, 0, kFloat), {16, 8, 0}, cudaArraySurfaceLoadStore);
+  makes(f(32, 0, 0, 0, kFloat), {16, 8, 0}, cudaArrayTextureGather);
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {16, 0, 0}, cudaArrayTextureGather);
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {16, 8, 4}, cudaArrayTextureGather);
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {16, 8, 0}, 0x1000);
+  makes(f(32, 0, 0, 0, kFloat), {131072, 0, 0});
+  refuses(kValue, f(32, 0, 0, 0, kFloat), {131073, 0, 0});
+  makes(f(8, 0, 0, 0, kUnsigned), {131072, 2, 0});
+  refuses(kValue, f(8, 0, 0, 0, kUnsigned), {131073, 2, 0});
+  makes(f(8, 0, 0, 0, kUnsigned), {2, 65536, 0});
+  refuses(kValue, f(8, 0, 0, 0, kUnsigned), {2, 65537, 0});
+  makes(f(8, 0, 0, 0, kUnsigned), {16384, 2, 2});
+  refuses(kValue, f(8, 0, 0, 0, kUnsigned), {16385, 2, 2});
+  makes(f(8, 0, 0, 0, kUnsigned), {2, 2, 16384});
+  makes(f(8, 0, 0, 0, kUnsigned), {2, 2, 16385});
+  makes(f(8, 0, 0, 0, kUnsigned), {32768, 0, 2048}, cudaArrayLayered);
+  refuses(kValue, f(8, 0, 0, 0, kUnsigned), {32769, 0, 2}, cudaArrayLayered);
+  refuses(kValue, f(8, 0, 0, 0, kUnsigned), {2, 0, 2049}, cudaArrayLayered);
+  refuses(kValue, f(8, 0, 0, 0, kUnsigned), {32769, 2, 2}, cudaArrayLayered);
+  makes(f(8, 0, 0, 0, kUnsigned), {32768, 2, 0}, cudaArraySurfaceLoadStore);
+  refuses(kValue, f(8, 0, 0, 0, kUnsigned), {131073, 2, 0}, cudaArraySurfaceLoadStore);
   const cudaChannelFormatDesc d = f(32, 0, 0, 0, kFloat);
-  CALL(cudaMallocArray(&a, &d, 16));
-  show(a);
-  CALL(cudaFreeArray(a));
-  CALL(cudaFreeArray(nullptr));
-  CALL(cudaMallocArray(nullptr, &d, 16));
-  CALL(cudaMallocArray(&a, nullptr, 16));
-  CALL(cudaMallocArray(&a, &d, 0));
-  CALL(cudaMallocArray(&a, &d, 16, 8, cudaArrayLayered));
+  cudaArray_t a = nullptr;
+  succeeds(cudaMallocArray(&a, &d, 16));
+  has(a, d, {16, 0, 0}, 0);
+  succeeds(cudaFreeArray(a));
+  succeeds(cudaFreeArray(nullptr));
+  fails(cudaMallocArray(nullptr, &d, 16));
+  fails(cudaMallocArray(&a, nullptr, 16));
+  fails(cudaMallocArray(&a, &d, 0));
+  fails(cudaMallocArray(&a, &d, 16, 8, cudaArrayLayered));
 }
 
 static void copies() {
@@ -108,64 +108,64 @@ static void copies() {
   constexpr auto kOut = cudaMemcpyDeviceToHost;
   static float host[1024];
   cudaArray_t a = nullptr, b = nullptr, deep = nullptr;
-  CALL(cudaMallocArray(&a, &d, 16, 8));
-  CALL(cudaMallocArray(&b, &d, 16, 8));
-  CALL(cudaMalloc3DArray(&deep, &d, {16, 8, 4}));
-  CALL(cudaMemcpy2DToArray(a, 0, 0, host, 64, 64, 8, kIn));
-  CALL(cudaMemcpy2DToArray(a, 0, 0, host, 60, 64, 8, kIn));
-  CALL(cudaMemcpy2DToArray(a, 4, 0, host, 64, 64, 8, kIn));
-  CALL(cudaMemcpy2DToArray(a, 4, 0, host, 64, 60, 8, kIn));
-  CALL(cudaMemcpy2DToArray(a, 0, 1, host, 64, 64, 8, kIn));
-  CALL(cudaMemcpy2DToArray(a, 0, 0, host, 64, 64, 9, kIn));
-  CALL(cudaMemcpy2DToArray(a, 0, 0, host, 64, 0, 8, kIn));
-  CALL(cudaMemcpy2DToArray(a, 0, 0, host, 64, 64, 8, kOut));
-  CALL(cudaMemcpy2DToArray(a, 0, 0, host, 64, 64, 8, cudaMemcpyDefault));
-  CALL(cudaMemcpy2DToArray(nullptr, 0, 0, host, 64, 64, 8, kIn));
-  CALL(cudaMemcpy2DToArray(deep, 0, 0, host, 64, 64, 8, kIn));
-  CALL(cudaMemcpy2DFromArray(host, 64, a, 0, 0, 64, 8, kOut));
-  CALL(cudaMemcpy2DFromArray(host, 64, a, 0, 0, 68, 8, kOut));
-  CALL(cudaMemcpy2DFromArray(host, 64, a, 0, 0, 64, 8, kIn));
-  CALL(cudaMemcpy2DArrayToArray(a, 0, 0, b, 0, 0, 64, 8, cudaMemcpyDeviceToDevice));
-  CALL(cudaMemcpy2DArrayToArray(a, 0, 0, b, 4, 0, 64, 8, cudaMemcpyDeviceToDevice));
-  CALL(cudaMemcpy2DArrayToArray(a, 0, 0, b, 4, 1, 60, 7, cudaMemcpyDeviceToDevice));
-  CALL(cudaMemcpyToArray(a, 0, 0, host, 512, kIn));
-  CALL(cudaMemcpyToArray(a, 0, 0, host, 516, kIn));
-  CALL(cudaMemcpyToArray(a, 4, 1, host, 100, kIn));
-  CALL(cudaMemcpyFromArray(host, a, 4, 1, 100, kOut));
+  succeeds(cudaMallocArray(&a, &d, 16, 8));
+  succeeds(cudaMallocArray(&b, &d, 16, 8));
+  succeeds(cudaMalloc3DArray(&deep, &d, {16, 8, 4}));
+  succeeds(cudaMemcpy2DToArray(a, 0, 0, host, 64, 64, 8, kIn));
+  fails(cudaMemcpy2DToArray(a, 0, 0, host, 60, 64, 8, kIn), cudaErrorInvalidPitchValue);
+  fails(cudaMemcpy2DToArray(a, 4, 0, host, 64, 64, 8, kIn));
+  succeeds(cudaMemcpy2DToArray(a, 4, 0, host, 64, 60, 8, kIn));
+  fails(cudaMemcpy2DToArray(a, 0, 1, host, 64, 64, 8, kIn));
+  fails(cudaMemcpy2DToArray(a, 0, 0, host, 64, 64, 9, kIn));
+  succeeds(cudaMemcpy2DToArray(a, 0, 0, host, 64, 0, 8, kIn));
+  fails(cudaMemcpy2DToArray(a, 0, 0, host, 64, 64, 8, kOut), cudaErrorInvalidMemcpyDirection);
+  succeeds(cudaMemcpy2DToArray(a, 0, 0, host, 64, 64, 8, cudaMemcpyDefault));
+  fails(cudaMemcpy2DToArray(nullptr, 0, 0, host, 64, 64, 8, kIn), cudaErrorInvalidResourceHandle);
+  succeeds(cudaMemcpy2DToArray(deep, 0, 0, host, 64, 64, 8, kIn));
+  succeeds(cudaMemcpy2DFromArray(host, 64, a, 0, 0, 64, 8, kOut));
+  fails(cudaMemcpy2DFromArray(host, 64, a, 0, 0, 68, 8, kOut), cudaErrorInvalidPitchValue);
+  fails(cudaMemcpy2DFromArray(host, 64, a, 0, 0, 64, 8, kIn), cudaErrorInvalidMemcpyDirection);
+  succeeds(cudaMemcpy2DArrayToArray(a, 0, 0, b, 0, 0, 64, 8, cudaMemcpyDeviceToDevice));
+  fails(cudaMemcpy2DArrayToArray(a, 0, 0, b, 4, 0, 64, 8, cudaMemcpyDeviceToDevice));
+  succeeds(cudaMemcpy2DArrayToArray(a, 0, 0, b, 4, 1, 60, 7, cudaMemcpyDeviceToDevice));
+  succeeds(cudaMemcpyToArray(a, 0, 0, host, 512, kIn));
+  fails(cudaMemcpyToArray(a, 0, 0, host, 516, kIn));
+  succeeds(cudaMemcpyToArray(a, 4, 1, host, 100, kIn));
+  succeeds(cudaMemcpyFromArray(host, a, 4, 1, 100, kOut));
   cudaMemcpy3DParms p{};
   p.srcPtr = make_cudaPitchedPtr(host, 64, 16, 8);
   p.dstArray = deep;
   p.extent = make_cudaExtent(16, 8, 4);
   p.kind = kIn;
-  CALL(cudaMemcpy3D(&p));
+  succeeds(cudaMemcpy3D(&p));
   p.extent.width = 17;
-  CALL(cudaMemcpy3D(&p));
+  fails(cudaMemcpy3D(&p));
   p.extent.width = 16, p.extent.depth = 5;
-  CALL(cudaMemcpy3D(&p));
+  fails(cudaMemcpy3D(&p));
   p.extent.depth = 4, p.dstPos.x = 1;
-  CALL(cudaMemcpy3D(&p));
+  fails(cudaMemcpy3D(&p));
   p.dstPos.x = 0, p.dstPtr = p.srcPtr;
-  CALL(cudaMemcpy3D(&p));
+  fails(cudaMemcpy3D(&p));
   p.dstPtr = {}, p.srcArray = a, p.dstArray = a, p.srcPtr = {}, p.extent = {16, 8, 1};
   p.kind = cudaMemcpyDeviceToDevice;
-  CALL(cudaMemcpy3D(&p));
+  succeeds(cudaMemcpy3D(&p));
   p.extent = {16, 8, 0};
-  CALL(cudaMemcpy3D(&p));
-  CALL(cudaFreeArray(a));
-  CALL(cudaFreeArray(b));
-  CALL(cudaFreeArray(deep));
+  succeeds(cudaMemcpy3D(&p));
+  succeeds(cudaFreeArray(a));
+  succeeds(cudaFreeArray(b));
+  succeeds(cudaFreeArray(deep));
 }
 
 static void textures() {
   void* memory = nullptr;
-  CALL(cudaMalloc(&memory, 65536));
+  succeeds(cudaMalloc(&memory, 65536));
   char* const bytes = static_cast<char*>(memory);
   cudaArray_t a = nullptr, words = nullptr;
   const cudaChannelFormatDesc d = f(32, 0, 0, 0, cudaChannelFormatKindFloat);
   const cudaChannelFormatDesc w = f(32, 0, 0, 0, cudaChannelFormatKindSigned);
   const cudaChannelFormatDesc h = f(16, 0, 0, 0, cudaChannelFormatKindUnsigned);
-  CALL(cudaMallocArray(&a, &d, 16, 8, cudaArraySurfaceLoadStore));
-  CALL(cudaMallocArray(&words, &w, 16, 8));
+  succeeds(cudaMallocArray(&a, &d, 16, 8, cudaArraySurfaceLoadStore));
+  succeeds(cudaMallocArray(&words, &w, 16, 8));
   cudaResourceDesc array{}, linear{}, pitched{};
   array.resType = cudaResourceTypeArray;
   array.res.array.array = a;
@@ -173,138 +173,144 @@ static void textures() {
   linear.res.linear = {memory, d, 4096};
   pitched.resType = cudaResourceTypePitch2D;
   pitched.res.pitch2D = {memory, d, 16, 8, 512};
-  const auto create = [&](const char* what, const cudaResourceDesc& r, const cudaTextureDesc& t) {
+  // The modes that the object has: of addresses, of the filter, of reads, normalised, sRGB; or the
+  // error.
+  const auto of = [](const cudaResourceDesc& r, const cudaTextureDesc& t) -> std::string {
     cudaTextureObject_t object = 0;
-    answer(what, cudaCreateTextureObject(&object, &r, &t, nullptr));
-    if (object == 0) return;
+    const cudaError_t error = cudaCreateTextureObject(&object, &r, &t, nullptr);
+    require(cudaGetLastError(), error, "the last error");
+    if (error != cudaSuccess) return cudaGetErrorName(error);
     cudaResourceDesc resource;
-    cudaTextureDesc texture;
+    cudaTextureDesc texture{};
     cudaResourceViewDesc view;
-    std::memset(&texture, 0, sizeof texture);
-    CALL(cudaGetTextureObjectResourceDesc(&resource, object));
-    CALL(cudaGetTextureObjectTextureDesc(&texture, object));
-    CALL(cudaGetTextureObjectResourceViewDesc(&view, object));
-    std::printf("%d; modes %d %d %d filter %d read %d normalized %d sRGB %d\n", resource.resType,
-                texture.addressMode[0], texture.addressMode[1], texture.addressMode[2],
-                texture.filterMode, texture.readMode, texture.normalizedCoords, texture.sRGB);
-    CALL(cudaDestroyTextureObject(object));
+    succeeds(cudaGetTextureObjectResourceDesc(&resource, object));
+    succeeds(cudaGetTextureObjectTextureDesc(&texture, object));
+    succeeds(cudaGetTextureObjectResourceViewDesc(&view, object));
+    require(resource.resType == r.resType, "the kind of resource");
+    succeeds(cudaDestroyTextureObject(object));
+    std::string modes;
+    for (const int mode :
+         {int{texture.addressMode[0]}, int{texture.addressMode[1]}, int{texture.addressMode[2]},
+          int{texture.filterMode}, int{texture.readMode}, texture.normalizedCoords, texture.sRGB})
+      modes += std::to_string(mode) + " ";
+    return modes;
   };
-  const auto with = [&](const char* what, cudaResourceDesc r, auto change) {
-    cudaTextureDesc t{};
-    change(r, t);
-    create(what, r, t);
-  };
-#define WITH(resource, ...)                                                            \
-  with(#resource " " #__VA_ARGS__, resource,                                           \
-       []([[maybe_unused]] cudaResourceDesc& r, [[maybe_unused]] cudaTextureDesc& t) { \
-         __VA_ARGS__;                                                                  \
-       })
-#define WITH_HERE(resource, ...)                                                        \
-  with(#resource " " #__VA_ARGS__, resource,                                            \
-       [&]([[maybe_unused]] cudaResourceDesc& r, [[maybe_unused]] cudaTextureDesc& t) { \
-         __VA_ARGS__;                                                                   \
-       })
-  WITH(array, );
-  WITH(array, t.filterMode = cudaFilterModeLinear);
-  WITH(array, t.addressMode[0] = cudaAddressModeWrap);
-  WITH(array, t.addressMode[0] = t.addressMode[1] = t.addressMode[2] = cudaAddressModeMirror);
-  WITH(array, t.addressMode[0] = static_cast<cudaTextureAddressMode>(9));
-  WITH(array, t.filterMode = static_cast<cudaTextureFilterMode>(9));
-  WITH(array, t.readMode = static_cast<cudaTextureReadMode>(9));
-  WITH(array, t.readMode = cudaReadModeNormalizedFloat);
-  WITH(array, t.normalizedCoords = 7);
-  WITH(array, t.sRGB = 1);
-  WITH(array, t.maxAnisotropy = 17);
-  WITH(array, t.addressMode[0] = cudaAddressModeBorder; t.borderColor[0] = 5);
-  WITH(array, r.res.array.array = nullptr);
-  WITH(array, r.resType = static_cast<cudaResourceType>(8));
-  WITH_HERE(array, r.res.array.array = words);
-  WITH_HERE(array, r.res.array.array = words; t.filterMode = cudaFilterModeLinear);
-  WITH_HERE(array, r.res.array.array = words; t.readMode = cudaReadModeNormalizedFloat);
-  WITH(linear, );
-  WITH(linear, t.filterMode = cudaFilterModeLinear);
-  WITH(linear, t.addressMode[0] = cudaAddressModeWrap);
-  WITH(linear, t.normalizedCoords = 1);
-  WITH(linear, r.res.linear.sizeInBytes = 4095);
-  WITH(linear, r.res.linear.sizeInBytes = std::size_t{1} << 40);
-  WITH(linear, r.res.linear.devPtr = nullptr);
-  WITH_HERE(linear, r.res.linear.devPtr = bytes + 4);
-  WITH_HERE(linear, r.res.linear.devPtr = bytes + 16);
-  WITH_HERE(linear, r.res.linear.devPtr = bytes + 256);
-  WITH_HERE(linear, r.res.linear.devPtr = bytes + 512);
-  WITH(linear, r.res.linear.desc.y = 16);
-  WITH(linear, r.res.linear.desc = {32, 32, 32, 0, cudaChannelFormatKindFloat});
-  WITH_HERE(linear, r.res.linear.desc = h; t.readMode = cudaReadModeNormalizedFloat);
-  WITH(pitched, );
-  WITH(pitched, t.filterMode = cudaFilterModeLinear);
-  WITH(pitched, t.normalizedCoords = 1; t.addressMode[0] = cudaAddressModeWrap);
-  WITH(pitched, r.res.pitch2D.pitchInBytes = 64);
-  WITH(pitched, r.res.pitch2D.pitchInBytes = 48);
-  WITH(pitched, r.res.pitch2D.width = 131073);
-  WITH(pitched, r.res.pitch2D.height = 65001);
-  WITH(pitched, r.res.pitch2D.devPtr = nullptr);
-  WITH_HERE(pitched, r.res.pitch2D.devPtr = bytes + 32);
-  WITH_HERE(pitched, r.res.pitch2D.desc = w; t.filterMode = cudaFilterModeLinear);
+  // Of the resource `r` and the texture `t`, after the assignments.
+#define WITH(expected, resource, ...)                                                \
+  {                                                                                  \
+    cudaResourceDesc r = resource;                                                   \
+    cudaTextureDesc t{};                                                             \
+    __VA_ARGS__;                                                                     \
+    const std::string found = of(r, t);                                              \
+    require(found == expected, (found + " of " #resource " " #__VA_ARGS__).c_str()); \
+  }
+  WITH("0 0 0 0 0 0 0 ", array)
+  WITH("0 0 0 1 0 0 0 ", array, t.filterMode = cudaFilterModeLinear)
+  WITH("0 0 0 0 0 0 0 ", array, t.addressMode[0] = cudaAddressModeWrap)
+  WITH("2 2 2 0 0 0 0 ", array,
+       t.addressMode[0] = t.addressMode[1] = t.addressMode[2] = cudaAddressModeMirror)
+  WITH("cudaErrorInvalidValue", array, t.addressMode[0] = static_cast<cudaTextureAddressMode>(9))
+  WITH("cudaErrorInvalidValue", array, t.filterMode = static_cast<cudaTextureFilterMode>(9))
+  WITH("0 0 0 0 0 0 0 ", array, t.readMode = static_cast<cudaTextureReadMode>(9))
+  WITH("cudaErrorInvalidNormSetting", array, t.readMode = cudaReadModeNormalizedFloat)
+  WITH("0 0 0 0 0 1 0 ", array, t.normalizedCoords = 7)
+  WITH("0 0 0 0 0 0 1 ", array, t.sRGB = 1)
+  WITH("0 0 0 0 0 0 0 ", array, t.maxAnisotropy = 17)
+  WITH("3 0 0 0 0 0 0 ", array, t.addressMode[0] = cudaAddressModeBorder; t.borderColor[0] = 5)
+  WITH("cudaErrorInvalidResourceHandle", array, r.res.array.array = nullptr)
+  WITH("cudaErrorInvalidValue", array, r.resType = static_cast<cudaResourceType>(8))
+  WITH("0 0 0 0 0 0 0 ", array, r.res.array.array = words)
+  WITH("cudaErrorInvalidFilterSetting", array, r.res.array.array = words;
+       t.filterMode = cudaFilterModeLinear)
+  WITH("cudaErrorInvalidNormSetting", array, r.res.array.array = words;
+       t.readMode = cudaReadModeNormalizedFloat)
+  WITH("0 0 0 0 0 0 0 ", linear)
+  WITH("0 0 0 1 0 0 0 ", linear, t.filterMode = cudaFilterModeLinear)
+  WITH("0 0 0 0 0 0 0 ", linear, t.addressMode[0] = cudaAddressModeWrap)
+  WITH("0 0 0 0 0 1 0 ", linear, t.normalizedCoords = 1)
+  WITH("0 0 0 0 0 0 0 ", linear, r.res.linear.sizeInBytes = 4095)
+  WITH("cudaErrorInvalidValue", linear, r.res.linear.sizeInBytes = std::size_t{1} << 40)
+  WITH("cudaErrorInvalidValue", linear, r.res.linear.devPtr = nullptr)
+  WITH("cudaErrorInvalidValue", linear, r.res.linear.devPtr = bytes + 4)
+  WITH("cudaErrorInvalidValue", linear, r.res.linear.devPtr = bytes + 16)
+  WITH("cudaErrorInvalidValue", linear, r.res.linear.devPtr = bytes + 256)
+  WITH("0 0 0 0 0 0 0 ", linear, r.res.linear.devPtr = bytes + 512)
+  WITH("cudaErrorInvalidChannelDescriptor", linear, r.res.linear.desc.y = 16)
+  WITH("cudaErrorInvalidChannelDescriptor", linear,
+       r.res.linear.desc = {32, 32, 32, 0, cudaChannelFormatKindFloat})
+  WITH("0 0 0 0 1 0 0 ", linear, r.res.linear.desc = h; t.readMode = cudaReadModeNormalizedFloat)
+  WITH("0 0 0 0 0 0 0 ", pitched)
+  WITH("0 0 0 1 0 0 0 ", pitched, t.filterMode = cudaFilterModeLinear)
+  WITH("0 0 0 0 0 1 0 ", pitched, t.normalizedCoords = 1; t.addressMode[0] = cudaAddressModeWrap)
+  WITH("0 0 0 0 0 0 0 ", pitched, r.res.pitch2D.pitchInBytes = 64)
+  WITH("cudaErrorInvalidValue", pitched, r.res.pitch2D.pitchInBytes = 48)
+  WITH("cudaErrorInvalidValue", pitched, r.res.pitch2D.width = 131073)
+  WITH("cudaErrorInvalidValue", pitched, r.res.pitch2D.height = 65001)
+  WITH("cudaErrorInvalidValue", pitched, r.res.pitch2D.devPtr = nullptr)
+  WITH("cudaErrorInvalidValue", pitched, r.res.pitch2D.devPtr = bytes + 32)
+  WITH("cudaErrorInvalidFilterSetting", pitched, r.res.pitch2D.desc = w;
+       t.filterMode = cudaFilterModeLinear)
 #undef WITH
-#undef WITH_HERE
   cudaTextureObject_t object = 0;
   const cudaTextureDesc t{};
-  CALL(cudaCreateTextureObject(nullptr, &array, &t, nullptr));
-  CALL(cudaCreateTextureObject(&object, nullptr, &t, nullptr));
-  CALL(cudaCreateTextureObject(&object, &array, nullptr, nullptr));
-  CALL(cudaDestroyTextureObject(0));
+  fails(cudaCreateTextureObject(nullptr, &array, &t, nullptr));
+  fails(cudaCreateTextureObject(&object, nullptr, &t, nullptr));
+  fails(cudaCreateTextureObject(&object, &array, nullptr, nullptr), cudaErrorInvalidResourceHandle);
+  succeeds(cudaDestroyTextureObject(0));
   cudaResourceDesc resource;
   cudaTextureDesc texture;
-  CALL(cudaGetTextureObjectResourceDesc(&resource, 0));
-  CALL(cudaGetTextureObjectTextureDesc(&texture, 0));
+  fails(cudaGetTextureObjectResourceDesc(&resource, 0));
+  fails(cudaGetTextureObjectTextureDesc(&texture, 0));
   cudaResourceViewDesc view{};
   view.format = cudaResViewFormatFloat1;
   view.width = 16, view.height = 8;
-  CALL(cudaCreateTextureObject(&object, &array, &t, &view));
+  succeeds(cudaCreateTextureObject(&object, &array, &t, &view));
   cudaResourceViewDesc got{};
-  CALL(cudaGetTextureObjectResourceViewDesc(&got, object));
-  std::printf("view %d %zu %zu %zu\n", got.format, got.width, got.height, got.depth);
-  CALL(cudaDestroyTextureObject(object));
+  succeeds(cudaGetTextureObjectResourceViewDesc(&got, object));
+  require(got.format == view.format && got.width == 16 && got.height == 8 && got.depth == 0,
+          "the view");
+  succeeds(cudaDestroyTextureObject(object));
   view.format = cudaResViewFormatUnsignedInt1;
-  CALL(cudaCreateTextureObject(&object, &array, &t, &view));
+  succeeds(cudaCreateTextureObject(&object, &array, &t, &view));
   view.format = cudaResViewFormatFloat2;
-  CALL(cudaCreateTextureObject(&object, &array, &t, &view));
+  fails(cudaCreateTextureObject(&object, &array, &t, &view));
   cudaSurfaceObject_t surface = 0;
-  CALL(cudaCreateSurfaceObject(&surface, &array));
-  CALL(cudaGetSurfaceObjectResourceDesc(&resource, surface));
-  CALL(cudaDestroySurfaceObject(surface));
+  succeeds(cudaCreateSurfaceObject(&surface, &array));
+  succeeds(cudaGetSurfaceObjectResourceDesc(&resource, surface));
+  succeeds(cudaDestroySurfaceObject(surface));
   array.res.array.array = words;
-  CALL(cudaCreateSurfaceObject(&surface, &array));
-  CALL(cudaCreateSurfaceObject(&surface, &linear));
-  CALL(cudaCreateSurfaceObject(nullptr, &array));
-  CALL(cudaCreateSurfaceObject(&surface, nullptr));
-  CALL(cudaDestroySurfaceObject(0));
+  succeeds(cudaCreateSurfaceObject(&surface, &array));
+  fails(cudaCreateSurfaceObject(&surface, &linear));
+  fails(cudaCreateSurfaceObject(nullptr, &array));
+  fails(cudaCreateSurfaceObject(&surface, nullptr));
+  succeeds(cudaDestroySurfaceObject(0));
   std::size_t most = 0;
-  CALL(cudaDeviceGetTexture1DLinearMaxWidth(&most, &d, 0));
-  std::printf("%zu\n", most);
-  CALL(cudaDeviceGetTexture1DLinearMaxWidth(&most, &h, 0));
-  std::printf("%zu\n", most);
-  CALL(cudaFreeArray(a));
-  CALL(cudaFreeArray(words));
-  CALL(cudaFree(memory));
+  succeeds(cudaDeviceGetTexture1DLinearMaxWidth(&most, &d, 0));
+  require(most == 1 << 30, "the most texels");
+  succeeds(cudaDeviceGetTexture1DLinearMaxWidth(&most, &h, 0));
+  require(most == 1 << 30, "the most texels");
+  succeeds(cudaFreeArray(a));
+  succeeds(cudaFreeArray(words));
+  succeeds(cudaFree(memory));
 }
 
 static void mipmaps() {
   const cudaChannelFormatDesc d = f(32, 0, 0, 0, cudaChannelFormatKindFloat);
   cudaMipmappedArray_t m = nullptr;
   cudaArray_t level = nullptr;
-  CALL(cudaMallocMipmappedArray(&m, &d, {16, 8, 0}, 3));
-  for (unsigned l = 0; l < 4; ++l) {
-    CALL(cudaGetMipmappedArrayLevel(&level, m, l));
-    if (l < 3) show(level);
+  succeeds(cudaMallocMipmappedArray(&m, &d, {16, 8, 0}, 3));
+  for (unsigned l = 0; l < 3; ++l) {
+    succeeds(cudaGetMipmappedArrayLevel(&level, m, l));
+    has(level, d, {16u >> l, 8u >> l, 0}, 0);
   }
-  CALL(cudaFreeMipmappedArray(m));
-  CALL(cudaMallocMipmappedArray(&m, &d, {16, 8, 0}, 99));
-  CALL(cudaGetMipmappedArrayLevel(&level, m, 4));
-  CALL(cudaGetMipmappedArrayLevel(&level, m, 5));
-  CALL(cudaFreeMipmappedArray(m));
-  CALL(cudaMallocMipmappedArray(&m, &d, {16, 8, 0}, 0));
-  CALL(cudaFreeMipmappedArray(nullptr));
+  fails(cudaGetMipmappedArrayLevel(&level, m, 3));
+  succeeds(cudaFreeMipmappedArray(m));
+  succeeds(cudaMallocMipmappedArray(&m, &d, {16, 8, 0}, 99));
+  succeeds(cudaGetMipmappedArrayLevel(&level, m, 4));
+  fails(cudaGetMipmappedArrayLevel(&level, m, 5));
+  succeeds(cudaFreeMipmappedArray(m));
+  succeeds(cudaMallocMipmappedArray(&m, &d, {16, 8, 0}, 0));
+  succeeds(cudaFreeMipmappedArray(nullptr));
 }
 
 int main() {

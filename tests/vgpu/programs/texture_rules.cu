@@ -86,15 +86,13 @@ class Image {
     }
     const cudaChannelFormatDesc format = texture.format.desc();
     const unsigned count = static_cast<unsigned>(texture.levels.size());
-    require(cudaMallocMipmappedArray(&mipmap_, &format, texture.extent, count),
-            "cudaMallocMipmappedArray");
+    require(cudaMallocMipmappedArray(&mipmap_, &format, texture.extent, count));
     for (unsigned l = 0; l < count; ++l) {
       cudaArray_t array = nullptr;
-      require(cudaGetMipmappedArrayLevel(&array, mipmap_, l), "a level");
+      require(cudaGetMipmappedArrayLevel(&array, mipmap_, l));
       const std::size_t row = texture.width(l) * texture.format.bytes();
       require(cudaMemcpy2DToArray(array, 0, 0, texture.levels[l].data(), row, row,
-                                  texture.texels(l) / texture.width(l), cudaMemcpyHostToDevice),
-              "cudaMemcpy2DToArray");
+                                  texture.texels(l) / texture.width(l), cudaMemcpyHostToDevice));
     }
   }
   ~Image() {
@@ -140,12 +138,12 @@ class Probe {
     const Image image(texture);
     const cudaResourceDesc resource = image.resource();
     cudaTextureObject_t t = 0;
-    require(cudaCreateTextureObject(&t, &resource, &texture.desc, nullptr), "a texture");
+    require(cudaCreateTextureObject(&t, &resource, &texture.desc, nullptr));
     const DeviceArray<Point> points(at);
     const DeviceArray<float4> out(at.size());
     const int n = static_cast<int>(at.size());
     fetch_all<<<(n + 127) / 128, 128>>>(texture.way, t, points.get(), out.get(), n);
-    require(cudaDeviceSynchronize(), "fetch");
+    require(cudaDeviceSynchronize());
     std::vector<float> values;
     const std::vector<float4> texels = out.read();
     for (std::size_t i = 0; i < texels.size(); ++i) {
@@ -155,7 +153,7 @@ class Probe {
     }
     results_.show(name, values);
     note(name, texture, at);
-    require(cudaDestroyTextureObject(t), "cudaDestroyTextureObject");
+    require(cudaDestroyTextureObject(t));
   }
 
  private:

@@ -55,7 +55,7 @@ std::vector<T> fetched(Dim dim, cudaTextureObject_t t, const std::vector<float4>
     case kFetch: fetch_all<kFetch><<<blocks, 128>>>(t, at.get(), out.get(), n); break;
     default: fetch_all<kGather><<<blocks, 128>>>(t, at.get(), out.get(), n);
   }
-  require(cudaDeviceSynchronize(), "fetch");
+  require(cudaDeviceSynchronize());
   return out.read();
 }
 
@@ -165,7 +165,7 @@ cudaTextureObject_t texture(const Case& c, const cudaResourceDesc& resource) {
   const float border[] = {0.25f, -2.0f, 0.75f, 3.0f};
   std::memcpy(desc.borderColor, border, sizeof border);
   cudaTextureObject_t t = 0;
-  require(cudaCreateTextureObject(&t, &resource, &desc, nullptr), "cudaCreateTextureObject");
+  require(cudaCreateTextureObject(&t, &resource, &desc, nullptr));
   return t;
 }
 
@@ -216,7 +216,7 @@ void run(const Results& results, const Case& c, int n = 1024) {
   show(results, c, name, t, points(c, n, random));
   if (c.dim == k2D && c.format.name() == "f32x1" && !c.wild)
     show(results, c, name + " odd", t, odd_points());
-  require(cudaDestroyTextureObject(t), "cudaDestroyTextureObject");
+  require(cudaDestroyTextureObject(t));
 }
 
 void modes(const Results& results) {
@@ -332,7 +332,7 @@ void weights(const Results& results) {
       resource.res.array.array = array.get();
       const cudaTextureObject_t t = texture(c, resource);
       show(results, c, "weights " + format.name() + " " + std::to_string(pair), t, at);
-      require(cudaDestroyTextureObject(t), "cudaDestroyTextureObject");
+      require(cudaDestroyTextureObject(t));
     }
   }
   for (const bool srgb : {false, true}) {
@@ -354,7 +354,7 @@ void weights(const Results& results) {
       resource.res.array.array = array.get();
       const cudaTextureObject_t t = texture(c, resource);
       show(results, c, "all values " + c.format.name() + (srgb ? " sRGB" : ""), t, at);
-      require(cudaDestroyTextureObject(t), "cudaDestroyTextureObject");
+      require(cudaDestroyTextureObject(t));
     }
   }
 }
@@ -375,7 +375,7 @@ void memory(const Results& results) {
     resource.res.linear.sizeInBytes = 500 * format.bytes();
     cudaTextureObject_t t = texture(c, resource);
     show(results, c, "linear " + name_of(c), t, points(c, 1024, random));
-    require(cudaDestroyTextureObject(t), "cudaDestroyTextureObject");
+    require(cudaDestroyTextureObject(t));
     for (const auto filter : {cudaFilterModePoint, cudaFilterModeLinear}) {
       for (int mode = 0; mode < 4; ++mode) {
         for (const bool normalized : {false, true}) {
@@ -388,18 +388,17 @@ void memory(const Results& results) {
             c.read = cudaReadModeNormalizedFloat;
           void* pitched = nullptr;
           std::size_t pitch = 0;
-          require(cudaMallocPitch(&pitched, &pitch, 15 * format.bytes(), 10), "cudaMallocPitch");
+          require(cudaMallocPitch(&pitched, &pitch, 15 * format.bytes(), 10));
           const auto bytes = texels(format, 150, false, random);
           require(cudaMemcpy2D(pitched, pitch, bytes.data(), 15 * format.bytes(),
-                               15 * format.bytes(), 10, cudaMemcpyHostToDevice),
-                  "cudaMemcpy2D");
+                               15 * format.bytes(), 10, cudaMemcpyHostToDevice));
           resource = {};
           resource.resType = cudaResourceTypePitch2D;
           resource.res.pitch2D = {pitched, format.desc(), 15, 10, pitch};
           t = texture(c, resource);
           show(results, c, "pitched " + name_of(c), t, points(c, 1024, random));
-          require(cudaDestroyTextureObject(t), "cudaDestroyTextureObject");
-          require(cudaFree(pitched), "cudaFree");
+          require(cudaDestroyTextureObject(t));
+          require(cudaFree(pitched));
         }
       }
     }

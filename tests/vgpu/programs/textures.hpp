@@ -105,7 +105,7 @@ class Array {
   Array(const Format& format, cudaExtent extent, unsigned flags,
         const std::vector<std::uint8_t>& bytes) {
     const cudaChannelFormatDesc desc = format.desc();
-    require(cudaMalloc3DArray(&array_, &desc, extent, flags), "cudaMalloc3DArray");
+    require(cudaMalloc3DArray(&array_, &desc, extent, flags));
     cudaMemcpy3DParms copy{};
     const std::size_t rows = extent.height == 0 ? 1 : extent.height;
     copy.srcPtr = make_cudaPitchedPtr(const_cast<std::uint8_t*>(bytes.data()),
@@ -113,7 +113,7 @@ class Array {
     copy.dstArray = array_;
     copy.extent = make_cudaExtent(extent.width, rows, extent.depth == 0 ? 1 : extent.depth);
     copy.kind = cudaMemcpyHostToDevice;
-    require(cudaMemcpy3D(&copy), "cudaMemcpy3D");
+    require(cudaMemcpy3D(&copy));
   }
   ~Array() { cudaFreeArray(array_); }
   Array(const Array&) = delete;

@@ -13,28 +13,28 @@ int main() {
   std::vector<std::thread> threads;
   unsigned long long legacy = 0, ids[4];
   cudaGraph_t graph;
-  require(cudaStreamGetId(nullptr, &legacy), "cudaStreamGetId");
+  require(cudaStreamGetId(nullptr, &legacy));
   require(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeRelaxed),
           "this thread's capture");
   std::thread([] {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-    require(cudaStreamIsCapturing(cudaStreamPerThread, &status), "cudaStreamIsCapturing");
+    require(cudaStreamIsCapturing(cudaStreamPerThread, &status));
     require(status == cudaStreamCaptureStatusNone, "another thread's stream is not captured");
     require(cudaStreamIsCapturing(cudaStreamLegacy, &status), cudaErrorStreamCaptureImplicit,
             "the legacy stream waits for captured ones");
   }).join();
   require(cudaStreamEndCapture(cudaStreamPerThread, &graph), "the question left the capture whole");
-  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  require(cudaGraphDestroy(graph));
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([t, &ids] {
-      require(cudaStreamGetId(cudaStreamPerThread, &ids[t]), "cudaStreamGetId");
+      require(cudaStreamGetId(cudaStreamPerThread, &ids[t]));
       for (int round = 0; round < 50; ++round) {
         int *data, host[64];
-        require(cudaMalloc(&data, sizeof host), "cudaMalloc");
-        require(cudaMemset(data, 0, sizeof host), "cudaMemset");
+        require(cudaMalloc(&data, sizeof host));
+        require(cudaMemset(data, 0, sizeof host));
         add<<<1, 64>>>(data, t);
         add<<<1, 64>>>(data, round);
-        require(cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+        require(cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost));
         for (const int value : host) require(value == t + round, "an element");
         if (t == 0) {
           require(cudaFree(host), cudaErrorInvalidValue, "a host pointer is refused");
@@ -42,7 +42,7 @@ int main() {
         } else {
           require(cudaPeekAtLastError(), "another thread's error");
         }
-        require(cudaFree(data), "cudaFree");
+        require(cudaFree(data));
       }
     });
   }

@@ -16,20 +16,20 @@ __global__ void claim(int* next, int* order) { order[blockIdx.x] = atomicAdd(nex
 int main(int argc, char**) {
   constexpr int kThreads = 64, kBlocks = 600, kElements = kThreads * kBlocks;
   int *x = nullptr, *result = nullptr, sum = 0;
-  require(cudaMalloc(&x, kElements * sizeof(int)), "cudaMalloc");
-  require(cudaMalloc(&result, sizeof(int)), "cudaMalloc");
-  require(cudaMemset(result, 0, sizeof(int)), "cudaMemset");
+  require(cudaMalloc(&x, kElements * sizeof(int)));
+  require(cudaMalloc(&result, sizeof(int)));
+  require(cudaMemset(result, 0, sizeof(int)));
   if (argc > 1) {
     claim<<<kBlocks, 1>>>(result, x);
-    require(cudaMemcpy(&sum, result, sizeof sum, cudaMemcpyDeviceToHost), "claim");
+    require(cudaMemcpy(&sum, result, sizeof sum, cudaMemcpyDeviceToHost));
     require(sum == kBlocks, "every block has its turn");
     return 0;
   }
-  require(cudaMemset(x, 0, kElements * sizeof(int)), "cudaMemset");
+  require(cudaMemset(x, 0, kElements * sizeof(int)));
   fill<<<kBlocks, kThreads>>>(x);
   total<<<1, 32>>>(x, kElements / 2, result);
   total<<<1, 32>>>(x, kElements, result);
-  require(cudaMemcpy(&sum, result, sizeof sum, cudaMemcpyDeviceToHost), "total");
+  require(cudaMemcpy(&sum, result, sizeof sum, cudaMemcpyDeviceToHost));
   require(sum == kElements, "all blocks were executed");
   return 0;
 }

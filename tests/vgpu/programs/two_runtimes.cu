@@ -20,15 +20,15 @@ void use(void* library) {
   int* const device = find<int*(int)>(library, "library_allocate")(kCount);
   require(device != nullptr, "memory from the library's runtime");
   cudaStream_t stream;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  require(cudaStreamCreate(&stream));
   count<<<1, kCount, 0, stream>>>(device);
   require(
       find<cudaError_t(int*, int, cudaStream_t)>(library, "library_scale")(device, kCount, stream),
       "the library's kernel");
-  require(cudaMemcpyAsync(host, device, sizeof host, cudaMemcpyDeviceToHost, stream), "a copy");
-  require(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  require(cudaMemcpyAsync(host, device, sizeof host, cudaMemcpyDeviceToHost, stream));
+  require(cudaStreamSynchronize(stream));
   for (int i = 0; i < kCount; ++i) require(host[i] == 2 * i, "an element that both computed");
-  require(cudaStreamDestroy(stream), "cudaStreamDestroy");
+  require(cudaStreamDestroy(stream));
   require(find<cudaError_t()>(library, "library_free")(), "cudaFree");
 }
 

@@ -12,10 +12,10 @@ static __global__ void scale(int* data) { data[threadIdx.x] *= factor; }
 int main() {
   int host[32], *device;
   for (int i = 0; i < 32; ++i) host[i] = i;
-  require(cudaMalloc(&device, sizeof host), "cudaMalloc");
-  require(cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMalloc(&device, sizeof host));
+  require(cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice));
   scale<<<1, 32>>>(device);
   triple(device, 32);
-  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 32; ++i) require(host[i] == 6 * i, "an element that both units scaled");
 }

@@ -8,5 +8,5 @@ static __global__ void scale(int* data) { data[threadIdx.x] *= factor; }
 
 void triple(int* data, int n) {
   scale<<<1, n>>>(data);
-  require(cudaGetLastError(), "launch");
+  require(cudaGetLastError());
 }

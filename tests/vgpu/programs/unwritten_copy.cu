@@ -11,12 +11,12 @@ int main(int argc, char**) {
   constexpr int kAll = 32, kWritten = 20;
   int *device = nullptr, *other = nullptr, pageable[kAll] = {}, *host = pageable;
   constexpr std::size_t kBytes = sizeof pageable;
-  if (argc > 1) require(cudaMallocHost(&host, kBytes), "cudaMallocHost");
-  require(cudaMalloc(&device, kBytes), "cudaMalloc");
-  require(cudaMalloc(&other, kBytes), "cudaMalloc");
+  if (argc > 1) require(cudaMallocHost(&host, kBytes));
+  require(cudaMalloc(&device, kBytes));
+  require(cudaMalloc(&other, kBytes));
   write<<<1, kWritten>>>(device);
-  require(cudaMemcpy(host, device, kWritten * sizeof(int), cudaMemcpyDeviceToHost), "the results");
-  require(cudaMemcpy(other, device, kBytes, cudaMemcpyDeviceToDevice), "on the device");
+  require(cudaMemcpy(host, device, kWritten * sizeof(int), cudaMemcpyDeviceToHost));
+  require(cudaMemcpy(other, device, kBytes, cudaMemcpyDeviceToDevice));
   require(cudaMemcpy(host, other, kBytes, cudaMemcpyDeviceToHost), "with the rest");
   require(cudaMemcpy(host, device, kBytes, cudaMemcpyDeviceToHost), "with the rest again");
   require(host[kWritten - 1] == 7, "the results");

@@ -19,16 +19,16 @@ int main() {
   }
   float *da, *db, *dc;
   const std::size_t bytes = kCount * sizeof(float);
-  require(cudaMalloc(&da, bytes), "cudaMalloc");
-  require(cudaMalloc(&db, bytes), "cudaMalloc");
-  require(cudaMalloc(&dc, bytes), "cudaMalloc");
-  require(cudaMemcpy(da, a.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  require(cudaMemcpy(db, b.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMalloc(&da, bytes));
+  require(cudaMalloc(&db, bytes));
+  require(cudaMalloc(&dc, bytes));
+  require(cudaMemcpy(da, a.data(), bytes, cudaMemcpyHostToDevice));
+  require(cudaMemcpy(db, b.data(), bytes, cudaMemcpyHostToDevice));
   add<<<(kCount + 255) / 256, 256>>>(da, db, dc, kCount);
-  require(cudaGetLastError(), "launch");
-  require(cudaMemcpy(c.data(), dc, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaGetLastError());
+  require(cudaMemcpy(c.data(), dc, bytes, cudaMemcpyDeviceToHost));
   for (int i = 0; i < kCount; ++i) require(c[i] == static_cast<float>(4 * i), "a sum");
-  require(cudaFree(da), "cudaFree");
-  require(cudaFree(db), "cudaFree");
-  require(cudaFree(dc), "cudaFree");
+  require(cudaFree(da));
+  require(cudaFree(db));
+  require(cudaFree(dc));
 }
