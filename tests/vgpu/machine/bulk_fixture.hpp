@@ -61,7 +61,7 @@ class Bulk : public EngineTest {
   std::vector<std::uint32_t> load_box(const TensorMap& map, Coordinates at) {
     const std::uint32_t bytes = map.box_bytes();
     auto* const out = array<std::uint32_t>(bytes / 4);
-    launch("load_box", {1, 1, 1}, {64, 1, 1}, out, encoded(map), static_cast<int>(map.rank), at,
+    launch("load_box", {1}, {64}, out, encoded(map), static_cast<int>(map.rank), at,
            static_cast<int>(bytes));
     return {out, out + bytes / 4};
   }

@@ -25,12 +25,12 @@ class ChecksTest : public EngineTest {
     memory.mark_written(data, count * sizeof(T));
     return data;
   }
+  using EngineTest::expect_fault;
   template <class... A>
   void expect_fault(vgpu::FaultKind kind, const char* text, const std::string& kernel,
                     vgpu::Dim3 grid, vgpu::Dim3 block, A... arguments) {
     const vgpu::Fault fault = fault_of(kernel, grid, block, arguments...);
-    EXPECT_EQ(fault.kind, kind) << fault.what();
-    EXPECT_NE(std::string(fault.what()).find(text), std::string::npos) << fault.what();
+    expect_fault(fault, kind, {text});
     EXPECT_NE(fault.file, "");
     EXPECT_GT(fault.line, 0);
   }

@@ -112,6 +112,12 @@ class EngineTest : public testing::Test {
     return vgpu::Fault(vgpu::FaultKind::kTrap, "");
   }
 
+  static void expect_fault(const vgpu::Fault& fault, vgpu::FaultKind kind,
+                           std::initializer_list<std::string> parts = {}) {
+    EXPECT_EQ(fault.kind, kind) << fault.what();
+    expect_text(fault, parts);
+  }
+
   // A kernel that waits correctly for its copies gives the same result under each.
   void for_each_schedule(const std::function<void()>& test) {
     using vgpu::CopySchedule;

@@ -38,7 +38,7 @@ TEST_F(Async, Sizes) {
     for (const int part : {0, 1, 7, 12, 16}) {
       using Int4 = std::array<int, 4>;
       Int4* const out = array<Int4>(160);
-      launch("copy_sizes", {1, 1, 1}, {32, 1, 1}, out, array(in), part);
+      launch("copy_sizes", {1}, {32}, out, array(in), part);
       for (int t = 0; t < 32; ++t) {
         const int* const from = in.data() + t * 4;
         Int4 partly{};
@@ -56,7 +56,7 @@ TEST_F(Async, Sizes) {
 TEST_F(Async, NothingIsReadWhereNothingIsAskedFor) {
   const std::vector<int> in = numbers(8);
   int* const out = array<int>(32);
-  const vgpu::LaunchReport report = launch("copy_nothing", {1, 1, 1}, {32, 1, 1}, out, array(in));
+  const vgpu::LaunchReport report = launch("copy_nothing", {1}, {32}, out, array(in));
   for (int t = 0; t < 32; ++t) EXPECT_EQ(out[t], t < 8 ? in[t] : 0);
   // Eight lanes read one sector; the stores are one request of four.
   EXPECT_EQ(report.exact.at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), 1u);
@@ -71,7 +71,7 @@ TEST_F(Async, GroupsLandInOrderAndNoSoonerThanTheScheduleSays) {
   for (const CopySchedule& schedule : schedules()) {
     config.schedule = schedule;
     int* const out = array<int>(512);
-    launch("copy_groups", {1, 1, 1}, {32, 1, 1}, out, array(in));
+    launch("copy_groups", {1}, {32}, out, array(in));
     const int landed[] = {1, 2, 3, 4};  // at least, after each wait
     for (int row = 0; row < 4; ++row) {
       for (int i = 0; i < 4; ++i) {
@@ -92,7 +92,7 @@ TEST_F(Async, LanesHaveGroupsOfTheirOwn) {
   for (const CopySchedule& schedule : schedules()) {
     config.schedule = schedule;
     int* const out = array<int>(64);
-    launch("copy_divided", {1, 1, 1}, {32, 1, 1}, out, array(in));
+    launch("copy_divided", {1}, {32}, out, array(in));
     for (int t = 0; t < 32; ++t) {
       EXPECT_EQ(out[t], t % 2 == 0 ? in[t] : -1);
       EXPECT_EQ(out[32 + t], in[32 + t]);
@@ -104,9 +104,9 @@ TEST_F(Async, FaultsOfCopies) {
   char* const in = array<char>(64);
   config.dynamic_shared_bytes = 64;
   const auto fault = [&](int to, long long from, int bytes) {
-    return fault_of("copy_at", {1, 1, 1}, {1, 1, 1}, in, to, from, bytes);
+    return fault_of("copy_at", {1}, {1}, in, to, from, bytes);
   };
-  EXPECT_NO_THROW(launch("copy_at", {1, 1, 1}, {1, 1, 1}, in, 56, 56ll, 8));
+  EXPECT_NO_THROW(launch("copy_at", {1}, {1}, in, 56, 56ll, 8));
   EXPECT_EQ(fault(4, 0, 8).kind, FaultKind::kMisaligned);
   EXPECT_EQ(fault(64, 0, 8).kind, FaultKind::kOutOfBounds);
   expect_text(fault(64, 0, 8),
@@ -119,16 +119,15 @@ TEST_F(Async, FaultsOfCopies) {
     EXPECT_EQ(fault(0, 0, 9).kind, FaultKind::kBadOperand);
   }
   // Only the copied bytes must be initialised.
-  EXPECT_NO_THROW(launch("copy_at", {1, 1, 1}, {1, 1, 1}, array<char>(4), 0, 0ll, 4));
-  EXPECT_EQ(fault_of("copy_at", {1, 1, 1}, {1, 1, 1}, array<char>(4), 0, 0ll, 5).kind,
-            FaultKind::kOutOfBounds);
+  EXPECT_NO_THROW(launch("copy_at", {1}, {1}, array<char>(4), 0, 0ll, 4));
+  EXPECT_EQ(fault_of("copy_at", {1}, {1}, array<char>(4), 0, 0ll, 5).kind, FaultKind::kOutOfBounds);
 }
 
 TEST_F(Mbarrier, Counts) {
   for (const CopySchedule& schedule : schedules()) {
     config.schedule = schedule;
     unsigned* const out = array<unsigned>(13);
-    launch("counts", {1, 1, 1}, {1, 1, 1}, out);
+    launch("counts", {1}, {1}, out);
     const unsigned expected[] = {4, 0, 3, 1, 1, 1, 0, 3, 0, 0, 1, 1, 1};
     for (int i = 0; i < 13; ++i) EXPECT_EQ(out[i], expected[i]) << i;
   }
@@ -136,11 +135,11 @@ TEST_F(Mbarrier, Counts) {
 
 TEST_F(Mbarrier, Misuse) {
   const auto fault = [&](int how, int count = 0) {
-    return fault_of("misuse", {1, 1, 1}, {1, 1, 1}, how, count);
+    return fault_of("misuse", {1}, {1}, how, count);
   };
-  EXPECT_NO_THROW(launch("misuse", {1, 1, 1}, {1, 1, 1}, 1, (1 << 20) - 1));
-  EXPECT_NO_THROW(launch("misuse", {1, 1, 1}, {1, 1, 1}, 2, 2));
-  EXPECT_NO_THROW(launch("misuse", {1, 1, 1}, {1, 1, 1}, 8, 300000));
+  EXPECT_NO_THROW(launch("misuse", {1}, {1}, 1, (1 << 20) - 1));
+  EXPECT_NO_THROW(launch("misuse", {1}, {1}, 2, 2));
+  EXPECT_NO_THROW(launch("misuse", {1}, {1}, 8, 300000));
   const struct {
     int how, count;
     FaultKind kind;
@@ -173,7 +172,7 @@ TEST_F(Mbarrier, WarpsMeet) {
   for (const bool race : {false, true}) {
     config.check_race = race;
     int* const out = array<int>(128);
-    launch("meet", {1, 1, 1}, {128, 1, 1}, out, 5);
+    launch("meet", {1}, {128}, out, 5);
     std::vector<int> v(128);
     for (int i = 0; i < 128; ++i) v[i] = i;
     for (int phase = 0; phase < 5; ++phase) {
@@ -185,16 +184,15 @@ TEST_F(Mbarrier, WarpsMeet) {
 }
 
 TEST_F(Mbarrier, DeadlocksNameTheMbarrierAndEveryWarp) {
-  const vgpu::Fault arrivals = fault_of("never", {1, 1, 1}, {96, 1, 1}, 0);
+  const vgpu::Fault arrivals = fault_of("never", {1}, {96}, 0);
   EXPECT_EQ(arrivals.kind, FaultKind::kDeadlock);
   expect_text(arrivals, {"a phase of an mbarrier that nobody will complete",
                          "phase 0 (parity 0) lacks 1 of 2 arrivals",
                          "warp 0 lanes 0xffffffff wait for the mbarrier at shared address",
                          "warp 1 lanes 0xffffffff", "warp 2 lanes 0xffffffff wait at barrier 0",
                          named("mbarrier.try_wait.parity", "SYNCS.PHASECHK"), "mbarrier.cu:"});
-  const vgpu::Fault bytes = fault_of("never", {1, 1, 1}, {96, 1, 1}, 1);
-  EXPECT_EQ(bytes.kind, FaultKind::kDeadlock);
-  expect_text(bytes, {"lacks 0 of 2 arrivals and 4096 bytes"});
+  expect_fault(fault_of("never", {1}, {96}, 1), FaultKind::kDeadlock,
+               {"lacks 0 of 2 arrivals and 4096 bytes"});
 }
 
 TEST_F(Mbarrier, CopiesThatBringTheirOwnArrival) {
@@ -204,7 +202,7 @@ TEST_F(Mbarrier, CopiesThatBringTheirOwnArrival) {
     for (const bool race : {false, true}) {
       config.check_race = race;
       int* const out = array<int>(64);
-      launch("copies_that_add", {1, 1, 1}, {64, 1, 1}, out, array(in));
+      launch("copies_that_add", {1}, {64}, out, array(in));
       for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], in[63 - i]);
     }
   }
@@ -215,7 +213,7 @@ TEST_F(Mbarrier, CopiesThatComeLateMakeSomebodyWait) {
   for (const CopySchedule& schedule : schedules()) {
     config.schedule = schedule;
     int* const out = array<int>(64);
-    launch("ask", {1, 1, 1}, {32, 1, 1}, out, array(in), 1);
+    launch("ask", {1}, {32}, out, array(in), 1);
     const bool lazy = schedule.kind == CopySchedule::Kind::kLazy;
     for (int i = 0; i < 32; ++i) {
       if (schedule.kind != CopySchedule::Kind::kRandom) {
@@ -226,25 +224,20 @@ TEST_F(Mbarrier, CopiesThatComeLateMakeSomebodyWait) {
   }
   config.schedule = {CopySchedule::Kind::kLazy, 0};
   config.check_race = true;
-  const vgpu::Fault found = fault_of("ask", {1, 1, 1}, {32, 1, 1}, array<int>(64), array(in), 0);
-  EXPECT_EQ(found.kind, FaultKind::kRace) << found.what();
+  expect_fault(fault_of("ask", {1}, {32}, array<int>(64), array(in), 0), FaultKind::kRace);
 }
 
 TEST_F(Mbarrier, WhoUsesOneMustKnowThatItIsThere) {
   config.check_race = true;
-  const vgpu::Fault found = fault_of("made_in_secret", {1, 1, 1}, {64, 1, 1}, array<int>(64));
-  EXPECT_EQ(found.kind, FaultKind::kRace) << found.what();
-  expect_text(found,
-              {"warp 0 writes and warp 1 reads one word of shared memory, with no barrier between",
-               "mbarrier.cu:"});
+  expect_fault(fault_of("made_in_secret", {1}, {64}, array<int>(64)), FaultKind::kRace,
+               {"warp 0 writes and warp 1 reads one word of shared memory, with no barrier between",
+                "mbarrier.cu:"});
 }
 
 TEST_F(Mbarrier, Registers) {
-  const auto run = [&](int how) {
-    launch("registers", {1, 1, 1}, {256, 1, 1}, array<int>(256), how);
-  };
+  const auto run = [&](int how) { launch("registers", {1}, {256}, array<int>(256), how); };
   const auto fault = [&](int how) {
-    return fault_of("registers", {1, 1, 1}, {256, 1, 1}, array<int>(256), how);
+    return fault_of("registers", {1}, {256}, array<int>(256), how);
   };
   for (const unsigned known : {0u, 136u, 168u}) {
     config.registers = known;
@@ -272,7 +265,7 @@ TEST_F(Mbarrier, RegistersComeByEights) {
         "setmaxnreg.dec.sync.aligned.u32 " +
         std::string(count) + ";\nret;\n}\n");
     try {
-      launch("odd", {1, 1, 1}, {128, 1, 1});
+      launch("odd", {1}, {128});
       ADD_FAILURE() << "it ran";
     } catch (const vgpu::Unsupported& error) {
       EXPECT_NE(std::string(error.what()).find("multiple of 8 from 24 to 256"), std::string::npos)

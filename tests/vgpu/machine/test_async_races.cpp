@@ -19,12 +19,11 @@ class Pipelines : public EngineTest {
   }
   std::vector<int> run(const std::string& kernel, int threads, int outputs) {
     int* const out = array<int>(kBlocks * outputs);
-    launch(kernel, {kBlocks, 1, 1}, {static_cast<unsigned>(threads), 1, 1}, out, array(in), kTiles);
+    launch(kernel, {kBlocks}, {static_cast<unsigned>(threads), 1, 1}, out, array(in), kTiles);
     return {out, out + kBlocks * outputs};
   }
   vgpu::Fault fault(const std::string& kernel) {
-    return fault_of(kernel, {kBlocks, 1, 1}, {128, 1, 1}, array<int>(kBlocks * 128), array(in),
-                    kTiles);
+    return fault_of(kernel, {kBlocks}, {128}, array<int>(kBlocks * 128), array(in), kTiles);
   }
   // The line of kernels/<file>.cu that contains `text`.
   static std::string place(const std::string& file, const std::string& text) {
@@ -76,10 +75,9 @@ TEST_F(Rings, EveryFlawIsARace) {
     for (const char* kernel :
          {"ring_no_wait", "ring_late_wait", "ring_no_barrier", "ring_early_copy", "ring_next"}) {
       SCOPED_TRACE(kernel);
-      const vgpu::Fault found = fault(kernel);
-      EXPECT_EQ(found.kind, FaultKind::kRace);
-      expect_text(found, {copy, read, named("cp.async", "LDGSTS"), named("ld.shared", "LDS"),
-                          "asynchronous copy"});
+      expect_fault(fault(kernel), FaultKind::kRace,
+                   {copy, read, named("cp.async", "LDGSTS"), named("ld.shared", "LDS"),
+                    "asynchronous copy"});
     }
   });
 }
@@ -98,9 +96,9 @@ TEST_F(Rings, ALazyScheduleShowsWhatAnEagerOneHides) {
 TEST_F(Rings, AThreadMustWaitForItsOwnCopies) {
   config.check_race = true;
   const auto of = [&](int how) {
-    return fault_of("own_copy", {1, 1, 1}, {32, 1, 1}, array<int>(32), array(in), how);
+    return fault_of("own_copy", {1}, {32}, array<int>(32), array(in), how);
   };
-  EXPECT_NO_THROW(launch("own_copy", {1, 1, 1}, {32, 1, 1}, array<int>(32), array(in), 0));
+  EXPECT_NO_THROW(launch("own_copy", {1}, {32}, array<int>(32), array(in), 0));
   EXPECT_EQ(of(1).kind, FaultKind::kRace);
   expect_text(of(1), {named("st.shared", "STS"), place("async.cu", "s[t] = 5;")});
   EXPECT_EQ(of(2).kind, FaultKind::kRace);
@@ -166,9 +164,8 @@ TEST_F(ProducersAndConsumers, EveryFlawIsFound) {
       EXPECT_EQ(found.kind, FaultKind::kRace) << found.what();
       if (std::string(kernel) != "pipeline_no_empty_wait") expect_text(found, {copy, read});
     }
-    const vgpu::Fault stuck = fault("pipeline_no_empty_arrive");
-    EXPECT_EQ(stuck.kind, FaultKind::kDeadlock);
-    expect_text(stuck, {"warp 3 lanes 0xffffffff wait for the mbarrier", "lacks 3 of 3 arrivals"});
+    expect_fault(fault("pipeline_no_empty_arrive"), FaultKind::kDeadlock,
+                 {"warp 3 lanes 0xffffffff wait for the mbarrier", "lacks 3 of 3 arrivals"});
   });
 }
 

@@ -22,7 +22,7 @@ TEST_P(Atomics, Histogram) {
   std::vector<std::uint8_t> in(20000);
   for (std::uint8_t& v : in) v = static_cast<std::uint8_t>(random() % 200);
   unsigned* const bins = array<unsigned>(256);
-  launch("histogram", {7, 1, 1}, {128, 1, 1}, array(in), bins, 20000);
+  launch("histogram", {7}, {128}, array(in), bins, 20000);
   for (int k = 0; k < 256; ++k) EXPECT_EQ(bins[k], std::ranges::count(in, k)) << k;
 }
 
@@ -34,7 +34,7 @@ TEST_P(Atomics, EveryOperation) {
   double* const d = array<double>(1);
   u[0] = ~0u;
   u[5] = 1000;
-  launch("every_operation", {5, 1, 1}, {60, 1, 1}, s, u, w, f, d);
+  launch("every_operation", {5}, {60}, s, u, w, f, d);
   const int n = 300, sum = n * (n - 1) / 2;
   EXPECT_EQ(s[0], sum);
   EXPECT_EQ(s[1], -sum);
@@ -58,7 +58,7 @@ TEST_P(Atomics, EveryOperation) {
 TEST_P(Atomics, OldValuesAreHandedOutOnceAndInOrder) {
   unsigned* const next = array<unsigned>(1);
   unsigned* const order = array<unsigned>(512);
-  launch("old_values", {8, 1, 1}, {64, 1, 1}, next, order);
+  launch("old_values", {8}, {64}, next, order);
   for (unsigned i = 0; i < 512; ++i) EXPECT_EQ(order[i], i);  // blocks, warps and lanes in order
 }
 
@@ -70,7 +70,7 @@ TEST_P(Atomics, SumsOfFloatsAreTheSameForAnyNumberOfThreads) {
   for (float v : in) in_order += v;
   for (const char* kernel : {"float_sum", "compare_and_swap"}) {
     float* const sum = array<float>(1);
-    launch(kernel, {20, 1, 1}, {100, 1, 1}, sum, array(in));
+    launch(kernel, {20}, {100}, sum, array(in));
     EXPECT_EQ(*sum, in_order) << kernel;
   }
 }
@@ -79,7 +79,7 @@ TEST_P(Atomics, FloatsInSharedMemory) {
   std::vector<float> in(256);
   for (int i = 0; i < 256; ++i) in[i] = static_cast<float>(i) / 8;
   float* const out = array<float>(4);
-  launch("shared_float", {4, 1, 1}, {64, 1, 1}, out, array(in));
+  launch("shared_float", {4}, {64}, out, array(in));
   for (int b = 0; b < 4; ++b)
     EXPECT_EQ(out[b], std::accumulate(&in[b * 64], &in[b * 64] + 64, 0.0F));
 }
@@ -87,7 +87,7 @@ TEST_P(Atomics, FloatsInSharedMemory) {
 TEST_P(Atomics, Halves) {
   std::uint16_t* const pair = array<std::uint16_t>(2);
   std::uint16_t* const one = array<std::uint16_t>(1);
-  launch("half_sum", {2, 1, 1}, {32, 1, 1}, pair, one);
+  launch("half_sum", {2}, {32}, pair, one);
   EXPECT_EQ(pair[0], 0x5000);  // 32
   EXPECT_EQ(pair[1], 0x5400);  // 64
   EXPECT_EQ(one[0], 0x4c00);   // 16
@@ -97,32 +97,30 @@ TEST_P(Atomics, LastBlockSumsUp) {
   std::vector<int> in(960);
   std::iota(in.begin(), in.end(), 5);
   int* const total = array<int>(1);
-  launch("last_block", {10, 1, 1}, {96, 1, 1}, array(in), array<int>(10), array<unsigned>(1),
-         total);
+  launch("last_block", {10}, {96}, array(in), array<int>(10), array<unsigned>(1), total);
   EXPECT_EQ(*total, std::accumulate(in.begin(), in.end(), 0));
 }
 
 TEST_P(Atomics, BlocksWaitForEachOther) {
   int* const out = array<int>(20 * 64);
-  launch("grid_barrier", {20, 1, 1}, {64, 1, 1}, array<unsigned>(1), array<int>(20 * 64), out);
+  launch("grid_barrier", {20}, {64}, array<unsigned>(1), array<int>(20 * 64), out);
   for (int i = 0; i < 20 * 64; ++i) EXPECT_EQ(out[i], (i + 64) % (20 * 64) * 3) << i;
 }
 
 TEST_P(Atomics, EveryBlockWaitsForTheNext) {
   int* const out = array<int>(50);
-  launch("chain", {50, 1, 1}, {32, 1, 1}, array<int>(50), out);
+  launch("chain", {50}, {32}, array<int>(50), out);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(out[i], 50 - i) << i;
 }
 
 TEST_P(Atomics, WaitingWithinABlock) {
   int* const out = array<int>(32);
-  launch("waits_in_block", {1, 1, 1}, {64, 1, 1}, out);
+  launch("waits_in_block", {1}, {64}, out);
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], 7);
 }
 
 TEST_P(Atomics, WaitingForNobodyIsADeadlock) {
-  const vgpu::Fault fault = fault_of("waits_forever", {2, 1, 1}, {64, 1, 1}, array<int>(1));
-  EXPECT_EQ(fault.kind, vgpu::FaultKind::kDeadlock) << fault.what();
+  expect_fault(fault_of("waits_forever", {2}, {64}, array<int>(1)), vgpu::FaultKind::kDeadlock);
 }
 
 TEST_P(Atomics, Vectors) {
@@ -130,7 +128,7 @@ TEST_P(Atomics, Vectors) {
   float* const singles = array<float>(18);
   unsigned* const halves = array<unsigned>(8);
   float* const old = array<float>(64);
-  launch("add_vectors", {1, 1, 1}, {32, 1, 1}, singles, halves, old);
+  launch("add_vectors", {1}, {32}, singles, halves, old);
   for (int v = 0; v < 4; ++v) {
     float sum = 0;  // of the threads that add to this element
     for (int t = v; t < 32; t += 4) sum += static_cast<float>(t);
@@ -150,14 +148,13 @@ TEST_P(Atomics, Vectors) {
   unsigned* const least = array<unsigned>(2);
   unsigned* const most = array<unsigned>(2);
   unsigned* const before = array<unsigned>(32);
-  launch("extreme_vectors", {1, 1, 1}, {32, 1, 1}, least, most, before);
+  launch("extreme_vectors", {1}, {32}, least, most, before);
   EXPECT_EQ(least[0], 0xcfc00000u);  // 0, -31
   EXPECT_EQ(least[1], 0u);
   EXPECT_EQ(most[0], 0x00004fc0u);  // 31, 0
   EXPECT_EQ(most[1], 0x40003c00u);
   EXPECT_EQ(before[31] & 0xffff, 0x4f80u);  // 30
-  const vgpu::Fault fault = fault_of("add_misaligned", {1, 1, 1}, {1, 1, 1}, singles);
-  EXPECT_EQ(fault.kind, vgpu::FaultKind::kMisaligned) << fault.what();
+  expect_fault(fault_of("add_misaligned", {1}, {1}, singles), vgpu::FaultKind::kMisaligned);
 }
 
 TEST_P(Atomics, TheGridMeets) {
@@ -175,16 +172,16 @@ TEST_P(Atomics, TheGridMeets) {
   for (const bool race : {false, true}) {
     config.check_race = race;
     int* const values = array(in);
-    launch("rounds", {blocks, 1, 1}, {64, 1, 1}, values, rounds);
+    launch("rounds", {blocks}, {64}, values, rounds);
     for (int i = 0; i < n; ++i) ASSERT_EQ(values[rounds % 2 * n + i], expected[i]) << i;
   }
   int* const valid = array<int>(1);
-  launch("is_a_grid", {1, 1, 1}, {1, 1, 1}, valid);
+  launch("is_a_grid", {1}, {1}, valid);
   EXPECT_EQ(*valid, 1);
   config.cooperative = false;
-  launch("is_a_grid", {1, 1, 1}, {1, 1, 1}, valid);
+  launch("is_a_grid", {1}, {1}, valid);
   EXPECT_EQ(*valid, 0);
-  EXPECT_EQ(fault_of("rounds", {2, 1, 1}, {64, 1, 1}, array(in), 1).kind, vgpu::FaultKind::kTrap);
+  EXPECT_EQ(fault_of("rounds", {2}, {64}, array(in), 1).kind, vgpu::FaultKind::kTrap);
 }
 
 INSTANTIATE_TEST_SUITE_P(HostThreads, Atomics, testing::Values(1u, 2u, 5u));

@@ -98,12 +98,11 @@ TEST_F(Bulk, OneToFiveDimensions) {
 TEST_F(Bulk, FirstCoordinatesLieOnSixteenBytes) {
   const MapBytes map = encoded(matrix(array<std::uint32_t>(32 * 32), 32, 32, 8, 32));
   for (const int x : {-1, 2, 7}) {
-    const vgpu::Fault fault = fault_of("load_box", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256),
-                                       map, 2, Coordinates{{x, 0}}, 1024);
-    EXPECT_EQ(fault.kind, FaultKind::kIllegal);
-    expect_text(fault, {"first coordinate of a copy by tensor map must be a multiple of 16 bytes"});
-    EXPECT_EQ(fault_of("store_box", {1, 1, 1}, {32, 1, 1}, map, x, 0, 1024, 0).kind,
-              FaultKind::kIllegal);
+    expect_fault(fault_of("load_box", {1}, {32}, array<std::uint32_t>(256), map, 2,
+                          Coordinates{{x, 0}}, 1024),
+                 FaultKind::kIllegal,
+                 {"first coordinate of a copy by tensor map must be a multiple of 16 bytes"});
+    EXPECT_EQ(fault_of("store_box", {1}, {32}, map, x, 0, 1024, 0).kind, FaultKind::kIllegal);
   }
 }
 
@@ -137,39 +136,36 @@ TEST_F(Bulk, MapsInGlobalMemoryAndWhatIsNone) {
   auto* const there = array(std::vector<MapBytes>{map});
   auto* const out = array<std::uint32_t>(256);
   const auto run = [&](const void* at) {
-    launch("load_by_global_map", {1, 1, 1}, {32, 1, 1}, out, at, 0, 4, 1024);
+    launch("load_by_global_map", {1}, {32}, out, at, 0, 4, 1024);
   };
   run(there);
   for (std::size_t i = 0; i < 256; ++i) EXPECT_EQ(out[i], in[4 * 32 + i]);
   there->bytes[40] ^= std::byte{1};
-  const vgpu::Fault changed =
-      fault_of("load_by_global_map", {1, 1, 1}, {32, 1, 1}, out, there, 0, 4, 1024);
-  EXPECT_EQ(changed.kind, FaultKind::kBadOperand);
-  expect_text(changed, {"no tensor map, or one that was changed",
-                        named("prefetch.tensormap", "UTMACCTL.PF"), "bulk.cu:"});
+  expect_fault(fault_of("load_by_global_map", {1}, {32}, out, there, 0, 4, 1024),
+               FaultKind::kBadOperand,
+               {"no tensor map, or one that was changed",
+                named("prefetch.tensormap", "UTMACCTL.PF"), "bulk.cu:"});
   const auto* const beside = reinterpret_cast<const std::byte*>(there) + 16;
-  expect_text(fault_of("load_by_global_map", {1, 1, 1}, {32, 1, 1}, out, beside, 0, 4, 1024),
+  expect_text(fault_of("load_by_global_map", {1}, {32}, out, beside, 0, 4, 1024),
               {"multiple of 64 bytes"});
 }
 
 TEST_F(Bulk, CopiesOutsideAllocations) {
   auto* const data = array<std::uint32_t>(32 * 32);
   const MapBytes map = encoded(matrix(data, 33, 32, 8, 32));
-  const vgpu::Fault beyond = fault_of("load_box", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256),
-                                      map, 2, Coordinates{{0, 32}}, 1024);
-  EXPECT_EQ(beyond.kind, FaultKind::kOutOfBounds);
-  expect_text(beyond,
-              {"read of 128 bytes from global memory", "past the end of the 4096-byte allocation",
-               named("cp.async.bulk.tensor.2d", "UTMALDG.2D")});
+  expect_fault(fault_of("load_box", {1}, {32}, array<std::uint32_t>(256), map, 2,
+                        Coordinates{{0, 32}}, 1024),
+               FaultKind::kOutOfBounds,
+               {"read of 128 bytes from global memory", "past the end of the 4096-byte allocation",
+                named("cp.async.bulk.tensor.2d", "UTMALDG.2D")});
   memory.free(data);
-  EXPECT_EQ(fault_of("store_box", {1, 1, 1}, {32, 1, 1}, map, 0, 0, 1024, 0).kind,
-            FaultKind::kUseAfterFree);
+  EXPECT_EQ(fault_of("store_box", {1}, {32}, map, 0, 0, 1024, 0).kind, FaultKind::kUseAfterFree);
 }
 
 TEST_F(Bulk, StoresDropWhatLiesOutside) {
   for_each_schedule([&] {
     auto* const data = array<std::uint32_t>(12 * 20, 7);
-    launch("store_box", {1, 1, 1}, {64, 1, 1}, encoded(matrix(data, 12, 20, 8, 16)), 12, 9, 512, 0);
+    launch("store_box", {1}, {64}, encoded(matrix(data, 12, 20, 8, 16)), 12, 9, 512, 0);
     for (int y = 0; y < 12; ++y) {
       for (int x = 0; x < 20; ++x) {
         const bool inside = x >= 12 && y >= 9;
@@ -186,9 +182,8 @@ TEST_F(Bulk, StoresBeginInsideTheTensor) {
   auto* const data = array<std::uint32_t>(12 * 20, 7);
   const auto map = encoded(matrix(data, 12, 20, 8, 16));
   for (const auto& [x, y] : {std::pair(-4, 0), {0, -1}, {-16, -8}}) {
-    const vgpu::Fault fault = fault_of("store_box", {1, 1, 1}, {64, 1, 1}, map, x, y, 512, 0);
-    EXPECT_EQ(fault.kind, FaultKind::kIllegal);
-    expect_text(fault, {"of a store by tensor map must not be negative"});
+    expect_fault(fault_of("store_box", {1}, {64}, map, x, y, 512, 0), FaultKind::kIllegal,
+                 {"of a store by tensor map must not be negative"});
   }
 }
 
@@ -238,7 +233,7 @@ TEST(BulkReductions, FlushWhatTheTypeFlushes) {
 
 TEST_F(Bulk, StoresCutLinesAtSixteenBytes) {
   auto* const data = array<std::uint32_t>(4 * 8, 7);
-  launch("store_box", {1, 1, 1}, {32, 1, 1}, encoded(matrix(data, 4, 5, 4, 8)), 0, 0, 128, 0);
+  launch("store_box", {1}, {32}, encoded(matrix(data, 4, 5, 4, 8)), 0, 0, 128, 0);
   for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 8; ++x)
       EXPECT_EQ(data[y * 8 + x], static_cast<std::uint32_t>(y * 8 + x + 1));
@@ -250,15 +245,15 @@ TEST_F(Bulk, Linear) {
   for_each_schedule([&] {
     auto* const out = array<std::uint32_t>(256);
     auto* const sum = array<std::uint32_t>(256, 5);
-    launch("linear", {1, 1, 1}, {32, 1, 1}, out, sum, array(in), 1024);
+    launch("linear", {1}, {32}, out, sum, array(in), 1024);
     for (std::size_t i = 0; i < 256; ++i) {
       EXPECT_EQ(out[i], in[i]);
       EXPECT_EQ(sum[i], in[i] + 5);
     }
   });
   const auto fault = [&](int bytes, std::size_t offset) {
-    return fault_of("linear", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256),
-                    array<std::uint32_t>(256), array(in) + offset, bytes);
+    return fault_of("linear", {1}, {32}, array<std::uint32_t>(256), array<std::uint32_t>(256),
+                    array(in) + offset, bytes);
   };
   if (!from_machine_code()) {  // there sizes are in units of 16 bytes
     expect_text(fault(1020, 0), {"size of a bulk copy must be a multiple of 16 bytes, not 1020"});
@@ -289,7 +284,7 @@ TEST_F(Bulk, Reductions) {
                           {2, -5, 7, 3}};
   for_each_schedule([&] {
     auto* const out = array(std::vector<Operands>{to});
-    launch("reduce", {1, 1, 1}, {32, 1, 1}, out, array(std::vector<Operands>{from}));
+    launch("reduce", {1}, {32}, out, array(std::vector<Operands>{from}));
     EXPECT_EQ(out->f16, expected.f16);
     EXPECT_EQ(out->bf16, expected.bf16);
     EXPECT_EQ(out->f32, expected.f32);
@@ -299,24 +294,19 @@ TEST_F(Bulk, Reductions) {
 
 TEST_F(Bulk, FlawsOfStores) {
   const auto fault = [&](int flaw) {
-    return fault_of("store_box", {1, 1, 1}, {64, 1, 1},
+    return fault_of("store_box", {1}, {64},
                     encoded(matrix(array<std::uint32_t>(1024), 32, 32, 8, 32)), 0, 0, 1024, flaw);
   };
   for_each_schedule([&] {
-    const vgpu::Fault fence = fault(1);
-    EXPECT_EQ(fence.kind, FaultKind::kRace);
-    expect_text(
-        fence, {"no fence.proxy.async between", named("the write is st.shared", "the write is STS"),
-                named("cp.async.bulk.tensor.2d.global", "UTMASTG.2D")});
-    const vgpu::Fault again = fault(2);
-    EXPECT_EQ(again.kind, FaultKind::kRace);
-    expect_text(again,
-                {"a bulk store of warp 0 reads", "wait_group.read",
-                 named("the other access is cp.async.bulk.tensor", "the other access is UTMASTG"),
-                 named("at st.shared", "at STS")});
-    const vgpu::Fault ends = fault(3);
-    EXPECT_EQ(ends.kind, FaultKind::kRace);
-    expect_text(ends, {"the block ends while a bulk store may still read"});
+    expect_fault(
+        fault(1), FaultKind::kRace,
+        {"no fence.proxy.async between", named("the write is st.shared", "the write is STS"),
+         named("cp.async.bulk.tensor.2d.global", "UTMASTG.2D")});
+    expect_fault(fault(2), FaultKind::kRace,
+                 {"a bulk store of warp 0 reads", "wait_group.read",
+                  named("the other access is cp.async.bulk.tensor", "the other access is UTMASTG"),
+                  named("at st.shared", "at STS")});
+    expect_fault(fault(3), FaultKind::kRace, {"the block ends while a bulk store may still read"});
   });
 }
 
@@ -339,7 +329,7 @@ class Transpose : public Bulk {
   vgpu::LaunchReport transposed(int flaw) {
     std::fill(to, to + in.size(), 0u);
     vgpu::LaunchReport report =
-        launch("transpose", {kBlocks, 1, 1}, {160, 1, 1}, map_in(), map_out(), kTiles, flaw);
+        launch("transpose", {kBlocks}, {160}, map_in(), map_out(), kTiles, flaw);
     for (std::size_t y = 0; y < 32 * kBlocks; ++y) {
       for (std::size_t x = 0; x < 32 * kTiles; ++x)
         EXPECT_EQ(to[x * 32 * kBlocks + y], in[y * 32 * kTiles + x]);
@@ -347,7 +337,7 @@ class Transpose : public Bulk {
     return report;
   }
   vgpu::Fault fault(int flaw) {
-    return fault_of("transpose", {kBlocks, 1, 1}, {160, 1, 1}, map_in(), map_out(), kTiles, flaw);
+    return fault_of("transpose", {kBlocks}, {160}, map_in(), map_out(), kTiles, flaw);
   }
   std::vector<std::uint32_t> in;
   std::uint32_t *from = nullptr, *to = nullptr;
@@ -379,25 +369,18 @@ TEST_F(Transpose, OneThreadFencesForAll) {
 
 TEST_F(Transpose, FlawsAreFound) {
   for_each_schedule([&] {
-    const vgpu::Fault early = fault(1);
-    EXPECT_EQ(early.kind, FaultKind::kRace) << early.what();
-    expect_text(early,
-                {"a bulk copy writes and warp", "nothing has waited for the mbarrier", "bulk.cu:"});
+    expect_fault(
+        fault(1), FaultKind::kRace,
+        {"a bulk copy writes and warp", "nothing has waited for the mbarrier", "bulk.cu:"});
     const vgpu::Fault over = fault(2);
     EXPECT_TRUE(over.kind == FaultKind::kMbarrier || over.kind == FaultKind::kRace) << over.what();
     const vgpu::Fault fence = fault(3);
     EXPECT_EQ(fence.kind, FaultKind::kRace) << fence.what();
     expect_text(fence, {"no fence.proxy.async between"});
-    const vgpu::Fault own =
-        fault(7);  // the storing thread executes the fence before the barrier with the others
-    EXPECT_EQ(own.kind, FaultKind::kRace) << own.what();
-    expect_text(own, {"no fence.proxy.async between"});
-    const vgpu::Fault unread = fault(4);
-    EXPECT_EQ(unread.kind, FaultKind::kRace) << unread.what();
-    const vgpu::Fault bytes = fault(5);
-    EXPECT_EQ(bytes.kind, FaultKind::kDeadlock) << bytes.what();
-    expect_text(bytes,
-                {"wait for the mbarrier at shared address", "lacks 0 of 1 arrivals and 16 bytes"});
+    expect_fault(fault(7), FaultKind::kRace, {"no fence.proxy.async between"});
+    expect_fault(fault(4), FaultKind::kRace);
+    expect_fault(fault(5), FaultKind::kDeadlock,
+                 {"wait for the mbarrier at shared address", "lacks 0 of 1 arrivals and 16 bytes"});
     const vgpu::Fault arrivals = fault(6);
     EXPECT_TRUE(arrivals.kind == FaultKind::kMbarrier || arrivals.kind == FaultKind::kRace)
         << arrivals.what();

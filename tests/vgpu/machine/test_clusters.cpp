@@ -17,7 +17,7 @@ class Clusters : public Bulk {
 TEST_F(Clusters, Places) {
   config.cluster = {2, 2, 1};
   int* const out = array<int>(8 * 14);
-  launch("places", {4, 2, 1}, {1, 1, 1}, out);
+  launch("places", {4, 2, 1}, {1}, out);
   for (int y = 0; y < 2; ++y) {
     for (int x = 0; x < 4; ++x) {
       const int rank = y % 2 * 2 + x % 2;
@@ -28,8 +28,8 @@ TEST_F(Clusters, Places) {
     }
   }
   EXPECT_EQ(vgpu::attributes(*module->find_kernel("places")).cluster, (vgpu::Dim3{2, 2, 1}));
-  config.cluster = {3, 1, 1};
-  EXPECT_THROW(launch("places", {4, 2, 1}, {1, 1, 1}, out), std::invalid_argument);
+  config.cluster = {3};
+  EXPECT_THROW(launch("places", {4, 2, 1}, {1}, out), std::invalid_argument);
 }
 
 TEST_F(Clusters, Sums) {
@@ -37,10 +37,10 @@ TEST_F(Clusters, Sums) {
   std::vector<int> in(kCount * kGroups);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * i % 1009);
   for (const unsigned size : {1u, 2u, 4u, 16u}) {
-    config.cluster = {size, 1, 1};
+    config.cluster = {size};
     for (int how = 0; how < 4; ++how) {
       int* const out = array<int>(kGroups);
-      launch("cluster_sum", {size * kGroups, 1, 1}, {96, 1, 1}, out, array(in), kCount, how, 0);
+      launch("cluster_sum", {size * kGroups}, {96}, out, array(in), kCount, how, 0);
       for (int g = 0; g < kGroups; ++g) {
         int sum = 0;
         for (int i = 0; i < kCount; ++i) sum += in[static_cast<std::size_t>(g * kCount + i)];
@@ -51,10 +51,9 @@ TEST_F(Clusters, Sums) {
 }
 
 TEST_F(Clusters, FlawsOfSums) {
-  config.cluster = {4, 1, 1};
+  config.cluster = {4};
   const auto fault = [&](int how, int flaw) {
-    return fault_of("cluster_sum", {4, 1, 1}, {96, 1, 1}, array<int>(1), array<int>(1000), 1000,
-                    how, flaw);
+    return fault_of("cluster_sum", {4}, {96}, array<int>(1), array<int>(1000), 1000, how, flaw);
   };
   const vgpu::Fault leaves = fault(0, 1);
   EXPECT_TRUE(leaves.kind == FaultKind::kClusterExit || leaves.kind == FaultKind::kRace)
@@ -62,22 +61,19 @@ TEST_F(Clusters, FlawsOfSums) {
   config.check_race = false;
   EXPECT_EQ(fault(0, 1).kind, FaultKind::kClusterExit);
   config.check_sync = false;  // hardware may still have that memory
-  launch("cluster_sum", {4, 1, 1}, {96, 1, 1}, array<int>(1), array<int>(1000), 1000, 0, 1);
+  launch("cluster_sum", {4}, {96}, array<int>(1), array<int>(1000), 1000, 0, 1);
   config.check_race = config.check_sync = true;
-  const vgpu::Fault waits = fault(0, 2);
-  EXPECT_EQ(waits.kind, FaultKind::kRace) << waits.what();
-  expect_text(waits, {"of the cluster's rank", "bulk.cu:"});
+  expect_fault(fault(0, 2), FaultKind::kRace, {"of the cluster's rank", "bulk.cu:"});
 }
 
 TEST_F(Clusters, Multicast) {
   constexpr int kRounds = 5;
   const auto in = numbers(32 * kRounds * 32);
-  config.cluster = {2, 1, 1};
+  config.cluster = {2};
   const MapBytes map = encoded(matrix(array(in), 32 * kRounds, 32, 16, 32));
   for_each_schedule([&] {
     auto* const out = array<std::uint32_t>(4 * 64);
-    const vgpu::LaunchReport report =
-        launch("multicast", {4, 1, 1}, {64, 1, 1}, out, map, kRounds, 0);
+    const vgpu::LaunchReport report = launch("multicast", {4}, {64}, out, map, kRounds, 0);
     for (std::uint32_t t = 0; t < 64; ++t) {
       std::uint32_t sum = 0;
       for (std::uint32_t i = 0; i < kRounds; ++i) {
@@ -95,17 +91,17 @@ TEST_F(Clusters, Multicast) {
         report.exact.at("l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld_dest_multicast.sum"),
         8u * kRounds * 2048);
     const vgpu::Fault early =
-        fault_of("multicast", {2, 1, 1}, {64, 1, 1}, array<std::uint32_t>(128), map, kRounds, 1);
+        fault_of("multicast", {2}, {64}, array<std::uint32_t>(128), map, kRounds, 1);
     EXPECT_TRUE(early.kind == FaultKind::kRace || early.kind == FaultKind::kMbarrier)
         << early.what();
   });
 }
 
 TEST_F(Clusters, Send) {
-  config.cluster = {2, 1, 1};
+  config.cluster = {2};
   for_each_schedule([&] {
     auto* const out = array<std::uint32_t>(128);
-    launch("send", {2, 1, 1}, {64, 1, 1}, out);
+    launch("send", {2}, {64}, out);
     for (std::uint32_t t = 0; t < 64; ++t) {
       EXPECT_EQ(out[t], 1000 + t);
       EXPECT_EQ(out[64 + t], t);
@@ -114,11 +110,11 @@ TEST_F(Clusters, Send) {
 }
 
 TEST_F(Clusters, SendWords) {
-  config.cluster = {2, 1, 1};
+  config.cluster = {2};
   for_each_schedule([&] {
     for (const int how : {0, 1, 2}) {
       auto* const out = array<std::uint32_t>(512);
-      launch("send_words", {2, 1, 1}, {64, 1, 1}, out, how, 0);
+      launch("send_words", {2}, {64}, out, how, 0);
       for (std::uint32_t i = 0; i < (how == 2 ? 64 : 256); ++i) {
         EXPECT_EQ(out[i], 1000 + i) << how;
         EXPECT_EQ(out[256 + i], i) << how;
@@ -126,7 +122,7 @@ TEST_F(Clusters, SendWords) {
     }
   });
   const auto fault = [&](int flaw) {
-    return fault_of("send_words", {2, 1, 1}, {64, 1, 1}, array<std::uint32_t>(512), 0, flaw);
+    return fault_of("send_words", {2}, {64}, array<std::uint32_t>(512), 0, flaw);
   };
   expect_text(fault(1), {"completes on an mbarrier of another block", "bulk.cu:"});
   EXPECT_EQ(fault(2).kind, FaultKind::kMisaligned);
@@ -134,7 +130,7 @@ TEST_F(Clusters, SendWords) {
 }
 
 TEST_F(Clusters, ReduceWords) {
-  config.cluster = {2, 1, 1};
+  config.cluster = {2};
   std::uint32_t odd = 0xabc;
   for (std::uint32_t t = 0; t < 64; ++t) odd ^= 3 * t;
   const std::uint64_t expected[] = {4,
@@ -153,40 +149,34 @@ TEST_F(Clusters, ReduceWords) {
     for (const bool race : {false, true}) {
       config.check_race = race;
       auto* const out = array<std::uint64_t>(24);
-      launch("reduce_words", {2, 1, 1}, {64, 1, 1}, out, 0);
+      launch("reduce_words", {2}, {64}, out, 0);
       for (int i = 0; i < 24; ++i) EXPECT_EQ(out[i], expected[i % 12]) << i;
     }
   });
-  const vgpu::Fault early =
-      fault_of("reduce_words", {2, 1, 1}, {64, 1, 1}, array<std::uint64_t>(24), 1);
-  EXPECT_EQ(early.kind, FaultKind::kRace);
+  expect_fault(fault_of("reduce_words", {2}, {64}, array<std::uint64_t>(24), 1), FaultKind::kRace);
 }
 
 TEST_F(Clusters, RelaxedArrival) {
-  config.cluster = {2, 1, 1};
+  config.cluster = {2};
   for_each_schedule([&] {
     auto* const out = array<std::uint32_t>(128);
-    launch("relaxed", {2, 1, 1}, {64, 1, 1}, out, 0);
+    launch("relaxed", {2}, {64}, out, 0);
     for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(out[i], i % 64);
   });
   // Machine code has no instruction for fence.mbarrier_init, whose lack are flaws 1 and 2.
   for (int flaw = from_machine_code() ? 3 : 1; flaw <= 3; ++flaw) {
-    const vgpu::Fault race =
-        fault_of("relaxed", {2, 1, 1}, {64, 1, 1}, array<std::uint32_t>(128), flaw);
-    EXPECT_EQ(race.kind, FaultKind::kRace) << flaw << ": " << race.what();
-    expect_text(race, {flaw == 3 ? "bulk.cu:" : "mbarrier.init", "bulk.cu:"});
+    expect_fault(fault_of("relaxed", {2}, {64}, array<std::uint32_t>(128), flaw), FaultKind::kRace,
+                 {flaw == 3 ? "bulk.cu:" : "mbarrier.init", "bulk.cu:"});
   }
 }
 
 TEST_F(Clusters, WhatNeverEnds) {
-  config.cluster = {2, 1, 1};
-  const vgpu::Fault waits = fault_of("never", {2, 1, 1}, {32, 1, 1}, 0);
-  EXPECT_EQ(waits.kind, FaultKind::kDeadlock);
-  expect_text(waits, {"rank 0 of the cluster", "wait for the mbarrier",
-                      "wait at the cluster's barrier, which lacks 32"});
-  expect_text(fault_of("never", {2, 1, 1}, {32, 1, 1}, 1),
-              {"arrives at the cluster's barrier again"});
-  expect_text(fault_of("never", {2, 1, 1}, {32, 1, 1}, 2), {"without having arrived"});
+  config.cluster = {2};
+  expect_fault(fault_of("never", {2}, {32}, 0), FaultKind::kDeadlock,
+               {"rank 0 of the cluster", "wait for the mbarrier",
+                "wait at the cluster's barrier, which lacks 32"});
+  expect_text(fault_of("never", {2}, {32}, 1), {"arrives at the cluster's barrier again"});
+  expect_text(fault_of("never", {2}, {32}, 2), {"without having arrived"});
 }
 
 TEST(TensorMaps, Rules) {

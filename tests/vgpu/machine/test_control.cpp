@@ -18,7 +18,7 @@ TEST_F(Control, LoopsOfDifferentLength) {
   std::vector<unsigned> start(64);
   for (unsigned i = 0; i < 64; ++i) start[i] = i + 1;
   unsigned* const steps = array<unsigned>(64);
-  launch("collatz", {2, 1, 1}, {32, 1, 1}, array(start), steps);
+  launch("collatz", {2}, {32}, array(start), steps);
   for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(steps[i], kSteps[i]) << start[i];
 }
 
@@ -33,7 +33,7 @@ TEST_F(Control, NestedBranchesWithEarlyExits) {
   std::vector<int> in(64);
   for (int i = 0; i < 64; ++i) in[i] = i % 7;
   int* const out = array<int>(64, -1);
-  launch("nested", {2, 1, 1}, {32, 1, 1}, array(in), out);
+  launch("nested", {2}, {32}, array(in), out);
   for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], kSums[i]) << i;
 }
 
@@ -44,7 +44,7 @@ TEST_F(Control, RotatedWords) {
     other[i] = 0x85ebca6bu * (i + 3);
   }
   unsigned* const out = array<unsigned>(128);
-  launch("add_rotated", {1, 1, 1}, {32, 1, 1}, array(in), array(other), out);
+  launch("add_rotated", {1}, {32}, array(in), array(other), out);
   for (unsigned i = 0; i < 32; ++i) {
     const unsigned a = in[i], b = other[i];
     EXPECT_EQ(out[i], (a << 7 | a >> 25) + b) << i;
@@ -63,7 +63,7 @@ TEST_F(Control, Switch) {
   std::vector<int> in;
   for (const auto& [value, result] : kCases) in.push_back(value);
   int* const out = array<int>(16);
-  launch("choose", {1, 1, 1}, {16, 1, 1}, array(in), out);
+  launch("choose", {1}, {16}, array(in), out);
   for (int i = 0; i < 16; ++i) EXPECT_EQ(out[i], kCases[i][1]) << in[i];
 }
 
@@ -72,10 +72,10 @@ TEST_F(Control, BranchTable) {
   std::vector<unsigned> in(64);
   for (unsigned i = 0; i < 64; ++i) in[i] = i * 7 % 4;
   unsigned* const out = array<unsigned>(64);
-  launch("jump", {1, 1, 1}, {64, 1, 1}, array(in), out);
+  launch("jump", {1}, {64}, array(in), out);
   for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(out[i], kTargets[in[i]]) << i;
   in[40] = 4;
-  EXPECT_EQ(fault_of("jump", {1, 1, 1}, {64, 1, 1}, array(in), out).kind, vgpu::FaultKind::kTrap);
+  EXPECT_EQ(fault_of("jump", {1}, {64}, array(in), out).kind, vgpu::FaultKind::kTrap);
 }
 
 TEST_F(Control, Recursion) {
@@ -83,14 +83,14 @@ TEST_F(Control, Recursion) {
   std::vector<unsigned> in(64);
   for (unsigned i = 0; i < 64; ++i) in[i] = i % 15;
   unsigned* const out = array<unsigned>(64);
-  launch("recursive", {1, 1, 1}, {64, 1, 1}, array(in), out);
+  launch("recursive", {1}, {64}, array(in), out);
   for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(out[i], kFibonacci[in[i]]) << i;
 }
 
 TEST_F(Control, EveryActivationHasItsOwnArray) {
   constexpr int kSums[] = {0, 0, 1, 9, 66, 490};
   int* const out = array<int>(32);
-  launch("recursive_array", {1, 1, 1}, {32, 1, 1}, out);
+  launch("recursive_array", {1}, {32}, out);
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], kSums[i % 6]) << i;
 }
 
@@ -103,7 +103,7 @@ struct Pair {
 TEST_F(Control, StructuresAsArgumentsAndResults) {
   Pair* const pairs = array<Pair>(40);
   for (int i = 0; i < 40; ++i) pairs[i] = {i * 0.5, i, {static_cast<char>(i), 2, 0}};
-  launch("structs", {1, 1, 1}, {40, 1, 1}, pairs);
+  launch("structs", {1}, {40}, pairs);
   for (int i = 0; i < 40; ++i) {
     const bool called = i % 3 != 0;
     EXPECT_EQ(pairs[i].value, called ? i : i * 0.5) << i;
@@ -117,15 +117,15 @@ TEST_F(Control, FunctionPointers) {
   std::vector<int> in;
   for (const auto& [value, result] : kCases) in.push_back(value);
   int* const out = array<int>(8);
-  launch("pointers", {1, 1, 1}, {8, 1, 1}, array(in), out);
+  launch("pointers", {1}, {8}, array(in), out);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(out[i], kCases[i][1]) << in[i];
 }
 
 TEST_F(Control, BadFunctionPointer) {
   const std::uint64_t pointers[] = {0, 1, 0x1234567890};
   for (const std::uint64_t pointer : pointers) {
-    const vgpu::Fault fault = fault_of("bad_pointer", {1, 1, 1}, {32, 1, 1},
-                                       array<std::uint64_t>(1, pointer), array<int>(32));
+    const vgpu::Fault fault =
+        fault_of("bad_pointer", {1}, {32}, array<std::uint64_t>(1, pointer), array<int>(32));
     EXPECT_EQ(fault.kind, vgpu::FaultKind::kTrap);
     EXPECT_NE(std::string(fault.what()).find("bad function pointer"), std::string::npos)
         << fault.what();
@@ -135,14 +135,14 @@ TEST_F(Control, BadFunctionPointer) {
 TEST_F(Control, VirtualFunctions) {
   constexpr float kAreas[] = {0, 3, 4, 27, 16, 75, 36, 147};  // squares and discs alternate
   float* const out = array<float>(8);
-  launch("virtual_calls", {1, 1, 1}, {8, 1, 1}, out);
+  launch("virtual_calls", {1}, {8}, out);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(out[i], kAreas[i]) << i;
 }
 
 TEST_F(Control, LanesOfOneWarpWaitForEachOther) {
   int* const lock = array<int>(1);
   int* const counter = array<int>(1);
-  launch("spin_within_warp", {3, 1, 1}, {64, 1, 1}, lock, counter);
+  launch("spin_within_warp", {3}, {64}, lock, counter);
   EXPECT_EQ(*counter, 192);
   EXPECT_EQ(*lock, 0);
 }

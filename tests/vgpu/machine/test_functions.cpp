@@ -38,7 +38,7 @@ TEST_F(Functions, SinglePrecision) {
   for (float& x : in) x = std::uniform_real_distribution<float>(-20, 20)(random);
   in[0] = 0, in[1] = 1, in[2] = -1, in[3] = 1e-20F, in[4] = 80, in[5] = -80;
   float* const out = array<float>(n * 16);
-  launch("single", {8, 1, 1}, {128, 1, 1}, array(in), out, n);
+  launch("single", {8}, {128}, array(in), out, n);
   for (int i = 0; i < n; ++i) {
     const float x = in[i], positive = std::fabs(x);
     const long double w = x;
@@ -70,7 +70,7 @@ TEST_F(Functions, DoublePrecision) {
   std::mt19937 random(12);
   for (double& x : in) x = std::uniform_real_distribution<double>(-50, 50)(random);
   double* const out = array<double>(n * 8);
-  launch("twice", {4, 1, 1}, {128, 1, 1}, array(in), out, n);
+  launch("twice", {4}, {128}, array(in), out, n);
   for (int i = 0; i < n; ++i) {
     const double x = in[i], positive = std::fabs(x);
     const long double w = x;
@@ -99,7 +99,7 @@ TEST_F(Functions, LongIntegers) {
     if (i % 5 == 0) b[i] = -b[i];
   }
   long long* const out = array<long long>(n * 8);
-  launch("integers", {3, 1, 1}, {128, 1, 1}, array(a), array(b), out, n);
+  launch("integers", {3}, {128}, array(a), array(b), out, n);
   for (int i = 0; i < n; ++i) {
     const long long x = a[i], y = b[i];
     const auto u = static_cast<unsigned long long>(x), v = static_cast<unsigned long long>(y);
@@ -146,7 +146,7 @@ TEST_F(Functions, PairsOfHalves) {
                                             << 16;
   }
   std::uint32_t* const out = array<std::uint32_t>(n);
-  launch("halves", {1, 1, 1}, {64, 1, 1}, array(a), array(b), out, n);
+  launch("halves", {1}, {64}, array(a), array(b), out, n);
   for (int i = 0; i < 2 * n; ++i) {
     const float x = value_a(i), y = value_b(i);
     const float expected = std::max(x * y * x + y - y, -4.0F);
@@ -160,7 +160,7 @@ TEST_F(Functions, BfloatSplit) {
   std::mt19937 random(5);
   for (float& x : in) x = std::uniform_real_distribution<float>(-1, 1)(random);
   float* const out = array<float>(2 * n);
-  launch("bfloats", {2, 1, 1}, {128, 1, 1}, array(in), out, n);
+  launch("bfloats", {2}, {128}, array(in), out, n);
   for (int i = 0; i < n; ++i) {
     // Two terms of 8 bits: the remainder is below half a unit in the last place of the second one.
     EXPECT_LE(std::fabs(in[i] - out[2 * i]), std::ldexp(std::fabs(in[i]), -8));
@@ -192,8 +192,7 @@ TEST_F(Functions, QuotientsAreExact) {
   }
   const int n = static_cast<int>(a.size());
   float* const out = array<float>(a.size());
-  launch("divide", {static_cast<unsigned>(n + 255) / 256, 1, 1}, {256, 1, 1}, array(a), array(b),
-         out, n);
+  launch("divide", {static_cast<unsigned>(n + 255) / 256, 1, 1}, {256}, array(a), array(b), out, n);
   for (int i = 0; i < n; ++i) {
     const float expected = a[i] / b[i];
     if (std::isnan(expected)) {
@@ -215,7 +214,7 @@ TEST_F(Functions, ExtremesOfDoubles) {
   }
   const int n = static_cast<int>(a.size());
   double* const out = array<double>(2 * a.size());
-  launch("extremes", {1, 1, 1}, {128, 1, 1}, array(a), array(b), out, n);
+  launch("extremes", {1}, {128}, array(a), array(b), out, n);
   for (int i = 0; i < n; ++i) {
     // As IEEE 754 defines minimumNumber and maximumNumber: -0 is less than +0, a number wins over
     // NaN.
@@ -249,7 +248,7 @@ TEST_F(Functions, ComparisonsOfHalves) {
   }
   const int n = static_cast<int>(a.size());
   std::uint32_t* const out = array<std::uint32_t>(8 * a.size());
-  launch("compare_halves", {2, 1, 1}, {128, 1, 1}, array(a), array(b), out, n);
+  launch("compare_halves", {2}, {128}, array(a), array(b), out, n);
   const auto is_nan = [](std::uint32_t h) { return (h & 0x7fff) > 0x7c00; };
   const auto value = [&](std::uint32_t h) {
     if (is_nan(h & 0xffff)) return std::nanf("");

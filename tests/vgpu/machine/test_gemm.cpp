@@ -114,7 +114,7 @@ TEST_F(Gemm, PartOfAWarpCountsWhatItTouches) {
   // One block of 40 threads on rows of 40: lanes become inactive one by one as their columns end.
   const int n = 40;
   float* const out = array<float>(n);
-  const vgpu::LaunchReport report = launch("ragged", {2, 1, 1}, {32, 1, 1}, n, a_, out);
+  const vgpu::LaunchReport report = launch("ragged", {2}, {32}, n, a_, out);
   std::uint64_t requests = 0, sectors = 0, bytes = 0, sums = 0;
   for (int warp = 0; warp < 2; ++warp) {
     for (int k = 0; k < 37; ++k) {

@@ -19,7 +19,7 @@ TEST_F(MemorySpaces, ConstantMemory) {
   for (int i = 0; i < 64; ++i) static_cast<int*>(table->address)[i] = 1000 - i;
   float* const out = array<float>(64);
   int* const looked_up = array<int>(64);
-  launch("constants", {1, 1, 1}, {64, 1, 1}, out, looked_up);
+  launch("constants", {1}, {64}, out, looked_up);
   const float coefficients[] = {1.5F, -2.0F, 0.25F, 8.0F};
   for (int i = 0; i < 64; ++i) {
     EXPECT_EQ(out[i], coefficients[i % 4] * static_cast<float>(i)) << i;
@@ -29,7 +29,7 @@ TEST_F(MemorySpaces, ConstantMemory) {
 
 TEST_F(MemorySpaces, VariablesWithInitialisers) {
   int* const out = array<int>(3);
-  launch("variables", {1, 1, 1}, {1, 1, 1}, out);
+  launch("variables", {1}, {1}, out);
   EXPECT_EQ(out[0], 42);
   EXPECT_EQ(out[1], 'e');
   EXPECT_EQ(out[2], 43);
@@ -52,8 +52,7 @@ TEST_F(MemorySpaces, SizesOfAccess) {
   const auto check = [&](int which, auto type) {
     using T = decltype(type);
     T* const out = array<T>(33, T(77));
-    launch("sizes", {1, 1, 1}, {32, 1, 1}, static_cast<const void*>(in), static_cast<void*>(out),
-           which);
+    launch("sizes", {1}, {32}, static_cast<const void*>(in), static_cast<void*>(out), which);
     const std::vector<T> expected = widened(reinterpret_cast<const T*>(in));
     for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], expected[i]) << which << ", " << i;
     EXPECT_EQ(out[32], T(77));
@@ -79,8 +78,8 @@ TEST_F(MemorySpaces, Vectors) {
   short* const out8 = array<short>(256);
   double* const out16 = array<double>(128);
   for (const unsigned threads : {64u, 50u}) {
-    launch("vectors", {1, 1, 1}, {threads, 1, 1}, array(in4), array(in2), array(in8), array(in16),
-           out4, out2, out8, out16);
+    launch("vectors", {1}, {threads}, array(in4), array(in2), array(in8), array(in16), out4, out2,
+           out8, out16);
   }
   for (int i = 0; i < 64; ++i) {
     for (int k = 0; k < 4; ++k) {
@@ -98,7 +97,7 @@ TEST_F(MemorySpaces, LocalArrays) {
   std::vector<int> index(96);
   for (int i = 0; i < 96; ++i) index[i] = i * 5;
   int* const out = array<int>(96);
-  launch("local_array", {1, 1, 1}, {96, 1, 1}, array(index), out);
+  launch("local_array", {1}, {96}, array(index), out);
   for (int i = 0; i < 96; ++i) {
     int values[16];
     for (int k = 0; k < 16; ++k) values[k] = k * i;
@@ -114,7 +113,7 @@ TEST_F(MemorySpaces, NarrowRowsOfLocalMemory) {
   std::vector<int> order(16);
   for (int k = 0; k < 16; ++k) order[k] = (k * 7 + 3) & 15;
   long long* const out = array<long long>(64);
-  launch("local_rows", {1, 1, 1}, {64, 1, 1}, array(order), out);
+  launch("local_rows", {1}, {64}, array(order), out);
   for (int i = 0; i < 64; ++i) {
     signed char bytes[16];
     unsigned char unsigned_bytes[16];
@@ -135,7 +134,7 @@ TEST_F(MemorySpaces, BytesOfLocalMemory) {
   std::vector<int> index(64);
   for (int i = 0; i < 64; ++i) index[i] = i * 3;
   long long* const out = array<long long>(64);
-  launch("local_bytes", {1, 1, 1}, {64, 1, 1}, array(index), out);
+  launch("local_bytes", {1}, {64}, array(index), out);
   for (int i = 0; i < 64; ++i) {
     unsigned char bytes[32];
     for (int k = 0; k < 32; ++k) bytes[(k + index[i]) & 31] = static_cast<unsigned char>(k * 7 + i);
@@ -149,7 +148,7 @@ TEST_F(MemorySpaces, GenericPointers) {
   std::vector<int> in(64);
   for (int i = 0; i < 64; ++i) in[i] = -i;
   int* const out = array<int>(128);
-  launch("generic_pointers", {1, 1, 1}, {64, 1, 1}, array(in), out);
+  launch("generic_pointers", {1}, {64}, array(in), out);
   for (int i = 0; i < 64; ++i) {
     EXPECT_EQ(out[i], i % 3 == 0 ? -i : i % 3 == 1 ? 100 + (i + 1) % 64 : 1000 * (i % 4) + i) << i;
     EXPECT_EQ(out[64 + i], i % 3 == 0 ? 4 : i % 3 == 1 ? 1 : 2) << i;
@@ -168,8 +167,8 @@ TEST_F(MemorySpaces, ParametersIndexedAtRunTime) {
   std::vector<int> index(40);
   for (int i = 0; i < 40; ++i) index[i] = (i * 7) % 40;
   double* const out = array<double>(40);
-  launch("parameters", {1, 1, 1}, {40, 1, 1}, big, static_cast<char>(3), static_cast<short>(-500),
-         out, array(index));
+  launch("parameters", {1}, {40}, big, static_cast<char>(3), static_cast<short>(-500), out,
+         array(index));
   for (int i = 0; i < 40; ++i) EXPECT_EQ(out[i], big.values[index[i]] * 0.5 + 3 - 500) << i;
 }
 
@@ -178,7 +177,7 @@ TEST_F(MemorySpaces, ParametersOfFunctionsIndexedAtRunTime) {
   for (int i = 0; i < 40; ++i) big.values[i] = 7 * i;
   big.scale = 1;
   int* const out = array<int>(64);
-  launch("function_parameters", {1, 1, 1}, {64, 1, 1}, big, out);
+  launch("function_parameters", {1}, {64}, big, out);
   for (int i = 0; i < 64; ++i)
     EXPECT_EQ(out[i], (7 * (i % 40) + i) * 1000 + 7 * ((i + 1) % 40)) << i;
 }
@@ -195,7 +194,7 @@ TEST_F(MemorySpaces, PartialBlocks) {
 TEST_F(MemorySpaces, StaticAndDynamicSharedMemory) {
   float* const out = array<float>(48);
   config.dynamic_shared_bytes = 48 * sizeof(float);
-  launch("two_shared", {1, 1, 1}, {48, 1, 1}, out);
+  launch("two_shared", {1}, {48}, out);
   for (int i = 0; i < 48; ++i)
     EXPECT_EQ(out[i], static_cast<float>(i % 8 + i % 3) + static_cast<float>((i + 1) % 48) * 0.5F);
   EXPECT_EQ(attributes(*module->find_kernel("two_shared")).static_shared_bytes,
@@ -205,11 +204,11 @@ TEST_F(MemorySpaces, StaticAndDynamicSharedMemory) {
 TEST_F(MemorySpaces, ConstantMemoryHasAnAddress) {
   int* const other = array<int>(64, 7);
   int* const out = array<int>(64);
-  launch("constant_by_address", {1, 1, 1}, {64, 1, 1}, static_cast<const int*>(other), 0, out);
+  launch("constant_by_address", {1}, {64}, static_cast<const int*>(other), 0, out);
   EXPECT_EQ(out[63], 7);
   int* const constants = static_cast<int*>(module->find_symbol("table")->address);
   for (int i = 0; i < 64; ++i) constants[i] = 100 + i;
-  launch("constant_by_address", {1, 1, 1}, {64, 1, 1}, static_cast<const int*>(other), 1, out);
+  launch("constant_by_address", {1}, {64}, static_cast<const int*>(other), 1, out);
   for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], 100 + i);
   EXPECT_EQ(vgpu::sass::fallback(*module->find_kernel("constant_by_address")), "");
 }
@@ -217,7 +216,7 @@ TEST_F(MemorySpaces, ConstantMemoryHasAnAddress) {
 TEST_F(MemorySpaces, WhatTheDriverSaysOfALaunch) {
   unsigned* const out = array<unsigned>(4, 1);
   config.dynamic_shared_bytes = 1040;
-  launch("launch_values", {1, 1, 1}, {1, 1, 1}, out);
+  launch("launch_values", {1}, {1}, out);
   EXPECT_EQ(out[0], 1040u);
   EXPECT_EQ(out[1], 1040u);
   EXPECT_EQ(out[2], 132u);

@@ -95,7 +95,7 @@ class Narrow : public EngineTest {
       c.push_back(kEdges[random() % 6]);
     }
     int* const d = array<int>(c.size());
-    EXPECT_EQ(launch(name, {1, 1, 1}, {kLanes, 1, 1}, d, array(registers_of_a(a, rows)),
+    EXPECT_EQ(launch(name, {1}, {kLanes}, d, array(registers_of_a(a, rows)),
                      array(registers_of_b(b)), array(c))
                   .engine,
               named("ptx", "sass"));
@@ -184,7 +184,7 @@ TEST_F(NarrowBytes, FloatingPoint) {
         float* const d = array<float>(128);
         for (const auto numerics : {vgpu::Numerics::kSingle, vgpu::Numerics::kHopper}) {
           config.numerics = numerics;
-          EXPECT_EQ(launch(name, {1, 1, 1}, {kLanes, 1, 1}, d, array(registers_of_a(a, 16)),
+          EXPECT_EQ(launch(name, {1}, {kLanes}, d, array(registers_of_a(a, 16)),
                            array(registers_of_b(b)), array(c))
                         .engine,
                     named("ptx", "sass"));
@@ -214,7 +214,7 @@ TEST_F(NarrowBytes, SumsIn16Bits) {
                                                                      << 16;
   }
   uint32_t* const d = array<uint32_t>(64);
-  EXPECT_EQ(launch("half_sums", {1, 1, 1}, {kLanes, 1, 1}, d, array(registers_of_a(a, 16)),
+  EXPECT_EQ(launch("half_sums", {1}, {kLanes}, d, array(registers_of_a(a, 16)),
                    array(registers_of_b(b)), array(c))
                 .engine,
             named("ptx", "sass"));
@@ -238,10 +238,10 @@ TEST_F(Narrow, Doubles) {
     };
     const std::vector<double> a = numbers(16 * depth), b = numbers(8 * depth), c = numbers(128);
     double* const d = array<double>(c.size());
-    EXPECT_EQ(launch("doubles_" + std::to_string(depth), {1, 1, 1}, {kLanes, 1, 1}, d, array(a),
-                     array(b), array(c))
-                  .engine,
-              named("ptx", "sass"));
+    EXPECT_EQ(
+        launch("doubles_" + std::to_string(depth), {1}, {kLanes}, d, array(a), array(b), array(c))
+            .engine,
+        named("ptx", "sass"));
     // Registers as [register][lane].
     const auto of_a = [&](int row, int k) {
       return a[static_cast<std::size_t>((row / 8 + k / 4 * 2) * kLanes + row % 8 * 4 + k % 4)];
@@ -262,8 +262,7 @@ TEST_F(Narrow, PartsOfRegistersBecomeFloats) {
   std::vector<uint32_t> words;
   for (int i = 0; i < kLanes; ++i) words.push_back(static_cast<uint32_t>(random()));
   float* const d = array<float>(12 * kLanes);
-  EXPECT_EQ(launch("parts_to_floats", {1, 1, 1}, {kLanes, 1, 1}, d, array(words)).engine,
-            named("ptx", "sass"));
+  EXPECT_EQ(launch("parts_to_floats", {1}, {kLanes}, d, array(words)).engine, named("ptx", "sass"));
   for (int lane = 0; lane < kLanes; ++lane) {
     const uint32_t word = words[static_cast<std::size_t>(lane)];
     for (int k = 0; k < 12; ++k) {
@@ -286,8 +285,7 @@ TEST_F(Narrow, OnePredicateForBothHalves) {
     b.push_back(numbers[static_cast<std::size_t>(i / 4 % 4)]);
   }
   uint32_t* const d = array<uint32_t>(kLanes);
-  EXPECT_EQ(launch("compare_halves", {1, 1, 1}, {kLanes, 1, 1}, d, array(a), array(b),
-                   array<uint32_t>(kLanes))
+  EXPECT_EQ(launch("compare_halves", {1}, {kLanes}, d, array(a), array(b), array<uint32_t>(kLanes))
                 .engine,
             "sass");
   for (std::size_t i = 0; i < kLanes; ++i) {
@@ -330,9 +328,8 @@ TEST_F(Narrow, SwizzledSums) {
       code[9] = each.ndv ? 0x20 : 0;
     });
     uint32_t* const d = array<uint32_t>(8, kept);
-    EXPECT_EQ(
-        launch("permuted", {1, 1, 1}, {each.threads, 1, 1}, d, array(a), array(b), array(a)).engine,
-        "sass");
+    EXPECT_EQ(launch("permuted", {1}, {each.threads, 1, 1}, d, array(a), array(b), array(a)).engine,
+              "sass");
     EXPECT_EQ(std::vector<uint32_t>(d, d + 8), each.sums) << each.signs << ' ' << each.ndv;
   }
 }
@@ -345,7 +342,7 @@ TEST_F(Narrow, ScaledProducts) {
   };
   const std::vector<float> a = numbers(5 * kLanes), b = numbers(kLanes);
   float* const d = array<float>(a.size());
-  EXPECT_EQ(launch("scaled_products", {1, 1, 1}, {kLanes, 1, 1}, d, array(a), array(b)).engine,
+  EXPECT_EQ(launch("scaled_products", {1}, {kLanes}, d, array(a), array(b)).engine,
             named("ptx", "sass"));
   const float scales[] = {0.125F, 0.25F, -0.5F, 4, 8};
   for (std::size_t i = 0; i < a.size(); ++i)

@@ -41,10 +41,8 @@ class Packed : public EngineTest {
   void check(const std::string& name, const Function& expected) {
     SCOPED_TRACE(name);
     u32* const d = array<u32>(kCount);
-    EXPECT_EQ(
-        launch(name, {kCount / 128, 1, 1}, {128, 1, 1}, d, operands[0], operands[1], operands[2])
-            .engine,
-        named("ptx", "sass"));
+    EXPECT_EQ(launch(name, {kCount / 128}, {128}, d, operands[0], operands[1], operands[2]).engine,
+              named("ptx", "sass"));
     for (u32 i = 0; i < kCount; ++i) {
       const u32 a = operands[0][i], b = operands[1][i], c = operands[2][i];
       ASSERT_EQ(d[i], expected(a, b, c)) << std::hex << a << ", " << b << ", " << c;
@@ -331,10 +329,8 @@ TEST_F(Packed, VotesAndSigns) {
     return operands[operand][32 * warp + lane];
   };
   u32* const d = array<u32>(kCount);
-  EXPECT_EQ(
-      launch("votes", {kCount / 128, 1, 1}, {128, 1, 1}, d, operands[0], operands[1], operands[2])
-          .engine,
-      named("ptx", "sass"));
+  EXPECT_EQ(launch("votes", {kCount / 128}, {128}, d, operands[0], operands[1], operands[2]).engine,
+            named("ptx", "sass"));
   for (u32 warp = 0; warp < kCount / 32; ++warp) {
     u32 p = 0, q = 0;
     for (u32 lane = 0; lane < 32; ++lane) {
@@ -352,8 +348,7 @@ TEST_F(Packed, VotesAndSigns) {
     for (u32 lane = 0; lane < 32; lane += step) sum += f(operands[0][first + lane]) << lane;
     return sum;
   };
-  EXPECT_EQ(launch("vote_of_some", {kCount / 128, 1, 1}, {128, 1, 1}, d, operands[0], operands[1],
-                   operands[2])
+  EXPECT_EQ(launch("vote_of_some", {kCount / 128}, {128}, d, operands[0], operands[1], operands[2])
                 .engine,
             named("ptx", "sass"));
   for (u32 i = 0; i < kCount; ++i) {
@@ -361,8 +356,7 @@ TEST_F(Packed, VotesAndSigns) {
     ASSERT_EQ(d[i], i % 2 == 0 ? ballot : 7) << i;
   }
   EXPECT_EQ(
-      launch("matches", {kCount / 128, 1, 1}, {128, 1, 1}, d, operands[0], operands[1], operands[2])
-          .engine,
+      launch("matches", {kCount / 128}, {128}, d, operands[0], operands[1], operands[2]).engine,
       named("ptx", "sass"));
   for (u32 i = 0; i < kCount; ++i) {
     const u32 mine = operands[0][i] & 3;
@@ -454,7 +448,7 @@ TEST_F(Packed, ToSmallIntegers) {
 TEST_F(Packed, FieldsOfBits) {
   u32* const d = array<u32>(kCount);
   for (const u32 count : {0u, 1u, 7u, 31u}) {
-    EXPECT_EQ(launch("fields", {kCount / 128, 1, 1}, {128, 1, 1}, d, operands[0], 3u, count).engine,
+    EXPECT_EQ(launch("fields", {kCount / 128}, {128}, d, operands[0], 3u, count).engine,
               named("ptx", "sass"));
     for (u32 i = 0; i < kCount; ++i)
       ASSERT_EQ(d[i], operands[0][i] & ((1u << count) - 1) << 3) << count;

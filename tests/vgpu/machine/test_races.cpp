@@ -272,7 +272,7 @@ TEST_F(Races, WordsThatAsynchronousCopiesHaveRead) {
 TEST_F(Races, ClustersOrderTheirBlocks) {
   if (architecture() < 90) GTEST_SKIP();
   load("hopper", VGPU_TEST_PTX_90);
-  config.cluster = {2, 1, 1};
+  config.cluster = {2};
   launch("share_in_cluster", {4}, {32}, fresh<int>(64), 1);
   expect_fault(FaultKind::kRace, "of the cluster's rank 0 writes and warp 0 reads",
                "share_in_cluster", {4}, {32}, fresh<int>(64), 0);

@@ -20,7 +20,7 @@ class Sinking : public EngineTest, public testing::WithParamInterface<Case> {
   vgpu::LaunchReport counted(int stores) {
     float* const in = array<float>(kThreads * kRows, 3);
     float* const out = array<float>(kThreads * kRows);
-    return launch(GetParam().kernel, {2, 1, 1}, {kThreads, 1, 1}, in, out, 2.0F, stores);
+    return launch(GetParam().kernel, {2}, {kThreads}, in, out, 2.0F, stores);
   }
 };
 

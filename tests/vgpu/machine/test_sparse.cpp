@@ -147,8 +147,7 @@ class Sparse : public EngineTest {
       SCOPED_TRACE(name);
       const Operands of = operands(shape, selector);
       u32* const d = array<u32>(of.c.size());
-      launch(name, {1, 1, 1}, {kLanes, 1, 1}, d, array(of.a), array(of.b), array(of.c),
-             array(of.metadata));
+      launch(name, {1}, {kLanes}, d, array(of.a), array(of.b), array(of.c), array(of.metadata));
       for (int row = 0; row < kRows; ++row) {
         for (int column = 0; column < kColumns; ++column) {
           const auto [at, shift] = place_of_sum(shape, row, column);
@@ -166,9 +165,8 @@ class Sparse : public EngineTest {
     for (size_t lane = 0; lane < of.metadata.size(); ++lane)
       of.metadata[lane] = lane % 4 < 2 ? 0 : good * 0x11111111;  // the first two are not read
     of.metadata[11] = (of.metadata[11] & ~0xf0u) | bad << 4;
-    return fault_of(shape.name + std::string("_1"), {1, 1, 1}, {kLanes, 1, 1},
-                    array<u32>(of.c.size()), array(of.a), array(of.b), array(of.c),
-                    array(of.metadata));
+    return fault_of(shape.name + std::string("_1"), {1}, {kLanes}, array<u32>(of.c.size()),
+                    array(of.a), array(of.b), array(of.c), array(of.metadata));
   }
 
  private:
@@ -230,7 +228,7 @@ TEST_F(Sparse, SaturatesSums) {
   for (u32& four : of.a) four = 0x01010101;
   for (u32& four : of.b) four = 0x02020202;
   u32* const d = array<u32>(of.c.size());
-  launch("saturated_k64_0", {1, 1, 1}, {kLanes, 1, 1}, d, array(of.a), array(of.b), array(of.c),
+  launch("saturated_k64_0", {1}, {kLanes}, d, array(of.a), array(of.b), array(of.c),
          array(of.metadata));
   for (size_t i = 0; i < of.c.size(); ++i) EXPECT_EQ(d[i], 0x7fffffffu) << i;
 }
@@ -247,7 +245,7 @@ TEST_F(Sparse, WhatIsNotKeptIsNotMultiplied) {
   for (const auto numerics : {vgpu::Numerics::kSingle, vgpu::Numerics::kHopper}) {
     config.numerics = numerics;
     u32* const d = array<u32>(of.c.size());
-    launch("f16_k32_0", {1, 1, 1}, {kLanes, 1, 1}, d, array(of.a), array(of.b), array(of.c),
+    launch("f16_k32_0", {1}, {kLanes}, d, array(of.a), array(of.b), array(of.c),
            array(of.metadata));
     for (size_t i = 0; i < of.c.size(); ++i) EXPECT_EQ(std::bit_cast<float>(d[i]), 16) << i;
   }
@@ -259,9 +257,8 @@ TEST_F(Sparse, MetadataWithoutMeaning) {
       tf32{"tf32_k16", "tf32", "tf32", "f32", 32, 16, 2},
       s8{"s8_s8_k32", "s8", "s8", "s32", 8, 32, 2};
   const auto expect = [&](const Shape& shape, u32 good, u32 bad, const char* binary) {
-    const vgpu::Fault fault = fault_with(shape, good, bad);
-    EXPECT_EQ(fault.kind, vgpu::FaultKind::kBadOperand);
-    expect_text(fault, {std::string("sparse metadata 0b") + binary, "bits 4 to 7"});
+    expect_fault(fault_with(shape, good, bad), vgpu::FaultKind::kBadOperand,
+                 {std::string("sparse metadata 0b") + binary, "bits 4 to 7"});
   };
   expect(f16, 0b1001, 0b0101, "0101");
   expect(s8, 0b1001, 0b1111, "1111");

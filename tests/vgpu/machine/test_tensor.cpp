@@ -86,7 +86,7 @@ TEST_F(Tensor, FragmentsOf16Bits) {
     SCOPED_TRACE(name);
     const Matrix a = numbers(16, k, 1), b = numbers(k, 8, 2), c = numbers(16, 8, 3);
     float* const d = array<float>(128);
-    launch(name, {1, 1, 1}, {32, 1, 1}, d, halves(a, bfloat), halves(b, bfloat), singles(c));
+    launch(name, {1}, {32}, d, halves(a, bfloat), halves(b, bfloat), singles(c));
     expect_equal(d, product(a, b, c, 16, 8, k), 8);
   }
 }
@@ -95,8 +95,7 @@ TEST_F(Tensor, SumsIn16Bits) {
   for (const int k : {8, 16}) {
     const Matrix a = numbers(16, k, 4), b = numbers(k, 8, 5), c = numbers(16, 8, 6);
     float* const d = array<float>(128);
-    launch("mma_f16_sums", {1, 1, 1}, {32, 1, 1}, d, halves(a, false), halves(b, false), singles(c),
-           k);
+    launch("mma_f16_sums", {1}, {32}, d, halves(a, false), halves(b, false), singles(c), k);
     expect_equal(d, product(a, b, c, 16, 8, k), 8);
   }
 }
@@ -105,7 +104,7 @@ TEST_F(Tensor, FragmentsOfTf32) {
   for (const int k : {4, 8}) {
     const Matrix a = numbers(16, k, 7), b = numbers(k, 8, 8), c = numbers(16, 8, 9);
     float* const d = array<float>(128);
-    launch("mma_tf32", {1, 1, 1}, {32, 1, 1}, d, singles(a), singles(b), singles(c), k);
+    launch("mma_tf32", {1}, {32}, d, singles(a), singles(b), singles(c), k);
     expect_equal(d, product(a, b, c, 16, 8, k), 8);
   }
 }
@@ -113,7 +112,7 @@ TEST_F(Tensor, FragmentsOfTf32) {
 TEST_F(Tensor, FragmentsOfDoubles) {
   const Matrix a = numbers(8, 4, 10), b = numbers(4, 8, 11), c = numbers(8, 8, 12);
   double* const d = array<double>(64);
-  launch("mma_f64", {1, 1, 1}, {32, 1, 1}, d, array(a), array(b), array(c));
+  launch("mma_f64", {1}, {32}, d, array(a), array(b), array(c));
   expect_equal(d, product(a, b, c, 8, 8, 4), 8);
 }
 
@@ -123,8 +122,8 @@ TEST_F(Tensor, FragmentsThatLdmatrixMakes) {
     for (const bool race : {false, true}) {
       config.check_race = race;
       float* const d = array<float>(128);
-      launch("mma_by_ldmatrix", {1, 1, 1}, {32, 1, 1}, d, halves(a, false), halves(b, false),
-             singles(c), generic);
+      launch("mma_by_ldmatrix", {1}, {32}, d, halves(a, false), halves(b, false), singles(c),
+             generic);
       expect_equal(d, product(a, b, c, 16, 8, 16), 8);
     }
   }
@@ -134,7 +133,7 @@ TEST_F(Tensor, MatricesAreTransposed) {
   std::vector<std::uint16_t> in(64);
   for (std::uint16_t i = 0; i < 64; ++i) in[i] = static_cast<std::uint16_t>(i * 1021);
   std::uint16_t* const out = array<std::uint16_t>(64);
-  launch("transpose", {1, 1, 1}, {32, 1, 1}, out, array(in));
+  launch("transpose", {1}, {32}, out, array(in));
   for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], in[i % 8 * 8 + i / 8]) << i;
 }
 
@@ -162,7 +161,7 @@ TEST_F(Tensor, Wmma) {
     const Matrix ga = t.a_by_column ? turned(a, t.m, t.k) : a,
                  gb = t.b_by_column ? turned(b, t.k, t.n) : b;
     const Matrix expected = product(a, b, c, t.m, t.n, t.k, 2);
-    const vgpu::Dim3 one{1, 1, 1}, warp{32, 1, 1};
+    const vgpu::Dim3 one{1}, warp{32};
     if (t.type == 'H') {
       std::uint16_t* const d = array<std::uint16_t>(expected.size());
       launch(t.name, one, warp, d, halves(ga, false), halves(gb, false), halves(c, false));
@@ -208,7 +207,7 @@ TEST_F(Tensor, WmmaOfIntegersAndDoubles) {
     const Matrix expected = product(a, b, c, t.m, t.n, t.k, 2);
     if (doubles) {
       double* const d = array<double>(expected.size());
-      launch(t.name, {1, 1, 1}, {32, 1, 1}, d, array(ga), array(gb), array(c));
+      launch(t.name, {1}, {32}, d, array(ga), array(gb), array(c));
       expect_equal(d, expected, t.n);
       continue;
     }
@@ -216,8 +215,7 @@ TEST_F(Tensor, WmmaOfIntegersAndDoubles) {
       return array(std::vector<signed char>(m.begin(), m.end()));
     };
     int* const d = array<int>(expected.size());
-    launch(t.name, {1, 1, 1}, {32, 1, 1}, d, bytes(ga), bytes(gb),
-           array(std::vector<int>(c.begin(), c.end())));
+    launch(t.name, {1}, {32}, d, bytes(ga), bytes(gb), array(std::vector<int>(c.begin(), c.end())));
     expect_equal(d, expected, t.n);
   }
 }
@@ -226,11 +224,10 @@ TEST_F(Tensor, WmmaWithTwoTypesOfSums) {
   const Matrix a = numbers(16, 16, 22), b = numbers(16, 16, 23), c = numbers(16, 16, 24);
   const Matrix expected = product(a, b, c, 16, 16, 16, 2);
   float* const d = array<float>(256);
-  launch("wmma_from_half", {1, 1, 1}, {32, 1, 1}, d, halves(a, false), halves(b, false),
-         halves(c, false));
+  launch("wmma_from_half", {1}, {32}, d, halves(a, false), halves(b, false), halves(c, false));
   expect_equal(d, expected, 16);
   std::uint16_t* const h = array<std::uint16_t>(256);
-  launch("wmma_to_half", {1, 1, 1}, {32, 1, 1}, h, halves(a, false), halves(b, false), singles(c));
+  launch("wmma_to_half", {1}, {32}, h, halves(a, false), halves(b, false), singles(c));
   std::vector<double> got;
   for (int i = 0; i < 256; ++i) got.push_back(from_half(h[i]));
   expect_equal(got.data(), expected, 16);
@@ -266,7 +263,7 @@ TEST_F(Tensor, WmmaOfNarrowElements) {
       }
     }
     int* const d = array<int>(64);
-    launch(name, {1, 1, 1}, {32, 1, 1}, d, array(a), array(b), array(c));
+    launch(name, {1}, {32}, d, array(a), array(b), array(c));
     expect_equal(d, expected, 8);
   }
 }
@@ -287,19 +284,18 @@ TEST_F(Tensor, QuartersOfAWarp) {
       append(expected, product(a, b, c, 8, 8, 4));
     }
     float* const d = array<float>(256);
-    launch(name, {1, 1, 1}, {32, 1, 1}, d, halves(all_a, false), halves(all_b, false),
-           singles(all_c));
+    launch(name, {1}, {32}, d, halves(all_a, false), halves(all_b, false), singles(all_c));
     expect_equal(d, expected, 8);
   }
 }
 
 TEST_F(Tensor, NeedAWholeWarp) {
   std::uint16_t* const out = array<std::uint16_t>(32);
-  EXPECT_NO_THROW(launch("half_a_warp", {1, 1, 1}, {32, 1, 1}, out, 32));
-  const vgpu::Fault fault = fault_of("half_a_warp", {1, 1, 1}, {32, 1, 1}, out, 20);
+  EXPECT_NO_THROW(launch("half_a_warp", {1}, {32}, out, 32));
+  const vgpu::Fault fault = fault_of("half_a_warp", {1}, {32}, out, 20);
   EXPECT_EQ(fault.kind, vgpu::FaultKind::kBarrierDivergence);
   EXPECT_NE(std::string(fault.what()).find("some have exited"), std::string::npos) << fault.what();
-  EXPECT_THROW(launch("half_a_warp", {1, 1, 1}, {20, 1, 1}, out, 32), vgpu::Fault);
+  EXPECT_THROW(launch("half_a_warp", {1}, {20}, out, 32), vgpu::Fault);
 }
 
 TEST_F(Tensor, WhatIsMissingIsNamed) {
@@ -309,7 +305,7 @@ TEST_F(Tensor, WhatIsMissingIsNamed) {
         "%r<16>;\n.reg .f32 %f<9>;\n" +
         instruction + "\nret;\n}\n");
     try {
-      launch("k", {1, 1, 1}, {32, 1, 1});
+      launch("k", {1}, {32});
     } catch (const vgpu::Unsupported& error) {
       return std::string(error.what());
     }

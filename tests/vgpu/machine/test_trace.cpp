@@ -45,7 +45,7 @@ TEST_F(Trace, keeps_counts_and_the_first_addresses) {
   float* const out = array<float>(256);
   config.trace = true;
   config.host_threads = 3;
-  const vgpu::LaunchReport report = launch("copy", {7, 1, 1}, {32, 1, 1}, in, out);
+  const vgpu::LaunchReport report = launch("copy", {7}, {32}, in, out);
   const auto find = [&](const std::string& start) {
     const auto at = std::ranges::find_if(report.instructions,
                                          [&](const auto& i) { return i.text.starts_with(start); });
@@ -73,7 +73,7 @@ TEST_F(Trace, keeps_counts_and_the_first_addresses) {
 TEST_F(Trace, is_empty_unless_asked_for) {
   load_text(kCopy);
   float* const data = array<float>(256);
-  EXPECT_TRUE(launch("copy", {1, 1, 1}, {32, 1, 1}, data, data).instructions.empty());
+  EXPECT_TRUE(launch("copy", {1}, {32}, data, data).instructions.empty());
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ TEST_F(Warps, Shuffles) {
   std::vector<int> in(32);
   for (int i = 0; i < 32; ++i) in[i] = 100 + i * i;
   int* const out = array<int>(320);
-  launch("shuffles", {1, 1, 1}, {32, 1, 1}, array(in), out);
+  launch("shuffles", {1}, {32}, array(in), out);
   for (int i = 0; i < 32; ++i) {
     const int base8 = i / 8 * 8, base16 = i / 16 * 16, base4 = i / 4 * 4;
     const int sources[] = {5,
@@ -37,7 +37,7 @@ TEST_F(Warps, VotesMatchesAndReductions) {
   std::vector<int> in(32);
   for (int i = 0; i < 32; ++i) in[i] = i % 5 - 2;
   unsigned* const out = array<unsigned>(320);
-  launch("votes", {1, 1, 1}, {32, 1, 1}, array(in), out);
+  launch("votes", {1}, {32}, array(in), out);
   unsigned positive = 0, exclusive = 0;
   int sum = 0;
   for (int i = 0; i < 32; ++i) {
@@ -58,7 +58,7 @@ TEST_F(Warps, VotesMatchesAndReductions) {
 
 TEST_F(Warps, MasksOfDividedWarps) {
   unsigned* const out = array<unsigned>(32);
-  launch("divided_masks", {1, 1, 1}, {32, 1, 1}, out);
+  launch("divided_masks", {1}, {32}, out);
   const auto value = [](unsigned lane) { return lane < 16 ? lane : lane + lane * (lane - 1) / 2; };
   for (unsigned i = 0; i < 32; ++i) {
     const unsigned shuffled = value(i ^ 1) + 16;
@@ -68,7 +68,7 @@ TEST_F(Warps, MasksOfDividedWarps) {
 
 TEST_F(Warps, BarrierInBothBranches) {
   int* const out = array<int>(32);
-  launch("barrier_in_branches", {1, 1, 1}, {32, 1, 1}, out);
+  launch("barrier_in_branches", {1}, {32}, out);
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], i < 16 ? (i + 16) * 3 : (i - 16) * 2) << i;
 }
 
@@ -76,7 +76,7 @@ TEST_F(Warps, LabelledGroupsReduceApart) {
   std::vector<int> labels(64), in(64);
   for (int i = 0; i < 64; ++i) labels[i] = i * i % 5, in[i] = i * 37 % 64;
   int* const out = array<int>(128);
-  launch("labelled", {1, 1, 1}, {64, 1, 1}, array(labels), array(in), out);
+  launch("labelled", {1}, {64}, array(labels), array(in), out);
   for (int i = 0; i < 64; ++i) {
     if (labels[i] == 4) continue;
     int most = -1, sum = 0;
@@ -92,7 +92,7 @@ TEST_F(Warps, CooperativeGroups) {
   std::vector<int> in(64);
   for (int i = 0; i < 64; ++i) in[i] = i * 3;
   int* const out = array<int>(64);
-  launch("tiles", {1, 1, 1}, {64, 1, 1}, array(in), out);
+  launch("tiles", {1}, {64}, array(in), out);
   for (int i = 0; i < 64; ++i) {
     int sum = 0;
     for (int k = i / 8 * 8; k < i / 8 * 8 + 8; ++k) sum += in[k];
@@ -105,7 +105,7 @@ TEST_F(Warps, CooperativeGroups) {
 TEST_F(Warps, Elect) {
   load("hopper", VGPU_TEST_PTX_90);
   unsigned* const out = array<unsigned>(32);
-  launch("elected", {1, 1, 1}, {32, 1, 1}, out);
+  launch("elected", {1}, {32}, out);
   for (unsigned i = 4; i < 32; ++i) EXPECT_EQ(out[i], 4u * 2 + (i == 4 ? 1 : 0)) << i;
 }
 
@@ -132,8 +132,8 @@ TEST_F(Warps, SpecialRegisters) {
 TEST_F(Warps, ClocksAdvanceAndRepeat) {
   long long* const first = array<long long>(64);
   long long* const second = array<long long>(64);
-  launch("clocks", {1, 1, 1}, {64, 1, 1}, first);
-  launch("clocks", {1, 1, 1}, {64, 1, 1}, second);
+  launch("clocks", {1}, {64}, first);
+  launch("clocks", {1}, {64}, second);
   for (int i = 0; i < 64; ++i) {
     EXPECT_GT(first[i], 0);
     EXPECT_EQ(first[i], second[i]);
@@ -143,7 +143,7 @@ TEST_F(Warps, ClocksAdvanceAndRepeat) {
 TEST_F(Warps, LongWaitsForTheClockTakeFewPolls) {
   const auto polls = [&](long long ticks) {
     long long* const out = array<long long>(32);
-    launch("waits", {1, 1, 1}, {32, 1, 1}, out, ticks);
+    launch("waits", {1}, {32}, out, ticks);
     return out[0];
   };
   // Each poll takes the same few ticks, at first.
@@ -159,8 +159,7 @@ TEST_F(Warps, ClocksDoNotGoBack) {
   for_each_schedule([&] {
     long long* const out = array<long long>(6);
     config.begin_clock = 100'000;
-    const vgpu::LaunchReport report =
-        launch("ordered_clocks", {2, 1, 1}, {64, 1, 1}, out, array<int>(1));
+    const vgpu::LaunchReport report = launch("ordered_clocks", {2}, {64}, out, array<int>(1));
     EXPECT_GE(out[0], 100'000 + 5000);
     EXPECT_GE(out[1], out[0]);  // behind a barrier
     EXPECT_GE(out[4], out[1]);
@@ -176,7 +175,7 @@ TEST_F(Warps, DynamicSharedMemory) {
   for (int i = 0; i < 600; ++i) in[i] = i * i;
   int* const out = array<int>(600);
   config.dynamic_shared_bytes = 200 * sizeof(int);
-  launch("reversed", {3, 1, 1}, {200, 1, 1}, array(in), out, 200);
+  launch("reversed", {3}, {200}, array(in), out, 200);
   for (int i = 0; i < 600; ++i) EXPECT_EQ(out[i], in[i / 200 * 200 + 199 - i % 200]) << i;
 }
 
@@ -184,7 +183,7 @@ TEST_F(Warps, BarrierReductions) {
   std::vector<int> in(100);
   for (int i = 0; i < 100; ++i) in[i] = i % 7 - 3;
   int* const out = array<int>(300);
-  launch("reductions", {1, 1, 1}, {100, 1, 1}, array(in), out);
+  launch("reductions", {1}, {100}, array(in), out);
   const int positive = static_cast<int>(std::ranges::count_if(in, [](int v) { return v > 0; }));
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(out[3 * i], positive);
@@ -195,7 +194,7 @@ TEST_F(Warps, BarrierReductions) {
 
 TEST_F(Warps, ExitedThreadsAreNotWaitedFor) {
   int* const out = array<int>(100, -1);
-  launch("early_exit", {1, 1, 1}, {100, 1, 1}, out);
+  launch("early_exit", {1}, {100}, out);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(out[i], i % 3 == 0 ? -1 : 66) << i;
 }
 
@@ -221,7 +220,7 @@ TEST_F(Warps, TakeTurnsAsTheScheduleSays) {
   const auto right = [&](const char* kernel, vgpu::CopySchedule schedule) {
     config.schedule = schedule;
     int* const out = array<int>(kBlocks);
-    launch(kernel, {kBlocks, 1, 1}, {64, 1, 1}, array(std::vector<int>(kBlocks)), out);
+    launch(kernel, {kBlocks}, {64}, array(std::vector<int>(kBlocks)), out);
     return std::count(out, out + kBlocks, 1);
   };
   expect_late_under_random(right, "hands_on_at_once", "hands_on_later", kBlocks);
@@ -232,7 +231,7 @@ TEST_F(Warps, OfBlocksThatTellEachOtherTakeTurnsAsTheScheduleSays) {
   const auto right = [&](const char* kernel, vgpu::CopySchedule schedule) {
     config.schedule = schedule;
     int* const out = array<int>(kPairs);
-    launch(kernel, {2 * kPairs, 1, 1}, {64, 1, 1}, array(std::vector<int>(kPairs)),
+    launch(kernel, {2 * kPairs}, {64}, array(std::vector<int>(kPairs)),
            array(std::vector<int>(kPairs)), out);
     return std::count(out, out + kPairs, 1);
   };
@@ -245,7 +244,7 @@ TEST_F(Warps, NamedBarriersOfProducerAndConsumer) {
     std::vector<int> in(320);
     for (int i = 0; i < 320; ++i) in[i] = i * 11;
     int* const out = array<int>(320);
-    launch("producer_consumer", {2, 1, 1}, {64, 1, 1}, array(in), out, 10);
+    launch("producer_consumer", {2}, {64}, array(in), out, 10);
     for (int i = 0; i < 320; ++i) EXPECT_EQ(out[i], in[i / 32 * 32 + 31 - i % 32]) << i;
   }
 }

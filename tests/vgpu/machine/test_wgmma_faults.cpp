@@ -22,9 +22,8 @@ class WgmmaFaults : public Wgmma {
     load_text(kernel_text(c));
     config.dynamic_shared_bytes = 32 * 1024;
     const size_t registers = static_cast<size_t>(128 * registers_of_d(c));
-    return fault_of("k", {1, 1, 1}, {128, 1, 1}, array<u8>(32 * 1024), u32{32 * 1024}, da, db,
-                    u32{0}, array<u32>(registers), array<u32>(512), array(metadata),
-                    array<u32>(registers));
+    return fault_of("k", {1}, {128}, array<u8>(32 * 1024), u32{32 * 1024}, da, db, u32{0},
+                    array<u32>(registers), array<u32>(512), array(metadata), array<u32>(registers));
   }
   // Expects the fault at `instruction`, under each schedule of copies.
   void expect_hazard(const Case& c, const std::string& text, const std::string& instruction,
@@ -33,8 +32,7 @@ class WgmmaFaults : public Wgmma {
          {vgpu::CopySchedule::Kind::kEager, vgpu::CopySchedule::Kind::kLazy}) {
       config.schedule = {schedule, 0};
       const vgpu::Fault fault = fault_with(c, c.of_a.descriptor(), c.of_b.descriptor());
-      EXPECT_EQ(fault.kind, kind) << fault.what();
-      EXPECT_NE(std::string(fault.what()).find(text), std::string::npos) << fault.what();
+      expect_fault(fault, kind, {text});
       EXPECT_NE(fault.instruction.find(instruction), std::string::npos) << fault.what();
     }
   }
@@ -46,8 +44,7 @@ class WgmmaFaults : public Wgmma {
     }
   }
   static void expect(const vgpu::Fault& fault, vgpu::FaultKind kind, const std::string& text) {
-    EXPECT_EQ(fault.kind, kind) << fault.what();
-    EXPECT_NE(std::string(fault.what()).find(text), std::string::npos) << fault.what();
+    expect_fault(fault, kind, {text});
     EXPECT_NE(fault.instruction.find("wgmma"), std::string::npos) << fault.what();
     EXPECT_GT(fault.ptx_line, 0);
   }
@@ -127,7 +124,7 @@ TEST_F(WgmmaFaults, MatrixThatTheBlockDidNotWrite) {
   config.dynamic_shared_bytes = 32 * 1024;
   const size_t registers = static_cast<size_t>(128 * registers_of_d(c));
   const auto with = [&](u32 bytes, auto run) {
-    return run("k", vgpu::Dim3{1, 1, 1}, vgpu::Dim3{128, 1, 1}, array<u8>(32 * 1024), bytes,
+    return run("k", vgpu::Dim3{1}, vgpu::Dim3{128}, array<u8>(32 * 1024), bytes,
                c.of_a.descriptor(), c.of_b.descriptor(), u32{0}, array<u32>(registers),
                array<u32>(512), array<u32>(128), array<u32>(registers));
   };

@@ -271,7 +271,7 @@ class Wgmma : public EngineTest {
       load("wgmma_sparse", VGPU_TEST_PTX_90A);
     config.dynamic_shared_bytes = static_cast<u32>(image.size());
     u32* const out = array<u32>(before.size());
-    launch(kernel == nullptr ? "k" : kernel, {1, 1, 1}, {128, 1, 1}, array(image),
+    launch(kernel == nullptr ? "k" : kernel, {1}, {128}, array(image),
            static_cast<u32>(image.size()), c.of_a.descriptor(), c.of_b.descriptor(), u32{adds},
            array(before), array(a_registers), array(metadata), out);
     const std::vector<u32> after(out, out + before.size());
