@@ -2,31 +2,21 @@
 // cuBLAS's rotations, batches of small matrices, groups of products, packed storage, and the forms
 // that name their types, by what they promise: products give back what was factorised, rotations
 // make zeros.
-#include <cublas_v2.h>
-
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
-#include <random>
-#include <string>
 #include <type_traits>
 #include <vector>
 
-#include "require.hpp"
+#include "blas.hpp"
 
 namespace {
 
 cublasHandle_t handle;
-std::mt19937 generator(5);
-double uniform() { return std::uniform_real_distribution(-1.0, 1.0)(generator); }
 
-void ok(cublasStatus_t status, const char* what) {
-  require(status == CUBLAS_STATUS_SUCCESS,
-          (std::string(what) + ": " + cublasGetStatusName(status)).c_str());
-}
 void done() { require(cudaDeviceSynchronize()); }
 void near(std::complex<double> got, std::complex<double> want, const char* what) {
   require(std::abs(got - want) <= 1e-4 * (1 + std::abs(want)), what);
@@ -150,7 +140,7 @@ void check_lu(bool pivots) {
   int* const used = pivots ? places.data : nullptr;
   if (pivots)
     for (int b = 0; b < kCount; ++b) a.at(b, 0, 0) = a.before[b * kN * a.ld] = 0;
-  ok(getrfBatched(C{}, kN, a.pointers, a.ld, used, info, kCount), "getrfBatched");
+  ok(getrfBatched(C{}, kN, a.pointers, a.ld, used, info, kCount));
   done();
   for (int b = 0; b < kCount; ++b) {
     require(info[b] == 0, "getrf: info");
@@ -159,14 +149,12 @@ void check_lu(bool pivots) {
   for (const auto op : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
     Batch<C> x(kN, 2, 3);
     int said = 7;
-    ok(getrsBatched(C{}, op, kN, 2, a.pointers, a.ld, used, x.pointers, x.ld, &said, kCount),
-       "getrsBatched");
+    ok(getrsBatched(C{}, op, kN, 2, a.pointers, a.ld, used, x.pointers, x.ld, &said, kCount));
     done();
     require(said == 0, "getrs: info");
     check_solved(a, x, op, "getrs");
   }
-  ok(getriBatched(C{}, kN, a.pointers, a.ld, used, inverse.pointers, inverse.ld, info, kCount),
-     "getriBatched");
+  ok(getriBatched(C{}, kN, a.pointers, a.ld, used, inverse.pointers, inverse.ld, info, kCount));
   done();
   for (int b = 0; b < kCount; ++b) {
     require(info[b] == 0, "getri: info");
@@ -187,8 +175,7 @@ void check_inverse() {
   Batch<C> a(kN, kN, 0), inverse(kN, kN, 2);
   for (int i = 0; i < kN; ++i) a.at(1, i, 3) = 0;  // the second one has no inverse
   Array<int> info(kCount);
-  ok(matinvBatched(C{}, kN, a.pointers, a.ld, inverse.pointers, inverse.ld, info, kCount),
-     "matinvBatched");
+  ok(matinvBatched(C{}, kN, a.pointers, a.ld, inverse.pointers, inverse.ld, info, kCount));
   done();
   require(info[0] == 0 && info[1] == 4 && info[2] == 0, "matinv: info");
   std::complex<double> sum = 0;
@@ -207,7 +194,7 @@ void check_qr() {
   constexpr int kCount = Batch<C>::kCount, kM = 7, kN = 4;
   Batch<C> a(kM, kN, 1), tau(kN, 1, 0);
   int info = 7;
-  ok(geqrfBatched(C{}, kM, kN, a.pointers, a.ld, tau.pointers, &info, kCount), "geqrfBatched");
+  ok(geqrfBatched(C{}, kM, kN, a.pointers, a.ld, tau.pointers, &info, kCount));
   done();
   require(info == 0, "geqrf: info");
   for (int b = 0; b < kCount; ++b) {
@@ -226,8 +213,7 @@ void check_qr() {
   Batch<C> c(kM, 2, 2), least(kM, kN, 1);
   Array<int> singular(kCount);
   ok(gelsBatched(C{}, CUBLAS_OP_N, kM, kN, 2, least.pointers, least.ld, c.pointers, c.ld, &info,
-                 singular.data, kCount),
-     "gelsBatched");
+                 singular.data, kCount));
   done();
   for (int b = 0; b < kCount; ++b) {
     require(singular[b] == 0, "gels: no zero on the diagonal");
@@ -258,8 +244,7 @@ void check_trsm(bool left, bool lower, cublasOperation_t op, bool unit) {
   ok(trsmBatched(C{}, left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT,
                  lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER, op,
                  unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT, kM, kN, &alpha, a.pointers, a.ld,
-                 x.pointers, x.ld, kCount),
-     "trsmBatched");
+                 x.pointers, x.ld, kCount));
   done();
   const auto triangle = [&](int b, int i, int j) -> std::complex<double> {
     if (op != CUBLAS_OP_N) std::swap(i, j);
@@ -285,8 +270,8 @@ void check_packed(cublasFillMode_t fill) {
   constexpr int kN = 5;
   Batch<C> a(kN, kN, 2), back(kN, kN, 1);
   Array<C> packed(kN * (kN + 1) / 2);
-  ok(trttp(C{}, fill, kN, a.pointers[0], a.ld, packed.data), "trttp");
-  ok(tpttr(C{}, fill, kN, packed.data, back.pointers[0], back.ld), "tpttr");
+  ok(trttp(C{}, fill, kN, a.pointers[0], a.ld, packed.data));
+  ok(tpttr(C{}, fill, kN, packed.data, back.pointers[0], back.ld));
   done();
   const bool lower = fill == CUBLAS_FILL_MODE_LOWER;
   for (int i = 0; i < kN; ++i) {
@@ -304,7 +289,7 @@ void check_packed(cublasFillMode_t fill) {
 template <class C>
 void check_givens(cublasPointerMode_t mode) {
   using W = typename Number<C>::Standard;
-  ok(cublasSetPointerMode(handle, mode), "mode");
+  ok(cublasSetPointerMode(handle, mode));
   for (const auto& [first, second] :
        {std::pair{3.0, 4.0}, {4.0, -3.0}, {0.0, 2.0}, {-5.0, 0.0}, {0.0, 0.0}}) {
     Array<W> a{W(first)}, b{W(second)}, s(1);
@@ -312,13 +297,13 @@ void check_givens(cublasPointerMode_t mode) {
     const auto number = [](Array<W>& of) { return reinterpret_cast<C*>(of.data); };
     if constexpr (!std::is_arithmetic_v<W>) b[0] *= W(0, 1);
     const W x = a[0], y = b[0];
-    ok(rotg(C{}, number(a), number(b), c.data, number(s)), "rotg");
+    ok(rotg(C{}, number(a), number(b), c.data, number(s)));
     done();
     near(W(c[0]) * x + s[0] * y, a[0], "rotg: r");
     near(W(c[0]) * y - turned(s[0]) * x, 0, "rotg: zero");
     near(c[0] * c[0] + std::norm(s[0]), 1, "rotg: a rotation");
   }
-  ok(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST), "mode");
+  ok(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST));
 }
 
 void check_modified() {
@@ -329,11 +314,11 @@ void check_modified() {
                                   sizes[i / 3 % 3]),
           x = static_cast<float>(uniform()), param[5] = {9, 0, 0, 0, 0};
     const float was_d1 = d1, was_x = x, y = static_cast<float>(uniform());
-    ok(cublasSrotmg(handle, &d1, &d2, &x, &y, param), "rotmg");
+    ok(cublasSrotmg(handle, &d1, &d2, &x, &y, param));
     require(param[0] == -2 || param[0] == -1 || param[0] == 0 || param[0] == 1, "rotmg: the flag");
     if (param[0] == -2 || (d1 == 0 && d2 == 0)) continue;
     Array<float> vx{was_x}, vy{y};
-    ok(cublasSrotm(handle, 1, vx, 1, vy, 1, param), "rotm");
+    ok(cublasSrotm(handle, 1, vx, 1, vy, 1, param));
     done();
     near(vx[0], x, "rotm gives rotmg's x");
     require(std::abs(vy[0]) <= 1e-4 * (std::abs(y) + std::abs(was_x)) *
@@ -344,9 +329,8 @@ void check_modified() {
   }
   Array<float> a{1, 2}, b{3, 4};
   float none[5] = {-2, 9, 9, 9, 9}, all[5] = {-1, 2, 3, 5, 7};
-  ok(cublasSrotm(handle, 2, a, 1, b, 1, none), "rotm");
-  ok(cublasRotmEx(handle, 2, a, CUDA_R_32F, 1, b, CUDA_R_32F, 1, all, CUDA_R_32F, CUDA_R_32F),
-     "RotmEx");
+  ok(cublasSrotm(handle, 2, a, 1, b, 1, none));
+  ok(cublasRotmEx(handle, 2, a, CUDA_R_32F, 1, b, CUDA_R_32F, 1, all, CUDA_R_32F, CUDA_R_32F));
   all[1] = 100;  // the host's numbers are read when the function is called
   done();
   require(a[0] == 2 * 1 + 5 * 3 && a[1] == 2 * 2 + 5 * 4 && b[0] == 3 * 1 + 7 * 3, "rotm");
@@ -356,20 +340,19 @@ void check_rotations() {
   const float c = 0.6F, s = 0.8F;
   const cuComplex turned_s = {0, 0.8F};
   Array<cuComplex> x{{1, 2}}, y{{3, -1}};
-  ok(cublasCsrot(handle, 1, x, 1, y, 1, &c, &s), "csrot");
+  ok(cublasCsrot(handle, 1, x, 1, y, 1, &c, &s));
   done();
   near({x[0].x, x[0].y}, {0.6 + 2.4, 1.2 - 0.8}, "csrot: x");
   near({y[0].x, y[0].y}, {1.8 - 0.8, -0.6 - 1.6}, "csrot: y");
   Array<cuComplex> u{{1, 2}}, v{{3, -1}};
-  ok(cublasCrot(handle, 1, u, 1, v, 1, &c, &turned_s), "crot");
+  ok(cublasCrot(handle, 1, u, 1, v, 1, &c, &turned_s));
   done();
   near({u[0].x, u[0].y}, {0.6 + 0.8, 1.2 + 2.4}, "crot: x");
   near({v[0].x, v[0].y}, {1.8 - 1.6, -0.6 + 0.8}, "crot: y");
   Array<float> a{1}, b{2};
-  ok(cublasRotEx(handle, 1, a, CUDA_R_32F, 1, b, CUDA_R_32F, 1, &c, &s, CUDA_R_32F, CUDA_R_32F),
-     "RotEx");
+  ok(cublasRotEx(handle, 1, a, CUDA_R_32F, 1, b, CUDA_R_32F, 1, &c, &s, CUDA_R_32F, CUDA_R_32F));
   const float half = 0.5F;
-  ok(cublasCsscal(handle, 1, &half, x, 1), "csscal");
+  ok(cublasCsscal(handle, 1, &half, x, 1));
   done();
   near(a[0], 0.6 + 1.6, "RotEx");
   near({x[0].x, x[0].y}, {1.5, 0.2}, "csscal");
@@ -379,25 +362,23 @@ void check_typed() {
   Array<cuComplex> x{{1, 2}, {-3, 4}}, y{{2, -1}, {1, 1}}, dot(1);
   int most = 0;
   float sum = 0, norm = 0;
-  ok(cublasDotEx(handle, 2, x, CUDA_C_32F, 1, y, CUDA_C_32F, 1, &dot[0], CUDA_C_32F, CUDA_C_32F),
-     "DotEx");
+  ok(cublasDotEx(handle, 2, x, CUDA_C_32F, 1, y, CUDA_C_32F, 1, &dot[0], CUDA_C_32F, CUDA_C_32F));
   near({dot[0].x, dot[0].y},
        std::complex<double>(1, 2) * std::complex<double>(2, -1) +
            std::complex<double>(-3, 4) * std::complex<double>(1, 1),
        "DotEx");
-  ok(cublasDotcEx(handle, 2, x, CUDA_C_32F, 1, y, CUDA_C_32F, 1, &dot[0], CUDA_C_32F, CUDA_C_32F),
-     "DotcEx");
+  ok(cublasDotcEx(handle, 2, x, CUDA_C_32F, 1, y, CUDA_C_32F, 1, &dot[0], CUDA_C_32F, CUDA_C_32F));
   near({dot[0].x, dot[0].y},
        std::complex<double>(1, -2) * std::complex<double>(2, -1) +
            std::complex<double>(-3, -4) * std::complex<double>(1, 1),
        "DotcEx");
-  ok(cublasIamaxEx(handle, 2, x, CUDA_C_32F, 1, &most), "IamaxEx");
-  ok(cublasAsumEx(handle, 2, x, CUDA_C_32F, 1, &sum, CUDA_R_32F, CUDA_R_32F), "AsumEx");
-  ok(cublasNrm2Ex(handle, 2, x, CUDA_C_32F, 1, &norm, CUDA_R_32F, CUDA_R_32F), "Nrm2Ex");
+  ok(cublasIamaxEx(handle, 2, x, CUDA_C_32F, 1, &most));
+  ok(cublasAsumEx(handle, 2, x, CUDA_C_32F, 1, &sum, CUDA_R_32F, CUDA_R_32F));
+  ok(cublasNrm2Ex(handle, 2, x, CUDA_C_32F, 1, &norm, CUDA_R_32F, CUDA_R_32F));
   require(most == 2 && sum == 10, "IamaxEx, AsumEx");
   near(norm, std::sqrt(30.0), "Nrm2Ex");
-  ok(cublasCopyEx(handle, 2, x, CUDA_C_32F, 1, y, CUDA_C_32F, -1), "CopyEx");
-  ok(cublasSwapEx(handle, 1, x, CUDA_C_32F, 1, x + 1, CUDA_C_32F, 1), "SwapEx");
+  ok(cublasCopyEx(handle, 2, x, CUDA_C_32F, 1, y, CUDA_C_32F, -1));
+  ok(cublasSwapEx(handle, 1, x, CUDA_C_32F, 1, x + 1, CUDA_C_32F, 1));
   done();
   require(y[0].x == -3 && y[1].x == 1 && x[0].y == 4 && x[1].y == 2, "CopyEx, SwapEx");
 }
@@ -415,30 +396,23 @@ void check_products() {
     }
   };
   ok(cublasCgemm(handle, CUBLAS_OP_N, CUBLAS_OP_C, kN, kN, kN, &one, a.pointers[0], kN,
-                 b.pointers[0], kN, &zero, plain.pointers[0], kN),
-     "cgemm");
+                 b.pointers[0], kN, &zero, plain.pointers[0], kN));
   ok(cublasCgemm3m(handle, CUBLAS_OP_N, CUBLAS_OP_C, kN, kN, kN, &one, a.pointers[0], kN,
-                   b.pointers[0], kN, &zero, other.pointers[0], kN),
-     "cgemm3m");
+                   b.pointers[0], kN, &zero, other.pointers[0], kN));
   equal("cgemm3m");
   other.at(0, 2, 1) = 0;
   ok(cublasCgemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_C, kN, kN, kN, &one, a.pointers[0], CUDA_C_32F,
-                   kN, b.pointers[0], CUDA_C_32F, kN, &zero, other.pointers[0], CUDA_C_32F, kN),
-     "CgemmEx");
+                   kN, b.pointers[0], CUDA_C_32F, kN, &zero, other.pointers[0], CUDA_C_32F, kN));
   equal("CgemmEx");
   ok(cublasCherk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, kN, kN, &real_one, a.pointers[0], kN,
-                 &real_zero, plain.pointers[0], kN),
-     "cherk");
+                 &real_zero, plain.pointers[0], kN));
   ok(cublasCherkEx(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, kN, kN, &real_one, a.pointers[0],
-                   CUDA_C_32F, kN, &real_zero, other.pointers[0], CUDA_C_32F, kN),
-     "CherkEx");
+                   CUDA_C_32F, kN, &real_zero, other.pointers[0], CUDA_C_32F, kN));
   equal("CherkEx");
   ok(cublasCsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, kN, kN, &one, a.pointers[0], kN,
-                 &zero, plain.pointers[0], kN),
-     "csyrk");
+                 &zero, plain.pointers[0], kN));
   ok(cublasCsyrk3mEx(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, kN, kN, &one, a.pointers[0],
-                     CUDA_C_32F, kN, &zero, other.pointers[0], CUDA_C_32F, kN),
-     "Csyrk3mEx");
+                     CUDA_C_32F, kN, &zero, other.pointers[0], CUDA_C_32F, kN));
   equal("Csyrk3mEx");
 }
 
@@ -449,8 +423,7 @@ void check_groups() {
   const int m[] = {2, 3}, n[] = {3, 3}, k[] = {4, 3}, ld[] = {4, 4}, sizes[] = {2, 1};
   const double alpha[] = {2, 3}, beta[] = {0, 1};
   ok(cublasDgemmGroupedBatched(handle, op_a, op_b, m, n, k, alpha, a.pointers, ld, b.pointers, ld,
-                               beta, c.pointers, ld, 2, sizes),
-     "DgemmGroupedBatched");
+                               beta, c.pointers, ld, 2, sizes));
   done();
   for (int product = 0; product < 3; ++product) {
     const int g = product == 2;
@@ -469,8 +442,8 @@ void check_groups() {
 
 void check_settings() {
   cublasEmulationStrategy_t strategy;
-  ok(cublasSetEmulationStrategy(handle, CUBLAS_EMULATION_STRATEGY_EAGER), "a strategy");
-  ok(cublasGetEmulationStrategy(handle, &strategy), "the strategy");
+  ok(cublasSetEmulationStrategy(handle, CUBLAS_EMULATION_STRATEGY_EAGER));
+  ok(cublasGetEmulationStrategy(handle, &strategy));
   require(strategy == CUBLAS_EMULATION_STRATEGY_EAGER, "the strategy");
   Batch<double> a(2, 2, 0), b(2, 2, 0), c(2, 2, 0);
   const double one = 1, zero = 0;
@@ -487,11 +460,11 @@ void check_settings() {
   const double host[6] = {1, 2, 3, 4, 5, 6};
   double back[4] = {}, *device = nullptr;
   require(cudaMalloc(&device, sizeof host));
-  ok(cublasSetMatrixAsync(2, 2, sizeof(double), host, 3, device, 2, stream), "SetMatrixAsync");
-  ok(cublasGetVectorAsync(4, sizeof(double), device, 1, back, 1, stream), "GetVectorAsync");
+  ok(cublasSetMatrixAsync(2, 2, sizeof(double), host, 3, device, 2, stream));
+  ok(cublasGetVectorAsync(4, sizeof(double), device, 1, back, 1, stream));
   require(cudaStreamSynchronize(stream));
   require(back[0] == 1 && back[1] == 2 && back[2] == 4 && back[3] == 5, "asynchronous copies");
-  require(cublasSetMatrixAsync(2, 2, 8, host, 0, device, 2, stream) == CUBLAS_STATUS_INVALID_VALUE,
+  require(cublasSetMatrixAsync(2, 2, 8, host, 0, device, 2, stream), CUBLAS_STATUS_INVALID_VALUE,
           "a leading dimension of 0");
   cudaFree(device);
   cudaStreamDestroy(stream);
@@ -520,7 +493,7 @@ void check_all() {
 }  // namespace
 
 int main() {
-  ok(cublasCreate(&handle), "cublasCreate");
+  ok(cublasCreate(&handle));
   check_all<float>();
   check_all<double>();
   check_all<cuComplex>();
@@ -531,6 +504,6 @@ int main() {
   check_products();
   check_groups();
   check_settings();
-  ok(cublasDestroy(handle), "cublasDestroy");
+  ok(cublasDestroy(handle));
   std::puts("right");
 }

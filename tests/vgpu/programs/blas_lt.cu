@@ -20,26 +20,31 @@ double gelu_slope(double x) {
 
 template <class T>
 void set(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute, T value) {
-  ok(cublasLtMatmulDescSetAttribute(desc, attribute, &value, sizeof value), "set an attribute");
+  ok(cublasLtMatmulDescSetAttribute(desc, attribute, &value, sizeof value));
 }
 
 cublasLtMatrixLayout_t layout_of(const Matrix& matrix) {
   cublasLtMatrixLayout_t layout = nullptr;
   ok(cublasLtMatrixLayoutCreate(&layout, matrix.type, static_cast<std::uint64_t>(matrix.rows),
-                                static_cast<std::uint64_t>(matrix.columns), matrix.ld),
-     "a layout");
+                                static_cast<std::uint64_t>(matrix.columns), matrix.ld));
   const std::int32_t count = static_cast<std::int32_t>(matrix.batch);
   const std::int64_t stride = matrix.stride;
   const std::int32_t order = matrix.row_major ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL;
   ok(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
-                                      sizeof count),
-     "batch");
+                                      sizeof count));
   ok(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-                                      sizeof stride),
-     "stride");
-  ok(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order),
-     "order");
+                                      sizeof stride));
+  ok(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order));
   return layout;
+}
+
+// Without an algorithm and a workspace.
+cublasStatus_t multiply(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void* alpha,
+                        const Matrix& a, const Matrix& b, const void* beta, const Matrix& c,
+                        const Matrix& d) {
+  return cublasLtMatmul(handle, desc, alpha, a.device, layout_of(a), b.device, layout_of(b), beta,
+                        c.device, layout_of(c), d.device, layout_of(d), nullptr, nullptr, 0,
+                        nullptr);
 }
 
 constexpr int kGradient = 16, kRelu = 2, kBias = 4, kDrelu = 8, kGelu = 32, kDgelu = 64, kAux = 128;
@@ -103,7 +108,7 @@ void check_lt(cublasLtHandle_t handle, const Case& t, int kind) {
   if (s.beta_value != 0) c.fill();
   Extras extras(t, kind, m, n);
   cublasLtMatmulDesc_t desc = nullptr;
-  ok(cublasLtMatmulDescCreate(&desc, t.compute, t.scale), "a descriptor");
+  ok(cublasLtMatmulDescCreate(&desc, t.compute, t.scale));
   set(desc, CUBLASLT_MATMUL_DESC_TRANSA, op_a);
   set(desc, CUBLASLT_MATMUL_DESC_TRANSB, op_b);
   set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<cublasLtEpilogue_t>(kind));
@@ -115,7 +120,7 @@ void check_lt(cublasLtHandle_t handle, const Case& t, int kind) {
   }
   const auto la = layout_of(a), lb = layout_of(b), lc = layout_of(c), ld = layout_of(d);
   cublasLtMatmulPreference_t preference = nullptr;
-  ok(cublasLtMatmulPreferenceCreate(&preference), "a preference");
+  ok(cublasLtMatmulPreferenceCreate(&preference));
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
   const std::string what = "cublasLtMatmul, types " + std::to_string(t.a) + " to " +
@@ -123,9 +128,9 @@ void check_lt(cublasLtHandle_t handle, const Case& t, int kind) {
   const cublasStatus_t status =
       cublasLtMatmulAlgoGetHeuristic(handle, desc, la, lb, lc, ld, preference, 1, &found, &count);
   const auto destroy = [&] {
-    for (const auto layout : {la, lb, lc, ld}) ok(cublasLtMatrixLayoutDestroy(layout), "destroy");
-    ok(cublasLtMatmulPreferenceDestroy(preference), "destroy");
-    ok(cublasLtMatmulDescDestroy(desc), "destroy");
+    for (const auto layout : {la, lb, lc, ld}) ok(cublasLtMatrixLayoutDestroy(layout));
+    ok(cublasLtMatmulPreferenceDestroy(preference));
+    ok(cublasLtMatmulDescDestroy(desc));
   };
   if (with_epilogue && is_integer(t.a)) {
     require(!on_virtual_gpu() || status == CUBLAS_STATUS_NOT_SUPPORTED ||
@@ -244,16 +249,14 @@ void check_scales(cublasLtHandle_t handle) {
   require(cudaMalloc(&scales, sizeof host));
   require(cudaMemcpy(scales, host, sizeof host, cudaMemcpyHostToDevice));
   cublasLtMatmulDesc_t desc = nullptr;
-  ok(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, k32F), "a descriptor");
+  ok(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, k32F));
   set(desc, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
   set(desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales);
   set(desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales + kApart);
   set(desc, CUBLASLT_MATMUL_DESC_C_SCALE_POINTER, scales);  // of a wider C that is not read
   set(desc, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, scales + 2 * kApart);
   set(desc, CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, scales + 3 * kApart);
-  const cublasStatus_t done = cublasLtMatmul(handle, desc, &one, x.device, layout_of(x), y.device,
-                                             layout_of(y), &zero, half.device, layout_of(half),
-                                             z.device, layout_of(z), nullptr, nullptr, 0, nullptr);
+  const cublasStatus_t done = multiply(handle, desc, &one, x, y, &zero, half, z);
   if (!on_virtual_gpu() && done == CUBLAS_STATUS_NOT_SUPPORTED) {
     std::puts("fp8 with scales is not supported");
     return;
@@ -269,9 +272,7 @@ void check_scales(cublasLtHandle_t handle) {
   require(std::abs(host[3 * kApart] - largest) <= 1e-5 * largest,
           "the largest magnitude before D's scale");
   if (!on_virtual_gpu()) return;
-  require(cublasLtMatmul(handle, desc, &one, x.device, layout_of(x), y.device, layout_of(y), &one,
-                         half.device, layout_of(half), z.device, layout_of(z), nullptr, nullptr, 0,
-                         nullptr) == CUBLAS_STATUS_NOT_SUPPORTED,
+  require(multiply(handle, desc, &one, x, y, &one, half, z), CUBLAS_STATUS_NOT_SUPPORTED,
           "a scale of a wider C that is read");
 }
 
@@ -281,11 +282,9 @@ void check_special(cublasLtHandle_t handle) {
   Matrix p(k32F, 4, 3), q(k32F, 3, 2), r(k32F, 4, 2), alphas(k32F, 4, 1);
   p.fill(), q.fill(), r.upload(), alphas.fill();
   cublasLtMatmulDesc_t rows = nullptr;
-  ok(cublasLtMatmulDescCreate(&rows, CUBLAS_COMPUTE_32F, k32F), "a descriptor");
+  ok(cublasLtMatmulDescCreate(&rows, CUBLAS_COMPUTE_32F, k32F));
   set(rows, CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO);
-  const cublasStatus_t by_row = cublasLtMatmul(
-      handle, rows, alphas.device, p.device, layout_of(p), q.device, layout_of(q), nullptr,
-      r.device, layout_of(r), r.device, layout_of(r), nullptr, nullptr, 0, nullptr);
+  const cublasStatus_t by_row = multiply(handle, rows, alphas.device, p, q, nullptr, r, r);
   if (on_virtual_gpu() || by_row != CUBLAS_STATUS_NOT_SUPPORTED) ok(by_row, "alpha by rows");
   take(r, "alpha by rows");
   const Case plain{k32F, k32F, k32F, k32F, CUBLAS_COMPUTE_32F, k32F, 0};
@@ -297,20 +296,13 @@ void check_special(cublasLtHandle_t handle) {
 
   // Refused by name, and wrong arguments.
   set(rows, CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_HOST);
-  require(cublasLtMatmul(handle, rows, &one, p.device, layout_of(p), q.device, layout_of(r), &two,
-                         r.device, layout_of(r), r.device, layout_of(r), nullptr, nullptr, 0,
-                         nullptr) == CUBLAS_STATUS_INVALID_VALUE,
+  require(multiply(handle, rows, &one, p, r, &two, r, r), CUBLAS_STATUS_INVALID_VALUE,
           "shapes that do not fit");
   set(rows, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-  require(cublasLtMatmul(handle, rows, &one, p.device, layout_of(p), q.device, layout_of(q), &zero,
-                         r.device, layout_of(r), r.device, layout_of(r), nullptr, nullptr, 0,
-                         nullptr) == CUBLAS_STATUS_INVALID_VALUE,
-          "no bias");
+  require(multiply(handle, rows, &one, p, q, &zero, r, r), CUBLAS_STATUS_INVALID_VALUE, "no bias");
   set(rows, CUBLASLT_MATMUL_DESC_FILL_MODE, CUBLAS_FILL_MODE_UPPER);
   require(!on_virtual_gpu() ||
-              cublasLtMatmul(handle, rows, &one, p.device, layout_of(p), q.device, layout_of(q),
-                             &zero, r.device, layout_of(r), r.device, layout_of(r), nullptr,
-                             nullptr, 0, nullptr) == CUBLAS_STATUS_NOT_SUPPORTED,
+              multiply(handle, rows, &one, p, q, &zero, r, r) == CUBLAS_STATUS_NOT_SUPPORTED,
           "a triangle of D");
   // Scales come with FP4: not they are what is refused.
   set(rows, CUBLASLT_MATMUL_DESC_FILL_MODE, CUBLAS_FILL_MODE_FULL);
@@ -338,17 +330,15 @@ void check_documented(cublasLtHandle_t handle) {
   };
   const auto status = [&](const Setting& setting, const Matrix& in, const Matrix& out) {
     cublasLtMatmulDesc_t desc = nullptr;
-    ok(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, k32F), "a descriptor");
+    ok(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, k32F));
     set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, setting.epilogue);
     set(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias.device);
     set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, d.device);
     set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, setting.aux_ld);
     set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, setting.aux_type);
     if (setting.scaled) set(desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, bias.device);
-    const cublasStatus_t result = cublasLtMatmul(
-        handle, desc, &one, a.device, layout_of(a), b.device, layout_of(b), &half, in.device,
-        layout_of(in), out.device, layout_of(out), nullptr, nullptr, 0, nullptr);
-    ok(cublasLtMatmulDescDestroy(desc), "destroy");
+    const cublasStatus_t result = multiply(handle, desc, &one, a, b, &half, in, out);
+    ok(cublasLtMatmulDescDestroy(desc));
     return result;
   };
   Matrix by_rows(k32F, 8, 8, 1, 1, true), result(k32F, 8, 8);
@@ -386,14 +376,12 @@ void check_transform(cublasLtHandle_t handle) {
   a.fill(), c.upload();
   const float two = 2, zero = 0;
   cublasLtMatrixTransformDesc_t desc = nullptr;
-  ok(cublasLtMatrixTransformDescCreate(&desc, k32F), "a descriptor");
+  ok(cublasLtMatrixTransformDescCreate(&desc, k32F));
   const cublasOperation_t transpose = CUBLAS_OP_T;
   ok(cublasLtMatrixTransformDescSetAttribute(desc, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA,
-                                             &transpose, sizeof transpose),
-     "transpose");
+                                             &transpose, sizeof transpose));
   ok(cublasLtMatrixTransform(handle, desc, &two, a.device, layout_of(a), &zero, nullptr, nullptr,
-                             c.device, layout_of(c), nullptr),
-     "cublasLtMatrixTransform");
+                             c.device, layout_of(c), nullptr));
   take(c, "cublasLtMatrixTransform");
   for (long e = 0; e < 2; ++e) {
     for (long i = 0; i < 4; ++i) {
@@ -407,13 +395,11 @@ void check_transform(cublasLtHandle_t handle) {
 void check_algorithms(cublasLtHandle_t handle) {
   int ids[8] = {}, count = 0;
   ok(cublasLtMatmulAlgoGetIds(handle, CUBLAS_COMPUTE_32F, k32F, k32F, k32F, k32F, k32F, 8, ids,
-                              &count),
-     "ids");
+                              &count));
   require(count >= 1, "an algorithm");
   cublasLtMatmulAlgo_t algorithm;
   ok(cublasLtMatmulAlgoInit(handle, CUBLAS_COMPUTE_32F, k32F, k32F, k32F, k32F, k32F, ids[0],
-                            &algorithm),
-     "an algorithm by its id");
+                            &algorithm));
   require(cublasLtMatmulAlgoInit(handle, CUBLAS_COMPUTE_32F, k32F, k32F, k32F, k32F, k32F, -1,
                                  &algorithm) != CUBLAS_STATUS_SUCCESS,
           "an id that is none");
@@ -423,8 +409,7 @@ void check_algorithms(cublasLtHandle_t handle) {
   std::vector<std::uint32_t> tiles(bytes / 4);
   if (bytes != 0) {
     ok(cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_TILE_IDS, tiles.data(),
-                                         bytes, &bytes),
-       "the list of tiles");
+                                         bytes, &bytes));
   }
   require(tiles.size() == bytes / 4, "the size that was said");
   std::int32_t able = -1;
@@ -433,25 +418,21 @@ void check_algorithms(cublasLtHandle_t handle) {
      "whether it has batches");
   require(able != -1 && bytes == sizeof able, "whether it has batches");
   require(cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT,
-                                            &able, 1, &bytes) == CUBLAS_STATUS_INVALID_VALUE,
-          "a value that is too short");
+                                            &able, 1, &bytes),
+          CUBLAS_STATUS_INVALID_VALUE, "a value that is too short");
 
   const std::int32_t splits = 2;
   std::int32_t found = 0, id = -1;
   ok(cublasLtMatmulAlgoConfigSetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &splits,
-                                          sizeof splits),
-     "splits");
+                                          sizeof splits));
   ok(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &found,
-                                          sizeof found, nullptr),
-     "splits");
+                                          sizeof found, nullptr));
   require(found == splits, "the configuration is kept");
   ok(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_ID, &id, sizeof id,
-                                          &bytes),
-     "the id");
+                                          &bytes));
   require(id == ids[0] && bytes == sizeof id, "the id");
-  require(cublasLtMatmulAlgoConfigSetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_ID, &id,
-                                               sizeof id) == CUBLAS_STATUS_INVALID_VALUE,
-          "the id can only be read");
+  require(cublasLtMatmulAlgoConfigSetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_ID, &id, sizeof id),
+          CUBLAS_STATUS_INVALID_VALUE, "the id can only be read");
 }
 
 }  // namespace
@@ -460,9 +441,9 @@ int main() {
   const auto part = [](const char* name, void (*check)(cublasLtHandle_t)) {
     run_part(name, [check] {
       cublasLtHandle_t lt = nullptr;
-      ok(cublasLtCreate(&lt), "cublasLtCreate");
+      ok(cublasLtCreate(&lt));
       check(lt);
-      ok(cublasLtDestroy(lt), "cublasLtDestroy");
+      ok(cublasLtDestroy(lt));
     });
   };
   part("products", check_products);

@@ -15,7 +15,7 @@ class Product {
  public:
   Product(cublasComputeType_t compute, cudaDataType scale, cublasOperation_t op_a,
           cublasOperation_t op_b) {
-    ok(cublasLtMatmulDescCreate(&desc_, compute, scale), "a descriptor");
+    ok(cublasLtMatmulDescCreate(&desc_, compute, scale));
     set(CUBLASLT_MATMUL_DESC_TRANSA, op_a);
     set(CUBLASLT_MATMUL_DESC_TRANSB, op_b);
   }
@@ -28,18 +28,16 @@ class Product {
 
   template <class T>
   void set(cublasLtMatmulDescAttributes_t attribute, T value) {
-    ok(cublasLtMatmulDescSetAttribute(desc_, attribute, &value, sizeof value), "an attribute");
+    ok(cublasLtMatmulDescSetAttribute(desc_, attribute, &value, sizeof value));
   }
   // `plane_offset`: 0, or of a planar complex matrix.
   cublasLtMatrixLayout_t layout(const Matrix& matrix, cudaDataType type,
                                 std::int64_t plane_offset = 0) {
     cublasLtMatrixLayout_t made = nullptr;
     ok(cublasLtMatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(matrix.rows),
-                                  static_cast<std::uint64_t>(matrix.columns), matrix.ld),
-       "a layout");
+                                  static_cast<std::uint64_t>(matrix.columns), matrix.ld));
     ok(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, &plane_offset,
-                                        sizeof plane_offset),
-       "a plane offset");
+                                        sizeof plane_offset));
     layouts_.push_back(made);
     return made;
   }
@@ -217,14 +215,14 @@ void check_emulation(cublasLtHandle_t handle) {
   require(cudaMemcpy(&value, kept, sizeof value, cudaMemcpyDeviceToHost));
   require(!on_virtual_gpu() || value == -1, "nothing is emulated");
   require(cudaFree(kept));
-  ok(cublasLtEmulationDescDestroy(emulation), "destroy");
+  ok(cublasLtEmulationDescDestroy(emulation));
 }
 
 }  // namespace
 
 int main() {
   cublasLtHandle_t handle = nullptr;
-  ok(cublasLtCreate(&handle), "cublasLtCreate");
+  ok(cublasLtCreate(&handle));
   constexpr auto kOuter = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F,
                  kVector = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F,
                  kBlock = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
@@ -237,5 +235,5 @@ int main() {
     check_planar(handle, k16B, k16B, CUDA_C_16BF, CUDA_C_16BF);
     check_emulation(handle);
   }
-  ok(cublasLtDestroy(handle), "cublasLtDestroy");
+  ok(cublasLtDestroy(handle));
 }

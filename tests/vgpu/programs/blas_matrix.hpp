@@ -2,7 +2,6 @@
 // Matrices of cuBLAS's types on host and device, and their products in double precision with bounds
 // of the errors that follow from the roundings.
 #pragma once
-#include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -12,21 +11,12 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "require.hpp"
+#include "blas.hpp"
 
 namespace {
-
-std::mt19937 generator(7);
-int any(int least, int most) { return std::uniform_int_distribution(least, most)(generator); }
-double uniform() { return std::uniform_real_distribution(-1.0, 1.0)(generator); }
-
-void ok(cublasStatus_t status, const std::string& what) {
-  require(status == CUBLAS_STATUS_SUCCESS, (what + ": " + cublasGetStatusName(status)).c_str());
-}
 
 // A type's bytes, its unit roundoff and half of its least subnormal number.
 struct Format {

@@ -130,7 +130,7 @@ void check_every_half(cublasHandle_t blas) {
 
 int main() {
   cublasHandle_t blas = nullptr;
-  ok(cublasCreate(&blas), "cublasCreate");
+  ok(cublasCreate(&blas));
   constexpr int kRounds = 8;
   for (int i = 0; i < kGemmCases * kRounds; ++i) {
     for (int form = 0; form < 3; ++form) check_gemm_ex(blas, kCases[i % kGemmCases], form);
@@ -138,5 +138,5 @@ int main() {
   check_nan(blas);
   check_every_half(blas);
   check_alignment(blas);
-  ok(cublasDestroy(blas), "cublasDestroy");
+  ok(cublasDestroy(blas));
 }

@@ -20,19 +20,6 @@ Values any_values() {
   return values;
 }
 
-float* on_device(const Values& values) {
-  float* device = nullptr;
-  require(cudaMalloc(&device, kElements * sizeof(float)));
-  require(cudaMemcpy(device, values.data(), kElements * sizeof(float), cudaMemcpyHostToDevice));
-  return device;
-}
-
-Values values_of(const float* device) {
-  Values values(kElements);
-  require(cudaMemcpy(values.data(), device, kElements * sizeof(float), cudaMemcpyDeviceToHost));
-  return values;
-}
-
 Values product_of(const Values& a, const Values& b, float alpha = 1) {
   Values c(kElements);
   for (int j = 0; j < kSize; ++j) {
@@ -46,12 +33,11 @@ Values product_of(const Values& a, const Values& b, float alpha = 1) {
 
 class Test {
  public:
-  Test() { ok(cublasCreate(&blas_), "cublasCreate"); }
+  Test() { ok(cublasCreate(&blas_)); }
 
   void multiply(const float* a, const float* b, float* c, float beta = 0, float alpha = 1) {
     ok(cublasSgemm(blas_, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &alpha, a, kSize, b, kSize,
-                   &beta, c, kSize),
-       "cublasSgemm");
+                   &beta, c, kSize));
     require(cudaDeviceSynchronize());
   }
 
@@ -59,26 +45,26 @@ class Test {
   void is_reused() {
     constexpr float kMark = 12345;
     const Values a = any_values(), b = any_values();
-    float *const da = on_device(a), *const db = on_device(b), *const dc = on_device(a);
+    float *const da = upload(a), *const db = upload(b), *const dc = upload(a);
     for (int i = 0; i < 3; ++i) multiply(da, db, dc);
-    require(values_of(dc) == product_of(a, b), "a product that repeats");
+    require(download(dc, kElements) == product_of(a, b), "a product that repeats");
     *dc = kMark;
     multiply(da, db, dc);
     require(*dc == kMark, "a product on unchanged memory is not computed");
     set_reuse(0);
     multiply(da, db, dc);
-    require(values_of(dc) == product_of(a, b), "without reuse it is computed");
+    require(download(dc, kElements) == product_of(a, b), "without reuse it is computed");
     set_reuse(1);
   }
 
   void sees_changes() {
     Values a = any_values(), b = any_values();
-    float *da = on_device(a), *const db = on_device(b), *const dc = on_device(a);
+    float *da = upload(a), *const db = upload(b), *const dc = upload(a);
     const auto check = [&](const char* what) {
       multiply(da, db, dc);
-      require(values_of(dc) == product_of(a, b), what);
+      require(download(dc, kElements) == product_of(a, b), what);
       multiply(da, db, dc);
-      require(values_of(dc) == product_of(a, b), what);
+      require(download(dc, kElements) == product_of(a, b), what);
     };
     check("the first time");
     a[7] = 5;
@@ -96,13 +82,13 @@ class Test {
     check("another product into A");
     require(cudaFree(da));
     a = any_values();
-    da = on_device(a);
+    da = upload(a);
     check("A in other memory");
   }
 
   void adds_up() {
     Values a = any_values(), b = any_values(), sum(kElements);
-    float *const da = on_device(a), *const db = on_device(b), *const dc = on_device(sum);
+    float *const da = upload(a), *const db = upload(b), *const dc = upload(sum);
     for (int i = 0; i < 8; ++i) {
       if (i == 5) {
         a = any_values();
@@ -111,7 +97,7 @@ class Test {
       multiply(da, db, dc, 1);
       const Values more = product_of(a, b);
       for (int k = 0; k < kElements; ++k) sum[k] += more[k];
-      require(values_of(dc) == sum, "products that add up");
+      require(download(dc, kElements) == sum, "products that add up");
     }
   }
 
@@ -119,11 +105,11 @@ class Test {
     Values a(kElements), b = any_values();
     for (int i = 0; i < kSize; ++i) a[i * kSize + i] = 1;
     for (int i = 0; i < kElements; ++i) b[i] = i % kSize == (i / kSize + 1) % kSize ? 1.0F : 0.0F;
-    float *const da = on_device(a), *const db = on_device(b);
+    float *const da = upload(a), *const db = upload(b);
     for (int i = 0; i < 4; ++i) {
       multiply(da, db, da);
       a = product_of(a, b);
-      require(values_of(da) == a, "a product into its operand");
+      require(download(da, kElements) == a, "a product into its operand");
     }
   }
 
@@ -132,21 +118,21 @@ class Test {
     Values a = any_values();
     const Values b = any_values();
     require(cudaMallocManaged(&da, kElements * sizeof(float)));
-    float *const db = on_device(b), *const dc = on_device(a);
+    float *const db = upload(b), *const dc = upload(a);
     for (int i = 0; i < 4; ++i) {
       a[0] = static_cast<float>(i);
       std::copy(a.begin(), a.end(), da);
       multiply(da, db, dc);
-      require(values_of(dc) == product_of(a, b), "managed memory that the host changes");
+      require(download(dc, kElements) == product_of(a, b), "managed memory that the host changes");
     }
   }
 
   void arrays() {
     const std::array<Values, 2> a{any_values(), any_values()};
     const Values b = any_values();
-    const std::array<const float*, 2> da{on_device(a[0]), on_device(a[1])};
-    const float* const db = on_device(b);
-    float* const dc = on_device(b);
+    const std::array<const float*, 2> da{upload(a[0]), upload(a[1])};
+    const float* const db = upload(b);
+    float* const dc = upload(b);
     const float **as = nullptr, **bs = nullptr;
     float** cs = nullptr;
     require(cudaMalloc(&as, sizeof *as));
@@ -158,9 +144,9 @@ class Test {
     for (int i = 0; i < 6; ++i) {
       if (i % 2 == 0) require(cudaMemcpy(as, &da[i / 2 % 2], sizeof *as, cudaMemcpyHostToDevice));
       ok(cublasSgemmBatched(blas_, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &one, as, kSize,
-                            bs, kSize, &zero, cs, kSize, 1),
-         "cublasSgemmBatched");
-      require(values_of(dc) == product_of(a[i / 2 % 2], b), "another pointer in the array");
+                            bs, kSize, &zero, cs, kSize, 1));
+      require(download(dc, kElements) == product_of(a[i / 2 % 2], b),
+              "another pointer in the array");
     }
   }
 

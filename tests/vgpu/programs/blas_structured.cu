@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLAS's functions of symmetric, Hermitian, triangular, banded and packed matrices, compared with
 // sums over whole matrices. Numbers are small integers, so that results are exact but for division.
-#include <cublas_v2.h>
-
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
+
+#include "blas.hpp"
 
 namespace {
 
 using Z = std::complex<double>;
 constexpr int kN = 5, kBand = 2, kLd = 7;
 
-void ok(cublasStatus_t status, const char* what) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  std::printf("%s: %s\n", what, cublasGetStatusName(status));
-  std::exit(1);
-}
 const cuDoubleComplex* as(const Z* p) { return reinterpret_cast<const cuDoubleComplex*>(p); }
 cuDoubleComplex* as(Z* p) { return reinterpret_cast<cuDoubleComplex*>(p); }
 
@@ -137,8 +132,7 @@ void triangles(cublasHandle_t h, bool lower, cublasOperation_t op, bool unit) {
   const Z alpha(1, 2);
   const Dense d = dense(a.at, Kind::kTriangular, Storage::kFull, lower, unit);
   ok(cublasZtrmm(h, CUBLAS_SIDE_RIGHT, fill, op, diagonal, 3, kN, as(&alpha), as(a.at), kLd,
-                 as(b.at), kLd, as(c.at), kLd),
-     "trmm");
+                 as(b.at), kLd, as(c.at), kLd));
   cudaDeviceSynchronize();
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < kN; ++j) {
@@ -157,8 +151,8 @@ void updates(cublasHandle_t h, bool lower) {
   {
     Numbers a(kN * kLd, 9), x(kN, 10), y(kN, 11);
     const Dense before = dense(a.at, Kind::kHermitian, Storage::kPacked, lower);
-    ok(cublasZhpr2(h, fill, kN, as(&alpha), as(x.at), 1, as(y.at), 1, as(a.at)), "hpr2");
-    ok(cublasZhpr(h, fill, kN, &real, as(x.at), 1, as(a.at)), "hpr");
+    ok(cublasZhpr2(h, fill, kN, as(&alpha), as(x.at), 1, as(y.at), 1, as(a.at)));
+    ok(cublasZhpr(h, fill, kN, &real, as(x.at), 1, as(a.at)));
     cudaDeviceSynchronize();
     const Dense now = dense(a.at, Kind::kHermitian, Storage::kPacked, lower);
     for (int i = 0; i < kN; ++i) {
@@ -175,8 +169,7 @@ void updates(cublasHandle_t h, bool lower) {
     const Numbers before(kN * kLd, 14);
     const int k = 4;
     ok(cublasZher2k(h, fill, op, kN, k, as(&alpha), as(a.at), kLd, as(b.at), kLd, &kept, as(c.at),
-                    kLd),
-       "her2k");
+                    kLd));
     cudaDeviceSynchronize();
     const auto of = [&](const Numbers& m, int i, int l) {
       return op == CUBLAS_OP_N ? m.at[i + l * kLd] : std::conj(m.at[l + i * kLd]);
@@ -199,8 +192,7 @@ void updates(cublasHandle_t h, bool lower) {
   const Z zero = 0;
   const Dense d = dense(a.at, Kind::kHermitian, Storage::kFull, lower);
   ok(cublasZhemm(h, CUBLAS_SIDE_LEFT, fill, kN, 3, as(&alpha), as(a.at), kLd, as(b.at), kLd,
-                 as(&zero), as(c.at), kLd),
-     "hemm");
+                 as(&zero), as(c.at), kLd));
   cudaDeviceSynchronize();
   for (int i = 0; i < kN; ++i) {
     for (int j = 0; j < 3; ++j) {
@@ -216,8 +208,7 @@ void band(cublasHandle_t h, cublasOperation_t op) {
   Numbers a(kN * kLd, 18), x(kN, 19), y(kN, 20);
   const Z alpha(1, 1), zero = 0;
   ok(cublasZgbmv(h, op, kRows, kN, kBelow, kAbove, as(&alpha), as(a.at), kLd, as(x.at), 1,
-                 as(&zero), as(y.at), 1),
-     "gbmv");
+                 as(&zero), as(y.at), 1));
   cudaDeviceSynchronize();
   const auto at = [&](int i, int j) {
     return i - j > kBelow || j - i > kAbove ? Z(0) : a.at[kAbove + i - j + j * kLd];
@@ -235,7 +226,7 @@ void band(cublasHandle_t h, cublasOperation_t op) {
 
 int main() {
   cublasHandle_t h = nullptr;
-  ok(cublasCreate(&h), "cublasCreate");
+  ok(cublasCreate(&h));
   for (const bool lower : {false, true}) {
     vectors(h, lower);
     for (const cublasOperation_t op : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
@@ -245,7 +236,7 @@ int main() {
   }
   band(h, CUBLAS_OP_N);
   band(h, CUBLAS_OP_C);
-  ok(cublasDestroy(h), "cublasDestroy");
+  ok(cublasDestroy(h));
   std::printf(failures == 0 ? "right\n" : "%d wrong\n", failures);
   return failures == 0 ? 0 : 1;
 }

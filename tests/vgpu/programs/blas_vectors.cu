@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLAS's functions of vectors and matrices that are no products of matrices, against loops in
 // double precision: steps of either sign, scalars on host and device, both kinds of pointers.
-#include <cublas_v2.h>
 #include <cuda_fp16.h>
 
 #include <cmath>
 #include <complex>
 #include <limits>
-#include <random>
-#include <string>
 #include <vector>
 
-#include "require.hpp"
+#include "blas.hpp"
 
 namespace {
 
 using Complex = std::complex<float>;
 cublasHandle_t handle;
-std::mt19937 generator(3);
-int any(int least, int most) { return std::uniform_int_distribution(least, most)(generator); }
-double uniform() { return std::uniform_real_distribution(-1.0, 1.0)(generator); }
-
-void ok(cublasStatus_t status, const char* what) {
-  require(status == CUBLAS_STATUS_SUCCESS,
-          (std::string(what) + ": " + cublasGetStatusName(status)).c_str());
-}
 
 constexpr double kUnit = 0x1p-24;
 
@@ -64,7 +53,7 @@ int any_step() {
 }
 
 void check_vectors(cublasPointerMode_t mode) {
-  ok(cublasSetPointerMode(handle, mode), "pointer mode");
+  ok(cublasSetPointerMode(handle, mode));
   const int n = any(0, 40), sx = any_step(), sy = any_step();
   Vector x(n, sx), y(n, sy), positive(n, std::abs(sx));
   const float factor = 0.75f;
@@ -97,24 +86,24 @@ void check_vectors(cublasPointerMode_t mode) {
     if (std::abs(positive[i]) > std::abs(positive[largest])) largest = i;
     if (std::abs(positive[i]) < std::abs(positive[smallest])) smallest = i;
   }
-  ok(cublasSdot(handle, n, x.device, sx, y.device, sy, out), "cublasSdot");
+  ok(cublasSdot(handle, n, x.device, sx, y.device, sy, out));
   near(number(), dot, (n + 1) * dots, "cublasSdot");
-  ok(cublasSnrm2(handle, n, positive.device, positive.step, out), "cublasSnrm2");
+  ok(cublasSnrm2(handle, n, positive.device, positive.step, out));
   near(number(), std::sqrt(squares), (n + 1) * std::sqrt(squares), "cublasSnrm2");
-  ok(cublasSasum(handle, n, positive.device, positive.step, out), "cublasSasum");
+  ok(cublasSasum(handle, n, positive.device, positive.step, out));
   near(number(), sum, (n + 1) * sum, "cublasSasum");
-  ok(cublasIsamax(handle, n, positive.device, positive.step, place), "cublasIsamax");
+  ok(cublasIsamax(handle, n, positive.device, positive.step, place));
   require(position() == (n == 0 ? 0 : largest + 1), "cublasIsamax");
-  ok(cublasIsamin(handle, n, positive.device, positive.step, place), "cublasIsamin");
+  ok(cublasIsamin(handle, n, positive.device, positive.step, place));
   require(position() == (n == 0 ? 0 : smallest + 1), "cublasIsamin");
 
   std::vector<float> former(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) former[static_cast<std::size_t>(i)] = y[i];
-  ok(cublasSaxpy(handle, n, alpha, x.device, sx, y.device, sy), "cublasSaxpy");
+  ok(cublasSaxpy(handle, n, alpha, x.device, sx, y.device, sy));
   y.take();
   for (int i = 0; i < n; ++i)
     near(y[i], former[static_cast<std::size_t>(i)] + 0.75 * x[i], 2, "cublasSaxpy");
-  ok(cublasSscal(handle, n, alpha, positive.device, positive.step), "cublasSscal");
+  ok(cublasSscal(handle, n, alpha, positive.device, positive.step));
   std::vector<float> unscaled;
   for (int i = 0; i < n; ++i) unscaled.push_back(positive[i]);
   positive.take();
@@ -125,37 +114,24 @@ void check_vectors(cublasPointerMode_t mode) {
             "what lies between the elements");
 
   Vector z(n, any_step());
-  ok(cublasScopy(handle, n, x.device, sx, z.device, z.step), "cublasScopy");
+  ok(cublasScopy(handle, n, x.device, sx, z.device, z.step));
   z.take();
   for (int i = 0; i < n; ++i) require(z[i] == x[i], "cublasScopy");
   std::vector<float> of_y;
   for (int i = 0; i < n; ++i) of_y.push_back(y[i]);
-  ok(cublasSswap(handle, n, z.device, z.step, y.device, sy), "cublasSswap");
+  ok(cublasSswap(handle, n, z.device, z.step, y.device, sy));
   y.take(), z.take();
   for (int i = 0; i < n; ++i)
     require(y[i] == x[i] && z[i] == of_y[static_cast<std::size_t>(i)], "cublasSswap");
-  ok(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST), "pointer mode");
+  ok(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST));
   const float c = 0.6f, s = 0.8f;
-  ok(cublasSrot(handle, n, y.device, sy, z.device, z.step, &c, &s), "cublasSrot");
+  ok(cublasSrot(handle, n, y.device, sy, z.device, z.step, &c, &s));
   y.take(), z.take();
   for (int i = 0; i < n; ++i) {
     const double b = of_y[static_cast<std::size_t>(i)];
     near(y[i], 0.6f * static_cast<double>(x[i]) + 0.8f * b, 2, "cublasSrot");
     near(z[i], 0.6f * b - 0.8f * static_cast<double>(x[i]), 2, "cublasSrot");
   }
-}
-
-float* upload(const std::vector<float>& host) {
-  float* device = nullptr;
-  require(cudaMalloc(&device, host.size() * sizeof(float)));
-  require(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice));
-  return device;
-}
-
-std::vector<float> download(const float* device, std::size_t count) {
-  std::vector<float> host(count);
-  require(cudaMemcpy(host.data(), device, count * sizeof(float), cudaMemcpyDeviceToHost));
-  return host;
 }
 
 std::vector<float> random(int count) {
@@ -179,8 +155,7 @@ void check_gemv() {
       }
       const float alpha = -2;
       ok(cublasSgemv(handle, op, m, n, &alpha, upload(a), lda, x.device, x.step, &beta, y.device,
-                     y.step),
-         "cublasSgemv");
+                     y.step));
       y.take();
       for (int i = 0; i < rows; ++i) {
         double sum = 0;
@@ -218,8 +193,7 @@ void check_trsm() {
           }
           const float alpha = 2;
           float* x = upload(b);
-          ok(cublasStrsm(handle, side, fill, op, diagonal, m, n, &alpha, upload(a), order, x, m),
-             "cublasStrsm");
+          ok(cublasStrsm(handle, side, fill, op, diagonal, m, n, &alpha, upload(a), order, x, m));
           const auto got = download(x, b.size());
           const auto at = [&](int i, int j) -> double {  // of op(A)
             if (op != CUBLAS_OP_N) std::swap(i, j);
@@ -248,8 +222,7 @@ void check_sums_of_matrices() {
   const float alpha = 2, beta = -1, zero = 0;
   float* c = upload(random(m * n));
   ok(cublasSgeam(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, &alpha, upload(a), m, &beta, upload(b), n,
-                 c, m),
-     "cublasSgeam");
+                 c, m));
   auto got = download(c, a.size());
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   for (int j = 0; j < n; ++j) {
@@ -264,19 +237,18 @@ void check_sums_of_matrices() {
 
   const auto x = random(m), y = random(n);
   float* product = upload(a);
-  ok(cublasSger(handle, m, n, &alpha, upload(x), 1, upload(y), 1, product, m), "cublasSger");
+  ok(cublasSger(handle, m, n, &alpha, upload(x), 1, upload(y), 1, product, m));
   got = download(product, a.size());
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < m; ++i)
       near(got[at(j * m + i)], a[at(j * m + i)] + 2.0 * x[at(i)] * y[at(j)], 4, "cublasSger");
   }
-  ok(cublasSdgmm(handle, CUBLAS_SIDE_RIGHT, m, n, upload(a), m, upload(y), 1, c, m), "cublasSdgmm");
+  ok(cublasSdgmm(handle, CUBLAS_SIDE_RIGHT, m, n, upload(a), m, upload(y), 1, c, m));
   got = download(c, a.size());
   for (int i = 0; i < m * n; ++i) require(got[at(i)] == a[at(i)] * y[at(i / m)], "cublasSdgmm");
   float* square = upload(std::vector<float>(at(m * m), 5));
   ok(cublasSsyrk(handle, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, m, n, &alpha, upload(a), m, &zero,
-                 square, m),
-     "cublasSsyrk");
+                 square, m));
   got = download(square, at(m * m));
   for (int j = 0; j < m; ++j) {
     for (int i = 0; i < m; ++i) {
@@ -300,16 +272,15 @@ void check_complex() {
   const auto is = [&](Complex value) {
     return result.x == value.real() && result.y == value.imag();
   };
-  ok(cublasCdotu(handle, 2, dx, 1, dy, 1, &result), "cublasCdotu");
+  ok(cublasCdotu(handle, 2, dx, 1, dy, 1, &result));
   require(is(x[0] * y[0] + x[1] * y[1]), "cublasCdotu");
-  ok(cublasCdotc(handle, 2, dx, 1, dy, 1, &result), "cublasCdotc");
+  ok(cublasCdotc(handle, 2, dx, 1, dy, 1, &result));
   require(is(std::conj(x[0]) * y[0] + std::conj(x[1]) * y[1]), "cublasCdotc");
   float sum = 0;
-  ok(cublasScasum(handle, 2, dx, 1, &sum), "cublasScasum");
+  ok(cublasScasum(handle, 2, dx, 1, &sum));
   require(sum == 7, "cublasScasum");
   const cuComplex one{1, 0}, zero{0, 0};
-  ok(cublasCgemm(handle, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &one, dx, 2, dy, 2, &zero, dy, 1),
-     "cublasCgemm");
+  ok(cublasCgemm(handle, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &one, dx, 2, dy, 2, &zero, dy, 1));
   require(cudaMemcpy(&result, dy, sizeof result, cudaMemcpyDeviceToHost));
   require(is(std::conj(x[0]) * y[0] + std::conj(x[1]) * y[1]), "cublasCgemm of the conjugate");
 }
@@ -336,13 +307,13 @@ void check_typed() {
     return std::abs(__half2float(result) - want) <=
            0x1p-11 * std::abs(want) + kCount * kUnit * kCount;
   };
-  ok(cublasDotEx(handle, kCount, dx, half, 1, dy, half, 1, &result, half, single), "cublasDotEx");
+  ok(cublasDotEx(handle, kCount, dx, half, 1, dy, half, 1, &result, half, single));
   require(is(dot), "cublasDotEx");
-  ok(cublasNrm2Ex(handle, kCount, dx, half, 1, &result, half, single), "cublasNrm2Ex");
+  ok(cublasNrm2Ex(handle, kCount, dx, half, 1, &result, half, single));
   require(is(std::sqrt(squares)), "cublasNrm2Ex");
   const float two = 2;
-  ok(cublasAxpyEx(handle, kCount, &two, single, dx, half, 1, dy, half, 1, single), "cublasAxpyEx");
-  ok(cublasScalEx(handle, kCount, &two, single, dx, half, 1, single), "cublasScalEx");
+  ok(cublasAxpyEx(handle, kCount, &two, single, dx, half, 1, dy, half, 1, single));
+  ok(cublasScalEx(handle, kCount, &two, single, dx, half, 1, single));
   std::vector<__half> scaled(kCount), sums(kCount);
   require(cudaMemcpy(scaled.data(), dx, bytes, cudaMemcpyDeviceToHost));
   require(cudaMemcpy(sums.data(), dy, bytes, cudaMemcpyDeviceToHost));
@@ -356,26 +327,26 @@ void check_typed() {
 void check_odd_values() {
   const float large = 3e38f, small = 1e-30f;
   float result = 0;
-  ok(cublasSnrm2(handle, 2, upload({large * 0.5f, large * 0.5f}), 1, &result), "cublasSnrm2");
+  ok(cublasSnrm2(handle, 2, upload<float>({large * 0.5f, large * 0.5f}), 1, &result));
   near(result / large, std::sqrt(0.5), 2, "squares that would overflow");
-  ok(cublasSnrm2(handle, 2, upload({3 * small, 4 * small}), 1, &result), "cublasSnrm2");
+  ok(cublasSnrm2(handle, 2, upload<float>({3 * small, 4 * small}), 1, &result));
   near(result / small, 5, 10, "squares that would vanish");
   if (!on_virtual_gpu()) return;  // the rest is not documented
   const float least = 1e-40f;     // subnormal
-  ok(cublasSnrm2(handle, 2, upload({3 * least, 4 * least}), 1, &result), "cublasSnrm2");
+  ok(cublasSnrm2(handle, 2, upload<float>({3 * least, 4 * least}), 1, &result));
   require(std::abs(result - 5 * least) <= 1e-44f * 4, "squares of subnormal numbers");
-  ok(cublasSnrm2(handle, 2, upload({std::numeric_limits<float>::quiet_NaN(), 1}), 1, &result),
-     "cublasSnrm2");
+  ok(cublasSnrm2(handle, 2, upload<float>({std::numeric_limits<float>::quiet_NaN(), 1}), 1,
+                 &result));
   require(std::isnan(result), "NaN");
-  ok(cublasSnrm2(handle, 2, upload({std::numeric_limits<float>::infinity(), 1}), 1, &result),
-     "cublasSnrm2");
+  ok(cublasSnrm2(handle, 2, upload<float>({std::numeric_limits<float>::infinity(), 1}), 1,
+                 &result));
   require(std::isinf(result), "infinity");
   float host[4] = {};
-  require(cublasSscal(handle, 4, &large, host, 1) == CUBLAS_STATUS_EXECUTION_FAILED,
+  require(cublasSscal(handle, 4, &large, host, 1), CUBLAS_STATUS_EXECUTION_FAILED,
           "a vector on the host");
-  require(cublasSdot(nullptr, 0, nullptr, 1, nullptr, 1, &result) == CUBLAS_STATUS_NOT_INITIALIZED,
+  require(cublasSdot(nullptr, 0, nullptr, 1, nullptr, 1, &result), CUBLAS_STATUS_NOT_INITIALIZED,
           "no handle");
-  require(cublasSdot(handle, 0, nullptr, 1, nullptr, 1, nullptr) == CUBLAS_STATUS_INVALID_VALUE,
+  require(cublasSdot(handle, 0, nullptr, 1, nullptr, 1, nullptr), CUBLAS_STATUS_INVALID_VALUE,
           "no result");
 }
 
@@ -384,25 +355,25 @@ void check_capture() {
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
-  float* x = upload({1, 2});
+  float* x = upload<float>({1, 2});
   const float two = 2;
   require(cudaStreamCreate(&stream));
-  ok(cublasSetStream(handle, stream), "cublasSetStream");
+  ok(cublasSetStream(handle, stream));
   require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  ok(cublasSscal(handle, 2, &two, x, 1), "cublasSscal");
+  ok(cublasSscal(handle, 2, &two, x, 1));
   require(cudaStreamEndCapture(stream, &graph));
   require(download(x, 2)[1] == 2, "nothing is done yet");
   require(cudaGraphInstantiate(&exec, graph));
   for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(exec, stream));
   require(cudaStreamSynchronize(stream));
   require(download(x, 2)[1] == 16, "three times");
-  ok(cublasSetStream(handle, nullptr), "cublasSetStream");
+  ok(cublasSetStream(handle, nullptr));
 }
 
 }  // namespace
 
 int main() {
-  ok(cublasCreate(&handle), "cublasCreate");
+  ok(cublasCreate(&handle));
   for (int i = 0; i < 60; ++i) {
     check_vectors(CUBLAS_POINTER_MODE_HOST);
     check_vectors(CUBLAS_POINTER_MODE_DEVICE);
@@ -414,5 +385,5 @@ int main() {
   check_capture();
   check_typed();
   check_odd_values();
-  ok(cublasDestroy(handle), "cublasDestroy");
+  ok(cublasDestroy(handle));
 }

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cuBLAS stand-in: layouts, scalars, batches, and calls that it refuses.
-#include <cublas_v2.h>
-
 #include <limits>
 #include <vector>
 
-#include "require.hpp"
+#include "blas.hpp"
 
 static cublasHandle_t handle;
-
-template <class T>
-static T* upload(const std::vector<T>& host) {
-  T* device = nullptr;
-  require(cudaMalloc(&device, host.size() * sizeof(T)));
-  require(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
-  return device;
-}
 
 template <class T>
 static std::vector<T> small_integers(std::size_t count, unsigned seed) {
@@ -53,9 +43,7 @@ static void check_layouts() {
       auto c = small_integers<T>(ldc * kN, 3);
       const T alpha = 2, beta = -3;
       T* dc = upload(c);
-      require(gemm(op_a, op_b, kM, kN, kK, &alpha, upload(a), lda, upload(b), ldb, &beta, dc,
-                   ldc) == CUBLAS_STATUS_SUCCESS,
-              "gemm");
+      ok(gemm(op_a, op_b, kM, kN, kK, &alpha, upload(a), lda, upload(b), ldb, &beta, dc, ldc));
       for (int j = 0; j < kN; ++j) {
         for (int i = 0; i < kM; ++i) {
           T sum = 0;
@@ -65,9 +53,7 @@ static void check_layouts() {
           c[j * ldc + i] = alpha * sum + beta * c[j * ldc + i];
         }
       }
-      std::vector<T> got(c.size());
-      require(cudaMemcpy(got.data(), dc, c.size() * sizeof(T), cudaMemcpyDeviceToHost));
-      require(got == c, "gemm's result, padding untouched");
+      require(download(dc, c.size()) == c, "gemm's result, padding untouched");
     }
   }
 }
@@ -76,29 +62,21 @@ static void check_scalars() {
   const float nan = std::numeric_limits<float>::quiet_NaN(), zero = 0, one = 1;
   float* a = upload(std::vector<float>(16, nan));
   float* c = upload(std::vector<float>(16, nan));
-  float host[16];
-  require(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &zero, a, 4, a, 4, &zero, c, 4) ==
-              CUBLAS_STATUS_SUCCESS,
-          "gemm");
-  require(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
-  for (const float value : host) require(value == 0, "alpha = beta = 0 reads nothing");
+  ok(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &zero, a, 4, a, 4, &zero, c, 4));
+  for (const float value : download(c, 16)) require(value == 0, "alpha = beta = 0 reads nothing");
 
   // Scalars on the device.
-  require(cudaMemset(c, 0, sizeof host));
+  require(cudaMemset(c, 0, 16 * sizeof(float)));
   float* b = upload(std::vector<float>(16, 1.0f));
   float* scalars = upload(std::vector<float>{2, 0});
-  require(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE) == CUBLAS_STATUS_SUCCESS,
-          "pointer mode");
-  require(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, scalars, b, 4, b, 4, scalars + 1, c, 4) ==
-              CUBLAS_STATUS_SUCCESS,
-          "gemm with scalars on the device");
+  ok(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE));
+  ok(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, scalars, b, 4, b, 4, scalars + 1, c, 4),
+     "gemm with scalars on the device");
   require(!on_virtual_gpu() || gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &one, b, 4, b, 4, &zero, c,
                                     4) == CUBLAS_STATUS_INVALID_VALUE,
           "host scalars in device mode are refused");
-  require(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST) == CUBLAS_STATUS_SUCCESS,
-          "pointer mode");
-  require(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
-  for (const float value : host) require(value == 8, "2 * 4");
+  ok(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST));
+  for (const float value : download(c, 16)) require(value == 8, "2 * 4");
 }
 
 static void check_batches() {
@@ -107,12 +85,10 @@ static void check_batches() {
              b = small_integers<float>(kStride * kBatch, 5);
   float* c = upload(std::vector<float>(kStride * kBatch, 0.0f));
   const float one = 1, zero = 0;
-  require(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &one,
-                                    upload(a), kSize, kStride, upload(b), kSize, kStride, &zero, c,
-                                    kSize, kStride, kBatch) == CUBLAS_STATUS_SUCCESS,
-          "cublasSgemmStridedBatched");
-  std::vector<float> got(kStride * kBatch);
-  require(cudaMemcpy(got.data(), c, got.size() * sizeof(float), cudaMemcpyDeviceToHost));
+  ok(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &one,
+                               upload(a), kSize, kStride, upload(b), kSize, kStride, &zero, c,
+                               kSize, kStride, kBatch));
+  const std::vector<float> got = download(c, kStride * kBatch);
   for (int batch = 0; batch < kBatch; ++batch) {
     for (int i = 0; i < kSize * kSize; ++i) {
       float sum = 0;
@@ -130,53 +106,49 @@ static void check_refusals() {
   float* a = upload(std::vector<float>(16, 1.0f));
   float host[16] = {};
   const auto n = CUBLAS_OP_N;
-  require(gemm(n, n, -1, 4, 4, &one, a, 4, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE,
+  require(gemm(n, n, -1, 4, 4, &one, a, 4, a, 4, &one, a, 4), CUBLAS_STATUS_INVALID_VALUE,
           "a negative size");
-  require(gemm(n, n, 4, 4, 4, &one, a, 3, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE,
+  require(gemm(n, n, 4, 4, 4, &one, a, 3, a, 4, &one, a, 4), CUBLAS_STATUS_INVALID_VALUE,
           "lda below m");
-  require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, a, 3) == CUBLAS_STATUS_INVALID_VALUE,
+  require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, a, 3), CUBLAS_STATUS_INVALID_VALUE,
           "ldc below m");
-  require(gemm(n, n, 4, 4, 4, nullptr, a, 4, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE,
+  require(gemm(n, n, 4, 4, 4, nullptr, a, 4, a, 4, &one, a, 4), CUBLAS_STATUS_INVALID_VALUE,
           "no alpha");
-  require(
-      gemm(n, n, 0, 4, 4, &one, nullptr, 4, nullptr, 4, &one, nullptr, 4) == CUBLAS_STATUS_SUCCESS,
-      "nothing");
+  ok(gemm(n, n, 0, 4, 4, &one, nullptr, 4, nullptr, 4, &one, nullptr, 4));
   require(cublasGemmEx(handle, n, n, 4, 4, 4, &one, a, CUDA_R_32F, 4, a, CUDA_R_32F, 4, &one, a,
-                       CUDA_R_16F, 4, CUBLAS_COMPUTE_32F,
-                       CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED,
-          "types that cuBLAS does not combine");
+                       CUDA_R_16F, 4, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+          CUBLAS_STATUS_NOT_SUPPORTED, "types that cuBLAS does not combine");
   if (!on_virtual_gpu()) return;
-  require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, host, 4) == CUBLAS_STATUS_EXECUTION_FAILED,
+  require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, host, 4), CUBLAS_STATUS_EXECUTION_FAILED,
           "C on the host");
-  require(gemm(n, n, 4, 4, 5, &one, a, 4, a, 5, &one, a, 4) == CUBLAS_STATUS_EXECUTION_FAILED,
+  require(gemm(n, n, 4, 4, 5, &one, a, 4, a, 5, &one, a, 4), CUBLAS_STATUS_EXECUTION_FAILED,
           "A too small");
   require(cublasUint8gemmBias(handle, n, n, n, 0, 0, 0, nullptr, 0, 0, nullptr, 0, 0, nullptr, 0, 0,
-                              0, 0) == CUBLAS_STATUS_NOT_SUPPORTED,
-          "a function that is a stub");
+                              0, 0),
+          CUBLAS_STATUS_NOT_SUPPORTED, "a function that is a stub");
 }
 
 // Rounds to 10 fraction bits before it multiplies, where it is told to.
 static void check_math_mode() {
   const float one = 1, zero = 0, fine = 1 + 0x1p-12f;
   float* a = upload(std::vector<float>{fine});
-  float *c = upload(std::vector<float>{0}), host = 0;
+  float* c = upload(std::vector<float>{0});
   const auto n = CUBLAS_OP_N;
   for (const auto mode : {CUBLAS_DEFAULT_MATH, CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_PEDANTIC_MATH}) {
-    require(cublasSetMathMode(handle, mode) == CUBLAS_STATUS_SUCCESS, "cublasSetMathMode");
-    require(gemm(n, n, 1, 1, 1, &one, a, 1, a, 1, &zero, c, 1) == CUBLAS_STATUS_SUCCESS, "gemm");
-    require(cudaMemcpy(&host, c, sizeof host, cudaMemcpyDeviceToHost));
+    ok(cublasSetMathMode(handle, mode));
+    ok(gemm(n, n, 1, 1, 1, &one, a, 1, a, 1, &zero, c, 1));
+    const float host = download(c, 1)[0];
     // cuBLAS need not use tensor cores where it may.
     const bool coarse = mode == CUBLAS_TF32_TENSOR_OP_MATH;
     require(
         host == (coarse ? 1 : fine * fine) || (coarse && !on_virtual_gpu() && host == fine * fine),
         "the mode's product");
   }
-  require(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH) == CUBLAS_STATUS_SUCCESS,
-          "cublasSetMathMode");
+  ok(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH));
 }
 
 int main() {
-  require(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
+  ok(cublasCreate(&handle));
   int version = 0;
   require(cublasGetVersion(handle, &version) == CUBLAS_STATUS_SUCCESS && version >= 130000,
           "cublasGetVersion");
@@ -186,5 +158,5 @@ int main() {
   check_batches();
   check_math_mode();
   check_refusals();
-  require(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS, "cublasDestroy");
+  ok(cublasDestroy(handle));
 }

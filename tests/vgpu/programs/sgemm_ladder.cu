@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ladder as a user writes it: three kernels compared with cuBLAS, in one file with its own main.
-#include <cublas_v2.h>
-
 #include <cmath>
 #include <vector>
 
-#include "require.hpp"
+#include "blas.hpp"
 
 __global__ void naive(int m, int n, int k, float alpha, const float* a, const float* b, float beta,
                       float* c) {
@@ -71,13 +69,11 @@ int main() {
   require(cudaMemcpy(reference, c.data(), kBytes, cudaMemcpyHostToDevice));
 
   cublasHandle_t handle;
-  require(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
+  ok(cublasCreate(&handle));
   // Row-major C = A B is column-major C^T = B^T A^T.
-  require(
-      cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &kAlpha, db, CUDA_R_32F,
-                   kSize, da, CUDA_R_32F, kSize, &kBeta, reference, CUDA_R_32F, kSize,
-                   CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT_TENSOR_OP) == CUBLAS_STATUS_SUCCESS,
-      "cublasGemmEx");
+  ok(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &kAlpha, db, CUDA_R_32F,
+                  kSize, da, CUDA_R_32F, kSize, &kBeta, reference, CUDA_R_32F, kSize,
+                  CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT_TENSOR_OP));
   std::vector<float> expected(kElements), got(kElements);
   require(cudaMemcpy(expected.data(), reference, kBytes, cudaMemcpyDeviceToHost));
   double norm = 0;
@@ -103,5 +99,5 @@ int main() {
     std::printf("kernel %d: %s\n", kernel, got == expected ? "equal" : "different");
     require(got == expected, "the kernel's result");
   }
-  require(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS, "cublasDestroy");
+  ok(cublasDestroy(handle));
 }
