@@ -116,8 +116,7 @@ FunctionLowering::Value FunctionLowering::wide_address(const Operand& where) {
   if (base.kind == Kind::kRegister) {
     value = named(base);
     if (value.type == RegisterClass::k32) {
-      const u32 pc = emit("cvt.u64.u32", true);
-      read(pc, Field::kS0, value);
+      const u32 pc = emit("cvt.u64.u32", {value}, true);
       value = temporary(RegisterClass::k64);
       write(pc, Field::kD, value);
     }
@@ -126,9 +125,8 @@ FunctionLowering::Value FunctionLowering::wide_address(const Operand& where) {
     value = source(base, RegisterClass::k64);
   }
   if (where.offset == 0) return value;
-  const u32 pc = emit("add.u64", true);
-  read(pc, Field::kS0, value);
-  read(pc, Field::kS1, constant(static_cast<u64>(where.offset), RegisterClass::k64));
+  const u32 pc =
+      emit("add.u64", {value, constant(static_cast<u64>(where.offset), RegisterClass::k64)}, true);
   value = temporary(RegisterClass::k64);
   write(pc, Field::kD, value);
   return value;

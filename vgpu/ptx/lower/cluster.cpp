@@ -30,10 +30,8 @@ void FunctionLowering::map_address() {
   const Value to = named(operand(0));
   const Value from = source(operand(1), to.type);
   const Value rank = source(operand(2), RegisterClass::k32);
-  const u32 pc = emit(to.type == RegisterClass::k64 ? "mapa.64" : "mapa.32");
+  const u32 pc = emit(to.type == RegisterClass::k64 ? "mapa.64" : "mapa.32", {from, rank});
   if (!opcode().has("shared::cluster")) at(pc).flags |= kFlagGeneric;
-  read(pc, Field::kS0, from);
-  read(pc, Field::kS1, rank);
   write(pc, Field::kD, to);
 }
 
@@ -41,9 +39,8 @@ void FunctionLowering::map_address() {
 void FunctionLowering::cluster_rank() {
   const bool wide = opcode().parts.back() == "u64";
   const Value from = source(operand(1), wide ? RegisterClass::k64 : RegisterClass::k32);
-  const u32 pc = emit(wide ? "getctarank.64" : "getctarank.32");
+  const u32 pc = emit(wide ? "getctarank.64" : "getctarank.32", {from});
   if (!opcode().has("shared::cluster")) at(pc).flags |= kFlagGeneric;
-  read(pc, Field::kS0, from);
   destination(pc, operand(0), RegisterClass::k32);
 }
 

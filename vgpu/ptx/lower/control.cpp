@@ -18,8 +18,7 @@ void FunctionLowering::bra() {
 void FunctionLowering::brx() {
   if (operand_count() < 2 || operand(1).kind != Kind::kBranchTable) refuse();
   const Value index = source(operand(0), RegisterClass::k32);
-  const u32 pc = emit("brx.idx");
-  read(pc, Field::kS0, index);
+  const u32 pc = emit("brx.idx", {index});
   at(pc).target = static_cast<u32>(program_.branch_tables.size());
   tables_.push_back(at(pc).target);
   program_.branch_tables.push_back({function_.branch_tables[operand(1).target].targets});
@@ -129,10 +128,8 @@ void FunctionLowering::barrier() {
   const bool counted = operand_count() > next + (reduces ? 1 : 0);
   const Value threads =
       counted ? source(operand(next++), RegisterClass::k32) : constant(0, RegisterClass::k32);
-  const u32 pc = emit("bar");
+  const u32 pc = emit("bar", {number, threads});
   at(pc).s[2] = kNone;
-  read(pc, Field::kS0, number);
-  read(pc, Field::kS1, threads);
   if (opcode().base() == "bar" || opcode().has("aligned")) at(pc).flags |= kFlagAligned;
   BarrierKind kind = BarrierKind::kSync;
   if (opcode().has("arrive"))
@@ -175,11 +172,9 @@ void FunctionLowering::vote() {
   predicate.negated = false;
   const Value vote = source(predicate, RegisterClass::kPredicate);
   const Value members = source(operand(2), RegisterClass::k32);
-  const u32 pc = emit("vote.sync");
+  const u32 pc = emit("vote.sync", {vote, members});
   at(pc).sub = static_cast<u8>(mode);
   if (negated) at(pc).flags |= kFlagNegate;
-  read(pc, Field::kS0, vote);
-  read(pc, Field::kS1, members);
   destination(pc, operand(0),
               mode == VoteMode::kBallot ? RegisterClass::k32 : RegisterClass::kPredicate);
 }
@@ -191,12 +186,8 @@ void FunctionLowering::shfl() {
                            : how == "bfly" ? ShuffleMode::kButterfly
                                            : ShuffleMode::kIndex;
   if (mode == ShuffleMode::kIndex && how != "idx") refuse();
-  Value values[4];
-  for (std::size_t i = 0; i < 4; ++i) values[i] = source(operand(1 + i), RegisterClass::k32);
-  const u32 pc = emit("shfl.sync");
+  const u32 pc = emit("shfl.sync", sources(1, 4, RegisterClass::k32));
   at(pc).sub = static_cast<u8>(mode);
-  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2, Field::kS3};
-  for (std::size_t i = 0; i < 4; ++i) read(pc, kSources[i], values[i]);
   results(pc, operand(0));
 }
 
@@ -204,26 +195,17 @@ void FunctionLowering::match() {
   const bool wide = opcode().parts.back() == "b64";
   const Value value = source(operand(1), wide ? RegisterClass::k64 : RegisterClass::k32);
   const Value members = source(operand(2), RegisterClass::k32);
-  const u32 pc = emit(fmt::format("match.{}.sync.{}", beside_sync(), opcode().parts.back()));
-  read(pc, Field::kS0, value);
-  read(pc, Field::kS1, members);
-  results(pc, operand(0));
+  const std::string name = fmt::format("match.{}.sync.{}", beside_sync(), opcode().parts.back());
+  results(emit(name, {value, members}), operand(0));
 }
 
 void FunctionLowering::redux() {
-  const Value value = source(operand(1), RegisterClass::k32);
-  const Value members = source(operand(2), RegisterClass::k32);
-  const u32 pc = emit(fmt::format("redux.sync.{}.{}", beside_sync(), opcode().parts.back()));
-  read(pc, Field::kS0, value);
-  read(pc, Field::kS1, members);
-  destination(pc, operand(0), RegisterClass::k32);
+  const std::string name = fmt::format("redux.sync.{}.{}", beside_sync(), opcode().parts.back());
+  destination(emit(name, sources(1, 2, RegisterClass::k32)), operand(0), RegisterClass::k32);
 }
 
 void FunctionLowering::elect() {
-  const Value members = source(operand(1), RegisterClass::k32);
-  const u32 pc = emit("elect.sync");
-  read(pc, Field::kS0, members);
-  results(pc, operand(0));
+  results(emit("elect.sync", sources(1, 1, RegisterClass::k32)), operand(0));
 }
 
 void FunctionLowering::activemask() {

@@ -23,9 +23,7 @@ void FunctionLowering::mov() {
     return;
   }
   const Value value = source(from, target.type);
-  const u32 pc = emit(move_of(target.type));
-  read(pc, Field::kS0, value);
-  write(pc, Field::kD, target);
+  write(emit(move_of(target.type), {value}), Field::kD, target);
 }
 
 void FunctionLowering::unpack() {
@@ -59,10 +57,7 @@ void FunctionLowering::pack() {
   if (!find_operation(name)) refuse();
   Value values[4];
   for (std::size_t i = 0; i < parts.size(); ++i) values[i] = source(parts[i], type);
-  const u32 pc = emit(name);
-  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2, Field::kS3};
-  for (std::size_t i = 0; i < parts.size(); ++i) read(pc, kSources[i], values[i]);
-  write(pc, Field::kD, to);
+  write(emit(name, std::span(values).first(parts.size())), Field::kD, to);
 }
 
 // Conversion between addresses of a state space and generic ones. Global, constant and parameter
@@ -78,8 +73,7 @@ void FunctionLowering::cvta() {
   const Value to = named(operand(0));
   if (to.type != RegisterClass::k64) refuse("32-bit addresses");
   const Value from = source(operand(1), to.type);
-  const u32 pc = emit(window == 0 ? "mov.b64" : to_space ? "sub.u64" : "add.u64");
-  read(pc, Field::kS0, from);
+  const u32 pc = emit(window == 0 ? "mov.b64" : to_space ? "sub.u64" : "add.u64", {from});
   if (window != 0) read(pc, Field::kS1, constant(window, to.type));
   write(pc, Field::kD, to);
 }
@@ -96,9 +90,8 @@ void FunctionLowering::isspacep() {
   else if (space != "global")
     refuse();
   const Value from = source(operand(1), RegisterClass::k64);
-  const u32 pc = emit("isspacep");
+  const u32 pc = emit("isspacep", {from});
   at(pc).sub = static_cast<u8>(asked);
-  read(pc, Field::kS0, from);
   write(pc, Field::kD, named(operand(0)));
 }
 
@@ -172,9 +165,7 @@ void FunctionLowering::cvt() {
     const RegisterClass result_type = class_of(shape(steps[i]).dest);
     const bool last = i + 1 == steps.size() && to.type == result_type;
     const Value result = last ? to : temporary(result_type);
-    const u32 pc = emit(steps[i], i != 0);
-    read(pc, Field::kS0, value);
-    write(pc, Field::kD, result);
+    write(emit(steps[i], {value}, i != 0), Field::kD, result);
     value = result;
   }
   if (to.type != value.type) resize(value, to, type.front() == 's');
@@ -239,8 +230,7 @@ void FunctionLowering::set() {
   place_test(compare, 1, combination);
   write(compare, Field::kD, test);
   const std::string expand = fmt::format("expand.{}", type);
-  const u32 pc = emit(expand);
-  read(pc, Field::kS0, test);
+  const u32 pc = emit(expand, {test});
   destination(pc, operand(0), class_of(operations()[at(pc).op].shape.dest));
 }
 
@@ -255,16 +245,9 @@ void FunctionLowering::lop3() {
   if (!combines || operand(0).kind != Kind::kPair || operand_count() != 6) refuse();
   const Operand& value = operand(0).elements[0];
   const Value result = is_sink(value) ? temporary(RegisterClass::k32) : named(value);
-  Value sources[4];
-  for (std::size_t i = 0; i < 4; ++i) sources[i] = source(operand(1 + i), RegisterClass::k32);
-  const u32 pc = emit("lop3.b32");
-  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2, Field::kS3};
-  for (std::size_t i = 0; i < 4; ++i) read(pc, kSources[i], sources[i]);
-  write(pc, Field::kD, result);
+  write(emit("lop3.b32", sources(1, 4, RegisterClass::k32)), Field::kD, result);
   if (is_sink(operand(0).elements[1])) return;
-  const u32 test = emit("setp.ne.b32", true);
-  read(test, Field::kS0, result);
-  read(test, Field::kS1, constant(0, RegisterClass::k32));
+  const u32 test = emit("setp.ne.b32", {result, constant(0, RegisterClass::k32)}, true);
   at(test).sub = opcode().parts[1] == "and" ? kCombineAnd : kCombineOr;
   Operand q = operand(5);
   if (q.negated) at(test).flags |= kFlagNegate;
@@ -288,12 +271,7 @@ void FunctionLowering::carry() {
   const std::string name = multiplies ? fmt::format("carry.mad.{}", type)
                            : wide     ? "carry.add64"
                                       : "carry.add32";
-  const std::size_t sources = multiplies ? 3 : 2;
-  Value values[3];
-  for (std::size_t i = 0; i < sources; ++i) values[i] = source(operand(1 + i), kind);
-  const u32 pc = emit(name);
-  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2};
-  for (std::size_t i = 0; i < sources; ++i) read(pc, kSources[i], values[i]);
+  const u32 pc = emit(name, sources(1, multiplies ? 3 : 2, kind));
   at(pc).sub = static_cast<u8>((in ? 1 : 0) | (out ? 2 : 0) | (subtracts ? 4 : 0) |
                                (opcode().has("hi") ? 8 : 0));
   const Value flag{true, carry_, RegisterClass::kPredicate};
@@ -304,9 +282,7 @@ void FunctionLowering::carry() {
 
 // Cache policies have no effect, because the virtual GPU has no cache; the policy is 0.
 void FunctionLowering::cache_policy() {
-  const u32 pc = emit("mov.b64");
-  read(pc, Field::kS0, constant(0, RegisterClass::k64));
-  write(pc, Field::kD, named(operand(0)));
+  write(emit("mov.b64", {constant(0, RegisterClass::k64)}), Field::kD, named(operand(0)));
 }
 
 }  // namespace vgpu::ptx

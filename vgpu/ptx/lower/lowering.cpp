@@ -134,9 +134,7 @@ u32 FunctionLowering::emit_shaped(std::string_view operation) {
     sources[count] = source(operand(1 + count), class_of(shape.sources[count]));
   }
   if (1 + count != operand_count()) refuse("it has too many operands");
-  const u32 pc = emit(operation);
-  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2, Field::kS3};
-  for (std::size_t i = 0; i < count; ++i) read(pc, kSources[i], sources[i]);
+  const u32 pc = emit(operation, std::span(sources).first(count));
   destination(pc, operand(0), class_of(shape.dest));
   return pc;
 }
@@ -177,6 +175,14 @@ u32 FunctionLowering::emit(std::string_view operation, bool helper) {
     made.guard_site = program_.guard_sites++;
     read(pc, Field::kGuard, Value{true, current_->guard, RegisterClass::kPredicate});
   }
+  return pc;
+}
+
+u32 FunctionLowering::emit(std::string_view operation, std::span<const Value> sources,
+                           bool helper) {
+  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2, Field::kS3};
+  const u32 pc = emit(operation, helper);
+  for (std::size_t i = 0; i < sources.size(); ++i) read(pc, kSources[i], sources[i]);
   return pc;
 }
 

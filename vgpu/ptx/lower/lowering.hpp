@@ -2,6 +2,7 @@
 // Lowers one function. Instructions are emitted with virtual registers. When the function is
 // complete, allocate() assigns slots, and finish() writes the slots into the instructions.
 #pragma once
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -60,6 +61,11 @@ class FunctionLowering {
   const Operand& operand(std::size_t i) const;
   std::size_t operand_count() const { return current_->operands.size(); }
   u32 emit(std::string_view operation, bool helper = false);
+  // With sources, in the order of an instruction's fields.
+  u32 emit(std::string_view operation, std::span<const Value> sources, bool helper = false);
+  u32 emit(std::string_view operation, std::initializer_list<Value> sources, bool helper = false) {
+    return emit(operation, std::span(sources.begin(), sources.size()), helper);
+  }
   Insn& at(u32 pc) { return program_.code[pc]; }
   void read(u32 pc, Field field, const Value& value, u32 element = 0);
   void write(u32 pc, Field field, const Value& value, u32 element = 0);
@@ -73,6 +79,7 @@ class FunctionLowering {
   Value named(const Operand& operand) const;  // a register
   Value source(const Operand& operand,
                RegisterClass type);  // register, immediate, symbol, special register
+  std::vector<Value> sources(std::size_t first, std::size_t count, RegisterClass type);
   bool is_sink(const Operand& operand) const { return operand.kind == Kind::kSink; }
   u64 immediate(const Operand& operand, RegisterClass type) const;
   Value address_of(const Operand& symbol, RegisterClass type);

@@ -169,12 +169,9 @@ void FunctionLowering::product_of_bytes(const std::string& name,
       for (const Operand& e : operand(o).elements) {
         const Value pair = temporary(RegisterClass::k16), halves = temporary(RegisterClass::k32);
         const Value word = source(e, RegisterClass::k32);
-        const u32 unpack = emit(fmt::format("unpack.32.16.{}", half), true);
-        read(unpack, Field::kS0, word);
-        write(unpack, Field::kD, pair);
-        const u32 widen = emit(fmt::format("cvt.rn.f16x2.{}x2", opcode().parts[6 + o]), true);
-        read(widen, Field::kS0, pair);
-        write(widen, Field::kD, halves);
+        write(emit(fmt::format("unpack.32.16.{}", half), {word}, true), Field::kD, pair);
+        write(emit(fmt::format("cvt.rn.f16x2.{}x2", opcode().parts[6 + o]), {pair}, true),
+              Field::kD, halves);
         sources.push_back(halves);
       }
     }
@@ -184,10 +181,8 @@ void FunctionLowering::product_of_bytes(const std::string& name,
   }
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const Value addend = source(operand(3).elements[i], RegisterClass::k32);
-    const u32 pc = emit(single ? "add.rn.f32" : "add.rn.f16x2", true);
-    read(pc, Field::kS0, addend);
-    read(pc, Field::kS1, sums[i]);
-    destination(pc, operand(0).elements[i], RegisterClass::k32);
+    destination(emit(single ? "add.rn.f32" : "add.rn.f16x2", {addend, sums[i]}, true),
+                operand(0).elements[i], RegisterClass::k32);
   }
 }
 
@@ -230,9 +225,7 @@ void FunctionLowering::matrix_rows() {
 void FunctionLowering::movmatrix() {
   if (opcode().text != "movmatrix.sync.aligned.m8n8.trans.b16") refuse();
   const Value from = source(operand(1), RegisterClass::k32);
-  const u32 pc = emit("movmatrix");
-  read(pc, Field::kS0, from);
-  destination(pc, operand(0), RegisterClass::k32);
+  destination(emit("movmatrix", {from}), operand(0), RegisterClass::k32);
 }
 
 }  // namespace vgpu::ptx

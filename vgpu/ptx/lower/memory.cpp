@@ -226,10 +226,9 @@ void FunctionLowering::copy_params() {
       at(load).target = places_[place].bytes;
       fixups_.push_back({load, Field::kPlace, 0, place});
       write(load, Field::kD, value);
-      const u32 store = emit("st.local", true);
+      const u32 store = emit("st.local", {to}, true);
       at(store).flags |= kFlagStore;
       at(store).site = program_.sites++;
-      read(store, Field::kS0, to);
       read(store, Field::kD, value);
       for (u32 pc : {load, store}) {
         at(pc).bytes = static_cast<u8>(bytes);
@@ -390,15 +389,12 @@ void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpa
   write(check, Field::kD, kept);
   std::vector<Value> old;
   for (u32 i = 0; i < count; ++i) {
-    const u32 pc = emit(name, true);
+    const u32 pc = emit(name, {kept, values[i], values[i]}, true);
     at(pc).site = program_.sites++;
     at(pc).sub = static_cast<u8>(space);
     at(pc).bytes = static_cast<u8>(bytes);
     at(pc).flags |= kFlagStore | kFlagStrong;
     at(pc).imm = static_cast<i64>(i) * bytes;
-    read(pc, Field::kS0, kept);
-    read(pc, Field::kS1, values[i]);
-    read(pc, Field::kS2, values[i]);
     if (where == 0) continue;
     at(pc).flags |= kFlagHasResult;
     old.push_back(temporary(type));
@@ -406,9 +402,7 @@ void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpa
   }
   for (u32 i = 0; i < old.size();
        ++i) {  // a result's register may hold the value of a later element
-    const u32 pc = emit(move_of(type), true);
-    read(pc, Field::kS0, old[i]);
-    destination(pc, operand(0).elements[i], type);
+    destination(emit(move_of(type), {old[i]}, true), operand(0).elements[i], type);
   }
   program_.ordered = true;
 }

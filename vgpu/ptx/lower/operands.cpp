@@ -115,6 +115,13 @@ FunctionLowering::Value FunctionLowering::source(const Operand& operand, Registe
   }
 }
 
+std::vector<FunctionLowering::Value> FunctionLowering::sources(std::size_t first, std::size_t count,
+                                                               RegisterClass type) {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(source(operand(first + i), type));
+  return values;
+}
+
 FunctionLowering::Value FunctionLowering::special(const Operand& operand, RegisterClass type) {
   const Value value = temporary(type);
   read_special(operand, value, true);

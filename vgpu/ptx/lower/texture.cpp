@@ -129,13 +129,12 @@ void FunctionLowering::tex() {
   const Operand& texels = to.kind == Kind::kPair ? to.elements[0] : to;
   if (texels.kind != Kind::kVector || texels.elements.size() != (packed ? 2u : 4u))
     refuse("another number of elements");
-  const u32 pc = emit(gathers ? "tld4" : "tex");
+  const u32 pc = emit(gathers ? "tld4" : "tex", {handle});
   at(pc).site = program_.sites++;
   at(pc).sub = static_cast<u8>(shape);
   at(pc).imm = form.packed();
   if (packed) at(pc).flags |= kFlagPacked;
   if (coordinate == "s32") at(pc).flags |= kFlagTexels;
-  read(pc, Field::kS0, handle);
   at(pc).d = kNone;
   if (to.kind == Kind::kPair && !is_sink(to.elements[1]))
     destination(pc, to.elements[1], RegisterClass::kPredicate);
@@ -157,10 +156,9 @@ void FunctionLowering::texture_query() {
   if (!query || opcode().has("level")) refuse();
   std::vector<Value> none;
   const Value handle = texture_operands(operand(1), 0, none);
-  const u32 pc = emit("txq");
+  const u32 pc = emit("txq", {handle});
   at(pc).site = program_.sites++;
   at(pc).imm = static_cast<i64>(*query);
-  read(pc, Field::kS0, handle);
   destination(pc, operand(0), RegisterClass::k32);
 }
 
@@ -196,14 +194,13 @@ void FunctionLowering::surface() {
   if (elements.size() * bytes > 16) refuse("more than 16 bytes per thread");
   for (std::size_t i = 0; !loads && i < elements.size(); ++i)
     stored.push_back(source(elements[i], registers));
-  const u32 pc = emit(base);
+  const u32 pc = emit(base, {handle});
   at(pc).site = program_.sites++;
   at(pc).sub = static_cast<u8>(shape);
   at(pc).bytes = static_cast<u8>(bytes);
   at(pc).imm = form.packed();
   if (!loads) at(pc).flags |= kFlagStore;
   if (converts) at(pc).flags |= kFlagFormatted;
-  read(pc, Field::kS0, handle);
   list_texels(pc, elements, registers, stored, others);
 }
 

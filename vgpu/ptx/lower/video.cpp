@@ -94,10 +94,8 @@ void FunctionLowering::video() {
   }
   Operand to = operand(0);
   to.selector = {};
-  const u32 pc = emit("video");
+  const u32 pc = emit("video", std::span(sources).first(3));
   at(pc).imm = v.packed();
-  constexpr Field kFields[] = {Field::kS0, Field::kS1, Field::kS2};
-  for (std::size_t i = 0; i < 3; ++i) read(pc, kFields[i], sources[i]);
   destination(pc, to, RegisterClass::k32);
 }
 

@@ -105,17 +105,13 @@ void FunctionLowering::wmma_product() {
       halves[part] = temporary(RegisterClass::k16);
       convert("cvt.rn.f16.f32", results[2 * r + part], halves[part]);
     }
-    const u32 pc = emit("pack.16x2", true);
-    read(pc, Field::kS0, halves[0]);
-    read(pc, Field::kS1, halves[1]);
-    destination(pc, operand(0).elements[r], RegisterClass::k32);
+    destination(emit("pack.16x2", {halves[0], halves[1]}, true), operand(0).elements[r],
+                RegisterClass::k32);
   }
 }
 
 void FunctionLowering::convert(const std::string& operation, const Value& from, const Value& to) {
-  const u32 pc = emit(operation, true);
-  read(pc, Field::kS0, from);
-  write(pc, Field::kD, to);
+  write(emit(operation, {from}, true), Field::kD, to);
 }
 
 // Products whose fragments are those of mma, one for each tile of 16 (or 8) rows and 8 columns.
@@ -153,9 +149,7 @@ void FunctionLowering::wmma_by_mma(const std::string& types, bool saturates) {
     sums.insert(sums.end(), results.begin(), results.end());
   }
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    const u32 pc = emit(move_of(type), true);
-    read(pc, Field::kS0, sums[i]);
-    destination(pc, operand(0).elements[i], type);
+    destination(emit(move_of(type), {sums[i]}, true), operand(0).elements[i], type);
   }
 }
 
@@ -253,10 +247,8 @@ void FunctionLowering::wmma_move(bool stores) {
   emit("warp.whole");
   if (form.stride_shift != 0) {
     const Value words = temporary(RegisterClass::k32);
-    const u32 pc = emit("shr.u32", true);
-    read(pc, Field::kS0, line);
-    read(pc, Field::kS1, constant(form.stride_shift, RegisterClass::k32));
-    write(pc, Field::kD, words);
+    write(emit("shr.u32", {line, constant(form.stride_shift, RegisterClass::k32)}, true), Field::kD,
+          words);
     line = words;
   }
   for (std::size_t r = 0; r < form.registers; ++r) {
@@ -283,13 +275,13 @@ void FunctionLowering::wmma_move(bool stores) {
       const u32 width = register_bytes(pieces[e].type);
       const std::string bits =
           width == form.bytes ? std::to_string(form.bytes) + "x1" : std::string("any");
-      const u32 pc = emit(fmt::format("{}.{}.{}", stores ? "st" : "ld", space, bits), true);
+      const u32 pc =
+          emit(fmt::format("{}.{}.{}", stores ? "st" : "ld", space, bits), {there}, true);
       at(pc).site = program_.sites++;
       at(pc).bytes = static_cast<u8>(form.bytes);
       at(pc).width = static_cast<u8>(width);
       at(pc).imm = where.offset;
       if (stores) at(pc).flags |= kFlagStore;
-      read(pc, Field::kS0, there);
       if (stores)
         read(pc, Field::kD, pieces[e]);
       else
@@ -300,10 +292,7 @@ void FunctionLowering::wmma_move(bool stores) {
       gather_bytes(pieces, whole);
       continue;
     }
-    const u32 pair = emit("pack.16x2", true);
-    read(pair, Field::kS0, pieces[0]);
-    read(pair, Field::kS1, pieces[1]);
-    write(pair, Field::kD, whole);
+    write(emit("pack.16x2", {pieces[0], pieces[1]}, true), Field::kD, whole);
   }
 }
 
@@ -311,11 +300,8 @@ void FunctionLowering::wmma_move(bool stores) {
 void FunctionLowering::gather_bytes(std::span<const Value, 4> bytes, const Value& to) {
   Value pairs[2];
   const auto permute = [&](const Value& low, const Value& high, u32 selection, const Value& d) {
-    const u32 pc = emit("prmt.b32", true);
-    read(pc, Field::kS0, low);
-    read(pc, Field::kS1, high);
-    read(pc, Field::kS2, constant(selection, RegisterClass::k32));
-    write(pc, Field::kD, d);
+    write(emit("prmt.b32", {low, high, constant(selection, RegisterClass::k32)}, true), Field::kD,
+          d);
   };
   for (u32 pair = 0; pair < 2; ++pair) {
     pairs[pair] = temporary(RegisterClass::k32);
