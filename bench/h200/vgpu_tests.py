@@ -34,10 +34,10 @@ ONLY_VGPU = r"\.cuda12$"  # programs with a library in the place of CUDA 12's ru
 SKIPPED, SECONDS, LINES, WIDTH = 77, 30, 40, 300
 
 
-def stdout_of(options):
+def stdout_of(options, options_of_vgpu):
     """What the program must print, as a regular expression: what it prints under vgpu, unless an
     option of vgpu's adds to that or the device's name is in it."""
-    if options.stdout is None or options.option:
+    if options.stdout is None or options_of_vgpu:
         return None
     return options.stdout.replace("NVIDIA H200 ", "NVIDIA ")
 
@@ -51,8 +51,8 @@ def rows_of(described, folder):
         command = test.get("command", [])
         if len(command) < 2 or not command[1].endswith("/run_program.py"):
             continue
-        options = run_program.parser().parse_args(command[2:])
-        if options.exit != 0 or "ptx" in options.option or tuple(options.command) in seen:
+        options, options_of_vgpu = run_program.parse(command[2:])
+        if options.exit != 0 or "--engine=ptx" in options_of_vgpu or tuple(options.command) in seen:
             continue
         if re.search(ONLY_VGPU, test["name"]):
             continue
@@ -63,7 +63,8 @@ def rows_of(described, folder):
                 shutil.copy2(argument, folder)
                 argument = "./" + os.path.basename(argument)
             arguments.append(argument)
-        yield {"name": test["name"], "command": arguments, "stdout": stdout_of(options)}
+        yield {"name": test["name"], "command": arguments,
+               "stdout": stdout_of(options, options_of_vgpu)}
 
 
 def pack(build, path):

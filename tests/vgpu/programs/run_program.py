@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one test program under vgpu and checks how it ends, what it prints and what it counted.
 
-run_program.py --vgpu VGPU [--option OPTION]... [--exit N] [--stdout REGEX] [--stderr REGEX]...
-               [--silent] [--counters FILE.json] [--setting NAME=VALUE]...
-               [--installed-in NAME] -- PROGRAM ARGS...
+run_program.py --vgpu VGPU [--exit N] [--stdout REGEX] [--stderr REGEX]... [--silent]
+               [--counters FILE.json] [--setting NAME=VALUE]... [--installed-in NAME]
+               [OPTION OF VGPU]... -- PROGRAM ARGS...
 """
 import argparse
 import json
@@ -57,10 +57,9 @@ def check_counters(expected, found):
     return problems
 
 
-def parser():
-    parser = argparse.ArgumentParser()
+def parse(arguments=None):
+    parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--vgpu", required=True)
-    parser.add_argument("--option", action="append", default=[])
     parser.add_argument("--exit", type=int, default=0)
     parser.add_argument("--stdout")
     parser.add_argument("--stderr", action="append", default=[])
@@ -71,11 +70,11 @@ def parser():
     parser.add_argument("--installed-in", metavar="NAME",
                         help="vgpu is copied into a folder of that name")
     parser.add_argument("command", nargs="+")
-    return parser
+    return parser.parse_known_args(arguments)
 
 
 def main():
-    options = parser().parse_args()
+    options, options_of_vgpu = parse()
     environment = dict(os.environ)
     for name in list(environment):
         if name.startswith("VGPU_"):
@@ -90,7 +89,7 @@ def main():
             shutil.copytree(os.path.join(build, "lib", "vgpu"), os.path.join(place, "lib", "vgpu"))
             os.mkdir(os.path.join(place, "bin"))
             vgpu = shutil.copy(vgpu, os.path.join(place, "bin"))
-        command = [vgpu] + options.option
+        command = [vgpu] + options_of_vgpu
         if options.counters:
             command += ["--counters", counters]
         result = subprocess.run(command + ["--"] + options.command, capture_output=True, text=True,

@@ -14,26 +14,26 @@ foreach(name vector_add graphs library pools symbols streams_events threads unsu
   api_errors tensor_maps)
   vgpu_static(${name})
 endforeach()
-vgpu_test(static.vector_add --silent --counters ${here}/vector_add.counters.json --
-  vector_add.static)
-vgpu_test(static.verbose --option=--verbose --stderr
-  "^vgpu: [^ ]*/vgpu_program_vector_add.static: static runtime, [0-9]+ entry points redirected\n$"
+vgpu_test(static.vector_add --silent --counters ${here}/vector_add.counters.json
   -- vector_add.static)
-vgpu_test(shared.verbose --option=--verbose --stderr
-  "^vgpu: [^ ]*/vgpu_program_vector_add: shared runtime, libcudart.so.13 is the virtual GPU.s\n$"
+vgpu_test(static.verbose --verbose
+  --stderr "^vgpu: [^ ]*/vgpu_program_vector_add.static: static runtime, [0-9]+ entry points redirected\n$"
+  -- vector_add.static)
+vgpu_test(shared.verbose --verbose
+  --stderr "^vgpu: [^ ]*/vgpu_program_vector_add: shared runtime, libcudart.so.13 is the virtual GPU.s\n$"
   -- vector_add)
 vgpu_test(static.odd_folder --silent --installed-in "a b:c$LIB" -- vector_add.static)
 vgpu_test(static.graphs --silent -- graphs.static)
 vgpu_test(static.symbols --silent -- symbols.static)
 vgpu_test(static.streams_events --stderr "^vgpu: times between events are" -- streams_events.static)
-vgpu_test(static.library --stderr "lost cannot run: .*function nowhere has no body here" --
-  library.static)
+vgpu_test(static.library --stderr "lost cannot run: .*function nowhere has no body here"
+  -- library.static)
 vgpu_test(static.pools --exit 86 --stderr "^vgpu: cudaFreeAsync: " -- pools.static)
-vgpu_test(static.threads --exit 86 --stderr "^vgpu: cudaFree: 0x[0-9a-f]+ is not the start" --
-  threads.static)
-vgpu_test(static.unsupported --stderr "^vgpu: cudaArrayGetSparseProperties is not implemented\n" --
-  unsupported.static)
-vgpu_test(static.api_errors --option=--check --option=none -- api_errors.static)
+vgpu_test(static.threads --exit 86 --stderr "^vgpu: cudaFree: 0x[0-9a-f]+ is not the start"
+  -- threads.static)
+vgpu_test(static.unsupported --stderr "^vgpu: cudaArrayGetSparseProperties is not implemented\n"
+  -- unsupported.static)
+vgpu_test(static.api_errors --check=none -- api_errors.static)
 vgpu_test(static.tensor_maps -- tensor_maps.static)
 add_test(NAME vgpu.static.processes COMMAND ${Python3_EXECUTABLE} ${here}/processes.py
   $<TARGET_FILE:vgpu> $<TARGET_FILE:vgpu_program_processes.static>)
@@ -59,17 +59,16 @@ target_link_libraries(vgpu_program_two_runtimes_linked PRIVATE vgpu_own_runtime)
 vgpu_static(two_runtimes_linked -Wl,--no-as-needed vgpu_own_runtime)
 foreach(way "" .static)
   vgpu_test(two_runtimes.linked${way} --silent -- two_runtimes_linked${way})
-  vgpu_test(two_runtimes.loaded${way} --silent -- two_runtimes${way}
-    $<TARGET_FILE:vgpu_own_runtime> 3)
-  vgpu_test(two_runtimes.stripped${way} --exit 1 --stderr
-    "^vgpu: [^ ]*_stripped.so has the CUDA runtime linked in and no symbols that say where: "
+  vgpu_test(two_runtimes.loaded${way} --silent -- two_runtimes${way} $<TARGET_FILE:vgpu_own_runtime>
+    3)
+  vgpu_test(two_runtimes.stripped${way} --exit 1
+    --stderr "^vgpu: [^ ]*_stripped.so has the CUDA runtime linked in and no symbols that say where: "
     --stderr "vgpu: [^ ]*_stripped.so: its CUDA runtime is linked in without symbols and cannot be "
-    --
-    two_runtimes${way} $<TARGET_FILE:vgpu_own_runtime_stripped> 1)
+    -- two_runtimes${way} $<TARGET_FILE:vgpu_own_runtime_stripped> 1)
 endforeach()
-vgpu_test(two_runtimes.verbose --option=--verbose --stderr
-  "two_runtimes_linked: shared runtime, .*\nvgpu: .*libvgpu_own_runtime.so: static runtime, " --
-  two_runtimes_linked)
+vgpu_test(two_runtimes.verbose --verbose
+  --stderr "two_runtimes_linked: shared runtime, .*\nvgpu: .*libvgpu_own_runtime.so: static runtime, "
+  -- two_runtimes_linked)
 
 # Thread-local variables that the loader must place at once: more of them than it keeps room for.
 add_library(vgpu_own_tls SHARED own_tls.cpp)
@@ -79,8 +78,7 @@ vgpu_test(static.two_units --silent -- two_units.static)
 # CUDA 12's functions, which differ from CUDA 13's.
 vgpu_program(cuda12 cuda12.cpp cuda12_runtime.cpp)
 target_include_directories(vgpu_program_cuda12 SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
-vgpu_test(static.cuda12 --option=--verbose
-  --stderr "vgpu_program_cuda12: static runtime of CUDA 12, "
+vgpu_test(static.cuda12 --verbose --stderr "vgpu_program_cuda12: static runtime of CUDA 12, "
   --stderr "vgpu: cudaLaunchCooperativeKernelMultiDevice of CUDA 12 is not implemented\n$" -- cuda12)
 
 # The same program, linked to a library with the shared runtime's name and versions.
@@ -94,10 +92,10 @@ target_link_options(vgpu_fake_cudart12 PRIVATE -Wl,-soname,libcudart.so.12
 set_target_properties(vgpu_fake_cudart12 PROPERTIES NO_SONAME ON)
 vgpu_program(cuda12_shared cuda12.cpp LIBRARIES vgpu_fake_cudart12)
 target_include_directories(vgpu_program_cuda12_shared SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
-vgpu_test(shared.cuda12 --option=--verbose
+vgpu_test(shared.cuda12 --verbose
   --stderr "vgpu_program_cuda12_shared: shared runtime, libcudart.so.12 is the virtual GPU.s\n"
-  --stderr "vgpu: cudaLaunchCooperativeKernelMultiDevice of CUDA 12 is not implemented\n$" --
-    cuda12_shared)
+  --stderr "vgpu: cudaLaunchCooperativeKernelMultiDevice of CUDA 12 is not implemented\n$"
+  -- cuda12_shared)
 
 # As nvcc builds them when it is called by hand.
 if(LADDER_SANITIZE)
@@ -123,6 +121,6 @@ foreach(kind hello no_pie marked sections own_libstdcxx rdc)
   vgpu_test(static.nvcc.${kind} --silent --stdout "^NVIDIA H200 .*: 100 131\n$" -- hello_${kind})
 endforeach()
 vgpu_nvcc(hello_stripped hello.cu -Xlinker -s)
-vgpu_test(static.nvcc.stripped --exit 2 --stderr
-  "^vgpu: [^ ]*hello_stripped has the CUDA runtime linked in and no symbols that say where: link it without -s .and do not strip it., or with `nvcc -cudart shared`\n$"
+vgpu_test(static.nvcc.stripped --exit 2
+  --stderr "^vgpu: [^ ]*hello_stripped has the CUDA runtime linked in and no symbols that say where: link it without -s .and do not strip it., or with `nvcc -cudart shared`\n$"
   -- hello_stripped)

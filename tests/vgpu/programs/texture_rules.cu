@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches whose results show the arithmetic of the texture unit: the weights of single texels, sums
 // of random texels of every format, positions from coordinates, faces of cubes, levels of detail.
-// Prints a hash of the results' bits for each case; texture_rules_SEED.h100 has those of an H100,
+// Prints a hash of the results' bits for each case; texture_rules.h100 has those of an H100,
 // and the virtual GPU must print the same. The rules in vgpu/texture were found with seed 1 alone.
 //   texture_rules [SEED [FILE]]   also writes every result to FILE, and the inputs to FILE.in
 #include <algorithm>
