@@ -25,6 +25,14 @@ class Picture:
         if text:
             self.text(x + width / 2, y + height / 2 + size * 0.36, text, size, "middle")
 
+    def cells(self, x, y, rows, cols, width, height, paint, **style):
+        """A box per element; paint(row, col) is its fill, or its fill and text."""
+        for row in range(rows):
+            for col in range(cols):
+                painted = paint(row, col)
+                fill, text = (painted, "") if isinstance(painted, str) else painted
+                self.box(x + col * width, y + row * height, width, height, fill, text, **style)
+
     def text(self, x, y, text, size=12, anchor="start", fill=INK, weight="normal"):
         self.shapes.append(
             f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{fill}" '
@@ -61,13 +69,8 @@ def threads(p, f):
         p.text(x0, 24, f"block {block}", 12, weight="bold")
         for thread in range(f["threads"]):
             idle = index >= f["count"]
-            p.box(x0 + thread * side,
-                  32,
-                  side,
-                  side,
-                  PALE if idle else COLOURS[block % 4],
-                  str(thread),
-                  size=10)
+            p.box(x0 + thread * side, 32, side, side, PALE if idle else COLOURS[block % 4],
+                  str(thread), size=10)
             p.text(x0 + thread * side + side / 2, 76, index, 10, "middle", RED if idle else INK)
             index += 1
     p.text(
@@ -84,20 +87,10 @@ def grid(p, f):
     p.arrow(140, 18, 190, 18)
     p.text(14, 60, "y: rows", 12)
     p.arrow(34, 68, 34, 112)
-    for row in range(down * by):
-        for col in range(across * bx):
-            block = row // by * across + col // bx
-            p.box(70 + col * cell_w, 34 + row * cell_h, cell_w, cell_h,
-                  COLOURS[block % len(COLOURS)], f"({row},{col})")
-    for row in range(down):
-        for col in range(across):
-            p.box(70 + col * bx * cell_w,
-                  34 + row * by * cell_h,
-                  bx * cell_w,
-                  by * cell_h,
-                  "none",
-                  stroke=INK,
-                  thick=2)
+    p.cells(70, 34, down * by, across * bx, cell_w, cell_h, lambda row, col: (
+        COLOURS[(row // by * across + col // bx) % len(COLOURS)], f"({row},{col})"))
+    p.cells(70, 34, down, across, bx * cell_w, by * cell_h, lambda row, col: "none",
+            stroke=INK, thick=2)
     x = 90 + across * bx * cell_w
     for row in range(down):
         p.text(x, 34 + (row * by + 1) * cell_h + 4,
@@ -115,24 +108,15 @@ def matrices(p, rows, cols, depth, side):
 
 
 def product(p, f):
-    side = 24
+    side, row, col = 24, f["row"], f["col"]
     a, b, c = matrices(p, f["M"], f["N"], f["K"], side)
-    for row in range(f["M"]):
-        for k in range(f["K"]):
-            p.box(a[0] + k * side, a[1] + row * side, side, side,
-                  COLOURS[0] if row == f["row"] else PALE)
-    for k in range(f["K"]):
-        for col in range(f["N"]):
-            p.box(b[0] + col * side, b[1] + k * side, side, side,
-                  COLOURS[1] if col == f["col"] else PALE)
-    for row in range(f["M"]):
-        for col in range(f["N"]):
-            here = (row, col) == (f["row"], f["col"])
-            p.box(c[0] + col * side, c[1] + row * side, side, side, COLOURS[2] if here else WHITE)
-    p.arrow(a[0] + 4, a[1] + (f["row"] + 0.5) * side, a[0] + f["K"] * side - 4,
-            a[1] + (f["row"] + 0.5) * side)
-    p.arrow(b[0] + (f["col"] + 0.5) * side, b[1] + 4, b[0] + (f["col"] + 0.5) * side,
-            b[1] + f["K"] * side - 4)
+    p.cells(*a, f["M"], f["K"], side, side, lambda i, _: COLOURS[0] if i == row else PALE)
+    p.cells(*b, f["K"], f["N"], side, side, lambda _, j: COLOURS[1] if j == col else PALE)
+    p.cells(*c, f["M"], f["N"], side, side,
+            lambda i, j: COLOURS[2] if (i, j) == (row, col) else WHITE)
+    y, x = a[1] + (row + 0.5) * side, b[0] + (col + 0.5) * side
+    p.arrow(a[0] + 4, y, a[0] + f["K"] * side - 4, y)
+    p.arrow(x, b[1] + 4, x, b[1] + f["K"] * side - 4)
     p.text(16, c[1] + f["M"] * side + 24,
            "One thread walks along a row of A and down a column of B, K steps.", 12)
 
@@ -159,11 +143,7 @@ def warp(p, f):
             for word in range(8):
                 if sector * 32 + word * 4 in used:
                     lane = (sector * 32 + word * 4) // row["stride"] if row["stride"] else 0
-                    p.box(x + word * width / 8,
-                          top,
-                          width / 8,
-                          15,
-                          COLOURS[lane // 8 % 4],
+                    p.box(x + word * width / 8, top, width / 8, 15, COLOURS[lane // 8 % 4],
                           stroke="none")
             p.box(x, top, width, 15, "none", stroke=INK)
         y += 44 + (len(touched) - 1) // 16 * 20
@@ -195,40 +175,25 @@ def roofline(p, f):
 
 
 def tiles(p, f):
-    side = 34
+    side, row, col = 34, f["row"], f["col"]
     a, b, c = matrices(p, f["M"], f["N"], f["K"], side)
-    for row in range(f["M"]):
-        for k in range(f["K"]):
-            p.box(a[0] + k * side, a[1] + row * side, side, side,
-                  COLOURS[k % 8] if row == f["row"] else PALE, f"{k}" if row == f["row"] else "")
-    for k in range(f["K"]):
-        for col in range(f["N"]):
-            p.box(b[0] + col * side, b[1] + k * side, side, side,
-                  COLOURS[k % 8] if col == f["col"] else PALE, f"{k}" if col == f["col"] else "")
-    for row in range(f["M"]):
-        for col in range(f["N"]):
-            here = (row, col) == (f["row"], f["col"])
-            p.box(c[0] + col * side, c[1] + row * side, side, side, INK if here else WHITE)
+
+    def numbered(k, used):
+        return (COLOURS[k % 8], f"{k}") if used else PALE
+
+    p.cells(*a, f["M"], f["K"], side, side, lambda i, k: numbered(k, i == row))
+    p.cells(*b, f["K"], f["N"], side, side, lambda k, j: numbered(k, j == col))
+    p.cells(*c, f["M"], f["N"], side, side, lambda i, j: INK if (i, j) == (row, col) else WHITE)
     p.text(16, c[1] + f["M"] * side + 24,
            "Each box is a tile. A tile of C is the sum of products of tiles of one number.", 12)
 
 
 def edges(p, f):
     scale, tile = 3, f["tile"]
-    down, across = math.ceil(f["M"] / tile), math.ceil(f["N"] / tile)
-    for row in range(down):
-        for col in range(across):
-            p.box(20 + col * tile * scale, 20 + row * tile * scale, tile * scale, tile * scale,
-                  PALE)
+    down, across, side = math.ceil(f["M"] / tile), math.ceil(f["N"] / tile), tile * scale
+    p.cells(20, 20, down, across, side, side, lambda row, col: PALE)
     p.box(20, 20, f["N"] * scale, f["M"] * scale, COLOURS[0], f"{f['M']} x {f['N']}", size=14)
-    for row in range(down):
-        for col in range(across):
-            p.box(20 + col * tile * scale,
-                  20 + row * tile * scale,
-                  tile * scale,
-                  tile * scale,
-                  "none",
-                  stroke=INK)
+    p.cells(20, 20, down, across, side, side, lambda row, col: "none", stroke=INK)
     idle = 1 - f["M"] * f["N"] / (down * across * tile * tile)
     p.text(20, 40 + down * tile * scale,
            f"Tiles of {tile} x {tile}: {idle:.0%} of the threads have no element (pale).", 12)
@@ -247,11 +212,7 @@ def timeline(p, f):
         p.text(96 + at * unit, top - 14, name, 11, "middle")
     if "clash" in f:
         begin, end = f["clash"]
-        p.box(96 + begin * unit,
-              top - 6, (end - begin) * unit,
-              bottom - top,
-              "none",
-              stroke=RED,
+        p.box(96 + begin * unit, top - 6, (end - begin) * unit, bottom - top, "none", stroke=RED,
               thick=2.5)
         p.text(96 + begin * unit, bottom + 10, "race", 13, fill=RED, weight="bold")
     p.arrow(96, bottom + 6, 170, bottom + 6)
@@ -264,12 +225,8 @@ def thread_tile(p, f):
     p.box(20, 26, f["bn"] * side, f["bm"] * side, PALE, stroke=INK, thick=2)
     row, col = f["thread"]
     for down, right in f.get("copies", [[0, 0]]):
-        p.box(20 + (col * f["tn"] + right) * side,
-              26 + (row * f["tm"] + down) * side,
-              f["tn"] * side,
-              f["tm"] * side,
-              COLOURS[2],
-              stroke=INK)
+        p.box(20 + (col * f["tn"] + right) * side, 26 + (row * f["tm"] + down) * side,
+              f["tn"] * side, f["tm"] * side, COLOURS[2], stroke=INK)
     for x in range(1, f["bn"] // f["tn"]):
         p.line(20 + x * f["tn"] * side, 26, 20 + x * f["tn"] * side, 26 + f["bm"] * side, GRID, 0.6)
     for y in range(1, f["bm"] // f["tm"]):
@@ -288,12 +245,7 @@ def align(p, f):
         head = f["offset"] <= n < 4
         last = (f["offset"] + f["count"]) // 4 * 4
         colour = WHITE if kind else COLOURS[4] if head or n >= last else COLOURS[n // 4 % 3]
-        p.box(16 + n * side,
-              30,
-              side,
-              side,
-              colour,
-              "" if kind else f"x[{n - f['offset']}]",
+        p.box(16 + n * side, 30, side, side, colour, "" if kind else f"x[{n - f['offset']}]",
               size=10)
         p.text(16 + n * side, 86, 4 * n, 9)
         if n % 4 == 0:
@@ -311,18 +263,11 @@ def banks(p, f):
         counts = [0] * 32
         for lane in range(32):
             counts[(first + lane * stride) % 32] += 1
-        p.text(16,
-               y,
-               f"{label}: {max(counts)} wavefront{'s' if max(counts) > 1 else ''}",
-               12,
+        p.text(16, y, f"{label}: {max(counts)} wavefront{'s' if max(counts) > 1 else ''}", 12,
                weight="bold")
         for bank, count in enumerate(counts):
-            p.box(16 + bank * side,
-                  y + 8,
-                  side,
-                  side,
-                  COLOURS[2] if count == 1 else RED if count else PALE,
-                  str(count) if count else "",
+            p.box(16 + bank * side, y + 8, side, side,
+                  COLOURS[2] if count == 1 else RED if count else PALE, str(count) if count else "",
                   size=10)
     p.text(16, 24 + len(f["rows"]) * 62,
            "Words that each of the 32 banks must serve for one load of a warp.", 12)
@@ -333,16 +278,12 @@ def swizzle(p, f):
     for part, (title, permuted) in enumerate((("as it is", False), ("column ^ row", True))):
         x0 = 20 + part * (f["side"] * side + 50)
         p.text(x0, 20, title, 12, weight="bold")
-        for row in range(f["side"]):
-            for bank in range(f["side"]):
-                col = bank ^ row if permuted else bank
-                p.box(x0 + bank * side,
-                      30 + row * side,
-                      side,
-                      side,
-                      COLOURS[4] if col == 0 else PALE,
-                      f"{row},{col}",
-                      size=10)
+
+        def element(row, bank, permuted=permuted):
+            col = bank ^ row if permuted else bank
+            return COLOURS[4] if col == 0 else PALE, f"{row},{col}"
+
+        p.cells(x0, 30, f["side"], f["side"], side, side, element, size=10)
     p.text(20, 54 + f["side"] * side,
            "A column of boxes is a bank. The red elements are one column of the matrix.", 12)
 
@@ -379,13 +320,8 @@ def tree(p, f):
     while True:
         p.text(16, y + 20, f"step {level}" if level else "lanes", 12)
         for lane in range(values):
-            p.box(80 + lane * side,
-                  y,
-                  side - 8,
-                  28,
-                  COLOURS[level % 8],
-                  f"{lanes // values}" if level else f"v{lane}",
-                  size=11)
+            p.box(80 + lane * side, y, side - 8, 28, COLOURS[level % 8],
+                  f"{lanes // values}" if level else f"v{lane}", size=11)
         if values == 1:
             break
         for lane in range(step):
@@ -399,24 +335,21 @@ def tree(p, f):
 
 def fragment(p, _):
     """m16n8k16: which register of which lane holds which element."""
-    w, h = 40, 20
-    for x0, y0, rows, cols, name, where in ((20, 230, 16, 16, "A", lambda r, c:
-                                             (r % 8 * 4 + c % 8 // 2, f"a{r // 8 + c // 8 * 2}")),
-                                            (20 + 16 * w + 30, 24 - 4 + 0, 16, 8, "B", lambda r, c:
-                                             (c * 4 + r % 8 // 2, f"b{r // 8}")),
-                                            (20 + 16 * w + 30, 370, 16, 8, "C", lambda r, c:
-                                             (r % 8 * 4 + c // 2, f"d{r // 8 * 2 + c % 2}"))):
-        p.text(x0, y0 - 6 if name != "B" else y0 - 4, name, 13, weight="bold")
-        for r in range(rows):
-            for c in range(cols):
-                lane, register = where(r, c)
-                p.box(x0 + c * w,
-                      y0 + r * h,
-                      w,
-                      h,
-                      COLOURS[lane // 4],
-                      f"{lane}:{register}",
-                      size=9)
+    w, h, beside = 40, 20, 20 + 16 * 40 + 30
+
+    def matrix(x, y, rows, cols, name, gap, where):
+        def element(row, col):
+            lane, register = where(row, col)
+            return COLOURS[lane // 4], f"{lane}:{register}"
+
+        p.text(x, y - gap, name, 13, weight="bold")
+        p.cells(x, y, rows, cols, w, h, element, size=9)
+
+    matrix(20, 230, 16, 16, "A", 6,
+           lambda r, c: (r % 8 * 4 + c % 8 // 2, f"a{r // 8 + c // 8 * 2}"))
+    matrix(beside, 20, 16, 8, "B", 4, lambda r, c: (c * 4 + r % 8 // 2, f"b{r // 8}"))
+    matrix(beside, 370, 16, 8, "C", 6,
+           lambda r, c: (r % 8 * 4 + c // 2, f"d{r // 8 * 2 + c % 2}"))
     p.text(20, 580, "lane:register of mma.m16n8k16. Colours: g = lane / 4.", 12)
 
 
@@ -424,24 +357,13 @@ def cores(p, _):
     w, h = 92, 26
     for half in range(2):
         p.text(100 + half * w, 18, f"k {8 * half}-{8 * half + 7}", 12)
-        for group in range(8):
-            p.box(84 + half * w,
-                  26 + group * h,
-                  w,
-                  h,
-                  COLOURS[group],
-                  f"piece {half * 8 + group}",
-                  size=10)
+        p.cells(84 + half * w, 26, 8, 1, w, h,
+                lambda group, _, half=half: (COLOURS[group], f"piece {half * 8 + group}"), size=10)
     for group in range(8):
         p.text(14, 26 + group * h + 17, f"rows {8 * group}-{8 * group + 7}", 11)
     p.text(320, 40, "shared memory, in pieces of 128 bytes:", 12)
     for piece in range(16):
-        p.box(320 + piece % 8 * 40,
-              54 + piece // 8 * 40,
-              40,
-              30,
-              COLOURS[piece % 8],
-              str(piece),
+        p.box(320 + piece % 8 * 40, 54 + piece // 8 * 40, 40, 30, COLOURS[piece % 8], str(piece),
               size=10)
     p.text(320, 150, "128 bytes from one group of rows to the next,", 12)
     p.text(320, 168, "1,024 bytes from k 0-7 to k 8-15.", 12)
