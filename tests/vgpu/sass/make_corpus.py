@@ -2,25 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a corpus: encodings of instructions with the text that NVIDIA's disassembler has for them.
 
-usage: make_corpus.py [corpus.txt] CUBIN... > new                  sm_90 (corpus_products.txt has
-                                                                   its matrix products)
-       make_corpus.py --others [corpus_others.txt] CUBIN... > new  all other architectures
+usage: make_corpus.py [corpus.txt] CUBIN... > new
 
-cuobjdump and nvdisasm must be in PATH; nvcc -cubin -arch=sm_90a makes cubins.
+cuobjdump and nvdisasm must be in PATH; nvcc -cubin -arch=sm_90a makes cubins. corpus_products.txt
+has the matrix products of sm_90.
 
-One instruction per line: address, the 128 bits as two words, text. With --others the architectures
-whose disassembler has that text come first. Of instructions that differ only in the numbers of
-their registers, in immediates' values or in scheduling hints, two are kept; with --others one per
-architecture, and none besides that differs in guard or predicates only. The lines of an earlier
-corpus come first.
+One instruction per line: the architectures that it stands for, address, the 128 bits as two words,
+text. Of instructions of sm_90 that differ only in the numbers of their registers, in immediates'
+values or in scheduling hints, two are kept. Every other architecture has one of those that differ
+besides in guard or predicates only; it is one of sm_90's, where its disassembler has the same text
+for that. The lines of an earlier corpus come first.
 """
+import collections
 import re
 import struct
 import subprocess
 import sys
 import tempfile
 
-OTHERS = "--others" in sys.argv
 KEPT_OF_A_SHAPE = 2  # of sm_90
 
 
@@ -54,14 +53,15 @@ def instructions(path):
     with open(path) as corpus:
         for line in corpus:
             if not line.startswith("#"):
-                architectures, rest = line.rstrip("\n").split(" ", 1) if OTHERS else ("90", line)
-                address, low, high, text = rest.rstrip("\n").split(" ", 3)
+                architectures, address, low, high, text = line.rstrip("\n").split(" ", 4)
                 for architecture in architectures.split(","):
                     yield int(architecture), int(address, 16), low, high, text
 
 
-def shape(low, text):
-    if OTHERS:
+def shape(low, text, predicates=False):
+    """What instructions have in common of which few are kept; `predicates`: guard and predicates,
+    too."""
+    if not predicates:
         text = re.sub(r"^@\S+ ", "", text).replace("!", "").replace("URZ", "UR0")
         text = re.sub(r"\b(U?P)T", r"\g<1>0", text).replace("RZ", "R0")
     text = re.sub(r"\b(U?R|U?P|B|SB)\d+", r"\1#", text)
@@ -94,37 +94,38 @@ def disassembly(architecture, address, words):
 def add_architecture(kept, architecture, shapes):
     """`kept` has rows [architectures, instruction] by shape, `shapes` the architecture's
     instructions."""
-    known = [row for key in shapes for row in kept.get(key, [])]
-    texts = disassembly(architecture, 0, [row[1][1:3] for row in known])
-    for row, text in zip(known, texts):
+    known = [(key, row) for key in shapes for row in kept.get(key, [])]
+    texts = disassembly(architecture, 0, [row[1][1:3] for _, row in known])
+    done = set()
+    for (key, row), text in zip(known, texts):
         address, *words, expected = row[1]
         # What depends on the address is disassembled by itself.
-        if text == expected or text and disassembly(architecture, address, [words]) == [expected]:
+        if key not in done and (text == expected or text
+                                and disassembly(architecture, address, [words]) == [expected]):
             row[0].append(architecture)
-    for key, instruction in shapes.items():
-        rows = kept.setdefault(key, [])
-        if not any(architecture in architectures for architectures, _ in rows):
-            rows.append([[architecture], instruction])
+            done.add(key)
+    for key in shapes.keys() - done:
+        kept.setdefault(key, []).append([[architecture], shapes[key]])
 
 
 def main():
-    kept, others = {}, {}
-    for path in (argument for argument in sys.argv[1:] if argument != "--others"):
+    kept, others, counts = {}, {}, collections.Counter()
+    for path in sys.argv[1:]:
         for architecture, *instruction in instructions(path):
-            key = shape(instruction[1], instruction[3])
-            if OTHERS:
+            _, low, _, text = instruction
+            key, own = shape(low, text), shape(low, text, predicates=True)
+            if architecture != 90:
                 others.setdefault(architecture, {}).setdefault(key, instruction)
-            elif len(kept.setdefault(key, [])) < KEPT_OF_A_SHAPE:
-                kept[key].append([[90], instruction])
+            elif counts[own] < KEPT_OF_A_SHAPE:
+                counts[own] += 1
+                kept.setdefault(key, []).append([[90], instruction])
     for architecture, shapes in others.items():
         add_architecture(kept, architecture, shapes)
     print("# SPDX-License-Identifier: Apache-2.0")
-    first = "Architectures, address" if OTHERS else "Address"
-    print(f"# Made by make_corpus.py. {first}, bits 0 to 63, bits 64 to 127, text.")
+    print("# Made by make_corpus.py. Architectures, address, bits 0 to 63, bits 64 to 127, text.")
     for key in sorted(kept):
         for architectures, (address, low, high, text) in kept[key]:
-            first = ",".join(map(str, sorted(architectures))) + " " if OTHERS else ""
-            print(f"{first}{address:x} {low} {high} {text}")
+            print(f"{','.join(map(str, sorted(architectures)))} {address:x} {low} {high} {text}")
 
 
 main()

@@ -29,32 +29,23 @@ struct Line {
   std::string text;
 };
 
-// Lines of corpus_others.txt begin with the architectures that they are of.
-void read_corpus(const std::string& name, std::vector<Line>& lines, int architecture = 0) {
-  std::ifstream file(VGPU_SASS_CORPORA "/corpus" + name + ".txt");
-  for (std::string text; std::getline(file, text);) {
-    if (text.starts_with('#')) continue;
-    std::istringstream in(text);
-    if (std::string architectures; architecture != 0) {
+std::vector<Line> corpus(int architecture = 90) {
+  std::vector<Line> lines;
+  for (const char* const name : {"/corpus.txt", "/corpus_products.txt"}) {
+    std::ifstream file(std::string(VGPU_SASS_CORPORA) + name);
+    for (std::string text; std::getline(file, text);) {
+      if (text.starts_with('#')) continue;
+      std::istringstream in(text);
+      std::string architectures;
       in >> architectures;
       if (("," + architectures + ",").find("," + std::to_string(architecture) + ",") ==
           std::string::npos)
         continue;
+      Line line;
+      in >> std::hex >> line.address >> line.word.low >> line.word.high >> std::ws;
+      std::getline(in, line.text);
+      lines.push_back(line);
     }
-    Line line;
-    in >> std::hex >> line.address >> line.word.low >> line.word.high >> std::ws;
-    std::getline(in, line.text);
-    lines.push_back(line);
-  }
-}
-
-std::vector<Line> corpus(int architecture = 90) {
-  std::vector<Line> lines;
-  if (architecture == 90) {
-    read_corpus("", lines);
-    read_corpus("_products", lines);
-  } else {
-    read_corpus("_others", lines, architecture);
   }
   return lines;
 }
@@ -85,7 +76,7 @@ TEST(SassDecode, Corpus) {
   EXPECT_GT(decoded, 1000u);
 }
 
-// What is refused of the corpora of other architectures: kernels with these run from PTX.
+// What is refused of the corpus of other architectures: kernels with these run from PTX.
 std::set<std::string> refused(int architecture) {
   std::set<std::string> forms = {"TXQ"};  // of textures
   if (architecture == 75) return {"TXQ"};
