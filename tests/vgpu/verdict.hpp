@@ -45,7 +45,7 @@ struct Place {
 };
 inline thread_local Place place;
 
-inline void require(bool condition, const char* what, int line = __builtin_LINE()) {
+inline void require(bool condition, const char* what = "a condition", int line = __builtin_LINE()) {
   place = {line};
   if (condition) return;
   std::fprintf(stderr, "wrong: %s (line %d)\n", what, line);

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 __global__ void wait_for(volatile int* flag, int* out, int value) {
   while (*flag == 0) {
@@ -45,18 +45,8 @@ static int* mapped(int count = 1) {
   return pointer;
 }
 
-static int* on_device(int value = 0) {
-  int* pointer;
-  require(cudaMalloc(&pointer, sizeof(int)));
-  require(cudaMemcpy(pointer, &value, sizeof(int), cudaMemcpyHostToDevice));
-  return pointer;
-}
-
-static int value_of(const int* pointer) {
-  int value = -1;
-  require(cudaMemcpy(&value, pointer, sizeof(int), cudaMemcpyDeviceToHost));
-  return value;
-}
+static int* on_device(int value = 0) { return upload<int>({value}); }
+static int value_of(const int* pointer) { return download(pointer, 1)[0]; }
 
 // A kernel's first launch may wait for the kernels that run until its code is loaded.
 static void load_kernels() {

@@ -5,9 +5,8 @@
 
 #include <random>
 #include <string>
-#include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 inline std::mt19937 generator(7);
 inline int any(int least, int most) {
@@ -22,20 +21,4 @@ inline void require(cublasStatus_t found, cublasStatus_t expected, const std::st
 inline void ok(cublasStatus_t status, const std::string& what = "a call",
                int line = __builtin_LINE()) {
   require(status, CUBLAS_STATUS_SUCCESS, what, line);
-}
-
-// Device memory that lives as long as the program.
-template <class T>
-T* upload(const std::vector<T>& host) {
-  T* device = nullptr;
-  require(cudaMalloc(&device, host.size() * sizeof(T)));
-  require(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
-  return device;
-}
-
-template <class T>
-std::vector<T> download(const T* device, std::size_t count) {
-  std::vector<T> host(count);
-  require(cudaMemcpy(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost));
-  return host;
 }

@@ -245,9 +245,9 @@ void check_scales(cublasLtHandle_t handle) {
   Matrix x(kE4, 16, 16, 16), y(kE4, 16, 16, 16), z(kE4, 16, 16, 16), half(k16B, 16, 16, 16);
   x.fill(), y.fill(), z.upload(), half.upload();
   constexpr int kApart = 4;  // for their alignment
-  float *scales = nullptr, host[4 * kApart] = {2, 0, 0, 0, 4, 0, 0, 0, 0.5f};
-  require(cudaMalloc(&scales, sizeof host));
-  require(cudaMemcpy(scales, host, sizeof host, cudaMemcpyHostToDevice));
+  std::vector<float> host = {2, 0, 0, 0, 4, 0, 0, 0, 0.5f};
+  host.resize(4 * kApart);
+  float* const scales = upload(host);
   cublasLtMatmulDesc_t desc = nullptr;
   ok(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, k32F));
   set(desc, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
@@ -268,8 +268,7 @@ void check_scales(cublasLtHandle_t handle) {
   require(is_near(z, 0, wanted), "2 * 4 * 0.5 times the product");
   double largest = 0;
   for (const double value : wanted.value) largest = std::max(largest, std::abs(value) * 2);
-  require(cudaMemcpy(host, scales, sizeof host, cudaMemcpyDeviceToHost));
-  require(std::abs(host[3 * kApart] - largest) <= 1e-5 * largest,
+  require(std::abs(download(scales, host.size())[3 * kApart] - largest) <= 1e-5 * largest,
           "the largest magnitude before D's scale");
   if (!on_virtual_gpu()) return;
   require(multiply(handle, desc, &one, x, y, &one, half, z), CUBLAS_STATUS_NOT_SUPPORTED,

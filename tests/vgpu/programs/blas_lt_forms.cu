@@ -69,9 +69,7 @@ struct ScaleFactors {
       count = (outers + 127) / 128 * ((blocks + 3) / 4 * 4);
     for (long i = 0; i < count; ++i)
       host.push_back(static_cast<float>(std::ldexp(1.5 + uniform(), any(-3, 3))));
-    const std::size_t bytes = host.size() * sizeof(float);
-    require(cudaMalloc(&device, bytes));
-    require(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));
+    device = upload(host);
   }
   ~ScaleFactors() { cudaFree(device); }
   ScaleFactors(const ScaleFactors&) = delete;

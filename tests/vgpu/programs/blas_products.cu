@@ -11,10 +11,7 @@ void** pointers(const Matrix& matrix) {
   for (long entry = 0; entry < matrix.batch; ++entry)
     list.push_back(static_cast<char*>(matrix.device) +
                    entry * matrix.stride * format_of(matrix.type).bytes);
-  void** device = nullptr;
-  require(cudaMalloc(&device, list.size() * sizeof(void*)));
-  require(cudaMemcpy(device, list.data(), list.size() * sizeof(void*), cudaMemcpyHostToDevice));
-  return device;
+  return upload(list);
 }
 
 void check_gemm_ex(cublasHandle_t handle, const Case& t, int form) {

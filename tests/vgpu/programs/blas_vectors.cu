@@ -57,24 +57,14 @@ void check_vectors(cublasPointerMode_t mode) {
   const int n = any(0, 40), sx = any_step(), sy = any_step();
   Vector x(n, sx), y(n, sy), positive(n, std::abs(sx));
   const float factor = 0.75f;
-  float *scalar = nullptr, *result = nullptr, value = 0;
-  int *index = nullptr, at = 0;
-  require(cudaMalloc(&scalar, sizeof(float)));
-  require(cudaMalloc(&result, sizeof(float)));
-  require(cudaMalloc(&index, sizeof(int)));
-  require(cudaMemcpy(scalar, &factor, sizeof factor, cudaMemcpyHostToDevice));
+  float *const scalar = upload<float>({factor}), *const result = allocate<float>(1), value = 0;
+  int *const index = allocate<int>(1), at = 0;
   const bool device = mode == CUBLAS_POINTER_MODE_DEVICE;
   const float* const alpha = device ? scalar : &factor;
   float* const out = device ? result : &value;
   int* const place = device ? index : &at;
-  const auto number = [&] {
-    if (device) require(cudaMemcpy(&value, result, sizeof value, cudaMemcpyDeviceToHost));
-    return static_cast<double>(value);
-  };
-  const auto position = [&] {
-    if (device) require(cudaMemcpy(&at, index, sizeof at, cudaMemcpyDeviceToHost));
-    return at;
-  };
+  const auto number = [&] { return static_cast<double>(device ? download(result, 1)[0] : value); };
+  const auto position = [&] { return device ? download(index, 1)[0] : at; };
 
   double dot = 0, dots = 0, squares = 0, sum = 0;
   int largest = 0, smallest = 0;
@@ -264,11 +254,8 @@ void check_sums_of_matrices() {
 
 void check_complex() {
   const Complex x[2] = {{1, 2}, {3, -1}}, y[2] = {{0, 1}, {2, 2}};
-  cuComplex *dx = nullptr, *dy = nullptr, result{};
-  require(cudaMalloc(&dx, sizeof x));
-  require(cudaMalloc(&dy, sizeof y));
-  require(cudaMemcpy(dx, x, sizeof x, cudaMemcpyHostToDevice));
-  require(cudaMemcpy(dy, y, sizeof y, cudaMemcpyHostToDevice));
+  cuComplex *const dx = upload<cuComplex>({{1, 2}, {3, -1}}),
+                   *const dy = upload<cuComplex>({{0, 1}, {2, 2}}), result{};
   const auto is = [&](Complex value) {
     return result.x == value.real() && result.y == value.imag();
   };
@@ -281,7 +268,7 @@ void check_complex() {
   require(sum == 7, "cublasScasum");
   const cuComplex one{1, 0}, zero{0, 0};
   ok(cublasCgemm(handle, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &one, dx, 2, dy, 2, &zero, dy, 1));
-  require(cudaMemcpy(&result, dy, sizeof result, cudaMemcpyDeviceToHost));
+  result = download(dy, 1)[0];
   require(is(std::conj(x[0]) * y[0] + std::conj(x[1]) * y[1]), "cublasCgemm of the conjugate");
 }
 
@@ -296,12 +283,7 @@ void check_typed() {
     dot += static_cast<double>(__half2float(x.back())) * __half2float(y.back());
     squares += std::pow(__half2float(x.back()), 2);
   }
-  __half *dx = nullptr, *dy = nullptr, result{};
-  const std::size_t bytes = kCount * sizeof(__half);
-  require(cudaMalloc(&dx, bytes));
-  require(cudaMalloc(&dy, bytes));
-  require(cudaMemcpy(dx, x.data(), bytes, cudaMemcpyHostToDevice));
-  require(cudaMemcpy(dy, y.data(), bytes, cudaMemcpyHostToDevice));
+  __half *const dx = upload(x), *const dy = upload(y), result{};
   const auto half = CUDA_R_16F, single = CUDA_R_32F;
   const auto is = [&](double want) {
     return std::abs(__half2float(result) - want) <=
@@ -314,9 +296,7 @@ void check_typed() {
   const float two = 2;
   ok(cublasAxpyEx(handle, kCount, &two, single, dx, half, 1, dy, half, 1, single));
   ok(cublasScalEx(handle, kCount, &two, single, dx, half, 1, single));
-  std::vector<__half> scaled(kCount), sums(kCount);
-  require(cudaMemcpy(scaled.data(), dx, bytes, cudaMemcpyDeviceToHost));
-  require(cudaMemcpy(sums.data(), dy, bytes, cudaMemcpyDeviceToHost));
+  const auto scaled = download(dx, kCount), sums = download(dy, kCount);
   for (std::size_t i = 0; i < kCount; ++i) {
     const float a = __half2float(x[i]), b = __half2float(y[i]);
     require(__half2float(scaled[i]) == 2 * a, "cublasScalEx");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conditional nodes of graphs: if and else, loops, a choice of several, one in another.
-#include "require.hpp"
+#include "device_array.hpp"
 
 namespace {
 
@@ -53,10 +53,8 @@ int run(cudaGraph_t graph, int* value, int times = 1) {
   require(cudaGraphInstantiate(&exec, graph));
   require(cudaMemset(value, 0, sizeof(int)));
   for (int i = 0; i < times; ++i) require(cudaGraphLaunch(exec, nullptr));
-  int result = -1;
-  require(cudaMemcpy(&result, value, sizeof result, cudaMemcpyDeviceToHost));
   require(cudaGraphExecDestroy(exec));
-  return result;
+  return download(value, 1)[0];
 }
 
 struct New {

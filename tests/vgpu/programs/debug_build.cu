@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 namespace {
 
@@ -52,11 +52,9 @@ __global__ void values(int* out) {
 
 int main() {
   constexpr int kConstants[] = {3, 1, 4, 1}, kCount = 128;
-  int* out = nullptr;
-  require(cudaMalloc(&out, kCount * sizeof(int)));
+  int* const out = allocate<int>(kCount);
   values<<<2, 64>>>(out);
-  std::vector<int> found(kCount);
-  require(cudaMemcpy(found.data(), out, kCount * sizeof(int), cudaMemcpyDeviceToHost));
+  const std::vector<int> found = download(out, kCount);
   for (int i = 0; i < kCount; ++i) {
     const int from = i / 64 * 64 + 63 - i % 64, lane = i % 32;
     require(found[i] == value_of(from, kConstants[from % 4]) + (lane == 31 ? i : i + 1), "a value");

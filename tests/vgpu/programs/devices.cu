@@ -40,34 +40,26 @@ constexpr int kDevices = sizeof kDocumented / sizeof *kDocumented;
 
 void check_properties(int ordinal, const Documented& d) {
   cudaDeviceProp p;
-  require(cudaGetDeviceProperties(&p, ordinal) == cudaSuccess,
-          "cudaGetDeviceProperties(&p, ordinal)");
-  require(std::strstr(p.name, d.name) != nullptr, "std::strstr(p.name, d.name) != nullptr");
-  require(p.major == d.major && p.minor == d.minor, "p.major == d.major && p.minor == d.minor");
-  require(p.multiProcessorCount == d.multiprocessors, "p.multiProcessorCount == d.multiprocessors");
-  require(p.memoryBusWidth == d.bus_bits, "p.memoryBusWidth == d.bus_bits");
-  require(p.maxThreadsPerMultiProcessor == d.warps * 32,
-          "p.maxThreadsPerMultiProcessor == d.warps * 32");
-  require(p.maxBlocksPerMultiProcessor == d.blocks, "p.maxBlocksPerMultiProcessor == d.blocks");
-  require(p.sharedMemPerMultiprocessor == static_cast<std::size_t>(d.shared_kb) * 1024,
-          "p.sharedMemPerMultiprocessor == static_cast<std::size_t>(d.shared_kb) * 1024");
-  require(p.sharedMemPerBlockOptin == static_cast<std::size_t>(d.shared_block_kb) * 1024,
-          "p.sharedMemPerBlockOptin == static_cast<std::size_t>(d.shared_block_kb) * 1024");
-  require(p.sharedMemPerBlock == 48 * 1024, "p.sharedMemPerBlock == 48 * 1024");
-  require(p.regsPerMultiprocessor == 65536 && p.regsPerBlock == 65536,
-          "p.regsPerMultiprocessor == 65536 && p.regsPerBlock == 65536");
-  require(p.l2CacheSize == d.l2_kb * 1024, "p.l2CacheSize == d.l2_kb * 1024");
-  require(p.clusterLaunch == (d.major >= 9), "p.clusterLaunch == (d.major >= 9)");
+  require(cudaGetDeviceProperties(&p, ordinal));
+  require(std::strstr(p.name, d.name) != nullptr);
+  require(p.major == d.major && p.minor == d.minor);
+  require(p.multiProcessorCount == d.multiprocessors);
+  require(p.memoryBusWidth == d.bus_bits);
+  require(p.maxThreadsPerMultiProcessor == d.warps * 32);
+  require(p.maxBlocksPerMultiProcessor == d.blocks);
+  require(p.sharedMemPerMultiprocessor == static_cast<std::size_t>(d.shared_kb) * 1024);
+  require(p.sharedMemPerBlockOptin == static_cast<std::size_t>(d.shared_block_kb) * 1024);
+  require(p.sharedMemPerBlock == 48 * 1024);
+  require(p.regsPerMultiprocessor == 65536 && p.regsPerBlock == 65536);
+  require(p.l2CacheSize == d.l2_kb * 1024);
+  require(p.clusterLaunch == (d.major >= 9));
   int value = 0;
-  require(cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, ordinal) == cudaSuccess,
-          "cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, ordinal)");
-  require(value == d.major, "value == d.major");
+  require(cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, ordinal));
+  require(value == d.major);
   char id[32];
   int back = -1;
-  require(cudaDeviceGetPCIBusId(id, sizeof id, ordinal) == cudaSuccess,
-          "cudaDeviceGetPCIBusId(id, sizeof id, ordinal)");
-  require(cudaDeviceGetByPCIBusId(&back, id) == cudaSuccess && back == ordinal,
-          "cudaDeviceGetByPCIBusId(&back, id) && back == ordinal");
+  require(cudaDeviceGetPCIBusId(id, sizeof id, ordinal));
+  require(cudaDeviceGetByPCIBusId(&back, id) == cudaSuccess && back == ordinal);
 }
 
 // Each device has its own copy of a variable; memory is counted on the device that allocated it;
@@ -75,51 +67,40 @@ void check_properties(int ordinal, const Documented& d) {
 void check_separation() {
   int* out[2];
   for (const int device : {0, 1}) {
-    require(cudaSetDevice(device) == cudaSuccess, "cudaSetDevice(device)");
-    require(cudaMalloc(&out[device], sizeof(int)) == cudaSuccess,
-            "cudaMalloc(&out[device], sizeof(int))");
+    require(cudaSetDevice(device));
+    require(cudaMalloc(&out[device], sizeof(int)));
   }
   const int launches[2] = {3, 1};
   for (const int device : {0, 1}) {
-    require(cudaSetDevice(device) == cudaSuccess, "cudaSetDevice(device)");
+    require(cudaSetDevice(device));
     for (int i = 0; i < launches[device]; ++i) count<<<1, 1>>>(out[device]);
     int value = 0;
-    require(cudaMemcpyFromSymbol(&value, counter, sizeof value) == cudaSuccess,
-            "cudaMemcpyFromSymbol(&value, counter, sizeof value)");
-    require(value == 5 + launches[device], "value == 5 + launches[device]");
+    require(cudaMemcpyFromSymbol(&value, counter, sizeof value));
+    require(value == 5 + launches[device]);
     cudaPointerAttributes where;
-    require(cudaPointerGetAttributes(&where, out[device]) == cudaSuccess && where.device == device,
-            "cudaPointerGetAttributes(&where, out[device]) && where.device == device");
+    require(cudaPointerGetAttributes(&where, out[device]) == cudaSuccess && where.device == device);
   }
   std::size_t free_before = 0, free_after = 0, total = 0;
   void* large = nullptr;
-  require(cudaMemGetInfo(&free_before, &total) == cudaSuccess,
-          "cudaMemGetInfo(&free_before, &total)");
-  require(cudaMalloc(&large, 1 << 20) == cudaSuccess, "cudaMalloc(&large, 1 << 20)");
-  require(cudaSetDevice(0) == cudaSuccess, "cudaSetDevice(0)");
+  require(cudaMemGetInfo(&free_before, &total));
+  require(cudaMalloc(&large, 1 << 20));
+  require(cudaSetDevice(0));
   // The host may have less memory than the device.
-  require(cudaMemGetInfo(&free_after, &total) == cudaSuccess && total - free_after >= sizeof(int),
-          "cudaMemGetInfo(&free_after, &total) && total - free_after >= sizeof(int)");
-  require(cudaSetDevice(1) == cudaSuccess, "cudaSetDevice(1)");
-  require(cudaMemGetInfo(&free_after, &total) == cudaSuccess && free_before - free_after == 1 << 20,
-          "cudaMemGetInfo(&free_after, &total) && free_before - free_after == 1 << 20");
+  require(cudaMemGetInfo(&free_after, &total) == cudaSuccess && total - free_after >= sizeof(int));
+  require(cudaSetDevice(1));
+  require(cudaMemGetInfo(&free_after, &total) == cudaSuccess &&
+          free_before - free_after == 1 << 20);
 
   int can = 0;
-  require(cudaDeviceCanAccessPeer(&can, 1, 0) == cudaSuccess && can == 1,
-          "cudaDeviceCanAccessPeer(&can, 1, 0) && can == 1");
-  require(cudaDeviceCanAccessPeer(&can, 1, 1) == cudaSuccess && can == 0,
-          "cudaDeviceCanAccessPeer(&can, 1, 1) && can == 0");
-  require(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled,
-          "cudaDeviceDisablePeerAccess(0) == cudaErrorPeerAccessNotEnabled");
-  require(cudaDeviceEnablePeerAccess(0, 0) == cudaSuccess, "cudaDeviceEnablePeerAccess(0, 0)");
-  require(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessAlreadyEnabled,
-          "cudaDeviceEnablePeerAccess(0, 0) == cudaErrorPeerAccessAlreadyEnabled");
-  require(cudaMemcpyPeer(out[1], 1, out[0], 0, sizeof(int)) == cudaSuccess,
-          "cudaMemcpyPeer(out[1], 1, out[0], 0, sizeof(int))");
+  require(cudaDeviceCanAccessPeer(&can, 1, 0) == cudaSuccess && can == 1);
+  require(cudaDeviceCanAccessPeer(&can, 1, 1) == cudaSuccess && can == 0);
+  require(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
+  require(cudaDeviceEnablePeerAccess(0, 0));
+  require(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessAlreadyEnabled);
+  require(cudaMemcpyPeer(out[1], 1, out[0], 0, sizeof(int)));
   int value = 0;
-  require(
-      cudaMemcpy(&value, out[1], sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess && value == 8,
-      "cudaMemcpy(&value, out[1], sizeof value, cudaMemcpyDeviceToHost) && value == 8");
+  require(cudaMemcpy(&value, out[1], sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess &&
+          value == 8);
 }
 
 }  // namespace
@@ -127,18 +108,15 @@ void check_separation() {
 int main() {
   skip_on_hardware();
   int devices = 0, current = -1;
-  require(cudaGetDeviceCount(&devices) == cudaSuccess && devices == kDevices,
-          "cudaGetDeviceCount(&devices) && devices == kDevices");
+  require(cudaGetDeviceCount(&devices) == cudaSuccess && devices == kDevices);
   for (int i = 0; i < kDevices; ++i) check_properties(i, kDocumented[i]);
   check_separation();
-  require(cudaSetDevice(kDevices), cudaErrorInvalidDevice,
-          "cudaSetDevice(kDevices) == cudaErrorInvalidDevice");
-  require(cudaGetDevice(&current) == cudaSuccess && current == 1,
-          "cudaGetDevice(&current) && current == 1");
+  require(cudaSetDevice(kDevices), cudaErrorInvalidDevice);
+  require(cudaGetDevice(&current) == cudaSuccess && current == 1);
   std::thread([] {
     int fresh = -1;
-    require(cudaGetDevice(&fresh) == cudaSuccess && fresh == 0,
-            "cudaGetDevice(&fresh) && fresh == 0");  // each thread has its own current device
+    require(cudaGetDevice(&fresh) == cudaSuccess &&
+            fresh == 0);  // each thread has its own current device
   }).join();
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 namespace {
 
@@ -95,13 +95,6 @@ __global__ void errors(int* codes, int* values) {
 
 __global__ void launches_fault() { add<<<1, 1>>>(nullptr, 1, 1); }
 
-template <class T>
-std::vector<T> read(const T* from, int n) {
-  std::vector<T> values(n);
-  require(cudaMemcpy(values.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost));
-  return values;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -125,7 +118,7 @@ int main(int argc, char** argv) {
   require(cudaMemset(values, 0, 2 * kCount * sizeof(int)));
   in_order<<<1, 32>>>(values, kCount);
   require(cudaDeviceSynchronize());
-  const auto got = read(values, 2 * kCount);
+  const auto got = download(values, 2 * kCount);
   for (int i = 0; i < kCount; ++i) {
     require(got[i] == 30, "launches in order");
     require(got[kCount + i] == 35, "launches into a stream");
@@ -137,13 +130,13 @@ int main(int argc, char** argv) {
   require(cudaMemset(values + 32, 0, sizeof(int)));
   tree<<<1, 1>>>(values, 32, values + 32);
   require(cudaDeviceSynchronize());
-  require(read(values + 32, 1)[0] == -1, "a sum by recursion");
+  require(download(values + 32, 1)[0] == -1, "a sum by recursion");
 
   long long* sums = nullptr;
   require(cudaMalloc(&sums, 2 * 96 * sizeof(long long)));
   of_each_thread<<<3, 32>>>(sums);
   require(cudaDeviceSynchronize());
-  const auto each = read(sums, 2 * 96);
+  const auto each = download(sums, 2 * 96);
   for (int i = 0; i < 192; ++i)
     require(each[i] == 40LL * (i / 2) + 780 + i % 2, "parameters of each thread");
 
@@ -151,7 +144,7 @@ int main(int argc, char** argv) {
   require(cudaMalloc(&codes, 6 * sizeof(int)));
   errors<<<1, 1>>>(codes, values);
   require(cudaDeviceSynchronize());
-  const auto answers = read(codes, 6);
+  const auto answers = download(codes, 6);
   require(answers[0] == cudaSuccess && answers[1] == cudaErrorInvalidConfiguration &&
               answers[2] == cudaErrorInvalidConfiguration && answers[3] == cudaSuccess,
           "the error of a launch");
@@ -166,10 +159,10 @@ int main(int argc, char** argv) {
   const int fill = on_virtual_gpu() ? 1 : 0, filled = fill * 0x01010101;
   copies_among_launches<<<1, 1>>>(copied, kCopied, fill, codes);
   require(cudaDeviceSynchronize());
-  const auto of_both = read(codes, 2);
+  const auto of_both = download(codes, 2);
   require(of_both[0] == cudaSuccess, "a fill is accepted");
   require(of_both[1] == cudaSuccess, "a copy is accepted");
-  const auto after = read(copied, 3 * kCopied);
+  const auto after = download(copied, 3 * kCopied);
   for (int i = 0; i < kCopied; ++i) {
     require(after[i] == filled + 2, "a fill, and launches behind it");
     require(after[kCopied + i] == filled + 1, "a copy between launches");
@@ -178,7 +171,7 @@ int main(int argc, char** argv) {
   if (on_virtual_gpu()) {
     copies_shared_memory<<<1, 1>>>(copied, codes);
     require(cudaDeviceSynchronize());
-    const auto of_shared = read(codes, 2);
+    const auto of_shared = download(codes, 2);
     require(of_shared[0] == cudaErrorInvalidValue && of_shared[1] == cudaErrorInvalidValue,
             "a copy of shared memory");
   }

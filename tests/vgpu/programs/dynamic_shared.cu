@@ -2,7 +2,7 @@
 // More than 48 KB of dynamic shared memory must be requested, and cannot exceed the device's limit.
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 __global__ void reverse(int* data, int n) {
   extern __shared__ int tile[];
@@ -15,11 +15,9 @@ int main() {
   int optin = 0;
   require(cudaDeviceGetAttribute(&optin, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
   const int n = optin / static_cast<int>(sizeof(int));
-  std::vector<int> host(n), got(n);
+  std::vector<int> host(n);
   for (int i = 0; i < n; ++i) host[i] = i;
-  int* device;
-  require(cudaMalloc(&device, n * sizeof(int)));
-  require(cudaMemcpy(device, host.data(), n * sizeof(int), cudaMemcpyHostToDevice));
+  int* const device = upload(host);
 
   reverse<<<1, 256, optin>>>(device, n);
   require(cudaGetLastError(), cudaErrorInvalidValue, "without the attribute the launch is refused");
@@ -30,6 +28,6 @@ int main() {
   require(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, optin));
   reverse<<<1, 256, optin>>>(device, n);
   require(cudaGetLastError());
-  require(cudaMemcpy(got.data(), device, n * sizeof(int), cudaMemcpyDeviceToHost));
+  const std::vector<int> got = download(device, n);
   for (int i = 0; i < n; ++i) require(got[i] == n - 1 - i, "an element");
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small kernels for each group of instructions, with a hash of each result: both engines must print
 // the same.
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 namespace {
 
@@ -173,26 +172,13 @@ __global__ void spills(const int* in, int* out, int n) {
   out[i] = sum;
 }
 
-std::uint64_t hash_of(const void* data, std::size_t bytes) {
-  std::vector<unsigned char> host(bytes);
-  require(cudaMemcpy(host.data(), data, bytes, cudaMemcpyDeviceToHost));
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const unsigned char byte : host) hash = (hash ^ byte) * 0x100000001b3;
-  return hash;
-}
-
 template <class T>
 void say(const char* name, const T* data, std::size_t count) {
-  std::printf("%s %016llx\n", name,
-              static_cast<unsigned long long>(hash_of(data, count * sizeof(T))));
-}
-
-template <class T>
-T* array(const std::vector<T>& values) {
-  T* data;
-  require(cudaMalloc(&data, values.size() * sizeof(T)));
-  require(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
-  return data;
+  unsigned long long hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const unsigned char byte :
+       download(reinterpret_cast<const unsigned char*>(data), count * sizeof(T)))
+    hash = (hash ^ byte) * 0x100000001b3;
+  std::printf("%s %016llx\n", name, hash);
 }
 
 template <class T>
@@ -202,7 +188,7 @@ T* array(int count) {
     std::memset(static_cast<void*>(&host[static_cast<std::size_t>(i)]), (i * 37 + 5) & 0x3f,
                 sizeof(T));
   }
-  return array(host);
+  return upload(host);
 }
 
 template <class T>
@@ -234,12 +220,12 @@ int main() {
     shuffled[static_cast<std::size_t>(i)] = i * 29 % 64;
     reals[static_cast<std::size_t>(i)] = i * 1.37 + 0.1;
   }
-  int* const numbers = array(shuffled);
+  int* const numbers = upload(shuffled);
   int* const out = array<int>(4096);
-  float* const floats = array(numerators);
-  float* const others = array(denominators);
+  float* const floats = upload(numerators);
+  float* const others = upload(denominators);
   float* const results = array<float>(4096);
-  double* const doubles = array(reals);
+  double* const doubles = upload(reals);
 
   breaks<<<1, 64>>>(50, out);
   say("breaks", out, 64);

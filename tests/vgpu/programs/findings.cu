@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 // Missing __syncthreads. What the other warp has or has not written yet is not used.
 template <int kNumber>
@@ -42,8 +42,7 @@ static void launch_all(int* out, std::integer_sequence<int, kNumbers...>) {
 }
 
 static void expect_indices(const int* out, int count) {
-  std::vector<int> host(static_cast<std::size_t>(count), -1);
-  require(cudaMemcpy(host.data(), out, host.size() * sizeof(int), cudaMemcpyDeviceToHost));
+  const std::vector<int> host = download(out, static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) require(host[static_cast<std::size_t>(i)] == i, "a result");
 }
 

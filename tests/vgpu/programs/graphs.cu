@@ -6,16 +6,12 @@
 #include <thread>
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 __global__ void scale(int* data, int factor) { data[threadIdx.x] *= factor; }
 __global__ void add(int* data, const int* other) { data[threadIdx.x] += other[threadIdx.x]; }
 
-static int value_of(const int* data) {
-  int value = 0;
-  require(cudaMemcpy(&value, data + 31, sizeof value, cudaMemcpyDeviceToHost));
-  return value;
-}
+static int value_of(const int* data) { return download(data + 31, 1)[0]; }
 
 static int calls = 0;
 static void count_call(void*) { ++calls; }

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 namespace {
 
@@ -116,13 +116,13 @@ void copies() {
   require(cudaStreamEndCapture(stream, &graph));
   require(cudaGraphInstantiate(&exec, graph));
   for (const float add : {1.0f, 2.0f}) {
-    std::vector<float> sent = values, got(values.size());
+    std::vector<float> sent = values;
     for (float& v : sent) v += add;
     require(cudaMemcpy(device, sent.data(), sent.size() * 4, cudaMemcpyHostToDevice));
     require(cudaGraphLaunch(exec, stream));
     require(cudaStreamSynchronize(stream));
-    require(cudaMemcpy(got.data(), out, got.size() * 4, cudaMemcpyDeviceToHost));
-    require(got == sent && read(one, kWidth, kHeight) == sent, "a captured copy");
+    require(download(out, sent.size()) == sent && read(one, kWidth, kHeight) == sent,
+            "a captured copy");
   }
   require(cudaGraphExecDestroy(exec));
   require(cudaGraphDestroy(graph));
@@ -157,8 +157,7 @@ void fetches() {
   const auto values = pixels(kWidth * kHeight);
   const cudaArray_t array = array_of(values, kWidth, kHeight);
   constexpr int kPoints = 97 * 97;
-  float* out = nullptr;
-  require(cudaMalloc(&out, kPoints * 4));
+  float* const out = allocate<float>(kPoints);
   for (int mode = 0; mode < 4; ++mode) {
     for (const auto filter : {cudaFilterModePoint, cudaFilterModeLinear}) {
       for (const bool normalized : {false, true}) {
@@ -167,8 +166,7 @@ void fetches() {
         fetch<<<(kPoints + 127) / 128, 128>>>(texture, out, kPoints,
                                               normalized ? 1.0f / kWidth : 1.0f,
                                               normalized ? 1.0f / kHeight : 1.0f);
-        std::vector<float> got(kPoints);
-        require(cudaMemcpy(got.data(), out, kPoints * 4, cudaMemcpyDeviceToHost));
+        const std::vector<float> got = download(out, kPoints);
         const bool repeats = address == cudaAddressModeWrap || address == cudaAddressModeMirror;
         const auto used = repeats && !normalized ? cudaAddressModeClamp : address;
         const auto texel = [&](int x, int y) {
@@ -211,17 +209,13 @@ __global__ void index_linear(cudaTextureObject_t t, float* out) {
 
 void linear_memory() {
   const auto values = pixels(20);
-  float *memory = nullptr, *out = nullptr;
-  require(cudaMalloc(&memory, 20 * 4));
-  require(cudaMalloc(&out, 32 * 4));
-  require(cudaMemcpy(memory, values.data(), 20 * 4, cudaMemcpyHostToDevice));
+  float *const memory = upload(values), *const out = allocate<float>(32);
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeLinear;
   resource.res.linear = {memory, kFloats, 16 * 4};
   const auto texture = texture_of(resource, cudaAddressModeClamp, cudaFilterModePoint, false);
   index_linear<<<1, 32>>>(texture, out);
-  float got[32];
-  require(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
+  const std::vector<float> got = download(out, 32);
   for (int i = 0; i < 32; ++i)
     require(got[i] == (i >= 4 && i < 20 ? values[i - 4] : 0.0f), "an index outside reads zero");
   require(cudaDestroyTextureObject(texture));

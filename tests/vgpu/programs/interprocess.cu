@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 namespace {
 
@@ -158,11 +158,9 @@ int main() {
   int* buffers[kBuffers];
   cudaIpcMemHandle_t handles[kBuffers];
   for (int b = 0; b < kBuffers; ++b) {
-    require(cudaMalloc(&buffers[b], kCounts[b] * sizeof(int)));
     std::vector<int> values(kCounts[b]);
     for (int i = 0; i < kCounts[b]; ++i) values[i] = i;
-    require(
-        cudaMemcpy(buffers[b], values.data(), values.size() * sizeof(int), cudaMemcpyHostToDevice));
+    buffers[b] = upload(values);
     require(cudaIpcGetMemHandle(&handles[b], buffers[b]));
     add_to(buffers[b], kCounts[b], 100);
   }
@@ -177,9 +175,7 @@ int main() {
   add_to(buffers[1], 1, kSignal);
   receive(back[0], &done, 1);
   for (int b = 0; b < kBuffers; ++b) {
-    std::vector<int> values(kCounts[b]);
-    require(
-        cudaMemcpy(values.data(), buffers[b], values.size() * sizeof(int), cudaMemcpyDeviceToHost));
+    std::vector<int> values = download(buffers[b], kCounts[b]);
     if (b == 1) values[0] -= kSignal;
     for (int i = 0; i < kCounts[b]; ++i)
       require(values[i] == i + 100 + 10 * b + 1 + (b == 0 ? 1 : 0), "what both processes added");

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 namespace {
 
@@ -57,13 +57,10 @@ std::vector<typename Kind::Number> numbers(const Case& wanted) {
   if (wanted.offset != 0) ok(curandSetGeneratorOffset(generator, wanted.offset));
   if (wanted.dimensions != 0)
     ok(curandSetQuasiRandomGeneratorDimensions(generator, wanted.dimensions));
-  std::vector<typename Kind::Number> host(wanted.count);
-  typename Kind::Number* device = nullptr;
-  const auto bytes = host.size() * sizeof host[0];
-  require(cudaMalloc(&device, bytes));
+  auto* const device = allocate<typename Kind::Number>(wanted.count);
   if (wanted.first != 0) ok(Kind::generate(generator, device, wanted.first));
   ok(Kind::generate(generator, device + wanted.first, wanted.count - wanted.first));
-  require(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost));
+  const auto host = download(device, wanted.count);
   require(cudaFree(device));
   ok(curandDestroyGenerator(generator));
   return host;

@@ -11,14 +11,14 @@
 #include <thread>
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 namespace {
 
 constexpr auto kOk = CURAND_STATUS_SUCCESS;
 constexpr unsigned kCount = 100000;
 
-void status(curandStatus_t found, curandStatus_t expected, const char* what,
+void status(curandStatus_t found, curandStatus_t expected = kOk, const char* what = "a call",
             int line = __builtin_LINE()) {
   require(found == expected, (std::string(what) + ": status " + std::to_string(found)).c_str(),
           line);
@@ -27,23 +27,13 @@ void status(curandStatus_t found, curandStatus_t expected, const char* what,
 curandGenerator_t make(curandRngType_t type = CURAND_RNG_PSEUDO_DEFAULT, bool on_host = false) {
   curandGenerator_t generator = nullptr;
   status(on_host ? curandCreateGeneratorHost(&generator, type)
-                 : curandCreateGenerator(&generator, type),
-         kOk, "create");
+                 : curandCreateGenerator(&generator, type));
   return generator;
 }
 
 template <class T>
-T* allocate(std::size_t count) {
-  T* data = nullptr;
-  require(cudaMalloc(&data, count * sizeof(T)));
-  return data;
-}
-
-template <class T>
 std::vector<T> copy_of(const T* device, std::size_t count = kCount) {
-  std::vector<T> values(count);
-  require(cudaMemcpy(values.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost));
-  return values;
+  return download(device, count);
 }
 
 void check_wrong_calls() {
@@ -65,7 +55,7 @@ void check_wrong_calls() {
 
   const auto pseudo = make(), quasi = make(CURAND_RNG_QUASI_SOBOL32),
              wide = make(CURAND_RNG_QUASI_SOBOL64), blocks = make(CURAND_RNG_PSEUDO_MTGP32);
-  status(curandGenerateSeeds(pseudo), kOk, "seeds");
+  status(curandGenerateSeeds(pseudo));
   status(curandSetQuasiRandomGeneratorDimensions(pseudo, 2), CURAND_STATUS_TYPE_ERROR,
          "dimensions");
   status(curandSetPseudoRandomGeneratorSeed(quasi, 2), CURAND_STATUS_TYPE_ERROR, "seed");
@@ -79,9 +69,9 @@ void check_wrong_calls() {
          "order 105");
   status(curandGenerateLongLong(pseudo, bits64, 3), CURAND_STATUS_TYPE_ERROR, "64 bits");
   status(curandGenerate(wide, bits, 3), CURAND_STATUS_TYPE_ERROR, "32 bits of 64");
-  status(curandSetQuasiRandomGeneratorDimensions(quasi, 3), kOk, "dimensions");
+  status(curandSetQuasiRandomGeneratorDimensions(quasi, 3));
   status(curandGenerate(quasi, bits, 4), CURAND_STATUS_LENGTH_NOT_MULTIPLE, "4 of 3 dimensions");
-  status(curandGenerate(quasi, bits, 6), kOk, "6 of 3 dimensions");
+  status(curandGenerate(quasi, bits, 6));
   status(curandGenerateNormal(pseudo, floats, 5, 0, 1), CURAND_STATUS_LENGTH_NOT_MULTIPLE, "odd");
   status(curandGenerateNormalDouble(pseudo, data, 5, 0, 1), CURAND_STATUS_LENGTH_NOT_MULTIPLE,
          "odd");
@@ -94,12 +84,12 @@ void check_wrong_calls() {
   status(curandGetDirectionVectors32(&vectors, CURAND_DIRECTION_VECTORS_64_JOEKUO6),
          CURAND_STATUS_OUT_OF_RANGE, "vectors of 64 bits");
   int version = 0, part = 0;
-  status(curandGetVersion(&version), kOk, "version");
-  status(curandGetProperty(MAJOR_VERSION, &part), kOk, "property");
+  status(curandGetVersion(&version));
+  status(curandGetProperty(MAJOR_VERSION, &part));
   require(version / 1000 == part && part == CURAND_VER_MAJOR, "version");
   status(curandGetProperty(libraryPropertyType(3), &part), CURAND_STATUS_OUT_OF_RANGE, "property");
   for (const auto generator : {pseudo, quasi, wide, blocks})
-    status(curandDestroyGenerator(generator), kOk, "destroy");
+    status(curandDestroyGenerator(generator));
   require(cudaFree(data));
 }
 
@@ -125,7 +115,7 @@ void check_refusals() {
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   require(cudaStreamCreate(&stream));
-  status(curandSetStream(generator, stream), kOk, "stream");
+  status(curandSetStream(generator, stream));
   require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   status(curandGenerate(generator, device, 16), CURAND_STATUS_LAUNCH_FAILURE, "captured");
   require(cudaStreamEndCapture(stream, &graph));
@@ -137,8 +127,8 @@ void check_refusals() {
   status(curandGenerate(on_host, device, 16), CURAND_STATUS_LAUNCH_FAILURE, "device memory");
   status(curandGenerate(on_host, host.data(), 16), kOk, "host memory");
   require(copy_of(device, 16) == host, "a refused call takes no numbers");
-  status(curandDestroyGenerator(generator), kOk, "destroy");
-  status(curandDestroyGenerator(on_host), kOk, "destroy");
+  status(curandDestroyGenerator(generator));
+  status(curandDestroyGenerator(on_host));
   require(cudaStreamDestroy(stream));
   require(cudaFree(device));
 }
@@ -154,7 +144,7 @@ void check_streams() {
   const auto generator = make(), twin = make(CURAND_RNG_PSEUDO_DEFAULT, true);
   cudaStream_t stream = nullptr;
   require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  status(curandSetStream(generator, stream), kOk, "stream");
+  status(curandSetStream(generator, stream));
   auto *const numbers = allocate<unsigned>(kCount), *const sums = allocate<unsigned>(kCount);
   int* gate = nullptr;
   require(cudaMallocHost(&gate, sizeof *gate));
@@ -162,7 +152,7 @@ void check_streams() {
   require(cudaMemset(sums, 0, kCount * sizeof *sums));
   require(cudaDeviceSynchronize());
   std::vector<unsigned> first(kCount), second(kCount);
-  status(curandGenerate(generator, numbers, kCount), kOk, "generate");
+  status(curandGenerate(generator, numbers, kCount));
   wait_and_add<<<1, 256, 0, stream>>>(gate, numbers, sums);
   status(curandGenerate(generator, numbers, kCount), kOk, "generate behind a kernel that waits");
   wait_and_add<<<1, 256, 0, stream>>>(gate, numbers, sums);
@@ -173,8 +163,8 @@ void check_streams() {
   require(copy_of(numbers) == second, "the second numbers");
   std::transform(first.begin(), first.end(), second.begin(), first.begin(), std::plus<>());
   require(copy_of(sums) == first, "sums of the first and the second numbers");
-  status(curandDestroyGenerator(generator), kOk, "destroy");
-  status(curandDestroyGenerator(twin), kOk, "destroy");
+  status(curandDestroyGenerator(generator));
+  status(curandDestroyGenerator(twin));
   require(cudaStreamDestroy(stream));
   require(cudaFreeHost(gate));
   require(cudaFree(numbers));
@@ -190,9 +180,9 @@ void check_threads() {
     threads.emplace_back([&numbers] {
       const auto generator = make(CURAND_RNG_PSEUDO_PHILOX4_32_10);
       auto* const data = allocate<unsigned>(kCount);
-      for (int i = 0; i < 3; ++i) status(curandGenerate(generator, data, kCount), kOk, "generate");
+      for (int i = 0; i < 3; ++i) status(curandGenerate(generator, data, kCount));
       numbers = copy_of(data);
-      status(curandDestroyGenerator(generator), kOk, "destroy");
+      status(curandDestroyGenerator(generator));
       require(cudaFree(data));
     });
   }
@@ -236,28 +226,28 @@ void check_distributions(curandRngType_t type) {
   const auto normal = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2)); };
   const auto log_normal = [&](double x) { return x <= 0 ? 0 : normal((std::log(x) - 0.5) / 0.25); };
   const auto as_it_is = [](double x) { return x; };
-  status(curandGenerateUniform(generator, floats, kCount), kOk, "uniform");
-  status(curandGenerateUniformDouble(generator, doubles, kCount), kOk, "uniform");
+  status(curandGenerateUniform(generator, floats, kCount));
+  status(curandGenerateUniformDouble(generator, doubles, kCount));
   for (const float x : copy_of(floats)) require(x >= 0 && x <= 1, "a uniform number's range");
   check_distribution("uniform floats", copy_of(floats), as_it_is);
   check_distribution("uniform doubles", copy_of(doubles), as_it_is);
   check_moments("uniform moments", copy_of(doubles), 0.5, 1 / 12.0, 1 / 80.0);
-  status(curandGenerateNormal(generator, floats, kCount, 3, 2), kOk, "normal");
-  status(curandGenerateNormalDouble(generator, doubles, kCount, -1, 0.5), kOk, "normal");
+  status(curandGenerateNormal(generator, floats, kCount, 3, 2));
+  status(curandGenerateNormalDouble(generator, doubles, kCount, -1, 0.5));
   check_distribution("normal floats", copy_of(floats),
                      [&](double x) { return normal((x - 3) / 2); });
   check_distribution("normal doubles", copy_of(doubles),
                      [&](double x) { return normal((x + 1) / 0.5); });
   check_moments("normal moments", copy_of(floats), 3, 4, 48);
-  status(curandGenerateLogNormal(generator, floats, kCount, 0.5F, 0.25F), kOk, "log-normal");
-  status(curandGenerateLogNormalDouble(generator, doubles, kCount, 0.5, 0.25), kOk, "log-normal");
+  status(curandGenerateLogNormal(generator, floats, kCount, 0.5F, 0.25F));
+  status(curandGenerateLogNormalDouble(generator, doubles, kCount, 0.5, 0.25));
   check_distribution("log-normal floats", copy_of(floats), log_normal);
   check_distribution("log-normal doubles", copy_of(doubles), log_normal);
   for (const double mean : {0.25, 7.0, 300.0, 5000.0}) {
-    status(curandGeneratePoisson(generator, counts, kCount, mean), kOk, "poisson");
+    status(curandGeneratePoisson(generator, counts, kCount, mean));
     check_moments("poisson moments", copy_of(counts), mean, mean, 3 * mean * mean + mean);
   }
-  status(curandDestroyGenerator(generator), kOk, "destroy");
+  status(curandDestroyGenerator(generator));
   require(cudaFree(floats));
   require(cudaFree(doubles));
   require(cudaFree(counts));
@@ -273,7 +263,7 @@ __global__ void draw(curandDiscreteDistribution_t distribution, unsigned* counts
 // The distribution function at every value that occurs, within the bound of the test above.
 void check_discrete(double mean) {
   curandDiscreteDistribution_t distribution = nullptr;
-  status(curandCreatePoissonDistribution(mean, &distribution), kOk, "distribution");
+  status(curandCreatePoissonDistribution(mean, &distribution));
   auto* const counts = allocate<unsigned>(kCount);
   draw<<<8, 128>>>(distribution, counts);
   auto values = copy_of(counts);
@@ -286,7 +276,7 @@ void check_discrete(double mean) {
     distance = std::max(distance, std::fabs(below - double(found) / kCount));
   }
   require(distance * std::sqrt(kCount) < 1.95, "curand_discrete");
-  status(curandDestroyDistribution(distribution), kOk, "destroy a distribution");
+  status(curandDestroyDistribution(distribution));
   require(cudaFree(counts));
 }
 

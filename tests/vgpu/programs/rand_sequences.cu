@@ -104,8 +104,7 @@ void check_quasi(curandRngType_t type, Start start, Generate generate) {
 
 template <class T>
 T* on_device(const T* values, unsigned count) {
-  T* data = nullptr;
-  require(cudaMalloc(&data, count * sizeof(T)));
+  T* const data = allocate<T>(count);
   require(cudaMemcpy(data, values, count * sizeof(T), cudaMemcpyHostToDevice));
   return data;
 }

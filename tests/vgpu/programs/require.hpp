@@ -16,7 +16,7 @@ inline void require(cudaError_t error, const char* what = "a call", int line = _
   wrong_result();
 }
 
-inline void require(cudaError_t found, cudaError_t expected, const char* what,
+inline void require(cudaError_t found, cudaError_t expected, const char* what = "a call",
                     int line = __builtin_LINE()) {
   place = {line};
   if (found == expected) return;

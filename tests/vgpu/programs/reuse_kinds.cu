@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "device_array.hpp"
 #include "reuse_fixture.hpp"
 
 namespace {
@@ -78,22 +79,17 @@ size_t reuses(const std::function<void()>& work) {
 
 class Buffer {
  public:
-  explicit Buffer(int value = 1) {
-    require(cudaMalloc(&data_, kWords * 4));
+  explicit Buffer(int value = 1) : data_(allocate<int>(kWords)) {
     require(cudaMemset(data_, value, kWords * 4));
   }
   ~Buffer() { cudaFree(data_); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   operator int*() const { return data_; }
-  int first() const {
-    int word = 0;
-    require(cudaMemcpy(&word, data_, 4, cudaMemcpyDeviceToHost));
-    return word;
-  }
+  int first() const { return download(data_, 1)[0]; }
 
  private:
-  int* data_ = nullptr;
+  int* data_;
 };
 
 // One thread alone adds them at once, and then their former values count.

@@ -62,11 +62,8 @@ int main() {
   constexpr float kAlpha = 0.5f, kBeta = 3.0f;
   constexpr std::size_t kBytes = kElements * sizeof(float);
   const auto a = matrix(kElements, 1), b = matrix(kElements, 2), c = matrix(kElements, 3);
-  float *da, *db, *dc, *reference;
-  for (float** pointer : {&da, &db, &dc, &reference}) require(cudaMalloc(pointer, kBytes));
-  require(cudaMemcpy(da, a.data(), kBytes, cudaMemcpyHostToDevice));
-  require(cudaMemcpy(db, b.data(), kBytes, cudaMemcpyHostToDevice));
-  require(cudaMemcpy(reference, c.data(), kBytes, cudaMemcpyHostToDevice));
+  float *const da = upload(a), *const db = upload(b), *const dc = upload(c),
+               *const reference = upload(c);
 
   cublasHandle_t handle;
   ok(cublasCreate(&handle));
@@ -74,8 +71,7 @@ int main() {
   ok(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &kAlpha, db, CUDA_R_32F,
                   kSize, da, CUDA_R_32F, kSize, &kBeta, reference, CUDA_R_32F, kSize,
                   CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT_TENSOR_OP));
-  std::vector<float> expected(kElements), got(kElements);
-  require(cudaMemcpy(expected.data(), reference, kBytes, cudaMemcpyDeviceToHost));
+  const std::vector<float> expected = download(reference, kElements);
   double norm = 0;
   for (const float value : expected) norm += std::abs(value);
   require(norm > 0, "the reference is not zero");
@@ -95,7 +91,7 @@ int main() {
     }
     require(cudaGetLastError());
     require(cudaDeviceSynchronize());
-    require(cudaMemcpy(got.data(), dc, kBytes, cudaMemcpyDeviceToHost));
+    const std::vector<float> got = download(dc, kElements);
     std::printf("kernel %d: %s\n", kernel, got == expected ? "equal" : "different");
     require(got == expected, "the kernel's result");
   }

@@ -4,7 +4,7 @@
 // permits. The sum is correct all the same.
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 __global__ void sum_rows(const float* rows, float* sums, int columns, int pitch, int padded) {
   const float* const row = rows + blockIdx.x * pitch;
@@ -34,25 +34,21 @@ __global__ void put_far(int* out, int distance) {
 int main(int argc, char**) {
   constexpr int kRows = 5, kColumns = 18, kPitch = 20, kPadded = 128;
   std::vector<float> rows(kRows * kPitch, 100.0F);
-  float *device, *sums, host[kRows];
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kColumns; ++c) rows[r * kPitch + c] = static_cast<float>(r + c);
   }
-  require(cudaMalloc(&device, rows.size() * sizeof(float)));
-  require(cudaMalloc(&sums, sizeof host));
-  require(cudaMemcpy(device, rows.data(), rows.size() * sizeof(float), cudaMemcpyHostToDevice));
-  require(cudaMemset(sums, 0, sizeof host));
-  sum_rows<<<kRows, 32>>>(device, sums, kColumns, kPitch, kPadded);
-  require(cudaMemcpy(host, sums, sizeof host, cudaMemcpyDeviceToHost));
+  float* const device = upload(rows);
+  const DeviceArray<float> sums(kRows);
+  sum_rows<<<kRows, 32>>>(device, sums.get(), kColumns, kPitch, kPadded);
+  const std::vector<float> host = sums.read();
   if (argc > 1) {
     put_far<<<1, 32>>>(reinterpret_cast<int*>(device), 2000);
     require(cudaDeviceSynchronize(), cudaErrorIllegalAddress, "beyond the thread's memory");
     return 0;
   }
   for (const int distance : {-200, 140}) {
-    int found[32];
     put_far<<<1, 32>>>(reinterpret_cast<int*>(device), distance);
-    require(cudaMemcpy(found, device, sizeof found, cudaMemcpyDeviceToHost));
+    const std::vector<int> found = download(reinterpret_cast<const int*>(device), 32);
     for (int i = 0; i < 32; ++i)
       require(found[i] == i + 6, "what was written far away, and what is the thread's own");
   }

@@ -3,7 +3,7 @@
 // idle.
 #include <vector>
 
-#include "require.hpp"
+#include "device_array.hpp"
 
 __global__ void add(const float* a, const float* b, float* c, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -12,23 +12,14 @@ __global__ void add(const float* a, const float* b, float* c, int n) {
 
 int main() {
   constexpr int kCount = 1000;
-  std::vector<float> a(kCount), b(kCount), c(kCount);
+  std::vector<float> a(kCount), b(kCount);
   for (int i = 0; i < kCount; ++i) {
     a[i] = static_cast<float>(i);
     b[i] = static_cast<float>(3 * i);
   }
-  float *da, *db, *dc;
-  const std::size_t bytes = kCount * sizeof(float);
-  require(cudaMalloc(&da, bytes));
-  require(cudaMalloc(&db, bytes));
-  require(cudaMalloc(&dc, bytes));
-  require(cudaMemcpy(da, a.data(), bytes, cudaMemcpyHostToDevice));
-  require(cudaMemcpy(db, b.data(), bytes, cudaMemcpyHostToDevice));
-  add<<<(kCount + 255) / 256, 256>>>(da, db, dc, kCount);
+  const DeviceArray<float> da(a), db(b), dc(kCount);
+  add<<<(kCount + 255) / 256, 256>>>(da.get(), db.get(), dc.get(), kCount);
   require(cudaGetLastError());
-  require(cudaMemcpy(c.data(), dc, bytes, cudaMemcpyDeviceToHost));
+  const std::vector<float> c = dc.read();
   for (int i = 0; i < kCount; ++i) require(c[i] == static_cast<float>(4 * i), "a sum");
-  require(cudaFree(da));
-  require(cudaFree(db));
-  require(cudaFree(dc));
 }
