@@ -258,22 +258,8 @@ TEST_F(UnwrittenReads, WithFindingsUnwrittenMemoryIsRead) {
   EXPECT_EQ(fault_of("copy_words", {1}, {32}, out, in, 1 << 20).kind, FaultKind::kOutOfBounds);
 }
 
-// The system uses the first kilobyte of a block's shared memory on sm_90, so that no array has an
-
-// alignment of more than that, whatever it requests. PTX addresses begin at 0.
-
-// Machine code implements these atomics by loops of load, compute and compare-and-swap, whose loads
-
-// look like ordinary ones.
-
-// A failed compare-and-swap is repeated, on hardware as often as timing decides: such counts are
-
-// estimates.
-
 // Hardware reads the whole word around a half: the bytes beside it need not be initialised or
-
 // allocated.
-
 TEST_F(UnwrittenReads, AtomicsOnHalves) {
   for (const int last : {0, 1, 2, 6}) {
     const auto count = static_cast<std::size_t>(last) + 1;
