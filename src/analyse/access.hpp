@@ -45,9 +45,6 @@ struct Cost {
 };
 Cost cost_of(const Access& access);
 
-// Shared-memory bank of a byte address: 32 banks of 4 bytes.
-constexpr int bank_of(std::uint64_t address) { return static_cast<int>(address / 4 % 32); }
-
 // Lanes served in one pass: 32 for accesses of up to 4 bytes, 16 for 8 bytes, 8 for 16 bytes.
 int lanes_together(int bytes);
 

@@ -23,7 +23,6 @@ struct Bounds {
   double compute_s = 0;  // all operations at the peak rate
   double memory_s = 0;   // minimum traffic at the device memory's bandwidth
   bool compute_binds() const { return compute_s >= memory_s; }
-  double floor_s() const { return compute_s > memory_s ? compute_s : memory_s; }
 };
 // `peak` is in FLOP/s; 0 selects the peak of the FP32 pipe.
 Bounds bounds_of(const Work& work, const Machine& machine, double peak = 0);

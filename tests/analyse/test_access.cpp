@@ -70,13 +70,6 @@ TEST(L1Cycles, rows_in_one_bank_are_read_one_by_one_others_as_fast_as_lines_are_
   EXPECT_EQ(wide.l1_cycles(), 4) << "512 bytes";
 }
 
-TEST(PublishedBanks, bank_of_an_address) {
-  EXPECT_EQ(bank_of(0), 0);
-  EXPECT_EQ(bank_of(4), 1);
-  EXPECT_EQ(bank_of(124), 31);
-  EXPECT_EQ(bank_of(128), 0);
-}
-
 TEST(PublishedBanks, a_broadcast_is_free) {
   const Cost cost = cost_of(access(Memory::kShared, 4, [](int) { return std::uint64_t{9}; }));
   EXPECT_EQ(cost.wavefronts, 1);

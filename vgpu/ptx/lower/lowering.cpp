@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/fault.hpp"
 #include "ptx/lower/classify.hpp"
 #include "ptx/lower/compared_loads.hpp"
 #include "ptx/lower/sinking.hpp"

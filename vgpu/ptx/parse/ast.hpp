@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The syntax tree of one PTX module: the complete text with names and scopes resolved, but without
-// semantics of instructions. All string_views and spans point into storage that the Module owns (a
+// The syntax tree of one PTX module: all of the text that the engine uses, with names and scopes
+// resolved, but without semantics of instructions. All string_views and spans point into storage that the Module owns (a
 // copy of the text and an arena); they are valid while any copy of the Module exists.
 #pragma once
 #include <algorithm>
@@ -135,10 +135,7 @@ struct Instruction {
 // .loc: the source position of instructions.
 struct Location {
   std::uint32_t file = 0;  // number of a .file
-  std::uint32_t line = 0, column = 0;
-  std::string_view function;  // of an inlined function, mangled; "" if not given
-  // Index into Module::locations of the place where that function was inlined.
-  std::uint32_t inlined_at = kNone;
+  std::uint32_t line = 0;
 };
 
 struct File {
@@ -166,11 +163,9 @@ struct Variable {
   std::uint32_t alignment = 1;  // bytes; without .align, that of the type
   // Empty: no array. The initialiser determines the length of an open array [].
   std::vector<std::uint64_t> dimensions;
-  std::uint64_t size = 0;  // bytes in all; 0 for an open array (.extern .shared x[])
-  bool has_initialiser = false;
+  std::uint64_t size = 0;             // bytes in all; 0 for an open array (.extern .shared x[])
   std::vector<std::uint8_t> initial;  // the first bytes; the remaining ones, up to `size`, are zero
   std::vector<Relocation> relocations;
-  std::vector<std::string_view> attributes;  // .attribute(.managed): "managed"
   int line = 0;
 };
 
@@ -181,14 +176,9 @@ struct Parameter {
   Type type = Type::kB8;
   std::uint32_t vector = 1;
   std::uint32_t alignment = 1;
-  bool is_array = false;
   std::uint64_t size = 0;    // bytes; 0 for an open array
   std::uint64_t offset = 0;  // bytes in the packed block of all parameters in order
   std::uint32_t reg = kNone;
-  bool is_pointer = false;               // .ptr
-  Space pointer_space = Space::kGlobal;  // valid if has_pointer_space
-  bool has_pointer_space = false;
-  std::uint32_t pointer_alignment = 0;  // 0: not given
 };
 
 struct BranchTable {  // .branchtargets
@@ -204,7 +194,6 @@ struct CallTable {  // .calltargets
 struct Prototype {  // .callprototype
   std::string_view name;
   std::vector<Parameter> returns, params;
-  bool noreturn = false;
 };
 
 struct Label {
@@ -213,48 +202,25 @@ struct Label {
   std::uint32_t position = 0;
 };
 
-struct Pragma {
-  std::string_view text;       // without the quotes
-  std::uint32_t position = 0;  // as in Label
-};
-
-// One declaration: `.reg .b32 %r<5>` (ids first..first+4, named %r0..%r4) or one name (count 1,
-// !numbered).
-struct RegisterRange {
-  std::string_view base;
-  Type type = Type::kB32;
-  std::uint32_t vector = 1;
-  std::uint32_t first = 0, count = 1;
-  bool numbered = false;
-};
-
 struct Function {
   std::string_view name;
   bool is_entry = false;
   bool is_declaration = false;  // no body here
-  bool noreturn = false;
   Linkage linkage = Linkage::kInternal;
   int line = 0;
   std::vector<Parameter> returns, params;
   std::uint64_t param_bytes = 0;  // of the packed block of `params`
 
-  // Directives; 0 or absent if not given.
+  // Directives; absent if not given.
   std::optional<std::array<std::uint32_t, 3>> max_threads, required_threads, required_cluster;
-  std::uint32_t min_blocks = 0, max_blocks = 0, max_registers = 0, max_cluster_rank = 0;
-  bool explicit_cluster = false, blocks_are_clusters = false;
-  std::vector<std::string_view> attributes;  // .attribute(...), and directives without a field here
 
-  std::vector<RegisterRange> registers;  // in order of `first`
-  std::vector<Type> register_types;      // by register id
-  std::vector<Variable> variables;       // declared in the body, all scopes
+  std::vector<Type> register_types;  // by register id
+  std::vector<Variable> variables;   // declared in the body, all scopes
   std::vector<Instruction> body;
   std::vector<Label> labels;
-  std::vector<Pragma> pragmas;
   std::vector<BranchTable> branch_tables;
   std::vector<CallTable> call_tables;
   std::vector<Prototype> prototypes;
-
-  std::string register_name(std::uint32_t reg) const;  // as written in the text: "%r4"
 };
 
 struct Alias {                             // .alias name, of;
@@ -262,28 +228,19 @@ struct Alias {                             // .alias name, of;
 };
 
 struct Module {
-  int version = 0;                               // 90 for 9.0
-  int target = 0;                                // 80 for sm_80
-  char target_suffix = 0;                        // 'a' or 'f' if the target has one
-  std::vector<std::string_view> target_options;  // debug, texmode_unified, ...
-  int address_size = 64;
+  int version = 0;  // 90 for 9.0
+  int target = 0;   // 80 for sm_80
   std::vector<File> files;
   std::vector<Location> locations;
   std::vector<Variable> variables;
   // One entry per name: a definition replaces earlier declarations.
   std::vector<Function> functions;
   std::vector<Alias> aliases;
-  std::vector<const Opcode*> opcodes;  // by Opcode::id
 
-  const Function* find_function(std::string_view name) const;  // null if absent
-  const Variable* find_variable(std::string_view name) const;  // null if absent
-  std::string_view file_name(std::uint32_t number) const;      // "" if there is no such .file
+  std::string_view file_name(std::uint32_t number) const;  // "" if there is no such .file
 
   std::shared_ptr<const void> storage;
 };
-
-// Puts a statement's text on one line, with single blanks.
-std::string one_line(std::string_view text);
 
 // Throws std::invalid_argument("PTX line 12: ...") if the text is not well-formed PTX. Does not
 // check instructions: any opcode with any well-formed operands is accepted.

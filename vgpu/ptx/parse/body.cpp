@@ -105,8 +105,7 @@ void Parser::body_directive(Function& function) {
   if (name == "global") return variables(Space::kGlobal, Linkage::kInternal, &function);
   if (name == "const") return variables(Space::kConst, Linkage::kInternal, &function);
   if (name == "pragma") {
-    function.pragmas.push_back({string_list(), static_cast<std::uint32_t>(function.body.size())});
-    return expect(';', "after .pragma");
+    return pragma();
   }
   if (name == "extern") {
     if (!token_.is_directive("shared")) unexpected("'.shared' after .extern in a body");
@@ -196,7 +195,6 @@ void Parser::call_prototype(Function& function, std::string_view name) {
   while (token_.is_directive()) {
     const std::string_view directive = token_.text;
     if (directive == "noreturn") {
-      prototype.noreturn = true;
       advance();
     } else if (directive == "abi_preserve" || directive == "abi_preserve_control") {
       advance();
@@ -221,9 +219,8 @@ const Opcode* Parser::opcode(std::string_view text) {
   Opcode entry;
   entry.text = text;
   entry.parts = storage_->keep(std::span<const std::string_view>(parts));
-  entry.id = static_cast<std::uint32_t>(module_.opcodes.size());
+  entry.id = static_cast<std::uint32_t>(opcodes_.size() - 1);
   known = storage_->keep(std::span<const Opcode>(&entry, 1)).data();
-  module_.opcodes.push_back(known);
   return known;
 }
 

@@ -73,8 +73,7 @@ void Parser::variables(Space space, Linkage linkage, Function* body) {
       advance();
       aligned = alignment();
     } else if (token_.is_directive("attribute")) {
-      advance();
-      attributes(common.attributes);
+      attributes();
     } else if (!vector_width(common.vector)) {
       const std::optional<Type> type = type_from(token_.text);
       if (!type || *type == Type::kPred) unexpected("a variable's type");
@@ -94,7 +93,6 @@ void Parser::variables(Space space, Linkage linkage, Function* body) {
     const std::uint64_t element = std::uint64_t{size_of(variable.type)} * variable.vector;
     variable.size = array_size(variable.dimensions, element);
     if (accept('=')) {
-      variable.has_initialiser = true;
       initialiser(variable);
       variable.size = array_size(variable.dimensions, element);
     }
@@ -157,11 +155,12 @@ Parameter Parser::parameter(Function* function) {
   p.space = token_.text == "reg" ? Space::kReg : Space::kParam;
   advance();
   std::uint32_t aligned = 0;
-  bool has_type = false;
+  bool has_type = false, is_pointer = false;  // what follows .ptr is of the memory pointed to
   while (token_.is_directive()) {
     if (token_.is_directive("align")) {
       advance();
-      (p.is_pointer ? p.pointer_alignment : aligned) = alignment();
+      const std::uint32_t value = alignment();
+      if (!is_pointer) aligned = value;
       continue;
     }
     if (vector_width(p.vector)) continue;
@@ -171,15 +170,8 @@ Parameter Parser::parameter(Function* function) {
       p.type = *type;
       has_type = true;
     } else if (name == "ptr") {
-      p.is_pointer = true;
-    } else if (p.is_pointer &&
-               (name == "global" || name == "const" || name == "shared" || name == "local")) {
-      p.has_pointer_space = true;
-      p.pointer_space = name == "global"   ? Space::kGlobal
-                        : name == "const"  ? Space::kConst
-                        : name == "shared" ? Space::kShared
-                                           : Space::kLocal;
-    } else {
+      is_pointer = true;
+    } else if (!is_pointer || !is_any_of(name, {"global", "const", "shared", "local"})) {
       unexpected("a parameter's type or name");
     }
     advance();
@@ -189,36 +181,29 @@ Parameter Parser::parameter(Function* function) {
     fail(token_.line, "a .param of type .pred");
   const std::uint32_t element = size_of(p.type) * p.vector;
   p.alignment = aligned != 0 ? aligned : (element != 0 ? element : 1);
-  RegisterRange range;
-  range.type = p.type;
-  range.vector = p.vector;
-  range.base = p.name = take_name("a parameter's name");
-  const std::vector<std::uint64_t> extents = dimensions();
-  p.is_array = !extents.empty();
-  p.size = array_size(extents, element);
+  p.name = take_name("a parameter's name");
+  p.size = array_size(dimensions(), element);
   if (p.space == Space::kReg && function != nullptr)
-    p.reg = add_registers(*function, range, token_.line);
+    p.reg = add_registers(*function, {p.name, p.type}, token_.line);
   return p;
 }
 
-std::uint32_t Parser::add_registers(Function& function, const RegisterRange& declared, int line) {
-  RegisterRange range = declared;
-  range.first = static_cast<std::uint32_t>(function.register_types.size());
+std::uint32_t Parser::add_registers(Function& function, const RegisterRange& range, int line) {
+  const auto first = static_cast<std::uint32_t>(function.register_types.size());
   register_count_ += range.count;
   if (register_count_ > kMaxRegisters) fail(line, "more than 2^24 registers");
   if (range.count == 0) return kNone;
-  const bool is_new = range.numbered
-                          ? scopes_.declare_registers(range.base, range.first, range.count)
-                          : scopes_.declare_register(range.base, range.first);
+  const bool is_new = range.numbered ? scopes_.declare_registers(range.base, first, range.count)
+                                     : scopes_.declare_register(range.base, first);
   if (!is_new) fail(line, "register " + quoted(range.base) + " is declared twice");
   function.register_types.insert(function.register_types.end(), range.count, range.type);
-  function.registers.push_back(range);
-  return range.first;
+  return first;
 }
 
 void Parser::registers(Function& function) {
   RegisterRange range;
-  vector_width(range.vector);
+  std::uint32_t width = 1;
+  vector_width(width);
   const std::optional<Type> type = token_.is_directive() ? type_from(token_.text) : std::nullopt;
   if (!type) unexpected("a register's type");
   range.type = *type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module level: directives, function headers and debug sections.
+// Module level: directives and function headers.
 #include "ptx/parse/parser.hpp"
 
 #include <charconv>
@@ -84,15 +84,11 @@ void Parser::target() {
     advance();
     const int line = token_.line;
     const std::string_view name = take_name("a target such as sm_80");
-    if (!name.starts_with("sm_")) {
-      module_.target_options.push_back(name);
-      continue;
-    }
+    if (!name.starts_with("sm_")) continue;  // an option: debug, texmode_unified, ...
     const char* end = name.data() + name.size();
     const auto [rest, error] = std::from_chars(name.data() + 3, end, module_.target);
     if (error != std::errc{} || end - rest > 1)
       fail(line, "no target of this name: " + quoted(name));
-    module_.target_suffix = rest == end ? '\0' : *rest;
   } while (token_.is(','));
 }
 
@@ -139,13 +135,11 @@ void Parser::statement() {
   if (name == "alias") return alias();
   if (name == "address_size") {
     advance();
-    module_.address_size = static_cast<int>(take_number("the address size"));
-    if (module_.address_size != 32 && module_.address_size != 64)
-      fail(token_.line, ".address_size is 32 or 64");
+    const std::uint32_t size = take_number("the address size");
+    if (size != 32 && size != 64) fail(token_.line, ".address_size is 32 or 64");
   } else if (name == "pragma") {
     advance();
-    string_list();
-    expect(';', "after .pragma");
+    pragma();
   } else {
     unexpected("a directive of a module");
   }
@@ -167,52 +161,33 @@ void Parser::file() {
 
 void Parser::location() {
   advance();
-  const auto key_of = [](const Location& l) {
-    return (std::uint64_t{l.file} << 48) ^ (std::uint64_t{l.line} << 16) ^ l.column;
-  };
   const auto position = [this] {
     Location l;
     l.file = take_number("a file's number");
     l.line = take_number("a line's number");
-    if (token_.is_integer()) l.column = take_number("a column");
+    if (token_.is_integer()) take_number("a column");
     return l;
   };
-  Location here = position();
-  PendingFunctionName name;
-  if (accept(',')) {
-    if (!token_.is_name("function_name")) unexpected("'function_name'");
-    advance();
-    name.label = take_name("a label in .debug_str");
-    if (accept('+')) name.addend = take_number("an offset");
-    expect(',', "after function_name");
-    if (!token_.is_name("inlined_at")) unexpected("'inlined_at'");
-    advance();
-    const Location outer = position();
-    const auto known = last_location_.find(key_of(outer));
-    if (known != last_location_.end()) {
-      here.inlined_at = known->second;
-    } else {
-      here.inlined_at = static_cast<std::uint32_t>(module_.locations.size());
-      module_.locations.push_back(outer);
-    }
-  }
   location_ = static_cast<std::uint32_t>(module_.locations.size());
-  if (!name.label.empty()) {
-    name.location = location_;
-    function_names_.push_back(name);
-  }
-  module_.locations.push_back(here);
-  last_location_[key_of(here)] = location_;
+  module_.locations.push_back(position());
+  if (!accept(',')) return;
+  // The name of an inlined function, and where it is inlined.
+  if (!token_.is_name("function_name")) unexpected("'function_name'");
+  advance();
+  take_name("a label in .debug_str");
+  if (accept('+')) take_number("an offset");
+  expect(',', "after function_name");
+  if (!token_.is_name("inlined_at")) unexpected("'inlined_at'");
+  advance();
+  position();
 }
 
 void Parser::section() {
   advance();
   if (!token_.is_directive() && !token_.is_name()) unexpected("a section's name");
-  const bool strings = token_.text == "debug_str";
   const int line = token_.line;
   advance();
   if (!token_.is('{')) unexpected("'{' after a section's name");
-  if (strings) return debug_strings();
   int depth = 0;
   do {
     if (token_.is('{')) ++depth;
@@ -221,22 +196,6 @@ void Parser::section() {
       fail(line, "the section that begins here has no closing brace");
     advance();
   } while (depth > 0);
-}
-
-void Parser::debug_strings() {
-  advance();
-  while (!accept('}')) {
-    if (token_.is_name()) {
-      debug_labels_[take_name("a label")] = debug_strings_.size();
-      expect(':', "after a label");
-      continue;
-    }
-    if (!token_.is_directive("b8")) unexpected("'.b8' or a label in .debug_str");
-    do {
-      advance();
-      debug_strings_ += static_cast<char>(take_number("a byte"));
-    } while (token_.is(','));
-  }
 }
 
 void Parser::alias() {
@@ -256,11 +215,11 @@ void Parser::alias() {
   module_.aliases.push_back(entry);
 }
 
-void Parser::attributes(std::vector<std::string_view>& list) {
+void Parser::attributes() {
+  advance();
   expect('(', "after .attribute");
   while (!accept(')')) {
     if (!token_.is_directive()) unexpected("an attribute");
-    list.push_back(token_.text);
     advance();
     if (accept('(')) {
       while (!accept(')')) {
@@ -272,24 +231,20 @@ void Parser::attributes(std::vector<std::string_view>& list) {
   }
 }
 
-std::string_view Parser::string_list() {
-  std::string_view first;
+void Parser::pragma() {
   do {
     if (token_.is(',')) advance();
     if (token_.kind != Token::Kind::kString) unexpected("a string");
-    if (first.empty()) first = token_.text;
     advance();
   } while (token_.is(','));
-  return first;
+  expect(';', "after .pragma");
 }
 
-bool Parser::function_attribute(Function& function) {
+bool Parser::function_attribute() {
   if (token_.is_directive("attribute")) {
-    advance();
-    attributes(function.attributes);
+    attributes();
   } else if (token_.is_directive("noreturn")) {
     advance();
-    function.noreturn = true;
   } else {
     return false;
   }
@@ -306,7 +261,7 @@ void Parser::function_directives(Function& function) {
     return result;
   };
   while (!token_.is('{') && !token_.is(';')) {
-    if (function_attribute(function)) continue;
+    if (function_attribute()) continue;
     if (!token_.is_directive()) unexpected("a directive, '{' or ';' after a function's parameters");
     const std::string_view name = token_.text;
     const int line = token_.line;
@@ -317,25 +272,13 @@ void Parser::function_directives(Function& function) {
       function.required_threads = extents();
     } else if (name == "reqnctapercluster") {
       function.required_cluster = extents();
-    } else if (name == "minnctapersm") {
-      function.min_blocks = take_number("a number of blocks");
-    } else if (name == "maxnctapersm") {
-      function.max_blocks = take_number("a number of blocks");
-    } else if (name == "maxnreg") {
-      function.max_registers = take_number("a number of registers");
-    } else if (name == "maxclusterrank") {
-      function.max_cluster_rank = take_number("a number of blocks");
-    } else if (name == "explicitcluster") {
-      function.explicit_cluster = true;
-    } else if (name == "blocksareclusters") {
-      function.blocks_are_clusters = true;
-    } else if (name == "pragma") {
-      function.pragmas.push_back({string_list(), 0});
-      expect(';', "after .pragma");
-    } else if (name == "abi_preserve" || name == "abi_preserve_control") {
+    } else if (is_any_of(name, {"minnctapersm", "maxnctapersm", "maxclusterrank"})) {
+      take_number("a number of blocks");
+    } else if (is_any_of(name, {"maxnreg", "abi_preserve", "abi_preserve_control"})) {
       take_number("a number of registers");
-      function.attributes.push_back(name);
-    } else {
+    } else if (name == "pragma") {
+      pragma();
+    } else if (!is_any_of(name, {"explicitcluster", "blocksareclusters"})) {
       fail(line, "no directive of a function: " + quoted(name));
     }
   }
@@ -360,7 +303,6 @@ std::uint32_t Parser::function_slot(Function& function, int line) {
   if (function.linkage == Linkage::kInternal && earlier.linkage != Linkage::kExtern) {
     function.linkage = earlier.linkage;
   }
-  function.noreturn |= earlier.noreturn;
   return place->second.index;
 }
 
@@ -371,11 +313,10 @@ void Parser::function(Linkage linkage, bool is_entry) {
   function.line = token_.line;
   scopes_.clear();
   scopes_.open();
-  last_location_.clear();
   location_ = kNone;
-  while (function_attribute(function)) continue;
+  while (function_attribute()) continue;
   if (token_.is('(')) function.returns = parameters(&function, Symbol::Kind::kReturn);
-  while (function_attribute(function)) continue;
+  while (function_attribute()) continue;
   function.name = take_name("a function's name");
   if (token_.is('(')) function.params = parameters(&function, Symbol::Kind::kParam);
   for (const Parameter& p : function.params) function.param_bytes = p.offset + p.size;
@@ -399,18 +340,6 @@ void Parser::finish() {
   }
   resolve_relocations(module_.variables);
   for (Function& f : module_.functions) resolve_relocations(f.variables);
-  resolve_function_names();
-}
-
-void Parser::resolve_function_names() {
-  debug_strings_ += '\0';
-  const std::string_view strings = storage_->keep(std::string_view(debug_strings_));
-  for (const PendingFunctionName& name : function_names_) {
-    const auto label = debug_labels_.find(name.label);
-    if (label == debug_labels_.end() || name.addend >= strings.size() - label->second) continue;
-    const std::string_view rest = strings.substr(label->second + name.addend);
-    module_.locations[name.location].function = rest.substr(0, rest.find('\0'));
-  }
 }
 
 Module parse(std::string_view text) { return Parser(text).parse(); }

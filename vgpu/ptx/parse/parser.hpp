@@ -45,10 +45,12 @@ class Parser {
   struct LabelScope {
     std::size_t first_label = 0, first_pending = 0;
   };
-  struct PendingFunctionName {  // of a location; the text is in .debug_str
-    std::uint32_t location = 0;
-    std::string_view label;
-    std::uint64_t addend = 0;
+  // One declaration: `.reg .b32 %r<5>`, which declares %r0 to %r4, or one name.
+  struct RegisterRange {
+    std::string_view base;
+    Type type = Type::kB32;
+    std::uint32_t count = 1;
+    bool numbered = false;
   };
 
   // Tokens
@@ -68,16 +70,14 @@ class Parser {
   void file();
   void location();
   void section();
-  void debug_strings();
   void alias();
   void function(Linkage linkage, bool is_entry);
   void function_directives(Function& function);
-  bool function_attribute(Function& function);
+  bool function_attribute();
   std::uint32_t function_slot(Function& function, int line);
-  void attributes(std::vector<std::string_view>& list);
-  std::string_view string_list();
+  void attributes();
+  void pragma();
   void finish();
-  void resolve_function_names();
 
   // Declarations, constants and initialisers
   void variables(Space space, Linkage linkage, Function* body);
@@ -135,11 +135,8 @@ class Parser {
   Module module_;
   std::unordered_map<std::string_view, Symbol> globals_;
   std::unordered_map<std::string_view, const Opcode*> opcodes_;
-  std::vector<Pending> undeclared_;  // operands to resolve at the end of the module
-  std::vector<PendingFunctionName> function_names_;
-  std::string debug_strings_;
-  std::unordered_map<std::string_view, std::size_t> debug_labels_;  // offsets in debug_strings_
-  std::uint64_t register_count_ = 0;                                // in all functions
+  std::vector<Pending> undeclared_;   // operands to resolve at the end of the module
+  std::uint64_t register_count_ = 0;  // in all functions
 
   // Of the function being parsed
   Scopes scopes_;
@@ -147,7 +144,6 @@ class Parser {
   std::vector<LabelEntry> labels_;
   std::vector<Pending> pending_;
   std::unordered_map<std::string_view, const LabelEntry*> label_map_;
-  std::unordered_map<std::uint64_t, std::uint32_t> last_location_;  // by file, line, column
   std::uint32_t location_ = kNone;
   std::vector<Operand> scratch_;
   bool is_call_ = false, is_branch_ = false, has_signs_ = false;  // the instruction being parsed

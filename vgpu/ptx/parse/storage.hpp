@@ -24,10 +24,6 @@ class Storage {
     std::uninitialized_copy(list.begin(), list.end(), copy);
     return {copy, list.size()};
   }
-  std::string_view keep(std::string_view text) {
-    const std::span<char> copy = keep(std::span<const char>(text.data(), text.size()));
-    return {copy.data(), copy.size()};
-  }
 
  private:
   std::string text_;
