@@ -47,33 +47,32 @@ std::string percent(double change) {
 
 std::vector<Compare> compare(const Explanation& a, const Explanation& b) {
   std::vector<Compare> list;
-  const auto add = [&](const std::string& name, double x, double y, bool less = false) {
-    if (x >= 0 && y >= 0) list.push_back({name, x, y, less});
+  const auto add = [&](const std::string& name, double x, double y) {
+    if (x >= 0 && y >= 0) list.push_back({name, x, y});
   };
   const Observation &sa = a.subject.seen, &sb = b.subject.seen;
   add("threads per block", sa.threads, sb.threads);
-  add("registers per thread", sa.registers, sb.registers, true);
-  add("shared memory per block, B", sa.shared_bytes, sb.shared_bytes, true);
-  add("global loads per result", loads(a, false), loads(b, false), true);
-  add("shared loads per result", loads(a, true), loads(b, true), true);
+  add("registers per thread", sa.registers, sb.registers);
+  add("shared memory per block, B", sa.shared_bytes, sb.shared_bytes);
+  add("global loads per result", loads(a, false), loads(b, false));
+  add("shared loads per result", loads(a, true), loads(b, true));
   for (const auto& [name, metric] :
        {std::pair{"global load requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
         {"global load sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"},
         {"global store sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
         {"barriers", "vgpu__barriers_executed.sum"}}) {
-    add(name, counted(a, metric), counted(b, metric), true);
+    add(name, counted(a, metric), counted(b, metric));
   }
   if (a.prediction && b.prediction) {
     const Prediction &pa = *a.prediction, &pb = *b.prediction;
     add("resident warps", pa.occupancy.warps, pb.occupancy.warps);
     add("resident blocks", pa.occupancy.blocks, pb.occupancy.blocks);
-    for (const Pipe& pipe : pa.pipes)
-      add(pipe.name + ", ms busy", pipe.ms, pipe_ms(pb, pipe.name), true);
-    add("predicted ms", pa.ms, pb.ms, true);
+    for (const Pipe& pipe : pa.pipes) add(pipe.name + ", ms busy", pipe.ms, pipe_ms(pb, pipe.name));
+    add("predicted ms", pa.ms, pb.ms);
     add("predicted TFLOP/s", pa.tflops, pb.tflops);
   }
   if (a.measured && b.measured) {
-    add("measured ms", a.measured->ms, b.measured->ms, true);
+    add("measured ms", a.measured->ms, b.measured->ms);
     add("measured TFLOP/s", a.measured->tflops, b.measured->tflops);
   }
   return list;
@@ -104,8 +103,7 @@ std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b) {
     return at == mix.end() ? 0.0
                            : 1000.0 * at->second / (products == mix.end() ? all : products->second);
   };
-  for (const std::string& name : names)
-    list.push_back({name, share(ma, name), share(mb, name), name != unit});
+  for (const std::string& name : names) list.push_back({name, share(ma, name), share(mb, name)});
   std::ranges::stable_sort(list, [](const Compare& x, const Compare& y) {
     return std::max(x.a, x.b) > std::max(y.a, y.b);
   });

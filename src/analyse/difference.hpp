@@ -14,7 +14,6 @@ namespace ladder::analyse {
 struct Compare {
   std::string name;
   double a = 0, b = 0;
-  bool less_is_better = false;
 };
 
 // Compares resources, one block's work per iteration of the hot loop, pipes and times, in that

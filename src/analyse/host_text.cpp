@@ -169,7 +169,7 @@ std::string to_json(const HostExplanation& e) {
 std::vector<Compare> compare(const HostExplanation& a, const HostExplanation& b) {
   std::vector<Compare> rows;
   const auto row = [&](const char* name, double x, double y) {
-    if (x != 0 || y != 0) rows.push_back({name, x, y, true});
+    if (x != 0 || y != 0) rows.push_back({name, x, y});
   };
   row("threads", a.machine.threads, b.machine.threads);
   row("bytes from L2 a FLOP", per_flop(a.traffic.l2, a), per_flop(b.traffic.l2, b));

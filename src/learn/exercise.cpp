@@ -75,16 +75,6 @@ Mark mark_of(const Json& json) {
   return mark;
 }
 
-Wrong wrong_of(const Json& json) {
-  Wrong wrong{json.at("name").get<std::string>(),
-              json.at("fails").get<std::string>(),
-              text(json, "says"),
-              {}};
-  for (const Json& pair : json.at("replace"))
-    wrong.replacements.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
-  return wrong;
-}
-
 Exercise exercise_of(const Json& json) {
   Exercise e;
   e.title = json.at("title").get<std::string>();
@@ -101,7 +91,6 @@ Exercise exercise_of(const Json& json) {
   for (const Json& item : json.at("expected")) e.expected.push_back(expected_of(item));
   for (const Json& item : json.at("marks")) e.marks.push_back(mark_of(item));
   e.hints = json.at("hints").get<std::vector<std::string>>();
-  for (const Json& item : json.at("wrong")) e.wrong.push_back(wrong_of(item));
   for (const Parameter& p : e.parameters) {
     const bool compared = std::ranges::any_of(
         e.expected, [&](const Expected& expected) { return expected.array == p.name; });

@@ -44,12 +44,6 @@ struct Mark {
   std::string why;   // what a learner should consider
 };
 
-// A wrong solution: ours with some texts replaced, and the mark that must fail.
-struct Wrong {
-  std::string name, fails, says;  // says: a text in the report; may be ""
-  std::vector<std::pair<std::string, std::string>> replacements;
-};
-
 struct Exercise {
   std::filesystem::path folder;
   std::string id;  // "04_coalescing"
@@ -61,7 +55,6 @@ struct Exercise {
   std::vector<Expected> expected;
   std::vector<Mark> marks;
   std::vector<std::string> hints;
-  std::vector<Wrong> wrong;
 
   std::string number() const { return id.substr(0, 2); }
 };

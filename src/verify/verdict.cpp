@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -42,13 +41,6 @@ bool parse(const std::string& text, Outcome& outcome) {
     }
   }
   return false;
-}
-
-Errors worst(const Errors& one, const Errors& other) {
-  if (!one.known) return other;
-  if (!other.known) return one;
-  return {true, std::max(one.normwise, other.normwise),
-          std::max(one.componentwise, other.componentwise), std::max(one.of_bound, other.of_bound)};
 }
 
 Verdict summarize(std::vector<CaseResult> cases) {

@@ -36,7 +36,6 @@ struct Errors {
   double componentwise = 0;  // largest |C - R| / (|alpha| |A||B| + |beta||C0|)
   double of_bound = 0;       // largest |C - R| / bound; at most 1 where passed
 };
-Errors worst(const Errors& one, const Errors& other);
 
 struct CaseResult {
   std::string name;

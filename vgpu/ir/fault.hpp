@@ -35,8 +35,7 @@ struct Fault : std::runtime_error {
   std::string kernel;       // demangled where possible
   Dim3 block, thread;       // indices, not extents
   std::string instruction;  // the PTX text
-  int ptx_line = 0;
-  std::string file;  // "" where unknown
+  std::string file;         // "" where unknown
   int line = 0;
   // What, in which kernel, where, and where the other access is: equal for reports that differ only
   // in blocks, threads and addresses, or in the copies that a compiler made of one source line.

@@ -24,9 +24,9 @@ struct KernelAttributes {
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;  // per thread
   std::uint32_t constant_bytes = 0;
-  std::uint32_t max_threads = 0;    // .maxntid; 0 if not given
-  Dim3 cluster{0, 0, 0};            // .reqnctapercluster; 0 if not given
-  int ptx_version = 0, target = 0;  // 90 for 9.0; 80 for sm_80
+  std::uint32_t max_threads = 0;  // .maxntid; 0 if not given
+  Dim3 cluster{0, 0, 0};          // .reqnctapercluster; 0 if not given
+  int target = 0;                 // 80 for sm_80
 };
 
 }  // namespace vgpu

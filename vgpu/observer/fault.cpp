@@ -62,7 +62,6 @@ Fault made_fault(const Lane& at, FaultKind kind, const std::string& what,
   made.thread = thread;
   if (const ir::Statement* const statement = statement_of(program, pc); statement != nullptr) {
     made.instruction = one_line(statement->text);
-    if (!program.machine_code) made.ptx_line = static_cast<int>(statement->place);
     made.file = statement->file;
     made.line = static_cast<int>(statement->line);
   }

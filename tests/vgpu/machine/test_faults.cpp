@@ -33,8 +33,8 @@ TEST_F(Faults, OutOfBounds) {
   EXPECT_EQ(fault.line, line_of("void out_of_bounds"));
   EXPECT_NE(fault.file.find("faults.cu"), std::string::npos);
   EXPECT_NE(fault.instruction.find(named("st.global", "STG")), std::string::npos);
-  EXPECT_EQ(fault.ptx_line > 0, !from_machine_code());
-  expect_text(fault, {"out of bounds", "kernel out_of_bounds", "block (0, 0, 0), thread (20, 0, 0)",
+  expect_text(fault, {named("(PTX line ", "(machine code 0x"), "out of bounds",
+                      "kernel out_of_bounds", "block (0, 0, 0), thread (20, 0, 0)",
                       "write of 4 bytes", "400-byte allocation", "faults.cu:"});
 }
 

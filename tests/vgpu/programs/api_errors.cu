@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's return values for valid and invalid calls, and a device's properties, as an H200 has
-// them.
+// The runtime's return values for valid and invalid calls, and a device's properties, as an H200
+// has them.
 #include <iterator>
 #include <string>
 

@@ -6,8 +6,9 @@ usage: like_hardware.py VGPU PROGRAM EXPECTED [--argument ARGUMENT] [--column N]
                         [--engine ENGINE]
 
 A line is a case and the hash of its results; the expected one may have the hashes of several
-arguments, of which N (0) is the program's. Lines that begin with the expression are not compared: docs/virtual-gpu/execution.md says that they
-are not bit for bit the hardware's. At most half of all lines may be such.
+arguments, of which N (0) is the program's. Lines that begin with the expression are not compared:
+docs/virtual-gpu/execution.md says that they are not bit for bit the hardware's. At most half of all
+lines may be such.
 """
 import argparse
 import re

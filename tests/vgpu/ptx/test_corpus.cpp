@@ -161,12 +161,6 @@ void check_operand(const Module& module, const Function& function, const Operand
     case Kind::kBranchTable:
       EXPECT_EQ(function.branch_tables.at(operand.target).name, operand.name);
       break;
-    case Kind::kCallTable:
-      EXPECT_EQ(function.call_tables.at(operand.target).name, operand.name);
-      break;
-    case Kind::kPrototype:
-      EXPECT_EQ(function.prototypes.at(operand.target).name, operand.name);
-      break;
     case Kind::kPair: EXPECT_EQ(operand.elements.size(), 2u); break;
     case Kind::kAddress: EXPECT_GE(operand.elements.size(), 1u); break;
     default: break;

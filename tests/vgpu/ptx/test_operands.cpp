@@ -125,10 +125,8 @@ TEST_F(Operands, Calls) {
       of("P: .callprototype (.param .b32 _) _ (.param .b64 _, .param .align 8 .b8 _[16]) "
          ".noreturn;\ncall (argument), %rd1, (argument), P");
   ASSERT_EQ(indirect.size(), 4u);
-  EXPECT_EQ(indirect[3].kind, Kind::kPrototype);
-  const Prototype& p = kernel().prototypes.at(indirect[3].target);
-  EXPECT_EQ(p.params.at(1).size, 16u);
-  EXPECT_EQ(p.returns.size(), 1u);
+  EXPECT_EQ(indirect[3].kind, Kind::kCallees);
+  EXPECT_EQ(indirect[3].name, "P");
 }
 
 TEST_F(Operands, Labels) {

@@ -74,9 +74,7 @@ TEST(Statements, CallTables) {
       ".version 8.0 .target sm_80 .func f(); .func g(); .entry k() { .reg .b64 a; T: .calltargets "
       "f, g; call a, T; }");
   const Function& k = m.functions[2];
-  ASSERT_EQ(k.call_tables.size(), 1u);
-  EXPECT_EQ(k.call_tables[0].targets[1], (Symbol{Symbol::Kind::kFunction, 1}));
-  EXPECT_EQ(k.body[0].operands[1].kind, Operand::Kind::kCallTable);
+  EXPECT_EQ(k.body[0].operands[1].kind, Operand::Kind::kCallees);
 }
 
 TEST(Statements, Guards) {

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a corpus: encodings of instructions with the text that NVIDIA's disassembler has for them.
+"""Adds to the corpus: encodings of instructions with the text that NVIDIA's disassembler has for
+them.
 
-usage: make_corpus.py [corpus.txt] CUBIN... > new
+usage: make_corpus.py CUBIN...
 
-cuobjdump and nvdisasm must be in PATH; nvcc -cubin -arch=sm_90a makes cubins. corpus_products.txt
-has the matrix products of sm_90.
+cuobjdump and nvdisasm must be in PATH; nvcc -cubin -arch=sm_90a makes cubins. corpus_000.txt has
+opcodes below 0x800, corpus_800.txt the others. corpus_products.txt, which stays as it is, has the
+matrix products of sm_90.
 
 One instruction per line: the architectures that it stands for, address, the 128 bits as two words,
 text. Of instructions of sm_90 that differ only in the numbers of their registers, in immediates'
 values or in scheduling hints, two are kept. Every other architecture has one of those that differ
 besides in guard or predicates only; it is one of sm_90's, where its disassembler has the same text
-for that. The lines of an earlier corpus come first.
+for that. What the corpus has already comes first.
 """
 import collections
+import pathlib
 import re
 import struct
 import subprocess
@@ -21,6 +24,9 @@ import sys
 import tempfile
 
 KEPT_OF_A_SHAPE = 2  # of sm_90
+FILES = [pathlib.Path(__file__).with_name(f"corpus_{first}.txt") for first in ("000", "800")]
+HEAD = ("# SPDX-License-Identifier: Apache-2.0\n"
+        "# Made by make_corpus.py. Architectures, address, bits 0 to 63, bits 64 to 127, text.\n")
 
 
 def cleaned(text):
@@ -47,7 +53,7 @@ def run(*command, check=False):
 
 
 def instructions(path):
-    if not path.endswith(".txt"):
+    if path not in FILES:
         yield from disassembled(run("cuobjdump", "-sass", path, check=True).stdout)
         return
     with open(path) as corpus:
@@ -110,7 +116,7 @@ def add_architecture(kept, architecture, shapes):
 
 def main():
     kept, others, counts = {}, {}, collections.Counter()
-    for path in sys.argv[1:]:
+    for path in FILES + sys.argv[1:]:
         for architecture, *instruction in instructions(path):
             _, low, _, text = instruction
             key, own = shape(low, text), shape(low, text, predicates=True)
@@ -121,11 +127,13 @@ def main():
                 kept.setdefault(key, []).append([[90], instruction])
     for architecture, shapes in others.items():
         add_architecture(kept, architecture, shapes)
-    print("# SPDX-License-Identifier: Apache-2.0")
-    print("# Made by make_corpus.py. Architectures, address, bits 0 to 63, bits 64 to 127, text.")
+    texts = [HEAD, HEAD]
     for key in sorted(kept):
         for architectures, (address, low, high, text) in kept[key]:
-            print(f"{','.join(map(str, sorted(architectures)))} {address:x} {low} {high} {text}")
+            texts[int(low[-3:], 16) >= 0x800] += (
+                f"{','.join(map(str, sorted(architectures)))} {address:x} {low} {high} {text}\n")
+    for path, text in zip(FILES, texts):
+        path.write_text(text)
 
 
 main()

@@ -31,7 +31,7 @@ struct Line {
 
 std::vector<Line> corpus(int architecture = 90) {
   std::vector<Line> lines;
-  for (const char* const name : {"/corpus.txt", "/corpus_products.txt"}) {
+  for (const char* const name : {"/corpus_000.txt", "/corpus_800.txt", "/corpus_products.txt"}) {
     std::ifstream file(std::string(VGPU_SASS_CORPORA) + name);
     for (std::string text; std::getline(file, text);) {
       if (text.starts_with('#')) continue;

@@ -168,7 +168,6 @@ KernelAttributes attributes_of(const ptx::Module& module, u32 kernel, const Layo
     const auto& of = *function.required_cluster;
     attributes.cluster = {of[0], std::max(1u, of[1]), std::max(1u, of[2])};
   }
-  attributes.ptx_version = module.version;
   attributes.target = module.target;
   return attributes;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The syntax tree of one PTX module: all of the text that the engine uses, with names and scopes
-// resolved, but without semantics of instructions. All string_views and spans point into storage that the Module owns (a
-// copy of the text and an arena); they are valid while any copy of the Module exists.
+// resolved, but without semantics of instructions. All string_views and spans point into storage
+// that the Module owns (a copy of the text and an arena); they are valid while any copy of the
+// Module exists.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -82,8 +83,7 @@ struct Operand {
     kSink,         // _
     kLabel,        // target: index into Function::body (may equal its size), name
     kBranchTable,  // target: index into Function::branch_tables, name
-    kCallTable,    // target: index into Function::call_tables, name
-    kPrototype,    // target: index into Function::prototypes, name
+    kCallees,      // name: of .calltargets or .callprototype
   };
   Kind kind = Kind::kSink;
   bool negated = false;  // !p; -r of vmad
@@ -169,9 +169,8 @@ struct Variable {
   int line = 0;
 };
 
-// A parameter of a function, an entry or a prototype.
 struct Parameter {
-  std::string_view name;        // "_" in prototypes
+  std::string_view name;
   Space space = Space::kParam;  // kReg: a register parameter (then `reg` is its register)
   Type type = Type::kB8;
   std::uint32_t vector = 1;
@@ -184,16 +183,6 @@ struct Parameter {
 struct BranchTable {  // .branchtargets
   std::string_view name;
   std::vector<std::uint32_t> targets;  // indices into Function::body
-};
-
-struct CallTable {  // .calltargets
-  std::string_view name;
-  std::vector<Symbol> targets;  // kFunction
-};
-
-struct Prototype {  // .callprototype
-  std::string_view name;
-  std::vector<Parameter> returns, params;
 };
 
 struct Label {
@@ -219,8 +208,6 @@ struct Function {
   std::vector<Instruction> body;
   std::vector<Label> labels;
   std::vector<BranchTable> branch_tables;
-  std::vector<CallTable> call_tables;
-  std::vector<Prototype> prototypes;
 };
 
 struct Alias {                             // .alias name, of;
@@ -228,8 +215,7 @@ struct Alias {                             // .alias name, of;
 };
 
 struct Module {
-  int version = 0;  // 90 for 9.0
-  int target = 0;   // 80 for sm_80
+  int target = 0;  // 80 for sm_80
   std::vector<File> files;
   std::vector<Location> locations;
   std::vector<Variable> variables;

@@ -139,8 +139,10 @@ void Parser::label(Function& function, std::string_view name, int line) {
   if (name.find('.') != std::string_view::npos) fail(line, "no name for a label: " + quoted(name));
   advance();
   if (token_.is_directive("branchtargets")) return branch_targets(function, name);
-  if (token_.is_directive("calltargets")) return call_targets(function, name);
-  if (token_.is_directive("callprototype")) return call_prototype(function, name);
+  if (token_.is_directive("calltargets") || token_.is_directive("callprototype")) {
+    labels_.push_back({name, Operand::Kind::kCallees, kNone, token_.line});
+    return token_.text == "calltargets" ? call_targets() : call_prototype();
+  }
   const auto position = static_cast<std::uint32_t>(function.body.size());
   labels_.push_back({name, Operand::Kind::kLabel, position, line});
   function.labels.push_back({name, position});
@@ -163,11 +165,7 @@ void Parser::branch_targets(Function& function, std::string_view name) {
   function.branch_tables.push_back(std::move(table));
 }
 
-void Parser::call_targets(Function& function, std::string_view name) {
-  const auto index = static_cast<std::uint32_t>(function.call_tables.size());
-  labels_.push_back({name, Operand::Kind::kCallTable, index, token_.line});
-  CallTable table;
-  table.name = name;
+void Parser::call_targets() {
   do {
     advance();
     const int line = token_.line;
@@ -176,22 +174,16 @@ void Parser::call_targets(Function& function, std::string_view name) {
     if (found == globals_.end() || found->second.kind != Symbol::Kind::kFunction) {
       fail(line, quoted(target) + " is no function declared before");
     }
-    table.targets.push_back(found->second);
   } while (token_.is(','));
   expect(';', "after .calltargets");
-  function.call_tables.push_back(std::move(table));
 }
 
-void Parser::call_prototype(Function& function, std::string_view name) {
-  const auto index = static_cast<std::uint32_t>(function.prototypes.size());
-  labels_.push_back({name, Operand::Kind::kPrototype, index, token_.line});
+void Parser::call_prototype() {
   advance();
-  Prototype prototype;
-  prototype.name = name;
-  if (token_.is('(')) prototype.returns = parameters(nullptr, Symbol::Kind::kReturn);
+  if (token_.is('(')) parameters(nullptr, Symbol::Kind::kReturn);
   if (!token_.is_name("_")) unexpected("'_' in .callprototype");
   advance();
-  if (token_.is('(')) prototype.params = parameters(nullptr, Symbol::Kind::kParam);
+  if (token_.is('(')) parameters(nullptr, Symbol::Kind::kParam);
   while (token_.is_directive()) {
     const std::string_view directive = token_.text;
     if (directive == "noreturn") {
@@ -204,7 +196,6 @@ void Parser::call_prototype(Function& function, std::string_view name) {
     }
   }
   expect(';', "after .callprototype");
-  function.prototypes.push_back(std::move(prototype));
 }
 
 const Opcode* Parser::opcode(std::string_view text) {

@@ -75,7 +75,6 @@ void Parser::version() {
       std::from_chars(text.data() + dot + 1, end, minor).ptr != end || major > 99 || minor > 9) {
     unexpected("a version such as 8.0");
   }
-  module_.version = major * 10 + minor;
   advance();
 }
 

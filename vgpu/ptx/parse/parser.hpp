@@ -111,8 +111,8 @@ class Parser {
   void label_or_instruction(Function& function);
   void label(Function& function, std::string_view name, int line);
   void branch_targets(Function& function, std::string_view name);
-  void call_targets(Function& function, std::string_view name);
-  void call_prototype(Function& function, std::string_view name);
+  void call_targets();
+  void call_prototype();
   void instruction(Function& function, Instruction instruction, const char* begin,
                    std::string_view opcode);
   void open_scope();
