@@ -37,7 +37,7 @@ __device__ __forceinline__ void fill_ring(const Tiling& plan, const UnitBarriers
         if (started == kUnits && !proceeds()) return wait_for(kUnits);
         ptx::mbarrier_wait(ptx::shared_address(&barriers.empty[ring.stage()]), ring.parity());
         load(ring.stage(), ptx::shared_address(&barriers.full[ring.stage()]), first, piece, step);
-        if (started == 0) wait_for(1);
+        if (started == 0) ptx::mbarrier_wait(ptx::shared_address(&barriers.full[0]), 0);
         ++started;
         ring.advance();
       }
