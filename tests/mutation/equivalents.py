@@ -310,6 +310,11 @@ NOT_CAUGHT = {
          "if (rows.row[e] < x.c.m) *reinterpret_cast<float4*>(gC + rows.row[e] * x.c.ld + 8 * q) = four; < store_float4s(sums, x, rows, col, scale);",
          PLAIN, (" 64, 3, 3>, false", " 64, 4, 4>, false")),
     ],
+    "One more scale decides whether all are plain, which chooses between two forms of the store.": [
+        ("bound",
+         "const int scale = vector < x.vectors ? __ldg(x.gExponent + vector) : 0; < return plain_vectors<T::BM>(x.a, row) & plain_vectors<T::BN>(x.b, col);",
+         ("guarded",), (" 256, 3, 4>, false",)),
+    ],
     "The end of a block's share of split tiles: no problem has a second piece with this tile.": [
         ("bound",
          "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false; < if (work_.end == work_.last && !next_piece()) return false;",
