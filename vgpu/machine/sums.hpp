@@ -17,7 +17,7 @@ namespace vgpu::machine {
 class ClusterSums {
  public:
   explicit ClusterSums(Trial& trial) : trial_(trial) {}
-  // For each of these lanes.
+  // Keeps the additions of the lanes in `mask`.
   void note(decltype(Sum::add) add, ir::u32 mask, const ir::u64* addresses, const ir::u64* values);
   std::vector<Sum> take() { return std::move(kept_); }
 
@@ -42,7 +42,7 @@ class SumOrder {
   bool adding_ = false;  // a thread adds the sums of cluster next_
 };
 
-// As a launch does.
+// Adds recorded sums to memory, rounded as in a launch.
 void add_sums(const Sums& sums);
 
 }  // namespace vgpu::machine

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory of a launch on trial: its blocks run in any order, and what they add to float sums
-// is added later, in the order of the blocks. The results are those of blocks that run in order,
-// unless an allocation that has sums is accessed in another way, too. Then the trial fails, and
-// memory can be made what it was before.
+// Device memory of a launch that executes speculatively ("on trial"): its blocks run in any order,
+// and their atomic additions of floats are made later, in the order of the blocks. The results are
+// those of blocks that run in order, unless the launch accesses an allocation both by such additions
+// and otherwise. Then the trial fails, and undo() restores memory.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -22,8 +22,8 @@ class Trial {
   struct Failed {};  // thrown, and caught by the caller of the launch
   enum class Use { kLoad, kStore, kSum };
 
-  // Of a launch with this map of allocations. `shadow` may be null.
-  // `keeps_sums`: for take_sums().
+  // `map`: the allocations that the launch may access. `shadow` may be null. `keeps_sums`: whether
+  // take_sums() will be called.
   Trial(std::shared_ptr<const AllocationMap> map, const Shadow* shadow, bool keeps_sums);
   ~Trial();
   Trial(const Trial&) = delete;
@@ -33,10 +33,10 @@ class Trial {
   // this kind need no call.
   AddressRange use(const Allocation& allocation, std::uint64_t address, Use how);
   void use(const Allocation& allocation, std::uint64_t address, std::uint64_t bytes, Use how);
-  [[noreturn]] void fail();
+  [[noreturn]] void fail();  // throws Failed, as use() does where the trial fails
   bool failed() const { return failed_; }
 
-  // These were added. One thread at a time.
+  // Records sums that have been added to memory. Not thread-safe.
   void added(std::vector<Sum> sums);
   // After the launch: all that was added, in order; none if that is too much.
   std::optional<Sums> take_sums() { return std::move(sums_); }

@@ -27,7 +27,8 @@ static Status accepts(const Problem& p, const Device& device) {
 
 // Workspace layout: the choice, then the products' own workspace.
 constexpr std::int64_t kHead = 1024;
-// Most bytes of bf16 terms that have memory of their own.
+// Up to this size, in bytes, the bf16 terms have memory of their own, so that the fp16 terms can be
+// copied before the verdict. Larger ones replace the fp16 terms.
 constexpr std::int64_t kMostApart = 64 << 20;
 
 using Fused = FusedJob<Fp16Terms, 3, true>;
@@ -132,7 +133,6 @@ static Status launch_both(const RowMajorCall& call, Stream stream) {
   constexpr std::int64_t kOfGuard = ceil_div(sizeof(GuardState), sizeof(unsigned));  // flags
   constexpr std::int64_t kCensusWords = sizeof(Census) / sizeof(unsigned);
   const std::int64_t of_product = std::max(of_two.flags(), of_three.flags());
-  // The memory of both kinds of terms is the same if it is large.
   const std::int64_t of_terms = ceil_div(of_two.scratch_bytes(), kHead) * kHead,
                      of_others = of_three.scratch_bytes();
   const bool apart = of_others <= kMostApart;

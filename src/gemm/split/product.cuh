@@ -63,9 +63,9 @@ template <class T>
 constexpr int kConsumers = T::kWarpgroups* kWarpgroup;
 
 // begin() waits until the terms are complete. Work that needs no terms precedes it. proceeds(up)
-// returns whether to compute the product, and the factor of the promotion if kCompensated. What
-// precedes it overlaps the making of the verdict: the instructions that a block executes first
-// come from L2 or memory, at up to 1 us per 128 bytes (docs/lab/guard-cost.md).
+// returns whether to compute the product, and the factor of the promotion if kCompensated. It waits
+// for the verdict, which another warp makes meanwhile: little code should follow it before the main
+// loop (docs/lab/guard-cost.md, "Cold instructions").
 template <class T, bool kParts, bool kCompensated, class Begin, class Proceeds>
 __device__ __forceinline__ bool consume(typename T::Shared& s, const SplitTarget& x,
                                         const Tiling& plan, const Exchange& exchange, Begin begin,
