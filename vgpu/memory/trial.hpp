@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory of a launch that executes speculatively ("on trial"): its blocks run in any order,
 // and their atomic additions of floats are made later, in the order of the blocks. The results are
-// those of blocks that run in order, unless the launch accesses an allocation both by such additions
-// and otherwise. Then the trial fails, and undo() restores memory.
+// those of blocks that run in order, unless the launch accesses an allocation both by such
+// additions and otherwise. Then the trial fails, and undo() restores memory.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -33,7 +33,7 @@ template <class T, class F>
   return bits_as<T>(old);
 }
 
-// A sum that was kept.
+// Adds to memory what ClusterSums::note() kept.
 template <class T, class F>
 void add_kept(u64 address, u64 value) {
   T* const at = reinterpret_cast<T*>(address);
