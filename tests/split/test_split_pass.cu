@@ -103,7 +103,14 @@ class Device {
 
 Extremes found(const SharedExtremes& x) {
   Extremes all;
-  for (const auto& copy : x.of) all.take(copy.x);
+  for (const auto& copy : x.of) {
+    all.inverse = std::max(all.inverse, copy.x.inverse);
+    all.seconds |= copy.x.seconds;
+    for (int i = 0; i < kLevels; ++i) all.missing[i] = std::max(all.missing[i], copy.x.missing[i]);
+    all.vectors += copy.x.vectors;
+    all.exceptional += copy.x.exceptional;
+    all.large += copy.x.large;
+  }
   return all;
 }
 

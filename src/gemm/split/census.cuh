@@ -155,15 +155,6 @@ struct alignas(16) Extremes {
     for (int i = 0; i < kLevels; ++i)
       missing[i] = max(missing[i], static_cast<std::uint32_t>(k) - vector.above[i]);
   }
-  __host__ __device__ __forceinline__ void take(const Extremes& other) {
-    inverse = inverse > other.inverse ? inverse : other.inverse;
-    seconds |= other.seconds;
-    for (int i = 0; i < kLevels; ++i)
-      missing[i] = missing[i] > other.missing[i] ? missing[i] : other.missing[i];
-    vectors += other.vectors;
-    exceptional += other.exceptional;
-    large += other.large;
-  }
   __device__ __forceinline__ void take_warp() {
     constexpr unsigned kAll = 0xFFFFFFFFU;
     constexpr int kLow = 26;  // bits; the sum of 32 such numbers fits 32 bits
