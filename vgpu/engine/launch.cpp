@@ -65,9 +65,9 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   if (proves) before.emplace(launch.map->first());
   machine::DeviceRuntime device_runtime;
   launch.device_runtime = &device_runtime;
-  std::optional<check::Checks> first_checks;
+  std::optional<check::Checks> checks_of_run;
   const auto run_with = [&](Trial* trial, Findings* findings) {
-    launch.observer = &first_checks.emplace(program, config, memory, proves);
+    launch.observer = &checks_of_run.emplace(program, config, memory, proves);
     launch.trial = trial;
     launch.config.findings = findings;
     return machine::run_grid(launch);
@@ -86,7 +86,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
     }
   }
   const machine::GridRun run = tried ? std::move(*tried) : run_with(nullptr, config.findings);
-  const check::Checks& checks = *first_checks;
+  const check::Checks& checks = *checks_of_run;
   // Where others wrote memory meanwhile, another run would not be the same.
   const bool races =
       is_race(run) || (config.findings != nullptr && config.findings->any(FaultKind::kRace));
