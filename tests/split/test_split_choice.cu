@@ -37,8 +37,8 @@ std::vector<float> alternating() {
   return values;
 }
 
-__global__ void __launch_bounds__(256) sample(SplitOperand a, SplitOperand b, unsigned* gGrowth) {
-  sample_element<256>(a, b, kDepth, static_cast<int>(blockIdx.x), gGrowth);
+__global__ void __launch_bounds__(256) sample(SplitOperand a, SplitOperand b, GrowthSample to) {
+  sample_growth<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
 }
 
 // As the blocks of the pre-pass do: each adds what a warp has found.
@@ -83,13 +83,15 @@ Verdict ask(const std::vector<Census>& a, const std::vector<Census>& b,
     add<<<(count + 31) / 32, 32>>>(gCensus + (of == 0 ? 0 : a.size()), count,
                                    of == 0 ? exceptional : 0, &gState->of[of]);
   }
-  sample<<<kSampleBlocks, 256>>>(x[0], x[1], &gState->growth);
+  auto* const gChains = managed<double>(sample_bytes(kDepth) / sizeof(double));
+  sample<<<sample_blocks(kDepth), 256>>>(x[0], x[1], {&gState->sample, gChains});
   const double budget = ieee_error(kDepth) - split_error(Precision::kFp16x3, kDepth).products;
   decide<<<1, 32>>>(gState, x[0].vectors, x[1].vectors, places_needed(kDepth, budget), gVerdict);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   const Verdict verdict = *gVerdict;
-  for (void* memory : {static_cast<void*>(gCensus), static_cast<void*>(gState),
-                       static_cast<void*>(gVerdict), static_cast<void*>(gValues)}) {
+  for (void* memory :
+       {static_cast<void*>(gCensus), static_cast<void*>(gState), static_cast<void*>(gVerdict),
+        static_cast<void*>(gValues), static_cast<void*>(gChains)}) {
     (void)cudaFree(memory);
   }
   return verdict;

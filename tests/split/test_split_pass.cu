@@ -185,7 +185,7 @@ template <class F>
 Growth growth_of(Vectors<F>& a, Vectors<F>& b) {
   constexpr int kEdge = kSampleEdge;
   Growth growth{0, 0};
-  for (int pair = 0; pair < kSampleBlocks; ++pair) {
+  for (int pair = 0; pair < kSamplePairs; ++pair) {
     const int vector_a = a.vectors * (2 * (pair / kEdge) + 1) / (2 * kEdge);
     const int vector_b = b.vectors * (2 * (pair % kEdge) + 1) / (2 * kEdge);
     double sum = 0, squares = 0, products = 0;
@@ -203,16 +203,18 @@ Growth growth_of(Vectors<F>& a, Vectors<F>& b) {
 // The pass, and what its sample finds.
 template <Extra kExtra, class F>
 void pass(Vectors<F>& a, Vectors<F>& b, const Device<F>& device_a, const Device<F>& device_b) {
-  const Memory<unsigned> growth(1, 0);
+  const Memory<SampleState> state(1, 0);
+  const Memory<double> chains(sample_bytes(a.k) / sizeof(double), 0xFF);
   SplitPass pass{device_a.operand(a), device_b.operand(b), a.k, a.slabs};
-  pass.gGrowth = growth.get();
+  pass.sample = {state.get(), chains.get()};
   pass.sampled_a = a.vectors, pass.sampled_b = b.vectors;
   const Status status = split_operands<F, kExtra>(pass, nullptr);
   ASSERT_TRUE(status) << status.message();
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  const Growth expected = growth_of(a, b), found = Growth::unpacked(growth.copy().front());
+  const Growth expected = growth_of(a, b), found = Growth::unpacked(state.copy().front().growth);
   EXPECT_EQ(found.chains, expected.chains);
   EXPECT_EQ(found.grown, expected.grown);
+  EXPECT_EQ(state.copy().front().arrived, 0U);
 }
 
 template <class F>
@@ -237,7 +239,8 @@ constexpr Case kCases[] = {{70, 66, 100, true, true, 0},    {9, 130, 320, true, 
                            {36, 72, 2500, false, false, 0}, {34, 9, 4096, false, true, 2},
                            {5, 1300, 2049, true, false, 0}, {41, 2050, 2304, false, false, 2},
                            {41, 47, 3000, false, false, 1}, {9, 30, 2040, true, true, 1},
-                           {20, 34, 8192, false, false, 2}, {7, 40, 4100, true, false, 0}};
+                           {20, 34, 8192, false, false, 2}, {7, 40, 4100, true, false, 0},
+                           {9, 12, 768, true, true, 0},     {10, 8, 769, false, true, 0}};
 
 TEST(SplitPass, TwoFp16TermsHoldTwentyTwoBits) {
   for (const Case& c : kCases) run<TermFormat<__half, 2>>(c, 0x1p-23, 0x1p-25);
@@ -252,6 +255,32 @@ TEST(SplitPass, SamplesWithoutACensus) {
         b(c.vectors_b, c.k, c.along_b, c.padding, 4);
     const Device<F> device_a(a), device_b(b);
     pass<Extra::kSample>(a, b, device_a, device_b);
+  }
+}
+
+// Random walks between two walls: some grow by a little too much, others by a little too little.
+TEST(SplitPass, SamplesPartialSumsInTheOrderOfK) {
+  using F = TermFormat<__half, 2>;
+  std::mt19937 engine(5);
+  for (const int k : {300, 768, 769, 1000, 2048, 6100, 9000}) {
+    for (const bool along : {true, false}) {
+      SCOPED_TRACE(testing::Message() << k << " along " << along);
+      Vectors<F> a(8, k, along, 0, 3), b(8, k, !along, 0, 4);
+      for (int vector = 0; vector < 8; ++vector) {
+        const int wall = 6 + vector;
+        for (int i = 0, sum = 0; i < k; ++i) {
+          const int step = std::abs(sum) == wall ? (sum > 0 ? -1 : 1) : (engine() % 2 ? 1 : -1);
+          sum += step;
+          a.at(vector, i) = static_cast<float>(step);
+          b.at(vector, i) = std::ldexp(1.0F, vector);
+        }
+      }
+      const Growth expected = growth_of(a, b);
+      EXPECT_GT(expected.grown, 0U);
+      EXPECT_LT(expected.grown, expected.chains);
+      const Device<F> device_a(a), device_b(b);
+      pass<Extra::kSample>(a, b, device_a, device_b);
+    }
   }
 }
 

@@ -57,8 +57,8 @@ inline PlacesNeeded places_needed(double k, double budget) {
 // What the pre-pass finds, and what the product's blocks keep count of, in device memory. Zero
 // before and after the product.
 struct GuardState {
-  SharedExtremes of[2];        // of A and of B
-  unsigned growth;             // of the sample, packed
+  SharedExtremes of[2];  // of A and of B
+  SampleState sample;
   unsigned have_read;          // blocks of the product
   unsigned taken[2], done[2];  // groups of both kernels of another pre-pass
   unsigned have_split;         // blocks that have seen all groups done
@@ -122,7 +122,7 @@ __device__ inline Verdict verdict_of(const GuardState& state, int m, int n, int 
                                      const PlacesNeeded& needed) {
   constexpr float kLeast =
       static_cast<float>(1 << TermFormat<__half, 2>::kTop) * 0x1p-100F;  // of three BF16 terms
-  const unsigned growth = __ldcg(&state.growth);
+  const unsigned growth = __ldcg(&state.sample.growth);
   constexpr int kCopies = SharedExtremes::kCopies;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Extremes of_lane = state.of[lane / kCopies % 2].copy(lane % kCopies);

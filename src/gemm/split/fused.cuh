@@ -296,8 +296,8 @@ class FusedJob {
     return x;
   }
   // Both enqueue. Errors: kLaunchFailed.
-  Status pass(const SplitTarget& x, cudaStream_t stream, unsigned* gGrowth = nullptr) const {
-    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, gGrowth, x.a.vectors, x.b.vectors};
+  Status pass(const SplitTarget& x, cudaStream_t stream, const GrowthSample& sample = {}) const {
+    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, sample, x.a.vectors, x.b.vectors};
     pass.a.vectors = 0;
     constexpr Extra kExtra = kGuarded ? Extra::kSample : Extra::kNone;
     return split_operands<F, kExtra>(pass, stream);

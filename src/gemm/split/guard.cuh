@@ -126,7 +126,7 @@ struct Guard {
     __threadfence();
     auto* const gWords = reinterpret_cast<unsigned*>(g->of);
     for (unsigned i = lane; i < sizeof g->of / sizeof(unsigned); i += 32) gWords[i] = 0;
-    if (lane == 0) g->growth = g->have_read = 0;
+    if (lane == 0) g->sample.growth = g->have_read = 0;
   }
 
   // Computes C with other terms than two of fp16, or with none. By the consumers, whose registers

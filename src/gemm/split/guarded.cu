@@ -48,35 +48,41 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
   const Fused job(p, call.o, call.device.sms);
   const WideJob again(job.target(nullptr), call.device.sms);
   const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
-                     of_job = ceil_div(job.scratch_bytes(), 16) * 16;
-  constexpr std::int64_t kOfGuard = 3, kOfSample = 1;  // flags
+                     of_job = ceil_div(job.scratch_bytes(), 16) * 16,
+                     of_sample = sample_bytes(static_cast<int>(p.k));
+  constexpr std::int64_t kOfGuard = 3;  // flags
+  constexpr std::int64_t kOfSample = sizeof(SampleState) / sizeof(unsigned);
   CallMemory memory;
-  if (Status s = memory.take(stream, kHead + of_job + again.scratch_bytes() + kept_bytes,
-                             job.flags() + kOfGuard + kOfSample + again.flags());
+  if (Status s =
+          memory.take(stream, kHead + of_sample + of_job + again.scratch_bytes() + kept_bytes,
+                      job.flags() + kOfGuard + kOfSample + again.flags());
       !s)
     return s;
   memory.keep_answer();
   char* const scratch = memory.scratch();
   unsigned* const gFlags = memory.flags();
   auto* const gChoice = reinterpret_cast<int*>(scratch);
-  char *const terms = scratch + kHead, *const parts = terms + of_job;
+  char *const terms = scratch + kHead + of_sample, *const parts = terms + of_job;
   auto* const gKept = reinterpret_cast<float*>(parts + again.scratch_bytes());
   unsigned* const gLost = gFlags + job.flags();
   const SlabRule rule = *slab_rule(static_cast<double>(p.k));
   const SplitTarget x = job.target(terms);
-  unsigned* const gGrowth = gLost + kOfGuard;
-  if (Status s = job.pass(x, stream, gGrowth); !s) return s;
+  auto* const gSample = reinterpret_cast<SampleState*>(gLost + kOfGuard);
+  if (Status s = job.pass(x, stream, {gSample, reinterpret_cast<double*>(scratch + kHead)}); !s)
+    return s;
   KeptC kept;
   if (kept_bytes > 0) {
     if (Status s = keep(target_of<float>(p, call.o), gKept, call.device.sms, stream); !s) return s;
     const bool as_c = x.col_step == 1;  // else C^T is computed
     kept = {gKept, as_c ? p.n : 1, as_c ? 1 : p.n};
   }
-  if (Status s = job.product(x, terms, gFlags, stream,
-                             {rule.level, rule.allowed, gGrowth, gLost, gLost + 2, gChoice});
+  if (Status s =
+          job.product(x, terms, gFlags, stream,
+                      {rule.level, rule.allowed, &gSample->growth, gLost, gLost + 2, gChoice});
       !s)
     return s;
-  return WideJob(x, call.device.sms).launch(gChoice, stream, parts, gGrowth + kOfSample, kept);
+  return WideJob(x, call.device.sms)
+      .launch(gChoice, stream, parts, gLost + kOfGuard + kOfSample, kept);
 }
 
 // A product with two fp16 terms, and the same product with three bf16 terms.
@@ -136,18 +142,21 @@ static Status launch_both(const RowMajorCall& call, Stream stream) {
   const std::int64_t of_terms = ceil_div(of_two.scratch_bytes(), kHead) * kHead,
                      of_others = of_three.scratch_bytes();
   const bool apart = of_others <= kMostApart;
+  const std::int64_t of_sample = sample_bytes(static_cast<int>(p.k));
   CallMemory memory;
-  if (Status s = memory.take(stream,
-                             kHead + (apart ? of_terms + of_others : std::max(of_terms, of_others)),
-                             kOfGuard + of_product + (p.m + p.n) * kCensusWords);
+  if (Status s = memory.take(
+          stream,
+          kHead + of_sample + (apart ? of_terms + of_others : std::max(of_terms, of_others)),
+          kOfGuard + of_product + (p.m + p.n) * kCensusWords);
       !s)
     return s;
   memory.keep_answer();
-  char* const terms = memory.scratch() + kHead;
+  char* const terms = memory.scratch() + kHead + of_sample;
   char* const other_terms = apart ? terms + of_terms : terms;
   auto* const gState = reinterpret_cast<GuardState*>(memory.flags());
   unsigned* const gFlags = memory.flags() + kOfGuard;
   auto* const gCensus = reinterpret_cast<Census*>(gFlags + of_product);
+  const GrowthSample sample{&gState->sample, reinterpret_cast<double*>(memory.scratch() + kHead)};
   const Both both{of_two,
                   of_three,
                   of_two.target(terms, gCensus, gState->of),
@@ -157,7 +166,7 @@ static Status launch_both(const RowMajorCall& call, Stream stream) {
                   gFlags,
                   gState,
                   reinterpret_cast<int*>(memory.scratch())};
-  if (Status s = of_two.pass<Extra::kCount>(both.x, stream, &gState->growth); !s) return s;
+  if (Status s = of_two.pass<Extra::kCount>(both.x, stream, sample); !s) return s;
   return kProducts[of_two.plan().tile](both, stream);
 }
 

@@ -34,10 +34,19 @@ struct Growth {
   }
 };
 
+struct SampleState {
+  unsigned growth;   // receives the Growth, packed; zero before
+  unsigned arrived;  // blocks of the sample; zero before and after
+};
+struct GrowthSample {
+  SampleState* gState = nullptr;
+  double* gChains = nullptr;  // sample_bytes(k)
+};
+
 struct SplitPass {
   SplitOperand a, b;
   int k, slabs;
-  unsigned* gGrowth = nullptr;       // receives the growth sample, packed; zero before
+  GrowthSample sample{};
   int sampled_a = 0, sampled_b = 0;  // rows of op(A), columns of op(B) of the sample
 };
 

@@ -43,8 +43,8 @@ Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
   const int groups_a = first_groups<kWide>(pass.a), all = groups_a + first_groups<kWide>(pass.b);
   if (all == 0 && kExtra == Extra::kNone) return Status::ok();
   return launch_dependent("split pre-pass", first_pass<F, kWide, kFloat4s, kExtra>,
-                          std::int64_t{all} + (kExtra != Extra::kNone ? kSampleBlocks : 0), 1,
-                          kBlockOf<kWide>, 0, stream, pass, groups_a, all, beside);
+                          std::int64_t{all} + (kExtra != Extra::kNone ? sample_blocks(pass.k) : 0),
+                          1, kBlockOf<kWide>, 0, stream, pass, groups_a, all, beside);
 }
 
 // Splits K-major operands and finds the largest magnitudes of the others, if any remain.
@@ -105,10 +105,11 @@ Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const Strips strips{blocks(pass.a), blocks(pass.a) + blocks(pass.b), cluster,
                       static_cast<int>(ceil_div(all_tiles, cluster))};
   const int groups_a = groups(pass.a), all = groups_a + groups(pass.b);
-  return launch_dependent("split pre-pass", split_at_once<F, kWide, kFloat4s, kExtra>,
-                          strips.blocks + whole_clusters(all, cluster) +
-                              (kExtra != Extra::kNone ? whole_clusters(kSampleBlocks, cluster) : 0),
-                          cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
+  return launch_dependent(
+      "split pre-pass", split_at_once<F, kWide, kFloat4s, kExtra>,
+      strips.blocks + whole_clusters(all, cluster) +
+          (kExtra != Extra::kNone ? whole_clusters(sample_blocks(pass.k), cluster) : 0),
+      cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
 }
 
 template <class F, bool kCount>

@@ -23,6 +23,11 @@ __device__ __forceinline__ void sync_pass() {
   ptx::barrier_sync(1, kThreads);
 }
 
+// Whether a kernel is launched for shallow products only: the registers of kWide threads then hold
+// all k of a vector.
+template <int kWide, int kFloat4s>
+constexpr bool kShallowKernel = 4 * kFloat4s* kWide <= kShallow;
+
 // Splits vectors of a K-major operand, kWide threads per vector. A vector that does not fit the
 // registers is read twice.
 template <class F, int kWide, int kFloat4s, bool kCount>
@@ -148,14 +153,14 @@ __host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
   return (blocks + cluster - 1) / cluster * cluster;
 }
 
-// Computes an element of the growth sample if this is one of the first kSampleBlocks blocks, and
-// returns whether it is.
-template <int kBlock>
+// Computes a part of the growth sample if this is one of the first sample_blocks(k) blocks, and
+// returns whether it is. kShallowOnly: see sample_growth().
+template <int kBlock, bool kShallowOnly>
 __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
-  if (block >= kSampleBlocks) return false;
+  if (block >= sample_blocks<kShallowOnly>(pass.k)) return false;
   SplitOperand a = pass.a, b = pass.b;
   a.vectors = pass.sampled_a, b.vectors = pass.sampled_b;
-  sample_element<kBlock>(a, b, pass.k, block, pass.gGrowth);
+  sample_growth<kBlock, kShallowOnly>(a, b, pass.k, block, pass.sample);
   return true;
 }
 
@@ -191,9 +196,11 @@ template <class F, int kWide, int kFloat4s, Extra kExtra>
 __device__ __forceinline__ void first_pass_groups(const SplitPass& pass, int groups_a, int groups) {
   int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
   if constexpr (kExtra != Extra::kNone) {
-    if (sampled<kBlockOf<kWide>>(pass, block)) return;
-    block -= kSampleBlocks;
-    blocks -= kSampleBlocks;
+    constexpr bool kShallowOnly = kShallowKernel<kWide, kFloat4s>;
+    if (sampled<kBlockOf<kWide>, kShallowOnly>(pass, block)) return;
+    const int samples = sample_blocks<kShallowOnly>(pass.k);
+    block -= samples;
+    blocks -= samples;
   }
   __shared__ std::uint32_t s[kBlockOf<kWide> / kEdge][kEdge];
   // One iteration. Without the loop ptxas spills registers where the kernel also counts.
@@ -229,8 +236,8 @@ __global__ void __launch_bounds__(kStripThreads, 4)
   ptx::launch_dependents();
   int block = static_cast<int>(blockIdx.x);
   if constexpr (kExtra != Extra::kNone) {
-    if (sampled<kStripThreads>(pass, block)) return;
-    block -= whole_clusters(kSampleBlocks, strips.cluster);
+    if (sampled<kStripThreads, kShallowKernel<kWide, kFloat4s>>(pass, block)) return;
+    block -= whole_clusters(sample_blocks(pass.k), strips.cluster);
     if (block < 0) return;
   }
   if (block < strips.blocks) {

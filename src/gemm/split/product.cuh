@@ -330,8 +330,8 @@ class SplitJob {
   }
   // Both enqueue. Errors: kLaunchFailed.
   template <Extra kExtra = Extra::kNone>
-  Status pass(const SplitTarget& x, cudaStream_t stream, unsigned* gGrowth = nullptr) const {
-    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, gGrowth, x.a.vectors, x.b.vectors};
+  Status pass(const SplitTarget& x, cudaStream_t stream, const GrowthSample& sample = {}) const {
+    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, sample, x.a.vectors, x.b.vectors};
     if (packed_a_ != nullptr) pass.a.vectors = 0;
     if (packed_b_ != nullptr) pass.b.vectors = 0;
     return split_operands<F, kExtra>(pass, stream);
