@@ -26,12 +26,13 @@ std::vector<Registered>& registered() {
   return all;
 }
 
-// Kernels that no function of gemm.h launches: those of 16-bit operands.
+// Kernels that no function of gemm.h launches: those of 8-bit and 16-bit operands.
 bool is_reached(std::string_view name) {
   const bool of_tensor_tiles = name.find("tensor_tiles") != std::string_view::npos;
-  const bool of_16_bits = name.find("__half") != std::string_view::npos ||
-                          name.find("__nv_bfloat16") != std::string_view::npos;
-  return !of_tensor_tiles || !of_16_bits;
+  const bool of_few_bits = name.find("__half") != std::string_view::npos ||
+                           name.find("__nv_bfloat16") != std::string_view::npos ||
+                           name.find("Scaled") != std::string_view::npos;
+  return !of_tensor_tiles || !of_few_bits;
 }
 
 void record(std::string_view name, const void* kernel) {

@@ -17,7 +17,8 @@ struct CostRow {
 namespace measured_by {
 constexpr std::string_view hopper = "bench/h200/hopper.sh", split = "bench/h200/split.sh",
                            sweep = "bench/h200/sweep.sh", sizes = "bench/h200/sizes.sh",
-                           thin = "bench/h200/thin.sh", every_gpu = "bench/every_gpu.sh";
+                           thin = "bench/h200/thin.sh", fp8 = "bench/h200/fp8.sh",
+                           every_gpu = "bench/every_gpu.sh";
 }
 
 // The rows of costs.inc: as an array, for tests, and as named constants.

@@ -17,7 +17,7 @@ constexpr int kSharedTile = 128 * 128;  // up to which shared memory limits
 // reading shared memory, and of loading from L2.
 double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
   constexpr double kRowBytes = 128;  // per row or column and stage; shared memory: per clock
-  constexpr int kTf32Step = 32, kWarpgroupRows = 64;
+  constexpr int kTf32Step = 32, kScaledStep = 128, kWarpgroupRows = 64;
   const int sharing = t.blocks / t.parts;
   const bool tf32 = t.k == kTf32Step, along_n = sharing == 4 || tf32;
   const double m = along_n ? t.m : static_cast<double>(t.m) / sharing;  // per block
@@ -29,7 +29,8 @@ double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
   const double read = (tf32 ? n : m) / kWarpgroupRows * (kWarpgroupRows + (tf32 ? m : n));
   const double shared = m * n <= kSharedTile ? read + m + boxes : 0;
   const double own = along_n ? m / sharing + boxes : m + boxes / sharing;
-  return std::max({products, shared, own * kRowBytes / bytes_per_clock});
+  const double serial = t.k == kScaledStep ? tensor_cost::scaled_step * n / 128 : 0;
+  return std::max({products, serial, shared, own * kRowBytes / bytes_per_clock});
 }
 
 constexpr int kBandRows = 2048;
@@ -189,8 +190,9 @@ TensorPlan plan_tensor(const Problem& p, int bytes, const Alignment& at,
     return address % 16 != 0 || ld * bytes % 16 != 0 ||
            (address % 128 == 0 && ld * bytes % 128 == 0);
   };
-  const std::span<const TileShape> menu =
-      bytes == 4 ? std::span<const TileShape>(kTf32Tiles) : k16BitTiles;
+  const std::span<const TileShape> menu = bytes == 4   ? std::span<const TileShape>(kTf32Tiles)
+                                          : bytes == 1 ? std::span<const TileShape>(k8BitTiles)
+                                                       : k16BitTiles;
   return plan_tensor_tiles(p, aligned(at.a, p.lda) && aligned(at.b, p.ldb), menu, device);
 }
 

@@ -70,7 +70,7 @@ inline FirstTiles first_tiles(const TilePlan& plan, int band) {
 // aligned: whether the rows of A and B in memory begin at cache lines of 128 bytes.
 TensorPlan plan_tensor_tiles(const Problem& p, bool aligned, std::span<const TileShape> shapes,
                              const DeviceFacts& device);
-// The same for 16-bit or tf32 operands (`bytes` per element) with the tiles of their menu.
+// The same for 8-bit, 16-bit or tf32 operands (`bytes` per element) with the tiles of their menu.
 TensorPlan plan_tensor(const Problem& p, int bytes, const Alignment& at, const DeviceFacts& device);
 
 // Cost of a step of k of split operands.

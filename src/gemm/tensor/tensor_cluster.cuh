@@ -124,8 +124,9 @@ __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorM
       for (int of_all = 0; of_all < T::BN / T::BK; of_all += T::kCluster) {
         const int j = of_all + rank;
         if (j >= boxes) break;
-        ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier,
-                                at.template col_of_box<T>(j), k, kAll);
+        const int col = at.template col_of_box<T>(j);
+        ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier, T::kScaled ? k : col,
+                                T::kScaled ? col : k, kAll);
       }
     } else {
       const int part = rank * T::kBoxRows;
@@ -133,7 +134,7 @@ __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorM
                               kAll);
 #pragma unroll
       for (int j = 0; j < T::BN / T::BK; ++j) {
-        ptx::tma_load(ptx::shared_address(s.b[j]), maps.b, barrier, at.col + j * T::BK, k);
+        load_box<T>(s, maps, barrier, j, at.col + j * T::BK, k);
       }
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of products of 16-bit and tf32 operands on tensor cores: one producer warp copies by
+// The kernel of products of 8-bit, 16-bit and tf32 operands on tensor cores: one producer warp copies by
 // TMA, warpgroups multiply, spare warps may store. Partial sums are added in an order fixed by the
 // shape.
 #pragma once
@@ -8,6 +8,7 @@
 #include "device/ptx/sync.cuh"
 #include "device/ring.cuh"
 #include "gemm/tensor/cluster_sums.cuh"
+#include "gemm/tensor/scaled_product.cuh"
 #include "gemm/tensor/stagger.cuh"
 #include "gemm/tensor/tensor_cluster.cuh"
 #include "gemm/tensor/tensor_exchange.cuh"
@@ -76,7 +77,8 @@ template <class T, Finish kFinish>
 constexpr bool kStartsAtOnce = !T::kSmall && kFinish != Finish::kParts;
 
 template <class T, Finish kFinish>
-using StaggerOf = Stagger<T, T::kWarpgroups == 2 && !T::kSmall && kFinish != Finish::kParts>;
+using StaggerOf =
+    Stagger<T, T::kWarpgroups == 2 && !T::kSmall && !T::kScaled && kFinish != Finish::kParts>;
 
 // Producer warp: copies the first stage if the first tile's position is known without a division.
 // The block copies the whole stage by itself, without multicast.
@@ -148,12 +150,13 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
 }
 
 template <class T, Finish kFinish>
-__device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
+__device__ __forceinline__ void consume(const MapsOf<T>& maps, typename T::Shared& s,
                                         const Target<typename T::Out>& c, const StartPlan& plan,
                                         const Exchange& x, int group) {
   using Store = typename T::Store;
   const int unit = unit_of<T>(), rank = rank_in_cluster<T>();
-  Product<typename T::Base> product(group);  // (WM,WN)
+  using Base = typename T::Base;
+  std::conditional_t<T::kScaled, ScaledProduct<Base>, Product<Base>> product(group);  // (WM,WN)
   Store store(s.out[group], maps, group);
   auto ring = Ring<T::STAGES>::of_consumer();
   auto schedule = order_of<T, kFinish>(plan, rank);
@@ -168,6 +171,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
     // of the preceding tile is stored while the first products run.
     int step = work.begin, before = -1;  // the preceding stage
     const StaggerOf<T, kFinish> stagger(group, work, ends_with(schedule));
+    if constexpr (T::kScaled) product.begin(maps.scales, at, work);
     const auto advance = [&](auto set, auto meanwhile) {
       if (stagger.due(step)) {
         product.wait_for_all();
@@ -187,6 +191,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
       }
       if (before >= 0) release_stage<T>(s.empty[before]);
       before = ring.stage();
+      if constexpr (T::kScaled) release_stage<T>(s.empty[before]), before = -1;
       ring.advance();
       ++step;
     };
@@ -217,7 +222,9 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
     more = schedule.next(work);  // while the last products run
     at = origin_of<T>(plan, work.tile, rank);
     product.wait();
-    if constexpr (T::kLeavesAlone) {
+    if constexpr (T::kScaled) {
+      product.end();
+    } else if constexpr (T::kLeavesAlone) {
       if (!plan.once) release_stage<T>(s.empty[before]);
     } else {
       release_stage<T>(s.empty[before]);
@@ -272,7 +279,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
 
 template <class T, Finish kFinish>
 __global__ void __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ TensorMaps maps,
+    kernel(const __grid_constant__ MapsOf<T> maps,
            const __grid_constant__ Target<typename T::Out> c,
            const __grid_constant__ StartPlan plan, const __grid_constant__ Exchange x) {
   extern __shared__ __align__(1024) char shared[];

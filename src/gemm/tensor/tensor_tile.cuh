@@ -6,7 +6,7 @@
 // of B with BK rows along n. wgmma reads both operands of 16-bit types from there and transposes B.
 // TF32 operands in shared memory must be K-major, and row-major B is not. TF32 therefore computes
 // C^T = B^T A^T: wgmma's first operand, B^T, is in registers, which hold any layout, and its second
-// one is A, which is K-major.
+// one is A, which is K-major. 8-bit operands are both K-major in memory, too (scaled_product.cuh).
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/mma.cuh"
@@ -14,6 +14,7 @@
 #include "device/ptx/wgmma_registers.cuh"
 
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <ladder/problem.hpp>
 
 #include <cstdint>
@@ -26,6 +27,17 @@ constexpr Type kTypeOf = std::is_same_v<T, float>    ? Type::kF32
                          : std::is_same_v<T, __half> ? Type::kF16
                                                      : Type::kBf16;
 
+// The type of 8-bit operands with scales.
+template <class Element_, Scaling kScaling_>
+struct Scaled {
+  using Element = Element_;
+  static constexpr Scaling kScaling = kScaling_;
+  Element x;
+};
+template <class Element, Scaling kScaling>
+constexpr Type kTypeOf<Scaled<Element, kScaling>> =
+    std::is_same_v<Element, __nv_fp8_e4m3> ? Type::kE4m3 : Type::kE5m2;
+
 constexpr int kSwizzleBytes = 128;        // row of the swizzle
 constexpr int kMaxSharedBytes = 232'448;  // per block on compute capability 9.0
 constexpr int kWarpgroup = 128;           // threads
@@ -37,6 +49,7 @@ struct TensorTile {
   static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
   static constexpr int BK = kSwizzleBytes / static_cast<int>(sizeof(In));
   static constexpr bool kTf32 = std::is_same_v<In, float>;
+  static constexpr bool kScaled = sizeof(In) == 1;
   static constexpr int WM = kTf32 ? BM : 64, WN = kTf32 ? 64 : BN;  // outputs per warpgroup
   static constexpr int kWarpgroups = BM / WM * (BN / WN);
   static constexpr int kSums = WM * WN / kWarpgroup;        // per thread
@@ -64,10 +77,34 @@ struct TensorMaps {
   CUtensorMap c_tail;  // of a narrow tile's last columns, see TileStore
 };
 
+// The scales of 8-bit operands, as extent_scales_a() and extent_scales_b() describe them.
+struct Scales {
+  const float* gA;   // (K/128,M), or one
+  const float* gB;   // (N/128,ldb), or one
+  std::int64_t ldb;  // K/128, rounded up
+  int m, n, steps;   // of C; of 128 along k
+};
+struct ScaledMaps : TensorMaps {
+  Scales scales;
+};
+template <class T>
+using MapsOf = std::conditional_t<T::kScaled, ScaledMaps, TensorMaps>;
+
 // Prefetches the descriptors, so that the first copies do not wait for them.
 __device__ __forceinline__ void prefetch_maps(const TensorMaps& maps) {
   ptx::prefetch_tensor_map(maps.a);
   ptx::prefetch_tensor_map(maps.b);
+}
+
+// One thread starts the copy of box j of B, from `col` on.
+template <class T>
+__device__ __forceinline__ void load_box(typename T::Stage& s, const TensorMaps& maps,
+                                         std::uint32_t barrier, int j, int col, int k) {
+  if constexpr (T::kScaled) {
+    ptx::tma_load(ptx::shared_address(s.b[j]), maps.b, barrier, k, col);
+  } else {
+    ptx::tma_load(ptx::shared_address(s.b[j]), maps.b, barrier, col, k);
+  }
 }
 
 // One thread starts the copies of a stage, with only the needed boxes of B. `barrier` completes
@@ -83,7 +120,7 @@ __device__ __forceinline__ void load_stage(typename T::Stage& s, const TensorMap
 #pragma unroll
   for (int j = 0; j < T::BN / T::BK; ++j) {
     if (j == boxes) break;
-    ptx::tma_load(ptx::shared_address(s.b[j]), maps.b, barrier, col + j * T::BK, k);
+    load_box<T>(s, maps, barrier, j, col + j * T::BK, k);
   }
 }
 

@@ -92,8 +92,8 @@ class DirectStore {
 // Stores the tile by TMA, for beta = 0: in chunks of 8 KB (swizzled rows of 128 bytes) that
 // alternate between kBuffers buffers. TMA does not store beyond C. Results that fit the registers
 // beside the product's are stored later, while the next tile's first products run: all of a 16-bit
-// C, two sums per register; five eighths of a 32-bit C; nothing with TF32, whose fragments need
-// those registers.
+// C, two sums per register; five eighths of a 32-bit C; nothing with TF32 and 8-bit operands, whose
+// fragments and partial sums need those registers.
 //
 // A proxy fence is required between the threads' writes and the TMA read, anywhere on the path from
 // the ones to the other in their block (Lustig et al., "Mixed-Proxy Extensions for the NVIDIA PTX
@@ -117,7 +117,9 @@ class TileStore {
   static constexpr int kCols = kSwizzleBytes / static_cast<int>(sizeof(Out));  // per box
   static constexpr int kRows = T::kTf32 ? 32 : 64;  // per box and per chunk
   static constexpr int kChunks = T::kTf32 ? T::WM / kRows : T::WN / kCols;
-  static constexpr int kChunksLater = kPacked ? kChunks : T::kTf32 ? 0 : kChunks / 2 + 1;
+  static constexpr int kChunksLater = T::kTf32 || T::kScaled ? 0
+                                      : kPacked              ? kChunks
+                                                             : kChunks / 2 + 1;
   static constexpr int kChunksNow = kChunks - kChunksLater;
   static constexpr int kChunkBytes = 8192;
   static constexpr int kWordsPerChunk = (kPacked ? T::kSums / 2 : T::kSums) / kChunks;
@@ -235,19 +237,20 @@ class TileStore {
     constexpr int kTaken = kChunksOf<kWidth>, kSums = T::kTf32 ? T::kSums : kWidth / 2;
     static_assert(kTaken >= kChunksNow,
                   "the last chunk, which may have fewer columns, is stored later");
+    const auto word = [&](int i) -> std::uint32_t {
+      if constexpr (kPacked) {
+        return 2 * i < kSums ? pack_two(value(2 * i), value(2 * i + 1), Out{}) : 0;
+      } else {
+        return i < kSums ? __float_as_uint(value(i)) : 0;
+      }
+    };
 #pragma unroll
     for (int h = 0; h < kChunksNow; ++h) {
-      put(h, [&](int i) { return __float_as_uint(value(h * kWordsPerChunk + i)); });
+      put(h, [&](int i) { return word(h * kWordsPerChunk + i); });
     }
 #pragma unroll
-    for (int i = 0; i < (kTaken - kChunksNow) * kWordsPerChunk; ++i) {
-      if constexpr (kPacked) {
-        words_[i] = 2 * i < kSums ? pack_two(value(2 * i), value(2 * i + 1), Out{}) : 0;
-      } else {
-        const int sum = kChunksNow * kWordsPerChunk + i;
-        words_[i] = sum < kSums ? __float_as_uint(value(sum)) : 0;
-      }
-    }
+    for (int i = 0; i < (kTaken - kChunksNow) * kWordsPerChunk; ++i)
+      words_[i] = word(kChunksNow * kWordsPerChunk + i);
   }
 
   // Returns a function of i: word i of this thread's part of kept piece h.

@@ -60,7 +60,7 @@ Target<Out> target_of(const Problem& p, const Operands& o) {
 // Launch parameters of a kernel that uses TMA.
 template <class T>
 struct TensorLaunch {
-  TensorMaps maps;
+  MapsOf<T> maps;
   Target<typename T::Out> c;
   bool by_map;        // C may be stored by TMA, which permits alpha but no beta
   CallMemory memory;  // its scratch begins with the requested bytes
@@ -75,7 +75,9 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
   using In = typename T::In;
   using Out = typename T::Out;
   using Store = TileStore<T>;
-  using Word = std::conditional_t<sizeof(In) == 2, std::uint16_t, std::uint32_t>;
+  using Word =
+      std::conditional_t<sizeof(In) == 1, std::uint8_t,
+                         std::conditional_t<sizeof(In) == 2, std::uint16_t, std::uint32_t>>;
   constexpr std::int64_t kSize = sizeof(In), kMostBlocks = 4096;
   struct Matrix {
     CUtensorMap& map;
@@ -87,8 +89,9 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
     std::int64_t copied_ld = is_copied ? ceil_div(used, T::BK) * T::BK : 0;
     std::int64_t copied() const { return lines * copied_ld; }
   };
-  const Matrix matrices[] = {{launch.maps.a, o.a, p.m, p.k, p.lda, T::kBoxRows},
-                             {launch.maps.b, o.b, p.k, p.n, p.ldb, T::BK}};
+  const Matrix matrices[] = {
+      {launch.maps.a, o.a, p.m, p.k, p.lda, T::kBoxRows},
+      {launch.maps.b, o.b, T::kScaled ? p.n : p.k, T::kScaled ? p.k : p.n, p.ldb, T::BK}};
   scratch_bytes = ceil_div(scratch_bytes, 256) * 256;
   const std::int64_t copied_bytes = (matrices[0].copied() + matrices[1].copied()) * kSize;
   if (Status s = launch.memory.take(stream, scratch_bytes + copied_bytes, flags); !s) return s;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's products of 8-bit operands: every tile and every way of sharing tiles out, stored
+// by tensor map and from registers. The device reports few SMs, so that small problems have large
+// tiles.
+#include <gtest/gtest.h>
+#include <ladder/registry.hpp>
+
+#include <string>
+#include <vector>
+
+#include "gemm/plan/menus.hpp"
+#include "host/query.hpp"
+#include "operands/virtual_gpu.hpp"
+#include "support/pretended_device.hpp"
+#include "verify/verify.hpp"
+
+namespace ladder {
+namespace {
+
+struct Few {
+  std::string name;
+  Problem problem;
+  int sms;
+  std::string tile;  // part of the kernel's name
+  bool shared;       // tiles have k-splits
+};
+
+constexpr const char *kPairs = "128, 256, 4, (ladder::Blocks)1", *kSquare = "128, 128, 7",
+                     *kFlat = "64, 128, 9";
+
+Problem k_major(std::int64_t m, std::int64_t n, std::int64_t k, float alpha = 1, float beta = 0) {
+  return make_problem(m, n, k, alpha, beta, Op::kNone, Op::kTranspose);
+}
+
+std::vector<Few> problems() {
+  Problem wide_rows = k_major(500, 504, 300, 2.0F);
+  wide_rows.ldc = 512;
+  Problem added = k_major(500, 461, 328, 2.0F, -1.0F);
+  added.lda = 331, added.ldb = 333, added.ldc = 467;
+  return {{"pairs", k_major(500, 504, 300), 4, kPairs, false},
+          {"pairs, alpha, a wider leading dimension of C", wide_rows, 4, kPairs, false},
+          {"pairs, from registers", added, 4, kPairs, false},
+          {"pairs, one step", k_major(300, 520, 5), 4, kPairs, false},
+          {"pairs that share tiles along k", k_major(760, 248, 1500), 4, kPairs, true},
+          {"square tiles", k_major(250, 380, 700), 6, kSquare, false},
+          {"square tiles, from registers", k_major(250, 381, 700, 3.0F, 1.0F), 6, kSquare, false},
+          {"k-splits", k_major(60, 200, 2100), 132, kFlat, true},
+          {"k-splits, from registers", k_major(63, 201, 2100, 1.0F, 2.0F), 132, kFlat, true},
+          {"flat tiles", k_major(64, 1000, 300), 132, kFlat, false},
+          {"few columns", k_major(700, 20, 260), 132, kFlat, false}};
+}
+
+class ScaledTiles : public ::testing::TestWithParam<Few> {};
+
+TEST_P(ScaledTiles, AreRight) {
+  const auto& [name, problem, sms, tile, shared] = GetParam();
+  const DeviceFacts facts{sms, 50 << 20};
+  const TensorPlan chosen = plan_tensor_tiles(problem, true, k8BitTiles, facts);
+  ASSERT_EQ(chosen.parts > 1 || chosen.plan.split_tiles > 0, shared) << name;
+  const auto device = query_device(0);
+  ASSERT_TRUE(device);
+  int done = 0;
+  pretended = {facts.sms, facts.l2_bytes};
+  for (const KernelInfo& kernel : kernels()) {
+    if (kernel.rung != "scaled_tiles") continue;
+    ++done;
+    for (const Values values : {Values::kIntegers, Values::kScaled}) {
+      virtual_gpu::reset_counters();
+      const Verdict verdict = verify(kernel, problem, {values, 7}, device.value());
+      EXPECT_TRUE(verdict.ok()) << kernel.id << ", " << name << ": " << verdict.reason;
+      EXPECT_NE(virtual_gpu::counters_json().find(tile), std::string::npos) << kernel.id;
+    }
+  }
+  pretended = {};
+  EXPECT_EQ(done, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(EightBits, ScaledTiles, ::testing::ValuesIn(problems()),
+                         [](const auto& which) { return std::to_string(which.index); });
+
+}  // namespace
+}  // namespace ladder
