@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads, stores and reductions of surfaces, queries, and fetches from mipmapped arrays. Prints a
-// hash of the results' bits for each case; surfaces.h100 is the output on an H100, and the virtual
-// GPU must print the same.
+// hash of the results' bits for each case; surfaces.h100 has those of an H100, and the virtual GPU
+// must print the same.
 //   surfaces [FILE]   also writes every result to FILE
 #include "textures.hpp"
 
@@ -67,10 +67,8 @@ constexpr Shape kShapes[] = {{"1D", {16, 0, 0}, 0},
                              {"2DLayered", {16, 8, 4}, cudaArrayLayered},
                              {"cube", {16, 16, 6}, cudaArrayCubemap}};
 
-cudaSurfaceObject_t surface(cudaArray_t array) {
-  cudaResourceDesc resource{};
-  resource.resType = cudaResourceTypeArray;
-  resource.res.array.array = array;
+cudaSurfaceObject_t surface(const Array& array) {
+  const cudaResourceDesc resource = array.resource();
   cudaSurfaceObject_t s = 0;
   require(cudaCreateSurfaceObject(&s, &resource));
   return s;
@@ -99,7 +97,7 @@ void loads_and_stores(const Results& results, const Format& format) {
     const std::size_t planes = shape.extent.depth == 0 ? 1 : shape.extent.depth;
     const Array array(format, shape.extent, shape.flags | cudaArraySurfaceLoadStore,
                       texels(format, shape.extent.width * rows * planes, true, random));
-    const cudaSurfaceObject_t s = surface(array.get());
+    const cudaSurfaceObject_t s = surface(array);
     const std::string name = std::string(shape.name) + " " + format.name();
     const DeviceArray<T> out(kThreads);
     load<T, cudaBoundaryModeZero><<<1, kThreads>>>(s, out.get(), dim);
@@ -137,7 +135,7 @@ void reductions(const Results& results) {
   Random random(3);
   const Array array(format, {16, 8, 0}, cudaArraySurfaceLoadStore,
                     texels(format, 128, true, random));
-  const cudaSurfaceObject_t s = surface(array.get());
+  const cudaSurfaceObject_t s = surface(array);
   reduce<<<1, kThreads>>>(s);
   results.show("reductions", contents(array.get(), kShapes[1], 4));
   require(cudaDestroySurfaceObject(s));
@@ -152,23 +150,14 @@ __global__ void ask(cudaTextureObject_t t, cudaSurfaceObject_t s, int* out) {
   asm volatile("suq.depth.b32 %0, [%1];" : "=r"(out[5]) : "l"(s));
 }
 
-cudaTextureObject_t texture(const cudaResourceDesc& resource, cudaTextureDesc desc) {
-  cudaTextureObject_t t = 0;
-  require(cudaCreateTextureObject(&t, &resource, &desc, nullptr));
-  return t;
-}
-
 void queries(const Results& results) {
   const Format format{cudaChannelFormatKindUnsigned, 16, 2};
   for (const Shape& shape : kShapes) {
     Random random(3);
     const Array array(format, shape.extent, shape.flags | cudaArraySurfaceLoadStore,
                       texels(format, 16 * 16 * 6, true, random));
-    cudaResourceDesc resource{};
-    resource.resType = cudaResourceTypeArray;
-    resource.res.array.array = array.get();
-    const cudaTextureObject_t t = texture(resource, {});
-    const cudaSurfaceObject_t s = surface(array.get());
+    const TextureObject t(array.resource());
+    const cudaSurfaceObject_t s = surface(array);
     const DeviceArray<int> out(6);
     ask<<<1, 1>>>(t, s, out.get());
     require(cudaDeviceSynchronize());
@@ -177,7 +166,6 @@ void queries(const Results& results) {
     for (const int answer : answers) std::printf(" %d", answer);
     std::printf("\n");
     require(cudaDestroySurfaceObject(s));
-    require(cudaDestroyTextureObject(t));
   }
 }
 
@@ -223,7 +211,7 @@ void mipmaps(const Results& results) {
           how.minMipmapLevelClamp = kind == 1 ? 1.5f : 0;
           how.mipmapLevelBias = kind == 2 ? 0.75f : 0;
           how.maxAnisotropy = kind == 3 ? 8 : 0;
-          const cudaTextureObject_t t = texture(resource, how);
+          const TextureObject t(resource, how);
           std::vector<float4> at;
           for (int i = 0; i < kThreads; ++i) {
             at.push_back({random.unit() * 2 - 0.5f, random.unit() * 2 - 0.5f, random.unit() * 8 - 1,
@@ -236,7 +224,6 @@ void mipmaps(const Results& results) {
           results.show(name + " level", out.read());
           gradient<<<1, kThreads>>>(t, in.get(), out.get());
           results.show(name + " gradient", out.read());
-          require(cudaDestroyTextureObject(t));
         }
       }
     }

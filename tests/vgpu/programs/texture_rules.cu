@@ -102,12 +102,10 @@ class Image {
   Image& operator=(const Image&) = delete;
 
   cudaResourceDesc resource() const {
+    if (plain_) return plain_->resource();
     cudaResourceDesc desc{};
-    desc.resType = plain_ ? cudaResourceTypeArray : cudaResourceTypeMipmappedArray;
-    if (plain_)
-      desc.res.array.array = plain_->get();
-    else
-      desc.res.mipmap.mipmap = mipmap_;
+    desc.resType = cudaResourceTypeMipmappedArray;
+    desc.res.mipmap.mipmap = mipmap_;
     return desc;
   }
 
@@ -136,9 +134,7 @@ class Probe {
 
   void show(const std::string& name, const Texture& texture, const std::vector<Point>& at) const {
     const Image image(texture);
-    const cudaResourceDesc resource = image.resource();
-    cudaTextureObject_t t = 0;
-    require(cudaCreateTextureObject(&t, &resource, &texture.desc, nullptr));
+    const TextureObject t(image.resource(), texture.desc);
     const DeviceArray<Point> points(at);
     const DeviceArray<float4> out(at.size());
     const int n = static_cast<int>(at.size());
@@ -153,7 +149,6 @@ class Probe {
     }
     results_.show(name, values);
     note(name, texture, at);
-    require(cudaDestroyTextureObject(t));
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches from textures of every dimension, format, filter, address mode and kind of coordinates,
 // at coordinates all over and around the texels. Prints a hash of the results' bits for each case;
-// textures.h100 is the output on an H100, and the virtual GPU must print the same.
+// textures.h100 has those of an H100, and the virtual GPU must print the same.
 //   textures [FILE]   also writes every result to FILE
 #include "textures.hpp"
 
@@ -155,7 +155,7 @@ std::vector<float4> odd_points() {
   return result;
 }
 
-cudaTextureObject_t texture(const Case& c, const cudaResourceDesc& resource) {
+cudaTextureDesc description(const Case& c) {
   cudaTextureDesc desc{};
   for (int d = 0; d < 3; ++d) desc.addressMode[d] = c.modes[d];
   desc.filterMode = c.filter;
@@ -164,9 +164,7 @@ cudaTextureObject_t texture(const Case& c, const cudaResourceDesc& resource) {
   desc.normalizedCoords = c.normalized ? 1 : 0;
   const float border[] = {0.25f, -2.0f, 0.75f, 3.0f};
   std::memcpy(desc.borderColor, border, sizeof border);
-  cudaTextureObject_t t = 0;
-  require(cudaCreateTextureObject(&t, &resource, &desc, nullptr));
-  return t;
+  return desc;
 }
 
 std::string name_of(const Case& c) {
@@ -182,8 +180,9 @@ std::string name_of(const Case& c) {
          std::to_string(c.extent.depth);
 }
 
-void show(const Results& results, const Case& c, const std::string& name, cudaTextureObject_t t,
-          const std::vector<float4>& at) {
+void show(const Results& results, const Case& c, const std::string& name,
+          const cudaResourceDesc& resource, const std::vector<float4>& at) {
+  const TextureObject t(resource, description(c));
   if (c.read == cudaReadModeNormalizedFloat || c.format.kind == cudaChannelFormatKindFloat)
     results.show(name, fetched<float4>(c.dim, t, at));
   else if (c.format.kind == cudaChannelFormatKindSigned)
@@ -209,14 +208,9 @@ void run(const Results& results, const Case& c, int n = 1024) {
   const auto at_least = [](std::size_t size) { return size == 0 ? 1 : size; };
   const std::size_t count = c.extent.width * at_least(c.extent.height) * at_least(c.extent.depth);
   const Array array(c.format, c.extent, flags, texels(c.format, count, c.wild, random));
-  cudaResourceDesc resource{};
-  resource.resType = cudaResourceTypeArray;
-  resource.res.array.array = array.get();
-  const cudaTextureObject_t t = texture(c, resource);
-  show(results, c, name, t, points(c, n, random));
+  show(results, c, name, array.resource(), points(c, n, random));
   if (c.dim == k2D && c.format.name() == "f32x1" && !c.wild)
-    show(results, c, name + " odd", t, odd_points());
-  require(cudaDestroyTextureObject(t));
+    show(results, c, name + " odd", array.resource(), odd_points());
 }
 
 void modes(const Results& results) {
@@ -276,8 +270,10 @@ void formats(const Results& results) {
         run(results, c);
         c.modes[0] = c.modes[1] = cudaAddressModeClamp;
         if (kind != cudaChannelFormatKindFloat && bits == 32) continue;
-        if (kind != cudaChannelFormatKindFloat) c.read = cudaReadModeNormalizedFloat;
-        run(results, c);
+        if (kind != cudaChannelFormatKindFloat) {
+          c.read = cudaReadModeNormalizedFloat;
+          run(results, c);
+        }
         c.filter = cudaFilterModeLinear;
         run(results, c);
         c.modes[0] = c.modes[1] = cudaAddressModeBorder;
@@ -327,12 +323,8 @@ void weights(const Results& results) {
       else
         std::memcpy(bytes.data(), kPairs[pair], 8);
       const Array array(format, c.extent, 0, bytes);
-      cudaResourceDesc resource{};
-      resource.resType = cudaResourceTypeArray;
-      resource.res.array.array = array.get();
-      const cudaTextureObject_t t = texture(c, resource);
-      show(results, c, "weights " + format.name() + " " + std::to_string(pair), t, at);
-      require(cudaDestroyTextureObject(t));
+      const std::string name = "weights " + format.name() + " " + std::to_string(pair);
+      show(results, c, name, array.resource(), at);
     }
   }
   for (const bool srgb : {false, true}) {
@@ -349,12 +341,8 @@ void weights(const Results& results) {
       for (int i = 0; i < 1024; ++i) bytes.push_back(static_cast<std::uint8_t>(i / 4));
       for (int i = 0; i < 256; ++i) at.push_back({static_cast<float>(i) + 0.5f, 0, 0, 0});
       const Array array(c.format, c.extent, 0, bytes);
-      cudaResourceDesc resource{};
-      resource.resType = cudaResourceTypeArray;
-      resource.res.array.array = array.get();
-      const cudaTextureObject_t t = texture(c, resource);
-      show(results, c, "all values " + c.format.name() + (srgb ? " sRGB" : ""), t, at);
-      require(cudaDestroyTextureObject(t));
+      show(results, c, "all values " + c.format.name() + (srgb ? " sRGB" : ""), array.resource(),
+           at);
     }
   }
 }
@@ -373,9 +361,7 @@ void memory(const Results& results) {
     resource.res.linear.devPtr = linear.get();
     resource.res.linear.desc = format.desc();
     resource.res.linear.sizeInBytes = 500 * format.bytes();
-    cudaTextureObject_t t = texture(c, resource);
-    show(results, c, "linear " + name_of(c), t, points(c, 1024, random));
-    require(cudaDestroyTextureObject(t));
+    show(results, c, "linear " + name_of(c), resource, points(c, 1024, random));
     for (const auto filter : {cudaFilterModePoint, cudaFilterModeLinear}) {
       for (int mode = 0; mode < 4; ++mode) {
         for (const bool normalized : {false, true}) {
@@ -395,9 +381,7 @@ void memory(const Results& results) {
           resource = {};
           resource.resType = cudaResourceTypePitch2D;
           resource.res.pitch2D = {pitched, format.desc(), 15, 10, pitch};
-          t = texture(c, resource);
-          show(results, c, "pitched " + name_of(c), t, points(c, 1024, random));
-          require(cudaDestroyTextureObject(t));
+          show(results, c, "pitched " + name_of(c), resource, points(c, 1024, random));
           require(cudaFree(pitched));
         }
       }
