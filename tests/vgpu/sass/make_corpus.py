@@ -11,11 +11,11 @@ matrix products of sm_90.
 
 One instruction per line: the architectures that it stands for, address, the 128 bits as two words,
 text. Of instructions of sm_90 that differ only in the numbers of their registers, in immediates'
-values or in scheduling hints, two are kept. Every other architecture has one of those that differ
+values or in scheduling hints, the first is kept. Another one is kept if one of its bits is set, or
+clear, in no kept instruction of its opcode. Every other architecture has one of those that differ
 besides in guard or predicates only; it is one of sm_90's, where its disassembler has the same text
 for that. What the corpus has already comes first.
 """
-import collections
 import pathlib
 import re
 import struct
@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 
-KEPT_OF_A_SHAPE = 2  # of sm_90
+HINTS = 105  # the first bit of the scheduling hints, which are the last ones of an encoding
 FILES = [pathlib.Path(__file__).with_name(f"corpus_{first}.txt") for first in ("000", "800")]
 HEAD = ("# SPDX-License-Identifier: Apache-2.0\n"
         "# Made by make_corpus.py. Architectures, address, bits 0 to 63, bits 64 to 127, text.\n")
@@ -75,6 +75,12 @@ def shape(low, text, predicates=False):
     return low[-3:], re.sub(r"(?<=[ ,\[])[+-]?[0-9.]+(e[+-]?\d+)?(?=[,\s]|$)", "#", text)
 
 
+def bits(low, high):
+    """The opcode with each bit but the hints."""
+    word = int(high + low, 16)
+    return {(low[-3:], bit, word >> bit & 1) for bit in range(HINTS)}
+
+
 def disassembly(architecture, address, words):
     """The texts of encodings at consecutive addresses; None for an unknown one."""
     texts = [None] * len(words)
@@ -115,15 +121,15 @@ def add_architecture(kept, architecture, shapes):
 
 
 def main():
-    kept, others, counts = {}, {}, collections.Counter()
+    kept, others, known = {}, {}, set()
     for path in FILES + sys.argv[1:]:
         for architecture, *instruction in instructions(path):
-            _, low, _, text = instruction
+            _, low, high, text = instruction
             key, own = shape(low, text), shape(low, text, predicates=True)
             if architecture != 90:
                 others.setdefault(architecture, {}).setdefault(key, instruction)
-            elif counts[own] < KEPT_OF_A_SHAPE:
-                counts[own] += 1
+            elif new := ({own} | bits(low, high)) - known:
+                known |= new
                 kept.setdefault(key, []).append([[90], instruction])
     for architecture, shapes in others.items():
         add_architecture(kept, architecture, shapes)
