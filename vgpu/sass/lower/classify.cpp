@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sass/lower/classify.hpp"
 
-#include <array>
-
 namespace vgpu::sass {
 namespace {
 
@@ -27,6 +25,13 @@ ir::Class tensor_class(const Instruction& i) {
   return {kByFamily[i.opcode & 3]};
 }
 
+constexpr ir::Class listed_class(Counted what, Space space, unsigned pipes) {
+  return {what, space, 0, static_cast<ir::Pipes>(pipes)};
+}
+constexpr ir::Class listed_class(Counted what, Space space) {
+  return listed_class(what, space, ir::pipes_of(what, space));
+}
+
 // UBLKCP, UBLKRED.
 ir::Class bulk_class(const Instruction& i) {
   enum { kToGlobal = 2, kToBlock };  // Instruction::type
@@ -40,21 +45,15 @@ ir::Class bulk_class(const Instruction& i) {
 }  // namespace
 
 ir::Class class_of(Op op, bool uniform) {
-  static constexpr auto kClasses = [] {
-    std::array classes = {
-#define OPERATION(name, lowering, what, space) \
-  ir::Class{Counted::what, Space::space, 0, pipes_of(Counted::what, Space::space)},
+  using namespace ir;
+  static constexpr Class kClasses[] = {
+#define OPERATION(name, lowering, what, space, ...) \
+  listed_class(Counted::what, Space::space __VA_OPT__(, ) __VA_ARGS__),
 #include "sass/opcodes.def"
-    };
-    using namespace ir;
-#define PIPES(operation, set) classes[static_cast<std::size_t>(Op::operation)].pipes = set;
-#include "sass/opcodes.def"
-    return classes;
-  }();
+  };
   // Instructions of the uniform datapath have no class, except reads of special registers (S2UR).
   if (!uniform || op == Op::kS2r) return kClasses[static_cast<std::size_t>(op)];
-  return {Counted::kOther, Space::kNone, 0,
-          op == Op::kMov ? ir::Pipes{ir::kNoPipe} : ir::Pipes{ir::kPipeUniform}};
+  return listed_class(Counted::kOther, Space::kNone, op == Op::kMov ? kNoPipe : kPipeUniform);
 }
 
 ir::Class class_of(const Instruction& i) {

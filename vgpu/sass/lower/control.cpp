@@ -6,7 +6,7 @@
 namespace vgpu::sass {
 void Lowering::lower(const Instruction& i) {
   static constexpr void (Lowering::*kMethods[])(const Instruction&) = {
-#define OPERATION(name, lowering, what, space) &Lowering::lower_##lowering,
+#define OPERATION(name, lowering, what, space, ...) &Lowering::lower_##lowering,
 #include "sass/opcodes.def"
   };
   (this->*kMethods[static_cast<std::size_t>(i.op)])(i);
