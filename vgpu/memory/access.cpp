@@ -9,19 +9,8 @@
 
 namespace vgpu {
 
-std::uint32_t distinct_addresses(const std::uint64_t* addresses, std::uint32_t mask) {
-  return access_count::size(access_count::firsts(addresses, mask, 0));
-}
-std::uint32_t distinct_addresses(const std::uint32_t* addresses, std::uint32_t mask) {
-  return access_count::size(access_count::firsts(addresses, mask, 0));
-}
-
 std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t) {
   return access_count::sectors(addresses, mask);
-}
-
-std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t) {
-  return access_count::sectors_in_turns(addresses, mask);
 }
 
 std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,

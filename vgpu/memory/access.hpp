@@ -16,17 +16,6 @@ inline constexpr int kWarpSize = 32;
 std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask,
                              std::uint32_t bytes);
 
-// The same for atomics and reductions. Lanes with the same address are serialised, and the sectors
-// of each pass are counted again. Measured on an H200.
-std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask,
-                             std::uint32_t bytes);
-
-// Number of distinct addresses among the active lanes. The hardware counts a byte once, however
-// many lanes of a request access it. Accesses of one instruction have one size and are aligned to
-// it, so two of them share all bytes or none.
-std::uint32_t distinct_addresses(const std::uint64_t* addresses, std::uint32_t mask);
-std::uint32_t distinct_addresses(const std::uint32_t* addresses, std::uint32_t mask);
-
 // Wavefronts of one access to shared memory, which has 32 banks of 4 bytes. Each pass serves a
 // group of lanes and takes as many wavefronts as its busiest bank has distinct words; a broadcast
 // is therefore free. A group is the warp for up to 4 bytes, half a warp for 8, a quarter for 16.
@@ -37,9 +26,11 @@ std::uint32_t shared_load_wavefronts(const std::uint32_t* addresses, std::uint32
 std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,
                                       std::uint32_t bytes);
 
+// The hardware counts a byte once, however many lanes of a request access it. Accesses of one
+// instruction have one size and are aligned to it, so two of them share all bytes or none.
 struct AccessCost {
   std::uint32_t units = 0;      // sectors or wavefronts
-  std::uint32_t addresses = 0;  // distinct addresses
+  std::uint32_t addresses = 0;  // distinct addresses of active lanes
 };
 
 // A run of consecutive words that a pattern accesses. `first` is relative to the first active

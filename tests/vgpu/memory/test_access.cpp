@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "memory/access.hpp"
+#include "memory/access_count.hpp"
 
 namespace vgpu {
 namespace {
@@ -128,6 +128,11 @@ std::uint32_t random_mask(Random& random) {
   }
 }
 
+template <class Address>
+std::uint32_t distinct(const Address* addresses, std::uint32_t mask) {
+  return access_count::size(access_count::firsts(addresses, mask, 0));
+}
+
 constexpr std::uint32_t kSizes[] = {1, 2, 4, 8, 16};
 
 TEST(GlobalSectors, AgreeWithTheReference) {
@@ -143,12 +148,12 @@ TEST(GlobalSectors, AgreeWithTheReference) {
 TEST(GlobalSectors, AddressesFarApart) {
   Lanes<std::uint64_t> lanes = strided<std::uint64_t>(64, std::uint64_t{1} << 37);
   EXPECT_EQ(global_sectors(lanes.data(), kAll, 4), 32u);
-  EXPECT_EQ(distinct_addresses(lanes.data(), kAll), 32u);
+  EXPECT_EQ(distinct(lanes.data(), kAll), 32u);
   lanes[7] = lanes[20];
   lanes[8] = lanes[20] + 4;
   EXPECT_EQ(global_sectors(lanes.data(), kAll, 4), 30u);
-  EXPECT_EQ(distinct_addresses(lanes.data(), kAll), 31u);
-  EXPECT_EQ(atomic_sectors(lanes.data(), kAll, 4), 31u);
+  EXPECT_EQ(distinct(lanes.data(), kAll), 31u);
+  EXPECT_EQ(access_count::sectors_in_turns(lanes.data(), kAll), 31u);
 }
 
 TEST(AtomicSectors, LanesOfOneAddressTakeTurns) {
@@ -167,7 +172,7 @@ TEST(AtomicSectors, LanesOfOneAddressTakeTurns) {
       for (const auto& [address, count] : addresses) most = std::max(most, count);
       sum += most;
     }
-    ASSERT_EQ(atomic_sectors(lanes.data(), mask, bytes), sum) << n;
+    ASSERT_EQ(access_count::sectors_in_turns(lanes.data(), mask), sum) << n;
   }
 }
 
@@ -278,7 +283,7 @@ void expect_runs_are_the_words(SharedMemo& memo, const Lanes<std::uint32_t>& lan
     runs += words.count(*word - 1) == 0 ? 1 : 0;
   std::uint32_t sum = 0;
   const AccessCost cost = memo([](auto...) { return AccessCost{}; }, lanes.data(), mask, bytes);
-  ASSERT_EQ(cost.addresses, distinct_addresses(lanes.data(), mask));  // known by now
+  ASSERT_EQ(cost.addresses, distinct(lanes.data(), mask));  // known by now
   for (const WordRun& run : memo.runs(bytes)) {
     for (std::uint32_t w = 0; w < run.words; ++w)
       found.insert(run.first + static_cast<std::int32_t>(w));
@@ -305,8 +310,7 @@ void expect_memo_is_transparent(Count count, Address limit) {
       }
       const auto cost_of = [&](const Address* addresses, std::uint32_t lanes_in,
                                std::uint32_t size) {
-        return AccessCost{count(addresses, lanes_in, size),
-                          distinct_addresses(addresses, lanes_in)};
+        return AccessCost{count(addresses, lanes_in, size), distinct(addresses, lanes_in)};
       };
       const AccessCost cost = memo(cost_of, lanes.data(), mask, bytes);
       ASSERT_EQ(cost.units, count(lanes.data(), mask, bytes)) << bytes << ' ' << n;
@@ -321,7 +325,9 @@ void expect_memo_is_transparent(Count count, Address limit) {
 }
 
 TEST(AccessMemo, NeverChangesACount) {
-  expect_memo_is_transparent<GlobalMemo, std::uint64_t>(atomic_sectors, 1 << 16);
+  expect_memo_is_transparent<GlobalMemo, std::uint64_t>(
+      [](auto* lanes, auto mask, auto) { return access_count::sectors_in_turns(lanes, mask); },
+      1 << 16);
   expect_memo_is_transparent<GlobalMemo, std::uint64_t>(global_sectors, 1 << 16);
   expect_memo_is_transparent<SharedMemo, std::uint32_t>(shared_load_wavefronts, 1 << 14);
   expect_memo_is_transparent<SharedMemo, std::uint32_t>(shared_store_wavefronts, 1 << 14);

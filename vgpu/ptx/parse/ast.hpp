@@ -11,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -185,12 +184,6 @@ struct BranchTable {  // .branchtargets
   std::vector<std::uint32_t> targets;  // indices into Function::body
 };
 
-struct Label {
-  std::string_view name;
-  // Index into Function::body of the next instruction; may equal the size of body.
-  std::uint32_t position = 0;
-};
-
 struct Function {
   std::string_view name;
   bool is_entry = false;
@@ -206,7 +199,6 @@ struct Function {
   std::vector<Type> register_types;  // by register id
   std::vector<Variable> variables;   // declared in the body, all scopes
   std::vector<Instruction> body;
-  std::vector<Label> labels;
   std::vector<BranchTable> branch_tables;
 };
 

@@ -145,7 +145,6 @@ void Parser::label(Function& function, std::string_view name, int line) {
   }
   const auto position = static_cast<std::uint32_t>(function.body.size());
   labels_.push_back({name, Operand::Kind::kLabel, position, line});
-  function.labels.push_back({name, position});
 }
 
 void Parser::branch_targets(Function& function, std::string_view name) {
