@@ -6,15 +6,15 @@ them.
 usage: make_corpus.py CUBIN...
 
 cuobjdump and nvdisasm must be in PATH; nvcc -cubin -arch=sm_90a makes cubins. corpus_000.txt has
-opcodes below 0x800, corpus_800.txt the others. corpus_products.txt, which stays as it is, has the
+opcodes below 0x800, corpus_800.txt the others. corpus_products.txt, which no script adds to, has the
 matrix products of sm_90.
 
 One instruction per line: the architectures that it stands for, address, the 128 bits as two words,
-text. Of instructions of sm_90 that differ only in the numbers of their registers, in immediates'
-values or in scheduling hints, the first is kept. Another one is kept if one of its bits is set, or
-clear, in no kept instruction of its opcode. Every other architecture has one of those that differ
-besides in guard or predicates only; it is one of sm_90's, where its disassembler has the same text
-for that. What the corpus has already comes first.
+text. Of instructions of sm_90 that differ only in guard, predicates, the numbers of registers,
+immediates' values or scheduling hints, the first is kept. Another one is kept if one of its bits is
+set, or clear, in no kept instruction of its opcode. Of every other architecture the first is kept;
+it is one of sm_90's, where its disassembler has the same text for that. What the corpus has already
+comes first.
 """
 import pathlib
 import re
@@ -64,12 +64,10 @@ def instructions(path):
                     yield int(architecture), int(address, 16), low, high, text
 
 
-def shape(low, text, predicates=False):
-    """What instructions have in common of which few are kept; `predicates`: guard and predicates,
-    too."""
-    if not predicates:
-        text = re.sub(r"^@\S+ ", "", text).replace("!", "").replace("URZ", "UR0")
-        text = re.sub(r"\b(U?P)T", r"\g<1>0", text).replace("RZ", "R0")
+def shape(low, text):
+    """What instructions have in common of which few are kept."""
+    text = re.sub(r"^@\S+ ", "", text).replace("!", "").replace("URZ", "UR0")
+    text = re.sub(r"\b(U?P)T", r"\g<1>0", text).replace("RZ", "R0")
     text = re.sub(r"\b(U?R|U?P|B|SB)\d+", r"\1#", text)
     text = re.sub(r"-?\b0x[0-9a-f]+", "0x#", text)
     return low[-3:], re.sub(r"(?<=[ ,\[])[+-]?[0-9.]+(e[+-]?\d+)?(?=[,\s]|$)", "#", text)
@@ -125,10 +123,10 @@ def main():
     for path in FILES + sys.argv[1:]:
         for architecture, *instruction in instructions(path):
             _, low, high, text = instruction
-            key, own = shape(low, text), shape(low, text, predicates=True)
+            key = shape(low, text)
             if architecture != 90:
                 others.setdefault(architecture, {}).setdefault(key, instruction)
-            elif new := ({own} | bits(low, high)) - known:
+            elif new := ({key} | bits(low, high)) - known:
                 known |= new
                 kept.setdefault(key, []).append([[90], instruction])
     for architecture, shapes in others.items():
