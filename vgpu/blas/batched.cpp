@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "blas/vectors.hpp"
+#include "blas/triangular.hpp"
 
 namespace vgpu::blas {
 namespace {
@@ -99,18 +99,11 @@ std::int64_t factorise(const Matrix<W>& a, const Integers& pivots) {
 // The x of op(T) x = b in b's place, of a triangle of `a`.
 template <class W>
 void solve_triangle(const Matrix<W>& a, std::int64_t n, bool lower, bool unit, cublasOperation_t op,
-                    W* x, std::int64_t step = 1) {
-  const bool turned = op != CUBLAS_OP_N, down = lower != turned;
-  for (std::int64_t done = 0; done < n; ++done) {
-    const std::int64_t i = down ? done : n - 1 - done;
-    const auto at = [&](std::int64_t j) {
-      const W value = turned ? a.at(j, i) : a.at(i, j);
-      return op == CUBLAS_OP_C ? conjugate(value) : value;
-    };
-    W value = x[i * step];
-    for (std::int64_t j = down ? 0 : i + 1; j < (down ? i : n); ++j) value -= at(j) * x[j * step];
-    x[i * step] = unit ? value : value / at(i);
-  }
+                    W* x) {
+  solve<W>(
+      n, lower == (op == CUBLAS_OP_N), unit,
+      [&](std::int64_t i, std::int64_t j) { return element(a, op, i, j); },
+      [&](std::int64_t i) -> W& { return x[i]; });
 }
 
 // Solves op(A) x = b, of A's factors.
@@ -264,38 +257,14 @@ cublasStatus_t gels(const char* name, cublasHandle_t handle, cublasOperation_t o
                   });
 }
 
-// op(A) X = alpha B, or X op(A) = alpha B; X takes B's place.
 template <class W>
-cublasStatus_t trsm(const char* name, cublasHandle_t handle, bool left, cublasFillMode_t fill,
-                    cublasOperation_t op, cublasDiagType_t diagonal, const Scalar& alpha,
-                    const Batch<W>& a, const Batch<W>& b) {
-  const bool lower = fill == CUBLAS_FILL_MODE_LOWER, unit = diagonal == CUBLAS_DIAG_UNIT;
-  return for_each(
-      name, handle, a.valid() && b.valid() && alpha.valid(), std::tie(a, b), [=](std::int64_t i) {
-        const W factor = alpha.value<W>();
-        const Matrix<W> x = b[i];
-        for (std::int64_t j = 0; j < b.columns; ++j) {
-          for (std::int64_t k = 0; k < b.rows; ++k)
-            x.at(k, j) = factor == W{0} ? W{0} : factor * x.at(k, j);
-        }
-        // X op(A) = B is op(A)^T X^T = B^T: a row of X by the transposed of op(A).
-        const auto turned = [&](std::int64_t row) {
-          std::vector<W> line(b.columns);
-          for (std::int64_t j = 0; j < b.columns; ++j)
-            line[j] = op == CUBLAS_OP_C ? conjugate(x.at(row, j)) : x.at(row, j);
-          solve_triangle(a[i], b.columns, lower, unit,
-                         op == CUBLAS_OP_N ? CUBLAS_OP_T : CUBLAS_OP_N, line.data());
-          for (std::int64_t j = 0; j < b.columns; ++j)
-            x.at(row, j) = op == CUBLAS_OP_C ? conjugate(line[j]) : line[j];
-        };
-        for (std::int64_t line = 0; line < (left ? b.columns : b.rows) && factor != W{0}; ++line) {
-          if (left)
-            solve_triangle(a[i], b.rows, lower, unit, op, &x.at(0, line));
-          else
-            turned(line);
-        }
-        x.mark();
-      });
+cublasStatus_t trsm(const char* name, cublasHandle_t handle, cublasSideMode_t side,
+                    cublasFillMode_t fill, cublasOperation_t op, cublasDiagType_t diagonal,
+                    const Scalar& alpha, const Batch<W>& a, const Batch<W>& b) {
+  return for_each(name, handle, a.valid() && b.valid() && alpha.valid(), std::tie(a, b),
+                  [=](std::int64_t i) {
+                    solve_system(side, fill, op, diagonal, alpha.value<W>(), a[i], b[i]);
+                  });
 }
 
 }  // namespace
@@ -345,10 +314,9 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
       cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op, \
       cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* const a[], INT lda,      \
       C* const b[], INT ldb, INT count) {                                                        \
-    const bool left = side == CUBLAS_SIDE_LEFT;                                                  \
-    const INT order = left ? m : n;                                                              \
-    return trsm("cublas" #L "trsmBatched", handle, left, fill, op, diagonal,                     \
-                scalar(handle, alpha, kTypeOf<W>), Batch<W>(a, count, order, order, lda),        \
+    const INT order = side == CUBLAS_SIDE_LEFT ? m : n;                                          \
+    return trsm("cublas" #L "trsmBatched", handle, side, fill, op, diagonal,                     \
+                number<W>(handle, alpha), Batch<W>(a, count, order, order, lda),                 \
                 Batch<W>(b, count, m, n, ldb));                                                  \
   }
 #define VGPU_ALL_BATCHES(L, C, W)   \

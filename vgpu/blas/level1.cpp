@@ -133,12 +133,6 @@ std::int64_t extreme(const Vector<W>& x, bool largest) {
   return best + 1;
 }
 
-template <class W>
-Vector<W> vector(const void* data, std::int64_t n, std::int64_t step,
-                 cudaDataType type = kTypeOf<W>) {
-  return {const_cast<void*>(data), type, n, step};
-}
-
 }  // namespace
 }  // namespace vgpu::blas
 
@@ -148,30 +142,29 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 #define VGPU_LEVEL1(INT, SUFFIX, L, I, C, W)                                                     \
   cublasStatus_t cublas##L##axpy_v2##SUFFIX(cublasHandle_t handle, INT n, const C* alpha,        \
                                             const C* x, INT incx, C* y, INT incy) {              \
-    return axpy("cublas" #L "axpy", handle, scalar(handle, alpha, kTypeOf<W>),                   \
-                vector<W>(x, n, incx), vector<W>(y, n, incy));                                   \
+    return axpy("cublas" #L "axpy", handle, number<W>(handle, alpha), elements<W>(x, n, incx),   \
+                elements<W>(y, n, incy));                                                        \
   }                                                                                              \
   cublasStatus_t cublas##L##scal_v2##SUFFIX(cublasHandle_t handle, INT n, const C* alpha, C* x,  \
                                             INT incx) {                                          \
-    return scal("cublas" #L "scal", handle, scalar(handle, alpha, kTypeOf<W>),                   \
-                vector<W>(x, n, incx));                                                          \
+    return scal("cublas" #L "scal", handle, number<W>(handle, alpha), elements<W>(x, n, incx));  \
   }                                                                                              \
   cublasStatus_t cublas##L##copy_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx,  \
                                             C* y, INT incy) {                                    \
-    return copy("cublas" #L "copy", handle, vector<W>(x, n, incx), vector<W>(y, n, incy));       \
+    return copy("cublas" #L "copy", handle, elements<W>(x, n, incx), elements<W>(y, n, incy));   \
   }                                                                                              \
   cublasStatus_t cublas##L##swap_v2##SUFFIX(cublasHandle_t handle, INT n, C* x, INT incx, C* y,  \
                                             INT incy) {                                          \
-    return swap("cublas" #L "swap", handle, vector<W>(x, n, incx), vector<W>(y, n, incy));       \
+    return swap("cublas" #L "swap", handle, elements<W>(x, n, incx), elements<W>(y, n, incy));   \
   }                                                                                              \
   cublasStatus_t cublasI##I##amax_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                              INT* result) {                                      \
-    return reduce("cublasI" #I "amax", handle, vector<W>(x, n, incx), Target(handle, result),    \
+    return reduce("cublasI" #I "amax", handle, elements<W>(x, n, incx), Target(handle, result),  \
                   [](const Vector<W>& v) { return extreme(v, true); });                          \
   }                                                                                              \
   cublasStatus_t cublasI##I##amin_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                              INT* result) {                                      \
-    return reduce("cublasI" #I "amin", handle, vector<W>(x, n, incx), Target(handle, result),    \
+    return reduce("cublasI" #I "amin", handle, elements<W>(x, n, incx), Target(handle, result),  \
                   [](const Vector<W>& v) { return extreme(v, false); });                         \
   }
 
@@ -179,27 +172,26 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 #define VGPU_NORMS(INT, SUFFIX, N, C, W, R)                                                     \
   cublasStatus_t cublas##N##nrm2_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                             R* result) {                                        \
-    return reduce("cublas" #N "nrm2", handle, vector<W>(x, n, incx), Target(handle, result),    \
+    return reduce("cublas" #N "nrm2", handle, elements<W>(x, n, incx), Target(handle, result),  \
                   norm<W>);                                                                     \
   }                                                                                             \
   cublasStatus_t cublas##N##asum_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                             R* result) {                                        \
-    return reduce("cublas" #N "asum", handle, vector<W>(x, n, incx), Target(handle, result),    \
+    return reduce("cublas" #N "asum", handle, elements<W>(x, n, incx), Target(handle, result),  \
                   sum<W>);                                                                      \
   }
 
 #define VGPU_DOT(INT, SUFFIX, NAME, CONJUGATED, C, W)                                          \
   cublasStatus_t cublas##NAME##_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                            const C* y, INT incy, C* result) {                  \
-    return dot<W>("cublas" #NAME, handle, vector<W>(x, n, incx), vector<W>(y, n, incy),        \
+    return dot<W>("cublas" #NAME, handle, elements<W>(x, n, incx), elements<W>(y, n, incy),    \
                   CONJUGATED, Target(handle, reinterpret_cast<W*>(result)));                   \
   }
 
 #define VGPU_REAL_SCAL(INT, SUFFIX, L, C, W, R)                                                 \
   cublasStatus_t cublas##L##scal_v2##SUFFIX(cublasHandle_t handle, INT n, const R* alpha, C* x, \
                                             INT incx) {                                         \
-    return scal("cublas" #L "scal", handle, scalar(handle, alpha, kTypeOf<R>),                  \
-                vector<W>(x, n, incx));                                                         \
+    return scal("cublas" #L "scal", handle, number<R>(handle, alpha), elements<W>(x, n, incx)); \
   }
 
 #define VGPU_VECTORS(INT, SUFFIX)                                            \
@@ -280,8 +272,8 @@ cublasStatus_t dot_to(const char* name, cublasHandle_t handle, const Vector<W>& 
       cudaDataType y_type, INT incy, void* result, cudaDataType type, cudaDataType execution) {  \
     return typed("cublas" #NAME, execution, {x_type, y_type, type}, [&](auto w) {                \
       using W = decltype(w);                                                                     \
-      return dot_to("cublas" #NAME, handle, vector<W>(x, n, incx, x_type),                       \
-                    vector<W>(y, n, incy, y_type), CONJUGATED, result, type);                    \
+      return dot_to("cublas" #NAME, handle, elements<W>(x, n, incx, x_type),                     \
+                    elements<W>(y, n, incy, y_type), CONJUGATED, result, type);                  \
     });                                                                                          \
   }
 #define VGPU_NORM_EX(INT, SUFFIX, NAME, FIND)                                      \
@@ -290,19 +282,20 @@ cublasStatus_t dot_to(const char* name, cublasHandle_t handle, const Vector<W>& 
                                       cudaDataType type, cudaDataType execution) { \
     const cudaDataType by = computes(execution, x_type);                           \
     return typed("cublas" #NAME, by, {x_type, type}, [&](auto w) {                 \
-      const auto a = vector<decltype(w)>(x, incx <= 0 ? 0 : n, incx, x_type);      \
+      const auto a = elements<decltype(w)>(x, incx <= 0 ? 0 : n, incx, x_type);    \
       return reduce_to(                                                            \
           "cublas" #NAME, handle, result, type, [=] { return FIND(a); }, a);       \
     });                                                                            \
   }
-#define VGPU_EXTREME_EX(INT, SUFFIX, NAME, LARGEST)                                                \
-  cublasStatus_t cublas##NAME##SUFFIX(cublasHandle_t handle, INT n, const void* x,                 \
-                                      cudaDataType x_type, INT incx, INT* result) {                \
-    return typed("cublas" #NAME, widest(x_type), {x_type}, [&](auto w) {                           \
-      using W = decltype(w);                                                                       \
-      return reduce("cublas" #NAME, handle, vector<W>(x, n, incx, x_type), Target(handle, result), \
-                    [](const Vector<W>& v) { return extreme(v, LARGEST); });                       \
-    });                                                                                            \
+#define VGPU_EXTREME_EX(INT, SUFFIX, NAME, LARGEST)                                 \
+  cublasStatus_t cublas##NAME##SUFFIX(cublasHandle_t handle, INT n, const void* x,  \
+                                      cudaDataType x_type, INT incx, INT* result) { \
+    return typed("cublas" #NAME, widest(x_type), {x_type}, [&](auto w) {            \
+      using W = decltype(w);                                                        \
+      return reduce("cublas" #NAME, handle, elements<W>(x, n, incx, x_type),        \
+                    Target(handle, result),                                         \
+                    [](const Vector<W>& v) { return extreme(v, LARGEST); });        \
+    });                                                                             \
   }
 #define VGPU_MOVE_EX(INT, SUFFIX, NAME, MOVE, CONST)                                               \
   cublasStatus_t cublas##NAME##SUFFIX(cublasHandle_t handle, INT n, CONST void* x,                 \
@@ -310,8 +303,8 @@ cublasStatus_t dot_to(const char* name, cublasHandle_t handle, const Vector<W>& 
                                       INT incy) {                                                  \
     return typed("cublas" #NAME, widest(x_type), {x_type, y_type}, [&](auto w) {                   \
       using W = decltype(w);                                                                       \
-      return MOVE("cublas" #NAME, handle, vector<W>(x, n, incx, x_type),                           \
-                  vector<W>(y, n, incy, y_type));                                                  \
+      return MOVE("cublas" #NAME, handle, elements<W>(x, n, incx, x_type),                         \
+                  elements<W>(y, n, incy, y_type));                                                \
     });                                                                                            \
   }
 
@@ -323,7 +316,7 @@ cublasStatus_t dot_to(const char* name, cublasHandle_t handle, const Vector<W>& 
     return typed("cublasAxpyEx", execution, {alpha_type, x_type, y_type}, [&](auto w) {            \
       using W = decltype(w);                                                                       \
       return axpy("cublasAxpyEx", handle, scalar(handle, alpha, alpha_type),                       \
-                  vector<W>(x, n, incx, x_type), vector<W>(y, n, incy, y_type));                   \
+                  elements<W>(x, n, incx, x_type), elements<W>(y, n, incy, y_type));               \
     });                                                                                            \
   }                                                                                                \
   cublasStatus_t cublasScalEx##SUFFIX(cublasHandle_t handle, INT n, const void* alpha,             \
@@ -331,7 +324,7 @@ cublasStatus_t dot_to(const char* name, cublasHandle_t handle, const Vector<W>& 
                                       INT incx, cudaDataType execution) {                          \
     return typed("cublasScalEx", execution, {alpha_type, x_type}, [&](auto w) {                    \
       return scal("cublasScalEx", handle, scalar(handle, alpha, alpha_type),                       \
-                  vector<decltype(w)>(x, n, incx, x_type));                                        \
+                  elements<decltype(w)>(x, n, incx, x_type));                                      \
     });                                                                                            \
   }                                                                                                \
   VGPU_DOT_EX(INT, SUFFIX, DotEx, false)                                                           \

@@ -196,11 +196,6 @@ cublasStatus_t rotmg(const char* name, cublasHandle_t handle, const Numbers<W>& 
   return with_numbers(name, handle, make, d1, d2, x, y, param);
 }
 
-template <class W>
-Vector<W> rotated(void* data, std::int64_t n, std::int64_t step, cudaDataType type = kTypeOf<W>) {
-  return {data, type, n, step};
-}
-
 }  // namespace
 }  // namespace vgpu::blas
 
@@ -210,13 +205,13 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 #define VGPU_ROT(INT, SUFFIX, L, C, W, R, S, SW)                                               \
   cublasStatus_t cublas##L##rot_v2##SUFFIX(cublasHandle_t handle, INT n, C* x, INT incx, C* y, \
                                            INT incy, const R* c, const S* s) {                 \
-    return rot("cublas" #L "rot", handle, rotated<W>(x, n, incx), rotated<W>(y, n, incy),      \
+    return rot("cublas" #L "rot", handle, elements<W>(x, n, incx), elements<W>(y, n, incy),    \
                scalar(handle, c, kTypeOf<R>), scalar(handle, s, kTypeOf<SW>));                 \
   }
 #define VGPU_ROTM(INT, SUFFIX, L, W)                                                            \
   cublasStatus_t cublas##L##rotm_v2##SUFFIX(cublasHandle_t handle, INT n, W* x, INT incx, W* y, \
                                             INT incy, const W* param) {                         \
-    return rotm("cublas" #L "rotm", handle, rotated<W>(x, n, incx), rotated<W>(y, n, incy),     \
+    return rotm("cublas" #L "rotm", handle, elements<W>(x, n, incx), elements<W>(y, n, incy),   \
                 Numbers<W>(handle, param, kTypeOf<W>, 5));                                      \
   }
 #define VGPU_ROTG(L, C, W, R)                                                                    \
@@ -260,8 +255,8 @@ VGPU_ROTMG(D, double)
                                      cudaDataType execution) {                                    \
     return typed("cublasRotEx", execution, {x_type, y_type, cs_type}, [&](auto w) {               \
       using W = decltype(w);                                                                      \
-      return rot("cublasRotEx", handle, rotated<W>(x, n, incx, x_type),                           \
-                 rotated<W>(y, n, incy, y_type), scalar(handle, c, cs_type),                      \
+      return rot("cublasRotEx", handle, elements<W>(x, n, incx, x_type),                          \
+                 elements<W>(y, n, incy, y_type), scalar(handle, c, cs_type),                     \
                  scalar(handle, s, cs_type));                                                     \
     });                                                                                           \
   }                                                                                               \
@@ -271,8 +266,8 @@ VGPU_ROTMG(D, double)
                                       cudaDataType execution) {                                   \
     return typed_real("cublasRotmEx", execution, {x_type, y_type, param_type}, [&](auto w) {      \
       using W = decltype(w);                                                                      \
-      return rotm<W>("cublasRotmEx", handle, rotated<W>(x, n, incx, x_type),                      \
-                     rotated<W>(y, n, incy, y_type), {handle, param, param_type, 5});             \
+      return rotm<W>("cublasRotmEx", handle, elements<W>(x, n, incx, x_type),                     \
+                     elements<W>(y, n, incy, y_type), {handle, param, param_type, 5});            \
     });                                                                                           \
   }
 

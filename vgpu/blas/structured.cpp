@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Level 2 and 3 of symmetric, Hermitian, triangular, banded and packed matrices, by their
-// definitions.
+// Level 2, and level 3 of symmetric, Hermitian and triangular matrices, by their definitions.
 #include "blas/structured.hpp"
 
 #include <complex>
@@ -9,10 +8,6 @@
 
 namespace vgpu::blas {
 namespace {
-
-bool is_known_op(cublasOperation_t op) {
-  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
-}
 
 template <class W>
 W scaled(const W& factor, const W& old) {  // what a factor of 0 leaves is not read
@@ -35,6 +30,14 @@ cublasStatus_t times_vector(const char* name, cublasHandle_t handle, bool valid,
                    }
                    y.mark();
                  });
+}
+
+template <class W>
+cublasStatus_t matrix_times_vector(const char* name, cublasHandle_t handle, cublasOperation_t op,
+                                   const Scalar& alpha, const Matrix<W>& a, const Vector<W>& x,
+                                   const Scalar& beta, const Vector<W>& y) {
+  const auto at = [=](std::int64_t i, std::int64_t j) { return element(a, op, i, j); };
+  return times_vector(name, handle, is_op(op) && a.valid(), alpha, a, at, x, beta, y);
 }
 
 template <class W>
@@ -71,7 +74,7 @@ cublasStatus_t band_times_vector(const char* name, cublasHandle_t handle, cublas
     if (op == CUBLAS_OP_N) return a.at(i, j);
     return op == CUBLAS_OP_C ? conjugate(a.at(j, i)) : a.at(j, i);
   };
-  return times_vector(name, handle, is_known_op(op) && a.valid(), alpha, a, at, x, beta, y);
+  return times_vector(name, handle, is_op(op) && a.valid(), alpha, a, at, x, beta, y);
 }
 
 // x = op(T) x, or the x of op(T) x = b in b's place.
@@ -79,7 +82,7 @@ template <class W>
 cublasStatus_t triangle_and_vector(const char* name, cublasHandle_t handle, cublasOperation_t op,
                                    cublasDiagType_t diagonal, bool solves, const Triangle<W>& t,
                                    const Vector<W>& x) {
-  return enqueue(name, handle, is_known_op(op) && t.valid() && x.step != 0, std::tie(t, x), [=] {
+  return enqueue(name, handle, is_op(op) && t.valid() && x.step != 0, std::tie(t, x), [=] {
     const bool unit = diagonal == CUBLAS_DIAG_UNIT, down = t.lower() == (op == CUBLAS_OP_N);
     std::vector<W> values;
     for (std::int64_t i = 0; i < t.n; ++i) values.push_back(x[i]);
@@ -131,15 +134,18 @@ cublasStatus_t update(const char* name, cublasHandle_t handle, bool hermitian, b
                  });
 }
 
+// A += alpha x y^T, or y^H where `conjugated`.
 template <class W>
-cublasStatus_t outer_conjugated(const char* name, cublasHandle_t handle, const Scalar& alpha,
-                                const Vector<W>& x, const Vector<W>& y, const Matrix<W>& a) {
+cublasStatus_t outer(const char* name, cublasHandle_t handle, bool conjugated, const Scalar& alpha,
+                     const Vector<W>& x, const Vector<W>& y, const Matrix<W>& a) {
   return enqueue(name, handle, a.valid() && x.step != 0 && y.step != 0 && alpha.valid(),
                  std::tie(x, y, a), [=] {
                    const W factor = alpha.value<W>();
-                   for (std::int64_t j = 0; j < a.columns && factor != W{0}; ++j) {
+                   if (factor == W{0}) return;
+                   for (std::int64_t j = 0; j < a.columns; ++j) {
+                     const W of_column = conjugated ? conjugate(y[j]) : y[j];
                      for (std::int64_t i = 0; i < a.rows; ++i)
-                       a.at(i, j) += factor * x[i] * conjugate(y[j]);
+                       a.at(i, j) += factor * x[i] * of_column;
                    }
                    a.mark();
                  });
@@ -174,8 +180,8 @@ cublasStatus_t rank_update(const char* name, cublasHandle_t handle, bool hermiti
                            cublasOperation_t op, std::int64_t k, const Scalar& alpha,
                            const Matrix<W>& a, const Matrix<W>& b, const Scalar& beta,
                            const Triangle<W>& c) {
-  const bool valid = is_known_op(op) && a.valid() && b.valid() && c.valid() && alpha.valid() &&
-                     beta.valid() && k >= 0;
+  const bool valid =
+      is_op(op) && a.valid() && b.valid() && c.valid() && alpha.valid() && beta.valid() && k >= 0;
   return enqueue(name, handle, valid, std::tie(a, b, c), [=] {
     const W factor = alpha.value<W>(), kept = beta.value<W>();
     const auto turned = [&](W value) { return hermitian ? conjugate(value) : value; };
@@ -188,8 +194,8 @@ cublasStatus_t rank_update(const char* name, cublasHandle_t handle, bool hermiti
         first += of(a, i, l) * turned(of(b, j, l));
         if (two) second += of(b, i, l) * turned(of(a, j, l));
       }
-      return factor * first + turned(factor) * second +
-             scaled(kept, kept == W{0} ? W{0} : c.at(i, j));
+      const W product = two ? factor * first + turned(factor) * second : factor * first;
+      return product + scaled(kept, kept == W{0} ? W{0} : c.at(i, j));
     });
   });
 }
@@ -201,40 +207,27 @@ cublasStatus_t triangular_product(const char* name, cublasHandle_t handle, cubla
                                   const Scalar& alpha, const Triangle<W>& t, const Matrix<W>& b,
                                   const Matrix<W>& c) {
   const bool left = side == CUBLAS_SIDE_LEFT;
-  return enqueue(
-      name, handle, is_known_op(op) && t.valid() && b.valid() && c.valid() && alpha.valid(),
-      std::tie(t, b, c), [=] {
-        const W factor = alpha.value<W>();
-        const bool unit = diagonal == CUBLAS_DIAG_UNIT;
-        std::vector<W> product;
-        for (std::int64_t j = 0; j < c.columns; ++j) {
-          for (std::int64_t i = 0; i < c.rows; ++i) {
-            W sum{};
-            for (std::int64_t l = 0; l < t.n && factor != W{0}; ++l)
-              sum += left ? t.of(op, unit, i, l) * b.at(l, j) : b.at(i, l) * t.of(op, unit, l, j);
-            product.push_back(factor * sum);
-          }
-        }
-        for (std::int64_t j = 0; j < c.columns; ++j) {
-          for (std::int64_t i = 0; i < c.rows; ++i) c.at(i, j) = product[j * c.rows + i];
-        }
-        c.mark();
-      });
+  return enqueue(name, handle, is_op(op) && t.valid() && b.valid() && c.valid() && alpha.valid(),
+                 std::tie(t, b, c), [=] {
+                   const W factor = alpha.value<W>();
+                   const bool unit = diagonal == CUBLAS_DIAG_UNIT;
+                   std::vector<W> product;
+                   for (std::int64_t j = 0; j < c.columns; ++j) {
+                     for (std::int64_t i = 0; i < c.rows; ++i) {
+                       W sum{};
+                       for (std::int64_t l = 0; l < t.n && factor != W{0}; ++l)
+                         sum += left ? t.of(op, unit, i, l) * b.at(l, j)
+                                     : b.at(i, l) * t.of(op, unit, l, j);
+                       product.push_back(factor * sum);
+                     }
+                   }
+                   for (std::int64_t j = 0; j < c.columns; ++j) {
+                     for (std::int64_t i = 0; i < c.rows; ++i) c.at(i, j) = product[j * c.rows + i];
+                   }
+                   c.mark();
+                 });
 }
 
-template <class W>
-Vector<W> elements(const void* data, std::int64_t n, std::int64_t step) {
-  return {const_cast<void*>(data), kTypeOf<W>, n, step};
-}
-template <class W>
-Matrix<W> whole(const void* data, std::int64_t rows, std::int64_t columns, std::int64_t ld) {
-  return {static_cast<W*>(const_cast<void*>(data)), rows, columns, ld};
-}
-template <class W>
-Matrix<W> operand(const void* data, cublasOperation_t op, std::int64_t n, std::int64_t k,
-                  std::int64_t ld) {
-  return op == CUBLAS_OP_N ? whole<W>(data, n, k, ld) : whole<W>(data, k, n, ld);
-}
 template <class W>
 Triangle<W> full(const void* data, cublasFillMode_t fill, std::int64_t n, std::int64_t ld) {
   return {static_cast<W*>(const_cast<void*>(data)), n, ld, 0, Storage::kFull, fill};
@@ -254,8 +247,6 @@ Triangle<W> packed(const void* data, cublasFillMode_t fill, std::int64_t n) {
 
 using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
-#define VGPU_NUMBER(pointer, T) scalar(handle, pointer, kTypeOf<T>)
-
 // The product and the solution of a triangle, stored as TR says, and a vector.
 #define VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, TR, STORED, ...)                                 \
   cublasStatus_t cublas##L##TR##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,    \
@@ -271,121 +262,131 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
                                elements<W>(x, n, incx));                                       \
   }
 
-#define VGPU_ALL(INT, SUFFIX, L, C, W)                                                            \
-  cublasStatus_t cublas##L##gbmv_v2##SUFFIX(                                                      \
-      cublasHandle_t handle, cublasOperation_t op, INT m, INT n, INT below, INT above,            \
-      const C* alpha, const C* a, INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) { \
-    return band_times_vector(                                                                     \
-        "cublas" #L "gbmv", handle, op, VGPU_NUMBER(alpha, W),                                    \
-        Band<W>{reinterpret_cast<W*>(const_cast<C*>(a)), m, n, below, above, lda},                \
-        elements<W>(x, op == CUBLAS_OP_N ? n : m, incx), VGPU_NUMBER(beta, W),                    \
-        elements<W>(y, op == CUBLAS_OP_N ? m : n, incy));                                         \
-  }                                                                                               \
-  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tr, full<W>(a, fill, n, lda), const C* a, INT lda)        \
-  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tb, banded<W>(a, fill, n, k, lda), INT k, const C* a,     \
-                  INT lda)                                                                        \
-  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tp, packed<W>(a, fill, n), const C* a)                    \
-  cublasStatus_t cublas##L##trmm_v2##SUFFIX(                                                      \
-      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,  \
-      cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* a, INT lda, const C* b,   \
-      INT ldb, C* c, INT ldc) {                                                                   \
-    return triangular_product("cublas" #L "trmm", handle, side, op, diagonal,                     \
-                              VGPU_NUMBER(alpha, W),                                              \
-                              full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),            \
-                              whole<W>(b, m, n, ldb), whole<W>(c, m, n, ldc));                    \
+#define VGPU_ALL(INT, SUFFIX, L, C, W)                                                             \
+  cublasStatus_t cublas##L##gemv_v2##SUFFIX(cublasHandle_t handle, cublasOperation_t op, INT m,    \
+                                            INT n, const C* alpha, const C* a, INT lda,            \
+                                            const C* x, INT incx, const C* beta, C* y, INT incy) { \
+    return matrix_times_vector(                                                                    \
+        "cublas" #L "gemv", handle, op, number<W>(handle, alpha), whole<W>(a, m, n, lda),          \
+        elements<W>(x, op == CUBLAS_OP_N ? n : m, incx), number<W>(handle, beta),                  \
+        elements<W>(y, op == CUBLAS_OP_N ? m : n, incy));                                          \
+  }                                                                                                \
+  cublasStatus_t cublas##L##gbmv_v2##SUFFIX(                                                       \
+      cublasHandle_t handle, cublasOperation_t op, INT m, INT n, INT below, INT above,             \
+      const C* alpha, const C* a, INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) {  \
+    return band_times_vector(                                                                      \
+        "cublas" #L "gbmv", handle, op, number<W>(handle, alpha),                                  \
+        Band<W>{reinterpret_cast<W*>(const_cast<C*>(a)), m, n, below, above, lda},                 \
+        elements<W>(x, op == CUBLAS_OP_N ? n : m, incx), number<W>(handle, beta),                  \
+        elements<W>(y, op == CUBLAS_OP_N ? m : n, incy));                                          \
+  }                                                                                                \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tr, full<W>(a, fill, n, lda), const C* a, INT lda)         \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tb, banded<W>(a, fill, n, k, lda), INT k, const C* a,      \
+                  INT lda)                                                                         \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tp, packed<W>(a, fill, n), const C* a)                     \
+  cublasStatus_t cublas##L##trmm_v2##SUFFIX(                                                       \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,   \
+      cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* a, INT lda, const C* b,    \
+      INT ldb, C* c, INT ldc) {                                                                    \
+    return triangular_product("cublas" #L "trmm", handle, side, op, diagonal,                      \
+                              number<W>(handle, alpha),                                            \
+                              full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),             \
+                              whole<W>(b, m, n, ldb), whole<W>(c, m, n, ldc));                     \
   }
 
-// What symmetric and Hermitian matrices have alike; R is the type of a rank-1 update's alpha and of
-// another one's beta, RC the same in cuBLAS.
+// What symmetric and Hermitian matrices have alike; R is the type of the factors of updates by one
+// vector or matrix, and of the beta of other ones, RC the same in cuBLAS.
 #define VGPU_MIRRORED(INT, SUFFIX, L, C, W, RC, R, SY, HERMITIAN)                                  \
   cublasStatus_t cublas##L##SY##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n, \
                                               const C* alpha, const C* a, INT lda, const C* x,     \
                                               INT incx, const C* beta, C* y, INT incy) {           \
-    return mirrored_times_vector("cublas" #L#SY "mv", handle, HERMITIAN, VGPU_NUMBER(alpha, W),    \
+    return mirrored_times_vector("cublas" #L#SY "mv", handle, HERMITIAN, number<W>(handle, alpha), \
                                  full<W>(a, fill, n, lda), elements<W>(x, n, incx),                \
-                                 VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                   \
+                                 number<W>(handle, beta), elements<W>(y, n, incy));                \
   }                                                                                                \
   cublasStatus_t cublas##L##SY##r_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,  \
                                              const RC* alpha, const C* x, INT incx, C* a,          \
                                              INT lda) {                                            \
-    return update("cublas" #L#SY "r", handle, HERMITIAN, false, VGPU_NUMBER(alpha, R),             \
+    return update("cublas" #L#SY "r", handle, HERMITIAN, false, number<R>(handle, alpha),          \
                   elements<W>(x, n, incx), elements<W>(x, n, incx), full<W>(a, fill, n, lda));     \
   }                                                                                                \
   cublasStatus_t cublas##L##SY##r2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n, \
                                               const C* alpha, const C* x, INT incx, const C* y,    \
                                               INT incy, C* a, INT lda) {                           \
-    return update("cublas" #L#SY "r2", handle, HERMITIAN, true, VGPU_NUMBER(alpha, W),             \
+    return update("cublas" #L#SY "r2", handle, HERMITIAN, true, number<W>(handle, alpha),          \
                   elements<W>(x, n, incx), elements<W>(y, n, incy), full<W>(a, fill, n, lda));     \
   }                                                                                                \
   cublasStatus_t cublas##L##SY##mm_v2##SUFFIX(                                                     \
       cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, INT m, INT n,           \
       const C* alpha, const C* a, INT lda, const C* b, INT ldb, const C* beta, C* c, INT ldc) {    \
-    return mirrored_product("cublas" #L#SY "mm", handle, HERMITIAN, side, VGPU_NUMBER(alpha, W),   \
-                            full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),               \
-                            whole<W>(b, m, n, ldb), VGPU_NUMBER(beta, W), whole<W>(c, m, n, ldc)); \
+    return mirrored_product(                                                                       \
+        "cublas" #L#SY "mm", handle, HERMITIAN, side, number<W>(handle, alpha),                    \
+        full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda), whole<W>(b, m, n, ldb),           \
+        number<W>(handle, beta), whole<W>(c, m, n, ldc));                                          \
+  }                                                                                                \
+  cublasStatus_t cublas##L##SY##rk_v2##SUFFIX(                                                     \
+      cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
+      const RC* alpha, const C* a, INT lda, const RC* beta, C* c, INT ldc) {                       \
+    return rank_update("cublas" #L#SY "rk", handle, HERMITIAN, false, op, k,                       \
+                       number<R>(handle, alpha), operand<W>(a, op, n, k, lda),                     \
+                       operand<W>(a, op, n, k, lda), number<R>(handle, beta),                      \
+                       full<W>(c, fill, n, ldc));                                                  \
   }                                                                                                \
   cublasStatus_t cublas##L##SY##r2k_v2##SUFFIX(                                                    \
       cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
       const C* alpha, const C* a, INT lda, const C* b, INT ldb, const RC* beta, C* c, INT ldc) {   \
     return rank_update("cublas" #L#SY "r2k", handle, HERMITIAN, true, op, k,                       \
-                       VGPU_NUMBER(alpha, W), operand<W>(a, op, n, k, lda),                        \
-                       operand<W>(b, op, n, k, ldb), VGPU_NUMBER(beta, R),                         \
+                       number<W>(handle, alpha), operand<W>(a, op, n, k, lda),                     \
+                       operand<W>(b, op, n, k, ldb), number<R>(handle, beta),                      \
                        full<W>(c, fill, n, ldc));                                                  \
   }                                                                                                \
   cublasStatus_t cublas##L##SY##rkx##SUFFIX(                                                       \
       cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
       const C* alpha, const C* a, INT lda, const C* b, INT ldb, const RC* beta, C* c, INT ldc) {   \
     return rank_update("cublas" #L#SY "rkx", handle, HERMITIAN, false, op, k,                      \
-                       VGPU_NUMBER(alpha, W), operand<W>(a, op, n, k, lda),                        \
-                       operand<W>(b, op, n, k, ldb), VGPU_NUMBER(beta, R),                         \
+                       number<W>(handle, alpha), operand<W>(a, op, n, k, lda),                     \
+                       operand<W>(b, op, n, k, ldb), number<R>(handle, beta),                      \
                        full<W>(c, fill, n, ldc));                                                  \
   }
 
 // What real symmetric and complex Hermitian matrices have alike; R is the type of a rank-1 update's
 // alpha.
-#define VGPU_BANDED_AND_PACKED(INT, SUFFIX, L, C, W, R, BANDED, PACKED, HERMITIAN)                \
-  cublasStatus_t cublas##L##BANDED##mv_v2##SUFFIX(                                                \
-      cublasHandle_t handle, cublasFillMode_t fill, INT n, INT k, const C* alpha, const C* a,     \
-      INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) {                             \
-    return mirrored_times_vector("cublas" #L#BANDED "mv", handle, HERMITIAN,                      \
-                                 VGPU_NUMBER(alpha, W), banded<W>(a, fill, n, k, lda),            \
-                                 elements<W>(x, n, incx), VGPU_NUMBER(beta, W),                   \
-                                 elements<W>(y, n, incy));                                        \
-  }                                                                                               \
-  cublasStatus_t cublas##L##PACKED##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,   \
-                                                  INT n, const C* alpha, const C* a, const C* x,  \
-                                                  INT incx, const C* beta, C* y, INT incy) {      \
-    return mirrored_times_vector(                                                                 \
-        "cublas" #L#PACKED "mv", handle, HERMITIAN, VGPU_NUMBER(alpha, W), packed<W>(a, fill, n), \
-        elements<W>(x, n, incx), VGPU_NUMBER(beta, W), elements<W>(y, n, incy));                  \
-  }                                                                                               \
-  cublasStatus_t cublas##L##PACKED##r_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,    \
-                                                 INT n, const R* alpha, const C* x, INT incx,     \
-                                                 C* a) {                                          \
-    return update("cublas" #L#PACKED "r", handle, HERMITIAN, false, VGPU_NUMBER(alpha, R),        \
-                  elements<W>(x, n, incx), elements<W>(x, n, incx), packed<W>(a, fill, n));       \
-  }                                                                                               \
-  cublasStatus_t cublas##L##PACKED##r2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,   \
-                                                  INT n, const C* alpha, const C* x, INT incx,    \
-                                                  const C* y, INT incy, C* a) {                   \
-    return update("cublas" #L#PACKED "r2", handle, HERMITIAN, true, VGPU_NUMBER(alpha, W),        \
-                  elements<W>(x, n, incx), elements<W>(y, n, incy), packed<W>(a, fill, n));       \
+#define VGPU_BANDED_AND_PACKED(INT, SUFFIX, L, C, W, R, BANDED, PACKED, HERMITIAN)               \
+  cublasStatus_t cublas##L##BANDED##mv_v2##SUFFIX(                                               \
+      cublasHandle_t handle, cublasFillMode_t fill, INT n, INT k, const C* alpha, const C* a,    \
+      INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) {                            \
+    return mirrored_times_vector("cublas" #L#BANDED "mv", handle, HERMITIAN,                     \
+                                 number<W>(handle, alpha), banded<W>(a, fill, n, k, lda),        \
+                                 elements<W>(x, n, incx), number<W>(handle, beta),               \
+                                 elements<W>(y, n, incy));                                       \
+  }                                                                                              \
+  cublasStatus_t cublas##L##PACKED##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,  \
+                                                  INT n, const C* alpha, const C* a, const C* x, \
+                                                  INT incx, const C* beta, C* y, INT incy) {     \
+    return mirrored_times_vector("cublas" #L#PACKED "mv", handle, HERMITIAN,                     \
+                                 number<W>(handle, alpha), packed<W>(a, fill, n),                \
+                                 elements<W>(x, n, incx), number<W>(handle, beta),               \
+                                 elements<W>(y, n, incy));                                       \
+  }                                                                                              \
+  cublasStatus_t cublas##L##PACKED##r_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,   \
+                                                 INT n, const R* alpha, const C* x, INT incx,    \
+                                                 C* a) {                                         \
+    return update("cublas" #L#PACKED "r", handle, HERMITIAN, false, number<R>(handle, alpha),    \
+                  elements<W>(x, n, incx), elements<W>(x, n, incx), packed<W>(a, fill, n));      \
+  }                                                                                              \
+  cublasStatus_t cublas##L##PACKED##r2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,  \
+                                                  INT n, const C* alpha, const C* x, INT incx,   \
+                                                  const C* y, INT incy, C* a) {                  \
+    return update("cublas" #L#PACKED "r2", handle, HERMITIAN, true, number<W>(handle, alpha),    \
+                  elements<W>(x, n, incx), elements<W>(y, n, incy), packed<W>(a, fill, n));      \
   }
 
-#define VGPU_COMPLEX(INT, SUFFIX, L, C, W, R)                                                    \
-  cublasStatus_t cublas##L##gerc_v2##SUFFIX(cublasHandle_t handle, INT m, INT n, const C* alpha, \
-                                            const C* x, INT incx, const C* y, INT incy, C* a,    \
-                                            INT lda) {                                           \
-    return outer_conjugated("cublas" #L "gerc", handle, VGPU_NUMBER(alpha, W),                   \
-                            elements<W>(x, m, incx), elements<W>(y, n, incy),                    \
-                            whole<W>(a, m, n, lda));                                             \
-  }                                                                                              \
-  cublasStatus_t cublas##L##herk_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,        \
-                                            cublasOperation_t op, INT n, INT k, const R* alpha,  \
-                                            const C* a, INT lda, const R* beta, C* c, INT ldc) { \
-    return rank_update("cublas" #L "herk", handle, true, false, op, k, VGPU_NUMBER(alpha, R),    \
-                       operand<W>(a, op, n, k, lda), operand<W>(a, op, n, k, lda),               \
-                       VGPU_NUMBER(beta, R), full<W>(c, fill, n, ldc));                          \
+#define VGPU_OUTER(INT, SUFFIX, NAME, CONJUGATED, C, W)                                         \
+  cublasStatus_t cublas##NAME##_v2##SUFFIX(cublasHandle_t handle, INT m, INT n, const C* alpha, \
+                                           const C* x, INT incx, const C* y, INT incy, C* a,    \
+                                           INT lda) {                                           \
+    return outer("cublas" #NAME, handle, CONJUGATED, number<W>(handle, alpha),                  \
+                 elements<W>(x, m, incx), elements<W>(y, n, incy), whole<W>(a, m, n, lda));     \
   }
 
 #define VGPU_STRUCTURED(INT, SUFFIX)                                                             \
@@ -406,8 +407,12 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
                 std::complex<double>, sy, false)                                                 \
   VGPU_MIRRORED(INT, SUFFIX, C, cuComplex, std::complex<float>, float, float, he, true)          \
   VGPU_MIRRORED(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double, double, he, true) \
-  VGPU_COMPLEX(INT, SUFFIX, C, cuComplex, std::complex<float>, float)                            \
-  VGPU_COMPLEX(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double)
+  VGPU_OUTER(INT, SUFFIX, Sger, false, float, float)                                             \
+  VGPU_OUTER(INT, SUFFIX, Dger, false, double, double)                                           \
+  VGPU_OUTER(INT, SUFFIX, Cgeru, false, cuComplex, std::complex<float>)                          \
+  VGPU_OUTER(INT, SUFFIX, Zgeru, false, cuDoubleComplex, std::complex<double>)                   \
+  VGPU_OUTER(INT, SUFFIX, Cgerc, true, cuComplex, std::complex<float>)                           \
+  VGPU_OUTER(INT, SUFFIX, Zgerc, true, cuDoubleComplex, std::complex<double>)
 
 VGPU_STRUCTURED(int, )
 VGPU_STRUCTURED(int64_t, _64)

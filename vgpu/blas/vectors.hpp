@@ -49,6 +49,31 @@ struct Matrix {
   }
 };
 
+template <class W>
+Vector<W> elements(const void* data, std::int64_t n, std::int64_t step,
+                   cudaDataType type = kTypeOf<W>) {
+  return {const_cast<void*>(data), type, n, step};
+}
+template <class W>
+Matrix<W> whole(const void* data, std::int64_t rows, std::int64_t columns, std::int64_t ld) {
+  return {static_cast<W*>(const_cast<void*>(data)), rows, columns, ld};
+}
+
+inline bool is_op(cublasOperation_t op) {
+  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
+// The matrix of which op makes rows x columns, and an element of op(A).
+template <class W>
+Matrix<W> operand(const void* data, cublasOperation_t op, std::int64_t rows, std::int64_t columns,
+                  std::int64_t ld) {
+  return op == CUBLAS_OP_N ? whole<W>(data, rows, columns, ld) : whole<W>(data, columns, rows, ld);
+}
+template <class W>
+W element(const Matrix<W>& a, cublasOperation_t op, std::int64_t i, std::int64_t j) {
+  if (op == CUBLAS_OP_N) return a.at(i, j);
+  return op == CUBLAS_OP_C ? conjugate(a.at(j, i)) : a.at(j, i);
+}
+
 // Checks the handle and the operands, and enqueues the work. `valid`: the sizes are.
 template <class Work, class... Operands>
 cublasStatus_t enqueue(const char* function, cublasHandle_t handle, bool valid,
@@ -65,6 +90,11 @@ cublasStatus_t enqueue(const char* function, cublasHandle_t handle, bool valid,
 inline Scalar scalar(cublasHandle_t handle, const void* pointer, cudaDataType type) {
   const bool on_device = handle != nullptr && handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
   return {pointer, type, on_device};
+}
+
+template <class W>
+Scalar number(cublasHandle_t handle, const void* pointer) {
+  return scalar(handle, pointer, kTypeOf<W>);
 }
 
 // Where a function puts one number: in the device's memory, or in the host's, for which the call
