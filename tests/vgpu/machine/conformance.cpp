@@ -79,22 +79,12 @@ const char* register_type(char type) {
 
 std::string load(const std::string& reg, char type, const std::string& from) {
   if (type == 'p') return "ld.global.u32 %x, [" + from + "];\n setp.ne.u32 " + reg + ", %x, 0;\n";
-  const char* const size = type == 'h'   ? "b16"
-                           : type == 'r' ? "b32"
-                           : type == 'f' ? "f32"
-                           : type == 'g' ? "f64"
-                                         : "b64";
-  return "ld.global." + std::string(size) + " " + reg + ", [" + from + "];\n";
+  return std::string("ld.global") + register_type(type) + " " + reg + ", [" + from + "];\n";
 }
 
 std::string store(const std::string& reg, char type, const std::string& to) {
   if (type == 'p') return "selp.u32 %x, 1, 0, " + reg + ";\n st.global.u32 [" + to + "], %x;\n";
-  const char* const size = type == 'h'   ? "b16"
-                           : type == 'r' ? "b32"
-                           : type == 'f' ? "f32"
-                           : type == 'g' ? "f64"
-                                         : "b64";
-  return "st.global." + std::string(size) + " [" + to + "], " + reg + ";\n";
+  return std::string("st.global") + register_type(type) + " [" + to + "], " + reg + ";\n";
 }
 
 std::string body_of(const Case& c) {

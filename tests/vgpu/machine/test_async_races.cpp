@@ -17,10 +17,32 @@ class Pipelines : public EngineTest {
     in.resize(kBlocks * kTiles * 128);
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * i % 1009);
   }
-  std::vector<int> run(const std::string& kernel, int threads, int outputs) {
+  std::vector<int> run(const std::string& kernel) {
     int* const out = array<int>(kBlocks * outputs);
-    launch(kernel, {kBlocks}, {static_cast<unsigned>(threads), 1, 1}, out, array(in), kTiles);
+    launch(kernel, {kBlocks}, {128}, out, array(in), kTiles);
     return {out, out + kBlocks * outputs};
+  }
+  // Thread t of a block adds element source(t) of each of its tiles, times the tile's number.
+  std::vector<int> expected() const {
+    std::vector<int> sums(kBlocks * outputs);
+    for (int b = 0; b < kBlocks; ++b) {
+      for (int t = 0; t < outputs; ++t) {
+        for (int i = 0; i < kTiles; ++i)
+          sums[b * outputs + t] += in[(b * kTiles + i) * tile + source(t)] * (i + 1);
+      }
+    }
+    return sums;
+  }
+  void expect_right(const std::string& kernel) {
+    for_each_schedule([&] {
+      for (const bool race : {false, true}) {
+        config.check_race = race;
+        for (const unsigned threads : {1u, 3u}) {
+          config.host_threads = threads;
+          EXPECT_EQ(run(kernel), expected());
+        }
+      }
+    });
   }
   vgpu::Fault fault(const std::string& kernel) {
     return fault_of(kernel, {kBlocks}, {128}, array<int>(kBlocks * 128), array(in), kTiles);
@@ -36,35 +58,16 @@ class Pipelines : public EngineTest {
   }
 
   std::vector<int> in;
+  int outputs = 128, tile = 128;  // of a block, elements of a tile
+  std::function<int(int)> source = [](int t) { return (t + 32) % 128; };
 };
 
 class Rings : public Pipelines {
  protected:
   void SetUp() override { load("async", VGPU_TEST_PTX_90A); }
-  std::vector<int> expected() const {
-    std::vector<int> sums(kBlocks * 128);
-    for (int b = 0; b < kBlocks; ++b) {
-      for (int t = 0; t < 128; ++t) {
-        for (int i = 0; i < kTiles; ++i) {
-          sums[b * 128 + t] += in[(b * kTiles + i) * 128 + (t + 32) % 128] * (i + 1);
-        }
-      }
-    }
-    return sums;
-  }
 };
 
-TEST_F(Rings, TheRightOneIsRightUnderEverySchedule) {
-  for_each_schedule([&] {
-    for (const bool race : {false, true}) {
-      config.check_race = race;
-      for (const unsigned threads : {1u, 3u}) {
-        config.host_threads = threads;
-        EXPECT_EQ(run("ring_right", 128, 128), expected());
-      }
-    }
-  });
-}
+TEST_F(Rings, TheRightOneIsRightUnderEverySchedule) { expect_right("ring_right"); }
 
 TEST_F(Rings, EveryFlawIsARace) {
   const std::string copy =
@@ -86,10 +89,10 @@ TEST_F(Rings, ALazyScheduleShowsWhatAnEagerOneHides) {
   for (const char* kernel : {"ring_no_wait", "ring_late_wait", "ring_next"}) {
     config.schedule = {CopySchedule::Kind::kEager, 0};
     if (std::string(kernel) != "ring_next") {
-      EXPECT_EQ(run(kernel, 128, 128), expected()) << kernel;
+      EXPECT_EQ(run(kernel), expected()) << kernel;
     }
     config.schedule = {CopySchedule::Kind::kLazy, 0};
-    EXPECT_NE(run(kernel, 128, 128), expected()) << kernel;
+    EXPECT_NE(run(kernel), expected()) << kernel;
   }
 }
 
@@ -108,30 +111,16 @@ TEST_F(Rings, AThreadMustWaitForItsOwnCopies) {
 
 class ProducersAndConsumers : public Pipelines {
  protected:
-  void SetUp() override { load("mbarrier", VGPU_TEST_PTX_90A); }
-  std::vector<int> expected() const {
-    std::vector<int> sums(kBlocks * 96);
-    for (int b = 0; b < kBlocks; ++b) {
-      for (int t = 0; t < 96; ++t) {
-        for (int i = 0; i < kTiles; ++i) {
-          sums[b * 96 + t] += in[(b * kTiles + i) * 32 + (t % 32 + 7 * (t / 32)) % 32] * (i + 1);
-        }
-      }
-    }
-    return sums;
+  void SetUp() override {
+    load("mbarrier", VGPU_TEST_PTX_90A);
+    outputs = 96;
+    tile = 32;
+    source = [](int t) { return (t % 32 + 7 * (t / 32)) % 32; };
   }
 };
 
 TEST_F(ProducersAndConsumers, TheRightOneIsRightUnderEverySchedule) {
-  for_each_schedule([&] {
-    for (const bool race : {false, true}) {
-      config.check_race = race;
-      for (const unsigned threads : {1u, 3u}) {
-        config.host_threads = threads;
-        EXPECT_EQ(run("pipeline_right", 128, 96), expected());
-      }
-    }
-  });
+  expect_right("pipeline_right");
 }
 
 TEST_F(ProducersAndConsumers, EveryFlawIsFound) {

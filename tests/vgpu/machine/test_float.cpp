@@ -189,18 +189,20 @@ void extremes_and_signs(std::vector<Case>& cases) {
 }
 
 template <class T>
+T value_of(u64 bits) {
+  if constexpr (sizeof(T) == 8)
+    return as_double(bits);
+  else
+    return as_float(bits);
+}
+
+template <class T>
 void classes(std::vector<Case>& cases) {
   const bool wide = sizeof(T) == 8;
   const std::string type = wide ? "f64" : "f32", shape = wide ? "pg" : "pf";
-  const auto value = [](u64 bits) {
-    if constexpr (sizeof(T) == 8)
-      return as_double(bits);
-    else
-      return as_float(bits);
-  };
   const auto test = [&](const char* name, auto f) {
     add(cases, std::string("testp.") + name + "." + type, shape,
-        [=](u64 a, u64, u64, u64) { return u64{f(value(a))}; });
+        [=](u64 a, u64, u64, u64) { return u64{f(value_of<T>(a))}; });
   };
   test("finite", [](T a) { return std::isfinite(a); });
   test("infinite", [](T a) { return std::isinf(a); });
@@ -214,15 +216,9 @@ template <class T>
 void comparisons(std::vector<Case>& cases) {
   const bool wide = sizeof(T) == 8;
   const std::string type = wide ? "f64" : "f32", shape = wide ? "pgg" : "pff";
-  const auto value = [](u64 bits) {
-    if constexpr (sizeof(T) == 8)
-      return as_double(bits);
-    else
-      return as_float(bits);
-  };
   const auto test = [&](const std::string& name, auto f) {
     add(cases, "setp." + name + "." + type, shape,
-        [=](u64 a, u64 b, u64, u64) { return u64{f(value(a), value(b))}; });
+        [=](u64 a, u64 b, u64, u64) { return u64{f(value_of<T>(a), value_of<T>(b))}; });
     if (wide) return;
     add(cases, "setp." + name + ".ftz." + type, shape, [=](u64 a, u64 b, u64, u64) {
       return u64{f(T(flushed(as_float(a))), T(flushed(as_float(b))))};

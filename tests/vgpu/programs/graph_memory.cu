@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that graphs allocate: at the same address in every launch, from the launch until it is
 // freed, by the graph, another one or the program.
-#include <initializer_list>
 
 #include "require.hpp"
 

@@ -2,7 +2,8 @@
 // Results that the PTX ISA leaves open, or for which its text and hardware differ: NaN, fields
 // beyond the value, division by zero, saturation of video instructions, rare conversions, sines of
 // tiny and huge numbers. The file that is the argument has the results of an H100: a line of
-// instructions, then lines "operands = results of each", in hexadecimal.
+// instructions, then lines "operands = results of each", in hexadecimal. If the first line ends with
+// "; values", the lines have the results for each value of a last operand.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -134,7 +135,23 @@ using Row = std::vector<u64>;
 // Instructions on the same operands.
 struct Table {
   std::vector<std::string> names;
+  Row lasts;  // values of a last operand, if the rows have columns for them
   std::vector<Row> operands, results;
+
+  void add(const Row& of, const Row& found) {
+    if (lasts.empty()) {
+      operands.push_back(of);
+      results.push_back(found);
+    }
+    require(lasts.empty() || found.size() == lasts.size() * names.size(), "the number of results");
+    for (std::size_t i = 0; i < lasts.size(); ++i) {
+      operands.push_back(of);
+      operands.back().push_back(lasts[i]);
+      const auto first = found.begin() + static_cast<std::ptrdiff_t>(i * names.size());
+      results.emplace_back(first, first + static_cast<std::ptrdiff_t>(names.size()));
+    }
+    require(operands.back().size() <= kMostOperands, "too many operands");
+  }
 
   void check() const {
     std::vector<u64> flat(operands.size() * kMostOperands);
@@ -175,14 +192,14 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(file, line);) {
     const std::size_t equals = line.find(" = ");
     if (equals == line.npos) {
-      std::istringstream words(line);
+      const std::size_t columns = line.find(" ; ");
+      std::istringstream words(line.substr(0, columns));
       tables.emplace_back().names = {std::istream_iterator<std::string>(words), {}};
+      if (columns != line.npos) tables.back().lasts = numbers(line.substr(columns + 3));
       continue;
     }
     require(!tables.empty(), "the first line names no instruction");
-    tables.back().operands.push_back(numbers(line.substr(0, equals)));
-    tables.back().results.push_back(numbers(line.substr(equals + 3)));
-    require(tables.back().operands.back().size() <= kMostOperands, "too many operands");
+    tables.back().add(numbers(line.substr(0, equals)), numbers(line.substr(equals + 3)));
   }
   for (const Table& table : tables) table.check();
   return tables.empty() ? 1 : 0;

@@ -141,24 +141,16 @@ __device__ void ring(int* out, const int* in, int tiles) {
   }
   out[blockIdx.x * kSize + t] = sum;
 }
-extern "C" __global__ void ring_right(int* out, const int* in, int tiles) {
-  ring<kNone>(out, in, tiles);
-}
-extern "C" __global__ void ring_no_wait(int* out, const int* in, int tiles) {
-  ring<kNoWait>(out, in, tiles);
-}
-extern "C" __global__ void ring_late_wait(int* out, const int* in, int tiles) {
-  ring<kLateWait>(out, in, tiles);
-}
-extern "C" __global__ void ring_no_barrier(int* out, const int* in, int tiles) {
-  ring<kNoBarrier>(out, in, tiles);
-}
-extern "C" __global__ void ring_early_copy(int* out, const int* in, int tiles) {
-  ring<kEarlyCopy>(out, in, tiles);
-}
-extern "C" __global__ void ring_next(int* out, const int* in, int tiles) {
-  ring<kReadOfNext>(out, in, tiles);
-}
+#define KERNEL(name, flaw)                                              \
+  extern "C" __global__ void name(int* out, const int* in, int tiles) { \
+    ring<flaw>(out, in, tiles);                                         \
+  }
+KERNEL(ring_right, kNone)
+KERNEL(ring_no_wait, kNoWait)
+KERNEL(ring_late_wait, kLateWait)
+KERNEL(ring_no_barrier, kNoBarrier)
+KERNEL(ring_early_copy, kEarlyCopy)
+KERNEL(ring_next, kReadOfNext)
 
 // A thread's own copy: read without a wait; overwritten by the copy; overwritten by a store.
 extern "C" __global__ void own_copy(int* out, const int* in, int how) {
