@@ -4,7 +4,6 @@
 #pragma once
 #include <ladder/problem.hpp>
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

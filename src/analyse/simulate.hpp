@@ -18,9 +18,7 @@
 // more cycles where that many lines have to be looked up (Cost::l1_cycles()).
 // - Latencies and L2 bandwidth per SM are the machine's (machine.hpp).
 #pragma once
-#include <array>
 #include <span>
-#include <vector>
 
 #include "analyse/machine.hpp"
 #include "analyse/machine_code.hpp"

@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 #include <ladder/gemm.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>

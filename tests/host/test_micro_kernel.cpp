@@ -5,7 +5,6 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "guarded.hpp"

@@ -2,7 +2,6 @@
 // The rules behind findings, for reports that other programs read.
 #pragma once
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace vgpu::app {

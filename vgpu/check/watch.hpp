@@ -18,7 +18,6 @@
 // ordered behind others, so its later accesses are not checked. A word has the mark of one access:
 // the write, or else the first read that is not ordered before the last one.
 #pragma once
-#include <memory>
 #include <vector>
 
 #include "ir/launch.hpp"

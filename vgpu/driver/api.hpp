@@ -15,7 +15,6 @@ CUresult cuProfilerStop();
 #pragma GCC visibility pop
 
 #include <string_view>
-#include <utility>
 
 #include "runtime/runtime.hpp"
 

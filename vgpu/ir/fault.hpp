@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors: what the engine does not implement, and what kernels do wrong.
 #pragma once
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>

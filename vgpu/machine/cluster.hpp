@@ -5,7 +5,6 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "machine/fault.hpp"

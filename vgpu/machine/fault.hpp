@@ -2,7 +2,6 @@
 // Faults of accesses to memory.
 #pragma once
 #include <string>
-#include <string_view>
 
 #include "machine/machine.hpp"
 

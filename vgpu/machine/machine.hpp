@@ -5,8 +5,6 @@
 #pragma once
 #include <array>
 #include <memory>
-#include <span>
-#include <string>
 #include <unordered_map>
 #include <vector>
 

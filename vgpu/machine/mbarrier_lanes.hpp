@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Access to the lanes' operands of an mbarrier instruction.
 #pragma once
-#include <string>
-
 #include "machine/fault.hpp"
 
 namespace vgpu::machine {

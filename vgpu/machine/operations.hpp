@@ -3,7 +3,6 @@
 // host instruction set.
 #pragma once
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // What a check reports and hardware does not stop for. A kernel may do the same thing millions of
 // times: the report is written once, the others are counted.
 #pragma once
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>

@@ -4,7 +4,6 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "devices/devices.hpp"

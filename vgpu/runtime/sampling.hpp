@@ -5,7 +5,6 @@
 // stratum are scaled by the size of that stratum.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "engine/engine.hpp"

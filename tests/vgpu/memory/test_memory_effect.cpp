@@ -2,7 +2,6 @@
 // What a launch did to memory is repeated where memory is as it was before it, and only there.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 #include <set>
 #include <thread>

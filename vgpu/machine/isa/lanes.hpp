@@ -6,9 +6,7 @@
 // Lambdas must therefore be total (defined for all operands). Everything here is compiled once per
 // instruction set, each in its own namespace.
 #pragma once
-#include <bit>
 #include <cstring>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 

@@ -2,7 +2,6 @@
 // Owns the memory that a parsed module's views point into: a copy of the text and an arena for the
 // tree's lists.
 #pragma once
-#include <algorithm>
 #include <memory_resource>
 #include <span>
 #include <string>
