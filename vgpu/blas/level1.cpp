@@ -57,14 +57,38 @@ cublasStatus_t swap(const char* name, cublasHandle_t handle, const Vector<W>& x,
   });
 }
 
+// Puts `find()` where a number of that type goes.
+template <class Find, class... Operands>
+cublasStatus_t reduce_to(const char* name, cublasHandle_t handle, void* pointer, cudaDataType type,
+                         Find find, const Operands&... operands) {
+  const auto put = [&](auto bytes) {
+    using Bytes = decltype(bytes);
+    const Target<Bytes> target(handle, static_cast<Bytes*>(pointer));
+    return target.finish(enqueue(name, handle, target.valid(), std::tie(operands...), [=] {
+      alignas(16) unsigned char bits[16] = {};
+      store(type, bits, 0, find());
+      Bytes value{};
+      std::memcpy(&value, bits, sizeof value);
+      target.set(value);
+    }));
+  };
+  switch (bytes_of(type)) {
+    case 2: return put(std::uint16_t{});
+    case 4: return put(std::uint32_t{});
+    case 16: return put(std::array<std::uint64_t, 2>{});
+    default: return put(std::uint64_t{});
+  }
+}
+
 template <class W>
 cublasStatus_t dot(const char* name, cublasHandle_t handle, const Vector<W>& x, const Vector<W>& y,
-                   bool conjugated, const Target<W>& result) {
-  return result.finish(enqueue(name, handle, result.valid(), std::tie(x, y), [=] {
-    W sum{};
-    for (std::int64_t i = 0; i < x.n; ++i) sum += (conjugated ? conjugate(x[i]) : x[i]) * y[i];
-    result.set(sum);
-  }));
+                   bool conjugated, void* result, cudaDataType type) {
+  const auto find = [=] {
+    W total{};
+    for (std::int64_t i = 0; i < x.n; ++i) total += (conjugated ? conjugate(x[i]) : x[i]) * y[i];
+    return total;
+  };
+  return reduce_to(name, handle, result, type, find, x, y);
 }
 
 // The sum of all elements' magnitudes: of complex numbers |re| + |im|.
@@ -184,8 +208,8 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 #define VGPU_DOT(INT, SUFFIX, NAME, CONJUGATED, C, W)                                          \
   cublasStatus_t cublas##NAME##_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                            const C* y, INT incy, C* result) {                  \
-    return dot<W>("cublas" #NAME, handle, elements<W>(x, n, incx), elements<W>(y, n, incy),    \
-                  CONJUGATED, Target(handle, reinterpret_cast<W*>(result)));                   \
+    return dot("cublas" #NAME, handle, elements<W>(x, n, incx), elements<W>(y, n, incy),       \
+               CONJUGATED, result, kTypeOf<W>);                                                \
   }
 
 #define VGPU_REAL_SCAL(INT, SUFFIX, L, C, W, R)                                                 \
@@ -220,29 +244,6 @@ VGPU_VECTORS(int64_t, _64)
 namespace vgpu::blas {
 namespace {
 
-// Puts `find()` where a number of that type goes.
-template <class Find, class... Operands>
-cublasStatus_t reduce_to(const char* name, cublasHandle_t handle, void* pointer, cudaDataType type,
-                         Find find, const Operands&... operands) {
-  const auto put = [&](auto bytes) {
-    using Bytes = decltype(bytes);
-    const Target<Bytes> target(handle, static_cast<Bytes*>(pointer));
-    return target.finish(enqueue(name, handle, target.valid(), std::tie(operands...), [=] {
-      alignas(16) unsigned char bits[16] = {};
-      store(type, bits, 0, find());
-      Bytes value{};
-      std::memcpy(&value, bits, sizeof value);
-      target.set(value);
-    }));
-  };
-  switch (bytes_of(type)) {
-    case 2: return put(std::uint16_t{});
-    case 4: return put(std::uint32_t{});
-    case 16: return put(std::array<std::uint64_t, 2>{});
-    default: return put(std::uint64_t{});
-  }
-}
-
 // Where a complex vector has a real result, the execution type is real.
 cudaDataType computes(cudaDataType execution, cudaDataType x) {
   if (!is_complex(x)) return execution;
@@ -251,17 +252,6 @@ cudaDataType computes(cudaDataType execution, cudaDataType x) {
 
 // That of a function that only moves elements or compares them.
 cudaDataType widest(cudaDataType x) { return is_complex(x) ? CUDA_C_64F : CUDA_R_64F; }
-
-template <class W>
-cublasStatus_t dot_to(const char* name, cublasHandle_t handle, const Vector<W>& x,
-                      const Vector<W>& y, bool conjugated, void* result, cudaDataType type) {
-  const auto find = [=] {
-    W total{};
-    for (std::int64_t i = 0; i < x.n; ++i) total += (conjugated ? conjugate(x[i]) : x[i]) * y[i];
-    return total;
-  };
-  return reduce_to(name, handle, result, type, find, x, y);
-}
 
 }  // namespace
 }  // namespace vgpu::blas
@@ -272,8 +262,8 @@ cublasStatus_t dot_to(const char* name, cublasHandle_t handle, const Vector<W>& 
       cudaDataType y_type, INT incy, void* result, cudaDataType type, cudaDataType execution) {  \
     return typed("cublas" #NAME, execution, {x_type, y_type, type}, [&](auto w) {                \
       using W = decltype(w);                                                                     \
-      return dot_to("cublas" #NAME, handle, elements<W>(x, n, incx, x_type),                     \
-                    elements<W>(y, n, incy, y_type), CONJUGATED, result, type);                  \
+      return dot("cublas" #NAME, handle, elements<W>(x, n, incx, x_type),                        \
+                 elements<W>(y, n, incy, y_type), CONJUGATED, result, type);                     \
     });                                                                                          \
   }
 #define VGPU_NORM_EX(INT, SUFFIX, NAME, FIND)                                      \

@@ -207,10 +207,6 @@ bool is_zero(const Scalar& scalar) {
   return !scalar.on_device() && scalar.template value<std::complex<double>>() == 0.0;
 }
 
-bool is_valid_op(cublasOperation_t op) {
-  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
-}
-
 // Planar complex: half precision throughout, as on an H200.
 bool is_planar_product(const Product& p) {
   const cudaDataType a = p.a.type;
@@ -290,8 +286,8 @@ bool is_aligned(const Product& p) {
 }
 
 cublasStatus_t run(cudaStream_t stream, const Product& p) {
-  if (!is_valid_op(p.op_a) || !is_valid_op(p.op_b) || p.m < 0 || p.n < 0 || p.k < 0 ||
-      p.batch < 0 || !view_a(p).valid() || !view_b(p).valid() ||
+  if (!is_op(p.op_a) || !is_op(p.op_b) || p.m < 0 || p.n < 0 || p.k < 0 || p.batch < 0 ||
+      !view_a(p).valid() || !view_b(p).valid() ||
       !(view_c(p).valid() || (p.repeats_c && p.c.ld == 0)) || !view_d(p).valid())
     return CUBLAS_STATUS_INVALID_VALUE;
   if (!is_known(p))

@@ -59,9 +59,6 @@ Matrix<W> whole(const void* data, std::int64_t rows, std::int64_t columns, std::
   return {static_cast<W*>(const_cast<void*>(data)), rows, columns, ld};
 }
 
-inline bool is_op(cublasOperation_t op) {
-  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
-}
 // The matrix of which op makes rows x columns, and an element of op(A).
 template <class W>
 Matrix<W> operand(const void* data, cublasOperation_t op, std::int64_t rows, std::int64_t columns,

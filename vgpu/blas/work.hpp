@@ -42,6 +42,10 @@ class Scalar {
   alignas(16) unsigned char bits_[16] = {};
 };
 
+inline bool is_op(cublasOperation_t op) {
+  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
+
 // Whether a range of elements is in device memory.
 bool on_device(const void* data, std::int64_t elements, cudaDataType type);
 
