@@ -167,8 +167,9 @@ template <class T>
   return (form & 8) != 0 ? high_half(a, b) : wrapping_multiply(a, b);
 }
 
-// Insn::sub: 1 carry in, 2 carry out, 4 subtract, 8 the product's high half.
-template <class T, bool kMultiply>
+// Insn::sub: 1 carry in, 2 carry out, 4 subtract, 8 the product's high half, which depends on the
+// signedness of the factors. Without a type of factors: a sum.
+template <class T, class Factor = void>
 void with_carry(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const T* const a = slot<T>(window, insn.s[0]);
   const T* const b = slot<T>(window, insn.s[1]);
@@ -179,8 +180,9 @@ void with_carry(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   for (u32 i = 0; i < kLanes; ++i) {
     const u128 in = carry >> i & 1;
     u128 wide;
-    if constexpr (kMultiply) {
-      wide = u128{product(insn.sub, a[i], b[i])} + c[i] + in;
+    if constexpr (!std::is_void_v<Factor>) {
+      const Factor x = static_cast<Factor>(a[i]), y = static_cast<Factor>(b[i]);
+      wide = u128{static_cast<T>(product(insn.sub, x, y))} + c[i] + in;
     } else if ((insn.sub & 4) != 0) {
       wide = u128{a[i]} - b[i] - in;  // the borrow sets all upper bits
     } else {
@@ -192,30 +194,14 @@ void with_carry(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if ((insn.sub & 2) != 0) set_predicate(window, insn.list, out, mask);
 }
 
-// The product's high half depends on signedness; the addition does not.
-template <class T>
-void multiply_with_carry_signed(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  using S = std::make_signed_t<T>;
-  const u32 carry = (insn.sub & 1) != 0 ? *slot<u32>(window, insn.list) : 0;
-  u32 out = 0;
-  for (u32 i = 0; i < kLanes; ++i) {
-    const S a = slot<S>(window, insn.s[0])[i];
-    const S b = slot<S>(window, insn.s[1])[i];
-    const u128 wide = u128{static_cast<T>(product(insn.sub, a, b))} +
-                      slot<T>(window, insn.s[2])[i] + (carry >> i & 1);
-    if ((mask >> i & 1) != 0) slot<T>(window, insn.d)[i] = static_cast<T>(wide);
-    out |= static_cast<u32>(wide >> (8 * sizeof(T)) & 1) << i;
-  }
-  if ((insn.sub & 2) != 0) set_predicate(window, insn.list, out, mask);
-}
-
 template <class T>
 void define_carry(OperationSink& sink, const char* add, const char* multiply_unsigned,
                   const char* multiply_signed) {
   constexpr Arg kArg = arg_of<T>();
-  sink.add(add, "", Shape{kArg, {kArg, kArg}}, &with_carry<T, false>);
-  sink.add(multiply_unsigned, "", Shape{kArg, {kArg, kArg, kArg}}, &with_carry<T, true>);
-  sink.add(multiply_signed, "", Shape{kArg, {kArg, kArg, kArg}}, &multiply_with_carry_signed<T>);
+  sink.add(add, "", Shape{kArg, {kArg, kArg}}, &with_carry<T>);
+  sink.add(multiply_unsigned, "", Shape{kArg, {kArg, kArg, kArg}}, &with_carry<T, T>);
+  sink.add(multiply_signed, "", Shape{kArg, {kArg, kArg, kArg}},
+           &with_carry<T, std::make_signed_t<T>>);
 }
 
 // dp4a: bytes of a and b, each signed or not; dp2a: halves of a, the low or high two bytes of b.

@@ -44,22 +44,9 @@ void vote(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
-// s: value, members.
-template <class T>
-void match_any(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
-  const u32* const members = slot<u32>(window, insn.s[1]);
-  synchronised(warp, insn, mask, members, [&](u32 ready) {
-    const T* const value = slot<T>(window, insn.s[0]);
-    alignas(64) u32 result[kLanes] = {};
-    for (u32 i = 0; i < kLanes; ++i) {
-      for (u32 k = 0; k < kLanes; ++k) result[i] |= static_cast<u32>(value[k] == value[i]) << k;
-      result[i] &= members[i] & ready;
-    }
-    blend(slot<u32>(window, insn.d), result, ready);
-  });
-}
-template <class T>
-void match_all(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+// s: value, members; list: predicate "all have one value".
+template <class T, bool kAll>
+void match(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const members = slot<u32>(window, insn.s[1]);
   synchronised(warp, insn, mask, members, [&](u32 ready) {
     const T* const value = slot<T>(window, insn.s[0]);
@@ -70,11 +57,11 @@ void match_all(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       for (u32 k = 0; k < kLanes; ++k) same |= static_cast<u32>(value[k] == value[i]) << k;
       const u32 group = members[i] & ready;
       const bool all = (same & group) == group;
-      result[i] = all ? group : 0;
+      result[i] = !kAll || all ? same & group : 0;
       agreed |= static_cast<u32>(all) << i;
     }
     if (insn.d != kNone) blend(slot<u32>(window, insn.d), result, ready);
-    if (insn.list != kNone) set_predicate(window, insn.list, agreed, ready);
+    if (kAll && insn.list != kNone) set_predicate(window, insn.list, agreed, ready);
   });
 }
 
@@ -136,10 +123,10 @@ void synchronise_warp(Warp& warp, std::byte* window, const Insn& insn, u32 mask)
 void define_warp(OperationSink& sink) {
   op_special(sink, "shfl.sync", &shuffle, true);
   op_special(sink, "vote.sync", &vote, true);
-  op_special(sink, "match.any.sync.b32", &match_any<u32>, true);
-  op_special(sink, "match.any.sync.b64", &match_any<u64>, true);
-  op_special(sink, "match.all.sync.b32", &match_all<u32>, true);
-  op_special(sink, "match.all.sync.b64", &match_all<u64>, true);
+  op_special(sink, "match.any.sync.b32", &match<u32, false>, true);
+  op_special(sink, "match.any.sync.b64", &match<u64, false>, true);
+  op_special(sink, "match.all.sync.b32", &match<u32, true>, true);
+  op_special(sink, "match.all.sync.b64", &match<u64, true>, true);
   define_reduction<u32>(sink, "redux.sync.add.u32 redux.sync.add.s32",
                         [](u32 a, u32 b) { return a + b; });
   define_reduction<u32>(sink, "redux.sync.min.u32", [](u32 a, u32 b) { return a < b ? a : b; });
