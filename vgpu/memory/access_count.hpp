@@ -36,8 +36,8 @@ constexpr std::uint32_t kSectorShift = 5;
   return size(firsts(addresses, mask, kSectorShift));
 }
 
-// The sectors of atomics and reductions. Lanes with the same address are serialised, and the sectors
-// of each pass are counted again. Measured on an H200.
+// The sectors of atomics and reductions. Lanes with the same address are serialised, and the
+// sectors of each pass are counted again. Measured on an H200.
 [[gnu::always_inline]] inline std::uint32_t sectors_in_turns(const std::uint64_t* addresses,
                                                              std::uint32_t mask) {
   std::uint32_t sum = 0;

@@ -2,8 +2,8 @@
 // Results that the PTX ISA leaves open, or for which its text and hardware differ: NaN, fields
 // beyond the value, division by zero, saturation of video instructions, rare conversions, sines of
 // tiny and huge numbers. The file that is the argument has the results of an H100: a line of
-// instructions, then lines "operands = results of each", in hexadecimal. If the first line ends with
-// "; values", the lines have the results for each value of a last operand.
+// instructions, then lines "operands = results of each", in hexadecimal. If the first line ends
+// with "; values", the lines have the results for each value of a last operand.
 #include <algorithm>
 #include <fstream>
 #include <iterator>

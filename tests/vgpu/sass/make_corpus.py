@@ -6,8 +6,8 @@ them.
 usage: make_corpus.py CUBIN...
 
 cuobjdump and nvdisasm must be in PATH; nvcc -cubin -arch=sm_90a makes cubins. corpus_000.txt has
-opcodes below 0x800, corpus_800.txt the others. corpus_products.txt, which no script adds to, has the
-matrix products of sm_90.
+opcodes below 0x800, corpus_800.txt the others. corpus_products.txt, which no script adds to, has
+the matrix products of sm_90.
 
 One instruction per line: the architectures that it stands for, address, the 128 bits as two words,
 text. Of instructions of sm_90 that differ only in guard, predicates, the numbers of registers,
