@@ -113,10 +113,13 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   report.end_clock = run.end_clock;
   report.launches = device_runtime.finish(config.heap);
   report.called_driver = run.counters.called_driver;
-  const bool found = config.findings != nullptr && config.findings->any();
+  // Bytes in doubt (Memory::doubt) are not among what is noted of a launch.
+  const bool may_doubt =
+      config.check_init_shared &&
+      (checks.unwritten().any() || (config.findings != nullptr && config.findings->any()));
   report.repeatable = config.touched != nullptr && config.touched->is_complete() &&
-                      !report.called_driver && !run.counters.read_clock && !run.waited && !found &&
-                      !checks.unwritten().any() && report.launches.empty();
+                      !report.called_driver && !run.counters.read_clock && !run.waited &&
+                      !may_doubt && report.launches.empty();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }

@@ -65,16 +65,13 @@ void Memory::Impl::evict() {
 // A program that allocates and frees by turns gets the block of the turn before the last one, so
 // that its launches repeat earlier ones. 0: none.
 std::uint64_t Memory::Impl::take_earlier_turn(std::size_t bytes) {
-  if (!turns.expects(bytes)) return 0;
-  bool last = true;
-  for (auto freed = quarantine.rbegin(); freed != quarantine.rend(); ++freed) {
-    const Allocation& block = blocks.at(*freed);
-    if (block.end - block.begin != bytes || std::exchange(last, false)) continue;
-    const std::uint64_t begin = block.begin;
-    release(std::next(freed).base());
-    return begin;
-  }
-  return 0;
+  const std::uint64_t begin = turns.earlier(bytes);
+  const auto block = blocks.find(begin);
+  if (block == blocks.end() || block->second.end - begin != bytes) return 0;
+  const auto freed = std::find(quarantine.begin(), quarantine.end(), begin);
+  if (freed == quarantine.end()) return 0;
+  release(freed);
+  return begin;
 }
 
 const Allocation* Memory::Impl::find(std::uint64_t address) const {
@@ -224,7 +221,7 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
   }
   impl_->map.reset();
   impl_->allocated += bytes;
-  impl_->turns.allocated(bytes);
+  impl_->turns.allocated(bytes, begin);
   const bool written = impl_->shadow == nullptr || !name.empty();
   if (!written && begin < impl_->never_used) impl_->shadow->forget(begin, bytes);
   impl_->blocks.emplace(begin, Allocation{begin, begin + bytes, std::move(name), false, written});
@@ -242,6 +239,7 @@ Allocation* Memory::Impl::retire(const void* pointer) {
   const std::size_t bytes = block.end - block.begin;
   block.freed = true;
   map.reset();
+  turns.freed(bytes);
   allocated -= bytes;
   granted = bytes < kMaxResidentFreed ? granted + cost(bytes) : 0;
   clear(block.begin, block.end);
@@ -264,6 +262,7 @@ bool Memory::resume(void* pointer) {
   if (!block.written) impl_->shadow->forget(block.begin, bytes);
   impl_->note_change(block.begin, bytes);
   impl_->map.reset();
+  impl_->turns.allocated(bytes, block.begin);
   impl_->allocated += bytes;
   return true;
 }
@@ -274,7 +273,6 @@ bool Memory::free(void* pointer) {
   if (retired == nullptr) return false;
   const Allocation& block = *retired;
   const std::size_t bytes = block.end - block.begin;
-  impl_->turns.freed(bytes);
   impl_->quarantine.push_back(block.begin);
   impl_->quarantine_bytes += bytes;
   while (impl_->quarantine.size() > 1 && (impl_->quarantine_bytes > kQuarantineBytes ||

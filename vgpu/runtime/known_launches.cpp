@@ -71,13 +71,14 @@ KnownLaunches::History& KnownLaunches::history_of(std::uint64_t hash) {
 }
 
 bool KnownLaunches::repeat(const std::string& key, std::uint64_t hash, const LaunchConfig& config,
-                           LaunchReport& report) {
+                           LaunchReport& report, std::vector<Found>& found) {
   for (auto known = known_.begin(); known != known_.end(); ++known) {
     if (known->hash != hash || known->textures != config.textures || known->key != key) continue;
     if (!known->effect.repeat(memory_, *memory_.changes())) continue;
     machine::add_sums(known->effect.sums());
     known_.splice(known_.begin(), known_, known);
     report = known->report;
+    found = known->found;
     report.end_clock = config.begin_clock + known->clocks;
     ++reused_;
     history_of(hash).executed = 1;
@@ -112,8 +113,9 @@ LaunchTurn::LaunchTurn(KnownLaunches& launches, const Kernel& kernel, LaunchConf
   hash_ = content_hash(key_.data(), key_.size());
 }
 
-bool LaunchTurn::repeat(LaunchReport& report) {
-  if (changes_ != nullptr && !key_.empty() && launches_.repeat(key_, hash_, config_, report)) {
+bool LaunchTurn::repeat(LaunchReport& report, std::vector<Found>& found) {
+  if (changes_ != nullptr && !key_.empty() &&
+      launches_.repeat(key_, hash_, config_, report, found)) {
     noted_ = true;
     return true;
   }
@@ -134,18 +136,16 @@ bool LaunchTurn::repeat(LaunchReport& report) {
   return false;
 }
 
-void LaunchTurn::executed(const LaunchReport& report) {
+void LaunchTurn::executed(const LaunchReport& report, const std::vector<Found>& found) {
   config_.touched = nullptr;
-  if (!touched_ || !report.repeatable || !report.output.empty() || report.lost_prints != 0 ||
-      !report.unwritten.empty())
-    return;
+  if (!touched_ || !report.repeatable || !report.output.empty() || report.lost_prints != 0) return;
   changes_->end_writing(false);
   writes_ = false;
   noted_ = true;
   auto effect =
       MemoryEffect::of(*touched_, launches_.memory_, *changes_, begin_, launches_.most_bytes() / 2);
   if (!effect) return;
-  launches_.keep({hash_, std::move(key_), config_.textures, std::move(*effect), report,
+  launches_.keep({hash_, std::move(key_), config_.textures, std::move(*effect), report, found,
                   report.end_clock - config_.begin_clock});
 }
 

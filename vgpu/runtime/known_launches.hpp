@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/engine.hpp"
 #include "memory/memory_effect.hpp"
@@ -37,6 +38,7 @@ class KnownLaunches {
     std::shared_ptr<const TextureObjects> textures;
     MemoryEffect effect;
     LaunchReport report;
+    std::vector<Found> found;
     std::uint64_t clocks = 0;  // from its begin to its end
   };
   // What happened to launches with this hash of their key. Several may share an entry, and only the
@@ -46,7 +48,7 @@ class KnownLaunches {
     std::uint64_t executed = 0;  // since one was reused
   };
   bool repeat(const std::string& key, std::uint64_t hash, const LaunchConfig& config,
-              LaunchReport& report);
+              LaunchReport& report, std::vector<Found>& found);
   History& history_of(std::uint64_t hash);
   void keep(Known launch);
   std::size_t most_bytes();  // that all effects may take
@@ -70,8 +72,9 @@ class LaunchTurn {
   LaunchTurn& operator=(const LaunchTurn&) = delete;
 
   // If the result is known, stores it. Otherwise the launch must be executed.
-  bool repeat(LaunchReport& report);
-  void executed(const LaunchReport& report);  // without a fault
+  bool repeat(LaunchReport& report, std::vector<Found>& found);
+  // Without a fault.
+  void executed(const LaunchReport& report, const std::vector<Found>& found);
 
  private:
   KnownLaunches& launches_;

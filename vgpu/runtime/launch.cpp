@@ -343,16 +343,18 @@ void run(Runtime& runtime, Queued& launch) {
   const bool may_repeat =
       runtime.settings.reuse && runtime.settings.sample_blocks == 0 && config.depth == 0;
   LaunchTurn turn(runtime.known, launch.kernel, config, launch.params, may_repeat);
-  if (!turn.repeat(record.report)) {
+  std::vector<Found> found;
+  if (!turn.repeat(record.report, found)) {
     try {
       const Unlocked meanwhile(runtime.mutex);
       execute(runtime, function, launch.kernel, config, launch.params, config.cooperative, record);
     } catch (const Fault& thrown) {
       fault = thrown;
     }
-    if (!fault) turn.executed(record.report);
+    found = findings.sorted();
+    if (!fault) turn.executed(record.report, found);
   }
-  for (const Found& found : findings.sorted()) keep_finding(runtime, found.fault, found.times);
+  for (const Found& one : found) keep_finding(runtime, one.fault, one.times);
   if (fault) {
     keep_fault(runtime, *fault);
     return;

@@ -120,7 +120,7 @@ TEST(Memory, ALoopGetsTwoBlocksByTurns) {
     EXPECT_NE(blocks[i], blocks[i - 1]);
   }
   EXPECT_TRUE(memory.find(address(blocks[7]))->freed);
-  // Two that live at a time are no turns.
+  // A turn of two blocks is another one.
   void* const first = memory.allocate(1000);
   EXPECT_EQ(first, blocks[6]);
   void* const second = memory.allocate(1000);
@@ -128,6 +128,31 @@ TEST(Memory, ALoopGetsTwoBlocksByTurns) {
   EXPECT_TRUE(memory.free(first) && memory.free(second));
   EXPECT_NE(memory.allocate(1000), first);
   EXPECT_TRUE(memory.contains(other, 2000));
+}
+
+TEST(Memory, ALoopGetsEqualBlocksByTurns) {
+  Memory memory(64 * kMiB);
+  std::vector<std::vector<void*>> turns;
+  const auto turn = [&](int blocks, bool reverse) {
+    std::vector<void*> all;
+    for (int i = 0; i < blocks; ++i) all.push_back(memory.allocate(1000));
+    std::vector<void*> order = all;
+    if (reverse) std::ranges::reverse(order);
+    for (void* const block : order) EXPECT_TRUE(memory.free(block));
+    turns.push_back(all);
+  };
+  for (int i = 0; i < 8; ++i) turn(3, i % 2 != 0);
+  std::set<void*> first_ones;
+  for (int i = 0; i < 3; ++i) first_ones.insert(turns[i].begin(), turns[i].end());
+  EXPECT_EQ(first_ones.size(), 9u);
+  for (int i = 3; i < 8; ++i) EXPECT_EQ(turns[i], turns[i - 2]) << i;
+  turn(4, false);
+  EXPECT_EQ(std::set<void*>(turns[8].begin(), turns[8].end()).size(), 4u);
+  turn(3, false);
+  EXPECT_NE(turns[9], turns[7]);
+  // Of too many blocks none is expected.
+  for (int i = 0; i < 5; ++i) turn(100, false);
+  EXPECT_NE(turns[14], turns[12]);
 }
 
 // The first step of a reservation keeps small pages, for programs that use little.

@@ -54,6 +54,11 @@ __global__ void races(int* out) {
   tile[threadIdx.x] = threadIdx.x;
   out[threadIdx.x] = tile[kBlock - 1 - threadIdx.x];
 }
+__global__ void reads_local(int* out, const int* in) {
+  int values[8];
+  values[in[0] & 7] = 5;
+  out[threadIdx.x] = values[in[1] & 7] == values[in[2] & 7] ? 1 : 2;
+}
 __global__ void polls(volatile int* flag, int* out) {
   while (*flag == 0) {
   }
@@ -173,13 +178,27 @@ void changes_are_seen() {
   require(reused_launches() == before, "an update is not a repetition");
 }
 
+// Each is reported as often as it is launched (the program's test knows how often that is).
+void findings() {
+  const Buffer out;
+  require(reuses([&] { races<<<1, kBlock>>>(out); }) == kTimes - 2, "a race");
+  int* const unwritten = allocate<int>(kWords);
+  const auto copy = [&] { pure<<<kBlocks, kBlock>>>(out, unwritten); };
+  require(reuses(copy) == kTimes - 2, "a read of unwritten memory");
+  require(cudaMemset(unwritten, 0, kWords * 2));
+  require(reuses(copy) == kTimes - 1, "a read of less unwritten memory");
+  require(cudaFree(unwritten));
+  const Buffer in(3);
+  require(reuses([&] { reads_local<<<1, 32>>>(out, in); }) == kTimes - 2,
+          "a read of unwritten local memory");
+}
+
 void executed_ones() {
   const Buffer out;
   require(reuses([&] { prints<<<1, 32>>>(out); }) == 0, "a kernel that prints");
   require(reuses([&] { allocates<<<1, 32>>>(out); }) == 0, "malloc in a kernel");
   require(reuses([&] { reads_clock<<<1, 32>>>(out); }) == 0, "the clock");
   require(reuses([&] { reads_time<<<1, 32>>>(out); }) == 0, "the timer");
-  require(reuses([&] { races<<<1, kBlock>>>(out); }) == 0, "a race");
 
   int *managed, *pinned, *mapped, *pageable = new int[kWords]();
   require(cudaMallocManaged(&managed, kWords * 4));
@@ -213,6 +232,7 @@ int main() {
   skip_on_hardware();
   reused_ones();
   changes_are_seen();
+  findings();
   executed_ones();
   std::printf("right\n");
 }
