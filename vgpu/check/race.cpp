@@ -87,10 +87,25 @@ void RaceCheck::access(const observer::Warp& warp, const ir::Insn& insn, u32 mas
       return;
     }
   }
-  for (u32 m = mask; m != 0; m &= m - 1) {
+  for (u32 m = mask; m != 0;) {
     attempt.lane = static_cast<u32>(__builtin_ctz(m));
     attempt.unchanged = (unchanged >> attempt.lane & 1) != 0;
-    s.touch(attempt, offsets[attempt.lane] - s.begin, bytes);
+    const u32 first = offsets[attempt.lane];
+    // Lanes that follow each other and read one place, or places next to each other.
+    const auto lanes_by = [&](u32 step) {
+      u32 lane = attempt.lane + 1;
+      while (lane < ir::kLanes && (m >> lane & 1) != 0 &&
+             offsets[lane] == first + (lane - attempt.lane) * step)
+        ++lane;
+      return lane - attempt.lane;
+    };
+    const bool joins = !is_write && bytes >= 4;
+    const u32 alike = joins ? lanes_by(0) : 1, next = joins && alike == 1 ? lanes_by(bytes) : 1;
+    attempt.alike = alike;
+    attempt.lane_bytes = bytes;
+    s.touch(attempt, first - s.begin, next * bytes);
+    const u32 end = attempt.lane + alike * next;
+    m = end == ir::kLanes ? 0 : m >> end << end;
   }
 }
 
@@ -106,25 +121,25 @@ void RaceCheck::access(const observer::Warp& warp, const ir::Insn& insn, u32 lan
 // `first`: byte offset from the beginning of shared memory.
 void RaceCheck::State::touch(const Attempt& attempt, u32 first, u32 bytes) {
   Attempt whole = attempt;
+  whole.first = first / 4;
   BlockMemory& memory = memories[attempt.rank];
   const u32 word = first / 4, end = (first + bytes + 3) / 4;
   whole.mark.info |= bytes >= 4 ? kWholeMark : ((1u << bytes) - 1) << first % 4;
-  if (!is_ordered(whole, word, end)) {
-    for (u32 w = word; w < end; ++w) check(whole, w);
-  }
+  if (!is_ordered(whole, word, end)) check(whole, word, end);
   Marks& marks = attempt.is_write ? memory.writes : reads_of(memory, attempt);
-  for (u32 w = word; w < end; ++w) {
-    marks.clock[w] = whole.mark.clock;
-    marks.info[w] = whole.mark.info;
-  }
+  std::fill(marks.clock.begin() + word, marks.clock.begin() + end, whole.mark.clock);
+  std::fill(marks.info.begin() + word, marks.info.begin() + end, whole.mark.info);
   if (attempt.is_write) {
-    for (u32 w = word; w < end; ++w) memory.writer[w] = attempt.me;
-  } else {
-    for (u32 w = word; w < end; ++w) {
-      u32 &reader = memory.reader[w], &last = memory.last_read[w];
-      reader = reader == attempt.me || last <= oldest[attempt.me] ? attempt.me : kSeveral;
-      last = std::max(last, whole.mark.clock);
-    }
+    std::fill(memory.writer.begin() + word, memory.writer.begin() + end, attempt.me);
+    return;
+  }
+  // Copies, because what pointers point to may be part of them, as far as the compiler knows.
+  const u32 me = attempt.me, seen = oldest[me], now = whole.mark.clock;
+  u32 *const reader = memory.reader.data(), *const last = memory.last_read.data();
+#pragma GCC ivdep
+  for (u32 w = word; w < end; ++w) {
+    reader[w] = reader[w] == me || last[w] <= seen ? me : kSeveral;
+    last[w] = std::max(last[w], now);
   }
 }
 
@@ -167,9 +182,7 @@ void RaceCheck::async_write(const observer::Warp& warp, const ir::Insn& insn, u3
   }
   const u32 word = (where.offset - s.begin) / 4,
             end = (where.offset - s.begin + where.bytes + 3) / 4;
-  if (!s.is_ordered(attempt, word, end)) {
-    for (u32 w = word; w < end; ++w) s.check(attempt, w);
-  }
+  if (!s.is_ordered(attempt, word, end)) s.check(attempt, word, end);
   for (u32 w = word; w < end; ++w) {
     memory.copies.clock[w] = s.past + epoch;
     memory.copies.info[w] = info;
@@ -185,11 +198,8 @@ void RaceCheck::async_read(const observer::Warp& warp, const ir::Insn& insn, u32
   const u32 info = attempt.mark.info;
   const u32 word = (where.offset - s.begin) / 4,
             end = (where.offset - s.begin + where.bytes + 3) / 4;
-  const bool ordered = s.is_ordered(attempt, word, end);
-  for (u32 w = word; w < end; ++w) {
-    if (!ordered) s.check(attempt, w);
-    s.check_fence(attempt, w);
-  }
+  if (!s.is_ordered(attempt, word, end)) s.check(attempt, word, end);
+  for (u32 w = word; w < end; ++w) s.check_fence(attempt, w);
   if (memory.last_async_read.empty()) memory.last_async_read.resize(memory.writer.size());
   auto reader = std::ranges::find(memory.async_reads, agent.index, &Reader::agent);
   if (reader == memory.async_reads.end()) {
@@ -253,10 +263,11 @@ bool RaceCheck::State::knows_barrier(const Attempt& attempt, u32 agent, const Ma
          other.clock <= known[attempt.me][2 * warps + agent];
 }
 
-bool RaceCheck::State::conflicts(const Attempt& attempt, u32 agent, const Mark& other) const {
-  return agent != attempt.me && (other.bytes() & attempt.mark.bytes()) != 0 &&
-         !(other.strong() && attempt.mark.strong()) && other.clock > past &&
-         other.clock > known[attempt.me][agent] && !knows_barrier(attempt, agent, other);
+[[gnu::always_inline]] inline bool RaceCheck::State::conflicts(const Attempt& attempt, u32 agent,
+                                                               const Mark& other) const {
+  return other.clock > past && agent != attempt.me && (other.bytes() & attempt.mark.bytes()) != 0 &&
+         !(other.strong() && attempt.mark.strong()) && other.clock > known[attempt.me][agent] &&
+         !knows_barrier(attempt, agent, other);
 }
 
 u32 RaceCheck::State::bit_of(u32 agent, u32 rank) const {
@@ -271,7 +282,27 @@ u32 RaceCheck::State::writers_of(const BlockMemory& memory, u32 rank, u32 word) 
   return valid ? found->second.warps : bit_of(writer, rank);
 }
 
-void RaceCheck::State::check(const Attempt& attempt, u32 word) {
+void RaceCheck::State::check(const Attempt& attempt, u32 first, u32 last) {
+  const BlockMemory& memory = memories[attempt.rank];
+  const bool goes_on = attempt.warp.home->findings != nullptr;
+  u32 from = first, words = 0;  // that conflict with copies by one instruction, and the first one
+  const auto report_words = [&] {
+    if (words != 0) report(attempt, memory.copier[from], memory.copies.at(from), true, from, words);
+    words = 0;
+  };
+  for (u32 word = first; word < last; ++word) {
+    if (attempt.is_write || memory.writes.clock[word] > past) check_threads(attempt, word);
+    if (memory.copier.empty()) continue;
+    const Mark copied = memory.copies.at(word);
+    if (!conflicts(attempt, memory.copier[word], copied)) continue;
+    if (copied.pc() != memory.copies.at(from).pc()) report_words();
+    if (words++ == 0) from = word;
+    if (!goes_on) report_words();
+  }
+  report_words();
+}
+
+void RaceCheck::State::check_threads(const Attempt& attempt, u32 word) {
   BlockMemory& memory = memories[attempt.rank];
   const Mark write = memory.writes.at(word);
   u32 agreeing = 0;  // warps whose accesses the order of this one does not affect
@@ -281,11 +312,6 @@ void RaceCheck::State::check(const Attempt& attempt, u32 word) {
     if (attempt.is_write ? !attempt.unchanged || me == 0 || agreeing == 0 : (agreeing & me) == 0)
       report(attempt, memory.writer[word], write, true, word);
     if (attempt.is_write) memory.agreements[word] = {attempt.mark.clock, attempt.me, agreeing | me};
-  }
-  if (!memory.copier.empty()) {
-    const Mark copied = memory.copies.at(word);
-    if (conflicts(attempt, memory.copier[word], copied))
-      report(attempt, memory.copier[word], copied, true, word);
   }
   if (!attempt.is_write) return;
   const u32 base = attempt.rank * block_warps;

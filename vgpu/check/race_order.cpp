@@ -33,7 +33,7 @@ void RaceCheck::start() {
   s.seen_epochs.assign(s.warps, 0);
   ++changes_;
   s.agents.clear();
-  s.by_key.clear();
+  s.by_name.clear();
   fenced_ = false;
   s.transferred.clear();
   for (u32 w = 0; w < s.warps; ++w) {
@@ -65,9 +65,11 @@ void RaceCheck::State::join(u32 warp, const std::vector<u32>& clocks) {
 }
 
 u32 RaceCheck::State::agent_of(const AgentName& name) {
+  constexpr u32 kKindAt = 60, kOwnerAt = 32;
+  const u64 key =
+      u64{static_cast<u32>(name.kind)} << kKindAt | u64{name.owner} << kOwnerAt | name.place;
   const auto [found, added] =
-      by_key.try_emplace({static_cast<u32>(name.kind), name.owner, name.place},
-                         first_agent() + static_cast<u32>(agents.size()));
+      by_name.try_emplace(key, first_agent() + static_cast<u32>(agents.size()));
   if (added) {
     agents.push_back(name);
     for (u32 w = 0; w < warps; ++w) {

@@ -38,9 +38,13 @@ std::string RaceCheck::State::who(u32 agent, u32 rank) const {
 }
 
 void RaceCheck::State::report(const Attempt& attempt, u32 agent, const Mark& other,
-                              bool other_writes, u32 word) const {
-  const observer::Lane at{attempt.warp, attempt.insn, attempt.lane};
-  observer::find(at, FaultKind::kRace, other.pc(), [&]() -> observer::Description {
+                              bool other_writes, u32 word, u32 words) const {
+  const u32 lane = attempt.lane_bytes < 4
+                       ? attempt.lane
+                       : attempt.lane + (word - attempt.first) / (attempt.lane_bytes / 4);
+  const observer::Lane at{attempt.warp, attempt.insn, lane};
+  const u64 times = u64{words} * attempt.alike;
+  observer::find(at, FaultKind::kRace, other.pc(), times, [&]() -> observer::Description {
     const u32 rank = attempt.warp.home->rank;
     std::string here = who(attempt.me, rank);
     if (attempt.async != nullptr)

@@ -2,9 +2,7 @@
 // Private state of the race check (race.hpp).
 #pragma once
 #include <algorithm>
-#include <map>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -89,6 +87,10 @@ struct Attempt {
   bool is_write;
   const AgentName* async;  // null: an access by a thread
   bool unchanged = false;  // writes what memory holds already
+  u32 alike = 1;           // lanes, from this one on, that access the same
+  // Where the lanes from this one on access places next to each other: each one's bytes, and the
+  // first word. 0: the access is reported as this lane's.
+  u32 lane_bytes = 0, first = 0;
 };
 
 struct RaceCheck::State {
@@ -119,13 +121,16 @@ struct RaceCheck::State {
   // The warps that wrote the value that the word holds, as bits; 0 unless they are of its block.
   u32 writers_of(const BlockMemory& memory, u32 rank, u32 word) const;
   u32 bit_of(u32 agent, u32 rank) const;
-  void check(const Attempt& attempt, u32 word);
+  // Reports the words of [first, last) whose recorded accesses conflict with this one.
+  void check(const Attempt& attempt, u32 first, u32 last);
+  void check_threads(const Attempt& attempt, u32 word);  // those by threads and reads by others
   void check_fence(const Attempt& attempt, u32 word) const;
 
   // race_report.cpp
   std::string who(u32 agent, u32 rank) const;
-  void report(const Attempt& attempt, u32 agent, const Mark& other, bool other_writes,
-              u32 word) const;
+  // `words`: how many from this one on are alike.
+  void report(const Attempt& attempt, u32 agent, const Mark& other, bool other_writes, u32 word,
+              u32 words = 1) const;
   void report_fence(const Attempt& attempt, u32 word) const;
 
   const ir::Program& program;
@@ -141,7 +146,7 @@ struct RaceCheck::State {
   std::vector<std::vector<u32>> released, acquired;
   std::unordered_map<u64, std::vector<u32>> transferred;
   std::vector<AgentName> agents;
-  std::map<std::tuple<u32, u32, u32>, u32> by_key;
+  std::unordered_map<u64, u32> by_name;  // index by kind, owner and place
   // Moments of accesses to global memory. An epoch is a time in which no warp's clock changes, and
   // begins with the first access in it; moment 1 + e * warps + w is warp w's in epoch e. There is
   // none behind the last of `most_epochs`, and accesses have moment 0 then.

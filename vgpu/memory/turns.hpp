@@ -39,7 +39,7 @@ class Turns {
   static constexpr std::size_t kMostBlocks = 64;  // of one turn
   struct Turn {
     std::size_t live = 0;
-    unsigned alike = 0;                                  // turns with as many blocks
+    unsigned alike = 0;                                   // turns with as many blocks
     std::vector<std::uint64_t> now, last, before_last{};  // begins, the first one first
   };
   std::unordered_map<std::size_t, Turn> turns_;

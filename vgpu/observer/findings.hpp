@@ -22,13 +22,13 @@ class FindingLog {
   FindingLog(const FindingLog&) = delete;
   FindingLog& operator=(const FindingLog&) = delete;
 
-  // Counts a finding. `describe` returns the fault that reports it.
+  // Counts a finding so many times. `describe` returns the fault that reports it.
   template <class Describe>
-  void note(const FindingKey& key, u64 block, Describe describe) {
+  void note(const FindingKey& key, u64 block, u64 more, Describe describe) {
     if (last_ == nullptr || !(last_->first == key)) last_ = &*times_.try_emplace(key).first;
     u64& times = last_->second;
     if (times == 0 && all_.wants(key, block)) all_.add(key, block, describe());
-    ++times;
+    times += more;
   }
 
  private:
@@ -48,10 +48,10 @@ struct Description {
 };
 
 // Reports a finding: throws it as a Fault, or, where the launch goes on, notes it and returns.
-// `other`: index of the other instruction that it is about, or ir::kNone. `describe` returns the
-// Description.
+// `other`: index of the other instruction that it is about, or ir::kNone. `times`: how often it was
+// found. `describe` returns the Description.
 template <class Describe>
-void find(const Lane& at, FaultKind kind, u32 other, Describe describe) {
+void find(const Lane& at, FaultKind kind, u32 other, u64 times, Describe describe) {
   const auto made = [&] {
     const Description text = describe();
     return made_fault(at, kind, text.what, text.details, other);
@@ -59,7 +59,11 @@ void find(const Lane& at, FaultKind kind, u32 other, Describe describe) {
   const Block& block = *at.warp.home;
   if (block.findings == nullptr) throw made();
   block.findings->note({kind, static_cast<u32>(&at.insn - at.warp.code), other}, block.linear,
-                       made);
+                       times, made);
+}
+template <class Describe>
+void find(const Lane& at, FaultKind kind, u32 other, Describe describe) {
+  find(at, kind, other, 1, describe);
 }
 
 }  // namespace vgpu::observer

@@ -2,7 +2,11 @@
 // Pipelines of asynchronous copies: the correct one gives the same result under every schedule and
 // no report; each defect is found, by the race check or as a deadlock.
 
+#include <algorithm>
+#include <random>
+
 #include "engine_fixture.hpp"
+#include "ir/findings.hpp"
 
 namespace {
 
@@ -107,6 +111,34 @@ TEST_F(Rings, AThreadMustWaitForItsOwnCopies) {
   EXPECT_EQ(of(2).kind, FaultKind::kRace);
   expect_text(of(2), {named("ld.shared", "LDS"),
                       place("async.cu", "out[t] = s[t];           // the copy")});
+}
+
+// Also where neighbouring lanes read one place, or places next to each other.
+TEST_F(Rings, EveryLaneThatReadsTooEarlyIsCounted) {
+  constexpr int kLanes = 32;
+  config.check_race = true;
+  std::mt19937 random(1);
+  const auto below = [&](unsigned end) { return static_cast<int>(random() % end); };
+  int* const out = array<int>(kLanes);
+  int* const places = array<int>(kLanes);
+  for (int i = 0; i < 300; ++i) {
+    for (int lane = 0; lane < kLanes;) {
+      const int at = below(kLanes), step = below(3), end = lane + 1 + below(20);
+      for (int k = 0; lane < end && lane < kLanes; ++k) places[lane++] = (at + k * step) % kLanes;
+    }
+    const int from = below(kLanes + 1);
+    const auto early = [&](int place) { return place >= from; };
+    vgpu::Findings findings;
+    config.findings = &findings;
+    launch("read_early", {1}, {2 * kLanes}, out, array(in), places, from);
+    const auto times = std::count_if(places, places + kLanes, early);
+    const auto found = findings.sorted();
+    ASSERT_EQ(found.size(), times == 0 ? 0u : 1u);
+    if (times == 0) continue;
+    EXPECT_EQ(found[0].times, static_cast<std::uint64_t>(times));
+    const auto lane = std::find_if(places, places + kLanes, early) - places;
+    expect_text(found[0].fault, {"(warp 1, lane " + std::to_string(lane) + ")"});
+  }
 }
 
 class ProducersAndConsumers : public Pipelines {

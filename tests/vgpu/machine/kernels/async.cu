@@ -48,6 +48,18 @@ extern "C" __global__ void copy_sizes(int4* out, const int4* in, int part) {
   for (int i = 0; i < 5; ++i) out[i * 32 + t] = s[i][t];
 }
 
+// The second warp reads some places, while the first one copies to those from `from` on.
+extern "C" __global__ void read_early(int* out, const int* in, const int* places, int from) {
+  __shared__ int s[32];
+  const int t = static_cast<int>(threadIdx.x);
+  if (t >= 32) {
+    out[t - 32] = s[places[t - 32]];
+    return;
+  }
+  if (t >= from) copy4(s + t, in + t);
+  wait_all();
+}
+
 // Lanes that read nothing may have any source address.
 extern "C" __global__ void copy_nothing(int* out, const int* in) {
   __shared__ int s[32];
