@@ -33,21 +33,21 @@ Problem k_major(std::int64_t m, std::int64_t n, std::int64_t k, float alpha = 1,
 }
 
 std::vector<Few> problems() {
-  Problem wide_rows = k_major(500, 504, 300, 2.0F);
+  Problem wide_rows = k_major(500, 504, 1200, 2.0F);
   wide_rows.ldc = 512;
-  Problem added = k_major(500, 461, 328, 2.0F, -1.0F);
-  added.lda = 331, added.ldb = 333, added.ldc = 467;
-  return {{"pairs", k_major(500, 504, 300), 4, kPairs, false},
+  Problem added = k_major(500, 461, 1230, 2.0F, -1.0F);
+  added.lda = 1231, added.ldb = 1233, added.ldc = 467;
+  return {{"pairs", k_major(500, 504, 1200), 4, kPairs, false},
           {"pairs, alpha, a wider leading dimension of C", wide_rows, 4, kPairs, false},
           {"pairs, from registers", added, 4, kPairs, false},
-          {"pairs, one step", k_major(300, 520, 5), 4, kPairs, false},
-          {"pairs that share tiles along k", k_major(760, 248, 1500), 4, kPairs, true},
+          {"square tiles that blocks share along k", k_major(380, 250, 2500), 5, kSquare, true},
+          {"square tiles, one step", k_major(300, 520, 5), 4, kSquare, false},
           {"square tiles", k_major(250, 380, 700), 6, kSquare, false},
           {"square tiles, from registers", k_major(250, 381, 700, 3.0F, 1.0F), 6, kSquare, false},
-          {"k-splits", k_major(60, 200, 2100), 132, kFlat, true},
-          {"k-splits, from registers", k_major(63, 201, 2100, 1.0F, 2.0F), 132, kFlat, true},
+          {"k-splits", k_major(60, 200, 4200), 132, kFlat, true},
+          {"k-splits, from registers", k_major(63, 201, 4200, 1.0F, 2.0F), 132, kFlat, true},
           {"flat tiles", k_major(64, 1000, 300), 132, kFlat, false},
-          {"few columns", k_major(700, 20, 260), 132, kFlat, false}};
+          {"few columns", k_major(700, 20, 256), 132, kFlat, false}};
 }
 
 class ScaledTiles : public ::testing::TestWithParam<Few> {};

@@ -7,7 +7,7 @@
 //          cycles of the other's products. 1350 TFLOP/s at 8192, 1250 at 4096.
 // LIMITS:  Hopper; K-major e4m3 or e5m2 operands (B transposed), scales per block or per tensor,
 //          results of bf16 or f32. Any M, N, K up to 2^30, leading dimensions, alpha, beta.
-// NEXT:    The library's call of precision fp8.
+// NEXT:    ladder_fp8, the library's form: tiles and k-splits by shape.
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/ptx/wgmma_bytes.cuh"
