@@ -2,8 +2,8 @@
 # Measures r20_fp8 and the library's ladder_fp8 on a Hopper GPU: verifies every case, runs
 # compute-sanitizer, and measures them beside cuBLASLt's fp8 with the same scales.
 #   bench/h200/fp8.sh LADDER [OUTPUT_FOLDER]               default: results/h200
-# LADDER: a built program; nothing is built. Writes OUTPUT_FOLDER/fp8.json, and fp8-few.json with few
-# rows and products of language models. SKIP_CHECKS=1: only measure.
+# LADDER: a built program; nothing is built. Writes OUTPUT_FOLDER/fp8.json, and fp8-few.json with
+# few rows and products of language models. SKIP_CHECKS=1: only measure.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 ladder=$1

@@ -17,10 +17,11 @@
 namespace ladder {
 namespace {
 
-struct Few {
+constexpr DeviceFacts kFew{4, 50 << 20};
+
+struct Case {
   std::string name;
   Problem problem;
-  int sms;
   std::string tile;  // part of the kernel's name
   bool shared;       // tiles have k-splits
 };
@@ -32,35 +33,34 @@ Problem k_major(std::int64_t m, std::int64_t n, std::int64_t k, float alpha = 1,
   return make_problem(m, n, k, alpha, beta, Op::kNone, Op::kTranspose);
 }
 
-std::vector<Few> problems() {
+std::vector<Case> problems() {
   Problem wide_rows = k_major(500, 504, 1200, 2.0F);
   wide_rows.ldc = 512;
   Problem added = k_major(500, 461, 1230, 2.0F, -1.0F);
   added.lda = 1231, added.ldb = 1233, added.ldc = 467;
-  return {{"pairs", k_major(500, 504, 1200), 4, kPairs, false},
-          {"pairs, alpha, a wider leading dimension of C", wide_rows, 4, kPairs, false},
-          {"pairs, from registers", added, 4, kPairs, false},
-          {"square tiles that blocks share along k", k_major(380, 250, 2500), 5, kSquare, true},
-          {"square tiles, one step", k_major(300, 520, 5), 4, kSquare, false},
-          {"square tiles", k_major(250, 380, 700), 6, kSquare, false},
-          {"square tiles, from registers", k_major(250, 381, 700, 3.0F, 1.0F), 6, kSquare, false},
-          {"k-splits", k_major(60, 200, 4200), 132, kFlat, true},
-          {"k-splits, from registers", k_major(63, 201, 4200, 1.0F, 2.0F), 132, kFlat, true},
-          {"flat tiles", k_major(64, 1000, 300), 132, kFlat, false},
-          {"few columns", k_major(700, 20, 256), 132, kFlat, false}};
+  return {{"pairs", k_major(500, 504, 1200), kPairs, false},
+          {"pairs, alpha, a wider leading dimension of C", wide_rows, kPairs, false},
+          {"pairs, from registers", added, kPairs, false},
+          {"square tiles, one step", k_major(300, 520, 5), kSquare, false},
+          {"square tiles that blocks share along k", k_major(630, 120, 4000), kSquare, true},
+          {"square tiles", k_major(250, 250, 700), kSquare, false},
+          {"square tiles, from registers", k_major(250, 251, 700, 3.0F, 1.0F), kSquare, false},
+          {"k-splits", k_major(60, 100, 4200), kFlat, true},
+          {"k-splits, from registers", k_major(63, 101, 4200, 1.0F, 2.0F), kFlat, true},
+          {"flat tiles", k_major(64, 500, 300), kFlat, false},
+          {"few columns", k_major(250, 20, 256), kFlat, false}};
 }
 
-class ScaledTiles : public ::testing::TestWithParam<Few> {};
+class ScaledTiles : public ::testing::TestWithParam<Case> {};
 
 TEST_P(ScaledTiles, AreRight) {
-  const auto& [name, problem, sms, tile, shared] = GetParam();
-  const DeviceFacts facts{sms, 50 << 20};
-  const TensorPlan chosen = plan_tensor_tiles(problem, true, k8BitTiles, facts);
+  const auto& [name, problem, tile, shared] = GetParam();
+  const TensorPlan chosen = plan_tensor_tiles(problem, true, k8BitTiles, kFew);
   ASSERT_EQ(chosen.parts > 1 || chosen.plan.split_tiles > 0, shared) << name;
   const auto device = query_device(0);
   ASSERT_TRUE(device);
   int done = 0;
-  pretended = {facts.sms, facts.l2_bytes};
+  pretended = {kFew.sms, kFew.l2_bytes};
   for (const KernelInfo& kernel : kernels()) {
     if (kernel.rung != "scaled_tiles") continue;
     ++done;
@@ -68,7 +68,10 @@ TEST_P(ScaledTiles, AreRight) {
       virtual_gpu::reset_counters();
       const Verdict verdict = verify(kernel, problem, {values, 7}, device.value());
       EXPECT_TRUE(verdict.ok()) << kernel.id << ", " << name << ": " << verdict.reason;
-      EXPECT_NE(virtual_gpu::counters_json().find(tile), std::string::npos) << kernel.id;
+      const std::string counters = virtual_gpu::counters_json();
+      EXPECT_NE(counters.find(tile), std::string::npos) << kernel.id << ", " << name;
+      const bool added = counters.find("add_parts") != std::string::npos;
+      EXPECT_EQ(added, chosen.parts > 1) << kernel.id << ", " << name;
     }
   }
   pretended = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of products of 8-bit, 16-bit and tf32 operands on tensor cores: one producer warp copies by
-// TMA, warpgroups multiply, spare warps may store. Partial sums are added in an order fixed by the
-// shape.
+// The kernel of products of 8-bit, 16-bit and tf32 operands on tensor cores: one producer warp
+// copies by TMA, warpgroups multiply, spare warps may store. Partial sums are added in an order
+// fixed by the shape.
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/library.cuh"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of the products on tensor cores: the kernels of a menu of tiles, one of which the planner
-// chooses by shape, and whether the last tiles are narrower or split along k, or all of them are.
+// Launches of the products on tensor cores: the kernels of a menu of tiles. The planner chooses the
+// tile by shape, whether the last tiles are narrower or split along k, and whether all tiles are
+// split along k.
 #pragma once
 #include "gemm/call.hpp"
 #include "gemm/plan/menus.hpp"
