@@ -29,7 +29,9 @@ double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
   const double read = (tf32 ? n : m) / kWarpgroupRows * (kWarpgroupRows + (tf32 ? m : n));
   const double shared = m * n <= kSharedTile ? read + m + boxes : 0;
   const double own = along_n ? m / sharing + boxes : m + boxes / sharing;
-  const double serial = t.k == kScaledStep ? tensor_cost::scaled_step * n / 128 : 0;
+  const double serial = t.k == kScaledStep ? tensor_cost::scaled_columns * n / 128 +
+                                                 tensor_cost::scaled_stage * m / kWarpgroupRows
+                                           : 0;
   return std::max({products, serial, shared, own * kRowBytes / bytes_per_clock});
 }
 

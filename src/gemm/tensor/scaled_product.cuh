@@ -27,8 +27,15 @@ class ScaledProduct : public Product<T> {
     for (float& sum : this->sums) sum = 0;
     scales_ = &x;
     if constexpr (kBlock) {
-      row_ = at.row + this->row() + Product<T>::lane_row(), block_ = at.col / kHalf;
-      step_ = work.begin;
+      const int row = at.row + this->row() + Product<T>::lane_row(), block = at.col / kHalf,
+                last_n = (x.n - 1) / kHalf;
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        gA_[i] = x.gA + std::int64_t{work.begin} * x.m + min(row + 8 * i, x.m - 1);
+#pragma unroll
+      for (int half = 0; half < kHalves; ++half)
+        gB_[half] = x.gB + min(block + half, last_n) * x.ldb + work.begin;
+      left_ = work.end - work.begin;
       load_scales();
     }
   }
@@ -52,7 +59,10 @@ class ScaledProduct : public Product<T> {
       }
       ptx::wgmma_commit();
       if (kBlock && half == 0) {  // beside the products
-        ++step_;
+        if (--left_ > 0) {
+          for (const float*& g : gA_) g += scales_->m;
+          for (const float*& g : gB_) ++g;
+        }
         load_scales();
       }
       ptx::wgmma_wait<0>();
@@ -83,19 +93,17 @@ class ScaledProduct : public Product<T> {
   };
 
   __device__ __forceinline__ void load_scales() {
-    const Scales& x = *scales_;
-    const int step = min(step_, x.steps - 1), last_n = (x.n - 1) / kHalf;
 #pragma unroll
-    for (int i = 0; i < 2; ++i)
-      next_.of_a[i] = __ldg(x.gA + std::int64_t{step} * x.m + min(row_ + 8 * i, x.m - 1));
+    for (int i = 0; i < 2; ++i) next_.of_a[i] = __ldg(gA_[i]);
 #pragma unroll
-    for (int half = 0; half < kHalves; ++half)
-      next_.of_b[half] = __ldg(x.gB + min(block_ + half, last_n) * x.ldb + step);
+    for (int half = 0; half < kHalves; ++half) next_.of_b[half] = __ldg(gB_[half]);
   }
 
   const Scales* scales_ = nullptr;
+  // Of the next stage; where it has its scales; the stages from it on.
   Factors next_{};
-  int row_ = 0, block_ = 0, step_ = 0;
+  const float *gA_[2]{}, *gB_[kHalves]{};
+  int left_ = 0;
 };
 
 }  // namespace ladder

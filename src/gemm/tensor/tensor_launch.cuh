@@ -25,7 +25,7 @@ Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen
   if (Status s = prepare<T>(p, o, stream, l, pieces * kPartial * 4, blocks * T::kWarpgroups); !s)
     return s;
   if constexpr (T::kScaled) {
-    l.maps.scales = {o.scales_a, o.scales_b, extent_scales_b(p).ld, l.c.m, l.c.n, plan.steps};
+    l.maps.scales = {o.scales_a, o.scales_b, extent_scales_b(p).ld, l.c.m, l.c.n};
   }
   const Exchange x{reinterpret_cast<float*>(l.memory.scratch()), l.memory.flags()};
   if constexpr (T::Store::kTail > 0) {

@@ -82,7 +82,7 @@ struct Scales {
   const float* gA;   // (K/128,M), or one
   const float* gB;   // (N/128,ldb), or one
   std::int64_t ldb;  // K/128, rounded up
-  int m, n, steps;   // of C; of 128 along k
+  int m, n;          // of C
 };
 struct ScaledMaps : TensorMaps {
   Scales scales;

@@ -94,14 +94,26 @@ __device__ __forceinline__ void multiply(float (&partial)[T::kPartials], std::ui
   ptx::wgmma_commit();
 }
 
-// The scales of a thread's partial sums: of A for its two rows, of B for the halves.
-__device__ __forceinline__ float4 scales_of(const product::Call& c, const Scales& x,
-                                            std::int64_t step, int row, int col) {
-  const float *gA = x.gA + step * c.m, *gB = x.gB + step;
-  const int last_m = c.m - 1, last_n = (c.n - 1) / kScaleBlock, block = col / kScaleBlock;
-  return {__ldg(gA + min(row, last_m)), __ldg(gA + min(row + 8, last_m)),
-          __ldg(gB + min(block, last_n) * x.ldb), __ldg(gB + min(block + 1, last_n) * x.ldb)};
-}
+// Where the scales of a thread's partial sums are: of A for its two rows, of B for the halves.
+struct ScalesOfThread {
+  const float *gA[2], *gB[2];
+
+  __device__ __forceinline__ ScalesOfThread(const product::Call& c, const Scales& x, int row,
+                                            int col) {
+    const int last_n = (c.n - 1) / kScaleBlock, block = col / kScaleBlock;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      gA[i] = x.gA + min(row + 8 * i, c.m - 1);
+      gB[i] = x.gB + min(block + i, last_n) * x.ldb;
+    }
+  }
+  __device__ __forceinline__ float4 load() const {
+    return {__ldg(gA[0]), __ldg(gA[1]), __ldg(gB[0]), __ldg(gB[1])};
+  }
+  __device__ __forceinline__ void advance(int m) {  // by one step of k
+    gA[0] += m, gA[1] += m, ++gB[0], ++gB[1];
+  }
+};
 
 template <class T>
 __device__ __forceinline__ void consume(const product::Call& c, const Scales& x,
@@ -118,7 +130,8 @@ __device__ __forceinline__ void consume(const product::Call& c, const Scales& x,
     const Place at = place_of<T>(c, pair);
     const int row0 = at.row + group * T::WM, row = row0 + tid / 32 * 16 + lane / 4;
     float sums[T::kSums] = {};  // (WM,BN)
-    float4 next = kBlock ? scales_of(c, x, 0, row, at.col) : float4{};
+    ScalesOfThread scales(c, x, row, at.col);
+    float4 next = kBlock ? scales.load() : float4{};
 
     // Main loop. The tensor core adds the products of one stage only, which share their scales.
     // Then the partial sums are promoted: multiplied by them and added to `sums`, with rounding.
@@ -131,8 +144,10 @@ __device__ __forceinline__ void consume(const product::Call& c, const Scales& x,
       for (int half = 0; half < T::kHalves; ++half) {
         float partial[T::kPartials];  // (WM,kHalf)
         multiply<T>(partial, a + stage, b + stage + half * sizeof(first.b[0]) / 16);
-        if (kBlock && half == 0)  // beside the products
-          next = scales_of(c, x, min(step + 1, c.steps - 1), row, at.col);
+        if (kBlock && half == 0) {  // beside the products
+          if (step + 1 < c.steps) scales.advance(c.m);
+          next = scales.load();
+        }
         ptx::wgmma_wait<0>();
 #pragma unroll
         for (float& sum : partial) ptx::changed(sum);
