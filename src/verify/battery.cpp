@@ -131,6 +131,14 @@ void add_edges(Builder& builder, std::uint64_t seed) {
   builder.add("deep", make_problem(64, 64, 16384), Values::kUniform);
   builder.add("wide", make_problem(4, 16384, 16), Values::kIntegers);
   builder.add("tall", make_problem(16384, 4, 16), Values::kIntegers);
+  // More tiles than a large GPU has SMs, of up to 256 x 256: large tiles, and blocks that compute
+  // several of them.
+  builder.add("many tiles", make_problem(2304, 2056, 136), Values::kIntegers);
+  builder.add("many tiles", padded(make_problem(2305, 2057, 77, 2, -1), 3, 7, 7),
+              Values::kIntegers);
+  builder.add("many tiles", make_problem(2304, 2056, 328), Values::kScaled);
+  // 135 tiles of 128 x 128: on 132 SMs blocks of split products share them along k.
+  builder.add("few more tiles than SMs", make_problem(1100, 1900, 900), Values::kUniform);
   // Slightly more tiles than a large GPU has SMs, and large k: tests the fix-up of split tiles. The
   // cases run twice with other problems in between, whose kernels may leave any data in the scratch
   // memory that they share.
