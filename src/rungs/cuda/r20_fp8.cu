@@ -96,24 +96,18 @@ __device__ __forceinline__ void multiply(float (&partial)[T::kPartials], std::ui
 
 // Where the scales of a thread's partial sums are: of A for its two rows, of B for the halves.
 struct ScalesOfThread {
-  const float *gA[2], *gB[2];
-
-  __device__ __forceinline__ ScalesOfThread(const product::Call& c, const Scales& x, int row,
-                                            int col) {
-    const int last_n = (c.n - 1) / kScaleBlock, block = col / kScaleBlock;
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      gA[i] = x.gA + min(row + 8 * i, c.m - 1);
-      gB[i] = x.gB + min(block + i, last_n) * x.ldb;
-    }
-  }
+  const float *gA0, *gA1, *gB0, *gB1;
   __device__ __forceinline__ float4 load() const {
-    return {__ldg(gA[0]), __ldg(gA[1]), __ldg(gB[0]), __ldg(gB[1])};
+    return {__ldg(gA0), __ldg(gA1), __ldg(gB0), __ldg(gB1)};
   }
-  __device__ __forceinline__ void advance(int m) {  // by one step of k
-    gA[0] += m, gA[1] += m, ++gB[0], ++gB[1];
-  }
+  __device__ __forceinline__ void advance(int m) { gA0 += m, gA1 += m, ++gB0, ++gB1; }  // one step
 };
+__device__ __forceinline__ ScalesOfThread scales_of(const product::Call& c, const Scales& x,
+                                                    int row, int col) {
+  const int last_m = c.m - 1, last_n = (c.n - 1) / kScaleBlock, block = col / kScaleBlock;
+  return {x.gA + min(row, last_m), x.gA + min(row + 8, last_m), x.gB + min(block, last_n) * x.ldb,
+          x.gB + min(block + 1, last_n) * x.ldb};
+}
 
 template <class T>
 __device__ __forceinline__ void consume(const product::Call& c, const Scales& x,
@@ -130,7 +124,7 @@ __device__ __forceinline__ void consume(const product::Call& c, const Scales& x,
     const Place at = place_of<T>(c, pair);
     const int row0 = at.row + group * T::WM, row = row0 + tid / 32 * 16 + lane / 4;
     float sums[T::kSums] = {};  // (WM,BN)
-    ScalesOfThread scales(c, x, row, at.col);
+    ScalesOfThread scales = scales_of(c, x, row, at.col);
     float4 next = kBlock ? scales.load() : float4{};
 
     // Main loop. The tensor core adds the products of one stage only, which share their scales.
