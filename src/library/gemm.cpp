@@ -106,13 +106,13 @@ Status enqueue_in_workspace(const ladder_context& handle, const Checked& x, cons
 // Code::kOutOfMemory: the memory does not suffice or is another stream's, and nothing was enqueued.
 Status enqueue_in_own_memory(ladder_context& handle, const Checked& x, const Chosen& chosen,
                              std::int64_t number) {
-  const Status no_memory(Code::kOutOfMemory, "");
+  Status no_memory(Code::kOutOfMemory, "");
   if (!handle.stream_id || (handle.owner && *handle.owner != *handle.stream_id)) return no_memory;
   const std::int64_t apart = chosen.product_bytes(x);
   if (apart > handle.own.scratch) return no_memory;
   const Loan loan(handle.scratch + apart, handle.flags,
                   {handle.own.scratch - apart, handle.own.flags});
-  const Status status = enqueue_product(x, chosen, number, handle.scratch, handle.stream);
+  Status status = enqueue_product(x, chosen, number, handle.scratch, handle.stream);
   if (status.code() != Code::kOutOfMemory) handle.owner = handle.stream_id;
   return status;
 }

@@ -28,7 +28,7 @@ struct Batch {
   Matrix<W> operator[](std::int64_t i) const { return {pointers[i], rows, columns, ld}; }
   bool valid() const { return count >= 0 && Matrix<W>{nullptr, rows, columns, ld}.valid(); }
   bool on_device() const {
-    return blas::on_device(pointers, count * std::int64_t{sizeof *pointers}, CUDA_R_8I);
+    return blas::on_device(pointers, count * std::int64_t{sizeof(void*)}, CUDA_R_8I);
   }
 };
 

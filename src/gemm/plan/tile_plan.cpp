@@ -62,9 +62,9 @@ TensorPlan plan_tensor_tiles(const Problem& p, bool aligned, std::span<const Til
   double best_clocks = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const TileShape& t = shapes[i];
-    const int sms =
-        std::max(1, t.blocks == 4 ? static_cast<int>(device.sms / 4 * tensor_cost::clusters_of_four)
-                                  : device.sms / t.blocks);  // or clusters of two or four
+    const int units = device.sms / t.blocks;  // SMs, or clusters of two or four
+    const int sms = std::max(
+        1, t.blocks == 4 ? static_cast<int>(units * tensor_cost::clusters_of_four) : units);
     const double bytes_ab = static_cast<double>(p.m + p.n) * static_cast<double>(p.k) * 128 / t.k;
     const double bytes_per_clock = tensor_cost::load_bytes_per_clock *
                                    (bytes_ab > device.l2_bytes ? tensor_cost::from_memory : 1) *
