@@ -37,7 +37,7 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   echo "--- compute-sanitizer"
   for tool in memcheck racecheck synccheck; do
     kernels=(ladder_fp16x3 ladder_fp16x3_fused ladder_split_k ladder_bf16x6)
-    # racecheck reports hazards that are none: docs/lab/guard-cost.md, "compute-sanitizer"
+    # Its reports on the guarded product are discussed in docs/lab/guard-cost.md.
     [ $tool = racecheck ] || kernels+=(ladder_guarded)
     bench/h200/sanitize.sh "$tool" "$ladder" verify "${kernels[@]}" --device cuda:0 --battery quick
   done

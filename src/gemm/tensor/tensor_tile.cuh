@@ -6,7 +6,7 @@
 // of B with BK rows along n. wgmma reads both operands of 16-bit types from there and transposes B.
 // TF32 operands in shared memory must be K-major, and row-major B is not. TF32 therefore computes
 // C^T = B^T A^T: wgmma's first operand, B^T, is in registers, which hold any layout, and its second
-// one is A, which is K-major. 8-bit operands are both K-major in memory, too (scaled_product.cuh).
+// one is A, which is K-major. 8-bit operands must both be K-major in memory (scaled_product.cuh).
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/mma.cuh"
