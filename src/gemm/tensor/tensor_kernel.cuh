@@ -191,6 +191,7 @@ __device__ __forceinline__ void consume(const MapsOf<T>& maps, typename T::Share
       }
       if (before >= 0) release_stage<T>(s.empty[before]);
       before = ring.stage();
+      // ScaledProduct::multiply() has read the stage when it returns.
       if constexpr (T::kScaled) release_stage<T>(s.empty[before]), before = -1;
       ring.advance();
       ++step;
