@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include <ladder/registry.hpp>
 
 #include "common.hpp"
 #include "page/render.hpp"
+#include "problem/suites.hpp"
 #include "report/chart.hpp"
 #include "report/table.hpp"
 #include "report/terminal.hpp"
@@ -58,7 +60,7 @@ void keep(std::vector<Document>& documents, const std::vector<std::string>& name
 void keep_shapes(std::vector<Document>& documents, const std::vector<std::string>& names) {
   std::vector<Problem> shapes;
   for (const std::string& name : names) {
-    shapes.push_back(required(parse_shape(name), "--shape"));
+    std::ranges::copy(required(parse_shapes(name), "--shape"), std::back_inserter(shapes));
   }
   for (Document& document : documents) {
     std::erase_if(document.rows, [&](const Row& row) {
@@ -219,7 +221,7 @@ void add_report(CLI::App& app, Verb& chosen) {
   verb->add_option("--kernel", options->kernels,
                    "only rows of these: a name or the start of one; repeatable")
       ->allow_extra_args(false);
-  verb->add_option("--shape", options->shapes, "only rows of these: N or MxNxK; repeatable")
+  verb->add_option("--shape", options->shapes, "only rows of these: MxNxK or N, lists and ranges as of `ladder bench`; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--save", options->save,
                    "write the rows of one file again, in the present format, and no more");

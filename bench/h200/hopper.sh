@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Measures the Hopper rungs on an H200: builds them into a separate folder, verifies every case,
-# runs compute-sanitizer, counts the instructions that the pages mention, and measures the rungs
-# beside cuBLAS.
-#   bench/h200/hopper.sh [OUTPUT_FOLDER] [RUNG...]         default: results/h200 and all five
-# Writes rows to OUTPUT_FOLDER: hopper.json (4096; the last two rungs also 8192), hopper-ragged.json
-# (r17 on problems where other kernels leave SMs idle; short kernels are replayed from a graph) and
+# Measures the kernels for 16-bit and tf32 operands on an H200: builds them into a separate folder,
+# verifies every case, runs compute-sanitizer, counts the instructions that the pages mention, and
+# measures the kernels beside cuBLAS.
+#   bench/h200/hopper.sh [OUTPUT_FOLDER] [KERNEL...]
+# Default: results/h200; r13 to r17 and the library's kernels. Writes rows to OUTPUT_FOLDER:
+# hopper.json (4096; r16, r17 and the library's also 8192), hopper-ragged.json (the library's on
+# problems where other kernels leave SMs idle; short kernels are replayed from a graph) and
 # hopper-16384.json. With the checks, and if cuobjdump is installed, it also writes hopper-sass.txt.
 # Without git, set LADDER_COMMIT to the commit. LADDER=PROGRAM: build nothing. SKIP_CHECKS=1: only
 # measure. ONLY_RAGGED=1: measure only hopper-ragged.json. SKIP_LARGE=1: omit 16384.
@@ -12,9 +13,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
 build=build/hopper
-all=(r13_mma_sync r14_wgmma r15_warp_specialized r16_persistent r17_stream_k)
-rungs=("${@:2}")
-[ ${#rungs[@]} -gt 0 ] || rungs=("${all[@]}")
+library=(ladder_bf16 ladder_bf16_f32 ladder_fp16 ladder_fp16_f32 ladder_tf32)
+kernels=("${@:2}")
+[ ${#kernels[@]} -gt 0 ] || kernels=(r13 r14 r15 r16 r17 "${library[@]}")
 mkdir -p "$output"
 
 if [ -n "${LADDER:-}" ]; then
@@ -29,14 +30,14 @@ fi
 
 if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   echo "--- every case"
-  "$ladder" verify "${rungs[@]}" --device cuda:0 --battery full
+  "$ladder" verify "${kernels[@]}" --device cuda:0 --battery full
   echo "--- compute-sanitizer"
   # racecheck would take minutes for the battery. It gets one problem with several tiles and more
   # main-loop steps than the pipeline has stages.
   for tool in memcheck racecheck synccheck; do
     problems=(--battery quick)
     [ $tool != racecheck ] || problems=(--no-battery --shape 264x264x840)
-    bench/h200/sanitize.sh "$tool" "$ladder" verify "${rungs[@]}" --device cuda:0 "${problems[@]}"
+    bench/h200/sanitize.sh "$tool" "$ladder" verify "${kernels[@]}" --device cuda:0 "${problems[@]}"
   done
 fi
 if [ "${SKIP_CHECKS:-0}" = 0 ] && command -v cuobjdump >/dev/null; then
@@ -52,13 +53,13 @@ if [ "${SKIP_CHECKS:-0}" = 0 ] && command -v cuobjdump >/dev/null; then
 fi
 echo "--- measured"
 ragged=3072,1000,1001,4088,4092,64x64x65536,128x14336x4096,4096x64x4096
-"$ladder" bench r17 --device cuda:0 --shape "$ragged" --budget 0.3 \
+"$ladder" bench "${library[@]}" --device cuda:0 --shape "$ragged" --budget 0.3 \
   --save "$output/hopper-ragged.json"
 [ "${ONLY_RAGGED:-0}" = 0 ] || exit 0
-"$ladder" bench "${rungs[@]}" --device cuda:0 --shape 4096 --battery quick --save "$output/hopper.json"
+"$ladder" bench "${kernels[@]}" --device cuda:0 --shape 4096 --battery quick --save "$output/hopper.json"
 large=()
-for rung in "${rungs[@]}"; do
-  case $rung in r16*|r17*) large+=("$rung");; esac
+for kernel in "${kernels[@]}"; do
+  case $kernel in r16*|r17*|ladder*) large+=("$kernel");; esac
 done
 [ ${#large[@]} -gt 0 ] || exit 0
 at_8192=$(mktemp)

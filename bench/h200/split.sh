@@ -37,7 +37,7 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   echo "--- compute-sanitizer"
   for tool in memcheck racecheck synccheck; do
     kernels=(ladder_fp16x3 ladder_fp16x3_fused ladder_split_k ladder_bf16x6)
-    # Its reports on the guarded product are discussed in docs/lab/guard-cost.md.
+    # racecheck reports false races behind barrier.arrive: docs/lab/guard-cost.md.
     [ $tool = racecheck ] || kernels+=(ladder_guarded)
     bench/h200/sanitize.sh "$tool" "$ladder" verify "${kernels[@]}" --device cuda:0 --battery quick
   done
@@ -48,10 +48,11 @@ fi
 echo "--- measured"
 shapes=(1024 2048 4096 8192 4092)
 all=("${shapes[@]}" 3072 8192x8192x1024 128x14336x4096)
-"$ladder" bench ladder_fp16x3 ladder_guarded --device cuda:0 "${all[@]/#/--shape=}" --shape 16384 --suite layouts --budget 0.4 \
-  --save "$output/split-guarded.json"
+"$ladder" bench ladder_fp16x3{,_fused} ladder_guarded --device cuda:0 "${all[@]/#/--shape=}" \
+  --shape 16384 --suite layouts --budget 0.4 --save "$output/split-guarded.json"
 "$ladder" bench ladder_fp16x3 ladder_guarded --device cuda:0 --suite thin --budget 0.4 --save "$output/split-thin.json"
-"$ladder" bench r19 r18 --device cuda:0 "${shapes[@]/#/--shape=}" --budget 0.4 \
+"$ladder" bench r18 r19 ladder_{bf16x6,bf16x9,bf16x3,tf32x3} --device cuda:0 \
+  "${shapes[@]/#/--shape=}" --budget 0.4 \
   --save "$output/split.json"
 if [ -x "$programs/bench_split" ]; then
   { bench/h200/environment.sh | sed 's/^/# /'
