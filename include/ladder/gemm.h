@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The C interface of libladder: C = alpha op(A) op(B) + beta C for FP32 matrices in the memory of a
- * GPU, with batches and an epilogue. docs/library/c-api.md is its manual.
+ * GPU, with batches and an epilogue, and for 16-bit and 8-bit matrices (ladder_gemm_typed()).
+ * docs/library/c-api.md is its manual.
  *
  * Every function returns a status. It never prints and never ends the program. A failing function
  * leaves a text that names the argument and the rule: ladder_last_error(). A call that is refused
@@ -181,6 +182,75 @@ LADDER_API ladder_status ladder_workspace_bytes(ladder_handle handle, const ladd
 /* What the call would do with the handle as it is. Enqueues nothing. */
 LADDER_API ladder_status ladder_plan(ladder_handle handle, const ladder_gemm_call* call,
                                      ladder_gemm_plan* plan);
+
+/* Elements in memory: IEEE binary32, bfloat16, IEEE binary16, and OCP's 8-bit types (OFP8). */
+typedef enum ladder_type LADDER_INT {
+  LADDER_TYPE_F32 = 0,
+  LADDER_TYPE_BF16 = 1,
+  LADDER_TYPE_F16 = 2,
+  LADDER_TYPE_E4M3 = 3,
+  LADDER_TYPE_E5M2 = 4,
+} ladder_type;
+
+/* FP32 factors of the elements of A and B, on the device, in cuBLASLt's order.
+ * TENSOR: one for A, one for B.
+ * BLOCK, as DeepGEMM has them, for row-major calls: scales_a has one per row of op(A) and 128
+ * elements of k, as a [ceil(k / 128)][m] array; scales_b one per 128 x 128 elements of op(B), as a
+ * [ceil(n / 128)][ceil(k / 128) rounded up to a multiple of 4] array. Column-major calls exchange
+ * the roles of A and B, m and n: one per column of op(B), one per 128 x 128 of op(A). */
+typedef enum ladder_scaling LADDER_INT {
+  LADDER_SCALING_NONE = 0,
+  LADDER_SCALING_TENSOR = 1,
+  LADDER_SCALING_BLOCK = 2,
+} ladder_scaling;
+
+/* C = alpha op(A) op(B) + beta C on tensor cores, with exact products and FP32 sums; compute
+ * capability 9.0 only. Which types:
+ *   BF16 to BF16 or F32, F16 to F16 or F32: no scales, no operation;
+ *   E4M3 to BF16 or F32 with BLOCK, E4M3 to BF16 with TENSOR, E5M2 to BF16 with BLOCK: op(A) and
+ *   op(B) are stored along k, that is, row-major op_a N and op_b T, column-major op_a T and op_b N.
+ * Leading dimensions count elements. No rule of alignment but that of the type. */
+typedef struct ladder_typed_call {
+  size_t struct_size; /* ladder_typed_call_init() sets it; later versions only append members */
+  ladder_layout layout;
+  ladder_op op_a, op_b;
+  ladder_type type_ab, type_c;
+  ladder_scaling scaling;
+  int64_t m, n, k;
+  float alpha, beta;
+  const void* a;
+  const void* b;
+  void* c;
+  int64_t lda, ldb, ldc;
+  const float* scales_a; /* null without scales */
+  const float* scales_b;
+} ladder_typed_call;
+
+/* Row-major, no operation, BF16 to BF16, no scales, alpha 1, beta 0. */
+LADDER_API void ladder_typed_call_init(ladder_typed_call* call);
+/* Enqueues the call in the handle's stream. */
+LADDER_API ladder_status ladder_gemm_typed(ladder_handle handle, const ladder_typed_call* call);
+/* What the call takes of a workspace. */
+LADDER_API ladder_status ladder_typed_workspace_bytes(ladder_handle handle,
+                                                      const ladder_typed_call* call, size_t* bytes);
+
+/* Which elements of a row-major matrix share a scale: all; 128 of a row (A's of BLOCK); 128 x 128
+ * (op(B)^T's of BLOCK, whose rows are along k). */
+typedef enum ladder_grain LADDER_INT {
+  LADDER_GRAIN_TENSOR = 0,
+  LADDER_GRAIN_ROW_BLOCK = 1,
+  LADDER_GRAIN_SQUARE = 2,
+} ladder_grain;
+
+/* The number of scales of a rows x cols matrix, gaps included; -1 if an argument is out of range.
+ */
+LADDER_API int64_t ladder_scale_count(ladder_grain grain, int64_t rows, int64_t cols);
+/* Enqueues x = q scale for a row-major matrix, with q of an 8-bit type, rounded to nearest: a scale
+ * is the largest magnitude over the type's largest number, or 1 where all elements are 0. NaN stays
+ * NaN. Where an element is infinite, those that share its scale become zeros and NaN. */
+LADDER_API ladder_status ladder_quantize(ladder_handle handle, ladder_type type, ladder_grain grain,
+                                         int64_t rows, int64_t cols, const float* x, int64_t ldx,
+                                         void* q, int64_t ldq, float* scales);
 
 /* Of this thread's last failing call; "" before the first. Valid until its next call fails. */
 LADDER_API const char* ladder_last_error(void);

@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "device/relaxed_capture.hpp"
-#include "device/runtime.cuh"
 #include "gemm/call.hpp"
 #include "gemm/plan/plan.hpp"
 #include "gemm/simt/batch.hpp"
 #include "library/choice.hpp"
+#include "library/lend.hpp"
 
 namespace ladder::api {
 namespace {
@@ -90,59 +89,16 @@ Status enqueue_product(const Checked& x, const Chosen& chosen, std::int64_t numb
   return launch_finish(job, stream);
 }
 
-Status enqueue_in_workspace(const ladder_context& handle, const Checked& x, const Chosen& chosen,
-                            std::int64_t number) {
-  char* const scratch = handle.workspace + chosen.product_bytes(x);
-  auto* const flags = reinterpret_cast<unsigned*>(scratch + part_bytes(chosen.need.scratch));
-  if (chosen.need.flags > 0) {
-    const cudaError_t error =
-        cudaMemsetAsync(flags, 0, static_cast<std::size_t>(chosen.need.flags) * 4, handle.stream);
-    if (error != cudaSuccess) return cuda_failure("workspace", error);
-  }
-  const Loan loan(scratch, flags, chosen.need);
-  return enqueue_product(x, chosen, number, handle.workspace, handle.stream);
-}
-
-// Code::kOutOfMemory: the memory does not suffice or is another stream's, and nothing was enqueued.
-Status enqueue_in_own_memory(ladder_context& handle, const Checked& x, const Chosen& chosen,
-                             std::int64_t number) {
-  Status no_memory(Code::kOutOfMemory, "");
-  if (!handle.stream_id || (handle.owner && *handle.owner != *handle.stream_id)) return no_memory;
-  const std::int64_t apart = chosen.product_bytes(x);
-  if (apart > handle.own.scratch) return no_memory;
-  const Loan loan(handle.scratch + apart, handle.flags,
-                  {handle.own.scratch - apart, handle.own.flags});
-  Status status = enqueue_product(x, chosen, number, handle.scratch, handle.stream);
-  if (status.code() != Code::kOutOfMemory) handle.owner = handle.stream_id;
-  return status;
-}
-
-Status enqueue_in_pool(const ladder_context& handle, const Checked& x, Chosen chosen,
-                       std::int64_t number) {
-  const RelaxedCapture relaxed;  // the pool may have to allocate
-  if (!chosen.is_apart) return enqueue_product(x, chosen, number, nullptr, handle.stream);
-  const std::int64_t apart = chosen.product_bytes(x);
-  CallMemory memory;
-  if (Status s = memory.take(handle.stream, apart + chosen.need.scratch, chosen.need.flags); !s)
-    return s;
-  char* const at = memory.scratch();
-  const Loan loan(at + apart, memory.flags(), chosen.need);
-  return enqueue_product(x, chosen, number, at, handle.stream);
-}
-
 Outcome enqueue(ladder_context& handle, const Checked& x, const Chosen& chosen) {
   if (x.is_empty()) return {};
   if (chosen.kernel == nullptr) return enqueue_strided(x, handle.stream);
   if (chosen.whole_batch) return enqueue_batch(x, handle.stream);
+  const Lent lent{chosen.need, chosen.product_bytes(x)};
   for (std::int64_t i = 0; i < x.count; ++i) {
-    Status status;
-    if (handle.workspace != nullptr) {
-      status = enqueue_in_workspace(handle, x, chosen, i);
-    } else {
-      status = enqueue_in_own_memory(handle, x, chosen, i);
-      if (status.code() == Code::kOutOfMemory) status = enqueue_in_pool(handle, x, chosen, i);
-    }
-    if (!status) return status;
+    const auto launch = [&](char* apart) {
+      return enqueue_product(x, chosen, i, apart, handle.stream);
+    };
+    if (Status s = with_memory(handle, lent, launch); !s) return s;
   }
   return {};
 }

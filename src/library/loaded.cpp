@@ -26,21 +26,14 @@ std::vector<Registered>& registered() {
   return all;
 }
 
-// Kernels that no function of gemm.h launches: those of 8-bit and 16-bit operands.
-bool is_reached(std::string_view name) {
-  const bool of_tensor_tiles = name.find("tensor_tiles") != std::string_view::npos;
-  const bool of_few_bits = name.find("__half") != std::string_view::npos ||
-                           name.find("__nv_bfloat16") != std::string_view::npos ||
-                           name.find("Scaled") != std::string_view::npos;
-  return !of_tensor_tiles || !of_few_bits;
-}
-
 void record(std::string_view name, const void* kernel) {
-  // the namespaces of gemm/simt/strided.cu and gemm/split/split_mma.cu; all others are for sm_90a
-  const Of of = name.find("7strided") != std::string_view::npos     ? Of::kEveryGpu
-                : name.find("9split_mma") != std::string_view::npos ? Of::kAmpereAndLater
-                                                                    : Of::kHopper;
-  if (is_reached(name)) registered().push_back({kernel, of});
+  // the namespaces of gemm/simt/strided.cu and gemm/split/split_mma.cu and the file
+  // device/quantize.cu; all others are for sm_90a
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  const Of of = has("7strided") || has("quantize") ? Of::kEveryGpu
+                : has("9split_mma")                ? Of::kAmpereAndLater
+                                                   : Of::kHopper;
+  registered().push_back({kernel, of});
 }
 
 // Hopper's kernels take what those for later GPUs compute there.
