@@ -102,8 +102,8 @@ struct SplitShape {
   static constexpr int kThreads = (kWarpgroups + 1) * kWarpgroup;  // warpgroup 0: producer
   static constexpr int kConsumerRegisters = kConsumerRegisters_,
                        kProducerRegisters = kProducerRegisters_;
-  static constexpr bool kTf32 =
-      false;  // accumulators have the layout of 16-bit products, also for TF32 terms
+  // Accumulators have the layout of 16-bit products, also for TF32 terms.
+  static constexpr bool kTf32 = false, kScaled = false;
   static_assert(BN % kHalf == 0, "halves must cover the tile");
   static_assert(kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
                 "registers at launch: 65,536 over 384 threads, by eights");

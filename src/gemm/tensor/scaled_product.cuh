@@ -27,26 +27,27 @@ class ScaledProduct : public Product<T> {
     for (float& sum : this->sums) sum = 0;
     scales_ = &x;
     if constexpr (kBlock) {
-      const int row = at.row + this->row() + Product<T>::lane_row(), block = at.col / kHalf,
-                last_n = (x.n - 1) / kHalf;
+      const int row = at.row + this->row() + Product<T>::lane_row(), block = at.col / kHalf;
 #pragma unroll
-      for (int i = 0; i < 2; ++i)
-        gA_[i] = x.gA + std::int64_t{work.begin} * x.m + min(row + 8 * i, x.m - 1);
+      for (int i = 0; i < 2; ++i) row_[i] = min(row + 8 * i, x.m - 1);
 #pragma unroll
       for (int half = 0; half < kHalves; ++half)
-        gB_[half] = x.gB + min(block + half, last_n) * x.ldb + work.begin;
-      left_ = work.end - work.begin;
-      load_scales();
+        block_[half] = min(block + half, (x.n - 1) / kHalf);
+      begin_ = work.begin;
+      last_ = work.end - 1;
+      stage_ = 0;
+      load_a();
+      load_b();
     }
   }
 
-  // Adds the product of a stage, which has been read when it returns.
-  template <int kSet, int kWidth>
-  __device__ __forceinline__ void multiply(const typename T::Stage& s, bool /*add*/) {
-    static_assert(kSet == 0 && kWidth == T::BN, "whole tiles");
+  // Adds the product of a stage. Calls next() during its last products, and release() once the
+  // stage has been read.
+  template <class Next, class Release>
+  __device__ __forceinline__ void multiply(const typename T::Stage& s, Next next, Release release) {
     const std::uint64_t a = ptx::matrix_descriptor(this->own_rows(s), 8 * kSwizzleBytes),
                         b = ptx::matrix_descriptor(ptx::shared_address(s.b), 8 * kSwizzleBytes);
-    const Factors now = next_;
+    float factor[kHalves][2];
 #pragma unroll
     for (int half = 0; half < kHalves; ++half) {
       constexpr int kSums = T::kSums / kHalves;
@@ -58,21 +59,16 @@ class ScaledProduct : public Product<T> {
                                   k > 0);
       }
       ptx::wgmma_commit();
-      if (kBlock && half == 0) {  // beside the products
-        if (--left_ > 0) {
-          for (const float*& g : gA_) g += scales_->m;
-          for (const float*& g : gB_) ++g;
-        }
-        load_scales();
-      }
+      if (kBlock && half == 0) combine_scales(factor);
+      if (half == kHalves - 1) next();
       ptx::wgmma_wait<0>();
+      if (half == kHalves - 1) release();
 #pragma unroll
       for (float& sum : partial) ptx::changed(sum);
-      const float factor[2] = {now.of_a[0] * now.of_b[half], now.of_a[1] * now.of_b[half]};
 #pragma unroll
       for (int j = 0; j < kSums; ++j) {
         float& sum = this->sums[half * kSums + j];
-        sum = kBlock ? fmaf(factor[j / 2 % 2], partial[j], sum) : sum + partial[j];
+        sum = kBlock ? fmaf(factor[half][j / 2 % 2], partial[j], sum) : sum + partial[j];
       }
     }
   }
@@ -87,23 +83,43 @@ class ScaledProduct : public Product<T> {
   }
 
  private:
-  // Of the thread's two rows of A, and of the halves of B.
-  struct Factors {
-    float of_a[2], of_b[kHalves];
-  };
+  // Four neighbouring threads have the same rows of A; each loads the scales of one of four stages.
+  // The threads of a warp load the scales of B of 32 stages. Loads in every stage would stand
+  // between the products.
+  __device__ __forceinline__ void load_a() {
+    const int k = min(begin_ + stage_ + static_cast<int>(threadIdx.x) % 4, last_);
+    const float* const g = scales_->gA + std::int64_t{k} * scales_->m;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) of_a_[i] = __ldg(g + row_[i]);
+  }
+  __device__ __forceinline__ void load_b() {
+    const int k = min(begin_ + stage_ + static_cast<int>(threadIdx.x) % 32, last_);
+#pragma unroll
+    for (int half = 0; half < kHalves; ++half)
+      of_b_[half] = __ldg(scales_->gB + block_[half] * scales_->ldb + k);
+  }
 
-  __device__ __forceinline__ void load_scales() {
+  // The factors of this stage's partial sums, of the thread's two rows in each half.
+  __device__ __forceinline__ void combine_scales(float (&factor)[kHalves][2]) {
+    float of_a[2];
 #pragma unroll
-    for (int i = 0; i < 2; ++i) next_.of_a[i] = __ldg(gA_[i]);
+    for (int i = 0; i < 2; ++i) of_a[i] = __shfl_sync(0xFFFFFFFFU, of_a_[i], stage_ % 4, 4);
 #pragma unroll
-    for (int half = 0; half < kHalves; ++half) next_.of_b[half] = __ldg(gB_[half]);
+    for (int half = 0; half < kHalves; ++half) {
+      const float of_b = __shfl_sync(0xFFFFFFFFU, of_b_[half], stage_ % 32);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) factor[half][i] = of_a[i] * of_b;
+    }
+    if (++stage_ % 4 == 0) {
+      load_a();
+      if (stage_ % 32 == 0) load_b();
+    }
   }
 
   const Scales* scales_ = nullptr;
-  // Of the next stage; where it has its scales; the stages from it on.
-  Factors next_{};
-  const float *gA_[2]{}, *gB_[kHalves]{};
-  int left_ = 0;
+  float of_a_[2]{}, of_b_[kHalves]{};
+  int row_[2]{}, block_[kHalves]{};       // of A and of B
+  int begin_ = 0, last_ = 0, stage_ = 0;  // stages of the work; those computed
 };
 
 }  // namespace ladder

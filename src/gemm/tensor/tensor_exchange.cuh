@@ -25,12 +25,22 @@ __device__ __forceinline__ float4* float4s_of(float* gPartial, std::int64_t piec
          (piece * T::kWarpgroups + warpgroup) * kFloat4s<T> * kWarpgroup + tid;
 }
 
+// The order of four sums in memory, and of four in memory as sums. Pairs are exchanged for scaled
+// operands: ptxas keeps four sums that are stored together in registers of that order, and their
+// register bank is then another one than that of the partial sums that the main loop adds
+// (docs/lab/fp8.md).
+template <class T>
+__device__ __forceinline__ float4 in_memory(float4 sums) {
+  return T::kScaled ? float4{sums.y, sums.x, sums.w, sums.z} : sums;
+}
+
 template <class T>
 __device__ __forceinline__ void write_partial(const Product<T>& product, float* gPartial,
                                               std::int64_t piece, int warpgroup) {
   float4* const g = float4s_of<T>(gPartial, piece, warpgroup);
 #pragma unroll
-  for (int i = 0; i < kFloat4s<T>; ++i) __stcg(g + i * kWarpgroup, float4_of(product.sums + 4 * i));
+  for (int i = 0; i < kFloat4s<T>; ++i)
+    __stcg(g + i * kWarpgroup, in_memory<T>(float4_of(product.sums + 4 * i)));
 }
 
 template <class T>
@@ -67,7 +77,8 @@ __device__ __forceinline__ void accumulate_partial(Product<T>& product, const Ex
                                                    int block, int warpgroup) {
   accumulate_partial<T>(x, block, warpgroup, [&](const float4* g) {
 #pragma unroll
-    for (int i = 0; i < kFloat4s<T>; ++i) add4(product.sums + 4 * i, __ldcg(g + i * kWarpgroup));
+    for (int i = 0; i < kFloat4s<T>; ++i)
+      add4(product.sums + 4 * i, in_memory<T>(__ldcg(g + i * kWarpgroup)));
   });
 }
 
@@ -140,6 +151,7 @@ __global__ void __launch_bounds__(kAddThreads)
   if (me.row >= c.m || me.col >= c.n) return;  // beyond C: not written
   float4 sum;
   if (!add_float4s(me, gPartial, plan, parts, sum)) return;
+  sum = in_memory<T>(sum);
   const int in_row = me.row + Product<T>::lane_row(me.tid),
             in_col = me.col + Product<T>::lane_col(me.tid);
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};

@@ -169,17 +169,20 @@ __device__ __forceinline__ void consume(const MapsOf<T>& maps, typename T::Share
     constexpr int kWidth = decltype(constant)::value;
     // Main loop. A stage's products start before those of the preceding stage have ended. The rest
     // of the preceding tile is stored while the first products run.
-    int step = work.begin, before = -1;  // the preceding stage
+    int step = work.begin;
+    [[maybe_unused]] int before = -1;  // the preceding stage
     const StaggerOf<T, kFinish> stagger(group, work, ends_with(schedule));
-    if constexpr (T::kScaled) product.begin(maps.scales, at, work);
-    const auto advance = [&](auto set, auto meanwhile) {
+    const auto wait_for_stage = [&] {
+      ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
+    };
+    [[maybe_unused]] const auto advance = [&](auto set, auto meanwhile) {
       if (stagger.due(step)) {
         product.wait_for_all();
         if (before >= 0) release_stage<T>(s.empty[before]);
         before = -1;
         stagger.wait();
       }
-      ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
+      wait_for_stage();
       product.template multiply<decltype(set)::value, kWidth>(s.stage[ring.stage()],
                                                               step > work.begin);
       meanwhile();
@@ -191,32 +194,46 @@ __device__ __forceinline__ void consume(const MapsOf<T>& maps, typename T::Share
       }
       if (before >= 0) release_stage<T>(s.empty[before]);
       before = ring.stage();
-      // ScaledProduct::multiply() has read the stage when it returns.
-      if constexpr (T::kScaled) release_stage<T>(s.empty[before]), before = -1;
       ring.advance();
       ++step;
     };
-    constexpr int kMeanwhile = kFinish == Finish::kStore ? Store::kChunksLater : 0;
-    // Only TF32 has fragments in registers: two consecutive wgmma groups need two sets of them.
-    constexpr bool kTwoSets = T::kTf32;
-    const std::integral_constant<int, kTwoSets ? kMeanwhile % 2 : 0> first;
-    [[maybe_unused]] const std::integral_constant<int, kTwoSets ? 1 - kMeanwhile % 2 : 0> second;
-#pragma unroll
-    for (int h = 0; h < kMeanwhile; ++h) {
-      if (step == work.end) {
-        store.send(h);
-      } else if ((kMeanwhile - h) % 2 == 0) {
-        advance(first, [&] { store.send(h); });
-      } else {
-        advance(second, [&] { store.send(h); });
-      }
-    }
+    if constexpr (T::kScaled) {
+      product.begin(maps.scales, at, work);
+      if (step < work.end) wait_for_stage();
 #pragma unroll 1
-    while (step + kTwoSets < work.end) {
-      advance(first, [] {});
-      if constexpr (kTwoSets) advance(second, [] {});
+      while (step < work.end) {
+        auto& now = s.stage[ring.stage()];
+        auto& read = s.empty[ring.stage()];
+        ring.advance();
+        ++step;
+        const auto next = [&] {  // the wait is hidden behind this stage's products
+          if (step < work.end) wait_for_stage();
+        };
+        product.multiply(now, next, [&] { release_stage<T>(read); });
+      }
+    } else {
+      constexpr int kMeanwhile = kFinish == Finish::kStore ? Store::kChunksLater : 0;
+      // Only TF32 has fragments in registers: two consecutive wgmma groups need two sets of them.
+      constexpr bool kTwoSets = T::kTf32;
+      const std::integral_constant<int, kTwoSets ? kMeanwhile % 2 : 0> first;
+      [[maybe_unused]] const std::integral_constant<int, kTwoSets ? 1 - kMeanwhile % 2 : 0> second;
+#pragma unroll
+      for (int h = 0; h < kMeanwhile; ++h) {
+        if (step == work.end) {
+          store.send(h);
+        } else if ((kMeanwhile - h) % 2 == 0) {
+          advance(first, [&] { store.send(h); });
+        } else {
+          advance(second, [&] { store.send(h); });
+        }
+      }
+#pragma unroll 1
+      while (step + kTwoSets < work.end) {
+        advance(first, [] {});
+        if constexpr (kTwoSets) advance(second, [] {});
+      }
+      if (kTwoSets && step < work.end) advance(first, [] {});
     }
-    if (kTwoSets && step < work.end) advance(first, [] {});
     stagger.pass_on();
     [[maybe_unused]] const Work done = work;
     const TileOrigin here = at;
