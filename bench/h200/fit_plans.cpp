@@ -20,8 +20,7 @@
 #include "gemm/plan/costs.hpp"
 #include "gemm/plan/large_plan.hpp"
 #include "gemm/plan/menus.hpp"
-#include "gemm/plan/part_tiles.hpp"
-#include "gemm/plan/thin_plan.hpp"
+#include "gemm/plan/part_plan.hpp"
 
 namespace ladder {
 namespace {
@@ -88,9 +87,9 @@ struct Measured {
 
 double cycles_of(const Measured& of, const Row& row) {
   switch (row.kind) {
-    case Kind::kTiles: return part_cycles(row.shape, row.part, tiles, kSms);
+    case Kind::kTiles: return part_cycles(row.shape, row.part, tiles[row.part.tile], kSms);
     case Kind::kThin: return thin_cycles(row.shape, row.thin, kSms);
-    default: return large_cycles(of.p, {}, row.large, large_tiles, kSms);
+    default: return large_cycles(of.p, {}, row.large, large_tiles[row.large.tile], kSms);
   }
 }
 
@@ -141,7 +140,7 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
     const PartPlan wanted{std::atoi(words[2].c_str()), std::atoi(words[5].c_str()),
                           std::atoi(words[6].c_str())};
     bool found = false;
-    each_part_plan(row.shape, kPartTiles, kSms, [&](const PartPlan& plan) {
+    each_part_plan(row.shape, kSms, [&](const PartPlan& plan) {
       if (plan.tile != wanted.tile || plan.cluster != wanted.cluster || plan.parts != wanted.parts)
         return;
       row.part = plan;

@@ -7,11 +7,7 @@
 
 namespace ladder::product {
 
-Status accept(const Problem& p, const Device& device) {
-  if (Status s = accept_hopper(device); !s) return s;
-  if (p.in == Type::kE4m3 || p.in == Type::kE5m2) return accept_k_major(p);
-  return accept_for_tensor_maps(p);
-}
+Status accept(const Problem& p, const Device& device) { return accept_tensor(p, device); }
 
 Status describe(const Problem& p, const Operands& o, int bm, int bn, cudaStream_t stream,
                 CallMemory& memory, Call& c, std::int64_t scratch, std::int64_t flags) {

@@ -61,6 +61,22 @@ inline Status accept_hopper(const Device& device) {
                                         "." + std::to_string(device.cc % 10)};
 }
 
+// For the library's products on Hopper's tensor cores that do not split their operands.
+inline Status accept_tensor(const Problem& p, const Device& device) {
+  if (Status s = accept_hopper(device); !s) return s;
+  return bytes_of(p.in) == 1 ? accept_k_major(p) : accept_for_tensor_maps(p);
+}
+
+// For the products on Hopper of split operands, whose indices are ints.
+inline Status accept_split_extents(const Problem& p) {
+  if (std::max({p.m, p.n, p.k}) <= std::int64_t{1} << 28) return Status::ok();
+  return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
+}
+inline Status accept_split(const Problem& p, const Device& device) {
+  if (Status s = accept_hopper(device); !s) return s;
+  return accept_split_extents(p);
+}
+
 // Row-major operands without transposition, from compute capability kCc on; kHopper: on it alone.
 template <int kCc>
 Status accept_plain(const Problem& p, const Device& device) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "gemm/plan/part_tiles.hpp"
+#include "gemm/plan/part_plan.hpp"
 #include "gemm/plan/plan.hpp"
 #include "gemm/plan/tuned_plans.hpp"
 

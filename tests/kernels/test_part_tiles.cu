@@ -8,7 +8,6 @@
 
 #include "device/launch_dependent.cuh"
 #include "gemm/plan/part_plan.hpp"
-#include "gemm/plan/part_tiles.hpp"
 #include "gemm/simt/part_tile.cuh"
 #include "part_job.cuh"
 
@@ -61,13 +60,12 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
 }
 
 TEST(PartPlan, LeavesNoPartWithoutAStepAndNoTileForOtherOperands) {
-  const auto& all = kPartTiles;
   for (const int sms : {1, 2, 78, 114, 132}) {
     for (const std::int64_t m : {5, 64, 300, 4096}) {
       for (const std::int64_t k : {0, 1, 16, 33, 5000}) {
         for (const bool along : {false, true}) {
-          const PartPlan plan = plan_parts({m, 3 * m, k, along, false, true, false}, all, sms);
-          const PartTileCost& tile = all.at(static_cast<std::size_t>(plan.tile));
+          const PartPlan plan = plan_parts({m, 3 * m, k, along, false, true, false}, sms);
+          const PartTileCost& tile = kPartTiles.at(static_cast<std::size_t>(plan.tile));
           EXPECT_TRUE(along || !tile.k_major);
           EXPECT_GE(plan.parts, 1);
           EXPECT_LE(plan.cluster * plan.parts,
@@ -80,11 +78,10 @@ TEST(PartPlan, LeavesNoPartWithoutAStepAndNoTileForOtherOperands) {
 }
 
 TEST(PartPlan, CutsKWhereTilesAreFewAndNotWhereTheyFillTheDevice) {
-  const auto& all = kPartTiles;
   constexpr int kSms = 132;
-  const PartPlan deep = plan_parts({128, 128, 8192, true, false, true, true}, all, kSms);
+  const PartPlan deep = plan_parts({128, 128, 8192, true, false, true, true}, kSms);
   EXPECT_GE(deep.cluster * deep.parts, 8);
-  const PartPlan tall = plan_parts({65536, 128, 128, true, false, true, true}, all, kSms);
+  const PartPlan tall = plan_parts({65536, 128, 128, true, false, true, true}, kSms);
   EXPECT_EQ(tall.cluster * tall.parts, 1);
 }
 

@@ -8,7 +8,7 @@
 
 #include "device/launch_dependent.cuh"
 #include "gemm/plan/costs.hpp"
-#include "gemm/plan/thin_plan.hpp"
+#include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/direct_product.cuh"
 #include "gemm/simt/thin_product.cuh"
 #include "part_job.cuh"

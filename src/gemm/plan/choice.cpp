@@ -70,7 +70,7 @@ double guarded_cycles(const Problem& p, const DeviceFacts& device) {
 // Whether a guarded kernel is predicted to be faster than CUDA cores. Those take at least as long
 // as their multiply-adds, so that their plans need not be compared where that decides.
 bool gains_by_split(const Problem& p, const DeviceFacts& device) {
-  if (!fits_split(p) || std::min(p.m, p.n) <= kThinVectors ||
+  if (!accept_split_extents(p) || std::min(p.m, p.n) <= kThinVectors ||
       !guard_holds(static_cast<double>(p.k)))
     return false;
   const double cycles = guarded_cycles(p, device);
@@ -79,11 +79,15 @@ bool gains_by_split(const Problem& p, const DeviceFacts& device) {
   return cycles < std::min(cuda_cores.small, cuda_cores.large);
 }
 
+// The first tile whose member `key` has this value, or null.
+template <class Value>
+const EveryGpuTile* find_tile(Value EveryGpuTile::*key, const Value& value) {
+  const auto* const at = std::ranges::find(kEveryGpuTiles, value, key);
+  return at == std::end(kEveryGpuTiles) ? nullptr : at;
+}
+
 const EveryGpuTile* every_gpu_tile(Precision precision) {
-  for (const EveryGpuTile& tile : kEveryGpuTiles) {
-    if (tile.precision == precision) return &tile;
-  }
-  return nullptr;
+  return find_tile(&EveryGpuTile::precision, precision);
 }
 
 // Of auto: the fastest whose error bound is no larger than SGEMM's. The kernels of mma.sync hold
@@ -138,10 +142,7 @@ KernelChoice choose_of_hopper(const Problem& p, Precision precision, const Devic
 }  // namespace
 
 const EveryGpuTile* find_every_gpu_tile(std::string_view kernel) {
-  for (const EveryGpuTile& tile : kEveryGpuTiles) {
-    if (tile.kernel == kernel) return &tile;
-  }
-  return nullptr;
+  return find_tile(&EveryGpuTile::kernel, kernel);
 }
 
 EveryGpuTile tile_for(EveryGpuTile tile, std::int64_t m, std::int64_t n, std::int64_t count,
@@ -172,11 +173,10 @@ double every_gpu_clocks(const EveryGpuTile& given, const Problem& p, const Devic
   return of_sm * (products / rate + every_gpu_cost::tile_clocks);
 }
 
-bool fits_split(const Problem& p) { return std::max({p.m, p.n, p.k}) <= kMaxExtent / 4; }
-
 bool fits_split_k(const Problem& p) {
   constexpr std::int64_t kLeastTile = 16;
-  return fits_split(p) && ceil_div(p.m, kLeastTile) * ceil_div(p.n, kLeastTile) <= kMaxExtent;
+  return accept_split_extents(p) &&
+         ceil_div(p.m, kLeastTile) * ceil_div(p.n, kLeastTile) <= kMaxExtent;
 }
 
 bool takes_outer_product(const Problem& p) {

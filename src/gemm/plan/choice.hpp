@@ -50,8 +50,7 @@ double every_gpu_clocks(const EveryGpuTile& tile, const Problem& p, const Device
 bool gains_by_one_launch(const Problem& problem, std::int64_t count, Precision precision,
                          const DeviceFacts& device);
 
-// Whether a problem's sizes fit the kernels for split operands, and ladder_split_k.
-bool fits_split(const Problem& p);
+// Whether a problem's sizes fit ladder_split_k.
 bool fits_split_k(const Problem& p);
 
 // The kernels of ladder_split_k, for row-major problems: for a small k, for at most kThinVectors

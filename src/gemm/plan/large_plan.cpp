@@ -52,34 +52,10 @@ std::pair<Side, Side> sides_of(const Problem& p, const Alignment& at) {
   return {side(p.op_a == Op::kNone, at.a, p.lda, p.m), side(p.op_b != Op::kNone, at.b, p.ldb, p.n)};
 }
 
-template <class Visit>
-void each_plan(const Problem& p, const Alignment& at, int sms, Visit visit) {
-  constexpr int kChains = 4, kChainsFrom = 2048;  // rounding errors grow with a chain of additions
-  const auto [a, b] = sides_of(p, at);
-  const bool all_aligned = a.aligned && b.aligned;
-  for (std::size_t i = 0; i < kLargeTiles.size(); ++i) {
-    const LargeTileCost& t = kLargeTiles[i];
-    const int slots = sms * t.blocks_of_sm;
-    Tiling whole = plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, slots);
-    if (p.k > kChainsFrom) whole.chain = static_cast<int>(ceil_div(whole.steps, kChains));
-    for (const bool shares : {false, true}) {
-      const std::optional<Tiling> tiling = shares ? share_tiles(whole, t.k, slots) : whole;
-      if (!tiling) continue;
-      for (const bool packs : {false, true}) {
-        if (packs && all_aligned) continue;
-        LargePlan plan{static_cast<int>(i), shares, packs, *tiling};
-        plan.cycles = large_cycles(p, at, plan, kLargeTiles, sms);
-        visit(plan);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan,
-                    std::span<const LargeTileCost> tiles, int sms) {
-  const LargeTileCost& t = tiles[static_cast<std::size_t>(plan.tile)];
+                    const LargeTileCost& t, int sms) {
   const auto [a, b] = sides_of(p, at);
   const Tiling& tiling = plan.tiling;
   const double bytes_ab = 4.0 * (a.elements + b.elements),
@@ -129,7 +105,25 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
 
 void each_large_plan(const Problem& p, const Alignment& at, int sms,
                      const std::function<void(const LargePlan&)>& visit) {
-  each_plan(p, at, sms, visit);
+  constexpr int kChains = 4, kChainsFrom = 2048;  // rounding errors grow with a chain of additions
+  const auto [a, b] = sides_of(p, at);
+  const bool all_aligned = a.aligned && b.aligned;
+  for (std::size_t i = 0; i < kLargeTiles.size(); ++i) {
+    const LargeTileCost& t = kLargeTiles[i];
+    const int slots = sms * t.blocks_of_sm;
+    Tiling whole = plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, slots);
+    if (p.k > kChainsFrom) whole.chain = static_cast<int>(ceil_div(whole.steps, kChains));
+    for (const bool shares : {false, true}) {
+      const std::optional<Tiling> tiling = shares ? share_tiles(whole, t.k, slots) : whole;
+      if (!tiling) continue;
+      for (const bool packs : {false, true}) {
+        if (packs && all_aligned) continue;
+        LargePlan plan{static_cast<int>(i), shares, packs, *tiling};
+        plan.cycles = large_cycles(p, at, plan, t, sms);
+        visit(plan);
+      }
+    }
+  }
 }
 
 LargePlan plan_large_tiles(const Problem& p, const Alignment& at, int sms) {
@@ -137,7 +131,7 @@ LargePlan plan_large_tiles(const Problem& p, const Alignment& at, int sms) {
       tuned && tuned->large)
     return *tuned->large;
   LargePlan best;
-  each_plan(p, at, sms, [&](const LargePlan& plan) {
+  each_large_plan(p, at, sms, [&](const LargePlan& plan) {
     if (best.cycles == 0 || plan.cycles < best.cycles) best = plan;
   });
   return best;

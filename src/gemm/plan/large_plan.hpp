@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <span>
 
 namespace ladder {
 
@@ -47,9 +46,9 @@ struct LargePlan {
 void each_large_plan(const Problem& p, const Alignment& at, int sms,
                      const std::function<void(const LargePlan&)>& visit);
 
-// The predicted time of one of them.
+// The predicted time of one of them, with its tile.
 double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan,
-                    std::span<const LargeTileCost> tiles, int sms);
+                    const LargeTileCost& tile, int sms);
 
 // The measured plan of TunedPlans, or the one of least predicted time.
 LargePlan plan_large_tiles(const Problem& p, const Alignment& at, int sms);

@@ -2,16 +2,12 @@
 #include "gemm/plan/part_plan.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "device/tiling.hpp"
 #include "gemm/plan/costs.hpp"
-#include "gemm/plan/part_tiles.hpp"
-#include "gemm/plan/thin_plan.hpp"
 #include "gemm/plan/tuned_plans.hpp"
 
 namespace ladder {
@@ -110,14 +106,16 @@ class TileTimes {
   double step_[kMostOfSm + 1]{};  // of as many blocks of an SM, each a step of k
 };
 
-std::int64_t capacity_of(int sms, int of_sm, int cluster) {
-  double share = 1;
-  for (const int gpc : {kFewOfGpc, kManyOfGpc})
-    share = std::min(
-        share, static_cast<double>((gpc * of_sm / cluster - (cluster > 2 ? 1 : 0)) * cluster) /
-                   (gpc * of_sm));
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(sms * of_sm * share) / cluster) *
-         cluster;
+// The plan of least predicted time, or `best` if none is faster. best.cycles = 0: there is none.
+PartPlan plan_faster(const PartShape& x, int sms, PartPlan best) {
+  const auto is_faster = [&](double cycles) { return best.cycles == 0 || cycles < best.cycles; };
+  each_part_plan(
+      x, sms,
+      [&](const PartPlan& plan) {
+        if (is_faster(plan.cycles)) best = plan;
+      },
+      is_faster);
+  return best;
 }
 
 }  // namespace
@@ -127,43 +125,27 @@ double memory_cycles(double bytes, int sms) {
 }
 
 std::int64_t part_capacity(int sms, int of_sm, int cluster) {
-  // A plan asks for the same few numbers some hundred times.
-  constexpr int kMostOfSm = 8, kClusters = 3;
-  constexpr auto at = [](int of, int log) {
-    return static_cast<std::size_t>((of - 1) * kClusters + log);
-  };
-  static thread_local int known_sms = 0;
-  static thread_local std::array<std::int64_t, kMostOfSm * kClusters> known;
-  const int log = std::countr_zero(static_cast<unsigned>(cluster));
-  if (of_sm > kMostOfSm || log >= kClusters || cluster != 1 << log)
-    return capacity_of(sms, of_sm, cluster);
-  if (known_sms != sms) {
-    for (int of = 1; of <= kMostOfSm; ++of) {
-      for (int i = 0; i < kClusters; ++i) known[at(of, i)] = capacity_of(sms, of, 1 << i);
-    }
-    known_sms = sms;
-  }
-  return known[at(of_sm, log)];
+  double share = 1;
+  for (const int gpc : {kFewOfGpc, kManyOfGpc})
+    share = std::min(
+        share, static_cast<double>((gpc * of_sm / cluster - (cluster > 2 ? 1 : 0)) * cluster) /
+                   (gpc * of_sm));
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(sms * of_sm * share) / cluster) *
+         cluster;
 }
 
-double part_cycles(const PartShape& x, const PartPlan& plan, std::span<const PartTileCost> tiles,
-                   int sms) {
-  return TileTimes(x, tiles[static_cast<std::size_t>(plan.tile)], sms)
-      .cycles(plan.cluster, plan.parts);
+double part_cycles(const PartShape& x, const PartPlan& plan, const PartTileCost& tile, int sms) {
+  return TileTimes(x, tile, sms).cycles(plan.cluster, plan.parts);
 }
 
-namespace {
-
-// Calls visit(plan) with every plan of every tile for which is_wanted(least time) is true.
-template <class IsWanted, class Visit>
-void each_plan(const PartShape& x, std::span<const PartTileCost> tiles, int sms, IsWanted is_wanted,
-               Visit visit) {
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const PartTileCost& t = tiles[i];
+void each_part_plan(const PartShape& x, int sms, const std::function<void(const PartPlan&)>& visit,
+                    const std::function<bool(double)>& is_wanted) {
+  for (std::size_t i = 0; i < kPartTiles.size(); ++i) {
+    const PartTileCost& t = kPartTiles[i];
     if (t.k_major && !x.a_k_major) continue;
     if (x.batch > 1 && !t.of_batch) continue;
     const TileTimes times(x, t, sms);
-    if (!is_wanted(times.least())) continue;
+    if (is_wanted && !is_wanted(times.least())) continue;
     const std::int64_t count = times.tiles(), steps = std::max<std::int64_t>(1, times.steps());
     for (int cluster = 1; cluster <= kMostCluster; cluster *= 2) {
       if (cluster > steps || (cluster > 1 && count >= std::int64_t{sms} * t.blocks_of_sm)) break;
@@ -188,32 +170,7 @@ void each_plan(const PartShape& x, std::span<const PartTileCost> tiles, int sms,
   }
 }
 
-// `best`, or the plan of least predicted time if that is less; true then.
-bool find_faster(const PartShape& x, std::span<const PartTileCost> tiles, int sms, PartPlan& best) {
-  bool found = false;
-  each_plan(
-      x, tiles, sms, [&](double least) { return best.cycles == 0 || least < best.cycles; },
-      [&](const PartPlan& plan) {
-        if (best.cycles != 0 && plan.cycles >= best.cycles) return;
-        best = plan;
-        found = true;
-      });
-  return found;
-}
-
-}  // namespace
-
-void each_part_plan(const PartShape& x, std::span<const PartTileCost> tiles, int sms,
-                    const std::function<void(const PartPlan&)>& visit) {
-  each_plan(
-      x, tiles, sms, [](double) { return true; }, visit);
-}
-
-PartPlan plan_parts(const PartShape& x, std::span<const PartTileCost> tiles, int sms) {
-  PartPlan best;
-  find_faster(x, tiles, sms, best);
-  return best;
-}
+PartPlan plan_parts(const PartShape& x, int sms) { return plan_faster(x, sms, {}); }
 
 PartShape part_shape(const Problem& p, const Alignment& at) {
   const bool a_aligned = at.a % 16 == 0, b_aligned = at.b % 16 == 0;
@@ -235,10 +192,9 @@ PartShape swapped(const PartShape& x) {
   return other;
 }
 
-SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms) {
-  SidedPartPlan best{plan_parts(x, tiles, sms), false};
-  best.swapped = find_faster(swapped(x), tiles, sms, best.part);
-  return best;
+SidedPartPlan plan_sides(const PartShape& x, int sms) {
+  const PartPlan straight = plan_parts(x, sms), best = plan_faster(swapped(x), sms, straight);
+  return {best, best.cycles < straight.cycles};
 }
 
 namespace {
@@ -256,13 +212,9 @@ Plan plan_once(const PartShape& shape, int sms, Plan (*plan)(const PartShape&, i
   return found->second;
 }
 
-SidedPartPlan plan_of_menu(const PartShape& shape, int sms) {
-  return plan_sides(shape, kPartTiles, sms);
-}
-
 // With few rows or columns, or with tiles.
 SmallPlan plan_few_or_tiles(const PartShape& shape, int sms) {
-  SmallPlan best{SmallKernel::kSplitK, plan_of_menu(shape, sms)};
+  SmallPlan best{SmallKernel::kSplitK, plan_sides(shape, sms)};
   double least = best.sided.part.cycles;
   for (const bool is_swapped : {false, true}) {
     const ThinPlan thin = plan_thin(is_swapped ? swapped(shape) : shape, sms);
@@ -287,7 +239,7 @@ SidedPartPlan plan_batch(const Problem& p, const Alignment& at, std::int64_t cou
                          const DeviceFacts& device) {
   PartShape shape = part_shape(p, at);
   shape.batch = count;
-  return plan_once(shape, device.sms, plan_of_menu);
+  return plan_once(shape, device.sms, plan_sides);
 }
 
 }  // namespace ladder

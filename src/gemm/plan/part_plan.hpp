@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the tile and the number of k-splits of a small, thin or deep product on CUDA cores, by
-// the least predicted time in cycles.
+// The plans of ladder_split_k, for small, thin or deep products on CUDA cores: the kernel, its tile
+// or its share of threads, and the number of k-splits, by the least predicted time in cycles.
 #pragma once
 #include "gemm/plan/choice.hpp"
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <functional>
-#include <span>
 
 namespace ladder {
 
@@ -22,17 +22,28 @@ struct PartShape {
   auto operator<=>(const PartShape&) const = default;
 };
 
+// The problem of a row-major call, and the one with A and B exchanged: C^T = B^T A^T.
+PartShape part_shape(const Problem& p, const Alignment& at);
+PartShape swapped(const PartShape& x);
+
+// Tiles (SmallKernel::kSplitK).
+
 struct PartTileCost {
   bool k_major;  // requires a K-major A; else a K-major A is transposed by the copy
   int bm, bn, bk, wk, threads, blocks_of_sm, sums;  // sums: per thread
   // Fraction of the SM's peak FMA rate that many warps reach: bench/h200/sizes.sh.
   double rate;
-  bool of_batch = true;  // a kernel for batches exists
+  bool of_batch;  // a kernel for batches exists
   // Cycles of a product without steps of k: launch, code that is fetched, first copies, one tile's
   // store.
-  double start = 0;
-
-  constexpr bool operator==(const PartTileCost&) const = default;
+  double start;
+};
+inline constexpr std::array kPartTiles{
+#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, ...) \
+  PartTileCost{k_major, TM * lanes_m * WM, TN * lanes_n * WN, BK, WK, 32 * WM * WN * WK,         \
+               blocks,  TM * TN,           __VA_ARGS__},
+#include "gemm/plan/part_tiles.inc"
+#undef LADDER_PART_TILE
 };
 
 inline constexpr int kMostCluster = 4;
@@ -47,28 +58,21 @@ struct PartPlan {
   }
 };
 
-// The least cycles in which `bytes` of operands come from memory; 0 if L2 holds them.
-double memory_cycles(double bytes, int sms);
-
 // Number of blocks that run concurrently, in clusters, with `of_sm` blocks per SM. Large clusters
 // leave SMs unused that no further cluster fits.
 std::int64_t part_capacity(int sms, int of_sm, int cluster);
 
-// The problem of a row-major call, and the one with A and B exchanged: C^T = B^T A^T.
-PartShape part_shape(const Problem& p, const Alignment& at);
-PartShape swapped(const PartShape& x);
-
 // Calls `visit` with every tile and number of k-splits that is considered. Tiles that require a
-// K-major A are considered only if it is.
-void each_part_plan(const PartShape& x, std::span<const PartTileCost> tiles, int sms,
-                    const std::function<void(const PartPlan&)>& visit);
+// K-major A are considered only if it is. A tile is left out if is_wanted(a time that none of its
+// plans goes below) is false.
+void each_part_plan(const PartShape& x, int sms, const std::function<void(const PartPlan&)>& visit,
+                    const std::function<bool(double)>& is_wanted = {});
 
-// The predicted time of one of them.
-double part_cycles(const PartShape& x, const PartPlan& plan, std::span<const PartTileCost> tiles,
-                   int sms);
+// The predicted time of one of them, with its tile.
+double part_cycles(const PartShape& x, const PartPlan& plan, const PartTileCost& tile, int sms);
 
 // The plan of least predicted time.
-PartPlan plan_parts(const PartShape& x, std::span<const PartTileCost> tiles, int sms);
+PartPlan plan_parts(const PartShape& x, int sms);
 
 // The same, or with A and B exchanged (C^T = B^T A^T) if that is faster.
 struct SidedPartPlan {
@@ -76,10 +80,15 @@ struct SidedPartPlan {
   bool swapped = false;
   constexpr bool operator==(const SidedPartPlan&) const = default;
 };
-SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms);
+SidedPartPlan plan_sides(const PartShape& x, int sms);
 
-// A product of few rows. Of a K-major B, 2^lanes threads compute `columns` columns; else, four.
-// direct: a small product of any number of rows, whose threads share nothing.
+// Products of few rows (SmallKernel::kThin).
+
+inline constexpr int kMostThinLanes = 8;                  // log2
+inline constexpr int kThinThreads = 256, kThinStep = 32;  // per block; k is split in such steps
+
+// Of a K-major B, 2^lanes threads compute `columns` columns; else, four. direct: a small product of
+// any number of rows, whose threads share nothing.
 struct ThinPlan {
   bool along_k = false, direct = false;
   int lanes = 0, columns = 4, parts = 1;
@@ -90,6 +99,30 @@ struct ThinPlan {
            columns == other.columns && parts == other.parts;
   }
 };
+
+// Loads of four elements that a thread of the kernels has in flight: of a K-major B, and else.
+constexpr int thin_loads_along(int rows, int columns) {
+  return columns == 1 ? 4 : rows <= 4 ? 2 : 1;
+}
+constexpr int thin_loads_across(int rows) { return rows <= 2 ? 8 : rows <= 8 ? 4 : 2; }
+
+// Blocks that run on an SM at once.
+constexpr int thin_blocks_along(int rows, int columns) {
+  return columns == 1 ? 4 : rows <= 2 ? 3 : 2;
+}
+constexpr int thin_blocks_across(int rows) { return rows == 1 ? 4 : rows <= 4 ? 3 : 2; }
+
+// Columns of a block.
+int thin_columns(const ThinPlan& plan);
+
+// Its predicted time.
+double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms);
+
+// Calls `visit` with every plan that is considered; none with more than kThinVectors rows.
+void each_thin_plan(const PartShape& x, int sms, const std::function<void(const ThinPlan&)>& visit);
+
+// The plan of least predicted time; of 0 cycles where there is none.
+ThinPlan plan_thin(const PartShape& x, int sms);
 
 // The plan of ladder_split_k for a row-major problem. `sided` is that of SmallKernel::kSplitK; of
 // the others only `swapped` is set.
@@ -107,5 +140,8 @@ SmallPlan plan_small(const Problem& p, const Alignment& at, const DeviceFacts& d
 // The plan of a batch of products that one launch computes with tiles of ladder_split_k.
 SidedPartPlan plan_batch(const Problem& p, const Alignment& at, std::int64_t count,
                          const DeviceFacts& device);
+
+// The least cycles in which `bytes` of operands come from memory; 0 if L2 holds them.
+double memory_cycles(double bytes, int sms);
 
 }  // namespace ladder

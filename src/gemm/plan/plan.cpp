@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "gemm/plan/menus.hpp"
-#include "gemm/plan/part_tiles.hpp"
+#include "gemm/plan/part_plan.hpp"
 #include "problem/accept.hpp"
 
 namespace ladder {
@@ -47,7 +47,7 @@ Result<Plan> plan(const Problem& problem, Precision precision, const DeviceFacts
     if (Status s = accept_for_tensor_maps(problem); !s) return s;
     return Plan{choice, plan_tensor(p, is_tf32 ? 4 : 2, at, device)};
   }
-  if (!fits_split(p)) return Status(Code::kUnsupportedProblem, "takes sizes of at most 2^28");
+  if (Status s = accept_split_extents(p); !s) return s;
   const bool guarded = precision == Precision::kAuto;
   if ((guarded || precision == Precision::kFp16x3) && takes_fused(p, at, guarded))
     return Plan{choice, plan_fused(p, device.sms)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of products of few rows.
-#include "gemm/plan/thin_plan.hpp"
+#include "gemm/plan/part_plan.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -17,15 +17,6 @@ constexpr int kMostColumns = 4;
 int rows_of(std::int64_t rows) {
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
 }
-
-}  // namespace
-
-int thin_columns(const ThinPlan& plan) {
-  const int lanes = 1 << plan.lanes;
-  return plan.along_k ? kThinThreads / lanes * plan.columns : 4 * lanes;
-}
-
-namespace {
 
 // A direct product: every thread reads all that it multiplies, a few k at once.
 double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
@@ -55,6 +46,11 @@ double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
 }
 
 }  // namespace
+
+int thin_columns(const ThinPlan& plan) {
+  const int lanes = 1 << plan.lanes;
+  return plan.along_k ? kThinThreads / lanes * plan.columns : 4 * lanes;
+}
 
 double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   if (plan.direct) return direct_cycles(x, plan, sms);

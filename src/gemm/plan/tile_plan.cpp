@@ -58,8 +58,7 @@ int place_narrow(const TileShape& t, const Problem& p, const Tiling& plan, int w
 
 TensorPlan plan_tensor_tiles(const Problem& p, bool aligned, std::span<const TileShape> shapes,
                              const DeviceFacts& device) {
-  TensorPlan best;
-  double best_clocks = std::numeric_limits<double>::infinity();
+  TensorPlan best{.clocks = std::numeric_limits<double>::infinity()};
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const TileShape& t = shapes[i];
     const int units = device.sms / t.blocks;  // SMs, or clusters of two or four
@@ -78,9 +77,7 @@ TensorPlan plan_tensor_tiles(const Problem& p, bool aligned, std::span<const Til
                  wave = plan.steps * step + tensor_cost::tile_clocks;
     const auto consider = [&](int parts, double clocks) {
       clocks += launch;
-      if (clocks >= best_clocks) return;
-      best_clocks = clocks;
-      best = {i, parts, plan, t, clocks};
+      if (clocks < best.clocks) best = {i, parts, plan, t, clocks};
     };
     // Split-K within a cluster.
     if (t.parts > 1) {
@@ -131,8 +128,7 @@ TensorPlan plan_tensor_tiles(const Problem& p, bool aligned, std::span<const Til
 
 TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
                             std::span<const TileShape> shapes, int sms, bool second_kernel) {
-  TensorPlan best;
-  double best_clocks = std::numeric_limits<double>::infinity();
+  TensorPlan best{.clocks = std::numeric_limits<double>::infinity()};
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const TileShape& t = shapes[i];
     Tiling plan = plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, sms);
@@ -147,9 +143,7 @@ TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
     const double step =
         std::max(products, (t.m + t.n) * cost.bytes / tensor_cost::load_bytes_per_clock);
     const auto consider = [&](int parts, double clocks) {
-      if (clocks >= best_clocks) return;
-      best_clocks = clocks;
-      best = {i, parts, {plan, {}, false}, t, clocks};
+      if (clocks < best.clocks) best = {i, parts, {plan, {}, false}, t, clocks};
     };
     consider(1, waves * (plan.steps * step + tensor_cost::tile_clocks));
     // Stream-K: the tiles of the last two waves (all tiles, if there are fewer waves) are split so

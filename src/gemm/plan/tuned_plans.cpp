@@ -8,8 +8,7 @@
 #include <sstream>
 
 #include "gemm/plan/costs.hpp"
-#include "gemm/plan/part_tiles.hpp"
-#include "gemm/plan/thin_plan.hpp"
+#include "gemm/plan/part_plan.hpp"
 
 namespace ladder {
 namespace {
@@ -60,7 +59,7 @@ std::vector<SimtPlan> plans_of(const PartShape& x, int sms, std::size_t most) {
   std::vector<SimtPlan> plans, thin;
   for (const bool is_swapped : {false, true}) {
     const PartShape side = is_swapped ? swapped(x) : x;
-    each_part_plan(side, kPartTiles, sms, [&](const PartPlan& part) {
+    each_part_plan(side, sms, [&](const PartPlan& part) {
       plans.push_back({std::nullopt, {SmallKernel::kSplitK, {part, is_swapped}}});
     });
     each_thin_plan(side, sms, [&](const ThinPlan& plan) {

@@ -143,9 +143,7 @@ static Status launch_outer(PartJob x, Stream stream) {
 }
 
 static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_hopper(device); !s) return s;
-  if (!fits_split(p))
-    return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
+  if (Status s = accept_split(p, device); !s) return s;
   if (fits_split_k(p)) return Status::ok();
   return {Code::kUnsupportedProblem, "takes C of at most 2^30 tiles, not " + to_string(p)};
 }

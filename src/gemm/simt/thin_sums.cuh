@@ -2,7 +2,7 @@
 // Sums of a product with few rows: of the lanes of a warp, of the warps of a block, and of the
 // blocks that share k.
 #pragma once
-#include "gemm/plan/thin_plan.hpp"
+#include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/part_sums.cuh"
 #include "gemm/simt/sent_sums.cuh"
 

@@ -17,13 +17,6 @@ namespace ladder {
 template <class T>
 constexpr TileShape kSplitShape{T::BM, T::BN, T::BK, 1};
 
-// Requires Hopper's tensor cores, and sizes that fit int.
-inline Status accept_split(const Problem& p, const Device& device) {
-  if (Status s = accept_hopper(device); !s) return s;
-  if (fits_split(p)) return Status::ok();
-  return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
-}
-
 // A row of the registry.
 constexpr KernelInfo split_kernel(std::string_view id, std::string_view rung, std::string_view idea,
                                   Precision precision,

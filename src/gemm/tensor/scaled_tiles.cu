@@ -15,11 +15,6 @@ struct Menu : tensor_tiles::Kernels<Tile<In, Out, 128, 256, 4, Blocks::kPairAlon
   static constexpr const auto& kTiles = k8BitTiles;
 };
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_hopper(device); !s) return s;
-  return accept_k_major(p);
-}
-
 template <class Element, class Out, Scaling kScaling>
 static constexpr KernelInfo info(std::string_view id) {
   using In = Scaled<Element, kScaling>;
@@ -33,7 +28,7 @@ static constexpr KernelInfo info(std::string_view id) {
           .out = kTypeOf<Out>,
           .scaling = kScaling,
           .k_major = true,
-          .accepts = accepts,
+          .accepts = accept_tensor,
           .launch = tensor_tiles::launch_menu<Menu<In, Out>, In>};
 }
 

@@ -25,11 +25,6 @@ struct Menu<float, float>
   static constexpr const auto& kTiles = kTf32Tiles;
 };
 
-static Status accepts(const Problem& p, const Device& device) {
-  if (Status s = accept_hopper(device); !s) return s;
-  return accept_for_tensor_maps(p);
-}
-
 template <class In, class Out>
 static constexpr KernelInfo info(std::string_view id, Precision precision) {
   return {.id = id,
@@ -40,7 +35,7 @@ static constexpr KernelInfo info(std::string_view id, Precision precision) {
           .min_cc = 90,
           .in = kTypeOf<In>,
           .out = kTypeOf<Out>,
-          .accepts = accepts,
+          .accepts = accept_tensor,
           .launch = launch_menu<Menu<In, Out>, In>};
 }
 
