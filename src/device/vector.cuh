@@ -16,6 +16,11 @@ inline bool aligned_by_4(const Problem& p, const Operands& o) {
   return sizes && (address(o.a) | address(o.b) | address(o.c)) % sizeof(float4) == 0;
 }
 
+// Whether the rows of one matrix begin at multiples of 16 bytes.
+inline bool has_aligned_rows(const float* g, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
+}
+
 __device__ __forceinline__ float4 operator+(float4 x, float4 y) {
   return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
 }
@@ -32,6 +37,12 @@ __device__ __forceinline__ float4 load4(const float* x) {
   return *reinterpret_cast<const float4*>(x);
 }
 __device__ __forceinline__ void store4(float* x, float4 v) { *reinterpret_cast<float4*>(x) = v; }
+
+// Index along a tile of a lane's row or column number i: kLanes lanes alternate in groups of four.
+template <int kLanes>
+__device__ __forceinline__ constexpr int index_of(int lane, int i) {
+  return i / 4 * (kLanes * 4) + lane * 4 + i % 4;
+}
 
 // Loads elements 0 to 3 from g, with zeros at or beyond `left`. kAligned: g is 16-byte aligned and
 // `left` is a multiple of 4.

@@ -9,6 +9,8 @@
 #include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
 
+#include <string_view>
+
 namespace ladder {
 
 // The device that the operands lie on, the host or the current CUDA device.
@@ -42,6 +44,22 @@ Status launch_row_major(const Problem& p, const Operands& o, Stream stream, Laun
   RowMajorCall call;
   if (Status s = row_major_call(p, o, call); !s) return s;
   return reads_ab(call.p) ? launch(call) : scale_c(call.p, call.o, stream);
+}
+
+// The registry's row of a kernel of the library in the file `rung`, with FP32 operands.
+constexpr KernelInfo library_kernel(std::string_view id, std::string_view rung,
+                                    std::string_view idea, Precision precision, int min_cc,
+                                    decltype(KernelInfo::accepts) accepts,
+                                    decltype(KernelInfo::launch) launch,
+                                    Role role = Role::kLibraryKernel) {
+  return {.id = id,
+          .rung = rung,
+          .idea = idea,
+          .role = role,
+          .precision = precision,
+          .min_cc = min_cc,
+          .accepts = accepts,
+          .launch = launch};
 }
 
 }  // namespace ladder

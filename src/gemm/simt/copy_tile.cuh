@@ -7,9 +7,6 @@
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/shared_memory.cuh"
 
-#include <cuda_runtime.h>
-
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -46,16 +43,12 @@ __device__ __forceinline__ int row_at(int step) {
 // kThreads threads copy to a shared address: whole(s, left) copies the next BK of `left` steps,
 // part(s, left) the last ones, if they are fewer. The loop over whole tiles has few instructions
 // besides the copies, because the producers only get the issue slots that the consumers leave.
-// TileCopy takes aligned operands, ElementCopy any.
-template <int kSize, int BK, int kThreads, bool kAlongK>
-class TileCopy;
-template <int kSize, int BK, int kThreads, bool kAlongK>
-class ElementCopy;
+// Those of elements take any operand, the others aligned ones.
 
 // The transposing copy: neighbouring lanes load a row's BK steps with 128-bit accesses, one tile
 // ahead, and store the elements one by one. This makes fewer and larger requests than cp.async.
 template <int kSize, int BK, int kThreads>
-class TileCopy<kSize, BK, kThreads, true> {
+class TransposingCopy {
   static constexpr int kRow = kSize + kRowPadding;
   static constexpr int kLanes = BK / 4;              // of a row
   static constexpr int kAcross = kThreads / kLanes;  // rows at once
@@ -65,7 +58,7 @@ class TileCopy<kSize, BK, kThreads, true> {
  public:
   static constexpr bool kStores = true;
 
-  __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int left, int tid)
+  __device__ __forceinline__ TransposingCopy(const Source& x, int i0, int k, int left, int tid)
       : deep_(tid % kLanes * 4) {
     const int row = tid / kLanes;
     at_ = (row_at<kSize>(deep_) + row) * 4;
@@ -118,7 +111,7 @@ class TileCopy<kSize, BK, kThreads, true> {
 // The copy without transposition, with 128-bit accesses: a thread copies vectors of one row only,
 // so that it needs one pointer.
 template <int kSize, int BK, int kThreads>
-class TileCopy<kSize, BK, kThreads, false> {
+class VectorCopy {
   static constexpr int kAcross = kThreads / BK;
   static constexpr int kPieces = kSize / 4 / kAcross;
   static_assert(kThreads % BK == 0 && kSize % (4 * kAcross) == 0, "whole rows");
@@ -126,7 +119,7 @@ class TileCopy<kSize, BK, kThreads, false> {
  public:
   static constexpr bool kStores = false;
 
-  __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int /*left*/, int tid)
+  __device__ __forceinline__ VectorCopy(const Source& x, int i0, int k, int /*left*/, int tid)
       : deep_(tid / kAcross), step_(x.ld * BK) {
     const int i = i0 + tid % kAcross * 4;
     at_ = (row_at<kSize>(deep_) + tid % kAcross * 4) * 4;
@@ -157,14 +150,15 @@ class TileCopy<kSize, BK, kThreads, false> {
 
 // 4-byte copies; neighbouring lanes copy 8 steps of k of 4 rows, which differ in their banks.
 template <int kSize, int BK, int kThreads>
-class ElementCopy<kSize, BK, kThreads, true> {
+class TransposingElementCopy {
   static constexpr int kAcross = kThreads / kRowsAtOnce;  // rows at once
   static_assert(kSize % kAcross == 0, "whole rows");
 
  public:
   static constexpr bool kStores = false;
 
-  __device__ __forceinline__ ElementCopy(const Source& x, int i0, int k, int /*left*/, int tid)
+  __device__ __forceinline__ TransposingElementCopy(const Source& x, int i0, int k, int /*left*/,
+                                                    int tid)
       : deep_(tid % kRowsAtOnce), step_(x.ld * kAcross) {
     const int row = tid / kRowsAtOnce;
     at_ = (row_at<kSize>(deep_) + row) * 4;
@@ -198,7 +192,7 @@ class ElementCopy<kSize, BK, kThreads, true> {
 
 // 4-byte copies; a warp copies 32 neighbours in memory.
 template <int kSize, int BK, int kThreads>
-class ElementCopy<kSize, BK, kThreads, false> {
+class ElementCopy {
   static constexpr int kWarps = kThreads / 32, kPieces = kSize / 32;
   static_assert(BK % kWarps == 0 && kRowsAtOnce % kWarps == 0 && kSize % 32 == 0, "whole rows");
 
@@ -236,7 +230,11 @@ class ElementCopy<kSize, BK, kThreads, false> {
 };
 
 template <int kSize, int BK, int kThreads, bool kAlongK, bool kAligned>
-using CopyOf = std::conditional_t<kAligned, TileCopy<kSize, BK, kThreads, kAlongK>,
-                                  ElementCopy<kSize, BK, kThreads, kAlongK>>;
+using CopyOf =
+    std::conditional_t<kAligned,
+                       std::conditional_t<kAlongK, TransposingCopy<kSize, BK, kThreads>,
+                                          VectorCopy<kSize, BK, kThreads>>,
+                       std::conditional_t<kAlongK, TransposingElementCopy<kSize, BK, kThreads>,
+                                          ElementCopy<kSize, BK, kThreads>>>;
 
 }  // namespace ladder

@@ -6,10 +6,6 @@
 #include "device/ptx/dependent.cuh"
 #include "gemm/simt/part_sums.cuh"
 
-#include <cuda_runtime.h>
-
-#include <cstdint>
-
 namespace ladder {
 
 constexpr int kDirectThreads = 256;

@@ -7,8 +7,6 @@
 #include "device/ptx/dependent.cuh"
 #include "gemm/simt/copy_tile.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder {

@@ -3,6 +3,7 @@
 // through distributed shared memory. Clusters send theirs to that of the last k-split. The order of
 // additions is fixed by the shape.
 #pragma once
+#include "device/launch.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
@@ -10,8 +11,6 @@
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/sent_sums.cuh"
 #include "gemm/simt/vector_copy.cuh"
-
-#include <cuda_runtime.h>
 
 #include <algorithm>
 #include <bit>
@@ -50,8 +49,7 @@ struct PartPlace {
 // Stores an element of C.
 __device__ __forceinline__ void store1(const PartJob& x, int row, int col, float sum) {
   if (row >= x.m || col >= x.n) return;
-  float* const g = x.gC + row * x.row_step + col * x.col_step;
-  *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
+  store_scaled(x.gC + row * x.row_step + col * x.col_step, sum, x.alpha, x.beta);
 }
 
 // Stores four elements that are neighbours in memory, of which `left` are inside C.
@@ -136,7 +134,7 @@ __device__ __forceinline__ void store_part(const PartJob& x, const PartOfC<BM, B
       float sum = *from;
 #pragma unroll
       for (int i = 1; i < kSlabs; ++i) sum += from[i * kSlab];
-      *to = beta == 0.0F ? alpha * sum : alpha * sum + beta * *to;
+      store_scaled(to, sum, alpha, beta);
     }
   }
 }

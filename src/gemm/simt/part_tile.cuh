@@ -7,8 +7,6 @@
 #include "gemm/simt/part_sums.cuh"
 #include "gemm/simt/vector_copy.cuh"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -49,13 +47,6 @@ struct PartTile {
     return lane % 2 + lane / 4 % (kLanesN / 2) * 2;
   }
 };
-
-// Index in the tile of a lane's row or column number i: the kLanes lanes alternate in groups of
-// four.
-template <int kLanes>
-__device__ __forceinline__ constexpr int index_of(int lane, int i) {
-  return i / 4 * (kLanes * 4) + lane * 4 + i % 4;
-}
 
 // The share of block number `block` in a product.
 template <class T, Copies kCopiesA, Copies kCopiesB>

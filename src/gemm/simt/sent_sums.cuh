@@ -7,8 +7,6 @@
 #include "device/ptx/relaxed.cuh"
 #include "device/vector.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder {

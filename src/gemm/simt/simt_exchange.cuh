@@ -5,8 +5,6 @@
 #include "device/ptx/sync.cuh"
 #include "gemm/partial_sums.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder {

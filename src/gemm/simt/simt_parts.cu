@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SGEMM on CUDA cores for small, thin and deep problems: small tiles whose k-splits are added
 // within a cluster of blocks, and products with few rows or columns.
-#include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
-#include "device/runtime.cuh"
 #include "gemm/call.hpp"
 #include "gemm/simt/batch.hpp"
 #include "gemm/simt/direct_product.cuh"
@@ -11,10 +9,9 @@
 #include "gemm/simt/thin_product.cuh"
 #include "problem/accept.hpp"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 #include <type_traits>
 
@@ -68,17 +65,13 @@ static Status launch_tile_of_batch(PartJob x, std::int64_t count, PartStrides st
   return Status::ok();
 }
 
-template <class T, bool kOfBatch>
-static constexpr LaunchBatch launcher_of_batch() {
-  if constexpr (kOfBatch) {
-    return launch_tile_of_batch<T>;
-  } else {
-    return nullptr;
-  }
-}
 static constexpr std::array kLaunchBatch = part_tiles(
     []<class T, bool kOfBatch>(std::type_identity<T>, std::bool_constant<kOfBatch>) -> LaunchBatch {
-      return launcher_of_batch<T, kOfBatch>();
+      if constexpr (kOfBatch) {
+        return launch_tile_of_batch<T>;
+      } else {
+        return nullptr;
+      }
     });
 
 // The job with A and B exchanged: C^T = B^T A^T.
@@ -129,9 +122,11 @@ static Status launch_rows(const PartJob& x, const ThinPlan& plan, Stream stream)
   return launch_thin<ThinAlong<R, 4, kFloat4>>(x, plan, stream);
 }
 
-using LaunchRows = Status (*)(const PartJob&, const ThinPlan&, Stream);
-template <int R>
-static constexpr std::array<LaunchRows, 2> kLaunchRows{launch_rows<R, false>, launch_rows<R, true>};
+// By the number of rows, rounded up to a power of two.
+template <bool kFloat4>
+static constexpr std::array kLaunchRows{launch_rows<1, kFloat4>, launch_rows<2, kFloat4>,
+                                        launch_rows<4, kFloat4>, launch_rows<8, kFloat4>,
+                                        launch_rows<16, kFloat4>};
 
 static Status launch_outer(PartJob x, Stream stream) {
   x.tiles_m = static_cast<int>(ceil_div(x.n, kOuterCols));
@@ -149,12 +144,9 @@ static Status accepts(const Problem& p, const Device& device) {
 }
 
 static PartJob job_of(const Problem& p, const Operands& o) {
-  const auto aligned = [](const float* g, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
-  };
   const auto side = [&](const float* g, std::int64_t ld, std::int64_t vectors, bool along_k) {
     return PartOperand{g, along_k ? ld : 1, along_k ? 1 : ld, static_cast<int>(vectors),
-                       aligned(g, ld)};
+                       has_aligned_rows(g, ld)};
   };
   const bool reads = reads_ab(p), a_along = p.op_a == Op::kNone, b_along = p.op_b != Op::kNone;
   return {.a = side(o.a, p.lda, p.m, a_along),
@@ -162,7 +154,7 @@ static PartJob job_of(const Problem& p, const Operands& o) {
           .gC = o.c,
           .row_step = p.ldc,
           .col_step = 1,
-          .aligned = aligned(o.c, p.ldc),
+          .aligned = has_aligned_rows(o.c, p.ldc),
           .m = static_cast<int>(p.m),
           .n = static_cast<int>(p.n),
           .k = static_cast<int>(reads ? p.k : 0),
@@ -189,12 +181,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
         side->aligned = reinterpret_cast<std::uintptr_t>(side->g) % sizeof(float4) == 0;
     }
     if (plan.thin.direct) return launch_direct(job, plan.thin, stream);
-    const auto& launch_of = job.m == 1   ? kLaunchRows<1>
-                            : job.m == 2 ? kLaunchRows<2>
-                            : job.m <= 4 ? kLaunchRows<4>
-                            : job.m <= 8 ? kLaunchRows<8>
-                                         : kLaunchRows<16>;
-    return launch_of[job.b.aligned ? 1 : 0](job, plan.thin, stream);
+    const auto& launch_of = job.b.aligned ? kLaunchRows<true> : kLaunchRows<false>;
+    return launch_of[std::bit_width(static_cast<unsigned>(job.m - 1))](job, plan.thin, stream);
   }
   const PartPlan& part = plan.sided.part;
   job.cluster = part.cluster;
@@ -203,13 +191,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "ladder_split_k",
-     .rung = "simt_parts",
-     .idea = "split-K, added within a cluster",
-     .role = Role::kLibraryKernel,
-     .min_cc = 90,
-     .accepts = accepts,
-     .launch = launch},
+    library_kernel("ladder_split_k", "simt_parts", "split-K, added within a cluster",
+                   Precision::kIeee, kHopper, accepts, launch),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -357,11 +357,6 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
 
 static Status accepts(const Problem&, const Device& device) { return accept_hopper(device); }
 
-// Whether rows in memory are 16-byte aligned and a multiple of four elements long.
-static bool aligned_by_4(const float* x, std::int64_t ld, std::int64_t used) {
-  return reinterpret_cast<std::uintptr_t>(x) % sizeof(float4) == 0 && (ld | used) % 4 == 0;
-}
-
 template <class T, bool kAligned>
 static auto choose(bool along_a, bool along_b) {
   if (along_a) return along_b ? kernel<T, true, true, kAligned> : kernel<T, true, false, kAligned>;
@@ -375,7 +370,7 @@ static Status launch_tiles(const Problem& p, const Operands& o, const LargePlan&
   const int depth = static_cast<int>(p.k);
   const auto source = [&](const float* g, std::int64_t ld, std::int64_t size, bool along_k) {
     return Source{g, ld, static_cast<int>(size), along_k,
-                  aligned_by_4(g, ld, along_k ? depth : size)};
+                  has_aligned_rows(g, ld) && (along_k ? depth : size) % 4 == 0};
   };
   Source a = source(o.a, p.lda, p.m, p.op_a == Op::kNone),
          b = source(o.b, p.ldb, p.n, p.op_b == Op::kTranspose);
@@ -397,7 +392,8 @@ static Status launch_tiles(const Problem& p, const Operands& o, const LargePlan&
                           a.aligned && b.aligned ? choose<T, true>(a.along_k, b.along_k)
                                                  : choose<T, false>(a.along_k, b.along_k),
                           tiling.blocks, 1, T::kThreads, T::kShared, stream, p, a, b,
-                          Target{o.c, aligned_by_4(o.c, p.ldc, p.n)}, tiling, exchange);
+                          Target{o.c, has_aligned_rows(o.c, p.ldc) && p.n % 4 == 0}, tiling,
+                          exchange);
 }
 
 // In the order of kLargeTiles.
@@ -424,13 +420,9 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "ladder_large_tiles",
-     .rung = "simt_tiles",
-     .idea = "CUDA cores: large tiles, the last ones by stream-K",
-     .role = Role::kLibraryKernel,
-     .min_cc = 90,
-     .accepts = accepts,
-     .launch = launch},
+    library_kernel("ladder_large_tiles", "simt_tiles",
+                   "CUDA cores: large tiles, the last ones by stream-K", Precision::kIeee, kHopper,
+                   accepts, launch),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -5,10 +5,10 @@
 #include "gemm/simt/strided.cuh"
 
 #include "device/extents.cuh"
-#include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
 #include "device/vector.cuh"
+#include "gemm/call.hpp"
 #include "gemm/plan/choice.hpp"
 #include "problem/accept.hpp"
 
@@ -84,11 +84,6 @@ class Slice {
   float r_[kCopies];
 };
 
-// Index in the tile of element i of a thread's fragment.
-template <int kLanes>
-__device__ __forceinline__ int index_of(int lane, int i) {
-  return i / 4 * (4 * kLanes) + 4 * lane + i % 4;
-}
 template <int kLanes, int kCount>
 __device__ __forceinline__ void read_fragment(float (&r)[kCount], const float* s, int lane) {
 #pragma unroll
@@ -233,13 +228,8 @@ static Status launch(const Problem& problem, const Operands& operands, Stream st
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "ladder_strided",
-     .rung = "strided",
-     .idea = "CUDA cores: any GPU, stride and batch",
-     .role = Role::kLibraryKernel,
-     .min_cc = kMinCc,
-     .accepts = accepts,
-     .launch = launch},
+    library_kernel("ladder_strided", "strided", "CUDA cores: any GPU, stride and batch",
+                   Precision::kIeee, kMinCc, accepts, launch),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

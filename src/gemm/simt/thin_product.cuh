@@ -10,8 +10,6 @@
 #include "gemm/simt/part_sums.cuh"
 #include "gemm/simt/thin_sums.cuh"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -20,15 +18,15 @@ namespace ladder {
 
 // R: number of rows of A, rounded up. kFloat4: B permits 128-bit loads. A block of threads computes
 // the products of a k-split of A, which it copies to shared memory in chunks, and of some columns.
-template <int R_, bool kFloat4_, int kChunk_>
+template <int R_, bool kFloat4_>
 struct ThinTile {
-  static constexpr int R = R_, kChunk = kChunk_, kThreads = kThinThreads;
+  static constexpr int R = R_, kChunk = R == 16 ? 1024 : 8192 / R, kThreads = kThinThreads;
   static constexpr bool kFloat4 = kFloat4_;
 };
 
 // B is K-major. A group of `lanes` threads computes V columns; its threads span k.
 template <int R, int V_, bool kFloat4>
-struct ThinAlong : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
+struct ThinAlong : ThinTile<R, kFloat4> {
   static constexpr int V = V_, kFew = thin_loads_along(R, V);
   static constexpr bool kAlongK = true;
   static constexpr int kBlocksOfSm = thin_blocks_along(R, V);
@@ -43,7 +41,7 @@ struct ThinAlong : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
 
 // B is N-major. A row of `lanes` threads computes four columns each; the rows span k.
 template <int R, bool kFloat4>
-struct ThinAcross : ThinTile<R, kFloat4, R == 16 ? 1024 : 8192 / R> {
+struct ThinAcross : ThinTile<R, kFloat4> {
   static constexpr int V = 4, kFew = thin_loads_across(R);
   static constexpr bool kAlongK = false;
   static constexpr int kBlocksOfSm = thin_blocks_across(R);

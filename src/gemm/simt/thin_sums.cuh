@@ -6,8 +6,6 @@
 #include "gemm/simt/part_sums.cuh"
 #include "gemm/simt/sent_sums.cuh"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 namespace ladder {

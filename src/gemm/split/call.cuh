@@ -3,8 +3,8 @@
 #pragma once
 #include "device/runtime.cuh"
 #include "device/tensor_map.cuh"
+#include "device/vector.cuh"
 #include "gemm/call.hpp"
-#include "gemm/plan/choice.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/split/pass.cuh"
 #include "gemm/tensor/tma_operands.cuh"
@@ -16,21 +16,6 @@ namespace ladder {
 // A kernel's tile, for comparison with the planner's menus.
 template <class T>
 constexpr TileShape kSplitShape{T::BM, T::BN, T::BK, 1};
-
-// A row of the registry.
-constexpr KernelInfo split_kernel(std::string_view id, std::string_view rung, std::string_view idea,
-                                  Precision precision,
-                                  Status (*launch)(const Problem&, const Operands&, Stream),
-                                  Role role = Role::kLibrary) {
-  return {.id = id,
-          .rung = rung,
-          .idea = idea,
-          .role = role,
-          .precision = precision,
-          .min_cc = 90,
-          .accepts = accept_split,
-          .launch = launch};
-}
 
 // Enqueues a job's pre-pass and product. Errors: kLaunchFailed.
 template <class Job>
@@ -46,13 +31,12 @@ Status launch_job(const Job& job, Stream stream) {
 inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t vectors,
                                   bool along_k, char* at, const SplitBytes& bytes,
                                   Census* gCensus = nullptr, SharedExtremes* gExtremes = nullptr) {
-  const bool aligned = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
   char* const exponents = at + bytes.terms;
   return {.g = g,
           .ld = ld,
           .vectors = static_cast<int>(vectors),
           .along_k = along_k,
-          .aligned = aligned,
+          .aligned = has_aligned_rows(g, ld),
           .gTerms = at,
           .gExponent = reinterpret_cast<int*>(exponents),
           .gLargest = reinterpret_cast<std::uint32_t*>(exponents + bytes.exponents),

@@ -13,7 +13,6 @@
 #include "gemm/split/store.cuh"
 #include "gemm/tensor/tma_operands.cuh"
 
-#include <algorithm>
 #include <utility>
 
 namespace ladder {

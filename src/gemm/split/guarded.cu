@@ -178,14 +178,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 }
 
 static constexpr KernelInfo kKernels[] = {
-    {.id = "ladder_guarded",
-     .rung = "guarded",
-     .idea = "fp16x3 or bf16x6, as the operands allow",
-     .role = Role::kLibraryKernel,
-     .precision = Precision::kAuto,
-     .min_cc = 90,
-     .accepts = accepts,
-     .launch = launch},
+    library_kernel("ladder_guarded", "guarded", "fp16x3 or bf16x6, as the operands allow",
+                   Precision::kAuto, kHopper, accepts, launch),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -5,7 +5,6 @@
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
-#include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "gemm/split/store_terms.cuh"
 

@@ -27,12 +27,12 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 }
 
 static constexpr KernelInfo kKernels[] = {
-    split_kernel("ladder_fp16x3_fused", "split_fp16",
-                 "the larger operand split in the product kernel", Precision::kFp16x3, launch<true>,
-                 Role::kLibraryKernel),
-    split_kernel("ladder_fp16x3", "split_fp16",
-                 "rows and columns scaled, two fp16 terms, three products", Precision::kFp16x3,
-                 launch<false>),
+    library_kernel("ladder_fp16x3_fused", "split_fp16",
+                   "the larger operand split in the product kernel", Precision::kFp16x3, kHopper,
+                   accept_split, launch<true>),
+    library_kernel("ladder_fp16x3", "split_fp16",
+                   "rows and columns scaled, two fp16 terms, three products", Precision::kFp16x3,
+                   kHopper, accept_split, launch<false>, Role::kLibrary),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -10,6 +10,7 @@
 #include "device/launch.cuh"
 #include "device/loan.hpp"
 #include "device/runtime.cuh"
+#include "gemm/call.hpp"
 #include "gemm/plan/choice.hpp"
 #include "gemm/split/warp_terms.cuh"
 #include "problem/accept.hpp"
@@ -276,25 +277,16 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel), kShared);
       error != cudaSuccess)
     return cuda_failure("cudaFuncSetAttribute", error);
-  const auto wide = [](const float* g, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
-  };
   return launch_parts(p, o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3 grid) {
-    const Job job{part, at, wide(at.a, part.lda), wide(at.b, part.ldb), wide(at.c, part.ldc)};
+    const Job job{part, at, has_aligned_rows(at.a, part.lda), has_aligned_rows(at.b, part.ldb),
+                  has_aligned_rows(at.c, part.ldc)};
     kernel<<<grid, T::kThreads, kShared, stream>>>(job);
   });
 }
 
 template <class F, Precision kPrecision>
 static constexpr KernelInfo info(std::string_view id, std::string_view idea) {
-  return {.id = id,
-          .rung = "split_mma",
-          .idea = idea,
-          .role = Role::kLibraryKernel,
-          .precision = kPrecision,
-          .min_cc = kAmpere,
-          .accepts = accepts,
-          .launch = launch<F, kPrecision>};
+  return library_kernel(id, "split_mma", idea, kPrecision, kAmpere, accepts, launch<F, kPrecision>);
 }
 
 static constexpr KernelInfo kKernels[] = {

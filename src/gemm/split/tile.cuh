@@ -6,7 +6,6 @@
 // slab. A's units and B's halves have separate pipelines, so that each unit is released as soon as
 // the last product has read it. Shared memory would hold only two stages of both operands.
 #pragma once
-#include "device/ptx/library.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
