@@ -20,7 +20,7 @@ enum Habit : unsigned {
 
 struct Named {
   std::string_view rung;
-  std::array<std::string_view, 9> parameters;  // names of its Tile's integer arguments, in order
+  std::array<std::string_view, 10> parameters;  // names of its Tile's integer arguments, in order
   unsigned habits = kNoHabit;
 };
 
@@ -41,7 +41,7 @@ constexpr Named kNamed[] = {
     {"r15_warp_specialized", {"BM", "BN", "STAGES"}, kWarpgroups},
     {"r16_persistent", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kPairs},
     {"r17_stream_k", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kPairs | kEvenly},
-    {"simt_tiles", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES", "blocks"}, kEvenly},
+    {"simt_tiles", {"BM", "BN", "BK", "WM", "WN", "WK", "TM", "TN", "STAGES", "blocks"}, kEvenly},
     {"tensor_tiles", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kEvenly},
 };
 

@@ -48,6 +48,14 @@ TEST(Tile, parameters_keep_the_rungs_names_and_order) {
   EXPECT_EQ(tile->parameters[3], (std::pair<std::string, int>("WM", 64)));
 }
 
+TEST(Tile, large_tiles_have_groups_of_warps_behind_the_warps_tile) {
+  const auto tile = tile_of("simt_tiles", "k<s::Tile<64, 128, 16, 64, 64, 2, 16, 8, 5, 2>, true>");
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(std::tuple(tile->bm, tile->bn, tile->bk, tile->wm, tile->wn, tile->tm, tile->tn),
+            std::tuple(64, 128, 16, 64, 64, 16, 8));
+  EXPECT_EQ(tile->stages, 5);
+}
+
 TEST(Tile, types_stand_before_the_numbers) {
   const auto bf16 = tile_of("r14_wgmma", "k<r::Tile<__nv_bfloat16, float, 128, 256, 4> >(r::Maps)");
   ASSERT_TRUE(bf16);
