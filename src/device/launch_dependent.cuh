@@ -13,10 +13,9 @@
 
 namespace ladder {
 
-// Blocks along x, or all three dimensions.
 struct Grid : dim3 {
-  Grid(dim3 grid) : dim3(grid) {}
-  Grid(std::int64_t blocks) : dim3(static_cast<unsigned>(blocks)) {}
+  Grid(std::int64_t x, std::int64_t y = 1, std::int64_t z = 1)
+      : dim3(static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)) {}
 };
 
 // The functions below return kLaunchFailed as an error.

@@ -4,6 +4,8 @@
 #include <ladder/status.hpp>
 
 #include <cstdint>
+#include <string>
+#include <utility>
 
 namespace ladder {
 
@@ -17,24 +19,36 @@ struct MemoryNeed {
 class Loan {
  public:
   // Lends nothing: a call stores its need in `asked`, fails and enqueues nothing.
-  explicit Loan(MemoryNeed& asked);
-  Loan(char* scratch, unsigned* flags, const MemoryNeed& lent);
+  explicit Loan(MemoryNeed& asked) : asked_(&asked) {}
+  Loan(char* scratch, unsigned* flags, const MemoryNeed& lent)
+      : scratch_(scratch), flags_(flags), lent_(lent) {}
   Loan(const Loan&) = delete;
   Loan& operator=(const Loan&) = delete;
-  ~Loan();
+  ~Loan() { of_thread = outer_; }
 
-  static Loan* current();
+  static Loan* current() { return of_thread; }
   // Errors: kOutOfMemory.
-  Status take(const MemoryNeed& need);
+  Status take(const MemoryNeed& need) {
+    if (asked_ != nullptr) {
+      *asked_ = need;
+      return {Code::kOutOfMemory, "the call was asked for its need only"};
+    }
+    if (need.scratch <= lent_.scratch && need.flags <= lent_.flags) return Status::ok();
+    return {Code::kOutOfMemory, "workspace: the kernel needs " + std::to_string(need.scratch) +
+                                    " bytes and " + std::to_string(need.flags) + " flags, not " +
+                                    std::to_string(lent_.scratch) + " and " +
+                                    std::to_string(lent_.flags)};
+  }
   char* scratch() const { return scratch_; }
   unsigned* flags() const { return flags_; }
 
  private:
+  static inline thread_local Loan* of_thread = nullptr;
   MemoryNeed* asked_ = nullptr;
   char* scratch_ = nullptr;
   unsigned* flags_ = nullptr;
   MemoryNeed lent_;
-  Loan* outer_;
+  Loan* outer_ = std::exchange(of_thread, this);
 };
 
 }  // namespace ladder

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/tensor_product.cuh"
 
+#include "device/extents.cuh"
 #include "device/scale.hpp"
 #include "device/tensor_map.cuh"
 #include "problem/accept.hpp"
@@ -13,7 +14,7 @@ Status describe(const Problem& p, const Operands& o, int bm, int bn, cudaStream_
                 CallMemory& memory, Call& c, std::int64_t scratch, std::int64_t flags) {
   const std::int64_t size = bytes_of(p.in), out_size = bytes_of(p.out), bk = kRowBytes / size;
   const auto tiles = [](std::int64_t extent, std::int64_t tile) {
-    return static_cast<int>((extent + tile - 1) / tile);
+    return static_cast<int>(ceil_div(extent, tile));
   };
   c.gC = o.c_as<void>(), c.ldc = p.ldc, c.m = static_cast<int>(p.m), c.n = static_cast<int>(p.n);
   c.tiles_m = tiles(p.m, bm), c.tiles_n = tiles(p.n, bn);

@@ -61,8 +61,7 @@ void expect_direct(const Shape& s, bool b_along) {
                (b_along ? " along k" : " across") + (kFloat4 ? ", wide" : "") + ", lanes " +
                std::to_string(1 << s.lanes));
   const int threads = b_along ? s.n << s.lanes : kFloat4 ? s.n / 4 : s.n;
-  const dim3 grid(static_cast<unsigned>((threads + kDirectThreads - 1) / kDirectThreads),
-                  static_cast<unsigned>(s.m));
+  const Grid grid((threads + kDirectThreads - 1) / kDirectThreads, s.m);
   expect_job(s, b_along, kFloat4 ? 0 : 1, 0, [&](const PartJob& x) {
     return launch_dependent("direct", b_along ? direct_along<kFloat4> : direct_across<kFloat4>,
                             grid, 1, kDirectThreads, 0, nullptr, x);

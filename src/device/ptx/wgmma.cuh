@@ -18,22 +18,22 @@ template <>
 constexpr char kMmaType<__half>[4] = "f16";
 
 // Inline PTX takes registers one by one: LADDER_Dn lists the n elements of d, LADDER_Tn their
-// operand numbers.
+// operand numbers, ten of them by LADDER_T10(their first digits).
 // clang-format off
 #define LADDER_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define LADDER_D16(i) LADDER_D4(i), LADDER_D4(i + 4), LADDER_D4(i + 8), LADDER_D4(i + 12)
 #define LADDER_D64 LADDER_D16(0), LADDER_D16(16), LADDER_D16(32), LADDER_D16(48)
 #define LADDER_D128 LADDER_D64, LADDER_D16(64), LADDER_D16(80), LADDER_D16(96), LADDER_D16(112)
-#define LADDER_T64 \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
-  "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, " \
-  "%36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
-  "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define LADDER_T128 LADDER_T64 \
-  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, " \
-  "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, " \
-  "%100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, " \
-  "%118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define LADDER_T10(TENS) \
+  "%" TENS "0, %" TENS "1, %" TENS "2, %" TENS "3, %" TENS "4, " \
+  "%" TENS "5, %" TENS "6, %" TENS "7, %" TENS "8, %" TENS "9"
+#define LADDER_T30 LADDER_T10("") ", " LADDER_T10("1") ", " LADDER_T10("2")
+#define LADDER_T60 LADDER_T30 ", " LADDER_T10("3") ", " LADDER_T10("4") ", " LADDER_T10("5")
+#define LADDER_T90 LADDER_T60 ", " LADDER_T10("6") ", " LADDER_T10("7") ", " LADDER_T10("8")
+#define LADDER_T110 LADDER_T90 ", " LADDER_T10("9") ", " LADDER_T10("10")
+#define LADDER_T64 LADDER_T60 ", %60, %61, %62, %63"
+#define LADDER_T120 LADDER_T110 ", " LADDER_T10("11")
+#define LADDER_T128 LADDER_T120 ", %120, %121, %122, %123, %124, %125, %126, %127"
 #define LADDER_WGMMA(SHAPE_AND_TYPES, SUMS, ADD, REST, ...) \
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD ", 0; wgmma.mma_async.sync.aligned." \
                SHAPE_AND_TYPES " {" LADDER_T##SUMS "}, " REST "; }" : LADDER_D##SUMS : __VA_ARGS__)

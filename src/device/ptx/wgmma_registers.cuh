@@ -13,15 +13,9 @@ namespace ladder::ptx {
 #define LADDER_D32 LADDER_D16(0), LADDER_D16(16)
 #define LADDER_D96 LADDER_D64, LADDER_D16(64), LADDER_D16(80)
 #define LADDER_D116 LADDER_D96, LADDER_D16(96), LADDER_D4(112)
-#define LADDER_T32 \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
-  "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define LADDER_T96 LADDER_T64 \
-  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, " \
-  "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define LADDER_T116 LADDER_T96 \
-  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, " \
-  "%114, %115"
+#define LADDER_T32 LADDER_T30 ", %30, %31"
+#define LADDER_T96 LADDER_T90 ", %90, %91, %92, %93, %94, %95"
+#define LADDER_T116 LADDER_T110 ", %110, %111, %112, %113, %114, %115"
 // clang-format on
 LADDER_WGMMA_SHARED(64, 32, 32, 33, 34, 35, 36)
 LADDER_WGMMA_SHARED(192, 96, 96, 97, 98, 99, 100)

@@ -95,9 +95,8 @@ inline Status pack(Source& a, float* gA, Source& b, float* gB, int depth, cudaSt
   };
   const Packing of_a = packing(a, gA), of_b = packing(b, gB);
   if (gA == nullptr && gB == nullptr) return Status::ok();
-  const dim3 grid(static_cast<unsigned>(ceil_div(std::max(of_a.ld_y, of_b.ld_y), kTile)),
-                  static_cast<unsigned>(std::min<std::int64_t>(ceil_div(depth, kTile), kMaxGridYZ)),
-                  2);
+  const Grid grid(ceil_div(std::max(of_a.ld_y, of_b.ld_y), kTile),
+                  std::min<std::int64_t>(ceil_div(depth, kTile), kMaxGridYZ), 2);
   for (Source* const x : {&a, &b}) {
     const Packing& p = x == &a ? of_a : of_b;
     if (p.ld_y > 0) *x = {p.gY, p.ld_y, static_cast<int>(p.ld_y), false, true};

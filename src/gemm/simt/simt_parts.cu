@@ -108,8 +108,7 @@ static Status launch_direct(PartJob x, const ThinPlan& plan, Stream stream) {
   if (Status s = turn.take(stream, 0, 0); !s) return s;
   const std::int64_t threads =
       plan.along_k ? std::int64_t{x.n} << plan.lanes : ceil_div(x.n, wide ? 4 : 1);
-  const dim3 grid(static_cast<unsigned>(ceil_div(threads, kDirectThreads)),
-                  static_cast<unsigned>(x.m));
+  const Grid grid(ceil_div(threads, kDirectThreads), x.m);
   return launch_dependent("direct product", kernel, grid, 1, kDirectThreads, 0, stream, x);
 }
 

@@ -178,9 +178,8 @@ static Status launch_tiles(const StridedJob& x, Stream stream) {
   const std::int64_t along_y = std::min<std::int64_t>(x.count, kMaxGridYZ),
                      along_z = ceil_div(x.count, along_y);
   if (along_z > kMaxGridYZ) return {Code::kUnsupportedProblem, "count: more than 65535^2 products"};
-  const dim3 grid(static_cast<unsigned>(tiles_m * tiles_n), static_cast<unsigned>(along_y),
-                  static_cast<unsigned>(along_z));
-  return launch_kernel("strided product", multiply<T>, grid, kThreads, 0, stream, x, tiles_m);
+  return launch_kernel("strided product", multiply<T>, {tiles_m * tiles_n, along_y, along_z},
+                       kThreads, 0, stream, x, tiles_m);
 }
 
 __device__ __forceinline__ float activate(Activation kind, float x) {
@@ -271,9 +270,8 @@ Status launch_finish(const FinishJob& x, Stream stream) {
   if (x.m == 0 || x.n == 0 || x.count == 0) return Status::ok();
   constexpr std::int64_t kMostBlocks = 4096;
   const std::int64_t blocks = std::min(ceil_div(x.m * x.n, kThreads), kMostBlocks);
-  const dim3 grid(static_cast<unsigned>(blocks),
-                  static_cast<unsigned>(std::min<std::int64_t>(x.count, kMaxGridYZ)));
-  return launch_kernel("epilogue", finish, grid, kThreads, 0, stream, x);
+  return launch_kernel("epilogue", finish, {blocks, std::min<std::int64_t>(x.count, kMaxGridYZ)},
+                       kThreads, 0, stream, x);
 }
 
 }  // namespace ladder

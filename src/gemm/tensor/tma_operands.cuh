@@ -114,9 +114,8 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
   if (count > 0) {
     const std::int64_t most = std::max(matrices[0].copied(), matrices[1].copied()) * kSize / 16;
     const auto blocks = std::clamp<std::int64_t>(ceil_div(most, kCopyThreads), 1, kMostBlocks);
-    if (Status s =
-            launch_kernel("copy_rows", copy_rows<Word>, dim3(static_cast<unsigned>(blocks), count),
-                          kCopyThreads, 0, stream, copies);
+    if (Status s = launch_kernel("copy_rows", copy_rows<Word>, {blocks, count}, kCopyThreads, 0,
+                                 stream, copies);
         !s)
       return s;
   }
