@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(32)
   const int vector = static_cast<int>(blockIdx.x * 32 + threadIdx.x);
   Extremes all;
   if (vector < vectors) all.take(census[vector], vector < exceptional, kDepth);
-  all.take_warp();
+  all.reduce_warp();
   if (threadIdx.x == 0) to->add(all, static_cast<int>(blockIdx.x));
 }
 

@@ -16,8 +16,7 @@
 namespace ladder {
 namespace {
 
-// Predicted cycles on CUDA cores: of smaller tiles and k-splits or the kernels for few rows and
-// small k, and of large tiles.
+// Predicted cycles on CUDA cores: of ladder_split_k (`small`) and ladder_large_tiles (`large`).
 struct CudaCoreCycles {
   double small, large;
 };

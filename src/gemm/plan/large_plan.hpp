@@ -14,13 +14,13 @@ namespace ladder {
 
 struct LargeTileCost {
   int m, n;            // outputs
-  int k;               // of a step
+  int k;               // per stage
   int blocks_of_sm;    // that run on an SM at once
-  double step;         // cycles per step of k, of one of them
-  double from_memory;  // more, of K-major operands that L2 does not hold
-  double tile;         // cycles: first copies and store
+  double step;         // cycles of one of them per stage
+  double from_memory;  // further cycles per stage if K-major operands exceed L2
+  double tile;         // cycles per tile: first copies and store
 };
-inline constexpr int kLargeStep = 8;  // of k, of a warp per stage
+inline constexpr int kLargeStep = 8;  // k per stage and group of warps
 inline constexpr std::array kLargeTiles{
 #define LADDER_LARGE_TILE(BM, BN, WK, STAGES, blocks, step, from_memory, tile) \
   LargeTileCost{BM, BN, kLargeStep * WK, blocks, step, from_memory, tile},

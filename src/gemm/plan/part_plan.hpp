@@ -48,6 +48,8 @@ inline constexpr std::array kPartTiles{
 
 inline constexpr int kMostCluster = 4;
 
+// Each tile (of kPartTiles) is computed by `parts` clusters of `cluster` blocks; each block has a
+// k-split.
 struct PartPlan {
   int tile = 0, cluster = 1, parts = 1;
   double cycles = 0;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <span>
 
@@ -38,7 +37,7 @@ struct NarrowTiles {
 // A plan with tiles of up to two widths.
 struct TilePlan : Tiling {
   NarrowTiles narrow;
-  bool once;  // every unit has at most one piece of work
+  bool once;  // every unit (block or cluster) has at most one tile or share; set by the launcher
 };
 
 struct TensorPlan {

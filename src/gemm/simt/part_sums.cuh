@@ -39,7 +39,7 @@ struct PartPlace {
     const int rest = block / x.cluster;
     rank = block % x.cluster, part = rest % x.parts, tile = rest / x.parts;
   }
-  // This block computes steps first() to first(.., 1) of `steps` along k.
+  // Of `steps` steps along k, this block computes those from first(x, steps) to first(x, steps, 1).
   __device__ __forceinline__ int first(const PartJob& x, int steps, int more = 0) const {
     return static_cast<int>(std::int64_t{steps} * (part * x.cluster + rank + more) /
                             (x.parts * x.cluster));

@@ -5,6 +5,7 @@
 #include "device/tensor_map.cuh"
 #include "device/vector.cuh"
 #include "gemm/call.hpp"
+#include "gemm/plan/choice.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/split/pass.cuh"
 #include "gemm/tensor/tma_operands.cuh"

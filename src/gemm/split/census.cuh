@@ -155,7 +155,7 @@ struct alignas(16) Extremes {
     for (int i = 0; i < kLevels; ++i)
       missing[i] = max(missing[i], static_cast<std::uint32_t>(k) - vector.above[i]);
   }
-  __device__ __forceinline__ void take_warp() {
+  __device__ __forceinline__ void reduce_warp() {
     constexpr unsigned kAll = 0xFFFFFFFFU;
     constexpr int kLow = 26;  // bits; the sum of 32 such numbers fits 32 bits
     inverse = __reduce_max_sync(kAll, inverse);

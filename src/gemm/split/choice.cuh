@@ -129,8 +129,8 @@ __device__ inline Verdict verdict_of(const GuardState& state, int m, int n, int 
   const Extremes none;
   Extremes a = lane < kCopies ? of_lane : none;
   Extremes b = lane >= kCopies && lane < 2 * kCopies ? of_lane : none;
-  a.take_warp();
-  b.take_warp();
+  a.reduce_warp();
+  b.reduce_warp();
   const float up = (a.seconds | b.seconds) == 0 ? 1.0F : kCompensation;
   if (a.has_below(kLeast) || b.has_below(kLeast) || few_products_are_large(a, b, k) ||
       many_are_exceptional(a, m, b, n)) {

@@ -320,16 +320,13 @@ class FusedJob {
                     kSplitShape<Tile<64, true>> == kNarrowFusedTile,
                 "the tiles of the plan");
 
+  std::int64_t forwarding_blocks() const {
+    return chosen_.plan.split_tiles > 0 ? chosen_.plan.blocks : 0;
+  }
   std::int64_t sums_bytes() const {
-    const TileShape& tile = chosen_.shape;
-    return chosen_.plan.split_tiles > 0 ? std::int64_t{chosen_.plan.blocks} * tile.m * tile.n * 4
-                                        : 0;
+    return forwarding_blocks() * chosen_.shape.m * chosen_.shape.n * 4;
   }
-  std::int64_t scales_bytes() const {
-    return chosen_.plan.split_tiles > 0
-               ? std::int64_t{chosen_.plan.blocks} * kGroups * kWarpgroup * 8
-               : 0;
-  }
+  std::int64_t scales_bytes() const { return forwarding_blocks() * kGroups * kWarpgroup * 8; }
   bool raw_is_a() const { return chosen_.raw_is_a; }
   bool is_wide() const { return chosen_.shape == kWideFusedTile; }
   bool along(bool of_a) const { return of_a ? p_.op_a == Op::kNone : p_.op_b == Op::kTranspose; }

@@ -10,7 +10,7 @@ namespace ladder {
 // Input of the split pre-pass, and its output. A vector is a row of op(A) or a
 // column of op(B).
 struct SplitOperand {
-  const float* g;  // element (vector, k) at vector * ld + k if along_k, else at k * ld + vector
+  const float* g;  // element (vector, k) at vector * vector_step() + k * k_step()
   std::int64_t ld;
   int vectors;
   bool along_k;
@@ -20,6 +20,10 @@ struct SplitOperand {
   std::uint32_t* gLargest;    // (kChunks, vectors), unless along_k
   Census* gCensus;            // (vectors), zero before and after; used unless along_k
   SharedExtremes* gExtremes;  // null if not counted
+
+  // Elements between neighbouring vectors, and between neighbours along k.
+  __device__ __forceinline__ std::int64_t vector_step() const { return along_k ? ld : 1; }
+  __device__ __forceinline__ std::int64_t k_step() const { return along_k ? 1 : ld; }
 };
 
 // Counts of the sampled elements of C: those with nonzero products, and those whose partial sums

@@ -108,7 +108,7 @@ __device__ __forceinline__ void split_along(const SplitOperand& x, int k, int sl
       for (int i = 1; i < kWarps; ++i) census.add(s[lane * kWarps + i]);
       all.take(census, sScale[lane * kWarps] == kExceptional, k);
     }
-    all.take_warp();
+    all.reduce_warp();
     if (lane == 0) x.gExtremes->add(all, static_cast<int>(blockIdx.x));
   }
 }
@@ -319,7 +319,7 @@ __device__ __forceinline__ void split_group_across(const SplitOperand& x, int k,
       x.gCensus[vector].add_atomically(PackedCounts::census_of(sCounts[lane]));
     const auto blocks = static_cast<unsigned>(groups_of_strip(padded));
     if (!arrives_last([&] { return &x.gCensus[vector0].arrived; }, blocks, last)) return;
-    if (row == 0) settle(x, k, vector0 + tid / 32 * 32, 32);
+    if (row == 0) collect_censuses(x, k, vector0 + tid / 32 * 32, 32);
   }
 }
 

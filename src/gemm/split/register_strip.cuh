@@ -114,7 +114,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
         Census all{};
         for (int block = 0; block < blocks; ++block)
           all.add(PackedCounts::census_of(sSent[block][lane]));
-        settle(x, k, vector < x.vectors, all, sScale[lane] == kExceptional, strip);
+        add_to_extremes(x, k, vector < x.vectors, all, sScale[lane] == kExceptional, strip);
       }
     }
   }

@@ -103,11 +103,9 @@ __device__ __forceinline__ void sample_element(const SplitOperand& a, const Spli
   constexpr int kMost = (kShallow + kThreads - 1) / kThreads;  // k per thread
   __shared__ Chain s[kWarps];
   const int tid = static_cast<int>(threadIdx.x);
-  const std::int64_t next_a = a.along_k ? 1 : a.ld, next_b = b.along_k ? 1 : b.ld;
-  const float* const gA =
-      a.g + sampled_vector(a.vectors, pair % kSampleEdge) * (a.along_k ? a.ld : 1);
-  const float* const gB =
-      b.g + sampled_vector(b.vectors, pair / kSampleEdge) * (b.along_k ? b.ld : 1);
+  const std::int64_t next_a = a.k_step(), next_b = b.k_step();
+  const float* const gA = a.g + sampled_vector(a.vectors, pair % kSampleEdge) * a.vector_step();
+  const float* const gB = b.g + sampled_vector(b.vectors, pair / kSampleEdge) * b.vector_step();
   const int share = (k + kThreads - 1) / kThreads, end = min(k, (tid + 1) * share);
   float rA[kMost], rB[kMost];
 #pragma unroll
@@ -140,7 +138,7 @@ struct SampledRange {
   __device__ __forceinline__ void load(const SplitOperand& x, int begin, int depth) {
     constexpr int kEach = kSampleEdge * kSampleRange / kThreads;
     const int tid = static_cast<int>(threadIdx.x);
-    const std::int64_t next_k = x.along_k ? 1 : x.ld, next_vector = x.along_k ? x.ld : 1;
+    const std::int64_t next_k = x.k_step(), next_vector = x.vector_step();
     float r[kEach];
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {

@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
   if constexpr (kCount) {
     for (int it = warp; rank == 0 && it < count; it += R::kThreads / 32) {
       const OperandGroup strip = strip_of(it);
-      settle(strip.x, pass.k, strip.index * R::kVectors, R::kVectors);
+      collect_censuses(strip.x, pass.k, strip.index * R::kVectors, R::kVectors);
     }
   }
 }

@@ -137,22 +137,6 @@ __device__ __forceinline__ void store_float4s(const float* sums, const SplitTarg
   }
 }
 
-// Transposes eight floats per lane among the eight lanes that are equal modulo 4: afterwards, r[i]
-// is what lane group i had in r[lane / 4].
-__device__ __forceinline__ void transpose8(float (&r)[8]) {
-  const unsigned group = threadIdx.x % 32 / 4;
-#pragma unroll
-  for (unsigned bit = 1; bit < 8; bit *= 2) {
-    const bool upper = (group & bit) != 0;
-#pragma unroll
-    for (unsigned i = 0; i < 8; ++i) {
-      if ((i & bit) != 0) continue;
-      const float got = __shfl_xor_sync(0xFFFFFFFFU, upper ? r[i] : r[i + bit], 4 * bit);
-      (upper ? r[i] : r[i + bit]) = got;  // of two floats, the lower lane keeps the lower one
-    }
-  }
-}
-
 // The same for any alignment of C and any beta. Lanes exchange sums, so that each store of a warp
 // has 32 consecutive elements of one row. Without the exchange it would have four elements, every
 // second one, of each of eight rows: too many sectors for the memory bandwidth.
@@ -178,7 +162,7 @@ __device__ __forceinline__ void store_rows(const float* sums, const SplitTarget&
         r[2 * i] = two[0] * (of_row * power_of_two(-scale[q + i].x));
         r[2 * i + 1] = two[1] * (of_row * power_of_two(-scale[q + i].y));
       }
-      transpose8(r);
+      transpose_lanes<4>(r);
       float* const gC = x.c.gC + first + 8 * q;
       const bool inside = first + 8 * q < x.c.n;
 #pragma unroll

@@ -132,17 +132,19 @@ struct AcrossTile {
 
 // By one warp: adds the censuses of its lanes' vectors to the operand's extremes. Lanes with `mine`
 // false have none.
-__device__ __forceinline__ void settle(const SplitOperand& x, int k, bool mine,
-                                       const Census& census, bool has_inf_or_nan, int copy) {
+__device__ __forceinline__ void add_to_extremes(const SplitOperand& x, int k, bool mine,
+                                                const Census& census, bool has_inf_or_nan,
+                                                int copy) {
   Extremes all;
   if (mine) all.take(census, has_inf_or_nan, k);
-  all.take_warp();
+  all.reduce_warp();
   if (threadIdx.x % 32 == 0) x.gExtremes->add(all, copy);
 }
 
-// The same with the censuses of `count` vectors from vector0 on, at most 32, in device memory, to
-// which all blocks have added. Zeroes them.
-__device__ __forceinline__ void settle(const SplitOperand& x, int k, int vector0, int count) {
+// The same with the censuses in device memory of `count` vectors from vector0 on, at most 32, once
+// all blocks have added their counts. Zeroes them.
+__device__ __forceinline__ void collect_censuses(const SplitOperand& x, int k, int vector0,
+                                                 int count) {
   const int lane = static_cast<int>(threadIdx.x) % 32, vector = vector0 + lane;
   const bool mine = lane < count && vector < x.vectors;
   Census census{};
@@ -155,7 +157,7 @@ __device__ __forceinline__ void settle(const SplitOperand& x, int k, int vector0
     has_inf_or_nan = __ldcg(x.gExponent + vector) == kExceptional;
     *g = {};
   }
-  settle(x, k, mine, census, has_inf_or_nan, vector0 / count);
+  add_to_extremes(x, k, mine, census, has_inf_or_nan, vector0 / count);
 }
 
 }  // namespace ladder

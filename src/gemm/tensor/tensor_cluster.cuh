@@ -14,15 +14,9 @@
 
 namespace ladder {
 
-enum class Blocks : unsigned char {
-  kAlone,
-  kPairAlongM,
-  kPairAlongN,
-  kFourAlongN,
-  kPairAlongK
-  // clusters along m share B, along n A; the blocks of a cluster along k compute one k-split each
-  // of the same tile, without multicast
-};
+// The blocks that compute a tile together. Along m they share B, along n A. Along k each computes
+// one k-split of the same tile, without multicast.
+enum class Blocks : unsigned char { kAlone, kPairAlongM, kPairAlongN, kFourAlongN, kPairAlongK };
 
 template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks>
 struct ClusterTile : TensorTile<In, Out, BM, BN, STAGES> {

@@ -311,7 +311,10 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     for (auto& out : s.out) T::Store::init(out);
     init_stages<T, !kAtOnce>(s);
   }
-  if (threadIdx.x == 64) prefetch_maps(maps);
+  if (threadIdx.x == 64) {  // the first copies do not wait for the descriptors
+    ptx::prefetch_tensor_map(maps.a);
+    ptx::prefetch_tensor_map(maps.b);
+  }
   __syncwarp();
   arrive_at_cluster<T>();
   if (warp < 4) {

@@ -90,12 +90,6 @@ struct ScaledMaps : TensorMaps {
 template <class T>
 using MapsOf = std::conditional_t<T::kScaled, ScaledMaps, TensorMaps>;
 
-// Prefetches the descriptors, so that the first copies do not wait for them.
-__device__ __forceinline__ void prefetch_maps(const TensorMaps& maps) {
-  ptx::prefetch_tensor_map(maps.a);
-  ptx::prefetch_tensor_map(maps.b);
-}
-
 // One thread starts the copy of box j of B, from `col` on.
 template <class T>
 __device__ __forceinline__ void load_box(typename T::Stage& s, const TensorMaps& maps,

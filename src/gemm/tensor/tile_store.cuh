@@ -16,19 +16,19 @@
 
 namespace ladder {
 
-// Transposes four 32-bit words per lane among four neighbouring lanes: lane t of them receives w[t]
-// of each lane, in the lanes' order.
-__device__ __forceinline__ void transpose4(std::uint32_t (&w)[4]) {
-  const unsigned lane = threadIdx.x;
+// Transposes kCount words per lane among kCount lanes that are kStep apart: afterwards the i-th of
+// them has in w[j] what the j-th had in w[i].
+template <unsigned kStep, class Word, unsigned kCount>
+__device__ __forceinline__ void transpose_lanes(Word (&w)[kCount]) {
+  const unsigned lane = threadIdx.x % 32 / kStep;
 #pragma unroll
-  for (unsigned bit = 1; bit <= 2; bit *= 2) {
+  for (unsigned bit = 1; bit < kCount; bit *= 2) {
     const bool upper = (lane & bit) != 0;
 #pragma unroll
-    for (unsigned i = 0; i < 2; ++i) {
-      const unsigned low = bit == 1 ? 2 * i : i,
-                     high = low + bit;  // of two words, the lower lane keeps the lower one
-      const std::uint32_t got = __shfl_xor_sync(0xffffffffU, upper ? w[low] : w[high], bit);
-      (upper ? w[low] : w[high]) = got;
+    for (unsigned i = 0; i < kCount; ++i) {
+      if ((i & bit) != 0) continue;
+      const Word got = __shfl_xor_sync(0xFFFFFFFFU, upper ? w[i] : w[i + bit], kStep * bit);
+      (upper ? w[i] : w[i + bit]) = got;  // of two words, the lower lane keeps the lower one
     }
   }
 }
@@ -66,7 +66,7 @@ class DirectStore {
             const float* const sums = product.sums + j / 2 + 4 * i + 2 * e;
             w[i] = j + 8 * i < kWidth ? pack_two(c.alpha * sums[0], c.alpha * sums[1], Out{}) : 0;
           }
-          transpose4(w);
+          transpose_lanes<1>(w);
           if (row + 8 * e < c.m && col + j < end) {
             *reinterpret_cast<uint4*>(gC + 8 * e * c.ld + j) = *reinterpret_cast<const uint4*>(w);
           }
