@@ -105,11 +105,24 @@ __device__ __forceinline__ bool releases_early(const PartJob& x) {
   return std::int64_t{x.k} * x.n < kLargeB;
 }
 
-// Waits until all of the block's copies have landed.
-__device__ __forceinline__ void wait_for_rows() {
+// A thread's part of a chunk of `count` k: `load` reads kFew vectors of B into registers, from the
+// given k on, `step` apart; `multiply`(k, i) multiplies the i-th of them.
+template <int kFew, class Load, class Multiply>
+__device__ __forceinline__ void for_each_vector(int first, int step, int count, Load load,
+                                                Multiply multiply) {
+  load(first);  // beside the copies of A, on which it does not depend
   ptx::cp_async_commit();
   ptx::cp_async_wait<0>();
   __syncthreads();
+  for (int k = first;;) {
+#pragma unroll
+    for (int i = 0; i < kFew; ++i) {
+      if (k + i * step < count) multiply(k, i);
+    }
+    k += kFew * step;
+    if (k >= count) break;
+    load(k);
+  }
 }
 
 // Calls `multiply` with whether all loads of B are of four elements or none.
@@ -154,35 +167,25 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
           }
         }
       };
-      load(0);  // beside A, on which they do not depend
-      wait_for_rows();
-      for (int k = 0;;) {
+      for_each_vector<T::kFew>(0, stride, count, load, [&](int k, int i) {
 #pragma unroll
-        for (int i = 0; i < T::kFew; ++i) {
-          if (k + i * stride < count) {
+        for (int r = 0; r < R; ++r) {
+          float a[4];
+          const float* const at = s + r * T::kChunk + k + i * stride + first;
+          if constexpr (T::kFloat4) {
+            set4(a, load4(at));
+          } else {
 #pragma unroll
-            for (int r = 0; r < R; ++r) {
-              float a[4];
-              const float* const at = s + r * T::kChunk + k + i * stride + first;
-              if constexpr (T::kFloat4) {
-                set4(a, load4(at));
-              } else {
+            for (int j = 0; j < 4; ++j) a[j] = at[j * kStep];
+          }
 #pragma unroll
-                for (int j = 0; j < 4; ++j) a[j] = at[j * kStep];
-              }
+          for (int v = 0; v < V; ++v) {
 #pragma unroll
-              for (int v = 0; v < V; ++v) {
-#pragma unroll
-                for (int j = 0; j < 4; ++j)
-                  acc[r * V + v] = __fmaf_rn(a[j], b[i][v][j], acc[r * V + v]);
-              }
-            }
+            for (int j = 0; j < 4; ++j)
+              acc[r * V + v] = __fmaf_rn(a[j], b[i][v][j], acc[r * V + v]);
           }
         }
-        k += T::kFew * stride;
-        if (k >= count) break;
-        load(k);
-      }
+      });
     };
     with_vectors<T>(count % 4 == 0, multiply);
   }
@@ -231,34 +234,24 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
         for (int i = 0; i < T::kFew; ++i, g += step)
           load_four<kVector>(b[i], g, kStep, k + i * rows < count ? left : 0);
       };
-      load(row);  // beside A, on which they do not depend
-      wait_for_rows();
-      for (int k = row;;) {
+      for_each_vector<T::kFew>(row, rows, count, load, [&](int k, int i) {
 #pragma unroll
-        for (int i = 0; i < T::kFew; ++i) {
-          if (k + i * rows < count) {
+        for (int r = 0; r < R; r += kOfA) {
+          float a[kOfA];
+          const float* const at = s + (k + i * rows) * R + r;
+          if constexpr (kOfA == 4) {
+            set4(a, load4(at));
+          } else {
+            a[0] = *at;
+          }
 #pragma unroll
-            for (int r = 0; r < R; r += kOfA) {
-              float a[kOfA];
-              const float* const at = s + (k + i * rows) * R + r;
-              if constexpr (kOfA == 4) {
-                set4(a, load4(at));
-              } else {
-                a[0] = *at;
-              }
+          for (int of = 0; of < kOfA; ++of) {
 #pragma unroll
-              for (int of = 0; of < kOfA; ++of) {
-#pragma unroll
-                for (int j = 0; j < 4; ++j)
-                  acc[(r + of) * 4 + j] = __fmaf_rn(a[of], b[i][j], acc[(r + of) * 4 + j]);
-              }
-            }
+            for (int j = 0; j < 4; ++j)
+              acc[(r + of) * 4 + j] = __fmaf_rn(a[of], b[i][j], acc[(r + of) * 4 + j]);
           }
         }
-        k += T::kFew * rows;
-        if (k >= count) break;
-        load(k);
-      }
+      });
     };
     with_vectors<T>(x.n % 4 == 0 || me.column0 + 4 * lanes <= x.n, multiply);
   }

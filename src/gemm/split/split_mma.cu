@@ -46,10 +46,14 @@ struct Job {
   bool wide_a, wide_b, wide_c;  // rows, in memory, begin at multiples of 16 bytes
 };
 
-// The sums of a lane. sums[i][j][e] is element e of the fragment of rows' pieces 2 i and 2 i + 1
-// and of columns' piece j.
+// The sums of a lane. of(i, j)[e] is element e of the fragment of rows' pieces 2 i and 2 i + 1 and
+// of columns' piece j.
 template <class T>
-using Sums = float[T::kRows / 2][T::kCols][4];
+struct Sums {
+  static constexpr int kSums = T::kRows / 2 * T::kCols * 4;
+  float all[kSums]{};
+  __device__ __forceinline__ float* of(int i, int j) { return all + (i * T::kCols + j) * 4; }
+};
 
 // The fragments of the terms of kBlock vectors from i0 on: words[term][step][piece][p].
 template <class F>
@@ -109,7 +113,7 @@ __device__ __forceinline__ void add_terms(Sums<T>& sums, const float* sA, const 
           }
         }
 #pragma unroll
-        for (int e = 0; e < 4; ++e) sums[(block * kPieces + i) / 2][j][e] += sum[e];
+        for (int e = 0; e < 4; ++e) sums.of((block * kPieces + i) / 2, j)[e] += sum[e];
       }
     }
   }
@@ -125,7 +129,7 @@ template <class T, class PanelA, class PanelB>
 __device__ __forceinline__ void add_exact(Sums<T>& sums, const float* sA, const float* sB, int row,
                                           int col, int k0) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
-  Sums<T> partial = {};
+  Sums<T> partial;
 #pragma unroll 1
   for (int k = k0; k < k0 + kGroup; ++k) {
     float a[T::kRows], b[T::kCols][2];
@@ -142,18 +146,12 @@ __device__ __forceinline__ void add_exact(Sums<T>& sums, const float* sA, const 
       for (int j = 0; j < T::kCols; ++j) {
 #pragma unroll
         for (int e = 0; e < 4; ++e)
-          partial[i][j][e] = __fmaf_rn(a[2 * i + e / 2], b[j][e % 2], partial[i][j][e]);
+          partial.of(i, j)[e] = __fmaf_rn(a[2 * i + e / 2], b[j][e % 2], partial.of(i, j)[e]);
       }
     }
   }
 #pragma unroll
-  for (int i = 0; i < T::kRows / 2; ++i) {
-#pragma unroll
-    for (int j = 0; j < T::kCols; ++j) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) sums[i][j][e] += partial[i][j][e];
-    }
-  }
+  for (int i = 0; i < Sums<T>::kSums; ++i) sums.all[i] += partial.all[i];
 }
 
 template <class T, class F, bool kAlongA, bool kAlongB>
@@ -180,10 +178,7 @@ __global__ void __launch_bounds__(T::kThreads, 1) multiply(const __grid_constant
   Sums<T> sums;  // (WM,WN)
   for (bool all_exact = false;; all_exact = true) {
 #pragma unroll
-    for (auto& of_row : sums) {
-#pragma unroll
-      for (auto& fragment : of_row) fragment[0] = fragment[1] = fragment[2] = fragment[3] = 0.0F;
-    }
+    for (float& sum : sums.all) sum = 0.0F;
 #pragma unroll
     for (int stage = 0; stage < T::STAGES - 1; ++stage) {
       if (stage < steps) copy(stage, std::int64_t{stage} * T::BK);
@@ -212,13 +207,7 @@ __global__ void __launch_bounds__(T::kThreads, 1) multiply(const __grid_constant
     }
     bool finite = true;
 #pragma unroll
-    for (const auto& of_row : sums) {
-#pragma unroll
-      for (const auto& fragment : of_row) {
-#pragma unroll
-        for (const float sum : fragment) finite = finite && fabsf(sum) < INFINITY;
-      }
-    }
+    for (const float sum : sums.all) finite = finite && fabsf(sum) < INFINITY;
     if (__syncthreads_or(static_cast<int>(!finite)) == 0 || all_exact) break;
   }
 
@@ -233,7 +222,7 @@ __global__ void __launch_bounds__(T::kThreads, 1) multiply(const __grid_constant
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         const std::int64_t n = col0 + col + place(j, 2 * t + e);
-        const auto at = [&](int of) { return sums[q / 2][j + of][q % 2 * 2 + e]; };
+        const auto at = [&](int of) { return sums.of(q / 2, j + of)[q % 2 * 2 + e]; };
         const float four[4] = {at(0), at(1), at(2), at(3)};
         const int left = static_cast<int>(min(std::int64_t{4}, p.n - n));
         float* const gC = x.o.c + m * p.ldc + n;
