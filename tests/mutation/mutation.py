@@ -239,7 +239,7 @@ def demangled(names):
 
 def of_terms(name):
     """Whether a kernel belongs to the split products; its first parameter is not a Problem."""
-    return re.match(r"_ZN6ladder\d+(kernel|fused_kernel|first_pass|wide_product|keep_c|"
+    return re.match(r"_ZN6ladder\d+(kernel|fused_kernel|first_pass|binary64_product|keep_c|"
                     r"split_(at_once|across|strips|in_product)|add_(split|fused)_parts)[IE]",
                     name) is not None
 

@@ -16,7 +16,7 @@
 
 namespace ladder {
 
-struct WideTile {
+struct Binary64Tile {
   static constexpr int BM = 64, BN = 64, BK = 16;
   static constexpr int WM = 32, WN = 32;                                  // per warp
   static constexpr int TM = WM / ptx::kMmaEdge, TN = WN / ptx::kMmaEdge;  // 8 x 8 outputs of an mma
@@ -35,12 +35,12 @@ struct WideTile {
 
 // Copies an operand's part of a tile to shared memory through registers, stage by stage. Loads are
 // coalesced.
-class WideLoad {
-  using T = WideTile;
+class Binary64Load {
+  using T = Binary64Tile;
   static constexpr int kEach = T::BM * T::BK / T::kThreads;
 
  public:
-  __device__ __forceinline__ WideLoad(const SplitOperand& x, int vector0, int k0)
+  __device__ __forceinline__ Binary64Load(const SplitOperand& x, int vector0, int k0)
       : along_k_(x.along_k),
         vector_(T::thread() / (along_k_ ? T::BK : 1) % T::BM),
         k_(T::thread() / (along_k_ ? 1 : T::BM) % T::BK),
@@ -86,15 +86,15 @@ struct KeptC {
 
 // Split-K, for few tiles: the last block of a tile to arrive adds the partial sums of all, in a
 // fixed order.
-struct WideParts {
+struct Binary64Parts {
   int parts = 1;
   double* gPartial = nullptr;    // (tiles, parts, tile)
   unsigned* gArrived = nullptr;  // (tiles), zero before and after
 };
 
 // Stores alpha times the sum plus beta C, rounded to FP32.
-__device__ __forceinline__ void store_wide(const SplitTarget& x, const KeptC& kept, int m, int n,
-                                           double sum) {
+__device__ __forceinline__ void store_binary64(const SplitTarget& x, const KeptC& kept, int m,
+                                               int n, double sum) {
   float* const g = x.c.gC + m * x.c.ld + n * x.col_step;
   const double scaled = x.c.alpha * sum;
   if (x.c.beta == 0.0F) {
@@ -106,9 +106,10 @@ __device__ __forceinline__ void store_wide(const SplitTarget& x, const KeptC& ke
 }
 
 // Writes this block's partial sums. The last block of the tile adds those of all and returns true.
-__device__ __forceinline__ bool add_wide_parts(double (&sums)[WideTile::TM][WideTile::TN][2],
-                                               const WideParts& of, int tile, int part) {
-  using T = WideTile;
+__device__ __forceinline__ bool add_binary64_parts(
+    double (&sums)[Binary64Tile::TM][Binary64Tile::TN][2], const Binary64Parts& of, int tile,
+    int part) {
+  using T = Binary64Tile;
   __shared__ bool last;
   double* const g = of.gPartial + std::int64_t{tile} * of.parts * T::kElements + threadIdx.x;
   const auto for_each_sum = [&](auto f) {
@@ -131,10 +132,10 @@ __device__ __forceinline__ bool add_wide_parts(double (&sums)[WideTile::TM][Wide
 // Computes the work first, first + step, ... with the T::kThreads threads that share `s`, which
 // synchronise at the named barrier `id`.
 template <bool kParts>
-__device__ __forceinline__ void wide_tiles(const SplitTarget& x, int first, int step,
-                                           const WideParts& of, const KeptC& kept,
-                                           WideTile::Shared& s, int id) {
-  using T = WideTile;
+__device__ __forceinline__ void binary64_tiles(const SplitTarget& x, int first, int step,
+                                               const Binary64Parts& of, const KeptC& kept,
+                                               Binary64Tile::Shared& s, int id) {
+  using T = Binary64Tile;
   const auto sync = [&] { ptx::barrier_sync(id, T::kThreads); };
   const int lane = T::thread() % 32, warp = T::thread() / 32;
   const int g = lane / 4, t = lane % 4;
@@ -148,7 +149,7 @@ __device__ __forceinline__ void wide_tiles(const SplitTarget& x, int first, int 
     const int begin = static_cast<int>(std::int64_t{stages} * part / parts) * T::BK;
     const int end = min(x.k, static_cast<int>(std::int64_t{stages} * (part + 1) / parts) * T::BK);
     double sums[T::TM][T::TN][2]{};
-    WideLoad a(x.a, row0, begin), b(x.b, col0, begin);
+    Binary64Load a(x.a, row0, begin), b(x.b, col0, begin);
     a.load(end - begin);
     b.load(end - begin);
     for (int k0 = begin, stage = 0; k0 < end; k0 += T::BK, stage ^= 1) {
@@ -172,7 +173,7 @@ __device__ __forceinline__ void wide_tiles(const SplitTarget& x, int first, int 
       }
     }
     bool mine = true;
-    if constexpr (kParts) mine = parts == 1 || add_wide_parts(sums, of, tile, part);
+    if constexpr (kParts) mine = parts == 1 || add_binary64_parts(sums, of, tile, part);
 #pragma unroll
     for (int i = 0; i < T::TM; ++i) {
       if (!mine) break;
@@ -182,7 +183,7 @@ __device__ __forceinline__ void wide_tiles(const SplitTarget& x, int first, int 
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           const int n = col0 + col + j * ptx::kMmaEdge + 2 * t + e;
-          if (m < x.c.m && n < x.c.n) store_wide(x, kept, m, n, sums[i][j][e]);
+          if (m < x.c.m && n < x.c.n) store_binary64(x, kept, m, n, sums[i][j][e]);
         }
       }
     }
@@ -191,22 +192,23 @@ __device__ __forceinline__ void wide_tiles(const SplitTarget& x, int first, int 
 }
 
 // A persistent kernel. It does nothing unless the guard chose FP64.
-static __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
-    wide_product(const __grid_constant__ SplitTarget x, const int* gChoice,
-                 const __grid_constant__ WideParts of, const __grid_constant__ KeptC kept) {
-  __shared__ WideTile::Shared s;
+static __global__ void __launch_bounds__(Binary64Tile::kThreads, Binary64Tile::kBlocksOfSm)
+    binary64_product(const __grid_constant__ SplitTarget x, const int* gChoice,
+                     const __grid_constant__ Binary64Parts of, const __grid_constant__ KeptC kept) {
+  __shared__ Binary64Tile::Shared s;
   ptx::wait_for_prerequisites();
   if (__ldcg(gChoice) != static_cast<int>(SplitChoice::kBinary64)) return;
-  wide_tiles<true>(x, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x), of, kept, s, 1);
+  binary64_tiles<true>(x, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x), of, kept, s,
+                       1);
 }
 
 // Tiling of a product in FP64.
-class WideJob {
-  using T = WideTile;
+class Binary64Job {
+  using T = Binary64Tile;
 
  public:
   // Split-K if there are too few tiles for all SMs.
-  WideJob(const SplitTarget& x, int sms)
+  Binary64Job(const SplitTarget& x, int sms)
       : x_(x),
         tiles_(ceil_div(x.c.m, T::BM) * ceil_div(x.c.n, T::BN)),
         slots_(std::int64_t{T::kBlocksOfSm} * sms) {
@@ -220,9 +222,9 @@ class WideJob {
   // Errors: kLaunchFailed.
   Status launch(const int* gChoice, cudaStream_t stream, char* scratch, unsigned* gFlags,
                 const KeptC& kept) const {
-    const WideParts of{static_cast<int>(parts_), reinterpret_cast<double*>(scratch), gFlags};
-    return launch_dependent("product in FP64", wide_product, std::min(tiles_ * parts_, slots_), 1,
-                            T::kThreads, 0, stream, x_, gChoice, of, kept);
+    const Binary64Parts of{static_cast<int>(parts_), reinterpret_cast<double*>(scratch), gFlags};
+    return launch_dependent("product in FP64", binary64_product, std::min(tiles_ * parts_, slots_),
+                            1, T::kThreads, 0, stream, x_, gChoice, of, kept);
   }
 
  private:

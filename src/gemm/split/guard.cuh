@@ -68,9 +68,9 @@ __device__ __noinline__ void split_in_product(const SplitPass& pass, GuardState&
 }
 
 // Not inlined: with its registers, those of the product would not suffice.
-static __device__ __noinline__ void wide_tiles_apart(const SplitTarget& x, int first, int step,
-                                                     WideTile::Shared& s, int id) {
-  wide_tiles<false>(x, first, step, {}, {}, s, id);
+static __device__ __noinline__ void binary64_tiles_apart(const SplitTarget& x, int first, int step,
+                                                         Binary64Tile::Shared& s, int id) {
+  binary64_tiles<false>(x, first, step, {}, {}, s, id);
 }
 
 // Tile_: the tile with three bf16 terms, of the same shape as the product's own.
@@ -78,12 +78,12 @@ template <class Tile_>
 struct Guard {
   using T = Tile_;
   static constexpr bool kGuards = true;
-  static constexpr int kWideGroups = kConsumers<T> / WideTile::kThreads;
+  static constexpr int kBinary64Groups = kConsumers<T> / Binary64Tile::kThreads;
   static constexpr int kSharedBytes =
       std::max({static_cast<int>(sizeof(typename T::Shared)),
-                kWideGroups* static_cast<int>(sizeof(WideTile::Shared)),
+                kBinary64Groups* static_cast<int>(sizeof(Binary64Tile::Shared)),
                 static_cast<int>(sizeof(AcrossShared))});
-  static_assert(kPassThreads == kConsumers<T> && kConsumers<T> % WideTile::kThreads == 0,
+  static_assert(kPassThreads == kConsumers<T> && kConsumers<T> % Binary64Tile::kThreads == 0,
                 "the consumers do the other kernels' work");
 
   int least_blocks;
@@ -136,10 +136,10 @@ struct Guard {
     auto& s = *reinterpret_cast<typename T::Shared*>(shared);
     sync_pass<kPassThreads>();  // `shared` holds no barriers any more
     if (choice == SplitChoice::kBinary64) {
-      const int group = static_cast<int>(threadIdx.x) / WideTile::kThreads;
-      wide_tiles_apart(x, static_cast<int>(blockIdx.x) * kWideGroups + group,
-                       static_cast<int>(gridDim.x) * kWideGroups,
-                       reinterpret_cast<WideTile::Shared*>(shared)[group], 1 + group);
+      const int group = static_cast<int>(threadIdx.x) / Binary64Tile::kThreads;
+      binary64_tiles_apart(x, static_cast<int>(blockIdx.x) * kBinary64Groups + group,
+                           static_cast<int>(gridDim.x) * kBinary64Groups,
+                           reinterpret_cast<Binary64Tile::Shared*>(shared)[group], 1 + group);
       return;
     }
     split_in_product<typename T::Format>({y.a, y.b, y.k, plan.steps}, *g, shared);

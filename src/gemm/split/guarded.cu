@@ -46,7 +46,7 @@ static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream)
 static Status launch_fused(const RowMajorCall& call, Stream stream) {
   const Problem& p = call.p;
   const Fused job(p, call.o, call.device.sms);
-  const WideJob again(job.target(nullptr), call.device.sms);
+  const Binary64Job again(job.target(nullptr), call.device.sms);
   const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
                      of_job = ceil_div(job.scratch_bytes(), 16) * 16,
                      of_sample = sample_bytes(static_cast<int>(p.k));
@@ -81,7 +81,7 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
                       {rule.level, rule.allowed, &gSample->growth, gLost, gLost + 2, gChoice});
       !s)
     return s;
-  return WideJob(x, call.device.sms)
+  return Binary64Job(x, call.device.sms)
       .launch(gChoice, stream, parts, gLost + kOfGuard + kOfSample, kept);
 }
 
