@@ -6,6 +6,9 @@
 
 #include <span>
 
+#include "gemm/call.hpp"
+#include "problem/accept.hpp"
+
 namespace ladder::library {
 namespace {
 
@@ -21,14 +24,8 @@ Status launch(const Problem& problem, const Operands& operands, Stream stream) {
 
 template <Precision kPrecision>
 constexpr KernelInfo info(std::string_view id, std::string_view idea) {
-  return {.id = id,
-          .rung = "library",
-          .idea = idea,
-          .role = Role::kLibrary,
-          .precision = kPrecision,
-          .min_cc = 75,
-          .accepts = accepts<kPrecision>,
-          .launch = launch<kPrecision>};
+  return library_kernel(id, "library", idea, kPrecision, kMinCc, accepts<kPrecision>,
+                        launch<kPrecision>, Role::kLibrary);
 }
 
 constexpr KernelInfo kKernels[] = {

@@ -42,8 +42,7 @@ Problem of_operand(Problem p, Operand which) {
 }
 
 Status accepted(const Problem& problem, const Device& device) {
-  const auto kernel = select(problem, Place::kCuda, Precision::kFp16x3, device);
-  return kernel ? Status::ok() : kernel.status();
+  return select(problem, Place::kCuda, Precision::kFp16x3, device).status();
 }
 
 Status mismatch(const std::string& argument, std::int64_t packed, std::int64_t given) {

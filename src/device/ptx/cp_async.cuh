@@ -30,10 +30,6 @@ template <int kBytes>
 __device__ __forceinline__ void cp_async(float* s, const float* g, bool read = true) {
   cp_async<kBytes>(shared_address(s), g, read);
 }
-template <int kFloats>
-__device__ __forceinline__ void cp_async_first(std::uint32_t s, const float* g, int count) {
-  cp_async_part<4 * kFloats>(s, g, 4 * count);
-}
 
 // cp.async.commit_group: this thread's copies since the last commit become one group, which may be
 // empty.

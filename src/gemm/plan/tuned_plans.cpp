@@ -13,10 +13,9 @@
 namespace ladder {
 namespace {
 
-constexpr std::string_view kRule =
-    "is not 'M N K OPS ALIGNED SMS outer', '... large TILE whole|shared [packed]', '... "
-    "thin|direct straight|swapped LANES COLUMNS K-SPLITS' or '... tiles TILE straight|swapped "
-    "CLUSTER K-SPLITS'";
+constexpr std::string_view kForm =
+    "M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE whole|shared [packed], thin|direct "
+    "straight|swapped LANES COLUMNS K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS";
 
 // "64x64x16/128/4": rows, columns, k; threads; warps along k; then the forms of operands.
 std::string name_of(const PartTileCost& t) {
@@ -156,9 +155,9 @@ Status TunedPlans::add(std::string_view text) {
     Key key;
     SimtPlan plan;
     if (!parse_line(from, key.first, key.second, plan)) {
-      return {Code::kInvalidArgument, "line " + std::to_string(number) + ": '" + line + "' " +
-                                          std::string(kRule) +
-                                          ", or no kernel computes the shape so"};
+      return {Code::kInvalidArgument, "line " + std::to_string(number) + ": '" + line +
+                                          "' is not '" + std::string(kForm) +
+                                          "', or no kernel computes the shape so"};
     }
     read.emplace_back(key, plan);
   }
@@ -169,9 +168,7 @@ Status TunedPlans::add(std::string_view text) {
 std::string TunedPlans::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream to;
-  to << "# M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE whole|shared [packed], "
-        "thin|direct straight|swapped LANES COLUMNS K-SPLITS, or tiles TILE straight|swapped "
-        "CLUSTER K-SPLITS\n";
+  to << "# " << kForm << '\n';
   for (const auto& [key, plan] : plans_) {
     const auto& [x, sms] = key;
     to << x.rows << ' ' << x.cols << ' ' << x.k << ' ' << ops_of(x) << ' ' << aligned_of(x) << ' '

@@ -77,7 +77,7 @@ __device__ __forceinline__ void copy_rows(const PartJob& x, std::uint32_t s, int
       const int left = r < x.m ? count : 0;
 #pragma unroll 1
       for (int k = static_cast<int>(threadIdx.x) * 4; k < padded; k += T::kThreads * 4)
-        ptx::cp_async_first<4>(s + (r * T::kChunk + k) * 4, g + k, min(max(left - k, 0), 4));
+        ptx::cp_async_part<16>(s + (r * T::kChunk + k) * 4, g + k, 4 * min(max(left - k, 0), 4));
     }
     return;
   }

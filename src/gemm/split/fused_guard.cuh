@@ -35,11 +35,7 @@ __device__ __forceinline__ unsigned lost_of_raw(const std::uint32_t (&largest)[2
                         down = static_cast<std::uint32_t>(level) << kExponentAt;
     const float least = __uint_as_float(top > down ? top - down : kInfinityBits);
 #pragma unroll
-    for (int step = 0; step < T::kSteps; ++step) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        above += fabsf(r.x[half][step][i]) >= least ? 1U << (half * kSecond) : 0U;
-    }
+    for (const float x : r.x[half]) above += fabsf(x) >= least ? 1U << (half * kSecond) : 0U;
   }
   above += __shfl_xor_sync(0xFFFFFFFFU, above, 1);
   above += __shfl_xor_sync(0xFFFFFFFFU, above, 2);

@@ -73,11 +73,11 @@ __device__ __forceinline__ int row_of_half(int half) {
   return T::kAlongK ? g % 4 * 2 + g / 4 + 8 * half : 2 * g + half;
 }
 
-// A thread's elements of a slab: two rows, and per step of k the elements 2 t, 2 t + 1, 2 t + 8 and
-// 2 t + 9, where t = lane % 4.
+// A thread's elements of a slab: two rows, and four per step of k: 2 t, 2 t + 1, 2 t + 8 and 2 t + 9,
+// where t = lane % 4.
 template <class T>
 struct RawFragment {
-  float x[2][T::kSteps][4];
+  float x[2][T::kSteps * 4];
 };
 
 template <class T>
@@ -100,7 +100,7 @@ __device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::Un
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const float2 two = *reinterpret_cast<const float2*>(s + at + 8 * half * kSwizzleBytes);
-          r.x[half][step][2 * j] = two.x, r.x[half][step][2 * j + 1] = two.y;
+          r.x[half][4 * step + 2 * j] = two.x, r.x[half][4 * step + 2 * j + 1] = two.y;
         }
       }
     }
@@ -114,7 +114,7 @@ __device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::Un
         const int k = step * T::kStep + 2 * t + j % 2 + j / 2 * 8;
         const float2 two = *reinterpret_cast<const float2*>(s + k * kSwizzleBytes +
                                                             ((vector % kBox * 4) ^ (k % 8 * 16)));
-        r.x[0][step][j] = two.x, r.x[1][step][j] = two.y;
+        r.x[0][4 * step + j] = two.x, r.x[1][4 * step + j] = two.y;
       }
     }
   }
@@ -128,10 +128,7 @@ __device__ __forceinline__ void largest_of(std::uint32_t (&largest)[2], const Ra
   for (int half = 0; half < 2; ++half) {
     float most = 0.0F;
 #pragma unroll
-    for (int step = 0; step < T::kSteps; ++step) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) most = ptx::max_nan(most, fabsf(r.x[half][step][i]));
-    }
+    for (const float x : r.x[half]) most = ptx::max_nan(most, fabsf(x));
     most = ptx::max_nan(most, __shfl_xor_sync(0xFFFFFFFFU, most, 1));
     most = ptx::max_nan(most, __shfl_xor_sync(0xFFFFFFFFU, most, 2));
     largest[half] = __float_as_uint(most);
@@ -155,7 +152,8 @@ __device__ __forceinline__ void split_fragment(TermFragment<T>& terms, const Raw
     for (int step = 0; step < T::kSteps; ++step) {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        float x = r.x[half][step][2 * j] * factor, y = r.x[half][step][2 * j + 1] * factor;
+        float x = r.x[half][4 * step + 2 * j] * factor,
+              y = r.x[half][4 * step + 2 * j + 1] * factor;
 #pragma unroll
         for (int w = 0; w < T::Format::kTerms; ++w) {
           const std::uint32_t two = pack_two(x, y, typename T::Term{});
@@ -300,10 +298,7 @@ class SumScales {
       more[half] = says ? max(own - kMost, 0) : 0;
       scale[half] = says ? min(own, kMost) : 0;
 #pragma unroll
-      for (int step = 0; step < T::kSteps; ++step) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) r.x[half][step][i] *= power_of_two(more[half]);
-      }
+      for (float& x : r.x[half]) x *= power_of_two(more[half]);
     }
     move_to(next, sums);
   }

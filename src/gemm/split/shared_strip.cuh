@@ -62,8 +62,8 @@ __device__ __forceinline__ void load_strip(float* s, const SplitOperand& x, int 
   for (int step = 0; step < R::kSteps; ++step) {
     if (step >= steps) break;
     const int at = begin + step * R::kStep + row, count = at < k ? vectors : 0;
-    ptx::cp_async_first<4>(to + step * (R::kStep * R::kVectors * 4),
-                           count > 0 ? g + at * x.ld : x.g, count);
+    ptx::cp_async_part<16>(to + step * (R::kStep * R::kVectors * 4),
+                           count > 0 ? g + at * x.ld : x.g, 4 * count);
   }
 }
 

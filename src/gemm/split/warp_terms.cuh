@@ -66,7 +66,7 @@ struct Panel {
       const int count = tid / kLine + r * kStep < lines ? within : 0;
       const std::uint32_t to = ptx::shared_address(s + own(r));
       if (wide) {
-        ptx::cp_async_first<4>(to, g, count);
+        ptx::cp_async_part<16>(to, g, 4 * count);
       } else {
 #pragma unroll
         for (int e = 0; e < 4; ++e) ptx::cp_async<4>(to + 4 * e, g + e, e < count);
