@@ -18,6 +18,7 @@ constexpr int kSharedTile = 128 * 128;  // up to which shared memory limits
 double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
   constexpr double kRowBytes = 128;  // per row or column and stage; shared memory: per clock
   constexpr int kTf32Step = 32, kScaledStep = 128, kWarpgroupRows = 64;
+  // Blocks that share copies by multicast: of A, if they are neighbours along n, else of B.
   const int sharing = t.blocks / t.parts;
   const bool tf32 = t.k == kTf32Step, along_n = sharing == 4 || tf32;
   const double m = along_n ? t.m : static_cast<double>(t.m) / sharing;  // per block
@@ -28,7 +29,9 @@ double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
   // A warpgroup reads 64 rows of one operand and all of the other.
   const double read = (tf32 ? n : m) / kWarpgroupRows * (kWarpgroupRows + (tf32 ? m : n));
   const double shared = m * n <= kSharedTile ? read + m + boxes : 0;
+  // Rows and columns that a block copies itself.
   const double own = along_n ? m / sharing + boxes : m + boxes / sharing;
+  // Of 8-bit operands, whose sums are promoted after each stage.
   const double serial = t.k == kScaledStep ? tensor_cost::scaled_columns * n / 128 +
                                                  tensor_cost::scaled_stage * m / kWarpgroupRows
                                            : 0;

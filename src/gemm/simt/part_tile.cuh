@@ -211,24 +211,24 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
 // The result of visit.operator()<kA, kB>() with the copies of the job's operands.
 template <class T, class Visit>
 auto with_copies(const PartJob& x, Visit visit) {
-  const auto of_vectors = [](const PartOperand& side) {
-    if (side.vector_step == 1 && side.aligned && side.vectors % 4 == 0) return Copies::kWide;
-    return side.k_step == 1 ? Copies::kAlongK : Copies::kAcrossK;
-  };
-  const auto with_b = [&]<Copies kA>(std::integral_constant<Copies, kA>) {
-    switch (of_vectors(x.b)) {
-      case Copies::kWide: return visit.template operator()<kA, Copies::kWide>();
-      case Copies::kAlongK: return visit.template operator()<kA, Copies::kAlongK>();
-      default: return visit.template operator()<kA, Copies::kAcrossK>();
-    }
-  };
   using enum Copies;
-  const Copies a = !T::kAlongK ? of_vectors(x.a) : x.a.aligned && x.k % 4 == 0 ? kWide : kAlongK;
-  if (a == kWide) return with_b(std::integral_constant<Copies, kWide>{});
+  const auto of_vectors = [](const PartOperand& side) {
+    if (side.vector_step == 1 && side.aligned && side.vectors % 4 == 0) return kWide;
+    return side.k_step == 1 ? kAlongK : kAcrossK;
+  };
+  const Copies b = of_vectors(x.b), a = !T::kAlongK                   ? of_vectors(x.a)
+                                        : x.a.aligned && x.k % 4 == 0 ? kWide
+                                                                      : kAlongK;
+  const auto with_b = [&]<Copies kA>() {
+    return b == kWide     ? visit.template operator()<kA, kWide>()
+           : b == kAlongK ? visit.template operator()<kA, kAlongK>()
+                          : visit.template operator()<kA, kAcrossK>();
+  };
+  if (a == kWide) return with_b.template operator()<kWide>();
   if constexpr (!T::kAlongK) {
-    if (a == kAcrossK) return with_b(std::integral_constant<Copies, kAcrossK>{});
+    if (a == kAcrossK) return with_b.template operator()<kAcrossK>();
   }
-  return with_b(std::integral_constant<Copies, kAlongK>{});
+  return with_b.template operator()<kAlongK>();
 }
 
 // The results of `visit(std::type_identity<Tile>, of_batch)`, one per tile of kPartTiles, with

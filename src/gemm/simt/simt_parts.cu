@@ -104,7 +104,7 @@ static Status launch_direct(PartJob x, const ThinPlan& plan, Stream stream) {
                                  : x.b.aligned && x.n % 4 == 0;
   const auto kernel = plan.along_k ? (wide ? direct_along<true> : direct_along<false>)
                                    : (wide ? direct_across<true> : direct_across<false>);
-  CallMemory turn;
+  CallMemory turn;  // no memory, but no kernel between those of another call on the stream
   if (Status s = turn.take(stream, 0, 0); !s) return s;
   const std::int64_t threads =
       plan.along_k ? std::int64_t{x.n} << plan.lanes : ceil_div(x.n, wide ? 4 : 1);
@@ -129,7 +129,7 @@ static constexpr std::array kLaunchRows{launch_rows<1, kFloat4>, launch_rows<2, 
 
 static Status launch_outer(PartJob x, Stream stream) {
   x.tiles_m = static_cast<int>(ceil_div(x.n, kOuterCols));
-  CallMemory turn;
+  CallMemory turn;  // no memory, but no kernel between those of another call on the stream
   if (Status s = turn.take(stream, 0, 0); !s) return s;
   return launch_dependent("outer product", outer_product,
                           x.tiles_m * ceil_div(x.m, kOuterBlockRows), 1, kOuterThreads, 0, stream,

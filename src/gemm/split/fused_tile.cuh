@@ -73,8 +73,8 @@ __device__ __forceinline__ int row_of_half(int half) {
   return T::kAlongK ? g % 4 * 2 + g / 4 + 8 * half : 2 * g + half;
 }
 
-// A thread's elements of a slab: two rows, and four per step of k: 2 t, 2 t + 1, 2 t + 8 and 2 t + 9,
-// where t = lane % 4.
+// A thread's elements of a slab: of two rows, four per step of k: 2 t, 2 t + 1, 2 t + 8 and
+// 2 t + 9, where t = lane % 4.
 template <class T>
 struct RawFragment {
   float x[2][T::kSteps * 4];
