@@ -23,8 +23,8 @@ struct ClusterTile : TensorTile<In, Out, BM, BN, STAGES> {
   static constexpr int kCluster = kBlocks == Blocks::kAlone        ? 1
                                   : kBlocks == Blocks::kFourAlongN ? 4
                                                                    : 2;
-  static constexpr bool kAlongK = kBlocks == Blocks::kPairAlongK;
-  static constexpr int kSharing = kAlongK ? 1 : kCluster;  // blocks that share copies by multicast
+  static constexpr bool kSplitsK = kBlocks == Blocks::kPairAlongK;  // a k-split per block
+  static constexpr int kSharing = kSplitsK ? 1 : kCluster;  // blocks that share copies by multicast
   static constexpr bool kSharesB = kSharing == 1 || kBlocks == Blocks::kPairAlongM;
   static constexpr int kPairM = kSharesB ? kSharing * BM : BM,
                        kPairN = kSharesB ? BN : kSharing * BN;

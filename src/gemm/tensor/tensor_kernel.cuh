@@ -36,7 +36,7 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   struct Shared {
     typename Base::Stage stage[STAGES];
     typename Store::Buffers out[Base::kWarpgroups];
-    std::conditional_t<Tile::kAlongK, ClusterSums<Tile>, NoSums> sums;
+    std::conditional_t<Tile::kSplitsK, ClusterSums<Tile>, NoSums> sums;
     std::uint64_t full[STAGES],
         empty[STAGES];  // the copies have arrived; the consumers have read them
   };
@@ -45,7 +45,7 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   static constexpr int kNarrow = kNarrower;  // columns of the last tiles
   // Whether tiles may be split along k (stream-K): not if narrower tiles fill the last wave, if the
   // block exits alone, or if the cluster splits k.
-  static constexpr bool kStreamK = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
+  static constexpr bool kStreamK = kNarrower == BN && !kLeavesAlone && !Tile::kSplitsK;
 };
 
 // The plan as passed to the kernel.
@@ -57,12 +57,12 @@ struct StartPlan : TilePlan {
 // partial sums for add_parts.
 enum class Finish : unsigned char { kStore, kDirect, kParts };
 template <class T, Finish kFinish>
-using Order = std::conditional_t<kFinish == Finish::kParts || T::kAlongK, PartSchedule,
+using Order = std::conditional_t<kFinish == Finish::kParts || T::kSplitsK, PartSchedule,
                                  std::conditional_t<T::kStreamK, Schedule, WholeSchedule>>;
 
 template <class T, Finish kFinish>
 __device__ __forceinline__ Order<T, kFinish> order_of(const StartPlan& plan, int rank) {
-  if constexpr (T::kAlongK) {
+  if constexpr (T::kSplitsK) {
     return {plan, T::kCluster, rank, unit_of<T>()};
   } else {
     return {plan, unit_of<T>()};
@@ -249,7 +249,7 @@ __device__ __forceinline__ void consume(const MapsOf<T>& maps, typename T::Share
     }
 
     // Epilogue
-    if constexpr (T::kAlongK) {
+    if constexpr (T::kSplitsK) {
       send_sums<T>(product, s.sums, rank);
       sync_cluster<T>();
       add_sums<T, kFinish == Finish::kStore>(s.sums, c, here.row, here.col, rank);
@@ -333,7 +333,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     consume<T, kFinish>(maps, s, c, plan, x, warp / 4 - 1);
   }
   __syncwarp();
-  if constexpr (T::kAlongK) {
+  if constexpr (T::kSplitsK) {
     if (threadIdx.x < kWarpgroup) sync_cluster<T>();  // the barrier before add_sums()
   }
 }

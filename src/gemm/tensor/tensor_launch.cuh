@@ -68,7 +68,7 @@ constexpr TileShape kShapeOf{T::kPairM,
                              T::BK,
                              T::kCluster,
                              T::kNarrow == T::BN ? 0 : T::kNarrow,
-                             T::kAlongK ? T::kCluster : 1};
+                             T::kSplitsK ? T::kCluster : 1};
 template <class... T>
 struct Kernels {
   static constexpr std::array kShapes{kShapeOf<T>...};
