@@ -24,9 +24,9 @@ class Loan {
       : scratch_(scratch), flags_(flags), lent_(lent) {}
   Loan(const Loan&) = delete;
   Loan& operator=(const Loan&) = delete;
-  ~Loan() { of_thread = outer_; }
+  ~Loan() { current_ = outer_; }
 
-  static Loan* current() { return of_thread; }
+  static Loan* current() { return current_; }
   // Errors: kOutOfMemory.
   Status take(const MemoryNeed& need) {
     if (asked_ != nullptr) {
@@ -43,12 +43,12 @@ class Loan {
   unsigned* flags() const { return flags_; }
 
  private:
-  static inline thread_local Loan* of_thread = nullptr;
+  static inline thread_local Loan* current_ = nullptr;
   MemoryNeed* asked_ = nullptr;
   char* scratch_ = nullptr;
   unsigned* flags_ = nullptr;
   MemoryNeed lent_;
-  Loan* outer_ = std::exchange(of_thread, this);
+  Loan* outer_ = std::exchange(current_, this);
 };
 
 }  // namespace ladder

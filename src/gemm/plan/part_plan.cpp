@@ -126,10 +126,10 @@ double memory_cycles(double bytes, int sms) {
 
 std::int64_t part_capacity(int sms, int of_sm, int cluster) {
   double share = 1;
-  for (const int gpc : {kFewOfGpc, kManyOfGpc})
-    share = std::min(
-        share, static_cast<double>((gpc * of_sm / cluster - (cluster > 2 ? 1 : 0)) * cluster) /
-                   (gpc * of_sm));
+  for (const int gpc : {kFewOfGpc, kManyOfGpc}) {
+    const int all = gpc * of_sm, clusters = all / cluster - (cluster > 2 ? 1 : 0);
+    share = std::min(share, static_cast<double>(clusters * cluster) / all);
+  }
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(sms * of_sm * share) / cluster) *
          cluster;
 }

@@ -216,9 +216,8 @@ auto with_copies(const PartJob& x, Visit visit) {
     if (side.vector_step == 1 && side.aligned && side.vectors % 4 == 0) return kWide;
     return side.k_step == 1 ? kAlongK : kAcrossK;
   };
-  const Copies b = of_vectors(x.b), a = !T::kAlongK                   ? of_vectors(x.a)
-                                        : x.a.aligned && x.k % 4 == 0 ? kWide
-                                                                      : kAlongK;
+  const Copies a = !T::kAlongK ? of_vectors(x.a) : x.a.aligned && x.k % 4 == 0 ? kWide : kAlongK;
+  const Copies b = of_vectors(x.b);
   const auto with_b = [&]<Copies kA>() {
     return b == kWide     ? visit.template operator()<kA, kWide>()
            : b == kAlongK ? visit.template operator()<kA, kAlongK>()
