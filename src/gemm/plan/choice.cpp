@@ -89,6 +89,10 @@ const EveryGpuTile* every_gpu_tile(Precision precision) {
   return find_tile(&EveryGpuTile::precision, precision);
 }
 
+double tiles_of(const EveryGpuTile& tile, std::int64_t m, std::int64_t n) {
+  return static_cast<double>(ceil_div(m, tile.m)) * static_cast<double>(ceil_div(n, tile.n));
+}
+
 // Of auto: the fastest whose error bound is no larger than SGEMM's. The kernels of mma.sync hold
 // theirs for all operands, since they compute products in FP32 where terms would not hold them.
 KernelChoice choose_by_clocks(const Problem& p, const DeviceFacts& device) {
@@ -146,11 +150,7 @@ const EveryGpuTile* find_every_gpu_tile(std::string_view kernel) {
 
 EveryGpuTile tile_for(EveryGpuTile tile, std::int64_t m, std::int64_t n, std::int64_t count,
                       int sms) {
-  const auto tiles = [](std::int64_t size, int of) {
-    return static_cast<double>(ceil_div(size, of));
-  };
-  if (tile.products == 1 &&
-      tiles(m, tile.m) * tiles(n, tile.n) * static_cast<double>(count) < sms) {
+  if (tile.products == 1 && tiles_of(tile, m, n) * static_cast<double>(count) < sms) {
     tile.m = tile.n = 64;
     tile.k = 16;
   }
@@ -163,11 +163,7 @@ double every_gpu_clocks(const EveryGpuTile& given, const Problem& p, const Devic
                                           mma_sync_share(device.cc) * every_gpu_cost::tensor_share
                                     : fp32_lanes_per_sm(device.cc) * every_gpu_cost::fp32_share;
   if (rate <= 0) return std::numeric_limits<double>::infinity();
-  const auto ceil = [](std::int64_t all, std::int64_t of) {
-    return std::ceil(static_cast<double>(all) / static_cast<double>(of));
-  };
-  const double tiles = ceil(p.m, tile.m) * ceil(p.n, tile.n),
-               of_sm = std::ceil(tiles / std::max(1, device.sms)),
+  const double of_sm = std::ceil(tiles_of(tile, p.m, p.n) / std::max(1, device.sms)),
                products = 1.0 * tile.m * tile.n * static_cast<double>(p.k) * tile.products;
   return of_sm * (products / rate + every_gpu_cost::tile_clocks);
 }

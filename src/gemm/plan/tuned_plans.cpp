@@ -17,13 +17,6 @@ constexpr std::string_view kForm =
     "M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE whole|shared [packed], thin|direct "
     "straight|swapped LANES COLUMNS K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS";
 
-// "64x64x16/128/4": rows, columns, k; threads; warps along k; then the forms of operands.
-std::string name_of(const PartTileCost& t) {
-  const auto number = [](int value) { return std::to_string(value); };
-  return number(t.bm) + 'x' + number(t.bn) + 'x' + number(t.bk) + '/' + number(t.threads) + '/' +
-         number(t.wk) + (t.k_major ? "k" : "");
-}
-
 std::string ops_of(const PartShape& x) {
   return {x.a_k_major ? 'N' : 'T', x.b_k_major ? 'T' : 'N'};
 }
@@ -32,24 +25,26 @@ std::string aligned_of(const PartShape& x) {
 }
 
 std::string text_of(const SimtPlan& plan) {
+  std::ostringstream to;
+  const char* const side = plan.small.sided.swapped ? " swapped " : " straight ";
   if (plan.large) {
     const LargeTileCost& t = plan.large->shape();
-    return "large " + std::to_string(t.m) + 'x' + std::to_string(t.n) +
-           (plan.large->shares ? " shared" : " whole") + (plan.large->packs ? " packed" : "");
-  }
-  if (plan.small.kernel == SmallKernel::kOuterProduct) return "outer";
-  const auto words = [&](std::string text, int one, int other) {
-    text += plan.small.sided.swapped ? " swapped " : " straight ";
-    return text + std::to_string(one) + ' ' + std::to_string(other);
-  };
-  if (plan.small.kernel == SmallKernel::kSplitK) {
+    to << "large " << t.m << 'x' << t.n << (plan.large->shares ? " shared" : " whole")
+       << (plan.large->packs ? " packed" : "");
+  } else if (plan.small.kernel == SmallKernel::kOuterProduct) {
+    to << "outer";
+  } else if (plan.small.kernel == SmallKernel::kSplitK) {
+    // TILE is "64x64x16/128/4k": rows, columns, k; threads; warps along k; k: A must be K-major.
     const PartPlan& part = plan.small.sided.part;
-    const PartTileCost& tile = kPartTiles[static_cast<std::size_t>(part.tile)];
-    return words("tiles " + name_of(tile), part.cluster, part.parts);
+    const PartTileCost& t = kPartTiles[static_cast<std::size_t>(part.tile)];
+    to << "tiles " << t.bm << 'x' << t.bn << 'x' << t.bk << '/' << t.threads << '/' << t.wk
+       << (t.k_major ? "k" : "") << side << part.cluster << ' ' << part.parts;
+  } else {
+    const ThinPlan& thin = plan.small.thin;
+    to << (thin.direct ? "direct" : "thin") << side << (1 << thin.lanes) << ' ' << thin.columns
+       << ' ' << thin.parts;
   }
-  const ThinPlan& thin = plan.small.thin;
-  return words(thin.direct ? "direct" : "thin", 1 << thin.lanes, thin.columns) + ' ' +
-         std::to_string(thin.parts);
+  return to.str();
 }
 
 // All plans that a kernel can run: `most` of the tiles and of the thin ones, those of least
@@ -66,9 +61,7 @@ std::vector<SimtPlan> plans_of(const PartShape& x, int sms, std::size_t most) {
     });
   }
   const auto keep_fastest = [&](std::vector<SimtPlan>& all) {
-    std::sort(all.begin(), all.end(), [](const SimtPlan& one, const SimtPlan& other) {
-      return one.small.cycles() < other.small.cycles();
-    });
+    std::ranges::sort(all, {}, [](const SimtPlan& plan) { return plan.small.cycles(); });
     if (all.size() > most) all.resize(most);
   };
   keep_fastest(plans);
