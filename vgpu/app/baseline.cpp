@@ -220,6 +220,11 @@ std::string baseline_of(const std::vector<std::string>& runs, bool estimates) {
   return all.dump(1) + "\n";  // a metric a line, so that a version control's differences are short
 }
 
+bool has_launches(const std::vector<std::string>& runs) {
+  return std::ranges::any_of(
+      runs, [](const std::string& text) { return !Json::parse(text).at(kLaunches).empty(); });
+}
+
 std::string parse_tolerance(std::string_view text, double& percent) {
   constexpr double kMost = 1000;
   percent = 0;

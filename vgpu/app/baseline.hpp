@@ -43,6 +43,8 @@ std::string table(const Comparison& comparison, const Tolerance& tolerance);
 // The text of a baseline with the launches of these counters files, with estimates or without.
 std::string baseline_of(const std::vector<std::string>& runs, bool estimates);
 
+bool has_launches(const std::vector<std::string>& runs);
+
 // "" gives 0 percent. Returns "" or an error message.
 std::string parse_tolerance(std::string_view text, double& percent);
 

@@ -38,6 +38,8 @@ void use_baseline(const Options& options, const std::vector<std::string>& paths,
       error = "a check fired or the program failed; the baseline is as it was";
     else if (runs.empty())
       error = "the program did not use the virtual GPU; the baseline is as it was";
+    else if (!has_launches(runs))
+      error = "no launch was recorded; the baseline is as it was";
     else
       error = replace_file(options.baseline, baseline_of(runs, options.estimates));
     if (!error.empty()) outcome.errors.push_back("--update-baseline: " + error);

@@ -23,13 +23,14 @@ std::vector<Library> parse_loader_list(const std::string& text) {
   std::vector<Library> libraries;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    // "\tlibcudart.so.13 => /usr/lib/libcudart.so.13 (0x00007f...)", or "... => not found"
+    // "\tlibcudart.so.13 => /usr/lib/libcudart.so.13 (0x00007f...)", or "... => not found". A
+    // relative path is that of a relative RPATH.
     constexpr std::string_view kArrow = " => ";
     const auto arrow = line.find(kArrow);
     if (arrow == line.npos) continue;
     const auto begin = line.find_first_not_of(" \t");
     std::string path = line.substr(arrow + kArrow.size());
-    path = path.starts_with('/') ? path.substr(0, path.rfind(" (")) : "";
+    path = path.ends_with(')') ? path.substr(0, path.rfind(" (")) : "";
     libraries.push_back({line.substr(begin, arrow - begin), path, {}});
   }
   return libraries;

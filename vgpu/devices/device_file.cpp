@@ -191,8 +191,12 @@ Device device_of(const Json& file) {
                               known_devices())};
     device = *base;
   }
+  for (const auto& [key, value] : file.items()) {
+    if (key != kBase) set(device, key, value);
+  }
   for (const char* key : {kId, kName}) {
-    if (!file.contains(key)) throw Wrong{fmt::format("{}: is missing", key)};
+    if (!file.contains(key))
+      throw Wrong{fmt::format("{}: is missing{}", key, derived ? "; base does not give it" : "")};
   }
   if (!derived) {
     const auto need = [&](const char* key) {
@@ -203,9 +207,6 @@ Device device_of(const Json& file) {
     need(kCapability);
     need(kDataCentre);
     for (const Number& number : kNumbers) need(number.key);
-  }
-  for (const auto& [key, value] : file.items()) {
-    if (key != kBase) set(device, key, value);
   }
   check_sizes(device);
   return device;

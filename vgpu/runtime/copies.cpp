@@ -70,9 +70,12 @@ void check_side(Runtime& runtime, const char* function, const Side& side, Plane 
       report_check(runtime, {"bad host pointer", "", failure.message, "", 0});
     throw failure;
   }
-  throw Failure{cudaErrorInvalidValue,
-                fmt::format("{}: {} of {} bytes at {:#x} is not device memory: {}", function,
-                            side.name, bytes, address, runtime.memory.describe(address))};
+  const bool begins_inside = runtime.memory.contains(side.pointer, 1);
+  throw Failure{
+      cudaErrorInvalidValue,
+      fmt::format("{}: {} of {} bytes at {:#x} {}: {}", function, side.name, bytes, address,
+                  begins_inside ? "is longer than its allocation" : "is not device memory",
+                  runtime.memory.describe(address))};
 }
 
 // Returns a fault if the bytes were computed from shared memory that was never written.

@@ -244,6 +244,14 @@ const char* cudaGetErrorName(cudaError_t code) {
   return error != nullptr ? error->name : kUnknownCode;
 }
 
-cudaError_t cudaPeekAtLastError() { return vgpu::runtime::last_error(); }
+cudaError_t cudaPeekAtLastError() {
+  const cudaError_t error = vgpu::runtime::last_error();
+  if (error != cudaSuccess) vgpu::runtime::Runtime::get().launch_errors.asked();
+  return error;
+}
 
-cudaError_t cudaGetLastError() { return std::exchange(vgpu::runtime::last_error(), cudaSuccess); }
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = cudaPeekAtLastError();
+  vgpu::runtime::last_error() = cudaSuccess;
+  return error;
+}

@@ -100,6 +100,7 @@ void vgpuClearFault() {
     if (std::exchange(runtime.reported, false)) vgpu::report_cleared(runtime.settings.report_file);
     runtime.fault = {};
     runtime.found.clear();
+    runtime.launch_errors.clear();
     last_error() = cudaSuccess;
   });
 }

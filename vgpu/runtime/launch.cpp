@@ -16,93 +16,13 @@
 #include "engine/cubin_module.hpp"
 #include "runtime/copies.hpp"
 #include "runtime/kernel_patience.hpp"
+#include "runtime/launch_check.hpp"
 #include "runtime/occupancy.hpp"
 #include "runtime/sampling.hpp"
 #include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
 namespace {
-
-constexpr std::uint32_t kLargestGrid[] = {2147483647, 65535, 65535};
-constexpr std::uint32_t kLargestBlock[] = {1024, 1024, 64};
-constexpr int kMostThreads = 1024;
-
-Dim3 extent(const dim3& d) { return {d.x, d.y, d.z}; }
-
-bool within(const dim3& d, const std::uint32_t (&largest)[3]) {
-  return d.x >= 1 && d.y >= 1 && d.z >= 1 && d.x <= largest[0] && d.y <= largest[1] &&
-         d.z <= largest[2];
-}
-
-// The cluster size of a launch: that of the request, or the kernel's own.
-Dim3 cluster_of(const KernelAttributes& attributes, const Request& request) {
-  if (request.cluster.x != 0) return extent(request.cluster);
-  return attributes.cluster.count() != 0 ? attributes.cluster : Dim3{};
-}
-
-// Checks the cluster size against the kernel's own, the device, the allowed maximum and the grid.
-cudaError_t check_cluster(const Device& device, const Function& function,
-                          const KernelAttributes& attributes, const Request& request) {
-  const Dim3 cluster = cluster_of(attributes, request), grid = extent(request.grid);
-  const std::uint64_t blocks = cluster.count();
-  const auto refuse = [&](std::string_view why, cudaError_t code = cudaErrorInvalidClusterSize) {
-    throw Failure{code, fmt::format("{}: clusters of {}x{}x{} blocks: {}", function.shown,
-                                    cluster.x, cluster.y, cluster.z, why)};
-  };
-  if (request.cluster.x != 0 && attributes.cluster.count() != 0 &&
-      !(attributes.cluster == cluster)) {
-    refuse("the kernel was compiled for others");
-  }
-  if (blocks == 1) return cudaSuccess;
-  if (device.target() < 90) refuse("they came with compute capability 9.0", cudaErrorNotSupported);
-  if (blocks > most_cluster_blocks(function)) {
-    refuse("at most 8 are allowed, or 16 with cudaFuncAttributeNonPortableClusterSizeAllowed");
-  }
-  if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
-    refuse("the grid is no multiple of that");
-  }
-  return cudaSuccess;
-}
-
-// Refuses the launches that a real device refuses, with the same error codes.
-cudaError_t check(Runtime& runtime, Function& function, const KernelAttributes& attributes,
-                  const Request& request) {
-  const Device& device = runtime.device();
-  if (!within(request.grid, kLargestGrid) || !within(request.block, kLargestBlock))
-    return cudaErrorInvalidValue;
-  const std::uint64_t threads = extent(request.block).count();
-  if (threads > kMostThreads) return cudaErrorInvalidValue;
-  if (attributes.max_threads != 0 && threads > attributes.max_threads) return cudaErrorInvalidValue;
-  if (threads > static_cast<std::uint64_t>(thread_limit(runtime, function)))
-    return cudaErrorLaunchOutOfResources;
-
-  if (const cudaError_t error = check_cluster(device, function, attributes, request);
-      error != cudaSuccess)
-    return error;
-
-  const std::size_t allowed = dynamic_shared_limit(runtime, function);
-  if (request.dynamic_shared > allowed) {
-    throw Failure{
-        cudaErrorInvalidValue,
-        fmt::format(
-            "{}: {} bytes of dynamic shared memory; {} are allowed{}", function.shown,
-            request.dynamic_shared, allowed,
-            request.dynamic_shared + attributes.static_shared_bytes > device.shared_per_block_optin
-                ? fmt::format(", and with {} static bytes no more than {} can be",
-                              attributes.static_shared_bytes, device.shared_per_block_optin)
-                : ", until cudaFuncAttributeMaxDynamicSharedMemorySize allows more")};
-  }
-  if (request.cooperative) {
-    const int blocks = blocks_per_multiprocessor(
-        device, known_registers(runtime, function), static_cast<int>(threads),
-        attributes.static_shared_bytes + request.dynamic_shared);
-    if (extent(request.grid).count() >
-        static_cast<std::uint64_t>(blocks) * device.multiprocessors) {
-      return cudaErrorCooperativeLaunchTooLarge;
-    }
-  }
-  return cudaSuccess;
-}
 
 std::vector<std::byte> pack(const KernelAttributes& attributes, void** arguments) {
   std::vector<std::byte> block(attributes.param_bytes);
@@ -450,10 +370,10 @@ void run_launches(Runtime& runtime, Function& by, const std::vector<DeviceLaunch
       request.grid = {one.grid.x, one.grid.y, one.grid.z};
       request.block = {one.block.x, one.block.y, one.block.z};
       request.dynamic_shared = one.dynamic_shared_bytes;
-      const cudaError_t error = check(runtime, function, vgpu::attributes(kernel), request);
-      if (error != cudaSuccess) {
-        say(fmt::format("{}, launched by {}: {}", function.shown, by.shown,
-                        cudaGetErrorName(error)));
+      try {
+        require_launchable(runtime, function, vgpu::attributes(kernel), request);
+      } catch (const Failure& failure) {
+        say(fmt::format("{} (launched by {})", failure.message, by.shown));
         continue;
       }
       Queued queued = prepared(runtime, function, kernel, request, one.params);
@@ -470,8 +390,7 @@ cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const R
   Function& function = known_function(runtime, handle);
   const Kernel& kernel = loaded_kernel(runtime, function);
   const KernelAttributes& attributes = vgpu::attributes(kernel);
-  if (const cudaError_t error = check(runtime, function, attributes, request); error != cudaSuccess)
-    return error;
+  require_launchable(runtime, function, attributes, request);
   const std::size_t count = attributes.params.size();
   if (count != 0 &&
       (request.arguments == nullptr || std::find(request.arguments, request.arguments + count,

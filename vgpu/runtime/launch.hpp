@@ -18,6 +18,8 @@ struct Request {
   dim3 cluster{0, 0, 0};  // in blocks; 0: the kernel's own cluster size
 };
 
+inline Dim3 extent(const dim3& d) { return {d.x, d.y, d.z}; }
+
 // Finds the function by host stub or by handle. Throws Failure if there is none.
 Function& known_function(Runtime& runtime, const void* handle);
 
@@ -33,8 +35,9 @@ std::uint64_t most_cluster_blocks(const Function& function);
 // limit then.
 std::uint32_t known_registers(Runtime& runtime, Function& function);
 
-// The largest block that can be launched, in threads: 1024, or less if __launch_bounds__ or the
-// registers per thread (where known) limit it.
+// The largest block that can be launched, in threads: kMostThreads, or less if __launch_bounds__ or
+// the registers per thread (where known) limit it.
+constexpr int kMostThreads = 1024;
 int thread_limit(Runtime& runtime, Function& function);
 
 // The most dynamic shared memory per block, in bytes: what static shared memory leaves of 48 KB, or

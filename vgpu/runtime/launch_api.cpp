@@ -2,6 +2,7 @@
 // The entry points that launch kernels. CUDA Runtime API, "Execution Control".
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,38 @@ cudaError_t launch_or_record(Runtime& runtime, const void* function, const Reque
   return record(on, std::move(work));
 }
 
+// Whether the calling thread is in the stub of a kernel, which drops what the launch returns.
+bool& in_stub() {
+  thread_local bool inside = false;
+  return inside;
+}
+
+void note_dropped(Runtime& runtime, const void* handle, cudaError_t code, const char* why) {
+  if (code == cudaSuccess || runtime.fault.code != cudaSuccess) return;
+  const Function* const function = runtime.modules.function(handle);
+  const std::string kernel = function == nullptr ? "a kernel" : function->shown;
+  const std::string reason =
+      *why == 0 ? fmt::format("{}: {}", kernel, cudaGetErrorString(code)) : why;
+  runtime.launch_errors.note(
+      {"launch error", kernel,
+       fmt::format(
+           "launch error: {}\n  the kernel did not run, and no cudaGetLastError() after the "
+           "launch asked for {}",
+           reason, cudaGetErrorName(code)),
+       "", 0});
+}
+
+cudaError_t launch_in_stub(Runtime& runtime, const void* function, const Request& request) {
+  try {
+    const cudaError_t error = launch_or_record(runtime, function, request);
+    note_dropped(runtime, function, error, "");
+    return error;
+  } catch (const Failure& failure) {
+    note_dropped(runtime, function, failure.code, failure.message.c_str());
+    throw;
+  }
+}
+
 }  // namespace
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
@@ -49,14 +82,17 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
   *block = top.block;
   *shared = top.shared;
   *static_cast<cudaStream_t*>(stream) = top.stream;
+  in_stub() = true;
   return cudaSuccess;
 }
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              size_t shared, cudaStream_t stream) {
+  const bool dropped = std::exchange(in_stub(), false);
   return call([&](Runtime& runtime) {
-    return launch_or_record(runtime, function,
-                            {grid, block, arguments, shared, stream, false, {0, 0, 0}});
+    const Request request{grid, block, arguments, shared, stream, false, {0, 0, 0}};
+    return dropped ? launch_in_stub(runtime, function, request)
+                   : launch_or_record(runtime, function, request);
   });
 }
 VGPU_TWIN(cudaLaunchKernel, _ptsz, 6);

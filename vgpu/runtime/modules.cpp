@@ -87,11 +87,14 @@ std::function<std::string()> FatBinary::ptx(const Device& device) {
   };
 }
 
-void FatBinary::refuse_without_ptx(const std::string& user) {
-  throw Failure{cudaErrorNoKernelImageForDevice,
-                fmt::format("no PTX in the fat binary for {} (only {}): build with -gencode "
-                            "arch=compute_80,code=compute_80",
-                            user, present())};
+void FatBinary::refuse_without_ptx(const Device& device, const std::string& user) {
+  constexpr int kCommon = 80;  // of all devices but the oldest
+  const int target = std::min(device.target(), kCommon);
+  throw Failure{
+      cudaErrorNoKernelImageForDevice,
+      fmt::format("no PTX that sm_{} takes in the fat binary for {} (only {}): build with "
+                  "-gencode arch=compute_{},code=compute_{}",
+                  device.target(), user, present(), target, target)};
 }
 
 Module& FatBinary::module(const Device& device, Memory& memory, EngineChoice engine,
@@ -125,7 +128,7 @@ std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, En
               "arch=compute_{},code=sm_{}, or choose another engine",
               device.target(), user, present(), device.target(), device.target())};
     }
-    if (!text) refuse_without_ptx(user);
+    if (!text) refuse_without_ptx(device, user);
     auto module = Module::from_ptx(text(), memory);
     if (!damage_.empty()) {
       say(fmt::format("{}: its machine code is damaged, PTX runs instead: {}", user, damage_));

@@ -52,7 +52,7 @@ class FatBinary {
   // Gives the PTX for this device, of linked code that of all units, linked; null if there is none.
   std::function<std::string()> ptx(const Device& device);
   std::string present();
-  [[noreturn]] void refuse_without_ptx(const std::string& user);
+  [[noreturn]] void refuse_without_ptx(const Device& device, const std::string& user);
 
   const void* wrapper_ = nullptr;
   bool unloaded_ = false;
@@ -74,6 +74,7 @@ struct Function {
   int max_dynamic_shared = -1;          // cudaFuncAttributeMaxDynamicSharedMemorySize; -1: not set
   int shared_carveout = -1;             // a preference, without effect
   bool non_portable_cluster = false;    // cudaFuncAttributeNonPortableClusterSizeAllowed
+  std::string refused;                  // the last message that a launch breaks a rule
   bool registers_said = false;          // the message that registers are not known was printed
   bool refusal_said = false;            // the message why it cannot be launched was printed
   bool lost_prints_said = false;        // the message that printf's buffer overflowed was printed

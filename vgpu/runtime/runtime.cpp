@@ -31,6 +31,10 @@ void close_log() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
   say(runtime.log.close());
+  const Selection& selection = runtime.settings.selection;
+  if (selection.took_none())
+    say(fmt::format("--kernel, --launch-skip and --launch-count leave none of the {} launches",
+                    selection.asked()));
 }
 
 // No kernel runs when the program's and the runtime's objects are destroyed.
@@ -66,6 +70,15 @@ void say_reused() {
   if (const std::uint64_t launches = runtime.known.reused(); launches != 0)
     say(fmt::format("{} launch{} repeated an earlier one, and reused its results", launches,
                     launches == 1 ? "" : "es"));
+}
+
+void report_launch_errors() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  for (const Finding& error : runtime.launch_errors.all()) {
+    say(error.message);
+    report_check(runtime, error);
+  }
 }
 
 void report_leaks() {
@@ -110,6 +123,7 @@ Runtime::Runtime()
   if (!settings.fail_fast) std::atexit(say_found);
   if (settings.verbose) std::atexit(say_reused);
   if (settings.checks.leak) std::atexit(report_leaks);
+  if (settings.checks.memory) std::atexit(report_launch_errors);
   std::atexit(end_work);
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }

@@ -24,6 +24,7 @@
 #include "runtime/graph/graph.hpp"
 #include "runtime/interprocess.hpp"
 #include "runtime/known_launches.hpp"
+#include "runtime/launch_errors.hpp"
 #include "runtime/launch_log.hpp"
 #include "runtime/modules.hpp"
 #include "runtime/pointers.hpp"
@@ -73,6 +74,7 @@ class Runtime {
   LaunchLog log;
   LastFault fault;
   FoundList found;
+  LaunchErrors launch_errors;
   std::deque<Printed> output;
   std::atomic<bool> initialised = false;  // by cuInit or by a call of the runtime API
   bool forked = false;                    // the parent had unfinished work at the fork

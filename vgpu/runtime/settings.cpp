@@ -176,9 +176,12 @@ std::string parse_number(std::string_view text, std::uint64_t least, std::uint64
 }
 
 bool Selection::takes(const std::string& name) {
+  ++asked_;
   if (!kernel.found_in(name)) return false;
   const std::uint64_t before = matched_++;
-  return before >= skip && before - skip < count;
+  const bool takes = before >= skip && before - skip < count;
+  taken_ += takes ? 1 : 0;
+  return takes;
 }
 
 std::string parse_engine(std::string_view text, EngineChoice& engine) {

@@ -61,9 +61,11 @@ struct Selection {
   std::uint64_t skip = 0, count = ~std::uint64_t{0};
 
   bool takes(const std::string& name);  // called once per launch, in order: whether to record it
+  bool took_none() const { return asked_ != 0 && taken_ == 0; }
+  std::uint64_t asked() const { return asked_; }
 
  private:
-  std::uint64_t matched_ = 0;
+  std::uint64_t asked_ = 0, matched_ = 0, taken_ = 0;
 };
 
 enum class EngineChoice { kAuto, kSass, kPtx };

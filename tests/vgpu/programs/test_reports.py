@@ -217,6 +217,10 @@ class Reports(unittest.TestCase):
         errors = self.vgpu("--baseline", "b.json", "--update-baseline", "/bin/true",
                            status=NOT_WRITTEN).stderr
         self.assertIn("did not use the virtual GPU; the baseline is as it was", errors)
+        errors = self.vgpu("--baseline", "b.json", "--update-baseline", "--kernel", "no_such",
+                           TWO_LAUNCHES, status=NOT_WRITTEN).stderr
+        self.assertIn("--launch-count leave none of the 3 launches", errors)
+        self.assertIn("no launch was recorded; the baseline is as it was", errors)
         self.assertEqual(self.read("b.json"), "former")
 
     def test_a_wrong_baseline_is_refused_before_the_program_runs(self):

@@ -59,7 +59,9 @@ TEST_F(DeviceFile, ABaseGivesTheMissingKeys) {
   EXPECT_EQ(device_.l2_bytes, find_device("h100")->l2_bytes);
   ASSERT_NE(find_device("h100-pcie"), nullptr);
   EXPECT_EQ(find_device("h100-pcie")->multiprocessors, 114);
-  EXPECT_EQ(read_text(R"({"base": "h100", "name": "PCIe"})"), "id: is missing");
+  EXPECT_EQ(read_text(R"({"base": "h100", "name": "PCIe"})"),
+            "id: is missing; base does not give it");
+  EXPECT_EQ(read_text(R"({"base": "h100", "multiprocesors": 3})"), "multiprocesors: no such key");
   EXPECT_EQ(read_text(R"({"base": "abacus", "id": "x", "name": "x"})"),
             "base: \"abacus\": must be a known device: " + known_devices());
 }

@@ -18,12 +18,14 @@ TEST(Inspecting, ALoaderListIsRead) {
       "\tlinux-vdso.so.1 (0x00007ffc)\n"
       "\tlibcudart.so.13 => /opt/my libs/libcudart.so.13 (0x00007f01)\n"
       "\tlibcuda.so.1 => not found\n"
+      "\tlibkernels.so => ./libkernels.so (0x00007f02)\n"
       "\t/lib64/ld-linux-x86-64.so.2 (0x00007f03)\n");
-  ASSERT_EQ(libraries.size(), 2u);
+  ASSERT_EQ(libraries.size(), 3u);
   EXPECT_EQ(libraries[0].name, "libcudart.so.13");
   EXPECT_EQ(libraries[0].path, "/opt/my libs/libcudart.so.13");
   EXPECT_EQ(libraries[1].name, "libcuda.so.1");
   EXPECT_EQ(libraries[1].path, "");
+  EXPECT_EQ(libraries[2].path, "./libkernels.so");
 }
 
 CudaFile with(StaticRuntime runtime) {
