@@ -4,6 +4,7 @@
 #include "analyse/explanation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <ladder/registry.hpp>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <ranges>
 
 #include "analyse/profiler.hpp"
 #include "common.hpp"
@@ -86,7 +88,8 @@ struct ExplainOptions {
               op_b = "N", clock = "boost", measured, into, source = source_folder();
   std::optional<std::int64_t> m, n, k;
   std::optional<float> beta;  // 1 as in the published ladders; 0 for comparison with measured rows
-  std::string kernel, grid, block, shared = "0", needs = "true";  // of a user's file
+  std::string kernel, grid, block, shared = "0", needs = "true",  // of a user's file
+      arguments = analyse::UserKernel{}.arguments;
   bool json = false, accuracy = false;
 };
 
@@ -253,7 +256,10 @@ int explain_call(const ExplainOptions& o) {
   const auto all = precisions();
   const auto precision =
       std::ranges::find_if(all, [&](Precision p) { return to_string(p) == o.precision; });
-  if (precision == all.end()) throw BadInput("--precision: there is no " + o.precision);
+  if (precision == all.end())
+    throw BadInput(fmt::format(
+        "--precision: '{}': there are {}", o.precision,
+        fmt::join(all | std::views::transform([](Precision p) { return to_string(p); }), ", ")));
   const analyse::Machine machine = selected_machine(o.device, "boost");
   const auto op = [](const std::string& name) { return name == "T" ? Op::kTranspose : Op::kNone; };
   const Problem problem =
@@ -300,6 +306,7 @@ RunOptions file_of(const ExplainOptions& o) {
   file.block = o.block;
   file.shared = o.shared;
   file.needs = o.needs;
+  file.arguments = o.arguments;
   file.device = "virtual:h200";
   file.shape = fmt::format("{}x{}x{}", problem.m, problem.n, problem.k);
   file.beta = problem.beta;
@@ -368,6 +375,7 @@ void add_explain(CLI::App& app, Verb& chosen) {
                    "launches a plain matrix kernel, too, for its accesses (see ladder run)");
   verb->add_option("--shared", o->shared, "of the launch: bytes of dynamic shared memory");
   verb->add_option("--needs", o->needs, "of the launch: the problems that it takes");
+  verb->add_option("--args", o->arguments, "of the launch: its arguments (see ladder run)");
   verb->add_option("--device", o->device,
                    "of the database, to be explained: " + vgpu::known_devices());
   verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, of CPU rungs 512");

@@ -96,6 +96,15 @@ int after_printing(int status) {
   return status == ladder::app::kOk ? ladder::app::kFailed : status;
 }
 
+// CLI11's message, in plain words where an option is given several times.
+std::string told(const CLI::ParseError& error) {
+  constexpr std::string_view kSeveral = ": At Most 1 required but received ";
+  std::string text = error.what();
+  if (const auto at = text.find(kSeveral); at != text.npos)
+    text = text.replace(at, kSeveral.size(), ": is given ") + " times";
+  return text;
+}
+
 int run(std::vector<std::string> arguments) {
   using namespace ladder::app;
   CLI::App app(
@@ -138,7 +147,7 @@ int run(std::vector<std::string> arguments) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "ladder: {} (ladder --help)\n", one_line(error.what()));
+    fmt::print(stderr, "ladder: {} (ladder --help)\n", one_line(told(error)));
     return kBadInput;
   } catch (const BadInput& error) {
     fmt::print(stderr, "ladder: {}\n", one_line(error.what()));

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "analyse/explanation.hpp"
@@ -83,7 +84,8 @@ int run_user_kernel(const RunOptions& o) {
   catch_interrupt();
   const auto scratch = required(Temporary::folder("run"));
   const auto deadline = in_seconds(o.limit_s);
-  const analyse::UserKernel kernel{o.file, o.kernel, o.grid, o.block, o.shared, o.strict, o.needs};
+  const analyse::UserKernel kernel{o.file,   o.kernel, o.grid,  o.block,
+                                   o.shared, o.strict, o.needs, o.arguments};
   constexpr int kCc = 90;
   const auto built = analyse::build(kernel, kCc, scratch.path(), o.source, deadline, interrupted);
   if (!built) {
@@ -115,12 +117,13 @@ int run_user_kernel(const RunOptions& o) {
                                    o.source};
   if (!o.shape.empty()) command.insert(command.end(), {"--shape", o.shape});
   for (const std::string& name : o.against) command.insert(command.end(), {"--against", name});
+  const bool has_beta = !kernel.is_plain() || kernel.takes("beta");
   if (o.only_explain)
-    command.insert(command.end(),
-                   {"--only-explain", "--clock", o.clock, "--beta", fmt::format("{}", o.beta)});
+    command.insert(command.end(), {"--only-explain", "--clock", o.clock, "--beta",
+                                   fmt::format("{}", has_beta ? o.beta : 0)});
   if (o.json) command.emplace_back("--json");
   // A plain kernel reads C, hence beta = 1.
-  if (!o.only_explain && !o.kernel.empty() && !o.strict)
+  if (!o.only_explain && kernel.is_plain() && has_beta && !o.strict)
     command.insert(command.end(), {"--beta", "1"});
   if (o.no_explain) command.emplace_back("--no-explain");
   auto child = required(tune::Child::start(command, false));
@@ -141,6 +144,17 @@ int run_user_kernel(const RunOptions& o) {
 }
 
 namespace {
+
+// Why cases were refused: the most frequent reason.
+std::string refusals(const Verdict& v) {
+  std::map<std::string, int> reasons;
+  for (const CaseResult& one : v.cases)
+    if (one.outcome == Outcome::kRefused) ++reasons[one.reason];
+  if (reasons.empty()) return "";
+  const auto most = std::ranges::max_element(
+      reasons, {}, [](const auto& reason_and_times) { return reason_and_times.second; });
+  return fmt::format(" ({} of them: {})", most->second, most->first);
+}
 
 // The child process.
 class Trial {
@@ -166,8 +180,8 @@ class Trial {
       row.verdict = summarize(std::move(all));
     }
     const Verdict& v = row.verdict;
-    printer_.line(fmt::format("verified: {}, {} of {} cases, {} refused", to_string(v.outcome),
-                              v.passed, v.cases.size() - v.refused, v.refused));
+    printer_.line(fmt::format("verified: {}, {} of {} cases, {} refused{}", to_string(v.outcome),
+                              v.passed, v.cases.size() - v.refused, v.refused, refusals(v)));
     if (!v.ok()) {
       printer_.line("  " + v.reason);
       return kFailed;
@@ -205,6 +219,7 @@ class Trial {
     } else {
       printer_.line("not timed: " + measured.status().message());
     }
+    for (const Row& row : rows) printer_.expect(row);
     for (const Row& row : rows) printer_.row(row);
   }
 
@@ -301,7 +316,11 @@ void add_run(CLI::App& app, Verb& chosen) {
                    "a rung (ladder new writes one), or a file with a plain kernel")
       ->required();
   verb->add_option("--kernel", o->kernel,
-                   "a plain kernel (M, N, K, alpha, A, B, beta, C): its name, \"sgemm<32>\"");
+                   "a plain kernel: its name, \"sgemm<32>\"; default the only one");
+  verb->add_option(
+      "--args", o->arguments,
+      "what it is called with, default \"M, N, K, alpha, A, B, beta, C\"; without alpha "
+      "or beta it takes 1 or 0");
   verb->add_option("--grid", o->grid,
                    "its grid: an expression in M, N, K, e.g. \"ceil_div(N, 32), ceil_div(M, 32)\"");
   verb->add_option("--block", o->block, "its block, e.g. \"32, 32\"");
@@ -316,6 +335,9 @@ void add_run(CLI::App& app, Verb& chosen) {
       "A crash, a hang or a fault of the kernel ends the child that runs it, and is told.\n"
       "Examples:\n"
       "  ladder new r20_mine && ladder run r20_mine.cu\n"
+      "  ladder run mine.cu --args \"A, B, C, N\" --needs \"M == N && K == N\" --grid \"N / 16, N "
+      "/ "
+      "16\" --block \"16, 16\"\n"
       "  ladder run sgemm.cu --kernel sgemm_naive --grid \"CEIL_DIV(M, 32), CEIL_DIV(N, 32)\" "
       "--block \"32, 32\"\n"
       "  ladder run sgemm.cu --kernel \"sgemm<128, 128, 8>\" --grid \"N / 128, M / 128\" --block "

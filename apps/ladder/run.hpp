@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "analyse/user_kernel.hpp"
 #include "report/installation.hpp"
 
 namespace ladder::app {
 
 struct RunOptions {
-  std::string file, kernel, grid, block, shared = "0", needs = "true";
+  std::string file, kernel, grid, block, shared = "0", needs = "true",
+                                         arguments = analyse::UserKernel{}.arguments;
   std::string device = "auto", shape, explain_on = "h200", clock = "boost",
               source = source_folder();
   std::string library, verdict;  // used by the child process

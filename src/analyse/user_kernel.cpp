@@ -3,8 +3,10 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 #include "report/files.hpp"
@@ -48,26 +50,40 @@ ladder::Status accepts(const ladder::Problem& p, const ladder::Device& device) {
     return {{Code::kUnsupportedProblem, "the signature has no leading dimensions: takes tight operands only"}};
   if (p.m == 0 || p.n == 0 || p.k == 0 || p.m > INT_MAX || p.n > INT_MAX || p.k > INT_MAX)
     return {{Code::kUnsupportedProblem, "takes sizes from 1 to 2^31 - 1"}};
-  if (!{strict} && (p.alpha == 0.0F || p.beta == 0.0F))
+  if (!{takes_alpha} && p.alpha != 1.0F) return {{Code::kUnsupportedProblem, "takes no alpha"}};
+  if (!{takes_beta} && p.beta != 0.0F) return {{Code::kUnsupportedProblem, "takes no beta"}};
+  if (!{strict} && (p.alpha == 0.0F || ({takes_beta} && p.beta == 0.0F)))
     return {{Code::kUnsupportedProblem, "a plain kernel multiplies by alpha and beta even where they are 0; see --strict"}};
   const long long M = p.m, N = p.n, K = p.k;
   (void)M, (void)N, (void)K;
+#line 1 "--needs"
   if (!({needs})) return {{Code::kUnsupportedProblem, R"why(--needs {needs})why"}};
+#line 1 "wrapper.cu"
   return ladder::Status::ok();
 }}
 ladder::Status launch(const ladder::Problem& p, const ladder::Operands& o, ladder::Stream stream) {{
   const long long M = p.m, N = p.n, K = p.k;
   (void)M, (void)N, (void)K;
-  const dim3 grid({grid}), block({block});
+#line 1 "--grid"
+  const dim3 grid({grid});
+#line 1 "--block"
+  const dim3 block({block});
+#line 1 "--shared"
   const std::size_t shared = {shared};
+#line 1 "--kernel"
   const auto chosen = {kernel};
+#line 1 "wrapper.cu"
   if (shared > 48 * 1024) {{
     const cudaError_t error =
         cudaFuncSetAttribute(chosen, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
     if (error != cudaSuccess) return {{ladder::Code::kLaunchFailed, cudaGetErrorString(error)}};
   }}
-  chosen<<<grid, block, shared, stream>>>(static_cast<int>(M), static_cast<int>(N), static_cast<int>(K), p.alpha,
-                                          const_cast<float*>(o.a), const_cast<float*>(o.b), p.beta, o.c);
+  [&](int M, int N, int K, float alpha, float beta, float* A, float* B, float* C) {{
+#line 1 "--args"
+    chosen<<<grid, block, shared, stream>>>({arguments});
+#line 1 "wrapper.cu"
+  }}(static_cast<int>(M), static_cast<int>(N), static_cast<int>(K), p.alpha, p.beta,
+    const_cast<float*>(o.a), const_cast<float*>(o.b), o.c);
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
     return {{ladder::Code::kLaunchFailed, cudaGetErrorString(error)}};
   return ladder::Status::ok();
@@ -93,17 +109,104 @@ std::string id_of(const fs::path& file) {
 
 // `file`: the user's file, under a name that nvcc accepts.
 std::string wrapper(const UserKernel& kernel, const std::string& rung, const std::string& file) {
-  if (kernel.kernel.empty())
-    return fmt::format(kRung, fmt::arg("file", file), fmt::arg("rung", rung));
+  if (!kernel.is_plain()) return fmt::format(kRung, fmt::arg("file", file), fmt::arg("rung", rung));
   return fmt::format(kPlain, fmt::arg("file", file), fmt::arg("kernel", kernel.kernel),
                      fmt::arg("grid", kernel.grid), fmt::arg("block", kernel.block),
                      fmt::arg("shared", kernel.shared), fmt::arg("needs", kernel.needs),
-                     fmt::arg("strict", kernel.strict), fmt::arg("name", id_of(kernel.file)));
+                     fmt::arg("strict", kernel.strict), fmt::arg("arguments", kernel.arguments),
+                     fmt::arg("takes_alpha", kernel.takes("alpha")),
+                     fmt::arg("takes_beta", kernel.takes("beta")),
+                     fmt::arg("name", id_of(kernel.file)));
 }
 
 Status bad(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
+bool in_word(char ch) { return std::isalnum(static_cast<unsigned char>(ch)) != 0 || ch == '_'; }
+
+std::size_t behind_parentheses(std::string_view text, std::size_t at) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')' && --depth == 0) return at + 1;
+  }
+  return at;
+}
+
+// The function that is declared from `at` on: the first word before a parenthesis that is no
+// attribute (__launch_bounds__).
+std::string function_at(std::string_view text, std::size_t at) {
+  while (at < text.size() && text[at] != ';' && text[at] != '{') {
+    if (!in_word(text[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t begin = at;
+    while (at < text.size() && in_word(text[at])) ++at;
+    const std::string_view word = text.substr(begin, at - begin);
+    const std::size_t next = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+    if (next == text.size() || text[next] != '(') continue;
+    if (!word.starts_with("__")) return std::string(word);
+    at = behind_parentheses(text, next);
+  }
+  return "";
+}
+
+// Replaces each comment by spaces.
+void blank_comments(std::string& text) {
+  for (const auto& [begins, ends] : {std::pair{"//", "\n"}, std::pair{"/*", "*/"}}) {
+    for (auto at = text.find(begins); at != std::string::npos; at = text.find(begins, at)) {
+      const auto end = std::min(text.find(ends, at + 2), text.size());
+      std::fill(text.begin() + static_cast<std::ptrdiff_t>(at),
+                text.begin() + static_cast<std::ptrdiff_t>(end), ' ');
+      at = end;
+    }
+  }
+}
+
+// The user's kernel with its name, where the file has just one.
+Result<UserKernel> named(UserKernel kernel, const std::string& text) {
+  const std::string file = kernel.file.string();
+  if (!kernel.is_plain()) {
+    return bad(file +
+               ": holds no rung (namespace ladder::NAME with kInfo); for a plain kernel give "
+               "--grid, --block and, where it is not the only one, --kernel");
+  }
+  if (kernel.grid.empty() || kernel.block.empty())
+    return bad(fmt::format(
+        "{}: is missing; a plain kernel needs --grid and --block, expressions in M, N and K",
+        kernel.grid.empty() ? "--grid" : "--block"));
+  if (!kernel.kernel.empty()) return kernel;
+  const std::vector<std::string> names = kernel_names_in(text);
+  if (names.size() != 1) {
+    return bad(names.empty() ? file + ": no kernel (__global__) is in it; --kernel names one"
+                             : fmt::format("--kernel: {} has {}", file, fmt::join(names, ", ")));
+  }
+  kernel.kernel = names.front();
+  return kernel;
+}
+
 }  // namespace
+
+bool UserKernel::takes(std::string_view name) const {
+  for (auto at = arguments.find(name); at != std::string::npos; at = arguments.find(name, at + 1)) {
+    const auto end = at + name.size();
+    if ((at == 0 || !in_word(arguments[at - 1])) &&
+        (end == arguments.size() || !in_word(arguments[end])))
+      return true;
+  }
+  return false;
+}
+
+std::vector<std::string> kernel_names_in(std::string text) {
+  constexpr std::string_view kMark = "__global__";
+  blank_comments(text);
+  std::vector<std::string> names;
+  for (auto at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
+    const std::string name = function_at(text, at + kMark.size());
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
 
 std::string rung_in(const std::string& text) {
   constexpr std::string_view kHead = "namespace ladder::";
@@ -171,6 +274,7 @@ class Nvcc {
     std::string why = tune::first_error(done.output);
     if (const auto at = why.find(file_); at != std::string::npos)
       why.replace(at, file_.size(), fs::absolute(own_).string());
+    if (why.starts_with("--kernel(")) why += "; a template needs its arguments, as sgemm<32>";
     return bad(why);
   }
 
@@ -182,20 +286,20 @@ class Nvcc {
 
 }  // namespace
 
-Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder,
+Result<Build> build(const UserKernel& given, int cc, const fs::path& folder,
                     const fs::path& checkout, tune::Deadline deadline, const tune::Stop& stop) {
   std::error_code error;
-  if (!fs::is_regular_file(kernel.file, error)) return bad(kernel.file.string() + ": no such file");
-  const auto text = read_file(kernel.file.string());
+  if (fs::is_directory(given.file, error)) return bad(given.file.string() + ": is a folder");
+  if (!fs::is_regular_file(given.file, error)) return bad(given.file.string() + ": no such file");
+  const auto text = read_file(given.file.string());
   if (!text) return bad(text.status().message());
   const std::string rung = rung_in(text.value());
-  if (kernel.kernel.empty() && rung.empty())
-    return bad(
-        kernel.file.string() +
-        ": holds no rung (namespace ladder::NAME with kInfo); for a plain kernel give --kernel, "
-        "--grid, --block");
-  if (!kernel.kernel.empty() && (kernel.grid.empty() || kernel.block.empty()))
-    return bad("--kernel: needs --grid and --block, expressions in M, N and K");
+  UserKernel kernel = given;
+  if (kernel.is_plain() || rung.empty()) {
+    auto plain = named(std::move(kernel), text.value());
+    if (!plain) return plain.status();
+    kernel = std::move(plain).value();
+  }
   const auto nvcc = Nvcc::open(kernel.file, folder, checkout);
   if (!nvcc) return nvcc.status();
   const fs::path source = folder / "wrapper.cu", library = folder / "kernel.so";

@@ -66,7 +66,7 @@ void derive_timing(const Row& row, Derived& d) {
   }
   if (row.precision == Precision::kIeee) {
     d.percent_of_peak = ratio(100e12 * *d.tflops, positive(row.device.fp32_flops));
-    if (d.percent_of_peak && d.sm_clock_mhz)
+    if (d.percent_of_peak && row.device.sm_clock_hz > 0)  // 0: a CPU whose clock never stood still
       d.percent_of_peak_at_clock =
           ratio(*d.percent_of_peak * row.device.sm_clock_hz * 1e-6, d.sm_clock_mhz);
   }

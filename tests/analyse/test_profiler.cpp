@@ -84,6 +84,28 @@ TEST(UserKernel, a_rung_is_found_by_its_namespace) {
       << "without kInfo there is nothing to call";
 }
 
+TEST(UserKernel, kernels_are_found_by_their_names) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(kernel_names_in("__global__ void sgemm(int M) {}"), Names{"sgemm"});
+  EXPECT_EQ(kernel_names_in("template <int T>\n__global__ void\n__launch_bounds__(T * (T), 2) "
+                            "tiled (int M);\nvoid __global__ second(int) {}"),
+            (Names{"tiled", "second"}));
+  EXPECT_EQ(kernel_names_in("// __global__ void no(int)\n/* __global__ void no(int); */"
+                            "__global__ void a(int);\n__global__ void a(int) {}"),
+            Names{"a"});
+  EXPECT_EQ(kernel_names_in("__global__"), Names{});
+  EXPECT_EQ(kernel_names_in("__global__ void __launch_bounds__((((("), Names{});
+  EXPECT_EQ(kernel_names_in("/*"), Names{});
+}
+
+TEST(UserKernel, arguments_are_whole_words) {
+  UserKernel kernel;
+  EXPECT_TRUE(kernel.takes("beta"));
+  kernel.arguments = "my_beta, alpha2, A, B, C, -alpha";
+  EXPECT_FALSE(kernel.takes("beta"));
+  EXPECT_TRUE(kernel.takes("alpha"));
+}
+
 TEST(UserKernel, what_is_missing_is_named_before_anything_is_compiled) {
   const auto deadline = tune::Clock::now() + std::chrono::seconds(5);
   UserKernel kernel;

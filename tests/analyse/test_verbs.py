@@ -325,6 +325,29 @@ class OwnKernel(Folder):
         self.assertIn("verified: passed", result.stdout)
         self.assertRegex(result.stdout, r"plain +256x256x256")
 
+    def test_a_plain_kernel_with_other_arguments(self):
+        product = """
+__global__ void square(const float* A, float* C, const float* B, int N) {
+  const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= N || col >= N) return;
+  float sum = 0;
+  for (int k = 0; k < N; ++k) sum += A[row * N + k] * B[k * N + col];
+  C[row * N + col] = sum;
+}
+"""
+        launch = ["--grid", "ceil_div(N, 32), ceil_div(N, 32)", "--block", "32, 32", "--needs",
+                  "M == N && K == N"]
+        result = ladder("run", self.write("product.cu", product), *launch, "--args", "A, C, B, N",
+                        "--no-explain", "--shape", "64")
+        self.assertEqual(result.returncode, 0, result)
+        self.assertIn("verified: passed", result.stdout)
+        self.assertIn("refused", result.stdout)
+        self.assertRegex(result.stdout, r"product +64x64x64 +passed")
+        result = ladder("run", self.write("swapped.cu", product), *launch, "--args", "B, C, A, N",
+                        "--no-explain", "--shape", "64")
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("wrong_value", result.stdout)
+
     def test_a_wrong_kernel_is_rejected(self):
         result = ladder("run", self.write("wrong.cu", PLAIN.replace("k < K", "k < K - 1")), *LAUNCH)
         self.assertEqual(result.returncode, 1, result)
@@ -415,6 +438,18 @@ class OwnKernel(Folder):
         rejected("/nonexistent.cu", says="/nonexistent.cu")
         rejected(plain, says="--kernel")
         rejected(plain, "--kernel", "sgemm", says="--grid")
+        rejected(self.folder.name, says="is a folder")
+        two = self.write("two.cu", PLAIN + PLAIN.replace("sgemm", "other"))
+        rejected(two, *LAUNCH[2:], says="two.cu has sgemm, other")
+        template = self.write("template.cu", "template <int T>\n" + PLAIN)
+        rejected(template, *LAUNCH, says="--kernel(1): error: cannot deduce")
+        rejected(template, *LAUNCH, says="a template needs its arguments")
+        for option, text in (("--grid", "Q"), ("--block", "32,"), ("--needs", "M %"),
+                             ("--shared", "*"), ("--args", "A, B, C")):
+            launch = {**dict(zip(LAUNCH[::2], LAUNCH[1::2])), option: text}
+            arguments = [word for pair in launch.items() for word in pair]
+            rejected(plain, *arguments, says=option + "(1): error: ")
+        rejected(plain, *LAUNCH, "--grid", "1", says="--grid: is given 2 times")
         rejected(plain, *LAUNCH, "--limit", "0", says="--limit")
         rejected(plain, *LAUNCH, "--against", "r99", says="--against")
         rejected(self.write("bad.cu", PLAIN.replace("float sum", "flat sum")), *LAUNCH, says="flat")
