@@ -3,9 +3,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -136,7 +138,11 @@ class Report {
     const char* const path = std::getenv("LADDER_CUBLAS_REPORT");
     if (path == nullptr) return;
     std::FILE* const file = std::string(path) == "-" ? stderr : std::fopen(path, "w");
-    if (file == nullptr) return;
+    if (file == nullptr) {
+      std::fprintf(stderr, "libladder_cublas: LADDER_CUBLAS_REPORT: %s: %s\n", path,
+                   std::strerror(errno));
+      return;
+    }
     std::fprintf(file, "%-32s %-10s %10s  %s\n", "function", "decision", "calls", "why");
     for (const auto& [row, count] : rows_) {
       const auto& [function, decision, why] = row;

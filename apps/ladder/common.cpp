@@ -58,6 +58,8 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
     if (std::ranges::find(selected, kernel) == selected.end()) selected.push_back(kernel);
   };
   for (const std::string& name : options.kernels) {
+    if (name.ends_with(".cu"))
+      throw BadInput(name + ": a file of your own is verified and measured by `ladder run`");
     for (const KernelInfo* kernel : required(find_kernels(name), "--kernel")) add(kernel);
   }
   if (options.kernels.empty()) {

@@ -104,7 +104,8 @@ typedef struct ladder_epilogue {
 /* One call. ladder_gemm_call_init() fills in row-major, no operation, one product, the handle's
  * precision and no epilogue. op(A) is m x k, op(B) is k x n, C is m x n. A row-major matrix has its
  * element (i, j) at i * ld + j, a column-major one at i + j * ld. As in BLAS, C is not read where
- * beta is 0, nor are A and B where k or alpha is 0. A, B and C are on the handle's device. */
+ * beta is 0, nor are A and B where k or alpha is 0. A, B and C are on the handle's device, aligned
+ * to 4 bytes. C overlaps neither A nor B, which is not checked. */
 typedef struct ladder_gemm_call {
   size_t struct_size; /* ladder_gemm_call_init() sets it; later versions only append members */
   ladder_layout layout;

@@ -20,9 +20,15 @@ std::string place_of(int ordinal) {
 }
 
 // The CUDA device whose memory this is; kHostMemory for host memory or without a CUDA runtime.
-int device_of(const void* pointer) {
+// Errors (kLaunchFailed): a kernel has failed before, and since then every CUDA function fails.
+Result<int> device_of(const char* name, const float* pointer) {
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignof(float) != 0)
+    return Status(Code::kInvalidArgument, std::string(name) + ": is not aligned to 4 bytes");
   cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+  const cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
+  if (error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure)
+    return Status(Code::kLaunchFailed, std::string(name) + ": " + cudaGetErrorString(error));
+  if (error != cudaSuccess) {
     cudaGetLastError();  // clears the error, which is not the caller's
     return kHostMemory;
   }
@@ -100,12 +106,16 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands) {
                     std::string(argument.name) + ": null, but the problem uses it");
     }
   }
-  const int ordinal = device_of(operands.c);
+  const auto place = device_of("c", operands.c);
+  if (!place) return place.status();
+  const int ordinal = place.value();
   for (const Argument& argument : used) {
-    const int other = device_of(argument.pointer);
-    if (other != ordinal) {
+    const auto other = device_of(argument.name, argument.pointer);
+    if (!other) return other.status();
+    if (other.value() != ordinal) {
       return Status(Code::kInvalidArgument, std::string(argument.name) + ": lies " +
-                                                place_of(other) + ", but c " + place_of(ordinal));
+                                                place_of(other.value()) + ", but c " +
+                                                place_of(ordinal));
     }
   }
   if (ordinal != kHostMemory) {
@@ -134,7 +144,9 @@ Status row_major_call(const Problem& problem, const Operands& operands, RowMajor
 
 Result<Call> checked_matrix(const char* name, const float* matrix) {
   if (matrix == nullptr) return Status(Code::kInvalidArgument, std::string(name) + ": null");
-  const int ordinal = device_of(matrix);
+  const auto place = device_of(name, matrix);
+  if (!place) return place.status();
+  const int ordinal = place.value();
   if (ordinal == kHostMemory) {
     return Status(Code::kInvalidArgument,
                   std::string(name) + ": lies " + place_of(ordinal) + ", not on a CUDA device");

@@ -67,7 +67,10 @@ Outcome id_of(cudaStream_t stream, std::optional<unsigned long long>& id) {
   }
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaError_t error = cudaStreamIsCapturing(stream, &status);
-  if (error != cudaSuccess) return invalid("stream: " + std::string(cudaGetErrorString(error)));
+  if (error == cudaErrorInvalidResourceHandle || error == cudaErrorInvalidValue ||
+      error == cudaErrorContextIsDestroyed)
+    return invalid("stream: " + std::string(cudaGetErrorString(error)));
+  if (error != cudaSuccess) return cuda_outcome("stream", error);
   if (status != cudaStreamCaptureStatusNone) return {};
   unsigned long long found = 0;
   error = cudaStreamGetId(stream, &found);

@@ -46,9 +46,15 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+std::string_view first_part(std::string_view text) { return text.substr(0, text.find('_')); }
+
+// To the id, or to its first part, which is a rung's number.
+std::size_t distance_to_id(std::string_view name, std::string_view id) {
+  return std::min(distance(name, id), distance(name, first_part(id)));
+}
+
 bool means(std::string_view name, const KernelInfo& info) {
   if (name == info.id || name == info.rung || name == to_string(info.place)) return true;
-  const auto first_part = [](std::string_view text) { return text.substr(0, text.find('_')); };
   if (info.role == Role::kLibrary) return name == first_part(info.id);
   return !name.empty() && info.role != Role::kLibraryKernel && first_part(info.rung) == name;
 }
@@ -120,8 +126,8 @@ Result<std::vector<const KernelInfo*>> find_kernels(std::string_view name) {
 
   std::vector<std::string_view> near;
   for (const KernelInfo& info : kernels()) near.push_back(info.id);
-  std::ranges::stable_sort(near,
-                           [&](auto a, auto b) { return distance(name, a) < distance(name, b); });
+  std::ranges::stable_sort(
+      near, [&](auto a, auto b) { return distance_to_id(name, a) < distance_to_id(name, b); });
   near.resize(std::min<std::size_t>(3, near.size()));
   std::string message = "no kernel '" + std::string(name) + "'; nearest:";
   for (const auto id : near) message += " " + std::string(id);

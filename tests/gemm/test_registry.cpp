@@ -51,6 +51,7 @@ TEST(Registry, AnUnknownNameIsRefusedWithTheNearest) {
     ASSERT_FALSE(found) << name;
     EXPECT_EQ(found.status().code(), Code::kInvalidArgument);
   }
+  EXPECT_NE(find_kernels("r99").status().message().find("r09_autotuned"), std::string::npos);
   EXPECT_NE(find_kernels("r01_niave").status().message().find("r01_naive"), std::string::npos);
 }
 

@@ -81,6 +81,15 @@ class OverCublas(unittest.TestCase):
         rows, _ = run(arguments=["lt"])
         self.assertEqual(rows["cublasLtMatmul", "auto"], [(3, )])
 
+    def test_a_report_that_cannot_be_written_is_told(self):
+        result = subprocess.run([VGPU, PROGRAM], capture_output=True, text=True, timeout=200,
+                                check=False, env={
+                                    **os.environ, "LD_PRELOAD": LIBRARY,
+                                    "LADDER_CUBLAS_REPORT": "/no/such/report"
+                                })
+        self.assertEqual(result.returncode, 0, result)
+        self.assertIn("LADDER_CUBLAS_REPORT: /no/such/report: No such file", result.stderr)
+
     def test_its_own_workspace(self):
         for setting in ("own", "program"):
             rows, _ = run(LADDER_CUBLAS_WORKSPACE=setting, LADDER_CUBLAS_PRECISION="bf16x6")

@@ -19,6 +19,10 @@ struct Wrong {
   std::function<void(Example&)> make;
 };
 
+const float* shifted(const float* at) {
+  return reinterpret_cast<const float*>(reinterpret_cast<const char*>(at) + 2);
+}
+
 TEST_F(Arguments, EachWrongOneIsNamedAndNothingIsWritten) {
   const Handle handle;
   static float on_host[4096];
@@ -50,6 +54,9 @@ TEST_F(Arguments, EachWrongOneIsNamedAndNothingIsWritten) {
       {"a: null", [](Example& x) { x.call.a = nullptr; }},
       {"b: null", [](Example& x) { x.call.b = nullptr; }},
       {"c: null", [](Example& x) { x.call.c = nullptr; }},
+      {"a: is not aligned to 4 bytes", [](Example& x) { x.call.a = shifted(x.call.a); }},
+      {"c: is not aligned to 4 bytes",
+       [](Example& x) { x.call.c = const_cast<float*>(shifted(x.call.c)); }},
       {"a: lies on the host", [](Example& x) { x.call.a = on_host; }},
       {"b: lies on the host", [](Example& x) { x.call.b = on_host; }},
       {"c: lies on the host", [](Example& x) { x.call.c = on_host; }},

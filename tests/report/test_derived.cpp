@@ -23,6 +23,8 @@ TEST(Derived, PeakAtTheClockThatWasMeasured) {
   row.device.sm_clock_hz = 1980e6;
   const Derived d = derive(row);
   EXPECT_NEAR(*d.percent_of_peak_at_clock, *d.percent_of_peak * 1980 / 1975, 1e-9);
+  row.device.sm_clock_hz = 0;  // not known
+  EXPECT_FALSE(derive(row).percent_of_peak_at_clock);
   EXPECT_NEAR(*d.cycles, 22e-3 * 1975e6, 1e-3);
 }
 
