@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles a user's .cu file: to machine code, or to a library with one kernel, which the program
 // then uses like a rung. In the second case the file holds either a rung (namespace ladder::NAME
-// with kInfo) or a plain kernel, of float matrices that are row-major and tight, for which a launcher
-// is generated.
+// with kInfo) or a plain kernel, of float matrices that are row-major and tight, for which a
+// launcher is generated.
 #pragma once
 #include <ladder/kernel.hpp>
 #include <ladder/status.hpp>

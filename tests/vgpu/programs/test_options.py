@@ -42,7 +42,8 @@ class Options(unittest.TestCase):
 
     def test_an_option_is_given_once(self):
         result = vgpu("--device", "h200", "--device", "h100", "/bin/true")
-        self.assertEqual([result.returncode, result.stderr], [2, b"vgpu: --device: is given 2 times\n"])
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stderr, b"vgpu: --device: is given 2 times\n")
 
     def test_what_cannot_be_printed_is_no_success(self):
         for arguments in (["--help"], ["--version"], ["--print", PROGRAM]):
