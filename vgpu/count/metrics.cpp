@@ -68,7 +68,7 @@ constexpr std::array kMetrics = {
     of_class("smsp__sass_thread_inst_executed_op_misc_pred_on.sum", "others of threads",
              {kMisc, kBarrier, kMbarrier, kMbarrierWait, kGridWait}, kWaits | kParted | kBroke),
     // The compiler loads constants with HFMA2.MMA, also in loops that wait.
-    of_loops("sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA, HGMMA and QGMMA",
+    of_loops("sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA, HGMMA, QGMMA, HFMA2.MMA",
              executions, {kTensorFloat, kHalfTensor, kTensorWarpgroup, kTensorWarpgroupByte},
              kLoops),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_imma.sum", "inst", "IMMA, BMMA and IGMMA",

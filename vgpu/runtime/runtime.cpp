@@ -84,6 +84,7 @@ void report_launch_errors() {
 void report_leaks() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
+  if (runtime.fault.code != cudaSuccess) return;  // since then cudaFree fails
   const std::string report = leaks(runtime);
   if (report.empty()) return;
   say(report);
