@@ -2,6 +2,9 @@
 // C++20 over gemm.h: an owning handle, matrices as pointer and strides or as mdspan, results that
 // hold a value or a failure. Header only; everything is inline over the C interface.
 #pragma once
+#ifndef __cpp_concepts
+#error "ladder/gemm.hpp needs C++20; ladder/gemm.h is for C and any C++"
+#else
 #include <ladder/gemm.h>
 
 #include <algorithm>
@@ -262,3 +265,4 @@ inline Expected<ladder_gemm_plan> plan(const Handle& handle, const View<const fl
 }
 
 }  // namespace ladder
+#endif
