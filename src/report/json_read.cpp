@@ -224,6 +224,12 @@ Row row_of(const Json& j, const Device& usual) {
   return r;
 }
 
+// The library's message without its number.
+std::string without_number(std::string text) {
+  const auto end = text.find("] ");
+  return text.starts_with("[json.exception") && end != text.npos ? text.substr(end + 2) : text;
+}
+
 }  // namespace
 
 Result<Document> from_json(std::string_view text, const std::string& name) {
@@ -241,7 +247,8 @@ Result<Document> from_json(std::string_view text, const std::string& name) {
       document.rows.push_back(row_of(row, document.environment.device));
     return document;
   } catch (const std::exception& error) {
-    return Status(Code::kIo, fmt::format("{}: not a file of rows: {}", name, error.what()));
+    return Status(Code::kIo,
+                  fmt::format("{}: not a file of rows: {}", name, without_number(error.what())));
   }
 }
 

@@ -66,11 +66,11 @@ std::string row(const Job& job, const Tuning& outcome, std::size_t at) {
                      fmt::format("{:>4}  {:>6}", c.compiled.registers, c.compiled.shared_bytes);
   if (c.prediction) {
     line +=
-        fmt::format("  {:>6}  {:>6.0f}%  {:>8.1f}  {:>8.1f}  {:>8.3f}", c.prediction->blocks_per_sm,
+        fmt::format("  {:>6}  {:>6.0f}%  {:>8.1f}  {:>8.1f}  {:>8.4g}", c.prediction->blocks_per_sm,
                     100 * c.prediction->occupancy, c.prediction->shared_loads_per_kilo_fma,
                     c.prediction->wavefronts_per_kilo_fma, ms);
   } else {
-    line += fmt::format("  {:>8.3f}  {:>8.0f}", ms, gflops(job.problem, ms));
+    line += fmt::format("  {:>8.4g}  {:>8.0f}", ms, gflops(job.problem, ms));
   }
   if (outcome.winner == at) line += "  winner";
   if (outcome.by_hand == at) line += "  set by hand";

@@ -73,7 +73,8 @@ class BadInput(Folder):
     def test_report(self):
         self.rejected("report", self.path("none.json"), says=["none.json", "No such file"])
         pathlib.Path(self.path("bad.json")).write_text("{}")
-        self.rejected("report", self.path("bad.json"), says=["bad.json", "not a file of rows"])
+        self.rejected("report", self.path("bad.json"),
+                      says=["bad.json", "rows: key 'schema' not found"])
         self.rejected("report", self.path("bad.json"), "--marker", "x", says=["--into"])
         self.rejected("report", says=["files"])
 

@@ -212,6 +212,12 @@ Device device_of(const Json& file) {
   return device;
 }
 
+// The library's message without its number.
+std::string without_number(std::string text) {
+  const auto end = text.find("] ");
+  return text.starts_with("[json.exception") && end != text.npos ? text.substr(end + 2) : text;
+}
+
 }  // namespace
 
 bool names_device_file(std::string_view item) {
@@ -232,7 +238,7 @@ std::string read_device(const std::string& path, Device& device) {
   } catch (const Wrong& wrong) {
     return fmt::format("{}: {}", path, wrong.text);
   } catch (const Json::exception& error) {
-    return fmt::format("{}: no JSON: {}", path, error.what());
+    return fmt::format("{}: no JSON: {}", path, without_number(error.what()));
   }
   return "";
 }
