@@ -56,6 +56,8 @@ std::string check_baseline_file(const Options& options) {
 }
 
 std::string check_files(const Options& options) {
+  if (!options.junit.empty() && options.junit == options.sarif)
+    return fmt::format("--sarif: {}: is the file of --junit, too", options.sarif);
   for (const auto& [name, file] :
        {std::pair{"--junit", &options.junit}, {"--sarif", &options.sarif}}) {
     if (file->empty()) continue;

@@ -78,6 +78,7 @@ std::string with_absolute_files(std::string_view text) {
 
 std::string parse_checks(std::string_view text, Checks& checks) {
   if (text.empty()) return "";
+  const std::string_view whole = text;
   const auto set = [&](const CheckName& check, bool on) {
     for (bool Checks::*const part : check.parts) {
       if (part != nullptr) checks.*part = on;
@@ -95,6 +96,8 @@ std::string parse_checks(std::string_view text, Checks& checks) {
     const auto* const known = std::ranges::find(kCheckNames, word, &CheckName::name);
     if (known != std::end(kCheckNames)) {
       set(*known, true);
+    } else if (word == kNone && word != whole) {
+      return fmt::format("check '{}': none stands alone", whole);
     } else if (word == kAll || word == kNone) {
       set_all(word == kAll);
     } else if (!word.empty()) {

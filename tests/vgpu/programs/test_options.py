@@ -11,7 +11,7 @@ REFUSED = {
     "--device": ["", "-1", "abacus", "h200:", "h200:-1", "h200:99999999999999999999", "\x1b[31m"],
     "--engine": ["", "-1", "fast", "\x1b[31m"],
     "--blas": ["", "cublas", "\x1b[31m"],
-    "--check": ["", "everything", "\x1b[31m"],
+    "--check": ["", "everything", "race,none", "none,all", "\x1b[31m"],
     "--counters": ["", "/no/such/folder/x.json", "/"],
     "--kernel": ["", "(", "(" * 50_000, "[z-a]", "a{1000}{1000}", "(?=x)", "*\x1b[31m"],
     "--launch-skip": ["", "-1", "1e3", "nan", " 1", "9" * 40, "0x1"],
@@ -44,6 +44,11 @@ class Options(unittest.TestCase):
         result = vgpu("--device", "h200", "--device", "h100", "/bin/true")
         self.assertEqual(result.returncode, 2)
         self.assertEqual(result.stderr, b"vgpu: --device: is given 2 times\n")
+
+    def test_two_reports_are_two_files(self):
+        result = vgpu("--junit", "report", "--sarif", "report", "/bin/true")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stderr, b"vgpu: --sarif: report: is the file of --junit, too\n")
 
     def test_what_cannot_be_printed_is_no_success(self):
         for arguments in (["--help"], ["--version"], ["--print", PROGRAM]):
