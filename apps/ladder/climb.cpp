@@ -132,11 +132,12 @@ class Climb {
     };
     if (any([&](const KernelInfo& kernel) { return counts(kernel); })) {
       printer_.line(
-          fmt::format("No GPU is used: CUDA kernels run on a virtual GPU ({}), which is software.\n"
-                      "Their results are proved right, and the memory accesses that a GPU would "
-                      "make are counted. Their\n"
-                      "time on a GPU is not known here.\n",
+          fmt::format("No GPU is used: CUDA kernels run on a virtual GPU ({}), which is software.",
                       target_.cuda->name));
+      printer_.line(
+          "Their results are proved right, and the memory accesses that a GPU would make are");
+      printer_.line("counted. Their time on a GPU is not known here.");
+      printer_.line("");
     }
   }
 

@@ -48,9 +48,19 @@ const Exercise& find_exercise(const std::vector<Exercise>& all, const std::strin
                              all.back().number()));
 }
 
-// The exercise's folder below --dir, or the current folder if it is one and no exercise is named.
+// If the current folder is an exercise's own, and --dir does not name another.
+std::optional<Progress> progress_here(const LearnOptions& o) {
+  return o.dir.empty() ? read_progress(".") : std::nullopt;
+}
+
+// The folder with the learner's exercises.
+std::string dir_of(const LearnOptions& o) {
+  if (!o.dir.empty()) return o.dir;
+  return progress_here(o) ? ".." : kDefaultDir;
+}
+
 fs::path folder_of(const LearnOptions& o, const Exercise& exercise) {
-  return fs::path(o.dir.empty() ? kDefaultDir : o.dir) / exercise.id;
+  return fs::path(dir_of(o)) / exercise.id;
 }
 
 struct Assignment {
@@ -60,7 +70,7 @@ struct Assignment {
 
 Assignment assignment_of(const LearnOptions& o) {
   const std::vector<Exercise> all = course();
-  const auto here = o.dir.empty() ? read_progress(".") : std::nullopt;
+  const auto here = progress_here(o);
   if (o.exercise.empty()) {
     if (!here) throw BadInput("EXERCISE: which one? (ladder learn lists them)");
     return {find_exercise(all, here->exercise), "."};
@@ -101,7 +111,7 @@ int list(const LearnOptions& o) {
                state.empty() ? "" : fmt::format("  [{}]", state));
   }
   fmt::print("{} of {} passed in {}/. Begin with `ladder learn 01`.\n", passed, all.size(),
-             printable(o.dir.empty() ? kDefaultDir : o.dir));
+             printable(dir_of(o)));
   return kOk;
 }
 

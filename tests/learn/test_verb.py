@@ -80,6 +80,14 @@ class Learn(Folder):
         result = ladder("learn", "--check", cwd=self.path("01_vector_add"))
         self.assertEqual(result.returncode, 0, result)
 
+    def test_in_an_exercise_the_others_are_beside_it(self):
+        self.learn("01")
+        here = self.path("01_vector_add")
+        self.assertIn("vector_add", ladder("learn", "--progress", cwd=here).stdout)
+        self.assertIn("[begun]", ladder("learn", cwd=here).stdout)
+        self.assertEqual(ladder("learn", "02", cwd=here).returncode, 0)
+        self.assertTrue(self.kernel("02_indices_2d").exists())
+
     def test_printf_of_a_kernel_is_shown(self):
         text = self.solution().replace(
             "  c[i] =", '  if (i == 0) printf("thread %d of %d\\n", i, count);\n  c[i] =')
