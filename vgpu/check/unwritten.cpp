@@ -77,7 +77,7 @@ void UnwrittenReads::note_shared(const observer::Warp& warp, const ir::Insn& ins
     return observer::made_fault(
         {warp, insn, lane}, FaultKind::kUninitialized,
         fmt::format("read of {} bytes of shared memory that the block did not write before", bytes),
-        fmt::format("shared address 0x{:x}: {} byte(s) into the block's {} bytes", offset,
+        fmt::format("shared address 0x{:x}: {} bytes into the block's {} bytes", offset,
                     offset - warp.shared_begin, warp.shared_end - warp.shared_begin));
   });
   site.words.resize((warp.shared_end - warp.shared_begin + 3) / 4);

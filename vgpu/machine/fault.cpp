@@ -2,6 +2,7 @@
 #include "machine/fault.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,13 @@ bool is_write(const Insn& insn, AddressSpace space) {
          ((insn.flags & kFlagCopy) != 0 && space == AddressSpace::kShared);
 }
 
+// As for global memory: where the access begins, or how far it ends behind the memory.
+std::string past_end(u64 address, u32 bytes, u64 end, std::string_view of) {
+  const bool begins_inside = address < end;
+  return fmt::format("{}{} bytes past the end of {}", begins_inside ? "the access ends " : "",
+                     begins_inside ? address + bytes - end : address - end, of);
+}
+
 std::string describe_shared(const Warp& warp, u64 address, u32 bytes) {
   if (address < warp.shared_begin) {
     return fmt::format(
@@ -36,15 +44,21 @@ std::string describe_shared(const Warp& warp, u64 address, u32 bytes) {
   }
   if (address > 0xffffffff) return fmt::format("0x{:x} is no address of shared memory", address);
   const u64 size = warp.shared_end - warp.shared_begin;
-  const u64 end = address + bytes;
-  return fmt::format("shared address 0x{:x}: {} byte(s) past the end of the block's {} bytes",
-                     address, end - warp.shared_end, size);
+  if (size == 0) {
+    return fmt::format(
+        "shared address 0x{:x}: the block has none; <<<grid, block, bytes>>> gives it some",
+        address);
+  }
+  return fmt::format(
+      "shared address 0x{:x}: {}", address,
+      past_end(address, bytes, warp.shared_end, fmt::format("the block's {} bytes", size)));
 }
 
 std::string describe_local(const Warp& warp, u64 address, u32 bytes) {
   if (address >= kWindowBytes) return fmt::format("0x{:x} is no address of local memory", address);
-  return fmt::format("local address 0x{:x}: {} byte(s) past the end of the thread's {} bytes",
-                     address, address + bytes - warp.local_bytes, warp.local_bytes);
+  return fmt::format("local address 0x{:x}: {}", address,
+                     past_end(address, bytes, warp.local_bytes,
+                              fmt::format("the thread's {} bytes", warp.local_bytes)));
 }
 
 }  // namespace

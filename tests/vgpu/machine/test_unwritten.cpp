@@ -129,7 +129,7 @@ TEST_F(UnwrittenReads, TheReadThatMattersIsNamed) {
     const vgpu::Fault fault = fault_of("one_of_two", {3}, {32}, fresh<int>(96));
     EXPECT_EQ(fault.kind, kRead);
     EXPECT_EQ(fault.block, (vgpu::Dim3{0, 0, 0}));
-    EXPECT_NE(std::string(fault.what()).find("256 byte(s) into the block's 384 bytes"),
+    EXPECT_NE(std::string(fault.what()).find("256 bytes into the block's 384 bytes"),
               std::string::npos)
         << fault.what();
   }
