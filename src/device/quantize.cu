@@ -133,14 +133,17 @@ Status run(const Plain& from, Grain grain, const Quantized& to, cudaStream_t str
 }  // namespace
 
 Status quantize(const Plain& from, Type type, Grain grain, const Quantized& to, Stream stream) {
-  const auto invalid = [](const std::string& message) {
-    return Status(Code::kInvalidArgument, "quantize: " + message);
-  };
   if (type != Type::kE4m3 && type != Type::kE5m2)
-    return invalid(std::string("type ") + to_string(type) + " has not 8 bits");
-  if (from.rows < 0 || from.cols < 0) return invalid("a size is negative");
-  if (from.ld < from.cols || to.ld < from.cols)
-    return invalid("a leading dimension is below the " + std::to_string(from.cols) + " columns");
+    return {Code::kInvalidArgument, std::string("type: ") + to_string(type) + " has not 8 bits"};
+  const auto least = [](const char* name, std::int64_t value, std::int64_t bound, const char* why) {
+    if (value >= bound) return Status::ok();
+    return Status(Code::kInvalidArgument, std::string(name) + " = " + std::to_string(value) +
+                                              ": must be at least " + std::to_string(bound) + why);
+  };
+  if (Status s = least("rows", from.rows, 0, ""); !s) return s;
+  if (Status s = least("cols", from.cols, 0, ""); !s) return s;
+  if (Status s = least("ldx", from.ld, from.cols, ", the columns"); !s) return s;
+  if (Status s = least("ldq", to.ld, from.cols, ", the columns"); !s) return s;
   if (from.rows == 0 || from.cols == 0) return Status::ok();
   return type == Type::kE4m3 ? run<__NV_E4M3>(from, grain, to, stream)
                              : run<__NV_E5M2>(from, grain, to, stream);

@@ -21,9 +21,10 @@ std::string place_of(int ordinal) {
 
 // The CUDA device whose memory this is; kHostMemory for host memory or without a CUDA runtime.
 // Errors (kLaunchFailed): a kernel has failed before, and since then every CUDA function fails.
-Result<int> device_of(const char* name, const float* pointer) {
-  if (reinterpret_cast<std::uintptr_t>(pointer) % alignof(float) != 0)
-    return Status(Code::kInvalidArgument, std::string(name) + ": is not aligned to 4 bytes");
+Result<int> device_of(const char* name, const void* pointer, std::size_t alignment) {
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
+    return Status(Code::kInvalidArgument, std::string(name) + ": is not aligned to " +
+                                              std::to_string(alignment) + " bytes");
   cudaPointerAttributes attributes{};
   const cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
   if (error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure)
@@ -106,11 +107,11 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands) {
                     std::string(argument.name) + ": null, but the problem uses it");
     }
   }
-  const auto place = device_of("c", operands.c);
+  const auto place = device_of("c", operands.c, alignof(float));
   if (!place) return place.status();
   const int ordinal = place.value();
   for (const Argument& argument : used) {
-    const auto other = device_of(argument.name, argument.pointer);
+    const auto other = device_of(argument.name, argument.pointer, alignof(float));
     if (!other) return other.status();
     if (other.value() != ordinal) {
       return Status(Code::kInvalidArgument, std::string(argument.name) + ": lies " +
@@ -142,9 +143,9 @@ Status row_major_call(const Problem& problem, const Operands& operands, RowMajor
   return facts.status();
 }
 
-Result<Call> checked_matrix(const char* name, const float* matrix) {
+Result<Call> checked_matrix(const char* name, const void* matrix, std::size_t alignment) {
   if (matrix == nullptr) return Status(Code::kInvalidArgument, std::string(name) + ": null");
-  const auto place = device_of(name, matrix);
+  const auto place = device_of(name, matrix, alignment);
   if (!place) return place.status();
   const int ordinal = place.value();
   if (ordinal == kHostMemory) {

@@ -26,7 +26,8 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands);
 
 // The same for one matrix: that it is there, and on the current CUDA device. `name` is the
 // argument.
-Result<Call> checked_matrix(const char* name, const float* matrix);
+Result<Call> checked_matrix(const char* name, const void* matrix,
+                            std::size_t alignment = alignof(float));
 
 // A call in row-major form, with the facts by which it is planned.
 struct RowMajorCall {

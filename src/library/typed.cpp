@@ -90,8 +90,8 @@ Outcome find_kernel(const Problem& p, const Device& device, const KernelInfo*& f
           "type_ab, type_c: " + types_of(p) + " is not computed; there are: " + others};
 }
 
-Outcome check_matrix(const char* name, const void* matrix) {
-  return checked_matrix(name, static_cast<const float*>(matrix)).status();
+Outcome check_matrix(const char* name, const void* matrix, Type type = Type::kF32) {
+  return checked_matrix(name, matrix, static_cast<std::size_t>(ladder::bytes_of(type))).status();
 }
 
 Outcome check(const ladder_context& handle, const ladder_typed_call* call, Typed& typed) {
@@ -107,11 +107,11 @@ Outcome check(const ladder_context& handle, const ladder_typed_call* call, Typed
   typed.p = p;
   if (Outcome o = find_kernel(p, handle.device, typed.kernel); !o) return o;
   if (typed.is_empty()) return {};
-  if (Outcome o = check_matrix("c", call->c); !o) return o;
+  if (Outcome o = check_matrix("c", call->c, p.out); !o) return o;
   typed.o.c = static_cast<float*>(call->c);
   if (!reads_ab(p)) return {};
-  if (Outcome o = check_matrix("a", call->a); !o) return o;
-  if (Outcome o = check_matrix("b", call->b); !o) return o;
+  if (Outcome o = check_matrix("a", call->a, p.in); !o) return o;
+  if (Outcome o = check_matrix("b", call->b, p.in); !o) return o;
   typed.o.a = static_cast<const float*>(call->a);
   typed.o.b = static_cast<const float*>(call->b);
   if (p.scaling != Scaling::kNone) {
@@ -210,7 +210,7 @@ ladder_status ladder_quantize(ladder_handle handle, ladder_type type, ladder_gra
     if (Outcome o = find("grain", grain, kGrains, shared); !o) return o;
     if (rows > 0 && cols > 0) {
       if (Outcome o = check_matrix("x", x); !o) return o;
-      if (Outcome o = check_matrix("q", q); !o) return o;
+      if (Outcome o = check_matrix("q", q, element); !o) return o;
       if (Outcome o = check_matrix("scales", scales); !o) return o;
     }
     return quantize({x, rows, cols, ldx}, element, shared, {q, ldq, scales}, h.stream);

@@ -287,6 +287,11 @@ TEST_F(TypedCalls, EachWrongArgumentIsNamedAndNothingIsWritten) {
       {"a: null", [](auto& x) { x.a = nullptr; }},
       {"b: lies on the host", [](auto& x) { x.b = on_host; }},
       {"c: null", [](auto& x) { x.c = nullptr; }},
+      {"c: is not aligned to 4 bytes", [](auto& x) { x.c = static_cast<char*>(x.c) + 2; }},
+      {"scales_a: is not aligned to 4 bytes",
+       [](auto& x) {
+         x.scales_a = reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.scales_a) + 1);
+       }},
       {"scales_a: null", [](auto& x) { x.scales_a = nullptr; }},
       {"scales_b: lies on the host", [](auto& x) { x.scales_b = on_host; }},
       {"type_ab, type_c: e4m3 to f16 with block scales is not computed; there are: bf16 to bf16;",
@@ -369,10 +374,11 @@ TEST_F(WithDevice, ScaleCountsAndQuantizeNameWhatIsWrong) {
         << ladder_last_error();
   };
   wrong("type: 9 is none", static_cast<ladder_type>(9), LADDER_GRAIN_TENSOR, 8, 8, x.get());
-  wrong("has not 8 bits", LADDER_TYPE_BF16, LADDER_GRAIN_TENSOR, 8, 8, x.get());
+  wrong("type: bf16 has not 8 bits", LADDER_TYPE_BF16, LADDER_GRAIN_TENSOR, 8, 8, x.get());
   wrong("grain: 3 is none", LADDER_TYPE_E4M3, static_cast<ladder_grain>(3), 8, 8, x.get());
-  wrong("a size is negative", LADDER_TYPE_E4M3, LADDER_GRAIN_TENSOR, -8, 8, x.get());
-  wrong("leading dimension", LADDER_TYPE_E4M3, LADDER_GRAIN_TENSOR, 8, 7, x.get());
+  wrong("rows = -8: must be at least 0", LADDER_TYPE_E4M3, LADDER_GRAIN_TENSOR, -8, 8, x.get());
+  wrong("ldx = 7: must be at least 8, the columns", LADDER_TYPE_E4M3, LADDER_GRAIN_TENSOR, 8, 7,
+        x.get());
   wrong("x: null", LADDER_TYPE_E4M3, LADDER_GRAIN_TENSOR, 8, 8, nullptr);
 }
 
