@@ -79,7 +79,7 @@ std::shared_ptr<const AllocationMap> Memory::map() const {
 }
 
 std::string Memory::describe(std::uint64_t address) const {
-  if (address < kNullPage) return "a null pointer (" + hexadecimal(address) + ")";
+  if (address < kNullPage) return "a null pointer";
   const std::shared_ptr<const AllocationMap> now = map();
   const std::vector<Allocation>& all = now->all();
   if (const Allocation* block = now->find(address)) {
@@ -91,7 +91,7 @@ std::string Memory::describe(std::uint64_t address) const {
   const std::uint64_t behind = after == all.begin() ? kNearby : address - std::prev(after)->end;
   const std::uint64_t before = after == all.end() ? kNearby : after->begin - address;
   if (std::min(behind, before) >= kNearby)
-    return hexadecimal(address) + ", which is no device memory";
+    return "no allocation is near it; a pointer of the host?";
   if (behind <= before) return count_bytes(behind) + " past the end of " + title(*std::prev(after));
   return count_bytes(before) + " before " + title(*after);
 }
