@@ -225,7 +225,7 @@ Row row_of(const Json& j, const Device& usual) {
 }
 
 // The library's message without its number.
-std::string without_number(std::string text) {
+std::string without_number(const std::string& text) {
   const auto end = text.find("] ");
   return text.starts_with("[json.exception") && end != text.npos ? text.substr(end + 2) : text;
 }

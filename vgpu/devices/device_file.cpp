@@ -213,7 +213,7 @@ Device device_of(const Json& file) {
 }
 
 // The library's message without its number.
-std::string without_number(std::string text) {
+std::string without_number(const std::string& text) {
   const auto end = text.find("] ");
   return text.starts_with("[json.exception") && end != text.npos ? text.substr(end + 2) : text;
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/launch_errors.hpp"
 
-#include <utility>
-
 namespace vgpu {
 
-void LaunchErrors::note(Finding error) {
+void LaunchErrors::note(const Finding& error) {
   const std::scoped_lock lock(mutex_);
-  first_.try_emplace(std::this_thread::get_id(), std::move(error));
+  first_.try_emplace(std::this_thread::get_id(), error);
 }
 
 void LaunchErrors::asked() {

@@ -14,7 +14,7 @@ namespace vgpu {
 
 class LaunchErrors {
  public:
-  void note(Finding error);  // of the calling thread, which keeps the first one
+  void note(const Finding& error);  // of the calling thread, which keeps the first one
   void asked();              // by the calling thread
   void clear();
   std::vector<Finding> all() const;
