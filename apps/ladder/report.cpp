@@ -221,7 +221,9 @@ void add_report(CLI::App& app, Verb& chosen) {
   verb->add_option("--kernel", options->kernels,
                    "only rows of these: a name or the start of one; repeatable")
       ->allow_extra_args(false);
-  verb->add_option("--shape", options->shapes, "only rows of these: MxNxK or N, lists and ranges as of `ladder bench`; repeatable")
+  verb->add_option(
+          "--shape", options->shapes,
+          "only rows of these: MxNxK or N, lists and ranges as of `ladder bench`; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--save", options->save,
                    "write the rows of one file again, in the present format, and no more");
