@@ -215,8 +215,7 @@ std::string rung_in(const std::string& text) {
   if (text.find("kInfo") == std::string::npos) return "";
   for (auto at = text.find(kHead); at != std::string::npos; at = text.find(kHead, at + 1)) {
     const auto begin = at + kHead.size();
-    std::string name =
-        text.substr(begin, text.find_first_not_of(kWordCharacters, begin) - begin);
+    std::string name = text.substr(begin, text.find_first_not_of(kWordCharacters, begin) - begin);
     if (!name.empty() && (name[0] < '0' || name[0] > '9')) return name;
   }
   return "";
