@@ -62,7 +62,9 @@ cudaError_t launch_in_stub(Runtime& runtime, const void* function, const Request
     note_dropped(runtime, function, error, "");
     return error;
   } catch (const Failure& failure) {
-    note_dropped(runtime, function, failure.code, failure.message.c_str());
+    const dim3& grid = request.grid;
+    const bool nothing_to_do = grid.x == 0 || grid.y == 0 || grid.z == 0;
+    if (!nothing_to_do) note_dropped(runtime, function, failure.code, failure.message.c_str());
     throw;
   }
 }

@@ -18,9 +18,10 @@ int main(int argc, char** argv) {
     bounded<<<1, 256>>>(out);
   }
   if (named("by_another_thread")) {
-    std::thread([&] { store<<<0, 1>>>(out); }).join();
+    std::thread([&] { store<<<1, 2048>>>(out); }).join();
     require(cudaGetLastError(), "this thread's last error");
   }
+  if (named("no_blocks")) store<<<0, 1>>>(out);
   if (named("asked")) {
     store<<<1, 2048>>>(out);
     require(cudaPeekAtLastError(), cudaErrorInvalidValue, "the last error");
