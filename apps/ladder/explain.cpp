@@ -13,7 +13,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <ranges>
+#include <string_view>
+#include <vector>
 
 #include "analyse/profiler.hpp"
 #include "common.hpp"
@@ -256,10 +257,12 @@ int explain_call(const ExplainOptions& o) {
   const auto all = precisions();
   const auto precision =
       std::ranges::find_if(all, [&](Precision p) { return to_string(p) == o.precision; });
-  if (precision == all.end())
-    throw BadInput(fmt::format(
-        "--precision: '{}': there are {}", o.precision,
-        fmt::join(all | std::views::transform([](Precision p) { return to_string(p); }), ", ")));
+  if (precision == all.end()) {
+    std::vector<std::string_view> names;
+    for (const Precision p : all) names.emplace_back(to_string(p));
+    throw BadInput(
+        fmt::format("--precision: '{}': there are {}", o.precision, fmt::join(names, ", ")));
+  }
   const analyse::Machine machine = selected_machine(o.device, "boost");
   const auto op = [](const std::string& name) { return name == "T" ? Op::kTranspose : Op::kNone; };
   const Problem problem =
