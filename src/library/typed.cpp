@@ -38,10 +38,10 @@ Outcome find(const char* name, int value, const T (&all)[kMany], T& found) {
 
 bool has_8_bits(Type type) { return bytes_of(type) == 1; }
 
-std::string types_of(const Problem& p) {
-  return std::string(to_string(p.in)) + " to " + to_string(p.out) +
-         (p.scaling == Scaling::kNone ? ""
-                                      : std::string(" with ") + to_string(p.scaling) + " scales");
+std::string types_of(Type in, Type out, Scaling scaling) {
+  std::string text = std::string(to_string(in)) + " to " + to_string(out);
+  if (scaling != Scaling::kNone) text += std::string(" with ") + to_string(scaling) + " scales";
+  return text;
 }
 
 // A checked call: a row-major problem and the kernel that computes it.
@@ -73,21 +73,26 @@ Outcome check_problem(const ladder_typed_call& call, Problem& p) {
 
 // Errors: LADDER_STATUS_NOT_SUPPORTED; the text lists the types that the library computes.
 Outcome find_kernel(const Problem& p, const Device& device, const KernelInfo*& found) {
-  std::string others;
+  const auto is_typed = [](const KernelInfo& kernel) {
+    return kernel.role == Role::kLibrary && kernel.in != Type::kF32;
+  };
   for (const KernelInfo& kernel : kernels()) {
-    if (kernel.role != Role::kLibrary || kernel.in == Type::kF32) continue;
-    Problem of_kernel;
-    of_kernel.in = kernel.in, of_kernel.out = kernel.out, of_kernel.scaling = kernel.scaling;
-    others += (others.empty() ? "" : "; ") + types_of(of_kernel);
-    if (kernel.in != p.in || kernel.out != p.out || kernel.scaling != p.scaling) continue;
+    if (!is_typed(kernel) || kernel.in != p.in || kernel.out != p.out ||
+        kernel.scaling != p.scaling)
+      continue;
     found = &kernel;
     if (const Status s = accepts(kernel, p, device); !s)
       return {LADDER_STATUS_NOT_SUPPORTED, "call: " + s.message()};
     return {};
   }
+  std::string others;
+  for (const KernelInfo& kernel : kernels()) {
+    if (is_typed(kernel))
+      others += (others.empty() ? "" : "; ") + types_of(kernel.in, kernel.out, kernel.scaling);
+  }
   if (others.empty()) others = "none, built with LADDER_SM_90A=OFF";
-  return {LADDER_STATUS_NOT_SUPPORTED,
-          "type_ab, type_c: " + types_of(p) + " is not computed; there are: " + others};
+  return {LADDER_STATUS_NOT_SUPPORTED, "type_ab, type_c: " + types_of(p.in, p.out, p.scaling) +
+                                           " is not computed; there are: " + others};
 }
 
 Outcome check_matrix(const char* name, const void* matrix, Type type = Type::kF32) {
