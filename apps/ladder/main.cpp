@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common.hpp"
+#include "pages/pages.hpp"
 #include "report/text.hpp"
 #include "tune/process.hpp"
 
@@ -96,15 +97,6 @@ int after_printing(int status) {
   return status == ladder::app::kOk ? ladder::app::kFailed : status;
 }
 
-// CLI11's message, in plain words where an option is given several times.
-std::string told(const CLI::ParseError& error) {
-  constexpr std::string_view kSeveral = ": At Most 1 required but received ";
-  std::string text = error.what();
-  if (const auto at = text.find(kSeveral); at != text.npos)
-    text = text.replace(at, kSeveral.size(), ": is given ") + " times";
-  return text;
-}
-
 int run(std::vector<std::string> arguments) {
   using namespace ladder::app;
   CLI::App app(
@@ -147,7 +139,7 @@ int run(std::vector<std::string> arguments) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "ladder: {} (ladder --help)\n", one_line(told(error)));
+    fmt::print(stderr, "ladder: {} (ladder --help)\n", one_line(ladder::pages::message_of(error)));
     return kBadInput;
   } catch (const BadInput& error) {
     fmt::print(stderr, "ladder: {}\n", one_line(error.what()));

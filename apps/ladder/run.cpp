@@ -317,10 +317,9 @@ void add_run(CLI::App& app, Verb& chosen) {
       ->required();
   verb->add_option("--kernel", o->kernel,
                    "a plain kernel: its name, \"sgemm<32>\"; default the only one");
-  verb->add_option(
-      "--args", o->arguments,
-      "what it is called with, default \"M, N, K, alpha, A, B, beta, C\"; without alpha "
-      "or beta it takes 1 or 0");
+  verb->add_option("--args", o->arguments,
+                   "its arguments, default \"M, N, K, alpha, A, B, beta, C\"; without alpha it "
+                   "takes problems with alpha 1, without beta those with beta 0");
   verb->add_option("--grid", o->grid,
                    "its grid: an expression in M, N, K, e.g. \"ceil_div(N, 32), ceil_div(M, 32)\"");
   verb->add_option("--block", o->block, "its block, e.g. \"32, 32\"");
@@ -335,9 +334,8 @@ void add_run(CLI::App& app, Verb& chosen) {
       "A crash, a hang or a fault of the kernel ends the child that runs it, and is told.\n"
       "Examples:\n"
       "  ladder new r20_mine && ladder run r20_mine.cu\n"
-      "  ladder run mine.cu --args \"A, B, C, N\" --needs \"M == N && K == N\" --grid \"N / 16, N "
-      "/ "
-      "16\" --block \"16, 16\"\n"
+      "  ladder run mine.cu --args \"A, B, C, N\" --needs \"M == N && K == N\" "
+      "--grid \"N / 16, N / 16\" --block \"16, 16\"\n"
       "  ladder run sgemm.cu --kernel sgemm_naive --grid \"CEIL_DIV(M, 32), CEIL_DIV(N, 32)\" "
       "--block \"32, 32\"\n"
       "  ladder run sgemm.cu --kernel \"sgemm<128, 128, 8>\" --grid \"N / 128, M / 128\" --block "

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Man page and shell completion of a program, generated from its CLI11 command line.
+// Man page, shell completion and error messages of a program, from its CLI11 command line.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ladder::pages {
@@ -30,5 +31,14 @@ std::string completion(const Program& program, const std::string& shell);
 std::vector<const CLI::Option*> shown_options(const CLI::App& app);
 std::vector<const CLI::App*> shown_verbs(const CLI::App& app);
 bool is_flag(const CLI::Option& option);
+
+// CLI11's message, in plain words where an option is given several times.
+inline std::string message_of(const CLI::ParseError& error) {
+  constexpr std::string_view kSeveral = ": At Most 1 required but received ";
+  std::string text = error.what();
+  if (const auto at = text.find(kSeveral); at != text.npos)
+    text = text.replace(at, kSeveral.size(), ": is given ") + " times";
+  return text;
+}
 
 }  // namespace ladder::pages

@@ -56,7 +56,8 @@ ragged=3072,1000,1001,4088,4092,64x64x65536,128x14336x4096,4096x64x4096
 "$ladder" bench "${library[@]}" --device cuda:0 --shape "$ragged" --budget 0.3 \
   --save "$output/hopper-ragged.json"
 [ "${ONLY_RAGGED:-0}" = 0 ] || exit 0
-"$ladder" bench "${kernels[@]}" --device cuda:0 --shape 4096 --battery quick --save "$output/hopper.json"
+"$ladder" bench "${kernels[@]}" --device cuda:0 --shape 4096 --battery quick \
+  --save "$output/hopper.json"
 large=()
 for kernel in "${kernels[@]}"; do
   case $kernel in r16*|r17*|ladder*) large+=("$kernel");; esac

@@ -50,7 +50,8 @@ shapes=(1024 2048 4096 8192 4092)
 all=("${shapes[@]}" 3072 8192x8192x1024 128x14336x4096)
 "$ladder" bench ladder_fp16x3{,_fused} ladder_guarded --device cuda:0 "${all[@]/#/--shape=}" \
   --shape 16384 --suite layouts --budget 0.4 --save "$output/split-guarded.json"
-"$ladder" bench ladder_fp16x3 ladder_guarded --device cuda:0 --suite thin --budget 0.4 --save "$output/split-thin.json"
+"$ladder" bench ladder_fp16x3 ladder_guarded --device cuda:0 --suite thin --budget 0.4 \
+  --save "$output/split-thin.json"
 "$ladder" bench r18 r19 ladder_{bf16x6,bf16x9,bf16x3,tf32x3} --device cuda:0 \
   "${shapes[@]/#/--shape=}" --budget 0.4 \
   --save "$output/split.json"

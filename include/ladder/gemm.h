@@ -243,8 +243,8 @@ typedef enum ladder_grain LADDER_INT {
   LADDER_GRAIN_SQUARE = 2,
 } ladder_grain;
 
-/* The number of scales of a rows x cols matrix, gaps included; -1 if an argument is out of range.
- */
+/* The number of scales of a rows x cols matrix, gaps included; -1 for no grain or a size that is
+ * negative or above 2^30. */
 LADDER_API int64_t ladder_scale_count(ladder_grain grain, int64_t rows, int64_t cols);
 /* Enqueues x = q scale for a row-major matrix, with q of an 8-bit type, rounded to nearest: a scale
  * is the largest magnitude over the type's largest number, or 1 where all elements are 0. NaN stays

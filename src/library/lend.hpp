@@ -10,10 +10,10 @@
 
 namespace ladder::api {
 
-// A kernel that is enqueued by launch(apart), what it needs, and the bytes of memory `apart` that
-// the call needs besides, before the kernel's.
+// What a call needs: its kernel, and the call itself for a product that is stored apart. Below,
+// launch(apart) enqueues the kernel; `apart` is the address of that product.
 struct Lent {
-  MemoryNeed need;  // known where the handle has a workspace or `apart_bytes` is not 0
+  MemoryNeed need;  // of the kernel; only read with a caller's workspace or a product apart
   std::int64_t apart_bytes = 0;
 };
 

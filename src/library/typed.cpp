@@ -191,11 +191,8 @@ ladder_status ladder_typed_workspace_bytes(ladder_handle handle, const ladder_ty
 int64_t ladder_scale_count(ladder_grain grain, int64_t rows, int64_t cols) {
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   if (rows < 0 || cols < 0 || rows > kMost || cols > kMost) return -1;
-  const ladder::Problem p = [&] {
-    ladder::Problem of_scales = ladder::make_problem(rows, rows, cols);
-    of_scales.scaling = ladder::Scaling::kBlock;
-    return of_scales;
-  }();
+  ladder::Problem p = ladder::make_problem(rows, rows, cols);  // the matrix is A, and op(B)^T
+  p.scaling = ladder::Scaling::kBlock;
   switch (grain) {
     case LADDER_GRAIN_TENSOR: return 1;
     case LADDER_GRAIN_ROW_BLOCK: return ladder::extent_scales_a(p).elements();

@@ -234,15 +234,6 @@ int run(const Options& options) {
   return vgpu::app::conclude(options, files.paths, outcome);
 }
 
-// CLI11's message, in plain words where an option is given several times.
-std::string told(const CLI::ParseError& error) {
-  constexpr std::string_view kSeveral = ": At Most 1 required but received ";
-  std::string text = error.what();
-  if (const auto at = text.find(kSeveral); at != text.npos)
-    text = text.replace(at, kSeveral.size(), ": is given ") + " times";
-  return text;
-}
-
 // Prints the manual page, or the command-line completions of a shell; used by the installation.
 int print_pages(const CLI::App& app, const std::string& shell) {
   std::vector<std::string> devices;
@@ -356,7 +347,7 @@ int parse_and_run(int argc, char** argv) {
     const int status = app.exit(success);
     return is_printed() ? status : fail(kCannotRun, kNotPrinted);
   } catch (const CLI::ParseError& error) {
-    return fail(kBadArgument, told(error));
+    return fail(kBadArgument, ladder::pages::message_of(error));
   }
   if (manual || !shell.empty()) return print_pages(app, shell);
   if (json && !instructions && !devices)
