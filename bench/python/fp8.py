@@ -131,7 +131,8 @@ def kernels_of(torch, ladder, scaling):
         print(f"DeepGEMM's kernel is left out: {error}", file=sys.stderr)
         return
     version = os.environ.get("DEEPGEMM_VERSION", deep_gemm.__version__)
-    # Rows of B's scales have gaps where k / 128 is no multiple of four; no such problem was measured.
+    # Rows of B's scales have gaps where k / 128 is no multiple of four. No such problem was
+    # measured.
     yield (f"DeepGEMM {version}", lambda a, of_a, b, of_b, c: deep_gemm.fp8_gemm_nt(
         (a, of_a), (b, of_b), c, disable_ue8m0_cast=True))
 
