@@ -14,7 +14,7 @@ constexpr double kSharedBytesPerCycle = 128;  // CUDA C++ Programming Guide: 32 
 
 // Cycles of one SM per stage (a step of BK along k), by resource.
 struct Step {
-  double products = 0, shared = 0, copies = 0;
+  double products = 0, promotion = 0, shared = 0, copies = 0;
 };
 
 Step step_of(const TileShape& t, const Problem& p, const Machine& machine) {
@@ -23,6 +23,7 @@ Step step_of(const TileShape& t, const Problem& p, const Machine& machine) {
   const auto line = static_cast<double>(t.bk * element);
   Step step;
   step.products = 2.0 * t.products * t.bm * t.bn * t.bk / rate;
+  if (t.promotes) step.promotion = static_cast<double>(t.bm) * t.bn / machine.fp32_lanes;
   const int columns = t.columns_of_product();
   const double wgmmas = static_cast<double>(t.bm) / kRowsOfProduct * t.bn / columns * t.products;
   const double read = wgmmas * (kRowsOfProduct + columns) * line,
@@ -78,7 +79,8 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
   // product until the warpgroups have seen its completion, synchronised, and found the next stage
   // full. That is modelled as three shared memory latencies.
   const double turn = t.in_step ? 3 * machine.shared_latency : 0;
-  step_cycles += turn;
+  // A warpgroup's products of a stage end before it promotes their partial sums.
+  step_cycles += turn + step.promotion;
 
   // Per tile: the first stage's latency, unless its copy overlaps the previous tile, and the
   // stores.
@@ -108,14 +110,15 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
   p.limiter = p.busiest >= kBinds ? p.pipes.front().name : "latency";
   if (pass_ms > 0) p.pipes.push_back({"pass over A and B", pass_ms});
   p.why = fmt::format(
-      "{}A stage takes {:.0f} cycles (products {:.0f}, shared memory {:.0f}, copies {:.0f}{}), "
+      "{}A stage takes {:.0f} cycles (products {:.0f}, shared memory {:.0f}, copies {:.0f}{}{}), "
       "{:.0f} of them a tile; {:.0f} more pass before and after, with {} tiles on the busiest SM. "
       "The power cap is not in it.",
       pass_ms > 0 ? fmt::format("Before the product A and B are split, {:.3g} of {:.3g} ms. ",
                                 pass_ms, p.ms)
                   : "",
       step_cycles, step.products, step.shared, step.copies,
-      turn > 0 ? fmt::format(", {:.0f} until all have met", turn) : "", steps, first + last,
+      turn > 0 ? fmt::format(", {:.0f} until all have met", turn) : "",
+      t.promotes ? fmt::format(", promotion {:.0f}", step.promotion) : "", steps, first + last,
       t.evenly ? fmt::format("{:.2f}", rounds) : fmt::format("{:.0f}", rounds));
   return p;
 }

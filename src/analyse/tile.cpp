@@ -15,7 +15,8 @@ enum Habit : unsigned {
   kInStep = 2,
   kStoresLater = 4,
   kEvenly = 8,
-  kPairs = 16
+  kPairs = 16,
+  kPromotes = 32
 };
 
 struct Named {
@@ -41,8 +42,10 @@ constexpr Named kNamed[] = {
     {"r15_warp_specialized", {"BM", "BN", "STAGES"}, kWarpgroups},
     {"r16_persistent", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kPairs},
     {"r17_stream_k", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kPairs | kEvenly},
+    {"r20_fp8", {"BM", "BN", "STAGES"}, kWarpgroups | kPairs | kPromotes},
     {"simt_tiles", {"BM", "BN", "BK", "WM", "WN", "WK", "TM", "TN", "STAGES", "blocks"}, kEvenly},
     {"tensor_tiles", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kEvenly},
+    {"scaled_tiles", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kEvenly | kPromotes},
 };
 
 void set(TileShape& tile, std::string_view name, int value) {
@@ -61,7 +64,7 @@ void set(TileShape& tile, std::string_view name, int value) {
 // Start of the next template argument.
 const char* behind_argument(const char* from, const char* end) {
   while (from < end && *from != ',' && *from != '>') ++from;
-  while (from < end && (*from == ',' || *from == ' ')) ++from;
+  while (from < end && (*from == '>' || *from == ',' || *from == ' ')) ++from;
   return from;
 }
 
@@ -73,7 +76,7 @@ std::vector<int> arguments_of_tile(std::string_view kernel) {
   const char* from = kernel.data() + at + kTile.size();
   const char* const end = kernel.data() + kernel.size();
   const auto is_digit = [](char ch) { return ch >= '0' && ch <= '9'; };
-  while (from < end && *from != '>' && !is_digit(*from)) from = behind_argument(from, end);
+  while (from < end && !is_digit(*from)) from = behind_argument(from, end);
   while (from < end) {
     int value = 0;
     const auto [next, error] = std::from_chars(from, end, value);
@@ -180,9 +183,10 @@ std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel)
     tile.stores_later = (named.habits & kStoresLater) != 0;
     tile.evenly = (named.habits & kEvenly) != 0;
     tile.pair = (named.habits & kPairs) != 0 ? 2 : 1;
+    tile.promotes = (named.habits & kPromotes) != 0;
     // A stage's rows are 128 bytes.
     if (tile.warpgroups)
-      set(tile, "BK", kernel.find("::Tile<float,") == std::string_view::npos ? 64 : 32);
+      set(tile, "BK", tile.promotes ? 128 : contains(kernel, "::Tile<float,") ? 32 : 64);
     if (tile.bm > 0 && tile.bn > 0) return tile;
   }
   return std::nullopt;
@@ -207,14 +211,19 @@ std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen,
     return seen;
   }
   constexpr int kPairSide = 256;  // side of the tile of a pair of blocks
-  if (rung != "tensor_tiles" || 2 * tiles(kPairSide, kPairSide) < sms) return seen;
+  const bool scaled = rung == "scaled_tiles";
+  if (rung != "tensor_tiles" && !scaled) return seen;
+  if (2 * tiles(kPairSide, kPairSide) < sms) {
+    if (scaled) return std::nullopt;
+    return seen;
+  }
   TileShape tile = seen;
   tile.parameters.clear();
-  const bool wide = bytes_of(problem.in) == 2;
-  set(tile, "BM", wide ? 128 : 256);
-  set(tile, "BN", wide ? 256 : 128);
+  const auto bytes = static_cast<int>(bytes_of(problem.in));
+  set(tile, "BM", bytes < 4 ? 128 : 256);
+  set(tile, "BN", bytes < 4 ? 256 : 128);
   set(tile, "STAGES", 4);
-  set(tile, "BK", wide ? 64 : 32);
+  set(tile, "BK", 128 / bytes);
   tile.pair = 2;
   return tile;
 }

@@ -26,14 +26,15 @@ struct TileShape {
   bool in_step = false;       // all warpgroups synchronise after each stage
   bool stores_later = false;  // a finished tile is stored while the next one is computed
   bool evenly = false;        // the work of a partial last wave is distributed over all SMs
+  bool promotes = false;      // 8-bit operands: partial sums are promoted after each stage
   int pair = 1;               // blocks per pair that shares the copies of one operand
 
   // Split operands: terms per element, split products per element product, and bytes per term.
   int terms = 1, products = 1, term_bytes = 0;
 
-  // Columns of C per wgmma. Split kernels accumulate a wide tile in two halves, because the sums
-  // are added up in separate registers.
-  int columns_of_product() const { return products > 1 && bn > 128 ? 128 : bn; }
+  // Columns of C per wgmma. Kernels with split or 8-bit operands accumulate a wide tile in two
+  // halves, because the sums are added up in separate registers.
+  int columns_of_product() const { return (products > 1 || promotes) && bn > 128 ? 128 : bn; }
   // Warps per block that multiply; 0 if all do.
   int multiplying() const { return wm > 0 && wn > 0 ? bm / wm * (bn / wn) : 0; }
 };

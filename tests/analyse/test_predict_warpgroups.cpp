@@ -55,6 +55,22 @@ TEST(PredictWarpgroups, pipes_of_a_stage) {
   EXPECT_EQ(p.value().rounds, 100);
 }
 
+TEST(PredictWarpgroups, promotion_follows_the_products_of_8_bit_operands) {
+  const Machine m = h200();
+  Problem fp8 = bf16(8 * 128, 256 * 132, 12800);  // eight tiles per SM
+  fp8.in = Type::kE4m3;
+  const char* const tile = "k<r::Tile<__nv_fp8_e4m3, __nv_bfloat16, (S)2, 128, 256, 4> >";
+  const auto p = predicted(subject_of("r20_fp8", tile), fp8, m);
+  ASSERT_TRUE(p) << p.status().message();
+  // 800 stages of 1024 cycles of products, as with 16 bits; four products that read 64 + 128 rows,
+  // and 384 rows written; 128 x 256 sums, which 128 lanes add after that.
+  const double ms = 800 / m.clock_hz * 1e3;
+  EXPECT_NEAR(pipe(p.value(), "tensor cores"), 1024 * ms, 1e-9);
+  EXPECT_NEAR(pipe(p.value(), "shared memory"), (4 * 192 + 384) * ms, 1e-9);
+  EXPECT_GE(p.value().ms, (1152 + 256) * ms);
+  EXPECT_LE(p.value().ms, (1152 + 256 + 64) * ms) << "first copies and stores of C are short";
+}
+
 TEST(PredictWarpgroups, pairs_bring_the_wider_operand_once) {
   const Machine m = h200();
   const auto p = predicted(subject_of("r16_persistent", kTile), bf16(128, 256 * 132, 6400), m);

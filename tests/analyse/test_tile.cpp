@@ -108,6 +108,28 @@ TEST(Tile, rungs_on_tensor_cores) {
   }
 }
 
+TEST(Tile, of_8_bit_operands) {
+  const std::string scaled = "ladder::Scaled<__nv_fp8_e4m3, (ladder::Scaling)2>";
+  const auto r20 = tile_of(
+      "r20_fp8", "k<r::Tile<__nv_fp8_e4m3, __nv_bfloat16, (ladder::Scaling)2, 128, 256, 4> >(int)");
+  const auto library = tile_of("scaled_tiles", "k<t::Tile<" + scaled +
+                                                   ", float, 64, 128, 9, (ladder::Blocks)0, 128>, "
+                                                   "(t::Finish)0>(int)");
+  ASSERT_TRUE(r20 && library);
+  EXPECT_EQ(std::tuple(r20->bm, r20->bn, r20->bk, r20->stages), std::tuple(128, 256, 128, 4));
+  EXPECT_EQ(std::tuple(library->bm, library->bn, library->bk, library->stages),
+            std::tuple(64, 128, 128, 9));
+  EXPECT_TRUE(r20->promotes && library->promotes);
+  EXPECT_EQ(r20->columns_of_product(), 128);
+  Problem large = make_problem(4096, 4096, 4096);
+  large.in = Type::kE4m3;
+  const auto tile = tile_for("scaled_tiles", *library, large, 132);
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(std::tuple(tile->bm, tile->bn, tile->bk, tile->pair), std::tuple(128, 256, 128, 2));
+  large.m = 128;
+  EXPECT_FALSE(tile_for("scaled_tiles", *library, large, 132)) << "its plan chooses";
+}
+
 TEST(Tile, split_operands_have_terms_and_products) {
   const auto tile =
       tile_of("ladder_bf16x6",

@@ -27,7 +27,9 @@ struct Case {
 };
 
 constexpr const char *kPairs = "128, 256, 4, (ladder::Blocks)1", *kSquare = "128, 128, 7",
-                     *kFlat = "64, 128, 9";
+                     *kFlat = "64, 128, 9", *kSmall = "64, 64, 12",
+                     *kSmallPair = "64, 64, 10, (ladder::Blocks)4",
+                     *kFlatPair = "64, 128, 7, (ladder::Blocks)4";
 
 Problem k_major(std::int64_t m, std::int64_t n, std::int64_t k, float alpha = 1, float beta = 0) {
   return make_problem(m, n, k, alpha, beta, Op::kNone, Op::kTranspose);
@@ -45,10 +47,16 @@ std::vector<Case> problems() {
           {"square tiles that blocks share along k", k_major(630, 120, 4000), kSquare, true},
           {"square tiles", k_major(250, 250, 700), kSquare, false},
           {"square tiles, from registers", k_major(250, 251, 700, 3.0F, 1.0F), kSquare, false},
-          {"k-splits", k_major(60, 100, 4200), kFlat, true},
-          {"k-splits, from registers", k_major(63, 101, 4200, 1.0F, 2.0F), kFlat, true},
+          {"k-splits", k_major(60, 100, 8400), kFlat, true},
+          {"k-splits, from registers", k_major(63, 101, 8400, 1.0F, 2.0F), kFlat, true},
           {"flat tiles", k_major(64, 500, 300), kFlat, false},
-          {"few columns", k_major(250, 20, 256), kFlat, false}};
+          {"few columns", k_major(250, 20, 256), kSmall, false},
+          {"small tiles, from registers", k_major(40, 251, 200, 1.0F, 2.0F), kSmall, false},
+          {"small tiles, k-splits", k_major(50, 60, 8200), kSmall, true},
+          {"clusters that split k", k_major(60, 104, 4200), kSmallPair, false},
+          {"the same, by element", k_major(63, 101, 4000, 1.0F, 2.0F), kSmallPair, false},
+          {"clusters that split k, more columns", k_major(60, 192, 4200), kFlatPair, false},
+          {"the same, by element", k_major(63, 190, 4200, 3.0F, 1.0F), kFlatPair, false}};
 }
 
 class ScaledTiles : public ::testing::TestWithParam<Case> {};

@@ -123,7 +123,7 @@ TEST(TensorPlan, FoursInOneWaveFromMemory) {
 // Marks what each block of a pair stores, by 128 rows and 8 columns; counts whole boxes of B that
 // begin on no line of L2.
 struct Pair {
-  static constexpr int kCluster = 2, kSharing = 2, BM = 128, BN = 256, BK = 64, kNarrow = 232;
+  static constexpr int kCluster = 2, kSharing = 2, BM = 128, BN = 256, kBoxCols = 64, kNarrow = 232;
   static constexpr int kPairM = 256, kPairN = 256, kBand = 8;
   static constexpr bool kSharesB = true;
 };
@@ -134,11 +134,11 @@ __global__ void mark_places(const __grid_constant__ TilePlan plan, int n, int* d
   for (Work work; order.next(work);) {
     const TileOrigin at = origin_of<Pair>(plan, work.tile, rank);
     for (int i = 0; i < at.width; i += 8) {
-      const int col = at.col_of_box<Pair>(i / Pair::BK) + i % Pair::BK;
+      const int col = at.col_of_box<Pair>(i / Pair::kBoxCols) + i % Pair::kBoxCols;
       if (col < n) atomicAdd(done + at.row / Pair::BM * eights + col / 8, 1);
     }
-    for (int box = 0; box < at.width / Pair::BK; ++box) {
-      if (at.col_of_box<Pair>(box) % Pair::BK != 0) atomicAdd(off_lines, 1);
+    for (int box = 0; box < at.width / Pair::kBoxCols; ++box) {
+      if (at.col_of_box<Pair>(box) % Pair::kBoxCols != 0) atomicAdd(off_lines, 1);
     }
   }
 }

@@ -21,8 +21,9 @@ inline constexpr std::array kTf32Tiles{TileShape{256, 128, 32, 1}, TileShape{128
                                        TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2},
                                        TileShape{128, 128, 32, 2}};
 // 8-bit operands with scales.
-inline constexpr std::array k8BitTiles{TileShape{256, 256, 128, 2}, TileShape{128, 128, 128, 1},
-                                       TileShape{64, 128, 128, 1}};
+inline constexpr std::array k8BitTiles{
+    TileShape{256, 256, 128, 2}, TileShape{128, 128, 128, 1},     TileShape{64, 128, 128, 1},
+    TileShape{64, 64, 128, 1},   TileShape{64, 64, 128, 2, 0, 2}, TileShape{64, 128, 128, 2, 0, 2}};
 // Split operands: 2 or 3 terms per element, in slabs of BK along k.
 inline constexpr int kSlab = 64;  // of two 16-bit terms
 struct SplitFormat {

@@ -3,7 +3,7 @@
 // of their sums, so it adds the products of one stage (128 of k), which share their scales; these
 // partial sums are then promoted: multiplied by the scales and added in FP32. See r20_fp8.
 #pragma once
-#include "device/ptx/wgmma_bytes.cuh"
+#include "device/ptx/wgmma_bytes_narrow.cuh"
 #include "device/schedule.cuh"
 #include "gemm/tensor/tensor_cluster.cuh"
 
@@ -16,8 +16,9 @@ class ScaledProduct : public Product<T> {
  public:
   using Element = typename T::In::Element;
   static constexpr bool kBlock = T::In::kScaling == Scaling::kBlock;
-  static constexpr int kHalf = 128, kHalves = T::BN / kHalf;  // columns of one wgmma
-  static_assert(T::BK == kScaleBlock && kHalf == kScaleBlock, "one scale per stage and half");
+  static constexpr int kScaleColumns = kScaleBlock;                   // that share a scale
+  static constexpr int kHalf = T::kBoxCols, kHalves = T::BN / kHalf;  // columns of one wgmma
+  static_assert(T::BK == kScaleBlock && kScaleColumns % kHalf == 0, "one scale per half");
 
   __device__ __forceinline__ explicit ScaledProduct(int warpgroup) : Product<T>(warpgroup) {}
 
@@ -27,12 +28,12 @@ class ScaledProduct : public Product<T> {
     for (float& sum : this->sums) sum = 0;
     scales_ = &x;
     if constexpr (kBlock) {
-      const int row = at.row + this->row() + Product<T>::lane_row(), block = at.col / kHalf;
+      const int row = at.row + this->row() + Product<T>::lane_row(), block = at.col / kScaleColumns;
 #pragma unroll
       for (int i = 0; i < 2; ++i) row_[i] = min(row + 8 * i, x.m - 1);
 #pragma unroll
       for (int half = 0; half < kHalves; ++half)
-        block_[half] = min(block + half, (x.n - 1) / kHalf);
+        block_[half] = min(block + half, (x.n - 1) / kScaleColumns);
       begin_ = work.begin;
       last_ = work.end - 1;
       stage_ = 0;

@@ -11,7 +11,10 @@ using tensor_tiles::Tile;
 
 template <class In, class Out>
 struct Menu : tensor_tiles::Kernels<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM>,
-                                    Tile<In, Out, 128, 128, 7>, Tile<In, Out, 64, 128, 9>> {
+                                    Tile<In, Out, 128, 128, 7>, Tile<In, Out, 64, 128, 9>,
+                                    Tile<In, Out, 64, 64, 12>,
+                                    Tile<In, Out, 64, 64, 10, Blocks::kPairAlongK>,
+                                    Tile<In, Out, 64, 128, 7, Blocks::kPairAlongK>> {
   static constexpr const auto& kTiles = k8BitTiles;
 };
 

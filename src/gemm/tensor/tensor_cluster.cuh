@@ -79,7 +79,7 @@ struct TileOrigin {
   int width, rest;  // columns; column of the origin as derived from the rest
   template <class T>
   __device__ __forceinline__ int col_of_box(int j) const {  // of B
-    return (j * T::BK < kInWholeBoxes<T, T::kNarrow> ? col : rest) + j * T::BK;
+    return (j * T::kBoxCols < kInWholeBoxes<T, T::kNarrow> ? col : rest) + j * T::kBoxCols;
   }
 };
 // Of a tile of full width, within the cluster's.
@@ -115,7 +115,7 @@ __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorM
     if constexpr (T::kSharesB) {
       ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, at.row);
 #pragma unroll
-      for (int of_all = 0; of_all < T::BN / T::BK; of_all += T::kCluster) {
+      for (int of_all = 0; of_all < T::BN / T::kBoxCols; of_all += T::kCluster) {
         const int j = of_all + rank;
         if (j >= boxes) break;
         const int col = at.template col_of_box<T>(j);
@@ -127,8 +127,8 @@ __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorM
       ptx::tma_load_multicast(ptx::shared_address(s.a[part]), maps.a, barrier, k, at.row + part,
                               kAll);
 #pragma unroll
-      for (int j = 0; j < T::BN / T::BK; ++j) {
-        load_box<T>(s, maps, barrier, j, at.col + j * T::BK, k);
+      for (int j = 0; j < T::BN / T::kBoxCols; ++j) {
+        load_box<T>(s, maps, barrier, j, at.col + j * T::kBoxCols, k);
       }
     }
   }

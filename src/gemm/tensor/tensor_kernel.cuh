@@ -126,8 +126,8 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
   wait_for_cluster<T>();
   if (threadIdx.x != 0) return;
   while (more) {
-    const int boxes = (at.width + T::BK - 1) / T::BK,
-              bytes = (T::BM + boxes * T::BK) * kSwizzleBytes;
+    const int boxes = (at.width + T::kBoxCols - 1) / T::kBoxCols,
+              bytes = (T::BM + boxes * T::kBoxCols) * kSwizzleBytes;
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);

@@ -2,8 +2,8 @@
 // Common to the library's products on tensor cores: the stage that TMA fills and wgmma reads, a
 // warpgroup's product of one stage, and the position of each sum in C.
 //
-// A stage has rows of 128 bytes with the 128-byte swizzle: BM rows of A along k, and BN / BK boxes
-// of B with BK rows along n. wgmma reads both operands of 16-bit types from there and transposes B.
+// A stage has rows of 128 bytes with the 128-byte swizzle: BM rows of A along k, and boxes of B
+// with rows of BK elements. wgmma reads both operands of 16-bit types from there and transposes B.
 // TF32 operands in shared memory must be K-major, and row-major B is not. TF32 therefore computes
 // C^T = B^T A^T: wgmma's first operand, B^T, is in registers, which hold any layout, and its second
 // one is A, which is K-major. 8-bit operands must both be K-major in memory (scaled_product.cuh).
@@ -54,21 +54,23 @@ struct TensorTile {
   static constexpr int kWarpgroups = BM / WM * (BN / WN);
   static constexpr int kSums = WM * WN / kWarpgroup;        // per thread
   static constexpr int kBoxRows = BM;                       // rows of A per copy
+  static constexpr int kBoxCols = BN < BK ? BN : BK;        // columns of B per copy
   static constexpr int kBytes = (BM + BN) * kSwizzleBytes;  // per stage
   static_assert(BM % WM == 0 && BN % WN == 0, "warpgroups must cover the tile");
   static_assert(BM <= 256, "a box of a tensor map has at most 256 rows");
-  static_assert(BN % BK == 0, "B comes in boxes of BK columns");
+  static_assert(BN % kBoxCols == 0, "B comes in boxes of kBoxCols columns");
+  static_assert(kScaled || kBoxCols == BK, "a row of the swizzle has BK columns of a row-major B");
   static_assert(!kTf32 || BM == 256 || BM == 128, "the widths of wgmma_registers");
 
   struct Stage {
     alignas(1024) In a[BM][BK];  // the swizzle repeats every 8 lines
-    alignas(1024) In b[BN / BK][BK][BK];
+    alignas(1024) In b[BN / kBoxCols][kBoxCols][BK];
   };
 };
 
 // Number of kColumns columns that are in whole boxes of B.
 template <class T, int kColumns>
-constexpr int kInWholeBoxes = kColumns - kColumns % T::BK;
+constexpr int kInWholeBoxes = kColumns - kColumns % T::kBoxCols;
 
 // Passed to kernels by value; kernels use its address, because a tensor map must be in parameter,
 // constant or global memory.
@@ -106,15 +108,15 @@ __device__ __forceinline__ void load_box(typename T::Stage& s, const TensorMaps&
 template <class T>
 __device__ __forceinline__ void load_stage(typename T::Stage& s, const TensorMaps& maps,
                                            std::uint32_t barrier, int row, int col, int k,
-                                           int boxes = T::BN / T::BK) {
+                                           int boxes = T::BN / T::kBoxCols) {
 #pragma unroll
   for (int i = 0; i < T::BM; i += T::kBoxRows) {
     ptx::tma_load(ptx::shared_address(s.a[i]), maps.a, barrier, k, row + i);
   }
 #pragma unroll
-  for (int j = 0; j < T::BN / T::BK; ++j) {
+  for (int j = 0; j < T::BN / T::kBoxCols; ++j) {
     if (j == boxes) break;
-    load_box<T>(s, maps, barrier, j, col + j * T::BK, k);
+    load_box<T>(s, maps, barrier, j, col + j * T::kBoxCols, k);
   }
 }
 

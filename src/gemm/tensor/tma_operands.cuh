@@ -91,7 +91,7 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
   };
   const Matrix matrices[] = {
       {launch.maps.a, o.a, p.m, p.k, p.lda, T::kBoxRows},
-      {launch.maps.b, o.b, T::kScaled ? p.n : p.k, T::kScaled ? p.k : p.n, p.ldb, T::BK}};
+      {launch.maps.b, o.b, T::kScaled ? p.n : p.k, T::kScaled ? p.k : p.n, p.ldb, T::kBoxCols}};
   scratch_bytes = ceil_div(scratch_bytes, 256) * 256;
   const std::int64_t copied_bytes = (matrices[0].copied() + matrices[1].copied()) * kSize;
   if (Status s = launch.memory.take(stream, scratch_bytes + copied_bytes, flags); !s) return s;
