@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   for (const SplitFormat& format : kSplitFormats) {
     std::vector<Problem> unfused = given;
     if (format.precision == Precision::kFp16x3)
-      std::erase_if(unfused, [](const Problem& p) { return takes_fused(p, {}, false); });
+      std::erase_if(unfused, [&](const Problem& p) { return takes_fused(p, {}, false, h200.sms); });
     const auto tiles = split_tiles(format.bk);
     print(std::string(format.kernel.substr(7)), {tiles.begin(), tiles.end()}, unfused,
           [&](const Problem& p, const Menu& menu) {

@@ -6,20 +6,12 @@
 #include <functional>
 #include <span>
 
-#include "products.hpp"
-#include "verify/atlas.hpp"
+#include "guarded_products.hpp"
 
 namespace ladder {
 namespace {
 
 using namespace split_test;
-
-Precision chosen_on(Matrices x) {
-  expect_as_sgemm(x, "ladder_guarded");
-  const auto choice = guarded_choice(nullptr);
-  EXPECT_TRUE(choice) << choice.status().message();
-  return choice ? choice.value() : Precision::kTf32;
-}
 
 TEST(Guard, TakesTwoTermsWhereThatIsProved) {
   for (const auto& [op_a, op_b] : kOps) {
@@ -59,43 +51,6 @@ TEST(Guard, TakesThreeTermsWhereTinyMeetsHuge) {
     one.at_a(13, 7) = 0x1p40F;
     EXPECT_EQ(chosen_on(one), Precision::kBf16x6);
   }
-}
-
-// Of all elements: the square root of the sum of squares of errors.
-double error_of(Matrices& x, const std::vector<float>& c) {
-  double squares = 0;
-  for (std::int64_t i = 0; i < x.p.m; ++i) {
-    for (std::int64_t j = 0; j < x.p.n; ++j) {
-      const double error = c[static_cast<std::size_t>(i * x.p.ldc + j)] - exact(x, i, j).sum;
-      squares += error * error;
-    }
-  }
-  return std::sqrt(squares);
-}
-
-// As SGEMM adds: one chain per element.
-std::vector<float> chains_of(Matrices& x) {
-  std::vector<float> c(x.c);
-  for (std::int64_t i = 0; i < x.p.m; ++i) {
-    for (std::int64_t j = 0; j < x.p.n; ++j) {
-      float sum = 0;
-      for (std::int64_t k = 0; k < x.p.k; ++k) sum = std::fma(x.at_a(i, k), x.at_b(k, j), sum);
-      c[static_cast<std::size_t>(i * x.p.ldc + j)] = sum;
-    }
-  }
-  return c;
-}
-
-Matrices drawn(const Problem& p, Distribution distribution) {
-  const Images images = draw(make_problem(p.m, p.n, p.k), distribution, 17);
-  Matrices x = uniform(p);
-  for (std::int64_t k = 0; k < p.k; ++k) {
-    for (std::int64_t i = 0; i < p.m; ++i)
-      x.at_a(i, k) = images.a[static_cast<std::size_t>(i * p.k + k)];
-    for (std::int64_t j = 0; j < p.n; ++j)
-      x.at_b(k, j) = images.b[static_cast<std::size_t>(k * p.n + j)];
-  }
-  return x;
 }
 
 TEST(Guard, IsNoFurtherOffThanAChainOnAnyKindOfData) {
@@ -254,125 +209,7 @@ TEST(Guard, ComputesOnSeveralStreamsAtOnce) {
   for (cudaStream_t stream : streams) EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-// C of few rows or columns, where the larger operand is split in the product kernel and the choice
-// follows the product.
-const std::pair<std::int64_t, std::int64_t> kThin[] = {{2048, 40}, {72, 2052}};
-
-TEST(GuardOfThin, TakesTwoTermsWhereEach64IsProved) {
-  for (const auto& [m, n] : kThin) {
-    for (const auto& [op_a, op_b] : kOps) {
-      const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
-      EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);
-      Matrices x = uniform(p);
-      for (std::int64_t k = 0; k < p.k; ++k) {  // each range of 64 steps has its own scale
-        const int by = k / 64 % 2 == 0 ? 40 : 0;
-        for (std::int64_t i = 0; m > n && i < m; ++i) x.at_a(i, k) = std::ldexp(x.at_a(i, k), by);
-        for (std::int64_t j = 0; m < n && j < n; ++j) x.at_b(k, j) = std::ldexp(x.at_b(k, j), by);
-      }
-      EXPECT_EQ(chosen_on(x), Precision::kFp16x3);
-    }
-  }
-}
-
-// Changes one range of 64 elements in one row of an operand.
-void expect_no_terms(const Problem& p, const std::function<void(Matrices&)>& change) {
-  Matrices x = uniform(p);
-  change(x);
-  EXPECT_EQ(chosen_on(x), Precision::kIeee);
-  EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);  // no state remains from earlier calls
-}
-
-TEST(GuardOfThin, TakesNoTermsWhereOne64OfOneVectorIsNotProved) {
-  for (const auto& [m, n] : kThin) {
-    for (const auto& [op_a, op_b] : kOps) {
-      const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
-      expect_no_terms(p, [](Matrices& x) { x.at_a(x.p.m - 1, 255) = 0x1p20F; });
-      expect_no_terms(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
-      expect_no_terms(
-          // scales so different that sums lose their earlier or later products
-          p, [](Matrices& x) {
-            const bool tall = x.p.m > x.p.n;
-            for (std::int64_t k = 0; k < 64; ++k) {
-              float& of_a = x.at_a(7, tall ? k + 64 : k);
-              float& of_b = x.at_b(tall ? k : k + 64, 7);
-              of_a = std::ldexp(of_a, tall ? 70 : 0), of_b = std::ldexp(of_b, tall ? 0 : 70);
-            }
-          });
-    }
-  }
-}
-
-TEST(GuardOfThin, IsNoFurtherOffThanAChainOnAnyKindOfData) {
-  for (const Distribution distribution : distributions()) {
-    Matrices x = drawn(make_problem(2048, 40, 512), distribution);
-    const double guarded = error_of(x, run(kernel("ladder_guarded"), x)),
-                 chain = error_of(x, chains_of(x));
-    EXPECT_LE(guarded, chain) << to_string(distribution);
-  }
-}
-
-// Integers, whose sums are exact in terms and in binary64.
-void expect_exact(const Problem& p, bool proved) {
-  const Images images = make_images(p, {Values::kIntegers, 5}, Precision::kIeee).value();
-  Matrices x{p, images.a, images.b, images.c};
-  if (!proved) x.at_a(1, 1) = 0x1p24F;
-  const std::vector<float> c = run(kernel("ladder_guarded"), x);
-  EXPECT_EQ(guarded_choice(nullptr).value(), proved ? Precision::kFp16x3 : Precision::kIeee);
-  for (std::int64_t i = 0; i < p.m; ++i) {
-    for (std::int64_t j = 0; j < p.n; ++j) {
-      const auto at = static_cast<std::size_t>(i * p.ldc + j);
-      ASSERT_EQ(c[at], static_cast<float>(p.alpha * exact(x, i, j).sum +
-                                          (p.beta == 0 ? 0.0 : p.beta * x.c[at])));
-    }
-  }
-}
-
-void expect_exact(std::span<const std::pair<std::int64_t, std::int64_t>> shapes, std::int64_t k) {
-  for (const float beta : {0.0F, 2.0F}) {
-    for (const auto& [m, n] : shapes) {
-      Problem p = make_problem(m, n, k, 1, beta);
-      p.ldc += 3;
-      for (const bool proved : {false, true}) expect_exact(p, proved);
-    }
-  }
-}
-
-TEST(GuardOfThin, KeepsIntegersExactAndCWhereItIsNeededAgain) { expect_exact(kThin, 320); }
-
 TEST(Guard, KeepsIntegersExact) { expect_exact(make_problem(70, 66, 300), true); }
-
-// C that is small compared with k: many blocks compute a part of each tile.
-const std::pair<std::int64_t, std::int64_t> kDeep[] = {{132, 72}, {40, 136}};
-
-TEST(GuardOfDeep, TakesTwoTermsWhereEach64IsProvedAndNoneElsewhere) {
-  for (const auto& [m, n] : kDeep) {
-    for (const auto& [op_a, op_b] : kOps) {
-      EXPECT_EQ(chosen_on(uniform(make_problem(m, n, 4160, 1, 0, op_a, op_b))), Precision::kFp16x3);
-    }
-    const Problem p = make_problem(m, n, 4160);
-    expect_no_terms(p, [](Matrices& x) { x.at_a(x.p.m - 1, 4159) = 0x1p20F; });
-    expect_no_terms(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
-    expect_no_terms(p,
-                    [](Matrices& x) {  // a block's scale is so different that its products are lost
-                      for (std::int64_t k = 4096; k < 4160; ++k) {
-                        float& raw = x.p.m > x.p.n ? x.at_a(7, k) : x.at_b(k, 7);
-                        raw = std::ldexp(raw, 70);
-                      }
-                    });
-  }
-}
-
-TEST(GuardOfDeep, HasSpecialValuesWhereSgemmHasThem) {
-  for (const auto& [m, n] : kDeep) {
-    Matrices x = uniform(make_problem(m, n, 4160));
-    x.at_a(3, 4100) = kInfinity, x.at_a(m - 1, 0) = kNan, x.at_b(64, n - 1) = -kInfinity;
-    for (std::int64_t k = 0; k < x.p.k; ++k) x.at_a(5, k) = 0, x.at_b(k, 6) = 0;
-    expect_as_sgemm(x, "ladder_guarded");
-    expect_as_sgemm(x, "ladder_fp16x3_fused");
-  }
-}
-
-TEST(GuardOfDeep, KeepsIntegersExactAndCWhereItIsNeededAgain) { expect_exact(kDeep, 4160); }
 
 }  // namespace
 }  // namespace ladder

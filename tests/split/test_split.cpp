@@ -67,34 +67,6 @@ TEST(SplitSpecials, SubnormalsAndTheLargestNumbersKeepTheirBits) {
   }
 }
 
-// Needs a scale per 64 steps of k: elements of one row differ by up to 2^100, and each is
-// multiplied by zeros in other ranges. K is deep, so that blocks forward partial sums of either
-// scale; `rising`: the small ones first.
-void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
-  constexpr std::int64_t kSlab = 64, kDeep = 20 * kSlab;
-  for (const auto& [m, n] : {std::pair{96, 260}, {260, 40}}) {
-    Matrices x = uniform(make_problem(m, n, kDeep, 1, 0, ops.first, ops.second));
-    const std::int64_t lines = std::max(m, n), others = std::min(m, n);
-    const bool tall = m > n;
-    const auto many = [&](std::int64_t line, std::int64_t k) -> float& {
-      return tall ? x.at_a(line, k) : x.at_b(k, line);
-    };
-    const auto few = [&](std::int64_t line, std::int64_t k) -> float& {
-      return tall ? x.at_b(k, line) : x.at_a(line, k);
-    };
-    for (std::int64_t k = 0; k < kDeep; ++k) {
-      const bool small = (k < kDeep / 2) == rising;
-      for (std::int64_t line = 0; small && line < lines; ++line)
-        many(line, k) = std::ldexp(many(line, k), line % 3 == 0 ? -60 : line % 3 == 1 ? -100 : 0);
-      for (std::int64_t line = 0; line < others; ++line) {
-        if ((line % 2 == 0) == small)
-          few(line, k) = 0;  // even rows are multiplied by large elements, odd ones by small ones
-      }
-    }
-    expect_as_sgemm(x, "ladder_fp16x3_fused");
-  }
-}
-
 // Beta is 0, so that C, which holds NaN here, is not read.
 TEST(SplitStore, RowsThatBeginAnywhereHaveTheBitsOfRowsOnEvenPlaces) {
   for (const std::string& id : kAll) {
@@ -123,13 +95,6 @@ TEST(SplitDeep, IsAsSgemmWhicheverOperandLiesAcross) {
   for (const char* id : {"ladder_bf16x6", "ladder_fp16x3", "ladder_guarded"}) {
     for (const auto& ops : kOps)
       expect_as_sgemm(uniform(make_problem(72, 100, 2112, 1, 0, ops.first, ops.second)), id);
-  }
-}
-
-TEST(Fused, ScalesEachSlabByItself) {
-  for (const auto& ops : kOps) {
-    expect_all_of_k(true, ops);
-    expect_all_of_k(false, ops);
   }
 }
 

@@ -29,40 +29,49 @@ CudaCoreCycles cuda_core_cycles(const Problem& p, const DeviceFacts& device) {
   return {small.kernel == SmallKernel::kOuterProduct ? 0 : small.cycles(), large};
 }
 
-// Whether the pre-pass of the larger operand would take longer than the product gains from it.
-bool gains_by_fusing(const Problem& p) {
-  const auto [few, many] = std::minmax(p.m, p.n);
-  return few <= limit::fused_few && many >= std::max(limit::fused_many, limit::fused_ratio * few);
+// Whether the guard of a fused split allows that enough elements of the last slab along k are below
+// its level: of few elements, chance decides.
+bool allows_last_slab(std::int64_t k, const SlabRule& rule) {
+  constexpr std::int64_t kLeastAllowed = 24;
+  const std::int64_t missing = (kSlab - k % kSlab) % kSlab;
+  return rule.allowed - missing >= kLeastAllowed;
 }
 
-// Whether the last slab of 64 elements along k is mostly filled: the guard of a fused split counts
-// missing elements as below the level.
-bool fills_last_slab(std::int64_t k) {
-  constexpr std::int64_t kLeastOfLast = 48;
-  return k % kSlab == 0 || k % kSlab >= kLeastOfLast;
+bool may_fuse(const Problem& p, const Alignment& at, bool guarded) {
+  if (!fits_fused(p, at) || !reads_ab(p) || std::min(p.m, p.n) == 0) return false;
+  if (!guarded) return true;
+  const auto rule = slab_rule(static_cast<double>(p.k));
+  return rule && allows_last_slab(p.k, *rule);
 }
 
-// Predicted cycles with split operands, by a guarded kernel.
-double guarded_cycles(const Problem& p, const DeviceFacts& device) {
-  const auto [few, many] = std::minmax(p.m, p.n);
-  const auto k = static_cast<double>(p.k), sms = static_cast<double>(device.sms);
-  if (takes_fused(p, {}, true)) {
-    const FusedPlan fused = plan_fused(p, device.sms);
-    const TileShape& t = fused.shape;
-    const double steps = 1.0 * fused.plan.tiles_m * fused.plan.tiles_n * fused.plan.steps / sms;
-    const double sum = guarded_cost::fused + guarded_cost::fused_step * steps * t.m * t.n +
-                       guarded_cost::fused_few * static_cast<double>(few) * k / sms +
-                       guarded_cost::k_split * fused.parts;
-    return std::max(sum, memory_cycles(4 * static_cast<double>(few + many) * k, device.sms));
-  }
+// Predicted cycles of a guarded kernel with a fused split of the larger operand.
+double fused_cycles(const Problem& p, int sms) {
+  const auto few = static_cast<double>(std::min(p.m, p.n)),
+             many = static_cast<double>(std::max(p.m, p.n)), k = static_cast<double>(p.k);
+  const FusedPlan fused = plan_fused(p, sms);
+  const Tiling& plan = fused.plan;
+  const double outputs = 1.0 * fused.shape.m * fused.shape.n,  // of a tile
+      tiles = 1.0 * plan.tiles_m * plan.tiles_n, steps = tiles * plan.steps / plan.blocks;
+  const bool hops = fused.parts == 1;  // a block forwards its partial sums to the tile's next one
+  const double sums = hops ? guarded_cost::fused_hop * std::max(plan.blocks / tiles - 1, 0.0)
+                           : guarded_cost::fused_sum * fused.parts * tiles / sms;
+  return std::max(
+      guarded_cost::fused + outputs * (guarded_cost::fused_step * steps + sums) +
+          (guarded_cost::fused_few * few * k + guarded_cost::fused_outputs * few * many) / sms,
+      memory_cycles(4 * (few + many) * k, sms));
+}
+
+// The same with a pre-pass over both operands.
+double prepass_cycles(const Problem& p, int sms) {
+  const double k = static_cast<double>(p.k) / sms;
   const SplitFormat& format = split_format(Precision::kFp16x3);
   const bool a_along = p.op_a == Op::kNone, b_along = p.op_b != Op::kNone;
   const double m = static_cast<double>(p.m), n = static_cast<double>(p.n),
                along = (a_along ? m : 0) + (b_along ? n : 0), across = m + n - along;
   return guarded_cost::launch +
          guarded_cost::product *
-             plan_split_tiles(p, format.cost, split_tiles(format.bk), device.sms).clocks +
-         (guarded_cost::along_k * along + guarded_cost::across_k * across) * k / sms +
+             plan_split_tiles(p, format.cost, split_tiles(format.bk), sms).clocks +
+         (guarded_cost::along_k * along + guarded_cost::across_k * across) * k +
          (across > 0 ? guarded_cost::transposes : 0) + guarded_cost::outputs * m * n / sms;
 }
 
@@ -72,7 +81,8 @@ bool gains_by_split(const Problem& p, const DeviceFacts& device) {
   if (!accept_split_extents(p) || std::min(p.m, p.n) <= kThinVectors ||
       !guard_holds(static_cast<double>(p.k)))
     return false;
-  const double cycles = guarded_cycles(p, device);
+  double cycles = prepass_cycles(p, device.sms);
+  if (may_fuse(p, {}, true)) cycles = std::min(cycles, fused_cycles(p, device.sms));
   if (cycles < flops(p) / 2 / (fp32_lanes_per_sm(device.cc) * device.sms)) return true;
   const CudaCoreCycles cuda_cores = cuda_core_cycles(p, device);
   return cycles < std::min(cuda_cores.small, cuda_cores.large);
@@ -226,15 +236,8 @@ bool fits_fused(const Problem& p, const Alignment& at) {
   return (raw_is_a(p) ? at.a : at.b) % 16 == 0 && (raw_is_a(p) ? p.lda : p.ldb) % 4 == 0;
 }
 
-bool takes_fused(const Problem& p, const Alignment& at, bool guarded) {
-  if (!fits_fused(p, at)) return false;
-  if (!guarded) return gains_by_fusing(p);
-  return (gains_by_fusing(p) || is_deep(p)) && fills_last_slab(p.k) &&
-         slab_rule(static_cast<double>(p.k)).has_value();
-}
-
-bool is_deep(const Problem& p) {
-  return std::max(p.m, p.n) <= limit::deep_vectors && p.k >= limit::deep_k;
+bool takes_fused(const Problem& p, const Alignment& at, bool guarded, int sms) {
+  return may_fuse(p, at, guarded) && fused_cycles(p, sms) < prepass_cycles(p, sms);
 }
 
 }  // namespace ladder

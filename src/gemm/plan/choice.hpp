@@ -75,13 +75,10 @@ struct SlabRule {
 std::optional<SlabRule> slab_rule(double k);
 
 // The fused split of the larger operand ("raw") of a row-major problem: whether that is A; whether
-// a tensor map can describe it; and whether a call takes the fused split.
+// a tensor map can describe it; and whether a call takes the fused split, which is predicted to be
+// faster than a pre-pass over both operands.
 inline bool raw_is_a(const Problem& p) { return p.m > p.n; }
 bool fits_fused(const Problem& p, const Alignment& at);
-bool takes_fused(const Problem& p, const Alignment& at, bool guarded);
-
-// Whether C is small and k so large that k-splits fill the device. A pre-pass of one operand then
-// takes half the time of one of both.
-bool is_deep(const Problem& p);
+bool takes_fused(const Problem& p, const Alignment& at, bool guarded, int sms);
 
 }  // namespace ladder

@@ -49,7 +49,7 @@ Result<Plan> plan(const Problem& problem, Precision precision, const DeviceFacts
   }
   if (Status s = accept_split_extents(p); !s) return s;
   const bool guarded = precision == Precision::kAuto;
-  if ((guarded || precision == Precision::kFp16x3) && takes_fused(p, at, guarded))
+  if ((guarded || precision == Precision::kFp16x3) && takes_fused(p, at, guarded, device.sms))
     return Plan{choice, plan_fused(p, device.sms)};
   const SplitFormat& format = split_format(guarded ? Precision::kFp16x3 : precision);
   return Plan{choice, plan_split_tiles(p, format.cost, split_tiles(format.bk), device.sms)};

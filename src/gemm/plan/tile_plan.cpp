@@ -206,7 +206,7 @@ FusedPlan plan_fused(const Problem& p, int sms) {
   plan.blocks = static_cast<int>(std::min<std::int64_t>(sms, std::int64_t{tiles} * plan.steps));
   plan.whole_tiles = tiles % sms == 0 ? tiles : std::max(waves - 2, 0) * sms;
   plan.split_tiles = tiles - plan.whole_tiles;
-  if (!is_deep(p)) return chosen;
+  if (limit::fused_chain * tiles > sms) return chosen;
   // Split-K with a second kernel: with so many k-splits, blocks that forward partial sums to one
   // another would wait too long.
   chosen.parts = static_cast<int>(std::max<std::int64_t>(

@@ -102,7 +102,10 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     for (int step = work.begin; step < work.end; ++step) {
       int scale[2];
       TermFragment<T> split;
-      if constexpr (T::kGuarded) record_lost<T>(s, lost_of_raw<T>(largest, fragment, guard.level));
+      if constexpr (T::kGuarded) {
+        const unsigned missing = step + 1 == plan.steps ? guard.missing : 0;
+        record_lost<T>(s, lost_of_raw<T>(largest, fragment, guard.level, missing));
+      }
       scales.take<T>(largest, fragment, scale, product.sums);
       split_fragment<T>(split, fragment, scale);
       if constexpr (T::kGuarded) {

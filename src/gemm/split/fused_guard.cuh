@@ -16,6 +16,7 @@ namespace ladder {
 struct FusedGuard {
   int level;          // binades below the scale of 64 elements down to which an element counts
   unsigned allowed;   // elements of 64 that may be below it, of A and B together
+  unsigned missing;   // a quarter of the elements beyond k in the last slab, rounded down
   unsigned* gGrowth;  // Growth of the sample; zeroed after the read
   unsigned* gLost;    // (2): maxima of A and of B; zero before and after
   unsigned* gDone;    // number of finished blocks; zero before and after
@@ -23,12 +24,14 @@ struct FusedGuard {
 };
 
 // The number of elements below the level in a slab: the larger one of this thread's two rows. 0 for
-// rows of zeros, and for rows with Inf or NaN, whose elements of C are recomputed in FP32.
+// rows of zeros, and for rows with Inf or NaN, whose elements of C are recomputed in FP32. Each of a
+// row's four lanes leaves out `missing` elements beyond k.
 template <class T>
 __device__ __forceinline__ unsigned lost_of_raw(const std::uint32_t (&largest)[2],
-                                                const RawFragment<T>& r, int level) {
+                                                const RawFragment<T>& r, int level,
+                                                unsigned missing) {
   constexpr int kExponentAt = 23, kSecond = 16;  // bits; both rows' counts share one register
-  unsigned above = 0;
+  unsigned above = missing | missing << kSecond;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const std::uint32_t top = largest[half] & kInfinityBits,

@@ -66,6 +66,7 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
   auto* const gKept = reinterpret_cast<float*>(parts + again.scratch_bytes());
   unsigned* const gLost = gFlags + job.flags();
   const SlabRule rule = *slab_rule(static_cast<double>(p.k));
+  const auto missing = static_cast<unsigned>((kSlab - p.k % kSlab) % kSlab / 4);
   const SplitTarget x = job.target(terms);
   auto* const gSample = reinterpret_cast<SampleState*>(gLost + kOfGuard);
   if (Status s = job.pass(x, stream, {gSample, reinterpret_cast<double*>(scratch + kHead)}); !s)
@@ -76,9 +77,9 @@ static Status launch_fused(const RowMajorCall& call, Stream stream) {
     const bool as_c = x.col_step == 1;  // else C^T is computed
     kept = {gKept, as_c ? p.n : 1, as_c ? 1 : p.n};
   }
-  if (Status s =
-          job.product(x, terms, gFlags, stream,
-                      {rule.level, rule.allowed, &gSample->growth, gLost, gLost + 2, gChoice});
+  if (Status s = job.product(
+          x, terms, gFlags, stream,
+          {rule.level, rule.allowed, missing, &gSample->growth, gLost, gLost + 2, gChoice});
       !s)
     return s;
   return Binary64Job(x, call.device.sms)
@@ -172,8 +173,8 @@ static Status launch_both(const RowMajorCall& call, Stream stream) {
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
   return launch_row_major(original, given, stream, [&](const RowMajorCall& call) {
-    return takes_fused(call.p, call.at, true) ? launch_fused(call, stream)
-                                              : launch_both(call, stream);
+    return takes_fused(call.p, call.at, true, call.device.sms) ? launch_fused(call, stream)
+                                                               : launch_both(call, stream);
   });
 }
 

@@ -19,8 +19,8 @@ using Fused = FusedJob<Terms, 3>;
 template <bool kAlwaysFused>
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
   return launch_row_major(original, given, stream, [&](const RowMajorCall& call) {
-    const bool fused =
-        kAlwaysFused ? fits_fused(call.p, call.at) : takes_fused(call.p, call.at, false);
+    const bool fused = kAlwaysFused ? fits_fused(call.p, call.at)
+                                    : takes_fused(call.p, call.at, false, call.device.sms);
     return fused ? launch_job(Fused(call.p, call.o, call.device.sms), stream)
                  : launch_job(Job(call.p, call.o, call.device.sms), stream);
   });
