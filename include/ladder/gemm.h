@@ -73,7 +73,7 @@ typedef enum ladder_pointer_mode LADDER_INT {
 
 /* DETERMINISTIC: the same call gives the same bits each time. Every kernel does so today; the flag
  * makes it a demand. BATCH_INVARIANT: besides, a row of C has the same bits whatever m, n and the
- * number of batches are; IEEE only. */
+ * number of batches are; IEEE, or AUTO, which is IEEE then. */
 enum { LADDER_DETERMINISTIC = 1u, LADDER_BATCH_INVARIANT = 2u };
 
 typedef enum ladder_activation LADDER_INT {
@@ -95,7 +95,7 @@ typedef struct ladder_epilogue {
   ladder_bias bias_kind;
   const float* bias;     /* on the device */
   int64_t bias_stride;   /* elements between the biases of a batch; 0: all share one */
-  const float* residual; /* on the device, null: none; m x n in the layout of C; may be C itself */
+  const float* residual; /* on the device, null: none; m x n in the layout of C; not C itself */
   int64_t ld_residual;
   int64_t residual_stride;
   float scale;

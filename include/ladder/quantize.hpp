@@ -32,8 +32,8 @@ struct Quantized {
 
 // Enqueues x = q scale with q of `type`, rounded to nearest: scale is the largest magnitude over
 // the largest number of the type, or 1 where all elements are 0. NaN stays NaN. Where an element is
-// infinite, those that share its scale become zeros and NaN. Errors: kInvalidArgument (`type` has
-// no 8 bits, a negative size, a leading dimension below the columns), kLaunchFailed.
+// infinite, those that share its scale become zeros and NaN. Errors: kInvalidArgument (`type` is
+// no 8-bit type, a negative size, a leading dimension below the columns), kLaunchFailed.
 Status quantize(const Plain& from, Type type, Grain grain, const Quantized& to, Stream stream);
 
 }  // namespace ladder

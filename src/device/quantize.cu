@@ -134,7 +134,7 @@ Status run(const Plain& from, Grain grain, const Quantized& to, cudaStream_t str
 
 Status quantize(const Plain& from, Type type, Grain grain, const Quantized& to, Stream stream) {
   if (type != Type::kE4m3 && type != Type::kE5m2)
-    return {Code::kInvalidArgument, std::string("type: ") + to_string(type) + " has not 8 bits"};
+    return {Code::kInvalidArgument, std::string("type: ") + to_string(type) + " is no 8-bit type"};
   const auto least = [](const char* name, std::int64_t value, std::int64_t bound, const char* why) {
     if (value >= bound) return Status::ok();
     return Status(Code::kInvalidArgument, std::string(name) + " = " + std::to_string(value) +

@@ -28,8 +28,7 @@ constexpr std::pair<ladder_precision, Precision> kPrecisions[] = {
     {LADDER_PRECISION_BF16X9, Precision::kBf16x9}, {LADDER_PRECISION_FP16X3, Precision::kFp16x3}};
 
 Outcome between(const char* name, long long value, long long most) {
-  if (value >= 0 && value <= most) return {};
-  return invalid(std::string(name) + ": " + std::to_string(value) + " is none of gemm.h's values");
+  return value >= 0 && value <= most ? Outcome{} : no_enumerator(name, value);
 }
 
 Outcome at_least_0(const char* name, std::int64_t value) {
@@ -51,33 +50,22 @@ Outcome check_enumerators(const ladder_gemm_call& call) {
   return invalid("flags: " + std::to_string(call.flags) + " has bits that gemm.h does not name");
 }
 
-// One of A, B and C: what it is called, and whether its address is used.
-template <class T>
-struct Argument {
-  const char *name, *stride_name;
-  const Matrices<T>& x;
-  std::int64_t elements;  // of one matrix
-  bool is_used;
-};
-
-template <class T>
-Outcome check_extent(const Argument<T>& argument, std::int64_t count) {
-  const std::int64_t stride = argument.x.stride;
-  if (Outcome o = at_least_0(argument.stride_name, stride); !o) return o;
+Outcome check_stride(const char* name, std::int64_t stride, std::int64_t count) {
+  if (Outcome o = at_least_0(name, stride); !o) return o;
   // addresses are counted in bytes, in 63 bits
   if (count > 0 && stride > std::numeric_limits<std::int64_t>::max() / 8 / count)
-    return invalid(std::string(argument.stride_name) +
-                   ": its batch does not fit in 63 bits of bytes");
+    return invalid(std::string(name) + ": its batch does not fit in 63 bits of bytes");
   return {};
 }
 
+// The addresses of one of A, B and C, if the host knows them.
 template <class T>
-Outcome check_place(const Argument<T>& argument, bool arrays_on_device, std::int64_t count) {
-  if (!argument.is_used || (argument.x.of != nullptr && arrays_on_device)) return {};
-  if (argument.x.of == nullptr) return checked_matrix(argument.name, argument.x.first).status();
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::string name = std::string(argument.name) + "_pointers[" + std::to_string(i) + "]";
-    if (const auto found = checked_matrix(name.c_str(), argument.x.of[i]); !found)
+Outcome check_place(const char* name, const Matrices<T>& matrices, bool arrays_on_device,
+                    std::int64_t count) {
+  if (matrices.of == nullptr) return checked_matrix(name, matrices.first).status();
+  for (std::int64_t i = 0; !arrays_on_device && i < count; ++i) {
+    const std::string pointer = std::string(name) + "_pointers[" + std::to_string(i) + "]";
+    if (const auto found = checked_matrix(pointer.c_str(), matrices.of[i]); !found)
       return found.status();
   }
   return {};
@@ -152,8 +140,9 @@ Outcome check_epilogue(const ladder_gemm_call& call, Checked& x, std::int64_t c_
   const ladder_epilogue& e = call.epilogue;
   if (e.bias_kind == LADDER_BIAS_NONE && e.bias != nullptr)
     return invalid("epilogue.bias: given, but epilogue.bias_kind is LADDER_BIAS_NONE");
-  if (Outcome o = at_least_0("epilogue.bias_stride", e.bias_stride); !o) return o;
-  if (Outcome o = at_least_0("epilogue.residual_stride", e.residual_stride); !o) return o;
+  if (Outcome o = check_stride("epilogue.bias_stride", e.bias_stride, x.count); !o) return o;
+  if (Outcome o = check_stride("epilogue.residual_stride", e.residual_stride, x.count); !o)
+    return o;
   FinishJob& f = x.epilogue;
   f.activation = static_cast<Activation>(e.activation);
   f.scale = e.scale;
@@ -250,20 +239,20 @@ Outcome check(const ladder_context& handle, const ladder_gemm_call* given, Check
   x.a = {call.a, call.a_pointers, arrays ? 0 : call.stride_a};
   x.b = {call.b, call.b_pointers, arrays ? 0 : call.stride_b};
   x.c = {call.c, call.c_pointers, arrays ? 0 : call.stride_c};
-  const bool reads = x.reads() && !x.is_empty();
   const std::int64_t c_elements = extent_c(x.p).elements();
-  const Argument<const float> a{"a", "stride_a", x.a, extent_a(x.p).elements(), reads},
-      b{"b", "stride_b", x.b, extent_b(x.p).elements(), reads};
-  const Argument<float> c{"c", "stride_c", x.c, c_elements, !x.is_empty()};
-  if (Outcome o = check_extent(a, x.count); !o) return o;
-  if (Outcome o = check_extent(b, x.count); !o) return o;
-  if (Outcome o = check_extent(c, x.count); !o) return o;
+  if (Outcome o = check_stride("stride_a", x.a.stride, x.count); !o) return o;
+  if (Outcome o = check_stride("stride_b", x.b.stride, x.count); !o) return o;
+  if (Outcome o = check_stride("stride_c", x.c.stride, x.count); !o) return o;
   if (!arrays && x.count > 1 && x.c.stride < c_elements)
     return invalid("stride_c: at least " + std::to_string(c_elements) +
                    ", so that products do not overlap, not " + std::to_string(x.c.stride));
-  if (Outcome o = check_place(a, x.arrays_on_device, x.count); !o) return o;
-  if (Outcome o = check_place(b, x.arrays_on_device, x.count); !o) return o;
-  if (Outcome o = check_place(c, x.arrays_on_device, x.count); !o) return o;
+  if (!x.is_empty() && x.reads()) {
+    if (Outcome o = check_place("a", x.a, x.arrays_on_device, x.count); !o) return o;
+    if (Outcome o = check_place("b", x.b, x.arrays_on_device, x.count); !o) return o;
+  }
+  if (!x.is_empty()) {
+    if (Outcome o = check_place("c", x.c, x.arrays_on_device, x.count); !o) return o;
+  }
   if (Outcome o = check_epilogue(call, x, c_elements); !o) return o;
   make_row_major(x);
   return {};

@@ -25,8 +25,9 @@ bool is_one_launch(const ladder_context& handle, const Checked& x) {
 // Why the call takes the strided kernel, whatever the memory; null: it need not.
 const char* reason_for_strided(const Checked& x, bool one_launch) {
   if (!x.reads() || x.is_empty()) return "C is scaled only";
-  if (x.batch_invariant) return "flags: it adds in the same order whatever m, n and the batch are";
-  if (x.arrays_on_device) return "a_pointers: it reads pointers on the device";
+  if (x.batch_invariant)
+    return "flags: only ladder_strided adds in the same order whatever m, n and the batch are";
+  if (x.arrays_on_device) return "a_pointers: only ladder_strided reads pointers on the device";
   const bool fp32 = x.precision == Precision::kIeee || x.precision == Precision::kAuto;
   if (fp32 && !one_launch && x.count >= kFewProducts && x.p.m * x.p.n <= kSmallC)
     return "batch_count: one launch computes all of these small products";
@@ -57,8 +58,8 @@ MemoryNeed need_of(const Checked& x, const Chosen& chosen) {
 }
 
 Outcome refused(const Checked& x, const std::string& why) {
-  return {LADDER_STATUS_NOT_SUPPORTED,
-          std::string("precision: ") + to_string(x.precision) + " is not computed here. " + why};
+  return {LADDER_STATUS_NOT_SUPPORTED, std::string("precision: ") + to_string(x.precision) +
+                                           " cannot compute this call: " + why};
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limi
   const bool one_launch = is_one_launch(handle, x);
   if (const char* const why = reason_for_strided(x, one_launch)) {
     const bool scales = !x.reads() || x.is_empty();
-    if (!fp32 && !scales) return refused(x, std::string(why) + ", and is for IEEE and AUTO");
+    if (!fp32 && !scales) return refused(x, std::string(why) + ", in IEEE and AUTO alone");
     chosen = {};
     chosen.why = why;
     return {};

@@ -153,7 +153,7 @@ ladder_status ladder_get_stream(ladder_handle handle, CUstream_st** stream) {
 ladder_status ladder_set_pointer_mode(ladder_handle handle, ladder_pointer_mode mode) {
   return with_handle(handle, [&](ladder_context& h) -> Outcome {
     if (mode != LADDER_POINTER_MODE_HOST && mode != LADDER_POINTER_MODE_DEVICE)
-      return invalid("mode: " + std::to_string(mode) + " is no pointer mode");
+      return no_enumerator("mode", mode);
     h.pointer_mode = mode;
     return {};
   });
@@ -170,7 +170,7 @@ ladder_status ladder_get_pointer_mode(ladder_handle handle, ladder_pointer_mode*
 ladder_status ladder_set_precision(ladder_handle handle, ladder_precision precision) {
   return with_handle(handle, [&](ladder_context& h) -> Outcome {
     if (precision < LADDER_PRECISION_DEFAULT || precision > LADDER_PRECISION_FP16X3)
-      return invalid("precision: " + std::to_string(precision) + " is none");
+      return no_enumerator("precision", precision);
     h.precision = precision == LADDER_PRECISION_DEFAULT ? LADDER_PRECISION_IEEE : precision;
     return {};
   });

@@ -29,6 +29,9 @@ class [[nodiscard]] Outcome {
 inline Outcome invalid(std::string text) {
   return {LADDER_STATUS_INVALID_ARGUMENT, std::move(text)};
 }
+inline Outcome no_enumerator(const char* name, long long value) {
+  return invalid(std::string(name) + ": " + std::to_string(value) + " is none of gemm.h's values");
+}
 inline Outcome cuda_outcome(const char* what, cudaError_t error) {
   if (error == cudaSuccess) return {};
   const auto status = error == cudaErrorMemoryAllocation ? LADDER_STATUS_OUT_OF_MEMORY

@@ -29,9 +29,7 @@ constexpr Grain kGrains[] = {Grain::kTensor, Grain::kRowBlock, Grain::kSquare};
 // Of `all` the one with the enumerator's value.
 template <class T, std::size_t kMany>
 Outcome find(const char* name, int value, const T (&all)[kMany], T& found) {
-  if (value < 0 || value >= static_cast<int>(kMany))
-    return invalid(std::string(name) + ": " + std::to_string(value) +
-                   " is none of gemm.h's values");
+  if (value < 0 || value >= static_cast<int>(kMany)) return no_enumerator(name, value);
   found = all[value];
   return {};
 }

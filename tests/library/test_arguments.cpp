@@ -87,6 +87,10 @@ TEST_F(Arguments, EachWrongOneIsNamedAndNothingIsWritten) {
       {"epilogue.bias: null", [](Example& x) { x.call.epilogue.bias_kind = LADDER_BIAS_PER_ROW; }},
       {"epilogue.bias: given, but", [&](Example& x) { x.call.epilogue.bias = other.get(); }},
       {"epilogue.bias_stride: at least 0", [](Example& x) { x.call.epilogue.bias_stride = -1; }},
+      {"epilogue.bias_stride: its batch does not fit",
+       [](Example& x) { x.call.epilogue.bias_stride = INT64_MAX / 8; }},
+      {"epilogue.residual_stride: its batch does not fit",
+       [](Example& x) { x.call.epilogue.residual_stride = INT64_MAX / 8; }},
       {"epilogue.residual: lies on the host",
        [](Example& x) { x.call.epilogue.residual = on_host; }},
       {"epilogue.ld_residual: at least 9, not 0",
@@ -95,6 +99,11 @@ TEST_F(Arguments, EachWrongOneIsNamedAndNothingIsWritten) {
        [](Example& x) {
          x.call.epilogue.residual = x.call.c + 20;
          x.call.epilogue.ld_residual = 9;
+       }},
+      {"epilogue.residual: overlaps c",
+       [](Example& x) {
+         x.call.epilogue.residual = x.call.c;
+         x.call.epilogue.ld_residual = x.call.ldc;
        }},
   };
   for (const Wrong& wrong : all) {
@@ -122,9 +131,11 @@ TEST_F(Arguments, OfTheHandle) {
   refused(ladder_gemm(handle, nullptr), "call: null");
   refused(ladder_set_stream(nullptr, nullptr), "handle: null");
   refused(ladder_get_stream(handle, nullptr), "stream: null");
-  refused(ladder_set_pointer_mode(handle, static_cast<ladder_pointer_mode>(2)), "mode: 2");
+  refused(ladder_set_pointer_mode(handle, static_cast<ladder_pointer_mode>(2)),
+          "mode: 2 is none of gemm.h's values");
   refused(ladder_get_pointer_mode(handle, nullptr), "mode: null");
-  refused(ladder_set_precision(handle, static_cast<ladder_precision>(-1)), "precision: -1");
+  refused(ladder_set_precision(handle, static_cast<ladder_precision>(-1)),
+          "precision: -1 is none of gemm.h's values");
   refused(ladder_get_precision(handle, nullptr), "precision: null");
   refused(ladder_set_workspace(handle, nullptr, SIZE_MAX), "bytes: more than 2^62");
   refused(ladder_set_workspace(handle, &plan, 0), "bytes: 0, but memory is not null");

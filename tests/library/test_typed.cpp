@@ -375,7 +375,7 @@ TEST_F(WithDevice, ScaleCountsAndQuantizeNameWhatIsWrong) {
         << ladder_last_error();
   };
   wrong("type: 9 is none", static_cast<ladder_type>(9), LADDER_GRAIN_TENSOR, 8, 8, x.get());
-  wrong("type: bf16 has not 8 bits", LADDER_TYPE_BF16, LADDER_GRAIN_TENSOR, 8, 8, x.get());
+  wrong("type: bf16 is no 8-bit type", LADDER_TYPE_BF16, LADDER_GRAIN_TENSOR, 8, 8, x.get());
   wrong("grain: 3 is none", LADDER_TYPE_E4M3, static_cast<ladder_grain>(3), 8, 8, x.get());
   wrong("rows = -8: must be at least 0", LADDER_TYPE_E4M3, LADDER_GRAIN_TENSOR, -8, 8, x.get());
   wrong("ldx = 7: must be at least 8, the columns", LADDER_TYPE_E4M3, LADDER_GRAIN_TENSOR, 8, 7,
