@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "count/metrics.hpp"
+#include "devices/read_file.hpp"
 
 namespace vgpu::app {
 namespace {
@@ -66,7 +67,7 @@ class Comparing {
     for (const char* what : kConfiguration)
       differ(now, what, former.json.value(what, Json()).dump(),
              now.json.value(what, Json()).dump());
-    add_metrics(former, now);
+    if (former.device == now.device) add_metrics(former, now);
   }
 
   void add_missing(const Launch& former) {
@@ -140,8 +141,12 @@ bool is_launch(const Json& launch) {
 }  // namespace
 
 std::string check_baseline(const std::string& json, bool estimates) {
-  const Json file = Json::parse(json, nullptr, false);
-  if (file.is_discarded()) return "no JSON";
+  Json file;
+  try {
+    file = Json::parse(json);
+  } catch (const Json::parse_error& error) {
+    return no_json(error.what());
+  }
   const bool whole = file.is_object() && file.contains(kLaunches) &&
                      file.at(kLaunches).is_array() && file.contains(kDevices) &&
                      file.at(kDevices).is_array();

@@ -31,7 +31,7 @@ std::string source_root() {
 // Compares the counters with the baseline, or writes it.
 void use_baseline(const Options& options, const std::vector<std::string>& paths, Outcome& outcome) {
   std::vector<std::string> runs;
-  for (const std::string& path : paths) runs.push_back(read_file(path));
+  for (const std::string& path : paths) runs.push_back(text_of(path));
   if (options.update_baseline) {
     std::string error;
     if (!outcome.findings.empty() || outcome.status != 0)
@@ -49,7 +49,7 @@ void use_baseline(const Options& options, const std::vector<std::string>& paths,
   (void)parse_tolerance(options.tolerance, tolerance.percent);
   outcome.compared = true;
   outcome.baseline = options.baseline;
-  outcome.comparison = compare(read_file(options.baseline), runs, tolerance);
+  outcome.comparison = compare(text_of(options.baseline), runs, tolerance);
   std::fflush(stdout);
   fmt::print(stderr, "{}", printable(table(outcome.comparison, tolerance)));
 }
@@ -57,7 +57,7 @@ void use_baseline(const Options& options, const std::vector<std::string>& paths,
 }  // namespace
 
 std::vector<Finding> findings_of(const std::string& report) {
-  if (fs::exists(report)) return findings_in(read_file(report));
+  if (fs::exists(report)) return findings_in(text_of(report));
   return {{"", "", "what the checks found could not be written to TMPDIR", "", 0}};
 }
 

@@ -38,7 +38,7 @@ namespace {
 namespace fs = std::filesystem;
 using vgpu::app::Environment;
 using vgpu::app::Options;
-using vgpu::app::read_file;
+using vgpu::app::text_of;
 
 constexpr const char* kDropIn = "libladder_cublas.so";
 constexpr const char* kRedirect = "libvgpu_redirect.so";
@@ -142,10 +142,9 @@ void show_counters(const Options& options, const std::vector<std::string>& paths
   for (const std::string& path : paths) {
     if (paths.size() > 1 && (options.print || options.source))
       fmt::print("{}:\n", vgpu::printable(title(path)));
-    if (options.print) fmt::print("{}", vgpu::printable(vgpu::app::details(read_file(path))));
+    if (options.print) fmt::print("{}", vgpu::printable(vgpu::app::details(text_of(path))));
     if (options.source)
-      fmt::print("{}",
-                 vgpu::printable(vgpu::app::source_view(read_file(path), kHotLines, read_file)));
+      fmt::print("{}", vgpu::printable(vgpu::app::source_view(text_of(path), kHotLines, text_of)));
   }
 }
 

@@ -3,17 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
+#include <map>
 #include <tuple>
 #include <utility>
 
 #include "app/baseline.hpp"
+#include "devices/read_file.hpp"
 #include "runtime/counters_file.hpp"
 #include "runtime/replace_file.hpp"
 #include "runtime/settings.hpp"
@@ -48,16 +47,33 @@ std::string check_numbers(const Options& options) {
 
 std::string check_baseline_file(const Options& options) {
   if (options.update_baseline) return check_writable(options.baseline);
-  if (::access(options.baseline.c_str(), R_OK) != 0)
+  std::string json;
+  if (const int error = read_file(options.baseline, json); error != 0)
     return fmt::format("cannot read {}: {}; --update-baseline writes it", options.baseline,
-                       std::strerror(errno));
-  const std::string error = check_baseline(read_file(options.baseline), options.estimates);
+                       std::strerror(error));
+  const std::string error = check_baseline(json, options.estimates);
   return error.empty() ? "" : fmt::format("{}: {}", options.baseline, error);
 }
 
+// No file that is written may be another one that the run needs.
+std::string check_distinct(const Options& options) {
+  const std::pair<const char*, const std::string&> files[] = {{"PROGRAM", options.command.front()},
+                                                              {"--baseline", options.baseline},
+                                                              {"--junit", options.junit},
+                                                              {"--sarif", options.sarif},
+                                                              {"--counters", options.counters}};
+  std::map<std::filesystem::path, const char*> met;
+  for (const auto& [name, file] : files) {
+    std::error_code error;
+    const auto [known, is_new] = met.emplace(std::filesystem::weakly_canonical(file, error), name);
+    if (!file.empty() && !is_new)
+      return fmt::format("{}: {}: is the file of {}, too", name, file, known->second);
+  }
+  return "";
+}
+
 std::string check_files(const Options& options) {
-  if (!options.junit.empty() && options.junit == options.sarif)
-    return fmt::format("--sarif: {}: is the file of --junit, too", options.sarif);
+  if (auto error = check_distinct(options); !error.empty()) return error;
   for (const auto& [name, file] :
        {std::pair{"--junit", &options.junit}, {"--sarif", &options.sarif}}) {
     if (file->empty()) continue;
@@ -100,9 +116,10 @@ std::string check_options(const Options& options) {
   return settings_from([](const char* name) -> const char* { return std::getenv(name); }).error;
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+std::string text_of(const std::string& path) {
+  std::string text;
+  (void)read_file(path, text);
+  return text;
 }
 
 }  // namespace vgpu::app

@@ -20,6 +20,6 @@ struct Options {
 std::string check_options(const Options& options);
 
 // The text of a file; "" if it cannot be read.
-std::string read_file(const std::string& path);
+std::string text_of(const std::string& path);
 
 }  // namespace vgpu::app

@@ -4,16 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <variant>
+
+#include "devices/read_file.hpp"
 
 namespace vgpu {
 namespace {
@@ -212,12 +210,6 @@ Device device_of(const Json& file) {
   return device;
 }
 
-// The library's message without its number.
-std::string without_number(const std::string& text) {
-  const auto end = text.find("] ");
-  return text.starts_with("[json.exception") && end != text.npos ? text.substr(end + 2) : text;
-}
-
 }  // namespace
 
 bool names_device_file(std::string_view item) {
@@ -225,20 +217,16 @@ bool names_device_file(std::string_view item) {
 }
 
 std::string read_device(const std::string& path, Device& device) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    return fmt::format("cannot read {}: {}", path, std::strerror(EISDIR));
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  if (in) text << in.rdbuf();
-  if (!in || text.bad()) return fmt::format("cannot read {}: {}", path, std::strerror(errno));
+  std::string text;
+  if (const int error = read_file(path, text); error != 0)
+    return fmt::format("cannot read {}: {}", path, std::strerror(error));
   try {
-    device = device_of(Json::parse(text.str()));
+    device = device_of(Json::parse(text));
     describe(device);
   } catch (const Wrong& wrong) {
     return fmt::format("{}: {}", path, wrong.text);
   } catch (const Json::exception& error) {
-    return fmt::format("{}: no JSON: {}", path, without_number(error.what()));
+    return fmt::format("{}: {}", path, no_json(error.what()));
   }
   return "";
 }

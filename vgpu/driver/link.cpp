@@ -4,9 +4,6 @@
 #include <elf.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -14,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "devices/read_file.hpp"
 #include "driver/jit_log.hpp"
 #include "ptx/parse/ast.hpp"
 #include "ptx/parse/linker.hpp"
@@ -175,11 +173,9 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned,
                           CUjit_option*, void**) {
   return about(__func__, state, [&](const Runtime& runtime, Link& link) {
-    std::error_code error;
     if (path == nullptr) return cudaErrorInvalidValue;
-    std::ifstream in(path, std::ios::binary);
-    if (!std::filesystem::is_regular_file(path, error) || !in) return cudaErrorFileNotFound;
-    const std::string file(std::istreambuf_iterator<char>(in), {});
+    std::string file;
+    if (vgpu::read_file(path, file) != 0) return cudaErrorFileNotFound;
     return add(runtime, link, type, file.data(), file.size(), path);
   });
 }

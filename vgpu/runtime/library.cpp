@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <system_error>
 
+#include "devices/read_file.hpp"
 #include "engine/engine.hpp"
 #include "runtime/host_memory.hpp"
 #include "runtime/image/cubin.hpp"
@@ -172,11 +170,8 @@ Library& load_library(Runtime& runtime, const void* data, std::optional<std::siz
 }
 
 Library& load_library_file(Runtime& runtime, const char* path) {
-  std::error_code error;
-  std::ifstream in(path, std::ios::binary);
-  if (!std::filesystem::is_regular_file(path, error) || !in)
-    throw Failure{cudaErrorFileNotFound, ""};
-  const std::string file(std::istreambuf_iterator<char>(in), {});
+  std::string file;
+  if (read_file(path, file) != 0) throw Failure{cudaErrorFileNotFound, ""};
   if (file.empty()) throw Failure{cudaErrorInvalidKernelImage, ""};
   return load_library(runtime, file.data(), file.size());
 }

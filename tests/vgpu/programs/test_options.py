@@ -45,10 +45,16 @@ class Options(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertEqual(result.stderr, b"vgpu: --device: is given 2 times\n")
 
-    def test_two_reports_are_two_files(self):
-        result = vgpu("--junit", "report", "--sarif", "report", "/bin/true")
-        self.assertEqual(result.returncode, 2)
-        self.assertEqual(result.stderr, b"vgpu: --sarif: report: is the file of --junit, too\n")
+    def test_no_file_that_is_written_is_another_of_the_run(self):
+        for former, option, file in (("--junit", "--sarif", "report"),
+                                     ("--junit", "--counters", "./report"),
+                                     ("--baseline", "--counters", "report")):
+            result = vgpu(former, "report", option, file, "/bin/true")
+            self.assertEqual(result.returncode, 2)
+            self.assertEqual(result.stderr.decode(),
+                             f"vgpu: {option}: {file}: is the file of {former}, too\n")
+        result = vgpu("--sarif", "/bin/true", "/bin/true")
+        self.assertEqual(result.stderr, b"vgpu: --sarif: /bin/true: is the file of PROGRAM, too\n")
 
     def test_what_cannot_be_printed_is_no_success(self):
         for arguments in (["--help"], ["--version"], ["--print", PROGRAM]):

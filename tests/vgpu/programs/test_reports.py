@@ -192,6 +192,7 @@ class Reports(unittest.TestCase):
         errors = self.vgpu("--device", "a100", "--baseline", "b.json", TWO_LAUNCHES,
                            status=GREW).stderr
         self.assertRegex(errors, r"\n +device +h200 +a100")
+        self.assertIn(" launches and 0 values compared ", errors)
         # Under --sample-blocks all sums are estimates, and the program's result is wrong.
         self.vgpu("--sample-blocks", "6", "--baseline", "b.json", TWO_LAUNCHES, status=1)
 
@@ -224,7 +225,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(self.read("b.json"), "former")
 
     def test_a_wrong_baseline_is_refused_before_the_program_runs(self):
-        for text, rule in (("{", "no JSON"), ("[]", "no counters file"),
+        for text, rule in (("{", "no JSON: parse error at line 1, column 2"), ("[]", "no counters file"),
                            ('{"devices": ["h200"], "launches": [{}]}', "launch 0 has no kernel"),
                            ('{"devices": [1], "launches": []}', "no list of texts")):
             self.write("b.json", text)
@@ -233,6 +234,8 @@ class Reports(unittest.TestCase):
             self.assertIn(rule, errors)
         errors = self.vgpu("--baseline", "none.json", STATUS, "5", status=2).stderr
         self.assertIn("--baseline: cannot read none.json: No such file or directory", errors)
+        errors = self.vgpu("--baseline", ".", STATUS, "5", status=2).stderr
+        self.assertIn("--baseline: cannot read .: Is a directory", errors)
 
     def test_files_that_cannot_be_written_are_refused_or_left_as_they_were(self):
         for option in ("--junit", "--sarif"):
