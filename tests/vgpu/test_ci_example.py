@@ -118,7 +118,13 @@ class Example(unittest.TestCase):
             self.assertRegex(self.run_job(job, 0),
                              r"1 launches and \d+ values .* 0 worse, 0 better")
         with open(os.path.join(self.folder, "outputs"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "status=0\n")
+            self.assertEqual(file.read(), "status=0\nsarif=vgpu-reports/vgpu.sarif\n")
+        outputs = os.path.join(self.folder, "refused")
+        refused = self.sh(github[1],
+                          {**github[2], "OPTIONS": "--no-such", "GITHUB_OUTPUT": outputs})
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        with open(outputs, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "status=2\n", "no report, hence nothing to upload")
 
         self.edit(r"= tile\[threadIdx.x\]\[threadIdx.y \+ i\]",
                   "= 2 * tile[threadIdx.x][threadIdx.y + i]")
