@@ -61,7 +61,7 @@ std::vector<Problem> selected_problems(const BenchOptions& options, bool on_gpu)
 
 const KernelInfo* selected_baseline(const std::string& name) {
   if (name == "auto" || name == "none") return nullptr;
-  const auto found = required(find_kernels(name), "--baseline");
+  const auto found = kernels_named(name, "--baseline");
   if (found.size() > 1)
     throw BadInput(
         fmt::format("--baseline: '{}' is {} kernels; name one, auto or none", name, found.size()));

@@ -51,6 +51,14 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
   verb.add_option("--battery", options.battery, "quick, or full: a few hundred problems more");
 }
 
+std::vector<const KernelInfo*> kernels_named(const std::string& name, const std::string& argument) {
+  if (name.ends_with(".cu"))
+    throw BadInput(fmt::format(
+        "{}: {}: a file of your own is verified, measured and explained by `ladder run`", argument,
+        name));
+  return required(find_kernels(name), argument);
+}
+
 std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, const Target& target,
                                                 bool every_library_kernel) {
   std::vector<const KernelInfo*> selected;
@@ -58,9 +66,7 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
     if (std::ranges::find(selected, kernel) == selected.end()) selected.push_back(kernel);
   };
   for (const std::string& name : options.kernels) {
-    if (name.ends_with(".cu"))
-      throw BadInput(name + ": a file of your own is verified and measured by `ladder run`");
-    for (const KernelInfo* kernel : required(find_kernels(name), "--kernel")) add(kernel);
+    for (const KernelInfo* kernel : kernels_named(name, "--kernel")) add(kernel);
   }
   if (options.kernels.empty()) {
     for (const KernelInfo& kernel : kernels()) {

@@ -84,6 +84,8 @@ struct CommonOptions {
 void add_common_options(CLI::App& verb, CommonOptions& options);
 
 // All functions below throw BadInput.
+// The kernels of that name, rung or number; `argument` is the option's name.
+std::vector<const KernelInfo*> kernels_named(const std::string& name, const std::string& argument);
 // Without names: all kernels; the library's kernels only if every_library_kernel.
 std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, const Target& target,
                                                 bool every_library_kernel = false);

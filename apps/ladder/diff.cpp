@@ -28,7 +28,7 @@ struct DiffOptions {
 };
 
 const KernelInfo& one_kernel(const std::string& name) {
-  const auto found = required(find_kernels(name), "RUNG");
+  const auto found = kernels_named(name, "RUNG");
   for (const KernelInfo* kernel : found) {
     if (kernel->role == Role::kRung) {
       if (found.size() > 1)

@@ -53,7 +53,7 @@ const std::vector<std::string>& common_metrics() {
 Problem shape_of(const std::string& text) { return required(parse_shape(text), "--shape"); }
 
 const KernelInfo& rung_of(const std::string& name) {
-  for (const KernelInfo* kernel : required(find_kernels(name), "RUNG")) {
+  for (const KernelInfo* kernel : kernels_named(name, "RUNG")) {
     if (kernel->place == Place::kCuda) return *kernel;
   }
   throw BadInput(fmt::format("RUNG: {} is no CUDA kernel", name));

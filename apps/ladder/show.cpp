@@ -119,7 +119,7 @@ void show_resources(const analyse::Observation& seen, const Result<analyse::Kern
 }
 
 int run(const ShowOptions& o) {
-  const auto found = required(find_kernels(o.rung), "RUNG");
+  const auto found = kernels_named(o.rung, "RUNG");
   if (o.ptx + o.sass + o.resources > 1) throw BadInput("--ptx, --sass, --resources: one of them");
   if (const auto rungs = host_rungs(found); !rungs.empty()) {
     if (o.ptx || o.resources)

@@ -45,7 +45,7 @@ struct TuneOptions {
 };
 
 const SearchSpace& selected_space(const std::string& name) {
-  const auto found = required(find_kernels(name), "RUNG");
+  const auto found = kernels_named(name, "RUNG");
   if (const SearchSpace* space = search_space(found.front()->rung)) return *space;
   std::string there;
   for (const KernelInfo& kernel : kernels()) {

@@ -134,6 +134,15 @@ class Information(Folder):
         self.assertEqual((result.returncode, result.stderr),
                          (1, "ladder: standard output: Bad file descriptor\n"))
 
+    def test_a_file_is_no_name_of_a_kernel(self):
+        for verb, argument in (("verify", "--kernel"), ("bench", "--kernel"), ("show", "RUNG"),
+                               ("diff", "RUNG"), ("tune", "RUNG"), ("profile", "RUNG")):
+            result = ladder(verb, "mine.cu", *["r02"] * (verb == "diff"))
+            self.assertEqual(result.returncode, 2, result)
+            self.assertEqual(
+                result.stderr, f"ladder: {argument}: mine.cu: a file of your own is verified, "
+                "measured and explained by `ladder run`\n")
+
     def test_version_and_help(self):
         self.assertRegex(ladder("--version").stdout, r"^ladder \d+\.\d+\.\d+\n$")
         for verb in ("climb", "verify", "list", "report", "doctor"):
