@@ -47,6 +47,7 @@ class Installed(unittest.TestCase):
         for path in ("bin/ladder", "bin/vgpu", "lib/vgpu/libvgpu.so", "lib/vgpu/libcuda.so.1",
                      "lib/vgpu/libcudart.so.12", "lib/vgpu/libcudart.so.13",
                      "lib/vgpu/libvgpu_redirect.so", "lib/ladder/libcudart.so.13",
+                     "include/vgpu/vgpu.h",
                      "share/man/man1/ladder.1", "share/man/man1/vgpu.1",
                      "share/bash-completion/completions/ladder",
                      "share/zsh/site-functions/_vgpu",
