@@ -105,7 +105,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   });
 }
 
-CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return cuDevicePrimaryCtxRelease_v2(device); }
+VGPU_BY(cuDevicePrimaryCtxRelease, 1, cuDevicePrimaryCtxRelease_v2(a0));
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
   return about_primary(__func__, device, [&](Runtime& runtime, Context& primary) {
@@ -114,7 +114,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
   });
 }
 
-CUresult cuDevicePrimaryCtxReset(CUdevice device) { return cuDevicePrimaryCtxReset_v2(device); }
+VGPU_BY(cuDevicePrimaryCtxReset, 1, cuDevicePrimaryCtxReset_v2(a0));
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
   return about_primary(__func__, device, [&](Runtime&, Context& primary) {
@@ -122,9 +122,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
   });
 }
 
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
-  return cuDevicePrimaryCtxSetFlags_v2(device, flags);
-}
+VGPU_BY(cuDevicePrimaryCtxSetFlags, 2, cuDevicePrimaryCtxSetFlags_v2(a0, a1));
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
   return about_primary(__func__, device, [&](Runtime&, const Context& primary) {
@@ -166,7 +164,7 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
   });
 }
 
-CUresult cuCtxDestroy(CUcontext context) { return cuCtxDestroy_v2(context); }
+VGPU_BY(cuCtxDestroy, 1, cuCtxDestroy_v2(a0));
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle) {
   return in_driver(__func__, [&](Runtime& runtime) {
@@ -176,7 +174,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext handle) {
   });
 }
 
-CUresult cuCtxPushCurrent(CUcontext context) { return cuCtxPushCurrent_v2(context); }
+VGPU_BY(cuCtxPushCurrent, 1, cuCtxPushCurrent_v2(a0));
 
 CUresult cuCtxPopCurrent_v2(CUcontext* context) {
   return in_driver(__func__, [&](Runtime&) {
@@ -188,7 +186,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext* context) {
   });
 }
 
-CUresult cuCtxPopCurrent(CUcontext* context) { return cuCtxPopCurrent_v2(context); }
+VGPU_BY(cuCtxPopCurrent, 1, cuCtxPopCurrent_v2(a0));
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
   return in_driver(__func__, [&](Runtime& runtime) {

@@ -77,7 +77,7 @@ CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   });
 }
 
-CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) { return cuDeviceGetUuid(uuid, device); }
+VGPU_BY(cuDeviceGetUuid_v2, 2, cuDeviceGetUuid(a0, a1));
 
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
   return about(__func__, device,

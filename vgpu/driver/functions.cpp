@@ -174,11 +174,8 @@ CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
 VGPU_WITH_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
                   cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 5);
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
-                                                     size_t dynamic_shared) {
-  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
-                                                              dynamic_shared, CU_OCCUPANCY_DEFAULT);
-}
+VGPU_BY(cuOccupancyMaxActiveBlocksPerMultiprocessor, 4,
+        cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(a0, a1, a2, a3, CU_OCCUPANCY_DEFAULT));
 
 // The largest block of those with the most resident threads, and a grid that fills the device.
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function,
@@ -211,11 +208,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
   });
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,
-                                          CUoccupancyB2DSize shared_of, size_t shared, int limit) {
-  return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared, limit,
-                                                   CU_OCCUPANCY_DEFAULT);
-}
+VGPU_BY(cuOccupancyMaxPotentialBlockSize, 6,
+        cuOccupancyMaxPotentialBlockSizeWithFlags(a0, a1, a2, a3, a4, a5, CU_OCCUPANCY_DEFAULT));
 
 VGPU_WITH_CONTEXT(cuOccupancyAvailableDynamicSMemPerBlock,
                   cudaOccupancyAvailableDynamicSMemPerBlock, 4);

@@ -197,10 +197,7 @@ CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
                  node, graph, needs, count);
 }
 
-CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs, size_t count,
-                        CUgraphNodeParams* params) {
-  return cuGraphAddNode_v2(node, graph, needs, nullptr, count, params);
-}
+VGPU_BY(cuGraphAddNode, 5, cuGraphAddNode_v2(a0, a1, a2, nullptr, a3, a4));
 
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {
   return by_type(__func__, params, &cudaGraphKernelNodeSetParams, &cudaGraphMemcpyNodeSetParams,

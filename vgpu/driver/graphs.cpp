@@ -18,27 +18,11 @@ VGPU_WITH_DRIVER(cuGraphAddDependencies_v2, cudaGraphAddDependencies, 5);
 VGPU_WITH_DRIVER(cuGraphRemoveDependencies_v2, cudaGraphRemoveDependencies, 5);
 
 // The older forms have no data of edges.
-CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, size_t* count) {
-  return cuGraphGetEdges_v2(graph, from, to, nullptr, count);
-}
-
-CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode* nodes, size_t* count) {
-  return cuGraphNodeGetDependencies_v2(node, nodes, nullptr, count);
-}
-
-CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* nodes, size_t* count) {
-  return cuGraphNodeGetDependentNodes_v2(node, nodes, nullptr, count);
-}
-
-CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
-                                size_t count) {
-  return cuGraphAddDependencies_v2(graph, from, to, nullptr, count);
-}
-
-CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
-                                   size_t count) {
-  return cuGraphRemoveDependencies_v2(graph, from, to, nullptr, count);
-}
+VGPU_BY(cuGraphGetEdges, 4, cuGraphGetEdges_v2(a0, a1, a2, nullptr, a3));
+VGPU_BY(cuGraphNodeGetDependencies, 3, cuGraphNodeGetDependencies_v2(a0, a1, nullptr, a2));
+VGPU_BY(cuGraphNodeGetDependentNodes, 3, cuGraphNodeGetDependentNodes_v2(a0, a1, nullptr, a2));
+VGPU_BY(cuGraphAddDependencies, 4, cuGraphAddDependencies_v2(a0, a1, a2, nullptr, a3));
+VGPU_BY(cuGraphRemoveDependencies, 4, cuGraphRemoveDependencies_v2(a0, a1, a2, nullptr, a3));
 
 VGPU_WITH_DRIVER(cuGraphDestroyNode, cudaGraphDestroyNode, 1);
 VGPU_WITH_CONTEXT(cuGraphInstantiateWithFlags, cudaGraphInstantiateWithFlags, 3);
@@ -50,10 +34,7 @@ CUresult cuGraphInstantiate_v2(CUgraphExec* exec, CUgraph graph, CUgraphNode* er
   return cuGraphInstantiateWithFlags(exec, graph, 0);
 }
 
-CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, CUgraphNode* error_node, char* log,
-                            size_t bytes) {
-  return cuGraphInstantiate_v2(exec, graph, error_node, log, bytes);
-}
+VGPU_BY(cuGraphInstantiate, 5, cuGraphInstantiate_v2(a0, a1, a2, a3, a4));
 
 VGPU_IN_STREAM(cuGraphInstantiateWithParams, cudaGraphInstantiateWithParams, 3);
 VGPU_WITH_DRIVER(cuGraphExecGetFlags, cudaGraphExecGetFlags, 2);

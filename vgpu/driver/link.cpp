@@ -154,9 +154,7 @@ CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, C
   });
 }
 
-CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
-  return cuLinkCreate_v2(count, options, values, state);
-}
+VGPU_BY(cuLinkCreate, 4, cuLinkCreate_v2(a0, a1, a2, a3));
 
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
                           const char* name, unsigned, CUjit_option*, void**) {
@@ -165,10 +163,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, si
   });
 }
 
-CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
-                       const char* name, unsigned count, CUjit_option* options, void** values) {
-  return cuLinkAddData_v2(state, type, data, bytes, name, count, options, values);
-}
+VGPU_BY(cuLinkAddData, 8, cuLinkAddData_v2(a0, a1, a2, a3, a4, a5, a6, a7));
 
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned,
                           CUjit_option*, void**) {
@@ -180,10 +175,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* pa
   });
 }
 
-CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned count,
-                       CUjit_option* options, void** values) {
-  return cuLinkAddFile_v2(state, type, path, count, options, values);
-}
+VGPU_BY(cuLinkAddFile, 6, cuLinkAddFile_v2(a0, a1, a2, a3, a4, a5));
 
 // The result belongs to the link, and is followed by a zero byte.
 CUresult cuLinkComplete(CUlinkState state, void** code, size_t* bytes) {

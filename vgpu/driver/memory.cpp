@@ -182,9 +182,7 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsi
   });
 }
 
-CUresult cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
-  return cuIpcOpenMemHandle_v2(address, handle, flags);
-}
+VGPU_BY(cuIpcOpenMemHandle, 3, cuIpcOpenMemHandle_v2(a0, a1, a2));
 
 VGPU_WITH_CONTEXT(cuIpcCloseMemHandle, cudaIpcCloseMemHandle, 1);
 VGPU_WITH_CONTEXT(cuIpcGetEventHandle, cudaIpcGetEventHandle, 2);

@@ -45,9 +45,7 @@ VGPU_IN_STREAM(cuLaunchHostFunc, cudaLaunchHostFunc, 3);
 VGPU_IN_STREAM(cuStreamAddCallback, cudaStreamAddCallback, 4);
 VGPU_IN_STREAM(cuStreamBeginCapture_v2, cudaStreamBeginCapture, 2);
 
-CUresult cuStreamBeginCapture(CUstream stream) {
-  return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
-}
+VGPU_BY(cuStreamBeginCapture, 1, cuStreamBeginCapture_v2(a0, CU_STREAM_CAPTURE_MODE_GLOBAL));
 VGPU_TWIN(cuStreamBeginCapture, _ptsz, 1);
 VGPU_IN_STREAM(cuStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph, 6);
 VGPU_IN_STREAM(cuStreamEndCapture, cudaStreamEndCapture, 2);
@@ -55,22 +53,16 @@ VGPU_IN_STREAM(cuStreamIsCapturing, cudaStreamIsCapturing, 2);
 
 VGPU_IN_STREAM(cuStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo, 7);
 
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
-                                   CUgraph* graph, const CUgraphNode** nodes, size_t* count) {
-  return cuStreamGetCaptureInfo_v3(stream, status, id, graph, nodes, nullptr, count);
-}
+VGPU_BY(cuStreamGetCaptureInfo_v2, 6, cuStreamGetCaptureInfo_v3(a0, a1, a2, a3, a4, nullptr, a5));
 VGPU_TWIN(cuStreamGetCaptureInfo_v2, _ptsz, 6);
 
-CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id) {
-  return cuStreamGetCaptureInfo_v3(stream, status, id, nullptr, nullptr, nullptr, nullptr);
-}
+VGPU_BY(cuStreamGetCaptureInfo, 3,
+        cuStreamGetCaptureInfo_v3(a0, a1, a2, nullptr, nullptr, nullptr, nullptr));
 VGPU_TWIN(cuStreamGetCaptureInfo, _ptsz, 3);
 VGPU_IN_STREAM(cuStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies, 5);
 
-CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes, size_t count,
-                                           unsigned flags) {
-  return cuStreamUpdateCaptureDependencies_v2(stream, nodes, nullptr, count, flags);
-}
+VGPU_BY(cuStreamUpdateCaptureDependencies, 4,
+        cuStreamUpdateCaptureDependencies_v2(a0, a1, nullptr, a2, a3));
 VGPU_TWIN(cuStreamUpdateCaptureDependencies, _ptsz, 4);
 VGPU_WITH_DRIVER(cuThreadExchangeStreamCaptureMode, cudaThreadExchangeStreamCaptureMode, 1);
 VGPU_WITH_CONTEXT(cuEventCreate, cudaEventCreateWithFlags, 2);

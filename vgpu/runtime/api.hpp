@@ -69,6 +69,7 @@ struct Signature<Returned(Arguments...)> {
 // (suffix _ptsz or _ptds). A macro, because the two differ in their names only.
 #define VGPU_RESULT(name) vgpu::runtime::Signature<decltype(name)>::Result
 #define VGPU_PARAMETER(name, i) vgpu::runtime::Signature<decltype(name)>::Argument<i> a##i
+#define VGPU_PARAMETERS_0(name)
 #define VGPU_PARAMETERS_1(name) VGPU_PARAMETER(name, 0)
 #define VGPU_PARAMETERS_2(name) VGPU_PARAMETERS_1(name), VGPU_PARAMETER(name, 1)
 #define VGPU_PARAMETERS_3(name) VGPU_PARAMETERS_2(name), VGPU_PARAMETER(name, 2)
@@ -91,6 +92,14 @@ struct Signature<Returned(Arguments...)> {
 #define VGPU_ARGUMENTS_9 VGPU_ARGUMENTS_8, a8
 #define VGPU_ARGUMENTS_10 VGPU_ARGUMENTS_9, a9
 #define VGPU_ARGUMENTS_11 VGPU_ARGUMENTS_10, a10
+// Defines `name` by an expression of its `count` parameters a0, a1, ...: for functions that another
+// one's call replaces.
+#define VGPU_BY(name, count, expression)                                        \
+  VGPU_RESULT(name) name(VGPU_PARAMETERS_##count(name)) {                       \
+    static_assert(vgpu::runtime::Signature<decltype(name)>::kCount == (count)); \
+    return expression;                                                          \
+  }                                                                             \
+  static_assert(true)
 #define VGPU_TWIN(name, suffix, count)                                                 \
   extern "C" __attribute__((visibility("default"))) VGPU_RESULT(name)                  \
       name##suffix(VGPU_PARAMETERS_##count(name));                                     \

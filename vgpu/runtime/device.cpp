@@ -256,14 +256,14 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+VGPU_BY(cudaDriverGetVersion, 1, cudaRuntimeGetVersion(a0));
 
 // Without effect: every launch is counted, whether a profiler is on or off.
 cudaError_t cudaProfilerStart() {
   return call([](Runtime&) { return cudaSuccess; });
 }
 
-cudaError_t cudaProfilerStop() { return cudaProfilerStart(); }
+VGPU_BY(cudaProfilerStop, 0, cudaProfilerStart());
 
 cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                             cudaChannelFormatKind kind) {

@@ -42,9 +42,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   });
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
+VGPU_BY(cudaEventCreate, 1, cudaEventCreateWithFlags(a0, cudaEventDefault));
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, unsigned flags) {
   return call([&](Runtime& runtime) {
@@ -65,9 +63,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, un
 }
 VGPU_TWIN(cudaEventRecordWithFlags, _ptsz, 3);
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
-}
+VGPU_BY(cudaEventRecord, 2, cudaEventRecordWithFlags(a0, a1, cudaEventRecordDefault));
 VGPU_TWIN(cudaEventRecord, _ptsz, 2);
 
 namespace {

@@ -99,10 +99,7 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
 }
 VGPU_TWIN(cudaLaunchKernel, _ptsz, 6);
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
-                               size_t shared, cudaStream_t stream) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
-}
+VGPU_BY(__cudaLaunchKernel, 6, cudaLaunchKernel(a0, a1, a2, a3, a4, a5));
 VGPU_TWIN(__cudaLaunchKernel, _ptsz, 6);
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,

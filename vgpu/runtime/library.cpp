@@ -261,7 +261,4 @@ cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t ha
   });
 }
 
-cudaError_t cudaLibraryGetManaged(void** pointer, size_t* bytes, cudaLibrary_t library,
-                                  const char* name) {
-  return cudaLibraryGetGlobal(pointer, bytes, library, name);
-}
+VGPU_BY(cudaLibraryGetManaged, 4, cudaLibraryGetGlobal(a0, a1, a2, a3));

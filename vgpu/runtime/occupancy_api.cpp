@@ -28,11 +28,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
   });
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
-                                                          int threads, size_t dynamic_shared) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-      blocks, function, threads, dynamic_shared, cudaOccupancyDefault);
-}
+VGPU_BY(cudaOccupancyMaxActiveBlocksPerMultiprocessor, 4,
+        cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(a0, a1, a2, a3,
+                                                               cudaOccupancyDefault));
 
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* handle,
                                                  const cudaLaunchConfig_t* config) {

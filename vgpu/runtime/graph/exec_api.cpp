@@ -153,10 +153,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
   return call([&](Runtime& runtime) { return instantiate(runtime, exec, graph, flags, nullptr); });
 }
 
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                          unsigned long long flags) {
-  return cudaGraphInstantiate(exec, graph, flags);
-}
+VGPU_BY(cudaGraphInstantiateWithFlags, 3, cudaGraphInstantiate(a0, a1, a2));
 
 cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
                                            cudaGraphInstantiateParams* params) {
