@@ -148,6 +148,9 @@ void draw(const ReportOptions& o, const std::vector<Document>& documents) {
   if (o.text) print_text(contents);
   take_specs(contents.charts, o.with);
   if (!o.specs.empty()) {
+    std::error_code error;
+    std::filesystem::create_directory(o.specs, error);
+    if (error) throw BadInput(fmt::format("--specs: {}: {}", o.specs, error.message()));
     for (const Chart& chart : contents.charts)
       write_file(spec_file(o.specs, chart), chart.spec + "\n", "--specs");
   }
@@ -183,11 +186,8 @@ int run(const ReportOptions& options) {
         throw BadInput(fmt::format("{}: {} is one of the files to read", argument, path));
     }
   }
-  for (const auto& [argument, folder] :
-       {std::pair{"--specs", options.specs}, {"--with", options.with}}) {
-    if (!folder.empty() && !std::filesystem::is_directory(folder, error))
-      throw BadInput(fmt::format("{}: {} is no folder", argument, folder));
-  }
+  if (!options.with.empty() && !std::filesystem::is_directory(options.with, error))
+    throw BadInput(fmt::format("--with: {} is no folder", options.with));
   std::vector<Document> documents = read_all(options.files);
   for (Document& document : documents) {
     for (Row& row : document.rows) {  // rows may be older than the description's present words

@@ -45,7 +45,7 @@ KERNELS = [
     f"--kernel={name}" for name in (*(f"r{number:02}" for number in range(1, 14)), *BEYOND.values(),
                                     "cublas_ieee", "cublas_tf32", "cublas_bf16")
 ]
-MADE = ladder("report", *ROWS, *KERNELS, "--html", path("report.html"), "--specs", FOLDER.name)
+MADE = ladder("report", *ROWS, *KERNELS, "--html", path("report.html"), "--specs", path("specs"))
 DRAWS = "vl-convert" not in MADE.stderr
 
 
@@ -124,21 +124,21 @@ class Page(unittest.TestCase):
             self.assertGreater(len(attributes.get("aria-label", "")), 20, attributes)
 
     def test_charts_are_specifications_to_take_along(self):
-        written = {file.name for file in pathlib.Path(FOLDER.name).glob("*.vl.json")}
+        written = {file.name for file in pathlib.Path(path("specs")).glob("*.vl.json")}
         linked = {
             attributes["download"]
             for tag, attributes in self.document.elements
             if "download" in attributes
         }
         self.assertEqual(written, linked)
-        climb = json.loads(pathlib.Path(path("climb.vl.json")).read_text())
+        climb = json.loads(pathlib.Path(path("specs/climb.vl.json")).read_text())
         self.assertIn("vega-lite", climb["$schema"])
         for bar in climb["datasets"]["bars"]:
             self.assertIn(bar["about"].split(";")[0].replace("&", "&amp;"), self.text)
 
     def test_changed_specifications_are_drawn(self):
         with tempfile.TemporaryDirectory() as folder:
-            spec = json.loads(pathlib.Path(path("climb.vl.json")).read_text())
+            spec = json.loads(pathlib.Path(path("specs/climb.vl.json")).read_text())
             spec["title"]["text"] = "A title of my own"
             pathlib.Path(folder, "climb.vl.json").write_text(json.dumps(spec))
             result = ladder("report", ROWS[0], "--with", folder, "--svg",
@@ -200,7 +200,7 @@ class BadInput(Folder):
     def test_names_the_argument_and_the_rule(self):
         self.rejected(ROWS[0], "--html", "/no/such/folder/x.html",
                       says=["--html", "/no/such/folder"])
-        self.rejected(ROWS[0], "--specs", path("no-folder"), says=["--specs", "no folder"])
+        self.rejected(ROWS[0], "--specs", path("no/folder"), says=["--specs", "No such file"])
         rows = self.write("rows.json", pathlib.Path(ROWS[0]).read_text())
         for option in ("--html", "--svg"):
             self.rejected(ROWS[0], rows, option, rows, says=[option, "one of the files to read"])
