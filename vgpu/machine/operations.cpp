@@ -46,9 +46,9 @@ void OperationSink::add_joined(const char* first, const char* second, const char
   add((std::string(first) + second).c_str(), third, shape, handler);
 }
 
-void OperationSink::add_conversion(const char* prefix, const char* to, const char* from,
-                                   const Shape& shape, Handler handler) {
-  add((std::string(prefix) + to + ".").c_str(), from, shape, handler);
+void OperationSink::add_conversion(const char* rounding, const char* modifiers, const char* to,
+                                   const char* from, const Shape& shape, Handler handler) {
+  add((std::string(rounding) + modifiers + to + ".").c_str(), from, shape, handler);
 }
 
 namespace {

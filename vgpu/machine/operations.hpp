@@ -24,8 +24,8 @@ class OperationSink {
            bool control = false);
   void add_joined(const char* first, const char* second, const char* third, const Shape& shape,
                   Handler handler);
-  void add_conversion(const char* prefix, const char* to, const char* from, const Shape& shape,
-                      Handler handler);
+  void add_conversion(const char* rounding, const char* modifiers, const char* to, const char* from,
+                      const Shape& shape, Handler handler);
   void require_all() const;  // every operation has a handler
 
  private:

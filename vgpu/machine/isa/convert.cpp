@@ -33,17 +33,22 @@ void for_each_integer(F f) {
   f(kU8), f(kS8), f(kU16), f(kS16), f(kU32), f(kS32), f(kU64), f(kS64);
 }
 
+// "cvt.", or with how it rounds, "cvt.rn."; then ".ftz", ".sat" or both.
+struct Prefix {
+  const char *rounding = "cvt.", *modifiers = "";
+};
+
 // Adds the operation `prefix`to.from.
 template <class F, class To, class From>
-void define(OperationSink& sink, const char* prefix, Named<To> to, Named<From> from, F) {
-  sink.add_conversion(prefix, to.name, from.name, Signature<F>::shape(),
+void define(OperationSink& sink, Prefix prefix, Named<To> to, Named<From> from, F) {
+  sink.add_conversion(prefix.rounding, prefix.modifiers, to.name, from.name, Signature<F>::shape(),
                       &Signature<F>::template all<F>);
 }
 
 // As op_each().
 template <class F, class To, class From>
-void define_each(OperationSink& sink, const char* prefix, Named<To> to, Named<From> from, F) {
-  sink.add_conversion(prefix, to.name, from.name, Signature<F>::shape(),
+void define_each(OperationSink& sink, Prefix prefix, Named<To> to, Named<From> from, F) {
+  sink.add_conversion(prefix.rounding, prefix.modifiers, to.name, from.name, Signature<F>::shape(),
                       &Signature<F>::template each<F>);
 }
 
@@ -77,9 +82,9 @@ void define_integers(OperationSink& sink) {
       using S = typename decltype(from)::Value;
       using StoredD = typename decltype(to)::Stored;
       using StoredS = typename decltype(from)::Stored;
-      define(sink, "cvt.", to, from,
+      define(sink, {}, to, from,
              [](StoredS a) { return static_cast<StoredD>(static_cast<D>(static_cast<S>(a))); });
-      define(sink, "cvt.sat.", to, from,
+      define(sink, {"cvt.", "sat."}, to, from,
              [](StoredS a) { return static_cast<StoredD>(clamp_integer<D>(static_cast<S>(a))); });
     });
   });
@@ -121,13 +126,13 @@ template <class D, Rounding kMode, bool kWide, class T>
 }
 
 template <Rounding kMode>
-void define_float_to_integer(OperationSink& sink, const char* plain, const char* ftz,
-                             const char* sat, const char* ftz_sat) {
+void define_float_to_integer(OperationSink& sink, const char* rounding) {
   for_each_integer([&](auto to) {
     using D = typename decltype(to)::Value;
     using StoredD = typename decltype(to)::Stored;
     constexpr bool k64 = sizeof(D) == 8;
-    for (const char* prefix : {plain, sat}) {  // the range is clamped either way
+    // The range is clamped either way.
+    for (const Prefix prefix : {Prefix{rounding, ""}, Prefix{rounding, "sat."}}) {
       define(sink, prefix, to, kF32,
              [](float a) { return static_cast<StoredD>(to_integer<D, kMode, k64>(a)); });
       define(sink, prefix, to, kF64,
@@ -137,7 +142,7 @@ void define_float_to_integer(OperationSink& sink, const char* plain, const char*
       define(sink, prefix, to, kBf16,
              [](bf16 a) { return static_cast<StoredD>(to_integer<D, kMode, k64>(to_float(a))); });
     }
-    for (const char* prefix : {ftz, ftz_sat}) {
+    for (const Prefix prefix : {Prefix{rounding, "ftz."}, Prefix{rounding, "ftz.sat."}}) {
       define(sink, prefix, to, kF32,
              [](float a) { return static_cast<StoredD>(to_integer<D, kMode, k64>(flush(a))); });
     }
@@ -192,7 +197,7 @@ template <Rounding kMode, class S>
 }
 
 template <Rounding kMode>
-void define_integer_to_float(OperationSink& sink, const char* prefix) {
+void define_integer_to_float(OperationSink& sink, Prefix prefix) {
   for_each_integer([&](auto from) {
     using S = typename decltype(from)::Value;
     using Stored = typename decltype(from)::Stored;
@@ -232,12 +237,12 @@ float double_to_float(double a) {
 
 // Conversions to a narrower floating-point format.
 template <Rounding kMode>
-void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, const char* sat,
-                      const char* ftz_sat) {
+void define_narrowing(OperationSink& sink, const char* rounding) {
+  const Prefix plain{rounding, ""}, ftz{rounding, "ftz."}, sat{rounding, "sat."};
   define_each(sink, plain, kF32, kF64, [](double a) { return double_to_float<kMode>(a); });
   define_each(sink, ftz, kF32, kF64, [](double a) { return flush(double_to_float<kMode>(a)); });
   define_each(sink, sat, kF32, kF64, [](double a) { return saturate(double_to_float<kMode>(a)); });
-  define_each(sink, ftz_sat, kF32, kF64,
+  define_each(sink, {rounding, "ftz.sat."}, kF32, kF64,
               [](double a) { return saturate(flush(double_to_float<kMode>(a))); });
   if constexpr (kMode == Rounding::kNearest) {
     define(sink, plain, kF16, kF32, [](float a) { return to_half(a); });
@@ -273,34 +278,36 @@ void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, c
 }
 
 void define_widening(OperationSink& sink) {
-  define(sink, "cvt.", kF64, kF32, [](float a) { return widen(a); });
-  define(sink, "cvt.ftz.", kF64, kF32, [](float a) { return widen(canonical(flush(a))); });
-  define(sink, "cvt.sat.", kF64, kF32, [](float a) { return static_cast<double>(saturate(a)); });
-  define(sink, "cvt.", kF32, kF16, [](f16 a) { return canonical(to_float(a)); });
-  define(sink, "cvt.ftz.", kF32, kF16, [](f16 a) { return canonical(to_float(a)); });
-  define(sink, "cvt.sat.", kF32, kF16, [](f16 a) { return saturate(to_float(a)); });
-  define(sink, "cvt.", kF64, kF16, [](f16 a) { return widen(to_float(a)); });
-  define(sink, "cvt.", kF32, kBf16, [](bf16 a) { return to_float(a); });
-  define(sink, "cvt.ftz.", kF32, kBf16, [](bf16 a) { return canonical(flush(to_float(a))); });
-  define(sink, "cvt.", kF64, kBf16, [](bf16 a) { return widen(to_float(a)); });
-  define(sink, "cvt.", kF32, kF32, [](float a) { return a; });
-  define(sink, "cvt.ftz.", kF32, kF32, [](float a) { return canonical(flush(a)); });
-  define(sink, "cvt.sat.", kF32, kF32, [](float a) { return saturate(a); });
-  define(sink, "cvt.ftz.sat.", kF32, kF32, [](float a) { return saturate(flush(a)); });
-  define(sink, "cvt.", kF64, kF64, [](double a) { return a; });
-  define(sink, "cvt.sat.", kF64, kF64, [](double a) { return saturate(a); });
-  define(sink, "cvt.", kF16, kF16, [](f16 a) { return is_nan(to_float(a)) ? f16{0x7fff} : a; });
-  define(sink, "cvt.", kBf16, kBf16, [](bf16 a) { return is_nan(to_float(a)) ? bf16{0x7fff} : a; });
-  define(sink, "cvt.sat.", kF16, kF16, [](f16 a) { return to_half(saturate(to_float(a))); });
+  define(sink, {}, kF64, kF32, [](float a) { return widen(a); });
+  define(sink, {"cvt.", "ftz."}, kF64, kF32, [](float a) { return widen(canonical(flush(a))); });
+  define(sink, {"cvt.", "sat."}, kF64, kF32,
+         [](float a) { return static_cast<double>(saturate(a)); });
+  define(sink, {}, kF32, kF16, [](f16 a) { return canonical(to_float(a)); });
+  define(sink, {"cvt.", "ftz."}, kF32, kF16, [](f16 a) { return canonical(to_float(a)); });
+  define(sink, {"cvt.", "sat."}, kF32, kF16, [](f16 a) { return saturate(to_float(a)); });
+  define(sink, {}, kF64, kF16, [](f16 a) { return widen(to_float(a)); });
+  define(sink, {}, kF32, kBf16, [](bf16 a) { return to_float(a); });
+  define(sink, {"cvt.", "ftz."}, kF32, kBf16, [](bf16 a) { return canonical(flush(to_float(a))); });
+  define(sink, {}, kF64, kBf16, [](bf16 a) { return widen(to_float(a)); });
+  define(sink, {}, kF32, kF32, [](float a) { return a; });
+  define(sink, {"cvt.", "ftz."}, kF32, kF32, [](float a) { return canonical(flush(a)); });
+  define(sink, {"cvt.", "sat."}, kF32, kF32, [](float a) { return saturate(a); });
+  define(sink, {"cvt.", "ftz.sat."}, kF32, kF32, [](float a) { return saturate(flush(a)); });
+  define(sink, {}, kF64, kF64, [](double a) { return a; });
+  define(sink, {"cvt.", "sat."}, kF64, kF64, [](double a) { return saturate(a); });
+  define(sink, {}, kF16, kF16, [](f16 a) { return is_nan(to_float(a)) ? f16{0x7fff} : a; });
+  define(sink, {}, kBf16, kBf16, [](bf16 a) { return is_nan(to_float(a)) ? bf16{0x7fff} : a; });
+  define(sink, {"cvt.", "sat."}, kF16, kF16, [](f16 a) { return to_half(saturate(to_float(a))); });
 }
 
 template <Rounding kMode>
-void define_integral(OperationSink& sink, const char* plain, const char* ftz, const char* sat,
-                     const char* ftz_sat) {
+void define_integral(OperationSink& sink, const char* rounding) {
+  const Prefix plain{rounding, ""}, ftz{rounding, "ftz."}, sat{rounding, "sat."};
   define(sink, plain, kF32, kF32, [](float a) { return canonical(integral<kMode>(a)); });
   define(sink, ftz, kF32, kF32, [](float a) { return canonical(integral<kMode>(flush(a))); });
   define(sink, sat, kF32, kF32, [](float a) { return saturate(integral<kMode>(a)); });
-  define(sink, ftz_sat, kF32, kF32, [](float a) { return saturate(integral<kMode>(flush(a))); });
+  define(sink, {rounding, "ftz.sat."}, kF32, kF32,
+         [](float a) { return saturate(integral<kMode>(flush(a))); });
   define(sink, plain, kF64, kF64, [](double a) { return keep_nan(integral<kMode>(a), a); });
   define(sink, sat, kF64, kF64, [](double a) { return saturate(integral<kMode>(a)); });
   define(sink, plain, kF16, kF16, [](f16 a) { return to_half(integral<kMode>(to_float(a))); });
@@ -317,16 +324,27 @@ template <Format kFormat, Rounding kMode, bool kRelu, bool kFinite>
 }
 
 template <Format kFormat, Rounding kMode, bool kRelu, bool kFinite>
-void define_packed16(OperationSink& sink, const char* name, const char* single) {
-  op_each(sink, name, [](float a, float b) {
+void define_packed16(OperationSink& sink, const char* name, const char* pair, const char* single) {
+  op_each(sink, name, pair, [](float a, float b) {
     return narrow_one<kFormat, kMode, kRelu, kFinite>(a) << 16 |
            narrow_one<kFormat, kMode, kRelu, kFinite>(b);
   });
   if (single != nullptr) {
-    op_each(sink, single, [](float a) {
+    op_each(sink, name, single, [](float a) {
       return static_cast<u16>(narrow_one<kFormat, kMode, kRelu, kFinite>(a));
     });
   }
+}
+template <Format kFormat>
+void define_all_packed16(OperationSink& sink, const char* pair, const char* single) {
+  constexpr Rounding kRn = Rounding::kNearest, kRz = Rounding::kZero;
+  define_packed16<kFormat, kRz, false, false>(sink, "cvt.rz.", pair, nullptr);
+  define_packed16<kFormat, kRn, true, false>(sink, "cvt.rn.relu.", pair, single);
+  define_packed16<kFormat, kRz, true, false>(sink, "cvt.rz.relu.", pair, single);
+  define_packed16<kFormat, kRn, false, true>(sink, "cvt.rn.satfinite.", pair, single);
+  define_packed16<kFormat, kRz, false, true>(sink, "cvt.rz.satfinite.", pair, single);
+  define_packed16<kFormat, kRn, true, true>(sink, "cvt.rn.relu.satfinite.", pair, single);
+  define_packed16<kFormat, kRz, true, true>(sink, "cvt.rz.relu.satfinite.", pair, single);
 }
 
 // tf32 is kept in the upper bits of a 32-bit register.
@@ -402,32 +420,10 @@ void define_packed(OperationSink& sink) {
   constexpr Rounding kRn = Rounding::kNearest, kRz = Rounding::kZero;
   op(sink, "cvt.rn.f16x2.f32",
      [](float a, float b) { return u32{to_half(a).bits} << 16 | to_half(b).bits; });
-  define_packed16<kHalf, kRz, false, false>(sink, "cvt.rz.f16x2.f32", nullptr);
-  define_packed16<kHalf, kRn, true, false>(sink, "cvt.rn.relu.f16x2.f32", "cvt.rn.relu.f16.f32");
-  define_packed16<kHalf, kRz, true, false>(sink, "cvt.rz.relu.f16x2.f32", "cvt.rz.relu.f16.f32");
-  define_packed16<kHalf, kRn, false, true>(sink, "cvt.rn.satfinite.f16x2.f32",
-                                           "cvt.rn.satfinite.f16.f32");
-  define_packed16<kHalf, kRz, false, true>(sink, "cvt.rz.satfinite.f16x2.f32",
-                                           "cvt.rz.satfinite.f16.f32");
-  define_packed16<kHalf, kRn, true, true>(sink, "cvt.rn.relu.satfinite.f16x2.f32",
-                                          "cvt.rn.relu.satfinite.f16.f32");
-  define_packed16<kHalf, kRz, true, true>(sink, "cvt.rz.relu.satfinite.f16x2.f32",
-                                          "cvt.rz.relu.satfinite.f16.f32");
+  define_all_packed16<kHalf>(sink, "f16x2.f32", "f16.f32");
   op(sink, "cvt.rn.bf16x2.f32",
      [](float a, float b) { return u32{to_bfloat(a).bits} << 16 | to_bfloat(b).bits; });
-  define_packed16<kBfloat, kRz, false, false>(sink, "cvt.rz.bf16x2.f32", nullptr);
-  define_packed16<kBfloat, kRn, true, false>(sink, "cvt.rn.relu.bf16x2.f32",
-                                             "cvt.rn.relu.bf16.f32");
-  define_packed16<kBfloat, kRz, true, false>(sink, "cvt.rz.relu.bf16x2.f32",
-                                             "cvt.rz.relu.bf16.f32");
-  define_packed16<kBfloat, kRn, false, true>(sink, "cvt.rn.satfinite.bf16x2.f32",
-                                             "cvt.rn.satfinite.bf16.f32");
-  define_packed16<kBfloat, kRz, false, true>(sink, "cvt.rz.satfinite.bf16x2.f32",
-                                             "cvt.rz.satfinite.bf16.f32");
-  define_packed16<kBfloat, kRn, true, true>(sink, "cvt.rn.relu.satfinite.bf16x2.f32",
-                                            "cvt.rn.relu.satfinite.bf16.f32");
-  define_packed16<kBfloat, kRz, true, true>(sink, "cvt.rz.relu.satfinite.bf16x2.f32",
-                                            "cvt.rz.relu.satfinite.bf16.f32");
+  define_all_packed16<kBfloat>(sink, "bf16x2.f32", "bf16.f32");
 
   op(sink, "cvt.rna.tf32.f32", [](float a) { return tf32_ties_away<false>(a); });
   op(sink, "cvt.rna.satfinite.tf32.f32", [](float a) { return tf32_ties_away<true>(a); });
@@ -462,38 +458,23 @@ void define_packed(OperationSink& sink) {
   });
 }
 
+template <Rounding kMode>
+void define_rounded(OperationSink& sink, const char* to_float, const char* to_integer) {
+  define_float_to_integer<kMode>(sink, to_integer);
+  define_integer_to_float<kMode>(sink, {to_float, ""});
+  define_narrowing<kMode>(sink, to_float);
+  define_integral<kMode>(sink, to_integer);
+}
+
 }  // namespace
 
 void define_convert(OperationSink& sink) {
   define_integers(sink);
-  define_float_to_integer<Rounding::kNearest>(sink, "cvt.rni.", "cvt.rni.ftz.", "cvt.rni.sat.",
-                                              "cvt.rni.ftz.sat.");
-  define_float_to_integer<Rounding::kZero>(sink, "cvt.rzi.", "cvt.rzi.ftz.", "cvt.rzi.sat.",
-                                           "cvt.rzi.ftz.sat.");
-  define_float_to_integer<Rounding::kDown>(sink, "cvt.rmi.", "cvt.rmi.ftz.", "cvt.rmi.sat.",
-                                           "cvt.rmi.ftz.sat.");
-  define_float_to_integer<Rounding::kUp>(sink, "cvt.rpi.", "cvt.rpi.ftz.", "cvt.rpi.sat.",
-                                         "cvt.rpi.ftz.sat.");
-  define_integer_to_float<Rounding::kNearest>(sink, "cvt.rn.");
-  define_integer_to_float<Rounding::kZero>(sink, "cvt.rz.");
-  define_integer_to_float<Rounding::kDown>(sink, "cvt.rm.");
-  define_integer_to_float<Rounding::kUp>(sink, "cvt.rp.");
-  define_narrowing<Rounding::kNearest>(sink, "cvt.rn.", "cvt.rn.ftz.", "cvt.rn.sat.",
-                                       "cvt.rn.ftz.sat.");
-  define_narrowing<Rounding::kZero>(sink, "cvt.rz.", "cvt.rz.ftz.", "cvt.rz.sat.",
-                                    "cvt.rz.ftz.sat.");
-  define_narrowing<Rounding::kDown>(sink, "cvt.rm.", "cvt.rm.ftz.", "cvt.rm.sat.",
-                                    "cvt.rm.ftz.sat.");
-  define_narrowing<Rounding::kUp>(sink, "cvt.rp.", "cvt.rp.ftz.", "cvt.rp.sat.", "cvt.rp.ftz.sat.");
+  define_rounded<Rounding::kNearest>(sink, "cvt.rn.", "cvt.rni.");
+  define_rounded<Rounding::kZero>(sink, "cvt.rz.", "cvt.rzi.");
+  define_rounded<Rounding::kDown>(sink, "cvt.rm.", "cvt.rmi.");
+  define_rounded<Rounding::kUp>(sink, "cvt.rp.", "cvt.rpi.");
   define_widening(sink);
-  define_integral<Rounding::kNearest>(sink, "cvt.rni.", "cvt.rni.ftz.", "cvt.rni.sat.",
-                                      "cvt.rni.ftz.sat.");
-  define_integral<Rounding::kZero>(sink, "cvt.rzi.", "cvt.rzi.ftz.", "cvt.rzi.sat.",
-                                   "cvt.rzi.ftz.sat.");
-  define_integral<Rounding::kDown>(sink, "cvt.rmi.", "cvt.rmi.ftz.", "cvt.rmi.sat.",
-                                   "cvt.rmi.ftz.sat.");
-  define_integral<Rounding::kUp>(sink, "cvt.rpi.", "cvt.rpi.ftz.", "cvt.rpi.sat.",
-                                 "cvt.rpi.ftz.sat.");
   define_packed(sink);
 }
 
