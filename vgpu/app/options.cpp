@@ -64,10 +64,11 @@ std::string check_distinct(const Options& options) {
                                                               {"--counters", options.counters}};
   std::map<std::filesystem::path, const char*> met;
   for (const auto& [name, file] : files) {
+    if (file.empty()) continue;
     std::error_code error;
-    const auto [known, is_new] = met.emplace(std::filesystem::weakly_canonical(file, error), name);
-    if (!file.empty() && !is_new)
-      return fmt::format("{}: {}: is the file of {}, too", name, file, known->second);
+    const auto path = std::filesystem::weakly_canonical(file, error);
+    const auto [known, is_new] = met.emplace(error ? std::filesystem::path(file) : path, name);
+    if (!is_new) return fmt::format("{}: {}: is the file of {}, too", name, file, known->second);
   }
   return "";
 }

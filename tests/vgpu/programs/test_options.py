@@ -53,6 +53,9 @@ class Options(unittest.TestCase):
             self.assertEqual(result.returncode, 2)
             self.assertEqual(result.stderr.decode(),
                              f"vgpu: {option}: {file}: is the file of {former}, too\n")
+        result = vgpu("--junit", "/dev/stderr", "/bin/true")  # here a pipe
+        self.assertEqual(result.stderr,
+                         b"vgpu: --junit: cannot write /dev/stderr: not a regular file\n")
         result = vgpu("--sarif", "/bin/true", "/bin/true")
         self.assertEqual(result.stderr, b"vgpu: --sarif: /bin/true: is the file of PROGRAM, too\n")
 
