@@ -43,11 +43,11 @@ std::string real_path(const std::string& name) {
 }
 
 std::string check_writable(const std::string& name) {
-  const std::string path = real_path(name);
+  // By its name: what a link to a descriptor names may be no path, "pipe:[1234]".
   struct stat file {};
-  if (::stat(path.c_str(), &file) == 0 && !S_ISREG(file.st_mode))
+  if (::stat(name.c_str(), &file) == 0 && !S_ISREG(file.st_mode))
     return fmt::format("cannot write {}: not a regular file", name);
-  fs::path folder = fs::path(path).parent_path();
+  fs::path folder = fs::path(real_path(name)).parent_path();
   if (folder.empty()) folder = ".";
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     return fmt::format("cannot write {}: {}", name, std::strerror(errno));
