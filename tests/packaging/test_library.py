@@ -102,6 +102,22 @@ class Installed(unittest.TestCase):
         needed = run("readelf", "-dW", build / "product_static")
         self.assertNotIn("libladder", needed)
 
+    def test_a_project_in_c_alone_links_it(self):
+        source = self.folder / "in c"
+        source.mkdir()
+        shutil.copy(pathlib.Path(SOURCE) / "examples/consumer/product.c", source)
+        (source / "CMakeLists.txt").write_text("""cmake_minimum_required(VERSION 3.24)
+project(in_c LANGUAGES C)
+find_package(ladder CONFIG REQUIRED COMPONENTS static)
+add_executable(product product.c)
+target_link_libraries(product PRIVATE ladder::static)
+""")
+        build = source / "build"
+        run(CMAKE, "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCUDAToolkit_ROOT={pathlib.Path(NVCC).parent.parent}")
+        run(CMAKE, "--build", build)
+        self.assertIn("right", run(VGPU, "--device", "h200", build / "product"))
+
     def test_the_quick_start(self):
         page = (pathlib.Path(SOURCE) / "docs/library/quick-start.md").read_text()
         source = self.folder / "quick start"
