@@ -262,7 +262,7 @@ std::string explain_wrong_values(const Prepared& prepared, Precision precision,
   if (all_zero) return "C is all zeros";
   if (reads_c(p) && changed == 0) return "C was not changed at all";
   if (precision == Precision::kIeee && p.in == Type::kF32 && tf32 && outside_tf32 == 0) {
-    return "every error is within the bound of tf32: this is not ieee arithmetic";
+    return "every error is within the bound of tf32, as if this were not ieee arithmetic";
   }
   if (p.m == p.n && p.n > 1 && not_transposed == 0) return "C is transposed";
   return "";
