@@ -7,88 +7,48 @@ using namespace vgpu::driver;
 
 namespace {
 
-// One row of an array, from a byte on; the other side is memory or an array, too.
-CUDA_MEMCPY2D row_of(std::size_t bytes) {
-  CUDA_MEMCPY2D copy{};
-  copy.WidthInBytes = bytes;
-  copy.Height = 1;
-  return copy;
+// One side of a copy: host or device memory, or an array from a byte on.
+struct Place {
+  Place(const void* at) : type(CU_MEMORYTYPE_HOST), host(const_cast<void*>(at)) {}
+  Place(CUdeviceptr at) : type(CU_MEMORYTYPE_DEVICE), device(at) {}
+  Place(CUarray of, std::size_t from) : type(CU_MEMORYTYPE_ARRAY), array(of), offset(from) {}
+
+  CUmemorytype type;
+  void* host = nullptr;
+  CUdeviceptr device = 0;
+  CUarray array = nullptr;
+  std::size_t offset = 0;
+};
+
+CUDA_MEMCPY2D row(const Place& to, const Place& from, std::size_t bytes) {
+  return {from.offset, 0, from.type, from.host, from.device, from.array, 0,  //
+          to.offset,   0, to.type,   to.host,   to.device,   to.array,   0,  //
+          bytes,       1};
 }
 
-CUDA_MEMCPY2D from_array(CUarray array, std::size_t offset, std::size_t bytes) {
-  CUDA_MEMCPY2D copy = row_of(bytes);
-  copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-  copy.srcArray = array;
-  copy.srcXInBytes = offset;
-  return copy;
+CUresult at_once(const Place& to, const Place& from, std::size_t bytes) {
+  const CUDA_MEMCPY2D copy = row(to, from, bytes);
+  return cuMemcpy2D_v2(&copy);
 }
 
-CUDA_MEMCPY2D to_array(CUarray array, std::size_t offset, std::size_t bytes) {
-  CUDA_MEMCPY2D copy = row_of(bytes);
-  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-  copy.dstArray = array;
-  copy.dstXInBytes = offset;
-  return copy;
+CUresult in_stream(const Place& to, const Place& from, std::size_t bytes, CUstream stream) {
+  const CUDA_MEMCPY2D copy = row(to, from, bytes);
+  return cuMemcpy2DAsync_v2(&copy, stream);
 }
 
 }  // namespace
 
-CUresult cuMemcpyAtoH_v2(void* to, CUarray from, size_t offset, size_t bytes) {
-  CUDA_MEMCPY2D copy = from_array(from, offset, bytes);
-  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
-  copy.dstHost = to;
-  return cuMemcpy2D_v2(&copy);
-}
+VGPU_BY(cuMemcpyAtoH_v2, 4, at_once({a0}, {a1, a2}, a3));
 VGPU_TWIN(cuMemcpyAtoH_v2, _ptds, 4);
-
-CUresult cuMemcpyHtoA_v2(CUarray to, size_t offset, const void* from, size_t bytes) {
-  CUDA_MEMCPY2D copy = to_array(to, offset, bytes);
-  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-  copy.srcHost = from;
-  return cuMemcpy2D_v2(&copy);
-}
+VGPU_BY(cuMemcpyHtoA_v2, 4, at_once({a0, a1}, {a2}, a3));
 VGPU_TWIN(cuMemcpyHtoA_v2, _ptds, 4);
-
-CUresult cuMemcpyAtoHAsync_v2(void* to, CUarray from, size_t offset, size_t bytes,
-                              CUstream stream) {
-  CUDA_MEMCPY2D copy = from_array(from, offset, bytes);
-  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
-  copy.dstHost = to;
-  return cuMemcpy2DAsync_v2(&copy, stream);
-}
+VGPU_BY(cuMemcpyAtoHAsync_v2, 5, in_stream({a0}, {a1, a2}, a3, a4));
 VGPU_TWIN(cuMemcpyAtoHAsync_v2, _ptsz, 5);
-
-CUresult cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void* from, size_t bytes,
-                              CUstream stream) {
-  CUDA_MEMCPY2D copy = to_array(to, offset, bytes);
-  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-  copy.srcHost = from;
-  return cuMemcpy2DAsync_v2(&copy, stream);
-}
+VGPU_BY(cuMemcpyHtoAAsync_v2, 5, in_stream({a0, a1}, {a2}, a3, a4));
 VGPU_TWIN(cuMemcpyHtoAAsync_v2, _ptsz, 5);
-
-CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t bytes) {
-  CUDA_MEMCPY2D copy = from_array(from, offset, bytes);
-  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy.dstDevice = to;
-  return cuMemcpy2D_v2(&copy);
-}
+VGPU_BY(cuMemcpyAtoD_v2, 4, at_once({a0}, {a1, a2}, a3));
 VGPU_TWIN(cuMemcpyAtoD_v2, _ptds, 4);
-
-CUresult cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t bytes) {
-  CUDA_MEMCPY2D copy = to_array(to, offset, bytes);
-  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy.srcDevice = from;
-  return cuMemcpy2D_v2(&copy);
-}
+VGPU_BY(cuMemcpyDtoA_v2, 4, at_once({a0, a1}, {a2}, a3));
 VGPU_TWIN(cuMemcpyDtoA_v2, _ptds, 4);
-
-CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
-                         size_t bytes) {
-  CUDA_MEMCPY2D copy = from_array(from, from_offset, bytes);
-  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-  copy.dstArray = to;
-  copy.dstXInBytes = to_offset;
-  return cuMemcpy2D_v2(&copy);
-}
+VGPU_BY(cuMemcpyAtoA_v2, 5, at_once({a0, a1}, {a2, a3}, a4));
 VGPU_TWIN(cuMemcpyAtoA_v2, _ptds, 5);

@@ -114,13 +114,8 @@ CUresult cuKernelGetName(const char** name, CUkernel kernel) {
   return cuFuncGetName(name, reinterpret_cast<CUfunction>(kernel));
 }
 
-CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* size) {
-  return get_parameter(__func__, function, index, offset, size);
-}
-
-CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* size) {
-  return get_parameter(__func__, kernel, index, offset, size);
-}
+VGPU_BY(cuFuncGetParamInfo, 4, get_parameter(__func__, a0, a1, a2, a3));
+VGPU_BY(cuKernelGetParamInfo, 4, get_parameter(__func__, a0, a1, a2, a3));
 
 CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
   return about(__func__, function, [&](Runtime&, const Function& known) {

@@ -110,12 +110,8 @@ VGPU_FORWARD_NODE(cuGraphKernelNodeSetParams_v2, cudaGraphKernelNodeSetParams, 2
 VGPU_FORWARD_NODE(cuGraphExecKernelNodeSetParams, cudaGraphExecKernelNodeSetParams, 3);
 VGPU_FORWARD_NODE(cuGraphExecKernelNodeSetParams_v2, cudaGraphExecKernelNodeSetParams, 3);
 
-CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* params) {
-  return get_kernel(__func__, node, params);
-}
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2* params) {
-  return get_kernel(__func__, node, params);
-}
+VGPU_BY(cuGraphKernelNodeGetParams, 2, get_kernel(__func__, a0, a1));
+VGPU_BY(cuGraphKernelNodeGetParams_v2, 2, get_kernel(__func__, a0, a1));
 
 VGPU_WITH_DRIVER(cuGraphKernelNodeCopyAttributes, cudaGraphKernelNodeCopyAttributes, 2);
 VGPU_WITH_DRIVER(cuGraphKernelNodeGetAttribute, cudaGraphKernelNodeGetAttribute, 3);

@@ -66,18 +66,9 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
   });
 }
 
-CUresult cuModuleLoadData(CUmodule* module, const void* image) {
-  return load_data(__func__, module, image, no_log());
-}
-
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
-                            CUjit_option* options, void** values) {
-  return load_data(__func__, module, image, JitLog(count, options, values));
-}
-
-CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
-  return load_data(__func__, module, image, no_log());
-}
+VGPU_BY(cuModuleLoadData, 2, load_data(__func__, a0, a1, no_log()));
+VGPU_BY(cuModuleLoadDataEx, 5, load_data(__func__, a0, a1, JitLog(a2, a3, a4)));
+VGPU_BY(cuModuleLoadFatBinary, 2, load_data(__func__, a0, a1, no_log()));
 
 VGPU_WITH_CONTEXT(cuModuleUnload, cudaLibraryUnload, 1);
 

@@ -162,12 +162,8 @@ cudaError_t pool_of(cudaMemPool_t* pool, const cudaMemLocation* location,
 
 }  // namespace
 
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  return pool_of(pool, device, &Pools::default_of);
-}
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return pool_of(pool, device, &Pools::current_of);
-}
+VGPU_BY(cudaDeviceGetDefaultMemPool, 2, pool_of(a0, a1, &Pools::default_of));
+VGPU_BY(cudaDeviceGetMemPool, 2, pool_of(a0, a1, &Pools::current_of));
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return call([&](Runtime& runtime) {
@@ -179,14 +175,8 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   });
 }
 
-cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
-                                     cudaMemAllocationType type) {
-  return pool_of(pool, location, type, &Pools::default_of);
-}
-cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
-                              cudaMemAllocationType type) {
-  return pool_of(pool, location, type, &Pools::current_of);
-}
+VGPU_BY(cudaMemGetDefaultMemPool, 3, pool_of(a0, a1, a2, &Pools::default_of));
+VGPU_BY(cudaMemGetMemPool, 3, pool_of(a0, a1, a2, &Pools::current_of));
 
 cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
                               cudaMemPool_t pool) {

@@ -197,13 +197,8 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
   });
 }
 
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
-  return destroy_object(object, false);
-}
-
-cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* desc, cudaTextureObject_t object) {
-  return get_resource(desc, object, false);
-}
+VGPU_BY(cudaDestroyTextureObject, 1, destroy_object(a0, false));
+VGPU_BY(cudaGetTextureObjectResourceDesc, 2, get_resource(a0, a1, false));
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* desc, cudaTextureObject_t object) {
   return call_for(desc,
@@ -230,13 +225,8 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResou
   });
 }
 
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
-  return destroy_object(object, true);
-}
-
-cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* desc, cudaSurfaceObject_t object) {
-  return get_resource(desc, object, true);
-}
+VGPU_BY(cudaDestroySurfaceObject, 1, destroy_object(a0, true));
+VGPU_BY(cudaGetSurfaceObjectResourceDesc, 2, get_resource(a0, a1, true));
 
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const cudaChannelFormatDesc* desc,
                                                  int device) {
