@@ -49,6 +49,24 @@ void check_copies(CUarray array, const Image& host) {
   std::array<float, 2> row{};
   CHECK(cuMemcpyAtoH(row.data(), array, 4 * sizeof(float), sizeof row));
   require(row[0] == host[4] && row[1] == host[5], "a row of an array");
+
+  // Two texels by each of the ways, from one to the next; then what was there before.
+  CUdeviceptr memory = 0;
+  CHECK(cuMemAlloc(&memory, 2 * sizeof(float)));
+  const std::array<float, 2> sent{50, 60};
+  constexpr std::size_t kTexel = sizeof(float), kBoth = 2 * kTexel;
+  CHECK(cuMemcpyHtoA(array, kTexel, sent.data(), kBoth));
+  CHECK(cuMemcpyAtoA(array, 3 * kTexel, array, kTexel, kBoth));
+  CHECK(cuMemcpyAtoD(memory, array, 3 * kTexel, kBoth));
+  CHECK(cuMemcpyDtoA(array, 5 * kTexel, memory, kBoth));
+  CHECK(cuMemcpyAtoHAsync(row.data(), array, 5 * kTexel, kBoth, nullptr));
+  CHECK(cuStreamSynchronize(nullptr));
+  require(row == sent, "a row from host to array to array to device to array to host");
+  CHECK(cuMemcpyHtoAAsync(array, kTexel, &host[1], 6 * kTexel, nullptr));
+  CHECK(cuStreamSynchronize(nullptr));
+  CHECK(cuMemcpyAtoH(row.data(), array, 5 * kTexel, kBoth));
+  require(row[0] == host[5] && row[1] == host[6], "the row as before");
+  CHECK(cuMemFree(memory));
 }
 
 }  // namespace
