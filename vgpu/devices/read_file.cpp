@@ -2,6 +2,7 @@
 #include "devices/read_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,7 +15,8 @@ int read_file(const std::string& path, std::string& text) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return errno;
   std::array<char, 1 << 16> block{};
-  int error = 0;
+  struct stat status {};
+  int error = ::fstat(file, &status) != 0 ? errno : S_ISCHR(status.st_mode) ? ENOTSUP : 0;
   for (ssize_t bytes = 1; bytes != 0 && error == 0;) {
     bytes = ::read(file, block.data(), block.size());
     if (bytes > 0) text.append(block.data(), static_cast<std::size_t>(bytes));

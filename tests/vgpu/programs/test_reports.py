@@ -237,6 +237,8 @@ class Reports(unittest.TestCase):
         self.assertIn("--baseline: cannot read none.json: No such file or directory", errors)
         errors = self.vgpu("--baseline", ".", STATUS, "5", status=2).stderr
         self.assertIn("--baseline: cannot read .: Is a directory", errors)
+        errors = self.vgpu("--baseline", "/dev/zero", STATUS, "5", status=2).stderr
+        self.assertIn("--baseline: cannot read /dev/zero: Operation not supported", errors)
 
     def test_files_that_cannot_be_written_are_refused_or_left_as_they_were(self):
         for option in ("--junit", "--sarif"):
