@@ -2,6 +2,8 @@
 // Kernel handles and kernel attributes.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "runtime/launch.hpp"
 #include "runtime/runtime.hpp"
 
@@ -102,9 +104,12 @@ cudaFuncAttributes vgpu::runtime::attributes_of(Runtime& runtime, Function& func
   return all;
 }
 
-void vgpu::runtime::say_unknown_registers(const Runtime& runtime, const char* call,
+void vgpu::runtime::say_unknown_registers(Runtime& runtime, const char* call,
                                           const Function& function) {
-  say(fmt::format("{}: numRegs of {} is given as 0: the fat binary has no machine code for {}",
+  if (std::exchange(runtime.registers_said, true)) return;
+  say(
+      fmt::format("{}: numRegs of {} is given as 0: the fat binary has no machine code for {}; not "
+                  "said again of other kernels",
                   call, function.shown, runtime.device().id));
 }
 

@@ -44,10 +44,10 @@ int thread_limit(Runtime& runtime, Function& function);
 // more if cudaFuncAttributeMaxDynamicSharedMemorySize allows it.
 std::size_t dynamic_shared_limit(Runtime& runtime, Function& function);
 
-// What cudaFuncGetAttributes returns. The registers are 0 if they are not known, which programs are
-// told by say_unknown_registers.
+// What cudaFuncGetAttributes returns. The registers are 0 if they are not known, which
+// say_unknown_registers tells once: libraries ask for the attributes of all their kernels.
 cudaFuncAttributes attributes_of(Runtime& runtime, Function& function);
-void say_unknown_registers(const Runtime& runtime, const char* call, const Function& function);
+void say_unknown_registers(Runtime& runtime, const char* call, const Function& function);
 
 // Checks the launch and queues it.
 cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const Request& request);

@@ -83,11 +83,12 @@ class Runtime {
   // of the stack, printf and malloc.
   std::array<std::size_t, 7> limits = {1024, 8650752, DeviceHeap::kDefaultBytes, 0, 2048,
                                        64,   11796480};
-  DeviceHeap heap;             // for malloc in kernels
-  std::uint64_t clock = 0;     // LaunchReport::end_clock of the last launch
-  bool printed = false;        // a kernel has printed
-  bool time_said = false;      // the message that events measure the host's time was printed
-  bool shortage_said = false;  // the message that the host lacks memory was printed
+  DeviceHeap heap;              // for malloc in kernels
+  std::uint64_t clock = 0;      // LaunchReport::end_clock of the last launch
+  bool printed = false;         // a kernel has printed
+  bool time_said = false;       // the message that events measure the host's time was printed
+  bool shortage_said = false;   // the message that the host lacks memory was printed
+  bool registers_said = false;  // the message that a kernel's attributes lack registers was printed
 
   // The calling thread's device and its ordinal. Every device is a separate object, even if several
   // are of the same kind.
