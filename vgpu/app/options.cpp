@@ -28,7 +28,7 @@ std::string check_number(const std::string& text, std::uint64_t least) {
 std::string check_blas(const std::string& text) {
   return text.empty() || text == "host" || text == "ladder"
              ? ""
-             : fmt::format("blas '{}': host or ladder", text);
+             : fmt::format("'{}': host or ladder", text);
 }
 
 std::string check_numbers(const Options& options) {

@@ -42,8 +42,7 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
     } else if (const Device* found = find_device(id); found != nullptr) {
       device = *found;
     } else {
-      return fmt::format("device '{}': known devices are {}; or a file, NAME.json", id,
-                         known_devices());
+      return fmt::format("'{}': known devices are {}; or a file, NAME.json", id, known_devices());
     }
     std::size_t count = 1;
     if (colon != item.npos) {
@@ -53,8 +52,8 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
       if (error != std::errc() || end != number.data() + number.size()) count = 0;
     }
     if (count < 1 || list.size() + count > kMost) {
-      return fmt::format("device '{}': a count after ':' is a number, and all together are 1 to {}",
-                         item, kMost);
+      return fmt::format("'{}': a count after ':' is a number, and all together are 1 to {}", item,
+                         kMost);
     }
     list.insert(list.end(), count, device);
   }
@@ -97,11 +96,11 @@ std::string parse_checks(std::string_view text, Checks& checks) {
     if (known != std::end(kCheckNames)) {
       set(*known, true);
     } else if (word == kNone && word != whole) {
-      return fmt::format("check '{}': none stands alone", whole);
+      return fmt::format("'{}': none stands alone", whole);
     } else if (word == kAll || word == kNone) {
       set_all(word == kAll);
     } else if (!word.empty()) {
-      return fmt::format("check '{}': known checks are {}", word, known_checks());
+      return fmt::format("'{}': known checks are {}", word, known_checks());
     }
   }
   return "";
@@ -134,7 +133,7 @@ std::string known_checks() {
 std::string parse_threads(std::string_view text, unsigned& threads) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
   if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > 1024) {
-    return fmt::format("threads '{}': a number from 1 to 1024", text);
+    return fmt::format("'{}': a number from 1 to 1024", text);
   }
   return "";
 }
@@ -154,7 +153,7 @@ std::string parse_schedule(std::string_view text, CopySchedule& schedule) {
     schedule.kind = CopySchedule::Kind::kRandom;
     if (error == std::errc() && end == seed.data() + seed.size()) return "";
   }
-  return fmt::format("schedule '{}': eager, lazy, or random:SEED with a number", text);
+  return fmt::format("'{}': eager, lazy, or random:SEED with a number", text);
 }
 
 std::string parse_numerics(std::string_view text, Numerics& numerics) {
@@ -163,13 +162,13 @@ std::string parse_numerics(std::string_view text, Numerics& numerics) {
   else if (text == "hopper")
     numerics = Numerics::kHopper;
   else
-    return fmt::format("numerics '{}': single or hopper", text);
+    return fmt::format("'{}': single or hopper", text);
   return "";
 }
 
 std::string parse_kernel(std::string_view text, Pattern& kernel) {
   const std::string wrong = kernel.parse(text);
-  return wrong.empty() ? "" : fmt::format("kernel '{}': no regular expression: {}", text, wrong);
+  return wrong.empty() ? "" : fmt::format("'{}': no regular expression: {}", text, wrong);
 }
 
 std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number) {
@@ -195,7 +194,7 @@ std::string parse_engine(std::string_view text, EngineChoice& engine) {
   else if (text == "ptx")
     engine = EngineChoice::kPtx;
   else
-    return fmt::format("engine '{}': auto, sass or ptx", text);
+    return fmt::format("'{}': auto, sass or ptx", text);
   return "";
 }
 

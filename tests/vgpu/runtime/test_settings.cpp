@@ -52,7 +52,7 @@ TEST(Settings, AreRead) {
 
 TEST(Settings, AnUnknownDeviceIsAnErrorThatListsTheKnown) {
   const Settings settings = from({{"VGPU_DEVICE", "h2000"}});
-  EXPECT_EQ(settings.error, "VGPU_DEVICE: device 'h2000': known devices are " + known_devices() +
+  EXPECT_EQ(settings.error, "VGPU_DEVICE: 'h2000': known devices are " + known_devices() +
                                 "; or a file, NAME.json");
   EXPECT_EQ(settings.devices.size(), 1u);
 }
@@ -100,7 +100,7 @@ TEST(Settings, BadValuesNameVariableAndRule) {
   EXPECT_FALSE(from({{"VGPU_FAIL_FAST", "0"}}).fail_fast);
   EXPECT_TRUE(from({}).fail_fast && from({{"VGPU_FAIL_FAST", "1"}}).fail_fast);
   EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
-            "VGPU_CHECK: check 'speed': known checks are memory (on but for none), race, init, "
+            "VGPU_CHECK: 'speed': known checks are memory (on but for none), race, init, "
             "init-global, sync, leak, all and none");
   const Settings off = from({{"VGPU_CHECK", "none"}});
   EXPECT_TRUE(from({{"VGPU_CHECK", "race"}}).checks.memory && from({}).checks.memory);
@@ -110,7 +110,7 @@ TEST(Settings, BadValuesNameVariableAndRule) {
   EXPECT_TRUE(all.checks.race && all.checks.init && all.checks.sync && all.checks.leak);
   for (const char* text : {"0", "-1", "x", "2x", "1025", "99999999999999999999"}) {
     EXPECT_EQ(from({{"VGPU_THREADS", text}}).error,
-              std::string("VGPU_THREADS: threads '") + text + "': a number from 1 to 1024");
+              std::string("VGPU_THREADS: '") + text + "': a number from 1 to 1024");
   }
 }
 
@@ -118,8 +118,7 @@ TEST(Settings, NumericsOfTensorCores) {
   EXPECT_EQ(from({}).numerics, Numerics::kSingle);
   EXPECT_EQ(from({{"VGPU_NUMERICS", "hopper"}}).numerics, Numerics::kHopper);
   EXPECT_EQ(from({{"VGPU_NUMERICS", "single"}}).numerics, Numerics::kSingle);
-  EXPECT_EQ(from({{"VGPU_NUMERICS", "volta"}}).error,
-            "VGPU_NUMERICS: numerics 'volta': single or hopper");
+  EXPECT_EQ(from({{"VGPU_NUMERICS", "volta"}}).error, "VGPU_NUMERICS: 'volta': single or hopper");
 }
 
 TEST(Settings, Schedules) {
@@ -136,9 +135,9 @@ TEST(Settings, Schedules) {
     EXPECT_EQ(to_string(schedule), text);
   }
   for (const char* text : {"late", "random", "random:", "random:x", "random:1x", "lazy:1"}) {
-    EXPECT_EQ(from({{"VGPU_SCHEDULE", text}}).error,
-              std::string("VGPU_SCHEDULE: schedule '") + text +
-                  "': eager, lazy, or random:SEED with a number");
+    EXPECT_EQ(
+        from({{"VGPU_SCHEDULE", text}}).error,
+        std::string("VGPU_SCHEDULE: '") + text + "': eager, lazy, or random:SEED with a number");
   }
 }
 
