@@ -80,6 +80,7 @@ void prepend_library_path(const std::string& folder) {
 [[noreturn]] void replace_process(const std::string& name) {
   prepend_library_path("$ORIGIN/../lib/vgpu");
   ::setenv(kDeviceVariable, name.c_str(), 1);
+  ::unsetenv("CUDA_VISIBLE_DEVICES");  // which is meant for GPUs
   ::setenv("VGPU_CHECK", "memory,init-global,sync",
            0);  // verification enables the race check where it is needed
   ::setenv(kReplaced, "1", 1);

@@ -54,15 +54,26 @@ void describe(const Device& device) {
     *former = device;
 }
 
-std::string pci_bus_id(int ordinal) {
-  return fmt::format("0000:00:{:02x}.0", kFirstPciDevice + ordinal);
+std::string pci_bus_id(int place) {
+  return fmt::format("0000:00:{:02x}.0", kFirstPciDevice + place);
 }
 
-std::array<char, 16> uuid(int ordinal) {
+// The place is among the first digits, so that a few of them tell the devices apart.
+std::array<char, 16> uuid(int place) {
   std::array<char, 16> bytes;
-  std::memcpy(bytes.data(), "ladder's virtual GPU", bytes.size());
-  bytes.back() = static_cast<char>(ordinal);
+  std::memcpy(bytes.data(), "\0ladder's virtual GPU", bytes.size());
+  bytes.front() = static_cast<char>(place);
   return bytes;
+}
+
+std::string uuid_text(int place) {
+  std::string text = "GPU-";
+  const auto bytes = uuid(place);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i]));
+  }
+  return text;
 }
 
 std::string known_devices() {

@@ -43,7 +43,9 @@ struct Product {
   std::uint32_t pci_device_id, pci_subsystem_id;  // 0 if it differs between boards
 };
 
-struct Device : Architecture, Product {};
+struct Device : Architecture, Product {
+  int place = 0;  // in the machine, from 0: what its PCI address and its UUID tell
+};
 
 std::span<const Device> devices();
 
@@ -51,10 +53,11 @@ std::span<const Device> devices();
 const Device* find_device(std::string_view id);
 void describe(const Device& device);
 
-// How the device of an ordinal is named: "0000:00:06.0", and 16 bytes.
+// How the device of a place is named: "0000:00:06.0", and 16 bytes, also as nvidia-smi prints them.
 inline constexpr int kFirstPciDevice = 6;
-std::string pci_bus_id(int ordinal);
-std::array<char, 16> uuid(int ordinal);
+std::string pci_bus_id(int place);
+std::array<char, 16> uuid(int place);
+std::string uuid_text(int place);
 
 // All ids for messages: "h200, h100, ...".
 std::string known_devices();

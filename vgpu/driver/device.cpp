@@ -73,7 +73,7 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
 
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device& asked) {
-    return store(uuid, vgpu::runtime::properties_of(asked, device).uuid);
+    return store(uuid, vgpu::runtime::properties_of(asked).uuid);
   });
 }
 
@@ -88,7 +88,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
   return about(__func__, device, [&](const vgpu::Device& asked) {
     auto known = driver_attribute(asked, attribute);
     if (!known) {
-      known = vgpu::runtime::attribute_of(asked, device,
+      known = vgpu::runtime::attribute_of(asked,
                                           static_cast<cudaDeviceAttr>(static_cast<int>(attribute)));
     }
     return known ? store(value, *known) : cudaErrorInvalidValue;
@@ -106,7 +106,7 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
 CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device& asked) {
     if (properties == nullptr) return cudaErrorInvalidValue;
-    const cudaDeviceProp all = vgpu::runtime::properties_of(asked, device);
+    const cudaDeviceProp all = vgpu::runtime::properties_of(asked);
     properties->maxThreadsPerBlock = all.maxThreadsPerBlock;
     std::copy(std::begin(all.maxThreadsDim), std::end(all.maxThreadsDim),
               properties->maxThreadsDim);

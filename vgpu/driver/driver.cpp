@@ -72,9 +72,9 @@ CUresult cuInit(unsigned flags) {
     }
     return CUDA_ERROR_NO_DEVICE;
   }
-  if (!runtime.settings.error.empty()) return CUDA_ERROR_NO_DEVICE;
-  runtime.initialised = true;
-  return CUDA_SUCCESS;
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.begin();
+  return runtime.initialised ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
 CUresult cuDriverGetVersion(int* version) { return result_of(store(version, CUDA_VERSION)); }

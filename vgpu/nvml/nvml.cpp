@@ -95,16 +95,6 @@ Return find(Device** out, Predicate is) {
   return kNotFound;
 }
 
-std::string uuid_text(int ordinal) {
-  std::string text = "GPU-";
-  const auto bytes = vgpu::uuid(ordinal);
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i]));
-  }
-  return text;
-}
-
 std::string bus_id(int ordinal) { return "0000" + vgpu::pci_bus_id(ordinal); }
 
 // What the program's own runtime has allocated, where it has one.
@@ -207,7 +197,7 @@ Return nvmlDeviceGetHandleByPciBusId(const char* id, Device** out) {
 }
 Return nvmlDeviceGetHandleByUUID(const char* id, Device** out) {
   if (id == nullptr) return kInvalidArgument;
-  return find(out, [&](int ordinal) { return id == uuid_text(ordinal); });
+  return find(out, [&](int ordinal) { return id == vgpu::uuid_text(ordinal); });
 }
 
 Return nvmlDeviceGetName(const Device* handle, char* text, unsigned length) {
@@ -216,7 +206,7 @@ Return nvmlDeviceGetName(const Device* handle, char* text, unsigned length) {
 }
 Return nvmlDeviceGetUUID(const Device* handle, char* text, unsigned length) {
   return about(handle, [&](const vgpu::Device&, int ordinal) {
-    return put(text, length, uuid_text(ordinal));
+    return put(text, length, vgpu::uuid_text(ordinal));
   });
 }
 Return nvmlDeviceGetIndex(const Device* handle, unsigned* index) {

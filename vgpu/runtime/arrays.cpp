@@ -71,8 +71,7 @@ void check_extent(const Runtime& runtime, const cudaExtent& extent, unsigned fla
                (!layered && extent.depth != 6)))
     refuse();
   if ((flags & cudaArrayTextureGather) != 0 && (extent.height == 0 || extent.depth != 0)) refuse();
-  const cudaExtent most =
-      largest(properties_of(runtime.device(), Runtime::ordinal()), extent, flags);
+  const cudaExtent most = largest(properties_of(runtime.device()), extent, flags);
   if (extent.width > most.width || extent.height > most.height || extent.depth > most.depth)
     refuse();
 }

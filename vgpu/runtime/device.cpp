@@ -60,6 +60,7 @@ cudaError_t find_driver_entry(const char* symbol, void** function, int version,
 }  // namespace
 
 cudaError_t cudaGetDeviceCount(int* count) {
+  if (count != nullptr) *count = 0;  // also where the call fails, because there is no device
   return query_for(
       count, [&](Runtime& runtime) { return static_cast<int>(runtime.settings.devices.size()); });
 }
@@ -109,14 +110,14 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
     if (properties == nullptr) return cudaErrorInvalidValue;
-    *properties = properties_of(asked, device);
+    *properties = properties_of(asked);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
-    const auto known = attribute_of(asked, device, attribute);
+    const auto known = attribute_of(asked, attribute);
     if (value == nullptr || !known) return cudaErrorInvalidValue;
     *value = *known;
     return cudaSuccess;
@@ -124,8 +125,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  return about_device(device, [&](Runtime&, const vgpu::Device&) {
-    const std::string id = vgpu::pci_bus_id(device);
+  return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
+    const std::string id = vgpu::pci_bus_id(asked.place);
     if (text == nullptr || length <= static_cast<int>(id.size())) return cudaErrorInvalidValue;
     std::strcpy(text, id.c_str());
     return cudaSuccess;
@@ -135,12 +136,13 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return query([&](Runtime& runtime) {
     if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
-    for (int i = 0; runtime.has_device(i); ++i) {
-      if (vgpu::pci_bus_id(i) != text) continue;
-      *device = i;
-      return cudaSuccess;
-    }
-    return cudaErrorInvalidValue;
+    const auto& devices = runtime.settings.devices;
+    const auto found = std::ranges::find_if(devices, [&](const vgpu::Device& visible) {
+      return vgpu::pci_bus_id(visible.place) == text;
+    });
+    if (found == devices.end()) return cudaErrorInvalidValue;
+    *device = static_cast<int>(found - devices.begin());
+    return cudaSuccess;
   });
 }
 

@@ -13,10 +13,10 @@ void set(T& field, Value value) {
 
 }  // namespace
 
-cudaDeviceProp properties_of(const Device& device, int ordinal) {
+cudaDeviceProp properties_of(const Device& device) {
   cudaDeviceProp p{};
   device.name.copy(p.name, sizeof p.name - 1);
-  const auto uuid = vgpu::uuid(ordinal);
+  const auto uuid = vgpu::uuid(device.place);
   std::ranges::copy(uuid, p.uuid.bytes);
   p.totalGlobalMem = device.memory_bytes;
   p.unifiedFunctionPointers = 1;
@@ -28,7 +28,7 @@ cudaDeviceProp properties_of(const Device& device, int ordinal) {
   return p;
 }
 
-std::optional<int> attribute_of(const Device& device, int ordinal, cudaDeviceAttr attribute) {
+std::optional<int> attribute_of(const Device& device, cudaDeviceAttr attribute) {
   switch (attribute) {
 #define VGPU_PROPERTY(name, field, value) VGPU_ATTRIBUTE(name, value)
 #define VGPU_ATTRIBUTE(name, value) \

@@ -11,9 +11,9 @@ namespace vgpu::runtime {
 
 constexpr int kMostAccessPolicyBytes = 128 << 20;  // of an access policy window
 
-cudaDeviceProp properties_of(const Device& device, int ordinal);
+cudaDeviceProp properties_of(const Device& device);
 
 // Empty for an attribute that CUDA 13.0 does not define.
-std::optional<int> attribute_of(const Device& device, int ordinal, cudaDeviceAttr attribute);
+std::optional<int> attribute_of(const Device& device, cudaDeviceAttr attribute);
 
 }  // namespace vgpu::runtime

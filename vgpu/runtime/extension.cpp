@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface beyond the CUDA runtime (vgpu/vgpu.h).
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -42,7 +43,8 @@ auto settled(Body body) {
 
 const char* vgpuDeviceName() {
   const Runtime& runtime = Runtime::get();
-  return runtime.settings.error.empty() ? runtime.settings.devices.front().id.data() : "";
+  const auto& devices = runtime.settings.devices;
+  return runtime.settings.error.empty() && !devices.empty() ? devices.front().id.data() : "";
 }
 
 void vgpuResetCounters() {
@@ -128,5 +130,11 @@ int vgpuMayHaveChanged(size_t moment, const void* pointer, size_t bytes) {
 }
 
 size_t vgpuMemoryUsed(int device) {
-  return locked([&](Runtime& runtime) { return runtime.pointers.bytes_on(device); });
+  return locked([&](Runtime& runtime) {
+    const auto& visible = runtime.settings.devices;
+    const auto found = std::ranges::find(visible, device, &vgpu::Device::place);
+    return found == visible.end()
+               ? 0
+               : runtime.pointers.bytes_on(static_cast<int>(found - visible.begin()));
+  });
 }

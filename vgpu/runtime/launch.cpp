@@ -256,7 +256,8 @@ void run(Runtime& runtime, Queued& launch) {
   if (const std::uint64_t seconds = std::min(runtime.settings.timeout_seconds, kLongest);
       seconds != 0)
     config.deadline = {std::chrono::steady_clock::now() + std::chrono::seconds(seconds), seconds};
-  LaunchRecord record{function.shown, config.grid, config.block, {}, Runtime::ordinal(), {}, {}};
+  LaunchRecord record{
+      function.shown, config.grid, config.block, {}, runtime.device().place, {}, {}};
   Findings findings;
   if (!runtime.settings.fail_fast) config.findings = &findings;
   std::optional<Fault> fault;

@@ -16,7 +16,7 @@ struct LaunchRecord {
   std::string kernel;  // demangled
   Dim3 grid, block;
   LaunchReport report;
-  int device = 0;                             // ordinal
+  int device = 0;                             // its place
   std::vector<std::uint64_t> sampled_blocks;  // the blocks that were executed; empty: all
   std::string fallback;  // why PTX was executed although there is machine code; "" otherwise
 };

@@ -129,8 +129,18 @@ Runtime::Runtime()
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
+void Runtime::begin() {
+  if (!settings.error.empty() || std::exchange(begun_, true)) return;
+  const char* const chosen = std::getenv("CUDA_VISIBLE_DEVICES");
+  settings.devices = visible_devices(settings.devices, chosen);
+  initialised = !settings.devices.empty();
+  if (!initialised)
+    say(fmt::format("CUDA_VISIBLE_DEVICES='{}' leaves no virtual device visible", chosen));
+}
+
 cudaError_t refusal(Runtime& runtime) {
   if (!runtime.settings.error.empty()) return cudaErrorInitializationError;
+  if (runtime.settings.devices.empty()) return cudaErrorNoDevice;
   if (Runtime::in_host_function()) return cudaErrorNotPermitted;
   if (!runtime.forked) return cudaSuccess;
   static bool said = false;

@@ -57,6 +57,10 @@ class Runtime {
   // runtime.
   static Runtime& get();
 
+  // At the program's first call by either API: keeps the devices that are visible. Not earlier,
+  // because a program may choose among them at the start of `main`.
+  void begin();
+
   std::mutex mutex;
   WorkQueue queue{mutex};
   Settings settings;
@@ -76,7 +80,7 @@ class Runtime {
   FoundList found;
   LaunchErrors launch_errors;
   std::deque<Printed> output;
-  std::atomic<bool> initialised = false;  // by cuInit or by a call of the runtime API
+  std::atomic<bool> initialised = false;  // by cuInit or by a call of the runtime API, with success
   bool forked = false;                    // the parent had unfinished work at the fork
   bool reported = false;                  // a check has failed, in a kernel or in a host call
   // Indexed by cudaLimit, with the values of a new process on an H200. The engine uses the limits
@@ -103,6 +107,8 @@ class Runtime {
 
  private:
   Runtime();
+
+  bool begun_ = false;
 };
 
 // Prints to stderr, with the prefix "vgpu: " on every line.
@@ -150,8 +156,8 @@ template <class Body>
 cudaError_t query(Body body) {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
+  if (driver_call().empty()) runtime.begin();
   if (const cudaError_t error = refusal(runtime); error != cudaSuccess) return finish(error);
-  if (driver_call().empty()) runtime.initialised = true;
   try {
     return finish(outcome(body, runtime));
   } catch (const Failure& failure) {

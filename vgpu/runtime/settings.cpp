@@ -58,6 +58,7 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
     list.insert(list.end(), count, device);
   }
   if (list.empty()) return fmt::format("no device named: known devices are {}", known_devices());
+  for (int place = 0; Device & device : list) device.place = place++;
   devices = std::move(list);
   return "";
 }
@@ -205,6 +206,29 @@ std::string to_string(const CopySchedule& schedule) {
     case CopySchedule::Kind::kRandom: break;
   }
   return fmt::format("random:{}", schedule.seed);
+}
+
+// CUDA Programming Guide, "CUDA_VISIBLE_DEVICES": indices, or the first digits of UUIDs, up to the
+// first that names no device or several. A device that is named twice leaves none, as with a GPU.
+std::vector<Device> visible_devices(const std::vector<Device>& devices, const char* chosen) {
+  if (chosen == nullptr) return devices;
+  std::vector<Device> visible;
+  const auto names = [](std::string_view text, const Device& device) {
+    return text == std::to_string(device.place) ||
+           (text.starts_with("GPU-") && uuid_text(device.place).starts_with(text));
+  };
+  for (std::string_view rest = chosen; !rest.empty();) {
+    const auto comma = rest.find(',');
+    std::string_view text = rest.substr(0, comma);
+    rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    const auto named = [&](const Device& device) { return names(text, device); };
+    if (std::ranges::count_if(devices, named) != 1) break;
+    if (std::ranges::any_of(visible, named)) return {};
+    visible.push_back(*std::ranges::find_if(devices, named));
+  }
+  return visible;
 }
 
 Settings settings_from(Lookup environment) {

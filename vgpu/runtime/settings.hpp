@@ -24,6 +24,8 @@
 //   VGPU_TIMEOUT   seconds after which a kernel is ended
 //   CUDA_LAUNCH_BLOCKING
 //                  1: a launch waits for the end of its kernel, as in CUDA
+//   CUDA_VISIBLE_DEVICES
+//                  the devices that the program has, as in CUDA (visible_devices)
 //   VGPU_REUSE     1 (default): a launch that repeats an earlier one on the same memory reuses its
 //                  results; 0: every launch is executed
 //   VGPU_VERBOSE   1: also say how many launches reused results
@@ -71,7 +73,7 @@ struct Selection {
 enum class EngineChoice { kAuto, kSass, kPtx };
 
 struct Settings {
-  std::vector<Device> devices = {vgpu::devices().front()};  // by ordinal; never empty
+  std::vector<Device> devices = {vgpu::devices().front()};  // by place; never empty
   Checks checks;
   bool trace = false;  // set by vgpuSetTrace only
   unsigned host_threads = 0;
@@ -93,6 +95,10 @@ struct Settings {
 using Lookup = const char* (*)(const char* name);  // std::getenv, or a test's replacement
 
 Settings settings_from(Lookup environment);
+
+// The devices that CUDA_VISIBLE_DEVICES leaves, by the program's ordinals. `chosen`: its text, null
+// if it is not set.
+std::vector<Device> visible_devices(const std::vector<Device>& devices, const char* chosen);
 
 // Parsers, which the command line uses too. Each returns "" or an error message.
 std::string parse_devices(std::string_view text, std::vector<Device>& devices);

@@ -60,12 +60,11 @@ std::vector<Image> images_of(const Runtime& runtime, const cudaResourceDesc& res
     }
     case cudaResourceTypeLinear: {
       const auto address = reinterpret_cast<std::uintptr_t>(resource.res.linear.devPtr);
-      if (address % properties_of(runtime.device(), Runtime::ordinal()).textureAlignment != 0)
-        refuse();
+      if (address % properties_of(runtime.device()).textureAlignment != 0) refuse();
       return {linear_image(resource)};
     }
     case cudaResourceTypePitch2D: {
-      const cudaDeviceProp limits = properties_of(runtime.device(), Runtime::ordinal());
+      const cudaDeviceProp limits = properties_of(runtime.device());
       if (reinterpret_cast<std::uintptr_t>(resource.res.pitch2D.devPtr) % limits.textureAlignment !=
           0)
         refuse();

@@ -44,6 +44,8 @@ def check_counters(expected, found):
         for field in ("kernel", "grid", "block", "engine"):
             if want[field] != got[field]:
                 problems.append(f"launch {i}: {field} is {got[field]}, expected {want[field]}")
+        if want.get("device", got["device"]) != got["device"]:
+            problems.append(f"launch {i}: device is {got['device']}, expected {want['device']}")
         if not re.search(want.get("fallback", "^$"), got.get("fallback", "")):
             problems.append(f"launch {i}: fallback is {got.get('fallback')}")
         for kind in ("metrics", "estimates"):
@@ -77,7 +79,7 @@ def main():
     options, options_of_vgpu = parse()
     environment = dict(os.environ)
     for name in list(environment):
-        if name.startswith("VGPU_"):
+        if name.startswith("VGPU_") or name == "CUDA_VISIBLE_DEVICES":
             del environment[name]
     environment.update(setting.split("=", 1) for setting in options.setting)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_nvml.py VGPU PROGRAM: NVML of two virtual devices, asked by ctypes as frameworks do, and
-compared with the CUDA runtime. Runs itself under vgpu."""
+compared with the CUDA runtime, which has them in the order of CUDA_VISIBLE_DEVICES, as NVML has
+not. Runs itself under vgpu."""
 import ctypes
+import os
 import subprocess
 import sys
 import unittest
@@ -84,7 +86,7 @@ class Nvml(unittest.TestCase):
         version2.version = ctypes.sizeof(MemoryV2) | 2 << 24
         cudart = ctypes.CDLL("libcudart.so.13")
         pointer = ctypes.c_void_p()
-        self.assertEqual(cudart.cudaSetDevice(1), 0)
+        self.assertEqual(cudart.cudaSetDevice(0), 0)
         self.assertEqual(cudart.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(1 << 20)), 0)
         for index, used in ((0, 0), (1, 1 << 20)):
             handle = self.handle(index)
@@ -122,5 +124,6 @@ class Nvml(unittest.TestCase):
 if __name__ == "__main__":
     if sys.argv[1] != "inside":
         sys.exit(subprocess.run([sys.argv[1], "--devices", "h200,t4", sys.executable, __file__,
-                                 "inside"], check=False).returncode)
+                                 "inside"], check=False,
+                                env=dict(os.environ, CUDA_VISIBLE_DEVICES="1,0")).returncode)
     unittest.main(argv=sys.argv[:1])

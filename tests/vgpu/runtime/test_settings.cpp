@@ -50,6 +50,38 @@ TEST(Settings, AreRead) {
   EXPECT_EQ(settings.report_file, "r");
 }
 
+TEST(Settings, VisibleDevicesAreThoseOfTheList) {
+  std::vector<Device> all;
+  ASSERT_EQ(parse_devices("h200,a100,l4:2", all), "");
+  const auto places = [&](const char* chosen) {
+    std::string text;
+    for (const Device& device : visible_devices(all, chosen)) text += std::to_string(device.place);
+    return text;
+  };
+  EXPECT_EQ(places(nullptr), "0123");
+  EXPECT_EQ(places("2,1"), "21");
+  EXPECT_EQ(places(" 3 , 0"), "30");
+  EXPECT_EQ(places(""), "");
+  // The first that is none ends the list.
+  EXPECT_EQ(places("0,2,-1,1"), "02");
+  EXPECT_EQ(places("1,4,0"), "1");
+  EXPECT_EQ(places("1,,0"), "1");
+  EXPECT_EQ(places("1,0x0"), "1");
+  EXPECT_EQ(places("NoDevFiles"), "");
+  // Twice: none, but behind the end of the list.
+  EXPECT_EQ(places("0,1,0"), "");
+  EXPECT_EQ(places("0,-1,0"), "0");
+  const auto digits = [](int place, std::size_t count) {
+    return uuid_text(place).substr(0, count);
+  };
+  EXPECT_EQ(places(uuid_text(3).c_str()), "3");
+  EXPECT_EQ(places((digits(2, 12) + ",0," + digits(1, 6)).c_str()), "201");
+  EXPECT_EQ(places((digits(1, 12) + ",1").c_str()), "");
+  EXPECT_EQ(places("2,GPU-,0"), "2");  // names all
+  EXPECT_EQ(places((uuid_text(0) + "0").c_str()), "");
+  EXPECT_EQ(visible_devices(all, "1").front().id, "a100");
+}
+
 TEST(Settings, AnUnknownDeviceIsAnErrorThatListsTheKnown) {
   const Settings settings = from({{"VGPU_DEVICE", "h2000"}});
   EXPECT_EQ(settings.error, "VGPU_DEVICE: 'h2000': known devices are " + known_devices() +

@@ -75,7 +75,8 @@ size_t vgpuWrittenIsMarked(void);
 /* 1 if bytes of device memory may have changed since such a moment. */
 int vgpuMayHaveChanged(size_t moment, const void* pointer, size_t bytes);
 
-/* The bytes of device memory that the program has allocated on the device of that ordinal. */
+/* The bytes of device memory that the program has allocated on a device, by its place among all,
+   visible or not. */
 size_t vgpuMemoryUsed(int device);
 
 #ifdef __cplusplus
