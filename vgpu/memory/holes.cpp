@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/holes.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 namespace vgpu {
@@ -15,13 +16,18 @@ void Holes::remove(std::map<std::uint64_t, std::uint64_t>::iterator hole) {
   by_begin_.erase(hole);
 }
 
-std::uint64_t Holes::take(std::size_t bytes) {
-  const auto found = by_size_.lower_bound({bytes, 0});
+std::uint64_t Holes::take(std::uint64_t bytes, std::uint64_t alignment) {
+  const auto gap = [&](std::uint64_t begin) { return (alignment - begin % alignment) % alignment; };
+  const auto found =
+      std::find_if(by_size_.lower_bound({bytes, 0}), by_size_.end(),
+                   [&](const auto& hole) { return hole.first >= bytes + gap(hole.second); });
   if (found == by_size_.end()) return 0;
   const auto [size, begin] = *found;
+  const std::uint64_t before = gap(begin), after = size - before - bytes;
   remove(by_begin_.find(begin));
-  if (size > bytes) add(begin + bytes, size - bytes);
-  return begin;
+  if (before != 0) add(begin, before);
+  if (after != 0) add(begin + before + bytes, after);
+  return begin + before;
 }
 
 void Holes::give(std::uint64_t begin, std::uint64_t size) {

@@ -10,8 +10,9 @@ namespace vgpu {
 
 class Holes {
  public:
-  // The beginning of `bytes` of the smallest range that has as many; 0 if there is none.
-  std::uint64_t take(std::uint64_t bytes);
+  // The beginning, a multiple of `alignment`, of `bytes` of the smallest range that has as many
+  // there; 0 if there is none.
+  std::uint64_t take(std::uint64_t bytes, std::uint64_t alignment);
   void give(std::uint64_t begin, std::uint64_t size);
   std::uint64_t largest() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
 

@@ -25,6 +25,10 @@ std::size_t round_up(std::size_t bytes) {
   return (bytes + Memory::kAlignment - 1) / Memory::kAlignment * Memory::kAlignment;
 }
 
+std::size_t alignment_of(std::size_t bytes) {
+  return bytes < Memory::kLargeBlock ? Memory::kAlignment : Memory::kLargeAlignment;
+}
+
 // Size that a block occupies: its bytes and the red zone after it, an eighth of them, so that an
 // access some rows beyond a matrix's end does not reach the next block.
 std::size_t footprint(std::size_t bytes) {
@@ -165,7 +169,8 @@ std::uint64_t Memory::Impl::largest_hole() const {
     all.give(freed, footprint(block.end - block.begin));
   }
   const std::uint64_t largest = all.largest();
-  return largest - std::min<std::uint64_t>(largest, kMaxRedZone + 2 * kMinRedZone);
+  constexpr std::uint64_t kAround = kMaxRedZone + 2 * kMinRedZone + kLargeAlignment;
+  return largest - std::min(largest, kAround);
 }
 
 Bound Memory::room() {
@@ -207,13 +212,14 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
   if (bytes == 0 || bytes > impl_->capacity || impl_->allocated > impl_->capacity - bytes)
     return nullptr;
   if (!impl_->reserve() || !impl_->afford(bytes)) return nullptr;
-  const std::size_t taken = footprint(bytes);
+  const std::size_t taken = footprint(bytes), alignment = alignment_of(bytes);
   std::uint64_t begin = name.empty() ? impl_->take_earlier_turn(bytes) : 0;
-  if (begin == 0) begin = impl_->holes.take(taken);
+  if (begin == 0) begin = impl_->holes.take(taken, alignment);
   while (begin == 0 && !impl_->quarantine.empty()) {
     impl_->evict();
-    begin = impl_->holes.take(taken);
+    begin = impl_->holes.take(taken, alignment);
   }
+  if (begin == 0) begin = impl_->holes.take(taken, kAlignment);  // rather than none
   if (begin == 0) return nullptr;
   if (!impl_->open(begin + taken)) {
     impl_->holes.give(begin, taken);

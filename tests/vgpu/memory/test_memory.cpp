@@ -45,6 +45,22 @@ TEST(Memory, BlocksAreAlignedAndZero) {
   EXPECT_EQ(memory.allocated_bytes(), 1u + 511 + 512 + 513 + 10000);
 }
 
+// As cudaMalloc's: Taichi's pool divides one allocation at multiples of 4096.
+TEST(Memory, LargeBlocksAreAlignedToPages) {
+  Memory memory(512 * kMiB);
+  std::vector<void*> blocks;
+  for (const std::size_t bytes : {std::size_t{100}, kMiB, 3 * kMiB + 1, std::size_t{5000}}) {
+    for (int i = 0; i < 3; ++i) {
+      blocks.push_back(memory.allocate(bytes));
+      ASSERT_NE(blocks.back(), nullptr);
+      EXPECT_EQ(address(blocks.back()) % (bytes < kMiB ? 512 : 2 * kMiB), 0u) << bytes;
+    }
+  }
+  for (void* const block : blocks) EXPECT_TRUE(memory.free(block));
+  // The gaps are no loss: all of the capacity fits.
+  EXPECT_NE(memory.allocate(512 * kMiB), nullptr);
+}
+
 TEST(Memory, ReusedBlocksAreZeroAgain) {
   for (const std::size_t bytes : {std::size_t{4096}, kMiB + 100}) {
     Memory memory(512 * kMiB);
