@@ -19,6 +19,7 @@ void say_unimplemented(const char* name, bool& said);  // errors.cpp
     return 801; /* CUDA_ERROR_NOT_SUPPORTED */                           \
   }
 #include "driver_names.inc"
+#include "interop_names.inc"
 #undef VGPU_DRIVER
 
 namespace vgpu::runtime {
@@ -34,6 +35,7 @@ struct EntryPoint {
 const EntryPoint kEntryPoints[] = {
 #define VGPU_DRIVER(symbol, name, version, per_thread) {#name, version, per_thread, &symbol},
 #include "driver_names.inc"
+#include "interop_names.inc"
 #undef VGPU_DRIVER
 };
 

@@ -49,6 +49,12 @@ int main() {
           "the first per-thread form");
   find("cuMemcpyHtoD", 3020, kPerThread, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   require(find("cuInit", 12000, kPerThread, kFound) == symbol("cuInit"), "no per-thread form");
+  // Of graphics, which Dr.Jit looks up before it uses anything.
+  require(
+      find("cuGraphicsGLRegisterBuffer", 12000, 0, kFound) == symbol("cuGraphicsGLRegisterBuffer"),
+      "a function of OpenGL");
+  require(find("cuGLGetDevices", 12000, 0, kFound) == symbol("cuGLGetDevices_v2"),
+          "the newest form of a function of OpenGL");
   find("cuLaunchKernelEx", 11000, 0, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   find("cuNothing", 12000, 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
   find("cuMemAlloc_v2", 12000, 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);  // no base name
