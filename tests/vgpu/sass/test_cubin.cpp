@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <sstream>
 #include <stdexcept>
@@ -94,6 +95,50 @@ TEST(Cubin, UnknownFunctionsAreRefusedByName) {
             std::string::npos)
       << vgpu::refusal(*unknown->find_kernel("takes_memory"));
   EXPECT_EQ(vgpu::refusal(*unknown->find_kernel("calls_nothing")), "");
+}
+
+// ptxas saves the uniform predicates in a byte of a register, and only where many are live: here
+// instructions stand in the place of others.
+TEST(Cubin, UniformPredicatesAreSavedInARegister) {
+  std::string file = read("calls");
+  const vgpu::sass::Cubin cubin(bytes_of(file));
+  const vgpu::sass::KernelInfo* const kernel = find(cubin, "has_room");
+  ASSERT_NE(kernel, nullptr);
+  constexpr std::uint64_t kOpcode = 0xfff, kPmtrig = 0x801, kResult = 0x12345678;
+  constexpr std::uint64_t kMoves[][2] = {
+      {0x00005a0000147882, 0x000fe20000000000},   // UMOV UR20, 0x5a00
+      {0x0000007f14007884, 0x000fe20008001000},   // UR2UP UPR, UR20.B1, 0x7f
+      {0x000000ff14157883, 0x000fe20008003000},   // UP2UR.B3 UR21, UPR, UR20, 0xff
+      {0x0000001500007c02, 0x000fe20008000f00}};  // MOV R0, UR21
+  std::uint64_t result = 0;
+  std::size_t moved = 0;
+  for (std::size_t at = 0; at < kernel->code.size(); at += 16) {
+    char* const place = file.data() + (kernel->code.data() - bytes_of(file).data()) + at;
+    std::uint64_t low;
+    std::memcpy(&low, place, sizeof low);
+    const bool is_result = low >> 32 == kResult;
+    if (is_result) result = low & 0xff0000;  // its register
+    if ((low & kOpcode) == kPmtrig && moved < std::size(kMoves))
+      std::memcpy(place, kMoves[moved++], sizeof *kMoves);
+    else if (!is_result)
+      continue;
+    if (moved == std::size(kMoves)) {
+      const std::uint64_t last[] = {kMoves[3][0] | result, kMoves[3][1]};
+      std::memcpy(place, last, sizeof last);
+    }
+  }
+  ASSERT_EQ(moved, std::size(kMoves));
+
+  vgpu::Memory memory(std::size_t{1} << 24);
+  auto* const out = static_cast<std::uint32_t*>(memory.allocate(4 * 32));
+  const auto module = vgpu::Module::from_cubin(bytes_of(file), memory);
+  const vgpu::Kernel* const patched = module->find_kernel("has_room");
+  ASSERT_EQ(vgpu::refusal(*patched), "");
+  vgpu::LaunchConfig config;
+  config.grid = {1, 1, 1};
+  config.block = {32, 1, 1};
+  vgpu::launch(*patched, config, std::as_bytes(std::span(&out, 1)), memory);
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], 0x5a005a00u) << i;
 }
 
 TEST(Cubin, SourceLines) {

@@ -193,24 +193,28 @@ void move_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   blend(slot<u32>(window, insn.d + kRow), slot<u32>(window, insn.s[0] + kRow), lanes);
 }
 
-// d = predicates P0 to P6 (at s[1], a word each) where the mask `target` is set, else a.
+// d = a with predicates P0 to P6 (at s[1], a word each) in byte `sub`, where the mask `target` is
+// set.
+template <bool kUniform>
 void predicates_to_register(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
   const u32* const p = slot<u32>(window, insn.s[1]);
-  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
+  write_row<kUniform>(window, insn.d, mask, [&](u32 i) {
     u32 bits = 0;
     for (u32 k = 0; k < 7; ++k) bits |= (p[k] >> i & 1) << k;
-    return (a[i] & ~insn.target) | (bits & insn.target);
+    const u32 shift = 8 * insn.sub;
+    return (a[i] & ~(insn.target << shift)) | (bits & insn.target) << shift;
   });
 }
 // Predicates of the mask `target` = bits of byte `sub` of a.
+template <bool kUniform>
 void register_to_predicates(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
   for (u32 k = 0; k < 7; ++k) {
     if ((insn.target >> k & 1) == 0) continue;
     u32 value = 0;
     for (u32 i = 0; i < kLanes; ++i) value |= (a[i] >> (8 * insn.sub + k) & 1) << i;
-    set_predicate(window, insn.s[1] + 4 * k, value, mask);
+    set_predicate(window, insn.s[1] + 4 * k, value, lanes_of<kUniform>(mask));
   }
 }
 
@@ -240,8 +244,8 @@ void define_sass_bits(OperationSink& sink) {
   define_twins(sink, "sass.bmsk", &make_mask<false>, &make_mask<true>);
   define_twins(sink, "sass.mov", &move<false>, &move<true>);
   define_twins(sink, "sass.mov64", &move_pair<false>, &move_pair<true>);
-  op_special(sink, "sass.p2r", &predicates_to_register);
-  op_special(sink, "sass.r2p", &register_to_predicates);
+  define_twins(sink, "sass.p2r", &predicates_to_register<false>, &predicates_to_register<true>);
+  define_twins(sink, "sass.r2p", &register_to_predicates<false>, &register_to_predicates<true>);
   op_special(sink, "sass.equal", &equal_words);
   op_special(sink, "sass.equal64", &equal_pairs);
 }

@@ -17,13 +17,15 @@ void decode_mov(Reader& r) {
   r.add({d, a});
 }
 
+// Moves predicates to a byte of a register.
 void decode_p2r(Reader& r) {
-  r.expect(76, 2, {0});
+  r.insn.mode = r.byte(76, 2);
+  if (r.insn.mode != 0) r.suffix(fmt::format(".B{}", r.insn.mode).c_str());
   if (r.form() != 4) r.refuse("a mask in a register");
-  Operand d = r.general_at(16), a = r.general_at(24);
+  Operand d = r.reg(16), a = r.reg(24);
   r.unused(64);
   r.add(d);
-  r.add_text("PR");
+  r.add_text(r.insn.uniform ? "UPR" : "PR");
   r.add({a, Reader::immediate(r.field(32, 32))});
 }
 
@@ -33,10 +35,14 @@ void decode_r2p(Reader& r) {
   if (r.form() != 4) r.refuse("a mask in a register");
   r.unused(16);
   r.unused(64);
-  r.add_text("PR");
-  r.add(r.general_at(24));
+  r.add_text(r.insn.uniform ? "UPR" : "PR");
+  r.add(r.reg(24));
   if (r.insn.mode != 0) r.add_behind(fmt::format(".B{}", r.insn.mode));
-  r.add(Reader::immediate(r.field(32, 32)));
+  const Operand chosen = Reader::immediate(r.field(32, 32));
+  if (chosen.value == 0xff)
+    r.add_silently(chosen);
+  else
+    r.add(chosen);
 }
 
 // Copies the value of one active lane; the predicate is set in lanes with a different value.

@@ -80,8 +80,8 @@ ir::u16 traits_of(const Instruction& i) {
       i.op == Op::kStas || i.op == Op::kRedas || i.op == Op::kFswzadd ||
       class_of(i.op, false).pipes == ir::kPipeTex)
     traits |= ir::kNotMeasured;
-  if (i.uniform &&
-      (i.op == Op::kFlo || i.op == Op::kBrev || i.op == Op::kPlop3 || i.op == Op::kSgxt))
+  if (i.uniform && (i.op == Op::kFlo || i.op == Op::kBrev || i.op == Op::kPlop3 ||
+                    i.op == Op::kSgxt || i.op == Op::kP2r || i.op == Op::kR2p))
     traits |= ir::kPipeNotMeasured;
   if (i.op == Op::kCall || i.op == Op::kCallAbsolute) traits |= ir::kCalls;
   if (i.op == Op::kRet) traits |= ir::kReturns;

@@ -29,8 +29,11 @@ void Lowering::lower_move(const Instruction& i) {
     case Op::kP2r:
     case Op::kR2p: {
       const bool reads = i.op == Op::kP2r;
-      Insn& insn = reads ? emit_alu("sass.p2r", destination(i[0]), {source(i[1]), 0})
-                         : emit_alu("sass.r2p", kNone, {source(i[0]), 0});
+      Operand first;  // of the predicates
+      first.kind = i.uniform ? Kind::kUniformPredicate : Kind::kPredicate;
+      const u32 all = predicate(first);
+      Insn& insn = reads ? emit_alu(twin("sass.p2r"), destination(i[0]), {source(i[1]), all})
+                         : emit_alu(twin("sass.r2p"), kNone, {source(i[0]), all});
       insn.target = i[reads ? 2 : 1].value;
       insn.sub = i.mode;
       return;

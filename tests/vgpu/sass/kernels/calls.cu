@@ -8,4 +8,10 @@ __device__ int* kept;
 __global__ void takes_memory(int n) { kept = static_cast<int*>(malloc(n * sizeof(int))); }
 
 __global__ void calls_nothing(int n) { *kept = n; }
+
+// Has four instructions without effect, for others in their place, and a result.
+__global__ void has_room(unsigned* out) {
+  asm volatile("pmevent 0; pmevent 0; pmevent 0; pmevent 0;" ::: "memory");
+  out[threadIdx.x] = 0x12345678;
+}
 }
