@@ -191,8 +191,8 @@ void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
 }
 
 void verify_shared(const Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes) {
-  const bool vector_load = bytes > sizeof(u32) && !is_write(insn, AddressSpace::kShared);
-  const u32 end = vector_load ? warp.block->launch.shared_read_end : warp.shared_end;
+  const bool joined = bytes >= sizeof(u32) && !is_write(insn, AddressSpace::kShared);
+  const u32 end = joined ? warp.block->launch.shared_read_end : warp.shared_end;
   for (const u32 lane : SetBits(mask)) {
     const u64 address = offsets[lane];
     if (address % bytes != 0 || address < warp.shared_begin || address >= warp.shared_end ||

@@ -383,11 +383,11 @@ Launch prepare(const Program& program, const LaunchConfig& config,
                           ? program.shared_begin + program.shared_static
                           : dynamic_begin + config.dynamic_shared_bytes;
   // ptxas loads a 12-byte value at the end of shared memory by LDS.128 and ignores the rest:
-  // hardware allocates shared memory in larger units. It knows the end of static memory only.
-  constexpr u32 kWidestLoad = 16;
-  launch.shared_read_end = program.machine_code && config.dynamic_shared_bytes == 0
-                               ? (launch.shared_end + kWidestLoad - 1) / kWidestLoad * kWidestLoad
-                               : launch.shared_end;
+  // hardware allocates shared memory in larger units. It knows the end of static memory only; of
+  // other memory nvcc joins single bytes to words (and see sass/lower/dead_words.hpp).
+  constexpr u32 kWidestLoad = 16, kWord = 4;
+  const u32 unit = program.machine_code && config.dynamic_shared_bytes == 0 ? kWidestLoad : kWord;
+  launch.shared_read_end = (launch.shared_end + unit - 1) / unit * unit;
   if (workspace) launch.grid_workspace = workspace->address();
   if (program.machine_code) fill_banks(launch);
   return launch;

@@ -235,7 +235,7 @@ struct Launch {
   std::shared_ptr<const LaunchAllocations> map;
   const Isa& isa;
   u32 shared_end = 0;       // first shared address after static and dynamic shared memory
-  u32 shared_read_end = 0;  // vector loads may read up to here
+  u32 shared_read_end = 0;  // loads of words may read up to here
   u64 grid_workspace = 0;   // for cooperative launches
   std::array<std::vector<std::byte>, 5> banks = {};  // constant banks, for machine code
   const observer::Observer* observer = nullptr;      // null: nothing is checked

@@ -248,6 +248,31 @@ void shared(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   access_shared<kBytes, kVector, kStore>(warp, window, insn, mask, offsets);
 }
 
+// A vector load of which nothing reads some elements, because a compiler joined loads of neighbours
+// (sass/lower/dead_words.hpp). Counted as what it is; the others are no accesses of the program.
+void shared_part(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 bytes = insn.bytes, total = bytes * insn.vector;
+  alignas(64) u32 offsets[kLanes], elements[kLanes];
+  lane_offsets(warp, window, insn, offsets);
+  const Pattern pattern = pattern_of(offsets, mask, total);
+  if ((extent_of(offsets, mask, total, pattern).bits & (total - 1)) != 0)
+    verify_shared(warp, insn, mask, offsets, total);
+  for (u32 e = 0; e < insn.vector; ++e) {
+    if (element_slot(warp, insn, e) == kNone) continue;
+    for (u32 i = 0; i < kLanes; ++i) elements[i] = offsets[i] + e * bytes;
+    const Pattern one = pattern_of(elements, mask, bytes);
+    check_shared(warp, insn, mask, elements, bytes, one);
+    watch_shared(warp, insn, mask, elements, bytes, one, Touch::kLoad);
+    if (warp.race != nullptr) {
+      warp.race->access(warp, insn, mask, elements, bytes, false, observer::Access::kPlain, 0);
+    }
+  }
+  count_shared<false>(warp, insn, mask, offsets, total, pattern);
+  note<false>(warp, insn, mask, offsets);
+  move_any<false>(warp, window, insn, mask,
+                  [&](u32 i, u32 byte) { return warp.shared + offsets[i] + byte; });
+}
+
 template <bool kStore>
 void local(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 offsets[kLanes];
@@ -371,6 +396,7 @@ void define_memory(OperationSink& sink) {
   define_size<2, 4>(sink, "2x4");
   define_size<4, 4>(sink, "4x4");
   define_size<0, 0>(sink, "any");
+  op_special(sink, "ld.shared.part", &shared_part);
   op_special(sink, "ld.local", &local<false>);
   op_special(sink, "st.local", &local<true>);
   op_special(sink, "ld.cluster", &cluster<false>);

@@ -22,6 +22,18 @@ FunctionLowering::FunctionLowering(Program& program, const Module& module, const
       member_(layout.members[member]),
       member_index_(member) {
   for (ptx::Type type : function_.register_types) classes_.push_back(class_of(type));
+  mentions_.resize(classes_.size());
+  for (const ptx::Instruction& i : function_.body) {
+    count_mentions(i.operands);
+    if (i.guard != ptx::kNone) ++mentions_[i.guard];
+  }
+}
+
+void FunctionLowering::count_mentions(std::span<const Operand> operands) {
+  for (const Operand& o : operands) {
+    if (o.kind == Kind::kRegister) ++mentions_[o.reg];
+    count_mentions(o.elements);
+  }
 }
 
 const std::unordered_map<std::string_view, FunctionLowering::Method>& FunctionLowering::methods() {

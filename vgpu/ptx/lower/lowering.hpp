@@ -51,6 +51,7 @@ class FunctionLowering {
   };
 
   // lowering.cpp
+  void count_mentions(std::span<const Operand> operands);
   void instruction(const ptx::Instruction& instruction);
   u32& slot(const Fixup& place);
   bool repeats_load();
@@ -81,6 +82,10 @@ class FunctionLowering {
                RegisterClass type);  // register, immediate, symbol, special register
   std::vector<Value> sources(std::size_t first, std::size_t count, RegisterClass type);
   bool is_sink(const Operand& operand) const { return operand.kind == Kind::kSink; }
+  // Of a destination: no other operand names its register.
+  bool is_unread(const Operand& operand) const {
+    return operand.kind == Kind::kRegister && mentions_[operand.reg] == 1;
+  }
   u64 immediate(const Operand& operand, RegisterClass type) const;
   Value address_of(const Operand& symbol, RegisterClass type);
   Value local_address(u64 offset, RegisterClass type);
@@ -125,7 +130,7 @@ class FunctionLowering {
   void copy_params();
   void parameter(const Access& access, const Operand& address, const Operand& data, bool is_store);
   void data(u32 pc, const Operand& operand, u32 width, bool is_store,
-            std::span<const Value> sources);
+            std::span<const Value> sources, bool joined = false);
   void address(u32 pc, const Operand& operand);
   void atom();
   void atom_vector(const std::string& name, u32 count, AtomicSpace space, std::size_t where);
@@ -230,6 +235,7 @@ class FunctionLowering {
   std::vector<const Opcode*> opcodes_;  // by instruction of this function; null at its end
 
   std::vector<RegisterClass> classes_;  // by virtual register
+  std::vector<u32> mentions_;           // how many operands and guards name it
   std::vector<RegisterUse> uses_;
   std::vector<Fixup> fixups_;
   std::vector<u32> pc_of_;  // by index into the body; the last entry is its end

@@ -113,8 +113,14 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
   }
   if (access.space == "const" && is_store) refuse();
   const u32 width = width_of(what, bytes);
+  // nvcc joins loads of neighbours, and fills gaps between and behind them.
+  const bool joined =
+      !is_store && access.space == "shared" && access.vector > 1 && !access.strong &&
+      std::ranges::any_of(elements_of(what), [&](const Operand& e) { return is_unread(e); });
   std::string name = is_store ? "st." : "ld.";
-  if (access.space == "local" || access.space == "cluster") {
+  if (joined) {
+    name += "shared.part";
+  } else if (access.space == "local" || access.space == "cluster") {
     name += access.space;
   } else if (width == bytes) {
     name += fmt::format("{}.{}x{}", access.space, bytes, access.vector);
@@ -148,7 +154,7 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
   } else {
     address(pc, where);
   }
-  data(pc, what, width, is_store, sources);
+  data(pc, what, width, is_store, sources, joined);
   if (!is_store && access.ordering) emit("fence", true);
 }
 
@@ -172,15 +178,16 @@ void FunctionLowering::address(u32 pc, const Operand& where) {
   }
 }
 
-// The registers to load or store: one in Insn::d, several in Program::lists.
+// The registers to load or store: one in Insn::d, several in Program::lists. `joined`: those that
+// nothing reads are not loaded.
 void FunctionLowering::data(u32 pc, const Operand& what, u32 width, bool is_store,
-                            std::span<const Value> sources) {
+                            std::span<const Value> sources, bool joined) {
   const auto place = [&](Field field, const Operand& e, u32 element) {
     if (is_store) {
       read(pc, field, sources[what.kind == Kind::kVector ? element - at(pc).list : 0], element);
       return;
     }
-    if (is_sink(e)) {
+    if (is_sink(e) || (field == Field::kLists && joined && is_unread(e))) {
       if (field == Field::kLists)
         program_.lists[element] = kNone;
       else

@@ -118,6 +118,7 @@ struct Instruction {
   bool strong = false;                     // memory: a strong access (memory consistency model)
   bool compared = false;  // loads, exchanges: part of a compare-and-swap loop (compared_loads.hpp)
   bool half = false;      // loads, exchanges: part of such a loop for a 16-bit operation
+  std::uint8_t dead = 0;  // vector loads: mask of the words that nothing reads (dead_words.hpp)
   std::uint32_t target = 0;  // branches: address
   ir::ControlCode control;
 

@@ -10,6 +10,7 @@
 #include "sass/decode/decode.hpp"
 #include "sass/lower/classify.hpp"
 #include "sass/lower/compared_loads.hpp"
+#include "sass/lower/dead_words.hpp"
 
 namespace vgpu::sass {
 namespace {
@@ -63,6 +64,7 @@ void Lowering::run() {
     }
   }
   mark_compared_loads(instructions_);
+  mark_dead_words(instructions_);
   const bool calls = std::ranges::any_of(
       instructions_, [](const Instruction& i) { return i.op == Op::kCallAbsolute; });
   if (calls)

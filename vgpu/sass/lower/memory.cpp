@@ -75,7 +75,7 @@ void Lowering::lower_memory(const Instruction& i) {
   const u32 words = i.bytes < 4 ? 1 : i.bytes / 4u, bytes = i.bytes < 4 ? i.bytes : 4u;
   const char* const verb = is_store ? "st" : "ld";
   std::string name = fmt::format("{}.{}", verb, space);
-  if (!local) name += bytes < 4 ? ".any" : fmt::format(".4x{}", words);
+  if (!local) name += i.dead != 0 ? ".part" : bytes < 4 ? ".any" : fmt::format(".4x{}", words);
   const u32 pc = emit(name);
   Insn& insn = at(pc);
   insn.site = program_.sites++;
@@ -88,6 +88,9 @@ void Lowering::lower_memory(const Instruction& i) {
   if (i.is_signed) insn.flags |= kFlagSigned;
   const Operand &data = i[is_store ? 1 : 0], &where = i[is_store ? 0 : 1];
   vector(pc, data, words, is_store);
+  for (u32 w = 0; w < words; ++w) {
+    if ((i.dead >> w & 1) != 0) program_.lists[at(pc).list + w] = kNone;
+  }
   address(pc, where, !near);
   if (local && where.uniform != kZeroUniform) at(pc).s[0] = address_rows();
   // Strong loads may poll for other blocks' stores, except in shared memory.
