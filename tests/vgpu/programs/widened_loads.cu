@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// widened_loads [beyond|race]: reads of neighbours in shared memory that ptxas joins to wider loads.
+// widened_loads [beyond|race]: reads of neighbours in shared memory that nvcc joins to wider loads.
 // What these load besides is no access of the program: it may lie behind the memory, or be written
 // by another warp. With an argument the program has that access.
 #include <cstring>
