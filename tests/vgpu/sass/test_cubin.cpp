@@ -104,7 +104,7 @@ TEST(Cubin, UniformPredicatesAreSavedInARegister) {
   const vgpu::sass::Cubin cubin(bytes_of(file));
   const vgpu::sass::KernelInfo* const kernel = find(cubin, "has_room");
   ASSERT_NE(kernel, nullptr);
-  constexpr std::uint64_t kOpcode = 0xfff, kPmtrig = 0x801, kResult = 0x12345678;
+  constexpr std::uint64_t kOpcode = 0xfff, kNanosleep = 0x35d, kResult = 0x12345678;
   constexpr std::uint64_t kMoves[][2] = {
       {0x00005a0000147882, 0x000fe20000000000},   // UMOV UR20, 0x5a00
       {0x0000007f14007884, 0x000fe20008001000},   // UR2UP UPR, UR20.B1, 0x7f
@@ -118,7 +118,7 @@ TEST(Cubin, UniformPredicatesAreSavedInARegister) {
     std::memcpy(&low, place, sizeof low);
     const bool is_result = low >> 32 == kResult;
     if (is_result) result = low & 0xff0000;  // its register
-    if ((low & kOpcode) == kPmtrig && moved < std::size(kMoves))
+    if ((low & kOpcode) == kNanosleep && moved < std::size(kMoves))
       std::memcpy(place, kMoves[moved++], sizeof *kMoves);
     else if (!is_result)
       continue;

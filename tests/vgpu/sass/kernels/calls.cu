@@ -9,9 +9,9 @@ __global__ void takes_memory(int n) { kept = static_cast<int*>(malloc(n * sizeof
 
 __global__ void calls_nothing(int n) { *kept = n; }
 
-// Has four instructions without effect, for others in their place, and a result.
+// Has four instructions without effect (NANOSLEEP), for others in their place, and a result.
 __global__ void has_room(unsigned* out) {
-  asm volatile("pmevent 0; pmevent 0; pmevent 0; pmevent 0;" ::: "memory");
+  asm volatile("nanosleep.u32 0; nanosleep.u32 0; nanosleep.u32 0; nanosleep.u32 0;" ::: "memory");
   out[threadIdx.x] = 0x12345678;
 }
 }
