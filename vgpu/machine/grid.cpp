@@ -326,6 +326,10 @@ void fill_banks(Launch& launch) {
     banks[3].assign(code.bank3, code.bank3 + code.bank3_bytes);
   }
   banks[4] = code.bank4;
+  // Code loads whole words and vectors, of which the end of the last value is a part.
+  constexpr std::size_t kWidestLoad = 16;
+  for (std::vector<std::byte>& bank : banks)
+    bank.resize((bank.size() + kWidestLoad - 1) / kWidestLoad * kWidestLoad);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // widened_loads [beyond|race]: reads of neighbours in shared memory that nvcc joins to wider loads.
 // What these load besides is no access of the program: it may lie behind the memory, or be written
-// by another warp. With an argument the program has that access.
+// by another warp. With an argument the program has that access. Narrow parameters and constants
+// are loaded by words, too.
 #include <cstring>
 
 #include "require.hpp"
@@ -46,6 +47,21 @@ __global__ void read_scattered(int* out) {
   out[threadIdx.x] = found.x + found.z;
 }
 
+__constant__ unsigned short narrow_constant = 0xfedc;
+
+// The word of the last parameter, and of the last constant, ends behind it.
+template <class T>
+__global__ void pass_narrow(int* out, T value) {
+  *out = static_cast<int>(value) + (threadIdx.x == 0 ? narrow_constant : 0);
+}
+
+template <class T>
+void check_narrow(int* out, T value) {
+  pass_narrow<<<1, 1>>>(out, value);
+  require(cudaDeviceSynchronize());
+  require(*out == static_cast<int>(value) + 0xfedc, "a narrow parameter");
+}
+
 void check(const int* out, int count) {
   require(cudaDeviceSynchronize());
   for (int i = 0; i < count; ++i) require(out[i] == i + 1, "a word");
@@ -75,6 +91,10 @@ int main(int count, char** arguments) {
   check(out, 3);
   write_beside<kWords><<<1, 64>>>(out);
   check(out, kWords);
+  check_narrow<unsigned short>(out, 0xffff);
+  check_narrow<short>(out, -3);
+  check_narrow<unsigned char>(out, 200);
+  check_narrow<bool>(out, true);
   read_scattered<<<1, 32>>>(out);
   require(cudaDeviceSynchronize());
   for (int i = 0; i < 32; ++i) {
