@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with a fused split of the larger operand, and the choice of guarded ones, which follows
-// the product. The device reports eight SMs: on few SMs a pre-pass takes so long that small problems
-// have a fused split.
+// the product. The device reports eight SMs: on few SMs a pre-pass takes so long that small
+// problems have a fused split.
 #include <functional>
 #include <span>
 
@@ -123,7 +123,8 @@ TEST(GuardOfThin, IsNoFurtherOffThanAChainOnAnyKindOfData) {
   }
 }
 
-void expect_all_exact(std::span<const std::pair<std::int64_t, std::int64_t>> shapes, std::int64_t k) {
+void expect_all_exact(std::span<const std::pair<std::int64_t, std::int64_t>> shapes,
+                      std::int64_t k) {
   for (const float beta : {0.0F, 2.0F}) {
     for (const auto& [m, n] : shapes) {
       Problem p = make_problem(m, n, k, 1, beta);

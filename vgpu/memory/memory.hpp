@@ -74,11 +74,11 @@ class Memory {
   // Host memory that `bytes` bytes of device memory take, including the tracking data.
   std::uint64_t cost(std::uint64_t bytes) const;
 
-  // Returns memory aligned to 512 bytes, for kLargeBlock or more to kLargeAlignment, with a red zone
-  // of at least 512 bytes to each neighbour (more after larger blocks). Null if it does not fit, or
-  // for 0 bytes. To detect use after free, a freed block is quarantined until kQuarantineBytes have
-  // been freed after it; it does not count against the capacity. A loop that allocates and frees
-  // blocks of one size by turns gets two blocks by turns.
+  // Returns memory aligned to 512 bytes, for kLargeBlock or more to kLargeAlignment, with a red
+  // zone of at least 512 bytes to each neighbour (more after larger blocks). Null if it does not
+  // fit, or for 0 bytes. To detect use after free, a freed block is quarantined until
+  // kQuarantineBytes have been freed after it; it does not count against the capacity. A loop that
+  // allocates and frees blocks of one size by turns gets two blocks by turns.
   void* allocate(std::size_t bytes, std::string name = "");
   bool free(void* pointer);  // false: not the start of a live allocation
   // Memory that is freed and allocated again at the same address, as that of graphs. After

@@ -24,8 +24,8 @@ struct FusedGuard {
 };
 
 // The number of elements below the level in a slab: the larger one of this thread's two rows. 0 for
-// rows of zeros, and for rows with Inf or NaN, whose elements of C are recomputed in FP32. Each of a
-// row's four lanes leaves out `missing` elements beyond k.
+// rows of zeros, and for rows with Inf or NaN, whose elements of C are recomputed in FP32. Each of
+// a row's four lanes leaves out `missing` elements beyond k.
 template <class T>
 __device__ __forceinline__ unsigned lost_of_raw(const std::uint32_t (&largest)[2],
                                                 const RawFragment<T>& r, int level,
