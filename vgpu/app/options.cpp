@@ -66,7 +66,9 @@ std::string check_distinct(const Options& options) {
   for (const auto& [name, file] : files) {
     if (file.empty()) continue;
     std::error_code error;
-    const auto path = std::filesystem::weakly_canonical(file, error);
+    // Of a file that does not exist a relative path would stay as it was written.
+    const auto path =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error);
     const auto [known, is_new] = met.emplace(error ? std::filesystem::path(file) : path, name);
     if (!is_new) return fmt::format("{}: {}: is the file of {}, too", name, file, known->second);
   }
