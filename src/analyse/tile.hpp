@@ -47,7 +47,7 @@ std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel)
 // The tile that the kernel uses for `problem`, if it differs from `seen`, the tile of the small
 // observed problem. The library's kernels on tensor cores have several tiles and use the widest
 // one, in pairs of blocks if operands are not split, if it fills `sms` SMs. Empty for the sizes
-// between, where those with split operands choose by their own plan.
+// between, where those with split or 8-bit operands choose by their own plan.
 std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen,
                                   const Problem& problem, int sms);
 

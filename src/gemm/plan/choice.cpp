@@ -29,14 +29,15 @@ CudaCoreCycles cuda_core_cycles(const Problem& p, const DeviceFacts& device) {
   return {small.kernel == SmallKernel::kOuterProduct ? 0 : small.cycles(), large};
 }
 
-// Whether the guard of a fused split allows that enough elements of the last slab along k are below
-// its level: of few elements, chance decides.
+// Whether the guard of a fused split tolerates enough elements below its level in the last slab
+// along k: where it tolerates few, ordinary data would fail by chance.
 bool allows_last_slab(std::int64_t k, const SlabRule& rule) {
   constexpr std::int64_t kLeastAllowed = 24;
   const std::int64_t missing = (kSlab - k % kSlab) % kSlab;
   return rule.allowed - missing >= kLeastAllowed;
 }
 
+// Whether a fused split is possible; of a guarded product, whether ordinary data pass its guard.
 bool may_fuse(const Problem& p, const Alignment& at, bool guarded) {
   if (!fits_fused(p, at) || !reads_ab(p) || std::min(p.m, p.n) == 0) return false;
   if (!guarded) return true;
@@ -52,9 +53,10 @@ double fused_cycles(const Problem& p, int sms) {
   const Tiling& plan = fused.plan;
   const double outputs = 1.0 * fused.shape.m * fused.shape.n,  // of a tile
       tiles = 1.0 * plan.tiles_m * plan.tiles_n, steps = tiles * plan.steps / plan.blocks;
-  const bool hops = fused.parts == 1;  // a block forwards its partial sums to the tile's next one
-  const double sums = hops ? guarded_cost::fused_hop * std::max(plan.blocks / tiles - 1, 0.0)
-                           : guarded_cost::fused_sum * fused.parts * tiles / sms;
+  // A block forwards its partial sums to the tile's next block, or a second kernel adds them.
+  const bool forwards = fused.parts == 1;
+  const double sums = forwards ? guarded_cost::fused_hop * std::max(plan.blocks / tiles - 1, 0.0)
+                               : guarded_cost::fused_sum * fused.parts * tiles / sms;
   return std::max(
       guarded_cost::fused + outputs * (guarded_cost::fused_step * steps + sums) +
           (guarded_cost::fused_few * few * k + guarded_cost::fused_outputs * few * many) / sms,
