@@ -30,6 +30,7 @@ struct ThinAlong : ThinTile<R, kFloat4> {
   static constexpr int V = V_, kFew = thin_loads_along(R, V);
   static constexpr bool kAlongK = true;
   static constexpr int kBlocksOfSm = thin_blocks_along(R, V);
+  static __device__ int at(int r, int k) { return r * ThinAlong::kChunk + k; }
   // The sums replace A in shared memory.
   static constexpr int kBytes = 4 * R * std::max(ThinAlong::kChunk, kThinThreads* V);
   // Of a block whose groups have 2^lanes threads.
@@ -45,9 +46,12 @@ struct ThinAcross : ThinTile<R, kFloat4> {
   static constexpr int V = 4, kFew = thin_loads_across(R);
   static constexpr bool kAlongK = false;
   static constexpr int kBlocksOfSm = thin_blocks_across(R);
+  // A in shared memory: (kChunk, kPitch), free of bank conflicts.
+  static constexpr int kPitch = R < 8 ? R : R + 4;
+  static __device__ int at(int r, int k) { return k * kPitch + r; }
   static constexpr int kPad = 8;  // lanes between sums, against bank conflicts
   static constexpr int kBytes =
-      4 * R * std::max(ThinAcross::kChunk, kThinThreads / 8 * (32 + kPad));
+      4 * std::max(kPitch * ThinAcross::kChunk, R* kThinThreads / 8 * (32 + kPad));
   static __host__ __device__ constexpr int log_columns(int lanes) { return lanes + 2; }
 };
 
@@ -63,8 +67,8 @@ __device__ __forceinline__ void load_four(float (&to)[4], const float* g, int st
   }
 }
 
-// Copies k of A from `first` on to s: (R, kChunk), or (kChunk, R) if B is not K-major. Zeros follow
-// up to `padded`.
+// Copies k of A from `first` on to s: (R, kChunk), or (kChunk, kPitch) if B is not K-major. Zeros
+// follow up to `padded`.
 template <class T>
 __device__ __forceinline__ void copy_rows(const PartJob& x, std::uint32_t s, int first, int count,
                                           int padded) {
@@ -77,23 +81,30 @@ __device__ __forceinline__ void copy_rows(const PartJob& x, std::uint32_t s, int
       const int left = r < x.m ? count : 0;
 #pragma unroll 1
       for (int k = static_cast<int>(threadIdx.x) * 4; k < padded; k += T::kThreads * 4)
-        ptx::cp_async_part<16>(s + (r * T::kChunk + k) * 4, g + k, 4 * min(max(left - k, 0), 4));
+        ptx::cp_async_part<16>(s + T::at(r, k) * 4, g + k, 4 * min(max(left - k, 0), 4));
     }
     return;
   }
-  const auto copy = [&](int r, int k) {
-    const float* const g = a.g + r * a.vector_step + (first + k) * a.k_step;
-    ptx::cp_async<4>(s + (T::kAlongK ? r * T::kChunk + k : k * R + r) * 4, g, r < x.m && k < count);
-  };
-  if (a.k_step == 1) {
+  // A warp copies kRows x kOfK elements: few cache lines of A, and few bank conflicts.
+  const auto copy = [&](auto rows_of_warp, auto along) {
+    constexpr int kRows = decltype(rows_of_warp)::value, kOfK = 32 / kRows;
+    constexpr bool kAlong = decltype(along)::value;
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const int k0 = warp * kOfK + (kAlong ? lane % kOfK : lane / kRows);
 #pragma unroll 1
-    for (int r = 0; r < R; ++r) {
-#pragma unroll 1
-      for (int k = static_cast<int>(threadIdx.x); k < padded; k += T::kThreads) copy(r, k);
+    for (int r = kAlong ? lane / kOfK : lane % kRows; r < R; r += kRows) {
+      const float* const g = a.g + r * a.vector_step + first * a.k_step;
+#pragma unroll(kAlong ? 1 : 4)
+      for (int k = k0; k < padded; k += T::kThreads / 32 * kOfK)
+        ptx::cp_async<4>(s + T::at(r, k) * 4, g + k * a.k_step, r < x.m && k < count);
     }
+  };
+  constexpr int kRowsAlong = (T::kAlongK || R < 8) ? 1 : 4,
+                kRowsAcross = !T::kAlongK ? R : (R < 8 ? (R + 1) / 2 : 4);
+  if (a.k_step == 1) {
+    copy(std::integral_constant<int, kRowsAlong>{}, std::true_type{});
   } else {
-    for (int i = static_cast<int>(threadIdx.x); i < R * padded; i += T::kThreads)
-      copy(i % R, i / R);
+    copy(std::integral_constant<int, kRowsAcross>{}, std::false_type{});
   }
 }
 
@@ -171,7 +182,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
 #pragma unroll
         for (int r = 0; r < R; ++r) {
           float a[4];
-          const float* const at = s + r * T::kChunk + k + i * stride + first;
+          const float* const at = s + T::at(r, k + i * stride + first);
           if constexpr (T::kFloat4) {
             set4(a, load4(at));
           } else {
@@ -238,7 +249,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
 #pragma unroll
         for (int r = 0; r < R; r += kOfA) {
           float a[kOfA];
-          const float* const at = s + (k + i * rows) * R + r;
+          const float* const at = s + T::at(r, k + i * rows);
           if constexpr (kOfA == 4) {
             set4(a, load4(at));
           } else {
