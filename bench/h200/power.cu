@@ -10,7 +10,7 @@
 #include "device/ptx/wgmma_registers.cuh"
 #include "device/ring.cuh"
 #include "gemm/tensor/tensor_cluster.cuh"
-#include "gemm/tensor/tma_operands.cuh"
+#include "gemm/tensor/tensor_launch.cuh"
 
 #include <cuda_runtime.h>
 

@@ -3,7 +3,6 @@
 // vgpu as well).
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
-#include <ladder/registry.hpp>
 #include <ladder/sgemm.hpp>
 
 #include <limits>
@@ -13,19 +12,12 @@
 #include "gemm/plan/plan.hpp"
 #include "host/query.hpp"
 #include "support/device_memory.hpp"
+#include "support/integers.hpp"
 
 namespace ladder {
 namespace {
 
 using namespace test;
-
-// Small integers: every sum is exact, so that results are compared with ==.
-std::vector<float> integers(std::int64_t count, int seed) {
-  std::vector<float> x(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = static_cast<float>((static_cast<int>(i) * 7 + seed) % 11 - 5);
-  return x;
-}
 
 struct Case {
   Problem problem;
@@ -150,7 +142,7 @@ TEST(Sgemm, AnInfiniteAlphaIsNotUsedWhereKIsZero) {
 // compared with single products.
 struct BatchCase {
   BatchCase(const Problem& problem, Batch strides) : p(problem), batch(strides) {
-    const auto all = [&](const Extent& one, std::int64_t stride, int seed) {
+    const auto all = [&](const Extent& one, std::int64_t stride, unsigned seed) {
       return integers((batch.count - 1) * stride + one.elements(), seed);
     };
     a = all(extent_a(p), batch.stride_a, 1);

@@ -19,6 +19,8 @@
 
 #include "host/query.hpp"
 #include "support/device_memory.hpp"
+#include "support/integers.hpp"
+#include "support/streams.hpp"
 
 namespace ladder {
 namespace {
@@ -31,17 +33,8 @@ const auto kWays = testing::Values("fp16x3", "bf16x6", "ieee", "auto", "r12_simt
                                    "ladder_tf32", "ladder_guarded");
 constexpr unsigned kLimitSeconds = 120;  // of a test in which kernels wait for each other for ever
 
+using namespace test;
 using Memory = test::OnDevice<float>;
-
-// Small integers: every sum is exact, in every precision.
-std::vector<float> integers(std::int64_t count, unsigned seed) {
-  std::vector<float> x(static_cast<std::size_t>(count));
-  for (float& value : x) {
-    seed = seed * 1664525 + 1013904223;
-    value = static_cast<float>(static_cast<int>(seed >> 16) % 9 - 4);
-  }
-  return x;
-}
 
 // A cube with its product, and memory for results.
 class Cube {
@@ -51,9 +44,9 @@ class Cube {
     const std::vector<float> a = integers(count, seed), b = integers(count, seed + 1);
     expected_.resize(a.size());
     EXPECT_TRUE(sgemm(problem, {a.data(), b.data(), expected_.data()}));
-    a_ = test::upload(a);
-    b_ = test::upload(b);
-    c_ = test::device_array<float>(a.size());
+    a_ = upload(a);
+    b_ = upload(b);
+    c_ = device_array<float>(a.size());
   }
   Status multiply(Stream stream, const std::string& way) const {
     const Operands operands{a_.get(), b_.get(), c_.get()};
@@ -108,14 +101,6 @@ std::string to_string(Streams streams) {
   }
 }
 
-struct CreatedStream {
-  CreatedStream() { EXPECT_EQ(cudaStreamCreate(&handle), cudaSuccess); }
-  ~CreatedStream() { EXPECT_EQ(cudaStreamDestroy(handle), cudaSuccess); }
-  CreatedStream(const CreatedStream&) = delete;
-  CreatedStream& operator=(const CreatedStream&) = delete;
-  cudaStream_t handle = nullptr;
-};
-
 class Threads : public OnDevice,
                 public testing::WithParamInterface<std::tuple<Streams, const char*>> {};
 
@@ -131,9 +116,9 @@ TEST_P(Threads, GetTheirOwnResults) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       const CreatedStream own;
-      const cudaStream_t stream = streams == Streams::kOne         ? shared.handle
+      const cudaStream_t stream = streams == Streams::kOne         ? cudaStream_t{shared}
                                   : streams == Streams::kPerThread ? cudaStreamPerThread
-                                  : streams == Streams::kOwn       ? own.handle
+                                  : streams == Streams::kOwn       ? cudaStream_t{own}
                                                                    : nullptr;
       ++ready;
       while (ready < kThreads) std::this_thread::yield();
@@ -160,63 +145,54 @@ INSTANTIATE_TEST_SUITE_P(All, Threads,
 
 class Graphs : public OnDevice, public testing::WithParamInterface<const char*> {
  protected:
-  cudaGraphExec_t capture(const Cube& cube, cudaStream_t stream, cudaStreamCaptureMode mode) const {
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t exec = nullptr;
-    EXPECT_EQ(cudaStreamBeginCapture(stream, mode), cudaSuccess);
-    const Status status = cube.multiply(stream, GetParam());
-    EXPECT_TRUE(status) << status.message();
-    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-    EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-    return exec;
+  ExecutableGraph graph_of(const Cube& cube, cudaStream_t stream,
+                           cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal) const {
+    return {stream, mode, [&] {
+              const Status status = cube.multiply(stream, GetParam());
+              EXPECT_TRUE(status) << status.message();
+            }};
   }
-  static void replay(cudaGraphExec_t exec, cudaStream_t stream, const Cube& cube) {
+  static void replay(const ExecutableGraph& graph, cudaStream_t stream, const Cube& cube) {
     cube.forget();
-    ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+    graph.launch(stream);
     EXPECT_TRUE(cube.right(stream));
   }
 };
 
 TEST_P(Graphs, TakeTheFirstCall) {
-  for (const auto mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
-                          cudaStreamCaptureModeRelaxed}) {
+  for (const cudaStreamCaptureMode mode : kCaptureModes) {
     const CreatedStream stream;
     const Cube cube(scale_.small, 7);
-    cudaGraphExec_t const exec = capture(cube, stream.handle, mode);
-    replay(exec, stream.handle, cube);
-    replay(exec, stream.handle, cube);
-    EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+    const ExecutableGraph graph = graph_of(cube, stream, mode);
+    replay(graph, stream, cube);
+    replay(graph, stream, cube);
   }
 }
 
 TEST_P(Graphs, AreReplayedAfterLargerCalls) {
   const CreatedStream stream;
   const Cube small(scale_.small, 1), large(scale_.large, 2), another(scale_.small, 3);
-  ASSERT_TRUE(another.multiply(stream.handle, GetParam()));
-  cudaGraphExec_t const exec = capture(small, stream.handle, cudaStreamCaptureModeGlobal);
-  ASSERT_TRUE(large.multiply(stream.handle, GetParam()));
-  replay(exec, stream.handle, small);
-  EXPECT_TRUE(large.right(stream.handle));
-  EXPECT_TRUE(another.right(stream.handle));
-  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  ASSERT_TRUE(another.multiply(stream, GetParam()));
+  const ExecutableGraph graph = graph_of(small, stream);
+  ASSERT_TRUE(large.multiply(stream, GetParam()));
+  replay(graph, stream, small);
+  EXPECT_TRUE(large.right(stream));
+  EXPECT_TRUE(another.right(stream));
 }
 
 TEST_P(Graphs, RunBesideEachOtherAndCalls) {
   const CreatedStream stream, others[2];
   const Cube cubes[3]{{scale_.large, 1}, {scale_.large, 2}, {scale_.large, 3}};
-  cudaGraphExec_t const execs[2]{capture(cubes[0], stream.handle, cudaStreamCaptureModeGlobal),
-                                 capture(cubes[1], stream.handle, cudaStreamCaptureModeGlobal)};
+  const ExecutableGraph graphs[2]{graph_of(cubes[0], stream), graph_of(cubes[1], stream)};
   for (int round = 0; round < scale_.rounds; ++round) {
     for (const Cube& cube : cubes) cube.forget();
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-    for (int i = 0; i < 2; ++i) ASSERT_EQ(cudaGraphLaunch(execs[i], others[i].handle), cudaSuccess);
-    ASSERT_TRUE(cubes[2].multiply(stream.handle, GetParam()));
-    EXPECT_TRUE(cubes[0].right(others[0].handle));
-    EXPECT_TRUE(cubes[1].right(others[1].handle));
-    EXPECT_TRUE(cubes[2].right(stream.handle));
+    for (int i = 0; i < 2; ++i) graphs[i].launch(others[i]);
+    ASSERT_TRUE(cubes[2].multiply(stream, GetParam()));
+    EXPECT_TRUE(cubes[0].right(others[0]));
+    EXPECT_TRUE(cubes[1].right(others[1]));
+    EXPECT_TRUE(cubes[2].right(stream));
   }
-  for (cudaGraphExec_t exec : execs) EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Graphs, kWays,
@@ -226,8 +202,8 @@ TEST_F(OnDevice, ShortLivedStreamsKeepNoMemory) {
   const Cube cube(scale_.small, 9);
   const auto use = [&] {
     const CreatedStream stream;
-    ASSERT_TRUE(cube.multiply(stream.handle, "fp16x3"));
-    EXPECT_TRUE(cube.right(stream.handle));
+    ASSERT_TRUE(cube.multiply(stream, "fp16x3"));
+    EXPECT_TRUE(cube.right(stream));
   };
   const auto free_bytes = [] {
     std::size_t free = 0, total = 0;

@@ -11,17 +11,13 @@
 #include <random>
 #include <vector>
 
-#include "operands/buffer.hpp"
 #include "operands/encode.hpp"
+#include "support/device_memory.hpp"
 
 namespace ladder {
 namespace {
 
-Buffer on_device(const std::vector<float>& x) {
-  Buffer buffer = Buffer::allocate(Place::kCuda, 4 * x.size()).value();
-  EXPECT_TRUE(buffer.upload(x.data(), buffer.bytes()));
-  return buffer;
-}
+using namespace test;
 
 // Numbers of very different magnitudes, whole blocks of zeros among them.
 std::vector<float> numbers(std::int64_t rows, std::int64_t ld, unsigned seed) {
@@ -37,25 +33,24 @@ std::vector<float> numbers(std::int64_t rows, std::int64_t ld, unsigned seed) {
   return x;
 }
 
-struct OnDevice {
-  Buffer x, scales;
+struct Result {
+  OnDevice<std::byte> x;
+  OnDevice<float> scales;
   std::int64_t ld = 0;
 };
 
-OnDevice quantized(const Plain& from, Type type, Grain grain, std::int64_t scales) {
-  OnDevice to{Buffer::allocate(Place::kCuda, from.rows * (from.cols + 16)).value(),
-              Buffer::allocate(Place::kCuda, 4 * scales).value(), from.cols / 16 * 16 + 16};
-  const Status status =
-      quantize(from, type, grain, {to.x.as<void>(), to.ld, to.scales.as<float>()}, nullptr);
+Result quantized(const Plain& from, Type type, Grain grain, std::int64_t scales) {
+  Result to{device_array<std::byte>(from.rows * (from.cols + 16)), device_array<float>(scales),
+            from.cols / 16 * 16 + 16};
+  const Status status = quantize(from, type, grain, {to.x.get(), to.ld, to.scales.get()}, nullptr);
   EXPECT_TRUE(status) << status.message();
-  EXPECT_TRUE(synchronize());
   return to;
 }
 
 TEST(Quantize, ScalesAndElementsAreThoseOfTheDefinition) {
   constexpr std::int64_t kRows = 261, kCols = 390, kLd = 397;
   const std::vector<float> x = numbers(kRows, kLd, 1);
-  const Buffer device = on_device(x);
+  const auto device = upload(x);
   for (const Type type : {Type::kE4m3, Type::kE5m2}) {
     const float largest = type == Type::kE4m3 ? 448.0F : 57344.0F;
     for (const Grain grain : {Grain::kTensor, Grain::kRowBlock, Grain::kSquare}) {
@@ -66,12 +61,9 @@ TEST(Quantize, ScalesAndElementsAreThoseOfTheDefinition) {
       const std::int64_t blocks_m = (kRows + tall - 1) / tall, blocks_n = (kCols + wide - 1) / wide;
       const std::int64_t square_ld = (blocks_n + 3) / 4 * 4;
       const std::int64_t count = blocks_m * (grain == Grain::kSquare ? square_ld : blocks_n);
-      const OnDevice to = quantized({device.as<float>(), kRows, kCols, kLd}, type, grain, count);
-      std::vector<float> scales(count);
-      ASSERT_TRUE(to.scales.download(scales.data(), to.scales.bytes()));
-      std::vector<std::byte> memory(kRows * to.ld);
-      ASSERT_TRUE(to.x.download(memory.data(), memory.size()));
-      const std::vector<std::uint32_t> words = decode(type, memory);
+      const Result to = quantized({device.get(), kRows, kCols, kLd}, type, grain, count);
+      const std::vector<float> scales = download(to.scales, count);
+      const std::vector<std::uint32_t> words = decode(type, download(to.x, kRows * to.ld));
       for (std::int64_t bn = 0; bn < blocks_n; ++bn) {
         for (std::int64_t bm = 0; bm < blocks_m; ++bm) {
           float most = 0;
@@ -99,12 +91,9 @@ TEST(Quantize, ZerosNansAndBadArguments) {
   std::vector<float> x(128, 0.0F);
   x[3] = std::nanf("");
   x[5] = 2.0F;
-  const Buffer device = on_device(x);
-  const OnDevice to =
-      quantized({device.as<float>(), 1, 128, 128}, Type::kE4m3, Grain::kRowBlock, 1);
-  std::vector<std::byte> memory(128);
-  ASSERT_TRUE(to.x.download(memory.data(), memory.size()));
-  const std::vector<std::uint32_t> words = decode(Type::kE4m3, memory);
+  const auto device = upload(x);
+  const Result to = quantized({device.get(), 1, 128, 128}, Type::kE4m3, Grain::kRowBlock, 1);
+  const std::vector<std::uint32_t> words = decode(Type::kE4m3, download(to.x, 128));
   EXPECT_TRUE(std::isnan(std::bit_cast<float>(words[3])));
   EXPECT_EQ(std::bit_cast<float>(words[5]), 448.0F);
   EXPECT_EQ(words[0], 0U);
@@ -123,30 +112,27 @@ TEST(Quantize, ZerosNansAndBadArguments) {
 double error_of(const char* id, Scaling scaling) {
   constexpr std::int64_t kM = 140, kN = 200, kK = 300;
   const std::vector<float> a = numbers(kM, kK, 2), b = numbers(kN, kK, 3);
-  const Buffer device_a = on_device(a), device_b = on_device(b);
+  const auto device_a = upload(a), device_b = upload(b);
   const KernelInfo& kernel = *find_kernels(id).value().front();
   Problem p = in_types_of(kernel, make_problem(kM, kN, kK));
   EXPECT_EQ(p.scaling, scaling);
   const bool blocks = scaling == Scaling::kBlock;
   const auto count = [](const Extent& extent) { return extent.lines * extent.used; };
-  const OnDevice qa =
-      quantized({device_a.as<float>(), kM, kK, kK}, p.in,
-                blocks ? Grain::kRowBlock : Grain::kTensor, count(extent_scales_a(p)));
-  const OnDevice qb =
-      quantized({device_b.as<float>(), kN, kK, kK}, p.in, blocks ? Grain::kSquare : Grain::kTensor,
-                count(extent_scales_b(p)));
+  const Result qa =
+      quantized({device_a.get(), kM, kK, kK}, p.in, blocks ? Grain::kRowBlock : Grain::kTensor,
+                count(extent_scales_a(p)));
+  const Result qb = quantized({device_b.get(), kN, kK, kK}, p.in,
+                              blocks ? Grain::kSquare : Grain::kTensor, count(extent_scales_b(p)));
   p.lda = qa.ld;
   p.ldb = qb.ld;
-  const Buffer c = Buffer::allocate(Place::kCuda, bytes_of(p.out) * kM * kN).value();
-  const Status status = kernel.launch(p,
-                                      {qa.x.as<float>(), qb.x.as<float>(), c.as<float>(),
-                                       qa.scales.as<float>(), qb.scales.as<float>()},
-                                      nullptr);
+  const auto bytes = static_cast<std::size_t>(bytes_of(p.out) * kM * kN);
+  const auto c = device_array<std::byte>(bytes);
+  const auto as_floats = [](const auto& x) { return reinterpret_cast<float*>(x.get()); };
+  const Status status = kernel.launch(
+      p, {as_floats(qa.x), as_floats(qb.x), as_floats(c), qa.scales.get(), qb.scales.get()},
+      nullptr);
   EXPECT_TRUE(status) << status.message();
-  EXPECT_TRUE(synchronize());
-  std::vector<std::byte> memory(c.bytes());
-  EXPECT_TRUE(c.download(memory.data(), memory.size()));
-  const std::vector<std::uint32_t> words = decode(p.out, memory);
+  const std::vector<std::uint32_t> words = decode(p.out, download(c, bytes));
   double errors = 0, squares = 0;
   for (std::int64_t i = 0; i < kM; ++i) {
     for (std::int64_t j = 0; j < kN; ++j) {

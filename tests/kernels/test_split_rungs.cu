@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "operands/buffer.hpp"
+#include "support/device_memory.hpp"
 
 namespace ladder {
 namespace {
@@ -18,12 +18,6 @@ constexpr int kM = 200, kN = 300, kK = 70;  // one whole tile of 128 x 256, thre
 
 int exponent_at(const std::vector<int>& cycle, int i) { return cycle[i % cycle.size()]; }
 float integer_at(int i, int j) { return static_cast<float>((i * 7 + j * 3 + i * j % 3) % 5 - 2); }
-
-Buffer on_device(const std::vector<float>& x) {
-  Buffer buffer = Buffer::allocate(Place::kCuda, 4 * x.size()).value();
-  EXPECT_TRUE(buffer.upload(x.data(), buffer.bytes()));
-  return buffer;
-}
 
 // Row i of A is times 2^rows[i], column j of B times 2^cols[j], cyclically; row 5 and column 9 are
 // zeros. ldc even: C takes stores of pairs.
@@ -38,13 +32,12 @@ void check(std::string_view id, const std::vector<int>& rows, const std::vector<
     for (int j = 0; j < kN; ++j)
       b[k * kN + j] = j == 9 ? 0.0F : std::ldexp(integer_at(k, j + 1), exponent_at(cols, j));
   }
-  const Buffer on_a = on_device(a), on_b = on_device(b), on_c = on_device(c);
+  const auto on_a = test::upload(a), on_b = test::upload(b), on_c = test::upload(c);
   Problem p = make_problem(kM, kN, kK, alpha, beta);
   p.ldc = ldc;
   const KernelInfo& kernel = *find_kernels(id).value().front();
-  ASSERT_TRUE(kernel.launch(p, {on_a.as<float>(), on_b.as<float>(), on_c.as<float>()}, nullptr));
-  ASSERT_TRUE(synchronize());
-  ASSERT_TRUE(on_c.download(c.data(), on_c.bytes()));
+  ASSERT_TRUE(kernel.launch(p, {on_a.get(), on_b.get(), on_c.get()}, nullptr));
+  c = test::download(on_c, c.size());
   for (int i = 0; i < kM; ++i) {
     for (int j = 0; j < kN; ++j) {
       double sum = 0;

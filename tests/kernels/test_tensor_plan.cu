@@ -10,13 +10,15 @@
 #include <array>
 #include <vector>
 
+#include "gemm/plan/menus.hpp"
 #include "support/device_memory.hpp"
-#include "tile_shapes.hpp"
 
 namespace ladder {
 namespace {
 
 using namespace test;
+
+constexpr const auto& kShapes = k16BitTiles;
 
 constexpr std::size_t kPair = 4;
 

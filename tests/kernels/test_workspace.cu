@@ -16,22 +16,14 @@
 #include <thread>
 #include <vector>
 
+#include "support/streams.hpp"
+
 namespace ladder {
 namespace {
 
+using namespace test;
+
 constexpr std::int64_t kMega = 1 << 20;
-
-class Stream {
- public:
-  Stream() { EXPECT_EQ(cudaStreamCreate(&stream_), cudaSuccess); }
-  ~Stream() { EXPECT_EQ(cudaStreamDestroy(stream_), cudaSuccess); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  operator cudaStream_t() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
 
 // Of a call that is enqueued and has ended.
 char* scratch_of_call(cudaStream_t stream, std::int64_t bytes) {
@@ -105,7 +97,7 @@ void expect_turns(cudaStream_t first, cudaStream_t second) {
 }
 
 TEST(CallMemory, CallsOnOneStreamTakeTurns) {
-  const Stream stream;
+  const CreatedStream stream;
   expect_turns(stream, stream);
   expect_turns(nullptr, nullptr);
   expect_turns(nullptr, cudaStreamLegacy);
@@ -127,7 +119,7 @@ TEST(CallMemory, EveryThreadsOwnStreamHasItsOwn) {
 }
 
 TEST(CallMemory, StreamsWhoseCallsAreEnqueuedHaveTheirOwn) {
-  std::vector<Stream> streams(8);
+  std::vector<CreatedStream> streams(8);
   std::vector<CallMemory> calls(streams.size());
   std::set<const void*> distinct;
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -140,7 +132,7 @@ TEST(CallMemory, StreamsWhoseCallsAreEnqueuedHaveTheirOwn) {
 TEST(CallMemory, ShortLivedStreamsLeaveNothingBehind) {
   constexpr std::int64_t kBytes = 8 * kMega;
   const auto use = [](int calls) {
-    const Stream stream;
+    const CreatedStream stream;
     for (int i = 0; i < calls; ++i) scratch_of_call(stream, kBytes);
     EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   };
@@ -155,48 +147,38 @@ TEST(CallMemory, ShortLivedStreamsLeaveNothingBehind) {
 class Captured : public testing::TestWithParam<cudaStreamCaptureMode> {};
 
 TEST_P(Captured, FirstCallLeavesTheCaptureWhole) {
-  const Stream stream;
-  cudaGraph_t graph = nullptr;
-  ASSERT_EQ(cudaStreamBeginCapture(stream, GetParam()), cudaSuccess);
-  char* const first = scratch_of_call(stream, 3 * kMega);
-  EXPECT_EQ(scratch_of_call(stream, kMega), first)
-      << "the calls of a stream follow one another in its graph";
-  EXPECT_NE(scratch_of_call(stream, 5 * kMega), nullptr);
-  {
+  const CreatedStream stream;
+  cudaGraph_t const graph = captured(stream, GetParam(), [&] {
+    char* const first = scratch_of_call(stream, 3 * kMega);
+    EXPECT_EQ(scratch_of_call(stream, kMega), first)
+        << "the calls of a stream follow one another in its graph";
+    EXPECT_NE(scratch_of_call(stream, 5 * kMega), nullptr);
     CallMemory turn;
     EXPECT_TRUE(turn.take(stream, 0, 0));
-  }
-  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  });
   ASSERT_NE(graph, nullptr);
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
 TEST_P(Captured, OtherThreadsAllocateMeanwhile) {
-  const Stream stream, other;
-  cudaGraph_t graph = nullptr;
-  ASSERT_EQ(cudaStreamBeginCapture(stream, GetParam()), cudaSuccess);
-  std::thread([&] { scratch_of_call(cudaStreamPerThread, 64 * kMega); }).join();
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  const CreatedStream stream;
+  cudaGraph_t const graph = captured(stream, GetParam(), [] {
+    std::thread([] { scratch_of_call(cudaStreamPerThread, 64 * kMega); }).join();
+  });
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, Captured,
-                         testing::Values(cudaStreamCaptureModeGlobal,
-                                         cudaStreamCaptureModeThreadLocal,
-                                         cudaStreamCaptureModeRelaxed));
+INSTANTIATE_TEST_SUITE_P(Modes, Captured, testing::ValuesIn(kCaptureModes));
 
 TEST(CallMemory, BelongsToAGraphAsLongAsThatLives) {
-  const Stream stream;
+  const CreatedStream stream;
   constexpr std::int64_t kBytes = kMega;
   const auto overlap = [](const char* a, const char* b) {
     return a < b + kBytes && b < a + kBytes;
   };
   const auto capture = [&](char*& at) {
-    cudaGraph_t graph = nullptr;
-    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    at = scratch_of_call(stream, kBytes);
-    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-    return graph;
+    return captured(stream, cudaStreamCaptureModeGlobal,
+                    [&] { at = scratch_of_call(stream, kBytes); });
   };
   char *first = nullptr, *second = nullptr, *third = nullptr;
   cudaGraph_t const one = capture(first), two = capture(second);
@@ -205,7 +187,7 @@ TEST(CallMemory, BelongsToAGraphAsLongAsThatLives) {
   ASSERT_EQ(cudaGraphInstantiate(&exec, one, 0), cudaSuccess);
   ASSERT_EQ(cudaGraphDestroy(one), cudaSuccess);  // the executable graph remains
   for (int i = 0; i < 100; ++i) {                 // however many calls follow, of whatever size
-    const Stream another;
+    const CreatedStream another;
     char* const at = scratch_of_call(another, kBytes + i * kMega / 16);
     EXPECT_FALSE(overlap(at, first) || overlap(at, second)) << i;
   }
@@ -220,31 +202,27 @@ TEST(CallMemory, BelongsToAGraphAsLongAsThatLives) {
 }
 
 TEST(CallMemory, OfAGraphStaysWhereItsLaterCallsNeedMore) {
-  const Stream stream;
-  cudaGraph_t graph = nullptr;
-  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  const CreatedStream stream;
   std::set<char*> of_graph;
-  for (const std::int64_t megas : {1, 40, 80})
-    of_graph.insert(scratch_of_call(stream, megas * kMega));
+  cudaGraph_t const graph = captured(stream, cudaStreamCaptureModeRelaxed, [&] {
+    for (const std::int64_t megas : {1, 40, 80})
+      of_graph.insert(scratch_of_call(stream, megas * kMega));
+  });
   EXPECT_GE(of_graph.size(), 2U);
-  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   for (cudaStream_t other : {cudaStream_t{}, cudaStreamPerThread, cudaStream_t{stream}})
     EXPECT_FALSE(of_graph.contains(scratch_of_call(other, kMega)));
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
 TEST(CallMemory, FlagsOfAGraphAreZero) {
-  const Stream stream;
-  cudaGraph_t graph = nullptr;
+  const CreatedStream stream;
   unsigned* flags = nullptr;
   constexpr std::size_t kCount = 4096;
-  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
-  {
+  cudaGraph_t const graph = captured(stream, cudaStreamCaptureModeRelaxed, [&] {
     CallMemory memory;
     EXPECT_TRUE(memory.take(stream, 0, kCount));
     flags = memory.flags();
-  }
-  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  });
   std::vector<unsigned> found(kCount, 1);
   ASSERT_EQ(cudaMemcpy(found.data(), flags, kCount * sizeof(unsigned), cudaMemcpyDeviceToHost),
             cudaSuccess);
@@ -255,7 +233,7 @@ TEST(CallMemory, FlagsOfAGraphAreZero) {
 // Memory that a call keeps for its choice persists while calls of other streams are enqueued; a
 // stream's first memory does not contain another stream's choice.
 TEST(CallMemory, AnswersAreTheStreamsOwn) {
-  const Stream stream;
+  const CreatedStream stream;
   char* asked = nullptr;
   {
     CallMemory memory;
@@ -265,12 +243,12 @@ TEST(CallMemory, AnswersAreTheStreamsOwn) {
     ASSERT_EQ(cudaMemset(asked, 0xFF, 64), cudaSuccess);
   }
   for (int i = 0; i < 4; ++i) {
-    const Stream other;
+    const CreatedStream other;
     EXPECT_NE(scratch_of_call(other, kMega), asked);
   }
   EXPECT_EQ(scratch_of_call(stream, 64), asked);
   for (int i = 0; i < 40; ++i) {
-    const Stream other;
+    const CreatedStream other;
     CallMemory memory;
     ASSERT_TRUE(memory.take(other, kMega, 0));
     int first = 1;
@@ -282,7 +260,7 @@ TEST(CallMemory, AnswersAreTheStreamsOwn) {
 }
 
 TEST(CallMemory, TooMuchIsAnErrorThatLeavesTheStreamUsable) {
-  const Stream stream;
+  const CreatedStream stream;
   {
     CallMemory memory;
     EXPECT_EQ(memory.take(stream, std::int64_t{1} << 50, 64).code(), Code::kLaunchFailed);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/device_memory.hpp"
+#include "support/integers.hpp"
 
 namespace ladder::test {
 
@@ -23,15 +24,6 @@ struct Counted {
   int all() const { return allocations + frees + waits; }
 };
 Counted& counted();
-
-inline std::vector<float> integers(std::int64_t count, unsigned seed) {
-  std::vector<float> x(static_cast<std::size_t>(count));
-  for (float& value : x) {
-    seed = seed * 1664525 + 1013904223;
-    value = static_cast<float>(static_cast<int>(seed >> 16) % 9 - 4);
-  }
-  return x;
-}
 
 inline bool has_device() {
   int count = 0;
@@ -146,6 +138,10 @@ class Example {
               cudaSuccess);
   }
   ladder_status run(ladder_handle handle) const { return ladder_gemm(handle, &call); }
+  void expect_right(ladder_handle handle) const {
+    ASSERT_EQ(run(handle), LADDER_STATUS_OK) << ladder_last_error();
+    EXPECT_EQ(result(), expected());
+  }
 
   ladder_gemm_call call;
   float alpha = 2, beta = -1;
@@ -171,10 +167,24 @@ constexpr ladder_precision kPrecisions[] = {LADDER_PRECISION_IEEE,   LADDER_PREC
                                             LADDER_PRECISION_BF16X3, LADDER_PRECISION_BF16X6,
                                             LADDER_PRECISION_BF16X9, LADDER_PRECISION_FP16X3};
 
+inline ladder_gemm_plan plan_of(ladder_handle handle, const ladder_gemm_call& call) {
+  ladder_gemm_plan plan{};
+  plan.struct_size = sizeof plan;
+  EXPECT_EQ(ladder_plan(handle, &call, &plan), LADDER_STATUS_OK) << ladder_last_error();
+  return plan;
+}
+
 class WithDevice : public testing::Test {
  protected:
   void SetUp() override {
     if (!has_device()) GTEST_SKIP() << "no CUDA device";
+  }
+};
+class WithHopper : public WithDevice {
+ protected:
+  void SetUp() override {
+    WithDevice::SetUp();
+    if (!IsSkipped() && !is_hopper()) GTEST_SKIP() << "for compute capability 9.0";
   }
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "library/support.hpp"
+#include "support/streams.hpp"
 
 namespace ladder::test {
 namespace {
@@ -16,7 +17,7 @@ class Arguments : public WithDevice {};
 
 struct Wrong {
   const char* text;  // what ladder_last_error() begins with
-  std::function<void(Example&)> make;
+  std::function<void(ladder_gemm_call&)> make;
 };
 
 const float* shifted(const float* at) {
@@ -26,89 +27,85 @@ const float* shifted(const float* at) {
 TEST_F(Arguments, EachWrongOneIsNamedAndNothingIsWritten) {
   const Handle handle;
   static float on_host[4096];
+  static auto* const pointers = reinterpret_cast<float**>(on_host);
   const auto other = device_array<float>(4096);
   const Wrong all[] = {
-      {"struct_size: ", [](Example& x) { x.call.struct_size -= 8; }},
-      {"layout: 2 is none", [](Example& x) { x.call.layout = static_cast<ladder_layout>(2); }},
-      {"op_a: 3 is none", [](Example& x) { x.call.op_a = static_cast<ladder_op>(3); }},
-      {"op_b: -1 is none", [](Example& x) { x.call.op_b = static_cast<ladder_op>(-1); }},
-      {"precision: 9 is none",
-       [](Example& x) { x.call.precision = static_cast<ladder_precision>(9); }},
-      {"flags: 4 has bits", [](Example& x) { x.call.flags = 4; }},
-      {"m = -1: ", [](Example& x) { x.call.m = -1; }},
-      {"n = -2: ", [](Example& x) { x.call.n = -2; }},
-      {"k = -3: ", [](Example& x) { x.call.k = -3; }},
-      {"lda = 7: must be at least 8", [](Example& x) { x.call.lda = 7; }},
-      {"ldb = 8: must be at least 9", [](Example& x) { x.call.ldb = 8; }},
-      {"ldc = 0: must be at least 9", [](Example& x) { x.call.ldc = 0; }},
+      {"struct_size: ", [](auto& x) { x.struct_size -= 8; }},
+      {"layout: 2 is none", [](auto& x) { x.layout = static_cast<ladder_layout>(2); }},
+      {"op_a: 3 is none", [](auto& x) { x.op_a = static_cast<ladder_op>(3); }},
+      {"op_b: -1 is none", [](auto& x) { x.op_b = static_cast<ladder_op>(-1); }},
+      {"precision: 9 is none", [](auto& x) { x.precision = static_cast<ladder_precision>(9); }},
+      {"flags: 4 has bits", [](auto& x) { x.flags = 4; }},
+      {"m = -1: ", [](auto& x) { x.m = -1; }},
+      {"n = -2: ", [](auto& x) { x.n = -2; }},
+      {"k = -3: ", [](auto& x) { x.k = -3; }},
+      {"lda = 7: must be at least 8", [](auto& x) { x.lda = 7; }},
+      {"ldb = 8: must be at least 9", [](auto& x) { x.ldb = 8; }},
+      {"ldc = 0: must be at least 9", [](auto& x) { x.ldc = 0; }},
       {"ldc = 4611686018427387904: the matrix's extent",
-       [](Example& x) { x.call.ldc = std::int64_t{1} << 62; }},
-      {"batch_count: at least 0", [](Example& x) { x.call.batch_count = -1; }},
-      {"stride_a: at least 0", [](Example& x) { x.call.stride_a = -1; }},
-      {"stride_b: its batch", [](Example& x) { x.call.stride_b = std::int64_t{1} << 61; }},
+       [](auto& x) { x.ldc = std::int64_t{1} << 62; }},
+      {"batch_count: at least 0", [](auto& x) { x.batch_count = -1; }},
+      {"stride_a: at least 0", [](auto& x) { x.stride_a = -1; }},
+      {"stride_b: its batch", [](auto& x) { x.stride_b = std::int64_t{1} << 61; }},
       {"stride_c: at least 86, so that products do not overlap, not 85",
-       [](Example& x) { x.call.stride_c = 85; }},
-      {"alpha: null", [](Example& x) { x.call.alpha = nullptr; }},
-      {"beta: null", [](Example& x) { x.call.beta = nullptr; }},
-      {"alpha: is in device memory", [&](Example& x) { x.call.alpha = other.get(); }},
-      {"a: null", [](Example& x) { x.call.a = nullptr; }},
-      {"b: null", [](Example& x) { x.call.b = nullptr; }},
-      {"c: null", [](Example& x) { x.call.c = nullptr; }},
-      {"a: is not aligned to 4 bytes", [](Example& x) { x.call.a = shifted(x.call.a); }},
-      {"c: is not aligned to 4 bytes",
-       [](Example& x) { x.call.c = const_cast<float*>(shifted(x.call.c)); }},
-      {"a: lies on the host", [](Example& x) { x.call.a = on_host; }},
-      {"b: lies on the host", [](Example& x) { x.call.b = on_host; }},
-      {"c: lies on the host", [](Example& x) { x.call.c = on_host; }},
-      {"a, b, c: null where arrays",
-       [](Example& x) { x.call.c_pointers = reinterpret_cast<float* const*>(on_host); }},
+       [](auto& x) { x.stride_c = 85; }},
+      {"alpha: null", [](auto& x) { x.alpha = nullptr; }},
+      {"beta: null", [](auto& x) { x.beta = nullptr; }},
+      {"alpha: is in device memory", [&](auto& x) { x.alpha = other.get(); }},
+      {"a: null", [](auto& x) { x.a = nullptr; }},
+      {"b: null", [](auto& x) { x.b = nullptr; }},
+      {"c: null", [](auto& x) { x.c = nullptr; }},
+      {"a: is not aligned to 4 bytes", [](auto& x) { x.a = shifted(x.a); }},
+      {"c: is not aligned to 4 bytes", [](auto& x) { x.c = const_cast<float*>(shifted(x.c)); }},
+      {"a: lies on the host", [](auto& x) { x.a = on_host; }},
+      {"b: lies on the host", [](auto& x) { x.b = on_host; }},
+      {"c: lies on the host", [](auto& x) { x.c = on_host; }},
+      {"a, b, c: null where arrays", [](auto& x) { x.c_pointers = pointers; }},
       {"a_pointers: null, but the call uses it",
-       [](Example& x) {
-         x.call.a = x.call.b = x.call.c = nullptr;
-         x.call.c_pointers = reinterpret_cast<float* const*>(on_host);
+       [](auto& x) {
+         x.a = x.b = x.c = nullptr;
+         x.c_pointers = pointers;
        }},
       {"a_pointers: lies on the device, but c_pointers on the host",
-       [&](Example& x) {
-         x.call.a = x.call.b = x.call.c = nullptr;
-         x.call.c_pointers = reinterpret_cast<float* const*>(on_host);
-         x.call.a_pointers = reinterpret_cast<const float* const*>(other.get());
-         x.call.b_pointers = x.call.a_pointers;
+       [&](auto& x) {
+         x.a = x.b = x.c = nullptr;
+         x.c_pointers = pointers;
+         x.a_pointers = x.b_pointers = reinterpret_cast<const float* const*>(other.get());
        }},
       {"a_pointers[0]: null",
-       [](Example& x) {
-         x.call.a = x.call.b = x.call.c = nullptr;
-         x.call.c_pointers = reinterpret_cast<float* const*>(on_host);
-         x.call.a_pointers = x.call.b_pointers = reinterpret_cast<const float* const*>(on_host);
+       [](auto& x) {
+         x.a = x.b = x.c = nullptr;
+         x.c_pointers = pointers;
+         x.a_pointers = x.b_pointers = pointers;
        }},
       {"epilogue.activation: 4 is none",
-       [](Example& x) { x.call.epilogue.activation = static_cast<ladder_activation>(4); }},
+       [](auto& x) { x.epilogue.activation = static_cast<ladder_activation>(4); }},
       {"epilogue.bias_kind: 3 is none",
-       [](Example& x) { x.call.epilogue.bias_kind = static_cast<ladder_bias>(3); }},
-      {"epilogue.bias: null", [](Example& x) { x.call.epilogue.bias_kind = LADDER_BIAS_PER_ROW; }},
-      {"epilogue.bias: given, but", [&](Example& x) { x.call.epilogue.bias = other.get(); }},
-      {"epilogue.bias_stride: at least 0", [](Example& x) { x.call.epilogue.bias_stride = -1; }},
+       [](auto& x) { x.epilogue.bias_kind = static_cast<ladder_bias>(3); }},
+      {"epilogue.bias: null", [](auto& x) { x.epilogue.bias_kind = LADDER_BIAS_PER_ROW; }},
+      {"epilogue.bias: given, but", [&](auto& x) { x.epilogue.bias = other.get(); }},
+      {"epilogue.bias_stride: at least 0", [](auto& x) { x.epilogue.bias_stride = -1; }},
       {"epilogue.bias_stride: its batch does not fit",
-       [](Example& x) { x.call.epilogue.bias_stride = INT64_MAX / 8; }},
+       [](auto& x) { x.epilogue.bias_stride = INT64_MAX / 8; }},
       {"epilogue.residual_stride: its batch does not fit",
-       [](Example& x) { x.call.epilogue.residual_stride = INT64_MAX / 8; }},
-      {"epilogue.residual: lies on the host",
-       [](Example& x) { x.call.epilogue.residual = on_host; }},
+       [](auto& x) { x.epilogue.residual_stride = INT64_MAX / 8; }},
+      {"epilogue.residual: lies on the host", [](auto& x) { x.epilogue.residual = on_host; }},
       {"epilogue.ld_residual: at least 9, not 0",
-       [&](Example& x) { x.call.epilogue.residual = other.get(); }},
+       [&](auto& x) { x.epilogue.residual = other.get(); }},
       {"epilogue.residual: overlaps c",
-       [](Example& x) {
-         x.call.epilogue.residual = x.call.c + 20;
-         x.call.epilogue.ld_residual = 9;
+       [](auto& x) {
+         x.epilogue.residual = x.c + 20;
+         x.epilogue.ld_residual = 9;
        }},
       {"epilogue.residual: overlaps c",
-       [](Example& x) {
-         x.call.epilogue.residual = x.call.c;
-         x.call.epilogue.ld_residual = x.call.ldc;
+       [](auto& x) {
+         x.epilogue.residual = x.c;
+         x.epilogue.ld_residual = x.ldc;
        }},
   };
   for (const Wrong& wrong : all) {
     Example x({8, 9, 8}, LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_N, 2);
-    wrong.make(x);
+    wrong.make(x.call);
     EXPECT_EQ(x.run(handle), LADDER_STATUS_INVALID_ARGUMENT) << wrong.text;
     EXPECT_EQ(std::string(ladder_last_error()).substr(0, std::strlen(wrong.text)), wrong.text);
     EXPECT_EQ(x.result(), x.c) << wrong.text;
@@ -155,18 +152,17 @@ TEST_F(Arguments, OfTheHandle) {
 
 TEST_F(Arguments, AreKept) {
   const Handle handle;
-  cudaStream_t stream = nullptr, found = nullptr;
-  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  const CreatedStream stream;
+  cudaStream_t found = nullptr;
   EXPECT_EQ(ladder_set_stream(handle, stream), LADDER_STATUS_OK);
   EXPECT_EQ(ladder_get_stream(handle, &found), LADDER_STATUS_OK);
-  EXPECT_EQ(found, stream);
+  EXPECT_EQ(found, cudaStream_t{stream});
   ladder_precision precision{};
   EXPECT_EQ(ladder_get_precision(handle, &precision), LADDER_STATUS_OK);
   EXPECT_EQ(precision, LADDER_PRECISION_IEEE);
   EXPECT_EQ(ladder_set_precision(handle, LADDER_PRECISION_AUTO), LADDER_STATUS_OK);
   EXPECT_EQ(ladder_get_precision(handle, &precision), LADDER_STATUS_OK);
   EXPECT_EQ(precision, LADDER_PRECISION_AUTO);
-  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 TEST(Texts, OfStatusPrecisionAndVersion) {

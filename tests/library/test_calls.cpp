@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "library/support.hpp"
+#include "support/streams.hpp"
 
 namespace ladder::test {
 namespace {
@@ -54,8 +55,8 @@ TEST_F(Calls, LargerProductsOfEveryPrecision) {
     if (!computes(precision)) continue;
     Example x({200, 264, 136}, LADDER_COL_MAJOR);
     x.call.precision = precision;
-    ASSERT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();
-    EXPECT_EQ(x.result(), x.expected()) << precision;
+    SCOPED_TRACE(precision);
+    x.expect_right(handle);
   }
 }
 
@@ -99,8 +100,7 @@ TEST_F(Calls, EmptyProblems) {
   EXPECT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();
   Example y({8, 8, 0});
   y.call.a = y.call.b = nullptr;
-  EXPECT_EQ(y.run(handle), LADDER_STATUS_OK) << ladder_last_error();
-  EXPECT_EQ(y.result(), y.expected());
+  y.expect_right(handle);
 }
 
 TEST_F(Calls, BatchesByStrideAndByPointers) {
@@ -139,8 +139,8 @@ TEST_F(Calls, BatchesOfEveryPrecision) {
     if (!computes(precision)) continue;
     Example x({65, 40, 72}, LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_N, 3);
     x.call.precision = precision;
-    ASSERT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();
-    EXPECT_EQ(x.result(), x.expected()) << precision;
+    SCOPED_TRACE(precision);
+    x.expect_right(handle);
   }
 }
 
@@ -251,8 +251,8 @@ TEST_F(Calls, AUsersWorkspaceIsAllThatIsUsed) {
     const int before_calls = counted().all();
     for (int round = 0; round < 2; ++round) {
       x.reset();
-      ASSERT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();
-      EXPECT_EQ(x.result(), x.expected()) << precision;
+      SCOPED_TRACE(precision);
+      x.expect_right(handle);
     }
     EXPECT_EQ(counted().all(), before_calls);
     const auto after = download(memory, bytes + kGuard);
@@ -296,8 +296,7 @@ TEST_F(Calls, TheHandlesMemoryGrowsWhenAsked) {
   ASSERT_EQ(ladder_set_workspace(handle, nullptr, kBytes), LADDER_STATUS_OK);
   EXPECT_GE(counted().bytes, kBytes);
   x.reset();
-  ASSERT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();
-  EXPECT_EQ(x.result(), x.expected());
+  x.expect_right(handle);
   ASSERT_EQ(ladder_set_workspace(handle, nullptr, 0), LADDER_STATUS_OK);
   EXPECT_GE(counted().bytes, kLeast);
   EXPECT_LT(counted().bytes, kBytes);
@@ -359,13 +358,12 @@ TEST_F(Calls, PlansNameKernelMemoryAndReason) {
   if (!is_hopper()) GTEST_SKIP() << "Plans.OfOtherGpus";
   const Handle handle;
   ladder_gemm_plan plan;
-  plan.struct_size = sizeof plan;
   Example x({64, 64, 64});
   const auto asked = [&](std::int64_t size, ladder_precision precision) {
     x.call.m = x.call.n = x.call.k = size;
     x.call.lda = x.call.ldb = x.call.ldc = size;
     x.call.precision = precision;
-    EXPECT_EQ(ladder_plan(handle, &x.call, &plan), LADDER_STATUS_OK) << ladder_last_error();
+    plan = plan_of(handle, x.call);
     return std::string(plan.kernel);
   };
   EXPECT_EQ(asked(64, LADDER_PRECISION_IEEE), "ladder_split_k");
@@ -455,13 +453,11 @@ TEST_F(Calls, Threads) {
     std::vector<std::thread> threads;
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
-        std::unique_ptr<Handle> mine;
-        cudaStream_t stream = nullptr;
-        if (own) {
-          mine = std::make_unique<Handle>();
-          EXPECT_EQ(cudaStreamCreate(&stream), cudaSuccess);
-          EXPECT_EQ(ladder_set_stream(*mine, stream), LADDER_STATUS_OK);
-        }
+        const CreatedStream own_stream;
+        const Handle own_handle;
+        EXPECT_EQ(ladder_set_stream(own_handle, own_stream), LADDER_STATUS_OK);
+        const Handle& handle = own ? own_handle : shared;
+        const cudaStream_t stream = own ? cudaStream_t{own_stream} : nullptr;
         Example& x = *examples[static_cast<std::size_t>(t)];
         for (int round = 0; round < kRounds; ++round) {
           for (const ladder_precision precision :
@@ -469,13 +465,10 @@ TEST_F(Calls, Threads) {
             if (!computes(precision)) continue;
             x.call.precision = precision;
             x.reset();
-            EXPECT_EQ(x.run(own ? mine->at : shared.at), LADDER_STATUS_OK) << ladder_last_error();
+            EXPECT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();
             EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
             EXPECT_EQ(x.result(), x.expected());
           }
-        }
-        if (own) {
-          EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
         }
       });
     }

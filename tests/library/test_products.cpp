@@ -275,11 +275,7 @@ class Plans : public WithDevice {
  protected:
   ladder_gemm_plan plan(std::int64_t side, ladder_precision precision) const {
     Product x({side, side, side}, LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_N, 0);
-    const ladder_gemm_call call = x.call(precision);
-    ladder_gemm_plan found;
-    found.struct_size = sizeof found;
-    EXPECT_EQ(ladder_plan(handle, &call, &found), LADDER_STATUS_OK) << ladder_last_error();
-    return found;
+    return plan_of(handle, x.call(precision));
   }
   const Handle handle;
 };
@@ -317,10 +313,7 @@ TEST_F(Products, ThatAutoGivesToTensorCores) {
   if (capability() != 80) GTEST_SKIP() << "auto takes CUDA cores, or Hopper's kernels";
   Product x({700, 712, 100}, LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_T, 0);
   x.draw(8);
-  const ladder_gemm_call call = x.call(LADDER_PRECISION_AUTO);
-  ladder_gemm_plan found;
-  found.struct_size = sizeof found;
-  ASSERT_EQ(ladder_plan(handle, &call, &found), LADDER_STATUS_OK) << ladder_last_error();
+  const ladder_gemm_plan found = plan_of(handle, x.call(LADDER_PRECISION_AUTO));
   ASSERT_STREQ(found.kernel, "ladder_mma_bf16x6") << found.why;
   compute(x, LADDER_PRECISION_AUTO);
 }

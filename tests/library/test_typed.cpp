@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "library/support.hpp"
+#include "support/streams.hpp"
 
 namespace ladder::test {
 namespace {
@@ -164,13 +164,7 @@ std::string name_of(const Types& types) {
          std::to_string(types.scaling);
 }
 
-class TypedCalls : public WithDevice {
- protected:
-  void SetUp() override {
-    WithDevice::SetUp();
-    if (!IsSkipped() && !is_hopper()) GTEST_SKIP() << "computed by compute capability 9.0 alone";
-  }
-};
+class TypedCalls : public WithHopper {};
 
 TEST_F(TypedCalls, ExactInEveryTypeLayoutAndShape) {
   const Handle handle;
@@ -240,24 +234,16 @@ TEST_F(TypedCalls, TheFirstCallCanBeCaptured) {
   for (const Types& types : kComputed) {
     const Handle handle;
     Typed x({40, 200, 520}, types);
-    cudaStream_t stream = nullptr;
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t exec = nullptr;
-    ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+    const CreatedStream stream;
     ASSERT_EQ(ladder_set_stream(handle, stream), LADDER_STATUS_OK);
-    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    EXPECT_EQ(ladder_gemm_typed(handle, &x.call), LADDER_STATUS_OK) << ladder_last_error();
-    ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-    ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    const ExecutableGraph graph(stream, cudaStreamCaptureModeGlobal, [&] {
+      EXPECT_EQ(ladder_gemm_typed(handle, &x.call), LADDER_STATUS_OK) << ladder_last_error();
+    });
     for (int round = 0; round < 2; ++round) {
       x.reset();
-      ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
-      ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+      graph.replay(stream);
       EXPECT_EQ(x.result(), x.expected()) << name_of(types);
     }
-    EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
-    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
   }
 }
 

@@ -3,13 +3,11 @@
 #pragma once
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
-#include <ladder/kernel.hpp>
+#include <ladder/registry.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,33 +16,14 @@
 #include "support/device_memory.hpp"
 #include "verify/bound.hpp"
 
-namespace ladder {
-
-namespace split_bf16 {
-extern const std::span<const KernelInfo> kInfo;
-}
-namespace split_fp16 {
-extern const std::span<const KernelInfo> kInfo;
-}
-namespace guarded {
-extern const std::span<const KernelInfo> kInfo;
-}
-
-namespace split_test {
+namespace ladder::split_test {
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr float kLargest = std::numeric_limits<float>::max();
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
 
-inline const KernelInfo& kernel(const std::string& id) {
-  for (const auto infos : {split_bf16::kInfo, split_fp16::kInfo, guarded::kInfo}) {
-    for (const KernelInfo& info : infos) {
-      if (info.id == id) return info;
-    }
-  }
-  throw std::out_of_range("no kernel " + id);
-}
+inline const KernelInfo& kernel(const std::string& id) { return *find_kernels(id).value().front(); }
 
 struct Matrices {
   Problem p;
@@ -115,5 +94,4 @@ inline const std::vector<std::string> kAll{"ladder_bf16x6", "ladder_bf16x9", "la
 inline const std::pair<Op, Op> kOps[] = {
     {Op::kNone, Op::kNone}, {Op::kNone, Op::kTranspose}, {Op::kTranspose, Op::kNone}};
 
-}  // namespace split_test
-}  // namespace ladder
+}  // namespace ladder::split_test

@@ -3,10 +3,8 @@
 // the virtual one.
 #include <ladder/guard.hpp>
 
-#include <functional>
-#include <span>
-
 #include "guarded_products.hpp"
+#include "support/streams.hpp"
 
 namespace ladder {
 namespace {
@@ -177,36 +175,28 @@ struct Calls {
 
 TEST(Guard, DecidesInEveryReplayOfAGraph) {
   const Calls calls(Op::kNone);
-  cudaStream_t stream = nullptr;
-  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
-  cudaGraph_t graph = nullptr;
-  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
-  for (const Prepared& call : calls.all) call.launch(stream);
-  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  cudaGraphExec_t exec = nullptr;
-  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  const test::CreatedStream stream;
+  const test::ExecutableGraph graph(stream, cudaStreamCaptureModeRelaxed, [&] {
+    for (const Prepared& call : calls.all) call.launch(stream);
+  });
   for (int replay = 0; replay < 2; ++replay) {
-    ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
-    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    graph.replay(stream);
     calls.expect_results();
   }
-  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
-  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 TEST(Guard, ComputesOnSeveralStreamsAtOnce) {
   const Calls calls(Op::kTranspose);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  std::vector<cudaStream_t> streams(calls.all.size());
-  for (cudaStream_t& stream : streams)
-    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  const test::CreatedStream streams[]{test::CreatedStream(cudaStreamNonBlocking),
+                                      test::CreatedStream(cudaStreamNonBlocking),
+                                      test::CreatedStream(cudaStreamNonBlocking)};
+  ASSERT_EQ(std::size(streams), calls.all.size());
   for (int round = 0; round < 2; ++round) {
-    for (std::size_t i = 0; i < streams.size(); ++i) calls.all[i].launch(streams[i]);
+    for (std::size_t i = 0; i < calls.all.size(); ++i) calls.all[i].launch(streams[i]);
   }
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   calls.expect_results();
-  for (cudaStream_t stream : streams) EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 TEST(Guard, KeepsIntegersExact) { expect_exact(make_problem(70, 66, 300), true); }

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <vector>
 
+#include "support/device_memory.hpp"
+
 namespace ladder {
 namespace {
 
@@ -58,43 +60,38 @@ __global__ void __launch_bounds__(32)
 }
 
 template <class T>
-T* managed(std::size_t count) {
+test::OnDevice<T> managed(std::size_t count) {
   T* g = nullptr;
   EXPECT_EQ(cudaMallocManaged(&g, std::max(count, std::size_t{1}) * sizeof(T)), cudaSuccess);
   std::memset(g, 0, count * sizeof(T));
-  return g;
+  return test::OnDevice<T>(g);
 }
 
 Verdict ask(const std::vector<Census>& a, const std::vector<Census>& b,
             const std::vector<float>& values = ones(), int exceptional = 0) {
   const std::size_t vectors[2] = {a.size(), b.size()};
-  auto* const gCensus = managed<Census>(a.size() + b.size());
-  auto* const gState = managed<GuardState>(1);
-  auto* const gVerdict = managed<Verdict>(1);
-  auto* const gValues = managed<float>(std::size_t{2} * kDepth);  // ones for A, then B's
-  std::copy(a.begin(), a.end(), gCensus);
-  std::copy(b.begin(), b.end(), gCensus + a.size());
-  std::fill_n(gValues, kDepth, 1.0F);
-  std::copy(values.begin(), values.end(), gValues + kDepth);
+  const auto gCensus = managed<Census>(a.size() + b.size());
+  const auto gState = managed<GuardState>(1);
+  const auto gVerdict = managed<Verdict>(1);
+  const auto gValues = managed<float>(std::size_t{2} * kDepth);  // ones for A, then B's
+  std::copy(a.begin(), a.end(), gCensus.get());
+  std::copy(b.begin(), b.end(), gCensus.get() + a.size());
+  std::fill_n(gValues.get(), kDepth, 1.0F);
+  std::copy(values.begin(), values.end(), gValues.get() + kDepth);
   SplitOperand x[2]{};
   for (int of = 0; of < 2; ++of) {
     const int count = static_cast<int>(vectors[of]);
-    x[of].g = gValues + of * kDepth, x[of].vectors = count, x[of].along_k = true;
-    add<<<(count + 31) / 32, 32>>>(gCensus + (of == 0 ? 0 : a.size()), count,
-                                   of == 0 ? exceptional : 0, &gState->of[of]);
+    x[of].g = gValues.get() + of * kDepth, x[of].vectors = count, x[of].along_k = true;
+    add<<<(count + 31) / 32, 32>>>(gCensus.get() + (of == 0 ? 0 : a.size()), count,
+                                   of == 0 ? exceptional : 0, &gState[0].of[of]);
   }
-  auto* const gChains = managed<double>(sample_bytes(kDepth) / sizeof(double));
-  sample<<<sample_blocks(kDepth), 256>>>(x[0], x[1], {&gState->sample, gChains});
+  const auto gChains = managed<double>(sample_bytes(kDepth) / sizeof(double));
+  sample<<<sample_blocks(kDepth), 256>>>(x[0], x[1], {&gState[0].sample, gChains.get()});
   const double budget = ieee_error(kDepth) - split_error(Precision::kFp16x3, kDepth).products;
-  decide<<<1, 32>>>(gState, x[0].vectors, x[1].vectors, places_needed(kDepth, budget), gVerdict);
+  decide<<<1, 32>>>(gState.get(), x[0].vectors, x[1].vectors, places_needed(kDepth, budget),
+                    gVerdict.get());
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  const Verdict verdict = *gVerdict;
-  for (void* memory :
-       {static_cast<void*>(gCensus), static_cast<void*>(gState), static_cast<void*>(gVerdict),
-        static_cast<void*>(gValues), static_cast<void*>(gChains)}) {
-    (void)cudaFree(memory);
-  }
-  return verdict;
+  return gVerdict[0];
 }
 
 std::vector<Census> many(std::size_t count, const Census& census) {

@@ -136,30 +136,24 @@ void check(Vectors<F>& x, const Device<F>& device, double relative, double floor
       ASSERT_EQ(std::ilogb(std::ldexp(static_cast<double>(largest), exponents[vector])), F::kTop);
     }
     Census expected{};
+    const auto term = [&](int w, int i) {
+      const std::size_t slab = static_cast<std::size_t>(vector) * x.slabs + i / F::BK;
+      return static_cast<float>(terms[(slab * F::kTerms + w) * F::BK + i % F::BK]);
+    };
     for (int i = 0; i < x.slabs * F::BK; ++i) {
       const double element = i < x.k ? static_cast<double>(x.at(vector, i)) : 0.0;
       const double scaled = std::ldexp(element, exponents[vector]);
       double sum = 0;
-      for (int w = 0; w < F::kTerms; ++w) {
-        const std::size_t at =
-            (static_cast<std::size_t>(vector) * x.slabs + i / F::BK) * F::kTerms * F::BK +
-            w * F::BK + i % F::BK;
-        sum += static_cast<double>(static_cast<float>(terms[at]));
-      }
+      for (int w = 0; w < F::kTerms; ++w) sum += term(w, i);
       ASSERT_LE(std::abs(sum - scaled), relative * std::abs(scaled) + floor)
           << "vector " << vector << " k " << i;
       const double top = std::ldexp(1.0, F::kTop);
       const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::abs(scaled)));
       if (element != 0)
         expected_of_all.inverse = std::max(expected_of_all.inverse, ~(bits | 0x80000000U));
-      const std::size_t second =
-          (static_cast<std::size_t>(vector) * x.slabs + i / F::BK) * F::kTerms * F::BK + F::BK +
-          i % F::BK;
-      has_seconds |= static_cast<float>(terms[second]) != 0;
-      const double first = static_cast<float>(terms[second - F::BK]);
-      for (int l = 0; l < kLevels; ++l) {
-        expected.above[l] += std::abs(first) >= std::ldexp(top, -level_bits(l)) ? 1 : 0;
-      }
+      has_seconds |= term(1, i) != 0;
+      for (int l = 0; l < kLevels; ++l)
+        expected.above[l] += std::abs(term(0, i)) >= std::ldexp(top, -level_bits(l)) ? 1 : 0;
     }
     if (expected.above[0] == 0) continue;
     ++expected_of_all.vectors;
