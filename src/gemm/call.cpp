@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -123,6 +124,28 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands) {
     if (Status status = require_current("c", ordinal); !status) return status;
   }
   return on_device(ordinal);
+}
+
+Status check_stride(const char* name, std::int64_t stride, std::int64_t count) {
+  if (stride < 0)
+    return {Code::kInvalidArgument,
+            std::string(name) + ": at least 0, not " + std::to_string(stride)};
+  // Addresses are counted in bytes, in 63 bits.
+  if (count > 0 && stride > std::numeric_limits<std::int64_t>::max() / 8 / count)
+    return {Code::kInvalidArgument,
+            std::string(name) + ": its batch does not fit in 63 bits of bytes"};
+  return Status::ok();
+}
+
+Status check_strides(const Problem& problem, const Batch& batch) {
+  if (Status s = check_stride("stride_a", batch.stride_a, batch.count); !s) return s;
+  if (Status s = check_stride("stride_b", batch.stride_b, batch.count); !s) return s;
+  if (Status s = check_stride("stride_c", batch.stride_c, batch.count); !s) return s;
+  const std::int64_t least = extent_c(problem).elements();
+  if (batch.count <= 1 || batch.stride_c >= least) return Status::ok();
+  return {Code::kInvalidArgument, "stride_c: at least " + std::to_string(least) +
+                                      ", so that products do not overlap, not " +
+                                      std::to_string(batch.stride_c)};
 }
 
 Status row_major_call(const Problem& problem, const Operands& operands, RowMajorCall& call) {

@@ -8,7 +8,9 @@
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
+#include <ladder/sgemm.hpp>
 
+#include <cstdint>
 #include <string_view>
 
 namespace ladder {
@@ -28,6 +30,12 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands);
 // argument.
 Result<Call> checked_matrix(const char* name, const void* matrix,
                             std::size_t alignment = alignof(float));
+
+// Errors (kInvalidArgument): a distance between the matrices of a batch that is negative, or with
+// which the batch does not fit in 63 bits of bytes.
+Status check_stride(const char* name, std::int64_t stride, std::int64_t count);
+// The same for all three of a batch, and that its products do not overlap.
+Status check_strides(const Problem& problem, const Batch& batch);
 
 // A call in row-major form, with the facts by which it is planned.
 struct RowMajorCall {

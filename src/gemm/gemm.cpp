@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "device/relaxed_capture.hpp"
 #include "gemm/call.hpp"
@@ -102,35 +101,13 @@ std::optional<Problem> as_one_product(const Problem& p, const Batch& batch) {
   return std::nullopt;
 }
 
-Status check_batch(const Problem& p, const Batch& batch) {
-  const std::pair<const char*, std::int64_t> all[] = {{"count", batch.count},
-                                                      {"stride_a", batch.stride_a},
-                                                      {"stride_b", batch.stride_b},
-                                                      {"stride_c", batch.stride_c}};
-  for (const auto& [name, value] : all) {
-    if (value < 0)
-      return {Code::kInvalidArgument,
-              std::string(name) + ": at least 0, not " + std::to_string(value)};
-    // Addresses are counted in bytes, in 63 bits.
-    if (batch.count > 0 && value > (std::numeric_limits<std::int64_t>::max() / 8) / batch.count)
-      return {Code::kInvalidArgument,
-              std::string(name) + ": its batch does not fit in 63 bits of bytes"};
-  }
-  const std::int64_t least = extent_c(p).elements();
-  if (batch.count > 1 && batch.stride_c < least) {
-    return {Code::kInvalidArgument, "stride_c: at least " + std::to_string(least) +
-                                        ", so that products do not overlap, not " +
-                                        std::to_string(batch.stride_c)};
-  }
-  return Status::ok();
-}
-
 }  // namespace
 
 Status sgemm(const Problem& problem, const Operands& operands, const Batch& batch, Stream stream,
              Precision precision) {
   if (Status status = validate(problem); !status) return status;
-  if (Status status = check_batch(problem, batch); !status) return status;
+  if (Status status = check_stride("count", batch.count, batch.count); !status) return status;
+  if (Status status = check_strides(problem, batch); !status) return status;
   if (batch.count == 0) return Status::ok();
   if (const auto one = as_one_product(problem, batch); one && validate(*one)) {
     return sgemm(*one, operands, stream, precision);

@@ -31,11 +31,6 @@ Outcome between(const char* name, long long value, long long most) {
   return value >= 0 && value <= most ? Outcome{} : no_enumerator(name, value);
 }
 
-Outcome at_least_0(const char* name, std::int64_t value) {
-  if (value >= 0) return {};
-  return invalid(std::string(name) + ": at least 0, not " + std::to_string(value));
-}
-
 Outcome check_enumerators(const ladder_gemm_call& call) {
   if (Outcome o = between("layout", call.layout, LADDER_COL_MAJOR); !o) return o;
   if (Outcome o = between("op_a", call.op_a, LADDER_OP_C); !o) return o;
@@ -48,14 +43,6 @@ Outcome check_enumerators(const ladder_gemm_call& call) {
   constexpr std::uint32_t kFlags = LADDER_DETERMINISTIC | LADDER_BATCH_INVARIANT;
   if ((call.flags & ~kFlags) == 0) return {};
   return invalid("flags: " + std::to_string(call.flags) + " has bits that gemm.h does not name");
-}
-
-Outcome check_stride(const char* name, std::int64_t stride, std::int64_t count) {
-  if (Outcome o = at_least_0(name, stride); !o) return o;
-  // addresses are counted in bytes, in 63 bits
-  if (count > 0 && stride > std::numeric_limits<std::int64_t>::max() / 8 / count)
-    return invalid(std::string(name) + ": its batch does not fit in 63 bits of bytes");
-  return {};
 }
 
 // The addresses of one of A, B and C, if the host knows them.
@@ -140,9 +127,8 @@ Outcome check_epilogue(const ladder_gemm_call& call, Checked& x, std::int64_t c_
   const ladder_epilogue& e = call.epilogue;
   if (e.bias_kind == LADDER_BIAS_NONE && e.bias != nullptr)
     return invalid("epilogue.bias: given, but epilogue.bias_kind is LADDER_BIAS_NONE");
-  if (Outcome o = check_stride("epilogue.bias_stride", e.bias_stride, x.count); !o) return o;
-  if (Outcome o = check_stride("epilogue.residual_stride", e.residual_stride, x.count); !o)
-    return o;
+  if (Status s = check_stride("epilogue.bias_stride", e.bias_stride, x.count); !s) return s;
+  if (Status s = check_stride("epilogue.residual_stride", e.residual_stride, x.count); !s) return s;
   FinishJob& f = x.epilogue;
   f.activation = static_cast<Activation>(e.activation);
   f.scale = e.scale;
@@ -227,7 +213,8 @@ Outcome check(const ladder_context& handle, const ladder_gemm_call* given, Check
          .op_b = op_of(call.op_b),
          .layout = call.layout == LADDER_ROW_MAJOR ? Layout::kRowMajor : Layout::kColMajor};
   if (Status s = validate(x.p); !s) return s;
-  if (Outcome o = at_least_0("batch_count", call.batch_count); !o) return o;
+  if (call.batch_count < 0)
+    return invalid("batch_count: at least 0, not " + std::to_string(call.batch_count));
   x.count = call.batch_count;
   const ladder_pointer_mode mode = handle.pointer_mode;
   if (Outcome o = check_scalar("alpha", call.alpha, mode, x.by.alpha, x.by.g_alpha); !o) return o;
@@ -239,13 +226,10 @@ Outcome check(const ladder_context& handle, const ladder_gemm_call* given, Check
   x.a = {call.a, call.a_pointers, arrays ? 0 : call.stride_a};
   x.b = {call.b, call.b_pointers, arrays ? 0 : call.stride_b};
   x.c = {call.c, call.c_pointers, arrays ? 0 : call.stride_c};
-  const std::int64_t c_elements = extent_c(x.p).elements();
-  if (Outcome o = check_stride("stride_a", x.a.stride, x.count); !o) return o;
-  if (Outcome o = check_stride("stride_b", x.b.stride, x.count); !o) return o;
-  if (Outcome o = check_stride("stride_c", x.c.stride, x.count); !o) return o;
-  if (!arrays && x.count > 1 && x.c.stride < c_elements)
-    return invalid("stride_c: at least " + std::to_string(c_elements) +
-                   ", so that products do not overlap, not " + std::to_string(x.c.stride));
+  if (!arrays) {
+    const Batch batch{x.count, x.a.stride, x.b.stride, x.c.stride};
+    if (Status s = check_strides(x.p, batch); !s) return s;
+  }
   if (!x.is_empty() && x.reads()) {
     if (Outcome o = check_place("a", x.a, x.arrays_on_device, x.count); !o) return o;
     if (Outcome o = check_place("b", x.b, x.arrays_on_device, x.count); !o) return o;
@@ -253,7 +237,7 @@ Outcome check(const ladder_context& handle, const ladder_gemm_call* given, Check
   if (!x.is_empty()) {
     if (Outcome o = check_place("c", x.c, x.arrays_on_device, x.count); !o) return o;
   }
-  if (Outcome o = check_epilogue(call, x, c_elements); !o) return o;
+  if (Outcome o = check_epilogue(call, x, extent_c(x.p).elements()); !o) return o;
   make_row_major(x);
   return {};
 }

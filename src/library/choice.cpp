@@ -64,6 +64,13 @@ Outcome refused(const Checked& x, const std::string& why) {
 
 }  // namespace
 
+Outcome check_limit(const KernelInfo& kernel, std::int64_t bytes, std::int64_t limit) {
+  if (bytes <= limit) return {};
+  return {LADDER_STATUS_WORKSPACE_TOO_SMALL,
+          "workspace: " + std::string(kernel.id) + " needs " + std::to_string(bytes) +
+              " bytes, ladder_set_workspace() gave " + std::to_string(limit)};
+}
+
 Product product_of(const Checked& x, const Chosen& chosen, std::int64_t number, float* apart) {
   Product product{x.p, x.operands(number)};
   if (!chosen.is_apart) return product;
@@ -113,12 +120,9 @@ Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limi
     chosen.short_of = lacked;
     if (asks || limit != kUnlimited) chosen.need = need_of(x, chosen);
     const std::int64_t bytes = chosen.bytes(x);
-    if (bytes <= limit) return {};
+    Outcome o = check_limit(*chosen.kernel, bytes, limit);
+    if (o || !fp32) return o;
     lacked = bytes;
-    if (fp32) continue;
-    return {LADDER_STATUS_WORKSPACE_TOO_SMALL,
-            "workspace: " + std::string(chosen.kernel->id) + " needs " + std::to_string(bytes) +
-                " bytes, ladder_set_workspace() gave " + std::to_string(limit)};
   }
   chosen = {};
   chosen.short_of = lacked;

@@ -27,9 +27,7 @@ struct Chosen {
   std::int64_t product_bytes(const Checked& x) const {
     return is_apart ? part_bytes(x.p.m * x.p.n * 4) : 0;
   }
-  std::int64_t bytes(const Checked& x) const {
-    return product_bytes(x) + part_bytes(need.scratch) + part_bytes(need.flags * 4);
-  }
+  std::int64_t bytes(const Checked& x) const { return product_bytes(x) + bytes_of(need); }
 };
 
 // Chooses a kernel that does with `limit` bytes of workspace. `asks`: whether Chosen::need is
@@ -37,6 +35,9 @@ struct Chosen {
 // LADDER_STATUS_WORKSPACE_TOO_SMALL.
 Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limit, bool asks,
                Chosen& chosen);
+
+// Errors: LADDER_STATUS_WORKSPACE_TOO_SMALL, where the kernel needs more than `limit` bytes.
+Outcome check_limit(const KernelInfo& kernel, std::int64_t bytes, std::int64_t limit);
 
 // What the planner needs to know of a handle's device to choose a kernel.
 inline DeviceFacts facts_of(const Device& device) {

@@ -78,6 +78,16 @@ Outcome id_of(cudaStream_t stream, std::optional<unsigned long long>& id) {
   return cuda_outcome("stream", error);
 }
 
+// Stores a member of the handle for the caller, whose argument has this name.
+template <class T>
+ladder_status get(ladder_context* handle, T ladder_context::*member, const char* name, T* value) {
+  return with_handle(handle, [&](ladder_context& h) -> Outcome {
+    if (value == nullptr) return invalid(std::string(name) + ": null");
+    *value = h.*member;
+    return {};
+  });
+}
+
 }  // namespace
 
 Outcome::Outcome(const Status& status)
@@ -143,11 +153,7 @@ ladder_status ladder_set_stream(ladder_handle handle, CUstream_st* stream) {
 }
 
 ladder_status ladder_get_stream(ladder_handle handle, CUstream_st** stream) {
-  return with_handle(handle, [&](ladder_context& h) -> Outcome {
-    if (stream == nullptr) return invalid("stream: null");
-    *stream = h.stream;
-    return {};
-  });
+  return get(handle, &ladder_context::stream, "stream", stream);
 }
 
 ladder_status ladder_set_pointer_mode(ladder_handle handle, ladder_pointer_mode mode) {
@@ -160,11 +166,7 @@ ladder_status ladder_set_pointer_mode(ladder_handle handle, ladder_pointer_mode 
 }
 
 ladder_status ladder_get_pointer_mode(ladder_handle handle, ladder_pointer_mode* mode) {
-  return with_handle(handle, [&](ladder_context& h) -> Outcome {
-    if (mode == nullptr) return invalid("mode: null");
-    *mode = h.pointer_mode;
-    return {};
-  });
+  return get(handle, &ladder_context::pointer_mode, "mode", mode);
 }
 
 ladder_status ladder_set_precision(ladder_handle handle, ladder_precision precision) {
@@ -177,11 +179,7 @@ ladder_status ladder_set_precision(ladder_handle handle, ladder_precision precis
 }
 
 ladder_status ladder_get_precision(ladder_handle handle, ladder_precision* precision) {
-  return with_handle(handle, [&](ladder_context& h) -> Outcome {
-    if (precision == nullptr) return invalid("precision: null");
-    *precision = h.precision;
-    return {};
-  });
+  return get(handle, &ladder_context::precision, "precision", precision);
 }
 
 ladder_status ladder_set_workspace(ladder_handle handle, void* memory, size_t bytes) {

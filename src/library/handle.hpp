@@ -42,6 +42,9 @@ inline constexpr std::int64_t kPartBytes = 256;
 constexpr std::int64_t part_bytes(std::int64_t bytes) {
   return (bytes + kPartBytes - 1) / kPartBytes * kPartBytes;
 }
+constexpr std::int64_t bytes_of(const MemoryNeed& need) {
+  return part_bytes(need.scratch) + part_bytes(need.flags * 4);
+}
 
 // Loads the library's kernels that this device, the current one, can run.
 Outcome load_kernels(const Device& device);

@@ -5,7 +5,6 @@
 #include <ladder/registry.hpp>
 
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -34,7 +33,7 @@ Outcome find(const char* name, int value, const T (&all)[kMany], T& found) {
   return {};
 }
 
-bool has_8_bits(Type type) { return bytes_of(type) == 1; }
+bool has_8_bits(Type type) { return ladder::bytes_of(type) == 1; }
 
 std::string types_of(Type in, Type out, Scaling scaling) {
   std::string text = std::string(to_string(in)) + " to " + to_string(out);
@@ -136,9 +135,6 @@ MemoryNeed need_of(const Typed& typed) {
   static_cast<void>(typed.kernel->launch(typed.p, typed.o, nullptr));
   return need;
 }
-std::int64_t bytes_of(const MemoryNeed& need) {
-  return part_bytes(need.scratch) + part_bytes(need.flags * 4);
-}
 
 }  // namespace
 }  // namespace ladder::api
@@ -164,11 +160,8 @@ ladder_status ladder_gemm_typed(ladder_handle handle, const ladder_typed_call* c
     Lent lent;
     if (h.workspace != nullptr) {
       lent.need = need_of(typed);
-      const std::int64_t bytes = bytes_of(lent.need);
-      if (bytes > h.workspace_bytes)
-        return {LADDER_STATUS_WORKSPACE_TOO_SMALL,
-                "workspace: " + std::string(typed.kernel->id) + " needs " + std::to_string(bytes) +
-                    " bytes, ladder_set_workspace() gave " + std::to_string(h.workspace_bytes)};
+      if (Outcome o = check_limit(*typed.kernel, bytes_of(lent.need), h.workspace_bytes); !o)
+        return o;
     }
     return with_memory(h, lent,
                        [&](char*) { return typed.kernel->launch(typed.p, typed.o, h.stream); });
