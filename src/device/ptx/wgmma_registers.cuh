@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma.mma_async with A in registers, and with tf32 operands. With g = lane / 4 and t = lane % 4,
-// registers a[q] of 16-bit types hold row 16 (warp % 4) + g + 8 (q % 2), k = 2 t + 8 (q / 2) and
-// the k after it, the lower k in the lower half; those of tf32 hold the same row and k = t + 4 (q /
-// 2). PTX ISA, "wgmma.mma_async".
+// What only the library's kernels use of wgmma.mma_async: other widths, tf32 operands, and A in
+// registers. With g = lane / 4 and t = lane % 4, registers a[q] of 16-bit types hold row 16 (warp %
+// 4) + g + 8 (q % 2), k = 2 t + 8 (q / 2) and the k after it, the lower k in the lower half; those
+// of tf32 hold the same row and k = t + 4 (q / 2). PTX ISA, "wgmma.mma_async".
 #pragma once
-#include "device/ptx/wgmma.cuh"
+#include "device/ptx/wgmma_bytes.cuh"
 
 namespace ladder::ptx {
 
-// The library's other widths.
 // clang-format off
 #define LADDER_D32 LADDER_D16(0), LADDER_D16(16)
 #define LADDER_D96 LADDER_D64, LADDER_D16(64), LADDER_D16(80)
@@ -20,6 +19,14 @@ namespace ladder::ptx {
 LADDER_WGMMA_SHARED(64, 32, 32, 33, 34, 35, 36)
 LADDER_WGMMA_SHARED(192, 96, 96, 97, 98, 99, 100)
 LADDER_WGMMA_SHARED(232, 116, 116, 117, 118, 119, 120)
+
+// 8-bit types, both operands K-major.
+template <class In>
+__device__ __forceinline__ void wgmma_bytes(float (&d)[32], std::uint64_t a, std::uint64_t b,
+                                            bool add) {
+  LADDER_WGMMA("m64n64k32.f32.%35.%35", 32, 34, "%32, %33, p, 1, 1", "l"(a), "l"(b),
+               "r"(static_cast<int>(add)), "C"(kMmaType<In>));
+}
 
 // tf32, A and B in shared memory, both K-major: tf32 has no other layout.
 #define LADDER_WGMMA_SHARED_TF32(N, SUMS, A, B, ADD)                                           \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest products. Their time is that of a launch, a chain of loads and the instructions
-// that are fetched, so that a thread reads both operands directly, shares nothing and has little
-// code. Block (x, y) computes columns of row y of C.
+// Products whose threads read both operands directly and share nothing: the smallest ones, and
+// those with a small k. The time of the smallest ones is that of a launch, a chain of loads and the
+// instructions that are fetched, so that their kernels have little code; block (x, y) computes
+// columns of row y of C.
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "gemm/simt/part_sums.cuh"
@@ -86,6 +87,43 @@ __global__ void __launch_bounds__(kDirectThreads) direct_across(const __grid_con
   } else {
     store1(x, row, column, sum[0]);
   }
+}
+
+// Small k: C is written once, from registers. A thread computes kOuterRows x 4 elements; the four
+// are contiguous in C.
+constexpr int kOuterThreads = 256, kOuterRows = 8, kOuterCols = 128;
+constexpr int kOuterBlockRows = kOuterThreads / 32 * kOuterRows;
+__global__ void __launch_bounds__(kOuterThreads, 3)
+    outer_product(const __grid_constant__ PartJob x) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int tile = static_cast<int>(blockIdx.x);
+  const int row = tile / x.tiles_m * kOuterBlockRows + warp * kOuterRows,
+            col = tile % x.tiles_m * kOuterCols + lane * 4;
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  float acc[kOuterRows][4]{};
+  const std::int64_t step_a = x.a.vector_step, step_b = x.b.vector_step;
+  const float* a = x.a.g + row * step_a;
+  const float* b = x.b.g + col * step_b;
+#pragma unroll 4
+  for (int k = 0; k < x.k; ++k, a += x.a.k_step, b += x.b.k_step) {
+    float of_b[4], of_a[kOuterRows];
+    if (step_b == 1 && x.b.aligned && col + 4 <= x.n) {
+      set4(of_b, *reinterpret_cast<const float4*>(b));
+    } else {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) of_b[j] = col + j < x.n ? b[j * step_b] : 0.0F;
+    }
+#pragma unroll
+    for (int i = 0; i < kOuterRows; ++i) of_a[i] = row + i < x.m ? a[i * step_a] : 0.0F;
+#pragma unroll
+    for (int i = 0; i < kOuterRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) acc[i][j] = __fmaf_rn(of_a[i], of_b[j], acc[i][j]);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kOuterRows; ++i) store4(x, row + i, col, float4_of(acc[i]));
 }
 
 }  // namespace ladder

@@ -4,7 +4,7 @@
 // after.
 #pragma once
 #include "device/ptx/cluster.cuh"
-#include "device/ptx/global_memory.cuh"
+#include "device/ptx/library.cuh"
 #include "device/vector.cuh"
 
 #include <cstdint>

@@ -17,16 +17,16 @@
 
 namespace ladder::simt_parts {
 
-// Launches `kernel` for `tiles` tiles of `elements` outputs, with workspace for the partial sums of
-// k-splits.
+// Launches `kernel` in clusters of x.cluster blocks, with workspace for `sums` partial sums of
+// k-splits. A kernel that needs none takes the stream's lock, too: it must not come between the
+// kernels of another call on the stream.
 template <class Kernel>
-static Status launch_split_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements,
-                             int threads, int bytes, Stream stream) {
+static Status launch_alone(const char* name, Kernel kernel, const Grid& grid, std::int64_t sums,
+                           int threads, int bytes, PartJob x, Stream stream) {
   CallMemory memory;
-  if (Status s = memory.take(stream, 0, tiles * (x.parts - 1) * elements); !s) return s;
-  if (x.parts > 1) x.gSums = memory.flags();
-  return launch_dependent("split-K", kernel, tiles * x.parts * x.cluster, x.cluster, threads, bytes,
-                          stream, x);
+  if (Status s = memory.take(stream, 0, sums); !s) return s;
+  if (sums > 0) x.gSums = memory.flags();
+  return launch_dependent(name, kernel, grid, x.cluster, threads, bytes, stream, x);
 }
 
 using LaunchTile = Status (*)(PartJob, Stream);
@@ -35,8 +35,8 @@ static Status launch_tile(PartJob x, Stream stream) {
   x.tiles_m = static_cast<int>(ceil_div(x.m, T::BM));
   const std::int64_t tiles = x.tiles_m * ceil_div(x.n, T::BN);
   return with_copies<T>(x, [&]<Copies kA, Copies kB>() {
-    return launch_split_k(part_tile<T, kA, kB>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes,
-                          stream);
+    return launch_alone("split-K", part_tile<T, kA, kB>, tiles * x.parts * x.cluster,
+                        tiles * (x.parts - 1) * T::BM * T::BN, T::kThreads, T::kBytes, x, stream);
   });
 }
 
@@ -87,6 +87,7 @@ static Status launch_thin(PartJob x, const ThinPlan& plan, Stream stream) {
   x.lanes = plan.lanes;
   x.parts = plan.parts;
   const int columns = 1 << T::log_columns(plan.lanes);
+  const std::int64_t tiles = ceil_div(x.n, columns);
   constexpr auto* kKernel = [] {
     if constexpr (T::kAlongK) {
       return &thin_along<T>;
@@ -94,8 +95,8 @@ static Status launch_thin(PartJob x, const ThinPlan& plan, Stream stream) {
       return &thin_across<T>;
     }
   }();
-  return launch_split_k(kKernel, x, ceil_div(x.n, columns), T::R * columns, T::kThreads, T::kBytes,
-                        stream);
+  return launch_alone("few rows", kKernel, tiles * x.parts, tiles * (x.parts - 1) * T::R * columns,
+                      T::kThreads, T::kBytes, x, stream);
 }
 
 static Status launch_direct(PartJob x, const ThinPlan& plan, Stream stream) {
@@ -104,12 +105,10 @@ static Status launch_direct(PartJob x, const ThinPlan& plan, Stream stream) {
                                  : x.b.aligned && x.n % 4 == 0;
   const auto kernel = plan.along_k ? (wide ? direct_along<true> : direct_along<false>)
                                    : (wide ? direct_across<true> : direct_across<false>);
-  CallMemory turn;  // no memory, but no kernel between those of another call on the stream
-  if (Status s = turn.take(stream, 0, 0); !s) return s;
   const std::int64_t threads =
       plan.along_k ? std::int64_t{x.n} << plan.lanes : ceil_div(x.n, wide ? 4 : 1);
   const Grid grid(ceil_div(threads, kDirectThreads), x.m);
-  return launch_dependent("direct product", kernel, grid, 1, kDirectThreads, 0, stream, x);
+  return launch_alone("direct product", kernel, grid, 0, kDirectThreads, 0, x, stream);
 }
 
 template <int R, bool kFloat4>
@@ -129,11 +128,8 @@ static constexpr std::array kLaunchRows{launch_rows<1, kFloat4>, launch_rows<2, 
 
 static Status launch_outer(PartJob x, Stream stream) {
   x.tiles_m = static_cast<int>(ceil_div(x.n, kOuterCols));
-  CallMemory turn;  // no memory, but no kernel between those of another call on the stream
-  if (Status s = turn.take(stream, 0, 0); !s) return s;
-  return launch_dependent("outer product", outer_product,
-                          x.tiles_m * ceil_div(x.m, kOuterBlockRows), 1, kOuterThreads, 0, stream,
-                          x);
+  return launch_alone("outer product", outer_product, x.tiles_m * ceil_div(x.m, kOuterBlockRows), 0,
+                      kOuterThreads, 0, x, stream);
 }
 
 static Status accepts(const Problem& p, const Device& device) {

@@ -17,7 +17,7 @@
 #include "gemm/plan/large_plan.hpp"
 #include "gemm/simt/copy_tile.cuh"
 #include "gemm/simt/pack.cuh"
-#include "gemm/simt/simt_exchange.cuh"
+#include "gemm/simt/warp_sums.cuh"
 #include "problem/accept.hpp"
 
 #include <optional>
@@ -133,93 +133,10 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
   ptx::launch_dependents();
 }
 
-// Position of a warp's outputs in the block's tile, and of a lane's in the warp's. Lanes that share
-// a row or column of outputs are neighbours, so that a 128-bit shared load takes only two
-// wavefronts.
-template <class T>
-struct WarpPlace {
-  int lane = static_cast<int>(threadIdx.x) % 32,
-      warp = static_cast<int>(threadIdx.x) % T::kGroup / 32;
-  int row = warp / (T::BN / T::WN) * T::WM, col = warp % (T::BN / T::WN) * T::WN;
-  int of8 = lane % 2 + lane / 8 * 2, of4 = lane / 2 % 4;
-  int lane_row = (T::kLanesM == 8 ? of8 : of4) * 4, lane_col = (T::kLanesN == 8 ? of8 : of4) * 4;
-};
-
-// Calls store(row, column, sums) per four sums. Stores are predicated instead of branched around:
-// after a branch that may diverge, ptxas would keep the main loop's counters in per-lane registers.
-template <class T, class Store>
-__device__ __forceinline__ void store_tile(const float (&rC)[T::TM][T::TN], Store store) {
-#pragma unroll
-  for (int i = 0; i < T::kOwn; ++i) {
-#pragma unroll
-    for (int j = 0; j < T::TN; j += 4)
-      store(i / 4 * 4 * T::kLanesM + i % 4, j * T::kLanesN, &rC[i][j]);
-  }
-}
-
-// For rows of C that are not 16-byte aligned: sums go through the warp's shared memory, so that the
-// warp stores whole rows of its outputs. Direct 4-byte stores from the lanes would write each
-// sector four times.
-template <class T>
-__device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], const Problem& p,
-                                           float* gC, const TilePlace& place, int first_row,
-                                           float* sWarp) {
-  constexpr int kRows = T::WM / T::WK, kAtOnce = 8, kPieces = T::WN / 32;
-  const WarpPlace<T> at;
-  // Four columns of eight lanes, and four rows, are in the 32 banks. 16-byte stores of the sums,
-  // and a pointer that the loop advances, cost 9% at 4096: ptxas puts the sums of the main loop in
-  // other register banks (docs/lab/register-banks.md).
-  const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4); };
-  store_tile<T>(rC, [&](int i, int j, const float* r) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) sWarp[index(at.lane_row + i, at.lane_col + j + e)] = r[e];
-  });
-  __syncwarp();
-  const float alpha = p.alpha, beta = p.beta;
-  const int row0 = place.m * T::BM + at.row + first_row, col0 = place.n * T::BN + at.col + at.lane;
-#pragma unroll 1
-  for (int row = 0; row < kRows; row += kAtOnce) {
-    float r[kAtOnce][kPieces];
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-#pragma unroll
-      for (int j = 0; j < kPieces; ++j) r[i][j] = alpha * sWarp[index(row + i, at.lane + j * 32)];
-    }
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      float* const g = gC + (row0 + row + i) * p.ldc + col0;
-#pragma unroll
-      for (int j = 0; j < kPieces; ++j) {
-        const bool inside = row0 + row + i < p.m && col0 + j * 32 < p.n;
-        if (beta != 0.0F && inside) r[i][j] += beta * g[j * 32];
-        if (inside) g[j * 32] = r[i][j];
-      }
-    }
-  }
-  __syncwarp();
-}
-
 struct Target {
   float* gC;
   bool aligned;  // takes 128-bit stores
 };
-
-// Accumulates the partial sums of the blocks before this one that share the tile: all that are
-// left, if this block ends the tile; else those by which a binary tree of blocks comes to this one,
-// so that the last block does not read the sums of all others one after the other. A block waits
-// only for blocks of lower number.
-template <class T>
-__device__ __forceinline__ void accumulate_others(float (&rC)[T::TM][T::TN], const Exchange& x,
-                                                  const Tiling& plan, int tile, bool ends_tile) {
-  const int block = static_cast<int>(blockIdx.x);
-  int others = 1;
-  while (Schedule::begins_inside(plan, tile, block - others)) ++others;
-  const int first = block - others;
-  // The last of n blocks has the sums of 2^i, where 2^i is the largest that divides n.
-  for (const int left = ends_tile ? 0 : others & (others + 1); others > left;
-       others -= others & -others)
-    accumulate_partial<T>(rC, x, first + others - 1);
-}
 
 template <class T>
 __device__ __forceinline__ void consume(const Problem& p, const Target& c, const Tiling& plan,

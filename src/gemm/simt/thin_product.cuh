@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory-bound products. One to sixteen rows of A times all columns of B, where B is read once,
-// directly to registers; and products with small k, where C is written once, directly from
-// registers.
+// Products of one to sixteen rows of A and all columns of B, which are bound by the memory
+// bandwidth. B is read once, directly to registers.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
-#include "device/ptx/global_memory.cuh"
+#include "device/ptx/library.cuh"
 #include "device/vector.cuh"
+#include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/part_sums.cuh"
-#include "gemm/simt/thin_sums.cuh"
+#include "gemm/simt/sent_sums.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -143,6 +143,86 @@ __device__ __forceinline__ void with_vectors(bool whole, Multiply multiply) {
     multiply(std::bool_constant<T::kFloat4>{});
   } else {
     multiply(std::false_type{});
+  }
+}
+
+// A block's k-split and columns.
+struct ThinPlace {
+  int part, tile, begin, end, column0;
+  __device__ __forceinline__ ThinPlace(const PartJob& x, int columns) {
+    part = static_cast<int>(blockIdx.x) % x.parts;
+    tile = static_cast<int>(blockIdx.x) / x.parts;
+    const std::int64_t steps = (x.k + kThinStep - 1) / kThinStep;
+    begin = static_cast<int>(steps * part / x.parts) * kThinStep;
+    end = min(x.k, static_cast<int>(steps * (part + 1) / x.parts) * kThinStep);
+    column0 = tile * columns;
+  }
+};
+
+// Adds each of `sums` over the lanes that differ in the bits from `far` down to `near`, and calls
+// store(index, sum) once for each sum and each combination of the other bits. While there are
+// several sums a lane keeps half of them and gives away the others.
+template <int kCount, class Store>
+__device__ __forceinline__ void add_lanes(float (&sums)[kCount], int far, int near, Store store,
+                                          int index = 0) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if constexpr (kCount > 1) {
+    if (far < near) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) store(index + i, sums[i]);
+      return;
+    }
+    constexpr int kHalf = kCount / 2;
+    const bool upper = (lane & far) != 0;
+    float kept[kHalf];
+#pragma unroll
+    for (int i = 0; i < kHalf; ++i) {
+      const float given = upper ? sums[i] : sums[i + kHalf];
+      kept[i] = (upper ? sums[i + kHalf] : sums[i]) + __shfl_xor_sync(0xFFFFFFFFU, given, far);
+    }
+    add_lanes(kept, far / 2, near, store, index + (upper ? kHalf : 0));
+  } else {
+    const int same = far < near ? 0 : 2 * far - near;  // the lanes that get the same sum
+    for (; far >= near; far /= 2) sums[0] += __shfl_xor_sync(0xFFFFFFFFU, sums[0], far);
+    if ((lane & same) == 0) store(index, sums[0]);
+  }
+}
+
+// Stores R x `columns` elements of C. sum_of(row, column) is this block's sum. The block of the
+// last k-split waits for those of lower number and adds their sums.
+template <int R, class SumOf>
+__device__ __forceinline__ void store_thin(const PartJob& x, const ThinPlace& me, int log_columns,
+                                           SumOf sum_of) {
+  constexpr int kAtOnce = 8;
+  const int sums = R << log_columns, tid = static_cast<int>(threadIdx.x), others = x.parts - 1;
+  unsigned* const gTile = x.gSums + std::int64_t{me.tile} * others * sums;
+  // Where there are fewer sums than threads, several threads share the k-splits of each, as many at
+  // once as their loads overlap.
+  const int threads =
+      me.part < others ? 1 : max(1, min(kThinThreads / sums, (others + kAtOnce - 1) / kAtOnce));
+  __shared__ float shares[kThinThreads];
+  if (threads > 1) {
+    float of_others = 0.0F;
+    if (tid < threads * sums) {
+      receive_sums<kAtOnce>(of_others, gTile + tid % sums, sums, others, tid / sums, threads);
+      shares[tid] = of_others;
+    }
+    __syncthreads();
+  }
+#pragma unroll 1
+  for (int i = tid; i < sums; i += kThinThreads) {
+    const int row = i >> log_columns, of_tile = i & ((1 << log_columns) - 1);
+    float sum = sum_of(row, of_tile);
+    if (me.part < others) {
+      send_sum(gTile + std::int64_t{me.part} * sums + i, sum);
+      continue;
+    }
+    if (threads > 1) {
+      for (int other = 0; other < threads; ++other) sum += shares[other * sums + i];
+    } else if (others > 0) {
+      receive_sums<kAtOnce>(sum, gTile + i, sums, others);
+    }
+    store1(x, row, me.column0 + of_tile, sum);
   }
 }
 
@@ -281,43 +361,6 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
       sum += s[((i * R + row_of_c) * 4 + four) * stride + of_lane];
     return sum;
   });
-}
-
-// Small k: C is written once, from registers. A thread computes kOuterRows x 4 elements; the four
-// are contiguous in C.
-constexpr int kOuterThreads = 256, kOuterRows = 8, kOuterCols = 128;
-constexpr int kOuterBlockRows = kOuterThreads / 32 * kOuterRows;
-__global__ void __launch_bounds__(kOuterThreads, 3)
-    outer_product(const __grid_constant__ PartJob x) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int tile = static_cast<int>(blockIdx.x);
-  const int row = tile / x.tiles_m * kOuterBlockRows + warp * kOuterRows,
-            col = tile % x.tiles_m * kOuterCols + lane * 4;
-  ptx::launch_dependents();
-  ptx::wait_for_prerequisites();
-  float acc[kOuterRows][4]{};
-  const std::int64_t step_a = x.a.vector_step, step_b = x.b.vector_step;
-  const float* a = x.a.g + row * step_a;
-  const float* b = x.b.g + col * step_b;
-#pragma unroll 4
-  for (int k = 0; k < x.k; ++k, a += x.a.k_step, b += x.b.k_step) {
-    float of_b[4], of_a[kOuterRows];
-    if (step_b == 1 && x.b.aligned && col + 4 <= x.n) {
-      set4(of_b, *reinterpret_cast<const float4*>(b));
-    } else {
-#pragma unroll
-      for (int j = 0; j < 4; ++j) of_b[j] = col + j < x.n ? b[j * step_b] : 0.0F;
-    }
-#pragma unroll
-    for (int i = 0; i < kOuterRows; ++i) of_a[i] = row + i < x.m ? a[i * step_a] : 0.0F;
-#pragma unroll
-    for (int i = 0; i < kOuterRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < 4; ++j) acc[i][j] = __fmaf_rn(of_a[i], of_b[j], acc[i][j]);
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kOuterRows; ++i) store4(x, row + i, col, float4_of(acc[i]));
 }
 
 }  // namespace ladder

@@ -8,7 +8,8 @@
 #include "gemm/plan/choice.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/split/pass.cuh"
-#include "gemm/tensor/tma_operands.cuh"
+#include "gemm/tensor/tensor_tile.cuh"
+#include "problem/accept.hpp"
 
 #include <cstdint>
 
@@ -50,7 +51,8 @@ inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t 
 template <class F>
 Status map_terms(CUtensorMap& map, const SplitOperand& x, int slabs, int vectors) {
   const std::int64_t ld = std::int64_t{slabs} * F::kTerms * F::BK;
-  return make_tensor_map(map, F::kType, x.gTerms, x.vectors, ld, ld, vectors, F::BK);
+  return make_tensor_map(map, kTypeOf<typename F::Term>, x.gTerms, x.vectors, ld, ld, vectors,
+                         F::BK);
 }
 
 }  // namespace ladder

@@ -11,7 +11,6 @@
 #include "gemm/split/fused_tile.cuh"
 #include "gemm/split/pass.cuh"
 #include "gemm/split/store.cuh"
-#include "gemm/tensor/tma_operands.cuh"
 
 #include <utility>
 

@@ -100,7 +100,7 @@ Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
     return x.along_k ? 0 : static_cast<int>(ceil_div(x.vectors, kStripVectors)) * cluster;
   };
   const auto groups = [&](const SplitOperand& x) {
-    return x.along_k ? static_cast<int>(ceil_div(x.vectors, kStripThreads / kWide)) : 0;
+    return x.along_k ? static_cast<int>(ceil_div(x.vectors, kPassThreads / kWide)) : 0;
   };
   const Strips strips{blocks(pass.a), blocks(pass.a) + blocks(pass.b), cluster,
                       static_cast<int>(ceil_div(all_tiles, cluster))};
@@ -109,7 +109,7 @@ Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
       "split pre-pass", split_at_once<F, kWide, kFloat4s, kExtra>,
       strips.blocks + whole_clusters(all, cluster) +
           (kExtra != Extra::kNone ? whole_clusters(sample_blocks(pass.k), cluster) : 0),
-      cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
+      cluster, kPassThreads, 0, stream, pass, strips, groups_a, all);
 }
 
 template <class F, bool kCount>

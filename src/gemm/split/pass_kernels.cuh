@@ -13,7 +13,6 @@
 
 namespace ladder {
 
-constexpr int kPassThreads = 256;
 // Threads of a block that splits with kWide threads per vector.
 template <int kWide>
 constexpr int kBlockOf = kWide < kPassThreads ? kPassThreads : kWide;
@@ -230,13 +229,13 @@ struct Strips {
   int cluster, tiles;
 };
 template <class F, int kWide, int kFloat4s, Extra kExtra>
-__global__ void __launch_bounds__(kStripThreads, 4)
+__global__ void __launch_bounds__(kPassThreads, 4)
     split_at_once(const __grid_constant__ SplitPass pass, Strips strips, int groups_a, int groups) {
   ptx::wait_for_prerequisites();  // before launch_dependents: the next kernel reads A and B
   ptx::launch_dependents();
   int block = static_cast<int>(blockIdx.x);
   if constexpr (kExtra != Extra::kNone) {
-    if (sampled<kStripThreads, kShallowKernel<kWide, kFloat4s>>(pass, block)) return;
+    if (sampled<kPassThreads, kShallowKernel<kWide, kFloat4s>>(pass, block)) return;
     block -= whole_clusters(sample_blocks(pass.k), strips.cluster);
     if (block < 0) return;
   }
@@ -284,7 +283,7 @@ __device__ __forceinline__ void split_group_across(const SplitOperand& x, int k,
     shared.scale[lane] = exponent_of<F>(largest);
     if (k_begin == 0) x.gExponent[vector] = shared.scale[lane];
   }
-  using Across = AcrossTile<kEdge, kPassThreads>;
+  using Across = AcrossTile<kEdge>;
   typename Across::Counts counts;
   LeastMagnitude least;
   const int padded = slabs * F::BK;

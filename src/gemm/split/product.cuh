@@ -12,9 +12,7 @@
 #include "gemm/split/copy.cuh"
 #include "gemm/split/store.cuh"
 #include "gemm/split/tile.cuh"
-#include "gemm/split/turns.cuh"
 #include "gemm/tensor/tile_order.cuh"
-#include "gemm/tensor/tma_operands.cuh"
 
 #include <algorithm>
 #include <array>

@@ -12,19 +12,19 @@
 
 namespace ladder {
 
-constexpr int kStripThreads = 256, kHeld = 32;  // kHeld: elements per thread
-constexpr int kMostBlocks = 8;                  // per cluster: the portable maximum
-constexpr int kStripVectors = 32;               // per strip
+constexpr int kHeld = 32;          // elements per thread
+constexpr int kMostBlocks = 8;     // per cluster: the portable maximum
+constexpr int kStripVectors = 32;  // per strip
 // The largest k. For more, threads would need more registers, hence fewer blocks per SM would be
 // resident and loads would overlap less.
-constexpr int kStripDepth = kMostBlocks * kHeld * kStripThreads / kStripVectors;
+constexpr int kStripDepth = kMostBlocks * kHeld * kPassThreads / kStripVectors;
 
 // Splits part `rank` of strip `strip`: kEdge * `tiles` elements along k per block.
 template <class F, bool kCount>
 __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int slabs, int strip,
                                             int rank, int blocks, int tiles) {
-  constexpr int kRows = kStripThreads / kStripVectors;  // k per load of all threads
-  constexpr int kOfTile = kEdge / kRows;                // elements per thread and tile
+  constexpr int kRows = kPassThreads / kStripVectors;  // k per load of all threads
+  constexpr int kOfTile = kEdge / kRows;               // elements per thread and tile
   constexpr int kTiles = kHeld / kOfTile;
   __shared__ float s[2][kEdge]
                     [kStripVectors + 1];  // (k, vector); padded: no bank conflicts in columns
@@ -92,7 +92,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   if (row == 0 && rank == 0 && vector < x.vectors) x.gExponent[vector] = sScale[lane];
   __syncthreads();  // scales are there
   if constexpr (kCount) atomicMax(&sCounts[lane].x, least.inverse(sScale[lane]));
-  using Across = AcrossTile<kStripVectors, kStripThreads>;
+  using Across = AcrossTile<kStripVectors>;
   typename Across::Counts counts;
 #pragma unroll
   for (int t = 0; t < kTiles; ++t) {

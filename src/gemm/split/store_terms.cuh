@@ -11,8 +11,9 @@
 
 namespace ladder {
 
-constexpr int kChunks = 32;  // ranges of k, each with its own largest magnitudes
-constexpr int kEdge = 64;    // vectors, and k, of a tile in shared memory
+constexpr int kPassThreads = 256;  // of a block, unless a vector has more
+constexpr int kChunks = 32;        // ranges of k, each with its own largest magnitudes
+constexpr int kEdge = 64;          // vectors, and k, of a tile in shared memory
 
 __device__ __forceinline__ std::uint32_t magnitude(float x) {
   return __float_as_uint(x) & 0x7FFFFFFFU;
@@ -84,12 +85,12 @@ struct OperandGroup {
         index(group < groups_of_a ? group : group - groups_of_a) {}
 };
 
-// A block of kThreads threads writes the terms of kVectors vectors, in tiles of kEdge along k. Each
-// thread counts its own elements.
-template <int kVectors, int kThreads>
+// A block of kPassThreads threads writes the terms of kVectors vectors, in tiles of kEdge along k.
+// Each thread counts its own elements.
+template <int kVectors>
 struct AcrossTile {
   static constexpr int kFloat4sOfVector = kEdge / 4,
-                       kVectorsOfThread = kVectors * kFloat4sOfVector / kThreads;
+                       kVectorsOfThread = kVectors * kFloat4sOfVector / kPassThreads;
   using Counts = TermCounts[kVectorsOfThread];
 
   // Writes the terms of the tile at (k, vector) = (first, vector0) from `s` (k, vector). The
@@ -102,7 +103,7 @@ struct AcrossTile {
     const int tid = static_cast<int>(threadIdx.x);
 #pragma unroll
     for (int i = 0; i < kVectorsOfThread; ++i) {
-      const int l = (tid + i * kThreads) / kFloat4sOfVector, q = 4 * (tid % kFloat4sOfVector),
+      const int l = (tid + i * kPassThreads) / kFloat4sOfVector, q = 4 * (tid % kFloat4sOfVector),
                 k = first + q;
       if (vector0 + l >= x.vectors || k >= slabs * F::BK) continue;
       const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
@@ -123,7 +124,7 @@ struct AcrossTile {
         seconds |= __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);
       }
       if (tid % kFloat4sOfVector != 0) continue;
-      uint4& s = sCounts[(tid + i * kThreads) / kFloat4sOfVector];
+      uint4& s = sCounts[(tid + i * kPassThreads) / kFloat4sOfVector];
       s.y = seconds;
       s.z = above;
     }

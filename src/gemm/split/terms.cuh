@@ -6,8 +6,6 @@
 #pragma once
 #include "device/round.cuh"
 
-#include <ladder/problem.hpp>
-
 #include <cstdint>
 #include <type_traits>
 
@@ -19,14 +17,10 @@ template <class Term_, int kTerms_>
 struct TermFormat {
   using Term = Term_;
   static constexpr int kTerms = kTerms_;
-  static constexpr bool kTf32 = std::is_same_v<Term, float>;
   static constexpr int kTop = std::is_same_v<Term, __half> ? 14 : 0;
   static constexpr int kSlabBytes =
       kTerms == 3 ? 64 : 128;  // per term and vector: the swizzle's span
   static constexpr int BK = kSlabBytes / static_cast<int>(sizeof(Term));
-  static constexpr Type kType = kTf32                          ? Type::kF32
-                                : std::is_same_v<Term, __half> ? Type::kF16
-                                                               : Type::kBf16;
   static_assert(kTerms == 2 || kTerms == 3, "the formats that shared memory is laid out for");
 };
 

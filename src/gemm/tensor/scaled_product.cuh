@@ -3,7 +3,7 @@
 // of their sums, so it adds the products of one stage (128 of k), which share their scales; these
 // partial sums are then promoted: multiplied by the scales and added in FP32. See r20_fp8.
 #pragma once
-#include "device/ptx/wgmma_bytes_narrow.cuh"
+#include "device/ptx/wgmma_registers.cuh"
 #include "device/schedule.cuh"
 #include "gemm/tensor/tensor_cluster.cuh"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common to the library's products on tensor cores: the stage that TMA fills and wgmma reads, a
-// warpgroup's product of one stage, and the position of each sum in C.
+// warpgroup's product of one stage, the position of each sum in C, and stores from registers.
 //
 // A stage has rows of 128 bytes with the 128-byte swizzle: BM rows of A along k, and boxes of B
 // with rows of BK elements. wgmma reads both operands of 16-bit types from there and transposes B.
@@ -12,9 +12,11 @@
 #include "device/ptx/mma.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma_registers.cuh"
+#include "device/round.cuh"
 
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
+#include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
 
 #include <cstdint>
@@ -236,5 +238,68 @@ class Product {
   Fragments fragments_[2];
   int warpgroup_;
 };
+
+// C as passed to kernels.
+template <class Out>
+struct Target {
+  Out* gC;
+  std::int64_t ld;
+  int m, n;
+  float alpha, beta;
+  bool pairs;  // pairs from even columns on are aligned for one store
+};
+
+template <class Out>
+Target<Out> target_of(const Problem& p, const Operands& o) {
+  Out* const gC = o.c_as<Out>();
+  const bool pairs =
+      reinterpret_cast<std::uintptr_t>(gC) % (2 * sizeof(Out)) == 0 && p.ldc % 2 == 0;
+  return {gC, p.ldc, static_cast<int>(p.m), static_cast<int>(p.n), p.alpha, p.beta, pairs};
+}
+
+template <class Out>
+__device__ __forceinline__ void store_element(const Target<Out>& c, Out* g, float sum) {
+  const float before = c.beta == 0.0F ? 0.0F : c.beta * static_cast<float>(*g);
+  *g = from_float(c.alpha * sum + before, Out{});
+}
+
+// Stores two neighbours, the first in an even column. Requires c.pairs and beta = 0.
+template <class Out>
+__device__ __forceinline__ void store_pair(const Target<Out>& c, Out* g, float x, float y) {
+  if constexpr (sizeof(Out) == 4) {
+    *reinterpret_cast<float2*>(g) = make_float2(c.alpha * x, c.alpha * y);
+  } else {
+    *reinterpret_cast<std::uint32_t*>(g) = pack_two(c.alpha * x, c.alpha * y, Out{});
+  }
+}
+
+// Stores columns kBegin to kEnd of the tile at (row, col) from registers, for any alpha, beta, edge
+// and alignment of C.
+template <int kBegin, int kEnd, class T>
+__device__ __forceinline__ void store_columns(const Product<T>& product,
+                                              const Target<typename T::Out>& c, int row, int col) {
+  constexpr bool kAll = kBegin == 0 && kEnd == T::BN;
+  static_assert(kAll || (!T::kTf32 && kBegin % 8 == 0 && kEnd % 8 == 0),
+                "whole groups of eight columns");
+  constexpr int kFirst = kAll ? 0 : kBegin / 2,
+                kLast = kAll ? T::kSums : kEnd / 2;  // index among the thread's sums
+  const int end = min(c.n, col + kEnd);
+  const bool inside = col + product.col() + (kAll ? T::WN : kEnd) <= end;
+  row += product.row() + product.lane_row();
+  col += product.col() + product.lane_col();
+  const int m = c.m - row, n = end - col;  // rows and columns up to the edge of C
+  auto* const gC = c.gC + row * c.ld + col;
+  if (c.pairs && c.beta == 0.0F && inside) {
+    Product<T>::template for_each_pair<kFirst, kLast>([&](int i, int j, int first, int second) {
+      if (i < m) store_pair(c, gC + i * c.ld + j, product.sums[first], product.sums[second]);
+    });
+  } else {
+    Product<T>::template for_each_pair<kFirst, kLast>([&](int i, int j, int first, int second) {
+      if (i < m && j < n) store_element(c, gC + i * c.ld + j, product.sums[first]);
+      if (i < m && j + 1 < n) store_element(c, gC + i * c.ld + j + 1, product.sums[second]);
+      asm volatile("" ::: "memory");  // in order: all reads of C at once exceed the registers
+    });
+  }
+}
 
 }  // namespace ladder

@@ -7,8 +7,6 @@
 #include "device/ptx/sync.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ring.cuh"
-#include "device/round.cuh"
-#include "gemm/tensor/target.cuh"
 #include "gemm/tensor/tensor_tile.cuh"
 
 #include <cstddef>
