@@ -12,7 +12,6 @@
 #include "gemm/call.hpp"
 #include "gemm/plan/choice.hpp"
 #include "gemm/plan/tuned_plans.hpp"
-#include "gemm/simt/batch.hpp"
 
 namespace ladder {
 namespace {

@@ -47,9 +47,9 @@ Outcome check_enumerators(const ladder_gemm_call& call) {
 
 // The addresses of one of A, B and C, if the host knows them.
 template <class T>
-Outcome check_place(const char* name, const Matrices<T>& matrices, bool arrays_on_device,
+Outcome check_place(const char* name, const StridedBatch<T>& matrices, bool arrays_on_device,
                     std::int64_t count) {
-  if (matrices.of == nullptr) return checked_matrix(name, matrices.first).status();
+  if (matrices.of == nullptr) return checked_matrix(name, matrices.g).status();
   for (std::int64_t i = 0; !arrays_on_device && i < count; ++i) {
     const std::string pointer = std::string(name) + "_pointers[" + std::to_string(i) + "]";
     if (const auto found = checked_matrix(pointer.c_str(), matrices.of[i]); !found)

@@ -13,24 +13,12 @@
 
 namespace ladder::api {
 
-// Pointers of a batch of matrices: a stride, or an array on the host or the device.
-template <class T>
-struct Matrices {
-  T* first = nullptr;
-  T* const* of = nullptr;
-  std::int64_t stride = 0;
-  T* number(std::int64_t i) const {
-    if (of != nullptr) return of[i];
-    return first == nullptr ? nullptr : first + i * stride;
-  }
-};
-
 struct Checked {
-  Problem p;   // row-major; alpha = 1 and beta = 0 where they are on the device
-  Scalars by;  // alpha and beta, wherever they are
-  Matrices<const float> a, b;
-  Matrices<float> c;
-  bool arrays_on_device = false;
+  Problem p;                       // row-major; alpha = 1 and beta = 0 where they are on the device
+  Scalars by;                      // alpha and beta, wherever they are
+  StridedBatch<const float> a, b;  // without their steps
+  StridedBatch<float> c;
+  bool arrays_on_device = false;  // arrays of pointers; else on the host
   std::int64_t count = 1;
   Precision precision = Precision::kIeee;
   bool batch_invariant = false;

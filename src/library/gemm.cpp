@@ -9,7 +9,6 @@
 
 #include "gemm/call.hpp"
 #include "gemm/plan/plan.hpp"
-#include "gemm/simt/batch.hpp"
 #include "library/choice.hpp"
 #include "library/lend.hpp"
 
@@ -26,40 +25,25 @@ FinishJob finish_job(const Checked& x, std::int64_t number, std::int64_t count) 
   job.m = x.p.m;
   job.n = x.p.n;
   job.count = count;
-  job.c.row = x.p.ldc;
-  job.c.col = 1;
-  if (x.arrays_on_device) {
-    job.c.of = x.c.of;
-  } else {
-    job.c.g = x.c.number(number);
-    job.c.stride = x.c.stride;
-  }
+  job.c = {x.arrays_on_device ? nullptr : x.c.number(number), x.arrays_on_device ? x.c.of : nullptr,
+           x.c.stride, x.p.ldc, 1};
   if (job.bias != nullptr) job.bias += number * job.bias_stride;
   if (job.residual.g != nullptr) job.residual.g += number * job.residual.stride;
   return job;
 }
 
+// One launch for the batch, or one per product if the pointers are in arrays on the host.
 Outcome enqueue_strided(const Checked& x, Stream stream) {
-  StridedJob job = strided_job(x.p, x.arrays_on_device ? Operands{} : x.operands(0));
+  StridedJob job = strided_job(x.p, x.a, x.b, x.c);
   job.by = x.by;
   job.k = x.reads() ? x.p.k : 0;
-  job.count = x.count;
   const bool host_arrays = x.c.of != nullptr && !x.arrays_on_device;
-  const auto set = [&](auto& to, const auto& from) {
-    to.stride = from.stride;
-    if (x.arrays_on_device) to.of = from.of;
-  };
-  set(job.a, x.a);
-  set(job.b, x.b);
-  set(job.c, x.c);
+  job.count = host_arrays ? 1 : x.count;
   const std::int64_t launches = host_arrays ? x.count : 1;
-  if (host_arrays) job.count = 1;
   for (std::int64_t i = 0; i < launches; ++i) {
-    if (host_arrays) {
-      job.a.g = x.reads() ? x.a.number(i) : nullptr;
-      job.b.g = x.reads() ? x.b.number(i) : nullptr;
-      job.c.g = x.c.number(i);
-    }
+    const auto take = [&](auto& to, const auto& from) { to.g = from.number(i), to.of = nullptr; };
+    if (host_arrays && x.reads()) take(job.a, x.a), take(job.b, x.b);
+    if (host_arrays) take(job.c, x.c);
     if (Status s = launch_strided(job, stream); !s) return s;
     if (!x.has_epilogue) continue;
     if (Status s = launch_finish(finish_job(x, i, job.count), stream); !s) return s;

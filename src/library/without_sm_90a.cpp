@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a library without kernels of sm_90a (LADDER_SM_90A=OFF) has in their place. No call of
 // gemm.h leads here: choose() asks the registry for the kernel first.
-#include "gemm/simt/batch.hpp"
+#include "gemm/call.hpp"
 
 namespace ladder {
 

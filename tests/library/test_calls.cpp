@@ -172,6 +172,20 @@ float activated(ladder_activation kind, float x) {
   }
 }
 
+// The call's epilogue by the definition, of one value of C, with host copies of bias and residual.
+float finished(const Example& x, const std::vector<float>& bias, const std::vector<float>& residual,
+               float value, std::int64_t i, std::int64_t j, std::int64_t number) {
+  const ladder_epilogue& e = x.call.epilogue;
+  if (e.bias_kind != LADDER_BIAS_NONE)
+    value += bias[static_cast<std::size_t>(number * e.bias_stride +
+                                           (e.bias_kind == LADDER_BIAS_PER_ROW ? i : j))];
+  value = e.scale * activated(e.activation, value);
+  if (e.residual != nullptr)
+    value += residual[static_cast<std::size_t>(number * e.residual_stride) +
+                      x.at(i, j, e.ld_residual, LADDER_OP_N)];
+  return value;
+}
+
 TEST_F(Calls, Epilogues) {
   const Handle handle;
   for (const ladder_activation activation : {LADDER_ACTIVATION_NONE, LADDER_ACTIVATION_RELU,
@@ -193,13 +207,8 @@ TEST_F(Calls, Epilogues) {
           e.ld_residual = 25;
           e.residual_stride = 700;
           e.scale = 0.5F;
-          const auto expected = x.expected([&](float v, auto i, auto j, auto number) {
-            if (bias_kind != LADDER_BIAS_NONE)
-              v += bias[static_cast<std::size_t>(number * 30 +
-                                                 (bias_kind == LADDER_BIAS_PER_ROW ? i : j))];
-            return 0.5F * activated(activation, v) +
-                   residual[static_cast<std::size_t>(number * 700) + x.at(i, j, 25, LADDER_OP_N)];
-          });
+          const auto expected =
+              x.expected([&](auto... of) { return finished(x, bias, residual, of...); });
           ASSERT_EQ(x.run(handle), LADDER_STATUS_OK) << ladder_last_error();
           const auto result = x.result();
           // erff, tanhf: at most 2 ulp; here of values up to 64
@@ -415,17 +424,8 @@ TEST_F(Calls, AtRandom) {
     e.ld_residual = 160;
     e.residual_stride = below(2) * 160 * 160;
     e.scale = static_cast<float>(1 + below(2));
-    const auto expected = x.expected([&](float v, auto i, auto j, auto number) {
-      if (e.bias_kind != LADDER_BIAS_NONE)
-        v += bias[static_cast<std::size_t>(number * e.bias_stride +
-                                           (e.bias_kind == LADDER_BIAS_PER_ROW ? i : j))];
-      if (e.activation == LADDER_ACTIVATION_RELU && v < 0) v = 0;
-      v *= e.scale;
-      if (e.residual != nullptr)
-        v += residual[static_cast<std::size_t>(number * e.residual_stride) +
-                      x.at(i, j, e.ld_residual, LADDER_OP_N)];
-      return v;
-    });
+    const auto expected =
+        x.expected([&](auto... of) { return finished(x, bias, residual, of...); });
     const ladder_status status = x.run(handle);
     if (status == LADDER_STATUS_NOT_SUPPORTED) {
       EXPECT_GT(x.call.precision, LADDER_PRECISION_AUTO) << ladder_last_error();

@@ -56,21 +56,18 @@ struct Matrix {
 
 struct Product {
   Shape shape;
-  ladder_layout layout;
-  ladder_op op_a, op_b;
-  std::int64_t pad = 3;
+  Form form;
+  std::int64_t pad;
   float alpha = 1.5F, beta = -0.5F;
   Matrix a, b, c;
 
-  Product(Shape s, ladder_layout order, ladder_op of_a, ladder_op of_b, std::int64_t gap)
+  Product(Shape s, const Form& of, std::int64_t gap)
       : shape(s),
-        layout(order),
-        op_a(of_a),
-        op_b(of_b),
+        form(of),
         pad(gap),
-        a(s.m, s.k, gap, (of_a == LADDER_OP_N) == (order == LADDER_ROW_MAJOR)),
-        b(s.k, s.n, gap, (of_b == LADDER_OP_N) == (order == LADDER_ROW_MAJOR)),
-        c(s.m, s.n, gap, order == LADDER_ROW_MAJOR) {}
+        a(s.m, s.k, gap, (of.op_a == LADDER_OP_N) == (of.layout == LADDER_ROW_MAJOR)),
+        b(s.k, s.n, gap, (of.op_b == LADDER_OP_N) == (of.layout == LADDER_ROW_MAJOR)),
+        c(s.m, s.n, gap, of.layout == LADDER_ROW_MAJOR) {}
 
   void draw(unsigned seed) {
     std::mt19937 random(seed);
@@ -84,9 +81,7 @@ struct Product {
   ladder_gemm_call call(ladder_precision precision) {
     ladder_gemm_call x;
     ladder_gemm_call_init(&x);
-    x.layout = layout;
-    x.op_a = op_a;
-    x.op_b = op_b;
+    x.layout = form.layout, x.op_a = form.op_a, x.op_b = form.op_b;
     x.precision = precision;
     x.m = shape.m, x.n = shape.n, x.k = shape.k;
     x.lda = a.ld, x.ldb = b.ld, x.ldc = c.ld;
@@ -98,8 +93,8 @@ struct Product {
   std::string name(ladder_precision precision) const {
     return std::string(ladder_precision_string(precision)) + " " + std::to_string(shape.m) + "x" +
            std::to_string(shape.n) + "x" + std::to_string(shape.k) + " layout " +
-           std::to_string(layout) + " ops " + std::to_string(op_a) + std::to_string(op_b) +
-           " gaps " + std::to_string(pad);
+           std::to_string(form.layout) + " ops " + std::to_string(form.op_a) +
+           std::to_string(form.op_b) + " gaps " + std::to_string(pad);
   }
 };
 
@@ -171,6 +166,14 @@ void expect_right(const Product& x, ladder_precision precision, const std::vecto
 
 class Products : public WithDevice {
  protected:
+  // Those that this GPU computes with an error bound.
+  static std::vector<ladder_precision> precisions() {
+    std::vector<ladder_precision> all;
+    for (const ladder_precision precision : kPrecisions) {
+      if (computes(precision) && precision != LADDER_PRECISION_TF32) all.push_back(precision);
+    }
+    return all;
+  }
   void compute(Product& x, ladder_precision precision) const {
     const ladder_gemm_call call = x.call(precision);
     std::vector<float> first;
@@ -192,13 +195,12 @@ class Products : public WithDevice {
 
 TEST_F(Products, OfRealNumbers) {
   unsigned seed = 0;
-  for (const ladder_precision precision : kPrecisions) {
-    if (!computes(precision) || precision == LADDER_PRECISION_TF32) continue;
+  for (const ladder_precision precision : precisions()) {
     for (const Shape shape :
          {Shape{1, 1, 1}, Shape{129, 67, 35}, Shape{5, 260, 97}, Shape{64, 96, 160}}) {
-      for (const auto& [layout, op_a, op_b] : kForms) {
+      for (const Form& form : kForms) {
         const bool aligned = shape.m % 4 == 0;  // rows of 16 bytes, or none
-        Product x(shape, layout, op_a, op_b, aligned ? 0 : 1 + seed % 3);
+        Product x(shape, form, aligned ? 0 : 1 + seed % 3);
         if (++seed % 2 == 0) x.beta = 0;
         x.draw(seed);
         compute(x, precision);
@@ -212,11 +214,10 @@ TEST_F(Products, OfRealNumbers) {
 TEST_F(Products, OfSpecialValues) {
   constexpr float kSpecial[] = {kInfinity, -kInfinity, kNan,           0.0F,     -0.0F,
                                 0x1p-149F, 0x1p-126F,  0x1.2345p-104F, 0x1p127F, 0x1.fffffep127F};
-  for (const ladder_precision precision : kPrecisions) {
-    if (!computes(precision) || precision == LADDER_PRECISION_TF32) continue;
+  for (const ladder_precision precision : precisions()) {
     for (const float special : kSpecial) {
       for (const ladder_layout layout : kLayouts) {
-        Product x({70, 50, 45}, layout, LADDER_OP_N, LADDER_OP_T, 1);
+        Product x({70, 50, 45}, {layout, LADDER_OP_N, LADDER_OP_T}, 1);
         x.beta = 0;
         x.draw(3);
         x.a(33, 7) = special;
@@ -233,10 +234,9 @@ TEST_F(Products, OfSpecialValues) {
 
 // Both ends of the range of FP32: rows of A and columns of B that cancel.
 TEST_F(Products, OfTinyAndHugeNumbers) {
-  for (const ladder_precision precision : kPrecisions) {
-    if (!computes(precision) || precision == LADDER_PRECISION_TF32) continue;
+  for (const ladder_precision precision : precisions()) {
     for (const int exponent : {-120, -105, -60, 60, 100, 124}) {
-      Product x({66, 34, 40}, LADDER_ROW_MAJOR, LADDER_OP_T, LADDER_OP_N, 2);
+      Product x({66, 34, 40}, {LADDER_ROW_MAJOR, LADDER_OP_T, LADDER_OP_N}, 2);
       x.alpha = 1;
       x.beta = 0;
       x.draw(static_cast<unsigned>(exponent + 200));
@@ -255,9 +255,8 @@ TEST_F(Products, OfTinyAndHugeNumbers) {
 
 // Products of numbers that are not far below the largest overflow where the exact sum does.
 TEST_F(Products, Overflow) {
-  for (const ladder_precision precision : kPrecisions) {
-    if (!computes(precision) || precision == LADDER_PRECISION_TF32) continue;
-    Product x({20, 20, 17}, LADDER_COL_MAJOR, LADDER_OP_N, LADDER_OP_N, 0);
+  for (const ladder_precision precision : precisions()) {
+    Product x({20, 20, 17}, {LADDER_COL_MAJOR, LADDER_OP_N, LADDER_OP_N}, 0);
     x.alpha = 1;
     x.beta = 0;
     x.draw(5);
@@ -274,7 +273,7 @@ TEST_F(Products, Overflow) {
 class Plans : public WithDevice {
  protected:
   ladder_gemm_plan plan(std::int64_t side, ladder_precision precision) const {
-    Product x({side, side, side}, LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_N, 0);
+    Product x({side, side, side}, {LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_N}, 0);
     return plan_of(handle, x.call(precision));
   }
   const Handle handle;
@@ -311,7 +310,7 @@ TEST_F(Plans, OfOtherGpus) {
 
 TEST_F(Products, ThatAutoGivesToTensorCores) {
   if (capability() != 80) GTEST_SKIP() << "auto takes CUDA cores, or Hopper's kernels";
-  Product x({700, 712, 100}, LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_T, 0);
+  Product x({700, 712, 100}, {LADDER_ROW_MAJOR, LADDER_OP_N, LADDER_OP_T}, 0);
   x.draw(8);
   const ladder_gemm_plan found = plan_of(handle, x.call(LADDER_PRECISION_AUTO));
   ASSERT_STREQ(found.kernel, "ladder_mma_bf16x6") << found.why;

@@ -3,7 +3,6 @@
 // within a cluster of blocks, and products with few rows or columns.
 #include "device/launch_dependent.cuh"
 #include "gemm/call.hpp"
-#include "gemm/simt/batch.hpp"
 #include "gemm/simt/direct_product.cuh"
 #include "gemm/simt/part_tile.cuh"
 #include "gemm/simt/thin_product.cuh"

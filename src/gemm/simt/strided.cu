@@ -223,7 +223,8 @@ __global__ void __launch_bounds__(kThreads) finish(const __grid_constant__ Finis
 static Status accepts(const Problem&, const Device& device) { return accept_cuda(device, kMinCc); }
 
 static Status launch(const Problem& problem, const Operands& operands, Stream stream) {
-  return launch_strided(strided_job(problem, operands), stream);
+  return launch_strided(
+      strided_job(problem, {.g = operands.a}, {.g = operands.b}, {.g = operands.c}), stream);
 }
 
 static constexpr KernelInfo kKernels[] = {
@@ -236,21 +237,23 @@ extern const std::span<const KernelInfo> kInfo{kKernels};
 
 namespace ladder {
 
-StridedJob strided_job(const Problem& p, const Operands& o) {
-  StridedJob job;
-  job.m = p.m;
-  job.n = p.n;
-  job.k = reads_ab(p) ? p.k : 0;
-  job.by = {p.alpha, p.beta};
-  const auto set = [&](auto& matrix, auto* g, std::int64_t ld, Op op) {
-    matrix.g = g;
+StridedJob strided_job(const Problem& p, const StridedBatch<const float>& a,
+                       const StridedBatch<const float>& b, const StridedBatch<float>& c) {
+  StridedJob job{.a = a,
+                 .b = b,
+                 .c = c,
+                 .m = p.m,
+                 .n = p.n,
+                 .k = reads_ab(p) ? p.k : 0,
+                 .by = {p.alpha, p.beta}};
+  const auto set_steps = [&](auto& matrix, std::int64_t ld, Op op) {
     const bool rows = (p.layout == Layout::kRowMajor) == (op == Op::kNone);
     matrix.row = rows ? ld : 1;
     matrix.col = rows ? 1 : ld;
   };
-  set(job.a, o.a, p.lda, p.op_a);
-  set(job.b, o.b, p.ldb, p.op_b);
-  set(job.c, o.c, p.ldc, Op::kNone);
+  set_steps(job.a, p.lda, p.op_a);
+  set_steps(job.b, p.ldb, p.op_b);
+  set_steps(job.c, p.ldc, Op::kNone);
   return job;
 }
 

@@ -13,13 +13,18 @@ struct Scalars {
   const float *g_alpha = nullptr, *g_beta = nullptr;
 };
 
-// A batch of matrices: element (i, j) of number b is at i * row + j * col from g + b * stride or
-// from of[b], where `of` (on the device) is not null.
+// A batch of matrices: element (i, j) of number b is at i * row + j * col from g + b * stride, or
+// from of[b] where `of` is not null.
 template <class T>
 struct StridedBatch {
   T* g = nullptr;
-  T* const* of = nullptr;
+  T* const* of = nullptr;  // on the device for kernels
   std::int64_t stride = 0, row = 0, col = 0;
+  // On the host, which must be able to read `of`.
+  T* number(std::int64_t b) const {
+    if (of != nullptr) return of[b];
+    return g == nullptr ? nullptr : g + b * stride;
+  }
 };
 
 // C = alpha A B + beta C for `count` products. Each element of C is one chain of additions over
@@ -30,7 +35,9 @@ struct StridedJob {
   std::int64_t m = 0, n = 0, k = 0, count = 1;
   Scalars by;
 };
-StridedJob strided_job(const Problem& problem, const Operands& operands);
+// One product of these matrices, whose steps it sets.
+StridedJob strided_job(const Problem& problem, const StridedBatch<const float>& a,
+                       const StridedBatch<const float>& b, const StridedBatch<float>& c);
 
 // Errors: kUnsupportedProblem (C has more than 2^43 elements), kLaunchFailed.
 Status launch_strided(const StridedJob& job, Stream stream);

@@ -24,9 +24,9 @@ struct WarpOf {
   __device__ __forceinline__ bool leads() const { return tid % 32 == 0; }
 };
 
-// Forwards this warp's partial sums. An element at a time: for 128-bit
-// stores ptxas would hold each four sums in neighbouring registers, in the banks of the operands
-// that they are multiplied with, and the main loop would run at half its rate.
+// Forwards this warp's partial sums, an element at a time: for 128-bit stores ptxas would hold each
+// four sums in neighbouring registers, in the banks of the operands that they are multiplied with,
+// and the main loop would run at half its rate.
 template <class T>
 __device__ __forceinline__ void forward_partial(float (&rC)[T::TM][T::TN], const Exchange& x) {
   const int tid = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);

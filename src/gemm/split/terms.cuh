@@ -17,6 +17,8 @@ template <class Term_, int kTerms_>
 struct TermFormat {
   using Term = Term_;
   static constexpr int kTerms = kTerms_;
+  // The scale brings a vector's largest magnitude to [2^kTop, 2^(kTop + 1)): FP16's largest binade
+  // but one, so that rounding up does not overflow. BF16 and TF32 have FP32's range.
   static constexpr int kTop = std::is_same_v<Term, __half> ? 14 : 0;
   static constexpr int kSlabBytes =
       kTerms == 3 ? 64 : 128;  // per term and vector: the swizzle's span

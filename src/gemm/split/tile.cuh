@@ -188,9 +188,9 @@ constexpr bool kTakesTurns = T::kHalves == 1 && (kGuarded || T::kPingPong);
 // the last product of the other's preceding ones is under way. So the tensor cores multiply for one
 // warpgroup during the other's promotion. Without an order, some blocks start both warpgroups at
 // the same time, and keep doing so: the tensor cores then idle during both promotions
-// (docs/lab/guard-cost.md, "The warpgroups' phase"). One object for the whole of a kernel. No
-// arrival at a barrier runs ahead of a wait: between two arrivals a warpgroup waits for the other's,
-// which follows the wait for the first of the two.
+// (docs/lab/guard-cost.md, "The warpgroups' phase"). One object serves the whole of a kernel. No
+// arrival at a barrier runs ahead of a wait: between two arrivals a warpgroup waits for the one of
+// the other warpgroup, which follows the wait for the first of the two.
 template <bool kOn>
 class Turns {
  public:
