@@ -55,8 +55,8 @@ Status launch_row_major(const Problem& p, const Operands& o, Stream stream, Laun
   return reads_ab(call.p) ? launch(call) : scale_c(call.p, call.o, stream);
 }
 
-// The products of a batch in one launch on CUDA cores, with the tiles of ladder_split_k: for compute
-// capability 9.0 and problems that kernel takes. Takes no workspace. Errors: kLaunchFailed.
+// Computes a batch by one launch on CUDA cores, with the tiles of ladder_split_k: for compute
+// capability 9.0 and problems that this kernel accepts. Takes no workspace. Errors: kLaunchFailed.
 Status launch_batch(const Problem& problem, const Operands& operands, const Batch& batch,
                     Stream stream);
 

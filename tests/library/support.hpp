@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "support/device_memory.hpp"
@@ -172,6 +173,13 @@ inline ladder_gemm_plan plan_of(ladder_handle handle, const ladder_gemm_call& ca
   plan.struct_size = sizeof plan;
   EXPECT_EQ(ladder_plan(handle, &call, &plan), LADDER_STATUS_OK) << ladder_last_error();
   return plan;
+}
+
+// Whether a call was refused, and ladder_last_error() begins with this text.
+inline void expect_refused(ladder_status found, const std::string& text,
+                           ladder_status status = LADDER_STATUS_INVALID_ARGUMENT) {
+  EXPECT_EQ(found, status) << text;
+  EXPECT_EQ(std::string(ladder_last_error()).substr(0, text.size()), text);
 }
 
 class WithDevice : public testing::Test {
