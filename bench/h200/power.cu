@@ -45,12 +45,14 @@ enum class From : unsigned char {
   kRegisters
 };  // what wgmma reads
 
+struct NoNarrowTiles {
+  static constexpr int kNarrow = 256;
+};
 template <Blocks kBlocks>
-struct Tile : ClusterTile<In, In, 128, 256, 4, kBlocks> {
+struct Tile : ClusterTile<In, In, 128, 256, 4, kBlocks>, NoNarrowTiles {
   using Base = TensorTile<In, In, 128, 256, 4>;
   static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
-  [[maybe_unused]] static constexpr int kNarrow = 256;
   struct Shared {
     typename Base::Stage stage[4];
     std::uint64_t full[4], empty[4];
