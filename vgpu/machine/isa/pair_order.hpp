@@ -40,6 +40,20 @@ template <u32 A, u32 B, u32 C, u32 D, bool kByTurns, u32... I>
   }
 }
 
+[[gnu::always_inline]] inline bool any_nan(const u64* doubles) {
+#if defined(__AVX512F__)
+  u32 nans = 0;
+  for (u32 i = 0; i < kLanes; i += kHostVector / 8) {
+    const __m512d x = _mm512_load_pd(doubles + i);
+    nans |= _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q);
+  }
+#else
+  u64 nans = 0;
+  for (u32 i = 0; i < kLanes; ++i) nans |= is_nan(bits_as<double>(doubles[i])) ? 1 : 0;
+#endif
+  return nans != 0;
+}
+
 [[gnu::always_inline]] inline void store_pairs(std::byte* window, u32 offset, u32 mask,
                                                const u64* from) {
   constexpr auto kAll = std::make_integer_sequence<u32, kHostWords>();

@@ -73,11 +73,19 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   };
   const float scale = kForm == Form::kScaled ? std::ldexp(1.0F, insn.sub - 4) : 0;
   const unsigned rounding = bits_of(m, kRoundingAt, 2);
-  if (rounding == 0 && !has(m, kFlush | kSaturate)) {
-    write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
-      return canonical(compute(bits_as<float>(sa(a[i])), bits_as<float>(sb(b[i])),
-                               kForm == Form::kFma ? bits_as<float>(sc(c[i])) : scale));
-    });
+  if (rounding == 0 && !has(m, kSaturate)) {
+    const auto write = [&]<bool kFlushes>() VGPU_INLINE {
+      const auto flushed = [](float x) VGPU_INLINE { return kFlushes ? flush(x) : x; };
+      write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+        const float x = flushed(bits_as<float>(sa(a[i]))), y = flushed(bits_as<float>(sb(b[i])));
+        const float z = kForm == Form::kFma ? flushed(bits_as<float>(sc(c[i]))) : scale;
+        return canonical(flushed(compute(x, y, z)));
+      });
+    };
+    if (has(m, kFlush))
+      write.template operator()<true>();
+    else
+      write.template operator()<false>();
     return;
   }
   const bool flushes = has(m, kFlush), saturates = has(m, kSaturate);
@@ -124,55 +132,71 @@ void swizzled_add(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 }
 
 constexpr auto kSigns = kNegateA | kNegateB | kNegateC | kAbsoluteA | kAbsoluteB | kAbsoluteC;
+
 template <Form kForm>
-void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+[[gnu::always_inline]] inline double wide_result(double x, double y, double z) {
+  if constexpr (kForm == Form::kFma)
+    return __builtin_fma(x, y, z);
+  else if constexpr (kForm == Form::kAdd)
+    return x + y;
+  else
+    return x * y;
+}
+
+// To nearest, whole rows at a time. False, and nothing is written, if a result is NaN.
+template <Form kForm, class A, class B, class C>
+[[gnu::always_inline]] inline bool wide_by_rows(std::byte* window, const Insn& insn, u32 mask,
+                                                A of_a, B of_b, C of_c) {
+  alignas(64) u64 x[kLanes], y[kLanes], z[kLanes], results[kLanes];
+  load_pairs(window, insn.s[0], x);
+  load_pairs(window, insn.s[1], y);
+  if (kForm == Form::kFma) load_pairs(window, insn.s[2], z);
+  for (u32 i = 0; i < kLanes; ++i) {
+    results[i] =
+        bits_as<u64>(wide_result<kForm>(bits_as<double>(of_a(x[i])), bits_as<double>(of_b(y[i])),
+                                        kForm == Form::kFma ? bits_as<double>(of_c(z[i])) : 0));
+  }
+  if (__builtin_expect(any_nan(results), 0)) return false;
+  store_pairs(window, insn.d, mask, results);
+  return true;
+}
+
+template <Form kForm>
+[[gnu::noinline]] void wide_with_modifiers(std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB), sc(m, kNegateC, kAbsoluteC);
+  const unsigned rounding = bits_of(m, kRoundingAt, 2);
+  if (rounding == 0 && wide_by_rows<kForm>(window, insn, mask, sa, sb, sc)) return;
   const Pair a(window, insn.s[0]), b(window, insn.s[1]), c(window, insn.s[2]);
-  const auto compute = [](double x, double y, double z) VGPU_INLINE {
-    if constexpr (kForm == Form::kFma)
-      return __builtin_fma(x, y, z);
-    else if constexpr (kForm == Form::kAdd)
-      return x + y;
-    else
-      return x * y;
-  };
-  const auto finish = [&](u32 i, double result) VGPU_INLINE {
+  write_pairs(window, insn.d, mask, [&](u32 i) {
+    if ((mask >> i & 1) == 0) return u64{0};
+    const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
+    const double result = rounded_by(rounding, wide_result<kForm>, bits_as<double>(sa(a[i])),
+                                     bits_as<double>(sb(b[i])), z);
     const double x = bits_as<double>(a[i]), y = bits_as<double>(b[i]);
     if constexpr (kForm == Form::kFma)
       return bits_as<u64>(keep_nan(result, y, bits_as<double>(c[i]), x));
     else
       return bits_as<u64>(keep_nan(result, y, x));
-  };
-  const unsigned rounding = bits_of(m, kRoundingAt, 2);
-  if (rounding == 0) {
-    alignas(64) u64 x[kLanes], y[kLanes], z[kLanes], results[kLanes];
-    load_pairs(window, insn.s[0], x);
-    load_pairs(window, insn.s[1], y);
-    if (kForm == Form::kFma) load_pairs(window, insn.s[2], z);
-    const auto all_lanes = [&](auto of_a, auto of_b, auto of_c) VGPU_INLINE {
-      u64 nans = 0;
-      for (u32 i = 0; i < kLanes; ++i) {
-        const double result = compute(bits_as<double>(of_a(x[i])), bits_as<double>(of_b(y[i])),
-                                      kForm == Form::kFma ? bits_as<double>(of_c(z[i])) : 0);
-        results[i] = bits_as<u64>(result);
-        nans |= is_nan(result) ? u64{1} : u64{0};
-      }
-      return nans;
-    };
-    const auto as_is = [](u64 bits) VGPU_INLINE { return bits; };
-    const u64 nans = has(m, kSigns) ? all_lanes(sa, sb, sc) : all_lanes(as_is, as_is, as_is);
-    if (__builtin_expect(nans == 0, 1)) {
-      store_pairs(window, insn.d, mask, results);
-      return;
-    }
-  }
-  write_pairs(window, insn.d, mask, [&](u32 i) {
-    if ((mask >> i & 1) == 0) return u64{0};
-    const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
-    return finish(
-        i, rounded_by(rounding, compute, bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z));
   });
+}
+
+template <Form kForm>
+void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const auto as_is = [](u64 bits) VGPU_INLINE { return bits; };
+  const auto minus = [](u64 bits) VGPU_INLINE { return bits ^ u64 { 1 } << 63; };
+  const auto rows = [&](auto of_a, auto of_b, auto of_c) VGPU_INLINE {
+    return wide_by_rows<kForm>(window, insn, mask, of_a, of_b, of_c);
+  };
+  bool written = false;
+  switch (modifiers(insn) & (kSigns | 3 << kRoundingAt)) {
+    case 0: written = rows(as_is, as_is, as_is); break;
+    case kNegateA: written = rows(minus, as_is, as_is); break;
+    case kNegateB: written = rows(as_is, minus, as_is); break;
+    case kNegateC: written = rows(as_is, as_is, minus); break;
+    default: break;
+  }
+  if (!written) wide_with_modifiers<kForm>(window, insn, mask);
 }
 
 // The minimum or maximum of two numbers; -0 is less than +0. If one is NaN, the other.
