@@ -10,7 +10,8 @@ inline constexpr u32 kBits = 8 * sizeof(T);
 
 template <class T>
 [[gnu::always_inline]] inline T shift_left(T a, u32 by) {
-  return by >= kBits<T> ? T(0) : static_cast<T>(static_cast<u64>(a) << (by & 63));
+  using U = std::conditional_t<sizeof(T) == 8, u64, u32>;
+  return by >= kBits<T> ? T(0) : static_cast<T>(static_cast<U>(a) << (by & (kBits<T> - 1)));
 }
 template <class T>
 [[gnu::always_inline]] inline T shift_right(T a, u32 by) {
@@ -115,16 +116,21 @@ void define_fields(OperationSink& sink) {
   op(sink, "szext.wrap.s32", [](i32 a, u32 n) { return extract(a, 0, n & 31); });
 }
 
+// The upper word of (b:a) << by, the lower one of (b:a) >> by; by < 32.
+[[gnu::always_inline]] inline u32 funnel_left(u32 a, u32 b, u32 by) {
+  return b << by | a >> 1 >> (31 - by);
+}
+[[gnu::always_inline]] inline u32 funnel_right(u32 a, u32 b, u32 by) {
+  return a >> by | b << 1 << (31 - by);
+}
+
 void define_funnel(OperationSink& sink) {
-  op(sink, "shf.l.wrap.b32",
-     [](u32 a, u32 b, u32 c) { return static_cast<u32>((pair_of(a, b) << (c & 31)) >> 32); });
-  op(sink, "shf.r.wrap.b32",
-     [](u32 a, u32 b, u32 c) { return static_cast<u32>(pair_of(a, b) >> (c & 31)); });
-  op(sink, "shf.l.clamp.b32", [](u32 a, u32 b, u32 c) {
-    return c >= 32 ? a : static_cast<u32>((pair_of(a, b) << (c & 31)) >> 32);
-  });
+  op(sink, "shf.l.wrap.b32", [](u32 a, u32 b, u32 c) { return funnel_left(a, b, c & 31); });
+  op(sink, "shf.r.wrap.b32", [](u32 a, u32 b, u32 c) { return funnel_right(a, b, c & 31); });
+  op(sink, "shf.l.clamp.b32",
+     [](u32 a, u32 b, u32 c) { return c >= 32 ? a : funnel_left(a, b, c & 31); });
   op(sink, "shf.r.clamp.b32",
-     [](u32 a, u32 b, u32 c) { return c >= 32 ? b : static_cast<u32>(pair_of(a, b) >> (c & 31)); });
+     [](u32 a, u32 b, u32 c) { return c >= 32 ? b : funnel_right(a, b, c & 31); });
 }
 
 void define_permute(OperationSink& sink) {

@@ -7,6 +7,19 @@
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
+// d = s[2] ? s[0] : s[1].
+template <class T>
+void choose(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const T *a = slot<T>(window, insn.s[0]), *b = slot<T>(window, insn.s[1]);
+  const u32 p = *slot<u32>(window, insn.s[2]);
+  write_lanes<T>(window, insn.d, mask,
+                 [&](u32 i) VGPU_INLINE { return (p >> i & 1) != 0 ? a[i] : b[i]; });
+}
+template <class T>
+void define_choice(OperationSink& sink, const char* names) {
+  sink.add(names, "", Shape{arg_of<T>(), {arg_of<T>(), arg_of<T>(), Arg::kPred}}, &choose<T>);
+}
+
 template <class T>
 void define_integer_tests(OperationSink& sink, const char* type) {
   define_test<T>(sink, "setp.eq.", type, [](T a, T b) { return a == b; });
@@ -78,9 +91,9 @@ void define_compare(OperationSink& sink) {
   op(sink, "expand.f16", [](bool p) { return static_cast<u16>(p ? 0x3c00 : 0); });
   op(sink, "expand.bf16", [](bool p) { return static_cast<u16>(p ? 0x3f80 : 0); });
 
-  op(sink, "selp.b16 selp.u16 selp.s16", [](u16 a, u16 b, bool p) { return p ? a : b; });
-  op(sink, "selp.b32 selp.u32 selp.s32 selp.f32", [](u32 a, u32 b, bool p) { return p ? a : b; });
-  op(sink, "selp.b64 selp.u64 selp.s64 selp.f64", [](u64 a, u64 b, bool p) { return p ? a : b; });
+  define_choice<u16>(sink, "selp.b16 selp.u16 selp.s16");
+  define_choice<u32>(sink, "selp.b32 selp.u32 selp.s32 selp.f32");
+  define_choice<u64>(sink, "selp.b64 selp.u64 selp.s64 selp.f64");
   op(sink, "slct.b16.s32 slct.u16.s32 slct.s16.s32",
      [](u16 a, u16 b, i32 c) { return c >= 0 ? a : b; });
   op(sink, "slct.b32.s32 slct.u32.s32 slct.s32.s32 slct.f32.s32",

@@ -22,14 +22,19 @@ void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     }
     write_row<kUniform>(window, insn.d, mask, f);
   };
-  switch (table) {
-    case 0xc0: return write([&](u32 i) VGPU_INLINE { return a[i] & b[i]; });
-    case 0xfc: return write([&](u32 i) VGPU_INLINE { return a[i] | b[i]; });
-    case 0x3c: return write([&](u32 i) VGPU_INLINE { return a[i] ^ b[i]; });
-    case 0xf8: return write([&](u32 i) VGPU_INLINE { return a[i] | (b[i] & c[i]); });
-    case 0x96: return write([&](u32 i) VGPU_INLINE { return a[i] ^ b[i] ^ c[i]; });
-    default: return write([&](u32 i) VGPU_INLINE { return look_up(table, a[i], b[i], c[i]); });
-  }
+  if (table == 0xc0) return write([&](u32 i) VGPU_INLINE { return a[i] & b[i]; });
+  write([&](u32 i) VGPU_INLINE { return look_up(table, a[i], b[i], c[i]); });
+}
+
+// Frequent tables.
+template <u32... kTables>
+void define_tables(OperationSink& sink) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const auto define = [&]<u32 kTable>(std::integral_constant<u32, kTable>) {
+    const char suffix[] = {kDigits[kTable >> 4], kDigits[kTable & 15], 0};
+    op(sink, "sass.lop3.", suffix, [](u32 a, u32 b, u32 c) { return look_up(kTable, a, b, c); });
+  };
+  (define(std::integral_constant<u32, kTables>{}), ...);
 }
 
 template <bool kUniform>
@@ -234,6 +239,8 @@ void equal_pairs(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 
 void define_sass_bits(OperationSink& sink) {
   define_twins(sink, "sass.lop3", &lop3<false>, &lop3<true>);
+  define_tables<0x1e, 0x2d, 0x39, 0x4b, 0x56, 0x6a, 0x78, 0x80, 0x96, 0x9c, 0xa8, 0xac, 0xb8, 0xca,
+                0xd8, 0xe2, 0xe4, 0xe8, 0xea, 0xf6, 0xf8, 0xfe>(sink);
   define_twins(sink, "sass.plop3", &plop3<false>, &plop3<true>);
   define_twins(sink, "sass.shf", &shf<false>, &shf<true>);
   define_twins(sink, "sass.popc", &population<false>, &population<true>);

@@ -41,6 +41,23 @@ void add3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.target != kNone) set_predicate(window, insn.target, carry_of(2), lanes);
 }
 
+// d = a + b; list: the carry.
+void add_with_carry(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  const u32 carries = lanes_where([&](u32 i) VGPU_INLINE { return a[i] + b[i] < a[i]; });
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return a[i] + b[i]; });
+  set_predicate(window, insn.list, carries, mask);
+}
+
+// d = a + b + c + the carry s[3].
+void add_carry(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  const u32 in = *slot<u32>(window, insn.s[3]);
+  write_lanes<u32>(window, insn.d, mask,
+                   [&](u32 i) VGPU_INLINE { return a[i] + b[i] + c[i] + (in >> i & 1); });
+}
+
 // d = a + b + c in 64 bits (two rows each), on the uniform datapath.
 void add3_wide(Warp&, std::byte* window, const Insn& insn, u32) {
   const Modifiers m = modifiers(insn);
@@ -158,13 +175,6 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     });
     return;
   }
-  if (high && shift != 0 && flip == 0 && insn.list == kNone && !extended) {
-    write_row<kUniform>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
-      const u32 upper = sign_extends ? static_cast<u32>(static_cast<i32>(a[i]) >> 31) : c[i];
-      return (upper << shift | a[i] >> (32 - shift)) + (b[i] ^ fb) + (fb & 1);
-    });
-    return;
-  }
   alignas(64) u32 result[kLanes], carries[kLanes];
   for (u32 i = 0; i < kLanes; ++i) {
     u32 shifted;
@@ -186,6 +196,37 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     const u32 out = lanes_where([&](u32 i) { return carries[i] != 0; });
     set_predicate(window, insn.list, out, lanes);
   }
+}
+
+// LEA without signs: the lower word, and its carry, the upper word, and the sum with a carry.
+void lea_low(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  const unsigned shift = bits_of(modifiers(insn), kShiftAt, 5);
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return (a[i] << shift) + b[i]; });
+}
+void lea_carry(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
+  const unsigned shift = bits_of(modifiers(insn), kShiftAt, 5);
+  const u32 carries = lanes_where([&](u32 i) VGPU_INLINE { return (a[i] << shift) + b[i] < b[i]; });
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return (a[i] << shift) + b[i]; });
+  set_predicate(window, insn.list, carries, mask);
+}
+template <bool kCarries>
+void lea_high(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  const unsigned shift = bits_of(m, kShiftAt, 5), rest = 32 - shift;
+  const u32 in = kCarries ? predicate(window, insn.s[3], m, kNegateP) : 0;
+  const auto write = [&](auto upper) VGPU_INLINE {
+    write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+      return (upper(i) << shift | a[i] >> rest) + b[i] + (in >> i & 1);
+    });
+  };
+  if (has(m, kSigned))
+    write([&](u32 i) VGPU_INLINE { return static_cast<u32>(static_cast<i32>(a[i]) >> 31); });
+  else
+    write([&](u32 i) VGPU_INLINE { return c[i]; });
 }
 
 // With .EX, target holds the comparison of the lower words (equal: true).
@@ -303,6 +344,20 @@ void minmax_of_three(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
+  if (!extreme.halves && ((p & mask) == mask || (p & mask) == 0)) {
+    const auto write = [&]<bool kLeast>() VGPU_INLINE {
+      const auto chosen = [](u32 x, u32 y) VGPU_INLINE { return (x < y) == kLeast ? x : y; };
+      write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+        const u32 x = a[i] ^ extreme.top, y = b[i] ^ extreme.top, z = c[i] ^ extreme.top;
+        return extreme.result(chosen(chosen(x, y), z) ^ extreme.top);
+      });
+    };
+    if ((p & mask) != 0)
+      write.template operator()<true>();
+    else
+      write.template operator()<false>();
+    return;
+  }
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
     const bool least = (p >> i & 1) != 0;
     return extreme.result(extreme(extreme(a[i], b[i], least), c[i], least));
@@ -315,6 +370,14 @@ void define_sass_integer(OperationSink& sink) {
   define_twins(sink, "sass.iadd3", &add3<false>, &add3<true>);
   op_special(sink, "u.sass.iadd3.wide", &add3_wide);
   op_special(sink, "sass.iadd3.halves", &add_halves);
+  op(sink, "sass.iadd3.plain", [](u32 a, u32 b, u32 c) { return a + b + c; });
+  op(sink, "sass.iadd3.less", [](u32 a, u32 b, u32 c) { return a + b - c; });
+  op_special(sink, "sass.iadd3.carry", &add_with_carry);
+  op_special(sink, "sass.iadd3.extended", &add_carry);
+  op_special(sink, "sass.lea.low", &lea_low);
+  op_special(sink, "sass.lea.carry", &lea_carry);
+  op_special(sink, "sass.lea.high", &lea_high<false>);
+  op_special(sink, "sass.lea.extended", &lea_high<true>);
   define_twins(sink, "sass.imad", &multiply_add<false>, &multiply_add<true>);
   define_twins(sink, "sass.imad.wide", &wide<false>, &wide<true>);
   define_twins(sink, "sass.imad.hi", &multiply_add_high<false>, &multiply_add_high<true>);

@@ -87,6 +87,7 @@ void Lowering::run() {
     lower(i);
   }
   if (count == 0) throw UnknownInstruction("there is no code");
+  take_plain_operations();
   finish();
   make_runs();
 }

@@ -144,6 +144,17 @@ class Lowering {
   void metadata(u32 pc, const Instruction& i, const SparseLayout& layout);
   void list(const Operand& first, u32 values, bool writes, u32 each = 1);
 
+  // plain.cpp: instructions that are a simpler operation become that one.
+  void take_plain_operations();
+  void plain_sum(Insn& insn);
+  void plain_product(Insn& insn);
+  void plain_shifted_sum(Insn& insn);
+  void plain_bits(Insn& insn);
+  void plain_shift(Insn& insn);
+  void plain_comparison(Insn& insn, bool of_floats);
+  void plain_extreme(Insn& insn, bool of_floats);
+  void plain_choice(Insn& insn);
+  void plain_float(Insn& insn, std::string_view name);
   void finish();
   void make_runs();
   [[noreturn]] void refuse(const std::string& why) const;
