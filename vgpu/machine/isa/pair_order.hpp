@@ -29,15 +29,42 @@ template <u32 A, u32 B, u32 C, u32 D, bool kByTurns, u32... I>
   return __builtin_shufflevector(x, y, (I / 4 * 4 + kPlaces[I % 4])...);
 }
 
-[[gnu::always_inline]] inline void load_pairs(const std::byte* window, u32 offset, u64* to) {
+[[gnu::always_inline]] inline void join_rows(const std::byte* lower, const std::byte* upper,
+                                             u64* to) {
   constexpr auto kAll = std::make_integer_sequence<u32, kHostWords>();
-  const auto* const low = reinterpret_cast<const HostWords*>(window + offset);
-  const auto* const high = low + kLanes / kHostWords;
+  const auto *const low = reinterpret_cast<const HostWords*>(lower),
+                    *const high = reinterpret_cast<const HostWords*>(upper);
   auto* const out = reinterpret_cast<HostWords*>(to);
   for (u32 i = 0; i < kLanes / kHostWords; ++i) {
     out[2 * i] = picked<0, 1, 0, 1, true>(low[i], high[i], kAll);
     out[2 * i + 1] = picked<2, 3, 2, 3, true>(low[i], high[i], kAll);
   }
+}
+
+[[gnu::always_inline]] inline void load_pairs(const std::byte* window, u32 offset, u64* to) {
+  join_rows(window + offset, window + offset + 4 * kLanes, to);
+}
+// A row of words as the lower halves. The upper ones have no meaning.
+[[gnu::always_inline]] inline void load_words(const std::byte* window, u32 offset, u64* to) {
+  join_rows(window + offset, window + offset, to);
+}
+
+// c += a * b of the lower halves.
+template <bool kSigned>
+[[gnu::always_inline]] inline void multiply_add_words(const u64* a, const u64* b, u64* c) {
+#if defined(__AVX512F__)
+  for (u32 i = 0; i < kLanes; i += kHostVector / 8) {
+    const __m512i x = _mm512_load_si512(a + i), y = _mm512_load_si512(b + i);
+    const __m512i product =
+        kSigned ? _mm512_maskz_mul_epi32(0xff, x, y) : _mm512_maskz_mul_epu32(0xff, x, y);
+    _mm512_store_si512(c + i, _mm512_add_epi64(product, _mm512_load_si512(c + i)));
+  }
+#else
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u32 x = static_cast<u32>(a[i]), y = static_cast<u32>(b[i]);
+    c[i] += kSigned ? static_cast<u64>(i64{static_cast<i32>(x)} * static_cast<i32>(y)) : u64{x} * y;
+  }
+#endif
 }
 
 [[gnu::always_inline]] inline bool any_nan(const u64* doubles) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine code: integers. Operands a, b, c are s[0] to s[2]; s[3] a predicate or carry; d, list and
 // target results.
+#include "machine/isa/pair_order.hpp"
 #include "machine/isa/sass.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
@@ -107,15 +108,18 @@ template <bool kSignedProduct>
 template <bool kSignedProduct>
 void multiply_add_wide(std::byte* window, const Insn& insn, u32 lanes) {
   const Modifiers m = modifiers(insn);
+  if (!has(m, kExtended | kNegateB | kNegateC) && insn.list == kNone) {
+    alignas(64) u64 x[kLanes], y[kLanes], sums[kLanes];
+    load_words(window, insn.s[0], x);
+    load_words(window, insn.s[1], y);
+    load_pairs(window, insn.s[2], sums);
+    multiply_add_words<kSignedProduct>(x, y, sums);
+    store_pairs(window, insn.d, lanes, sums);
+    return;
+  }
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   const Pair c(window, insn.s[2]);
   const u64 fb = has(m, kNegateB) ? ~u64{0} : 0, fc = has(m, kNegateC) ? ~u64{0} : 0;
-  if (!has(m, kExtended) && insn.list == kNone) {
-    write_pairs(window, insn.d, lanes, [&](u32 i) VGPU_INLINE {
-      return (product<kSignedProduct>(a[i], b[i]) ^ fb) + (fb & 1) + (c[i] ^ fc) + (fc & 1);
-    });
-    return;
-  }
   const u32 in = has(m, kExtended) ? predicate(window, insn.s[3], m, kNegateP) : 0;
   u32 out = 0;
   write_pairs(window, insn.d, lanes, [&](u32 i) {
