@@ -133,7 +133,7 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
   const double before = pipe_ms(pa, top.name), after = pipe_ms(pb, top.name);
   if (before > 0 && std::abs(after / before - 1) >= kNotable) {
     sentences.push_back(
-        fmt::format("{} asks {} of {}, the busiest pipe of {} ({:.0f}% of its time).", b.id,
+        fmt::format("{} needs {} of {}, the busiest pipe of {} ({:.0f}% of its time).", b.id,
                     percent(after / before - 1), top.name, slow.id, 100 * top.ms / slower.ms));
   }
   // Other instructions per multiply-add.

@@ -207,9 +207,9 @@ std::vector<std::string> why(const HostExplanation& a, const HostExplanation& b)
   const HostExplanation& slow = a.ms >= b.ms ? a : b;
   const double before = pipe_ms(a, slow.limiter), after = pipe_ms(b, slow.limiter);
   if (std::abs(after - before) > kNotable * before)
-    sentences.push_back(after > 0 ? fmt::format("{} asks {:.3g} ms of {} where {} asks {:.3g}.",
+    sentences.push_back(after > 0 ? fmt::format("{} takes {:.3g} ms of {} where {} takes {:.3g}.",
                                                 b.id, after, slow.limiter, a.id, before)
-                                  : fmt::format("{} asks nothing of {}, {} {:.3g} ms.", b.id,
+                                  : fmt::format("{} takes nothing of {}, {} {:.3g} ms.", b.id,
                                                 slow.limiter, a.id, before));
   return sentences;
 }

@@ -166,7 +166,7 @@ Grade grade_of(const Mark& mark, Measures& measures, const std::vector<analyse::
     return grade;
   }
   if (holds(mark, measured.value(), limit.value())) grade.verdict = Verdict::kPassed;
-  grade.text = fmt::format("{} {}; {} {} wanted{}", figure(measured.value()), mark.unit,
+  grade.text = fmt::format("{} {}; {} {} expected{}", figure(measured.value()), mark.unit,
                            mark.relation, figure(limit.value()),
                            is_estimate(mark, measures) ? " (counted in PTX, an estimate)" : "");
   if (grade.verdict == Verdict::kPassed) return grade;
@@ -185,8 +185,9 @@ Grade right_grade(const TrialResult& trial, const std::vector<analyse::Trace>& t
     const WrongResult& w = o.wrong;
     grade.verdict = Verdict::kFailed;
     const std::string where = fmt::format("{}: {} at {}", to_string(o.sizes), w.array, w.element);
-    grade.text = w.unwritten ? fmt::format("{} was never written; {:.7g} wanted", where, w.wanted)
-                             : fmt::format("{} is {:.7g}; {:.7g} wanted", where, w.got, w.wanted);
+    grade.text = w.unwritten
+                     ? fmt::format("{} was never written; {:.7g} expected", where, w.expected)
+                     : fmt::format("{} is {:.7g}; {:.7g} expected", where, w.got, w.expected);
     if (!w.unwritten && w.allowed > 0)
       grade.details.push_back(fmt::format("off by {:.2g}, {:.2g} allowed", w.error, w.allowed));
     grade.details.push_back(fmt::format("{} of {} elements of {} are wrong{}{}", w.wrong, w.of,

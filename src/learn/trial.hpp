@@ -16,7 +16,7 @@ namespace ladder::learn {
 // A wrong result of one case.
 struct WrongResult {
   std::string array, element;  // "c", "row 3, col 5"
-  double got = 0, wanted = 0, error = 0, allowed = 0;
+  double got = 0, expected = 0, error = 0, allowed = 0;
   bool unwritten = false;
   std::uint64_t wrong = 0, of = 0;  // elements
   std::vector<std::string> map;     // of the output: . right, x wrong, ? never written

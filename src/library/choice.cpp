@@ -81,7 +81,7 @@ Product product_of(const Checked& x, const Chosen& chosen, std::int64_t number, 
   return product;
 }
 
-Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limit, bool asks,
+Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limit, bool needs,
                Chosen& chosen) {
   const bool fp32 = x.precision == Precision::kIeee || x.precision == Precision::kAuto;
   const bool one_launch = is_one_launch(handle, x);
@@ -118,7 +118,7 @@ Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limi
     chosen.precision = chosen.kernel->precision;
     chosen.is_apart = x.by.g_alpha != nullptr;
     chosen.short_of = lacked;
-    if (asks || limit != kUnlimited) chosen.need = need_of(x, chosen);
+    if (needs || limit != kUnlimited) chosen.need = need_of(x, chosen);
     const std::int64_t bytes = chosen.bytes(x);
     Outcome o = check_limit(*chosen.kernel, bytes, limit);
     if (o || !fp32) return o;

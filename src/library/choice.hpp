@@ -30,10 +30,10 @@ struct Chosen {
   std::int64_t bytes(const Checked& x) const { return product_bytes(x) + bytes_of(need); }
 };
 
-// Chooses a kernel that does with `limit` bytes of workspace. `asks`: whether Chosen::need is
-// wanted where the limit does not ask for it. Errors: LADDER_STATUS_NOT_SUPPORTED,
+// Chooses a kernel that does with `limit` bytes of workspace. `needs`: whether to find
+// Chosen::need where the limit does not require it. Errors: LADDER_STATUS_NOT_SUPPORTED,
 // LADDER_STATUS_WORKSPACE_TOO_SMALL.
-Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limit, bool asks,
+Outcome choose(const ladder_context& handle, const Checked& x, std::int64_t limit, bool needs,
                Chosen& chosen);
 
 // Errors: LADDER_STATUS_WORKSPACE_TOO_SMALL, where the kernel needs more than `limit` bytes.

@@ -92,11 +92,11 @@ struct Planned {
   Chosen chosen;
 };
 
-Outcome plan_call(const ladder_context& handle, const ladder_gemm_call* call, bool asks,
+Outcome plan_call(const ladder_context& handle, const ladder_gemm_call* call, bool needs,
                   Planned& planned, std::int64_t limit) {
   if (Outcome o = check(handle, call, planned.x); !o) return o;
   const bool apart = planned.x.by.g_alpha != nullptr;  // the pool must know how much
-  return choose(handle, planned.x, limit, asks || apart, planned.chosen);
+  return choose(handle, planned.x, limit, needs || apart, planned.chosen);
 }
 
 void copy_text(char* to, std::size_t bytes, const std::string& text) {

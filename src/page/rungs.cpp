@@ -151,7 +151,7 @@ std::string rungs_section(const Contents& c) {
   std::string html =
       "<section id=\"rungs\">\n<h2>Rung by rung</h2>\n<p>From the kernel's machine code, and from "
       "a warp in the middle of a small problem that the virtual GPU traced. Colours and numbers "
-      "are lanes; x4: so many lanes want the same word; grey: fetched, not wanted.</p>\n<div "
+      "are lanes; x4: so many lanes read the same word; grey: fetched, not used.</p>\n<div "
       "id=\"pick-rung\" class=\"controls\"></div>\n";
   std::string sections;
   for (const Explanation& e : c.explained) sections += section(e);

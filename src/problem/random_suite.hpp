@@ -24,7 +24,7 @@ constexpr std::string_view kWhat =
     "mixed";
 }  // namespace random_suite
 
-// True if a suite's name asks for random problems, in the right form or not.
+// True if a suite's name is that of random problems, in the right form or not.
 bool is_random_suite(std::string_view name);
 
 // Draws the problems of random:SEED:N: FP32, row-major, alpha = 1, beta = 0, no problem twice, in

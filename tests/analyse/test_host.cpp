@@ -134,7 +134,7 @@ TEST(HostDifference, names_both_limits) {
   predict_host(b);
   const auto said = why(a, b);
   ASSERT_FALSE(said.empty());
-  EXPECT_NE(said.back().find("b_rung asks nothing of additions that wait"), std::string::npos)
+  EXPECT_NE(said.back().find("b_rung takes nothing of additions that wait"), std::string::npos)
       << said.back();
   b.ms = 0;
   b.no_code = "objdump is not installed";

@@ -257,7 +257,7 @@ class Prediction(unittest.TestCase):
 class Difference(unittest.TestCase):
     def test_sentences_come_from_the_numbers(self):
         out = ladder("diff", "r06", "r07").stdout
-        self.assertRegex(out, r"r07_swizzled asks \d+% less of L1 and shared memory")
+        self.assertRegex(out, r"r07_swizzled needs \d+% less of L1 and shared memory")
         self.assertRegex(out, r"L1 and shared memory, ms busy +[\d.]+ +[\d.]+ +/ ")
         self.assertIn("+++ r07_swizzled", out)  # the sources
         other = ladder("diff", "r04", "r05", "--no-source").stdout

@@ -12,29 +12,29 @@ namespace {
 u32 first_lane(u32 mask) { return static_cast<u32>(__builtin_ctz(mask)); }
 
 // The lanes that a parked group waits for, including exited ones.
-u32 wanted_by(const Warp& warp, const Group& group) {
+u32 expected_by(const Warp& warp, const Group& group) {
   if (group.state == GroupState::kWarpBarrier) return group.wait;
   const u32* const barrier = reinterpret_cast<const u32*>(warp.window + group.wait);
   return barrier[first_lane(group.mask)];
 }
 
 // Identifies groups that wait together. In a recursive function, lanes of several activations may
-// wait at the same instruction; `wanted`, the lanes that they wait for, distinguishes them.
-struct Meeting {
+// wait at the same instruction; `expected`, the lanes that they wait for, distinguishes them.
+struct Convergence {
   GroupState state;
-  u32 wait, pc, wanted;
+  u32 wait, pc, expected;
 
   bool has(const Warp& warp, const Group& group) const {
     if (group.state != state || group.wait != wait) return false;
     return state == GroupState::kWarpBarrier ||
-           (group.pc == pc && wanted_by(warp, group) == wanted);
+           (group.pc == pc && expected_by(warp, group) == expected);
   }
 };
 
-u32 arrived(const Warp& warp, const Meeting& meeting) {
+u32 arrived(const Warp& warp, const Convergence& convergence) {
   u32 lanes = 0;
   for (u32 i = 0; i < warp.parked_count; ++i) {
-    if (meeting.has(warp, warp.parked[i])) lanes |= warp.parked[i].mask;
+    if (convergence.has(warp, warp.parked[i])) lanes |= warp.parked[i].mask;
   }
   return lanes;
 }
@@ -44,7 +44,7 @@ u32 arrived(const Warp& warp, const Meeting& meeting) {
 // executing it, or (`left`) the lanes that were missing have left by BREAK.
 void count_again(const Warp& warp, u32 pc, u32 lanes, u32 early, bool left) {
   if (!left && early == 0 && (warp.restored[warp.code[pc].sub] & lanes) == 0) return;
-  // Where a BREAK and early arrivals meet, some measured patterns are counted otherwise.
+  // Where a BREAK and early arrivals coincide, some measured patterns are counted otherwise.
   warp.block->counters.broke |= early != 0 && warp.broke;
   observer::Repetition& again = warp.block->counters.again[pc];
   ++again.executions;
@@ -52,18 +52,18 @@ void count_again(const Warp& warp, u32 pc, u32 lanes, u32 early, bool left) {
   again.repeated += lane_count(lanes & ~early);
 }
 
-void release(Warp& warp, const Meeting& meeting, bool left = false) {
-  if (meeting.state == GroupState::kReconverge) {
+void release(Warp& warp, const Convergence& convergence, bool left = false) {
+  if (convergence.state == GroupState::kReconverge) {
     u32 early = 0;
     for (u32 i = 0; i < warp.parked_count; ++i) {
       const Group& group = warp.parked[i];
-      if (group.early && meeting.has(warp, group)) early |= group.mask;
+      if (group.early && convergence.has(warp, group)) early |= group.mask;
     }
-    count_again(warp, meeting.pc, arrived(warp, meeting), early, left);
+    count_again(warp, convergence.pc, arrived(warp, convergence), early, left);
   }
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
-    if (!meeting.has(warp, group)) continue;
+    if (!convergence.has(warp, group)) continue;
     group.state = GroupState::kReady;
     group.early = false;
     group.wait = kReleased;
@@ -73,21 +73,21 @@ void release(Warp& warp, const Meeting& meeting, bool left = false) {
   join_released(warp);
 }
 
-void arrive(Warp& warp, GroupState state, u32 wait, u32 wanted) {
-  if ((wanted & warp.live & ~warp.mask) == 0) {
+void arrive(Warp& warp, GroupState state, u32 wait, u32 expected) {
+  if ((expected & warp.live & ~warp.mask) == 0) {
     if (state == GroupState::kReconverge) count_again(warp, warp.pc, warp.mask, 0, false);
     ++warp.pc;
     return;
   }
-  const Meeting meeting{state, wait, warp.pc, wanted};
-  if ((wanted & warp.live & ~(warp.mask | arrived(warp, meeting))) != 0) {
+  const Convergence convergence{state, wait, warp.pc, expected};
+  if ((expected & warp.live & ~(warp.mask | arrived(warp, convergence))) != 0) {
     park(warp, state, wait);
     return;
   }
   warp.parked[warp.parked_count++] = {warp.pc, warp.mask, warp.frame,
                                       state,   wait,      warp.instructions};
   warp.mask = 0;
-  release(warp, meeting);
+  release(warp, convergence);
   select_group(warp);
 }
 
@@ -114,22 +114,23 @@ void arrive_early(Warp& warp) {
     Group waiting = group;
     waiting.state = GroupState::kReconverge;
     waiting.wait = insn.s[0];
-    const u32 wanted = wanted_by(warp, waiting);
-    const Meeting meeting{waiting.state, waiting.wait, waiting.pc, wanted};
-    if ((wanted & warp.live & ~(group.mask | arrived(warp, meeting))) == 0) continue;
+    const u32 expected = expected_by(warp, waiting);
+    const Convergence convergence{waiting.state, waiting.wait, waiting.pc, expected};
+    if ((expected & warp.live & ~(group.mask | arrived(warp, convergence))) == 0) continue;
     waiting.early = true;
     group = waiting;
   }
 }
 
-void meet(Warp& warp, const Insn&, u32 wanted) {
-  arrive(warp, GroupState::kWarpBarrier, wanted, wanted);
+void warpsync(Warp& warp, const Insn&, u32 expected) {
+  arrive(warp, GroupState::kWarpBarrier, expected, expected);
 }
 
 void meet_apart(Warp& warp, const u32* masks) {
-  const u32 wanted = masks[first_lane(warp.mask)];
-  bool one = (wanted & warp.live & ~warp.mask) == 0;
-  for (u32 left = warp.mask; left != 0; left &= left - 1) one &= masks[first_lane(left)] == wanted;
+  const u32 expected = masks[first_lane(warp.mask)];
+  bool one = (expected & warp.live & ~warp.mask) == 0;
+  for (u32 left = warp.mask; left != 0; left &= left - 1)
+    one &= masks[first_lane(left)] == expected;
   if (one) {
     ++warp.pc;
     return;
@@ -178,9 +179,10 @@ void settle(Warp& warp, bool left) {
     const Group group = warp.parked[i];
     const bool waits =
         group.state == GroupState::kReconverge || group.state == GroupState::kWarpBarrier;
-    const Meeting meeting{group.state, group.wait, group.pc, waits ? wanted_by(warp, group) : 0};
-    if (waits && (meeting.wanted & warp.live & ~arrived(warp, meeting)) == 0) {
-      release(warp, meeting, left);
+    const Convergence convergence{group.state, group.wait, group.pc,
+                                  waits ? expected_by(warp, group) : 0};
+    if (waits && (convergence.expected & warp.live & ~arrived(warp, convergence)) == 0) {
+      release(warp, convergence, left);
       i = 0;
     } else {
       ++i;
@@ -205,9 +207,9 @@ bool skip_for_warpsync(Warp& warp) {
   for (u32 i = 0; at_warpsync != 0 && i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
     if (group.state != GroupState::kReconverge) continue;
-    const u32 wanted = wanted_by(warp, group);
+    const u32 expected = expected_by(warp, group);
     const u32 missing =
-        wanted & warp.live & ~arrived(warp, {group.state, group.wait, group.pc, wanted});
+        expected & warp.live & ~arrived(warp, {group.state, group.wait, group.pc, expected});
     if (missing == 0 || (missing & ~at_warpsync) != 0) continue;
     let_go(warp, group);
     return true;

@@ -23,8 +23,8 @@ void reconverge(Warp& warp, const Insn& insn);
 // estimates.
 void arrive_early(Warp& warp);
 
-// WARPSYNC: the same for the lanes in the mask `wanted`.
-void meet(Warp& warp, const Insn& insn, u32 wanted);
+// WARPSYNC: the same for the lanes in the mask `expected`.
+void warpsync(Warp& warp, const Insn& insn, u32 expected);
 
 // WARPSYNC.EXCLUSIVE: the same for each of the lanes' masks; the lanes of a mask continue as a
 // group of their own.

@@ -66,7 +66,7 @@ void Memory::Impl::evict() {
   holes.give(begin, footprint(bytes));
 }
 
-// A program that allocates and frees by turns gets the block of the turn before the last one, so
+// A program that alternately allocates and frees gets the block of the turn before the last one, so
 // that its launches repeat earlier ones. 0: none.
 std::uint64_t Memory::Impl::take_earlier_turn(std::size_t bytes) {
   const std::uint64_t begin = turns.earlier(bytes);

@@ -78,7 +78,7 @@ class Memory {
   // zone of at least 512 bytes to each neighbour (more after larger blocks). Null if it does not
   // fit, or for 0 bytes. To detect use after free, a freed block is quarantined until
   // kQuarantineBytes have been freed after it; it does not count against the capacity. A loop that
-  // allocates and frees blocks of one size by turns gets two blocks by turns.
+  // alternately allocates and frees blocks of one size gets two blocks in turn.
   void* allocate(std::size_t bytes, std::string name = "");
   bool free(void* pointer);  // false: not the start of a live allocation
   // Memory that is freed and allocated again at the same address, as that of graphs. After

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that a program allocates and frees by turns, as a loop does. A turn of a size begins with
-// a block of this size where there is none, and ends where there is none again.
+// Blocks that a program allocates and frees alternately, as a loop does. A turn of a size begins
+// with a block of this size where there is none, and ends where there is none again.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -139,13 +139,13 @@ double part_cycles(const PartShape& x, const PartPlan& plan, const PartTileCost&
 }
 
 void each_part_plan(const PartShape& x, int sms, const std::function<void(const PartPlan&)>& visit,
-                    const std::function<bool(double)>& is_wanted) {
+                    const std::function<bool(double)>& may_be_best) {
   for (std::size_t i = 0; i < kPartTiles.size(); ++i) {
     const PartTileCost& t = kPartTiles[i];
     if (t.k_major && !x.a_k_major) continue;
     if (x.batch > 1 && !t.of_batch) continue;
     const TileTimes times(x, t, sms);
-    if (is_wanted && !is_wanted(times.least())) continue;
+    if (may_be_best && !may_be_best(times.least())) continue;
     const std::int64_t count = times.tiles(), steps = std::max<std::int64_t>(1, times.steps());
     for (int cluster = 1; cluster <= kMostCluster; cluster *= 2) {
       if (cluster > steps || (cluster > 1 && count >= std::int64_t{sms} * t.blocks_of_sm)) break;
@@ -154,8 +154,8 @@ void each_part_plan(const PartShape& x, int sms, const std::function<void(const 
                                     ? 1
                                     : std::min({limit::cuda_core_k_splits, steps / cluster,
                                                 1 + limit::sent_sums / (count * t.bm * t.bn)});
-      const auto with_parts = [&](std::int64_t wanted) {
-        const std::int64_t parts = std::clamp<std::int64_t>(wanted, 1, most);
+      const auto with_parts = [&](std::int64_t fit) {
+        const std::int64_t parts = std::clamp<std::int64_t>(fit, 1, most);
         if (parts <= before) return;
         before = parts;
         visit(PartPlan{static_cast<int>(i), cluster, static_cast<int>(parts),

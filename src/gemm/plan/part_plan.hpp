@@ -65,10 +65,10 @@ struct PartPlan {
 std::int64_t part_capacity(int sms, int of_sm, int cluster);
 
 // Calls `visit` with every tile and number of k-splits that is considered. Tiles that require a
-// K-major A are considered only if it is. A tile is left out if is_wanted(a time that none of its
+// K-major A are considered only if it is. A tile is left out if may_be_best(a time that none of its
 // plans goes below) is false.
 void each_part_plan(const PartShape& x, int sms, const std::function<void(const PartPlan&)>& visit,
-                    const std::function<bool(double)>& is_wanted = {});
+                    const std::function<bool(double)>& may_be_best = {});
 
 // The predicted time of one of them, with its tile.
 double part_cycles(const PartShape& x, const PartPlan& plan, const PartTileCost& tile, int sms);

@@ -122,9 +122,9 @@ void each_thin_plan(const PartShape& x, int sms,
                        sums = std::int64_t{rows_of(x.rows)} * thin_columns(plan) * tiles;
     int before = 0;
     for (const double of_sm : {0.0, 0.25, 0.5, 1.0, 2.0, 4.0}) {
-      const auto wanted = static_cast<std::int64_t>(of_sm * sms) / tiles;
+      const auto parts = static_cast<std::int64_t>(of_sm * sms) / tiles;
       plan.parts = static_cast<int>(
-          std::clamp<std::int64_t>(wanted, 1, std::min(steps, 1 + limit::thin_sums / sums)));
+          std::clamp<std::int64_t>(parts, 1, std::min(steps, 1 + limit::thin_sums / sums)));
       if (plan.parts == before) continue;
       before = plan.parts;
       plan.cycles = thin_cycles(x, plan, sms);

@@ -40,8 +40,8 @@ void branch(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 
 // BRA.DIV: taken if lanes of the mask in s[0] are not active here. sub 1: BRA.CONV, if all are.
 void branch_if_apart(Warp& warp, std::byte* window, const Insn& insn, u32) {
-  const u32 wanted = slot<u32>(window, insn.s[0])[__builtin_ctz(warp.mask)];
-  const bool apart = (wanted & warp.live & ~warp.mask) != 0;
+  const u32 expected = slot<u32>(window, insn.s[0])[__builtin_ctz(warp.mask)];
+  const bool apart = (expected & warp.live & ~warp.mask) != 0;
   warp.pc = apart == (insn.sub == 0) ? insn.target : warp.pc + 1;
 }
 
@@ -88,9 +88,9 @@ void exit_thread_if(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 }
 void synchronise(Warp& warp, std::byte*, const Insn& insn, u32) { reconverge(warp, insn); }
 void synchronise_warp(Warp& warp, std::byte* window, const Insn& insn, u32) {
-  const u32 wanted =
+  const u32 expected =
       insn.s[0] == kNone ? kAllLanes : slot<u32>(window, insn.s[0])[__builtin_ctz(warp.mask)];
-  meet(warp, insn, wanted);
+  warpsync(warp, insn, expected);
 }
 void synchronise_warp_apart(Warp& warp, std::byte* window, const Insn& insn, u32) {
   meet_apart(warp, slot<u32>(window, insn.s[0]));
