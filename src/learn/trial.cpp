@@ -232,10 +232,10 @@ class Case {
       std::uint64_t rest = i;
       for (std::size_t d = indices.size(); d-- > 0; rest /= extents[d])
         *indices[d] = static_cast<double>(rest % extents[d]);
-      const Value expected = value.value().evaluate();
+      const Value reference = value.value().evaluate();
       const double got = output.value().values[i];
-      const double allowed = error.value().evaluate().value * 0x1p-24 * expected.magnitude;
-      const double off = std::abs(got - expected.value);
+      const double allowed = error.value().evaluate().value * 0x1p-24 * reference.magnitude;
+      const double off = std::abs(got - reference.value);
       const bool right = off <= allowed;  // false for NaN
       const bool unwritten = output.value().unwritten[i];
       marks += right ? '.' : unwritten ? '?' : 'x';
@@ -249,7 +249,7 @@ class Case {
         wrong.element +=
             fmt::format("{}{} {}", d == 0 ? "" : ", ", expected.indices[d].first, *indices[d]);
       wrong.got = got;
-      wrong.expected = expected.value;
+      wrong.expected = reference.value;
       wrong.error = off;
       wrong.allowed = allowed;
       wrong.unwritten = unwritten;
