@@ -85,7 +85,8 @@ __device__ __forceinline__ void copy_rows(const PartJob& x, std::uint32_t s, int
     }
     return;
   }
-  // A warp copies kRows x kOfK elements: few cache lines of A, and few bank conflicts.
+  // A warp copies kRows rows x kOfK k at once. More rows mean fewer bank conflicts where shared
+  // memory is (k, rows), and more of them where it is (rows, k); more k, the reverse.
   const auto copy = [&](auto rows_of_warp, auto along) {
     constexpr int kRows = decltype(rows_of_warp)::value, kOfK = 32 / kRows;
     constexpr bool kAlong = decltype(along)::value;
