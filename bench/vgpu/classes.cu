@@ -2,7 +2,8 @@
 // What one instruction of a warp takes of the virtual GPU, by classes: nanoseconds of processor
 // time, the least of five launches of one warp. Each row is a loop of 32 such instructions in four
 // chains; isetp_sel, fsetp_fsel and imad_wide (a 64-bit sum) are of two instructions, and give the
-// time of both. `classes PART` measures the rows whose names have that part. From machine code of sm_90.
+// time of both. `classes PART` measures the rows whose names have that part. From machine code of
+// sm_90.
 //
 //   build/bin/vgpu --no-reuse -- build/bin/classes
 #include <algorithm>
