@@ -50,8 +50,8 @@ class CallMemory {
   cudaStream_t stream_ = nullptr;
 };
 
-// Allows `kernel` this many bytes of shared memory per block. Calls the runtime only once per
-// kernel, because the call takes as long as a launch.
+// Allows `kernel` this many bytes of shared memory per block, or more. Calls the runtime only if
+// fewer were allowed before, because the call takes as long as a launch.
 cudaError_t allow_shared(const void* kernel, int bytes);
 
 }  // namespace ladder

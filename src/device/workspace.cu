@@ -8,9 +8,9 @@
 #include <condition_variable>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -331,15 +331,16 @@ Status sm_count(int& sms) {
 
 cudaError_t allow_shared(const void* kernel, int bytes) {
   static std::mutex mutex;
-  static std::set<std::pair<int, const void*>> allowed;
+  static std::map<std::pair<int, const void*>, int> allowed;  // bytes
   int device = 0;
   if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
   const std::lock_guard lock(mutex);
-  if (allowed.contains({device, kernel})) return cudaSuccess;
+  int& most = allowed[{device, kernel}];
+  if (bytes <= most) return cudaSuccess;
   const RelaxedCapture relaxed;
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  if (error == cudaSuccess) allowed.insert({device, kernel});
+  if (error == cudaSuccess) most = bytes;
   return error;
 }
 
