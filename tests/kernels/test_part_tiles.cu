@@ -30,12 +30,13 @@ void expect_product(const Shape& s) {
   job.tiles_m = tiles_m;
   job.cluster = s.cluster;
   job.parts = s.parts;
+  job.early = s.k % 2 == 0;
   expect_launched({s.m, s.n, s.k, s.a_along, s.b_along, s.c_rows, 2.0F, -1.0F}, s.more, 0, job,
                   std::int64_t{tiles} * (s.parts - 1) * T::BM * T::BN, [&](const PartJob& x) {
                     return with_copies<T>(x, [&]<Copies kA, Copies kB>() {
                       return launch_dependent("tile", part_tile<T, kA, kB>,
                                               std::int64_t{tiles} * s.parts * s.cluster, s.cluster,
-                                              T::kThreads, T::kBytes, nullptr, x);
+                                              T::kThreads, T::bytes(s.cluster), nullptr, x);
                     });
                   });
 }
@@ -54,9 +55,23 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
       }
       expect_product<T>({T::BM + 1, 7, 9 * T::BK, 4, true, b_along, true, 4, 2});
       expect_product<T>({5, T::BN + 1, 8 * T::BK + 1, 3, true, b_along, false, 4, 1});
+      expect_product<T>({T::BM, T::BN + 1, 16 * T::BK, 3, true, b_along, true, 8, 1});
+      expect_product<T>({3, T::BN + 9, 16 * T::BK + 1, 1, true, b_along, true, 8, 2});
     }
     return 0;
   });
+}
+
+TEST(PartTiles, LeaveRoomForTheBlocksThatThePlanCounts) {
+  constexpr int kOfSm = 228 << 10, kOfSystem = 1 << 10, kStatic = 128;  // bytes of shared memory
+  std::size_t i = 0;
+  part_tiles([&]<class T>(std::type_identity<T>, auto) {
+    const PartTileCost& tile = kPartTiles.at(i++);
+    EXPECT_LE(tile.of_sm(1) * (T::bytes(1) + kOfSystem + kStatic), kOfSm) << T::BM << 'x' << T::BN;
+    EXPECT_LE(tile.of_sm(2) * (T::bytes(2) + kOfSystem + kStatic), kOfSm) << T::BM << 'x' << T::BN;
+    return 0;
+  });
+  EXPECT_EQ(i, kPartTiles.size());
 }
 
 TEST(PartPlan, LeavesNoPartWithoutAStepAndNoTileForOtherOperands) {
@@ -88,7 +103,8 @@ TEST(PartPlan, CutsKWhereTilesAreFewAndNotWhereTheyFillTheDevice) {
 TEST(PartPlan, CountsClustersThatFitAProcessingCluster) {
   EXPECT_EQ(part_capacity(132, 1, 1), 132);
   EXPECT_EQ(part_capacity(132, 1, 2), 132);
-  EXPECT_LT(part_capacity(132, 1, 8), 132);
+  EXPECT_EQ(part_capacity(132, 1, 4), 120);
+  EXPECT_EQ(part_capacity(132, 1, 8), 120);
   EXPECT_EQ(part_capacity(132, 3, 8) % 8, 0);
 }
 

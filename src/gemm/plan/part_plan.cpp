@@ -15,8 +15,6 @@ namespace {
 
 constexpr double kMultipliesOfSm = 128;  // FMAs per cycle
 constexpr int kMostWaves = 5;            // of split tiles
-// SMs per GPC (fewest, most); all blocks of a cluster run in one GPC.
-constexpr int kFewOfGpc = 16, kManyOfGpc = 18;
 
 double copy(std::int64_t elements, bool k_major, bool aligned, bool transposes) {
   if (transposes && k_major) return parts_cost::transposed * static_cast<double>(elements) / 32;
@@ -62,27 +60,33 @@ class TileTimes {
 
   double cycles(int cluster, int parts) const {
     const auto of_block = static_cast<double>(ceil_div(steps_, std::int64_t{cluster} * parts));
+    const int most = tile_.of_sm(cluster);
     const std::int64_t blocks = tiles_ * cluster * parts,
-                       slots = part_capacity(sms_, tile_.blocks_of_sm, cluster),
-                       waves = blocks / slots, rest = blocks % slots;
+                       slots = part_capacity(sms_, most, cluster), waves = blocks / slots,
+                       rest = blocks % slots;
+    const bool early = releases_early(blocks, slots);
     const double all_waves = static_cast<double>(blocks) / static_cast<double>(slots);
-    double sum = tile_.start + static_cast<double>(waves) * of_block * step_[tile_.blocks_of_sm] +
+    double sum = tile_.start + static_cast<double>(waves) * of_block * step_[most] +
                  parts_cost::wave * std::max(0.0, all_waves - 1);
     if (rest > 0 && waves > 0) {
       // A block starts where one has ended, so that the last wave overlaps those before it.
-      sum += of_block * std::max(step_[1], step_[tile_.blocks_of_sm] *
-                                               (all_waves - static_cast<double>(waves)));
+      sum += of_block * std::max(step_[1], step_[most] * (all_waves - static_cast<double>(waves)));
     } else if (rest > 0) {
-      // Blocks are distributed unevenly: if they come close to filling SMs, some SM has one more.
+      // Blocks are distributed unevenly, unless the kernel is released early: if they come close to
+      // filling SMs, some SM has one more.
       int of_sm = 1;
-      while (of_sm < tile_.blocks_of_sm && part_capacity(sms_, of_sm, cluster) < rest) ++of_sm;
-      const int more = std::min(of_sm + 1, tile_.blocks_of_sm);
+      while (of_sm < most && part_capacity(sms_, of_sm, cluster) < rest) ++of_sm;
+      const int more = std::min(of_sm + 1, most);
       const double full =
           static_cast<double>(rest) / static_cast<double>(part_capacity(sms_, of_sm, cluster));
-      const double uneven = cluster > 2 ? 1 : full > parts_cost::even ? parts_cost::uneven : 0;
+      const double uneven = early                     ? 0
+                            : cluster > 2             ? 1
+                            : full > parts_cost::even ? parts_cost::uneven
+                                                      : 0;
       sum += of_block * (step_[of_sm] + uneven * (step_[more] - step_[of_sm]));
     }
     sum += store_ * static_cast<double>(std::min(blocks, slots));
+    if (early) sum -= parts_cost::early;
     if (cluster > 1) sum += parts_cost::cluster;
     if (parts > 1) {
       // A thread adds its vectors one after the other, eight partial sums of each at once.
@@ -125,11 +129,9 @@ double memory_cycles(double bytes, int sms) {
 }
 
 std::int64_t part_capacity(int sms, int of_sm, int cluster) {
-  double share = 1;
-  for (const int gpc : {kFewOfGpc, kManyOfGpc}) {
-    const int all = gpc * of_sm, clusters = all / cluster - (cluster > 2 ? 1 : 0);
-    share = std::min(share, static_cast<double>(clusters * cluster) / all);
-  }
+  // cudaOccupancyMaxActiveClusters on an H200: 120 of 132 blocks at one per SM, 736 or more of 792
+  // at six, in clusters of four and eight.
+  const double share = cluster > 2 ? 0.92 : 1;
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(sms * of_sm * share) / cluster) *
          cluster;
 }
@@ -161,7 +163,7 @@ void each_part_plan(const PartShape& x, int sms, const std::function<void(const 
         visit(PartPlan{static_cast<int>(i), cluster, static_cast<int>(parts),
                        times.cycles(cluster, static_cast<int>(parts))});
       };
-      for (int of_sm = 1; of_sm <= t.blocks_of_sm && before < most; ++of_sm)
+      for (int of_sm = 1; of_sm <= t.of_sm(cluster) && before < most; ++of_sm)
         with_parts(part_capacity(sms, of_sm, cluster) / (count * cluster));
       // More of them, in several waves, fill the last wave.
       for (int waves = 2; waves <= kMostWaves && before < most && cluster == 1; ++waves)

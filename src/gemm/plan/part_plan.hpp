@@ -30,7 +30,10 @@ PartShape swapped(const PartShape& x);
 
 struct PartTileCost {
   bool k_major;  // requires a K-major A; else a K-major A is transposed by the copy
-  int bm, bn, bk, wk, threads, blocks_of_sm, sums;  // sums: per thread
+  int bm, bn, bk, wk, threads, sums;  // sums: per thread
+  // Blocks of an SM at once, and in clusters, where a block has shared memory for the others' sums.
+  int blocks_of_sm, of_clusters;
+  int of_sm(int cluster) const { return cluster > 1 ? of_clusters : blocks_of_sm; }
   // Fraction of the SM's peak FMA rate that many warps reach: bench/h200/sizes.sh.
   double rate;
   bool of_batch;  // a kernel for batches exists
@@ -39,14 +42,14 @@ struct PartTileCost {
   double start;
 };
 inline constexpr std::array kPartTiles{
-#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, ...) \
-  PartTileCost{k_major, TM * lanes_m * WM, TN * lanes_n * WN, BK, WK, 32 * WM * WN * WK,         \
-               blocks,  TM * TN,           __VA_ARGS__},
+#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, ...) \
+  PartTileCost{k_major, TM * lanes_m * WM, TN * lanes_n * WN, BK,                        \
+               WK,      32 * WM * WN * WK, TM * TN,           __VA_ARGS__},
 #include "gemm/plan/part_tiles.inc"
 #undef LADDER_PART_TILE
 };
 
-inline constexpr int kMostCluster = 4;
+inline constexpr int kMostCluster = 8;
 
 // Each tile (of kPartTiles) is computed by `parts` clusters of `cluster` blocks; each block has a
 // k-split.
@@ -63,6 +66,12 @@ struct PartPlan {
 // Number of blocks that run concurrently, in clusters, with `of_sm` blocks per SM. Large clusters
 // leave SMs unused that no further cluster fits.
 std::int64_t part_capacity(int sms, int of_sm, int cluster);
+
+// Whether a kernel of so many blocks releases its dependent at the start: the blocks of both run
+// concurrently.
+inline bool releases_early(std::int64_t blocks, std::int64_t capacity) {
+  return 2 * blocks <= capacity;
+}
 
 // Calls `visit` with every tile and number of k-splits that is considered. Tiles that require a
 // K-major A are considered only if it is. A tile is left out if may_be_best(a time that none of its
@@ -116,6 +125,9 @@ constexpr int thin_blocks_across(int rows) { return rows == 1 ? 4 : rows <= 4 ? 
 
 // Columns of a block.
 int thin_columns(const ThinPlan& plan);
+
+// Number of blocks that run concurrently, for a product of `rows` rows.
+std::int64_t thin_capacity(const ThinPlan& plan, int rows, int sms);
 
 // Its predicted time.
 double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms);

@@ -52,6 +52,12 @@ int thin_columns(const ThinPlan& plan) {
   return plan.along_k ? kThinThreads / lanes * plan.columns : 4 * lanes;
 }
 
+std::int64_t thin_capacity(const ThinPlan& plan, int rows, int sms) {
+  const int padded = rows_of(rows);
+  return std::int64_t{sms} *
+         (plan.along_k ? thin_blocks_along(padded, plan.columns) : thin_blocks_across(padded));
+}
+
 double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   if (plan.direct) return direct_cycles(x, plan, sms);
   const int rows = rows_of(x.rows), lanes = 1 << plan.lanes;
@@ -66,8 +72,8 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double groups =
       std::ceil(share / (plan.along_k ? 4.0 * lanes : static_cast<double>(kThinThreads) / lanes));
   const int of_vector = plan.along_k ? plan.columns : 1;
-  const double waves = std::ceil(
-      of_sm / (plan.along_k ? thin_blocks_along(rows, plan.columns) : thin_blocks_across(rows)));
+  const std::int64_t capacity = thin_capacity(plan, rows, sms);
+  const double waves = std::ceil(of_sm / static_cast<double>(capacity / sms));
   const double bytes = 4.0 * static_cast<double>(x.k) * static_cast<double>(x.cols);
   const bool cached = bytes <= thin_cost::cached_bytes;
   const double latency = waves * std::ceil(groups / at_once) *
@@ -91,6 +97,7 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
       thin_cost::launch + thin_cost::row * rows * of_vector * waves + std::hypot(latency, loads) +
       (x.turned ? of_sm * thin_cost::turned * static_cast<double>(x.rows) * columns : 0.0) +
       blocks * thin_cost::block;
+  if (releases_early(static_cast<std::int64_t>(blocks), capacity)) cycles -= thin_cost::early;
   if (plan.parts > 1) {
     const double threads = std::max(1.0, kThinThreads / sums);
     cycles += thin_cost::round * std::ceil(sums / kThinThreads) *

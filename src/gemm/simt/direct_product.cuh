@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(kDirectThreads) direct_along(const __grid_cons
   const auto row = static_cast<int>(blockIdx.y);
   const float* const gA = x.a.g + row * x.a.vector_step;
   const float* const gB = x.b.g + min(column, x.n - 1) * x.b.vector_step;
-  ptx::launch_dependents();
   ptx::wait_for_prerequisites();
+  ptx::launch_dependents();
   float sum = 0.0F;
 #pragma unroll 1
   for (int k = lane * kVector; k < x.k; k += kFew * step) {
@@ -59,9 +59,9 @@ __global__ void __launch_bounds__(kDirectThreads) direct_across(const __grid_con
   const auto row = static_cast<int>(blockIdx.y);
   const float* gA = x.a.g + row * x.a.vector_step;
   const float* gB = x.b.g + column;
-  ptx::launch_dependents();
   if (column >= x.n) return;
   ptx::wait_for_prerequisites();
+  ptx::launch_dependents();
   float sum[kVector]{};
 #pragma unroll 1
   for (int k = 0; k < x.k; k += kFew, gA += kFew * x.a.k_step, gB += kFew * x.b.k_step) {
@@ -99,8 +99,8 @@ __global__ void __launch_bounds__(kOuterThreads, 3)
   const int tile = static_cast<int>(blockIdx.x);
   const int row = tile / x.tiles_m * kOuterBlockRows + warp * kOuterRows,
             col = tile % x.tiles_m * kOuterCols + lane * 4;
-  ptx::launch_dependents();
   ptx::wait_for_prerequisites();
+  ptx::launch_dependents();
   float acc[kOuterRows][4]{};
   const std::int64_t step_a = x.a.vector_step, step_b = x.b.vector_step;
   const float* a = x.a.g + row * step_a;

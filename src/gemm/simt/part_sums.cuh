@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a tile of C whose k is split among blocks. The blocks of a cluster add their partial sums
-// through distributed shared memory. Clusters send theirs to that of the last k-split. The order of
-// additions is fixed by the shape.
+// Sums of a tile of C whose k is split among blocks. The blocks of a cluster send their partial sums
+// to each other's shared memory, each block adding a share of the tile. Clusters send theirs to
+// that of the last k-split. The order of additions is fixed by the shape.
 #pragma once
 #include "device/launch.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
+#include "device/ptx/dependent.cuh"
+#include "device/ptx/mbarrier.cuh"
 #include "device/vector.cuh"
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/sent_sums.cuh"
@@ -29,7 +31,11 @@ struct PartJob {
   float alpha, beta;
   int tiles_m, cluster, parts;
   unsigned* gSums;  // (tiles, parts - 1, tile), for sums on their way (sent_sums.cuh)
-  int lanes = 0;    // of a product of few rows: log2 of the threads that share its columns
+  // Whether the dependent kernel is released at the start (releases_early()): every SM then has the
+  // same number of its blocks. Those of a larger kernel would be placed on the SMs that have most
+  // room, several per SM, so that it is released after the main loop.
+  bool early = false;
+  int lanes = 0;  // of a product of few rows: log2 of the threads that share its columns
 };
 
 // A block's tile, k-split and rank in the cluster.
@@ -139,11 +145,36 @@ __device__ __forceinline__ void store_part(const PartJob& x, const PartOfC<BM, B
   }
 }
 
+// The partial sums that a block receives from the others of its cluster. The memory has no other
+// use, so that a block sends without waiting for the receiver.
+struct ClusterSums {
+  float* s;            // (blocks, share) float4
+  std::uint32_t full;  // mbarrier
+
+  // Precedes send() by any block.
+  __device__ __forceinline__ void init() const {
+    if (threadIdx.x == 0) {
+      ptx::mbarrier_init(full, 1);
+      ptx::fence_mbarrier_init();
+    }
+    __syncwarp();
+    ptx::cluster_arrive_relaxed();
+  }
+  // Sends a vector to place `at` of block `rank`.
+  __device__ __forceinline__ void send(int at, float4 sum, int rank) const {
+    ptx::send4(ptx::shared_address_of(ptx::shared_address(s + at * 4), rank),
+               {__float_as_uint(sum.x), __float_as_uint(sum.y), __float_as_uint(sum.z),
+                __float_as_uint(sum.w)},
+               ptx::shared_address_of(full, rank));
+  }
+};
+
 // Adds `s` (kSlabs, lines, stride) of this block and of all others of the tile, and stores the
 // tile. Called by all threads, after they have written their sums.
 template <int BM, int BN, int kSlabs, int kThreads>
 __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
-                                          const PartOfC<BM, BN>& c, float* s) {
+                                          const PartOfC<BM, BN>& c, const float* s,
+                                          const ClusterSums& received) {
   constexpr int kFloat4s = BM * BN / 4, kSlab = PartOfC<BM, BN>::kSlab;
   const int tid = static_cast<int>(threadIdx.x);
   __syncthreads();
@@ -155,22 +186,25 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
     }
     return;
   }
-  if (x.cluster > 1) {
-    if constexpr (kSlabs > 1) {
-#pragma unroll 4
-      for (int i = tid * 4; i < kSlab; i += kThreads * 4) {
-        float4 sum = load4(s + i);
-#pragma unroll
-        for (int slab = 1; slab < kSlabs; ++slab) sum = sum + load4(s + slab * kSlab + i);
-        store4(s + i, sum);
-      }
-    }
-    ptx::cluster_sync();
-  }
-  const std::uint32_t shared = ptx::shared_address(s);
   const int log_float4s = c.log_width - 2, inside = c.lines << log_float4s;
-  const int share = (inside + x.cluster - 1) / x.cluster, first = share * me.rank,
-            end = min(inside, first + share);
+  constexpr int kLogFloat4s = PartOfC<BM, BN>::kLogM + PartOfC<BM, BN>::kLogN - 2;
+  const int log_share = kLogFloat4s - __ffs(x.cluster) + 1, share = 1 << log_share,
+            first = share * me.rank, end = min(inside, first + share);
+  const auto of_block = [&](int i) {
+    const int line = i >> log_float4s, at = (i & ((1 << log_float4s) - 1)) * 4;
+    return sum_of_slabs<kSlabs, kSlab>(s + line * c.stride + at);
+  };
+  if (x.cluster > 1) {
+    ptx::cluster_wait();
+    if (tid == 0)
+      ptx::mbarrier_arrive_expect(received.full, max(0, end - first) * (x.cluster - 1) * 16);
+#pragma unroll 2
+    for (int i = tid; i < inside; i += kThreads) {
+      const int rank = i >> log_share;
+      if (rank != me.rank) received.send(me.rank * share + (i & (share - 1)), of_block(i), rank);
+    }
+    ptx::mbarrier_wait(received.full, 0);
+  }
   const int others = x.parts - 1;
   uint4* const gTile =
       reinterpret_cast<uint4*>(x.gSums) + std::int64_t{me.tile} * others * kFloat4s;
@@ -178,17 +212,17 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
 #pragma unroll kUnrolled
   for (int i = first + tid; i < end; i += kThreads) {
     const int line = i >> log_float4s, at = (i & ((1 << log_float4s) - 1)) * 4;
-    const int offset = line * c.stride + at;
     float4 sum{};
+    const float4 own = of_block(i);
     if (x.cluster == 1) {
-      sum = sum_of_slabs<kSlabs, kSlab>(s + offset);
+      sum = own;
     } else {
 #pragma unroll
       for (int block = 0; block < kMostCluster; ++block) {
         if (block < x.cluster)
-          sum = sum + ptx::load_cluster4(ptx::shared_address_of(shared + 4 * offset, block));
+          sum =
+              sum + (block == me.rank ? own : load4(received.s + (block * share + i - first) * 4));
       }
-      sum = make_float4(sum.y, sum.x, sum.w, sum.z);
     }
     if (me.part < others) {
       send_sum(gTile + std::int64_t{me.part} * kFloat4s + i, sum);
@@ -198,7 +232,6 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
       store_four(x, c.g + line * c.step + at, c.width - at, sum);
     }
   }
-  if (x.cluster > 1) ptx::cluster_sync();  // no block exits while others read
 }
 
 }  // namespace ladder

@@ -37,7 +37,9 @@ struct PartTile {
   static constexpr int kStageFloats =
       CopierA<Copies::kWide>::kFloats + CopierB<Copies::kWide>::kFloats;
   static constexpr int kFloats = std::max(STAGES * kStageFloats, WK* PartOfC<BM, BN>::kSlab);
-  static constexpr int kBytes = kFloats * 4;
+  // Of a block, and of one in a cluster.
+  static constexpr int kBytes = kFloats * 4, kClusterBytes = kBytes + BM * BN * 4;
+  static constexpr int bytes(int cluster) { return cluster > 1 ? kClusterBytes : kBytes; }
   // Lanes i and i ^ 1 share rows of A, and lanes i and i ^ 2 share columns of B: a warp's 16-byte
   // shared loads then take two wavefronts instead of four.
   static __device__ __forceinline__ int lane_m(int lane) {
@@ -65,9 +67,13 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
   const int steps = (x.k + T::BK - 1) / T::BK;
   const int begin = me.first(x, steps), end = me.first(x, steps, 1);
 
-  ptx::wait_for_prerequisites();
+  __shared__ std::uint64_t received;
+  const ClusterSums sums{s + T::kFloats, ptx::shared_address(&received)};
+  if (x.cluster > 1) sums.init();
   CopierA copier_a(x.a, row0, begin * T::BK);
   CopierB copier_b(x.b, col0, begin * T::BK);
+  ptx::wait_for_prerequisites();
+  if (x.early) ptx::launch_dependents();
   const std::uint32_t shared = ptx::shared_address(s);
   const auto load = [&](std::uint32_t into, int step) {
     if (step < end) {
@@ -147,8 +153,7 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
     stage = next;
   }
 
-  // Epilogue. The dependent kernel is released only here: earlier, its blocks would be placed on
-  // the SMs with the most room, several per SM.
+  // Epilogue
   ptx::launch_dependents();
   __syncthreads();
   const PartOfC<T::BM, T::BN> c(x, row0, col0);
@@ -179,7 +184,7 @@ __device__ __forceinline__ void multiply_part(const PartJob& x, int block) {
               {copy(acc[i][j]), copy(acc[i + 1][j]), copy(acc[i + 2][j]), copy(acc[i + 3][j])});
     }
   }
-  add_parts<T::BM, T::BN, T::WK, T::kThreads>(x, me, c, s);
+  add_parts<T::BM, T::BN, T::WK, T::kThreads>(x, me, c, s, sums);
 }
 
 template <class T, Copies kA, Copies kB>
@@ -235,10 +240,10 @@ auto with_copies(const PartJob& x, Visit visit) {
 template <class Visit>
 constexpr auto part_tiles(Visit visit) {
   return std::array{
-#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, rate, \
-                         of_batch, start)                                                         \
-  visit(std::type_identity<                                                                       \
-            PartTile<k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks>>{},       \
+#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, \
+                         of_clusters, rate, of_batch, start)                                \
+  visit(std::type_identity<                                                                 \
+            PartTile<k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks>>{}, \
         std::bool_constant<of_batch>{}),
 #include "gemm/plan/part_tiles.inc"
 #undef LADDER_PART_TILE

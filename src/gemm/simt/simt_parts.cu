@@ -35,7 +35,8 @@ static Status launch_tile(PartJob x, Stream stream) {
   const std::int64_t tiles = x.tiles_m * ceil_div(x.n, T::BN);
   return with_copies<T>(x, [&]<Copies kA, Copies kB>() {
     return launch_alone("split-K", part_tile<T, kA, kB>, tiles * x.parts * x.cluster,
-                        tiles * (x.parts - 1) * T::BM * T::BN, T::kThreads, T::kBytes, x, stream);
+                        tiles * (x.parts - 1) * T::BM * T::BN, T::kThreads, T::bytes(x.cluster), x,
+                        stream);
   });
 }
 
@@ -54,7 +55,7 @@ static Status launch_tile_of_batch(PartJob x, std::int64_t count, PartStrides st
     Status s = with_copies<T>(x, [&]<Copies kA, Copies kB>() {
       return launch_dependent("products of a batch", part_tile_of_batch<T, kA, kB>,
                               blocks * std::min(count - i, at_once), x.cluster, T::kThreads,
-                              T::kBytes, stream, x, stride);
+                              T::bytes(x.cluster), stream, x, stride);
     });
     if (!s) return s;
     x.a.g += at_once * stride.a;
@@ -174,13 +175,20 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
       if (side->vectors == 1 && side->k_step == 1)
         side->aligned = reinterpret_cast<std::uintptr_t>(side->g) % sizeof(float4) == 0;
     }
+    const std::int64_t tiles = ceil_div(job.n, thin_columns(plan.thin));
+    job.early =
+        releases_early(tiles * plan.thin.parts, thin_capacity(plan.thin, job.m, device.sms));
     if (plan.thin.direct) return launch_direct(job, plan.thin, stream);
     const auto& launch_of = job.b.aligned ? kLaunchRows<true> : kLaunchRows<false>;
     return launch_of[std::bit_width(static_cast<unsigned>(job.m - 1))](job, plan.thin, stream);
   }
   const PartPlan& part = plan.sided.part;
+  const PartTileCost& tile = kPartTiles[static_cast<std::size_t>(part.tile)];
   job.cluster = part.cluster;
   job.parts = part.parts;
+  job.early = releases_early(
+      ceil_div(job.m, tile.bm) * ceil_div(job.n, tile.bn) * part.cluster * part.parts,
+      part_capacity(device.sms, tile.of_sm(part.cluster), part.cluster));
   return kLaunch[static_cast<std::size_t>(part.tile)](job, stream);
 }
 

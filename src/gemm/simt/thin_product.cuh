@@ -109,14 +109,6 @@ __device__ __forceinline__ void copy_rows(const PartJob& x, std::uint32_t s, int
   }
 }
 
-// Whether the dependent kernel is released at the start. Its blocks are then placed where this
-// kernel leaves room, and repeated products read other rows of B on each half of L2. If B is large,
-// the kernel is released after the last loads, so that SMs read the same rows each time.
-__device__ __forceinline__ bool releases_early(const PartJob& x) {
-  constexpr std::int64_t kLargeB = 1 << 22;  // elements
-  return std::int64_t{x.k} * x.n < kLargeB;
-}
-
 // A thread's part of a chunk of `count` k: `load` reads kFew vectors of B into registers, from the
 // given k on, `step` apart; `multiply`(k, i) multiplies the i-th of them.
 template <int kFew, class Load, class Multiply>
@@ -237,9 +229,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   const ThinPlace me(x, 1 << T::log_columns(x.lanes));
   const int stride = 4 * lanes, kStep = T::kFloat4 ? 1 : lanes;  // between a thread's elements
   const int first = T::kFloat4 ? lane * 4 : lane;
-  const bool early = releases_early(x);
-  if (early) ptx::launch_dependents();
   ptx::wait_for_prerequisites();
+  if (x.early) ptx::launch_dependents();
   float acc[R * V]{};
   for (int chunk = me.begin; chunk < me.end; chunk += T::kChunk) {
     const int count = min(T::kChunk, me.end - chunk);
@@ -281,7 +272,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     };
     with_vectors<T>(count % 4 == 0, multiply);
   }
-  if (!early) ptx::launch_dependents();
+  ptx::launch_dependents();
   __syncthreads();
   // Sums to s: (warps per group, R, columns).
   const int log_columns = T::log_columns(x.lanes), columns = 1 << log_columns,
@@ -307,9 +298,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   const ThinPlace me(x, 1 << T::log_columns(x.lanes));
   const int kStep = T::kFloat4 ? 1 : lanes;  // between a thread's columns
   const int first = T::kFloat4 ? lane * 4 : lane;
-  const bool early = releases_early(x);
-  if (early) ptx::launch_dependents();
   ptx::wait_for_prerequisites();
+  if (x.early) ptx::launch_dependents();
   float acc[R * 4]{};
   const int left = x.n - me.column0 - first;
   for (int chunk = me.begin; chunk < me.end; chunk += T::kChunk) {
@@ -347,7 +337,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     };
     with_vectors<T>(x.n % 4 == 0 || me.column0 + 4 * lanes <= x.n, multiply);
   }
-  if (!early) ptx::launch_dependents();
+  ptx::launch_dependents();
   __syncthreads();
   // Sums to s: (warps, R, four, lanes), padded.
   const int warp = static_cast<int>(threadIdx.x) / 32, stride = lanes + T::kPad;
