@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split pre-pass of an M- or N-major operand if the registers of a cluster hold all of k. The
 // blocks of the cluster read a strip of neighbouring vectors once, each block one range of k. They
-// exchange the vectors' largest magnitudes and write the terms. For larger k: shared_strip.cuh.
+// send each other the vectors' largest magnitudes and write the terms. For larger k:
+// shared_strip.cuh.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
@@ -28,21 +29,29 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   constexpr int kTiles = kHeld / kOfTile;
   __shared__ float s[2][kEdge]
                     [kStripVectors + 1];  // (k, vector); padded: no bank conflicts in columns
-  __shared__ std::uint32_t sLargest[kRows][kStripVectors], sOfBlock[kStripVectors];
+  __shared__ std::uint32_t sLargest[kRows][kStripVectors];
   __shared__ int sScale[kStripVectors];
+  // Largest magnitudes, four per vector of 16 bytes: this block's, and those that all blocks of the
+  // cluster send to each other.
+  __shared__ uint4 sOfBlock[kStripVectors / 4], sOfBlocks[kMostBlocks][kStripVectors / 4];
   // Counts: this block's, and those that the blocks of the cluster send to its first.
   __shared__ uint4 sCounts[kStripVectors], sSent[kMostBlocks][kStripVectors];
-  __shared__ std::uint64_t all_sent;
+  __shared__ std::uint64_t largest_sent, all_sent;
   const int tid = static_cast<int>(threadIdx.x), lane = tid % kStripVectors,
             row = tid / kStripVectors;
   const int vector0 = strip * kStripVectors, vector = vector0 + lane;
   const int begin = rank * tiles * kEdge, padded = slabs * F::BK;
-  if (kCount && tid == 0) {
-    ptx::mbarrier_init(ptx::shared_address(&all_sent), 1);
-    ptx::fence_mbarrier_init();
-    ptx::mbarrier_arrive_expect(ptx::shared_address(&all_sent),
-                                blocks * static_cast<int>(sizeof sSent[0]));
+  if (tid == 0) {
+    const auto expect = [&](std::uint64_t& barrier, int bytes) {
+      ptx::mbarrier_init(ptx::shared_address(&barrier), 1);
+      ptx::fence_mbarrier_init();
+      ptx::mbarrier_arrive_expect(ptx::shared_address(&barrier), bytes);
+    };
+    expect(largest_sent, blocks * static_cast<int>(sizeof sOfBlock));
+    if constexpr (kCount) expect(all_sent, blocks * static_cast<int>(sizeof sSent[0]));
   }
+  __syncwarp();
+  ptx::cluster_arrive_relaxed();
   if (kCount && row == 0) sCounts[lane] = {};
   float r[kHeld];
   std::uint32_t largest = 0;
@@ -74,21 +83,24 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   if (row == 0) {
 #pragma unroll
     for (int i = 1; i < kRows; ++i) largest = max(largest, sLargest[i][lane]);
-    sOfBlock[lane] = largest;
+    reinterpret_cast<std::uint32_t*>(sOfBlock)[lane] = largest;
   }
-  if (blocks > 1) ptx::cluster_sync();
+  ptx::cluster_wait();  // the barriers are there
   if (row == 0) {
-    if (blocks > 1) {
+    __syncwarp();
+    constexpr int kLanes = kStripVectors / 4;  // that send to one block
+    const std::uint32_t to = ptx::shared_address(&sOfBlocks[rank][lane % kLanes]);
+    for (int block = lane / kLanes; block < blocks; block += 32 / kLanes)
+      ptx::send4(ptx::shared_address_of(to, block), sOfBlock[lane % kLanes],
+                 ptx::shared_address_of(ptx::shared_address(&largest_sent), block));
+    ptx::mbarrier_wait(ptx::shared_address(&largest_sent), 0);
 #pragma unroll
-      for (int i = 0; i < kMostBlocks; ++i) {  // loads overlap; the last block's may repeat
-        const std::uint32_t s_other =
-            ptx::shared_address_of(ptx::shared_address(&sOfBlock[lane]), min(i, blocks - 1));
-        largest = max(largest, __float_as_uint(ptx::load_cluster(s_other)));
-      }
+    for (int block = 0; block < kMostBlocks; ++block) {  // the last block's may repeat
+      largest = max(
+          largest, reinterpret_cast<const std::uint32_t*>(sOfBlocks[min(block, blocks - 1)])[lane]);
     }
     sScale[lane] = exponent_of<F>(largest);
   }
-  if (blocks > 1) ptx::cluster_arrive();  // this block has read the others' magnitudes
   if (row == 0 && rank == 0 && vector < x.vectors) x.gExponent[vector] = sScale[lane];
   __syncthreads();  // scales are there
   if constexpr (kCount) atomicMax(&sCounts[lane].x, least.inverse(sScale[lane]));
@@ -118,7 +130,6 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
       }
     }
   }
-  if (blocks > 1) ptx::cluster_wait();  // no block exits while others read its memory
 }
 
 }  // namespace ladder
