@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from command_line import PLAIN, Folder, ladder
+from command_line import PLAIN, Folder, ends, ladder
 
 SEVERAL = """
 namespace own {
@@ -35,8 +35,7 @@ __global__ void keeps(float* x, int at) {
 
 class ExplainFile(Folder):
     def explained(self, text, *arguments):
-        result = ladder("explain", self.write("own.cu", text), *arguments, "--json")
-        self.assertEqual(result.returncode, 0, result)
+        result = ends(0, "explain", self.write("own.cu", text), *arguments, "--json")
         return json.loads(result.stdout)
 
     def test_one_of_several_kernels(self):
@@ -88,9 +87,8 @@ class ExplainFile(Folder):
 
     def test_a_rung_is_launched(self):
         path = self.path("r77_test.cu")
-        self.assertEqual(ladder("new", "r77_test", "-o", path).returncode, 0)
-        result = ladder("explain", path, "--shape", "512")
-        self.assertEqual(result.returncode, 0, result)
+        ends(0, "new", "r77_test", "-o", path)
+        result = ends(0, "explain", path, "--shape", "512")
         for words in ("r77_test, 512", "ACCESSES OF A WARP", "THE SCHEDULE", "predicted "):
             self.assertIn(words, result.stdout)
 

@@ -6,22 +6,16 @@ import pathlib
 import platform
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from command_line import LADDER, LAUNCH, PLAIN, Folder, ladder
-
-SOURCE = pathlib.Path(sys.argv[2])
+from command_line import Folder, ends, ladder
 
 
 def explained(*arguments):
-    result = ladder("explain", *arguments, "--json")
-    assert result.returncode == 0, result
-    return json.JSONDecoder().raw_decode(result.stdout)[0]  # the first variant of a rung
+    text = ends(0, "explain", *arguments, "--json").stdout
+    return json.JSONDecoder().raw_decode(text)[0]  # the first variant of a rung
 
 
 class Calls(unittest.TestCase):
@@ -49,8 +43,8 @@ class Calls(unittest.TestCase):
         self.assertIn("op NT", explained(*plain, "--op-b", "T")["problem"])
 
     def test_refuses(self):
-        self.assertEqual(ladder("explain", "--call", "64x64x64", "--op-a", "C").returncode, 2)
-        self.assertEqual(ladder("explain", "--op-a", "T").returncode, 2)
+        ends(2, "explain", "--call", "64x64x64", "--op-a", "C")
+        ends(2, "explain", "--op-a", "T")
         refused = ladder("explain", "--call", "64", "--device", "a6000", "--precision", "fp16x3")
         self.assertEqual(refused.returncode, 1)
         self.assertIn("needs compute capability 9.0, not 8.6", refused.stderr)
@@ -59,9 +53,8 @@ class Calls(unittest.TestCase):
             self.assertEqual(plan["kernel"], kernel)
             self.assertIn("error bound", plan["why"])
             self.assertGreater(plan["clocks"], 0)
-        self.assertEqual(
-            ladder("explain", "--call", "64x64x64", "--precision", "half").returncode, 2)
-        self.assertEqual(ladder("explain", "--call", "many").returncode, 2)
+        ends(2, "explain", "--call", "64x64x64", "--precision", "half")
+        ends(2, "explain", "--call", "many")
 
 
 class PublishedFigures(unittest.TestCase):
@@ -300,184 +293,31 @@ class Show(unittest.TestCase):
 
 class Profile(unittest.TestCase):
     def test_says_what_is_missing_and_counts_anyway(self):
-        result = ladder("profile", "r02", "--shape", "64")
-        self.assertEqual(result.returncode, 0, result)
+        result = ends(0, "profile", "r02", "--shape", "64")
         if "no counters of hardware" in result.stdout:
             self.assertRegex(result.stdout, "no GPU|ncu|ERR_NVGPUCTRPERM")
         self.assertRegex(result.stdout, r"op_ffma_pred_on.sum +\S+ +262144")
 
 
-class OwnKernel(Folder):
-    def test_a_new_rung_builds_verifies_and_is_explained(self):
-        path = self.path("r77_test.cu")
-        self.assertEqual(ladder("new", "r77_test", "-o", path).returncode, 0)
-        self.assertEqual(ladder("new", "r77_test", "-o", path).returncode, 2)  # never overwritten
-        result = ladder("run", path, "--against", "r02")
-        self.assertEqual(result.returncode, 0, result)
-        self.assertIn("verified: passed", result.stdout)
-        self.assertRegex(result.stdout, r"predicted +[\d.]+ ms, [\d.]+ TFLOP/s")
-        self.assertIn("r02_coalesced", result.stdout)
-
-    def test_a_plain_kernel(self):
-        result = ladder("run", self.write("plain.cu", PLAIN), *LAUNCH, "--no-explain", "--against",
-                        "r02")
-        self.assertEqual(result.returncode, 0, result)
-        self.assertIn("verified: passed", result.stdout)
-        self.assertRegex(result.stdout, r"plain +256x256x256")
-
-    def test_a_plain_kernel_with_other_arguments(self):
-        product = """
-__global__ void square(const float* A, float* C, const float* B, int N) {
-  const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= N || col >= N) return;
-  float sum = 0;
-  for (int k = 0; k < N; ++k) sum += A[row * N + k] * B[k * N + col];
-  C[row * N + col] = sum;
-}
-"""
-        launch = ["--grid", "ceil_div(N, 32), ceil_div(N, 32)", "--block", "32, 32", "--needs",
-                  "M == N && K == N"]
-        result = ladder("run", self.write("product.cu", product), *launch, "--args", "A, C, B, N",
-                        "--no-explain", "--shape", "64")
-        self.assertEqual(result.returncode, 0, result)
-        self.assertIn("verified: passed", result.stdout)
-        self.assertIn("refused", result.stdout)
-        self.assertRegex(result.stdout, r"product +64x64x64 +passed")
-        result = ladder("run", self.write("swapped.cu", product), *launch, "--args", "B, C, A, N",
-                        "--no-explain", "--shape", "64")
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("wrong_value", result.stdout)
-
-    def test_a_wrong_kernel_is_rejected(self):
-        result = ladder("run", self.write("wrong.cu", PLAIN.replace("k < K", "k < K - 1")), *LAUNCH)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("verified: wrong_value", result.stdout)
-        self.assertNotIn("TFLOP/s", result.stdout)
-
-    def test_a_fault_is_told(self):
-        text = PLAIN.replace("if (row >= M || col >= N) return;", "")
-        result = ladder("run", self.write("oob.cu", text), *LAUNCH, "--shape", "30x30x30",
-                        "--no-explain")
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("verified: fault", result.stdout)
-        self.assertIn("out of bounds", result.stdout)
-
-    def test_no_verdict_is_no_pass(self):
-        prints = 'std::puts("verified: passed, 12 of 12 cases, 0 refused"); std::fflush(stdout);'
-        headers = "#include <cstdio>\n#include <cstdlib>\n#include <unistd.h>\n"
-        wrong = PLAIN.replace("k < K", "k < K - 1")
-        for name, text, says in (("exits",
-                                  PLAIN + "struct At { At() { %s _exit(0); } } at;" % prints,
-                                  "without its verdict: exit status 0"),
-                                 ("aborts_at_the_end",
-                                  PLAIN + "struct At { ~At() { std::abort(); } } at;", "signal 6"),
-                                 ("wrong_exits", wrong + "struct At { ~At() { _exit(0); } } at;",
-                                  "without its verdict: exit status 0")):
-            with self.subTest(name):
-                result = ladder("run", self.write(name + ".cu", headers + text), *LAUNCH,
-                                "--no-explain", "--shape", "32", "--against", "r02")
-                self.assertEqual(result.returncode, 1, result)
-                self.assertIn(name + ".cu", result.stderr)
-                self.assertIn(says, result.stderr)
-        empty = "#include <ladder/kernel.hpp>\n#include <span>\nnamespace ladder::none {\n" \
-                "extern const std::span<const KernelInfo> kInfo{};\n}\n"
-        result = ladder("run", self.write("none.cu", empty))
-        self.assertEqual(result.returncode, 2, result)
-        self.assertIn("kInfo: is empty", result.stderr)
-
-    def test_folders_of_any_name(self):
-        # One folder with everything; each file includes its neighbour. A shell that expands the
-        # name would create a file `x`.
-        folder = os.path.join(self.folder.name, "a b:c`touch x`$(touch x)\"q'u,o\\é")
-        os.makedirs(os.path.join(folder, "tmp"))
-        pathlib.Path(folder, "side.h").write_text("#define LAST K\n")
-        path = os.path.join(folder, "-p\"`touch x`.cu")
-        pathlib.Path(path).write_text('#include "side.h"\n' + PLAIN.replace("k < K", "k < LAST"))
-        environment = {**os.environ, "TMPDIR": os.path.join(folder, "tmp")}
-        source = os.path.join(folder, "source")
-        os.symlink(SOURCE, source)
-        result = ladder("run", path, *LAUNCH, "--no-explain", "--shape", "32", "--against", "r02",
-                        "--source", source, cwd=folder, env=environment)
-        self.assertEqual(result.returncode, 0, result)
-        self.assertIn("verified: passed", result.stdout)
-        self.assertEqual([name for _, _, files in os.walk(folder) for name in files if name == "x"],
-                         [])
-        pathlib.Path(path).write_text(PLAIN.replace("float sum", "flat sum"))
-        result = ladder("run", path, *LAUNCH, env=environment)
-        self.assertEqual(result.returncode, 2, result)
-        self.assertIn(path + "(6)", result.stderr)
-
-    def test_interrupted_or_killed_leaves_no_file(self):
-        temporary = os.path.join(self.folder.name, "tmp")
-        os.mkdir(temporary)
-        environment = {**os.environ, "TMPDIR": temporary}
-        command = ["run", self.write("plain.cu", PLAIN), *LAUNCH]
-
-        def compiling():
-            return any(
-                name.startswith("tmpxft") for _, _, files in os.walk(temporary) for name in files)
-
-        for how, status in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGHUP, 130),
-                            (signal.SIGKILL, -9)):
-            process = subprocess.Popen([LADDER, *command], env=environment)
-            while not compiling() and process.poll() is None:
-                time.sleep(0.01)
-            process.send_signal(how)
-            self.assertEqual(process.wait(timeout=60), status)
-        # The leftovers of a killed process are removed by the next one.
-        self.assertEqual(ladder(*command, "--limit", "0.01", env=environment).returncode, 2)
-        self.assertEqual(os.listdir(temporary), [])
-
-    def test_bad_files_are_one_line(self):
-        def rejected(*arguments, says):
-            result = ladder("run", *arguments)
-            self.assertEqual(result.returncode, 2, result)
-            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-            self.assertIn(says, result.stderr)
-        plain = self.write("plain.cu", PLAIN)
-        rejected("/nonexistent.cu", says="/nonexistent.cu")
-        rejected(plain, says="--kernel")
-        rejected(plain, "--kernel", "sgemm", says="--grid")
-        rejected(self.folder.name, says="is a folder")
-        two = self.write("two.cu", PLAIN + PLAIN.replace("sgemm", "other"))
-        rejected(two, *LAUNCH[2:], says="two.cu has sgemm, other")
-        template = self.write("template.cu", "template <int T>\n" + PLAIN)
-        rejected(template, *LAUNCH, says="--kernel(1): error: cannot deduce")
-        rejected(template, *LAUNCH, says="a template needs its arguments")
-        for option, text in (("--grid", "Q"), ("--block", "32,"), ("--needs", "M %"),
-                             ("--shared", "*"), ("--args", "A, B, C")):
-            launch = {**dict(zip(LAUNCH[::2], LAUNCH[1::2])), option: text}
-            arguments = [word for pair in launch.items() for word in pair]
-            rejected(plain, *arguments, says=option + "(1): error: ")
-        rejected(plain, *LAUNCH, "--grid", "1", says="--grid: is given 2 times")
-        rejected(plain, *LAUNCH, "--limit", "0", says="--limit")
-        rejected(plain, *LAUNCH, "--against", "r99", says="--against")
-        rejected(self.write("bad.cu", PLAIN.replace("float sum", "flat sum")), *LAUNCH, says="flat")
-
-    def test_names_of_rungs(self):
-        self.assertEqual(ladder("new", "mine").returncode, 2)
-        self.assertEqual(ladder("new", "r05_block_tile_2d").returncode, 2)
-
-
 class BadInput(Folder):
     def test_names_the_argument_and_the_rule(self):
-        self.rejected("explain", "r05", "--device", "abacus", says=["--device", "abacus", "a6000"])
-        self.rejected("explain", "r99", says=["RUNG", "r99"])
-        self.rejected("explain", "cublas_ieee", says=["RUNG", "rungs are explained"])
-        self.rejected("explain", "h01", "--accuracy", says=["--accuracy", "CUDA"])
-        self.rejected("explain", "h01", "r01", says=["RUNG", "name either"])
-        self.rejected("explain", "r05", "--shape", "4x4", says=["--shape", "4x4"])
-        self.rejected("explain", "r05", "-m", "-3", says=["-m"])
-        self.rejected("explain", "r05", "--clock", "fast", says=["--clock", "fast"])
-        self.rejected("explain", "r05", "--device", "h200", "--clock", "base",
-                      says=["--clock", "h200"])
-        self.rejected("diff", "r05", "r99", says=["RUNG", "r99"])
-        self.rejected("diff", "r05", "h01", says=["RUNG", "name either"])
-        self.rejected("show", "r05", "--ptx", "--sass", says=["--ptx"])
-        self.rejected("profile", "r99", says=["RUNG", "r99"])
-        self.rejected("profile", "r05", "--shape", "axb", says=["--shape"])
-        self.rejected("explain", "r05", "--measured", "/nonexistent",
-                      says=["--measured", "/nonexistent"])
+        for words, says in (("explain r05 --device abacus", ["--device", "abacus", "a6000"]),
+                            ("explain r99", ["RUNG", "r99"]),
+                            ("explain cublas_ieee", ["RUNG", "rungs are explained"]),
+                            ("explain h01 --accuracy", ["--accuracy", "CUDA"]),
+                            ("explain h01 r01", ["RUNG", "name either"]),
+                            ("explain r05 --shape 4x4", ["--shape", "4x4"]),
+                            ("explain r05 -m -3", ["-m"]),
+                            ("explain r05 --clock fast", ["--clock", "fast"]),
+                            ("explain r05 --device h200 --clock base", ["--clock", "h200"]),
+                            ("explain r05 --measured /nonexistent", ["--measured", "/nonexistent"]),
+                            ("diff r05 r99", ["RUNG", "r99"]),
+                            ("diff r05 h01", ["RUNG", "name either"]),
+                            ("show r05 --ptx --sass", ["--ptx"]),
+                            ("profile r99", ["RUNG", "r99"]),
+                            ("profile r05 --shape axb", ["--shape"])):
+            with self.subTest(words):
+                self.rejected(*words.split(), says=says)
 
 
 @unittest.skipUnless(platform.machine() == "x86_64" and shutil.which("objdump"),
@@ -487,8 +327,7 @@ class CpuRungs(unittest.TestCase):
 
     def test_explains_ports_caches_and_what_limits(self):
         rungs = ["h01", "h02", "h03", "h04", "h05"]
-        result = ladder("explain", *rungs, "--shape", "192", "--json")
-        self.assertEqual(result.returncode, 0, result)
+        result = ends(0, "explain", *rungs, "--shape", "192", "--json")
         decoder, text, documents = json.JSONDecoder(), result.stdout, []
         while text.strip():
             document, end = decoder.raw_decode(text.lstrip())
@@ -519,23 +358,19 @@ class CpuRungs(unittest.TestCase):
             self.assertIn(words, text)
 
     def test_two_rungs_differ(self):
-        result = ladder("diff", "h03", "h04", "--shape", "128")
-        self.assertEqual(result.returncode, 0, result)
+        result = ends(0, "diff", "h03", "h04", "--shape", "128")
         for words in ("h04_simd_pack was measured to be", "loads and stores a product",
                       "--- h03_cache_block"):
             self.assertIn(words, result.stdout)
-        result = ladder("diff", "h03", "r05")
-        self.assertEqual(result.returncode, 2, result)
+        result = ends(2, "diff", "h03", "r05")
         self.assertIn("name either", result.stderr)
 
     def test_shows_the_hot_loop_or_what_is_missing(self):
         text = ladder("show", "h02", "--hot").stdout
         self.assertRegex(text, r"\| [0-9a-f]+  v?(mul|fmadd\d*)ps")
-        result = ladder("show", "h02", env={**os.environ, "LADDER_OBJDUMP": "/no/such/objdump"})
-        self.assertEqual(result.returncode, 2, result)
+        result = ends(2, "show", "h02", env={**os.environ, "LADDER_OBJDUMP": "/no/such/objdump"})
         self.assertIn("machine code is not read", result.stderr)
-        result = ladder("show", "h02", "--ptx")
-        self.assertEqual(result.returncode, 2, result)
+        result = ends(2, "show", "h02", "--ptx")
         self.assertIn("--ptx", result.stderr)
 
 

@@ -31,6 +31,13 @@ def ladder(*arguments, **keywords):
                           check=False, **keywords)
 
 
+def ends(status, *arguments, **keywords):
+    """The result of a call that must end with this exit status."""
+    result = ladder(*arguments, **keywords)
+    assert result.returncode == status, result
+    return result
+
+
 class Folder(unittest.TestCase):
     """A test with a folder of its own, which goes with it."""
 
