@@ -114,14 +114,6 @@ unsigned clock_mhz(const vgpu::Device& device, int kind) {
                                kKhz);
 }
 
-Return clock(const Device* handle, int kind, unsigned* mhz) {
-  constexpr int kKinds = 4;
-  return about(handle, [&](const vgpu::Device& device, int) {
-    if (kind < 0 || kind >= kKinds) return kInvalidArgument;
-    return put(mhz, clock_mhz(device, kind));
-  });
-}
-
 int cores_per_multiprocessor(const vgpu::Device& device) {
   return device.target() < 86 ? 64 : 128;  // CUDA C++ Programming Guide, "Arithmetic Instructions"
 }
@@ -138,7 +130,6 @@ Return nvmlInitWithFlags(unsigned) {
   return kSuccess;
 }
 Return nvmlInit_v2() { return nvmlInitWithFlags(0); }
-Return nvmlInit() { return nvmlInitWithFlags(0); }
 
 Return nvmlShutdown() {
   const std::scoped_lock lock(mutex);
@@ -172,28 +163,20 @@ Return nvmlSystemGetNVMLVersion(char* text, unsigned length) {
   return is_initialized() ? put(text, length, "13.580.65.06") : kUninitialized;
 }
 Return nvmlSystemGetCudaDriverVersion_v2(int* version) { return put(version, 13000); }
-Return nvmlSystemGetCudaDriverVersion(int* version) { return put(version, 13000); }
 
 Return nvmlDeviceGetCount_v2(unsigned* count) {
   return is_initialized() ? put(count, static_cast<unsigned>(settings().devices.size()))
                           : kUninitialized;
 }
-Return nvmlDeviceGetCount(unsigned* count) { return nvmlDeviceGetCount_v2(count); }
 
 Return nvmlDeviceGetHandleByIndex_v2(unsigned index, Device** out) {
   const Return found = find(out, [&](int ordinal) { return ordinal == static_cast<int>(index); });
   return found == kNotFound ? kInvalidArgument : found;
 }
-Return nvmlDeviceGetHandleByIndex(unsigned index, Device** out) {
-  return nvmlDeviceGetHandleByIndex_v2(index, out);
-}
 Return nvmlDeviceGetHandleByPciBusId_v2(const char* id, Device** out) {
   if (id == nullptr) return kInvalidArgument;
   return find(
       out, [&](int ordinal) { return id == vgpu::pci_bus_id(ordinal) || id == bus_id(ordinal); });
-}
-Return nvmlDeviceGetHandleByPciBusId(const char* id, Device** out) {
-  return nvmlDeviceGetHandleByPciBusId_v2(id, out);
 }
 Return nvmlDeviceGetHandleByUUID(const char* id, Device** out) {
   if (id == nullptr) return kInvalidArgument;
@@ -209,14 +192,23 @@ Return nvmlDeviceGetUUID(const Device* handle, char* text, unsigned length) {
     return put(text, length, vgpu::uuid_text(ordinal));
   });
 }
-Return nvmlDeviceGetIndex(const Device* handle, unsigned* index) {
-  return about(handle, [&](const vgpu::Device&, int ordinal) {
-    return put(index, static_cast<unsigned>(ordinal));
-  });
-}
-Return nvmlDeviceGetMinorNumber(const Device* handle, unsigned* number) {
-  return nvmlDeviceGetIndex(handle, number);
-}
+
+// The functions that put one value of a device.
+#define VGPU_VALUE(name, type, value)                                                          \
+  Return name(const Device* handle, type* out) {                                               \
+    return about(handle, [&]([[maybe_unused]] const vgpu::Device& device,                      \
+                             [[maybe_unused]] int ordinal) { return put(out, type(value)); }); \
+  }
+VGPU_VALUE(nvmlDeviceGetIndex, unsigned, ordinal)
+VGPU_VALUE(nvmlDeviceGetMemoryBusWidth, unsigned, device.memory_bus_bits)
+VGPU_VALUE(nvmlDeviceGetNumGpuCores, unsigned,
+           device.multiprocessors* cores_per_multiprocessor(device))
+VGPU_VALUE(nvmlDeviceGetUtilizationRates, Utilization, {})  // a kernel runs inside a call
+VGPU_VALUE(nvmlDeviceGetComputeMode, int, 0)                // shared
+VGPU_VALUE(nvmlDeviceGetPersistenceMode, int, 1)
+// No other process is known; the list of processes is not written.
+VGPU_VALUE(nvmlDeviceGetComputeRunningProcesses_v3, unsigned, 0)
+#undef VGPU_VALUE
 
 Return nvmlDeviceGetPciInfo_v3(const Device* handle, PciInfo* info) {
   return about(handle, [&](const vgpu::Device& device, int ordinal) {
@@ -228,12 +220,6 @@ Return nvmlDeviceGetPciInfo_v3(const Device* handle, PciInfo* info) {
     put(info->legacy_id, sizeof info->legacy_id, vgpu::pci_bus_id(ordinal));
     return put(info->id, sizeof info->id, bus_id(ordinal));
   });
-}
-Return nvmlDeviceGetPciInfo_v2(const Device* handle, PciInfo* info) {
-  return nvmlDeviceGetPciInfo_v3(handle, info);
-}
-Return nvmlDeviceGetPciInfo(const Device* handle, PciInfo* info) {
-  return nvmlDeviceGetPciInfo_v3(handle, info);
 }
 
 Return nvmlDeviceGetMemoryInfo(const Device* handle, Memory* memory) {
@@ -260,31 +246,11 @@ Return nvmlDeviceGetCudaComputeCapability(const Device* handle, int* major, int*
   });
 }
 Return nvmlDeviceGetClockInfo(const Device* handle, int kind, unsigned* mhz) {
-  return clock(handle, kind, mhz);
-}
-Return nvmlDeviceGetMaxClockInfo(const Device* handle, int kind, unsigned* mhz) {
-  return clock(handle, kind, mhz);
-}
-Return nvmlDeviceGetMemoryBusWidth(const Device* handle, unsigned* bits) {
+  constexpr int kKinds = 4;
   return about(handle, [&](const vgpu::Device& device, int) {
-    return put(bits, static_cast<unsigned>(device.memory_bus_bits));
+    if (kind < 0 || kind >= kKinds) return kInvalidArgument;
+    return put(mhz, clock_mhz(device, kind));
   });
-}
-Return nvmlDeviceGetNumGpuCores(const Device* handle, unsigned* cores) {
-  return about(handle, [&](const vgpu::Device& device, int) {
-    return put(cores,
-               static_cast<unsigned>(device.multiprocessors * cores_per_multiprocessor(device)));
-  });
-}
-// A kernel runs inside a call, between which the device rests.
-Return nvmlDeviceGetUtilizationRates(const Device* handle, Utilization* rates) {
-  return about(handle, [&](const vgpu::Device&, int) { return put(rates, Utilization{0, 0}); });
-}
-Return nvmlDeviceGetComputeMode(const Device* handle, int* mode) {
-  return about(handle, [&](const vgpu::Device&, int) { return put(mode, 0); });  // shared
-}
-Return nvmlDeviceGetPersistenceMode(const Device* handle, int* mode) {
-  return about(handle, [&](const vgpu::Device&, int) { return put(mode, 1); });
 }
 Return nvmlDeviceGetEccMode(const Device* handle, int* current, int* pending) {
   return about(handle, [&](const vgpu::Device& device, int) {
@@ -300,16 +266,24 @@ Return nvmlDeviceGetP2PStatus(const Device* one, const Device* other, int, int* 
     return about(other, [&](const vgpu::Device&, int) { return put(status, 0); });
   });
 }
-// No other process is known.
-Return nvmlDeviceGetComputeRunningProcesses_v3(const Device* handle, unsigned* count, void*) {
-  return about(handle, [&](const vgpu::Device&, int) { return put(count, 0u); });
-}
-Return nvmlDeviceGetComputeRunningProcesses_v2(const Device* handle, unsigned* count, void* list) {
-  return nvmlDeviceGetComputeRunningProcesses_v3(handle, count, list);
-}
-Return nvmlDeviceGetComputeRunningProcesses(const Device* handle, unsigned* count, void* list) {
-  return nvmlDeviceGetComputeRunningProcesses_v3(handle, count, list);
-}
+
+// Other names of the same functions; most are of older versions.
+#define VGPU_SAME(name, function, parameters) \
+  Return name parameters __attribute__((alias(#function)));
+VGPU_SAME(nvmlInit, nvmlInit_v2, ())
+VGPU_SAME(nvmlSystemGetCudaDriverVersion, nvmlSystemGetCudaDriverVersion_v2, (int*))
+VGPU_SAME(nvmlDeviceGetCount, nvmlDeviceGetCount_v2, (unsigned*))
+VGPU_SAME(nvmlDeviceGetHandleByIndex, nvmlDeviceGetHandleByIndex_v2, (unsigned, Device**))
+VGPU_SAME(nvmlDeviceGetHandleByPciBusId, nvmlDeviceGetHandleByPciBusId_v2, (const char*, Device**))
+VGPU_SAME(nvmlDeviceGetMinorNumber, nvmlDeviceGetIndex, (const Device*, unsigned*))
+VGPU_SAME(nvmlDeviceGetPciInfo_v2, nvmlDeviceGetPciInfo_v3, (const Device*, PciInfo*))
+VGPU_SAME(nvmlDeviceGetPciInfo, nvmlDeviceGetPciInfo_v3, (const Device*, PciInfo*))
+VGPU_SAME(nvmlDeviceGetMaxClockInfo, nvmlDeviceGetClockInfo, (const Device*, int, unsigned*))
+VGPU_SAME(nvmlDeviceGetComputeRunningProcesses_v2, nvmlDeviceGetComputeRunningProcesses_v3,
+          (const Device*, unsigned*))
+VGPU_SAME(nvmlDeviceGetComputeRunningProcesses, nvmlDeviceGetComputeRunningProcesses_v3,
+          (const Device*, unsigned*))
+#undef VGPU_SAME
 
 #define VGPU_NOT_SUPPORTED(name)                                                  \
   Return name(const Device* handle) {                                             \

@@ -10,7 +10,9 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 
+#include "include/entry_points.hpp"
 #include "include/vgpu/vgpu.h"
 #include "rand/toolkit.hpp"
 
@@ -23,6 +25,8 @@ struct curandGenerator_st {
 
 // By the function of the toolkit with that name.
 #define VGPU_CALL(way, function, ...) way<function>(#function, __VA_ARGS__)
+#define VGPU_FORWARD(way, function, count) \
+  VGPU_BY(function, count, VGPU_CALL(way, function, VGPU_ARGUMENTS_##count))
 
 namespace {
 
@@ -39,6 +43,19 @@ curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool o
   if (*generator != nullptr) return CURAND_STATUS_SUCCESS;
   (void)VGPU_CALL(toolkit, curandDestroyGenerator, theirs);
   return CURAND_STATUS_ALLOCATION_FAILED;
+}
+
+// The arguments say where the values go.
+template <auto* Function, class... Arguments>
+curandStatus_t get(const char* name, Arguments... arguments) {
+  const auto is_null = [](auto argument) {
+    if constexpr (std::is_pointer_v<decltype(argument)>)
+      return argument == nullptr;
+    else
+      return false;
+  };
+  if ((is_null(arguments) || ...)) return CURAND_STATUS_OUT_OF_RANGE;
+  return toolkit<Function>(name, arguments...);
 }
 
 template <auto* Function, class... Arguments>
@@ -102,13 +119,8 @@ curandStatus_t generate(const char* name, curandGenerator_t generator, T* out, s
 
 }  // namespace
 
-curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type) {
-  return create(generator, type, false);
-}
-
-curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type) {
-  return create(generator, type, true);
-}
+VGPU_BY(curandCreateGenerator, 2, create(a0, a1, false));
+VGPU_BY(curandCreateGeneratorHost, 2, create(a0, a1, true));
 
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
   const auto status = VGPU_CALL(set, curandDestroyGenerator, generator);
@@ -116,29 +128,10 @@ curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
   return status;
 }
 
-curandStatus_t curandGetVersion(int* version) {
-  if (version == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
-  return VGPU_CALL(toolkit, curandGetVersion, version);
-}
-
-curandStatus_t curandGetProperty(libraryPropertyType type, int* value) {
-  if (value == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
-  return VGPU_CALL(toolkit, curandGetProperty, type, value);
-}
-
 curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
   if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
   generator->stream = stream;
   return CURAND_STATUS_SUCCESS;
-}
-
-curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
-                                                  unsigned long long seed) {
-  return VGPU_CALL(set, curandSetPseudoRandomGeneratorSeed, generator, seed);
-}
-
-curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) {
-  return VGPU_CALL(set, curandSetGeneratorOffset, generator, offset);
 }
 
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order) {
@@ -152,83 +145,27 @@ curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrd
   return VGPU_CALL(set, curandSetGeneratorOrdering, generator, order);
 }
 
-curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator,
-                                                       unsigned int dimensions) {
-  return VGPU_CALL(set, curandSetQuasiRandomGeneratorDimensions, generator, dimensions);
-}
-
 // The toolkit's generators make their states when they are first used.
 curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
   return generator == nullptr ? CURAND_STATUS_NOT_INITIALIZED : CURAND_STATUS_SUCCESS;
 }
 
-curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int* out, std::size_t count) {
-  return VGPU_CALL(generate, curandGenerate, generator, out, count);
-}
-
-curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long* out,
-                                      std::size_t count) {
-  return VGPU_CALL(generate, curandGenerateLongLong, generator, out, count);
-}
-
-curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* out, std::size_t count) {
-  return VGPU_CALL(generate, curandGenerateUniform, generator, out, count);
-}
-
-curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* out,
-                                           std::size_t count) {
-  return VGPU_CALL(generate, curandGenerateUniformDouble, generator, out, count);
-}
-
-curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, std::size_t count,
-                                    float mean, float deviation) {
-  return VGPU_CALL(generate, curandGenerateNormal, generator, out, count, mean, deviation);
-}
-
-curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* out,
-                                          std::size_t count, double mean, double deviation) {
-  return VGPU_CALL(generate, curandGenerateNormalDouble, generator, out, count, mean, deviation);
-}
-
-curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out, std::size_t count,
-                                       float mean, float deviation) {
-  return VGPU_CALL(generate, curandGenerateLogNormal, generator, out, count, mean, deviation);
-}
-
-curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out,
-                                             std::size_t count, double mean, double deviation) {
-  return VGPU_CALL(generate, curandGenerateLogNormalDouble, generator, out, count, mean, deviation);
-}
-
-curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* out,
-                                     std::size_t count, double lambda) {
-  return VGPU_CALL(generate, curandGeneratePoisson, generator, out, count, lambda);
-}
-
-curandStatus_t curandGeneratePoissonMethod(curandGenerator_t generator, unsigned int* out,
-                                           std::size_t count, double lambda,
-                                           curandMethod_t method) {
-  return VGPU_CALL(generate, curandGeneratePoissonMethod, generator, out, count, lambda, method);
-}
-
-curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t* vectors[],
-                                           curandDirectionVectorSet_t set) {
-  if (vectors == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
-  return VGPU_CALL(toolkit, curandGetDirectionVectors32, vectors, set);
-}
-
-curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t* vectors[],
-                                           curandDirectionVectorSet_t set) {
-  if (vectors == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
-  return VGPU_CALL(toolkit, curandGetDirectionVectors64, vectors, set);
-}
-
-curandStatus_t curandGetScrambleConstants32(unsigned int** constants) {
-  if (constants == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
-  return VGPU_CALL(toolkit, curandGetScrambleConstants32, constants);
-}
-
-curandStatus_t curandGetScrambleConstants64(unsigned long long** constants) {
-  if (constants == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
-  return VGPU_CALL(toolkit, curandGetScrambleConstants64, constants);
-}
+VGPU_FORWARD(set, curandSetPseudoRandomGeneratorSeed, 2);
+VGPU_FORWARD(set, curandSetGeneratorOffset, 2);
+VGPU_FORWARD(set, curandSetQuasiRandomGeneratorDimensions, 2);
+VGPU_FORWARD(generate, curandGenerate, 3);
+VGPU_FORWARD(generate, curandGenerateLongLong, 3);
+VGPU_FORWARD(generate, curandGenerateUniform, 3);
+VGPU_FORWARD(generate, curandGenerateUniformDouble, 3);
+VGPU_FORWARD(generate, curandGenerateNormal, 5);
+VGPU_FORWARD(generate, curandGenerateNormalDouble, 5);
+VGPU_FORWARD(generate, curandGenerateLogNormal, 5);
+VGPU_FORWARD(generate, curandGenerateLogNormalDouble, 5);
+VGPU_FORWARD(generate, curandGeneratePoisson, 4);
+VGPU_FORWARD(generate, curandGeneratePoissonMethod, 5);
+VGPU_FORWARD(get, curandGetVersion, 1);
+VGPU_FORWARD(get, curandGetProperty, 2);
+VGPU_FORWARD(get, curandGetDirectionVectors32, 2);
+VGPU_FORWARD(get, curandGetDirectionVectors64, 2);
+VGPU_FORWARD(get, curandGetScrambleConstants32, 1);
+VGPU_FORWARD(get, curandGetScrambleConstants64, 1);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points that are defined from their declarations in a header of CUDA, without repeating
+// their parameters: these are a0, a1, ... in the order of the declaration.
+#pragma once
+#include <cstddef>
+#include <tuple>
+
+namespace vgpu {
+
+template <class Function>
+struct Signature;
+template <class Returned, class... Arguments>
+struct Signature<Returned(Arguments...)> {
+  using Result = Returned;
+  template <std::size_t i>
+  using Argument = std::tuple_element_t<i, std::tuple<Arguments...>>;
+  static constexpr std::size_t kCount = sizeof...(Arguments);
+};
+
+}  // namespace vgpu
+
+#define VGPU_RESULT(name) vgpu::Signature<decltype(name)>::Result
+#define VGPU_PARAMETER(name, i) vgpu::Signature<decltype(name)>::Argument<i> a##i
+#define VGPU_PARAMETERS_0(name)
+#define VGPU_PARAMETERS_1(name) VGPU_PARAMETER(name, 0)
+#define VGPU_PARAMETERS_2(name) VGPU_PARAMETERS_1(name), VGPU_PARAMETER(name, 1)
+#define VGPU_PARAMETERS_3(name) VGPU_PARAMETERS_2(name), VGPU_PARAMETER(name, 2)
+#define VGPU_PARAMETERS_4(name) VGPU_PARAMETERS_3(name), VGPU_PARAMETER(name, 3)
+#define VGPU_PARAMETERS_5(name) VGPU_PARAMETERS_4(name), VGPU_PARAMETER(name, 4)
+#define VGPU_PARAMETERS_6(name) VGPU_PARAMETERS_5(name), VGPU_PARAMETER(name, 5)
+#define VGPU_PARAMETERS_7(name) VGPU_PARAMETERS_6(name), VGPU_PARAMETER(name, 6)
+#define VGPU_PARAMETERS_8(name) VGPU_PARAMETERS_7(name), VGPU_PARAMETER(name, 7)
+#define VGPU_PARAMETERS_9(name) VGPU_PARAMETERS_8(name), VGPU_PARAMETER(name, 8)
+#define VGPU_PARAMETERS_10(name) VGPU_PARAMETERS_9(name), VGPU_PARAMETER(name, 9)
+#define VGPU_PARAMETERS_11(name) VGPU_PARAMETERS_10(name), VGPU_PARAMETER(name, 10)
+#define VGPU_ARGUMENTS_1 a0
+#define VGPU_ARGUMENTS_2 VGPU_ARGUMENTS_1, a1
+#define VGPU_ARGUMENTS_3 VGPU_ARGUMENTS_2, a2
+#define VGPU_ARGUMENTS_4 VGPU_ARGUMENTS_3, a3
+#define VGPU_ARGUMENTS_5 VGPU_ARGUMENTS_4, a4
+#define VGPU_ARGUMENTS_6 VGPU_ARGUMENTS_5, a5
+#define VGPU_ARGUMENTS_7 VGPU_ARGUMENTS_6, a6
+#define VGPU_ARGUMENTS_8 VGPU_ARGUMENTS_7, a7
+#define VGPU_ARGUMENTS_9 VGPU_ARGUMENTS_8, a8
+#define VGPU_ARGUMENTS_10 VGPU_ARGUMENTS_9, a9
+#define VGPU_ARGUMENTS_11 VGPU_ARGUMENTS_10, a10
+// Defines `name` by an expression of its `count` parameters a0, a1, ...: for functions that another
+// one's call replaces.
+#define VGPU_BY(name, count, expression)                               \
+  VGPU_RESULT(name) name(VGPU_PARAMETERS_##count(name)) {              \
+    static_assert(vgpu::Signature<decltype(name)>::kCount == (count)); \
+    return expression;                                                 \
+  }                                                                    \
+  static_assert(true)
