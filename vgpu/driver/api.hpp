@@ -21,6 +21,7 @@ CUresult cuProfilerStop();
 namespace vgpu::driver {
 
 using runtime::Failure;
+using runtime::refuse;
 using runtime::Runtime;
 
 // The driver's code for an error of the runtime. Most are the same number.

@@ -30,8 +30,7 @@ constexpr Format kFormats[] = {
 
 cudaChannelFormatDesc channels_of(CUarray_format format, unsigned channels) {
   const auto* const found = std::ranges::find(kFormats, format, &Format::format);
-  if (found == std::end(kFormats) || (channels != 1 && channels != 2 && channels != 4))
-    throw Failure{cudaErrorInvalidValue, ""};
+  if (found == std::end(kFormats) || (channels != 1 && channels != 2 && channels != 4)) refuse();
   const auto bits = [&](unsigned channel) { return channel < channels ? found->bits : 0; };
   return {bits(0), bits(1), bits(2), bits(3), found->kind};
 }
@@ -52,10 +51,8 @@ template <class Use>
 CUresult with_format(const char* name, CUarray_format format, unsigned channels, Use use) {
   return with_context(name, [&] {
     cudaChannelFormatDesc desc{};
-    const cudaError_t error = vgpu::runtime::query([&](Runtime&) {
-      desc = channels_of(format, channels);
-      return cudaSuccess;
-    });
+    const cudaError_t error =
+        vgpu::runtime::query([&](Runtime&) { desc = channels_of(format, channels); });
     return error != cudaSuccess ? error : use(desc);
   });
 }
@@ -161,7 +158,7 @@ cudaResourceDesc resource_of(const CUDA_RESOURCE_DESC& given) {
       return resource;
     }
   }
-  throw Failure{cudaErrorInvalidValue, ""};
+  refuse();
 }
 
 cudaChannelFormatDesc format_in(const cudaResourceDesc& resource) {
@@ -211,10 +208,9 @@ CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resour
     cudaResourceDesc from{};
     cudaTextureDesc how{};
     const cudaError_t error = vgpu::runtime::query([&](Runtime&) {
-      if (resource == nullptr || texture == nullptr) return cudaErrorInvalidValue;
+      if (resource == nullptr || texture == nullptr) refuse();
       from = resource_of(*resource);
       how = texture_of(*texture, from);
-      return cudaSuccess;
     });
     if (error != cudaSuccess) return error;
     cudaResourceViewDesc seen{};
@@ -239,9 +235,8 @@ CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* reso
   return with_context(__func__, [&] {
     cudaResourceDesc from{};
     const cudaError_t error = vgpu::runtime::query([&](Runtime&) {
-      if (resource == nullptr) return cudaErrorInvalidValue;
+      if (resource == nullptr) refuse();
       from = resource_of(*resource);
-      return cudaSuccess;
     });
     return error != cudaSuccess ? error : cudaCreateSurfaceObject(object, &from);
   });

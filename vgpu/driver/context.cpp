@@ -24,8 +24,8 @@ CUcontext handle_of(const Context* context) {
 // Throws Failure if there is no such live context.
 Context& known_context(Runtime& runtime, CUcontext handle) {
   Context* const context = runtime.contexts.find(handle);
-  if (context == nullptr) throw Failure{cudaErrorDeviceUninitialized, ""};
-  if (context->destroyed) throw Failure{cudaErrorContextIsDestroyed, ""};
+  if (context == nullptr) refuse(cudaErrorDeviceUninitialized);
+  if (context->destroyed) refuse(cudaErrorContextIsDestroyed);
   return *context;
 }
 
@@ -154,13 +154,12 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned 
 // The context stays on the stacks of other threads, where its use is an error.
 CUresult cuCtxDestroy_v2(CUcontext handle) {
   return in_driver(__func__, [&](Runtime& runtime) {
-    if (handle == nullptr) return cudaErrorInvalidValue;
+    if (handle == nullptr) refuse();
     Context& context = known_context(runtime, handle);
-    if (context.primary) return cudaErrorDeviceUninitialized;
+    if (context.primary) refuse(cudaErrorDeviceUninitialized);
     clear(runtime, context);
     context.destroyed = true;
     if (vgpu::runtime::current_context() == &context) vgpu::runtime::pop_context();
-    return cudaSuccess;
   });
 }
 
@@ -168,9 +167,8 @@ VGPU_BY(cuCtxDestroy, 1, cuCtxDestroy_v2(a0));
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle) {
   return in_driver(__func__, [&](Runtime& runtime) {
-    if (handle == nullptr) return cudaErrorInvalidValue;
+    if (handle == nullptr) refuse();
     vgpu::runtime::push_context(known_context(runtime, handle));
-    return cudaSuccess;
   });
 }
 
@@ -179,10 +177,9 @@ VGPU_BY(cuCtxPushCurrent, 1, cuCtxPushCurrent_v2(a0));
 CUresult cuCtxPopCurrent_v2(CUcontext* context) {
   return in_driver(__func__, [&](Runtime&) {
     const Context* const current = vgpu::runtime::current_context();
-    if (current == nullptr) return cudaErrorDeviceUninitialized;
+    if (current == nullptr) refuse(cudaErrorDeviceUninitialized);
     if (context != nullptr) *context = handle_of(current);
     vgpu::runtime::pop_context();
-    return cudaSuccess;
   });
 }
 
@@ -191,7 +188,6 @@ VGPU_BY(cuCtxPopCurrent, 1, cuCtxPopCurrent_v2(a0));
 CUresult cuCtxSetCurrent(CUcontext handle) {
   return in_driver(__func__, [&](Runtime& runtime) {
     vgpu::runtime::set_context(handle == nullptr ? nullptr : &known_context(runtime, handle));
-    return cudaSuccess;
   });
 }
 
@@ -208,9 +204,8 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
   if (handle == nullptr) return cuCtxGetDevice(device);
   return in_driver(__func__, [&](Runtime& runtime) {
-    if (device == nullptr) return cudaErrorInvalidValue;
+    if (device == nullptr) refuse();
     *device = known_context(runtime, handle).device;
-    return cudaSuccess;
   });
 }
 

@@ -26,7 +26,7 @@ void* start_of(const Side& side) {
     case CU_MEMORYTYPE_HOST: return const_cast<void*>(side.host);
     case CU_MEMORYTYPE_DEVICE:
     case CU_MEMORYTYPE_UNIFIED: return pointer_of(side.device);
-    default: throw Failure{cudaErrorInvalidValue, ""};
+    default: refuse();
   }
 }
 
@@ -41,14 +41,14 @@ cudaMemcpyKind kind_of(CUmemorytype from, CUmemorytype to) {
 cudaPitchedPtr memory_of(const Side& side, const cudaExtent& extent) {
   const std::size_t pitch = side.pitch == 0 ? side.x + extent.width : side.pitch;
   const std::size_t height = side.height == 0 ? side.y + extent.height : side.height;
-  if (extent.height > 1 && side.x + extent.width > pitch) throw Failure{cudaErrorInvalidValue, ""};
+  if (extent.height > 1 && side.x + extent.width > pitch) refuse();
   return {start_of(side), pitch, pitch, height};
 }
 
 // Whether the copy has parts of an array's elements.
 bool divides_elements(const Side& side, const cudaExtent& extent) {
   if (side.type != CU_MEMORYTYPE_ARRAY) return false;
-  if (side.array == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (side.array == nullptr) refuse();
   const std::size_t element = element_bytes(side.array);
   return side.x % element != 0 || extent.width % element != 0;
 }
@@ -161,9 +161,8 @@ CUresult with_parameters(const char* name, const Copy* copy, Use use) {
   return with_context(name, [&] {
     cudaMemcpy3DParms what{};
     const cudaError_t error = vgpu::runtime::call([&](Runtime&) {
-      if (copy == nullptr) return cudaErrorInvalidValue;
+      if (copy == nullptr) refuse();
       what = parameters_of(*copy);
-      return cudaSuccess;
     });
     return error != cudaSuccess ? error : use(what);
   });

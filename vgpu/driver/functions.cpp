@@ -183,7 +183,6 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
     const cudaError_t error = vgpu::runtime::call([&](Runtime& runtime) {
       most = vgpu::runtime::thread_limit(runtime, kernel_of(runtime, function));
       multiprocessors = runtime.device().multiprocessors;
-      return cudaSuccess;
     });
     if (error != cudaSuccess) return error;
     if (limit != 0) most = std::min(most, limit);

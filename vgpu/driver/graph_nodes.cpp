@@ -51,7 +51,6 @@ CUresult get_kernel(const char* name, CUgraphNode node, Params* params) {
       params->blockDimZ = known.blockDim.z;
       params->sharedMemBytes = known.sharedMemBytes;
       params->kernelParams = known.kernelParams;
-      return cudaSuccess;
     });
   });
 }
@@ -62,9 +61,8 @@ CUresult with_copy(const char* name, const CUDA_MEMCPY3D* copy, Use use) {
   return with_driver(name, [&] {
     cudaMemcpy3DParms what{};
     const cudaError_t error = vgpu::runtime::query([&](Runtime&) {
-      if (copy == nullptr) return cudaErrorInvalidValue;
+      if (copy == nullptr) refuse();
       what = parameters_of(*copy);
-      return cudaSuccess;
     });
     return error != cudaSuccess ? error : use(&what);
   });

@@ -8,7 +8,7 @@ namespace vgpu::driver {
 
 runtime::Function& kernel_of(Runtime& runtime, const void* handle) {
   runtime::Function* const function = runtime.modules.function(handle);
-  if (function == nullptr || function != handle) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  if (function == nullptr || function != handle) refuse(cudaErrorInvalidResourceHandle);
   return *function;
 }
 
@@ -36,10 +36,10 @@ std::span<std::byte> buffer_of(void** extra) {
     } else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) {
       bytes = static_cast<const std::size_t*>(extra[1]);
     } else {
-      throw Failure{cudaErrorInvalidValue, ""};
+      refuse();
     }
   }
-  if (buffer == nullptr || bytes == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (buffer == nullptr || bytes == nullptr) refuse();
   return {static_cast<std::byte*>(buffer), *bytes};
 }
 
@@ -49,18 +49,16 @@ Arguments::Arguments(const void* function, void** params, void** extra) : given_
   error_ = runtime::call([&](Runtime& runtime) {
     const auto& attributes =
         vgpu::attributes(runtime::loaded_kernel(runtime, kernel_of(runtime, function)));
-    if (params != nullptr && extra != nullptr) return cudaErrorInvalidValue;
-    if (extra == nullptr) return cudaSuccess;
+    if (params != nullptr && extra != nullptr) refuse();
+    if (extra == nullptr) return;
     const std::span<std::byte> buffer = buffer_of(extra);
     if (const Param* last = attributes.params.empty() ? nullptr : &attributes.params.back();
         buffer.size() > (last == nullptr ? 0 : std::size_t{last->offset} + last->size))
-      return cudaErrorLaunchOutOfResources;
+      refuse(cudaErrorLaunchOutOfResources);
     for (const Param& param : attributes.params) {
-      if (param.offset > buffer.size() || param.size > buffer.size() - param.offset)
-        return cudaErrorInvalidValue;
+      if (param.offset > buffer.size() || param.size > buffer.size() - param.offset) refuse();
       in_buffer_.push_back(buffer.data() + param.offset);
     }
-    return cudaSuccess;
   });
 }
 

@@ -37,23 +37,23 @@ std::map<CUlinkState, std::unique_ptr<Link>>& links() {
 
 Link& known_link(CUlinkState state) {
   const auto found = links().find(state);
-  if (found == links().end()) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  if (found == links().end()) refuse(cudaErrorInvalidResourceHandle);
   return *found->second;
 }
 
-[[noreturn]] void refuse(std::string_view why, cudaError_t error) {
-  throw Failure{error, fmt::format("{}: {}", vgpu::runtime::driver_call(), why)};
+[[noreturn]] void refuse_input(std::string_view why, cudaError_t error) {
+  refuse(error, fmt::format("{}: {}", vgpu::runtime::driver_call(), why));
 }
 
 [[noreturn]] void refuse_mixture() {
-  refuse("machine code cannot be linked with other code: give PTX", cudaErrorNotSupported);
+  refuse_input("machine code cannot be linked with other code: give PTX", cudaErrorNotSupported);
 }
 
 // By the type of the ELF file. Throws Failure for what is none.
 bool is_relocatable(const std::string& code) {
   Elf64_Ehdr header{};
   if (code.size() < sizeof header || !code.starts_with(ELFMAG))
-    refuse("this is no machine code", cudaErrorInvalidKernelImage);
+    refuse_input("this is no machine code", cudaErrorInvalidKernelImage);
   std::memcpy(&header, code.data(), sizeof header);
   return header.e_type == ET_REL;
 }
@@ -62,7 +62,7 @@ bool is_relocatable(const std::string& code) {
 void add_code(Link& link, std::string code) {
   if (!is_relocatable(code)) {
     link.failed = cudaErrorNoKernelImageForDevice;
-    refuse("the machine code is not relocatable", link.failed);
+    refuse_input("the machine code is not relocatable", link.failed);
   }
   if (!link.units.empty() || !link.code.empty()) refuse_mixture();
   link.code = std::move(code);
@@ -71,7 +71,7 @@ void add_code(Link& link, std::string code) {
 void add_ptx(Link& link, std::string text, const std::string& name) {
   if (!link.code.empty()) refuse_mixture();
   if (text.find(".version") == text.npos)
-    refuse("text without '.version' is no PTX", cudaErrorInvalidKernelImage);
+    refuse_input("text without '.version' is no PTX", cudaErrorInvalidKernelImage);
   text.resize(std::min(text.find('\0'), text.size()));
   vgpu::ptx::parse(text);  // refuses what is not PTX
   link.units.push_back({name, std::move(text)});
@@ -92,9 +92,9 @@ void add_fat_binary(const Runtime& runtime, Link& link, std::span<const std::byt
   } else if (const auto* cubin = image::choose_cubin(entries, target); cubin != nullptr) {
     add_code(link, image::contents(*cubin));
   } else {
-    throw Failure{cudaErrorNoKernelImageForDevice,
-                  fmt::format("{}: no code for {} in {}", vgpu::runtime::driver_call(),
-                              runtime.device().id, name)};
+    refuse(cudaErrorNoKernelImageForDevice,
+           fmt::format("{}: no code for {} in {}", vgpu::runtime::driver_call(),
+                       runtime.device().id, name));
   }
 }
 
@@ -112,9 +112,9 @@ cudaError_t add(const Runtime& runtime, Link& link, CUjitInputType type, const v
       return cudaSuccess;
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:
-      throw Failure{cudaErrorNotSupported,
-                    fmt::format("{}: objects and libraries cannot be linked ({}): give PTX",
-                                vgpu::runtime::driver_call(), name)};
+      refuse(cudaErrorNotSupported,
+             fmt::format("{}: objects and libraries cannot be linked ({}): give PTX",
+                         vgpu::runtime::driver_call(), name));
     default: return cudaErrorInvalidValue;
   }
 }
@@ -128,11 +128,11 @@ CUresult about(const char* name, CUlinkState state, Body body) {
       try {
         return body(runtime, link);
       } catch (const image::Damaged& error) {
-        throw Failure{cudaErrorInvalidKernelImage, fmt::format("{}: {}", name, error.what())};
+        refuse(cudaErrorInvalidKernelImage, fmt::format("{}: {}", name, error.what()));
       } catch (const vgpu::ptx::DefinedTwice& error) {
-        throw Failure{cudaErrorInvalidSource, fmt::format("{}: {}", name, error.what())};
+        refuse(cudaErrorInvalidSource, fmt::format("{}: {}", name, error.what()));
       } catch (const std::invalid_argument& error) {
-        throw Failure{cudaErrorInvalidPtx, fmt::format("{}: {}", name, error.what())};
+        refuse(cudaErrorInvalidPtx, fmt::format("{}: {}", name, error.what()));
       }
     } catch (const Failure& failure) {
       link.log.store_error(failure.message);
@@ -146,11 +146,10 @@ CUresult about(const char* name, CUlinkState state, Body body) {
 CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
   return in_context(__func__, [&](Runtime&) {
     auto link = std::make_unique<Link>(Link{JitLog(count, options, values), {}, {}});
-    if (state == nullptr || link->log.error() != CUDA_SUCCESS) return cudaErrorInvalidValue;
+    if (state == nullptr || link->log.error() != CUDA_SUCCESS) refuse();
     link->log.store_error("");
     *state = reinterpret_cast<CUlinkState>(link.get());
     links()[*state] = std::move(link);
-    return cudaSuccess;
   });
 }
 

@@ -78,12 +78,12 @@ Range& known_range(CUdeviceptr address, std::size_t bytes) {
     const std::size_t offset = address - begin;
     if (offset < range.bytes && bytes <= range.bytes - offset) return range;
   }
-  throw Failure{cudaErrorInvalidValue, ""};
+  refuse();
 }
 
 Handle& known_handle(CUmemGenericAllocationHandle handle) {
   const auto found = state().handles.find(handle);
-  if (found == state().handles.end()) throw Failure{cudaErrorInvalidValue, ""};
+  if (found == state().handles.end()) refuse();
   return found->second;
 }
 
@@ -94,11 +94,11 @@ std::vector<CUdeviceptr> whole_mappings(const Range& range, CUdeviceptr address,
   CUdeviceptr at = address;
   while (at < address + bytes) {
     const auto mapping = range.mappings.find(at);
-    if (mapping == range.mappings.end()) throw Failure{cudaErrorInvalidValue, ""};
+    if (mapping == range.mappings.end()) refuse();
     found.push_back(at);
     at += mapping->second.bytes;
   }
-  if (at != address + bytes) throw Failure{cudaErrorInvalidValue, ""};
+  if (at != address + bytes) refuse();
   return found;
 }
 
@@ -158,9 +158,9 @@ cudaError_t check(const Runtime& runtime, const CUmemAllocationProp* wanted) {
   const auto handles = wanted->requestedHandleTypes;
   if (wanted->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
       (handles != CU_MEM_HANDLE_TYPE_NONE && handles != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)) {
-    throw Failure{cudaErrorNotSupported,
-                  "cudaMemCreate: only memory of a device is implemented, for this process or as a "
-                  "file descriptor"};
+    refuse(cudaErrorNotSupported,
+           "cudaMemCreate: only memory of a device is implemented, for this process or as a "
+           "file descriptor");
   }
   return runtime.has_device(wanted->location.id) ? cudaSuccess : cudaErrorInvalidDevice;
 }
@@ -189,12 +189,11 @@ CUresult cuMemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignmen
                              unsigned long long flags) {
   return in_driver(__func__, [&](Runtime&) {
     if (address == nullptr || !is_whole(bytes) || (alignment & (alignment - 1)) != 0 || flags != 0)
-      return cudaErrorInvalidValue;
+      refuse();
     void* const begin = reserve(bytes, std::max(alignment, kGranularity), hint);
-    if (begin == nullptr) return cudaErrorMemoryAllocation;
+    if (begin == nullptr) refuse(cudaErrorMemoryAllocation);
     state().ranges[address_of(begin)].bytes = bytes;
     *address = address_of(begin);
-    return cudaSuccess;
   });
 }
 
@@ -203,10 +202,9 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
     const auto found = state().ranges.find(address);
     if (found == state().ranges.end() || found->second.bytes != bytes ||
         !found->second.mappings.empty())
-      return cudaErrorInvalidValue;
+      refuse();
     ::munmap(pointer_of(address), bytes);
     state().ranges.erase(found);
-    return cudaSuccess;
   });
 }
 
@@ -239,7 +237,6 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return in_driver(__func__, [&](Runtime&) {
     if (--known_handle(handle).references == 0) state().handles.erase(handle);
-    return cudaSuccess;
   });
 }
 
@@ -248,32 +245,30 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
   return in_driver(__func__, [&](Runtime&) {
     const auto& memory = known_handle(handle).memory;
     Range& range = known_range(address, bytes);
-    if (bytes == 0 || address % kGranularity != 0 || flags != 0) return cudaErrorInvalidValue;
-    if (offset != 0 || bytes != memory->bytes) return cudaErrorNotSupported;  // as documented
+    if (bytes == 0 || address % kGranularity != 0 || flags != 0) refuse();
+    if (offset != 0 || bytes != memory->bytes) refuse(cudaErrorNotSupported);  // as documented
     const auto next = range.mappings.lower_bound(address);
-    if (next != range.mappings.end() && next->first < address + bytes) return cudaErrorInvalidValue;
+    if (next != range.mappings.end() && next->first < address + bytes) refuse();
     if (next != range.mappings.begin()) {
       const auto& [begin, former] = *std::prev(next);
-      if (begin + former.bytes > address) return cudaErrorInvalidValue;
+      if (begin + former.bytes > address) refuse();
     }
     if (::mmap(pointer_of(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->file, 0) ==
         MAP_FAILED)
-      return cudaErrorMemoryAllocation;
+      refuse(cudaErrorMemoryAllocation);
     range.mappings.emplace(address, Mapping{bytes, memory, CU_MEM_ACCESS_FLAGS_PROT_NONE});
-    return cudaSuccess;
   });
 }
 
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
   return in_driver(__func__, [&](Runtime& runtime) {
     Range& range = known_range(address, bytes);
-    if (bytes == 0) return cudaErrorInvalidValue;
+    if (bytes == 0) refuse();
     const auto mappings = whole_mappings(range, address, bytes);
     vgpu::runtime::await(runtime, vgpu::runtime::all_tasks(runtime));
     for (const CUdeviceptr mapping : mappings) range.mappings.erase(mapping);
     refresh(runtime, range);
     map_nothing(address, bytes);
-    return cudaSuccess;
   });
 }
 
@@ -282,21 +277,20 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
                         size_t count) {
   return in_driver(__func__, [&](Runtime& runtime) {
     Range& range = known_range(address, bytes);
-    if (bytes == 0 || list == nullptr || count == 0) return cudaErrorInvalidValue;
+    if (bytes == 0 || list == nullptr || count == 0) refuse();
     CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
     for (std::size_t i = 0; i < count; ++i) {
       if (list[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
           !runtime.has_device(list[i].location.id))
-        return cudaErrorInvalidDevice;
+        refuse(cudaErrorInvalidDevice);
       access = std::max(access, list[i].flags);
     }
     for (const CUdeviceptr mapping : whole_mappings(range, address, bytes))
       range.mappings.at(mapping).access = access;
     const int protection =
         access == CU_MEM_ACCESS_FLAGS_PROT_NONE ? PROT_NONE : PROT_READ | PROT_WRITE;
-    if (::mprotect(pointer_of(address), bytes, protection) != 0) return cudaErrorMemoryAllocation;
+    if (::mprotect(pointer_of(address), bytes, protection) != 0) refuse(cudaErrorMemoryAllocation);
     refresh(runtime, range);
-    return cudaSuccess;
   });
 }
 
@@ -304,13 +298,12 @@ CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location
                         CUdeviceptr address) {
   return in_driver(__func__, [&](Runtime&) {
     const Range& range = known_range(address, 1);
-    if (flags == nullptr || location == nullptr) return cudaErrorInvalidValue;
+    if (flags == nullptr || location == nullptr) refuse();
     const auto next = range.mappings.upper_bound(address);
-    if (next == range.mappings.begin()) return cudaErrorInvalidValue;
+    if (next == range.mappings.begin()) refuse();
     const auto& [begin, mapping] = *std::prev(next);
-    if (address - begin >= mapping.bytes) return cudaErrorInvalidValue;
+    if (address - begin >= mapping.bytes) refuse();
     *flags = mapping.access;
-    return cudaSuccess;
   });
 }
 
@@ -327,17 +320,16 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void*
     const CUdeviceptr address = address_of(pointer);
     const Range& range = known_range(address, 1);
     const auto next = range.mappings.upper_bound(address);
-    if (handle == nullptr || next == range.mappings.begin()) return cudaErrorInvalidValue;
+    if (handle == nullptr || next == range.mappings.begin()) refuse();
     const auto& [begin, mapping] = *std::prev(next);
-    if (address - begin >= mapping.bytes) return cudaErrorInvalidValue;
+    if (address - begin >= mapping.bytes) refuse();
     for (auto& [number, known] : state().handles) {
       if (known.memory != mapping.memory) continue;
       ++known.references;
       *handle = number;
-      return cudaSuccess;
+      return;
     }
     *handle = add(mapping.memory);
-    return cudaSuccess;
   });
 }
 
@@ -347,26 +339,24 @@ CUresult cuMemExportToShareableHandle(void* shared, CUmemGenericAllocationHandle
     const auto& memory = known_handle(handle).memory;
     if (shared == nullptr || flags != 0 || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
         memory->properties.requestedHandleTypes != type)
-      return cudaErrorInvalidValue;
+      refuse();
     const int file = ::dup(memory->file);
-    if (file < 0) return cudaErrorOperatingSystem;
+    if (file < 0) refuse(cudaErrorOperatingSystem);
     *static_cast<int*>(shared) = file;
-    return cudaSuccess;
   });
 }
 
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shared,
                                         CUmemAllocationHandleType type) {
   return in_driver(__func__, [&](Runtime& runtime) {
-    if (handle == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-      return cudaErrorInvalidValue;
+    if (handle == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) refuse();
     const int file =
         ::fcntl(static_cast<int>(reinterpret_cast<std::intptr_t>(shared)), F_DUPFD_CLOEXEC, 0);
     struct stat status {};
     if (file < 0 || ::fstat(file, &status) != 0 ||
         !is_whole(static_cast<std::size_t>(status.st_size))) {
       if (file >= 0) ::close(file);
-      return cudaErrorInvalidValue;
+      refuse();
     }
     auto memory = std::make_shared<Physical>();
     memory->bytes = static_cast<std::size_t>(status.st_size);
@@ -376,6 +366,5 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
     memory->file = file;
     runtime.pointers.count(Runtime::ordinal(), memory->bytes);
     *handle = add(std::move(memory));
-    return cudaSuccess;
   });
 }

@@ -68,14 +68,13 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr a
     if (block != nullptr) {
       if (base != nullptr) *base = block->begin;
       if (bytes != nullptr) *bytes = block->bytes;
-      return cudaSuccess;
+      return;
     }
     const vgpu::Allocation* const variable = runtime.memory.find(address);  // a module's
     if (variable == nullptr || variable->freed || variable->name.empty())
-      return cudaErrorSymbolNotFound;
+      refuse(cudaErrorSymbolNotFound);
     if (base != nullptr) *base = variable->begin;
     if (bytes != nullptr) *bytes = variable->end - variable->begin;
-    return cudaSuccess;
   });
 }
 

@@ -94,10 +94,9 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
 // The array belongs to the node.
 CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
   return in_driver(__func__, [&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
+    if (params == nullptr) refuse();
     auto& work = vgpu::runtime::known_work<MemoryWork>(runtime, node);
     *params = {static_cast<CUcontext>(work.context), static_cast<unsigned>(work.operations.size()),
                same<CUstreamBatchMemOpParams>(work.operations.data()), 0};
-    return cudaSuccess;
   });
 }

@@ -35,7 +35,7 @@ CUresult load_module(const char* name, CUmodule* module, const JitLog& log, Load
 
 CUresult load_data(const char* name, CUmodule* module, const void* image, const JitLog& log) {
   return load_module(name, module, log, [&](Runtime& runtime) -> Library& {
-    if (image == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+    if (image == nullptr) refuse();
     return vgpu::runtime::load_library(runtime, image, std::nullopt);
   });
 }
@@ -61,7 +61,7 @@ CUresult find_global(const char* name, CUdeviceptr* address, Get get) {
 
 CUresult cuModuleLoad(CUmodule* module, const char* path) {
   return load_module(__func__, module, no_log(), [&](Runtime& runtime) -> Library& {
-    if (path == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+    if (path == nullptr) refuse();
     return vgpu::runtime::load_library_file(runtime, path);
   });
 }
@@ -145,9 +145,8 @@ VGPU_WITH_DRIVER(cuLibraryEnumerateKernels, cudaLibraryEnumerateKernels, 3);
 
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary handle) {
   return in_context(__func__, [&](Runtime&) {
-    if (module == nullptr) return cudaErrorInvalidValue;
+    if (module == nullptr) refuse();
     *module = handle_of<CUmodule>(vgpu::runtime::known_library(handle));
-    return cudaSuccess;
   });
 }
 

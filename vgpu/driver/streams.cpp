@@ -19,12 +19,11 @@ VGPU_IN_STREAM(cuStreamGetDevice, cudaStreamGetDevice, 2);
 CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
   return in_context(__func__, [&](Runtime& runtime) {
     const vgpu::runtime::Stream* const stream = runtime.streams.find(handle);
-    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-    if (context == nullptr) return cudaErrorInvalidValue;
+    if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
+    if (context == nullptr) refuse();
     const auto* owner =
         stream->context != nullptr ? stream->context : vgpu::runtime::current_context();
     *context = reinterpret_cast<CUcontext>(const_cast<vgpu::runtime::Context*>(owner));
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cuStreamGetCtx, _ptsz, 2);

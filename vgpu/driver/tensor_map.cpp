@@ -25,7 +25,7 @@ static_assert(static_cast<int>(TensorPromotion::k256B) == CU_TENSOR_MAP_L2_PROMO
 static_assert(static_cast<int>(TensorFill::kNan) ==
               CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
 
-CUresult refuse(std::string_view function, const std::string& why) {
+CUresult refuse_map(std::string_view function, const std::string& why) {
   say(fmt::format("{}: {}", function, why));
   return CUDA_ERROR_INVALID_VALUE;
 }
@@ -66,10 +66,10 @@ CUresult encode_map(std::string_view name, CUtensorMap* to, const Common& of, bo
                     runtime.device().id));
     return CUDA_ERROR_NOT_SUPPORTED;
   }
-  if (const std::string why = misplaced(to); !why.empty()) return refuse(name, why);
+  if (const std::string why = misplaced(to); !why.empty()) return refuse_map(name, why);
   if (!given || of.sizes == nullptr || of.steps == nullptr ||
       (of.strides == nullptr && of.rank > 1)) {
-    return refuse(name, "an array of dimensions, strides, box or steps is null");
+    return refuse_map(name, "an array of dimensions, strides, box or steps is null");
   }
   TensorMap map;
   map.type = static_cast<TensorType>(of.type);
@@ -87,9 +87,9 @@ CUresult encode_map(std::string_view name, CUtensorMap* to, const Common& of, bo
   map.promotion = static_cast<TensorPromotion>(of.promotion);
   map.fill = static_cast<TensorFill>(of.fill);
   add(map, rank);
-  if (const std::string why = broken_rule(map); !why.empty()) return refuse(name, why);
+  if (const std::string why = broken_rule(map); !why.empty()) return refuse_map(name, why);
   if (map.swizzle > TensorSwizzle::k128B && runtime.device().target() < 100)
-    return refuse(name, "swizzles of 32- or 64-byte atoms came with compute capability 10.0");
+    return refuse_map(name, "swizzles of 32- or 64-byte atoms came with compute capability 10.0");
   if (const std::string why = refusal(map); !why.empty()) {
     say(fmt::format("{}: {} are not implemented", name, why));
     return CUDA_ERROR_NOT_SUPPORTED;
@@ -132,11 +132,11 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* to, CUtensorMapDataType type, cuui
 CUresult cuTensorMapReplaceAddress(CUtensorMap* where, void* address) {
   constexpr std::string_view kName = "cuTensorMapReplaceAddress";
   const std::lock_guard lock(Runtime::get().mutex);
-  if (const std::string why = misplaced(where); !why.empty()) return refuse(kName, why);
+  if (const std::string why = misplaced(where); !why.empty()) return refuse_map(kName, why);
   std::optional<TensorMap> map = decode(bytes_of(where));
-  if (!map) return refuse(kName, "there is no tensor map");
+  if (!map) return refuse_map(kName, "there is no tensor map");
   map->address = reinterpret_cast<std::uint64_t>(address);
-  if (const std::string why = broken_rule(*map); !why.empty()) return refuse(kName, why);
+  if (const std::string why = broken_rule(*map); !why.empty()) return refuse_map(kName, why);
   encode(*map, bytes_of(where));
   return CUDA_SUCCESS;
 }

@@ -76,7 +76,7 @@ bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
   if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
       block->origin == Origin::kRegisteredHost || block->origin == Origin::kMapped ||
       runtime.interprocess.has_opened(pointer)) {
-    if (!runtime.settings.checks.memory) throw Failure{cudaErrorInvalidValue, ""};
+    if (!runtime.settings.checks.memory) refuse();
     const Failure failure{
         cudaErrorInvalidValue,
         fmt::format("{}: {} is not the start of a live allocation of this kind ({})", function,

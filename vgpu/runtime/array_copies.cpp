@@ -17,7 +17,7 @@ void check_inside(const Image& image, std::uint64_t row, const cudaPos& at,
   };
   if (!inside(at.x, extent.width, row) || !inside(at.y, extent.height, image.height) ||
       !inside(at.z, extent.depth, std::uint64_t{image.depth} * image.layers))
-    throw Failure{cudaErrorInvalidValue, ""};
+    refuse();
 }
 
 cudaPitchedPtr memory_of(const Image& image) {
@@ -28,7 +28,7 @@ cudaPitchedPtr memory_of(const Image& image) {
 // Replaces an array by its memory, and elements by bytes. Returns the bytes of an element.
 std::size_t lay_bare(const Runtime& runtime, cudaArray_t& array, cudaPos& at,
                      cudaPitchedPtr& memory, const cudaExtent& extent) {
-  if (memory.ptr != nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (memory.ptr != nullptr) refuse();
   const Image& image = runtime.arrays.known(array).image;
   const std::size_t bytes = image.format.bytes();
   check_inside(image, image.width, at, extent);
@@ -57,21 +57,21 @@ cudaMemcpy3DParms without_arrays(const Runtime& runtime, const cudaMemcpy3DParms
   };
   std::size_t bytes = 1;
   if (what.srcArray != nullptr) {
-    if (!is_from_device(what.kind)) throw Failure{cudaErrorInvalidMemcpyDirection, ""};
+    if (!is_from_device(what.kind)) refuse(cudaErrorInvalidMemcpyDirection);
     bytes = lay_bare(runtime, plain.srcArray, plain.srcPos, plain.srcPtr, what.extent);
   }
   if (what.dstArray != nullptr) {
-    if (!is_to_device(what.kind)) throw Failure{cudaErrorInvalidMemcpyDirection, ""};
+    if (!is_to_device(what.kind)) refuse(cudaErrorInvalidMemcpyDirection);
     const std::size_t to =
         lay_bare(runtime, plain.dstArray, plain.dstPos, plain.dstPtr, what.extent);
-    if (what.srcArray != nullptr && to != bytes) throw Failure{cudaErrorInvalidValue, ""};
+    if (what.srcArray != nullptr && to != bytes) refuse();
     bytes = to;
   }
   plain.extent.width *= bytes;
   const bool one_row = what.extent.height == 1 && what.extent.depth == 1;
   if (!one_row && (!whole_rows(plain.srcPtr, plain.srcPos, plain.extent.width) ||
                    !whole_rows(plain.dstPtr, plain.dstPos, plain.extent.width)))
-    throw Failure{cudaErrorInvalidPitchValue, ""};
+    refuse(cudaErrorInvalidPitchValue);
   return plain;
 }
 
@@ -121,7 +121,7 @@ cudaMemcpy3DParms to_array(const Runtime& runtime, const Part& to, const void* f
                            std::size_t pitch, std::size_t width, std::size_t height,
                            cudaMemcpyKind kind) {
   const ArraySide side = side_of(runtime, to, width, height, divides_elements(runtime, to, width));
-  if (height > 1 && width > pitch) throw Failure{cudaErrorInvalidPitchValue, ""};
+  if (height > 1 && width > pitch) refuse(cudaErrorInvalidPitchValue);
   return {nullptr,     {},      {const_cast<void*>(from), pitch, width, height},
           side.array,  side.at, side.memory,
           side.extent, kind};
@@ -131,7 +131,7 @@ cudaMemcpy3DParms from_array(const Runtime& runtime, void* to, std::size_t pitch
                              std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   const ArraySide side =
       side_of(runtime, from, width, height, divides_elements(runtime, from, width));
-  if (height > 1 && width > pitch) throw Failure{cudaErrorInvalidPitchValue, ""};
+  if (height > 1 && width > pitch) refuse(cudaErrorInvalidPitchValue);
   return {side.array,  side.at, side.memory, nullptr, {}, {to, pitch, width, height},
           side.extent, kind};
 }

@@ -60,10 +60,9 @@ void check_extent(const Runtime& runtime, const cudaExtent& extent, unsigned fla
   constexpr unsigned kKnown = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap |
                               cudaArrayTextureGather | cudaArrayColorAttachment;
   const bool layered = (flags & cudaArrayLayered) != 0, cube = (flags & cudaArrayCubemap) != 0;
-  const auto refuse = [] { throw Failure{cudaErrorInvalidValue, ""}; };
   constexpr unsigned kRefused = cudaArraySparse | cudaArrayDeferredMapping;
   if ((flags & kRefused) != 0)
-    throw Failure{cudaErrorNotSupported, "sparse and deferred CUDA arrays are not implemented"};
+    refuse(cudaErrorNotSupported, "sparse and deferred CUDA arrays are not implemented");
   if ((flags & ~kKnown) != 0) refuse();
   if (extent.width == 0 || (layered && extent.depth == 0)) refuse();
   if (!layered && extent.height == 0 && extent.depth != 0) refuse();
@@ -156,12 +155,12 @@ TexelFormat texel_format(const cudaChannelFormatDesc& desc) {
   const bool real = desc.f == cudaChannelFormatKindFloat;
   if (!even || format.channels == 0 || format.channels == 3 ||
       (desc.x != 32 && desc.x != 16 && (desc.x != 8 || real)))
-    throw Failure{cudaErrorInvalidChannelDescriptor, ""};
+    refuse(cudaErrorInvalidChannelDescriptor);
   switch (desc.f) {
     case cudaChannelFormatKindSigned: format.kind = TexelKind::kSigned; break;
     case cudaChannelFormatKindUnsigned: format.kind = TexelKind::kUnsigned; break;
     case cudaChannelFormatKindFloat: format.kind = TexelKind::kFloat; break;
-    default: throw Failure{cudaErrorInvalidChannelDescriptor, ""};
+    default: refuse(cudaErrorInvalidChannelDescriptor);
   }
   format.bits = static_cast<std::uint8_t>(desc.x);
   return format;
@@ -182,12 +181,12 @@ cudaMipmappedArray_t Arrays::keep(std::unique_ptr<cudaMipmappedArray> mipmap) {
 cudaArray& Arrays::known(cudaArray_const_t array) const {
   if (const auto found = arrays_.find(array); found != arrays_.end()) return *found->second;
   if (const auto found = levels_.find(array); found != levels_.end()) return *found->second;
-  throw Failure{cudaErrorInvalidResourceHandle, ""};
+  refuse(cudaErrorInvalidResourceHandle);
 }
 
 cudaMipmappedArray& Arrays::known(cudaMipmappedArray_const_t mipmap) const {
   if (const auto found = mipmaps_.find(mipmap); found != mipmaps_.end()) return *found->second;
-  throw Failure{cudaErrorInvalidResourceHandle, ""};
+  refuse(cudaErrorInvalidResourceHandle);
 }
 
 }  // namespace vgpu::runtime
@@ -249,9 +248,8 @@ cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* level, cudaMipmappedArray_co
                                        unsigned number) {
   return call([&](Runtime& runtime) {
     const cudaMipmappedArray& known = runtime.arrays.known(mipmap);
-    if (level == nullptr || number >= known.levels.size()) return cudaErrorInvalidValue;
+    if (level == nullptr || number >= known.levels.size()) refuse();
     *level = known.levels[number].get();
-    return cudaSuccess;
   });
 }
 

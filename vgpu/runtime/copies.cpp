@@ -71,11 +71,10 @@ void check_side(Runtime& runtime, const char* function, const Side& side, Plane 
     throw failure;
   }
   const bool begins_inside = runtime.memory.contains(side.pointer, 1);
-  throw Failure{
-      cudaErrorInvalidValue,
-      fmt::format("{}: {} of {} bytes at {:#x} {}: {}", function, side.name, bytes, address,
-                  begins_inside ? "is longer than its allocation" : "is not device memory",
-                  runtime.memory.describe(address))};
+  refuse(cudaErrorInvalidValue,
+         fmt::format("{}: {} of {} bytes at {:#x} {}: {}", function, side.name, bytes, address,
+                     begins_inside ? "is longer than its allocation" : "is not device memory",
+                     runtime.memory.describe(address)));
 }
 
 // Returns a fault if the bytes were computed from shared memory that was never written.
@@ -341,14 +340,14 @@ namespace {
 CopyWork rectangle(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                    std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-    throw Failure{cudaErrorInvalidMemcpyDirection, ""};
+    refuse(cudaErrorInvalidMemcpyDirection);
   return copy_work(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
 CopyWork between_peers(const Runtime& runtime, void* to, int to_device, const void* from,
                        int from_device, std::size_t bytes) {
   if (!runtime.has_device(to_device) || !runtime.has_device(from_device))
-    throw Failure{cudaErrorInvalidDevice, ""};
+    refuse(cudaErrorInvalidDevice);
   return copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice);
 }
 
@@ -398,14 +397,14 @@ VGPU_TWIN(cudaMemset3DAsync, _ptsz, 4);
 namespace {
 
 CopyWork box(const cudaMemcpy3DParms* what) {
-  if (what == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (what == nullptr) refuse();
   return {*what};
 }
 
 CopyWork between_peers(const Runtime& runtime, const cudaMemcpy3DPeerParms* what) {
-  if (what == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (what == nullptr) refuse();
   if (!runtime.has_device(what->srcDevice) || !runtime.has_device(what->dstDevice))
-    throw Failure{cudaErrorInvalidDevice, ""};
+    refuse(cudaErrorInvalidDevice);
   return {{what->srcArray, what->srcPos, what->srcPtr, what->dstArray, what->dstPos, what->dstPtr,
            what->extent, cudaMemcpyDeviceToDevice}};
 }

@@ -44,7 +44,7 @@ cudaError_t find_driver_entry(const char* symbol, void** function, int version,
     constexpr unsigned long long kKnown = cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream;
     if (symbol == nullptr || function == nullptr || (flags & ~kKnown) != 0 || flags == kKnown ||
         version > kVersion)
-      return cudaErrorInvalidValue;
+      refuse();
     const DriverFunction found = vgpu::runtime::find_driver_function(
         symbol, version, (flags & cudaEnablePerThreadDefaultStream) != 0);
     *function = found.address;
@@ -53,7 +53,6 @@ cudaError_t find_driver_entry(const char* symbol, void** function, int version,
                 : found.known            ? cudaDriverEntryPointVersionNotSufficent
                                          : cudaDriverEntryPointSymbolNotFound;
     }
-    return cudaSuccess;
   });
 }
 
@@ -148,10 +147,9 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   return query([&](Runtime& runtime) {
-    if (can == nullptr) return cudaErrorInvalidValue;
-    if (!runtime.has_device(device) || !runtime.has_device(peer)) return cudaErrorInvalidDevice;
+    if (can == nullptr) refuse();
+    if (!runtime.has_device(device) || !runtime.has_device(peer)) refuse(cudaErrorInvalidDevice);
     *can = device != peer;
-    return cudaSuccess;
   });
 }
 
@@ -176,7 +174,6 @@ cudaError_t cudaDeviceSynchronize() {
   return call([](Runtime& runtime) {
     refuse_in_capture(runtime);
     await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
-    return cudaSuccess;
   });
 }
 
@@ -187,16 +184,14 @@ cudaError_t cudaDeviceReset() {
       await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
     } catch (const Failure&) {  // the sticky error, which later calls return
     }
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   return call([&](Runtime& runtime) {
-    if (value == nullptr || !valid_limit(runtime, limit)) return cudaErrorInvalidValue;
-    if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
+    if (value == nullptr || !valid_limit(runtime, limit)) refuse();
+    if (limit == cudaLimitDevRuntimeSyncDepth) refuse(cudaErrorUnsupportedLimit);
     *value = runtime.limits[limit];
-    return cudaSuccess;
   });
 }
 
@@ -219,21 +214,19 @@ size_t rounded_limit(const vgpu::Device& device, cudaLimit limit, size_t value) 
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return call([&](Runtime& runtime) {
-    if (!valid_limit(runtime, limit)) return cudaErrorInvalidValue;
-    if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
+    if (!valid_limit(runtime, limit)) refuse();
+    if (limit == cudaLimitDevRuntimeSyncDepth) refuse(cudaErrorUnsupportedLimit);
     const bool of_memory = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
     const vgpu::Device& of_device = runtime.device();
-    if (of_memory && value > of_device.memory_bytes) return cudaErrorMemoryAllocation;
+    if (of_memory && value > of_device.memory_bytes) refuse(cudaErrorMemoryAllocation);
     const bool of_l2 = limit == cudaLimitPersistingL2CacheSize && of_device.persisting_l2_bytes > 0;
-    if (of_l2 && value > of_device.persisting_l2_bytes) return cudaErrorInvalidValue;
+    if (of_l2 && value > of_device.persisting_l2_bytes) refuse();
     if (of_memory || of_l2) value = rounded_limit(of_device, limit, value);
     if (of_memory) await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
     // The limit is fixed once a kernel has used the resource.
-    if (limit == cudaLimitPrintfFifoSize && runtime.printed) return cudaErrorInvalidValue;
-    if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value))
-      return cudaErrorInvalidValue;
+    if (limit == cudaLimitPrintfFifoSize && runtime.printed) refuse();
+    if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value)) refuse();
     runtime.limits[limit] = value;
-    return cudaSuccess;
   });
 }
 

@@ -34,11 +34,10 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return call([&](Runtime& runtime) {
     constexpr unsigned kKnown =
         cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    if (event == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+    if (event == nullptr || (flags & ~kKnown) != 0) refuse();
     const bool is_shared = (flags & cudaEventInterprocess) != 0;
-    if (is_shared && (flags & cudaEventDisableTiming) == 0) return cudaErrorInvalidValue;
+    if (is_shared && (flags & cudaEventDisableTiming) == 0) refuse();
     *event = runtime.streams.create_event(flags, is_shared ? SharedEvent::create() : nullptr);
-    return cudaSuccess;
   });
 }
 

@@ -2,6 +2,7 @@
 // The exception with which code below an entry point ends that entry point.
 #pragma once
 #include <string>
+#include <utility>
 
 #include "runtime/api.hpp"
 
@@ -12,5 +13,10 @@ struct Failure {
   cudaError_t code = cudaErrorUnknown;
   std::string message;
 };
+
+[[noreturn]] inline void refuse(cudaError_t code = cudaErrorInvalidValue,
+                                std::string message = "") {
+  throw Failure{code, std::move(message)};
+}
 
 }  // namespace vgpu::runtime

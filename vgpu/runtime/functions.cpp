@@ -20,12 +20,12 @@ cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribut
           vgpu::attributes(loaded_kernel(runtime, function)).static_shared_bytes;
       const std::size_t most = runtime.device().shared_per_block_optin;
       if (value < 0 || static_cast<std::size_t>(value) + fixed > most) {
-        throw Failure{
+        refuse(
             cudaErrorInvalidValue,
             fmt::format(
                 "{}: cudaFuncAttributeMaxDynamicSharedMemorySize of {} bytes; with {} static bytes "
                 "a block may have {} in all",
-                function.shown, value, fixed, most)};
+                function.shown, value, fixed, most));
       }
       function.max_dynamic_shared = value;
       return cudaSuccess;
@@ -40,9 +40,8 @@ cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribut
       return cudaSuccess;
     case cudaFuncAttributeClusterSchedulingPolicyPreference: return cudaSuccess;
     default:
-      throw Failure{cudaErrorNotSupported,
-                    fmt::format("{}: function attribute {} is not implemented", function.shown,
-                                static_cast<int>(attribute))};
+      refuse(cudaErrorNotSupported, fmt::format("{}: function attribute {} is not implemented",
+                                                function.shown, static_cast<int>(attribute)));
   }
 }
 
@@ -74,10 +73,9 @@ cudaError_t cudaFuncGetParamInfo(const void* handle, size_t index, size_t* offse
   return call([&](Runtime& runtime) {
     const auto& params =
         vgpu::attributes(loaded_kernel(runtime, known_function(runtime, handle))).params;
-    if (index >= params.size() || offset == nullptr) return cudaErrorInvalidValue;
+    if (index >= params.size() || offset == nullptr) refuse();
     *offset = params[index].offset;
     if (size != nullptr) *size = params[index].size;
-    return cudaSuccess;
   });
 }
 
@@ -115,11 +113,10 @@ void vgpu::runtime::say_unknown_registers(Runtime& runtime, const char* call,
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* handle) {
   return call([&](Runtime& runtime) {
-    if (out == nullptr) return cudaErrorInvalidValue;
+    if (out == nullptr) refuse();
     Function& function = known_function(runtime, handle);
     *out = attributes_of(runtime, function);
     if (out->numRegs == 0) say_unknown_registers(runtime, "cudaFuncGetAttributes", function);
-    return cudaSuccess;
   });
 }
 

@@ -39,15 +39,11 @@ static_assert(sizeof(Shared) <= sizeof(cudaIpcMemHandle_t));
 std::uint64_t page_down(std::uint64_t address) { return address / kPage * kPage; }
 std::uint64_t page_up(std::uint64_t address) { return page_down(address + kPage - 1); }
 
-[[noreturn]] void refuse(cudaError_t code, const std::string& why = "") {
-  throw Failure{code, why};
-}
-
 Shared read_handle(const cudaIpcMemHandle_t& handle) {
   Shared shared;
   std::memcpy(static_cast<void*>(&shared), &handle, sizeof shared);
   if (shared.magic != kMagic || shared.pieces == 0 || shared.pieces > 3 || shared.offset >= kPage)
-    refuse(cudaErrorInvalidValue);
+    refuse();
   return shared;
 }
 
@@ -91,7 +87,7 @@ cudaIpcMemHandle_t Interprocess::share(Runtime& runtime, const void* pointer, st
     }
     const auto& [begin, pages] = *std::prev(next);
     const std::uint64_t stop = std::min(end, pages.end);
-    if (shared.pieces == 3) refuse(cudaErrorInvalidValue);
+    if (shared.pieces == 3) refuse();
     shared.piece[shared.pieces++] = {pages.file, static_cast<std::uint32_t>((at - begin) / kPage),
                                      static_cast<std::uint32_t>((stop - at) / kPage)};
     at = stop;
@@ -112,7 +108,7 @@ void* Interprocess::open(Runtime& runtime, const cudaIpcMemHandle_t& handle) {
   }
   std::size_t mapped = 0;
   for (std::uint32_t i = 0; i < shared.pieces; ++i) mapped += shared.piece[i].count * kPage;
-  if (shared.offset + shared.bytes > mapped) refuse(cudaErrorInvalidValue);
+  if (shared.offset + shared.bytes > mapped) refuse();
   void* const mapping = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) refuse(cudaErrorMemoryAllocation);
   std::byte* at = static_cast<std::byte*>(mapping);
@@ -183,20 +179,18 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
     const Block* const block = runtime.pointers.covering(pointer);
     if (handle == nullptr || block == nullptr || block->origin != Origin::kDevice ||
         block->pool != nullptr || runtime.interprocess.has_opened(pointer))
-      return cudaErrorInvalidValue;
+      refuse();
     await(runtime, all_tasks(runtime));
     *handle =
         runtime.interprocess.share(runtime, reinterpret_cast<void*>(block->begin), block->bytes);
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned flags) {
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    if (pointer == nullptr || flags != cudaIpcMemLazyEnablePeerAccess) return cudaErrorInvalidValue;
+    if (pointer == nullptr || flags != cudaIpcMemLazyEnablePeerAccess) refuse();
     *pointer = runtime.interprocess.open(runtime, handle);
-    return cudaSuccess;
   });
 }
 

@@ -148,7 +148,7 @@ void keep_finding(Runtime& runtime, const Fault& fault, std::uint64_t times) {
 
 Function& known_function(Runtime& runtime, const void* handle) {
   Function* function = runtime.modules.function(handle);
-  if (function == nullptr) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  if (function == nullptr) refuse(cudaErrorInvalidResourceHandle);
   return *function;
 }
 
@@ -160,11 +160,10 @@ void refuse_managed_elsewhere(const Runtime& runtime, const Function& function) 
   if (Runtime::ordinal() == 0) return;
   for (const Variable& variable : runtime.modules.managed_variables()) {
     if (variable.binary != function.binary) continue;
-    throw Failure{
-        cudaErrorNotSupported,
-        fmt::format(
-            "{}: managed variables are not implemented on other devices than the first ({})",
-            function.shown, variable.name)};
+    refuse(cudaErrorNotSupported,
+           fmt::format(
+               "{}: managed variables are not implemented on other devices than the first ({})",
+               function.shown, variable.name));
   }
 }
 
@@ -177,8 +176,8 @@ const Kernel& loaded_kernel(Runtime& runtime, Function& function) {
         runtime.device(), runtime.memory, runtime.settings.engine, "kernel " + function.shown);
     const Kernel* const kernel = module.find_kernel(function.name);
     if (kernel == nullptr) {
-      throw Failure{cudaErrorInvalidDeviceFunction,
-                    fmt::format("the code in the fat binary has no kernel {}", function.shown)};
+      refuse(cudaErrorInvalidDeviceFunction,
+             fmt::format("the code in the fat binary has no kernel {}", function.shown));
     }
     return *kernel;
   } catch (Failure& failure) {
@@ -337,9 +336,8 @@ void require_executable(const Queued& queued) {
     vgpu::check_launch(queued.kernel, queued.config, queued.params);
   } catch (const Unsupported& unsupported) {
     const bool said = std::exchange(queued.function.refusal_said, true);
-    throw Failure{
-        cudaErrorNotSupported,
-        said ? "" : fmt::format("{} cannot run: {}", queued.function.shown, unsupported.what())};
+    refuse(cudaErrorNotSupported,
+           said ? "" : fmt::format("{} cannot run: {}", queued.function.shown, unsupported.what()));
   }
 }
 

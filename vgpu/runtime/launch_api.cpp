@@ -142,10 +142,9 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
         case cudaLaunchAttributeMemSyncDomain:
         case cudaLaunchAttributePreferredSharedMemoryCarveout: break;
         default:
-          throw Failure{
-              cudaErrorNotSupported,
-              fmt::format("{}: launch attribute {} is not implemented",
-                          known_function(runtime, function).shown, static_cast<int>(attribute.id))};
+          refuse(cudaErrorNotSupported, fmt::format("{}: launch attribute {} is not implemented",
+                                                    known_function(runtime, function).shown,
+                                                    static_cast<int>(attribute.id)));
       }
     }
     return launch_or_record(runtime, function, request);

@@ -21,21 +21,21 @@ bool within(const Dim3& d, const Dim3& largest) {
 }
 
 // The same message is printed once in a row.
-[[noreturn]] void refuse(Function& function, cudaError_t code, std::string_view why) {
+[[noreturn]] void refuse_launch(Function& function, cudaError_t code, std::string_view why) {
   std::string message = fmt::format("{}: {}", function.shown, why);
   if (message == function.refused)
     message.clear();
   else
     function.refused = message;
-  throw Failure{code, message};
+  refuse(code, message);
 }
 
 void check_sizes(Function& function, const Request& request) {
   const auto check = [&](const char* what, const char* of, const Dim3& size, const Dim3& largest) {
     if (within(size, largest)) return;
-    refuse(function, cudaErrorInvalidValue,
-           fmt::format("a {} of {} {}: 1x1x1 to {} are allowed", what, shown(size), of,
-                       shown(largest)));
+    refuse_launch(function, cudaErrorInvalidValue,
+                  fmt::format("a {} of {} {}: 1x1x1 to {} are allowed", what, shown(size), of,
+                              shown(largest)));
   };
   check("grid", "blocks", extent(request.grid), kLargestGrid);
   check("block", "threads", extent(request.block), kLargestBlock);
@@ -45,7 +45,8 @@ void check_threads(Runtime& runtime, Function& function, const KernelAttributes&
                    std::uint64_t threads) {
   const auto check = [&](std::uint64_t most, cudaError_t code, std::string_view by) {
     if (threads <= most) return;
-    refuse(function, code, fmt::format("a block of {} threads: {} allows {}", threads, by, most));
+    refuse_launch(function, code,
+                  fmt::format("a block of {} threads: {} allows {}", threads, by, most));
   };
   check(kMostThreads, cudaErrorInvalidValue, "the device");
   if (attributes.max_threads != 0)
@@ -60,7 +61,7 @@ void check_cluster(const Device& device, Function& function, const KernelAttribu
   const Dim3 cluster = cluster_of(attributes, request), grid = extent(request.grid);
   const std::uint64_t blocks = cluster.count();
   const auto fail = [&](std::string_view why, cudaError_t code = cudaErrorInvalidClusterSize) {
-    refuse(function, code, fmt::format("clusters of {} blocks: {}", shown(cluster), why));
+    refuse_launch(function, code, fmt::format("clusters of {} blocks: {}", shown(cluster), why));
   };
   if (request.cluster.x != 0 && attributes.cluster.count() != 0 &&
       !(attributes.cluster == cluster)) {
@@ -79,12 +80,13 @@ void check_shared(Runtime& runtime, Function& function, const KernelAttributes& 
   const std::size_t allowed = dynamic_shared_limit(runtime, function);
   const std::size_t most = runtime.device().shared_per_block_optin;
   if (dynamic <= allowed) return;
-  refuse(function, cudaErrorInvalidValue,
-         fmt::format("{} bytes of dynamic shared memory; {} are allowed{}", dynamic, allowed,
-                     dynamic + attributes.static_shared_bytes > most
-                         ? fmt::format(", and with {} static bytes no more than {} can be",
-                                       attributes.static_shared_bytes, most)
-                         : ", until cudaFuncAttributeMaxDynamicSharedMemorySize allows more"));
+  refuse_launch(
+      function, cudaErrorInvalidValue,
+      fmt::format("{} bytes of dynamic shared memory; {} are allowed{}", dynamic, allowed,
+                  dynamic + attributes.static_shared_bytes > most
+                      ? fmt::format(", and with {} static bytes no more than {} can be",
+                                    attributes.static_shared_bytes, most)
+                      : ", until cudaFuncAttributeMaxDynamicSharedMemorySize allows more"));
 }
 
 void check_cooperative(Runtime& runtime, Function& function, const KernelAttributes& attributes,
@@ -96,10 +98,11 @@ void check_cooperative(Runtime& runtime, Function& function, const KernelAttribu
       attributes.static_shared_bytes + request.dynamic_shared);
   const std::uint64_t most = static_cast<std::uint64_t>(each) * device.multiprocessors;
   if (blocks <= most) return;
-  refuse(function, cudaErrorCooperativeLaunchTooLarge,
-         fmt::format("a cooperative grid of {} blocks: {} fit on the device at a time, {} on each "
-                     "multiprocessor",
-                     blocks, most, each));
+  refuse_launch(
+      function, cudaErrorCooperativeLaunchTooLarge,
+      fmt::format("a cooperative grid of {} blocks: {} fit on the device at a time, {} on each "
+                  "multiprocessor",
+                  blocks, most, each));
 }
 
 }  // namespace

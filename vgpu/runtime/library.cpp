@@ -27,7 +27,7 @@ std::map<const void*, std::unique_ptr<Library>>& libraries() {
 }
 
 [[noreturn]] void refuse_image(const std::string& why) {
-  throw Failure{cudaErrorInvalidKernelImage, "the code of a library " + why};
+  refuse(cudaErrorInvalidKernelImage, "the code of a library " + why);
 }
 
 // Code in memory whose size follows only from its contents.
@@ -100,7 +100,7 @@ class Image {
 
 Library& known_library(const void* handle) {
   const auto found = libraries().find(handle);
-  if (found == libraries().end()) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  if (found == libraries().end()) refuse(cudaErrorInvalidResourceHandle);
   return *found->second;
 }
 
@@ -171,8 +171,8 @@ Library& load_library(Runtime& runtime, const void* data, std::optional<std::siz
 
 Library& load_library_file(Runtime& runtime, const char* path) {
   std::string file;
-  if (read_file(path, file) != 0) throw Failure{cudaErrorFileNotFound, ""};
-  if (file.empty()) throw Failure{cudaErrorInvalidKernelImage, ""};
+  if (read_file(path, file) != 0) refuse(cudaErrorFileNotFound);
+  if (file.empty()) refuse(cudaErrorInvalidKernelImage);
   return load_library(runtime, file.data(), file.size());
 }
 
@@ -184,8 +184,7 @@ void unload_library(Runtime& runtime, Library& library) {
 Function& function_of(Runtime& runtime, Library& library, const std::string& name) {
   Function*& function = library.functions[name];
   if (function == nullptr) {
-    if (module_of(runtime, library).find_kernel(name) == nullptr)
-      throw Failure{cudaErrorSymbolNotFound, ""};
+    if (module_of(runtime, library).find_kernel(name) == nullptr) refuse(cudaErrorSymbolNotFound);
     function = runtime.modules.add_function(library.binary, nullptr, name.c_str());
   }
   return *function;
@@ -204,18 +203,16 @@ cudaLibrary_t handle_of(Library& library) { return reinterpret_cast<cudaLibrary_
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
                                 unsigned, cudaLibraryOption*, void**, unsigned) {
   return call([&](Runtime& runtime) {
-    if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
+    if (library == nullptr || code == nullptr) refuse();
     *library = handle_of(load_library(runtime, code, std::nullopt));
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* name, cudaJitOption*,
                                     void**, unsigned, cudaLibraryOption*, void**, unsigned) {
   return call([&](Runtime& runtime) {
-    if (library == nullptr || name == nullptr) return cudaErrorInvalidValue;
+    if (library == nullptr || name == nullptr) refuse();
     *library = handle_of(load_library_file(runtime, name));
-    return cudaSuccess;
   });
 }
 
@@ -225,9 +222,8 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t handle, const char* name) {
   return call([&](Runtime& runtime) {
-    if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
+    if (kernel == nullptr || name == nullptr) refuse();
     *kernel = reinterpret_cast<cudaKernel_t>(&function_of(runtime, known_library(handle), name));
-    return cudaSuccess;
   });
 }
 
@@ -240,24 +236,22 @@ cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t handle) {
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
                                         cudaLibrary_t handle) {
   return call([&](Runtime& runtime) {
-    if (kernels == nullptr && count != 0) return cudaErrorInvalidValue;
+    if (kernels == nullptr && count != 0) refuse();
     Library& library = known_library(handle);
     const auto names = module_of(runtime, library).kernel_names();
     for (unsigned i = 0; i < std::min<std::size_t>(count, names.size()); ++i)
       kernels[i] = reinterpret_cast<cudaKernel_t>(&function_of(runtime, library, names[i]));
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t handle,
                                  const char* name) {
   return call([&](Runtime& runtime) {
-    if (name == nullptr || (pointer == nullptr && bytes == nullptr)) return cudaErrorInvalidValue;
+    if (name == nullptr || (pointer == nullptr && bytes == nullptr)) refuse();
     const auto symbol = module_of(runtime, known_library(handle)).find_symbol(name);
-    if (!symbol) return cudaErrorSymbolNotFound;
+    if (!symbol) refuse(cudaErrorSymbolNotFound);
     if (pointer != nullptr) *pointer = symbol->address;
     if (bytes != nullptr) *bytes = symbol->bytes;
-    return cudaSuccess;
   });
 }
 

@@ -97,30 +97,27 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
   return call([&](Runtime& runtime) {
     constexpr unsigned kKnown = cudaHostRegisterPortable | cudaHostRegisterMapped |
                                 cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
-    if (pointer == nullptr || bytes == 0 || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+    if (pointer == nullptr || bytes == 0 || (flags & ~kKnown) != 0) refuse();
     const bool read_only = (flags & cudaHostRegisterReadOnly) != 0;
     if ((flags & cudaHostRegisterIoMemory) == 0 &&
         !(read_only ? can_read(pointer, bytes) : can_write(pointer, bytes))) {
-      throw Failure{
-          cudaErrorInvalidValue,
-          fmt::format("cudaHostRegister: {} bytes at {} are not memory that the program can {}",
-                      bytes, fmt::ptr(pointer), read_only ? "read" : "write")};
+      refuse(cudaErrorInvalidValue,
+             fmt::format("cudaHostRegister: {} bytes at {} are not memory that the program can {}",
+                         bytes, fmt::ptr(pointer), read_only ? "read" : "write"));
     }
     if (!runtime.memory.adopt(pointer, bytes, "registered host memory")) {
-      return cudaErrorHostMemoryAlreadyRegistered;
+      refuse(cudaErrorHostMemoryAlreadyRegistered);
     }
     runtime.pointers.add(pointer, bytes, Origin::kRegisteredHost, Runtime::ordinal(), flags);
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
   return call([&](Runtime& runtime) {
-    if (pointer == nullptr) return cudaErrorInvalidValue;
+    if (pointer == nullptr) refuse();
     await_users(runtime, pointer);
-    if (!runtime.memory.disown(pointer)) return cudaErrorHostMemoryNotRegistered;
+    if (!runtime.memory.disown(pointer)) refuse(cudaErrorHostMemoryNotRegistered);
     runtime.pointers.remove(pointer);
-    return cudaSuccess;
   });
 }
 
@@ -129,9 +126,8 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
     const Block* block = runtime.pointers.covering(pointer);
     const bool host = block != nullptr && (block->origin == Origin::kPinnedHost ||
                                            block->origin == Origin::kRegisteredHost);
-    if (flags == nullptr || !host) return cudaErrorInvalidValue;
+    if (flags == nullptr || !host) refuse();
     *flags = block->flags;
-    return cudaSuccess;
   });
 }
 
@@ -140,10 +136,9 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) 
     const Block* block = runtime.pointers.covering(host);
     if (device == nullptr || flags != 0 || block == nullptr || block->origin == Origin::kDevice ||
         block->origin == Origin::kMapped) {
-      return cudaErrorInvalidValue;
+      refuse();
     }
     *device = host;
-    return cudaSuccess;
   });
 }
 
@@ -170,17 +165,16 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call([&](Runtime& runtime) {
-    if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
+    if (free == nullptr || total == nullptr) refuse();
     *total = runtime.device().memory_bytes;
     *free = std::min<std::size_t>(*total - runtime.pointers.bytes_on(Runtime::ordinal()),
                                   runtime.memory.room().bytes);
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   return call([&](Runtime& runtime) {
-    if (attributes == nullptr) return cudaErrorInvalidValue;
+    if (attributes == nullptr) refuse();
     *attributes = {};
     attributes->type = cudaMemoryTypeUnregistered;
     attributes->device = cudaInvalidDeviceId;
@@ -188,7 +182,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     const Block* block = runtime.pointers.covering(pointer);
     if (block == nullptr && !runtime.memory.contains(pointer, 1)) {
       attributes->hostPointer = address;
-      return cudaSuccess;
+      return;
     }
     // A variable of a module belongs to no block.
     const Origin origin =
@@ -199,7 +193,6 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     attributes->device = block == nullptr ? Runtime::ordinal() : block->device;
     attributes->devicePointer = address;
     attributes->hostPointer = origin == Origin::kDevice ? nullptr : address;
-    return cudaSuccess;
   });
 }
 

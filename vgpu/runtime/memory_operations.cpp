@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::uint32_t kMostOperations = 256;
 
-[[noreturn]] void refuse_operation(const std::string& why) {
-  throw Failure{cudaErrorInvalidValue, why};
-}
-
 bool is_known(const MemoryOperation& operation) {
   switch (operation.type) {
     case MemoryOperation::kWait32:
@@ -41,17 +37,19 @@ void check(const Runtime& runtime, const MemoryOperation& operation) {
   constexpr std::uint32_t kFlush = 1U << 30;
   const bool waits =
       operation.type == MemoryOperation::kWait32 || operation.type == MemoryOperation::kWait64;
-  if (waits && (operation.flags & kFlush) != 0) throw Failure{cudaErrorNotSupported, ""};
-  if (!is_known(operation)) refuse_operation("");
+  if (waits && (operation.flags & kFlush) != 0) refuse(cudaErrorNotSupported);
+  if (!is_known(operation)) refuse();
   if (operation.type == MemoryOperation::kBarrier) return;
   if (operation.address % operation.bytes() != 0)
-    refuse_operation(fmt::format("a value of {} bytes at 0x{:x}, which is not aligned",
-                                 operation.bytes(), operation.address));
+    refuse(cudaErrorInvalidValue, fmt::format("a value of {} bytes at 0x{:x}, which is not aligned",
+                                              operation.bytes(), operation.address));
   if (!is_in_memory(runtime, operation))
-    refuse_operation(fmt::format(
-        "a value of {} bytes at 0x{:x}, which is neither in device memory nor in mapped host "
-        "memory",
-        operation.bytes(), operation.address));
+    refuse(
+        cudaErrorInvalidValue,
+        fmt::format(
+            "a value of {} bytes at 0x{:x}, which is neither in device memory nor in mapped host "
+            "memory",
+            operation.bytes(), operation.address));
 }
 
 std::uint64_t value_at(const MemoryOperation& operation) {
@@ -78,10 +76,9 @@ void wait_for(Runtime& runtime, const MemoryOperation& operation) {
   while (!holds(operation, found)) {
     if (runtime.fault.code != cudaSuccess) throw Abandoned();
     if (!runtime.queue.let_others_run(writer_of(runtime, operation.address), found == former))
-      throw Failure{
-          cudaErrorLaunchTimeout,
-          fmt::format("a stream waits for the value at 0x{:x}, which nothing writes any more",
-                      operation.address)};
+      refuse(cudaErrorLaunchTimeout,
+             fmt::format("a stream waits for the value at 0x{:x}, which nothing writes any more",
+                         operation.address));
     former = found;
     found = value_at(operation);
   }
@@ -102,7 +99,7 @@ void write(Runtime& runtime, const MemoryOperation& operation) {
 MemoryWork memory_work(Runtime& runtime, const MemoryOperations& params) {
   if ((params.operations == nullptr && params.count != 0) || params.count > kMostOperations ||
       params.flags != 0)
-    refuse_operation("");
+    refuse();
   MemoryWork work{params.context, {params.operations, params.operations + params.count}};
   for (const MemoryOperation& operation : work.operations) check(runtime, operation);
   return work;
@@ -113,9 +110,8 @@ cudaError_t submit(Runtime& runtime, Stream& stream, const MemoryWork& work) {
     for (const MemoryOperation& operation : operations) {
       if (operation.type == MemoryOperation::kBarrier) continue;  // all work is ordered
       if (!is_in_memory(runtime, operation))
-        throw Failure{
-            cudaErrorIllegalAddress,
-            fmt::format("a stream's value at 0x{:x}: the memory was freed", operation.address)};
+        refuse(cudaErrorIllegalAddress,
+               fmt::format("a stream's value at 0x{:x}: the memory was freed", operation.address));
       if (operation.waits())
         wait_for(runtime, operation);
       else

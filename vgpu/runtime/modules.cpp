@@ -45,13 +45,12 @@ FatBinary::FatBinary(image::Kind kind, std::string code) : code_(std::move(code)
 }
 
 const std::vector<image::Entry>& FatBinary::entries() {
-  if (unloaded()) throw Failure{cudaErrorCudartUnloading, ""};
+  if (unloaded()) refuse(cudaErrorCudartUnloading);
   if (!entries_) {
     try {
       entries_ = image::read_entries(image::fat_binary_of(wrapper_));
     } catch (const image::Damaged& error) {
-      throw Failure{cudaErrorInvalidKernelImage,
-                    fmt::format("damaged fat binary: {}", error.what())};
+      refuse(cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what()));
     }
   }
   return *entries_;
@@ -90,11 +89,10 @@ std::function<std::string()> FatBinary::ptx(const Device& device) {
 void FatBinary::refuse_without_ptx(const Device& device, const std::string& user) {
   constexpr int kCommon = 80;  // of all devices but the oldest
   const int target = std::min(device.target(), kCommon);
-  throw Failure{
-      cudaErrorNoKernelImageForDevice,
-      fmt::format("no PTX that sm_{} takes in the fat binary for {} (only {}): build with "
-                  "-gencode arch=compute_{},code=compute_{}",
-                  device.target(), user, present(), target, target)};
+  refuse(cudaErrorNoKernelImageForDevice,
+         fmt::format("no PTX that sm_{} takes in the fat binary for {} (only {}): build with "
+                     "-gencode arch=compute_{},code=compute_{}",
+                     device.target(), user, present(), target, target));
 }
 
 Module& FatBinary::module(const Device& device, Memory& memory, EngineChoice engine,
@@ -117,16 +115,15 @@ std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, En
       }
     }
     if (!damage_.empty() && (!text || engine != EngineChoice::kAuto)) {
-      throw Failure{cudaErrorInvalidKernelImage,
-                    fmt::format("{}: damaged machine code: {}", user, damage_)};
+      refuse(cudaErrorInvalidKernelImage,
+             fmt::format("{}: damaged machine code: {}", user, damage_));
     }
     if (engine == EngineChoice::kSass) {
-      throw Failure{
-          cudaErrorNoKernelImageForDevice,
-          fmt::format(
-              "no machine code of sm_{} in the fat binary for {} (only {}): build with -gencode "
-              "arch=compute_{},code=sm_{}, or choose another engine",
-              device.target(), user, present(), device.target(), device.target())};
+      refuse(cudaErrorNoKernelImageForDevice,
+             fmt::format(
+                 "no machine code of sm_{} in the fat binary for {} (only {}): build with -gencode "
+                 "arch=compute_{},code=sm_{}, or choose another engine",
+                 device.target(), user, present(), device.target(), device.target()));
     }
     if (!text) refuse_without_ptx(device, user);
     auto module = Module::from_ptx(text(), memory);
@@ -137,11 +134,11 @@ std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, En
     }
     return module;
   } catch (const image::Damaged& error) {
-    throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
+    refuse(cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what()));
   } catch (const Unsupported& error) {
-    throw Failure{cudaErrorNotSupported, fmt::format("{}: {}", user, error.what())};
+    refuse(cudaErrorNotSupported, fmt::format("{}: {}", user, error.what()));
   } catch (const std::invalid_argument& error) {
-    throw Failure{cudaErrorInvalidPtx, fmt::format("{}: {}", user, error.what())};
+    refuse(cudaErrorInvalidPtx, fmt::format("{}: {}", user, error.what()));
   }
 }
 

@@ -14,17 +14,16 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
                                                                    size_t dynamic_shared,
                                                                    unsigned) {
   return call([&](Runtime& runtime) {
-    if (blocks == nullptr || threads < 1) return cudaErrorInvalidValue;
+    if (blocks == nullptr || threads < 1) refuse();
     Function& function = known_function(runtime, handle);
     const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
     // __launch_bounds__ does not limit the result, but the limit of dynamic shared memory does.
     if (dynamic_shared > dynamic_shared_limit(runtime, function)) {
       *blocks = 0;
-      return cudaSuccess;
+      return;
     }
     *blocks = blocks_per_multiprocessor(runtime.device(), known_registers(runtime, function),
                                         threads, attributes.static_shared_bytes + dynamic_shared);
-    return cudaSuccess;
   });
 }
 
@@ -35,10 +34,9 @@ VGPU_BY(cudaOccupancyMaxActiveBlocksPerMultiprocessor, 4,
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* handle,
                                                  const cudaLaunchConfig_t* config) {
   return call([&](Runtime& runtime) {
-    if (blocks == nullptr || config == nullptr) return cudaErrorInvalidValue;
+    if (blocks == nullptr || config == nullptr) refuse();
     const Function& function = known_function(runtime, handle);
     *blocks = runtime.device().target() < 90 ? 1 : static_cast<int>(most_cluster_blocks(function));
-    return cudaSuccess;
   });
 }
 
@@ -49,7 +47,7 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* handle,
   return call([&](Runtime& runtime) {
     if (clusters == nullptr || config == nullptr ||
         (config->numAttrs != 0 && config->attrs == nullptr)) {
-      return cudaErrorInvalidValue;
+      refuse();
     }
     Function& function = known_function(runtime, handle);
     const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
@@ -60,13 +58,13 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* handle,
       const auto& cluster = attribute.val.clusterDim;
       size = std::uint64_t{cluster.x} * cluster.y * cluster.z;
     }
-    if (size == 0 || size > most_cluster_blocks(function)) return cudaErrorInvalidClusterSize;
+    if (size == 0 || size > most_cluster_blocks(function)) refuse(cudaErrorInvalidClusterSize);
     const std::uint64_t threads =
         std::uint64_t{config->blockDim.x} * config->blockDim.y * config->blockDim.z;
-    if (threads == 0 || threads > 1024) return cudaErrorInvalidValue;
+    if (threads == 0 || threads > 1024) refuse();
     if (config->dynamicSmemBytes > dynamic_shared_limit(runtime, function)) {
       *clusters = 0;
-      return cudaSuccess;
+      return;
     }
     const vgpu::Device& device = runtime.device();
     const int blocks = blocks_per_multiprocessor(
@@ -74,23 +72,21 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* handle,
         attributes.static_shared_bytes + config->dynamicSmemBytes);
     *clusters = static_cast<int>(static_cast<std::uint64_t>(blocks) *
                                  static_cast<std::uint64_t>(device.multiprocessors) / size);
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* handle, int blocks,
                                                       int threads) {
   return call([&](Runtime& runtime) {
-    if (bytes == nullptr || blocks < 1 || threads < 1) return cudaErrorInvalidValue;
+    if (bytes == nullptr || blocks < 1 || threads < 1) refuse();
     Function& function = known_function(runtime, handle);
     const auto& device = runtime.device();
     const std::size_t fixed =
         vgpu::attributes(loaded_kernel(runtime, function)).static_shared_bytes;
     if (blocks_per_multiprocessor(device, known_registers(runtime, function), threads, fixed) <
         blocks) {
-      return cudaErrorInvalidValue;
+      refuse();
     }
     *bytes = dynamic_shared_for(device, blocks, fixed);
-    return cudaSuccess;
   });
 }

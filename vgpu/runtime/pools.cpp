@@ -119,14 +119,13 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* wante
   return call([&](Runtime& runtime) {
     if (pool == nullptr || wanted == nullptr || wanted->allocType != cudaMemAllocationTypePinned ||
         !on_device(runtime, &wanted->location)) {
-      return cudaErrorInvalidValue;
+      refuse();
     }
     if (wanted->handleTypes != cudaMemHandleTypeNone) {
-      throw Failure{cudaErrorNotSupported,
-                    "cudaMemPoolCreate: pools for other processes are not implemented"};
+      refuse(cudaErrorNotSupported,
+             "cudaMemPoolCreate: pools for other processes are not implemented");
     }
     *pool = runtime.pools.create(wanted->location.id);
-    return cudaSuccess;
   });
 }
 
@@ -143,10 +142,9 @@ using PoolOf = cudaMemPool_t (Pools::*)(int device);
 
 cudaError_t pool_of(cudaMemPool_t* pool, int device, PoolOf of) {
   return call([&](Runtime& runtime) {
-    if (pool == nullptr) return cudaErrorInvalidValue;
-    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    if (pool == nullptr) refuse();
+    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
     *pool = (runtime.pools.*of)(device);
-    return cudaSuccess;
   });
 }
 
@@ -154,9 +152,8 @@ cudaError_t pool_of(cudaMemPool_t* pool, const cudaMemLocation* location,
                     cudaMemAllocationType type, PoolOf of) {
   return call([&](Runtime& runtime) {
     if (pool == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location))
-      return cudaErrorInvalidValue;
+      refuse();
     *pool = (runtime.pools.*of)(location->id);
-    return cudaSuccess;
   });
 }
 
@@ -167,11 +164,10 @@ VGPU_BY(cudaDeviceGetMemPool, 2, pool_of(a0, a1, &Pools::current_of));
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return call([&](Runtime& runtime) {
-    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
     const Pool* found = runtime.pools.find(pool);
-    if (found == nullptr || found->device != device) return cudaErrorInvalidValue;
+    if (found == nullptr || found->device != device) refuse();
     runtime.pools.set_current(device, pool);
-    return cudaSuccess;
   });
 }
 
@@ -184,10 +180,9 @@ cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType t
     const Pool* found = runtime.pools.find(pool);
     if (found == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location) ||
         found->device != location->id) {
-      return cudaErrorInvalidValue;
+      refuse();
     }
     runtime.pools.set_current(location->id, pool);
-    return cudaSuccess;
   });
 }
 
@@ -237,12 +232,10 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t) {
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* list,
                                  size_t count) {
   return call([&](Runtime& runtime) {
-    if (runtime.pools.find(handle) == nullptr || (list == nullptr && count != 0))
-      return cudaErrorInvalidValue;
+    if (runtime.pools.find(handle) == nullptr || (list == nullptr && count != 0)) refuse();
     for (std::size_t i = 0; i < count; ++i) {
-      if (!on_device(runtime, &list[i].location)) return cudaErrorInvalidDevice;
+      if (!on_device(runtime, &list[i].location)) refuse(cudaErrorInvalidDevice);
     }
-    return cudaSuccess;
   });
 }
 
@@ -250,9 +243,8 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle
                                  cudaMemLocation* location) {
   return call([&](Runtime& runtime) {
     if (runtime.pools.find(handle) == nullptr || flags == nullptr || !on_device(runtime, location))
-      return cudaErrorInvalidValue;
+      refuse();
     *flags = cudaMemAccessFlagsProtReadWrite;
-    return cudaSuccess;
   });
 }
 

@@ -58,14 +58,13 @@ cudaError_t cudaDeviceGraphMemTrim(int device) {
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute,
                                            void* value) {
   return call([&](Runtime& runtime) {
-    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
     if (value == nullptr || attribute < cudaGraphMemAttrUsedMemCurrent ||
         attribute > cudaGraphMemAttrReservedMemHigh) {
-      return cudaErrorInvalidValue;
+      refuse();
     }
     constexpr std::uint64_t kNone = 0;
     std::memcpy(value, &kNone, sizeof kNone);
-    return cudaSuccess;
   });
 }
 

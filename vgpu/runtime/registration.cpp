@@ -76,11 +76,9 @@ char __cudaInitModule(void** handle) {
                                              runtime.settings.engine, "variable " + variable.name);
       const auto symbol = module.find_symbol(variable.name);
       if (!symbol)
-        throw Failure{cudaErrorInvalidSymbol,
-                      "no managed variable " + variable.name + " in the PTX"};
+        refuse(cudaErrorInvalidSymbol, "no managed variable " + variable.name + " in the PTX");
       *variable.managed_pointer = symbol->address;
     }
-    return cudaSuccess;
   });
   return error == cudaSuccess;
 }

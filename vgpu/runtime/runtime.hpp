@@ -183,17 +183,15 @@ cudaError_t call(Body body) {
 template <class T, class Value>
 cudaError_t query_for(T* result, Value value) {
   return query([&](Runtime& runtime) {
-    if (result == nullptr) return cudaErrorInvalidValue;
+    if (result == nullptr) refuse();
     *result = value(runtime);
-    return cudaSuccess;
   });
 }
 template <class T, class Value>
 cudaError_t call_for(T* result, Value value) {
   return call([&](Runtime& runtime) {
-    if (result == nullptr) return cudaErrorInvalidValue;
+    if (result == nullptr) refuse();
     *result = value(runtime);
-    return cudaSuccess;
   });
 }
 

@@ -31,17 +31,17 @@ std::shared_ptr<SharedEvent> SharedEvent::map(int file) {
   void* const at = mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (at == MAP_FAILED) {
     ::close(file);
-    throw Failure{cudaErrorMapBufferObjectFailed, ""};
+    refuse(cudaErrorMapBufferObjectFailed);
   }
   return std::shared_ptr<SharedEvent>(new SharedEvent(file, static_cast<Counts*>(at)));
 }
 
 std::shared_ptr<SharedEvent> SharedEvent::create() {
   const int file = memfd_create("vgpu event", MFD_CLOEXEC);
-  if (file < 0) throw Failure{cudaErrorMemoryAllocation, ""};
+  if (file < 0) refuse(cudaErrorMemoryAllocation);
   if (ftruncate(file, sizeof(Counts)) != 0) {
     ::close(file);
-    throw Failure{cudaErrorMemoryAllocation, ""};
+    refuse(cudaErrorMemoryAllocation);
   }
   return map(file);
 }
@@ -49,15 +49,15 @@ std::shared_ptr<SharedEvent> SharedEvent::create() {
 std::shared_ptr<SharedEvent> SharedEvent::open(const cudaIpcEventHandle_t& handle) {
   EventFile of;
   std::memcpy(static_cast<void*>(&of), &handle, sizeof of);
-  if (of.magic != kEventMagic) throw Failure{cudaErrorInvalidValue, ""};
-  if (of.process == getpid()) throw Failure{cudaErrorDeviceUninitialized, ""};
+  if (of.magic != kEventMagic) refuse();
+  if (of.process == getpid()) refuse(cudaErrorDeviceUninitialized);
   const std::string path = fmt::format("/proc/{}/fd/{}", of.process, of.file);
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0 || lseek(file, 0, SEEK_END) != sizeof(Counts)) {
     const std::string why = file < 0 ? std::strerror(errno) : "it is no event";
     if (file >= 0) ::close(file);
-    throw Failure{cudaErrorMapBufferObjectFailed,
-                  fmt::format("cudaIpcOpenEventHandle: {}: {}", path, why)};
+    refuse(cudaErrorMapBufferObjectFailed,
+           fmt::format("cudaIpcOpenEventHandle: {}: {}", path, why));
   }
   return map(file);
 }
@@ -87,21 +87,19 @@ using namespace vgpu::runtime;
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    if (handle == nullptr) return cudaErrorInvalidValue;
+    if (handle == nullptr) refuse();
     const Event* const found = runtime.streams.find(event);
-    if (found == nullptr || found->shared == nullptr) return cudaErrorInvalidResourceHandle;
+    if (found == nullptr || found->shared == nullptr) refuse(cudaErrorInvalidResourceHandle);
     *handle = found->shared->handle();
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle) {
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    if (event == nullptr) return cudaErrorInvalidValue;
+    if (event == nullptr) refuse();
     std::shared_ptr<SharedEvent> shared = SharedEvent::open(handle);
     *event = runtime.streams.create_event(cudaEventDisableTiming | cudaEventInterprocess,
                                           std::move(shared));
-    return cudaSuccess;
   });
 }

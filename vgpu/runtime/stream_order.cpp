@@ -137,7 +137,7 @@ void show_results(Runtime& runtime, std::uint64_t last) {
   }
   if (runtime.fault.code == cudaSuccess || runtime.fault.task > last) return;
   runtime.fault.seen = true;
-  throw Failure{runtime.fault.code, ""};
+  refuse(runtime.fault.code);
 }
 
 void await(Runtime& runtime, const Tasks& tasks) {

@@ -43,7 +43,7 @@ cudaError_t run_in_order(Runtime& runtime, Stream& stream, Check check, Work wor
   if (predecessors(runtime, stream).unfinished.empty()) return work();
   if (const cudaError_t error = check(); error != cudaSuccess) return error;
   submit(runtime, stream, [work]() mutable {
-    if (const cudaError_t error = work(); error != cudaSuccess) throw Failure{error, ""};
+    if (const cudaError_t error = work(); error != cudaSuccess) refuse(error);
   });
   return cudaSuccess;
 }

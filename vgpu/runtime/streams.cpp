@@ -17,11 +17,10 @@ constexpr int kLeastPriority = 0, kGreatestPriority = -5;  // as an H200 reports
 cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
   return call([&](Runtime& runtime) {
     if (stream == nullptr || (flags & ~static_cast<unsigned>(cudaStreamNonBlocking)) != 0) {
-      return cudaErrorInvalidValue;
+      refuse();
     }
     *stream =
         runtime.streams.create(flags, std::clamp(priority, kGreatestPriority, kLeastPriority));
-    return cudaSuccess;
   });
 }
 
@@ -237,17 +236,16 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attribu
                                    const cudaStreamAttrValue* value) {
   return call([&](Runtime& runtime) {
     Stream* stream = runtime.streams.find(handle);
-    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-    if (value == nullptr) return cudaErrorInvalidValue;
+    if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
+    if (value == nullptr) refuse();
     if (attribute == cudaLaunchAttributePriority)
       stream->priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
     if (attribute == cudaLaunchAttributeAccessPolicyWindow) {
-      if (!accepts(value->accessPolicyWindow)) return cudaErrorInvalidValue;
+      if (!accepts(value->accessPolicyWindow)) refuse();
       stream->window = value->accessPolicyWindow;
     }
     // The other attributes concern scheduling and have no effect here. Reading them returns the
     // defaults.
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaStreamSetAttribute, _ptsz, 3);
@@ -271,10 +269,9 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
   return call([&](Runtime& runtime) {
     Stream* target = runtime.streams.find(to);
     const Stream* source = runtime.streams.find(from);
-    if (target == nullptr || source == nullptr) return cudaErrorInvalidResourceHandle;
+    if (target == nullptr || source == nullptr) refuse(cudaErrorInvalidResourceHandle);
     target->priority = source->priority;
     target->window = source->window;
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaStreamCopyAttributes, _ptsz, 2);

@@ -12,21 +12,19 @@ namespace {
 
 vgpu::Symbol find(Runtime& runtime, const void* host_variable) {
   const Variable* variable = runtime.modules.variable(host_variable);
-  if (variable == nullptr) throw Failure{cudaErrorInvalidSymbol, ""};
+  if (variable == nullptr) refuse(cudaErrorInvalidSymbol);
   auto& module = variable->binary->module(runtime.device(), runtime.memory, runtime.settings.engine,
                                           "variable " + variable->name);
   const auto symbol = module.find_symbol(variable->name);
   if (!symbol) {
-    throw Failure{cudaErrorInvalidSymbol,
-                  fmt::format("the PTX has no variable {}", variable->name)};
+    refuse(cudaErrorInvalidSymbol, fmt::format("the PTX has no variable {}", variable->name));
   }
   return *symbol;
 }
 
 // Checks that the bytes [offset, offset + bytes) are inside the variable.
 void* slice(const vgpu::Symbol& symbol, std::size_t offset, std::size_t bytes) {
-  if (offset > symbol.bytes || bytes > symbol.bytes - offset)
-    throw Failure{cudaErrorInvalidValue, ""};
+  if (offset > symbol.bytes || bytes > symbol.bytes - offset) refuse();
   return static_cast<std::byte*>(symbol.address) + offset;
 }
 

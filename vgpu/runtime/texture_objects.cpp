@@ -11,10 +11,6 @@ namespace {
 static_assert(static_cast<int>(AddressMode::kWrap) == cudaAddressModeWrap &&
               static_cast<int>(AddressMode::kBorder) == cudaAddressModeBorder);
 
-[[noreturn]] void refuse(cudaError_t code = cudaErrorInvalidValue, const char* why = "") {
-  throw Failure{code, why};
-}
-
 Image linear_image(const cudaResourceDesc& resource) {
   const auto& linear = resource.res.linear;
   Image image;
@@ -184,15 +180,14 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
                                     const cudaTextureDesc* texture,
                                     const cudaResourceViewDesc* view) {
   return call([&](Runtime& runtime) {
-    if (object == nullptr || resource == nullptr) return cudaErrorInvalidValue;
-    if (texture == nullptr) return cudaErrorInvalidResourceHandle;
+    if (object == nullptr || resource == nullptr) refuse();
+    if (texture == nullptr) refuse(cudaErrorInvalidResourceHandle);
     TextureRegistry::Entry entry{*resource, *texture, {}, view != nullptr, false};
     if (view != nullptr) entry.view = *view;
     entry.texture.normalizedCoords = texture->normalizedCoords != 0 ? 1 : 0;
     if (texture->readMode != cudaReadModeNormalizedFloat)
       entry.texture.readMode = cudaReadModeElementType;
     *object = runtime.textures.add(entry, texture_of(runtime, entry));
-    return cudaSuccess;
   });
 }
 
@@ -208,19 +203,17 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* desc,
                                                  cudaTextureObject_t object) {
   return call([&](Runtime& runtime) {
     const auto& entry = runtime.textures.known(object, false);
-    if (desc == nullptr) return cudaErrorInvalidValue;
+    if (desc == nullptr) refuse();
     *desc = entry.view;  // zeros if there is none
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
   return call([&](Runtime& runtime) {
     if (object == nullptr || resource == nullptr || resource->resType != cudaResourceTypeArray)
-      return cudaErrorInvalidValue;
+      refuse();
     const cudaArray& array = runtime.arrays.known(resource->res.array.array);
     *object = runtime.textures.add({*resource, {}, {}, false, true}, vgpu::Surface{array.image});
-    return cudaSuccess;
   });
 }
 
@@ -230,10 +223,9 @@ VGPU_BY(cudaGetSurfaceObjectResourceDesc, 2, get_resource(a0, a1, true));
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const cudaChannelFormatDesc* desc,
                                                  int device) {
   return call([&](Runtime& runtime) {
-    if (width == nullptr || desc == nullptr) return cudaErrorInvalidValue;
-    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    if (width == nullptr || desc == nullptr) refuse();
+    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
     texel_format(*desc);
     *width = std::size_t{1} << 30;
-    return cudaSuccess;
   });
 }

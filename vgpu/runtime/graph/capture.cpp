@@ -54,10 +54,8 @@ void for_each_implied(Runtime& runtime, cudaStream_t handle, Use use) {
 // Finds the stream for queries of its capture, which do not invalidate a capture.
 const Stream& asked_stream(Runtime& runtime, cudaStream_t handle) {
   const Stream* stream = runtime.streams.find(handle);
-  if (stream == nullptr) throw Failure{cudaErrorInvalidResourceHandle, ""};
-  for_each_implied(runtime, handle, [](Stream&) {
-    throw Failure{cudaErrorStreamCaptureImplicit, ""};
-  });
+  if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
+  for_each_implied(runtime, handle, [](Stream&) { refuse(cudaErrorStreamCaptureImplicit); });
   return *stream;
 }
 
@@ -65,11 +63,11 @@ const Stream& asked_stream(Runtime& runtime, cudaStream_t handle) {
 
 Stream& stream_for(Runtime& runtime, cudaStream_t handle) {
   Stream* stream = runtime.streams.find(handle);
-  if (stream == nullptr) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
   bool implicit = false;
   for_each_implied(runtime, handle,
                    [&](Stream& other) { other.capture->broken = implicit = true; });
-  if (implicit) throw Failure{cudaErrorStreamCaptureImplicit, ""};
+  if (implicit) refuse(cudaErrorStreamCaptureImplicit);
   return *stream;
 }
 
@@ -77,7 +75,7 @@ void refuse_in_captured_default(Runtime& runtime) {
   Stream& stream = stream_for(runtime, kDefaultStream);
   if (capture_of(stream) == nullptr) return;
   break_capture(stream);
-  throw Failure{cudaErrorStreamCaptureUnsupported, ""};
+  refuse(cudaErrorStreamCaptureUnsupported);
 }
 
 void refuse_in_capture(Runtime& runtime) {
@@ -91,7 +89,7 @@ void refuse_in_capture(Runtime& runtime) {
                         thread_mode() == cudaStreamCaptureModeGlobal;
     if (own || global) capture->broken = refused = true;
   });
-  if (refused) throw Failure{cudaErrorStreamCaptureUnsupported, ""};
+  if (refused) refuse(cudaErrorStreamCaptureUnsupported);
 }
 
 namespace {
@@ -210,10 +208,9 @@ VGPU_TWIN(cudaStreamEndCapture, _ptsz, 2);
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
   return call([&](Runtime& runtime) {
-    if (status == nullptr) return cudaErrorInvalidValue;
+    if (status == nullptr) refuse();
     const Stream& stream = asked_stream(runtime, handle);
     *status = status_of(stream);
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaStreamIsCapturing, _ptsz, 2);
@@ -223,10 +220,10 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
                                      const cudaGraphNode_t** dependencies,
                                      const cudaGraphEdgeData** edges, size_t* count) {
   return call([&](Runtime& runtime) {
-    if (status == nullptr) return cudaErrorInvalidValue;
+    if (status == nullptr) refuse();
     const Stream& stream = asked_stream(runtime, handle);
     *status = status_of(stream);
-    if (*status != cudaStreamCaptureStatusActive) return cudaSuccess;
+    if (*status != cudaStreamCaptureStatusActive) return;
     if (id != nullptr) *id = stream.capture->id;
     if (graph != nullptr) *graph = handle_of(stream.capture->graph);
     // A node's handle is its address.
@@ -234,7 +231,6 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
       *dependencies = reinterpret_cast<const cudaGraphNode_t*>(stream.last.data());
     if (edges != nullptr) *edges = nullptr;
     if (count != nullptr) *count = stream.last.size();
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaStreamGetCaptureInfo, _ptsz, 7);
@@ -244,18 +240,17 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNo
                                                 unsigned flags) {
   return call([&](Runtime& runtime) {
     Stream* stream = runtime.streams.find(handle);
-    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
     if (flags > cudaStreamSetCaptureDependencies || (dependencies == nullptr && count != 0))
-      return cudaErrorInvalidValue;
-    if (status_of(*stream) != cudaStreamCaptureStatusActive) return cudaErrorIllegalState;
+      refuse();
+    if (status_of(*stream) != cudaStreamCaptureStatusActive) refuse(cudaErrorIllegalState);
     std::vector<Node*> nodes;
     if (flags == cudaStreamAddCaptureDependencies) nodes = stream->last;
     for (std::size_t i = 0; i < count; ++i) {
       nodes.push_back(runtime.graphs.find(dependencies[i]));
-      if (nodes.back() == nullptr) return cudaErrorInvalidValue;
+      if (nodes.back() == nullptr) refuse();
     }
     stream->last = std::move(nodes);
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaStreamUpdateCaptureDependencies, _ptsz, 5);
@@ -264,8 +259,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   return call([&](Runtime&) {
     if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal ||
         *mode > cudaStreamCaptureModeRelaxed)
-      return cudaErrorInvalidValue;
+      refuse();
     std::swap(*mode, thread_mode());
-    return cudaSuccess;
   });
 }

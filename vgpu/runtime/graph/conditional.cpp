@@ -11,8 +11,6 @@
 namespace vgpu::runtime {
 namespace {
 
-[[noreturn]] void refuse_condition() { throw Failure{cudaErrorInvalidValue, ""}; }
-
 // Calls `use` with all graphs in a graph, itself included.
 template <class Use>
 void for_each_graph(const Graph& graph, Use use) {
@@ -49,7 +47,7 @@ ConditionalWork conditional_work(const Graph& graph, const cudaConditionalNodePa
                                                             : params.size != 0;
   if (found == graph.conditions.end() || !fits || params.type < cudaGraphCondTypeIf ||
       params.type > cudaGraphCondTypeSwitch)
-    refuse_condition();
+    refuse();
   ConditionalWork work{*found, params.type, {}, {}};
   for (unsigned i = 0; i < params.size; ++i) {
     work.bodies.push_back(std::make_shared<Graph>());
@@ -89,12 +87,10 @@ using namespace vgpu::runtime;
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
                                              unsigned initial, unsigned flags) {
   return call([&](Runtime& runtime) {
-    if (handle == nullptr || (flags & ~unsigned{cudaGraphCondAssignDefault}) != 0)
-      return cudaErrorInvalidValue;
+    if (handle == nullptr || (flags & ~unsigned{cudaGraphCondAssignDefault}) != 0) refuse();
     Graph& known = known_graph(runtime, graph);
     known.conditions.push_back(
         std::make_shared<Condition>(runtime, initial, (flags & cudaGraphCondAssignDefault) != 0));
     *handle = known.conditions.back()->handle();
-    return cudaSuccess;
   });
 }

@@ -16,7 +16,7 @@ namespace {
 
 GraphExec& known_exec(Runtime& runtime, cudaGraphExec_t handle) {
   GraphExec* exec = runtime.graphs.find(handle);
-  if (exec == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (exec == nullptr) refuse();
   return *exec;
 }
 
@@ -29,8 +29,8 @@ cudaError_t instantiate(Runtime& runtime, cudaGraphExec_t* out, cudaGraph_t hand
   if (result != nullptr) *result = cudaGraphInstantiateError;
   if (out == nullptr || graph == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
   if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0)
-    throw Failure{cudaErrorNotSupported,
-                  "cudaGraphInstantiate: launches from the device are not implemented"};
+    refuse(cudaErrorNotSupported,
+           "cudaGraphInstantiate: launches from the device are not implemented");
   if (order_of(*graph).empty() && !graph->nodes.empty()) {
     if (result != nullptr) *result = cudaGraphInstantiateInvalidStructure;
     return cudaErrorInvalidValue;
@@ -64,8 +64,8 @@ void free_former(Runtime& runtime, const std::vector<Node*>& list, unsigned long
     const auto* work = std::get_if<AllocateWork>(&node->work);
     if (work == nullptr || !work->memory->exists(runtime)) continue;
     if ((flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) == 0) {
-      throw Failure{cudaErrorInvalidValue,
-                    "cudaGraphLaunch: memory that the graph's last launch allocated was not freed"};
+      refuse(cudaErrorInvalidValue,
+             "cudaGraphLaunch: memory that the graph's last launch allocated was not freed");
     }
     release(runtime, "cudaGraphLaunch", work->memory->pointer(), false);
   }
@@ -132,7 +132,7 @@ cudaError_t launch_graph(Runtime& runtime, GraphExec& exec, Stream& stream) {
 Node& copy_in(Runtime& runtime, cudaGraphExec_t handle, cudaGraphNode_t node) {
   GraphExec& exec = known_exec(runtime, handle);
   const auto found = exec.copies.find(reinterpret_cast<Node*>(node));
-  if (found == exec.copies.end()) throw Failure{cudaErrorInvalidValue, ""};
+  if (found == exec.copies.end()) refuse();
   return *found->second;
 }
 
@@ -256,7 +256,7 @@ Node& switchable(Runtime& runtime, cudaGraphExec_t exec, cudaGraphNode_t handle)
   const cudaGraphNodeType type = type_of(node);
   if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemset &&
       type != cudaGraphNodeTypeMemcpy)
-    throw Failure{cudaErrorInvalidValue, ""};
+    refuse();
   return node;
 }
 

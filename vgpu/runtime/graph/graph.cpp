@@ -189,7 +189,7 @@ KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 blo
                        std::size_t shared, void** arguments, bool cooperative) {
   Function& function = known_function(runtime, handle);
   const auto& params = attributes(loaded_kernel(runtime, function)).params;
-  if (!params.empty() && arguments == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (!params.empty() && arguments == nullptr) refuse();
   const void* stub = function.host_function;
   KernelWork work{
       stub != nullptr ? stub : &function, grid, block, shared, cooperative, {0, 0, 0}, {}, {}};

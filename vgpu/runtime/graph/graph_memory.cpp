@@ -13,7 +13,7 @@ GraphMemory::GraphMemory(Runtime& runtime, std::size_t bytes, int device, const 
   const auto error = runtime::allocate(runtime, &pointer_, bytes, Origin::kDevice, 0, caller);
   Runtime::ordinal() = former;
   if (error != cudaSuccess || pointer_ == nullptr)
-    throw Failure{error != cudaSuccess ? error : cudaErrorInvalidValue, ""};
+    refuse(error != cudaSuccess ? error : cudaErrorInvalidValue);
   runtime.pointers.remove(pointer_);
   runtime.memory.suspend(pointer_);
 }

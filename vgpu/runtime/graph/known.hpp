@@ -8,13 +8,13 @@ namespace vgpu::runtime {
 
 inline Graph& known_graph(Runtime& runtime, cudaGraph_t handle) {
   Graph* graph = runtime.graphs.find(handle);
-  if (graph == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (graph == nullptr) refuse();
   return *graph;
 }
 
 inline Node& known_node(Runtime& runtime, cudaGraphNode_t handle) {
   Node* node = runtime.graphs.find(handle);
-  if (node == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (node == nullptr) refuse();
   return *node;
 }
 
@@ -22,7 +22,7 @@ inline Node& known_node(Runtime& runtime, cudaGraphNode_t handle) {
 template <class T>
 T& known_work(Runtime& runtime, cudaGraphNode_t handle) {
   T* work = std::get_if<T>(&known_node(runtime, handle).work);
-  if (work == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (work == nullptr) refuse();
   return *work;
 }
 

@@ -36,7 +36,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
                                             const cudaKernelNodeAttrValue* value) {
   return call([&](Runtime& runtime) {
-    if (value == nullptr) return cudaErrorInvalidValue;
+    if (value == nullptr) refuse();
     auto& work = known_work<KernelWork>(runtime, node);
     if (attribute == cudaLaunchAttributeCooperative) {
       work.cooperative = value->cooperative != 0;
@@ -44,18 +44,16 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNode
       work.cluster = {value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
     } else if (attribute != cudaLaunchAttributePriority &&
                attribute != cudaLaunchAttributeAccessPolicyWindow) {
-      throw Failure{cudaErrorNotSupported,
-                    fmt::format("a kernel node's attribute {} is not implemented",
-                                static_cast<int>(attribute))};
+      refuse(cudaErrorNotSupported, fmt::format("a kernel node's attribute {} is not implemented",
+                                                static_cast<int>(attribute)));
     }
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
                                             cudaKernelNodeAttrValue* value) {
   return call([&](Runtime& runtime) {
-    if (value == nullptr) return cudaErrorInvalidValue;
+    if (value == nullptr) refuse();
     *value = {};
     const auto& work = known_work<KernelWork>(runtime, node);
     if (attribute == cudaLaunchAttributeCooperative) value->cooperative = work.cooperative ? 1 : 0;
@@ -64,7 +62,6 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNode
       value->clusterDim.y = work.cluster.y;
       value->clusterDim.z = work.cluster.z;
     }
-    return cudaSuccess;
   });
 }
 
@@ -88,10 +85,9 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams*
 
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* params) {
   return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
+    if (params == nullptr) refuse();
     const auto& work = known_work<HostWork>(runtime, node);
     *params = {work.function, work.data};
-    return cudaSuccess;
   });
 }
 
@@ -110,9 +106,8 @@ VGPU_BY(cudaGraphEventWaitNodeGetEvent, 2, cudaGraphEventRecordNodeGetEvent(a0, 
 
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
   return call([&](Runtime& runtime) {
-    if (runtime.streams.find(event) == nullptr) return cudaErrorInvalidValue;
+    if (runtime.streams.find(event) == nullptr) refuse();
     known_work<EventWork>(runtime, node).event = event;
-    return cudaSuccess;
   });
 }
 
@@ -125,17 +120,15 @@ cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNod
 
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
   return call([&](Runtime& runtime) {
-    if (pointer == nullptr) return cudaErrorInvalidValue;
+    if (pointer == nullptr) refuse();
     *static_cast<void**>(pointer) = known_work<FreeWork>(runtime, node).pointer;
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t handle, cudaGraphNodeParams* params) {
   return call([&](Runtime& runtime) {
     Node& node = known_node(runtime, handle);
-    if (params == nullptr || params->type != type_of(node)) return cudaErrorInvalidValue;
+    if (params == nullptr || params->type != type_of(node)) refuse();
     node.work = work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
-    return cudaSuccess;
   });
 }

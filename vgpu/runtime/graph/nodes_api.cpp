@@ -20,16 +20,15 @@ template <class Make, class... Arguments>
 cudaError_t add(Make make, cudaGraphNode_t* out, cudaGraph_t handle, const cudaGraphNode_t* after,
                 std::size_t count, Arguments... arguments) {
   return call([&](Runtime& runtime) {
-    if (out == nullptr || (after == nullptr && count != 0)) return cudaErrorInvalidValue;
+    if (out == nullptr || (after == nullptr && count != 0)) refuse();
     Graph& graph = known_graph(runtime, handle);
     std::vector<Node*> needs;
     for (std::size_t i = 0; i < count; ++i) {
       needs.push_back(&known_node(runtime, after[i]));
       const bool twice = std::find(needs.begin(), needs.end() - 1, needs.back()) != needs.end() - 1;
-      if (needs.back()->graph != &graph || twice) return cudaErrorInvalidValue;
+      if (needs.back()->graph != &graph || twice) refuse();
     }
     *out = handle_of(add_node(graph, make(runtime, arguments...), std::move(needs)));
-    return cudaSuccess;
   });
 }
 
@@ -52,9 +51,8 @@ cudaError_t give(const std::vector<T>& list, T* out, std::size_t* count) {
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   return call([&](Runtime& runtime) {
-    if (graph == nullptr || flags != 0) return cudaErrorInvalidValue;
+    if (graph == nullptr || flags != 0) refuse();
     *graph = runtime.graphs.create();
-    return cudaSuccess;
   });
 }
 
@@ -66,11 +64,10 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 
 cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
   return call([&](Runtime& runtime) {
-    if (out == nullptr) return cudaErrorInvalidValue;
+    if (out == nullptr) refuse();
     const Graph& original = known_graph(runtime, graph);
-    if (original.has_memory_nodes()) return cudaErrorNotSupported;
+    if (original.has_memory_nodes()) refuse(cudaErrorNotSupported);
     *out = runtime.graphs.keep(clone(original, nullptr));
-    return cudaSuccess;
   });
 }
 
@@ -111,10 +108,9 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                      cudaMemAllocNodeParams* params) {
   const void* caller = __builtin_return_address(0);
   const auto make = [&](Runtime& runtime) -> Work {
-    if (params == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+    if (params == nullptr) refuse();
     const cudaMemLocation& location = params->poolProps.location;
-    if (location.type != cudaMemLocationTypeDevice || !runtime.has_device(location.id))
-      throw Failure{cudaErrorInvalidValue, ""};
+    if (location.type != cudaMemLocationTypeDevice || !runtime.has_device(location.id)) refuse();
     auto memory = std::make_shared<GraphMemory>(runtime, params->bytesize, location.id, caller);
     params->dptr = memory->pointer();
     return AllocateWork{*params, std::move(memory)};
@@ -219,16 +215,14 @@ template <class Change>
 cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                          size_t count, Change change) {
   return call([&](Runtime& runtime) {
-    if (count != 0 && (from == nullptr || to == nullptr)) return cudaErrorInvalidValue;
+    if (count != 0 && (from == nullptr || to == nullptr)) refuse();
     const Graph& graph = known_graph(runtime, handle);
     for (std::size_t i = 0; i < count; ++i) {
       Node& source = known_node(runtime, from[i]);
       Node& target = known_node(runtime, to[i]);
-      if (source.graph != &graph || target.graph != &graph || &source == &target)
-        return cudaErrorInvalidValue;
-      if (!change(target.needs, &source)) return cudaErrorInvalidValue;
+      if (source.graph != &graph || target.graph != &graph || &source == &target) refuse();
+      if (!change(target.needs, &source)) refuse();
     }
-    return cudaSuccess;
   });
 }
 

@@ -13,8 +13,6 @@
 namespace vgpu::runtime {
 namespace {
 
-[[noreturn]] void refuse() { throw Failure{cudaErrorInvalidValue, ""}; }
-
 Work event_work(Runtime& runtime, cudaEvent_t event, bool records) {
   if (runtime.streams.find(event) == nullptr) refuse();
   return EventWork{event, records};
@@ -25,8 +23,7 @@ Work event_work(Runtime& runtime, cudaEvent_t event, bool records) {
 Work work_of(Runtime& runtime, const cudaKernelNodeParams* params) {
   if (params == nullptr) refuse();
   if (params->extra != nullptr)
-    throw Failure{cudaErrorNotSupported,
-                  "a kernel node's `extra` is not implemented; kernelParams is"};
+    refuse(cudaErrorNotSupported, "a kernel node's `extra` is not implemented; kernelParams is");
   return kernel_work(runtime, params->func, params->gridDim, params->blockDim,
                      params->sharedMemBytes, params->kernelParams, false);
 }
@@ -76,8 +73,8 @@ Work work_of(Runtime& runtime, const cudaGraphNodeParams* params) {
     case cudaGraphNodeTypeEventRecord: return record_work(runtime, params->eventRecord.event);
     case cudaGraphNodeTypeWaitEvent: return wait_work(runtime, params->eventWait.event);
     default:
-      throw Failure{cudaErrorNotSupported, fmt::format("graph nodes of type {} are not implemented",
-                                                       static_cast<int>(params->type))};
+      refuse(cudaErrorNotSupported, fmt::format("graph nodes of type {} are not implemented",
+                                                static_cast<int>(params->type)));
   }
 }
 

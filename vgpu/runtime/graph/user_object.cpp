@@ -52,11 +52,10 @@ cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* pointer, cudaHo
   return call([&](Runtime&) {
     if (object == nullptr || destroy == nullptr || count == 0 ||
         flags != cudaUserObjectNoDestructorSync)
-      return cudaErrorInvalidValue;
+      refuse();
     auto made = std::make_unique<UserObject>(UserObject{pointer, destroy, count});
     *object = reinterpret_cast<cudaUserObject_t>(made.get());
     objects()[*object] = std::move(made);
-    return cudaSuccess;
   });
 }
 
@@ -77,11 +76,9 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object
   return call([&](Runtime& runtime) {
     Graph* found = runtime.graphs.find(graph);
     if (found == nullptr || (flags & ~static_cast<unsigned>(cudaGraphUserObjectMove)) != 0)
-      return cudaErrorInvalidValue;
-    if (flags != cudaGraphUserObjectMove && !retain_user_object(object, count))
-      return cudaErrorInvalidValue;
+      refuse();
+    if (flags != cudaGraphUserObjectMove && !retain_user_object(object, count)) refuse();
     found->objects.insert(found->objects.end(), count, object);
-    return cudaSuccess;
   });
 }
 
