@@ -63,7 +63,7 @@ std::vector<Finding> findings_of(const std::string& report) {
 
 int conclude(const Options& options, const std::vector<std::string>& counters, Outcome& outcome) {
   Checks checks;
-  (void)parse_checks(options.check, checks);
+  (void)parse_checks(options.setting("VGPU_CHECK"), checks);
   outcome.command = options.command;
   outcome.checks = names_of(checks);
   outcome.root = source_root();

@@ -169,30 +169,19 @@ int run(const Options& options) {
   const std::string counters = !options.counters.empty() ? fs::absolute(options.counters).string()
                                : counted                 ? session.path("launches.%p")
                                                          : "";
-  const std::string devices = vgpu::with_absolute_files(options.device);
   Environment environment = vgpu::app::current_environment();
   const std::string fail_fast = options.fail_fast                                       ? "1"
                                 : vgpu::app::get(environment, "VGPU_FAIL_FAST").empty() ? "0"
                                                                                         : "";
   prepend(environment, "LD_LIBRARY_PATH", libraries);
-  const std::pair<const char*, const std::string&> variables[] = {
-      {"VGPU_DEVICE", devices},
-      {"VGPU_CHECK", options.check},
-      {"VGPU_FAIL_FAST", fail_fast},
-      {"VGPU_THREADS", options.threads},
-      {"VGPU_SCHEDULE", options.schedule},
-      {"VGPU_NUMERICS", options.numerics},
-      {"VGPU_ENGINE", options.engine},
-      {"VGPU_COUNTERS", counters},
-      {"VGPU_COUNTERS_CLAIMS", claims},
-      {"VGPU_KERNEL", options.kernel},
-      {"VGPU_LAUNCH_SKIP", options.launch_skip},
-      {"VGPU_LAUNCH_COUNT", options.launch_count},
-      {"VGPU_SAMPLE_BLOCKS", options.sample_blocks},
-      {"VGPU_TIMEOUT", options.timeout}};
-  for (const auto& [variable, value] : variables) {
+  const auto set = [&](const std::string& variable, const std::string& value) {
     if (!value.empty()) vgpu::app::set(environment, variable, value);
-  }
+  };
+  for (const auto& [variable, value] : options.settings) set(variable, value);
+  set("VGPU_DEVICE", vgpu::with_absolute_files(options.setting("VGPU_DEVICE")));
+  set("VGPU_FAIL_FAST", fail_fast);
+  set("VGPU_COUNTERS", counters);
+  set("VGPU_COUNTERS_CLAIMS", claims);
   // For 2^12 cycles OpenBLAS's threads, which compute cuBLAS's products, wait for the next one. By
   // default they keep the processors from kernels for 2^26.
   constexpr const char* kWait = "OPENBLAS_THREAD_TIMEOUT";
@@ -262,18 +251,18 @@ int parse_and_run(int argc, char** argv) {
       "Exit status: the program's own; 86 where a check fired; where the program ends with 0, 87 "
       "where counters are worse than in the baseline, 74 where a file cannot be written.");
   Options options;
-  app.add_option("--device,--devices", options.device,
+  app.add_option("--device,--devices", options.settings["VGPU_DEVICE"],
                  "the virtual devices, comma-separated, NAME:COUNT for several alike: " +
                      vgpu::known_devices() + "; or FILE.json, which describes one")
       ->type_name("LIST");
-  app.add_option("--engine", options.engine,
+  app.add_option("--engine", options.settings["VGPU_ENGINE"],
                  "auto (default): machine code where it is known, else PTX; or only sass, only ptx")
       ->type_name("ENGINE");
   app.add_option("--blas", options.blas,
                  "who computes products of cuBLAS: host (default), or ladder: this project's "
                  "kernels on the virtual GPU, where they fit, so that they are counted")
       ->type_name("WHO");
-  app.add_option("--check", options.check,
+  app.add_option("--check", options.settings["VGPU_CHECK"],
                  "comma-separated: " + vgpu::known_checks() +
                      "; default: memory,race,init-global,sync (init: also shared and local memory)")
       ->type_name("LIST");
@@ -287,25 +276,29 @@ int parse_and_run(int argc, char** argv) {
   app.add_flag("--print", options.print, "print tables of the kernels' counters at the end");
   app.add_flag("--source", options.source,
                "count by source line too, and print the hottest (needs -lineinfo)");
-  app.add_option("--kernel", options.kernel, "record launches only whose kernel's name matches")
+  app.add_option("--kernel", options.settings["VGPU_KERNEL"],
+                 "record launches only whose kernel's name matches")
       ->type_name("REGEX");
-  app.add_option("--launch-skip", options.launch_skip, "... and of them not the first N")
+  app.add_option("--launch-skip", options.settings["VGPU_LAUNCH_SKIP"],
+                 "... and of them not the first N")
       ->type_name("N");
-  app.add_option("--launch-count", options.launch_count, "... and N at most")->type_name("N");
-  app.add_option("--sample-blocks", options.sample_blocks,
+  app.add_option("--launch-count", options.settings["VGPU_LAUNCH_COUNT"], "... and N at most")
+      ->type_name("N");
+  app.add_option("--sample-blocks", options.settings["VGPU_SAMPLE_BLOCKS"],
                  "execute N blocks of a launch and scale; the others' results are not written")
       ->type_name("N");
-  app.add_option("--timeout", options.timeout,
+  app.add_option("--timeout", options.settings["VGPU_TIMEOUT"],
                  "end a kernel that runs longer than SECONDS; it counts as a check that fired")
       ->type_name("SECONDS");
   app.add_flag("--no-reuse", options.no_reuse,
                "execute every launch, also one that repeats an earlier one on the same memory");
-  app.add_option("--threads", options.threads, "host threads of a launch (default: all)")
+  app.add_option("--threads", options.settings["VGPU_THREADS"],
+                 "host threads of a launch (default: all)")
       ->type_name("N");
-  app.add_option("--numerics", options.numerics,
+  app.add_option("--numerics", options.settings["VGPU_NUMERICS"],
                  "how tensor cores add: single (the default: one product after the other in "
                  "single precision) or hopper (as an H200, bit for bit)");
-  app.add_option("--schedule", options.schedule,
+  app.add_option("--schedule", options.settings["VGPU_SCHEDULE"],
                  "when asynchronous copies land: eager (default), lazy, random:SEED, which has "
                  "warps and blocks take turns at random, too")
       ->type_name("WHEN");

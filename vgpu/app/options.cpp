@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "app/baseline.hpp"
@@ -20,27 +18,19 @@
 namespace vgpu::app {
 namespace {
 
-std::string check_number(const std::string& text, std::uint64_t least) {
-  std::uint64_t number = 0;
-  return parse_number(text, least, number);
-}
-
 std::string check_blas(const std::string& text) {
   return text.empty() || text == "host" || text == "ladder"
              ? ""
              : fmt::format("'{}': host or ladder", text);
 }
 
-std::string check_numbers(const Options& options) {
-  const std::tuple<const char*, const std::string&, std::uint64_t> numbers[] = {
-      {"--launch-skip", options.launch_skip, 0},
-      {"--launch-count", options.launch_count, 1},
-      {"--sample-blocks", options.sample_blocks, 1},
-      {"--timeout", options.timeout, 1}};
-  for (const auto& [name, text, least] : numbers) {
+std::string check_settings(const Options& options) {
+  Settings settings;
+  for (const Setting& setting : text_settings()) {
+    const std::string text = options.setting(setting.variable);
     if (text.empty()) continue;
-    if (auto error = check_number(text, least); !error.empty())
-      return fmt::format("{}: {}", name, error);
+    if (auto error = setting.parse(text, settings); !error.empty())
+      return fmt::format("{}: {}", setting.option, error);
   }
   return "";
 }
@@ -95,26 +85,17 @@ std::string check_files(const Options& options) {
 
 }  // namespace
 
+std::string Options::setting(const std::string& variable) const {
+  const auto found = settings.find(variable);
+  return found == settings.end() ? "" : found->second;
+}
+
 std::string check_options(const Options& options) {
-  Settings settings;
   double percent = 0;
-  const auto check = [](const std::string& text, auto parse, auto& into) {
-    return text.empty() ? "" : parse(text, into);
-  };
-  const std::pair<const char*, std::string> errors[] = {
-      {"--device", check(options.device, parse_devices, settings.devices)},
-      {"--check", check(options.check, parse_checks, settings.checks)},
-      {"--threads", check(options.threads, parse_threads, settings.host_threads)},
-      {"--numerics", check(options.numerics, parse_numerics, settings.numerics)},
-      {"--schedule", check(options.schedule, parse_schedule, settings.schedule)},
-      {"--blas", check_blas(options.blas)},
-      {"--engine", check(options.engine, parse_engine, settings.engine)},
-      {"--kernel", check(options.kernel, parse_kernel, settings.selection.kernel)},
-      {"--tolerance", check(options.tolerance, parse_tolerance, percent)}};
-  for (const auto& [name, error] : errors) {
-    if (!error.empty()) return fmt::format("{}: {}", name, error);
-  }
-  if (auto error = check_numbers(options); !error.empty()) return error;
+  if (auto error = check_settings(options); !error.empty()) return error;
+  if (auto error = check_blas(options.blas); !error.empty()) return "--blas: " + error;
+  if (auto error = parse_tolerance(options.tolerance, percent); !error.empty())
+    return "--tolerance: " + error;
   if (auto error = check_files(options); !error.empty()) return error;
   return settings_from([](const char* name) -> const char* { return std::getenv(name); }).error;
 }

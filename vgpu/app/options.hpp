@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of the program vgpu.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
 namespace vgpu::app {
 
 struct Options {
-  std::string device, check, counters, threads, schedule, numerics, engine, blas;
-  std::string kernel, launch_skip, launch_count, sample_blocks,
-      timeout;  // validated by the parsers of settings.hpp
+  std::map<std::string, std::string> settings;  // vgpu::text_settings(), by their variables
+  std::string counters, blas;
   bool fail_fast = false, no_reuse = false, print = false, source = false, verbose = false;
   std::string junit, sarif, baseline, tolerance;  // tolerance: by parse_tolerance
   bool github = false, update_baseline = false, estimates = false;
   std::vector<std::string> command;
+
+  std::string setting(const std::string& variable) const;  // "" if it is not given
 };
 
 // Returns "" or the invalid option and the rule that it breaks.

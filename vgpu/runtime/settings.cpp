@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <utility>
 
 #include "devices/device_file.hpp"
 
@@ -25,15 +26,27 @@ constexpr CheckName kCheckNames[] = {{"memory", " (on but for none)", {&Checks::
                                      {"leak", "", {&Checks::leak}}};
 constexpr const char *kAll = "all", *kNone = "none";
 
+// Takes the text before the next comma off a list.
+std::string_view take_item(std::string_view& list) {
+  const auto comma = list.find(',');
+  const std::string_view item = list.substr(0, comma);
+  list = comma == list.npos ? "" : list.substr(comma + 1);
+  return item;
+}
+
+template <class T>
+bool is_number(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 }  // namespace
 
 std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
   constexpr std::size_t kMost = 64;
   std::vector<Device> list;
   for (std::string_view rest = text; !rest.empty();) {
-    const auto comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
-    rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+    const std::string_view item = take_item(rest);
     const auto colon = item.ends_with(".json") ? item.npos : item.rfind(':');
     const std::string_view id = item.substr(0, colon);
     Device device{};
@@ -45,12 +58,7 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
       return fmt::format("'{}': known devices are {}; or a file, NAME.json", id, known_devices());
     }
     std::size_t count = 1;
-    if (colon != item.npos) {
-      const std::string_view number = item.substr(colon + 1);
-      const auto [end, error] =
-          std::from_chars(number.data(), number.data() + number.size(), count);
-      if (error != std::errc() || end != number.data() + number.size()) count = 0;
-    }
+    if (colon != item.npos && !is_number(item.substr(colon + 1), count)) count = 0;
     if (count < 1 || list.size() + count > kMost) {
       return fmt::format("'{}': a count after ':' is a number, and all together are 1 to {}", item,
                          kMost);
@@ -66,9 +74,7 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
 std::string with_absolute_files(std::string_view text) {
   std::string list;
   for (std::string_view rest = text; !rest.empty();) {
-    const auto comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
-    rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+    const std::string_view item = take_item(rest);
     if (!list.empty()) list += ',';
     const bool file = names_device_file(item.substr(0, item.rfind(':'))) || names_device_file(item);
     list += file ? std::filesystem::absolute(item).string() : std::string(item);
@@ -90,9 +96,7 @@ std::string parse_checks(std::string_view text, Checks& checks) {
   set_all(false);
   checks.memory = true;
   while (!text.empty()) {
-    const auto comma = text.find(',');
-    const std::string_view word = text.substr(0, comma);
-    text = comma == text.npos ? "" : text.substr(comma + 1);
+    const std::string_view word = take_item(text);
     const auto* const known = std::ranges::find(kCheckNames, word, &CheckName::name);
     if (known != std::end(kCheckNames)) {
       set(*known, true);
@@ -131,14 +135,6 @@ std::string known_checks() {
   return fmt::format("{}, {} and {}", text, kAll, kNone);
 }
 
-std::string parse_threads(std::string_view text, unsigned& threads) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > 1024) {
-    return fmt::format("'{}': a number from 1 to 1024", text);
-  }
-  return "";
-}
-
 std::string parse_schedule(std::string_view text, CopySchedule& schedule) {
   constexpr std::string_view kRandom = "random:";
   schedule = {};
@@ -148,34 +144,10 @@ std::string parse_schedule(std::string_view text, CopySchedule& schedule) {
     return "";
   }
   if (text.starts_with(kRandom)) {
-    const std::string_view seed = text.substr(kRandom.size());
-    const auto [end, error] =
-        std::from_chars(seed.data(), seed.data() + seed.size(), schedule.seed);
     schedule.kind = CopySchedule::Kind::kRandom;
-    if (error == std::errc() && end == seed.data() + seed.size()) return "";
+    if (is_number(text.substr(kRandom.size()), schedule.seed)) return "";
   }
   return fmt::format("'{}': eager, lazy, or random:SEED with a number", text);
-}
-
-std::string parse_numerics(std::string_view text, Numerics& numerics) {
-  if (text == "single")
-    numerics = Numerics::kSingle;
-  else if (text == "hopper")
-    numerics = Numerics::kHopper;
-  else
-    return fmt::format("'{}': single or hopper", text);
-  return "";
-}
-
-std::string parse_kernel(std::string_view text, Pattern& kernel) {
-  const std::string wrong = kernel.parse(text);
-  return wrong.empty() ? "" : fmt::format("'{}': no regular expression: {}", text, wrong);
-}
-
-std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number >= least) return "";
-  return fmt::format("'{}': a number from {}", text, least);
 }
 
 bool Selection::takes(const std::string& name) {
@@ -185,18 +157,6 @@ bool Selection::takes(const std::string& name) {
   const bool takes = before >= skip && before - skip < count;
   taken_ += takes ? 1 : 0;
   return takes;
-}
-
-std::string parse_engine(std::string_view text, EngineChoice& engine) {
-  if (text == "auto")
-    engine = EngineChoice::kAuto;
-  else if (text == "sass")
-    engine = EngineChoice::kSass;
-  else if (text == "ptx")
-    engine = EngineChoice::kPtx;
-  else
-    return fmt::format("'{}': auto, sass or ptx", text);
-  return "";
 }
 
 std::string to_string(const CopySchedule& schedule) {
@@ -218,9 +178,7 @@ std::vector<Device> visible_devices(const std::vector<Device>& devices, const ch
            (text.starts_with("GPU-") && uuid_text(device.place).starts_with(text));
   };
   for (std::string_view rest = chosen; !rest.empty();) {
-    const auto comma = rest.find(',');
-    std::string_view text = rest.substr(0, comma);
-    rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+    std::string_view text = take_item(rest);
     while (text.starts_with(' ')) text.remove_prefix(1);
     while (text.ends_with(' ')) text.remove_suffix(1);
     const auto named = [&](const Device& device) { return names(text, device); };
@@ -230,6 +188,68 @@ std::vector<Device> visible_devices(const std::vector<Device>& devices, const ch
   }
   return visible;
 }
+
+namespace {
+
+std::string threads(std::string_view text, Settings& settings) {
+  unsigned& threads = settings.host_threads;
+  if (is_number(text, threads) && threads >= 1 && threads <= 1024) return "";
+  return fmt::format("'{}': a number from 1 to 1024", text);
+}
+
+std::string number(std::string_view text, std::uint64_t least, std::uint64_t& into) {
+  if (is_number(text, into) && into >= least) return "";
+  return fmt::format("'{}': a number from {}", text, least);
+}
+
+std::string numerics(std::string_view text, Settings& settings) {
+  settings.numerics = text == "hopper" ? Numerics::kHopper : Numerics::kSingle;
+  return text == "single" || text == "hopper" ? "" : fmt::format("'{}': single or hopper", text);
+}
+
+std::string engine(std::string_view text, Settings& settings) {
+  constexpr std::string_view kNames[] = {"auto", "sass", "ptx"};  // in the order of EngineChoice
+  const auto* const known = std::ranges::find(kNames, text);
+  if (known == std::end(kNames)) return fmt::format("'{}': auto, sass or ptx", text);
+  settings.engine = static_cast<EngineChoice>(known - kNames);
+  return "";
+}
+
+std::string kernel(std::string_view text, Settings& settings) {
+  const std::string wrong = settings.selection.kernel.parse(text);
+  return wrong.empty() ? "" : fmt::format("'{}': no regular expression: {}", text, wrong);
+}
+
+constexpr Setting kSettings[] = {
+    {"--device", "VGPU_DEVICE",
+     [](std::string_view text, Settings& s) { return parse_devices(text, s.devices); }},
+    {"--check", "VGPU_CHECK",
+     [](std::string_view text, Settings& s) { return parse_checks(text, s.checks); }},
+    {"--threads", "VGPU_THREADS", threads},
+    {"--numerics", "VGPU_NUMERICS", numerics},
+    {"--schedule", "VGPU_SCHEDULE",
+     [](std::string_view text, Settings& s) { return parse_schedule(text, s.schedule); }},
+    {"--engine", "VGPU_ENGINE", engine},
+    {"--kernel", "VGPU_KERNEL", kernel},
+    {"--launch-skip", "VGPU_LAUNCH_SKIP",
+     [](std::string_view text, Settings& s) { return number(text, 0, s.selection.skip); }},
+    {"--launch-count", "VGPU_LAUNCH_COUNT",
+     [](std::string_view text, Settings& s) { return number(text, 1, s.selection.count); }},
+    {"--sample-blocks", "VGPU_SAMPLE_BLOCKS",
+     [](std::string_view text, Settings& s) { return number(text, 1, s.sample_blocks); }},
+    {"--timeout", "VGPU_TIMEOUT",
+     [](std::string_view text, Settings& s) { return number(text, 1, s.timeout_seconds); }},
+};
+
+constexpr std::pair<const char*, bool Settings::*> kFlags[] = {
+    {"VGPU_SOURCE", &Settings::count_lines},
+    {"VGPU_FAIL_FAST", &Settings::fail_fast},
+    {"VGPU_REUSE", &Settings::reuse},
+    {"VGPU_VERBOSE", &Settings::verbose}};
+
+}  // namespace
+
+std::span<const Setting> text_settings() { return kSettings; }
 
 Settings settings_from(Lookup environment) {
   const auto value = [&](const char* name) {
@@ -241,41 +261,17 @@ Settings settings_from(Lookup environment) {
     if (!error.empty() && settings.error.empty())
       settings.error = fmt::format("{}: {}", name, error);
   };
-  if (const auto text = value("VGPU_DEVICE"); !text.empty()) {
-    check("VGPU_DEVICE", parse_devices(text, settings.devices));
+  for (const Setting& setting : kSettings) {
+    if (const auto text = value(setting.variable); !text.empty())
+      check(setting.variable, setting.parse(text, settings));
   }
-  check("VGPU_CHECK", parse_checks(value("VGPU_CHECK"), settings.checks));
-  if (const auto text = value("VGPU_THREADS"); !text.empty()) {
-    check("VGPU_THREADS", parse_threads(text, settings.host_threads));
+  for (const auto& [name, flag] : kFlags) {
+    const std::string text = value(name);
+    if (!text.empty()) settings.*flag = text == "1";
+    if (!text.empty() && text != "0" && text != "1") check(name, fmt::format("'{}': 0 or 1", text));
   }
-  if (const auto text = value("VGPU_SCHEDULE"); !text.empty()) {
-    check("VGPU_SCHEDULE", parse_schedule(text, settings.schedule));
-  }
-  if (const auto text = value("VGPU_NUMERICS"); !text.empty()) {
-    check("VGPU_NUMERICS", parse_numerics(text, settings.numerics));
-  }
-  check("VGPU_KERNEL", parse_kernel(value("VGPU_KERNEL"), settings.selection.kernel));
-  const auto number = [&](const char* name, std::uint64_t least, std::uint64_t& into) {
-    if (const auto text = value(name); !text.empty()) check(name, parse_number(text, least, into));
-  };
-  number("VGPU_LAUNCH_SKIP", 0, settings.selection.skip);
-  number("VGPU_LAUNCH_COUNT", 1, settings.selection.count);
-  number("VGPU_SAMPLE_BLOCKS", 1, settings.sample_blocks);
-  number("VGPU_TIMEOUT", 1, settings.timeout_seconds);
   const std::string blocking = value("CUDA_LAUNCH_BLOCKING");
   settings.launch_blocking = !blocking.empty() && blocking != "0";
-  const auto flag = [&](const char* name, bool& into) {
-    const std::string text = value(name);
-    if (!text.empty()) into = text == "1";
-    if (!text.empty() && text != "0" && text != "1") check(name, fmt::format("'{}': 0 or 1", text));
-  };
-  flag("VGPU_SOURCE", settings.count_lines);
-  flag("VGPU_FAIL_FAST", settings.fail_fast);
-  flag("VGPU_REUSE", settings.reuse);
-  flag("VGPU_VERBOSE", settings.verbose);
-  if (const auto text = value("VGPU_ENGINE"); !text.empty()) {
-    check("VGPU_ENGINE", parse_engine(text, settings.engine));
-  }
   settings.report_file = value("VGPU_REPORT");
   settings.counters_file = value("VGPU_COUNTERS");
   settings.counters_claims = value("VGPU_COUNTERS_CLAIMS");

@@ -32,6 +32,7 @@
 //   VGPU_REPORT    file to which every failed check is reported (check_report.hpp)
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,21 +97,24 @@ using Lookup = const char* (*)(const char* name);  // std::getenv, or a test's r
 
 Settings settings_from(Lookup environment);
 
+// A setting that is a text: the option of `vgpu`, the environment variable, and the parser, which
+// returns "" or an error message.
+struct Setting {
+  const char *option, *variable;
+  std::string (*parse)(std::string_view text, Settings& settings);
+};
+std::span<const Setting> text_settings();
+
 // The devices that CUDA_VISIBLE_DEVICES leaves, by the program's ordinals. `chosen`: its text, null
 // if it is not set.
 std::vector<Device> visible_devices(const std::vector<Device>& devices, const char* chosen);
 
-// Parsers, which the command line uses too. Each returns "" or an error message.
+// Parsers, each of which returns "" or an error message.
 std::string parse_devices(std::string_view text, std::vector<Device>& devices);
 // The same list of devices for a process in another folder.
 std::string with_absolute_files(std::string_view devices);
 std::string parse_checks(std::string_view text, Checks& checks);  // "" leaves `checks` unchanged
-std::string parse_threads(std::string_view text, unsigned& threads);
-std::string parse_engine(std::string_view text, EngineChoice& engine);
 std::string parse_schedule(std::string_view text, CopySchedule& schedule);
-std::string parse_numerics(std::string_view text, Numerics& numerics);
-std::string parse_kernel(std::string_view text, Pattern& kernel);
-std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number);
 std::string to_string(const CopySchedule& schedule);  // in the syntax that parse_schedule reads
 
 // The checks that are on.
