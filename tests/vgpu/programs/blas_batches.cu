@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -59,6 +60,7 @@ BY_TYPE(getriBatched)
 BY_TYPE(matinvBatched)
 BY_TYPE(geqrfBatched)
 BY_TYPE(gelsBatched)
+BY_TYPE(trsm)
 BY_TYPE(trsmBatched)
 BY_TYPE(tpttr)
 BY_TYPE(trttp)
@@ -232,34 +234,46 @@ void check_qr() {
   }
 }
 
+// Of a batch, or of its first matrices alone. What is not read is NaN.
 template <class C>
-void check_trsm(bool left, bool lower, cublasOperation_t op, bool unit) {
+void check_trsm(bool batched, bool left, bool lower, cublasOperation_t op, bool unit) {
   using W = typename Batch<C>::W;
   constexpr int kCount = Batch<C>::kCount, kM = 5, kN = 3;
   const int order = left ? kM : kN;
   Batch<C> a(order, order, 1), x(kM, kN, 2);
+  const auto is_held = [&](int i, int j) { return i == j ? !unit : lower == (i > j); };
+  for (int b = 0; b < kCount; ++b) {
+    for (int i = 0; i < order; ++i) {
+      for (int j = 0; j < order; ++j)
+        if (!is_held(i, j)) a.at(b, i, j) = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
   const W factor = 2;
   C alpha;
   std::memcpy(&alpha, &factor, sizeof alpha);
-  ok(trsmBatched(C{}, left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT,
-                 lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER, op,
-                 unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT, kM, kN, &alpha, a.pointers, a.ld,
-                 x.pointers, x.ld, kCount));
+  const auto side = left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT;
+  const auto fill = lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+  const auto diagonal = unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
+  if (batched)
+    ok(trsmBatched(C{}, side, fill, op, diagonal, kM, kN, &alpha, a.pointers, a.ld, x.pointers,
+                   x.ld, kCount));
+  else
+    ok(trsm(C{}, side, fill, op, diagonal, kM, kN, &alpha, a.pointers[0], a.ld, x.pointers[0],
+            x.ld));
   done();
   const auto triangle = [&](int b, int i, int j) -> std::complex<double> {
     if (op != CUBLAS_OP_N) std::swap(i, j);
-    if (i == j && unit) return 1;
-    if (lower ? i < j : i > j) return 0;
+    if (!is_held(i, j)) return i == j ? 1 : 0;
     return op == CUBLAS_OP_C ? turned(a.was(b, i, j)) : a.was(b, i, j);
   };
-  for (int b = 0; b < kCount; ++b) {
+  for (int b = 0; b < (batched ? kCount : 1); ++b) {
     for (int i = 0; i < kM; ++i) {
       for (int j = 0; j < kN; ++j) {
         std::complex<double> sum = 0;
         for (int l = 0; l < order; ++l)
           sum += left ? triangle(b, i, l) * std::complex<double>(x.at(b, l, j))
                       : std::complex<double>(x.at(b, i, l)) * triangle(b, l, j);
-        near(sum, 2.0 * std::complex<double>(x.was(b, i, j)), "trsmBatched");
+        near(sum, 2.0 * std::complex<double>(x.was(b, i, j)), "trsm");
       }
     }
   }
@@ -476,13 +490,9 @@ void check_all() {
   check_lu<C>(false);
   check_inverse<C>();
   check_qr<C>();
-  for (const bool left : {true, false}) {
-    for (const bool lower : {true, false}) {
-      for (const auto op : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
-        check_trsm<C>(left, lower, op, false);
-        check_trsm<C>(left, lower, op, true);
-      }
-    }
+  for (int form = 0; form < 16; ++form) {
+    for (const auto op : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C})
+      check_trsm<C>((form & 1) != 0, (form & 2) != 0, (form & 4) != 0, op, (form & 8) != 0);
   }
   check_packed<C>(CUBLAS_FILL_MODE_LOWER);
   check_packed<C>(CUBLAS_FILL_MODE_UPPER);

@@ -14,13 +14,17 @@ void** pointers(const Matrix& matrix) {
   return upload(list);
 }
 
-void check_gemm_ex(cublasHandle_t handle, const Case& t, int form) {
+void check_gemm(cublasHandle_t handle, const Case& t, int form) {
   // Which products of integers cuBLAS has beyond the documented form of tensor cores is not said.
   const bool tensor = t.compute == CUBLAS_COMPUTE_32I && !on_virtual_gpu();
   const long unit = tensor ? 4 : 1;
   const long m = any(1, 40 / static_cast<int>(unit)) * unit, n = any(1, 40),
              k = any(0, 50 / static_cast<int>(unit)) * unit, batch = form == 0 ? 1 : any(1, 3);
-  const auto op_a = tensor ? CUBLAS_OP_T : any_op(), op_b = tensor ? CUBLAS_OP_N : any_op();
+  const auto one_of = [&](cublasOperation_t only) {
+    constexpr cublasOperation_t kAll[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
+    return tensor ? only : kAll[any(0, 2)];
+  };
+  const auto op_a = one_of(CUBLAS_OP_T), op_b = one_of(CUBLAS_OP_N);
   Matrix a = operand(t.a, op_a, m, k, t.ld_unit(), batch, false);
   Matrix b = operand(t.b, op_b, k, n, t.ld_unit(), batch, false);
   Matrix c(t.c, m, n, unit, batch);
@@ -37,7 +41,24 @@ void check_gemm_ex(cublasHandle_t handle, const Case& t, int form) {
             ldc = static_cast<int>(c.ld), count = static_cast<int>(batch);
   const std::string what =
       "form " + std::to_string(form) + ", compute " + std::to_string(t.compute);
-  if (form == 0)
+  // The functions of one type, for one product or a batch with strides.
+  const auto of_type = [&](auto zero, auto one, auto strided) {
+    using T = decltype(zero);
+    const T *const alpha = reinterpret_cast<const T*>(s.alpha), *const beta =
+                                                                    reinterpret_cast<const T*>(
+                                                                        s.beta);
+    T *const da = static_cast<T*>(a.device), *const db = static_cast<T*>(b.device),
+             *const dc = static_cast<T*>(c.device);
+    if (batch == 1)
+      return one(handle, op_a, op_b, im, in, ik, alpha, da, lda, db, ldb, beta, dc, ldc);
+    return strided(handle, op_a, op_b, im, in, ik, alpha, da, lda, a.stride, db, ldb, b.stride,
+                   beta, dc, ldc, c.stride, count);
+  };
+  if (form == 3 && t.a == k64F)
+    ok(of_type(0.0, cublasDgemm, cublasDgemmStridedBatched), what);
+  else if (form == 3)
+    ok(of_type(0.0F, cublasSgemm, cublasSgemmStridedBatched), what);
+  else if (form == 0)
     ok(cublasGemmEx(handle, op_a, op_b, im, in, ik, s.alpha, a.device, t.a, lda, b.device, t.b, ldb,
                     s.beta, c.device, t.c, ldc, t.compute, CUBLAS_GEMM_DEFAULT),
        what);
@@ -95,42 +116,36 @@ void check_nan(cublasHandle_t blas) {
   }
 }
 
-}  // namespace
-
 // A column of all numbers in half precision, by 1.
 void check_every_half(cublasHandle_t blas) {
   constexpr int kCount = 1 << 16;
   std::vector<std::uint16_t> codes(kCount);
   for (int i = 0; i < kCount; ++i) codes[i] = static_cast<std::uint16_t>(i);
-  const __half factor = 1;
-  void *a = nullptr, *b = nullptr, *c = nullptr;
-  require(cudaMalloc(&a, kCount * 2), "cudaMalloc");
-  require(cudaMalloc(&b, 2), "cudaMalloc");
-  require(cudaMalloc(&c, kCount * 4), "cudaMalloc");
-  require(cudaMemcpy(a, codes.data(), kCount * 2, cudaMemcpyHostToDevice), "cudaMemcpy");
-  require(cudaMemcpy(b, &factor, 2, cudaMemcpyHostToDevice), "cudaMemcpy");
   const float one = 1, zero = 0;
-  ok(cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, kCount, 1, 1, &one, a, CUDA_R_16F, kCount, b,
-                  CUDA_R_16F, 1, &zero, c, CUDA_R_32F, kCount, CUBLAS_COMPUTE_32F,
-                  CUBLAS_GEMM_DEFAULT),
+  float* const c = allocate<float>(kCount);
+  ok(cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, kCount, 1, 1, &one, upload(codes), CUDA_R_16F,
+                  kCount, upload<__half>({__half(1)}), CUDA_R_16F, 1, &zero, c, CUDA_R_32F, kCount,
+                  CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
      "every half");
-  std::vector<float> numbers(kCount);
-  require(cudaMemcpy(numbers.data(), c, kCount * 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  const std::vector<float> numbers = download(c, kCount);
   for (int i = 0; i < kCount; ++i) {
     __half_raw code;
     code.x = codes[i];
     const float number = __half2float(__half(code));
     require(numbers[i] == number || (std::isnan(numbers[i]) && std::isnan(number)), "a half");
   }
-  for (void* const memory : {a, b, c}) require(cudaFree(memory), "cudaFree");
 }
+
+}  // namespace
 
 int main() {
   cublasHandle_t blas = nullptr;
   ok(cublasCreate(&blas));
   constexpr int kRounds = 8;
   for (int i = 0; i < kGemmCases * kRounds; ++i) {
-    for (int form = 0; form < 3; ++form) check_gemm_ex(blas, kCases[i % kGemmCases], form);
+    const Case& t = kCases[i % kGemmCases];
+    const bool has_own_functions = &t == &kCases[0] || t.a == k64F;
+    for (int form = 0; form < (has_own_functions ? 4 : 3); ++form) check_gemm(blas, t, form);
   }
   check_nan(blas);
   check_every_half(blas);

@@ -161,51 +161,6 @@ void check_gemv() {
   }
 }
 
-// B is solved for and multiplied again.
-void check_trsm() {
-  for (const auto side : {CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT}) {
-    for (const auto fill : {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER}) {
-      for (const auto op : {CUBLAS_OP_N, CUBLAS_OP_T}) {
-        for (const auto diagonal : {CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT}) {
-          const bool left = side == CUBLAS_SIDE_LEFT, lower = fill == CUBLAS_FILL_MODE_LOWER;
-          const int m = any(1, 12), n = any(1, 12), order = left ? m : n;
-          auto a = random(order * order), b = random(m * n);
-          for (int i = 0; i < order; ++i) {
-            for (int j = 0; j < order; ++j) {
-              float& value = a[static_cast<std::size_t>(j * order + i)];
-              if (i == j)
-                value = diagonal == CUBLAS_DIAG_UNIT ? std::numeric_limits<float>::quiet_NaN() : 3;
-              else if ((i > j) != lower)
-                value = std::numeric_limits<float>::quiet_NaN();  // not read
-              else
-                value /= static_cast<float>(order);
-            }
-          }
-          const float alpha = 2;
-          float* x = upload(b);
-          ok(cublasStrsm(handle, side, fill, op, diagonal, m, n, &alpha, upload(a), order, x, m));
-          const auto got = download(x, b.size());
-          const auto at = [&](int i, int j) -> double {  // of op(A)
-            if (op != CUBLAS_OP_N) std::swap(i, j);
-            if (i == j) return diagonal == CUBLAS_DIAG_UNIT ? 1 : 3;
-            return (i > j) == lower ? a[static_cast<std::size_t>(j * order + i)] : 0;
-          };
-          for (int j = 0; j < n; ++j) {
-            for (int i = 0; i < m; ++i) {
-              double sum = 0;
-              for (int l = 0; l < order; ++l)
-                sum += left ? at(i, l) * got[static_cast<std::size_t>(j * m + l)]
-                            : got[static_cast<std::size_t>(l * m + i)] * at(l, j);
-              near(sum, 2 * static_cast<double>(b[static_cast<std::size_t>(j * m + i)]),
-                   30 * (order + 2), "cublasStrsm: the system's left side");
-            }
-          }
-        }
-      }
-    }
-  }
-}
-
 void check_sums_of_matrices() {
   const int m = 5, n = 7;
   const auto a = random(m * n), b = random(m * n);
@@ -359,7 +314,6 @@ int main() {
     check_vectors(CUBLAS_POINTER_MODE_DEVICE);
   }
   for (int i = 0; i < 10; ++i) check_gemv();
-  check_trsm();
   check_sums_of_matrices();
   check_complex();
   check_capture();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cuBLAS stand-in: layouts, scalars, batches, and calls that it refuses.
+// The cuBLAS stand-in: scalars, math modes, and calls that it refuses. Products of all types,
+// operations and batches: blas_products.cu.
 #include <limits>
 #include <vector>
 
@@ -7,55 +8,10 @@
 
 static cublasHandle_t handle;
 
-template <class T>
-static std::vector<T> small_integers(std::size_t count, unsigned seed) {
-  std::vector<T> values(count);
-  for (T& value : values) {
-    seed = seed * 1664525u + 1013904223u;
-    value = static_cast<T>(static_cast<int>(seed >> 24) % 9 - 4);
-  }
-  return values;
-}
-
 static cublasStatus_t gemm(cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
                            const float* alpha, const float* a, int lda, const float* b, int ldb,
                            const float* beta, float* c, int ldc) {
   return cublasSgemm(handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-
-static cublasStatus_t gemm(cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
-                           const double* alpha, const double* a, int lda, const double* b, int ldb,
-                           const double* beta, double* c, int ldc) {
-  return cublasDgemm(handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-
-// Every combination of transpositions, with sizes that are not multiples of a tile, and padded
-// leading dimensions.
-template <class T>
-static void check_layouts() {
-  constexpr int kM = 13, kN = 7, kK = 10, kPad = 3;
-  for (const auto op_a : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
-    for (const auto op_b : {CUBLAS_OP_N, CUBLAS_OP_T}) {
-      const bool ta = op_a != CUBLAS_OP_N, tb = op_b != CUBLAS_OP_N;
-      const int lda = (ta ? kK : kM) + kPad, ldb = (tb ? kN : kK) + kPad, ldc = kM + kPad;
-      const auto a = small_integers<T>(lda * (ta ? kM : kK), 1),
-                 b = small_integers<T>(ldb * (tb ? kK : kN), 2);
-      auto c = small_integers<T>(ldc * kN, 3);
-      const T alpha = 2, beta = -3;
-      T* dc = upload(c);
-      ok(gemm(op_a, op_b, kM, kN, kK, &alpha, upload(a), lda, upload(b), ldb, &beta, dc, ldc));
-      for (int j = 0; j < kN; ++j) {
-        for (int i = 0; i < kM; ++i) {
-          T sum = 0;
-          for (int l = 0; l < kK; ++l) {
-            sum += (ta ? a[i * lda + l] : a[l * lda + i]) * (tb ? b[l * ldb + j] : b[j * ldb + l]);
-          }
-          c[j * ldc + i] = alpha * sum + beta * c[j * ldc + i];
-        }
-      }
-      require(download(dc, c.size()) == c, "gemm's result, padding untouched");
-    }
-  }
 }
 
 static void check_scalars() {
@@ -77,28 +33,6 @@ static void check_scalars() {
           "host scalars in device mode are refused");
   ok(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST));
   for (const float value : download(c, 16)) require(value == 8, "2 * 4");
-}
-
-static void check_batches() {
-  constexpr int kSize = 5, kBatch = 3, kStride = kSize * kSize + 2;
-  const auto a = small_integers<float>(kStride * kBatch, 4),
-             b = small_integers<float>(kStride * kBatch, 5);
-  float* c = upload(std::vector<float>(kStride * kBatch, 0.0f));
-  const float one = 1, zero = 0;
-  ok(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &one,
-                               upload(a), kSize, kStride, upload(b), kSize, kStride, &zero, c,
-                               kSize, kStride, kBatch));
-  const std::vector<float> got = download(c, kStride * kBatch);
-  for (int batch = 0; batch < kBatch; ++batch) {
-    for (int i = 0; i < kSize * kSize; ++i) {
-      float sum = 0;
-      for (int l = 0; l < kSize; ++l) {
-        sum +=
-            a[batch * kStride + l * kSize + i % kSize] * b[batch * kStride + i / kSize * kSize + l];
-      }
-      require(got[batch * kStride + i] == sum, "a batch entry");
-    }
-  }
 }
 
 static void check_refusals() {
@@ -152,10 +86,7 @@ int main() {
   int version = 0;
   require(cublasGetVersion(handle, &version) == CUBLAS_STATUS_SUCCESS && version >= 130000,
           "cublasGetVersion");
-  check_layouts<float>();
-  check_layouts<double>();
   check_scalars();
-  check_batches();
   check_math_mode();
   check_refusals();
   ok(cublasDestroy(handle));
