@@ -36,12 +36,6 @@ struct Case {
       values;  // more values for the operands, if the edge cases are not those of their types
 };
 
-inline void add(std::vector<Case>& cases, std::string instruction, std::string types,
-                std::function<u64(u64, u64, u64, u64)> expected, std::vector<u64> values = {}) {
-  cases.push_back(
-      {std::move(instruction), std::move(types), std::move(expected), std::move(values)});
-}
-
 std::string name_of(const Case& c);
 inline std::string with_index(const testing::TestParamInfo<Case>& info) {
   return name_of(info.param) + "_" + std::to_string(info.index);
@@ -77,5 +71,44 @@ u64 single(float value);
 u64 twice(double value);  // double precision, if no operand is NaN
 // Double precision, as an H100 has it: the first of these operands that is NaN, made quiet.
 u64 twice(double value, std::initializer_list<u64> operands);
+
+// An operand's bits as a value, and a result as bits.
+template <class T>
+T operand(u64 bits) {
+  if constexpr (std::is_same_v<T, float>)
+    return as_float(bits);
+  else if constexpr (std::is_same_v<T, double>)
+    return as_double(bits);
+  else
+    return static_cast<T>(bits);
+}
+template <class T>
+u64 result(T value) {
+  if constexpr (std::is_same_v<T, float>)
+    return single(value);
+  else if constexpr (std::is_same_v<T, double>)
+    return twice(value);
+  else
+    return static_cast<u64>(value);
+}
+
+// A function of the first operands' values as a function of all operands' bits.
+template <class Result, class... Operands>
+std::function<u64(u64, u64, u64, u64)> on_bits(std::function<Result(Operands...)> f) {
+  return [f](u64 a, u64 b, u64 c, u64 e) {
+    const u64 all[] = {a, b, c, e};
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+      return result(f(operand<Operands>(all[i])...));
+    }
+    (std::index_sequence_for<Operands...>());
+  };
+}
+
+template <class F>
+void add(std::vector<Case>& cases, std::string instruction, std::string types, F definition,
+         std::vector<u64> values = {}) {
+  cases.push_back({std::move(instruction), std::move(types), on_bits(std::function(definition)),
+                   std::move(values)});
+}
 
 }  // namespace conformance

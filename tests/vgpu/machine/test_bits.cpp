@@ -22,16 +22,15 @@ void logic(std::vector<Case>& cases) {
   const std::string bits = "b" + std::to_string(8 * sizeof(T));
   const std::string shape = types<T>(2);
   const std::string shift{letter(sizeof(T)), letter(sizeof(T)), 'r'};
-  add(cases, "and." + bits, shape, [](u64 a, u64 b, u64, u64) { return a & b; });
-  add(cases, "or." + bits, shape, [](u64 a, u64 b, u64, u64) { return a | b; });
-  add(cases, "xor." + bits, shape, [](u64 a, u64 b, u64, u64) { return a ^ b; });
-  add(cases, "not." + bits, types<T>(1), [](u64 a, u64, u64, u64) { return ~a; });
-  add(cases, "cnot." + bits, types<T>(1), [](u64 a, u64, u64, u64) { return u64{T(a) == 0}; });
-  add(cases, "shl." + bits, shift,
-      [](u64 a, u64 b, u64, u64) { return u64{shifted_left(T(a), b)}; });
+  add(cases, "and." + bits, shape, [](u64 a, u64 b) { return a & b; });
+  add(cases, "or." + bits, shape, [](u64 a, u64 b) { return a | b; });
+  add(cases, "xor." + bits, shape, [](u64 a, u64 b) { return a ^ b; });
+  add(cases, "not." + bits, types<T>(1), [](u64 a) { return ~a; });
+  add(cases, "cnot." + bits, types<T>(1), [](T a) { return a == 0; });
+  add(cases, "shl." + bits, shift, [](T a, u64 b) { return shifted_left(a, b); });
   add(cases, "shr.u" + bits.substr(1), shift,
-      [](u64 a, u64 b, u64, u64) { return b >= 8 * sizeof(T) ? 0 : u64{T(a)} >> b; });
-  add(cases, "shr.s" + bits.substr(1), shift, [](u64 a, u64 b, u64, u64) {
+      [](T a, u64 b) { return b >= 8 * sizeof(T) ? 0 : u64{a} >> b; });
+  add(cases, "shr.s" + bits.substr(1), shift, [](u64 a, u64 b) {
     using S = std::make_signed_t<T>;
     return static_cast<u64>(i64{static_cast<S>(a)} >> std::min<u64>(b, 63));
   });
@@ -108,25 +107,25 @@ std::vector<Case> bit_cases() {
   logic<u16>(cases);
   logic<u32>(cases);
   logic<u64>(cases);
-  add(cases, "popc.b32", "rr", [](u64 a, u64, u64, u64) { return u64(std::popcount(u32(a))); });
-  add(cases, "popc.b64", "rd", [](u64 a, u64, u64, u64) { return u64(std::popcount(a)); });
-  add(cases, "clz.b32", "rr", [](u64 a, u64, u64, u64) { return u64(std::countl_zero(u32(a))); });
-  add(cases, "clz.b64", "rd", [](u64 a, u64, u64, u64) { return u64(std::countl_zero(a)); });
-  add(cases, "bfind.u32", "rr", [](u64 a, u64, u64, u64) { return bfind<u32>(a, false); });
-  add(cases, "bfind.s32", "rr", [](u64 a, u64, u64, u64) { return bfind<i32>(a, false); });
-  add(cases, "bfind.u64", "rd", [](u64 a, u64, u64, u64) { return bfind<u64>(a, false); });
-  add(cases, "bfind.s64", "rd", [](u64 a, u64, u64, u64) { return bfind<i64>(a, false); });
-  add(cases, "bfind.shiftamt.u32", "rr", [](u64 a, u64, u64, u64) { return bfind<u32>(a, true); });
-  add(cases, "bfind.shiftamt.s64", "rd", [](u64 a, u64, u64, u64) { return bfind<i64>(a, true); });
-  add(cases, "brev.b32", "rr", [](u64 a, u64, u64, u64) { return reversed<u32>(a); });
-  add(cases, "brev.b64", "dd", [](u64 a, u64, u64, u64) { return reversed<u64>(a); });
-  add(cases, "bfe.u32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return bfe<u32>(a, b, c); });
-  add(cases, "bfe.s32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return bfe<i32>(a, b, c); });
-  add(cases, "bfe.u64", "ddrr", [](u64 a, u64 b, u64 c, u64) { return bfe<u64>(a, b, c); });
-  add(cases, "bfe.s64", "ddrr", [](u64 a, u64 b, u64 c, u64) { return bfe<i64>(a, b, c); });
+  add(cases, "popc.b32", "rr", [](u32 a) { return u64(std::popcount(a)); });
+  add(cases, "popc.b64", "rd", [](u64 a) { return u64(std::popcount(a)); });
+  add(cases, "clz.b32", "rr", [](u32 a) { return u64(std::countl_zero(a)); });
+  add(cases, "clz.b64", "rd", [](u64 a) { return u64(std::countl_zero(a)); });
+  add(cases, "bfind.u32", "rr", [](u64 a) { return bfind<u32>(a, false); });
+  add(cases, "bfind.s32", "rr", [](u64 a) { return bfind<i32>(a, false); });
+  add(cases, "bfind.u64", "rd", [](u64 a) { return bfind<u64>(a, false); });
+  add(cases, "bfind.s64", "rd", [](u64 a) { return bfind<i64>(a, false); });
+  add(cases, "bfind.shiftamt.u32", "rr", [](u64 a) { return bfind<u32>(a, true); });
+  add(cases, "bfind.shiftamt.s64", "rd", [](u64 a) { return bfind<i64>(a, true); });
+  add(cases, "brev.b32", "rr", [](u64 a) { return reversed<u32>(a); });
+  add(cases, "brev.b64", "dd", [](u64 a) { return reversed<u64>(a); });
+  add(cases, "bfe.u32", "rrrr", [](u64 a, u64 b, u64 c) { return bfe<u32>(a, b, c); });
+  add(cases, "bfe.s32", "rrrr", [](u64 a, u64 b, u64 c) { return bfe<i32>(a, b, c); });
+  add(cases, "bfe.u64", "ddrr", [](u64 a, u64 b, u64 c) { return bfe<u64>(a, b, c); });
+  add(cases, "bfe.s64", "ddrr", [](u64 a, u64 b, u64 c) { return bfe<i64>(a, b, c); });
   add(cases, "bfi.b32", "rrrrr", [](u64 a, u64 b, u64 c, u64 d) { return bfi<u32>(a, b, c, d); });
   add(cases, "bfi.b64", "dddrr", [](u64 a, u64 b, u64 c, u64 d) { return bfi<u64>(a, b, c, d); });
-  add(cases, "bmsk.clamp.b32", "rrr", [](u64 a, u64 b, u64, u64) {
+  add(cases, "bmsk.clamp.b32", "rrr", [](u64 a, u64 b) {
     u64 d = 0;
     for (u64 i = std::min<u64>(a, 32); i < std::min<u64>(a, 32) + std::min<u64>(b, 32); ++i) {
       if (i < 32) d |= u64{1} << i;
@@ -134,53 +133,51 @@ std::vector<Case> bit_cases() {
     return d;
   });
   add(cases, "bmsk.wrap.b32", "rrr",
-      [](u64 a, u64 b, u64, u64) { return ((u64{1} << (b & 31)) - 1) << (a & 31); });
+      [](u64 a, u64 b) { return ((u64{1} << (b & 31)) - 1) << (a & 31); });
   add(cases, "szext.clamp.s32", "rrr",
-      [](u64 a, u64 b, u64, u64) { return b >= 32 ? a : bfe<i32>(a, 0, b); });
-  add(cases, "szext.wrap.u32", "rrr",
-      [](u64 a, u64 b, u64, u64) { return bfe<u32>(a, 0, b & 31); });
-  add(cases, "shf.l.wrap.b32", "rrrr", [](u64 a, u64 b, u64 c, u64) {
-    return (c & 31) == 0 ? b : b << (c & 31) | a >> (32 - (c & 31));
-  });
+      [](u64 a, u64 b) { return b >= 32 ? a : bfe<i32>(a, 0, b); });
+  add(cases, "szext.wrap.u32", "rrr", [](u64 a, u64 b) { return bfe<u32>(a, 0, b & 31); });
+  add(cases, "shf.l.wrap.b32", "rrrr",
+      [](u64 a, u64 b, u64 c) { return (c & 31) == 0 ? b : b << (c & 31) | a >> (32 - (c & 31)); });
   add(cases, "shf.r.wrap.b32", "rrrr",
-      [](u64 a, u64 b, u64 c, u64) { return (b << 32 | a) >> (c & 31); });
-  add(cases, "shf.l.clamp.b32", "rrrr", [](u64 a, u64 b, u64 c, u64) {
+      [](u64 a, u64 b, u64 c) { return (b << 32 | a) >> (c & 31); });
+  add(cases, "shf.l.clamp.b32", "rrrr", [](u64 a, u64 b, u64 c) {
     const u64 n = std::min<u64>(c, 32);
     return n == 32 ? a : n == 0 ? b : b << n | a >> (32 - n);
   });
-  add(cases, "shf.r.clamp.b32", "rrrr", [](u64 a, u64 b, u64 c, u64) {
+  add(cases, "shf.r.clamp.b32", "rrrr", [](u64 a, u64 b, u64 c) {
     const u64 n = std::min<u64>(c, 32);
     return n == 32 ? b : (b << 32 | a) >> n;
   });
   for (u32 table : {0x00u, 0x80u, 0x96u, 0xe8u, 0x1bu, 0xf0u, 0xffu, 0x2au}) {
     add(cases, "lop3.b32 %d, %a, %b, %c, " + std::to_string(table) + ";", "rrrr",
-        [table](u64 a, u64 b, u64 c, u64) { return lut(a, b, c, table); });
+        [table](u64 a, u64 b, u64 c) { return lut(a, b, c, table); });
   }
   add(cases, "lop3.or.b32 _|%d, %a, %b, %c, 0x80, %e;", "prrrp",
       [](u64 a, u64 b, u64 c, u64 e) { return u64{(a & b & c) != 0} | e; });
   add(cases, "lop3.and.b32 %d|_, %a, %b, %c, 0x96, %e;", "rrrrp",
-      [](u64 a, u64 b, u64 c, u64) { return a ^ b ^ c; });
-  add(cases, "prmt.b32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return permuted(a, b, c); });
+      [](u64 a, u64 b, u64 c) { return a ^ b ^ c; });
+  add(cases, "prmt.b32", "rrrr", [](u64 a, u64 b, u64 c) { return permuted(a, b, c); });
   constexpr u64 kForward[] = {0x3210, 0x4321, 0x5432, 0x6543};
   constexpr u64 kBackward[] = {0x5670, 0x6701, 0x7012, 0x0123};
   constexpr u64 kLeft[] = {0x3210, 0x3211, 0x3222, 0x3333};
   constexpr u64 kRight[] = {0x0000, 0x1110, 0x2210, 0x3210};
   add(cases, "prmt.b32.f4e", "rrrr",
-      [=](u64 a, u64 b, u64 c, u64) { return permuted(a, b, kForward[c & 3]); });
+      [=](u64 a, u64 b, u64 c) { return permuted(a, b, kForward[c & 3]); });
   add(cases, "prmt.b32.b4e", "rrrr",
-      [=](u64 a, u64 b, u64 c, u64) { return permuted(a, b, kBackward[c & 3]); });
+      [=](u64 a, u64 b, u64 c) { return permuted(a, b, kBackward[c & 3]); });
   add(cases, "prmt.b32.rc8", "rrrr",
-      [](u64 a, u64 b, u64 c, u64) { return permuted(a, b, 0x1111 * (c & 3)); });
+      [](u64 a, u64 b, u64 c) { return permuted(a, b, 0x1111 * (c & 3)); });
   add(cases, "prmt.b32.rc16", "rrrr",
-      [](u64 a, u64 b, u64 c, u64) { return permuted(a, b, (c & 1) != 0 ? 0x3232 : 0x1010); });
+      [](u64 a, u64 b, u64 c) { return permuted(a, b, (c & 1) != 0 ? 0x3232 : 0x1010); });
   add(cases, "prmt.b32.ecl", "rrrr",
-      [=](u64 a, u64 b, u64 c, u64) { return permuted(a, b, kLeft[c & 3]); });
+      [=](u64 a, u64 b, u64 c) { return permuted(a, b, kLeft[c & 3]); });
   add(cases, "prmt.b32.ecr", "rrrr",
-      [=](u64 a, u64 b, u64 c, u64) { return permuted(a, b, kRight[c & 3]); });
+      [=](u64 a, u64 b, u64 c) { return permuted(a, b, kRight[c & 3]); });
   add(cases, "fns.b32", "rrrr",
-      [](u64 a, u64 b, u64 c, u64) -> u64 {
+      [](u64 a, u64 b, i32 c) -> u64 {
         const u64 base = b;
-        const i32 offset = static_cast<i32>(c);
+        const i32 offset = c;
         if (base > 31) return 0xffffffff;
         if (offset == 0) return (a >> base & 1) != 0 ? base : 0xffffffff;
         const i64 step = offset > 0 ? 1 : -1;

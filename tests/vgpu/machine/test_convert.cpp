@@ -53,7 +53,7 @@ std::vector<Case> integer_cases() {
       const std::string names = ptx_name<D>() + "." + ptx_name<S>();
       const std::string shape{letter(sizeof(D)), letter(sizeof(S))};
       add(cases, "cvt." + names, shape,
-          [](u64 a, u64, u64, u64) { return in_register(static_cast<D>(static_cast<S>(a))); });
+          [](u64 a) { return in_register(static_cast<D>(static_cast<S>(a))); });
       using Limits = std::numeric_limits<D>;
       using W = __int128;
       // PTX has .sat only where a value can be out of range.
@@ -61,7 +61,7 @@ std::vector<Case> integer_cases() {
           W{Limits::max()} >= W{std::numeric_limits<S>::max()}) {
         return;
       }
-      add(cases, "cvt.sat." + names, shape, [](u64 a, u64, u64, u64) {
+      add(cases, "cvt.sat." + names, shape, [](u64 a) {
         const W v = static_cast<S>(a);
         return in_register(static_cast<D>(
             std::clamp<W>(v, std::numeric_limits<D>::min(), std::numeric_limits<D>::max())));
@@ -69,14 +69,13 @@ std::vector<Case> integer_cases() {
     });
   });
   // Registers that are wider than their types.
-  add(cases, "cvt.u32.u8", "rr", [](u64 a, u64, u64, u64) { return a & 0xff; });
-  add(cases, "cvt.s32.s8", "rr", [](u64 a, u64, u64, u64) { return in_register(i32{i8(a)}); });
-  add(cases, "cvt.s8.s32", "rr", [](u64 a, u64, u64, u64) { return in_register(i8(a)); });
-  add(cases, "cvt.u64.u16", "dr", [](u64 a, u64, u64, u64) { return a & 0xffff; });
-  add(cases, "cvt.rn.f32.u8", "fr",
-      [](u64 a, u64, u64, u64) { return bits_of(static_cast<float>(a & 0xff)); });
-  add(cases, "cvt.rzi.u8.f32", "rf", [](u64 a, u64, u64, u64) -> u64 {
-    const float v = as_float(a);
+  add(cases, "cvt.u32.u8", "rr", [](u64 a) { return a & 0xff; });
+  add(cases, "cvt.s32.s8", "rr", [](i8 a) { return in_register(i32{a}); });
+  add(cases, "cvt.s8.s32", "rr", [](i8 a) { return in_register(a); });
+  add(cases, "cvt.u64.u16", "dr", [](u64 a) { return a & 0xffff; });
+  add(cases, "cvt.rn.f32.u8", "fr", [](u64 a) { return bits_of(static_cast<float>(a & 0xff)); });
+  add(cases, "cvt.rzi.u8.f32", "rf", [](float a) -> u64 {
+    const float v = a;
     return std::isnan(v) ? 0 : static_cast<u64>(std::clamp(std::trunc(v), 0.0F, 255.0F));
   });
   return cases;
@@ -102,20 +101,20 @@ std::vector<Case> mixed_cases() {
       const std::string p = "cvt" + std::string(mode.name);
       constexpr bool k64 = sizeof(T) == 8;
       add(cases, p + "." + n + ".f32", {letter(sizeof(T)), 'f'},
-          [=](u64 a, u64, u64, u64) { return clamped<T>(as_float(a), mode.round, k64); });
+          [=](float a) { return clamped<T>(a, mode.round, k64); });
       add(cases, p + "." + n + ".f64", {letter(sizeof(T)), 'g'},
-          [=](u64 a, u64, u64, u64) { return clamped<T>(as_double(a), mode.round, true); });
+          [=](double a) { return clamped<T>(a, mode.round, true); });
       add(cases, p + "." + n + ".f16", {letter(sizeof(T)), 'h'},
-          [=](u64 a, u64, u64, u64) { return clamped<T>(half(a), mode.round, k64); });
+          [=](u64 a) { return clamped<T>(half(a), mode.round, k64); });
     }
     for (const Mode& mode : kFloatModes) {
       const std::string p = "cvt" + std::string(mode.name);
       add(cases, p + ".f32." + n, {'f', letter(sizeof(T))},
-          [=](u64 a, u64, u64, u64) { return kSingle.encode(static_cast<T>(a), mode.round); });
+          [=](T a) { return kSingle.encode(a, mode.round); });
       add(cases, p + ".f16." + n, {'h', letter(sizeof(T))},
-          [=](u64 a, u64, u64, u64) { return kHalf.encode(static_cast<T>(a), mode.round); });
-      add(cases, p + ".f64." + n, {'g', letter(sizeof(T))}, [=](u64 a, u64, u64, u64) {
-        return Format{11, 52, 0}.encode(static_cast<T>(a), mode.round);
+          [=](T a) { return kHalf.encode(a, mode.round); });
+      add(cases, p + ".f64." + n, {'g', letter(sizeof(T))}, [=](T a) {
+        return Format{11, 52, 0}.encode(a, mode.round);
       });
     }
   });
@@ -145,60 +144,52 @@ std::vector<Case> float_cases() {
   std::vector<Case> cases;
   for (const Mode& mode : kFloatModes) {
     const std::string p = "cvt" + std::string(mode.name);
-    add(cases, p + ".f32.f64", "fg",
-        [=](u64 a, u64, u64, u64) { return encode_double(a, kSingle, mode.round); });
-    add(cases, p + ".f16.f32", "hf",
-        [=](u64 a, u64, u64, u64) { return kHalf.encode(as_float(a), mode.round); });
-    add(cases, p + ".f16.f64", "hg",
-        [=](u64 a, u64, u64, u64) { return encode_double(a, kHalf, mode.round); });
-    add(cases, p + ".ftz.f32.f64", "fg", [=](u64 a, u64, u64, u64) {
+    add(cases, p + ".f32.f64", "fg", [=](u64 a) { return encode_double(a, kSingle, mode.round); });
+    add(cases, p + ".f16.f32", "hf", [=](float a) { return kHalf.encode(a, mode.round); });
+    add(cases, p + ".f16.f64", "hg", [=](u64 a) { return encode_double(a, kHalf, mode.round); });
+    add(cases, p + ".ftz.f32.f64", "fg", [=](u64 a) {
       const u64 r = encode_double(a, kSingle, mode.round);
       return std::isnan(as_float(r)) ? r : bits_of(flushed(as_float(r)));
     });
   }
   for (const Mode& mode : std::span(kFloatModes).first(2)) {
     const std::string p = "cvt" + std::string(mode.name);
-    add(cases, p + ".bf16.f32", "hf",
-        [=](u64 a, u64, u64, u64) { return kBfloat.encode(as_float(a), mode.round); });
-    add(cases, p + ".f16x2.f32", "rff", [=](u64 a, u64 b, u64, u64) {
-      return kHalf.encode(as_float(a), mode.round) << 16 | kHalf.encode(as_float(b), mode.round);
+    add(cases, p + ".bf16.f32", "hf", [=](float a) { return kBfloat.encode(a, mode.round); });
+    add(cases, p + ".f16x2.f32", "rff", [=](float a, float b) {
+      return kHalf.encode(a, mode.round) << 16 | kHalf.encode(b, mode.round);
     });
-    add(cases, p + ".bf16x2.f32", "rff", [=](u64 a, u64 b, u64, u64) {
-      return kBfloat.encode(as_float(a), mode.round) << 16 |
-             kBfloat.encode(as_float(b), mode.round);
+    add(cases, p + ".bf16x2.f32", "rff", [=](float a, float b) {
+      return kBfloat.encode(a, mode.round) << 16 | kBfloat.encode(b, mode.round);
     });
-    add(cases, p + ".relu.bf16.f32", "hf", [=](u64 a, u64, u64, u64) {
-      return std::isnan(as_float(a))     ? u64{0x7fff}
-             : std::signbit(as_float(a)) ? 0
-                                         : kBfloat.encode(as_float(a), mode.round);
+    add(cases, p + ".relu.bf16.f32", "hf", [=](float a) {
+      return std::isnan(a) ? u64{0x7fff} : std::signbit(a) ? 0 : kBfloat.encode(a, mode.round);
     });
   }
-  add(cases, "cvt.f32.f16", "fh",
-      [](u64 a, u64, u64, u64) { return single(static_cast<float>(half(a))); });
-  add(cases, "cvt.f32.bf16", "fh", [](u64 a, u64, u64, u64) { return (a & 0xffff) << 16; });
-  add(cases, "cvt.f64.f16", "gh", [](u64 a, u64, u64, u64) { return widened(a & 0xffff, kHalf); });
-  add(cases, "cvt.f64.f32", "gf", [](u64 a, u64, u64, u64) { return widened(a, kSingle); });
+  add(cases, "cvt.f32.f16", "fh", [](u64 a) { return static_cast<float>(half(a)); });
+  add(cases, "cvt.f32.bf16", "fh", [](u64 a) { return (a & 0xffff) << 16; });
+  add(cases, "cvt.f64.f16", "gh", [](u64 a) { return widened(a & 0xffff, kHalf); });
+  add(cases, "cvt.f64.f32", "gf", [](u64 a) { return widened(a, kSingle); });
   // NaN as measured on an H100 (rn) and as the compiler's instructions have it (rna).
   constexpr u64 kInfinity = 0x7f800000, kNanOfTf32 = 0x7fffe000;
   const auto ties_away = [](u64 a) {  // half a unit is added to the magnitude
     return (std::isfinite(as_float(a)) ? a + 0x1000 : a) & 0xffffe000;
   };
-  add(cases, "cvt.rna.tf32.f32", "rf", [=](u64 a, u64, u64, u64) { return ties_away(a); });
-  add(cases, "cvt.rna.satfinite.tf32.f32", "rf", [=](u64 a, u64, u64, u64) {
+  add(cases, "cvt.rna.tf32.f32", "rf", [=](u64 a) { return ties_away(a); });
+  add(cases, "cvt.rna.satfinite.tf32.f32", "rf", [=](u64 a) {
     const u64 r = ties_away(a);
     return std::isfinite(as_float(r)) ? r : r - 0x2000;
   });
   for (const bool relu : {false, true}) {
     const std::string less = relu ? ".relu" : "";
     add(cases, "cvt.rn" + less + ".tf32.f32", "rf",
-        [=](u64 a, u64, u64, u64) -> u64 {
+        [=](u64 a) -> u64 {
           if (std::isnan(as_float(a))) return kNanOfTf32;
           if (relu && std::signbit(as_float(a))) return 0;
           if (std::isinf(as_float(a))) return a;
           return (a + 0xfff + (a >> 13 & 1)) & 0xffffe000;  // ties to even
         },
         {kInfinity + 1, kInfinity - 1});
-    add(cases, "cvt.rz" + less + ".tf32.f32", "rf", [=](u64 a, u64, u64, u64) -> u64 {
+    add(cases, "cvt.rz" + less + ".tf32.f32", "rf", [=](u64 a) -> u64 {
       if (std::isnan(as_float(a))) return kNanOfTf32;
       return relu && std::signbit(as_float(a)) ? 0 : a & 0xffffe000;
     });
@@ -233,7 +224,7 @@ std::vector<Case> float_cases() {
   }
   for (const char* const name :
        {"cvt.rz.relu.satfinite.bf16x2.f32", "cvt.rz.satfinite.relu.bf16x2.f32"}) {
-    add(cases, name, "rff", [](u64 a, u64 b, u64, u64) {
+    add(cases, name, "rff", [](u64 a, u64 b) {
       const auto one = [](float v) -> u64 {
         if (std::signbit(v) && !std::isnan(v)) return 0;
         return kBfloat.encode(v, Round::kZero, true);
@@ -243,46 +234,38 @@ std::vector<Case> float_cases() {
   }
   for (const Mode& mode : kIntegerModes) {
     const std::string p = "cvt" + std::string(mode.name);
-    add(cases, p + ".f32.f32", "ff", [=](u64 a, u64, u64, u64) {
-      return single(static_cast<float>(integral(as_float(a), mode.round)));
-    });
-    add(cases, p + ".f64.f64", "gg", [=](u64 a, u64, u64, u64) {
-      return twice(static_cast<double>(integral(as_double(a), mode.round)), {a});
-    });
+    add(cases, p + ".f32.f32", "ff",
+        [=](float a) { return static_cast<float>(integral(a, mode.round)); });
+    add(cases, p + ".f64.f64", "gg",
+        [=](u64 a) { return twice(static_cast<double>(integral(as_double(a), mode.round)), {a}); });
   }
-  add(cases, "cvt.sat.f32.f32", "ff", [](u64 a, u64, u64, u64) {
-    const float v = as_float(a);
+  add(cases, "cvt.sat.f32.f32", "ff", [](float a) {
+    const float v = a;
     return bits_of(v > 0 ? std::min(v, 1.0F) : 0.0F);
   });
   // Instructions that are two operations.
   const auto saturated = [](double v) { return v > 0 ? std::min(v, 1.0) : 0.0; };
-  add(cases, "cvt.rn.sat.f32.s32", "fr",
-      [=](u64 a, u64, u64, u64) { return single(i32(a) > 0 ? 1.0F : 0.0F); });
-  add(cases, "cvt.rz.sat.f16.u8", "hh",
-      [=](u64 a, u64, u64, u64) -> u64 { return (a & 0xff) != 0 ? 0x3c00 : 0; });
+  add(cases, "cvt.rn.sat.f32.s32", "fr", [=](i32 a) { return a > 0 ? 1.0F : 0.0F; });
+  add(cases, "cvt.rz.sat.f16.u8", "hh", [=](u64 a) -> u64 { return (a & 0xff) != 0 ? 0x3c00 : 0; });
   add(cases, "cvt.sat.f64.f16", "gh",
-      [=](u64 a, u64, u64, u64) { return twice(saturated(static_cast<double>(half(a)))); });
-  add(cases, "cvt.rm.f64.bf16", "gh",
-      [](u64 a, u64, u64, u64) { return widened(a & 0xffff, kBfloat); });
-  add(cases, "cvt.rn.ftz.bf16.f32", "hf", [](u64 a, u64, u64, u64) {
-    const float v = as_float(a);
+      [=](u64 a) { return twice(saturated(static_cast<double>(half(a)))); });
+  add(cases, "cvt.rm.f64.bf16", "gh", [](u64 a) { return widened(a & 0xffff, kBfloat); });
+  add(cases, "cvt.rn.ftz.bf16.f32", "hf", [](float a) {
+    const float v = a;
     return kBfloat.encode(std::fpclassify(v) == FP_SUBNORMAL ? v * 0.0F : v, Round::kNearest);
   });
   add(cases, "cvt.bf16.bf16", "hh",
-      [](u64 a, u64, u64, u64) { return std::isnan(bfloat(a)) ? 0x7fff : a & 0xffff; });
-  add(cases, "cvt.f16.f16", "hh",
-      [](u64 a, u64, u64, u64) { return std::isnan(half(a)) ? 0x7fff : a & 0xffff; });
-  add(cases, "cvt.ftz.f32.f32", "ff",
-      [](u64 a, u64, u64, u64) { return single(flushed(as_float(a))); });
-  add(cases, "cvt.bf16.f16", "hh",
-      [](u64 a, u64, u64, u64) { return kBfloat.encode(half(a), Round::kNearest); });
+      [](u64 a) { return std::isnan(bfloat(a)) ? 0x7fff : a & 0xffff; });
+  add(cases, "cvt.f16.f16", "hh", [](u64 a) { return std::isnan(half(a)) ? 0x7fff : a & 0xffff; });
+  add(cases, "cvt.ftz.f32.f32", "ff", [](float a) { return flushed(a); });
+  add(cases, "cvt.bf16.f16", "hh", [](u64 a) { return kBfloat.encode(half(a), Round::kNearest); });
   for (const int bits : {2, 4}) {
     for (const bool is_signed : {false, true}) {
       const int most = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1,
                 least = is_signed ? -most - 1 : 0;
       add(cases,
           "cvt.pack.sat." + std::string(is_signed ? "s" : "u") + std::to_string(bits) + ".s32.b32",
-          "rrrr", [=](u64 a, u64 b, u64 c, u64) {
+          "rrrr", [=](u64 a, u64 b, u64 c) {
             const auto field = [&](u64 v) {
               return static_cast<u64>(std::clamp(i32(v), least, most)) & ((1u << bits) - 1);
             };

@@ -87,7 +87,7 @@ void single_arithmetic(std::vector<Case>& cases) {
           if (sat && !o.saturates) continue;
           const std::string name =
               std::string(o.name) + mode.name + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + ".f32";
-          add(cases, name, std::string(o.operands + 1, 'f'), [=](u64 a, u64 b, u64 c, u64) {
+          add(cases, name, std::string(o.operands + 1, 'f'), [=](u64 a, u64 b, u64 c) {
             const auto in = [&](u64 v) { return ftz ? flushed(as_float(v)) : as_float(v); };
             float r = under<float>(mode.rounding, o.f, in(a), in(b), in(c));
             if (ftz) r = flushed(r);
@@ -98,9 +98,8 @@ void single_arithmetic(std::vector<Case>& cases) {
     }
   }
   for (const Operation& o : std::span(kOperations).first(3)) {  // without a rounding modifier
-    add(cases, std::string(o.name) + ".f32", "fff", [=](u64 a, u64 b, u64, u64) {
-      return single(under<float>(FE_TONEAREST, o.f, as_float(a), as_float(b), 0));
-    });
+    add(cases, std::string(o.name) + ".f32", "fff",
+        [=](float a, float b) { return under<float>(FE_TONEAREST, o.f, a, b, 0); });
   }
 }
 
@@ -119,7 +118,7 @@ void double_arithmetic(std::vector<Case>& cases) {
   for (const Operation& o : kOperations) {
     for (const Mode& mode : kModes) {
       add(cases, std::string(o.name) + mode.name + ".f64", std::string(o.operands + 1, 'g'),
-          [=](u64 a, u64 b, u64 c, u64) {
+          [=](u64 a, u64 b, u64 c) {
             const u64 all[] = {a, b, c};
             u64 order[3];
             for (std::size_t i = 0; i < 3; ++i)
@@ -151,41 +150,34 @@ float signs(float a, float b, float of) {
 }
 
 void extremes_and_signs(std::vector<Case>& cases) {
-  add(cases, "min.f32", "fff",
-      [](u64 a, u64 b, u64, u64) { return single(least(as_float(a), as_float(b))); });
-  add(cases, "max.f32", "fff",
-      [](u64 a, u64 b, u64, u64) { return single(greatest(as_float(a), as_float(b))); });
-  add(cases, "min.ftz.f32", "fff", [](u64 a, u64 b, u64, u64) {
-    return single(least(flushed(as_float(a)), flushed(as_float(b))));
+  add(cases, "min.f32", "fff", [](float a, float b) { return least(a, b); });
+  add(cases, "max.f32", "fff", [](float a, float b) { return greatest(a, b); });
+  add(cases, "min.ftz.f32", "fff", [](float a, float b) { return least(flushed(a), flushed(b)); });
+  add(cases, "max.NaN.f32", "fff", [](float a, float b) {
+    if (std::isnan(a) || std::isnan(b)) return u64{0x7fffffff};
+    return single(greatest(a, b));
   });
-  add(cases, "max.NaN.f32", "fff", [](u64 a, u64 b, u64, u64) {
-    if (std::isnan(as_float(a)) || std::isnan(as_float(b))) return u64{0x7fffffff};
-    return single(greatest(as_float(a), as_float(b)));
+  add(cases, "min.xorsign.abs.f32", "fff", [](float a, float b) {
+    const float r = least(std::fabs(a), std::fabs(b));
+    return signs(a, b, r);
   });
-  add(cases, "min.xorsign.abs.f32", "fff", [](u64 a, u64 b, u64, u64) {
-    const float r = least(std::fabs(as_float(a)), std::fabs(as_float(b)));
-    return single(signs(as_float(a), as_float(b), r));
-  });
-  add(cases, "min.f64", "ggg", [](u64 a, u64 b, u64, u64) {
-    const double r = least(as_double(a), as_double(b));
+  add(cases, "min.f64", "ggg", [](double a, u64 b) {
+    const double r = least(a, as_double(b));
     return twice(r, {std::isnan(r) ? b : 0});
   });
-  add(cases, "max.f64", "ggg", [](u64 a, u64 b, u64, u64) {
-    const double r = greatest(as_double(a), as_double(b));
+  add(cases, "max.f64", "ggg", [](double a, u64 b) {
+    const double r = greatest(a, as_double(b));
     return twice(r, {std::isnan(r) ? b : 0});
   });
   // Sums with zero, on an H100.
-  add(cases, "neg.f32", "ff", [](u64 a, u64, u64, u64) { return single(-as_float(a)); });
-  add(cases, "abs.f32", "ff", [](u64 a, u64, u64, u64) { return single(std::fabs(as_float(a))); });
-  add(cases, "abs.ftz.f32", "ff",
-      [](u64 a, u64, u64, u64) { return single(std::fabs(flushed(as_float(a)))); });
-  add(cases, "neg.f64", "gg", [](u64 a, u64, u64, u64) { return twice(-as_double(a), {a}); });
-  add(cases, "abs.f64", "gg",
-      [](u64 a, u64, u64, u64) { return twice(std::fabs(as_double(a)), {a}); });
+  add(cases, "neg.f32", "ff", [](float a) { return -a; });
+  add(cases, "abs.f32", "ff", [](float a) { return std::fabs(a); });
+  add(cases, "abs.ftz.f32", "ff", [](float a) { return std::fabs(flushed(a)); });
+  add(cases, "neg.f64", "gg", [](u64 a) { return twice(-as_double(a), {a}); });
+  add(cases, "abs.f64", "gg", [](u64 a) { return twice(std::fabs(as_double(a)), {a}); });
   add(cases, "copysign.f32", "fff",
-      [](u64 a, u64 b, u64, u64) { return (a & 0x80000000) | (b & 0x7fffffff); });
-  add(cases, "copysign.f64", "ggg",
-      [](u64 a, u64 b, u64, u64) { return (a >> 63 << 63) | (b << 1 >> 1); });
+      [](u64 a, u64 b) { return (a & 0x80000000) | (b & 0x7fffffff); });
+  add(cases, "copysign.f64", "ggg", [](u64 a, u64 b) { return (a >> 63 << 63) | (b << 1 >> 1); });
 }
 
 template <class T>
@@ -202,7 +194,7 @@ void classes(std::vector<Case>& cases) {
   const std::string type = wide ? "f64" : "f32", shape = wide ? "pg" : "pf";
   const auto test = [&](const char* name, auto f) {
     add(cases, std::string("testp.") + name + "." + type, shape,
-        [=](u64 a, u64, u64, u64) { return u64{f(value_of<T>(a))}; });
+        [=](u64 a) { return f(value_of<T>(a)); });
   };
   test("finite", [](T a) { return std::isfinite(a); });
   test("infinite", [](T a) { return std::isinf(a); });
@@ -218,11 +210,10 @@ void comparisons(std::vector<Case>& cases) {
   const std::string type = wide ? "f64" : "f32", shape = wide ? "pgg" : "pff";
   const auto test = [&](const std::string& name, auto f) {
     add(cases, "setp." + name + "." + type, shape,
-        [=](u64 a, u64 b, u64, u64) { return u64{f(value_of<T>(a), value_of<T>(b))}; });
+        [=](u64 a, u64 b) { return f(value_of<T>(a), value_of<T>(b)); });
     if (wide) return;
-    add(cases, "setp." + name + ".ftz." + type, shape, [=](u64 a, u64 b, u64, u64) {
-      return u64{f(T(flushed(as_float(a))), T(flushed(as_float(b))))};
-    });
+    add(cases, "setp." + name + ".ftz." + type, shape,
+        [=](float a, float b) { return f(T(flushed(a)), T(flushed(b))); });
   };
   const auto unordered = [](T a, T b) { return std::isnan(a) || std::isnan(b); };
   test("eq", [=](T a, T b) { return !unordered(a, b) && a == b; });
@@ -251,27 +242,22 @@ std::vector<Case> exact_cases() {
   comparisons<float>(cases);
   comparisons<double>(cases);
   // The engine's approximate functions are correctly rounded, which is within PTX's bounds.
-  add(cases, "div.approx.f32", "fff",
-      [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); });
-  add(cases, "div.full.f32", "fff",
-      [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); });
-  add(cases, "rcp.approx.ftz.f32", "ff",
-      [](u64 a, u64, u64, u64) { return single(flushed(1 / flushed(as_float(a)))); });
+  add(cases, "div.approx.f32", "fff", [](float a, float b) { return a / b; });
+  add(cases, "div.full.f32", "fff", [](float a, float b) { return a / b; });
+  add(cases, "rcp.approx.ftz.f32", "ff", [](float a) { return flushed(1 / flushed(a)); });
   // From and for the upper 32 bits.
   for (const bool root : {false, true}) {
-    add(cases, root ? "rsqrt.approx.ftz.f64" : "rcp.approx.ftz.f64", "gg",
-        [root](u64 a, u64, u64, u64) -> u64 {
-          const auto upper = [](u64 bits) {
-            const bool subnormal = (bits >> 52 & 0x7ff) == 0;
-            return bits >> (subnormal ? 63 : 32) << (subnormal ? 63 : 32);
-          };
-          const double v = as_double(upper(a));
-          const double r = 1 / (root ? std::sqrt(v) : v);
-          return std::isnan(r) ? 0x7fffffff00000000 : upper(bits_of(r));
-        });
+    add(cases, root ? "rsqrt.approx.ftz.f64" : "rcp.approx.ftz.f64", "gg", [root](u64 a) -> u64 {
+      const auto upper = [](u64 bits) {
+        const bool subnormal = (bits >> 52 & 0x7ff) == 0;
+        return bits >> (subnormal ? 63 : 32) << (subnormal ? 63 : 32);
+      };
+      const double v = as_double(upper(a));
+      const double r = 1 / (root ? std::sqrt(v) : v);
+      return std::isnan(r) ? 0x7fffffff00000000 : upper(bits_of(r));
+    });
   }
-  add(cases, "sqrt.approx.f32", "ff",
-      [](u64 a, u64, u64, u64) { return single(std::sqrt(as_float(a))); });
+  add(cases, "sqrt.approx.f32", "ff", [](float a) { return std::sqrt(a); });
   return cases;
 }
 

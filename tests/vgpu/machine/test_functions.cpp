@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine_fixture.hpp"
+#include "float_formats.hpp"
 
 namespace {
 
@@ -116,22 +117,9 @@ TEST_F(Functions, LongIntegers) {
   }
 }
 
-float half_to_float(std::uint16_t h) {
-  const int exponent = h >> 10 & 31, fraction = h & 1023;
-  const float magnitude = exponent == 0
-                              ? std::ldexp(static_cast<float>(fraction), -24)
-                              : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-  return (h & 0x8000) != 0 ? -magnitude : magnitude;
-}
-// Small multiples of 1/8: exact.
-std::uint16_t exact_half(float v) {
-  for (unsigned code = 0; code < 0x10000; ++code) {
-    if ((code >> 10 & 31) != 31 && half_to_float(static_cast<std::uint16_t>(code)) == v &&
-        (v != 0 || code == 0)) {
-      return static_cast<std::uint16_t>(code);
-    }
-  }
-  return 0xffff;
+float half_to_float(std::uint32_t code) { return static_cast<float>(conformance::half(code)); }
+std::uint32_t exact_half(float v) {
+  return static_cast<std::uint32_t>(conformance::kHalf.encode(v, conformance::Round::kNearest));
 }
 
 TEST_F(Functions, PairsOfHalves) {
@@ -140,17 +128,15 @@ TEST_F(Functions, PairsOfHalves) {
   const auto value_a = [](int i) { return static_cast<float>(i % 9 - 4) / 2; };
   const auto value_b = [](int i) { return static_cast<float>(i % 7 - 3) / 4; };
   for (int i = 0; i < n; ++i) {
-    a[i] = exact_half(value_a(2 * i)) | static_cast<std::uint32_t>(exact_half(value_a(2 * i + 1)))
-                                            << 16;
-    b[i] = exact_half(value_b(2 * i)) | static_cast<std::uint32_t>(exact_half(value_b(2 * i + 1)))
-                                            << 16;
+    a[i] = exact_half(value_a(2 * i)) | exact_half(value_a(2 * i + 1)) << 16;
+    b[i] = exact_half(value_b(2 * i)) | exact_half(value_b(2 * i + 1)) << 16;
   }
   std::uint32_t* const out = array<std::uint32_t>(n);
   launch("halves", {1}, {64}, array(a), array(b), out, n);
   for (int i = 0; i < 2 * n; ++i) {
     const float x = value_a(i), y = value_b(i);
     const float expected = std::max(x * y * x + y - y, -4.0F);
-    EXPECT_EQ(half_to_float(static_cast<std::uint16_t>(out[i / 2] >> 16 * (i % 2))), expected) << i;
+    EXPECT_EQ(half_to_float(out[i / 2] >> 16 * (i % 2)), expected) << i;
   }
 }
 
@@ -250,16 +236,11 @@ TEST_F(Functions, ComparisonsOfHalves) {
   std::uint32_t* const out = array<std::uint32_t>(8 * a.size());
   launch("compare_halves", {2}, {128}, array(a), array(b), out, n);
   const auto is_nan = [](std::uint32_t h) { return (h & 0x7fff) > 0x7c00; };
-  const auto value = [&](std::uint32_t h) {
-    if (is_nan(h & 0xffff)) return std::nanf("");
-    if ((h & 0x7fff) == 0x7c00) return (h & 0x8000) != 0 ? -INFINITY : INFINITY;
-    return half_to_float(static_cast<std::uint16_t>(h));
-  };
   for (int i = 0; i < n; ++i) {
     const std::uint32_t* const row = out + 8 * i;
     for (int half = 0; half < 2; ++half) {
       const std::uint32_t hx = a[i] >> 16 * half & 0xffff, hy = b[i] >> 16 * half & 0xffff;
-      const float x = value(hx), y = value(hy);
+      const float x = half_to_float(hx), y = half_to_float(hy);
       const auto part = [&](int r) { return row[r] >> 16 * half & 0xffff; };
       EXPECT_EQ(part(0), x > y ? 0x3c00u : 0u) << x << ", " << y;
       EXPECT_EQ(part(1), x <= y ? 0xffffu : 0u) << x << ", " << y;
@@ -269,7 +250,7 @@ TEST_F(Functions, ComparisonsOfHalves) {
       } else if (none) {
         EXPECT_EQ(part(2), is_nan(hx) ? hy : hx);
       } else {
-        EXPECT_EQ(value(part(2)), std::min(x, y)) << x << ", " << y;
+        EXPECT_EQ(half_to_float(part(2)), std::min(x, y)) << x << ", " << y;
       }
       EXPECT_EQ(is_nan(part(3)), none) << x << ", " << y;
       const float sum = std::fma(x, y, x);
@@ -279,15 +260,15 @@ TEST_F(Functions, ComparisonsOfHalves) {
         EXPECT_EQ(part(4), 0u) << x << ", " << y;
       }
     }
-    const float low = value(a[i] & 0xffff), other = value(b[i] & 0xffff);
-    const float high = value(a[i] >> 16 & 0xffff);
+    const float low = half_to_float(a[i] & 0xffff), other = half_to_float(b[i] & 0xffff);
+    const float high = half_to_float(a[i] >> 16 & 0xffff);
     EXPECT_EQ(row[5], low < other ? 1u : 0u);
     if (std::isfinite(high)) {
       EXPECT_EQ(static_cast<int>(row[6]), static_cast<int>(high));
     }
     const int integer = static_cast<int>(a[i] % 5000) - 2500;
     const double unit = std::abs(integer) >= 2048 ? 2 : 1;  // of the eleven bits of a half
-    EXPECT_EQ(value(row[7] & 0xffff), std::nearbyint(integer / unit) * unit);
+    EXPECT_EQ(half_to_float(row[7] & 0xffff), std::nearbyint(integer / unit) * unit);
   }
 }
 

@@ -31,8 +31,8 @@ std::vector<Case> half_cases() {
     const Format& f = type.format;
     const auto both = [&](const std::string& op, auto lane) {
       add(cases, op + "." + type.one, "hhh",
-          [=](u64 a, u64 b, u64, u64) { return lane(a & 0xffff, b & 0xffff); });
-      add(cases, op + "." + type.two, "rrr", [=](u64 a, u64 b, u64, u64) {
+          [=](u64 a, u64 b) { return lane(a & 0xffff, b & 0xffff); });
+      add(cases, op + "." + type.two, "rrr", [=](u64 a, u64 b) {
         return lane(a >> 16 & 0xffff, b >> 16 & 0xffff) << 16 | lane(a & 0xffff, b & 0xffff);
       });
     };
@@ -65,21 +65,20 @@ std::vector<Case> half_cases() {
       if (x == y) return std::signbit(x) ? b : a;
       return x > y ? a : b;
     });
-    add(cases, std::string("neg.") + type.two, "rr", [&f](u64 a, u64, u64, u64) {
+    add(cases, std::string("neg.") + type.two, "rr", [&f](u64 a) {
       const auto negated = [&f](u64 v) -> u64 {
         return std::isnan(value_of(v, f)) ? 0x7fff : v ^ 0x8000;
       };
       return negated(a & 0xffff) | negated(a >> 16 & 0xffff) << 16;
     });
-    add(cases, std::string("abs.") + type.one, "hh", [&f](u64 a, u64, u64, u64) -> u64 {
-      return std::isnan(value_of(a, f)) ? 0x7fff : a & 0x7fff;
-    });
+    add(cases, std::string("abs.") + type.one, "hh",
+        [&f](u64 a) -> u64 { return std::isnan(value_of(a, f)) ? 0x7fff : a & 0x7fff; });
     add(cases, std::string("setp.lt.") + type.one, "phh",
-        [&f](u64 a, u64 b, u64, u64) { return u64{value_of(a, f) < value_of(b, f)}; });
+        [&f](u64 a, u64 b) { return value_of(a, f) < value_of(b, f); });
     add(cases, std::string("setp.geu.") + type.one, "phh",
-        [&f](u64 a, u64 b, u64, u64) { return u64{!(value_of(a, f) < value_of(b, f))}; });
+        [&f](u64 a, u64 b) { return !(value_of(a, f) < value_of(b, f)); });
     add(cases, std::string("{ .reg .pred t; setp.gt.") + type.two + " t|%d, %a, %b; }", "prr",
-        [&f](u64 a, u64 b, u64, u64) { return u64{value_of(a >> 16, f) > value_of(b >> 16, f)}; });
+        [&f](u64 a, u64 b) { return value_of(a >> 16, f) > value_of(b >> 16, f); });
   }
   // The fused operation: 22-bit product and 11-bit addend, exact in the 113 bits of __float128.
   const auto fused = [](u64 a, u64 b, u64 c) -> u64 {
@@ -101,11 +100,10 @@ std::vector<Case> half_cases() {
     if (near == 0) near = std::signbit(x * y + z) ? -0.0L : 0.0L;
     return kHalf.encode(near, Round::kNearest);
   };
-  add(cases, "fma.rn.f16", "hhhh", [=](u64 a, u64 b, u64 c, u64) { return fused(a, b, c); });
-  add(cases, "fma.rn.f16x2", "rrrr", [=](u64 a, u64 b, u64 c, u64) {
-    return fused(a >> 16, b >> 16, c >> 16) << 16 | fused(a, b, c);
-  });
-  add(cases, "add.sat.f16", "hhh", [](u64 a, u64 b, u64, u64) {
+  add(cases, "fma.rn.f16", "hhhh", [=](u64 a, u64 b, u64 c) { return fused(a, b, c); });
+  add(cases, "fma.rn.f16x2", "rrrr",
+      [=](u64 a, u64 b, u64 c) { return fused(a >> 16, b >> 16, c >> 16) << 16 | fused(a, b, c); });
+  add(cases, "add.sat.f16", "hhh", [](u64 a, u64 b) {
     const long double s = half(a) + half(b);
     return kHalf.encode(s > 0 ? std::min(s, 1.0L) : 0.0L, Round::kNearest);
   });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix instructions, compared with products in double. Inputs are small multiples of 1/4, so that
 // every sum is exact in every format and a misplaced element is detected.
-#include <bit>
-#include <cmath>
 #include <tuple>
 
 #include "engine_fixture.hpp"
+#include "float_formats.hpp"
 
 namespace {
 
+using conformance::Format;
 using Matrix = std::vector<double>;
 
 // Without symmetries; all rows and columns differ.
@@ -34,21 +34,8 @@ Matrix product(const Matrix& a, const Matrix& b, const Matrix& c, int m, int n, 
 }
 
 // Exact for these numbers.
-std::uint16_t half_of(double value) {
-  if (value == 0) return 0;
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
-  const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
-  return static_cast<std::uint16_t>(
-      (bits >> 63) << 15 | static_cast<std::uint64_t>(exponent + 15) << 10 | (bits >> 42 & 0x3ff));
-}
-std::uint16_t bfloat_of(double value) {
-  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);
-}
-double from_half(std::uint16_t h) {
-  const int exponent = h >> 10 & 31;
-  const double magnitude =
-      exponent == 0 ? (h & 0x3ff) * 0x1p-24 : std::ldexp(1024 + (h & 0x3ff), exponent - 25);
-  return (h >> 15) != 0 ? -magnitude : magnitude;
+std::uint16_t code_of(double value, const Format& format) {
+  return static_cast<std::uint16_t>(format.encode(value, conformance::Round::kNearest));
 }
 
 Matrix turned(const Matrix& m, int rows, int columns) {
@@ -65,7 +52,8 @@ class Tensor : public EngineTest {
 
   std::uint16_t* halves(const Matrix& m, bool bfloat) {
     std::vector<std::uint16_t> values;
-    for (const double v : m) values.push_back(bfloat ? bfloat_of(v) : half_of(v));
+    for (const double v : m)
+      values.push_back(code_of(v, bfloat ? conformance::kBfloat : conformance::kHalf));
     return array(values);
   }
   float* singles(const Matrix& m) { return array(std::vector<float>(m.begin(), m.end())); }
@@ -166,7 +154,8 @@ TEST_F(Tensor, Wmma) {
       std::uint16_t* const d = array<std::uint16_t>(expected.size());
       launch(t.name, one, warp, d, halves(ga, false), halves(gb, false), halves(c, false));
       std::vector<double> got;
-      for (std::size_t i = 0; i < expected.size(); ++i) got.push_back(from_half(d[i]));
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        got.push_back(static_cast<double>(conformance::half(d[i])));
       expect_equal(got.data(), expected, t.n);
       continue;
     }
@@ -229,7 +218,7 @@ TEST_F(Tensor, WmmaWithTwoTypesOfSums) {
   std::uint16_t* const h = array<std::uint16_t>(256);
   launch("wmma_to_half", {1}, {32}, h, halves(a, false), halves(b, false), singles(c));
   std::vector<double> got;
-  for (int i = 0; i < 256; ++i) got.push_back(from_half(h[i]));
+  for (int i = 0; i < 256; ++i) got.push_back(static_cast<double>(conformance::half(h[i])));
   expect_equal(got.data(), expected, 16);
 }
 
