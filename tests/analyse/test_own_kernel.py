@@ -52,7 +52,8 @@ __global__ void square(const float* A, float* C, const float* B, int N) {
         self.assertIn("wrong_value", result.stdout)
 
     def test_a_wrong_kernel_is_rejected(self):
-        result = ends(1, "run", self.write("wrong.cu", PLAIN.replace("k < K", "k < K - 1")), *LAUNCH)
+        wrong = PLAIN.replace("k < K", "k < K - 1")
+        result = ends(1, "run", self.write("wrong.cu", wrong), *LAUNCH)
         self.assertIn("verified: wrong_value", result.stdout)
         self.assertNotIn("TFLOP/s", result.stdout)
 
