@@ -68,8 +68,6 @@ void FunctionLowering::copy_arrive() {
     else
       refuse(fmt::format("modifier .{}", parts[i]));
   }
-  if (operand(0).kind != Kind::kAddress || operand(0).elements.empty())
-    refuse("its operand is no address");
   const u32 pc = emit("cp.async.mbarrier.arrive");
   at(pc).sub = counted ? 1 : 0;
   at(pc).flags |= kFlagStore;
@@ -93,8 +91,7 @@ void FunctionLowering::copy() {
   const Operand& to = operand(0);
   const Operand& from = operand(1);
   for (const Operand* where : {&to, &from}) {
-    if (where->kind != Kind::kAddress || where->elements.empty())
-      refuse("its operand is no address");
+    base_of(*where);
     if (!is_offset(where->offset)) refuse("an offset of more than 32 bits");
   }
   const i64 bytes = operand(2).kind == Kind::kInteger ? operand(2).integer() : 0;
@@ -113,11 +110,11 @@ void FunctionLowering::copy() {
     if (negated) refuse("a negated operand");
     size = source(last, ignores ? RegisterClass::kPredicate : RegisterClass::k32);
   }
-  const auto base_of = [&](const Operand& where) {
-    const Operand& base = where.elements[0];
+  const auto value_of = [&](const Operand& where) {
+    const Operand& base = base_of(where);
     return base.kind == Kind::kRegister ? named(base) : source(base, RegisterClass::k64);
   };
-  const Value shared = base_of(to), global = base_of(from);
+  const Value shared = value_of(to), global = value_of(from);
   if (global.type != RegisterClass::k64) refuse("an address of another size");
   const u32 pc = emit("cp.async");
   at(pc).site = program_.sites++;
@@ -190,7 +187,7 @@ void FunctionLowering::mbarrier() {
   const bool has_result = (waits || arrives) && operand(0).kind != Kind::kAddress;
   std::size_t next = has_result ? 1 : 0;
   const Operand& where = operand(next++);
-  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
+  base_of(where);
   Value count = constant(1, RegisterClass::k32), bytes = constant(0, RegisterClass::k32);
   const bool more = operand_count() > next;
   if (waits) {

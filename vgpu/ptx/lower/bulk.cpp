@@ -110,26 +110,19 @@ FunctionLowering::BulkForm FunctionLowering::bulk_form() {
 
 // The address operand plus its offset, in a 64-bit register.
 FunctionLowering::Value FunctionLowering::wide_address(const Operand& where) {
-  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
-  const Operand& base = where.elements[0];
+  const Operand& base = base_of(where);
   Value value;
   if (base.kind == Kind::kRegister) {
     value = named(base);
-    if (value.type == RegisterClass::k32) {
-      const u32 pc = emit("cvt.u64.u32", {value}, true);
-      value = temporary(RegisterClass::k64);
-      write(pc, Field::kD, value);
-    }
+    if (value.type == RegisterClass::k32)
+      value = computed("cvt.u64.u32", {value}, RegisterClass::k64);
     if (value.type != RegisterClass::k64) refuse("an address of another size");
   } else {
     value = source(base, RegisterClass::k64);
   }
   if (where.offset == 0) return value;
-  const u32 pc =
-      emit("add.u64", {value, constant(static_cast<u64>(where.offset), RegisterClass::k64)}, true);
-  value = temporary(RegisterClass::k64);
-  write(pc, Field::kD, value);
-  return value;
+  const Value offset = constant(static_cast<u64>(where.offset), RegisterClass::k64);
+  return computed("add.u64", {value, offset}, RegisterClass::k64);
 }
 
 void FunctionLowering::list_operands(u32 pc, std::span<const std::optional<Value>> operands) {
@@ -243,15 +236,12 @@ void FunctionLowering::send_words() {
   }
   if (bytes * count > 16) refuse("more than 16 bytes per thread");
   if (operand_count() != 3) refuse("another number of operands");
-  const Operand& what = operand(1);
-  const auto elements = what.kind == Kind::kVector ? what.elements : std::span(&what, 1);
+  const auto elements = elements_of(operand(1));
   if (elements.size() != count) refuse("another number of elements");
   std::optional<Value> operands[kBulkOperands];
   operands[kBulkShared] = wide_address(operand(0));
   operands[kBulkBarrier] = wide_address(operand(2));
-  for (u32 i = 0; i < count; ++i)
-    operands[kBulkAt + i] =
-        source(elements[i], bytes == 4 ? RegisterClass::k32 : RegisterClass::k64);
+  for (u32 i = 0; i < count; ++i) operands[kBulkAt + i] = source(elements[i], class_of(bytes));
   program_.copies = true;
   const u32 pc = emit("bulk");
   at(pc).site = program_.sites++;

@@ -150,7 +150,7 @@ void FunctionLowering::cvt() {
     const char* const* const names = is_signed ? kSigned : kUnsigned;
     convert(fmt::format("cvt.{}.{}", names[static_cast<int>(into.type)],
                         names[static_cast<int>(value.type)]),
-            value, into);
+            {value}, into);
   };
   const RegisterClass source_type = class_of(shape(steps[0]).sources[0]);
   Value value;

@@ -77,6 +77,13 @@ class FunctionLowering {
   Value constant(u64 bits, RegisterClass type);
   Value predicate_constant(bool value);
   Value temporary(RegisterClass type);
+  // What an operation that the statement needs besides gives.
+  Value computed(std::string_view operation, std::initializer_list<Value> sources,
+                 RegisterClass type) {
+    const Value value = temporary(type);
+    convert(operation, sources, value);
+    return value;
+  }
   Value named(const Operand& operand) const;  // a register
   Value source(const Operand& operand,
                RegisterClass type);  // register, immediate, symbol, special register
@@ -95,9 +102,14 @@ class FunctionLowering {
   u32 place_of(const Operand& symbol);
   static RegisterClass class_of(ptx::Type type);
   static RegisterClass class_of(Arg arg);
+  static RegisterClass class_of(u32 bytes);  // of a register that holds so many
+  static std::span<const Operand> elements_of(const Operand& operand) {  // itself, if no vector
+    return operand.kind == Kind::kVector ? operand.elements : std::span(&operand, 1);
+  }
+  const Operand& base_of(const Operand& address) const;  // refuses what is no address
   const char* move_of(RegisterClass type) const;
 
-  // lower_data.cpp
+  // data.cpp
   void mov();
   void unpack();
   void pack();
@@ -113,7 +125,7 @@ class FunctionLowering {
   void setp_parts(std::string& key, u8& combination) const;
   void place_test(u32 pc, std::size_t first_source, u8 combination);
 
-  // lower_memory.cpp
+  // memory.cpp
   struct Access {
     std::string space;  // "global", "shared", "local", "const", "param", "cluster", "generic"
     bool strong = false;
@@ -135,7 +147,7 @@ class FunctionLowering {
   void atom();
   void atom_vector(const std::string& name, u32 count, AtomicSpace space, std::size_t where);
 
-  // lower_control.cpp
+  // control.cpp
   void bra();
   void brx();
   void call();
@@ -156,7 +168,7 @@ class FunctionLowering {
   void call_device_runtime(Call& what, u32 function);
   void results(u32 pc, const Operand& operand);  // d, or d|p
 
-  // lower_matrix.cpp
+  // matrix.cpp
   void mma();
   void sparse_mma();
   void quad_products();
@@ -167,7 +179,9 @@ class FunctionLowering {
   struct WmmaForm;
   WmmaForm wmma_form() const;
   void gather_bytes(std::span<const Value, 4> bytes, const Value& to);
-  void convert(const std::string& operation, const Value& from, const Value& to);
+  void convert(std::string_view operation, std::initializer_list<Value> sources, const Value& to) {
+    write(emit(operation, sources, true), Field::kD, to);
+  }
   void need_registers(std::span<const std::size_t> counts) const;
   u32 matrix_product(const std::string& name, std::span<const std::size_t> counts,
                      RegisterClass type);
@@ -178,14 +192,14 @@ class FunctionLowering {
   void fragments(u32 pc, std::span<const Operand* const> operands, RegisterClass type,
                  bool writes_first);
 
-  // lower_wgmma.cpp
+  // wgmma.cpp
   void wgmma();
   void wgmma_product();
 
   // wgmma_registers.cpp
   void watch_wgmma(std::span<const Flow> flow);
 
-  // lower_async.cpp
+  // async.cpp
   void cp();
   void copy();
   void copy_wait(bool all);
@@ -193,7 +207,7 @@ class FunctionLowering {
   void mbarrier();
   void set_registers();
 
-  // lower_bulk.cpp
+  // bulk.cpp
   struct BulkForm;
   void bulk();
   void bulk_wait();
@@ -214,7 +228,7 @@ class FunctionLowering {
   void list_texels(u32 pc, std::span<const Operand> texels, RegisterClass type,
                    std::span<const Value> stored, std::span<const Value> others);
 
-  // lower_cluster.cpp
+  // cluster.cpp
   void cluster_barrier();
   void map_address();
   void cluster_rank();

@@ -167,12 +167,10 @@ void FunctionLowering::product_of_bytes(const std::string& name,
     std::vector<Value> sources;
     for (std::size_t o = 1; o < 3; ++o) {
       for (const Operand& e : operand(o).elements) {
-        const Value pair = temporary(RegisterClass::k16), halves = temporary(RegisterClass::k32);
-        const Value word = source(e, RegisterClass::k32);
-        write(emit(fmt::format("unpack.32.16.{}", half), {word}, true), Field::kD, pair);
-        write(emit(fmt::format("cvt.rn.f16x2.{}x2", opcode().parts[6 + o]), {pair}, true),
-              Field::kD, halves);
-        sources.push_back(halves);
+        const Value pair = computed(fmt::format("unpack.32.16.{}", half),
+                                    {source(e, RegisterClass::k32)}, RegisterClass::k16);
+        sources.push_back(computed(fmt::format("cvt.rn.f16x2.{}x2", opcode().parts[6 + o]), {pair},
+                                   RegisterClass::k32));
       }
     }
     sources.insert(sources.end(), sums.begin(), sums.end());
@@ -205,7 +203,7 @@ void FunctionLowering::matrix_rows() {
   }
   const Operand& where = operand(stores ? 0 : 1);
   const Operand& what = operand(stores ? 1 : 0);
-  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
+  base_of(where);
   if (count == 0 || what.kind != Kind::kVector || what.elements.size() != count) {
     refuse("another number of registers");
   }

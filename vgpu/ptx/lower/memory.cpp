@@ -74,14 +74,6 @@ void FunctionLowering::st() {
     memory(access(), operand(0), operand(1), true);
 }
 
-namespace {
-
-std::span<const ptx::Operand> elements_of(const ptx::Operand& what) {
-  return what.kind == ptx::Operand::Kind::kVector ? what.elements : std::span(&what, 1);
-}
-
-}  // namespace
-
 // The width of the registers that are loaded or stored.
 u32 FunctionLowering::width_of(const Operand& what, u32 bytes) const {
   u32 width = 0;
@@ -92,11 +84,8 @@ u32 FunctionLowering::width_of(const Operand& what, u32 bytes) const {
 }
 
 std::vector<FunctionLowering::Value> FunctionLowering::stored(const Operand& what, u32 width) {
-  const RegisterClass type = width == 2   ? RegisterClass::k16
-                             : width == 4 ? RegisterClass::k32
-                                          : RegisterClass::k64;
   std::vector<Value> values;
-  for (const Operand& e : elements_of(what)) values.push_back(source(e, type));
+  for (const Operand& e : elements_of(what)) values.push_back(source(e, class_of(width)));
   return values;
 }
 
@@ -104,9 +93,8 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
                               bool is_store) {
   const u32 bytes = ptx::size_of(access.type);
   if (bytes * access.vector > 16) refuse("more than 16 bytes per thread");
-  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
-  const std::size_t parts = what.kind == Kind::kVector ? what.elements.size() : 1;
-  if (parts != access.vector) refuse("another number of elements");
+  const Operand& base = base_of(where);
+  if (elements_of(what).size() != access.vector) refuse("another number of elements");
   if (access.space == "param") {
     parameter(access, where, what, is_store);
     return;
@@ -130,7 +118,6 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
   }
   std::vector<Value> sources;
   if (is_store) sources = stored(what, width);
-  Operand base = where.elements[0];
   Value local_base;
   const bool local_symbol = base.kind == Kind::kSymbol &&
                             base.symbol.kind == ptx::Symbol::Kind::kBody &&
@@ -160,7 +147,7 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
 
 // Writes the address operand of an emitted instruction.
 void FunctionLowering::address(u32 pc, const Operand& where) {
-  const Operand& base = where.elements[0];
+  const Operand& base = base_of(where);
   at(pc).imm = where.offset;
   switch (base.kind) {
     case Kind::kRegister: {
@@ -191,11 +178,7 @@ void FunctionLowering::data(u32 pc, const Operand& what, u32 width, bool is_stor
       if (field == Field::kLists)
         program_.lists[element] = kNone;
       else
-        write(pc, field,
-              temporary(width == 8   ? RegisterClass::k64
-                        : width == 4 ? RegisterClass::k32
-                                     : RegisterClass::k16),
-              element);
+        write(pc, field, temporary(class_of(width)), element);
       return;
     }
     const Value to = named(e);
@@ -344,8 +327,6 @@ void FunctionLowering::atom() {
   at(pc).sub = static_cast<u8>(space);
   at(pc).bytes = static_cast<u8>(register_bytes(type));
   at(pc).flags |= kFlagStore | kFlagStrong;
-  if (operand(where).kind != Kind::kAddress || operand(where).elements.empty())
-    refuse("its operand is no address");
   address(pc, operand(where));
   read(pc, Field::kS1, b);
   read(pc, Field::kS2, c);
@@ -383,8 +364,7 @@ void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpa
   if (where == 1 && (operand(0).kind != Kind::kVector || operand(0).elements.size() != count)) {
     refuse("another number of elements");
   }
-  if (operand(where).kind != Kind::kAddress || operand(where).elements.empty())
-    refuse("its operand is no address");
+  base_of(operand(where));
   std::vector<Value> values;
   for (const Operand& e : what.elements) values.push_back(source(e, type));
   const u32 check = emit("check.aligned");

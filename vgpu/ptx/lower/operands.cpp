@@ -13,14 +13,20 @@ namespace vgpu::ptx {
 
 RegisterClass FunctionLowering::class_of(ptx::Type type) {
   if (type == ptx::Type::kPred) return RegisterClass::kPredicate;
-  switch (ptx::size_of(type)) {
-    case 1:
-    case 2: return RegisterClass::k16;
-    case 4: return RegisterClass::k32;
-    case 8: return RegisterClass::k64;
-    default:
-      throw LoweringError(fmt::format("unsupported: registers of type .{}", ptx::to_string(type)));
-  }
+  const u32 bytes = ptx::size_of(type);
+  if (bytes == 0 || bytes > 8)
+    throw LoweringError(fmt::format("unsupported: registers of type .{}", ptx::to_string(type)));
+  return class_of(bytes);
+}
+
+RegisterClass FunctionLowering::class_of(u32 bytes) {
+  return bytes <= 2 ? RegisterClass::k16 : bytes <= 4 ? RegisterClass::k32 : RegisterClass::k64;
+}
+
+const FunctionLowering::Operand& FunctionLowering::base_of(const Operand& address) const {
+  if (address.kind != Kind::kAddress || address.elements.empty())
+    refuse("its operand is no address");
+  return address.elements[0];
 }
 
 RegisterClass FunctionLowering::class_of(Arg arg) {

@@ -46,15 +46,13 @@ TextureShape FunctionLowering::texture_shape() const {
 // The object's handle and the coordinates: [handle, {coordinates}].
 FunctionLowering::Value FunctionLowering::texture_operands(const Operand& where, std::size_t count,
                                                            std::vector<Value>& into) {
-  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
-  const Operand& handle = where.elements[0];
+  const Operand& handle = base_of(where);
   if (handle.kind != Kind::kRegister || named(handle).type != RegisterClass::k64)
     refuse("its object is no handle of 64 bits");
   if (where.elements.size() > 2) refuse("a sampler");
   if (count == 0) return named(handle);
   if (where.elements.size() != 2) refuse("it has no coordinates");
-  const Operand& at = where.elements[1];
-  const auto elements = at.kind == Kind::kVector ? at.elements : std::span(&at, 1);
+  const auto elements = elements_of(where.elements[1]);
   if (elements.size() < count) refuse("it has too few coordinates");
   for (std::size_t i = 0; i < count; ++i) into.push_back(source(elements[i], RegisterClass::k32));
   return named(handle);
@@ -116,7 +114,7 @@ void FunctionLowering::tex() {
   std::vector<Value> others;
   const Value handle = texture_operands(operand(1), coordinates(shape), others);
   const auto add = [&](const Operand& o, std::size_t count) {
-    const auto elements = o.kind == Kind::kVector ? o.elements : std::span(&o, 1);
+    const auto elements = elements_of(o);
     if (elements.size() < count) refuse("it has too few operands");
     for (std::size_t i = 0; i < count; ++i)
       others.push_back(source(elements[i], RegisterClass::k32));
@@ -184,13 +182,10 @@ void FunctionLowering::surface() {
   if (!type || ptx::size_of(*type) == 0 || ptx::size_of(*type) > 8) refuse();
   const u32 bytes = ptx::size_of(*type);
   form.is_signed = ptx::to_string(*type).front() == 's';
-  const RegisterClass registers = bytes <= 2   ? RegisterClass::k16
-                                  : bytes == 4 ? RegisterClass::k32
-                                               : RegisterClass::k64;
+  const RegisterClass registers = class_of(bytes);
   std::vector<Value> others, stored;
   const Value handle = texture_operands(operand(loads ? 1 : 0), coordinates(shape), others);
-  const Operand& what = operand(loads ? 0 : 1);
-  const auto elements = what.kind == Kind::kVector ? what.elements : std::span(&what, 1);
+  const auto elements = elements_of(operand(loads ? 0 : 1));
   if (elements.size() * bytes > 16) refuse("more than 16 bytes per thread");
   for (std::size_t i = 0; !loads && i < elements.size(); ++i)
     stored.push_back(source(elements[i], registers));

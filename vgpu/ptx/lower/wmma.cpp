@@ -15,6 +15,8 @@ constexpr std::string_view kKnownWmma =
     "known are .f16, .bf16, .s8 and .u8 with k16, m16n16k8 of .tf32, m8n8k4 of .f64, m8n8k32 of "
     ".s4 and .u4, m8n8k128 of .b1";
 
+std::string unpack_half(u32 half) { return fmt::format("unpack.32.16.{}", half); }
+
 struct WmmaTiles {
   u32 down = 0, across = 0;
 };
@@ -86,10 +88,8 @@ void FunctionLowering::wmma_product() {
       continue;
     }
     for (u32 part = 0; part < 2; ++part) {
-      const Value narrow = temporary(RegisterClass::k16), wide = temporary(RegisterClass::k32);
-      convert("unpack.32.16." + std::to_string(part), of, narrow);
-      convert("cvt.f32.f16", narrow, wide);
-      sources.push_back(wide);
+      const Value narrow = computed(unpack_half(part), {of}, RegisterClass::k16);
+      sources.push_back(computed("cvt.f32.f16", {narrow}, RegisterClass::k32));
     }
   }
   const std::size_t sums = size.m * size.n / kLanes;
@@ -101,17 +101,11 @@ void FunctionLowering::wmma_product() {
   if (of_d == "f32") return;
   for (std::size_t r = 0; r < operand(0).elements.size(); ++r) {
     Value halves[2];
-    for (u32 part = 0; part < 2; ++part) {
-      halves[part] = temporary(RegisterClass::k16);
-      convert("cvt.rn.f16.f32", results[2 * r + part], halves[part]);
-    }
+    for (u32 part = 0; part < 2; ++part)
+      halves[part] = computed("cvt.rn.f16.f32", {results[2 * r + part]}, RegisterClass::k16);
     destination(emit("pack.16x2", {halves[0], halves[1]}, true), operand(0).elements[r],
                 RegisterClass::k32);
   }
-}
-
-void FunctionLowering::convert(const std::string& operation, const Value& from, const Value& to) {
-  write(emit(operation, {from}, true), Field::kD, to);
 }
 
 // Products whose fragments are those of mma, one for each tile of 16 (or 8) rows and 8 columns.
@@ -235,10 +229,9 @@ void FunctionLowering::wmma_move(bool stores) {
   const bool by_column = parts[5] == "col";
   const Operand& where = operand(stores ? 0 : 1);
   const Operand& what = operand(stores ? 1 : 0);
-  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
   if (what.kind != Kind::kVector || what.elements.size() != form.registers)
     refuse("another number of registers");
-  const Operand& base = where.elements[0];
+  const Operand& base = base_of(where);
   const Value from = base.kind == Kind::kRegister ? named(base) : source(base, RegisterClass::k64);
   Value line = operand_count() > 2
                    ? source(operand(2), RegisterClass::k32)
@@ -246,10 +239,8 @@ void FunctionLowering::wmma_move(bool stores) {
                               RegisterClass::k32);
   emit("warp.whole");
   if (form.stride_shift != 0) {
-    const Value words = temporary(RegisterClass::k32);
-    write(emit("shr.u32", {line, constant(form.stride_shift, RegisterClass::k32)}, true), Field::kD,
-          words);
-    line = words;
+    line = computed("shr.u32", {line, constant(form.stride_shift, RegisterClass::k32)},
+                    RegisterClass::k32);
   }
   for (std::size_t r = 0; r < form.registers; ++r) {
     const Value whole = stores                      ? source(what.elements[r], form.type)
@@ -270,7 +261,7 @@ void FunctionLowering::wmma_move(bool stores) {
       write(address, Field::kD, there);
       if (form.per_register > 1) {
         pieces[e] = temporary(form.bytes == 2 ? RegisterClass::k16 : RegisterClass::k32);
-        if (stores) convert("unpack.32.16." + std::to_string(e), whole, pieces[e]);
+        if (stores) convert(unpack_half(e), {whole}, pieces[e]);
       }
       const u32 width = register_bytes(pieces[e].type);
       const std::string bits =
@@ -292,22 +283,17 @@ void FunctionLowering::wmma_move(bool stores) {
       gather_bytes(pieces, whole);
       continue;
     }
-    write(emit("pack.16x2", {pieces[0], pieces[1]}, true), Field::kD, whole);
+    convert("pack.16x2", {pieces[0], pieces[1]}, whole);
   }
 }
 
 // The four bytes that registers hold in one.
 void FunctionLowering::gather_bytes(std::span<const Value, 4> bytes, const Value& to) {
-  Value pairs[2];
-  const auto permute = [&](const Value& low, const Value& high, u32 selection, const Value& d) {
-    write(emit("prmt.b32", {low, high, constant(selection, RegisterClass::k32)}, true), Field::kD,
-          d);
-  };
-  for (u32 pair = 0; pair < 2; ++pair) {
-    pairs[pair] = temporary(RegisterClass::k32);
-    permute(bytes[2 * pair], bytes[2 * pair + 1], 0x0040, pairs[pair]);
-  }
-  permute(pairs[0], pairs[1], 0x5410, to);
+  const Value two = constant(0x0040, RegisterClass::k32),
+              four = constant(0x5410, RegisterClass::k32);
+  const Value low = computed("prmt.b32", {bytes[0], bytes[1], two}, RegisterClass::k32);
+  const Value high = computed("prmt.b32", {bytes[2], bytes[3], two}, RegisterClass::k32);
+  convert("prmt.b32", {low, high, four}, to);
 }
 
 }  // namespace vgpu::ptx
