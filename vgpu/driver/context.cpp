@@ -57,19 +57,18 @@ bool known_flags(unsigned flags) {
 template <class Body>
 CUresult about_primary(const char* name, CUdevice device, Body body) {
   return in_driver(name, [&](Runtime& runtime) {
-    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
-    return body(runtime, runtime.contexts.primary(device));
+    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+    body(runtime, runtime.contexts.primary(device));
   });
 }
 
 CUresult create(const char* name, CUcontext* context, unsigned flags, CUdevice device) {
   return in_driver(name, [&](Runtime& runtime) {
-    if (context == nullptr || !known_flags(flags)) return cudaErrorInvalidValue;
-    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    if (context == nullptr || !known_flags(flags)) refuse();
+    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
     Context& created = runtime.contexts.create(device, flags);
     vgpu::runtime::push_context(created);
     *context = handle_of(&created);
-    return cudaSuccess;
   });
 }
 
@@ -86,39 +85,35 @@ CUresult about_current(const char* name, Body body) {
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return about_primary(__func__, device, [&](Runtime&, Context& primary) {
-    if (context == nullptr) return cudaErrorInvalidValue;
+    if (context == nullptr) refuse();
     ++primary.retained;
     primary.destroyed = false;
     *context = handle_of(&primary);
-    return cudaSuccess;
   });
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   return about_primary(__func__, device, [&](Runtime& runtime, Context& primary) {
-    if (primary.retained == 0) return cudaErrorDeviceUninitialized;
+    if (primary.retained == 0) refuse(cudaErrorDeviceUninitialized);
     if (--primary.retained == 0 && !primary.used) {
       clear(runtime, primary);
       primary.destroyed = true;  // until it is retained again
     }
-    return cudaSuccess;
   });
 }
 
 VGPU_BY(cuDevicePrimaryCtxRelease, 1, cuDevicePrimaryCtxRelease_v2(a0));
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
-  return about_primary(__func__, device, [&](Runtime& runtime, Context& primary) {
-    clear(runtime, primary);
-    return cudaSuccess;
-  });
+  return about_primary(__func__, device, clear);
 }
 
 VGPU_BY(cuDevicePrimaryCtxReset, 1, cuDevicePrimaryCtxReset_v2(a0));
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
   return about_primary(__func__, device, [&](Runtime&, Context& primary) {
-    return known_flags(flags) ? store(&primary.flags, flags) : cudaErrorInvalidValue;
+    if (!known_flags(flags)) refuse();
+    primary.flags = flags;
   });
 }
 
@@ -126,10 +121,9 @@ VGPU_BY(cuDevicePrimaryCtxSetFlags, 2, cuDevicePrimaryCtxSetFlags_v2(a0, a1));
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
   return about_primary(__func__, device, [&](Runtime&, const Context& primary) {
-    if (flags == nullptr || active == nullptr) return cudaErrorInvalidValue;
+    if (flags == nullptr || active == nullptr) refuse();
     *flags = primary.flags;
     *active = primary.active() ? 1 : 0;
-    return cudaSuccess;
   });
 }
 

@@ -240,8 +240,8 @@ CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigned value
     std::size_t bytes = 0;
     if (to % size != 0 || (height > 1 && pitch % size != 0) ||
         __builtin_mul_overflow(width, std::size_t{size}, &bytes))
-      return cudaErrorInvalidValue;
-    return vgpu::runtime::set_in(
+      refuse();
+    vgpu::runtime::set_in(
         runtime, stream, name,
         {{pointer_of(to), height > 1 ? pitch : bytes, value, size, width, height}});
   });

@@ -98,24 +98,23 @@ void add_fat_binary(const Runtime& runtime, Link& link, std::span<const std::byt
   }
 }
 
-cudaError_t add(const Runtime& runtime, Link& link, CUjitInputType type, const void* data,
-                std::size_t bytes, const char* given_name) {
+void add(const Runtime& runtime, Link& link, CUjitInputType type, const void* data,
+         std::size_t bytes, const char* given_name) {
   const std::string name =
       given_name != nullptr ? given_name : fmt::format("input {}", link.units.size() + 1);
-  if (data == nullptr || bytes == 0 || link.is_complete) return cudaErrorInvalidValue;
+  if (data == nullptr || bytes == 0 || link.is_complete) refuse();
   std::string code(static_cast<const char*>(data), bytes);
   switch (type) {
-    case CU_JIT_INPUT_PTX: add_ptx(link, std::move(code), name); return cudaSuccess;
-    case CU_JIT_INPUT_CUBIN: add_code(link, std::move(code)); return cudaSuccess;
+    case CU_JIT_INPUT_PTX: return add_ptx(link, std::move(code), name);
+    case CU_JIT_INPUT_CUBIN: return add_code(link, std::move(code));
     case CU_JIT_INPUT_FATBINARY:
-      add_fat_binary(runtime, link, std::as_bytes(std::span(code)), name);
-      return cudaSuccess;
+      return add_fat_binary(runtime, link, std::as_bytes(std::span(code)), name);
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:
       refuse(cudaErrorNotSupported,
              fmt::format("{}: objects and libraries cannot be linked ({}): give PTX",
                          vgpu::runtime::driver_call(), name));
-    default: return cudaErrorInvalidValue;
+    default: refuse();
   }
 }
 
@@ -126,7 +125,7 @@ CUresult about(const char* name, CUlinkState state, Body body) {
     Link& link = known_link(state);
     try {
       try {
-        return body(runtime, link);
+        body(runtime, link);
       } catch (const image::Damaged& error) {
         refuse(cudaErrorInvalidKernelImage, fmt::format("{}: {}", name, error.what()));
       } catch (const vgpu::ptx::DefinedTwice& error) {
@@ -135,7 +134,7 @@ CUresult about(const char* name, CUlinkState state, Body body) {
         refuse(cudaErrorInvalidPtx, fmt::format("{}: {}", name, error.what()));
       }
     } catch (const Failure& failure) {
-      link.log.store_error(failure.message);
+      if (!failure.message.empty()) link.log.store_error(failure.message);
       throw;
     }
   });
@@ -158,7 +157,7 @@ VGPU_BY(cuLinkCreate, 4, cuLinkCreate_v2(a0, a1, a2, a3));
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
                           const char* name, unsigned, CUjit_option*, void**) {
   return about(__func__, state, [&](const Runtime& runtime, Link& link) {
-    return add(runtime, link, type, data, bytes, name);
+    add(runtime, link, type, data, bytes, name);
   });
 }
 
@@ -167,10 +166,10 @@ VGPU_BY(cuLinkAddData, 8, cuLinkAddData_v2(a0, a1, a2, a3, a4, a5, a6, a7));
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned,
                           CUjit_option*, void**) {
   return about(__func__, state, [&](const Runtime& runtime, Link& link) {
-    if (path == nullptr) return cudaErrorInvalidValue;
+    if (path == nullptr) refuse();
     std::string file;
-    if (vgpu::read_file(path, file) != 0) return cudaErrorFileNotFound;
-    return add(runtime, link, type, file.data(), file.size(), path);
+    if (vgpu::read_file(path, file) != 0) refuse(cudaErrorFileNotFound);
+    add(runtime, link, type, file.data(), file.size(), path);
   });
 }
 
@@ -179,20 +178,19 @@ VGPU_BY(cuLinkAddFile, 6, cuLinkAddFile_v2(a0, a1, a2, a3, a4, a5));
 // The result belongs to the link, and is followed by a zero byte.
 CUresult cuLinkComplete(CUlinkState state, void** code, size_t* bytes) {
   return about(__func__, state, [&](Runtime&, Link& link) {
-    if (code == nullptr) return cudaErrorInvalidValue;
-    if (link.failed != cudaSuccess) return link.failed;
-    if (link.is_complete) return cudaErrorInvalidResourceHandle;
+    if (code == nullptr) refuse();
+    if (link.failed != cudaSuccess) refuse(link.failed);
+    if (link.is_complete) refuse(cudaErrorInvalidResourceHandle);
     if (link.code.empty()) link.code = vgpu::ptx::link_ptx(link.units);
     link.units.clear();
     link.is_complete = true;
     *code = link.code.data();
     if (bytes != nullptr) *bytes = link.code.size();
-    return cudaSuccess;
   });
 }
 
 CUresult cuLinkDestroy(CUlinkState state) {
   return in_context(__func__, [&](Runtime&) {
-    return links().erase(state) != 0 ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (links().erase(state) == 0) refuse(cudaErrorInvalidResourceHandle);
   });
 }

@@ -87,6 +87,16 @@ Handle& known_handle(CUmemGenericAllocationHandle handle) {
   return found->second;
 }
 
+// The mapping that holds the address; throws Failure if none does.
+const Mapping& known_mapping(CUdeviceptr address) {
+  const Range& range = known_range(address, 1);
+  const auto next = range.mappings.upper_bound(address);
+  if (next == range.mappings.begin()) refuse();
+  const auto& [begin, mapping] = *std::prev(next);
+  if (address - begin >= mapping.bytes) refuse();
+  return mapping;
+}
+
 // The mappings that make up exactly [address, address + bytes); throws Failure if they do not.
 std::vector<CUdeviceptr> whole_mappings(const Range& range, CUdeviceptr address,
                                         std::size_t bytes) {
@@ -152,9 +162,8 @@ void* reserve(std::size_t bytes, std::size_t alignment, CUdeviceptr hint) {
   return pointer_of(begin);
 }
 
-cudaError_t check(const Runtime& runtime, const CUmemAllocationProp* wanted) {
-  if (wanted == nullptr || wanted->type != CU_MEM_ALLOCATION_TYPE_PINNED)
-    return cudaErrorInvalidValue;
+void check(const Runtime& runtime, const CUmemAllocationProp* wanted) {
+  if (wanted == nullptr || wanted->type != CU_MEM_ALLOCATION_TYPE_PINNED) refuse();
   const auto handles = wanted->requestedHandleTypes;
   if (wanted->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
       (handles != CU_MEM_HANDLE_TYPE_NONE && handles != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)) {
@@ -162,7 +171,7 @@ cudaError_t check(const Runtime& runtime, const CUmemAllocationProp* wanted) {
            "cudaMemCreate: only memory of a device is implemented, for this process or as a "
            "file descriptor");
   }
-  return runtime.has_device(wanted->location.id) ? cudaSuccess : cudaErrorInvalidDevice;
+  if (!runtime.has_device(wanted->location.id)) refuse(cudaErrorInvalidDevice);
 }
 
 CUmemGenericAllocationHandle add(std::shared_ptr<Physical> memory) {
@@ -178,10 +187,9 @@ CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocatio
   return in_driver(__func__, [&](Runtime& runtime) {
     if (granularity == nullptr || (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
                                    option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
-      return cudaErrorInvalidValue;
-    if (const cudaError_t error = check(runtime, wanted); error != cudaSuccess) return error;
+      refuse();
+    check(runtime, wanted);
     *granularity = kGranularity;
-    return cudaSuccess;
   });
 }
 
@@ -211,26 +219,24 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
 CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
                      const CUmemAllocationProp* wanted, unsigned long long flags) {
   return in_driver(__func__, [&](Runtime& runtime) {
-    if (handle == nullptr || !is_whole(bytes) || flags != 0) return cudaErrorInvalidValue;
-    if (const cudaError_t error = check(runtime, wanted); error != cudaSuccess) return error;
+    if (handle == nullptr || !is_whole(bytes) || flags != 0) refuse();
+    check(runtime, wanted);
     const int device = wanted->location.id;
     const std::size_t all = runtime.settings.devices[static_cast<std::size_t>(device)].memory_bytes;
     if (bytes > all - std::min(all, runtime.pointers.bytes_on(device)) ||
         bytes > runtime.memory.room().bytes)
-      return out_of_memory(runtime);
+      refuse(out_of_memory(runtime));
     auto memory = std::make_shared<Physical>();
     memory->properties = *wanted;
     memory->bytes = bytes;
     const int file = ::memfd_create("vgpu", MFD_CLOEXEC);
-    if (file < 0) return cudaErrorMemoryAllocation;
-    if (::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
-      ::close(file);
-      return cudaErrorMemoryAllocation;
+    if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
+      if (file >= 0) ::close(file);
+      refuse(cudaErrorMemoryAllocation);
     }
     memory->file = file;
     runtime.pointers.count(device, bytes);
     *handle = add(std::move(memory));
-    return cudaSuccess;
   });
 }
 
@@ -297,13 +303,8 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
 CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location,
                         CUdeviceptr address) {
   return in_driver(__func__, [&](Runtime&) {
-    const Range& range = known_range(address, 1);
     if (flags == nullptr || location == nullptr) refuse();
-    const auto next = range.mappings.upper_bound(address);
-    if (next == range.mappings.begin()) refuse();
-    const auto& [begin, mapping] = *std::prev(next);
-    if (address - begin >= mapping.bytes) refuse();
-    *flags = mapping.access;
+    *flags = known_mapping(address).access;
   });
 }
 
@@ -317,12 +318,8 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* pointer) {
   return in_driver(__func__, [&](Runtime&) {
-    const CUdeviceptr address = address_of(pointer);
-    const Range& range = known_range(address, 1);
-    const auto next = range.mappings.upper_bound(address);
-    if (handle == nullptr || next == range.mappings.begin()) refuse();
-    const auto& [begin, mapping] = *std::prev(next);
-    if (address - begin >= mapping.bytes) refuse();
+    if (handle == nullptr) refuse();
+    const Mapping& mapping = known_mapping(address_of(pointer));
     for (auto& [number, known] : state().handles) {
       if (known.memory != mapping.memory) continue;
       ++known.references;

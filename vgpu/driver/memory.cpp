@@ -16,8 +16,8 @@ CUresult allocate(const char* name, void** pointer, std::size_t bytes, Origin or
                   unsigned flags, const void* caller) {
   return in_context(name, [&](Runtime& runtime) {
     vgpu::runtime::refuse_in_capture(runtime);
-    if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
-    return vgpu::runtime::allocate(runtime, pointer, bytes, origin, flags, caller);
+    if (pointer == nullptr || bytes == 0) refuse();
+    vgpu::runtime::allocate(runtime, pointer, bytes, origin, flags, caller);
   });
 }
 

@@ -19,13 +19,12 @@ Handle handle_of(Library& library) {
 template <class Load>
 CUresult load_module(const char* name, CUmodule* module, const JitLog& log, Load load) {
   return in_context(name, [&](Runtime& runtime) {
-    if (module == nullptr || log.error() != CUDA_SUCCESS) return cudaErrorInvalidValue;
+    if (module == nullptr || log.error() != CUDA_SUCCESS) refuse();
     try {
       Library& library = load(runtime);
       library.context = vgpu::runtime::current_context();
       *module = handle_of<CUmodule>(library);
       log.store_error("");
-      return cudaSuccess;
     } catch (const Failure& failure) {
       log.store_error(failure.message);
       throw;
@@ -106,11 +105,10 @@ CUresult load_library(const char* name, CUlibrary* library, const JitLog& log, u
   return in_driver(name, [&](Runtime& runtime) {
     if (library == nullptr || from == nullptr || log.error() != CUDA_SUCCESS ||
         (count != 0 && options == nullptr))
-      return cudaErrorInvalidValue;
+      refuse();
     try {
       *library = handle_of<CUlibrary>(load(runtime, static_cast<const char*>(from)));
       log.store_error("");
-      return cudaSuccess;
     } catch (const Failure& failure) {
       log.store_error(failure.message);
       throw;

@@ -44,28 +44,27 @@ std::string heap_leaks(const Runtime& runtime) {
 
 }  // namespace
 
-cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin,
-                     unsigned flags, const void* caller) {
-  if (pointer == nullptr) return cudaErrorInvalidValue;
+void allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin, unsigned flags,
+              const void* caller) {
+  if (pointer == nullptr) refuse();
   *pointer = nullptr;
-  if (bytes == 0) return cudaSuccess;
+  if (bytes == 0) return;
   if (origin != Origin::kPinnedHost) {
     const std::size_t used = runtime.pointers.bytes_on(Runtime::ordinal());
-    if (bytes > runtime.device().memory_bytes - used) return cudaErrorMemoryAllocation;
+    if (bytes > runtime.device().memory_bytes - used) refuse(cudaErrorMemoryAllocation);
   }
   void* block = runtime.memory.allocate(bytes);
   if (block == nullptr && !runtime.queue.pending().empty()) {  // which may free memory
     await(runtime, all_tasks(runtime));
     block = runtime.memory.allocate(bytes);
   }
-  if (block == nullptr) return out_of_memory(runtime);
+  if (block == nullptr) refuse(out_of_memory(runtime));
   // The host may write host-accessible memory at any time, and the runtime cannot detect it.
   if (origin != Origin::kDevice) runtime.memory.share(block);
   Block& added = runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags);
   added.caller = caller;
   added.context = &owning_context(runtime);
   *pointer = block;
-  return cudaSuccess;
 }
 
 namespace {
@@ -90,25 +89,25 @@ bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
   return of_graph;
 }
 
-cudaError_t give_back(Runtime& runtime, void* pointer, bool of_graph) {
+void give_back(Runtime& runtime, void* pointer, bool of_graph) {
   runtime.interprocess.forget(pointer);
   const bool freed = of_graph ? runtime.memory.suspend(pointer) : runtime.memory.free(pointer);
-  return freed ? cudaSuccess : cudaErrorInvalidValue;
+  if (!freed) refuse();
 }
 
 }  // namespace
 
-cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool host) {
-  if (pointer == nullptr) return cudaSuccess;
-  return give_back(runtime, pointer, forget(runtime, function, pointer, host));
+void release(Runtime& runtime, const char* function, void* pointer, bool host) {
+  if (pointer == nullptr) return;
+  give_back(runtime, pointer, forget(runtime, function, pointer, host));
 }
 
-cudaError_t submit_release(Runtime& runtime, Stream& stream, const char* function, void* pointer) {
-  if (pointer == nullptr) return cudaSuccess;
+void submit_release(Runtime& runtime, Stream& stream, const char* function, void* pointer) {
+  if (pointer == nullptr) return;
   const bool of_graph = forget(runtime, function, pointer, false);
-  return run_in_order(
-      runtime, stream, [] { return cudaSuccess; },
-      [&runtime, pointer, of_graph] { return give_back(runtime, pointer, of_graph); });
+  run_in_order(
+      runtime, stream, [] {},
+      [&runtime, pointer, of_graph] { give_back(runtime, pointer, of_graph); });
 }
 
 std::string leaks(const Runtime& runtime) {

@@ -10,15 +10,15 @@ namespace vgpu::runtime {
 
 // Allocates on the calling thread's device. 0 bytes give a null pointer. `caller` is the code
 // address of the call, for the leak check.
-cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin,
-                     unsigned flags, const void* caller);
+void allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin, unsigned flags,
+              const void* caller);
 
 // Frees an allocation. Throws Failure, with the name `function`, if no live allocation of that kind
 // (host or device) starts at `pointer`.
-cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool host);
+void release(Runtime& runtime, const char* function, void* pointer, bool host);
 // The same for device memory, behind the stream's earlier work. The program may not use the memory
 // from now on.
-cudaError_t submit_release(Runtime& runtime, Stream& stream, const char* function, void* pointer);
+void submit_release(Runtime& runtime, Stream& stream, const char* function, void* pointer);
 
 // The report of memory that was never freed, in several lines; "" if there is none. It includes
 // pinned memory and allocations from memory pools.

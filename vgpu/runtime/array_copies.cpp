@@ -139,35 +139,33 @@ cudaMemcpy3DParms from_array(const Runtime& runtime, void* to, std::size_t pitch
 // cudaMemcpyToArray and its relatives continue in the next row. Calls `copy` with the row, the
 // position in it, the bytes before and the bytes in it.
 template <class Copy>
-cudaError_t by_rows(const Runtime& runtime, const Part& part, std::size_t count, Copy copy) {
+void by_rows(const Runtime& runtime, const Part& part, std::size_t count, Copy copy) {
   const Image image = runtime.arrays.known(part.array).image;
   const std::size_t row_bytes = std::size_t{image.width} * image.format.bytes();
   std::size_t x = part.x, done = 0;
   for (std::size_t y = part.y; done < count; ++y, x = 0) {
-    if (x > row_bytes || y >= image.height) return cudaErrorInvalidValue;
+    if (x > row_bytes || y >= image.height) refuse();
     const std::size_t bytes = std::min(count - done, row_bytes - x);
-    const cudaError_t error = copy(Part{part.array, x, y}, done, bytes);
-    if (error != cudaSuccess) return error;
+    copy(Part{part.array, x, y}, done, bytes);
     done += bytes;
   }
-  return cudaSuccess;
 }
 
-cudaError_t copy_bytes_to(Runtime& runtime, cudaStream_t stream, const char* function, Part to,
-                          const void* from, std::size_t count, cudaMemcpyKind kind, bool blocking) {
-  return by_rows(runtime, to, count, [&](const Part& row, std::size_t done, std::size_t bytes) {
+void copy_bytes_to(Runtime& runtime, cudaStream_t stream, const char* function, Part to,
+                   const void* from, std::size_t count, cudaMemcpyKind kind, bool blocking) {
+  by_rows(runtime, to, count, [&](const Part& row, std::size_t done, std::size_t bytes) {
     const auto* const at = static_cast<const std::byte*>(from) + done;
-    return copy_in_stream(runtime, stream, function,
-                          {to_array(runtime, row, at, bytes, bytes, 1, kind)}, blocking);
+    copy_in_stream(runtime, stream, function, {to_array(runtime, row, at, bytes, bytes, 1, kind)},
+                   blocking);
   });
 }
 
-cudaError_t copy_bytes_from(Runtime& runtime, cudaStream_t stream, const char* function, void* to,
-                            Part from, std::size_t count, cudaMemcpyKind kind, bool blocking) {
-  return by_rows(runtime, from, count, [&](const Part& row, std::size_t done, std::size_t bytes) {
+void copy_bytes_from(Runtime& runtime, cudaStream_t stream, const char* function, void* to,
+                     Part from, std::size_t count, cudaMemcpyKind kind, bool blocking) {
+  by_rows(runtime, from, count, [&](const Part& row, std::size_t done, std::size_t bytes) {
     auto* const at = static_cast<std::byte*>(to) + done;
-    return copy_in_stream(runtime, stream, function,
-                          {from_array(runtime, at, bytes, row, bytes, 1, kind)}, blocking);
+    copy_in_stream(runtime, stream, function, {from_array(runtime, at, bytes, row, bytes, 1, kind)},
+                   blocking);
   });
 }
 
@@ -199,8 +197,8 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
         divides_elements(runtime, source, width) || divides_elements(runtime, target, width);
     const ArraySide a = side_of(runtime, source, width, height, in_bytes);
     const ArraySide b = side_of(runtime, target, width, height, in_bytes);
-    return copy_at_once(runtime, "cudaMemcpy2DArrayToArray",
-                        {{a.array, a.at, a.memory, b.array, b.at, b.memory, a.extent, kind}});
+    copy_at_once(runtime, "cudaMemcpy2DArrayToArray",
+                 {{a.array, a.at, a.memory, b.array, b.at, b.memory, a.extent, kind}});
   });
 }
 VGPU_TWIN(cudaMemcpy2DArrayToArray, _ptds, 9);
@@ -212,8 +210,8 @@ VGPU_TWIN(cudaMemcpy2DArrayToArray, _ptds, 9);
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t count,
                               cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    return copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyToArray", {to, x, y}, from, count,
-                         kind, true);
+    copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyToArray", {to, x, y}, from, count, kind,
+                  true);
   });
 }
 VGPU_TWIN(cudaMemcpyToArray, _ptds, 6);
@@ -221,8 +219,7 @@ VGPU_TWIN(cudaMemcpyToArray, _ptds, 6);
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                    size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_bytes_to(runtime, stream, "cudaMemcpyToArrayAsync", {to, x, y}, from, count, kind,
-                         false);
+    copy_bytes_to(runtime, stream, "cudaMemcpyToArrayAsync", {to, x, y}, from, count, kind, false);
   });
 }
 VGPU_TWIN(cudaMemcpyToArrayAsync, _ptsz, 7);
@@ -230,8 +227,8 @@ VGPU_TWIN(cudaMemcpyToArrayAsync, _ptsz, 7);
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t count,
                                 cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    return copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyFromArray", to, {from, x, y}, count,
-                           kind, true);
+    copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyFromArray", to, {from, x, y}, count, kind,
+                    true);
   });
 }
 VGPU_TWIN(cudaMemcpyFromArray, _ptds, 6);
@@ -239,8 +236,8 @@ VGPU_TWIN(cudaMemcpyFromArray, _ptds, 6);
 cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y,
                                      size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_bytes_from(runtime, stream, "cudaMemcpyFromArrayAsync", to, {from, x, y}, count,
-                           kind, false);
+    copy_bytes_from(runtime, stream, "cudaMemcpyFromArrayAsync", to, {from, x, y}, count, kind,
+                    false);
   });
 }
 VGPU_TWIN(cudaMemcpyFromArrayAsync, _ptsz, 7);
@@ -251,13 +248,11 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cud
   return call([&](Runtime& runtime) {
     std::vector<std::byte> bytes(count);
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-      return cudaErrorInvalidMemcpyDirection;
-    const cudaError_t error =
-        copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyArrayToArray", bytes.data(),
-                        {from, from_x, from_y}, count, cudaMemcpyDeviceToHost, true);
-    if (error != cudaSuccess) return error;
-    return copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyArrayToArray", {to, to_x, to_y},
-                         bytes.data(), count, cudaMemcpyHostToDevice, true);
+      refuse(cudaErrorInvalidMemcpyDirection);
+    copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyArrayToArray", bytes.data(),
+                    {from, from_x, from_y}, count, cudaMemcpyDeviceToHost, true);
+    copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyArrayToArray", {to, to_x, to_y}, bytes.data(),
+                  count, cudaMemcpyHostToDevice, true);
   });
 }
 VGPU_TWIN(cudaMemcpyArrayToArray, _ptds, 8);

@@ -85,20 +85,17 @@ std::unique_ptr<cudaArray> described(const cudaChannelFormatDesc& desc, const Te
   return array;
 }
 
-cudaError_t allocate_array(Runtime& runtime, cudaArray_t* into, const cudaChannelFormatDesc* desc,
-                           const cudaExtent& extent, unsigned flags, const void* caller) {
+void allocate_array(Runtime& runtime, cudaArray_t* into, const cudaChannelFormatDesc* desc,
+                    const cudaExtent& extent, unsigned flags, const void* caller) {
   refuse_in_capture(runtime);
-  if (into == nullptr || desc == nullptr) return cudaErrorInvalidValue;
+  if (into == nullptr || desc == nullptr) refuse();
   const TexelFormat format = texel_format(*desc);
   check_extent(runtime, extent, flags);
   auto array = described(*desc, format, extent, flags);
   void* memory = nullptr;
-  const cudaError_t error =
-      allocate(runtime, &memory, array->image.bytes(), Origin::kDevice, 0, caller);
-  if (error != cudaSuccess) return error;
+  allocate(runtime, &memory, array->image.bytes(), Origin::kDevice, 0, caller);
   array->image.address = reinterpret_cast<std::uint64_t>(memory);
   *into = runtime.arrays.keep(std::move(array));
-  return cudaSuccess;
 }
 
 cudaExtent level_extent(const cudaExtent& base, unsigned flags, unsigned level) {
@@ -108,11 +105,11 @@ cudaExtent level_extent(const cudaExtent& base, unsigned flags, unsigned level) 
   return {half(base.width), half(base.height), is_layered(flags) ? base.depth : half(base.depth)};
 }
 
-cudaError_t allocate_mipmap(Runtime& runtime, cudaMipmappedArray_t* into,
-                            const cudaChannelFormatDesc* desc, const cudaExtent& extent,
-                            unsigned levels, unsigned flags, const void* caller) {
+void allocate_mipmap(Runtime& runtime, cudaMipmappedArray_t* into,
+                     const cudaChannelFormatDesc* desc, const cudaExtent& extent, unsigned levels,
+                     unsigned flags, const void* caller) {
   refuse_in_capture(runtime);
-  if (into == nullptr || desc == nullptr) return cudaErrorInvalidValue;
+  if (into == nullptr || desc == nullptr) refuse();
   const TexelFormat format = texel_format(*desc);
   check_extent(runtime, extent, flags);
   std::size_t most = std::max(extent.width, extent.height);
@@ -128,20 +125,18 @@ cudaError_t allocate_mipmap(Runtime& runtime, cudaMipmappedArray_t* into,
     mipmap->levels.push_back(std::move(array));
   }
   void* memory = nullptr;
-  const cudaError_t error = allocate(runtime, &memory, bytes, Origin::kDevice, 0, caller);
-  if (error != cudaSuccess) return error;
+  allocate(runtime, &memory, bytes, Origin::kDevice, 0, caller);
   for (const auto& level : mipmap->levels) {
     level->image.address += reinterpret_cast<std::uint64_t>(memory);
     runtime.arrays.add_level(*level);
   }
   *into = runtime.arrays.keep(std::move(mipmap));
-  return cudaSuccess;
 }
 
 // When no kernel uses it any longer.
-cudaError_t free_image(Runtime& runtime, const char* function, const Image& image) {
+void free_image(Runtime& runtime, const char* function, const Image& image) {
   await(runtime, all_tasks(runtime));
-  return release(runtime, function, reinterpret_cast<void*>(image.address), false);
+  release(runtime, function, reinterpret_cast<void*>(image.address), false);
 }
 
 }  // namespace
@@ -197,27 +192,26 @@ cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* des
                             size_t height, unsigned flags) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
-    return allocate_array(runtime, array, desc, {width, height, 0}, flags, caller);
+    allocate_array(runtime, array, desc, {width, height, 0}, flags, caller);
   });
 }
 
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* desc,
                               cudaExtent extent, unsigned flags) {
   const void* caller = __builtin_return_address(0);
-  return call([&](Runtime& runtime) {
-    return allocate_array(runtime, array, desc, extent, flags, caller);
-  });
+  return call(
+      [&](Runtime& runtime) { allocate_array(runtime, array, desc, extent, flags, caller); });
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array) {
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    if (array == nullptr) return cudaSuccess;
+    if (array == nullptr) return;
     const cudaArray& known = runtime.arrays.known(array);
-    if (known.of_mipmap) return cudaErrorInvalidValue;
+    if (known.of_mipmap) refuse();
     const vgpu::Image image = known.image;
     runtime.arrays.remove(known);
-    return free_image(runtime, "cudaFreeArray", image);
+    free_image(runtime, "cudaFreeArray", image);
   });
 }
 
@@ -240,7 +234,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* mipmap,
                                      unsigned levels, unsigned flags) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
-    return allocate_mipmap(runtime, mipmap, desc, extent, levels, flags, caller);
+    allocate_mipmap(runtime, mipmap, desc, extent, levels, flags, caller);
   });
 }
 
@@ -256,11 +250,11 @@ cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* level, cudaMipmappedArray_co
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    if (mipmap == nullptr) return cudaSuccess;
+    if (mipmap == nullptr) return;
     const cudaMipmappedArray& known = runtime.arrays.known(mipmap);
     const vgpu::Image image = known.levels[0]->image;
     for (const auto& level : known.levels) runtime.arrays.remove_level(*level);
     runtime.arrays.remove(known);
-    return free_image(runtime, "cudaFreeMipmappedArray", image);
+    free_image(runtime, "cudaFreeMipmappedArray", image);
   });
 }

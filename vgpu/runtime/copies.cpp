@@ -31,6 +31,11 @@ std::size_t extent(std::size_t pitch, Plane plane) {
   return overflow ? std::numeric_limits<std::size_t>::max() : bytes;
 }
 
+void check_kind(cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    refuse(cudaErrorInvalidMemcpyDirection);
+}
+
 // One side of a copy.
 struct Side {
   const char* name;  // "source", "destination"
@@ -126,24 +131,22 @@ void remark_unwritten(const Runtime& runtime, const char* function, const void* 
 
 }  // namespace
 
-cudaError_t check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
-                       const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-    return cudaErrorInvalidMemcpyDirection;
-  if (plane.width == 0 || plane.rows == 0) return cudaSuccess;
+void check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
+                const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
+  check_kind(kind);
+  if (plane.empty()) return;
   if (plane.rows > 1 && (plane.width > to_pitch || plane.width > from_pitch))
-    return cudaErrorInvalidPitchValue;
+    refuse(cudaErrorInvalidPitchValue);
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   check_side(runtime, function, {"destination", to, to_pitch, to_device}, plane, true);
   check_side(runtime, function, {"source", from, from_pitch, from_device}, plane, false);
-  return cudaSuccess;
 }
 
-cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
-                 const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
-  const auto error = check_copy(runtime, function, to, to_pitch, from, from_pitch, plane, kind);
-  if (error != cudaSuccess || plane.width == 0 || plane.rows == 0) return error;
+void copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch, const void* from,
+          std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
+  check_copy(runtime, function, to, to_pitch, from, from_pitch, plane, kind);
+  if (plane.empty()) return;
   if (plane.width == to_pitch && plane.width == from_pitch) plane = {plane.width * plane.rows, 1};
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
@@ -152,7 +155,7 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
       if (auto fault = doubt_about(runtime, function, source + row * from_pitch, plane.width)) {
         if (runtime.settings.fail_fast) {
           keep_fault(runtime, *fault);
-          return runtime.fault.code;
+          refuse(runtime.fault.code);
         }
         keep_finding(runtime, *fault, 1);
       }
@@ -162,38 +165,34 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
     std::memmove(target + row * to_pitch, source + row * from_pitch, plane.width);
     runtime.memory.copy_written(target + row * to_pitch, source + row * from_pitch, plane.width);
   }
-  return cudaSuccess;
 }
 
-cudaError_t check_set(Runtime& runtime, const char* function, void* to, std::size_t pitch,
-                      Plane plane) {
-  if (plane.width == 0 || plane.rows == 0) return cudaSuccess;
-  if (plane.rows > 1 && plane.width > pitch) return cudaErrorInvalidPitchValue;
+void check_set(Runtime& runtime, const char* function, void* to, std::size_t pitch, Plane plane) {
+  if (plane.empty()) return;
+  if (plane.rows > 1 && plane.width > pitch) refuse(cudaErrorInvalidPitchValue);
   check_side(runtime, function, {"destination", to, pitch, true}, plane, true);
-  return cudaSuccess;
 }
 
-cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
-                Plane plane) {
-  const auto error = check_set(runtime, function, to, pitch, plane);
-  if (error != cudaSuccess || plane.width == 0 || plane.rows == 0) return error;
+void set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
+         Plane plane) {
+  check_set(runtime, function, to, pitch, plane);
+  if (plane.empty()) return;
   if (plane.width == pitch) plane = {plane.width * plane.rows, 1};
   auto* target = static_cast<std::byte*>(to);
   for (std::size_t row = 0; row < plane.rows; ++row)
     runtime.memory.fill(target + row * pitch, value & 255, plane.width);
-  return cudaSuccess;
 }
 
 namespace {
 
 // Calls `use`, copy or check_copy, for every layer.
 template <class Use>
-cudaError_t for_each_layer(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what,
-                           Use use) {
+void for_each_layer(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what,
+                    Use use) {
   if (what.srcArray != nullptr || what.dstArray != nullptr)
     return for_each_layer(runtime, function, without_arrays(runtime, what), use);
   const cudaExtent& extent = what.extent;
-  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
   const auto start = [](const cudaPitchedPtr& memory, const cudaPos& at, std::size_t z) {
     return static_cast<std::byte*>(memory.ptr) + ((at.z + z) * memory.ysize + at.y) * memory.pitch +
            at.x;
@@ -201,50 +200,45 @@ cudaError_t for_each_layer(Runtime& runtime, const char* function, const cudaMem
   const auto fits = [&](const cudaPitchedPtr& memory, const cudaPos& at) {
     return extent.depth == 1 || at.y + extent.height <= memory.ysize;
   };
-  if (!fits(what.srcPtr, what.srcPos) || !fits(what.dstPtr, what.dstPos))
-    return cudaErrorInvalidValue;
+  if (!fits(what.srcPtr, what.srcPos) || !fits(what.dstPtr, what.dstPos)) refuse();
   // Pass a null pointer unchanged, so that the error message names it and not an offset from it.
   if (what.srcPtr.ptr == nullptr || what.dstPtr.ptr == nullptr) {
     return use(runtime, function, what.dstPtr.ptr, what.dstPtr.pitch, what.srcPtr.ptr,
                what.srcPtr.pitch, {extent.width, extent.height}, what.kind);
   }
   for (std::size_t z = 0; z < extent.depth; ++z) {
-    const auto error = use(runtime, function, start(what.dstPtr, what.dstPos, z), what.dstPtr.pitch,
-                           start(what.srcPtr, what.srcPos, z), what.srcPtr.pitch,
-                           {extent.width, extent.height}, what.kind);
-    if (error != cudaSuccess) return error;
+    use(runtime, function, start(what.dstPtr, what.dstPos, z), what.dstPtr.pitch,
+        start(what.srcPtr, what.srcPos, z), what.srcPtr.pitch, {extent.width, extent.height},
+        what.kind);
   }
-  return cudaSuccess;
 }
 
-bool is_element(unsigned size) { return size == 1 || size == 2 || size == 4; }
+void check_element(unsigned size) {
+  if (size != 1 && size != 2 && size != 4) refuse();
+}
 
 }  // namespace
 
-cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what) {
-  return for_each_layer(runtime, function, what, copy);
+void copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what) {
+  for_each_layer(runtime, function, what, copy);
 }
 
-cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what) {
+void set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what) {
   const std::size_t size = what.elementSize, width = what.width * size;
-  if (!is_element(what.elementSize)) return cudaErrorInvalidValue;
-  const Plane plane{width, what.height};
+  check_element(what.elementSize);
   // set() makes the checks. Larger elements are stored afterwards.
-  if (const auto error =
-          set(runtime, function, what.dst, what.pitch, static_cast<int>(what.value & 255), plane);
-      error != cudaSuccess || size == 1) {
-    return error;
-  }
+  set(runtime, function, what.dst, what.pitch, static_cast<int>(what.value & 255),
+      {width, what.height});
+  if (size == 1) return;
   for (std::size_t row = 0; row < what.height; ++row) {
     std::byte* const at = static_cast<std::byte*>(what.dst) + row * what.pitch;
     for (std::size_t i = 0; i < width; i += size) std::memcpy(at + i, &what.value, size);
     runtime.memory.mark_written(at, width);
   }
-  return cudaSuccess;
 }
 
-cudaError_t copy_in_stream(Runtime& runtime, cudaStream_t handle, const char* function,
-                           const CopyWork& work, bool blocking) {
+void copy_in_stream(Runtime& runtime, cudaStream_t handle, const char* function,
+                    const CopyWork& work, bool blocking) {
   Stream& stream = stream_for(runtime, handle);
   if (capture_of(stream) != nullptr) return record(stream, work);
   if (work.what.srcArray != nullptr || work.what.dstArray != nullptr) {
@@ -258,38 +252,34 @@ cudaError_t copy_in_stream(Runtime& runtime, cudaStream_t handle, const char* fu
   if (!blocking && known(work.what.srcPtr) && known(work.what.dstPtr))
     return submit_copy(runtime, stream, function, work.what);
   const Tasks before = predecessors(runtime, stream);
-  if (!before.unfinished.empty()) {
-    const auto error = for_each_layer(runtime, function, work.what, check_copy);
-    if (error != cudaSuccess) return error;
-  }
+  if (!before.unfinished.empty()) for_each_layer(runtime, function, work.what, check_copy);
   await(runtime, before);
-  return copy_3d(runtime, function, work.what);
+  copy_3d(runtime, function, work.what);
 }
 
-cudaError_t submit_copy(Runtime& runtime, Stream& stream, const char* function,
-                        const cudaMemcpy3DParms& what) {
-  return run_in_order(
-      runtime, stream, [&] { return for_each_layer(runtime, function, what, check_copy); },
-      [&runtime, function, what] { return copy_3d(runtime, function, what); });
+void submit_copy(Runtime& runtime, Stream& stream, const char* function,
+                 const cudaMemcpy3DParms& what) {
+  run_in_order(
+      runtime, stream, [&] { for_each_layer(runtime, function, what, check_copy); },
+      [&runtime, function, what] { copy_3d(runtime, function, what); });
 }
 
-cudaError_t submit_set(Runtime& runtime, Stream& stream, const char* function,
-                       const cudaMemsetParams& what) {
+void submit_set(Runtime& runtime, Stream& stream, const char* function,
+                const cudaMemsetParams& what) {
   const auto check = [&] {
-    if (!is_element(what.elementSize)) return cudaErrorInvalidValue;
-    return check_set(runtime, function, what.dst, what.pitch,
-                     {what.width * what.elementSize, what.height});
+    check_element(what.elementSize);
+    check_set(runtime, function, what.dst, what.pitch,
+              {what.width * what.elementSize, what.height});
   };
-  return run_in_order(runtime, stream, check,
-                      [&runtime, function, what] { return set_elements(runtime, function, what); });
+  run_in_order(runtime, stream, check,
+               [&runtime, function, what] { set_elements(runtime, function, what); });
 }
 
-cudaError_t copy_at_once(Runtime& runtime, const char* function, const CopyWork& work) {
-  if (work.what.kind < cudaMemcpyHostToHost || work.what.kind > cudaMemcpyDefault)
-    return cudaErrorInvalidMemcpyDirection;
+void copy_at_once(Runtime& runtime, const char* function, const CopyWork& work) {
+  check_kind(work.what.kind);
   refuse_in_captured_default(runtime);
-  return copy_in_stream(runtime, kDefaultStream, function, work,
-                        work.what.kind != cudaMemcpyDeviceToDevice);
+  copy_in_stream(runtime, kDefaultStream, function, work,
+                 work.what.kind != cudaMemcpyDeviceToDevice);
 }
 
 }  // namespace vgpu::runtime
@@ -312,22 +302,24 @@ SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std:
       const char* const function = #name;                     \
       constexpr cudaStream_t stream = kDefaultStream;         \
       refuse_in_captured_default(runtime);                    \
-      return operation;                                       \
+      operation;                                              \
     });                                                       \
   }                                                           \
   cudaError_t name##Async(__VA_ARGS__, cudaStream_t stream) { \
     return call([&](Runtime& runtime) {                       \
       const char* const function = #name "Async";             \
-      return operation;                                       \
+      operation;                                              \
     });                                                       \
   }                                                           \
   static_assert(true)
 
-cudaError_t vgpu::runtime::set_in(Runtime& runtime, cudaStream_t stream, const char* function,
-                                  const SetWork& work) {
+void vgpu::runtime::set_in(Runtime& runtime, cudaStream_t stream, const char* function,
+                           const SetWork& work) {
   Stream& on = stream_for(runtime, stream);
-  return capture_of(on) != nullptr ? record(on, work)
-                                   : submit_set(runtime, on, function, work.what);
+  if (capture_of(on) != nullptr)
+    record(on, work);
+  else
+    submit_set(runtime, on, function, work.what);
 }
 
 VGPU_COPY_FORMS(cudaMemcpy, copy_work(to, bytes, from, bytes, bytes, 1, kind), void* to,
@@ -339,8 +331,7 @@ namespace {
 
 CopyWork rectangle(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                    std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-    refuse(cudaErrorInvalidMemcpyDirection);
+  check_kind(kind);
   return copy_work(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
@@ -376,15 +367,13 @@ VGPU_TWIN(cudaMemset2DAsync, _ptsz, 6);
 namespace {
 
 // Uses the memory's own pitch. A three-dimensional fill is a sequence of two-dimensional fills.
-cudaError_t set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
-                   const cudaPitchedPtr& memory, int value, const cudaExtent& extent) {
+void set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
+            const cudaPitchedPtr& memory, int value, const cudaExtent& extent) {
   for (std::size_t z = 0; z < extent.depth; ++z) {
     auto* start = static_cast<std::byte*>(memory.ptr) + z * memory.ysize * memory.pitch;
-    const SetWork work = set_work(start, memory.pitch, value, extent.width, extent.height);
-    const auto error = set_in(runtime, stream, function, work);
-    if (error != cudaSuccess) return error;
+    set_in(runtime, stream, function,
+           set_work(start, memory.pitch, value, extent.width, extent.height));
   }
-  return cudaSuccess;
 }
 
 }  // namespace

@@ -11,48 +11,47 @@ namespace vgpu::runtime {
 // the device side is not entirely inside a live allocation.
 struct Plane {
   std::size_t width = 0, rows = 1;
+  bool empty() const { return width == 0 || rows == 0; }
 };
-cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
-                 const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
-cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
-                Plane plane);
+void copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch, const void* from,
+          std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
+void set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
+         Plane plane);
 
 // The checks of the above alone.
-cudaError_t check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
-                       const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
-cudaError_t check_set(Runtime& runtime, const char* function, void* to, std::size_t pitch,
-                      Plane plane);
+void check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
+                const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
+void check_set(Runtime& runtime, const char* function, void* to, std::size_t pitch, Plane plane);
 
 // The same for CUDA's structures for three-dimensional copies and for fills by elements.
-cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what);
-cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what);
+void copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what);
+void set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what);
 
 // The same behind the stream's earlier work.
-cudaError_t submit_copy(Runtime& runtime, Stream& stream, const char* function,
-                        const cudaMemcpy3DParms& what);
-cudaError_t submit_set(Runtime& runtime, Stream& stream, const char* function,
-                       const cudaMemsetParams& what);
+void submit_copy(Runtime& runtime, Stream& stream, const char* function,
+                 const cudaMemcpy3DParms& what);
+void submit_set(Runtime& runtime, Stream& stream, const char* function,
+                const cudaMemsetParams& what);
 // Copies, or adds a node if the stream is being captured. A copy from or to pageable memory, or one
 // that is `blocking`, is complete at the return.
-cudaError_t copy_in_stream(Runtime& runtime, cudaStream_t stream, const char* function,
-                           const CopyWork& work, bool blocking = false);
+void copy_in_stream(Runtime& runtime, cudaStream_t stream, const char* function,
+                    const CopyWork& work, bool blocking = false);
 // Fills in a stream, or adds a node if the stream is being captured.
-cudaError_t set_in(Runtime& runtime, cudaStream_t stream, const char* function,
-                   const SetWork& work);
+void set_in(Runtime& runtime, cudaStream_t stream, const char* function, const SetWork& work);
 // As the functions without a stream: complete at the return, unless it is between device memory.
-cudaError_t copy_at_once(Runtime& runtime, const char* function, const CopyWork& work);
+void copy_at_once(Runtime& runtime, const char* function, const CopyWork& work);
 
 }  // namespace vgpu::runtime
 
 // Defines `name` and `nameAsync`, which copy as `work` says, an expression of the parameters and of
 // `runtime`.
-#define VGPU_COPY_FORMS(name, work, ...)                                                         \
-  cudaError_t name(__VA_ARGS__) {                                                                \
-    return call([&](Runtime& runtime) { return copy_at_once(runtime, #name, CopyWork{work}); }); \
-  }                                                                                              \
-  cudaError_t name##Async(__VA_ARGS__, cudaStream_t stream) {                                    \
-    return call([&](Runtime& runtime) {                                                          \
-      return copy_in_stream(runtime, stream, #name "Async", CopyWork{work});                     \
-    });                                                                                          \
-  }                                                                                              \
+#define VGPU_COPY_FORMS(name, work, ...)                                                  \
+  cudaError_t name(__VA_ARGS__) {                                                         \
+    return call([&](Runtime& runtime) { copy_at_once(runtime, #name, CopyWork{work}); }); \
+  }                                                                                       \
+  cudaError_t name##Async(__VA_ARGS__, cudaStream_t stream) {                             \
+    return call([&](Runtime& runtime) {                                                   \
+      copy_in_stream(runtime, stream, #name "Async", CopyWork{work});                     \
+    });                                                                                   \
+  }                                                                                       \
   static_assert(true)

@@ -21,8 +21,8 @@ namespace {
 template <class Body>
 cudaError_t about_device(int ordinal, Body body) {
   return query([&](Runtime& runtime) {
-    if (!runtime.has_device(ordinal)) return cudaErrorInvalidDevice;
-    return body(runtime, runtime.settings.devices[static_cast<std::size_t>(ordinal)]);
+    if (!runtime.has_device(ordinal)) refuse(cudaErrorInvalidDevice);
+    body(runtime, runtime.settings.devices[static_cast<std::size_t>(ordinal)]);
   });
 }
 
@@ -74,20 +74,19 @@ cudaError_t cudaSetDevice(int device) {
     primary.used = true;
     primary.destroyed = false;
     set_context(&primary);
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
-  return about_device(device, [](Runtime&, const vgpu::Device&) { return cudaSuccess; });
+  return about_device(device, [](Runtime&, const vgpu::Device&) {});
 }
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
   return query([&](Runtime& runtime) {
-    if (devices == nullptr || count < 0) return cudaErrorInvalidValue;
+    if (devices == nullptr || count < 0) refuse();
     const bool all =
         std::all_of(devices, devices + count, [&](int d) { return runtime.has_device(d); });
-    return all ? cudaSuccess : cudaErrorInvalidDevice;
+    if (!all) refuse(cudaErrorInvalidDevice);
   });
 }
 
@@ -97,8 +96,7 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return query([&](Runtime&) {
-    return (flags & ~static_cast<unsigned>(cudaDeviceMask)) == 0 ? cudaSuccess
-                                                                 : cudaErrorInvalidValue;
+    if ((flags & ~static_cast<unsigned>(cudaDeviceMask)) != 0) refuse();
   });
 }
 
@@ -108,40 +106,36 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
-    if (properties == nullptr) return cudaErrorInvalidValue;
+    if (properties == nullptr) refuse();
     *properties = properties_of(asked);
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
     const auto known = attribute_of(asked, attribute);
-    if (value == nullptr || !known) return cudaErrorInvalidValue;
+    if (value == nullptr || !known) refuse();
     *value = *known;
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
     const std::string id = vgpu::pci_bus_id(asked.place);
-    if (text == nullptr || length <= static_cast<int>(id.size())) return cudaErrorInvalidValue;
+    if (text == nullptr || length <= static_cast<int>(id.size())) refuse();
     std::strcpy(text, id.c_str());
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return query([&](Runtime& runtime) {
-    if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
+    if (device == nullptr || text == nullptr) refuse();
     const auto& devices = runtime.settings.devices;
     const auto found = std::ranges::find_if(devices, [&](const vgpu::Device& visible) {
       return vgpu::pci_bus_id(visible.place) == text;
     });
-    if (found == devices.end()) return cudaErrorInvalidValue;
+    if (found == devices.end()) refuse();
     *device = static_cast<int>(found - devices.begin());
-    return cudaSuccess;
   });
 }
 
@@ -155,18 +149,17 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return call([&](Runtime& runtime) {
-    if (flags != 0) return cudaErrorInvalidValue;
-    if (!runtime.has_device(peer) || peer == Runtime::ordinal()) return cudaErrorInvalidDevice;
-    return peers().emplace(Runtime::ordinal(), peer).second ? cudaSuccess
-                                                            : cudaErrorPeerAccessAlreadyEnabled;
+    if (flags != 0) refuse();
+    if (!runtime.has_device(peer) || peer == Runtime::ordinal()) refuse(cudaErrorInvalidDevice);
+    if (!peers().emplace(Runtime::ordinal(), peer).second)
+      refuse(cudaErrorPeerAccessAlreadyEnabled);
   });
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return call([&](Runtime& runtime) {
-    if (!runtime.has_device(peer)) return cudaErrorInvalidDevice;
-    return peers().erase({Runtime::ordinal(), peer}) != 0 ? cudaSuccess
-                                                          : cudaErrorPeerAccessNotEnabled;
+    if (!runtime.has_device(peer)) refuse(cudaErrorInvalidDevice);
+    if (peers().erase({Runtime::ordinal(), peer}) == 0) refuse(cudaErrorPeerAccessNotEnabled);
   });
 }
 
@@ -232,8 +225,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
   return call([&](Runtime&) {
-    const bool known = config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
-    return known ? cudaSuccess : cudaErrorInvalidValue;
+    if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual) refuse();
   });
 }
 
@@ -242,7 +234,7 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
 }
 
 cudaError_t cudaCtxResetPersistingL2Cache() {
-  return call([](Runtime&) { return cudaSuccess; });
+  return call([](Runtime&) {});
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
@@ -255,7 +247,7 @@ VGPU_BY(cudaDriverGetVersion, 1, cudaRuntimeGetVersion(a0));
 
 // Without effect: every launch is counted, whether a profiler is on or off.
 cudaError_t cudaProfilerStart() {
-  return call([](Runtime&) { return cudaSuccess; });
+  return call([](Runtime&) {});
 }
 
 VGPU_BY(cudaProfilerStop, 0, cudaProfilerStart());

@@ -24,6 +24,11 @@ Event* Streams::find(cudaEvent_t handle) {
   return found == events_.end() ? nullptr : found->second.get();
 }
 
+Event& Streams::known(cudaEvent_t handle) {
+  if (Event* const event = find(handle)) return *event;
+  refuse(cudaErrorInvalidResourceHandle);
+}
+
 bool Streams::destroy(cudaEvent_t handle) { return events_.erase(handle) != 0; }
 
 }  // namespace vgpu::runtime
@@ -45,19 +50,14 @@ VGPU_BY(cudaEventCreate, 1, cudaEventCreateWithFlags(a0, cudaEventDefault));
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, unsigned flags) {
   return call([&](Runtime& runtime) {
-    Event* event = runtime.streams.find(handle);
-    if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    Event& event = runtime.streams.known(handle);
     Stream& on = stream_for(runtime, stream);
-    if (capture_of(on) == nullptr) {
-      event->captured = false;
-      mark(runtime, *event, on);
-      return cudaSuccess;
-    }
-    if (flags == cudaEventRecordExternal) return record(on, EventWork{handle, true});
-    event->captured = true;
-    event->capture = on.capture;
-    event->after = on.last;
-    return cudaSuccess;
+    if (capture_of(on) != nullptr && flags == cudaEventRecordExternal)
+      return record(on, EventWork{handle, true});
+    event.captured = capture_of(on) != nullptr;
+    if (!event.captured) return mark(runtime, event, on);
+    event.capture = on.capture;
+    event.after = on.last;
   });
 }
 VGPU_TWIN(cudaEventRecordWithFlags, _ptsz, 3);
@@ -70,11 +70,10 @@ namespace {
 template <class Use>
 cudaError_t with_event(cudaEvent_t handle, Use use) {
   return call([&](Runtime& runtime) {
-    const Event* event = runtime.streams.find(handle);
-    if (event == nullptr) return cudaErrorInvalidResourceHandle;
-    if (!event->captured) return use(runtime, Tasks{event->work, event->last_task}, event->shared);
-    if (const auto capture = event->capture.lock()) capture->broken = true;
-    return cudaErrorCapturedEvent;
+    const Event& event = runtime.streams.known(handle);
+    if (!event.captured) return use(runtime, Tasks{event.work, event.last_task}, event.shared);
+    if (const auto capture = event.capture.lock()) capture->broken = true;
+    refuse(cudaErrorCapturedEvent);
   });
 }
 
@@ -110,36 +109,33 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
       const Unlocked meanwhile(runtime.mutex);
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return call([&](Runtime& runtime) {
-    if (milliseconds == nullptr) return cudaErrorInvalidValue;
-    const Event* first = runtime.streams.find(start);
-    const Event* last = runtime.streams.find(end);
-    for (const Event* event : {first, last}) {
-      if (event == nullptr || !event->recorded || (event->flags & cudaEventDisableTiming) != 0) {
-        return cudaErrorInvalidResourceHandle;
-      }
+    if (milliseconds == nullptr) refuse();
+    const Event& first = runtime.streams.known(start);
+    const Event& last = runtime.streams.known(end);
+    for (const Event* event : {&first, &last}) {
+      if (!event->recorded || (event->flags & cudaEventDisableTiming) != 0)
+        refuse(cudaErrorInvalidResourceHandle);
     }
-    if (!is_over(*first) || !is_over(*last)) return cudaErrorNotReady;
+    if (!is_over(first) || !is_over(last)) refuse(cudaErrorNotReady);
     if (!std::exchange(runtime.time_said, true))
       say("times between events are those of this host's clock: they say nothing of a GPU's");
     // The clock's resolution may hide a short time, so that the minimum is one clock tick.
-    const auto elapsed = time_of(*last) - time_of(*first);
-    const bool forward = first != last && elapsed >= elapsed.zero();
+    const auto elapsed = time_of(last) - time_of(first);
+    const bool forward = &first != &last && elapsed >= elapsed.zero();
     *milliseconds =
         std::chrono::duration<float, std::milli>(
             forward ? std::max(elapsed, std::chrono::steady_clock::duration(1)) : elapsed)
             .count();
-    return cudaSuccess;
   });
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return call([&](Runtime& runtime) {
-    return runtime.streams.destroy(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (!runtime.streams.destroy(event)) refuse(cudaErrorInvalidResourceHandle);
   });
 }

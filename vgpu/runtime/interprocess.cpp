@@ -137,15 +137,14 @@ void* Interprocess::open(Runtime& runtime, const cudaIpcMemHandle_t& handle) {
   return pointer;
 }
 
-cudaError_t Interprocess::close(Runtime& runtime, void* pointer) {
+void Interprocess::close(Runtime& runtime, void* pointer) {
   const auto found = opened_.find(pointer);
-  if (found == opened_.end()) return cudaErrorInvalidValue;
-  if (--found->second.count != 0) return cudaSuccess;
+  if (found == opened_.end()) refuse();
+  if (--found->second.count != 0) return;
   runtime.memory.disown(pointer);
   runtime.pointers.remove(pointer);
   munmap(found->second.mapping, found->second.mapped);
   opened_.erase(found);
-  return cudaSuccess;
 }
 
 void Interprocess::forget(const void* pointer) {
@@ -198,6 +197,6 @@ cudaError_t cudaIpcCloseMemHandle(void* pointer) {
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
     await(runtime, all_tasks(runtime));
-    return runtime.interprocess.close(runtime, pointer);
+    runtime.interprocess.close(runtime, pointer);
   });
 }

@@ -18,7 +18,7 @@ class Interprocess {
   cudaIpcMemHandle_t share(Runtime& runtime, const void* pointer, std::size_t bytes);
   // Maps what another process shared. Throws Failure.
   void* open(Runtime& runtime, const cudaIpcMemHandle_t& handle);
-  cudaError_t close(Runtime& runtime, void* pointer);
+  void close(Runtime& runtime, void* pointer);
   bool has_opened(const void* pointer) const { return opened_.contains(pointer); }
   // Whether other processes may write the allocation that begins at `pointer`.
   bool is_shared(const void* pointer) const {

@@ -385,7 +385,7 @@ void run_launches(Runtime& runtime, Function& by, const std::vector<DeviceLaunch
 
 }  // namespace
 
-cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const Request& request) {
+void launch(Runtime& runtime, Stream& stream, const void* handle, const Request& request) {
   Function& function = known_function(runtime, handle);
   const Kernel& kernel = loaded_kernel(runtime, function);
   const KernelAttributes& attributes = vgpu::attributes(kernel);
@@ -393,16 +393,14 @@ cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const R
   const std::size_t count = attributes.params.size();
   if (count != 0 &&
       (request.arguments == nullptr || std::find(request.arguments, request.arguments + count,
-                                                 nullptr) != request.arguments + count)) {
-    return cudaErrorInvalidValue;
-  }
+                                                 nullptr) != request.arguments + count))
+    refuse();
   const Queued queued =
       prepared(runtime, function, kernel, request, pack(attributes, request.arguments));
   require_executable(queued);
   submit(
       runtime, stream, [&runtime, launch = queued]() mutable { run(runtime, launch); },
       runtime.settings.launch_blocking);
-  return cudaSuccess;
 }
 
 }  // namespace vgpu::runtime

@@ -50,7 +50,7 @@ cudaFuncAttributes attributes_of(Runtime& runtime, Function& function);
 void say_unknown_registers(Runtime& runtime, const char* call, const Function& function);
 
 // Checks the launch and queues it.
-cudaError_t launch(Runtime& runtime, Stream& stream, const void* handle, const Request& request);
+void launch(Runtime& runtime, Stream& stream, const void* handle, const Request& request);
 
 // Stores a fault as the device's sticky error and reports it. If a queued task caused it, the
 // program sees the error when it synchronises, else from now on.

@@ -26,13 +26,13 @@ std::vector<Configuration>& configurations() {
 }
 
 // Launches, or adds a node if the stream is being captured.
-cudaError_t launch_or_record(Runtime& runtime, const void* function, const Request& request) {
+void launch_or_record(Runtime& runtime, const void* function, const Request& request) {
   Stream& on = stream_for(runtime, request.stream);
   if (capture_of(on) == nullptr) return launch(runtime, on, function, request);
   KernelWork work = kernel_work(runtime, function, request.grid, request.block,
                                 request.dynamic_shared, request.arguments, request.cooperative);
   work.cluster = request.cluster;
-  return record(on, std::move(work));
+  record(on, std::move(work));
 }
 
 // Whether the calling thread is in the stub of a kernel, which drops what the launch returns.
@@ -56,11 +56,9 @@ void note_dropped(Runtime& runtime, const void* handle, cudaError_t code, const 
        "", 0});
 }
 
-cudaError_t launch_in_stub(Runtime& runtime, const void* function, const Request& request) {
+void launch_in_stub(Runtime& runtime, const void* function, const Request& request) {
   try {
-    const cudaError_t error = launch_or_record(runtime, function, request);
-    note_dropped(runtime, function, error, "");
-    return error;
+    launch_or_record(runtime, function, request);
   } catch (const Failure& failure) {
     const dim3& grid = request.grid;
     const bool nothing_to_do = grid.x == 0 || grid.y == 0 || grid.z == 0;
@@ -93,8 +91,10 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
   const bool dropped = std::exchange(in_stub(), false);
   return call([&](Runtime& runtime) {
     const Request request{grid, block, arguments, shared, stream, false, {0, 0, 0}};
-    return dropped ? launch_in_stub(runtime, function, request)
-                   : launch_or_record(runtime, function, request);
+    if (dropped)
+      launch_in_stub(runtime, function, request);
+    else
+      launch_or_record(runtime, function, request);
   });
 }
 VGPU_TWIN(cudaLaunchKernel, _ptsz, 6);
@@ -105,8 +105,7 @@ VGPU_TWIN(__cudaLaunchKernel, _ptsz, 6);
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
                                         void** arguments, size_t shared, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return launch_or_record(runtime, function,
-                            {grid, block, arguments, shared, stream, true, {0, 0, 0}});
+    launch_or_record(runtime, function, {grid, block, arguments, shared, stream, true, {0, 0, 0}});
   });
 }
 VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz, 6);
@@ -114,8 +113,7 @@ VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz, 6);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** arguments) {
   return call([&](Runtime& runtime) {
-    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr))
-      return cudaErrorInvalidValue;
+    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) refuse();
     Request request{
         config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream,
         false,           {0, 0, 0}};
@@ -128,7 +126,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
         case cudaLaunchAttributeClusterDimension: {
           const auto& cluster = attribute.val.clusterDim;
           if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0)
-            return cudaErrorInvalidClusterSize;
+            refuse(cudaErrorInvalidClusterSize);
           request.cluster = {cluster.x, cluster.y, cluster.z};
           break;
         }
@@ -147,7 +145,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
                                                     static_cast<int>(attribute.id)));
       }
     }
-    return launch_or_record(runtime, function, request);
+    launch_or_record(runtime, function, request);
   });
 }
 VGPU_TWIN(cudaLaunchKernelExC, _ptsz, 3);

@@ -23,20 +23,19 @@ void await_users(Runtime& runtime, const void* pointer) {
     await(runtime, tasks_of_device(runtime, block->device));
 }
 
-// False if the product overflows.
-bool multiply(std::size_t a, std::size_t b, std::size_t& product) {
-  return !__builtin_mul_overflow(a, b, &product);
+std::size_t product(std::size_t a, std::size_t b) {
+  std::size_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) refuse(cudaErrorMemoryAllocation);
+  return result;
 }
 
-cudaError_t allocate_pitched(Runtime& runtime, void** pointer, std::size_t* pitch,
-                             std::size_t width, std::size_t rows, const void* caller) {
-  if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
+void allocate_pitched(Runtime& runtime, void** pointer, std::size_t* pitch, std::size_t width,
+                      std::size_t rows, const void* caller) {
+  if (pointer == nullptr || pitch == nullptr) refuse();
   if (width > std::numeric_limits<std::size_t>::max() - kPitchAlignment)
-    return cudaErrorMemoryAllocation;
+    refuse(cudaErrorMemoryAllocation);
   *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
-  std::size_t bytes = 0;
-  if (!multiply(*pitch, rows, bytes)) return cudaErrorMemoryAllocation;
-  return allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller);
+  allocate(runtime, pointer, product(*pitch, rows), Origin::kDevice, 0, caller);
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    return allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller);
+    allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller);
   });
 }
 
@@ -54,7 +53,7 @@ cudaError_t cudaFree(void* pointer) {
     refuse_in_capture(runtime);
     await_users(runtime, pointer);
     forget_pooled(runtime, pointer);
-    return release(runtime, "cudaFree", pointer, false);
+    release(runtime, "cudaFree", pointer, false);
   });
 }
 
@@ -62,8 +61,8 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
-    return allocate(runtime, pointer, bytes, Origin::kManaged, flags, caller);
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) refuse();
+    allocate(runtime, pointer, bytes, Origin::kManaged, flags, caller);
   });
 }
 
@@ -71,7 +70,7 @@ cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    return allocate(runtime, pointer, bytes, Origin::kPinnedHost, 0, caller);
+    allocate(runtime, pointer, bytes, Origin::kPinnedHost, 0, caller);
   });
 }
 
@@ -81,15 +80,15 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
     refuse_in_capture(runtime);
     constexpr unsigned kKnown =
         cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
-    if ((flags & ~kKnown) != 0) return cudaErrorInvalidValue;
-    return allocate(runtime, pointer, bytes, Origin::kPinnedHost, flags, caller);
+    if ((flags & ~kKnown) != 0) refuse();
+    allocate(runtime, pointer, bytes, Origin::kPinnedHost, flags, caller);
   });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
   return call([&](Runtime& runtime) {
     await_users(runtime, pointer);
-    return release(runtime, "cudaFreeHost", pointer, true);
+    release(runtime, "cudaFreeHost", pointer, true);
   });
 }
 
@@ -146,7 +145,7 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    return allocate_pitched(runtime, pointer, pitch, width, height, caller);
+    allocate_pitched(runtime, pointer, pitch, width, height, caller);
   });
 }
 
@@ -154,12 +153,11 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    if (pitched == nullptr) return cudaErrorInvalidValue;
-    std::size_t rows = 0;
-    if (!multiply(extent.height, extent.depth, rows)) return cudaErrorMemoryAllocation;
+    if (pitched == nullptr) refuse();
+    const std::size_t rows = product(extent.height, extent.depth);
     pitched->xsize = extent.width;
     pitched->ysize = extent.height;
-    return allocate_pitched(runtime, &pitched->ptr, &pitched->pitch, extent.width, rows, caller);
+    allocate_pitched(runtime, &pitched->ptr, &pitched->pitch, extent.width, rows, caller);
   });
 }
 

@@ -105,7 +105,7 @@ MemoryWork memory_work(Runtime& runtime, const MemoryOperations& params) {
   return work;
 }
 
-cudaError_t submit(Runtime& runtime, Stream& stream, const MemoryWork& work) {
+void submit(Runtime& runtime, Stream& stream, const MemoryWork& work) {
   submit(runtime, stream, [&runtime, operations = work.operations] {
     for (const MemoryOperation& operation : operations) {
       if (operation.type == MemoryOperation::kBarrier) continue;  // all work is ordered
@@ -118,7 +118,6 @@ cudaError_t submit(Runtime& runtime, Stream& stream, const MemoryWork& work) {
         write(runtime, operation);
     }
   });
-  return cudaSuccess;
 }
 
 }  // namespace vgpu::runtime

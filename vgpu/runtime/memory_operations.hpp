@@ -24,6 +24,6 @@ constexpr auto kMemoryOperationsNode = static_cast<cudaGraphNodeType>(12);
 MemoryWork memory_work(Runtime& runtime, const MemoryOperations& params);
 
 // Queues the operations, one after the other.
-cudaError_t submit(Runtime& runtime, Stream& stream, const MemoryWork& work);
+void submit(Runtime& runtime, Stream& stream, const MemoryWork& work);
 
 }  // namespace vgpu::runtime

@@ -26,6 +26,11 @@ Pool* Pools::find(cudaMemPool_t handle) {
   return nullptr;
 }
 
+Pool& Pools::known(cudaMemPool_t handle) {
+  if (Pool* const pool = find(handle)) return *pool;
+  refuse();
+}
+
 bool Pools::destroy(cudaMemPool_t handle) {
   return std::erase_if(pools_, [&](const auto& pool) {
            return reinterpret_cast<cudaMemPool_t>(pool.get()) == handle;
@@ -48,18 +53,15 @@ bool Pools::is_default(cudaMemPool_t pool) const {
   return std::ranges::any_of(defaults_, [&](const auto& item) { return item.second == pool; });
 }
 
-cudaError_t allocate_from(Runtime& runtime, cudaMemPool_t handle, void** pointer, std::size_t bytes,
-                          const void* caller) {
-  Pool* pool = runtime.pools.find(handle);
-  if (pool == nullptr || pointer == nullptr) return cudaErrorInvalidValue;
-  const int former = std::exchange(Runtime::ordinal(), pool->device);
-  const cudaError_t error = allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller);
-  Runtime::ordinal() = former;
-  if (error != cudaSuccess || bytes == 0) return error;
+void allocate_from(Runtime& runtime, cudaMemPool_t handle, void** pointer, std::size_t bytes,
+                   const void* caller) {
+  Pool& pool = runtime.pools.known(handle);
+  const OnDevice there(pool.device);
+  allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller);
+  if (bytes == 0) return;
   runtime.pointers.starting_at(*pointer)->pool = handle;
-  pool->used += bytes;
-  pool->most_used = std::max(pool->most_used, pool->used);
-  return cudaSuccess;
+  pool.used += bytes;
+  pool.most_used = std::max(pool.most_used, pool.used);
 }
 
 void forget_pooled(Runtime& runtime, void* pointer) {
@@ -71,43 +73,32 @@ void forget_pooled(Runtime& runtime, void* pointer) {
 
 namespace {
 
-// Calls `body(Pool&)` for a live pool.
-template <class Body>
-cudaError_t with_pool(cudaMemPool_t handle, Body body) {
-  return call([&](Runtime& runtime) {
-    Pool* pool = runtime.pools.find(handle);
-    return pool == nullptr ? cudaErrorInvalidValue : body(*pool);
-  });
-}
-
 bool on_device(const Runtime& runtime, const cudaMemLocation* location) {
   return location != nullptr && location->type == cudaMemLocationTypeDevice &&
          runtime.has_device(location->id);
 }
 
 template <class T>
-cudaError_t put(void* value, T content) {
+void put(void* value, T content) {
   std::memcpy(value, &content, sizeof content);
-  return cudaSuccess;
 }
 
 template <class T>
-cudaError_t take(const void* value, T& content) {
+void take(const void* value, T& content) {
   std::memcpy(&content, value, sizeof content);
-  return cudaSuccess;
 }
 
-cudaError_t allocate_in(Runtime& runtime, Stream& on, cudaMemPool_t pool, void** pointer,
-                        std::size_t bytes, const void* caller) {
+void allocate_in(Runtime& runtime, Stream& on, cudaMemPool_t pool, void** pointer,
+                 std::size_t bytes, const void* caller) {
   if (capture_of(on) == nullptr || bytes == 0)
     return allocate_from(runtime, pool, pointer, bytes, caller);
-  const Pool* const from = runtime.pools.find(pool);
-  if (from == nullptr || pointer == nullptr) return cudaErrorInvalidValue;
-  auto memory = std::make_shared<GraphMemory>(runtime, bytes, from->device, caller);
+  const Pool& from = runtime.pools.known(pool);
+  if (pointer == nullptr) refuse();
+  auto memory = std::make_shared<GraphMemory>(runtime, bytes, from.device, caller);
   cudaMemAllocNodeParams params{};
   params.bytesize = bytes;
   params.dptr = *pointer = memory->pointer();
-  return record(on, AllocateWork{params, std::move(memory)});
+  record(on, AllocateWork{params, std::move(memory)});
 }
 
 }  // namespace
@@ -131,8 +122,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* wante
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return call([&](Runtime& runtime) {
-    return !runtime.pools.is_default(pool) && runtime.pools.destroy(pool) ? cudaSuccess
-                                                                          : cudaErrorInvalidValue;
+    if (runtime.pools.is_default(pool) || !runtime.pools.destroy(pool)) refuse();
   });
 }
 
@@ -165,8 +155,7 @@ VGPU_BY(cudaDeviceGetMemPool, 2, pool_of(a0, a1, &Pools::current_of));
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return call([&](Runtime& runtime) {
     if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
-    const Pool* found = runtime.pools.find(pool);
-    if (found == nullptr || found->device != device) refuse();
+    if (runtime.pools.known(pool).device != device) refuse();
     runtime.pools.set_current(device, pool);
   });
 }
@@ -177,18 +166,18 @@ VGPU_BY(cudaMemGetMemPool, 3, pool_of(a0, a1, a2, &Pools::current_of));
 cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
                               cudaMemPool_t pool) {
   return call([&](Runtime& runtime) {
-    const Pool* found = runtime.pools.find(pool);
-    if (found == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location) ||
-        found->device != location->id) {
+    const Pool& found = runtime.pools.known(pool);
+    if (type != cudaMemAllocationTypePinned || !on_device(runtime, location) ||
+        found.device != location->id)
       refuse();
-    }
     runtime.pools.set_current(location->id, pool);
   });
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
-  return with_pool(handle, [&](const Pool& pool) {
-    if (value == nullptr) return cudaErrorInvalidValue;
+  return call([&](Runtime& runtime) {
+    const Pool& pool = runtime.pools.known(handle);
+    if (value == nullptr) refuse();
     switch (attribute) {
       case cudaMemPoolReuseFollowEventDependencies: return put(value, pool.follow_events);
       case cudaMemPoolReuseAllowOpportunistic: return put(value, pool.opportunistic);
@@ -198,14 +187,15 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
       case cudaMemPoolAttrUsedMemCurrent: return put(value, pool.used);
       case cudaMemPoolAttrReservedMemHigh:
       case cudaMemPoolAttrUsedMemHigh: return put(value, pool.most_used);
-      default: return cudaErrorInvalidValue;
+      default: refuse();
     }
   });
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
-  return with_pool(handle, [&](Pool& pool) {
-    if (value == nullptr) return cudaErrorInvalidValue;
+  return call([&](Runtime& runtime) {
+    Pool& pool = runtime.pools.known(handle);
+    if (value == nullptr) refuse();
     std::uint64_t high = 0;
     switch (attribute) {
       case cudaMemPoolReuseFollowEventDependencies: return take(value, pool.follow_events);
@@ -216,23 +206,24 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
       case cudaMemPoolAttrReservedMemHigh:
       case cudaMemPoolAttrUsedMemHigh:
         take(value, high);
-        if (high != 0) return cudaErrorInvalidValue;  // the maximum can only be reset to 0
+        if (high != 0) refuse();  // the maximum can only be reset to 0
         pool.most_used = pool.used;
-        return cudaSuccess;
-      default: return cudaErrorInvalidValue;
+        return;
+      default: refuse();
     }
   });
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t) {
-  return with_pool(handle, [](const Pool&) { return cudaSuccess; });
+  return call([&](Runtime& runtime) { runtime.pools.known(handle); });
 }
 
 // Without effect: every device can access all memory.
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* list,
                                  size_t count) {
   return call([&](Runtime& runtime) {
-    if (runtime.pools.find(handle) == nullptr || (list == nullptr && count != 0)) refuse();
+    runtime.pools.known(handle);
+    if (list == nullptr && count != 0) refuse();
     for (std::size_t i = 0; i < count; ++i) {
       if (!on_device(runtime, &list[i].location)) refuse(cudaErrorInvalidDevice);
     }
@@ -242,8 +233,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* 
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle,
                                  cudaMemLocation* location) {
   return call([&](Runtime& runtime) {
-    if (runtime.pools.find(handle) == nullptr || flags == nullptr || !on_device(runtime, location))
-      refuse();
+    runtime.pools.known(handle);
+    if (flags == nullptr || !on_device(runtime, location)) refuse();
     *flags = cudaMemAccessFlagsProtReadWrite;
   });
 }
@@ -253,7 +244,7 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t 
   const void* const twin = PerThreadDefault::caller();
   const void* const caller = twin != nullptr ? twin : __builtin_return_address(0);
   return call([&](Runtime& runtime) {
-    return allocate_in(runtime, stream_for(runtime, stream), pool, pointer, bytes, caller);
+    allocate_in(runtime, stream_for(runtime, stream), pool, pointer, bytes, caller);
   });
 }
 VGPU_TWIN(cudaMallocFromPoolAsync, _ptsz, 4);
@@ -263,7 +254,7 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
   const void* const caller = twin != nullptr ? twin : __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
-    return allocate_in(runtime, on, runtime.pools.current_of(on.device), pointer, bytes, caller);
+    allocate_in(runtime, on, runtime.pools.current_of(on.device), pointer, bytes, caller);
   });
 }
 VGPU_TWIN(cudaMallocAsync, _ptsz, 3);
@@ -273,7 +264,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     Stream& on = stream_for(runtime, stream);
     if (capture_of(on) != nullptr) return record(on, FreeWork{pointer});
     forget_pooled(runtime, pointer);
-    return submit_release(runtime, on, "cudaFreeAsync", pointer);
+    submit_release(runtime, on, "cudaFreeAsync", pointer);
   });
 }
 VGPU_TWIN(cudaFreeAsync, _ptsz, 2);

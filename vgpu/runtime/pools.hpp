@@ -23,7 +23,8 @@ struct Pool {
 class Pools {
  public:
   cudaMemPool_t create(int device);
-  Pool* find(cudaMemPool_t handle);  // null for a handle of no live pool
+  Pool* find(cudaMemPool_t handle);   // null for a handle of no live pool
+  Pool& known(cudaMemPool_t handle);  // throws Failure for a handle of no live pool
   bool destroy(cudaMemPool_t handle);
   cudaMemPool_t default_of(int device);
   cudaMemPool_t current_of(int device);
@@ -37,8 +38,8 @@ class Pools {
 
 // Like allocate(), and updates the pool's count of bytes. forget_pooled() updates it before the
 // pointer is released.
-cudaError_t allocate_from(Runtime& runtime, cudaMemPool_t pool, void** pointer, std::size_t bytes,
-                          const void* caller);
+void allocate_from(Runtime& runtime, cudaMemPool_t pool, void** pointer, std::size_t bytes,
+                   const void* caller);
 void forget_pooled(Runtime& runtime, void* pointer);
 
 }  // namespace vgpu::runtime

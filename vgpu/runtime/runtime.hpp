@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "devices/devices.hpp"
 #include "engine/engine.hpp"
@@ -109,6 +110,18 @@ class Runtime {
   Runtime();
 
   bool begun_ = false;
+};
+
+// While it lives, `device` is the calling thread's.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) : former_(std::exchange(Runtime::ordinal(), device)) {}
+  ~OnDevice() { Runtime::ordinal() = former_; }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int former_;
 };
 
 // Prints to stderr, with the prefix "vgpu: " on every line.

@@ -45,9 +45,8 @@ Ticket queue_work(Runtime& runtime, Stream& stream, std::function<void()> work) 
   const int device = Runtime::ordinal();
   const Ticket task = runtime.queue.add(
       [device, work = std::move(work)] {
-        const int former = std::exchange(Runtime::ordinal(), device);
+        const OnDevice here(device);
         work();
-        Runtime::ordinal() = former;
       },
       predecessors(runtime, stream).unfinished, device);
   stream.tail = {task};
@@ -93,18 +92,17 @@ void mark(Runtime& runtime, Event& event, Stream& stream) {
          [shared = event.shared, n = event.shared->record()] { shared->complete(n); });
 }
 
-cudaError_t follow(Runtime& runtime, Stream& stream, const Event& event) {
+void follow(Runtime& runtime, Stream& stream, const Event& event) {
   stream.tail.insert(stream.tail.end(), event.work.begin(), event.work.end());
   stream.last_task = std::max(stream.last_task, event.last_task);
   const std::uint64_t n = event.shared == nullptr ? 0 : event.shared->recorded();
-  if (event.shared == nullptr || event.shared->is_over(n)) return cudaSuccess;
+  if (event.shared == nullptr || event.shared->is_over(n)) return;
   submit(runtime, stream, [&runtime, shared = event.shared, n] {
     for (bool still = false; !shared->is_over(n); still = true) {
       if (runtime.fault.code != cudaSuccess) throw Abandoned();
       static_cast<void>(runtime.queue.let_others_run(WorkQueue::Writer::kAnybody, still));
     }
   });
-  return cudaSuccess;
 }
 
 void submit(Runtime& runtime, Stream& stream, std::function<void()> work, bool blocking) {

@@ -25,7 +25,7 @@ Tasks tasks_of(Runtime& runtime, Stream& stream);
 // Lets the event stand for what the stream's next work would follow.
 void mark(Runtime& runtime, Event& event, Stream& stream);
 // The stream's next work follows what the event stands for.
-cudaError_t follow(Runtime& runtime, Stream& stream, const Event& event);
+void follow(Runtime& runtime, Stream& stream, const Event& event);
 
 // Queues `work`, which runs with the runtime's lock held. What it throws becomes the sticky error.
 // If there is such an error, it does not run. `blocking`: waits for it, and throws what await does.
@@ -39,13 +39,10 @@ void submit_host_function(Runtime& runtime, Stream& stream,
 // Runs work that never waits, such as a copy, at once if the stream is idle. Otherwise calls
 // `check`, which makes the work's checks, and queues the work.
 template <class Check, class Work>
-cudaError_t run_in_order(Runtime& runtime, Stream& stream, Check check, Work work) {
+void run_in_order(Runtime& runtime, Stream& stream, Check check, Work work) {
   if (predecessors(runtime, stream).unfinished.empty()) return work();
-  if (const cudaError_t error = check(); error != cudaSuccess) return error;
-  submit(runtime, stream, [work]() mutable {
-    if (const cudaError_t error = work(); error != cudaSuccess) refuse(error);
-  });
-  return cudaSuccess;
+  check();
+  submit(runtime, stream, work);
 }
 
 // Waits for the tasks, then shows what kernels printed. Throws Failure with the sticky error if one

@@ -24,12 +24,13 @@ cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
   });
 }
 
-// Calls `read(const Stream&)` for a live stream.
-template <class Read>
-cudaError_t with_stream(cudaStream_t handle, Read read) {
+// Stores a member of a live stream.
+template <class T, class U>
+cudaError_t get(cudaStream_t handle, T* out, U Stream::*member) {
   return call([&](Runtime& runtime) {
-    const Stream* stream = runtime.streams.find(handle);
-    return stream == nullptr ? cudaErrorInvalidResourceHandle : read(*stream);
+    const Stream& stream = runtime.streams.known(handle);
+    if (out == nullptr) refuse();
+    *out = stream.*member;
   });
 }
 
@@ -49,13 +50,6 @@ unsigned long long thread_number() {
   };
   thread_local const Thread thread;
   return thread.number;
-}
-
-template <class T, class U>
-cudaError_t store(T* out, U value) {
-  if (out == nullptr) return cudaErrorInvalidValue;
-  *out = value;
-  return cudaSuccess;
 }
 
 }  // namespace
@@ -89,6 +83,11 @@ Stream* Streams::find(cudaStream_t handle) {
   if (handle == cudaStreamLegacy) return &legacy(Runtime::ordinal());
   const auto found = streams_.find(handle);
   return found == streams_.end() ? nullptr : found->second.get();
+}
+
+Stream& Streams::known(cudaStream_t handle) {
+  if (Stream* const stream = find(handle)) return *stream;
+  refuse(cudaErrorInvalidResourceHandle);
 }
 
 Stream& Streams::legacy(int device) {
@@ -132,7 +131,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return runtime.streams.destroy(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (!runtime.streams.destroy(stream)) refuse(cudaErrorInvalidResourceHandle);
   });
 }
 
@@ -143,20 +142,14 @@ template <class Use>
 cudaError_t synchronise(cudaStream_t handle, Use use) {
   return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, handle);
-    if (capture_of(on) == nullptr) return use(runtime, tasks_of(runtime, on));
-    break_capture(on);
-    return cudaErrorStreamCaptureUnsupported;
+    if (capture_of(on) != nullptr) refuse_capture(on);
+    return use(runtime, tasks_of(runtime, on));
   });
 }
 
 }  // namespace
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return synchronise(stream, [](Runtime& runtime, const Tasks& tasks) {
-    await(runtime, tasks);
-    return cudaSuccess;
-  });
-}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return synchronise(stream, await); }
 VGPU_TWIN(cudaStreamSynchronize, _ptsz, 1);
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return synchronise(stream, ask); }
@@ -166,36 +159,28 @@ VGPU_TWIN(cudaStreamQuery, _ptsz, 1);
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned flags) {
   return call([&](Runtime& runtime) {
     Stream& stream = stream_for(runtime, handle);
-    const Event* waited = runtime.streams.find(event);
-    if (waited == nullptr) return cudaErrorInvalidResourceHandle;
+    const Event& waited = runtime.streams.known(event);
     if (flags == cudaEventWaitExternal && capture_of(stream) != nullptr)
       return record(stream, EventWork{event, false});
-    if (!waited->captured) {
-      if (capture_of(stream) == nullptr) return follow(runtime, stream, *waited);
-      break_capture(stream);
-      return cudaErrorStreamCaptureIsolation;
+    if (!waited.captured) {
+      if (capture_of(stream) != nullptr) refuse_capture(stream, cudaErrorStreamCaptureIsolation);
+      return follow(runtime, stream, waited);
     }
-    const auto capture = waited->capture.lock();
-    if (capture == nullptr || (stream.capture != nullptr && stream.capture != capture))
-      return capture == nullptr ? cudaSuccess : cudaErrorStreamCaptureMerge;
+    const auto capture = waited.capture.lock();
+    if (capture == nullptr) return;
+    if (stream.capture != nullptr && stream.capture != capture) refuse(cudaErrorStreamCaptureMerge);
     stream.capture = capture;
-    for (Node* node : waited->after) {
+    for (Node* node : waited.after) {
       if (std::ranges::find(stream.last, node) == stream.last.end()) stream.last.push_back(node);
     }
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaStreamWaitEvent, _ptsz, 3);
 
-cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
-  return with_stream(handle, [&](const Stream& stream) { return store(flags, stream.flags); });
-}
+VGPU_BY(cudaStreamGetFlags, 2, get(a0, a1, &Stream::flags));
 VGPU_TWIN(cudaStreamGetFlags, _ptsz, 2);
 
-cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
-  return with_stream(handle,
-                     [&](const Stream& stream) { return store(priority, stream.priority); });
-}
+VGPU_BY(cudaStreamGetPriority, 2, get(a0, a1, &Stream::priority));
 VGPU_TWIN(cudaStreamGetPriority, _ptsz, 2);
 
 // Invalidates the capture in which the stream takes part, as an H200 (driver 580) does. This is not
@@ -203,16 +188,14 @@ VGPU_TWIN(cudaStreamGetPriority, _ptsz, 2);
 cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
   return call([&](Runtime& runtime) {
     Stream& stream = stream_for(runtime, handle);
-    if (stream.capture == nullptr) return store(id, stream.id);
-    break_capture(stream);
-    return cudaErrorStreamCaptureUnsupported;
+    if (stream.capture != nullptr) refuse_capture(stream);
+    if (id == nullptr) refuse();
+    *id = stream.id;
   });
 }
 VGPU_TWIN(cudaStreamGetId, _ptsz, 2);
 
-cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
-  return with_stream(handle, [&](const Stream& stream) { return store(device, stream.device); });
-}
+VGPU_BY(cudaStreamGetDevice, 2, get(a0, a1, &Stream::device));
 VGPU_TWIN(cudaStreamGetDevice, _ptsz, 2);
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -235,14 +218,13 @@ bool accepts(const cudaAccessPolicyWindow& window) {
 cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attribute,
                                    const cudaStreamAttrValue* value) {
   return call([&](Runtime& runtime) {
-    Stream* stream = runtime.streams.find(handle);
-    if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
+    Stream& stream = runtime.streams.known(handle);
     if (value == nullptr) refuse();
     if (attribute == cudaLaunchAttributePriority)
-      stream->priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
+      stream.priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
     if (attribute == cudaLaunchAttributeAccessPolicyWindow) {
       if (!accepts(value->accessPolicyWindow)) refuse();
-      stream->window = value->accessPolicyWindow;
+      stream.window = value->accessPolicyWindow;
     }
     // The other attributes concern scheduling and have no effect here. Reading them returns the
     // defaults.
@@ -252,26 +234,25 @@ VGPU_TWIN(cudaStreamSetAttribute, _ptsz, 3);
 
 cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attribute,
                                    cudaStreamAttrValue* value) {
-  return with_stream(handle, [&](const Stream& stream) {
-    if (value == nullptr) return cudaErrorInvalidValue;
+  return call([&](Runtime& runtime) {
+    const Stream& stream = runtime.streams.known(handle);
+    if (value == nullptr) refuse();
     *value = {};
     if (attribute == cudaLaunchAttributePriority) value->priority = stream.priority;
     if (attribute == cudaLaunchAttributeAccessPolicyWindow)
       value->accessPolicyWindow = stream.window;
     if (attribute == cudaLaunchAttributeSynchronizationPolicy)
       value->syncPolicy = cudaSyncPolicyAuto;
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaStreamGetAttribute, _ptsz, 3);
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
   return call([&](Runtime& runtime) {
-    Stream* target = runtime.streams.find(to);
-    const Stream* source = runtime.streams.find(from);
-    if (target == nullptr || source == nullptr) refuse(cudaErrorInvalidResourceHandle);
-    target->priority = source->priority;
-    target->window = source->window;
+    Stream& target = runtime.streams.known(to);
+    const Stream& source = runtime.streams.known(from);
+    target.priority = source.priority;
+    target.window = source.window;
   });
 }
 VGPU_TWIN(cudaStreamCopyAttributes, _ptsz, 2);
@@ -279,12 +260,12 @@ VGPU_TWIN(cudaStreamCopyAttributes, _ptsz, 2);
 // Without effect: managed memory is accessible everywhere at all times.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t, unsigned flags) {
   return call([&](Runtime& runtime) {
-    if (runtime.streams.find(handle) == nullptr) return cudaErrorInvalidResourceHandle;
+    runtime.streams.known(handle);
     const Block* block = runtime.pointers.covering(pointer);
-    const bool good = block != nullptr && block->origin == Origin::kManaged &&
-                      (flags == cudaMemAttachGlobal || flags == cudaMemAttachHost ||
-                       flags == cudaMemAttachSingle);
-    return good ? cudaSuccess : cudaErrorInvalidValue;
+    if (block == nullptr || block->origin != Origin::kManaged ||
+        (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
+         flags != cudaMemAttachSingle))
+      refuse();
   });
 }
 VGPU_TWIN(cudaStreamAttachMemAsync, _ptsz, 4);
@@ -292,11 +273,10 @@ VGPU_TWIN(cudaStreamAttachMemAsync, _ptsz, 4);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
-    if (function == nullptr) return cudaErrorInvalidValue;
+    if (function == nullptr) refuse();
     if (capture_of(on) != nullptr) return record(on, HostWork{function, data});
     submit_host_function(
         runtime, on, [=](cudaError_t) { function(data); }, false);
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaLaunchHostFunc, _ptsz, 3);
@@ -305,14 +285,10 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
                                   unsigned flags) {
   return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
-    if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
-    if (capture_of(on) != nullptr) {
-      break_capture(on);
-      return cudaErrorStreamCaptureUnsupported;
-    }
+    if (callback == nullptr || flags != 0) refuse();
+    if (capture_of(on) != nullptr) refuse_capture(on);
     submit_host_function(
         runtime, on, [=](cudaError_t status) { callback(stream, status, data); }, true);
-    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaStreamAddCallback, _ptsz, 4);

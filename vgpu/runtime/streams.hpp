@@ -55,6 +55,7 @@ class Streams {
   // Null for a handle of no live stream. The default streams (0, legacy, per-thread) always exist,
   // for each device. The handle means that of the calling thread's device.
   Stream* find(cudaStream_t handle);
+  Stream& known(cudaStream_t handle);  // as find(), but throws Failure for no live stream
   Stream& legacy(int device);
   bool destroy(cudaStream_t handle);  // also false for the default streams
   void destroy_all(const Context& context);
@@ -68,6 +69,7 @@ class Streams {
 
   cudaEvent_t create_event(unsigned flags, std::shared_ptr<SharedEvent> shared);
   Event* find(cudaEvent_t handle);
+  Event& known(cudaEvent_t handle);
   bool destroy(cudaEvent_t handle);
 
  private:

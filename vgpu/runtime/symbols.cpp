@@ -37,26 +37,24 @@ void* vgpu::runtime::symbol_slice(Runtime& runtime, const void* host_variable, s
 
 namespace {
 
-cudaError_t copy_to(Runtime& runtime, cudaStream_t stream, const void* symbol, const void* from,
-                    std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, bool blocking) {
+void copy_to(Runtime& runtime, cudaStream_t stream, const void* symbol, const void* from,
+             std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, bool blocking) {
   if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
-      kind != cudaMemcpyDefault) {
-    return cudaErrorInvalidMemcpyDirection;
-  }
+      kind != cudaMemcpyDefault)
+    refuse(cudaErrorInvalidMemcpyDirection);
   void* to = symbol_slice(runtime, symbol, offset, bytes);
-  return copy_in_stream(runtime, stream, "cudaMemcpyToSymbol",
-                        copy_work(to, bytes, from, bytes, bytes, 1, kind), blocking);
+  copy_in_stream(runtime, stream, "cudaMemcpyToSymbol",
+                 copy_work(to, bytes, from, bytes, bytes, 1, kind), blocking);
 }
 
-cudaError_t copy_from(Runtime& runtime, cudaStream_t stream, void* to, const void* symbol,
-                      std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, bool blocking) {
+void copy_from(Runtime& runtime, cudaStream_t stream, void* to, const void* symbol,
+               std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, bool blocking) {
   if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
-      kind != cudaMemcpyDefault) {
-    return cudaErrorInvalidMemcpyDirection;
-  }
+      kind != cudaMemcpyDefault)
+    refuse(cudaErrorInvalidMemcpyDirection);
   const void* from = symbol_slice(runtime, symbol, offset, bytes);
-  return copy_in_stream(runtime, stream, "cudaMemcpyFromSymbol",
-                        copy_work(to, bytes, from, bytes, bytes, 1, kind), blocking);
+  copy_in_stream(runtime, stream, "cudaMemcpyFromSymbol",
+                 copy_work(to, bytes, from, bytes, bytes, 1, kind), blocking);
 }
 
 }  // namespace
@@ -65,7 +63,7 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t byte
                                cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
     refuse_in_captured_default(runtime);
-    return copy_to(runtime, kDefaultStream, symbol, from, bytes, offset, kind, true);
+    copy_to(runtime, kDefaultStream, symbol, from, bytes, offset, kind, true);
   });
 }
 VGPU_TWIN(cudaMemcpyToSymbol, _ptds, 5);
@@ -73,7 +71,7 @@ VGPU_TWIN(cudaMemcpyToSymbol, _ptds, 5);
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_to(runtime, stream, symbol, from, bytes, offset, kind, false);
+    copy_to(runtime, stream, symbol, from, bytes, offset, kind, false);
   });
 }
 VGPU_TWIN(cudaMemcpyToSymbolAsync, _ptsz, 6);
@@ -82,7 +80,7 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, siz
                                  cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
     refuse_in_captured_default(runtime);
-    return copy_from(runtime, kDefaultStream, to, symbol, bytes, offset, kind, true);
+    copy_from(runtime, kDefaultStream, to, symbol, bytes, offset, kind, true);
   });
 }
 VGPU_TWIN(cudaMemcpyFromSymbol, _ptds, 5);
@@ -90,7 +88,7 @@ VGPU_TWIN(cudaMemcpyFromSymbol, _ptds, 5);
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_from(runtime, stream, to, symbol, bytes, offset, kind, false);
+    copy_from(runtime, stream, to, symbol, bytes, offset, kind, false);
   });
 }
 VGPU_TWIN(cudaMemcpyFromSymbolAsync, _ptsz, 6);

@@ -33,11 +33,15 @@ void break_capture(Stream& stream) {
   if (stream.capture != nullptr) stream.capture->broken = true;
 }
 
-cudaError_t record(Stream& stream, Work work) {
-  if (stream.capture->broken) return cudaErrorStreamCaptureInvalidated;
+void refuse_capture(Stream& stream, cudaError_t code) {
+  break_capture(stream);
+  refuse(code);
+}
+
+void record(Stream& stream, Work work) {
+  if (stream.capture->broken) refuse(cudaErrorStreamCaptureInvalidated);
   Node* const node = add_node(*stream.capture->graph, std::move(work), stream.last);
   stream.last = {node};
-  return cudaSuccess;
 }
 
 namespace {
@@ -53,29 +57,25 @@ void for_each_implied(Runtime& runtime, cudaStream_t handle, Use use) {
 
 // Finds the stream for queries of its capture, which do not invalidate a capture.
 const Stream& asked_stream(Runtime& runtime, cudaStream_t handle) {
-  const Stream* stream = runtime.streams.find(handle);
-  if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
+  const Stream& stream = runtime.streams.known(handle);
   for_each_implied(runtime, handle, [](Stream&) { refuse(cudaErrorStreamCaptureImplicit); });
-  return *stream;
+  return stream;
 }
 
 }  // namespace
 
 Stream& stream_for(Runtime& runtime, cudaStream_t handle) {
-  Stream* stream = runtime.streams.find(handle);
-  if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
+  Stream& stream = runtime.streams.known(handle);
   bool implicit = false;
   for_each_implied(runtime, handle,
                    [&](Stream& other) { other.capture->broken = implicit = true; });
   if (implicit) refuse(cudaErrorStreamCaptureImplicit);
-  return *stream;
+  return stream;
 }
 
 void refuse_in_captured_default(Runtime& runtime) {
   Stream& stream = stream_for(runtime, kDefaultStream);
-  if (capture_of(stream) == nullptr) return;
-  break_capture(stream);
-  refuse(cudaErrorStreamCaptureUnsupported);
+  if (capture_of(stream) != nullptr) refuse_capture(stream);
 }
 
 void refuse_in_capture(Runtime& runtime) {
@@ -94,22 +94,19 @@ void refuse_in_capture(Runtime& runtime) {
 
 namespace {
 
-cudaError_t begin(Runtime& runtime, cudaStream_t handle, std::shared_ptr<Capture> capture,
-                  cudaStreamCaptureMode mode, std::vector<Node*> after) {
-  Stream* stream = runtime.streams.find(handle);
-  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
-    return cudaErrorInvalidValue;
-  if (resolved(handle) == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
-  if (stream->capture != nullptr) return cudaErrorIllegalState;
+void begin(Runtime& runtime, cudaStream_t handle, std::shared_ptr<Capture> capture,
+           cudaStreamCaptureMode mode, std::vector<Node*> after) {
+  Stream& stream = runtime.streams.known(handle);
+  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) refuse();
+  if (resolved(handle) == cudaStreamLegacy) refuse(cudaErrorStreamCaptureUnsupported);
+  if (stream.capture != nullptr) refuse(cudaErrorIllegalState);
   capture->mode = mode;
   capture->thread = std::this_thread::get_id();
-  capture->origin = stream;
+  capture->origin = &stream;
   capture->id = next_id++;
   runtime.graphs.add(capture->graph);
-  stream->capture = std::move(capture);
-  stream->last = std::move(after);
-  return cudaSuccess;
+  stream.capture = std::move(capture);
+  stream.last = std::move(after);
 }
 
 // Removes all streams from the capture.
@@ -136,29 +133,25 @@ bool joined(Runtime& runtime, const Capture& capture) {
   return all;
 }
 
-cudaError_t end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
+void end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
   Stream* stream = runtime.streams.find(handle);
   const std::shared_ptr<Capture> capture = stream != nullptr ? stream->capture : nullptr;
   // A capture into a graph that the caller has need not return it.
   const bool callers = capture != nullptr && capture->owned == nullptr;
-  if (graph == nullptr && !callers) return cudaErrorInvalidValue;
+  if (graph == nullptr && !callers) refuse();
   if (graph != nullptr) *graph = nullptr;
-  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  if (capture == nullptr) return cudaErrorIllegalState;
-  if (capture->origin != stream) {
-    capture->broken = true;
-    return cudaErrorStreamCaptureUnmatched;
-  }
+  if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
+  if (capture == nullptr) refuse(cudaErrorIllegalState);
+  if (capture->origin != stream) refuse_capture(*stream, cudaErrorStreamCaptureUnmatched);
   if (capture->mode != cudaStreamCaptureModeRelaxed &&
       capture->thread != std::this_thread::get_id())
-    return cudaErrorStreamCaptureWrongThread;
+    refuse(cudaErrorStreamCaptureWrongThread);
   const bool whole = joined(runtime, *capture);
   leave(runtime, capture);
-  if (capture->broken) return cudaErrorStreamCaptureInvalidated;
-  if (!whole) return cudaErrorStreamCaptureUnjoined;
-  if (graph == nullptr) return cudaSuccess;
+  if (capture->broken) refuse(cudaErrorStreamCaptureInvalidated);
+  if (!whole) refuse(cudaErrorStreamCaptureUnjoined);
+  if (graph == nullptr) return;
   *graph = callers ? handle_of(capture->graph) : runtime.graphs.keep(std::move(capture->owned));
-  return cudaSuccess;
 }
 
 cudaStreamCaptureStatus status_of(const Stream& stream) {
@@ -177,7 +170,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     auto capture = std::make_shared<Capture>();
     capture->owned = std::make_unique<Graph>();
     capture->graph = capture->owned.get();
-    return begin(runtime, stream, std::move(capture), mode, {});
+    begin(runtime, stream, std::move(capture), mode, {});
   });
 }
 VGPU_TWIN(cudaStreamBeginCapture, _ptsz, 2);
@@ -188,21 +181,21 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
                                           cudaStreamCaptureMode mode) {
   return call([&](Runtime& runtime) {
     Graph* found = runtime.graphs.find(graph);
-    if (found == nullptr || (dependencies == nullptr && count != 0)) return cudaErrorInvalidValue;
+    if (found == nullptr || (dependencies == nullptr && count != 0)) refuse();
     auto capture = std::make_shared<Capture>();
     capture->graph = found;
     std::vector<Node*> after;
     for (std::size_t i = 0; i < count; ++i) {
       after.push_back(runtime.graphs.find(dependencies[i]));
-      if (after.back() == nullptr || after.back()->graph != found) return cudaErrorInvalidValue;
+      if (after.back() == nullptr || after.back()->graph != found) refuse();
     }
-    return begin(runtime, stream, std::move(capture), mode, std::move(after));
+    begin(runtime, stream, std::move(capture), mode, std::move(after));
   });
 }
 VGPU_TWIN(cudaStreamBeginCaptureToGraph, _ptsz, 6);
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return call([&](Runtime& runtime) { return end(runtime, stream, graph); });
+  return call([&](Runtime& runtime) { end(runtime, stream, graph); });
 }
 VGPU_TWIN(cudaStreamEndCapture, _ptsz, 2);
 
@@ -239,18 +232,17 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNo
                                                 const cudaGraphEdgeData*, size_t count,
                                                 unsigned flags) {
   return call([&](Runtime& runtime) {
-    Stream* stream = runtime.streams.find(handle);
-    if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
+    Stream& stream = runtime.streams.known(handle);
     if (flags > cudaStreamSetCaptureDependencies || (dependencies == nullptr && count != 0))
       refuse();
-    if (status_of(*stream) != cudaStreamCaptureStatusActive) refuse(cudaErrorIllegalState);
+    if (status_of(stream) != cudaStreamCaptureStatusActive) refuse(cudaErrorIllegalState);
     std::vector<Node*> nodes;
-    if (flags == cudaStreamAddCaptureDependencies) nodes = stream->last;
+    if (flags == cudaStreamAddCaptureDependencies) nodes = stream.last;
     for (std::size_t i = 0; i < count; ++i) {
       nodes.push_back(runtime.graphs.find(dependencies[i]));
       if (nodes.back() == nullptr) refuse();
     }
-    stream->last = std::move(nodes);
+    stream.last = std::move(nodes);
   });
 }
 VGPU_TWIN(cudaStreamUpdateCaptureDependencies, _ptsz, 5);

@@ -23,8 +23,9 @@ struct Capture {
 // The capture in which the stream takes part; null if there is none.
 Capture* capture_of(const Stream& stream);
 
-// Adds the work as a node that depends on the stream's last nodes. Fails if the capture is invalid.
-cudaError_t record(Stream& stream, Work work);
+// Adds the work as a node that depends on the stream's last nodes. Throws Failure if the capture is
+// invalid.
+void record(Stream& stream, Work work);
 
 // Returns the stream of an entry point's work. Throws Failure for an unknown handle. If the legacy
 // default stream would wait for a stream that is being captured, throws Failure and invalidates
@@ -37,5 +38,8 @@ void refuse_in_capture(Runtime& runtime);
 // For operations in the default stream that are complete when they return.
 void refuse_in_captured_default(Runtime& runtime);
 void break_capture(Stream& stream);
+// For what cannot be captured in this stream: throws Failure and invalidates the stream's capture.
+[[noreturn]] void refuse_capture(Stream& stream,
+                                 cudaError_t code = cudaErrorStreamCaptureUnsupported);
 
 }  // namespace vgpu::runtime

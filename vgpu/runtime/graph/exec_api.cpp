@@ -20,30 +20,29 @@ GraphExec& known_exec(Runtime& runtime, cudaGraphExec_t handle) {
   return *exec;
 }
 
-cudaError_t instantiate(Runtime& runtime, cudaGraphExec_t* out, cudaGraph_t handle,
-                        unsigned long long flags, cudaGraphInstantiateResult* result) {
+void instantiate(Runtime& runtime, cudaGraphExec_t* out, cudaGraph_t handle,
+                 unsigned long long flags, cudaGraphInstantiateResult* result) {
   constexpr unsigned long long kKnown =
       cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
       cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
   Graph* graph = runtime.graphs.find(handle);
   if (result != nullptr) *result = cudaGraphInstantiateError;
-  if (out == nullptr || graph == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+  if (out == nullptr || graph == nullptr || (flags & ~kKnown) != 0) refuse();
   if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0)
     refuse(cudaErrorNotSupported,
            "cudaGraphInstantiate: launches from the device are not implemented");
   if (order_of(*graph).empty() && !graph->nodes.empty()) {
     if (result != nullptr) *result = cudaGraphInstantiateInvalidStructure;
-    return cudaErrorInvalidValue;
+    refuse();
   }
   // Memory is at one address, so that a graph that allocates or frees has one instance at a time.
-  if (graph->has_memory_nodes() && !graph->owner.expired()) return cudaErrorNotSupported;
+  if (graph->has_memory_nodes() && !graph->owner.expired()) refuse(cudaErrorNotSupported);
   auto exec = std::make_unique<GraphExec>();
   graph->owner = exec->owns;
   exec->flags = flags;
   exec->graph = clone(*graph, &exec->copies);
   *out = runtime.graphs.keep(std::move(exec));
   if (result != nullptr) *result = cudaGraphInstantiateSuccess;
-  return cudaSuccess;
 }
 
 // Lists the enabled nodes in execution order. Child graphs are replaced by their nodes.
@@ -76,39 +75,34 @@ bool has_memory(const std::vector<Node*>& list) {
       list, [](const Node* node) { return std::holds_alternative<AllocateWork>(node->work); });
 }
 
-cudaError_t submit_nodes(Runtime& runtime, Stream& stream, const std::vector<Node*>& list);
+void submit_nodes(Runtime& runtime, Stream& stream, const std::vector<Node*>& list);
 
 // Runs the bodies as the value says that earlier nodes left. Waits for these, and in a loop for
 // each round.
-cudaError_t submit_conditional(Runtime& runtime, Stream& stream, const ConditionalWork& work) {
+void submit_conditional(Runtime& runtime, Stream& stream, const ConditionalWork& work) {
   for (;;) {
     await(runtime, predecessors(runtime, stream));
     const Graph* const body = chosen_body(work);
-    if (body == nullptr) return cudaSuccess;
+    if (body == nullptr) return;
     std::vector<Node*> list;
     flatten(*body, list);
-    const cudaError_t error = submit_nodes(runtime, stream, list);
-    if (error != cudaSuccess || work.type != cudaGraphCondTypeWhile) return error;
+    submit_nodes(runtime, stream, list);
+    if (work.type != cudaGraphCondTypeWhile) return;
   }
 }
 
-cudaError_t submit_nodes(Runtime& runtime, Stream& stream, const std::vector<Node*>& list) {
+void submit_nodes(Runtime& runtime, Stream& stream, const std::vector<Node*>& list) {
   for (const Node* node : list) {
-    const int former = std::exchange(Runtime::ordinal(), node->device);
-    struct Restore {
-      int ordinal;
-      ~Restore() { Runtime::ordinal() = ordinal; }
-    } const restore{former};
-    const auto* const conditional = std::get_if<ConditionalWork>(&node->work);
-    const auto error = conditional != nullptr ? submit_conditional(runtime, stream, *conditional)
-                                              : submit_node(runtime, stream, *node);
-    if (error != cudaSuccess) return error;
+    const OnDevice there(node->device);
+    if (const auto* const conditional = std::get_if<ConditionalWork>(&node->work))
+      submit_conditional(runtime, stream, *conditional);
+    else
+      submit_node(runtime, stream, *node);
   }
-  return cudaSuccess;
 }
 
 // Submits the nodes one by one. They follow the graph's former launch.
-cudaError_t launch_graph(Runtime& runtime, GraphExec& exec, Stream& stream) {
+void launch_graph(Runtime& runtime, GraphExec& exec, Stream& stream) {
   const std::shared_ptr<Graph> graph = exec.graph;
   std::vector<Node*> list;
   flatten(*graph, list);
@@ -121,11 +115,10 @@ cudaError_t launch_graph(Runtime& runtime, GraphExec& exec, Stream& stream) {
     await(runtime, predecessors(runtime, stream));
     reset_conditions(*graph);
   }
-  if (const auto error = submit_nodes(runtime, stream, list); error != cudaSuccess) return error;
+  submit_nodes(runtime, stream, list);
   const bool unfinished = !predecessors(runtime, stream).unfinished.empty();
   if (unfinished && !graph->objects.empty()) submit(runtime, stream, [graph] {});  // keeps them
   if (unfinished) exec.last = stream.tail.back();
-  return cudaSuccess;
 }
 
 // The node of the instantiated graph that was copied from `node`.
@@ -150,7 +143,7 @@ cudaError_t replace(Make make, cudaGraphExec_t exec, cudaGraphNode_t handle,
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags) {
-  return call([&](Runtime& runtime) { return instantiate(runtime, exec, graph, flags, nullptr); });
+  return call([&](Runtime& runtime) { instantiate(runtime, exec, graph, flags, nullptr); });
 }
 
 VGPU_BY(cudaGraphInstantiateWithFlags, 3, cudaGraphInstantiate(a0, a1, a2));
@@ -158,9 +151,9 @@ VGPU_BY(cudaGraphInstantiateWithFlags, 3, cudaGraphInstantiate(a0, a1, a2));
 cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
                                            cudaGraphInstantiateParams* params) {
   return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
+    if (params == nullptr) refuse();
     params->errNode_out = nullptr;
-    return instantiate(runtime, exec, graph, params->flags, &params->result_out);
+    instantiate(runtime, exec, graph, params->flags, &params->result_out);
   });
 }
 VGPU_TWIN(cudaGraphInstantiateWithParams, _ptsz, 3);
@@ -171,7 +164,7 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flag
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   return call([&](Runtime& runtime) {
-    return runtime.graphs.destroy(exec) ? cudaSuccess : cudaErrorInvalidValue;
+    if (!runtime.graphs.destroy(exec)) refuse();
   });
 }
 
@@ -188,7 +181,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
     GraphExec& exec = known_exec(runtime, handle);
     Stream& on = stream_for(runtime, stream);
     if (capture_of(on) != nullptr) return record(on, ChildWork{clone(*exec.graph, nullptr)});
-    return launch_graph(runtime, exec, on);
+    launch_graph(runtime, exec, on);
   });
 }
 VGPU_TWIN(cudaGraphLaunch, _ptsz, 2);
@@ -199,13 +192,13 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
   return call([&](Runtime& runtime) {
     GraphExec& exec = known_exec(runtime, handle);
     const Graph* from = runtime.graphs.find(graph);
-    if (from == nullptr) return cudaErrorInvalidValue;
+    if (from == nullptr) refuse();
     const auto fail = [&](cudaGraphExecUpdateResult result, Node* node) {
       if (info != nullptr) *info = {result, handle_of(node), nullptr};
-      return cudaErrorGraphExecUpdateFailure;
+      refuse(cudaErrorGraphExecUpdateFailure);
     };
     if (from->nodes.size() != exec.graph->nodes.size())
-      return fail(cudaGraphExecUpdateErrorTopologyChanged, nullptr);
+      fail(cudaGraphExecUpdateErrorTopologyChanged, nullptr);
     std::map<const Node*, std::size_t> new_index, old_index;
     for (std::size_t i = 0; i < from->nodes.size(); ++i) {
       new_index[from->nodes[i].get()] = old_index[exec.graph->nodes[i].get()] = i;
@@ -213,14 +206,13 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
     for (std::size_t i = 0; i < from->nodes.size(); ++i) {
       Node* const now = from->nodes[i].get();
       const Node* const before = exec.graph->nodes[i].get();
-      if (type_of(*now) != type_of(*before))
-        return fail(cudaGraphExecUpdateErrorNodeTypeChanged, now);
+      if (type_of(*now) != type_of(*before)) fail(cudaGraphExecUpdateErrorNodeTypeChanged, now);
       std::vector<std::size_t> a, b;
       for (const Node* need : now->needs) a.push_back(new_index.at(need));
       for (const Node* need : before->needs) b.push_back(old_index.at(need));
       std::ranges::sort(a);
       std::ranges::sort(b);
-      if (a != b) return fail(cudaGraphExecUpdateErrorTopologyChanged, now);
+      if (a != b) fail(cudaGraphExecUpdateErrorTopologyChanged, now);
     }
     std::map<Node*, Node*> copies;
     exec.graph = clone(*from, &copies);
@@ -231,7 +223,6 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
     }
     exec.copies.insert(copies.begin(), copies.end());
     if (info != nullptr) *info = {cudaGraphExecUpdateSuccess, nullptr, nullptr};
-    return cudaSuccess;
   });
 }
 

@@ -211,44 +211,41 @@ CopyWork copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t
   return work;
 }
 
-cudaError_t submit_node(Runtime& runtime, Stream& stream, const Node& node) {
-  return std::visit(
-      [&](const auto& work) -> cudaError_t {
+void submit_node(Runtime& runtime, Stream& stream, const Node& node) {
+  std::visit(
+      [&](const auto& work) {
         using T = std::decay_t<decltype(work)>;
         if constexpr (std::is_same_v<T, KernelWork>) {
           Request request{work.grid,   work.block, const_cast<void**>(work.pointers.data()),
                           work.shared, nullptr,    work.cooperative,
                           work.cluster};
-          return launch(runtime, stream, work.handle, request);
+          launch(runtime, stream, work.handle, request);
         } else if constexpr (std::is_same_v<T, CopyWork>) {
-          return submit_copy(runtime, stream, "a graph's memcpy node", work.what);
+          submit_copy(runtime, stream, "a graph's memcpy node", work.what);
         } else if constexpr (std::is_same_v<T, SetWork>) {
-          return submit_set(runtime, stream, "a graph's memset node", work.what);
+          submit_set(runtime, stream, "a graph's memset node", work.what);
         } else if constexpr (std::is_same_v<T, HostWork>) {
           submit_host_function(
               runtime, stream,
               [function = work.function, data = work.data](cudaError_t) { function(data); }, false);
-          return cudaSuccess;
         } else if constexpr (std::is_same_v<T, EventWork>) {
-          Event* event = runtime.streams.find(work.event);
-          if (event == nullptr) return cudaErrorInvalidResourceHandle;
-          if (!work.records) return follow(runtime, stream, *event);
-          mark(runtime, *event, stream);
-          return cudaSuccess;
+          Event& event = runtime.streams.known(work.event);
+          if (work.records)
+            mark(runtime, event, stream);
+          else
+            follow(runtime, stream, event);
         } else if constexpr (std::is_same_v<T, AllocateWork>) {
-          return work.memory->allocate(runtime);
+          work.memory->allocate(runtime);
         } else if constexpr (std::is_same_v<T, FreeWork>) {
           const Block* const block = runtime.pointers.starting_at(work.pointer);
-          if (block != nullptr && !block->of_graph) return cudaErrorInvalidValue;
-          return submit_release(runtime, stream, "a graph's memory free node", work.pointer);
+          if (block != nullptr && !block->of_graph) refuse();
+          submit_release(runtime, stream, "a graph's memory free node", work.pointer);
         } else if constexpr (std::is_same_v<T, MemoryWork>) {
-          return submit(runtime, stream, work);
-        } else if constexpr (std::is_same_v<T, EmptyWork>) {
-          return cudaSuccess;
-        } else {
+          submit(runtime, stream, work);
+        } else if constexpr (!std::is_same_v<T, EmptyWork>) {
           static_assert(std::is_same_v<T, ChildWork> || std::is_same_v<T, ConditionalWork> ||
                         always_false<T>);
-          return cudaErrorUnknown;  // the launch itself submits their nodes
+          refuse(cudaErrorUnknown);  // the launch itself submits their nodes
         }
       },
       node.work);

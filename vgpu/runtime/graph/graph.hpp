@@ -137,7 +137,7 @@ std::unique_ptr<Graph> clone(const Graph& graph, std::map<Node*, Node*>* copies)
 std::vector<Node*> order_of(const Graph& graph);
 
 // Submits a node of any kind but child graphs to the stream. Throws Failure.
-cudaError_t submit_node(Runtime& runtime, Stream& stream, const Node& node);
+void submit_node(Runtime& runtime, Stream& stream, const Node& node);
 
 // Creates the work and copies the arguments. Throws Failure if the kernel is unknown.
 KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 block,

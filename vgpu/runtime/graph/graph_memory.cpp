@@ -9,11 +9,9 @@ namespace vgpu::runtime {
 
 GraphMemory::GraphMemory(Runtime& runtime, std::size_t bytes, int device, const void* caller)
     : bytes_(bytes), device_(device), caller_(caller) {
-  const int former = std::exchange(Runtime::ordinal(), device);
-  const auto error = runtime::allocate(runtime, &pointer_, bytes, Origin::kDevice, 0, caller);
-  Runtime::ordinal() = former;
-  if (error != cudaSuccess || pointer_ == nullptr)
-    refuse(error != cudaSuccess ? error : cudaErrorInvalidValue);
+  const OnDevice there(device);
+  runtime::allocate(runtime, &pointer_, bytes, Origin::kDevice, 0, caller);
+  if (pointer_ == nullptr) refuse();
   runtime.pointers.remove(pointer_);
   runtime.memory.suspend(pointer_);
 }
@@ -31,12 +29,11 @@ bool GraphMemory::exists(const Runtime& runtime) const {
   return runtime.pointers.starting_at(pointer_) != nullptr;
 }
 
-cudaError_t GraphMemory::allocate(Runtime& runtime) const {
-  if (!runtime.memory.resume(pointer_)) return out_of_memory(runtime);
+void GraphMemory::allocate(Runtime& runtime) const {
+  if (!runtime.memory.resume(pointer_)) refuse(out_of_memory(runtime));
   Block& block = runtime.pointers.add(pointer_, bytes_, Origin::kDevice, device_);
   block.caller = caller_;
   block.of_graph = true;
-  return cudaSuccess;
 }
 
 }  // namespace vgpu::runtime

@@ -21,7 +21,7 @@ class GraphMemory {
 
   void* pointer() const { return pointer_; }
   bool exists(const Runtime& runtime) const;
-  cudaError_t allocate(Runtime& runtime) const;
+  void allocate(Runtime& runtime) const;
 
  private:
   void* pointer_ = nullptr;

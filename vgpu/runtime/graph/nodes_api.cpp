@@ -34,8 +34,8 @@ cudaError_t add(Make make, cudaGraphNode_t* out, cudaGraph_t handle, const cudaG
 
 // Copies `list` to the caller as the API specifies. If `out` is null, only the length is returned.
 template <class T>
-cudaError_t give(const std::vector<T>& list, T* out, std::size_t* count) {
-  if (count == nullptr) return cudaErrorInvalidValue;
+void give(const std::vector<T>& list, T* out, std::size_t* count) {
+  if (count == nullptr) refuse();
   if (out != nullptr) {
     const std::size_t n = std::min(*count, list.size());
     std::copy_n(list.begin(), n, out);
@@ -44,7 +44,6 @@ cudaError_t give(const std::vector<T>& list, T* out, std::size_t* count) {
   } else {
     *count = list.size();
   }
-  return cudaSuccess;
 }
 
 }  // namespace
@@ -58,7 +57,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return call([&](Runtime& runtime) {
-    return runtime.graphs.destroy(graph) ? cudaSuccess : cudaErrorInvalidValue;
+    if (!runtime.graphs.destroy(graph)) refuse();
   });
 }
 
@@ -75,15 +74,14 @@ cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t handle,
                                      cudaGraph_t copy) {
   return call([&](Runtime& runtime) {
-    if (out == nullptr) return cudaErrorInvalidValue;
+    if (out == nullptr) refuse();
     const Node& node = known_node(runtime, handle);
     const auto& nodes = node.graph->nodes;
     const auto& copies = known_graph(runtime, copy).nodes;
     const auto at = std::ranges::find_if(nodes, [&](const auto& n) { return n.get() == &node; });
     const auto index = static_cast<std::size_t>(at - nodes.begin());
-    if (index >= copies.size()) return cudaErrorInvalidValue;
+    if (index >= copies.size()) refuse();
     *out = handle_of(copies[index].get());
-    return cudaSuccess;
   });
 }
 
@@ -141,7 +139,6 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
     Graph& graph = *node->graph;
     for (const auto& other : graph.nodes) std::erase(other->needs, node);
     std::erase_if(graph.nodes, [&](const auto& other) { return other.get() == node; });
-    return cudaSuccess;
   });
 }
 
@@ -154,7 +151,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
     std::vector<cudaGraphNode_t> list;
     for (const auto& node : known_graph(runtime, graph).nodes)
       list.push_back(handle_of(node.get()));
-    return give(list, nodes, count);
+    give(list, nodes, count);
   });
 }
 
@@ -164,14 +161,14 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, siz
     for (const auto& node : known_graph(runtime, graph).nodes) {
       if (node->needs.empty()) list.push_back(handle_of(node.get()));
     }
-    return give(list, nodes, count);
+    give(list, nodes, count);
   });
 }
 
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
                               cudaGraphEdgeData* edges, size_t* count) {
   return call([&](Runtime& runtime) {
-    if (count == nullptr || (from == nullptr) != (to == nullptr)) return cudaErrorInvalidValue;
+    if (count == nullptr || (from == nullptr) != (to == nullptr)) refuse();
     std::vector<cudaGraphNode_t> sources, targets;
     for (const auto& node : known_graph(runtime, graph).nodes) {
       for (Node* need : node->needs) {
@@ -182,7 +179,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
     if (edges != nullptr) std::memset(edges, 0, std::min(*count, sources.size()) * sizeof *edges);
     std::size_t again = *count;
     give(sources, from, count);
-    return give(targets, to, &again);
+    give(targets, to, &again);
   });
 }
 
@@ -191,7 +188,7 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* 
   return call([&](Runtime& runtime) {
     std::vector<cudaGraphNode_t> list;
     for (Node* need : known_node(runtime, node).needs) list.push_back(handle_of(need));
-    return give(list, nodes, count);
+    give(list, nodes, count);
   });
 }
 
@@ -204,7 +201,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode
       if (std::ranges::find(other->needs, &node) != other->needs.end())
         list.push_back(handle_of(other.get()));
     }
-    return give(list, nodes, count);
+    give(list, nodes, count);
   });
 }
 
@@ -261,8 +258,8 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, const char* path, unsigne
     }
     text += "}\n";
     std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "we");
-    if (file == nullptr) return cudaErrorInvalidValue;
+    if (file == nullptr) refuse();
     const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    return std::fclose(file) == 0 && written ? cudaSuccess : cudaErrorOperatingSystem;
+    if (std::fclose(file) != 0 || !written) refuse(cudaErrorOperatingSystem);
   });
 }
