@@ -35,9 +35,7 @@ vgpu_test(static.unsupported --stderr "^vgpu: cudaArrayGetSparseProperties is no
   -- unsupported.static)
 vgpu_test(static.api_errors --check=none -- api_errors.static)
 vgpu_test(static.tensor_maps -- tensor_maps.static)
-add_test(NAME vgpu.static.processes COMMAND ${Python3_EXECUTABLE} ${here}/processes.py
-  $<TARGET_FILE:vgpu> $<TARGET_FILE:vgpu_program_processes.static>)
-set_tests_properties(vgpu.static.processes PROPERTIES LABELS vgpu TIMEOUT 120)
+vgpu_script(static.processes processes.py processes.static)
 if(TARGET vgpu_cublas)
   vgpu_static(cublas CUDA::cublas)
   vgpu_test(static.cublas --stderr "cublasUint8gemmBias is not implemented" -- cublas.static)
