@@ -99,6 +99,12 @@ class EngineTest : public testing::Test {
     return vgpu::launch(*found, config, params, memory);
   }
 
+  // Launches by the engine for which the kernels were loaded, not by the other in its place.
+  template <class... A>
+  void run(const std::string& kernel, vgpu::Dim3 grid, vgpu::Dim3 block, A... arguments) {
+    EXPECT_EQ(launch(kernel, grid, block, arguments...).engine, named("ptx", "sass")) << kernel;
+  }
+
   // The fault that a launch throws; a test failure if it throws none.
   template <class... A>
   vgpu::Fault fault_of(const std::string& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,

@@ -10,12 +10,6 @@ namespace {
 using vgpu::CopySchedule;
 using vgpu::FaultKind;
 
-std::vector<CopySchedule> schedules() {
-  std::vector<CopySchedule> all = {{CopySchedule::Kind::kEager, 0}, {CopySchedule::Kind::kLazy, 0}};
-  for (std::uint64_t seed = 0; seed < 6; ++seed) all.push_back({CopySchedule::Kind::kRandom, seed});
-  return all;
-}
-
 class Async : public EngineTest {
  protected:
   void SetUp() override { load("async", VGPU_TEST_PTX_90A); }
@@ -33,8 +27,7 @@ class Mbarrier : public Async {
 
 TEST_F(Async, Sizes) {
   const std::vector<int> in = numbers(32 * 4);
-  for (const CopySchedule& schedule : schedules()) {
-    config.schedule = schedule;
+  for_each_schedule([&] {
     for (const int part : {0, 1, 7, 12, 16}) {
       using Int4 = std::array<int, 4>;
       Int4* const out = array<Int4>(160);
@@ -50,7 +43,7 @@ TEST_F(Async, Sizes) {
         EXPECT_EQ(out[128 + t], t < 16 ? Int4{} : (Int4{from[0], from[1], from[2], from[3]})) << t;
       }
     }
-  }
+  });
 }
 
 TEST_F(Async, NothingIsReadWhereNothingIsAskedFor) {
@@ -68,8 +61,7 @@ TEST_F(Async, NothingIsReadWhereNothingIsAskedFor) {
 
 TEST_F(Async, GroupsLandInOrderAndNoSoonerThanTheScheduleSays) {
   const std::vector<int> in = numbers(128);
-  for (const CopySchedule& schedule : schedules()) {
-    config.schedule = schedule;
+  for_each_schedule([&] {
     int* const out = array<int>(512);
     launch("copy_groups", {1}, {32}, out, array(in));
     const int landed[] = {1, 2, 3, 4};  // at least, after each wait
@@ -77,27 +69,26 @@ TEST_F(Async, GroupsLandInOrderAndNoSoonerThanTheScheduleSays) {
       for (int i = 0; i < 4; ++i) {
         for (int t = 0; t < 32; ++t) {
           const int got = out[(row * 4 + i) * 32 + t], copied = in[i * 32 + t];
-          const bool must = i < landed[row] || schedule.kind == CopySchedule::Kind::kEager;
-          const bool may = must || schedule.kind == CopySchedule::Kind::kRandom;
+          const bool must = i < landed[row] || config.schedule.kind == CopySchedule::Kind::kEager;
+          const bool may = must || config.schedule.kind == CopySchedule::Kind::kRandom;
           EXPECT_TRUE(got == (must ? copied : -1) || (may && got == copied))
               << "row " << row << ", tile " << i << ", thread " << t << ": " << got;
         }
       }
     }
-  }
+  });
 }
 
 TEST_F(Async, LanesHaveGroupsOfTheirOwn) {
   const std::vector<int> in = numbers(64);
-  for (const CopySchedule& schedule : schedules()) {
-    config.schedule = schedule;
+  for_each_schedule([&] {
     int* const out = array<int>(64);
     launch("copy_divided", {1}, {32}, out, array(in));
     for (int t = 0; t < 32; ++t) {
       EXPECT_EQ(out[t], t % 2 == 0 ? in[t] : -1);
       EXPECT_EQ(out[32 + t], in[32 + t]);
     }
-  }
+  });
 }
 
 TEST_F(Async, FaultsOfCopies) {
@@ -124,13 +115,12 @@ TEST_F(Async, FaultsOfCopies) {
 }
 
 TEST_F(Mbarrier, Counts) {
-  for (const CopySchedule& schedule : schedules()) {
-    config.schedule = schedule;
+  for_each_schedule([&] {
     unsigned* const out = array<unsigned>(13);
     launch("counts", {1}, {1}, out);
     const unsigned expected[] = {4, 0, 3, 1, 1, 1, 0, 3, 0, 0, 1, 1, 1};
     for (int i = 0; i < 13; ++i) EXPECT_EQ(out[i], expected[i]) << i;
-  }
+  });
 }
 
 TEST_F(Mbarrier, Misuse) {
@@ -197,31 +187,29 @@ TEST_F(Mbarrier, DeadlocksNameTheMbarrierAndEveryWarp) {
 
 TEST_F(Mbarrier, CopiesThatBringTheirOwnArrival) {
   const std::vector<int> in = numbers(64);
-  for (const CopySchedule& schedule : schedules()) {
-    config.schedule = schedule;
+  for_each_schedule([&] {
     for (const bool race : {false, true}) {
       config.check_race = race;
       int* const out = array<int>(64);
       launch("copies_that_add", {1}, {64}, out, array(in));
       for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], in[63 - i]);
     }
-  }
+  });
 }
 
 TEST_F(Mbarrier, CopiesThatComeLateMakeSomebodyWait) {
   const std::vector<int> in = numbers(32);
-  for (const CopySchedule& schedule : schedules()) {
-    config.schedule = schedule;
+  for_each_schedule([&] {
     int* const out = array<int>(64);
     launch("ask", {1}, {32}, out, array(in), 1);
-    const bool lazy = schedule.kind == CopySchedule::Kind::kLazy;
+    const bool lazy = config.schedule.kind == CopySchedule::Kind::kLazy;
     for (int i = 0; i < 32; ++i) {
-      if (schedule.kind != CopySchedule::Kind::kRandom) {
+      if (config.schedule.kind != CopySchedule::Kind::kRandom) {
         EXPECT_EQ(out[i], lazy ? 0 : 1);
       }
       EXPECT_EQ(out[32 + i], in[31 - i]);
     }
-  }
+  });
   config.schedule = {CopySchedule::Kind::kLazy, 0};
   config.check_race = true;
   expect_fault(fault_of("ask", {1}, {32}, array<int>(64), array(in), 0), FaultKind::kRace);

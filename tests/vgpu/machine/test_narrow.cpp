@@ -95,10 +95,7 @@ class Narrow : public EngineTest {
       c.push_back(kEdges[random() % 6]);
     }
     int* const d = array<int>(c.size());
-    EXPECT_EQ(launch(name, {1}, {kLanes}, d, array(registers_of_a(a, rows)),
-                     array(registers_of_b(b)), array(c))
-                  .engine,
-              named("ptx", "sass"));
+    run(name, {1}, {kLanes}, d, array(registers_of_a(a, rows)), array(registers_of_b(b)), array(c));
     for (int i = 0; i < rows * kColumns; ++i) {
       const int lane = i % kLanes, row = row_of(i / kLanes, lane),
                 column = column_of(i / kLanes, lane);
@@ -184,10 +181,8 @@ TEST_F(NarrowBytes, FloatingPoint) {
         float* const d = array<float>(128);
         for (const auto numerics : {vgpu::Numerics::kSingle, vgpu::Numerics::kHopper}) {
           config.numerics = numerics;
-          EXPECT_EQ(launch(name, {1}, {kLanes}, d, array(registers_of_a(a, 16)),
-                           array(registers_of_b(b)), array(c))
-                        .engine,
-                    named("ptx", "sass"));
+          run(name, {1}, {kLanes}, d, array(registers_of_a(a, 16)), array(registers_of_b(b)),
+              array(c));
           for (int i = 0; i < 128; ++i) {
             const int lane = i % kLanes, row = row_of(i / kLanes, lane),
                       column = column_of(i / kLanes, lane);
@@ -214,10 +209,8 @@ TEST_F(NarrowBytes, SumsIn16Bits) {
                                                                      << 16;
   }
   uint32_t* const d = array<uint32_t>(64);
-  EXPECT_EQ(launch("half_sums", {1}, {kLanes}, d, array(registers_of_a(a, 16)),
-                   array(registers_of_b(b)), array(c))
-                .engine,
-            named("ptx", "sass"));
+  run("half_sums", {1}, {kLanes}, d, array(registers_of_a(a, 16)), array(registers_of_b(b)),
+      array(c));
   for (int i = 0; i < 64; ++i) {
     const int lane = i % kLanes, row = lane / 4 + 8 * (i / kLanes), column = lane % 4 * 2;
     for (int n = 0; n < 2; ++n) {
@@ -238,10 +231,7 @@ TEST_F(Narrow, Doubles) {
     };
     const std::vector<double> a = numbers(16 * depth), b = numbers(8 * depth), c = numbers(128);
     double* const d = array<double>(c.size());
-    EXPECT_EQ(
-        launch("doubles_" + std::to_string(depth), {1}, {kLanes}, d, array(a), array(b), array(c))
-            .engine,
-        named("ptx", "sass"));
+    run("doubles_" + std::to_string(depth), {1}, {kLanes}, d, array(a), array(b), array(c));
     // Registers as [register][lane].
     const auto of_a = [&](int row, int k) {
       return a[static_cast<std::size_t>((row / 8 + k / 4 * 2) * kLanes + row % 8 * 4 + k % 4)];
@@ -262,7 +252,7 @@ TEST_F(Narrow, PartsOfRegistersBecomeFloats) {
   std::vector<uint32_t> words;
   for (int i = 0; i < kLanes; ++i) words.push_back(static_cast<uint32_t>(random()));
   float* const d = array<float>(12 * kLanes);
-  EXPECT_EQ(launch("parts_to_floats", {1}, {kLanes}, d, array(words)).engine, named("ptx", "sass"));
+  run("parts_to_floats", {1}, {kLanes}, d, array(words));
   for (int lane = 0; lane < kLanes; ++lane) {
     const uint32_t word = words[static_cast<std::size_t>(lane)];
     for (int k = 0; k < 12; ++k) {
@@ -342,8 +332,7 @@ TEST_F(Narrow, ScaledProducts) {
   };
   const std::vector<float> a = numbers(5 * kLanes), b = numbers(kLanes);
   float* const d = array<float>(a.size());
-  EXPECT_EQ(launch("scaled_products", {1}, {kLanes}, d, array(a), array(b)).engine,
-            named("ptx", "sass"));
+  run("scaled_products", {1}, {kLanes}, d, array(a), array(b));
   const float scales[] = {0.125F, 0.25F, -0.5F, 4, 8};
   for (std::size_t i = 0; i < a.size(); ++i)
     ASSERT_EQ(d[i], a[i] * b[i % kLanes] * scales[i / kLanes]) << i;

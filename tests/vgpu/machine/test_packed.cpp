@@ -13,6 +13,18 @@ namespace {
 
 using namespace conformance;
 using Function = std::function<u32(u32 a, u32 b, u32 c)>;
+using OfNumbers = std::function<i64(i64 a, i64 b, i64 c)>;
+
+// The function of each number of type T in the registers.
+template <class T>
+u32 of_each(u32 a, u32 b, u32 c, const OfNumbers& f) {
+  u32 result = 0;
+  for (int at = 0; at < 32; at += 8 * static_cast<int>(sizeof(T))) {
+    const i64 x = f(static_cast<T>(a >> at), static_cast<T>(b >> at), static_cast<T>(c >> at));
+    result |= static_cast<u32>(static_cast<std::make_unsigned_t<T>>(x)) << at;
+  }
+  return result;
+}
 
 class Packed : public EngineTest {
  protected:
@@ -38,81 +50,59 @@ class Packed : public EngineTest {
     }
   }
 
+  u32* results_of(const std::string& name) {
+    u32* const d = array<u32>(kCount);
+    run(name, {kCount / 128}, {128}, d, operands[0], operands[1], operands[2]);
+    return d;
+  }
+
   void check(const std::string& name, const Function& expected) {
     SCOPED_TRACE(name);
-    u32* const d = array<u32>(kCount);
-    EXPECT_EQ(launch(name, {kCount / 128}, {128}, d, operands[0], operands[1], operands[2]).engine,
-              named("ptx", "sass"));
+    const u32* const d = results_of(name);
     for (u32 i = 0; i < kCount; ++i) {
       const u32 a = operands[0][i], b = operands[1][i], c = operands[2][i];
       ASSERT_EQ(d[i], expected(a, b, c)) << std::hex << a << ", " << b << ", " << c;
     }
   }
 
+  // Of two numbers, of three, and of the sum of two and a third; `relu`: at least 0.
+  template <class T>
+  void check_extremes(const std::string& op, const std::string& type, bool most, bool relu) {
+    const auto extreme = [=](i64 x, i64 y) { return most ? std::max(x, y) : std::min(x, y); };
+    const auto check_form = [&](const std::string& form, const OfNumbers& f) {
+      const OfNumbers clamped = [=](i64 x, i64 y, i64 z) {
+        return relu ? std::max<i64>(f(x, y, z), 0) : f(x, y, z);
+      };
+      check(op + form + type, [=](u32 a, u32 b, u32 c) { return of_each<T>(a, b, c, clamped); });
+    };
+    check_form("_", [=](i64 x, i64 y, i64) { return extreme(x, y); });
+    check_form("_of_three_", [=](i64 x, i64 y, i64 z) { return extreme(extreme(x, y), z); });
+    check_form("_of_sum_", [=](i64 x, i64 y, i64 z) { return extreme(static_cast<T>(x + y), z); });
+  }
+
   static constexpr u32 kCount = 4096;
   u32* operands[3] = {};
 };
 
-// The function of each half, of the numbers with their signs.
-template <class T>
-u32 by_halves(u32 a, u32 b, u32 c, const std::function<i64(i64, i64, i64)>& f) {
-  u32 result = 0;
-  for (const int at : {0, 16}) {
-    result |= static_cast<u32>(static_cast<u16>(
-                  f(static_cast<T>(a >> at), static_cast<T>(b >> at), static_cast<T>(c >> at))))
-              << at;
-  }
-  return result;
-}
-
 TEST_F(Packed, LeastAndGreatest) {
   for (const bool most : {false, true}) {
     const std::string op = most ? "max" : "min";
-    const auto first = [=](i64 x, i64 y) { return most ? std::max(x, y) : std::min(x, y); };
-    const auto of_type = [&](const std::string& prefix, const std::string& type, bool relu,
-                             const std::function<Function(std::function<i64(i64, i64, i64)>)>& make,
-                             const std::function<i64(i64)>& wrapped) {
-      const auto after = [=](i64 x) { return relu ? std::max<i64>(x, 0) : x; };
-      check(prefix + "_" + type, make([=](i64 a, i64 b, i64) { return after(first(a, b)); }));
-      check(prefix + "_of_three_" + type,
-            make([=](i64 a, i64 b, i64 c) { return after(first(first(a, b), c)); }));
-      check(prefix + "_of_sum_" + type,
-            make([=](i64 a, i64 b, i64 c) { return after(first(wrapped(a + b), c)); }));
-    };
-    const auto words = [](auto type) {
-      using T = decltype(type);
-      return [](const std::function<i64(i64, i64, i64)>& f) -> Function {
-        return [f](u32 a, u32 b, u32 c) {
-          return static_cast<u32>(f(static_cast<T>(a), static_cast<T>(b), static_cast<T>(c)));
-        };
-      };
-    };
-    const auto halves = [](auto type) {
-      using T = decltype(type);
-      return [](const std::function<i64(i64, i64, i64)>& f) -> Function {
-        return [f](u32 a, u32 b, u32 c) { return by_halves<T>(a, b, c, f); };
-      };
-    };
-    const auto wrap = [](auto type) {
-      using T = decltype(type);
-      return [](i64 x) -> i64 { return static_cast<T>(x); };
-    };
-    of_type(op, "u32", false, words(u32{}), wrap(u32{}));
-    of_type(op, "s32", false, words(i32{}), wrap(i32{}));
-    of_type(op, "u16x2", false, halves(u16{}), wrap(u16{}));
-    of_type(op, "s16x2", false, halves(i16{}), wrap(i16{}));
-    of_type(op + "_relu", "s32", true, words(i32{}), wrap(i32{}));
-    of_type(op + "_relu", "s16x2", true, halves(i16{}), wrap(i16{}));
+    check_extremes<u32>(op, "u32", most, false);
+    check_extremes<i32>(op, "s32", most, false);
+    check_extremes<u16>(op, "u16x2", most, false);
+    check_extremes<i16>(op, "s16x2", most, false);
+    check_extremes<i32>(op + "_relu", "s32", most, true);
+    check_extremes<i16>(op + "_relu", "s16x2", most, true);
   }
   const auto which = [](u32 result, u32 a) {
     return (result & 0xfffefffe) | ((result & 0xffff) == (a & 0xffff) ? 1u : 0u) |
            (result >> 16 == a >> 16 ? 0x10000u : 0u);
   };
   check("which_max_s16x2", [=](u32 a, u32 b, u32 c) {
-    return which(by_halves<i16>(a, b, c, [](i64 x, i64 y, i64) { return std::max(x, y); }), a);
+    return which(of_each<i16>(a, b, c, [](i64 x, i64 y, i64) { return std::max(x, y); }), a);
   });
   check("which_min_u16x2", [=](u32 a, u32 b, u32 c) {
-    return which(by_halves<u16>(a, b, c, [](i64 x, i64 y, i64) { return std::min(x, y); }), a);
+    return which(of_each<u16>(a, b, c, [](i64 x, i64 y, i64) { return std::min(x, y); }), a);
   });
 }
 
@@ -328,9 +318,7 @@ TEST_F(Packed, VotesAndSigns) {
   const auto of_warp = [this](u32 warp, int operand, u32 lane) {
     return operands[operand][32 * warp + lane];
   };
-  u32* const d = array<u32>(kCount);
-  EXPECT_EQ(launch("votes", {kCount / 128}, {128}, d, operands[0], operands[1], operands[2]).engine,
-            named("ptx", "sass"));
+  const u32* d = results_of("votes");
   for (u32 warp = 0; warp < kCount / 32; ++warp) {
     u32 p = 0, q = 0;
     for (u32 lane = 0; lane < 32; ++lane) {
@@ -348,16 +336,12 @@ TEST_F(Packed, VotesAndSigns) {
     for (u32 lane = 0; lane < 32; lane += step) sum += f(operands[0][first + lane]) << lane;
     return sum;
   };
-  EXPECT_EQ(launch("vote_of_some", {kCount / 128}, {128}, d, operands[0], operands[1], operands[2])
-                .engine,
-            named("ptx", "sass"));
+  d = results_of("vote_of_some");
   for (u32 i = 0; i < kCount; ++i) {
     const u32 ballot = of_all(i / 32 * 32, 2, [](u32 a) { return a != 0 ? 1u : 0u; });
     ASSERT_EQ(d[i], i % 2 == 0 ? ballot : 7) << i;
   }
-  EXPECT_EQ(
-      launch("matches", {kCount / 128}, {128}, d, operands[0], operands[1], operands[2]).engine,
-      named("ptx", "sass"));
+  d = results_of("matches");
   for (u32 i = 0; i < kCount; ++i) {
     const u32 mine = operands[0][i] & 3;
     u32 sum = of_all(i / 32 * 32, 1, [=](u32 a) { return (a & 3) == mine ? 1u : 0u; });
@@ -388,10 +372,10 @@ TEST_F(Packed, PermutationsByMode) {
 
 TEST_F(Packed, SumsOfIntegerHalves) {
   check("add_halves", [](u32 a, u32 b, u32 c) {
-    return by_halves<u16>(a, b, c, [](i64 x, i64 y, i64) { return x + y; });
+    return of_each<u16>(a, b, c, [](i64 x, i64 y, i64) { return x + y; });
   });
   check("subtract_halves", [](u32 a, u32 b, u32 c) {
-    return by_halves<u16>(a, b, c, [](i64 x, i64 y, i64) { return x - y; });
+    return of_each<u16>(a, b, c, [](i64 x, i64 y, i64) { return x - y; });
   });
 }
 
@@ -448,8 +432,7 @@ TEST_F(Packed, ToSmallIntegers) {
 TEST_F(Packed, FieldsOfBits) {
   u32* const d = array<u32>(kCount);
   for (const u32 count : {0u, 1u, 7u, 31u}) {
-    EXPECT_EQ(launch("fields", {kCount / 128}, {128}, d, operands[0], 3u, count).engine,
-              named("ptx", "sass"));
+    run("fields", {kCount / 128}, {128}, d, operands[0], 3u, count);
     for (u32 i = 0; i < kCount; ++i)
       ASSERT_EQ(d[i], operands[0][i] & ((1u << count) - 1) << 3) << count;
   }

@@ -13,8 +13,7 @@ TEST_F(Wgmma, EveryWidth) {
     c.of_a = along_k(128, 0);
     c.of_b = along_k(128, kSecond);
     c.options = ", 1, 1, 0, 0";
-    check(c, n % 16 == 0);
-    if (HasFatalFailure()) FAIL() << n;
+    ASSERT_NO_FATAL_FAILURE(check(c, n % 16 == 0)) << n;
   }
 }
 
@@ -28,8 +27,7 @@ TEST_F(Wgmma, EverySwizzleAndDirection) {
         c.of_b = (directions & 2) != 0 ? along_mn(span, kSecond, c.n) : along_k(span, kSecond);
         c.options = std::string(", 1, 1, ") + ((directions & 1) != 0 ? "1" : "0") +
                     ((directions & 2) != 0 ? ", 1" : ", 0");
-        check(c, true);
-        if (HasFatalFailure()) FAIL() << type.name << " " << span << " " << directions;
+        ASSERT_NO_FATAL_FAILURE(check(c, true)) << type.name << " " << span << " " << directions;
       }
     }
   }
@@ -41,8 +39,7 @@ TEST_F(Wgmma, StepsOfKInsideALine) {
     c.of_a = along_k(128, step * 32);
     c.of_b = along_k(128, kSecond + step * 32);
     c.options = ", 1, 1, 0, 0";
-    check(c, false);
-    if (HasFatalFailure()) FAIL() << step;
+    ASSERT_NO_FATAL_FAILURE(check(c, false)) << step;
   }
 }
 
@@ -54,8 +51,7 @@ TEST_F(Wgmma, StartsInsideThePattern) {
       c.of_a = along_k(span, start);
       c.of_b = along_mn(span, kSecond + start, c.n);
       c.options = ", 1, 1, 0, 1";
-      check(c, false);
-      if (HasFatalFailure()) FAIL() << span << " " << start;
+      ASSERT_NO_FATAL_FAILURE(check(c, false)) << span << " " << start;
     }
   }
 }
@@ -73,8 +69,8 @@ TEST_F(Wgmma, EveryType) {
       c.of_b = along_k(64, kSecond);
       c.options = options;
       if (a.bytes == 2) c.options += registers ? ", 0" : ", 0, 0";
-      check(c, true);
-      if (HasFatalFailure()) FAIL() << a.name << " " << b.name << " " << d << " " << registers;
+      ASSERT_NO_FATAL_FAILURE(check(c, true))
+          << a.name << " " << b.name << " " << d << " " << registers;
     }
   };
   run(kBfloat, kBfloat, "f32", ", 1, 1");
@@ -106,8 +102,8 @@ TEST_F(Wgmma, SparseOfEveryType) {
         if (c.d != "s32") c.options = ", 1, 1";
         if (a.bytes == 2) c.options += registers ? ", 0" : ", 0, 0";
         config.numerics = registers ? vgpu::Numerics::kHopper : vgpu::Numerics::kSingle;
-        check(c, selector == 0);
-        if (HasFatalFailure()) FAIL() << a.name << " " << b.name << " " << d << " " << registers;
+        ASSERT_NO_FATAL_FAILURE(check(c, selector == 0))
+            << a.name << " " << b.name << " " << d << " " << registers;
       }
     }
   };
@@ -143,8 +139,7 @@ TEST_F(Wgmma, SparseWidthsAndDirections) {
                   ((directions & 2) != 0 ? ", 1" : ", 0");
       config.schedule = {
           directions == 3 ? vgpu::CopySchedule::Kind::kLazy : vgpu::CopySchedule::Kind::kEager, 0};
-      check(c, true, -1);
-      if (HasFatalFailure()) FAIL() << n << " " << directions;
+      ASSERT_NO_FATAL_FAILURE(check(c, true, -1)) << n << " " << directions;
     }
   }
 }
@@ -176,8 +171,7 @@ TEST_F(WgmmaSparse, CompiledKernels) {
       c.selector = one.selector;
       c.of_a = along_k(128, 0);
       c.of_b = along_k(64, kSecond);
-      check(c, adds, one.sign, one.kernel);
-      if (HasFatalFailure()) FAIL() << one.kernel << " " << adds;
+      ASSERT_NO_FATAL_FAILURE(check(c, adds, one.sign, one.kernel)) << one.kernel << " " << adds;
     }
   }
 }
