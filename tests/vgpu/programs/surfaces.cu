@@ -75,14 +75,12 @@ cudaSurfaceObject_t surface(const Array& array) {
 }
 
 std::vector<std::uint8_t> contents(cudaArray_t array, const Shape& shape, std::size_t element) {
-  const std::size_t rows = shape.extent.height == 0 ? 1 : shape.extent.height;
-  const std::size_t planes = shape.extent.depth == 0 ? 1 : shape.extent.depth;
-  std::vector<std::uint8_t> bytes(shape.extent.width * element * rows * planes);
+  std::vector<std::uint8_t> bytes(texels_in(shape.extent) * element);
   cudaMemcpy3DParms copy{};
   copy.srcArray = array;
-  copy.dstPtr =
-      make_cudaPitchedPtr(bytes.data(), shape.extent.width * element, shape.extent.width, rows);
-  copy.extent = make_cudaExtent(shape.extent.width, rows, planes);
+  copy.extent = whole(shape.extent);
+  copy.dstPtr = make_cudaPitchedPtr(bytes.data(), shape.extent.width * element, shape.extent.width,
+                                    copy.extent.height);
   copy.kind = cudaMemcpyDeviceToHost;
   require(cudaMemcpy3D(&copy));
   return bytes;
@@ -93,10 +91,8 @@ void loads_and_stores(const Results& results, const Format& format) {
   for (int dim = 0; dim < 6; ++dim) {
     const Shape& shape = kShapes[dim];
     Random random(static_cast<std::uint64_t>(dim) + sizeof(T));
-    const std::size_t rows = shape.extent.height == 0 ? 1 : shape.extent.height;
-    const std::size_t planes = shape.extent.depth == 0 ? 1 : shape.extent.depth;
     const Array array(format, shape.extent, shape.flags | cudaArraySurfaceLoadStore,
-                      texels(format, shape.extent.width * rows * planes, true, random));
+                      texels(format, texels_in(shape.extent), true, random));
     const cudaSurfaceObject_t s = surface(array);
     const std::string name = std::string(shape.name) + " " + format.name();
     const DeviceArray<T> out(kThreads);
@@ -184,21 +180,11 @@ __global__ void gradient(cudaTextureObject_t t, const float4* at, float4* out) {
 void mipmaps(const Results& results) {
   for (const int channels : {1, 4}) {
     const Format format{cudaChannelFormatKindFloat, 32, channels};
-    const cudaChannelFormatDesc desc = format.desc();
-    cudaMipmappedArray_t mipmap = nullptr;
-    require(cudaMallocMipmappedArray(&mipmap, &desc, {32, 16, 0}, 6));
     Random random(9);
-    for (unsigned l = 0; l < 6; ++l) {
-      cudaArray_t array = nullptr;
-      require(cudaGetMipmappedArrayLevel(&array, mipmap, l));
-      const std::size_t width = 32u >> l, height = l < 4 ? 16u >> l : 1;
-      const auto bytes = texels(format, width * height, false, random);
-      require(cudaMemcpy2DToArray(array, 0, 0, bytes.data(), width * format.bytes(),
-                                  width * format.bytes(), height, cudaMemcpyHostToDevice));
-    }
-    cudaResourceDesc resource{};
-    resource.resType = cudaResourceTypeMipmappedArray;
-    resource.res.mipmap.mipmap = mipmap;
+    std::vector<std::vector<std::uint8_t>> levels;
+    for (unsigned l = 0; l < 6; ++l)
+      levels.push_back(texels(format, texels_in({32u >> l, 16u >> l, 0}), false, random));
+    const Mipmap mipmap(format, {32, 16, 0}, levels);
     for (const auto filter : {cudaFilterModePoint, cudaFilterModeLinear}) {
       for (const auto between : {cudaFilterModePoint, cudaFilterModeLinear}) {
         for (int kind = 0; kind < 4; ++kind) {
@@ -211,7 +197,7 @@ void mipmaps(const Results& results) {
           how.minMipmapLevelClamp = kind == 1 ? 1.5f : 0;
           how.mipmapLevelBias = kind == 2 ? 0.75f : 0;
           how.maxAnisotropy = kind == 3 ? 8 : 0;
-          const TextureObject t(resource, how);
+          const TextureObject t(mipmap.resource(), how);
           std::vector<float4> at;
           for (int i = 0; i < kThreads; ++i) {
             at.push_back({random.unit() * 2 - 0.5f, random.unit() * 2 - 0.5f, random.unit() * 8 - 1,
@@ -227,7 +213,6 @@ void mipmaps(const Results& results) {
         }
       }
     }
-    require(cudaFreeMipmappedArray(mipmap));
   }
 }
 

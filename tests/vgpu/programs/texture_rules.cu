@@ -66,12 +66,8 @@ struct Texture {
     if (format.kind != kFloat) desc.readMode = cudaReadModeNormalizedFloat;
     desc.maxMipmapLevelClamp = 15;
   }
-  std::size_t width(unsigned level) const {
-    return std::max<std::size_t>(extent.width >> level, 1);
-  }
   std::size_t texels(unsigned level = 0) const {
-    return width(level) * std::max<std::size_t>(extent.height >> level, 1) *
-           std::max<std::size_t>(extent.depth, 1);
+    return texels_in({extent.width >> level, extent.height >> level, extent.depth});
   }
 };
 
@@ -79,39 +75,17 @@ struct Texture {
 class Image {
  public:
   explicit Image(const Texture& texture) {
-    if (texture.levels.size() == 1) {
-      const unsigned flags = texture.way == kCube ? cudaArrayCubemap : 0;
+    const unsigned flags = texture.way == kCube ? cudaArrayCubemap : 0;
+    if (texture.levels.size() == 1)
       plain_ = std::make_unique<Array>(texture.format, texture.extent, flags, texture.levels[0]);
-      return;
-    }
-    const cudaChannelFormatDesc format = texture.format.desc();
-    const unsigned count = static_cast<unsigned>(texture.levels.size());
-    require(cudaMallocMipmappedArray(&mipmap_, &format, texture.extent, count));
-    for (unsigned l = 0; l < count; ++l) {
-      cudaArray_t array = nullptr;
-      require(cudaGetMipmappedArrayLevel(&array, mipmap_, l));
-      const std::size_t row = texture.width(l) * texture.format.bytes();
-      require(cudaMemcpy2DToArray(array, 0, 0, texture.levels[l].data(), row, row,
-                                  texture.texels(l) / texture.width(l), cudaMemcpyHostToDevice));
-    }
+    else
+      levels_ = std::make_unique<Mipmap>(texture.format, texture.extent, texture.levels);
   }
-  ~Image() {
-    if (mipmap_ != nullptr) cudaFreeMipmappedArray(mipmap_);
-  }
-  Image(const Image&) = delete;
-  Image& operator=(const Image&) = delete;
-
-  cudaResourceDesc resource() const {
-    if (plain_) return plain_->resource();
-    cudaResourceDesc desc{};
-    desc.resType = cudaResourceTypeMipmappedArray;
-    desc.res.mipmap.mipmap = mipmap_;
-    return desc;
-  }
+  cudaResourceDesc resource() const { return plain_ ? plain_->resource() : levels_->resource(); }
 
  private:
   std::unique_ptr<Array> plain_;
-  cudaMipmappedArray_t mipmap_ = nullptr;
+  std::unique_ptr<Mipmap> levels_;
 };
 
 class Probe {
@@ -126,11 +100,7 @@ class Probe {
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  Random random(const std::string& name) const {
-    std::uint64_t seed = seed_;
-    for (const char letter : name) seed = seed * 31 + static_cast<unsigned char>(letter);
-    return Random(seed);
-  }
+  Random random(const std::string& name) const { return Random(name, seed_); }
 
   void show(const std::string& name, const Texture& texture, const std::vector<Point>& at) const {
     const Image image(texture);

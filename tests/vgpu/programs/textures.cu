@@ -191,23 +191,16 @@ void show(const Results& results, const Case& c, const std::string& name,
     results.show(name, fetched<uint4>(c.dim, t, at));
 }
 
-std::uint64_t seed_of(const std::string& name) {
-  std::uint64_t seed = 1;
-  for (const char letter : name) seed = seed * 31 + static_cast<unsigned char>(letter);
-  return seed;
-}
-
 void run(const Results& results, const Case& c, int n = 1024) {
   const std::string name = name_of(c);
-  Random random(seed_of(name));
+  Random random(name);
   unsigned flags = 0;
   if (c.dim == k1DLayered || c.dim == k2DLayered || c.dim == kCubeLayered)
     flags |= cudaArrayLayered;
   if (c.dim == kCube || c.dim == kCubeLayered) flags |= cudaArrayCubemap;
   if (c.dim == kGather) flags |= cudaArrayTextureGather;
-  const auto at_least = [](std::size_t size) { return size == 0 ? 1 : size; };
-  const std::size_t count = c.extent.width * at_least(c.extent.height) * at_least(c.extent.depth);
-  const Array array(c.format, c.extent, flags, texels(c.format, count, c.wild, random));
+  const Array array(c.format, c.extent, flags,
+                    texels(c.format, texels_in(c.extent), c.wild, random));
   show(results, c, name, array.resource(), points(c, n, random));
   if (c.dim == k2D && c.format.name() == "f32x1" && !c.wild)
     show(results, c, name + " odd", array.resource(), odd_points());
@@ -354,7 +347,7 @@ void memory(const Results& results) {
     c.dim = kFetch;
     c.format = format;
     c.extent = {500, 0, 0};
-    Random random(seed_of(name_of(c)));
+    Random random(name_of(c));
     const DeviceArray<std::uint8_t> linear(texels(format, 600, false, random));
     cudaResourceDesc resource{};
     resource.resType = cudaResourceTypeLinear;

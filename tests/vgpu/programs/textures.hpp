@@ -16,6 +16,7 @@ namespace textures {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  explicit Random(const std::string& name, std::uint64_t seed = 1) : Random(mixed(name, seed)) {}
   std::uint32_t bits() {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return static_cast<std::uint32_t>(state_ >> 32);
@@ -24,8 +25,22 @@ class Random {
   float unit() { return static_cast<float>(bits() >> 8) * 0x1p-24f; }
 
  private:
+  static std::uint64_t mixed(const std::string& name, std::uint64_t seed) {
+    for (const char letter : name) seed = seed * 31 + static_cast<unsigned char>(letter);
+    return seed;
+  }
   std::uint64_t state_;
 };
+
+// With a size of 1 where an array has none: its rows, planes and texels.
+inline cudaExtent whole(const cudaExtent& extent) {
+  const auto at_least_one = [](std::size_t size) { return size == 0 ? 1 : size; };
+  return {at_least_one(extent.width), at_least_one(extent.height), at_least_one(extent.depth)};
+}
+inline std::size_t texels_in(const cudaExtent& extent) {
+  const cudaExtent all = whole(extent);
+  return all.width * all.height * all.depth;
+}
 
 // An array's format: "u8", "f32" ..., and the number of channels.
 struct Format {
@@ -100,11 +115,11 @@ class Array {
     const cudaChannelFormatDesc desc = format.desc();
     require(cudaMalloc3DArray(&array_, &desc, extent, flags));
     cudaMemcpy3DParms copy{};
-    const std::size_t rows = extent.height == 0 ? 1 : extent.height;
-    copy.srcPtr = make_cudaPitchedPtr(const_cast<std::uint8_t*>(bytes.data()),
-                                      extent.width * format.bytes(), extent.width, rows);
+    copy.extent = whole(extent);
+    copy.srcPtr =
+        make_cudaPitchedPtr(const_cast<std::uint8_t*>(bytes.data()), extent.width * format.bytes(),
+                            extent.width, copy.extent.height);
     copy.dstArray = array_;
-    copy.extent = make_cudaExtent(extent.width, rows, extent.depth == 0 ? 1 : extent.depth);
     copy.kind = cudaMemcpyHostToDevice;
     require(cudaMemcpy3D(&copy));
   }
@@ -121,6 +136,36 @@ class Array {
 
  private:
   cudaArray_t array_ = nullptr;
+};
+
+// A mipmapped array with texels in each of its levels.
+class Mipmap {
+ public:
+  Mipmap(const Format& format, cudaExtent extent,
+         const std::vector<std::vector<std::uint8_t>>& levels) {
+    const cudaChannelFormatDesc desc = format.desc();
+    const unsigned count = static_cast<unsigned>(levels.size());
+    require(cudaMallocMipmappedArray(&mipmap_, &desc, extent, count));
+    for (unsigned l = 0; l < count; ++l) {
+      cudaArray_t array = nullptr;
+      require(cudaGetMipmappedArrayLevel(&array, mipmap_, l));
+      const std::size_t row = whole({extent.width >> l, 0, 0}).width * format.bytes();
+      require(cudaMemcpy2DToArray(array, 0, 0, levels[l].data(), row, row, levels[l].size() / row,
+                                  cudaMemcpyHostToDevice));
+    }
+  }
+  ~Mipmap() { cudaFreeMipmappedArray(mipmap_); }
+  Mipmap(const Mipmap&) = delete;
+  Mipmap& operator=(const Mipmap&) = delete;
+  cudaResourceDesc resource() const {
+    cudaResourceDesc desc{};
+    desc.resType = cudaResourceTypeMipmappedArray;
+    desc.res.mipmap.mipmap = mipmap_;
+    return desc;
+  }
+
+ private:
+  cudaMipmappedArray_t mipmap_ = nullptr;
 };
 
 class TextureObject {
