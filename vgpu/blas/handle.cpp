@@ -4,6 +4,7 @@
 
 #include "blas/api.hpp"
 #include "blas/status.hpp"
+#include "include/entry_points.hpp"
 
 namespace {
 
@@ -61,27 +62,28 @@ cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_
   return set(handle, &cublasContext::pointer_mode, mode);
 }
 
-cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t* mode) {
-  return store(handle, mode, &cublasContext::pointer_mode);
-}
+VGPU_BY(cublasGetPointerMode_v2, 2, store(a0, a1, &cublasContext::pointer_mode));
 
-#define VGPU_SETTING(NAME, V2, T, FIELD)                                \
-  cublasStatus_t cublasSet##NAME##V2(cublasHandle_t handle, T value) {  \
-    return set(handle, &cublasContext::FIELD, value);                   \
-  }                                                                     \
-  cublasStatus_t cublasGet##NAME##V2(cublasHandle_t handle, T* value) { \
-    return store(handle, value, &cublasContext::FIELD);                 \
-  }
-VGPU_SETTING(Stream, _v2, cudaStream_t, stream)
-VGPU_SETTING(AtomicsMode, , cublasAtomicsMode_t, atomics_mode)
-VGPU_SETTING(MathMode, , cublasMath_t, math_mode)
-VGPU_SETTING(SmCountTarget, , int, multiprocessor_target)
-VGPU_SETTING(EmulationStrategy, , cublasEmulationStrategy_t, emulation)
-VGPU_SETTING(EmulationSpecialValuesSupport, , cudaEmulationSpecialValuesSupport, special_values)
-VGPU_SETTING(FixedPointEmulationMantissaControl, , cudaEmulationMantissaControl, mantissa_control)
-VGPU_SETTING(FixedPointEmulationMaxMantissaBitCount, , int, most_mantissa_bits)
-VGPU_SETTING(FixedPointEmulationMantissaBitOffset, , int, mantissa_bit_offset)
-VGPU_SETTING(FixedPointEmulationMantissaBitCountPointer, , int*, mantissa_bits)
+#define VGPU_SETTING(NAME, VERSION, FIELD)                                  \
+  VGPU_BY(cublasSet##NAME##VERSION, 2, set(a0, &cublasContext::FIELD, a1)); \
+  VGPU_BY(cublasGet##NAME##VERSION, 2, store(a0, a1, &cublasContext::FIELD))
+VGPU_SETTING(Stream, _v2, stream);
+VGPU_SETTING(AtomicsMode, , atomics_mode);
+VGPU_SETTING(MathMode, , math_mode);
+VGPU_SETTING(SmCountTarget, , multiprocessor_target);
+VGPU_SETTING(EmulationSpecialValuesSupport, , special_values);
+VGPU_SETTING(FixedPointEmulationMantissaControl, , mantissa_control);
+VGPU_SETTING(FixedPointEmulationMaxMantissaBitCount, , most_mantissa_bits);
+VGPU_SETTING(FixedPointEmulationMantissaBitOffset, , mantissa_bit_offset);
+VGPU_SETTING(FixedPointEmulationMantissaBitCountPointer, , mantissa_bits);
+
+// The header has other functions of these names, too.
+cublasStatus_t cublasSetEmulationStrategy(cublasHandle_t handle, cublasEmulationStrategy_t value) {
+  return set(handle, &cublasContext::emulation, value);
+}
+cublasStatus_t cublasGetEmulationStrategy(cublasHandle_t handle, cublasEmulationStrategy_t* value) {
+  return store(handle, value, &cublasContext::emulation);
+}
 
 // Without effect: the host's GEMM has its own workspace.
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void*, size_t) {
@@ -114,28 +116,16 @@ const char* cublasGetStatusName(cublasStatus_t status) { return vgpu::blas::name
 
 const char* cublasGetStatusString(cublasStatus_t status) { return vgpu::blas::text_of(status); }
 
-// How a function waits: the asynchronous ones do so as cudaMemcpy2DAsync does.
-#define VGPU_COPIES(INT, SUFFIX, NAME, KIND)                                                       \
-  cublasStatus_t cublas##NAME##Matrix##SUFFIX(                                                     \
-      INT rows, INT columns, INT element, const void* from, INT from_ld, void* to, INT to_ld) {    \
-    return copy(int64_t{rows} * element, columns, element, from, from_ld, to, to_ld, KIND);        \
-  }                                                                                                \
-  cublasStatus_t cublas##NAME##Vector##SUFFIX(INT n, INT element, const void* from, INT from_step, \
-                                              void* to, INT to_step) {                             \
-    return copy(element, n, element, from, from_step, to, to_step, KIND);                          \
-  }                                                                                                \
-  cublasStatus_t cublas##NAME##MatrixAsync##SUFFIX(INT rows, INT columns, INT element,             \
-                                                   const void* from, INT from_ld, void* to,        \
-                                                   INT to_ld, cudaStream_t stream) {               \
-    return copy(int64_t{rows} * element, columns, element, from, from_ld, to, to_ld, KIND,         \
-                &stream);                                                                          \
-  }                                                                                                \
-  cublasStatus_t cublas##NAME##VectorAsync##SUFFIX(INT n, INT element, const void* from,           \
-                                                   INT from_step, void* to, INT to_step,           \
-                                                   cudaStream_t stream) {                          \
-    return copy(element, n, element, from, from_step, to, to_step, KIND, &stream);                 \
-  }
-VGPU_COPIES(int, , Set, cudaMemcpyHostToDevice)
-VGPU_COPIES(int, , Get, cudaMemcpyDeviceToHost)
-VGPU_COPIES(int64_t, _64, Set, cudaMemcpyHostToDevice)
-VGPU_COPIES(int64_t, _64, Get, cudaMemcpyDeviceToHost)
+// Of (rows, columns, bytes of an element, from, leading dimension, to, leading dimension, stream),
+// of vectors without the columns. How a function waits: the asynchronous ones do so as
+// cudaMemcpy2DAsync does.
+#define VGPU_COPIES(SUFFIX, NAME, KIND)                                                           \
+  VGPU_BY(cublas##NAME##Matrix##SUFFIX, 7, copy(int64_t{a0} * a2, a1, a2, a3, a4, a5, a6, KIND)); \
+  VGPU_BY(cublas##NAME##MatrixAsync##SUFFIX, 8,                                                   \
+          copy(int64_t{a0} * a2, a1, a2, a3, a4, a5, a6, KIND, &a7));                             \
+  VGPU_BY(cublas##NAME##Vector##SUFFIX, 6, copy(a1, a0, a1, a2, a3, a4, a5, KIND));               \
+  VGPU_BY(cublas##NAME##VectorAsync##SUFFIX, 7, copy(a1, a0, a1, a2, a3, a4, a5, KIND, &a6))
+VGPU_COPIES(, Set, cudaMemcpyHostToDevice);
+VGPU_COPIES(, Get, cudaMemcpyDeviceToHost);
+VGPU_COPIES(_64, Set, cudaMemcpyHostToDevice);
+VGPU_COPIES(_64, Get, cudaMemcpyDeviceToHost);

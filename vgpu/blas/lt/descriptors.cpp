@@ -8,6 +8,8 @@
 #include <new>
 #include <span>
 
+#include "include/entry_points.hpp"
+
 namespace vgpu::blas::lt {
 namespace {
 
@@ -186,69 +188,29 @@ Transform transform(cudaDataType scale_type) {
 using namespace vgpu::blas::lt;  // NOLINT: the entry points are cuBLASLt's own names
 
 // The functions that all kinds of descriptors have.
-#define VGPU_DESCRIPTOR(name, id_type, table)                                                   \
-  cublasStatus_t name##Destroy(name##_t descriptor) { return destroy(descriptor); }             \
-  cublasStatus_t name##SetAttribute(name##_t descriptor, id_type id, const void* value,         \
-                                    size_t bytes) {                                             \
-    return set(table, descriptor, id, value, bytes);                                            \
-  }                                                                                             \
-  cublasStatus_t name##GetAttribute(name##_t descriptor, id_type id, void* value, size_t bytes, \
-                                    size_t* written) {                                          \
-    return get(table, descriptor, id, value, bytes, written);                                   \
-  }                                                                                             \
-  static_assert(true)
-VGPU_DESCRIPTOR(cublasLtMatrixLayout, cublasLtMatrixLayoutAttribute_t, kLayout);
-VGPU_DESCRIPTOR(cublasLtMatmulDesc, cublasLtMatmulDescAttributes_t, kMatmul);
-VGPU_DESCRIPTOR(cublasLtMatrixTransformDesc, cublasLtMatrixTransformDescAttributes_t, kTransform);
-VGPU_DESCRIPTOR(cublasLtMatmulPreference, cublasLtMatmulPreferenceAttributes_t, kPreference);
-VGPU_DESCRIPTOR(cublasLtEmulationDesc, cublasLtEmulationDescAttributes_t, kEmulation);
+#define VGPU_DESCRIPTOR(name, table)                          \
+  VGPU_BY(name##Destroy, 1, destroy(a0));                     \
+  VGPU_BY(name##SetAttribute, 4, set(table, a0, a1, a2, a3)); \
+  VGPU_BY(name##GetAttribute, 5, get(table, a0, a1, a2, a3, a4))
+VGPU_DESCRIPTOR(cublasLtMatrixLayout, kLayout);
+VGPU_DESCRIPTOR(cublasLtMatmulDesc, kMatmul);
+VGPU_DESCRIPTOR(cublasLtMatrixTransformDesc, kTransform);
+VGPU_DESCRIPTOR(cublasLtMatmulPreference, kPreference);
+VGPU_DESCRIPTOR(cublasLtEmulationDesc, kEmulation);
 
-cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t out, size_t bytes,
-                                                 cudaDataType type, uint64_t rows, uint64_t columns,
-                                                 int64_t ld) {
-  return init(out, bytes, layout(type, rows, columns, ld));
-}
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* out, cudaDataType type,
-                                          uint64_t rows, uint64_t columns, int64_t ld) {
-  return create(out, layout(type, rows, columns, ld));
-}
-cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t out, size_t bytes,
-                                               cublasComputeType_t compute,
-                                               cudaDataType_t scale_type) {
-  return init(out, bytes, matmul(compute, scale_type));
-}
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* out, cublasComputeType_t compute,
-                                        cudaDataType_t scale_type) {
-  return create(out, matmul(compute, scale_type));
-}
-cublasStatus_t cublasLtMatrixTransformDescInit_internal(cublasLtMatrixTransformDesc_t out,
-                                                        size_t bytes, cudaDataType scale_type) {
-  return init(out, bytes, transform(scale_type));
-}
-cublasStatus_t cublasLtMatrixTransformDescCreate(cublasLtMatrixTransformDesc_t* out,
-                                                 cudaDataType scale_type) {
-  return create(out, transform(scale_type));
-}
-cublasStatus_t cublasLtEmulationDescInit_internal(cublasLtEmulationDesc_t out, size_t bytes) {
-  return init(out, bytes, Emulation{});
-}
-cublasStatus_t cublasLtEmulationDescCreate(cublasLtEmulationDesc_t* out) {
-  return create(out, Emulation{});
-}
-cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t out, size_t bytes) {
-  return init(out, bytes, Preference{});
-}
-cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* out) {
-  return create(out, Preference{});
-}
-cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algorithm,
-                                                    cublasLtMatmulAlgoConfigAttributes_t id,
-                                                    const void* value, size_t bytes) {
-  if (id == CUBLASLT_ALGO_CONFIG_ID) return CUBLAS_STATUS_INVALID_VALUE;
-  return set(kAlgorithmConfiguration, algorithm, id, value, bytes);
-}
-cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* algorithm,
-                                                    cublasLtMatmulAlgoConfigAttributes_t id,
-                                                    void* value, size_t bytes, size_t* written) {
-  return get(kAlgorithmConfiguration, algorithm, id, value, bytes, written);
-}
+// Made in the program's memory (Init_internal) or here.
+VGPU_BY(cublasLtMatrixLayoutInit_internal, 6, init(a0, a1, layout(a2, a3, a4, a5)));
+VGPU_BY(cublasLtMatrixLayoutCreate, 5, create(a0, layout(a1, a2, a3, a4)));
+VGPU_BY(cublasLtMatmulDescInit_internal, 4, init(a0, a1, matmul(a2, a3)));
+VGPU_BY(cublasLtMatmulDescCreate, 3, create(a0, matmul(a1, a2)));
+VGPU_BY(cublasLtMatrixTransformDescInit_internal, 3, init(a0, a1, transform(a2)));
+VGPU_BY(cublasLtMatrixTransformDescCreate, 2, create(a0, transform(a1)));
+VGPU_BY(cublasLtEmulationDescInit_internal, 2, init(a0, a1, Emulation{}));
+VGPU_BY(cublasLtEmulationDescCreate, 1, create(a0, Emulation{}));
+VGPU_BY(cublasLtMatmulPreferenceInit_internal, 2, init(a0, a1, Preference{}));
+VGPU_BY(cublasLtMatmulPreferenceCreate, 1, create(a0, Preference{}));
+
+VGPU_BY(cublasLtMatmulAlgoConfigSetAttribute, 4,
+        a1 == CUBLASLT_ALGO_CONFIG_ID ? CUBLAS_STATUS_INVALID_VALUE
+                                      : set(kAlgorithmConfiguration, a0, a1, a2, a3));
+VGPU_BY(cublasLtMatmulAlgoConfigGetAttribute, 5, get(kAlgorithmConfiguration, a0, a1, a2, a3, a4));
