@@ -15,6 +15,7 @@ CUresult cuProfilerStop();
 #pragma GCC visibility pop
 
 #include <string_view>
+#include <type_traits>
 
 #include "runtime/runtime.hpp"
 
@@ -47,12 +48,21 @@ class Entry {
 };
 
 // Runs an entry point that needs the driver initialised, or a current context besides. `body`
-// returns cudaError_t or CUresult.
+// returns cudaError_t, CUresult or nothing, and may throw Failure.
 template <class Body>
 CUresult with_driver(const char* name, Body body) {
   if (!Runtime::get().initialised) return CUDA_ERROR_NOT_INITIALIZED;
   const Entry entry(name);
-  return result_of(body());
+  try {
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+      return CUDA_SUCCESS;
+    } else {
+      return result_of(body());
+    }
+  } catch (const Failure& failure) {
+    return result_of(runtime::finish(failure));
+  }
 }
 
 template <class Body>
@@ -61,8 +71,7 @@ CUresult with_context(const char* name, Body body) {
   return with_driver(name, body);
 }
 
-// The same for a body that works on the runtime's state, `cudaError_t body(Runtime&)`: under its
-// lock, where it may throw Failure.
+// The same for a body that works on the runtime's state, `body(Runtime&)`, under its lock.
 template <class Body>
 CUresult in_driver(const char* name, Body body) {
   return with_driver(name, [&] { return runtime::query(body); });
@@ -116,10 +125,14 @@ inline bool is_known(CUsharedconfig config) {
 }
 
 template <class T, class U>
-cudaError_t store(T* out, U value) {
-  if (out == nullptr) return cudaErrorInvalidValue;
+void store(T* out, U value) {
+  if (out == nullptr) refuse();
   *out = static_cast<T>(value);
-  return cudaSuccess;
+}
+
+// Throws Failure for an error that the runtime's function has returned.
+inline void require(cudaError_t error) {
+  if (error != cudaSuccess) refuse(error);
 }
 
 }  // namespace vgpu::driver

@@ -49,12 +49,7 @@ namespace {
 // Calls use(the format as the runtime has it).
 template <class Use>
 CUresult with_format(const char* name, CUarray_format format, unsigned channels, Use use) {
-  return with_context(name, [&] {
-    cudaChannelFormatDesc desc{};
-    const cudaError_t error =
-        vgpu::runtime::query([&](Runtime&) { desc = channels_of(format, channels); });
-    return error != cudaSuccess ? error : use(desc);
-  });
+  return with_context(name, [&] { return use(channels_of(format, channels)); });
 }
 
 CUresult describe(const char* name, CUarray array, CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
@@ -62,16 +57,14 @@ CUresult describe(const char* name, CUarray array, CUDA_ARRAY3D_DESCRIPTOR* desc
     cudaChannelFormatDesc desc{};
     cudaExtent extent{};
     unsigned flags = 0;
-    if (descriptor == nullptr) return cudaErrorInvalidValue;
-    const cudaError_t error = cudaArrayGetInfo(&desc, &extent, &flags, array_of(array));
-    if (error != cudaSuccess) return error;
+    if (descriptor == nullptr) refuse();
+    require(cudaArrayGetInfo(&desc, &extent, &flags, array_of(array)));
     const auto* const found = std::ranges::find_if(kFormats, [&](const Format& known) {
       return known.bits == desc.x && known.kind == desc.f;
     });
-    if (found == std::end(kFormats)) return cudaErrorNotSupported;
+    if (found == std::end(kFormats)) refuse(cudaErrorNotSupported);
     const unsigned channels = 1U + (desc.y != 0) + (desc.z != 0) + (desc.w != 0);
     *descriptor = {extent.width, extent.height, extent.depth, found->format, channels, flags};
-    return cudaSuccess;
   });
 }
 
@@ -207,12 +200,11 @@ CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resour
   return with_context(__func__, [&] {
     cudaResourceDesc from{};
     cudaTextureDesc how{};
-    const cudaError_t error = vgpu::runtime::query([&](Runtime&) {
+    require(vgpu::runtime::query([&](Runtime&) {
       if (resource == nullptr || texture == nullptr) refuse();
       from = resource_of(*resource);
       how = texture_of(*texture, from);
-    });
-    if (error != cudaSuccess) return error;
+    }));
     cudaResourceViewDesc seen{};
     if (view != nullptr) {
       seen = {static_cast<cudaResourceViewFormat>(static_cast<int>(view->format)),
@@ -234,11 +226,11 @@ VGPU_WITH_CONTEXT(cuTexObjectDestroy, cudaDestroyTextureObject, 1);
 CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
   return with_context(__func__, [&] {
     cudaResourceDesc from{};
-    const cudaError_t error = vgpu::runtime::query([&](Runtime&) {
+    require(vgpu::runtime::query([&](Runtime&) {
       if (resource == nullptr) refuse();
       from = resource_of(*resource);
-    });
-    return error != cudaSuccess ? error : cudaCreateSurfaceObject(object, &from);
+    }));
+    return cudaCreateSurfaceObject(object, &from);
   });
 }
 

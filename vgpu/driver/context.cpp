@@ -187,12 +187,11 @@ CUresult cuCtxSetCurrent(CUcontext handle) {
 
 CUresult cuCtxGetCurrent(CUcontext* context) {
   return with_driver(__func__,
-                     [&] { return store(context, handle_of(vgpu::runtime::current_context())); });
+                     [&] { store(context, handle_of(vgpu::runtime::current_context())); });
 }
 
 CUresult cuCtxGetDevice(CUdevice* device) {
-  return about_current(__func__,
-                       [&](const Context& current) { return store(device, current.device); });
+  return about_current(__func__, [&](const Context& current) { store(device, current.device); });
 }
 
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
@@ -207,18 +206,19 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
   return in_driver(__func__, [&](Runtime& runtime) {
     const Context* const context =
         handle == nullptr ? vgpu::runtime::current_context() : &known_context(runtime, handle);
-    return context == nullptr ? cudaErrorDeviceUninitialized : store(id, context->id);
+    if (context == nullptr) refuse(cudaErrorDeviceUninitialized);
+    store(id, context->id);
   });
 }
 
 CUresult cuCtxGetFlags(unsigned* flags) {
-  return about_current(__func__,
-                       [&](const Context& current) { return store(flags, current.flags); });
+  return about_current(__func__, [&](const Context& current) { store(flags, current.flags); });
 }
 
 CUresult cuCtxSetFlags(unsigned flags) {
   return about_current(__func__, [&](Context& current) {
-    return known_flags(flags) ? store(&current.flags, flags) : cudaErrorInvalidValue;
+    if (!known_flags(flags)) refuse();
+    current.flags = flags;
   });
 }
 
@@ -227,8 +227,8 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
     if (handle != nullptr)
       known_context(runtime, handle);
     else if (vgpu::runtime::current_context() == nullptr)
-      return cudaErrorDeviceUninitialized;
-    return store(version, kApiVersion);
+      refuse(cudaErrorDeviceUninitialized);
+    store(version, kApiVersion);
   });
 }
 
@@ -251,28 +251,25 @@ VGPU_WITH_CONTEXT(cuCtxGetLimit, cudaDeviceGetLimit, 2);
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
   return about_current(__func__,
-                       [&](const Context& current) { return store(config, current.cache_config); });
+                       [&](const Context& current) { store(config, current.cache_config); });
 }
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
   return about_current(__func__, [&](Context& current) {
-    if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
-      return CUDA_ERROR_INVALID_VALUE;
+    if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL) refuse();
     current.cache_config = config;
-    return CUDA_SUCCESS;
   });
 }
 
 // Banks are four bytes wide on every device since Maxwell, whatever width is set.
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
-  return about_current(__func__, [&](const Context&) {
-    return store(config, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
-  });
+  return about_current(
+      __func__, [&](const Context&) { store(config, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE); });
 }
 
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
   return about_current(__func__, [&](const Context&) {
-    return is_known(config) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (!is_known(config)) refuse();
   });
 }
 

@@ -160,11 +160,11 @@ template <class Copy, class Use>
 CUresult with_parameters(const char* name, const Copy* copy, Use use) {
   return with_context(name, [&] {
     cudaMemcpy3DParms what{};
-    const cudaError_t error = vgpu::runtime::call([&](Runtime&) {
+    require(vgpu::runtime::call([&](Runtime&) {
       if (copy == nullptr) refuse();
       what = parameters_of(*copy);
-    });
-    return error != cudaSuccess ? error : use(what);
+    }));
+    return use(what);
   });
 }
 

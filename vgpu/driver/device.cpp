@@ -45,8 +45,8 @@ template <class Body>
 CUresult about(const char* name, CUdevice number, Body body) {
   return with_driver(name, [&] {
     const Runtime& runtime = Runtime::get();
-    if (!runtime.has_device(number)) return cudaErrorInvalidDevice;
-    return body(runtime.settings.devices[static_cast<std::size_t>(number)]);
+    if (!runtime.has_device(number)) refuse(cudaErrorInvalidDevice);
+    body(runtime.settings.devices[static_cast<std::size_t>(number)]);
   });
 }
 
@@ -56,24 +56,23 @@ VGPU_WITH_DRIVER(cuDeviceGetCount, cudaGetDeviceCount, 1);
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   return with_driver(__func__, [&] {
-    if (device == nullptr) return cudaErrorInvalidValue;
-    if (!Runtime::get().has_device(ordinal)) return cudaErrorInvalidDevice;
-    return store(device, ordinal);
+    if (device == nullptr) refuse();
+    if (!Runtime::get().has_device(ordinal)) refuse(cudaErrorInvalidDevice);
+    *device = ordinal;
   });
 }
 
 CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device& asked) {
-    if (name == nullptr || length < 1) return cudaErrorInvalidValue;
+    if (name == nullptr || length < 1) refuse();
     const auto copied = asked.name.copy(name, static_cast<std::size_t>(length) - 1);
     name[copied] = '\0';
-    return cudaSuccess;
   });
 }
 
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device& asked) {
-    return store(uuid, vgpu::runtime::properties_of(asked).uuid);
+    store(uuid, vgpu::runtime::properties_of(asked).uuid);
   });
 }
 
@@ -81,7 +80,7 @@ VGPU_BY(cuDeviceGetUuid_v2, 2, cuDeviceGetUuid(a0, a1));
 
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
   return about(__func__, device,
-               [&](const vgpu::Device& asked) { return store(bytes, asked.memory_bytes); });
+               [&](const vgpu::Device& asked) { store(bytes, asked.memory_bytes); });
 }
 
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
@@ -91,21 +90,22 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
       known = vgpu::runtime::attribute_of(asked,
                                           static_cast<cudaDeviceAttr>(static_cast<int>(attribute)));
     }
-    return known ? store(value, *known) : cudaErrorInvalidValue;
+    if (!known) refuse();
+    store(value, *known);
   });
 }
 
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device& asked) {
-    if (major == nullptr || minor == nullptr) return cudaErrorInvalidValue;
-    store(major, asked.major);
-    return store(minor, asked.minor);
+    if (major == nullptr || minor == nullptr) refuse();
+    *major = asked.major;
+    *minor = asked.minor;
   });
 }
 
 CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device& asked) {
-    if (properties == nullptr) return cudaErrorInvalidValue;
+    if (properties == nullptr) refuse();
     const cudaDeviceProp all = vgpu::runtime::properties_of(asked);
     properties->maxThreadsPerBlock = all.maxThreadsPerBlock;
     std::copy(std::begin(all.maxThreadsDim), std::end(all.maxThreadsDim),
@@ -118,7 +118,6 @@ CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
     properties->regsPerBlock = all.regsPerBlock;
     properties->clockRate = asked.clock_khz;
     properties->textureAlign = static_cast<int>(all.textureAlignment);
-    return cudaSuccess;
   });
 }
 
@@ -129,8 +128,8 @@ VGPU_WITH_DRIVER(cuDeviceGetP2PAttribute, cudaDeviceGetP2PAttribute, 4);
 
 CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType type, CUdevice device) {
   return about(__func__, device, [&](const vgpu::Device&) {
-    if (type < 0 || type >= CU_EXEC_AFFINITY_TYPE_MAX) return cudaErrorInvalidValue;
-    return store(supported, 0);
+    if (type < 0 || type >= CU_EXEC_AFFINITY_TYPE_MAX) refuse();
+    store(supported, 0);
   });
 }
 

@@ -77,7 +77,11 @@ CUresult cuInit(unsigned flags) {
   return runtime.initialised ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
-CUresult cuDriverGetVersion(int* version) { return result_of(store(version, CUDA_VERSION)); }
+CUresult cuDriverGetVersion(int* version) {
+  if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *version = CUDA_VERSION;
+  return CUDA_SUCCESS;
+}
 
 namespace {
 

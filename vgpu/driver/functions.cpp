@@ -16,16 +16,16 @@ Handle handle_of(Function& function) {
   return reinterpret_cast<Handle>(&function);
 }
 
-cudaError_t put_attribute(Runtime& runtime, const char* name, int* value,
-                          CUfunction_attribute attribute, const void* handle) {
-  if (value == nullptr) return cudaErrorInvalidValue;
+void put_attribute(Runtime& runtime, const char* name, int* value, CUfunction_attribute attribute,
+                   const void* handle) {
+  if (value == nullptr) refuse();
   Function& function = kernel_of(runtime, handle);
   const cudaFuncAttributes all = vgpu::runtime::attributes_of(runtime, function);
   if (attribute == CU_FUNC_ATTRIBUTE_NUM_REGS && all.numRegs == 0)
     vgpu::runtime::say_unknown_registers(runtime, name, function);
   switch (attribute) {
 #define VGPU_ATTRIBUTE(name, field) \
-  case CU_FUNC_ATTRIBUTE_##name: *value = static_cast<int>(all.field); return cudaSuccess;
+  case CU_FUNC_ATTRIBUTE_##name: *value = static_cast<int>(all.field); break;
     VGPU_ATTRIBUTE(MAX_THREADS_PER_BLOCK, maxThreadsPerBlock)
     VGPU_ATTRIBUTE(SHARED_SIZE_BYTES, sharedSizeBytes)
     VGPU_ATTRIBUTE(CONST_SIZE_BYTES, constSizeBytes)
@@ -43,7 +43,7 @@ cudaError_t put_attribute(Runtime& runtime, const char* name, int* value,
     VGPU_ATTRIBUTE(NON_PORTABLE_CLUSTER_SIZE_ALLOWED, nonPortableClusterSizeAllowed)
     VGPU_ATTRIBUTE(CLUSTER_SCHEDULING_POLICY_PREFERENCE, clusterSchedulingPolicyPreference)
 #undef VGPU_ATTRIBUTE
-    default: return cudaErrorInvalidValue;
+    default: refuse();
   }
 }
 
@@ -55,25 +55,23 @@ cudaError_t set_attribute(CUfunction_attribute attribute, int value, const void*
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
       return cudaFuncSetAttribute(handle, static_cast<cudaFuncAttribute>(attribute), value);
-    default: return cudaErrorInvalidValue;
+    default: refuse();
   }
 }
 
 // Calls body(runtime, the kernel).
 template <class Handle, class Body>
 CUresult about(const char* name, Handle handle, Body body) {
-  return in_driver(name,
-                   [&](Runtime& runtime) { return body(runtime, kernel_of(runtime, handle)); });
+  return in_driver(name, [&](Runtime& runtime) { body(runtime, kernel_of(runtime, handle)); });
 }
 
 CUresult get_parameter(const char* name, const void* handle, size_t index, size_t* offset,
                        size_t* size) {
   return about(name, handle, [&](Runtime& runtime, Function& function) {
     const auto& params = vgpu::attributes(vgpu::runtime::loaded_kernel(runtime, function)).params;
-    if (index >= params.size() || offset == nullptr) return cudaErrorInvalidValue;
+    if (index >= params.size() || offset == nullptr) refuse();
     *offset = params[index].offset;
     if (size != nullptr) *size = params[index].size;
-    return cudaSuccess;
   });
 }
 
@@ -81,7 +79,7 @@ CUresult get_parameter(const char* name, const void* handle, size_t index, size_
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
   return in_context(__func__, [&](Runtime& runtime) {
-    return put_attribute(runtime, "cuFuncGetAttribute", value, attribute, function);
+    put_attribute(runtime, "cuFuncGetAttribute", value, attribute, function);
   });
 }
 
@@ -92,22 +90,22 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel,
                               CUdevice device) {
   return in_driver(__func__, [&](Runtime& runtime) {
-    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
-    return put_attribute(runtime, "cuKernelGetAttribute", value, attribute, kernel);
+    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+    put_attribute(runtime, "cuKernelGetAttribute", value, attribute, kernel);
   });
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
                               CUdevice device) {
   return with_driver(__func__, [&] {
-    return Runtime::get().has_device(device) ? set_attribute(attribute, value, kernel)
-                                             : cudaErrorInvalidDevice;
+    if (!Runtime::get().has_device(device)) refuse(cudaErrorInvalidDevice);
+    return set_attribute(attribute, value, kernel);
   });
 }
 
 CUresult cuFuncGetName(const char** name, CUfunction function) {
   return about(__func__, function,
-               [&](Runtime&, const Function& known) { return store(name, known.name.c_str()); });
+               [&](Runtime&, const Function& known) { store(name, known.name.c_str()); });
 }
 
 CUresult cuKernelGetName(const char** name, CUkernel kernel) {
@@ -119,7 +117,7 @@ VGPU_BY(cuKernelGetParamInfo, 4, get_parameter(__func__, a0, a1, a2, a3));
 
 CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
   return about(__func__, function, [&](Runtime&, const Function& known) {
-    return store(module, reinterpret_cast<CUmodule>(&vgpu::runtime::library_of(*known.binary)));
+    store(module, reinterpret_cast<CUmodule>(&vgpu::runtime::library_of(*known.binary)));
   });
 }
 
@@ -129,29 +127,25 @@ CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
 }
 
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
-  return about(__func__, kernel, [&](Runtime&, Function& known) {
-    return store(function, handle_of<CUfunction>(known));
-  });
+  return about(__func__, kernel,
+               [&](Runtime&, Function& known) { store(function, handle_of<CUfunction>(known)); });
 }
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
-  return about(__func__, function, [&](Runtime&, const Function&) {
-    return store(state, CU_FUNCTION_LOADING_STATE_LOADED);
-  });
+  return about(__func__, function,
+               [&](Runtime&, const Function&) { store(state, CU_FUNCTION_LOADING_STATE_LOADED); });
 }
 
 CUresult cuFuncLoad(CUfunction function) {
   return about(__func__, function, [](Runtime& runtime, Function& known) {
     vgpu::runtime::loaded_kernel(runtime, known);
-    return cudaSuccess;
   });
 }
 
 // Without effect: the virtual GPU has only one configuration of caches and banks.
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
   return about(__func__, function, [&](Runtime&, const Function&) {
-    const bool known = config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL;
-    return known ? cudaSuccess : cudaErrorInvalidValue;
+    if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL) refuse();
   });
 }
 
@@ -162,7 +156,7 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice d
 
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
   return about(__func__, function, [&](Runtime&, const Function&) {
-    return is_known(config) ? cudaSuccess : cudaErrorInvalidValue;
+    if (!is_known(config)) refuse();
   });
 }
 
@@ -178,27 +172,23 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
                                                    int limit, unsigned) {
   constexpr int kWarp = 32;
   return with_context(__func__, [&] {
-    if (grid == nullptr || block == nullptr || limit < 0) return cudaErrorInvalidValue;
+    if (grid == nullptr || block == nullptr || limit < 0) refuse();
     int most = 0, best_block = 0, best_blocks = 0, multiprocessors = 0;
-    const cudaError_t error = vgpu::runtime::call([&](Runtime& runtime) {
+    require(vgpu::runtime::call([&](Runtime& runtime) {
       most = vgpu::runtime::thread_limit(runtime, kernel_of(runtime, function));
       multiprocessors = runtime.device().multiprocessors;
-    });
-    if (error != cudaSuccess) return error;
+    }));
     if (limit != 0) most = std::min(most, limit);
     for (int threads = most; threads > 0; threads = (threads - 1) / kWarp * kWarp) {
       const size_t dynamic = shared_of != nullptr ? shared_of(threads) : shared;
       int blocks = 0;
-      const cudaError_t known =
-          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, dynamic);
-      if (known != cudaSuccess) return known;
+      require(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, dynamic));
       if (blocks * threads <= best_blocks * best_block) continue;
       best_block = threads;
       best_blocks = blocks;
     }
     *block = best_block;
     *grid = best_blocks * multiprocessors;
-    return cudaSuccess;
   });
 }
 
@@ -211,7 +201,7 @@ VGPU_WITH_CONTEXT(cuOccupancyAvailableDynamicSMemPerBlock,
 CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
                                             const CUlaunchConfig* config) {
   return with_context(__func__, [&] {
-    if (config == nullptr) return cudaErrorInvalidValue;
+    if (config == nullptr) refuse();
     const cudaLaunchConfig_t launch = launch_of(*config);
     return cudaOccupancyMaxPotentialClusterSize(blocks, function, &launch);
   });
@@ -220,7 +210,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
 CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
                                       const CUlaunchConfig* config) {
   return with_context(__func__, [&] {
-    if (config == nullptr) return cudaErrorInvalidValue;
+    if (config == nullptr) refuse();
     const cudaLaunchConfig_t launch = launch_of(*config);
     return cudaOccupancyMaxActiveClusters(clusters, function, &launch);
   });

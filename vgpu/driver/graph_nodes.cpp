@@ -15,13 +15,13 @@ namespace {
 template <class Params, class Use>
 CUresult with_kernel(const char* name, const Params* params, Use use) {
   return with_driver(name, [&] {
-    if (params == nullptr) return cudaErrorInvalidValue;
+    if (params == nullptr) refuse();
     const void* function = params->func;
     if constexpr (requires { params->kern; }) {
       if (function == nullptr) function = params->kern;
     }
     Arguments arguments(function, params->kernelParams, params->extra);
-    if (arguments.error() != cudaSuccess) return arguments.error();
+    require(arguments.error());
     const cudaKernelNodeParams node{const_cast<void*>(function),
                                     {params->gridDimX, params->gridDimY, params->gridDimZ},
                                     {params->blockDimX, params->blockDimY, params->blockDimZ},
@@ -36,9 +36,8 @@ template <class Params>
 CUresult get_kernel(const char* name, CUgraphNode node, Params* params) {
   return with_driver(name, [&] {
     cudaKernelNodeParams known{};
-    if (params == nullptr) return cudaErrorInvalidValue;
-    const cudaError_t error = cudaGraphKernelNodeGetParams(node, &known);
-    if (error != cudaSuccess) return error;
+    if (params == nullptr) refuse();
+    require(cudaGraphKernelNodeGetParams(node, &known));
     return vgpu::runtime::query([&](Runtime& runtime) {
       *params = {};
       // The runtime names a kernel by its host stub, if it has one.
@@ -60,11 +59,11 @@ template <class Use>
 CUresult with_copy(const char* name, const CUDA_MEMCPY3D* copy, Use use) {
   return with_driver(name, [&] {
     cudaMemcpy3DParms what{};
-    const cudaError_t error = vgpu::runtime::query([&](Runtime&) {
+    require(vgpu::runtime::query([&](Runtime&) {
       if (copy == nullptr) refuse();
       what = parameters_of(*copy);
-    });
-    return error != cudaSuccess ? error : use(&what);
+    }));
+    return use(&what);
   });
 }
 
@@ -126,10 +125,9 @@ VGPU_WITH_DRIVER(cuGraphMemsetNodeSetParams, cudaGraphMemsetNodeSetParams, 2);
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* copy) {
   return with_driver(__func__, [&] {
     cudaMemcpy3DParms what{};
-    if (copy == nullptr) return cudaErrorInvalidValue;
-    const cudaError_t error = cudaGraphMemcpyNodeGetParams(node, &what);
-    if (error == cudaSuccess) *copy = copy_of(what);
-    return error;
+    if (copy == nullptr) refuse();
+    require(cudaGraphMemcpyNodeGetParams(node, &what));
+    *copy = copy_of(what);
   });
 }
 
@@ -156,10 +154,8 @@ VGPU_WITH_DRIVER(cuGraphAddMemFreeNode, cudaGraphAddMemFreeNode, 5);
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
   return with_driver(__func__, [&] {
     void* pointer = nullptr;
-    const cudaError_t error =
-        cudaGraphMemFreeNodeGetParams(node, address != nullptr ? &pointer : nullptr);
-    if (error == cudaSuccess) *address = address_of(pointer);
-    return error;
+    require(cudaGraphMemFreeNodeGetParams(node, address != nullptr ? &pointer : nullptr));
+    *address = address_of(pointer);
   });
 }
 

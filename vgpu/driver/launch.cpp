@@ -74,7 +74,8 @@ CUresult with_arguments(const char* name, CUfunction function, void** params, vo
                         Launch launch) {
   return with_context(name, [&] {
     Arguments arguments(function, params, extra);
-    return arguments.error() != cudaSuccess ? arguments.error() : launch(arguments.pointers());
+    require(arguments.error());
+    return launch(arguments.pointers());
   });
 }
 

@@ -312,7 +312,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
                                                 CUmemGenericAllocationHandle handle) {
   return in_driver(__func__, [&](Runtime&) {
     const auto& memory = known_handle(handle).memory;
-    return store(properties, memory->properties);
+    store(properties, memory->properties);
   });
 }
 

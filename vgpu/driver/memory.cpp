@@ -33,12 +33,11 @@ CUresult allocate(const char* name, CUdeviceptr* address, std::size_t bytes, Ori
 
 // Calls get(&pointer) and stores what it gets.
 template <class Get>
-cudaError_t store_address(CUdeviceptr* address, Get get) {
-  if (address == nullptr) return cudaErrorInvalidValue;
+void store_address(CUdeviceptr* address, Get get) {
+  if (address == nullptr) refuse();
   void* pointer = nullptr;
-  const cudaError_t error = get(&pointer);
-  if (error == cudaSuccess) *address = address_of(pointer);
-  return error;
+  require(get(&pointer));
+  *address = address_of(pointer);
 }
 
 }  // namespace
@@ -55,8 +54,8 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, s
       (element != 4 && element != 8 && element != 16))
     return missing_context() != CUDA_SUCCESS ? missing_context() : CUDA_ERROR_INVALID_VALUE;
   return with_context(__func__, [&] {
-    return store_address(
-        address, [&](void** pointer) { return cudaMallocPitch(pointer, pitch, width, height); });
+    store_address(address,
+                  [&](void** pointer) { return cudaMallocPitch(pointer, pitch, width, height); });
   });
 }
 
@@ -95,8 +94,8 @@ CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsigned flags) {
   return with_context(__func__, [&] {
-    return store_address(
-        address, [&](void** device) { return cudaHostGetDevicePointer(device, pointer, flags); });
+    store_address(address,
+                  [&](void** device) { return cudaHostGetDevicePointer(device, pointer, flags); });
   });
 }
 
@@ -141,9 +140,8 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUd
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
   return with_context(__func__, [&] {
-    if (bytes == 0) return cudaErrorInvalidValue;
-    return store_address(address,
-                         [&](void** pointer) { return cudaMallocAsync(pointer, bytes, stream); });
+    if (bytes == 0) refuse();
+    store_address(address, [&](void** pointer) { return cudaMallocAsync(pointer, bytes, stream); });
   });
 }
 VGPU_TWIN(cuMemAllocAsync, _ptsz, 3);
@@ -151,8 +149,8 @@ VGPU_TWIN(cuMemAllocAsync, _ptsz, 3);
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
   return with_context(__func__, [&] {
-    if (bytes == 0) return cudaErrorInvalidValue;
-    return store_address(address, [&](void** pointer) {
+    if (bytes == 0) refuse();
+    store_address(address, [&](void** pointer) {
       return cudaMallocFromPoolAsync(pointer, bytes, pool, stream);
     });
   });
@@ -175,7 +173,7 @@ VGPU_WITH_CONTEXT(cuIpcGetMemHandle, cudaIpcGetMemHandle, 2);
 
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
   return with_context(__func__, [&] {
-    return store_address(address, [&](void** pointer) {
+    store_address(address, [&](void** pointer) {
       return cudaIpcOpenMemHandle(pointer, *same<cudaIpcMemHandle_t>(&handle), flags);
     });
   });

@@ -50,9 +50,8 @@ template <class Get>
 CUresult find_global(const char* name, CUdeviceptr* address, Get get) {
   return with_context(name, [&] {
     void* pointer = nullptr;
-    const cudaError_t error = get(address != nullptr ? &pointer : nullptr);
-    if (error == cudaSuccess && address != nullptr) *address = address_of(pointer);
-    return error;
+    require(get(address != nullptr ? &pointer : nullptr));
+    if (address != nullptr) *address = address_of(pointer);
   });
 }
 
@@ -72,7 +71,7 @@ VGPU_BY(cuModuleLoadFatBinary, 2, load_data(__func__, a0, a1, no_log()));
 VGPU_WITH_CONTEXT(cuModuleUnload, cudaLibraryUnload, 1);
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
-  return with_driver(__func__, [&] { return store(mode, CU_MODULE_LAZY_LOADING); });
+  return with_driver(__func__, [&] { store(mode, CU_MODULE_LAZY_LOADING); });
 }
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {

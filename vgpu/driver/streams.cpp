@@ -18,11 +18,10 @@ VGPU_IN_STREAM(cuStreamGetDevice, cudaStreamGetDevice, 2);
 
 CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
   return in_context(__func__, [&](Runtime& runtime) {
-    const vgpu::runtime::Stream* const stream = runtime.streams.find(handle);
-    if (stream == nullptr) refuse(cudaErrorInvalidResourceHandle);
+    const vgpu::runtime::Stream& stream = runtime.streams.known(handle);
     if (context == nullptr) refuse();
     const auto* owner =
-        stream->context != nullptr ? stream->context : vgpu::runtime::current_context();
+        stream.context != nullptr ? stream.context : vgpu::runtime::current_context();
     *context = reinterpret_cast<CUcontext>(const_cast<vgpu::runtime::Context*>(owner));
   });
 }

@@ -88,9 +88,9 @@ cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t even
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
     if (handle == nullptr) refuse();
-    const Event* const found = runtime.streams.find(event);
-    if (found == nullptr || found->shared == nullptr) refuse(cudaErrorInvalidResourceHandle);
-    *handle = found->shared->handle();
+    const Event& found = runtime.streams.known(event);
+    if (found.shared == nullptr) refuse(cudaErrorInvalidResourceHandle);
+    *handle = found.shared->handle();
   });
 }
 

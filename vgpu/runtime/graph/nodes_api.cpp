@@ -46,6 +46,16 @@ void give(const std::vector<T>& list, T* out, std::size_t* count) {
   }
 }
 
+// Gives the graph's nodes for which `is(node)` holds.
+template <class Is>
+void give_nodes(const Graph& graph, cudaGraphNode_t* out, std::size_t* count, Is is) {
+  std::vector<cudaGraphNode_t> list;
+  for (const auto& node : graph.nodes) {
+    if (is(*node)) list.push_back(handle_of(node.get()));
+  }
+  give(list, out, count);
+}
+
 }  // namespace
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
@@ -148,20 +158,14 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   return call([&](Runtime& runtime) {
-    std::vector<cudaGraphNode_t> list;
-    for (const auto& node : known_graph(runtime, graph).nodes)
-      list.push_back(handle_of(node.get()));
-    give(list, nodes, count);
+    give_nodes(known_graph(runtime, graph), nodes, count, [](const Node&) { return true; });
   });
 }
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   return call([&](Runtime& runtime) {
-    std::vector<cudaGraphNode_t> list;
-    for (const auto& node : known_graph(runtime, graph).nodes) {
-      if (node->needs.empty()) list.push_back(handle_of(node.get()));
-    }
-    give(list, nodes, count);
+    give_nodes(known_graph(runtime, graph), nodes, count,
+               [](const Node& node) { return node.needs.empty(); });
   });
 }
 
@@ -196,12 +200,9 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode
                                            cudaGraphEdgeData*, size_t* count) {
   return call([&](Runtime& runtime) {
     Node& node = known_node(runtime, handle);
-    std::vector<cudaGraphNode_t> list;
-    for (const auto& other : node.graph->nodes) {
-      if (std::ranges::find(other->needs, &node) != other->needs.end())
-        list.push_back(handle_of(other.get()));
-    }
-    give(list, nodes, count);
+    give_nodes(*node.graph, nodes, count, [&](const Node& other) {
+      return std::ranges::find(other.needs, &node) != other.needs.end();
+    });
   });
 }
 
