@@ -6,25 +6,17 @@ compare_engines.py VGPU PROGRAM ARGS...
 """
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
+import vgpu_command
+
 
 def run(vgpu, command, engine, threads):
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("VGPU_")
-    }
     with tempfile.TemporaryDirectory() as folder:
         counters = os.path.join(folder, "counters.json")
-        options = [
-            "--engine", engine, "--threads",
-            str(threads), "--check", "none", "--counters", counters
-        ]
-        result = subprocess.run([vgpu] + options + ["--"] + command, capture_output=True, text=True,
-                                env=environment)
+        result = vgpu_command.run(vgpu, "--engine", engine, "--threads", str(threads), "--check",
+                                  "none", "--counters", counters, "--", *command)
         if result.returncode != 0:
             sys.exit(
                 f"--engine {engine}: exit status {result.returncode}\n{result.stdout}{result.stderr}"

@@ -4,10 +4,10 @@ PROGRAM. The program's fat binary is not compressed."""
 import os
 import random
 import struct
-import subprocess
 import sys
-import tempfile
 import unittest
+
+import vgpu_command
 
 VGPU, PROGRAM = sys.argv[1:3]
 kCuda = 190  # e_machine of cubins
@@ -28,11 +28,10 @@ def cubin_of(program):
     raise ValueError("no machine code")
 
 
-class Damage(unittest.TestCase):
+class Damage(vgpu_command.InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = folder.name + "/damaged"
+        super().setUp()
+        self.path = self.folder + "/damaged"
         with open(PROGRAM, "rb") as file:
             self.program = bytearray(file.read())
         self.begin, self.end = cubin_of(self.program)
@@ -44,13 +43,7 @@ class Damage(unittest.TestCase):
         with open(self.path, "wb") as file:
             file.write(program)
         os.chmod(self.path, 0o700)
-        environment = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith("VGPU_")
-        }
-        return subprocess.run([VGPU, *options, "--", self.path], capture_output=True, text=True,
-                              env=environment, timeout=60)
+        return vgpu_command.run(VGPU, *options, "--", self.path)
 
     def test_ptx_runs_instead(self):
         result = self.run_damaged([(self.begin + 0x28 + i, 0xFF) for i in range(8)])

@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs under the limits of a process: limits.py VGPU VECTOR_ADD LIMITS FAULTS (programs of this
 folder)."""
-import os
 import re
 import resource
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import vgpu_command
 
 VGPU, VECTOR_ADD, LIMITS = sys.argv[1:4]
 MB = 1 << 20
 
 
-def run(*command, limits=(), **environment):
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("VGPU_")}
-
+def run(*command, limits=(), **settings):
     def apply():
         for limit, value in limits:
             resource.setrlimit(limit, (value, resource.getrlimit(limit)[1]))
 
-    return subprocess.run(command, capture_output=True, text=True, env={**clean, **environment},
-                          preexec_fn=apply)
+    return vgpu_command.run(*command, env=vgpu_command.environment(**settings), preexec_fn=apply)
 
 
 class Limits(unittest.TestCase):

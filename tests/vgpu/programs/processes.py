@@ -5,30 +5,19 @@ import glob
 import json
 import os
 import resource
-import subprocess
 import sys
-import tempfile
 import unittest
+
+import vgpu_command
 
 VGPU, PROGRAM = sys.argv[1:3]
 
 
-class CountersFiles(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class CountersFiles(vgpu_command.InFolder):
     def run_vgpu(self, command, name="c.json", limit=None, options=()):
-        environment = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith("VGPU_")
-        }
         before = (lambda: resource.setrlimit(*limit)) if limit else None
-        return subprocess.run([VGPU, "--counters", name, *options, "--", *command],
-                              capture_output=True, text=True, cwd=self.folder, env=environment,
-                              preexec_fn=before)
+        return vgpu_command.run(VGPU, "--counters", name, *options, "--", *command,
+                                cwd=self.folder, preexec_fn=before)
 
     def files(self):
         """Name -> numbers of blocks of its launches."""
@@ -113,13 +102,7 @@ class CountersFiles(unittest.TestCase):
             self.assertIn(f"--counters: cannot write {name}: {rule}", result.stderr)
 
     def test_tables_of_all_processes(self):
-        environment = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith("VGPU_")
-        }
-        result = subprocess.run([VGPU, "--print", "--", PROGRAM, "fork"], capture_output=True,
-                                text=True, env=environment)
+        result = vgpu_command.run(VGPU, "--print", "--", PROGRAM, "fork")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(result.stdout.count("process "), 2, result.stdout)
 

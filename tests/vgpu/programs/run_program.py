@@ -11,9 +11,10 @@ import os
 import re
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
+
+import vgpu_command
 
 
 def check_schema(document):
@@ -77,11 +78,7 @@ def parse(arguments=None):
 
 def main():
     options, options_of_vgpu = parse()
-    environment = dict(os.environ)
-    for name in list(environment):
-        if name.startswith("VGPU_") or name == "CUDA_VISIBLE_DEVICES":
-            del environment[name]
-    environment.update(setting.split("=", 1) for setting in options.setting)
+    settings = dict(setting.split("=", 1) for setting in options.setting)
     with tempfile.TemporaryDirectory() as folder:
         counters = os.path.join(folder, "counters.json")
         vgpu = options.vgpu
@@ -94,8 +91,8 @@ def main():
         command = [vgpu] + options_of_vgpu
         if options.counters:
             command += ["--counters", counters]
-        result = subprocess.run(command + ["--"] + options.command, capture_output=True, text=True,
-                                env=environment)
+        result = vgpu_command.run(*command, "--", *options.command,
+                                  env=vgpu_command.environment(**settings), timeout=None)
         problems = []
         if result.returncode != options.exit:
             problems.append(f"exit status {result.returncode}, expected {options.exit}")

@@ -4,11 +4,12 @@ finding is reported once, to the user and in the files for CI systems."""
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
 import unittest
+
+import vgpu_command
 
 VGPU, FINDINGS = sys.argv[1:3]
 FIRED = 86
@@ -17,13 +18,8 @@ RACE, READ = "race: ", "uninitialized read: "
 
 class Findings(unittest.TestCase):
     def run_program(self, *arguments, status=FIRED, output="right\n", options=(), **settings):
-        environment = {
-            name: value
-            for name, value in os.environ.items() if not name.startswith("VGPU_")
-        }
-        result = subprocess.run([VGPU, *options, "--", FINDINGS, *arguments],
-                                env=environment | settings, capture_output=True, text=True,
-                                timeout=100, check=False)
+        result = vgpu_command.run(VGPU, *options, "--", FINDINGS, *arguments,
+                                  env=vgpu_command.environment(**settings))
         self.assertEqual((result.returncode, result.stdout), (status, output), result.stderr)
         return result.stderr
 

@@ -5,27 +5,21 @@ import json
 import os
 import re
 import resource
-import subprocess
 import sys
-import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
+
+import vgpu_command
 
 VGPU, TWO_LAUNCHES, FAULTS, RACE, STATUS = sys.argv[1:6]
 SARIF_SCHEMA = os.environ.get("SARIF_SCHEMA")  # the OASIS standard's file, where there is one
 GREW, FIRED, NOT_WRITTEN = 87, 86, 74
 
 
-class Reports(unittest.TestCase):
+class Reports(vgpu_command.InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.environment = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith("VGPU_") and name not in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
-        }
+        super().setUp()
+        self.environment = vgpu_command.environment()
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -39,9 +33,8 @@ class Reports(unittest.TestCase):
             file.write(text)
 
     def vgpu(self, *arguments, status=0, **keywords):
-        result = subprocess.run([VGPU, *arguments], cwd=self.folder, env=self.environment,
-                                capture_output=True, text=True, timeout=100, check=False,
-                                **keywords)
+        result = vgpu_command.run(VGPU, *arguments, cwd=self.folder, env=self.environment,
+                                  **keywords)
         self.assertEqual(result.returncode, status, result.stderr)
         return result
 
