@@ -16,7 +16,6 @@
 #include <memory>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "app/ci_report.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver API's structures for copies, as the runtime API has them.
 #pragma once
-#include <fmt/format.h>
 
 #include "driver/api.hpp"
 

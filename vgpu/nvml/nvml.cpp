@@ -4,7 +4,6 @@
 // device has no power, temperature, fan or clock that changes: these functions exist and return
 // NVML_ERROR_NOT_SUPPORTED.
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include <cstdlib>
 #include <cstring>

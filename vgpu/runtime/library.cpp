@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <system_error>
 
 #include "devices/read_file.hpp"
 #include "engine/engine.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <iterator>
 #include <random>
 #include <sstream>
 #include <stdexcept>

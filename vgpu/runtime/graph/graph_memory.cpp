@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/graph/graph_memory.hpp"
 
-#include <utility>
-
 #include "runtime/allocations.hpp"
 
 namespace vgpu::runtime {
