@@ -11,6 +11,13 @@ namespace ladder {
 
 constexpr int kDirectThreads = 256;
 
+// x.early: the kernel releases its dependent before it waits, so that several launches overlap.
+__device__ __forceinline__ void begin_direct(const PartJob& x) {
+  if (x.early) ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  ptx::launch_dependents();
+}
+
 // B is K-major; 2^x.lanes threads of a warp share a column. kFloat4: both operands permit 128-bit
 // loads along k, a multiple of 4.
 template <bool kFloat4>
@@ -22,8 +29,7 @@ __global__ void __launch_bounds__(kDirectThreads) direct_along(const __grid_cons
   const auto row = static_cast<int>(blockIdx.y);
   const float* const gA = x.a.g + row * x.a.vector_step;
   const float* const gB = x.b.g + min(column, x.n - 1) * x.b.vector_step;
-  ptx::wait_for_prerequisites();
-  ptx::launch_dependents();
+  begin_direct(x);
   float sum = 0.0F;
 #pragma unroll 1
   for (int k = lane * kVector; k < x.k; k += kFew * step) {
@@ -59,9 +65,8 @@ __global__ void __launch_bounds__(kDirectThreads) direct_across(const __grid_con
   const auto row = static_cast<int>(blockIdx.y);
   const float* gA = x.a.g + row * x.a.vector_step;
   const float* gB = x.b.g + column;
+  begin_direct(x);
   if (column >= x.n) return;
-  ptx::wait_for_prerequisites();
-  ptx::launch_dependents();
   float sum[kVector]{};
 #pragma unroll 1
   for (int k = 0; k < x.k; k += kFew, gA += kFew * x.a.k_step, gB += kFew * x.b.k_step) {
@@ -99,8 +104,8 @@ __global__ void __launch_bounds__(kOuterThreads, 3)
   const int tile = static_cast<int>(blockIdx.x);
   const int row = tile / x.tiles_m * kOuterBlockRows + warp * kOuterRows,
             col = tile % x.tiles_m * kOuterCols + lane * 4;
-  ptx::wait_for_prerequisites();
   ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
   float acc[kOuterRows][4]{};
   const std::int64_t step_a = x.a.vector_step, step_b = x.b.vector_step;
   const float* a = x.a.g + row * step_a;

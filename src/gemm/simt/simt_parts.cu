@@ -99,7 +99,7 @@ static Status launch_thin(PartJob x, const ThinPlan& plan, Stream stream) {
                       T::kThreads, T::kBytes, x, stream);
 }
 
-static Status launch_direct(PartJob x, const ThinPlan& plan, Stream stream) {
+static Status launch_direct(PartJob x, const ThinPlan& plan, int sms, Stream stream) {
   x.lanes = plan.lanes;
   const bool wide = plan.along_k ? x.b.aligned && x.a.aligned && x.a.k_step == 1 && x.k % 4 == 0
                                  : x.b.aligned && x.n % 4 == 0;
@@ -108,6 +108,7 @@ static Status launch_direct(PartJob x, const ThinPlan& plan, Stream stream) {
   const std::int64_t threads =
       plan.along_k ? std::int64_t{x.n} << plan.lanes : ceil_div(x.n, wide ? 4 : 1);
   const Grid grid(ceil_div(threads, kDirectThreads), x.m);
+  x.early = std::int64_t{grid.x} * grid.y <= sms;  // more would fill the SMs with waiting blocks
   return launch_alone("direct product", kernel, grid, 0, kDirectThreads, 0, x, stream);
 }
 
@@ -175,10 +176,10 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
       if (side->vectors == 1 && side->k_step == 1)
         side->aligned = reinterpret_cast<std::uintptr_t>(side->g) % sizeof(float4) == 0;
     }
+    if (plan.thin.direct) return launch_direct(job, plan.thin, device.sms, stream);
     const std::int64_t tiles = ceil_div(job.n, thin_columns(plan.thin));
     job.early =
         releases_early(tiles * plan.thin.parts, thin_capacity(plan.thin, job.m, device.sms));
-    if (plan.thin.direct) return launch_direct(job, plan.thin, stream);
     const auto& launch_of = job.b.aligned ? kLaunchRows<true> : kLaunchRows<false>;
     return launch_of[std::bit_width(static_cast<unsigned>(job.m - 1))](job, plan.thin, stream);
   }
