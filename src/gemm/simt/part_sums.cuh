@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a tile of C whose k is split among blocks. The blocks of a cluster send their partial sums
-// to each other's shared memory, each block adding a share of the tile. Clusters send theirs to
-// that of the last k-split. The order of additions is fixed by the shape.
+// Sums of a tile of C whose k is split among blocks. The blocks of a cluster send partial sums to
+// each other's shared memory; each adds a share of the tile. Clusters send theirs to that of the
+// last k-split. The order of additions is fixed by the shape.
 #pragma once
 #include "device/launch.cuh"
 #include "device/ptx/cluster.cuh"
