@@ -233,6 +233,12 @@ TEST_F(Packed, SumsOfHalves) {
   check("hadd_ftz", half([=](u64 a, u64 b, u64) { return h(a) + h(b); }));
   check("hmul_ftz", half([=](u64 a, u64 b, u64) { return h(a) * h(b); }));
   check("hfma_ftz", half([=](u64 a, u64 b, u64 c) { return h(a) * h(b) + h(c); }));
+  const auto rounded = [](const std::function<long double(u64, u64, u64)>& f) {
+    return pairs_of([=](u64 a, u64 b, u64 c) { return kHalf.encode(f(a, b, c), Round::kNearest); });
+  };
+  check("hadd", rounded([=](u64 a, u64 b, u64) { return h(a) + h(b); }));
+  check("hmul", rounded([=](u64 a, u64 b, u64) { return h(a) * h(b); }));
+  check("hfma", rounded([=](u64 a, u64 b, u64 c) { return h(a) * h(b) + h(c); }));
   const auto relu = [](u64 x) { return x >> 15 != 0 ? 0 : x; };
   check("hfma_relu", pairs_of([=](u64 a, u64 b, u64 c) {
           return relu(kHalf.encode(h(a) * h(b) + h(c), Round::kNearest));

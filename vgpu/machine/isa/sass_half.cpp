@@ -13,20 +13,25 @@ enum class Form { kFma, kAdd, kMultiply };
 struct Halves {
   Halves(const std::byte* window, u32 offset, Modifiers m, unsigned half_at, Modifiers negate,
          Modifiers absolute)
-      : keep(has(m, absolute) ? 0x7fff7fff : kAllLanes), flip(has(m, negate) ? 0x80008000 : 0) {
-    const u32* const row = reinterpret_cast<const u32*>(window + offset);
+      : unmodified(reinterpret_cast<const u32*>(window + offset)),
+        keep(has(m, absolute) ? 0x7fff7fff : kAllLanes),
+        flip(has(m, negate) ? 0x80008000 : 0) {
     const auto fill = [&](auto pick) VGPU_INLINE {
-      for (u32 i = 0; i < kLanes; ++i) unmodified[i] = pick(row[i]);
+      for (u32 i = 0; i < kLanes; ++i) picked[i] = pick(unmodified[i]);
+      unmodified = picked;
     };
     switch (bits_of(m, half_at, 2)) {
       case 1: fill([](u32 v) { return (v & 0xffff) | v << 16; }); break;
       case 2: fill([](u32 v) { return v >> 16 | (v & 0xffff0000); }); break;
       case 3: fill([](u32 v) { return v << 16 | (v >> 16 ^ 0x8000); }); break;
-      default: fill([](u32 v) { return v; });
+      default: break;
     }
   }
+  Halves(const Halves&) = delete;
+  Halves& operator=(const Halves&) = delete;
   [[gnu::always_inline]] u32 operator[](u32 i) const { return (unmodified[i] & keep) ^ flip; }
-  alignas(64) u32 unmodified[kLanes];
+  alignas(64) u32 picked[kLanes];
+  const u32* unmodified;
   u32 keep, flip;
 };
 
@@ -35,102 +40,107 @@ struct Halves {
   return has(m, kFlush) && (bits & 0x7c00) == 0 ? bits & 0x8000 : bits & 0xffff;
 }
 
-template <class T, class H>
-[[gnu::always_inline]] inline T number(u32 bits, Modifiers m) {
-  return T{half_to_float<H>(flushed(bits, m))};
-}
-
 template <class H>
-[[gnu::always_inline]] inline u32 rounded_half(float a) {
-  return float_to_half<H>(a);
-}
-template <class H>
-[[gnu::always_inline]] inline u32 rounded_half(double a) {
-  return float_to_half<H>(single_to_odd(a));
-}
-
-template <class H, class T>
-inline constexpr bool kByHost = std::is_same_v<H, f16>&& std::is_same_v<T, float>;
-
-// The halves from bit `shift` on.
-template <class H, class T>
-[[gnu::always_inline]] inline void load_numbers(const Halves& from, u32 shift, Modifiers m, T* to) {
-  if constexpr (kByHost<H, T>) {
-    alignas(64) u32 bits[kLanes];
-    for (u32 i = 0; i < kLanes; ++i) bits[i] = flushed(from[i] >> shift, m);
-    widen_halves(bits, to);
-  } else {
-    for (u32 i = 0; i < kLanes; ++i) to[i] = number<T, H>(from[i] >> shift, m);
-  }
-}
-
-template <class H, class T>
-[[gnu::always_inline]] inline void round_numbers(const T* from, u32* to) {
-  if constexpr (kByHost<H, T>) {
+[[gnu::always_inline]] inline void round_numbers(const float* from, u16* to) {
+  if constexpr (std::is_same_v<H, f16>) {
     narrow_to_halves(from, to);
   } else {
-    for (u32 i = 0; i < kLanes; ++i) to[i] = rounded_half<H>(from[i]);
+    for (u32 i = 0; i < kHalves; ++i) to[i] = static_cast<u16>(float_to_half<H>(from[i]));
   }
 }
-
-// Results in the halves from bit `shift` on, as numbers that are rounded once more.
-template <class H, Form kForm, class T>
-[[gnu::always_inline]] inline void calculate(const Halves& a, const Halves& b, const Halves& c,
-                                             u32 shift, Modifiers m, T* r) {
-  alignas(64) T x[kLanes], y[kLanes];
-  load_numbers<H>(a, shift, m, x);
-  load_numbers<H>(b, shift, m, y);
-  if constexpr (kForm == Form::kFma) {
-    alignas(64) T z[kLanes];
-    load_numbers<H>(c, shift, m, z);
-    for (u32 i = 0; i < kLanes; ++i) r[i] = multiply_add_to_odd(x[i], y[i], z[i]);
-  } else {
-    for (u32 i = 0; i < kLanes; ++i) r[i] = kForm == Form::kAdd ? x[i] + y[i] : x[i] * y[i];
-  }
-  if (has(m, kSaturate)) {
-    for (u32 i = 0; i < kLanes; ++i) r[i] = saturate(r[i]);
-  }
-  if (has(m, kRelu)) {
-    for (u32 i = 0; i < kLanes; ++i) r[i] = r[i] <= 0 ? 0 : r[i];
-  }
-  if (has(m, kExtended)) {
-    for (u32 i = 0; i < kLanes; ++i)
-      r[i] = is_outside(a[i] >> shift) || is_outside(b[i] >> shift) ? 0 : r[i];
-  }
+template <class H>
+[[gnu::always_inline]] inline void round_numbers(const double* from, u16* to) {
+  for (u32 i = 0; i < kHalves; ++i)
+    to[i] = static_cast<u16>(float_to_half<H>(single_to_odd(from[i])));
 }
 
-template <class H, Form kForm, class T>
-[[gnu::always_inline]] inline void halves_by(std::byte* window, const Insn& insn, u32 mask,
-                                             Modifiers m) {
-  const Halves a(window, insn.s[0], m, kHalfAAt, kNegateA, kAbsoluteA),
-      b(window, insn.s[1], m, kHalfBAt, kNegateB, kAbsoluteB),
-      c(window, insn.s[2], m, kHalfCAt, kNegateC, kAbsoluteC);
-  alignas(64) T numbers[kLanes];
-  alignas(64) u32 results[kLanes] = {};
-  calculate<H, kForm>(a, b, c, 0, m, numbers);
-  if (has(m, kHigh)) {  // a result in single precision
-    for (u32 i = 0; i < kLanes; ++i)
-      results[i] = bits_as<u32>(canonical(static_cast<float>(numbers[i])));
-  } else {
-    for (const u32 shift : {0u, 16u}) {
-      if (shift != 0) calculate<H, kForm>(a, b, c, shift, m, numbers);
-      alignas(64) u32 halves[kLanes];
-      round_numbers<H>(numbers, halves);
-      for (u32 i = 0; i < kLanes; ++i) results[i] |= flushed(halves[i], m) << shift;
+// All halves of an operand as numbers.
+template <class H, class T>
+struct Numbers {
+  Numbers(const Halves& of, Modifiers m) : halves(reinterpret_cast<const u16*>(of.unmodified)) {
+    if (of.keep != kAllLanes || of.flip != 0 || has(m, kFlush)) {
+      const u16 keep = static_cast<u16>(of.keep), flip = static_cast<u16>(of.flip);
+      for (u32 i = 0; i < kHalves; ++i)
+        changed[i] = static_cast<u16>(flushed((halves[i] & keep) ^ flip, m));
+      halves = changed;
+    }
+    if constexpr (std::is_same_v<H, f16>) {
+      widen_halves(halves, values);
+    } else {
+      for (u32 i = 0; i < kHalves; ++i) values[i] = T{half_to_float<H>(halves[i])};
     }
   }
-  blend(slot<u32>(window, insn.d), results, mask);
+  Numbers(const Numbers&) = delete;
+  Numbers& operator=(const Numbers&) = delete;
+  alignas(64) T values[kHalves];
+  alignas(64) u16 changed[kHalves];
+  const u16* halves;
+};
+
+// Results as numbers that are rounded once more.
+template <class H, Form kForm, class T>
+[[gnu::always_inline]] inline void calculate(const Numbers<H, T>& a, const Numbers<H, T>& b,
+                                             const Halves& of_c, Modifiers m, T* r) {
+  const T *const x = a.values, *const y = b.values;
+  if constexpr (kForm == Form::kFma) {
+    const Numbers<H, T> c(of_c, m);
+    if constexpr (std::is_same_v<T, float>) {
+      multiply_add_halves(x, y, c.values, r);
+    } else {
+      for (u32 i = 0; i < kHalves; ++i) r[i] = multiply_add_to_odd(x[i], y[i], c.values[i]);
+    }
+  } else {
+    for (u32 i = 0; i < kHalves; ++i) r[i] = kForm == Form::kAdd ? x[i] + y[i] : x[i] * y[i];
+  }
+  if (has(m, kSaturate)) {
+    for (u32 i = 0; i < kHalves; ++i) r[i] = saturate(r[i]);
+  }
+  if (has(m, kRelu)) {
+    for (u32 i = 0; i < kHalves; ++i) r[i] = r[i] <= 0 ? 0 : r[i];
+  }
+  if (has(m, kExtended)) {
+    for (u32 i = 0; i < kHalves; ++i)
+      r[i] = is_outside(a.halves[i]) || is_outside(b.halves[i]) ? 0 : r[i];
+  }
 }
 
 // Single precision has room for sums, and for products of f16. bf16's products may be out of its
 // range, and a sum rounded to odd cannot be rounded to single precision once more.
 template <class H, Form kForm>
+[[gnu::always_inline]] inline void halves_by(std::byte* window, const Insn& insn, u32 mask,
+                                             Modifiers m) {
+  using T = std::conditional_t<kForm == Form::kAdd || std::is_same_v<H, f16>, float, double>;
+  const Halves a(window, insn.s[0], m, kHalfAAt, kNegateA, kAbsoluteA),
+      b(window, insn.s[1], m, kHalfBAt, kNegateB, kAbsoluteB),
+      c(window, insn.s[2], m, kHalfCAt, kNegateC, kAbsoluteC);
+  alignas(64) T numbers[kHalves];
+  calculate<H, kForm>(Numbers<H, T>(a, m), Numbers<H, T>(b, m), c, m, numbers);
+  if (kForm == Form::kAdd && has(m, kHigh)) {  // a result in single precision
+    write_lanes<float>(window, insn.d, mask,
+                       [&](u32 i) { return canonical(static_cast<float>(numbers[2 * i])); });
+    return;
+  }
+  alignas(64) u16 results[kHalves];
+  round_numbers<H>(numbers, results);
+  if (has(m, kFlush)) {
+    for (u16& result : results) result = static_cast<u16>(flushed(result, m));
+  }
+  alignas(64) u32 pairs[kLanes];
+  __builtin_memcpy(pairs, results, sizeof(pairs));
+  blend(slot<u32>(window, insn.d), pairs, mask);
+}
+
+template <class H, Form kForm>
+[[gnu::noinline]] void halves_with_modifiers(std::byte* window, const Insn& insn, u32 mask) {
+  halves_by<H, kForm>(window, insn, mask, modifiers(insn));
+}
+
+template <class H, Form kForm>
 void halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  const Modifiers m = modifiers(insn);
-  if (kForm == Form::kAdd || (std::is_same_v<H, f16> && (kForm != Form::kFma || !has(m, kHigh))))
-    halves_by<H, kForm, float>(window, insn, mask, m);
+  if (modifiers(insn) == 0)
+    halves_by<H, kForm>(window, insn, mask, Modifiers{});
   else
-    halves_by<H, kForm, double>(window, insn, mask, m);
+    halves_with_modifiers<H, kForm>(window, insn, mask);
 }
 
 // Mask of the lanes for whose lower (upper) halves the comparison given by the modifiers is true.
