@@ -246,35 +246,26 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
   }
 }
 
+// Whether an access to these words, whose rows from `row` to `last` are not all settled as a whole,
+// changes no mark.
 template <bool kWrite>
-[[gnu::always_inline]] inline u32 foreign_words(const Known& known,
-                                                const observer::LaunchMarks& marks, Words words) {
-  u32 foreign = 0;
-  for (u64 i = 0; i < words.count; ++i)
-    foreign |= known.is_foreign<kWrite>(peek(marks.touched[words.first + i]));
-  return foreign;
-}
-
-// The same as is_settled, where some of the rows, from `row` to `last`, are not settled as a whole.
-template <bool kWrite>
-bool are_words_settled(const Known& known, const observer::LaunchMarks& marks, Words words, u64 row,
-                       u64 last) {
-  u32 whole = 0, settled = 0;
+[[gnu::noinline]] bool are_words_settled(const Known& known, const observer::LaunchMarks& marks,
+                                         Words words, u64 row, u64 last) {
+  alignas(64) u32 foreign[Shadow::kRowWords] = {};
   for (u64 r = row; r <= last; ++r) {
-    const u32 entry = peek(marks.rows[r]), foreign = known.is_foreign<kWrite>(entry);
-    whole |= foreign & (known.is_parted(entry) ^ 1);
-    settled |= foreign ^ 1;
+    const u32 entry = peek(marks.rows[r]);
+    if (known.is_foreign<kWrite>(entry) == 0) continue;
+    if (known.is_parted(entry) == 0) return false;
+    const u64 begin = r * Shadow::kRowWords;
+    const u32 before = static_cast<u32>(words.first - begin), count = static_cast<u32>(words.count);
+    for (u32 i = 0; i < Shadow::kRowWords; ++i) {
+      foreign[i] |= known.is_foreign<kWrite>(peek(marks.touched[begin + i])) &
+                    static_cast<u32>(i - before < count);
+    }
   }
-  if (whole != 0) return false;
-  u32 foreign = 0;
-  if (settled == 0 && words.count == kLanes)
-    return foreign_words<kWrite>(known, marks, {words.first, kLanes}) == 0;
-  for_rows(
-      words, [&](u64 r, Words piece) __attribute__((always_inline)) {
-        if (known.is_foreign<kWrite>(peek(marks.rows[r])) != 0)
-          foreign |= foreign_words<kWrite>(known, marks, piece);
-      });
-  return foreign == 0;
+  u32 any = 0;
+  for (const u32 word : foreign) any |= word;
+  return any == 0;
 }
 
 // Whether an access to these words changes no mark.
@@ -289,20 +280,18 @@ template <bool kWrite>
     return foreign == 0 || (known.is_parted(entry) != 0 &&
                             known.is_foreign<kWrite>(peek(marks.touched[words.first])) == 0);
   }
-  foreign |= known.is_foreign<kWrite>(peek(marks.rows[last]));
-  for (u64 r = row + 1; r < last; ++r) foreign |= known.is_foreign<kWrite>(peek(marks.rows[r]));
+  for (u64 r = row + 1; r <= last; ++r) foreign |= known.is_foreign<kWrite>(peek(marks.rows[r]));
   return foreign == 0 || are_words_settled<kWrite>(known, marks, words, row, last);
 }
 
-// The lanes whose accesses to a word may change its mark. Lanes that are not active stand for the
-// first one that is.
+// The lanes whose accesses, to so many words each, may change a mark. Lanes that are not active
+// stand for the first one that is.
 template <bool kWrite>
-[[gnu::always_inline]] inline u32 unsettled_lanes(const Known& known,
-                                                  const observer::LaunchMarks& marks, u32 mask,
-                                                  const u64* addresses) {
+[[gnu::noinline]] u32 unsettled_lanes(const Known& known, const observer::LaunchMarks& marks,
+                                      u32 mask, const u64* addresses, u32 words) {
   const u64 first = addresses[__builtin_ctz(mask)];
   alignas(64) u64 places[kLanes];
-  alignas(64) u32 entries[kLanes], rows[kLanes];
+  alignas(64) u32 entries[kLanes], foreign[kLanes];
   u64 outside = 0;
   for (u32 i = 0; i < kLanes; ++i) {
     places[i] = ((mask >> i & 1) != 0 ? addresses[i] : first) - marks.begin;
@@ -315,20 +304,27 @@ template <bool kWrite>
     u64 apart = 0;
     for (u32 i = 0; i < kLanes; ++i)
       apart |= (places[i] ^ places[i & kHalf]) / (4 * Shadow::kRowWords);
-    const u32 foreign = known.is_foreign<kWrite>(row_at(places[0])) |
-                        known.is_foreign<kWrite>(row_at(places[kHalf]));
-    if (apart == 0 && foreign == 0) return 0;
+    const u32 either = known.is_foreign<kWrite>(row_at(places[0])) |
+                       known.is_foreign<kWrite>(row_at(places[kHalf]));
+    if (apart == 0 && either == 0) return 0;
   }
   // Words that this launch has marked are in rows that it has parted.
   u32 unsettled = 0;
-  for (u32 i = 0; i < kLanes; ++i) entries[i] = peek(marks.touched[places[i] / 4]);
-  for (u32 i = 0; i < kLanes; ++i) unsettled |= known.is_foreign<kWrite>(entries[i]);
+  for (u32 w = 0; w < words; ++w) {
+#pragma GCC unroll 32
+    for (u32 i = 0; i < kLanes; ++i) entries[i] = peek(marks.touched[places[i] / 4 + w]);
+    for (u32 i = 0; i < kLanes; ++i) {
+      foreign[i] = (w == 0 ? 0 : foreign[i]) | known.is_foreign<kWrite>(entries[i]);
+      unsettled |= foreign[i];
+    }
+  }
   if (unsettled == 0) return 0;
-  for (u32 i = 0; i < kLanes; ++i) rows[i] = row_at(places[i]);
-  return lanes_where([&](u32 i) __attribute__((always_inline)) {
-    const u32 of_word = (known.is_parted(rows[i]) ^ 1) | known.is_foreign<kWrite>(entries[i]);
-    return (known.is_foreign<kWrite>(rows[i]) & of_word) != 0;
-  });
+#pragma GCC unroll 32
+  for (u32 i = 0; i < kLanes; ++i) entries[i] = row_at(places[i]);
+  return mask & lanes_where([&](u32 i) __attribute__((always_inline)) {
+           const u32 of_words = (known.is_parted(entries[i]) ^ 1) | foreign[i];
+           return (known.is_foreign<kWrite>(entries[i]) & of_words) != 0;
+         });
 }
 
 // Marks an access to words without gaps. stored: what it stores there, or null. False if a word's
@@ -373,6 +369,24 @@ u32 touch_runs(const Known& known, const observer::LaunchMarks& marks, u32 mask,
   return left;
 }
 
+// Marks an access without gaps between lanes.
+template <bool kWrite>
+[[gnu::noinline]] void touch_run(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
+                                 u32 bytes, Words words, const Known& known,
+                                 const std::byte* window) {
+  const Stored stored(warp, window, insn);
+  if (touch_words<kWrite>(known, warp.watch->global, words, stored.of(0, 0))) return;
+  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, known, stored);
+}
+
+template <bool kWrite>
+[[gnu::noinline]] void touch_unsettled(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
+                                       u32 bytes, const Known& known, const std::byte* window) {
+  const Stored stored(warp, window, insn);
+  mask = touch_runs<kWrite>(known, warp.watch->global, mask, addresses, bytes, stored);
+  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, known, stored);
+}
+
 template <bool kWrite>
 [[gnu::always_inline]] inline void touch(Warp& warp, const Insn& insn, u32 mask,
                                          const u64* addresses, u32 bytes, Pattern pattern,
@@ -382,18 +396,14 @@ template <bool kWrite>
     const u64 at = addresses[0] - marks.begin;
     if (at >= marks.bytes) return;
     const Words words = words_of(at, bytes, pattern);
-    if (is_settled<kWrite>(known, marks, words)) return;
-    const Stored stored(warp, window, insn);
-    if (touch_words<kWrite>(known, marks, words, stored.of(0, 0))) return;
-    touch_lanes<kWrite>(warp, insn, pattern == Pattern::kUniform ? 1 : mask, addresses, bytes,
-                        known, stored);
+    if (!is_settled<kWrite>(known, marks, words)) {
+      touch_run<kWrite>(warp, insn, pattern == Pattern::kUniform ? 1 : mask, addresses, bytes,
+                        words, known, window);
+    }
     return;
   }
-  if (bytes == 4) mask &= unsettled_lanes<kWrite>(known, marks, mask, addresses);
-  if (mask == 0) return;
-  const Stored stored(warp, window, insn);
-  mask = touch_runs<kWrite>(known, marks, mask, addresses, bytes, stored);
-  touch_lanes<kWrite>(warp, insn, mask, addresses, bytes, known, stored);
+  if (bytes >= 4) mask = unsettled_lanes<kWrite>(known, marks, mask, addresses, bytes / 4);
+  if (mask != 0) touch_unsettled<kWrite>(warp, insn, mask, addresses, bytes, known, window);
 }
 
 [[gnu::noinline]] void touch_copied(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
