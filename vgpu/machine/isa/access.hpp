@@ -13,6 +13,22 @@ AccessCost shared_load_cost(const u32* offsets, u32 mask, u32 bytes);
 AccessCost shared_store_cost(const u32* offsets, u32 mask, u32 bytes);
 AccessCost no_cost(const u32* offsets, u32 mask, u32 bytes);
 
+// Whether a bit of kCount numbers is set. A compiler's own union of all lanes takes more host
+// instructions than the test of a vector.
+template <u32 kCount = kLanes, class T>
+[[gnu::always_inline]] inline bool any_set(const T* numbers) {
+#if defined(__AVX512F__)
+  __m512i all = _mm512_load_si512(numbers);
+  for (u32 i = 64 / sizeof(T); i < kCount; i += 64 / sizeof(T))
+    all = _mm512_or_si512(all, _mm512_load_si512(numbers + i));
+  return _mm512_test_epi32_mask(all, all) != 0;
+#else
+  T all = 0;
+  for (u32 i = 0; i < kCount; ++i) all |= numbers[i];
+  return all != 0;
+#endif
+}
+
 // Pattern of the lanes' addresses. The two frequent ones, contiguous and uniform, have cheap
 // special cases.
 enum class Pattern { kContiguous, kUniform, kScattered };
@@ -57,58 +73,48 @@ enum class Pattern { kContiguous, kUniform, kScattered };
 template <class Address>
 [[gnu::always_inline]] inline Pattern pattern_of(const Address* addresses, u32 mask, u32 bytes) {
   if (mask != kAllLanes) return Pattern::kScattered;
-  const Address base = addresses[0];
-  Address apart = 0, distance = 0;
+  alignas(64) Address apart[kLanes], gaps[kLanes];
   for (u32 i = 0; i < kLanes; ++i) {
-    apart |= addresses[i] - base;
-    distance |= addresses[i] - base - static_cast<Address>(i * bytes);
+    apart[i] = addresses[i] - addresses[0];
+    gaps[i] = apart[i] - static_cast<Address>(i * bytes);
   }
-  return distance == 0 ? Pattern::kContiguous
-         : apart == 0  ? Pattern::kUniform
-                       : Pattern::kScattered;
+  return !any_set(gaps)    ? Pattern::kContiguous
+         : !any_set(apart) ? Pattern::kUniform
+                           : Pattern::kScattered;
 }
 
+// Whether the active lanes access multiples of `bytes` from `begin` to `last`.
 template <class Address>
-struct Extent {
-  Address low, high, bits;  // over the active lanes: least, greatest, bitwise OR
-};
-
-template <class Address>
-[[gnu::always_inline]] inline Extent<Address> extent_of(const Address* addresses, u32 mask,
-                                                        u32 bytes, Pattern pattern) {
+[[gnu::always_inline]] inline bool are_inside(const Address* addresses, u32 mask, u32 bytes,
+                                              Pattern pattern, Address begin, Address last) {
+  const auto is_outside = [&](Address a) VGPU_INLINE {
+    return static_cast<Address>(a < begin) | static_cast<Address>(a > last) | (a & (bytes - 1));
+  };
   const Address first = addresses[__builtin_ctz(mask)];
-  if (pattern == Pattern::kContiguous) return {first, first + 31 * bytes, first};
-  if (pattern == Pattern::kUniform) return {first, first, first};
-  Extent<Address> e{first, first, 0};
-  for (u32 i = 0; i < kLanes; ++i) {
-    const Address a = (mask >> i & 1) != 0 ? addresses[i] : first;
-    e.low = a < e.low ? a : e.low;
-    e.high = a > e.high ? a : e.high;
-    e.bits |= a;
-  }
-  return e;
+  if (pattern == Pattern::kUniform) return is_outside(first) == 0;
+  if (pattern == Pattern::kContiguous) return is_outside(first) == 0 && last - first >= 31 * bytes;
+  alignas(64) Address outside[kLanes];
+  for (u32 i = 0; i < kLanes; ++i)
+    outside[i] = is_outside((mask >> i & 1) != 0 ? addresses[i] : first);
+  return !any_set(outside);
 }
 
 // For global and constant memory.
 [[gnu::always_inline]] inline void check_global(Warp& warp, const Insn& insn, u32 mask,
                                                 const u64* addresses, u32 bytes, Pattern pattern) {
-  const Extent<u64> e = extent_of(addresses, mask, bytes, pattern);
   const SiteMemo& memo = warp.memos[insn.site];
-  if (__builtin_expect(
-          e.low >= memo.begin && e.high <= memo.end - bytes && (e.bits & (bytes - 1)) == 0, 1))
+  if (__builtin_expect(are_inside(addresses, mask, bytes, pattern, memo.begin, memo.end - bytes),
+                       1))
     return;
   verify_global(warp, insn, mask, addresses, bytes);
 }
 
 [[gnu::always_inline]] inline void check_shared(const Warp& warp, const Insn& insn, u32 mask,
                                                 const u32* offsets, u32 bytes, Pattern pattern) {
-  const Extent<u32> e = extent_of(offsets, mask, bytes, pattern);
-  if (__builtin_expect(e.low >= warp.shared_begin && e.high <= warp.shared_end - bytes &&
-                           warp.shared_end - warp.shared_begin >= bytes &&
-                           (e.bits & (bytes - 1)) == 0,
-                       1)) {
+  const u32 begin = warp.shared_begin, end = warp.shared_end;
+  if (__builtin_expect(
+          end - begin >= bytes && are_inside(offsets, mask, bytes, pattern, begin, end - bytes), 1))
     return;
-  }
   verify_shared(warp, insn, mask, offsets, bytes);
 }
 

@@ -255,7 +255,7 @@ void shared_part(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u32 offsets[kLanes], elements[kLanes];
   lane_offsets(warp, window, insn, offsets);
   const Pattern pattern = pattern_of(offsets, mask, total);
-  if ((extent_of(offsets, mask, total, pattern).bits & (total - 1)) != 0)
+  if (!are_inside(offsets, mask, total, pattern, 0u, kAllLanes))
     verify_shared(warp, insn, mask, offsets, total);
   for (u32 e = 0; e < insn.vector; ++e) {
     if (element_slot(warp, insn, e) == kNone) continue;

@@ -11,6 +11,19 @@ namespace vgpu::machine::VGPU_ISA {
 // Of an access, as in the history of accesses: instruction, strong, bytes.
 inline constexpr u32 kStrongBit = 16, kWholeWord = 15;
 
+// Whether f(i) is not 0 for one of the first `words` numbers.
+template <class F>
+[[gnu::always_inline]] inline bool any_of_words(u32 words, F f) {
+  if (__builtin_constant_p(words) && words == kLanes) {
+    alignas(64) u32 values[kLanes];
+    for (u32 i = 0; i < kLanes; ++i) values[i] = f(i);
+    return any_set(values);
+  }
+  u32 any = 0;
+  for (u32 i = 0; i < words; ++i) any |= f(i);
+  return any != 0;
+}
+
 // Whether all earlier accesses to the words place(0), place(1), ... are the warp's own or happened
 // before this one, which is info_of(0), info_of(1), ... there, judged by the oldest clocks that the
 // warp knows of the other warps and of asynchronous copies. Strong accesses do not conflict with
@@ -19,31 +32,30 @@ template <bool kWrite>
 [[gnu::always_inline]] inline bool is_in_order(const observer::Races::Glance& g, u32 words,
                                                auto place, auto info_of) {
   const u32 seen = g.oldest, me = g.me, seen_async = g.oldest_async;
-  u32 late = 0, late_async = 0;
-  for (u32 i = 0; i < words; ++i) late |= g.write_clock[place(i)] > seen ? kAllLanes : 0;
-  if (g.async_write != nullptr) {
-    for (u32 i = 0; i < words; ++i)
-      late_async |= g.async_write[place(i)] > seen_async ? kAllLanes : 0;
-  }
+  const auto later = [](u32 clock, u32 than) VGPU_INLINE { return clock > than ? kAllLanes : 0; };
+  if (g.async_write != nullptr && any_of_words(words, [&](u32 i) VGPU_INLINE {
+        return later(g.async_write[place(i)], seen_async);
+      }))
+    return false;
   if constexpr (kWrite) {
-    for (u32 i = 0; i < words; ++i) late |= g.last_read[place(i)] > seen ? kAllLanes : 0;
-    if (g.last_async_read != nullptr) {
-      for (u32 i = 0; i < words; ++i)
-        late_async |= g.last_async_read[place(i)] > seen_async ? kAllLanes : 0;
-    }
+    if (g.last_async_read != nullptr && any_of_words(words, [&](u32 i) VGPU_INLINE {
+          return later(g.last_async_read[place(i)], seen_async);
+        }))
+      return false;
   }
-  if (late == 0 || late_async != 0) return late_async == 0;
-  late = 0;
-  for (u32 i = 0; i < words; ++i) {
+  if (!any_of_words(words, [&](u32 i) VGPU_INLINE {
+        u32 late = later(g.write_clock[place(i)], seen);
+        if constexpr (kWrite) late |= later(g.last_read[place(i)], seen);
+        return late;
+      }))
+    return true;
+  return !any_of_words(words, [&](u32 i) VGPU_INLINE {
     const u32 both = g.write_info[place(i)] & info_of(i);
     const bool apart = (both & kWholeWord) == 0 || (both & kStrongBit) != 0;
-    late |= (g.write_clock[place(i)] > seen && !apart ? kAllLanes : 0) & (g.writer[place(i)] ^ me);
-  }
-  if constexpr (kWrite) {
-    for (u32 i = 0; i < words; ++i)
-      late |= (g.last_read[place(i)] > seen ? kAllLanes : 0) & (g.reader[place(i)] ^ me);
-  }
-  return late == 0;
+    u32 late = (apart ? 0 : later(g.write_clock[place(i)], seen)) & (g.writer[place(i)] ^ me);
+    if constexpr (kWrite) late |= later(g.last_read[place(i)], seen) & (g.reader[place(i)] ^ me);
+    return late;
+  });
 }
 
 template <bool kWrite>

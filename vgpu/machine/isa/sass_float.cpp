@@ -390,14 +390,13 @@ void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
   const auto write = [&](auto f) VGPU_INLINE {
     write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
-      const double x = flush(bits_as<float>(sa(a[i])));
-      return canonical(flush(static_cast<float>(f(x))));
+      return canonical(flush(static_cast<float>(f(flush(bits_as<float>(sa(a[i])))))));
     });
   };
   switch (insn.sub) {
-    case kRcp: return write([](double x) { return 1.0 / x; });
-    case kRsqrt: return write([](double x) { return 1.0 / __builtin_sqrt(x); });
-    case kSqrt: return write([](double x) { return __builtin_sqrt(x); });
+    case kRcp: return write([](float x) { return 1.0F / x; });
+    case kRsqrt: return write([](float x) { return 1.0 / __builtin_sqrt(double{x}); });
+    case kSqrt: return write([](float x) { return __builtin_sqrtf(x); });
     default: break;
   }
   u32* const d = slot<u32>(window, insn.d);

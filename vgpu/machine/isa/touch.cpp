@@ -263,9 +263,7 @@ template <bool kWrite>
                     static_cast<u32>(i - before < count);
     }
   }
-  u32 any = 0;
-  for (const u32 word : foreign) any |= word;
-  return any == 0;
+  return !any_set<Shadow::kRowWords>(foreign);
 }
 
 // Whether an access to these words changes no mark.
@@ -284,41 +282,36 @@ template <bool kWrite>
   return foreign == 0 || are_words_settled<kWrite>(known, marks, words, row, last);
 }
 
-// The lanes whose accesses, to so many words each, may change a mark. Lanes that are not active
+// The lanes whose accesses, to kWords words each, may change a mark. Lanes that are not active
 // stand for the first one that is.
-template <bool kWrite>
+template <bool kWrite, u32 kWords>
 [[gnu::noinline]] u32 unsettled_lanes(const Known& known, const observer::LaunchMarks& marks,
-                                      u32 mask, const u64* addresses, u32 words) {
+                                      u32 mask, const u64* addresses) {
   const u64 first = addresses[__builtin_ctz(mask)];
-  alignas(64) u64 places[kLanes];
+  alignas(64) u64 places[kLanes], others[kLanes];
   alignas(64) u32 entries[kLanes], foreign[kLanes];
-  u64 outside = 0;
   for (u32 i = 0; i < kLanes; ++i) {
     places[i] = ((mask >> i & 1) != 0 ? addresses[i] : first) - marks.begin;
-    outside |= static_cast<u64>(places[i] >= marks.bytes);
+    others[i] = static_cast<u64>(places[i] >= marks.bytes);
   }
-  if (outside != 0) return mask;
+  if (any_set(others)) return mask;
   const auto row_at = [&](u64 place) { return peek(marks.rows[place / 4 / Shadow::kRowWords]); };
   if (known.is_foreign<kWrite>(row_at(first - marks.begin)) == 0) {
     // The lanes of each half warp in one row: a tile's.
-    u64 apart = 0;
     for (u32 i = 0; i < kLanes; ++i)
-      apart |= (places[i] ^ places[i & kHalf]) / (4 * Shadow::kRowWords);
+      others[i] = (places[i] ^ places[i & kHalf]) / (4 * Shadow::kRowWords);
     const u32 either = known.is_foreign<kWrite>(row_at(places[0])) |
                        known.is_foreign<kWrite>(row_at(places[kHalf]));
-    if (apart == 0 && either == 0) return 0;
+    if (either == 0 && !any_set(others)) return 0;
   }
   // Words that this launch has marked are in rows that it has parted.
-  u32 unsettled = 0;
-  for (u32 w = 0; w < words; ++w) {
+  for (u32 w = 0; w < kWords; ++w) {
 #pragma GCC unroll 32
     for (u32 i = 0; i < kLanes; ++i) entries[i] = peek(marks.touched[places[i] / 4 + w]);
-    for (u32 i = 0; i < kLanes; ++i) {
+    for (u32 i = 0; i < kLanes; ++i)
       foreign[i] = (w == 0 ? 0 : foreign[i]) | known.is_foreign<kWrite>(entries[i]);
-      unsettled |= foreign[i];
-    }
   }
-  if (unsettled == 0) return 0;
+  if (!any_set(foreign)) return 0;
 #pragma GCC unroll 32
   for (u32 i = 0; i < kLanes; ++i) entries[i] = row_at(places[i]);
   return mask & lanes_where([&](u32 i) __attribute__((always_inline)) {
@@ -402,7 +395,12 @@ template <bool kWrite>
     }
     return;
   }
-  if (bytes >= 4) mask = unsettled_lanes<kWrite>(known, marks, mask, addresses, bytes / 4);
+  switch (bytes) {
+    case 4: mask = unsettled_lanes<kWrite, 1>(known, marks, mask, addresses); break;
+    case 8: mask = unsettled_lanes<kWrite, 2>(known, marks, mask, addresses); break;
+    case 16: mask = unsettled_lanes<kWrite, 4>(known, marks, mask, addresses); break;
+    default: break;
+  }
   if (mask != 0) touch_unsettled<kWrite>(warp, insn, mask, addresses, bytes, known, window);
 }
 
