@@ -97,6 +97,70 @@ TEST_F(Races, BlocksConflictWhereTheirWordsDo) {
   EXPECT_LT(conflicts, 1000);
 }
 
+TEST_F(Races, BlocksConflictWhereTheirVectorsDo) {
+  struct Range {
+    int first, count, writes, pitch;
+  };
+  constexpr int kWords = 512, kBlocks = 6, kLanes = 32;
+  std::mt19937 random(22);
+  const auto below = [&](int most) {
+    return static_cast<int>(random() % static_cast<unsigned>(most));
+  };
+  int conflicts = 0;
+  for (int round = 0; round < 600; ++round) {
+    config.host_threads = round % 2 == 0 ? 1 : 2;
+    int* const data = written<int>(kWords);
+    Range* const ranges = written<Range>(kBlocks);
+    std::vector<std::set<int>> readers(kWords), writers(kWords);
+    for (int b = 0; b < kBlocks; ++b) {
+      const int words = b % 2 == 0 ? 2 : 4, vectors = kWords / words;
+      const int pitch = 1 + below(vectors / kLanes - 1), count = 1 + below(kLanes);
+      ranges[b] = {below(vectors - kLanes * pitch), count, below(12) == 0 ? 1 : 0, pitch};
+      for (int at = 0; at < count * words; ++at) {
+        const int vector = ranges[b].first + at / words * pitch;
+        const auto word = static_cast<std::size_t>(vector * words + at % words);
+        (ranges[b].writes != 0 ? writers : readers).at(word).insert(b);
+      }
+    }
+    bool conflict = false;
+    for (std::size_t word = 0; word < kWords; ++word) {
+      std::set<int> all = writers[word];
+      all.insert(readers[word].begin(), readers[word].end());
+      conflict |= all.size() > 1 && !writers[word].empty();
+    }
+    conflicts += conflict ? 1 : 0;
+    if (conflict) {
+      expect_fault(FaultKind::kRace, "one word of global memory", "touch_vectors", {kBlocks},
+                   {kLanes}, data, ranges);
+    } else {
+      launch("touch_vectors", {kBlocks}, {kLanes}, data, ranges);
+    }
+  }
+  EXPECT_GT(conflicts, 100);
+  EXPECT_LT(conflicts, 500);
+}
+
+// Of vectors whose lower words several blocks have read, another block writes the upper ones.
+TEST_F(Races, AVectorConflictsInItsUpperWords) {
+  struct Range {
+    int first, count, writes, pitch;
+  };
+  for (const int writes : {0, 1}) {
+    int* const data = written<int>(256);
+    Range* const ranges = written<Range>(6);
+    ranges[0] = ranges[2] = {0, 31, 0, 2};
+    ranges[4] = {1, 31, writes, 2};
+    ranges[5] = {0, 31, 0, 1};
+    config.host_threads = 1;
+    if (writes != 0) {
+      expect_fault(FaultKind::kRace, "one word of global memory", "touch_vectors", {6}, {32}, data,
+                   ranges);
+    } else {
+      launch("touch_vectors", {6}, {32}, data, ranges);
+    }
+  }
+}
+
 TEST_F(Races, WithFindingsALaunchGoesOn) {
   std::vector<std::string> first;
   for (const unsigned threads : {1u, 2u, 5u}) {

@@ -217,6 +217,32 @@ extern "C" __global__ void touch_ranges(int* data, const int4* ranges) {
     asm volatile("ld.global.s32 %0, [%1];" : "=r"(value) : "l"(to));
   if (value == INT_MIN) asm volatile("trap;");  // never; ptxas drops a load that nothing uses
 }
+// The lanes of block b read or write, twice, vectors of two words, those of odd blocks of four.
+// ranges[b]: the first vector, the number of lanes, whether they write, how far they are apart.
+extern "C" __global__ void touch_vectors(int* data, const int4* ranges) {
+  const int4 range = ranges[blockIdx.x];
+  const int words = blockIdx.x % 2 == 0 ? 2 : 4;
+  const int at = static_cast<int>(threadIdx.x);
+  if (at >= range.y) return;
+  int* const to = data + (range.x + at * range.w) * words;
+  int a = static_cast<int>(blockIdx.x), b = 0, c = 0, d = 0;
+  for (int time = 0; time < 2; ++time) {
+    if (range.z != 0 && words == 2)
+      asm volatile("st.global.v2.s32 [%0], {%1, %2};" ::"l"(to), "r"(a), "r"(b) : "memory");
+    else if (range.z != 0)
+      asm volatile("st.global.v4.s32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(a), "r"(b), "r"(c),
+                   "r"(d)
+                   : "memory");
+    else if (words == 2)
+      asm volatile("ld.global.v2.s32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(to) : "memory");
+    else
+      asm volatile("ld.global.v4.s32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                   : "l"(to)
+                   : "memory");
+    if (a == INT_MIN || b == INT_MIN || c == INT_MIN || d == INT_MIN) asm volatile("trap;");
+  }
+}
 // The last block writes a second time.
 extern "C" __global__ void agree_at_first(int* word, int last) {
   asm volatile("st.global.s32 [%0], 7;" ::"l"(word) : "memory");
