@@ -87,15 +87,17 @@ template <class Address>
 template <class Address>
 [[gnu::always_inline]] inline bool are_inside(const Address* addresses, u32 mask, u32 bytes,
                                               Pattern pattern, Address begin, Address last) {
-  const auto is_outside = [&](Address a) VGPU_INLINE {
-    return static_cast<Address>(a < begin) | static_cast<Address>(a > last) | (a & (bytes - 1));
-  };
   const Address first = addresses[__builtin_ctz(mask)];
-  if (pattern == Pattern::kUniform) return is_outside(first) == 0;
-  if (pattern == Pattern::kContiguous) return is_outside(first) == 0 && last - first >= 31 * bytes;
+  if (pattern != Pattern::kScattered) {
+    const Address end = pattern == Pattern::kContiguous ? first + 31 * bytes : first;
+    return first >= begin && end >= first && end <= last && (first & (bytes - 1)) == 0;
+  }
   alignas(64) Address outside[kLanes];
-  for (u32 i = 0; i < kLanes; ++i)
-    outside[i] = is_outside((mask >> i & 1) != 0 ? addresses[i] : first);
+  for (u32 i = 0; i < kLanes; ++i) {
+    const Address a = (mask >> i & 1) != 0 ? addresses[i] : first;
+    outside[i] =
+        static_cast<Address>(a < begin) | static_cast<Address>(a > last) | (a & (bytes - 1));
+  }
   return !any_set(outside);
 }
 
