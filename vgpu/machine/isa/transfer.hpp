@@ -64,7 +64,7 @@ template <u32 kBytes, u32 kVector, bool kStore, class Address>
 // One element, narrower than the register of 4 bytes.
 template <class T, bool kStore, class At>
 [[gnu::always_inline]] inline void move_narrow(u32* reg, u32 mask, At at) {
-  const auto move = [&](u32 i) VGPU_INLINE {
+  for (const u32 i : SetBits(mask)) {
     T value;
     if constexpr (kStore) {
       value = static_cast<T>(reg[i]);
@@ -73,12 +73,6 @@ template <class T, bool kStore, class At>
       __builtin_memcpy(&value, at(i, 0), sizeof(T));
       reg[i] = static_cast<u32>(value);  // extends the sign of a signed T
     }
-  };
-  if (mask == kAllLanes) {
-#pragma GCC unroll 8
-    for (u32 i = 0; i < kLanes; ++i) move(i);
-  } else {
-    for (const u32 i : SetBits(mask)) move(i);
   }
 }
 
