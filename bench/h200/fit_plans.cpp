@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits the planner's costs of FP32 on CUDA cores to the times that `ladder tune --suite --rows`
 // wrote: the planner's own formulas, with the rows of costs.inc and the tiles' rates as variables.
-//   fit_plans [--large] ROWS.csv...
+//   fit_plans [--large] [--only REGEX] ROWS.csv... [--test ROWS.csv...]
 // --large: fits the costs of large tiles first; else they stay as they are, but for store_ragged.
+// --only: fits the costs whose table and name match, as "thin latency", "rate of tile 0".
+// --test: rows that are reported and not fitted.
 // Prints the fitted values for costs.inc, large_tiles.inc and part_tiles.inc, and before and after
 // them how well the plans of least predicted time do.
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +44,7 @@ struct Variable {
 std::array<PartTileCost, kPartTiles.size()> tiles = kPartTiles;
 std::array<LargeTileCost, kLargeTiles.size()> large_tiles = kLargeTiles;
 
-std::vector<Variable> variables(Aim aim) {
+std::vector<Variable> variables(Aim aim, const std::regex& only) {
   std::vector<Variable> all;
   const auto add = [&](std::string_view table, std::string_view name, double* at) {
     const bool fitted = aim == Aim::kRight
@@ -64,6 +67,7 @@ std::vector<Variable> variables(Aim aim) {
     all.push_back({"memory of large tile " + std::to_string(i), &t.from_memory, t.from_memory});
     all.push_back({"tile of large tile " + std::to_string(i), &t.tile, t.tile});
   }
+  std::erase_if(all, [&](const Variable& x) { return !std::regex_match(x.name, only); });
   return all;
 }
 
@@ -331,28 +335,41 @@ void report(const std::vector<Measured>& all) {
 
 int main(int count, char** arguments) {
   using namespace ladder;
-  std::vector<Measured> all;
+  std::vector<Measured> all, tests;
   std::vector<Aim> aims;
+  std::regex only(".*");
+  bool test = false;
   for (int i = 1; i < count; ++i) {
-    if (arguments[i] == std::string_view("--large")) {
+    const std::string_view argument = arguments[i];
+    if (argument == "--large") {
       aims.push_back(Aim::kRight);
+    } else if (argument == "--only" && i + 1 < count) {
+      only = arguments[++i];
+    } else if (argument == "--test") {
+      test = true;
     } else {
-      read_file(arguments[i], all);
+      read_file(arguments[i], test ? tests : all);
     }
   }
   if (all.empty()) {
-    std::fprintf(stderr, "usage: %s [--large] ROWS.csv...\n", arguments[0]);
+    std::fprintf(stderr, "usage: %s [--large] [--only REGEX] ROWS.csv... [--test ROWS.csv...]\n",
+                 arguments[0]);
     return 2;
   }
   aims.push_back(Aim::kChoice);
   weigh(all);
-  report(all);
+  weigh(tests);
+  const auto report_all = [&] {
+    report(all);
+    if (!tests.empty()) report(tests);
+  };
+  report_all();
   for (const Aim aim : aims) {
-    std::vector<Variable> free = variables(aim);
+    std::vector<Variable> free = variables(aim, only);
     fit(all, free, aim);
     for (const Variable& one : free)
       std::printf("%-28s %10.4g  was %10.4g\n", one.name.c_str(), *one.at, one.before);
   }
-  report(all);
+  report_all();
   return 0;
 }

@@ -100,8 +100,9 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   if (releases_early(static_cast<std::int64_t>(blocks), capacity)) cycles -= thin_cost::early;
   if (plan.parts > 1) {
     const double threads = std::max(1.0, kThinThreads / sums);
-    cycles += thin_cost::round * std::ceil(sums / kThinThreads) *
-              std::ceil((plan.parts - 1) / threads / 16);
+    cycles += thin_cost::part * (plan.parts - 1) + thin_cost::round *
+                                                       std::ceil(sums / kThinThreads) *
+                                                       std::ceil((plan.parts - 1) / threads / 16);
   }
   return cycles;
 }
