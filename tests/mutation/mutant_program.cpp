@@ -178,6 +178,7 @@ std::vector<Case> cases_of_parts() {
   add(70, 261, 3, 1, 0.0F);
   add(70, 264, 3, 1);
   add(163, 70, 301, 3);
+  add(100, 15, 600, 1);                          // a block has more steps of k than stages
   for (const std::int64_t k : {37, 150, 517}) {  // the smaller tiles, copied element by element
     add(67, 61, k, 1);
     add(29, 30, k, 3);

@@ -90,6 +90,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
     __syncwarp();
     constexpr int kLanes = kStripVectors / 4;  // that send to one block
     const std::uint32_t to = ptx::shared_address(&sOfBlocks[rank][lane % kLanes]);
+#pragma unroll 1
     for (int block = lane / kLanes; block < blocks; block += 32 / kLanes)
       ptx::send4(ptx::shared_address_of(to, block), sOfBlock[lane % kLanes],
                  ptx::shared_address_of(ptx::shared_address(&largest_sent), block));
