@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory of other blocks of a cluster. One function per instruction; PTX ISA, "mapa", "ld",
-// "st", "st.async".
+// Shared memory of other blocks of a cluster. One function per instruction; PTX ISA, "mapa", "st",
+// "st.async".
 #pragma once
 #include "device/ptx/cluster.cuh"
 
@@ -10,9 +10,6 @@ namespace ladder::ptx {
 // stores; fence_mbarrier_init() releases the initialisation of mbarriers.
 __device__ __forceinline__ void cluster_arrive_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-}
-__device__ __forceinline__ void cluster_arrive() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
@@ -40,23 +37,6 @@ __device__ __forceinline__ void send4(std::uint32_t remote, uint4 x, std::uint32
       "[%5];" ::"r"(remote),
       "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w), "r"(remote_barrier)
       : "memory");
-}
-
-// ld.shared::cluster.
-__device__ __forceinline__ float load_cluster(std::uint32_t remote) {
-  float x;
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(remote) : "memory");
-  return x;
-}
-
-// ld.shared::cluster.v4.
-__device__ __forceinline__ float4 load_cluster4(std::uint32_t remote) {
-  float4 x;
-  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
-               : "r"(remote)
-               : "memory");
-  return x;
 }
 
 }  // namespace ladder::ptx
