@@ -129,9 +129,7 @@ double memory_cycles(double bytes, int sms) {
 }
 
 std::int64_t part_capacity(int sms, int of_sm, int cluster) {
-  // cudaOccupancyMaxActiveClusters on an H200: 120 of 132 blocks at one per SM, 736 or more of 792
-  // at six, in clusters of four and eight.
-  const double share = cluster > 2 ? 0.92 : 1;
+  const double share = cluster > 2 ? tensor_cost::clusters_of_four : 1;
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(sms * of_sm * share) / cluster) *
          cluster;
 }

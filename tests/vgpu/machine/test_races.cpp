@@ -52,10 +52,23 @@ TEST_F(Races, ABlockReadsWhatAnotherWrites) {
   launch("shift_in_place", {8}, {32}, data, 256, 1);
 }
 
+// What a block of touch_ranges or touch_vectors accesses, or a warp without a pitch.
+struct Range {
+  int first, count, writes, pitch;
+};
+
+// Whether one block writes a word that another one reads or writes, of the blocks of each word.
+bool blocks_conflict(const std::vector<std::set<int>>& readers,
+                     const std::vector<std::set<int>>& writers) {
+  for (std::size_t word = 0; word < writers.size(); ++word) {
+    std::set<int> all = writers[word];
+    all.insert(readers[word].begin(), readers[word].end());
+    if (all.size() > 1 && !writers[word].empty()) return true;
+  }
+  return false;
+}
+
 TEST_F(Races, BlocksConflictWhereTheirWordsDo) {
-  struct Range {
-    int first, count, writes, pitch;
-  };
   constexpr int kWords = 320, kBlocks = 3, kLanes = 32, kHalf = 16;
   std::mt19937 random(20);
   const auto below = [&](int most) {
@@ -79,12 +92,7 @@ TEST_F(Races, BlocksConflictWhereTheirWordsDo) {
         (ranges[b].writes != 0 ? writers : readers).at(static_cast<std::size_t>(word)).insert(b);
       }
     }
-    bool conflict = false;
-    for (std::size_t word = 0; word < kWords; ++word) {
-      std::set<int> all = writers[word];
-      all.insert(readers[word].begin(), readers[word].end());
-      conflict |= all.size() > 1 && !writers[word].empty();
-    }
+    const bool conflict = blocks_conflict(readers, writers);
     conflicts += conflict ? 1 : 0;
     if (conflict) {
       expect_fault(FaultKind::kRace, "one word of global memory", "touch_ranges", {kBlocks},
@@ -98,9 +106,6 @@ TEST_F(Races, BlocksConflictWhereTheirWordsDo) {
 }
 
 TEST_F(Races, BlocksConflictWhereTheirVectorsDo) {
-  struct Range {
-    int first, count, writes, pitch;
-  };
   constexpr int kWords = 512, kBlocks = 6, kLanes = 32;
   std::mt19937 random(22);
   const auto below = [&](int most) {
@@ -122,12 +127,7 @@ TEST_F(Races, BlocksConflictWhereTheirVectorsDo) {
         (ranges[b].writes != 0 ? writers : readers).at(word).insert(b);
       }
     }
-    bool conflict = false;
-    for (std::size_t word = 0; word < kWords; ++word) {
-      std::set<int> all = writers[word];
-      all.insert(readers[word].begin(), readers[word].end());
-      conflict |= all.size() > 1 && !writers[word].empty();
-    }
+    const bool conflict = blocks_conflict(readers, writers);
     conflicts += conflict ? 1 : 0;
     if (conflict) {
       expect_fault(FaultKind::kRace, "one word of global memory", "touch_vectors", {kBlocks},
@@ -142,9 +142,6 @@ TEST_F(Races, BlocksConflictWhereTheirVectorsDo) {
 
 // Of vectors whose lower words several blocks have read, another block writes the upper ones.
 TEST_F(Races, AVectorConflictsInItsUpperWords) {
-  struct Range {
-    int first, count, writes, pitch;
-  };
   for (const int writes : {0, 1}) {
     int* const data = written<int>(256);
     Range* const ranges = written<Range>(6);
@@ -257,9 +254,6 @@ TEST_F(Races, WarpsOfABlockShareWordsOfGlobalMemory) {
 }
 
 TEST_F(Races, WarpsConflictWhereTheirWordsDo) {
-  struct Range {
-    int first, count, writes, unused;
-  };
   constexpr int kWords = 160, kWarps = 3, kPhases = 4, kLanes = 32;
   std::mt19937 random(21);
   const auto below = [&](int most) {
@@ -306,9 +300,6 @@ TEST_F(Races, WarpsConflictWhereTheirWordsDo) {
 }
 
 TEST_F(Races, MoreEpochsThanHaveMarks) {
-  struct Range {
-    int first, count, writes, unused;
-  };
   constexpr int kPhases = 1100;
   int* const data = written<int>(64);
   Range* const ranges = written<Range>(kPhases * 2);
