@@ -95,7 +95,8 @@ Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
 template <class F, int kWide, int kFloat4s, Extra kExtra>
 Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const std::int64_t all_tiles = ceil_div(pass.k, kEdge);
-  const auto cluster = static_cast<int>(std::min<std::int64_t>(kMostBlocks, all_tiles));
+  // Of at least two blocks: st.async needs a cluster.
+  const auto cluster = static_cast<int>(std::clamp<std::int64_t>(all_tiles, 2, kMostBlocks));
   const auto blocks = [&](const SplitOperand& x) {
     return x.along_k ? 0 : static_cast<int>(ceil_div(x.vectors, kStripVectors)) * cluster;
   };
