@@ -27,7 +27,8 @@ constexpr double kFaster = 0.97;
 const KernelInfo& kernel_named(const char* id) { return *required(find_kernels(id)).front(); }
 
 struct Candidate {
-  std::optional<SimtPlan> plan;  // none: cuBLAS
+  std::optional<SimtPlan> plan;  // on CUDA cores
+  std::optional<AutoForm> form;  // on tensor cores; neither: cuBLAS
   Launch replay;
   int launches = 1;
   std::vector<double> us;
@@ -53,25 +54,43 @@ class PlanTuner {
     const Problem p = as_row_major(problem).problem;
     const PartShape shape = part_shape(p, {});
     std::vector<Candidate> all;
-    const auto add = [&](std::optional<SimtPlan> plan, const KernelInfo& kernel) -> Status {
+    const auto add = [&](std::optional<SimtPlan> plan, std::optional<AutoForm> form,
+                         const KernelInfo& kernel) -> Status {
       if (!accepts(kernel, problem, device_)) return Status::ok();
       if (plan) TunedPlans::of_process().set(shape, facts_.sms, *plan);
-      Status status = prepare(all, plan, kernel, problem, operands.value().operands());
+      if (form) TunedPlans::of_process().set_form(shape, facts_.sms, *form);
+      Status status =
+          prepare(all, {plan, form, {}, 1, {}, 0}, kernel, problem, operands.value().operands());
       TunedPlans::of_process().erase(shape, facts_.sms);
       return status;
     };
     for (const SimtPlan& plan :
          simt_candidates(p, {}, facts_, static_cast<std::size_t>(tuning_.candidates))) {
-      if (Status s = add(plan, plan.large ? large_ : parts_); !s) return s;
+      if (Status s = add(plan, std::nullopt, plan.large ? large_ : parts_); !s) return s;
+    }
+    const GuardedCycles guarded = guarded_cycles(p, {}, facts_.sms);
+    for (const auto& [form, cycles] : {std::pair{AutoForm::kPrepass, guarded.prepass},
+                                       std::pair{AutoForm::kFused, guarded.fused}}) {
+      if (!std::isfinite(cycles)) continue;
+      if (Status s = add(std::nullopt, form, guarded_); !s) return s;
     }
     if (cublas_ != nullptr) {
-      if (Status s = add(std::nullopt, *cublas_); !s) return s;
+      if (Status s = add(std::nullopt, std::nullopt, *cublas_); !s) return s;
     }
     if (Status s = time(all); !s) return s;
     return all;
   }
 
-  // What the planner takes without measured plans.
+  // How the planner computes in precision auto without measured plans.
+  AutoForm planned_form(const Problem& problem) const {
+    const auto plan = ladder::plan(problem, Precision::kAuto, facts_);
+    if (!plan) return AutoForm::kCudaCores;
+    if (std::holds_alternative<FusedPlan>(plan.value().tiles)) return AutoForm::kFused;
+    return std::holds_alternative<TensorPlan>(plan.value().tiles) ? AutoForm::kPrepass
+                                                                  : AutoForm::kCudaCores;
+  }
+
+  // What the planner takes on CUDA cores without measured plans.
   std::optional<SimtPlan> planned(const Problem& problem) const {
     const auto plan = ladder::plan(problem, Precision::kIeee, facts_);
     if (!plan) return std::nullopt;
@@ -82,14 +101,13 @@ class PlanTuner {
   }
 
  private:
-  Status prepare(std::vector<Candidate>& all, const std::optional<SimtPlan>& plan,
-                 const KernelInfo& kernel, const Problem& problem, const Operands& o) {
+  Status prepare(std::vector<Candidate>& all, Candidate one, const KernelInfo& kernel,
+                 const Problem& problem, const Operands& o) {
     const Launch launch = [&kernel, problem, o](Stream stream) {
       return kernel.launch(problem, o, stream);
     };
     const auto probe = timer_->time({launch, launch});
     if (!probe) return probe.status();
-    Candidate one{plan, {}, 1, {}, 0};
     one.launches = std::clamp(static_cast<int>(kSampleMs / std::max(probe.value().back(), 1e-4)), 1,
                               kMostLaunches);
     auto replay =
@@ -125,7 +143,8 @@ class PlanTuner {
   DeviceFacts facts_;
   std::unique_ptr<Timer> timer_;
   const KernelInfo &large_ = kernel_named("ladder_large_tiles"),
-                   &parts_ = kernel_named("ladder_split_k");
+                   &parts_ = kernel_named("ladder_split_k"),
+                   &guarded_ = kernel_named("ladder_guarded");
   const KernelInfo* cublas_ = nullptr;
 };
 
@@ -137,6 +156,10 @@ bool same(const SimtPlan& one, const SimtPlan& other) {
 }
 
 std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
+  if (one.form)
+    return fmt::format("{},guarded,{},,,,,0,{},{:.3f}\n", to_string(problem),
+                       *one.form == AutoForm::kFused ? "fused" : "pre-pass", planned ? 1 : 0,
+                       one.median);
   if (!one.plan)
     return fmt::format("{},cublas,,,,,,,{},{:.3f}\n", to_string(problem), 0, one.median);
   const SimtPlan& plan = *one.plan;
@@ -157,6 +180,24 @@ std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
   }
   return fmt::format("{},tiles,{},{},,{},{},{:.0f},{},{:.3f}\n", to_string(problem), part.tile,
                      swapped, part.cluster, part.parts, part.cycles, is_planned, one.median);
+}
+
+constexpr const char* kFormNames[] = {"CUDA cores", "pre-pass", "fused split"};
+
+// Of precision auto, the form that is faster than the planner's, if one is. `cuda_us`: on CUDA
+// cores.
+std::optional<AutoForm> faster_form(const std::vector<Candidate>& all, AutoForm planned,
+                                    double cuda_us, std::string& text) {
+  double us[] = {cuda_us, HUGE_VAL, HUGE_VAL};
+  for (const Candidate& one : all) {
+    if (one.form) us[static_cast<std::size_t>(*one.form)] = one.median;
+  }
+  const auto at = static_cast<std::size_t>(std::ranges::min_element(us) - us);
+  const double of_planner = us[static_cast<std::size_t>(planned)];
+  if (us[at] >= kFaster * of_planner) return std::nullopt;
+  text = fmt::format("{:8.2f} us in auto ({}), the planner's {:8.2f} us ({})", us[at],
+                     kFormNames[at], of_planner, kFormNames[static_cast<std::size_t>(planned)]);
+  return static_cast<AutoForm>(at);
 }
 
 }  // namespace
@@ -195,13 +236,23 @@ int tune_plans(const PlanTuning& tuning, const Target& target) {
     if (of_planner == nullptr || best == nullptr) continue;
     ++count;
     gain += std::log(of_planner->median / best->median);
-    if (best->median >= kFaster * of_planner->median) continue;
-    ++replaced;
-    const Problem p = as_row_major(problem).problem;
-    kept.set(part_shape(p, {}), device.sm_count, *best->plan);
-    printer.line(fmt::format("{:<40} {:8.2f} us, the planner's {:8.2f} us", to_string(problem),
-                             best->median, of_planner->median));
-    if (!tuning.output.empty()) write_file(tuning.output, kept.text(), "--output");
+    const PartShape shape = part_shape(as_row_major(problem).problem, {});
+    const bool is_faster = best->median < kFaster * of_planner->median;
+    if (is_faster) {
+      ++replaced;
+      kept.set(shape, device.sm_count, *best->plan);
+      printer.line(fmt::format("{:<40} {:8.2f} us, the planner's {:8.2f} us", to_string(problem),
+                               best->median, of_planner->median));
+    }
+    std::string text;
+    const auto form = faster_form(measured.value(), tuner.planned_form(problem),
+                                  (is_faster ? best : of_planner)->median, text);
+    if (form) {
+      kept.set_form(shape, device.sm_count, *form);
+      printer.line(fmt::format("{:<40} {}", to_string(problem), text));
+    }
+    if ((is_faster || form) && !tuning.output.empty())
+      write_file(tuning.output, kept.text(), "--output");
   }
   if (!tuning.rows.empty()) write_file(tuning.rows, rows, "--rows");
   if (count == 0) return kFailed;

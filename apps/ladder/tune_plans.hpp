@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder tune --suite: measures the library's plans of FP32 products on CUDA cores.
+// ladder tune --suite: measures the library's plans of FP32 products on CUDA cores, and the two
+// forms of a guarded product.
 #pragma once
 #include <string>
 #include <vector>

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gemm/plan/choice.hpp"
 #include "gemm/plan/costs.hpp"
 #include "gemm/plan/large_plan.hpp"
 #include "gemm/plan/menus.hpp"
@@ -47,9 +48,9 @@ std::array<LargeTileCost, kLargeTiles.size()> large_tiles = kLargeTiles;
 std::vector<Variable> variables(Aim aim, const std::regex& only) {
   std::vector<Variable> all;
   const auto add = [&](std::string_view table, std::string_view name, double* at) {
-    const bool fitted = aim == Aim::kRight
-                            ? table == "large"
-                            : table == "parts" || table == "thin" || name == "store_ragged";
+    const bool fitted = aim == Aim::kRight ? table == "large"
+                                           : table == "parts" || table == "thin" ||
+                                                 table == "guarded" || name == "store_ragged";
     if (fitted) all.push_back({std::string(table) + " " + std::string(name), at, *at});
   };
 #define LADDER_COST(table, name, ...) add(#table, #name, &table##_cost::name);
@@ -71,7 +72,7 @@ std::vector<Variable> variables(Aim aim, const std::regex& only) {
   return all;
 }
 
-enum class Kind { kTiles, kThin, kLarge };
+enum class Kind { kTiles, kThin, kLarge, kGuarded };
 
 struct Row {
   Kind kind;
@@ -79,6 +80,7 @@ struct Row {
   PartPlan part;
   ThinPlan thin;
   LargePlan large;
+  bool fused;  // of a guarded product
   double us, weight = 0;
 };
 
@@ -93,6 +95,10 @@ double cycles_of(const Measured& of, const Row& row) {
   switch (row.kind) {
     case Kind::kTiles: return part_cycles(row.shape, row.part, tiles[row.part.tile], kSms);
     case Kind::kThin: return thin_cycles(row.shape, row.thin, kSms);
+    case Kind::kGuarded: {
+      const GuardedCycles guarded = guarded_cycles(of.p, {}, kSms);
+      return row.fused ? guarded.fused : guarded.prepass;
+    }
     default: return large_cycles(of.p, {}, row.large, large_tiles[row.large.tile], kSms);
   }
 }
@@ -151,6 +157,11 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
       found = true;
     });
     if (!found) return false;
+  } else if (kernel == "guarded") {
+    row.kind = Kind::kGuarded;
+    row.fused = words[2] == "fused";
+    if (std::min(to.p.m, to.p.n) <= kThinVectors || !std::isfinite(cycles_of(to, row)))
+      return false;
   } else {
     return false;
   }
@@ -218,6 +229,7 @@ double loss_of_large(const std::vector<Measured>& all) {
 // predictions.
 double loss_of_choice(const std::vector<Measured>& all) {
   constexpr double kUsual = 0.1, kSharp = 15, kOfChoice = 40, kOfErrors = 0.4, kOfSlower = 0.15;
+  constexpr double kOfGuardedErrors = 8;  // two plans per problem say little of the choice
   double sum = 0;
   std::vector<double> cycles;
   for (const Measured& of : all) {
@@ -229,7 +241,8 @@ double loss_of_choice(const std::vector<Measured>& all) {
     for (std::size_t i = 0; i < cycles.size(); ++i) {
       const Row& row = of.rows[i];
       const double weight = std::exp(-kSharp * std::log(cycles[i] / least));
-      sum += kOfErrors * error_of(of, row, cycles[i], kUsual);
+      sum += (row.kind == Kind::kGuarded ? kOfGuardedErrors : kOfErrors) *
+             error_of(of, row, cycles[i], kUsual);
       lost += weight * (std::log(row.us / of.best) + (is_slower(of, row) ? kOfSlower : 0));
       weights += weight;
     }
@@ -296,14 +309,14 @@ void report(const std::vector<Measured>& all) {
     const Row best = by([](const Row&x) { return x.us; }),
               chosen = by([&](const Row&x) { return cycles_of(of, x); });
     const auto words = [&](const Row& x) {
-      constexpr const char* kNames[] = {"tiles", "thin", "large"};
+      constexpr const char* kNames[] = {"tiles", "thin", "large", "guarded"};
       char text[160];
       std::snprintf(text, sizeof text,
-                    "%s %d c%d p%d / %s%d x%d p%d / %d s%d%s: %.2f us, predicted %.2f",
+                    "%s %d c%d p%d / %s%d x%d p%d / %d s%d%s /%s: %.2f us, predicted %.2f",
                     kNames[static_cast<int>(x.kind)], x.part.tile, x.part.cluster, x.part.parts,
                     x.thin.direct ? "direct " : "", 1 << x.thin.lanes, x.thin.columns, x.thin.parts,
-                    x.large.tile, x.large.shares ? 1 : 0, x.large.packs ? " packed" : "", x.us,
-                    cycles_of(of, x) / kCyclesPerUs);
+                    x.large.tile, x.large.shares ? 1 : 0, x.large.packs ? " packed" : "",
+                    x.fused ? " fused" : "", x.us, cycles_of(of, x) / kCyclesPerUs);
       return std::string(text);
     };
     lost += std::log(chosen.us / best.us);

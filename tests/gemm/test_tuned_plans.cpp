@@ -45,6 +45,7 @@ TEST(TunedPlans, AWrongFileAddsNothingAndNamesTheLine) {
   constexpr const char* kGood = "512 512 512 NN 44 132 large 128x256 whole\n";
   for (const char* const wrong : {
            "512 512 512 NN 44 132 huge",                                    // no such kernel
+           "512 512 512 NN 44 132 auto tensor",                             // no such form
            "512 512 512 NN 44 132",                                         // none
            "512 512 0 NN 44 132 large 128x256 whole",                       // empty
            "512 512 512 NX 44 132 large 128x256 whole",                     // operations
@@ -87,6 +88,30 @@ TEST(TunedPlans, ThePlannerTakesThem) {
     EXPECT_EQ(small->sided.part.cluster, wanted.small.sided.part.cluster);
   }
   EXPECT_NE(plan(p, Precision::kIeee, {}).value().choice.why, "LADDER_PLANS has a measured plan");
+}
+
+TEST(TunedPlans, AFormOfAutoIsReadAndTaken) {
+  const Problem p = make_problem(384, 2048, 1024);
+  const std::string text = TunedPlans().text();
+  for (const auto& [word, form] : {std::pair{"cuda-cores", AutoForm::kCudaCores},
+                                   {"pre-pass", AutoForm::kPrepass},
+                                   {"fused", AutoForm::kFused}}) {
+    TunedPlans read;
+    const std::string line = std::string("384 2048 1024 NN 44 132 auto ") + word + "\n";
+    const Status added = read.add(line);
+    ASSERT_TRUE(added) << added.message();
+    EXPECT_EQ(read.text(), text + line);
+    EXPECT_EQ(read.find_form(part_shape(p, {}), kSms), form);
+    TunedPlans& process = TunedPlans::of_process();
+    process.set_form(part_shape(p, {}), kSms, form);
+    const auto got = plan(p, Precision::kAuto, {});
+    const auto ieee = plan(p, Precision::kIeee, {});
+    process.erase(part_shape(p, {}), kSms);
+    ASSERT_TRUE(got && ieee);
+    EXPECT_EQ(std::holds_alternative<TensorPlan>(got.value().tiles), form == AutoForm::kPrepass);
+    EXPECT_EQ(std::holds_alternative<FusedPlan>(got.value().tiles), form == AutoForm::kFused);
+    EXPECT_NE(ieee.value().choice.kernel, "ladder_guarded");
+  }
 }
 
 TEST(Batches, HaveTilesWithAKernelForThem) {

@@ -63,6 +63,7 @@ inline constexpr std::uint64_t kMostLocalBytes = std::uint64_t{512} << 10;
 struct LaunchConfig {
   Dim3 grid, block;
   Dim3 cluster;  // blocks per cluster; the grid is a multiple of it
+  bool in_clusters = true;  // false: neither the launch nor the kernel has a cluster dimension
   std::uint32_t dynamic_shared_bytes = 0;
   unsigned host_threads = 0;  // 0: one per hardware thread; results do not depend on it
   // Reports FaultKind::kRace. Races between blocks are found only if the memory tracks accesses

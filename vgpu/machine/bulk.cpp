@@ -300,7 +300,17 @@ void store(Warp& warp, const Lane& lane) {
       });
 }
 
+// Of asynchronous stores, reductions and copies to shared memory of a cluster. As an H200 has it:
+// with a cluster dimension of one they execute.
+void require_cluster(const Lane& lane) {
+  if (!lane.warp.block->launch.config.in_clusters)
+    illegal(lane,
+            "an asynchronous store to shared memory of a cluster, in a kernel that was launched "
+            "without a cluster dimension");
+}
+
 void send(Warp& warp, const Lane& lane) {
+  require_cluster(lane);
   const Transfer transfer = transfer_of(lane);
   const u32 bytes = transfer.to.bytes;
   const SharedPlace from = shared_place(lane, transfer.to.other, bytes, kPlainAlignment);
@@ -327,6 +337,10 @@ void send(Warp& warp, const Lane& lane) {
 }
 
 void send_words(Warp& warp, const Lane& lane) {
+  // Seen on an H200; with a cluster dimension of one it executes.
+  if (!warp.block->launch.config.in_clusters)
+    illegal(lane,
+            "an asynchronous store in a kernel that was launched without a cluster dimension");
   const Insn& insn = lane.insn;
   const u32 bytes = u32{insn.bytes} * insn.width;
   const SharedPlace to =

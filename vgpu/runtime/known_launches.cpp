@@ -30,7 +30,7 @@ std::string key_of(const Kernel& kernel, const LaunchConfig& config,
       config.check_init_shared, config.defer_doubts, config.check_sync, config.check_local,
       config.stack_bytes, config.count, config.count_lines, config.trace,
       config.findings == nullptr, config.schedule.kind, config.schedule.seed, config.numerics,
-      config.cooperative, config.registers, config.device, config.devices);
+      config.cooperative, config.in_clusters, config.registers, config.device, config.devices);
   key.append(reinterpret_cast<const char*>(params.data()), params.size());
   return key;
 }

@@ -305,6 +305,7 @@ Queued prepared(Runtime& runtime, Function& function, const Kernel& kernel, cons
   config.grid = extent(request.grid);
   config.block = extent(request.block);
   config.cluster = cluster_of(attributes, request);
+  config.in_clusters = request.cluster.x != 0 || attributes.cluster.count() != 0;
   config.dynamic_shared_bytes = static_cast<std::uint32_t>(request.dynamic_shared);
   config.host_threads = runtime.settings.host_threads;
   config.check_race = runtime.settings.checks.race;

@@ -80,11 +80,11 @@ double prepass_cycles(const Problem& p, int sms) {
 // Whether a guarded kernel is predicted to be faster than CUDA cores. Those take at least as long
 // as their multiply-adds, so that their plans need not be compared where that decides.
 bool gains_by_split(const Problem& p, const DeviceFacts& device) {
-  if (!accept_split_extents(p) || std::min(p.m, p.n) <= kThinVectors ||
-      !guard_holds(static_cast<double>(p.k)))
-    return false;
-  double cycles = prepass_cycles(p, device.sms);
-  if (may_fuse(p, {}, true)) cycles = std::min(cycles, fused_cycles(p, device.sms));
+  const auto form = TunedPlans::of_process().find_form(part_shape(p, {}), device.sms);
+  if (!form && std::min(p.m, p.n) <= kThinVectors) return false;
+  const GuardedCycles guarded = guarded_cycles(p, {}, device.sms);
+  const double cycles = std::min(guarded.prepass, guarded.fused);
+  if (form) return *form != AutoForm::kCudaCores && std::isfinite(cycles);
   if (cycles < flops(p) / 2 / (fp32_lanes_per_sm(device.cc) * device.sms)) return true;
   const CudaCoreCycles cuda_cores = cuda_core_cycles(p, device);
   return cycles < std::min(cuda_cores.small, cuda_cores.large);
@@ -238,8 +238,18 @@ bool fits_fused(const Problem& p, const Alignment& at) {
   return (raw_is_a(p) ? at.a : at.b) % 16 == 0 && (raw_is_a(p) ? p.lda : p.ldb) % 4 == 0;
 }
 
+GuardedCycles guarded_cycles(const Problem& p, const Alignment& at, int sms) {
+  if (!accept_split_extents(p) || !guard_holds(static_cast<double>(p.k))) return {};
+  GuardedCycles cycles{.prepass = prepass_cycles(p, sms)};
+  if (may_fuse(p, at, true)) cycles.fused = fused_cycles(p, sms);
+  return cycles;
+}
+
 bool takes_fused(const Problem& p, const Alignment& at, bool guarded, int sms) {
-  return may_fuse(p, at, guarded) && fused_cycles(p, sms) < prepass_cycles(p, sms);
+  if (!may_fuse(p, at, guarded)) return false;
+  if (const auto form = TunedPlans::of_process().find_form(part_shape(p, at), sms); guarded && form)
+    return *form == AutoForm::kFused;
+  return fused_cycles(p, sms) < prepass_cycles(p, sms);
 }
 
 }  // namespace ladder

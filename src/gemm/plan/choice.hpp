@@ -6,6 +6,7 @@
 #include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
 
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -80,5 +81,13 @@ std::optional<SlabRule> slab_rule(double k);
 inline bool raw_is_a(const Problem& p) { return p.m > p.n; }
 bool fits_fused(const Problem& p, const Alignment& at);
 bool takes_fused(const Problem& p, const Alignment& at, bool guarded, int sms);
+
+// Predicted cycles of a guarded product with a pre-pass over both operands, and with a fused split;
+// infinite where it is not possible.
+struct GuardedCycles {
+  double prepass = std::numeric_limits<double>::infinity(),
+         fused = std::numeric_limits<double>::infinity();
+};
+GuardedCycles guarded_cycles(const Problem& p, const Alignment& at, int sms);
 
 }  // namespace ladder

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <variant>
 
 #include "gemm/plan/costs.hpp"
 #include "gemm/plan/part_plan.hpp"
@@ -15,7 +16,12 @@ namespace {
 
 constexpr std::string_view kForm =
     "M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE whole|shared [packed], thin|direct "
-    "straight|swapped LANES COLUMNS K-SPLITS, or tiles TILE straight|swapped CLUSTER K-SPLITS";
+    "straight|swapped LANES COLUMNS K-SPLITS, tiles TILE straight|swapped CLUSTER K-SPLITS, or "
+    "auto "
+    "cuda-cores|pre-pass|fused";
+constexpr std::string_view kForms[] = {"auto cuda-cores", "auto pre-pass", "auto fused"};
+
+std::string_view text_of(AutoForm form) { return kForms[static_cast<std::size_t>(form)]; }
 
 std::string ops_of(const PartShape& x) {
   return {x.a_k_major ? 'N' : 'T', x.b_k_major ? 'T' : 'N'};
@@ -77,7 +83,8 @@ std::vector<SimtPlan> plans_of(const PartShape& x, int sms, std::size_t most) {
 }
 
 // A plan is read by comparison with the text of each that is possible.
-bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan) {
+bool parse_line(std::istringstream& from, PartShape& x, int& sms,
+                std::variant<SimtPlan, AutoForm>& plan) {
   std::string ops, aligned, word, text;
   if (!(from >> x.rows >> x.cols >> x.k >> ops >> aligned >> sms >> text)) return false;
   while (from >> word) text += ' ' + word;
@@ -88,8 +95,12 @@ bool parse_line(std::istringstream& from, PartShape& x, int& sms, SimtPlan& plan
   if (std::min({x.rows, x.cols, x.k}) < 1 || sms < 1 || ops != ops_of(x) ||
       aligned != aligned_of(x))
     return false;
+  if (const auto* const form = std::ranges::find(kForms, text); form != std::end(kForms)) {
+    plan = static_cast<AutoForm>(form - kForms);
+    return true;
+  }
   const std::vector<SimtPlan> plans = plans_of(x, sms, std::numeric_limits<std::size_t>::max());
-  const auto at = std::ranges::find(plans, text, text_of);
+  const auto at = std::ranges::find(plans, text, [](const SimtPlan& of) { return text_of(of); });
   if (at == plans.end()) return false;
   plan = *at;
   return true;
@@ -133,20 +144,35 @@ void TunedPlans::set(const PartShape& shape, int sms, const SimtPlan& plan) {
   any_.store(true, std::memory_order_release);
 }
 
+std::optional<AutoForm> TunedPlans::find_form(const PartShape& shape, int sms) const {
+  if (!any_.load(std::memory_order_acquire)) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const auto at = forms_.find({shape, sms});
+  if (at == forms_.end()) return std::nullopt;
+  return at->second;
+}
+
+void TunedPlans::set_form(const PartShape& shape, int sms, AutoForm form) {
+  const std::lock_guard lock(mutex_);
+  forms_.insert_or_assign({shape, sms}, form);
+  any_.store(true, std::memory_order_release);
+}
+
 void TunedPlans::erase(const PartShape& shape, int sms) {
   const std::lock_guard lock(mutex_);
   plans_.erase({shape, sms});
+  forms_.erase({shape, sms});
 }
 
 Status TunedPlans::add(std::string_view text) {
   std::istringstream lines{std::string(text)};
   std::string line;
-  std::vector<std::pair<Key, SimtPlan>> read;
+  std::vector<std::pair<Key, std::variant<SimtPlan, AutoForm>>> read;
   for (int number = 1; std::getline(lines, line); ++number) {
     if (line.empty() || line.front() == '#') continue;
     std::istringstream from(line);
     Key key;
-    SimtPlan plan;
+    std::variant<SimtPlan, AutoForm> plan;
     if (!parse_line(from, key.first, key.second, plan)) {
       return {Code::kInvalidArgument, "line " + std::to_string(number) + ": '" + line +
                                           "' is not '" + std::string(kForm) +
@@ -154,7 +180,12 @@ Status TunedPlans::add(std::string_view text) {
     }
     read.emplace_back(key, plan);
   }
-  for (const auto& [key, plan] : read) set(key.first, key.second, plan);
+  for (const auto& [key, plan] : read) {
+    if (const auto* const form = std::get_if<AutoForm>(&plan))
+      set_form(key.first, key.second, *form);
+    else
+      set(key.first, key.second, std::get<SimtPlan>(plan));
+  }
   return Status::ok();
 }
 
@@ -162,11 +193,15 @@ std::string TunedPlans::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream to;
   to << "# " << kForm << '\n';
-  for (const auto& [key, plan] : plans_) {
-    const auto& [x, sms] = key;
-    to << x.rows << ' ' << x.cols << ' ' << x.k << ' ' << ops_of(x) << ' ' << aligned_of(x) << ' '
-       << sms << ' ' << text_of(plan) << '\n';
-  }
+  const auto put = [&](const auto& all) {
+    for (const auto& [key, plan] : all) {
+      const auto& [x, sms] = key;
+      to << x.rows << ' ' << x.cols << ' ' << x.k << ' ' << ops_of(x) << ' ' << aligned_of(x) << ' '
+         << sms << ' ' << text_of(plan) << '\n';
+    }
+  };
+  put(plans_);
+  put(forms_);
   return to.str();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured plans of FP32 products on CUDA cores. They replace the planner's for the same shape.
+// Measured plans of FP32 products: those on CUDA cores, and how precision auto computes. They
+// replace the planner's for the same shape.
 // `ladder tune --suite` writes them; LADDER_PLANS names the file that a process reads.
 #pragma once
 #include "gemm/plan/large_plan.hpp"
@@ -29,6 +30,10 @@ struct SimtPlan {
 std::vector<SimtPlan> simt_candidates(const Problem& p, const Alignment& at,
                                       const DeviceFacts& device, std::size_t tiles);
 
+// How precision auto computes: on CUDA cores, or by a guarded product on tensor cores, with a
+// pre-pass over both operands or with a fused split.
+enum class AutoForm : unsigned char { kCudaCores, kPrepass, kFused };
+
 class TunedPlans {
  public:
   // The process's. The first call reads the file that LADDER_PLANS names.
@@ -38,7 +43,9 @@ class TunedPlans {
 
   std::optional<SimtPlan> find(const PartShape& shape, int sms) const;
   void set(const PartShape& shape, int sms, const SimtPlan& plan);
-  void erase(const PartShape& shape, int sms);
+  std::optional<AutoForm> find_form(const PartShape& shape, int sms) const;
+  void set_form(const PartShape& shape, int sms, AutoForm form);
+  void erase(const PartShape& shape, int sms);  // both
   // Adds the plans of a file's text, or none. Errors: kInvalidArgument, with the line and the rule.
   Status add(std::string_view text);
   std::string text() const;
@@ -47,6 +54,7 @@ class TunedPlans {
   using Key = std::pair<PartShape, int>;
   mutable std::mutex mutex_;
   std::map<Key, SimtPlan> plans_;
+  std::map<Key, AutoForm> forms_;
   std::atomic<bool> any_ = false;
   Status status_;
 };

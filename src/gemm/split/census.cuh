@@ -115,15 +115,19 @@ struct TermCounts {
   }
 };
 
-// Counts of a row or column in 16 bytes. A count must not exceed 1023.
+// Counts of a row or column in 16 bytes. Each of kThreads threads counts to 63 at most: the bound
+// then counts fewer elements than there are.
 struct PackedCounts {
   static constexpr int kBits = 10;  // per level's count
+  static constexpr std::uint32_t kThreads = 16, kMostOfThread = 63;
   static_assert(kBits * kLevels <= 32, "counts in one register");
+  static_assert(kThreads * kMostOfThread < 1 << kBits, "a row's or column's count fits");
 
   __device__ __forceinline__ static std::uint32_t packed(const TermCounts& counts) {
     std::uint32_t all = 0;
 #pragma unroll
-    for (int i = 0; i < kLevels; ++i) all |= counts.elements_above(i) << (kBits * i);
+    for (int i = 0; i < kLevels; ++i)
+      all |= min(counts.elements_above(i), kMostOfThread) << (kBits * i);
     return all;
   }
   __device__ __forceinline__ static Census census_of(uint4 counts) {

@@ -4,18 +4,14 @@
 // elements all first terms w0, then w1 (then w2), zero-padded to the end of the last slab. This
 // order suits tensor maps, whatever the operand's leading dimension, alignment and transposition.
 //
-// A K-major operand is read once. An M- or N-major operand is read once by the blocks of a cluster:
-// by the same kernel if registers hold its vectors (register_strip.cuh), or by a separate kernel,
-// concurrent with that of the K-major operand, if shared memory does (shared_strip.cuh). If k is
-// larger, or the operand does not allow 16-byte copies, it is read twice: the first kernel finds
-// the largest magnitudes, and a second one splits, starting with the elements read last, which are
-// still in L2.
+// A K-major operand is read once. Of an M- or N-major operand, the clusters of the same kernel read
+// strips (register_strip.cuh). If k is larger, the first kernel finds the largest magnitudes, and a
+// second one splits, starting with the elements read last, which are still in L2.
 #pragma once
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
 #include "gemm/split/pass_kernels.cuh"
-#include "gemm/split/shared_strip.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -39,17 +35,17 @@ SplitBytes split_bytes(std::int64_t vectors, std::int64_t k, bool along_k) {
 }
 
 template <class F, int kWide, int kFloat4s, Extra kExtra>
-Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
+Status launch_first(const SplitPass& pass, cudaStream_t stream) {
   const int groups_a = first_groups<kWide>(pass.a), all = groups_a + first_groups<kWide>(pass.b);
   if (all == 0 && kExtra == Extra::kNone) return Status::ok();
   return launch_dependent("split pre-pass", first_pass<F, kWide, kFloat4s, kExtra>,
                           std::int64_t{all} + (kExtra != Extra::kNone ? sample_blocks(pass.k) : 0),
-                          1, kBlockOf<kWide>, 0, stream, pass, groups_a, all, beside);
+                          1, kBlockOf<kWide>, 0, stream, pass, groups_a, all);
 }
 
 // Splits K-major operands and finds the largest magnitudes of the others, if any remain.
 template <class F, Extra kExtra>
-Status launch_along(const SplitPass& pass, bool beside, cudaStream_t stream) {
+Status launch_along(const SplitPass& pass, cudaStream_t stream) {
   const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kExtra>
                      : pass.k <= 512  ? launch_first<F, 32, 4, kExtra>
                      : pass.k <= 1024 ? launch_first<F, 64, 4, kExtra>
@@ -57,39 +53,7 @@ Status launch_along(const SplitPass& pass, bool beside, cudaStream_t stream) {
                      : pass.k <= 4096 ? launch_first<F, 256, 4, kExtra>
                      : pass.k <= 8192 ? launch_first<F, 256, 8, kExtra>
                                       : launch_first<F, 512, 8, kExtra>;
-  return first(pass, beside, stream);
-}
-
-// Whether the strips of this operand, if it has any, allow 16-byte copies. With 4-byte copies the
-// strips would take longer than reading the operand twice.
-inline bool permits_strips(const SplitOperand& x) {
-  return x.along_k || x.vectors == 0 || x.aligned;
-}
-
-// Launches split_strips for M- and N-major operands, and first_pass for a K-major one beside it.
-template <class F, Extra kExtra>
-Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
-  using R = StripRing;
-  int sms = 0;
-  if (Status s = sm_count(sms); !s) return s;
-  const auto strips = [](const SplitOperand& x) {
-    return x.along_k ? 0 : static_cast<int>(ceil_div(x.vectors, R::kVectors));
-  };
-  const std::int64_t steps = ceil_div(pass.k, R::kStep);
-  const auto cluster = static_cast<int>(std::min<std::int64_t>(R::kBlocks, steps));
-  const RingWork work{strips(pass.a), strips(pass.a) + strips(pass.b), cluster,
-                      static_cast<int>(ceil_div(steps, cluster))};
-  const int clusters = std::min(work.strips, std::max(1, R::kOfSm * (sms / cluster)));
-  if (Status s = launch_dependent(
-          "split pre-pass of strips", split_strips<F, kExtra == Extra::kCount>,
-          std::int64_t{clusters} * cluster, cluster, R::kThreads, R::kBytes, stream, pass, work);
-      !s) {
-    return s;
-  }
-  SplitPass rest = pass;
-  if (!rest.a.along_k) rest.a.vectors = 0;
-  if (!rest.b.along_k) rest.b.vectors = 0;
-  return launch_along<F, kExtra>(rest, true, stream);
+  return first(pass, stream);
 }
 
 template <class F, int kWide, int kFloat4s, Extra kExtra>
@@ -138,9 +102,8 @@ Status split_operands(const SplitPass& pass, cudaStream_t stream) {
       return launch_at_once<F, 64, 8, kExtra>(pass, stream);
     }
   }
-  if (across && pass.k <= StripRing::kDepth && permits_strips(pass.a) && permits_strips(pass.b))
-    return launch_strips<F, kExtra>(pass, stream);
-  if (Status s = launch_along<F, kExtra>(pass, false, stream); !s || !across) return s;
+  if (across && pass.k <= kDeepStripDepth) return launch_at_once<F, 256, 4, kExtra>(pass, stream);
+  if (Status s = launch_along<F, kExtra>(pass, stream); !s || !across) return s;
   return launch_across<F, kExtra == Extra::kCount>(pass, stream);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the split pre-pass, apart from that of strips in shared memory (shared_strip.cuh).
+// Kernels of the split pre-pass.
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/sync.cuh"
@@ -210,20 +210,18 @@ __device__ __forceinline__ void first_pass_groups(const SplitPass& pass, int gro
   }
 }
 
-// The first kernel of the pre-pass: one group per block. `beside`: the preceding kernel splits the
-// other operand concurrently; this kernel ends after it.
+// The first kernel of the pre-pass: one group per block.
 template <class F, int kWide, int kFloat4s, Extra kExtra>
 __global__ void __launch_bounds__(kBlockOf<kWide>, kPassBlocks<kWide, kFloat4s, kExtra>)
-    first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
+    first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups) {
   // Before launch_dependents: the next kernel reads A and B once all blocks have waited.
-  if (!beside) ptx::wait_for_prerequisites();
+  ptx::wait_for_prerequisites();
   ptx::launch_dependents();
   first_pass_groups<F, kWide, kFloat4s, kExtra>(pass, groups_a, groups);
-  if (beside && blockIdx.x == 0) ptx::wait_for_prerequisites();
 }
 
-// The whole pre-pass in one kernel, if the strips' registers hold all of k: first the strips of A
-// and B, then the groups of vectors of a K-major operand. All blocks are in clusters.
+// The whole pre-pass in one kernel: first the strips of A and B, then the groups of vectors of a
+// K-major operand. All blocks are in clusters.
 struct Strips {
   int blocks_of_a, blocks;  // blocks: of the strips of A and B
   int cluster, tiles;
@@ -241,7 +239,7 @@ __global__ void __launch_bounds__(kPassThreads, 4)
   }
   if (block < strips.blocks) {
     const OperandGroup strip(pass, block, strips.blocks_of_a);
-    split_strip<F, kExtra == Extra::kCount>(
+    split_strip<F, kExtra == Extra::kCount, (4 * kFloat4s * kWide > kStripDepth)>(
         strip.x, pass.k, pass.slabs, strip.index / strips.cluster, strip.index % strips.cluster,
         strips.cluster, strips.tiles);
   } else if (block - strips.blocks < groups) {

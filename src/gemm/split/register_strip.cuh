@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split pre-pass of an M- or N-major operand if the registers of a cluster hold all of k. The
-// blocks of the cluster read a strip of neighbouring vectors once, each block one range of k. They
-// send each other the vectors' largest magnitudes and write the terms. For larger k:
-// shared_strip.cuh.
+// Split pre-pass of an M- or N-major operand by clusters. The blocks of a cluster read a strip of
+// neighbouring vectors, each block one range of k. They send each other the vectors' largest
+// magnitudes and write the terms. If their registers do not hold all of k, they read the strip
+// twice, the second time from L2.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
@@ -13,20 +13,22 @@
 
 namespace ladder {
 
-constexpr int kHeld = 32;          // elements per thread
+constexpr int kHeld = 32;          // elements per thread; of a deep strip, half as many
 constexpr int kMostBlocks = 8;     // per cluster: the portable maximum
 constexpr int kStripVectors = 32;  // per strip
-// The largest k. For more, threads would need more registers, hence fewer blocks per SM would be
-// resident and loads would overlap less.
+// The largest k whose elements registers hold. For more, threads would need more registers, hence
+// fewer blocks per SM would be resident and loads would overlap less.
 constexpr int kStripDepth = kMostBlocks * kHeld * kPassThreads / kStripVectors;
+// The largest k of a deep strip. For more, the clusters' strips together exceed L2.
+constexpr int kDeepStripDepth = 8192;
 
 // Splits part `rank` of strip `strip`: kEdge * `tiles` elements along k per block.
-template <class F, bool kCount>
+template <class F, bool kCount, bool kDeep>
 __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int slabs, int strip,
                                             int rank, int blocks, int tiles) {
   constexpr int kRows = kPassThreads / kStripVectors;  // k per load of all threads
   constexpr int kOfTile = kEdge / kRows;               // elements per thread and tile
-  constexpr int kTiles = kHeld / kOfTile;
+  constexpr int kTiles = (kDeep ? kHeld / 2 : kHeld) / kOfTile;
   __shared__ float s[2][kEdge]
                     [kStripVectors + 1];  // (k, vector); padded: no bank conflicts in columns
   __shared__ std::uint32_t sLargest[kRows][kStripVectors];
@@ -53,29 +55,38 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   __syncwarp();
   ptx::cluster_arrive_relaxed();
   if (kCount && row == 0) sCounts[lane] = {};
-  float r[kHeld];
+  float r[kTiles * kOfTile];
   std::uint32_t largest = 0;
   LeastMagnitude least;
+  // Loads kTiles tiles. Those of the last round stay in registers.
+  const int rounds = kDeep ? (tiles + kTiles - 1) / kTiles : 1;
+  const auto load = [&](int round) {
 #pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
-    if (t >= tiles) break;
+    for (int t = 0; t < kTiles; ++t) {
+      if (round * kTiles + t >= tiles) break;
 #pragma unroll
-    for (int i = 0; i < kOfTile; ++i) {
-      const int at = begin + t * kEdge + i * kRows + row;
-      const bool inside = at < k && vector < x.vectors;
-      const float element =
-          __ldcs(x.g + (inside ? at * x.ld + vector : 0));  // no branch, so that the loads overlap
-      r[t * kOfTile + i] = inside ? element : 0.0F;
+      for (int i = 0; i < kOfTile; ++i) {
+        const int at = begin + (round * kTiles + t) * kEdge + i * kRows + row;
+        const bool inside = at < k && vector < x.vectors;
+        // no branch, so that the loads overlap
+        const float* const g = x.g + (inside ? at * x.ld + vector : 0);
+        const float element = kDeep ? __ldcg(g) : __ldcs(g);
+        r[t * kOfTile + i] = inside ? element : 0.0F;
+      }
     }
-  }
+  };
+#pragma unroll 1
+  for (int round = 0; round < rounds; ++round) {
+    load(round);
 #pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
-    if (t >= tiles) break;
+    for (int t = 0; t < kTiles; ++t) {
+      if (round * kTiles + t >= tiles) break;
 #pragma unroll
-    for (int i = 0; i < kOfTile; ++i) {
-      const std::uint32_t of_element = magnitude(r[t * kOfTile + i]);
-      largest = max(largest, of_element);
-      if constexpr (kCount) least.take(of_element);
+      for (int i = 0; i < kOfTile; ++i) {
+        const std::uint32_t of_element = magnitude(r[t * kOfTile + i]);
+        largest = max(largest, of_element);
+        if constexpr (kCount) least.take(of_element);
+      }
     }
   }
   sLargest[row][lane] = largest;
@@ -107,14 +118,20 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   if constexpr (kCount) atomicMax(&sCounts[lane].x, least.inverse(sScale[lane]));
   using Across = AcrossTile<kStripVectors>;
   typename Across::Counts counts;
+  int buffer = 0;
+#pragma unroll 1
+  for (int round = rounds - 1; round >= 0; --round) {
+    if (round < rounds - 1) load(round);
 #pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
-    if (t >= tiles || begin + t * kEdge >= padded) break;
+    for (int t = 0; t < kTiles; ++t) {
+      const int tile = round * kTiles + t, first = begin + tile * kEdge;
+      if (tile >= tiles || first >= padded) break;
 #pragma unroll
-    for (int i = 0; i < kOfTile; ++i) s[t % 2][i * kRows + row][lane] = r[t * kOfTile + i];
-    __syncthreads();
-    Across::template write<F, kCount>(x, s[t % 2], sScale, vector0, begin + t * kEdge, slabs,
-                                      counts);
+      for (int i = 0; i < kOfTile; ++i) s[buffer][i * kRows + row][lane] = r[t * kOfTile + i];
+      __syncthreads();
+      Across::template write<F, kCount>(x, s[buffer], sScale, vector0, first, slabs, counts);
+      buffer ^= 1;
+    }
   }
   if constexpr (kCount) {
     Across::gather(sCounts, counts);

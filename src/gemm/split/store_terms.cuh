@@ -92,6 +92,7 @@ struct AcrossTile {
   static constexpr int kFloat4sOfVector = kEdge / 4,
                        kVectorsOfThread = kVectors * kFloat4sOfVector / kPassThreads;
   using Counts = TermCounts[kVectorsOfThread];
+  static_assert(kFloat4sOfVector == PackedCounts::kThreads);
 
   // Writes the terms of the tile at (k, vector) = (first, vector0) from `s` (k, vector). The
   // padding keeps columns free of bank conflicts.

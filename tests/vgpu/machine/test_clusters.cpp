@@ -127,6 +127,12 @@ TEST_F(Clusters, SendWords) {
   expect_text(fault(1), {"completes on an mbarrier of another block", "bulk.cu:"});
   EXPECT_EQ(fault(2).kind, FaultKind::kMisaligned);
   EXPECT_EQ(fault(3).kind, FaultKind::kRace);
+  config.in_clusters = false;
+  expect_fault(fault(0), FaultKind::kIllegal, {"without a cluster dimension"});
+  expect_fault(fault_of("send", {2}, {64}, array<std::uint32_t>(128)), FaultKind::kIllegal,
+               {"without a cluster dimension"});
+  expect_fault(fault_of("reduce_words", {2}, {64}, array<std::uint64_t>(24), 0),
+               FaultKind::kIllegal, {"without a cluster dimension"});
 }
 
 TEST_F(Clusters, ReduceWords) {
