@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Regenerates the seeds of fuzz/corpus: small kernels in every format that the readers accept.
+# Regenerates the seeds of fuzz/corpus: a small kernel in every format that the readers accept. The
+# build makes further seeds of fuzz_lower from the kernels of tests/vgpu/machine.
 # Inputs that fuzzing has found since then are kept beside them (minimised: fuzz_NAME -merge=1).
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -35,10 +36,3 @@ nvcc -cubin -arch sm_90 "$work/k.cu" -o corpus/cubin/kernel
 read -r offset size < <(readelf -SW corpus/cubin/kernel | sed -n 's/.* \.text\.k  *PROGBITS  *[0-9a-f]*  *\([0-9a-f]*\)  *\([0-9a-f]*\) .*/0x\1 0x\2/p')
 tail -c +$((offset + 1)) corpus/cubin/kernel | head -c $((size)) >corpus/sass/kernel
 cp corpus/cubin/kernel corpus/lower/cubin
-# Instructions of many kinds, without line information.
-for name in atomics control functions memory tensor warps async mbarrier reductions sparse \
-  wgmma_sparse; do
-  nvcc -ptx -std=c++20 -arch compute_90a "../tests/vgpu/machine/kernels/$name.cu" \
-    -o "$work/$name.ptx"
-  ./split_ptx.py corpus/lower "$work/$name.ptx"
-done

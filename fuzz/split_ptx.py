@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Seeds for fuzzing from PTX files: split_ptx.py FOLDER FILE.ptx... Each seed is a file's head and
-a few of its kernels, as many as fit: small inputs change into more different ones. Comments and
-what kernels call are left out."""
+as many of its kernels as fit, because mutation is more effective on small inputs. Comments, line
+information and kernels that call functions are left out; a file with no other kernels gives no
+seed."""
 import os
 import re
 import sys
@@ -10,9 +11,10 @@ import sys
 MOST_BYTES, LARGEST_KERNEL = 12000, 5000
 
 folder = sys.argv[1]
+os.makedirs(folder, exist_ok=True)
 for path in sys.argv[2:]:
     text = "\n".join(line for line in open(path).read().splitlines()
-                     if line.strip() and not line.startswith("//"))
+                     if line.strip() and not line.startswith(("//", "\t.loc")))
     head = re.search(r"\.version.*\n\.target.*\n\.address_size.*\n", text).group(0)
     kernels = re.findall(r"^\.visible \.entry .*?^}", text, re.DOTALL | re.MULTILINE)
     variables = re.findall(r"^\.visible \.(?:global|const) .*;$", text, re.MULTILINE)
@@ -21,5 +23,6 @@ for path in sys.argv[2:]:
         if len(kernel
                ) < LARGEST_KERNEL and "call" not in kernel and len(seed) + len(kernel) < MOST_BYTES:
             seed += kernel + "\n"
-    name = os.path.splitext(os.path.basename(path))[0]
-    open(os.path.join(folder, name), "w").write(seed)
+    if ".entry" in seed:
+        name = os.path.splitext(os.path.basename(path))[0]
+        open(os.path.join(folder, name), "w").write(seed)
