@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "engine/cubin_module.hpp"
 #include "engine/kernel.hpp"
 #include "engine/linked_code.hpp"
 #include "ir/driver_constants.hpp"
@@ -381,68 +380,6 @@ class CubinModule final : public Module {
 };
 
 }  // namespace
-
-namespace sass {
-namespace {
-
-class BothModule final : public Module {
- public:
-  BothModule(std::unique_ptr<Module> machine, std::function<std::string()> ptx, Memory& memory)
-      : machine_(std::move(machine)), text_(std::move(ptx)), memory_(memory) {}
-
-  const Kernel* find_kernel(std::string_view name) const override {
-    const Kernel* const kernel = machine_->find_kernel(name);
-    if (kernel != nullptr && (refusal(*kernel).empty() || text_ == nullptr)) return kernel;
-    return in_its_stead(
-        kernel, name, kernel == nullptr ? "the machine code has no such kernel" : refusal(*kernel));
-  }
-
-  std::optional<Symbol> find_symbol(std::string_view name) const override {
-    if (const auto found = machine_->find_symbol(name)) return found;
-    const Module* const other = ptx();
-    return other == nullptr ? std::nullopt : other->find_symbol(name);
-  }
-
-  std::vector<std::string> kernel_names() const override { return machine_->kernel_names(); }
-
- private:
-  // The kernel from PTX, or `kernel` if the PTX has none.
-  const Kernel* in_its_stead(const Kernel* kernel, std::string_view name,
-                             const std::string& why) const {
-    const Module* const other = ptx();
-    const Kernel* const found = other == nullptr ? nullptr : other->find_kernel(name);
-    if (found == nullptr) return kernel;
-    if (found->fallback().empty()) found->set_fallback(why);
-    return found;
-  }
-
-  const Module* ptx() const {
-    if (ptx_ != nullptr || failed_ || text_ == nullptr) return ptx_.get();
-    try {
-      ptx_ = module_of_ptx(text_(), memory_, machine_.get());
-    } catch (const std::exception&) {
-      failed_ = true;  // the caller reports why the machine code is not usable
-    }
-    return ptx_.get();
-  }
-
-  std::unique_ptr<Module> machine_;
-  std::function<std::string()> text_;
-  Memory& memory_;
-  mutable std::unique_ptr<Module> ptx_;
-  mutable bool failed_ = false;  // the PTX could not be read
-};
-
-}  // namespace
-
-std::unique_ptr<Module> from_images(std::span<const std::byte> cubin,
-                                    std::function<std::string()> ptx, Memory& memory) {
-  return std::make_unique<BothModule>(Module::from_cubin(cubin, memory), std::move(ptx), memory);
-}
-
-const std::string& fallback(const Kernel& kernel) { return kernel.fallback(); }
-
-}  // namespace sass
 
 std::unique_ptr<Module> Module::from_cubin(std::span<const std::byte> cubin, Memory& memory) {
   try {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "count/report.hpp"
-#include "engine/cubin_module.hpp"
+#include "engine/image_module.hpp"
 #include "runtime/copies.hpp"
 #include "runtime/kernel_patience.hpp"
 #include "runtime/launch_check.hpp"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/cubin_module.hpp"
+#include "engine/image_module.hpp"
 #include "engine/kernel.hpp"
 #include "ptx/parse/linker.hpp"
 #include "runtime/failure.hpp"

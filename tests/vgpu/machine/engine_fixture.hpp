@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/cubin_module.hpp"
 #include "engine/engine.hpp"
+#include "engine/image_module.hpp"
 #include "memory/memory.hpp"
 
 inline void expect_text(const vgpu::Fault& fault, std::initializer_list<std::string> parts) {
