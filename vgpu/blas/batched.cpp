@@ -4,6 +4,7 @@
 #include <complex>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "blas/triangular.hpp"
@@ -31,6 +32,10 @@ struct Batch {
     return blas::on_device(pointers, count * std::int64_t{sizeof(void*)}, CUDA_R_8I);
   }
 };
+
+template <class C>
+Batch(C* const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t)
+    -> Batch<Number<std::remove_const_t<C>>>;
 
 // Integers in device memory: pivots, or what became of each matrix. There may be none.
 struct Integers {
@@ -272,59 +277,52 @@ cublasStatus_t trsm(const char* name, cublasHandle_t handle, cublasSideMode_t si
 
 using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
-#define VGPU_BATCHES(L, C, W)                                                                      \
+#define VGPU_BATCHES(INT, SUFFIX, L, C)                                                            \
   cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, C* const a[], int lda,      \
                                          int* pivots, int* info, int count) {                      \
-    return getrf("cublas" #L "getrfBatched", handle, Batch<W>(a, count, n, n, lda),                \
+    return getrf("cublas" #L "getrfBatched", handle, Batch(a, count, n, n, lda),                   \
                  Integers(pivots, std::int64_t{n} * count), Integers(info, count));                \
   }                                                                                                \
   cublasStatus_t cublas##L##getrsBatched(                                                          \
       cublasHandle_t handle, cublasOperation_t op, int n, int columns, const C* const a[],         \
       int lda, const int* pivots, C* const b[], int ldb, int* info, int count) {                   \
-    return getrs("cublas" #L "getrsBatched", handle, op, Batch<W>(a, count, n, n, lda),            \
-                 Integers(pivots, std::int64_t{n} * count), Batch<W>(b, count, n, columns, ldb),   \
+    return getrs("cublas" #L "getrsBatched", handle, op, Batch(a, count, n, n, lda),               \
+                 Integers(pivots, std::int64_t{n} * count), Batch(b, count, n, columns, ldb),      \
                  info);                                                                            \
   }                                                                                                \
   cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const C* const a[],         \
                                          int lda, const int* pivots, C* const c[], int ldc,        \
                                          int* info, int count) {                                   \
-    return getri("cublas" #L "getriBatched", handle, Batch<W>(a, count, n, n, lda),                \
-                 Integers(pivots, std::int64_t{n} * count), Batch<W>(c, count, n, n, ldc),         \
+    return getri("cublas" #L "getriBatched", handle, Batch(a, count, n, n, lda),                   \
+                 Integers(pivots, std::int64_t{n} * count), Batch(c, count, n, n, ldc),            \
                  Integers(info, count));                                                           \
   }                                                                                                \
   cublasStatus_t cublas##L##matinvBatched(cublasHandle_t handle, int n, const C* const a[],        \
                                           int lda, C* const c[], int ldc, int* info, int count) {  \
-    return matinv("cublas" #L "matinvBatched", handle, Batch<W>(a, count, n, n, lda),              \
-                  Batch<W>(c, count, n, n, ldc), Integers(info, count));                           \
+    return matinv("cublas" #L "matinvBatched", handle, Batch(a, count, n, n, lda),                 \
+                  Batch(c, count, n, n, ldc), Integers(info, count));                              \
   }                                                                                                \
   cublasStatus_t cublas##L##geqrfBatched(cublasHandle_t handle, int m, int n, C* const a[],        \
                                          int lda, C* const tau[], int* info, int count) {          \
     const int least = std::max(0, std::min(m, n));                                                 \
-    return geqrf("cublas" #L "geqrfBatched", handle, Batch<W>(a, count, m, n, lda),                \
-                 Batch<W>(tau, count, least, 1, std::max(1, least)), info);                        \
+    return geqrf("cublas" #L "geqrfBatched", handle, Batch(a, count, m, n, lda),                   \
+                 Batch(tau, count, least, 1, std::max(1, least)), info);                           \
   }                                                                                                \
   cublasStatus_t cublas##L##gelsBatched(cublasHandle_t handle, cublasOperation_t op, int m, int n, \
                                         int columns, C* const a[], int lda, C* const c[], int ldc, \
                                         int* info, int* singular, int count) {                     \
-    return gels("cublas" #L "gelsBatched", handle, op, Batch<W>(a, count, m, n, lda),              \
-                Batch<W>(c, count, m, columns, ldc), info, Integers(singular, count));             \
+    return gels("cublas" #L "gelsBatched", handle, op, Batch(a, count, m, n, lda),                 \
+                Batch(c, count, m, columns, ldc), info, Integers(singular, count));                \
   }
-#define VGPU_TRSM_BATCHES(INT, SUFFIX, L, C, W)                                                  \
+#define VGPU_TRSM_BATCHES(INT, SUFFIX, L, C)                                                     \
   cublasStatus_t cublas##L##trsmBatched##SUFFIX(                                                 \
       cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op, \
       cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* const a[], INT lda,      \
       C* const b[], INT ldb, INT count) {                                                        \
     const INT order = side == CUBLAS_SIDE_LEFT ? m : n;                                          \
     return trsm("cublas" #L "trsmBatched", handle, side, fill, op, diagonal,                     \
-                number<W>(handle, alpha), Batch<W>(a, count, order, order, lda),                 \
-                Batch<W>(b, count, m, n, ldb));                                                  \
+                number(handle, alpha), Batch(a, count, order, order, lda),                       \
+                Batch(b, count, m, n, ldb));                                                     \
   }
-#define VGPU_ALL_BATCHES(L, C, W)   \
-  VGPU_BATCHES(L, C, W)             \
-  VGPU_TRSM_BATCHES(int, , L, C, W) \
-  VGPU_TRSM_BATCHES(int64_t, _64, L, C, W)
-
-VGPU_ALL_BATCHES(S, float, float)
-VGPU_ALL_BATCHES(D, double, double)
-VGPU_ALL_BATCHES(C, cuComplex, std::complex<float>)
-VGPU_ALL_BATCHES(Z, cuDoubleComplex, std::complex<double>)
+VGPU_EACH_TYPE(VGPU_BATCHES, int, )
+VGPU_EACH(VGPU_TRSM_BATCHES)

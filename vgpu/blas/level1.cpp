@@ -162,80 +162,83 @@ std::int64_t extreme(const Vector<W>& x, bool largest) {
 
 using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
+#define VGPU_LEVEL1(INT, SUFFIX, L, C)                                                          \
+  cublasStatus_t cublas##L##axpy_v2##SUFFIX(cublasHandle_t handle, INT n, const C* alpha,       \
+                                            const C* x, INT incx, C* y, INT incy) {             \
+    return axpy("cublas" #L "axpy", handle, number(handle, alpha), elements(x, n, incx),        \
+                elements(y, n, incy));                                                          \
+  }                                                                                             \
+  cublasStatus_t cublas##L##scal_v2##SUFFIX(cublasHandle_t handle, INT n, const C* alpha, C* x, \
+                                            INT incx) {                                         \
+    return scal("cublas" #L "scal", handle, number(handle, alpha), elements(x, n, incx));       \
+  }                                                                                             \
+  cublasStatus_t cublas##L##copy_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
+                                            C* y, INT incy) {                                   \
+    return copy("cublas" #L "copy", handle, elements(x, n, incx), elements(y, n, incy));        \
+  }                                                                                             \
+  cublasStatus_t cublas##L##swap_v2##SUFFIX(cublasHandle_t handle, INT n, C* x, INT incx, C* y, \
+                                            INT incy) {                                         \
+    return swap("cublas" #L "swap", handle, elements(x, n, incx), elements(y, n, incy));        \
+  }
+
 // `I` is the letter behind cublasI.
-#define VGPU_LEVEL1(INT, SUFFIX, L, I, C, W)                                                     \
-  cublasStatus_t cublas##L##axpy_v2##SUFFIX(cublasHandle_t handle, INT n, const C* alpha,        \
-                                            const C* x, INT incx, C* y, INT incy) {              \
-    return axpy("cublas" #L "axpy", handle, number<W>(handle, alpha), elements<W>(x, n, incx),   \
-                elements<W>(y, n, incy));                                                        \
-  }                                                                                              \
-  cublasStatus_t cublas##L##scal_v2##SUFFIX(cublasHandle_t handle, INT n, const C* alpha, C* x,  \
-                                            INT incx) {                                          \
-    return scal("cublas" #L "scal", handle, number<W>(handle, alpha), elements<W>(x, n, incx));  \
-  }                                                                                              \
-  cublasStatus_t cublas##L##copy_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx,  \
-                                            C* y, INT incy) {                                    \
-    return copy("cublas" #L "copy", handle, elements<W>(x, n, incx), elements<W>(y, n, incy));   \
-  }                                                                                              \
-  cublasStatus_t cublas##L##swap_v2##SUFFIX(cublasHandle_t handle, INT n, C* x, INT incx, C* y,  \
-                                            INT incy) {                                          \
-    return swap("cublas" #L "swap", handle, elements<W>(x, n, incx), elements<W>(y, n, incy));   \
-  }                                                                                              \
+#define VGPU_EXTREMES(INT, SUFFIX, I, C)                                                         \
   cublasStatus_t cublasI##I##amax_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                              INT* result) {                                      \
-    return reduce("cublasI" #I "amax", handle, elements<W>(x, n, incx), Target(handle, result),  \
-                  [](const Vector<W>& v) { return extreme(v, true); });                          \
+    return reduce("cublasI" #I "amax", handle, elements(x, n, incx), Target(handle, result),     \
+                  [](const auto& v) { return extreme(v, true); });                               \
   }                                                                                              \
   cublasStatus_t cublasI##I##amin_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                              INT* result) {                                      \
-    return reduce("cublasI" #I "amin", handle, elements<W>(x, n, incx), Target(handle, result),  \
-                  [](const Vector<W>& v) { return extreme(v, false); });                         \
+    return reduce("cublasI" #I "amin", handle, elements(x, n, incx), Target(handle, result),     \
+                  [](const auto& v) { return extreme(v, false); });                              \
   }
 
 // `N` is the letter or letters of functions with a real result.
-#define VGPU_NORMS(INT, SUFFIX, N, C, W, R)                                                     \
+#define VGPU_NORMS(INT, SUFFIX, N, C, R)                                                        \
   cublasStatus_t cublas##N##nrm2_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                             R* result) {                                        \
-    return reduce("cublas" #N "nrm2", handle, elements<W>(x, n, incx), Target(handle, result),  \
-                  norm<W>);                                                                     \
+    return reduce("cublas" #N "nrm2", handle, elements(x, n, incx), Target(handle, result),     \
+                  norm<Number<C>>);                                                             \
   }                                                                                             \
   cublasStatus_t cublas##N##asum_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                             R* result) {                                        \
-    return reduce("cublas" #N "asum", handle, elements<W>(x, n, incx), Target(handle, result),  \
-                  sum<W>);                                                                      \
+    return reduce("cublas" #N "asum", handle, elements(x, n, incx), Target(handle, result),     \
+                  sum<Number<C>>);                                                              \
   }
 
-#define VGPU_DOT(INT, SUFFIX, NAME, CONJUGATED, C, W)                                          \
+#define VGPU_DOT(INT, SUFFIX, NAME, CONJUGATED, C)                                             \
   cublasStatus_t cublas##NAME##_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
                                            const C* y, INT incy, C* result) {                  \
-    return dot("cublas" #NAME, handle, elements<W>(x, n, incx), elements<W>(y, n, incy),       \
-               CONJUGATED, result, kTypeOf<W>);                                                \
+    return dot("cublas" #NAME, handle, elements(x, n, incx), elements(y, n, incy), CONJUGATED, \
+               result, kTypeOf<Number<C>>);                                                    \
   }
 
-#define VGPU_REAL_SCAL(INT, SUFFIX, L, C, W, R)                                                 \
+#define VGPU_REAL_SCAL(INT, SUFFIX, L, C, R)                                                    \
   cublasStatus_t cublas##L##scal_v2##SUFFIX(cublasHandle_t handle, INT n, const R* alpha, C* x, \
                                             INT incx) {                                         \
-    return scal("cublas" #L "scal", handle, number<R>(handle, alpha), elements<W>(x, n, incx)); \
+    return scal("cublas" #L "scal", handle, number(handle, alpha), elements(x, n, incx));       \
   }
 
-#define VGPU_VECTORS(INT, SUFFIX)                                            \
-  VGPU_LEVEL1(INT, SUFFIX, S, s, float, float)                               \
-  VGPU_LEVEL1(INT, SUFFIX, D, d, double, double)                             \
-  VGPU_LEVEL1(INT, SUFFIX, C, c, cuComplex, std::complex<float>)             \
-  VGPU_LEVEL1(INT, SUFFIX, Z, z, cuDoubleComplex, std::complex<double>)      \
-  VGPU_NORMS(INT, SUFFIX, S, float, float, float)                            \
-  VGPU_NORMS(INT, SUFFIX, D, double, double, double)                         \
-  VGPU_NORMS(INT, SUFFIX, Sc, cuComplex, std::complex<float>, float)         \
-  VGPU_NORMS(INT, SUFFIX, Dz, cuDoubleComplex, std::complex<double>, double) \
-  VGPU_DOT(INT, SUFFIX, Sdot, false, float, float)                           \
-  VGPU_DOT(INT, SUFFIX, Ddot, false, double, double)                         \
-  VGPU_DOT(INT, SUFFIX, Cdotu, false, cuComplex, std::complex<float>)        \
-  VGPU_DOT(INT, SUFFIX, Cdotc, true, cuComplex, std::complex<float>)         \
-  VGPU_DOT(INT, SUFFIX, Zdotu, false, cuDoubleComplex, std::complex<double>) \
-  VGPU_DOT(INT, SUFFIX, Zdotc, true, cuDoubleComplex, std::complex<double>)  \
-  VGPU_REAL_SCAL(INT, SUFFIX, Cs, cuComplex, std::complex<float>, float)     \
-  VGPU_REAL_SCAL(INT, SUFFIX, Zd, cuDoubleComplex, std::complex<double>, double)
+#define VGPU_VECTORS(INT, SUFFIX)                      \
+  VGPU_EXTREMES(INT, SUFFIX, s, float)                 \
+  VGPU_EXTREMES(INT, SUFFIX, d, double)                \
+  VGPU_EXTREMES(INT, SUFFIX, c, cuComplex)             \
+  VGPU_EXTREMES(INT, SUFFIX, z, cuDoubleComplex)       \
+  VGPU_NORMS(INT, SUFFIX, S, float, float)             \
+  VGPU_NORMS(INT, SUFFIX, D, double, double)           \
+  VGPU_NORMS(INT, SUFFIX, Sc, cuComplex, float)        \
+  VGPU_NORMS(INT, SUFFIX, Dz, cuDoubleComplex, double) \
+  VGPU_DOT(INT, SUFFIX, Sdot, false, float)            \
+  VGPU_DOT(INT, SUFFIX, Ddot, false, double)           \
+  VGPU_DOT(INT, SUFFIX, Cdotu, false, cuComplex)       \
+  VGPU_DOT(INT, SUFFIX, Cdotc, true, cuComplex)        \
+  VGPU_DOT(INT, SUFFIX, Zdotu, false, cuDoubleComplex) \
+  VGPU_DOT(INT, SUFFIX, Zdotc, true, cuDoubleComplex)  \
+  VGPU_REAL_SCAL(INT, SUFFIX, Cs, cuComplex, float)    \
+  VGPU_REAL_SCAL(INT, SUFFIX, Zd, cuDoubleComplex, double)
 
+VGPU_EACH(VGPU_LEVEL1)
 VGPU_VECTORS(int, )
 VGPU_VECTORS(int64_t, _64)
 

@@ -23,13 +23,10 @@ cublasStatus_t geam(const char* name, cublasHandle_t handle, cublasOperation_t o
   const Matrix<W> read_a = read(a, alpha), read_b = read(b, beta);
   return enqueue(name, handle, valid, std::tie(read_a, read_b, c), [=] {
     const W of_a = alpha.value<W>(), of_b = beta.value<W>();
-    for (std::int64_t j = 0; j < c.columns; ++j) {
-      for (std::int64_t i = 0; i < c.rows; ++i) {
-        const W first = of_a == W{0} ? W{0} : of_a * element(a, op_a, i, j);
-        c.at(i, j) = of_b == W{0} ? first : first + of_b * element(b, op_b, i, j);
-      }
-    }
-    c.mark();
+    set_all(c, [&](std::int64_t i, std::int64_t j) {
+      const W first = of_a == W{0} ? W{0} : of_a * element(a, op_a, i, j);
+      return of_b == W{0} ? first : first + of_b * element(b, op_b, i, j);
+    });
   });
 }
 
@@ -37,11 +34,9 @@ template <class W>
 cublasStatus_t dgmm(const char* name, cublasHandle_t handle, cublasSideMode_t side,
                     const Matrix<W>& a, const Vector<W>& x, const Matrix<W>& c) {
   return enqueue(name, handle, a.valid() && c.valid(), std::tie(a, x, c), [=] {
-    for (std::int64_t j = 0; j < c.columns; ++j) {
-      for (std::int64_t i = 0; i < c.rows; ++i)
-        c.at(i, j) = a.at(i, j) * x[side == CUBLAS_SIDE_LEFT ? i : j];
-    }
-    c.mark();
+    set_all(c, [&](std::int64_t i, std::int64_t j) {
+      return a.at(i, j) * x[side == CUBLAS_SIDE_LEFT ? i : j];
+    });
   });
 }
 
@@ -61,34 +56,27 @@ cublasStatus_t trsm(const char* name, cublasHandle_t handle, cublasSideMode_t si
 
 using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
-#define VGPU_MATRICES(INT, SUFFIX, L, C, W)                                                       \
+#define VGPU_MATRICES(INT, SUFFIX, L, C)                                                          \
   cublasStatus_t cublas##L##geam##SUFFIX(                                                         \
       cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n,        \
       const C* alpha, const C* a, INT lda, const C* beta, const C* b, INT ldb, C* c, INT ldc) {   \
-    return geam("cublas" #L "geam", handle, op_a, op_b, number<W>(handle, alpha),                 \
-                operand<W>(a, op_a, m, n, lda), number<W>(handle, beta),                          \
-                operand<W>(b, op_b, m, n, ldb), whole<W>(c, m, n, ldc));                          \
+    return geam("cublas" #L "geam", handle, op_a, op_b, number(handle, alpha),                    \
+                operand(a, op_a, m, n, lda), number(handle, beta), operand(b, op_b, m, n, ldb),   \
+                whole(c, m, n, ldc));                                                             \
   }                                                                                               \
   cublasStatus_t cublas##L##dgmm##SUFFIX(cublasHandle_t handle, cublasSideMode_t side, INT m,     \
                                          INT n, const C* a, INT lda, const C* x, INT incx, C* c,  \
                                          INT ldc) {                                               \
-    return dgmm("cublas" #L "dgmm", handle, side, whole<W>(a, m, n, lda),                         \
-                elements<W>(x, side == CUBLAS_SIDE_LEFT ? m : n, incx), whole<W>(c, m, n, ldc));  \
+    return dgmm("cublas" #L "dgmm", handle, side, whole(a, m, n, lda),                            \
+                elements(x, side == CUBLAS_SIDE_LEFT ? m : n, incx), whole(c, m, n, ldc));        \
   }                                                                                               \
   cublasStatus_t cublas##L##trsm_v2##SUFFIX(cublasHandle_t handle, cublasSideMode_t side,         \
                                             cublasFillMode_t fill, cublasOperation_t op,          \
                                             cublasDiagType_t diagonal, INT m, INT n,              \
                                             const C* alpha, const C* a, INT lda, C* b, INT ldb) { \
     const INT order = side == CUBLAS_SIDE_LEFT ? m : n;                                           \
-    return trsm("cublas" #L "trsm", handle, side, fill, op, diagonal, number<W>(handle, alpha),   \
-                whole<W>(a, order, order, lda), whole<W>(b, m, n, ldb));                          \
+    return trsm("cublas" #L "trsm", handle, side, fill, op, diagonal, number(handle, alpha),      \
+                whole(a, order, order, lda), whole(b, m, n, ldb));                                \
   }
 
-#define VGPU_ALL_MATRICES(INT, SUFFIX)                          \
-  VGPU_MATRICES(INT, SUFFIX, S, float, float)                   \
-  VGPU_MATRICES(INT, SUFFIX, D, double, double)                 \
-  VGPU_MATRICES(INT, SUFFIX, C, cuComplex, std::complex<float>) \
-  VGPU_MATRICES(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>)
-
-VGPU_ALL_MATRICES(int, )
-VGPU_ALL_MATRICES(int64_t, _64)
+VGPU_EACH(VGPU_MATRICES)

@@ -34,8 +34,11 @@ struct Numbers {
   std::int64_t n = 1;
   bool in_host_memory = false;
 
-  Numbers(cublasHandle_t handle, const void* numbers, cudaDataType of, std::int64_t count = 1)
-      : data(const_cast<void*>(numbers)),
+  template <class C>
+  Numbers(cublasHandle_t handle, const C* pointer, std::int64_t count = 1)
+      : Numbers(handle, pointer, kTypeOf<Number<C>>, count) {}
+  Numbers(cublasHandle_t handle, const void* pointer, cudaDataType of, std::int64_t count = 1)
+      : data(const_cast<void*>(pointer)),
         type(of),
         n(count),
         in_host_memory(handle != nullptr && handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) {}
@@ -202,47 +205,45 @@ cublasStatus_t rotmg(const char* name, cublasHandle_t handle, const Numbers<W>& 
 using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
 // S is the sine's type.
-#define VGPU_ROT(INT, SUFFIX, L, C, W, R, S, SW)                                               \
+#define VGPU_ROT(INT, SUFFIX, L, C, R, S)                                                      \
   cublasStatus_t cublas##L##rot_v2##SUFFIX(cublasHandle_t handle, INT n, C* x, INT incx, C* y, \
                                            INT incy, const R* c, const S* s) {                 \
-    return rot("cublas" #L "rot", handle, elements<W>(x, n, incx), elements<W>(y, n, incy),    \
-               scalar(handle, c, kTypeOf<R>), scalar(handle, s, kTypeOf<SW>));                 \
+    return rot("cublas" #L "rot", handle, elements(x, n, incx), elements(y, n, incy),          \
+               number(handle, c), number(handle, s));                                          \
   }
 #define VGPU_ROTM(INT, SUFFIX, L, W)                                                            \
   cublasStatus_t cublas##L##rotm_v2##SUFFIX(cublasHandle_t handle, INT n, W* x, INT incx, W* y, \
                                             INT incy, const W* param) {                         \
-    return rotm("cublas" #L "rotm", handle, elements<W>(x, n, incx), elements<W>(y, n, incy),   \
-                Numbers<W>(handle, param, kTypeOf<W>, 5));                                      \
+    return rotm<W>("cublas" #L "rotm", handle, elements(x, n, incx), elements(y, n, incy),      \
+                   {handle, param, 5});                                                         \
   }
-#define VGPU_ROTG(L, C, W, R)                                                                    \
-  cublasStatus_t cublas##L##rotg_v2(cublasHandle_t handle, C* a, C* b, R* c, C* s) {             \
-    return rotg<W>("cublas" #L "rotg", handle, {handle, a, kTypeOf<W>}, {handle, b, kTypeOf<W>}, \
-                   {handle, c, kTypeOf<R>}, {handle, s, kTypeOf<W>});                            \
+#define VGPU_ROTG(L, C, R)                                                                    \
+  cublasStatus_t cublas##L##rotg_v2(cublasHandle_t handle, C* a, C* b, R* c, C* s) {          \
+    return rotg<Number<C>>("cublas" #L "rotg", handle, {handle, a}, {handle, b}, {handle, c}, \
+                           {handle, s});                                                      \
   }
 #define VGPU_ROTMG(L, W)                                                                      \
   cublasStatus_t cublas##L##rotmg_v2(cublasHandle_t handle, W* d1, W* d2, W* x1, const W* y1, \
                                      W* param) {                                              \
-    constexpr cudaDataType kType = kTypeOf<W>;                                                \
-    return rotmg<W>("cublas" #L "rotmg", handle, {handle, d1, kType}, {handle, d2, kType},    \
-                    {handle, x1, kType}, {handle, y1, kType}, {handle, param, kType, 5});     \
+    return rotmg<W>("cublas" #L "rotmg", handle, {handle, d1}, {handle, d2}, {handle, x1},    \
+                    {handle, y1}, {handle, param, 5});                                        \
   }
-#define VGPU_ROTATIONS(INT, SUFFIX)                                                               \
-  VGPU_ROT(INT, SUFFIX, S, float, float, float, float, float)                                     \
-  VGPU_ROT(INT, SUFFIX, D, double, double, double, double, double)                                \
-  VGPU_ROT(INT, SUFFIX, C, cuComplex, std::complex<float>, float, cuComplex, std::complex<float>) \
-  VGPU_ROT(INT, SUFFIX, Cs, cuComplex, std::complex<float>, float, float, float)                  \
-  VGPU_ROT(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double, cuDoubleComplex,        \
-           std::complex<double>)                                                                  \
-  VGPU_ROT(INT, SUFFIX, Zd, cuDoubleComplex, std::complex<double>, double, double, double)        \
-  VGPU_ROTM(INT, SUFFIX, S, float)                                                                \
+#define VGPU_ROTATIONS(INT, SUFFIX)                                  \
+  VGPU_ROT(INT, SUFFIX, S, float, float, float)                      \
+  VGPU_ROT(INT, SUFFIX, D, double, double, double)                   \
+  VGPU_ROT(INT, SUFFIX, C, cuComplex, float, cuComplex)              \
+  VGPU_ROT(INT, SUFFIX, Cs, cuComplex, float, float)                 \
+  VGPU_ROT(INT, SUFFIX, Z, cuDoubleComplex, double, cuDoubleComplex) \
+  VGPU_ROT(INT, SUFFIX, Zd, cuDoubleComplex, double, double)         \
+  VGPU_ROTM(INT, SUFFIX, S, float)                                   \
   VGPU_ROTM(INT, SUFFIX, D, double)
 
 VGPU_ROTATIONS(int, )
 VGPU_ROTATIONS(int64_t, _64)
-VGPU_ROTG(S, float, float, float)
-VGPU_ROTG(D, double, double, double)
-VGPU_ROTG(C, cuComplex, std::complex<float>, float)
-VGPU_ROTG(Z, cuDoubleComplex, std::complex<double>, double)
+VGPU_ROTG(S, float, float)
+VGPU_ROTG(D, double, double)
+VGPU_ROTG(C, cuComplex, float)
+VGPU_ROTG(Z, cuDoubleComplex, double)
 VGPU_ROTMG(S, float)
 VGPU_ROTMG(D, double)
 

@@ -6,13 +6,10 @@
 #include <tuple>
 #include <vector>
 
+#include "blas/triangular.hpp"
+
 namespace vgpu::blas {
 namespace {
-
-template <class W>
-W scaled(const W& factor, const W& old) {  // what a factor of 0 leaves is not read
-  return factor == W{0} ? W{0} : factor * old;
-}
 
 // y = alpha A x + beta y; at(i, j) is A's element.
 template <class W, class At, class A>
@@ -26,7 +23,7 @@ cublasStatus_t times_vector(const char* name, cublasHandle_t handle, bool valid,
                      W sum{};
                      for (std::int64_t j = 0; j < x.n && factor != W{0}; ++j)
                        sum += at(i, j) * x[j];
-                     y.set(i, factor * sum + scaled(kept, kept == W{0} ? W{0} : y[i]));
+                     y.set(i, factor * sum + (kept == W{0} ? W{0} : kept * y[i]));
                    }
                    y.mark();
                  });
@@ -83,22 +80,17 @@ cublasStatus_t triangle_and_vector(const char* name, cublasHandle_t handle, cubl
                                    cublasDiagType_t diagonal, bool solves, const Triangle<W>& t,
                                    const Vector<W>& x) {
   return enqueue(name, handle, is_op(op) && t.valid() && x.step != 0, std::tie(t, x), [=] {
-    const bool unit = diagonal == CUBLAS_DIAG_UNIT, down = t.lower() == (op == CUBLAS_OP_N);
+    const bool unit = diagonal == CUBLAS_DIAG_UNIT, lower = t.lower() == (op == CUBLAS_OP_N);
+    const auto at = [&](std::int64_t i, std::int64_t j) { return t.of(op, unit, i, j); };
     std::vector<W> values;
     for (std::int64_t i = 0; i < t.n; ++i) values.push_back(x[i]);
-    const std::vector<W> before = values;
-    for (std::int64_t step = 0; step < t.n; ++step) {
-      const std::int64_t i = down ? step : t.n - 1 - step;
-      W sum = solves ? before[i] : t.of(op, unit, i, i) * before[i];
-      for (std::int64_t j = down ? 0 : i + 1; j < (down ? i : t.n); ++j) {
-        if (solves)
-          sum -= t.of(op, unit, i, j) * values[j];
-        else
-          sum += t.of(op, unit, i, j) * before[j];
-      }
-      values[i] = solves && !unit ? sum / t.of(op, unit, i, i) : sum;
+    if (solves) solve<W>(t.n, lower, unit, at, [&](std::int64_t i) -> W& { return values[i]; });
+    for (std::int64_t i = 0; i < t.n; ++i) {
+      W sum = solves ? values[i] : at(i, i) * values[i];
+      for (std::int64_t j = lower ? 0 : i + 1; j < (lower ? i : t.n) && !solves; ++j)
+        sum += at(i, j) * values[j];
+      x.set(i, sum);
     }
-    for (std::int64_t i = 0; i < t.n; ++i) x.set(i, values[i]);
     x.mark();
   });
 }
@@ -142,12 +134,9 @@ cublasStatus_t outer(const char* name, cublasHandle_t handle, bool conjugated, c
                  std::tie(x, y, a), [=] {
                    const W factor = alpha.value<W>();
                    if (factor == W{0}) return;
-                   for (std::int64_t j = 0; j < a.columns; ++j) {
-                     const W of_column = conjugated ? conjugate(y[j]) : y[j];
-                     for (std::int64_t i = 0; i < a.rows; ++i)
-                       a.at(i, j) += factor * x[i] * of_column;
-                   }
-                   a.mark();
+                   set_all(a, [&](std::int64_t i, std::int64_t j) {
+                     return a.at(i, j) + factor * x[i] * (conjugated ? conjugate(y[j]) : y[j]);
+                   });
                  });
 }
 
@@ -160,16 +149,13 @@ cublasStatus_t mirrored_product(const char* name, cublasHandle_t handle, bool he
   return enqueue(name, handle, a.valid() && b.valid() && c.valid() && alpha.valid() && beta.valid(),
                  std::tie(a, b, c), [=] {
                    const W factor = alpha.value<W>(), kept = beta.value<W>();
-                   for (std::int64_t j = 0; j < c.columns; ++j) {
-                     for (std::int64_t i = 0; i < c.rows; ++i) {
-                       W sum{};
-                       for (std::int64_t l = 0; l < a.n && factor != W{0}; ++l)
-                         sum += left ? a.mirrored(i, l, hermitian) * b.at(l, j)
-                                     : b.at(i, l) * a.mirrored(l, j, hermitian);
-                       c.at(i, j) = factor * sum + scaled(kept, kept == W{0} ? W{0} : c.at(i, j));
-                     }
-                   }
-                   c.mark();
+                   set_all(c, [&](std::int64_t i, std::int64_t j) {
+                     W sum{};
+                     for (std::int64_t l = 0; l < a.n && factor != W{0}; ++l)
+                       sum += left ? a.mirrored(i, l, hermitian) * b.at(l, j)
+                                   : b.at(i, l) * a.mirrored(l, j, hermitian);
+                     return factor * sum + (kept == W{0} ? W{0} : kept * c.at(i, j));
+                   });
                  });
 }
 
@@ -195,7 +181,7 @@ cublasStatus_t rank_update(const char* name, cublasHandle_t handle, bool hermiti
         if (two) second += of(b, i, l) * turned(of(a, j, l));
       }
       const W product = two ? factor * first + turned(factor) * second : factor * first;
-      return product + scaled(kept, kept == W{0} ? W{0} : c.at(i, j));
+      return product + (kept == W{0} ? W{0} : kept * c.at(i, j));
     });
   });
 }
@@ -207,39 +193,22 @@ cublasStatus_t triangular_product(const char* name, cublasHandle_t handle, cubla
                                   const Scalar& alpha, const Triangle<W>& t, const Matrix<W>& b,
                                   const Matrix<W>& c) {
   const bool left = side == CUBLAS_SIDE_LEFT;
-  return enqueue(name, handle, is_op(op) && t.valid() && b.valid() && c.valid() && alpha.valid(),
-                 std::tie(t, b, c), [=] {
-                   const W factor = alpha.value<W>();
-                   const bool unit = diagonal == CUBLAS_DIAG_UNIT;
-                   std::vector<W> product;
-                   for (std::int64_t j = 0; j < c.columns; ++j) {
-                     for (std::int64_t i = 0; i < c.rows; ++i) {
-                       W sum{};
-                       for (std::int64_t l = 0; l < t.n && factor != W{0}; ++l)
-                         sum += left ? t.of(op, unit, i, l) * b.at(l, j)
-                                     : b.at(i, l) * t.of(op, unit, l, j);
-                       product.push_back(factor * sum);
-                     }
-                   }
-                   for (std::int64_t j = 0; j < c.columns; ++j) {
-                     for (std::int64_t i = 0; i < c.rows; ++i) c.at(i, j) = product[j * c.rows + i];
-                   }
-                   c.mark();
-                 });
-}
-
-template <class W>
-Triangle<W> full(const void* data, cublasFillMode_t fill, std::int64_t n, std::int64_t ld) {
-  return {static_cast<W*>(const_cast<void*>(data)), n, ld, 0, Storage::kFull, fill};
-}
-template <class W>
-Triangle<W> banded(const void* data, cublasFillMode_t fill, std::int64_t n, std::int64_t k,
-                   std::int64_t ld) {
-  return {static_cast<W*>(const_cast<void*>(data)), n, ld, k, Storage::kBanded, fill};
-}
-template <class W>
-Triangle<W> packed(const void* data, cublasFillMode_t fill, std::int64_t n) {
-  return {static_cast<W*>(const_cast<void*>(data)), n, 1, 0, Storage::kPacked, fill};
+  return enqueue(
+      name, handle, is_op(op) && t.valid() && b.valid() && c.valid() && alpha.valid(),
+      std::tie(t, b, c), [=] {
+        const W factor = alpha.value<W>();
+        const bool unit = diagonal == CUBLAS_DIAG_UNIT;
+        std::vector<W> product;
+        for (std::int64_t j = 0; j < c.columns; ++j) {
+          for (std::int64_t i = 0; i < c.rows; ++i) {
+            W sum{};
+            for (std::int64_t l = 0; l < t.n && factor != W{0}; ++l)
+              sum += left ? t.of(op, unit, i, l) * b.at(l, j) : b.at(i, l) * t.of(op, unit, l, j);
+            product.push_back(factor * sum);
+          }
+        }
+        set_all(c, [&](std::int64_t i, std::int64_t j) { return product[j * c.rows + i]; });
+      });
 }
 
 }  // namespace
@@ -248,171 +217,157 @@ Triangle<W> packed(const void* data, cublasFillMode_t fill, std::int64_t n) {
 using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
 // The product and the solution of a triangle, stored as TR says, and a vector.
-#define VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, TR, STORED, ...)                                 \
+#define VGPU_TRIANGULAR(INT, SUFFIX, L, C, TR, STORED, ...)                                    \
   cublasStatus_t cublas##L##TR##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,    \
                                               cublasOperation_t op, cublasDiagType_t diagonal, \
                                               INT n, __VA_ARGS__, C* x, INT incx) {            \
     return triangle_and_vector("cublas" #L#TR "mv", handle, op, diagonal, false, STORED,       \
-                               elements<W>(x, n, incx));                                       \
+                               elements(x, n, incx));                                          \
   }                                                                                            \
   cublasStatus_t cublas##L##TR##sv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,    \
                                               cublasOperation_t op, cublasDiagType_t diagonal, \
                                               INT n, __VA_ARGS__, C* x, INT incx) {            \
     return triangle_and_vector("cublas" #L#TR "sv", handle, op, diagonal, true, STORED,        \
-                               elements<W>(x, n, incx));                                       \
+                               elements(x, n, incx));                                          \
   }
 
-#define VGPU_ALL(INT, SUFFIX, L, C, W)                                                             \
+#define VGPU_ALL(INT, SUFFIX, L, C)                                                                \
   cublasStatus_t cublas##L##gemv_v2##SUFFIX(cublasHandle_t handle, cublasOperation_t op, INT m,    \
                                             INT n, const C* alpha, const C* a, INT lda,            \
                                             const C* x, INT incx, const C* beta, C* y, INT incy) { \
-    return matrix_times_vector(                                                                    \
-        "cublas" #L "gemv", handle, op, number<W>(handle, alpha), whole<W>(a, m, n, lda),          \
-        elements<W>(x, op == CUBLAS_OP_N ? n : m, incx), number<W>(handle, beta),                  \
-        elements<W>(y, op == CUBLAS_OP_N ? m : n, incy));                                          \
+    return matrix_times_vector("cublas" #L "gemv", handle, op, number(handle, alpha),              \
+                               whole(a, m, n, lda), elements(x, op == CUBLAS_OP_N ? n : m, incx),  \
+                               number(handle, beta),                                               \
+                               elements(y, op == CUBLAS_OP_N ? m : n, incy));                      \
   }                                                                                                \
   cublasStatus_t cublas##L##gbmv_v2##SUFFIX(                                                       \
       cublasHandle_t handle, cublasOperation_t op, INT m, INT n, INT below, INT above,             \
       const C* alpha, const C* a, INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) {  \
-    return band_times_vector(                                                                      \
-        "cublas" #L "gbmv", handle, op, number<W>(handle, alpha),                                  \
-        Band<W>{reinterpret_cast<W*>(const_cast<C*>(a)), m, n, below, above, lda},                 \
-        elements<W>(x, op == CUBLAS_OP_N ? n : m, incx), number<W>(handle, beta),                  \
-        elements<W>(y, op == CUBLAS_OP_N ? m : n, incy));                                          \
+    return band_times_vector("cublas" #L "gbmv", handle, op, number(handle, alpha),                \
+                             Band{numbers(a), m, n, below, above, lda},                            \
+                             elements(x, op == CUBLAS_OP_N ? n : m, incx), number(handle, beta),   \
+                             elements(y, op == CUBLAS_OP_N ? m : n, incy));                        \
   }                                                                                                \
-  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tr, full<W>(a, fill, n, lda), const C* a, INT lda)         \
-  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tb, banded<W>(a, fill, n, k, lda), INT k, const C* a,      \
-                  INT lda)                                                                         \
-  VGPU_TRIANGULAR(INT, SUFFIX, L, C, W, tp, packed<W>(a, fill, n), const C* a)                     \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, tr, full(a, fill, n, lda), const C* a, INT lda)               \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, tb, banded(a, fill, n, k, lda), INT k, const C* a, INT lda)   \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, tp, packed(a, fill, n), const C* a)                           \
   cublasStatus_t cublas##L##trmm_v2##SUFFIX(                                                       \
       cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,   \
       cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* a, INT lda, const C* b,    \
       INT ldb, C* c, INT ldc) {                                                                    \
     return triangular_product("cublas" #L "trmm", handle, side, op, diagonal,                      \
-                              number<W>(handle, alpha),                                            \
-                              full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),             \
-                              whole<W>(b, m, n, ldb), whole<W>(c, m, n, ldc));                     \
+                              number(handle, alpha),                                               \
+                              full(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),                \
+                              whole(b, m, n, ldb), whole(c, m, n, ldc));                           \
   }
 
-// What symmetric and Hermitian matrices have alike; R is the type of the factors of updates by one
-// vector or matrix, and of the beta of other ones, RC the same in cuBLAS.
-#define VGPU_MIRRORED(INT, SUFFIX, L, C, W, RC, R, SY, HERMITIAN)                                  \
+// Symmetric and Hermitian matrices. R: the type of alpha in updates by one vector or matrix, and of
+// beta.
+#define VGPU_MIRRORED(INT, SUFFIX, L, C, R, SY, HERMITIAN)                                         \
   cublasStatus_t cublas##L##SY##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n, \
                                               const C* alpha, const C* a, INT lda, const C* x,     \
                                               INT incx, const C* beta, C* y, INT incy) {           \
-    return mirrored_times_vector("cublas" #L#SY "mv", handle, HERMITIAN, number<W>(handle, alpha), \
-                                 full<W>(a, fill, n, lda), elements<W>(x, n, incx),                \
-                                 number<W>(handle, beta), elements<W>(y, n, incy));                \
+    return mirrored_times_vector("cublas" #L#SY "mv", handle, HERMITIAN, number(handle, alpha),    \
+                                 full(a, fill, n, lda), elements(x, n, incx),                      \
+                                 number(handle, beta), elements(y, n, incy));                      \
   }                                                                                                \
   cublasStatus_t cublas##L##SY##r_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n,  \
-                                             const RC* alpha, const C* x, INT incx, C* a,          \
+                                             const R* alpha, const C* x, INT incx, C* a,           \
                                              INT lda) {                                            \
-    return update("cublas" #L#SY "r", handle, HERMITIAN, false, number<R>(handle, alpha),          \
-                  elements<W>(x, n, incx), elements<W>(x, n, incx), full<W>(a, fill, n, lda));     \
+    return update("cublas" #L#SY "r", handle, HERMITIAN, false, number(handle, alpha),             \
+                  elements(x, n, incx), elements(x, n, incx), full(a, fill, n, lda));              \
   }                                                                                                \
   cublasStatus_t cublas##L##SY##r2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill, INT n, \
                                               const C* alpha, const C* x, INT incx, const C* y,    \
                                               INT incy, C* a, INT lda) {                           \
-    return update("cublas" #L#SY "r2", handle, HERMITIAN, true, number<W>(handle, alpha),          \
-                  elements<W>(x, n, incx), elements<W>(y, n, incy), full<W>(a, fill, n, lda));     \
+    return update("cublas" #L#SY "r2", handle, HERMITIAN, true, number(handle, alpha),             \
+                  elements(x, n, incx), elements(y, n, incy), full(a, fill, n, lda));              \
   }                                                                                                \
   cublasStatus_t cublas##L##SY##mm_v2##SUFFIX(                                                     \
       cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, INT m, INT n,           \
       const C* alpha, const C* a, INT lda, const C* b, INT ldb, const C* beta, C* c, INT ldc) {    \
-    return mirrored_product(                                                                       \
-        "cublas" #L#SY "mm", handle, HERMITIAN, side, number<W>(handle, alpha),                    \
-        full<W>(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda), whole<W>(b, m, n, ldb),           \
-        number<W>(handle, beta), whole<W>(c, m, n, ldc));                                          \
+    return mirrored_product("cublas" #L#SY "mm", handle, HERMITIAN, side, number(handle, alpha),   \
+                            full(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),                  \
+                            whole(b, m, n, ldb), number(handle, beta), whole(c, m, n, ldc));       \
   }                                                                                                \
-  cublasStatus_t cublas##L##SY##rk_v2##SUFFIX(                                                     \
-      cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
-      const RC* alpha, const C* a, INT lda, const RC* beta, C* c, INT ldc) {                       \
+  cublasStatus_t cublas##L##SY##rk_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,        \
+                                              cublasOperation_t op, INT n, INT k, const R* alpha,  \
+                                              const C* a, INT lda, const R* beta, C* c, INT ldc) { \
     return rank_update("cublas" #L#SY "rk", handle, HERMITIAN, false, op, k,                       \
-                       number<R>(handle, alpha), operand<W>(a, op, n, k, lda),                     \
-                       operand<W>(a, op, n, k, lda), number<R>(handle, beta),                      \
-                       full<W>(c, fill, n, ldc));                                                  \
+                       number(handle, alpha), operand(a, op, n, k, lda),                           \
+                       operand(a, op, n, k, lda), number(handle, beta), full(c, fill, n, ldc));    \
   }                                                                                                \
   cublasStatus_t cublas##L##SY##r2k_v2##SUFFIX(                                                    \
       cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
-      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const RC* beta, C* c, INT ldc) {   \
+      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const R* beta, C* c, INT ldc) {    \
     return rank_update("cublas" #L#SY "r2k", handle, HERMITIAN, true, op, k,                       \
-                       number<W>(handle, alpha), operand<W>(a, op, n, k, lda),                     \
-                       operand<W>(b, op, n, k, ldb), number<R>(handle, beta),                      \
-                       full<W>(c, fill, n, ldc));                                                  \
+                       number(handle, alpha), operand(a, op, n, k, lda),                           \
+                       operand(b, op, n, k, ldb), number(handle, beta), full(c, fill, n, ldc));    \
   }                                                                                                \
   cublasStatus_t cublas##L##SY##rkx##SUFFIX(                                                       \
       cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op, INT n, INT k,            \
-      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const RC* beta, C* c, INT ldc) {   \
+      const C* alpha, const C* a, INT lda, const C* b, INT ldb, const R* beta, C* c, INT ldc) {    \
     return rank_update("cublas" #L#SY "rkx", handle, HERMITIAN, false, op, k,                      \
-                       number<W>(handle, alpha), operand<W>(a, op, n, k, lda),                     \
-                       operand<W>(b, op, n, k, ldb), number<R>(handle, beta),                      \
-                       full<W>(c, fill, n, ldc));                                                  \
+                       number(handle, alpha), operand(a, op, n, k, lda),                           \
+                       operand(b, op, n, k, ldb), number(handle, beta), full(c, fill, n, ldc));    \
   }
 
-// What real symmetric and complex Hermitian matrices have alike; R is the type of a rank-1 update's
-// alpha.
-#define VGPU_BANDED_AND_PACKED(INT, SUFFIX, L, C, W, R, BANDED, PACKED, HERMITIAN)               \
-  cublasStatus_t cublas##L##BANDED##mv_v2##SUFFIX(                                               \
-      cublasHandle_t handle, cublasFillMode_t fill, INT n, INT k, const C* alpha, const C* a,    \
-      INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) {                            \
-    return mirrored_times_vector("cublas" #L#BANDED "mv", handle, HERMITIAN,                     \
-                                 number<W>(handle, alpha), banded<W>(a, fill, n, k, lda),        \
-                                 elements<W>(x, n, incx), number<W>(handle, beta),               \
-                                 elements<W>(y, n, incy));                                       \
-  }                                                                                              \
-  cublasStatus_t cublas##L##PACKED##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,  \
-                                                  INT n, const C* alpha, const C* a, const C* x, \
-                                                  INT incx, const C* beta, C* y, INT incy) {     \
-    return mirrored_times_vector("cublas" #L#PACKED "mv", handle, HERMITIAN,                     \
-                                 number<W>(handle, alpha), packed<W>(a, fill, n),                \
-                                 elements<W>(x, n, incx), number<W>(handle, beta),               \
-                                 elements<W>(y, n, incy));                                       \
-  }                                                                                              \
-  cublasStatus_t cublas##L##PACKED##r_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,   \
-                                                 INT n, const R* alpha, const C* x, INT incx,    \
-                                                 C* a) {                                         \
-    return update("cublas" #L#PACKED "r", handle, HERMITIAN, false, number<R>(handle, alpha),    \
-                  elements<W>(x, n, incx), elements<W>(x, n, incx), packed<W>(a, fill, n));      \
-  }                                                                                              \
-  cublasStatus_t cublas##L##PACKED##r2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,  \
-                                                  INT n, const C* alpha, const C* x, INT incx,   \
-                                                  const C* y, INT incy, C* a) {                  \
-    return update("cublas" #L#PACKED "r2", handle, HERMITIAN, true, number<W>(handle, alpha),    \
-                  elements<W>(x, n, incx), elements<W>(y, n, incy), packed<W>(a, fill, n));      \
+// Real symmetric and complex Hermitian matrices. R: the type of a rank-1 update's alpha.
+#define VGPU_BANDED_AND_PACKED(INT, SUFFIX, L, C, R, BANDED, PACKED, HERMITIAN)                   \
+  cublasStatus_t cublas##L##BANDED##mv_v2##SUFFIX(                                                \
+      cublasHandle_t handle, cublasFillMode_t fill, INT n, INT k, const C* alpha, const C* a,     \
+      INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) {                             \
+    return mirrored_times_vector("cublas" #L#BANDED "mv", handle, HERMITIAN,                      \
+                                 number(handle, alpha), banded(a, fill, n, k, lda),               \
+                                 elements(x, n, incx), number(handle, beta),                      \
+                                 elements(y, n, incy));                                           \
+  }                                                                                               \
+  cublasStatus_t cublas##L##PACKED##mv_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,   \
+                                                  INT n, const C* alpha, const C* a, const C* x,  \
+                                                  INT incx, const C* beta, C* y, INT incy) {      \
+    return mirrored_times_vector("cublas" #L#PACKED "mv", handle, HERMITIAN,                      \
+                                 number(handle, alpha), packed(a, fill, n), elements(x, n, incx), \
+                                 number(handle, beta), elements(y, n, incy));                     \
+  }                                                                                               \
+  cublasStatus_t cublas##L##PACKED##r_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,    \
+                                                 INT n, const R* alpha, const C* x, INT incx,     \
+                                                 C* a) {                                          \
+    return update("cublas" #L#PACKED "r", handle, HERMITIAN, false, number(handle, alpha),        \
+                  elements(x, n, incx), elements(x, n, incx), packed(a, fill, n));                \
+  }                                                                                               \
+  cublasStatus_t cublas##L##PACKED##r2_v2##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,   \
+                                                  INT n, const C* alpha, const C* x, INT incx,    \
+                                                  const C* y, INT incy, C* a) {                   \
+    return update("cublas" #L#PACKED "r2", handle, HERMITIAN, true, number(handle, alpha),        \
+                  elements(x, n, incx), elements(y, n, incy), packed(a, fill, n));                \
   }
 
-#define VGPU_OUTER(INT, SUFFIX, NAME, CONJUGATED, C, W)                                         \
-  cublasStatus_t cublas##NAME##_v2##SUFFIX(cublasHandle_t handle, INT m, INT n, const C* alpha, \
-                                           const C* x, INT incx, const C* y, INT incy, C* a,    \
-                                           INT lda) {                                           \
-    return outer("cublas" #NAME, handle, CONJUGATED, number<W>(handle, alpha),                  \
-                 elements<W>(x, m, incx), elements<W>(y, n, incy), whole<W>(a, m, n, lda));     \
+#define VGPU_OUTER(INT, SUFFIX, NAME, CONJUGATED, C)                                              \
+  cublasStatus_t cublas##NAME##_v2##SUFFIX(cublasHandle_t handle, INT m, INT n, const C* alpha,   \
+                                           const C* x, INT incx, const C* y, INT incy, C* a,      \
+                                           INT lda) {                                             \
+    return outer("cublas" #NAME, handle, CONJUGATED, number(handle, alpha), elements(x, m, incx), \
+                 elements(y, n, incy), whole(a, m, n, lda));                                      \
   }
 
-#define VGPU_STRUCTURED(INT, SUFFIX)                                                             \
-  VGPU_ALL(INT, SUFFIX, S, float, float)                                                         \
-  VGPU_ALL(INT, SUFFIX, D, double, double)                                                       \
-  VGPU_ALL(INT, SUFFIX, C, cuComplex, std::complex<float>)                                       \
-  VGPU_ALL(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>)                                \
-  VGPU_BANDED_AND_PACKED(INT, SUFFIX, S, float, float, float, sb, sp, false)                     \
-  VGPU_BANDED_AND_PACKED(INT, SUFFIX, D, double, double, double, sb, sp, false)                  \
-  VGPU_BANDED_AND_PACKED(INT, SUFFIX, C, cuComplex, std::complex<float>, float, hb, hp, true)    \
-  VGPU_BANDED_AND_PACKED(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double, hb, hp,  \
-                         true)                                                                   \
-  VGPU_MIRRORED(INT, SUFFIX, S, float, float, float, float, sy, false)                           \
-  VGPU_MIRRORED(INT, SUFFIX, D, double, double, double, double, sy, false)                       \
-  VGPU_MIRRORED(INT, SUFFIX, C, cuComplex, std::complex<float>, cuComplex, std::complex<float>,  \
-                sy, false)                                                                       \
-  VGPU_MIRRORED(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, cuDoubleComplex,          \
-                std::complex<double>, sy, false)                                                 \
-  VGPU_MIRRORED(INT, SUFFIX, C, cuComplex, std::complex<float>, float, float, he, true)          \
-  VGPU_MIRRORED(INT, SUFFIX, Z, cuDoubleComplex, std::complex<double>, double, double, he, true) \
-  VGPU_OUTER(INT, SUFFIX, Sger, false, float, float)                                             \
-  VGPU_OUTER(INT, SUFFIX, Dger, false, double, double)                                           \
-  VGPU_OUTER(INT, SUFFIX, Cgeru, false, cuComplex, std::complex<float>)                          \
-  VGPU_OUTER(INT, SUFFIX, Zgeru, false, cuDoubleComplex, std::complex<double>)                   \
-  VGPU_OUTER(INT, SUFFIX, Cgerc, true, cuComplex, std::complex<float>)                           \
-  VGPU_OUTER(INT, SUFFIX, Zgerc, true, cuDoubleComplex, std::complex<double>)
+#define VGPU_STRUCTURED(INT, SUFFIX)                                            \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, S, float, float, sb, sp, false)           \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, D, double, double, sb, sp, false)         \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, C, cuComplex, float, hb, hp, true)        \
+  VGPU_BANDED_AND_PACKED(INT, SUFFIX, Z, cuDoubleComplex, double, hb, hp, true) \
+  VGPU_MIRRORED(INT, SUFFIX, S, float, float, sy, false)                        \
+  VGPU_MIRRORED(INT, SUFFIX, D, double, double, sy, false)                      \
+  VGPU_MIRRORED(INT, SUFFIX, C, cuComplex, cuComplex, sy, false)                \
+  VGPU_MIRRORED(INT, SUFFIX, Z, cuDoubleComplex, cuDoubleComplex, sy, false)    \
+  VGPU_MIRRORED(INT, SUFFIX, C, cuComplex, float, he, true)                     \
+  VGPU_MIRRORED(INT, SUFFIX, Z, cuDoubleComplex, double, he, true)              \
+  VGPU_OUTER(INT, SUFFIX, Sger, false, float)                                   \
+  VGPU_OUTER(INT, SUFFIX, Dger, false, double)                                  \
+  VGPU_OUTER(INT, SUFFIX, Cgeru, false, cuComplex)                              \
+  VGPU_OUTER(INT, SUFFIX, Zgeru, false, cuDoubleComplex)                        \
+  VGPU_OUTER(INT, SUFFIX, Cgerc, true, cuComplex)                               \
+  VGPU_OUTER(INT, SUFFIX, Zgerc, true, cuDoubleComplex)
 
+VGPU_EACH(VGPU_ALL)
 VGPU_STRUCTURED(int, )
 VGPU_STRUCTURED(int64_t, _64)

@@ -69,4 +69,18 @@ struct Triangle {
   }
 };
 
+template <class C>
+Triangle<Number<C>> full(const C* data, cublasFillMode_t fill, std::int64_t n, std::int64_t ld) {
+  return {numbers(data), n, ld, 0, Storage::kFull, fill};
+}
+template <class C>
+Triangle<Number<C>> banded(const C* data, cublasFillMode_t fill, std::int64_t n, std::int64_t k,
+                           std::int64_t ld) {
+  return {numbers(data), n, ld, k, Storage::kBanded, fill};
+}
+template <class C>
+Triangle<Number<C>> packed(const C* data, cublasFillMode_t fill, std::int64_t n) {
+  return {numbers(data), n, 1, 0, Storage::kPacked, fill};
+}
+
 }  // namespace vgpu::blas

@@ -22,12 +22,6 @@ cublasStatus_t store_as(const char* name, cublasHandle_t handle, const Triangle<
   });
 }
 
-template <class W, class C>
-Triangle<W> triangle(const C* data, cublasFillMode_t fill, std::int64_t n, std::int64_t ld,
-                     Storage storage) {
-  return {reinterpret_cast<W*>(const_cast<C*>(data)), n, ld, 0, storage, fill};
-}
-
 cublasStatus_t check_single(const char* name, cudaDataType a, cudaDataType c) {
   return a == CUDA_C_32F && c == CUDA_C_32F ? CUBLAS_STATUS_SUCCESS
                                             : refuse(name, "another type than CUDA_C_32F");
@@ -38,22 +32,16 @@ cublasStatus_t check_single(const char* name, cudaDataType a, cudaDataType c) {
 
 using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
-#define VGPU_STORAGE(L, C, W)                                                                      \
-  cublasStatus_t cublas##L##tpttr(cublasHandle_t handle, cublasFillMode_t fill, int n,             \
-                                  const C* packed, C* a, int lda) {                                \
-    return store_as("cublas" #L "tpttr", handle,                                                   \
-                    triangle<W>(packed, fill, n, 1, Storage::kPacked),                             \
-                    triangle<W>(a, fill, n, lda, Storage::kFull));                                 \
+#define VGPU_STORAGE(INT, SUFFIX, L, C)                                                            \
+  cublasStatus_t cublas##L##tpttr(cublasHandle_t handle, cublasFillMode_t fill, INT n,             \
+                                  const C* ap, C* a, INT lda) {                                    \
+    return store_as("cublas" #L "tpttr", handle, packed(ap, fill, n), full(a, fill, n, lda));      \
   }                                                                                                \
-  cublasStatus_t cublas##L##trttp(cublasHandle_t handle, cublasFillMode_t fill, int n, const C* a, \
-                                  int lda, C* packed) {                                            \
-    return store_as("cublas" #L "trttp", handle, triangle<W>(a, fill, n, lda, Storage::kFull),     \
-                    triangle<W>(packed, fill, n, 1, Storage::kPacked));                            \
+  cublasStatus_t cublas##L##trttp(cublasHandle_t handle, cublasFillMode_t fill, INT n, const C* a, \
+                                  INT lda, C* ap) {                                                \
+    return store_as("cublas" #L "trttp", handle, full(a, fill, n, lda), packed(ap, fill, n));      \
   }
-VGPU_STORAGE(S, float, float)
-VGPU_STORAGE(D, double, double)
-VGPU_STORAGE(C, cuComplex, std::complex<float>)
-VGPU_STORAGE(Z, cuDoubleComplex, std::complex<double>)
+VGPU_EACH_TYPE(VGPU_STORAGE, int, )
 
 #define VGPU_RANK_EX(INT, SUFFIX, NAME, PLAIN, R)                                                 \
   cublasStatus_t cublas##NAME##SUFFIX(cublasHandle_t handle, cublasFillMode_t fill,               \

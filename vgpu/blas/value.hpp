@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements of matrices and vectors, of every type that cuBLAS has and this library computes with.
 #pragma once
+#include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -14,6 +15,22 @@
 #include <type_traits>
 
 namespace vgpu::blas {
+
+// What computes with elements of CUDA's type C, which has the same bits.
+template <class C>
+struct NumberOf {
+  using Type = C;
+};
+template <>
+struct NumberOf<cuComplex> {
+  using Type = std::complex<float>;
+};
+template <>
+struct NumberOf<cuDoubleComplex> {
+  using Type = std::complex<double>;
+};
+template <class C>
+using Number = typename NumberOf<C>::Type;
 
 template <class W>
 constexpr bool kIsComplex = !std::is_arithmetic_v<W>;

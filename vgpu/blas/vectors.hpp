@@ -49,21 +49,39 @@ struct Matrix {
   }
 };
 
+// Replaces every element of C by value(row, column).
+template <class W, class Value>
+void set_all(const Matrix<W>& c, Value value) {
+  for (std::int64_t j = 0; j < c.columns; ++j) {
+    for (std::int64_t i = 0; i < c.rows; ++i) c.at(i, j) = value(i, j);
+  }
+  c.mark();
+}
+
+// An argument of cuBLAS's type C as the type that computes.
+template <class C>
+Number<C>* numbers(const C* data) {
+  return static_cast<Number<C>*>(const_cast<void*>(static_cast<const void*>(data)));
+}
+template <class C>
+Vector<Number<C>> elements(const C* data, std::int64_t n, std::int64_t step) {
+  return {numbers(data), kTypeOf<Number<C>>, n, step};
+}
+// Of a type that the caller names.
 template <class W>
-Vector<W> elements(const void* data, std::int64_t n, std::int64_t step,
-                   cudaDataType type = kTypeOf<W>) {
+Vector<W> elements(const void* data, std::int64_t n, std::int64_t step, cudaDataType type) {
   return {const_cast<void*>(data), type, n, step};
 }
-template <class W>
-Matrix<W> whole(const void* data, std::int64_t rows, std::int64_t columns, std::int64_t ld) {
-  return {static_cast<W*>(const_cast<void*>(data)), rows, columns, ld};
+template <class C>
+Matrix<Number<C>> whole(const C* data, std::int64_t rows, std::int64_t columns, std::int64_t ld) {
+  return {numbers(data), rows, columns, ld};
 }
 
 // The matrix of which op makes rows x columns, and an element of op(A).
-template <class W>
-Matrix<W> operand(const void* data, cublasOperation_t op, std::int64_t rows, std::int64_t columns,
-                  std::int64_t ld) {
-  return op == CUBLAS_OP_N ? whole<W>(data, rows, columns, ld) : whole<W>(data, columns, rows, ld);
+template <class C>
+Matrix<Number<C>> operand(const C* data, cublasOperation_t op, std::int64_t rows,
+                          std::int64_t columns, std::int64_t ld) {
+  return op == CUBLAS_OP_N ? whole(data, rows, columns, ld) : whole(data, columns, rows, ld);
 }
 template <class W>
 W element(const Matrix<W>& a, cublasOperation_t op, std::int64_t i, std::int64_t j) {
@@ -89,9 +107,9 @@ inline Scalar scalar(cublasHandle_t handle, const void* pointer, cudaDataType ty
   return {pointer, type, on_device};
 }
 
-template <class W>
-Scalar number(cublasHandle_t handle, const void* pointer) {
-  return scalar(handle, pointer, kTypeOf<W>);
+template <class C>
+Scalar number(cublasHandle_t handle, const C* pointer) {
+  return scalar(handle, pointer, kTypeOf<Number<C>>);
 }
 
 // Where a function puts one number: in the device's memory, or in the host's, for which the call
@@ -147,3 +165,13 @@ cublasStatus_t typed(const char* name, cudaDataType execution,
 }
 
 }  // namespace vgpu::blas
+
+// DEFINE(INT, SUFFIX, L, C) per type of elements and per type of sizes of cuBLAS's functions.
+#define VGPU_EACH_TYPE(DEFINE, INT, SUFFIX) \
+  DEFINE(INT, SUFFIX, S, float)             \
+  DEFINE(INT, SUFFIX, D, double)            \
+  DEFINE(INT, SUFFIX, C, cuComplex)         \
+  DEFINE(INT, SUFFIX, Z, cuDoubleComplex)
+#define VGPU_EACH(DEFINE)       \
+  VGPU_EACH_TYPE(DEFINE, int, ) \
+  VGPU_EACH_TYPE(DEFINE, int64_t, _64)
