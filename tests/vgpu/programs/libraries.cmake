@@ -1,7 +1,7 @@
 # Programs that use the libraries: cuBLAS, cuBLASLt and cuRAND.
 if(TARGET vgpu_cublas)
-  foreach(name cublas sgemm_ladder blas_products blas_structured blas_batches blas_repeats
-    blas_vectors)
+  foreach(name cublas sgemm_ladder blas_products blas_structured blas_batches blas_forms
+    blas_repeats blas_vectors)
     vgpu_program(${name} ${name}.cu LIBRARIES CUDA::cublas)
   endforeach()
   vgpu_test(cublas --stderr "cublasUint8gemmBias is not implemented" -- cublas)
@@ -26,8 +26,11 @@ if(TARGET vgpu_cublas)
     vgpu_test(blas.products.ladder --blas=ladder -- blas_products)
     vgpu_test(blas.lt.ladder --blas=ladder -- blas_lt)
   endif()
-  foreach(name structured batches repeats)
+  foreach(name structured repeats)
     vgpu_test(blas.${name} --silent --stdout "^right\n$" -- blas_${name})
+  endforeach()
+  foreach(name batches forms)
+    vgpu_test(blas.${name} --silent -- blas_${name})
   endforeach()
   vgpu_test(blas.vectors --stderr "^vgpu: cublasSscal: an operand is not wholly in device memory\n$"
     -- blas_vectors)
