@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 
-#include "page/digest.hpp"
 #include "page/files.hpp"
 #include "page/render.hpp"
 #include "page/sections.hpp"
@@ -269,6 +269,12 @@ std::string style() {
          below(":root[data-theme=dark]") + "}\n";
 }
 
+// A number that nothing in the page's rows can have known.
+std::string fresh_nonce() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
 std::string navigation(const std::string& body) {
   std::string html = "<nav aria-label=\"Sections\"><ul>";
   for (std::size_t at = body.find("<section id=\""); at != std::string::npos;
@@ -295,16 +301,16 @@ std::string html(const Contents& c, std::span<const std::string> pictures) {
       "href=\"data:,\">\n";
   // The only script is the page's own, and nothing is fetched. Style attributes only set the
   // lengths of bars.
-  const std::string css = "\n" + style(), script = fmt::format("\n{}", file("page.js"));
+  const std::string nonce = fresh_nonce();
   page += fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-      "'sha256-{}'; style-src-elem 'sha256-{}'; style-src-attr 'unsafe-inline'; img-src data:; "
+      "'nonce-{0}'; style-src-elem 'nonce-{0}'; style-src-attr 'unsafe-inline'; img-src data:; "
       "base-uri 'none'; form-action 'none'\">\n",
-      sha256_base64(script), sha256_base64(css));
+      nonce);
   page += fmt::format(
       "<meta name=\"generator\" content=\"ladder "
-      "{}\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-      escape(c.rows.front().document->environment.version), escape(title), css);
+      "{}\">\n<title>{}</title>\n<style nonce=\"{}\">\n{}</style>\n</head>\n<body>\n",
+      escape(c.rows.front().document->environment.version), escape(title), nonce, style());
   page += fmt::format(
       "<header><h1>{}</h1>\n<p>{}</p>\n<button id=\"theme\" class=\"scripted\" type=\"button\" "
       "hidden>light or dark</button></header>\n",
@@ -313,8 +319,8 @@ std::string html(const Contents& c, std::span<const std::string> pictures) {
           "</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n";
   page += fmt::format(
       "<script type=\"application/json\" "
-      "id=\"data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
-      compare_data(c), script);
+      "id=\"data\">{}</script>\n<script nonce=\"{}\">\n{}</script>\n</body>\n</html>\n",
+      compare_data(c), nonce, file("page.js"));
   return page;
 }
 

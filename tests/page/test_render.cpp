@@ -7,20 +7,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "page/digest.hpp"
 #include "report/chart.hpp"
 #include "report/temporary.hpp"
 
 namespace ladder::page {
 namespace {
-
-TEST(Digest, IsSha256) {
-  EXPECT_EQ(sha256_base64("abc"), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
-  EXPECT_EQ(sha256_base64(""), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
-  // FIPS 180-4's example of two blocks.
-  EXPECT_EQ(sha256_base64("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
-            "JI1qYdIGOLjlwCaTDD5gOaM85Flk/yFn9uzt1BnbBsE=");
-}
 
 TEST(Render, SaysHowToInstallWhatIsMissing) {
   ASSERT_EQ(::setenv("LADDER_PYTHON", "no-such-python", 1), 0);
