@@ -30,7 +30,7 @@ struct Measured {
   std::optional<double> clock_mhz;  // SM clock during the measurement, if it was recorded
 };
 
-// Of a kernel that is explained without a launch.
+// What is known of a kernel that is explained from its machine code, without a launch.
 struct CodeOnly {
   int local_bytes = 0;         // per thread: spilled registers, local arrays
   int local_accesses = 0;      // instructions

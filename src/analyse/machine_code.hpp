@@ -63,7 +63,7 @@ std::vector<MachineInstruction> decode(std::span<const std::byte> code);
 
 // Mnemonic, or what a group of instructions has in common: "FFMA", "LDS.128", "integer", "other".
 std::string name_of(const MachineInstruction& instruction);
-// As name_of, but of such groups the instruction's own mnemonic, where the decoder knows it.
+// As name_of, but an instruction of a group has its own mnemonic if the decoder knows it.
 std::string mnemonic_of(const MachineInstruction& instruction);
 
 std::vector<Loop> loops_of(std::span<const MachineInstruction> code);

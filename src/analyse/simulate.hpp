@@ -46,8 +46,8 @@ struct SmLoad {
 
 struct SmRound {
   double cycles = 0;  // SM time per iteration of one block, while other blocks overlap
-  // Of those cycles, how many each resource is busy: a scheduler's issue slot, its FP32 pipe, its
-  // tensor core, the L1 and shared-memory pipe, the path to L2.
+  // The cycles of an iteration for which each resource is busy: a scheduler's issue slot, its FP32
+  // pipe, its tensor core, the L1 and shared-memory pipe, the path to L2.
   double issue = 0, ffma = 0, tensor = 0, l1 = 0, l2 = 0;
 };
 

@@ -78,7 +78,8 @@ __global__ void __launch_bounds__(kThreads) quantize_blocks(Plain from, Quantize
   }
 }
 
-// Of a whole tensor: the largest magnitude, as an integer, which has the same order.
+// Finds the largest magnitude of a whole tensor. Magnitudes are compared by their bits as integers,
+// which have the same order.
 __global__ void __launch_bounds__(kThreads) largest(Plain from, unsigned* gMost) {
   float most = 0;
   const std::int64_t all = from.rows * from.cols;

@@ -88,7 +88,7 @@ class Team {
   void found_crowded();
 
   std::vector<std::thread> workers_;
-  // Of the current product.
+  // The current product's work.
   Function function_ = nullptr;
   const void* work_ = nullptr;
   bool busy_ = false;

@@ -40,7 +40,7 @@ struct Solution {
 Marking mark(const Exercise& exercise, const Compilation& compilation, const TrialResult& trial,
              const Solution& solution);
 
-// Of a file that nvcc rejected, and of a program that ended without results: `why`, `details`.
+// The marking of a file that nvcc rejected, and of a program that ended without results.
 Marking not_compiled(const Exercise& exercise, const Compilation& compilation);
 Marking not_ended(const Exercise& exercise, const std::string& why,
                   const std::vector<std::string>& details);

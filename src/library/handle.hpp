@@ -23,14 +23,14 @@ struct ladder_context {
   // cudaStreamPerThread, which stands for several.
   std::optional<unsigned long long> stream_id = kDefaultStream;
 
-  // Of the handle: for the stream of the first call that used it.
+  // The handle's own memory, which serves the stream of the first call that used it.
   static constexpr ladder::MemoryNeed kOwn{32 << 20, 1 << 22};
   ladder::MemoryNeed own;
   char* scratch = nullptr;
   unsigned* flags = nullptr;
   std::optional<unsigned long long> owner;
 
-  // Of the caller.
+  // The caller's workspace.
   char* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
 };

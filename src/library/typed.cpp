@@ -25,7 +25,7 @@ constexpr Type kTypes[] = {Type::kF32, Type::kBf16, Type::kF16, Type::kE4m3, Typ
 constexpr Scaling kScalings[] = {Scaling::kNone, Scaling::kTensor, Scaling::kBlock};
 constexpr Grain kGrains[] = {Grain::kTensor, Grain::kRowBlock, Grain::kSquare};
 
-// Of `all` the one with the enumerator's value.
+// Finds the element of `all` whose index is the C enumerator's value.
 template <class T, std::size_t kMany>
 Outcome find(const char* name, int value, const T (&all)[kMany], T& found) {
   if (value < 0 || value >= static_cast<int>(kMany)) return no_enumerator(name, value);

@@ -14,7 +14,8 @@ namespace ladder {
 namespace random_suite {
 constexpr std::int64_t kLeastMn = 1, kLeastK = 8, kMost = 16384;
 constexpr std::int64_t kAlignments[] = {1, 4, 32, 128};  // elements
-// Of A, B and C in FP32. It bounds the operations, too, by 2 (bytes / 12)^1.5: 1.7e12.
+// Maximum size of A, B and C together in FP32. It also bounds the operations, by
+// 2 (bytes / 12)^1.5 = 1.7e12.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 constexpr std::int64_t kMostProblems = 4096;
 

@@ -22,7 +22,7 @@ using Key = std::pair<std::string, std::size_t>;  // kernel and ordinal
 
 constexpr const char *kMetrics = "metrics", *kEstimates = "estimates", *kLaunches = "launches",
                      *kDevices = "devices", *kDevice = "device";
-// Of a launch, what a comparison needs, apart from the metrics.
+// The fields of a launch that a comparison needs besides the metrics.
 constexpr const char* kConfiguration[] = {"grid", "block", "engine", "sampled_blocks"};
 
 struct Launch {

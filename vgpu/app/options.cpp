@@ -56,7 +56,7 @@ std::string check_distinct(const Options& options) {
   for (const auto& [name, file] : files) {
     if (file.empty()) continue;
     std::error_code error;
-    // Of a file that does not exist a relative path would stay as it was written.
+    // weakly_canonical() would leave the relative path of a file that does not exist as it is.
     const auto path =
         std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error);
     const auto [known, is_new] = met.emplace(error ? std::filesystem::path(file) : path, name);

@@ -14,7 +14,8 @@ struct cublasContext {
   cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
   cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
   int multiprocessor_target = 0;
-  // Of the emulation of FP64 and FP32, without effect: products are computed in their precision.
+  // Settings of the emulation of FP64 and FP32. They have no effect: every product is computed in
+  // its own precision.
   cublasEmulationStrategy_t emulation = CUBLAS_EMULATION_STRATEGY_DEFAULT;
   cudaEmulationSpecialValuesSupport special_values = CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT;
   cudaEmulationMantissaControl mantissa_control = CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC;

@@ -116,9 +116,9 @@ const char* cublasGetStatusName(cublasStatus_t status) { return vgpu::blas::name
 
 const char* cublasGetStatusString(cublasStatus_t status) { return vgpu::blas::text_of(status); }
 
-// Of (rows, columns, bytes of an element, from, leading dimension, to, leading dimension, stream),
-// of vectors without the columns. How a function waits: the asynchronous ones do so as
-// cudaMemcpy2DAsync does.
+// The parameters are (rows, columns, bytes of an element, from, leading dimension, to, leading
+// dimension, stream), for vectors without the columns. The asynchronous functions wait where
+// cudaMemcpy2DAsync waits.
 #define VGPU_COPIES(SUFFIX, NAME, KIND)                                                           \
   VGPU_BY(cublas##NAME##Matrix##SUFFIX, 7, copy(int64_t{a0} * a2, a1, a2, a3, a4, a5, a6, KIND)); \
   VGPU_BY(cublas##NAME##MatrixAsync##SUFFIX, 8,                                                   \

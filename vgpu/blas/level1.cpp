@@ -247,13 +247,13 @@ VGPU_VECTORS(int64_t, _64)
 namespace vgpu::blas {
 namespace {
 
-// Where a complex vector has a real result, the execution type is real.
+// The type to compute in. A complex vector with a real result has a real execution type.
 cudaDataType computes(cudaDataType execution, cudaDataType x) {
   if (!is_complex(x)) return execution;
   return execution == CUDA_R_64F ? CUDA_C_64F : CUDA_C_32F;
 }
 
-// That of a function that only moves elements or compares them.
+// The type to compute in of a function that only moves or compares elements.
 cudaDataType widest(cudaDataType x) { return is_complex(x) ? CUDA_C_64F : CUDA_R_64F; }
 
 }  // namespace

@@ -21,8 +21,8 @@ struct Operand {
   bool is_array = false, row_major = false;
   const void* scale = nullptr;  // of fp8; null: 1
   Scales scales = Scales::kOne;
-  // Of planar complex matrices, whose `type` is that of their planes: bytes from the real parts to
-  // the imaginary ones.
+  // Planar complex matrices: bytes from the plane of real parts to that of imaginary parts. `type`
+  // is the type of the planes. 0: not planar.
   std::int64_t plane_offset = 0;
   bool is_planar() const { return plane_offset != 0; }
 };

@@ -19,7 +19,7 @@ struct Vector {
   cudaDataType type = kTypeOf<W>;
   std::int64_t n = 0, step = 1;
 
-  // As BLAS has it: with a negative step the vector begins at its end.
+  // As in BLAS: with a negative step the vector begins at its end.
   std::int64_t offset(std::int64_t i) const { return step < 0 ? (i - n + 1) * step : i * step; }
   W operator[](std::int64_t i) const { return load<W>(type, data, offset(i)); }
   void set(std::int64_t i, W value) const { store(type, data, offset(i), value); }
@@ -67,7 +67,7 @@ template <class C>
 Vector<Number<C>> elements(const C* data, std::int64_t n, std::int64_t step) {
   return {numbers(data), kTypeOf<Number<C>>, n, step};
 }
-// Of a type that the caller names.
+// The same with elements of a type that the caller names.
 template <class W>
 Vector<W> elements(const void* data, std::int64_t n, std::int64_t step, cudaDataType type) {
   return {const_cast<void*>(data), type, n, step};

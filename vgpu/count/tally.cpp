@@ -15,8 +15,9 @@ bool multiplies(ir::Counted operation) {
          operation <= ir::Counted::kTensorWarpgroupInteger;
 }
 
-// Of adjacent instructions that either half of the FMA pipe can execute, every other one finds the
-// lighter half busy. Measured shares are within 3% of it for kernels that do little else.
+// Divides instructions that either half of the FMA pipe can execute: in a sequence of them, every
+// second one finds the lighter half busy. Measured shares of kernels that do little else are within
+// 3% of this.
 void share_fma_pipe(std::vector<Instruction>& list) {
   bool busy = false;
   for (Instruction& item : list) {

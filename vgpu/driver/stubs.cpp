@@ -41,8 +41,8 @@ const EntryPoint kEntryPoints[] = {
 
 }  // namespace
 
-// Of the forms for that version or an older one, the newest. Where a per-thread form is wanted and
-// the function has any, no other will do.
+// Returns the newest form for that version or an older one. If `per_thread` is set and the function
+// has per-thread forms, only these are considered.
 DriverFunction find_driver_function(std::string_view name, int version, bool per_thread) {
   const auto named = [&](const EntryPoint& entry) { return entry.name == name; };
   const bool has_per_thread = std::ranges::any_of(

@@ -16,12 +16,12 @@ struct SparseLayout {
   u32 chunks;   // per row of A
   bool narrow;  // elements of 8 or 4 bits: a thread has the metadata of one row, else of two
 
-  // Of each four threads, those that have the metadata, and how many choices there are.
+  // How many of each four threads have the metadata, and how many choices of them there are.
   constexpr u32 threads() const { return chunks / 4; }
   constexpr u32 selectors() const { return kThreadsOfRow / threads(); }
 
-  // Of chunk `chunk` of a row in the upper (h = 0) or the lower eight rows of a warp's 16: the
-  // thread of the four, and the first of its bits.
+  // Where the metadata of chunk `chunk` is: the thread of the four, and the first of its bits. h: 0
+  // for a row in the upper eight of a warp's 16 rows, 1 for the lower eight.
   struct Place {
     u32 thread, bit;
   };

@@ -27,7 +27,8 @@ void add_folders_of(link_map* file, std::vector<std::string>& folders) {
     folders.emplace_back(paths->dls_serpath[i].dls_name);
 }
 
-// Those of all loaded files, since one of them has asked for the library; then the toolkit's.
+// The search folders of all loaded files, since one of them has loaded this library; then the
+// toolkit's.
 std::vector<std::string> folders() {
   link_map* program = nullptr;
   ::dlinfo(::dlopen(nullptr, RTLD_LAZY), RTLD_DI_LINKMAP, &program);

@@ -147,7 +147,7 @@ class Reader {
     }
   }
 
-  // Of a runtime that is linked in, the functions are visible in the file only. Functions that a
+  // The functions of a runtime that is linked in are visible in the file only. Functions that a
   // file exports are its own, for example those of a library that wraps the runtime.
   void read_symbols(const Elf64_Shdr& part, std::uint64_t texts) {
     file_.has_symbols = true;

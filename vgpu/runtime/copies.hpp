@@ -38,7 +38,8 @@ void copy_in_stream(Runtime& runtime, cudaStream_t stream, const char* function,
                     const CopyWork& work, bool blocking = false);
 // Fills in a stream, or adds a node if the stream is being captured.
 void set_in(Runtime& runtime, cudaStream_t stream, const char* function, const SetWork& work);
-// As the functions without a stream: complete at the return, unless it is between device memory.
+// Copies as the functions without a stream do: complete on return, unless both sides are device
+// memory.
 void copy_at_once(Runtime& runtime, const char* function, const CopyWork& work);
 
 }  // namespace vgpu::runtime

@@ -85,7 +85,7 @@ std::uint32_t Blend::fraction() const {
 std::uint32_t Blend::floating() const {
   const bool half = format_.bits != 32;
   const int digits = half ? 11 : 24;
-  // Of a texel, relative to the largest one: four more than its format has, but for sRGB.
+  // Bits kept of a texel, relative to the largest one: four more than its format has, except sRGB.
   const int kept = srgb_ ? 8 : digits + 4;
   std::array<int, kQuads> exponents{};
   exponents.fill(kNoExponent);

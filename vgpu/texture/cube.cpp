@@ -6,8 +6,7 @@
 namespace vgpu {
 
 CubePoint cube_point(const std::array<float, 3>& direction) {
-  // As an H100 has it: what is no number counts as 0, and of equal components the last is the
-  // largest.
+  // As on an H100: NaN counts as 0, and the last of equal components is taken as the largest.
   const auto number = [](float value) { return std::isnan(value) ? 0.0f : value; };
   const float x = number(direction[0]), y = number(direction[1]), z = number(direction[2]);
   const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);

@@ -75,7 +75,7 @@ Position position(const Texture& texture, const Image& image, ir::TextureShape s
     modes.fill(AddressMode::kClamp);
     used = 2;
   }
-  // As the assembler has it, a fetch in one dimension is one in two at y = 0.
+  // The assembler makes a fetch in one dimension one in two dimensions at y = 0.
   if (used == 1 && filtered && !ir::is_layered(shape)) used = 2;
   const std::uint32_t sizes[] = {image.width, image.height, image.depth};
   for (std::uint32_t d = 0; d < used; ++d) {

@@ -17,7 +17,7 @@ int srgb_exponent(double decoded);
 // Whether texels of the texture are numbers that can be filtered, not integers.
 bool is_floating(const Texture& texture);
 
-// Of a signed integer as a fraction, as kernels receive it: the least one is -1, as is the next.
+// A signed integer as kernels receive it as a fraction: both of the two least integers are -1.
 std::uint32_t at_least_minus_one(std::uint32_t bits);
 
 // The value of the texel at `address` before any filter; the least signed integer is below -1.

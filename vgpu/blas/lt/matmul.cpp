@@ -164,7 +164,7 @@ bool is_order(const Layout& layout) {
   return layout.order == CUBLASLT_ORDER_COL || layout.order == CUBLASLT_ORDER_ROW;
 }
 
-// Of Ada and Hopper: A transposed and B not, in units of 16.
+// The rule of Ada and Hopper: A is transposed and B is not, and sizes are multiples of 16.
 bool fits_fp8(const Product& p) {
   return p.op_a == CUBLAS_OP_T && p.op_b == CUBLAS_OP_N && p.m % 16 == 0 && p.k % 16 == 0 &&
          p.a.ld % 16 == 0 && p.b.ld % 16 == 0 && !p.a.row_major && !p.b.row_major && !p.d.row_major;

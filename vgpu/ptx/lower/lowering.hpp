@@ -89,7 +89,7 @@ class FunctionLowering {
                RegisterClass type);  // register, immediate, symbol, special register
   std::vector<Value> sources(std::size_t first, std::size_t count, RegisterClass type);
   bool is_sink(const Operand& operand) const { return operand.kind == Kind::kSink; }
-  // Of a destination: no other operand names its register.
+  // Whether a destination's register is named by no other operand.
   bool is_unread(const Operand& operand) const {
     return operand.kind == Kind::kRegister && mentions_[operand.reg] == 1;
   }

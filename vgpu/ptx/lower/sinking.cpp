@@ -18,7 +18,7 @@ using enum Counted;
 // branching around it. Half of that, because it adds some of its own for addresses.
 constexpr u32 kPredicated = 4;
 
-// Of an instruction without memory access that has a result.
+// Whether an instruction has a result and does not access memory.
 bool is_pure(Counted operation) { return operation <= kConversion || operation == kMisc; }
 
 class Sinking {

@@ -17,7 +17,7 @@ const char* float_name(u8 type) {
 bool is_narrow(u8 type) { return type == 1 || type == 4; }
 u64 signs(const Operand& o) { return (o.negated ? kNegateA : 0) | (o.absolute ? kAbsoluteA : 0); }
 
-// Of an integer that is a part of its register.
+// The lowest bit of an integer that is a part of its register.
 u32 lowest_bit(Half part) {
   switch (part) {
     case Half::kByte1: return 8;

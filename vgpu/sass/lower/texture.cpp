@@ -69,7 +69,7 @@ void Lowering::lower_texture(const Instruction& i) {
   list_channels(i, i[n], i[n + 1], 4);
   for (u32 c = 0; c < coordinates(shape); ++c) program_.lists.push_back(row_or_zero(i[n + 2], c));
   if (given) program_.lists.push_back(row_or_zero(i[n + 3], 0));
-  // Those by x and y alternate.
+  // The derivatives by x and by y alternate in the registers; the lists have those by x first.
   for (u32 by = 0; derives && by < 2; ++by) {
     for (u32 c = 0; c < dimensions(shape); ++c)
       program_.lists.push_back(row_or_zero(i[n + 3], 2 * c + by));
