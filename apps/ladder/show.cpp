@@ -72,7 +72,7 @@ void show_ptx(const ShowOptions& o, const analyse::Observation& seen, const anal
 
 void show_sass(const ShowOptions& o, const analyse::Observation& seen,
                const analyse::KernelCode& code) {
-  const std::vector<analyse::MachineInstruction> decoded = analyse::decode(code.bytes);
+  const std::vector<analyse::MachineInstruction> decoded = analyse::decode(code);
   const analyse::Disassembly text = analyse::disassemble(code);
   const bool counted = seen.engine == "sass";
   const auto places =
@@ -104,7 +104,7 @@ void show_resources(const analyse::Observation& seen, const Result<analyse::Kern
       "{}\n  {} threads per block, {} registers per thread, {} bytes of shared memory per block\n",
       seen.kernel, seen.threads, seen.registers, seen.shared_bytes);
   if (code) {
-    const auto decoded = analyse::decode(code.value().bytes);
+    const auto decoded = analyse::decode(code.value());
     const auto spills = std::ranges::count_if(
         decoded, [](const auto& i) { return i.kind == analyse::Kind::kLocal; });
     fmt::print("  {} instructions, {} of them to local memory\n", decoded.size(), spills);

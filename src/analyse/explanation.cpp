@@ -108,7 +108,7 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
     e.no_prediction = code.status().message();
     return e;
   }
-  e.subject.code = decode(code.value().bytes);
+  e.subject.code = decode(code.value());
   const auto loop = hot_loop(e.subject.code);
   if (!loop) {
     e.no_prediction = loop.status().message();
@@ -146,9 +146,8 @@ Loop explained_loop(std::span<const MachineInstruction> code, std::string& what)
   }
   what = longest != nullptr ? "the longest loop without a loop inside" : "no loop: all of the code";
   if (longest != nullptr) return *longest;
-  constexpr std::uint16_t kNop = 0x918;
   std::size_t end = code.size();  // without the padding
-  while (end > 1 && code[end - 1].opcode == kNop) --end;
+  while (end > 1 && code[end - 1].mnemonic == "NOP") --end;
   return {0, end - 1};
 }
 
@@ -166,7 +165,7 @@ Explanation explain_code(const FileKernel& kernel, const Machine& machine, int t
   e.subject.seen.threads = own.block_assumed ? kAssumedThreads : threads;
   e.subject.seen.registers = kernel.registers;
   e.subject.seen.shared_bytes = kernel.shared_bytes;
-  e.subject.code = decode(kernel.code.bytes);
+  e.subject.code = decode(kernel.code);
   own.local_bytes = kernel.local_bytes;
   own.local_accesses = static_cast<int>(
       std::ranges::count_if(e.subject.code, [](const auto& i) { return i.kind == Kind::kLocal; }));

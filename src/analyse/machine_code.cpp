@@ -14,114 +14,110 @@ namespace ladder::analyse {
 namespace {
 
 constexpr std::uint8_t kNoRegister = 255;
-constexpr std::uint16_t kLoadMatrix = 0x83b;
-// Per lane of an ldmatrix.x4, the form that the rungs use: four matrices of 8 rows of 16 bytes.
-constexpr std::uint8_t kLoadMatrixBytes = 16;
 
-struct Word : vgpu::sass::Word {
-  std::uint64_t bits(unsigned at, unsigned count) const {
-    std::uint64_t value = at >= 64 ? high >> (at - 64) : low >> at;
-    if (at < 64 && at + count > 64) value |= high << (64 - at);
-    return value & ((std::uint64_t{1} << count) - 1);
-  }
-};
-
-struct KindRow {
+struct OfKind {
   Kind kind;
   std::string_view name;
-  std::vector<std::uint16_t> opcodes;   // of all bits
-  std::vector<std::uint16_t> any_form;  // without the form bits 9 to 11
+  std::vector<vgpu::sass::Op> operations;
 };
 
-const std::vector<KindRow>& kinds() {
-  static const std::vector<KindRow> kRows = {
-      {Kind::kFfma, "FFMA", {}, {0x023}},
-      {Kind::kFloat, "other float", {}, {0x020, 0x021, 0x008, 0x009, 0x00b}},
-      {Kind::kImad, "IMAD", {}, {0x024, 0x025, 0x026, 0x027}},
+// Instructions of the uniform datapath are `kOther`. HFMA2 is among the integers, because the rungs
+// have it where ptxas loads a constant by it.
+const std::vector<OfKind>& kinds() {
+  using enum vgpu::sass::Op;
+  static const std::vector<OfKind> kRows = {
+      {Kind::kFfma, "FFMA", {kFfma}},
+      {Kind::kFloat, "other float", {kFadd, kFmul, kFmnmx, kFsel, kFsetp}},
+      {Kind::kImad, "IMAD", {kImad, kImadWide, kImadHi, kIdp}},
       {Kind::kInteger,
        "integer",
-       {},
-       {0x02, 0x07, 0x0c, 0x10, 0x11, 0x12, 0x16, 0x17, 0x19, 0x1c, 0x36, 0x35, 0x48}},
-      {Kind::kLoadShared, "LDS", {kLoadMatrix, 0x984}, {}},
-      {Kind::kStoreShared, "STS", {0x388, 0x988}, {}},
-      {Kind::kLoadGlobal, "LDG", {0x981}, {}},
-      {Kind::kStoreGlobal, "STG", {0x385, 0x386, 0x985, 0x986}, {}},
-      {Kind::kAsyncCopy, "LDGSTS", {0xfae}, {}},
-      {Kind::kCommitCopies, "LDGDEPBAR", {0x9af}, {}},
-      {Kind::kWaitCopies, "DEPBAR", {0x91a}, {}},
-      {Kind::kLocal, "local", {0x983, 0x387, 0x987}, {}},
-      {Kind::kTensor, "HMMA", {}, {0x3c}},
-      {Kind::kWarpgroup, "HGMMA", {}, {0x1f0}},
-      {Kind::kMbarrier, "SYNCS", {0x3a7, 0x5a7, 0x9a7, 0x5b2}, {}},
-      {Kind::kBarrier, "BAR", {0xb1d, 0x31d}, {}},
-      {Kind::kBranch, "BRA", {0x947}, {}},
-      {Kind::kExit, "EXIT", {0x94d}, {}},
+       {kMov, kMov64, kSel, kSel64, kIsetp, kIadd3, kIadd64, kLea, kLop3, kPlop3, kPrmt, kShf,
+        kViadd, kVimnmx, kHfma2}},
+      {Kind::kLoadShared, "LDS", {kLds, kLdsm}},
+      {Kind::kStoreShared, "STS", {kSts}},
+      {Kind::kLoadGlobal, "LDG", {kLdg}},
+      {Kind::kStoreGlobal, "STG", {kStg, kSt}},
+      {Kind::kAsyncCopy, "LDGSTS", {kLdgsts}},
+      {Kind::kCommitCopies, "LDGDEPBAR", {kLdgdepbar}},
+      {Kind::kWaitCopies, "DEPBAR", {kDepbar}},
+      {Kind::kLocal, "local", {kLdl, kStl}},
+      {Kind::kTensor, "HMMA", {kHmma}},
+      {Kind::kWarpgroup, "HGMMA", {kGmma}},
+      {Kind::kMbarrier, "SYNCS", {kSyncsInit, kSyncsArrive, kSyncsTest}},
+      {Kind::kBarrier, "BAR", {kBar}},
+      {Kind::kBranch, "BRA", {kBra}},
+      {Kind::kExit, "EXIT", {kExit}},
   };
   return kRows;
 }
 
-Kind kind_of(std::uint16_t opcode) {
-  for (const KindRow& row : kinds())
-    if (std::ranges::count(row.opcodes, opcode) != 0) return row.kind;
-  for (const KindRow& row : kinds())
-    if (std::ranges::count(row.any_form, opcode & 0x1ff) != 0) return row.kind;
+Kind kind_of(const vgpu::sass::Instruction& from) {
+  if (from.uniform) return Kind::kOther;
+  for (const OfKind& row : kinds())
+    if (std::ranges::count(row.operations, from.op) != 0) return row.kind;
   return Kind::kOther;
 }
 
-// Access width of a memory instruction: bits 73 to 75.
-std::uint8_t width_of(const Word& word) {
-  constexpr std::array<std::uint8_t, 8> kBytes{1, 1, 2, 2, 4, 8, 16, 16};
-  return kBytes[word.bits(73, 3)];
+// Without its guard and its modifiers.
+std::string mnemonic_in(const std::string& text) {
+  const auto begin = text.starts_with('@') ? text.find(' ') + 1 : 0;
+  return text.substr(begin, text.find_first_of(". ", begin) - begin);
 }
 
-bool is_memory(Kind kind) {
-  return kind == Kind::kLoadShared || kind == Kind::kStoreShared || kind == Kind::kLoadGlobal ||
-         kind == Kind::kStoreGlobal || kind == Kind::kAsyncCopy || kind == Kind::kLocal;
+// In the order of their places in the encoding. If FFMA's addend is no register, the second
+// multiplicand is in the addend's place.
+std::array<std::uint8_t, 3> sources_of(const vgpu::sass::Instruction& ffma) {
+  const auto number = [](const vgpu::sass::Operand& operand) {
+    return operand.kind == vgpu::sass::Kind::kRegister ? operand.index : kNoRegister;
+  };
+  if (ffma[3].kind != vgpu::sass::Kind::kRegister)
+    return {number(ffma[1]), kNoRegister, number(ffma[2])};
+  return {number(ffma[1]), number(ffma[2]), number(ffma[3])};
 }
 
-// Branch distance in units of 4 bytes: bits 34 to 81 are the high part, bits 16 to 23 the low part.
-std::int64_t branch_target(const Word& word, std::uint32_t offset) {
-  constexpr unsigned kHighBits = 48;
-  auto high = static_cast<std::int64_t>(word.bits(34, kHighBits));
-  if ((high >> (kHighBits - 1)) != 0) high -= std::int64_t{1} << kHighBits;
-  const std::int64_t distance = high * 256 + static_cast<std::int64_t>(word.bits(16, 8));
-  return std::int64_t{offset} + static_cast<std::int64_t>(kInstruction) + distance * 4;
+void describe(const vgpu::sass::Instruction& from, MachineInstruction& i) {
+  i.kind = kind_of(from);
+  i.mnemonic = mnemonic_in(from.text);
+  i.bytes = from.bytes;
+  if (i.kind == Kind::kBranch) i.target = from.target;
+  const auto is_true = [](const vgpu::sass::Operand& operand) {
+    return operand.kind == vgpu::sass::Kind::kPredicate && vgpu::sass::is_true(operand);
+  };
+  i.always = (i.kind == Kind::kExit || i.kind == Kind::kBranch) && is_true(from.guard) &&
+             std::all_of(from.operands.begin(), from.operands.begin() + from.count, is_true);
+  if (i.kind == Kind::kWaitCopies) i.copies_left = from.shift;
+  if (i.kind == Kind::kFfma) i.sources = sources_of(from);
 }
 
 }  // namespace
 
-std::vector<MachineInstruction> decode(std::span<const std::byte> code) {
+vgpu::sass::Word word_at(const KernelCode& code, std::size_t offset) {
+  vgpu::sass::Word word;
+  std::memcpy(&word.low, code.bytes.data() + offset, sizeof word.low);
+  std::memcpy(&word.high, code.bytes.data() + offset + sizeof word.low, sizeof word.high);
+  return word;
+}
+
+std::vector<MachineInstruction> decode(const KernelCode& code) {
   std::vector<MachineInstruction> list;
-  for (std::size_t at = 0; at + kInstruction <= code.size(); at += kInstruction) {
-    Word word{};
-    std::memcpy(&word.low, code.data() + at, sizeof word.low);
-    std::memcpy(&word.high, code.data() + at + sizeof word.low, sizeof word.high);
-    MachineInstruction i;
-    i.opcode = static_cast<std::uint16_t>(word.bits(0, 12));
-    i.kind = kind_of(i.opcode);
+  for (std::size_t at = 0; at + kInstruction <= code.bytes.size(); at += kInstruction) {
+    const vgpu::sass::Word word = word_at(code, at);
+    MachineInstruction& i = list.emplace_back();
     i.offset = static_cast<std::uint32_t>(at);
     static_cast<vgpu::ir::ControlCode&>(i) = vgpu::sass::control_code(word);
-    if (is_memory(i.kind)) i.bytes = i.opcode == kLoadMatrix ? kLoadMatrixBytes : width_of(word);
-    if (i.kind == Kind::kBranch) i.target = branch_target(word, i.offset);
-    constexpr std::uint64_t kTrue = 7;  // predicate PT, not negated
-    i.always = (i.kind == Kind::kExit || (i.kind == Kind::kBranch && word.bits(87, 4) == kTrue)) &&
-               word.bits(12, 4) == kTrue;
-    if (i.kind == Kind::kWaitCopies) i.copies_left = static_cast<int>(word.bits(38, 6));
-    if (i.kind == Kind::kFfma) {
-      // No immediate or constant in place of a register.
-      const bool both = (i.opcode & 0xe00) == 0x200;
-      i.sources = {static_cast<std::uint8_t>(word.bits(24, 8)),
-                   both ? static_cast<std::uint8_t>(word.bits(32, 8)) : kNoRegister,
-                   static_cast<std::uint8_t>(word.bits(64, 8))};
+    try {
+      describe(vgpu::sass::decode(word, i.offset, code.architecture), i);
+    } catch (const vgpu::sass::UnknownInstruction&) {
+      continue;  // stays kOther
     }
-    list.push_back(i);
   }
   return list;
 }
 
 std::string name_of(const MachineInstruction& i) {
-  if (i.opcode == kLoadMatrix) return "LDSM";
-  for (const KindRow& row : kinds()) {
+  if (i.mnemonic == "LDSM" || (i.kind == Kind::kWarpgroup && !i.mnemonic.empty()))
+    return i.mnemonic;
+  for (const OfKind& row : kinds()) {
     if (row.kind == i.kind)
       return std::string(row.name) + (i.bytes == 16 ? ".128" : i.bytes == 8 ? ".64" : "");
   }
@@ -129,17 +125,9 @@ std::string name_of(const MachineInstruction& i) {
 }
 
 std::string mnemonic_of(const MachineInstruction& i) {
-  static const auto kNames = [] {
-    std::map<std::uint16_t, std::string_view> names;
-    for (const vgpu::sass::Mnemonic& row : vgpu::sass::mnemonics()) {
-      for (const std::uint16_t opcode : row.opcodes) names.emplace(opcode, row.text);
-    }
-    return names;
-  }();
   const bool is_group = i.kind == Kind::kOther || i.kind == Kind::kInteger ||
                         i.kind == Kind::kFloat || i.kind == Kind::kLocal;
-  const auto found = is_group ? kNames.find(i.opcode) : kNames.end();
-  return found == kNames.end() ? name_of(i) : std::string(found->second);
+  return is_group && !i.mnemonic.empty() ? i.mnemonic : name_of(i);
 }
 
 namespace {

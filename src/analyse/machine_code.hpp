@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes the parts of a kernel's machine code that determine its speed: each instruction's pipe,
-// source registers and wait conditions. The encodings of sm_80 to sm_120 (16 bytes per instruction)
-// are undocumented; this decoder reads only fields on which public disassemblers agree. An unknown
-// opcode decodes as `kOther`.
+// What of a kernel's machine code determines its speed: each instruction's pipe, source registers
+// and wait conditions. The virtual GPU's decoder (vgpu/sass/decode) reads the instructions.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "ir/schedule.hpp"
+#include "sass/decode/instruction.hpp"
 
 namespace ladder::analyse {
 
@@ -49,7 +48,7 @@ inline constexpr int kKinds = static_cast<int>(Kind::kOther) + 1;
 
 struct MachineInstruction : vgpu::ir::ControlCode {
   Kind kind = Kind::kOther;
-  std::uint16_t opcode = 0;  // bits 0 to 11
+  std::string mnemonic;      // "FFMA"; empty if the decoder does not know the instruction
   std::uint8_t bytes = 0;    // memory access width per lane
   std::uint32_t offset = 0;  // byte offset in the kernel's code
   std::int64_t target = -1;  // branch: target offset
@@ -59,7 +58,14 @@ struct MachineInstruction : vgpu::ir::ControlCode {
   std::array<std::uint8_t, 3> sources{255, 255, 255};  // kFfma: source registers; 255: none
 };
 
-std::vector<MachineInstruction> decode(std::span<const std::byte> code);
+struct KernelCode {
+  std::string mangled;
+  std::vector<std::byte> bytes;
+  std::vector<std::byte> cubin;  // the cubin that contains the kernel
+  int architecture = 0;          // of the cubin, 90 for sm_90
+};
+vgpu::sass::Word word_at(const KernelCode& code, std::size_t offset);
+std::vector<MachineInstruction> decode(const KernelCode& code);
 
 // Mnemonic, or what a group of instructions has in common: "FFMA", "LDS.128", "integer", "other".
 std::string name_of(const MachineInstruction& instruction);
@@ -80,11 +86,6 @@ std::map<std::string, int> mix_of(std::span<const MachineInstruction> code);
 // The machine code of a kernel in an executable or library, for compute capability `cc` or the
 // highest lower one of the same generation. `kernel` is the demangled name, with or without
 // parameters. Errors: kIo (no such file), kInvalidArgument (no such kernel, or only PTX).
-struct KernelCode {
-  std::string mangled;
-  std::vector<std::byte> bytes;
-  std::vector<std::byte> cubin;  // the cubin that contains the kernel
-};
 Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc);
 
 // A kernel of a cubin. `name` is demangled.

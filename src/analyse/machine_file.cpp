@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -95,7 +94,8 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
           return KernelCode{info.name,
                             {info.code.begin(), info.code.end()},
                             {reinterpret_cast<const std::byte*>(cubin.data()),
-                             reinterpret_cast<const std::byte*>(cubin.data()) + cubin.size()}};
+                             reinterpret_cast<const std::byte*>(cubin.data()) + cubin.size()},
+                            parsed.target()};
       }
     } catch (const vgpu::sass::BadCubin& damage) {
       return Status(Code::kIo, file + ": " + damage.what());
@@ -119,7 +119,10 @@ Result<std::vector<FileKernel>> kernels_in(const std::string& cubin) {
     for (const vgpu::sass::KernelInfo& info : parsed.kernels()) {
       FileKernel& kernel = kernels.emplace_back();
       kernel.name = demangled(info.name);
-      kernel.code = {info.name, {info.code.begin(), info.code.end()}, {bytes.begin(), bytes.end()}};
+      kernel.code = {info.name,
+                     {info.code.begin(), info.code.end()},
+                     {bytes.begin(), bytes.end()},
+                     parsed.target()};
       kernel.registers = static_cast<int>(info.registers);
       kernel.shared_bytes =
           static_cast<int>(info.shared_bytes - std::min(info.shared_bytes, reserved));
@@ -221,14 +224,11 @@ Disassembly disassemble(const KernelCode& code) {
     }
   }
   result.by = "the virtual GPU's decoder (nvdisasm is not installed)";
-  const int architecture = vgpu::sass::Cubin(code.cubin).target();
   for (std::size_t at = 0; at + kInstruction <= code.bytes.size(); at += kInstruction) {
-    vgpu::sass::Word word;
-    std::memcpy(&word.low, code.bytes.data() + at, sizeof word.low);
-    std::memcpy(&word.high, code.bytes.data() + at + sizeof word.low, sizeof word.high);
+    const vgpu::sass::Word word = word_at(code, at);
     const auto offset = static_cast<std::uint32_t>(at);
     try {
-      result.text[offset] = vgpu::sass::decode(word, offset, architecture).text;
+      result.text[offset] = vgpu::sass::decode(word, offset, code.architecture).text;
     } catch (const vgpu::sass::UnknownInstruction&) {
       result.text[offset] = fmt::format("unknown 0x{:016x}{:016x}", word.high, word.low);
     }

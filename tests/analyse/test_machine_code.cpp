@@ -16,17 +16,19 @@ struct Bits {
   }
 };
 
-std::vector<std::byte> bytes(const std::vector<Bits>& words) {
-  std::vector<std::byte> all(words.size() * 16);
-  std::memcpy(all.data(), words.data(), all.size());
-  return all;
+std::vector<MachineInstruction> decoded(const std::vector<Bits>& words, int architecture = 90) {
+  KernelCode code;
+  code.architecture = architecture;
+  code.bytes.resize(words.size() * 16);
+  std::memcpy(code.bytes.data(), words.data(), code.bytes.size());
+  return decode(code);
 }
 
 TEST(Decode, kinds_widths_and_control) {
   const auto code =
-      decode(bytes({Bits{}.set(0, 0x984).set(73, 6).set(105, 2).set(110, 3).set(113, 7),
-                    Bits{}.set(0, 0x223).set(24, 4).set(32, 7).set(64, 9).set(116, 8).set(122, 1),
-                    Bits{}.set(0, 0x981).set(73, 4), Bits{}.set(0, 0xfff)}));
+      decoded({Bits{}.set(0, 0x984).set(73, 6).set(105, 2).set(110, 3).set(113, 7),
+               Bits{}.set(0, 0x223).set(24, 4).set(32, 7).set(64, 9).set(116, 8).set(122, 1),
+               Bits{0x0000000602058981, 0x000ea2000c1e1900}, Bits{}.set(0, 0xfff)});
   ASSERT_EQ(code.size(), 4U);
   EXPECT_EQ(code[0].kind, Kind::kLoadShared);
   EXPECT_EQ(code[0].bytes, 16);
@@ -39,6 +41,18 @@ TEST(Decode, kinds_widths_and_control) {
   EXPECT_EQ(code[1].reuse, 1);
   EXPECT_EQ(name_of(code[2]), "LDG");
   EXPECT_EQ(code[3].kind, Kind::kOther);
+}
+
+// The places of a branch's target depend on the architecture.
+TEST(Decode, takes_the_architecture) {
+  const Bits load = {0x0000000004077381, 0x00016200001e0900},
+             branch = {0x0000006000008947, 0x000fea0003800000};
+  const auto older = decoded({load, branch}, 80);
+  EXPECT_EQ(name_of(older[0]), "LDG");
+  EXPECT_EQ(older[1].target, 0x80);
+  EXPECT_FALSE(older[1].always);
+  const auto newer = decoded({{0x0000000800188947, 0x000fea0003800000}});
+  EXPECT_EQ(newer[0].target, 0x980 - 0x110);
 }
 
 // -32 bytes from the next instruction: 0xfffffff8 words of 4 bytes, split over two fields.
@@ -56,7 +70,7 @@ Bits branch_back(int instructions) {
 TEST(HotLoop, has_the_most_multiply_adds) {
   const Bits ffma = Bits{}.set(0, 0x223), move = Bits{}.set(0, 0x202);
   const auto code =
-      decode(bytes({move, ffma, branch_back(1), move, ffma, ffma, branch_back(3), branch_back(0)}));
+      decoded({move, ffma, branch_back(1), move, ffma, ffma, branch_back(3), branch_back(0)});
   const auto loop = hot_loop(code);
   ASSERT_TRUE(loop);
   EXPECT_EQ(loop.value().first, 3U);
@@ -67,7 +81,7 @@ TEST(HotLoop, has_the_most_multiply_adds) {
 TEST(HotLoop, of_a_persistent_block_is_the_one_over_k) {
   const Bits ffma = Bits{}.set(0, 0x223), move = Bits{}.set(0, 0x202);
   // The loop over tiles has a multiply-add of the epilogue; within it is the loop over k.
-  const auto code = decode(bytes({move, ffma, ffma, ffma, branch_back(3), ffma, branch_back(6)}));
+  const auto code = decoded({move, ffma, ffma, ffma, branch_back(3), ffma, branch_back(6)});
   const auto loop = hot_loop(code);
   ASSERT_TRUE(loop);
   EXPECT_EQ(loop.value().first, 1U);
@@ -75,10 +89,12 @@ TEST(HotLoop, of_a_persistent_block_is_the_one_over_k) {
 }
 
 TEST(HotLoop, tensor_cores_go_before_cuda_cores) {
-  const Bits ffma = Bits{}.set(0, 0x223), hgmma = Bits{}.set(0, 0x9f0), hmma = Bits{}.set(0, 0x23c);
-  for (const Bits& product : {hgmma, hmma}) {
+  const Bits ffma = Bits{}.set(0, 0x223), hgmma = {0x01e00000101879f0, 0x000fe20008700818},
+             qgmma = {0x01e00000081879f3, 0x000fe6000b800818},
+             hmma = {0x000000140c04723c, 0x044fe60000001804};
+  for (const Bits& product : {hgmma, qgmma, hmma}) {
     const auto loop =
-        hot_loop(decode(bytes({product, branch_back(1), ffma, ffma, ffma, branch_back(3)})));
+        hot_loop(decoded({product, branch_back(1), ffma, ffma, ffma, branch_back(3)}));
     ASSERT_TRUE(loop);
     EXPECT_EQ(loop.value().first, 0U);
     EXPECT_EQ(loop.value().last, 1U);
@@ -88,12 +104,12 @@ TEST(HotLoop, tensor_cores_go_before_cuda_cores) {
 TEST(HotLoop, is_not_what_lies_before_code_that_was_moved_away) {
   // 0: move; 1: wait, else to 7; 2: product; 3: back to 1; 4: ffma; 5: ffma; 6: exit; 7: slow path
   // of the wait; 8: back to 2
-  const Bits move = Bits{}.set(0, 0x202), product = Bits{}.set(0, 0x23c),
+  const Bits move = Bits{}.set(0, 0x202), product = {0x000000140c04723c, 0x044fe60000001804},
              ffma = Bits{}.set(0, 0x223);
   Bits to_slow = branch_back(-6);
   const Bits exit = Bits{}.set(0, 0x94d).set(12, 7);
-  const auto code = decode(bytes({move, to_slow, product, branch_back(2), ffma, ffma, exit, move,
-                                  branch_back(6).set(12, 7).set(87, 7)}));
+  const auto code = decoded({move, to_slow, product, branch_back(2), ffma, ffma, exit, move,
+                             branch_back(6).set(12, 7).set(87, 7)});
   const auto loops = loops_of(code);
   ASSERT_EQ(loops.size(), 1U) << "the slow path's way back repeats nothing";
   EXPECT_EQ(loops[0].first, 1U);
@@ -104,7 +120,7 @@ TEST(HotLoop, is_not_what_lies_before_code_that_was_moved_away) {
 }
 
 TEST(HotLoop, is_refused_where_nothing_multiplies) {
-  EXPECT_FALSE(hot_loop(decode(bytes({Bits{}.set(0, 0x202), branch_back(1)}))));
+  EXPECT_FALSE(hot_loop(decoded({Bits{}.set(0, 0x202), branch_back(1)})));
   EXPECT_FALSE(hot_loop({}));
 }
 
@@ -115,7 +131,7 @@ TEST(FindCode, finds_a_kernel_by_its_demangled_name) {
       ">(ladder::Problem, ladder::Operands)",
       90);
   ASSERT_TRUE(code) << code.status().message();
-  const auto decoded = decode(code.value().bytes);
+  const auto decoded = decode(code.value());
   const auto loop = hot_loop(decoded);
   ASSERT_TRUE(loop);
   const auto mix = mix_of(std::span(decoded).subspan(loop.value().first, loop.value().size()));

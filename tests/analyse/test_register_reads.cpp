@@ -19,7 +19,7 @@ namespace ladder::analyse {
 namespace {
 
 // Cycles of a scheduler per multiply-add of the main loop.
-double cycles_of(std::span<const std::byte> kernel) {
+double cycles_of(const KernelCode& kernel) {
   const auto code = decode(kernel);
   const Loop loop = hot_loop(code).value();
   const auto body = std::span(code).subspan(loop.first, loop.last - loop.first + 1);
@@ -44,7 +44,7 @@ TEST(RegisterReads, TakeLittleTimeInTheMainLoopsOfLargeTiles) {
   std::size_t found = 0;
   for (const FileKernel& kernel : kernels.value()) {
     if (kernel.name.find("simt_tiles::kernel<") == std::string::npos) continue;
-    EXPECT_LT(cycles_of(kernel.code.bytes), kMost) << kernel.name;
+    EXPECT_LT(cycles_of(kernel.code), kMost) << kernel.name;
     ++found;
   }
   EXPECT_EQ(found, kForms * kLargeTiles.size());

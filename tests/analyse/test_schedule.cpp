@@ -97,7 +97,7 @@ TEST(Schedule, OfARungHasALineForEachInstruction) {
       ">(ladder::Problem, ladder::Operands)",
       90);
   ASSERT_TRUE(code) << code.status().message();
-  const auto decoded = decode(code.value().bytes);
+  const auto decoded = decode(code.value());
   const auto places = places_of(code.value());
   ASSERT_EQ(places.size(), decoded.size());
   const Loop loop = hot_loop(decoded).value();
