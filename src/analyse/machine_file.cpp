@@ -6,11 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <sstream>
-#include <system_error>
 
 #include "analyse/machine_code.hpp"
 #include "problem/number.hpp"
@@ -52,16 +49,6 @@ std::string plain(std::string name) {
 
 using Choose = const vgpu::image::Entry* (*)(std::span<const vgpu::image::Entry>, std::uint32_t);
 
-// Returns "" if the file cannot be read.
-std::string bytes_of(const std::string& file) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(file, error);
-  std::string bytes(error ? 0 : size, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return "";
-  return bytes;
-}
-
 // Decompressed images for this device from the file's fat binaries, selected by `choose`.
 std::vector<std::string> images_of(std::span<const std::byte> file, int cc, Choose choose) {
   constexpr std::string_view kMagic("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
@@ -82,10 +69,11 @@ std::vector<std::string> images_of(std::span<const std::byte> file, int cc, Choo
 }  // namespace
 
 Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc) {
-  const std::string all = bytes_of(file);
-  if (all.empty()) return Status(Code::kIo, file + ": cannot be read");
+  const auto all = read_file(file);
+  if (!all) return all.status();
   const std::string wanted = plain(std::string(kernel));
-  const auto cubins = images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_cubin);
+  const auto cubins =
+      images_of(std::as_bytes(std::span(all.value())), cc, vgpu::image::choose_cubin);
   for (const std::string& cubin : cubins) {
     try {
       const vgpu::sass::Cubin parsed(std::as_bytes(std::span(cubin)));
@@ -108,9 +96,9 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
 }
 
 Result<std::vector<FileKernel>> kernels_in(const std::string& cubin) {
-  const std::string all = bytes_of(cubin);
-  if (all.empty()) return Status(Code::kIo, cubin + ": cannot be read");
-  const auto bytes = std::as_bytes(std::span(all));
+  const auto all = read_file(cubin);
+  if (!all) return all.status();
+  const auto bytes = std::as_bytes(std::span(all.value()));
   std::vector<FileKernel> kernels;
   try {
     const vgpu::sass::Cubin parsed(bytes);
@@ -237,11 +225,11 @@ Disassembly disassemble(const KernelCode& code) {
 }
 
 Result<PtxText> find_ptx(const std::string& file, std::string_view kernel, int cc) {
-  const std::string all = bytes_of(file);
-  if (all.empty()) return Status(Code::kIo, file + ": cannot be read");
+  const auto all = read_file(file);
+  if (!all) return all.status();
   const std::string wanted = plain(std::string(kernel));
   for (const std::string& module :
-       images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_ptx)) {
+       images_of(std::as_bytes(std::span(all.value())), cc, vgpu::image::choose_ptx)) {
     std::istringstream lines(module.substr(0, module.find('\0')));
     PtxText text;
     int number = 0;
