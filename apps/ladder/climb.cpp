@@ -16,6 +16,7 @@
 #include "report/progress.hpp"
 #include "report/selection.hpp"
 #include "report/terminal.hpp"
+#include "report/text.hpp"
 #include "report/text_chart.hpp"
 
 namespace ladder::app {
@@ -42,15 +43,6 @@ struct ClimbOptions {
   std::optional<double> budget_s;  // of timing, per kernel
   bool has_report = false;         // the program has the verb `report`
 };
-
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:%@";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string safe = "'";
-  for (const char ch : word) safe += ch == '\'' ? "'\\''" : std::string(1, ch);
-  return safe + "'";
-}
 
 class Climb {
   using Clock = std::chrono::steady_clock;

@@ -12,13 +12,6 @@ namespace {
 
 constexpr double kNotable = 0.05;  // smaller relative changes explain nothing
 
-double pipe_ms(const Prediction& prediction, const std::string& name) {
-  for (const Pipe& pipe : prediction.pipes) {
-    if (pipe.name == name) return pipe.ms;
-  }
-  return 0;
-}
-
 double loads(const Explanation& e, bool shared) {
   if (!e.subject.tile) return -1;
   const Loads l = loads_per_result(*e.subject.tile, e.problem.k);
@@ -67,7 +60,7 @@ std::vector<Compare> compare(const Explanation& a, const Explanation& b) {
     const Prediction &pa = *a.prediction, &pb = *b.prediction;
     add("resident warps", pa.occupancy.warps, pb.occupancy.warps);
     add("resident blocks", pa.occupancy.blocks, pb.occupancy.blocks);
-    for (const Pipe& pipe : pa.pipes) add(pipe.name + ", ms busy", pipe.ms, pipe_ms(pb, pipe.name));
+    for (const Pipe& pipe : pa.pipes) add(pipe.name + ", ms busy", pipe.ms, pb.pipe_ms(pipe.name));
     add("predicted ms", pa.ms, pb.ms);
     add("predicted TFLOP/s", pa.tflops, pb.tflops);
   }
@@ -130,7 +123,7 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
   const Prediction& slower = change >= 0 ? pa : pb;
   const Explanation& slow = change >= 0 ? a : b;
   const Pipe& top = slower.pipes.front();
-  const double before = pipe_ms(pa, top.name), after = pipe_ms(pb, top.name);
+  const double before = pa.pipe_ms(top.name), after = pb.pipe_ms(top.name);
   if (before > 0 && std::abs(after / before - 1) >= kNotable) {
     sentences.push_back(
         fmt::format("{} needs {} of {}, the busiest pipe of {} ({:.0f}% of its time).", b.id,

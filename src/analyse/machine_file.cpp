@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extracts a kernel's machine code, disassembly and PTX from a program's file.
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <memory>
 #include <sstream>
 
 #include "analyse/machine_code.hpp"
+#include "engine/kernel.hpp"
 #include "problem/number.hpp"
 #include "report/files.hpp"
 #include "report/temporary.hpp"
@@ -21,13 +19,6 @@
 
 namespace ladder::analyse {
 namespace {
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text != nullptr ? text.get() : name;
-}
 
 // Removes the return type, spaces in template arguments, anonymous namespaces and the parameters,
 // so that different spellings of one kernel's name compare equal.
@@ -78,7 +69,7 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
     try {
       const vgpu::sass::Cubin parsed(std::as_bytes(std::span(cubin)));
       for (const vgpu::sass::KernelInfo& info : parsed.kernels()) {
-        if (info.name == kernel || plain(demangled(info.name)) == wanted)
+        if (info.name == kernel || plain(vgpu::demangle(info.name)) == wanted)
           return KernelCode{info.name,
                             {info.code.begin(), info.code.end()},
                             {reinterpret_cast<const std::byte*>(cubin.data()),
@@ -106,7 +97,7 @@ Result<std::vector<FileKernel>> kernels_in(const std::string& cubin) {
     const std::uint32_t reserved = parsed.target() >= 90 ? 1024 : 0;
     for (const vgpu::sass::KernelInfo& info : parsed.kernels()) {
       FileKernel& kernel = kernels.emplace_back();
-      kernel.name = demangled(info.name);
+      kernel.name = vgpu::demangle(info.name);
       kernel.code = {info.name,
                      {info.code.begin(), info.code.end()},
                      {bytes.begin(), bytes.end()},
@@ -240,7 +231,7 @@ Result<PtxText> find_ptx(const std::string& file, std::string_view kernel, int c
       if (at != std::string::npos && text.lines.empty()) {
         std::string name = line.substr(at + kEntry.size());
         name.resize(std::min(name.find_first_of("( "), name.size()));
-        if (name != kernel && plain(demangled(name)) != wanted) continue;
+        if (name != kernel && plain(vgpu::demangle(name)) != wanted) continue;
         text.first_line = number;
         text.lines.push_back(line);
       } else if (!text.lines.empty()) {

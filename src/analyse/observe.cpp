@@ -86,13 +86,6 @@ struct Seen {
   std::vector<Matrix> matrices;
 };
 
-Status fault_or(const Status& status) {
-  const std::string fault = virtual_gpu::last_fault();
-  if (fault.empty()) return status;
-  virtual_gpu::clear_fault();
-  return {Code::kLaunchFailed, fault.substr(0, fault.find('\n'))};
-}
-
 // Runs one traced launch.
 Result<Seen> launch_once(const KernelInfo& kernel, const Problem& problem) {
   const auto images = make_images(problem, {Values::kUniform, 1}, Precision::kIeee);
@@ -102,8 +95,9 @@ Result<Seen> launch_once(const KernelInfo& kernel, const Problem& problem) {
   const Operands operands = set.value().operands();
   const Tracing tracing;
   virtual_gpu::reset_counters();
-  if (Status status = kernel.launch(problem, operands, nullptr); !status) return fault_or(status);
-  if (Status status = synchronize(); !status) return fault_or(status);
+  if (Status status = kernel.launch(problem, operands, nullptr); !status)
+    return virtual_gpu::fault_or(status);
+  if (Status status = synchronize(); !status) return virtual_gpu::fault_or(status);
   auto counters = parse_counters(virtual_gpu::counters_json());
   if (!counters) return counters.status();
   if (counters.value().launches.empty())

@@ -211,6 +211,11 @@ std::string sentence(const Prediction& p, const Subject& subject) {
 
 }  // namespace
 
+double Prediction::pipe_ms(std::string_view name) const {
+  const auto found = std::ranges::find(pipes, name, &Pipe::name);
+  return found == pipes.end() ? 0 : found->ms;
+}
+
 Result<Prediction> predict(const Subject& subject, const Problem& problem, const Machine& machine) {
   const auto missing = [](const std::string& what) {
     return Status(Code::kUnsupportedProblem, what);

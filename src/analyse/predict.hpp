@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyse/bounds.hpp"
@@ -39,6 +40,8 @@ struct Prediction {
   double rounds = 0;  // iterations of the hot loop per warp
   SmRound round;      // one iteration of the hot loop with all resident blocks
   double l1_hits = 0;
+
+  double pipe_ms(std::string_view name) const;  // 0 if the prediction has no such pipe
 };
 
 // Inputs of the model: an observation, the machine code of the same kernel, and its hot loop.

@@ -11,7 +11,6 @@
 
 #include "report/files.hpp"
 #include "report/temporary.hpp"
-#include "tune/compile.hpp"
 
 namespace ladder::analyse {
 namespace {
@@ -312,13 +311,7 @@ Result<Build> build(const UserKernel& given, int cc, const fs::path& folder,
                         "-Xptxas=-v", "-o", library.string(), source.string()},
                        deadline, stop);
   if (!output) return output.status();
-  Build made;
-  made.library = library;
-  made.registers = tune::largest_before(output.value(), "registers");
-  made.shared_bytes = tune::largest_before(output.value(), "bytes smem");
-  made.spill_bytes = std::max(tune::largest_before(output.value(), "bytes spill stores"),
-                              tune::largest_before(output.value(), "bytes spill loads"));
-  return made;
+  return Build{tune::resources_in(output.value()), library};
 }
 
 Result<fs::path> build_code(const fs::path& file, int cc, const fs::path& folder,

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tune/process.hpp"
+#include "tune/compile.hpp"
 
 namespace ladder::analyse {
 
@@ -35,9 +35,8 @@ struct UserKernel {
   bool takes(std::string_view name) const;  // whether the arguments contain it
 };
 
-struct Build {
+struct Build : tune::Resources {
   std::filesystem::path library;
-  int registers = 0, spill_bytes = 0, shared_bytes = 0;
 };
 
 // Compiles into `folder` for compute capability `cc`, including PTX for the virtual GPU. `checkout`

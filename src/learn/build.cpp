@@ -10,7 +10,6 @@
 #include "problem/number.hpp"
 #include "report/files.hpp"
 #include "report/temporary.hpp"
-#include "tune/compile.hpp"
 
 namespace ladder::learn {
 namespace {
@@ -127,10 +126,7 @@ Result<Compilation> compile(const Exercise& exercise, const fs::path& file, cons
     return made;
   }
   made.library = library;
-  made.registers = tune::largest_before(done.output, "registers");
-  made.shared_bytes = tune::largest_before(done.output, "bytes smem");
-  made.spill_bytes = std::max(tune::largest_before(done.output, "bytes spill stores"),
-                              tune::largest_before(done.output, "bytes spill loads"));
+  static_cast<tune::Resources&>(made) = tune::resources_in(done.output);
   return made;
 }
 

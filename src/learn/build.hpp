@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "learn/exercise.hpp"
-#include "tune/process.hpp"
+#include "tune/compile.hpp"
 
 namespace ladder::learn {
 
@@ -16,10 +16,9 @@ namespace ladder::learn {
 // parameter.
 constexpr const char* kEntry = "ladder_exercise_call";
 
-struct Compilation {
+struct Compilation : tune::Resources {
   std::filesystem::path library;    // "" if nvcc rejected the file
   std::vector<std::string> errors;  // nvcc's messages, each with the source line that it is about
-  int registers = 0, spill_bytes = 0, shared_bytes = 0;
 };
 
 // Writes into `folder`. Errors: kInvalidArgument (no such file, no nvcc, not compiled in time).

@@ -29,13 +29,6 @@ Metrics metrics_of(const Json& launch, const char* key) {
   return metrics;
 }
 
-Status fault_or(const Status& status) {
-  const std::string fault = virtual_gpu::last_fault();
-  if (fault.empty()) return status;
-  virtual_gpu::clear_fault();
-  return {Code::kLaunchFailed, fault.substr(0, fault.find('\n'))};
-}
-
 }  // namespace
 
 Result<Counters> parse_counters(std::string_view text) {
@@ -74,8 +67,8 @@ Result<Counters> count(const KernelInfo& kernel, const Problem& any_types, const
   virtual_gpu::reset_counters();
   const auto start = std::chrono::steady_clock::now();
   if (Status status = kernel.launch(problem, operands.value().operands(), nullptr); !status)
-    return fault_or(status);
-  if (Status status = synchronize(); !status) return fault_or(status);
+    return virtual_gpu::fault_or(status);
+  if (Status status = synchronize(); !status) return virtual_gpu::fault_or(status);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   auto counters = parse_counters(virtual_gpu::counters_json());

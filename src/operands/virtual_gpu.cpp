@@ -42,6 +42,13 @@ void clear_fault() {
   if (const auto clear = entry<void()>("vgpuClearFault")) clear();
 }
 
+Status fault_or(const Status& status) {
+  const std::string fault = last_fault();
+  if (fault.empty()) return status;
+  clear_fault();
+  return {Code::kLaunchFailed, fault.substr(0, fault.find('\n'))};
+}
+
 void reset_counters() {
   if (const auto reset = entry<void()>("vgpuResetCounters")) reset();
 }

@@ -9,13 +9,6 @@
 namespace ladder::page {
 namespace {
 
-double pipe_ms(const analyse::Prediction& prediction, const std::string& name) {
-  for (const analyse::Pipe& pipe : prediction.pipes) {
-    if (pipe.name == name) return pipe.ms;
-  }
-  return 0;
-}
-
 void explain_rows(Contents& c, const analyse::Machine& machine, const Device& virtual_gpu) {
   for (const Pick& pick : c.rows) {
     const Row& row = *pick.row;
@@ -69,11 +62,10 @@ std::vector<RooflinePoint> points_of(const Contents& c) {
   std::vector<RooflinePoint> points;
   for (const analyse::Explanation& e : c.explained) {
     if (!e.prediction) continue;
-    const double l2_ms = pipe_ms(*e.prediction, "L2") + pipe_ms(*e.prediction, "copies from L2");
+    const double l2_ms = e.prediction->pipe_ms("L2") + e.prediction->pipe_ms("copies from L2");
     const double l2_bytes =
         l2_ms * 1e-3 * e.machine.l2_bytes_per_cycle * e.machine.sm_count * e.machine.clock_hz;
-    const double memory_bytes =
-        pipe_ms(*e.prediction, "device memory") * 1e-3 * e.machine.bandwidth;
+    const double memory_bytes = e.prediction->pipe_ms("device memory") * 1e-3 * e.machine.bandwidth;
     if (!(l2_bytes > 0) || !(memory_bytes > 0)) continue;
     points.push_back({e.id, e.measured ? e.measured->tflops : e.prediction->tflops, !e.measured,
                       flops(e.problem) / l2_bytes, flops(e.problem) / memory_bytes});

@@ -33,18 +33,6 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
-// Quotes a word for a shell command line. Users copy these commands from the page and run them, and
-// the rows may come from untrusted files.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,:/+@";
-  if (!text.empty() && text[0] != '-' && text.find_first_not_of(kPlain) == std::string::npos)
-    return text;
-  std::string word = "'";
-  for (const char ch : text) word += ch == '\'' ? "'\\''" : std::string(1, ch);
-  return word + "'";
-}
-
 // Removes white space from JSON. A user's own specification may be invalid JSON.
 std::string compact(const std::string& json) try {
   return json_text(parse_json<nlohmann::ordered_json>(json));

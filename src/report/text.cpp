@@ -72,6 +72,15 @@ std::string markdown_text(std::string_view text) {
   return safe;
 }
 
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._,:/+@=%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char ch : text) word += ch == '\'' ? "'\\''" : std::string(1, ch);
+  return word + "'";
+}
+
 std::string csv_field(std::string_view text) {
   std::string field(text);
   const bool formula =

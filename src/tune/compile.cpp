@@ -92,6 +92,13 @@ int largest_before(std::string_view output, std::string_view words) {
   return largest;
 }
 
+Resources resources_in(const std::string& output) {
+  return {.registers = largest_before(output, "registers"),  // "Used 128 registers"
+          .spill_bytes = std::max(largest_before(output, "bytes spill stores"),
+                                  largest_before(output, "bytes spill loads")),
+          .shared_bytes = largest_before(output, "bytes smem")};
+}
+
 Result<Compiler> Compiler::open(const SearchSpace& space, CompilerOptions options,
                                 Deadline deadline, const Stop& stop) {
   Compiler compiler;
@@ -247,10 +254,7 @@ Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& st
   if (result.value().end.status != 0)
     return failed(Compiled::Outcome::kFailed, first_error(output));
 
-  compiled.registers = largest_before(output, "registers");  // parses "Used 128 registers"
-  compiled.shared_bytes = largest_before(output, "bytes smem");
-  compiled.spill_bytes = std::max(largest_before(output, "bytes spill stores"),
-                                  largest_before(output, "bytes spill loads"));
+  static_cast<Resources&>(compiled) = resources_in(output);
   const bool spills = compiled.spill_bytes > 0;
   // The report is written last; an entry exists once its report does.
   Status kept = Status::ok();

@@ -32,14 +32,19 @@ struct CompilerOptions {
   std::filesystem::path cache;                  // folder; open_cache()'s default if empty
 };
 
-struct Compiled {
+// What ptxas reports: the maximum over the kernels of a file.
+struct Resources {
+  int registers = 0;  // per thread
+  int spill_bytes = 0;
+  int shared_bytes = 0;  // static, per block
+};
+Resources resources_in(const std::string& output);
+
+struct Compiled : Resources {
   enum class Outcome { kOk, kSpills, kFailed, kTimedOut, kStopped };
   Outcome outcome = Outcome::kFailed;
   std::string reason;             // one line, if not ok
   std::filesystem::path library;  // if ok
-  int registers = 0;              // per thread, the maximum over the kernels, as ptxas reports it
-  int spill_bytes = 0;
-  int shared_bytes = 0;  // static, per block
   bool cached = false;
 };
 

@@ -69,5 +69,12 @@ TEST(Rows, HaveNoControlCharactersInTheirWords) {
   EXPECT_FALSE(from_json(deep + std::string(200'000, ']') + "}", "rows"));
 }
 
+TEST(ShellWord, IsQuotedUnlessAShellTakesItLiterally) {
+  EXPECT_EQ(shell_word("results/h200/climb-4096.json"), "results/h200/climb-4096.json");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("~user"), "'~user'");
+  EXPECT_EQ(shell_word("it's $(here)"), "'it'\\''s $(here)'");
+}
+
 }  // namespace
 }  // namespace ladder

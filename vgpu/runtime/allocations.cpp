@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/kernel.hpp"
 #include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/modules.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -243,13 +241,6 @@ Function* Modules::function(const void* host_function_or_handle) {
 Variable* Modules::variable(const void* host_variable) {
   const auto found = variables_.find(host_variable);
   return found == variables_.end() ? nullptr : &found->second;
-}
-
-std::string demangle(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : name;
 }
 
 }  // namespace vgpu::runtime

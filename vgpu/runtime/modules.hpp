@@ -122,6 +122,4 @@ class Modules {
   std::vector<Variable> managed_;
 };
 
-std::string demangle(const std::string& name);
-
 }  // namespace vgpu::runtime
