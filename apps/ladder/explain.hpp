@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the analysing verbs: the selected machine, and the rows measured on it.
+// Shared by the analysing verbs: the selected machine, the rows measured on it, and the tables of
+// predictions against them.
 #pragma once
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyse/explanation.hpp"
 #include "report/json.hpp"
@@ -21,5 +23,10 @@ std::optional<Document> measured_rows(const std::string& path, const analyse::Ma
 std::optional<analyse::Measured> measured_of(const std::optional<Document>& document,
                                              std::string_view kernel, const Problem& problem,
                                              const analyse::Machine& machine);
+
+// Prints the tables of `ladder explain --accuracy`, or puts them between the marks of the file
+// `into`. Returns the exit status.
+int print_accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machine& machine,
+                   const std::string& into);
 
 }  // namespace ladder::app

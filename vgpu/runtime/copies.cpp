@@ -31,11 +31,6 @@ std::size_t extent(std::size_t pitch, Plane plane) {
   return overflow ? std::numeric_limits<std::size_t>::max() : bytes;
 }
 
-void check_kind(cudaMemcpyKind kind) {
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-    refuse(cudaErrorInvalidMemcpyDirection);
-}
-
 // One side of a copy.
 struct Side {
   const char* name;  // "source", "destination"
@@ -130,6 +125,11 @@ void remark_unwritten(const Runtime& runtime, const char* function, const void* 
 }
 
 }  // namespace
+
+void check_kind(cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    refuse(cudaErrorInvalidMemcpyDirection);
+}
 
 void check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
                 const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
@@ -275,6 +275,14 @@ void submit_set(Runtime& runtime, Stream& stream, const char* function,
                [&runtime, function, what] { set_elements(runtime, function, what); });
 }
 
+void set_in(Runtime& runtime, cudaStream_t stream, const char* function, const SetWork& work) {
+  Stream& on = stream_for(runtime, stream);
+  if (capture_of(on) != nullptr)
+    record(on, work);
+  else
+    submit_set(runtime, on, function, work.what);
+}
+
 void copy_at_once(Runtime& runtime, const char* function, const CopyWork& work) {
   check_kind(work.what.kind);
   refuse_in_captured_default(runtime);
@@ -283,127 +291,3 @@ void copy_at_once(Runtime& runtime, const char* function, const CopyWork& work) 
 }
 
 }  // namespace vgpu::runtime
-
-using namespace vgpu::runtime;
-
-namespace {
-
-SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  return {{to, pitch, static_cast<unsigned>(value) & 255, 1, width, height}};
-}
-
-}  // namespace
-
-// Defines `name` and `nameAsync`, which fill as `operation` says, an expression of the parameters
-// and of `runtime`, `stream` and `function`, the name.
-#define VGPU_FILL_FORMS(name, operation, ...)                 \
-  cudaError_t name(__VA_ARGS__) {                             \
-    return call([&](Runtime& runtime) {                       \
-      const char* const function = #name;                     \
-      constexpr cudaStream_t stream = kDefaultStream;         \
-      refuse_in_captured_default(runtime);                    \
-      operation;                                              \
-    });                                                       \
-  }                                                           \
-  cudaError_t name##Async(__VA_ARGS__, cudaStream_t stream) { \
-    return call([&](Runtime& runtime) {                       \
-      const char* const function = #name "Async";             \
-      operation;                                              \
-    });                                                       \
-  }                                                           \
-  static_assert(true)
-
-void vgpu::runtime::set_in(Runtime& runtime, cudaStream_t stream, const char* function,
-                           const SetWork& work) {
-  Stream& on = stream_for(runtime, stream);
-  if (capture_of(on) != nullptr)
-    record(on, work);
-  else
-    submit_set(runtime, on, function, work.what);
-}
-
-VGPU_COPY_FORMS(cudaMemcpy, copy_work(to, bytes, from, bytes, bytes, 1, kind), void* to,
-                const void* from, size_t bytes, cudaMemcpyKind kind);
-VGPU_TWIN(cudaMemcpy, _ptds, 4);
-VGPU_TWIN(cudaMemcpyAsync, _ptsz, 5);
-
-namespace {
-
-CopyWork rectangle(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                   std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  check_kind(kind);
-  return copy_work(to, to_pitch, from, from_pitch, width, height, kind);
-}
-
-CopyWork between_peers(const Runtime& runtime, void* to, int to_device, const void* from,
-                       int from_device, std::size_t bytes) {
-  if (!runtime.has_device(to_device) || !runtime.has_device(from_device))
-    refuse(cudaErrorInvalidDevice);
-  return copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice);
-}
-
-}  // namespace
-
-VGPU_COPY_FORMS(cudaMemcpy2D, rectangle(to, to_pitch, from, from_pitch, width, height, kind),
-                void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                size_t height, cudaMemcpyKind kind);
-VGPU_TWIN(cudaMemcpy2D, _ptds, 7);
-VGPU_TWIN(cudaMemcpy2DAsync, _ptsz, 8);
-
-VGPU_COPY_FORMS(cudaMemcpyPeer, between_peers(runtime, to, to_device, from, from_device, bytes),
-                void* to, int to_device, const void* from, int from_device, size_t bytes);
-
-VGPU_FILL_FORMS(cudaMemset, set_in(runtime, stream, function, set_work(to, bytes, value, bytes, 1)),
-                void* to, int value, size_t bytes);
-VGPU_TWIN(cudaMemset, _ptds, 3);
-VGPU_TWIN(cudaMemsetAsync, _ptsz, 4);
-
-VGPU_FILL_FORMS(cudaMemset2D,
-                set_in(runtime, stream, function, set_work(to, pitch, value, width, height)),
-                void* to, size_t pitch, int value, size_t width, size_t height);
-VGPU_TWIN(cudaMemset2D, _ptds, 5);
-VGPU_TWIN(cudaMemset2DAsync, _ptsz, 6);
-
-namespace {
-
-// Uses the memory's own pitch. A three-dimensional fill is a sequence of two-dimensional fills.
-void set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
-            const cudaPitchedPtr& memory, int value, const cudaExtent& extent) {
-  for (std::size_t z = 0; z < extent.depth; ++z) {
-    auto* start = static_cast<std::byte*>(memory.ptr) + z * memory.ysize * memory.pitch;
-    set_in(runtime, stream, function,
-           set_work(start, memory.pitch, value, extent.width, extent.height));
-  }
-}
-
-}  // namespace
-
-VGPU_FILL_FORMS(cudaMemset3D, set_3d(runtime, stream, function, memory, value, extent),
-                cudaPitchedPtr memory, int value, cudaExtent extent);
-VGPU_TWIN(cudaMemset3D, _ptds, 3);
-VGPU_TWIN(cudaMemset3DAsync, _ptsz, 4);
-
-namespace {
-
-CopyWork box(const cudaMemcpy3DParms* what) {
-  if (what == nullptr) refuse();
-  return {*what};
-}
-
-CopyWork between_peers(const Runtime& runtime, const cudaMemcpy3DPeerParms* what) {
-  if (what == nullptr) refuse();
-  if (!runtime.has_device(what->srcDevice) || !runtime.has_device(what->dstDevice))
-    refuse(cudaErrorInvalidDevice);
-  return {{what->srcArray, what->srcPos, what->srcPtr, what->dstArray, what->dstPos, what->dstPtr,
-           what->extent, cudaMemcpyDeviceToDevice}};
-}
-
-}  // namespace
-
-VGPU_COPY_FORMS(cudaMemcpy3D, box(what), const cudaMemcpy3DParms* what);
-VGPU_TWIN(cudaMemcpy3D, _ptds, 1);
-VGPU_TWIN(cudaMemcpy3DAsync, _ptsz, 2);
-
-VGPU_COPY_FORMS(cudaMemcpy3DPeer, between_peers(runtime, what), const cudaMemcpy3DPeerParms* what);
-VGPU_TWIN(cudaMemcpy3DPeer, _ptds, 1);
-VGPU_TWIN(cudaMemcpy3DPeerAsync, _ptsz, 2);

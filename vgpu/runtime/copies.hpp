@@ -19,6 +19,7 @@ void set(Runtime& runtime, const char* function, void* to, std::size_t pitch, in
          Plane plane);
 
 // The checks of the above alone.
+void check_kind(cudaMemcpyKind kind);
 void check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
                 const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
 void check_set(Runtime& runtime, const char* function, void* to, std::size_t pitch, Plane plane);

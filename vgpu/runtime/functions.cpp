@@ -1,11 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel handles and kernel attributes.
+#include "runtime/functions.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "runtime/launch.hpp"
-#include "runtime/runtime.hpp"
+#include "engine/image_module.hpp"
+#include "runtime/occupancy.hpp"
+
+namespace vgpu::runtime {
+
+Function& known_function(Runtime& runtime, const void* handle) {
+  Function* function = runtime.modules.function(handle);
+  if (function == nullptr) refuse(cudaErrorInvalidResourceHandle);
+  return *function;
+}
+
+namespace {
+
+// A managed variable is shared by all devices, but here the module of each device would have its
+// own.
+void refuse_managed_elsewhere(const Runtime& runtime, const Function& function) {
+  if (Runtime::ordinal() == 0) return;
+  for (const Variable& variable : runtime.modules.managed_variables()) {
+    if (variable.binary != function.binary) continue;
+    refuse(cudaErrorNotSupported,
+           fmt::format(
+               "{}: managed variables are not implemented on other devices than the first ({})",
+               function.shown, variable.name));
+  }
+}
+
+}  // namespace
+
+const Kernel& loaded_kernel(Runtime& runtime, Function& function) {
+  try {
+    refuse_managed_elsewhere(runtime, function);
+    const Module& module = function.binary->module(
+        runtime.device(), runtime.memory, runtime.settings.engine, "kernel " + function.shown);
+    const Kernel* const kernel = module.find_kernel(function.name);
+    if (kernel == nullptr) {
+      refuse(cudaErrorInvalidDeviceFunction,
+             fmt::format("the code in the fat binary has no kernel {}", function.shown));
+    }
+    return *kernel;
+  } catch (Failure& failure) {
+    if (std::exchange(function.refusal_said, true)) failure.message.clear();
+    throw;
+  }
+}
+
+std::uint64_t most_cluster_blocks(const Function& function) {
+  return function.non_portable_cluster ? 16 : 8;
+}
+
+std::uint32_t known_registers(Runtime& runtime, Function& function) {
+  const auto registers = function.binary->registers(runtime.device(), function.name);
+  if (!registers && !std::exchange(function.registers_said, true)) {
+    say(fmt::format(
+        "the registers of {} are not known, and taken not to limit how many blocks fit: "
+        "there is no machine code for {} (-gencode arch=compute_{},code=sm_{})",
+        function.shown, runtime.device().id, runtime.device().target(), runtime.device().target()));
+  }
+  return registers.value_or(0);
+}
+
+int thread_limit(Runtime& runtime, Function& function) {
+  const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
+  const auto registers = function.binary->registers(runtime.device(), function.name);
+  const int by_registers = largest_block(runtime.device(), registers.value_or(0));
+  const int by_bounds =
+      attributes.max_threads == 0 ? kMostThreads : static_cast<int>(attributes.max_threads);
+  return std::min({kMostThreads, by_registers, by_bounds});
+}
+
+std::size_t dynamic_shared_limit(Runtime& runtime, Function& function) {
+  const std::size_t by_default = runtime.device().shared_per_block;
+  const std::size_t fixed = vgpu::attributes(loaded_kernel(runtime, function)).static_shared_bytes;
+  const std::size_t set =
+      function.max_dynamic_shared < 0 ? 0 : static_cast<std::size_t>(function.max_dynamic_shared);
+  return std::max(by_default - std::min(by_default, fixed), set);
+}
+
+cudaFuncAttributes attributes_of(Runtime& runtime, Function& function) {
+  const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
+  cudaFuncAttributes all{};
+  all.sharedSizeBytes = attributes.static_shared_bytes;
+  all.constSizeBytes = attributes.constant_bytes;
+  all.localSizeBytes = attributes.local_bytes;
+  all.maxThreadsPerBlock = thread_limit(runtime, function);
+  const auto registers = function.binary->registers(runtime.device(), function.name);
+  all.numRegs = static_cast<int>(registers.value_or(0));
+  all.ptxVersion = attributes.target;
+  all.binaryVersion = runtime.device().target();
+  all.maxDynamicSharedSizeBytes = function.max_dynamic_shared >= 0
+                                      ? function.max_dynamic_shared
+                                      : static_cast<int>(runtime.device().shared_per_block);
+  all.preferredShmemCarveout = function.shared_carveout;
+  all.nonPortableClusterSizeAllowed = function.non_portable_cluster ? 1 : 0;
+  all.clusterDimMustBeSet = attributes.cluster.count() != 0 ? 1 : 0;
+  all.requiredClusterWidth = static_cast<int>(attributes.cluster.x);
+  all.requiredClusterHeight = static_cast<int>(attributes.cluster.y);
+  all.requiredClusterDepth = static_cast<int>(attributes.cluster.z);
+  return all;
+}
+
+void say_unknown_registers(Runtime& runtime, const char* call, const Function& function) {
+  if (std::exchange(runtime.registers_said, true)) return;
+  say(
+      fmt::format("{}: numRegs of {} is given as 0: the fat binary has no machine code for {}; not "
+                  "said again of other kernels",
+                  call, function.shown, runtime.device().id));
+}
+
+}  // namespace vgpu::runtime
 
 using namespace vgpu::runtime;
 
@@ -77,38 +187,6 @@ cudaError_t cudaFuncGetParamInfo(const void* handle, size_t index, size_t* offse
     *offset = params[index].offset;
     if (size != nullptr) *size = params[index].size;
   });
-}
-
-cudaFuncAttributes vgpu::runtime::attributes_of(Runtime& runtime, Function& function) {
-  const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
-  cudaFuncAttributes all{};
-  all.sharedSizeBytes = attributes.static_shared_bytes;
-  all.constSizeBytes = attributes.constant_bytes;
-  all.localSizeBytes = attributes.local_bytes;
-  all.maxThreadsPerBlock = thread_limit(runtime, function);
-  const auto registers = function.binary->registers(runtime.device(), function.name);
-  all.numRegs = static_cast<int>(registers.value_or(0));
-  all.ptxVersion = attributes.target;
-  all.binaryVersion = runtime.device().target();
-  all.maxDynamicSharedSizeBytes = function.max_dynamic_shared >= 0
-                                      ? function.max_dynamic_shared
-                                      : static_cast<int>(runtime.device().shared_per_block);
-  all.preferredShmemCarveout = function.shared_carveout;
-  all.nonPortableClusterSizeAllowed = function.non_portable_cluster ? 1 : 0;
-  all.clusterDimMustBeSet = attributes.cluster.count() != 0 ? 1 : 0;
-  all.requiredClusterWidth = static_cast<int>(attributes.cluster.x);
-  all.requiredClusterHeight = static_cast<int>(attributes.cluster.y);
-  all.requiredClusterDepth = static_cast<int>(attributes.cluster.z);
-  return all;
-}
-
-void vgpu::runtime::say_unknown_registers(Runtime& runtime, const char* call,
-                                          const Function& function) {
-  if (std::exchange(runtime.registers_said, true)) return;
-  say(
-      fmt::format("{}: numRegs of {} is given as 0: the fat binary has no machine code for {}; not "
-                  "said again of other kernels",
-                  call, function.shown, runtime.device().id));
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* handle) {
