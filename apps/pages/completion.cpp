@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -8,10 +9,8 @@
 namespace ladder::pages {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : " ") + word;
-  return all;
+std::string joined(const std::vector<std::string>& words, const char* between = " ") {
+  return fmt::format("{}", fmt::join(words, between));
 }
 
 // "-o", "--output": as they are typed.
@@ -72,11 +71,8 @@ std::string bash_level(const Program& program, const CLI::App& app) {
   std::string text = "      case \"$previous\" in\n";
   for (const CLI::Option* option : shown_options(app)) {
     if (is_flag(*option) || typed_names(*option).empty()) continue;
-    std::string pattern;
-    for (const std::string& name : typed_names(*option))
-      pattern += (pattern.empty() ? "" : "|") + name;
     const auto* words = words_of(program, *option);
-    text += fmt::format("        {}) {} return ;;\n", pattern,
+    text += fmt::format("        {}) {} return ;;\n", joined(typed_names(*option), "|"),
                         words != nullptr
                             ? fmt::format("words='{}'; _{}_offer;", joined(*words), program.name)
                             : fmt::format("_{}_files;", program.name));
@@ -96,8 +92,10 @@ std::string bash(const Program& program) {
   std::string cases;
   for (const CLI::App* verb : shown_verbs(program.app))
     cases += fmt::format("    {})\n{}      ;;\n", verb->get_name(), bash_level(program, *verb));
+  const std::vector<std::string> verbs = verb_names(program.app);
   // The words are split at '=' and ':' by bash; they are put together again here.
-  return fmt::format(R"(# bash completion of {0}
+  return fmt::format(
+      R"(# bash completion of {0}
 _{0}() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} verb= words= i start
   local line=${{COMP_LINE:0:COMP_POINT}}
@@ -119,19 +117,11 @@ _{0}() {{
 }}
 complete -F _{0} {0}
 )",
-                     program.name,
-                     [&] {
-                       std::string pattern;
-                       for (const std::string& verb : verb_names(program.app))
-                         pattern += (pattern.empty() ? "" : "|") + verb;
-                       return pattern.empty() ? std::string("'--'") : pattern;
-                     }(),
-                     bash_level(program, program.app),
-                     program.runs_program
-                         ? "      [[ $current == -* ]] || mapfile -t COMPREPLY < <(compgen -c -- "
-                           "\"$current\"; compgen -f -- \"$current\")\n"
-                         : "",
-                     cases);
+      program.name, verbs.empty() ? "'--'" : joined(verbs, "|"), bash_level(program, program.app),
+      program.runs_program ? "      [[ $current == -* ]] || mapfile -t COMPREPLY < <(compgen -c -- "
+                             "\"$current\"; compgen -f -- \"$current\")\n"
+                           : "",
+      cases);
 }
 
 std::string zsh_action(const Program& program, const CLI::Option& option) {

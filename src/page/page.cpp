@@ -113,9 +113,9 @@ std::string tables(const Contents& c) {
                             escape(column.text(row, derived)));
       std::string note =
           row.verdict.ok() || row.verdict.reason.empty() ? row.note : row.verdict.reason;
-      for (const auto* timing : {row.timing ? &*row.timing : nullptr}) {
-        if (timing == nullptr) continue;
-        for (const std::string& alarm : timing->alarms) note += (note.empty() ? "" : "; ") + alarm;
+      if (row.timing) {
+        for (const std::string& alarm : row.timing->alarms)
+          note += (note.empty() ? "" : "; ") + alarm;
       }
       body += fmt::format("<td class=\"left\">{}</td></tr>\n", escape(note));
     }

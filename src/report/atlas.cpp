@@ -18,14 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "ladder-atlas";
 
-template <class T>
-T named(const std::string& text, std::span<const T> choices) {
-  for (const T choice : choices) {
-    if (text == to_string(choice)) return choice;
-  }
-  throw std::runtime_error("unknown word '" + text + "'");
-}
-
 // The distinct keys of all rows, in order of first appearance.
 template <class Key>
 auto distinct(const Atlas& atlas, Key key) {
@@ -85,8 +77,8 @@ Result<Atlas> atlas_from_json(const std::string& text) {
     for (const Json& j : all.at("rows")) {
       AtlasRow r;
       r.kernel = j.at("kernel");
-      r.precision = named(j.at("precision").get<std::string>(), precisions());
-      r.distribution = named(j.at("distribution").get<std::string>(), distributions());
+      r.precision = named(j.at("precision"), precisions());
+      r.distribution = named(j.at("distribution"), distributions());
       r.problem = make_problem(j.at("m"), j.at("n"), j.at("k"));
       r.errors.normwise = j.at("normwise");
       r.errors.componentwise = j.at("componentwise");

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -24,20 +23,6 @@ double number(const Json& value) {
 }
 std::optional<double> maybe_of(const Json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());
-}
-
-// Returns the value among `choices` whose name is the text.
-template <class T>
-T named(const Json& json, std::span<const T> choices) {
-  const auto text = json.get<std::string>();
-  for (const T choice : choices) {
-    if (text == to_string(choice)) return choice;
-  }
-  throw std::runtime_error("unknown word '" + text + "'");
-}
-template <class T>
-T named(const Json& json, std::initializer_list<T> choices) {
-  return named(json, std::span<const T>(choices.begin(), choices.size()));
 }
 
 // Absent fields have the values that json_of(Problem) leaves out.

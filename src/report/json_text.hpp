@@ -3,6 +3,8 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
+#include <initializer_list>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -42,6 +44,20 @@ Json printable_json(std::string_view text) {
 template <class Json>
 std::string json_text(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+// Returns the value among `choices` whose name is the text `json`. Throws std::exception.
+template <class T, class Json>
+T named(const Json& json, std::span<const T> choices) {
+  const auto text = json.template get<std::string>();
+  for (const T choice : choices) {
+    if (text == to_string(choice)) return choice;
+  }
+  throw std::runtime_error("unknown word '" + text + "'");
+}
+template <class T, class Json>
+T named(const Json& json, std::initializer_list<T> choices) {
+  return named(json, std::span<const T>(choices.begin(), choices.size()));
 }
 
 }  // namespace ladder

@@ -2,6 +2,7 @@
 #include "report/machine_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -32,12 +33,6 @@ std::optional<double> plausible_clock(double hz) {
 std::optional<double> plausible_flops(double flops, std::optional<double> clock_hz) {
   const double most = clock_hz ? *clock_hz * kMostFlopsPerCycle : kMostFlops;
   return between(flops, kLeastFlops, most) ? std::optional(flops) : std::nullopt;
-}
-
-std::string joined(const std::vector<std::string>& parts, const char* between) {
-  std::string all;
-  for (const std::string& part : parts) all += (all.empty() ? "" : between) + part;
-  return all;
 }
 
 }  // namespace
@@ -94,14 +89,14 @@ std::string rates_text(const host::Rates& r) {
     nearer = bandwidth;
     reads.push_back(fmt::format("{} GB/s from {}", figure(bandwidth / kGiga), where));
   }
-  if (!reads.empty()) shown.push_back("reads " + joined(reads, ", "));
+  if (!reads.empty()) shown.push_back(fmt::format("reads {}", fmt::join(reads, ", ")));
   std::string text = shown.empty() ? "nothing measured" : fmt::format("measured, {}: ", r.target);
-  text += joined(shown, "; ");
+  text += fmt::format("{}", fmt::join(shown, "; "));
   if (!missing.empty())
     text += fmt::format(
         "; left out, because what was measured cannot be true or changed meanwhile (a shared or "
         "virtual machine): {}",
-        joined(missing, ", "));
+        fmt::join(missing, ", "));
   return text;
 }
 
