@@ -15,8 +15,9 @@
 namespace ladder::analyse {
 namespace {
 
-// Problem size: multiples of every rung's tile, with a depth divisible by 8, 16, 24, 32 and 64.
-constexpr std::int64_t kSide = 256, kDepth = 192, kDepths = 3;
+// Problem size: multiples of every rung's tile, with a depth divisible by 8, 16, 24, 32 and 64; of
+// kernels of 8-bit operands by 128, too.
+constexpr std::int64_t kSide = 256, kDepth = 192, kDepthOfBytes = 2 * kDepth, kDepths = 3;
 constexpr const char* kTensorProducts[] = {"sm__inst_executed_pipe_tensor_op_hmma.sum",
                                            "sm__inst_executed_pipe_tensor_op_gmma.sum"};
 
@@ -183,14 +184,14 @@ std::int64_t like_ld(std::int64_t ld, std::int64_t least) {
   return ld >= least ? ld : ld + (least - ld + kElements - 1) / kElements * kElements;
 }
 
-// The observed problem of that depth, with the alignment of the rows of `like` where the kernel
-// takes it.
+// The observed problem of depth `depth`, with the alignment of the rows of `like` where the kernel
+// takes it. `deepest` is the depth of the largest observed problem.
 Problem observed(const KernelInfo& kernel, const Problem& like, std::int64_t depth,
-                 const Device& device) {
+                 std::int64_t deepest, const Device& device) {
   const Problem tight = in_types_of(kernel, make_problem(kSide, kSide, depth, 1, like.beta));
   Problem alike = tight;
-  alike.lda = like_ld(like.lda, kDepth * kDepths);
-  alike.ldb = like_ld(like.ldb, tight.op_b == Op::kNone ? kSide : kDepth * kDepths);
+  alike.lda = like_ld(like.lda, deepest);
+  alike.ldb = like_ld(like.ldb, tight.op_b == Op::kNone ? kSide : deepest);
   alike.ldc = like_ld(like.ldc, kSide);
   return kernel.accepts(alike, device) ? alike : tight;
 }
@@ -203,9 +204,10 @@ Result<Observation> observe(const KernelInfo& kernel, const Device& device, cons
   Observation seen;
   std::array<CountedLaunch, kDepths> launches;
   std::array<double, kDepths> depths{};
+  const std::int64_t step = bytes_of(kernel.in) == 1 ? kDepthOfBytes : kDepth;
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    const std::int64_t depth = kDepth * static_cast<std::int64_t>(i + 1);
-    seen.problem = observed(kernel, like, depth, device);
+    const std::int64_t depth = step * static_cast<std::int64_t>(i + 1);
+    seen.problem = observed(kernel, like, depth, step * kDepths, device);
     if (Status status = kernel.accepts(seen.problem, device); !status) return status;
     auto once = launch_once(kernel, seen.problem);
     if (!once) return once.status();

@@ -240,11 +240,14 @@ class Prediction(unittest.TestCase):
         self.assertGreater(compared, 20)
 
     def test_counts_scale_exactly(self):
-        e = explained("r05", "--shape", "384x384x448", "--beta", "0")
-        compared = [c for c in e["counters"].values() if c["counted"] is not None]
-        self.assertGreater(len(compared), 10)
-        for name, c in e["counters"].items():
-            self.assertEqual(c["predicted"], c["counted"], name)
+        # r20 is counted at other depths than the rest: multiples of its stage, 128 steps of k
+        for rung, shape in (("r05", "384x384x448"), ("r20_fp8_f32", "256x256x512")):
+            e = explained(rung, "--shape", shape, "--beta", "0")
+            compared = [c for c in e["counters"].values() if c["counted"] is not None]
+            self.assertGreater(len(compared), 10)
+            for name, c in e["counters"].items():
+                self.assertEqual(c["predicted"], c["counted"], (rung, name))
+            self.assertEqual(e["schedule"]["warps"], 8, rung)  # those that multiply
 
 
 class Difference(unittest.TestCase):
