@@ -129,7 +129,7 @@ int examine() {
   const bool host_kernels =
       std::ranges::any_of(kernels(), [](const KernelInfo& k) { return k.place == Place::kHost; });
   const bool cuda = cuda_device_count() > 0 || !folder.empty();
-  fmt::print("{}\n", cuda           ? "Everything that climbs can climb: ladder climb"
+  fmt::print("{}\n", cuda           ? "CPU and CUDA kernels can run here: ladder climb"
                      : host_kernels ? "Only host rungs can run here: ladder climb --device cpu"
                                     : "Nothing can run here: scripts/setup, then build again");
   return cuda || host_kernels ? kOk : kFailed;

@@ -105,7 +105,7 @@ void add_new(CLI::App& app, Verb& chosen) {
   auto output = std::make_shared<std::string>();
   verb->add_option("NAME", *name, "rNN_idea")->required();
   verb->add_option("-o,--output", *output, "file; default NAME.cu here");
-  verb->footer("Examples:\n  ladder new r20_mine\n  ladder run r20_mine.cu");
+  verb->footer("Examples:\n  ladder new r99_mine\n  ladder run r99_mine.cu");
   verb->callback(
       [&chosen, name, output] { chosen = [name, output] { return run(*name, *output); }; });
 }

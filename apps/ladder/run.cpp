@@ -331,9 +331,10 @@ void add_run(CLI::App& app, Verb& chosen) {
   add_number(*verb, "--limit", o->limit_s, kSecondsRange, "seconds for everything; default 300");
   add_shared(*verb, *o);
   verb->footer(
-      "A crash, a hang or a fault of the kernel ends the child that runs it, and is told.\n"
+      "A crash, a hang or a fault of the kernel ends only the process that runs it, and is "
+      "reported.\n"
       "Examples:\n"
-      "  ladder new r20_mine && ladder run r20_mine.cu\n"
+      "  ladder new r99_mine && ladder run r99_mine.cu\n"
       "  ladder run mine.cu --args \"A, B, C, N\" --needs \"M == N && K == N\" "
       "--grid \"N / 16, N / 16\" --block \"16, 16\"\n"
       "  ladder run sgemm.cu --kernel sgemm_naive --grid \"CEIL_DIV(M, 32), CEIL_DIV(N, 32)\" "

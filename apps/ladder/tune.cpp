@@ -345,7 +345,7 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->add_option("--strategy", options->strategy, "auto, exhaustive or halving");
   constexpr Range<int> kJobs{1, 1024, "compilers at once, at least 1 and at most 1024"};
   add_number(*verb, "--jobs", options->jobs, kJobs,
-             "compilers at once; default one a hardware thread");
+             "compilers at once; default one per hardware thread");
   add_number(*verb, "--seed", options->seed, kSeedRange,
              "of the operands and of the order of candidates");
   verb->add_option("--json", options->json, "write every candidate here (docs/tuning.md)");

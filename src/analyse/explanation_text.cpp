@@ -134,7 +134,7 @@ void accesses(Lines& lines, const Explanation& e) {
     const bool shared = a.access.memory == Memory::kShared;
     const std::string elements = elements_of(a.access, e.subject.seen.matrices);
     const std::string what =
-        fmt::format("{} {} memory, {} B a lane, {}:{}", a.access.store ? "store to" : "load from",
+        fmt::format("{} {} memory, {} B per lane, {}:{}", a.access.store ? "store to" : "load from",
                     shared ? "shared" : "global", a.access.bytes, short_name(a.file), a.line);
     add(lines, "  {}", what);
     if (shared) {

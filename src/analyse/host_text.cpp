@@ -83,7 +83,7 @@ std::vector<std::string> to_text(const HostExplanation& e) {
   if (e.loop) {
     const HostMix& mix = e.loop->mix;
     say("");
-    say("THE HOT LOOP of {}, {} instructions a round", e.function->name, mix.instructions);
+    say("THE HOT LOOP of {}, {} instructions per round", e.function->name, mix.instructions);
     say("  products       {:.0f}, by {} arithmetic instructions of {} bits{}", mix.multiplies,
         mix.arithmetic, mix.vector_bytes * 8, mix.fused ? ", fused" : "");
     say("  loads, stores  {}, {}: {:.2f} a product instruction", mix.loads, mix.stores,
@@ -172,18 +172,18 @@ std::vector<Compare> compare(const HostExplanation& a, const HostExplanation& b)
     if (x != 0 || y != 0) rows.push_back({name, x, y});
   };
   row("threads", a.machine.threads, b.machine.threads);
-  row("bytes from L2 a FLOP", per_flop(a.traffic.l2, a), per_flop(b.traffic.l2, b));
-  row("bytes from L3 a FLOP", per_flop(a.traffic.l3, a), per_flop(b.traffic.l3, b));
-  row("bytes from memory a FLOP", per_flop(a.traffic.memory, a), per_flop(b.traffic.memory, b));
+  row("bytes from L2 per FLOP", per_flop(a.traffic.l2, a), per_flop(b.traffic.l2, b));
+  row("bytes from L3 per FLOP", per_flop(a.traffic.l3, a), per_flop(b.traffic.l3, b));
+  row("bytes from memory per FLOP", per_flop(a.traffic.memory, a), per_flop(b.traffic.memory, b));
   if (a.loop && b.loop) {
     const HostMix &x = a.loop->mix, &y = b.loop->mix;
     row("bits of a vector", 8 * x.vector_bytes, 8 * y.vector_bytes);
-    row("instructions a round", x.instructions, y.instructions);
-    row("products a round", x.multiplies, y.multiplies);
-    row("instructions a product", x.instructions / x.multiplies, y.instructions / y.multiplies);
-    row("loads and stores a product", (x.loads + x.stores) / x.multiplies,
+    row("instructions per round", x.instructions, y.instructions);
+    row("products per round", x.multiplies, y.multiplies);
+    row("instructions per product", x.instructions / x.multiplies, y.instructions / y.multiplies);
+    row("loads and stores per product", (x.loads + x.stores) / x.multiplies,
         (y.loads + y.stores) / y.multiplies);
-    row("additions that wait, a round", x.chained, y.chained);
+    row("additions that wait, per round", x.chained, y.chained);
   }
   for (const Pipe& p : a.pipes) row((p.name + ", ms").c_str(), p.ms, pipe_ms(b, p.name));
   row("predicted GFLOP/s", a.tflops * 1e3, b.tflops * 1e3);

@@ -111,8 +111,9 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
   if (pass_ms > 0) p.pipes.push_back({"pass over A and B", pass_ms});
   p.why = fmt::format(
       "{}A stage takes {:.0f} cycles (products {:.0f}, shared memory {:.0f}, copies {:.0f}{}{}), "
-      "{:.0f} of them a tile; {:.0f} more pass before and after, with {} tiles on the busiest SM. "
-      "The power cap is not in it.",
+      "{:.0f} stages per tile; {:.0f} more cycles pass before and after, with {} tiles on the "
+      "busiest SM. "
+      "The power cap is left out.",
       pass_ms > 0 ? fmt::format("Before the product A and B are split, {:.3g} of {:.3g} ms. ",
                                 pass_ms, p.ms)
                   : "",

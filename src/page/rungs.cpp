@@ -36,7 +36,7 @@ std::string accesses(const Explanation& e, analyse::Memory memory) {
     if (std::ranges::find(known, kind) != known.end()) continue;
     known.push_back(kind);
     std::string caption =
-        fmt::format("{}, {} B a lane, {}:{}. ", a.access.store ? "Store" : "Load", a.access.bytes,
+        fmt::format("{}, {} B per lane, {}:{}. ", a.access.store ? "Store" : "Load", a.access.bytes,
                     a.file.substr(a.file.find_last_of('/') + 1), a.line);
     if (memory == analyse::Memory::kShared) {
       caption += fmt::format("{} wavefront{}, at least {}; {}.", c.wavefronts,

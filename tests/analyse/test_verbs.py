@@ -362,7 +362,7 @@ class CpuRungs(unittest.TestCase):
 
     def test_two_rungs_differ(self):
         result = ends(0, "diff", "h03", "h04", "--shape", "128")
-        for words in ("h04_simd_pack was measured to be", "loads and stores a product",
+        for words in ("h04_simd_pack was measured to be", "loads and stores per product",
                       "--- h03_cache_block"):
             self.assertIn(words, result.stdout)
         result = ends(2, "diff", "h03", "r05")

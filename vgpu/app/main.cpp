@@ -266,8 +266,8 @@ int parse_and_run(int argc, char** argv) {
                      "; default: memory,race,init-global,sync (init: also shared and local memory)")
       ->type_name("LIST");
   app.add_flag("--fail-fast", options.fail_fast,
-               "fail a launch at the first finding, too, where hardware would go on: race, init, "
-               "sync");
+               "end a launch at its first finding, also at one with which hardware would go on: "
+               "race, init, sync");
   app.add_option("--counters", options.counters,
                  "write every launch's counters as JSON; %p becomes the process id. Without it "
                  "the first process writes FILE, others FILE.PID")
@@ -276,12 +276,13 @@ int parse_and_run(int argc, char** argv) {
   app.add_flag("--source", options.source,
                "count by source line too, and print the hottest (needs -lineinfo)");
   app.add_option("--kernel", options.settings["VGPU_KERNEL"],
-                 "record launches only whose kernel's name matches")
+                 "record only launches of kernels whose name matches (POSIX extended)")
       ->type_name("REGEX");
   app.add_option("--launch-skip", options.settings["VGPU_LAUNCH_SKIP"],
-                 "... and of them not the first N")
+                 "... and skip the first N of them")
       ->type_name("N");
-  app.add_option("--launch-count", options.settings["VGPU_LAUNCH_COUNT"], "... and N at most")
+  app.add_option("--launch-count", options.settings["VGPU_LAUNCH_COUNT"],
+                 "... and record at most N")
       ->type_name("N");
   app.add_option("--sample-blocks", options.settings["VGPU_SAMPLE_BLOCKS"],
                  "execute N blocks of a launch and scale; the others' results are not written")
@@ -318,9 +319,10 @@ int parse_and_run(int argc, char** argv) {
   app.add_flag("--update-baseline", options.update_baseline,
                "write the baseline instead of comparing; estimates with --estimates only")
       ->needs(baseline);
-  app.add_flag("--verbose", options.verbose,
-               "say for each file that uses CUDA which way it comes to the virtual GPU, and at the "
-               "end how many launches reused the results of earlier ones");
+  app.add_flag(
+      "--verbose", options.verbose,
+      "report for each file that uses CUDA how its calls reach the virtual GPU, and at the "
+      "end how many launches reused the results of earlier ones");
   bool instructions = false, devices = false, json = false;
   app.add_flag("--list-instructions", instructions,
                "print the instructions that are known, and end");

@@ -18,12 +18,13 @@ struct CheckName {
   const char *name, *remark;
   std::array<bool Checks::*, 2> parts;  // null: none
 };
-constexpr CheckName kCheckNames[] = {{"memory", " (on but for none)", {&Checks::memory}},
-                                     {"race", "", {&Checks::race}},
-                                     {"init", "", {&Checks::init, &Checks::init_shared}},
-                                     {"init-global", "", {&Checks::init}},
-                                     {"sync", "", {&Checks::sync}},
-                                     {"leak", "", {&Checks::leak}}};
+constexpr CheckName kCheckNames[] = {
+    {"memory", " (always on, except with none)", {&Checks::memory}},
+    {"race", "", {&Checks::race}},
+    {"init", "", {&Checks::init, &Checks::init_shared}},
+    {"init-global", "", {&Checks::init}},
+    {"sync", "", {&Checks::sync}},
+    {"leak", "", {&Checks::leak}}};
 constexpr const char *kAll = "all", *kNone = "none";
 
 // Takes the text before the next comma off a list.

@@ -131,9 +131,10 @@ TEST(Settings, BadValuesNameVariableAndRule) {
   EXPECT_EQ(from({{"VGPU_FAIL_FAST", "no"}}).error, "VGPU_FAIL_FAST: 'no': 0 or 1");
   EXPECT_FALSE(from({{"VGPU_FAIL_FAST", "0"}}).fail_fast);
   EXPECT_TRUE(from({}).fail_fast && from({{"VGPU_FAIL_FAST", "1"}}).fail_fast);
-  EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
-            "VGPU_CHECK: 'speed': known checks are memory (on but for none), race, init, "
-            "init-global, sync, leak, all and none");
+  EXPECT_EQ(
+      from({{"VGPU_CHECK", "race,speed"}}).error,
+      "VGPU_CHECK: 'speed': known checks are memory (always on, except with none), race, init, "
+      "init-global, sync, leak, all and none");
   const Settings off = from({{"VGPU_CHECK", "none"}});
   EXPECT_TRUE(from({{"VGPU_CHECK", "race"}}).checks.memory && from({}).checks.memory);
   EXPECT_FALSE(off.checks.memory || off.checks.race || off.checks.init || off.checks.sync ||
