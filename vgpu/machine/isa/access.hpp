@@ -29,6 +29,77 @@ template <u32 kCount = kLanes, class T>
 #endif
 }
 
+// Memory and marks that other host threads may change at the same time. What is read is the former
+// or the later value, and threads that write a mark write the same. Compilers do not vectorise
+// atomic accesses, so these are plain ones but for ThreadSanitizer.
+template <class T>
+[[gnu::always_inline]] inline T peek(const T& mark) {
+#ifdef __SANITIZE_THREAD__
+  return __atomic_load_n(&mark, __ATOMIC_RELAXED);
+#else
+  return mark;
+#endif
+}
+
+// The same address, hidden from the compiler, which would otherwise extract the lanes' numbers from
+// the vectors that it has just stored there.
+template <class T>
+[[gnu::always_inline]] inline const T* in_memory(const T* numbers) {
+  __asm__("" : "+r"(numbers));
+  return numbers;
+}
+
+// Loads kWords words per lane from at(lane) on: word w of lane i becomes row(w)[i], unless row(w) is
+// null. Whole vectors are stored, because the load of a row that was stored lane by lane has to wait
+// until all of it is in the cache.
+template <u32 kWords>
+[[gnu::always_inline]] inline void gather_words(auto at, auto row) {
+#if defined(__AVX2__) && !defined(__SANITIZE_THREAD__)
+  const auto lane = [&](u32 i) VGPU_INLINE {
+    if constexpr (kWords == 1)
+      return _mm_loadu_si32(at(i));
+    else if constexpr (kWords == 2)
+      return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at(i)));
+    else
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at(i)));
+  };
+  constexpr u32 kPart = 8, kParts = kVectorBytes / 32;
+  for (u32 first = 0; first < kLanes; first += kPart * kParts) {
+    __m256i rows[kParts][kWords];
+    for (u32 p = 0; p < kParts; ++p) {
+      __m128i fours[2][kWords];
+      for (u32 k = 0; k < 2; ++k) {
+        const u32 i = first + kPart * p + 4 * k;
+        const __m128i a = lane(i), b = lane(i + 1), c = lane(i + 2), d = lane(i + 3);
+        const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+        fours[k][0] = _mm_unpacklo_epi64(ab, cd);
+        if constexpr (kWords > 1) fours[k][1] = _mm_unpackhi_epi64(ab, cd);
+        if constexpr (kWords > 2) {
+          const __m128i upper_ab = _mm_unpackhi_epi32(a, b), upper_cd = _mm_unpackhi_epi32(c, d);
+          fours[k][2] = _mm_unpacklo_epi64(upper_ab, upper_cd);
+          fours[k][3] = _mm_unpackhi_epi64(upper_ab, upper_cd);
+        }
+      }
+      for (u32 w = 0; w < kWords; ++w) rows[p][w] = _mm256_set_m128i(fours[1][w], fours[0][w]);
+    }
+    for (u32 w = 0; w < kWords; ++w) {
+      if (row(w) == nullptr) continue;
+#if defined(__AVX512F__)
+      const __m512i lower = _mm512_maskz_broadcast_i64x4(0x0f, rows[0][w]);
+      _mm512_store_si512(row(w) + first,
+                         _mm512_mask_broadcast_i64x4(lower, 0xf0, rows[kParts - 1][w]));
+#else
+      _mm256_store_si256(reinterpret_cast<__m256i*>(row(w) + first), rows[0][w]);
+#endif
+    }
+  }
+#else
+  for (u32 w = 0; w < kWords; ++w) {
+    for (u32 i = 0; i < kLanes && row(w) != nullptr; ++i) row(w)[i] = peek(at(i)[w]);
+  }
+#endif
+}
+
 // Pattern of the lanes' addresses. The two frequent ones, contiguous and uniform, have cheap
 // special cases.
 enum class Pattern { kContiguous, kUniform, kScattered };

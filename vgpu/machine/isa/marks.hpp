@@ -6,17 +6,6 @@
 
 namespace vgpu::machine::VGPU_ISA {
 
-// Marks that other host threads may change at the same time. What is read is the former or the
-// later value, and threads that write a mark write the same. Compilers do not vectorise atomic
-// accesses, so these are plain ones but for ThreadSanitizer.
-template <class T>
-[[gnu::always_inline]] inline T peek(const T& mark) {
-#ifdef __SANITIZE_THREAD__
-  return __atomic_load_n(&mark, __ATOMIC_RELAXED);
-#else
-  return mark;
-#endif
-}
 // The words of an access without gaps between lanes: `count` words from `first`.
 struct Words {
   u64 first = 0, count = 0;

@@ -289,7 +289,7 @@ template <bool kWrite, u32 kWords>
                                       u32 mask, const u64* addresses) {
   const u64 first = addresses[__builtin_ctz(mask)];
   alignas(64) u64 places[kLanes], others[kLanes];
-  alignas(64) u32 entries[kLanes], foreign[kLanes];
+  alignas(64) u32 entries[kWords][kLanes], foreign[kLanes];
   for (u32 i = 0; i < kLanes; ++i) {
     places[i] = ((mask >> i & 1) != 0 ? addresses[i] : first) - marks.begin;
     others[i] = static_cast<u64>(places[i] >= marks.bytes);
@@ -305,18 +305,22 @@ template <bool kWrite, u32 kWords>
     if (either == 0 && !any_set(others)) return 0;
   }
   // Words that this launch has marked are in rows that it has parted.
+  const u64* const lanes = in_memory(places);
+  const auto word = [&](u32 i) VGPU_INLINE {
+    return reinterpret_cast<const u32*>(reinterpret_cast<u64>(marks.touched) + lanes[i]);
+  };
+  gather_words<kWords>(word, [&](u32 w) VGPU_INLINE { return entries[w]; });
   for (u32 w = 0; w < kWords; ++w) {
-#pragma GCC unroll 32
-    for (u32 i = 0; i < kLanes; ++i) entries[i] = peek(marks.touched[places[i] / 4 + w]);
     for (u32 i = 0; i < kLanes; ++i)
-      foreign[i] = (w == 0 ? 0 : foreign[i]) | known.is_foreign<kWrite>(entries[i]);
+      foreign[i] = (w == 0 ? 0 : foreign[i]) | known.is_foreign<kWrite>(entries[w][i]);
   }
   if (!any_set(foreign)) return 0;
-#pragma GCC unroll 32
-  for (u32 i = 0; i < kLanes; ++i) entries[i] = row_at(places[i]);
+  u32* const rows = entries[0];
+  gather_words<1>([&](u32 i) VGPU_INLINE { return marks.rows + places[i] / 4 / Shadow::kRowWords; },
+                  [&](u32) VGPU_INLINE { return rows; });
   return mask & lanes_where([&](u32 i) __attribute__((always_inline)) {
-           const u32 of_words = (known.is_parted(entries[i]) ^ 1) | foreign[i];
-           return (known.is_foreign<kWrite>(entries[i]) & of_words) != 0;
+           const u32 of_words = (known.is_parted(rows[i]) ^ 1) | foreign[i];
+           return (known.is_foreign<kWrite>(rows[i]) & of_words) != 0;
          });
 }
 

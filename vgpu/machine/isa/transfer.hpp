@@ -22,6 +22,18 @@ template <u32 kBytes, u32 kVector, bool kStore, class Address>
                                               u32 mask, u64 base, const Address* addresses,
                                               Pattern pattern) {
   using T = Word<kBytes>;
+  if constexpr (kBytes == 4 && !kStore) {
+    if (pattern == Pattern::kScattered && mask == kAllLanes) {
+      const Address* const at = in_memory(addresses);
+      gather_words<kVector>([&](u32 i)
+                                VGPU_INLINE { return reinterpret_cast<const u32*>(base + at[i]); },
+                            [&](u32 e) VGPU_INLINE -> u32* {
+                              const u32 offset = kVector == 1 ? insn.d : warp.lists[insn.list + e];
+                              return offset == kNone ? nullptr : slot<u32>(window, offset);
+                            });
+      return;
+    }
+  }
   for (u32 e = 0; e < kVector; ++e) {
     const u32 offset = kVector == 1 ? insn.d : warp.lists[insn.list + e];
     if (offset == kNone) continue;
