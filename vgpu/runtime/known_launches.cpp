@@ -17,9 +17,8 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // of all effects
 constexpr std::size_t kShare = 8;  // of the host's free memory, which all effects may take
 constexpr std::size_t kMostKnown = 512, kMostOfOneKey = 4;
 
-// All that a launch depends on, but for memory and textures.
-std::string key_of(const Kernel& kernel, const LaunchConfig& config,
-                   std::span<const std::byte> params) {
+// All that a launch depends on, but for parameters, memory and textures.
+std::string key_of(const Kernel& kernel, const LaunchConfig& config) {
   std::string key;
   const auto add = [&](const auto&... values) {
     (key.append(reinterpret_cast<const char*>(&values), sizeof values), ...);
@@ -31,7 +30,6 @@ std::string key_of(const Kernel& kernel, const LaunchConfig& config,
       config.stack_bytes, config.count, config.count_lines, config.trace,
       config.findings == nullptr, config.schedule.kind, config.schedule.seed, config.numerics,
       config.cooperative, config.in_clusters, config.registers, config.device, config.devices);
-  key.append(reinterpret_cast<const char*>(params.data()), params.size());
   return key;
 }
 
@@ -70,8 +68,9 @@ KnownLaunches::History& KnownLaunches::history_of(std::uint64_t hash) {
   return history;
 }
 
-bool KnownLaunches::repeat(const std::string& key, std::uint64_t hash, const LaunchConfig& config,
-                           LaunchReport& report, std::vector<Found>& found) {
+bool KnownLaunches::repeat(const std::string& key, std::uint64_t hash, std::uint64_t alike,
+                           const LaunchConfig& config, LaunchReport& report,
+                           std::vector<Found>& found) {
   for (auto known = known_.begin(); known != known_.end(); ++known) {
     if (known->hash != hash || known->textures != config.textures || known->key != key) continue;
     if (!known->effect.repeat(memory_, *memory_.changes())) continue;
@@ -81,7 +80,7 @@ bool KnownLaunches::repeat(const std::string& key, std::uint64_t hash, const Lau
     found = known->found;
     report.end_clock = config.begin_clock + known->clocks;
     ++reused_;
-    history_of(hash).executed = 1;
+    history_of(hash).executed = history_of(alike).executed = 1;
     return true;
   }
   return false;
@@ -109,20 +108,24 @@ LaunchTurn::LaunchTurn(KnownLaunches& launches, const Kernel& kernel, LaunchConf
   const bool alone = launches_.running_++ == 0;
   changes_ = launches_.memory_.changes();
   if (!may_repeat || !alone) return;
-  key_ = key_of(kernel, config, params);
-  hash_ = content_hash(key_.data(), key_.size());
+  key_ = key_of(kernel, config);
+  alike_ = content_hash(key_.data(), key_.size());
+  key_.append(reinterpret_cast<const char*>(params.data()), params.size());
+  hash_ = content_hash(key_.data(), key_.size(), 1);
 }
 
 bool LaunchTurn::repeat(LaunchReport& report, std::vector<Found>& found) {
   if (changes_ != nullptr && !key_.empty() &&
-      launches_.repeat(key_, hash_, config_, report, found)) {
+      launches_.repeat(key_, hash_, alike_, config_, report, found)) {
     noted_ = true;
     return true;
   }
-  KnownLaunches::History* const history = key_.empty() ? nullptr : &launches_.history_of(hash_);
-  const std::uint64_t before = history == nullptr ? 0 : history->executed++;
-  // A launch that never finds its memory unchanged is noted ever more rarely.
-  if (std::has_single_bit(before))
+  // A launch that never finds its memory unchanged is noted ever more rarely, and so are launches of
+  // a kernel whose parameters differ each time.
+  const auto is_due = [&](std::uint64_t hash) {
+    return std::has_single_bit(launches_.history_of(hash).executed++);
+  };
+  if (!key_.empty() && (is_due(hash_) | is_due(alike_)))
     changes_ = launches_.memory_.watch_changes();
   else
     key_.clear();

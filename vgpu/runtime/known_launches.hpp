@@ -41,14 +41,14 @@ class KnownLaunches {
     std::vector<Found> found;
     std::uint64_t clocks = 0;  // from its begin to its end
   };
-  // What happened to launches with this hash of their key. Several may share an entry, and only the
-  // last one has it.
+  // What happened to launches with this hash of their key, or of the key without parameters. Several
+  // may share an entry, and only the last one has it.
   struct History {
     std::uint64_t hash = 0;
     std::uint64_t executed = 0;  // since one was reused
   };
-  bool repeat(const std::string& key, std::uint64_t hash, const LaunchConfig& config,
-              LaunchReport& report, std::vector<Found>& found);
+  bool repeat(const std::string& key, std::uint64_t hash, std::uint64_t alike,
+              const LaunchConfig& config, LaunchReport& report, std::vector<Found>& found);
   History& history_of(std::uint64_t hash);
   void keep(Known launch);
   std::size_t most_bytes();  // that all effects may take
@@ -82,6 +82,7 @@ class LaunchTurn {
   Changes* changes_ = nullptr;
   std::string key_;  // "" if the launch is not reused
   std::uint64_t hash_ = 0, begin_ = 0;
+  std::uint64_t alike_ = 0;  // the hash without parameters
   std::optional<TouchedMemory> touched_;
   bool writes_ = false, noted_ = false;
 };
