@@ -105,9 +105,9 @@ class Memory {
   void track(bool by_block = true);
   Shadow* shadow() const;  // null if nothing is tracked
   void mark_written(const void* pointer, std::size_t bytes);
-  // For copies: bytes that are unwritten in the source become unwritten in the destination.
-  void copy_written(const void* to, const void* from, std::size_t bytes);
-
+  // Copies, unless the destination holds the same already. Bytes that are unwritten in the source
+  // become unwritten in the destination.
+  void copy(void* to, const void* from, std::size_t bytes);
   // Fills part of an allocation, unless it holds the value already, and marks it as written.
   void fill(void* to, int value, std::size_t bytes);
 

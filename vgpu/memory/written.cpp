@@ -62,27 +62,31 @@ void Memory::mark_written(const void* pointer, std::size_t bytes) {
   }
 }
 
-void Memory::copy_written(const void* to, const void* from, std::size_t bytes) {
+void Memory::copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
   const auto source = reinterpret_cast<std::uint64_t>(from),
              target = reinterpret_cast<std::uint64_t>(to);
+  bool known = false;    // whether all changes of the destination are noted, and both are written
   bool tracked = false;  // whether the source may have unwritten bytes
   {
     const std::lock_guard lock(impl_->mutex);
-    impl_->note_change(target, bytes);
-    if (impl_->shadow == nullptr || bytes == 0) return;
-    const Allocation* const block = impl_->find(source);
-    tracked = block != nullptr && !block->written;
-    if (tracked) {
-      Allocation* const other = impl_->tracked(target);
-      if (other == nullptr) return;
-      const bool in_doubt =
-          !impl_->doubts.empty() && impl_->shadow->first_in_doubt(source, bytes) != source + bytes;
-      if (other->written && !in_doubt) return;
-      if (in_doubt) impl_->part_by_part(*other);
-      impl_->shadow->copy_written(target, source, bytes);
-    }
+    const Allocation *const block = impl_->find(source), *const other = impl_->find(target);
+    tracked = impl_->shadow != nullptr && block != nullptr && !block->written;
+    known = impl_->changes != nullptr && impl_->changes->covers(target) && other != nullptr &&
+            !other->shared && other->written && !tracked && impl_->doubts.empty();
   }
-  if (!tracked) mark_written(to, bytes);
+  if (known && std::memcmp(to, from, bytes) == 0) return;
+  std::memmove(to, from, bytes);
+  if (!tracked) return mark_written(to, bytes);
+  const std::lock_guard lock(impl_->mutex);
+  impl_->note_change(target, bytes);
+  Allocation* const other = impl_->tracked(target);
+  if (other == nullptr) return;
+  const bool in_doubt =
+      !impl_->doubts.empty() && impl_->shadow->first_in_doubt(source, bytes) != source + bytes;
+  if (other->written && !in_doubt) return;
+  if (in_doubt) impl_->part_by_part(*other);
+  impl_->shadow->copy_written(target, source, bytes);
 }
 
 void Memory::fill(void* to, int value, std::size_t bytes) {

@@ -162,8 +162,7 @@ void copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch
     }
     remark_unwritten(runtime, function, target + row * to_pitch, source + row * from_pitch,
                      plane.width);
-    std::memmove(target + row * to_pitch, source + row * from_pitch, plane.width);
-    runtime.memory.copy_written(target + row * to_pitch, source + row * from_pitch, plane.width);
+    runtime.memory.copy(target + row * to_pitch, source + row * from_pitch, plane.width);
   }
 }
 

@@ -89,7 +89,7 @@ TEST_F(Doubts, StayWithTheBytesUntilTheyAreReadOrWritten) {
   expect_fault(kRead, "edge_of_product", "copy_words", {1}, {21}, out, in, 1);
   // A copy transfers the marks, also to memory that was fully written before.
   float* const copies = written<float>(32 * 32);
-  memory.copy_written(copies + 1, products, 32 * sizeof(float));
+  memory.copy(copies + 1, products, 32 * sizeof(float));
   EXPECT_EQ(doubt_in(copies, 21 * sizeof(float)), "");
   EXPECT_NE(doubt_in(copies + 21, sizeof(float)), "");
   memory.mark_written(copies + 21, sizeof(float));
@@ -199,7 +199,7 @@ TEST_F(UnwrittenReads, CopiesCarryTheMarksAlong) {
   int* const from = fresh<int>(32);
   int* const to = fresh<int>(32);
   memory.mark_written(from, 64);
-  memory.copy_written(to, from, 128);
+  memory.copy(to, from, 128);
   int* const out = fresh<int>(32);
   launch("copy_words", {1}, {16}, out, static_cast<const int*>(to), 1);
   expect_fault(kRead, "64 bytes into", "copy_words", {1}, {17}, out, static_cast<const int*>(to),

@@ -45,10 +45,14 @@ TEST_F(Changes, AreOfThePagesOfTheRange) {
 
 TEST_F(Changes, AreNotedByCopiesAndByAllocations) {
   const std::uint64_t before = changes->now();
-  memory.copy_written(data + 8 * kPage, data, kPage);
+  data[0] = 1;
+  memory.copy(data + 8 * kPage, data, kPage);
+  EXPECT_EQ(data[8 * kPage], 1);
   EXPECT_TRUE(changed(before, 8 * kPage, kPage));
   EXPECT_FALSE(changed(before, 0, kPage));
   const std::uint64_t second = changes->now();
+  memory.copy(data + 8 * kPage, data, kPage);
+  EXPECT_FALSE(changed(second, 8 * kPage, kPage)) << "it holds the same";
   void* const other = memory.allocate(100);
   EXPECT_TRUE(changes->any_since(second, reinterpret_cast<std::uint64_t>(other), 100));
 }
