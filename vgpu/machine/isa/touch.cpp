@@ -9,6 +9,7 @@ namespace vgpu::machine::VGPU_ISA {
 namespace {
 
 constexpr u32 kHalf = kLanes / 2;
+constexpr int kFew = 4;  // lanes that are looked at one by one
 
 // Stores the first values of words whose marks are locked.
 [[gnu::always_inline]] inline void store_words(u64 address, const u32* values, u64 count) {
@@ -324,6 +325,20 @@ template <bool kWrite, u32 kWords>
          });
 }
 
+// The same for few lanes.
+template <bool kWrite>
+[[gnu::always_inline]] inline u32 unsettled_few(const Known& known,
+                                                const observer::LaunchMarks& marks, u32 mask,
+                                                const u64* addresses, u32 bytes) {
+  u32 unsettled = 0;
+  for (const u32 i : SetBits(mask)) {
+    const u64 at = addresses[i] - marks.begin;
+    const bool settled = at >= marks.bytes || is_settled<kWrite>(known, marks, {at / 4, bytes / 4});
+    unsettled |= static_cast<u32>(!settled) << i;
+  }
+  return unsettled;
+}
+
 // Marks an access to words without gaps. stored: what it stores there, or null. False if a word's
 // mark may conflict.
 template <bool kWrite>
@@ -399,12 +414,15 @@ template <bool kWrite>
     }
     return;
   }
-  switch (bytes) {
-    case 4: mask = unsettled_lanes<kWrite, 1>(known, marks, mask, addresses); break;
-    case 8: mask = unsettled_lanes<kWrite, 2>(known, marks, mask, addresses); break;
-    case 16: mask = unsettled_lanes<kWrite, 4>(known, marks, mask, addresses); break;
-    default: break;
-  }
+  if (__builtin_popcount(mask) <= kFew)
+    mask = unsettled_few<kWrite>(known, marks, mask, addresses, bytes);
+  else
+    switch (bytes) {
+      case 4: mask = unsettled_lanes<kWrite, 1>(known, marks, mask, addresses); break;
+      case 8: mask = unsettled_lanes<kWrite, 2>(known, marks, mask, addresses); break;
+      case 16: mask = unsettled_lanes<kWrite, 4>(known, marks, mask, addresses); break;
+      default: break;
+    }
   if (mask != 0) touch_unsettled<kWrite>(warp, insn, mask, addresses, bytes, known, window);
 }
 
