@@ -22,7 +22,8 @@ template <u32 kBytes, u32 kVector, bool kStore, class Address>
                                               u32 mask, u64 base, const Address* addresses,
                                               Pattern pattern) {
   using T = Word<kBytes>;
-  if constexpr (kBytes == 4 && !kStore) {
+  // In shared memory single words have been faster lane by lane.
+  if constexpr (kBytes == 4 && !kStore && (kVector > 1 || sizeof(Address) == 8)) {
     if (pattern == Pattern::kScattered && mask == kAllLanes) {
       const Address* const at = in_memory(addresses);
       gather_words<kVector>([&](u32 i)
