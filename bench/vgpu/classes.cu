@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one instruction of a warp takes of the virtual GPU, by classes: nanoseconds of processor
 // time, the least of five launches of one warp. Each row is a loop of 32 such instructions in four
-// chains; isetp_sel, fsetp_fsel and imad_wide (a 64-bit sum) are of two instructions, and give the
-// time of both. `classes PART` measures the rows whose names have that part. From machine code of
-// sm_90.
+// chains; iadd3, isetp_sel, fsetp_fsel and imad_wide (a 64-bit sum) are of two instructions, and
+// give the time of both. `classes PART` measures the rows whose names have that part. From machine
+// code of sm_90.
 //
 //   build/bin/vgpu --no-reuse -- build/bin/classes
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace {
     out[threadIdx.x] = a[0] + a[1] + a[2] + a[3];                                       \
   }
 
-CHAIN(iadd3, int, "r", "{.reg .s32 t; add.s32 t, %0, %1; add.s32 %0, t, %2;}")
+CHAIN(iadd3, int, "r", "{.reg .s32 t; add.s32 t, %0, %1; add.s32 %0, t, %2;}")  // two
 CHAIN(imad, int, "r", "mad.lo.s32 %0, %0, %1, %2;")
 CHAIN(lop3, int, "r", "lop3.b32 %0, %0, %1, %2, 0xca;")
 CHAIN(shf, int, "r", "shf.l.wrap.b32 %0, %0, %1, 7;")
