@@ -120,8 +120,8 @@ bool LaunchTurn::repeat(LaunchReport& report, std::vector<Found>& found) {
     noted_ = true;
     return true;
   }
-  // A launch that never finds its memory unchanged is noted ever more rarely, and so are launches of
-  // a kernel whose parameters differ each time.
+  // A launch that never finds its memory unchanged is noted ever more rarely, and so are launches
+  // of a kernel whose parameters differ each time.
   const auto is_due = [&](std::uint64_t hash) {
     return std::has_single_bit(launches_.history_of(hash).executed++);
   };

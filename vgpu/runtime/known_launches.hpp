@@ -41,8 +41,8 @@ class KnownLaunches {
     std::vector<Found> found;
     std::uint64_t clocks = 0;  // from its begin to its end
   };
-  // What happened to launches with this hash of their key, or of the key without parameters. Several
-  // may share an entry, and only the last one has it.
+  // What happened to launches with this hash of their key, or of the key without parameters.
+  // Several may share an entry, and only the last one has it.
   struct History {
     std::uint64_t hash = 0;
     std::uint64_t executed = 0;  // since one was reused

@@ -49,9 +49,9 @@ template <class T>
   return numbers;
 }
 
-// Loads kWords words per lane from at(lane) on: word w of lane i becomes row(w)[i], unless row(w) is
-// null. Whole vectors are stored, because the load of a row that was stored lane by lane has to wait
-// until all of it is in the cache.
+// Loads kWords words per lane from at(lane) on: word w of lane i becomes row(w)[i], unless row(w)
+// is null. Whole vectors are stored, because the load of a row that was stored lane by lane has to
+// wait until all of it is in the cache.
 template <u32 kWords>
 [[gnu::always_inline]] inline void gather_words(auto at, auto row) {
 #if defined(__AVX2__) && !defined(__SANITIZE_THREAD__)
