@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "engine_fixture.hpp"
+#include "machine/operations.hpp"
 
 namespace {
 
@@ -91,6 +92,23 @@ TEST_F(MemorySpaces, Vectors) {
       EXPECT_EQ(out16[2 * i + k], in16[2 * i + 1 - k]);
     }
   }
+}
+
+TEST_F(MemorySpaces, LanesThatLoadFromAnywhere) {
+  int* const in = array<int>(4 * 32);
+  for (int i = 0; i < 4 * 32; ++i) in[i] = 1000 + i;
+  for (const vgpu::machine::Isa& isa : vgpu::machine::isas()) {
+    ASSERT_TRUE(vgpu::machine::use_isa(isa.code.name));
+    int* const out = array<int>(7 * 32);
+    const int* const from = in;
+    launch("permuted", {1}, {32}, from, from, from, out);
+    for (int i = 0; i < 32; ++i) {
+      const int first[] = {1, 2, 2, 4, 4, 4, 4}, word[] = {0, 0, 1, 0, 1, 2, 3};
+      for (int k = 0; k < 7; ++k)
+        EXPECT_EQ(out[7 * i + k], 1000 + i * 37 % 32 * first[k] + word[k]) << isa.code.name;
+    }
+  }
+  vgpu::machine::use_isa("");
 }
 
 TEST_F(MemorySpaces, LocalArrays) {

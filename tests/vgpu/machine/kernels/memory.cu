@@ -29,6 +29,15 @@ extern "C" __global__ void launch_values(unsigned* out) {
   out[3] = static_cast<unsigned>(grid);
 }
 
+extern "C" __global__ void permuted(const int* one, const int2* two, const int4* four, int* out) {
+  const int i = static_cast<int>(threadIdx.x), from = i * 37 % 32;
+  const int a = one[from];
+  const int2 b = two[from];
+  const int4 c = four[from];
+  int* const to = out + 7 * i;
+  to[0] = a, to[1] = b.x, to[2] = b.y, to[3] = c.x, to[4] = c.y, to[5] = c.z, to[6] = c.w;
+}
+
 extern "C" __global__ void variables(int* out) {
   out[0] = counter;
   out[1] = static_cast<int>(words[2][4]);
