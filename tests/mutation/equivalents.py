@@ -76,15 +76,17 @@ EQUIVALENT = {
     ],
     "The scales are first read after the barrier of a strip's first tile.": [
         ("barrier",
-         "__syncthreads();  // scales are there < split_strip<F, kExtra == Extra::kCount>(",
+         "__syncthreads();  // scales are there < "
+         "split_strip<F, kExtra == Extra::kCount, (4 * kFloat4s * kWide > kStripDepth)>(",
          SPLIT, ("split_at_once<",)),
     ],
     "A block also splits the next block's tile, into the same terms.": [
         ("bound",
-         "const bool inside = at < k && vector < x.vectors; < split_strip<F, kExtra == Extra::kCount>(",
+         "const bool inside = at < k && vector < x.vectors; < load(round);",
          SPLIT, ("split_at_once<",)),
         ("bound",
-         "if (t >= tiles || begin + t * kEdge >= padded) break; < split_strip<F, kExtra == Extra::kCount>(",
+         "if (tile >= tiles || first >= padded) break; < "
+         "split_strip<F, kExtra == Extra::kCount, (4 * kFloat4s * kWide > kStripDepth)>(",
          ("split_bf16", "split_fp16"), ("split_at_once<",)),
     ],
     "Each vector has its own block, and no block has a second group.": [
@@ -99,15 +101,6 @@ EQUIVALENT = {
           "first_pass<ladder::TermFormat<__half, 2>, 32, 2,",
           "first_pass<ladder::TermFormat<__half, 2>, 32, 4,",
           "first_pass<ladder::TermFormat<__half, 2>, 64, 4,")),
-    ],
-    "The cluster's last barrier: a block has received everything that is sent to it, and sends from registers.": [
-        ("barrier", "ptx::cluster_sync();  // no block exits while others send to it",
-         SPLIT,
-         ("split_strips<ladder::TermFormat<__half, 2>, false>",
-          "split_strips<ladder::TermFormat<__nv_bfloat16, 3>, false>")),
-    ],
-    "At this depth clusters have eight blocks, and a warp has a lane for each.": [
-        ("bound", "if (to >= work.blocks) return; < send_largest(0);", SPLIT, ("split_strips<",)),
     ],
     "No block has a second group of vectors here.": [
         ("bound",
@@ -260,19 +253,11 @@ EQUIVALENT = {
     ],
 }
 NOT_CAUGHT = {
-    "No cluster has more strips than there are slots in the guarded problems; those of split_fp16 catch it.": [
-        ("parity 0",
-         "ptx::mbarrier_wait(ptx::shared_address(&sLargest.full[slot]), it / kSlots % 2);",
-         ("guarded",), ("split_strips<",)),
-    ],
     "No problem was found that catches it with this tile.": [
         ("parity 1", WAIT_FOR_EMPTY_STAGE,
          TENSOR, ("64, 64, 13, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)1",)),
         ("barrier", "ptx::cluster_wait();",
          TENSOR, ("128, 128, 7, (ladder::Blocks)3, 128>, (ladder::tensor_tiles::Finish)0",)),
-    ],
-    "One more strip than there is: its terms belong to no vector, or are overwritten by the other operand's kernel, which runs later here.": [
-        ("bound", "if (it + 1 < count) send_largest(it + 1);", SPLIT, ("split_strips<",)),
     ],
     "An edge of C in a case that no problem has with this tile: beta, exceptional elements, pairs.": [
         ("bound",

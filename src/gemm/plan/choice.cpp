@@ -74,6 +74,7 @@ double prepass_cycles(const Problem& p, int sms) {
          guarded_cost::product *
              plan_split_tiles(p, format.cost, split_tiles(format.bk), sms).clocks +
          (guarded_cost::along_k * along + guarded_cost::across_k * across) * k +
+         (p.k > kStripsDepth ? guarded_cost::deep * across * k : 0) +
          (across > 0 ? guarded_cost::transposes : 0) + guarded_cost::outputs * m * n / sms;
 }
 

@@ -82,6 +82,10 @@ inline bool raw_is_a(const Problem& p) { return p.m > p.n; }
 bool fits_fused(const Problem& p, const Alignment& at);
 bool takes_fused(const Problem& p, const Alignment& at, bool guarded, int sms);
 
+// Up to this k, one kernel of the pre-pass splits M- and N-major operands. Beyond it, the strips
+// that clusters read twice exceed L2 together, and a second kernel splits.
+inline constexpr int kStripsDepth = 8192;
+
 // Predicted cycles of a guarded product with a pre-pass over both operands, and with a fused split;
 // infinite where it is not possible.
 struct GuardedCycles {

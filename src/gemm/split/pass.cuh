@@ -11,6 +11,7 @@
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
+#include "gemm/plan/choice.hpp"
 #include "gemm/split/pass_kernels.cuh"
 
 #include <algorithm>
@@ -102,7 +103,7 @@ Status split_operands(const SplitPass& pass, cudaStream_t stream) {
       return launch_at_once<F, 64, 8, kExtra>(pass, stream);
     }
   }
-  if (across && pass.k <= kDeepStripDepth) return launch_at_once<F, 256, 4, kExtra>(pass, stream);
+  if (across && pass.k <= kStripsDepth) return launch_at_once<F, 256, 4, kExtra>(pass, stream);
   if (Status s = launch_along<F, kExtra>(pass, stream); !s || !across) return s;
   return launch_across<F, kExtra == Extra::kCount>(pass, stream);
 }

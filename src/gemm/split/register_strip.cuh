@@ -19,8 +19,6 @@ constexpr int kStripVectors = 32;  // per strip
 // The largest k whose elements registers hold. For more, threads would need more registers, hence
 // fewer blocks per SM would be resident and loads would overlap less.
 constexpr int kStripDepth = kMostBlocks * kHeld * kPassThreads / kStripVectors;
-// The largest k of a deep strip. For more, the clusters' strips together exceed L2.
-constexpr int kDeepStripDepth = 8192;
 
 // Splits part `rank` of strip `strip`: kEdge * `tiles` elements along k per block.
 template <class F, bool kCount, bool kDeep>
