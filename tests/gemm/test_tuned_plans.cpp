@@ -111,6 +111,9 @@ TEST(TunedPlans, AFormOfAutoIsReadAndTaken) {
     EXPECT_EQ(std::holds_alternative<TensorPlan>(got.value().tiles), form == AutoForm::kPrepass);
     EXPECT_EQ(std::holds_alternative<FusedPlan>(got.value().tiles), form == AutoForm::kFused);
     EXPECT_NE(ieee.value().choice.kernel, "ladder_guarded");
+    if (form != AutoForm::kCudaCores) {
+      EXPECT_EQ(got.value().choice.why, "LADDER_PLANS has a measured plan");
+    }
   }
 }
 

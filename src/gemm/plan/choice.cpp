@@ -16,6 +16,8 @@
 namespace ladder {
 namespace {
 
+constexpr std::string_view kTuned = "LADDER_PLANS has a measured plan";
+
 // Predicted cycles on CUDA cores: of ladder_split_k (`small`) and ladder_large_tiles (`large`).
 struct CudaCoreCycles {
   double small, large;
@@ -134,14 +136,18 @@ KernelChoice choose_by_clocks(const Problem& p, const DeviceFacts& device) {
 KernelChoice choose_of_hopper(const Problem& p, Precision precision, const DeviceFacts& device) {
   switch (precision) {
     case Precision::kAuto:
-      if (gains_by_split(p, device))
+      if (gains_by_split(p, device)) {
+        const bool tuned =
+            TunedPlans::of_process().find_form(part_shape(p, {}), device.sms).has_value();
         return {"ladder_guarded",
-                "tensor cores gain more than the split pre-pass and the range check cost", true};
+                tuned ? kTuned
+                      : "tensor cores gain more than the split pre-pass and the range check cost",
+                true};
+      }
       [[fallthrough]];
     case Precision::kIeee: {
       if (const auto tuned = TunedPlans::of_process().find(part_shape(p, {}), device.sms)) {
-        return {tuned->large ? "ladder_large_tiles" : "ladder_split_k",
-                "LADDER_PLANS has a measured plan"};
+        return {tuned->large ? "ladder_large_tiles" : "ladder_split_k", kTuned};
       }
       const CudaCoreCycles cycles = cuda_core_cycles(p, device);
       if (cycles.small <= cycles.large)
