@@ -306,7 +306,7 @@ void fill_banks(Launch& launch) {
     const bool exact = (extent & (extent - 1)) == 0;
     return exact ? nearest : std::nextafterf(nearest, 1.0F);
   };
-  put(places.in_cluster, u32{cluster.count() > 1 ? 1u : 0u});
+  put(places.in_cluster, u32{config.in_clusters ? 1u : 0u});
   const struct {
     u32 extents[3];
     float reciprocals[3];

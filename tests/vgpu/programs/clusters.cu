@@ -25,6 +25,11 @@ __global__ void large(int* out) {
   if (out != nullptr) *out = tile[0];
 }
 
+__global__ void specified(int* out) { out[blockIdx.x] = __clusterDimIsSpecified() ? 1 : 0; }
+__global__ void __cluster_dims__(1, 1, 1) specified_as_one(int* out) {
+  out[blockIdx.x] = __clusterDimIsSpecified() ? 1 : 0;
+}
+
 namespace {
 
 struct Launch {
@@ -81,6 +86,11 @@ int main() {
           "ranks of 4x2");
   pairs<<<8, 32>>>(ranks_of_pairs.get());
   require(ranks_of_pairs.read() == std::vector{0, 1, 0, 1, 0, 1, 0, 1}, "ranks of pairs");
+  const DeviceArray<int> is_specified(2);
+  specified<<<2, 1>>>(is_specified.get());
+  require(is_specified.read() == std::vector{0, 0}, "no cluster dimension");
+  specified_as_one<<<2, 1>>>(is_specified.get());
+  require(is_specified.read() == std::vector{1, 1}, "a cluster dimension of one");
 
   const auto has = [](void (*kernel)(int*), int set, int width, int height, int non_portable) {
     cudaFuncAttributes f{};

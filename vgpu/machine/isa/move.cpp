@@ -51,6 +51,7 @@ u64 uniform_special(const Warp& warp, Special special) {
     case Special::kClusterNctaidZ: return config.cluster.z;
     case Special::kClusterCtarank: return block.rank;
     case Special::kClusterNctarank: return config.cluster.count();
+    case Special::kExplicitCluster: return config.in_clusters ? 1 : 0;
     default: return 0;
   }
 }

@@ -137,6 +137,11 @@ FunctionLowering::Value FunctionLowering::special(const Operand& operand, Regist
 void FunctionLowering::read_special(const Operand& operand, const Value& into, bool helper) {
   const auto found = find_special(operand.name);
   if (!found) refuse(fmt::format("special register {}", operand.name));
+  if (into.type == RegisterClass::kPredicate) {
+    const Value word = special(operand, RegisterClass::k32);
+    write(emit("setp.ne.b32", {word, constant(0, RegisterClass::k32)}, helper), Field::kD, into);
+    return;
+  }
   const char* const operation = into.type == RegisterClass::k64   ? "special.64"
                                 : into.type == RegisterClass::k32 ? "special.32"
                                                                   : "special.16";
