@@ -115,27 +115,16 @@ struct TermCounts {
   }
 };
 
-// Counts of a row or column in 16 bytes. Each of kThreads threads counts to 63 at most: the bound
-// then counts fewer elements than there are.
+// Counts of a row or column in 16 bytes, at most 65,535 each. A thread's counts are packed so that
+// sums of packed counts are those of the counts.
 struct PackedCounts {
-  static constexpr int kBits = 10;  // per level's count
-  static constexpr std::uint32_t kThreads = 16, kMostOfThread = 63;
-  static_assert(kBits * kLevels <= 32, "counts in one register");
-  static_assert(kThreads * kMostOfThread < 1 << kBits, "a row's or column's count fits");
+  static_assert(kLevels == 3, "two levels in one register, the third in another");
 
-  __device__ __forceinline__ static std::uint32_t packed(const TermCounts& counts) {
-    std::uint32_t all = 0;
-#pragma unroll
-    for (int i = 0; i < kLevels; ++i)
-      all |= min(counts.elements_above(i), kMostOfThread) << (kBits * i);
-    return all;
+  __device__ __forceinline__ static uint2 packed(const TermCounts& counts) {
+    return {counts.elements_above(0) | counts.elements_above(1) << 16, counts.elements_above(2)};
   }
   __device__ __forceinline__ static Census census_of(uint4 counts) {
-    constexpr std::uint32_t kMask = (1U << kBits) - 1;
-    Census census{counts.x, counts.y, {}, 0};
-#pragma unroll
-    for (int i = 0; i < kLevels; ++i) census.above[i] = counts.z >> (kBits * i) & kMask;
-    return census;
+    return {counts.x, counts.y, {counts.z & 0xFFFFU, counts.z >> 16, counts.w}, 0};
   }
 };
 

@@ -92,7 +92,6 @@ struct AcrossTile {
   static constexpr int kFloat4sOfVector = kEdge / 4,
                        kVectorsOfThread = kVectors * kFloat4sOfVector / kPassThreads;
   using Counts = TermCounts[kVectorsOfThread];
-  static_assert(kFloat4sOfVector == PackedCounts::kThreads);
 
   // Writes the terms of the tile at (k, vector) = (first, vector0) from `s` (k, vector). The
   // padding keeps columns free of bank conflicts.
@@ -118,16 +117,19 @@ struct AcrossTile {
     const int tid = static_cast<int>(threadIdx.x);
 #pragma unroll
     for (int i = 0; i < kVectorsOfThread; ++i) {
-      std::uint32_t above = PackedCounts::packed(counts[i]), seconds = counts[i].seconds;
+      uint2 above = PackedCounts::packed(counts[i]);
+      std::uint32_t seconds = counts[i].seconds;
 #pragma unroll
       for (int distance = kFloat4sOfVector / 2; distance > 0; distance /= 2) {
-        above += __shfl_xor_sync(0xFFFFFFFFU, above, distance);
+        above.x += __shfl_xor_sync(0xFFFFFFFFU, above.x, distance);
+        above.y += __shfl_xor_sync(0xFFFFFFFFU, above.y, distance);
         seconds |= __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);
       }
       if (tid % kFloat4sOfVector != 0) continue;
       uint4& s = sCounts[(tid + i * kPassThreads) / kFloat4sOfVector];
       s.y = seconds;
-      s.z = above;
+      s.z = above.x;
+      s.w = above.y;
     }
   }
 };
