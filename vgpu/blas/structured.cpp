@@ -62,6 +62,8 @@ struct Band {
     return blas::on_device(data, none ? 0 : (columns - 1) * ld + below + above + 1, kTypeOf<W>);
   }
 };
+template <class W>
+Band(W*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> Band<W>;
 
 template <class W>
 cublasStatus_t band_times_vector(const char* name, cublasHandle_t handle, cublasOperation_t op,

@@ -125,7 +125,9 @@ bool LaunchTurn::repeat(LaunchReport& report, std::vector<Found>& found) {
   const auto is_due = [&](std::uint64_t hash) {
     return std::has_single_bit(launches_.history_of(hash).executed++);
   };
-  if (!key_.empty() && (is_due(hash_) | is_due(alike_)))
+  const bool has_key = !key_.empty(), due = has_key && is_due(hash_),
+             alike_due = has_key && is_due(alike_);
+  if (due || alike_due)
     changes_ = launches_.memory_.watch_changes();
   else
     key_.clear();
