@@ -300,8 +300,8 @@ void store(Warp& warp, const Lane& lane) {
       });
 }
 
-// Of asynchronous stores, reductions and copies to shared memory of a cluster. As an H200 has it:
-// with a cluster dimension of one they execute.
+// Asynchronous stores, reductions and copies from registers or shared memory to shared memory of a
+// cluster are illegal without a cluster dimension. With one of 1 they execute (seen on an H200).
 void require_cluster(const Lane& lane) {
   if (!lane.warp.block->launch.config.in_clusters)
     illegal(lane,
@@ -337,10 +337,7 @@ void send(Warp& warp, const Lane& lane) {
 }
 
 void send_words(Warp& warp, const Lane& lane) {
-  // Seen on an H200; with a cluster dimension of one it executes.
-  if (!warp.block->launch.config.in_clusters)
-    illegal(lane,
-            "an asynchronous store in a kernel that was launched without a cluster dimension");
+  require_cluster(lane);
   const Insn& insn = lane.insn;
   const u32 bytes = u32{insn.bytes} * insn.width;
   const SharedPlace to =
