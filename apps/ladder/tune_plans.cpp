@@ -175,8 +175,8 @@ std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
     return fmt::format("{},outer,,,,,,,{},{:.3f}\n", to_string(problem), is_planned, one.median);
   if (plan.small.kernel == SmallKernel::kThin) {
     return fmt::format("{},{},{}x{},{},,,{},{:.0f},{},{:.3f}\n", to_string(problem),
-                       thin.direct ? "direct" : "thin", 1 << thin.lanes, thin.columns, swapped,
-                       thin.parts, thin.cycles, is_planned, one.median);
+                       kThinNames[static_cast<std::size_t>(thin.kind)], 1 << thin.lanes,
+                       thin.columns, swapped, thin.parts, thin.cycles, is_planned, one.median);
   }
   return fmt::format("{},tiles,{},{},,{},{},{:.0f},{},{:.3f}\n", to_string(problem), part.tile,
                      swapped, part.cluster, part.parts, part.cycles, is_planned, one.median);

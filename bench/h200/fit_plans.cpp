@@ -137,9 +137,10 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
       found = true;
     });
     if (!found) return false;
-  } else if (kernel == "thin" || kernel == "direct") {
+  } else if (const auto* const kind = std::ranges::find(kThinNames, kernel);
+             kind != kThinNames.end()) {
     row.kind = Kind::kThin;
-    row.thin.direct = kernel == "direct";
+    row.thin.kind = static_cast<ThinKind>(kind - kThinNames.begin());
     int lanes = 0;
     if (std::sscanf(words[2].c_str(), "%dx%d", &lanes, &row.thin.columns) != 2) return false;
     while (1 << row.thin.lanes < lanes) ++row.thin.lanes;
@@ -312,11 +313,12 @@ void report(const std::vector<Measured>& all) {
       constexpr const char* kNames[] = {"tiles", "thin", "large", "guarded"};
       char text[160];
       std::snprintf(text, sizeof text,
-                    "%s %d c%d p%d / %s%d x%d p%d / %d s%d%s /%s: %.2f us, predicted %.2f",
+                    "%s %d c%d p%d / %s %d x%d p%d / %d s%d%s /%s: %.2f us, predicted %.2f",
                     kNames[static_cast<int>(x.kind)], x.part.tile, x.part.cluster, x.part.parts,
-                    x.thin.direct ? "direct " : "", 1 << x.thin.lanes, x.thin.columns, x.thin.parts,
-                    x.large.tile, x.large.shares ? 1 : 0, x.large.packs ? " packed" : "",
-                    x.fused ? " fused" : "", x.us, cycles_of(of, x) / kCyclesPerUs);
+                    kThinNames[static_cast<int>(x.thin.kind)].data(), 1 << x.thin.lanes,
+                    x.thin.columns, x.thin.parts, x.large.tile, x.large.shares ? 1 : 0,
+                    x.large.packs ? " packed" : "", x.fused ? " fused" : "", x.us,
+                    cycles_of(of, x) / kCyclesPerUs);
       return std::string(text);
     };
     lost += std::log(chosen.us / best.us);

@@ -10,6 +10,7 @@
 #include "gemm/plan/costs.hpp"
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/direct_product.cuh"
+#include "gemm/simt/dot_product.cuh"
 #include "gemm/simt/thin_product.cuh"
 #include "part_job.cuh"
 
@@ -118,6 +119,63 @@ TEST(DirectProduct, EveryNumberOfThreadsPerColumn) {
   }
 }
 
+// A and B: how they lie, by how the kernel reads them. Only 4-byte loads take any of both.
+template <int M, int N, DotLoads kA, DotLoads kB>
+void expect_dots(const Shape& s, bool b_along, int skip) {
+  SCOPED_TRACE(std::to_string(M) + " x " + std::to_string(N) + " elements of " +
+               std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
+               ", loads " + std::to_string(static_cast<int>(kA)) + " and " +
+               std::to_string(static_cast<int>(kB)) + ", threads " + std::to_string(1 << s.lanes));
+  expect_job(s, b_along, skip, 0, [&](PartJob x) {
+    x.tiles_m = (s.m + M - 1) / M;
+    x.early = s.lanes % 2 == 0;
+    return launch_dependent("dots", dot_product<M, N, kA, kB>,
+                            std::int64_t{x.tiles_m} * ((s.n + N - 1) / N), 1, 1 << s.lanes, 0,
+                            nullptr, x);
+  });
+}
+
+template <int M, int N, DotLoads kA, DotLoads kB>
+void expect_every_dot() {
+  constexpr bool kAlong = kA == DotLoads::kAlongK || kB == DotLoads::kAlongK,
+                 kWide = kAlong || kA == DotLoads::kAcrossK || kB == DotLoads::kAcrossK;
+  for (int lanes = 5; 1 << lanes <= kMostDotThreads; ++lanes) {
+    for (const int k : {0, 1, 31, 100, 4 << lanes, (8 << lanes) + 4}) {
+      if (kAlong && k % 4 != 0) continue;
+      const bool a_along = kA == DotLoads::kAlongK || (kA == DotLoads::kSingle && lanes % 2 == 0),
+                 b_along = kB == DotLoads::kAlongK || (kB == DotLoads::kSingle && k % 3 == 1);
+      const int m = kA == DotLoads::kAcrossK ? 8 : M + 2, n = kB == DotLoads::kAcrossK ? 8 : N + 1;
+      expect_dots<M, N, kA, kB>({m, n, k, kWide ? 4 : 1, a_along, lanes % 3 != 0, lanes, 1},
+                                b_along, kWide ? 0 : 1);
+    }
+  }
+}
+
+TEST(DotProduct, OneElement) {
+  using enum DotLoads;
+  expect_every_dot<1, 1, kAlongK, kAlongK>();
+  expect_every_dot<1, 1, kAlongK, kSingle>();
+  expect_every_dot<1, 1, kSingle, kSingle>();
+}
+TEST(DotProduct, FourColumns) {
+  using enum DotLoads;
+  expect_every_dot<1, 4, kAlongK, kAlongK>();
+  expect_every_dot<1, 4, kAlongK, kAcrossK>();
+  expect_every_dot<1, 4, kAlongK, kSingle>();
+  expect_every_dot<1, 4, kSingle, kAlongK>();
+  expect_every_dot<1, 4, kSingle, kAcrossK>();
+  expect_every_dot<1, 4, kSingle, kSingle>();
+}
+TEST(DotProduct, FourByFour) {
+  using enum DotLoads;
+  expect_every_dot<4, 4, kAlongK, kAlongK>();
+  expect_every_dot<4, 4, kAlongK, kAcrossK>();
+  expect_every_dot<4, 4, kAlongK, kSingle>();
+  expect_every_dot<4, 4, kAcrossK, kAcrossK>();
+  expect_every_dot<4, 4, kAcrossK, kSingle>();
+  expect_every_dot<4, 4, kSingle, kSingle>();
+}
+
 TEST(ThinProduct, ScalesCWhereNothingIsMultiplied) {
   expect_product<ThinAcross<1, false>>({1, 5, 0, 0, true, true, 1, 1, 0.0F, 3.0F});
   expect_product<ThinAlong<1, 1, false>>({1, 5, 0, 0, true, true, 1, 1, 0.0F, 0.0F});
@@ -130,7 +188,8 @@ TEST(ThinPlan, SplitsKWhereColumnsAreFewAndNotWhereTheyFillTheDevice) {
     EXPECT_EQ(plan_thin({1, 16384, 256, true, along, true, true}, kSms).parts, 1);
     EXPECT_EQ(plan_thin({1, 64, 8, true, along, true, true}, kSms).parts, 1);
   }
-  EXPECT_EQ(plan_thin({kThinVectors + 1, 64, 1024, true, true, true, true}, kSms).cycles, 0);
+  EXPECT_NE(plan_thin({kThinVectors + 1, 64, 1024, true, true, true, true}, kSms).kind,
+            ThinKind::kRows);
 }
 
 TEST(ThinPlan, GivesEveryPartAStepAndFewSumsToOtherBlocks) {
@@ -142,6 +201,7 @@ TEST(ThinPlan, GivesEveryPartAStepAndFewSumsToOtherBlocks) {
           int plans = 0;
           each_thin_plan(x, sms, [&](const ThinPlan& plan) {
             ++plans;
+            if (plan.kind != ThinKind::kRows) return;
             const std::int64_t tiles = (x.cols + thin_columns(plan) - 1) / thin_columns(plan);
             EXPECT_GE(plan.parts, 1);
             EXPECT_LE(plan.parts, std::max<std::int64_t>(1, (k + 31) / 32));

@@ -177,10 +177,10 @@ PartShape part_shape(const Problem& p, const Alignment& at) {
   return {p.m,
           p.n,
           reads_ab(p) ? p.k : 0,
-          p.op_a == Op::kNone,
-          p.op_b != Op::kNone,
-          a_aligned && p.lda % 4 == 0,
-          b_aligned && p.ldb % 4 == 0};
+          is_a_k_major(p),
+          is_b_k_major(p),
+          a_aligned && (p.lda % 4 == 0 || (p.m == 1 && is_a_k_major(p))),
+          b_aligned && (p.ldb % 4 == 0 || (p.n == 1 && is_b_k_major(p)))};
 }
 
 PartShape swapped(const PartShape& x) {

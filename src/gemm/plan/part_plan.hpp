@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 namespace ladder {
 
@@ -24,6 +25,13 @@ struct PartShape {
 
 // The problem of a row-major call, and the one with A and B exchanged: C^T = B^T A^T.
 PartShape part_shape(const Problem& p, const Alignment& at);
+// Whether the elements of op(A)'s rows, or of op(B)'s columns, are neighbours in memory.
+constexpr bool is_a_k_major(const Problem& p) {
+  return p.op_a == Op::kNone || (p.m == 1 && p.lda == 1);
+}
+constexpr bool is_b_k_major(const Problem& p) {
+  return p.op_b != Op::kNone || (p.n == 1 && p.ldb == 1);
+}
 PartShape swapped(const PartShape& x);
 
 // Tiles (SmallKernel::kSplitK).
@@ -93,23 +101,34 @@ struct SidedPartPlan {
 };
 SidedPartPlan plan_sides(const PartShape& x, int sms);
 
-// Products of few rows (SmallKernel::kThin).
+// Products of few rows, columns or elements of C (SmallKernel::kThin).
 
 inline constexpr int kMostThinLanes = 8;                  // log2
 inline constexpr int kThinThreads = 256, kThinStep = 32;  // per block; k is split in such steps
 
-// Of a K-major B, 2^lanes threads compute `columns` columns; else, four. direct: a small product of
-// any number of rows, whose threads share nothing.
+enum class ThinKind {
+  kRows,    // 1 to kThinVectors rows. Of a K-major B, 2^lanes threads compute `columns` columns;
+            // else, four
+  kDirect,  // any small number of rows: threads that share nothing
+  kDots,    // any number of rows: a block of 2^lanes threads computes `columns` elements of C
+};
 struct ThinPlan {
-  bool along_k = false, direct = false;
+  ThinKind kind = ThinKind::kRows;
+  bool along_k = false;
   int lanes = 0, columns = 4, parts = 1;
   double cycles = 0;
 
   constexpr bool operator==(const ThinPlan& other) const {
-    return along_k == other.along_k && direct == other.direct && lanes == other.lanes &&
+    return kind == other.kind && along_k == other.along_k && lanes == other.lanes &&
            columns == other.columns && parts == other.parts;
   }
 };
+constexpr std::array<std::string_view, 3> kThinNames{"thin", "direct", "dots"};  // of each kind
+
+// A block's tile with ThinKind::kDots: 1 x 1, 1 x 4 or 4 x 4.
+constexpr int dot_rows(int outputs) { return outputs == 16 ? 4 : 1; }
+constexpr int dot_columns(int outputs) { return outputs == 1 ? 1 : 4; }
+inline constexpr int kMostDotThreads = 512;
 
 // Loads of four elements that a thread of the kernels has in flight: of a K-major B, and else.
 constexpr int thin_loads_along(int rows, int columns) {
@@ -123,7 +142,7 @@ constexpr int thin_blocks_along(int rows, int columns) {
 }
 constexpr int thin_blocks_across(int rows) { return rows == 1 ? 4 : rows <= 4 ? 3 : 2; }
 
-// Columns of a block.
+// Columns of a block of ThinKind::kRows.
 int thin_columns(const ThinPlan& plan);
 
 // Number of blocks that run concurrently, for a product of `rows` rows.
@@ -132,7 +151,7 @@ std::int64_t thin_capacity(const ThinPlan& plan, int rows, int sms);
 // Its predicted time.
 double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms);
 
-// Calls `visit` with every plan that is considered; none with more than kThinVectors rows.
+// Calls `visit` with every plan that is considered.
 void each_thin_plan(const PartShape& x, int sms, const std::function<void(const ThinPlan&)>& visit);
 
 // The plan of least predicted time; of 0 cycles where there is none.

@@ -87,11 +87,17 @@ void put_plan(Words& to, const SmallPlan& plan) {
   const auto& [part, swapped] = plan.sided;
   put(to, "kernel for",
       plan.kernel == SmallKernel::kOuterProduct ? "outer product"
-      : plan.thin.direct                        ? "the smallest products"
-      : plan.kernel == SmallKernel::kThin       ? "few rows or columns"
-                                                : "k-splits");
+      : plan.kernel == SmallKernel::kSplitK     ? "k-splits"
+      : plan.thin.kind == ThinKind::kDirect     ? "the smallest products"
+      : plan.thin.kind == ThinKind::kDots       ? "few elements of C"
+                                                : "few rows or columns");
   if (plan.kernel == SmallKernel::kOuterProduct) return;
   put(to, "computes C^T", swapped ? "yes" : "no");
+  if (plan.kernel == SmallKernel::kThin && plan.thin.kind == ThinKind::kDots) {
+    put(to, "elements of C per block", plan.thin.columns);
+    put(to, "threads per block", 1 << plan.thin.lanes);
+    return;
+  }
   if (plan.kernel == SmallKernel::kThin) {
     put(to, "threads per column", 1 << plan.thin.lanes);
     put(to, "columns at once", plan.thin.columns);

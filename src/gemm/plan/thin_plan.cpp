@@ -45,6 +45,30 @@ double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
                   4.0 * rows * static_cast<double>(x.k) * cols / (parts_cost::bytes_of_sm * sms));
 }
 
+// What the kernel reads of an operand for 128 k of a block: requests of a warp for cache lines.
+double dot_lines(int vectors, bool k_major, bool wide, std::int64_t extent) {
+  constexpr int kLoads = 4;
+  if (k_major) return kLoads * vectors;
+  return kLoads * (wide && vectors == 4 ? 1 : vectors) *
+         static_cast<double>(std::min<std::int64_t>(extent, 32));
+}
+
+// Dot products: every block reads all k of its tile, each thread four at once.
+double dot_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
+  const int rows = dot_rows(plan.columns), cols = dot_columns(plan.columns),
+            threads = 1 << plan.lanes;
+  const auto blocks = static_cast<double>(ceil_div(x.rows, rows) * ceil_div(x.cols, cols));
+  const auto rounds = static_cast<double>(ceil_div(std::max<std::int64_t>(x.k, 1), 4 * threads));
+  const double of_sm = std::ceil(blocks / sms);
+  const double lines = dot_lines(rows, x.a_k_major, x.a_aligned && x.rows % 4 == 0, x.rows) +
+                       dot_lines(cols, x.b_k_major, x.b_aligned && x.cols % 4 == 0, x.cols);
+  const double warps = of_sm * threads / 32;
+  return thin_cost::dots_launch + thin_cost::dots_latency * rounds +
+         thin_cost::dots_line * of_sm * std::ceil(static_cast<double>(x.k) / 128) * lines +
+         thin_cost::dots_warp * warps + thin_cost::dots_sum * plan.columns * warps +
+         thin_cost::block * blocks - (2 * blocks <= sms ? thin_cost::dots_early : 0);
+}
+
 }  // namespace
 
 int thin_columns(const ThinPlan& plan) {
@@ -59,7 +83,8 @@ std::int64_t thin_capacity(const ThinPlan& plan, int rows, int sms) {
 }
 
 double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
-  if (plan.direct) return direct_cycles(x, plan, sms);
+  if (plan.kind == ThinKind::kDirect) return direct_cycles(x, plan, sms);
+  if (plan.kind == ThinKind::kDots) return dot_cycles(x, plan, sms);
   const int rows = rows_of(x.rows), lanes = 1 << plan.lanes;
   const int columns = thin_columns(plan);
   const auto share =
@@ -113,7 +138,7 @@ void each_thin_plan(const PartShape& x, int sms,
   plan.along_k = x.b_k_major;
   if (x.k <= limit::direct_k && x.rows <= limit::direct_rows &&
       x.rows * x.cols <= limit::direct_elements) {
-    plan.direct = true;
+    plan.kind = ThinKind::kDirect;
     plan.columns = 1;
     const int widest = plan.along_k ? 5 : 0;
     for (plan.lanes = 0; plan.lanes <= widest && (plan.lanes == 0 || 1 << plan.lanes < 2 * x.k);
@@ -121,8 +146,23 @@ void each_thin_plan(const PartShape& x, int sms,
       plan.cycles = thin_cycles(x, plan, sms);
       visit(plan);
     }
-    plan.direct = false;
   }
+  for (const int outputs : {1, 4, 16}) {
+    const int rows = dot_rows(outputs), cols = dot_columns(outputs);
+    const bool is_own_transpose = rows == cols;
+    if ((is_own_transpose && x.turned) || (rows > 1 && x.rows == 1) || (cols > 1 && x.cols == 1) ||
+        x.k < limit::dots_k || ceil_div(x.rows, rows) * ceil_div(x.cols, cols) > limit::dots_blocks)
+      continue;
+    plan.kind = ThinKind::kDots;
+    plan.columns = outputs;
+    for (plan.lanes = 5;
+         1 << plan.lanes <= kMostDotThreads && (plan.lanes == 5 || 2 << plan.lanes < x.k);
+         ++plan.lanes) {
+      plan.cycles = thin_cycles(x, plan, sms);
+      visit(plan);
+    }
+  }
+  plan.kind = ThinKind::kRows;
   if (x.rows < 1 || x.rows > kThinVectors) return;
   const std::int64_t steps = std::max<std::int64_t>(1, ceil_div(x.k, kThinStep));
   const auto with_parts = [&] {

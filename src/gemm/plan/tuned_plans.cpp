@@ -15,10 +15,9 @@ namespace ladder {
 namespace {
 
 constexpr std::string_view kForm =
-    "M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE whole|shared [packed], thin|direct "
-    "straight|swapped LANES COLUMNS K-SPLITS, tiles TILE straight|swapped CLUSTER K-SPLITS, or "
-    "auto "
-    "cuda-cores|pre-pass|fused";
+    "M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE whole|shared [packed], "
+    "thin|direct|dots straight|swapped LANES COLUMNS K-SPLITS, "
+    "tiles TILE straight|swapped CLUSTER K-SPLITS, or auto cuda-cores|pre-pass|fused";
 constexpr std::string_view kForms[] = {"auto cuda-cores", "auto pre-pass", "auto fused"};
 
 std::string_view text_of(AutoForm form) { return kForms[static_cast<std::size_t>(form)]; }
@@ -47,8 +46,8 @@ std::string text_of(const SimtPlan& plan) {
        << (t.k_major ? "k" : "") << side << part.cluster << ' ' << part.parts;
   } else {
     const ThinPlan& thin = plan.small.thin;
-    to << (thin.direct ? "direct" : "thin") << side << (1 << thin.lanes) << ' ' << thin.columns
-       << ' ' << thin.parts;
+    to << kThinNames[static_cast<std::size_t>(thin.kind)] << side << (1 << thin.lanes) << ' '
+       << thin.columns << ' ' << thin.parts;
   }
   return to.str();
 }

@@ -4,6 +4,7 @@
 #include "device/launch_dependent.cuh"
 #include "gemm/call.hpp"
 #include "gemm/simt/direct_product.cuh"
+#include "gemm/simt/dot_product.cuh"
 #include "gemm/simt/part_tile.cuh"
 #include "gemm/simt/thin_product.cuh"
 #include "problem/accept.hpp"
@@ -112,6 +113,47 @@ static Status launch_direct(PartJob x, const ThinPlan& plan, int sms, Stream str
   return launch_alone("direct product", kernel, grid, 0, kDirectThreads, 0, x, stream);
 }
 
+// The kernels for a tile, by how A and B are read. A tile that is its own transpose reads the
+// operand of more bytes per load as A.
+struct DotKernel {
+  int outputs;
+  DotLoads a, b;
+  void (*kernel)(PartJob);
+};
+template <int kOutputs, DotLoads kA, DotLoads kB>
+static constexpr DotKernel dot_kernel() {
+  return {kOutputs, kA, kB, dot_product<dot_rows(kOutputs), dot_columns(kOutputs), kA, kB>};
+}
+static constexpr auto kDotKernels = [] {
+  using enum DotLoads;
+  return std::array{dot_kernel<1, kAlongK, kAlongK>(),    dot_kernel<1, kAlongK, kSingle>(),
+                    dot_kernel<1, kSingle, kSingle>(),    dot_kernel<4, kAlongK, kAlongK>(),
+                    dot_kernel<4, kAlongK, kAcrossK>(),   dot_kernel<4, kAlongK, kSingle>(),
+                    dot_kernel<4, kSingle, kAlongK>(),    dot_kernel<4, kSingle, kAcrossK>(),
+                    dot_kernel<4, kSingle, kSingle>(),    dot_kernel<16, kAlongK, kAlongK>(),
+                    dot_kernel<16, kAlongK, kAcrossK>(),  dot_kernel<16, kAlongK, kSingle>(),
+                    dot_kernel<16, kAcrossK, kAcrossK>(), dot_kernel<16, kAcrossK, kSingle>(),
+                    dot_kernel<16, kSingle, kSingle>()};
+}();
+
+static Status launch_dots(PartJob x, const ThinPlan& plan, int sms, Stream stream) {
+  const int rows = dot_rows(plan.columns), columns = dot_columns(plan.columns);
+  const auto loads_of = [&](const PartOperand& side, int vectors) {
+    if (side.k_step == 1 && side.aligned && x.k % 4 == 0) return DotLoads::kAlongK;
+    const bool across = side.vector_step == 1 && side.aligned && side.vectors % 4 == 0;
+    return across && vectors == 4 ? DotLoads::kAcrossK : DotLoads::kSingle;
+  };
+  if (rows == columns && loads_of(x.b, columns) < loads_of(x.a, rows)) x = swap_sides(x);
+  const DotLoads a = loads_of(x.a, rows), b = loads_of(x.b, columns);
+  const auto* const found = std::ranges::find_if(kDotKernels, [&](const DotKernel& one) {
+    return one.outputs == plan.columns && one.a == a && one.b == b;
+  });
+  x.tiles_m = static_cast<int>(ceil_div(x.m, rows));
+  const std::int64_t blocks = x.tiles_m * ceil_div(x.n, columns);
+  x.early = 2 * blocks <= sms;
+  return launch_alone("dot products", found->kernel, blocks, 0, 1 << plan.lanes, 0, x, stream);
+}
+
 template <int R, bool kFloat4>
 static Status launch_rows(const PartJob& x, const ThinPlan& plan, Stream stream) {
   if (!plan.along_k) return launch_thin<ThinAcross<R, kFloat4>>(x, plan, stream);
@@ -141,10 +183,11 @@ static Status accepts(const Problem& p, const Device& device) {
 
 static PartJob job_of(const Problem& p, const Operands& o) {
   const auto side = [&](const float* g, std::int64_t ld, std::int64_t vectors, bool along_k) {
+    // One vector along k has no next one, which would have to be aligned, too.
     return PartOperand{g, along_k ? ld : 1, along_k ? 1 : ld, static_cast<int>(vectors),
-                       has_aligned_rows(g, ld)};
+                       has_aligned_rows(g, along_k && vectors == 1 ? 4 : ld)};
   };
-  const bool reads = reads_ab(p), a_along = p.op_a == Op::kNone, b_along = p.op_b != Op::kNone;
+  const bool reads = reads_ab(p), a_along = is_a_k_major(p), b_along = is_b_k_major(p);
   return {.a = side(o.a, p.lda, p.m, a_along),
           .b = side(o.b, p.ldb, p.n, b_along),
           .gC = o.c,
@@ -172,11 +215,9 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (plan.kernel == SmallKernel::kOuterProduct) return launch_outer(x, stream);
   PartJob job = plan.sided.swapped ? swap_sides(x) : x;
   if (plan.kernel == SmallKernel::kThin) {
-    for (PartOperand* const side : {&job.a, &job.b}) {  // one vector along k has no next one
-      if (side->vectors == 1 && side->k_step == 1)
-        side->aligned = reinterpret_cast<std::uintptr_t>(side->g) % sizeof(float4) == 0;
-    }
-    if (plan.thin.direct) return launch_direct(job, plan.thin, device.sms, stream);
+    if (plan.thin.kind == ThinKind::kDirect)
+      return launch_direct(job, plan.thin, device.sms, stream);
+    if (plan.thin.kind == ThinKind::kDots) return launch_dots(job, plan.thin, device.sms, stream);
     const std::int64_t tiles = ceil_div(job.n, thin_columns(plan.thin));
     job.early =
         releases_early(tiles * plan.thin.parts, thin_capacity(plan.thin, job.m, device.sms));
