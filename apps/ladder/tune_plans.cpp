@@ -176,7 +176,7 @@ std::string row_of(const Problem& problem, const Candidate& one, bool planned) {
   if (plan.small.kernel == SmallKernel::kThin) {
     return fmt::format("{},{},{}x{},{},,,{},{:.0f},{},{:.3f}\n", to_string(problem),
                        kThinNames[static_cast<std::size_t>(thin.kind)], 1 << thin.lanes,
-                       thin.columns, swapped, thin.parts, thin.cycles, is_planned, one.median);
+                       thin.outputs, swapped, thin.parts, thin.cycles, is_planned, one.median);
   }
   return fmt::format("{},tiles,{},{},,{},{},{:.0f},{},{:.3f}\n", to_string(problem), part.tile,
                      swapped, part.cluster, part.parts, part.cycles, is_planned, one.median);

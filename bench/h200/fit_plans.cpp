@@ -142,7 +142,7 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
     row.kind = Kind::kThin;
     row.thin.kind = static_cast<ThinKind>(kind - kThinNames.begin());
     int lanes = 0;
-    if (std::sscanf(words[2].c_str(), "%dx%d", &lanes, &row.thin.columns) != 2) return false;
+    if (std::sscanf(words[2].c_str(), "%dx%d", &lanes, &row.thin.outputs) != 2) return false;
     while (1 << row.thin.lanes < lanes) ++row.thin.lanes;
     row.thin.along_k = row.shape.b_k_major;
     row.thin.parts = std::atoi(words[6].c_str());
@@ -316,7 +316,7 @@ void report(const std::vector<Measured>& all) {
                     "%s %d c%d p%d / %s %d x%d p%d / %d s%d%s /%s: %.2f us, predicted %.2f",
                     kNames[static_cast<int>(x.kind)], x.part.tile, x.part.cluster, x.part.parts,
                     kThinNames[static_cast<int>(x.thin.kind)].data(), 1 << x.thin.lanes,
-                    x.thin.columns, x.thin.parts, x.large.tile, x.large.shares ? 1 : 0,
+                    x.thin.outputs, x.thin.parts, x.large.tile, x.large.shares ? 1 : 0,
                     x.large.packs ? " packed" : "", x.fused ? " fused" : "", x.us,
                     cycles_of(of, x) / kCyclesPerUs);
       return std::string(text);

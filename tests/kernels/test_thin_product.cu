@@ -93,12 +93,8 @@ template <int R>
 void expect_rows() {
   expect_products<ThinAcross<R, true>>();
   expect_products<ThinAcross<R, false>>();
-  expect_products<ThinAlong<R, 4, true>>();
-  expect_products<ThinAlong<R, 4, false>>();
-  if constexpr (R <= 2) {
-    expect_products<ThinAlong<R, 1, true>>();
-    expect_products<ThinAlong<R, 1, false>>();
-  }
+  expect_products<ThinAlong<R, true>>();
+  expect_products<ThinAlong<R, false>>();
 }
 
 TEST(ThinProduct, OneRow) { expect_rows<1>(); }
@@ -120,7 +116,7 @@ TEST(DirectProduct, EveryNumberOfThreadsPerColumn) {
 }
 
 // A and B: how they lie, by how the kernel reads them. Only 4-byte loads take any of both.
-template <int M, int N, DotLoads kA, DotLoads kB>
+template <int M, int N, DotLoads kA, DotLoads kB, int kAtOnce = 1>
 void expect_dots(const Shape& s, bool b_along, int skip) {
   SCOPED_TRACE(std::to_string(M) + " x " + std::to_string(N) + " elements of " +
                std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
@@ -129,13 +125,13 @@ void expect_dots(const Shape& s, bool b_along, int skip) {
   expect_job(s, b_along, skip, 0, [&](PartJob x) {
     x.tiles_m = (s.m + M - 1) / M;
     x.early = s.lanes % 2 == 0;
-    return launch_dependent("dots", dot_product<M, N, kA, kB>,
+    return launch_dependent("dots", dot_product<M, N, kAtOnce, kA, kB>,
                             std::int64_t{x.tiles_m} * ((s.n + N - 1) / N), 1, 1 << s.lanes, 0,
                             nullptr, x);
   });
 }
 
-template <int M, int N, DotLoads kA, DotLoads kB>
+template <int M, int N, DotLoads kA, DotLoads kB, int kAtOnce = 1>
 void expect_every_dot() {
   constexpr bool kAlong = kA == DotLoads::kAlongK || kB == DotLoads::kAlongK,
                  kWide = kAlong || kA == DotLoads::kAcrossK || kB == DotLoads::kAcrossK;
@@ -145,8 +141,8 @@ void expect_every_dot() {
       const bool a_along = kA == DotLoads::kAlongK || (kA == DotLoads::kSingle && lanes % 2 == 0),
                  b_along = kB == DotLoads::kAlongK || (kB == DotLoads::kSingle && k % 3 == 1);
       const int m = kA == DotLoads::kAcrossK ? 8 : M + 2, n = kB == DotLoads::kAcrossK ? 8 : N + 1;
-      expect_dots<M, N, kA, kB>({m, n, k, kWide ? 4 : 1, a_along, lanes % 3 != 0, lanes, 1},
-                                b_along, kWide ? 0 : 1);
+      expect_dots<M, N, kA, kB, kAtOnce>(
+          {m, n, k, kWide ? 4 : 1, a_along, lanes % 3 != 0, lanes, 1}, b_along, kWide ? 0 : 1);
     }
   }
 }
@@ -156,6 +152,9 @@ TEST(DotProduct, OneElement) {
   expect_every_dot<1, 1, kAlongK, kAlongK>();
   expect_every_dot<1, 1, kAlongK, kSingle>();
   expect_every_dot<1, 1, kSingle, kSingle>();
+  expect_every_dot<1, 1, kAlongK, kAlongK, 2>();
+  expect_every_dot<1, 1, kAlongK, kSingle, 2>();
+  expect_every_dot<1, 1, kSingle, kSingle, 2>();
 }
 TEST(DotProduct, FourColumns) {
   using enum DotLoads;
@@ -178,7 +177,7 @@ TEST(DotProduct, FourByFour) {
 
 TEST(ThinProduct, ScalesCWhereNothingIsMultiplied) {
   expect_product<ThinAcross<1, false>>({1, 5, 0, 0, true, true, 1, 1, 0.0F, 3.0F});
-  expect_product<ThinAlong<1, 1, false>>({1, 5, 0, 0, true, true, 1, 1, 0.0F, 0.0F});
+  expect_product<ThinAlong<1, false>>({1, 5, 0, 0, true, true, 1, 1, 0.0F, 0.0F});
 }
 
 TEST(ThinPlan, SplitsKWhereColumnsAreFewAndNotWhereTheyFillTheDevice) {

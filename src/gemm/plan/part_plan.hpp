@@ -107,20 +107,19 @@ inline constexpr int kMostThinLanes = 8;                  // log2
 inline constexpr int kThinThreads = 256, kThinStep = 32;  // per block; k is split in such steps
 
 enum class ThinKind {
-  kRows,    // 1 to kThinVectors rows. Of a K-major B, 2^lanes threads compute `columns` columns;
-            // else, four
+  kRows,    // 1 to kThinVectors rows: 2^lanes threads share k, of a K-major B, or its columns
   kDirect,  // any small number of rows: threads that share nothing
-  kDots,    // any number of rows: a block of 2^lanes threads computes `columns` elements of C
+  kDots,    // any number of rows: a block of 2^lanes threads computes `outputs` elements of C
 };
 struct ThinPlan {
   ThinKind kind = ThinKind::kRows;
   bool along_k = false;
-  int lanes = 0, columns = 4, parts = 1;
+  int lanes = 0, outputs = 0, parts = 1;
   double cycles = 0;
 
   constexpr bool operator==(const ThinPlan& other) const {
     return kind == other.kind && along_k == other.along_k && lanes == other.lanes &&
-           columns == other.columns && parts == other.parts;
+           outputs == other.outputs && parts == other.parts;
   }
 };
 constexpr std::array<std::string_view, 3> kThinNames{"thin", "direct", "dots"};  // of each kind
@@ -129,17 +128,17 @@ constexpr std::array<std::string_view, 3> kThinNames{"thin", "direct", "dots"}; 
 constexpr int dot_rows(int outputs) { return outputs == 16 ? 4 : 1; }
 constexpr int dot_columns(int outputs) { return outputs == 1 ? 1 : 4; }
 inline constexpr int kMostDotThreads = 512;
+// Groups of four k that a thread reads at once.
+constexpr int dots_at_once(const ThinPlan& plan) {
+  return plan.outputs == 1 && 1 << plan.lanes == kMostDotThreads ? 2 : 1;
+}
 
 // Loads of four elements that a thread of the kernels has in flight: of a K-major B, and else.
-constexpr int thin_loads_along(int rows, int columns) {
-  return columns == 1 ? 4 : rows <= 4 ? 2 : 1;
-}
+constexpr int thin_loads_along(int rows) { return rows <= 4 ? 2 : 1; }
 constexpr int thin_loads_across(int rows) { return rows <= 2 ? 8 : rows <= 8 ? 4 : 2; }
 
 // Blocks that run on an SM at once.
-constexpr int thin_blocks_along(int rows, int columns) {
-  return columns == 1 ? 4 : rows <= 2 ? 3 : 2;
-}
+constexpr int thin_blocks_along(int rows) { return rows <= 2 ? 3 : 2; }
 constexpr int thin_blocks_across(int rows) { return rows == 1 ? 4 : rows <= 4 ? 3 : 2; }
 
 // Columns of a block of ThinKind::kRows.

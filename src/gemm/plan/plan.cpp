@@ -94,13 +94,12 @@ void put_plan(Words& to, const SmallPlan& plan) {
   if (plan.kernel == SmallKernel::kOuterProduct) return;
   put(to, "computes C^T", swapped ? "yes" : "no");
   if (plan.kernel == SmallKernel::kThin && plan.thin.kind == ThinKind::kDots) {
-    put(to, "elements of C per block", plan.thin.columns);
+    put(to, "elements of C per block", plan.thin.outputs);
     put(to, "threads per block", 1 << plan.thin.lanes);
     return;
   }
   if (plan.kernel == SmallKernel::kThin) {
     put(to, "threads per column", 1 << plan.thin.lanes);
-    put(to, "columns at once", plan.thin.columns);
     put(to, "k-splits", plan.thin.parts);
     return;
   }

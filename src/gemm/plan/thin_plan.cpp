@@ -12,8 +12,6 @@
 namespace ladder {
 namespace {
 
-constexpr int kMostColumns = 4;
-
 int rows_of(std::int64_t rows) {
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
 }
@@ -30,56 +28,70 @@ double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double blocks = std::ceil(threads / kThinThreads) * rows;
   const double warps =
       std::ceil(blocks / sms) * std::ceil(std::min<double>(kThinThreads, threads) / 32);
-  const double loads = batches * at_once / (plan.along_k ? lanes * vector : 1);
-  // Lines of memory that a warp's load from B and its store reach. If lanes span k and A is not
-  // K-major, each k of a block is a line of A.
-  const double of_b = plan.along_k ? 32.0 / lanes : vector,
-               of_a = plan.along_k && !x.a_k_major && x.rows > 1 ? static_cast<double>(x.k) : 0,
+  // Lines of memory that a warp's store reaches. If lanes span k and A is not K-major, each k of a
+  // block is a line of A.
+  const double of_a = plan.along_k && !x.a_k_major && x.rows > 1 ? static_cast<double>(x.k) : 0,
                of_c = x.turned ? (plan.along_k ? 32.0 / lanes : 32 * vector) : vector;
-  const double sum =
-      thin_cost::direct_launch + thin_cost::direct_latency * batches +
-      warps * (loads * thin_cost::direct_line * of_b + thin_cost::direct_stored_line * of_c) +
-      blocks * (thin_cost::block + thin_cost::direct_a_line / sms * of_a);
+  const double sum = thin_cost::direct_launch + thin_cost::direct_latency * batches +
+                     warps * thin_cost::direct_stored_line * of_c +
+                     blocks * (thin_cost::block + thin_cost::direct_a_line / sms * of_a);
   // Each row of C reads all of B.
   return std::max(sum,
                   4.0 * rows * static_cast<double>(x.k) * cols / (parts_cost::bytes_of_sm * sms));
 }
 
-// What the kernel reads of an operand for 128 k of a block: requests of a warp for cache lines.
-double dot_lines(int vectors, bool k_major, bool wide, std::int64_t extent) {
-  constexpr int kLoads = 4;
-  if (k_major) return kLoads * vectors;
-  return kLoads * (wide && vectors == 4 ? 1 : vectors) *
-         static_cast<double>(std::min<std::int64_t>(extent, 32));
+// How a block reads an operand of `extent` vectors, per 128 k: load instructions, and the cache
+// lines that they reach.
+struct DotReads {
+  double loads, lines;
+};
+DotReads dot_reads(int vectors, bool along, bool k_major, bool across, std::int64_t extent,
+                   bool neighbours) {
+  constexpr int kOfK = 4;
+  if (along) return {1.0 * vectors, 1.0 * kOfK * vectors};
+  const double loads = kOfK * (across && vectors == 4 ? 1 : vectors),
+               step = static_cast<double>(k_major ? 1 : extent) * (neighbours ? kOfK : 1);
+  return {loads, loads * std::min(step, 32.0)};
 }
 
-// Dot products: every block reads all k of its tile, each thread four at once.
+// Dot products: every block reads all k of its tile, a thread four k at once.
 double dot_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
-  const int rows = dot_rows(plan.columns), cols = dot_columns(plan.columns),
+  constexpr int kThreadsOfSm = 2048, kMostBlocksOfSm = 32;
+  const int rows = dot_rows(plan.outputs), cols = dot_columns(plan.outputs),
             threads = 1 << plan.lanes;
-  const auto blocks = static_cast<double>(ceil_div(x.rows, rows) * ceil_div(x.cols, cols));
-  const auto rounds = static_cast<double>(ceil_div(std::max<std::int64_t>(x.k, 1), 4 * threads));
+  const bool a_along = x.a_k_major && x.a_aligned && x.k % 4 == 0,
+             b_along = x.b_k_major && x.b_aligned && x.k % 4 == 0, along = a_along || b_along;
+  const DotReads a = dot_reads(rows, a_along, x.a_k_major, x.a_aligned && x.rows % 4 == 0, x.rows,
+                               along),
+                 b = dot_reads(cols, b_along, x.b_k_major, x.b_aligned && x.cols % 4 == 0, x.cols,
+                               along);
+  const auto blocks = static_cast<double>(ceil_div(x.rows, rows) * ceil_div(x.cols, cols)),
+             k = static_cast<double>(x.k);
+  const auto rounds = static_cast<double>(ceil_div(x.k, 4 * threads * dots_at_once(plan)));
   const double of_sm = std::ceil(blocks / sms);
-  const double lines = dot_lines(rows, x.a_k_major, x.a_aligned && x.rows % 4 == 0, x.rows) +
-                       dot_lines(cols, x.b_k_major, x.b_aligned && x.cols % 4 == 0, x.cols);
-  const double warps = of_sm * threads / 32;
-  return thin_cost::dots_launch + thin_cost::dots_latency * rounds +
-         thin_cost::dots_line * of_sm * std::ceil(static_cast<double>(x.k) / 128) * lines +
-         thin_cost::dots_warp * warps + thin_cost::dots_sum * plan.columns * warps +
-         thin_cost::block * blocks - (2 * blocks <= sms ? thin_cost::dots_early : 0);
+  // The more registers a thread has, the fewer blocks an SM has at once.
+  const int at_once = std::min(kMostBlocksOfSm, kThreadsOfSm / threads / std::min(plan.outputs, 4));
+  const double loads = thin_cost::dots_load * (a.loads + b.loads) +
+                       thin_cost::dots_line * (a.lines + b.lines),
+               early = 2 * blocks <= sms ? thin_cost::dots_early : 0;
+  return std::max(thin_cost::dots_launch + thin_cost::dots_output * plan.outputs +
+                      thin_cost::dots_latency * rounds * (plan.outputs == 1 ? 1 : 2) +
+                      of_sm * std::ceil(k / 128) * loads + thin_cost::dots_block * blocks +
+                      thin_cost::dots_wave * (std::ceil(of_sm / at_once) - 1) - early,
+                  memory_cycles(4 * k * static_cast<double>(x.rows + x.cols), sms));
 }
 
 }  // namespace
 
 int thin_columns(const ThinPlan& plan) {
   const int lanes = 1 << plan.lanes;
-  return plan.along_k ? kThinThreads / lanes * plan.columns : 4 * lanes;
+  return plan.along_k ? kThinThreads / lanes * 4 : 4 * lanes;
 }
 
 std::int64_t thin_capacity(const ThinPlan& plan, int rows, int sms) {
   const int padded = rows_of(rows);
   return std::int64_t{sms} *
-         (plan.along_k ? thin_blocks_along(padded, plan.columns) : thin_blocks_across(padded));
+         (plan.along_k ? thin_blocks_along(padded) : thin_blocks_across(padded));
 }
 
 double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
@@ -92,11 +104,10 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const auto tiles = static_cast<double>(ceil_div(x.cols, columns)), blocks = tiles * plan.parts;
   const double of_sm = std::ceil(blocks / sms);
   // Threads of a block read this many groups of four elements, one after the other.
-  const double at_once =
-      plan.along_k ? thin_loads_along(rows, plan.columns) : thin_loads_across(rows);
+  const double at_once = plan.along_k ? thin_loads_along(rows) : thin_loads_across(rows);
   const double groups =
       std::ceil(share / (plan.along_k ? 4.0 * lanes : static_cast<double>(kThinThreads) / lanes));
-  const int of_vector = plan.along_k ? plan.columns : 1;
+  const int of_vector = plan.along_k ? 4 : 1;
   const std::int64_t capacity = thin_capacity(plan, rows, sms);
   const double waves = std::ceil(of_sm / static_cast<double>(capacity / sms));
   const double bytes = 4.0 * static_cast<double>(x.k) * static_cast<double>(x.cols);
@@ -112,16 +123,11 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double of_lines = std::min(1.0, lanes / (x.b_aligned ? 8.0 : 32.0));
   const double rate = (x.b_aligned ? thin_cost::elements_of_16 : thin_cost::elements_of_4) *
                       std::pow(of_lines, thin_cost::lines);
-  // Memory favours longer rows of B, if k is the fast index.
-  const double memory =
-      thin_cost::memory_elements *
-      std::pow(std::min(1.0, plan.along_k ? lanes / 128.0 : 8.0 / lanes), thin_cost::memory_rows);
-  const double loads = of_b / (cached ? rate : std::min(rate, memory)) + of_a / rate;
+  const double loads =
+      of_b / (cached ? rate : std::min(rate, thin_cost::memory_elements)) + of_a / rate;
   const double sums = static_cast<double>(rows) * columns;
-  double cycles =
-      thin_cost::launch + thin_cost::row * rows * of_vector * waves + std::hypot(latency, loads) +
-      (x.turned ? of_sm * thin_cost::turned * static_cast<double>(x.rows) * columns : 0.0) +
-      blocks * thin_cost::block;
+  double cycles = thin_cost::launch + thin_cost::row * rows * of_vector * waves +
+                  std::hypot(latency, loads) + blocks * thin_cost::block;
   if (releases_early(static_cast<std::int64_t>(blocks), capacity)) cycles -= thin_cost::early;
   if (plan.parts > 1) {
     const double threads = std::max(1.0, kThinThreads / sums);
@@ -139,7 +145,6 @@ void each_thin_plan(const PartShape& x, int sms,
   if (x.k <= limit::direct_k && x.rows <= limit::direct_rows &&
       x.rows * x.cols <= limit::direct_elements) {
     plan.kind = ThinKind::kDirect;
-    plan.columns = 1;
     const int widest = plan.along_k ? 5 : 0;
     for (plan.lanes = 0; plan.lanes <= widest && (plan.lanes == 0 || 1 << plan.lanes < 2 * x.k);
          ++plan.lanes) {
@@ -147,14 +152,16 @@ void each_thin_plan(const PartShape& x, int sms,
       visit(plan);
     }
   }
+  const bool few_bytes = 4 * x.k * (x.rows + x.cols) <= limit::dots_bytes;
   for (const int outputs : {1, 4, 16}) {
     const int rows = dot_rows(outputs), cols = dot_columns(outputs);
     const bool is_own_transpose = rows == cols;
-    if ((is_own_transpose && x.turned) || (rows > 1 && x.rows == 1) || (cols > 1 && x.cols == 1) ||
-        x.k < limit::dots_k || ceil_div(x.rows, rows) * ceil_div(x.cols, cols) > limit::dots_blocks)
+    if (!few_bytes || x.k < limit::dots_k || (is_own_transpose && x.turned) ||
+        (rows > 1 && x.rows == 1) || (cols > 1 && x.cols == 1) ||
+        ceil_div(x.rows, rows) * ceil_div(x.cols, cols) > limit::dots_blocks)
       continue;
     plan.kind = ThinKind::kDots;
-    plan.columns = outputs;
+    plan.outputs = outputs;
     for (plan.lanes = 5;
          1 << plan.lanes <= kMostDotThreads && (plan.lanes == 5 || 2 << plan.lanes < x.k);
          ++plan.lanes) {
@@ -163,6 +170,7 @@ void each_thin_plan(const PartShape& x, int sms,
     }
   }
   plan.kind = ThinKind::kRows;
+  plan.outputs = 0;
   if (x.rows < 1 || x.rows > kThinVectors) return;
   const std::int64_t steps = std::max<std::int64_t>(1, ceil_div(x.k, kThinStep));
   const auto with_parts = [&] {
@@ -185,9 +193,7 @@ void each_thin_plan(const PartShape& x, int sms,
     if (plan.lanes > 0 && four >= 2 * (plan.along_k ? std::max<std::int64_t>(x.k, 1) : x.cols))
       break;
     if (plan.along_k && plan.lanes == 0 && x.k > 4) continue;
-    for (plan.columns = plan.along_k && x.rows <= 2 ? 1 : kMostColumns;
-         plan.columns <= kMostColumns; plan.columns *= 4)
-      with_parts();
+    with_parts();
   }
 }
 

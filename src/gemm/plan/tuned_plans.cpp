@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kForm =
     "M N K OPS ALIGNED SMS KERNEL; KERNEL: outer, large TILE whole|shared [packed], "
-    "thin|direct|dots straight|swapped LANES COLUMNS K-SPLITS, "
+    "thin|direct|dots straight|swapped LANES OUTPUTS K-SPLITS, "
     "tiles TILE straight|swapped CLUSTER K-SPLITS, or auto cuda-cores|pre-pass|fused";
 constexpr std::string_view kForms[] = {"auto cuda-cores", "auto pre-pass", "auto fused"};
 
@@ -47,7 +47,7 @@ std::string text_of(const SimtPlan& plan) {
   } else {
     const ThinPlan& thin = plan.small.thin;
     to << kThinNames[static_cast<std::size_t>(thin.kind)] << side << (1 << thin.lanes) << ' '
-       << thin.columns << ' ' << thin.parts;
+       << thin.outputs << ' ' << thin.parts;
   }
   return to.str();
 }

@@ -48,12 +48,13 @@ __device__ __forceinline__ void load_dots(float (&to)[kVectors][4], const PartOp
   }
 }
 
-// M x N: the tile of a block. A thread's four k are neighbours if an operand is read along k; else
-// the block's threads read neighbours.
-template <int M, int N, DotLoads kLoadsA, DotLoads kLoadsB>
+// M x N: the tile of a block; kAtOnce: groups of four k whose loads overlap. The four are neighbours
+// if an operand is read along k; else the block's threads read neighbours.
+template <int M, int N, int kAtOnce, DotLoads kLoadsA, DotLoads kLoadsB>
 __global__ void __launch_bounds__(kMostDotThreads) dot_product(const __grid_constant__ PartJob x) {
   constexpr bool kAlong = kLoadsA == DotLoads::kAlongK || kLoadsB == DotLoads::kAlongK;
-  __shared__ float sums[kMostDotThreads / 32][M * N];
+  constexpr int kMostWarps = kMostDotThreads / 32;
+  __shared__ float sums[kMostWarps][M * N];
   const int threads = static_cast<int>(blockDim.x), tid = static_cast<int>(threadIdx.x),
             tile = static_cast<int>(blockIdx.x), row0 = tile % x.tiles_m * M,
             col0 = tile / x.tiles_m * N, step = kAlong ? 1 : threads;
@@ -62,21 +63,26 @@ __global__ void __launch_bounds__(kMostDotThreads) dot_product(const __grid_cons
   ptx::launch_dependents();
   float rC[M * N]{};
 #pragma unroll 1
-  for (int k = kAlong ? 4 * tid : tid; k < x.k; k += 4 * threads) {
-    float rA[M][4], rB[N][4];  // (M|N, 4 of k)
-    load_dots<kLoadsA>(rA, x.a, row0, k, step, x.k);
-    load_dots<kLoadsB>(rB, x.b, col0, k, step, x.k);
+  for (int k = kAlong ? 4 * tid : tid; k < x.k; k += 4 * threads * kAtOnce) {
+    float rA[kAtOnce][M][4], rB[kAtOnce][N][4];  // (group, vector, k)
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
+    for (int u = 0; u < kAtOnce; ++u) {
+      load_dots<kLoadsA>(rA[u], x.a, row0, k + 4 * threads * u, step, x.k);
+      load_dots<kLoadsB>(rB[u], x.b, col0, k + 4 * threads * u, step, x.k);
+    }
 #pragma unroll
-      for (int i = 0; i < M * N; ++i) rC[i] = __fmaf_rn(rA[i / N][j], rB[i % N][j], rC[i]);
+    for (int j = 0; j < 4 * kAtOnce; ++j) {
+#pragma unroll
+      for (int i = 0; i < M * N; ++i)
+        rC[i] = __fmaf_rn(rA[j / 4][i / N][j % 4], rB[j / 4][i % N][j % 4], rC[i]);
     }
   }
   add_lanes(rC, 16, 1, [&](int i, float sum) { sums[tid / 32][i] = sum; });
   __syncthreads();
   if (tid >= M * N) return;
   float sum = 0.0F;
-  for (int warp = 0; warp < threads / 32; ++warp) sum += sums[warp][tid];
+#pragma unroll
+  for (int warp = 0; warp < kMostWarps; ++warp) sum += warp < threads / 32 ? sums[warp][tid] : 0.0F;
   store1(x, row0 + tid / N, col0 + tid % N, sum);
 }
 

@@ -116,28 +116,30 @@ static Status launch_direct(PartJob x, const ThinPlan& plan, int sms, Stream str
 // The kernels for a tile, by how A and B are read. A tile that is its own transpose reads the
 // operand of more bytes per load as A.
 struct DotKernel {
-  int outputs;
+  int outputs, at_once;
   DotLoads a, b;
   void (*kernel)(PartJob);
 };
-template <int kOutputs, DotLoads kA, DotLoads kB>
+template <int kOutputs, DotLoads kA, DotLoads kB, int kAtOnce = 1>
 static constexpr DotKernel dot_kernel() {
-  return {kOutputs, kA, kB, dot_product<dot_rows(kOutputs), dot_columns(kOutputs), kA, kB>};
+  return {kOutputs, kAtOnce, kA, kB,
+          dot_product<dot_rows(kOutputs), dot_columns(kOutputs), kAtOnce, kA, kB>};
 }
 static constexpr auto kDotKernels = [] {
   using enum DotLoads;
-  return std::array{dot_kernel<1, kAlongK, kAlongK>(),    dot_kernel<1, kAlongK, kSingle>(),
-                    dot_kernel<1, kSingle, kSingle>(),    dot_kernel<4, kAlongK, kAlongK>(),
-                    dot_kernel<4, kAlongK, kAcrossK>(),   dot_kernel<4, kAlongK, kSingle>(),
-                    dot_kernel<4, kSingle, kAlongK>(),    dot_kernel<4, kSingle, kAcrossK>(),
-                    dot_kernel<4, kSingle, kSingle>(),    dot_kernel<16, kAlongK, kAlongK>(),
-                    dot_kernel<16, kAlongK, kAcrossK>(),  dot_kernel<16, kAlongK, kSingle>(),
-                    dot_kernel<16, kAcrossK, kAcrossK>(), dot_kernel<16, kAcrossK, kSingle>(),
-                    dot_kernel<16, kSingle, kSingle>()};
+  return std::array{dot_kernel<1, kAlongK, kAlongK, 2>(), dot_kernel<1, kAlongK, kSingle, 2>(),
+                    dot_kernel<1, kSingle, kSingle, 2>(), dot_kernel<1, kAlongK, kAlongK>(),
+                    dot_kernel<1, kAlongK, kSingle>(),    dot_kernel<1, kSingle, kSingle>(),
+                    dot_kernel<4, kAlongK, kAlongK>(),    dot_kernel<4, kAlongK, kAcrossK>(),
+                    dot_kernel<4, kAlongK, kSingle>(),    dot_kernel<4, kSingle, kAlongK>(),
+                    dot_kernel<4, kSingle, kAcrossK>(),   dot_kernel<4, kSingle, kSingle>(),
+                    dot_kernel<16, kAlongK, kAlongK>(),   dot_kernel<16, kAlongK, kAcrossK>(),
+                    dot_kernel<16, kAlongK, kSingle>(),   dot_kernel<16, kAcrossK, kAcrossK>(),
+                    dot_kernel<16, kAcrossK, kSingle>(),  dot_kernel<16, kSingle, kSingle>()};
 }();
 
 static Status launch_dots(PartJob x, const ThinPlan& plan, int sms, Stream stream) {
-  const int rows = dot_rows(plan.columns), columns = dot_columns(plan.columns);
+  const int rows = dot_rows(plan.outputs), columns = dot_columns(plan.outputs);
   const auto loads_of = [&](const PartOperand& side, int vectors) {
     if (side.k_step == 1 && side.aligned && x.k % 4 == 0) return DotLoads::kAlongK;
     const bool across = side.vector_step == 1 && side.aligned && side.vectors % 4 == 0;
@@ -146,7 +148,8 @@ static Status launch_dots(PartJob x, const ThinPlan& plan, int sms, Stream strea
   if (rows == columns && loads_of(x.b, columns) < loads_of(x.a, rows)) x = swap_sides(x);
   const DotLoads a = loads_of(x.a, rows), b = loads_of(x.b, columns);
   const auto* const found = std::ranges::find_if(kDotKernels, [&](const DotKernel& one) {
-    return one.outputs == plan.columns && one.a == a && one.b == b;
+    return one.outputs == plan.outputs && one.at_once == dots_at_once(plan) && one.a == a &&
+           one.b == b;
   });
   x.tiles_m = static_cast<int>(ceil_div(x.m, rows));
   const std::int64_t blocks = x.tiles_m * ceil_div(x.n, columns);
@@ -157,10 +160,7 @@ static Status launch_dots(PartJob x, const ThinPlan& plan, int sms, Stream strea
 template <int R, bool kFloat4>
 static Status launch_rows(const PartJob& x, const ThinPlan& plan, Stream stream) {
   if (!plan.along_k) return launch_thin<ThinAcross<R, kFloat4>>(x, plan, stream);
-  if constexpr (R <= 2) {
-    if (plan.columns == 1) return launch_thin<ThinAlong<R, 1, kFloat4>>(x, plan, stream);
-  }
-  return launch_thin<ThinAlong<R, 4, kFloat4>>(x, plan, stream);
+  return launch_thin<ThinAlong<R, kFloat4>>(x, plan, stream);
 }
 
 // By the number of rows, rounded up to a power of two.

@@ -25,20 +25,18 @@ struct ThinTile {
   static constexpr bool kFloat4 = kFloat4_;
 };
 
-// B is K-major. A group of `lanes` threads computes V columns; its threads span k.
-template <int R, int V_, bool kFloat4>
+// B is K-major. A group of `lanes` threads computes four columns; its threads span k.
+template <int R, bool kFloat4>
 struct ThinAlong : ThinTile<R, kFloat4> {
-  static constexpr int V = V_, kFew = thin_loads_along(R, V);
+  static constexpr int V = 4, kFew = thin_loads_along(R);
   static constexpr bool kAlongK = true;
-  static constexpr int kBlocksOfSm = thin_blocks_along(R, V);
+  static constexpr int kBlocksOfSm = thin_blocks_along(R);
   static __device__ int at(int r, int k) { return r * ThinAlong::kChunk + k; }
   // The sums replace A in shared memory.
   static constexpr int kBytes = 4 * R * std::max(ThinAlong::kChunk, kThinThreads* V);
   // Of a block whose groups have 2^lanes threads.
-  static __host__ __device__ constexpr int log_columns(int lanes) {
-    return 8 - lanes + (V == 4 ? 2 : 0);
-  }
-  static_assert(kThinThreads == 1 << 8 && (V == 1 || V == 4), "powers of two");
+  static __host__ __device__ constexpr int log_columns(int lanes) { return 10 - lanes; }
+  static_assert(kThinThreads * V == 1 << 10);
 };
 
 // B is N-major. A row of `lanes` threads computes four columns each; the rows span k.
