@@ -146,6 +146,7 @@ bool read_row(const std::vector<std::string>& words, Measured& to) {
     while (1 << row.thin.lanes < lanes) ++row.thin.lanes;
     row.thin.along_k = row.shape.b_k_major;
     row.thin.parts = std::atoi(words[6].c_str());
+    if (row.thin.kind == ThinKind::kRows && row.thin.outputs != 4) return false;  // an older kernel
   } else if (kernel == "tiles") {
     row.kind = Kind::kTiles;
     const PartPlan wanted{std::atoi(words[2].c_str()), std::atoi(words[5].c_str()),

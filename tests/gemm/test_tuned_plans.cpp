@@ -18,7 +18,8 @@ PartShape shape_of(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 TEST(TunedPlans, AFileHoldsEveryCandidateOfEveryKind) {
-  for (const auto& [m, n, k] : {std::tuple{777, 1555, 3111}, {2, 5000, 300}, {300, 200, 7}}) {
+  for (const auto& [m, n, k] :
+       {std::tuple{777, 1555, 3111}, {2, 5000, 300}, {300, 200, 7}, {30, 20, 700}}) {
     const Problem p = make_problem(m, n, k);
     const auto candidates = simt_candidates(p, {}, {}, 40);
     ASSERT_GE(candidates.size(), 2U);
@@ -56,6 +57,8 @@ TEST(TunedPlans, AWrongFileAddsNothingAndNamesTheLine) {
            "512 512 512 NN 44 132 thin straight 32 4 1",                    // the same
            "8 512 512 NN 44 132 thin straight 3 4 1",                       // 3 threads
            "8 512 512 NN 44 132 thin swapped 32 4 1",                       // 512 rows
+           "30 20 700 NN 44 132 dots straight 64 8 1",                      // 8 elements
+           "30 20 700 NN 44 132 dots straight 1024 1 1",                    // 1,024 threads
            "512 512 512 NN 44 132 tiles 64x64x9/1/1 straight 1 1 0 0",      // no such tile
            "512 512 512 NN 44 132 tiles 64x32x32/128/2 straight 3 1 0 0",   // cluster of 3
            "512 512 512 NN 44 132 tiles 64x32x32/128/2 straight 1 99 0 0",  // k-splits

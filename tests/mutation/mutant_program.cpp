@@ -159,12 +159,14 @@ struct Case {
 // beyond, and ragged.
 std::vector<Case> cases_of_parts() {
   constexpr int kSomeSms = 8;
+  constexpr auto kNone = ladder::Op::kNone, kTranspose = ladder::Op::kTranspose;
   std::vector<Case> all;
   // With beta = 0 what is stored between rows of C is a number where NaN was.
   const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t more,
-                       float beta = -1.0F) {
-    ladder::Problem p = ladder::make_problem(m, n, k, 2.0F, beta);
-    p.lda += more, p.ldb += more, p.ldc += more;
+                       float beta = -1.0F, ladder::Op op_a = ladder::Op::kNone,
+                       ladder::Op op_b = ladder::Op::kNone) {
+    ladder::Problem p = ladder::make_problem(m, n, k, 2.0F, beta, op_a, op_b);
+    p.lda += more, p.ldb += 2 * more, p.ldc += more;
     all.push_back({p, {kSomeSms, 0}});
   };
   add(133, 134, 35, 3);
@@ -173,12 +175,24 @@ std::vector<Case> cases_of_parts() {
   add(40, 520, 100, 0);
   add(65, 129, 301, 2);
   add(3, 261, 300, 1, 0.0F);
+  add(3, 261, 300, 0);
   add(1, 260, 1300, 4);
   add(133, 2, 260, 4);
   add(70, 261, 3, 1, 0.0F);
   add(70, 264, 3, 1);
   add(163, 70, 301, 3);
-  add(100, 15, 600, 1);                          // a block has more steps of k than stages
+  add(100, 15, 600, 1);  // a block has more steps of k than stages
+  for (const auto op_a : {kNone, kTranspose}) {
+    for (const auto op_b : {kNone, kTranspose}) {
+      for (const std::int64_t more : {0, 1, 4}) {
+        add(10, 12, 700, more, -1.0F, op_a, op_b);  // few elements of C
+        add(20, 24, 300, more, 0.0F, op_a, op_b);
+        add(3, 2, 2104, more, -1.0F, op_a, op_b);
+        add(11, 13, 9, more, 0.0F, op_a, op_b);  // and a small k
+        add(5, 1041, 36, more, -1.0F, op_a, op_b);
+      }
+    }
+  }
   for (const std::int64_t k : {37, 150, 517}) {  // the smaller tiles, copied element by element
     add(67, 61, k, 1);
     add(29, 30, k, 3);

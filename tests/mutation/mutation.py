@@ -55,7 +55,8 @@ STRIDES_OF = {"simt_parts": {8: "A's row step", 16: "A's k step", 40: "B's colum
 SHARE_TERMS = ("split_bf16", "guarded")
 # Kernels outside their rung's namespace.
 KERNELS_OF = {"tensor_tiles": "tensor_tiles", "part_tile": "simt_parts",
-              "thin_product": "simt_parts", "outer_product": "simt_parts"}
+              "direct_along": "simt_parts", "direct_across": "simt_parts",
+              "dot_product": "simt_parts", "outer_product": "simt_parts"}
 OFF_BY_ONE = {b"lt": b"le", b"le": b"lt", b"gt": b"ge", b"ge": b"gt"}
 TAKEN_OUT = {
     "barrier": rb"\b(bar|barrier)\.(?!warp)[^;\n]*;",
@@ -334,6 +335,9 @@ def main():
     data = open(options.program, "rb").read()
     kernels = [entry for entry in entries(data) if rung_of(entry[0])]
     names = demangled([name for name, _, _ in kernels])
+    for part, rung in KERNELS_OF.items():
+        if rung in (options.rung or ()) and not any(part in name for name, _, _ in kernels):
+            sys.exit(f"mutation: {rung} has no kernel of the name {part}")
     rungs = options.rung or sorted({rung_of(name) for name, _, _ in kernels})
     if options.list:
         return listed(options, data, names, rungs, kernels)

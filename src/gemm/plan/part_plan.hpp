@@ -107,14 +107,15 @@ inline constexpr int kMostThinLanes = 8;                  // log2
 inline constexpr int kThinThreads = 256, kThinStep = 32;  // per block; k is split in such steps
 
 enum class ThinKind {
-  kRows,    // 1 to kThinVectors rows: 2^lanes threads share k, of a K-major B, or its columns
-  kDirect,  // any small number of rows: threads that share nothing
-  kDots,    // any number of rows: a block of 2^lanes threads computes `outputs` elements of C
+  kRows,    // 1 to kThinVectors rows; 2^lanes threads share four columns of a K-major B, else a row
+  kDirect,  // any small number of rows; 2^lanes threads share a column, and nothing else is shared
+  kDots,    // any number of rows; a block of 2^lanes threads computes `outputs` elements of C
 };
 struct ThinPlan {
   ThinKind kind = ThinKind::kRows;
-  bool along_k = false;
-  int lanes = 0, outputs = 0, parts = 1;
+  bool along_k = false;  // B is K-major
+  int lanes = 0, parts = 1;
+  int outputs = 4;  // columns per group of threads; of kDots, elements of C per block
   double cycles = 0;
 
   constexpr bool operator==(const ThinPlan& other) const {

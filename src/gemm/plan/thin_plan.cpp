@@ -65,18 +65,19 @@ double dot_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
                                along),
                  b = dot_reads(cols, b_along, x.b_k_major, x.b_aligned && x.cols % 4 == 0, x.cols,
                                along);
-  const auto blocks = static_cast<double>(ceil_div(x.rows, rows) * ceil_div(x.cols, cols)),
-             k = static_cast<double>(x.k);
+  const std::int64_t blocks = ceil_div(x.rows, rows) * ceil_div(x.cols, cols);
+  const auto k = static_cast<double>(x.k);
   const auto rounds = static_cast<double>(ceil_div(x.k, 4 * threads * dots_at_once(plan)));
-  const double of_sm = std::ceil(blocks / sms);
+  const auto of_sm = static_cast<double>(ceil_div(blocks, sms));
   // The more registers a thread has, the fewer blocks an SM has at once.
   const int at_once = std::min(kMostBlocksOfSm, kThreadsOfSm / threads / std::min(plan.outputs, 4));
   const double loads = thin_cost::dots_load * (a.loads + b.loads) +
                        thin_cost::dots_line * (a.lines + b.lines),
-               early = 2 * blocks <= sms ? thin_cost::dots_early : 0;
+               early = releases_early(blocks, sms) ? thin_cost::dots_early : 0;
   return std::max(thin_cost::dots_launch + thin_cost::dots_output * plan.outputs +
                       thin_cost::dots_latency * rounds * (plan.outputs == 1 ? 1 : 2) +
-                      of_sm * std::ceil(k / 128) * loads + thin_cost::dots_block * blocks +
+                      of_sm * std::ceil(k / 128) * loads +
+                      thin_cost::dots_block * static_cast<double>(blocks) +
                       thin_cost::dots_wave * (std::ceil(of_sm / at_once) - 1) - early,
                   memory_cycles(4 * k * static_cast<double>(x.rows + x.cols), sms));
 }
@@ -145,6 +146,7 @@ void each_thin_plan(const PartShape& x, int sms,
   if (x.k <= limit::direct_k && x.rows <= limit::direct_rows &&
       x.rows * x.cols <= limit::direct_elements) {
     plan.kind = ThinKind::kDirect;
+    plan.outputs = 1;
     const int widest = plan.along_k ? 5 : 0;
     for (plan.lanes = 0; plan.lanes <= widest && (plan.lanes == 0 || 1 << plan.lanes < 2 * x.k);
          ++plan.lanes) {
@@ -170,7 +172,7 @@ void each_thin_plan(const PartShape& x, int sms,
     }
   }
   plan.kind = ThinKind::kRows;
-  plan.outputs = 0;
+  plan.outputs = 4;
   if (x.rows < 1 || x.rows > kThinVectors) return;
   const std::int64_t steps = std::max<std::int64_t>(1, ceil_div(x.k, kThinStep));
   const auto with_parts = [&] {

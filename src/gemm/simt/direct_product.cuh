@@ -4,19 +4,11 @@
 // instructions that are fetched, so that their kernels have little code; block (x, y) computes
 // columns of row y of C.
 #pragma once
-#include "device/ptx/dependent.cuh"
 #include "gemm/simt/part_sums.cuh"
 
 namespace ladder {
 
 constexpr int kDirectThreads = 256;
-
-// x.early: the kernel releases its dependent before it waits, so that several launches overlap.
-__device__ __forceinline__ void begin_direct(const PartJob& x) {
-  if (x.early) ptx::launch_dependents();
-  ptx::wait_for_prerequisites();
-  ptx::launch_dependents();
-}
 
 // B is K-major; 2^x.lanes threads of a warp share a column. kFloat4: both operands permit 128-bit
 // loads along k, a multiple of 4.
@@ -29,7 +21,7 @@ __global__ void __launch_bounds__(kDirectThreads) direct_along(const __grid_cons
   const auto row = static_cast<int>(blockIdx.y);
   const float* const gA = x.a.g + row * x.a.vector_step;
   const float* const gB = x.b.g + min(column, x.n - 1) * x.b.vector_step;
-  begin_direct(x);
+  begin_without_loop(x);
   float sum = 0.0F;
 #pragma unroll 1
   for (int k = lane * kVector; k < x.k; k += kFew * step) {
@@ -65,7 +57,7 @@ __global__ void __launch_bounds__(kDirectThreads) direct_across(const __grid_con
   const auto row = static_cast<int>(blockIdx.y);
   const float* gA = x.a.g + row * x.a.vector_step;
   const float* gB = x.b.g + column;
-  begin_direct(x);
+  begin_without_loop(x);
   if (column >= x.n) return;
   float sum[kVector]{};
 #pragma unroll 1

@@ -4,7 +4,6 @@
 // shuffles and through shared memory. The time is that of a launch, one round of loads and the
 // additions.
 #pragma once
-#include "device/ptx/dependent.cuh"
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/lane_sums.cuh"
 #include "gemm/simt/part_sums.cuh"
@@ -58,9 +57,7 @@ __global__ void __launch_bounds__(kMostDotThreads) dot_product(const __grid_cons
   const int threads = static_cast<int>(blockDim.x), tid = static_cast<int>(threadIdx.x),
             tile = static_cast<int>(blockIdx.x), row0 = tile % x.tiles_m * M,
             col0 = tile / x.tiles_m * N, step = kAlong ? 1 : threads;
-  if (x.early) ptx::launch_dependents();
-  ptx::wait_for_prerequisites();
-  ptx::launch_dependents();
+  begin_without_loop(x);
   float rC[M * N]{};
 #pragma unroll 1
   for (int k = kAlong ? 4 * tid : tid; k < x.k; k += 4 * threads * kAtOnce) {

@@ -31,12 +31,20 @@ struct PartJob {
   float alpha, beta;
   int tiles_m, cluster, parts;
   unsigned* gSums;  // (tiles, parts - 1, tile), for sums on their way (sent_sums.cuh)
-  // Whether the dependent kernel is released at the start (releases_early(); begin_direct() has its
-  // own rule): every SM then has the same number of its blocks. Those of a larger kernel would be
-  // placed where most room is, several per SM, so that it is released after the main loop.
+  // Whether the dependent kernel is released at the start (releases_early()): every SM then has the
+  // same number of its blocks. Those of a larger kernel would be placed where most room is, several
+  // per SM, so that it is released after the main loop.
   bool early = false;
   int lanes = 0;  // of a product of few rows: log2 of the threads that share its columns
 };
+
+// The start of a kernel that reads its operands at once. x.early: it releases its dependent before
+// it waits, so that several launches overlap.
+__device__ __forceinline__ void begin_without_loop(const PartJob& x) {
+  if (x.early) ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  ptx::launch_dependents();
+}
 
 // A block's tile, k-split and rank in the cluster.
 struct PartPlace {

@@ -109,7 +109,7 @@ static Status launch_direct(PartJob x, const ThinPlan& plan, int sms, Stream str
   const std::int64_t threads =
       plan.along_k ? std::int64_t{x.n} << plan.lanes : ceil_div(x.n, wide ? 4 : 1);
   const Grid grid(ceil_div(threads, kDirectThreads), x.m);
-  x.early = std::int64_t{grid.x} * grid.y <= sms;  // more would fill the SMs with waiting blocks
+  x.early = releases_early(std::int64_t{grid.x} * grid.y, sms);
   return launch_alone("direct product", kernel, grid, 0, kDirectThreads, 0, x, stream);
 }
 
@@ -153,7 +153,7 @@ static Status launch_dots(PartJob x, const ThinPlan& plan, int sms, Stream strea
   });
   x.tiles_m = static_cast<int>(ceil_div(x.m, rows));
   const std::int64_t blocks = x.tiles_m * ceil_div(x.n, columns);
-  x.early = 2 * blocks <= sms;
+  x.early = releases_early(blocks, sms);
   return launch_alone("dot products", found->kernel, blocks, 0, 1 << plan.lanes, 0, x, stream);
 }
 
