@@ -205,6 +205,22 @@ TEST(Converge, ABsyncIsExecutedAgainAfterABreak) {
   EXPECT_FALSE(counters.broke);
 }
 
+// @P1 BREAK P2: lanes of both predicates leave the barrier, those of P1 alone wait with the others.
+TEST(Converge, ABreakWithACondition) {
+  constexpr u32 kWaiting = 0x000000ff, kBoth = 0xffff0000;
+  Code code{kWaiting, 0xffffff00, 0xffff000f};
+  code.add("sass.bssy");
+  const u32 branch = code.add("sass.bra", 0), leave = code.add("sass.break", 1);
+  code[leave].s[3] = 4 * 2;
+  const u32 away = code.add("sass.bra", 2), join = code.add("sass.bsync"),
+            together = code.add("sass.exit"), alone = code.add("sass.exit");
+  code[branch].target = join;
+  code[away].target = alone;
+  const auto counters = code.run();
+  expect_run(counters, alone, 1, std::popcount(kBoth));
+  expect_run(counters, together, 1, 32 - std::popcount(kBoth));
+}
+
 // The missing lanes exit instead: nothing is executed again.
 TEST(Converge, ABsyncIsNotExecutedAgainAfterAnExit) {
   Code code{0x0000000f};

@@ -109,9 +109,9 @@ void restore_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) 
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return value[i]; });
 }
 
-// BREAK: these lanes leave the barrier.
+// BREAK: of these lanes, those of the condition s[3] leave the barrier.
 void leave_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
-  leave(slot<u32>(window, insn.d), mask);
+  leave(slot<u32>(window, insn.d), mask & predicate(window, insn.s[3], modifiers(insn), kNegateP));
   warp.broke = true;
   if (warp.parked_count != 0) settle(warp, true);
 }

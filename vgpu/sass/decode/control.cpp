@@ -172,11 +172,17 @@ void decode_bssy(Reader& r) {
   add_target(r, static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance));
 }
 
-// BSYNC, BREAK.
 void decode_bsync(Reader& r) {
   reconvergence_at(r);
   r.add(Reader::barrier(r.field(16, 4)));
   r.no_condition();
+}
+
+// operands[0]: the condition.
+void decode_break(Reader& r) {
+  reconvergence_at(r);
+  r.add_unless_true(r.predicate_at(87, 90));
+  r.add(Reader::barrier(r.field(16, 4)));
 }
 
 // Moves a convergence barrier to a register, or a register to a barrier.

@@ -170,15 +170,18 @@ void decode_ldc(Reader& r) {
   source.index = kZeroRegister;
   source.bank = static_cast<std::uint8_t>(r.field(54, 5));
   source.value = static_cast<std::uint32_t>(late ? r.field(37, 17) : r.field(38, 16));
+  // With a register the offset has a sign.
+  const auto offset =
+      static_cast<std::uint32_t>(late ? r.signed_field(37, 17) : r.signed_field(38, 16));
   const bool uniform = r.insn.opcode != 0xb82;
   if (!uniform) {
     source.index = static_cast<std::uint8_t>(r.field(24, 8));
     source.shows_zero = true;
-    if (source.index != kZeroRegister)  // the offset has a sign
-      source.value = static_cast<std::uint32_t>(static_cast<std::int16_t>(source.value));
+    if (source.index != kZeroRegister) source.value = offset;
   } else if (r.insn.opcode == 0xabb || late) {
     source.uniform = r.uniform_index(24);
     source.shows_zero = source.wide = late;
+    if (source.uniform != kZeroUniform) source.value = offset;
   } else {
     r.unused(24);
   }

@@ -70,9 +70,13 @@ void Lowering::lower_control(const Instruction& i) {
       }
       return;
     }
-    case Op::kBssy:
     case Op::kBreak: {
-      const u32 pc = emit(i.op == Op::kBssy ? "sass.bssy" : "sass.break");
+      emit_alu("sass.break", source(i[1]), {zero_, zero_, zero_, predicate(i[0])},
+               i[0].negated ? kNegateP : 0);
+      return;
+    }
+    case Op::kBssy: {
+      const u32 pc = emit("sass.bssy");
       at(pc).d = source(i[0]);
       at(pc).sub = i[0].index;
       return;
