@@ -52,6 +52,41 @@ TEST_F(Races, ABlockReadsWhatAnotherWrites) {
   launch("shift_in_place", {8}, {32}, data, 256, 1);
 }
 
+// Lanes 7 to 9 load what another block stores; the others have no part in the access.
+TEST_F(Races, SomeLanesReadOneWordThatAnotherBlockWrites) {
+  load_text(R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry some(.param .u64 data)
+{
+  .reg .b64 %rd<4>;
+  .reg .b32 %r<4>;
+  .reg .pred %p<4>;
+  ld.param.u64 %rd1, [data];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  setp.eq.u32 %p1, %r2, 0;
+  setp.eq.and.u32 %p2, %r1, 3, %p1;
+  @%p2 st.global.u32 [%rd1 + 4], %r1;
+  sub.u32 %r3, %r1, 7;
+  setp.lt.u32 %p2, %r3, 3;
+  setp.ne.and.u32 %p2, %r2, 0, %p2;
+  @%p2 ld.global.u32 %r3, [%rd1 + 4];
+  @%p2 st.global.u32 [%rd1 + 64], 1;
+  ret;
+}
+)");
+  int* const data = written<int>(32);
+  const vgpu::Fault fault = fault_of("some", {2}, {32}, data);
+  expect_fault(fault, FaultKind::kRace, {"blocks have no order"});
+  EXPECT_EQ(fault.thread.x, 7U);
+  config.check_race = false;
+  data[16] = 0;
+  launch("some", {2}, {32}, data);
+  EXPECT_EQ(data[16], 1);
+}
+
 // What a block of touch_ranges or touch_vectors accesses, or a warp without a pitch.
 struct Range {
   int first, count, writes, pitch;

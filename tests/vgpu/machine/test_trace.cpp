@@ -37,6 +37,34 @@ DONE:
 }
 )";
 
+// Lanes 5 to 20 and every third of them load one element, the others keep what they have.
+constexpr const char* kSomeLanes = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry some(.param .u64 in, .param .u64 out)
+{
+  .reg .b64 %rd<8>;
+  .reg .b32 %r<8>;
+  .reg .pred %p<4>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x;
+  sub.u32 %r2, %r1, 5;
+  setp.lt.u32 %p1, %r2, 16;
+  rem.u32 %r3, %r2, 3;
+  setp.eq.and.u32 %p2, %r3, 0, %p1;
+  mov.u32 %r4, %r1;
+  mov.u32 %r5, %r1;
+  @%p1 ld.global.u32 %r4, [%rd1 + 8];
+  @%p2 ld.global.v2.u32 {%r4, %r5}, [%rd1 + 16];
+  mul.wide.u32 %rd3, %r1, 8;
+  add.s64 %rd4, %rd2, %rd3;
+  st.global.v2.u32 [%rd4], {%r4, %r5};
+  ret;
+}
+)";
+
 class Trace : public EngineTest {};
 
 TEST_F(Trace, keeps_counts_and_the_first_addresses) {
@@ -68,6 +96,27 @@ TEST_F(Trace, keeps_counts_and_the_first_addresses) {
   EXPECT_TRUE(store.sample.shared);
   EXPECT_EQ(store.sample.addresses[3] - store.sample.addresses[0], 24U);
   EXPECT_EQ(store.shared_wavefronts, 7U * 2);
+}
+
+TEST_F(Trace, SomeLanesLoadOneElement) {
+  load_text(kSomeLanes);
+  int* const in = array(std::vector<int>{100, 101, 102, 103, 104, 105});
+  int* const out = array<int>(64);
+  config.trace = true;
+  const vgpu::LaunchReport report = launch("some", {1}, {32}, in, out);
+  for (int lane = 0; lane < 32; ++lane) {
+    const bool one = lane >= 5 && lane < 21, two = one && (lane - 5) % 3 == 0;
+    EXPECT_EQ(out[2 * lane], two ? 104 : one ? 102 : lane) << lane;
+    EXPECT_EQ(out[2 * lane + 1], two ? 105 : lane) << lane;
+  }
+  unsigned loads = 0;
+  for (const vgpu::InstructionReport& i : report.instructions) {
+    if (i.text.find("ld.global") == std::string::npos) continue;
+    ++loads;
+    EXPECT_EQ(i.global_requests, 1U);
+    EXPECT_EQ(i.global_sectors, 1U);
+  }
+  EXPECT_EQ(loads, 2U);
 }
 
 TEST_F(Trace, is_empty_unless_asked_for) {

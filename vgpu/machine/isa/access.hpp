@@ -101,7 +101,7 @@ template <u32 kWords>
 }
 
 // Pattern of the lanes' addresses. The two frequent ones, contiguous and uniform, have cheap
-// special cases.
+// special cases. All lanes take part in a contiguous access.
 enum class Pattern { kContiguous, kUniform, kScattered };
 
 [[gnu::always_inline]] inline void lane_addresses(std::byte* window, const Insn& insn,
@@ -152,6 +152,16 @@ template <class Address>
   return !any_set(gaps)    ? Pattern::kContiguous
          : !any_set(apart) ? Pattern::kUniform
                            : Pattern::kScattered;
+}
+
+// The same for a load, where some lanes may have no part in a uniform access: those of curand_init
+// load elements of a matrix for each bit that their numbers have.
+[[gnu::always_inline]] inline Pattern load_pattern_of(const u64* addresses, u32 mask, u32 bytes) {
+  if (mask == kAllLanes) return pattern_of(addresses, mask, bytes);
+  const u64 first = addresses[__builtin_ctz(mask)];
+  alignas(64) u64 apart[kLanes];
+  for (u32 i = 0; i < kLanes; ++i) apart[i] = (mask >> i & 1) != 0 ? addresses[i] ^ first : 0;
+  return any_set(apart) ? Pattern::kScattered : Pattern::kUniform;
 }
 
 // Whether the active lanes access multiples of `bytes` from `begin` to `last`.

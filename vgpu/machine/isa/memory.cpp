@@ -24,7 +24,8 @@ template <u32 kBytes, u32 kVector, bool kStore, bool kCounted>
 [[gnu::always_inline]] inline void access_global(Warp& warp, std::byte* window, const Insn& insn,
                                                  u32 mask, const u64* addresses) {
   const u32 total = kBytes == 0 ? u32{insn.bytes} * insn.vector : kBytes * kVector;
-  const Pattern pattern = pattern_of(addresses, mask, total);
+  const Pattern pattern = kStore || kBytes == 0 ? pattern_of(addresses, mask, total)
+                                                : load_pattern_of(addresses, mask, total);
   check_global(warp, insn, mask, addresses, total, pattern);
   if constexpr (kCounted) {
     watch_global(warp, insn, mask, addresses, total, pattern, kStore ? Touch::kStore : Touch::kLoad,

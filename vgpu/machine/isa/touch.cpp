@@ -405,12 +405,12 @@ template <bool kWrite>
                                          const Known& known, const std::byte* window) {
   const observer::LaunchMarks& marks = warp.watch->global;
   if (pattern != Pattern::kScattered) {
-    const u64 at = addresses[0] - marks.begin;
+    const u64 at = addresses[__builtin_ctz(mask)] - marks.begin;
     if (at >= marks.bytes) return;
     const Words words = words_of(at, bytes, pattern);
     if (!is_settled<kWrite>(known, marks, words)) {
-      touch_run<kWrite>(warp, insn, pattern == Pattern::kUniform ? 1 : mask, addresses, bytes,
-                        words, known, window);
+      touch_run<kWrite>(warp, insn, pattern == Pattern::kUniform ? mask & -mask : mask, addresses,
+                        bytes, words, known, window);
     }
     return;
   }

@@ -60,8 +60,8 @@ template <u32 kBytes, u32 kVector, bool kStore, class Address>
           for (u32 i = 0; i < kLanes; ++i) reg[i] = from[i * kVector];
         }
       } else if (pattern == Pattern::kUniform) {
-        const T value = *reinterpret_cast<const T*>(memory + addresses[0]);
-        for (u32 i = 0; i < kLanes; ++i) reg[i] = value;
+        const T value = *reinterpret_cast<const T*>(memory + addresses[__builtin_ctz(mask)]);
+        write_lanes<T>(window, offset, mask, [&](u32) VGPU_INLINE { return value; });
       } else if (mask == kAllLanes) {
 #pragma GCC ivdep
         for (u32 i = 0; i < kLanes; ++i)

@@ -50,7 +50,7 @@ void check_written(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
                    Pattern pattern) {
   const observer::LaunchMarks& marks = warp.watch->global;
   if (pattern != Pattern::kScattered) {
-    const u64 at = addresses[0] - marks.begin;
+    const u64 at = addresses[__builtin_ctz(mask)] - marks.begin;
     if (at >= marks.bytes || read_words(marks.written, words_of(at, bytes, pattern))) return;
   }
   check_lanes_written(warp, insn, mask, addresses, bytes);
