@@ -42,14 +42,18 @@ class Pointers {
     Block& block = blocks_[key] = {key,     bytes,    origin,  device, flags,
                                    nullptr, ++added_, nullptr, false,  nullptr};
     if (counts(block)) bytes_on_[device] += bytes;
+    managed_ += origin == Origin::kManaged ? 1 : 0;
     return block;
   }
   void remove(const void* begin) {
     const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(begin));
     if (found == blocks_.end()) return;
     if (counts(found->second)) bytes_on_[found->second.device] -= found->second.bytes;
+    managed_ -= found->second.origin == Origin::kManaged ? 1 : 0;
     blocks_.erase(found);
   }
+
+  bool has_managed() const { return managed_ != 0; }
 
   // Counts memory of a device that has no address, or no longer.
   void count(int device, std::size_t bytes) { bytes_on_[device] += bytes; }
@@ -92,6 +96,7 @@ class Pointers {
   }
 
   unsigned long long added_ = 0;
+  std::size_t managed_ = 0;
   std::map<int, std::size_t> bytes_on_;  // by device ordinal
   std::map<std::uintptr_t, Block> blocks_;
 };

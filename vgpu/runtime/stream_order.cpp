@@ -109,7 +109,13 @@ void submit(Runtime& runtime, Stream& stream, std::function<void()> work, bool b
   const Ticket task = queue_work(runtime, stream, [&runtime, work = std::move(work)] {
     if (runtime.fault.code == cudaSuccess) run_guarded(runtime, work);
   });
-  if (blocking) await(runtime, {{task}, task->number});
+  // A kernel takes microseconds on a GPU, so that programs find its results in managed memory even
+  // where they do not wait for it.
+  const bool seen = runtime.pointers.has_managed() || !runtime.modules.managed_variables().empty();
+  if (blocking)
+    await(runtime, {{task}, task->number});
+  else if (seen)
+    runtime.queue.wait_briefly(task);
 }
 
 void submit_host_function(Runtime& runtime, Stream& stream,

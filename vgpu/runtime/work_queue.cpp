@@ -21,6 +21,7 @@ constexpr auto kLongestNap = 200us;
 // How long it may take until the memory that a kernel polls is written, if a thread waits for the
 // kernel and it is unlikely that others write it.
 constexpr auto kPatience = 10s;
+constexpr auto kBriefly = 1s;
 
 thread_local const Task* executed = nullptr;
 thread_local bool has_added = false;  // since the last call of wait_for_room()
@@ -143,6 +144,15 @@ void WorkQueue::wait(const std::vector<Ticket>& tasks) {
   wait_until([&] { return std::ranges::all_of(tasks, is_done); });
 }
 
+void WorkQueue::wait_briefly(const Ticket& task) {
+  if (workers_ == 0 || executed != nullptr) return;
+  std::unique_lock lock(mutex_, std::adopt_lock);
+  task->awaited = true;
+  polled_ = false;
+  changed_.wait_for(lock, kBriefly, [&] { return task->done || polled_; });
+  lock.release();
+}
+
 void WorkQueue::wait_for_room() {
   if (!std::exchange(has_added, false) || pending_.size() <= kMostPending) return;
   awaits_room_ = true;
@@ -185,6 +195,7 @@ bool WorkQueue::let_others_run(Writer writer, bool still) {
     std::unique_lock<std::mutex>& lock;
     ~Release() { lock.release(); }
   } const release{lock};
+  if (!std::exchange(polled_, true)) changed_.notify_all();
   if (!still || fruitless_ == 0) {
     fruitless_ = 0;
     fruitless_since_ = Task::Clock::now();

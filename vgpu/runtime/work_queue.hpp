@@ -63,6 +63,9 @@ class WorkQueue {
 
   // These release the lock while they wait.
   void wait(const std::vector<Ticket>& tasks);
+  // Waits for a task whose results the program can see without a call: until it has ended, a kernel
+  // only polls memory, or a second has passed.
+  void wait_briefly(const Ticket& task);
   void wait_for_room();  // does nothing in a thread that has added none since the last call
   // Executes what is pending and accepts nothing more: the process ends. Kernels that wait for the
   // host are abandoned.
@@ -105,6 +108,7 @@ class WorkQueue {
   unsigned fruitless_ = 0;  // calls of let_others_run() since anything changed
   Task::Clock::time_point fruitless_since_;
   bool awaits_room_ = false;
+  bool polled_ = false;  // since wait_briefly() was called
   bool busy_ = false;  // a thread executes a task and does not let others run
   bool closing_ = false, closed_ = false;
 };

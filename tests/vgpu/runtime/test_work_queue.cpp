@@ -82,6 +82,27 @@ TEST_F(WorkQueueTest, ATaskCanReleaseTheLock) {
   EXPECT_TRUE(task->done);
 }
 
+// The program may look at the results, or write what the kernel waits for.
+TEST_F(WorkQueueTest, ABriefWaitEndsWithTheTaskOrWhenItPolls) {
+  const Ticket task = f.queue.add(
+      [&] {
+        const Unlocked meanwhile(f.mutex);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      },
+      {}, 0);
+  f.queue.wait_briefly(task);
+  EXPECT_TRUE(task->done);
+  for (const Writer writer : {Writer::kHost, Writer::kDevice}) {
+    std::atomic<bool> flag = false;
+    const Ticket poller = f.add_poller(1, flag, writer), behind = f.add(2, {poller});
+    f.queue.wait_briefly(poller);
+    f.queue.wait_briefly(behind);
+    EXPECT_FALSE(poller->done);
+    flag = true;
+    f.queue.wait({behind});
+  }
+}
+
 TEST_F(WorkQueueTest, WhoAddsManyWaitsForRoom) {
   std::atomic<bool> go = false;
   f.queue.wait_for_room();
