@@ -109,7 +109,7 @@ class WorkQueue {
   Task::Clock::time_point fruitless_since_;
   bool awaits_room_ = false;
   bool polled_ = false;  // since wait_briefly() was called
-  bool busy_ = false;  // a thread executes a task and does not let others run
+  bool busy_ = false;    // a thread executes a task and does not let others run
   bool closing_ = false, closed_ = false;
 };
 
