@@ -24,6 +24,7 @@ constexpr int kFew = 4;  // lanes that are looked at one by one
 // How a warp's access changes the mark of a word or of a row.
 struct Known {
   const observer::WarpMarks& of;
+  bool synchronised;  // observer::Watch::synchronised
   // Whether an access leaves `entry` unchanged: the warp's own word, or, for a load, a word that
   // was written before it, that another warp of the cluster reads, or that several blocks have
   // read.
@@ -46,6 +47,19 @@ struct Known {
     return static_cast<u32>(row >= (Shadow::kStoring | of.first)) &
            static_cast<u32>(row != Shadow::kLocked);
   }
+  // Whether `count` words, which a block of another cluster has written, hold what is stored there
+  // now. Their mark becomes agreed(): it says that several blocks wrote them.
+  [[gnu::always_inline]] bool agrees(u32 entry, u64 address, const u32* stored, u32 count) const {
+    const u32 moment = entry & Shadow::kMarkBits;
+    if (stored == nullptr || synchronised || (entry & ~Shadow::kMarkBits) != Shadow::kWritten ||
+        moment < of.first || moment - of.base < of.count)
+      return false;
+    u32 differs = 0;
+    for (u32 i = 0; i < count; ++i)
+      differs |= peek(reinterpret_cast<const u32*>(address)[i]) ^ stored[i];
+    return differs == 0;
+  }
+  u32 agreed() const { return Shadow::kWritten | of.first; }
   // The mark after the access. False if another warp's access may conflict with it.
   template <bool kWrite>
   [[gnu::always_inline]] bool step(u32 entry, u32& next) const {
@@ -133,7 +147,12 @@ template <bool kWrite, class Entry>
     next = 0;
     for (u32 i = 0; i < kWords; ++i) {
       u32 changed;
-      if (!known.step<kWrite>(static_cast<u32>(old >> 32 * i), changed)) return false;
+      const u32 before = static_cast<u32>(old >> 32 * i);
+      if (!known.step<kWrite>(before, changed)) {
+        if (!kWrite || stored == nullptr || !known.agrees(before, address + i * 4, stored + i, 1))
+          return false;
+        changed = known.agreed();
+      }
       next |= Entry{changed} << 32 * i;
     }
     if (next == old) return true;
@@ -162,7 +181,10 @@ bool mark_row(const Known& known, const observer::LaunchMarks& marks, u64 row, b
       old = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
       continue;
     }
-    if (!whole || !known.step<kWrite>(old, next)) {
+    if (kWrite && whole && known.agrees(old, marks.begin + word * 4, stored, Shadow::kRowWords)) {
+      next = known.agreed();
+      if (next == old) return true;
+    } else if (!whole || !known.step<kWrite>(old, next)) {
       Shadow::part(entry, marks.touched + word, known.of.first);
       return false;
     }
@@ -429,7 +451,8 @@ template <bool kWrite>
 [[gnu::noinline]] void touch_copied(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
                                     u32 bytes, Pattern pattern) {
   const observer::WarpMarks made = made_known(warp, true);
-  touch<false>(warp, insn, mask, addresses, bytes, pattern, {made}, nullptr);
+  touch<false>(warp, insn, mask, addresses, bytes, pattern, {made, warp.watch->synchronised},
+               nullptr);
 }
 
 }  // namespace
@@ -440,12 +463,14 @@ void touch_loaded(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, 
     touch_copied(warp, insn, mask, addresses, bytes, pattern);
     return;
   }
-  touch<false>(warp, insn, mask, addresses, bytes, pattern, {kept_marks(warp)}, nullptr);
+  touch<false>(warp, insn, mask, addresses, bytes, pattern,
+               {kept_marks(warp), warp.watch->synchronised}, nullptr);
 }
 
 void touch_stored(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
                   Pattern pattern, const std::byte* window) {
-  touch<true>(warp, insn, mask, addresses, bytes, pattern, {kept_marks(warp)}, window);
+  touch<true>(warp, insn, mask, addresses, bytes, pattern,
+              {kept_marks(warp), warp.watch->synchronised}, window);
 }
 
 }  // namespace vgpu::machine::VGPU_ISA
