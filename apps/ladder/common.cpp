@@ -89,6 +89,10 @@ std::vector<Problem> selected_shapes(const CommonOptions& options) {
   return problems;
 }
 
+Problem shape_or(const std::string& text, const Problem& otherwise) {
+  return text.empty() ? otherwise : required(parse_shape(text), "--shape");
+}
+
 std::vector<Case> selected_battery(const CommonOptions& options) {
   for (const Battery battery : {Battery::kQuick, Battery::kFull}) {
     if (options.battery == to_string(battery)) return make_battery(battery, options.seed);

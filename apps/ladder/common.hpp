@@ -73,6 +73,11 @@ void add_number(CLI::App& verb, const std::string& argument, V& value, const Ran
 // Runs a verb; `status` is what main returns.
 using Verb = std::function<int()>;
 
+// A verb for the program's own child processes, which --help does not show.
+inline CLI::App* hidden_verb(CLI::App& app, const char* name) {
+  return app.add_subcommand(name, "")->group("");
+}
+
 struct CommonOptions {
   std::string device = "auto";
   std::vector<std::string> kernels;
@@ -90,6 +95,8 @@ std::vector<const KernelInfo*> kernels_named(const std::string& name, const std:
 std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, const Target& target,
                                                 bool every_library_kernel = false);
 std::vector<Problem> selected_shapes(const CommonOptions& options);
+// The shape of --shape; `otherwise` for "".
+Problem shape_or(const std::string& text, const Problem& otherwise);
 std::vector<Case> selected_battery(const CommonOptions& options);
 // Throws if the problem does not fit in the memory of `device`, or its verification not in that of
 // the host. The message names `argument`.

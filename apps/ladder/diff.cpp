@@ -5,13 +5,11 @@
 #include <ladder/registry.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
 #include "analyse/difference.hpp"
 #include "common.hpp"
-#include "difference_table.hpp"
 #include "explain.hpp"
 #include "host_verbs.hpp"
 #include "report/installation.hpp"
@@ -59,10 +57,9 @@ void source_diff(const DiffOptions& o, const KernelInfo& a, const KernelInfo& b)
     fmt::print("no source diff: {} holds no such rungs (--source)\n", o.source);
     return;
   }
-  const auto deadline = tune::Clock::now() + std::chrono::seconds(20);
   const auto result = tune::run({"diff", "-u", "--label", std::string(a.rung), "--label",
                                  std::string(b.rung), "--", file(a), file(b)},
-                                deadline, interrupted);
+                                tune::in_seconds(20), interrupted);
   if (!result || result.value().end.status > 1) {
     fmt::print("no source diff: the program diff is missing\n");
     return;
@@ -73,10 +70,8 @@ void source_diff(const DiffOptions& o, const KernelInfo& a, const KernelInfo& b)
 int run(const DiffOptions& o) {
   const KernelInfo &first = one_kernel(o.a), &second = one_kernel(o.b);
   const bool host = !host_rungs({&first, &second}).empty();
-  Problem problem = host ? make_problem(512, 512, 512) : make_problem(4096, 4096, 4096, 1, 1);
-  if (!o.shape.empty()) {
-    problem = required(parse_shape(o.shape), "--shape");
-  }
+  const Problem problem =
+      shape_or(o.shape, host ? make_problem(512, 512, 512) : make_problem(4096, 4096, 4096, 1, 1));
   if (host) {
     const int status = diff_host_rungs(first, second, problem);
     if (!o.no_source) source_diff(o, first, second);

@@ -85,19 +85,16 @@ struct ExplainOptions {
               op_b = "N", clock = "boost", measured, into, source = source_folder();
   std::optional<std::int64_t> m, n, k;
   std::optional<float> beta;  // 1 as in the published ladders; 0 for comparison with measured rows
-  std::string kernel, grid, block, shared = "0", needs = "true",  // of a user's file
-      arguments = analyse::UserKernel{}.arguments;
+  RunOptions file;            // a user's kernel and its launch
   bool json = false, accuracy = false;
 };
 
 Problem selected_problem(const ExplainOptions& o, bool host) {
   const std::int64_t side = host ? 512 : 4096;
-  Problem problem = make_problem(side, side, side);
-  if (!o.shape.empty()) {
-    problem = required(parse_shape(o.shape), "--shape");
-  }
-  problem = make_problem(o.m.value_or(problem.m), o.n.value_or(problem.n), o.k.value_or(problem.k),
-                         1, o.beta.value_or(o.accuracy || host ? 0.0F : 1.0F));
+  const Problem shape = shape_or(o.shape, make_problem(side, side, side));
+  const Problem problem =
+      make_problem(o.m.value_or(shape.m), o.n.value_or(shape.n), o.k.value_or(shape.k), 1,
+                   o.beta.value_or(o.accuracy || host ? 0.0F : 1.0F));
   required(validate(problem), "--shape, -m, -n, -k");
   return problem;
 }
@@ -200,14 +197,8 @@ RunOptions file_of(const ExplainOptions& o) {
   if (o.kernels.size() != 1) throw BadInput("RUNG: a FILE.cu is explained alone");
   if (o.accuracy) throw BadInput("--accuracy: of CUDA rungs");
   const Problem problem = selected_problem(o, false);
-  RunOptions file;
+  RunOptions file = o.file;
   file.file = o.kernels.front();
-  file.kernel = o.kernel;
-  file.grid = o.grid;
-  file.block = o.block;
-  file.shared = o.shared;
-  file.needs = o.needs;
-  file.arguments = o.arguments;
   file.device = "virtual:h200";
   file.shape = fmt::format("{}x{}x{}", problem.m, problem.n, problem.k);
   file.beta = problem.beta;
@@ -222,7 +213,7 @@ RunOptions file_of(const ExplainOptions& o) {
 int run(const ExplainOptions& o) {
   const auto is_file = [](const std::string& name) { return name.ends_with(".cu"); };
   if (std::ranges::any_of(o.kernels, is_file)) return explain_file(file_of(o));
-  if (!o.kernel.empty() || !o.grid.empty() || !o.block.empty())
+  if (!o.file.kernel.empty() || !o.file.grid.empty() || !o.file.block.empty())
     throw BadInput("--kernel, --grid, --block: of a FILE.cu");
   if (!o.call.empty()) return explain_call(o);
   const auto named = named_kernels(o.kernels);
@@ -249,11 +240,8 @@ int run(const ExplainOptions& o) {
     e.measured = measured_of(document, e.id, problem, machine);
     count_as_is(e, *kernel, *target.cuda);
     add_golden(e, o.source);
-    if (o.json && !o.accuracy) fmt::print("{}", analyse::to_json(e));
-    if (!o.json && !o.accuracy) {
-      if (!all.empty()) fmt::print("\n{:=<100}\n", "");
-      for (const std::string& line : analyse::to_text(e)) fmt::print("{}\n", line);
-    }
+    if (!o.json && !o.accuracy && !all.empty()) fmt::print("\n{:=<100}\n", "");
+    if (!o.accuracy) print_explanation(e, o.json);
     all.push_back(std::move(e));
   }
   return o.accuracy ? print_accuracy(all, machine, o.into) : status;
@@ -268,15 +256,15 @@ void add_explain(CLI::App& app, Verb& chosen) {
   verb->add_option("RUNG", o->kernels,
                    "kernels by id, rung or number (ladder list), default all CUDA rungs; or a "
                    "FILE.cu of your own");
-  verb->add_option("--kernel", o->kernel,
+  verb->add_option("--kernel", o->file.kernel,
                    "of the file: its name, demangled, as \"scale<float>\"; default the only one");
-  verb->add_option("--block", o->block,
+  verb->add_option("--block", o->file.block,
                    "of the file's kernel: threads, as 256 or \"32, 8\"; default __launch_bounds__");
-  verb->add_option("--grid", o->grid,
+  verb->add_option("--grid", o->file.grid,
                    "launches a plain matrix kernel, too, for its accesses (see ladder run)");
-  verb->add_option("--shared", o->shared, "of the launch: bytes of dynamic shared memory");
-  verb->add_option("--needs", o->needs, "of the launch: the problems that it takes");
-  verb->add_option("--args", o->arguments, "of the launch: its arguments (see ladder run)");
+  verb->add_option("--shared", o->file.shared, "of the launch: bytes of dynamic shared memory");
+  verb->add_option("--needs", o->file.needs, "of the launch: the problems that it takes");
+  verb->add_option("--args", o->file.arguments, "of the launch: its arguments (see ladder run)");
   verb->add_option("--device", o->device,
                    "of the database, to be explained: " + vgpu::known_devices());
   verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, of CPU rungs 512");

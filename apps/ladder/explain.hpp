@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "analyse/explanation.hpp"
 #include "report/json.hpp"
 
@@ -23,6 +25,13 @@ std::optional<Document> measured_rows(const std::string& path, const analyse::Ma
 std::optional<analyse::Measured> measured_of(const std::optional<Document>& document,
                                              std::string_view kernel, const Problem& problem,
                                              const analyse::Machine& machine);
+
+// Prints an explanation of a CUDA or CPU rung.
+template <class Explanation>
+void print_explanation(const Explanation& e, bool json) {
+  if (json) return fmt::print("{}", to_json(e));
+  for (const std::string& line : to_text(e)) fmt::print("{}\n", line);
+}
 
 // Prints the tables of `ladder explain --accuracy`, or puts them between the marks of the file
 // `into`. Returns the exit status.

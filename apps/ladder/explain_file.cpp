@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "analyse/explanation.hpp"
 #include "analyse/user_kernel.hpp"
@@ -40,7 +39,7 @@ int threads_of(const std::string& block) {
 }  // namespace
 
 int explain_file(const RunOptions& o) {
-  constexpr std::chrono::seconds kCompiles{300};
+  constexpr double kCompileSeconds = 300;
   if (!o.grid.empty() ||
       (o.kernel.empty() && !analyse::rung_in(required(read_file(o.file), "RUNG")).empty()))
     return run_user_kernel(o);
@@ -49,19 +48,14 @@ int explain_file(const RunOptions& o) {
   catch_interrupt();
   const auto scratch = required(Temporary::folder("explain"));
   const auto cubin = analyse::build_code(o.file, machine.cc, scratch.path(), o.source,
-                                         tune::Clock::now() + kCompiles, interrupted);
+                                         tune::in_seconds(kCompileSeconds), interrupted);
   if (!cubin) {
     if (interrupted()) return kInterrupted;
     throw BadInput(cubin.status().message());
   }
   auto kernels = required(analyse::kernels_in(cubin.value().string()), o.file);
   const auto kernel = required(analyse::choose_kernel(std::move(kernels), o.kernel), o.file);
-  const analyse::Explanation e = analyse::explain_code(kernel, machine, threads);
-  if (o.json) {
-    fmt::print("{}", analyse::to_json(e));
-    return kOk;
-  }
-  for (const std::string& line : analyse::to_text(e)) fmt::print("{}\n", line);
+  print_explanation(analyse::explain_code(kernel, machine, threads), o.json);
   return kOk;
 }
 

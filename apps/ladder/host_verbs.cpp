@@ -10,7 +10,7 @@
 
 #include "analyse/host_explanation.hpp"
 #include "common.hpp"
-#include "difference_table.hpp"
+#include "explain.hpp"
 #include "host/query.hpp"
 #include "measure/measure.hpp"
 
@@ -78,13 +78,9 @@ int explain_host_rungs(const std::vector<const KernelInfo*>& rungs, const Proble
   bool first = true;
   for (const KernelInfo* kernel : rungs) {
     const analyse::HostExplanation e = explained(*kernel, problem);
-    if (json) {
-      fmt::print("{}", analyse::to_json(e));
-      continue;
-    }
-    if (!first) fmt::print("\n{:=<100}\n", "");
+    if (!json && !first) fmt::print("\n{:=<100}\n", "");
     first = false;
-    for (const std::string& line : analyse::to_text(e)) fmt::print("{}\n", line);
+    print_explanation(e, json);
   }
   return kOk;
 }

@@ -3,7 +3,11 @@
 #pragma once
 #include <ladder/kernel.hpp>
 
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include "analyse/difference.hpp"
 
 namespace ladder::app {
 
@@ -17,5 +21,9 @@ int explain_host_rungs(const std::vector<const KernelInfo*>& rungs, const Proble
                        bool json);
 int diff_host_rungs(const KernelInfo& a, const KernelInfo& b, const Problem& problem);
 int show_host_rungs(const std::vector<const KernelInfo*>& rungs, bool hot);
+
+// Prints numbers of two kernels side by side; nothing if there are no rows.
+void print_differences(const std::string& title, const std::vector<analyse::Compare>& rows,
+                       std::string_view a, std::string_view b);
 
 }  // namespace ladder::app

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -23,7 +22,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using learn::Exercise;
 
-constexpr auto kDiffTime = std::chrono::seconds(10);
+constexpr double kDiffSeconds = 10;
 constexpr std::size_t kNameWidth = 22;
 
 struct LearnOptions {
@@ -210,7 +209,7 @@ int solution(const LearnOptions& o) {
   fmt::print("{}\n", text_of(ours));
   const auto diff =
       tune::run({"diff", "-u", "--label", "yours", "--label", "ours", file.string(), ours.string()},
-                tune::Clock::now() + kDiffTime, interrupted);
+                tune::in_seconds(kDiffSeconds), interrupted);
   if (diff && diff.value().ended && !diff.value().output.empty())
     fmt::print("{}", printable(diff.value().output, "\n\t"));
   if (!own.exercise.rung.empty())

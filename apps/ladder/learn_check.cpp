@@ -34,27 +34,17 @@ constexpr std::size_t kMostErrors = 6;
 // only if the child ends without results.
 constexpr const char* kErrors = "errors.txt";
 
-struct Ended {
-  bool in_time = false;
-  tune::Child::End end;
-};
-
-Ended run_child(const std::vector<std::string>& command, tune::Deadline deadline, bool quiet) {
-  auto child = required(tune::Child::start(command, false));
+tune::Finished run_child(const std::vector<std::string>& command, tune::Deadline deadline,
+                         bool quiet) {
   int printed = 0;
-  for (std::string line;;) {
-    const auto read = child.read_line(line, deadline, interrupted);
-    if (read == tune::Child::Read::kEnd) return {true, child.wait()};
-    if (read == tune::Child::Read::kLine) {
-      ++printed;
-      if (!quiet && printed <= kMostPrinted) fmt::print("  | {}\n", printable(line));
-      if (!quiet && printed == kMostPrinted + 1) fmt::print("  | ...\n");
-      continue;
-    }
-    child.kill();
-    if (read == tune::Child::Read::kStopped) throw BadInput("interrupted");
-    return {};
-  }
+  const auto print = [&](const std::string& line) {
+    ++printed;
+    if (!quiet && printed <= kMostPrinted) fmt::print("  | {}\n", printable(line));
+    if (!quiet && printed == kMostPrinted + 1) fmt::print("  | ...\n");
+  };
+  tune::Finished finished = required(tune::run(command, deadline, interrupted, print));
+  if (!finished.ended && !finished.timed_out) throw BadInput("interrupted");
+  return finished;
 }
 
 std::vector<std::string> first_lines(const std::string& path) {
@@ -64,11 +54,6 @@ std::vector<std::string> first_lines(const std::string& path) {
   for (std::string line; lines.size() < kMostErrors && std::getline(in, line);)
     lines.push_back(line);
   return lines;
-}
-
-tune::Deadline seconds_from_now(double seconds) {
-  return tune::Clock::now() +
-         std::chrono::duration_cast<tune::Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 struct TrialOptions {
@@ -123,7 +108,7 @@ Exercise for_device(Exercise exercise, const std::string& device) {
 Checked check_solution(const Exercise& asked, const fs::path& file, const CheckOptions& options) {
   const Exercise exercise = for_device(asked, options.device);
   const auto begin = tune::Clock::now();
-  const auto deadline = seconds_from_now(options.limits.seconds);
+  const auto deadline = tune::in_seconds(options.limits.seconds);
   const auto scratch = required(Temporary::folder("learn"));
   const fs::path folder = scratch.path();
   Checked checked;
@@ -136,14 +121,14 @@ Checked check_solution(const Exercise& asked, const fs::path& file, const CheckO
   const auto compiled = required(learn::compile(exercise, file, folder, deadline, interrupted));
   if (!compiled.errors.empty()) return done(learn::not_compiled(exercise, compiled));
   const std::string result = (folder / "result.json").string();
-  const Ended ended =
+  const tune::Finished ended =
       run_child({"env", "TMPDIR=" + folder.string(), fmt::format("VGPU_CHECK={}", kChecks),
                  fmt::format("/proc/{}/exe", ::getpid()), kTrialVerb, compiled.library.string(),
                  "--exercise", fs::absolute(exercise.folder).string(), "--result", result,
                  "--device", options.device, "--seconds", fmt::format("{}", options.limits.seconds),
                  "--memory", fmt::format("{}", options.limits.memory_bytes >> 20)},
                 deadline, options.quiet);
-  if (!ended.in_time)
+  if (!ended.ended)
     return done(learn::not_ended(
         exercise, fmt::format("not done within {} s (--limit)", options.limits.seconds),
         {"Does every loop end? Does every thread arrive at every barrier?"}));
@@ -158,8 +143,7 @@ Checked check_solution(const Exercise& asked, const fs::path& file, const CheckO
 }
 
 void add_learn_trial(CLI::App& app, Verb& chosen) {
-  CLI::App* verb = app.add_subcommand(kTrialVerb, "");
-  verb->group("");  // hidden from --help
+  CLI::App* verb = hidden_verb(app, kTrialVerb);
   auto o = std::make_shared<TrialOptions>();
   verb->add_option("LIBRARY", o->library)->required();
   verb->add_option("--exercise", o->exercise)->required();

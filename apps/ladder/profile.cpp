@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -59,12 +58,10 @@ const KernelInfo& rung_of(const std::string& name) {
   throw BadInput(fmt::format("RUNG: {} is no CUDA kernel", name));
 }
 
-tune::Deadline ncu_deadline() { return tune::Clock::now() + std::chrono::seconds(kNcuSeconds); }
-
 // Counters of the virtual GPU, from a separate process, because this one may use a real GPU.
 Result<Counters> virtual_counters(const ProfileOptions& o) {
   const auto done = tune::run({"/proc/self/exe", kCountVerb, o.rung, "--shape", o.shape},
-                              ncu_deadline(), interrupted);
+                              tune::in_seconds(kNcuSeconds), interrupted);
   if (!done) return done.status();
   const std::string& output = done.value().output;
   const auto begin = output.find("{\"device\"");
@@ -87,7 +84,7 @@ Result<std::vector<analyse::Profiled>> profiled(const ProfileOptions& o,
   if (error) return Status(Code::kIo, "/proc/self/exe: " + error.message());
   const auto done =
       tune::run(analyse::ncu_command(ncu, metrics, {self, kLaunchVerb, o.rung, "--shape", o.shape}),
-                ncu_deadline(), interrupted);
+                tune::in_seconds(kNcuSeconds), interrupted);
   if (!done) return done.status();
   if (done.value().timed_out)
     return Status(Code::kIo, fmt::format("ncu did not end within {} s", kNcuSeconds));
@@ -179,8 +176,7 @@ void add_profile(CLI::App& app, Verb& chosen) {
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 
   for (const bool print : {false, true}) {
-    CLI::App* hidden = app.add_subcommand(print ? kCountVerb : kLaunchVerb, "");
-    hidden->group("");  // hidden from --help
+    CLI::App* hidden = hidden_verb(app, print ? kCountVerb : kLaunchVerb);
     auto h = std::make_shared<ProfileOptions>();
     hidden->add_option("RUNG", h->rung)->required();
     hidden->add_option("--shape", h->shape);

@@ -6,7 +6,6 @@
 
 #include <unistd.h>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -31,10 +30,7 @@ constexpr const char* kFailedVerdict = "failed\n";
 constexpr std::int64_t kGpuSide = 4096, kVirtualSide = 256;
 
 Problem problem_for(const RunOptions& o, std::int64_t side) {
-  Problem problem = make_problem(side, side, side);
-  if (!o.shape.empty()) {
-    problem = required(parse_shape(o.shape), "--shape");
-  }
+  Problem problem = shape_or(o.shape, make_problem(side, side, side));
   problem.beta = o.beta;
   return problem;
 }
@@ -52,11 +48,6 @@ std::vector<const KernelInfo*> rivals_of(const RunOptions& o) {
     }
   }
   return list;
-}
-
-tune::Deadline in_seconds(double seconds) {
-  return tune::Clock::now() +
-         std::chrono::duration_cast<tune::Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 // The user's code can also set the child's exit status, with _exit() or by a crash after the
@@ -83,7 +74,7 @@ int run_user_kernel(const RunOptions& o) {
         "--source: {}: no checkout of ladder; its headers are needed to compile", o.source));
   catch_interrupt();
   const auto scratch = required(Temporary::folder("run"));
-  const auto deadline = in_seconds(o.limit_s);
+  const auto deadline = tune::in_seconds(o.limit_s);
   const analyse::UserKernel kernel{o.file,   o.kernel, o.grid,  o.block,
                                    o.shared, o.strict, o.needs, o.arguments};
   constexpr int kCc = 90;
@@ -126,21 +117,15 @@ int run_user_kernel(const RunOptions& o) {
   if (!o.only_explain && kernel.is_plain() && has_beta && !o.strict)
     command.insert(command.end(), {"--beta", "1"});
   if (o.no_explain) command.emplace_back("--no-explain");
-  auto child = required(tune::Child::start(command, false));
-  for (std::string line;;) {
-    const auto read = child.read_line(line, deadline, interrupted);
-    if (read == tune::Child::Read::kLine) {
-      fmt::print("{}\n", line);
-      std::fflush(stdout);
-      continue;
-    }
-    if (read == tune::Child::Read::kEnd) break;
-    child.kill();
-    if (read == tune::Child::Read::kStopped) return kInterrupted;
-    fmt::print(stderr, "ladder: {}: not done within {} s (--limit)\n", o.file, o.limit_s);
-    return kFailed;
-  }
-  return judge(o, child.wait(), verdict);
+  const auto print = [](const std::string& line) {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  };
+  const auto finished = required(tune::run(command, deadline, interrupted, print));
+  if (finished.ended) return judge(o, finished.end, verdict);
+  if (!finished.timed_out) return kInterrupted;
+  fmt::print(stderr, "ladder: {}: not done within {} s (--limit)\n", o.file, o.limit_s);
+  return kFailed;
 }
 
 namespace {
@@ -239,13 +224,9 @@ int explain_user(const RunOptions& o, const KernelInfo& kernel, const Device& de
     fmt::print(o.only_explain ? stderr : stdout, "not explained: {}\n", e.status().message());
     return kFailed;
   }
-  if (o.json) {
-    fmt::print("{}", analyse::to_json(e.value()));
-    return kOk;
-  }
-  fmt::print("\n");
-  for (const std::string& line : analyse::to_text(e.value())) fmt::print("{}\n", line);
-  if (o.only_explain) return kOk;
+  if (!o.json) fmt::print("\n");
+  print_explanation(e.value(), o.json);
+  if (o.json || o.only_explain) return kOk;
   fmt::print("\nPREDICTED BESIDE IT, {} on {}\n", to_string(problem), machine.name);
   for (const KernelInfo* rival : rivals_of(o)) {
     if (rival->role == Role::kBaseline) continue;
@@ -344,8 +325,7 @@ void add_run(CLI::App& app, Verb& chosen) {
       "             --needs \"M % 128 == 0 && N % 128 == 0 && K % 8 == 0\" --explain-on a6000");
   verb->callback([&chosen, o] { chosen = [o] { return run_user_kernel(*o); }; });
 
-  CLI::App* loaded = app.add_subcommand(kLoadedVerb, "");
-  loaded->group("");  // hidden from --help
+  CLI::App* loaded = hidden_verb(app, kLoadedVerb);
   auto l = std::make_shared<RunOptions>();
   loaded->add_option("LIBRARY", l->library)->required();
   add_number(*loaded, "--beta", l->beta, kFloatRange, "");

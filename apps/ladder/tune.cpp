@@ -22,8 +22,7 @@
 #include "tune/heat_map.hpp"
 #include "tune/result.hpp"
 #include "tune/tuner.hpp"
-#include "tune_blocks.hpp"
-#include "tune_plans.hpp"
+#include "tune_others.hpp"
 
 namespace ladder::app {
 namespace {
@@ -68,8 +67,7 @@ tune::Strategy selected_strategy(const std::string& name) {
 }
 
 Problem selected_problem(const std::string& shape) {
-  if (shape.empty()) return make_problem(kSide, kSide, kSide);
-  const Problem p = required(parse_shape(shape), "--shape");
+  const Problem p = shape_or(shape, make_problem(kSide, kSide, kSide));
   if (p.m == 0 || p.n == 0 || p.k == 0)
     throw BadInput("--shape: nothing to time in an empty product");
   return p;
@@ -374,8 +372,7 @@ void add_tune(CLI::App& app, Verb& chosen) {
       "  ladder tune --suite transformer --output plans.txt; LADDER_PLANS=plans.txt program");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 
-  CLI::App* worker = app.add_subcommand(kWorkerVerb, "");
-  worker->group("");  // hidden from --help
+  CLI::App* worker = hidden_verb(app, kWorkerVerb);
   auto device = std::make_shared<std::string>("auto");
   worker->add_option("--device", *device);
   worker->callback([&chosen, device] { chosen = [device] { return run_worker(*device); }; });

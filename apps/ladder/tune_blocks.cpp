@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tune_blocks.hpp"
+// ladder tune h04: searches block sizes.
+#include "tune_others.hpp"
 
 #include <fmt/format.h>
 #include <time.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tune_plans.hpp"
+// ladder tune --suite.
+#include "tune_others.hpp"
 
 #include <fmt/format.h>
 #include <ladder/registry.hpp>

@@ -329,9 +329,7 @@ void CompilePool::compile_next(std::unique_lock<std::mutex>& lock) {
   Point point = std::move(waiting_.front());
   waiting_.pop_front();
   lock.unlock();
-  const auto limit =
-      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s_));
-  Compiled compiled = compiler_.compile(point, std::min(deadline_, Clock::now() + limit), stop);
+  Compiled compiled = compiler_.compile(point, std::min(deadline_, in_seconds(limit_s_)), stop);
   lock.lock();
   done_.emplace_back(std::move(point), std::move(compiled));
   result_there_.notify_one();

@@ -113,6 +113,10 @@ std::string find_program(const std::string& name, const std::vector<std::string>
 
 }  // namespace
 
+Deadline in_seconds(double seconds, Deadline from) {
+  return from + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
 std::vector<std::string> search_path() {
   std::vector<std::string> folders;
   std::istringstream all(environment("PATH"));
@@ -243,15 +247,19 @@ Child::End Child::wait() {
 
 void Child::kill() { release(); }
 
-Result<Finished> run(const std::vector<std::string>& command, Deadline deadline, const Stop& stop) {
-  auto child = Child::start(command, true);
+Result<Finished> run(const std::vector<std::string>& command, Deadline deadline, const Stop& stop,
+                     const LineSink& sink) {
+  auto child = Child::start(command, !sink);
   if (!child) return child.status();
   Finished finished;
   std::string line;
   while (true) {
     const Child::Read read = child.value().read_line(line, deadline, stop);
     if (read == Child::Read::kLine) {
-      finished.output += line + "\n";
+      if (sink)
+        sink(line);
+      else
+        finished.output += line + "\n";
       continue;
     }
     finished.output += read == Child::Read::kEnd ? line : "";
@@ -264,7 +272,7 @@ Result<Finished> run(const std::vector<std::string>& command, Deadline deadline,
     return finished;
   }
   finished.end = child.value().wait();
-  if (finished.end.status == kNoProgram && finished.output.empty())
+  if (!sink && finished.end.status == kNoProgram && finished.output.empty())
     return Status(Code::kIo, fmt::format("{}: cannot be run", command.front()));
   return finished;
 }

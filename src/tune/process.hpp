@@ -14,6 +14,7 @@ namespace ladder::tune {
 
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
+Deadline in_seconds(double seconds, Deadline from = Clock::now());
 
 // Polled while waiting; true ends the wait.
 using Stop = std::function<bool()>;
@@ -68,7 +69,10 @@ struct Finished {
   Child::End end;
   std::string output;  // standard output and error
 };
-// Errors (kIo): see Child::start().
-Result<Finished> run(const std::vector<std::string>& command, Deadline deadline, const Stop& stop);
+// Errors (kIo): see Child::start(). `line`: receives each line of the standard output, and the
+// standard error stays this process's own.
+using LineSink = std::function<void(const std::string& line)>;
+Result<Finished> run(const std::vector<std::string>& command, Deadline deadline, const Stop& stop,
+                     const LineSink& line = {});
 
 }  // namespace ladder::tune

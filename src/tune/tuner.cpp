@@ -33,11 +33,6 @@ double seconds_since(Deadline start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Deadline after(Deadline start, double seconds) {
-  return start +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
 // How certainly the first of two is faster, from the differences per round.
 void compare_rounds(const std::vector<double>& winner, const std::vector<double>& second,
                     Final& final) {
@@ -63,8 +58,8 @@ class Tuner {
       : job_(job),
         options_(options),
         start_(start),
-        end_(after(start, options.budget_s)),
-        search_end_(after(start, options.budget_s * (1 - kFinalShare))),
+        end_(in_seconds(options.budget_s, start)),
+        search_end_(in_seconds(options.budget_s * (1 - kFinalShare), start)),
         stop_([this] { return options_.interrupted && options_.interrupted(); }),
         pool_(compiler, options.jobs, options.compile_limit_s, search_end_, stop_),
         worker_(job.worker, {job.device.is_virtual ? job.counted : job.problem, options.seed}, end_,
@@ -223,7 +218,7 @@ class Tuner {
   // Successive halving: times a sample briefly, then repeatedly a smaller part of it for longer.
   void halve(const std::vector<Point>& order) {
     const double share = (1 - kFinalShare) * kSampleShare;
-    try_points(order, kFirstRounds, after(start_, options_.budget_s * share));
+    try_points(order, kFirstRounds, in_seconds(options_.budget_s * share, start_));
     if (tuning_.basis == Basis::kModelled) return;  // a model gives the same result again
     std::size_t count = tuning_.candidates.size();
     int rounds = kFirstRounds;
@@ -367,8 +362,8 @@ Result<Tuning> tune(const Job& job, const Options& options) {
                                   values_text(point)));
     }
   }
-  auto compiler =
-      Compiler::open(*job.space, job.compiler, after(start, options.budget_s), options.interrupted);
+  auto compiler = Compiler::open(*job.space, job.compiler, in_seconds(options.budget_s, start),
+                                 options.interrupted);
   if (!compiler) return compiler.status();
   return Tuner(job, options, compiler.value(), start).run();
 }

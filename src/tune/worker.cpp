@@ -41,8 +41,7 @@ Answer failed(Answer::Outcome outcome, std::string reason) {
 }  // namespace
 
 Answer Worker::ask(const std::string& request, double limit_s) {
-  const auto limit = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                        std::chrono::duration<double>(limit_s));
+  const Deadline limit = in_seconds(limit_s);
   if (Clock::now() >= deadline_ || (stop_ && stop_()))
     return failed(Answer::Outcome::kStopped, "no time left");
   if (!child_) {
