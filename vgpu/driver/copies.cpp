@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "driver/arrays.hpp"
-#include "runtime/array_copies.hpp"
 #include "runtime/copies.hpp"
 
 namespace vgpu::driver {

@@ -4,7 +4,7 @@
 
 #include "driver/api.hpp"
 #include "runtime/graph/capture.hpp"
-#include "runtime/graph/known.hpp"
+#include "runtime/runtime.hpp"
 
 using namespace vgpu::driver;
 using vgpu::runtime::MemoryOperation;
@@ -95,7 +95,7 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
 CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
   return in_driver(__func__, [&](Runtime& runtime) {
     if (params == nullptr) refuse();
-    auto& work = vgpu::runtime::known_work<MemoryWork>(runtime, node);
+    auto& work = runtime.graphs.work<MemoryWork>(node);
     *params = {static_cast<CUcontext>(work.context), static_cast<unsigned>(work.operations.size()),
                same<CUstreamBatchMemOpParams>(work.operations.data()), 0};
   });

@@ -3,6 +3,8 @@
 // hidden.
 #pragma once
 #include <cstddef>
+#include <string>
+#include <utility>
 
 #pragma GCC visibility push(default)
 #include <cuda_profiler_api.h>
@@ -52,6 +54,18 @@ class PerThreadDefault {
     return code;
   }
 };
+
+// The exception with which code below an entry point ends that entry point, which returns `code`;
+// the message, if any, goes to stderr.
+struct Failure {
+  cudaError_t code = cudaErrorUnknown;
+  std::string message;
+};
+
+[[noreturn]] inline void refuse(cudaError_t code = cudaErrorInvalidValue,
+                                std::string message = "") {
+  throw Failure{code, std::move(message)};
+}
 
 }  // namespace vgpu::runtime
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies to and from CUDA arrays. An array is copied as the pitched memory that holds it.
-#include "runtime/array_copies.hpp"
 
 #include <algorithm>
 

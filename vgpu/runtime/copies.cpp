@@ -13,7 +13,6 @@
 #include <stdexcept>
 
 #include "memory/shadow.hpp"
-#include "runtime/array_copies.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/host_memory.hpp"
 #include "runtime/launch.hpp"

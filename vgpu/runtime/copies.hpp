@@ -43,6 +43,18 @@ void set_in(Runtime& runtime, cudaStream_t stream, const char* function, const S
 // memory.
 void copy_at_once(Runtime& runtime, const char* function, const CopyWork& work);
 
+// The device address of the bytes [offset, offset + bytes) of a __device__ or __constant__
+// variable, by the address of its host shadow variable. Throws Failure.
+void* symbol_slice(Runtime& runtime, const void* host_variable, std::size_t offset,
+                   std::size_t bytes);
+
+// The same copy between pitched memory, without arrays. Throws Failure if it leaves an array.
+cudaMemcpy3DParms without_arrays(const Runtime& runtime, const cudaMemcpy3DParms& what);
+// An array as the pitched memory that holds it, for a copy that counts in bytes. Throws Failure if
+// the copy leaves the array.
+cudaPitchedPtr memory_of_array(const Runtime& runtime, cudaArray_const_t array, const cudaPos& at,
+                               const cudaExtent& extent);
+
 }  // namespace vgpu::runtime
 
 // Defines `name` and `nameAsync`, which copy as `work` says, an expression of the parameters and of

@@ -29,4 +29,12 @@ void keep_fault(Runtime& runtime, const Fault& fault);
 // Reports what a check found `times` times in work that went on; the same only once.
 void keep_finding(Runtime& runtime, const Fault& fault, std::uint64_t times);
 
+// The cluster size of a launch: that of the request, or the kernel's own.
+Dim3 cluster_of(const KernelAttributes& attributes, const Request& request);
+
+// The rules that a launch's grid, block, cluster and shared memory keep. Throws Failure, which
+// names the rule and what breaks it, where an H200 refuses the launch.
+void require_launchable(Runtime& runtime, Function& function, const KernelAttributes& attributes,
+                        const Request& request);
+
 }  // namespace vgpu::runtime

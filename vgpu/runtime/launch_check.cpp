@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/launch_check.hpp"
+#include "runtime/launch.hpp"
 
 #include <fmt/format.h>
 

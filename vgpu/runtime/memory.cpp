@@ -40,12 +40,21 @@ void allocate_pitched(Runtime& runtime, void** pointer, std::size_t* pitch, std:
 
 }  // namespace
 
-cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-  const void* caller = __builtin_return_address(0);
+namespace {
+
+cudaError_t allocate_now(void** pointer, std::size_t bytes, Origin origin, unsigned flags,
+                         bool are_known, const void* caller) {
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller);
+    if (!are_known) refuse();
+    allocate(runtime, pointer, bytes, origin, flags, caller);
   });
+}
+
+}  // namespace
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  return allocate_now(pointer, bytes, Origin::kDevice, 0, true, __builtin_return_address(0));
 }
 
 cudaError_t cudaFree(void* pointer) {
@@ -58,31 +67,20 @@ cudaError_t cudaFree(void* pointer) {
 }
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
-  const void* caller = __builtin_return_address(0);
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) refuse();
-    allocate(runtime, pointer, bytes, Origin::kManaged, flags, caller);
-  });
+  const bool are_known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost;
+  return allocate_now(pointer, bytes, Origin::kManaged, flags, are_known,
+                      __builtin_return_address(0));
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-  const void* caller = __builtin_return_address(0);
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    allocate(runtime, pointer, bytes, Origin::kPinnedHost, 0, caller);
-  });
+  return allocate_now(pointer, bytes, Origin::kPinnedHost, 0, true, __builtin_return_address(0));
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
-  const void* caller = __builtin_return_address(0);
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    constexpr unsigned kKnown =
-        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
-    if ((flags & ~kKnown) != 0) refuse();
-    allocate(runtime, pointer, bytes, Origin::kPinnedHost, flags, caller);
-  });
+  constexpr unsigned kKnown =
+      cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+  return allocate_now(pointer, bytes, Origin::kPinnedHost, flags, (flags & ~kKnown) == 0,
+                      __builtin_return_address(0));
 }
 
 cudaError_t cudaFreeHost(void* pointer) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of streams and graphs on values in memory: they wait until a value meets a condition,
-// or write one. CUDA Driver API, "Stream Memory Operations".
+// Waiting for values in memory. Operations of streams and graphs wait until a value meets a
+// condition, or write one (CUDA Driver API, "Stream Memory Operations"). A queued kernel waits for
+// what others write: the host, copies, kernels of other streams.
 #pragma once
 #include <cstdint>
+#include <vector>
 
-#include "runtime/graph/memory_operation.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
@@ -25,5 +26,18 @@ MemoryWork memory_work(Runtime& runtime, const MemoryOperations& params);
 
 // Queues the operations, one after the other.
 void submit(Runtime& runtime, Stream& stream, const MemoryWork& work);
+
+// Where the memory at a device address can be written from. Called with the runtime's lock.
+WorkQueue::Writer writer_of(const Runtime& runtime, std::uint64_t address);
+
+// Used without the runtime's lock.
+class KernelPatience : public Patience {
+ public:
+  explicit KernelPatience(Runtime& runtime) : runtime_(runtime) {}
+  bool wait(const std::vector<std::uint64_t>& addresses, bool still) override;
+
+ private:
+  Runtime& runtime_;
+};
 
 }  // namespace vgpu::runtime

@@ -11,7 +11,7 @@
 #include "engine/image_module.hpp"
 #include "engine/kernel.hpp"
 #include "ptx/parse/linker.hpp"
-#include "runtime/failure.hpp"
+#include "runtime/api.hpp"
 #include "runtime/image/cubin.hpp"
 #include "runtime/runtime.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "runtime/allocations.hpp"
 #include "runtime/graph/capture.hpp"
-#include "runtime/graph/graph_memory.hpp"
 
 namespace vgpu::runtime {
 

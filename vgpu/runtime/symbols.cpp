@@ -4,7 +4,6 @@
 
 #include "runtime/copies.hpp"
 #include "runtime/graph/capture.hpp"
-#include "runtime/symbols.hpp"
 
 using namespace vgpu::runtime;
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/graph/conditional.hpp"
+#include "runtime/graph/graph.hpp"
 
 #include <algorithm>
 #include <new>
 
 #include "machine/device_runtime.hpp"
-#include "runtime/graph/known.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
@@ -88,7 +87,7 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle,
                                              unsigned initial, unsigned flags) {
   return call([&](Runtime& runtime) {
     if (handle == nullptr || (flags & ~unsigned{cudaGraphCondAssignDefault}) != 0) refuse();
-    Graph& known = known_graph(runtime, graph);
+    Graph& known = runtime.graphs.known(graph);
     known.conditions.push_back(
         std::make_shared<Condition>(runtime, initial, (flags & cudaGraphCondAssignDefault) != 0));
     *handle = known.conditions.back()->handle();

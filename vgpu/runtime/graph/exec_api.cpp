@@ -5,20 +5,12 @@
 
 #include "runtime/allocations.hpp"
 #include "runtime/graph/capture.hpp"
-#include "runtime/graph/conditional.hpp"
-#include "runtime/graph/graph_memory.hpp"
 #include "runtime/graph/parameters.hpp"
 #include "runtime/stream_order.hpp"
 
 using namespace vgpu::runtime;
 
 namespace {
-
-GraphExec& known_exec(Runtime& runtime, cudaGraphExec_t handle) {
-  GraphExec* exec = runtime.graphs.find(handle);
-  if (exec == nullptr) refuse();
-  return *exec;
-}
 
 void instantiate(Runtime& runtime, cudaGraphExec_t* out, cudaGraph_t handle,
                  unsigned long long flags, cudaGraphInstantiateResult* result) {
@@ -123,7 +115,7 @@ void launch_graph(Runtime& runtime, GraphExec& exec, Stream& stream) {
 
 // The node of the instantiated graph that was copied from `node`.
 Node& copy_in(Runtime& runtime, cudaGraphExec_t handle, cudaGraphNode_t node) {
-  GraphExec& exec = known_exec(runtime, handle);
+  GraphExec& exec = runtime.graphs.known(handle);
   const auto found = exec.copies.find(reinterpret_cast<Node*>(node));
   if (found == exec.copies.end()) refuse();
   return *found->second;
@@ -159,7 +151,7 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t gr
 VGPU_TWIN(cudaGraphInstantiateWithParams, _ptsz, 3);
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
-  return call_for(flags, [&](Runtime& runtime) { return known_exec(runtime, exec).flags; });
+  return call_for(flags, [&](Runtime& runtime) { return runtime.graphs.known(exec).flags; });
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
@@ -170,7 +162,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    known_exec(runtime, exec);
+    runtime.graphs.known(exec);
     stream_for(runtime, stream);
   });
 }
@@ -178,7 +170,7 @@ VGPU_TWIN(cudaGraphUpload, _ptsz, 2);
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    GraphExec& exec = known_exec(runtime, handle);
+    GraphExec& exec = runtime.graphs.known(handle);
     Stream& on = stream_for(runtime, stream);
     if (capture_of(on) != nullptr) return record(on, ChildWork{clone(*exec.graph, nullptr)});
     launch_graph(runtime, exec, on);
@@ -190,7 +182,7 @@ VGPU_TWIN(cudaGraphLaunch, _ptsz, 2);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {
   return call([&](Runtime& runtime) {
-    GraphExec& exec = known_exec(runtime, handle);
+    GraphExec& exec = runtime.graphs.known(handle);
     const Graph* from = runtime.graphs.find(graph);
     if (from == nullptr) refuse();
     const auto fail = [&](cudaGraphExecUpdateResult result, Node* node) {

@@ -7,8 +7,6 @@
 
 #include "runtime/allocations.hpp"
 #include "runtime/copies.hpp"
-#include "runtime/graph/graph_memory.hpp"
-#include "runtime/graph/user_object.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/memory_operations.hpp"
 #include "runtime/stream_order.hpp"

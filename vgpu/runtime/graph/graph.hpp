@@ -4,6 +4,7 @@
 // allow.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -11,17 +12,75 @@
 #include <vector>
 
 #include "runtime/api.hpp"
-#include "runtime/graph/memory_operation.hpp"
 #include "runtime/work_queue.hpp"
 
 namespace vgpu::runtime {
 
-class Condition;  // conditional.hpp
-class GraphMemory;
 class Runtime;
 struct Function;
 struct Graph;
 struct Stream;
+
+// An operation on a value in memory, with the layout of the driver's CUstreamBatchMemOpParams.
+struct MemoryOperation {
+  enum Type : std::uint32_t { kWait32 = 1, kWrite32 = 2, kWait64 = 4, kWrite64 = 5, kBarrier = 6 };
+  enum Condition : std::uint32_t { kGreaterOrEqual, kEqual, kAnd, kNor };
+
+  std::uint32_t type = 0;
+  std::uint32_t barrier = 0;  // the scope of kBarrier
+  std::uint64_t address = 0;
+  std::uint64_t value = 0;
+  std::uint32_t flags = 0;  // a Condition, or how a write is ordered
+  std::uint64_t alias = 0, unused = 0;
+
+  bool waits() const { return type == kWait32 || type == kWait64; }
+  std::uint32_t bytes() const { return type == kWait64 || type == kWrite64 ? 8 : 4; }
+};
+
+// Memory that a graph allocates. Its address is fixed from the node's creation on; it exists from a
+// launch of the node until the program or a graph frees it, and again after the next launch.
+class GraphMemory {
+ public:
+  // Reserves the address. Throws Failure.
+  GraphMemory(Runtime& runtime, std::size_t bytes, int device, const void* caller);
+  // Memory that exists now becomes the program's to free.
+  ~GraphMemory();
+  GraphMemory(const GraphMemory&) = delete;
+  GraphMemory& operator=(const GraphMemory&) = delete;
+
+  void* pointer() const { return pointer_; }
+  bool exists(const Runtime& runtime) const;
+  void allocate(Runtime& runtime) const;
+
+ private:
+  void* pointer_ = nullptr;
+  std::size_t bytes_;
+  int device_;
+  const void* caller_;
+};
+
+// The value in device memory by which a conditional node's graphs run; kernels set it
+// (cudaGraphSetConditional). Its handle is its address.
+class Condition {
+ public:
+  Condition(Runtime& runtime, unsigned initial, bool assigns);
+  ~Condition();
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+
+  cudaGraphConditionalHandle handle() const;
+  unsigned value() const { return *word_; }
+  // At a graph's launch.
+  void reset() {
+    if (assigns_) *word_ = initial_;
+  }
+
+ private:
+  Runtime& runtime_;
+  volatile unsigned* word_;
+  unsigned initial_;
+  bool assigns_;
+};
 
 struct EmptyWork {};
 struct KernelWork {
@@ -114,11 +173,27 @@ class Graphs {
   GraphExec* find(cudaGraphExec_t handle);
   bool destroy(cudaGraphExec_t handle);
 
+  // As find(), but throw Failure if there is no such object.
+  Graph& known(cudaGraph_t handle) { return found(find(handle)); }
+  Node& known(cudaGraphNode_t handle) { return found(find(handle)); }
+  GraphExec& known(cudaGraphExec_t handle) { return found(find(handle)); }
+  // The node's work. Throws Failure if it is of another kind.
+  template <class T>
+  T& work(cudaGraphNode_t handle) {
+    return found(std::get_if<T>(&known(handle).work));
+  }
+
   // Registers and unregisters the graph of a capture in progress.
   void add(Graph* graph) { known_.insert(graph); }
   void remove(Graph* graph) { known_.erase(graph); }
 
  private:
+  template <class T>
+  static T& found(T* object) {
+    if (object == nullptr) refuse();
+    return *object;
+  }
+
   std::map<cudaGraph_t, std::unique_ptr<Graph>> graphs_;
   std::map<cudaGraphExec_t, std::unique_ptr<GraphExec>> execs_;
   std::set<Graph*> known_;
@@ -144,5 +219,19 @@ KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 blo
                        std::size_t shared, void** arguments, bool cooperative);
 CopyWork copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                    std::size_t width, std::size_t height, cudaMemcpyKind kind);
+
+// The work of a conditional node in `graph`, whose bodies are empty yet. Throws Failure.
+ConditionalWork conditional_work(const Graph& graph, const cudaConditionalNodeParams& params);
+// Whether the graph or one of its children has a conditional node.
+bool has_conditions(const Graph& graph);
+// Resets the values of the graph and of all graphs in it.
+void reset_conditions(const Graph& graph);
+// Which body runs now; null if none does.
+const Graph* chosen_body(const ConditionalWork& work);
+
+// Reference-counted objects that graphs keep alive. The last release calls the program's
+// destructor. False: not a live object.
+bool retain_user_object(cudaUserObject_t object, unsigned count);
+bool release_user_object(cudaUserObject_t object, unsigned count);
 
 }  // namespace vgpu::runtime

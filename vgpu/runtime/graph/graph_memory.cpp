@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/graph/graph_memory.hpp"
+#include "runtime/graph/graph.hpp"
 
 #include "runtime/allocations.hpp"
 

@@ -2,8 +2,8 @@
 // Reading and changing what the nodes of a graph do.
 #include <fmt/format.h>
 
-#include "runtime/graph/known.hpp"
 #include "runtime/graph/parameters.hpp"
+#include "runtime/runtime.hpp"
 
 using namespace vgpu::runtime;
 
@@ -13,7 +13,7 @@ namespace {
 template <class Make, class... Arguments>
 cudaError_t set(Make make, cudaGraphNode_t node, Arguments... arguments) {
   return call([&](Runtime& runtime) {
-    replace_work(known_node(runtime, node), make(runtime, arguments...));
+    replace_work(runtime.graphs.known(node), make(runtime, arguments...));
   });
 }
 
@@ -27,17 +27,28 @@ VGPU_NODE(cudaGraphMemcpyNodeSetParamsFromSymbol, 6, set, copy_from_symbol);
 VGPU_NODE(cudaGraphMemsetNodeSetParams, 2, set, work_of);
 VGPU_NODE(cudaGraphHostNodeSetParams, 2, set, work_of);
 
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
-  return call_for(params, [&](Runtime& runtime) {
-    return parameters_of(known_work<KernelWork>(runtime, node));
-  });
-}
+// Defines `name(node, result)`, which stores `value`, an expression of the node's `work`.
+#define VGPU_NODE_GET(name, Work, value)                 \
+  cudaError_t name(VGPU_PARAMETERS_2(name)) {            \
+    return call_for(a1, [&](Runtime& runtime) {          \
+      const auto& work = runtime.graphs.work<Work>(a0);  \
+      return std::remove_pointer_t<decltype(a1)>(value); \
+    });                                                  \
+  }                                                      \
+  static_assert(true)
+VGPU_NODE_GET(cudaGraphKernelNodeGetParams, KernelWork, parameters_of(work));
+VGPU_NODE_GET(cudaGraphMemcpyNodeGetParams, CopyWork, work.what);
+VGPU_NODE_GET(cudaGraphMemsetNodeGetParams, SetWork, work.what);
+VGPU_NODE_GET(cudaGraphHostNodeGetParams, HostWork, (cudaHostNodeParams{work.function, work.data}));
+VGPU_NODE_GET(cudaGraphChildGraphNodeGetGraph, ChildWork, handle_of(work.graph.get()));
+VGPU_NODE_GET(cudaGraphEventRecordNodeGetEvent, EventWork, work.event);
+VGPU_NODE_GET(cudaGraphMemAllocNodeGetParams, AllocateWork, work.what);
 
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
                                             const cudaKernelNodeAttrValue* value) {
   return call([&](Runtime& runtime) {
     if (value == nullptr) refuse();
-    auto& work = known_work<KernelWork>(runtime, node);
+    auto& work = runtime.graphs.work<KernelWork>(node);
     if (attribute == cudaLaunchAttributeCooperative) {
       work.cooperative = value->cooperative != 0;
     } else if (attribute == cudaLaunchAttributeClusterDimension) {
@@ -55,7 +66,7 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNode
   return call([&](Runtime& runtime) {
     if (value == nullptr) refuse();
     *value = {};
-    const auto& work = known_work<KernelWork>(runtime, node);
+    const auto& work = runtime.graphs.work<KernelWork>(node);
     if (attribute == cudaLaunchAttributeCooperative) value->cooperative = work.cooperative ? 1 : 0;
     if (attribute == cudaLaunchAttributeClusterDimension) {
       value->clusterDim.x = work.cluster.x;
@@ -67,39 +78,11 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNode
 
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
   return call([&](Runtime& runtime) {
-    known_work<KernelWork>(runtime, to).cooperative =
-        known_work<KernelWork>(runtime, from).cooperative;
-    known_work<KernelWork>(runtime, to).cluster = known_work<KernelWork>(runtime, from).cluster;
+    auto &target = runtime.graphs.work<KernelWork>(to),
+         &source = runtime.graphs.work<KernelWork>(from);
+    target.cooperative = source.cooperative;
+    target.cluster = source.cluster;
   });
-}
-
-cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* params) {
-  return call_for(params,
-                  [&](Runtime& runtime) { return known_work<CopyWork>(runtime, node).what; });
-}
-
-cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* params) {
-  return call_for(params,
-                  [&](Runtime& runtime) { return known_work<SetWork>(runtime, node).what; });
-}
-
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) refuse();
-    const auto& work = known_work<HostWork>(runtime, node);
-    *params = {work.function, work.data};
-  });
-}
-
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
-  return call_for(graph, [&](Runtime& runtime) {
-    return handle_of(known_work<ChildWork>(runtime, node).graph.get());
-  });
-}
-
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return call_for(event,
-                  [&](Runtime& runtime) { return known_work<EventWork>(runtime, node).event; });
 }
 
 VGPU_BY(cudaGraphEventWaitNodeGetEvent, 2, cudaGraphEventRecordNodeGetEvent(a0, a1));
@@ -107,27 +90,22 @@ VGPU_BY(cudaGraphEventWaitNodeGetEvent, 2, cudaGraphEventRecordNodeGetEvent(a0, 
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
   return call([&](Runtime& runtime) {
     if (runtime.streams.find(event) == nullptr) refuse();
-    known_work<EventWork>(runtime, node).event = event;
+    runtime.graphs.work<EventWork>(node).event = event;
   });
 }
 
 VGPU_BY(cudaGraphEventWaitNodeSetEvent, 2, cudaGraphEventRecordNodeSetEvent(a0, a1));
 
-cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* params) {
-  return call_for(params,
-                  [&](Runtime& runtime) { return known_work<AllocateWork>(runtime, node).what; });
-}
-
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
   return call([&](Runtime& runtime) {
     if (pointer == nullptr) refuse();
-    *static_cast<void**>(pointer) = known_work<FreeWork>(runtime, node).pointer;
+    *static_cast<void**>(pointer) = runtime.graphs.work<FreeWork>(node).pointer;
   });
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t handle, cudaGraphNodeParams* params) {
   return call([&](Runtime& runtime) {
-    Node& node = known_node(runtime, handle);
+    Node& node = runtime.graphs.known(handle);
     if (params == nullptr || params->type != type_of(node)) refuse();
     node.work = work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
   });

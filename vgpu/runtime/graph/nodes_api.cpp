@@ -6,10 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/graph/conditional.hpp"
-#include "runtime/graph/graph_memory.hpp"
-#include "runtime/graph/known.hpp"
 #include "runtime/graph/parameters.hpp"
+#include "runtime/runtime.hpp"
 
 using namespace vgpu::runtime;
 
@@ -21,10 +19,10 @@ cudaError_t add(Make make, cudaGraphNode_t* out, cudaGraph_t handle, const cudaG
                 std::size_t count, Arguments... arguments) {
   return call([&](Runtime& runtime) {
     if (out == nullptr || (after == nullptr && count != 0)) refuse();
-    Graph& graph = known_graph(runtime, handle);
+    Graph& graph = runtime.graphs.known(handle);
     std::vector<Node*> needs;
     for (std::size_t i = 0; i < count; ++i) {
-      needs.push_back(&known_node(runtime, after[i]));
+      needs.push_back(&runtime.graphs.known(after[i]));
       const bool twice = std::find(needs.begin(), needs.end() - 1, needs.back()) != needs.end() - 1;
       if (needs.back()->graph != &graph || twice) refuse();
     }
@@ -74,7 +72,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
   return call([&](Runtime& runtime) {
     if (out == nullptr) refuse();
-    const Graph& original = known_graph(runtime, graph);
+    const Graph& original = runtime.graphs.known(graph);
     if (original.has_memory_nodes()) refuse(cudaErrorNotSupported);
     *out = runtime.graphs.keep(clone(original, nullptr));
   });
@@ -85,9 +83,9 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t handl
                                      cudaGraph_t copy) {
   return call([&](Runtime& runtime) {
     if (out == nullptr) refuse();
-    const Node& node = known_node(runtime, handle);
+    const Node& node = runtime.graphs.known(handle);
     const auto& nodes = node.graph->nodes;
-    const auto& copies = known_graph(runtime, copy).nodes;
+    const auto& copies = runtime.graphs.known(copy).nodes;
     const auto at = std::ranges::find_if(nodes, [&](const auto& n) { return n.get() == &node; });
     const auto index = static_cast<std::size_t>(at - nodes.begin());
     if (index >= copies.size()) refuse();
@@ -136,7 +134,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
   const auto make = [&](Runtime& runtime) -> Work {
     if (params == nullptr || params->type != cudaGraphNodeTypeConditional)
       return work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
-    ConditionalWork work = conditional_work(known_graph(runtime, graph), params->conditional);
+    ConditionalWork work = conditional_work(runtime.graphs.known(graph), params->conditional);
     params->conditional.phGraph_out = work.handles.data();
     return work;
   };
@@ -145,7 +143,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
   return call([&](Runtime& runtime) {
-    Node* node = &known_node(runtime, handle);
+    Node* node = &runtime.graphs.known(handle);
     Graph& graph = *node->graph;
     for (const auto& other : graph.nodes) std::erase(other->needs, node);
     std::erase_if(graph.nodes, [&](const auto& other) { return other.get() == node; });
@@ -153,18 +151,18 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
-  return call_for(type, [&](Runtime& runtime) { return type_of(known_node(runtime, node)); });
+  return call_for(type, [&](Runtime& runtime) { return type_of(runtime.graphs.known(node)); });
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   return call([&](Runtime& runtime) {
-    give_nodes(known_graph(runtime, graph), nodes, count, [](const Node&) { return true; });
+    give_nodes(runtime.graphs.known(graph), nodes, count, [](const Node&) { return true; });
   });
 }
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   return call([&](Runtime& runtime) {
-    give_nodes(known_graph(runtime, graph), nodes, count,
+    give_nodes(runtime.graphs.known(graph), nodes, count,
                [](const Node& node) { return node.needs.empty(); });
   });
 }
@@ -174,7 +172,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
   return call([&](Runtime& runtime) {
     if (count == nullptr || (from == nullptr) != (to == nullptr)) refuse();
     std::vector<cudaGraphNode_t> sources, targets;
-    for (const auto& node : known_graph(runtime, graph).nodes) {
+    for (const auto& node : runtime.graphs.known(graph).nodes) {
       for (Node* need : node->needs) {
         sources.push_back(handle_of(need));
         targets.push_back(handle_of(node.get()));
@@ -191,7 +189,7 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* 
                                          cudaGraphEdgeData*, size_t* count) {
   return call([&](Runtime& runtime) {
     std::vector<cudaGraphNode_t> list;
-    for (Node* need : known_node(runtime, node).needs) list.push_back(handle_of(need));
+    for (Node* need : runtime.graphs.known(node).needs) list.push_back(handle_of(need));
     give(list, nodes, count);
   });
 }
@@ -199,7 +197,7 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* 
 cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode_t* nodes,
                                            cudaGraphEdgeData*, size_t* count) {
   return call([&](Runtime& runtime) {
-    Node& node = known_node(runtime, handle);
+    Node& node = runtime.graphs.known(handle);
     give_nodes(*node.graph, nodes, count, [&](const Node& other) {
       return std::ranges::find(other.needs, &node) != other.needs.end();
     });
@@ -214,10 +212,10 @@ cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const 
                          size_t count, Change change) {
   return call([&](Runtime& runtime) {
     if (count != 0 && (from == nullptr || to == nullptr)) refuse();
-    const Graph& graph = known_graph(runtime, handle);
+    const Graph& graph = runtime.graphs.known(handle);
     for (std::size_t i = 0; i < count; ++i) {
-      Node& source = known_node(runtime, from[i]);
-      Node& target = known_node(runtime, to[i]);
+      Node& source = runtime.graphs.known(from[i]);
+      Node& target = runtime.graphs.known(to[i]);
       if (source.graph != &graph || target.graph != &graph || &source == &target) refuse();
       if (!change(target.needs, &source)) refuse();
     }
@@ -248,7 +246,7 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, const char* path, unsigne
   return call([&](Runtime& runtime) {
     constexpr const char* kNames[] = {"kernel", "memcpy", "memset", "host",
                                       "graph",  "empty",  "wait",   "record"};
-    const Graph& graph = known_graph(runtime, handle);
+    const Graph& graph = runtime.graphs.known(handle);
     std::string text = "digraph {\n";
     for (const auto& node : graph.nodes) {
       const auto type = static_cast<std::size_t>(type_of(*node));

@@ -5,10 +5,9 @@
 
 #include <cstring>
 
-#include "runtime/graph/known.hpp"
+#include "runtime/copies.hpp"
 #include "runtime/memory_operations.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/symbols.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -102,7 +101,7 @@ Work copy_from_symbol(Runtime& runtime, void* to, const void* symbol, size_t byt
 }
 
 Work child_work(Runtime& runtime, cudaGraph_t child) {
-  return ChildWork{clone(known_graph(runtime, child), nullptr)};
+  return ChildWork{clone(runtime.graphs.known(child), nullptr)};
 }
 
 Work record_work(Runtime& runtime, cudaEvent_t event) { return event_work(runtime, event, true); }

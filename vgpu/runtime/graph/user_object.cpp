@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/graph/user_object.hpp"
+#include "runtime/graph/graph.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 
-#include "runtime/graph/graph.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
