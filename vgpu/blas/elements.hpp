@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "blas/halves.hpp"
 #include "blas/scales.hpp"
 #include "blas/value.hpp"
 

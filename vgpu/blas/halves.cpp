@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blas/halves.hpp"
-
 #include <bit>
+
+#include "blas/value.hpp"
 
 namespace vgpu::blas {
 

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
+#ifdef VGPU_OPENBLAS
+#include <cblas.h>
+#endif
 
 #include "blas/elements.hpp"
 #include "blas/known_products.hpp"
-#include "blas/multiply.hpp"
 
 namespace vgpu::blas {
 namespace {
@@ -48,6 +51,47 @@ View view_a(const Product& p) { return {p.a, p.op_a, p.m, p.k}; }
 View view_b(const Product& p) { return {p.b, p.op_b, p.k, p.n}; }
 View view_c(const Product& p) { return {p.c, CUBLAS_OP_N, p.m, p.n}; }
 View view_d(const Product& p) { return {p.d, CUBLAS_OP_N, p.m, p.n}; }
+
+template <class W>
+struct Factor {
+  const W* data;
+  std::int64_t ld;
+};
+
+#ifdef VGPU_OPENBLAS
+auto gemm_of(float) { return cblas_sgemm; }
+auto gemm_of(double) { return cblas_dgemm; }
+auto gemm_of(std::complex<float>) { return cblas_cgemm; }
+auto gemm_of(std::complex<double>) { return cblas_zgemm; }
+// Real factors are passed by value, complex ones by their address.
+float gemm_factor(const float& value) { return value; }
+double gemm_factor(const double& value) { return value; }
+template <class T>
+const void* gemm_factor(const std::complex<T>& value) {
+  return &value;
+}
+#endif
+
+// C = A B for column-major matrices, of which C is packed, by the host's BLAS where there is one.
+template <class W>
+void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Factor<W> a, Factor<W> b, W* c) {
+#ifdef VGPU_OPENBLAS
+  const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
+  const W one{1}, zero{0};
+  if (m != 0 && n != 0 && k != 0 &&
+      std::max({m, n, k, a.ld, b.ld}) <= std::numeric_limits<blasint>::max())
+    return gemm_of(W{})(CblasColMajor, CblasNoTrans, CblasNoTrans, size(m), size(n), size(k),
+                        gemm_factor(one), a.data, size(a.ld), b.data, size(b.ld), gemm_factor(zero),
+                        c, size(m));
+#endif
+  std::fill_n(c, m * n, W{0});
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t l = 0; l < k; ++l) {
+      const W factor = b.data[j * b.ld + l];
+      for (std::int64_t i = 0; i < m; ++i) c[j * m + i] += a.data[l * a.ld + i] * factor;
+    }
+  }
+}
 
 template <class W>
 W scale_of(const Operand& operand) {

@@ -66,6 +66,9 @@ inline float from_fp8(std::uint8_t bits, __nv_fp8_interpretation_t kind) {
 // The numbers that the bit patterns of a type of floating-point numbers of 8 or 16 bits stand for.
 const float* numbers_of(cudaDataType type);
 
+// Converts fp16 as __half2float does.
+void to_floats(const std::uint16_t* halves, std::int64_t count, float* to);
+
 // The element `i`. W is what is computed with: float, double, or a complex number of them.
 template <class W>
 W load(cudaDataType type, const void* data, std::int64_t i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "texture/cube.hpp"
-
 #include <cmath>
+
+#include "texture/address.hpp"
 
 namespace vgpu {
 

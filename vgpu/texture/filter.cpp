@@ -6,9 +6,7 @@
 
 #include "texture/address.hpp"
 #include "texture/blend.hpp"
-#include "texture/cube.hpp"
 #include "texture/fetch.hpp"
-#include "texture/level.hpp"
 #include "texture/texel.hpp"
 
 namespace vgpu {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "texture/level.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
