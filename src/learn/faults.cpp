@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults and CUDA's errors, explained to a beginner.
-#include "learn/faults.hpp"
-
+#include <algorithm>
 #include <array>
+
+#include "learn/marks.hpp"
 
 namespace ladder::learn {
 namespace {
@@ -50,20 +51,15 @@ constexpr std::array kErrors = {
               "A thread used an address outside every allocation."},
 };
 
+template <std::size_t n>
+const Explained* find(const std::array<Explained, n>& all, std::string_view name) {
+  const auto at = std::ranges::find(all, name, &Explained::name);
+  return at == all.end() ? nullptr : &*at;
+}
+
 }  // namespace
 
-const Explained* fault_named(std::string_view kind) {
-  for (const Explained& fault : kFaults) {
-    if (fault.name == kind) return &fault;
-  }
-  return nullptr;
-}
-
-const Explained* error_named(std::string_view name) {
-  for (const Explained& error : kErrors) {
-    if (error.name == name) return &error;
-  }
-  return nullptr;
-}
+const Explained* fault_named(std::string_view kind) { return find(kFaults, kind); }
+const Explained* error_named(std::string_view name) { return find(kErrors, name); }
 
 }  // namespace ladder::learn

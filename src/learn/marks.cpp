@@ -10,7 +10,6 @@
 
 #include "analyse/trace.hpp"
 #include "learn/expression.hpp"
-#include "learn/faults.hpp"
 #include "measure/count.hpp"
 #include "problem/number.hpp"
 
@@ -237,11 +236,11 @@ std::vector<std::string> fault_details(const Outcome& outcome, const Solution& s
 }
 
 Grade fault_grade(const Outcome& outcome, const Solution& solution) {
-  Grade grade{mark_of_fault(outcome.fault_kind), Verdict::kFailed,
+  const Explained* fault = fault_named(outcome.fault_kind);
+  Grade grade{fault == nullptr ? kNoFault : std::string(fault->mark), Verdict::kFailed,
               fmt::format("{}: {}", to_string(outcome.sizes), outcome.fault_kind),
               fault_details(outcome, solution)};
-  if (const Explained* fault = fault_named(outcome.fault_kind))
-    grade.details.emplace_back(fault->text);
+  if (fault != nullptr) grade.details.emplace_back(fault->text);
   return grade;
 }
 
@@ -288,11 +287,6 @@ bool Marking::passed() const {
 const Grade* Marking::failed() const {
   const auto at = std::ranges::find(grades, Verdict::kFailed, &Grade::verdict);
   return at == grades.end() ? nullptr : &*at;
-}
-
-std::string mark_of_fault(const std::string& kind) {
-  const Explained* fault = fault_named(kind);
-  return fault == nullptr ? kNoFault : std::string(fault->mark);
 }
 
 Marking not_compiled(const Exercise& exercise, const Compilation& compilation) {

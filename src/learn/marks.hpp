@@ -3,6 +3,7 @@
 // launches, no fault, right results), then the exercise's own, from counters.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "learn/build.hpp"
@@ -45,7 +46,13 @@ Marking not_compiled(const Exercise& exercise, const Compilation& compilation);
 Marking not_ended(const Exercise& exercise, const std::string& why,
                   const std::vector<std::string>& details);
 
-// The mark that a fault of the virtual GPU fails: "no race", "in bounds", ...
-std::string mark_of_fault(const std::string& kind);
+// Faults and CUDA's errors, explained to a beginner.
+struct Explained {
+  std::string_view name, mark, text;
+};
+
+// The virtual GPU's kinds of fault, and names of CUDA's errors; null for others.
+const Explained* fault_named(std::string_view kind);
+const Explained* error_named(std::string_view name);
 
 }  // namespace ladder::learn

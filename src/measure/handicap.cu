@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/handicap.hpp"
-
 #include <cuda_runtime.h>
 
+#include "measure/timer.hpp"
 #include "operands/buffer.hpp"
 
 namespace ladder {

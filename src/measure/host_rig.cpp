@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "host/core_clock.hpp"
-#include "measure/threads.hpp"
 
 namespace ladder {
 namespace {

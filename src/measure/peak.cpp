@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/peak.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "problem/rates.hpp"
 
 namespace ladder {
@@ -32,6 +36,25 @@ double most_flops(const Device& device, Precision precision) {
   const TensorProducts* tensor = tensor_products(precision);
   if (tensor == nullptr) return 0;
   return tensor->share() * tensor_flop_per_cycle(device.cc) * device.sm_count * device.sm_clock_hz;
+}
+
+double floor_ms(const Problem& problem, Precision precision, const Device& device,
+                bool from_memory) {
+  constexpr double kMsPerSecond = 1e3;
+  double seconds = 0;
+  if (const double most = most_flops(device, precision); reads_ab(problem) && most > 0)
+    seconds = flops(problem) / most;
+  if (from_memory && device.memory_bandwidth > 0)
+    seconds = std::max(seconds, least_bytes(problem) / device.memory_bandwidth);
+  return kMsPerSecond * seconds;
+}
+
+std::string below_floor(double ms, double floor) {
+  if (!(ms < floor)) return "";
+  return fmt::format(
+      "{:.4g} ms is below the {:.4g} ms that the device needs at its peak: not measured, or not "
+      "computed",
+      ms, floor);
 }
 
 }  // namespace ladder

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peak rates of a device's arithmetic units by precision. Alarms, percent of peak and rooflines use
-// this table.
+// Peak rates of a device's arithmetic units by precision, which alarms, percent of peak and
+// rooflines use, and the times that they make impossible.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
+#include <ladder/problem.hpp>
 
 #include <cstdint>
+#include <string>
 
 namespace ladder {
 
@@ -25,5 +27,14 @@ const TensorProducts* tensor_products(Precision precision);
 // cores' rate divided by the number of products per FP32 product. 0 if unknown, or if the precision
 // is chosen at run time (auto).
 double most_flops(const Device& device, Precision precision);
+
+// Minimum time for `problem` in milliseconds: its operations at most_flops(), and, if
+// `from_memory` (the operands do not fit in a cache), its minimum traffic at the bandwidth of
+// device memory. 0 if the device's figures are unknown.
+double floor_ms(const Problem& problem, Precision precision, const Device& device,
+                bool from_memory);
+
+// Returns "" or one line that reports a median of `ms` below `floor`.
+std::string below_floor(double ms, double floor);
 
 }  // namespace ladder

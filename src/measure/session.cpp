@@ -8,8 +8,6 @@
 #include <cmath>
 #include <utility>
 
-#include "measure/alarm.hpp"
-#include "measure/handicap.hpp"
 #include "measure/host_rig.hpp"
 #include "measure/sampler.hpp"
 #include "measure/turns.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/threads.hpp"
+#include "measure/host_rig.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -28,4 +28,8 @@ class Timer {
   static Result<std::unique_ptr<Timer>> make(Place place);
 };
 
+// To test that a comparison detects slowdowns: enqueues a kernel of one thread that spins for `ms` milliseconds, given a clock of `clock_hz`.
+// Errors: kLaunchFailed.
+Status spin(double ms, double clock_hz, Stream stream);
+
 }  // namespace ladder

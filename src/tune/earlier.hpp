@@ -43,4 +43,12 @@ struct Agreement {
 std::optional<Agreement> agreement(const std::vector<EarlierCandidate>& earlier,
                                    const Tuning& today);
 
+// Spearman's rank correlation, with ties at their mean rank: 1 for the same order, -1 for the
+// reverse. Empty for fewer than two pairs, or if one side is all ties. The vectors must have equal
+// length.
+std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
+
+// Ranks from 1 for the least value; equal values share their mean rank.
+std::vector<double> ranks(const std::vector<double>& values);
+
 }  // namespace ladder::tune

@@ -11,7 +11,6 @@
 #include "operands/encode.hpp"
 #include "operands/parallel.hpp"
 #include "verify/identity.hpp"
-#include "verify/lines.hpp"
 
 namespace ladder {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "operands/parallel.hpp"
-#include "verify/lines.hpp"
 
 namespace ladder {
 namespace {

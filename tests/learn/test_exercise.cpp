@@ -7,7 +7,7 @@
 
 #include "learn/exercise.hpp"
 #include "learn/expression.hpp"
-#include "learn/faults.hpp"
+#include "learn/marks.hpp"
 
 namespace ladder::learn {
 namespace {

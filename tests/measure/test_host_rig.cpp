@@ -7,8 +7,6 @@
 #include <atomic>
 #include <thread>
 
-#include "measure/threads.hpp"
-
 namespace ladder {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "fake_rig.hpp"
-#include "measure/alarm.hpp"
+#include "measure/peak.hpp"
 
 namespace ladder {
 namespace {

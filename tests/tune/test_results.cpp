@@ -7,7 +7,6 @@
 
 #include "tune/earlier.hpp"
 #include "tune/heat_map.hpp"
-#include "tune/rank.hpp"
 #include "tune/result.hpp"
 
 namespace ladder::tune {

@@ -10,7 +10,7 @@
 #include "operands/encode.hpp"
 #include "operands/input.hpp"
 #include "verify/bound.hpp"
-#include "verify/lines.hpp"
+#include "verify/reference.hpp"
 
 namespace ladder {
 namespace {
