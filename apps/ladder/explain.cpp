@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // ladder explain: predicts a kernel's performance on a problem and a device, with the reasons. The
 // counts come from the virtual GPU; the explained device is not needed.
-#include "analyse/explanation.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <ladder/registry.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <string_view>
-#include <vector>
 
 #include "analyse/profiler.hpp"
 #include "common.hpp"

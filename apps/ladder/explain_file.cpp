@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ladder explain FILE.cu: a user's kernel. It is launched if the file holds a rung or the grid is
 // given; otherwise its machine code is explained.
-#include <fmt/format.h>
 
 #include <algorithm>
 

@@ -9,7 +9,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "common.hpp"
 #include "report/files.hpp"
 #include "report/installation.hpp"
 #include "report/text.hpp"

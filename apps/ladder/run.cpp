@@ -12,7 +12,6 @@
 #include <memory>
 
 #include "analyse/explanation.hpp"
-#include "analyse/user_kernel.hpp"
 #include "common.hpp"
 #include "explain.hpp"
 #include "report/temporary.hpp"

@@ -14,7 +14,6 @@
 #include <fstream>
 #include <iterator>
 #include <string_view>
-#include <vector>
 
 #include "common.hpp"
 #include "host/query.hpp"

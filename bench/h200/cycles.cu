@@ -4,11 +4,9 @@
 // microseconds; the SM clock, as cycles over the global timer; TFLOP/s.
 //   bench_cycles [SECONDS]    per product and type, default 0.5; bench/h200/cycles.sh runs it
 #include <array>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 #include "cycles.cuh"
 

@@ -25,10 +25,6 @@ double counted(const Explanation& e, const char* metric) {
   return -1;
 }
 
-std::span<const MachineInstruction> body(const Explanation& e) {
-  return std::span(e.subject.code).subspan(e.subject.loop.first, e.subject.loop.size());
-}
-
 // used if the loops have no kind of product in common
 constexpr std::string_view kAny = "instructions";
 
@@ -72,7 +68,7 @@ std::vector<Compare> compare(const Explanation& a, const Explanation& b) {
 }
 
 std::string_view mix_unit(const Explanation& a, const Explanation& b) {
-  const auto ma = mix_of(body(a)), mb = mix_of(body(b));
+  const auto ma = mix_of(a.subject.body()), mb = mix_of(b.subject.body());
   for (const std::string_view product : {"HGMMA", "HMMA", "FFMA"}) {
     const std::string name(product);
     if (ma.contains(name) || mb.contains(name))
@@ -84,7 +80,7 @@ std::string_view mix_unit(const Explanation& a, const Explanation& b) {
 std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b) {
   std::vector<Compare> list;
   if (a.subject.code.empty() || b.subject.code.empty()) return list;
-  const auto ma = mix_of(body(a)), mb = mix_of(body(b));
+  const auto ma = mix_of(a.subject.body()), mb = mix_of(b.subject.body());
   std::set<std::string> names;
   for (const auto& entry : ma) names.insert(entry.first);
   for (const auto& entry : mb) names.insert(entry.first);

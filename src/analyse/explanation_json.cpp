@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes an explanation as JSON; docs/analysis.md describes the fields.
+// Writes explanations as JSON; docs/analysis.md describes the fields.
 #include <nlohmann/json.hpp>
 
 #include "analyse/explanation.hpp"
+#include "analyse/host_explanation.hpp"
 #include "report/json_text.hpp"
 
 namespace ladder::analyse {
@@ -113,9 +114,9 @@ Json accesses_json(const Explanation& e) {
   return list;
 }
 
-Json prediction_json(const Explanation& e) {
-  if (!e.prediction) return {{"reason", e.no_prediction}};
-  const Prediction& p = *e.prediction;
+Json prediction_json(const std::optional<Prediction>& prediction, const std::string& none) {
+  if (!prediction) return {{"reason", none}};
+  const Prediction& p = *prediction;
   Json pipes = Json::array();
   for (const Pipe& pipe : p.pipes) pipes.push_back({{"name", pipe.name}, {"ms", pipe.ms}});
   return {{"ms", p.ms},
@@ -185,13 +186,11 @@ std::string to_json(const Explanation& e) {
     json["launch"] = kernel_json(e);
   }
   json["occupancy"] = occupancy_json(e);
-  if (!e.subject.code.empty())
-    json["loop_mix"] =
-        mix_of(std::span(e.subject.code).subspan(e.subject.loop.first, e.subject.loop.size()));
+  if (!e.subject.code.empty()) json["loop_mix"] = mix_of(e.subject.body());
   if (!e.schedule.pipes.empty()) json["schedule"] = schedule_json(e);
   if (e.code_only) return json_text(json, 1) + "\n";
   json["accesses"] = accesses_json(e);
-  json["prediction"] = prediction_json(e);
+  json["prediction"] = prediction_json(e.prediction, e.no_prediction);
   if (e.measured)
     json["measured"] = {{"ms", e.measured->ms},
                         {"tflops", e.measured->tflops},
@@ -205,6 +204,44 @@ std::string to_json(const Explanation& e) {
                           {"counted", or_null(c.counted)},
                           {"profiled", or_null(c.profiled)}};
   json["counters"] = std::move(counters);
+  return json_text(json, 1) + "\n";
+}
+
+std::string to_json(const HostExplanation& e) {
+  const HostMachine& m = e.machine;
+  Json json{{"schema", "ladder-explanation"},
+            {"version", 1},
+            {"kernel", {{"id", e.id}, {"rung", e.rung}, {"idea", e.idea}, {"place", "host"}}},
+            {"problem", {{"m", e.problem.m}, {"n", e.problem.n}, {"k", e.problem.k}}}};
+  json["machine"] = {{"cpu", m.cpu},
+                     {"target", m.target},
+                     {"threads", m.threads},
+                     {"clock_hz", m.clock_hz},
+                     {"fma_clock_hz", m.fma_clock_hz},
+                     {"tile_clock_hz", m.tile_clock_hz},
+                     {"fma_flops", m.fma_flops},
+                     {"tile_flops", m.tile_flops},
+                     {"add_cycles", m.add_cycles},
+                     {"multiply_adds_per_cycle", m.multiply_adds_per_cycle()},
+                     {"loads_per_cycle", m.loads_per_cycle()},
+                     {"l1_bandwidth", m.l1_bandwidth},
+                     {"l2_bandwidth", m.l2_bandwidth},
+                     {"l3_bandwidth", m.l3_bandwidth},
+                     {"memory_bandwidth", m.memory_bandwidth}};
+  json["work"] = {
+      {"flop", e.work.flop}, {"least_bytes", e.work.least_bytes()}, {"ridge", m.ridge()}};
+  json["traffic"] = {{"l2", e.traffic.l2}, {"l3", e.traffic.l3}, {"memory", e.traffic.memory}};
+  if (e.loop) {
+    const HostMix& mix = e.loop->mix;
+    json["hot_loop"] = {{"function", e.function->name}, {"instructions", mix.instructions},
+                        {"arithmetic", mix.arithmetic}, {"products", mix.multiplies},
+                        {"loads", mix.loads},           {"stores", mix.stores},
+                        {"chained", mix.chained},       {"vector_bytes", mix.vector_bytes},
+                        {"fused", mix.fused},           {"mix", mix.names}};
+  }
+  json["prediction"] = prediction_json(e.prediction, e.no_prediction);
+  if (e.measured_ms)
+    json["measured"] = {{"ms", *e.measured_ms}, {"tflops", e.measured_gflops() * 1e-3}};
   return json_text(json, 1) + "\n";
 }
 

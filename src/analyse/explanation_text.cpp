@@ -156,8 +156,7 @@ void accesses(Lines& lines, const Explanation& e) {
 
 void machine_code(Lines& lines, const Explanation& e) {
   if (e.subject.code.empty()) return;
-  const std::span<const MachineInstruction> body(e.subject.code.data() + e.subject.loop.first,
-                                                 e.subject.loop.size());
+  const auto body = e.subject.body();
   std::vector<std::pair<int, std::string>> mix;
   for (const auto& [name, count] : mix_of(body)) mix.emplace_back(count, name);
   std::sort(mix.rbegin(), mix.rend());

@@ -138,8 +138,9 @@ void predict_host(HostExplanation& e) {
   const HostMachine& m = e.machine;
   const double products = flops(e.problem) / 2;
   const double rounds = products / mix.multiplies / m.threads;  // per core
+  Prediction p;
   const auto pipe = [&](const char* name, double seconds) {
-    if (seconds > 0) e.pipes.push_back({name, seconds * kMsPerSecond});
+    if (seconds > 0) p.pipes.push_back({name, seconds * kMsPerSecond});
   };
   // If every operand is a whole vector, the clock may differ from that of scalar code, so the
   // measured rate with operands from L1 is used.
@@ -155,15 +156,16 @@ void predict_host(HostExplanation& e) {
   pipe("memory",
        std::max(e.traffic.memory, e.work.least_bytes() > m.l3_bytes ? e.work.least_bytes() : 0) /
            m.memory_bandwidth);
-  std::ranges::stable_sort(e.pipes, std::greater(), &Pipe::ms);
-  e.ms = e.pipes.front().ms;
-  e.tflops = flops(e.problem) / e.ms / 1e9;
-  e.limiter = e.pipes.front().name;
-  e.why = fmt::format(
+  std::ranges::stable_sort(p.pipes, std::greater(), &Pipe::ms);
+  p.ms = p.pipes.front().ms;
+  p.tflops = flops(e.problem) / p.ms / 1e9;
+  p.limiter = p.pipes.front().name;
+  p.why = fmt::format(
       "A round of the hot loop has {} instructions, {} of them arithmetic on {} bits, for {:.0f} "
       "products; {} loads and {} stores.",
       mix.instructions, mix.arithmetic, mix.vector_bytes * 8, mix.multiplies, mix.loads,
       mix.stores);
+  e.prediction = std::move(p);
 }
 
 HostExplanation explain_host(const KernelInfo& kernel, const Problem& problem,
@@ -178,7 +180,7 @@ HostExplanation explain_host(const KernelInfo& kernel, const Problem& problem,
   e.traffic = host_traffic(kernel.rung, problem, machine);
   auto function = host_function(kernel, problem);
   if (!function) {
-    e.no_code = function.status().message();
+    e.no_prediction = function.status().message();
     return e;
   }
   const auto loop = hot_loop(function.value());
@@ -186,7 +188,7 @@ HostExplanation explain_host(const KernelInfo& kernel, const Problem& problem,
   if (loop) {
     e.loop = loop.value();
   } else {
-    e.no_code = loop.status().message();
+    e.no_prediction = loop.status().message();
   }
   predict_host(e);
   return e;

@@ -37,6 +37,7 @@ struct HostMachine {
   }
   double fed_per_cycle() const { return tile_flops / threads / clock_hz / (vector_bytes / 2.0); }
   double loads_per_cycle() const { return l1_bandwidth / threads / clock_hz / vector_bytes; }
+  double ridge() const { return fma_flops / memory_bandwidth; }  // FLOP/B
 };
 // Takes about 1 second. Errors (kUnsupportedProblem): the build has no Highway.
 Result<HostMachine> measure_host(int threads);
@@ -56,14 +57,14 @@ struct HostExplanation {
   HostTraffic traffic;
   std::optional<HostFunction> function;
   std::optional<HostLoop> loop;
-  std::string no_code;        // reason if `loop` is empty and there is no prediction
-  std::vector<Pipe> pipes;    // in descending order of time
-  double ms = 0, tflops = 0;  // predicted; 0: no prediction
-  std::string limiter, why;
-  std::optional<double> measured_ms;  // on this machine
+  std::optional<Prediction> prediction;  // only pipes, time, limiter and reason
+  std::string no_prediction;             // reason if `prediction` is empty
+  std::optional<double> measured_ms;     // on this machine
+
+  double measured_gflops() const { return flops(problem) / *measured_ms * 1e-6; }
 };
 
-// Computes pipes, time and limiter from the loop and the machine; measures nothing.
+// Computes the prediction from the loop and the machine; measures nothing.
 void predict_host(HostExplanation& explanation);
 HostExplanation explain_host(const KernelInfo& kernel, const Problem& problem,
                              const HostMachine& machine);

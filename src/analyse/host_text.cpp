@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a CPU rung's explanation and comparisons as text and JSON.
+// Writes a CPU rung's explanation and comparisons as text.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "analyse/explanation.hpp"
 #include "analyse/host_explanation.hpp"
-#include "report/json_text.hpp"
 #include "report/table.hpp"
 
 namespace ladder::analyse {
@@ -19,17 +17,6 @@ constexpr double kNotable = 0.05;
 
 double per_flop(double bytes, const HostExplanation& e) {
   return e.work.flop > 0 ? bytes / e.work.flop : 0;
-}
-
-double ridge(const HostMachine& m) { return m.fma_flops / m.memory_bandwidth; }
-
-double pipe_ms(const HostExplanation& e, const std::string& name) {
-  const auto found = std::ranges::find(e.pipes, name, &Pipe::name);
-  return found == e.pipes.end() ? 0 : found->ms;
-}
-
-double measured_gflops(const HostExplanation& e) {
-  return flops(e.problem) / *e.measured_ms * 1e-6;
 }
 
 }  // namespace
@@ -69,8 +56,8 @@ std::vector<std::string> to_text(const HostExplanation& e) {
       with_unit(m.l3_bytes, "B"));
   say("  ridge          {:.1f} FLOP/B against memory, {:.1f} against L2: {} binds at the least "
       "traffic",
-      ridge(m), m.fma_flops / m.l2_bandwidth,
-      e.work.intensity() >= ridge(m) ? "arithmetic" : "memory");
+      m.ridge(), m.fma_flops / m.l2_bandwidth,
+      e.work.intensity() >= m.ridge() ? "arithmetic" : "memory");
   say("");
   say("TRAFFIC, by the rung's blocks and the sizes of the caches");
   for (const auto& [level, bytes, rate] : {std::tuple{"L2", e.traffic.l2, m.l2_bandwidth},
@@ -101,69 +88,23 @@ std::vector<std::string> to_text(const HostExplanation& e) {
   }
   say("");
   say("PREDICTION");
-  if (e.ms > 0) {
-    for (const Pipe& p : e.pipes)
-      say("  {:<38}{:>10} ms {:>6.1f}%", p.name, figure(p.ms), 100 * p.ms / e.ms);
-    say("  predicted      {} ms, {:.1f} GFLOP/s, {:.1f}% of the peak; limited by {}", figure(e.ms),
-        e.tflops * 1e3, 100 * e.tflops * 1e12 / m.fma_flops, e.limiter);
-    say("  {}", e.why);
+  if (const auto& p = e.prediction) {
+    for (const Pipe& pipe : p->pipes)
+      say("  {:<38}{:>10} ms {:>6.1f}%", pipe.name, figure(pipe.ms), 100 * pipe.ms / p->ms);
+    say("  predicted      {} ms, {:.1f} GFLOP/s, {:.1f}% of the peak; limited by {}", figure(p->ms),
+        p->tflops * 1e3, 100 * p->tflops * 1e12 / m.fma_flops, p->limiter);
+    say("  {}", p->why);
   } else {
-    say("  none: {}", e.no_code);
+    say("  none: {}", e.no_prediction);
   }
   if (e.measured_ms) {
     say("  measured       {} ms, {:.1f} GFLOP/s, {:.1f}% of the peak{}", figure(*e.measured_ms),
-        measured_gflops(e), 100 * measured_gflops(e) * 1e9 / m.fma_flops,
-        e.ms > 0
-            ? fmt::format("; predicted {:+.1f}%", 100 * (e.tflops * 1e3 / measured_gflops(e) - 1))
-            : "");
+        e.measured_gflops(), 100 * e.measured_gflops() * 1e9 / m.fma_flops,
+        e.prediction ? fmt::format("; predicted {:+.1f}%",
+                                   100 * (e.prediction->tflops * 1e3 / e.measured_gflops() - 1))
+                     : "");
   }
   return lines;
-}
-
-std::string to_json(const HostExplanation& e) {
-  using Json = nlohmann::ordered_json;
-  const HostMachine& m = e.machine;
-  Json json{{"schema", "ladder-explanation"},
-            {"version", 1},
-            {"kernel", {{"id", e.id}, {"rung", e.rung}, {"idea", e.idea}, {"place", "host"}}},
-            {"problem", {{"m", e.problem.m}, {"n", e.problem.n}, {"k", e.problem.k}}}};
-  json["machine"] = {{"cpu", m.cpu},
-                     {"target", m.target},
-                     {"threads", m.threads},
-                     {"clock_hz", m.clock_hz},
-                     {"fma_clock_hz", m.fma_clock_hz},
-                     {"tile_clock_hz", m.tile_clock_hz},
-                     {"fma_flops", m.fma_flops},
-                     {"tile_flops", m.tile_flops},
-                     {"add_cycles", m.add_cycles},
-                     {"multiply_adds_per_cycle", m.multiply_adds_per_cycle()},
-                     {"loads_per_cycle", m.loads_per_cycle()},
-                     {"l1_bandwidth", m.l1_bandwidth},
-                     {"l2_bandwidth", m.l2_bandwidth},
-                     {"l3_bandwidth", m.l3_bandwidth},
-                     {"memory_bandwidth", m.memory_bandwidth}};
-  json["work"] = {
-      {"flop", e.work.flop}, {"least_bytes", e.work.least_bytes()}, {"ridge", ridge(m)}};
-  json["traffic"] = {{"l2", e.traffic.l2}, {"l3", e.traffic.l3}, {"memory", e.traffic.memory}};
-  if (e.loop) {
-    const HostMix& mix = e.loop->mix;
-    json["hot_loop"] = {{"function", e.function->name}, {"instructions", mix.instructions},
-                        {"arithmetic", mix.arithmetic}, {"products", mix.multiplies},
-                        {"loads", mix.loads},           {"stores", mix.stores},
-                        {"chained", mix.chained},       {"vector_bytes", mix.vector_bytes},
-                        {"fused", mix.fused},           {"mix", mix.names}};
-  }
-  Json pipes = Json::array();
-  for (const Pipe& p : e.pipes) pipes.push_back({{"name", p.name}, {"ms", p.ms}});
-  json["prediction"] = e.ms > 0 ? Json{{"ms", e.ms},
-                                       {"tflops", e.tflops},
-                                       {"limiter", e.limiter},
-                                       {"why", e.why},
-                                       {"pipes", pipes}}
-                                : Json{{"reason", e.no_code}};
-  if (e.measured_ms)
-    json["measured"] = {{"ms", *e.measured_ms}, {"tflops", measured_gflops(e) * 1e-3}};
-  return json_text(json, 1) + "\n";
 }
 
 std::vector<Compare> compare(const HostExplanation& a, const HostExplanation& b) {
@@ -185,10 +126,12 @@ std::vector<Compare> compare(const HostExplanation& a, const HostExplanation& b)
         (y.loads + y.stores) / y.multiplies);
     row("additions that wait, per round", x.chained, y.chained);
   }
-  for (const Pipe& p : a.pipes) row((p.name + ", ms").c_str(), p.ms, pipe_ms(b, p.name));
-  row("predicted GFLOP/s", a.tflops * 1e3, b.tflops * 1e3);
+  const Prediction pa = a.prediction.value_or(Prediction{}),
+                   pb = b.prediction.value_or(Prediction{});
+  for (const Pipe& p : pa.pipes) row((p.name + ", ms").c_str(), p.ms, pb.pipe_ms(p.name));
+  row("predicted GFLOP/s", pa.tflops * 1e3, pb.tflops * 1e3);
   if (a.measured_ms && b.measured_ms)
-    row("measured GFLOP/s", measured_gflops(a), measured_gflops(b));
+    row("measured GFLOP/s", a.measured_gflops(), b.measured_gflops());
   return rows;
 }
 
@@ -197,15 +140,17 @@ std::vector<std::string> why(const HostExplanation& a, const HostExplanation& b)
   if (a.measured_ms && b.measured_ms)
     sentences.push_back(fmt::format("{} was measured to be {:.3g} times as fast as {}.", b.id,
                                     *a.measured_ms / *b.measured_ms, a.id));
-  if (!(a.ms > 0) || !(b.ms > 0)) {
-    sentences.push_back(fmt::format("No sentence on why: {}", a.ms > 0 ? b.no_code : a.no_code));
+  if (!a.prediction || !b.prediction) {
+    sentences.push_back(
+        fmt::format("No sentence on why: {}", a.prediction ? b.no_prediction : a.no_prediction));
     return sentences;
   }
+  const Prediction &pa = *a.prediction, &pb = *b.prediction;
   sentences.push_back(
       fmt::format("{} is predicted to be {:.3g} times as fast: {} is limited by {}, {} by {}.",
-                  b.id, a.ms / b.ms, a.id, a.limiter, b.id, b.limiter));
-  const HostExplanation& slow = a.ms >= b.ms ? a : b;
-  const double before = pipe_ms(a, slow.limiter), after = pipe_ms(b, slow.limiter);
+                  b.id, pa.ms / pb.ms, a.id, pa.limiter, b.id, pb.limiter));
+  const Prediction& slow = pa.ms >= pb.ms ? pa : pb;
+  const double before = pa.pipe_ms(slow.limiter), after = pb.pipe_ms(slow.limiter);
   if (std::abs(after - before) > kNotable * before)
     sentences.push_back(after > 0 ? fmt::format("{} takes {:.3g} ms of {} where {} takes {:.3g}.",
                                                 b.id, after, slow.limiter, a.id, before)

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <optional>
-#include <string_view>
 
 #include "sass/decode/control_code.hpp"
 #include "sass/decode/decode.hpp"

@@ -112,8 +112,7 @@ int multiplying_by_counts(const Subject& subject) {
   const auto scale = subject.seen.scales.find(kTensorInstructions);
   if (scale == subject.seen.scales.end() || subject.code.empty() || !subject.seen_tile) return 0;
   const TileShape& tile = *subject.seen_tile;
-  const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
-                                                 subject.loop.size());
+  const auto body = subject.body();
   const auto slots =
       std::ranges::count_if(body, [](const auto& i) { return i.kind == Kind::kWarpgroup; });
   if (slots == 0) return 0;
@@ -171,8 +170,7 @@ struct Totals {
 
 // Whether the loop uses warp-level tensor core instructions.
 bool on_tensor_cores(const Subject& subject) {
-  const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
-                                                 subject.loop.size());
+  const auto body = subject.body();
   return std::ranges::any_of(body, [](const auto& i) { return i.kind == Kind::kTensor; });
 }
 
@@ -239,8 +237,7 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   const Totals totals = totals_of(subject, problem);
   p.waves = waves_of(totals.blocks, p.occupancy.blocks, machine);
 
-  const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
-                                                 subject.loop.size());
+  const auto body = subject.body();
   const Kind product = on_tensor_cores(subject) ? Kind::kTensor : Kind::kFfma;
   const auto products = static_cast<double>(
       std::ranges::count_if(body, [&](const auto& i) { return i.kind == product; }));

@@ -5,6 +5,7 @@
 #include <ladder/problem.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,11 @@ struct Subject {
   std::optional<TileShape> seen_tile;  // of the observed launches and of `code`
   std::vector<MachineInstruction> code;
   Loop loop;
+
+  // The loop's instructions; none without machine code.
+  std::span<const MachineInstruction> body() const {
+    return code.empty() ? std::span(code) : std::span(code).subspan(loop.first, loop.size());
+  }
 };
 
 // The cost of each instruction of the loop, from the trace: matched by offset for a machine code

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string_view>
 
 #include "report/files.hpp"
 #include "report/temporary.hpp"
@@ -29,7 +28,6 @@ extern "C" __attribute__((visibility("default"))) std::size_t ladder_user_kernel
 )";
 
 constexpr const char* kPlain = R"cuda(#include <cuda_runtime.h>
-#include <ladder/kernel.hpp>
 #include "problem/accept.hpp"
 #include <climits>
 template <class A, class B>

@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "host/tuned.hpp"
 
 namespace ladder::host {

@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "problem/number.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/count.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 

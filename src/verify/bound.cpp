@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "operands/encode.hpp"
-#include "problem/split_error.hpp"
 
 namespace ladder {
 namespace {

@@ -93,22 +93,16 @@ TEST(HostPrediction, is_of_the_slowest_port_chain_or_level) {
   HostExplanation e = explained(parse_objdump(kText).value());
   // 64^3 products, 32 per round, at 1 GHz: 8192 rounds of 2 arithmetic instructions and 3 loads at
   // two per cycle, and of 4 cycles of latency until a sum can be used again.
-  const auto ms = [&](const char* name) {
-    for (const Pipe& pipe : e.pipes) {
-      if (pipe.name == name) return pipe.ms;
-    }
-    return -1.0;
-  };
+  const auto ms = [&](const char* name) { return e.prediction->pipe_ms(name); };
   EXPECT_NEAR(ms("multiply-add ports"), 8192 * 1e-6, 1e-12);
   EXPECT_NEAR(ms("load and store ports"), 8192 * 1.5e-6, 1e-12);
   EXPECT_NEAR(ms("additions that wait for one another"), 8192 * 4e-6, 1e-12);
-  EXPECT_EQ(e.limiter, "additions that wait for one another");
-  EXPECT_NEAR(e.ms, 8192 * 4e-6, 1e-12);
-  e.pipes.clear();
+  EXPECT_EQ(e.prediction->limiter, "additions that wait for one another");
+  EXPECT_NEAR(e.prediction->ms, 8192 * 4e-6, 1e-12);
   e.traffic.l2 = 32e9;
   predict_host(e);
-  EXPECT_EQ(e.limiter, "L2");
-  EXPECT_NEAR(e.ms, 1000, 1e-9);
+  EXPECT_EQ(e.prediction->limiter, "L2");
+  EXPECT_NEAR(e.prediction->ms, 1000, 1e-9);
 }
 
 TEST(HostTraffic, follows_the_blocks_and_the_caches) {
@@ -130,14 +124,13 @@ TEST(HostDifference, names_both_limits) {
   HostExplanation b = a;
   b.id = "b_rung";
   b.loop->mix.chained = 0;
-  b.pipes.clear();
   predict_host(b);
   const auto said = why(a, b);
   ASSERT_FALSE(said.empty());
   EXPECT_NE(said.back().find("b_rung takes nothing of additions that wait"), std::string::npos)
       << said.back();
-  b.ms = 0;
-  b.no_code = "objdump is not installed";
+  b.prediction.reset();
+  b.no_prediction = "objdump is not installed";
   EXPECT_NE(why(a, b).back().find("objdump is not installed"), std::string::npos);
 }
 

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "devices/read_file.hpp"
@@ -15,7 +13,6 @@
 #include "runtime/host_memory.hpp"
 #include "runtime/image/cubin.hpp"
 #include "runtime/library.hpp"
-#include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
 namespace {

@@ -12,7 +12,6 @@
 #include "engine/kernel.hpp"
 #include "ptx/parse/linker.hpp"
 #include "runtime/api.hpp"
-#include "runtime/image/cubin.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {

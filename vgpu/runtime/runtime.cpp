@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <utility>
 
 #include "runtime/allocations.hpp"
 #include "runtime/printable.hpp"
