@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <complex>
 #include <cstring>
 #include <tuple>
 
@@ -82,7 +81,7 @@ cublasStatus_t reduce_to(const char* name, cublasHandle_t handle, void* pointer,
 
 template <class W>
 cublasStatus_t dot(const char* name, cublasHandle_t handle, const Vector<W>& x, const Vector<W>& y,
-                   bool conjugated, void* result, cudaDataType type) {
+                   bool conjugated, void* result, cudaDataType type = kTypeOf<W>) {
   const auto find = [=] {
     W total{};
     for (std::int64_t i = 0; i < x.n; ++i) total += (conjugated ? conjugate(x[i]) : x[i]) * y[i];
@@ -157,95 +156,11 @@ std::int64_t extreme(const Vector<W>& x, bool largest) {
   return best + 1;
 }
 
-}  // namespace
-}  // namespace vgpu::blas
-
-using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
-
-#define VGPU_LEVEL1(INT, SUFFIX, L, C)                                                          \
-  cublasStatus_t cublas##L##axpy_v2##SUFFIX(cublasHandle_t handle, INT n, const C* alpha,       \
-                                            const C* x, INT incx, C* y, INT incy) {             \
-    return axpy("cublas" #L "axpy", handle, number(handle, alpha), elements(x, n, incx),        \
-                elements(y, n, incy));                                                          \
-  }                                                                                             \
-  cublasStatus_t cublas##L##scal_v2##SUFFIX(cublasHandle_t handle, INT n, const C* alpha, C* x, \
-                                            INT incx) {                                         \
-    return scal("cublas" #L "scal", handle, number(handle, alpha), elements(x, n, incx));       \
-  }                                                                                             \
-  cublasStatus_t cublas##L##copy_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
-                                            C* y, INT incy) {                                   \
-    return copy("cublas" #L "copy", handle, elements(x, n, incx), elements(y, n, incy));        \
-  }                                                                                             \
-  cublasStatus_t cublas##L##swap_v2##SUFFIX(cublasHandle_t handle, INT n, C* x, INT incx, C* y, \
-                                            INT incy) {                                         \
-    return swap("cublas" #L "swap", handle, elements(x, n, incx), elements(y, n, incy));        \
-  }
-
-// `I` is the letter behind cublasI.
-#define VGPU_EXTREMES(INT, SUFFIX, I, C)                                                         \
-  cublasStatus_t cublasI##I##amax_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
-                                             INT* result) {                                      \
-    return reduce("cublasI" #I "amax", handle, elements(x, n, incx), Target(handle, result),     \
-                  [](const auto& v) { return extreme(v, true); });                               \
-  }                                                                                              \
-  cublasStatus_t cublasI##I##amin_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
-                                             INT* result) {                                      \
-    return reduce("cublasI" #I "amin", handle, elements(x, n, incx), Target(handle, result),     \
-                  [](const auto& v) { return extreme(v, false); });                              \
-  }
-
-// `N` is the letter or letters of functions with a real result.
-#define VGPU_NORMS(INT, SUFFIX, N, C, R)                                                        \
-  cublasStatus_t cublas##N##nrm2_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
-                                            R* result) {                                        \
-    return reduce("cublas" #N "nrm2", handle, elements(x, n, incx), Target(handle, result),     \
-                  norm<Number<C>>);                                                             \
-  }                                                                                             \
-  cublasStatus_t cublas##N##asum_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
-                                            R* result) {                                        \
-    return reduce("cublas" #N "asum", handle, elements(x, n, incx), Target(handle, result),     \
-                  sum<Number<C>>);                                                              \
-  }
-
-#define VGPU_DOT(INT, SUFFIX, NAME, CONJUGATED, C)                                             \
-  cublasStatus_t cublas##NAME##_v2##SUFFIX(cublasHandle_t handle, INT n, const C* x, INT incx, \
-                                           const C* y, INT incy, C* result) {                  \
-    return dot("cublas" #NAME, handle, elements(x, n, incx), elements(y, n, incy), CONJUGATED, \
-               result, kTypeOf<Number<C>>);                                                    \
-  }
-
-#define VGPU_REAL_SCAL(INT, SUFFIX, L, C, R)                                                    \
-  cublasStatus_t cublas##L##scal_v2##SUFFIX(cublasHandle_t handle, INT n, const R* alpha, C* x, \
-                                            INT incx) {                                         \
-    return scal("cublas" #L "scal", handle, number(handle, alpha), elements(x, n, incx));       \
-  }
-
-#define VGPU_VECTORS(INT, SUFFIX)                      \
-  VGPU_EXTREMES(INT, SUFFIX, s, float)                 \
-  VGPU_EXTREMES(INT, SUFFIX, d, double)                \
-  VGPU_EXTREMES(INT, SUFFIX, c, cuComplex)             \
-  VGPU_EXTREMES(INT, SUFFIX, z, cuDoubleComplex)       \
-  VGPU_NORMS(INT, SUFFIX, S, float, float)             \
-  VGPU_NORMS(INT, SUFFIX, D, double, double)           \
-  VGPU_NORMS(INT, SUFFIX, Sc, cuComplex, float)        \
-  VGPU_NORMS(INT, SUFFIX, Dz, cuDoubleComplex, double) \
-  VGPU_DOT(INT, SUFFIX, Sdot, false, float)            \
-  VGPU_DOT(INT, SUFFIX, Ddot, false, double)           \
-  VGPU_DOT(INT, SUFFIX, Cdotu, false, cuComplex)       \
-  VGPU_DOT(INT, SUFFIX, Cdotc, true, cuComplex)        \
-  VGPU_DOT(INT, SUFFIX, Zdotu, false, cuDoubleComplex) \
-  VGPU_DOT(INT, SUFFIX, Zdotc, true, cuDoubleComplex)  \
-  VGPU_REAL_SCAL(INT, SUFFIX, Cs, cuComplex, float)    \
-  VGPU_REAL_SCAL(INT, SUFFIX, Zd, cuDoubleComplex, double)
-
-VGPU_EACH(VGPU_LEVEL1)
-VGPU_VECTORS(int, )
-VGPU_VECTORS(int64_t, _64)
-
-// The forms that name their types.
-
-namespace vgpu::blas {
-namespace {
+// What reduce() finds.
+constexpr auto kLargest = [](const auto& x) { return extreme(x, true); };
+constexpr auto kSmallest = [](const auto& x) { return extreme(x, false); };
+constexpr auto kNorm = [](const auto& x) { return norm(x); };
+constexpr auto kSum = [](const auto& x) { return sum(x); };
 
 // The type to compute in. A complex vector with a real result has a real execution type.
 cudaDataType computes(cudaDataType execution, cudaDataType x) {
@@ -259,75 +174,85 @@ cudaDataType widest(cudaDataType x) { return is_complex(x) ? CUDA_C_64F : CUDA_R
 }  // namespace
 }  // namespace vgpu::blas
 
-#define VGPU_DOT_EX(INT, SUFFIX, NAME, CONJUGATED)                                               \
-  cublasStatus_t cublas##NAME##SUFFIX(                                                           \
-      cublasHandle_t handle, INT n, const void* x, cudaDataType x_type, INT incx, const void* y, \
-      cudaDataType y_type, INT incy, void* result, cudaDataType type, cudaDataType execution) {  \
-    return typed("cublas" #NAME, execution, {x_type, y_type, type}, [&](auto w) {                \
-      using W = decltype(w);                                                                     \
-      return dot("cublas" #NAME, handle, elements<W>(x, n, incx, x_type),                        \
-                 elements<W>(y, n, incy, y_type), CONJUGATED, result, type);                     \
-    });                                                                                          \
-  }
-#define VGPU_NORM_EX(INT, SUFFIX, NAME, FIND)                                      \
-  cublasStatus_t cublas##NAME##SUFFIX(cublasHandle_t handle, INT n, const void* x, \
-                                      cudaDataType x_type, INT incx, void* result, \
-                                      cudaDataType type, cudaDataType execution) { \
-    const cudaDataType by = computes(execution, x_type);                           \
-    return typed("cublas" #NAME, by, {x_type, type}, [&](auto w) {                 \
-      const auto a = elements<decltype(w)>(x, incx <= 0 ? 0 : n, incx, x_type);    \
-      return reduce_to(                                                            \
-          "cublas" #NAME, handle, result, type, [=] { return FIND(a); }, a);       \
-    });                                                                            \
-  }
-#define VGPU_EXTREME_EX(INT, SUFFIX, NAME, LARGEST)                                 \
-  cublasStatus_t cublas##NAME##SUFFIX(cublasHandle_t handle, INT n, const void* x,  \
-                                      cudaDataType x_type, INT incx, INT* result) { \
-    return typed("cublas" #NAME, widest(x_type), {x_type}, [&](auto w) {            \
-      using W = decltype(w);                                                        \
-      return reduce("cublas" #NAME, handle, elements<W>(x, n, incx, x_type),        \
-                    Target(handle, result),                                         \
-                    [](const Vector<W>& v) { return extreme(v, LARGEST); });        \
-    });                                                                             \
-  }
-#define VGPU_MOVE_EX(INT, SUFFIX, NAME, MOVE, CONST)                                               \
-  cublasStatus_t cublas##NAME##SUFFIX(cublasHandle_t handle, INT n, CONST void* x,                 \
-                                      cudaDataType x_type, INT incx, void* y, cudaDataType y_type, \
-                                      INT incy) {                                                  \
-    return typed("cublas" #NAME, widest(x_type), {x_type, y_type}, [&](auto w) {                   \
-      using W = decltype(w);                                                                       \
-      return MOVE("cublas" #NAME, handle, elements<W>(x, n, incx, x_type),                         \
-                  elements<W>(y, n, incy, y_type));                                                \
-    });                                                                                            \
-  }
+using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
-#define VGPU_VECTORS_EX(INT, SUFFIX)                                                               \
-  cublasStatus_t cublasAxpyEx##SUFFIX(cublasHandle_t handle, INT n, const void* alpha,             \
-                                      cudaDataType alpha_type, const void* x, cudaDataType x_type, \
-                                      INT incx, void* y, cudaDataType y_type, INT incy,            \
-                                      cudaDataType execution) {                                    \
-    return typed("cublasAxpyEx", execution, {alpha_type, x_type, y_type}, [&](auto w) {            \
-      using W = decltype(w);                                                                       \
-      return axpy("cublasAxpyEx", handle, scalar(handle, alpha, alpha_type),                       \
-                  elements<W>(x, n, incx, x_type), elements<W>(y, n, incy, y_type));               \
-    });                                                                                            \
-  }                                                                                                \
-  cublasStatus_t cublasScalEx##SUFFIX(cublasHandle_t handle, INT n, const void* alpha,             \
-                                      cudaDataType alpha_type, void* x, cudaDataType x_type,       \
-                                      INT incx, cudaDataType execution) {                          \
-    return typed("cublasScalEx", execution, {alpha_type, x_type}, [&](auto w) {                    \
-      return scal("cublasScalEx", handle, scalar(handle, alpha, alpha_type),                       \
-                  elements<decltype(w)>(x, n, incx, x_type));                                      \
-    });                                                                                            \
-  }                                                                                                \
-  VGPU_DOT_EX(INT, SUFFIX, DotEx, false)                                                           \
-  VGPU_DOT_EX(INT, SUFFIX, DotcEx, true)                                                           \
-  VGPU_NORM_EX(INT, SUFFIX, Nrm2Ex, norm)                                                          \
-  VGPU_NORM_EX(INT, SUFFIX, AsumEx, sum)                                                           \
-  VGPU_EXTREME_EX(INT, SUFFIX, IamaxEx, true)                                                      \
-  VGPU_EXTREME_EX(INT, SUFFIX, IaminEx, false)                                                     \
-  VGPU_MOVE_EX(INT, SUFFIX, CopyEx, copy, const)                                                   \
-  VGPU_MOVE_EX(INT, SUFFIX, SwapEx, swap, )
+#define VGPU_SCAL(L)               \
+  VGPU_BOTH(cublas##L##scal_v2, 5, \
+            scal("cublas" #L "scal", a0, number(a0, a2), elements(a3, a1, a4)))
+#define VGPU_REDUCE(NAME, FIND)   \
+  VGPU_BOTH(cublas##NAME##_v2, 5, \
+            reduce("cublas" #NAME, a0, elements(a2, a1, a3), Target(a0, a4), FIND))
+#define VGPU_DOT(NAME, CONJUGATED) \
+  VGPU_BOTH(cublas##NAME##_v2, 7,  \
+            dot("cublas" #NAME, a0, elements(a2, a1, a3), elements(a4, a1, a5), CONJUGATED, a6))
+// `i` is the letter behind cublasI, `N` that of functions with a real result.
+#define VGPU_LEVEL1(L, i, N)                                                                     \
+  VGPU_BOTH(                                                                                     \
+      cublas##L##axpy_v2, 7,                                                                     \
+      axpy("cublas" #L "axpy", a0, number(a0, a2), elements(a3, a1, a4), elements(a5, a1, a6))); \
+  VGPU_BOTH(cublas##L##copy_v2, 6,                                                               \
+            copy("cublas" #L "copy", a0, elements(a2, a1, a3), elements(a4, a1, a5)));           \
+  VGPU_BOTH(cublas##L##swap_v2, 6,                                                               \
+            swap("cublas" #L "swap", a0, elements(a2, a1, a3), elements(a4, a1, a5)));           \
+  VGPU_SCAL(L);                                                                                  \
+  VGPU_REDUCE(I##i##amax, kLargest);                                                             \
+  VGPU_REDUCE(I##i##amin, kSmallest);                                                            \
+  VGPU_REDUCE(N##nrm2, kNorm);                                                                   \
+  VGPU_REDUCE(N##asum, kSum)
 
-VGPU_VECTORS_EX(int, )
-VGPU_VECTORS_EX(int64_t, _64)
+VGPU_LEVEL1(S, s, S);
+VGPU_LEVEL1(D, d, D);
+VGPU_LEVEL1(C, c, Sc);
+VGPU_LEVEL1(Z, z, Dz);
+VGPU_SCAL(Cs);
+VGPU_SCAL(Zd);
+VGPU_DOT(Sdot, false);
+VGPU_DOT(Ddot, false);
+VGPU_DOT(Cdotu, false);
+VGPU_DOT(Cdotc, true);
+VGPU_DOT(Zdotu, false);
+VGPU_DOT(Zdotc, true);
+
+// The forms that name their types.
+
+#define VGPU_DOT_EX(NAME, CONJUGATED)                                                \
+  VGPU_BOTH(cublas##NAME, 11, typed("cublas" #NAME, a10, {a3, a6, a9}, [&](auto w) { \
+              using W = decltype(w);                                                 \
+              return dot("cublas" #NAME, a0, elements<W>(a2, a1, a4, a3),            \
+                         elements<W>(a5, a1, a7, a6), CONJUGATED, a8, a9);           \
+            }))
+#define VGPU_NORM_EX(NAME, FIND)                                                             \
+  VGPU_BOTH(cublas##NAME, 8, typed("cublas" #NAME, computes(a7, a3), {a3, a6}, [&](auto w) { \
+              const auto x = elements<decltype(w)>(a2, a4 <= 0 ? 0 : a1, a4, a3);            \
+              return reduce_to(                                                              \
+                  "cublas" #NAME, a0, a5, a6, [=] { return FIND(x); }, x);                   \
+            }))
+#define VGPU_EXTREME_EX(NAME, FIND)                                                    \
+  VGPU_BOTH(cublas##NAME, 6, typed("cublas" #NAME, widest(a3), {a3}, [&](auto w) {     \
+              return reduce("cublas" #NAME, a0, elements<decltype(w)>(a2, a1, a4, a3), \
+                            Target(a0, a5), FIND);                                     \
+            }))
+#define VGPU_MOVE_EX(NAME, MOVE)                                                       \
+  VGPU_BOTH(cublas##NAME, 8, typed("cublas" #NAME, widest(a3), {a3, a6}, [&](auto w) { \
+              using W = decltype(w);                                                   \
+              return MOVE("cublas" #NAME, a0, elements<W>(a2, a1, a4, a3),             \
+                          elements<W>(a5, a1, a7, a6));                                \
+            }))
+
+VGPU_BOTH(cublasAxpyEx, 11, typed("cublasAxpyEx", a10, {a3, a5, a8}, [&](auto w) {
+            using W = decltype(w);
+            return axpy("cublasAxpyEx", a0, scalar(a0, a2, a3), elements<W>(a4, a1, a6, a5),
+                        elements<W>(a7, a1, a9, a8));
+          }));
+VGPU_BOTH(cublasScalEx, 8, typed("cublasScalEx", a7, {a3, a5}, [&](auto w) {
+            return scal("cublasScalEx", a0, scalar(a0, a2, a3),
+                        elements<decltype(w)>(a4, a1, a6, a5));
+          }));
+VGPU_DOT_EX(DotEx, false);
+VGPU_DOT_EX(DotcEx, true);
+VGPU_NORM_EX(Nrm2Ex, kNorm);
+VGPU_NORM_EX(AsumEx, kSum);
+VGPU_EXTREME_EX(IamaxEx, kLargest);
+VGPU_EXTREME_EX(IaminEx, kSmallest);
+VGPU_MOVE_EX(CopyEx, copy);
+VGPU_MOVE_EX(SwapEx, swap);

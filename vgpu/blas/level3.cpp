@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Level 3 without GEMM and what a triangle stores: sums of matrices, products with a diagonal,
 // triangular systems.
-#include <complex>
 #include <tuple>
 
 #include "blas/triangular.hpp"

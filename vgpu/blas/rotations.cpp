@@ -2,7 +2,6 @@
 // Rotations of level 1: Givens' (rot, rotg) and the modified ones (rotm, rotmg), as the reference
 // BLAS defines them.
 #include <cmath>
-#include <complex>
 #include <tuple>
 
 #include "blas/vectors.hpp"
@@ -204,48 +203,32 @@ cublasStatus_t rotmg(const char* name, cublasHandle_t handle, const Numbers<W>& 
 
 using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
-// S is the sine's type.
-#define VGPU_ROT(INT, SUFFIX, L, C, R, S)                                                      \
-  cublasStatus_t cublas##L##rot_v2##SUFFIX(cublasHandle_t handle, INT n, C* x, INT incx, C* y, \
-                                           INT incy, const R* c, const S* s) {                 \
-    return rot("cublas" #L "rot", handle, elements(x, n, incx), elements(y, n, incy),          \
-               number(handle, c), number(handle, s));                                          \
-  }
-#define VGPU_ROTM(INT, SUFFIX, L, W)                                                            \
-  cublasStatus_t cublas##L##rotm_v2##SUFFIX(cublasHandle_t handle, INT n, W* x, INT incx, W* y, \
-                                            INT incy, const W* param) {                         \
-    return rotm<W>("cublas" #L "rotm", handle, elements(x, n, incx), elements(y, n, incy),      \
-                   {handle, param, 5});                                                         \
-  }
-#define VGPU_ROTG(L, C, R)                                                                    \
-  cublasStatus_t cublas##L##rotg_v2(cublasHandle_t handle, C* a, C* b, R* c, C* s) {          \
-    return rotg<Number<C>>("cublas" #L "rotg", handle, {handle, a}, {handle, b}, {handle, c}, \
-                           {handle, s});                                                      \
-  }
-#define VGPU_ROTMG(L, W)                                                                      \
-  cublasStatus_t cublas##L##rotmg_v2(cublasHandle_t handle, W* d1, W* d2, W* x1, const W* y1, \
-                                     W* param) {                                              \
-    return rotmg<W>("cublas" #L "rotmg", handle, {handle, d1}, {handle, d2}, {handle, x1},    \
-                    {handle, y1}, {handle, param, 5});                                        \
-  }
-#define VGPU_ROTATIONS(INT, SUFFIX)                                  \
-  VGPU_ROT(INT, SUFFIX, S, float, float, float)                      \
-  VGPU_ROT(INT, SUFFIX, D, double, double, double)                   \
-  VGPU_ROT(INT, SUFFIX, C, cuComplex, float, cuComplex)              \
-  VGPU_ROT(INT, SUFFIX, Cs, cuComplex, float, float)                 \
-  VGPU_ROT(INT, SUFFIX, Z, cuDoubleComplex, double, cuDoubleComplex) \
-  VGPU_ROT(INT, SUFFIX, Zd, cuDoubleComplex, double, double)         \
-  VGPU_ROTM(INT, SUFFIX, S, float)                                   \
-  VGPU_ROTM(INT, SUFFIX, D, double)
+#define VGPU_ROT(L)                                                                                \
+  VGPU_BOTH(cublas##L##rot_v2, 8,                                                                  \
+            rot("cublas" #L "rot", a0, elements(a2, a1, a3), elements(a4, a1, a5), number(a0, a6), \
+                number(a0, a7)))
+#define VGPU_ROTG(L, C)          \
+  VGPU_BY(cublas##L##rotg_v2, 5, \
+          rotg<Number<C>>("cublas" #L "rotg", a0, {a0, a1}, {a0, a2}, {a0, a3}, {a0, a4}))
+#define VGPU_MODIFIED(L, W)                                                                      \
+  VGPU_BOTH(                                                                                     \
+      cublas##L##rotm_v2, 7,                                                                     \
+      rotm<W>("cublas" #L "rotm", a0, elements(a2, a1, a3), elements(a4, a1, a5), {a0, a6, 5})); \
+  VGPU_BY(cublas##L##rotmg_v2, 6,                                                                \
+          rotmg<W>("cublas" #L "rotmg", a0, {a0, a1}, {a0, a2}, {a0, a3}, {a0, a4}, {a0, a5, 5}))
 
-VGPU_ROTATIONS(int, )
-VGPU_ROTATIONS(int64_t, _64)
-VGPU_ROTG(S, float, float)
-VGPU_ROTG(D, double, double)
-VGPU_ROTG(C, cuComplex, float)
-VGPU_ROTG(Z, cuDoubleComplex, double)
-VGPU_ROTMG(S, float)
-VGPU_ROTMG(D, double)
+VGPU_ROT(S);
+VGPU_ROT(D);
+VGPU_ROT(C);
+VGPU_ROT(Cs);
+VGPU_ROT(Z);
+VGPU_ROT(Zd);
+VGPU_ROTG(S, float);
+VGPU_ROTG(D, double);
+VGPU_ROTG(C, cuComplex);
+VGPU_ROTG(Z, cuDoubleComplex);
+VGPU_MODIFIED(S, float);
+VGPU_MODIFIED(D, double);
 
 // The forms that name their types.
 

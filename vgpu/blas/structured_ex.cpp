@@ -2,7 +2,6 @@
 // Triangles between full and packed storage; rank updates whose types the caller names.
 #include "blas/structured.hpp"
 
-#include <complex>
 #include <tuple>
 
 namespace vgpu::blas {

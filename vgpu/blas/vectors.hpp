@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "blas/api.hpp"
+#include "include/entry_points.hpp"
 
 namespace vgpu::blas {
 
@@ -175,3 +176,8 @@ cublasStatus_t typed(const char* name, cudaDataType execution,
 #define VGPU_EACH(DEFINE)       \
   VGPU_EACH_TYPE(DEFINE, int, ) \
   VGPU_EACH_TYPE(DEFINE, int64_t, _64)
+
+// VGPU_BY for the function with sizes of 32 bits and for the one with sizes of 64.
+#define VGPU_BOTH(name, count, expression) \
+  VGPU_BY(name, count, expression);        \
+  VGPU_BY(name##_64, count, expression)
