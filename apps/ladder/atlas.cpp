@@ -134,12 +134,12 @@ void add_atlas(CLI::App& app, Verb& chosen) {
                    "MxNxK; default 512x512 with K from 256 to 16384")
       ->allow_extra_args(false);
   verb->add_option("--device", options->common.device, kDeviceHelp);
-  add_number(*verb, "--seed", options->common.seed, kSeedRange, "of the operands");
+  add_number(*verb, "--seed", options->common.seed, kSeedRange, "seed of the operands");
   verb->add_option("--json", options->common.json, "rows");
   verb->add_option("--rows", options->rows, "measure nothing, take these saved rows");
   verb->add_option("--into", options->into,
                    "replace the text between two markers of this file by the table");
-  verb->add_option("--marker", options->marker, "their name");
+  verb->add_option("--marker", options->marker, "name of the two markers");
   verb->add_option("--svg", options->svg, "picture of the largest errors on the deepest sum");
   verb->footer(
       "Errors against FP64: normwise ||C - R|| / ||R||; componentwise, the largest |C - R| / "

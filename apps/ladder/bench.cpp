@@ -303,7 +303,7 @@ void add_bench(CLI::App& app, Verb& chosen) {
   verb->add_option("kernels,--kernel", options->common.kernels,
                    "kernels by id, rung or number (ladder list); default: all CUDA kernels, "
                    "without a GPU the host's");
-  verb->add_option("--suite", options->suites, "shapes by name or drawn, below; repeatable")
+  verb->add_option("--suite", options->suites, "name of a suite of shapes, see below; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--shape", options->common.shapes,
                    "MxNxK or N, lists with commas; a number may be a range, 128..4096*2 or "
@@ -313,29 +313,29 @@ void add_bench(CLI::App& app, Verb& chosen) {
   verb->add_option("--l2", options->l2,
                    "cold: operands rotate over twice the L2 cache (default); warm; or both");
   add_number(*verb, "--budget", options->budget_s, kSecondsRange,
-             "seconds of samples per kernel and shape; default 0.5");
+             "seconds of sampling per kernel and shape; default 0.5");
   add_number(*verb, "--warm-up", options->warm_up_s, kSecondsRange,
-             "seconds at least before the samples; default 0.2, on the host 0.05");
+             "minimum seconds of warm-up before the samples; default 0.2, on the host 0.05");
   add_number(*verb, "--noise", options->noise, kPercentRange,
-             "per cent of MAD over median at which it ends early; default 0.5");
+             "stop early at this MAD, in per cent of the median; default 0.5");
   add_number(*verb, "--max-launch", options->max_launch_s, kSecondsRange,
-             "seconds; a kernel that takes longer is left out; default 1");
+             "leave out kernels whose launch takes longer than these seconds; default 1");
   verb->add_option(
       "--baseline", options->baseline,
-      "a kernel that is launched in the same rounds; auto (the library, default) or none");
+      "kernel to launch in the same rounds: a name, auto (the library, default) or none");
   verb->add_option("--battery", options->battery,
-                   "verify more than the shape: quick or full; default none");
+                   "further problems to verify: quick or full; default none");
   verb->add_option("--save,--json", options->save,
                    "write rows and environment here (docs/schema.md)");
   verb->add_option("--compare", options->compare,
-                   "rows saved before: SAME, FASTER, SLOWER or UNSURE per row");
+                   "file of earlier rows; prints SAME, FASTER, SLOWER or UNSURE per row");
   verb->add_option("--rows", options->rows,
-                   "with --compare: measure nothing, take these saved rows");
+                   "with --compare: measure nothing, compare the rows of this file");
   add_number(*verb, "--tolerance", options->tolerance, kPercentRange,
-             "per cent that are no change; default 2");
+             "changes up to this many per cent count as SAME; default 2");
   add_number(*verb, "--handicap", options->handicap, kPercentRange,
-             "per cent that rungs are slowed by, to see --compare find it");
-  add_number(*verb, "--seed", options->common.seed, kSeedRange, "of the operands");
+             "slow the rungs down by this many per cent, to test --compare");
+  add_number(*verb, "--seed", options->common.seed, kSeedRange, "seed of the operands");
   verb->add_option("--resume", options->resume)->group("")->take_last();
   verb->footer(
       suites_help() +

@@ -47,7 +47,7 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
   verb.add_option("--shape", options.shapes, "MxNxK, or N for a cube; repeatable")
       ->allow_extra_args(false);
   verb.add_option("--json", options.json, "write rows and environment here (docs/schema.md)");
-  add_number(verb, "--seed", options.seed, kSeedRange, "of the operands");
+  add_number(verb, "--seed", options.seed, kSeedRange, "seed of the operands");
   verb.add_option("--battery", options.battery, "quick, or full: a few hundred problems more");
 }
 

@@ -116,13 +116,13 @@ void add_diff(CLI::App& app, Verb& chosen) {
   CLI::App* verb = app.add_subcommand("diff", "Two kernels side by side, and why they differ");
   auto o = std::make_shared<DiffOptions>();
   verb->add_option("A", o->a, "a rung, by id, rung or number")->required();
-  verb->add_option("B", o->b, "another, of the same place: CUDA or CPU")->required();
-  verb->add_option("--device", o->device, "of the database: " + vgpu::known_devices());
-  verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, of CPU rungs 512");
+  verb->add_option("B", o->b, "another rung of the same place (CUDA or CPU)")->required();
+  verb->add_option("--device", o->device, "device to predict for: " + vgpu::known_devices());
+  verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, for CPU rungs 512");
   verb->add_option("--measured", o->measured,
-                   "rows with times; default results/DEVICE/climb-4096.json");
+                   "file of rows with measured times; default results/DEVICE/climb-4096.json");
   verb->add_option("--source", o->source, "the checkout whose sources and results are read");
-  verb->add_flag("--no-source", o->no_source, "without the diff of the sources");
+  verb->add_flag("--no-source", o->no_source, "do not print the difference of the sources");
   verb->footer(
       "Examples:\n  ladder diff r04 r05\n  ladder diff r06 r07 --device a6000 --no-source\n  "
       "ladder diff h03 h04 --no-source");

@@ -251,29 +251,34 @@ void add_explain(CLI::App& app, Verb& chosen) {
   verb->add_option("RUNG", o->kernels,
                    "kernels by id, rung or number (ladder list), default all CUDA rungs; or a "
                    "FILE.cu of your own");
-  verb->add_option("--kernel", o->file.kernel,
-                   "of the file: its name, demangled, as \"scale<float>\"; default the only one");
-  verb->add_option("--block", o->file.block,
-                   "of the file's kernel: threads, as 256 or \"32, 8\"; default __launch_bounds__");
-  verb->add_option("--grid", o->file.grid,
-                   "launches a plain matrix kernel, too, for its accesses (see ladder run)");
-  verb->add_option("--shared", o->file.shared, "of the launch: bytes of dynamic shared memory");
-  verb->add_option("--needs", o->file.needs, "of the launch: the problems that it takes");
-  verb->add_option("--args", o->file.arguments, "of the launch: its arguments (see ladder run)");
+  verb->add_option(
+      "--kernel", o->file.kernel,
+      "demangled name of the file's kernel, e.g. \"scale<float>\"; default the only kernel");
+  verb->add_option(
+      "--block", o->file.block,
+      "threads per block of the file's kernel, e.g. 256 or \"32, 8\"; default __launch_bounds__");
+  verb->add_option(
+      "--grid", o->file.grid,
+      "grid of the file's kernel: launches it to observe its accesses (see ladder run)");
+  verb->add_option("--shared", o->file.shared, "with --grid: bytes of dynamic shared memory");
+  verb->add_option("--needs", o->file.needs,
+                   "with --grid: the problems that the kernel accepts (see ladder run)");
+  verb->add_option("--args", o->file.arguments,
+                   "with --grid: the kernel's arguments (see ladder run)");
   verb->add_option("--device", o->device,
-                   "of the database, to be explained: " + vgpu::known_devices());
-  verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, of CPU rungs 512");
+                   "device to explain the kernel for: " + vgpu::known_devices());
+  verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, for CPU rungs 512");
   CLI::Option* call = verb->add_option(
       "--call", o->call,
-      "MxNxK: instead of a rung, which kernel and tiles a call of the library takes");
-  verb->add_option("--precision", o->precision, "of the call; default auto")->needs(call);
-  verb->add_option("--layout", o->layout, "of the call's matrices: row (default) or col")
+      "MxNxK, instead of a rung: the kernel and tiles that a library call of this size uses");
+  verb->add_option("--precision", o->precision, "precision of the call; default auto")->needs(call);
+  verb->add_option("--layout", o->layout, "layout of the call's matrices: row (default) or col")
       ->check(CLI::IsMember({"row", "col"}))
       ->needs(call);
-  verb->add_option("--op-a", o->op_a, "of the call: N (default) or T, A transposed")
+  verb->add_option("--op-a", o->op_a, "A of the call: N, as it is (default), or T, transposed")
       ->check(CLI::IsMember({"N", "T"}))
       ->needs(call);
-  verb->add_option("--op-b", o->op_b, "the same of B")
+  verb->add_option("--op-b", o->op_b, "B of the call: N (default) or T")
       ->check(CLI::IsMember({"N", "T"}))
       ->needs(call);
   add_number(*verb, "-m", o->m, kSizeRange, "rows of C");
@@ -282,13 +287,16 @@ void add_explain(CLI::App& app, Verb& chosen) {
   add_number(*verb, "--beta", o->beta, kFloatRange,
              "0: C is not read; default 1, as the published ladders have it, with --accuracy and "
              "of CPU rungs 0, as measured");
-  verb->add_option("--clock", o->clock, "boost, base or MHz: what peak and times refer to");
+  verb->add_option("--clock", o->clock,
+                   "SM clock for the peak and the times: boost, base or a number of MHz");
   verb->add_option("--measured", o->measured,
-                   "rows to stand beside the prediction; default results/DEVICE/climb-4096.json");
-  verb->add_flag("--json", o->json, "for programs (docs/analysis.md)");
-  verb->add_flag("--accuracy", o->accuracy, "only a table of predictions against measurements");
-  verb->add_option("--into", o->into, "put that table into this file, between its marks");
-  verb->add_option("--source", o->source, "the checkout whose results are read");
+                   "file of measured rows to show beside the prediction; default "
+                   "results/DEVICE/climb-4096.json");
+  verb->add_flag("--json", o->json, "print JSON (docs/analysis.md)");
+  verb->add_flag("--accuracy", o->accuracy,
+                 "print only a table of predictions against measurements");
+  verb->add_option("--into", o->into, "write that table into this file, between its markers");
+  verb->add_option("--source", o->source, "checkout whose results are read");
   verb->footer(
       "Runs on the virtual GPU; no GPU is needed, also for devices that are not here. CPU rungs "
       "are explained for this\n"

@@ -281,20 +281,23 @@ void print_marking(const learn::Marking& marking) {
 void add_learn(CLI::App& app, Verb& chosen) {
   CLI::App* verb = app.add_subcommand("learn", "The course: exercises that the virtual GPU marks");
   auto o = std::make_shared<LearnOptions>();
-  verb->add_option("EXERCISE", o->exercise, "its number or name; without it the course is listed");
-  verb->add_option("--dir", o->dir, "the folder of the learner's exercises; default ./learn");
+  verb->add_option("EXERCISE", o->exercise,
+                   "number or name of an exercise; default: list the course");
+  verb->add_option("--dir", o->dir, "folder of the learner's exercises; default ./learn");
   verb->add_flag("--check", o->check, "compile, run and mark kernel.cu");
-  verb->add_flag("--hint", o->hint, "one hint more");
-  verb->add_flag("--solution", o->solution, "our solution, and its difference from the learner's");
-  verb->add_flag("--progress", o->progress, "what was tried and passed");
-  verb->add_option("--mark", o->mark, "mark the folders of a class, each with exercises in it");
-  verb->add_option("--csv", o->csv, "the file for --mark; default standard output");
+  verb->add_flag("--hint", o->hint, "print the next hint");
+  verb->add_flag("--solution", o->solution,
+                 "print the course's solution and its difference from the learner's");
+  verb->add_flag("--progress", o->progress, "print which exercises were tried and passed");
+  verb->add_option("--mark", o->mark,
+                   "mark the exercises in each of these folders, e.g. those of a class");
+  verb->add_option("--csv", o->csv, "with --mark: write the marks here; default standard output");
   verb->add_option("--device", o->checking.device,
-                   "virtual:h200 (the default), or cuda:N: without marks from counters");
+                   "virtual:h200 (default) or cuda:N, which gives no marks for counters");
   add_number(*verb, "--limit", o->checking.limits.seconds, kSecondsRange,
-             "seconds for a check; default 60");
+             "time limit of a check in seconds; default 60");
   add_number(*verb, "--memory", o->memory_mb, kMemoryRange,
-             "megabytes for the program; default 8192");
+             "memory limit of the program in megabytes; default 8192");
   verb->footer(
       "The program runs in a process that writes nowhere but in a temporary folder (Landlock).\n"
       "Exit status of --check: 0 passed, 1 a mark failed.\n"

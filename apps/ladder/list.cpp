@@ -66,7 +66,7 @@ int print_table() {
 void add_list(CLI::App& app, Verb& chosen) {
   CLI::App* verb = app.add_subcommand("list", "The kernels that there are");
   auto json = std::make_shared<bool>(false);
-  verb->add_flag("--json", *json, "as JSON");
+  verb->add_flag("--json", *json, "print JSON");
   verb->footer("Examples:\n  ladder list\n  ladder list --json");
   verb->callback(
       [&chosen, json] { chosen = [json] { return *json ? print_json() : print_table(); }; });

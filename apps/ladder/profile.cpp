@@ -166,7 +166,7 @@ void add_profile(CLI::App& app, Verb& chosen) {
   auto o = std::make_shared<ProfileOptions>();
   verb->add_option("RUNG", o->rung, "a CUDA kernel, by id, rung or number")->required();
   verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 256");
-  verb->add_option("--metric", o->metrics, "by Nsight Compute's name; repeatable")
+  verb->add_option("--metric", o->metrics, "a metric by its name in Nsight Compute; repeatable")
       ->allow_extra_args(false);
   verb->footer(
       "Without a GPU, without ncu, or where the driver keeps its counters to itself, it says so "

@@ -221,14 +221,14 @@ void add_report(CLI::App& app, Verb& chosen) {
   verb->add_option("--kernel", options->kernels,
                    "only rows of these: a name or the start of one; repeatable")
       ->allow_extra_args(false);
-  verb->add_option(
-          "--shape", options->shapes,
-          "only rows of these: MxNxK or N, lists and ranges as of `ladder bench`; repeatable")
+  verb->add_option("--shape", options->shapes,
+                   "only rows of these shapes: MxNxK or N, lists and ranges as for `ladder bench`; "
+                   "repeatable")
       ->allow_extra_args(false);
   verb->add_option("--save", options->save,
-                   "write the rows of one file again, in the present format, and no more");
+                   "only rewrite the rows of one file in the current format");
   verb->add_option("--html", options->html,
-                   "a page to look at: charts, pictures of accesses, tables; one file");
+                   "write a page with charts, pictures of accesses and tables to this file");
   verb->add_flag("--text", options->text, "the climb and the roofline as characters, on stdout");
   verb->add_flag("--markdown", options->markdown, "a table, on stdout unless --into (the default)");
   verb->add_option("--into", options->into, "replace the text between two markers of this file");

@@ -282,7 +282,7 @@ void add_shared(CLI::App& verb, RunOptions& o) {
       ->allow_extra_args(false);
   verb.add_option("--explain-on", o.explain_on,
                   "the device to predict for: " + vgpu::known_devices());
-  verb.add_flag("--no-explain", o.no_explain, "only verify and measure or count");
+  verb.add_flag("--no-explain", o.no_explain, "verify and measure or count only");
   verb.add_option("--source", o.source, "the checkout of ladder, for its headers");
 }
 
@@ -296,19 +296,21 @@ void add_run(CLI::App& app, Verb& chosen) {
                    "a rung (ladder new writes one), or a file with a plain kernel")
       ->required();
   verb->add_option("--kernel", o->kernel,
-                   "a plain kernel: its name, \"sgemm<32>\"; default the only one");
-  verb->add_option("--args", o->arguments,
-                   "its arguments, default \"M, N, K, alpha, A, B, beta, C\"; without alpha it "
-                   "takes problems with alpha 1, without beta those with beta 0");
+                   "name of a plain kernel, e.g. \"sgemm<32>\"; default the only kernel");
+  verb->add_option(
+      "--args", o->arguments,
+      "arguments of the plain kernel, default \"M, N, K, alpha, A, B, beta, C\"; without "
+      "alpha it accepts only alpha = 1, without beta only beta = 0");
   verb->add_option("--grid", o->grid,
-                   "its grid: an expression in M, N, K, e.g. \"ceil_div(N, 32), ceil_div(M, 32)\"");
-  verb->add_option("--block", o->block, "its block, e.g. \"32, 32\"");
-  verb->add_option("--shared", o->shared, "bytes of dynamic shared memory, an expression");
+                   "grid of the plain kernel, in M, N, K: \"ceil_div(N, 32), ceil_div(M, 32)\"");
+  verb->add_option("--block", o->block, "block of the plain kernel, e.g. \"32, 32\"");
+  verb->add_option("--shared", o->shared, "bytes of dynamic shared memory, in M, N, K");
   verb->add_option("--needs", o->needs,
-                   "the problems it takes, e.g. \"M % 128 == 0 && N % 128 == 0\"");
+                   "problems that it accepts, e.g. \"M % 128 == 0 && N % 128 == 0\"");
   verb->add_flag("--strict", o->strict,
                  "the plain kernel does not read C where beta = 0, nor A and B where alpha = 0");
-  add_number(*verb, "--limit", o->limit_s, kSecondsRange, "seconds for everything; default 300");
+  add_number(*verb, "--limit", o->limit_s, kSecondsRange,
+             "time limit in seconds for the whole command; default 300");
   add_shared(*verb, *o);
   verb->footer(
       "A crash, a hang or a fault of the kernel ends only the process that runs it, and is "

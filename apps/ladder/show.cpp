@@ -160,11 +160,11 @@ void add_show(CLI::App& app, Verb& chosen) {
   CLI::App* verb = app.add_subcommand("show", "A rung's PTX, machine code or resources");
   auto o = std::make_shared<ShowOptions>();
   verb->add_option("RUNG", o->rung, "a rung, by id, rung or number")->required();
-  verb->add_flag("--ptx", o->ptx, "PTX, with source lines and executions");
+  verb->add_flag("--ptx", o->ptx, "PTX with source lines and execution counts");
   verb->add_flag("--sass", o->sass, "machine code (the default)");
   verb->add_flag("--resources", o->resources,
                  "registers, shared memory, occupancy on every device");
-  verb->add_flag("--hot", o->hot, "only what runs most");
+  verb->add_flag("--hot", o->hot, "only the hottest instructions");
   verb->footer(
       "Machine code is nvdisasm's text where that is installed (LADDER_NVDISASM), else the virtual "
       "GPU's; of CPU rungs it is objdump's.\n"

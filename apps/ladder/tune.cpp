@@ -331,21 +331,22 @@ void add_tune(CLI::App& app, Verb& chosen) {
                    "measure the library's FP32 plans of these problems (ladder bench --suite); "
                    "--output gets those that are faster than the planner's, for LADDER_PLANS");
   constexpr Range<int> kCandidates{1, 1000, "plans, at least 1 and at most 1000"};
-  add_number(*verb, "--candidates", options->candidates, kCandidates,
-             "with --suite: plans of each kind per problem, those of least predicted time");
+  add_number(
+      *verb, "--candidates", options->candidates, kCandidates,
+      "with --suite: how many plans of each kind to measure per problem, fastest by prediction");
   verb->add_option("--rows", options->rows, "with --suite: every candidate's time as CSV");
   verb->add_option("--device", options->device,
                    "auto (a GPU, else virtual:h200), cuda:N or virtual:NAME");
   verb->add_option("--shape", options->shape,
                    "MxNxK, or N for a cube, that candidates are timed at; default 4096, h04 2048");
   add_number(*verb, "--budget", options->budget_s, kSecondsRange,
-             "seconds, compilation included; default 120");
+             "seconds for the search, including compilation; default 120");
   verb->add_option("--strategy", options->strategy, "auto, exhaustive or halving");
   constexpr Range<int> kJobs{1, 1024, "compilers at once, at least 1 and at most 1024"};
   add_number(*verb, "--jobs", options->jobs, kJobs,
-             "compilers at once; default one per hardware thread");
+             "parallel compilations; default one per hardware thread");
   add_number(*verb, "--seed", options->seed, kSeedRange,
-             "of the operands and of the order of candidates");
+             "seed of the operands and of the order of candidates");
   verb->add_option("--json", options->json, "write every candidate here (docs/tuning.md)");
   verb->add_option("--output", options->output,
                    "tuned file; default src/registry/tuned/GPU.json of the checkout, h04 "
@@ -357,12 +358,13 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->add_option("--axes", options->axes,
                    "the two parameters of the heat map, e.g. BK,TM; default the first two");
   verb->add_option("--points", options->points,
-                   "try the candidates of this --json file and no others, and compare the orders");
-  verb->add_option("--source", options->source, "the checkout that candidates are compiled from");
+                   "try only the candidates of this --json file, and compare the two rankings");
+  verb->add_option("--source", options->source, "checkout that candidates are compiled from");
   verb->footer(
-      "The best so far is on disk at any moment; Ctrl-C ends the search with it. On the virtual "
-      "GPU candidates are\n"
-      "ranked by a model, and saved only with --output.\n"
+      "The tuned file always holds the best candidate so far; Ctrl-C ends the search. On the "
+      "virtual "
+      "GPU a model\n"
+      "ranks the candidates, and they are saved only with --output.\n"
       "Examples:\n"
       "  ladder tune r09 --budget 120\n"
       "  ladder tune r09 --shape 1024 --json candidates.json --output tuned.json --heat-map "

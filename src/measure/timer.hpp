@@ -28,8 +28,8 @@ class Timer {
   static Result<std::unique_ptr<Timer>> make(Place place);
 };
 
-// To test that a comparison detects slowdowns: enqueues a kernel of one thread that spins for `ms` milliseconds, given a clock of `clock_hz`.
-// Errors: kLaunchFailed.
+// Enqueues a kernel of one thread that spins for `ms` milliseconds at a clock of `clock_hz`. It
+// tests whether a comparison detects slowdowns. Errors: kLaunchFailed.
 Status spin(double ms, double clock_hz, Stream stream);
 
 }  // namespace ladder
