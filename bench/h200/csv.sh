@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Builds a program and writes what it prints to a file, below a line that says where and with what.
-#   bench/h200/csv.sh PROGRAM BUILD_FOLDER FILE.csv        with PREBUILT=1 nothing is built
+# Builds and runs bench_NAME (cycles, library, peak, power, variants, ...) and writes what it prints
+# to a file, below a line that states the machine and the versions.
+#   bench/h200/csv.sh NAME [BUILD_FOLDER] [FILE]       default: build, results/h200/NAME.csv
+# PREBUILT=1: builds nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-[ "${PREBUILT:-0}" = 1 ] || cmake --build "$2" --target "$1"
+build=${2:-build}
+[ "${PREBUILT:-0}" = 1 ] || cmake --build "$build" --target "bench_$1"
 {
   echo "# $(bench/h200/environment.sh)"
-  "$2/bin/$1"
-} | tee "$3"
+  "$build/bin/bench_$1"
+} | tee "${3:-results/h200/$1.csv}"

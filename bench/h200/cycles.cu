@@ -2,7 +2,7 @@
 // Cycles that the last tensor-core rungs for Hopper and cuBLAS take for the same product. Prints
 // CSV, one line per kernel and size: medians of cycles, of the tensor cores' products per cycle, of
 // microseconds; the SM clock, as cycles over the global timer; TFLOP/s.
-//   bench_cycles [SECONDS]    per product and type, default 0.5; bench/h200/cycles.sh runs it
+//   bench_cycles [SECONDS]    per product and type, default 0.5; bench/h200/csv.sh cycles runs it
 #include <array>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libladder beside cuBLAS on a GPU: the first call of a handle within a capture, host time per
-// call, random calls, large matrices, a handle per thread. bench/h200/library.sh runs it.
+// call, random calls, large matrices, a handle per thread. bench/h200/csv.sh library runs it.
 //   bench_library [RANDOM_CALLS [SIZE_OF_CAPTURED_PRODUCTS [SEED]]]
 #include "library.hpp"
 

@@ -6,5 +6,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 file=${2:-results/h200/peak.csv}
-bench/h200/csv.sh bench_peak "${1:-build}" "$file"
+bench/h200/csv.sh peak "${1:-build}" "$file"
 [ "$file" != results/h200/peak.csv ] || bench/h200/peak_table.py

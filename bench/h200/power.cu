@@ -5,7 +5,7 @@
 // steady. Prints CSV, one line per load: TFLOP/s; the fraction of the tensor cores' peak products
 // per clock; the SM clock, as cycles over the global timer and as NVML reports it; watts; joules
 // per TFLOP. For a comparison with cuBLAS at the same clock use cycles (bench_cycles).
-//   bench_power [SECONDS]    per load, default 1; bench/h200/power.sh runs it
+//   bench_power [SECONDS]    per load, default 1; bench/h200/csv.sh power runs it
 #include "device/ptx/sync.cuh"
 #include "device/ptx/wgmma_registers.cuh"
 #include "device/ring.cuh"

@@ -29,7 +29,7 @@ if [ -z "$output" ]; then
 fi
 mkdir -p "$output"
 if [ -x "$build/bin/bench_launches" ]; then
-  PREBUILT=1 bench/h200/csv.sh bench_launches "$build" "$output/launches.csv"
+  PREBUILT=1 bench/h200/csv.sh launches "$build" "$output/launches.csv"
 fi
 "$build/bin/ladder" tune --suite "$suite" --device cuda:0 --candidates "$candidates" \
   --rows "$output/plans.csv" --output "$output/plans.txt"

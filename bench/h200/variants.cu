@@ -2,7 +2,7 @@
 // Alternatives that the rungs' pages discuss: other block shapes of r01, other tile orders of r01
 // to r03. Prints CSV: kernel, block rows, block columns, tile columns in x (0: all), n, median
 // GFLOP/s, spread (max - min).
-//   bench/h200/variants.sh runs it
+//   bench/h200/csv.sh variants runs it
 #include "rungs/cuda/r01_naive.cu"
 #include "rungs/cuda/r02_coalesced.cu"
 #include "rungs/cuda/r03_smem_tile.cu"
