@@ -5,6 +5,8 @@
 // `tflops` and `ratio` (to ladder_fp16x3) are computed. Results are medians; operands are uniform
 // in [-1, 1).
 //   bench_guard MxNxK...
+// docs/lab/guard-cost.md has cubes of 512 to 8192:
+//   bench/h200/csv.sh guard build results/h200/guard.csv {512,1024,2048,4096,8192}
 #include <cuda_runtime.h>
 
 #include <algorithm>

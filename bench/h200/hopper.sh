@@ -1,32 +1,22 @@
 #!/usr/bin/env bash
-# Measures the kernels for 16-bit and tf32 operands on an H200: builds them into a separate folder,
-# verifies every case, runs compute-sanitizer, counts the instructions that the pages mention, and
-# measures the kernels beside cuBLAS.
+# Measures the kernels for 16-bit and tf32 operands on an H200: verifies every case, runs
+# compute-sanitizer, counts the instructions that the pages mention, and measures the kernels beside
+# cuBLAS.
 #   bench/h200/hopper.sh [OUTPUT_FOLDER] [KERNEL...]
 # Default: results/h200; r13 to r17 and the library's kernels. Writes rows to OUTPUT_FOLDER:
 # hopper.json (4096; r16, r17 and the library's also 8192), hopper-ragged.json (the library's on
 # problems where other kernels leave SMs idle; short kernels are replayed from a graph) and
 # hopper-16384.json. With the checks, and if cuobjdump is installed, it also writes hopper-sass.txt.
-# Without git, set LADDER_COMMIT to the commit. LADDER=PROGRAM: build nothing. SKIP_CHECKS=1: only
-# measure. ONLY_RAGGED=1: measure only hopper-ragged.json. SKIP_LARGE=1: omit 16384.
+# LADDER: the built program, default build/bin/ladder. SKIP_CHECKS=1: only measure. ONLY_RAGGED=1:
+# measure only hopper-ragged.json. SKIP_LARGE=1: omit 16384.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
-build=build/hopper
+ladder=${LADDER:-build/bin/ladder}
 library=(ladder_bf16 ladder_bf16_f32 ladder_fp16 ladder_fp16_f32 ladder_tf32)
 kernels=("${@:2}")
 [ ${#kernels[@]} -gt 0 ] || kernels=(r13 r14 r15 r16 r17 "${library[@]}")
 mkdir -p "$output"
-
-if [ -n "${LADDER:-}" ]; then
-  ladder=$LADDER
-else
-  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
-  # progress is dropped, errors are not
-  cmake --build "$build" --target ladder | sed '/^\[[0-9]*\/[0-9]*\]/d'
-  ladder=$build/bin/ladder
-fi
 
 if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   echo "--- every case"

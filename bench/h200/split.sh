@@ -1,32 +1,21 @@
 #!/usr/bin/env bash
-# Measures the rungs that split operands, on an H200: builds them into a separate folder, verifies
-# every case, runs their tests of special values and the guard and compute-sanitizer, and measures
-# them beside cuBLAS's FP32.
+# Measures the rungs that split operands, on an H200: verifies every case, runs their tests of
+# special values and the guard and compute-sanitizer, and measures them beside cuBLAS's FP32.
 #   bench/h200/split.sh [OUTPUT_FOLDER]                    default: results/h200
 # Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows; fp16x3 and guarded also at 16384,
 # and at 4096 by transposition and with odd leading dimensions), split-thin.json (C with few rows or
 # columns, beta = 0 and 1), split-times.csv (split pre-passes and product of a call alone, and the
 # call alternating with cuBLAS's, with B packed or not), mixed.csv (the library's selection against
-# cuBLAS on the suite `mixed`) and atlas.json (errors). Without git, set LADDER_COMMIT to the
-# commit. LADDER=PROGRAM: build nothing; test_split, bench_split and bench_mixed must be beside that
-# program. SKIP_CHECKS=1: only measure.
+# cuBLAS on the suite `mixed`) and atlas.json (errors). LADDER: the built program, default
+# build/bin/ladder; test_split, bench_split and bench_mixed must be beside it. SKIP_CHECKS=1: only
+# measure.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
-build=build/split
+ladder=${LADDER:-build/bin/ladder}
 rungs=(ladder_bf16x6 ladder_fp16x3 ladder_guarded ladder_split_k)
 mkdir -p "$output"
 
-if [ -n "${LADDER:-}" ]; then
-  ladder=$LADDER
-else
-  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
-  # progress is dropped, errors are not
-  cmake --build "$build" --target ladder bench_split bench_mixed test_split |
-    sed '/^\[[0-9]*\/[0-9]*\]/d'
-  ladder=$build/bin/ladder
-fi
 programs=$(dirname "$ladder")
 
 if [ "${SKIP_CHECKS:-0}" = 0 ]; then
