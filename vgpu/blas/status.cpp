@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-namespace vgpu::blas {
+namespace vgpu {
 
 // For stubs.cpp, which cannot include the cuBLAS headers.
 int refuse_unimplemented(const char* name, bool& said);
@@ -12,6 +12,10 @@ int refuse_unimplemented(const char* name, bool& said) {
   said = true;
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
+
+}  // namespace vgpu
+
+namespace vgpu::blas {
 
 cublasStatus_t property(libraryPropertyType type, int* value) {
   if (value == nullptr) return CUBLAS_STATUS_INVALID_VALUE;

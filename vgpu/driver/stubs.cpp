@@ -8,14 +8,14 @@
 
 #include "runtime/driver_function.hpp"
 
-namespace vgpu::runtime {
+namespace vgpu {
 void say_unimplemented(const char* name, bool& said);  // errors.cpp
 }
 
 #define VGPU_DRIVER(symbol, name, version, per_thread)                   \
   extern "C" __attribute__((weak, visibility("default"))) int symbol() { \
     static bool said = false;                                            \
-    vgpu::runtime::say_unimplemented(#symbol, said);                     \
+    vgpu::say_unimplemented(#symbol, said);                              \
     return 801; /* CUDA_ERROR_NOT_SUPPORTED */                           \
   }
 #include "driver_names.inc"

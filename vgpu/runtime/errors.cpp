@@ -198,22 +198,22 @@ constexpr const char* kUnknownCode = "unrecognized error code";
 
 }  // namespace
 
-namespace vgpu::runtime {
+namespace vgpu {
 
 // For the files of stubs, which cannot include the CUDA headers.
 void say_unimplemented(const char* name, bool& said);
 int refuse_unimplemented(const char* name, bool& said);
 
 void say_unimplemented(const char* name, bool& said) {
-  if (!std::exchange(said, true)) say(fmt::format("{} is not implemented", name));
+  if (!std::exchange(said, true)) runtime::say(fmt::format("{} is not implemented", name));
 }
 
 int refuse_unimplemented(const char* name, bool& said) {
   say_unimplemented(name, said);
-  return finish(cudaErrorNotSupported);
+  return runtime::finish(cudaErrorNotSupported);
 }
 
-}  // namespace vgpu::runtime
+}  // namespace vgpu
 
 const char* cudaGetErrorString(cudaError_t code) {
   const ErrorText* error = find(code);
