@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays, textures and surfaces. CUDA Driver API, "Memory Management", "Texture Object Management",
 // "Surface Object Management".
-#include "driver/arrays.hpp"
-
 #include <algorithm>
 #include <iterator>
+
+#include "driver/copies.hpp"
 
 namespace vgpu::driver {
 namespace {
@@ -26,14 +26,15 @@ constexpr Format kFormats[] = {
     {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
 };
 
-}  // namespace
-
+// Throws Failure for formats that the runtime API cannot describe by channels.
 cudaChannelFormatDesc channels_of(CUarray_format format, unsigned channels) {
   const auto* const found = std::ranges::find(kFormats, format, &Format::format);
   if (found == std::end(kFormats) || (channels != 1 && channels != 2 && channels != 4)) refuse();
   const auto bits = [&](unsigned channel) { return channel < channels ? found->bits : 0; };
   return {bits(0), bits(1), bits(2), bits(3), found->kind};
 }
+
+}  // namespace
 
 std::size_t element_bytes(CUarray array) {
   const cudaChannelFormatDesc& format = Runtime::get().arrays.known(array_of(array)).format;

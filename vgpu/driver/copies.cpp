@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "driver/arrays.hpp"
 #include "runtime/copies.hpp"
 
 namespace vgpu::driver {
