@@ -129,6 +129,25 @@ int show_progress(const LearnOptions& o) {
   return kOk;
 }
 
+void write_progress(const fs::path& folder, const Progress& p) {
+  const Json json{{"exercise", p.exercise}, {"checks", p.checks},
+                  {"hints", p.hints},       {"passed", p.passed},
+                  {"failed", p.failed},     {"solution_shown", p.solution_shown}};
+  write_file((folder / kProgressFile).string(), json.dump(2) + "\n", "--dir");
+}
+
+void print_marking(const learn::Marking& marking) {
+  for (const learn::Grade& grade : marking.grades) {
+    const char* verdict = grade.verdict == learn::Grade::Verdict::kPassed   ? "ok"
+                          : grade.verdict == learn::Grade::Verdict::kFailed ? "FAIL"
+                                                                            : "-";
+    fmt::print("  {:<6}{:<24}  {}\n", verdict, grade.name,
+               printable(grade.verdict == learn::Grade::Verdict::kNotReached ? "not reached"
+                                                                             : grade.text));
+    for (const std::string& line : grade.details) fmt::print("          {}\n", printable(line));
+  }
+}
+
 // Never replaces a file: what is there is the learner's.
 int begin(const LearnOptions& o) {
   const Assignment own = assignment_of(o);
@@ -256,25 +275,6 @@ std::optional<Progress> read_progress(const fs::path& folder) {
                     json.at("failed").get<std::string>()};
   } catch (const Json::exception& bad) {
     throw BadInput(fmt::format("{}: {}", shown(file), bad.what()));
-  }
-}
-
-void write_progress(const fs::path& folder, const Progress& p) {
-  const Json json{{"exercise", p.exercise}, {"checks", p.checks},
-                  {"hints", p.hints},       {"passed", p.passed},
-                  {"failed", p.failed},     {"solution_shown", p.solution_shown}};
-  write_file((folder / kProgressFile).string(), json.dump(2) + "\n", "--dir");
-}
-
-void print_marking(const learn::Marking& marking) {
-  for (const learn::Grade& grade : marking.grades) {
-    const char* verdict = grade.verdict == learn::Grade::Verdict::kPassed   ? "ok"
-                          : grade.verdict == learn::Grade::Verdict::kFailed ? "FAIL"
-                                                                            : "-";
-    fmt::print("  {:<6}{:<24}  {}\n", verdict, grade.name,
-               printable(grade.verdict == learn::Grade::Verdict::kNotReached ? "not reached"
-                                                                             : grade.text));
-    for (const std::string& line : grade.details) fmt::print("          {}\n", printable(line));
   }
 }
 

@@ -27,7 +27,6 @@ struct Progress {
 };
 // Empty if the folder has no progress file. Throws BadInput if it is damaged.
 std::optional<Progress> read_progress(const std::filesystem::path& folder);
-void write_progress(const std::filesystem::path& folder, const Progress& progress);
 
 struct Checked {
   learn::Marking marking;
@@ -44,7 +43,6 @@ Checked check_solution(const learn::Exercise& exercise, const std::filesystem::p
                        const CheckOptions& options);
 
 std::vector<learn::Exercise> course();
-void print_marking(const learn::Marking& marking);
 
 // The hidden verb of the child process.
 void add_learn_trial(CLI::App& app, Verb& chosen);

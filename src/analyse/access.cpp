@@ -28,6 +28,19 @@ std::set<std::uint64_t> words_of(const Access& access, int first_lane, int end_l
   return words;
 }
 
+// Distinct words per bank, for each group of lanes that is served together.
+std::vector<std::array<int, 32>> bank_map(const Access& access) {
+  std::vector<std::array<int, 32>> maps;
+  const int together = lanes_together(access.bytes);
+  for (int first = 0; first < kWarp; first += together) {
+    std::array<int, 32> banks{};
+    for (const std::uint64_t word : words_of(access, first, first + together))
+      ++banks[static_cast<std::size_t>(word % kBanks)];
+    maps.push_back(banks);
+  }
+  return maps;
+}
+
 std::vector<std::string> draw_lines(const Access& access, int most) {
   // map: 128-byte line -> per 32-byte sector, the mask of lanes that touch it
   std::map<std::uint64_t, std::array<std::uint32_t, kLine / kSector>> lines;
@@ -84,18 +97,6 @@ std::string lanes_text(std::uint32_t mask) {
     lane = last;
   }
   return text;
-}
-
-std::vector<std::array<int, 32>> bank_map(const Access& access) {
-  std::vector<std::array<int, 32>> maps;
-  const int together = lanes_together(access.bytes);
-  for (int first = 0; first < kWarp; first += together) {
-    std::array<int, 32> banks{};
-    for (const std::uint64_t word : words_of(access, first, first + together))
-      ++banks[static_cast<std::size_t>(word % kBanks)];
-    maps.push_back(banks);
-  }
-  return maps;
 }
 
 Cost cost_of(const Access& access) {

@@ -48,9 +48,6 @@ Cost cost_of(const Access& access);
 // Lanes served in one pass: 32 for accesses of up to 4 bytes, 16 for 8 bytes, 8 for 16 bytes.
 int lanes_together(int bytes);
 
-// Distinct words per bank, for each group of lanes that is served together.
-std::vector<std::array<int, 32>> bank_map(const Access& access);
-
 // Draws the access as lines of text without line ends. A global access shows its 128-byte lines
 // with the lanes in each sector; a shared access shows the banks of each group. Draws at most
 // `most` lines or groups.

@@ -47,8 +47,6 @@ std::string openblas_version() {
                      blas->core_was_given ? " (by OPENBLAS_CORETYPE)" : "");
 }
 
-}  // namespace
-
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -57,6 +55,8 @@ std::string utc_now() {
   const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return {text.data(), length};
 }
+
+}  // namespace
 
 Environment query_environment(const Device& device) {
   Environment e;

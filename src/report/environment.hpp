@@ -25,6 +25,4 @@ struct Environment {
 // Queries the machine. `device` is the CUDA device in use, or the host's.
 Environment query_environment(const Device& device);
 
-std::string utc_now();
-
 }  // namespace ladder

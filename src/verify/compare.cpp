@@ -146,8 +146,7 @@ std::optional<std::string> changed_guard(const ResultMemory& memory, std::size_t
   return std::nullopt;
 }
 
-}  // namespace
-
+// Returns kGuardWritten, kPaddingWritten or kPassed.
 Finding check_untouched(const Operation& operation, const ResultMemory& memory) {
   if (const auto where =
           changed_guard(memory, static_cast<std::size_t>(bytes_of(operation.problem.out))))
@@ -169,6 +168,8 @@ Finding check_untouched(const Operation& operation, const ResultMemory& memory) 
     return {Outcome::kPaddingWritten, fmt::format("written: {}; {} elements", first, written), {}};
   return {Outcome::kPassed, "", {}};
 }
+
+}  // namespace
 
 Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& bound,
                 const ResultMemory& memory, Rounding rounding) {

@@ -26,15 +26,12 @@ struct Finding {
   Errors errors;
 };
 
-// Checks only the memory that must be unchanged. Returns kGuardWritten, kPaddingWritten or kPassed.
-Finding check_untouched(const Operation& operation, const ResultMemory& memory);
-
 // How an exact result is rounded to a 16-bit C: once, or alpha A B first and then its sum with beta
 // C. Ladder's kernels must round once. Vendor libraries may do either.
 enum class Rounding : unsigned char { kOnce, kOnceOrTwice };
 
-// Calls check_untouched, then compares every element with the reference or the identity in
-// `prepared`.
+// Checks the memory that must be unchanged, then compares every element with the reference or the
+// identity in `prepared`.
 Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& bound,
                 const ResultMemory& memory, Rounding rounding = Rounding::kOnce);
 

@@ -58,30 +58,7 @@ void finish(const Operation& operation, Reference& reference) {
                });
 }
 
-Status host_reference(const Operation& operation, Reference& reference) {
-  const Problem& p = operation.problem;
-  reference.name = host_dgemm_name();
-  if (reads_ab(p)) {
-    std::vector<double> a = widen(operation.a, p.op_a, p.lda, p.m, p.k);
-    std::vector<double> b = widen(operation.b, p.op_b, p.ldb, p.k, p.n);
-    host_dgemm(p.m, p.n, p.k, a.data(), b.data(), reference.c.data());
-    make_absolute(a);
-    make_absolute(b);
-    host_dgemm(p.m, p.n, p.k, a.data(), b.data(), reference.abs_products.data());
-  }
-  return Status::ok();
-}
-
-double count(std::int64_t rows, std::int64_t columns) {
-  return static_cast<double>(rows) * static_cast<double>(columns);
-}
-
-}  // namespace
-
-const char* host_dgemm_name() {
-  return host::openblas() != nullptr ? "OpenBLAS dgemm" : "blocked FP64 loop";
-}
-
+// C = A B in double, row-major and dense, all cores: OpenBLAS, or the blocked loop without it.
 void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b,
                 double* c) {
   if (const host::OpenBlas* blas = host::openblas()) {
@@ -106,6 +83,26 @@ void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
                  }
                });
 }
+
+Status host_reference(const Operation& operation, Reference& reference) {
+  const Problem& p = operation.problem;
+  reference.name = host::openblas() != nullptr ? "OpenBLAS dgemm" : "blocked FP64 loop";
+  if (reads_ab(p)) {
+    std::vector<double> a = widen(operation.a, p.op_a, p.lda, p.m, p.k);
+    std::vector<double> b = widen(operation.b, p.op_b, p.ldb, p.k, p.n);
+    host_dgemm(p.m, p.n, p.k, a.data(), b.data(), reference.c.data());
+    make_absolute(a);
+    make_absolute(b);
+    host_dgemm(p.m, p.n, p.k, a.data(), b.data(), reference.abs_products.data());
+  }
+  return Status::ok();
+}
+
+double count(std::int64_t rows, std::int64_t columns) {
+  return static_cast<double>(rows) * static_cast<double>(columns);
+}
+
+}  // namespace
 
 Operation as_operation(const Problem& problem, const Images& images) {
   const RowMajor row_major = as_row_major(problem);

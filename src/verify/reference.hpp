@@ -48,11 +48,6 @@ ReferenceKind choose_reference(const Problem& problem, const Device& device);
 // not available).
 Result<Reference> make_reference(const Operation& operation, ReferenceKind kind);
 
-// C = A B in double, row-major and dense, all cores: OpenBLAS, or the blocked loop without it.
-void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b,
-                double* c);
-const char* host_dgemm_name();
-
 // Fills `reference` as make_reference() does, with cuBLAS. Errors: kOutOfMemory, kLaunchFailed,
 // kUnsupportedDevice (without cuBLAS, or on the virtual GPU).
 Status cublas_reference(const Operation& operation, Reference& reference);

@@ -6,6 +6,11 @@
 namespace vgpu::runtime {
 namespace {
 
+std::vector<Context*>& context_stack() {
+  thread_local std::vector<Context*> stack;
+  return stack;
+}
+
 void follow_stack() {
   if (const Context* top = current_context(); top != nullptr) Runtime::ordinal() = top->device;
 }
@@ -40,11 +45,6 @@ const Context& owning_context(Runtime& runtime) {
   const Context* const current = current_context();
   if (current != nullptr && current->device == Runtime::ordinal()) return *current;
   return runtime.contexts.primary(Runtime::ordinal());
-}
-
-std::vector<Context*>& context_stack() {
-  thread_local std::vector<Context*> stack;
-  return stack;
 }
 
 Context* current_context() {

@@ -47,9 +47,8 @@ class Runtime;
 // device.
 const Context& owning_context(Runtime& runtime);
 
-// The calling thread's stack; the last one is current. Change it only by the functions below, which
-// keep the thread's device (Runtime::ordinal) equal to that of the current context.
-std::vector<Context*>& context_stack();
+// Of the calling thread's stack of contexts, the last one is current. The functions that change the
+// stack keep the thread's device (Runtime::ordinal) equal to that of the current context.
 Context* current_context();  // null if there is none
 void push_context(Context& context);
 void pop_context();

@@ -123,13 +123,6 @@ void remark_unwritten(const Runtime& runtime, const char* function, const void* 
       function, unwritten, bytes));
 }
 
-}  // namespace
-
-void check_kind(cudaMemcpyKind kind) {
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-    refuse(cudaErrorInvalidMemcpyDirection);
-}
-
 void check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
                 const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
   check_kind(kind);
@@ -142,46 +135,11 @@ void check_copy(Runtime& runtime, const char* function, void* to, std::size_t to
   check_side(runtime, function, {"source", from, from_pitch, from_device}, plane, false);
 }
 
-void copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch, const void* from,
-          std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
-  check_copy(runtime, function, to, to_pitch, from, from_pitch, plane, kind);
-  if (plane.empty()) return;
-  if (plane.width == to_pitch && plane.width == from_pitch) plane = {plane.width * plane.rows, 1};
-  auto* target = static_cast<std::byte*>(to);
-  const auto* source = static_cast<const std::byte*>(from);
-  for (std::size_t row = 0; row < plane.rows; ++row) {
-    if (runtime.settings.checks.init_shared && !runtime.memory.can_doubt(target + row * to_pitch)) {
-      if (auto fault = doubt_about(runtime, function, source + row * from_pitch, plane.width)) {
-        if (runtime.settings.fail_fast) {
-          keep_fault(runtime, *fault);
-          refuse(runtime.fault.code);
-        }
-        keep_finding(runtime, *fault, 1);
-      }
-    }
-    remark_unwritten(runtime, function, target + row * to_pitch, source + row * from_pitch,
-                     plane.width);
-    runtime.memory.copy(target + row * to_pitch, source + row * from_pitch, plane.width);
-  }
-}
-
 void check_set(Runtime& runtime, const char* function, void* to, std::size_t pitch, Plane plane) {
   if (plane.empty()) return;
   if (plane.rows > 1 && plane.width > pitch) refuse(cudaErrorInvalidPitchValue);
   check_side(runtime, function, {"destination", to, pitch, true}, plane, true);
 }
-
-void set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
-         Plane plane) {
-  check_set(runtime, function, to, pitch, plane);
-  if (plane.empty()) return;
-  if (plane.width == pitch) plane = {plane.width * plane.rows, 1};
-  auto* target = static_cast<std::byte*>(to);
-  for (std::size_t row = 0; row < plane.rows; ++row)
-    runtime.memory.fill(target + row * pitch, value & 255, plane.width);
-}
-
-namespace {
 
 // Calls `use`, copy or check_copy, for every layer.
 template <class Use>
@@ -215,8 +173,6 @@ void check_element(unsigned size) {
   if (size != 1 && size != 2 && size != 4) refuse();
 }
 
-}  // namespace
-
 void copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what) {
   for_each_layer(runtime, function, what, copy);
 }
@@ -233,6 +189,46 @@ void set_elements(Runtime& runtime, const char* function, const cudaMemsetParams
     for (std::size_t i = 0; i < width; i += size) std::memcpy(at + i, &what.value, size);
     runtime.memory.mark_written(at, width);
   }
+}
+
+}  // namespace
+
+void check_kind(cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    refuse(cudaErrorInvalidMemcpyDirection);
+}
+
+void copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch, const void* from,
+          std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
+  check_copy(runtime, function, to, to_pitch, from, from_pitch, plane, kind);
+  if (plane.empty()) return;
+  if (plane.width == to_pitch && plane.width == from_pitch) plane = {plane.width * plane.rows, 1};
+  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  for (std::size_t row = 0; row < plane.rows; ++row) {
+    if (runtime.settings.checks.init_shared && !runtime.memory.can_doubt(target + row * to_pitch)) {
+      if (auto fault = doubt_about(runtime, function, source + row * from_pitch, plane.width)) {
+        if (runtime.settings.fail_fast) {
+          keep_fault(runtime, *fault);
+          refuse(runtime.fault.code);
+        }
+        keep_finding(runtime, *fault, 1);
+      }
+    }
+    remark_unwritten(runtime, function, target + row * to_pitch, source + row * from_pitch,
+                     plane.width);
+    runtime.memory.copy(target + row * to_pitch, source + row * from_pitch, plane.width);
+  }
+}
+
+void set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
+         Plane plane) {
+  check_set(runtime, function, to, pitch, plane);
+  if (plane.empty()) return;
+  if (plane.width == pitch) plane = {plane.width * plane.rows, 1};
+  auto* target = static_cast<std::byte*>(to);
+  for (std::size_t row = 0; row < plane.rows; ++row)
+    runtime.memory.fill(target + row * pitch, value & 255, plane.width);
 }
 
 void copy_in_stream(Runtime& runtime, cudaStream_t handle, const char* function,

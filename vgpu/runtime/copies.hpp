@@ -18,17 +18,10 @@ void copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch
 void set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
          Plane plane);
 
-// The checks of the above alone.
 void check_kind(cudaMemcpyKind kind);
-void check_copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
-                const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
-void check_set(Runtime& runtime, const char* function, void* to, std::size_t pitch, Plane plane);
 
-// The same for CUDA's structures for three-dimensional copies and for fills by elements.
-void copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what);
-void set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what);
-
-// The same behind the stream's earlier work.
+// The same for CUDA's structures for three-dimensional copies and for fills by elements, behind the
+// stream's earlier work.
 void submit_copy(Runtime& runtime, Stream& stream, const char* function,
                  const cudaMemcpy3DParms& what);
 void submit_set(Runtime& runtime, Stream& stream, const char* function,

@@ -177,6 +177,12 @@ void unload_library(Runtime& runtime, Library& library) {
   libraries().erase(&library);
 }
 
+}  // namespace vgpu::runtime
+
+using namespace vgpu::runtime;
+
+namespace {
+
 Function& function_of(Runtime& runtime, Library& library, const std::string& name) {
   Function*& function = library.functions[name];
   if (function == nullptr) {
@@ -185,12 +191,6 @@ Function& function_of(Runtime& runtime, Library& library, const std::string& nam
   }
   return *function;
 }
-
-}  // namespace vgpu::runtime
-
-using namespace vgpu::runtime;
-
-namespace {
 
 cudaLibrary_t handle_of(Library& library) { return reinterpret_cast<cudaLibrary_t>(&library); }
 

@@ -39,6 +39,5 @@ Library& library_of(FatBinary& binary);
 std::vector<Library*> libraries_of(const Context& context);
 
 Module& module_of(Runtime& runtime, const Library& library);
-Function& function_of(Runtime& runtime, Library& library, const std::string& name);
 
 }  // namespace vgpu::runtime

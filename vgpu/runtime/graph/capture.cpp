@@ -29,12 +29,8 @@ std::set<const Node*> ends(const Graph& graph) {
 
 Capture* capture_of(const Stream& stream) { return stream.capture.get(); }
 
-void break_capture(Stream& stream) {
-  if (stream.capture != nullptr) stream.capture->broken = true;
-}
-
 void refuse_capture(Stream& stream, cudaError_t code) {
-  break_capture(stream);
+  if (stream.capture != nullptr) stream.capture->broken = true;
   refuse(code);
 }
 

@@ -37,7 +37,6 @@ Stream& stream_for(Runtime& runtime, cudaStream_t handle);
 void refuse_in_capture(Runtime& runtime);
 // For operations in the default stream that are complete when they return.
 void refuse_in_captured_default(Runtime& runtime);
-void break_capture(Stream& stream);
 // For what cannot be captured in this stream: throws Failure and invalidates the stream's capture.
 [[noreturn]] void refuse_capture(Stream& stream,
                                  cudaError_t code = cudaErrorStreamCaptureUnsupported);
