@@ -185,8 +185,8 @@ std::vector<Case> cases_of_parts() {
   for (const auto op_a : {kNone, kTranspose}) {
     for (const auto op_b : {kNone, kTranspose}) {
       for (const std::int64_t more : {0, 1, 4}) {
-        add(10, 12, 700, more, -1.0F, op_a, op_b);  // few elements of C
-        add(20, 24, 300, more, 0.0F, op_a, op_b);
+        add(6, 8, 700, more, -1.0F, op_a, op_b);  // few elements of C
+        add(8, 12, 300, more, 0.0F, op_a, op_b);
         add(3, 2, 2104, more, -1.0F, op_a, op_b);
         add(11, 13, 9, more, 0.0F, op_a, op_b);  // and a small k
         add(5, 1041, 36, more, -1.0F, op_a, op_b);
