@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "measure/host_rig.hpp"
+#include "measure/peak.hpp"
 #include "measure/sampler.hpp"
 #include "measure/turns.hpp"
 #include "operands/encode.hpp"

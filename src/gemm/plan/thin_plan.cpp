@@ -124,11 +124,8 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double of_lines = std::min(1.0, lanes / (x.b_aligned ? 8.0 : 32.0));
   const double rate = (x.b_aligned ? thin_cost::elements_of_16 : thin_cost::elements_of_4) *
                       std::pow(of_lines, thin_cost::lines);
-  // Memory favours loads of long pieces of a row of B.
-  constexpr double kLongPiece = 32;
-  const double memory = thin_cost::memory_elements *
-                        std::pow(std::min(1.0, lanes / kLongPiece), thin_cost::memory_rows);
-  const double loads = of_b / (cached ? rate : std::min(rate, memory)) + of_a / rate;
+  const double loads =
+      of_b / (cached ? rate : std::min(rate, thin_cost::memory_elements)) + of_a / rate;
   const double sums = static_cast<double>(rows) * columns;
   double cycles = thin_cost::launch + thin_cost::row * rows * of_vector * waves +
                   std::hypot(latency, loads) + blocks * thin_cost::block;
