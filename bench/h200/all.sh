@@ -29,10 +29,10 @@ for tool in memcheck racecheck synccheck initcheck; do
     failed+=("compute-sanitizer $tool")
 done
 bench/h200/golden.sh "$build" "${golden:-tests/golden/h200.csv}"
-bench/h200/variants.sh "$build" "$results/variants.csv"
+bench/h200/csv.sh variants "$build" "$results/variants.csv"
 bench/h200/peak.sh "$build" "$results/peak.csv"
-bench/h200/power.sh "$build" "$results/power.csv"
-bench/h200/cycles.sh "$build" "$results/cycles.csv"
+bench/h200/csv.sh power "$build" "$results/power.csv"
+bench/h200/csv.sh cycles "$build" "$results/cycles.csv"
 bench/h200/climb.sh "$build" "$results"
 bench/h200/sizes.sh "$build" "$results"
 bench/h200/baselines.sh "$build" "$results" || failed+=(baselines)
