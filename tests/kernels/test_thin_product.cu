@@ -115,7 +115,8 @@ TEST(DirectProduct, EveryNumberOfThreadsPerColumn) {
   }
 }
 
-// A and B: how they lie, by how the kernel reads them. Only 4-byte loads take any of both.
+// An operand that is read along k is K-major, one that is read across k is not; 4-byte loads read
+// either.
 template <int M, int N, DotLoads kA, DotLoads kB, int kAtOnce = 1>
 void expect_dots(const Shape& s, bool b_along, int skip) {
   SCOPED_TRACE(std::to_string(M) + " x " + std::to_string(N) + " elements of " +

@@ -157,9 +157,9 @@ void each_thin_plan(const PartShape& x, int sms,
   const bool few_bytes = 4 * x.k * (x.rows + x.cols) <= limit::dots_bytes;
   for (const int outputs : {1, 4, 16}) {
     const int rows = dot_rows(outputs), cols = dot_columns(outputs);
-    const bool is_own_transpose = rows == cols;
-    if (!few_bytes || x.k < limit::dots_k || (is_own_transpose && x.turned) ||
-        (rows > 1 && x.rows == 1) || (cols > 1 && x.cols == 1) ||
+    const bool is_same_turned = rows == cols && x.turned;  // the launch chooses the side
+    if (!few_bytes || x.k < limit::dots_k || is_same_turned || (rows > 1 && x.rows == 1) ||
+        (cols > 1 && x.cols == 1) ||
         ceil_div(x.rows, rows) * ceil_div(x.cols, cols) > limit::dots_blocks)
       continue;
     plan.kind = ThinKind::kDots;

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kDirectThreads) direct_along(const __grid_cons
   const auto row = static_cast<int>(blockIdx.y);
   const float* const gA = x.a.g + row * x.a.vector_step;
   const float* const gB = x.b.g + min(column, x.n - 1) * x.b.vector_step;
-  begin_without_loop(x);
+  wait_for_operands(x);
   float sum = 0.0F;
 #pragma unroll 1
   for (int k = lane * kVector; k < x.k; k += kFew * step) {
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kDirectThreads) direct_across(const __grid_con
   const auto row = static_cast<int>(blockIdx.y);
   const float* gA = x.a.g + row * x.a.vector_step;
   const float* gB = x.b.g + column;
-  begin_without_loop(x);
+  wait_for_operands(x);
   if (column >= x.n) return;
   float sum[kVector]{};
 #pragma unroll 1

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kMostDotThreads) dot_product(const __grid_cons
   const int threads = static_cast<int>(blockDim.x), tid = static_cast<int>(threadIdx.x),
             tile = static_cast<int>(blockIdx.x), row0 = tile % x.tiles_m * M,
             col0 = tile / x.tiles_m * N, step = kAlong ? 1 : threads;
-  begin_without_loop(x);
+  wait_for_operands(x);
   float rC[M * N]{};
 #pragma unroll 1
   for (int k = kAlong ? 4 * tid : tid; k < x.k; k += 4 * threads * kAtOnce) {

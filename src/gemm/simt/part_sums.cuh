@@ -38,9 +38,9 @@ struct PartJob {
   int lanes = 0;  // of a product of few rows: log2 of the threads that share its columns
 };
 
-// The start of a kernel that reads its operands at once. x.early: it releases its dependent before
-// it waits, so that several launches overlap.
-__device__ __forceinline__ void begin_without_loop(const PartJob& x) {
+// Waits for the preceding kernel and releases the next one; if x.early, the next one first, so that
+// several launches overlap.
+__device__ __forceinline__ void wait_for_operands(const PartJob& x) {
   if (x.early) ptx::launch_dependents();
   ptx::wait_for_prerequisites();
   ptx::launch_dependents();

@@ -113,8 +113,8 @@ static Status launch_direct(PartJob x, const ThinPlan& plan, int sms, Stream str
   return launch_alone("direct product", kernel, grid, 0, kDirectThreads, 0, x, stream);
 }
 
-// The kernels for a tile, by how A and B are read. A tile that is its own transpose reads the
-// operand of more bytes per load as A.
+// The kernels for a tile, by how A and B are read. Square tiles have none in which B is read by
+// wider loads than A: the operands are exchanged.
 struct DotKernel {
   int outputs, at_once;
   DotLoads a, b;

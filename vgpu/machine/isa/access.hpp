@@ -154,8 +154,8 @@ template <class Address>
                            : Pattern::kScattered;
 }
 
-// The same for a load, where some lanes may have no part in a uniform access: those of curand_init
-// load elements of a matrix for each bit that their numbers have.
+// The same for a load, which is uniform also if only some lanes load (in curand_init, those whose
+// bit is set).
 [[gnu::always_inline]] inline Pattern load_pattern_of(const u64* addresses, u32 mask, u32 bytes) {
   if (mask == kAllLanes) return pattern_of(addresses, mask, bytes);
   const u64 first = addresses[__builtin_ctz(mask)];

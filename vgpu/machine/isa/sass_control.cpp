@@ -109,7 +109,7 @@ void restore_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) 
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return value[i]; });
 }
 
-// BREAK: of these lanes, those of the condition s[3] leave the barrier.
+// BREAK: those of these lanes for which the condition s[3] holds leave the barrier.
 void leave_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   leave(slot<u32>(window, insn.d), mask & predicate(window, insn.s[3], modifiers(insn), kNegateP));
   warp.broke = true;
