@@ -87,8 +87,19 @@ struct Measured {
   std::string name;
   Problem p;
   std::vector<Row> rows;
-  double cublas = 0, best = 0;
+  double cublas = 0;
 };
+
+// The plans that a precision chooses among: ieee has no guarded product.
+constexpr bool kWithGuarded[] = {false, true};
+bool has(bool guarded, const Row& row) { return guarded || row.kind != Kind::kGuarded; }
+
+double best_of(const Measured& of, bool guarded) {
+  double best = HUGE_VAL;
+  for (const Row& row : of.rows)
+    if (has(guarded, row)) best = std::min(best, row.us);
+  return best;
+}
 
 double cycles_of(const Measured& of, const Row& row) {
   switch (row.kind) {
@@ -191,9 +202,10 @@ void read_file(const char* path, std::vector<Measured>& all) {
 // Of each problem the plans near the fastest count.
 void weigh(std::vector<Measured>& all) {
   for (Measured& of : all) {
-    of.best = HUGE_VAL;
-    for (const Row& row : of.rows) of.best = std::min(of.best, row.us);
-    for (Row& row : of.rows) row.weight = std::exp(-2 * (row.us / of.best - 1));
+    for (Row& row : of.rows) {
+      const double best = best_of(of, row.kind == Kind::kGuarded);
+      row.weight = std::exp(-2 * (row.us / best - 1));
+    }
   }
 }
 
@@ -215,7 +227,7 @@ double error_of(const Measured& of, const Row& row, double cycles, double usual)
 
 // The errors of the predicted times of large tiles.
 double loss_of_large(const std::vector<Measured>& all) {
-  constexpr double kUsual = 0.03, kLeastUs = 40;
+  constexpr double kUsual = 0.03, kLeastUs = 15;
   double sum = 0;
   for (const Measured& of : all) {
     for (const Row& row : of.rows) {
@@ -229,25 +241,32 @@ double loss_of_large(const std::vector<Measured>& all) {
 // What is lost by plans in proportion to how fast they are predicted, and the errors of the
 // predictions.
 double loss_of_choice(const std::vector<Measured>& all) {
-  constexpr double kUsual = 0.1, kSharp = 15, kOfChoice = 40, kOfErrors = 0.4, kOfSlower = 0.15;
+  constexpr double kUsual = 0.1, kSharp = 15, kOfChoice = 40, kOfErrors = 0.4, kOfSlower = 0.3;
   constexpr double kOfGuardedErrors = 8;  // two plans per problem say little of the choice
   double sum = 0;
   std::vector<double> cycles;
   for (const Measured& of : all) {
     if (of.rows.empty()) continue;
     cycles.clear();
-    for (const Row& row : of.rows) cycles.push_back(cycles_of(of, row));
-    const double least = *std::min_element(cycles.begin(), cycles.end());
-    double lost = 0, weights = 0;
-    for (std::size_t i = 0; i < cycles.size(); ++i) {
-      const Row& row = of.rows[i];
-      const double weight = std::exp(-kSharp * std::log(cycles[i] / least));
+    for (const Row& row : of.rows) {
+      cycles.push_back(cycles_of(of, row));
       sum += (row.kind == Kind::kGuarded ? kOfGuardedErrors : kOfErrors) *
-             error_of(of, row, cycles[i], kUsual);
-      lost += weight * (std::log(row.us / of.best) + (is_slower(of, row) ? kOfSlower : 0));
-      weights += weight;
+             error_of(of, row, cycles.back(), kUsual);
     }
-    sum += weight_of(of) * kOfChoice * lost / weights;
+    for (const bool guarded : kWithGuarded) {
+      double least = HUGE_VAL, lost = 0, weights = 0;
+      for (std::size_t i = 0; i < cycles.size(); ++i)
+        if (has(guarded, of.rows[i])) least = std::min(least, cycles[i]);
+      const double best = best_of(of, guarded);
+      for (std::size_t i = 0; i < cycles.size(); ++i) {
+        const Row& row = of.rows[i];
+        if (!has(guarded, row)) continue;
+        const double weight = std::exp(-kSharp * std::log(cycles[i] / least));
+        lost += weight * (std::log(row.us / best) + (is_slower(of, row) ? kOfSlower : 0));
+        weights += weight;
+      }
+      sum += weight_of(of) * kOfChoice / 2 * lost / weights;
+    }
   }
   return sum;
 }
@@ -293,7 +312,7 @@ void fit(const std::vector<Measured>& all, std::vector<Variable>& free, Aim aim)
   }
 }
 
-void report(const std::vector<Measured>& all) {
+void report(const std::vector<Measured>& all, bool guarded) {
   struct Line {
     double lost;
     std::string text;
@@ -304,8 +323,9 @@ void report(const std::vector<Measured>& all) {
   for (const Measured& of : all) {
     if (of.rows.empty() || of.cublas == 0) continue;
     const auto by = [&](auto value) {
-      return *std::min_element(of.rows.begin(), of.rows.end(),
-                               [&](const Row& x, const Row& y) { return value(x) < value(y); });
+      return *std::min_element(of.rows.begin(), of.rows.end(), [&](const Row& x, const Row& y) {
+        return std::pair(!has(guarded, x), value(x)) < std::pair(!has(guarded, y), value(y));
+      });
     };
     const Row best = by([](const Row&x) { return x.us; }),
               chosen = by([&](const Row&x) { return cycles_of(of, x); });
@@ -338,8 +358,9 @@ void report(const std::vector<Measured>& all) {
   constexpr std::size_t kShown = 60;
   for (std::size_t i = 0; i < std::min(lines.size(), kShown); ++i)
     std::printf("%s\n", lines[i].text.c_str());
-  std::printf("%.0f problems: chosen / fastest %.4f; cuBLAS / chosen %.4f, / fastest %.4f\n", count,
-              std::exp(lost / count), std::exp(ahead / count), std::exp(possible / count));
+  std::printf("%s: %.0f problems: chosen / fastest %.4f; cuBLAS / chosen %.4f, / fastest %.4f\n",
+              guarded ? "auto" : "ieee", count, std::exp(lost / count), std::exp(ahead / count),
+              std::exp(possible / count));
   for (const int is_long : {1, 0})
     std::printf("%s %.0f us: %d problems, %d slower than cuBLAS by over 5%%\n",
                 is_long == 1 ? "above" : "up to", kLongUs, counts[is_long], slower[is_long]);
@@ -375,8 +396,10 @@ int main(int count, char** arguments) {
   weigh(all);
   weigh(tests);
   const auto report_all = [&] {
-    report(all);
-    if (!tests.empty()) report(tests);
+    for (const bool guarded : kWithGuarded) {
+      report(all, guarded);
+      if (!tests.empty()) report(tests, guarded);
+    }
   };
   report_all();
   for (const Aim aim : aims) {

@@ -98,9 +98,8 @@ double large_cycles(const Problem& p, const Alignment& at, const LargePlan& plan
   const double ragged = p.n % 4 != 0 ? large_cost::store_ragged * t.m * t.n : 0;
   cycles += (t.tile + ragged) * static_cast<double>(waves);
   const double bytes = 4.0 * static_cast<double>(p.m) * static_cast<double>(p.n);
-  // Stores of C overlap with products only in part.
-  return std::max(std::hypot(cycles, bytes / (large_cost::stores_per_cycle * sms)),
-                  memory_cycles(bytes_ab, sms));
+  return std::max(
+      {cycles, bytes / (large_cost::stores_per_cycle * sms), memory_cycles(bytes_ab, sms)});
 }
 
 void each_large_plan(const Problem& p, const Alignment& at, int sms,

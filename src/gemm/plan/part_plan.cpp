@@ -70,7 +70,10 @@ class TileTimes {
                  parts_cost::wave * std::max(0.0, all_waves - 1);
     if (rest > 0 && waves > 0) {
       // A block starts where one has ended, so that the last wave overlaps those before it.
-      sum += of_block * std::max(step_[1], step_[most] * (all_waves - static_cast<double>(waves)));
+      // The blocks of a cluster start together.
+      const double last = std::max(cluster > 1 ? parts_cost::cluster_wave : 0.0,
+                                   all_waves - static_cast<double>(waves));
+      sum += of_block * std::max(step_[1], step_[most] * last);
     } else if (rest > 0) {
       // Blocks are distributed unevenly, unless the kernel is released early: if they come close to
       // filling SMs, some SM has one more.
