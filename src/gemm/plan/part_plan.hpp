@@ -134,9 +134,10 @@ constexpr int dots_at_once(const ThinPlan& plan) {
   return plan.outputs == 1 && 1 << plan.lanes == kMostDotThreads ? 2 : 1;
 }
 
-// Loads of four elements that a thread of the kernels has in flight: of a K-major B, and else.
-constexpr int thin_loads_along(int rows) { return rows <= 4 ? 2 : 1; }
-constexpr int thin_loads_across(int rows) { return rows <= 2 ? 8 : rows <= 8 ? 4 : 2; }
+// Loads of four elements that a thread of the kernels has in flight: of each of its columns of a
+// K-major B, and else.
+inline constexpr int kThinLoadsAlong = 2;
+constexpr int thin_loads_across(int rows) { return rows <= 2 || rows == 8 ? 8 : 4; }
 
 // Blocks that run on an SM at once.
 constexpr int thin_blocks_along(int rows) { return rows <= 2 ? 3 : 2; }

@@ -105,7 +105,7 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const auto tiles = static_cast<double>(ceil_div(x.cols, columns)), blocks = tiles * plan.parts;
   const double of_sm = std::ceil(blocks / sms);
   // Threads of a block read this many groups of four elements, one after the other.
-  const double at_once = plan.along_k ? thin_loads_along(rows) : thin_loads_across(rows);
+  const double at_once = plan.along_k ? kThinLoadsAlong : thin_loads_across(rows);
   const double groups =
       std::ceil(share / (plan.along_k ? 4.0 * lanes : static_cast<double>(kThinThreads) / lanes));
   const int of_vector = plan.along_k ? 4 : 1;

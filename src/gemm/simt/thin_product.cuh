@@ -28,7 +28,7 @@ struct ThinTile {
 // B is K-major. A group of `lanes` threads computes four columns; its threads span k.
 template <int R, bool kFloat4>
 struct ThinAlong : ThinTile<R, kFloat4> {
-  static constexpr int V = 4, kFew = thin_loads_along(R);
+  static constexpr int V = 4, kFew = kThinLoadsAlong;
   static constexpr bool kAlongK = true;
   static constexpr int kBlocksOfSm = thin_blocks_along(R);
   static __device__ int at(int r, int k) { return r * ThinAlong::kChunk + k; }
@@ -211,9 +211,9 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
       float b[T::kFew][V][4];
       const auto load = [&](int k) {
 #pragma unroll
-        for (int i = 0; i < T::kFew; ++i) {
+        for (int v = 0; v < V; ++v) {
 #pragma unroll
-          for (int v = 0; v < V; ++v) {
+          for (int i = 0; i < T::kFew; ++i) {
             const int at = k + i * stride + first, column = me.column0 + v * groups + group;
             load_four<kVector>(b[i][v], x.b.g + column * x.b.vector_step + chunk + at, kStep,
                                column < x.n ? count - at : 0);
