@@ -74,12 +74,14 @@ double dot_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double loads = thin_cost::dots_load * (a.loads + b.loads) +
                        thin_cost::dots_line * (a.lines + b.lines),
                early = releases_early(blocks, sms) ? thin_cost::dots_early : 0;
-  return std::max(thin_cost::dots_launch + thin_cost::dots_output * plan.outputs +
-                      thin_cost::dots_latency * rounds * (plan.outputs == 1 ? 1 : 2) +
-                      of_sm * std::ceil(k / 128) * loads +
-                      thin_cost::dots_block * static_cast<double>(blocks) +
-                      thin_cost::dots_wave * (std::ceil(of_sm / at_once) - 1) - early,
-                  memory_cycles(4 * k * static_cast<double>(x.rows + x.cols), sms));
+  const double sum = thin_cost::dots_launch + thin_cost::dots_output * plan.outputs +
+                     thin_cost::dots_latency * rounds * (plan.outputs == 1 ? 1 : 2) +
+                     of_sm * std::ceil(k / 128) * loads +
+                     thin_cost::dots_block * static_cast<double>(blocks) +
+                     thin_cost::dots_wave * (std::ceil(of_sm / at_once) - 1) - early;
+  const double from_l2 = 4 * k * static_cast<double>(blocks * (rows + cols));
+  return std::max({sum, from_l2 / (parts_cost::bytes_of_sm * sms),
+                   memory_cycles(4 * k * static_cast<double>(x.rows + x.cols), sms)});
 }
 
 }  // namespace
