@@ -39,7 +39,6 @@ constexpr bool kHasPage = false;
 
 struct ClimbOptions {
   CommonOptions common;
-  bool cold = false;
   std::optional<double> budget_s;  // of timing, per kernel
   bool has_report = false;         // the program has the verb `report`
 };
@@ -232,7 +231,6 @@ class Climb {
     MeasureOptions options;
     options.budget_s =
         options_.budget_s.value_or(kernel.place == Place::kHost ? kHostBudget : kGpuBudget);
-    options.cold = options_.cold;
     options.seed = options_.common.seed;
     options.interrupted = interrupted;
     if (kernel.place == Place::kHost) options.warmup_s = 0.1;
@@ -317,7 +315,6 @@ void add_climb(CLI::App& app, Verb& chosen) {
       "climb", "Verify every rung, then time it (GPU, host) or count it (virtual GPU)");
   auto options = std::make_shared<ClimbOptions>();
   add_common_options(*verb, options->common);
-  verb->add_flag("--cold", options->cold, "GPU: rotate operands over twice the L2 cache");
   add_number(*verb, "--budget", options->budget_s, kSecondsRange,
              "seconds of timing per kernel; default 1.5 on a GPU, 0.5 on the host");
   verb->footer(
@@ -327,7 +324,7 @@ void add_climb(CLI::App& app, Verb& chosen) {
       "Examples:\n"
       "  ladder climb\n"
       "  ladder climb r01 r02 r03 --shape 250x251x253 --device virtual:h200\n"
-      "  ladder climb --shape 4096x4096x4096 --json rows.json --cold");
+      "  ladder climb --shape 4096x4096x4096 --json rows.json");
   verb->callback([&app, &chosen, options] {
     const auto verbs = app.get_subcommands({});
     options->has_report = std::ranges::any_of(

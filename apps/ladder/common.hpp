@@ -59,9 +59,10 @@ T number_in(const Range<T>& range, const std::string& argument, const std::strin
 // Adds an option with a numeric value. CLI11's own number options accept octal numbers, wrap
 // around, and reject input without stating the rule.
 template <class T, class V>
-void add_number(CLI::App& verb, const std::string& argument, V& value, const Range<T>& range,
-                const std::string& help) {
-  verb.add_option_function<std::string>(
+CLI::Option* add_number(CLI::App& verb, const std::string& argument, V& value,
+                        const Range<T>& range, const std::string& help) {
+  return verb
+      .add_option_function<std::string>(
           argument,
           [&value, range, argument](const std::string& text) {
             value = number_in(range, argument, text);

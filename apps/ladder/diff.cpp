@@ -25,8 +25,8 @@ struct DiffOptions {
   bool no_source = false;
 };
 
-const KernelInfo& one_kernel(const std::string& name) {
-  const auto found = kernels_named(name, "RUNG");
+const KernelInfo& one_kernel(const std::string& name, const char* argument) {
+  const auto found = kernels_named(name, argument);
   for (const KernelInfo* kernel : found) {
     if (kernel->role == Role::kRung) {
       if (found.size() > 1)
@@ -35,7 +35,7 @@ const KernelInfo& one_kernel(const std::string& name) {
       return *kernel;
     }
   }
-  throw BadInput(fmt::format("RUNG: {} is no rung", name));
+  throw BadInput(fmt::format("{}: {} is not a rung", argument, name));
 }
 
 // The change of a quantity: "x 2.00", "/ 4.00", "=".
@@ -68,7 +68,7 @@ void source_diff(const DiffOptions& o, const KernelInfo& a, const KernelInfo& b)
 }
 
 int run(const DiffOptions& o) {
-  const KernelInfo &first = one_kernel(o.a), &second = one_kernel(o.b);
+  const KernelInfo &first = one_kernel(o.a, "A"), &second = one_kernel(o.b, "B");
   const bool host = !host_rungs({&first, &second}).empty();
   const Problem problem =
       shape_or(o.shape, host ? make_problem(512, 512, 512) : make_problem(4096, 4096, 4096, 1, 1));

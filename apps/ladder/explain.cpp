@@ -21,9 +21,10 @@
 
 namespace ladder::app {
 
-analyse::Machine selected_machine(const std::string& device, const std::string& clock) {
+analyse::Machine selected_machine(const std::string& device, const std::string& clock,
+                                  const char* argument) {
   const std::string id = device.starts_with("virtual:") ? device.substr(8) : device;
-  analyse::Machine machine = required(analyse::find_machine(id), "--device");
+  analyse::Machine machine = required(analyse::find_machine(id), argument);
   if (clock == "boost") return machine;
   if (clock == "base") {
     if (!(machine.base_clock_hz > 0))
@@ -71,14 +72,10 @@ namespace {
 // Problems up to this cube are counted at their own size.
 constexpr std::int64_t kCountedAsItIs = 512;
 
-constexpr Range<std::int64_t> kSizeRange{1, std::numeric_limits<std::int64_t>::max(),
-                                         "a whole number, at least 1"};
-
 struct ExplainOptions {
   std::vector<std::string> kernels;
   std::string device = "h200", shape, call, precision = "auto", layout = "row", op_a = "N",
               op_b = "N", clock = "boost", measured, into, source = source_folder();
-  std::optional<std::int64_t> m, n, k;
   std::optional<float> beta;  // 1 as in the published ladders; 0 for comparison with measured rows
   RunOptions file;            // a user's kernel and its launch
   bool json = false, accuracy = false;
@@ -87,11 +84,8 @@ struct ExplainOptions {
 Problem selected_problem(const ExplainOptions& o, bool host) {
   const std::int64_t side = host ? 512 : 4096;
   const Problem shape = shape_or(o.shape, make_problem(side, side, side));
-  const Problem problem =
-      make_problem(o.m.value_or(shape.m), o.n.value_or(shape.n), o.k.value_or(shape.k), 1,
-                   o.beta.value_or(o.accuracy || host ? 0.0F : 1.0F));
-  required(validate(problem), "--shape, -m, -n, -k");
-  return problem;
+  return make_problem(shape.m, shape.n, shape.k, 1,
+                      o.beta.value_or(o.accuracy || host ? 0.0F : 1.0F));
 }
 
 std::vector<const KernelInfo*> named_kernels(const std::vector<std::string>& names) {
@@ -111,7 +105,7 @@ std::vector<const KernelInfo*> cuda_rungs(std::vector<const KernelInfo*> list) {
   std::erase_if(list, [](const KernelInfo* kernel) {
     return kernel->place != Place::kCuda || kernel->role == Role::kBaseline;
   });
-  if (list.empty()) throw BadInput("RUNG: rungs are explained, not baselines");
+  if (list.empty()) throw BadInput("RUNG: is a baseline, whose code is not Ladder's");
   return list;
 }
 
@@ -190,7 +184,7 @@ int explain_call(const ExplainOptions& o) {
 
 RunOptions file_of(const ExplainOptions& o) {
   if (o.kernels.size() != 1) throw BadInput("RUNG: a FILE.cu is explained alone");
-  if (o.accuracy) throw BadInput("--accuracy: of CUDA rungs");
+  if (o.accuracy) throw BadInput("--accuracy: is for CUDA rungs");
   const Problem problem = selected_problem(o, false);
   RunOptions file = o.file;
   file.file = o.kernels.front();
@@ -205,17 +199,24 @@ RunOptions file_of(const ExplainOptions& o) {
   return file;
 }
 
+Device of_machine(const analyse::Machine& machine) {
+  return {.name = machine.name, .has_cuda = true, .cc = machine.cc, .sm_count = machine.sm_count};
+}
+
 int run(const ExplainOptions& o) {
   const auto is_file = [](const std::string& name) { return name.ends_with(".cu"); };
   if (std::ranges::any_of(o.kernels, is_file)) return explain_file(file_of(o));
   if (!o.file.kernel.empty() || !o.file.grid.empty() || !o.file.block.empty())
-    throw BadInput("--kernel, --grid, --block: of a FILE.cu");
-  if (!o.call.empty()) return explain_call(o);
+    throw BadInput("--kernel, --grid, --block: need a FILE.cu");
+  if (!o.call.empty()) {
+    if (!o.kernels.empty()) throw BadInput("--call: takes no RUNG");
+    return explain_call(o);
+  }
   const auto named = named_kernels(o.kernels);
   const auto host = host_rungs(named);
   const Problem problem = selected_problem(o, !host.empty());
   if (!host.empty()) {
-    if (o.accuracy) throw BadInput("--accuracy: of CUDA rungs");
+    if (o.accuracy) throw BadInput("--accuracy: is for CUDA rungs");
     return explain_host_rungs(host, problem, o.json);
   }
   const analyse::Machine machine = selected_machine(o.device, o.clock);
@@ -231,6 +232,9 @@ int run(const ExplainOptions& o) {
       status = kFailed;
       continue;
     }
+    if (const Status s = accepts(*kernel, in_types_of(*kernel, problem), of_machine(machine)); !s)
+      fmt::print(stderr, "ladder: {}: {}; it is explained as if it ran there\n", kernel->id,
+                 s.message());
     analyse::Explanation e = std::move(explained).value();
     e.measured = measured_of(document, e.id, problem, machine);
     count_as_is(e, *kernel, *target.cuda);
@@ -281,9 +285,6 @@ void add_explain(CLI::App& app, Verb& chosen) {
   verb->add_option("--op-b", o->op_b, "B of the call: N (default) or T")
       ->check(CLI::IsMember({"N", "T"}))
       ->needs(call);
-  add_number(*verb, "-m", o->m, kSizeRange, "rows of C");
-  add_number(*verb, "-n", o->n, kSizeRange, "columns of C");
-  add_number(*verb, "-k", o->k, kSizeRange, "depth");
   add_number(*verb, "--beta", o->beta, kFloatRange,
              "0: C is not read; default 1, as the published ladders have it, with --accuracy and "
              "of CPU rungs 0, as measured");
@@ -293,9 +294,10 @@ void add_explain(CLI::App& app, Verb& chosen) {
                    "file of measured rows to show beside the prediction; default "
                    "results/DEVICE/climb-4096.json");
   verb->add_flag("--json", o->json, "print JSON (docs/analysis.md)");
-  verb->add_flag("--accuracy", o->accuracy,
-                 "print only a table of predictions against measurements");
-  verb->add_option("--into", o->into, "write that table into this file, between its markers");
+  CLI::Option* accuracy = verb->add_flag("--accuracy", o->accuracy,
+                                         "print only a table of predictions against measurements");
+  verb->add_option("--into", o->into, "write that table into this file, between its markers")
+      ->needs(accuracy);
   verb->add_option("--source", o->source, "checkout whose results are read");
   verb->footer(
       "Runs on the virtual GPU; no GPU is needed, also for devices that are not here. CPU rungs "

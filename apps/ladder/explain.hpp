@@ -15,7 +15,8 @@
 namespace ladder::app {
 
 // `clock` is "boost", "base" or a number of MHz. Throws BadInput.
-analyse::Machine selected_machine(const std::string& device, const std::string& clock);
+analyse::Machine selected_machine(const std::string& device, const std::string& clock,
+                                  const char* argument = "--device");
 
 // Returns the rows in `path`. If `path` is empty, returns the checkout's rows for this machine, if
 // any. Throws BadInput.

@@ -52,7 +52,7 @@ int print_json() {
 }
 
 int print_table() {
-  constexpr const char* kLine = "{:<20}  {:<8}  {:<5}  {:<9}  {:<4}  {:<4}  {:>6}  {}\n";
+  constexpr const char* kLine = "{:<29}  {:<14}  {:<5}  {:<9}  {:<4}  {:<4}  {:>6}  {}\n";
   fmt::print(kLine, "kernel", "role", "place", "precision", "in", "out", "cc", "idea");
   for (const KernelInfo& k : kernels()) {
     fmt::print(kLine, k.id, to_string(k.role), to_string(k.place), to_string(k.precision),

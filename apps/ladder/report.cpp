@@ -46,7 +46,7 @@ void keep(std::vector<Document>& documents, const std::vector<std::string>& name
     const auto named = [&](const Row& row) { return row.kernel.starts_with(name); };
     if (std::ranges::none_of(documents,
                              [&](const Document& d) { return std::ranges::any_of(d.rows, named); }))
-      throw BadInput(fmt::format("--kernel: no row is of '{}'", name));
+      throw BadInput(fmt::format("--kernel: no row's kernel begins with '{}'", name));
   }
   for (Document& document : documents) {
     std::erase_if(document.rows, [&](const Row& row) {
@@ -70,7 +70,7 @@ void keep_shapes(std::vector<Document>& documents, const std::vector<std::string
     });
   }
   if (std::ranges::all_of(documents, [](const Document& d) { return d.rows.empty(); }))
-    throw BadInput("--shape: no row is of it");
+    throw BadInput("--shape: no row has one of these shapes");
 }
 
 #ifdef LADDER_HAVE_ANALYSE
@@ -187,7 +187,7 @@ int run(const ReportOptions& options) {
     }
   }
   if (!options.with.empty() && !std::filesystem::is_directory(options.with, error))
-    throw BadInput(fmt::format("--with: {} is no folder", options.with));
+    throw BadInput(fmt::format("--with: {} is not a folder", options.with));
   std::vector<Document> documents = read_all(options.files);
   for (Document& document : documents) {
     for (Row& row : document.rows) {  // rows may be older than the description's present words
@@ -234,11 +234,12 @@ void add_report(CLI::App& app, Verb& chosen) {
   verb->add_option("--into", options->into, "replace the text between two markers of this file");
   verb->add_option("--marker", options->marker,
                    "NAME: between <!-- ladder:NAME --> and <!-- /ladder:NAME -->");
-  verb->add_option("--svg", options->svg, "draw one chart here");
+  CLI::Option* svg = verb->add_option("--svg", options->svg, "draw one chart here");
   verb->add_option(
-      "--chart", options->chart,
-      "which one: climb (default), sizes, time, roofline, accuracy, occupancy, samples; "
-      "climb-tf32 and the like for other precisions");
+          "--chart", options->chart,
+          "which one: climb (default), sizes, time, roofline, accuracy, occupancy, samples; "
+          "climb-tf32 and the like for other precisions")
+      ->needs(svg);
   verb->add_option("--specs", options->specs,
                    "write all charts as Vega-Lite specifications into this folder");
   verb->add_option("--with", options->with,

@@ -66,7 +66,7 @@ int judge(const RunOptions& o, const tune::Child::End& end, const std::string& v
 int run_user_kernel(const RunOptions& o) {
   (void)problem_for(o, kGpuSide);
   (void)rivals_of(o);
-  (void)selected_machine(o.explain_on, "boost");
+  (void)selected_machine(o.explain_on, "boost", "--explain-on");
   std::error_code error;
   if (!fs::is_directory(fs::path(o.source) / "include" / "ladder", error))
     throw BadInput(fmt::format(

@@ -120,10 +120,11 @@ void show_resources(const analyse::Observation& seen, const Result<analyse::Kern
 
 int run(const ShowOptions& o) {
   const auto found = kernels_named(o.rung, "RUNG");
-  if (o.ptx + o.sass + o.resources > 1) throw BadInput("--ptx, --sass, --resources: one of them");
+  if (o.ptx + o.sass + o.resources > 1)
+    throw BadInput("--ptx, --sass, --resources: only one of them may be given");
   if (const auto rungs = host_rungs(found); !rungs.empty()) {
     if (o.ptx || o.resources)
-      throw BadInput("--ptx, --resources: of CUDA rungs; a CPU rung has machine code");
+      throw BadInput("--ptx, --resources: are for CUDA rungs; a CPU rung has machine code");
     return show_host_rungs(rungs, o.hot);
   }
   // Execution counts per PTX instruction require the PTX engine.
@@ -132,7 +133,7 @@ int run(const ShowOptions& o) {
   int status = kOk;
   for (const KernelInfo* kernel : found) {
     if (kernel->place != Place::kCuda || kernel->role == Role::kBaseline)
-      throw BadInput(fmt::format("RUNG: {} is no rung", kernel->id));
+      throw BadInput(fmt::format("RUNG: {} is a baseline, whose code is not Ladder's", kernel->id));
     const auto seen = analyse::observe(*kernel, *target.cuda, make_problem(1, 1, 1));
     if (!seen) {
       fmt::print(stderr, "ladder: {}: {}\n", kernel->id, seen.status().message());

@@ -192,7 +192,7 @@ Target select_target(const std::string& device) {
   target.host = host_device();
   if (device == "cpu") {
     target.host_only = true;
-    target.why_no_cuda = "--device cpu runs host kernels only";
+    target.why_no_cuda = "cpu runs host kernels only";
     return target;
   }
   if (device == "auto") return automatic(std::move(target));

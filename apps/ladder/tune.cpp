@@ -221,7 +221,6 @@ int run_plans(const TuneOptions& options) {
 
 int run(const TuneOptions& options) {
   if (!options.suite.empty()) return run_plans(options);
-  if (!options.rows.empty()) throw BadInput("--rows: only with --suite");
   if (options.rung.empty()) throw BadInput("RUNG: required without --suite");
     // Checks that need no device come first: bad input stops before any work.
 #ifdef LADDER_HAVE_HIGHWAY
@@ -327,14 +326,16 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->add_option(
       "RUNG", options->rung,
       "a rung that declares a search space, e.g. r09; h04: the blocks of the CPU rungs");
-  verb->add_option("--suite", options->suite,
-                   "measure the library's FP32 plans of these problems (ladder bench --suite); "
-                   "--output gets those that are faster than the planner's, for LADDER_PLANS");
+  CLI::Option* suite =
+      verb->add_option("--suite", options->suite,
+                       "measure the library's FP32 plans of these problems (ladder bench --suite); "
+                       "--output gets those that are faster than the planner's, for LADDER_PLANS");
   constexpr Range<int> kCandidates{1, 1000, "plans, at least 1 and at most 1000"};
   add_number(
       *verb, "--candidates", options->candidates, kCandidates,
-      "with --suite: how many plans of each kind to measure per problem, fastest by prediction");
-  verb->add_option("--rows", options->rows, "with --suite: every candidate's time as CSV");
+      "how many plans of each kind to measure per problem, fastest by prediction; default 12")
+      ->needs(suite);
+  verb->add_option("--rows", options->rows, "write every plan's time here, as CSV")->needs(suite);
   verb->add_option("--device", options->device,
                    "auto (a GPU, else virtual:h200), cuda:N or virtual:NAME");
   verb->add_option("--shape", options->shape,

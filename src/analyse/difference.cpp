@@ -103,7 +103,7 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
   std::vector<std::string> sentences;
   if (!a.prediction || !b.prediction) {
     sentences.push_back(
-        fmt::format("No sentence: {}", a.prediction ? b.no_prediction : a.no_prediction));
+        fmt::format("Not compared: {}", a.prediction ? b.no_prediction : a.no_prediction));
     return sentences;
   }
   const Prediction &pa = *a.prediction, &pb = *b.prediction;
@@ -122,8 +122,8 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
   const double before = pa.pipe_ms(top.name), after = pb.pipe_ms(top.name);
   if (before > 0 && std::abs(after / before - 1) >= kNotable) {
     sentences.push_back(
-        fmt::format("{} needs {} of {}, the busiest pipe of {} ({:.0f}% of its time).", b.id,
-                    percent(after / before - 1), top.name, slow.id, 100 * top.ms / slower.ms));
+        fmt::format("{} uses {} of the busiest pipe of {} ({}, busy {:.0f}% of the time).", b.id,
+                    percent(after / before - 1), slow.id, top.name, 100 * top.ms / slower.ms));
   }
   // Other instructions per multiply-add.
   double other_a = 0, other_b = 0;
@@ -137,10 +137,10 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
     if (most == nullptr || std::abs(c.b - c.a) > std::abs(most->b - most->a)) most = &c;
   }
   if (most != nullptr && std::abs(other_b - other_a) >= 1000 * kNotable) {
-    sentences.push_back(
-        fmt::format("A thousand {} come with {:.0f} other instructions, not {:.0f}: above all {}, "
-                    "{:.3g} for {:.3g}.",
-                    unit, other_b, other_a, most->name, most->b, most->a));
+    sentences.push_back(fmt::format(
+        "Per 1000 {} it issues {:.0f} other instructions instead of {:.0f}; the largest "
+        "difference is {}, {:.3g} instead of {:.3g}.",
+        unit, other_b, other_a, most->name, most->b, most->a));
   }
   // Stalls: the share of the time in which even the busiest pipe is idle.
   const double wait_a = 1 - pa.busiest, wait_b = 1 - pb.busiest;
@@ -148,14 +148,15 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
     const bool alike =
         pa.occupancy.warps == pb.occupancy.warps && pa.occupancy.blocks == pb.occupancy.blocks;
     sentences.push_back(fmt::format(
-        "Then it waits {}: its busiest pipe ({}) rests {:.0f}% of the time, {}'s {:.0f}%{}.",
+        "It waits {}: its busiest pipe ({}) is idle {:.0f}% of the time, that of {} {:.0f}%{}.",
         wait_b < wait_a ? "less" : "more", pb.pipes.front().name, 100 * wait_b, a.id, 100 * wait_a,
-        alike
-            ? ""
-            : fmt::format("; {} warps in {} blocks are resident, not {} in {}", pb.occupancy.warps,
-                          pb.occupancy.blocks, pa.occupancy.warps, pa.occupancy.blocks)));
+        alike ? ""
+              : fmt::format("; {} warps in {} blocks are resident instead of {} in {}",
+                            pb.occupancy.warps, pb.occupancy.blocks, pa.occupancy.warps,
+                            pa.occupancy.blocks)));
   }
-  if (sentences.size() == 1) sentences.emplace_back("No pipe, mix or waiting differs by 5%.");
+  if (sentences.size() == 1)
+    sentences.emplace_back("Pipes, instruction mix and idle time differ by less than 5%.");
   return sentences;
 }
 

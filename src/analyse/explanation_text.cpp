@@ -82,13 +82,13 @@ void kernel(Lines& lines, const Explanation& e) {
   if (!e.subject.tile) return;
   const Loads loads = loads_per_result(*e.subject.tile, k);
   const Traffic traffic = uncached_traffic(e.problem, loads.global_loads);
-  add(lines, "  loads per result {} = {:.6g} global, {} = {:.6g} shared", loads.global_formula,
-      loads.global_loads, loads.shared_formula, loads.shared_loads);
-  add(lines, "  if no cache kept anything: {}, {:.3g} FLOP/B, {:.3g} times the least",
+  add(lines, "  per result     {} = {:.6g} global loads, {} = {:.6g} shared loads",
+      loads.global_formula, loads.global_loads, loads.shared_formula, loads.shared_loads);
+  add(lines, "  without caches {}, {:.3g} FLOP/B, {:.3g} times the least traffic",
       with_unit(traffic.bytes, "B"), traffic.intensity, traffic.over_least);
   const Quantisation q =
       quantisation_of(e.problem.m, e.problem.n, e.subject.tile->bm, e.subject.tile->bn);
-  add(lines, "  tiles          {} x {} of {} x {}, {:.1f}% of them is C", q.tiles_m, q.tiles_n,
+  add(lines, "  tiles          {} x {} of {} x {}; C fills {:.1f}% of them", q.tiles_m, q.tiles_n,
       e.subject.tile->bm, e.subject.tile->bn, 100 * q.used);
 }
 
@@ -116,8 +116,9 @@ void occupancy(Lines& lines, const Explanation& e) {
   if (o.blocks > 0) {
     const Waves w = waves_of(blocks_for(e.subject, e.problem), o.blocks, m);
     add(lines,
-        "  waves          {:.0f} blocks in {:.0f} places: {:.2f}, so {:.0f}; {:.1f}% of the places "
-        "are used",
+        "  waves          {:.0f} blocks, {:.0f} resident: {:.2f} waves, so {:.0f}, which are "
+        "{:.1f}% "
+        "full",
         w.blocks, w.slots, w.waves, w.full, 100 * w.used);
   }
   if (m.cc != 90) add(lines, "  (registers as ptxas gives them for compute capability 9.0)");
@@ -144,7 +145,8 @@ void accesses(Lines& lines, const Explanation& e) {
           : c.degree > 1 ? fmt::format("{}-way bank conflict", c.degree)
                          : std::string("no bank conflict"));
     } else {
-      add(lines, "    {} lanes want {} B: {} sector{} in {} line{}, {:.0f}% used, {} L1 cycle{}{}",
+      add(lines,
+          "    {} lanes access {} B: {} sector{} in {} line{}, {:.0f}% used, {} L1 cycle{}{}",
           c.lanes, c.bytes, c.sectors, c.sectors == 1 ? "" : "s", c.lines, c.lines == 1 ? "" : "s",
           100 * c.sector_use, c.l1_cycles(), c.l1_cycles() == 1 ? "" : "s",
           c.broadcast ? "; a broadcast" : "");
@@ -227,7 +229,7 @@ void pace(Lines& lines, const Explanation& e) {
     return;
   }
   const Prediction& p = *e.prediction;
-  add(lines, "  {:<28}{:>10}  share of the time", "busy if nothing else waited", "ms");
+  add(lines, "  {:<28}{:>10}  share of the predicted time", "pipe", "ms busy");
   for (const Pipe& pipe : p.pipes)
     add(lines, "  {:<28}{:>10.3g}  {:>5.1f}%", pipe.name, pipe.ms, 100 * pipe.ms / p.ms);
   add(lines, "  predicted      {:.4g} ms, {:.3g} TFLOP/s, {:.1f}% of the peak; limited by {}", p.ms,

@@ -95,7 +95,7 @@ std::string warp_picture(const Access& access) {
   const int step = kCell + 7;
   const int more = lines.size() > shown ? 18 : 0;
   const std::string says =
-      fmt::format("{} lanes want {} bytes: {} sector{} in {} line{}, {:.0f}% of their bytes used",
+      fmt::format("{} lanes access {} bytes: {} sector{} in {} line{}, {:.0f}% of their bytes used",
                   cost.lanes, cost.bytes, cost.sectors, cost.sectors == 1 ? "" : "s", cost.lines,
                   cost.lines == 1 ? "" : "s", 100 * cost.sector_use);
   std::string svg = open(word_x(kWords), static_cast<int>(shown) * step + 20 + more, says);

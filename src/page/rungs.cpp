@@ -100,8 +100,8 @@ std::string occupancy(const Explanation& e) {
   html += fmt::format(": {} block{} fit on an SM, limited by {}: {} of {} warps. ", o.blocks,
                       o.blocks == 1 ? "" : "s", escape(o.binds), o.warps, e.machine.warps);
   if (o.blocks > 0)
-    html += fmt::format("{:.0f} blocks go in {:.2f} waves; {:.1f}% of the places are used.",
-                        w.blocks, w.waves, 100 * w.used);
+    html += fmt::format("{:.0f} blocks make {:.2f} waves, so {:.0f}, which are {:.1f}% full.",
+                        w.blocks, w.waves, w.full, 100 * w.used);
   return html + "</p>\n";
 }
 

@@ -118,7 +118,9 @@ Result<Sizes> parse_range(const std::string& text) {
     return refuse(text, kRule);
   const bool times = text[sign] == '*';
   if (last < first) return refuse(text, "ends before it begins");
-  if (times ? step < 2 || first < 1 : step < 1) return refuse(text, "never gets on");
+  if (times ? step < 2 || first < 1 : step < 1)
+    return refuse(text, times ? "needs a factor of at least 2 and a first size of at least 1"
+                              : "needs a step of at least 1");
   Sizes sizes;
   for (std::int64_t n = first; n <= last; n = times ? n * step : n + step) {
     sizes.push_back(n);

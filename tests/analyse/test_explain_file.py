@@ -111,7 +111,7 @@ class ExplainFile(Folder):
                  says=("broken.cu", "undeclared"))
         rejected(self.path("absent.cu"), says=("RUNG: ", "absent.cu"))
         rejected(several, "r05", says=("a FILE.cu is explained alone",))
-        rejected("r05", "--block", "32", says=("--kernel, --grid, --block: of a FILE.cu",))
+        rejected("r05", "--block", "32", says=("--kernel, --grid, --block: need a FILE.cu",))
         rejected(several, env={**os.environ, "LADDER_NVCC": "no-such-nvcc"},
                  says=("nvcc: not found in LADDER_NVCC",))
 

@@ -147,6 +147,7 @@ __global__ void square(const float* A, float* C, const float* B, int N) {
             arguments = [word for pair in launch.items() for word in pair]
             rejected(plain, *arguments, says=option + "(1): error: ")
         rejected(plain, *LAUNCH, "--grid", "1", says="--grid: is given 2 times")
+        rejected(plain, *LAUNCH, "--explain-on", "abacus", says="--explain-on: no device 'abacus'")
         rejected(plain, *LAUNCH, "--limit", "0", says="--limit")
         rejected(plain, *LAUNCH, "--against", "r99", says="--against")
         rejected(self.write("bad.cu", PLAIN.replace("float sum", "flat sum")), *LAUNCH, says="flat")

@@ -136,7 +136,7 @@ class Information(Folder):
 
     def test_a_file_is_no_name_of_a_kernel(self):
         for verb, argument in (("verify", "--kernel"), ("bench", "--kernel"), ("show", "RUNG"),
-                               ("diff", "RUNG"), ("tune", "RUNG"), ("profile", "RUNG")):
+                               ("diff", "A"), ("tune", "RUNG"), ("profile", "RUNG")):
             result = ladder(verb, "mine.cu", *["r02"] * (verb == "diff"))
             self.assertEqual(result.returncode, 2, result)
             self.assertEqual(

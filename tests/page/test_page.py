@@ -206,6 +206,7 @@ class BadInput(Folder):
         self.rejected(ROWS[0], "--with", FOLDER.name, says=["--with", "--html"])
         self.rejected(ROWS[0], "--svg", path("x.svg"), "--chart", "nonsense",
                       says=["--chart", "nonsense", "climb"])
+        self.rejected(ROWS[0], "--chart", "climb", says=["--chart requires --svg"])
         self.rejected(ROWS[0], "--html", path("x.html"),
                       says=["--html", "vl-convert",
                             "scripts/setup"], env={**os.environ, "LADDER_PYTHON": "no-such-python"})

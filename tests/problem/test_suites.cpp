@@ -43,6 +43,8 @@ TEST(Shapes, QuoteWhatIsWrong) {
     ASSERT_FALSE(problems) << bad;
     EXPECT_EQ(problems.status().code(), Code::kInvalidArgument) << bad;
   }
+  EXPECT_NE(parse_shapes("1..8+0").status().message().find("step of at least 1"),
+            std::string::npos);
   EXPECT_NE(parse_shapes("1,8..1+1").status().message().find("'8..1+1' ends before it begins"),
             std::string::npos);
 }

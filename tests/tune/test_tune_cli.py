@@ -69,6 +69,7 @@ class BadInput(Folder):
                       says=["--points", "rows.json", "ladder-tuning"])
         self.rejected("r09", "--source", self.folder.name, says=["--source", "no checkout"])
         self.rejected("r09", "--device", "cpu", says=["--device"])
+        self.rejected("r09", "--candidates", "3", says=["--candidates requires --suite"])
         self.rejected("r09", "--device", "virtual:abacus", says=["--device"])
 
     def test_help_has_examples(self):
