@@ -138,7 +138,7 @@ class Pool {
   }
 
   // The largest of those whose kernels have ended. While an error of another library's call is
-  // pending no event is asked: "not ready" would replace it.
+  // pending no event is queried: "not ready" would replace it.
   Slot* ended(int device) {
     const bool may_ask = cudaPeekAtLastError() == cudaSuccess;
     Slot* best = nullptr;
@@ -181,7 +181,7 @@ cudaError_t grow(Buffer& buffer, std::size_t bytes, int device) {
   return cudaSuccess;
 }
 
-// Tells apart the streams of a capture. The id of one that is being captured cannot be asked: that
+// Tells apart the streams of a capture. The id of one that is being captured cannot be queried: that
 // breaks the capture.
 unsigned long long name_in_capture(cudaStream_t stream) {
   thread_local const char of_thread = 0;

@@ -66,7 +66,7 @@ Outcome on_device(const char* name, const void* at, bool& is) {
   return cuda_outcome(name, error);
 }
 
-// The addresses of this thread's stack: host memory, of which the runtime need not be asked.
+// The addresses of this thread's stack: host memory, without a query of the runtime.
 struct Stack {
   Stack() {
     pthread_attr_t attributes;

@@ -103,7 +103,7 @@ void copy_text(char* to, std::size_t bytes, const std::string& text) {
   std::snprintf(to, bytes, "%s", text.c_str());
 }
 
-// The tiles of a planned kernel in words.
+// The tiles of a planned kernel as text.
 std::string details_of(const Device& device, const Checked& x, const Chosen& chosen) {
   const auto [p, o] = product_of(x, chosen, 0, nullptr);
   RowMajorCall call;

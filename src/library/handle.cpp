@@ -57,7 +57,7 @@ Outcome obtain_memory(ladder_context& handle, std::int64_t scratch_bytes) {
   return {};
 }
 
-// The stream's id, where it may be asked. The default stream may not while any is being captured.
+// The stream's id, where it may be queried. The default stream may not while any is being captured.
 Outcome id_of(cudaStream_t stream, std::optional<unsigned long long>& id) {
   id.reset();
   if (stream == cudaStreamPerThread) return {};

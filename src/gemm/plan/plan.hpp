@@ -33,7 +33,7 @@ struct Plan {
 Result<Plan> plan(const Problem& problem, Precision precision, const DeviceFacts& device,
                   const Alignment& at = {});
 
-// The decisions in words: name, value.
+// The decisions as text: name, value.
 std::vector<std::pair<std::string, std::string>> describe(const Plan& plan);
 // Predicted clocks per SM; 0 if only one plan exists, or plans are not compared.
 double predicted_clocks(const Plan& plan);

@@ -28,8 +28,8 @@ double direct_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double blocks = std::ceil(threads / kThinThreads) * rows;
   const double warps =
       std::ceil(blocks / sms) * std::ceil(std::min<double>(kThinThreads, threads) / 32);
-  // Lines of memory that a warp's store reaches. If lanes span k and A is not K-major, each k of a
-  // block is a line of A.
+  // Cache lines that a warp's store reaches. If lanes span k and A is not K-major, each k of a
+  // block is a cache line of A.
   const double of_a = plan.along_k && !x.a_k_major && x.rows > 1 ? static_cast<double>(x.k) : 0,
                of_c = x.turned ? (plan.along_k ? 32.0 / lanes : 32 * vector) : vector;
   const double sum = thin_cost::direct_launch + thin_cost::direct_latency * batches +
@@ -122,7 +122,7 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const int inside = plan.along_k || x.cols % 8 == 0 ? 0 : x.b_aligned ? 4 : 7;
   const double of_b = of_sm * share * std::max(plan.along_k ? 1 : 8, columns + inside),
                of_a = of_sm * share * rows;
-  // A warp's load of more lines takes longer.
+  // A warp's load of more cache lines takes longer.
   const double of_lines = std::min(1.0, lanes / (x.b_aligned ? 8.0 : 32.0));
   const double rate = (x.b_aligned ? thin_cost::elements_of_16 : thin_cost::elements_of_4) *
                       std::pow(of_lines, thin_cost::lines);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // r07_swizzled: shared memory without bank conflicts, by XOR.
-// NEW:     One index flips bits of the other.
+// NEW:     An XOR of the column index with bits of the row index.
 // WHY:     r06's lanes read sB 32 bytes apart, so two of eight share a bank; its stores of A's two
-//          column groups meet in the same banks.
+//          column groups fall into the same banks.
 // PREDICT: Wavefronts of shared loads fall by a third, of stores by half; a few per cent faster
 //          than r06.
 // LIMITS:  Any M, N, K, leading dimensions, alpha, beta; 128-bit accesses where alignment allows,
@@ -32,8 +32,8 @@ struct Tile {
                 "passes must cover A's tile in whole rows");
   static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0,
                 "passes must cover B's tile in whole rows");
-  static_assert(BM % 32 == 0 && BN % 32 == 0, "a flipped bit must stay within the row");
-  static_assert(BK <= 32, "a flip moves at least the four elements that are read together");
+  static_assert(BM % 32 == 0 && BN % 32 == 0, "the swizzle must stay within the row");
+  static_assert(BK <= 32, "the swizzle moves four or more elements, which are read together");
 
   // Where element (k, row) of A and (k, col) of B lie in their rows. A warp stores 32 / (BK / 4)
   // rows of BK / 4 column groups of A at once: each group goes to banks of its own. Of eight

@@ -2,7 +2,7 @@
 // r08_padded: shared memory without bank conflicts, by padding.
 // NEW:     Gaps in the rows of sA and sB.
 // WHY:     r06's lanes read sB 32 bytes apart, so two of eight share a bank; its stores of A's two
-//          column groups meet in the same banks.
+//          column groups fall into the same banks.
 // PREDICT: r07's wavefronts, with simpler indices and some per cent more shared memory; as fast as
 //          r07.
 // LIMITS:  Any M, N, K, leading dimensions, alpha, beta; 128-bit accesses where alignment allows,

@@ -40,20 +40,20 @@ struct Values {
   constexpr bool passes_cover_b() const {
     return threads() % (BN / 4) == 0 && rows_b() > 0 && BK % rows_b() == 0;
   }
-  constexpr bool flips_stay_in_rows() const { return BM % 32 == 0 && BN % 32 == 0 && BK <= 32; }
+  constexpr bool swizzle_stays_in_rows() const { return BM % 32 == 0 && BN % 32 == 0 && BK <= 32; }
   constexpr bool shared_memory_fits() const {
     return (BM + BN) * BK * int{sizeof(float)} <= 48 * 1024;
   }
-  // Accumulators, one step's operands and what is on its way to shared memory, of 64 K registers an
-  // SM.
+  // Live at once: the accumulators, and the larger of one step's operands and the loads in flight.
+  // An SM has 65,536 registers.
   constexpr bool registers_fit() const {
-    const int on_the_way = (BM / rows_a() + BK / rows_b()) * 4;
-    const int live = TM * TN + (TM + TN > on_the_way ? TM + TN : on_the_way);
+    const int in_flight = (BM / rows_a() + BK / rows_b()) * 4;
+    const int live = TM * TN + (TM + TN > in_flight ? TM + TN : in_flight);
     return live <= 255 && live * threads() * kBlocks <= 64 * 1024;
   }
   constexpr bool allowed() const {
     return thread_tiles_fit() && in_fours() && block_fits() && passes_cover_a() &&
-           passes_cover_b() && flips_stay_in_rows() && shared_memory_fits() && registers_fit();
+           passes_cover_b() && swizzle_stays_in_rows() && shared_memory_fits() && registers_fit();
   }
 };
 
@@ -77,13 +77,13 @@ struct Tile {
   static_assert(kValues.block_fits(), "a block has whole warps and at most 1,024 threads");
   static_assert(kValues.passes_cover_a(), "passes must cover A's tile in whole rows");
   static_assert(kValues.passes_cover_b(), "passes must cover B's tile in whole rows");
-  static_assert(kValues.flips_stay_in_rows(), "a flip must stay within the row, in steps of 4");
+  static_assert(kValues.swizzle_stays_in_rows(), "the swizzle must stay in the row, in steps of 4");
   static_assert(kValues.shared_memory_fits(), "static shared memory ends at 48 KB");
   static_assert(kValues.registers_fit(), "what a thread holds must fit its share of the registers");
 
   // Where element (k, row) of A and (k, col) of B lie in their rows, as in r07. Threads that read
-  // sB TN floats apart meet in a bank every 32 floats: each 32 floats take another of the TN / 4
-  // pieces first.
+  // sB TN floats apart would conflict in one bank every 32 floats: each group of 32 floats starts
+  // with another of its TN / 4 vectors.
   static constexpr int kFlip = 32 / (BK / 4);
   __device__ static constexpr int swizzle_a(int k, int row) {
     return row ^ (k / 4 % (BK / 4) * kFlip);

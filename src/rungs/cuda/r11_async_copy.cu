@@ -180,7 +180,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 }
 
 static constexpr KernelInfo kKernels[] = {
-    plain_rung<kAmpere>("r11_async_copy", "copies to shared memory run meanwhile", launch)};
+    plain_rung<kAmpere>("r11_async_copy", "copies to shared memory overlap the products", launch)};
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 }  // namespace ladder::r11_async_copy

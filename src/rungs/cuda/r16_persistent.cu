@@ -171,7 +171,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
 template <class In, class Out>
 static constexpr KernelInfo info(std::string_view id) {
   return product::info<In, Out>(id, "r16_persistent",
-                                "blocks stay, pairs share copies, stores during the products",
+                                "persistent blocks, multicast in pairs, stores overlap products",
                                 launch<Tile<In, Out, 128, 256, 4>>);
 }
 static constexpr KernelInfo kKernels[] = {

@@ -17,7 +17,7 @@ struct TunedTile {
   Status (*launch)(const Problem& problem, const Operands& operands, Stream stream);
 };
 
-// The names of all devices, asked once: a launch must not wait for cudaGetDeviceProperties. The
+// The names of all devices, queried once: a launch must not wait for cudaGetDeviceProperties. The
 // virtual GPU's marks itself behind the name of the GPU that it stands for.
 inline const std::vector<std::string>& device_names() {
   static const std::vector<std::string> names = [] {
