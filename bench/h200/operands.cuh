@@ -37,21 +37,12 @@ static __device__ float uniform(std::int64_t i, std::uint32_t seed) {
   x = (x ^ (x >> 13)) * 0xC2B2AE35U;
   return static_cast<float>(static_cast<int>(x ^ (x >> 16))) * 0x1p-31F;
 }
-// Calls value(i) for each element that this thread handles.
-template <class T, class Value>
-static __device__ void fill_by(T* g, std::int64_t count, Value value) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += std::int64_t{gridDim.x} * blockDim.x) {
-    g[i] = static_cast<T>(value(i));
-  }
-}
 template <class T>
 static __global__ void fill(T* g, std::int64_t count, std::uint32_t seed) {
-  fill_by(g, count, [=](std::int64_t i) { return uniform(i, seed); });
-}
-template <class T>
-static __global__ void fill_integers(T* g, std::int64_t count, std::uint32_t seed) {
-  fill_by(g, count, [=](std::int64_t i) { return rintf(1.49F * uniform(i, seed)); });
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += std::int64_t{gridDim.x} * blockDim.x) {
+    g[i] = static_cast<T>(uniform(i, seed));
+  }
 }
 
 struct Free {

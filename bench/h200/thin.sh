@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measures every plan that the planner considers for FP32 on CUDA cores, beside cuBLAS, on random
-# problems, and what a launch costs.
+# problems.
 #   bench/h200/thin.sh BUILD [--suite SUITE] [--candidates N] [--output FOLDER]
-# BUILD: a folder with bin/ladder and, if it was built, bin/bench_launches. Defaults:
-# random:1:400; 16; results/<gpu>. Writes plans.csv and launches.csv to FOLDER.
+# BUILD: a folder with bin/ladder. Defaults: random:1:400; 16; results/<gpu>. Writes plans.csv and
+# plans.txt (for LADDER_PLANS) to FOLDER.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 usage() { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -28,8 +28,5 @@ if [ -z "$output" ]; then
   output=results/${gpu,,}
 fi
 mkdir -p "$output"
-if [ -x "$build/bin/bench_launches" ]; then
-  PREBUILT=1 bench/h200/csv.sh launches "$build" "$output/launches.csv"
-fi
 "$build/bin/ladder" tune --suite "$suite" --device cuda:0 --candidates "$candidates" \
   --rows "$output/plans.csv" --output "$output/plans.txt"

@@ -2,9 +2,9 @@
 # Measures the CPU ladder beside OpenBLAS, BLIS and oneDNN on this machine: cubes, small cubes and
 # skinny shapes. The machine should be idle otherwise.
 #   bench/host/all.sh [BUILD_FOLDER] [OUTPUT_FOLDER]        default: build and results/cpu
-# Writes OUTPUT_FOLDER/{square,small,skinny}.json, rates.txt, tile.txt (the rate of h04's tile by
-# the place of its operands) and shared.csv (all cores beside a process that computes all the time;
-# bench/host/shared.sh). If the output is the default, also updates the table of docs/ladder/h05.md.
+# Writes OUTPUT_FOLDER/{square,small,skinny}.json, rates.txt and shared.csv (all cores beside a
+# process that computes all the time; bench/host/shared.sh). If the output is the default, also
+# updates the table of docs/ladder/h05.md.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
@@ -12,8 +12,6 @@ output=${2:-results/cpu}
 ladder=$build/bin/ladder
 mkdir -p "$output"
 "$ladder" doctor | grep -E '^(ladder|ok +(CPU|one core|OpenBLAS))' | tee "$output/rates.txt"
-cmake --build "$build" --target bench_tile
-"$build/bin/bench_tile" | tee "$output/tile.txt"
 mapfile -t kernels < <("$ladder" list --json | python3 -c '
 import json, sys
 for k in json.load(sys.stdin):

@@ -183,17 +183,16 @@ def launched(output):
     return launches
 
 
-def profile(ncu, command, options=(), folder=None):
+def profile(ncu, command):
     """What the command prints, and a row for each launch that Nsight Compute read."""
     command = [
         ncu, "--csv", "--page", "raw", "--clock-control", "none", "--print-kernel-base", "mangled",
-        "--print-units", "base", "--metrics", ",".join(METRICS), *options, *command
+        "--print-units", "base", "--metrics", ",".join(METRICS), *command
     ]
-    result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
-                            cwd=folder)
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     lines = result.stdout.splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
-    if first is None or (result.returncode != 0 and "--kill" not in options):
+    if first is None or result.returncode != 0:
         raise RuntimeError(
             f"{' '.join(map(str, command))}: exit {result.returncode}\n{result.stdout}{result.stderr}"
         )
