@@ -65,7 +65,8 @@ class Settings {
   Settings() {
     if (const char* text = std::getenv("LADDER_CUBLAS_PRECISION");
         text != nullptr && !parse(text, precision_))
-      refuse("LADDER_CUBLAS_PRECISION: '" + std::string(text) + "' is no precision, nor forward");
+      refuse("LADDER_CUBLAS_PRECISION: '" + std::string(text) +
+             "' is neither a precision nor forward");
     if (const char* text = std::getenv("LADDER_CUBLAS_TAKE"); text != nullptr) {
       takes_all_ = std::string(text) == "all";
       if (!takes_all_ && std::string(text) != "faster")

@@ -126,8 +126,8 @@ class Climb {
           fmt::format("No GPU is used: CUDA kernels run on a virtual GPU ({}), which is software.",
                       target_.cuda->name));
       printer_.line(
-          "Their results are proved right, and the memory accesses that a GPU would make are");
-      printer_.line("counted. Their time on a GPU is not known here.");
+          "Results are verified, and the memory accesses that a GPU would make are counted.");
+      printer_.line("How long a GPU would take is not known here.");
       printer_.line("");
     }
   }

@@ -14,6 +14,7 @@
 #include "common.hpp"
 #include "explain.hpp"
 #include "gemm/plan/plan.hpp"
+#include "gemm/plan/tuned_plans.hpp"
 #include "host_verbs.hpp"
 #include "report/installation.hpp"
 #include "report/table.hpp"
@@ -105,7 +106,8 @@ std::vector<const KernelInfo*> cuda_rungs(std::vector<const KernelInfo*> list) {
   std::erase_if(list, [](const KernelInfo* kernel) {
     return kernel->place != Place::kCuda || kernel->role == Role::kBaseline;
   });
-  if (list.empty()) throw BadInput("RUNG: is a baseline, whose code is not Ladder's");
+  if (list.empty())
+    throw BadInput("RUNG: baselines are not explained, as their code is not Ladder's");
   return list;
 }
 
@@ -148,6 +150,7 @@ int explain_call(const ExplainOptions& o) {
         fmt::format("--precision: '{}': there are {}", o.precision, fmt::join(names, ", ")));
   }
   const analyse::Machine machine = selected_machine(o.device, "boost");
+  required(TunedPlans::of_process().status());
   const auto op = [](const std::string& name) { return name == "T" ? Op::kTranspose : Op::kNone; };
   const Problem problem =
       make_problem(shape.m, shape.n, shape.k, 1, o.beta.value_or(0.0F), op(o.op_a), op(o.op_b),

@@ -81,7 +81,8 @@ int run(const CommonOptions& options, bool no_battery) {
 }  // namespace
 
 void add_verify(CLI::App& app, Verb& chosen) {
-  CLI::App* verb = app.add_subcommand("verify", "Prove kernels right, or name what is wrong");
+  CLI::App* verb =
+      app.add_subcommand("verify", "Verify kernels within error bounds, or name what is wrong");
   auto options = std::make_shared<CommonOptions>();
   auto no_battery = std::make_shared<bool>(false);
   add_common_options(*verb, *options);

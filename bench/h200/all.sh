@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Produces all results shown for an H200: builds, verifies every rung, runs compute-sanitizer, and
-# measures the golden counters, the variants, the ladder, its rates over sizes, other libraries, and
-# the tensor-core rungs with their accuracy.
+# measures the golden counters, the ladder, its rates over sizes, other libraries, and the
+# tensor-core rungs with their accuracy.
 #   bench/h200/all.sh [OUTPUT_FOLDER]        default: the folders where the results are committed
 # Without git, set LADDER_COMMIT to the commit. The scripts that this one calls can also be called
 # alone; with PREBUILT=1 they build nothing.
@@ -29,7 +29,6 @@ for tool in memcheck racecheck synccheck initcheck; do
     failed+=("compute-sanitizer $tool")
 done
 bench/h200/golden.sh "$build" "${golden:-tests/golden/h200.csv}"
-bench/h200/csv.sh variants "$build" "$results/variants.csv"
 bench/h200/peak.sh "$build" "$results/peak.csv"
 bench/h200/climb.sh "$build" "$results"
 bench/h200/sizes.sh "$build" "$results"

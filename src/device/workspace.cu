@@ -181,8 +181,8 @@ cudaError_t grow(Buffer& buffer, std::size_t bytes, int device) {
   return cudaSuccess;
 }
 
-// Tells apart the streams of a capture. The id of one that is being captured cannot be queried: that
-// breaks the capture.
+// Tells apart the streams of a capture. The id of one that is being captured cannot be queried, as
+// that breaks the capture.
 unsigned long long name_in_capture(cudaStream_t stream) {
   thread_local const char of_thread = 0;
   return reinterpret_cast<std::uintptr_t>(

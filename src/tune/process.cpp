@@ -133,7 +133,8 @@ std::string find_tool(const char* variable, const std::string& name) {
   folders.emplace_back("/usr/local/cuda/bin");
   const std::string chosen = environment(variable);
   const std::string program = find_program(chosen.empty() ? name : chosen, folders);
-  return program.empty() ? "" : std::filesystem::absolute(program).string();
+  if (program.empty() || ::access(program.c_str(), X_OK) != 0) return "";
+  return std::filesystem::absolute(program).string();
 }
 
 Result<Child> Child::start(const std::vector<std::string>& command, bool errors_too) {

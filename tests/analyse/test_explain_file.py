@@ -112,8 +112,9 @@ class ExplainFile(Folder):
         rejected(self.path("absent.cu"), says=("RUNG: ", "absent.cu"))
         rejected(several, "r05", says=("a FILE.cu is explained alone",))
         rejected("r05", "--block", "32", says=("--kernel, --grid, --block: need a FILE.cu",))
-        rejected(several, env={**os.environ, "LADDER_NVCC": "no-such-nvcc"},
-                 says=("nvcc: not found in LADDER_NVCC",))
+        for nvcc in ("no-such-nvcc", "/nonexistent/nvcc"):
+            rejected(several, env={**os.environ, "LADDER_NVCC": nvcc},
+                     says=("nvcc: not found in LADDER_NVCC",))
 
 
 if __name__ == "__main__":

@@ -325,6 +325,8 @@ class BadInput(Folder):
                             ("profile r05 --shape axb", ["--shape"])):
             with self.subTest(words):
                 self.rejected(*words.split(), says=says)
+        self.rejected("explain", "--call", "64", env={**os.environ, "LADDER_PLANS": "/no/plans"},
+                      says=["LADDER_PLANS: cannot read /no/plans"])
 
 
 @unittest.skipUnless(platform.machine() == "x86_64" and shutil.which("objdump"),

@@ -305,7 +305,7 @@ class Rows(Folder):
         self.assertEqual(len(rungs), 3)
         lines = result.stdout.splitlines()
         self.assertTrue(lines[0].startswith("No GPU is used"), lines[0])
-        self.assertEqual(lines[2:4], ["counted. Their time on a GPU is not known here.", ""])
+        self.assertEqual(lines[2:4], ["How long a GPU would take is not known here.", ""])
         self.assertNotIn("\\x0a", result.stdout)
         refused = [line for line in lines if "refused" in line]
         if any(row["role"] == "baseline" for row in document["rows"]):

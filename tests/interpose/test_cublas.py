@@ -119,7 +119,7 @@ class OverCublas(unittest.TestCase):
 
     def test_a_wrong_setting_is_said_and_nothing_is_taken(self):
         rows, error = run(LADDER_CUBLAS_PRECISION="fp8")
-        self.assertIn("'fp8' is no precision, nor forward", error)
+        self.assertIn("'fp8' is neither a precision nor forward", error)
         self.assertFalse([key for key in rows if key[1] != "forwarded"])
 
 

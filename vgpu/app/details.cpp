@@ -47,18 +47,18 @@ struct Quotient {
   std::string_view title, unit, over, under;
 };
 constexpr std::array kQuotients = {
-    Quotient{Section::kInstructions, "threads of an instruction", "threads",
+    Quotient{Section::kInstructions, "threads per instruction", "threads",
              "smsp__thread_inst_executed.sum", "smsp__inst_executed.sum"},
-    Quotient{Section::kMemory, "sectors of a global load request", "sectors",
+    Quotient{Section::kMemory, "sectors per global load request", "sectors",
              "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
              "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
-    Quotient{Section::kMemory, "sectors of a global store request", "sectors",
+    Quotient{Section::kMemory, "sectors per global store request", "sectors",
              "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
              "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
-    Quotient{Section::kShared, "wavefronts of a shared load", "wavefronts",
+    Quotient{Section::kShared, "wavefronts per shared load", "wavefronts",
              "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
              "smsp__inst_executed_op_shared_ld.sum"},
-    Quotient{Section::kShared, "wavefronts of a shared store", "wavefronts",
+    Quotient{Section::kShared, "wavefronts per shared store", "wavefronts",
              "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
              "smsp__inst_executed_op_shared_st.sum"},
 };
@@ -126,7 +126,7 @@ std::string table(const Group& group) {
       {Section::kInstructions, "Instructions"},
       {Section::kMemory, "Memory"},
       {Section::kShared, "Shared memory"},
-      {Section::kOccupancy, "Occupancy (blocks of a multiprocessor)"},
+      {Section::kOccupancy, "Occupancy (blocks per SM)"},
   }};
   std::string text = head_of(group, "values of one");
   for (const auto& [section, title] : kSections) {
@@ -134,7 +134,7 @@ std::string table(const Group& group) {
     if (rows.empty()) continue;
     text += fmt::format("  {}\n", title);
     for (const Row& row : rows)
-      text += fmt::format("    {:<36} {:>22}  {}\n", row.title, row.value, row.unit);
+      text += fmt::format("    {:<44} {:>22}  {}\n", row.title, row.value, row.unit);
   }
   return text;
 }

@@ -150,7 +150,11 @@ void show_counters(const Options& options, const std::vector<std::string>& paths
 int run(const Options& options) {
   const std::string& name = options.command.front();
   const auto program = vgpu::app::find_program(name);
-  if (program.error == 127) return fail(127, name + ": no such program");
+  if (program.error == 127) {
+    const bool here = name.find('/') == name.npos && fs::is_regular_file(name);
+    return fail(127,
+                name + (here ? ": is not in PATH; ./" + name + " is here" : ": no such program"));
+  }
   if (program.error != 0) return fail(program.error, name + ": not executable");
 
   const std::string folder = library_folder();
@@ -375,8 +379,9 @@ int parse_and_run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "vgpu: %s\n", vgpu::printable(error.what()).c_str());
+  } catch (const std::exception& error) {  // fmt's of stdout does not name it
+    const std::string text = std::ferror(stdout) != 0 ? kNotPrinted : error.what();
+    std::fprintf(stderr, "vgpu: %s\n", vgpu::printable(text).c_str());
   } catch (...) {
     std::fputs("vgpu: unknown error\n", stderr);
   }

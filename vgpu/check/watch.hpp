@@ -65,7 +65,7 @@ class BlockWatch final : public observer::Watch {
   const observer::Races* races_;
   UnwrittenReads& unwritten_;
   std::vector<u32> shared_;
-  u64 known_begin_ = 0, known_end_ = 0;  // the allocation asked for last, and whether it does
+  u64 known_begin_ = 0, known_end_ = 0;  // the allocation looked up last
   bool known_written_ = false;
 };
 

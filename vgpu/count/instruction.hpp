@@ -75,7 +75,7 @@ inline constexpr Doubts kUnevenBoxes = 1u << 12;
 // Machine code: observer::Counters::broke.
 inline constexpr Doubts kBroke = 1u << 13;
 // PTX: some lanes of a warp stored (loaded) in a kernel whose lanes diverged in a loop. In PTX they
-// are together again where their ways meet; in machine code they need not be.
+// reconverge where their paths join; in machine code they need not.
 inline constexpr Doubts kStoresApart = 1u << 14, kLoadsApart = 1u << 22;
 // Machine code: single-precision arithmetic was executed. Each such instruction goes to the half of
 // the FMA pipe that is free.

@@ -28,7 +28,7 @@ int read_file(const std::string& path, std::string& text) {
 
 std::string no_json(const std::string& what) {
   const auto end = what.find("] ");
-  return "no JSON: " +
+  return "not JSON: " +
          (what.starts_with("[json.exception") && end != what.npos ? what.substr(end + 2) : what);
 }
 

@@ -17,7 +17,7 @@ struct Launchable {
   std::uint32_t param_bytes = 0;
 };
 
-// A copy or a fill that a kernel asks for.
+// A copy or a fill that a kernel enqueues.
 struct DeviceCopy {
   std::uint64_t to = 0, from = 0, bytes = 0;
   std::optional<int> value;  // a fill's

@@ -74,7 +74,7 @@ struct SurfaceForm {
   }
 };
 
-// What txq and suq ask for. Insn::imm.
+// What txq and suq return. Insn::imm.
 enum class TextureQuery : u8 { kWidth, kHeight, kDepth, kLayers, kLevels };
 
 }  // namespace vgpu::ir

@@ -124,7 +124,7 @@ struct Warp : observer::Warp {
   observer::SiteCount* site_counts = nullptr;
   AccessSample* samples = nullptr;  // by site; null unless LaunchConfig::trace
   SiteMemo* memos = nullptr;
-  bool counted = false;  // sectors, wavefronts and bytes are wanted
+  bool counted = false;  // sectors, wavefronts and bytes are counted
 
   // Host address of shared address 0. The first bytes of shared memory may not be mapped.
   std::byte* shared = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the pages of device memory were changed last. Whoever changes memory notes it afterwards,
-// before anybody asks, or says that it is going to.
+// When the pages of device memory were changed last. Code that changes memory records it
+// afterwards, before the record is next read, or announces the change.
 #pragma once
 #include <atomic>
 #include <cstddef>

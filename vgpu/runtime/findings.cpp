@@ -29,7 +29,7 @@ std::string FoundList::summary() const {
   const std::size_t printed = std::min(entries_.size(), kMostPrinted);
   std::string text;
   if (std::ranges::any_of(entries_, again)) {
-    text = fmt::format("{} finding{}, found so many times:", entries_.size(),
+    text = fmt::format("{} finding{}, and how often each was found:", entries_.size(),
                        entries_.size() == 1 ? "" : "s");
     for (std::size_t i = 0; i < printed; ++i)
       text += fmt::format("\n  {:>8}: {}", entries_[i].times, entries_[i].text);

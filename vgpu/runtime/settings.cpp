@@ -218,7 +218,7 @@ std::string engine(std::string_view text, Settings& settings) {
 
 std::string kernel(std::string_view text, Settings& settings) {
   const std::string wrong = settings.selection.kernel.parse(std::string(text));
-  return wrong.empty() ? "" : fmt::format("'{}': no regular expression: {}", text, wrong);
+  return wrong.empty() ? "" : fmt::format("'{}': not a regular expression: {}", text, wrong);
 }
 
 constexpr Setting kSettings[] = {

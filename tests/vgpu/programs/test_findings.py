@@ -45,7 +45,7 @@ class Findings(unittest.TestCase):
                          [True, True], errors)
         self.assertEqual(len(reports), 2)
         # Warp 1 stores what warp 0 has read, and reads what it has stored, in both launches.
-        self.assertRegex(errors, r"vgpu: 2 findings, found so many times:\n"
+        self.assertRegex(errors, r"vgpu: 2 findings, and how often each was found:\n"
                          r"vgpu: +128: race, kernel .*racy.*, at .*findings\.cu:\d+\n"
                          r"vgpu: +64: uninitialized read, kernel reads_ahead.*, at .*:\d+\n$")
 
@@ -60,7 +60,7 @@ class Findings(unittest.TestCase):
             errors = self.run_program("both", output="", **keywords)
             self.assertIn("cudaErrorLaunchFailure", errors)
             self.assertEqual(len(self.reports(errors)), 1)
-            self.assertNotIn("found so many times", errors)
+            self.assertNotIn("and how often each was found", errors)
 
     def test_no_finding_where_nothing_is_checked(self):
         self.assertEqual(self.run_program("both", status=0, options=("--check", "none")), "")
@@ -69,7 +69,7 @@ class Findings(unittest.TestCase):
         rules, errors = self.rules("threads")
         self.assertEqual(rules, ["vgpu/race"])
         self.assertEqual(len(self.reports(errors)), 1)
-        self.assertRegex(errors, "vgpu: 1 finding, found so many times:\nvgpu: +2048: race")
+        self.assertRegex(errors, "vgpu: 1 finding, and how often each was found:\nvgpu: +2048: race")
 
     def test_a_hundred_are_printed_and_all_are_in_the_files(self):
         rules, errors = self.rules("many")

@@ -2,8 +2,10 @@
 """test_options.py VGPU PROGRAM: odd values of vgpu's options and a full disk at its output, each
 told in one line."""
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 VGPU, PROGRAM = sys.argv[1:3]
@@ -40,6 +42,15 @@ class Options(unittest.TestCase):
                     self.assertEqual(errors.count("\n"), 1)
                     self.assertNotIn("\x1b", errors)
 
+    def test_a_program_here_is_named_with_its_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "hello-here").touch()
+            result = vgpu("hello-here", cwd=folder)
+            self.assertEqual((result.returncode, result.stderr),
+                             (127, b"vgpu: hello-here: is not in PATH; ./hello-here is here\n"))
+            self.assertEqual(vgpu("hello-there", cwd=folder).stderr,
+                             b"vgpu: hello-there: no such program\n")
+
     def test_an_option_is_given_once(self):
         result = vgpu("--device", "h200", "--device", "h100", "/bin/true")
         self.assertEqual(result.returncode, 2)
@@ -60,7 +71,7 @@ class Options(unittest.TestCase):
         self.assertEqual(result.stderr, b"vgpu: --sarif: /bin/true: is the file of PROGRAM, too\n")
 
     def test_what_cannot_be_printed_is_no_success(self):
-        for arguments in (["--help"], ["--version"], ["--print", PROGRAM]):
+        for arguments in (["--help"], ["--version"], ["--list-instructions"], ["--print", PROGRAM]):
             with self.subTest(arguments), open("/dev/full", "w") as full:
                 result = vgpu(*arguments, stdout=full)
                 self.assertEqual(result.returncode, 126, result)

@@ -218,7 +218,7 @@ class Reports(vgpu_command.InFolder):
         self.assertEqual(self.read("b.json"), "former")
 
     def test_a_wrong_baseline_is_refused_before_the_program_runs(self):
-        for text, rule in (("{", "no JSON: parse error at line 1, column 2"),
+        for text, rule in (("{", "not JSON: parse error at line 1, column 2"),
                            ("[]", "no counters file"),
                            ('{"devices": ["h200"], "launches": [{}]}', "launch 0 has no kernel"),
                            ('{"devices": [1], "launches": []}', "no list of texts")):

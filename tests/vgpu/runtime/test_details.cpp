@@ -45,7 +45,7 @@ TEST(Details, JoinLaunchesOfOneKernelAndShowRanges) {
   const std::string text = details(file(launch("", 4000) + "," + launch("", 5000)));
   EXPECT_TRUE(has(text, ", 2 launches (values of one)\n")) << text;
   EXPECT_TRUE(has(text, " 4,000 .. 5,000  sectors\n")) << text;
-  EXPECT_FALSE(has(text, "sectors of a global load request")) << "no quotient of ranges\n" << text;
+  EXPECT_FALSE(has(text, "sectors per global load request")) << "no quotient of ranges\n" << text;
 }
 
 TEST(Details, SayWhatWasSampled) {

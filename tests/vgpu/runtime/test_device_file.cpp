@@ -138,7 +138,7 @@ TEST_F(DeviceFile, NamesTheKeyAndTheRule) {
   EXPECT_EQ(read_text("[]"), "must hold one object");
   EXPECT_EQ(with("memory_bytes", Json::array({1})),
             "memory_bytes: array: must be a number from 1048576 to 17592186044416");
-  EXPECT_EQ(read_text("{").find("no JSON: parse error at line "), 0u);
+  EXPECT_EQ(read_text("{").find("not JSON: parse error at line "), 0u);
   EXPECT_EQ(read_device("/no/such/file.json", device_),
             "cannot read /no/such/file.json: No such file or directory");
   EXPECT_EQ(read_device("/", device_), "cannot read /: Is a directory");

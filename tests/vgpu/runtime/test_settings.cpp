@@ -109,7 +109,7 @@ TEST(Settings, ChooseLaunchesAsNsightComputeDoes) {
   const char* launches[] = {"sgemm(int)", "copy()", "gemm()", "dgemm()", "gemm()"};
   const bool taken[] = {false, false, true, true, false};  // the first that matches is skipped
   for (int i = 0; i < 5; ++i) EXPECT_EQ(settings.selection.takes(launches[i]), taken[i]) << i;
-  EXPECT_NE(from({{"VGPU_KERNEL", "("}}).error.find("no regular expression"), std::string::npos);
+  EXPECT_NE(from({{"VGPU_KERNEL", "("}}).error.find("not a regular expression"), std::string::npos);
   EXPECT_EQ(from({{"VGPU_SAMPLE_BLOCKS", "0"}}).error, "VGPU_SAMPLE_BLOCKS: '0': a number from 1");
   EXPECT_EQ(from({{"VGPU_SAMPLE_BLOCKS", "12"}}).sample_blocks, 12u);
   EXPECT_EQ(from({{"VGPU_TIMEOUT", "1.5"}}).error, "VGPU_TIMEOUT: '1.5': a number from 1");

@@ -233,8 +233,8 @@ template <class Address>
   count.global_bytes += u64{bytes} * cost.addresses;
 }
 
-// Whether the race check asks the memo for the runs of words of such a scattered access. Where some
-// lanes are not active, few patterns occur again.
+// Whether the race check takes the runs of words of such a scattered access from the memo. If some
+// lanes are inactive, few patterns repeat, so that it computes them.
 [[gnu::always_inline]] inline bool has_runs(const Warp& warp, u32 mask, u32 bytes) {
   return warp.race != nullptr && mask == kAllLanes && bytes >= 4;
 }

@@ -65,7 +65,7 @@ struct DenseRows {
   constexpr u32 operator()(u32, u32 k) const { return k; }
 };
 
-// C += A B. `along(i, k)`: the row of B that element k of A's row i meets.
+// C += A B. `along(i, k)`: the row of B by which element k of A's row i is multiplied.
 template <u32 M, u32 N, u32 L, u32 K, class T, class Along>
 [[gnu::always_inline]] inline void multiply(const T (&a)[M][L], const T (&b)[K][N], T (&c)[M][N],
                                             const Along& along) {

@@ -35,7 +35,8 @@ static Metadata<kChunks> metadata_of(const Warp& warp, std::byte* window, const 
   return metadata;
 }
 
-// The row of B that kept element k of A's row i meets, for elements of 16 bits, or of 32 (kWide).
+// The row of B by which kept element k of A's row i is multiplied, for elements of 16 bits, or of
+// 32 (kWide).
 template <u32 kKept>
 struct KeptElements {
   u8 along[kSparseRows][kKept];

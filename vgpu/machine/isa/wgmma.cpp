@@ -37,7 +37,7 @@ struct Operands {
   Value rows[kRows][kMostDepth];
   [[no_unique_address]] Along<kSparse> along;
 
-  // Of columns 8 j + 2 (lane % 4) + e of B, what element k of A's row meets.
+  // The factors in columns 8 j + 2 (lane % 4) + e of B for element k of A's row.
   Value met(u32 j, u32 k, u32 e, u32 h, u32 lane) const {
     return b[j][along(k, h, lane)][e][lane % kColumns];
   }

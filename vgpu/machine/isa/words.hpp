@@ -29,8 +29,8 @@ class WordFactors {
   }
 
   u32 of_a(u32 row, u32 word) const { return a_[row][word]; }
-  // The elements of B's column that meet word `word` of A's row. A sparse word holds what is kept
-  // of two chunks, each as wide as a word of B.
+  // The elements of B's column that are multiplied by word `word` of A's row. A sparse word holds
+  // the kept elements of two chunks, each as wide as a word of B.
   u32 of_b(u32 row, u32 column, u32 word) const {
     if constexpr (kSparse) {
       u32 met = 0;
