@@ -51,8 +51,8 @@ typedef enum ladder_op LADDER_INT {
 
 /* How products are computed. All results are FP32. IEEE: every product and sum is an FP32
  * operation. AUTO: the fastest whose error bound for the given operands is no larger than IEEE's.
- * TF32: operands in tf32 (10 bits of mantissa). The others emulate FP32: operands are split in terms
- * of the named type, and the number after the X says how many products of terms are added. */
+ * TF32: operands in tf32 (10 bits of mantissa). The others emulate FP32: operands are split into
+ * terms of the named type, and the number after the X says how many products of terms are added. */
 typedef enum ladder_precision LADDER_INT {
   LADDER_PRECISION_DEFAULT = 0, /* the handle's: ladder_set_precision(), at first IEEE */
   LADDER_PRECISION_IEEE = 1,
