@@ -5,6 +5,9 @@
 // docs/library/cublas.md has the rules.
 #include "cublas_calls.hpp"
 
+#include <optional>
+#include <type_traits>
+
 namespace {
 
 using ladder::interpose::attempt;
@@ -41,7 +44,7 @@ bool ask_handle(cublasHandle_t handle, Product& product) {
   if (kind == CUBLAS_TF32_TENSOR_OP_MATH || kind == CUBLAS_TENSOR_OP_MATH)
     return forwarded(product.function, "math mode: allows less than FP32"), false;
   if (kind == CUBLAS_FP32_EMULATED_BF16X9_MATH)
-    return forwarded(product.function, "math mode: asks for cuBLAS's emulation"), false;
+    return forwarded(product.function, "math mode: cuBLAS's emulation"), false;
   product.is_pedantic |= kind == CUBLAS_PEDANTIC_MATH;
   const auto workspace = ladder::interpose::workspace_of(handle);
   product.workspace = workspace.memory;
@@ -49,29 +52,32 @@ bool ask_handle(cublasHandle_t handle, Product& product) {
   return true;
 }
 
-// Sizes and operands of every form.
+// The product of every form, computed by libladder; none if the call is to be forwarded.
 template <class T>
-bool describe(Product& product, cublasOperation_t op_a, cublasOperation_t op_b, std::int64_t m,
-              std::int64_t n, std::int64_t k, const T* alpha, std::int64_t lda, std::int64_t ldb,
-              const T* beta, std::int64_t ldc) {
+std::optional<cublasStatus_t> computed(cublasHandle_t handle, Product& product,
+                                       cublasOperation_t op_a, cublasOperation_t op_b,
+                                       std::int64_t m, std::int64_t n, std::int64_t k,
+                                       const T* alpha, const std::type_identity_t<T>* a,
+                                       std::int64_t lda, const std::type_identity_t<T>* b,
+                                       std::int64_t ldb, const T* beta, std::type_identity_t<T>* c,
+                                       std::int64_t ldc) {
   ladder_gemm_call& call = product.call;
   const auto is_known = [](cublasOperation_t op) {
     return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
   };
   if (!is_known(op_a) || !is_known(op_b))
-    return forwarded(product.function, "transa, transb: neither N, T nor C"), false;
+    return forwarded(product.function, "transa, transb: neither N, T nor C"), std::nullopt;
   call.op_a = static_cast<ladder_op>(op_a);  // the same values
   call.op_b = static_cast<ladder_op>(op_b);
   static_assert(LADDER_OP_T == int{CUBLAS_OP_T} && LADDER_OP_C == int{CUBLAS_OP_C});
-  call.m = m;
-  call.n = n;
-  call.k = k;
+  call.m = m, call.n = n, call.k = k;
   call.alpha = static_cast<const float*>(alpha);
   call.beta = static_cast<const float*>(beta);
-  call.lda = lda;
-  call.ldb = ldb;
-  call.ldc = ldc;
-  return true;
+  call.a = static_cast<const float*>(a);
+  call.b = static_cast<const float*>(b);
+  call.c = static_cast<float*>(c);
+  call.lda = lda, call.ldb = ldb, call.ldc = ldc;
+  return ask_handle(handle, product) ? attempt(handle, product) : std::nullopt;
 }
 
 void set_batch(Product& product, std::int64_t count, long long a, long long b, long long c) {
@@ -100,16 +106,16 @@ bool is_fp32(Product& product, cudaDataType a, cudaDataType b, cudaDataType c,
 #define OPERATION cublasOperation_t op_a, cublasOperation_t op_b
 #define OPS op_a, op_b
 
+#define COMPUTE(...)                                                                   \
+  if (const auto status = computed(handle, product, op_a, op_b, m, n, k, __VA_ARGS__)) \
+  return *status
+
 #define SGEMM(name, Int)                                                                         \
   cublasStatus_t name(cublasHandle_t handle, OPERATION, Int m, Int n, Int k, const float* alpha, \
                       const float* a, Int lda, const float* b, Int ldb, const float* beta,       \
                       float* c, Int ldc) {                                                       \
     Product product(#name);                                                                      \
-    if (describe(product, OPS, m, n, k, alpha, lda, ldb, beta, ldc) &&                           \
-        ask_handle(handle, product)) {                                                           \
-      product.call.a = a, product.call.b = b, product.call.c = c;                                \
-      if (const auto status = attempt(handle, product)) return *status;                          \
-    }                                                                                            \
+    COMPUTE(alpha, a, lda, b, ldb, beta, c, ldc);                                                \
     FORWARD(name, handle, OPS, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                    \
   }
 #define SGEMM_STRIDED(name, Int)                                                                 \
@@ -118,12 +124,8 @@ bool is_fp32(Product& product, cudaDataType a, cudaDataType b, cudaDataType c,
                       long long stride_b, const float* beta, float* c, Int ldc,                  \
                       long long stride_c, Int count) {                                           \
     Product product(#name);                                                                      \
-    if (describe(product, OPS, m, n, k, alpha, lda, ldb, beta, ldc) &&                           \
-        ask_handle(handle, product)) {                                                           \
-      product.call.a = a, product.call.b = b, product.call.c = c;                                \
-      set_batch(product, count, stride_a, stride_b, stride_c);                                   \
-      if (const auto status = attempt(handle, product)) return *status;                          \
-    }                                                                                            \
+    set_batch(product, count, stride_a, stride_b, stride_c);                                     \
+    COMPUTE(alpha, a, lda, b, ldb, beta, c, ldc);                                                \
     FORWARD(name, handle, OPS, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, \
             stride_c, count);                                                                    \
   }
@@ -132,12 +134,9 @@ bool is_fp32(Product& product, cudaDataType a, cudaDataType b, cudaDataType c,
                       const float* const a[], Int lda, const float* const b[], Int ldb,          \
                       const float* beta, float* const c[], Int ldc, Int count) {                 \
     Product product(#name);                                                                      \
-    if (describe(product, OPS, m, n, k, alpha, lda, ldb, beta, ldc) &&                           \
-        ask_handle(handle, product)) {                                                           \
-      product.call.a_pointers = a, product.call.b_pointers = b, product.call.c_pointers = c;     \
-      product.call.batch_count = count;                                                          \
-      if (const auto status = attempt(handle, product)) return *status;                          \
-    }                                                                                            \
+    product.call.a_pointers = a, product.call.b_pointers = b, product.call.c_pointers = c;       \
+    product.call.batch_count = count;                                                            \
+    COMPUTE(alpha, nullptr, lda, nullptr, ldb, beta, nullptr, ldc);                              \
     FORWARD(name, handle, OPS, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, count);             \
   }
 #define GEMM_EX(name, Int)                                                                      \
@@ -147,14 +146,8 @@ bool is_fp32(Product& product, cudaDataType a, cudaDataType b, cudaDataType c,
                       cudaDataType type_c, Int ldc, cublasComputeType_t compute,                \
                       cublasGemmAlgo_t algorithm) {                                             \
     Product product(#name);                                                                     \
-    if (is_fp32(product, type_a, type_b, type_c, compute) &&                                    \
-        describe(product, OPS, m, n, k, alpha, lda, ldb, beta, ldc) &&                          \
-        ask_handle(handle, product)) {                                                          \
-      product.call.a = static_cast<const float*>(a);                                            \
-      product.call.b = static_cast<const float*>(b);                                            \
-      product.call.c = static_cast<float*>(c);                                                  \
-      if (const auto status = attempt(handle, product)) return *status;                         \
-    }                                                                                           \
+    if (is_fp32(product, type_a, type_b, type_c, compute))                                      \
+      COMPUTE(alpha, a, lda, b, ldb, beta, c, ldc);                                             \
     FORWARD(name, handle, OPS, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, \
             ldc, compute, algorithm);                                                           \
   }
@@ -165,15 +158,9 @@ bool is_fp32(Product& product, cudaDataType a, cudaDataType b, cudaDataType c,
                       const void* beta, void* c, cudaDataType type_c, Int ldc, long long stride_c, \
                       Int count, cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {        \
     Product product(#name);                                                                        \
-    if (is_fp32(product, type_a, type_b, type_c, compute) &&                                       \
-        describe(product, OPS, m, n, k, alpha, lda, ldb, beta, ldc) &&                             \
-        ask_handle(handle, product)) {                                                             \
-      product.call.a = static_cast<const float*>(a);                                               \
-      product.call.b = static_cast<const float*>(b);                                               \
-      product.call.c = static_cast<float*>(c);                                                     \
-      set_batch(product, count, stride_a, stride_b, stride_c);                                     \
-      if (const auto status = attempt(handle, product)) return *status;                            \
-    }                                                                                              \
+    set_batch(product, count, stride_a, stride_b, stride_c);                                       \
+    if (is_fp32(product, type_a, type_b, type_c, compute))                                         \
+      COMPUTE(alpha, a, lda, b, ldb, beta, c, ldc);                                                \
     FORWARD(name, handle, OPS, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, \
             beta, c, type_c, ldc, stride_c, count, compute, algorithm);                            \
   }

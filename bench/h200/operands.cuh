@@ -37,11 +37,10 @@ static __device__ float uniform(std::int64_t i, std::uint32_t seed) {
   x = (x ^ (x >> 13)) * 0xC2B2AE35U;
   return static_cast<float>(static_cast<int>(x ^ (x >> 16))) * 0x1p-31F;
 }
-template <class T>
-static __global__ void fill(T* g, std::int64_t count, std::uint32_t seed) {
+static __global__ void fill(float* g, std::int64_t count, std::uint32_t seed) {
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
        i += std::int64_t{gridDim.x} * blockDim.x) {
-    g[i] = static_cast<T>(uniform(i, seed));
+    g[i] = uniform(i, seed);
   }
 }
 

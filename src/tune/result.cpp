@@ -139,8 +139,8 @@ std::vector<std::string> table(const Job& job, const Tuning& outcome) {
       fmt::format("{}, {}, {}", job.space->rung, job.device.name, to_string(job.problem)));
   if (!timed)
     lines.push_back(
-        "ranked by a model of counters and resources, not by measurement: the times are no times "
-        "of any GPU");
+        "ranked by a model of counters and resources: its times are not those of any GPU; LDS/kFMA "
+        "and wav/kFMA are shared loads and wavefronts per 1000 multiply-adds");
   const auto order = ranking(outcome);
   if (!order.empty()) {
     lines.push_back(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// r16_persistent: blocks stay and compute one tile after another.
+// r16_persistent: persistent blocks compute one tile after another.
 // NEW:     Persistent blocks in pairs, multicast, deferred stores.
 // WHY:     r15's tensor cores idle while a block starts, fills its first stages and stores its
 //          tile; neighbouring blocks copy the same columns of B.
