@@ -16,7 +16,6 @@ struct Inspection {
   std::uint64_t tls_bytes = 0;  // of thread-local variables of the program's libraries
 };
 
-// `environment` is the program's environment.
 Inspection inspect(const std::string& program, const Environment& environment);
 
 // The part that neither reads files nor runs the loader: interprets what the program has and what

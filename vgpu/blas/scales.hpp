@@ -27,7 +27,6 @@ inline std::int64_t scale_at(const Operand& operand, std::int64_t outers, std::i
   return 0;
 }
 
-// The number of scales.
 inline std::int64_t scale_count(const Operand& operand, std::int64_t outer, std::int64_t k) {
   return scale_at(operand, outer, k, std::max<std::int64_t>(outer, 1) - 1,
                   std::max<std::int64_t>(k, 1) - 1) +

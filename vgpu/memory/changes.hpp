@@ -14,7 +14,6 @@ namespace vgpu {
 // Thread-safe.
 class Changes {
  public:
-  // Of `bytes` bytes from `begin`.
   Changes(std::uint64_t begin, std::size_t bytes);
 
   // Covers the first `bytes` bytes of the memory. False if the kernel refuses.

@@ -15,7 +15,6 @@ std::byte* data_of(const MemoryPiece& piece) {
   return reinterpret_cast<std::byte*>(piece.begin);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// The marks of a piece's bytes.
 std::span<std::byte> marks_of(const MemoryPiece& piece, const Shadow* shadow) {
   if (!piece.marked) return {};
   return {reinterpret_cast<std::byte*>(shadow->written()) + (piece.begin - shadow->begin()) / 4,

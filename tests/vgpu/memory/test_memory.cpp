@@ -29,7 +29,6 @@ constexpr std::size_t kGiB = std::size_t{1} << 30;
 
 std::uint64_t address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
-// Whether all bytes of a block are 0.
 bool is_zero(const unsigned char* block, std::size_t bytes) {
   return std::count(block, block + bytes, 0) == static_cast<std::ptrdiff_t>(bytes);
 }
