@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds and runs bench_NAME (library, peak, split) and writes what it
-# prints to a file, below a line that states the machine and the versions.
+# Builds and runs bench_NAME (library, peak, split) and writes its output to a file, below a line
+# that states the machine and the versions.
 #   bench/h200/csv.sh NAME [BUILD_FOLDER] [FILE] [ARGUMENT...]
 # Default: build, results/h200/NAME.csv, no arguments.
 # PREBUILT=1: builds nothing.

@@ -65,19 +65,19 @@ constexpr Heading kHeadings[] = {
     {"sizes", "sizes", "Rate over size",
      "Dashed: libraries. Hollow: neighbours of a power of two."},
     {"time", "time", "Time over size",
-     "Both axes are logarithmic. Beside each name: to which power of N the time grows from half of "
-     "its largest cube to that cube."},
+     "Both axes are logarithmic. Beside each name: the power of N with which the time grows from "
+     "half of its largest cube to that cube."},
     {"roofline", "roofline", "Roofline",
      "Each rung twice: by the bytes that it takes from L2 and by those that must come from device "
-     "memory. Bytes are the model's; where a rung touches its roof, that is what holds it back."},
+     "memory. Bytes are the model's. A rung on a roof is limited by it."},
     {"accuracy", "accuracy", "Accuracy beside speed",
-     "Error: the Frobenius norm of C minus the FP64 result, over that of the result. Below is more "
-     "exact, to the right faster."},
+     "Error: the Frobenius norm of C minus the FP64 result, over that of the result. Lower is more "
+     "accurate, further right is faster."},
     {"occupancy", "occupancy", "Occupancy and its limits",
-     "Blocks that fit on an SM by each resource; the least of a row binds."},
+     "Blocks that fit on an SM by each resource; the smallest of a row limits."},
     {"samples", "samples", "Samples, clock and power",
-     "A tick a sample (of many, some by rank, the extremes among them), and every reading of NVML "
-     "meanwhile."},
+     "One tick per sample (of many, a selection by rank with both extremes), and every reading of "
+     "NVML during them."},
 };
 
 std::string chart_sections(const Contents& c, std::span<const std::string> pictures) {
@@ -181,7 +181,7 @@ std::string commands_of(const Document& document, const std::string& file) {
 
 std::string reproduce(const Contents& c) {
   std::string html =
-      "<section id=\"environment\">\n<h2>Environment, and how to do it again</h2>\n<div "
+      "<section id=\"environment\">\n<h2>Environment, and how to repeat it</h2>\n<div "
       "class=\"side\">\n";
   std::string commands, files;
   for (std::size_t i = 0; i < c.documents.size(); ++i) {
@@ -192,8 +192,7 @@ std::string reproduce(const Contents& c) {
   }
   commands += "build/bin/ladder report" + files + " --html report.html\n";
   return html + fmt::format("</div>\n<pre>{}</pre>\n", escape(commands)) +
-         "<p>How it was measured, and why so: docs/measurement.md. What stands behind the "
-         "analysis: docs/analysis.md.</p>\n"
+         "<p>How it was measured: docs/measurement.md. How it is analysed: docs/analysis.md.</p>\n"
          "</section>\n";
 }
 

@@ -75,7 +75,7 @@ std::string pace(const Explanation& e) {
                         100 * (at_clock / e.measured->tflops - 1));
   }
   html += fmt::format(
-      ". {}</p>\n<table class=\"pipes\"><caption>Busy if nothing else waited</caption><tbody>\n",
+      ". {}</p>\n<table class=\"pipes\"><caption>Busy time of each pipe</caption><tbody>\n",
       escape(sentence(p.why)));
   for (const analyse::Pipe& pipe : p.pipes) {
     const double share = std::min(100.0, 100 * pipe.ms / p.ms);
@@ -151,7 +151,7 @@ std::string rungs_section(const Contents& c) {
   std::string html =
       "<section id=\"rungs\">\n<h2>Rung by rung</h2>\n<p>From the kernel's machine code, and from "
       "a warp in the middle of a small problem that the virtual GPU traced. Colours and numbers "
-      "are lanes; x4: so many lanes read the same word; grey: fetched, not used.</p>\n<div "
+      "are lanes; x4: four lanes read the same word; grey: fetched, not used.</p>\n<div "
       "id=\"pick-rung\" class=\"controls\"></div>\n";
   std::string sections;
   for (const Explanation& e : c.explained) sections += section(e);
