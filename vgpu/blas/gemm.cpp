@@ -107,70 +107,66 @@ cublasStatus_t grouped(const Groups& all, const cublasOperation_t op_a[],
 
 using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
+#define VGPU_SIZES(INT) \
+  cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k
+
 // The forms for one type, with sizes of type INT.
-#define VGPU_GEMM(NAME, V2, INT, SUFFIX, T, TYPE)                                                 \
-  cublasStatus_t cublas##NAME##V2##SUFFIX(                                                        \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
-      const T* alpha, const T* a, INT lda, const T* b, INT ldb, const T* beta, T* c, INT ldc) {   \
-    return gemm(handle, {"cublas" #NAME, op_a, op_b, m, n, k, 1}, alpha, single(a, lda, TYPE),    \
-                single(b, ldb, TYPE), beta, single(c, ldc, TYPE), compute_of(TYPE));              \
+#define VGPU_GEMM(NAME, V2, INT, SUFFIX, T, TYPE)                                               \
+  cublasStatus_t cublas##NAME##V2##SUFFIX(VGPU_SIZES(INT), const T* alpha, const T* a, INT lda, \
+                                          const T* b, INT ldb, const T* beta, T* c, INT ldc) {  \
+    return gemm(handle, {"cublas" #NAME, op_a, op_b, m, n, k, 1}, alpha, single(a, lda, TYPE),  \
+                single(b, ldb, TYPE), beta, single(c, ldc, TYPE), compute_of(TYPE));            \
   }
 #define VGPU_GEMM_BATCHES(NAME, INT, SUFFIX, T, TYPE)                                             \
   cublasStatus_t cublas##NAME##StridedBatched##SUFFIX(                                            \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
-      const T* alpha, const T* a, INT lda, long long stride_a, const T* b, INT ldb,               \
-      long long stride_b, const T* beta, T* c, INT ldc, long long stride_c, INT batch) {          \
+      VGPU_SIZES(INT), const T* alpha, const T* a, INT lda, long long stride_a, const T* b,       \
+      INT ldb, long long stride_b, const T* beta, T* c, INT ldc, long long stride_c, INT batch) { \
     return gemm(handle, {"cublas" #NAME "StridedBatched", op_a, op_b, m, n, k, batch}, alpha,     \
                 strided(a, lda, stride_a, TYPE), strided(b, ldb, stride_b, TYPE), beta,           \
                 strided(c, ldc, stride_c, TYPE), compute_of(TYPE));                               \
   }                                                                                               \
   cublasStatus_t cublas##NAME##Batched##SUFFIX(                                                   \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
-      const T* alpha, const T* const a[], INT lda, const T* const b[], INT ldb, const T* beta,    \
-      T* const c[], INT ldc, INT batch) {                                                         \
+      VGPU_SIZES(INT), const T* alpha, const T* const a[], INT lda, const T* const b[], INT ldb,  \
+      const T* beta, T* const c[], INT ldc, INT batch) {                                          \
     return gemm(handle, {"cublas" #NAME "Batched", op_a, op_b, m, n, k, batch}, alpha,            \
                 array(a, lda, TYPE), array(b, ldb, TYPE), beta, array(c, ldc, TYPE),              \
                 compute_of(TYPE));                                                                \
   }
 
 // The forms that name their types.
-#define VGPU_GEMM_EX(INT, SUFFIX)                                                                 \
-  cublasStatus_t cublasGemmEx##SUFFIX(                                                            \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
-      const void* alpha, const void* a, cudaDataType type_a, INT lda, const void* b,              \
-      cudaDataType type_b, INT ldb, const void* beta, void* c, cudaDataType type_c, INT ldc,      \
-      cublasComputeType_t compute, cublasGemmAlgo_t) {                                            \
-    return gemm(handle, {"cublasGemmEx", op_a, op_b, m, n, k, 1}, alpha, single(a, lda, type_a),  \
-                single(b, ldb, type_b), beta, single(c, ldc, type_c), compute);                   \
-  }                                                                                               \
-  cublasStatus_t cublasGemmStridedBatchedEx##SUFFIX(                                              \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
-      const void* alpha, const void* a, cudaDataType type_a, INT lda, long long stride_a,         \
-      const void* b, cudaDataType type_b, INT ldb, long long stride_b, const void* beta, void* c, \
-      cudaDataType type_c, INT ldc, long long stride_c, INT batch, cublasComputeType_t compute,   \
-      cublasGemmAlgo_t) {                                                                         \
-    return gemm(handle, {"cublasGemmStridedBatchedEx", op_a, op_b, m, n, k, batch}, alpha,        \
-                strided(a, lda, stride_a, type_a), strided(b, ldb, stride_b, type_b), beta,       \
-                strided(c, ldc, stride_c, type_c), compute);                                      \
-  }                                                                                               \
-  cublasStatus_t cublasGemmBatchedEx##SUFFIX(                                                     \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
-      const void* alpha, const void* const a[], cudaDataType type_a, INT lda,                     \
-      const void* const b[], cudaDataType type_b, INT ldb, const void* beta, void* const c[],     \
-      cudaDataType type_c, INT ldc, INT batch, cublasComputeType_t compute, cublasGemmAlgo_t) {   \
-    return gemm(handle, {"cublasGemmBatchedEx", op_a, op_b, m, n, k, batch}, alpha,               \
-                array(a, lda, type_a), array(b, ldb, type_b), beta, array(c, ldc, type_c),        \
-                compute);                                                                         \
+#define VGPU_GEMM_EX(INT, SUFFIX)                                                                  \
+  cublasStatus_t cublasGemmEx##SUFFIX(                                                             \
+      VGPU_SIZES(INT), const void* alpha, const void* a, cudaDataType type_a, INT lda,             \
+      const void* b, cudaDataType type_b, INT ldb, const void* beta, void* c, cudaDataType type_c, \
+      INT ldc, cublasComputeType_t compute, cublasGemmAlgo_t) {                                    \
+    return gemm(handle, {"cublasGemmEx", op_a, op_b, m, n, k, 1}, alpha, single(a, lda, type_a),   \
+                single(b, ldb, type_b), beta, single(c, ldc, type_c), compute);                    \
+  }                                                                                                \
+  cublasStatus_t cublasGemmStridedBatchedEx##SUFFIX(                                               \
+      VGPU_SIZES(INT), const void* alpha, const void* a, cudaDataType type_a, INT lda,             \
+      long long stride_a, const void* b, cudaDataType type_b, INT ldb, long long stride_b,         \
+      const void* beta, void* c, cudaDataType type_c, INT ldc, long long stride_c, INT batch,      \
+      cublasComputeType_t compute, cublasGemmAlgo_t) {                                             \
+    return gemm(handle, {"cublasGemmStridedBatchedEx", op_a, op_b, m, n, k, batch}, alpha,         \
+                strided(a, lda, stride_a, type_a), strided(b, ldb, stride_b, type_b), beta,        \
+                strided(c, ldc, stride_c, type_c), compute);                                       \
+  }                                                                                                \
+  cublasStatus_t cublasGemmBatchedEx##SUFFIX(                                                      \
+      VGPU_SIZES(INT), const void* alpha, const void* const a[], cudaDataType type_a, INT lda,     \
+      const void* const b[], cudaDataType type_b, INT ldb, const void* beta, void* const c[],      \
+      cudaDataType type_c, INT ldc, INT batch, cublasComputeType_t compute, cublasGemmAlgo_t) {    \
+    return gemm(handle, {"cublasGemmBatchedEx", op_a, op_b, m, n, k, batch}, alpha,                \
+                array(a, lda, type_a), array(b, ldb, type_b), beta, array(c, ldc, type_c),         \
+                compute);                                                                          \
   }
 
 // Products of operands whose types the caller names, with factors of the type T.
-#define VGPU_GEMM_FACTORS(NAME, INT, SUFFIX, T)                                                   \
-  cublasStatus_t cublas##NAME##SUFFIX(                                                            \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, INT m, INT n, INT k, \
-      const T* alpha, const void* a, cudaDataType type_a, INT lda, const void* b,                 \
-      cudaDataType type_b, INT ldb, const T* beta, void* c, cudaDataType type_c, INT ldc) {       \
-    return gemm(handle, {"cublas" #NAME, op_a, op_b, m, n, k, 1}, alpha, single(a, lda, type_a),  \
-                single(b, ldb, type_b), beta, single(c, ldc, type_c), CUBLAS_COMPUTE_32F);        \
+#define VGPU_GEMM_FACTORS(NAME, INT, SUFFIX, T)                                                    \
+  cublasStatus_t cublas##NAME##SUFFIX(                                                             \
+      VGPU_SIZES(INT), const T* alpha, const void* a, cudaDataType type_a, INT lda, const void* b, \
+      cudaDataType type_b, INT ldb, const T* beta, void* c, cudaDataType type_c, INT ldc) {        \
+    return gemm(handle, {"cublas" #NAME, op_a, op_b, m, n, k, 1}, alpha, single(a, lda, type_a),   \
+                single(b, ldb, type_b), beta, single(c, ldc, type_c), CUBLAS_COMPUTE_32F);         \
   }
 
 // Groups of products; the arrays of sizes and factors are the host's.
