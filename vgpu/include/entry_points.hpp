@@ -20,7 +20,7 @@ struct Signature<Returned(Arguments...)> {
 }  // namespace vgpu
 
 #define VGPU_RESULT(name) vgpu::Signature<decltype(name)>::Result
-#define VGPU_PARAMETER(name, i) vgpu::Signature<decltype(name)>::Argument<i> a##i
+#define VGPU_PARAMETER(name, i) [[maybe_unused]] vgpu::Signature<decltype(name)>::Argument<i> a##i
 #define VGPU_PARAMETERS_0(name)
 #define VGPU_PARAMETERS_1(name) VGPU_PARAMETER(name, 0)
 #define VGPU_PARAMETERS_2(name) VGPU_PARAMETERS_1(name), VGPU_PARAMETER(name, 1)
@@ -33,6 +33,7 @@ struct Signature<Returned(Arguments...)> {
 #define VGPU_PARAMETERS_9(name) VGPU_PARAMETERS_8(name), VGPU_PARAMETER(name, 8)
 #define VGPU_PARAMETERS_10(name) VGPU_PARAMETERS_9(name), VGPU_PARAMETER(name, 9)
 #define VGPU_PARAMETERS_11(name) VGPU_PARAMETERS_10(name), VGPU_PARAMETER(name, 10)
+#define VGPU_PARAMETERS_12(name) VGPU_PARAMETERS_11(name), VGPU_PARAMETER(name, 11)
 #define VGPU_ARGUMENTS_1 a0
 #define VGPU_ARGUMENTS_2 VGPU_ARGUMENTS_1, a1
 #define VGPU_ARGUMENTS_3 VGPU_ARGUMENTS_2, a2

@@ -14,8 +14,9 @@ namespace vgpu {
 
 // CUDA's libraries that the virtual GPU has under the same names, in its folder.
 inline constexpr std::array kStandIns = {"libcudart.so.13", "libcudart.so.12",   "libcuda.so.1",
-                                         "libcublas.so.13", "libcublasLt.so.13", "libcurand.so.10"};
-// The library that all of them are faces of, but for cuBLAS and cuRAND.
+                                         "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12",
+                                         "libcurand.so.10"};
+// The library that all of them are faces of, but for cuBLAS, cuFFT and cuRAND.
 inline constexpr const char* kCore = "libvgpu.so";
 
 struct RuntimeName {

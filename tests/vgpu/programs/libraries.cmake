@@ -1,4 +1,4 @@
-# Programs that use the libraries: cuBLAS, cuBLASLt and cuRAND.
+# Programs that use the libraries: cuBLAS, cuBLASLt, cuFFT and cuRAND.
 if(TARGET vgpu_cublas)
   foreach(name cublas sgemm_ladder blas_products blas_structured blas_batches blas_forms
     blas_repeats blas_vectors)
@@ -41,6 +41,14 @@ if(TARGET vgpu_cublas)
     vgpu_python(exports.${name} check_exports.py ${CMAKE_NM} lib${library}.so.13 -
       ${PROJECT_BINARY_DIR}/vgpu/names/${library}_names.inc -- $<TARGET_FILE:vgpu_${name}>)
   endforeach()
+endif()
+
+if(TARGET vgpu_cufft)
+  vgpu_program(fft fft.cu LIBRARIES CUDA::cufft)
+  vgpu_test(fft --check=all --stdout "^right\n$"
+    --stderr "^vgpu: cufftExecC2C: an operand is not wholly in device memory\n$" -- fft)
+  vgpu_python(exports.cufft check_exports.py ${CMAKE_NM} libcufft.so.12 -
+    ${PROJECT_BINARY_DIR}/vgpu/names/cufft_names.inc -- $<TARGET_FILE:vgpu_cufft>)
 endif()
 
 if(TARGET vgpu_curand)
