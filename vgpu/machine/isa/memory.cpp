@@ -295,6 +295,17 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     access_global<kBytes, kVector, kStore, true>(warp, window, insn, mask, addresses);
     return;
   }
+  alignas(64) u32 offsets[kLanes];
+  u64 farthest = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u64 distance = addresses[i] - warp.shared_window;
+    offsets[i] = static_cast<u32>(distance);
+    farthest = std::max(farthest, (mask >> i & 1) != 0 ? distance : 0);
+  }
+  if (farthest < kWindowBytes - kMostLocalBytes) {
+    access_shared<kBytes, kVector, kStore>(warp, window, insn, mask, offsets);
+    return;
+  }
   u32 lanes_of[6] = {};
   for (const u32 i : SetBits(mask))
     lanes_of[static_cast<int>(space_of(addresses[i], warp.shared_window))] |= 1u << i;
@@ -302,7 +313,6 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (const u32 m = lanes(AddressSpace::kGlobal); m != 0) {
     access_global<kBytes, kVector, kStore, true>(warp, window, insn, m, addresses);
   }
-  alignas(64) u32 offsets[kLanes];
   alignas(64) u64 long_offsets[kLanes];
   for (u32 i = 0; i < kLanes; ++i) {
     long_offsets[i] = (addresses[i] - warp.shared_window) % kWindowBytes;
