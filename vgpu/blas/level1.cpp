@@ -83,9 +83,10 @@ template <class W>
 cublasStatus_t dot(const char* name, cublasHandle_t handle, const Vector<W>& x, const Vector<W>& y,
                    bool conjugated, void* result, cudaDataType type = kTypeOf<W>) {
   const auto find = [=] {
-    W total{};
-    for (std::int64_t i = 0; i < x.n; ++i) total += (conjugated ? conjugate(x[i]) : x[i]) * y[i];
-    return total;
+    Wide<W> total{};
+    for (std::int64_t i = 0; i < x.n; ++i)
+      total += Wide<W>(conjugated ? conjugate(x[i]) : x[i]) * Wide<W>(y[i]);
+    return static_cast<W>(total);
   };
   return reduce_to(name, handle, result, type, find, x, y);
 }
@@ -103,7 +104,8 @@ Real<W> magnitude(W value) {
 template <class W>
 Real<W> norm(const Vector<W>& x) {
   using R = Real<W>;
-  R largest = 0, sum = 1;
+  R largest = 0;
+  double sum = 1;
   const auto add = [&](R value) {
     const R part = std::abs(value);
     if (part == 0) return;
@@ -125,14 +127,14 @@ Real<W> norm(const Vector<W>& x) {
       add(x[i]);
     }
   }
-  return largest * std::sqrt(sum);
+  return static_cast<R>(largest * std::sqrt(sum));
 }
 
 template <class W>
 Real<W> sum(const Vector<W>& x) {
-  Real<W> total = 0;
+  double total = 0;
   for (std::int64_t i = 0; i < x.n; ++i) total += magnitude(x[i]);
-  return total;
+  return static_cast<Real<W>>(total);
 }
 
 // `find` takes the vector. A vector without elements or with a step that is not positive gives 0.

@@ -20,10 +20,10 @@ cublasStatus_t times_vector(const char* name, cublasHandle_t handle, bool valid,
                  std::tie(a, x, y), [=] {
                    const W factor = alpha.value<W>(), kept = beta.value<W>();
                    for (std::int64_t i = 0; i < y.n; ++i) {
-                     W sum{};
+                     Wide<W> sum{};
                      for (std::int64_t j = 0; j < x.n && factor != W{0}; ++j)
-                       sum += at(i, j) * x[j];
-                     y.set(i, factor * sum + (kept == W{0} ? W{0} : kept * y[i]));
+                       sum += Wide<W>(at(i, j)) * Wide<W>(x[j]);
+                     y.set(i, factor * static_cast<W>(sum) + (kept == W{0} ? W{0} : kept * y[i]));
                    }
                    y.mark();
                  });

@@ -36,6 +36,10 @@ template <class W>
 constexpr bool kIsComplex = !std::is_arithmetic_v<W>;
 template <class W>
 using Real = decltype(std::abs(W{}));  // float or double
+// To add in. cuBLAS adds the parts of a vector in parallel: its sums of a million elements are more
+// exact than those of one element after the other in single precision.
+template <class W>
+using Wide = std::conditional_t<kIsComplex<W>, std::complex<double>, double>;
 
 // 0 for a type that this library does not know.
 constexpr std::size_t bytes_of(cudaDataType type) {

@@ -305,6 +305,29 @@ void check_capture() {
   ok(cublasSetStream(handle, nullptr));
 }
 
+// Sums of a million elements are no less exact than those that a GPU adds in parallel.
+void check_long_sums() {
+  constexpr int kCount = 1 << 20;
+  const double number = 0.1f;
+  Vector x(kCount, 1);
+  for (int i = 0; i < kCount; ++i) x[i] = 0.1f;
+  x.upload();
+  const float one = 1, none = 0;
+  float* const product = allocate<float>(1);
+  float found = 0;
+  ok(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST));
+  ok(cublasSdot(handle, kCount, x.device, 1, x.device, 1, &found));
+  near(found, kCount * number * number, found, "cublasSdot of many");
+  ok(cublasSasum(handle, kCount, x.device, 1, &found));
+  near(found, kCount * number, found, "cublasSasum of many");
+  ok(cublasSnrm2(handle, kCount, x.device, 1, &found));
+  near(found, std::sqrt(kCount) * number, found, "cublasSnrm2 of many");
+  ok(cublasSgemv(handle, CUBLAS_OP_T, kCount, 1, &one, x.device, kCount, x.device, 1, &none,
+                 product, 1));
+  found = download(product, 1)[0];
+  near(found, kCount * number * number, found, "cublasSgemv of many");
+}
+
 }  // namespace
 
 int main() {
@@ -319,5 +342,6 @@ int main() {
   check_capture();
   check_typed();
   check_odd_values();
+  check_long_sums();
   ok(cublasDestroy(handle));
 }
