@@ -141,7 +141,9 @@ void BlockWatch::touch_word(const observer::Warp& warp, const ir::Insn& insn, u3
       next = Shadow::kReadBySeveral | marks.first;
     }
     if (next == old) return;
-    const u32 first = stored != nullptr ? Shadow::kStoring | mine : next;
+    // The instruction itself stores elements of two words, both at once.
+    const bool stores = stored != nullptr && insn.bytes * insn.vector < 8;
+    const u32 first = stores ? Shadow::kStoring | mine : next;
     if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
       continue;
     if (first != next) {

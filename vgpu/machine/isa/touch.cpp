@@ -134,11 +134,11 @@ struct Stored {
   }
 };
 
-// Marks one word or two neighbouring ones, and stores their first values. Other host threads may
-// mark them, too. False if an access to one of them may conflict with another warp's.
+// Marks one word or two neighbouring ones, and stores their first values (if `stores`). Other host
+// threads may mark them, too. False if an access to one of them may conflict with another warp's.
 template <bool kWrite, class Entry>
 [[gnu::always_inline]] inline bool mark(const Known& known, u32* touched, u64 address,
-                                        const u32* stored) {
+                                        const u32* stored, bool stores = true) {
   constexpr u32 kWords = sizeof(Entry) / 4;
   constexpr Entry kEach = ~Entry{0} / ~u32{0};
   Entry* const entry = reinterpret_cast<Entry*>(touched);
@@ -156,10 +156,11 @@ template <bool kWrite, class Entry>
       next |= Entry{changed} << 32 * i;
     }
     if (next == old) return true;
-    const Entry first = stored == nullptr ? next : kEach * known.of.storing;
+    const bool locks = stored != nullptr && stores;
+    const Entry first = locks ? kEach * known.of.storing : next;
     if (!__atomic_compare_exchange_n(entry, &old, first, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
       continue;
-    if (stored == nullptr) return true;
+    if (!locks) return true;
     store_words(address, stored, kWords);
     __atomic_store_n(entry, next, __ATOMIC_RELEASE);
     return true;
@@ -258,12 +259,19 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     const u64 at = addresses[i] - marks.begin;
     if (at >= marks.bytes) continue;
+    // Elements of two words are stored at once: here, or, if they conflict, by the instruction.
+    const bool pairs = bytes >= 8;
     for (u32 word = 0; word < bytes / 4; ++word) {
       const u64 address = addresses[i] + word * 4;
       const u32* const value = stored.of(i, word);
       const u64 row = (at / 4 + word) / Shadow::kRowWords;
       if (mark_row<kWrite>(known, marks, row, false, nullptr)) continue;
-      if (!mark<kWrite, u32>(known, marks.touched + at / 4 + word, address, value))
+      u32* const touched = marks.touched + at / 4 + word;
+      if (pairs && word % 2 == 0 && mark<kWrite, u64>(known, touched, address, value)) {
+        ++word;
+        continue;
+      }
+      if (!mark<kWrite, u32>(known, touched, address, value, !pairs))
         warp.watch->touch_word(warp, insn, i, address, kWrite, known.of.mine, value);
     }
   }

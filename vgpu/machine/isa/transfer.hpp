@@ -15,6 +15,28 @@ using Word = std::conditional_t<
   return insn.vector == 1 ? insn.d : warp.lists[insn.list + element];
 }
 
+// Moves two neighbouring words per lane between registers and memory. Other host threads see both or
+// neither, as on hardware.
+template <u32 kVector, bool kStore, class Address>
+[[gnu::always_inline]] inline void move_pairs(u32* low, u32* high, u32 mask, u64 memory,
+                                              const Address* addresses, Pattern pattern) {
+  const auto move = [&](u32 i, u64* at) VGPU_INLINE {
+    if constexpr (kStore) {
+      *at = low[i] | u64{high[i]} << 32;
+    } else {
+      const u64 value = *at;
+      low[i] = static_cast<u32>(value);
+      high[i] = static_cast<u32>(value >> 32);
+    }
+  };
+  if (pattern == Pattern::kContiguous) {
+    u64* const first = reinterpret_cast<u64*>(memory + addresses[0]);
+    for (u32 i = 0; i < kLanes; ++i) move(i, first + i * (kVector / 2));
+  } else {
+    for (const u32 i : SetBits(mask)) move(i, reinterpret_cast<u64*>(memory + addresses[i]));
+  }
+}
+
 // Moves kVector elements of kBytes between memory at base + addresses and registers as wide as the
 // elements.
 template <u32 kBytes, u32 kVector, bool kStore, class Address>
@@ -37,6 +59,15 @@ template <u32 kBytes, u32 kVector, bool kStore, class Address>
   }
   for (u32 e = 0; e < kVector; ++e) {
     const u32 offset = kVector == 1 ? insn.d : warp.lists[insn.list + e];
+    if constexpr (kBytes == 4 && kVector > 1) {
+      const u32 next = e % 2 == 0 ? warp.lists[insn.list + e + 1] : kNone;
+      if (offset != kNone && next != kNone && (kStore || pattern != Pattern::kUniform)) {
+        move_pairs<kVector, kStore>(slot<u32>(window, offset), slot<u32>(window, next), mask,
+                                    base + e * kBytes, addresses, pattern);
+        ++e;
+        continue;
+      }
+    }
     if (offset == kNone) continue;
     T* const reg = slot<T>(window, offset);
     const u64 memory = base + e * kBytes;
