@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFT: every type in one to three dimensions, in place and not, with layouts of their own, against
-// sums in double precision; the order of a stream; a captured transform; wrong calls.
+// cuFFT: every type in one to three dimensions, in place and not, with layouts of their own,
+// against sums in double precision; the order of a stream; a captured transform; wrong calls.
 #include <cufft.h>
 #include <cufftXt.h>
 #include <dlfcn.h>

@@ -15,8 +15,8 @@ using Word = std::conditional_t<
   return insn.vector == 1 ? insn.d : warp.lists[insn.list + element];
 }
 
-// Moves two neighbouring words per lane between registers and memory. Other host threads see both or
-// neither, as on hardware.
+// Moves two neighbouring words per lane between registers and memory. Other host threads see both
+// or neither, as on hardware.
 template <u32 kVector, bool kStore, class Address>
 [[gnu::always_inline]] inline void move_pairs(u32* low, u32* high, u32 mask, u64 memory,
                                               const Address* addresses, Pattern pattern) {
