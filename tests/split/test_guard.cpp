@@ -3,6 +3,7 @@
 // the virtual one.
 #include <ladder/guard.hpp>
 
+#include "gemm/plan/choice.hpp"
 #include "guarded_products.hpp"
 #include "support/streams.hpp"
 
@@ -28,6 +29,14 @@ TEST(Guard, TakesTwoTermsWhereThatIsProved) {
     sparse.at_b(4, 4) = 0x1p-40F;
     EXPECT_EQ(chosen_on(sparse), Precision::kFp16x3);
   }
+}
+
+TEST(Guard, TakesTwoTermsFromTheLeastKOn) {
+  std::int64_t k = 1;
+  while (!guard_holds(static_cast<double>(k))) ++k;
+  Matrices x = uniform(make_problem(96, 80, k));
+  x.at_a(3, 5) = x.at_b(7, 9) = 0x1p-30F;
+  EXPECT_EQ(chosen_on(x), Precision::kFp16x3) << k;
 }
 
 // Elements that are small in A are large in B.

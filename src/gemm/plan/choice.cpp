@@ -226,17 +226,25 @@ double guard_budget(double k) {
   return ieee_error(k) - (1 + 0x1p-23) * split_error(Precision::kFp16x3, k).products - 0x1p-23;
 }
 
+// The share of a chain's k at which both elements must reach 2^-level of the largest for the bound
+// to hold, if both operands have tiny elements (gemm/split/choice.cuh).
+static double share_needed(double k, int level) {
+  const double lost = 1.01 * 2 * 0x1p-10, least = guard_budget(k) * std::ldexp(1.0, 28 - 2 * level);
+  return least > 0 ? lost / least : HUGE_VAL;
+}
+
 bool guard_holds(double k) {
-  return guard_budget(k) > 0 && split_error(Precision::kBf16x6, k).products <= ieee_error(k);
+  constexpr double kMostShare = 0.5;
+  return share_needed(k, 6) <= kMostShare &&
+         split_error(Precision::kBf16x6, k).products <= ieee_error(k);
 }
 
 std::optional<SlabRule> slab_rule(double k) {
   constexpr int kMostLeft = 16;
   for (const int level : {8, 6}) {
-    const double lost = 1.01 * 2 * kSlab * 0x1p-10,
-                 least = guard_budget(k) * std::ldexp(1.0, 28 - 2 * level);
-    const int left = std::max(1, static_cast<int>(std::ceil(lost / least)));
-    if (left <= kMostLeft) return SlabRule{level, static_cast<unsigned>(kSlab - left)};
+    const double left = std::max(1.0, std::ceil(kSlab * share_needed(k, level)));
+    if (left <= kMostLeft)
+      return SlabRule{level, static_cast<unsigned>(kSlab - static_cast<int>(left))};
   }
   return std::nullopt;
 }

@@ -63,7 +63,8 @@ bool takes_outer_product(const Problem& p);
 // The error that tiny elements may add to fp16x3, including the compensation's factor, so that it
 // stays below SGEMM's.
 double guard_budget(double k);
-// Whether the error bound of a split product with this k is below SGEMM's.
+// Whether the error bound of a split product with this k is below SGEMM's by so much that it can be
+// proved for operands with tiny elements.
 bool guard_holds(double k);
 
 // The number of elements (`allowed`, of 64) that may be more than `level` binades below their scale
