@@ -190,7 +190,9 @@ Transfer transfer_of(const Lane& lane) {
 }
 
 // Checks bounds, updates marks and counters for the transfer's accesses to global memory. Returns
-// the bytes that a load brings to one block: whole sectors, of a tensor map the whole box.
+// the bytes that a load brings to one block: whole sectors, of a tensor map the whole box, and a
+// sector more for each row that begins, or ends at the tensor's edge, within a sector (an H200's
+// bytes of r16 and r20; a multicast reads more, by a rule that was not found).
 u64 check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, BulkAccess access) {
   constexpr u64 kSector = 32;
   const bool writes = access != BulkAccess::kRead;
@@ -212,7 +214,10 @@ u64 check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, Bu
   for_each_line(transfer.map, transfer.to.place, writes, [&](const BoxLine& line) {
     if (line.inside == 0) return;
     touch(line.global, line.inside);
-    if ((line.global - line.skipped) % kSector != 0) more += kSector;
+    const bool begins_inside = (line.global - line.skipped) % kSector != 0,
+               is_cut_inside = line.skipped + line.inside < line.bytes &&
+                               (line.global + line.inside) % kSector != 0;
+    if (begins_inside || is_cut_inside) more += kSector;
   });
   count.uneven_boxes += more != 0 && !writes ? 1 : 0;
   return transfer.bytes() + more;

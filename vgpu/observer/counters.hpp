@@ -37,7 +37,8 @@ struct SiteCount {
   // destination blocks of loads, and loads with several destination blocks.
   std::uint64_t bulk_bytes = 0, bulk_deliveries = 0, bulk_multicasts = 0;
   // Bytes that bulk loads bring to all blocks, whole sectors; of those for several blocks; and
-  // loads of which a row begins within a sector, or stores without a tensor map that do.
+  // loads of which a row begins, or ends at the tensor's edge, within a sector, or stores without a
+  // tensor map that begin so.
   std::uint64_t bulk_reads = 0, bulk_multicast_reads = 0, uneven_boxes = 0;
   // Shared memory accessed by addresses of the cluster: executions; lanes whose address belongs to
   // another block, and their bytes; executions whose traffic was not measured (other widths, lanes

@@ -58,11 +58,13 @@ class Bulk : public EngineTest {
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::uint32_t>(1 + i);
     return values;
   }
-  std::vector<std::uint32_t> load_box(const TensorMap& map, Coordinates at) {
+  std::vector<std::uint32_t> load_box(const TensorMap& map, Coordinates at,
+                                      vgpu::LaunchReport* report = nullptr) {
     const std::uint32_t bytes = map.box_bytes();
     auto* const out = array<std::uint32_t>(bytes / 4);
-    launch("load_box", {1}, {64}, out, encoded(map), static_cast<int>(map.rank), at,
-           static_cast<int>(bytes));
+    const auto launched = launch("load_box", {1}, {64}, out, encoded(map),
+                                 static_cast<int>(map.rank), at, static_cast<int>(bytes));
+    if (report != nullptr) *report = launched;
     return {out, out + bytes / 4};
   }
 };

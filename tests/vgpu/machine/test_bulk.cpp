@@ -59,6 +59,25 @@ TEST_F(Bulk, OutsideTheTensor) {
   EXPECT_EQ(got[4], in[0]);
 }
 
+TEST_F(Bulk, BytesOfRowsThatBeginOrAreCutWithinASector) {
+  const std::string bytes = "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum";
+  const struct {
+    std::uint32_t cols;  // of the tensor; the box has 8 rows of 16 columns
+    int x;
+    std::uint64_t more_sectors;
+  } cases[] = {{64, 16, 0}, {40, 32, 0},  // cut at a sector's end
+               {72, 16, 0}, {44, 16, 4},  // rows begin at 0 and at 16 bytes
+               {72, 60, 8}, {76, 72, 8}};
+  for (const auto& c : cases) {
+    vgpu::LaunchReport report;
+    load_box(matrix(array(numbers(8 * c.cols)), 8, c.cols, 8, 16), {{c.x, 0}}, &report);
+    const std::uint64_t expected = 8 * 64 + 32 * c.more_sectors;
+    const auto& where = c.more_sectors == 0 ? report.exact : report.estimates;
+    ASSERT_TRUE(where.contains(bytes)) << c.cols << ", " << c.x;
+    EXPECT_EQ(where.at(bytes), expected) << c.cols << ", " << c.x;
+  }
+}
+
 TEST_F(Bulk, OneToFiveDimensions) {
   const std::uint64_t sizes[] = {8, 6, 5, 4, 3};
   const auto in = numbers(8 * 6 * 5 * 4 * 3);
