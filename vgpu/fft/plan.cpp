@@ -209,7 +209,7 @@ cufftResult submit(cudaStream_t stream, Work work) {
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) return CUFFT_EXEC_FAILED;
   // A graph may be launched as long as the program runs.
   const bool once = status == cudaStreamCaptureStatusNone;
-  auto mine = std::make_unique<Work>([once, work = std::move(work)] {
+  auto mine = std::make_unique<Work>([work = std::move(work)] {
     try {
       work();
     } catch (const std::bad_alloc&) {
