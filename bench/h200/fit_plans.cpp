@@ -5,6 +5,7 @@
 // --large: fits the costs of large tiles first; else they stay as they are, but for store_ragged.
 // --only: fits the costs whose table and name match, as "thin latency", "rate of tile 0".
 // --test: rows that are reported and not fitted.
+// A file that is named several times counts as often.
 // Prints the fitted values for costs.inc, large_tiles.inc and part_tiles.inc, and before and after
 // them how well the plans of least predicted time do.
 #include <algorithm>
@@ -92,12 +93,12 @@ struct Measured {
 
 // The plans that a precision chooses among: ieee has no guarded product.
 constexpr bool kWithGuarded[] = {false, true};
-bool has(bool guarded, const Row& row) { return guarded || row.kind != Kind::kGuarded; }
+bool is_offered(bool guarded, const Row& row) { return guarded || row.kind != Kind::kGuarded; }
 
 double best_of(const Measured& of, bool guarded) {
   double best = HUGE_VAL;
   for (const Row& row : of.rows)
-    if (has(guarded, row)) best = std::min(best, row.us);
+    if (is_offered(guarded, row)) best = std::min(best, row.us);
   return best;
 }
 
@@ -256,11 +257,11 @@ double loss_of_choice(const std::vector<Measured>& all) {
     for (const bool guarded : kWithGuarded) {
       double least = HUGE_VAL, lost = 0, weights = 0;
       for (std::size_t i = 0; i < cycles.size(); ++i)
-        if (has(guarded, of.rows[i])) least = std::min(least, cycles[i]);
+        if (is_offered(guarded, of.rows[i])) least = std::min(least, cycles[i]);
       const double best = best_of(of, guarded);
       for (std::size_t i = 0; i < cycles.size(); ++i) {
         const Row& row = of.rows[i];
-        if (!has(guarded, row)) continue;
+        if (!is_offered(guarded, row)) continue;
         const double weight = std::exp(-kSharp * std::log(cycles[i] / least));
         lost += weight * (std::log(row.us / best) + (is_slower(of, row) ? kOfSlower : 0));
         weights += weight;
@@ -324,7 +325,8 @@ void report(const std::vector<Measured>& all, bool guarded) {
     if (of.rows.empty() || of.cublas == 0) continue;
     const auto by = [&](auto value) {
       return *std::min_element(of.rows.begin(), of.rows.end(), [&](const Row& x, const Row& y) {
-        return std::pair(!has(guarded, x), value(x)) < std::pair(!has(guarded, y), value(y));
+        return std::pair(!is_offered(guarded, x), value(x)) <
+               std::pair(!is_offered(guarded, y), value(y));
       });
     };
     const Row best = by([](const Row&x) { return x.us; }),
