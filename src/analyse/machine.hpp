@@ -14,7 +14,7 @@
 namespace ladder::analyse {
 
 constexpr int kWarp = 32;
-constexpr double kBytesPerSector = 32, kBytesPerLine = 128;
+constexpr double kBytesPerSector = 32;
 
 struct Machine {
   const vgpu::Device* device = nullptr;  // entry in the database
