@@ -115,8 +115,7 @@ TEST(DirectProduct, EveryNumberOfThreadsPerColumn) {
   }
 }
 
-// An operand that is read along k is K-major, one that is read across k is not; 4-byte loads read
-// either.
+// kAlongK needs a K-major operand, kAcrossK one that is not; kSingle reads either, by 4-byte loads.
 template <int M, int N, DotLoads kA, DotLoads kB, int kAtOnce = 1>
 void expect_dots(const Shape& s, bool b_along, int skip) {
   SCOPED_TRACE(std::to_string(M) + " x " + std::to_string(N) + " elements of " +

@@ -145,7 +145,7 @@ class Run {
     return static_cast<size_t>(last + 1) * sizeof(T) * (real ? 1 : 2);
   }
   const Transform& along_rows() const { return *plan_.transforms.back(); }
-  Complex turned(Complex value) const { return inverse_ ? std::conj(value) : value; }
+  Complex conjugated(Complex value) const { return inverse_ ? std::conj(value) : value; }
 
   // Also transforms along rows, but for results that are real.
   void load(i64 b, std::span<Complex> work, std::span<Complex> row, std::span<Complex> line) const {
@@ -155,7 +155,7 @@ class Run {
         const i64 place = at + i * in_.stride;
         row[static_cast<size_t>(i)] = plan_.from_real()
                                           ? Complex(from_[place])
-                                          : turned({from_[2 * place], from_[2 * place + 1]});
+                                          : conjugated({from_[2 * place], from_[2 * place + 1]});
       }
       if (!plan_.to_real()) along_rows().forward(row.data(), 1, line.data());
       std::copy_n((plan_.to_real() ? row : line).begin(), width_, work.begin() + r * width_);
@@ -181,7 +181,7 @@ class Run {
         if (plan_.to_real()) {
           to_[place] = static_cast<T>(line[static_cast<size_t>(i)].real());
         } else {
-          const Complex value = turned(values[static_cast<size_t>(i)]);
+          const Complex value = conjugated(values[static_cast<size_t>(i)]);
           to_[2 * place] = static_cast<T>(value.real());
           to_[2 * place + 1] = static_cast<T>(value.imag());
         }

@@ -74,13 +74,13 @@ void Transform::step(std::size_t length, const Complex* in, std::size_t stride,
     else
       step(part, in + r * stride, stride * factor, out + r * part);
   }
-  const auto turned = [&](std::size_t r, std::size_t k) {
+  const auto twiddled = [&](std::size_t r, std::size_t k) {
     return product(out[r * part + k], roots_[r * k * turn]);
   };
   if (factor == 4) {
     for (std::size_t k = 0; k < part; ++k) {
-      const Complex first = out[k], second = turned(1, k), third = turned(2, k),
-                    fourth = turned(3, k), even = first + third, odd = second + fourth,
+      const Complex first = out[k], second = twiddled(1, k), third = twiddled(2, k),
+                    fourth = twiddled(3, k), even = first + third, odd = second + fourth,
                     apart = first - third, d = second - fourth, quarter{d.imag(), -d.real()};
       out[k] = even + odd;
       out[part + k] = apart + quarter;
@@ -91,7 +91,7 @@ void Transform::step(std::size_t length, const Complex* in, std::size_t stride,
   }
   Complex terms[kMostFactor];
   for (std::size_t k = 0; k < part; ++k) {
-    for (std::size_t r = 0; r < factor; ++r) terms[r] = turned(r, k);
+    for (std::size_t r = 0; r < factor; ++r) terms[r] = twiddled(r, k);
     for (std::size_t q = 0; q < factor; ++q) {
       Complex sum = terms[0];
       for (std::size_t r = 1; r < factor; ++r)

@@ -126,7 +126,7 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double of_lines = std::min(1.0, lanes / (x.b_aligned ? 8.0 : 32.0));
   const double rate = (x.b_aligned ? thin_cost::elements_of_16 : thin_cost::elements_of_4) *
                       std::pow(of_lines, thin_cost::lines);
-  // So does one from memory, which reads longer pieces faster.
+  // Memory is read faster in longer pieces.
   constexpr double kLanesOfCost = 16;
   const double memory_rate =
       thin_cost::memory_elements * std::pow(lanes / kLanesOfCost, thin_cost::memory_lines);
