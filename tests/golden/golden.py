@@ -18,7 +18,6 @@ import argparse
 import collections
 import csv
 import ctypes
-import ctypes.util
 import hashlib
 import json
 import os
@@ -80,8 +79,21 @@ METRICS = [
 FIELDS = ["kernel", "shape", "result", "symbol", "sass_sha256"]
 
 
+def decompressed(header, body):
+    """An entry of a fat binary as the compiler made it. Compressed entries are zstd's."""
+    (size,) = struct.unpack_from("<I", header, 16)
+    (full,) = struct.unpack_from("<Q", header, 56)
+    if full == 0:
+        return body
+    decompress = ctypes.CDLL("libzstd.so.1").ZSTD_decompress
+    decompress.restype = ctypes.c_size_t
+    text = ctypes.create_string_buffer(full)
+    decompress(text, ctypes.c_size_t(full), body, ctypes.c_size_t(size))
+    return text.raw
+
+
 def fat_entries(program):
-    """What an executable's fat binaries hold: (header, body) of each entry."""
+    """What an executable's fat binaries hold: (kind, content) of each entry."""
     data = open(program, "rb").read()
     at = 0
     while (at := data.find(struct.pack("<IH", 0xBA55ED50, 1), at)) >= 0:
@@ -90,7 +102,7 @@ def fat_entries(program):
         while entry < end:
             entry_header, entry_size = struct.unpack_from("<IQ", data, entry + 4)
             body = entry + entry_header
-            yield data[entry:body], data[body:body + entry_size]
+            yield data[entry], decompressed(data[entry:body], data[body:body + entry_size])
             entry = body + entry_size
         at = end
 
@@ -99,9 +111,9 @@ def sass_sections(program):
     """Machine code of every kernel for sm_90 in an executable's fat binaries: {mangled name:
     bytes}."""
     code = {}
-    for header, body in fat_entries(program):
-        if header[0] == 2 and body[:4] == b"\x7fELF":
-            code.update(text_sections(body))
+    for kind, content in fat_entries(program):
+        if kind == 2 and content[:4] == b"\x7fELF":
+            code.update(text_sections(content))
     return code
 
 
@@ -137,24 +149,8 @@ def counted(vgpu, command, options=()):
 
 
 def ptx_modules(program):
-    """The PTX in an executable's fat binaries, as texts. It is compressed by zstd."""
-    library = ctypes.util.find_library("zstd")
-    if library is None:
-        return []
-    decompress = ctypes.CDLL(library).ZSTD_decompress
-    decompress.restype = ctypes.c_size_t
-    texts = []
-    for header, body in fat_entries(program):
-        if header[0] != 1:
-            continue
-        (size,) = struct.unpack_from("<I", header, 16)
-        (full,) = struct.unpack_from("<Q", header, 56)
-        if full != 0:
-            text = ctypes.create_string_buffer(full)
-            decompress(text, ctypes.c_size_t(full), body, ctypes.c_size_t(size))
-            body = text.raw
-        texts.append(body.rstrip(b"\0").decode())
-    return texts
+    """The PTX in an executable's fat binaries, as texts."""
+    return [content.rstrip(b"\0").decode() for kind, content in fat_entries(program) if kind == 1]
 
 
 def text_sections(elf):
