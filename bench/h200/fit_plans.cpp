@@ -60,6 +60,8 @@ std::vector<Variable> variables(Aim aim, const std::regex& only) {
 #undef LADDER_LIMIT
   for (std::size_t i = 0; aim == Aim::kChoice && i < tiles.size(); ++i) {
     all.push_back({"rate of tile " + std::to_string(i), &tiles[i].rate, tiles[i].rate});
+    all.push_back(
+        {"transposed of tile " + std::to_string(i), &tiles[i].transposed, tiles[i].transposed});
     all.push_back({"start of tile " + std::to_string(i), &tiles[i].start, tiles[i].start});
   }
   for (std::size_t i = 0; aim == Aim::kRight && i < large_tiles.size(); ++i) {
@@ -242,7 +244,7 @@ double loss_of_large(const std::vector<Measured>& all) {
 // What is lost by plans in proportion to how fast they are predicted, and the errors of the
 // predictions.
 double loss_of_choice(const std::vector<Measured>& all) {
-  constexpr double kUsual = 0.1, kSharp = 15, kOfChoice = 40, kOfErrors = 0.4, kOfSlower = 0.3;
+  constexpr double kUsual = 0.1, kSharp = 15, kOfChoice = 40, kOfErrors = 1, kOfSlower = 0.3;
   constexpr double kOfGuardedErrors = 8;  // two plans per problem say little of the choice
   double sum = 0;
   std::vector<double> cycles;
@@ -294,6 +296,7 @@ void fit(const std::vector<Measured>& all, std::vector<Variable>& free, Aim aim)
       better = best < 0.9995 * before;
     }
   }
+  if (free.empty()) return;
   // Costs that only gain together.
   constexpr int kTries = 4000, kTogether = 4;
   constexpr double kFar = 0.08;

@@ -59,10 +59,12 @@ double fused_cycles(const Problem& p, int sms) {
   const bool forwards = fused.parts == 1;
   const double sums = forwards ? guarded_cost::fused_hop * std::max(plan.blocks / tiles - 1, 0.0)
                                : guarded_cost::fused_sum * fused.parts * tiles / sms;
-  return std::max(
-      guarded_cost::fused + outputs * (guarded_cost::fused_step * steps + sums) +
-          (guarded_cost::fused_few * few * k + guarded_cost::fused_outputs * few * many) / sms,
-      memory_cycles(4 * (few + many) * k, sms));
+  return guarded_cost::fused +
+         std::max(
+             outputs * (guarded_cost::fused_step * steps + sums) +
+                 (guarded_cost::fused_few * few * k + guarded_cost::fused_outputs * few * many) /
+                     sms,
+             guarded_cost::fused_memory * memory_cycles(4 * (few + many) * k, sms));
 }
 
 // The same with a pre-pass over both operands.

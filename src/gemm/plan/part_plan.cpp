@@ -2,6 +2,7 @@
 #include "gemm/plan/part_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -16,10 +17,13 @@ namespace {
 constexpr double kMultipliesOfSm = 128;  // FMAs per cycle
 constexpr int kMostWaves = 5;            // of split tiles
 
-double copy(std::int64_t elements, bool k_major, bool aligned, bool transposes) {
-  if (transposes && k_major) return parts_cost::transposed * static_cast<double>(elements) / 32;
-  return static_cast<double>(elements) *
-         (aligned ? parts_cost::copies_of_16 / 128 : parts_cost::copies_of_4 / 32);
+// The share of a copy's or a store's cost where the matrix fills `share` of the tiles.
+double filled(double share) { return parts_cost::beyond + (1 - parts_cost::beyond) * share; }
+
+// The share of the tiles' rows or columns that are the matrix's.
+double fill_of(std::int64_t size, int tile) {
+  const std::int64_t tiles = std::max<std::int64_t>(1, ceil_div(size, tile));
+  return static_cast<double>(size) / static_cast<double>(tiles * tile);
 }
 
 // The times of one tile's plans.
@@ -29,24 +33,33 @@ class TileTimes {
       : tile_(t),
         sms_(sms),
         tiles_(ceil_div(x.rows, t.bm) * ceil_div(x.cols, t.bn) * x.batch),
-        steps_(ceil_div(x.k, t.bk)),
-        bytes_(4.0 * static_cast<double>(tiles_) * static_cast<double>(x.k) * (t.bm + t.bn)),
-        memory_(std::max(memory_cycles(4.0 * static_cast<double>(x.k) *
-                                           static_cast<double>((x.rows + x.cols) * x.batch),
-                                       sms),
-                         4.0 * static_cast<double>(x.rows) * static_cast<double>(x.cols * x.batch) /
-                             (large_cost::stores_per_cycle * sms))),
-        store_((x.turned ? parts_cost::store_turned : 1) * parts_cost::store * t.bm * t.bn * t.wk /
-               4096 / sms) {
+        steps_(ceil_div(x.k, t.bk)) {
+    const auto floats = [](std::int64_t count) { return 4.0 * static_cast<double>(count); };
+    const double rows = fill_of(x.rows, t.bm), columns = fill_of(x.cols, t.bn),
+                 operands = floats((x.rows + x.cols) * x.k * x.batch);
+    once_ = t.start + operands / (parts_cost::operands * sms);
+    least_ = std::max(
+        {floats(tiles_ * x.k) * (t.bm * rows + t.bn * columns) / (parts_cost::bytes_of_sm * sms),
+         memory_cycles(operands, sms),
+         floats(x.rows * x.cols * x.batch) / (large_cost::stores_per_cycle * sms)});
+    store_ = (x.turned ? parts_cost::store_turned : 1) * parts_cost::store * t.bm * t.bn * t.wk /
+             4096 / sms * filled(rows * columns);
+    const auto copy = [&t](int vectors, bool transposes, bool aligned, double share) {
+      const double of_element = transposes ? t.transposed / 32
+                                : aligned  ? parts_cost::copies_of_16 / 128
+                                           : parts_cost::copies_of_4 / 32;
+      return vectors * t.bk * of_element * filled(share);
+    };
     const double multiplies = static_cast<double>(t.bm) * t.bn * t.bk / (kMultipliesOfSm * t.rate),
-                 copies = copy(std::int64_t{t.bm} * t.bk, x.a_k_major,
-                               x.a_aligned && (x.a_k_major ? x.k : x.rows) % 4 == 0, !t.k_major) +
-                          copy(std::int64_t{t.bn} * t.bk, x.b_k_major,
-                               x.b_aligned && x.cols % 4 == 0, true);
-    const double independent = t.sums >= 64 ? 1 : t.sums >= 32 ? 0.94 : 0.77;
+                 copies = copy(t.bm, x.a_k_major && !t.k_major,
+                               x.a_aligned && (x.a_k_major ? x.k : x.rows) % 4 == 0, rows) +
+                          copy(t.bn, x.b_k_major, x.b_aligned && x.cols % 4 == 0, columns);
+    constexpr int kWarp = 32, kSchedulers = 4;
+    const int warps = t.threads / kWarp;
     for (int of_sm = 1; of_sm <= t.blocks_of_sm; ++of_sm) {
-      const double warps = of_sm * t.threads / 128.0 * independent;
-      step_[of_sm] = of_sm * (multiplies * (1 + parts_cost::warps_for_half / warps) + copies);
+      const int of_fullest = kSchedulers * ((of_sm * warps + kSchedulers - 1) / kSchedulers);
+      const double waiting = kSchedulers * parts_cost::warps_for_half;
+      step_[of_sm] = multiplies * (of_fullest + waiting) / warps + of_sm * copies;
     }
   }
   std::int64_t tiles() const { return tiles_; }
@@ -54,8 +67,8 @@ class TileTimes {
 
   // No plan takes less.
   double least() const {
-    return tile_.start + step_[tile_.blocks_of_sm] / tile_.blocks_of_sm *
-                             static_cast<double>(tiles_ * steps_) / sms_;
+    return once_ + step_[tile_.blocks_of_sm] / tile_.blocks_of_sm *
+                       static_cast<double>(tiles_ * steps_) / sms_;
   }
 
   double cycles(int cluster, int parts) const {
@@ -66,27 +79,24 @@ class TileTimes {
                        rest = blocks % slots;
     const bool early = releases_early(blocks, slots);
     const double all_waves = static_cast<double>(blocks) / static_cast<double>(slots);
-    double sum = tile_.start + static_cast<double>(waves) * of_block * step_[most] +
-                 parts_cost::wave * std::max(0.0, all_waves - 1);
-    if (rest > 0 && waves > 0) {
-      // A block starts where one has ended, so that the last wave overlaps those before it.
-      // The blocks of a cluster start together.
-      const double last = std::max(cluster > 1 ? parts_cost::cluster_wave : 0.0,
-                                   all_waves - static_cast<double>(waves));
-      sum += of_block * std::max(step_[1], step_[most] * last);
-    } else if (rest > 0) {
-      // Blocks are distributed unevenly, unless the kernel is released early: if they come close to
-      // filling SMs, some SM has one more.
+    double sum = once_ + static_cast<double>(waves) * of_block * step_[most] +
+                 parts_cost::wave * tile_.start * std::max(0.0, all_waves - 1);
+    if (rest > 0) {
       int of_sm = 1;
       while (of_sm < most && part_capacity(sms_, of_sm, cluster) < rest) ++of_sm;
-      const int more = std::min(of_sm + 1, most);
-      const double full =
-          static_cast<double>(rest) / static_cast<double>(part_capacity(sms_, of_sm, cluster));
-      const double uneven = early                     ? 0
-                            : cluster > 2             ? 1
-                            : full > parts_cost::even ? parts_cost::uneven
-                                                      : 0;
-      sum += of_block * (step_[of_sm] + uneven * (step_[more] - step_[of_sm]));
+      double last = step_[of_sm];
+      if (waves > 0) {
+        // Blocks start where others have ended: the later the wave, the less they start together,
+        // and the more the last wave overlaps those before it. The blocks of a cluster always do.
+        const double in_step = std::pow(parts_cost::in_step, static_cast<double>(waves - 1)),
+                     share = std::max(cluster > 1 ? parts_cost::cluster_wave : 0.0,
+                                      all_waves - static_cast<double>(waves));
+        last = in_step * last + (1 - in_step) * std::max(step_[1], step_[most] * share);
+      } else if (cluster > 1 && !early) {
+        // Clusters are distributed unevenly, unless the kernel is released early.
+        last += parts_cost::uneven * (step_[std::min(of_sm + 1, most)] - step_[of_sm]);
+      }
+      sum += of_block * last;
     }
     sum += store_ * static_cast<double>(std::min(blocks, slots));
     if (early) sum -= parts_cost::early;
@@ -101,7 +111,7 @@ class TileTimes {
              8.0 * static_cast<double>(tiles_ * elements * (parts - 1)) /
                  (parts_cost::bytes_of_sm * sms_);
     }
-    return std::max({sum, bytes_ / (parts_cost::bytes_of_sm * sms_), memory_});
+    return std::max(sum, least_);
   }
 
  private:
@@ -109,7 +119,7 @@ class TileTimes {
   const PartTileCost& tile_;
   int sms_;
   std::int64_t tiles_, steps_;
-  double bytes_, memory_, store_;
+  double once_, least_, store_;
   double step_[kMostOfSm + 1]{};  // of as many blocks of an SM, each a step of k
 };
 

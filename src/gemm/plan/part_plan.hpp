@@ -42,9 +42,9 @@ struct PartTileCost {
   // Blocks of an SM at once, and in clusters, where a block has shared memory for the others' sums.
   int blocks_of_sm, of_clusters;
   int of_sm(int cluster) const { return cluster > 1 ? of_clusters : blocks_of_sm; }
-  // Fraction of the SM's peak FMA rate that many warps reach: bench/h200/sizes.sh.
-  double rate;
-  bool of_batch;  // a kernel for batches exists
+  bool of_batch;      // a kernel for batches exists
+  double rate;        // fraction of the SM's peak FMA rate that many warps reach, without copies
+  double transposed;  // cycles of a copy with transposition, per 32 elements
   // Cycles of a product without steps of k: launch, code that is fetched, first copies, one tile's
   // store.
   double start;

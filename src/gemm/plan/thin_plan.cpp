@@ -110,7 +110,6 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double at_once = plan.along_k ? kThinLoadsAlong : thin_loads_across(rows);
   const double groups =
       std::ceil(share / (plan.along_k ? 4.0 * lanes : static_cast<double>(kThinThreads) / lanes));
-  const int of_vector = plan.along_k ? 4 : 1;
   const std::int64_t capacity = thin_capacity(plan, rows, sms);
   const double waves = std::ceil(of_sm / static_cast<double>(capacity / sms));
   const double bytes = 4.0 * static_cast<double>(x.k) * static_cast<double>(x.cols);
@@ -131,10 +130,12 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double memory_rate =
       thin_cost::memory_elements * std::pow(lanes / kLanesOfCost, thin_cost::memory_lines);
   const double loads =
-      of_b / (cached ? rate : std::min(rate, memory_rate)) + of_a / thin_cost::copied_elements;
+      of_b * (1 / (cached ? rate : std::min(rate, memory_rate)) + thin_cost::multiply * rows) +
+      of_a / thin_cost::copied_elements;
   const double sums = static_cast<double>(rows) * columns;
-  double cycles = thin_cost::launch + thin_cost::row * rows * of_vector * waves +
-                  std::hypot(latency, loads) + blocks * thin_cost::block;
+  const double of_rows = rows * (plan.along_k ? thin_cost::row_along_k : thin_cost::row);
+  double cycles = thin_cost::launch + of_rows * waves + std::hypot(latency, loads) +
+                  blocks * thin_cost::block;
   if (releases_early(static_cast<std::int64_t>(blocks), capacity)) cycles -= thin_cost::early;
   if (plan.parts > 1) {
     const double threads = std::max(1.0, kThinThreads / sums);

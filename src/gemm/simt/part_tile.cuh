@@ -241,7 +241,7 @@ template <class Visit>
 constexpr auto part_tiles(Visit visit) {
   return std::array{
 #define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, \
-                         of_clusters, rate, of_batch, start)                                \
+                         of_clusters, of_batch, ...)                                        \
   visit(std::type_identity<                                                                 \
             PartTile<k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks>>{}, \
         std::bool_constant<of_batch>{}),
