@@ -18,7 +18,8 @@ class Session {
   static Result<Session> open(Place place, const Problem& problem, const Device& device, bool cold,
                               std::uint64_t seed);
 
-  // Milliseconds of the second of two launches; the first loads the code. Errors: kLaunchFailed.
+  // Milliseconds of a launch, the least of several after the first, which loads the code.
+  // Errors: kLaunchFailed.
   Result<double> probe_ms(const KernelInfo& kernel);
 
   // See measure() in measure.hpp; `cold` and `seed` of the options are replaced by the session's.

@@ -50,7 +50,8 @@ __device__ __forceinline__ void load_dots(float (&to)[kVectors][4], const PartOp
 // M x N: the tile of a block. kAtOnce: groups of four k whose loads overlap. The four k are
 // neighbours if an operand is read along k; else neighbouring threads read neighbours.
 template <int M, int N, int kAtOnce, DotLoads kLoadsA, DotLoads kLoadsB>
-__global__ void __launch_bounds__(kMostDotThreads) dot_product(const __grid_constant__ PartJob x) {
+__global__ void __launch_bounds__(kMostDotThreads, 1)
+    dot_product(const __grid_constant__ PartJob x) {
   constexpr bool kAlong = kLoadsA == DotLoads::kAlongK || kLoadsB == DotLoads::kAlongK;
   constexpr int kMostWarps = kMostDotThreads / 32;
   __shared__ float sums[kMostWarps][M * N];
