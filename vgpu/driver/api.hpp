@@ -15,6 +15,7 @@ CUresult cuProfilerStop();
 #pragma GCC visibility pop
 
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include "runtime/runtime.hpp"
@@ -82,6 +83,11 @@ CUresult in_context(const char* name, Body body) {
   return with_context(name, [&] { return runtime::call(body); });
 }
 
+template <class Body>
+CUresult without_lock(const char* name, Body body) {
+  return with_context(name, [&] { body(Runtime::get()); });
+}
+
 inline void* pointer_of(CUdeviceptr address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
@@ -115,8 +121,8 @@ To as_argument(From from) {
     return reinterpret_cast<To>(from);
 }
 template <class... To, class... From>
-cudaError_t forward(cudaError_t (*function)(To...), From... arguments) {
-  return function(as_argument<To>(arguments)...);
+cudaError_t forward(cudaError_t (*function)(To...), const std::tuple<From...>& arguments) {
+  return std::apply([&](From... given) { return function(as_argument<To>(given)...); }, arguments);
 }
 
 inline bool is_known(CUsharedconfig config) {
@@ -139,11 +145,12 @@ inline void require(cudaError_t error) {
 
 // Defines the driver's function `name` of `count` parameters by the runtime's function that has the
 // same ones.
-#define VGPU_FORWARD(within, name, function, count)                                          \
-  CUresult name(VGPU_PARAMETERS_##count(name)) {                                             \
-    return within(__func__,                                                                  \
-                  [&] { return vgpu::driver::forward(&function, VGPU_ARGUMENTS_##count); }); \
-  }                                                                                          \
+#define VGPU_FORWARD(within, name, function, count)                                \
+  CUresult name(VGPU_PARAMETERS_##count(name)) {                                   \
+    return within(__func__, [&] {                                                  \
+      return vgpu::driver::forward(&function, std::tuple{VGPU_ARGUMENTS_##count}); \
+    });                                                                            \
+  }                                                                                \
   static_assert(true)
 #define VGPU_WITH_DRIVER(name, function, count) VGPU_FORWARD(with_driver, name, function, count)
 #define VGPU_WITH_CONTEXT(name, function, count) VGPU_FORWARD(with_context, name, function, count)
@@ -151,3 +158,20 @@ inline void require(cudaError_t error) {
 #define VGPU_IN_STREAM(name, function, count) \
   VGPU_WITH_CONTEXT(name, function, count);   \
   VGPU_TWIN(name, _ptsz, count)
+// Defines the driver's function `name` by its body (VGPU_ENTRY), which works on the runtime's state
+// under its lock, or without the lock calls other entry points.
+#define VGPU_IN_DRIVER(name, ...) \
+  VGPU_ENTRY(vgpu::driver::in_driver, name __VA_OPT__(, ) __VA_ARGS__)
+#define VGPU_IN_CONTEXT(name, ...) \
+  VGPU_ENTRY(vgpu::driver::in_context, name __VA_OPT__(, ) __VA_ARGS__)
+#define VGPU_IN_CONTEXT_PTSZ(name, ...)            \
+  VGPU_TWIN(name, _ptsz, VGPU_COUNT(__VA_ARGS__)); \
+  VGPU_IN_CONTEXT(name, __VA_ARGS__)
+#define VGPU_WITHOUT_LOCK(name, ...) \
+  VGPU_ENTRY(vgpu::driver::without_lock, name __VA_OPT__(, ) __VA_ARGS__)
+#define VGPU_WITHOUT_LOCK_PTSZ(name, ...)          \
+  VGPU_TWIN(name, _ptsz, VGPU_COUNT(__VA_ARGS__)); \
+  VGPU_WITHOUT_LOCK(name, __VA_ARGS__)
+#define VGPU_WITHOUT_LOCK_PTDS(name, ...)          \
+  VGPU_TWIN(name, _ptds, VGPU_COUNT(__VA_ARGS__)); \
+  VGPU_WITHOUT_LOCK(name, __VA_ARGS__)

@@ -196,43 +196,39 @@ cudaTextureDesc texture_of(const CUDA_TEXTURE_DESC& given, const cudaResourceDes
 
 }  // namespace
 
-CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resource,
-                           const CUDA_TEXTURE_DESC* texture, const CUDA_RESOURCE_VIEW_DESC* view) {
-  return with_context(__func__, [&] {
-    cudaResourceDesc from{};
-    cudaTextureDesc how{};
-    require(vgpu::runtime::query([&](Runtime&) {
-      if (resource == nullptr || texture == nullptr) refuse();
-      from = resource_of(*resource);
-      how = texture_of(*texture, from);
-    }));
-    cudaResourceViewDesc seen{};
-    if (view != nullptr) {
-      seen = {static_cast<cudaResourceViewFormat>(static_cast<int>(view->format)),
-              view->width,
-              view->height,
-              view->depth,
-              view->firstMipmapLevel,
-              view->lastMipmapLevel,
-              view->firstLayer,
-              view->lastLayer,
-              {}};
-    }
-    return cudaCreateTextureObject(object, &from, &how, view != nullptr ? &seen : nullptr);
-  });
+VGPU_WITHOUT_LOCK(cuTexObjectCreate, CUtexObject* object, const CUDA_RESOURCE_DESC* resource,
+                  const CUDA_TEXTURE_DESC* texture, const CUDA_RESOURCE_VIEW_DESC* view) {
+  cudaResourceDesc from{};
+  cudaTextureDesc how{};
+  require(vgpu::runtime::query([&](Runtime&) {
+    if (resource == nullptr || texture == nullptr) refuse();
+    from = resource_of(*resource);
+    how = texture_of(*texture, from);
+  }));
+  cudaResourceViewDesc seen{};
+  if (view != nullptr) {
+    seen = {static_cast<cudaResourceViewFormat>(static_cast<int>(view->format)),
+            view->width,
+            view->height,
+            view->depth,
+            view->firstMipmapLevel,
+            view->lastMipmapLevel,
+            view->firstLayer,
+            view->lastLayer,
+            {}};
+  }
+  require(cudaCreateTextureObject(object, &from, &how, view != nullptr ? &seen : nullptr));
 }
 
 VGPU_WITH_CONTEXT(cuTexObjectDestroy, cudaDestroyTextureObject, 1);
 
-CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
-  return with_context(__func__, [&] {
-    cudaResourceDesc from{};
-    require(vgpu::runtime::query([&](Runtime&) {
-      if (resource == nullptr) refuse();
-      from = resource_of(*resource);
-    }));
-    return cudaCreateSurfaceObject(object, &from);
-  });
+VGPU_WITHOUT_LOCK(cuSurfObjectCreate, CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
+  cudaResourceDesc from{};
+  require(vgpu::runtime::query([&](Runtime&) {
+    if (resource == nullptr) refuse();
+    from = resource_of(*resource);
+  }));
+  require(cudaCreateSurfaceObject(object, &from));
 }
 
 VGPU_WITH_CONTEXT(cuSurfObjectDestroy, cudaDestroySurfaceObject, 1);

@@ -53,13 +53,9 @@ bool known_flags(unsigned flags) {
   return (flags & ~kKnown) == 0 && (schedule & (schedule - 1)) == 0;
 }
 
-// Calls body(runtime, its primary context), or returns CUDA_ERROR_INVALID_DEVICE.
-template <class Body>
-CUresult about_primary(const char* name, CUdevice device, Body body) {
-  return in_driver(name, [&](Runtime& runtime) {
-    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
-    body(runtime, runtime.contexts.primary(device));
-  });
+Context& known_primary(Runtime& runtime, CUdevice device) {
+  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  return runtime.contexts.primary(device);
 }
 
 CUresult create(const char* name, CUcontext* context, unsigned flags, CUdevice device) {
@@ -83,48 +79,44 @@ CUresult about_current(const char* name, Body body) {
 
 }  // namespace
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
-  return about_primary(__func__, device, [&](Runtime&, Context& primary) {
-    if (context == nullptr) refuse();
-    ++primary.retained;
-    primary.destroyed = false;
-    *context = handle_of(&primary);
-  });
+VGPU_IN_DRIVER(cuDevicePrimaryCtxRetain, CUcontext* context, CUdevice device) {
+  Context& primary = known_primary(runtime, device);
+  if (context == nullptr) refuse();
+  ++primary.retained;
+  primary.destroyed = false;
+  *context = handle_of(&primary);
 }
 
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  return about_primary(__func__, device, [&](Runtime& runtime, Context& primary) {
-    if (primary.retained == 0) refuse(cudaErrorDeviceUninitialized);
-    if (--primary.retained == 0 && !primary.used) {
-      clear(runtime, primary);
-      primary.destroyed = true;  // until it is retained again
-    }
-  });
+VGPU_IN_DRIVER(cuDevicePrimaryCtxRelease_v2, CUdevice device) {
+  Context& primary = known_primary(runtime, device);
+  if (primary.retained == 0) refuse(cudaErrorDeviceUninitialized);
+  if (--primary.retained == 0 && !primary.used) {
+    clear(runtime, primary);
+    primary.destroyed = true;  // until it is retained again
+  }
 }
 
 VGPU_BY(cuDevicePrimaryCtxRelease, 1, cuDevicePrimaryCtxRelease_v2(a0));
 
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
-  return about_primary(__func__, device, clear);
+VGPU_IN_DRIVER(cuDevicePrimaryCtxReset_v2, CUdevice device) {
+  clear(runtime, known_primary(runtime, device));
 }
 
 VGPU_BY(cuDevicePrimaryCtxReset, 1, cuDevicePrimaryCtxReset_v2(a0));
 
-CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
-  return about_primary(__func__, device, [&](Runtime&, Context& primary) {
-    if (!known_flags(flags)) refuse();
-    primary.flags = flags;
-  });
+VGPU_IN_DRIVER(cuDevicePrimaryCtxSetFlags_v2, CUdevice device, unsigned flags) {
+  Context& primary = known_primary(runtime, device);
+  if (!known_flags(flags)) refuse();
+  primary.flags = flags;
 }
 
 VGPU_BY(cuDevicePrimaryCtxSetFlags, 2, cuDevicePrimaryCtxSetFlags_v2(a0, a1));
 
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
-  return about_primary(__func__, device, [&](Runtime&, const Context& primary) {
-    if (flags == nullptr || active == nullptr) refuse();
-    *flags = primary.flags;
-    *active = primary.active() ? 1 : 0;
-  });
+VGPU_IN_DRIVER(cuDevicePrimaryCtxGetState, CUdevice device, unsigned* flags, int* active) {
+  const Context& primary = known_primary(runtime, device);
+  if (flags == nullptr || active == nullptr) refuse();
+  *flags = primary.flags;
+  *active = primary.active() ? 1 : 0;
 }
 
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device) {
@@ -146,43 +138,35 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned 
 }
 
 // The context stays on the stacks of other threads, where its use is an error.
-CUresult cuCtxDestroy_v2(CUcontext handle) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    if (handle == nullptr) refuse();
-    Context& context = known_context(runtime, handle);
-    if (context.primary) refuse(cudaErrorDeviceUninitialized);
-    clear(runtime, context);
-    context.destroyed = true;
-    if (vgpu::runtime::current_context() == &context) vgpu::runtime::pop_context();
-  });
+VGPU_IN_DRIVER(cuCtxDestroy_v2, CUcontext handle) {
+  if (handle == nullptr) refuse();
+  Context& context = known_context(runtime, handle);
+  if (context.primary) refuse(cudaErrorDeviceUninitialized);
+  clear(runtime, context);
+  context.destroyed = true;
+  if (vgpu::runtime::current_context() == &context) vgpu::runtime::pop_context();
 }
 
 VGPU_BY(cuCtxDestroy, 1, cuCtxDestroy_v2(a0));
 
-CUresult cuCtxPushCurrent_v2(CUcontext handle) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    if (handle == nullptr) refuse();
-    vgpu::runtime::push_context(known_context(runtime, handle));
-  });
+VGPU_IN_DRIVER(cuCtxPushCurrent_v2, CUcontext handle) {
+  if (handle == nullptr) refuse();
+  vgpu::runtime::push_context(known_context(runtime, handle));
 }
 
 VGPU_BY(cuCtxPushCurrent, 1, cuCtxPushCurrent_v2(a0));
 
-CUresult cuCtxPopCurrent_v2(CUcontext* context) {
-  return in_driver(__func__, [&](Runtime&) {
-    const Context* const current = vgpu::runtime::current_context();
-    if (current == nullptr) refuse(cudaErrorDeviceUninitialized);
-    if (context != nullptr) *context = handle_of(current);
-    vgpu::runtime::pop_context();
-  });
+VGPU_IN_DRIVER(cuCtxPopCurrent_v2, CUcontext* context) {
+  const Context* const current = vgpu::runtime::current_context();
+  if (current == nullptr) refuse(cudaErrorDeviceUninitialized);
+  if (context != nullptr) *context = handle_of(current);
+  vgpu::runtime::pop_context();
 }
 
 VGPU_BY(cuCtxPopCurrent, 1, cuCtxPopCurrent_v2(a0));
 
-CUresult cuCtxSetCurrent(CUcontext handle) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    vgpu::runtime::set_context(handle == nullptr ? nullptr : &known_context(runtime, handle));
-  });
+VGPU_IN_DRIVER(cuCtxSetCurrent, CUcontext handle) {
+  vgpu::runtime::set_context(handle == nullptr ? nullptr : &known_context(runtime, handle));
 }
 
 CUresult cuCtxGetCurrent(CUcontext* context) {
@@ -202,13 +186,11 @@ CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
   });
 }
 
-CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    const Context* const context =
-        handle == nullptr ? vgpu::runtime::current_context() : &known_context(runtime, handle);
-    if (context == nullptr) refuse(cudaErrorDeviceUninitialized);
-    store(id, context->id);
-  });
+VGPU_IN_DRIVER(cuCtxGetId, CUcontext handle, unsigned long long* id) {
+  const Context* const context =
+      handle == nullptr ? vgpu::runtime::current_context() : &known_context(runtime, handle);
+  if (context == nullptr) refuse(cudaErrorDeviceUninitialized);
+  store(id, context->id);
 }
 
 CUresult cuCtxGetFlags(unsigned* flags) {
@@ -222,19 +204,15 @@ CUresult cuCtxSetFlags(unsigned flags) {
   });
 }
 
-CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    if (handle != nullptr)
-      known_context(runtime, handle);
-    else if (vgpu::runtime::current_context() == nullptr)
-      refuse(cudaErrorDeviceUninitialized);
-    store(version, kApiVersion);
-  });
+VGPU_IN_DRIVER(cuCtxGetApiVersion, CUcontext handle, unsigned* version) {
+  if (handle != nullptr)
+    known_context(runtime, handle);
+  else if (vgpu::runtime::current_context() == nullptr)
+    refuse(cudaErrorDeviceUninitialized);
+  store(version, kApiVersion);
 }
 
-CUresult cuCtxSynchronize() {
-  return with_context(__func__, [] { return cudaDeviceSynchronize(); });
-}
+VGPU_WITH_CONTEXT(cuCtxSynchronize, cudaDeviceSynchronize, 0);
 
 CUresult cuCtxSynchronize_v2(CUcontext handle) {
   if (handle == nullptr) return cuCtxSynchronize();
@@ -275,9 +253,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
 
 VGPU_WITH_CONTEXT(cuCtxGetStreamPriorityRange, cudaDeviceGetStreamPriorityRange, 2);
 
-CUresult cuCtxResetPersistingL2Cache() {
-  return with_context(__func__, [] { return cudaCtxResetPersistingL2Cache(); });
-}
+VGPU_WITH_CONTEXT(cuCtxResetPersistingL2Cache, cudaCtxResetPersistingL2Cache, 0);
 
 // Calls body(the device of the context `peer`) in the current context.
 template <class Body>

@@ -189,21 +189,16 @@ VGPU_COPY(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, void*, CUdeviceptr, cudaMemcpyD
 VGPU_COPY(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr,
           cudaMemcpyDeviceToDevice);
 
-CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes) {
-  return with_context(__func__, [&] {
-    return cudaMemcpy(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice);
-  });
+VGPU_WITHOUT_LOCK_PTDS(cuMemcpyPeer, CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext,
+                       size_t bytes) {
+  require(cudaMemcpy(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice));
 }
-VGPU_TWIN(cuMemcpyPeer, _ptds, 5);
 
-CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes,
-                           CUstream stream) {
-  return with_context(__func__, [&] {
-    return cudaMemcpyAsync(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice,
-                           stream);
-  });
+VGPU_WITHOUT_LOCK_PTSZ(cuMemcpyPeerAsync, CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext,
+                       size_t bytes, CUstream stream) {
+  require(
+      cudaMemcpyAsync(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice, stream));
 }
-VGPU_TWIN(cuMemcpyPeerAsync, _ptsz, 6);
 
 // Copies by a structure.
 #define VGPU_COPY_BY(at_once, in_stream, Copy)                                                 \

@@ -141,10 +141,5 @@ VGPU_WITH_DRIVER(cuDeviceGetGraphMemAttribute, cudaDeviceGetGraphMemAttribute, 3
 VGPU_WITH_DRIVER(cuDeviceSetGraphMemAttribute, cudaDeviceSetGraphMemAttribute, 3);
 
 // Without effect: every launch is counted, whether a profiler is on or off.
-CUresult cuProfilerStart() {
-  return with_context(__func__, [] { return cudaProfilerStart(); });
-}
-
-CUresult cuProfilerStop() {
-  return with_context(__func__, [] { return cudaProfilerStop(); });
-}
+VGPU_WITH_CONTEXT(cuProfilerStart, cudaProfilerStart, 0);
+VGPU_WITH_CONTEXT(cuProfilerStop, cudaProfilerStop, 0);

@@ -48,26 +48,22 @@ void put_attribute(Runtime& runtime, const char* name, int* value, CUfunction_at
 }
 
 // Only some attributes can be set.
-cudaError_t set_attribute(CUfunction_attribute attribute, int value, const void* handle) {
+void set_attribute(CUfunction_attribute attribute, int value, const void* handle) {
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      return cudaFuncSetAttribute(handle, static_cast<cudaFuncAttribute>(attribute), value);
+      return require(
+          cudaFuncSetAttribute(handle, static_cast<cudaFuncAttribute>(attribute), value));
     default: refuse();
   }
 }
 
-// Calls body(runtime, the kernel).
-template <class Handle, class Body>
-CUresult about(const char* name, Handle handle, Body body) {
-  return in_driver(name, [&](Runtime& runtime) { body(runtime, kernel_of(runtime, handle)); });
-}
-
 CUresult get_parameter(const char* name, const void* handle, size_t index, size_t* offset,
                        size_t* size) {
-  return about(name, handle, [&](Runtime& runtime, Function& function) {
+  return in_driver(name, [&](Runtime& runtime) {
+    Function& function = kernel_of(runtime, handle);
     const auto& params = vgpu::attributes(vgpu::runtime::loaded_kernel(runtime, function)).params;
     if (index >= params.size() || offset == nullptr) refuse();
     *offset = params[index].offset;
@@ -77,22 +73,20 @@ CUresult get_parameter(const char* name, const void* handle, size_t index, size_
 
 }  // namespace
 
-CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-  return in_context(__func__, [&](Runtime& runtime) {
-    put_attribute(runtime, "cuFuncGetAttribute", value, attribute, function);
-  });
+VGPU_IN_CONTEXT(cuFuncGetAttribute, int* value, CUfunction_attribute attribute,
+                CUfunction function) {
+  put_attribute(runtime, "cuFuncGetAttribute", value, attribute, function);
 }
 
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  return with_context(__func__, [&] { return set_attribute(attribute, value, function); });
+VGPU_WITHOUT_LOCK(cuFuncSetAttribute, CUfunction function, CUfunction_attribute attribute,
+                  int value) {
+  set_attribute(attribute, value, function);
 }
 
-CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel,
-                              CUdevice device) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
-    put_attribute(runtime, "cuKernelGetAttribute", value, attribute, kernel);
-  });
+VGPU_IN_DRIVER(cuKernelGetAttribute, int* value, CUfunction_attribute attribute, CUkernel kernel,
+               CUdevice device) {
+  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  put_attribute(runtime, "cuKernelGetAttribute", value, attribute, kernel);
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
@@ -103,9 +97,9 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
   });
 }
 
-CUresult cuFuncGetName(const char** name, CUfunction function) {
-  return about(__func__, function,
-               [&](Runtime&, const Function& known) { store(name, known.name.c_str()); });
+VGPU_IN_DRIVER(cuFuncGetName, const char** name, CUfunction function) {
+  const Function& known = kernel_of(runtime, function);
+  store(name, known.name.c_str());
 }
 
 CUresult cuKernelGetName(const char** name, CUkernel kernel) {
@@ -115,10 +109,9 @@ CUresult cuKernelGetName(const char** name, CUkernel kernel) {
 VGPU_BY(cuFuncGetParamInfo, 4, get_parameter(__func__, a0, a1, a2, a3));
 VGPU_BY(cuKernelGetParamInfo, 4, get_parameter(__func__, a0, a1, a2, a3));
 
-CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
-  return about(__func__, function, [&](Runtime&, const Function& known) {
-    store(module, reinterpret_cast<CUmodule>(&vgpu::runtime::library_of(*known.binary)));
-  });
+VGPU_IN_DRIVER(cuFuncGetModule, CUmodule* module, CUfunction function) {
+  const Function& known = kernel_of(runtime, function);
+  store(module, reinterpret_cast<CUmodule>(&vgpu::runtime::library_of(*known.binary)));
 }
 
 CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
@@ -126,27 +119,25 @@ CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
                          reinterpret_cast<CUfunction>(kernel));
 }
 
-CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
-  return about(__func__, kernel,
-               [&](Runtime&, Function& known) { store(function, handle_of<CUfunction>(known)); });
+VGPU_IN_DRIVER(cuKernelGetFunction, CUfunction* function, CUkernel kernel) {
+  Function& known = kernel_of(runtime, kernel);
+  store(function, handle_of<CUfunction>(known));
 }
 
-CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
-  return about(__func__, function,
-               [&](Runtime&, const Function&) { store(state, CU_FUNCTION_LOADING_STATE_LOADED); });
+VGPU_IN_DRIVER(cuFuncIsLoaded, CUfunctionLoadingState* state, CUfunction function) {
+  kernel_of(runtime, function);
+  store(state, CU_FUNCTION_LOADING_STATE_LOADED);
 }
 
-CUresult cuFuncLoad(CUfunction function) {
-  return about(__func__, function, [](Runtime& runtime, Function& known) {
-    vgpu::runtime::loaded_kernel(runtime, known);
-  });
+VGPU_IN_DRIVER(cuFuncLoad, CUfunction function) {
+  Function& known = kernel_of(runtime, function);
+  vgpu::runtime::loaded_kernel(runtime, known);
 }
 
 // Without effect: the virtual GPU has only one configuration of caches and banks.
-CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
-  return about(__func__, function, [&](Runtime&, const Function&) {
-    if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL) refuse();
-  });
+VGPU_IN_DRIVER(cuFuncSetCacheConfig, CUfunction function, CUfunc_cache config) {
+  kernel_of(runtime, function);
+  if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL) refuse();
 }
 
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device) {
@@ -154,10 +145,9 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice d
   return cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config);
 }
 
-CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
-  return about(__func__, function, [&](Runtime&, const Function&) {
-    if (!is_known(config)) refuse();
-  });
+VGPU_IN_DRIVER(cuFuncSetSharedMemConfig, CUfunction function, CUsharedconfig config) {
+  kernel_of(runtime, function);
+  if (!is_known(config)) refuse();
 }
 
 VGPU_WITH_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
@@ -198,20 +188,16 @@ VGPU_BY(cuOccupancyMaxPotentialBlockSize, 6,
 VGPU_WITH_CONTEXT(cuOccupancyAvailableDynamicSMemPerBlock,
                   cudaOccupancyAvailableDynamicSMemPerBlock, 4);
 
-CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
-                                            const CUlaunchConfig* config) {
-  return with_context(__func__, [&] {
-    if (config == nullptr) refuse();
-    const cudaLaunchConfig_t launch = launch_of(*config);
-    return cudaOccupancyMaxPotentialClusterSize(blocks, function, &launch);
-  });
+VGPU_WITHOUT_LOCK(cuOccupancyMaxPotentialClusterSize, int* blocks, CUfunction function,
+                  const CUlaunchConfig* config) {
+  if (config == nullptr) refuse();
+  const cudaLaunchConfig_t launch = launch_of(*config);
+  require(cudaOccupancyMaxPotentialClusterSize(blocks, function, &launch));
 }
 
-CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
-                                      const CUlaunchConfig* config) {
-  return with_context(__func__, [&] {
-    if (config == nullptr) refuse();
-    const cudaLaunchConfig_t launch = launch_of(*config);
-    return cudaOccupancyMaxActiveClusters(clusters, function, &launch);
-  });
+VGPU_WITHOUT_LOCK(cuOccupancyMaxActiveClusters, int* clusters, CUfunction function,
+                  const CUlaunchConfig* config) {
+  if (config == nullptr) refuse();
+  const cudaLaunchConfig_t launch = launch_of(*config);
+  require(cudaOccupancyMaxActiveClusters(clusters, function, &launch));
 }

@@ -21,7 +21,6 @@ CUresult with_kernel(const char* name, const Params* params, Use use) {
       if (function == nullptr) function = params->kern;
     }
     Arguments arguments(function, params->kernelParams, params->extra);
-    require(arguments.error());
     const cudaKernelNodeParams node{const_cast<void*>(function),
                                     {params->gridDimX, params->gridDimY, params->gridDimZ},
                                     {params->blockDimX, params->blockDimY, params->blockDimZ},

@@ -46,7 +46,7 @@ std::span<std::byte> buffer_of(void** extra) {
 }  // namespace
 
 Arguments::Arguments(const void* function, void** params, void** extra) : given_(params) {
-  error_ = runtime::call([&](Runtime& runtime) {
+  require(runtime::call([&](Runtime& runtime) {
     const auto& attributes =
         vgpu::attributes(runtime::loaded_kernel(runtime, kernel_of(runtime, function)));
     if (params != nullptr && extra != nullptr) refuse();
@@ -59,56 +59,34 @@ Arguments::Arguments(const void* function, void** params, void** extra) : given_
       if (param.offset > buffer.size() || param.size > buffer.size() - param.offset) refuse();
       in_buffer_.push_back(buffer.data() + param.offset);
     }
-  });
+  }));
 }
 
 }  // namespace vgpu::driver
 
 using namespace vgpu::driver;
 
-namespace {
-
-// Calls launch(arguments), if the function and its arguments are valid.
-template <class Launch>
-CUresult with_arguments(const char* name, CUfunction function, void** params, void** extra,
-                        Launch launch) {
-  return with_context(name, [&] {
-    Arguments arguments(function, params, extra);
-    require(arguments.error());
-    return launch(arguments.pointers());
-  });
+VGPU_WITHOUT_LOCK_PTSZ(cuLaunchKernel, CUfunction function, unsigned grid_x, unsigned grid_y,
+                       unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                       unsigned shared, CUstream stream, void** params, void** extra) {
+  Arguments arguments(function, params, extra);
+  require(cudaLaunchKernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                           arguments.pointers(), shared, stream));
 }
 
-}  // namespace
-
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                        CUstream stream, void** params, void** extra) {
-  return with_arguments(__func__, function, params, extra, [&](void** arguments) {
-    return cudaLaunchKernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-                            arguments, shared, stream);
-  });
+VGPU_WITHOUT_LOCK_PTSZ(cuLaunchCooperativeKernel, CUfunction function, unsigned grid_x,
+                       unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                       unsigned block_z, unsigned shared, CUstream stream, void** params) {
+  Arguments arguments(function, params, nullptr);
+  require(cudaLaunchCooperativeKernel(function, {grid_x, grid_y, grid_z},
+                                      {block_x, block_y, block_z}, arguments.pointers(), shared,
+                                      stream));
 }
-VGPU_TWIN(cuLaunchKernel, _ptsz, 11);
 
-CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
-                                   unsigned grid_z, unsigned block_x, unsigned block_y,
-                                   unsigned block_z, unsigned shared, CUstream stream,
-                                   void** params) {
-  return with_arguments(__func__, function, params, nullptr, [&](void** arguments) {
-    return cudaLaunchCooperativeKernel(function, {grid_x, grid_y, grid_z},
-                                       {block_x, block_y, block_z}, arguments, shared, stream);
-  });
+VGPU_WITHOUT_LOCK_PTSZ(cuLaunchKernelEx, const CUlaunchConfig* config, CUfunction function,
+                       void** params, void** extra) {
+  if (config == nullptr) refuse();
+  const cudaLaunchConfig_t launch = launch_of(*config);
+  Arguments arguments(function, params, extra);
+  require(cudaLaunchKernelExC(&launch, function, arguments.pointers()));
 }
-VGPU_TWIN(cuLaunchCooperativeKernel, _ptsz, 10);
-
-CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
-                          void** extra) {
-  if (config == nullptr)
-    return missing_context() != CUDA_SUCCESS ? missing_context() : CUDA_ERROR_INVALID_VALUE;
-  return with_arguments(__func__, function, params, extra, [&](void** arguments) {
-    const cudaLaunchConfig_t launch = launch_of(*config);
-    return cudaLaunchKernelExC(&launch, function, arguments);
-  });
-}
-VGPU_TWIN(cuLaunchKernelEx, _ptsz, 4);

@@ -14,15 +14,13 @@ runtime::Function& kernel_of(Runtime& runtime, const void* handle);
 
 cudaLaunchConfig_t launch_of(const CUlaunchConfig& config);
 
-// Arguments given as pointers, or packed in a buffer. Call outside the runtime's lock.
+// Arguments given as pointers, or packed in a buffer. Made outside the runtime's lock; throws Failure.
 class Arguments {
  public:
   Arguments(const void* function, void** params, void** extra);
-  cudaError_t error() const { return error_; }  // of the function or of the arguments
   void** pointers() { return given_ != nullptr || in_buffer_.empty() ? given_ : in_buffer_.data(); }
 
  private:
-  cudaError_t error_;
   void** given_;
   std::vector<void*> in_buffer_;
 };

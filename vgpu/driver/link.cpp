@@ -142,14 +142,13 @@ CUresult about(const char* name, CUlinkState state, Body body) {
 
 }  // namespace
 
-CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
-  return in_context(__func__, [&](Runtime&) {
-    auto link = std::make_unique<Link>(Link{JitLog(count, options, values), {}, {}});
-    if (state == nullptr || link->log.error() != CUDA_SUCCESS) refuse();
-    link->log.store_error("");
-    *state = reinterpret_cast<CUlinkState>(link.get());
-    links()[*state] = std::move(link);
-  });
+VGPU_IN_CONTEXT(cuLinkCreate_v2, unsigned count, CUjit_option* options, void** values,
+                CUlinkState* state) {
+  auto link = std::make_unique<Link>(Link{JitLog(count, options, values), {}, {}});
+  if (state == nullptr || link->log.error() != CUDA_SUCCESS) refuse();
+  link->log.store_error("");
+  *state = reinterpret_cast<CUlinkState>(link.get());
+  links()[*state] = std::move(link);
 }
 
 VGPU_BY(cuLinkCreate, 4, cuLinkCreate_v2(a0, a1, a2, a3));
@@ -189,8 +188,6 @@ CUresult cuLinkComplete(CUlinkState state, void** code, size_t* bytes) {
   });
 }
 
-CUresult cuLinkDestroy(CUlinkState state) {
-  return in_context(__func__, [&](Runtime&) {
-    if (links().erase(state) == 0) refuse(cudaErrorInvalidResourceHandle);
-  });
+VGPU_IN_CONTEXT(cuLinkDestroy, CUlinkState state) {
+  if (links().erase(state) == 0) refuse(cudaErrorInvalidResourceHandle);
 }

@@ -182,186 +182,160 @@ CUmemGenericAllocationHandle add(std::shared_ptr<Physical> memory) {
 
 }  // namespace
 
-CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* wanted,
-                                       CUmemAllocationGranularity_flags option) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    if (granularity == nullptr || (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
-                                   option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
-      refuse();
-    check(runtime, wanted);
-    *granularity = kGranularity;
-  });
+VGPU_IN_DRIVER(cuMemGetAllocationGranularity, size_t* granularity,
+               const CUmemAllocationProp* wanted, CUmemAllocationGranularity_flags option) {
+  if (granularity == nullptr || (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
+                                 option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
+    refuse();
+  check(runtime, wanted);
+  *granularity = kGranularity;
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignment, CUdeviceptr hint,
-                             unsigned long long flags) {
-  return in_driver(__func__, [&](Runtime&) {
-    if (address == nullptr || !is_whole(bytes) || (alignment & (alignment - 1)) != 0 || flags != 0)
-      refuse();
-    void* const begin = reserve(bytes, std::max(alignment, kGranularity), hint);
-    if (begin == nullptr) refuse(cudaErrorMemoryAllocation);
-    state().ranges[address_of(begin)].bytes = bytes;
-    *address = address_of(begin);
-  });
+VGPU_IN_DRIVER(cuMemAddressReserve, CUdeviceptr* address, size_t bytes, size_t alignment,
+               CUdeviceptr hint, unsigned long long flags) {
+  if (address == nullptr || !is_whole(bytes) || (alignment & (alignment - 1)) != 0 || flags != 0)
+    refuse();
+  void* const begin = reserve(bytes, std::max(alignment, kGranularity), hint);
+  if (begin == nullptr) refuse(cudaErrorMemoryAllocation);
+  state().ranges[address_of(begin)].bytes = bytes;
+  *address = address_of(begin);
 }
 
-CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
-  return in_driver(__func__, [&](Runtime&) {
-    const auto found = state().ranges.find(address);
-    if (found == state().ranges.end() || found->second.bytes != bytes ||
-        !found->second.mappings.empty())
-      refuse();
-    ::munmap(pointer_of(address), bytes);
-    state().ranges.erase(found);
-  });
+VGPU_IN_DRIVER(cuMemAddressFree, CUdeviceptr address, size_t bytes) {
+  const auto found = state().ranges.find(address);
+  if (found == state().ranges.end() || found->second.bytes != bytes ||
+      !found->second.mappings.empty())
+    refuse();
+  ::munmap(pointer_of(address), bytes);
+  state().ranges.erase(found);
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
-                     const CUmemAllocationProp* wanted, unsigned long long flags) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    if (handle == nullptr || !is_whole(bytes) || flags != 0) refuse();
-    check(runtime, wanted);
-    const int device = wanted->location.id;
-    const std::size_t all = runtime.settings.devices[static_cast<std::size_t>(device)].memory_bytes;
-    if (bytes > all - std::min(all, runtime.pointers.bytes_on(device)) ||
-        bytes > runtime.memory.room().bytes)
-      refuse(out_of_memory(runtime));
-    auto memory = std::make_shared<Physical>();
-    memory->properties = *wanted;
-    memory->bytes = bytes;
-    const int file = ::memfd_create("vgpu", MFD_CLOEXEC);
-    if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
-      if (file >= 0) ::close(file);
-      refuse(cudaErrorMemoryAllocation);
-    }
-    memory->file = file;
-    runtime.pointers.count(device, bytes);
-    *handle = add(std::move(memory));
-  });
+VGPU_IN_DRIVER(cuMemCreate, CUmemGenericAllocationHandle* handle, size_t bytes,
+               const CUmemAllocationProp* wanted, unsigned long long flags) {
+  if (handle == nullptr || !is_whole(bytes) || flags != 0) refuse();
+  check(runtime, wanted);
+  const int device = wanted->location.id;
+  const std::size_t all = runtime.settings.devices[static_cast<std::size_t>(device)].memory_bytes;
+  if (bytes > all - std::min(all, runtime.pointers.bytes_on(device)) ||
+      bytes > runtime.memory.room().bytes)
+    refuse(out_of_memory(runtime));
+  auto memory = std::make_shared<Physical>();
+  memory->properties = *wanted;
+  memory->bytes = bytes;
+  const int file = ::memfd_create("vgpu", MFD_CLOEXEC);
+  if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
+    if (file >= 0) ::close(file);
+    refuse(cudaErrorMemoryAllocation);
+  }
+  memory->file = file;
+  runtime.pointers.count(device, bytes);
+  *handle = add(std::move(memory));
 }
 
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-  return in_driver(__func__, [&](Runtime&) {
-    if (--known_handle(handle).references == 0) state().handles.erase(handle);
-  });
+VGPU_IN_DRIVER(cuMemRelease, CUmemGenericAllocationHandle handle) {
+  if (--known_handle(handle).references == 0) state().handles.erase(handle);
 }
 
-CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
-                  CUmemGenericAllocationHandle handle, unsigned long long flags) {
-  return in_driver(__func__, [&](Runtime&) {
-    const auto& memory = known_handle(handle).memory;
-    Range& range = known_range(address, bytes);
-    if (bytes == 0 || address % kGranularity != 0 || flags != 0) refuse();
-    if (offset != 0 || bytes != memory->bytes) refuse(cudaErrorNotSupported);  // as documented
-    const auto next = range.mappings.lower_bound(address);
-    if (next != range.mappings.end() && next->first < address + bytes) refuse();
-    if (next != range.mappings.begin()) {
-      const auto& [begin, former] = *std::prev(next);
-      if (begin + former.bytes > address) refuse();
-    }
-    if (::mmap(pointer_of(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->file, 0) ==
-        MAP_FAILED)
-      refuse(cudaErrorMemoryAllocation);
-    range.mappings.emplace(address, Mapping{bytes, memory, CU_MEM_ACCESS_FLAGS_PROT_NONE});
-  });
+VGPU_IN_DRIVER(cuMemMap, CUdeviceptr address, size_t bytes, size_t offset,
+               CUmemGenericAllocationHandle handle, unsigned long long flags) {
+  const auto& memory = known_handle(handle).memory;
+  Range& range = known_range(address, bytes);
+  if (bytes == 0 || address % kGranularity != 0 || flags != 0) refuse();
+  if (offset != 0 || bytes != memory->bytes) refuse(cudaErrorNotSupported);  // as documented
+  const auto next = range.mappings.lower_bound(address);
+  if (next != range.mappings.end() && next->first < address + bytes) refuse();
+  if (next != range.mappings.begin()) {
+    const auto& [begin, former] = *std::prev(next);
+    if (begin + former.bytes > address) refuse();
+  }
+  if (::mmap(pointer_of(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->file, 0) ==
+      MAP_FAILED)
+    refuse(cudaErrorMemoryAllocation);
+  range.mappings.emplace(address, Mapping{bytes, memory, CU_MEM_ACCESS_FLAGS_PROT_NONE});
 }
 
-CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    Range& range = known_range(address, bytes);
-    if (bytes == 0) refuse();
-    const auto mappings = whole_mappings(range, address, bytes);
-    vgpu::runtime::await(runtime, vgpu::runtime::all_tasks(runtime));
-    for (const CUdeviceptr mapping : mappings) range.mappings.erase(mapping);
-    refresh(runtime, range);
-    map_nothing(address, bytes);
-  });
+VGPU_IN_DRIVER(cuMemUnmap, CUdeviceptr address, size_t bytes) {
+  Range& range = known_range(address, bytes);
+  if (bytes == 0) refuse();
+  const auto mappings = whole_mappings(range, address, bytes);
+  vgpu::runtime::await(runtime, vgpu::runtime::all_tasks(runtime));
+  for (const CUdeviceptr mapping : mappings) range.mappings.erase(mapping);
+  refresh(runtime, range);
+  map_nothing(address, bytes);
 }
 
 // Access is not told apart by device, nor reading from writing.
-CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc* list,
-                        size_t count) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    Range& range = known_range(address, bytes);
-    if (bytes == 0 || list == nullptr || count == 0) refuse();
-    CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (list[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-          !runtime.has_device(list[i].location.id))
-        refuse(cudaErrorInvalidDevice);
-      access = std::max(access, list[i].flags);
-    }
-    for (const CUdeviceptr mapping : whole_mappings(range, address, bytes))
-      range.mappings.at(mapping).access = access;
-    const int protection =
-        access == CU_MEM_ACCESS_FLAGS_PROT_NONE ? PROT_NONE : PROT_READ | PROT_WRITE;
-    if (::mprotect(pointer_of(address), bytes, protection) != 0) refuse(cudaErrorMemoryAllocation);
-    refresh(runtime, range);
-  });
+VGPU_IN_DRIVER(cuMemSetAccess, CUdeviceptr address, size_t bytes, const CUmemAccessDesc* list,
+               size_t count) {
+  Range& range = known_range(address, bytes);
+  if (bytes == 0 || list == nullptr || count == 0) refuse();
+  CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (list[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+        !runtime.has_device(list[i].location.id))
+      refuse(cudaErrorInvalidDevice);
+    access = std::max(access, list[i].flags);
+  }
+  for (const CUdeviceptr mapping : whole_mappings(range, address, bytes))
+    range.mappings.at(mapping).access = access;
+  const int protection =
+      access == CU_MEM_ACCESS_FLAGS_PROT_NONE ? PROT_NONE : PROT_READ | PROT_WRITE;
+  if (::mprotect(pointer_of(address), bytes, protection) != 0) refuse(cudaErrorMemoryAllocation);
+  refresh(runtime, range);
 }
 
-CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location,
-                        CUdeviceptr address) {
-  return in_driver(__func__, [&](Runtime&) {
-    if (flags == nullptr || location == nullptr) refuse();
-    *flags = known_mapping(address).access;
-  });
+VGPU_IN_DRIVER(cuMemGetAccess, unsigned long long* flags, const CUmemLocation* location,
+               CUdeviceptr address) {
+  if (flags == nullptr || location == nullptr) refuse();
+  *flags = known_mapping(address).access;
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
-                                                CUmemGenericAllocationHandle handle) {
-  return in_driver(__func__, [&](Runtime&) {
-    const auto& memory = known_handle(handle).memory;
-    store(properties, memory->properties);
-  });
+VGPU_IN_DRIVER(cuMemGetAllocationPropertiesFromHandle, CUmemAllocationProp* properties,
+               CUmemGenericAllocationHandle handle) {
+  const auto& memory = known_handle(handle).memory;
+  store(properties, memory->properties);
 }
 
-CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* pointer) {
-  return in_driver(__func__, [&](Runtime&) {
-    if (handle == nullptr) refuse();
-    const Mapping& mapping = known_mapping(address_of(pointer));
-    for (auto& [number, known] : state().handles) {
-      if (known.memory != mapping.memory) continue;
-      ++known.references;
-      *handle = number;
-      return;
-    }
-    *handle = add(mapping.memory);
-  });
+VGPU_IN_DRIVER(cuMemRetainAllocationHandle, CUmemGenericAllocationHandle* handle, void* pointer) {
+  if (handle == nullptr) refuse();
+  const Mapping& mapping = known_mapping(address_of(pointer));
+  for (auto& [number, known] : state().handles) {
+    if (known.memory != mapping.memory) continue;
+    ++known.references;
+    *handle = number;
+    return;
+  }
+  *handle = add(mapping.memory);
 }
 
-CUresult cuMemExportToShareableHandle(void* shared, CUmemGenericAllocationHandle handle,
-                                      CUmemAllocationHandleType type, unsigned long long flags) {
-  return in_driver(__func__, [&](Runtime&) {
-    const auto& memory = known_handle(handle).memory;
-    if (shared == nullptr || flags != 0 || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
-        memory->properties.requestedHandleTypes != type)
-      refuse();
-    const int file = ::dup(memory->file);
-    if (file < 0) refuse(cudaErrorOperatingSystem);
-    *static_cast<int*>(shared) = file;
-  });
+VGPU_IN_DRIVER(cuMemExportToShareableHandle, void* shared, CUmemGenericAllocationHandle handle,
+               CUmemAllocationHandleType type, unsigned long long flags) {
+  const auto& memory = known_handle(handle).memory;
+  if (shared == nullptr || flags != 0 || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+      memory->properties.requestedHandleTypes != type)
+    refuse();
+  const int file = ::dup(memory->file);
+  if (file < 0) refuse(cudaErrorOperatingSystem);
+  *static_cast<int*>(shared) = file;
 }
 
-CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shared,
-                                        CUmemAllocationHandleType type) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    if (handle == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) refuse();
-    const int file =
-        ::fcntl(static_cast<int>(reinterpret_cast<std::intptr_t>(shared)), F_DUPFD_CLOEXEC, 0);
-    struct stat status {};
-    if (file < 0 || ::fstat(file, &status) != 0 ||
-        !is_whole(static_cast<std::size_t>(status.st_size))) {
-      if (file >= 0) ::close(file);
-      refuse();
-    }
-    auto memory = std::make_shared<Physical>();
-    memory->bytes = static_cast<std::size_t>(status.st_size);
-    memory->properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    memory->properties.requestedHandleTypes = type;
-    memory->properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, Runtime::ordinal()};
-    memory->file = file;
-    runtime.pointers.count(Runtime::ordinal(), memory->bytes);
-    *handle = add(std::move(memory));
-  });
+VGPU_IN_DRIVER(cuMemImportFromShareableHandle, CUmemGenericAllocationHandle* handle, void* shared,
+               CUmemAllocationHandleType type) {
+  if (handle == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) refuse();
+  const int file =
+      ::fcntl(static_cast<int>(reinterpret_cast<std::intptr_t>(shared)), F_DUPFD_CLOEXEC, 0);
+  struct stat status {};
+  if (file < 0 || ::fstat(file, &status) != 0 ||
+      !is_whole(static_cast<std::size_t>(status.st_size))) {
+    if (file >= 0) ::close(file);
+    refuse();
+  }
+  auto memory = std::make_shared<Physical>();
+  memory->bytes = static_cast<std::size_t>(status.st_size);
+  memory->properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  memory->properties.requestedHandleTypes = type;
+  memory->properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, Runtime::ordinal()};
+  memory->file = file;
+  runtime.pointers.count(Runtime::ordinal(), memory->bytes);
+  *handle = add(std::move(memory));
 }

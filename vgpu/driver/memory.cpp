@@ -31,12 +31,12 @@ CUresult allocate(const char* name, CUdeviceptr* address, std::size_t bytes, Ori
   return result;
 }
 
-// Calls get(&pointer) and stores what it gets.
+// Stores the pointer that get(&pointer) puts there.
 template <class Get>
 void store_address(CUdeviceptr* address, Get get) {
   if (address == nullptr) refuse();
   void* pointer = nullptr;
-  require(get(&pointer));
+  get(&pointer);
   *address = address_of(pointer);
 }
 
@@ -48,33 +48,29 @@ CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
   return allocate(__func__, address, bytes, Origin::kDevice, 0, __builtin_return_address(0));
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, size_t height,
-                            unsigned element) {
-  if (address == nullptr || pitch == nullptr || width == 0 || height == 0 ||
+VGPU_WITHOUT_LOCK(cuMemAllocPitch_v2, CUdeviceptr* address, size_t* pitch, size_t width,
+                  size_t height, unsigned element) {
+  if (pitch == nullptr || width == 0 || height == 0 ||
       (element != 4 && element != 8 && element != 16))
-    return missing_context() != CUDA_SUCCESS ? missing_context() : CUDA_ERROR_INVALID_VALUE;
-  return with_context(__func__, [&] {
-    store_address(address,
-                  [&](void** pointer) { return cudaMallocPitch(pointer, pitch, width, height); });
-  });
+    refuse();
+  store_address(address,
+                [&](void** pointer) { require(cudaMallocPitch(pointer, pitch, width, height)); });
 }
 
 VGPU_WITH_CONTEXT(cuMemFree_v2, cudaFree, 1);
 
-CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
-  return in_context(__func__, [&](Runtime& runtime) {
-    const Block* const block = runtime.pointers.covering(pointer_of(address));
-    if (block != nullptr) {
-      if (base != nullptr) *base = block->begin;
-      if (bytes != nullptr) *bytes = block->bytes;
-      return;
-    }
-    const vgpu::Allocation* const variable = runtime.memory.find(address);  // a module's
-    if (variable == nullptr || variable->freed || variable->name.empty())
-      refuse(cudaErrorSymbolNotFound);
-    if (base != nullptr) *base = variable->begin;
-    if (bytes != nullptr) *bytes = variable->end - variable->begin;
-  });
+VGPU_IN_CONTEXT(cuMemGetAddressRange_v2, CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
+  const Block* const block = runtime.pointers.covering(pointer_of(address));
+  if (block != nullptr) {
+    if (base != nullptr) *base = block->begin;
+    if (bytes != nullptr) *bytes = block->bytes;
+    return;
+  }
+  const vgpu::Allocation* const variable = runtime.memory.find(address);  // a module's
+  if (variable == nullptr || variable->freed || variable->name.empty())
+    refuse(cudaErrorSymbolNotFound);
+  if (base != nullptr) *base = variable->begin;
+  if (bytes != nullptr) *bytes = variable->end - variable->begin;
 }
 
 CUresult cuMemAllocHost_v2(void** pointer, size_t bytes) {
@@ -92,11 +88,10 @@ CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
                   __builtin_return_address(0));
 }
 
-CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsigned flags) {
-  return with_context(__func__, [&] {
-    store_address(address,
-                  [&](void** device) { return cudaHostGetDevicePointer(device, pointer, flags); });
-  });
+VGPU_WITHOUT_LOCK(cuMemHostGetDevicePointer_v2, CUdeviceptr* address, void* pointer,
+                  unsigned flags) {
+  store_address(address,
+                [&](void** device) { require(cudaHostGetDevicePointer(device, pointer, flags)); });
 }
 
 VGPU_WITH_CONTEXT(cuMemHostGetFlags, cudaHostGetFlags, 2);
@@ -121,41 +116,32 @@ cudaMemLocation location_of(CUdevice device) {
 
 VGPU_IN_STREAM(cuMemPrefetchAsync_v2, cudaMemPrefetchAsync, 5);
 
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
-  return with_context(__func__, [&] {
-    return cudaMemPrefetchAsync(pointer_of(address), bytes, location_of(device), 0, stream);
-  });
+VGPU_WITHOUT_LOCK_PTSZ(cuMemPrefetchAsync, CUdeviceptr address, size_t bytes, CUdevice device,
+                       CUstream stream) {
+  require(cudaMemPrefetchAsync(pointer_of(address), bytes, location_of(device), 0, stream));
 }
-VGPU_TWIN(cuMemPrefetchAsync, _ptsz, 4);
 
 VGPU_WITH_CONTEXT(cuMemAdvise_v2, cudaMemAdvise, 4);
 
-CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device) {
-  return with_context(__func__, [&] {
-    return cudaMemAdvise(pointer_of(address), bytes,
-                         static_cast<cudaMemoryAdvise>(static_cast<int>(advice)),
-                         location_of(device));
-  });
+VGPU_WITHOUT_LOCK(cuMemAdvise, CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                  CUdevice device) {
+  require(cudaMemAdvise(pointer_of(address), bytes,
+                        static_cast<cudaMemoryAdvise>(static_cast<int>(advice)),
+                        location_of(device)));
 }
 
-CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
-  return with_context(__func__, [&] {
-    if (bytes == 0) refuse();
-    store_address(address, [&](void** pointer) { return cudaMallocAsync(pointer, bytes, stream); });
-  });
+VGPU_WITHOUT_LOCK_PTSZ(cuMemAllocAsync, CUdeviceptr* address, size_t bytes, CUstream stream) {
+  if (bytes == 0) refuse();
+  store_address(address, [&](void** pointer) { require(cudaMallocAsync(pointer, bytes, stream)); });
 }
-VGPU_TWIN(cuMemAllocAsync, _ptsz, 3);
 
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPool pool,
-                                 CUstream stream) {
-  return with_context(__func__, [&] {
-    if (bytes == 0) refuse();
-    store_address(address, [&](void** pointer) {
-      return cudaMallocFromPoolAsync(pointer, bytes, pool, stream);
-    });
+VGPU_WITHOUT_LOCK_PTSZ(cuMemAllocFromPoolAsync, CUdeviceptr* address, size_t bytes,
+                       CUmemoryPool pool, CUstream stream) {
+  if (bytes == 0) refuse();
+  store_address(address, [&](void** pointer) {
+    require(cudaMallocFromPoolAsync(pointer, bytes, pool, stream));
   });
 }
-VGPU_TWIN(cuMemAllocFromPoolAsync, _ptsz, 4);
 VGPU_IN_STREAM(cuMemFreeAsync, cudaFreeAsync, 2);
 VGPU_WITH_DRIVER(cuMemPoolCreate, cudaMemPoolCreate, 2);
 VGPU_WITH_DRIVER(cuMemPoolDestroy, cudaMemPoolDestroy, 1);
@@ -171,11 +157,10 @@ VGPU_WITH_DRIVER(cuMemSetMemPool, cudaMemSetMemPool, 3);
 // Memory of other processes.
 VGPU_WITH_CONTEXT(cuIpcGetMemHandle, cudaIpcGetMemHandle, 2);
 
-CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
-  return with_context(__func__, [&] {
-    store_address(address, [&](void** pointer) {
-      return cudaIpcOpenMemHandle(pointer, *same<cudaIpcMemHandle_t>(&handle), flags);
-    });
+VGPU_WITHOUT_LOCK(cuIpcOpenMemHandle_v2, CUdeviceptr* address, CUipcMemHandle handle,
+                  unsigned flags) {
+  store_address(address, [&](void** pointer) {
+    require(cudaIpcOpenMemHandle(pointer, *same<cudaIpcMemHandle_t>(&handle), flags));
   });
 }
 

@@ -92,11 +92,10 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
 }
 
 // The array belongs to the node.
-CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
-  return in_driver(__func__, [&](Runtime& runtime) {
-    if (params == nullptr) refuse();
-    auto& work = runtime.graphs.work<MemoryWork>(node);
-    *params = {static_cast<CUcontext>(work.context), static_cast<unsigned>(work.operations.size()),
-               same<CUstreamBatchMemOpParams>(work.operations.data()), 0};
-  });
+VGPU_IN_DRIVER(cuGraphBatchMemOpNodeGetParams, CUgraphNode node,
+               CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  if (params == nullptr) refuse();
+  auto& work = runtime.graphs.work<MemoryWork>(node);
+  *params = {static_cast<CUcontext>(work.context), static_cast<unsigned>(work.operations.size()),
+             same<CUstreamBatchMemOpParams>(work.operations.data()), 0};
 }

@@ -74,12 +74,10 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   return with_driver(__func__, [&] { store(mode, CU_MODULE_LAZY_LOADING); });
 }
 
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  return with_context(__func__, [&] {
-    if (function != nullptr) *function = nullptr;
-    return cudaLibraryGetKernel(reinterpret_cast<cudaKernel_t*>(function), library_of(module),
-                                name);
-  });
+VGPU_WITHOUT_LOCK(cuModuleGetFunction, CUfunction* function, CUmodule module, const char* name) {
+  if (function != nullptr) *function = nullptr;
+  require(
+      cudaLibraryGetKernel(reinterpret_cast<cudaKernel_t*>(function), library_of(module), name));
 }
 
 VGPU_WITH_CONTEXT(cuModuleGetFunctionCount, cudaLibraryGetKernelCount, 2);
@@ -140,11 +138,9 @@ VGPU_WITH_DRIVER(cuLibraryGetKernel, cudaLibraryGetKernel, 3);
 VGPU_WITH_DRIVER(cuLibraryGetKernelCount, cudaLibraryGetKernelCount, 2);
 VGPU_WITH_DRIVER(cuLibraryEnumerateKernels, cudaLibraryEnumerateKernels, 3);
 
-CUresult cuLibraryGetModule(CUmodule* module, CUlibrary handle) {
-  return in_context(__func__, [&](Runtime&) {
-    if (module == nullptr) refuse();
-    *module = handle_of<CUmodule>(vgpu::runtime::known_library(handle));
-  });
+VGPU_IN_CONTEXT(cuLibraryGetModule, CUmodule* module, CUlibrary handle) {
+  if (module == nullptr) refuse();
+  *module = handle_of<CUmodule>(vgpu::runtime::known_library(handle));
 }
 
 CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary library,

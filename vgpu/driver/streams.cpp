@@ -16,16 +16,12 @@ VGPU_IN_STREAM(cuStreamGetPriority, cudaStreamGetPriority, 2);
 VGPU_IN_STREAM(cuStreamGetId, cudaStreamGetId, 2);
 VGPU_IN_STREAM(cuStreamGetDevice, cudaStreamGetDevice, 2);
 
-CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
-  return in_context(__func__, [&](Runtime& runtime) {
-    const vgpu::runtime::Stream& stream = runtime.streams.known(handle);
-    if (context == nullptr) refuse();
-    const auto* owner =
-        stream.context != nullptr ? stream.context : vgpu::runtime::current_context();
-    *context = reinterpret_cast<CUcontext>(const_cast<vgpu::runtime::Context*>(owner));
-  });
+VGPU_IN_CONTEXT_PTSZ(cuStreamGetCtx, CUstream handle, CUcontext* context) {
+  const vgpu::runtime::Stream& stream = runtime.streams.known(handle);
+  if (context == nullptr) refuse();
+  const auto* owner = stream.context != nullptr ? stream.context : vgpu::runtime::current_context();
+  *context = reinterpret_cast<CUcontext>(const_cast<vgpu::runtime::Context*>(owner));
 }
-VGPU_TWIN(cuStreamGetCtx, _ptsz, 2);
 
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {
   if (green != nullptr) *green = nullptr;

@@ -34,6 +34,7 @@ struct Signature<Returned(Arguments...)> {
 #define VGPU_PARAMETERS_10(name) VGPU_PARAMETERS_9(name), VGPU_PARAMETER(name, 9)
 #define VGPU_PARAMETERS_11(name) VGPU_PARAMETERS_10(name), VGPU_PARAMETER(name, 10)
 #define VGPU_PARAMETERS_12(name) VGPU_PARAMETERS_11(name), VGPU_PARAMETER(name, 11)
+#define VGPU_ARGUMENTS_0
 #define VGPU_ARGUMENTS_1 a0
 #define VGPU_ARGUMENTS_2 VGPU_ARGUMENTS_1, a1
 #define VGPU_ARGUMENTS_3 VGPU_ARGUMENTS_2, a2
@@ -53,3 +54,20 @@ struct Signature<Returned(Arguments...)> {
     return expression;                                                 \
   }                                                                    \
   static_assert(true)
+// How many arguments the macro gets, up to 12; VGPU_JOIN: the name of both together.
+#define VGPU_COUNT(...) \
+  VGPU_THIRTEENTH(__VA_ARGS__ __VA_OPT__(, ) 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
+#define VGPU_THIRTEENTH(a, b, c, d, e, f, g, h, i, j, k, l, m, ...) m
+#define VGPU_JOIN(a, b) VGPU_JOIN_AS_THEY_ARE(a, b)
+#define VGPU_JOIN_AS_THEY_ARE(a, b) a##b
+// Defines `name` by a function of (Runtime& runtime, its parameters), whose body follows:
+// within("name", function of the Runtime).
+#define VGPU_ENTRY(within, name, ...)                                                          \
+  static void name##_body(vgpu::runtime::Runtime& __VA_OPT__(, ) __VA_ARGS__);                 \
+  VGPU_RESULT(name) name(VGPU_JOIN(VGPU_PARAMETERS_, VGPU_COUNT(__VA_ARGS__))(name)) {         \
+    return within(#name, [&](vgpu::runtime::Runtime& runtime) {                                \
+      name##_body(runtime __VA_OPT__(, ) VGPU_JOIN(VGPU_ARGUMENTS_, VGPU_COUNT(__VA_ARGS__))); \
+    });                                                                                        \
+  }                                                                                            \
+  static void name##_body([[maybe_unused]] vgpu::runtime::Runtime& runtime __VA_OPT__(, )      \
+                              __VA_ARGS__)

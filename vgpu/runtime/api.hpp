@@ -73,10 +73,10 @@ struct Failure {
 // (suffix _ptsz or _ptds). A macro, because the two differ in their names only.
 #define VGPU_TWIN(name, suffix, count)                                                 \
   extern "C" __attribute__((visibility("default"))) VGPU_RESULT(name)                  \
-      name##suffix(VGPU_PARAMETERS_##count(name));                                     \
-  VGPU_RESULT(name) name##suffix(VGPU_PARAMETERS_##count(name)) {                      \
+      name##suffix(VGPU_JOIN(VGPU_PARAMETERS_, count)(name));                          \
+  VGPU_RESULT(name) name##suffix(VGPU_JOIN(VGPU_PARAMETERS_, count)(name)) {           \
     static_assert(vgpu::Signature<decltype(name)>::kCount == (count));                 \
     const vgpu::runtime::PerThreadDefault default_stream(__builtin_return_address(0)); \
-    return name(VGPU_ARGUMENTS_##count);                                               \
+    return name(VGPU_JOIN(VGPU_ARGUMENTS_, count));                                    \
   }                                                                                    \
   static_assert(true)

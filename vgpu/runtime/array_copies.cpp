@@ -187,73 +187,54 @@ VGPU_COPY_FORMS(cudaMemcpy2DFromArray,
 VGPU_TWIN(cudaMemcpy2DFromArray, _ptds, 8);
 VGPU_TWIN(cudaMemcpy2DFromArrayAsync, _ptsz, 9);
 
-cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
-                                     cudaArray_const_t from, size_t from_x, size_t from_y,
-                                     size_t width, size_t height, cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    const Part source{from, from_x, from_y}, target{to, to_x, to_y};
-    const bool in_bytes =
-        divides_elements(runtime, source, width) || divides_elements(runtime, target, width);
-    const ArraySide a = side_of(runtime, source, width, height, in_bytes);
-    const ArraySide b = side_of(runtime, target, width, height, in_bytes);
-    copy_at_once(runtime, "cudaMemcpy2DArrayToArray",
-                 {{a.array, a.at, a.memory, b.array, b.at, b.memory, a.extent, kind}});
-  });
+VGPU_CALL_PTDS(cudaMemcpy2DArrayToArray, cudaArray_t to, size_t to_x, size_t to_y,
+               cudaArray_const_t from, size_t from_x, size_t from_y, size_t width, size_t height,
+               cudaMemcpyKind kind) {
+  const Part source{from, from_x, from_y}, target{to, to_x, to_y};
+  const bool in_bytes =
+      divides_elements(runtime, source, width) || divides_elements(runtime, target, width);
+  const ArraySide a = side_of(runtime, source, width, height, in_bytes);
+  const ArraySide b = side_of(runtime, target, width, height, in_bytes);
+  copy_at_once(runtime, "cudaMemcpy2DArrayToArray",
+               {{a.array, a.at, a.memory, b.array, b.at, b.memory, a.extent, kind}});
 }
-VGPU_TWIN(cudaMemcpy2DArrayToArray, _ptds, 9);
 
 // CUDA deprecates the rest.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t count,
-                              cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyToArray", {to, x, y}, from, count, kind,
+VGPU_CALL_PTDS(cudaMemcpyToArray, cudaArray_t to, size_t x, size_t y, const void* from,
+               size_t count, cudaMemcpyKind kind) {
+  copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyToArray", {to, x, y}, from, count, kind, true);
+}
+
+VGPU_CALL_PTSZ(cudaMemcpyToArrayAsync, cudaArray_t to, size_t x, size_t y, const void* from,
+               size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+  copy_bytes_to(runtime, stream, "cudaMemcpyToArrayAsync", {to, x, y}, from, count, kind, false);
+}
+
+VGPU_CALL_PTDS(cudaMemcpyFromArray, void* to, cudaArray_const_t from, size_t x, size_t y,
+               size_t count, cudaMemcpyKind kind) {
+  copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyFromArray", to, {from, x, y}, count, kind,
                   true);
-  });
 }
-VGPU_TWIN(cudaMemcpyToArray, _ptds, 6);
 
-cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
-                                   size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    copy_bytes_to(runtime, stream, "cudaMemcpyToArrayAsync", {to, x, y}, from, count, kind, false);
-  });
+VGPU_CALL_PTSZ(cudaMemcpyFromArrayAsync, void* to, cudaArray_const_t from, size_t x, size_t y,
+               size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+  copy_bytes_from(runtime, stream, "cudaMemcpyFromArrayAsync", to, {from, x, y}, count, kind,
+                  false);
 }
-VGPU_TWIN(cudaMemcpyToArrayAsync, _ptsz, 7);
 
-cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t count,
-                                cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyFromArray", to, {from, x, y}, count, kind,
-                    true);
-  });
+VGPU_CALL_PTDS(cudaMemcpyArrayToArray, cudaArray_t to, size_t to_x, size_t to_y,
+               cudaArray_const_t from, size_t from_x, size_t from_y, size_t count,
+               cudaMemcpyKind kind) {
+  std::vector<std::byte> bytes(count);
+  if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+    refuse(cudaErrorInvalidMemcpyDirection);
+  copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyArrayToArray", bytes.data(),
+                  {from, from_x, from_y}, count, cudaMemcpyDeviceToHost, true);
+  copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyArrayToArray", {to, to_x, to_y}, bytes.data(),
+                count, cudaMemcpyHostToDevice, true);
 }
-VGPU_TWIN(cudaMemcpyFromArray, _ptds, 6);
-
-cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y,
-                                     size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    copy_bytes_from(runtime, stream, "cudaMemcpyFromArrayAsync", to, {from, x, y}, count, kind,
-                    false);
-  });
-}
-VGPU_TWIN(cudaMemcpyFromArrayAsync, _ptsz, 7);
-
-cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
-                                   size_t from_x, size_t from_y, size_t count,
-                                   cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    std::vector<std::byte> bytes(count);
-    if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-      refuse(cudaErrorInvalidMemcpyDirection);
-    copy_bytes_from(runtime, kDefaultStream, "cudaMemcpyArrayToArray", bytes.data(),
-                    {from, from_x, from_y}, count, cudaMemcpyDeviceToHost, true);
-    copy_bytes_to(runtime, kDefaultStream, "cudaMemcpyArrayToArray", {to, to_x, to_y}, bytes.data(),
-                  count, cudaMemcpyHostToDevice, true);
-  });
-}
-VGPU_TWIN(cudaMemcpyArrayToArray, _ptds, 8);
 
 #pragma GCC diagnostic pop

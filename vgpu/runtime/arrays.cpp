@@ -203,26 +203,22 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* d
       [&](Runtime& runtime) { allocate_array(runtime, array, desc, extent, flags, caller); });
 }
 
-cudaError_t cudaFreeArray(cudaArray_t array) {
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    if (array == nullptr) return;
-    const cudaArray& known = runtime.arrays.known(array);
-    if (known.of_mipmap) refuse();
-    const vgpu::Image image = known.image;
-    runtime.arrays.remove(known);
-    free_image(runtime, "cudaFreeArray", image);
-  });
+VGPU_CALL(cudaFreeArray, cudaArray_t array) {
+  refuse_in_capture(runtime);
+  if (array == nullptr) return;
+  const cudaArray& known = runtime.arrays.known(array);
+  if (known.of_mipmap) refuse();
+  const vgpu::Image image = known.image;
+  runtime.arrays.remove(known);
+  free_image(runtime, "cudaFreeArray", image);
 }
 
-cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* desc, cudaExtent* extent, unsigned* flags,
-                             cudaArray_t array) {
-  return call([&](Runtime& runtime) {
-    const cudaArray& known = runtime.arrays.known(array);
-    if (desc != nullptr) *desc = known.format;
-    if (extent != nullptr) *extent = known.extent;
-    if (flags != nullptr) *flags = known.flags;
-  });
+VGPU_CALL(cudaArrayGetInfo, cudaChannelFormatDesc* desc, cudaExtent* extent, unsigned* flags,
+          cudaArray_t array) {
+  const cudaArray& known = runtime.arrays.known(array);
+  if (desc != nullptr) *desc = known.format;
+  if (extent != nullptr) *extent = known.extent;
+  if (flags != nullptr) *flags = known.flags;
 }
 
 cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* desc, cudaArray_const_t array) {
@@ -238,23 +234,19 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* mipmap,
   });
 }
 
-cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* level, cudaMipmappedArray_const_t mipmap,
-                                       unsigned number) {
-  return call([&](Runtime& runtime) {
-    const cudaMipmappedArray& known = runtime.arrays.known(mipmap);
-    if (level == nullptr || number >= known.levels.size()) refuse();
-    *level = known.levels[number].get();
-  });
+VGPU_CALL(cudaGetMipmappedArrayLevel, cudaArray_t* level, cudaMipmappedArray_const_t mipmap,
+          unsigned number) {
+  const cudaMipmappedArray& known = runtime.arrays.known(mipmap);
+  if (level == nullptr || number >= known.levels.size()) refuse();
+  *level = known.levels[number].get();
 }
 
-cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    if (mipmap == nullptr) return;
-    const cudaMipmappedArray& known = runtime.arrays.known(mipmap);
-    const vgpu::Image image = known.levels[0]->image;
-    for (const auto& level : known.levels) runtime.arrays.remove_level(*level);
-    runtime.arrays.remove(known);
-    free_image(runtime, "cudaFreeMipmappedArray", image);
-  });
+VGPU_CALL(cudaFreeMipmappedArray, cudaMipmappedArray_t mipmap) {
+  refuse_in_capture(runtime);
+  if (mipmap == nullptr) return;
+  const cudaMipmappedArray& known = runtime.arrays.known(mipmap);
+  const vgpu::Image image = known.levels[0]->image;
+  for (const auto& level : known.levels) runtime.arrays.remove_level(*level);
+  runtime.arrays.remove(known);
+  free_image(runtime, "cudaFreeMipmappedArray", image);
 }

@@ -81,23 +81,19 @@ cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
   return about_device(device, [](Runtime&, const vgpu::Device&) {});
 }
 
-cudaError_t cudaSetValidDevices(int* devices, int count) {
-  return query([&](Runtime& runtime) {
-    if (devices == nullptr || count < 0) refuse();
-    const bool all =
-        std::all_of(devices, devices + count, [&](int d) { return runtime.has_device(d); });
-    if (!all) refuse(cudaErrorInvalidDevice);
-  });
+VGPU_QUERY(cudaSetValidDevices, int* devices, int count) {
+  if (devices == nullptr || count < 0) refuse();
+  const bool all =
+      std::all_of(devices, devices + count, [&](int d) { return runtime.has_device(d); });
+  if (!all) refuse(cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
   return wish == nullptr ? finish(cudaErrorInvalidValue) : cudaGetDevice(device);
 }
 
-cudaError_t cudaSetDeviceFlags(unsigned flags) {
-  return query([&](Runtime&) {
-    if ((flags & ~static_cast<unsigned>(cudaDeviceMask)) != 0) refuse();
-  });
+VGPU_QUERY(cudaSetDeviceFlags, unsigned flags) {
+  if ((flags & ~static_cast<unsigned>(cudaDeviceMask)) != 0) refuse();
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
@@ -127,65 +123,50 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   });
 }
 
-cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
-  return query([&](Runtime& runtime) {
-    if (device == nullptr || text == nullptr) refuse();
-    const auto& devices = runtime.settings.devices;
-    const auto found = std::ranges::find_if(devices, [&](const vgpu::Device& visible) {
-      return vgpu::pci_bus_id(visible.place) == text;
-    });
-    if (found == devices.end()) refuse();
-    *device = static_cast<int>(found - devices.begin());
+VGPU_QUERY(cudaDeviceGetByPCIBusId, int* device, const char* text) {
+  if (device == nullptr || text == nullptr) refuse();
+  const auto& devices = runtime.settings.devices;
+  const auto found = std::ranges::find_if(devices, [&](const vgpu::Device& visible) {
+    return vgpu::pci_bus_id(visible.place) == text;
   });
+  if (found == devices.end()) refuse();
+  *device = static_cast<int>(found - devices.begin());
 }
 
-cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return query([&](Runtime& runtime) {
-    if (can == nullptr) refuse();
-    if (!runtime.has_device(device) || !runtime.has_device(peer)) refuse(cudaErrorInvalidDevice);
-    *can = device != peer;
-  });
+VGPU_QUERY(cudaDeviceCanAccessPeer, int* can, int device, int peer) {
+  if (can == nullptr) refuse();
+  if (!runtime.has_device(device) || !runtime.has_device(peer)) refuse(cudaErrorInvalidDevice);
+  *can = device != peer;
 }
 
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-  return call([&](Runtime& runtime) {
-    if (flags != 0) refuse();
-    if (!runtime.has_device(peer) || peer == Runtime::ordinal()) refuse(cudaErrorInvalidDevice);
-    if (!peers().emplace(Runtime::ordinal(), peer).second)
-      refuse(cudaErrorPeerAccessAlreadyEnabled);
-  });
+VGPU_CALL(cudaDeviceEnablePeerAccess, int peer, unsigned flags) {
+  if (flags != 0) refuse();
+  if (!runtime.has_device(peer) || peer == Runtime::ordinal()) refuse(cudaErrorInvalidDevice);
+  if (!peers().emplace(Runtime::ordinal(), peer).second) refuse(cudaErrorPeerAccessAlreadyEnabled);
 }
 
-cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-  return call([&](Runtime& runtime) {
-    if (!runtime.has_device(peer)) refuse(cudaErrorInvalidDevice);
-    if (peers().erase({Runtime::ordinal(), peer}) == 0) refuse(cudaErrorPeerAccessNotEnabled);
-  });
+VGPU_CALL(cudaDeviceDisablePeerAccess, int peer) {
+  if (!runtime.has_device(peer)) refuse(cudaErrorInvalidDevice);
+  if (peers().erase({Runtime::ordinal(), peer}) == 0) refuse(cudaErrorPeerAccessNotEnabled);
 }
 
-cudaError_t cudaDeviceSynchronize() {
-  return call([](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
-  });
+VGPU_CALL(cudaDeviceSynchronize) {
+  refuse_in_capture(runtime);
+  await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
 }
 
 // The reset does not clear a fault. On a real device, too, only a new process helps.
-cudaError_t cudaDeviceReset() {
-  return query([](Runtime& runtime) {
-    try {
-      await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
-    } catch (const Failure&) {  // the sticky error, which later calls return
-    }
-  });
+VGPU_QUERY(cudaDeviceReset) {
+  try {
+    await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
+  } catch (const Failure&) {  // the sticky error, which later calls return
+  }
 }
 
-cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-  return call([&](Runtime& runtime) {
-    if (value == nullptr || !valid_limit(runtime, limit)) refuse();
-    if (limit == cudaLimitDevRuntimeSyncDepth) refuse(cudaErrorUnsupportedLimit);
-    *value = runtime.limits[limit];
-  });
+VGPU_CALL(cudaDeviceGetLimit, size_t* value, cudaLimit limit) {
+  if (value == nullptr || !valid_limit(runtime, limit)) refuse();
+  if (limit == cudaLimitDevRuntimeSyncDepth) refuse(cudaErrorUnsupportedLimit);
+  *value = runtime.limits[limit];
 }
 
 namespace {
@@ -205,37 +186,31 @@ size_t rounded_limit(const vgpu::Device& device, cudaLimit limit, size_t value) 
 
 }  // namespace
 
-cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
-  return call([&](Runtime& runtime) {
-    if (!valid_limit(runtime, limit)) refuse();
-    if (limit == cudaLimitDevRuntimeSyncDepth) refuse(cudaErrorUnsupportedLimit);
-    const bool of_memory = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
-    const vgpu::Device& of_device = runtime.device();
-    if (of_memory && value > of_device.memory_bytes) refuse(cudaErrorMemoryAllocation);
-    const bool of_l2 = limit == cudaLimitPersistingL2CacheSize && of_device.persisting_l2_bytes > 0;
-    if (of_l2 && value > of_device.persisting_l2_bytes) refuse();
-    if (of_memory || of_l2) value = rounded_limit(of_device, limit, value);
-    if (of_memory) await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
-    // The limit is fixed once a kernel has used the resource.
-    if (limit == cudaLimitPrintfFifoSize && runtime.printed) refuse();
-    if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value)) refuse();
-    runtime.limits[limit] = value;
-  });
+VGPU_CALL(cudaDeviceSetLimit, cudaLimit limit, size_t value) {
+  if (!valid_limit(runtime, limit)) refuse();
+  if (limit == cudaLimitDevRuntimeSyncDepth) refuse(cudaErrorUnsupportedLimit);
+  const bool of_memory = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
+  const vgpu::Device& of_device = runtime.device();
+  if (of_memory && value > of_device.memory_bytes) refuse(cudaErrorMemoryAllocation);
+  const bool of_l2 = limit == cudaLimitPersistingL2CacheSize && of_device.persisting_l2_bytes > 0;
+  if (of_l2 && value > of_device.persisting_l2_bytes) refuse();
+  if (of_memory || of_l2) value = rounded_limit(of_device, limit, value);
+  if (of_memory) await(runtime, tasks_of_device(runtime, Runtime::ordinal()));
+  // The limit is fixed once a kernel has used the resource.
+  if (limit == cudaLimitPrintfFifoSize && runtime.printed) refuse();
+  if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value)) refuse();
+  runtime.limits[limit] = value;
 }
 
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
-  return call([&](Runtime&) {
-    if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual) refuse();
-  });
+VGPU_CALL(cudaDeviceSetCacheConfig, cudaFuncCache config) {
+  if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual) refuse();
 }
 
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   return call_for(config, [&](Runtime&) { return cudaFuncCachePreferNone; });
 }
 
-cudaError_t cudaCtxResetPersistingL2Cache() {
-  return call([](Runtime&) {});
-}
+VGPU_CALL(cudaCtxResetPersistingL2Cache) {}
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
   if (version == nullptr) return finish(cudaErrorInvalidValue);
@@ -246,9 +221,7 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 VGPU_BY(cudaDriverGetVersion, 1, cudaRuntimeGetVersion(a0));
 
 // Without effect: every launch is counted, whether a profiler is on or off.
-cudaError_t cudaProfilerStart() {
-  return call([](Runtime&) {});
-}
+VGPU_CALL(cudaProfilerStart) {}
 
 VGPU_BY(cudaProfilerStop, 0, cudaProfilerStart());
 

@@ -35,32 +35,27 @@ bool Streams::destroy(cudaEvent_t handle) { return events_.erase(handle) != 0; }
 
 using namespace vgpu::runtime;
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  return call([&](Runtime& runtime) {
-    constexpr unsigned kKnown =
-        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    if (event == nullptr || (flags & ~kKnown) != 0) refuse();
-    const bool is_shared = (flags & cudaEventInterprocess) != 0;
-    if (is_shared && (flags & cudaEventDisableTiming) == 0) refuse();
-    *event = runtime.streams.create_event(flags, is_shared ? SharedEvent::create() : nullptr);
-  });
+VGPU_CALL(cudaEventCreateWithFlags, cudaEvent_t* event, unsigned flags) {
+  constexpr unsigned kKnown =
+      cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+  if (event == nullptr || (flags & ~kKnown) != 0) refuse();
+  const bool is_shared = (flags & cudaEventInterprocess) != 0;
+  if (is_shared && (flags & cudaEventDisableTiming) == 0) refuse();
+  *event = runtime.streams.create_event(flags, is_shared ? SharedEvent::create() : nullptr);
 }
 
 VGPU_BY(cudaEventCreate, 1, cudaEventCreateWithFlags(a0, cudaEventDefault));
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, unsigned flags) {
-  return call([&](Runtime& runtime) {
-    Event& event = runtime.streams.known(handle);
-    Stream& on = stream_for(runtime, stream);
-    if (capture_of(on) != nullptr && flags == cudaEventRecordExternal)
-      return record(on, EventWork{handle, true});
-    event.captured = capture_of(on) != nullptr;
-    if (!event.captured) return mark(runtime, event, on);
-    event.capture = on.capture;
-    event.after = on.last;
-  });
+VGPU_CALL_PTSZ(cudaEventRecordWithFlags, cudaEvent_t handle, cudaStream_t stream, unsigned flags) {
+  Event& event = runtime.streams.known(handle);
+  Stream& on = stream_for(runtime, stream);
+  if (capture_of(on) != nullptr && flags == cudaEventRecordExternal)
+    return record(on, EventWork{handle, true});
+  event.captured = capture_of(on) != nullptr;
+  if (!event.captured) return mark(runtime, event, on);
+  event.capture = on.capture;
+  event.after = on.last;
 }
-VGPU_TWIN(cudaEventRecordWithFlags, _ptsz, 3);
 
 VGPU_BY(cudaEventRecord, 2, cudaEventRecordWithFlags(a0, a1, cudaEventRecordDefault));
 VGPU_TWIN(cudaEventRecord, _ptsz, 2);
@@ -112,30 +107,25 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   });
 }
 
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  return call([&](Runtime& runtime) {
-    if (milliseconds == nullptr) refuse();
-    const Event& first = runtime.streams.known(start);
-    const Event& last = runtime.streams.known(end);
-    for (const Event* event : {&first, &last}) {
-      if (!event->recorded || (event->flags & cudaEventDisableTiming) != 0)
-        refuse(cudaErrorInvalidResourceHandle);
-    }
-    if (!is_over(first) || !is_over(last)) refuse(cudaErrorNotReady);
-    if (!std::exchange(runtime.time_said, true))
-      say("times between events are those of this host's clock: they say nothing of a GPU's");
-    // The clock's resolution may hide a short time, so that the minimum is one clock tick.
-    const auto elapsed = time_of(last) - time_of(first);
-    const bool forward = &first != &last && elapsed >= elapsed.zero();
-    *milliseconds =
-        std::chrono::duration<float, std::milli>(
-            forward ? std::max(elapsed, std::chrono::steady_clock::duration(1)) : elapsed)
-            .count();
-  });
+VGPU_CALL(cudaEventElapsedTime, float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  if (milliseconds == nullptr) refuse();
+  const Event& first = runtime.streams.known(start);
+  const Event& last = runtime.streams.known(end);
+  for (const Event* event : {&first, &last}) {
+    if (!event->recorded || (event->flags & cudaEventDisableTiming) != 0)
+      refuse(cudaErrorInvalidResourceHandle);
+  }
+  if (!is_over(first) || !is_over(last)) refuse(cudaErrorNotReady);
+  if (!std::exchange(runtime.time_said, true))
+    say("times between events are those of this host's clock: they say nothing of a GPU's");
+  // The clock's resolution may hide a short time, so that the minimum is one clock tick.
+  const auto elapsed = time_of(last) - time_of(first);
+  const bool forward = &first != &last && elapsed >= elapsed.zero();
+  *milliseconds = std::chrono::duration<float, std::milli>(
+                      forward ? std::max(elapsed, std::chrono::steady_clock::duration(1)) : elapsed)
+                      .count();
 }
 
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return call([&](Runtime& runtime) {
-    if (!runtime.streams.destroy(event)) refuse(cudaErrorInvalidResourceHandle);
-  });
+VGPU_CALL(cudaEventDestroy, cudaEvent_t event) {
+  if (!runtime.streams.destroy(event)) refuse(cudaErrorInvalidResourceHandle);
 }

@@ -121,8 +121,7 @@ using namespace vgpu::runtime;
 
 namespace {
 
-cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribute attribute,
-                          int value) {
+void set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribute attribute, int value) {
   Function& function = known_function(runtime, handle);
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize: {
@@ -138,17 +137,17 @@ cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribut
                 function.shown, value, fixed, most));
       }
       function.max_dynamic_shared = value;
-      return cudaSuccess;
+      return;
     }
     case cudaFuncAttributePreferredSharedMemoryCarveout:
-      if (value < -1 || value > 100) return cudaErrorInvalidValue;
+      if (value < -1 || value > 100) refuse();
       function.shared_carveout = value;
-      return cudaSuccess;
+      return;
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
-      if (value != 0 && value != 1) return cudaErrorInvalidValue;
+      if (value != 0 && value != 1) refuse();
       function.non_portable_cluster = value != 0;
-      return cudaSuccess;
-    case cudaFuncAttributeClusterSchedulingPolicyPreference: return cudaSuccess;
+      return;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference: return;
     default:
       refuse(cudaErrorNotSupported, fmt::format("{}: function attribute {} is not implemented",
                                                 function.shown, static_cast<int>(attribute)));
@@ -179,42 +178,33 @@ cudaError_t cudaFuncGetName(const char** name, const void* handle) {
                    [&](Runtime& runtime) { return known_function(runtime, handle).name.c_str(); });
 }
 
-cudaError_t cudaFuncGetParamInfo(const void* handle, size_t index, size_t* offset, size_t* size) {
-  return call([&](Runtime& runtime) {
-    const auto& params =
-        vgpu::attributes(loaded_kernel(runtime, known_function(runtime, handle))).params;
-    if (index >= params.size() || offset == nullptr) refuse();
-    *offset = params[index].offset;
-    if (size != nullptr) *size = params[index].size;
-  });
+VGPU_CALL(cudaFuncGetParamInfo, const void* handle, size_t index, size_t* offset, size_t* size) {
+  const auto& params =
+      vgpu::attributes(loaded_kernel(runtime, known_function(runtime, handle))).params;
+  if (index >= params.size() || offset == nullptr) refuse();
+  *offset = params[index].offset;
+  if (size != nullptr) *size = params[index].size;
 }
 
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* handle) {
-  return call([&](Runtime& runtime) {
-    if (out == nullptr) refuse();
-    Function& function = known_function(runtime, handle);
-    *out = attributes_of(runtime, function);
-    if (out->numRegs == 0) say_unknown_registers(runtime, "cudaFuncGetAttributes", function);
-  });
+VGPU_CALL(cudaFuncGetAttributes, cudaFuncAttributes* out, const void* handle) {
+  if (out == nullptr) refuse();
+  Function& function = known_function(runtime, handle);
+  *out = attributes_of(runtime, function);
+  if (out->numRegs == 0) say_unknown_registers(runtime, "cudaFuncGetAttributes", function);
 }
 
-cudaError_t cudaFuncSetAttribute(const void* handle, cudaFuncAttribute attribute, int value) {
-  return call([&](Runtime& runtime) { return set_attribute(runtime, handle, attribute, value); });
+VGPU_CALL(cudaFuncSetAttribute, const void* handle, cudaFuncAttribute attribute, int value) {
+  return set_attribute(runtime, handle, attribute, value);
 }
 
-cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
-                                            int value, int device) {
-  return call([&](Runtime& runtime) {
-    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
-    return set_attribute(runtime, kernel, attribute, value);
-  });
+VGPU_CALL(cudaKernelSetAttributeForDevice, cudaKernel_t kernel, cudaFuncAttribute attribute,
+          int value, int device) {
+  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  set_attribute(runtime, kernel, attribute, value);
 }
 
 // Without effect: the virtual GPU has only one cache configuration.
-cudaError_t cudaFuncSetCacheConfig(const void* handle, cudaFuncCache config) {
-  return call([&](Runtime& runtime) {
-    known_function(runtime, handle);
-    const bool known = config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
-    return known ? cudaSuccess : cudaErrorInvalidValue;
-  });
+VGPU_CALL(cudaFuncSetCacheConfig, const void* handle, cudaFuncCache config) {
+  known_function(runtime, handle);
+  if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual) refuse();
 }

@@ -172,31 +172,25 @@ void Interprocess::forget(const void* pointer) {
 
 using namespace vgpu::runtime;
 
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    const Block* const block = runtime.pointers.covering(pointer);
-    if (handle == nullptr || block == nullptr || block->origin != Origin::kDevice ||
-        block->pool != nullptr || runtime.interprocess.has_opened(pointer))
-      refuse();
-    await(runtime, all_tasks(runtime));
-    *handle =
-        runtime.interprocess.share(runtime, reinterpret_cast<void*>(block->begin), block->bytes);
-  });
+VGPU_CALL(cudaIpcGetMemHandle, cudaIpcMemHandle_t* handle, void* pointer) {
+  refuse_in_capture(runtime);
+  const Block* const block = runtime.pointers.covering(pointer);
+  if (handle == nullptr || block == nullptr || block->origin != Origin::kDevice ||
+      block->pool != nullptr || runtime.interprocess.has_opened(pointer))
+    refuse();
+  await(runtime, all_tasks(runtime));
+  *handle =
+      runtime.interprocess.share(runtime, reinterpret_cast<void*>(block->begin), block->bytes);
 }
 
-cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned flags) {
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    if (pointer == nullptr || flags != cudaIpcMemLazyEnablePeerAccess) refuse();
-    *pointer = runtime.interprocess.open(runtime, handle);
-  });
+VGPU_CALL(cudaIpcOpenMemHandle, void** pointer, cudaIpcMemHandle_t handle, unsigned flags) {
+  refuse_in_capture(runtime);
+  if (pointer == nullptr || flags != cudaIpcMemLazyEnablePeerAccess) refuse();
+  *pointer = runtime.interprocess.open(runtime, handle);
 }
 
-cudaError_t cudaIpcCloseMemHandle(void* pointer) {
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    await(runtime, all_tasks(runtime));
-    runtime.interprocess.close(runtime, pointer);
-  });
+VGPU_CALL(cudaIpcCloseMemHandle, void* pointer) {
+  refuse_in_capture(runtime);
+  await(runtime, all_tasks(runtime));
+  runtime.interprocess.close(runtime, pointer);
 }

@@ -102,50 +102,43 @@ VGPU_TWIN(cudaLaunchKernel, _ptsz, 6);
 VGPU_BY(__cudaLaunchKernel, 6, cudaLaunchKernel(a0, a1, a2, a3, a4, a5));
 VGPU_TWIN(__cudaLaunchKernel, _ptsz, 6);
 
-cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
-                                        void** arguments, size_t shared, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    launch_or_record(runtime, function, {grid, block, arguments, shared, stream, true, {0, 0, 0}});
-  });
+VGPU_CALL_PTSZ(cudaLaunchCooperativeKernel, const void* function, dim3 grid, dim3 block,
+               void** arguments, size_t shared, cudaStream_t stream) {
+  launch_or_record(runtime, function, {grid, block, arguments, shared, stream, true, {0, 0, 0}});
 }
-VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz, 6);
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
-                                void** arguments) {
-  return call([&](Runtime& runtime) {
-    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) refuse();
-    Request request{
-        config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream,
-        false,           {0, 0, 0}};
-    for (unsigned i = 0; i < config->numAttrs; ++i) {
-      const cudaLaunchAttribute& attribute = config->attrs[i];
-      switch (attribute.id) {
-        case cudaLaunchAttributeCooperative:
-          request.cooperative = attribute.val.cooperative != 0;
-          break;
-        case cudaLaunchAttributeClusterDimension: {
-          const auto& cluster = attribute.val.clusterDim;
-          if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0)
-            refuse(cudaErrorInvalidClusterSize);
-          request.cluster = {cluster.x, cluster.y, cluster.z};
-          break;
-        }
-        // Attributes of scheduling and placement have no effect here.
-        case cudaLaunchAttributeIgnore:
-        case cudaLaunchAttributeAccessPolicyWindow:
-        case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-        case cudaLaunchAttributeProgrammaticStreamSerialization:
-        case cudaLaunchAttributePriority:
-        case cudaLaunchAttributeMemSyncDomainMap:
-        case cudaLaunchAttributeMemSyncDomain:
-        case cudaLaunchAttributePreferredSharedMemoryCarveout: break;
-        default:
-          refuse(cudaErrorNotSupported, fmt::format("{}: launch attribute {} is not implemented",
-                                                    known_function(runtime, function).shown,
-                                                    static_cast<int>(attribute.id)));
+VGPU_CALL_PTSZ(cudaLaunchKernelExC, const cudaLaunchConfig_t* config, const void* function,
+               void** arguments) {
+  if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) refuse();
+  Request request{
+      config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream,
+      false,           {0, 0, 0}};
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config->attrs[i];
+    switch (attribute.id) {
+      case cudaLaunchAttributeCooperative:
+        request.cooperative = attribute.val.cooperative != 0;
+        break;
+      case cudaLaunchAttributeClusterDimension: {
+        const auto& cluster = attribute.val.clusterDim;
+        if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0) refuse(cudaErrorInvalidClusterSize);
+        request.cluster = {cluster.x, cluster.y, cluster.z};
+        break;
       }
+      // Attributes of scheduling and placement have no effect here.
+      case cudaLaunchAttributeIgnore:
+      case cudaLaunchAttributeAccessPolicyWindow:
+      case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+      case cudaLaunchAttributeProgrammaticStreamSerialization:
+      case cudaLaunchAttributePriority:
+      case cudaLaunchAttributeMemSyncDomainMap:
+      case cudaLaunchAttributeMemSyncDomain:
+      case cudaLaunchAttributePreferredSharedMemoryCarveout: break;
+      default:
+        refuse(cudaErrorNotSupported, fmt::format("{}: launch attribute {} is not implemented",
+                                                  known_function(runtime, function).shown,
+                                                  static_cast<int>(attribute.id)));
     }
-    launch_or_record(runtime, function, request);
-  });
+  }
+  launch_or_record(runtime, function, request);
 }
-VGPU_TWIN(cudaLaunchKernelExC, _ptsz, 3);

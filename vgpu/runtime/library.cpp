@@ -196,31 +196,25 @@ cudaLibrary_t handle_of(Library& library) { return reinterpret_cast<cudaLibrary_
 
 }  // namespace
 
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
-                                unsigned, cudaLibraryOption*, void**, unsigned) {
-  return call([&](Runtime& runtime) {
-    if (library == nullptr || code == nullptr) refuse();
-    *library = handle_of(load_library(runtime, code, std::nullopt));
-  });
+VGPU_CALL(cudaLibraryLoadData, cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
+          unsigned, cudaLibraryOption*, void**, unsigned) {
+  if (library == nullptr || code == nullptr) refuse();
+  *library = handle_of(load_library(runtime, code, std::nullopt));
 }
 
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* name, cudaJitOption*,
-                                    void**, unsigned, cudaLibraryOption*, void**, unsigned) {
-  return call([&](Runtime& runtime) {
-    if (library == nullptr || name == nullptr) refuse();
-    *library = handle_of(load_library_file(runtime, name));
-  });
+VGPU_CALL(cudaLibraryLoadFromFile, cudaLibrary_t* library, const char* name, cudaJitOption*, void**,
+          unsigned, cudaLibraryOption*, void**, unsigned) {
+  if (library == nullptr || name == nullptr) refuse();
+  *library = handle_of(load_library_file(runtime, name));
 }
 
-cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
-  return call([&](Runtime& runtime) { unload_library(runtime, known_library(handle)); });
+VGPU_CALL(cudaLibraryUnload, cudaLibrary_t handle) {
+  unload_library(runtime, known_library(handle));
 }
 
-cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t handle, const char* name) {
-  return call([&](Runtime& runtime) {
-    if (kernel == nullptr || name == nullptr) refuse();
-    *kernel = reinterpret_cast<cudaKernel_t>(&function_of(runtime, known_library(handle), name));
-  });
+VGPU_CALL(cudaLibraryGetKernel, cudaKernel_t* kernel, cudaLibrary_t handle, const char* name) {
+  if (kernel == nullptr || name == nullptr) refuse();
+  *kernel = reinterpret_cast<cudaKernel_t>(&function_of(runtime, known_library(handle), name));
 }
 
 cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t handle) {
@@ -229,26 +223,22 @@ cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t handle) {
   });
 }
 
-cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
-                                        cudaLibrary_t handle) {
-  return call([&](Runtime& runtime) {
-    if (kernels == nullptr && count != 0) refuse();
-    Library& library = known_library(handle);
-    const auto names = module_of(runtime, library).kernel_names();
-    for (unsigned i = 0; i < std::min<std::size_t>(count, names.size()); ++i)
-      kernels[i] = reinterpret_cast<cudaKernel_t>(&function_of(runtime, library, names[i]));
-  });
+VGPU_CALL(cudaLibraryEnumerateKernels, cudaKernel_t* kernels, unsigned count,
+          cudaLibrary_t handle) {
+  if (kernels == nullptr && count != 0) refuse();
+  Library& library = known_library(handle);
+  const auto names = module_of(runtime, library).kernel_names();
+  for (unsigned i = 0; i < std::min<std::size_t>(count, names.size()); ++i)
+    kernels[i] = reinterpret_cast<cudaKernel_t>(&function_of(runtime, library, names[i]));
 }
 
-cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t handle,
-                                 const char* name) {
-  return call([&](Runtime& runtime) {
-    if (name == nullptr || (pointer == nullptr && bytes == nullptr)) refuse();
-    const auto symbol = module_of(runtime, known_library(handle)).find_symbol(name);
-    if (!symbol) refuse(cudaErrorSymbolNotFound);
-    if (pointer != nullptr) *pointer = symbol->address;
-    if (bytes != nullptr) *bytes = symbol->bytes;
-  });
+VGPU_CALL(cudaLibraryGetGlobal, void** pointer, size_t* bytes, cudaLibrary_t handle,
+          const char* name) {
+  if (name == nullptr || (pointer == nullptr && bytes == nullptr)) refuse();
+  const auto symbol = module_of(runtime, known_library(handle)).find_symbol(name);
+  if (!symbol) refuse(cudaErrorSymbolNotFound);
+  if (pointer != nullptr) *pointer = symbol->address;
+  if (bytes != nullptr) *bytes = symbol->bytes;
 }
 
 VGPU_BY(cudaLibraryGetManaged, 4, cudaLibraryGetGlobal(a0, a1, a2, a3));

@@ -57,13 +57,11 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   return allocate_now(pointer, bytes, Origin::kDevice, 0, true, __builtin_return_address(0));
 }
 
-cudaError_t cudaFree(void* pointer) {
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    await_users(runtime, pointer);
-    forget_pooled(runtime, pointer);
-    release(runtime, "cudaFree", pointer, false);
-  });
+VGPU_CALL(cudaFree, void* pointer) {
+  refuse_in_capture(runtime);
+  await_users(runtime, pointer);
+  forget_pooled(runtime, pointer);
+  release(runtime, "cudaFree", pointer, false);
 }
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
@@ -83,60 +81,50 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
                       __builtin_return_address(0));
 }
 
-cudaError_t cudaFreeHost(void* pointer) {
-  return call([&](Runtime& runtime) {
-    await_users(runtime, pointer);
-    release(runtime, "cudaFreeHost", pointer, true);
-  });
+VGPU_CALL(cudaFreeHost, void* pointer) {
+  await_users(runtime, pointer);
+  release(runtime, "cudaFreeHost", pointer, true);
 }
 
-cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
-  return call([&](Runtime& runtime) {
-    constexpr unsigned kKnown = cudaHostRegisterPortable | cudaHostRegisterMapped |
-                                cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
-    if (pointer == nullptr || bytes == 0 || (flags & ~kKnown) != 0) refuse();
-    const bool read_only = (flags & cudaHostRegisterReadOnly) != 0;
-    if ((flags & cudaHostRegisterIoMemory) == 0 &&
-        !(read_only ? can_read(pointer, bytes) : can_write(pointer, bytes))) {
-      refuse(cudaErrorInvalidValue,
-             fmt::format("cudaHostRegister: {} bytes at {} are not memory that the program can {}",
-                         bytes, fmt::ptr(pointer), read_only ? "read" : "write"));
-    }
-    if (!runtime.memory.adopt(pointer, bytes, "registered host memory")) {
-      refuse(cudaErrorHostMemoryAlreadyRegistered);
-    }
-    runtime.pointers.add(pointer, bytes, Origin::kRegisteredHost, Runtime::ordinal(), flags);
-  });
+VGPU_CALL(cudaHostRegister, void* pointer, size_t bytes, unsigned flags) {
+  constexpr unsigned kKnown = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                              cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+  if (pointer == nullptr || bytes == 0 || (flags & ~kKnown) != 0) refuse();
+  const bool read_only = (flags & cudaHostRegisterReadOnly) != 0;
+  if ((flags & cudaHostRegisterIoMemory) == 0 &&
+      !(read_only ? can_read(pointer, bytes) : can_write(pointer, bytes))) {
+    refuse(cudaErrorInvalidValue,
+           fmt::format("cudaHostRegister: {} bytes at {} are not memory that the program can {}",
+                       bytes, fmt::ptr(pointer), read_only ? "read" : "write"));
+  }
+  if (!runtime.memory.adopt(pointer, bytes, "registered host memory")) {
+    refuse(cudaErrorHostMemoryAlreadyRegistered);
+  }
+  runtime.pointers.add(pointer, bytes, Origin::kRegisteredHost, Runtime::ordinal(), flags);
 }
 
-cudaError_t cudaHostUnregister(void* pointer) {
-  return call([&](Runtime& runtime) {
-    if (pointer == nullptr) refuse();
-    await_users(runtime, pointer);
-    if (!runtime.memory.disown(pointer)) refuse(cudaErrorHostMemoryNotRegistered);
-    runtime.pointers.remove(pointer);
-  });
+VGPU_CALL(cudaHostUnregister, void* pointer) {
+  if (pointer == nullptr) refuse();
+  await_users(runtime, pointer);
+  if (!runtime.memory.disown(pointer)) refuse(cudaErrorHostMemoryNotRegistered);
+  runtime.pointers.remove(pointer);
 }
 
-cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
-  return call([&](Runtime& runtime) {
-    const Block* block = runtime.pointers.covering(pointer);
-    const bool host = block != nullptr && (block->origin == Origin::kPinnedHost ||
-                                           block->origin == Origin::kRegisteredHost);
-    if (flags == nullptr || !host) refuse();
-    *flags = block->flags;
-  });
+VGPU_CALL(cudaHostGetFlags, unsigned* flags, void* pointer) {
+  const Block* block = runtime.pointers.covering(pointer);
+  const bool host = block != nullptr && (block->origin == Origin::kPinnedHost ||
+                                         block->origin == Origin::kRegisteredHost);
+  if (flags == nullptr || !host) refuse();
+  *flags = block->flags;
 }
 
-cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
-  return call([&](Runtime& runtime) {
-    const Block* block = runtime.pointers.covering(host);
-    if (device == nullptr || flags != 0 || block == nullptr || block->origin == Origin::kDevice ||
-        block->origin == Origin::kMapped) {
-      refuse();
-    }
-    *device = host;
-  });
+VGPU_CALL(cudaHostGetDevicePointer, void** device, void* host, unsigned flags) {
+  const Block* block = runtime.pointers.covering(host);
+  if (device == nullptr || flags != 0 || block == nullptr || block->origin == Origin::kDevice ||
+      block->origin == Origin::kMapped) {
+    refuse();
+  }
+  *device = host;
 }
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
@@ -159,51 +147,41 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   });
 }
 
-cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  return call([&](Runtime& runtime) {
-    if (free == nullptr || total == nullptr) refuse();
-    *total = runtime.device().memory_bytes;
-    *free = std::min<std::size_t>(*total - runtime.pointers.bytes_on(Runtime::ordinal()),
-                                  runtime.memory.room().bytes);
-  });
+VGPU_CALL(cudaMemGetInfo, size_t* free, size_t* total) {
+  if (free == nullptr || total == nullptr) refuse();
+  *total = runtime.device().memory_bytes;
+  *free = std::min<std::size_t>(*total - runtime.pointers.bytes_on(Runtime::ordinal()),
+                                runtime.memory.room().bytes);
 }
 
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
-  return call([&](Runtime& runtime) {
-    if (attributes == nullptr) refuse();
-    *attributes = {};
-    attributes->type = cudaMemoryTypeUnregistered;
-    attributes->device = cudaInvalidDeviceId;
-    void* address = const_cast<void*>(pointer);
-    const Block* block = runtime.pointers.covering(pointer);
-    if (block == nullptr && !runtime.memory.contains(pointer, 1)) {
-      attributes->hostPointer = address;
-      return;
-    }
-    // A variable of a module belongs to no block.
-    const Origin origin =
-        block == nullptr || block->origin == Origin::kMapped ? Origin::kDevice : block->origin;
-    attributes->type = origin == Origin::kDevice    ? cudaMemoryTypeDevice
-                       : origin == Origin::kManaged ? cudaMemoryTypeManaged
-                                                    : cudaMemoryTypeHost;
-    attributes->device = block == nullptr ? Runtime::ordinal() : block->device;
-    attributes->devicePointer = address;
-    attributes->hostPointer = origin == Origin::kDevice ? nullptr : address;
-  });
+VGPU_CALL(cudaPointerGetAttributes, cudaPointerAttributes* attributes, const void* pointer) {
+  if (attributes == nullptr) refuse();
+  *attributes = {};
+  attributes->type = cudaMemoryTypeUnregistered;
+  attributes->device = cudaInvalidDeviceId;
+  void* address = const_cast<void*>(pointer);
+  const Block* block = runtime.pointers.covering(pointer);
+  if (block == nullptr && !runtime.memory.contains(pointer, 1)) {
+    attributes->hostPointer = address;
+    return;
+  }
+  // A variable of a module belongs to no block.
+  const Origin origin =
+      block == nullptr || block->origin == Origin::kMapped ? Origin::kDevice : block->origin;
+  attributes->type = origin == Origin::kDevice    ? cudaMemoryTypeDevice
+                     : origin == Origin::kManaged ? cudaMemoryTypeManaged
+                                                  : cudaMemoryTypeHost;
+  attributes->device = block == nullptr ? Runtime::ordinal() : block->device;
+  attributes->devicePointer = address;
+  attributes->hostPointer = origin == Origin::kDevice ? nullptr : address;
 }
 
 // Prefetching and advice have no effect, because managed memory is accessible everywhere.
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation, unsigned flags,
-                                 cudaStream_t) {
-  return call([&](Runtime& runtime) {
-    return flags == 0 && runtime.memory.contains(pointer, bytes) ? cudaSuccess
-                                                                 : cudaErrorInvalidValue;
-  });
+VGPU_CALL_PTSZ(cudaMemPrefetchAsync, const void* pointer, size_t bytes, cudaMemLocation,
+               unsigned flags, cudaStream_t) {
+  if (flags != 0 || !runtime.memory.contains(pointer, bytes)) refuse();
 }
-VGPU_TWIN(cudaMemPrefetchAsync, _ptsz, 5);
 
-cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise, cudaMemLocation) {
-  return call([&](Runtime& runtime) {
-    return runtime.memory.contains(pointer, bytes) ? cudaSuccess : cudaErrorInvalidValue;
-  });
+VGPU_CALL(cudaMemAdvise, const void* pointer, size_t bytes, cudaMemoryAdvise, cudaMemLocation) {
+  if (!runtime.memory.contains(pointer, bytes)) refuse();
 }

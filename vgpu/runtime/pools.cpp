@@ -105,24 +105,20 @@ void allocate_in(Runtime& runtime, Stream& on, cudaMemPool_t pool, void** pointe
 
 using namespace vgpu::runtime;
 
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* wanted) {
-  return call([&](Runtime& runtime) {
-    if (pool == nullptr || wanted == nullptr || wanted->allocType != cudaMemAllocationTypePinned ||
-        !on_device(runtime, &wanted->location)) {
-      refuse();
-    }
-    if (wanted->handleTypes != cudaMemHandleTypeNone) {
-      refuse(cudaErrorNotSupported,
-             "cudaMemPoolCreate: pools for other processes are not implemented");
-    }
-    *pool = runtime.pools.create(wanted->location.id);
-  });
+VGPU_CALL(cudaMemPoolCreate, cudaMemPool_t* pool, const cudaMemPoolProps* wanted) {
+  if (pool == nullptr || wanted == nullptr || wanted->allocType != cudaMemAllocationTypePinned ||
+      !on_device(runtime, &wanted->location)) {
+    refuse();
+  }
+  if (wanted->handleTypes != cudaMemHandleTypeNone) {
+    refuse(cudaErrorNotSupported,
+           "cudaMemPoolCreate: pools for other processes are not implemented");
+  }
+  *pool = runtime.pools.create(wanted->location.id);
 }
 
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-  return call([&](Runtime& runtime) {
-    if (runtime.pools.is_default(pool) || !runtime.pools.destroy(pool)) refuse();
-  });
+VGPU_CALL(cudaMemPoolDestroy, cudaMemPool_t pool) {
+  if (runtime.pools.is_default(pool) || !runtime.pools.destroy(pool)) refuse();
 }
 
 namespace {
@@ -151,91 +147,75 @@ cudaError_t pool_of(cudaMemPool_t* pool, const cudaMemLocation* location,
 VGPU_BY(cudaDeviceGetDefaultMemPool, 2, pool_of(a0, a1, &Pools::default_of));
 VGPU_BY(cudaDeviceGetMemPool, 2, pool_of(a0, a1, &Pools::current_of));
 
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  return call([&](Runtime& runtime) {
-    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
-    if (runtime.pools.known(pool).device != device) refuse();
-    runtime.pools.set_current(device, pool);
-  });
+VGPU_CALL(cudaDeviceSetMemPool, int device, cudaMemPool_t pool) {
+  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  if (runtime.pools.known(pool).device != device) refuse();
+  runtime.pools.set_current(device, pool);
 }
 
 VGPU_BY(cudaMemGetDefaultMemPool, 3, pool_of(a0, a1, a2, &Pools::default_of));
 VGPU_BY(cudaMemGetMemPool, 3, pool_of(a0, a1, a2, &Pools::current_of));
 
-cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
-                              cudaMemPool_t pool) {
-  return call([&](Runtime& runtime) {
-    const Pool& found = runtime.pools.known(pool);
-    if (type != cudaMemAllocationTypePinned || !on_device(runtime, location) ||
-        found.device != location->id)
-      refuse();
-    runtime.pools.set_current(location->id, pool);
-  });
+VGPU_CALL(cudaMemSetMemPool, cudaMemLocation* location, cudaMemAllocationType type,
+          cudaMemPool_t pool) {
+  const Pool& found = runtime.pools.known(pool);
+  if (type != cudaMemAllocationTypePinned || !on_device(runtime, location) ||
+      found.device != location->id)
+    refuse();
+  runtime.pools.set_current(location->id, pool);
 }
 
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
-  return call([&](Runtime& runtime) {
-    const Pool& pool = runtime.pools.known(handle);
-    if (value == nullptr) refuse();
-    switch (attribute) {
-      case cudaMemPoolReuseFollowEventDependencies: return put(value, pool.follow_events);
-      case cudaMemPoolReuseAllowOpportunistic: return put(value, pool.opportunistic);
-      case cudaMemPoolReuseAllowInternalDependencies: return put(value, pool.internal_dependencies);
-      case cudaMemPoolAttrReleaseThreshold: return put(value, pool.release_threshold);
-      case cudaMemPoolAttrReservedMemCurrent:
-      case cudaMemPoolAttrUsedMemCurrent: return put(value, pool.used);
-      case cudaMemPoolAttrReservedMemHigh:
-      case cudaMemPoolAttrUsedMemHigh: return put(value, pool.most_used);
-      default: refuse();
-    }
-  });
+VGPU_CALL(cudaMemPoolGetAttribute, cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
+  const Pool& pool = runtime.pools.known(handle);
+  if (value == nullptr) refuse();
+  switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies: return put(value, pool.follow_events);
+    case cudaMemPoolReuseAllowOpportunistic: return put(value, pool.opportunistic);
+    case cudaMemPoolReuseAllowInternalDependencies: return put(value, pool.internal_dependencies);
+    case cudaMemPoolAttrReleaseThreshold: return put(value, pool.release_threshold);
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent: return put(value, pool.used);
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh: return put(value, pool.most_used);
+    default: refuse();
+  }
 }
 
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
-  return call([&](Runtime& runtime) {
-    Pool& pool = runtime.pools.known(handle);
-    if (value == nullptr) refuse();
-    std::uint64_t high = 0;
-    switch (attribute) {
-      case cudaMemPoolReuseFollowEventDependencies: return take(value, pool.follow_events);
-      case cudaMemPoolReuseAllowOpportunistic: return take(value, pool.opportunistic);
-      case cudaMemPoolReuseAllowInternalDependencies:
-        return take(value, pool.internal_dependencies);
-      case cudaMemPoolAttrReleaseThreshold: return take(value, pool.release_threshold);
-      case cudaMemPoolAttrReservedMemHigh:
-      case cudaMemPoolAttrUsedMemHigh:
-        take(value, high);
-        if (high != 0) refuse();  // the maximum can only be reset to 0
-        pool.most_used = pool.used;
-        return;
-      default: refuse();
-    }
-  });
+VGPU_CALL(cudaMemPoolSetAttribute, cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
+  Pool& pool = runtime.pools.known(handle);
+  if (value == nullptr) refuse();
+  std::uint64_t high = 0;
+  switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies: return take(value, pool.follow_events);
+    case cudaMemPoolReuseAllowOpportunistic: return take(value, pool.opportunistic);
+    case cudaMemPoolReuseAllowInternalDependencies: return take(value, pool.internal_dependencies);
+    case cudaMemPoolAttrReleaseThreshold: return take(value, pool.release_threshold);
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh:
+      take(value, high);
+      if (high != 0) refuse();  // the maximum can only be reset to 0
+      pool.most_used = pool.used;
+      return;
+    default: refuse();
+  }
 }
 
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t) {
-  return call([&](Runtime& runtime) { runtime.pools.known(handle); });
-}
+VGPU_CALL(cudaMemPoolTrimTo, cudaMemPool_t handle, size_t) { runtime.pools.known(handle); }
 
 // Without effect: every device can access all memory.
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* list,
-                                 size_t count) {
-  return call([&](Runtime& runtime) {
-    runtime.pools.known(handle);
-    if (list == nullptr && count != 0) refuse();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!on_device(runtime, &list[i].location)) refuse(cudaErrorInvalidDevice);
-    }
-  });
+VGPU_CALL(cudaMemPoolSetAccess, cudaMemPool_t handle, const cudaMemAccessDesc* list, size_t count) {
+  runtime.pools.known(handle);
+  if (list == nullptr && count != 0) refuse();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!on_device(runtime, &list[i].location)) refuse(cudaErrorInvalidDevice);
+  }
 }
 
-cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle,
-                                 cudaMemLocation* location) {
-  return call([&](Runtime& runtime) {
-    runtime.pools.known(handle);
-    if (flags == nullptr || !on_device(runtime, location)) refuse();
-    *flags = cudaMemAccessFlagsProtReadWrite;
-  });
+VGPU_CALL(cudaMemPoolGetAccess, cudaMemAccessFlags* flags, cudaMemPool_t handle,
+          cudaMemLocation* location) {
+  runtime.pools.known(handle);
+  if (flags == nullptr || !on_device(runtime, location)) refuse();
+  *flags = cudaMemAccessFlagsProtReadWrite;
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
@@ -258,12 +238,9 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
 }
 VGPU_TWIN(cudaMallocAsync, _ptsz, 3);
 
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    Stream& on = stream_for(runtime, stream);
-    if (capture_of(on) != nullptr) return record(on, FreeWork{pointer});
-    forget_pooled(runtime, pointer);
-    submit_release(runtime, on, "cudaFreeAsync", pointer);
-  });
+VGPU_CALL_PTSZ(cudaFreeAsync, void* pointer, cudaStream_t stream) {
+  Stream& on = stream_for(runtime, stream);
+  if (capture_of(on) != nullptr) return record(on, FreeWork{pointer});
+  forget_pooled(runtime, pointer);
+  submit_release(runtime, on, "cudaFreeAsync", pointer);
 }
-VGPU_TWIN(cudaFreeAsync, _ptsz, 2);

@@ -207,3 +207,17 @@ cudaError_t call_for(T* result, Value value) {
 }
 
 }  // namespace vgpu::runtime
+
+// Defines an entry point of the runtime API by its body, in `call` or `query`:
+//   VGPU_CALL(cudaFree, void* pointer) { ... what it does, with `runtime` ... }
+// With _PTSZ or _PTDS also its form with that suffix, of the per-thread default stream.
+#define VGPU_IN_CALL(name, ...) vgpu::runtime::call(__VA_ARGS__)
+#define VGPU_IN_QUERY(name, ...) vgpu::runtime::query(__VA_ARGS__)
+#define VGPU_CALL(name, ...) VGPU_ENTRY(VGPU_IN_CALL, name __VA_OPT__(, ) __VA_ARGS__)
+#define VGPU_QUERY(name, ...) VGPU_ENTRY(VGPU_IN_QUERY, name __VA_OPT__(, ) __VA_ARGS__)
+#define VGPU_CALL_PTSZ(name, ...)                  \
+  VGPU_TWIN(name, _ptsz, VGPU_COUNT(__VA_ARGS__)); \
+  VGPU_CALL(name, __VA_ARGS__)
+#define VGPU_CALL_PTDS(name, ...)                  \
+  VGPU_TWIN(name, _ptds, VGPU_COUNT(__VA_ARGS__)); \
+  VGPU_CALL(name, __VA_ARGS__)

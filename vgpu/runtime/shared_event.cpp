@@ -84,22 +84,18 @@ void SharedEvent::complete(std::uint64_t n) {
 
 using namespace vgpu::runtime;
 
-cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    if (handle == nullptr) refuse();
-    const Event& found = runtime.streams.known(event);
-    if (found.shared == nullptr) refuse(cudaErrorInvalidResourceHandle);
-    *handle = found.shared->handle();
-  });
+VGPU_CALL(cudaIpcGetEventHandle, cudaIpcEventHandle_t* handle, cudaEvent_t event) {
+  refuse_in_capture(runtime);
+  if (handle == nullptr) refuse();
+  const Event& found = runtime.streams.known(event);
+  if (found.shared == nullptr) refuse(cudaErrorInvalidResourceHandle);
+  *handle = found.shared->handle();
 }
 
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle) {
-  return call([&](Runtime& runtime) {
-    refuse_in_capture(runtime);
-    if (event == nullptr) refuse();
-    std::shared_ptr<SharedEvent> shared = SharedEvent::open(handle);
-    *event = runtime.streams.create_event(cudaEventDisableTiming | cudaEventInterprocess,
-                                          std::move(shared));
-  });
+VGPU_CALL(cudaIpcOpenEventHandle, cudaEvent_t* event, cudaIpcEventHandle_t handle) {
+  refuse_in_capture(runtime);
+  if (event == nullptr) refuse();
+  std::shared_ptr<SharedEvent> shared = SharedEvent::open(handle);
+  *event = runtime.streams.create_event(cudaEventDisableTiming | cudaEventInterprocess,
+                                        std::move(shared));
 }

@@ -129,10 +129,8 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
   return create(stream, flags, priority);
 }
 
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    if (!runtime.streams.destroy(stream)) refuse(cudaErrorInvalidResourceHandle);
-  });
+VGPU_CALL(cudaStreamDestroy, cudaStream_t stream) {
+  if (!runtime.streams.destroy(stream)) refuse(cudaErrorInvalidResourceHandle);
 }
 
 namespace {
@@ -156,26 +154,23 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) { return synchronise(stream, as
 VGPU_TWIN(cudaStreamQuery, _ptsz, 1);
 
 // Waiting for an event of a capture adds the stream to that capture.
-cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned flags) {
-  return call([&](Runtime& runtime) {
-    Stream& stream = stream_for(runtime, handle);
-    const Event& waited = runtime.streams.known(event);
-    if (flags == cudaEventWaitExternal && capture_of(stream) != nullptr)
-      return record(stream, EventWork{event, false});
-    if (!waited.captured) {
-      if (capture_of(stream) != nullptr) refuse_capture(stream, cudaErrorStreamCaptureIsolation);
-      return follow(runtime, stream, waited);
-    }
-    const auto capture = waited.capture.lock();
-    if (capture == nullptr) return;
-    if (stream.capture != nullptr && stream.capture != capture) refuse(cudaErrorStreamCaptureMerge);
-    stream.capture = capture;
-    for (Node* node : waited.after) {
-      if (std::ranges::find(stream.last, node) == stream.last.end()) stream.last.push_back(node);
-    }
-  });
+VGPU_CALL_PTSZ(cudaStreamWaitEvent, cudaStream_t handle, cudaEvent_t event, unsigned flags) {
+  Stream& stream = stream_for(runtime, handle);
+  const Event& waited = runtime.streams.known(event);
+  if (flags == cudaEventWaitExternal && capture_of(stream) != nullptr)
+    return record(stream, EventWork{event, false});
+  if (!waited.captured) {
+    if (capture_of(stream) != nullptr) refuse_capture(stream, cudaErrorStreamCaptureIsolation);
+    return follow(runtime, stream, waited);
+  }
+  const auto capture = waited.capture.lock();
+  if (capture == nullptr) return;
+  if (stream.capture != nullptr && stream.capture != capture) refuse(cudaErrorStreamCaptureMerge);
+  stream.capture = capture;
+  for (Node* node : waited.after) {
+    if (std::ranges::find(stream.last, node) == stream.last.end()) stream.last.push_back(node);
+  }
 }
-VGPU_TWIN(cudaStreamWaitEvent, _ptsz, 3);
 
 VGPU_BY(cudaStreamGetFlags, 2, get(a0, a1, &Stream::flags));
 VGPU_TWIN(cudaStreamGetFlags, _ptsz, 2);
@@ -185,15 +180,12 @@ VGPU_TWIN(cudaStreamGetPriority, _ptsz, 2);
 
 // Invalidates the capture in which the stream takes part, as an H200 (driver 580) does. This is not
 // documented.
-cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
-  return call([&](Runtime& runtime) {
-    Stream& stream = stream_for(runtime, handle);
-    if (stream.capture != nullptr) refuse_capture(stream);
-    if (id == nullptr) refuse();
-    *id = stream.id;
-  });
+VGPU_CALL_PTSZ(cudaStreamGetId, cudaStream_t handle, unsigned long long* id) {
+  Stream& stream = stream_for(runtime, handle);
+  if (stream.capture != nullptr) refuse_capture(stream);
+  if (id == nullptr) refuse();
+  *id = stream.id;
 }
-VGPU_TWIN(cudaStreamGetId, _ptsz, 2);
 
 VGPU_BY(cudaStreamGetDevice, 2, get(a0, a1, &Stream::device));
 VGPU_TWIN(cudaStreamGetDevice, _ptsz, 2);
@@ -215,80 +207,60 @@ bool accepts(const cudaAccessPolicyWindow& window) {
 
 }  // namespace
 
-cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attribute,
-                                   const cudaStreamAttrValue* value) {
-  return call([&](Runtime& runtime) {
-    Stream& stream = runtime.streams.known(handle);
-    if (value == nullptr) refuse();
-    if (attribute == cudaLaunchAttributePriority)
-      stream.priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
-    if (attribute == cudaLaunchAttributeAccessPolicyWindow) {
-      if (!accepts(value->accessPolicyWindow)) refuse();
-      stream.window = value->accessPolicyWindow;
-    }
-    // The other attributes concern scheduling and have no effect here. Reading them returns the
-    // defaults.
-  });
+VGPU_CALL_PTSZ(cudaStreamSetAttribute, cudaStream_t handle, cudaStreamAttrID attribute,
+               const cudaStreamAttrValue* value) {
+  Stream& stream = runtime.streams.known(handle);
+  if (value == nullptr) refuse();
+  if (attribute == cudaLaunchAttributePriority)
+    stream.priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
+  if (attribute == cudaLaunchAttributeAccessPolicyWindow) {
+    if (!accepts(value->accessPolicyWindow)) refuse();
+    stream.window = value->accessPolicyWindow;
+  }
+  // The other attributes concern scheduling and have no effect here. Reading them returns the
+  // defaults.
 }
-VGPU_TWIN(cudaStreamSetAttribute, _ptsz, 3);
 
-cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attribute,
-                                   cudaStreamAttrValue* value) {
-  return call([&](Runtime& runtime) {
-    const Stream& stream = runtime.streams.known(handle);
-    if (value == nullptr) refuse();
-    *value = {};
-    if (attribute == cudaLaunchAttributePriority) value->priority = stream.priority;
-    if (attribute == cudaLaunchAttributeAccessPolicyWindow)
-      value->accessPolicyWindow = stream.window;
-    if (attribute == cudaLaunchAttributeSynchronizationPolicy)
-      value->syncPolicy = cudaSyncPolicyAuto;
-  });
+VGPU_CALL_PTSZ(cudaStreamGetAttribute, cudaStream_t handle, cudaStreamAttrID attribute,
+               cudaStreamAttrValue* value) {
+  const Stream& stream = runtime.streams.known(handle);
+  if (value == nullptr) refuse();
+  *value = {};
+  if (attribute == cudaLaunchAttributePriority) value->priority = stream.priority;
+  if (attribute == cudaLaunchAttributeAccessPolicyWindow) value->accessPolicyWindow = stream.window;
+  if (attribute == cudaLaunchAttributeSynchronizationPolicy) value->syncPolicy = cudaSyncPolicyAuto;
 }
-VGPU_TWIN(cudaStreamGetAttribute, _ptsz, 3);
 
-cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
-  return call([&](Runtime& runtime) {
-    Stream& target = runtime.streams.known(to);
-    const Stream& source = runtime.streams.known(from);
-    target.priority = source.priority;
-    target.window = source.window;
-  });
+VGPU_CALL_PTSZ(cudaStreamCopyAttributes, cudaStream_t to, cudaStream_t from) {
+  Stream& target = runtime.streams.known(to);
+  const Stream& source = runtime.streams.known(from);
+  target.priority = source.priority;
+  target.window = source.window;
 }
-VGPU_TWIN(cudaStreamCopyAttributes, _ptsz, 2);
 
 // Without effect: managed memory is accessible everywhere at all times.
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t, unsigned flags) {
-  return call([&](Runtime& runtime) {
-    runtime.streams.known(handle);
-    const Block* block = runtime.pointers.covering(pointer);
-    if (block == nullptr || block->origin != Origin::kManaged ||
-        (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
-         flags != cudaMemAttachSingle))
-      refuse();
-  });
+VGPU_CALL_PTSZ(cudaStreamAttachMemAsync, cudaStream_t handle, void* pointer, size_t,
+               unsigned flags) {
+  runtime.streams.known(handle);
+  const Block* block = runtime.pointers.covering(pointer);
+  if (block == nullptr || block->origin != Origin::kManaged ||
+      (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle))
+    refuse();
 }
-VGPU_TWIN(cudaStreamAttachMemAsync, _ptsz, 4);
 
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return call([&](Runtime& runtime) {
-    Stream& on = stream_for(runtime, stream);
-    if (function == nullptr) refuse();
-    if (capture_of(on) != nullptr) return record(on, HostWork{function, data});
-    submit_host_function(
-        runtime, on, [=](cudaError_t) { function(data); }, false);
-  });
+VGPU_CALL_PTSZ(cudaLaunchHostFunc, cudaStream_t stream, cudaHostFn_t function, void* data) {
+  Stream& on = stream_for(runtime, stream);
+  if (function == nullptr) refuse();
+  if (capture_of(on) != nullptr) return record(on, HostWork{function, data});
+  submit_host_function(
+      runtime, on, [=](cudaError_t) { function(data); }, false);
 }
-VGPU_TWIN(cudaLaunchHostFunc, _ptsz, 3);
 
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
-                                  unsigned flags) {
-  return call([&](Runtime& runtime) {
-    Stream& on = stream_for(runtime, stream);
-    if (callback == nullptr || flags != 0) refuse();
-    if (capture_of(on) != nullptr) refuse_capture(on);
-    submit_host_function(
-        runtime, on, [=](cudaError_t status) { callback(stream, status, data); }, true);
-  });
+VGPU_CALL_PTSZ(cudaStreamAddCallback, cudaStream_t stream, cudaStreamCallback_t callback,
+               void* data, unsigned flags) {
+  Stream& on = stream_for(runtime, stream);
+  if (callback == nullptr || flags != 0) refuse();
+  if (capture_of(on) != nullptr) refuse_capture(on);
+  submit_host_function(
+      runtime, on, [=](cudaError_t status) { callback(stream, status, data); }, true);
 }
-VGPU_TWIN(cudaStreamAddCallback, _ptsz, 4);

@@ -58,39 +58,27 @@ void copy_from(Runtime& runtime, cudaStream_t stream, void* to, const void* symb
 
 }  // namespace
 
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
-                               cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    refuse_in_captured_default(runtime);
-    copy_to(runtime, kDefaultStream, symbol, from, bytes, offset, kind, true);
-  });
+VGPU_CALL_PTDS(cudaMemcpyToSymbol, const void* symbol, const void* from, size_t bytes,
+               size_t offset, cudaMemcpyKind kind) {
+  refuse_in_captured_default(runtime);
+  copy_to(runtime, kDefaultStream, symbol, from, bytes, offset, kind, true);
 }
-VGPU_TWIN(cudaMemcpyToSymbol, _ptds, 5);
 
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
-                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    copy_to(runtime, stream, symbol, from, bytes, offset, kind, false);
-  });
+VGPU_CALL_PTSZ(cudaMemcpyToSymbolAsync, const void* symbol, const void* from, size_t bytes,
+               size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  copy_to(runtime, stream, symbol, from, bytes, offset, kind, false);
 }
-VGPU_TWIN(cudaMemcpyToSymbolAsync, _ptsz, 6);
 
-cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset,
-                                 cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    refuse_in_captured_default(runtime);
-    copy_from(runtime, kDefaultStream, to, symbol, bytes, offset, kind, true);
-  });
+VGPU_CALL_PTDS(cudaMemcpyFromSymbol, void* to, const void* symbol, size_t bytes, size_t offset,
+               cudaMemcpyKind kind) {
+  refuse_in_captured_default(runtime);
+  copy_from(runtime, kDefaultStream, to, symbol, bytes, offset, kind, true);
 }
-VGPU_TWIN(cudaMemcpyFromSymbol, _ptds, 5);
 
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
-                                      cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    copy_from(runtime, stream, to, symbol, bytes, offset, kind, false);
-  });
+VGPU_CALL_PTSZ(cudaMemcpyFromSymbolAsync, void* to, const void* symbol, size_t bytes, size_t offset,
+               cudaMemcpyKind kind, cudaStream_t stream) {
+  copy_from(runtime, stream, to, symbol, bytes, offset, kind, false);
 }
-VGPU_TWIN(cudaMemcpyFromSymbolAsync, _ptsz, 6);
 
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
   return call_for(address, [&](Runtime& runtime) { return find(runtime, symbol).address; });

@@ -176,19 +176,16 @@ cudaError_t get_resource(cudaResourceDesc* desc, unsigned long long object, bool
 
 }  // namespace
 
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource,
-                                    const cudaTextureDesc* texture,
-                                    const cudaResourceViewDesc* view) {
-  return call([&](Runtime& runtime) {
-    if (object == nullptr || resource == nullptr) refuse();
-    if (texture == nullptr) refuse(cudaErrorInvalidResourceHandle);
-    TextureRegistry::Entry entry{*resource, *texture, {}, view != nullptr, false};
-    if (view != nullptr) entry.view = *view;
-    entry.texture.normalizedCoords = texture->normalizedCoords != 0 ? 1 : 0;
-    if (texture->readMode != cudaReadModeNormalizedFloat)
-      entry.texture.readMode = cudaReadModeElementType;
-    *object = runtime.textures.add(entry, texture_of(runtime, entry));
-  });
+VGPU_CALL(cudaCreateTextureObject, cudaTextureObject_t* object, const cudaResourceDesc* resource,
+          const cudaTextureDesc* texture, const cudaResourceViewDesc* view) {
+  if (object == nullptr || resource == nullptr) refuse();
+  if (texture == nullptr) refuse(cudaErrorInvalidResourceHandle);
+  TextureRegistry::Entry entry{*resource, *texture, {}, view != nullptr, false};
+  if (view != nullptr) entry.view = *view;
+  entry.texture.normalizedCoords = texture->normalizedCoords != 0 ? 1 : 0;
+  if (texture->readMode != cudaReadModeNormalizedFloat)
+    entry.texture.readMode = cudaReadModeElementType;
+  *object = runtime.textures.add(entry, texture_of(runtime, entry));
 }
 
 VGPU_BY(cudaDestroyTextureObject, 1, destroy_object(a0, false));
@@ -199,33 +196,27 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* desc, cudaTextureOb
                   [&](Runtime& runtime) { return runtime.textures.known(object, false).texture; });
 }
 
-cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* desc,
-                                                 cudaTextureObject_t object) {
-  return call([&](Runtime& runtime) {
-    const auto& entry = runtime.textures.known(object, false);
-    if (desc == nullptr) refuse();
-    *desc = entry.view;  // zeros if there is none
-  });
+VGPU_CALL(cudaGetTextureObjectResourceViewDesc, cudaResourceViewDesc* desc,
+          cudaTextureObject_t object) {
+  const auto& entry = runtime.textures.known(object, false);
+  if (desc == nullptr) refuse();
+  *desc = entry.view;  // zeros if there is none
 }
 
-cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
-  return call([&](Runtime& runtime) {
-    if (object == nullptr || resource == nullptr || resource->resType != cudaResourceTypeArray)
-      refuse();
-    const cudaArray& array = runtime.arrays.known(resource->res.array.array);
-    *object = runtime.textures.add({*resource, {}, {}, false, true}, vgpu::Surface{array.image});
-  });
+VGPU_CALL(cudaCreateSurfaceObject, cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
+  if (object == nullptr || resource == nullptr || resource->resType != cudaResourceTypeArray)
+    refuse();
+  const cudaArray& array = runtime.arrays.known(resource->res.array.array);
+  *object = runtime.textures.add({*resource, {}, {}, false, true}, vgpu::Surface{array.image});
 }
 
 VGPU_BY(cudaDestroySurfaceObject, 1, destroy_object(a0, true));
 VGPU_BY(cudaGetSurfaceObjectResourceDesc, 2, get_resource(a0, a1, true));
 
-cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const cudaChannelFormatDesc* desc,
-                                                 int device) {
-  return call([&](Runtime& runtime) {
-    if (width == nullptr || desc == nullptr) refuse();
-    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
-    texel_format(*desc);
-    *width = std::size_t{1} << 30;
-  });
+VGPU_CALL(cudaDeviceGetTexture1DLinearMaxWidth, size_t* width, const cudaChannelFormatDesc* desc,
+          int device) {
+  if (width == nullptr || desc == nullptr) refuse();
+  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  texel_format(*desc);
+  *width = std::size_t{1} << 30;
 }

@@ -161,93 +161,72 @@ cudaStreamCaptureStatus status_of(const Stream& stream) {
 
 using namespace vgpu::runtime;
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return call([&](Runtime& runtime) {
-    auto capture = std::make_shared<Capture>();
-    capture->owned = std::make_unique<Graph>();
-    capture->graph = capture->owned.get();
-    begin(runtime, stream, std::move(capture), mode, {});
-  });
+VGPU_CALL_PTSZ(cudaStreamBeginCapture, cudaStream_t stream, cudaStreamCaptureMode mode) {
+  auto capture = std::make_shared<Capture>();
+  capture->owned = std::make_unique<Graph>();
+  capture->graph = capture->owned.get();
+  begin(runtime, stream, std::move(capture), mode, {});
 }
-VGPU_TWIN(cudaStreamBeginCapture, _ptsz, 2);
 
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
-                                          const cudaGraphNode_t* dependencies,
-                                          const cudaGraphEdgeData*, size_t count,
-                                          cudaStreamCaptureMode mode) {
-  return call([&](Runtime& runtime) {
-    Graph* found = runtime.graphs.find(graph);
-    if (found == nullptr || (dependencies == nullptr && count != 0)) refuse();
-    auto capture = std::make_shared<Capture>();
-    capture->graph = found;
-    std::vector<Node*> after;
-    for (std::size_t i = 0; i < count; ++i) {
-      after.push_back(runtime.graphs.find(dependencies[i]));
-      if (after.back() == nullptr || after.back()->graph != found) refuse();
-    }
-    begin(runtime, stream, std::move(capture), mode, std::move(after));
-  });
+VGPU_CALL_PTSZ(cudaStreamBeginCaptureToGraph, cudaStream_t stream, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, const cudaGraphEdgeData*, size_t count,
+               cudaStreamCaptureMode mode) {
+  Graph* found = runtime.graphs.find(graph);
+  if (found == nullptr || (dependencies == nullptr && count != 0)) refuse();
+  auto capture = std::make_shared<Capture>();
+  capture->graph = found;
+  std::vector<Node*> after;
+  for (std::size_t i = 0; i < count; ++i) {
+    after.push_back(runtime.graphs.find(dependencies[i]));
+    if (after.back() == nullptr || after.back()->graph != found) refuse();
+  }
+  begin(runtime, stream, std::move(capture), mode, std::move(after));
 }
-VGPU_TWIN(cudaStreamBeginCaptureToGraph, _ptsz, 6);
 
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return call([&](Runtime& runtime) { end(runtime, stream, graph); });
+VGPU_CALL_PTSZ(cudaStreamEndCapture, cudaStream_t stream, cudaGraph_t* graph) {
+  end(runtime, stream, graph);
 }
-VGPU_TWIN(cudaStreamEndCapture, _ptsz, 2);
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
-  return call([&](Runtime& runtime) {
-    if (status == nullptr) refuse();
-    const Stream& stream = asked_stream(runtime, handle);
-    *status = status_of(stream);
-  });
+VGPU_CALL_PTSZ(cudaStreamIsCapturing, cudaStream_t handle, cudaStreamCaptureStatus* status) {
+  if (status == nullptr) refuse();
+  const Stream& stream = asked_stream(runtime, handle);
+  *status = status_of(stream);
 }
-VGPU_TWIN(cudaStreamIsCapturing, _ptsz, 2);
 
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
-                                     unsigned long long* id, cudaGraph_t* graph,
-                                     const cudaGraphNode_t** dependencies,
-                                     const cudaGraphEdgeData** edges, size_t* count) {
-  return call([&](Runtime& runtime) {
-    if (status == nullptr) refuse();
-    const Stream& stream = asked_stream(runtime, handle);
-    *status = status_of(stream);
-    if (*status != cudaStreamCaptureStatusActive) return;
-    if (id != nullptr) *id = stream.capture->id;
-    if (graph != nullptr) *graph = handle_of(stream.capture->graph);
-    // A node's handle is its address.
-    if (dependencies != nullptr)
-      *dependencies = reinterpret_cast<const cudaGraphNode_t*>(stream.last.data());
-    if (edges != nullptr) *edges = nullptr;
-    if (count != nullptr) *count = stream.last.size();
-  });
+VGPU_CALL_PTSZ(cudaStreamGetCaptureInfo, cudaStream_t handle, cudaStreamCaptureStatus* status,
+               unsigned long long* id, cudaGraph_t* graph, const cudaGraphNode_t** dependencies,
+               const cudaGraphEdgeData** edges, size_t* count) {
+  if (status == nullptr) refuse();
+  const Stream& stream = asked_stream(runtime, handle);
+  *status = status_of(stream);
+  if (*status != cudaStreamCaptureStatusActive) return;
+  if (id != nullptr) *id = stream.capture->id;
+  if (graph != nullptr) *graph = handle_of(stream.capture->graph);
+  // A node's handle is its address.
+  if (dependencies != nullptr)
+    *dependencies = reinterpret_cast<const cudaGraphNode_t*>(stream.last.data());
+  if (edges != nullptr) *edges = nullptr;
+  if (count != nullptr) *count = stream.last.size();
 }
-VGPU_TWIN(cudaStreamGetCaptureInfo, _ptsz, 7);
 
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t* dependencies,
-                                                const cudaGraphEdgeData*, size_t count,
-                                                unsigned flags) {
-  return call([&](Runtime& runtime) {
-    Stream& stream = runtime.streams.known(handle);
-    if (flags > cudaStreamSetCaptureDependencies || (dependencies == nullptr && count != 0))
-      refuse();
-    if (status_of(stream) != cudaStreamCaptureStatusActive) refuse(cudaErrorIllegalState);
-    std::vector<Node*> nodes;
-    if (flags == cudaStreamAddCaptureDependencies) nodes = stream.last;
-    for (std::size_t i = 0; i < count; ++i) {
-      nodes.push_back(runtime.graphs.find(dependencies[i]));
-      if (nodes.back() == nullptr) refuse();
-    }
-    stream.last = std::move(nodes);
-  });
+VGPU_CALL_PTSZ(cudaStreamUpdateCaptureDependencies, cudaStream_t handle,
+               cudaGraphNode_t* dependencies, const cudaGraphEdgeData*, size_t count,
+               unsigned flags) {
+  Stream& stream = runtime.streams.known(handle);
+  if (flags > cudaStreamSetCaptureDependencies || (dependencies == nullptr && count != 0)) refuse();
+  if (status_of(stream) != cudaStreamCaptureStatusActive) refuse(cudaErrorIllegalState);
+  std::vector<Node*> nodes;
+  if (flags == cudaStreamAddCaptureDependencies) nodes = stream.last;
+  for (std::size_t i = 0; i < count; ++i) {
+    nodes.push_back(runtime.graphs.find(dependencies[i]));
+    if (nodes.back() == nullptr) refuse();
+  }
+  stream.last = std::move(nodes);
 }
-VGPU_TWIN(cudaStreamUpdateCaptureDependencies, _ptsz, 5);
 
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  return call([&](Runtime&) {
-    if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal ||
-        *mode > cudaStreamCaptureModeRelaxed)
-      refuse();
-    std::swap(*mode, thread_mode());
-  });
+VGPU_CALL(cudaThreadExchangeStreamCaptureMode, cudaStreamCaptureMode* mode) {
+  if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal ||
+      *mode > cudaStreamCaptureModeRelaxed)
+    refuse();
+  std::swap(*mode, thread_mode());
 }

@@ -83,13 +83,11 @@ const Graph* chosen_body(const ConditionalWork& work) {
 
 using namespace vgpu::runtime;
 
-cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
-                                             unsigned initial, unsigned flags) {
-  return call([&](Runtime& runtime) {
-    if (handle == nullptr || (flags & ~unsigned{cudaGraphCondAssignDefault}) != 0) refuse();
-    Graph& known = runtime.graphs.known(graph);
-    known.conditions.push_back(
-        std::make_shared<Condition>(runtime, initial, (flags & cudaGraphCondAssignDefault) != 0));
-    *handle = known.conditions.back()->handle();
-  });
+VGPU_CALL(cudaGraphConditionalHandleCreate, cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+          unsigned initial, unsigned flags) {
+  if (handle == nullptr || (flags & ~unsigned{cudaGraphCondAssignDefault}) != 0) refuse();
+  Graph& known = runtime.graphs.known(graph);
+  known.conditions.push_back(
+      std::make_shared<Condition>(runtime, initial, (flags & cudaGraphCondAssignDefault) != 0));
+  *handle = known.conditions.back()->handle();
 }

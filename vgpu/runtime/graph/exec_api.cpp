@@ -133,89 +133,76 @@ cudaError_t replace(Make make, cudaGraphExec_t exec, cudaGraphNode_t handle,
 
 }  // namespace
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                 unsigned long long flags) {
-  return call([&](Runtime& runtime) { instantiate(runtime, exec, graph, flags, nullptr); });
+VGPU_CALL(cudaGraphInstantiate, cudaGraphExec_t* exec, cudaGraph_t graph,
+          unsigned long long flags) {
+  instantiate(runtime, exec, graph, flags, nullptr);
 }
 
 VGPU_BY(cudaGraphInstantiateWithFlags, 3, cudaGraphInstantiate(a0, a1, a2));
 
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                           cudaGraphInstantiateParams* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) refuse();
-    params->errNode_out = nullptr;
-    instantiate(runtime, exec, graph, params->flags, &params->result_out);
-  });
+VGPU_CALL_PTSZ(cudaGraphInstantiateWithParams, cudaGraphExec_t* exec, cudaGraph_t graph,
+               cudaGraphInstantiateParams* params) {
+  if (params == nullptr) refuse();
+  params->errNode_out = nullptr;
+  instantiate(runtime, exec, graph, params->flags, &params->result_out);
 }
-VGPU_TWIN(cudaGraphInstantiateWithParams, _ptsz, 3);
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
   return call_for(flags, [&](Runtime& runtime) { return runtime.graphs.known(exec).flags; });
 }
 
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return call([&](Runtime& runtime) {
-    if (!runtime.graphs.destroy(exec)) refuse();
-  });
+VGPU_CALL(cudaGraphExecDestroy, cudaGraphExec_t exec) {
+  if (!runtime.graphs.destroy(exec)) refuse();
 }
 
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    runtime.graphs.known(exec);
-    stream_for(runtime, stream);
-  });
+VGPU_CALL_PTSZ(cudaGraphUpload, cudaGraphExec_t exec, cudaStream_t stream) {
+  runtime.graphs.known(exec);
+  stream_for(runtime, stream);
 }
-VGPU_TWIN(cudaGraphUpload, _ptsz, 2);
 
-cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    GraphExec& exec = runtime.graphs.known(handle);
-    Stream& on = stream_for(runtime, stream);
-    if (capture_of(on) != nullptr) return record(on, ChildWork{clone(*exec.graph, nullptr)});
-    launch_graph(runtime, exec, on);
-  });
+VGPU_CALL_PTSZ(cudaGraphLaunch, cudaGraphExec_t handle, cudaStream_t stream) {
+  GraphExec& exec = runtime.graphs.known(handle);
+  Stream& on = stream_for(runtime, stream);
+  if (capture_of(on) != nullptr) return record(on, ChildWork{clone(*exec.graph, nullptr)});
+  launch_graph(runtime, exec, on);
 }
-VGPU_TWIN(cudaGraphLaunch, _ptsz, 2);
 
 // Only the nodes' work may change. Both graphs must have the same nodes and edges.
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
-                                cudaGraphExecUpdateResultInfo* info) {
-  return call([&](Runtime& runtime) {
-    GraphExec& exec = runtime.graphs.known(handle);
-    const Graph* from = runtime.graphs.find(graph);
-    if (from == nullptr) refuse();
-    const auto fail = [&](cudaGraphExecUpdateResult result, Node* node) {
-      if (info != nullptr) *info = {result, handle_of(node), nullptr};
-      refuse(cudaErrorGraphExecUpdateFailure);
-    };
-    if (from->nodes.size() != exec.graph->nodes.size())
-      fail(cudaGraphExecUpdateErrorTopologyChanged, nullptr);
-    std::map<const Node*, std::size_t> new_index, old_index;
-    for (std::size_t i = 0; i < from->nodes.size(); ++i) {
-      new_index[from->nodes[i].get()] = old_index[exec.graph->nodes[i].get()] = i;
-    }
-    for (std::size_t i = 0; i < from->nodes.size(); ++i) {
-      Node* const now = from->nodes[i].get();
-      const Node* const before = exec.graph->nodes[i].get();
-      if (type_of(*now) != type_of(*before)) fail(cudaGraphExecUpdateErrorNodeTypeChanged, now);
-      std::vector<std::size_t> a, b;
-      for (const Node* need : now->needs) a.push_back(new_index.at(need));
-      for (const Node* need : before->needs) b.push_back(old_index.at(need));
-      std::ranges::sort(a);
-      std::ranges::sort(b);
-      if (a != b) fail(cudaGraphExecUpdateErrorTopologyChanged, now);
-    }
-    std::map<Node*, Node*> copies;
-    exec.graph = clone(*from, &copies);
-    // The nodes of the graph from which it was instantiated remain valid handles for its nodes.
-    for (auto& [original, copy] : exec.copies) {
-      if (const auto at = old_index.find(copy); at != old_index.end())
-        copy = exec.graph->nodes[at->second].get();
-    }
-    exec.copies.insert(copies.begin(), copies.end());
-    if (info != nullptr) *info = {cudaGraphExecUpdateSuccess, nullptr, nullptr};
-  });
+VGPU_CALL(cudaGraphExecUpdate, cudaGraphExec_t handle, cudaGraph_t graph,
+          cudaGraphExecUpdateResultInfo* info) {
+  GraphExec& exec = runtime.graphs.known(handle);
+  const Graph* from = runtime.graphs.find(graph);
+  if (from == nullptr) refuse();
+  const auto fail = [&](cudaGraphExecUpdateResult result, Node* node) {
+    if (info != nullptr) *info = {result, handle_of(node), nullptr};
+    refuse(cudaErrorGraphExecUpdateFailure);
+  };
+  if (from->nodes.size() != exec.graph->nodes.size())
+    fail(cudaGraphExecUpdateErrorTopologyChanged, nullptr);
+  std::map<const Node*, std::size_t> new_index, old_index;
+  for (std::size_t i = 0; i < from->nodes.size(); ++i) {
+    new_index[from->nodes[i].get()] = old_index[exec.graph->nodes[i].get()] = i;
+  }
+  for (std::size_t i = 0; i < from->nodes.size(); ++i) {
+    Node* const now = from->nodes[i].get();
+    const Node* const before = exec.graph->nodes[i].get();
+    if (type_of(*now) != type_of(*before)) fail(cudaGraphExecUpdateErrorNodeTypeChanged, now);
+    std::vector<std::size_t> a, b;
+    for (const Node* need : now->needs) a.push_back(new_index.at(need));
+    for (const Node* need : before->needs) b.push_back(old_index.at(need));
+    std::ranges::sort(a);
+    std::ranges::sort(b);
+    if (a != b) fail(cudaGraphExecUpdateErrorTopologyChanged, now);
+  }
+  std::map<Node*, Node*> copies;
+  exec.graph = clone(*from, &copies);
+  // The nodes of the graph from which it was instantiated remain valid handles for its nodes.
+  for (auto& [original, copy] : exec.copies) {
+    if (const auto at = old_index.find(copy); at != old_index.end())
+      copy = exec.graph->nodes[at->second].get();
+  }
+  exec.copies.insert(copies.begin(), copies.end());
+  if (info != nullptr) *info = {cudaGraphExecUpdateSuccess, nullptr, nullptr};
 }
 
 VGPU_NODE(cudaGraphExecKernelNodeSetParams, 3, replace, work_of);
@@ -245,8 +232,8 @@ Node& switchable(Runtime& runtime, cudaGraphExec_t exec, cudaGraphNode_t handle)
 
 }  // namespace
 
-cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
-  return call([&](Runtime& runtime) { switchable(runtime, exec, node).enabled = enabled != 0; });
+VGPU_CALL(cudaGraphNodeSetEnabled, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
+  switchable(runtime, exec, node).enabled = enabled != 0;
 }
 
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {

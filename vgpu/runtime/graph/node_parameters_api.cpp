@@ -44,69 +44,57 @@ VGPU_NODE_GET(cudaGraphChildGraphNodeGetGraph, ChildWork, handle_of(work.graph.g
 VGPU_NODE_GET(cudaGraphEventRecordNodeGetEvent, EventWork, work.event);
 VGPU_NODE_GET(cudaGraphMemAllocNodeGetParams, AllocateWork, work.what);
 
-cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
-                                            const cudaKernelNodeAttrValue* value) {
-  return call([&](Runtime& runtime) {
-    if (value == nullptr) refuse();
-    auto& work = runtime.graphs.work<KernelWork>(node);
-    if (attribute == cudaLaunchAttributeCooperative) {
-      work.cooperative = value->cooperative != 0;
-    } else if (attribute == cudaLaunchAttributeClusterDimension) {
-      work.cluster = {value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
-    } else if (attribute != cudaLaunchAttributePriority &&
-               attribute != cudaLaunchAttributeAccessPolicyWindow) {
-      refuse(cudaErrorNotSupported, fmt::format("a kernel node's attribute {} is not implemented",
-                                                static_cast<int>(attribute)));
-    }
-  });
+VGPU_CALL(cudaGraphKernelNodeSetAttribute, cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
+          const cudaKernelNodeAttrValue* value) {
+  if (value == nullptr) refuse();
+  auto& work = runtime.graphs.work<KernelWork>(node);
+  if (attribute == cudaLaunchAttributeCooperative) {
+    work.cooperative = value->cooperative != 0;
+  } else if (attribute == cudaLaunchAttributeClusterDimension) {
+    work.cluster = {value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
+  } else if (attribute != cudaLaunchAttributePriority &&
+             attribute != cudaLaunchAttributeAccessPolicyWindow) {
+    refuse(cudaErrorNotSupported, fmt::format("a kernel node's attribute {} is not implemented",
+                                              static_cast<int>(attribute)));
+  }
 }
 
-cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
-                                            cudaKernelNodeAttrValue* value) {
-  return call([&](Runtime& runtime) {
-    if (value == nullptr) refuse();
-    *value = {};
-    const auto& work = runtime.graphs.work<KernelWork>(node);
-    if (attribute == cudaLaunchAttributeCooperative) value->cooperative = work.cooperative ? 1 : 0;
-    if (attribute == cudaLaunchAttributeClusterDimension) {
-      value->clusterDim.x = work.cluster.x;
-      value->clusterDim.y = work.cluster.y;
-      value->clusterDim.z = work.cluster.z;
-    }
-  });
+VGPU_CALL(cudaGraphKernelNodeGetAttribute, cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
+          cudaKernelNodeAttrValue* value) {
+  if (value == nullptr) refuse();
+  *value = {};
+  const auto& work = runtime.graphs.work<KernelWork>(node);
+  if (attribute == cudaLaunchAttributeCooperative) value->cooperative = work.cooperative ? 1 : 0;
+  if (attribute == cudaLaunchAttributeClusterDimension) {
+    value->clusterDim.x = work.cluster.x;
+    value->clusterDim.y = work.cluster.y;
+    value->clusterDim.z = work.cluster.z;
+  }
 }
 
-cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
-  return call([&](Runtime& runtime) {
-    auto &target = runtime.graphs.work<KernelWork>(to),
-         &source = runtime.graphs.work<KernelWork>(from);
-    target.cooperative = source.cooperative;
-    target.cluster = source.cluster;
-  });
+VGPU_CALL(cudaGraphKernelNodeCopyAttributes, cudaGraphNode_t to, cudaGraphNode_t from) {
+  auto &target = runtime.graphs.work<KernelWork>(to),
+       &source = runtime.graphs.work<KernelWork>(from);
+  target.cooperative = source.cooperative;
+  target.cluster = source.cluster;
 }
 
 VGPU_BY(cudaGraphEventWaitNodeGetEvent, 2, cudaGraphEventRecordNodeGetEvent(a0, a1));
 
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return call([&](Runtime& runtime) {
-    if (runtime.streams.find(event) == nullptr) refuse();
-    runtime.graphs.work<EventWork>(node).event = event;
-  });
+VGPU_CALL(cudaGraphEventRecordNodeSetEvent, cudaGraphNode_t node, cudaEvent_t event) {
+  if (runtime.streams.find(event) == nullptr) refuse();
+  runtime.graphs.work<EventWork>(node).event = event;
 }
 
 VGPU_BY(cudaGraphEventWaitNodeSetEvent, 2, cudaGraphEventRecordNodeSetEvent(a0, a1));
 
-cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
-  return call([&](Runtime& runtime) {
-    if (pointer == nullptr) refuse();
-    *static_cast<void**>(pointer) = runtime.graphs.work<FreeWork>(node).pointer;
-  });
+VGPU_CALL(cudaGraphMemFreeNodeGetParams, cudaGraphNode_t node, void* pointer) {
+  if (pointer == nullptr) refuse();
+  *static_cast<void**>(pointer) = runtime.graphs.work<FreeWork>(node).pointer;
 }
 
-cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t handle, cudaGraphNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    Node& node = runtime.graphs.known(handle);
-    if (params == nullptr || params->type != type_of(node)) refuse();
-    node.work = work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
-  });
+VGPU_CALL(cudaGraphNodeSetParams, cudaGraphNode_t handle, cudaGraphNodeParams* params) {
+  Node& node = runtime.graphs.known(handle);
+  if (params == nullptr || params->type != type_of(node)) refuse();
+  node.work = work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
 }

@@ -56,41 +56,33 @@ void give_nodes(const Graph& graph, cudaGraphNode_t* out, std::size_t* count, Is
 
 }  // namespace
 
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
-  return call([&](Runtime& runtime) {
-    if (graph == nullptr || flags != 0) refuse();
-    *graph = runtime.graphs.create();
-  });
+VGPU_CALL(cudaGraphCreate, cudaGraph_t* graph, unsigned flags) {
+  if (graph == nullptr || flags != 0) refuse();
+  *graph = runtime.graphs.create();
 }
 
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return call([&](Runtime& runtime) {
-    if (!runtime.graphs.destroy(graph)) refuse();
-  });
+VGPU_CALL(cudaGraphDestroy, cudaGraph_t graph) {
+  if (!runtime.graphs.destroy(graph)) refuse();
 }
 
-cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
-  return call([&](Runtime& runtime) {
-    if (out == nullptr) refuse();
-    const Graph& original = runtime.graphs.known(graph);
-    if (original.has_memory_nodes()) refuse(cudaErrorNotSupported);
-    *out = runtime.graphs.keep(clone(original, nullptr));
-  });
+VGPU_CALL(cudaGraphClone, cudaGraph_t* out, cudaGraph_t graph) {
+  if (out == nullptr) refuse();
+  const Graph& original = runtime.graphs.known(graph);
+  if (original.has_memory_nodes()) refuse(cudaErrorNotSupported);
+  *out = runtime.graphs.keep(clone(original, nullptr));
 }
 
 // The nodes of a clone are in the same order as those of the original.
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t handle,
-                                     cudaGraph_t copy) {
-  return call([&](Runtime& runtime) {
-    if (out == nullptr) refuse();
-    const Node& node = runtime.graphs.known(handle);
-    const auto& nodes = node.graph->nodes;
-    const auto& copies = runtime.graphs.known(copy).nodes;
-    const auto at = std::ranges::find_if(nodes, [&](const auto& n) { return n.get() == &node; });
-    const auto index = static_cast<std::size_t>(at - nodes.begin());
-    if (index >= copies.size()) refuse();
-    *out = handle_of(copies[index].get());
-  });
+VGPU_CALL(cudaGraphNodeFindInClone, cudaGraphNode_t* out, cudaGraphNode_t handle,
+          cudaGraph_t copy) {
+  if (out == nullptr) refuse();
+  const Node& node = runtime.graphs.known(handle);
+  const auto& nodes = node.graph->nodes;
+  const auto& copies = runtime.graphs.known(copy).nodes;
+  const auto at = std::ranges::find_if(nodes, [&](const auto& n) { return n.get() == &node; });
+  const auto index = static_cast<std::size_t>(at - nodes.begin());
+  if (index >= copies.size()) refuse();
+  *out = handle_of(copies[index].get());
 }
 
 VGPU_NODE(cudaGraphAddKernelNode, 5, add, work_of);
@@ -141,66 +133,54 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
   return add(make, out, graph, after, count);
 }
 
-cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
-  return call([&](Runtime& runtime) {
-    Node* node = &runtime.graphs.known(handle);
-    Graph& graph = *node->graph;
-    for (const auto& other : graph.nodes) std::erase(other->needs, node);
-    std::erase_if(graph.nodes, [&](const auto& other) { return other.get() == node; });
-  });
+VGPU_CALL(cudaGraphDestroyNode, cudaGraphNode_t handle) {
+  Node* node = &runtime.graphs.known(handle);
+  Graph& graph = *node->graph;
+  for (const auto& other : graph.nodes) std::erase(other->needs, node);
+  std::erase_if(graph.nodes, [&](const auto& other) { return other.get() == node; });
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   return call_for(type, [&](Runtime& runtime) { return type_of(runtime.graphs.known(node)); });
 }
 
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
-  return call([&](Runtime& runtime) {
-    give_nodes(runtime.graphs.known(graph), nodes, count, [](const Node&) { return true; });
-  });
+VGPU_CALL(cudaGraphGetNodes, cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  give_nodes(runtime.graphs.known(graph), nodes, count, [](const Node&) { return true; });
 }
 
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
-  return call([&](Runtime& runtime) {
-    give_nodes(runtime.graphs.known(graph), nodes, count,
-               [](const Node& node) { return node.needs.empty(); });
-  });
+VGPU_CALL(cudaGraphGetRootNodes, cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  give_nodes(runtime.graphs.known(graph), nodes, count,
+             [](const Node& node) { return node.needs.empty(); });
 }
 
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
-                              cudaGraphEdgeData* edges, size_t* count) {
-  return call([&](Runtime& runtime) {
-    if (count == nullptr || (from == nullptr) != (to == nullptr)) refuse();
-    std::vector<cudaGraphNode_t> sources, targets;
-    for (const auto& node : runtime.graphs.known(graph).nodes) {
-      for (Node* need : node->needs) {
-        sources.push_back(handle_of(need));
-        targets.push_back(handle_of(node.get()));
-      }
+VGPU_CALL(cudaGraphGetEdges, cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+          cudaGraphEdgeData* edges, size_t* count) {
+  if (count == nullptr || (from == nullptr) != (to == nullptr)) refuse();
+  std::vector<cudaGraphNode_t> sources, targets;
+  for (const auto& node : runtime.graphs.known(graph).nodes) {
+    for (Node* need : node->needs) {
+      sources.push_back(handle_of(need));
+      targets.push_back(handle_of(node.get()));
     }
-    if (edges != nullptr) std::memset(edges, 0, std::min(*count, sources.size()) * sizeof *edges);
-    std::size_t again = *count;
-    give(sources, from, count);
-    give(targets, to, &again);
-  });
+  }
+  if (edges != nullptr) std::memset(edges, 0, std::min(*count, sources.size()) * sizeof *edges);
+  std::size_t again = *count;
+  give(sources, from, count);
+  give(targets, to, &again);
 }
 
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
-                                         cudaGraphEdgeData*, size_t* count) {
-  return call([&](Runtime& runtime) {
-    std::vector<cudaGraphNode_t> list;
-    for (Node* need : runtime.graphs.known(node).needs) list.push_back(handle_of(need));
-    give(list, nodes, count);
-  });
+VGPU_CALL(cudaGraphNodeGetDependencies, cudaGraphNode_t node, cudaGraphNode_t* nodes,
+          cudaGraphEdgeData*, size_t* count) {
+  std::vector<cudaGraphNode_t> list;
+  for (Node* need : runtime.graphs.known(node).needs) list.push_back(handle_of(need));
+  give(list, nodes, count);
 }
 
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode_t* nodes,
-                                           cudaGraphEdgeData*, size_t* count) {
-  return call([&](Runtime& runtime) {
-    Node& node = runtime.graphs.known(handle);
-    give_nodes(*node.graph, nodes, count, [&](const Node& other) {
-      return std::ranges::find(other.needs, &node) != other.needs.end();
-    });
+VGPU_CALL(cudaGraphNodeGetDependentNodes, cudaGraphNode_t handle, cudaGraphNode_t* nodes,
+          cudaGraphEdgeData*, size_t* count) {
+  Node& node = runtime.graphs.known(handle);
+  give_nodes(*node.graph, nodes, count, [&](const Node& other) {
+    return std::ranges::find(other.needs, &node) != other.needs.end();
   });
 }
 
@@ -242,23 +222,21 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
   });
 }
 
-cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, const char* path, unsigned) {
-  return call([&](Runtime& runtime) {
-    constexpr const char* kNames[] = {"kernel", "memcpy", "memset", "host",
-                                      "graph",  "empty",  "wait",   "record"};
-    const Graph& graph = runtime.graphs.known(handle);
-    std::string text = "digraph {\n";
-    for (const auto& node : graph.nodes) {
-      const auto type = static_cast<std::size_t>(type_of(*node));
-      text += fmt::format("  \"{}\" [label=\"{}\"];\n", fmt::ptr(node.get()),
-                          type < std::size(kNames) ? kNames[type] : "memory");
-      for (const Node* need : node->needs)
-        text += fmt::format("  \"{}\" -> \"{}\";\n", fmt::ptr(need), fmt::ptr(node.get()));
-    }
-    text += "}\n";
-    std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "we");
-    if (file == nullptr) refuse();
-    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (std::fclose(file) != 0 || !written) refuse(cudaErrorOperatingSystem);
-  });
+VGPU_CALL(cudaGraphDebugDotPrint, cudaGraph_t handle, const char* path, unsigned) {
+  constexpr const char* kNames[] = {"kernel", "memcpy", "memset", "host",
+                                    "graph",  "empty",  "wait",   "record"};
+  const Graph& graph = runtime.graphs.known(handle);
+  std::string text = "digraph {\n";
+  for (const auto& node : graph.nodes) {
+    const auto type = static_cast<std::size_t>(type_of(*node));
+    text += fmt::format("  \"{}\" [label=\"{}\"];\n", fmt::ptr(node.get()),
+                        type < std::size(kNames) ? kNames[type] : "memory");
+    for (const Node* need : node->needs)
+      text += fmt::format("  \"{}\" -> \"{}\";\n", fmt::ptr(need), fmt::ptr(node.get()));
+  }
+  text += "}\n";
+  std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "we");
+  if (file == nullptr) refuse();
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) != 0 || !written) refuse(cudaErrorOperatingSystem);
 }

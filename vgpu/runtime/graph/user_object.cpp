@@ -46,49 +46,35 @@ bool release_user_object(cudaUserObject_t handle, unsigned count) {
 
 using namespace vgpu::runtime;
 
-cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* pointer, cudaHostFn_t destroy,
-                                 unsigned count, unsigned flags) {
-  return call([&](Runtime&) {
-    if (object == nullptr || destroy == nullptr || count == 0 ||
-        flags != cudaUserObjectNoDestructorSync)
-      refuse();
-    auto made = std::make_unique<UserObject>(UserObject{pointer, destroy, count});
-    *object = reinterpret_cast<cudaUserObject_t>(made.get());
-    objects()[*object] = std::move(made);
-  });
+VGPU_CALL(cudaUserObjectCreate, cudaUserObject_t* object, void* pointer, cudaHostFn_t destroy,
+          unsigned count, unsigned flags) {
+  if (object == nullptr || destroy == nullptr || count == 0 ||
+      flags != cudaUserObjectNoDestructorSync)
+    refuse();
+  auto made = std::make_unique<UserObject>(UserObject{pointer, destroy, count});
+  *object = reinterpret_cast<cudaUserObject_t>(made.get());
+  objects()[*object] = std::move(made);
 }
 
-cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned count) {
-  return call([&](Runtime&) {
-    return retain_user_object(object, count) ? cudaSuccess : cudaErrorInvalidValue;
-  });
+VGPU_CALL(cudaUserObjectRetain, cudaUserObject_t object, unsigned count) {
+  if (!retain_user_object(object, count)) refuse();
 }
 
-cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count) {
-  return call([&](Runtime&) {
-    return release_user_object(object, count) ? cudaSuccess : cudaErrorInvalidValue;
-  });
+VGPU_CALL(cudaUserObjectRelease, cudaUserObject_t object, unsigned count) {
+  if (!release_user_object(object, count)) refuse();
 }
 
-cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count,
-                                      unsigned flags) {
-  return call([&](Runtime& runtime) {
-    Graph* found = runtime.graphs.find(graph);
-    if (found == nullptr || (flags & ~static_cast<unsigned>(cudaGraphUserObjectMove)) != 0)
-      refuse();
-    if (flags != cudaGraphUserObjectMove && !retain_user_object(object, count)) refuse();
-    found->objects.insert(found->objects.end(), count, object);
-  });
+VGPU_CALL(cudaGraphRetainUserObject, cudaGraph_t graph, cudaUserObject_t object, unsigned count,
+          unsigned flags) {
+  Graph* found = runtime.graphs.find(graph);
+  if (found == nullptr || (flags & ~static_cast<unsigned>(cudaGraphUserObjectMove)) != 0) refuse();
+  if (flags != cudaGraphUserObjectMove && !retain_user_object(object, count)) refuse();
+  found->objects.insert(found->objects.end(), count, object);
 }
 
-cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count) {
-  return call([&](Runtime& runtime) {
-    Graph* found = runtime.graphs.find(graph);
-    if (found == nullptr || std::ranges::count(found->objects, object) < count)
-      return cudaErrorInvalidValue;
-    for (unsigned i = 0; i < count; ++i) {
-      found->objects.erase(std::ranges::find(found->objects, object));
-    }
-    return release_user_object(object, count) ? cudaSuccess : cudaErrorInvalidValue;
-  });
+VGPU_CALL(cudaGraphReleaseUserObject, cudaGraph_t graph, cudaUserObject_t object, unsigned count) {
+  auto& objects_of = runtime.graphs.known(graph).objects;
+  if (std::ranges::count(objects_of, object) < count) refuse();
+  for (unsigned i = 0; i < count; ++i) objects_of.erase(std::ranges::find(objects_of, object));
+  if (!release_user_object(object, count)) refuse();
 }
