@@ -67,10 +67,8 @@ std::vector<Instruction> instructions(const ir::Program& program,
   return list;
 }
 
-namespace {
-
 // Arithmetic and loads that fewer lanes may execute than PTX says.
-Doubts moved(const ir::Program& program, const observer::Counters& counters) {
+static Doubts moved(const ir::Program& program, const observer::Counters& counters) {
   const auto lanes = [&](u32 pc) {
     const u32 guard = program.code[pc].guard_site;
     const bool guarded =
@@ -89,7 +87,7 @@ Doubts moved(const ir::Program& program, const observer::Counters& counters) {
 }
 
 // Accesses by some lanes of a warp, in a kernel whose lanes diverged in a loop.
-Doubts accesses_apart(const ir::Program& program, const observer::Counters& counters) {
+static Doubts accesses_apart(const ir::Program& program, const observer::Counters& counters) {
   const u32 entry = program.functions[0].entry;  // each warp executes it once
   const std::uint64_t warps = counters.runs[program.run_at[entry]].executions;
   bool diverged = false;
@@ -105,8 +103,6 @@ Doubts accesses_apart(const ir::Program& program, const observer::Counters& coun
   }
   return diverged ? apart : kNever;
 }
-
-}  // namespace
 
 Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   u32 traits = counters.waited ? ir::kPollsMemory : 0;

@@ -45,15 +45,13 @@ std::size_t element_bytes(CUarray array) {
 
 using namespace vgpu::driver;
 
-namespace {
-
 // Calls use(the format as the runtime has it).
 template <class Use>
-CUresult with_format(const char* name, CUarray_format format, unsigned channels, Use use) {
+static CUresult with_format(const char* name, CUarray_format format, unsigned channels, Use use) {
   return with_context(name, [&] { return use(channels_of(format, channels)); });
 }
 
-CUresult describe(const char* name, CUarray array, CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
+static CUresult describe(const char* name, CUarray array, CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
   return with_context(name, [&] {
     cudaChannelFormatDesc desc{};
     cudaExtent extent{};
@@ -68,8 +66,6 @@ CUresult describe(const char* name, CUarray array, CUDA_ARRAY3D_DESCRIPTOR* desc
     *descriptor = {extent.width, extent.height, extent.depth, found->format, channels, flags};
   });
 }
-
-}  // namespace
 
 CUresult cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* wanted) {
   if (array == nullptr || wanted == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -124,10 +120,8 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray mipmap) {
   });
 }
 
-namespace {
-
 // The runtime's resource; may throw Failure for its format.
-cudaResourceDesc resource_of(const CUDA_RESOURCE_DESC& given) {
+static cudaResourceDesc resource_of(const CUDA_RESOURCE_DESC& given) {
   cudaResourceDesc resource{};
   resource.resType = static_cast<cudaResourceType>(static_cast<int>(given.resType));
   resource.flags = given.flags;
@@ -155,7 +149,7 @@ cudaResourceDesc resource_of(const CUDA_RESOURCE_DESC& given) {
   refuse();
 }
 
-cudaChannelFormatDesc format_in(const cudaResourceDesc& resource) {
+static cudaChannelFormatDesc format_in(const cudaResourceDesc& resource) {
   const Runtime& runtime = Runtime::get();
   switch (resource.resType) {
     case cudaResourceTypeArray: return runtime.arrays.known(resource.res.array.array).format;
@@ -168,7 +162,8 @@ cudaChannelFormatDesc format_in(const cudaResourceDesc& resource) {
 
 // In the driver API integers of 8 and 16 bits are read as numbers from 0 to 1 unless a flag says
 // otherwise.
-cudaTextureDesc texture_of(const CUDA_TEXTURE_DESC& given, const cudaResourceDesc& resource) {
+static cudaTextureDesc texture_of(const CUDA_TEXTURE_DESC& given,
+                                  const cudaResourceDesc& resource) {
   cudaTextureDesc texture{};
   for (int i = 0; i < 3; ++i) {
     texture.addressMode[i] =
@@ -193,8 +188,6 @@ cudaTextureDesc texture_of(const CUDA_TEXTURE_DESC& given, const cudaResourceDes
   texture.seamlessCubemap = (given.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
   return texture;
 }
-
-}  // namespace
 
 VGPU_WITHOUT_LOCK(cuTexObjectCreate, CUtexObject* object, const CUDA_RESOURCE_DESC* resource,
                   const CUDA_TEXTURE_DESC* texture, const CUDA_RESOURCE_VIEW_DESC* view) {

@@ -137,25 +137,19 @@ CUDA_MEMCPY3D copy_of(const cudaMemcpy3DParms& what) {
   return copy;
 }
 
-namespace {
-
 // Between contexts; memory is accessible from all.
-cudaMemcpy3DParms parameters_of(const CUDA_MEMCPY3D_PEER& peer) {
+static cudaMemcpy3DParms parameters_of(const CUDA_MEMCPY3D_PEER& peer) {
   CUDA_MEMCPY3D copy = *same<const CUDA_MEMCPY3D>(&peer);
   copy.reserved0 = copy.reserved1 = nullptr;
   return driver::parameters_of(copy);
 }
-
-}  // namespace
 }  // namespace vgpu::driver
 
 using namespace vgpu::driver;
 
-namespace {
-
 // Calls use(the copy's parameters); the structure may be null or refused.
 template <class Copy, class Use>
-CUresult with_parameters(const char* name, const Copy* copy, Use use) {
+static CUresult with_parameters(const char* name, const Copy* copy, Use use) {
   return with_context(name, [&] {
     cudaMemcpy3DParms what{};
     require(vgpu::runtime::call([&](Runtime&) {
@@ -165,8 +159,6 @@ CUresult with_parameters(const char* name, const Copy* copy, Use use) {
     return use(what);
   });
 }
-
-}  // namespace
 
 // Copies of bytes, at once and in a stream.
 #define VGPU_COPY(at_once, in_stream, To, From, kind)                                             \
@@ -223,12 +215,10 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) {
 }
 VGPU_TWIN(cuMemcpy2DUnaligned_v2, _ptds, 1);
 
-namespace {
-
 // `width` and `pitch` count elements of `size` bytes and bytes; elements and rows must be aligned
 // to an element.
-CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigned value, unsigned size,
-             std::size_t width, std::size_t height, CUstream stream) {
+static CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigned value,
+                    unsigned size, std::size_t width, std::size_t height, CUstream stream) {
   return in_context(name, [&](Runtime& runtime) {
     std::size_t bytes = 0;
     if (to % size != 0 || (height > 1 && pitch % size != 0) ||
@@ -239,8 +229,6 @@ CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigned value
         {{pointer_of(to), height > 1 ? pitch : bytes, value, size, width, height}});
   });
 }
-
-}  // namespace
 
 // The twelve forms of a fill: by the size of an element, of a row or a plane, at once or in a
 // stream.

@@ -158,13 +158,11 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
   });
 }
 
-namespace {
-
 // Calls the function for the type of the parameters, with them as the runtime has them. But for
 // kernels and copies they have the same layout in both APIs.
 template <class Kernel, class Copy, class Other, class... First>
-CUresult by_type(const char* name, CUgraphNodeParams* params, Kernel* kernel, Copy* copy,
-                 Other other, First... first) {
+static CUresult by_type(const char* name, CUgraphNodeParams* params, Kernel* kernel, Copy* copy,
+                        Other other, First... first) {
   if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
     return forward_node(name, kernel, first..., &params->kernel);
@@ -173,8 +171,6 @@ CUresult by_type(const char* name, CUgraphNodeParams* params, Kernel* kernel, Co
                         static_cast<const CUDA_MEMCPY3D*>(&params->memcpy.copyParams));
   return with_driver(name, [&] { return other(first..., same<cudaGraphNodeParams>(params)); });
 }
-
-}  // namespace
 
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
                            const CUgraphEdgeData* edges, size_t count, CUgraphNodeParams* params) {

@@ -105,14 +105,10 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
   return allocate(__func__, address, bytes, Origin::kManaged, flags, __builtin_return_address(0));
 }
 
-namespace {
-
-cudaMemLocation location_of(CUdevice device) {
+static cudaMemLocation location_of(CUdevice device) {
   return {device == CU_DEVICE_CPU ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice,
           device == CU_DEVICE_CPU ? 0 : device};
 }
-
-}  // namespace
 
 VGPU_IN_STREAM(cuMemPrefetchAsync_v2, cudaMemPrefetchAsync, 5);
 

@@ -93,12 +93,10 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule modu
   });
 }
 
-namespace {
-
 // A library's options concern when and how it is loaded, and have no effect.
-CUresult load_library(const char* name, CUlibrary* library, const JitLog& log, unsigned count,
-                      const CUlibraryOption* options, Library& (*load)(Runtime&, const char*),
-                      const void* from) {
+static CUresult load_library(const char* name, CUlibrary* library, const JitLog& log,
+                             unsigned count, const CUlibraryOption* options,
+                             Library& (*load)(Runtime&, const char*), const void* from) {
   return in_driver(name, [&](Runtime& runtime) {
     if (library == nullptr || from == nullptr || log.error() != CUDA_SUCCESS ||
         (count != 0 && options == nullptr))
@@ -113,11 +111,9 @@ CUresult load_library(const char* name, CUlibrary* library, const JitLog& log, u
   });
 }
 
-Library& load_from_memory(Runtime& runtime, const char* image) {
+static Library& load_from_memory(Runtime& runtime, const char* image) {
   return vgpu::runtime::load_library(runtime, image, std::nullopt);
 }
-
-}  // namespace
 
 CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option* options,
                            void** values, unsigned count, CUlibraryOption* library_options, void**,

@@ -68,10 +68,8 @@ void allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin
   *pointer = block;
 }
 
-namespace {
-
 // Checks the call and forgets the block; returns whether it is of a graph.
-bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
+static bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
   const Block* block = runtime.pointers.starting_at(pointer);
   if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
       block->origin == Origin::kRegisteredHost || block->origin == Origin::kMapped ||
@@ -90,13 +88,11 @@ bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
   return of_graph;
 }
 
-void give_back(Runtime& runtime, void* pointer, bool of_graph) {
+static void give_back(Runtime& runtime, void* pointer, bool of_graph) {
   runtime.interprocess.forget(pointer);
   const bool freed = of_graph ? runtime.memory.suspend(pointer) : runtime.memory.free(pointer);
   if (!freed) refuse();
 }
-
-}  // namespace
 
 void release(Runtime& runtime, const char* function, void* pointer, bool host) {
   if (pointer == nullptr) return;

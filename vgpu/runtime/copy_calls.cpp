@@ -39,22 +39,18 @@ VGPU_COPY_FORMS(cudaMemcpy, copy_work(to, bytes, from, bytes, bytes, 1, kind), v
 VGPU_TWIN(cudaMemcpy, _ptds, 4);
 VGPU_TWIN(cudaMemcpyAsync, _ptsz, 5);
 
-namespace {
-
-CopyWork rectangle(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                   std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+static CopyWork rectangle(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   check_kind(kind);
   return copy_work(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
-CopyWork between_peers(const Runtime& runtime, void* to, int to_device, const void* from,
-                       int from_device, std::size_t bytes) {
+static CopyWork between_peers(const Runtime& runtime, void* to, int to_device, const void* from,
+                              int from_device, std::size_t bytes) {
   if (!runtime.has_device(to_device) || !runtime.has_device(from_device))
     refuse(cudaErrorInvalidDevice);
   return copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice);
 }
-
-}  // namespace
 
 VGPU_COPY_FORMS(cudaMemcpy2D, rectangle(to, to_pitch, from, from_pitch, width, height, kind),
                 void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
@@ -76,11 +72,9 @@ VGPU_FILL_FORMS(cudaMemset2D,
 VGPU_TWIN(cudaMemset2D, _ptds, 5);
 VGPU_TWIN(cudaMemset2DAsync, _ptsz, 6);
 
-namespace {
-
 // Uses the memory's own pitch. A three-dimensional fill is a sequence of two-dimensional fills.
-void set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
-            const cudaPitchedPtr& memory, int value, const cudaExtent& extent) {
+static void set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
+                   const cudaPitchedPtr& memory, int value, const cudaExtent& extent) {
   for (std::size_t z = 0; z < extent.depth; ++z) {
     auto* start = static_cast<std::byte*>(memory.ptr) + z * memory.ysize * memory.pitch;
     set_in(runtime, stream, function,
@@ -88,29 +82,23 @@ void set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
   }
 }
 
-}  // namespace
-
 VGPU_FILL_FORMS(cudaMemset3D, set_3d(runtime, stream, function, memory, value, extent),
                 cudaPitchedPtr memory, int value, cudaExtent extent);
 VGPU_TWIN(cudaMemset3D, _ptds, 3);
 VGPU_TWIN(cudaMemset3DAsync, _ptsz, 4);
 
-namespace {
-
-CopyWork box(const cudaMemcpy3DParms* what) {
+static CopyWork box(const cudaMemcpy3DParms* what) {
   if (what == nullptr) refuse();
   return {*what};
 }
 
-CopyWork between_peers(const Runtime& runtime, const cudaMemcpy3DPeerParms* what) {
+static CopyWork between_peers(const Runtime& runtime, const cudaMemcpy3DPeerParms* what) {
   if (what == nullptr) refuse();
   if (!runtime.has_device(what->srcDevice) || !runtime.has_device(what->dstDevice))
     refuse(cudaErrorInvalidDevice);
   return {{what->srcArray, what->srcPos, what->srcPtr, what->dstArray, what->dstPos, what->dstPtr,
            what->extent, cudaMemcpyDeviceToDevice}};
 }
-
-}  // namespace
 
 VGPU_COPY_FORMS(cudaMemcpy3D, box(what), const cudaMemcpy3DParms* what);
 VGPU_TWIN(cudaMemcpy3D, _ptds, 1);

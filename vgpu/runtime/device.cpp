@@ -169,11 +169,9 @@ VGPU_CALL(cudaDeviceGetLimit, size_t* value, cudaLimit limit) {
   *value = runtime.limits[limit];
 }
 
-namespace {
-
 // Rounds a memory limit as an H200 (driver 580) does: up to a minimum, then up to a whole unit; the
 // share of L2 for persisting accesses as an H100 does, up to whole ways.
-size_t rounded_limit(const vgpu::Device& device, cudaLimit limit, size_t value) {
+static size_t rounded_limit(const vgpu::Device& device, cudaLimit limit, size_t value) {
   if (limit == cudaLimitPersistingL2CacheSize) {
     const size_t way = device.l2_bytes / 16;
     return (value + way - 1) / way * way;
@@ -183,8 +181,6 @@ size_t rounded_limit(const vgpu::Device& device, cudaLimit limit, size_t value) 
   const size_t unit = limit == cudaLimitMallocHeapSize ? 64 * kKiB : 256;
   return std::max(least, (value + unit - 1) / unit * unit);
 }
-
-}  // namespace
 
 VGPU_CALL(cudaDeviceSetLimit, cudaLimit limit, size_t value) {
   if (!valid_limit(runtime, limit)) refuse();

@@ -119,9 +119,8 @@ void say_unknown_registers(Runtime& runtime, const char* call, const Function& f
 
 using namespace vgpu::runtime;
 
-namespace {
-
-void set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribute attribute, int value) {
+static void set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribute attribute,
+                          int value) {
   Function& function = known_function(runtime, handle);
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize: {
@@ -154,12 +153,10 @@ void set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribute attri
   }
 }
 
-cudaError_t find_kernel(const void* host_function, void** kernel) {
+static cudaError_t find_kernel(const void* host_function, void** kernel) {
   return query_for(kernel,
                    [&](Runtime& runtime) { return &known_function(runtime, host_function); });
 }
-
-}  // namespace
 
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
   return find_kernel(host_function, reinterpret_cast<void**>(kernel));

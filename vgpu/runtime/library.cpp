@@ -181,9 +181,7 @@ void unload_library(Runtime& runtime, Library& library) {
 
 using namespace vgpu::runtime;
 
-namespace {
-
-Function& function_of(Runtime& runtime, Library& library, const std::string& name) {
+static Function& function_of(Runtime& runtime, Library& library, const std::string& name) {
   Function*& function = library.functions[name];
   if (function == nullptr) {
     if (module_of(runtime, library).find_kernel(name) == nullptr) refuse(cudaErrorSymbolNotFound);
@@ -192,9 +190,9 @@ Function& function_of(Runtime& runtime, Library& library, const std::string& nam
   return *function;
 }
 
-cudaLibrary_t handle_of(Library& library) { return reinterpret_cast<cudaLibrary_t>(&library); }
-
-}  // namespace
+static cudaLibrary_t handle_of(Library& library) {
+  return reinterpret_cast<cudaLibrary_t>(&library);
+}
 
 VGPU_CALL(cudaLibraryLoadData, cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
           unsigned, cudaLibraryOption*, void**, unsigned) {

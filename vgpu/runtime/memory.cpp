@@ -40,18 +40,14 @@ void allocate_pitched(Runtime& runtime, void** pointer, std::size_t* pitch, std:
 
 }  // namespace
 
-namespace {
-
-cudaError_t allocate_now(void** pointer, std::size_t bytes, Origin origin, unsigned flags,
-                         bool are_known, const void* caller) {
+static cudaError_t allocate_now(void** pointer, std::size_t bytes, Origin origin, unsigned flags,
+                                bool are_known, const void* caller) {
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
     if (!are_known) refuse();
     allocate(runtime, pointer, bytes, origin, flags, caller);
   });
 }
-
-}  // namespace
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   return allocate_now(pointer, bytes, Origin::kDevice, 0, true, __builtin_return_address(0));

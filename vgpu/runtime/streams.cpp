@@ -133,19 +133,15 @@ VGPU_CALL(cudaStreamDestroy, cudaStream_t stream) {
   if (!runtime.streams.destroy(stream)) refuse(cudaErrorInvalidResourceHandle);
 }
 
-namespace {
-
 // If the stream is being captured, synchronisation is an error. `use(Tasks)` gets its tasks.
 template <class Use>
-cudaError_t synchronise(cudaStream_t handle, Use use) {
+static cudaError_t synchronise(cudaStream_t handle, Use use) {
   return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, handle);
     if (capture_of(on) != nullptr) refuse_capture(on);
     return use(runtime, tasks_of(runtime, on));
   });
 }
-
-}  // namespace
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return synchronise(stream, await); }
 VGPU_TWIN(cudaStreamSynchronize, _ptsz, 1);
@@ -196,16 +192,12 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return finish(cudaSuccess);
 }
 
-namespace {
-
 // As an H100 (driver 580) accepts them.
-bool accepts(const cudaAccessPolicyWindow& window) {
+static bool accepts(const cudaAccessPolicyWindow& window) {
   return window.hitRatio >= 0 && window.hitRatio <= 1 &&
          window.num_bytes <= kMostAccessPolicyBytes &&
          window.missProp != cudaAccessPropertyPersisting;
 }
-
-}  // namespace
 
 VGPU_CALL_PTSZ(cudaStreamSetAttribute, cudaStream_t handle, cudaStreamAttrID attribute,
                const cudaStreamAttrValue* value) {

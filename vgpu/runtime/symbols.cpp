@@ -34,10 +34,8 @@ void* vgpu::runtime::symbol_slice(Runtime& runtime, const void* host_variable, s
   return slice(find(runtime, host_variable), offset, bytes);
 }
 
-namespace {
-
-void copy_to(Runtime& runtime, cudaStream_t stream, const void* symbol, const void* from,
-             std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, bool blocking) {
+static void copy_to(Runtime& runtime, cudaStream_t stream, const void* symbol, const void* from,
+                    std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, bool blocking) {
   if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
       kind != cudaMemcpyDefault)
     refuse(cudaErrorInvalidMemcpyDirection);
@@ -46,8 +44,8 @@ void copy_to(Runtime& runtime, cudaStream_t stream, const void* symbol, const vo
                  copy_work(to, bytes, from, bytes, bytes, 1, kind), blocking);
 }
 
-void copy_from(Runtime& runtime, cudaStream_t stream, void* to, const void* symbol,
-               std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, bool blocking) {
+static void copy_from(Runtime& runtime, cudaStream_t stream, void* to, const void* symbol,
+                      std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, bool blocking) {
   if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
       kind != cudaMemcpyDefault)
     refuse(cudaErrorInvalidMemcpyDirection);
@@ -55,8 +53,6 @@ void copy_from(Runtime& runtime, cudaStream_t stream, void* to, const void* symb
   copy_in_stream(runtime, stream, "cudaMemcpyFromSymbol",
                  copy_work(to, bytes, from, bytes, bytes, 1, kind), blocking);
 }
-
-}  // namespace
 
 VGPU_CALL_PTDS(cudaMemcpyToSymbol, const void* symbol, const void* from, size_t bytes,
                size_t offset, cudaMemcpyKind kind) {

@@ -159,9 +159,7 @@ void TextureRegistry::remove(unsigned long long handle) {
 
 using namespace vgpu::runtime;
 
-namespace {
-
-cudaError_t destroy_object(unsigned long long object, bool is_surface) {
+static cudaError_t destroy_object(unsigned long long object, bool is_surface) {
   return call([&](Runtime& runtime) {
     if (object == 0) return;
     runtime.textures.known(object, is_surface);
@@ -169,12 +167,11 @@ cudaError_t destroy_object(unsigned long long object, bool is_surface) {
   });
 }
 
-cudaError_t get_resource(cudaResourceDesc* desc, unsigned long long object, bool is_surface) {
+static cudaError_t get_resource(cudaResourceDesc* desc, unsigned long long object,
+                                bool is_surface) {
   return call_for(
       desc, [&](Runtime& runtime) { return runtime.textures.known(object, is_surface).resource; });
 }
-
-}  // namespace
 
 VGPU_CALL(cudaCreateTextureObject, cudaTextureObject_t* object, const cudaResourceDesc* resource,
           const cudaTextureDesc* texture, const cudaResourceViewDesc* view) {

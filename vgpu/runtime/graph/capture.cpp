@@ -40,11 +40,9 @@ void record(Stream& stream, Work work) {
   stream.last = {node};
 }
 
-namespace {
-
 // Calls `use` for every capturing stream for which the legacy default stream would wait.
 template <class Use>
-void for_each_implied(Runtime& runtime, cudaStream_t handle, Use use) {
+static void for_each_implied(Runtime& runtime, cudaStream_t handle, Use use) {
   if (resolved(handle) != cudaStreamLegacy) return;
   runtime.streams.for_each([&](Stream& other) {
     if (other.capture != nullptr && (other.flags & cudaStreamNonBlocking) == 0) use(other);
@@ -52,13 +50,11 @@ void for_each_implied(Runtime& runtime, cudaStream_t handle, Use use) {
 }
 
 // Finds the stream for queries of its capture, which do not invalidate a capture.
-const Stream& asked_stream(Runtime& runtime, cudaStream_t handle) {
+static const Stream& asked_stream(Runtime& runtime, cudaStream_t handle) {
   const Stream& stream = runtime.streams.known(handle);
   for_each_implied(runtime, handle, [](Stream&) { refuse(cudaErrorStreamCaptureImplicit); });
   return stream;
 }
-
-}  // namespace
 
 Stream& stream_for(Runtime& runtime, cudaStream_t handle) {
   Stream& stream = runtime.streams.known(handle);
@@ -88,10 +84,8 @@ void refuse_in_capture(Runtime& runtime) {
   if (refused) refuse(cudaErrorStreamCaptureUnsupported);
 }
 
-namespace {
-
-void begin(Runtime& runtime, cudaStream_t handle, std::shared_ptr<Capture> capture,
-           cudaStreamCaptureMode mode, std::vector<Node*> after) {
+static void begin(Runtime& runtime, cudaStream_t handle, std::shared_ptr<Capture> capture,
+                  cudaStreamCaptureMode mode, std::vector<Node*> after) {
   Stream& stream = runtime.streams.known(handle);
   if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) refuse();
   if (resolved(handle) == cudaStreamLegacy) refuse(cudaErrorStreamCaptureUnsupported);
@@ -106,7 +100,7 @@ void begin(Runtime& runtime, cudaStream_t handle, std::shared_ptr<Capture> captu
 }
 
 // Removes all streams from the capture.
-void leave(Runtime& runtime, const std::shared_ptr<Capture>& capture) {
+static void leave(Runtime& runtime, const std::shared_ptr<Capture>& capture) {
   runtime.streams.for_each([&](Stream& stream) {
     if (stream.capture != capture) return;
     stream.capture = nullptr;
@@ -116,7 +110,7 @@ void leave(Runtime& runtime, const std::shared_ptr<Capture>& capture) {
 }
 
 // Whether the work of all other streams was joined to the origin stream.
-bool joined(Runtime& runtime, const Capture& capture) {
+static bool joined(Runtime& runtime, const Capture& capture) {
   std::set<const Node*> open = ends(*capture.graph);
   bool all = true;
   runtime.streams.for_each([&](const Stream& stream) {
@@ -129,7 +123,7 @@ bool joined(Runtime& runtime, const Capture& capture) {
   return all;
 }
 
-void end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
+static void end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
   Stream* stream = runtime.streams.find(handle);
   const std::shared_ptr<Capture> capture = stream != nullptr ? stream->capture : nullptr;
   // A capture into a graph that the caller has need not return it.
@@ -150,13 +144,11 @@ void end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
   *graph = callers ? handle_of(capture->graph) : runtime.graphs.keep(std::move(capture->owned));
 }
 
-cudaStreamCaptureStatus status_of(const Stream& stream) {
+static cudaStreamCaptureStatus status_of(const Stream& stream) {
   if (stream.capture == nullptr) return cudaStreamCaptureStatusNone;
   return stream.capture->broken ? cudaStreamCaptureStatusInvalidated
                                 : cudaStreamCaptureStatusActive;
 }
-
-}  // namespace
 }  // namespace vgpu::runtime
 
 using namespace vgpu::runtime;

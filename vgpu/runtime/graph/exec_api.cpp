@@ -217,11 +217,9 @@ VGPU_NODE(cudaGraphExecEventRecordNodeSetEvent, 3, replace, record_work);
 VGPU_NODE(cudaGraphExecEventWaitNodeSetEvent, 3, replace, wait_work);
 VGPU_NODE(cudaGraphExecNodeSetParams, 3, replace, work_of);
 
-namespace {
-
 // Only kernel, memset and memcpy nodes can be disabled. For others the result is
 // cudaErrorInvalidValue.
-Node& switchable(Runtime& runtime, cudaGraphExec_t exec, cudaGraphNode_t handle) {
+static Node& switchable(Runtime& runtime, cudaGraphExec_t exec, cudaGraphNode_t handle) {
   Node& node = copy_in(runtime, exec, handle);
   const cudaGraphNodeType type = type_of(node);
   if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemset &&
@@ -229,8 +227,6 @@ Node& switchable(Runtime& runtime, cudaGraphExec_t exec, cudaGraphNode_t handle)
     refuse();
   return node;
 }
-
-}  // namespace
 
 VGPU_CALL(cudaGraphNodeSetEnabled, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
   switchable(runtime, exec, node).enabled = enabled != 0;

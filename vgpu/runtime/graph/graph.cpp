@@ -43,11 +43,10 @@ cudaGraph_t Graphs::keep(std::unique_ptr<Graph> graph) {
 
 bool Graphs::destroy(cudaGraph_t handle) { return graphs_.erase(handle) != 0; }
 
-namespace {
-
 // What find(graph) returns for the first of the node's graphs for which it is not null.
 template <class Find>
-auto find_in_children(const Node& node, Find find) -> decltype(find(std::declval<Graph&>())) {
+static auto find_in_children(const Node& node, Find find)
+    -> decltype(find(std::declval<Graph&>())) {
   if (const auto* child = std::get_if<ChildWork>(&node.work)) return find(*child->graph);
   if (const auto* work = std::get_if<ConditionalWork>(&node.work)) {
     for (const auto& body : work->bodies) {
@@ -57,7 +56,7 @@ auto find_in_children(const Node& node, Find find) -> decltype(find(std::declval
   return nullptr;
 }
 
-Graph* find_graph(Graph& graph, const void* handle) {
+static Graph* find_graph(Graph& graph, const void* handle) {
   if (&graph == handle) return &graph;
   for (const auto& node : graph.nodes) {
     if (Graph* found = find_in_children(*node, [&](Graph& g) { return find_graph(g, handle); }))
@@ -66,7 +65,7 @@ Graph* find_graph(Graph& graph, const void* handle) {
   return nullptr;
 }
 
-Node* find_node(Graph& graph, const void* handle) {
+static Node* find_node(Graph& graph, const void* handle) {
   for (const auto& node : graph.nodes) {
     if (node.get() == handle) return node.get();
     if (Node* found = find_in_children(*node, [&](Graph& g) { return find_node(g, handle); }))
@@ -74,8 +73,6 @@ Node* find_node(Graph& graph, const void* handle) {
   }
   return nullptr;
 }
-
-}  // namespace
 
 Graph* Graphs::find(cudaGraph_t handle) {
   if (const auto found = graphs_.find(handle); found != graphs_.end()) return found->second.get();

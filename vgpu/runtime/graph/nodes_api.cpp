@@ -184,12 +184,10 @@ VGPU_CALL(cudaGraphNodeGetDependentNodes, cudaGraphNode_t handle, cudaGraphNode_
   });
 }
 
-namespace {
-
 // Calls `change(needs, node)` for every edge; it returns false for an invalid edge.
 template <class Change>
-cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                         size_t count, Change change) {
+static cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from,
+                                const cudaGraphNode_t* to, size_t count, Change change) {
   return call([&](Runtime& runtime) {
     if (count != 0 && (from == nullptr || to == nullptr)) refuse();
     const Graph& graph = runtime.graphs.known(handle);
@@ -201,8 +199,6 @@ cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const 
     }
   });
 }
-
-}  // namespace
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                      const cudaGraphNode_t* to, const cudaGraphEdgeData*,

@@ -74,14 +74,10 @@ std::size_t fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader> header
   return bytes;
 }
 
-namespace {
-
-std::span<const std::byte> whole(const std::byte* fat_binary) {
+static std::span<const std::byte> whole(const std::byte* fat_binary) {
   return {fat_binary, fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader>(
                           fat_binary, kFatBinaryHeader))};
 }
-
-}  // namespace
 
 std::span<const std::byte> fat_binary_of(const void* wrapper) {
   const Wrapper w = read_wrapper(wrapper);

@@ -51,9 +51,7 @@ void decode_iadd3_wide(Reader& r) {
   if (r.insn.extended || r.insn.mode != 0) r.refuse("a carry");
 }
 
-namespace {
-
-void imad(Reader& r, bool wide) {
+static void imad(Reader& r, bool wide) {
   r.insn.is_signed = r.bit(73);
   r.suffix_if(!r.insn.is_signed, ".U32");
   r.insn.extended = r.suffix_if(r.bit(74), ".X");
@@ -72,8 +70,6 @@ void imad(Reader& r, bool wide) {
   r.ignore(76, 5);
   add_carry_in(r);
 }
-
-}  // namespace
 
 void decode_imad(Reader& r) { imad(r, false); }
 void decode_imad_wide(Reader& r) {
@@ -185,18 +181,14 @@ void decode_isetp(Reader& r) {
   make_pairs(r);
 }
 
-namespace {
-
 // One number or two of 16 bits (`type`). `wrap`: negative results become zero.
-void vector_type_at(Reader& r) {
+static void vector_type_at(Reader& r) {
   const char* const word = r.architecture() >= 120 ? ".S32" : "";
   const std::uint8_t type = r.named(72, 2, {".U32", word, ".U16x2", ".S16x2"});
   r.insn.is_signed = type % 2 != 0;
   r.insn.type = type / 2;
   r.insn.wrap = r.suffix_if(r.bit(76), ".RELU");
 }
-
-}  // namespace
 
 // VIMNMX: the minimum if the predicate is true, otherwise the maximum; p and q, if there are any:
 // whether the lower (upper) half is a's.

@@ -43,9 +43,7 @@ void decode_hmma(Reader& r) {
   if (sparse) add_metadata(r);
 }
 
-namespace {
-
-void integer_operands(Reader& r) {
+static void integer_operands(Reader& r) {
   r.expect(73, 1, {0});
   r.expect(74, 1, {1});
   r.add({r.general_at(16), r.general_at(24)});
@@ -54,8 +52,6 @@ void integer_operands(Reader& r) {
   r.add_behind(".COL");
   r.add(r.general_at(64));
 }
-
-}  // namespace
 
 // D = A B + C of 8-bit floating-point numbers. `shift` is k; `type` and `source_type` are those of
 // A and B; `high`: the sums have single precision; `wrap`: A is sparse.

@@ -92,23 +92,21 @@ void decode_txq(Reader& r) {
   if (r.insn.table > 7) r.refuse("an unknown query");
 }
 
-namespace {
-
-void surface_shape_at(Reader& r) {
+static void surface_shape_at(Reader& r) {
   r.insn.mode = r.named(61, 3, {".1D", nullptr, ".1D_ARRAY", ".2D", ".2D_ARRAY", ".3D"});
 }
 
 // What becomes of coordinates outside the surface.
-void bounds_at(Reader& r) { r.insn.type = r.named(59, 2, {".IGN", "", ".TRAP"}); }
+static void bounds_at(Reader& r) { r.insn.type = r.named(59, 2, {".IGN", "", ".TRAP"}); }
 
-Operand coordinates_at(Reader& r) {
+static Operand coordinates_at(Reader& r) {
   Operand at;
   at.kind = Kind::kAddress;
   at.index = static_cast<std::uint8_t>(r.field(24, 8));
   return at;
 }
 
-void access(Reader& r) {
+static void access(Reader& r) {
   r.suffix(".D");
   r.expect(72, 1, {1});
   r.suffix(".BA");
@@ -119,8 +117,6 @@ void access(Reader& r) {
   order_at(r);
   bounds_at(r);
 }
-
-}  // namespace
 
 void decode_suld(Reader& r) {
   access(r);
