@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/image/cubin.hpp"
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 #include "sass/elf/cubin.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace image = vgpu::image;

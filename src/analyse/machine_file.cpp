@@ -11,7 +11,7 @@
 #include "problem/number.hpp"
 #include "report/files.hpp"
 #include "report/temporary.hpp"
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 #include "sass/decode/decode.hpp"
 #include "sass/elf/cubin.hpp"
 #include "sass/elf/lines.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "app/app.hpp"
 #include "app/ci_report.hpp"
-#include "app/options.hpp"
 
 namespace vgpu::app {
 

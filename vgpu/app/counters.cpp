@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/counters.hpp"
+#include "app/app.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

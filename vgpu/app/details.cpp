@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/details.hpp"
+#include "app/app.hpp"
 
 #include <fmt/format.h>
 

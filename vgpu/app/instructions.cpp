@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/instructions.hpp"
+#include "app/app.hpp"
 
 #include <cstdint>
 #include <map>
@@ -11,9 +11,9 @@
 
 #include "count/instruction.hpp"
 #include "devices/device_file.hpp"
-#include "ptx/lower/classify.hpp"
+#include "ptx/lower/lower.hpp"
 #include "sass/decode/decode.hpp"
-#include "sass/lower/classify.hpp"
+#include "sass/lower/lower.hpp"
 
 namespace vgpu::app {
 namespace {

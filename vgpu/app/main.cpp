@@ -18,13 +18,10 @@
 #include <system_error>
 #include <vector>
 
+#include "app/app.hpp"
 #include "app/ci_report.hpp"
 #include "app/conclusion.hpp"
-#include "app/counters.hpp"
-#include "app/details.hpp"
 #include "app/inspect.hpp"
-#include "app/instructions.hpp"
-#include "app/options.hpp"
 #include "app/process.hpp"
 #include "devices/devices.hpp"
 #include "pages/pages.hpp"

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "blas/api.hpp"
-#include "blas/status.hpp"
+#include "blas/work.hpp"
 #include "include/entry_points.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blas/known_products.hpp"
+#include "blas/product.hpp"
 
 #include <algorithm>
 #include <map>

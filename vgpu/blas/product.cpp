@@ -14,7 +14,6 @@
 #endif
 
 #include "blas/elements.hpp"
-#include "blas/known_products.hpp"
 
 namespace vgpu::blas {
 namespace {

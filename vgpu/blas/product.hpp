@@ -2,12 +2,53 @@
 // D = epilogue(alpha op(A) op(B) + beta C), in the virtual device's memory. All products of cuBLAS
 // and cuBLASLt are this one.
 #pragma once
+#include <cublasLt.h>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
-#include "blas/epilogue.hpp"
+#include "blas/value.hpp"
 #include "blas/work.hpp"
 
 namespace vgpu::blas {
+
+// What cublasLtMatmul does to a product before it is stored.
+struct Epilogue {
+  int kind = CUBLASLT_EPILOGUE_DEFAULT;  // cublasLtEpilogue_t
+  void* bias = nullptr;                  // read, or where a gradient goes
+  cudaDataType bias_type = CUDA_R_32F;
+  std::int64_t bias_stride = 0;
+  void* aux = nullptr;  // a mask of bits, or the values in front of GELU
+  cudaDataType aux_type = CUDA_R_32F;
+  std::int64_t aux_ld = 0, aux_stride = 0;  // in elements; of a mask, in bits
+  void* largest = nullptr;                  // a float: the largest magnitude of D before its scale
+
+  bool has(int part) const { return (kind & part) == part && kind != CUBLASLT_EPILOGUE_DEFAULT; }
+  bool is_default() const { return kind == CUBLASLT_EPILOGUE_DEFAULT; }
+  bool has_mask() const { return kind & (CUBLASLT_EPILOGUE_RELU | 8); }
+  bool has_activation() const { return has_mask() || (kind & (CUBLASLT_EPILOGUE_GELU | 64)) != 0; }
+  bool has_aux() const { return (kind & 128) != 0; }
+  bool reads_aux() const { return (kind & (8 | 64)) != 0; }
+  bool reads_bias() const { return (kind & CUBLASLT_EPILOGUE_BIAS) != 0; }
+  bool writes_bias() const {
+    return (kind & (16 | CUBLASLT_EPILOGUE_BGRADA | CUBLASLT_EPILOGUE_BGRADB)) != 0;
+  }
+  // Elements of the bias of an m x n matrix D.
+  std::int64_t bias_length(std::int64_t m, std::int64_t n) const {
+    return kind == CUBLASLT_EPILOGUE_BGRADB ? n : m;
+  }
+};
+
+// One of those that cublasLt.h names.
+bool is_known(const Epilogue& epilogue);
+
+// Applies the epilogue to an m x n matrix, column-major, of batch entry `entry`. `a` is op(A), of
+// m x k, and `b` is op(B).
+template <class W>
+void apply(const Epilogue& epilogue, std::int64_t entry, std::int64_t m, std::int64_t n,
+           std::int64_t k, const std::vector<W>& a, const std::vector<W>& b,
+           std::vector<W>& matrix);
 
 // Scales of an fp8 matrix, floats in device memory: one of the whole matrix; of rows of op(A) or
 // columns of op(B); of 128 elements of these along k, row after row within 128; of 128 x 128
@@ -55,5 +96,22 @@ bool is_aligned(const Product& product);
 
 // Checks the arguments as cuBLAS does and enqueues the product.
 cublasStatus_t run(cudaStream_t stream, const Product& product);
+
+// Products that are computed again and again, as benchmarks do, from the same memory into the same:
+// whether device memory holds the product's result: an equal call has computed it, and neither its
+// operands nor the result have changed since.
+bool is_computed(const Product& product);
+
+// Says that device memory holds the product's result now, and that what it wrote is marked.
+void note_computed(const Product& product);
+
+// op(A) op(B) of a product that adds to C, kept from the second time on that it is computed from
+// the same operands.
+struct KnownSums {
+  bool repeats = false;              // the operands are those of an equal call before
+  std::shared_ptr<const void> sums;  // null if they were not kept
+};
+KnownSums known_sums(const Product& product);
+void keep_sums(const Product& product, std::shared_ptr<const void> sums, std::size_t bytes);
 
 }  // namespace vgpu::blas

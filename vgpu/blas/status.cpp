@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blas/status.hpp"
+#include "blas/work.hpp"
 
 #include <cstdio>
 

@@ -2,7 +2,6 @@
 // The work of a call: enqueued on its stream, and executed by the host.
 #pragma once
 #include <cublas_api.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -50,5 +49,10 @@ inline bool is_op(cublasOperation_t op) {
 bool on_device(const void* data, std::int64_t elements, cudaDataType type);
 
 void mark_written(void* data, std::int64_t elements, cudaDataType type);
+
+// What cuBLAS and cuBLASLt say of themselves: status codes, versions.
+cublasStatus_t property(libraryPropertyType type, int* value);
+const char* name_of(cublasStatus_t status);  // "CUBLAS_STATUS_SUCCESS"
+const char* text_of(cublasStatus_t status);
 
 }  // namespace vgpu::blas

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "count/metrics.hpp"
-#include "count/schedule.hpp"
 
 namespace vgpu::count {
 namespace {

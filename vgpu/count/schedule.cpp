@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "count/schedule.hpp"
+#include "count/report.hpp"
 
 #include <algorithm>
 #include <iterator>

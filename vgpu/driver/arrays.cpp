@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "driver/copies.hpp"
+#include "driver/structures.hpp"
 
 namespace vgpu::driver {
 namespace {

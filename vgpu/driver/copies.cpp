@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills. CUDA Driver API, "Memory Management". The forms without "Async" wait on the
 // legacy default stream.
-#include "driver/copies.hpp"
+#include "driver/structures.hpp"
 
 #include <algorithm>
 

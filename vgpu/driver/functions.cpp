@@ -3,7 +3,7 @@
 // "Execution Control", "Occupancy".
 #include <algorithm>
 
-#include "driver/launch.hpp"
+#include "driver/structures.hpp"
 #include "runtime/library.hpp"
 
 using namespace vgpu::driver;

@@ -3,8 +3,7 @@
 #include <tuple>
 #include <utility>
 
-#include "driver/copies.hpp"
-#include "driver/launch.hpp"
+#include "driver/structures.hpp"
 
 using namespace vgpu::driver;
 

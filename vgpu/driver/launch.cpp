@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches. CUDA Driver API, "Execution Control".
-#include "driver/launch.hpp"
+#include "driver/structures.hpp"
 
 #include <span>
 

@@ -15,7 +15,7 @@
 #include "driver/jit_log.hpp"
 #include "ptx/parse/ast.hpp"
 #include "ptx/parse/linker.hpp"
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 
 using namespace vgpu::driver;
 namespace image = vgpu::image;

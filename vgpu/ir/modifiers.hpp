@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "ir/program.hpp"
+
 namespace vgpu::ir {
 
 using Modifiers = std::uint64_t;
@@ -27,5 +29,16 @@ constexpr bool has(Modifiers m, Modifiers bit) { return (m & bit) != 0; }
 constexpr unsigned bits_of(Modifiers m, unsigned at, unsigned count) {
   return static_cast<unsigned>(m >> at) & ((1u << count) - 1);
 }
+
+// How the result of a comparison is combined with a predicate: Insn::sub of setp.
+enum Combination : u8 { kCombineNone, kCombineAnd, kCombineOr, kCombineXor };
+
+// Which layout the elements of a wmma fragment have (machine/fragments.hpp).
+enum class WmmaFragment : u8 {  // Insn::sub of wmma.address
+  kOwn,
+  kA,  // mma's
+  kB,
+  kC,
+};
 
 }  // namespace vgpu::ir

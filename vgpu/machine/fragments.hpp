@@ -6,8 +6,8 @@
 // in row-major order; fragment elements beyond the matrix's size repeat the first ones. Fragments
 // of integers and of double precision are mma's.
 #pragma once
+#include "ir/modifiers.hpp"
 #include "ir/program.hpp"
-#include "ir/wmma.hpp"
 
 namespace vgpu::machine {
 

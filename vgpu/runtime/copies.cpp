@@ -13,8 +13,8 @@
 #include <stdexcept>
 
 #include "memory/shadow.hpp"
+#include "runtime/allocations.hpp"
 #include "runtime/graph/capture.hpp"
-#include "runtime/host_memory.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/stream_order.hpp"
 

@@ -2,7 +2,7 @@
 // The counters file of a running process. While the process runs, the launches are written to
 // FILE.part (FILE.PID.part if `vgpu` did not start the program), which is complete JSON after every
 // launch. When the process ends, the part file is flushed to disk and renamed to FILE. If the
-// process is killed, the program `vgpu` renames it (app/counters.hpp).
+// process is killed, the program `vgpu` renames it (app/counters.cpp).
 //
 // Each file has one writer. The first process of a program that launches a kernel writes FILE.
 // Every other process, including children created by fork or exec, writes FILE.PID. If the name

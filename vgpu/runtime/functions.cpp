@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel handles and kernel attributes.
-#include "runtime/functions.hpp"
+#include "runtime/launch.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/host_memory.hpp"
+#include "runtime/allocations.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

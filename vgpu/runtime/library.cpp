@@ -10,8 +10,8 @@
 
 #include "devices/read_file.hpp"
 #include "engine/engine.hpp"
-#include "runtime/host_memory.hpp"
-#include "runtime/image/cubin.hpp"
+#include "runtime/allocations.hpp"
+#include "runtime/image/image.hpp"
 #include "runtime/library.hpp"
 
 namespace vgpu::runtime {

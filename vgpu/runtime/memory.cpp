@@ -8,7 +8,6 @@
 
 #include "runtime/allocations.hpp"
 #include "runtime/graph/capture.hpp"
-#include "runtime/host_memory.hpp"
 #include "runtime/stream_order.hpp"
 
 using namespace vgpu::runtime;

@@ -16,8 +16,7 @@
 
 #include "devices/devices.hpp"
 #include "engine/engine.hpp"
-#include "runtime/image/cubin.hpp"
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 #include "runtime/settings.hpp"
 
 namespace vgpu::runtime {

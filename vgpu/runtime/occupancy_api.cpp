@@ -3,7 +3,7 @@
 // machine code contains.
 #include <algorithm>
 
-#include "runtime/functions.hpp"
+#include "runtime/launch.hpp"
 #include "runtime/occupancy.hpp"
 #include "runtime/runtime.hpp"
 

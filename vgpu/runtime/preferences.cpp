@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/functions.hpp"
+#include "runtime/launch.hpp"
 #include "runtime/runtime.hpp"
 
 using namespace vgpu::runtime;

@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fixture.hpp"
-#include "runtime/image/cubin.hpp"
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 
 namespace vgpu::image {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "app/details.hpp"
+#include "app/app.hpp"
 
 namespace vgpu::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fixture.hpp"
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 
 namespace vgpu::image {
 namespace {

@@ -8,8 +8,7 @@
 #include <random>
 
 #include "fixture.hpp"
-#include "runtime/image/cubin.hpp"
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 
 namespace vgpu::image {
 namespace {

@@ -5,8 +5,7 @@
 #include <string>
 
 #include "fixture.hpp"
-#include "runtime/image/fatbin.hpp"
-#include "runtime/image/lz4.hpp"
+#include "runtime/image/image.hpp"
 
 namespace vgpu::image {
 namespace {

@@ -22,7 +22,7 @@
 #include "canonical.hpp"
 #include "engine/engine.hpp"
 #include "memory/memory.hpp"
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 #include "sass/decode/decode.hpp"
 #include "sass/elf/cubin.hpp"
 

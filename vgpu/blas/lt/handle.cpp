@@ -4,7 +4,6 @@
 #include <new>
 
 #include "blas/lt/descriptors.hpp"
-#include "blas/status.hpp"
 #include "blas/work.hpp"
 
 struct cublasLtContext {};  // has no state; a cuBLAS handle serves as well

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons: a test of two values, combined with a predicate, with one or two destinations.
 #pragma once
-#include "ir/compare_kind.hpp"
+#include "ir/modifiers.hpp"
 #include "machine/isa/lanes.hpp"
 
 namespace vgpu::machine::VGPU_ISA {

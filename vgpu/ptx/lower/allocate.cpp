@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Liveness by data flow over the runs, then a linear scan over the instructions.
-#include "ptx/lower/allocate.hpp"
+#include "ptx/lower/passes.hpp"
 
 #include <algorithm>
 #include <functional>

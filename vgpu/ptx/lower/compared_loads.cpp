@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ptx/lower/compared_loads.hpp"
+#include "ptx/lower/passes.hpp"
 
 #include <set>
 

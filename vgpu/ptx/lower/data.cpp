@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ir/address.hpp"
-#include "ir/compare_kind.hpp"
+#include "ir/modifiers.hpp"
 #include "ptx/lower/lowering.hpp"
 
 namespace vgpu::ptx {

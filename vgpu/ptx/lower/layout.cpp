@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ptx/lower/layout.hpp"
+#include "ptx/lower/lower.hpp"
 
 #include <algorithm>
 

@@ -4,9 +4,8 @@
 #include <algorithm>
 
 #include "ir/fault.hpp"
-#include "ptx/lower/classify.hpp"
-#include "ptx/lower/compared_loads.hpp"
-#include "ptx/lower/sinking.hpp"
+#include "ptx/lower/lower.hpp"
+#include "ptx/lower/passes.hpp"
 
 #include <fmt/format.h>
 

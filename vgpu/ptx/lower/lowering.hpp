@@ -14,8 +14,8 @@
 
 #include "ir/operations.hpp"
 #include "ir/texture.hpp"
-#include "ptx/lower/allocate.hpp"
 #include "ptx/lower/lower.hpp"
+#include "ptx/lower/passes.hpp"
 
 namespace vgpu::ptx {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ptx/lower/sinking.hpp"
+#include "ptx/lower/passes.hpp"
 
 #include <algorithm>
 #include <set>

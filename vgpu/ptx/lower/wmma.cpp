@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/wmma.hpp"
+#include "ir/modifiers.hpp"
 #include "ptx/lower/lowering.hpp"
 #include "ptx/lower/matrix_shape.hpp"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/image/cubin.hpp"
+#include "runtime/image/image.hpp"
 
 #include <algorithm>
 
-#include "runtime/image/bytes.hpp"
 #include "sass/elf/cubin.hpp"
 
 namespace vgpu::image {

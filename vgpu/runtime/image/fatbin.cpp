@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 
 #include <fmt/format.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <cstring>
-
-#include "runtime/image/bytes.hpp"
-#include "runtime/image/lz4.hpp"
 
 namespace vgpu::image {
 namespace {

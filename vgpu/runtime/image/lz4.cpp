@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/image/lz4.hpp"
-
-#include "runtime/image/fatbin.hpp"
+#include "runtime/image/image.hpp"
 
 namespace vgpu::image {
 namespace {

@@ -3,7 +3,6 @@
 // (USETMAXREG).
 #include <fmt/format.h>
 
-#include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomics and reductions: on global memory (ATOMG, REDG), at generic addresses (ATOM), on shared
 // memory (ATOMS).
-#include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exchange between the lanes of a warp: shuffles, votes, matches, reductions; and address queries.
-#include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {

@@ -5,7 +5,6 @@
 
 #include <iterator>
 
-#include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {

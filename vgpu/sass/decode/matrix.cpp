@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warp-level matrix instructions.
 
-#include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {

@@ -2,7 +2,6 @@
 // Loads and stores, and the addresses that all memory instructions share.
 #include <fmt/format.h>
 
-#include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {

@@ -4,7 +4,6 @@
 // ones.
 #include <fmt/format.h>
 
-#include "sass/decode/addresses.hpp"
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sass/lower/classify.hpp"
+#include "sass/lower/lower.hpp"
 
 namespace vgpu::sass {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sass/lower/compared_loads.hpp"
+#include "sass/lower/lower.hpp"
 
 #include <algorithm>
 #include <bitset>

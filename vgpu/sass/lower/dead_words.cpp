@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sass/lower/dead_words.hpp"
+#include "sass/lower/lower.hpp"
 
 #include <algorithm>
 #include <set>

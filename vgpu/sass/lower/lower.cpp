@@ -8,9 +8,6 @@
 
 #include "ir/driver_constants.hpp"
 #include "sass/decode/decode.hpp"
-#include "sass/lower/classify.hpp"
-#include "sass/lower/compared_loads.hpp"
-#include "sass/lower/dead_words.hpp"
 
 namespace vgpu::sass {
 namespace {

@@ -5,9 +5,11 @@
 #include <array>
 #include <map>
 #include <span>
+#include <vector>
 
 #include "ir/bulk.hpp"
 #include "ir/operations.hpp"
+#include "ir/program.hpp"
 #include "ir/sparse.hpp"
 #include "sass/decode/instruction.hpp"
 #include "sass/elf/cubin.hpp"
@@ -183,5 +185,30 @@ class Lowering {
   u32 zero_ = 0;
   bool indexes_addresses_ = false;
 };
+
+// Classes of machine-code instructions for the counters.
+ir::Class class_of(Op op, bool uniform);  // without the bytes
+ir::Class class_of(const Instruction& instruction);
+ir::u16 traits_of(const Instruction& instruction);  // bits of ir::Trait
+
+// Finds the words that vector loads of shared memory load and nothing reads. ptxas loads s[0] to
+// s[6] by two LDS.128 and ignores s[7], which may lie behind the block's memory, or be written by
+// another warp at that moment. The program has no such access. Sets Instruction::dead. A word
+// counts as read where that is not known.
+void mark_dead_words(std::vector<Instruction>& code);
+
+// Finds the loads of compare-and-swap loops. The compiler emits such a loop for atomic operations
+// that the hardware lacks (floating-point or 64-bit sums in shared memory, all 16-bit operations):
+// load the word, compute, exchange if the word is unchanged. The load is an ordinary instruction,
+// but it does not race with atomic operations, because the exchange at the same address compares
+// the loaded value. 16-bit operations access the whole 32-bit word. Its other half may belong to
+// another thread, may be unwritten and may be outside the allocation; the hardware does the same,
+// so these accesses are not faults.
+//
+// Sets Instruction::compared on each load, and on the compare-and-swap of the same address that
+// follows it, if the compared value is the loaded one or is computed from it. No barrier, call or
+// unconditional jump may be between them. Sets Instruction::half on both if the stored word
+// replaces one half of the loaded word.
+void mark_compared_loads(std::vector<Instruction>& code);
 
 }  // namespace vgpu::sass

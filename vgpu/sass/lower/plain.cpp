@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "ir/compare_kind.hpp"
 #include "ir/modifiers.hpp"
 #include "sass/lower/lower.hpp"
 
