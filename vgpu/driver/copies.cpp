@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills. CUDA Driver API, "Memory Management". The forms without "Async" wait on the
 // legacy default stream.
-#include "driver/structures.hpp"
-
 #include <algorithm>
 
+#include "driver/api.hpp"
+#include "driver/structures.hpp"
 #include "runtime/copies.hpp"
 
 namespace vgpu::driver {
@@ -143,9 +143,43 @@ static cudaMemcpy3DParms parameters_of(const CUDA_MEMCPY3D_PEER& peer) {
   copy.reserved0 = copy.reserved1 = nullptr;
   return driver::parameters_of(copy);
 }
+
 }  // namespace vgpu::driver
 
 using namespace vgpu::driver;
+
+namespace {
+
+// One side of a copy: host or device memory, or an array from a byte on.
+struct Place {
+  Place(const void* at) : type(CU_MEMORYTYPE_HOST), host(const_cast<void*>(at)) {}
+  Place(CUdeviceptr at) : type(CU_MEMORYTYPE_DEVICE), device(at) {}
+  Place(CUarray of, std::size_t from) : type(CU_MEMORYTYPE_ARRAY), array(of), offset(from) {}
+
+  CUmemorytype type;
+  void* host = nullptr;
+  CUdeviceptr device = 0;
+  CUarray array = nullptr;
+  std::size_t offset = 0;
+};
+
+CUDA_MEMCPY2D row(const Place& to, const Place& from, std::size_t bytes) {
+  return {from.offset, 0, from.type, from.host, from.device, from.array, 0,  //
+          to.offset,   0, to.type,   to.host,   to.device,   to.array,   0,  //
+          bytes,       1};
+}
+
+CUresult at_once(const Place& to, const Place& from, std::size_t bytes) {
+  const CUDA_MEMCPY2D copy = row(to, from, bytes);
+  return cuMemcpy2D_v2(&copy);
+}
+
+CUresult in_stream(const Place& to, const Place& from, std::size_t bytes, CUstream stream) {
+  const CUDA_MEMCPY2D copy = row(to, from, bytes);
+  return cuMemcpy2DAsync_v2(&copy, stream);
+}
+
+}  // namespace
 
 // Calls use(the copy's parameters); the structure may be null or refused.
 template <class Copy, class Use>
@@ -255,3 +289,18 @@ static CUresult set(const char* name, CUdeviceptr to, std::size_t pitch, unsigne
 VGPU_MEMSET(8, unsigned char);
 VGPU_MEMSET(16, unsigned short);
 VGPU_MEMSET(32, unsigned);
+
+VGPU_BY(cuMemcpyAtoH_v2, 4, at_once({a0}, {a1, a2}, a3));
+VGPU_TWIN(cuMemcpyAtoH_v2, _ptds, 4);
+VGPU_BY(cuMemcpyHtoA_v2, 4, at_once({a0, a1}, {a2}, a3));
+VGPU_TWIN(cuMemcpyHtoA_v2, _ptds, 4);
+VGPU_BY(cuMemcpyAtoHAsync_v2, 5, in_stream({a0}, {a1, a2}, a3, a4));
+VGPU_TWIN(cuMemcpyAtoHAsync_v2, _ptsz, 5);
+VGPU_BY(cuMemcpyHtoAAsync_v2, 5, in_stream({a0, a1}, {a2}, a3, a4));
+VGPU_TWIN(cuMemcpyHtoAAsync_v2, _ptsz, 5);
+VGPU_BY(cuMemcpyAtoD_v2, 4, at_once({a0}, {a1, a2}, a3));
+VGPU_TWIN(cuMemcpyAtoD_v2, _ptds, 4);
+VGPU_BY(cuMemcpyDtoA_v2, 4, at_once({a0, a1}, {a2}, a3));
+VGPU_TWIN(cuMemcpyDtoA_v2, _ptds, 4);
+VGPU_BY(cuMemcpyAtoA_v2, 5, at_once({a0, a1}, {a2, a3}, a4));
+VGPU_TWIN(cuMemcpyAtoA_v2, _ptds, 5);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device management. Devices are always present. Device queries succeed even after a fault.
-
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <set>
 #include <string>
@@ -10,8 +10,49 @@
 #include "runtime/device_properties.hpp"
 #include "runtime/driver_function.hpp"
 #include "runtime/graph/capture.hpp"
+#include "runtime/launch.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/stream_order.hpp"
+
+namespace vgpu::runtime {
+namespace {
+
+template <class T, class Value>
+void set(T& field, Value value) {
+  field = static_cast<T>(value);
+}
+
+}  // namespace
+
+cudaDeviceProp properties_of(const Device& device) {
+  cudaDeviceProp p{};
+  device.name.copy(p.name, sizeof p.name - 1);
+  const auto uuid = vgpu::uuid(device.place);
+  std::ranges::copy(uuid, p.uuid.bytes);
+  p.totalGlobalMem = device.memory_bytes;
+  p.unifiedFunctionPointers = 1;
+#define VGPU_PROPERTY(attribute, field, value) set(p.field, value);
+#define VGPU_ATTRIBUTE(attribute, value)
+#include "runtime/device_properties.inc"
+#undef VGPU_PROPERTY
+#undef VGPU_ATTRIBUTE
+  return p;
+}
+
+std::optional<int> attribute_of(const Device& device, cudaDeviceAttr attribute) {
+  switch (attribute) {
+#define VGPU_PROPERTY(name, field, value) VGPU_ATTRIBUTE(name, value)
+#define VGPU_ATTRIBUTE(name, value) \
+  case cudaDevAttr##name:           \
+    return static_cast<int>(value);
+#include "runtime/device_properties.inc"
+#undef VGPU_PROPERTY
+#undef VGPU_ATTRIBUTE
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace vgpu::runtime
 
 using namespace vgpu::runtime;
 
@@ -239,3 +280,67 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
   return find_driver_entry(symbol, function, static_cast<int>(version), flags, status);
 }
 VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz, 5);
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+// Preferences that a program may set and read back, without effect on this device.
+
+// Banks are four bytes wide on every device since Maxwell, whatever width is set.
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return call_for(config, [&](Runtime&) { return cudaSharedMemBankSizeFourByte; });
+}
+
+namespace {
+
+bool known(cudaSharedMemConfig config) {
+  return config >= cudaSharedMemBankSizeDefault && config <= cudaSharedMemBankSizeEightByte;
+}
+
+}  // namespace
+
+VGPU_CALL(cudaDeviceSetSharedMemConfig, cudaSharedMemConfig config) {
+  if (!known(config)) refuse();
+}
+
+VGPU_CALL(cudaFuncSetSharedMemConfig, const void* function, cudaSharedMemConfig config) {
+  known_function(runtime, function);
+  if (!known(config)) refuse();
+}
+
+// All pairs of devices are linked, as in one server.
+VGPU_QUERY(cudaDeviceGetP2PAttribute, int* value, cudaDeviceP2PAttr attribute, int from, int to) {
+  if (value == nullptr) refuse();
+  if (!runtime.has_device(from) || !runtime.has_device(to) || from == to)
+    refuse(cudaErrorInvalidDevice);
+  switch (attribute) {
+    case cudaDevP2PAttrPerformanceRank: *value = 0; return;
+    case cudaDevP2PAttrAccessSupported:
+    case cudaDevP2PAttrNativeAtomicSupported:
+    case cudaDevP2PAttrCudaArrayAccessSupported: *value = 1; return;
+    default: refuse();
+  }
+}
+
+// Graphs reserve no memory beyond that of their nodes.
+VGPU_CALL(cudaDeviceGraphMemTrim, int device) {
+  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+}
+
+VGPU_CALL(cudaDeviceGetGraphMemAttribute, int device, cudaGraphMemAttributeType attribute,
+          void* value) {
+  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  if (value == nullptr || attribute < cudaGraphMemAttrUsedMemCurrent ||
+      attribute > cudaGraphMemAttrReservedMemHigh) {
+    refuse();
+  }
+  constexpr std::uint64_t kNone = 0;
+  std::memcpy(value, &kNone, sizeof kNone);
+}
+
+VGPU_CALL(cudaDeviceSetGraphMemAttribute, int device, cudaGraphMemAttributeType attribute,
+          void* value) {
+  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  const bool high =
+      attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+  if (value == nullptr || !high) refuse();
+}

@@ -2,9 +2,11 @@
 // Device memory that several processes share (cudaIpc). Exported pages move to a memory file in
 // place; another process maps the file of the exporting one.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 
 #include "runtime/api.hpp"
 
@@ -44,6 +46,36 @@ class Interprocess {
   std::map<const void*, std::size_t> exported_;  // bytes of allocations
   std::map<std::uint64_t, Pages> shared_;        // by begin
   std::map<const void*, Opened> opened_;
+};
+
+// What several processes share of an event (cudaIpc), in a memory file.
+class SharedEvent {
+ public:
+  // These throw Failure.
+  static std::shared_ptr<SharedEvent> create();
+  static std::shared_ptr<SharedEvent> open(const cudaIpcEventHandle_t& handle);
+  ~SharedEvent();
+  SharedEvent(const SharedEvent&) = delete;
+  SharedEvent& operator=(const SharedEvent&) = delete;
+
+  cudaIpcEventHandle_t handle() const;
+  // Records the event; returns how often it has been recorded.
+  std::uint64_t record() { return ++counts_->recorded; }
+  std::uint64_t recorded() const { return counts_->recorded; }
+  // The work before the n-th record has ended.
+  void complete(std::uint64_t n);
+  bool is_over(std::uint64_t n) const { return counts_->completed >= n; }
+
+ private:
+  struct Counts {
+    std::atomic<std::uint64_t> recorded, completed;
+  };
+
+  SharedEvent(int file, Counts* counts) : file_(file), counts_(counts) {}
+  static std::shared_ptr<SharedEvent> map(int file);
+
+  int file_;
+  Counts* counts_;
 };
 
 }  // namespace vgpu::runtime

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/api.hpp"
-#include "runtime/shared_event.hpp"
+#include "runtime/interprocess.hpp"
 #include "runtime/work_queue.hpp"
 
 namespace vgpu::runtime {

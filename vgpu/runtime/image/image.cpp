@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/image/image.hpp"
-
 #include <fmt/format.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <cstring>
+
+#include "runtime/image/image.hpp"
+#include "sass/elf/cubin.hpp"
 
 namespace vgpu::image {
 namespace {
@@ -57,6 +58,52 @@ Entry read_entry(std::span<const std::byte> bytes, std::size_t header_size, std:
   }
   entry.stored = entry.stored.first(compressed);
   return entry;
+}
+
+// A block is a series of sequences. A sequence consists of a token (4 bits of literal length, 4
+// bits of match length), the literals and a 16-bit distance back. If a length is 15, more bytes
+// follow that are added to it, and each byte of 255 is followed by another one.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> block) : rest_(block) {}
+  bool empty() const { return rest_.empty(); }
+
+  std::size_t byte() {
+    if (rest_.empty()) throw Damaged("LZ4: block ends inside a sequence");
+    const auto value = std::to_integer<std::size_t>(rest_.front());
+    rest_ = rest_.subspan(1);
+    return value;
+  }
+
+  std::size_t length(std::size_t nibble) {
+    std::size_t total = nibble;
+    if (nibble == 15) {
+      for (std::size_t more = 255; more == 255; total += more) more = byte();
+    }
+    return total;
+  }
+
+  std::span<const std::byte> take(std::size_t n) {
+    if (n > rest_.size()) throw Damaged("LZ4: literals run past the block's end");
+    const auto taken = rest_.first(n);
+    rest_ = rest_.subspan(n);
+    return taken;
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+constexpr std::size_t kShortestMatch = 4;
+constexpr std::size_t kBestRatio = 255;  // the format cannot compress better
+
+constexpr std::uint32_t kNoBits = 8;  // SHT_NOBITS
+
+std::span<const std::byte> range(std::span<const std::byte> bytes, std::uint64_t offset,
+                                 std::uint64_t size) {
+  if (offset > bytes.size() || size > bytes.size() - offset)
+    throw Damaged("cubin: section outside the file");
+  return bytes.subspan(offset, size);
 }
 
 }  // namespace
@@ -169,6 +216,82 @@ const Entry* choose_cubin(std::span<const Entry> entries, std::uint32_t target) 
     if (best == nullptr || entry.target > best->target) best = &entry;
   }
   return best;
+}
+
+std::string lz4_decompress(std::span<const std::byte> block, std::size_t plain_bytes) {
+  if (plain_bytes / kBestRatio > block.size())
+    throw Damaged("LZ4: block too short for the size it claims");
+  std::string plain;
+  plain.reserve(plain_bytes);
+  Reader in(block);
+  while (!in.empty()) {
+    const std::size_t token = in.byte();
+    const auto literals = in.take(in.length(token >> 4));
+    if (literals.size() > plain_bytes - plain.size())
+      throw Damaged("LZ4: more bytes than promised");
+    plain.append(reinterpret_cast<const char*>(literals.data()), literals.size());
+    if (in.empty()) break;  // the last sequence has literals only
+
+    const std::size_t low = in.byte();
+    const std::size_t distance = low | in.byte() << 8;
+    const std::size_t match = in.length(token & 15) + kShortestMatch;
+    if (distance == 0 || distance > plain.size()) throw Damaged("LZ4: match before the beginning");
+    if (match > plain_bytes - plain.size()) throw Damaged("LZ4: more bytes than promised");
+    // Copied byte by byte, because a match may overlap its own output.
+    for (std::size_t i = 0; i < match; ++i) plain.push_back(plain[plain.size() - distance]);
+  }
+  if (plain.size() != plain_bytes) throw Damaged("LZ4: fewer bytes than promised");
+  return plain;
+}
+
+std::size_t cubin_tables_end(std::span<const std::byte> header) {
+  const auto end = [&](std::size_t offset, std::size_t entry, std::size_t count) {
+    std::size_t bytes = 0;
+    if (__builtin_add_overflow(
+            load<std::uint64_t>(header, offset),
+            std::uint64_t{load<std::uint16_t>(header, entry)} * load<std::uint16_t>(header, count),
+            &bytes))
+      throw Damaged("cubin: a table larger than memory");
+    return bytes;
+  };
+  return std::max({kCubinHeader, end(0x20, 0x36, 0x38), end(0x28, 0x3a, 0x3c)});
+}
+
+std::size_t cubin_bytes(std::span<const std::byte> up_to_tables) {
+  const auto table = load<std::uint64_t>(up_to_tables, 0x28);
+  const std::size_t entry_size = load<std::uint16_t>(up_to_tables, 0x3a);
+  const std::size_t count = load<std::uint16_t>(up_to_tables, 0x3c);
+  if (count != 0 && entry_size < 64) throw Damaged("cubin: bad section table");
+  std::size_t bytes = up_to_tables.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto header = range(up_to_tables, table + i * entry_size, entry_size);
+    if (load<std::uint32_t>(header, 4) == kNoBits) continue;
+    std::size_t end = 0;
+    if (__builtin_add_overflow(load<std::uint64_t>(header, 24), load<std::uint64_t>(header, 32),
+                               &end))
+      throw Damaged("cubin: section larger than memory");
+    bytes = std::max(bytes, end);
+  }
+  return bytes;
+}
+
+// CUDA 12 and older number the architecture in other bits of the flags.
+std::uint32_t cubin_target(std::span<const std::byte> header) {
+  constexpr std::uint8_t kFormerAbi = 0x33;
+  const auto flags = load<std::uint32_t>(header, 0x30);
+  return (load<std::uint8_t>(header, 7) == kFormerAbi ? flags : flags >> 8) & 0xff;
+}
+
+std::map<std::string, Resources> read_resources(std::span<const std::byte> cubin) {
+  try {
+    std::map<std::string, Resources> all;
+    const sass::Cubin file(cubin);
+    for (const sass::KernelInfo& kernel : file.kernels())
+      all[kernel.name] = {kernel.registers, kernel.barriers, kernel.shared_bytes};
+    return all;
+  } catch (const sass::BadCubin& error) {
+    throw Damaged(error.what());
+  }
 }
 
 }  // namespace vgpu::image

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Liveness by data flow over the runs, then a linear scan over the instructions.
-#include "ptx/lower/passes.hpp"
-
+// Allocation: liveness by data flow over the runs, then a linear scan over the instructions.
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <set>
 
+#include "ir/operations.hpp"
 #include "ptx/lower/bit_set.hpp"
+#include "ptx/lower/passes.hpp"
 
 namespace vgpu::ptx {
 namespace {
@@ -65,6 +66,36 @@ std::vector<Interval> intervals(std::size_t registers, std::span<const RegisterU
   return all;
 }
 
+const std::string& name_of(const Insn& insn) { return operations()[insn.op].name; }
+
+bool parts(const Insn& insn) {
+  const std::string& name = name_of(insn);
+  if (name.starts_with("bar") || name.starts_with("call")) return true;
+  return (name == "bra" || name == "ret" || name == "exit") && insn.guard == kNone;
+}
+
+bool is_load(const Insn& insn) {
+  const std::string& name = name_of(insn);
+  return name.starts_with("ld.shared") || name.starts_with("ld.generic");
+}
+
+void mark_load_of(Program& program, u32 begin, u32 exchange) {
+  const Insn& swap = program.code[exchange];
+  std::set<u32> compared{swap.s[1]};  // slots
+  for (u32 pc = exchange; pc-- > begin && !parts(program.code[pc]);) {
+    Insn& insn = program.code[pc];
+    if (insn.d == kNone) continue;
+    if (insn.d == swap.s[0]) return;
+    if (!compared.contains(insn.d)) continue;
+    if (is_load(insn) && insn.vector == 1 && insn.bytes == swap.bytes && insn.s[0] == swap.s[0] &&
+        insn.imm == swap.imm) {
+      insn.flags |= kFlagCompared;
+      return;
+    }
+    if (name_of(insn).starts_with("mov.")) compared.insert(insn.s[0]);
+  }
+}
+
 }  // namespace
 
 RegisterAllocation allocate(std::span<const RegisterClass> classes,
@@ -95,6 +126,12 @@ RegisterAllocation allocate(std::span<const RegisterClass> classes,
     live.in[0].for_each(
         [&](std::size_t reg) { result.undefined.push_back(static_cast<u32>(reg)); });
   return result;
+}
+
+void mark_compared_loads(Program& program, u32 begin) {
+  for (u32 pc = begin; pc < program.code.size(); ++pc) {
+    if (name_of(program.code[pc]).starts_with("atom.cas")) mark_load_of(program, begin, pc);
+  }
 }
 
 }  // namespace vgpu::ptx
