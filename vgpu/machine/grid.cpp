@@ -388,7 +388,7 @@ Launch prepare(const Program& program, const LaunchConfig& config,
                           : dynamic_begin + config.dynamic_shared_bytes;
   // ptxas loads a 12-byte value at the end of shared memory by LDS.128 and ignores the rest:
   // hardware allocates shared memory in larger units. It knows the end of static memory only; of
-  // other memory nvcc joins single bytes to words (and see sass/lower/dead_words.cpp).
+  // other memory nvcc joins single bytes to words (and see sass/lower/passes.cpp).
   constexpr u32 kWidestLoad = 16, kWord = 4;
   const u32 unit = program.machine_code && config.dynamic_shared_bytes == 0 ? kWidestLoad : kWord;
   launch.shared_read_end = (launch.shared_end + unit - 1) / unit * unit;

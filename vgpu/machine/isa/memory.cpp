@@ -250,7 +250,7 @@ void shared(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 }
 
 // A vector load of which nothing reads some elements, because a compiler joined loads of neighbours
-// (sass/lower/dead_words.cpp). Counted as what it is; the others are no accesses of the program.
+// (sass/lower/passes.cpp). Counted as what it is; the others are no accesses of the program.
 void shared_part(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u32 bytes = insn.bytes, total = bytes * insn.vector;
   alignas(64) u32 offsets[kLanes], elements[kLanes];

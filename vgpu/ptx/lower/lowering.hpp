@@ -228,7 +228,7 @@ class FunctionLowering {
   void list_texels(u32 pc, std::span<const Operand> texels, RegisterClass type,
                    std::span<const Value> stored, std::span<const Value> others);
 
-  // cluster.cpp
+  // control.cpp, of clusters
   void cluster_barrier();
   void map_address();
   void cluster_rank();

@@ -58,7 +58,7 @@ void find_sinkable(Program& program, u32 begin, std::span<const RegisterClass> c
 // Marks the loads of compare-and-exchange loops, with which programs and CUDA's headers implement
 // atomic operations that PTX or its target lacks. The race check does not treat such a load as an
 // access of its own, because the exchange at the same address compares the loaded value; it races
-// with no atomic. (sass/lower/compared_loads.cpp does the same for machine code.) Sets
+// with no atomic. (sass/lower/passes.cpp does the same for machine code.) Sets
 // kFlagCompared on these loads in the code from `begin` on. The exchange must compare the loaded
 // register and use the same address register, with no barrier, call or unconditional branch in
 // between.

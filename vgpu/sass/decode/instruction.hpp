@@ -116,9 +116,9 @@ struct Instruction {
   std::uint16_t shift = 0;                 // matrix products: k
   bool floating = false;                   // atomics: sums of floating point
   bool strong = false;                     // memory: a strong access (memory consistency model)
-  bool compared = false;  // loads, exchanges: part of a compare-and-swap loop (compared_loads.cpp)
+  bool compared = false;  // loads, exchanges: part of a compare-and-swap loop (lower/passes.cpp)
   bool half = false;      // loads, exchanges: part of such a loop for a 16-bit operation
-  std::uint8_t dead = 0;  // vector loads: mask of the words that nothing reads (dead_words.cpp)
+  std::uint8_t dead = 0;  // vector loads: mask of the words that nothing reads (lower/passes.cpp)
   std::uint32_t target = 0;  // branches: address
   ir::ControlCode control;
 
